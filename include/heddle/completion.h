@@ -1,0 +1,137 @@
+// completion.h - how the end of an operation reaches you: a record, and the adapters on it.
+#pragma once
+#include <heddle/detail/signal.h>
+#include <heddle/status.h>
+#include <heddle/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace heddle {
+
+/// What is known at the end of an operation.
+struct outcome {
+  status code = status::done;  ///< done, or why it failed
+  rank peer = any_source;      ///< the other side; a receive learns its source here
+  heddle::tag tag = 0;         ///< a receive learns its tag here; else 0
+  std::size_t bytes = 0;       ///< bytes moved
+};
+
+/// What is to be done when an operation ends. A value of three words; the default does nothing.
+///
+/// `deliver(owner, cookie, outcome)` runs exactly once for an operation answered `posted`, and
+/// never for one answered otherwise. It runs on whichever thread drives the lane, with no lock of
+/// Heddle's held; it may post and cancel, must not block, and must not throw.
+struct completion {
+  using function = void (*)(void* owner, std::uint64_t cookie, const outcome& what) noexcept;
+  function deliver = nullptr;
+  void* owner = nullptr;
+  std::uint64_t cookie = 0;
+
+  void operator()(const outcome& what) const noexcept {
+    if (deliver != nullptr) deliver(owner, cookie, what);
+  }
+  friend bool operator==(const completion&, const completion&) = default;
+};
+
+/// Becomes ready once. Wait with lane::wait(flag), or look with ready().
+///
+/// Must outlive its operation. Everything the operation wrote is visible to whoever saw ready().
+/// One operation at a time; reset() before the next.
+class flag {
+ public:
+  flag() = default;
+  flag(const flag&) = delete;
+  flag& operator=(const flag&) = delete;
+
+  operator completion() noexcept { return {&flag::deliver, this, 0}; }  // NOLINT: adapters convert
+  [[nodiscard]] bool ready() const noexcept { return signal_.count() != 0; }
+  /// Only after ready().
+  [[nodiscard]] const outcome& result() const noexcept { return outcome_; }
+  /// Only while no operation holds this flag.
+  void reset() noexcept { signal_.reset(); }
+
+ private:
+  friend class lane;
+  static void deliver(void* owner, std::uint64_t, const outcome& what) noexcept;
+  outcome outcome_;
+  detail::signal signal_;
+};
+
+/// Counts operations that ended, and remembers the first failure.
+///
+/// Any number of operations at a time, also from several lanes. Must outlive them all.
+class counter {
+ public:
+  counter() = default;
+  counter(const counter&) = delete;
+  counter& operator=(const counter&) = delete;
+
+  operator completion() noexcept { return {&counter::deliver, this, 0}; }  // NOLINT
+  /// How many have ended, failed ones included.
+  [[nodiscard]] std::uint64_t count() const noexcept { return signal_.count(); }
+  /// `done`, or the first failure among those counted.
+  [[nodiscard]] status first_failure() const noexcept { return signal_.first_failure(); }
+  /// Only while no operation holds this counter.
+  void reset() noexcept { signal_.reset(); }
+
+ private:
+  friend class lane;
+  static void deliver(void* owner, std::uint64_t, const outcome& what) noexcept;
+  detail::signal signal_;
+};
+
+/// Calls `function(outcome)` when the operation ends. Must outlive the operation.
+/// The rules of completion::deliver hold: no blocking call, no throw; reposting is fine.
+template <class F>
+class callback {
+ public:
+  explicit callback(F function) : function_(std::move(function)) {}
+  callback(const callback&) = delete;
+  callback& operator=(const callback&) = delete;
+
+  operator completion() noexcept {  // NOLINT: adapters convert
+    return {[](void* owner, std::uint64_t, const outcome& what) noexcept {
+              static_cast<callback*>(owner)->function_(what);
+            },
+            this, 0};
+  }
+
+ private:
+  F function_;
+};
+
+/// Collects finished operations; any thread takes them out, oldest first.
+///
+/// Holds `capacity` entries without allocating; more are kept too, at the price of an allocation.
+class completion_queue {
+ public:
+  struct entry {
+    std::uint64_t cookie = 0;
+    outcome what;
+  };
+  explicit completion_queue(std::size_t capacity);
+  ~completion_queue();
+  completion_queue(const completion_queue&) = delete;
+  completion_queue& operator=(const completion_queue&) = delete;
+
+  /// A completion that puts {cookie, outcome} here.
+  [[nodiscard]] completion with(std::uint64_t cookie) noexcept {
+    return {&completion_queue::deliver, this, cookie};
+  }
+  /// False: empty, `out` unchanged. Any thread.
+  [[nodiscard]] bool try_pop(entry& out) noexcept;
+  /// How many entries were ever delivered; lane::wait(queue, n) waits for it.
+  [[nodiscard]] std::uint64_t delivered() const noexcept { return signal_.count(); }
+
+ private:
+  friend class lane;
+  static void deliver(void* owner, std::uint64_t cookie, const outcome& what) noexcept;
+  struct state;
+  std::unique_ptr<state> state_;
+  detail::signal signal_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,54 @@
+// direct.h - remote memory that this process has mapped: puts, gets and atomics as plain CPU
+// instructions, inlined into the caller. What is not mapped goes to the engine instead.
+#pragma once
+#include <heddle/detail/signal.h>
+#include <heddle/types.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace heddle::detail {
+
+/// A peer's region as this process sees it. Constant after import, except the word behind `live`.
+struct remote_target {
+  std::byte* direct = nullptr;  ///< our mapping of its first byte; nullptr: not mapped
+  std::uint64_t bytes = 0;
+  const live_word* live =
+      nullptr;  ///< set when direct is; generation 0 there: owner withdrew or died
+  std::uint32_t generation = 0;
+  rank owner = 0;
+  rights allowed = rights::none;
+};
+
+/// True when `bytes` at `offset` may be touched here and now with plain instructions.
+inline bool reachable(const remote_target& t, std::uint64_t offset, std::size_t bytes,
+                      rights wanted) noexcept {
+  return t.direct != nullptr && offset <= t.bytes && bytes <= t.bytes - offset &&
+         allows(t.allowed, wanted) && t.live->is(t.generation);
+}
+
+/// Does `op` on `at`, which is aligned to its size; returns the old value.
+/// Acquire and release: an atomic publishes what was stored before it, as peers expect of one.
+template <class T>
+T apply_atomic(atomic_op op, T& at, T operand, T compare) noexcept {
+  constexpr auto order = std::memory_order_acq_rel;  // pairs with the peers' atomics on this word
+  const std::atomic_ref<T> word(at);
+  switch (op) {
+    case atomic_op::add:
+      return word.fetch_add(operand, order);
+    case atomic_op::bit_and:
+      return word.fetch_and(operand, order);
+    case atomic_op::bit_or:
+      return word.fetch_or(operand, order);
+    case atomic_op::bit_xor:
+      return word.fetch_xor(operand, order);
+    case atomic_op::swap:
+      return word.exchange(operand, order);
+    case atomic_op::compare_swap:
+      word.compare_exchange_strong(compare, operand, order);
+  }
+  return compare;  // compare_exchange_strong left the old value there
+}
+
+}  // namespace heddle::detail

@@ -1,0 +1,80 @@
+// signal.h - a count that finished operations raise and a sleeping thread can wait for.
+//
+// The one place outside src/sync with atomics: waiting must not cost a call out of line, and a
+// direct store must see at once that its target is gone (see direct.h, which uses live_word).
+#pragma once
+#include <heddle/status.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace heddle::detail {
+
+/// Wakes the thread sleeping behind waker `id`. A stale id costs one needless wake, nothing else.
+void wake(std::uint16_t id) noexcept;
+
+/// Count of ended operations in the upper 48 bits, id of a waker (0: nobody sleeps) in the lower
+/// 16. One word, so that whoever raises it learns whom to wake without touching the object again:
+/// the waiter may destroy it the moment the count is right.
+class signal {
+ public:
+  /// Adds one. Everything written before is visible to whoever sees the count (R1 pairs with A1).
+  void raise() noexcept {
+    // R1 pairs with A1 in count(). Acquire as well: several raisers chain into one release
+    // sequence.
+    const std::uint64_t before = word_.fetch_add(one, std::memory_order_acq_rel);
+    if (const auto waker = static_cast<std::uint16_t>(before); waker != 0) wake(waker);
+  }
+  /// Remembers the first failure, then adds one.
+  void raise(status code) noexcept {
+    if (code != status::done) {
+      status none = status::done;
+      // Relaxed: published by R1 in raise().
+      failure_.compare_exchange_strong(none, code, std::memory_order_relaxed);
+    }
+    raise();
+  }
+  [[nodiscard]] std::uint64_t count() const noexcept {
+    return word_.load(std::memory_order_acquire) >> 16;  // A1 pairs with R1
+  }
+  [[nodiscard]] status first_failure() const noexcept {
+    return failure_.load(std::memory_order_relaxed);  // relaxed: read after count() has acquired
+  }
+  /// Registers a waker; from the first raise after this on, it is woken. Returns the count then.
+  std::uint64_t watch(std::uint16_t waker) noexcept {
+    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // a guess; the exchange checks it
+    while (!word_.compare_exchange_weak(seen, (seen & ~std::uint64_t{0xffff}) | waker,
+                                        std::memory_order_acq_rel)) {  // A1, and before a sleep
+    }
+    return seen >> 16;
+  }
+  void unwatch() noexcept {
+    // Relaxed: only stops needless wakes.
+    word_.fetch_and(~std::uint64_t{0xffff}, std::memory_order_relaxed);
+  }
+  void reset() noexcept {  // relaxed: by contract nobody else touches the object now
+    word_.store(0, std::memory_order_relaxed);
+    failure_.store(status::done, std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr std::uint64_t one = 1u << 16;
+  std::atomic<std::uint64_t> word_{0};
+  std::atomic<status> failure_{status::done};
+};
+
+/// Generation of a region as its owner last set it, seen through shared memory.
+class live_word {
+ public:
+  [[nodiscard]] bool is(std::uint32_t generation) const noexcept {
+    return word_.load(std::memory_order_relaxed) == generation;  // relaxed: a hint that goes stale
+  }
+  void set(std::uint32_t generation) noexcept {
+    word_.store(generation, std::memory_order_release);  // pairs with nothing: see is()
+  }
+
+ private:
+  std::atomic<std::uint32_t> word_{0};
+};
+
+}  // namespace heddle::detail

@@ -1,0 +1,8 @@
+// heddle.h - everything an application needs.
+#pragma once
+#include <heddle/completion.h>
+#include <heddle/lane.h>
+#include <heddle/memory.h>
+#include <heddle/status.h>
+#include <heddle/types.h>
+#include <heddle/world.h>

@@ -1,0 +1,208 @@
+// lane.h - one independent path to the network: every operation of Heddle starts here.
+//
+// The rules for all operations:
+// * try_* never block and never allocate. Their answer is a status; see status.h for what to do.
+// * Local buffers (data, headers, results) belong to Heddle from the call until the completion is
+//   delivered, or until the return when the answer is anything but `posted`.
+// * Any thread may call any function of any lane. Two lanes share nothing on the hot path.
+// * Nothing is ordered with anything, except: messages sent on one lane to one peer with one tag
+//   match in the order they were sent; a notification arrives after its put; and flush, fence.
+// * Nothing needs poll(): the world's executor moves every lane forward.
+// * A refused argument changes nothing. An empty buffer is a valid buffer.
+#pragma once
+#include <heddle/completion.h>
+#include <heddle/detail/direct.h>
+#include <heddle/memory.h>
+#include <heddle/status.h>
+#include <heddle/types.h>
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstring>
+#include <span>
+
+namespace heddle {
+
+class world;
+namespace engine {
+class lane_core;
+}
+
+/// The integers that remote atomics work on.
+template <class T>
+concept atomic_integer = std::integral<T> &&(sizeof(T) == 4 || sizeof(T) == 8);
+
+struct lane_options {
+  /// Lanes talk to the lane of the same number on the peer. -1: the next free number, so ranks
+  /// that open their lanes in the same order need not care.
+  int number = -1;
+};
+
+/// A handle: cheap to move; destroying it leaves operations in flight to the executor.
+class lane {
+ public:
+  /// Throws error when the number is taken or out of range.
+  explicit lane(world& owner, lane_options options = {});
+  explicit lane(engine::lane_core& core) noexcept : core_(&core) {}  ///< for Heddle itself
+  [[nodiscard]] int number() const noexcept;
+
+  // --- remote memory ----------------------------------------------------------------------------
+  /// Writes `from` to `to`. Completion: the bytes are visible to the peer.
+  status try_put(std::span<const std::byte> from, remote_address to, completion c = {}) noexcept {
+    if (to.target != nullptr &&
+        detail::reachable(*to.target, to.offset, from.size(), rights::write)) [[likely]] {
+      std::memcpy(to.target->direct + to.offset, from.data(), from.size());
+      return status::done;
+    }
+    return post_put(from, to, c);
+  }
+  /// Reads `into.size()` bytes at `from`. Completion: the bytes are in `into`.
+  status try_get(std::span<std::byte> into, remote_address from, completion c = {}) noexcept {
+    if (from.target != nullptr &&
+        detail::reachable(*from.target, from.offset, into.size(), rights::read)) [[likely]] {
+      std::memcpy(into.data(), from.target->direct + from.offset, into.size());
+      return status::done;
+    }
+    return post_get(into, from, c);
+  }
+  /// try_put, and then the handler `notify` runs at the peer with a call_message whose header is
+  /// the 8 bytes of `value`; there the data is already visible. Completion: as try_put.
+  status try_put_notify(std::span<const std::byte> from, remote_address to, handler_id notify,
+                        std::uint64_t value, completion c = {}) noexcept;
+
+  template <class T>
+  status try_put(const T& from, remote_ptr<T> to, completion c = {}) noexcept {
+    return try_put(std::as_bytes(std::span(&from, 1)), to.address, c);
+  }
+  template <class T>
+  status try_get(T& into, remote_ptr<T> from, completion c = {}) noexcept {
+    return try_get(std::as_writable_bytes(std::span(&into, 1)), from.address, c);
+  }
+
+  /// Atomic read-modify-write of the integer at `at`, which must be aligned to its size.
+  /// `old`, when not null, receives the value from before. For compare_swap `operand` is stored
+  /// where `compare` was found. Atomic with every other atomic of Heddle on that region, and with
+  /// std::atomic_ref at the owner. Signed integers wrap.
+  template <atomic_integer T>
+  status try_atomic(atomic_op op, remote_ptr<T> at, T operand, T* old, completion c = {},
+                    T compare = 0) noexcept {
+    if (const auto [target, offset] = at.address;
+        target != nullptr && offset % sizeof(T) == 0 &&
+        detail::reachable(*target, offset, sizeof(T), rights::atomic)) [[likely]] {
+      const T was = detail::apply_atomic(op, *reinterpret_cast<T*>(target->direct + offset),
+                                         operand, compare);
+      if (old != nullptr) *old = was;
+      return status::done;
+    }
+    return post_atomic(op, at.address, sizeof(T), static_cast<std::uint64_t>(operand),
+                       static_cast<std::uint64_t>(compare), old, c);
+  }
+  template <atomic_integer T>
+  status try_fetch_add(remote_ptr<T> at, T operand, T& old, completion c = {}) noexcept {
+    return try_atomic(atomic_op::add, at, operand, &old, c);
+  }
+  template <atomic_integer T>
+  status try_add(remote_ptr<T> at, T operand, completion c = {}) noexcept {
+    return try_atomic<T>(atomic_op::add, at, operand, nullptr, c);
+  }
+  template <atomic_integer T>
+  status try_swap(remote_ptr<T> at, T desired, T& old, completion c = {}) noexcept {
+    return try_atomic(atomic_op::swap, at, desired, &old, c);
+  }
+  /// `old == expected` afterwards means that `desired` was stored.
+  template <atomic_integer T>
+  status try_compare_swap(remote_ptr<T> at, T expected, T desired, T& old,
+                          completion c = {}) noexcept {
+    return try_atomic(atomic_op::compare_swap, at, desired, &old, c, expected);
+  }
+
+  // --- messages ---------------------------------------------------------------------------------
+  /// Sends `data` to the receive at `to` that matches (this rank, `t`). Any size.
+  /// Completion: `data` may be reused; for large data it has arrived. Tags: 0 to max_tag.
+  status try_send(rank to, tag t, std::span<const std::byte> data, completion c = {}) noexcept;
+  /// Receives one message into `into`. Of the receives that match a message the oldest gets it.
+  /// Outcome: source, tag, length; `truncated` when the message was longer than `into`.
+  status try_recv(rank from, tag_match t, std::span<std::byte> into, completion c = {}) noexcept;
+  /// Looks for a message that a receive with these arguments would take now, without taking it.
+  /// done: `out` tells of it. not_found. busy_lane: another thread drives the lane just now.
+  status try_probe(rank from, tag_match t, outcome& out) noexcept;
+  /// Takes back the receive that was posted with the completion `which`: done, and the completion
+  /// is delivered with `canceled`. not_found: it has matched or ended. busy_lane: ask again.
+  status try_cancel(const completion& which) noexcept;
+  /// Runs handler `h` at `to` with copies of `header` (0 to max_call_header bytes) and `payload`
+  /// (any size). Completion: both may be reused; it does not tell that the handler has run.
+  status try_call(rank to, handler_id h, std::span<const std::byte> header,
+                  std::span<const std::byte> payload, completion c = {}) noexcept;
+
+  // --- blocking forms: the same, waiting until done. Not from a callback or handler.
+  // --------------
+  status put(std::span<const std::byte> from, remote_address to) noexcept;
+  status get(std::span<std::byte> into, remote_address from) noexcept;
+  status send(rank to, tag t, std::span<const std::byte> data) noexcept;
+  outcome recv(rank from, tag_match t, std::span<std::byte> into) noexcept;
+  status call(rank to, handler_id h, std::span<const std::byte> header,
+              std::span<const std::byte> payload) noexcept;
+  template <class T>
+  status put(const T& from, remote_ptr<T> to) noexcept {
+    return put(std::as_bytes(std::span(&from, 1)), to.address);
+  }
+  template <class T>
+  status get(T& into, remote_ptr<T> from) noexcept {
+    return get(std::as_writable_bytes(std::span(&into, 1)), from.address);
+  }
+  template <atomic_integer T>
+  status fetch_atomic(atomic_op op, remote_ptr<T> at, T operand, T& old, T compare = 0) noexcept {
+    return blocking([&](completion c) { return try_atomic(op, at, operand, &old, c, compare); });
+  }
+  template <atomic_integer T>
+  status fetch_add(remote_ptr<T> at, T operand, T& old) noexcept {
+    return fetch_atomic(atomic_op::add, at, operand, old);
+  }
+
+  // --- waiting and order ------------------------------------------------------------------------
+  /// Moves this lane forward once and delivers what has ended. Returns how many things happened;
+  /// 0 as well when another thread is driving the lane, or from inside a callback.
+  std::size_t poll() noexcept;
+  /// Returns once `f` is ready: the operation's status. Polls a little, then sleeps.
+  status wait(flag& f) noexcept;
+  /// Returns once `target` operations were counted: the counter's first failure or `done`.
+  status wait(counter& ended, std::uint64_t target) noexcept;
+  /// Returns once the queue was delivered `target` entries in its life.
+  void wait(completion_queue& queue, std::uint64_t target) noexcept;
+  /// As wait; false when `limit` passed first, and then nothing has changed.
+  bool wait_for(flag& f, std::chrono::nanoseconds limit) noexcept;
+  bool wait_for(counter& ended, std::uint64_t target, std::chrono::nanoseconds limit) noexcept;
+  /// Delivers `c` once after an answer of busy_queue or busy_records it is worth asking again.
+  void when_ready(completion c) noexcept;
+  /// Returns once every put, get and atomic this lane posted to `peer` has completed: done, or
+  /// peer_lost. The operations' own completions tell of other failures.
+  status flush(rank peer) noexcept;
+  /// flush for every peer.
+  status flush() noexcept;
+  /// Operations on `peer` posted after this take effect after those posted before. May wait.
+  status fence(rank peer) noexcept { return flush(peer); }
+
+ private:
+  status post_put(std::span<const std::byte> from, remote_address to, completion c) noexcept;
+  status post_get(std::span<std::byte> into, remote_address from, completion c) noexcept;
+  status post_atomic(atomic_op op, remote_address at, std::size_t width, std::uint64_t operand,
+                     std::uint64_t compare, void* old, completion c) noexcept;
+
+  /// Posts with `attempt(completion)` until accepted, then waits: the operation's status.
+  template <class F>
+  status blocking(F&& attempt) noexcept {
+    flag f;
+    status s = attempt(f);
+    while (is_busy(s)) {
+      wait_for_room();
+      s = attempt(f);
+    }
+    return s == status::posted ? wait(f) : s;
+  }
+  void wait_for_room() noexcept;
+
+  engine::lane_core* core_;
+};
+
+}  // namespace heddle

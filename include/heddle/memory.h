@@ -1,0 +1,148 @@
+// memory.h - memory that peers may address: regions, keys, and what an imported key gives.
+#pragma once
+#include <heddle/detail/direct.h>
+#include <heddle/types.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <type_traits>
+
+namespace heddle {
+
+namespace engine {
+class world_core;
+}
+
+/// What a peer needs to address a region: opaque, constant size, free to copy and to send.
+/// Valid until the region is withdrawn; using it later gives `withdrawn`, never a write elsewhere.
+struct key {
+  std::array<std::byte, 48> bytes{};
+  friend bool operator==(const key&, const key&) = default;
+};
+
+/// A place in a peer's memory: a region and an offset into it, never a bare pointer.
+struct remote_address {
+  const detail::remote_target* target = nullptr;
+  std::uint64_t offset = 0;  ///< bytes
+
+  [[nodiscard]] constexpr remote_address operator+(std::uint64_t bytes) const noexcept {
+    return {target, offset + bytes};
+  }
+};
+
+/// A remote_address that knows its type.
+template <class T>
+struct remote_ptr {
+  static_assert(std::is_trivially_copyable_v<T>);
+  remote_address address;
+  operator remote_address() const noexcept { return address; }  // NOLINT: it is one
+  [[nodiscard]] remote_ptr operator+(std::uint64_t items) const noexcept {
+    return {address + items * sizeof(T)};
+  }
+};
+
+/// Local memory that peers may address, from world::expose() or world::allocate().
+///
+/// Destroying it withdraws it: peers' later operations fail with `withdrawn`. Memory given to
+/// expose() stays the caller's and must outlive the region; memory from allocate() ends with it.
+class region {
+ public:
+  region() = default;
+  region(region&&) noexcept;
+  region& operator=(region&&) noexcept;
+  ~region();
+
+  [[nodiscard]] std::span<std::byte> memory() const noexcept { return memory_; }
+  /// Any thread; the same every time.
+  [[nodiscard]] const heddle::key& key() const noexcept { return key_; }
+  /// Ends peers' access now. Idempotent. Operations already under way may still finish.
+  void withdraw() noexcept;
+
+ private:
+  friend class world;
+  friend class engine::world_core;
+  std::shared_ptr<engine::world_core> world_;
+  std::span<std::byte> memory_;
+  heddle::key key_;
+};
+
+/// A peer's region, from world::import(). Cheap to copy; copies are the same region.
+/// Must outlive the operations that use it.
+class remote_region {
+ public:
+  remote_region() = default;
+  [[nodiscard]] remote_address at(std::uint64_t offset_bytes) const noexcept {
+    return {target_.get(), offset_bytes};
+  }
+  template <class T>
+  [[nodiscard]] remote_ptr<T> at_item(std::uint64_t index) const noexcept {
+    return {{target_.get(), index * sizeof(T)}};
+  }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return target_->bytes; }
+  [[nodiscard]] rank owner() const noexcept { return target_->owner; }
+  /// Whether operations on it are plain loads and stores of this process.
+  [[nodiscard]] bool mapped() const noexcept { return target_->direct != nullptr; }
+
+ private:
+  friend class world;
+  std::shared_ptr<const detail::remote_target> target_;
+};
+
+namespace detail {
+
+/// The untyped part of symmetric<T>: this rank's memory and, on first use, each peer's.
+class symmetric_memory {
+ public:
+  symmetric_memory(std::shared_ptr<engine::world_core> world, std::uint64_t bytes, rights allowed);
+  ~symmetric_memory();
+  symmetric_memory(const symmetric_memory&) = delete;
+  symmetric_memory& operator=(const symmetric_memory&) = delete;
+
+  [[nodiscard]] std::span<std::byte> local() const noexcept { return local_; }
+  /// Any thread. The first call for a peer may make system calls, later ones are one load.
+  [[nodiscard]] const remote_target* target(rank peer) const {
+    const remote_target* known = targets_[static_cast<std::size_t>(peer)].load(
+        std::memory_order_acquire);  // A1, see resolve()
+    return known != nullptr ? known : resolve(peer);
+  }
+
+ private:
+  const remote_target* resolve(rank peer) const;
+  std::shared_ptr<engine::world_core> world_;
+  std::span<std::byte> local_;
+  std::uint64_t id_ = 0;
+  std::unique_ptr<std::atomic<const remote_target*>[]> targets_;  // one word per rank
+};
+
+}  // namespace detail
+
+/// The same array on every rank, addressable by all: world::symmetric<T>(n).
+///
+/// Its keys are computed, not exchanged. Destroying it withdraws this rank's part only, so a
+/// barrier belongs before the end of its scope. Items start as zero bytes.
+template <class T>
+class symmetric {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  [[nodiscard]] std::span<T> local() const noexcept {
+    return {reinterpret_cast<T*>(memory_->local().data()), items_};
+  }
+  [[nodiscard]] std::size_t size() const noexcept { return items_; }
+  /// Where `peer` keeps item `index`. A peer or index out of range makes the operation fail.
+  [[nodiscard]] remote_ptr<T> at(rank peer, std::uint64_t index = 0) const {
+    return {{memory_->target(peer), index * sizeof(T)}};
+  }
+
+ private:
+  friend class world;
+  symmetric(std::unique_ptr<detail::symmetric_memory> memory, std::size_t items)
+      : memory_(std::move(memory)), items_(items) {}
+  std::unique_ptr<detail::symmetric_memory> memory_;
+  std::size_t items_ = 0;
+};
+
+}  // namespace heddle

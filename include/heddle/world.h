@@ -1,0 +1,79 @@
+// world.h - the job this process belongs to, and what its lanes share.
+#pragma once
+#include <heddle/lane.h>
+#include <heddle/memory.h>
+#include <heddle/status.h>
+#include <heddle/types.h>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace heddle {
+
+/// What an active-message handler sees. Both spans are valid only until it returns.
+struct call_message {
+  rank source;
+  std::span<const std::byte> header;   ///< 0 to max_call_header bytes
+  std::span<const std::byte> payload;  ///< contiguous, any size
+};
+
+/// Runs at the target of lane::try_call, on whichever thread drives `here`, with no lock of
+/// Heddle's held. May post and cancel on `here` or any lane; must not block and must not throw.
+/// Two messages' handlers may run at the same time on two threads, in either order.
+using call_handler = void (*)(void* context, lane& here, const call_message& message) noexcept;
+
+/// Joins the job it was launched in (`heddle run`); started alone it is a world of one.
+///
+/// Any thread. A process may have several worlds only in tests. Its end flushes what was sent,
+/// waiting at most HEDDLE_LINGER_MS, and fails what still is in flight with `closed`; regions,
+/// symmetric arrays and lanes of a world must not be used after it.
+class world {
+ public:
+  /// Throws error: not launched properly, no usable backend, a bad HEDDLE_* setting ...
+  world();
+  explicit world(std::shared_ptr<engine::world_core> core);  ///< for Heddle itself and its tests
+  ~world();
+  world(const world&) = delete;
+  world& operator=(const world&) = delete;
+
+  [[nodiscard]] heddle::rank rank() const noexcept;
+  [[nodiscard]] int size() const noexcept;
+
+  /// The same `items` of T on every rank. Collective: all ranks call it in the same order with the
+  /// same size. Throws error: out of memory, sizes differ, a peer is gone.
+  template <class T>
+  [[nodiscard]] heddle::symmetric<T> symmetric(std::size_t items, rights allowed = rights::all) {
+    return {std::make_unique<detail::symmetric_memory>(core_, items * sizeof(T), allowed), items};
+  }
+  /// Lets peers address `memory`, which stays the caller's. Throws error: too many regions.
+  [[nodiscard]] region expose(std::span<std::byte> memory, rights allowed = rights::all);
+  /// Memory of Heddle's own, zeroed, which peers on this host can map. Throws error: no memory.
+  [[nodiscard]] region allocate(std::size_t bytes, rights allowed = rights::all);
+  /// Makes a peer's key usable here. May make system calls. Throws error: not a key, peer lost.
+  [[nodiscard]] remote_region import(const key& of_peer);
+
+  /// Sets handler `id` (below max_handlers) before any message for it can arrive: in practice
+  /// before a barrier. A message for an id without a handler is dropped and counted.
+  void set_handler(handler_id id, call_handler function, void* context = nullptr);
+
+  /// Waits for every rank, through the launcher: for start-up and end. For inner loops there is
+  /// heddle::barrier(lane) in collectives.h. Throws error when a rank is gone.
+  void barrier();
+
+  /// For people: routes, limits, settings, counters. Text of several lines.
+  [[nodiscard]] std::string describe() const;
+  /// Which backend carries traffic to `peer`: "shm", "tcp" ...
+  [[nodiscard]] std::string route(heddle::rank peer) const;
+  /// Name of the host `peer` runs on.
+  [[nodiscard]] std::string host(heddle::rank peer) const;
+
+  [[nodiscard]] engine::world_core& core() noexcept { return *core_; }  ///< for Heddle itself
+
+ private:
+  friend class lane;
+  std::shared_ptr<engine::world_core> core_;
+};
+
+}  // namespace heddle

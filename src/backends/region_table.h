@@ -1,0 +1,87 @@
+// region_table.h - this process's memory that peers may address, looked up by number.
+//
+// A region_ref names a slot and the slot's generation; a slot that was given to another region has
+// another generation, so a stale key finds nothing. Whoever touches a region's memory for a peer
+// pins it meanwhile, and remove() waits for the pins, which therefore last one copy or one system
+// call at most.
+#pragma once
+#include <heddle/status.h>
+#include <heddle/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "sync/pin.h"
+
+namespace heddle::backends {
+
+/// Names a region of one rank. Travels in keys and messages.
+struct region_ref {
+  std::uint32_t slot = 0;
+  std::uint32_t generation = 0;  ///< 0: no region
+  friend bool operator==(const region_ref&, const region_ref&) = default;
+};
+
+struct local_region {
+  region_ref ref;
+  std::span<std::byte> memory;
+  rights allowed = rights::none;
+  int memfd = -1;  ///< the sealed memfd whose first byte is memory's first byte; -1: other memory
+};
+
+class region_table {
+ public:
+  /// The first slots are for symmetric memory, whose refs are computed (see symmetric_ref).
+  static constexpr std::uint32_t symmetric_slots = 1024;
+  static constexpr std::uint32_t slots = 16 * 1024;
+
+  region_table();
+  ~region_table();
+
+  /// The ref of the `sequence`-th symmetric array of the job, the same on all ranks.
+  [[nodiscard]] static region_ref symmetric_ref(std::uint64_t sequence) noexcept;
+
+  /// Gives a slot of its own to `memory`. ref.generation == 0: the table is full.
+  local_region add(std::span<std::byte> memory, rights allowed, int memfd = -1) noexcept;
+  /// The same at a computed ref; generation 0 when the slot is in use.
+  local_region add_at(region_ref ref, std::span<std::byte> memory, rights allowed,
+                      int memfd) noexcept;
+  /// Ends the region; returns when nobody has it pinned.
+  void remove(region_ref ref) noexcept;
+
+  /// A pinned range of a region. Keeps its memory from going away until destroyed.
+  class pinned {
+   public:
+    pinned() = default;
+    pinned(status code, std::byte* at, sync::pin pin) noexcept
+        : code_(code), at_(at), pin_(std::move(pin)) {}
+    [[nodiscard]] status code() const noexcept { return code_; }  ///< done: at() may be used
+    [[nodiscard]] std::byte* at() const noexcept { return at_; }
+
+   private:
+    status code_ = status::withdrawn;
+    std::byte* at_ = nullptr;
+    sync::pin pin_;
+  };
+  /// `bytes` at `offset` of region `ref`, for use as `wanted` allows. Lock-free; any thread.
+  /// code(): done, withdrawn, out_of_bounds, denied. Every argument may come from a hostile peer.
+  [[nodiscard]] pinned look_up(region_ref ref, std::uint64_t offset, std::uint64_t bytes,
+                               rights wanted) noexcept;
+
+  /// The memfd-backed region containing all of `memory`, or generation 0. For large sends.
+  [[nodiscard]] local_region find_mapped(std::span<const std::byte> memory) noexcept;
+
+ private:
+  struct slot;
+  slot& slot_of(region_ref ref) noexcept;
+  std::unique_ptr<slot[]> slots_;
+  std::mutex mutex_;                  // guards what follows
+  std::vector<std::uint32_t> free_;   // slot numbers, last used on top
+  std::vector<local_region> mapped_;  // memfd-backed regions, by address
+};
+
+}  // namespace heddle::backends

@@ -1,0 +1,44 @@
+// settings.h - every HEDDLE_* setting: one table, one struct, read once when a world starts.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+/// Values of all settings. Adding one: a member here, a row in settings.cpp.
+struct settings {
+  std::string backends = "shm,tcp";  ///< HEDDLE_BACKENDS: which may be used, comma-separated
+  std::string host;                  ///< HEDDLE_HOST: overrides the host identity
+  std::string tcp_iface;        ///< HEDDLE_TCP_IFACE: interfaces, each one a rail; empty: choose
+  std::string cma = "auto";     ///< HEDDLE_SHM_CMA: auto | off: process_vm_readv and writev
+  std::string log = "warn";     ///< HEDDLE_LOG: off | error | warn | info | debug
+  std::size_t eager_bytes = 0;  ///< HEDDLE_EAGER_BYTES: larger messages rendezvous; 0: backend's
+  std::size_t ring_bytes = 256 * 1024;     ///< HEDDLE_SHM_RING_BYTES: per pair, lane, direction
+  std::size_t credit_bytes = 1024 * 1024;  ///< HEDDLE_CREDIT_BYTES: unexpected, per peer and lane
+  std::size_t records = 4096;              ///< HEDDLE_RECORDS: operations in flight per lane
+  std::size_t chunk_bytes = 128 * 1024;    ///< HEDDLE_TCP_CHUNK_BYTES: of large transfers
+  std::uint64_t peer_timeout_ms = 30'000;  ///< HEDDLE_PEER_TIMEOUT_MS
+  std::uint64_t linger_ms = 2'000;         ///< HEDDLE_LINGER_MS: flushing at the world's end
+  std::uint64_t spin_us = 50;              ///< HEDDLE_SPIN_US: polling before a wait sleeps
+};
+
+/// One row for `heddle info`: what it is, its value as text, and where that came from.
+struct setting_row {
+  std::string name, value, origin, help;  ///< origin: "default" or "environment"
+};
+
+/// Reads the environment through `get` (name -> value or null). Throws heddle::error naming the
+/// setting, the bad value and what would be accepted; also for an unknown HEDDLE_* name.
+[[nodiscard]] settings read_settings(const std::function<const char*(const char*)>& get);
+/// From the process's environment.
+[[nodiscard]] settings read_settings();
+/// All rows, in the table's order.
+[[nodiscard]] std::vector<setting_row> list_settings();
+
+/// "1K", "128k", "4M", "1G" or plain bytes -> bytes (powers of 1024). Throws heddle::error.
+[[nodiscard]] std::uint64_t parse_bytes(const std::string& text);
+
+}  // namespace heddle

@@ -1,0 +1,45 @@
+// bootstrap.h - joining a job: who am I, how many are we, and one exchange of small addresses.
+//
+// The engine sees only `session`. One file pair per way to join (own launcher, alone, in-process
+// for tests; PMIx and PMI-1 come as further ones); join() picks.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace heddle::bootstrap {
+
+using blob = std::vector<std::byte>;
+
+struct job {
+  int rank = 0;
+  int size = 1;
+  int local_ranks = 1;                 ///< of this job on this host, as far as known
+  std::array<std::byte, 32> secret{};  ///< random, known to the job's ranks only
+};
+
+/// A process's membership in a job. One thread at a time.
+class session {
+ public:
+  virtual ~session() = default;
+  [[nodiscard]] virtual const job& info() const noexcept = 0;
+  /// Collective: gives `mine` (at most 4096 bytes), returns everybody's, by rank. Throws error when
+  /// a rank died or the launcher went away.
+  virtual std::vector<blob> exchange(std::span<const std::byte> mine) = 0;
+  /// Collective. Throws like exchange.
+  virtual void barrier() = 0;
+};
+
+/// Joins the job this process was launched in: HEDDLE_BOOT_FD set by `heddle run`, otherwise alone.
+/// Throws error when it looks launched (SLURM_NTASKS, OMPI_COMM_WORLD_SIZE, PMI_SIZE above 1) by a
+/// launcher that is not supported yet: never N silent singletons.
+[[nodiscard]] std::unique_ptr<session> join();
+
+/// N sessions of one job inside this process, for tests: exchange and barrier meet in memory.
+[[nodiscard]] std::vector<std::unique_ptr<session>> local_group(int size);
+
+}  // namespace heddle::bootstrap
