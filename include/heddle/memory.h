@@ -104,6 +104,7 @@ class symmetric_memory {
   [[nodiscard]] std::span<std::byte> local() const noexcept { return local_; }
   /// Any thread. The first call for a peer may make system calls, later ones are one load.
   [[nodiscard]] const remote_target* target(rank peer) const {
+    if (static_cast<std::uint32_t>(peer) >= ranks_) return nullptr;
     const remote_target* known = targets_[static_cast<std::size_t>(peer)].load(
         std::memory_order_acquire);  // A1, see resolve()
     return known != nullptr ? known : resolve(peer);
@@ -113,6 +114,7 @@ class symmetric_memory {
   const remote_target* resolve(rank peer) const;
   std::shared_ptr<engine::world_core> world_;
   std::span<std::byte> local_;
+  std::uint32_t ranks_ = 0;
   std::uint64_t id_ = 0;
   std::unique_ptr<std::atomic<const remote_target*>[]> targets_;  // one word per rank
 };

@@ -28,6 +28,7 @@ enum class [[nodiscard]] status : std::uint8_t{
     peer_lost,      ///< the peer died, hung up, or answered nothing for HEDDLE_PEER_TIMEOUT_MS
     invalid,        ///< an argument can never be right: rank out of range, reserved tag ...
     unsupported,    ///< no backend on the way to this peer can do this
+    no_memory,      ///< the peer had no memory for the message
     closed,         ///< the lane or the world is closed
 };
 

@@ -68,6 +68,7 @@ struct traits {
   std::size_t max_message = 0;          ///< bytes of header + data in one send
   bool ordered =
       true;  ///< a send posted after a put to the same peer arrives after the put's bytes
+  bool defers = false;  ///< post() may leave output for the next poll() to send (batching)
 };
 
 /// What a device is told about its process and job.
@@ -89,7 +90,8 @@ class endpoint {
   virtual ~endpoint() = default;
 
   /// Starts a prefix of `ops`, in order. The first op for a peer starts connecting to it, during
-  /// which post answers busy_queue. send and put copy or keep reading `data` until ended.
+  /// which post answers busy_queue. An accepted send is always copied: finished is done. A put keeps
+  /// reading `data`, a get and an atomic keep writing `into`, until ended.
   virtual post_result post(std::span<op> ops) noexcept = 0;
 
   /// Takes up to `out.size()` events, oldest first. Moves transfers and connections forward.

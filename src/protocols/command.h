@@ -1,0 +1,44 @@
+// command.h - one request of the program to a lane, of any kind: the descriptor all paths share.
+#pragma once
+#include <heddle/completion.h>
+#include <heddle/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "memory/remote_memory.h"
+
+namespace heddle::protocols {
+
+enum class command_kind : std::uint8_t {
+  put,
+  put_notify,  ///< operand: the value the handler gets
+  get,
+  atomic,
+  send,
+  recv,
+  call,
+  flush,       ///< done when no put, get or atomic to `peer` (any_source: to anybody) is in flight
+  when_ready,  ///< done when there is room for another command
+};
+
+/// Trivially copyable, so that it can wait in a ring. What it points to stays the caller's until
+/// the completion.
+struct command {
+  command_kind kind = command_kind::put;
+  atomic_op atomic = atomic_op::add;
+  std::uint8_t width = 8;
+  handler_id handler = 0;
+  rank peer = any_source;
+  std::span<const std::byte> data;    ///< put, send, call: what to move
+  std::span<const std::byte> header;  ///< call
+  std::span<std::byte> into;          ///< get, recv; atomic: where the old value goes, or empty
+  const memory::remote_memory* target = nullptr;  ///< put, get, atomic
+  std::uint64_t offset = 0;
+  std::uint64_t operand = 0, compare = 0;
+  tag_match match{0};  ///< recv; send: value is the tag
+  completion done;
+};
+
+}  // namespace heddle::protocols

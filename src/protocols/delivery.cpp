@@ -1,0 +1,71 @@
+#include "protocols/delivery.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace heddle::protocols {
+
+delivery_batch& delivery_batch::mine() noexcept {
+  static thread_local delivery_batch batch;
+  return batch;
+}
+
+std::byte* delivery_batch::page::keep(std::size_t bytes) {
+  if (blocks.empty() || bytes > block_bytes - used) {
+    blocks.push_back(std::make_unique_for_overwrite<std::byte[]>(std::max(bytes, block_bytes)));
+    used = 0;
+  }
+  std::byte* at = blocks.back().get() + used;
+  used = std::min(block_bytes, used + bytes);
+  return at;
+}
+
+void delivery_batch::page::clear() {
+  ended.clear();
+  calls.clear();
+  if (blocks.size() > 1) blocks.resize(1);
+  used = blocks.empty() ? block_bytes : 0;  // the block that stays has at least block_bytes
+}
+
+void delivery_batch::add_call(engine::lane_core& lane, const handler_entry& handler, rank source,
+                              std::span<const std::byte> header,
+                              std::span<const std::byte> payload) {
+  std::byte* copy = filling_.keep(header.size() + payload.size());
+  if (!header.empty()) std::memcpy(copy, header.data(), header.size());
+  if (!payload.empty()) std::memcpy(copy + header.size(), payload.data(), payload.size());
+  filling_.calls.push_back({&lane, handler, source, static_cast<std::uint32_t>(header.size()), copy,
+                            payload.size(), nullptr});
+}
+
+void delivery_batch::add_call(engine::lane_core& lane, const handler_entry& handler, rank source,
+                              std::span<const std::byte> header, std::unique_ptr<std::byte[]> owned,
+                              std::size_t bytes) {
+  add_call(lane, handler, source, header, {});
+  filling_.calls.back().owned = std::move(owned);
+  filling_.calls.back().payload_bytes = bytes;
+}
+
+void delivery_batch::run(const call& c) noexcept {
+  heddle::lane here(*c.lane);
+  const std::byte* payload = c.owned ? c.owned.get() : c.header + c.header_bytes;
+  c.handler.function(c.handler.context, here,
+                     {c.source, {c.header, c.header_bytes}, {payload, c.payload_bytes}});
+}
+
+std::size_t delivery_batch::run() noexcept {
+  if (running_ || filling_.size() == 0) return 0;
+  running_ = true;
+  std::size_t count = 0;
+  while (filling_.size() != 0) {
+    std::swap(filling_, draining_);
+    for (const end& e : draining_.ended) e.done(e.what);
+    for (const call& c : draining_.calls) run(c);
+    count += draining_.size();
+    draining_.clear();
+  }
+  running_ = false;
+  return count;
+}
+
+}  // namespace heddle::protocols

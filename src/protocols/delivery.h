@@ -1,0 +1,74 @@
+// delivery.h - what has ended or arrived, collected while a lane is held and run after.
+#pragma once
+#include <heddle/completion.h>
+#include <heddle/world.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace heddle::protocols {
+
+/// What runs for a handler id.
+struct handler_entry {
+  call_handler function = nullptr;
+  void* context = nullptr;
+};
+
+/// Completions and calls. One per thread, reused: no allocation once warm.
+///
+/// run() may be entered again from what it runs (a callback that posts); the inner call returns at
+/// once and the outer one goes on with what was added, so the stack does not grow.
+class delivery_batch {
+ public:
+  void add(const completion& done, const outcome& what) {
+    if (done.deliver != nullptr) filling_.ended.push_back({done, what});
+  }
+  /// A call whose header and payload are copied: the wire's buffer is free on return.
+  void add_call(engine::lane_core& lane, const handler_entry& handler, rank source,
+                std::span<const std::byte> header, std::span<const std::byte> payload);
+  /// A call whose payload lies in `owned` already.
+  void add_call(engine::lane_core& lane, const handler_entry& handler, rank source,
+                std::span<const std::byte> header, std::unique_ptr<std::byte[]> owned,
+                std::size_t bytes);
+
+  /// Runs everything; with no lane held. Returns how many items ran.
+  std::size_t run() noexcept;
+  [[nodiscard]] bool running() const noexcept { return running_; }
+  /// The calling thread's batch.
+  static delivery_batch& mine() noexcept;
+
+ private:
+  struct end {
+    completion done;
+    outcome what;
+  };
+  struct call {
+    engine::lane_core* lane;
+    handler_entry handler;
+    rank source;
+    std::uint32_t header_bytes;
+    const std::byte* header;  ///< the payload follows it, or lies in `owned`
+    std::size_t payload_bytes;
+    std::unique_ptr<std::byte[]> owned;
+  };
+  static constexpr std::size_t block_bytes = 64 * 1024;
+  /// What is to run, and the bytes it refers to.
+  struct page {
+    std::vector<end> ended;
+    std::vector<call> calls;
+    std::vector<std::unique_ptr<std::byte[]>> blocks;
+    std::size_t used = block_bytes;  // of the last block
+    std::byte* keep(std::size_t bytes);
+    [[nodiscard]] std::size_t size() const noexcept { return ended.size() + calls.size(); }
+    void clear();
+  };
+  static void run(const call& c) noexcept;
+
+  page filling_, draining_;
+  bool running_ = false;
+};
+
+}  // namespace heddle::protocols

@@ -1,0 +1,42 @@
+// link.h - what a lane keeps of one peer it has had to do with.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+
+#include "backends/backend.h"
+#include "protocols/record.h"
+#include "wire/message.h"
+
+namespace heddle::protocols {
+
+struct link {
+  // Constant after it was made.
+  rank peer = 0;
+  backends::endpoint* wire = nullptr;
+  std::uint8_t device = 0;
+  bool defers = false;          ///< traits::defers
+  backends::op_set native = 0;  ///< kinds the endpoint takes
+  std::size_t max_payload = 0;  ///< of one message, beside wire::max_overhead
+  std::size_t eager_bytes = 0;  ///< larger messages rendezvous
+  std::uint64_t credit_limit =
+      0;  ///< bytes of unexpected messages each side may cause at the other
+
+  // Holder only.
+  bool lost = false;
+  bool blocked = false;               ///< in port's list of links with something to post
+  link_list records;                  ///< every operation that needs this peer
+  queue_list backlog;                 ///< operations in the order they must go out
+  std::deque<wire::message> control;  ///< the protocol's own messages: first, and never refused
+  queue_list flushes;                 ///< flush commands
+  std::uint64_t counted = 0;          ///< puts, gets, atomics in flight
+  std::uint64_t credit = 0;           ///< what we may still send eagerly
+  std::uint64_t held = 0;             ///< what the peer's unexpected messages use here
+  std::uint64_t owed = 0;             ///< what we have to give back
+  std::size_t requests = 0;           ///< its rendezvous requests nobody has asked for yet
+  bool heard = false;                 ///< anything came since the last maintain()
+  bool pinged = false;
+  std::uint64_t silent_since_ns = 0;
+};
+
+}  // namespace heddle::protocols

@@ -1,0 +1,194 @@
+// port.h - everything a lane does, by one thread at a time: the protocols over the backends.
+//
+// The class is one, its concerns are files:
+//   port.cpp         links, records, backlog        port_message.cpp  tagged messages and calls
+//   port_event.cpp   what arrives, and progress     port_rendezvous.cpp  large messages
+//   port_rma.cpp     put, get, atomics              port_emulate.cpp  the same by messages
+//   port_peer.cpp    liveness, loss, the end
+#pragma once
+#include <heddle/status.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "backends/backend.h"
+#include "protocols/command.h"
+#include "protocols/delivery.h"
+#include "protocols/link.h"
+#include "protocols/matcher.h"
+#include "protocols/record.h"
+#include "sync/counters.h"
+#include "wire/message.h"
+
+namespace heddle::protocols {
+
+/// What a port knows of its world. Constant while the port lives.
+struct surroundings {
+  rank self = 0;
+  int size = 1;
+  const settings* config = nullptr;
+  backends::region_table* regions = nullptr;
+  std::span<backends::device* const> devices;
+  std::span<const std::uint8_t> route;                             ///< by rank: index into devices
+  std::span<const sync::published<const handler_entry>> handlers;  ///< by id; null: none
+};
+
+/// Counted for people; see docs/guide/counters.
+struct port_counters {
+  sync::owned_counter polls, events, eager, rendezvous, emulated, unexpected, backlogged;
+  sync::owned_counter unknown_handler, lost_peers, violations;
+};
+
+/// Threads: the holder of the lane. Nothing here blocks or calls the program; what has ended goes
+/// into the batch given.
+class port {
+ public:
+  port(engine::lane_core& lane, const surroundings& where,
+       std::vector<std::unique_ptr<backends::endpoint>> endpoints);
+  ~port();
+
+  /// Starts an operation: done, posted, or why not (never busy_queue: that is the lane's).
+  status execute(const command& c, delivery_batch& out);
+  /// The same for a command already accepted: takes it even when there are enough records, and
+  /// delivers its completion in every case.
+  void execute_accepted(const command& c, delivery_batch& out);
+  /// Handles what has come and goes on with what waits. Returns how many events there were.
+  std::size_t progress(delivery_batch& out);
+  status probe(rank source, tag_match match, outcome& found) noexcept;
+  status cancel(const completion& which, delivery_batch& out);
+
+  /// See endpoint::arm. True: every endpoint is armed.
+  [[nodiscard]] bool arm() noexcept;
+  [[nodiscard]] std::span<const std::unique_ptr<backends::endpoint>> endpoints() const noexcept {
+    return endpoints_;
+  }
+  /// Something accepted still waits for a progress() to leave.
+  [[nodiscard]] bool unsent() const noexcept;
+  /// Operations that need a peer's answer are in flight.
+  [[nodiscard]] bool waiting() const noexcept { return records_.in_use() != 0; }
+  /// Nothing of ours is under way, except receives.
+  [[nodiscard]] bool quiet() const noexcept;
+
+  /// Looks for dead peers; every now and then while waiting().
+  void maintain(std::uint64_t now_ns, delivery_batch& out);
+  /// Ends every operation with `code`.
+  void abort(status code, delivery_batch& out);
+
+  /// A hint for other threads: operations in flight.
+  [[nodiscard]] std::size_t in_flight_hint() const noexcept { return in_flight_.get(); }
+  [[nodiscard]] const port_counters& counters() const noexcept { return counters_; }
+
+ private:
+  // port.cpp
+  [[nodiscard]] bool valid(rank r) const noexcept { return r >= 0 && r < where_.size; }
+  link& link_to(rank peer);
+  record& begin(link* l, const command& c);
+  void finish(record& r, outcome what);
+  void finish(record& r, status code);
+  void release(record& r);
+  void count_down(link& l);
+  [[nodiscard]] bool full() const noexcept {
+    return !must_take_ && records_.in_use() >= where_.config->records;
+  }
+  bool post_message(link& l, const wire::message& m, std::span<const std::byte> payload);
+  void send_control(link& l, const wire::message& m);
+  bool post_control(link& l, const wire::message& m);
+  void block(link& l);
+  void enqueue(link& l, record& r);
+  status start_or_queue(link& l, record& r);
+  status start(link& l, record& r);
+  void end(record& r, status code);
+  bool flush_link(link& l);
+  void flush_blocked();
+  status wait_for_flush(const command& c);
+  void wake_flushes(queue_list& waiting, status code);
+  void wake_room_waiters();
+
+  // port_message.cpp
+  status send(const command& c);
+  status call(const command& c);
+  status send_or_queue(const command& c, wire::message& m);
+  status receive(command c);
+  status start_message(link& l, record& r);
+  void take_unexpected(const command& c, unexpected& found);
+  void on_tag_eager(link& l, const wire::message& m);
+  void on_call_eager(link& l, const wire::message& m);
+  void repay(link& l, std::uint64_t cost);
+
+  // port_rendezvous.cpp
+  status start_request(link& l, record& r);
+  void lend(link& l, record& r, wire::message& request);
+  void on_tag_request(link& l, const wire::message& m);
+  void on_call_request(link& l, const wire::message& m);
+  void begin_fetch(link& l, record& r, const rendezvous& remote);
+  void begin_call_fetch(record& r);
+  void start_deferred_calls();
+  void start_calls_that_fit();
+  [[nodiscard]] std::span<std::byte> fetch_into(const record& r) const noexcept;
+  bool fetch_mapped(link& l, record& r);
+  status start_fetch(link& l, record& r);
+  void fetched(record& r, status code);
+  void on_finished(link& l, const wire::message& m);
+
+  // port_rma.cpp
+  status access(const command& c);
+  status access_here(const command& c);
+  status start_access(link& l, record& r);
+  void notify(link& l, const command& c);
+
+  // port_emulate.cpp
+  status pump(link& l, record& r);
+  bool post_fragment(link& l, record& r);
+  bool post_atomic(link& l, record& r);
+  [[nodiscard]] std::uint64_t fragmented_bytes(const record& r) const noexcept;
+  void on_rma_put(link& l, const wire::message& m);
+  bool answer_get(link& l, const wire::message& m);
+  void on_rma_atomic(link& l, const wire::message& m);
+  void on_reply(link& l, const wire::message& m);
+  void on_value(record& r, const wire::message& m, status code);
+  void on_fragment(link& l, record& r, const wire::message& m, status code);
+
+  // port_event.cpp
+  void on_event(const backends::event& e);
+  void on_ended(const backends::event& e);
+  void on_message(link& l, const wire::message& m);
+  bool due(std::size_t endpoint) noexcept;
+
+  // port_peer.cpp
+  void lose(link& l);
+  void violated(link& l);
+  void maintain_link(link& l, std::uint64_t now_ns);
+
+  // Constant after construction.
+  engine::lane_core& lane_;
+  const surroundings where_;
+  std::vector<std::unique_ptr<backends::endpoint>> endpoints_;  // by device
+
+  // Holder only.
+  delivery_batch* out_ = nullptr;             // set for the length of a call
+  std::vector<std::unique_ptr<link>> links_;  // by rank; null: never had to do with it
+  std::vector<link*> active_;                 // the non-null ones
+  std::vector<link*> blocked_;
+  record_pool records_;
+  matcher matcher_;
+  queue_list flushes_;            // flush commands for everybody
+  queue_list deferred_calls_;     // large calls waiting for memory
+  std::uint64_t call_bytes_ = 0;  // of large calls being fetched
+  bool starting_calls_ = false;
+  std::uint64_t counted_ = 0;  // puts, gets, atomics in flight
+  std::size_t receives_ = 0;   // records in stage matching
+  std::vector<completion> room_waiters_;
+  std::vector<std::uint32_t> empty_polls_;  // per endpoint, in a row
+  std::uint32_t poll_number_ = 0;
+  bool must_take_ = false;
+
+  // Written by the holder, read by anyone.
+  sync::owned_counter in_flight_;
+  port_counters counters_;
+};
+
+}  // namespace heddle::protocols

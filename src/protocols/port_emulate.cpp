@@ -1,0 +1,176 @@
+// port_emulate.cpp - put, get and atomics by messages, where the backend has no native way: the
+// initiator cuts them into fragments and keeps a window of them in flight; the target answers each
+// one by itself and keeps no state.
+#include <algorithm>
+#include <cstring>
+
+#include "protocols/port.h"
+
+namespace heddle::protocols {
+namespace {
+
+/// Fragments of one operation in flight.
+constexpr std::uint64_t window = 8;
+
+status status_of(std::uint8_t flag) noexcept {
+  return static_cast<status>(std::min(flag, static_cast<std::uint8_t>(status::closed)));
+}
+
+wire::message access_message(wire::message_kind kind, const record& r) {
+  wire::message m;
+  m.kind = kind;
+  m.word = r.id();
+  const bool fetch = r.source != any_source;
+  const backends::region_ref ref = fetch ? r.remote.ref : r.what.target->ref;
+  m.slot = ref.slot;
+  m.generation = ref.generation;
+  m.offset = fetch ? r.remote.offset : r.what.offset;
+  return m;
+}
+
+}  // namespace
+
+// --- the initiator
+// ----------------------------------------------------------------------------------
+
+std::uint64_t port::fragmented_bytes(const record& r) const noexcept {
+  if (r.source != any_source) return fetch_into(r).size();
+  return r.what.kind == command_kind::get ? r.what.into.size() : r.what.data.size();
+}
+
+bool port::post_atomic(link& l, record& r) {
+  wire::message m = access_message(wire::message_kind::rma_atomic, r);
+  m.flag = static_cast<std::uint8_t>(r.what.atomic);
+  m.width = r.what.width;
+  m.operand = r.what.operand;
+  m.compare = r.what.compare;
+  return post_message(l, m, {});
+}
+
+bool port::post_fragment(link& l, record& r) {
+  const bool get = r.source != any_source || r.what.kind == command_kind::get;
+  const std::uint64_t total = fragmented_bytes(r);
+  const std::uint64_t bytes = std::min<std::uint64_t>(l.max_payload, total - r.issued);
+  wire::message m =
+      access_message(get ? wire::message_kind::rma_get : wire::message_kind::rma_put, r);
+  m.offset += r.issued;
+  m.bytes = bytes;
+  if (!post_message(l, m,
+                    get ? std::span<const std::byte>{} : r.what.data.subspan(r.issued, bytes)))
+    return false;
+  r.issued += bytes;
+  return true;
+}
+
+/// Sends what the window allows: posted, or busy_queue when the wire had no room for the first
+/// fragment missing.
+status port::pump(link& l, record& r) {
+  const bool atomic = r.what.kind == command_kind::atomic;
+  if (r.issued == 0) counters_.emulated.add();
+  if (atomic && !post_atomic(l, r)) return status::busy_queue;
+  const std::uint64_t total = atomic ? 0 : fragmented_bytes(r);
+  while (r.issued < total && r.failure == status::done &&
+         r.issued - r.moved < window * l.max_payload) {
+    if (!post_fragment(l, r)) return status::busy_queue;
+  }
+  r.at = stage::reply;
+  return status::posted;
+}
+
+void port::on_reply(link& l, const wire::message& m) {
+  record* r = records_.find(m.word);
+  if (r == nullptr || r->with != &l || r->native) return;
+  if (r->at != stage::reply && r->at != stage::backlog) return;
+  const status code = status_of(m.flag);
+  if (m.kind == wire::message_kind::rma_value) {
+    if (r->what.kind == command_kind::atomic && r->at == stage::reply) on_value(*r, m, code);
+  } else if (r->issued != r->moved) {
+    on_fragment(l, *r, m, code);
+  }
+}
+
+void port::on_value(record& r, const wire::message& m, status code) {
+  if (code == status::done && !r.what.into.empty()) {
+    std::memcpy(r.what.into.data(), &m.value, r.what.into.size());
+  }
+  finish(r, code);
+}
+
+void port::on_fragment(link& l, record& r, const wire::message& m, status code) {
+  const bool get = r.source != any_source || r.what.kind == command_kind::get;
+  const std::uint64_t start = r.source != any_source ? r.remote.offset : r.what.offset;
+  const std::uint64_t at = m.position - start;  // get: where the payload belongs
+  const std::uint64_t bytes = std::min<std::uint64_t>(l.max_payload, r.issued - r.moved);
+  if (code != status::done) r.failure = code;
+  if (get && code == status::done) {
+    const auto into = r.source != any_source ? fetch_into(r) : r.what.into;
+    if (at > into.size() || m.payload.size() > into.size() - at || m.payload.empty()) {
+      return violated(l);
+    }
+    std::memcpy(into.data() + at, m.payload.data(), m.payload.size());
+  }
+  r.moved += get && code == status::done ? m.payload.size() : bytes;
+  if (r.moved > r.issued) return violated(l);
+  if (r.moved == r.issued && (r.failure != status::done || r.issued == fragmented_bytes(r))) {
+    return end(r, r.failure);
+  }
+  if (r.at == stage::reply && pump(l, r) == status::busy_queue) enqueue(l, r);
+}
+
+// --- the target
+// -------------------------------------------------------------------------------------
+
+void port::on_rma_put(link& l, const wire::message& m) {
+  const auto range =
+      where_.regions->look_up({m.slot, m.generation}, m.offset, m.payload.size(), rights::write);
+  if (range.code() == status::done) {
+    std::memcpy(range.at(), m.payload.data(), m.payload.size());
+  }
+  wire::message reply;
+  reply.kind = wire::message_kind::rma_done;
+  reply.word = m.word;
+  reply.flag = static_cast<std::uint8_t>(range.code());
+  send_control(l, reply);
+}
+
+/// False: no room for the answer; the question is kept and asked again.
+bool port::answer_get(link& l, const wire::message& m) {
+  wire::message reply;
+  reply.kind = wire::message_kind::rma_data;
+  reply.word = m.word;
+  reply.position = m.offset;
+  const std::uint64_t bytes = std::min<std::uint64_t>(m.bytes, l.max_payload);
+  const auto range = where_.regions->look_up({m.slot, m.generation}, m.offset, bytes, rights::read);
+  reply.flag = static_cast<std::uint8_t>(range.code());
+  std::span<const std::byte> data;
+  if (range.code() == status::done) data = {range.at(), bytes};
+  return post_message(l, reply, data);
+}
+
+void port::on_rma_atomic(link& l, const wire::message& m) {
+  wire::message reply;
+  reply.kind = wire::message_kind::rma_value;
+  reply.word = m.word;
+  const bool known = m.flag <= static_cast<std::uint8_t>(atomic_op::compare_swap) &&
+                     (m.width == 4 || m.width == 8);
+  if (!known) return violated(l);
+  const auto op = static_cast<atomic_op>(m.flag);
+  const auto range =
+      where_.regions->look_up({m.slot, m.generation}, m.offset, m.width, rights::atomic);
+  status code = range.code();
+  if (code == status::done && reinterpret_cast<std::uintptr_t>(range.at()) % m.width != 0) {
+    code = status::misaligned;
+  }
+  reply.flag = static_cast<std::uint8_t>(code);
+  if (code == status::done && m.width == 8) {
+    reply.value = detail::apply_atomic(op, *reinterpret_cast<std::uint64_t*>(range.at()), m.operand,
+                                       m.compare);
+  } else if (code == status::done) {
+    reply.value = detail::apply_atomic(op, *reinterpret_cast<std::uint32_t*>(range.at()),
+                                       static_cast<std::uint32_t>(m.operand),
+                                       static_cast<std::uint32_t>(m.compare));
+  }
+  send_control(l, reply);
+}
+
+}  // namespace heddle::protocols

@@ -1,0 +1,163 @@
+// port_message.cpp - tagged messages and active messages that travel whole.
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "protocols/port.h"
+
+namespace heddle::protocols {
+namespace {
+
+/// What an unexpected message costs its receiver beside its bytes.
+constexpr std::uint64_t message_cost = sizeof(unexpected);
+
+}  // namespace
+
+status port::send(const command& c) {
+  if (!valid(c.peer)) return status::invalid;
+  wire::message m;
+  m.kind = wire::message_kind::tag_eager;
+  m.word = c.match.value;
+  return send_or_queue(c, m);
+}
+
+status port::call(const command& c) {
+  if (!valid(c.peer) || c.handler >= max_handlers || c.header.size() > max_call_header) {
+    return status::invalid;
+  }
+  wire::message m;
+  m.kind = wire::message_kind::call_eager;
+  m.handler = c.handler;
+  m.header = c.header;
+  return send_or_queue(c, m);
+}
+
+/// Only tagged messages can be unexpected, so only they need credit; calls are run on arrival.
+status port::send_or_queue(const command& c, wire::message& m) {
+  link& l = link_to(c.peer);
+  if (l.lost) return status::peer_lost;
+  const std::uint64_t cost = c.kind == command_kind::send ? c.data.size() + message_cost : 0;
+  const bool eager = c.data.size() <= l.eager_bytes && cost <= l.credit;
+  if (eager && !l.blocked && post_message(l, m, c.data)) {
+    l.credit -= cost;
+    counters_.eager.add();
+    return status::done;
+  }
+  if (full()) return status::busy_records;
+  record& r = begin(&l, c);
+  r.eager = eager;
+  if (eager) l.credit -= cost;
+  return start_or_queue(l, r);
+}
+
+status port::start_message(link& l, record& r) {
+  wire::message m;
+  if (r.what.kind == command_kind::send) {
+    m.kind = wire::message_kind::tag_eager;
+    m.word = r.what.match.value;
+  } else {
+    m.kind = wire::message_kind::call_eager;
+    m.handler = r.what.handler;
+    m.header = r.what.header;
+  }
+  if (!post_message(l, m, r.what.data)) return status::busy_queue;
+  counters_.eager.add();
+  return status::done;
+}
+
+// --- receiving
+// ------------------------------------------------------------------------------------
+
+/// Never `done`: source, tag and length travel in the completion's outcome.
+status port::receive(command c) {
+  if (c.peer != any_source && !valid(c.peer)) return status::invalid;
+  if ((c.match.value & reserved_tag_bit) == 0) c.match.mask |= reserved_tag_bit;
+  if (unexpected* found = matcher_.find_message(c.peer, c.match)) {
+    take_unexpected(c, *found);
+    return status::posted;
+  }
+  link* l = c.peer == any_source ? nullptr : &link_to(c.peer);
+  if (l != nullptr && l->lost) return status::peer_lost;
+  if (full()) return status::busy_records;
+  matcher_.post(begin(l, c));
+  ++receives_;
+  return status::posted;
+}
+
+void port::take_unexpected(const command& c, unexpected& found) {
+  const std::unique_ptr<unexpected> message = matcher_.take(found);
+  link& from = link_to(message->source);
+  if (message->announced) {
+    --from.requests;
+    record& r = begin(&from, c);
+    r.source = message->source;
+    r.matched_tag = message->tag;
+    begin_fetch(from, r, message->remote);
+    return;
+  }
+  const std::size_t bytes = std::min<std::size_t>(message->bytes, c.into.size());
+  if (bytes != 0) std::memcpy(c.into.data(), message->data.get(), bytes);
+  out_->add(c.done, {message->bytes > bytes ? status::truncated : status::done, message->source,
+                     message->tag, bytes});
+  from.held -= message->credit;
+  repay(from, message->credit);
+}
+
+void port::on_tag_eager(link& l, const wire::message& m) {
+  const std::uint64_t cost = m.payload.size() + message_cost;
+  if (record* r = matcher_.find_receive(l.peer, m.word)) {
+    const std::size_t bytes = std::min(m.payload.size(), r->what.into.size());
+    if (bytes != 0) std::memcpy(r->what.into.data(), m.payload.data(), bytes);
+    finish(*r,
+           {m.payload.size() > bytes ? status::truncated : status::done, l.peer, m.word, bytes});
+    return repay(l, cost);
+  }
+  if (l.held + cost > l.credit_limit) return violated(l);
+  auto kept = std::make_unique<unexpected>();
+  kept->source = l.peer;
+  kept->tag = m.word;
+  kept->bytes = m.payload.size();
+  kept->credit = cost;
+  if (!m.payload.empty()) {
+    kept->data = std::make_unique_for_overwrite<std::byte[]>(m.payload.size());
+    std::memcpy(kept->data.get(), m.payload.data(), m.payload.size());
+  }
+  l.held += cost;
+  counters_.unexpected.add();
+  matcher_.keep(std::move(kept));
+}
+
+/// Gives credit back in portions: one message for many.
+void port::repay(link& l, std::uint64_t cost) {
+  l.owed += cost;
+  if (l.owed < l.credit_limit / 4 || l.lost) return;
+  wire::message m;
+  m.kind = wire::message_kind::credit;
+  m.word = std::exchange(l.owed, 0);
+  send_control(l, m);
+}
+
+void port::on_call_eager(link& l, const wire::message& m) {
+  const handler_entry* handler = where_.handlers[m.handler].get();
+  if (handler == nullptr) return counters_.unknown_handler.add();
+  out_->add_call(lane_, *handler, l.peer, m.header, m.payload);
+}
+
+status port::probe(rank source, tag_match match, outcome& found) noexcept {
+  if (source != any_source && !valid(source)) return status::invalid;
+  if ((match.value & reserved_tag_bit) == 0) match.mask |= reserved_tag_bit;
+  const unexpected* m = matcher_.find_message(source, match);
+  if (m == nullptr) return status::not_found;
+  found = {status::done, m->source, m->tag, static_cast<std::size_t>(m->bytes)};
+  return status::done;
+}
+
+status port::cancel(const completion& which, delivery_batch& out) {
+  out_ = &out;
+  record* r = matcher_.find_receive(which);
+  if (r == nullptr) return status::not_found;
+  finish(*r, status::canceled);
+  return status::done;
+}
+
+}  // namespace heddle::protocols

@@ -1,0 +1,104 @@
+// port_peer.cpp - peers that go silent, die or break the rules, and the end of the port itself.
+#include <utility>
+
+#include "protocols/port.h"
+
+namespace heddle::protocols {
+/// From here on the peer is dead for this lane: what it owes us ends, nothing goes to it.
+void port::lose(link& l) {
+  if (std::exchange(l.lost, true)) return;
+  counters_.lost_peers.add();
+  l.wire->drop(l.peer);
+  l.control.clear();
+  matcher_.forget_requests(l.peer);
+  const bool starting = std::exchange(starting_calls_, true);  // none now: it would end records
+  for (record* r = l.records.front(); r != nullptr;) {
+    record* const next = link_list::next(*r);
+    // A native one ends by the backend's event; a message already matched ends like any other.
+    if (!r->native && r->at != stage::waiting) {
+      if (r->source != any_source) {
+        if (r->at == stage::backlog) l.backlog.remove(*r);
+        r->at = stage::waiting;
+        fetched(*r, status::peer_lost);
+      } else {
+        finish(*r, status::peer_lost);
+      }
+    }
+    r = next;
+  }
+  starting_calls_ = starting;
+  if (l.counted == 0) wake_flushes(l.flushes, status::peer_lost);
+  start_deferred_calls();
+}
+
+/// The peer sent what no honest engine sends: it is not talked to any more.
+void port::violated(link& l) {
+  counters_.violations.add();
+  lose(l);
+}
+
+void port::maintain(std::uint64_t now_ns, delivery_batch& out) {
+  out_ = &out;
+  for (const auto& e : endpoints_) e->maintain();
+  for (std::size_t i = 0; i < active_.size(); ++i) maintain_link(*active_[i], now_ns);
+}
+
+/// A peer we wait for and that says nothing is asked for a sign of life, then given up.
+void port::maintain_link(link& l, std::uint64_t now_ns) {
+  if (l.lost) return;
+  if (l.records.empty() || std::exchange(l.heard, false) || l.silent_since_ns == 0) {
+    l.pinged = false;
+    l.silent_since_ns = l.records.empty() ? 0 : now_ns;
+    return;
+  }
+  const std::uint64_t silent_ms = (now_ns - l.silent_since_ns) / 1'000'000;
+  if (silent_ms >= where_.config->peer_timeout_ms) return lose(l);
+  if (silent_ms * 3 < where_.config->peer_timeout_ms || std::exchange(l.pinged, true)) return;
+  wire::message m;
+  m.kind = wire::message_kind::ping;
+  send_control(l, m);
+}
+
+bool port::arm() noexcept {
+  bool idle = true;
+  for (std::size_t i = 0; i < endpoints_.size(); ++i) {
+    idle = endpoints_[i]->arm() && idle;
+    empty_polls_[i] = 0;  // after a sleep every endpoint is looked at
+  }
+  return idle;
+}
+
+bool port::unsent() const noexcept {
+  if (!blocked_.empty()) return true;
+  for (std::size_t i = 0; i < endpoints_.size(); ++i) {
+    if (where_.devices[i]->describe().defers && !endpoints_[i]->idle()) return true;
+  }
+  return false;
+}
+
+bool port::quiet() const noexcept {
+  if (records_.in_use() != receives_ || !blocked_.empty()) return false;
+  for (const auto& e : endpoints_) {
+    if (!e->idle()) return false;
+  }
+  return true;
+}
+
+void port::abort(status code, delivery_batch& out) {
+  out_ = &out;
+  for (link* l : active_) {
+    while (record* r = l->records.front()) {
+      l->lost = true;
+      r->source = any_source;  // what was being fetched ends here like anything else
+      if (r->at == stage::waiting && r->what.kind == command_kind::call) deferred_calls_.remove(*r);
+      r->owned.reset();
+      finish(*r, code);
+    }
+    wake_flushes(l->flushes, code);
+  }
+  while (record* r = matcher_.first_wild()) finish(*r, code);
+  wake_flushes(flushes_, code);
+  wake_room_waiters();
+}
+
+}  // namespace heddle::protocols

@@ -1,0 +1,225 @@
+// port_rendezvous.cpp - large messages: the sender announces where the data lies, the receiver
+// reads it when it has a place for it, and says so (receiver-read, research/engine 3.6).
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "protocols/port.h"
+
+namespace heddle::protocols {
+namespace {
+
+/// Memory for large calls being fetched at one time; one call of any size is always let in.
+constexpr std::uint64_t call_bytes_limit = 64 << 20;
+/// Requests a peer may have waiting here; more than any honest sender has records.
+constexpr std::size_t max_requests = 1 << 16;
+
+rendezvous remote_of(const wire::message& m) {
+  return {.ref = {m.slot, m.generation},
+          .offset = m.offset,
+          .bytes = m.bytes,
+          .id = m.id,
+          .mappable = m.flag != 0};
+}
+
+}  // namespace
+
+// --- the sender
+// -------------------------------------------------------------------------------------
+
+/// Makes the data readable for the peer: as part of a region it can map, or as a region of its own.
+void port::lend(link& l, record& r, wire::message& request) {
+  const std::span<const std::byte> data = r.what.data;
+  if (const auto mapped = where_.regions->find_mapped(data); mapped.ref.generation != 0) {
+    request.slot = mapped.ref.slot;
+    request.generation = mapped.ref.generation;
+    request.offset = static_cast<std::uint64_t>(data.data() - mapped.memory.data());
+    request.flag = 1;
+    return;
+  }
+  if (r.lent.generation == 0) {
+    // The peer only reads: dropping const is safe.
+    const std::span<std::byte> memory(const_cast<std::byte*>(data.data()), data.size());
+    const auto region = where_.regions->add(memory, rights::read);
+    r.lent = region.ref;
+    if (r.lent.generation != 0) where_.devices[l.device]->expose(region);
+  }
+  request.slot = r.lent.slot;
+  request.generation = r.lent.generation;
+}
+
+status port::start_request(link& l, record& r) {
+  wire::message m;
+  const bool tagged = r.what.kind == command_kind::send;
+  m.kind = tagged ? wire::message_kind::tag_request : wire::message_kind::call_request;
+  m.word = r.what.match.value;
+  m.handler = tagged ? handler_id{0} : r.what.handler;
+  m.header = r.what.header;
+  m.bytes = r.what.data.size();
+  m.id = r.id();
+  if (m.bytes != 0) {
+    lend(l, r, m);
+    if (m.generation == 0) return status::busy_queue;  // no region left: later
+  }
+  if (!post_message(l, m, {})) return status::busy_queue;
+  counters_.rendezvous.add();
+  r.at = stage::reply;
+  return status::posted;
+}
+
+void port::on_finished(link& l, const wire::message& m) {
+  record* r = records_.find(m.word);
+  if (r == nullptr || r->with != &l || r->at != stage::reply || r->source != any_source ||
+      (r->what.kind != command_kind::send && r->what.kind != command_kind::call)) {
+    return;  // ended meanwhile, or not ours to end
+  }
+  finish(*r, static_cast<status>(std::min(m.flag, static_cast<std::uint8_t>(status::closed))));
+}
+
+// --- the receiver
+// -----------------------------------------------------------------------------------
+
+void port::on_tag_request(link& l, const wire::message& m) {
+  if (record* r = matcher_.find_receive(l.peer, m.word)) {
+    matcher_.remove(*r);
+    --receives_;
+    r->at = stage::waiting;
+    if (r->with == nullptr) {
+      r->with = &l;
+      l.records.push_back(*r);
+    }
+    r->source = l.peer;
+    r->matched_tag = m.word;
+    return begin_fetch(l, *r, remote_of(m));
+  }
+  if (l.requests >= max_requests) return violated(l);
+  auto kept = std::make_unique<unexpected>();
+  kept->source = l.peer;
+  kept->tag = m.word;
+  kept->bytes = m.bytes;
+  kept->announced = true;
+  kept->remote = remote_of(m);
+  ++l.requests;
+  counters_.unexpected.add();
+  matcher_.keep(std::move(kept));
+}
+
+void port::on_call_request(link& l, const wire::message& m) {
+  if (l.requests >= max_requests) return violated(l);
+  command c;
+  c.kind = command_kind::call;
+  c.peer = l.peer;
+  c.handler = m.handler;
+  record& r = begin(&l, c);
+  r.source = l.peer;
+  r.remote = remote_of(m);
+  r.owned_header_bytes = static_cast<std::uint8_t>(m.header.size());
+  r.owned_header = std::make_unique<std::byte[]>(max_call_header);
+  if (!m.header.empty()) std::memcpy(r.owned_header.get(), m.header.data(), m.header.size());
+  ++l.requests;
+  deferred_calls_.push_back(r);
+  start_deferred_calls();
+}
+
+/// Not re-entered from the calls it starts: a long queue must not become a deep stack.
+void port::start_deferred_calls() {
+  if (std::exchange(starting_calls_, true)) return;
+  start_calls_that_fit();
+  starting_calls_ = false;
+}
+
+void port::start_calls_that_fit() {
+  while (record* r = deferred_calls_.front()) {
+    if (call_bytes_ != 0 && call_bytes_ + r->remote.bytes > call_bytes_limit) return;
+    deferred_calls_.remove(*r);
+    --r->with->requests;
+    begin_call_fetch(*r);
+  }
+}
+
+void port::begin_call_fetch(record& r) {
+  const std::uint64_t bytes = r.remote.bytes;
+  const bool known = where_.handlers[r.what.handler].get() != nullptr;
+  if (!known) counters_.unknown_handler.add();
+  if (known) r.owned.reset(new (std::nothrow) std::byte[bytes]);
+  if (r.owned) call_bytes_ += bytes;
+  if (r.owned && bytes != 0) return begin_fetch(*r.with, r, r.remote);
+  fetched(r, known && !r.owned ? status::no_memory : status::done);
+}
+
+void port::begin_fetch(link& l, record& r, const rendezvous& remote) {
+  r.remote = remote;
+  r.message_bytes = remote.bytes;
+  if (fetch_into(r).empty()) return fetched(r, status::done);
+  const status s = l.backlog.empty() ? start_fetch(l, r) : status::busy_queue;
+  if (s == status::busy_queue) return enqueue(l, r);
+  if (s != status::posted) fetched(r, s);
+}
+
+std::span<std::byte> port::fetch_into(const record& r) const noexcept {
+  if (r.what.kind == command_kind::call) return {r.owned.get(), r.remote.bytes};
+  return r.what.into.first(std::min<std::size_t>(r.what.into.size(), r.remote.bytes));
+}
+
+/// One copy through a mapping, where the sender's memory can be mapped here.
+bool port::fetch_mapped(link& l, record& r) {
+  detail::remote_target target;
+  target.owner = l.peer;
+  try {
+    const auto mapping = where_.devices[l.device]->import(l.peer, r.remote.ref, target);
+    target.allowed = rights::read;
+    const std::span<std::byte> into = fetch_into(r);
+    if (!detail::reachable(target, r.remote.offset, into.size(), rights::read)) return false;
+    std::memcpy(into.data(), target.direct + r.remote.offset, into.size());
+    return true;
+  } catch (const std::exception&) {
+    return false;  // the other ways find out what is wrong with the region
+  }
+}
+
+status port::start_fetch(link& l, record& r) {
+  if (r.remote.mappable && fetch_mapped(l, r)) return status::done;
+  if ((l.native & backends::only(backends::op_kind::get)) == 0) return pump(l, r);
+  backends::op o;
+  o.kind = backends::op_kind::get;
+  o.peer = l.peer;
+  o.cookie = r.id();
+  o.into = fetch_into(r);
+  o.region = r.remote.ref;
+  o.offset = r.remote.offset;
+  const auto posted = l.wire->post({&o, 1});
+  if (posted.accepted == 0) {
+    return posted.reason == status::peer_lost ? status::peer_lost : status::busy_queue;
+  }
+  r.native = o.finished == status::posted;
+  r.at = stage::fetching;
+  return o.finished;
+}
+
+/// The data is here, or will not come: tells the sender, then whoever waits for it here.
+void port::fetched(record& r, status code) {
+  link& l = *r.with;
+  wire::message m;
+  m.kind = wire::message_kind::finished;
+  m.word = r.remote.id;
+  m.flag = static_cast<std::uint8_t>(code);
+  send_control(l, m);
+  const std::span<std::byte> into = fetch_into(r);
+  if (r.what.kind == command_kind::recv) {
+    const bool cut = code == status::done && r.message_bytes > into.size();
+    return finish(r, {cut ? status::truncated : code, r.source, r.matched_tag,
+                      code == status::done ? into.size() : 0});
+  }
+  const std::uint64_t bytes = r.remote.bytes;
+  const bool counted = r.owned != nullptr;
+  if (counted && code == status::done) {
+    out_->add_call(lane_, *where_.handlers[r.what.handler].get(), r.source,
+                   {r.owned_header.get(), r.owned_header_bytes}, std::move(r.owned), bytes);
+  }
+  release(r);
+  if (counted) call_bytes_ -= bytes;
+  start_deferred_calls();
+}
+
+}  // namespace heddle::protocols

@@ -1,0 +1,116 @@
+// port_rma.cpp - put, get and atomics that are not plain loads and stores of this process.
+#include <cstring>
+
+#include "protocols/port.h"
+
+namespace heddle::protocols {
+namespace {
+
+rights needed(command_kind k) noexcept {
+  if (k == command_kind::get) return rights::read;
+  return k == command_kind::atomic ? rights::atomic : rights::write;
+}
+
+std::size_t bytes_of(const command& c) noexcept {
+  if (c.kind == command_kind::atomic) return c.width;
+  return c.kind == command_kind::get ? c.into.size() : c.data.size();
+}
+
+backends::op_kind native_kind(command_kind k) noexcept {
+  if (k == command_kind::get) return backends::op_kind::get;
+  return k == command_kind::atomic ? backends::op_kind::atomic : backends::op_kind::put;
+}
+
+/// What can be said without asking the peer.
+status check(const command& c) noexcept {
+  const memory::remote_memory& t = *c.target;
+  const std::size_t bytes = bytes_of(c);
+  if (c.offset > t.bytes || bytes > t.bytes - c.offset) return status::out_of_bounds;
+  if (!allows(t.allowed, needed(c.kind))) return status::denied;
+  if (c.kind == command_kind::atomic && c.offset % c.width != 0) return status::misaligned;
+  return status::done;
+}
+
+template <class T>
+void apply(const command& c, std::byte* at) noexcept {
+  const T old = detail::apply_atomic(c.atomic, *reinterpret_cast<T*>(at), static_cast<T>(c.operand),
+                                     static_cast<T>(c.compare));
+  if (!c.into.empty()) std::memcpy(c.into.data(), &old, sizeof old);
+}
+
+}  // namespace
+
+status port::access(const command& c) {
+  if (c.target == nullptr) return status::invalid;
+  if (const status s = check(c); s != status::done) return s;
+  link& l = link_to(c.peer);
+  if (l.lost) return status::peer_lost;
+  if (c.target->direct != nullptr) return access_here(c);
+  if (bytes_of(c) == 0) {
+    if (c.kind == command_kind::put_notify) notify(l, c);
+    return status::done;
+  }
+  if (full()) return status::busy_records;
+  record& r = begin(&l, c);
+  r.counted = true;
+  ++l.counted;
+  ++counted_;
+  const status s = start_or_queue(l, r);
+  if (s == status::done && c.kind == command_kind::put_notify) notify(l, c);
+  return s;
+}
+
+/// The region is mapped here: what lane.h does inline, and what it leaves to us.
+status port::access_here(const command& c) {
+  if (!c.target->live->is(c.target->generation)) return status::withdrawn;
+  std::byte* const at = c.target->direct + c.offset;
+  switch (c.kind) {
+    case command_kind::get:
+      std::memcpy(c.into.data(), at, c.into.size());
+      break;
+    case command_kind::atomic:
+      c.width == 8 ? apply<std::uint64_t>(c, at) : apply<std::uint32_t>(c, at);
+      break;
+    default:
+      if (!c.data.empty()) std::memcpy(at, c.data.data(), c.data.size());
+      if (c.kind == command_kind::put_notify) notify(link_to(c.peer), c);
+  }
+  return status::done;
+}
+
+status port::start_access(link& l, record& r) {
+  const command& c = r.what;
+  const backends::op_kind kind = native_kind(c.kind);
+  if ((l.native & backends::only(kind)) == 0) return pump(l, r);
+  backends::op o;
+  o.kind = kind;
+  o.atomic = c.atomic;
+  o.width = c.width;
+  o.peer = l.peer;
+  o.cookie = r.id();
+  o.data = c.data;
+  o.into = c.into;
+  o.region = c.target->ref;
+  o.offset = c.offset;
+  o.operand = c.operand;
+  o.compare = c.compare;
+  const auto posted = l.wire->post({&o, 1});
+  if (posted.accepted == 0) {
+    return posted.reason == status::peer_lost ? status::peer_lost : status::busy_queue;
+  }
+  r.native = o.finished == status::posted;
+  r.at = stage::wire;
+  return o.finished;
+}
+
+/// The data is visible at the peer: lets its handler know, with the value as its header.
+void port::notify(link& l, const command& c) {
+  wire::message m;
+  m.kind = wire::message_kind::call_eager;
+  m.handler = c.handler;
+  m.operand = c.operand;
+  m.header = std::as_bytes(std::span(&m.operand, 1));
+  send_control(l, m);
+}
+
+}  // namespace heddle::protocols

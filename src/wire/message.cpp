@@ -1,0 +1,117 @@
+#include "wire/message.h"
+
+#include <cstring>
+
+namespace heddle::wire {
+namespace {
+
+// Offsets in the base: kind 0, flag 1, handler 2, header length 4, width 5, zero 6, word 8.
+enum class extension : std::uint8_t { none, rendezvous, access, atomic, reply };
+
+constexpr extension extension_of(message_kind k) noexcept {
+  switch (k) {
+    case message_kind::tag_request:
+    case message_kind::call_request:
+      return extension::rendezvous;
+    case message_kind::rma_put:
+    case message_kind::rma_get:
+      return extension::access;
+    case message_kind::rma_atomic:
+      return extension::atomic;
+    case message_kind::rma_data:
+    case message_kind::rma_done:
+    case message_kind::rma_value:
+      return extension::reply;
+    default:
+      return extension::none;
+  }
+}
+
+/// Writes fields one after the other.
+class writer {
+ public:
+  explicit writer(std::byte* at) noexcept : at_(at) {}
+  template <class... T>
+  void put(const T&... values) noexcept {
+    ((std::memcpy(at_, &values, sizeof values), at_ += sizeof values), ...);
+  }
+
+ private:
+  std::byte* at_;
+};
+
+/// Reads fields one after the other; whoever uses it has checked that they are there.
+class reader {
+ public:
+  explicit reader(const std::byte* at) noexcept : at_(at) {}
+  template <class... T>
+  void get(T&... values) noexcept {
+    ((std::memcpy(&values, at_, sizeof values), at_ += sizeof values), ...);
+  }
+
+ private:
+  const std::byte* at_;
+};
+
+constexpr std::size_t bytes_of(extension e) noexcept {
+  constexpr std::array<std::size_t, 5> sizes{0, 32, 24, 40, 16};
+  return sizes[static_cast<std::size_t>(e)];
+}
+
+/// Applies `f` to the extension's fields in wire order.
+template <class M, class F>
+void with_extension(extension e, M& m, F&& f) noexcept {
+  switch (e) {
+    case extension::none:
+      break;
+    case extension::rendezvous:
+      f(m.slot, m.generation, m.offset, m.bytes, m.id);
+      break;
+    case extension::access:
+      f(m.slot, m.generation, m.offset, m.bytes);
+      break;
+    case extension::atomic:
+      f(m.slot, m.generation, m.offset, m.bytes, m.operand, m.compare);
+      break;
+    case extension::reply:
+      f(m.position, m.value);
+      break;
+  }
+}
+
+}  // namespace
+
+prefix::prefix(const message& m) noexcept {
+  const extension e = extension_of(m.kind);
+  const auto header_bytes = static_cast<std::uint8_t>(m.header.size());
+  writer(buffer_.data())
+      .put(m.kind, m.flag, m.handler, header_bytes, m.width, std::uint16_t{0}, m.word);
+  if (e != extension::none) {
+    writer w(buffer_.data() + size_);
+    with_extension(e, m, [&](const auto&... fields) { w.put(fields...); });
+    size_ += bytes_of(e);
+  }
+  if (header_bytes != 0) {
+    std::memcpy(buffer_.data() + size_, m.header.data(), header_bytes);
+    size_ += header_bytes;
+  }
+}
+
+std::optional<message> parse(std::span<const std::byte> bytes) noexcept {
+  if (bytes.size() < base_bytes) return {};
+  message m;
+  std::uint8_t header_bytes = 0;
+  std::uint16_t zero = 0;
+  reader(bytes.data()).get(m.kind, m.flag, m.handler, header_bytes, m.width, zero, m.word);
+  if (m.kind < message_kind::tag_eager || m.kind > message_kind::rma_value) return {};
+  if (zero != 0 || m.handler >= max_handlers || header_bytes > max_call_header) return {};
+  const extension e = extension_of(m.kind);
+  if (bytes.size() < base_bytes + bytes_of(e) + header_bytes) return {};
+  reader r(bytes.data() + base_bytes);
+  with_extension(e, m, [&](auto&... fields) { r.get(fields...); });
+  m.header = bytes.subspan(base_bytes + bytes_of(e), header_bytes);
+  m.payload = bytes.subspan(base_bytes + bytes_of(e) + header_bytes);
+  return m;
+}
+
+}  // namespace heddle::wire

@@ -1,0 +1,74 @@
+// message.h - the messages that two engines exchange through a backend's send: layout and parser.
+//
+// 16 bytes for every message, then an extension whose size the kind gives, then for calls the
+// user's header, then the payload. Little-endian. docs/design/protocols.md has the tables.
+#pragma once
+#include <heddle/types.h>
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace heddle::wire {
+
+static_assert(std::endian::native == std::endian::little, "the wire format is little-endian");
+
+enum class message_kind : std::uint8_t {
+  tag_eager = 1,  ///< word: tag; payload: the data
+  tag_request,    ///< word: tag; rendezvous: where the data lies (flag: in mappable memory)
+  call_eager,     ///< handler, header; payload
+  call_request,   ///< handler, header; rendezvous
+  finished,       ///< word: rendezvous id; flag: the status the sender's operation ends with
+  credit,         ///< word: bytes of credit given back
+  ping,           ///< asks for a pong
+  pong,
+  rma_put,     ///< word: id; access; payload: a fragment, written at offset
+  rma_get,     ///< word: id; access: `bytes` at offset, at most one message's worth
+  rma_data,    ///< word: id; flag: status; reply.position; payload: what was asked for
+  rma_done,    ///< word: id; flag: status; reply.position: bytes written
+  rma_atomic,  ///< word: id; flag: atomic_op; width; access; operand, compare
+  rma_value,   ///< word: id; flag: status; reply.value: the old value
+};
+
+/// One message, taken apart. Which fields mean something depends on the kind.
+struct message {
+  message_kind kind = message_kind::ping;
+  std::uint8_t flag = 0;
+  std::uint8_t width = 0;
+  handler_id handler = 0;
+  std::uint64_t word = 0;
+  std::uint32_t slot = 0, generation = 0;  // rendezvous, access: region
+  std::uint64_t offset = 0, bytes = 0;     // rendezvous, access
+  std::uint64_t id = 0;                    // rendezvous
+  std::uint64_t operand = 0, compare = 0;  // rma_atomic
+  std::uint64_t position = 0, value = 0;   // reply
+  std::span<const std::byte> header;       // calls
+  std::span<const std::byte> payload;
+};
+
+inline constexpr std::size_t base_bytes = 16;
+inline constexpr std::size_t max_extension = 40;
+/// Room a message needs beside its payload, at most.
+inline constexpr std::size_t max_overhead = base_bytes + max_extension + max_call_header;
+
+/// The bytes that go before the payload.
+class prefix {
+ public:
+  explicit prefix(const message& m) noexcept;
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
+    return {buffer_.data(), size_};
+  }
+
+ private:
+  std::array<std::byte, max_overhead> buffer_;
+  std::size_t size_ = base_bytes;
+};
+
+/// Total: any bytes give a message whose spans lie inside `bytes`, or nothing. Fields are checked
+/// for form only (kind, header length, handler range); what they refer to is the caller's to check.
+[[nodiscard]] std::optional<message> parse(std::span<const std::byte> bytes) noexcept;
+
+}  // namespace heddle::wire
