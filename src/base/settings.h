@@ -1,10 +1,11 @@
 // settings.h - every HEDDLE_* setting: one table, one struct, read once when a world starts.
 #pragma once
+#include <heddle/info.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <vector>
 
 namespace heddle {
 
@@ -25,18 +26,11 @@ struct settings {
   std::uint64_t spin_us = 50;              ///< HEDDLE_SPIN_US: polling before a wait sleeps
 };
 
-/// One row for `heddle info`: what it is, its value as text, and where that came from.
-struct setting_row {
-  std::string name, value, origin, help;  ///< origin: "default" or "environment"
-};
-
 /// Reads the environment through `get` (name -> value or null). Throws heddle::error naming the
-/// setting, the bad value and what would be accepted; also for an unknown HEDDLE_* name.
+/// setting, the bad value and what would be accepted.
 [[nodiscard]] settings read_settings(const std::function<const char*(const char*)>& get);
-/// From the process's environment.
+/// From the process's environment. Throws as well for a HEDDLE_* name that is not a setting.
 [[nodiscard]] settings read_settings();
-/// All rows, in the table's order.
-[[nodiscard]] std::vector<setting_row> list_settings();
 
 /// "1K", "128k", "4M", "1G" or plain bytes -> bytes (powers of 1024). Throws heddle::error.
 [[nodiscard]] std::uint64_t parse_bytes(const std::string& text);

@@ -1,0 +1,21 @@
+// info.h - what `heddle info` shows without joining a job: the version and the settings.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle {
+
+/// Of the library that is loaded, like "0.1.0".
+[[nodiscard]] std::string_view version() noexcept;
+
+/// One HEDDLE_* setting: what it is, its value as text, and where that came from.
+struct setting_row {
+  std::string name, value, origin, help;  ///< origin: "default" or "environment"
+};
+
+/// All settings, as they stand in this process's environment. Throws error: a value cannot be
+/// understood, or a HEDDLE_* name is unknown.
+[[nodiscard]] std::vector<setting_row> list_settings();
+
+}  // namespace heddle

@@ -1,0 +1,266 @@
+#include "base/settings.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace heddle {
+namespace {
+
+constexpr std::uint64_t kib = 1024, mib = 1024 * kib, gib = 1024 * mib;
+
+struct row {
+  std::string_view name;
+  std::string_view help;
+  std::string_view accepts;  ///< in words; for choices, the choices with " | " between them
+  bool (*parse)(const row& self, const std::string& value, settings& out);
+  std::string (*print)(const settings& from);
+  std::uint64_t least = 0, most = 0;  ///< numbers and bytes
+};
+
+std::optional<std::uint64_t> parse_number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || problem != std::errc{} || end != text.data() + text.size()) return {};
+  return value;
+}
+
+std::optional<std::uint64_t> try_parse_bytes(std::string_view text) {
+  std::uint64_t unit = 1;
+  if (!text.empty()) {
+    switch (text.back()) {
+      case 'k':
+      case 'K':
+        unit = kib;
+        break;
+      case 'm':
+      case 'M':
+        unit = mib;
+        break;
+      case 'g':
+      case 'G':
+        unit = gib;
+        break;
+      default:
+        break;
+    }
+  }
+  if (unit != 1) text.remove_suffix(1);
+  const auto number = parse_number(text);
+  if (!number || *number > UINT64_MAX / unit) return {};
+  return *number * unit;
+}
+
+std::string print_bytes(std::uint64_t bytes) {
+  if (bytes == 0) return "0";
+  if (bytes % gib == 0) return fmt::format("{}G", bytes / gib);
+  if (bytes % mib == 0) return fmt::format("{}M", bytes / mib);
+  if (bytes % kib == 0) return fmt::format("{}K", bytes / kib);
+  return fmt::format("{}", bytes);
+}
+
+// Calls `use` with each part of `list`; stops and returns false when `use` does.
+template <class Use>
+bool each_part(std::string_view list, std::string_view separator, Use&& use) {
+  for (;;) {
+    const std::size_t end = list.find(separator);
+    if (!use(list.substr(0, end))) return false;
+    if (end == std::string_view::npos) return true;
+    list.remove_prefix(end + separator.size());
+  }
+}
+
+template <auto Member>
+std::string print_text(const settings& from) {
+  return from.*Member;
+}
+
+// Kinds of row. Each parse leaves `out` alone when it returns false.
+
+template <std::string settings::*Member>
+constexpr row text(std::string_view name, std::string_view help) {
+  const auto parse = [](const row&, const std::string& value, settings& out) {
+    out.*Member = value;
+    return true;
+  };
+  return {name, help, "any text", parse, print_text<Member>};
+}
+
+template <std::string settings::*Member>
+constexpr row list(std::string_view name, std::string_view help, std::string_view accepts) {
+  const auto parse = [](const row&, const std::string& value, settings& out) {
+    const auto named = [](std::string_view part) {
+      return !part.empty() && part.find_first_of(" \t") == std::string_view::npos;
+    };
+    if (!each_part(value, ",", named)) return false;
+    out.*Member = value;
+    return true;
+  };
+  return {name, help, accepts, parse, print_text<Member>};
+}
+
+template <std::string settings::*Member>
+constexpr row choice(std::string_view name, std::string_view help, std::string_view choices) {
+  const auto parse = [](const row& self, const std::string& value, settings& out) {
+    if (each_part(self.accepts, " | ", [&](std::string_view one) { return one != value; }))
+      return false;
+    out.*Member = value;
+    return true;
+  };
+  return {name, help, choices, parse, print_text<Member>};
+}
+
+template <std::uint64_t settings::*Member>
+constexpr row bytes(std::string_view name, std::string_view help, std::uint64_t least,
+                    std::uint64_t most) {
+  const auto parse = [](const row& self, const std::string& value, settings& out) {
+    const auto found = try_parse_bytes(value);
+    if (!found || *found < self.least || *found > self.most) return false;
+    out.*Member = *found;
+    return true;
+  };
+  const auto print = [](const settings& from) { return print_bytes(from.*Member); };
+  return {name, help, "bytes, with K, M or G for powers of 1024", parse, print, least, most};
+}
+
+template <std::uint64_t settings::*Member>
+constexpr row number(std::string_view name, std::string_view help, std::uint64_t least,
+                     std::uint64_t most) {
+  const auto parse = [](const row& self, const std::string& value, settings& out) {
+    const auto found = parse_number(value);
+    if (!found || *found < self.least || *found > self.most) return false;
+    out.*Member = *found;
+    return true;
+  };
+  const auto print = [](const settings& from) { return fmt::format("{}", from.*Member); };
+  return {name, help, "a whole number", parse, print, least, most};
+}
+
+static_assert(std::is_same_v<std::size_t, std::uint64_t>, "bytes() and number() serve both");
+
+// The table: the only place that ties a name to a member. In the order of `heddle info`.
+constexpr std::array table{
+    list<&settings::backends>("HEDDLE_BACKENDS", "backends that may be used, best first",
+                              "names of backends with commas between them, like shm,tcp"),
+    text<&settings::host>("HEDDLE_HOST", "stands in for this host's identity and name"),
+    text<&settings::tcp_iface>("HEDDLE_TCP_IFACE",
+                               "network interfaces for tcp, comma-separated, each one a rail; "
+                               "empty: choose"),
+    choice<&settings::cma>("HEDDLE_SHM_CMA", "copy straight out of and into other processes",
+                           "auto | off"),
+    choice<&settings::log>("HEDDLE_LOG", "least severity of messages on stderr",
+                           "off | error | warn | info | debug"),
+    bytes<&settings::eager_bytes>(
+        "HEDDLE_EAGER_BYTES", "larger messages go by rendezvous; 0: the backend decides", 0, gib),
+    bytes<&settings::ring_bytes>("HEDDLE_SHM_RING_BYTES",
+                                 "size of a message ring, per pair, lane and direction", 4 * kib,
+                                 gib),
+    bytes<&settings::credit_bytes>(
+        "HEDDLE_CREDIT_BYTES", "unexpected messages held, per peer and lane", 4 * kib, 64 * gib),
+    number<&settings::records>("HEDDLE_RECORDS", "operations in flight per lane", 16, 1u << 20),
+    bytes<&settings::chunk_bytes>("HEDDLE_TCP_CHUNK_BYTES",
+                                  "piece of a large transfer sent in one go", 4 * kib, gib),
+    number<&settings::peer_timeout_ms>(
+        "HEDDLE_PEER_TIMEOUT_MS", "a peer silent for longer is lost (milliseconds)", 1, 86'400'000),
+    number<&settings::linger_ms>(
+        "HEDDLE_LINGER_MS", "longest flush at the end of a world (milliseconds)", 0, 86'400'000),
+    number<&settings::spin_us>("HEDDLE_SPIN_US", "polling before a wait sleeps (microseconds)", 0,
+                               1'000'000),
+};
+
+// Set for each rank by `heddle run`; not settings.
+constexpr std::array<std::string_view, 3> launcher_names{"HEDDLE_BOOT_FD", "HEDDLE_RANK",
+                                                         "HEDDLE_SIZE"};
+
+std::string accepted_by(const row& r) {
+  const auto text = std::string(r.accepts);
+  if (r.most == 0) return text;
+  const bool sized = r.accepts.starts_with("bytes");
+  return fmt::format("{}, from {} to {}", text,
+                     sized ? print_bytes(r.least) : fmt::format("{}", r.least),
+                     sized ? print_bytes(r.most) : fmt::format("{}", r.most));
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> line(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) line[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(line[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t swapped = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = std::exchange(line[j], std::min({line[j] + 1, line[j - 1] + 1, swapped}));
+    }
+  }
+  return line[b.size()];
+}
+
+[[noreturn]] void refuse_name(std::string_view name) {
+  const auto closest =
+      std::min_element(table.begin(), table.end(), [&](const row& a, const row& b) {
+        return edit_distance(name, a.name) < edit_distance(name, b.name);
+      });
+  const std::string hint = edit_distance(name, closest->name) <= 3
+                               ? fmt::format("did you mean {}?", closest->name)
+                               : "`heddle info` lists all settings";
+  fail("{} is not a setting; {}", name, hint);
+}
+
+void refuse_unknown_names() {
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view pair = *entry;
+    const std::string_view name = pair.substr(0, pair.find('='));
+    if (!name.starts_with("HEDDLE_")) continue;
+    const auto same = [&](const row& r) { return r.name == name; };
+    if (std::any_of(table.begin(), table.end(), same)) continue;
+    if (std::find(launcher_names.begin(), launcher_names.end(), name) != launcher_names.end())
+      continue;
+    refuse_name(name);
+  }
+}
+
+const char* from_environment(const char* name) {
+  return std::getenv(name);
+}
+
+}  // namespace
+
+settings read_settings(const std::function<const char*(const char*)>& get) {
+  settings found;
+  for (const row& r : table) {
+    const char* value = get(r.name.data());  // literals: they end with a null
+    if (value == nullptr || r.parse(r, value, found)) continue;
+    fail("{}={}: accepted is {}", r.name, value, accepted_by(r));
+  }
+  return found;
+}
+
+settings read_settings() {
+  refuse_unknown_names();
+  return read_settings(from_environment);
+}
+
+std::vector<setting_row> list_settings() {
+  const settings now = read_settings();
+  std::vector<setting_row> rows;
+  for (const row& r : table) {
+    const bool set = from_environment(r.name.data()) != nullptr;
+    rows.push_back(
+        {std::string(r.name), r.print(now), set ? "environment" : "default", std::string(r.help)});
+  }
+  return rows;
+}
+
+std::uint64_t parse_bytes(const std::string& text) {
+  const auto found = try_parse_bytes(text);
+  if (!found) fail("'{}' is not a size; write bytes, with K, M or G for powers of 1024", text);
+  return *found;
+}
+
+}  // namespace heddle

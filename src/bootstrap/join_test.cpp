@@ -1,0 +1,189 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <heddle/status.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cstdlib>
+#include <functional>
+#include <thread>
+
+#include "bootstrap/bootstrap.h"
+#include "bootstrap/launcher_protocol.h"
+
+namespace heddle::bootstrap {
+namespace {
+
+using protocol::frame_kind;
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::string refusal(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const error& e) {
+    return e.what();
+  }
+  return "nothing was thrown";
+}
+
+/// A clean environment: none of the launchers' variables set.
+class Join : public testing::Test {
+ protected:
+  Join() { clear(); }
+  ~Join() override { clear(); }
+
+ private:
+  static void clear() {
+    for (const char* name : {"HEDDLE_BOOT_FD", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
+      unsetenv(name);
+  }
+};
+
+/// Plays the launcher of a job of one rank in the test's own thread: answers are queued before
+/// they are asked for, since the socket keeps them.
+class JoinUnderALauncher : public Join {
+ protected:
+  JoinUnderALauncher() {
+    int ends[2] = {-1, -1};
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    rank_end_.reset(ends[0]);
+    launcher_end_.reset(ends[1]);
+    setenv("HEDDLE_BOOT_FD", std::to_string(rank_end_.get()).c_str(), 1);
+  }
+
+  /// Joins while a thread answers with `reply` and keeps the connection.
+  std::unique_ptr<session> join_with(std::vector<std::byte> reply) {
+    std::thread launcher([&] {
+      pollfd arrival{launcher_end_.get(), POLLIN, 0};
+      poll(&arrival, 1, -1);
+      auto request = protocol::receive_join(launcher_end_.get());
+      connection_ = std::move(request.connection);
+      answer(reply);
+    });
+    struct joiner {
+      std::thread& t;
+      ~joiner() { t.join(); }
+    } wait{launcher};
+    return join();
+  }
+  void answer(const std::vector<std::byte>& bytes) const {
+    ASSERT_EQ(send(connection_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(bytes.size()));
+  }
+  [[nodiscard]] static std::vector<std::byte> welcome_to(int rank, int size) {
+    return protocol::encode(frame_kind::welcome,
+                            protocol::encode(protocol::welcome{rank, size, size, {}}));
+  }
+  protocol::frame heard() {
+    std::array<std::byte, 256> buffer;
+    for (;;) {
+      if (auto f = parser_.next()) return *f;
+      const ssize_t got = recv(connection_.get(), buffer.data(), buffer.size(), 0);
+      if (got <= 0) return {frame_kind::failed, {}};
+      parser_.push(std::span(buffer).first(static_cast<std::size_t>(got)));
+    }
+  }
+
+  unique_fd rank_end_, launcher_end_, connection_;
+  protocol::frame_parser parser_{protocol::max_blob_bytes};
+};
+
+TEST_F(Join, AloneIsAWorldOfOneWhoseCollectivesEndAtOnce) {
+  const auto me = join();
+  EXPECT_EQ(me->info().rank, 0);
+  EXPECT_EQ(me->info().size, 1);
+  const blob mine{std::byte{1}, std::byte{2}};
+  EXPECT_THAT(me->exchange(mine), testing::ElementsAre(mine));
+  me->barrier();
+}
+
+TEST_F(Join, AJobOfAnotherLauncherIsRefusedWithTheCure) {
+  for (const char* name : {"SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+    setenv(name, "4", 1);
+    EXPECT_THAT(refusal([] { (void)join(); }),
+                AllOf(HasSubstr(std::string(name) + "=4"), HasSubstr("heddle run -n 4")));
+    unsetenv(name);
+  }
+}
+
+TEST_F(Join, OneTaskOfAnotherLauncherIsAlone) {
+  setenv("SLURM_NTASKS", "1", 1);
+  EXPECT_EQ(join()->info().size, 1);
+}
+
+TEST_F(Join, ADescriptorThatIsNotTheLaunchersIsRefusedWithTheCure) {
+  for (const char* bad : {"", "x", "-1", "3x", "0", "987654"}) {
+    setenv("HEDDLE_BOOT_FD", bad, 1);
+    EXPECT_THAT(refusal([] { (void)join(); }), HasSubstr("unset HEDDLE_BOOT_FD")) << bad;
+  }
+}
+
+TEST_F(JoinUnderALauncher, TheWelcomeSaysWhoWeAre) {
+  const auto me = join_with(welcome_to(2, 5));
+  EXPECT_EQ(me->info().rank, 2);
+  EXPECT_EQ(me->info().size, 5);
+}
+
+TEST_F(JoinUnderALauncher, ARefusalIsPassedOnInTheLaunchersWords) {
+  EXPECT_THAT(refusal([&] {
+                (void)join_with(
+                    protocol::encode(frame_kind::failed, protocol::encode_text("joined twice")));
+              }),
+              HasSubstr("joined twice"));
+}
+
+TEST_F(JoinUnderALauncher, AMalformedWelcomeIsRefused) {
+  EXPECT_THAT(refusal([&] { (void)join_with(protocol::encode(frame_kind::welcome, {})); }),
+              HasSubstr("malformed"));
+}
+
+TEST_F(JoinUnderALauncher, ExchangeSendsOursAndReturnsEveryones) {
+  const auto me = join_with(welcome_to(0, 2));
+  const std::vector<blob> both{{std::byte{1}}, {std::byte{2}, std::byte{3}}};
+  answer(protocol::encode(frame_kind::everything, protocol::encode_blobs(both)));
+  EXPECT_EQ(me->exchange(both[0]), both);
+  const auto said = heard();
+  EXPECT_EQ(said.kind, frame_kind::exchange);
+  EXPECT_EQ(said.payload, both[0]);
+}
+
+TEST_F(JoinUnderALauncher, AFailedBarrierThrowsTheLaunchersReason) {
+  const auto me = join_with(welcome_to(0, 2));
+  answer(protocol::encode(frame_kind::failed, protocol::encode_text("rank 1 was killed")));
+  EXPECT_THAT(refusal([&] { me->barrier(); }), HasSubstr("barrier: rank 1 was killed"));
+}
+
+TEST_F(JoinUnderALauncher, ALauncherThatGoesAwayFailsTheBarrier) {
+  const auto me = join_with(welcome_to(0, 2));
+  connection_.reset();
+  EXPECT_THAT(refusal([&] { me->barrier(); }), HasSubstr("went away"));
+}
+
+TEST_F(JoinUnderALauncher, AnAnswerOutOfTurnOrMalformedIsRefused) {
+  const auto me = join_with(welcome_to(0, 2));
+  answer(protocol::encode(frame_kind::released, {}));
+  EXPECT_THAT(refusal([&] { (void)me->exchange({}); }), HasSubstr("out of turn"));
+  answer(protocol::encode(frame_kind::everything, protocol::encode_blobs(std::vector<blob>(1))));
+  EXPECT_THAT(refusal([&] { (void)me->exchange({}); }), HasSubstr("malformed"));
+}
+
+TEST_F(JoinUnderALauncher, MoreBytesThanAllowedAreNotSent) {
+  const auto me = join_with(welcome_to(0, 2));
+  EXPECT_THAT(refusal([&] { (void)me->exchange(blob(protocol::max_blob_bytes + 1)); }),
+              HasSubstr("at most 4096"));
+}
+
+TEST_F(JoinUnderALauncher, TheEndOfASessionSaysGoodbye) {
+  auto me = join_with(welcome_to(0, 1));
+  me.reset();
+  EXPECT_EQ(heard().kind, frame_kind::leave);
+}
+
+TEST_F(JoinUnderALauncher, TheSameProcessCanJoinAgainAfterwards) {
+  join_with(welcome_to(1, 2)).reset();
+  EXPECT_EQ(join_with(welcome_to(1, 2))->info().rank, 1);
+}
+
+}  // namespace
+}  // namespace heddle::bootstrap

@@ -1,0 +1,152 @@
+#include "bootstrap/launched.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "bootstrap/launcher_protocol.h"
+
+namespace heddle::bootstrap {
+namespace {
+
+using protocol::frame;
+using protocol::frame_kind;
+
+/// The private socket to the launcher: whole frames out and in, blocking.
+class launcher_link {
+ public:
+  launcher_link(unique_fd socket, std::size_t max_payload)
+      : socket_(std::move(socket)), parser_(max_payload) {}
+
+  void send(frame_kind kind, std::span<const std::byte> payload) {
+    const auto bytes = protocol::encode(kind, payload);
+    std::span<const std::byte> rest(bytes);
+    while (!rest.empty()) {
+      const ssize_t sent = ::send(socket_.get(), rest.data(), rest.size(), MSG_NOSIGNAL);
+      if (sent < 0 && errno == EINTR) continue;
+      // What the launcher said before it hung up tells more than EPIPE does: receive() finds it.
+      if (sent < 0) return;
+      rest = rest.subspan(static_cast<std::size_t>(sent));
+    }
+  }
+
+  /// The answer, which must be of `wanted` kind. Throws error when it is `failed`.
+  frame receive(frame_kind wanted) {
+    for (;;) {
+      if (auto got = parser_.next()) return checked(std::move(*got), wanted);
+      if (parser_.broken()) fail("the launcher speaks another protocol: use its own version");
+      read_more();
+    }
+  }
+
+  void say_goodbye() noexcept {
+    try {
+      const auto bytes = protocol::encode(frame_kind::leave, {});
+      (void)!::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    } catch (const std::bad_alloc&) {
+      return;  // the socket's end says nearly the same
+    }
+  }
+
+ private:
+  static frame checked(frame got, frame_kind wanted) {
+    if (got.kind == frame_kind::failed) fail("{}", protocol::decode_text(got.payload));
+    if (got.kind != wanted)
+      fail("the launcher answered out of turn (kind {})", static_cast<int>(got.kind));
+    return got;
+  }
+
+  void read_more() {
+    std::array<std::byte, 16384> buffer;
+    const ssize_t got = recv(socket_.get(), buffer.data(), buffer.size(), 0);
+    if (got < 0 && errno == EINTR) return;
+    if (got <= 0) fail("the launcher (heddle run) went away");
+    parser_.push(std::span(buffer).first(static_cast<std::size_t>(got)));
+  }
+
+  unique_fd socket_;
+  protocol::frame_parser parser_;
+};
+
+class launched_session final : public session {
+ public:
+  launched_session(launcher_link link, const job& mine)
+      : link_(std::move(link)), job_(mine), owner_(getpid()) {}
+  ~launched_session() override {
+    if (getpid() == owner_) link_.say_goodbye();  // a forked child must not leave for its parent
+  }
+
+  [[nodiscard]] const job& info() const noexcept override { return job_; }
+
+  std::vector<blob> exchange(std::span<const std::byte> mine) override {
+    return in_context("exchange addresses", [&] {
+      if (mine.size() > protocol::max_blob_bytes)
+        fail("{} bytes, at most {} can be given", mine.size(), protocol::max_blob_bytes);
+      link_.send(frame_kind::exchange, mine);
+      const frame answer = link_.receive(frame_kind::everything);
+      auto all = protocol::decode_blobs(answer.payload, static_cast<std::size_t>(job_.size));
+      if (!all) fail("the launcher's answer is malformed");
+      return std::move(*all);
+    });
+  }
+
+  void barrier() override {
+    in_context("barrier", [&] {
+      link_.send(frame_kind::barrier, {});
+      (void)link_.receive(frame_kind::released);
+    });
+  }
+
+ private:
+  launcher_link link_;
+  job job_;
+  pid_t owner_;
+};
+
+// The inherited socket, by number. It stays open, so that this process can join again later, but
+// does not pass to programs this one starts: they are not the rank.
+int inherited_socket(const std::string& text) {
+  constexpr const char* cure =
+      "it was set by `heddle run` for another process; unset HEDDLE_BOOT_FD to run alone";
+  int fd = -1;
+  const char* end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, fd);
+  if (problem != std::errc{} || stop != end || fd < 0)
+    fail("HEDDLE_BOOT_FD={} is no descriptor: {}", text, cure);
+  int type = 0;
+  socklen_t length = sizeof type;
+  if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) != 0 || type != SOCK_SEQPACKET)
+    fail("HEDDLE_BOOT_FD={} is not the launcher's socket: {}", text, cure);
+  (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+  return fd;
+}
+
+launcher_link connect_to_launcher(int inherited) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    fail_errno(errno, "make a socket pair");
+  unique_fd mine(ends[0]), theirs(ends[1]);
+  if (const int problem = protocol::send_join(inherited, theirs.get()); problem != 0)
+    fail_errno(problem, "the launcher (heddle run) does not answer");
+  return {std::move(mine), protocol::max_everything(protocol::max_ranks)};
+}
+
+}  // namespace
+
+std::unique_ptr<session> join_launched(const std::string& fd_text) {
+  return in_context("join the job of heddle run", [&]() -> std::unique_ptr<session> {
+    launcher_link link = connect_to_launcher(inherited_socket(fd_text));
+    const frame answer = link.receive(frame_kind::welcome);
+    const auto hello = protocol::decode_welcome(answer.payload);
+    if (!hello) fail("the launcher's welcome is malformed");
+    const job mine{hello->rank, hello->size, hello->local_ranks, hello->secret};
+    return std::make_unique<launched_session>(std::move(link), mine);
+  });
+}
+
+}  // namespace heddle::bootstrap

@@ -1,0 +1,188 @@
+#include "bootstrap/launcher_protocol.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace heddle::bootstrap::protocol {
+namespace {
+
+struct frame_header {
+  std::uint32_t payload_bytes;
+  std::uint8_t version;
+  std::uint8_t kind;
+  std::uint16_t zero;
+};
+static_assert(sizeof(frame_header) == 8);
+
+struct welcome_layout {
+  std::int32_t rank, size, local_ranks, zero;
+  std::array<std::byte, 32> secret;
+};
+static_assert(sizeof(welcome_layout) == 48);
+
+void append(std::vector<std::byte>& to, const void* bytes, std::size_t count) {
+  const auto* first = static_cast<const std::byte*>(bytes);
+  to.insert(to.end(), first, first + count);
+}
+
+template <class T>
+T read_as(std::span<const std::byte> bytes) noexcept {
+  T value;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+
+bool plausible(const frame_header& h, std::size_t max_payload) noexcept {
+  return h.version == version && h.zero == 0 && h.payload_bytes <= max_payload &&
+         h.kind >= static_cast<std::uint8_t>(frame_kind::join) &&
+         h.kind <= static_cast<std::uint8_t>(frame_kind::leave);
+}
+
+}  // namespace
+
+std::vector<std::byte> encode(frame_kind kind, std::span<const std::byte> payload) {
+  const frame_header header{static_cast<std::uint32_t>(payload.size()), version,
+                            static_cast<std::uint8_t>(kind), 0};
+  std::vector<std::byte> bytes;
+  bytes.reserve(sizeof header + payload.size());
+  append(bytes, &header, sizeof header);
+  append(bytes, payload.data(), payload.size());
+  return bytes;
+}
+
+void frame_parser::push(std::span<const std::byte> received) {
+  if (broken_) return;
+  buffered_.erase(buffered_.begin(), buffered_.begin() + static_cast<std::ptrdiff_t>(taken_));
+  taken_ = 0;
+  append(buffered_, received.data(), received.size());
+}
+
+std::optional<frame> frame_parser::next() {
+  const auto rest = std::span<const std::byte>(buffered_).subspan(taken_);
+  if (broken_ || rest.size() < sizeof(frame_header)) return {};
+  const auto header = read_as<frame_header>(rest);
+  if (!plausible(header, max_payload_)) {
+    broken_ = true;
+    buffered_.clear();
+    taken_ = 0;
+    return {};
+  }
+  const std::size_t whole = sizeof header + header.payload_bytes;
+  if (rest.size() < whole) return {};
+  taken_ += whole;
+  const auto payload = rest.subspan(sizeof header, header.payload_bytes);
+  return frame{static_cast<frame_kind>(header.kind), {payload.begin(), payload.end()}};
+}
+
+std::vector<std::byte> encode(const welcome& w) {
+  const welcome_layout layout{w.rank, w.size, w.local_ranks, 0, w.secret};
+  std::vector<std::byte> bytes;
+  append(bytes, &layout, sizeof layout);
+  return bytes;
+}
+
+std::optional<welcome> decode_welcome(std::span<const std::byte> payload) {
+  if (payload.size() != sizeof(welcome_layout)) return {};
+  const auto w = read_as<welcome_layout>(payload);
+  if (w.size < 1 || w.size > max_ranks || w.rank < 0 || w.rank >= w.size) return {};
+  if (w.local_ranks < 1 || w.local_ranks > w.size) return {};
+  return welcome{w.rank, w.size, w.local_ranks, w.secret};
+}
+
+std::vector<std::byte> encode_blobs(std::span<const std::vector<std::byte>> blobs) {
+  std::vector<std::byte> bytes;
+  for (const auto& blob : blobs) {
+    const auto length = static_cast<std::uint32_t>(blob.size());
+    append(bytes, &length, sizeof length);
+    append(bytes, blob.data(), blob.size());
+  }
+  return bytes;
+}
+
+std::optional<std::vector<std::vector<std::byte>>> decode_blobs(std::span<const std::byte> payload,
+                                                                std::size_t count) {
+  std::vector<std::vector<std::byte>> blobs;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (payload.size() < sizeof(std::uint32_t)) return {};
+    const std::size_t length = read_as<std::uint32_t>(payload);
+    payload = payload.subspan(sizeof(std::uint32_t));
+    if (length > max_blob_bytes || length > payload.size()) return {};
+    const auto blob = payload.first(length);
+    blobs.emplace_back(blob.begin(), blob.end());
+    payload = payload.subspan(length);
+  }
+  if (!payload.empty()) return {};
+  return blobs;
+}
+
+std::vector<std::byte> encode_text(std::string_view text) {
+  std::vector<std::byte> bytes;
+  append(bytes, text.data(), std::min(text.size(), max_text_bytes));
+  return bytes;
+}
+
+std::string decode_text(std::span<const std::byte> payload) {
+  std::string text(payload.size(), ' ');
+  const auto printable = [](std::byte b) {
+    const auto c = static_cast<unsigned char>(b);
+    return c < 0x20 || c == 0x7f ? '?' : static_cast<char>(c);
+  };
+  std::transform(payload.begin(), payload.end(), text.begin(), printable);
+  return text;
+}
+
+int send_join(int inherited, int connection) noexcept {
+  frame_header header{0, version, static_cast<std::uint8_t>(frame_kind::join), 0};
+  iovec data{&header, sizeof header};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* attached = CMSG_FIRSTHDR(&message);
+  attached->cmsg_level = SOL_SOCKET;
+  attached->cmsg_type = SCM_RIGHTS;
+  attached->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(attached), &connection, sizeof connection);
+  for (;;) {
+    if (sendmsg(inherited, &message, MSG_NOSIGNAL) >= 0) return 0;
+    if (errno != EINTR) return errno;
+  }
+}
+
+join_request receive_join(int inherited) noexcept {
+  using result_t = join_request::result_t;
+  frame_header header{};
+  iovec data{&header, sizeof header};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  ssize_t got = 0;
+  do {
+    got = recvmsg(inherited, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) return {errno == EAGAIN ? result_t::nothing : result_t::ended, {}, 0};
+  if (got == 0) return {result_t::ended, {}, 0};
+
+  join_request request{result_t::not_a_join, {}, header.version};
+  const cmsghdr* attached = CMSG_FIRSTHDR(&message);
+  if (attached != nullptr && attached->cmsg_level == SOL_SOCKET &&
+      attached->cmsg_type == SCM_RIGHTS && attached->cmsg_len == CMSG_LEN(sizeof(int))) {
+    int fd = -1;
+    std::memcpy(&fd, CMSG_DATA(attached), sizeof fd);
+    request.connection.reset(fd);
+  }
+  const bool whole = got == static_cast<ssize_t>(sizeof header) && request.connection;
+  if (whole && header.kind == static_cast<std::uint8_t>(frame_kind::join))
+    request.result = result_t::joined;
+  return request;
+}
+
+}  // namespace heddle::bootstrap::protocol

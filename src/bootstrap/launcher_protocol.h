@@ -1,0 +1,110 @@
+// launcher_protocol.h - what a rank and `heddle run` say to each other, and the parser for it.
+//
+// Each rank inherits one end of a SOCK_SEQPACKET pair, named by HEDDLE_BOOT_FD. Wrapper scripts
+// may share it, so it carries one kind of message only: "join", with a stream socket attached on
+// which everything else is said. The end of that socket means the process that joined is gone.
+//
+//   rank      join (+ socket)   exchange {blob}      barrier     leave
+//   launcher  welcome           everything {blobs}   released              failed {why}
+//
+// A rank may be joined several times, one process after the other: the ranks' n-th joins meet each
+// other. Numbers are in the machine's own byte order: both ends are on one host.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fd.h"
+
+namespace heddle::bootstrap::protocol {
+
+inline constexpr const char* fd_variable = "HEDDLE_BOOT_FD";
+inline constexpr const char* rank_variable = "HEDDLE_RANK";
+inline constexpr const char* size_variable = "HEDDLE_SIZE";
+
+inline constexpr std::uint8_t version = 1;
+inline constexpr std::size_t max_blob_bytes = 4096;
+inline constexpr int max_ranks = 4096;
+inline constexpr std::size_t max_text_bytes = 4096;
+
+enum class frame_kind : std::uint8_t {
+  join = 1,
+  welcome,
+  exchange,
+  everything,
+  barrier,
+  released,
+  failed,
+  leave,
+};
+
+struct frame {
+  frame_kind kind;
+  std::vector<std::byte> payload;
+};
+
+/// The frame's bytes as they travel.
+[[nodiscard]] std::vector<std::byte> encode(frame_kind kind, std::span<const std::byte> payload);
+
+/// Cuts a byte stream into frames. Total: any bytes are either frames or make it broken.
+class frame_parser {
+ public:
+  /// Frames with more than `max_payload` bytes break the stream.
+  explicit frame_parser(std::size_t max_payload) noexcept : max_payload_(max_payload) {}
+
+  void push(std::span<const std::byte> received);
+  /// The next whole frame, if there is one.
+  [[nodiscard]] std::optional<frame> next();
+  /// True once the stream was not this protocol; next() then gives nothing any more.
+  [[nodiscard]] bool broken() const noexcept { return broken_; }
+
+ private:
+  std::size_t max_payload_;
+  std::vector<std::byte> buffered_;
+  std::size_t taken_ = 0;  ///< of buffered_, by frames already given out
+  bool broken_ = false;
+};
+
+/// What the launcher answers to a join.
+struct welcome {
+  std::int32_t rank = 0;
+  std::int32_t size = 0;
+  std::int32_t local_ranks = 0;
+  std::array<std::byte, 32> secret{};
+};
+[[nodiscard]] std::vector<std::byte> encode(const welcome& w);
+/// Nothing when the payload is not a welcome to a possible rank of a possible job.
+[[nodiscard]] std::optional<welcome> decode_welcome(std::span<const std::byte> payload);
+
+/// The payload of `everything`: one blob per rank.
+[[nodiscard]] std::vector<std::byte> encode_blobs(std::span<const std::vector<std::byte>> blobs);
+/// Nothing unless the payload is exactly `count` blobs.
+[[nodiscard]] std::optional<std::vector<std::vector<std::byte>>> decode_blobs(
+    std::span<const std::byte> payload, std::size_t count);
+/// Largest payload of `everything` in a job of `size` ranks.
+[[nodiscard]] constexpr std::size_t max_everything(std::size_t size) noexcept {
+  return size * (sizeof(std::uint32_t) + max_blob_bytes);
+}
+
+[[nodiscard]] std::vector<std::byte> encode_text(std::string_view text);
+[[nodiscard]] std::string decode_text(std::span<const std::byte> payload);
+
+/// Sends `join` with `connection` attached over an inherited socket. Returns 0 or an errno value.
+[[nodiscard]] int send_join(int inherited, int connection) noexcept;
+
+/// What receive_join found.
+struct join_request {
+  enum class result_t { joined, nothing, not_a_join, ended };
+  result_t result = result_t::nothing;
+  unique_fd connection;      ///< when joined: CLOEXEC
+  std::uint8_t version = 0;  ///< when joined: what the rank speaks
+};
+/// Takes one join without waiting. `ended`: no process holds the other end any more.
+[[nodiscard]] join_request receive_join(int inherited) noexcept;
+
+}  // namespace heddle::bootstrap::protocol

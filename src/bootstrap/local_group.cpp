@@ -1,0 +1,85 @@
+#include <condition_variable>
+#include <mutex>
+
+#include "base/error.h"
+#include "bootstrap/bootstrap.h"
+#include "bootstrap/secret.h"
+
+namespace heddle::bootstrap {
+namespace {
+
+/// Where the threads of a group meet. All members are guarded by mutex_.
+class meeting_point {
+ public:
+  explicit meeting_point(std::size_t size) : given_(size) {}
+
+  std::vector<blob> meet(int rank, const char* call, blob mine) {
+    std::unique_lock lock(mutex_);
+    if (arrived_ == 0) call_ = call;
+    if (std::string_view(call_) != call)
+      break_up(fmt::format("rank {} called {} while others called {}", rank, call, call_));
+    if (!broken_.empty()) fail("{}: {}", call, broken_);
+    given_[static_cast<std::size_t>(rank)] = std::move(mine);
+    const std::uint64_t round = round_;
+    if (++arrived_ == given_.size()) finish_round();
+    changed_.wait(lock, [&] { return round_ != round || !broken_.empty(); });
+    if (round_ == round) fail("{}: {}", call, broken_);
+    return met_;  // the next round cannot end, and replace it, before this rank takes part
+  }
+
+  void leave(int rank) {
+    const std::lock_guard lock(mutex_);
+    if (broken_.empty()) break_up(fmt::format("rank {} has left", rank));
+  }
+
+ private:
+  void finish_round() {
+    met_ = std::exchange(given_, std::vector<blob>(given_.size()));
+    arrived_ = 0;
+    ++round_;
+    changed_.notify_all();
+  }
+  void break_up(std::string why) {
+    broken_ = std::move(why);
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<blob> given_, met_;
+  std::size_t arrived_ = 0;
+  std::uint64_t round_ = 0;
+  const char* call_ = "";
+  std::string broken_;  ///< why no round can end any more
+};
+
+class local_session final : public session {
+ public:
+  local_session(std::shared_ptr<meeting_point> where, const job& mine)
+      : where_(std::move(where)), job_(mine) {}
+  ~local_session() override { where_->leave(job_.rank); }
+
+  [[nodiscard]] const job& info() const noexcept override { return job_; }
+  std::vector<blob> exchange(std::span<const std::byte> mine) override {
+    return where_->meet(job_.rank, "exchange", blob(mine.begin(), mine.end()));
+  }
+  void barrier() override { (void)where_->meet(job_.rank, "barrier", {}); }
+
+ private:
+  std::shared_ptr<meeting_point> where_;
+  job job_;
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<session>> local_group(int size) {
+  if (size < 1) fail("a group needs at least one rank, not {}", size);
+  const auto where = std::make_shared<meeting_point>(static_cast<std::size_t>(size));
+  const auto secret = random_secret();
+  std::vector<std::unique_ptr<session>> group;
+  for (int rank = 0; rank < size; ++rank)
+    group.push_back(std::make_unique<local_session>(where, job{rank, size, size, secret}));
+  return group;
+}
+
+}  // namespace heddle::bootstrap

@@ -1,0 +1,16 @@
+#include "bootstrap/secret.h"
+
+#include <sodium.h>
+
+#include "base/error.h"
+
+namespace heddle::bootstrap {
+
+std::array<std::byte, 32> random_secret() {
+  if (sodium_init() < 0) fail("make a job secret: libsodium finds no source of randomness");
+  std::array<std::byte, 32> secret;
+  randombytes_buf(secret.data(), secret.size());
+  return secret;
+}
+
+}  // namespace heddle::bootstrap
