@@ -50,7 +50,7 @@ class region_table {
   /// The same at a computed ref; generation 0 when the slot is in use.
   local_region add_at(region_ref ref, std::span<std::byte> memory, rights allowed,
                       int memfd) noexcept;
-  /// Ends the region; returns when nobody has it pinned.
+  /// Ends the region; returns when nobody has it pinned. A ref that names no region is ignored.
   void remove(region_ref ref) noexcept;
 
   /// A pinned range of a region. Keeps its memory from going away until destroyed.
@@ -78,6 +78,7 @@ class region_table {
  private:
   struct slot;
   slot& slot_of(region_ref ref) noexcept;
+  local_region open(slot& s, const local_region& region) noexcept;
   std::unique_ptr<slot[]> slots_;
   std::mutex mutex_;                  // guards what follows
   std::vector<std::uint32_t> free_;   // slot numbers, last used on top

@@ -152,7 +152,7 @@ bool lane_core::spin(detail::signal& s, std::uint64_t target, std::uint64_t dead
 bool lane_core::prepare_wait() noexcept {
   delivery_batch& batch = delivery_batch::mine();
   if (batch.running() || !hold_.try_acquire()) return false;
-  const bool idle = port_.progress(batch) == 0 && !port_.unsent() && port_.arm();
+  const bool idle = port_.progress(batch) == 0 && port_.arm();
   if (idle) sleepers_.add(1);
   release(batch);
   batch.run();
@@ -202,7 +202,7 @@ lane_core::readiness lane_core::prepare_sleep() noexcept {
     r = readiness::attended;
   } else if (sleepers_.get() != 0) {
     r = readiness::covered;
-  } else if (port_.progress(batch) != 0 || port_.unsent() || !port_.arm()) {
+  } else if (port_.progress(batch) != 0 || !port_.arm()) {
     r = readiness::work;
   }
   armed_ = r == readiness::armed || r == readiness::covered;

@@ -22,6 +22,7 @@
 #include "protocols/matcher.h"
 #include "protocols/record.h"
 #include "sync/counters.h"
+#include "sync/published.h"
 #include "wire/message.h"
 
 namespace heddle::protocols {
@@ -34,7 +35,7 @@ struct surroundings {
   backends::region_table* regions = nullptr;
   std::span<backends::device* const> devices;
   std::span<const std::uint8_t> route;                             ///< by rank: index into devices
-  std::span<const sync::published<const handler_entry>> handlers;  ///< by id; null: none
+  std::span<const sync::published<const handler_entry*>> handlers;  ///< by id; null: none
 };
 
 /// Counted for people; see docs/guide/counters.

@@ -48,17 +48,4 @@ class event_bit {
   std::atomic<bool> bit_{false};
 };
 
-/// A pointer set once by one thread and read by all.
-template <class T>
-class published {
- public:
-  void publish(T* value) noexcept {
-    value_.store(value, std::memory_order_release);  // R1 pairs with A1
-  }
-  [[nodiscard]] T* get() const noexcept { return value_.load(std::memory_order_acquire); }  // A1
-
- private:
-  std::atomic<T*> value_{nullptr};
-};
-
 }  // namespace heddle::sync

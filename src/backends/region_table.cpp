@@ -1,0 +1,117 @@
+// region_table.cpp - slots with a pin count each; everything that is rare happens under one mutex.
+#include "backends/region_table.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace heddle::backends {
+
+struct region_table::slot {
+  sync::pin_count users;
+  // Written only while the pin count is closed and empty; read by whoever entered it.
+  local_region region;
+  // Guarded by mutex_.
+  std::uint32_t last_generation = 0;
+  enum class state_t : std::uint8_t { empty, open, ending } state = state_t::empty;
+};
+
+region_table::region_table() : slots_(std::make_unique<slot[]>(slots)) {
+  free_.reserve(slots - symmetric_slots);  // add() and remove() never allocate
+  for (std::uint32_t i = slots; i-- > symmetric_slots;) free_.push_back(i);
+  mapped_.reserve(slots);
+}
+
+region_table::~region_table() = default;
+
+region_ref region_table::symmetric_ref(std::uint64_t sequence) noexcept {
+  constexpr std::uint64_t generations = 0xffff'ffff;  // 1 to this: never 0
+  return {static_cast<std::uint32_t>(sequence % symmetric_slots),
+          static_cast<std::uint32_t>(sequence / symmetric_slots % generations + 1)};
+}
+
+region_table::slot& region_table::slot_of(region_ref ref) noexcept {
+  return slots_[ref.slot];
+}
+
+namespace {
+
+bool address_below(const local_region& a, const local_region& b) {
+  return a.memory.data() < b.memory.data();
+}
+
+}  // namespace
+
+local_region region_table::add(std::span<std::byte> memory, rights allowed, int memfd) noexcept {
+  const std::scoped_lock lock(mutex_);
+  if (free_.empty()) return {};
+  const std::uint32_t number = free_.back();
+  free_.pop_back();
+  slot& s = slots_[number];
+  if (++s.last_generation == 0) s.last_generation = 1;
+  return open(s, {{number, s.last_generation}, memory, allowed, memfd});
+}
+
+local_region region_table::add_at(region_ref ref, std::span<std::byte> memory, rights allowed,
+                                  int memfd) noexcept {
+  const std::scoped_lock lock(mutex_);
+  if (ref.slot >= symmetric_slots || ref.generation == 0) return {};
+  slot& s = slot_of(ref);
+  if (s.state != slot::state_t::empty) return {};
+  return open(s, {ref, memory, allowed, memfd});
+}
+
+local_region region_table::open(slot& s, const local_region& region) noexcept {
+  s.region = region;
+  s.state = slot::state_t::open;
+  if (region.memfd >= 0) {
+    mapped_.insert(std::upper_bound(mapped_.begin(), mapped_.end(), region, address_below), region);
+  }
+  s.users.open();
+  return region;
+}
+
+void region_table::remove(region_ref ref) noexcept {
+  if (ref.slot >= slots) return;
+  slot& s = slot_of(ref);
+  {
+    const std::scoped_lock lock(mutex_);
+    if (s.state != slot::state_t::open || s.region.ref != ref) return;
+    s.state = slot::state_t::ending;
+    std::erase_if(mapped_, [&](const local_region& region) { return region.ref == ref; });
+    s.users.close();
+  }
+  while (!s.users.empty()) std::this_thread::yield();
+  const std::scoped_lock lock(mutex_);
+  s.region = {};
+  s.state = slot::state_t::empty;
+  if (ref.slot >= symmetric_slots) free_.push_back(ref.slot);
+}
+
+region_table::pinned region_table::look_up(region_ref ref, std::uint64_t offset,
+                                           std::uint64_t bytes, rights wanted) noexcept {
+  if (ref.slot >= slots || ref.generation == 0) return {};
+  slot& s = slot_of(ref);
+  if (!s.users.try_enter()) return {};
+  sync::pin pin(s.users);
+  if (s.region.ref.generation != ref.generation) return {};
+  if (!allows(s.region.allowed, wanted)) return {status::denied, nullptr, {}};
+  const std::uint64_t size = s.region.memory.size();
+  if (offset > size || bytes > size - offset) return {status::out_of_bounds, nullptr, {}};
+  return {status::done, s.region.memory.data() + offset, std::move(pin)};
+}
+
+local_region region_table::find_mapped(std::span<const std::byte> memory) noexcept {
+  const std::scoped_lock lock(mutex_);
+  const auto begins_after = [](const std::byte* at, const local_region& region) {
+    return at < region.memory.data();
+  };
+  auto it = std::upper_bound(mapped_.begin(), mapped_.end(), memory.data(), begins_after);
+  while (it != mapped_.begin()) {  // regions may overlap, so the nearest need not be the one
+    --it;
+    const auto before = static_cast<std::size_t>(memory.data() - it->memory.data());
+    if (before <= it->memory.size() && memory.size() <= it->memory.size() - before) return *it;
+  }
+  return {};
+}
+
+}  // namespace heddle::backends

@@ -1,0 +1,15 @@
+// registry.cpp - the one list of backends.
+#include "backends/registry.h"
+
+#include <array>
+
+#include "backends/shm/shm.h"
+
+namespace heddle::backends {
+
+std::span<const factory> all() noexcept {
+  static const std::array known{shm_factory()};
+  return known;
+}
+
+}  // namespace heddle::backends

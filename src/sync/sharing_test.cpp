@@ -1,0 +1,129 @@
+// sharing_test.cpp - the small shared words: sleep_word, board, shared_region.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "sync/board.h"
+#include "sync/published.h"
+#include "sync/shared_region.h"
+#include "sync/sleep_word.h"
+
+namespace heddle::sync {
+namespace {
+
+TEST(SleepWord, IsWokenByExactlyOne) {
+  sleep_word word;
+  EXPECT_FALSE(word.should_wake(glance::cheap));
+  word.lie_down();
+  EXPECT_TRUE(word.should_wake(glance::cheap));
+  EXPECT_FALSE(word.should_wake(glance::full));
+  EXPECT_TRUE(word.get_up());
+  word.lie_down();
+  EXPECT_FALSE(word.get_up());
+  EXPECT_FALSE(word.should_wake(glance::full));
+}
+
+/// A sleeper and a waker that play `rounds` rounds; a wake-up that gets lost ends the game.
+std::uint32_t lost_wakes(glance how, std::uint32_t rounds) {
+  sleep_word word;
+  published<std::uint32_t> work{0}, bell{0}, seen{0};
+  std::thread waker([&] {
+    for (std::uint32_t i = 1; i <= rounds; ++i) {
+      while (seen.get() != i - 1) std::this_thread::yield();
+      work.set(i);
+      if (word.should_wake(how)) bell.set(bell.get() + 1);
+    }
+  });
+  std::uint32_t lost = 0;
+  for (std::uint32_t i = 1; i <= rounds; ++i) {
+    const std::uint32_t rung = bell.get();
+    word.lie_down();
+    heavy_barrier();
+    if (work.get() != i) {
+      while (work.get() != i) std::this_thread::yield();
+      // The work came after the sleeper looked: the waker must have noticed, or be about to.
+      for (int wait = 0; bell.get() == rung && wait < 1'000'000; ++wait) std::this_thread::yield();
+      lost += bell.get() == rung;
+    }
+    word.get_up();
+    seen.set(i);
+  }
+  waker.join();
+  return lost;
+}
+
+TEST(SleepWord, LosesNoWakeUpWithReadModifyWrites) {
+  EXPECT_EQ(lost_wakes(glance::full, 20'000), 0u);
+}
+
+TEST(SleepWord, LosesNoWakeUpWithTheKernelsBarrier) {
+  if (!enable_asymmetric()) GTEST_SKIP() << "this kernel has no expedited membarrier";
+  EXPECT_EQ(lost_wakes(glance::cheap, 20'000), 0u);
+}
+
+TEST(Board, TellsWhatWasAppendedInOrderAndRefusesWhenFull) {
+  board<3> b{};
+  EXPECT_EQ(b.at(0), 0u);
+  EXPECT_TRUE(b.append(7));
+  EXPECT_TRUE(b.append(8));
+  EXPECT_TRUE(b.append(9));
+  EXPECT_FALSE(b.append(10));
+  EXPECT_EQ(b.at(0), 7u);
+  EXPECT_EQ(b.at(2), 9u);
+  EXPECT_EQ(b.at(3), 0u);
+}
+
+TEST(Board, KeepsEveryEntryOfSeveralThreads) {
+  auto b = std::make_unique<board<400>>();
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&b, t] {
+      for (std::uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(b->append(1 + t * 100 + i));
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  std::vector<bool> found(401);
+  for (std::size_t i = 0; i < 400; ++i) found.at(b->at(i)) = true;
+  EXPECT_EQ(std::count(found.begin() + 1, found.end(), true), 400);
+}
+
+TEST(SharedRegion, LetsPeersInOnlyUnderItsGeneration) {
+  shared_region slot;
+  region_facts facts;
+  EXPECT_FALSE(slot.try_enter(0, facts));
+  slot.publish(5, {0x1000, 64, rights::read, 3});
+  EXPECT_FALSE(slot.try_enter(4, facts));
+  ASSERT_TRUE(slot.try_enter(5, facts));
+  EXPECT_EQ(facts.address, 0x1000u);
+  EXPECT_EQ(facts.bytes, 64u);
+  EXPECT_EQ(facts.memfd, 3);
+  EXPECT_TRUE(slot.live().is(5));
+  slot.close();
+  EXPECT_FALSE(slot.live().is(5));
+  EXPECT_FALSE(slot.quiet());
+  EXPECT_FALSE(slot.try_enter(5, facts));
+  slot.leave(5);
+  EXPECT_TRUE(slot.quiet());
+}
+
+TEST(SharedRegion, ForgetsAUserThatNeverLeftWhenItIsPublishedAnew) {
+  shared_region slot;
+  region_facts facts;
+  slot.publish(1, {});
+  ASSERT_TRUE(slot.try_enter(1, facts));
+  slot.close();
+  slot.clear();
+  slot.publish(2, {});
+  slot.leave(1);  // late: must not count
+  ASSERT_TRUE(slot.try_enter(2, facts));
+  slot.leave(2);
+  slot.leave(2);  // one too many: must not go below none
+  slot.close();
+  EXPECT_TRUE(slot.quiet());
+}
+
+}  // namespace
+}  // namespace heddle::sync
