@@ -19,6 +19,7 @@
 #include <chrono>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 
@@ -39,13 +40,21 @@ struct lane_options {
   int number = -1;
 };
 
-/// A handle: cheap to move; destroying it leaves operations in flight to the executor.
+/// A handle: cheap to move. Destroying it leaves operations in flight to the executor and frees the
+/// lane's number for the next who opens one; the lane itself lives as long as the world.
 class lane {
  public:
   /// Throws error when the number is taken or out of range.
   explicit lane(world& owner, lane_options options = {});
   explicit lane(engine::lane_core& core) noexcept : core_(&core) {}  ///< for Heddle itself
+  lane(lane&& other) noexcept;
+  lane& operator=(lane&&) = delete;
+  ~lane();
   [[nodiscard]] int number() const noexcept;
+  [[nodiscard]] rank self() const noexcept;
+  [[nodiscard]] int ranks() const noexcept;
+  /// The number of the next collective on this lane, from 0: for Heddle itself. Any thread.
+  std::uint64_t next_collective() noexcept;
 
   // --- remote memory ----------------------------------------------------------------------------
   /// Writes `from` to `to`. Completion: the bytes are visible to the peer.
@@ -203,6 +212,7 @@ class lane {
   void wait_for_room() noexcept;
 
   engine::lane_core* core_;
+  engine::world_core* opened_by_ = nullptr;  // null: not ours to close
 };
 
 }  // namespace heddle

@@ -114,6 +114,7 @@ class symmetric_memory {
   const remote_target* resolve(rank peer) const;
   std::shared_ptr<engine::world_core> world_;
   std::span<std::byte> local_;
+  rights allowed_ = rights::none;
   std::uint32_t ranks_ = 0;
   std::uint64_t id_ = 0;
   std::unique_ptr<std::atomic<const remote_target*>[]> targets_;  // one word per rank

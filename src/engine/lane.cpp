@@ -1,0 +1,214 @@
+// lane.cpp - heddle::lane: the handle on lane_core, and the blocking forms.
+#include <heddle/lane.h>
+#include <heddle/world.h>
+
+#include <utility>
+
+#include "base/clock.h"
+#include "engine/lane_core.h"
+#include "engine/world_core.h"
+
+namespace heddle {
+namespace {
+
+using protocols::command;
+using protocols::command_kind;
+
+command access_command(command_kind kind, remote_address at, completion c) noexcept {
+  command made;
+  made.kind = kind;
+  // Every target an application can hold is a remote_memory: the engine made it.
+  made.target = static_cast<const memory::remote_memory*>(at.target);
+  made.peer = at.target != nullptr ? at.target->owner : any_source;
+  made.offset = at.offset;
+  made.done = c;
+  return made;
+}
+
+command message_command(command_kind kind, rank peer, completion c) noexcept {
+  command made;
+  made.kind = kind;
+  made.peer = peer;
+  made.done = c;
+  return made;
+}
+
+std::uint64_t deadline(std::chrono::nanoseconds limit) noexcept {
+  return limit.count() > 0 ? now_ns() + static_cast<std::uint64_t>(limit.count()) : now_ns();
+}
+
+}  // namespace
+
+lane::lane(world& owner, lane_options options)
+    : core_(&owner.core().open_lane(options.number)), opened_by_(&owner.core()) {}
+
+lane::lane(lane&& other) noexcept
+    : core_(other.core_), opened_by_(std::exchange(other.opened_by_, nullptr)) {}
+
+lane::~lane() {
+  if (opened_by_ != nullptr) opened_by_->close_lane(core_->number());
+}
+
+int lane::number() const noexcept {
+  return core_->number();
+}
+rank lane::self() const noexcept {
+  return core_->self();
+}
+int lane::ranks() const noexcept {
+  return core_->ranks();
+}
+std::uint64_t lane::next_collective() noexcept {
+  return core_->next_collective();
+}
+
+// --- operations
+// -----------------------------------------------------------------------------------------
+
+status lane::post_put(std::span<const std::byte> from, remote_address to, completion c) noexcept {
+  command made = access_command(command_kind::put, to, c);
+  made.data = from;
+  return core_->submit(made);
+}
+
+status lane::post_get(std::span<std::byte> into, remote_address from, completion c) noexcept {
+  command made = access_command(command_kind::get, from, c);
+  made.into = into;
+  return core_->submit(made);
+}
+
+status lane::post_atomic(atomic_op op, remote_address at, std::size_t width, std::uint64_t operand,
+                         std::uint64_t compare, void* old, completion c) noexcept {
+  command made = access_command(command_kind::atomic, at, c);
+  made.atomic = op;
+  made.width = static_cast<std::uint8_t>(width);
+  made.operand = operand;
+  made.compare = compare;
+  if (old != nullptr) made.into = {static_cast<std::byte*>(old), width};
+  return core_->submit(made);
+}
+
+status lane::try_put_notify(std::span<const std::byte> from, remote_address to, handler_id notify,
+                            std::uint64_t value, completion c) noexcept {
+  if (notify >= max_handlers) return status::invalid;
+  command made = access_command(command_kind::put_notify, to, c);
+  made.data = from;
+  made.handler = notify;
+  made.operand = value;
+  return core_->submit(made);
+}
+
+status lane::try_send(rank to, tag t, std::span<const std::byte> data, completion c) noexcept {
+  command made = message_command(command_kind::send, to, c);
+  made.match = t;
+  made.data = data;
+  return core_->submit(made);
+}
+
+status lane::try_recv(rank from, tag_match t, std::span<std::byte> into, completion c) noexcept {
+  command made = message_command(command_kind::recv, from, c);
+  made.match = t;
+  made.into = into;
+  return core_->submit(made);
+}
+
+status lane::try_probe(rank from, tag_match t, outcome& out) noexcept {
+  return core_->probe(from, t, out);
+}
+
+status lane::try_cancel(const completion& which) noexcept {
+  return core_->cancel(which);
+}
+
+status lane::try_call(rank to, handler_id h, std::span<const std::byte> header,
+                      std::span<const std::byte> payload, completion c) noexcept {
+  command made = message_command(command_kind::call, to, c);
+  made.handler = h;
+  made.header = header;
+  made.data = payload;
+  return core_->submit(made);
+}
+
+void lane::when_ready(completion c) noexcept {
+  const command made = message_command(command_kind::when_ready, any_source, c);
+  while (is_busy(core_->submit(made))) wait_for_room();
+}
+
+// --- blocking forms
+// -------------------------------------------------------------------------------------
+
+status lane::put(std::span<const std::byte> from, remote_address to) noexcept {
+  return blocking([&](completion c) { return try_put(from, to, c); });
+}
+
+status lane::get(std::span<std::byte> into, remote_address from) noexcept {
+  return blocking([&](completion c) { return try_get(into, from, c); });
+}
+
+status lane::send(rank to, tag t, std::span<const std::byte> data) noexcept {
+  return blocking([&](completion c) { return try_send(to, t, data, c); });
+}
+
+outcome lane::recv(rank from, tag_match t, std::span<std::byte> into) noexcept {
+  flag f;
+  status s = try_recv(from, t, into, f);
+  while (is_busy(s)) {
+    wait_for_room();
+    s = try_recv(from, t, into, f);
+  }
+  if (s != status::posted) return {.code = s, .peer = from, .tag = 0, .bytes = 0};
+  core_->wait(f.signal_, 1, 0);
+  return f.result();
+}
+
+status lane::call(rank to, handler_id h, std::span<const std::byte> header,
+                  std::span<const std::byte> payload) noexcept {
+  return blocking([&](completion c) { return try_call(to, h, header, payload, c); });
+}
+
+status lane::flush(rank peer) noexcept {
+  return blocking(
+      [&](completion c) { return core_->submit(message_command(command_kind::flush, peer, c)); });
+}
+
+status lane::flush() noexcept {
+  return flush(any_source);
+}
+
+// --- waiting
+// --------------------------------------------------------------------------------------------
+
+std::size_t lane::poll() noexcept {
+  return core_->poll();
+}
+
+status lane::wait(flag& f) noexcept {
+  core_->wait(f.signal_, 1, 0);
+  return f.result().code;
+}
+
+status lane::wait(counter& ended, std::uint64_t target) noexcept {
+  core_->wait(ended.signal_, target, 0);
+  return ended.first_failure();
+}
+
+void lane::wait(completion_queue& queue, std::uint64_t target) noexcept {
+  core_->wait(queue.signal_, target, 0);
+}
+
+bool lane::wait_for(flag& f, std::chrono::nanoseconds limit) noexcept {
+  return core_->wait(f.signal_, 1, deadline(limit));
+}
+
+bool lane::wait_for(counter& ended, std::uint64_t target, std::chrono::nanoseconds limit) noexcept {
+  return core_->wait(ended.signal_, target, deadline(limit));
+}
+
+/// Polls; when that brings nothing, sleeps a moment for others to make room.
+void lane::wait_for_room() noexcept {
+  if (core_->poll() != 0) return;
+  detail::signal nothing;
+  core_->wait(nothing, 1, now_ns() + 20'000);
+}
+
+}  // namespace heddle

@@ -1,0 +1,144 @@
+#include "engine/world_core.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+
+namespace heddle::engine {
+
+world_core::world_core(std::unique_ptr<bootstrap::session> session, const settings& config)
+    : config_(config), session_(std::move(session)), executor_(*this) {
+  log::open(config_.log, self());
+  meet_peers();
+  open_devices();
+  choose_routes();
+  open_lane_zero();
+  executor_.start();
+}
+
+world_core::~world_core() {
+  executor_.stop();
+  linger();
+  for (const auto& lane : lanes_) {
+    if (lane) lane->abort();
+  }
+  for (auto& lane : lanes_) lane.reset();
+}
+
+/// Gives what was sent a chance to leave, for as long as the setting says.
+void world_core::linger() {
+  const std::uint64_t end = now_ns() + config_.linger_ms * 1'000'000;
+  for (;;) {
+    bool quiet = true;
+    for (const auto& lane : lanes_) {
+      if (!lane) continue;
+      lane->progress();
+      lane->maintain(now_ns());
+      quiet = quiet && lane->quiet();
+    }
+    if (quiet || now_ns() >= end) return;
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
+void world_core::barrier() {
+  const std::lock_guard lock(session_mutex_);
+  session_->barrier();
+}
+
+// --- lanes
+// ----------------------------------------------------------------------------------------------
+
+/// With mutex_ held, or before other threads exist.
+lane_core& world_core::lane_at(int number) {
+  auto& slot = lanes_[static_cast<std::size_t>(number)];
+  if (slot) return *slot;
+  std::vector<std::unique_ptr<backends::endpoint>> endpoints;
+  for (backends::device* d : devices_) endpoints.push_back(d->make_endpoint(number));
+  const protocols::surroundings where{.self = self(),
+                                      .size = size(),
+                                      .config = &config_,
+                                      .regions = &regions_,
+                                      .devices = devices_,
+                                      .route = route_,
+                                      .handlers = handlers_};
+  slot = std::make_unique<lane_core>(number, where, std::move(endpoints), executor_);
+  executor_.lanes_changed();
+  return *slot;
+}
+
+void world_core::open_lane_zero() {
+  const std::lock_guard lock(mutex_);
+  lane_at(0);  // peers' requests are served here even when the program opens no lane
+}
+
+lane_core& world_core::open_lane(int number) {
+  const std::lock_guard lock(mutex_);
+  if (number == -1) {
+    number = static_cast<int>(std::find(opened_.begin(), opened_.end(), false) - opened_.begin());
+  }
+  if (number < 0 || number >= max_lanes) {
+    fail("open lane {}: lanes are numbered 0 to {}", number, max_lanes - 1);
+  }
+  if (opened_[static_cast<std::size_t>(number)]) {
+    fail(
+        "open lane {}: this process has opened it already; share that one, or use the next free "
+        "number (-1)",
+        number);
+  }
+  lane_core& lane = lane_at(number);
+  opened_[static_cast<std::size_t>(number)] = true;
+  return lane;
+}
+
+void world_core::close_lane(int number) noexcept {
+  const std::lock_guard lock(mutex_);
+  opened_[static_cast<std::size_t>(number)] = false;
+}
+
+void world_core::for_each_lane(const std::function<void(lane_core&)>& f) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& lane : lanes_) {
+    if (lane) f(*lane);
+  }
+}
+
+void world_core::set_handler(handler_id id, call_handler function, void* context) {
+  if (id >= max_handlers) fail("set handler {}: ids go from 0 to {}", id, max_handlers - 1);
+  const std::lock_guard lock(mutex_);
+  handler_store_.push_back(
+      std::make_unique<protocols::handler_entry>(protocols::handler_entry{function, context}));
+  handlers_[id].set(function != nullptr ? handler_store_.back().get() : nullptr);
+}
+
+// --- for the executor
+// -----------------------------------------------------------------------------------
+
+std::size_t world_core::serve_devices() {
+  std::size_t count = 0;
+  for (backends::device* d : devices_) {
+    for (int wanted = d->serve(); wanted >= 0 && wanted < max_lanes; wanted = d->serve()) {
+      const std::lock_guard lock(mutex_);
+      lane_at(wanted);
+      ++count;
+    }
+  }
+  return count;
+}
+
+std::uint64_t world_core::maintain_interval_ms() const noexcept {
+  return std::clamp<std::uint64_t>(config_.peer_timeout_ms / 8, 5, 1000);
+}
+
+std::shared_ptr<world_core> make_world(std::unique_ptr<bootstrap::session> session,
+                                       const settings& config) {
+  return std::make_shared<world_core>(std::move(session), config);
+}
+
+}  // namespace heddle::engine

@@ -1,0 +1,127 @@
+// world_core.h - what is behind heddle::world: devices, routes, regions, handlers, lanes.
+#pragma once
+#include <heddle/memory.h>
+#include <heddle/types.h>
+#include <heddle/world.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backends/backend.h"
+#include "base/host_id.h"
+#include "base/settings.h"
+#include "bootstrap/bootstrap.h"
+#include "engine/executor.h"
+#include "engine/lane_core.h"
+#include "memory/remote_memory.h"
+#include "memory/segment.h"
+#include "protocols/delivery.h"
+#include "sync/published.h"
+
+namespace heddle::engine {
+
+inline constexpr int max_lanes = 256;
+
+class world_core : public std::enable_shared_from_this<world_core> {
+ public:
+  /// Collective: exchanges hosts and addresses with the other ranks. Throws error.
+  world_core(std::unique_ptr<bootstrap::session> session, const settings& config);
+  ~world_core();
+
+  [[nodiscard]] rank self() const noexcept { return session_->info().rank; }
+  [[nodiscard]] int size() const noexcept { return session_->info().size; }
+  [[nodiscard]] const settings& config() const noexcept { return config_; }
+  [[nodiscard]] std::span<backends::device* const> devices() const noexcept { return devices_; }
+  void barrier();
+
+  // --- memory (world_memory.cpp)
+  // ----------------------------------------------------------------------
+  [[nodiscard]] region expose(std::span<std::byte> memory, rights allowed);
+  [[nodiscard]] region allocate(std::size_t bytes, rights allowed);
+  void withdraw(const key& of) noexcept;
+  [[nodiscard]] std::shared_ptr<memory::remote_memory> import(const key& of_peer);
+  /// Collective. Returns this rank's part and the array's number.
+  std::span<std::byte> add_symmetric(std::uint64_t bytes, rights allowed, std::uint64_t& number);
+  void remove_symmetric(std::uint64_t number) noexcept;
+  /// Never throws: what cannot be mapped is reached by the engine.
+  [[nodiscard]] std::unique_ptr<memory::remote_memory> import_symmetric(rank peer,
+                                                                        std::uint64_t number,
+                                                                        std::uint64_t bytes,
+                                                                        rights allowed) noexcept;
+
+  // --- lanes and handlers
+  // -----------------------------------------------------------------------------
+  /// A lane the program opens: -1 for the next free number. Throws error: taken, out of range.
+  lane_core& open_lane(int number);
+  /// Frees the number; the lane stays, for peers and for the next who opens it.
+  void close_lane(int number) noexcept;
+  void for_each_lane(const std::function<void(lane_core&)>& f);
+  void set_handler(handler_id id, call_handler function, void* context);
+
+  // --- for the executor
+  // ---------------------------------------------------------------------------------
+  /// Set-up work of the devices; makes the lanes that peers ask for.
+  std::size_t serve_devices();
+  [[nodiscard]] std::uint64_t maintain_interval_ms() const noexcept;
+
+  // --- for people (world_describe.cpp)
+  // ------------------------------------------------------------------
+  [[nodiscard]] std::string describe();
+  [[nodiscard]] std::string route(rank peer) const;
+  [[nodiscard]] std::string host(rank peer) const;
+
+ private:
+  // world_join.cpp
+  void meet_peers();
+  void open_devices();
+  void choose_routes();
+  [[nodiscard]] std::string reach(std::size_t device, rank peer, std::span<const std::byte> blob);
+  void linger();
+  void open_lane_zero();
+  lane_core& lane_at(int number);
+  region make_region(const backends::local_region& r, std::span<std::byte> memory, rights allowed);
+
+  settings config_;  // constant after construction
+  std::unique_ptr<bootstrap::session> session_;
+  std::mutex session_mutex_;  // one thread at a time exchanges
+
+  // Constant after construction.
+  std::vector<host_identity> hosts_;    // the job's hosts, each once
+  std::vector<std::uint32_t> host_of_;  // by rank
+  struct opened_device {
+    std::string name;
+    std::unique_ptr<backends::device> device;
+    std::string unusable;  ///< why there is no device
+  };
+  std::vector<opened_device> backends_;
+  std::vector<backends::device*> devices_;  // the usable ones, best first
+  std::vector<std::string> device_names_;
+  std::vector<std::uint8_t> route_;
+  backends::region_table regions_;
+  std::array<sync::published<const protocols::handler_entry*>, max_handlers> handlers_;
+
+  std::mutex mutex_;  // guards what follows
+  std::vector<std::unique_ptr<protocols::handler_entry>> handler_store_;
+  std::array<std::unique_ptr<lane_core>, max_lanes> lanes_;
+  std::array<bool, max_lanes> opened_{};
+  struct owned_memory {
+    backends::local_region region;
+    memory::segment segment;
+  };
+  std::vector<owned_memory> owned_;  // from allocate(), and symmetric arrays
+  std::uint64_t symmetric_count_ = 0;
+
+  executor executor_;  // last: its thread uses the rest
+};
+
+/// A world from a given membership and settings: what `world()` does, and what tests do.
+[[nodiscard]] std::shared_ptr<world_core> make_world(std::unique_ptr<bootstrap::session> session,
+                                                     const settings& config);
+
+}  // namespace heddle::engine

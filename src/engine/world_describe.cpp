@@ -1,0 +1,50 @@
+// world_describe.cpp - a world in words, for `heddle info` and for logs.
+#include <fmt/format.h>
+
+#include "engine/world_core.h"
+
+namespace heddle::engine {
+namespace {
+
+std::string lane_line(const lane_core& lane) {
+  const protocols::port_counters& c = lane.port().counters();
+  return fmt::format(
+      "  lane {:<3} eager {}, rendezvous {}, emulated {}, unexpected {}, backlogged {}, events {}, "
+      "unknown handlers {}, lost peers {}, violations {}\n",
+      lane.number(), c.eager.get(), c.rendezvous.get(), c.emulated.get(), c.unexpected.get(),
+      c.backlogged.get(), c.events.get(), c.unknown_handler.get(), c.lost_peers.get(),
+      c.violations.get());
+}
+
+}  // namespace
+
+std::string world_core::describe() {
+  std::string text = fmt::format("rank {} of {} on {}\nbackends\n", self(), size(), host(self()));
+  for (const opened_device& b : backends_) {
+    text += b.device ? fmt::format("  {:<6} usable, messages up to {} bytes\n", b.name,
+                                   b.device->describe().max_message)
+                     : fmt::format("  {:<6} not usable: {}\n", b.name, b.unusable);
+  }
+  text += "routes\n";
+  constexpr int most = 64;
+  for (rank peer = 0; peer < size() && peer < most; ++peer) {
+    text += fmt::format("  to rank {:<5} on {:<20} {}\n", peer, host(peer), route(peer));
+  }
+  if (size() > most) text += fmt::format("  ... and {} more ranks\n", size() - most);
+  text += fmt::format("limits\n  {} lanes, {} regions, {} operations in flight per lane\nlanes\n",
+                      max_lanes, backends::region_table::slots, config_.records);
+  for_each_lane([&](lane_core& lane) { text += lane_line(lane); });
+  text +=
+      fmt::format("executor\n  woken {} times, {} ticks\n", executor_.wakes(), executor_.ticks());
+  return text;
+}
+
+std::string world_core::route(rank peer) const {
+  return peer >= 0 && peer < size() ? device_names_[route_[static_cast<std::size_t>(peer)]] : "";
+}
+
+std::string world_core::host(rank peer) const {
+  return peer >= 0 && peer < size() ? hosts_[host_of_[static_cast<std::size_t>(peer)]].name : "";
+}
+
+}  // namespace heddle::engine

@@ -1,0 +1,216 @@
+// world_memory.cpp - regions of this rank, keys, and regions of peers.
+#include <fmt/format.h>
+
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "engine/world_core.h"
+
+namespace heddle {
+namespace engine {
+namespace {
+
+/// What a key's bytes mean.
+struct key_fields {
+  std::uint32_t magic = 0x3159454b;  // "KEY1"
+  rank owner = 0;
+  backends::region_ref ref;
+  std::uint64_t bytes = 0;
+  std::uint32_t allowed = 0;
+};
+static_assert(sizeof(key_fields) <= sizeof(key) && std::is_trivially_copyable_v<key_fields>);
+
+key to_key(const key_fields& f) {
+  key k;
+  std::memcpy(k.bytes.data(), &f, sizeof f);
+  return k;
+}
+
+key_fields from_key(const key& k) {
+  key_fields f;
+  std::memcpy(&f, k.bytes.data(), sizeof f);
+  return f;
+}
+
+}  // namespace
+
+region world_core::make_region(const backends::local_region& r, std::span<std::byte> memory,
+                               rights allowed) {
+  for (backends::device* d : devices_) d->expose(r);
+  region made;
+  made.world_ = shared_from_this();
+  made.memory_ = memory;
+  key_fields f;
+  f.owner = self();
+  f.ref = r.ref;
+  f.bytes = memory.size();
+  f.allowed = static_cast<std::uint32_t>(allowed);
+  made.key_ = to_key(f);
+  return made;
+}
+
+region world_core::expose(std::span<std::byte> memory, rights allowed) {
+  const auto r = regions_.add(memory, allowed);
+  if (r.ref.generation == 0) {
+    fail("expose {} bytes: all {} regions are in use; withdraw some, or expose larger pieces",
+         memory.size(), backends::region_table::slots);
+  }
+  return make_region(r, memory, allowed);
+}
+
+region world_core::allocate(std::size_t bytes, rights allowed) {
+  memory::segment segment("heddle-region", bytes);
+  const auto r = regions_.add(segment.memory().first(bytes), allowed, segment.fd());
+  if (r.ref.generation == 0) {
+    fail("allocate {} bytes: all {} regions are in use; withdraw some", bytes,
+         backends::region_table::slots);
+  }
+  const std::lock_guard lock(mutex_);
+  owned_.push_back({r, std::move(segment)});
+  return make_region(r, r.memory, allowed);
+}
+
+void world_core::withdraw(const key& of) noexcept {
+  const backends::region_ref ref = from_key(of).ref;
+  for (backends::device* d : devices_) d->withdraw({.ref = ref, .memory = {}, .allowed = {}});
+  regions_.remove(ref);
+  const std::lock_guard lock(mutex_);
+  std::erase_if(owned_, [&](const owned_memory& m) { return m.region.ref == ref; });
+}
+
+std::shared_ptr<memory::remote_memory> world_core::import(const key& of_peer) {
+  const key_fields f = from_key(of_peer);
+  if (f.magic != key_fields{}.magic || f.owner < 0 || f.owner >= size() || f.allowed > 7 ||
+      f.ref.generation == 0) {
+    fail("import: these bytes are not a key of this world; pass what region::key() gave");
+  }
+  auto made = std::make_shared<memory::remote_memory>();
+  made->owner = f.owner;
+  made->ref = f.ref;
+  made->bytes = f.bytes;
+  made->allowed = static_cast<rights>(f.allowed);
+  made->mapping =
+      devices_[route_[static_cast<std::size_t>(f.owner)]]->import(f.owner, f.ref, *made);
+  return made;
+}
+
+// --- symmetric memory
+// -------------------------------------------------------------------------------
+
+std::span<std::byte> world_core::add_symmetric(std::uint64_t bytes, rights allowed,
+                                               std::uint64_t& number) {
+  memory::segment segment("heddle-symmetric", bytes);
+  const std::span<std::byte> memory = segment.memory().first(bytes);
+  const std::lock_guard session_lock(session_mutex_);
+  {
+    const std::lock_guard lock(mutex_);
+    number = symmetric_count_++;
+    const auto r = regions_.add_at(backends::region_table::symmetric_ref(number), memory, allowed,
+                                   segment.fd());
+    if (r.ref.generation == 0) {
+      fail("symmetric memory: {} arrays are alive at once, more are not possible; destroy some",
+           backends::region_table::symmetric_slots);
+    }
+    for (backends::device* d : devices_) d->expose(r);
+    owned_.push_back({r, std::move(segment)});
+  }
+  const auto sizes = session_->exchange(std::as_bytes(std::span(&bytes, 1)));
+  for (std::size_t peer = 0; peer < sizes.size(); ++peer) {
+    if (sizes[peer].size() != sizeof bytes ||
+        std::memcmp(sizes[peer].data(), &bytes, sizeof bytes) != 0) {
+      fail(
+          "symmetric memory: {} bytes here, another size on rank {}: all ranks must ask for the "
+          "same, in the same order",
+          bytes, peer);
+    }
+  }
+  return memory;
+}
+
+void world_core::remove_symmetric(std::uint64_t number) noexcept {
+  key_fields f;
+  f.ref = backends::region_table::symmetric_ref(number);
+  withdraw(to_key(f));
+}
+
+std::unique_ptr<memory::remote_memory> world_core::import_symmetric(rank peer, std::uint64_t number,
+                                                                    std::uint64_t bytes,
+                                                                    rights allowed) noexcept {
+  auto made = std::make_unique<memory::remote_memory>();
+  made->owner = peer;
+  made->ref = backends::region_table::symmetric_ref(number);
+  made->bytes = bytes;
+  made->allowed = allowed;
+  try {
+    made->mapping =
+        devices_[route_[static_cast<std::size_t>(peer)]]->import(peer, made->ref, *made);
+  } catch (const error& e) {
+    log::debug("symmetric array {} of rank {} is not mapped: {}", number, peer, e.what());
+    made->direct = nullptr;
+  }
+  made->bytes = bytes;  // import may say more: whole pages
+  return made;
+}
+
+}  // namespace engine
+
+// --- region, symmetric_memory: the handles
+// ----------------------------------------------------------
+
+region::region(region&& other) noexcept = default;
+
+region& region::operator=(region&& other) noexcept {
+  if (this != &other) {
+    withdraw();
+    world_ = std::move(other.world_);
+    memory_ = std::exchange(other.memory_, {});
+    key_ = other.key_;
+  }
+  return *this;
+}
+
+region::~region() {
+  withdraw();
+}
+
+void region::withdraw() noexcept {
+  if (const auto world = std::exchange(world_, nullptr)) world->withdraw(key_);
+  memory_ = {};
+}
+
+namespace detail {
+
+symmetric_memory::symmetric_memory(std::shared_ptr<engine::world_core> world, std::uint64_t bytes,
+                                   rights allowed)
+    : world_(std::move(world)),
+      allowed_(allowed),
+      ranks_(static_cast<std::uint32_t>(world_->size())),
+      targets_(std::make_unique<std::atomic<const remote_target*>[]>(ranks_)) {
+  local_ = world_->add_symmetric(bytes, allowed, id_);
+}
+
+symmetric_memory::~symmetric_memory() {
+  world_->remove_symmetric(id_);
+  for (std::uint32_t i = 0; i < ranks_; ++i) {
+    // Relaxed: by contract nobody else uses the array any more.
+    delete static_cast<const memory::remote_memory*>(targets_[i].load(std::memory_order_relaxed));
+  }
+}
+
+/// Two threads may both make one; the first to publish wins.
+const remote_target* symmetric_memory::resolve(rank peer) const {
+  auto made = world_->import_symmetric(peer, id_, local_.size(), allowed_);
+  const remote_target* expected = nullptr;
+  // R1 pairs with A1 in target(); on failure acquire what the other thread published.
+  if (targets_[static_cast<std::size_t>(peer)].compare_exchange_strong(
+          expected, made.get(), std::memory_order_acq_rel, std::memory_order_acquire)) {
+    return made.release();
+  }
+  return expected;
+}
+
+}  // namespace detail
+}  // namespace heddle
