@@ -90,8 +90,8 @@ class endpoint {
   virtual ~endpoint() = default;
 
   /// Starts a prefix of `ops`, in order. The first op for a peer starts connecting to it, during
-  /// which post answers busy_queue. An accepted send is always copied: finished is done. A put keeps
-  /// reading `data`, a get and an atomic keep writing `into`, until ended.
+  /// which post answers busy_queue. An accepted send is always copied: finished is done. A put
+  /// keeps reading `data`, a get and an atomic keep writing `into`, until ended.
   virtual post_result post(std::span<op> ops) noexcept = 0;
 
   /// Takes up to `out.size()` events, oldest first. Moves transfers and connections forward.

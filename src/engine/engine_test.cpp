@@ -1,0 +1,485 @@
+// engine_test.cpp - every operation between ranks, over each backend, with verified results.
+#include <gtest/gtest.h>
+#include <heddle/heddle.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "support/ranks.h"
+
+namespace heddle {
+namespace {
+
+using test::pattern;
+using test::run_ranks;
+using test::settings_for;
+using namespace std::chrono_literals;
+
+/// One way to get from rank to rank.
+struct way {
+  const char* name;
+  const char* backend;
+  const char* cma;
+};
+
+class Engine : public testing::TestWithParam<way> {
+ protected:
+  [[nodiscard]] settings config() const {
+    settings s = settings_for(GetParam().backend);
+    s.cma = GetParam().cma;
+    return s;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Ways, Engine,
+                         testing::Values(way{"shm", "shm", "auto"},
+                                         way{"shm_messages", "shm", "off"},
+                                         way{"tcp", "tcp", "auto"}),
+                         [](const auto& tested) { return tested.param.name; });
+
+TEST_P(Engine, PutsAndGetsReachSymmetricMemory) {
+  run_ranks(3, config(), [](world& w) {
+    lane l(w);
+    auto table = w.symmetric<std::uint64_t>(64);
+    for (rank peer = 0; peer < w.size(); ++peer) {
+      const auto value = static_cast<std::uint64_t>(w.rank() * 100 + peer);
+      EXPECT_EQ(l.put(value, table.at(peer, static_cast<std::size_t>(w.rank()))), status::done);
+    }
+    w.barrier();
+    for (rank peer = 0; peer < w.size(); ++peer) {
+      EXPECT_EQ(table.local()[static_cast<std::size_t>(peer)],
+                static_cast<std::uint64_t>(peer * 100 + w.rank()));
+      std::uint64_t got = 0;
+      EXPECT_EQ(l.get(got, table.at(peer, 0)), status::done);
+      EXPECT_EQ(got, static_cast<std::uint64_t>(peer));
+    }
+    w.barrier();
+  });
+}
+
+TEST_P(Engine, PutsAndGetsOfAllSizesReachExposedMemory) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    std::vector<std::byte> memory(3 << 20);
+    region mine = w.expose(memory);
+    key other;
+    const rank peer = 1 - w.rank();
+    ASSERT_EQ(l.send(peer, 1, std::as_bytes(std::span(&mine.key(), 1))), status::done);
+    ASSERT_EQ(l.recv(peer, 1, std::as_writable_bytes(std::span(&other, 1))).code, status::done);
+    const remote_region theirs = w.import(other);
+    for (const std::size_t bytes : {0u, 1u, 8u, 4095u, 65536u, 1000003u, 2u << 20}) {
+      const auto data = pattern(bytes, static_cast<unsigned>(bytes));
+      ASSERT_EQ(l.put(data, theirs.at(7)), status::done) << bytes;
+      std::vector<std::byte> back(bytes);
+      ASSERT_EQ(l.get(back, theirs.at(7)), status::done) << bytes;
+      ASSERT_EQ(back, data) << bytes;
+    }
+    w.barrier();
+  });
+}
+
+TEST_P(Engine, AtomicsOfBothWidthsAddUpAcrossRanks) {
+  run_ranks(4, config(), [](world& w) {
+    lane l(w);
+    auto wide = w.symmetric<std::uint64_t>(1);
+    auto narrow = w.symmetric<std::uint32_t>(1);
+    std::vector<std::uint64_t> plain(1);
+    region exposed = w.expose(std::as_writable_bytes(std::span(plain)));
+    auto keys = w.symmetric<key>(1);
+    keys.local()[0] = exposed.key();
+    w.barrier();
+    key zero_key;
+    ASSERT_EQ(l.get(zero_key, keys.at(0)), status::done);
+    const remote_region at_zero = w.import(zero_key);
+    constexpr int rounds = 200;
+    for (int i = 0; i < rounds; ++i) {
+      std::uint64_t old64 = 0;
+      std::uint32_t old32 = 0;
+      ASSERT_EQ(l.fetch_add(wide.at(0), std::uint64_t{3}, old64), status::done);
+      ASSERT_EQ(l.fetch_add(narrow.at(0), 5u, old32), status::done);
+      ASSERT_EQ(l.fetch_add(at_zero.at_item<std::uint64_t>(0), std::uint64_t{7}, old64),
+                status::done);
+    }
+    w.barrier();
+    if (w.rank() == 0) {
+      EXPECT_EQ(wide.local()[0], 3u * 4 * rounds);
+      EXPECT_EQ(narrow.local()[0], 5u * 4 * rounds);
+      EXPECT_EQ(plain[0], 7u * 4 * rounds);
+    }
+    w.barrier();
+  });
+}
+
+TEST_P(Engine, EveryAtomicDoesWhatItSays) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    auto word = w.symmetric<std::uint64_t>(1);
+    if (w.rank() == 0) {
+      std::uint64_t old = 0;
+      const auto at = word.at(1);
+      EXPECT_EQ(l.fetch_atomic(atomic_op::swap, at, std::uint64_t{0b1100}, old), status::done);
+      EXPECT_EQ(l.fetch_atomic(atomic_op::bit_and, at, std::uint64_t{0b0110}, old), status::done);
+      EXPECT_EQ(old, 0b1100u);
+      EXPECT_EQ(l.fetch_atomic(atomic_op::bit_or, at, std::uint64_t{0b0011}, old), status::done);
+      EXPECT_EQ(old, 0b0100u);
+      EXPECT_EQ(l.fetch_atomic(atomic_op::bit_xor, at, std::uint64_t{0b0101}, old), status::done);
+      EXPECT_EQ(old, 0b0111u);
+      EXPECT_EQ(
+          l.fetch_atomic(atomic_op::compare_swap, at, std::uint64_t{9}, old, std::uint64_t{1}),
+          status::done);
+      EXPECT_EQ(old, 0b0010u);  // no match: unchanged
+      EXPECT_EQ(
+          l.fetch_atomic(atomic_op::compare_swap, at, std::uint64_t{9}, old, std::uint64_t{2}),
+          status::done);
+      EXPECT_EQ(l.get(old, at), status::done);
+      EXPECT_EQ(old, 9u);
+    }
+    w.barrier();
+  });
+}
+
+TEST_P(Engine, AccessesOutsideTheRegionOrWithoutTheRightAreRefusedAndChangeNothing) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    auto table = w.symmetric<std::uint64_t>(4);
+    auto readable = w.symmetric<std::uint64_t>(4, rights::read);
+    const rank peer = 1 - w.rank();
+    std::uint64_t value = 1, old = 0;
+    EXPECT_EQ(l.put(value, table.at(peer, 4)), status::out_of_bounds);
+    EXPECT_EQ(l.get(value, table.at(peer, ~std::uint64_t{0} / 8)), status::out_of_bounds);
+    EXPECT_EQ(l.put(value, readable.at(peer, 0)), status::denied);
+    EXPECT_EQ(l.fetch_add(readable.at(peer, 0), std::uint64_t{1}, old), status::denied);
+    EXPECT_EQ(l.get(value, readable.at(peer, 0)), status::done);
+    const remote_ptr<std::uint64_t> odd{{table.at(peer).address.target, 4}};
+    EXPECT_EQ(l.fetch_add(odd, std::uint64_t{1}, old), status::misaligned);
+    EXPECT_EQ(l.put(value, table.at(5, 0)), status::invalid);
+    w.barrier();
+    EXPECT_EQ(table.local()[0], 0u);
+  });
+}
+
+TEST_P(Engine, AWithdrawnRegionAnswersWithdrawn) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    auto keys = w.symmetric<key>(2);
+    region allocated = w.allocate(64);
+    std::vector<std::byte> own(64);
+    region exposed = w.expose(own);
+    keys.local()[0] = allocated.key();
+    keys.local()[1] = exposed.key();
+    w.barrier();
+    std::array<key, 2> theirs;
+    for (std::size_t i = 0; i < 2; ++i)
+      ASSERT_EQ(l.get(theirs[i], keys.at(1 - w.rank(), i)), status::done);
+    const remote_region a = w.import(theirs[0]), b = w.import(theirs[1]);
+    std::uint64_t x = 5;
+    EXPECT_EQ(l.put(x, a.at_item<std::uint64_t>(0)), status::done);
+    EXPECT_EQ(l.put(x, b.at_item<std::uint64_t>(0)), status::done);
+    w.barrier();
+    allocated.withdraw();
+    exposed.withdraw();
+    w.barrier();
+    EXPECT_EQ(l.put(x, a.at_item<std::uint64_t>(0)), status::withdrawn);
+    EXPECT_EQ(l.put(x, b.at_item<std::uint64_t>(0)), status::withdrawn);
+    w.barrier();
+  });
+}
+
+TEST_P(Engine, TaggedMessagesOfAllSizesArriveIntact) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    for (const std::size_t bytes : {0u, 1u, 100u, 5000u, 70'000u, 3'000'000u}) {
+      const auto data = pattern(bytes);
+      std::vector<std::byte> got(bytes + 1);
+      if (w.rank() == 0) {
+        ASSERT_EQ(l.send(1, 7, data), status::done);
+        const outcome o = l.recv(1, 8, got);
+        ASSERT_EQ(o.code, status::done);
+        ASSERT_EQ(o.bytes, bytes);
+      } else {
+        const outcome o = l.recv(0, 7, got);
+        ASSERT_EQ(o.code, status::done);
+        ASSERT_EQ(o.bytes, bytes);
+        ASSERT_EQ(l.send(0, 8, std::span(got).first(bytes)), status::done);
+      }
+      got.resize(bytes);
+      ASSERT_EQ(got, data) << bytes;
+    }
+  });
+}
+
+TEST_P(Engine, UnexpectedMessagesWaitAndMatchByTagAndSource) {
+  run_ranks(3, config(), [](world& w) {
+    lane l(w);
+    if (w.rank() != 0) {
+      for (std::uint64_t t = 0; t < 10; ++t) {
+        const std::uint64_t value = t * 10 + static_cast<std::uint64_t>(w.rank());
+        ASSERT_EQ(l.send(0, t, std::as_bytes(std::span(&value, 1))), status::done);
+      }
+      w.barrier();
+      return;
+    }
+    w.barrier();
+    std::uint64_t value = 0;
+    const auto into = std::as_writable_bytes(std::span(&value, 1));
+    outcome o = l.recv(2, 9, into);
+    EXPECT_EQ(value, 92u);
+    o = l.recv(any_source, tag_match{4, ~tag{0}}, into);
+    EXPECT_EQ(o.tag, 4u);
+    EXPECT_EQ(value, 40u + static_cast<std::uint64_t>(o.peer));
+    o = l.recv(1, any_tag, into);
+    EXPECT_EQ(o.tag, 0u);  // the oldest of rank 1
+    EXPECT_EQ(value, 1u);
+    o = l.recv(1, tag_match{1, 1}, into);  // odd tags
+    EXPECT_EQ(o.tag, 1u);
+  });
+}
+
+TEST_P(Engine, ALongMessageIsTruncatedAndSaysSo) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    for (const std::size_t bytes : {100u, 200'000u}) {
+      if (w.rank() == 0) {
+        EXPECT_EQ(l.send(1, 1, pattern(bytes)), status::done);
+      } else {
+        std::vector<std::byte> small(64);
+        const outcome o = l.recv(0, 1, small);
+        EXPECT_EQ(o.code, status::truncated);
+        EXPECT_EQ(o.bytes, 64u);
+        EXPECT_EQ(small, pattern(64));
+      }
+    }
+  });
+}
+
+TEST_P(Engine, ProbeSeesWithoutTakingAndCancelTakesBack) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    if (w.rank() == 1) {
+      EXPECT_EQ(l.send(0, 5, pattern(33)), status::done);
+      w.barrier();
+      return;
+    }
+    w.barrier();
+    outcome seen;
+    while (l.try_probe(1, 5, seen) != status::done) l.poll();
+    EXPECT_EQ(seen.bytes, 33u);
+    std::vector<std::byte> got(33), never(8);
+    EXPECT_EQ(l.recv(1, 5, got).code, status::done);
+    flag f;
+    ASSERT_EQ(l.try_recv(1, 6, never, f), status::posted);
+    status s = status::busy_lane;
+    while (s == status::busy_lane) s = l.try_cancel(f);
+    EXPECT_EQ(s, status::done);
+    EXPECT_EQ(l.wait(f), status::canceled);
+    EXPECT_EQ(l.try_probe(1, any_tag, seen), status::not_found);
+  });
+}
+
+struct call_log {
+  std::atomic<int> calls{0};
+  std::atomic<std::uint64_t> bytes{0};
+  std::atomic<bool> good{true};
+};
+
+void on_call(void* context, lane&, const call_message& m) noexcept {
+  auto& log = *static_cast<call_log*>(context);
+  if (m.header.size() != 4 || !std::ranges::equal(m.payload, pattern(m.payload.size())))
+    log.good = false;
+  log.bytes += m.payload.size();
+  ++log.calls;
+}
+
+TEST_P(Engine, ActiveMessagesRunTheirHandlerWithHeaderAndPayloadOfAnySize) {
+  std::vector<call_log> logs(2);
+  run_ranks(2, config(), [&](world& w) {
+    lane l(w);
+    call_log& log = logs[static_cast<std::size_t>(w.rank())];
+    w.set_handler(3, on_call, &log);
+    w.barrier();
+    const std::uint32_t header = 42;
+    std::uint64_t sent = 0;
+    int count = 0;
+    for (const std::size_t bytes : {0u, 8u, 3000u, 100'000u, 2'000'000u}) {
+      EXPECT_EQ(l.call(1 - w.rank(), 3, std::as_bytes(std::span(&header, 1)), pattern(bytes)),
+                status::done);
+      sent += bytes;
+      ++count;
+    }
+    const auto end = std::chrono::steady_clock::now() + 10s;
+    while (log.calls != count && std::chrono::steady_clock::now() < end) l.poll();
+    EXPECT_EQ(log.calls, count);
+    EXPECT_EQ(log.bytes, sent);
+    EXPECT_TRUE(log.good);
+  });
+}
+
+void reply(void*, lane& here, const call_message& m) noexcept {
+  while (is_busy(here.try_call(m.source, 2, m.header, m.payload))) {
+  }
+}
+void count_reply(void* context, lane&, const call_message& m) noexcept {
+  std::uint64_t v = 0;
+  std::memcpy(&v, m.header.data(), sizeof v);
+  *static_cast<std::atomic<std::uint64_t>*>(context) += v;
+}
+
+TEST_P(Engine, HandlersMayAnswer) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    std::atomic<std::uint64_t> sum{0};
+    w.set_handler(1, reply);
+    w.set_handler(2, count_reply, &sum);
+    w.barrier();
+    for (std::uint64_t i = 1; i <= 500; ++i) {
+      ASSERT_EQ(l.call(1 - w.rank(), 1, std::as_bytes(std::span(&i, 1)), {}), status::done);
+    }
+    const auto end = std::chrono::steady_clock::now() + 10s;
+    while (sum != 500 * 501 / 2 && std::chrono::steady_clock::now() < end) l.poll();
+    EXPECT_EQ(sum, 500u * 501 / 2);
+    w.barrier();
+  });
+}
+
+struct notified {
+  std::span<std::uint64_t> data;
+  std::atomic<int> good{0};
+};
+void on_notify(void* context, lane&, const call_message& m) noexcept {
+  auto& n = *static_cast<notified*>(context);
+  std::uint64_t value = 0;
+  std::memcpy(&value, m.header.data(), sizeof value);
+  if (n.data[value] == value + 1) ++n.good;
+}
+
+TEST_P(Engine, APutIsVisibleWhenItsNotificationArrives) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    auto table = w.symmetric<std::uint64_t>(100);
+    notified n;
+    n.data = table.local();
+    w.set_handler(9, on_notify, &n);
+    w.barrier();
+    std::array<std::uint64_t, 100> values{};
+    counter ended;
+    std::uint64_t posted = 0;
+    for (std::uint64_t i = 0; i < 100; ++i) {
+      values[i] = i + 1;
+      status s = status::busy_queue;
+      while (is_busy(s)) {
+        s = l.try_put_notify(std::as_bytes(std::span(&values[i], 1)), table.at(1 - w.rank(), i), 9,
+                             i, ended);
+        if (is_busy(s)) l.poll();
+      }
+      posted += s == status::posted ? 1 : 0;
+    }
+    EXPECT_EQ(l.wait(ended, posted), status::done);
+    const auto end = std::chrono::steady_clock::now() + 10s;
+    while (n.good != 100 && std::chrono::steady_clock::now() < end) l.poll();
+    EXPECT_EQ(n.good, 100);
+    w.barrier();
+  });
+}
+
+TEST_P(Engine, EverythingProgressesWhileTheTargetComputes) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    std::vector<std::uint64_t> own(8, 1);
+    region exposed = w.expose(std::as_writable_bytes(std::span(own)));
+    auto keys = w.symmetric<key>(1);
+    auto finished = w.symmetric<std::uint64_t>(1);
+    keys.local()[0] = exposed.key();
+    w.barrier();
+    if (w.rank() == 1) {  // no call at all until rank 0 has finished
+      const std::atomic_ref<std::uint64_t> word(finished.local()[0]);
+      while (word.load() == 0) std::this_thread::yield();
+      return;
+    }
+    key theirs;
+    ASSERT_EQ(l.get(theirs, keys.at(1)), status::done);
+    const remote_region r = w.import(theirs);
+    std::uint64_t value = 0, old = 0;
+    EXPECT_EQ(l.get(value, r.at_item<std::uint64_t>(0)), status::done);
+    EXPECT_EQ(value, 1u);
+    EXPECT_EQ(l.fetch_add(r.at_item<std::uint64_t>(1), std::uint64_t{4}, old), status::done);
+    EXPECT_EQ(l.get(value, r.at_item<std::uint64_t>(1)), status::done);
+    EXPECT_EQ(value, 5u);
+    EXPECT_EQ(l.fetch_add(finished.at(1), std::uint64_t{1}, old), status::done);
+  });
+}
+
+TEST_P(Engine, ManyThreadsShareOneLane) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    constexpr std::uint64_t threads = 4, messages = 500;
+    std::vector<std::thread> team;
+    std::atomic<std::uint64_t> sum{0};
+    for (std::uint64_t t = 0; t < threads; ++t) {
+      team.emplace_back([&, t] {
+        for (std::uint64_t i = 0; i < messages; ++i) {
+          std::uint64_t out = i, in = ~0ull;
+          flag f;
+          while (
+              is_busy(l.try_recv(1 - w.rank(), t, std::as_writable_bytes(std::span(&in, 1)), f))) {
+          }
+          ASSERT_EQ(l.send(1 - w.rank(), t, std::as_bytes(std::span(&out, 1))), status::done);
+          ASSERT_EQ(l.wait(f), status::done);
+          ASSERT_EQ(in, i);
+          sum += in;
+        }
+      });
+    }
+    for (auto& t : team) t.join();
+    EXPECT_EQ(sum, threads * messages * (messages - 1) / 2);
+  });
+}
+
+TEST_P(Engine, FlushWaitsForEveryPut) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    std::vector<std::uint64_t> own(1000);
+    region exposed = w.expose(std::as_writable_bytes(std::span(own)));
+    auto keys = w.symmetric<key>(1);
+    keys.local()[0] = exposed.key();
+    w.barrier();
+    key theirs;
+    ASSERT_EQ(l.get(theirs, keys.at(1 - w.rank())), status::done);
+    const remote_region r = w.import(theirs);
+    std::vector<std::uint64_t> values(1000);
+    std::iota(values.begin(), values.end(), 1);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      while (is_busy(l.try_put(values[i], r.at_item<std::uint64_t>(i)))) l.poll();
+    }
+    EXPECT_EQ(l.flush(1 - w.rank()), status::done);
+    w.barrier();
+    EXPECT_EQ(own, values);
+    w.barrier();
+  });
+}
+
+TEST_P(Engine, AReceiveFromARankThatEndsIsPeerLost) {
+  settings s = config();
+  s.peer_timeout_ms = 1000;
+  auto sessions = bootstrap::local_group(2);
+  std::thread other([&] {
+    world w(engine::make_world(std::move(sessions[1]), s));
+    lane l(w);
+    std::uint64_t x = 0;
+    EXPECT_EQ(l.recv(0, 1, std::as_writable_bytes(std::span(&x, 1))).code, status::done);
+  });
+  world w(engine::make_world(std::move(sessions[0]), s));
+  lane l(w);
+  std::uint64_t x = 0;
+  flag f;
+  ASSERT_EQ(l.try_recv(1, 1, std::as_writable_bytes(std::span(&x, 1)), f), status::posted);
+  EXPECT_EQ(l.send(1, 1, std::as_bytes(std::span(&x, 1))), status::done);
+  EXPECT_TRUE(l.wait_for(f, 10s));
+  EXPECT_EQ(f.result().code, status::peer_lost);
+  other.join();
+}
+
+}  // namespace
+}  // namespace heddle

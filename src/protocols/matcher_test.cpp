@@ -1,0 +1,166 @@
+#include "protocols/matcher.h"
+
+#include <gtest/gtest.h>
+
+#include <list>
+#include <optional>
+#include <random>
+
+namespace heddle::protocols {
+namespace {
+
+record& receive(record_pool& pool, rank from, tag_match match) {
+  record& r = pool.take();
+  r.what.kind = command_kind::recv;
+  r.what.peer = from;
+  r.what.match = match;
+  return r;
+}
+
+std::unique_ptr<unexpected> message(rank from, tag t, std::uint64_t number = 0) {
+  auto m = std::make_unique<unexpected>();
+  m->source = from;
+  m->tag = t;
+  m->bytes = number;
+  return m;
+}
+
+TEST(Matcher, TheOldestReceiveThatAcceptsGetsTheMessage) {
+  record_pool pool;
+  matcher m;
+  record& wild = receive(pool, any_source, any_tag);
+  record& exact = receive(pool, 1, 7);
+  m.post(wild);
+  m.post(exact);
+  EXPECT_EQ(m.find_receive(1, 7), &wild);
+  m.remove(wild);
+  EXPECT_EQ(m.find_receive(1, 7), &exact);
+  EXPECT_EQ(m.find_receive(1, 8), nullptr);
+  EXPECT_EQ(m.find_receive(2, 7), nullptr);
+}
+
+TEST(Matcher, TheFirstMessageThatAReceiveAcceptsIsFound) {
+  matcher m;
+  m.keep(message(1, 4, 10));
+  m.keep(message(2, 4, 11));
+  m.keep(message(2, 5, 12));
+  EXPECT_EQ(m.find_message(2, 4)->bytes, 11u);
+  EXPECT_EQ(m.find_message(any_source, any_tag)->bytes, 10u);
+  EXPECT_EQ(m.find_message(any_source, tag_match(1, 1))->bytes, 12u);
+  EXPECT_EQ(m.find_message(1, 5), nullptr);
+  m.take(*m.find_message(1, 4));
+  EXPECT_EQ(m.find_message(any_source, any_tag)->bytes, 11u);
+}
+
+TEST(Matcher, WildcardsNeverTakeReservedTags) {
+  matcher m;
+  m.keep(message(1, reserved_tag_bit | 4));
+  EXPECT_EQ(m.find_message(any_source, any_tag), nullptr);
+  EXPECT_NE(m.find_message(1, reserved_tag_bit | 4), nullptr);
+}
+
+TEST(Matcher, ForgettingRequestsKeepsDataThatHasArrived) {
+  matcher m;
+  m.keep(message(1, 1));
+  auto request = message(1, 2);
+  request->announced = true;
+  m.keep(std::move(request));
+  m.forget_requests(1);
+  EXPECT_NE(m.find_message(1, 1), nullptr);
+  EXPECT_EQ(m.find_message(1, 2), nullptr);
+  EXPECT_EQ(m.unexpected_count(), 1u);
+}
+
+/// The same by lists in order of age: slow and plainly right.
+class reference {
+ public:
+  struct posted {
+    record* r;
+    rank from;
+    tag_match match;
+  };
+  struct arrived {
+    rank from;
+    tag t;
+    std::uint64_t number;
+  };
+  record* arrive(rank from, tag t, std::uint64_t number) {
+    for (auto p = posted_.begin(); p != posted_.end(); ++p) {
+      if ((p->from == any_source || p->from == from) && p->match.accepts(t)) {
+        record* r = p->r;
+        posted_.erase(p);
+        return r;
+      }
+    }
+    arrived_.push_back({from, t, number});
+    return nullptr;
+  }
+  std::optional<std::uint64_t> post(record* r, rank from, tag_match match) {
+    for (auto a = arrived_.begin(); a != arrived_.end(); ++a) {
+      if ((from == any_source || from == a->from) && match.accepts(a->t)) {
+        const std::uint64_t number = a->number;
+        arrived_.erase(a);
+        return number;
+      }
+    }
+    posted_.push_back({r, from, match});
+    return {};
+  }
+
+ private:
+  std::list<posted> posted_;
+  std::list<arrived> arrived_;
+};
+
+TEST(Matcher, AgreesWithAReferenceOnRandomSchedules) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    std::mt19937 random(seed);
+    record_pool pool;
+    matcher tested;
+    reference expected;
+    for (std::uint64_t step = 0; step < 5000; ++step) {
+      const rank from = static_cast<rank>(random() % 3);
+      const tag t = random() % 4;
+      if (random() % 2 == 0) {
+        record* want = expected.arrive(from, t, step);
+        record* got = tested.find_receive(from, t);
+        ASSERT_EQ(got, want) << "seed " << seed << " step " << step;
+        if (got != nullptr) {
+          tested.remove(*got);
+          pool.give_back(*got);
+        } else {
+          tested.keep(message(from, t, step));
+        }
+        continue;
+      }
+      const rank source = random() % 4 == 0 ? any_source : from;
+      const tag_match match = random() % 4 == 0 ? tag_match(t, 1) : tag_match(t);
+      record& r = receive(pool, source, match);
+      const auto want = expected.post(&r, source, match);
+      unexpected* got = tested.find_message(source, match);
+      ASSERT_EQ(got != nullptr, want.has_value()) << "seed " << seed << " step " << step;
+      if (got != nullptr) {
+        ASSERT_EQ(got->bytes, *want);
+        tested.take(*got);
+        pool.give_back(r);
+      } else {
+        tested.post(r);
+      }
+    }
+  }
+}
+
+TEST(RecordPool, AnOldIdFindsNothingAfterItsRecordEnded) {
+  record_pool pool;
+  record& r = pool.take();
+  r.at = stage::waiting;
+  const std::uint64_t id = r.id();
+  EXPECT_EQ(pool.find(id), &r);
+  pool.give_back(r);
+  EXPECT_EQ(pool.find(id), nullptr);
+  EXPECT_EQ(pool.find(~0ull), nullptr);
+  EXPECT_EQ(pool.in_use(), 0u);
+}
+
+}  // namespace
+}  // namespace heddle::protocols

@@ -1,0 +1,54 @@
+// ranks.h - runs a test body as several ranks of one job, each a thread with a world of its own.
+#pragma once
+#include <gtest/gtest.h>
+#include <heddle/world.h>
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/settings.h"
+#include "bootstrap/bootstrap.h"
+#include "engine/world_core.h"
+
+namespace heddle::test {
+
+/// Settings for tests: one backend, and a peer time-out that tests can wait for.
+inline settings settings_for(const std::string& backend) {
+  settings s;
+  s.backends = backend;
+  s.peer_timeout_ms = 20'000;
+  return s;
+}
+
+/// Calls `body` for every rank, all at once; returns when all have returned. An error thrown by a
+/// rank fails the test.
+inline void run_ranks(int size, const settings& config,
+                      const std::function<void(world& world)>& body) {
+  auto sessions = bootstrap::local_group(size);
+  std::vector<std::thread> ranks;
+  for (auto& session : sessions) {
+    ranks.emplace_back([&, s = std::move(session)]() mutable {
+      try {
+        world w(engine::make_world(std::move(s), config));
+        body(w);
+        w.barrier();
+      } catch (const std::exception& e) {
+        ADD_FAILURE() << e.what();
+      }
+    });
+  }
+  for (std::thread& t : ranks) t.join();
+}
+
+/// The bytes 0, 1, 2 ... modulo a prime, starting at `seed`: data that shows where it came from.
+inline std::vector<std::byte> pattern(std::size_t bytes, unsigned seed = 0) {
+  std::vector<std::byte> data(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) data[i] = static_cast<std::byte>((i + seed) % 251);
+  return data;
+}
+
+}  // namespace heddle::test
