@@ -1,0 +1,169 @@
+// device.cpp - opening, peers, lanes, and the end of a device. Regions: device_regions.cpp.
+#include "backends/shm/device.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "backends/shm/endpoint.h"
+#include "backends/shm/ring_file.h"
+#include "backends/shm/shm.h"
+#include "sync/asymmetric.h"
+
+namespace heddle::backends {
+
+namespace {
+std::unique_ptr<device> open_shm(const context& where) {
+  return std::make_unique<shm::shm_device>(where);
+}
+}  // namespace
+
+factory shm_factory() noexcept {
+  return {"shm", &open_shm};
+}
+
+}  // namespace heddle::backends
+
+namespace heddle::backends::shm {
+
+namespace {
+
+/// Larger messages gain nothing; smaller rings still hold eight.
+constexpr std::size_t largest_record = 8192;
+
+std::size_t checked_ring_bytes(const settings& config) {
+  const std::size_t bytes = config.ring_bytes;
+  if (!std::has_single_bit(bytes) || bytes < min_ring_bytes || bytes > max_ring_bytes) {
+    throw error(fmt::format("HEDDLE_SHM_RING_BYTES={}: give a power of two from {} to {}", bytes,
+                            min_ring_bytes, max_ring_bytes));
+  }
+  return bytes;
+}
+
+}  // namespace
+
+shm_device::shm_device(const context& where)
+    : self_(where.self),
+      ring_bytes_(checked_ring_bytes(*where.config)),
+      file_(make_sealed_memory("heddle-segment", sizeof(segment))),
+      mapping_(file_.get(), sizeof(segment), "our segment"),
+      bell_(make_bell()),
+      endpoints_(max_lanes),
+      made_(max_lanes),
+      asked_for_(max_lanes) {
+  set_up_segment();
+  traits_.max_message = std::min(largest_record, ring_bytes_ / 8) - sizeof(std::uint64_t);
+  traits_.native = only(op_kind::send) | only(op_kind::put) | only(op_kind::get);
+  const peer_process me(self_, address(), can_fence());  // proves that /proc can be used
+  if (where.config->cma == "off" || !me.allows_copies()) refuse_native_copies();
+}
+
+void shm_device::set_up_segment() {
+  segment& mine = memory();
+  mine.magic = segment_magic;
+  mine.bytes = sizeof(segment);
+  mine.rank = self_;
+  mine.can_fence = sync::enable_asymmetric() ? 1 : 0;
+  fill_random(mine.secret);
+  mine.bell.set(bell_.write.get());
+}
+
+void shm_device::refuse_native_copies() noexcept {
+  traits_.native = only(op_kind::send);
+}
+
+shm_device::~shm_device() {
+  memory().closed.set(1);
+  wake_everybody();
+}
+
+/// Sleeping peers learn that we hang up; awake ones see it by themselves.
+void shm_device::wake_everybody() noexcept {
+  const std::scoped_lock lock(mutex_);
+  sync::heavy_barrier();
+  for (auto& [number, peer] : peers_) {
+    const int lanes =
+        static_cast<int>(std::min<std::uint32_t>(max_lanes, peer->memory().lanes_used.get()));
+    for (int lane = 0; lane < lanes && !peer->known_gone(); ++lane) link(peer, lane).wake();
+  }
+}
+
+std::vector<std::byte> shm_device::address() const {
+  address_blob blob;
+  blob.rank = self_;
+  blob.pid = getpid();
+  blob.start_time = start_time_of(blob.pid);
+  blob.segment_at = reinterpret_cast<std::uint64_t>(mapping_.data());
+  blob.segment_fd = file_.get();
+  blob.secret = memory().secret;
+  std::vector<std::byte> bytes(sizeof blob);
+  std::memcpy(bytes.data(), &blob, sizeof blob);
+  return bytes;
+}
+
+std::string shm_device::add_peer(rank number, std::span<const std::byte> address, bool same_host) {
+  if (!same_host) return "it is on another host";
+  try {
+    auto peer = std::make_shared<peer_process>(number, address, can_fence());
+    const bool copies = peer->allows_copies();
+    const std::scoped_lock lock(mutex_);
+    if (!copies) refuse_native_copies();
+    for (shm_endpoint* lane : endpoints_) {
+      if (lane != nullptr) lane->meet(*peer);
+    }
+    peers_[number] = std::move(peer);
+    for (shm_endpoint* lane : endpoints_) {
+      if (lane != nullptr) lane->nudge();  // its ring may have been announced already
+    }
+    return {};
+  } catch (const std::exception& why) {
+    return why.what();
+  }
+}
+
+std::shared_ptr<peer_process> shm_device::find_peer(rank number) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = peers_.find(number);
+  return found != peers_.end() ? found->second : nullptr;
+}
+
+std::unique_ptr<endpoint> shm_device::make_endpoint(int lane) {
+  if (lane < 0 || lane >= max_lanes) {
+    throw error(fmt::format("lane {}: shm has lanes 0 to {}", lane, max_lanes - 1));
+  }
+  return std::make_unique<shm_endpoint>(*this, lane);
+}
+
+void shm_device::enlist(shm_endpoint& lane) {
+  const std::scoped_lock lock(mutex_);
+  if (made_[static_cast<std::size_t>(lane.lane())]) {
+    throw error(fmt::format("lane {} was opened before: its number is used up", lane.lane()));
+  }
+  for (auto& [number, peer] : peers_) lane.meet(*peer);
+  const auto index = static_cast<std::size_t>(lane.lane());
+  endpoints_[index] = &lane;
+  made_[index] = asked_for_[index] = true;
+  const auto used = static_cast<std::uint32_t>(lane.lane() + 1);
+  if (memory().lanes_used.get() < used) memory().lanes_used.set(used);
+}
+
+void shm_device::discharge(shm_endpoint& lane) noexcept {
+  const std::scoped_lock lock(mutex_);
+  endpoints_[static_cast<std::size_t>(lane.lane())] = nullptr;
+}
+
+int shm_device::serve() noexcept {
+  silence_bell(bell_.read.get());
+  const std::scoped_lock lock(mutex_);
+  for (std::size_t lane = 0; lane < max_lanes; ++lane) {
+    if (asked_for_[lane] || memory().lanes[lane].rings.at(0) == 0) continue;
+    asked_for_[lane] = true;  // once; whenever it is made, it finds the announcements
+    return static_cast<int>(lane);
+  }
+  return -1;
+}
+
+}  // namespace heddle::backends::shm

@@ -1,0 +1,85 @@
+// device.h - one process's segment, the peers it has verified, and the regions it has mapped.
+#pragma once
+#include <map>
+#include <memory>
+#include <mutex>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "backends/backend.h"
+#include "backends/shm/os.h"
+#include "backends/shm/peer_process.h"
+#include "backends/shm/segment.h"
+
+namespace heddle::backends::shm {
+
+class shm_endpoint;
+
+class shm_device final : public device {
+ public:
+  /// Throws error: what this machine lacks, or which setting is impossible.
+  explicit shm_device(const context& where);
+  ~shm_device() override;
+
+  [[nodiscard]] const traits& describe() const noexcept override { return traits_; }
+  [[nodiscard]] std::vector<std::byte> address() const override;
+  /// All peers are added before any endpoint is used: one whose memory the kernel does not let us
+  /// copy takes put and get out of traits::native for all.
+  std::string add_peer(rank peer, std::span<const std::byte> address, bool same_host) override;
+  std::unique_ptr<endpoint> make_endpoint(int lane) override;
+  void expose(const local_region& region) noexcept override;
+  void withdraw(const local_region& region) noexcept override;
+  std::shared_ptr<void> import(rank peer, region_ref region, detail::remote_target& out) override;
+  [[nodiscard]] int fd() const noexcept override { return bell_.read.get(); }
+  int serve() noexcept override;
+
+  // For this device's endpoints; any thread.
+
+  [[nodiscard]] rank self() const noexcept { return self_; }
+  [[nodiscard]] const token& secret() const noexcept { return memory().secret; }
+  [[nodiscard]] std::size_t ring_bytes() const noexcept { return ring_bytes_; }
+  [[nodiscard]] bool can_fence() const noexcept { return memory().can_fence == 1; }
+  [[nodiscard]] lane_slot& slot(int lane) const noexcept {
+    return memory().lanes[static_cast<std::size_t>(lane)];
+  }
+  /// nullptr: not added.
+  [[nodiscard]] std::shared_ptr<peer_process> find_peer(rank peer) const;
+  /// Direct operations on the peer's regions find them withdrawn from now on.
+  void bury(rank peer) noexcept;
+  /// Makes the ends of this device's peers, present and later ones, wake the endpoint. Throws.
+  void enlist(shm_endpoint& lane);
+  void discharge(shm_endpoint& lane) noexcept;
+
+ private:
+  struct imported;
+  using region_name = std::tuple<rank, std::uint32_t, std::uint32_t>;
+
+  [[nodiscard]] segment& memory() const noexcept {
+    return *reinterpret_cast<segment*>(mapping_.data());
+  }
+  void set_up_segment();
+  void refuse_native_copies() noexcept;
+  std::shared_ptr<imported> map_region(const std::shared_ptr<peer_process>& peer,
+                                       region_ref region) const;
+  void forget_unused_imports();
+  void wake_everybody() noexcept;
+
+  // Constant after construction, except traits_: see add_peer().
+  rank self_;
+  std::size_t ring_bytes_;
+  traits traits_;
+  owned_fd file_;
+  mapping mapping_;
+  bell_pipe bell_;
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::unordered_map<rank, std::shared_ptr<peer_process>> peers_;
+  std::map<region_name, std::weak_ptr<imported>> imports_;
+  std::size_t forget_at_ = 64;
+  std::vector<shm_endpoint*> endpoints_;  // by lane; nullptr: closed or not there yet
+  std::vector<bool> made_;                // by lane: an endpoint was made
+  std::vector<bool> asked_for_;           // or serve() has reported it
+};
+
+}  // namespace heddle::backends::shm

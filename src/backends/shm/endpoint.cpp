@@ -1,0 +1,169 @@
+// endpoint.cpp - opening and closing an endpoint, and making and accepting its links.
+#include "backends/shm/endpoint.h"
+
+#include <fmt/format.h>
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <exception>
+
+#include "backends/shm/ring_file.h"
+
+namespace heddle::backends::shm {
+
+namespace {
+
+/// A failed announcement is tried again every so many polls.
+constexpr unsigned polls_between_tries = 64;
+
+void watch(int set, int fd, std::uint64_t id) {
+  epoll_event interest{};
+  interest.events = EPOLLIN;
+  interest.data.u64 = id;
+  if (epoll_ctl(set, EPOLL_CTL_ADD, fd, &interest) != 0) fail("cannot watch a descriptor", errno);
+}
+
+}  // namespace
+
+shm_endpoint::shm_endpoint(shm_device& owner, int lane)
+    : device_(owner),
+      lane_(lane),
+      mine_(owner.slot(lane)),
+      bell_(make_bell()),
+      sleep_set_(epoll_create1(EPOLL_CLOEXEC)) {
+  if (!sleep_set_) fail("cannot create an epoll set", errno);
+  watch(sleep_set_.get(), bell_.read.get(), bell_id);
+  device_.enlist(*this);
+  mine_.bell.set(bell_.write.get());
+}
+
+shm_endpoint::~shm_endpoint() {
+  device_.discharge(*this);
+  mine_.bell.set(-1);
+  mine_.asleep.get_up();
+}
+
+void shm_endpoint::meet(const peer_process& peer) {
+  if (peer.watch_fd() < 0) return;  // our own process
+  watch(sleep_set_.get(), peer.watch_fd(), static_cast<std::uint64_t>(peer.number()));
+}
+
+/// nullptr: the device does not know the peer, or there is no memory for a link.
+link* shm_endpoint::make_link(rank peer) noexcept {
+  try {
+    std::shared_ptr<peer_process> process = device_.find_peer(peer);
+    if (process == nullptr) return nullptr;
+    for (auto* list : {&incoming_, &taken_, &ending_, &blocked_}) list->reserve(links_.size() + 1);
+    links_.push_back(std::make_unique<link>(std::move(process), lane_));
+    link* const made = links_.back().get();
+    by_rank_.insert(peer, made);
+    if (made->peer->is_gone()) begin_end(*made);
+    return made;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+/// False: the peer's board is full. True: to.out is set, or what.finished says why not.
+bool shm_endpoint::open_outgoing(link& to, op& what) noexcept {
+  const ring_name name{device_.self(), to.peer->number(), lane_, device_.secret()};
+  switch (to.open_outgoing(name, device_.ring_bytes())) {
+    case link::opened::yes:
+      break;
+    case link::opened::board_full:
+      board_was_full_ = true;
+      return false;
+    case link::opened::failed:
+      what.finished = status::unsupported;
+      break;
+  }
+  return true;
+}
+
+void shm_endpoint::read_board() noexcept {
+  if (!later_.empty() && ++polls_ % polls_between_tries == 0) retry_later();
+  for (; const std::uint64_t entry = mine_.rings.at(announced_); ++announced_) {
+    if (!accept(entry)) later_.push_back(entry);
+  }
+}
+
+void shm_endpoint::retry_later() noexcept {
+  std::erase_if(later_, [&](std::uint64_t entry) { return accept(entry); });
+}
+
+/// False: not now, because the peer is not known yet or descriptors ran out.
+bool shm_endpoint::accept(std::uint64_t entry) noexcept {
+  const auto number = static_cast<rank>(static_cast<std::int64_t>(entry >> 32) - 1);
+  const auto fd = static_cast<int>(static_cast<std::int64_t>(entry & 0xffff'ffff) - 1);
+  link* from = by_rank_.find(number);
+  if (from == nullptr) from = make_link(number);
+  if (from == nullptr) return false;
+  if (from->state != link::state_t::open || from->in) return true;
+  try {
+    from->open_incoming(fd, {number, device_.self(), lane_, from->peer->memory().secret});
+    incoming_.push_back(from);
+  } catch (const shortage&) {
+    return false;
+  } catch (const std::exception&) {  // it has ended, or is not what it should be
+    from->corrupt = true;
+    begin_end(*from);
+  }
+  return true;
+}
+
+void shm_endpoint::maintain() noexcept {
+  look_for_ends();
+  retry_later();
+  for (auto& each : links_) each->trim();
+}
+
+void shm_endpoint::drop(rank peer) noexcept {
+  link* of = by_rank_.find(peer);
+  if (of == nullptr) of = make_link(peer);
+  if (of == nullptr) return;
+  begin_end(*of);
+  forget(*of);
+}
+
+bool shm_endpoint::idle() const noexcept {
+  return std::all_of(links_.begin(), links_.end(),
+                     [](const auto& each) { return each->settled(); });
+}
+
+/// From now on posts answer peer_lost. The event follows what the peer has sent.
+void shm_endpoint::begin_end(link& of) noexcept {
+  if (of.state != link::state_t::open) return;
+  of.state = link::state_t::ending;
+  ending_.push_back(&of);
+}
+
+/// Takes nothing more from it. The rings stay mapped until the next poll: their messages are out.
+void shm_endpoint::forget(link& lost) noexcept {
+  lost.state = link::state_t::lost;
+  std::erase(incoming_, &lost);
+  if (const int end = lost.peer->watch_fd(); end >= 0) {
+    epoll_ctl(sleep_set_.get(), EPOLL_CTL_DEL, end, nullptr);
+  }
+}
+
+/// Lost links in the list were reported (or dropped) before this poll, so their messages are over.
+std::size_t shm_endpoint::report_ends(std::span<event> out) noexcept {
+  std::size_t count = 0;
+  std::erase_if(ending_, [&](link* each) {
+    if (each->state == link::state_t::lost) {
+      std::erase(blocked_, each);
+      each->close_rings();
+      return true;
+    }
+    if (each->in && !each->corrupt && each->in->has_work()) return false;
+    if (count == out.size()) return false;
+    out[count++] = {event::kind_t::peer_lost, status::peer_lost, each->peer->number(), 0, {}};
+    if (each->peer->known_gone()) device_.bury(each->peer->number());
+    forget(*each);
+    return false;
+  });
+  return count;
+}
+
+}  // namespace heddle::backends::shm

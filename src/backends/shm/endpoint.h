@@ -1,0 +1,86 @@
+// endpoint.h - one lane over shared memory.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "backends/backend.h"
+#include "backends/shm/device.h"
+#include "backends/shm/link.h"
+#include "backends/shm/rank_map.h"
+
+namespace heddle::backends::shm {
+
+/// endpoint_path.cpp: post, poll. endpoint_sleep.cpp: arm and what wakes it. endpoint.cpp: the
+/// rest.
+class shm_endpoint final : public endpoint {
+ public:
+  /// Throws when the process lacks descriptors.
+  shm_endpoint(shm_device& owner, int lane);
+  ~shm_endpoint() override;
+
+  post_result post(std::span<op> ops) noexcept override;
+  std::size_t poll(std::span<event> out) noexcept override;
+  bool arm() noexcept override;
+  [[nodiscard]] int fd() const noexcept override { return sleep_set_.get(); }
+  void maintain() noexcept override;
+  void drop(rank peer) noexcept override;
+  [[nodiscard]] bool idle() const noexcept override;
+
+  [[nodiscard]] int lane() const noexcept { return lane_; }
+  /// The peer's end is to wake this lane. Any thread. Throws.
+  void meet(const peer_process& peer);
+  /// Makes a sleeping lane poll. Any thread.
+  void nudge() noexcept { ring_bell(bell_.write.get()); }
+
+ private:
+  static constexpr std::uint64_t bell_id = ~std::uint64_t{0};  // in the epoll set; others are ranks
+
+  // Hot path.
+  link* find_link(rank peer) noexcept;
+  bool send(link& to, op& what) noexcept;
+  std::size_t take_from(link& from, std::span<event> out) noexcept;
+  void free_taken() noexcept;
+
+  // Connections.
+  link* make_link(rank peer) noexcept;
+  bool open_outgoing(link& to, op& what) noexcept;
+  void read_board() noexcept;
+  bool accept(std::uint64_t entry) noexcept;
+  void retry_later() noexcept;
+
+  // Ends.
+  void look_for_ends() noexcept;
+  void begin_end(link& of) noexcept;
+  std::size_t report_ends(std::span<event> out) noexcept;
+  void forget(link& lost) noexcept;
+
+  // Sleep.
+  void get_up() noexcept;
+  [[nodiscard]] bool work_in_sight() noexcept;
+  void forget_unblocked() noexcept;
+
+  // Constant after construction.
+  shm_device& device_;
+  const int lane_;
+  lane_slot& mine_;
+  bell_pipe bell_;
+  owned_fd sleep_set_;  // epoll: our bell, and the ends of all peers
+
+  // The lane's thread only.
+  rank last_rank_ = -1;  // of the last op, and its link
+  link* last_ = nullptr;
+  rank_map<link> by_rank_;
+  std::vector<std::unique_ptr<link>> links_;
+  std::vector<link*> incoming_;       // links whose ring is polled
+  std::vector<link*> taken_;          // whose ring holds messages of the last poll
+  std::vector<link*> ending_;         // to be reported once their ring is empty, then unmapped
+  std::vector<link*> blocked_;        // a post found no room there
+  std::vector<std::uint64_t> later_;  // announcements that could not be accepted yet
+  std::size_t first_ = 0;             // where in incoming_ the next poll begins
+  std::size_t announced_ = 0;         // entries of our board read so far
+  unsigned polls_ = 0;                // since later_ was last tried
+  bool armed_ = false;
+  bool board_was_full_ = false;  // of a peer we wanted to announce a ring to
+};
+
+}  // namespace heddle::backends::shm

@@ -1,0 +1,79 @@
+// endpoint_sleep.cpp - going to sleep without missing anything, and looking for ended peers.
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "backends/shm/endpoint.h"
+#include "sync/asymmetric.h"
+
+namespace heddle::backends::shm {
+
+bool shm_endpoint::arm() noexcept {
+  if (!taken_.empty()) return false;  // senders may wait for these lines
+  armed_ = true;
+  mine_.asleep.lie_down();
+  for (link* each : blocked_) each->out->control().producer_waits.lie_down();
+  sync::heavy_barrier();
+  if (!work_in_sight()) return true;
+  get_up();
+  forget_unblocked();
+  return false;
+}
+
+/// Said once that there is room: whoever still wants to post does so before the next arm().
+void shm_endpoint::forget_unblocked() noexcept {
+  std::erase_if(blocked_, [](link* to) {
+    to->blocked = !to->out->would_take(to->blocked_bytes);
+    return !to->blocked;
+  });
+}
+
+/// Looked at after lie_down(): whatever comes later rings.
+bool shm_endpoint::work_in_sight() noexcept {
+  const auto ready = [](link* from) { return from->in->has_work(); };
+  const auto has_room = [](link* to) { return to->out->would_take(to->blocked_bytes); };
+  const auto unreported = [](link* each) { return each->state == link::state_t::ending; };
+  const auto has_closed = [](const auto& each) {
+    return each->state == link::state_t::open && each->peer->known_gone();
+  };
+  const auto owes = [](const auto& each) { return !each->ring_owed(); };
+  return mine_.rings.at(announced_) != 0 || board_was_full_ ||
+         std::any_of(incoming_.begin(), incoming_.end(), ready) ||
+         std::any_of(blocked_.begin(), blocked_.end(), has_room) ||
+         std::any_of(ending_.begin(), ending_.end(), unreported) ||
+         std::any_of(links_.begin(), links_.end(), has_closed) ||
+         std::any_of(links_.begin(), links_.end(), owes);
+}
+
+void shm_endpoint::get_up() noexcept {
+  armed_ = false;
+  board_was_full_ = false;
+  mine_.asleep.get_up();
+  for (link* each : blocked_) each->out->control().producer_waits.get_up();
+  silence_bell(bell_.read.get());
+  look_for_ends();
+  retry_later();
+}
+
+/// Leaves the bell alone: maintain() may come between arm() and the sleep.
+void shm_endpoint::look_for_ends() noexcept {
+  std::array<epoll_event, 16> ready{};
+  int count = 0;
+  do {
+    count = epoll_wait(sleep_set_.get(), ready.data(), static_cast<int>(ready.size()), 0);
+  } while (count < 0 && errno == EINTR);
+  for (int i = 0; i < count; ++i) {
+    const std::uint64_t id = ready[static_cast<std::size_t>(i)].data.u64;
+    if (id == bell_id) continue;
+    link* of = by_rank_.find(static_cast<rank>(id));
+    if (of == nullptr) of = make_link(static_cast<rank>(id));
+    if (of != nullptr && of->peer->is_gone()) begin_end(*of);
+  }
+  for (auto& each : links_) {
+    if (each->peer->known_gone()) begin_end(*each);
+  }
+}
+
+}  // namespace heddle::backends::shm

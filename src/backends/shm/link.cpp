@@ -1,0 +1,80 @@
+// link.cpp - everything about a link that is not its rings' hot path.
+#include "backends/shm/link.h"
+
+#include <exception>
+
+#include "sync/asymmetric.h"
+
+namespace heddle::backends::shm {
+
+link::link(std::shared_ptr<peer_process> to, int lane)
+    : peer(std::move(to)), there(&peer->memory().lanes[static_cast<std::size_t>(lane)]) {}
+
+link::opened link::open_outgoing(const ring_name& name, std::size_t bytes) noexcept {
+  try {
+    if (!out_file_.fd) out_file_ = create_ring(name, bytes);
+    sync::ring_producer producer(out_file_.place);
+    const std::uint64_t entry = (static_cast<std::uint64_t>(name.from) + 1) << 32 |
+                                (static_cast<std::uint64_t>(out_file_.fd.get()) + 1);
+    if (!there->rings.append(entry)) return opened::board_full;
+    out.emplace(std::move(producer));
+  } catch (const std::exception&) {  // also bad_alloc
+    return opened::failed;
+  }
+  announce_to_device();
+  wake();
+  return opened::yes;
+}
+
+void link::announce_to_device() noexcept {
+  sync::heavy_barrier();  // the lane's maker sets its bell, then looks at the board
+  if (there->bell.get() >= 0) return;
+  try {
+    const owned_fd bell = peer->open_file(peer->memory().bell.get(), file_kind::pipe);
+    ring_bell(bell.get());
+  } catch (const std::exception&) {
+    // Either the peer is gone, which its process tells, or it will look at the board by itself.
+  }
+}
+
+void link::open_incoming(int fd, const ring_name& name) {
+  in_file_ = open_ring(peer->open_file(fd, file_kind::memory), name);
+  in.emplace(in_file_.place);
+  in->control().attached.set(1);
+}
+
+void link::ring() noexcept {
+  owes_ring_ = true;
+  static_cast<void>(ring_owed());
+}
+
+bool link::ring_owed() noexcept {
+  if (!owes_ring_) return true;
+  try {
+    if (!bell_) bell_ = peer->open_file(there->bell.get(), file_kind::pipe);
+    ring_bell(bell_.get());
+    owes_ring_ = false;
+  } catch (const shortage&) {
+    return false;
+  } catch (const std::exception&) {
+    owes_ring_ = false;  // the lane or its process is gone: nobody sleeps there
+  }
+  return true;
+}
+
+void link::trim() noexcept {
+  if (out && out_file_.fd && out->control().attached.get() != 0) out_file_.fd = owned_fd();
+}
+
+bool link::settled() const noexcept {
+  return state != state_t::open || !out || out->control().attached.get() != 0;
+}
+
+void link::close_rings() noexcept {
+  out.reset();
+  in.reset();
+  out_file_ = {};
+  in_file_ = {};
+}
+
+}  // namespace heddle::backends::shm

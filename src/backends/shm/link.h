@@ -1,0 +1,62 @@
+// link.h - one endpoint's way to and from one peer: two rings and a bell.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "backends/shm/peer_process.h"
+#include "backends/shm/ring_file.h"
+
+namespace heddle::backends::shm {
+
+/// Owned by an endpoint and used by its thread only. The hot path works on the rings directly.
+class link {
+ public:
+  link(std::shared_ptr<peer_process> to, int lane);
+
+  enum class state_t : std::uint8_t {
+    open,
+    ending,  ///< the peer is gone; what it sent is still being delivered
+    lost,    ///< reported, or dropped
+  };
+  enum class opened : std::uint8_t { yes, board_full, failed };
+
+  /// Makes the ring to the peer and announces it. failed: this process lacks descriptors or memory.
+  opened open_outgoing(const ring_name& name, std::size_t bytes) noexcept;
+  /// Maps the ring that the peer announced as its descriptor `fd`. Throws error when it is not what
+  /// it should be, shortage when this process lacks descriptors or memory.
+  void open_incoming(int fd, const ring_name& name);
+
+  /// After publishing something for the peer's lane: wakes it if it sleeps.
+  void wake() noexcept {
+    if (there->asleep.should_wake(peer->how())) [[unlikely]]
+      ring();
+  }
+  /// Rings that could not be done for lack of a descriptor. False: still not.
+  [[nodiscard]] bool ring_owed() noexcept;
+  /// Closes what is no longer needed once the peer has mapped our ring.
+  void trim() noexcept;
+  /// Whether everything sent is in memory that the peer has mapped.
+  [[nodiscard]] bool settled() const noexcept;
+  void close_rings() noexcept;
+
+  const std::shared_ptr<peer_process> peer;
+  lane_slot* const there;  // the peer's side of our lane
+  state_t state = state_t::open;
+  bool blocked = false;  // a message of blocked_bytes was refused for want of room
+  bool corrupt = false;  // the incoming ring makes no sense any more
+  std::size_t blocked_bytes = 0;
+  std::optional<sync::ring_producer> out;  // set once announced
+  std::optional<sync::ring_consumer> in;
+
+ private:
+  void ring() noexcept;
+  void announce_to_device() noexcept;
+
+  owned_fd bell_;
+  bool owes_ring_ = false;
+  ring_file out_file_, in_file_;
+};
+
+}  // namespace heddle::backends::shm

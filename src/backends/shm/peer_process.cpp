@@ -1,0 +1,84 @@
+// peer_process.cpp - opening and verifying a peer's segment.
+#include "backends/shm/peer_process.h"
+
+#include <fmt/format.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace heddle::backends::shm {
+
+namespace {
+
+address_blob read_address(rank number, std::span<const std::byte> bytes) {
+  address_blob said;
+  if (bytes.size() != sizeof said) {
+    throw error(fmt::format("its address has {} bytes instead of {}", bytes.size(), sizeof said));
+  }
+  std::memcpy(&said, bytes.data(), sizeof said);
+  if (said.magic != segment_magic || said.bytes != sizeof(segment)) {
+    throw error("it runs another version of Heddle");
+  }
+  if (said.rank != number) {
+    throw error(fmt::format("its address is that of rank {}", said.rank));
+  }
+  if (said.pid <= 0) throw error("its address names no process");
+  return said;
+}
+
+}  // namespace
+
+peer_process::peer_process(rank number, std::span<const std::byte> address, bool we_can_fence)
+    : number_(number) {
+  const address_blob said = read_address(number, address);
+  pid_ = said.pid;
+  segment_at_ = said.segment_at;
+  if (pid_ != getpid()) watch_ = watch_process(pid_);
+  if (start_time_of(pid_) != said.start_time) {
+    throw error(fmt::format("process {} here is another one (another pid namespace?)", pid_));
+  }
+  const owned_fd file = open_file(said.segment_fd, file_kind::memory);
+  check_sealed_memory(file.get(), sizeof(segment), "its segment");
+  mapping_ = mapping(file.get(), sizeof(segment), "its segment");
+  check_segment(said);
+  how_ = we_can_fence && memory().can_fence == 1 ? sync::glance::cheap : sync::glance::full;
+}
+
+void peer_process::check_segment(const address_blob& said) const {
+  const segment& found = memory();
+  if (found.magic != segment_magic || found.bytes != sizeof(segment) || found.rank != number_ ||
+      found.secret != said.secret) {
+    throw error("its segment is not the one its address speaks of");
+  }
+}
+
+bool peer_process::known_gone() const noexcept {
+  return ended_.get() != 0 || memory().closed.get() != 0;
+}
+
+bool peer_process::is_gone() noexcept {
+  if (known_gone()) return true;
+  if (!watch_ || !is_readable(watch_.get())) return false;
+  ended_.set(1);
+  return true;
+}
+
+owned_fd peer_process::open_file(int fd, file_kind kind) {
+  owned_fd file = open_of_process(pid_, fd, kind);
+  // Alive after the opening, so it was this process that was opened.
+  if (watch_ && is_readable(watch_.get())) {
+    throw error(fmt::format("process {} of rank {} has ended", pid_, number_));
+  }
+  return file;
+}
+
+bool peer_process::allows_copies() const noexcept {
+  token seen{};
+  iovec here{seen.data(), seen.size()};
+  iovec there{reinterpret_cast<void*>(segment_at_ + offsetof(segment, secret)), seen.size()};
+  return process_vm_readv(pid_, &here, 1, &there, 1, 0) == static_cast<ssize_t>(seen.size()) &&
+         seen == memory().secret;
+}
+
+}  // namespace heddle::backends::shm

@@ -1,0 +1,59 @@
+// peer_process.h - another rank's process: its segment, its files, whether it still lives.
+#pragma once
+#include <heddle/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "backends/shm/os.h"
+#include "backends/shm/segment.h"
+#include "sync/published.h"
+#include "sync/sleep_word.h"
+
+namespace heddle::backends::shm {
+
+/// Shared by the device and its endpoints; any thread.
+class peer_process {
+ public:
+  /// Throws error: why the process that gave `address` cannot be reached. `we_can_fence`: what
+  /// enable_asymmetric() said here.
+  peer_process(rank number, std::span<const std::byte> address, bool we_can_fence);
+
+  [[nodiscard]] rank number() const noexcept { return number_; }
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+  [[nodiscard]] segment& memory() const noexcept {
+    return *reinterpret_cast<segment*>(mapping_.data());
+  }
+  /// How this process may look at that one's sleep words.
+  [[nodiscard]] sync::glance how() const noexcept { return how_; }
+
+  /// Readable once the process has ended; -1 when it is our own.
+  [[nodiscard]] int watch_fd() const noexcept { return watch_.get(); }
+  /// Whether the process has ended or closed its device. One system call at most.
+  [[nodiscard]] bool is_gone() noexcept;
+  /// The same as far as known without a system call.
+  [[nodiscard]] bool known_gone() const noexcept;
+
+  /// A file of the process. Throws; never gives a file of a later process with the same number.
+  [[nodiscard]] owned_fd open_file(int fd, file_kind kind);
+
+  /// Whether process_vm_readv works on it: tried, not guessed.
+  [[nodiscard]] bool allows_copies() const noexcept;
+
+ private:
+  void check_segment(const address_blob& said) const;
+
+  // Constant after construction.
+  rank number_;
+  pid_t pid_ = 0;
+  std::uint64_t segment_at_ = 0;
+  owned_fd watch_;
+  mapping mapping_;
+  sync::glance how_ = sync::glance::full;
+
+  sync::published<std::uint32_t> ended_{0};  // 1 once the process was seen to have ended
+};
+
+}  // namespace heddle::backends::shm

@@ -1,0 +1,72 @@
+// segment.h - the memory in which a process meets its peers: who it is, its lanes, its regions.
+//
+// One per process and device, created by it, mapped by all peers for reading and writing. A reader
+// believes nothing here without a check; sizes and positions come from this file, never from it.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "backends/region_table.h"
+#include "sync/board.h"
+#include "sync/published.h"
+#include "sync/shared_region.h"
+#include "sync/sleep_word.h"
+
+namespace heddle::backends::shm {
+
+inline constexpr int max_lanes = 256;
+inline constexpr std::uint64_t segment_magic = 0x314d'4853'4c44'4548;  // "HEDLSHM1"
+using token = std::array<std::byte, 16>;
+
+/// Descriptor numbers in shared memory are stored plus one: zero-filled memory names none.
+class shared_fd {
+ public:
+  void set(int fd) noexcept { stored_.set(fd + 1); }
+  [[nodiscard]] int get() const noexcept { return stored_.get() - 1; }
+
+ private:
+  sync::published<std::int32_t> stored_;
+};
+
+struct lane_slot {
+  alignas(64) sync::sleep_word asleep;  ///< read by every sender after every message
+  alignas(64) shared_fd bell;           ///< write end of the pipe that wakes the lane
+  /// Rings made for this lane by peers: (rank + 1) << 32 | (descriptor number + 1).
+  sync::board<1015> rings;
+};
+static_assert(sizeof(lane_slot) == 8192);
+
+struct segment {
+  // Constant once the address is known to peers.
+  std::uint64_t magic;
+  std::uint64_t bytes;
+  std::int32_t rank;
+  std::uint32_t can_fence;  ///< 1: enable_asymmetric() was true in this process
+  token secret;             ///< as in the address: tells this segment from any other memory
+
+  alignas(64) sync::published<std::uint32_t> closed;  ///< 1: the device is gone, or about to be
+  sync::published<std::uint32_t> lanes_used;          ///< highest lane number so far + 1
+  shared_fd bell;  ///< rung when a ring was announced to a lane that does not exist yet
+
+  alignas(4096) std::array<sync::shared_region, region_table::slots> regions;
+  alignas(4096) std::array<lane_slot, max_lanes> lanes;
+};
+static_assert(std::is_standard_layout_v<segment>);
+
+/// What address() gives and add_peer() takes.
+struct address_blob {
+  std::uint64_t magic = segment_magic;
+  std::uint64_t bytes = sizeof(segment);
+  std::int32_t rank = 0;
+  std::int32_t pid = 0;
+  std::uint64_t start_time = 0;
+  std::uint64_t segment_at = 0;  ///< in its address space: what process_vm_readv is tried on
+  std::int32_t segment_fd = -1;
+  std::uint32_t reserved = 0;
+  token secret{};
+};
+static_assert(sizeof(address_blob) == 64 && std::is_trivially_copyable_v<address_blob>);
+
+}  // namespace heddle::backends::shm
