@@ -40,6 +40,7 @@ struct op {
   region_ref region;                  ///< put, get, atomic: where at the peer
   std::uint64_t offset = 0;
   std::uint64_t operand = 0, compare = 0;
+  bool overtakes = false;  ///< send: may arrive before the bytes of puts that were posted earlier
   status finished = status::posted;  ///< set by post(): done or an error means no event follows
 };
 

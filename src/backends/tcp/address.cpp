@@ -1,0 +1,130 @@
+// address.cpp - rail addresses: text, bytes, and the kernel's form.
+#include "backends/tcp/address.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <net/if.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "wire/bytes.h"
+#include "wire/hello.h"
+
+namespace heddle::backends::tcp {
+namespace {
+
+constexpr std::size_t rail_bytes = 20;
+constexpr std::byte format_version{1};
+
+std::size_t ip_bytes(int family) noexcept {
+  return family == 4 ? 4 : 16;
+}
+
+std::optional<rail_address> parse_rail(const std::byte* at) {
+  rail_address r;
+  r.family = std::to_integer<int>(at[0]);
+  if ((r.family != 4 && r.family != 6) || at[1] != std::byte{0}) return std::nullopt;
+  r.port = wire::load_le<std::uint16_t>(at + 2);
+  std::memcpy(r.ip.data(), at + 4, r.ip.size());
+  const auto rest = std::span(r.ip).subspan(ip_bytes(r.family));
+  if (r.port == 0 || std::ranges::any_of(rest, [](auto b) { return b != 0; })) return std::nullopt;
+  return r;
+}
+
+}  // namespace
+
+bool rail_address::loopback() const noexcept {
+  if (family == 4) return ip[0] == 127;
+  return std::all_of(ip.begin(), ip.end() - 1, [](auto b) { return b == 0; }) && ip[15] == 1;
+}
+
+bool rail_address::link_local() const noexcept {
+  return family == 6 ? ip[0] == 0xfe && (ip[1] & 0xc0) == 0x80 : ip[0] == 169 && ip[1] == 254;
+}
+
+std::string rail_address::text() const {
+  std::array<char, INET6_ADDRSTRLEN> out{};
+  inet_ntop(family == 4 ? AF_INET : AF_INET6, ip.data(), out.data(), out.size());
+  return out.data();
+}
+
+socket_address to_socket(const rail_address& a) noexcept {
+  socket_address out;
+  if (a.family == 4) {
+    sockaddr_in in{};
+    in.sin_family = AF_INET;
+    in.sin_port = htons(a.port);
+    std::memcpy(&in.sin_addr, a.ip.data(), 4);
+    std::memcpy(&out.storage, &in, sizeof in);
+    out.length = sizeof in;
+    return out;
+  }
+  sockaddr_in6 in{};
+  in.sin6_family = AF_INET6;
+  in.sin6_port = htons(a.port);
+  in.sin6_scope_id = a.link_local() ? a.scope : 0;
+  std::memcpy(&in.sin6_addr, a.ip.data(), 16);
+  std::memcpy(&out.storage, &in, sizeof in);
+  out.length = sizeof in;
+  return out;
+}
+
+std::optional<rail_address> from_socket(const sockaddr* address) noexcept {
+  rail_address out;
+  if (address->sa_family == AF_INET) {
+    sockaddr_in in;
+    std::memcpy(&in, address, sizeof in);
+    std::memcpy(out.ip.data(), &in.sin_addr, 4);
+    out.port = ntohs(in.sin_port);
+    return out;
+  }
+  if (address->sa_family != AF_INET6) return std::nullopt;
+  sockaddr_in6 in;
+  std::memcpy(&in, address, sizeof in);
+  out.family = 6;
+  std::memcpy(out.ip.data(), &in.sin6_addr, 16);
+  out.port = ntohs(in.sin6_port);
+  out.scope = in.sin6_scope_id;
+  return out;
+}
+
+std::optional<rail_address> parse_ip(const std::string& text) {
+  rail_address out;
+  if (inet_pton(AF_INET, text.c_str(), out.ip.data()) == 1) return out;
+  const auto percent = text.find('%');
+  out.family = 6;
+  if (inet_pton(AF_INET6, text.substr(0, percent).c_str(), out.ip.data()) != 1) return std::nullopt;
+  if (percent != std::string::npos) out.scope = if_nametoindex(text.substr(percent + 1).c_str());
+  return out;
+}
+
+std::vector<std::byte> encode(std::span<const rail_address> rails) {
+  std::vector<std::byte> out(2 + rails.size() * rail_bytes);
+  out[0] = format_version;
+  out[1] = static_cast<std::byte>(rails.size());
+  std::byte* at = out.data() + 2;
+  for (const rail_address& r : rails) {
+    at[0] = static_cast<std::byte>(r.family);
+    wire::store_le(at + 2, r.port);
+    std::memcpy(at + 4, r.ip.data(), r.ip.size());
+    at += rail_bytes;
+  }
+  return out;
+}
+
+std::optional<std::vector<rail_address>> parse_rails(std::span<const std::byte> bytes) {
+  if (bytes.size() < 2 || bytes[0] != format_version) return std::nullopt;
+  const auto count = std::to_integer<std::size_t>(bytes[1]);
+  if (count == 0 || count > wire::max_rails || bytes.size() != 2 + count * rail_bytes)
+    return std::nullopt;
+  std::vector<rail_address> out;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto r = parse_rail(bytes.data() + 2 + i * rail_bytes);
+    if (!r) return std::nullopt;
+    out.push_back(*r);
+  }
+  return out;
+}
+
+}  // namespace heddle::backends::tcp

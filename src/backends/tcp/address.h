@@ -1,0 +1,49 @@
+// address.h - where a rank listens: one address per rail, as bytes and for the socket calls.
+#pragma once
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace heddle::backends::tcp {
+
+struct rail_address {
+  int family = 4;                     ///< 4 or 6
+  std::array<std::uint8_t, 16> ip{};  ///< network order; IPv4: the first four
+  std::uint16_t port = 0;
+  std::uint32_t scope = 0;  ///< number of the interface a link-local address is on; ours, not sent
+
+  friend bool operator==(const rail_address&, const rail_address&) = default;
+  [[nodiscard]] bool loopback() const noexcept;
+  [[nodiscard]] bool link_local() const noexcept;
+  [[nodiscard]] std::string text() const;
+};
+
+/// For bind and connect.
+struct socket_address {
+  sockaddr_storage storage{};
+  socklen_t length = 0;
+  [[nodiscard]] const sockaddr* get() const noexcept {
+    return reinterpret_cast<const sockaddr*>(&storage);
+  }
+};
+[[nodiscard]] socket_address to_socket(const rail_address& a) noexcept;
+/// Nothing when it is neither IPv4 nor IPv6.
+[[nodiscard]] std::optional<rail_address> from_socket(const sockaddr* address) noexcept;
+
+/// "10.0.0.1", "fd00::2", "fe80::1%eth0".
+[[nodiscard]] std::optional<rail_address> parse_ip(const std::string& text);
+
+/// One rank's rails as bytes: version 1, count 1, then per rail family 1, zero 1, port 2, ip 16.
+[[nodiscard]] std::vector<std::byte> encode(std::span<const rail_address> rails);
+/// Nothing unless every byte is as encode() would have written it. Total.
+[[nodiscard]] std::optional<std::vector<rail_address>> parse_rails(
+    std::span<const std::byte> bytes);
+
+}  // namespace heddle::backends::tcp

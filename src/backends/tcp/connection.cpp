@@ -1,0 +1,88 @@
+// connection.cpp - reading one connection: taking bytes in, and payloads to where they belong.
+#include "backends/tcp/connection.h"
+
+#include <algorithm>
+#include <array>
+
+namespace heddle::backends::tcp {
+namespace {
+
+constexpr std::size_t turn_bytes = 1024 * 1024;  // read per poll, for fairness
+// One read into a region keeps it pinned, so it is bounded.
+constexpr std::size_t pinned_bytes = 512 * 1024;
+// Read beyond a payload: the header after it, and small frames.
+constexpr std::size_t beyond_bytes = 4096;
+
+}  // namespace
+
+connection::reading connection::receive(event_sink& sink) noexcept {
+  const std::size_t before = sink.count;
+  std::size_t turn = turn_bytes;
+  bool read_all = false;
+  for (;;) {
+    const taken t = take_frames(sink);
+    if (t == taken::rules_broken || !write_ack()) return reading::broken;
+    if (t == taken::sink_full) return reading::more;
+    if (read_all) return reading::some;
+    // What was handed out lies in the buffer, so nothing can be read over it.
+    if (turn == 0 || sink.count != before) return reading::more;
+    std::size_t asked = 0;
+    const transferred got = read_some(asked);
+    if (got.kind == transferred::kind_t::none) return reading::quiet;
+    if (got.kind == transferred::kind_t::ended) return reading::ended;
+    if (got.kind == transferred::kind_t::broken) return reading::broken;
+    received += got.bytes;
+    turn -= std::min(turn, got.bytes);
+    read_all = got.bytes < asked;
+  }
+}
+
+connection::taken connection::take_frames(event_sink& sink) noexcept {
+  while (missing_ == 0 && !in_.empty()) {
+    if (sink.full()) return taken::sink_full;
+    const wire::reassembler::item i = in_.next();
+    if (i.is == wire::verdict::more) break;
+    if (i.is == wire::verdict::bad || !act(i, sink)) return taken::rules_broken;
+  }
+  return taken::all;
+}
+
+transferred connection::read_some(std::size_t& asked) noexcept {
+  if (missing_ != 0) return read_payload(asked);
+  const std::span<std::byte> room = in_.room();
+  const transferred got = tcp::receive(fd_.get(), room);
+  asked = room.size();
+  if (got.kind == transferred::kind_t::some) in_.filled(got.bytes);
+  return got;
+}
+
+// Straight to where the payload belongs. What follows it goes to the buffer, in the same call.
+transferred connection::read_payload(std::size_t& asked) noexcept {
+  region_table::pinned pin;
+  std::byte* at = memory_;
+  std::size_t wanted = std::min<std::size_t>(missing_, pinned_bytes);
+  if (to_ == destination::region && put_code_ == status::done) {
+    pin = shared_.regions.look_up({frame_.slot, frame_.generation}, frame_.offset, missing_,
+                                  rights::write);
+    put_code_ = pin.code();
+    at = pin.at();
+  }
+  if (to_ == destination::region && put_code_ != status::done) {
+    at = shared_.nowhere.data();
+    wanted = std::min(wanted, shared_.nowhere.size());
+  }
+  const std::span<std::byte> room = in_.room().first(wanted == missing_ ? beyond_bytes : 0);
+  std::array<iovec, 2> parts{iovec{at, wanted}, iovec{room.data(), room.size()}};
+  const transferred got = tcp::receive(fd_.get(), parts);
+  asked = wanted + room.size();
+  if (got.kind != transferred::kind_t::some) return got;
+  const std::size_t taken_in = std::min(got.bytes, wanted);
+  in_.filled(got.bytes - taken_in);
+  missing_ -= static_cast<std::uint32_t>(taken_in);
+  frame_.offset += taken_in;
+  if (to_ == destination::memory) memory_ += taken_in;
+  if (missing_ == 0 && !finish_frame()) return {transferred::kind_t::broken, 0};
+  return got;
+}
+
+}  // namespace heddle::backends::tcp

@@ -1,0 +1,117 @@
+// connection.h - one authenticated connection to a peer: its stream in both directions.
+//
+// Incoming frames are acted on here: puts, gets and atomics of the peer touch our regions, answers
+// end our records, messages become events.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "backends/backend.h"
+#include "backends/tcp/outbox.h"
+#include "backends/tcp/socket.h"
+#include "wire/reassembler.h"
+
+namespace heddle::backends::tcp {
+
+/// Where poll() puts its events.
+struct event_sink {
+  std::span<event> out;
+  std::size_t count = 0;
+  [[nodiscard]] bool full() const noexcept { return count == out.size(); }
+  void add(const event& e) noexcept { out[count++] = e; }
+};
+
+/// Owner thread only.
+class connection {
+ public:
+  enum class reading : std::uint8_t {
+    quiet,  ///< nothing is left to take
+    some,   ///< something was taken, and nothing seems left
+    more,   ///< there may be more to take at once: the sink is full or the turn is over
+    ended,  ///< the peer has closed, and all it said was acted on
+    broken  ///< the connection is gone, or the peer breaks the rules
+  };
+
+  connection(descriptor fd, rank peer, int rail, shared_state& shared)
+      : fd_(std::move(fd)), peer_(peer), rail_(rail), shared_(shared), out_(shared) {}
+
+  [[nodiscard]] rank peer() const noexcept { return peer_; }
+  [[nodiscard]] int rail() const noexcept { return rail_; }
+  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+  [[nodiscard]] descriptor release() noexcept { return std::move(fd_); }
+  [[nodiscard]] outbox& out() noexcept { return out_; }
+
+  /// Takes what has arrived and acts on it, for one turn. Messages added to `sink` lie in this
+  /// connection's buffer and stay until the next call.
+  reading receive(event_sink& sink) noexcept;
+  outbox::flow flush() noexcept { return out_.flush(fd_.get()); }
+
+  /// True when another get or atomic may be asked for.
+  [[nodiscard]] bool has_request_room() const noexcept { return requests < wire::request_window; }
+  [[nodiscard]] bool has_put_room() const noexcept {
+    return out_.unacknowledged.count + post_transfers < wire::put_window;
+  }
+  /// True while the peer owes an answer or the socket owes us room.
+  [[nodiscard]] bool waits_for_peer() const noexcept {
+    return requests != 0 || out_.unacknowledged.count != 0 || !out_.empty();
+  }
+
+  std::size_t requests = 0;  ///< our gets and atomics in flight
+
+  // The endpoint's notes about this connection.
+  bool dirty = false;    ///< on the list of those with something to write
+  bool blocked = false;  ///< its last write found the socket full
+  bool watched_for_writing = false;
+  bool stalled = false;          ///< on the list of those to read again at once
+  bool mute = false;             ///< its peer is being lost: nothing is written any more
+  bool exhausted = false;        ///< nothing more will be read
+  std::uint64_t flushed_in = 0;  ///< the last epoch in which post() flushed it
+  std::uint64_t polled_in = 0;   ///< the last poll that read it
+  std::uint64_t received = 0;    ///< bytes, ever
+  std::uint64_t read_limit = ~std::uint64_t{0};  ///< mute: how much of `received` is waited for
+  std::uint64_t moved_before = 0;  ///< bytes in both directions when maintain() last saw it move,
+  std::uint64_t moved_at_ms = 0;   ///< and when that was
+
+ private:
+  enum class taken : std::uint8_t { all, sink_full, rules_broken };
+  // Where the rest of the payload under way goes.
+  enum class destination : std::uint8_t { region, memory };
+
+  taken take_frames(event_sink& sink) noexcept;
+  transferred read_some(std::size_t& asked) noexcept;
+  transferred read_payload(std::size_t& asked) noexcept;
+  bool act(const wire::reassembler::item& i, event_sink& sink) noexcept;
+  void on_message(const wire::reassembler::item& i, event_sink& sink) noexcept;
+  void on_put(const wire::reassembler::item& i) noexcept;
+  bool on_put_ack(const wire::frame& f) noexcept;
+  bool on_get(const wire::frame& f) noexcept;
+  bool on_get_data(const wire::reassembler::item& i) noexcept;
+  bool on_atomic(const wire::frame& f) noexcept;
+  bool on_reply(const wire::frame& f) noexcept;
+  bool finish_frame() noexcept;
+  bool finish_put() noexcept;
+  void finish_request(record_id id, status code) noexcept;
+  bool note_put(status code) noexcept;
+  bool write_ack() noexcept;
+  bool answer(std::uint32_t id, status code, std::uint64_t value) noexcept;
+
+  descriptor fd_;
+  rank peer_;
+  int rail_;
+  shared_state& shared_;
+  outbox out_;
+  wire::reassembler in_;
+
+  // The put or get_data frame under way.
+  wire::frame frame_;
+  std::uint32_t missing_ = 0;  // bytes of its payload that are not here yet
+  destination to_ = destination::region;
+  std::byte* memory_ = nullptr;      // to memory: where the next byte goes
+  status put_code_ = status::done;   // of the put frame under way
+  status part_code_ = status::done;  // of the put of several frames under way
+  status ack_code_ = status::done;   // acknowledgements not written yet: this outcome,
+  std::uint32_t acks_ = 0;           // this often
+};
+
+}  // namespace heddle::backends::tcp

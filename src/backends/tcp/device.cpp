@@ -1,0 +1,145 @@
+// device.cpp - the tcp backend of one process.
+#include "backends/tcp/device.h"
+
+#include <fmt/format.h>
+#include <heddle/status.h>
+#include <sodium.h>
+
+#include <algorithm>
+
+#include "backends/tcp/endpoint.h"
+#include "backends/tcp/interfaces.h"
+#include "backends/tcp/tcp.h"
+
+namespace heddle::backends::tcp {
+namespace {
+
+// The peer's address that our rail `index` goes to: the one with the same number when it is of the
+// same family, or else the first that is.
+const rail_address* partner(const rail_address& ours, std::size_t index,
+                            std::span<const rail_address> theirs) noexcept {
+  if (index < theirs.size() && theirs[index].family == ours.family) return &theirs[index];
+  const auto same = std::ranges::find(theirs, ours.family, &rail_address::family);
+  return same == theirs.end() ? nullptr : &*same;
+}
+
+std::string why_unreachable(std::span<const rail_address> ours,
+                            std::span<const rail_address> theirs, bool same_host) {
+  const rail_address* first = partner(ours[0], 0, theirs);
+  if (first == nullptr)
+    return fmt::format(
+        "it listens at {} and we at {}: not the same IP version; choose with "
+        "HEDDLE_TCP_IFACE",
+        theirs[0].text(), ours[0].text());
+  if (!same_host && (first->loopback() || ours[0].loopback()))
+    return fmt::format(
+        "it listens at {} and we at {}: loopback does not leave the host; choose "
+        "another interface with HEDDLE_TCP_IFACE",
+        first->text(), ours[0].text());
+  return {};
+}
+
+std::unique_ptr<device> open_device(const context& where) {
+  return std::make_unique<tcp_device>(where);
+}
+
+}  // namespace
+
+factory tcp_factory() noexcept {
+  return {"tcp", open_device};
+}
+
+tcp_device::tcp_device(const context& where)
+    : self_(where.self),
+      size_(where.size),
+      config_(where.config != nullptr ? *where.config : settings{}),
+      regions_(where.regions),
+      peers_(static_cast<std::size_t>(where.size)) {
+  if (sodium_init() < 0) throw error("tcp: libsodium cannot be used: no source of randomness");
+  std::ranges::copy(where.job_secret, secret_.begin());
+  rails_ = choose_rails(config_.tcp_iface, list_interfaces());
+  acceptor_ = std::make_unique<acceptor>(rails_, static_cast<std::uint32_t>(self_),
+                                         static_cast<std::uint32_t>(size_), secret_);
+  traits_.native =
+      only(op_kind::send) | only(op_kind::put) | only(op_kind::get) | only(op_kind::atomic);
+  traits_.max_message = wire::max_message;
+  traits_.ordered = rails_.size() == 1;
+}
+
+tcp_device::~tcp_device() {
+  sodium_memzero(secret_.data(), secret_.size());
+}
+
+std::string tcp_device::add_peer(rank peer, std::span<const std::byte> address, bool same_host) {
+  if (peer < 0 || peer >= size_) return fmt::format("rank {} is not in a job of {}", peer, size_);
+  auto theirs = parse_rails(address);
+  if (!theirs) return "its tcp address cannot be understood: is it of another version?";
+  std::string why = why_unreachable(rails_, *theirs, same_host);
+  if (!why.empty()) return why;
+  const std::lock_guard lock(mutex_);
+  peers_[static_cast<std::size_t>(peer)] = std::move(*theirs);
+  return {};
+}
+
+std::optional<tcp_device::way> tcp_device::way_to(rank peer, int rail) const {
+  const std::lock_guard lock(mutex_);
+  const auto& theirs = peers_[static_cast<std::size_t>(peer)];
+  const auto index = static_cast<std::size_t>(rail);
+  const rail_address* to = partner(rails_[index], index, theirs);
+  if (to == nullptr) return std::nullopt;
+  way w{rails_[index], *to};
+  w.to.scope = w.from.scope;  // a link-local address means: on the link of our interface
+  return w;
+}
+
+std::unique_ptr<endpoint> tcp_device::make_endpoint(int lane) {
+  if (lane < 0 || lane >= wire::max_lanes)
+    throw error(fmt::format("tcp: lane {} cannot be opened: at most {} lanes per process", lane,
+                            wire::max_lanes));
+  auto made = std::make_unique<tcp_endpoint>(*this, lane, config_, *regions_);
+  const std::lock_guard lock(mutex_);
+  endpoints_[static_cast<std::size_t>(lane)] = made.get();
+  wanted_[static_cast<std::size_t>(lane)] = false;
+  const auto ours = std::stable_partition(waiting_.begin(), waiting_.end(),
+                                          [&](const accepted& a) { return a.lane != lane; });
+  for (auto a = ours; a != waiting_.end(); ++a) made->give(std::move(*a));
+  waiting_.erase(ours, waiting_.end());
+  return made;
+}
+
+void tcp_device::forget(int lane) noexcept {
+  const std::lock_guard lock(mutex_);
+  endpoints_[static_cast<std::size_t>(lane)] = nullptr;
+}
+
+// Peers' frames find regions in the table itself.
+void tcp_device::expose(const local_region&) noexcept {}
+void tcp_device::withdraw(const local_region&) noexcept {}
+
+std::shared_ptr<void> tcp_device::import(rank, region_ref, detail::remote_target&) {
+  return nullptr;
+}
+
+int tcp_device::serve() noexcept {
+  proven_.clear();
+  acceptor_->serve(proven_);
+  const std::lock_guard lock(mutex_);
+  for (accepted& a : proven_) hand_over(std::move(a));
+  for (std::size_t lane = 0; lane < wanted_.size(); ++lane) {
+    if (!std::exchange(wanted_[lane], false)) continue;
+    return static_cast<int>(lane);
+  }
+  return -1;
+}
+
+void tcp_device::hand_over(accepted who) {
+  if (tcp_endpoint* e = endpoints_[who.lane]; e != nullptr) {
+    e->give(std::move(who));
+    return;
+  }
+  if (waiting_.size() >= most_waiting) return;
+  wanted_[who.lane] = true;
+  waiting_.push_back(std::move(who));
+}
+
+}  // namespace heddle::backends::tcp

@@ -1,0 +1,71 @@
+// device.h - the tcp backend of one process: its listening sockets and the way to its endpoints.
+#pragma once
+#include <array>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/backend.h"
+#include "backends/tcp/acceptor.h"
+
+namespace heddle::backends::tcp {
+
+class tcp_endpoint;
+
+class tcp_device final : public device {
+ public:
+  explicit tcp_device(const context& where);
+  ~tcp_device() override;
+
+  [[nodiscard]] const traits& describe() const noexcept override { return traits_; }
+  [[nodiscard]] std::vector<std::byte> address() const override { return encode(rails_); }
+  std::string add_peer(rank peer, std::span<const std::byte> address, bool same_host) override;
+  std::unique_ptr<endpoint> make_endpoint(int lane) override;
+  void expose(const local_region& region) noexcept override;
+  void withdraw(const local_region& region) noexcept override;
+  std::shared_ptr<void> import(rank peer, region_ref region, detail::remote_target& out) override;
+  [[nodiscard]] int fd() const noexcept override { return acceptor_->fd(); }
+  int serve() noexcept override;
+
+  // For endpoints.
+
+  /// Where our `rail` meets `peer`; nothing when it does not. Any thread.
+  struct way {
+    rail_address from, to;
+  };
+  [[nodiscard]] std::optional<way> way_to(rank peer, int rail) const;
+  [[nodiscard]] int rails() const noexcept { return static_cast<int>(rails_.size()); }
+  [[nodiscard]] rank self() const noexcept { return self_; }
+  [[nodiscard]] int size() const noexcept { return size_; }
+  [[nodiscard]] std::span<const std::byte, 32> secret() const noexcept { return secret_; }
+  /// No connection is handed to the endpoint of `lane` any more.
+  void forget(int lane) noexcept;
+
+ private:
+  // Connections of lanes without an endpoint; more are turned away.
+  static constexpr std::size_t most_waiting = 1024;
+
+  void hand_over(accepted who);
+
+  // Constant after construction.
+  rank self_;
+  int size_;
+  std::array<std::byte, 32> secret_;
+  settings config_;
+  region_table* regions_;
+  traits traits_;
+  std::vector<rail_address> rails_;
+
+  std::unique_ptr<acceptor> acceptor_;  // executor thread only
+  std::vector<accepted> proven_;        // likewise
+
+  mutable std::mutex mutex_;                                // guards what follows
+  std::vector<std::vector<rail_address>> peers_;            // by rank; empty: not added
+  std::array<tcp_endpoint*, wire::max_lanes> endpoints_{};  // by lane; null: none
+  std::array<bool, wire::max_lanes> wanted_{};              // lanes serve() has not named yet
+  std::vector<accepted> waiting_;
+};
+
+}  // namespace heddle::backends::tcp

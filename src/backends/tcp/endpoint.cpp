@@ -1,0 +1,53 @@
+// endpoint.cpp - the beginning and the end of a lane's tcp endpoint.
+#include "backends/tcp/endpoint.h"
+
+#include <fmt/format.h>
+#include <heddle/status.h>
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace heddle::backends::tcp {
+namespace {
+
+constexpr std::size_t least_chunk = 4096;
+constexpr std::size_t least_records = 64;
+
+}  // namespace
+
+tcp_endpoint::tcp_endpoint(tcp_device& owner, int lane, const settings& config,
+                           region_table& regions)
+    : device_(owner),
+      lane_(lane),
+      size_(owner.size()),
+      timeout_ms_(config.peer_timeout_ms),
+      epoll_(make_epoll()),
+      doorbell_(make_eventfd()),
+      shared_(std::max(config.records, least_records), regions,
+              std::clamp(config.chunk_bytes, least_chunk, wire::max_fragment)),
+      peers_(static_cast<std::size_t>(owner.size())) {
+  epoll_event e{};
+  e.events = EPOLLIN;
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, doorbell_.get(), &e) != 0)
+    throw error(fmt::format("tcp: open lane {}: epoll_ctl: {}", lane, std::strerror(errno)));
+}
+
+// Says goodbye where it can be said at once.
+tcp_endpoint::~tcp_endpoint() {
+  device_.forget(lane_);
+  for (const auto& c : conns_) {
+    if (c->mute) continue;
+    if (std::byte* at = c->out().extend(wire::common_header); at != nullptr) wire::write_bye(at);
+    (void)c->flush();
+    close_softly(c->release());
+  }
+}
+
+bool tcp_endpoint::idle() const noexcept {
+  return std::ranges::all_of(
+      conns_, [](const auto& c) { return c->mute || (c->out().empty() && all_sent(c->fd())); });
+}
+
+}  // namespace heddle::backends::tcp

@@ -1,0 +1,138 @@
+// endpoint.h - one lane's connections to all peers over tcp.
+//
+// When output is written: the first post() to a connection since the last poll() or arm() writes
+// at once, so a lone message is never delayed. Later ones are gathered and written together by the
+// next poll() or arm(), or as soon as gather_bytes are waiting. So whoever posts must poll or arm
+// before it turns to anything else, and many small messages cost one system call together.
+//
+// A peer is lost when one of its connections ends. What had arrived completely on the others is
+// taken first; then its records end, then it is reported.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "backends/backend.h"
+#include "backends/tcp/acceptor.h"
+#include "backends/tcp/connection.h"
+#include "backends/tcp/device.h"
+#include "sync/hint.h"
+
+namespace heddle::backends::tcp {
+
+class tcp_endpoint final : public endpoint {
+ public:
+  static constexpr std::size_t gather_bytes = 16 * 1024;
+  /// put: larger data is sent from where it lies, and acknowledged data stays untouched meanwhile.
+  static constexpr std::size_t copy_bytes = 8 * 1024;
+  /// With at most this many connections, poll() reads each instead of asking the kernel which.
+  static constexpr std::size_t few = 4;
+
+  tcp_endpoint(tcp_device& owner, int lane, const settings& config, region_table& regions);
+  ~tcp_endpoint() override;
+
+  post_result post(std::span<op> ops) noexcept override;
+  std::size_t poll(std::span<event> out) noexcept override;
+  bool arm() noexcept override;
+  [[nodiscard]] int fd() const noexcept override { return epoll_.get(); }
+  void maintain() noexcept override;
+  void drop(rank peer) noexcept override;
+  [[nodiscard]] bool idle() const noexcept override;
+
+  /// Gives this lane a connection that a peer made. Any thread.
+  void give(accepted who);
+
+ private:
+  struct peer_state {
+    enum class life : std::uint8_t { known, ending, lost };
+    life is = life::known;
+    bool started = false;                            // connecting was begun
+    std::array<connection*, wire::max_rails> out{};  // what is sent on; null: not connected
+    std::array<bool, wire::max_rails> came{};        // the peer has connected on this rail
+  };
+  // A connection being made.
+  struct attempt {
+    handshake talk;
+    rank peer;
+    int rail;
+    int tries;
+    std::uint64_t since_ms;
+  };
+
+  // endpoint_path.cpp: post
+  status post_one(op& o, connection*& last) noexcept;
+  status post_send(op& o, connection& c) noexcept;
+  status hold_send(op& o, connection& c) noexcept;
+  status post_put(op& o, connection& c) noexcept;
+  status post_large_put(op& o, connection& c) noexcept;
+  status post_get(op& o, connection& c) noexcept;
+  status post_atomic(op& o, connection& c) noexcept;
+  void ask(connection& c, record_id id, const op& o, std::uint64_t from,
+           std::uint64_t bytes) noexcept;
+  std::size_t rails_for(const op& o, std::size_t bytes,
+                        std::array<connection*, wire::max_rails>& out) noexcept;
+  void settle(connection& c) noexcept;
+  [[nodiscard]] std::uint64_t room() const noexcept {
+    return room_made_ + shared_.records.released();
+  }
+  void mark_dirty(connection& c) noexcept;
+
+  // endpoint_poll.cpp: poll
+  [[nodiscard]] bool nothing_to_tell() const noexcept;
+  void flush_dirty(bool retry_blocked) noexcept;
+  void flush(connection& c) noexcept;
+  void take_ended(event_sink& sink) noexcept;
+  void read_all(event_sink& sink) noexcept;
+  void read_ready(event_sink& sink) noexcept;
+  void read(connection& c, event_sink& sink) noexcept;
+  void watch(connection& c, bool for_writing) noexcept;
+
+  // endpoint_peers.cpp: connections and peers
+  connection* route(rank peer, status& why) noexcept;
+  peer_state& state_of(rank peer);
+  [[nodiscard]] bool valid(rank peer) const noexcept { return peer >= 0 && peer < size_; }
+  void start(rank peer) noexcept;
+  void start_rail(rank peer, int rail, int tries) noexcept;
+  void advance_attempts() noexcept;
+  void fail(const attempt& a) noexcept;
+  void take_given() noexcept;
+  void adopt(descriptor fd, rank peer, int rail, bool ours) noexcept;
+  void begin_loss(rank peer) noexcept;
+  void finish_losses() noexcept;
+  void close_all(rank peer) noexcept;
+  void bury() noexcept;
+
+  // Constant after construction.
+  tcp_device& device_;
+  const int lane_;
+  const int size_;
+  const std::uint64_t timeout_ms_;
+  descriptor epoll_, doorbell_;
+
+  // Owner thread only.
+  shared_state shared_;
+  std::vector<std::unique_ptr<peer_state>> peers_;  // by rank; null: never spoken to
+  std::vector<std::unique_ptr<connection>> conns_;
+  std::vector<std::unique_ptr<connection>> buried_;  // closed; messages may still lie in them
+  std::vector<std::unique_ptr<attempt>> attempts_;
+  std::vector<connection*> dirty_;              // with something to write
+  std::vector<connection*> stalled_, reading_;  // to be read again at once
+  std::vector<rank> ending_, lost_;             // lost_: not reported yet
+  std::uint64_t epoch_ = 1, polls_ = 0;
+  // What makes room for posts: bytes written and connections made, counted. With the records
+  // released so far it tells arm() whether a post that was refused might be taken now.
+  std::uint64_t room_made_ = 0;
+  std::optional<std::uint64_t> refused_at_;  // room() when post() last answered busy
+  std::size_t turn_ = 0;                     // who is read first
+
+  sync::hint given_hint_;
+  std::mutex given_mutex_;
+  std::vector<accepted> given_;  // guarded by given_mutex_
+};
+
+}  // namespace heddle::backends::tcp

@@ -1,0 +1,205 @@
+// endpoint_path.cpp - posting operations: the path every op takes.
+#include <cstring>
+
+#include "backends/tcp/endpoint.h"
+
+namespace heddle::backends::tcp {
+namespace {
+
+std::byte* put_bytes(std::byte* at, std::span<const std::byte> from) noexcept {
+  if (!from.empty()) std::memcpy(at, from.data(), from.size());
+  return at + from.size();
+}
+
+std::uint32_t narrow(std::size_t bytes) noexcept {
+  return static_cast<std::uint32_t>(bytes);
+}
+
+// For ops that can never be right: they are over at once, and no obstacle for the next.
+status refuse(op& o) noexcept {
+  o.finished = status::invalid;
+  return status::done;
+}
+
+}  // namespace
+
+post_result tcp_endpoint::post(std::span<op> ops) noexcept {
+  post_result result;
+  connection* last = nullptr;
+  for (op& o : ops) {
+    result.reason = post_one(o, last);
+    if (result.reason != status::done) break;
+    ++result.accepted;
+  }
+  if (result.reason == status::busy_queue) refused_at_ = room();
+  if (last != nullptr) settle(*last);
+  return result;
+}
+
+// `last`: the connection that was appended to and not settled yet.
+status tcp_endpoint::post_one(op& o, connection*& last) noexcept {
+  if (!valid(o.peer)) return refuse(o);
+  status why = status::done;
+  connection* c = route(o.peer, why);
+  if (c == nullptr) return why == status::invalid ? refuse(o) : why;
+  if (last != nullptr && last != c) settle(*last);
+  last = c;
+  switch (o.kind) {
+    case op_kind::send:
+      return post_send(o, *c);
+    case op_kind::put:
+      return post_put(o, *c);
+    case op_kind::get:
+      return post_get(o, *c);
+    case op_kind::atomic:
+      return post_atomic(o, *c);
+  }
+  return refuse(o);
+}
+
+status tcp_endpoint::post_send(op& o, connection& c) noexcept {
+  const std::size_t bytes = o.header.size() + o.data.size();
+  if (bytes > wire::max_message) return refuse(o);
+  outbox& out = c.out();
+  if (out.has_transfers() && (!o.overtakes || out.has_messages())) return hold_send(o, c);
+  if (!out.has_room(wire::common_header + bytes)) return status::busy_queue;
+  std::byte* at = out.extend(wire::common_header + bytes);
+  at += wire::write_message(at, narrow(bytes));
+  put_bytes(put_bytes(at, o.header), o.data);
+  o.finished = status::done;
+  mark_dirty(c);
+  return status::done;
+}
+
+// Behind the puts that were posted before it.
+status tcp_endpoint::hold_send(op& o, connection& c) noexcept {
+  if (!c.out().has_transfer_room() || shared_.records.available() == 0) return status::busy_queue;
+  o.finished = status::posted;
+  c.out().add_message(shared_.records.take(o, &c), o.header, o.data);
+  mark_dirty(c);
+  return status::done;
+}
+
+status tcp_endpoint::post_put(op& o, connection& c) noexcept {
+  const std::size_t bytes = o.data.size();
+  if (bytes > copy_bytes) return post_large_put(o, c);
+  outbox& out = c.out();
+  if (!out.has_room(wire::max_header + bytes) || !c.has_put_room() ||
+      shared_.records.available() == 0)
+    return status::busy_queue;
+  std::byte* at = out.extend(24 + bytes);
+  at += wire::write_put(at, wire::flag_last, o.region.slot, o.region.generation, o.offset,
+                        narrow(bytes));
+  put_bytes(at, o.data);
+  o.finished = status::posted;
+  shared_.records.push(out.unacknowledged, shared_.records.take(o, &c));
+  mark_dirty(c);
+  return status::done;
+}
+
+status tcp_endpoint::post_large_put(op& o, connection& c) noexcept {
+  std::array<connection*, wire::max_rails> ways;
+  const std::size_t rails = rails_for(o, o.data.size(), ways);
+  for (std::size_t r = 0; r < rails; ++r) {
+    if (!ways[r]->out().has_transfer_room() || !ways[r]->has_put_room()) return status::busy_queue;
+  }
+  if (shared_.records.available() <= rails) return status::busy_queue;
+  o.finished = status::posted;
+  if (rails == 1) {
+    c.out().add_put(shared_.records.take(o, &c), o.region, o.offset, o.data);
+    mark_dirty(c);
+    return status::done;
+  }
+  const record_id whole = shared_.records.take(o, nullptr);
+  for (std::size_t r = 0; r < rails; ++r) {
+    const std::size_t from = o.data.size() * r / rails, to = o.data.size() * (r + 1) / rails;
+    ways[r]->out().add_put(shared_.records.take_part(whole, ways[r]), o.region, o.offset + from,
+                           o.data.subspan(from, to - from));
+    mark_dirty(*ways[r]);
+    if (ways[r] != &c) settle(*ways[r]);
+  }
+  return status::done;
+}
+
+status tcp_endpoint::post_get(op& o, connection& c) noexcept {
+  std::array<connection*, wire::max_rails> ways;
+  const std::size_t rails = rails_for(o, o.into.size(), ways);
+  for (std::size_t r = 0; r < rails; ++r) {
+    if (!ways[r]->has_request_room() || !ways[r]->out().has_room(wire::max_header))
+      return status::busy_queue;
+  }
+  if (shared_.records.available() <= rails) return status::busy_queue;
+  o.finished = status::posted;
+  if (rails == 1) {
+    ask(c, shared_.records.take(o, &c), o, 0, o.into.size());
+    return status::done;
+  }
+  const record_id whole = shared_.records.take(o, nullptr);
+  for (std::size_t r = 0; r < rails; ++r) {
+    const std::size_t from = o.into.size() * r / rails, to = o.into.size() * (r + 1) / rails;
+    ask(*ways[r], shared_.records.take_part(whole, ways[r]), o, from, to - from);
+    if (ways[r] != &c) settle(*ways[r]);
+  }
+  return status::done;
+}
+
+void tcp_endpoint::ask(connection& c, record_id id, const op& o, std::uint64_t from,
+                       std::uint64_t bytes) noexcept {
+  record& r = shared_.records[id];
+  r.into = o.into.data() + from;
+  r.bytes = bytes;
+  std::byte* at = c.out().extend(32);
+  wire::write_get(at, id, o.region.slot, o.region.generation, o.offset + from, bytes);
+  ++c.requests;
+  mark_dirty(c);
+}
+
+status tcp_endpoint::post_atomic(op& o, connection& c) noexcept {
+  const bool sized = o.width == 4 || o.width == 8;
+  if (!sized || (!o.into.empty() && o.into.size() < o.width)) return refuse(o);
+  if (!c.has_request_room() || !c.out().has_room(wire::max_header) ||
+      shared_.records.available() == 0)
+    return status::busy_queue;
+  wire::frame f;
+  f.atomic = o.atomic;
+  f.width = o.width;
+  f.id = shared_.records.take(o, &c);
+  f.slot = o.region.slot;
+  f.generation = o.region.generation;
+  f.offset = o.offset;
+  f.operand = o.operand;
+  f.compare = o.compare;
+  wire::write_atomic(c.out().extend(40), f);
+  ++c.requests;
+  o.finished = status::posted;
+  mark_dirty(c);
+  return status::done;
+}
+
+// The connections a transfer of `bytes` is split over: one, unless it is worth it.
+std::size_t tcp_endpoint::rails_for(const op& o, std::size_t bytes,
+                                    std::array<connection*, wire::max_rails>& out) noexcept {
+  const peer_state& p = *peers_[static_cast<std::size_t>(o.peer)];
+  out[0] = p.out[0];
+  std::size_t rails = 1;
+  if (bytes < 2 * shared_.chunk_bytes) return rails;
+  for (std::size_t r = 1; r < static_cast<std::size_t>(device_.rails()); ++r) {
+    if (p.out[r] != nullptr) out[rails++] = p.out[r];
+  }
+  return rails;
+}
+
+// Writes, or leaves it to the next poll (see the header).
+void tcp_endpoint::settle(connection& c) noexcept {
+  if (c.blocked || (c.flushed_in == epoch_ && c.out().buffered() < gather_bytes)) return;
+  c.flushed_in = epoch_;
+  flush(c);
+}
+
+void tcp_endpoint::mark_dirty(connection& c) noexcept {
+  if (c.dirty) return;
+  c.dirty = true;
+  dirty_.push_back(&c);
+}
+
+}  // namespace heddle::backends::tcp

@@ -1,0 +1,222 @@
+// endpoint_peers.cpp - making connections, and losing peers.
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "backends/tcp/endpoint.h"
+
+namespace heddle::backends::tcp {
+namespace {
+
+// A refusal may also mean that the acceptor had too many strangers at its door.
+constexpr int most_tries = 3;
+// More than a socket holds: what has arrived when a peer is lost, not what it goes on sending.
+constexpr std::uint64_t last_words_bytes = 16 * 1024 * 1024;
+
+std::uint64_t now_ms() noexcept {
+  using namespace std::chrono;
+  return static_cast<std::uint64_t>(
+      duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count());
+}
+
+}  // namespace
+
+tcp_endpoint::peer_state& tcp_endpoint::state_of(rank peer) {
+  auto& p = peers_[static_cast<std::size_t>(peer)];
+  if (p == nullptr) p = std::make_unique<peer_state>();
+  return *p;
+}
+
+// The connection for small ops to `peer`; null: `why`, and connecting has begun if it can.
+connection* tcp_endpoint::route(rank peer, status& why) noexcept {
+  const peer_state* known = peers_[static_cast<std::size_t>(peer)].get();
+  if (known != nullptr && known->is == peer_state::life::known && known->out[0] != nullptr)
+    return known->out[0];
+  why = status::invalid;
+  if (!device_.way_to(peer, 0)) return nullptr;
+  peer_state& p = state_of(peer);
+  if (p.is == peer_state::life::known && !p.started) start(peer);
+  why = p.is == peer_state::life::known ? status::busy_queue : status::peer_lost;
+  return nullptr;
+}
+
+void tcp_endpoint::start(rank peer) noexcept {
+  state_of(peer).started = true;
+  for (int rail = 0; rail < device_.rails(); ++rail) start_rail(peer, rail, 1);
+}
+
+void tcp_endpoint::start_rail(rank peer, int rail, int tries) noexcept {
+  const auto way = device_.way_to(peer, rail);
+  if (!way) return;
+  wire::hello h;
+  h.from = static_cast<std::uint32_t>(device_.self());
+  h.to = static_cast<std::uint32_t>(peer);
+  h.lane = static_cast<std::uint16_t>(lane_);
+  h.rail = static_cast<std::uint8_t>(rail);
+  auto a = std::make_unique<attempt>(
+      attempt{handshake::initiate(connect_to(way->from, way->to), h, device_.secret()), peer, rail,
+              tries, now_ms()});
+  if (a->talk.fd() < 0) {
+    fail(*a);
+    return;
+  }
+  epoll_event e{};
+  e.events = EPOLLOUT;
+  (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, a->talk.fd(), &e);
+  attempts_.push_back(std::move(a));
+}
+
+void tcp_endpoint::advance_attempts() noexcept {
+  for (std::size_t i = 0; i < attempts_.size();) {
+    attempt& a = *attempts_[i];
+    const bool wrote = a.talk.waits_to_write();
+    const handshake::state s = a.talk.advance();
+    if (s == handshake::state::pending) {
+      if (a.talk.waits_to_write() != wrote) {
+        epoll_event e{};
+        e.events = wrote ? EPOLLIN : EPOLLOUT;
+        (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, a.talk.fd(), &e);
+      }
+      ++i;
+      continue;
+    }
+    const std::unique_ptr<attempt> over = std::move(attempts_[i]);
+    attempts_.erase(attempts_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (s == handshake::state::done) {
+      adopt(over->talk.release(), over->peer, over->rail, true);
+    } else {
+      fail(*over);
+    }
+  }
+}
+
+// A rail that cannot be connected is done without, unless it is the one that small ops need.
+void tcp_endpoint::fail(const attempt& a) noexcept {
+  const peer_state& p = state_of(a.peer);
+  if (p.is != peer_state::life::known) return;
+  if (a.tries < most_tries) {
+    start_rail(a.peer, a.rail, a.tries + 1);
+  } else if (a.rail == 0 && p.out[0] == nullptr) {
+    begin_loss(a.peer);
+  }
+}
+
+void tcp_endpoint::give(accepted who) {
+  {
+    const std::lock_guard lock(given_mutex_);
+    given_.push_back(std::move(who));
+  }
+  given_hint_.raise();
+  signal_eventfd(doorbell_.get());
+}
+
+void tcp_endpoint::take_given() noexcept {
+  if (!given_hint_.take()) return;
+  clear_eventfd(doorbell_.get());
+  std::vector<accepted> all;
+  {
+    const std::lock_guard lock(given_mutex_);
+    all.swap(given_);
+  }
+  for (accepted& a : all) {
+    const auto peer = static_cast<rank>(a.from);
+    if (!valid(peer) || std::exchange(state_of(peer).came[a.rail], true)) continue;
+    adopt(std::move(a.fd), peer, a.rail, false);
+  }
+}
+
+// `ours`: we made it, and it is in the epoll set already.
+void tcp_endpoint::adopt(descriptor fd, rank peer, int rail, bool ours) noexcept {
+  peer_state& p = state_of(peer);
+  if (p.is != peer_state::life::known) return;
+  tune(fd.get(), timeout_ms_);
+  auto c = std::make_unique<connection>(std::move(fd), peer, rail, shared_);
+  epoll_event e{};
+  e.events = EPOLLIN;
+  e.data.ptr = c.get();
+  (void)::epoll_ctl(epoll_.get(), ours ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, c->fd(), &e);
+  c->moved_at_ms = now_ms();
+  connection*& out = p.out[static_cast<std::size_t>(rail)];
+  if (out == nullptr) out = c.get();
+  conns_.push_back(std::move(c));
+  ++room_made_;
+}
+
+// From here on the peer only gets to finish what it had said.
+void tcp_endpoint::begin_loss(rank peer) noexcept {
+  peer_state& p = state_of(peer);
+  if (p.is != peer_state::life::known) return;
+  p.is = peer_state::life::ending;
+  ending_.push_back(peer);
+  for (const auto& c : conns_) {
+    if (c->peer() != peer) continue;
+    c->mute = true;
+    c->read_limit = c->received + last_words_bytes;
+    c->out().discard();
+    if (!c->exhausted && !std::exchange(c->stalled, true)) stalled_.push_back(c.get());
+  }
+}
+
+void tcp_endpoint::finish_losses() noexcept {
+  if (ending_.empty()) return;
+  std::erase_if(ending_, [&](rank peer) {
+    for (const auto& c : conns_) {
+      if (c->peer() == peer && !c->exhausted) return false;
+    }
+    close_all(peer);
+    lost_.push_back(peer);
+    return true;
+  });
+}
+
+// Whatever is in flight to the peer ends, and its connections close.
+void tcp_endpoint::close_all(rank peer) noexcept {
+  state_of(peer).is = peer_state::life::lost;
+  shared_.records.lose(peer);
+  const auto of_peer = [&](const connection* c) { return c->peer() == peer; };
+  std::erase_if(dirty_, of_peer);
+  std::erase_if(stalled_, of_peer);
+  std::erase_if(attempts_, [&](const auto& a) { return a->peer == peer; });
+  for (auto& c : conns_) {
+    if (c->peer() != peer) continue;
+    c->release().reset();
+    buried_.push_back(std::move(c));
+  }
+  std::erase(conns_, nullptr);
+}
+
+void tcp_endpoint::bury() noexcept {
+  if (!buried_.empty()) buried_.clear();
+}
+
+void tcp_endpoint::drop(rank peer) noexcept {
+  if (!valid(peer) || state_of(peer).is == peer_state::life::lost) return;
+  std::erase(ending_, peer);
+  close_all(peer);
+}
+
+void tcp_endpoint::maintain() noexcept {
+  const std::uint64_t now = now_ms();
+  for (std::size_t i = 0; i < attempts_.size();) {
+    if (now - attempts_[i]->since_ms <= timeout_ms_) {
+      ++i;
+      continue;
+    }
+    const std::unique_ptr<attempt> late = std::move(attempts_[i]);
+    attempts_.erase(attempts_.begin() + static_cast<std::ptrdiff_t>(i));
+    late->tries = most_tries;
+    fail(*late);
+  }
+  for (const auto& c : conns_) {
+    const std::uint64_t moved = c->received + c->out().written;
+    if (!c->waits_for_peer() || moved != c->moved_before) {
+      c->moved_before = moved;
+      c->moved_at_ms = now;
+    } else if (now - c->moved_at_ms > timeout_ms_) {
+      begin_loss(c->peer());
+    }
+  }
+}
+
+}  // namespace heddle::backends::tcp

@@ -1,0 +1,127 @@
+// endpoint_poll.cpp - moving bytes both ways and telling what came of it.
+#include <sys/epoll.h>
+
+#include "backends/tcp/endpoint.h"
+
+namespace heddle::backends::tcp {
+
+std::size_t tcp_endpoint::poll(std::span<event> out) noexcept {
+  if (conns_.empty() && attempts_.empty() && !given_hint_.raised() && nothing_to_tell()) return 0;
+  event_sink sink{out};
+  ++polls_;
+  bury();
+  take_given();
+  advance_attempts();
+  flush_dirty(true);
+  take_ended(sink);
+  read_all(sink);
+  flush_dirty(false);  // what reading gave cause to say
+  finish_losses();
+  take_ended(sink);
+  ++epoch_;
+  return sink.count;
+}
+
+bool tcp_endpoint::nothing_to_tell() const noexcept {
+  return shared_.records.none_ended() && lost_.empty() && ending_.empty();
+}
+
+bool tcp_endpoint::arm() noexcept {
+  ++epoch_;
+  flush_dirty(true);
+  if (!nothing_to_tell() || !stalled_.empty() || given_hint_.raised()) return false;
+  if (refused_at_ && *refused_at_ != room()) {
+    refused_at_.reset();
+    return false;
+  }
+  for (connection* c : dirty_) watch(*c, true);
+  return true;
+}
+
+void tcp_endpoint::take_ended(event_sink& sink) noexcept {
+  while (!sink.full() && !shared_.records.none_ended()) sink.add(shared_.records.take_ended());
+  while (!sink.full() && !lost_.empty()) {
+    event e;
+    e.kind = event::kind_t::peer_lost;
+    e.code = status::peer_lost;
+    e.peer = lost_.back();
+    lost_.pop_back();
+    sink.add(e);
+  }
+}
+
+void tcp_endpoint::flush_dirty(bool retry_blocked) noexcept {
+  if (dirty_.empty()) return;
+  std::erase_if(dirty_, [&](connection* c) {
+    if (!c->blocked || retry_blocked) flush(*c);
+    c->dirty = !c->out().empty();
+    return !c->dirty;
+  });
+}
+
+void tcp_endpoint::flush(connection& c) noexcept {
+  const std::uint64_t before = c.out().written;
+  const outbox::flow f = c.flush();
+  room_made_ += c.out().written - before;
+  c.blocked = f == outbox::flow::blocked;
+  if (f == outbox::flow::drained && c.watched_for_writing) watch(c, false);
+  if (f == outbox::flow::broken) begin_loss(c.peer());
+}
+
+void tcp_endpoint::watch(connection& c, bool for_writing) noexcept {
+  if (c.watched_for_writing == for_writing) return;
+  epoll_event e{};
+  e.events = for_writing ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  e.data.ptr = &c;
+  (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, c.fd(), &e);
+  c.watched_for_writing = for_writing;
+}
+
+void tcp_endpoint::read_all(event_sink& sink) noexcept {
+  reading_.swap(stalled_);
+  stalled_.clear();
+  for (connection* c : reading_) c->stalled = false;
+  if (conns_.size() > few) {
+    for (connection* c : reading_) read(*c, sink);
+    read_ready(sink);
+    return;
+  }
+  const std::size_t first = turn_++;
+  for (std::size_t i = 0; i < conns_.size(); ++i) read(*conns_[(first + i) % conns_.size()], sink);
+}
+
+void tcp_endpoint::read_ready(event_sink& sink) noexcept {
+  std::array<epoll_event, 64> ready;
+  const int n = ::epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), 0);
+  for (int i = 0; i < n; ++i) {
+    const epoll_event& e = ready[static_cast<std::size_t>(i)];
+    // Connections being made and the doorbell have no pointer, and had their turn.
+    if (e.data.ptr == nullptr || (e.events & ~EPOLLOUT) == 0) continue;
+    read(*static_cast<connection*>(e.data.ptr), sink);
+  }
+}
+
+void tcp_endpoint::read(connection& c, event_sink& sink) noexcept {
+  if (c.exhausted || c.polled_in == polls_) return;
+  c.polled_in = polls_;
+  const connection::reading r = c.receive(sink);
+  bool again = r == connection::reading::more;
+  if (r == connection::reading::ended || r == connection::reading::broken) {
+    c.exhausted = true;
+    begin_loss(c.peer());
+  } else if (c.mute) {
+    c.exhausted = r == connection::reading::quiet || c.received >= c.read_limit;
+    again = !c.exhausted;
+  }
+  if (c.mute) {
+    c.out().discard();
+  } else if (!c.out().empty()) {
+    mark_dirty(c);
+  }
+  if (again && !c.stalled) {
+    c.stalled = true;
+    stalled_.push_back(&c);
+  }
+}
+
+}  // namespace heddle::backends::tcp

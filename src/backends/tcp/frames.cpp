@@ -1,0 +1,185 @@
+// frames.cpp - what a connection does with each kind of frame that a peer sends.
+//
+// Regions are pinned around each copy, and every range is checked at that moment: a peer's slot,
+// generation, offset and length are only claims, and the owner may withdraw the region meanwhile.
+#include <heddle/detail/direct.h>
+
+#include <cstring>
+
+#include "backends/tcp/connection.h"
+
+namespace heddle::backends::tcp {
+namespace {
+
+using wire::frame;
+using wire::frame_kind;
+
+region_ref region_of(const frame& f) noexcept {
+  return {f.slot, f.generation};
+}
+
+template <class T>
+std::uint64_t apply(const frame& f, std::byte* at) noexcept {
+  return heddle::detail::apply_atomic<T>(f.atomic, *reinterpret_cast<T*>(at),
+                                         static_cast<T>(f.operand), static_cast<T>(f.compare));
+}
+
+void copy(std::byte* to, std::span<const std::byte> from) noexcept {
+  if (!from.empty()) std::memcpy(to, from.data(), from.size());
+}
+
+}  // namespace
+
+// False: the peer breaks the rules.
+bool connection::act(const wire::reassembler::item& i, event_sink& sink) noexcept {
+  switch (i.head.kind) {
+    case frame_kind::message:
+      on_message(i, sink);
+      return true;
+    case frame_kind::put:
+      on_put(i);
+      return missing_ != 0 || finish_frame();
+    case frame_kind::put_ack:
+      return on_put_ack(i.head);
+    case frame_kind::get:
+      return on_get(i.head);
+    case frame_kind::get_data:
+      return on_get_data(i) && (missing_ != 0 || finish_frame());
+    case frame_kind::atomic:
+      return on_atomic(i.head);
+    case frame_kind::reply:
+      return on_reply(i.head);
+    case frame_kind::bye:
+      return true;  // the end of the stream comes next, and means the same
+  }
+  return false;
+}
+
+void connection::on_message(const wire::reassembler::item& i, event_sink& sink) noexcept {
+  event e;
+  e.kind = event::kind_t::arrived;
+  e.peer = peer_;
+  e.bytes = i.payload;
+  sink.add(e);
+}
+
+void connection::on_put(const wire::reassembler::item& i) noexcept {
+  frame_ = i.head;
+  missing_ = i.missing;
+  to_ = destination::region;
+  put_code_ = (frame_.flags & wire::flag_part) != 0 ? part_code_ : status::done;
+  if (put_code_ != status::done) return;
+  const auto pin =
+      shared_.regions.look_up(region_of(frame_), frame_.offset, frame_.payload, rights::write);
+  put_code_ = pin.code();
+  if (put_code_ == status::done) copy(pin.at(), i.payload);
+  frame_.offset += i.payload.size();
+}
+
+// The payload of the put or get_data frame under way is complete.
+bool connection::finish_frame() noexcept {
+  if (frame_.kind == frame_kind::put) return finish_put();
+  if ((frame_.flags & wire::flag_whole) == 0) return true;
+  const record& r = shared_.records[frame_.id];
+  if (r.received != r.bytes) return false;
+  finish_request(frame_.id, status::done);
+  return true;
+}
+
+bool connection::finish_put() noexcept {
+  const bool part = (frame_.flags & wire::flag_part) != 0;
+  const bool last = (frame_.flags & wire::flag_last) != 0;
+  if (part) part_code_ = last ? status::done : put_code_;
+  return !last || note_put(put_code_);
+}
+
+bool connection::note_put(status code) noexcept {
+  if (code != ack_code_ && !write_ack()) return false;
+  ack_code_ = code;
+  ++acks_;
+  return true;
+}
+
+bool connection::write_ack() noexcept {
+  if (acks_ == 0) return true;
+  std::byte* at = out_.extend(wire::common_header);
+  if (at == nullptr) return false;
+  wire::write_put_ack(at, ack_code_, acks_);
+  acks_ = 0;
+  return true;
+}
+
+bool connection::on_put_ack(const frame& f) noexcept {
+  if (f.count > out_.unacknowledged.count) return false;
+  for (std::uint32_t i = 0; i < f.count; ++i)
+    shared_.records.finish(shared_.records.pop(out_.unacknowledged), f.code);
+  return true;
+}
+
+bool connection::answer(std::uint32_t id, status code, std::uint64_t value) noexcept {
+  std::byte* at = out_.extend(16);
+  if (at == nullptr) return false;
+  wire::write_reply(at, code, id, value);
+  return true;
+}
+
+bool connection::on_get(const frame& f) noexcept {
+  const auto pin = shared_.regions.look_up(region_of(f), f.offset, f.bytes, rights::read);
+  if (pin.code() != status::done) return answer(f.id, pin.code(), 0);
+  if (f.bytes > inline_reply) return out_.add_reply(f.id, region_of(f), f.offset, f.bytes);
+  std::byte* at = out_.extend(16 + f.bytes);
+  if (at == nullptr) return false;
+  at += wire::write_get_data(at, wire::flag_whole, f.id, static_cast<std::uint32_t>(f.bytes));
+  copy(at, {pin.at(), f.bytes});
+  return true;
+}
+
+bool connection::on_get_data(const wire::reassembler::item& i) noexcept {
+  record* r = shared_.records.find(i.head.id, *this, op_kind::get);
+  if (r == nullptr || i.head.payload > r->bytes - r->received) return false;
+  frame_ = i.head;
+  missing_ = i.missing;
+  to_ = destination::memory;
+  memory_ = r->into + r->received + i.payload.size();
+  copy(r->into + r->received, i.payload);
+  r->received += i.head.payload;
+  return true;
+}
+
+bool connection::on_atomic(const frame& f) noexcept {
+  const auto pin = shared_.regions.look_up(region_of(f), f.offset, f.width, rights::atomic);
+  if (pin.code() != status::done) return answer(f.id, pin.code(), 0);
+  if (reinterpret_cast<std::uintptr_t>(pin.at()) % f.width != 0)
+    return answer(f.id, status::misaligned, 0);
+  const std::uint64_t before =
+      f.width == 4 ? apply<std::uint32_t>(f, pin.at()) : apply<std::uint64_t>(f, pin.at());
+  return answer(f.id, status::done, before);
+}
+
+bool connection::on_reply(const frame& f) noexcept {
+  if (const record* r = shared_.records.find(f.id, *this, op_kind::get); r != nullptr) {
+    if (f.code == status::done && r->received != r->bytes) return false;
+    finish_request(f.id, f.code);
+    return true;
+  }
+  const record* r = shared_.records.find(f.id, *this, op_kind::atomic);
+  if (r == nullptr) return false;
+  if (f.code == status::done && r->into != nullptr) {
+    std::array<std::byte, 8> value;
+    std::memcpy(value.data(), &f.value, value.size());
+    if (r->width == 4) {
+      const auto narrow = static_cast<std::uint32_t>(f.value);
+      std::memcpy(value.data(), &narrow, sizeof narrow);
+    }
+    std::memcpy(r->into, value.data(), r->width);
+  }
+  finish_request(f.id, f.code);
+  return true;
+}
+
+void connection::finish_request(record_id id, status code) noexcept {
+  --requests;
+  shared_.records.finish(id, code);
+}
+
+}  // namespace heddle::backends::tcp

@@ -1,0 +1,61 @@
+// handshake.h - both ends of the proof that a fresh connection is of this job, without blocking.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "backends/tcp/socket.h"
+#include "wire/hello.h"
+
+namespace heddle::backends::tcp {
+
+/// Drives one connection from its making to the point where frames may follow. Takes from the
+/// socket exactly the handshake's bytes. See wire/hello.h for what is said.
+class handshake {
+ public:
+  enum class state : std::uint8_t { pending, done, failed };
+
+  /// The end that connected, and whom it wants: `mine` but for its nonce.
+  static handshake initiate(descriptor fd, wire::hello mine, std::span<const std::byte, 32> secret);
+  /// The end that accepted, as rank `self` of `size`.
+  static handshake accept(descriptor fd, std::uint32_t self, std::uint32_t size,
+                          std::span<const std::byte, 32> secret);
+
+  /// Goes as far as the socket allows. Failed: hang up, nothing the peer said is to be used.
+  state advance() noexcept;
+
+  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+  /// Pending: true when it waits for room to write (or for the connection), false for bytes.
+  [[nodiscard]] bool waits_to_write() const noexcept { return connecting_ || sent_ < to_send_; }
+  /// Acceptor, done: who it is and what for.
+  [[nodiscard]] const wire::hello& peer() const noexcept { return theirs_; }
+  [[nodiscard]] descriptor release() noexcept { return std::move(fd_); }
+
+ private:
+  handshake(descriptor fd, wire::role role, std::span<const std::byte, 32> secret) noexcept;
+
+  bool write_out() noexcept;
+  bool read_in() noexcept;
+  state step() noexcept;
+  state meet_initiator() noexcept;
+  state meet_acceptor() noexcept;
+  state check_initiator() noexcept;
+  void queue(std::span<const std::byte> bytes) noexcept;
+  void expect(std::size_t bytes) noexcept;
+  [[nodiscard]] wire::hello_image image_read() const noexcept;
+  [[nodiscard]] wire::proof proof_read(std::size_t at) const noexcept;
+
+  static constexpr std::size_t longest = wire::hello_bytes + wire::proof_bytes;
+  descriptor fd_;
+  wire::role role_;
+  std::span<const std::byte, 32> secret_;
+  std::uint32_t size_ = 0;
+  bool connecting_ = false, met_ = false, last_write_ = false, broken_ = false;
+  wire::hello mine_, theirs_;
+  wire::hello_image my_image_{}, their_image_{};
+  std::array<std::byte, longest> in_, out_;
+  std::size_t got_ = 0, to_get_ = 0, sent_ = 0, to_send_ = 0;
+};
+
+}  // namespace heddle::backends::tcp

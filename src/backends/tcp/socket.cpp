@@ -1,0 +1,180 @@
+// socket.cpp - the few socket calls the tcp backend makes.
+#include "backends/tcp/socket.h"
+
+#include <fmt/format.h>
+#include <heddle/status.h>
+#include <linux/sockios.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace heddle::backends::tcp {
+namespace {
+
+constexpr int listen_backlog = 1024;
+
+int native_family(const rail_address& a) noexcept {
+  return a.family == 4 ? AF_INET : AF_INET6;
+}
+
+descriptor stream_socket(const rail_address& a) noexcept {
+  return descriptor(
+      ::socket(native_family(a), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP));
+}
+
+void set_option(int fd, int level, int name, int value) noexcept {
+  // An option the kernel does not know costs speed at most, so its refusal is no error.
+  (void)::setsockopt(fd, level, name, &value, sizeof value);
+}
+
+[[noreturn]] void fail(const char* what, const rail_address& where) {
+  throw error(fmt::format("tcp: {} {}: {}", what, where.text(), std::strerror(errno)));
+}
+
+template <class Call>
+transferred attempt(Call call) noexcept {
+  using enum transferred::kind_t;
+  for (;;) {
+    const ssize_t n = call();
+    if (n > 0) return {some, static_cast<std::size_t>(n)};
+    if (n == 0) return {ended, 0};
+    if (errno == EINTR) continue;
+    return {errno == EAGAIN || errno == EWOULDBLOCK ? none : broken, 0};
+  }
+}
+
+msghdr message_of(std::span<iovec> parts) noexcept {
+  msghdr m{};
+  m.msg_iov = parts.data();
+  m.msg_iovlen = parts.size();
+  return m;
+}
+
+}  // namespace
+
+void descriptor::reset() noexcept {
+  if (fd_ >= 0) ::close(fd_);  // Linux has closed it also when it answers EINTR
+  fd_ = -1;
+}
+
+transferred receive(int fd, std::span<std::byte> into) noexcept {
+  return attempt([&] { return ::recv(fd, into.data(), into.size(), MSG_DONTWAIT); });
+}
+
+transferred receive(int fd, std::span<iovec> into) noexcept {
+  msghdr m = message_of(into);
+  return attempt([&] { return ::recvmsg(fd, &m, MSG_DONTWAIT); });
+}
+
+transferred transmit(int fd, std::span<const std::byte> from) noexcept {
+  return attempt([&] { return ::send(fd, from.data(), from.size(), MSG_DONTWAIT | MSG_NOSIGNAL); });
+}
+
+transferred transmit(int fd, std::span<iovec> from) noexcept {
+  const msghdr m = message_of(from);
+  return attempt([&] { return ::sendmsg(fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL); });
+}
+
+descriptor listen_at(rail_address& where) {
+  descriptor fd = stream_socket(where);
+  if (!fd.open()) fail("open a socket for", where);
+  const socket_address at = to_socket(where);
+  if (::bind(fd.get(), at.get(), at.length) != 0) fail("bind to", where);
+  if (::listen(fd.get(), listen_backlog) != 0) fail("listen at", where);
+  socket_address bound;
+  bound.length = sizeof bound.storage;
+  if (::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&bound.storage), &bound.length) != 0)
+    fail("find the port of", where);
+  where.port = from_socket(bound.get())->port;
+  return fd;
+}
+
+descriptor connect_to(const rail_address& from, const rail_address& to) noexcept {
+  descriptor fd = stream_socket(to);
+  if (!fd.open()) return {};
+  set_option(fd.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+  rail_address source = from;
+  source.port = 0;
+  const socket_address near = to_socket(source);
+  if (::bind(fd.get(), near.get(), near.length) != 0) return {};
+  const socket_address far = to_socket(to);
+  if (::connect(fd.get(), far.get(), far.length) == 0) return fd;
+  // EINTR: the connection goes on being made, as after EINPROGRESS.
+  return errno == EINPROGRESS || errno == EINTR ? std::move(fd) : descriptor{};
+}
+
+descriptor accept_from(int listener) noexcept {
+  for (;;) {
+    const int fd = ::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0 || errno != EINTR) return descriptor(fd);
+  }
+}
+
+connect_state state_of_connect(int fd) noexcept {
+  pollfd p{fd, POLLOUT, 0};
+  if (::poll(&p, 1, 0) <= 0) return connect_state::pending;
+  int reason = 0;
+  socklen_t length = sizeof reason;
+  if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &reason, &length) != 0 || reason != 0)
+    return connect_state::failed;
+  return connect_state::connected;
+}
+
+void tune(int fd, std::uint64_t timeout_ms) noexcept {
+  const auto ms = static_cast<int>(std::clamp<std::uint64_t>(timeout_ms, 1000, 3'600'000));
+  set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, std::max(1, ms / 2000));
+  set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, std::max(1, ms / 8000));
+  set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, ms);
+}
+
+void close_softly(descriptor fd) noexcept {
+  if (!fd.open()) return;
+  (void)::shutdown(fd.get(), SHUT_WR);
+  std::array<std::byte, 16 * 1024> unread;
+  constexpr int most_reads = 1024;  // a peer that keeps sending does not keep us
+  for (int i = 0; i < most_reads; ++i) {
+    if (receive(fd.get(), std::span(unread)).kind != transferred::kind_t::some) return;
+  }
+}
+
+bool all_sent(int fd) noexcept {
+  int unsent = 0;
+  return ::ioctl(fd, SIOCOUTQNSD, &unsent) != 0 || unsent == 0;
+}
+
+descriptor make_epoll() {
+  descriptor fd(::epoll_create1(EPOLL_CLOEXEC));
+  if (!fd.open()) throw error(fmt::format("tcp: epoll_create1: {}", std::strerror(errno)));
+  return fd;
+}
+
+descriptor make_eventfd() {
+  descriptor fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!fd.open()) throw error(fmt::format("tcp: eventfd: {}", std::strerror(errno)));
+  return fd;
+}
+
+void signal_eventfd(int fd) noexcept {
+  const std::uint64_t one = 1;
+  while (::write(fd, &one, sizeof one) < 0 && errno == EINTR) {
+  }
+}
+
+void clear_eventfd(int fd) noexcept {
+  std::uint64_t count = 0;
+  while (::read(fd, &count, sizeof count) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace heddle::backends::tcp

@@ -1,0 +1,75 @@
+// hello.cpp - the image of a hello, and the keyed hash over two of them.
+#include "wire/hello.h"
+
+#include <sodium.h>
+
+#include <algorithm>
+
+#include "wire/bytes.h"
+
+namespace heddle::wire {
+namespace {
+
+// Image: magic 4, version 2, lane 2, from 4, to 4, rail 1, zero 15, nonce 32.
+constexpr std::uint32_t magic = 0x4c444548;  // "HEDL"
+constexpr std::size_t nonce_at = 32;
+
+bool padding_is_zero(std::span<const std::byte> bytes) noexcept {
+  return std::ranges::all_of(bytes.subspan(17, nonce_at - 17),
+                             [](std::byte b) { return b == std::byte{0}; });
+}
+
+}  // namespace
+
+nonce fresh_nonce() noexcept {
+  nonce out;
+  randombytes_buf(out.data(), out.size());
+  return out;
+}
+
+hello_image encode(const hello& h) noexcept {
+  hello_image out{};
+  store_le(out.data(), magic);
+  store_le(out.data() + 4, protocol_version);
+  store_le(out.data() + 6, h.lane);
+  store_le(out.data() + 8, h.from);
+  store_le(out.data() + 12, h.to);
+  store_le(out.data() + 16, h.rail);
+  std::ranges::copy(h.random, out.begin() + nonce_at);
+  return out;
+}
+
+std::optional<hello> parse_hello(std::span<const std::byte> bytes) noexcept {
+  if (bytes.size() != hello_bytes) return std::nullopt;
+  const std::byte* at = bytes.data();
+  if (load_le<std::uint32_t>(at) != magic) return std::nullopt;
+  if (load_le<std::uint16_t>(at + 4) != protocol_version) return std::nullopt;
+  hello h;
+  h.lane = load_le<std::uint16_t>(at + 6);
+  h.from = load_le<std::uint32_t>(at + 8);
+  h.to = load_le<std::uint32_t>(at + 12);
+  h.rail = load_le<std::uint8_t>(at + 16);
+  std::ranges::copy(bytes.subspan(nonce_at), h.random.begin());
+  if (h.lane >= max_lanes || h.rail >= max_rails || !padding_is_zero(bytes)) return std::nullopt;
+  return h;
+}
+
+proof prove(std::span<const std::byte, 32> secret, role prover, const hello_image& initiator,
+            const hello_image& acceptor) noexcept {
+  static_assert(crypto_generichash_KEYBYTES_MIN <= 32 && 32 <= crypto_generichash_KEYBYTES_MAX);
+  std::array<std::byte, 1 + 2 * hello_bytes> said;
+  said[0] = static_cast<std::byte>(prover);
+  std::ranges::copy(initiator, said.begin() + 1);
+  std::ranges::copy(acceptor, said.begin() + 1 + hello_bytes);
+  const auto chars = [](const std::byte* p) { return reinterpret_cast<const unsigned char*>(p); };
+  proof out;
+  crypto_generichash(reinterpret_cast<unsigned char*>(out.data()), out.size(), chars(said.data()),
+                     said.size(), chars(secret.data()), secret.size());
+  return out;
+}
+
+bool same_proof(const proof& a, const proof& b) noexcept {
+  return sodium_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+}  // namespace heddle::wire

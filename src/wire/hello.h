@@ -1,0 +1,51 @@
+// hello.h - how the two ends of a fresh connection prove to each other that they are of one job.
+//
+//   initiator -> acceptor   hello
+//   acceptor -> initiator   hello, proof(acceptor)
+//   initiator -> acceptor   proof(initiator), and frames from here on
+// A proof is a hash keyed with the job's secret over the prover's role and both hellos. The role
+// makes a proof useless in the other direction; the nonces make it useless on another connection.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace heddle::wire {
+
+inline constexpr std::uint16_t protocol_version = 1;
+inline constexpr std::uint16_t max_lanes = 256;
+inline constexpr std::uint8_t max_rails = 8;
+inline constexpr std::size_t hello_bytes = 64;
+inline constexpr std::size_t proof_bytes = 32;
+
+using nonce = std::array<std::byte, 32>;
+using proof = std::array<std::byte, proof_bytes>;
+using hello_image = std::array<std::byte, hello_bytes>;
+
+/// Who speaks to whom, and on which of their ways.
+struct hello {
+  std::uint32_t from = 0;  ///< rank of the speaker
+  std::uint32_t to = 0;    ///< rank it believes to speak to
+  std::uint16_t lane = 0;  ///< below max_lanes
+  std::uint8_t rail = 0;   ///< of the initiator; below max_rails
+  nonce random{};
+  friend bool operator==(const hello&, const hello&) = default;
+};
+
+enum class role : std::uint8_t { initiator = 1, acceptor = 2 };
+
+/// A nonce nobody can foresee.
+[[nodiscard]] nonce fresh_nonce() noexcept;
+
+[[nodiscard]] hello_image encode(const hello& h) noexcept;
+/// Nothing when magic, version, lane, rail or padding is wrong. Total.
+[[nodiscard]] std::optional<hello> parse_hello(std::span<const std::byte> bytes) noexcept;
+
+[[nodiscard]] proof prove(std::span<const std::byte, 32> secret, role prover,
+                          const hello_image& initiator, const hello_image& acceptor) noexcept;
+/// Compares in constant time.
+[[nodiscard]] bool same_proof(const proof& a, const proof& b) noexcept;
+
+}  // namespace heddle::wire

@@ -1,0 +1,41 @@
+// reassembler.cpp - the receive buffer of one connection.
+#include "wire/reassembler.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace heddle::wire {
+
+reassembler::reassembler() : buffer_(std::make_unique_for_overwrite<std::byte[]>(capacity)) {}
+
+std::span<std::byte> reassembler::room() noexcept {
+  if (begin_ != 0) {
+    std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  return {buffer_.get() + end_, std::min(read_bytes, capacity - end_)};
+}
+
+reassembler::item reassembler::next() noexcept {
+  item out;
+  const std::span<const std::byte> bytes{buffer_.get() + begin_, end_ - begin_};
+  const parsed p = parse(bytes);
+  out.is = p.is;
+  if (p.is != verdict::frame) return out;
+  out.head = p.head;
+  const auto body = bytes.subspan(header_bytes(static_cast<std::uint8_t>(p.head.kind)));
+  if (body.size() >= p.head.payload) {
+    out.payload = body.first(p.head.payload);
+  } else if (p.head.kind == frame_kind::message || p.head.payload <= stream_bytes) {
+    out.is = verdict::more;
+    return out;
+  } else {
+    out.payload = body;
+    out.missing = p.head.payload - static_cast<std::uint32_t>(body.size());
+  }
+  begin_ += bytes.size() - body.size() + out.payload.size();
+  return out;
+}
+
+}  // namespace heddle::wire

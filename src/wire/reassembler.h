@@ -1,0 +1,50 @@
+// reassembler.h - cuts the byte stream of a connection into frames, without believing it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "wire/frame.h"
+
+namespace heddle::wire {
+
+/// The receive buffer of one connection.
+///
+/// Use: receive into room(), tell filled(), then next() until it wants more. Payloads point into
+/// the buffer and stay valid until room() is asked for again.
+class reassembler {
+ public:
+  static constexpr std::size_t read_bytes = 64 * 1024;  ///< most that room() offers
+  /// A put or get_data frame longer than this is handed out before all of it has arrived.
+  static constexpr std::size_t stream_bytes = 4096;
+
+  struct item {
+    verdict is = verdict::more;
+    frame head;
+    std::span<const std::byte> payload;  ///< of the payload, what is here
+    std::uint32_t missing = 0;           ///< of the payload, what is still to come on the stream
+  };
+
+  reassembler();
+
+  /// Where the next bytes of the stream go; never empty as long as next() was asked until `more`.
+  [[nodiscard]] std::span<std::byte> room() noexcept;
+  /// `bytes` were written at the front of room().
+  void filled(std::size_t bytes) noexcept { end_ += bytes; }
+
+  /// The next frame. When `missing` is not 0, that many bytes of the stream belong to its payload
+  /// and must be taken from the stream by the caller, past this buffer, which is then empty.
+  [[nodiscard]] item next() noexcept;
+  /// True when nothing is buffered.
+  [[nodiscard]] bool empty() const noexcept { return begin_ == end_; }
+
+ private:
+  // A partial message and one whole read fit.
+  static constexpr std::size_t capacity = common_header + max_message + read_bytes;
+
+  std::unique_ptr<std::byte[]> buffer_;
+  std::size_t begin_ = 0, end_ = 0;
+};
+
+}  // namespace heddle::wire
