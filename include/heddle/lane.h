@@ -56,7 +56,7 @@ class lane {
   /// The number of the next collective on this lane, from 0: for Heddle itself. Any thread.
   std::uint64_t next_collective() noexcept;
 
-  // --- remote memory ----------------------------------------------------------------------------
+  // --- remote memory -------------------------------------------------------------------
   /// Writes `from` to `to`. Completion: the bytes are visible to the peer.
   status try_put(std::span<const std::byte> from, remote_address to, completion c = {}) noexcept {
     if (to.target != nullptr &&
@@ -126,7 +126,7 @@ class lane {
     return try_atomic(atomic_op::compare_swap, at, desired, &old, c, expected);
   }
 
-  // --- messages ---------------------------------------------------------------------------------
+  // --- messages ------------------------------------------------------------------------
   /// Sends `data` to the receive at `to` that matches (this rank, `t`). Any size.
   /// Completion: `data` may be reused; for large data it has arrived. Tags: 0 to max_tag.
   status try_send(rank to, tag t, std::span<const std::byte> data, completion c = {}) noexcept;
@@ -144,8 +144,7 @@ class lane {
   status try_call(rank to, handler_id h, std::span<const std::byte> header,
                   std::span<const std::byte> payload, completion c = {}) noexcept;
 
-  // --- blocking forms: the same, waiting until done. Not from a callback or handler.
-  // --------------
+  // --- blocking forms: the same, waiting until done. Not from a callback or handler. ---
   status put(std::span<const std::byte> from, remote_address to) noexcept;
   status get(std::span<std::byte> into, remote_address from) noexcept;
   status send(rank to, tag t, std::span<const std::byte> data) noexcept;
@@ -169,7 +168,7 @@ class lane {
     return fetch_atomic(atomic_op::add, at, operand, old);
   }
 
-  // --- waiting and order ------------------------------------------------------------------------
+  // --- waiting and order ---------------------------------------------------------------
   /// Moves this lane forward once and delivers what has ended. Returns how many things happened;
   /// 0 as well when another thread is driving the lane, or from inside a callback.
   std::size_t poll() noexcept;

@@ -62,8 +62,7 @@ std::uint64_t lane::next_collective() noexcept {
   return core_->next_collective();
 }
 
-// --- operations
-// -----------------------------------------------------------------------------------------
+// --- operations ------------------------------------------------------------------------
 
 status lane::post_put(std::span<const std::byte> from, remote_address to, completion c) noexcept {
   command made = access_command(command_kind::put, to, c);
@@ -134,8 +133,7 @@ void lane::when_ready(completion c) noexcept {
   while (is_busy(core_->submit(made))) wait_for_room();
 }
 
-// --- blocking forms
-// -------------------------------------------------------------------------------------
+// --- blocking forms --------------------------------------------------------------------
 
 status lane::put(std::span<const std::byte> from, remote_address to) noexcept {
   return blocking([&](completion c) { return try_put(from, to, c); });
@@ -175,8 +173,7 @@ status lane::flush() noexcept {
   return flush(any_source);
 }
 
-// --- waiting
-// --------------------------------------------------------------------------------------------
+// --- waiting ---------------------------------------------------------------------------
 
 std::size_t lane::poll() noexcept {
   return core_->poll();

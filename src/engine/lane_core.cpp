@@ -38,8 +38,17 @@ lane_core::lane_core(int number, const protocols::surroundings& where,
       commands_(queue_capacity),
       port_(*this, where, std::move(endpoints)) {}
 
-// --- submitting
-// ---------------------------------------------------------------------------------------
+/// Every poll of the endpoints goes through here: it takes their readiness to tell away.
+std::size_t lane_core::advance(delivery_batch& batch) noexcept {
+  telling_ = false;
+  return port_.progress(batch);
+}
+
+bool lane_core::arm() noexcept {
+  return telling_ = port_.arm();
+}
+
+// --- submitting ------------------------------------------------------------------------
 
 status lane_core::submit(const protocols::command& c) noexcept {
   delivery_batch& batch = delivery_batch::mine();
@@ -89,7 +98,7 @@ void lane_core::release(delivery_batch& batch) noexcept {
 std::size_t lane_core::poll() noexcept {
   delivery_batch& batch = delivery_batch::mine();
   if (batch.running() || !hold_.try_acquire()) return 0;
-  const std::size_t events = port_.progress(batch);
+  const std::size_t events = advance(batch);
   ++polls_;
   if (std::exchange(armed_, false)) helper_.nudge();  // what it counted on is no longer armed
   release(batch);
@@ -99,7 +108,7 @@ std::size_t lane_core::poll() noexcept {
 status lane_core::probe(rank source, const tag_match& match, outcome& found) noexcept {
   if (!hold_.try_acquire()) return status::busy_lane;
   delivery_batch& batch = delivery_batch::mine();
-  port_.progress(batch);
+  advance(batch);
   ++polls_;
   if (std::exchange(armed_, false)) helper_.nudge();
   const status s = port_.probe(source, match, found);
@@ -118,8 +127,7 @@ status lane_core::cancel(const completion& which) noexcept {
   return s;
 }
 
-// --- waiting
-// ------------------------------------------------------------------------------------------
+// --- waiting ---------------------------------------------------------------------------
 
 bool lane_core::wait(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept {
   if (spin(s, target, deadline_ns)) return true;
@@ -152,7 +160,7 @@ bool lane_core::spin(detail::signal& s, std::uint64_t target, std::uint64_t dead
 bool lane_core::prepare_wait() noexcept {
   delivery_batch& batch = delivery_batch::mine();
   if (batch.running() || !hold_.try_acquire()) return false;
-  const bool idle = port_.progress(batch) == 0 && port_.arm();
+  const bool idle = advance(batch) == 0 && arm();
   if (idle) sleepers_.add(1);
   release(batch);
   batch.run();
@@ -183,13 +191,14 @@ void lane_core::sleep_until_event(std::uint64_t deadline_ns) noexcept {
   }
 }
 
-// --- for the executor
-// -----------------------------------------------------------------------------------
+// --- for the executor ------------------------------------------------------------------
 
 std::size_t lane_core::progress() noexcept {
   delivery_batch& batch = delivery_batch::mine();
   if (!hold_.try_acquire()) return 0;
-  const std::size_t events = port_.progress(batch);
+  // What a sleeper of the program is told of is the sleeper's: polling would stop the telling.
+  const bool covered = telling_ && sleepers_.get() != 0;
+  const std::size_t events = covered ? 0 : advance(batch);
   release(batch);
   return events + batch.run();
 }
@@ -200,9 +209,9 @@ lane_core::readiness lane_core::prepare_sleep() noexcept {
   readiness r = readiness::armed;
   if (std::exchange(polls_seen_, polls_) != polls_) {
     r = readiness::attended;
-  } else if (sleepers_.get() != 0) {
+  } else if (telling_ && sleepers_.get() != 0) {
     r = readiness::covered;
-  } else if (port_.progress(batch) != 0 || !port_.arm()) {
+  } else if (advance(batch) != 0 || !arm()) {
     r = readiness::work;
   }
   armed_ = r == readiness::armed || r == readiness::covered;

@@ -34,8 +34,7 @@ class lane_core {
   [[nodiscard]] std::uint64_t next_collective() noexcept { return collectives_.next(); }
   [[nodiscard]] const protocols::port& port() const noexcept { return port_; }
 
-  // --- any thread
-  // -----------------------------------------------------------------------------------
+  // --- any thread ----------------------------------------------------------------------
   /// done, posted, busy_queue, busy_records, or why not.
   status submit(const protocols::command& c) noexcept;
   /// The program's poll: also tells the executor that this lane is attended to.
@@ -46,8 +45,7 @@ class lane_core {
   /// (0: none).
   bool wait(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept;
 
-  // --- the executor's thread
-  // --------------------------------------------------------------------------
+  // --- the executor's thread -----------------------------------------------------------
   enum class readiness {
     work,      ///< there was something to do: do not sleep
     armed,     ///< its descriptors tell when there is
@@ -61,12 +59,13 @@ class lane_core {
   /// Something is in flight that needs maintain().
   [[nodiscard]] bool waiting() const noexcept { return port_.in_flight_hint() != 0; }
 
-  // --- the end: no other thread uses the lane any more
-  // ------------------------------------------------
+  // --- the end: no other thread uses the lane any more ---------------------------------
   [[nodiscard]] bool quiet() const noexcept { return port_.quiet(); }
   void abort() noexcept;
 
  private:
+  std::size_t advance(protocols::delivery_batch& batch) noexcept;
+  bool arm() noexcept;
   void release(protocols::delivery_batch& batch) noexcept;
   void drain(protocols::delivery_batch& batch) noexcept;
   bool spin(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept;
@@ -87,6 +86,7 @@ class lane_core {
 
   // Holder only.
   protocols::port port_;
+  bool telling_ = false;          // the descriptors tell of news: armed, and not polled since
   bool armed_ = false;            // the executor counts on the descriptors, or on a sleeper
   std::uint64_t polls_ = 0;       // by the program
   std::uint64_t polls_seen_ = 0;  // of these, at the executor's last look

@@ -52,8 +52,7 @@ void world_core::barrier() {
   session_->barrier();
 }
 
-// --- lanes
-// ----------------------------------------------------------------------------------------------
+// --- lanes -----------------------------------------------------------------------------
 
 /// With mutex_ held, or before other threads exist.
 lane_core& world_core::lane_at(int number) {
@@ -117,8 +116,7 @@ void world_core::set_handler(handler_id id, call_handler function, void* context
   handlers_[id].set(function != nullptr ? handler_store_.back().get() : nullptr);
 }
 
-// --- for the executor
-// -----------------------------------------------------------------------------------
+// --- for the executor ------------------------------------------------------------------
 
 std::size_t world_core::serve_devices() {
   std::size_t count = 0;

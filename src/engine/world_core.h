@@ -40,8 +40,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   [[nodiscard]] std::span<backends::device* const> devices() const noexcept { return devices_; }
   void barrier();
 
-  // --- memory (world_memory.cpp)
-  // ----------------------------------------------------------------------
+  // --- memory (world_memory.cpp) -------------------------------------------------------
   [[nodiscard]] region expose(std::span<std::byte> memory, rights allowed);
   [[nodiscard]] region allocate(std::size_t bytes, rights allowed);
   void withdraw(const key& of) noexcept;
@@ -55,8 +54,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
                                                                         std::uint64_t bytes,
                                                                         rights allowed) noexcept;
 
-  // --- lanes and handlers
-  // -----------------------------------------------------------------------------
+  // --- lanes and handlers --------------------------------------------------------------
   /// A lane the program opens: -1 for the next free number. Throws error: taken, out of range.
   lane_core& open_lane(int number);
   /// Frees the number; the lane stays, for peers and for the next who opens it.
@@ -64,14 +62,12 @@ class world_core : public std::enable_shared_from_this<world_core> {
   void for_each_lane(const std::function<void(lane_core&)>& f);
   void set_handler(handler_id id, call_handler function, void* context);
 
-  // --- for the executor
-  // ---------------------------------------------------------------------------------
+  // --- for the executor ----------------------------------------------------------------
   /// Set-up work of the devices; makes the lanes that peers ask for.
   std::size_t serve_devices();
   [[nodiscard]] std::uint64_t maintain_interval_ms() const noexcept;
 
-  // --- for people (world_describe.cpp)
-  // ------------------------------------------------------------------
+  // --- for people (world_describe.cpp) -------------------------------------------------
   [[nodiscard]] std::string describe();
   [[nodiscard]] std::string route(rank peer) const;
   [[nodiscard]] std::string host(rank peer) const;

@@ -97,8 +97,7 @@ std::shared_ptr<memory::remote_memory> world_core::import(const key& of_peer) {
   return made;
 }
 
-// --- symmetric memory
-// -------------------------------------------------------------------------------
+// --- symmetric memory ------------------------------------------------------------------
 
 std::span<std::byte> world_core::add_symmetric(std::uint64_t bytes, rights allowed,
                                                std::uint64_t& number) {
@@ -157,8 +156,7 @@ std::unique_ptr<memory::remote_memory> world_core::import_symmetric(rank peer, s
 
 }  // namespace engine
 
-// --- region, symmetric_memory: the handles
-// ----------------------------------------------------------
+// --- region, symmetric_memory: the handles ---------------------------------------------
 
 region::region(region&& other) noexcept = default;
 

@@ -75,8 +75,7 @@ link& port::link_to(rank peer) {
   return *slot;
 }
 
-// --- records
-// --------------------------------------------------------------------------------------
+// --- records ---------------------------------------------------------------------------
 
 record& port::begin(link* l, const command& c) {
   record& r = records_.take();
@@ -125,8 +124,7 @@ void port::count_down(link& l) {
   if (counted_ == 0) wake_flushes(flushes_, status::done);
 }
 
-// --- flush and room
-// -------------------------------------------------------------------------------
+// --- flush and room --------------------------------------------------------------------
 
 status port::wait_for_flush(const command& c) {
   if (c.peer != any_source && !valid(c.peer)) return status::invalid;
@@ -151,8 +149,7 @@ void port::wake_room_waiters() {
   for (const completion& c : std::exchange(room_waiters_, {})) out_->add(c, {});
 }
 
-// --- the way to the wire
-// --------------------------------------------------------------------------
+// --- the way to the wire ---------------------------------------------------------------
 
 bool port::post_message(link& l, const wire::message& m, std::span<const std::byte> payload) {
   const wire::prefix p(m);

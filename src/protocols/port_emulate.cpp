@@ -30,8 +30,7 @@ wire::message access_message(wire::message_kind kind, const record& r) {
 
 }  // namespace
 
-// --- the initiator
-// ----------------------------------------------------------------------------------
+// --- the initiator ---------------------------------------------------------------------
 
 std::uint64_t port::fragmented_bytes(const record& r) const noexcept {
   if (r.source != any_source) return fetch_into(r).size();
@@ -117,8 +116,7 @@ void port::on_fragment(link& l, record& r, const wire::message& m, status code) 
   if (r.at == stage::reply && pump(l, r) == status::busy_queue) enqueue(l, r);
 }
 
-// --- the target
-// -------------------------------------------------------------------------------------
+// --- the target ------------------------------------------------------------------------
 
 void port::on_rma_put(link& l, const wire::message& m) {
   const auto range =

@@ -52,7 +52,7 @@ void port::on_event(const backends::event& e) {
   link& l = link_to(e.peer);
   if (e.kind == backends::event::kind_t::peer_lost) return lose(l);
   l.heard = true;
-  const auto m = wire::parse(e.bytes);
+  const auto m = wire::parse_message(e.bytes);
   if (!m) return violated(l);
   on_message(l, *m);
 }

@@ -65,8 +65,7 @@ status port::start_message(link& l, record& r) {
   return status::done;
 }
 
-// --- receiving
-// ------------------------------------------------------------------------------------
+// --- receiving -------------------------------------------------------------------------
 
 /// Never `done`: source, tag and length travel in the completion's outcome.
 status port::receive(command c) {

@@ -25,8 +25,7 @@ rendezvous remote_of(const wire::message& m) {
 
 }  // namespace
 
-// --- the sender
-// -------------------------------------------------------------------------------------
+// --- the sender ------------------------------------------------------------------------
 
 /// Makes the data readable for the peer: as part of a region it can map, or as a region of its own.
 void port::lend(link& l, record& r, wire::message& request) {
@@ -77,8 +76,7 @@ void port::on_finished(link& l, const wire::message& m) {
   finish(*r, static_cast<status>(std::min(m.flag, static_cast<std::uint8_t>(status::closed))));
 }
 
-// --- the receiver
-// -----------------------------------------------------------------------------------
+// --- the receiver ----------------------------------------------------------------------
 
 void port::on_tag_request(link& l, const wire::message& m) {
   if (record* r = matcher_.find_receive(l.peer, m.word)) {

@@ -97,7 +97,7 @@ prefix::prefix(const message& m) noexcept {
   }
 }
 
-std::optional<message> parse(std::span<const std::byte> bytes) noexcept {
+std::optional<message> parse_message(std::span<const std::byte> bytes) noexcept {
   if (bytes.size() < base_bytes) return {};
   message m;
   std::uint8_t header_bytes = 0;

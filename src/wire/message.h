@@ -69,6 +69,6 @@ class prefix {
 
 /// Total: any bytes give a message whose spans lie inside `bytes`, or nothing. Fields are checked
 /// for form only (kind, header length, handler range); what they refer to is the caller's to check.
-[[nodiscard]] std::optional<message> parse(std::span<const std::byte> bytes) noexcept;
+[[nodiscard]] std::optional<message> parse_message(std::span<const std::byte> bytes) noexcept;
 
 }  // namespace heddle::wire

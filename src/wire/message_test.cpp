@@ -37,7 +37,7 @@ TEST(Message, ComesBackAsItWasForEveryKind) {
     m.header = header;
     m.payload = payload;
     const auto bytes = joined(m);
-    const auto back = parse(bytes);
+    const auto back = parse_message(bytes);
     ASSERT_TRUE(back) << k;
     EXPECT_EQ(joined(*back), bytes) << k;
     EXPECT_EQ(back->word, m.word);
@@ -51,22 +51,22 @@ TEST(Message, EveryTruncationOfTheFixedPartIsRefused) {
   m.kind = message_kind::rma_atomic;
   const auto bytes = joined(m);
   for (std::size_t n = 0; n < bytes.size(); ++n) {
-    EXPECT_FALSE(parse(std::span(bytes).first(n))) << n;
+    EXPECT_FALSE(parse_message(std::span(bytes).first(n))) << n;
   }
 }
 
 TEST(Message, RefusesUnknownKindsLongHeadersAndLargeHandlers) {
   auto bytes = joined({});
   bytes[0] = std::byte{0};
-  EXPECT_FALSE(parse(bytes));
+  EXPECT_FALSE(parse_message(bytes));
   bytes[0] = std::byte{200};
-  EXPECT_FALSE(parse(bytes));
+  EXPECT_FALSE(parse_message(bytes));
   bytes = joined({});
   bytes[4] = std::byte{65};
-  EXPECT_FALSE(parse(bytes));
+  EXPECT_FALSE(parse_message(bytes));
   bytes = joined({});
   bytes[3] = std::byte{0xff};
-  EXPECT_FALSE(parse(bytes));
+  EXPECT_FALSE(parse_message(bytes));
 }
 
 TEST(Message, GarbageNeverYieldsSpansOutsideTheInput) {
@@ -77,7 +77,7 @@ TEST(Message, GarbageNeverYieldsSpansOutsideTheInput) {
     bytes[0] = static_cast<std::byte>(random() % 16);
     bytes[3] = bytes[6] = bytes[7] = std::byte{0};
     const auto input = std::span<const std::byte>(bytes).first(random() % bytes.size());
-    if (const auto m = parse(input)) {
+    if (const auto m = parse_message(input)) {
       EXPECT_EQ(m->payload.data() + m->payload.size(), input.data() + input.size());
       EXPECT_LE(m->header.size(), max_call_header);
     }
