@@ -1,0 +1,105 @@
+// command_line_test.cpp - the command line of `heddle` itself.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "system/child.h"
+
+namespace heddle::test {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::MatchesRegex;
+using testing::StartsWith;
+
+TEST(CommandLine, TellsItsVersion) {
+  EXPECT_THAT(run({HEDDLE, "--version"}).out, MatchesRegex("heddle [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+TEST(CommandLine, HelpComesOnStdoutAndIsNoFailure) {
+  const auto how = run({HEDDLE, "run", "--help"});
+  EXPECT_EQ(how.status, 0);
+  EXPECT_THAT(how.out, AllOf(HasSubstr("Usage: heddle run [OPTIONS] [--] PROGRAM"),
+                             HasSubstr("--keep-going"), HasSubstr("Examples:")));
+  EXPECT_THAT(how.err, IsEmpty());
+}
+
+TEST(CommandLine, WrongUseGivesTwoAndSaysWhat) {
+  const std::vector<std::pair<std::vector<std::string>, const char*>> wrong{
+      {{HEDDLE}, "subcommand is required"},
+      {{HEDDLE, "wave"}, "no command 'wave'"},
+      {{HEDDLE, "run", "-n", "2"}, "PROGRAM is required"},
+      {{HEDDLE, "run", "-n", "0", "true"}, "not in range"},
+      {{HEDDLE, "run", "-n", "two", "true"}, "--ranks"},
+      {{HEDDLE, "run", "--bind", "moon", "true"}, "--bind"},
+      {{HEDDLE, "info", "--nothing"}, "--nothing"},
+  };
+  for (const auto& [command, text] : wrong) {
+    const auto how = run(command);
+    EXPECT_EQ(how.status, 2) << text;
+    EXPECT_THAT(how.err, HasSubstr(text));
+    EXPECT_THAT(how.out, IsEmpty());
+  }
+}
+
+TEST(CommandLine, AVariableThatCannotBeSetIsRefused) {
+  EXPECT_THAT(run(heddle_run({"--env", "A"}, {"true"})).err, HasSubstr("'A' sets no variable"));
+  EXPECT_THAT(run(heddle_run({"--env", "HEDDLE_RANK=1"}, {"true"})).err,
+              HasSubstr("HEDDLE_RANK is set by the launcher"));
+}
+
+TEST(CommandLine, TheProgramsOwnOptionsAreLeftToIt) {
+  EXPECT_EQ(run({HEDDLE, "run", "echo", "-n", "--prefix", "--", "x"}).out, "--prefix -- x");
+  EXPECT_EQ(run({HEDDLE, "run", "--", "echo", "-n", "--prefix", "--", "x"}).out, "--prefix -- x");
+}
+
+TEST(CommandLine, CompletionKnowsCommandsOptionsAndValues) {
+  const std::string complete =
+      "source <(" HEDDLE
+      " --completion bash); try() { COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _heddle; "
+      "echo \"${COMPREPLY[*]}\"; }; try heddle in; try heddle run --ke; try heddle run --bind ''";
+  const auto how = run({"bash", "-c", complete});
+  EXPECT_EQ(how.out, "info\n--keep-going\nnone core\n") << how.err;
+  EXPECT_THAT(how.err, IsEmpty());
+}
+
+TEST(CommandLine, InfoListsSettingsWithValueAndOrigin) {
+  const auto how = run({"env", "HEDDLE_LOG=error", HEDDLE, "info"});
+  EXPECT_EQ(how.status, 0);
+  EXPECT_THAT(how.out, AllOf(StartsWith("heddle "), HasSubstr("HEDDLE_BACKENDS"),
+                             testing::ContainsRegex("HEDDLE_LOG +\\* error")));
+}
+
+TEST(CommandLine, InfoAsJsonIsOneObject) {
+  const auto how = run({"env", "HEDDLE_LOG=error", HEDDLE, "info", "--json"});
+  const auto all = nlohmann::json::parse(how.out);
+  EXPECT_TRUE(all.contains("version"));
+  EXPECT_FALSE(all.contains("problem"));
+  const auto is_log = [](const nlohmann::json& row) { return row["name"] == "HEDDLE_LOG"; };
+  const auto row = std::find_if(all["settings"].begin(), all["settings"].end(), is_log);
+  ASSERT_NE(row, all["settings"].end());
+  EXPECT_EQ((*row)["value"], "error");
+  EXPECT_EQ((*row)["origin"], "environment");
+}
+
+TEST(CommandLine, InfoShowsABadSettingAndFails) {
+  const auto how = run({"env", "HEDDLE_LOG=loud", HEDDLE, "info"});
+  EXPECT_EQ(how.status, 1);
+  EXPECT_THAT(how.out, HasSubstr("HEDDLE_LOG=loud: accepted is off | error"));
+}
+
+TEST(CommandLine, AProgramCanStartItselfAsAJob) {
+  const auto how = run({SELF_LAUNCHER, "a word"});
+  EXPECT_EQ(how.status, 0) << how.err;
+  EXPECT_THAT(sorted_lines(how.out),
+              ElementsAre("rank 0 of 3 heard a word", "rank 1 of 3 heard a word",
+                          "rank 2 of 3 heard a word"));
+}
+
+}  // namespace
+}  // namespace heddle::test

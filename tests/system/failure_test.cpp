@@ -1,0 +1,96 @@
+// failure_test.cpp - what `heddle run` does when programs fail, cannot start, or leave a mess.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "system/child.h"
+
+namespace heddle::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+TEST(Failure, SuccessOfAllRanksIsSilentSuccess) {
+  const auto how = run(heddle_run({"-n", "4"}, {"true"}));
+  EXPECT_EQ(how.status, 0);
+  EXPECT_THAT(how.out + how.err, IsEmpty());
+}
+
+TEST(Failure, TheFirstFailingStatusIsTheLaunchersAndTheRankIsNamed) {
+  const auto how = run(heddle_probe({"-n", "3"}, {"1:fail", "sleep"}));
+  EXPECT_EQ(how.status, 7);
+  EXPECT_THAT(how.err, AllOf(HasSubstr("rank 1 ("), HasSubstr("exited with status 7"),
+                             HasSubstr("ending the other ranks"), Not(HasSubstr("rank 0 ("))));
+}
+
+TEST(Failure, ASignalGivesTheStatusAShellWouldGive) {
+  const auto how = run(heddle_probe({"-n", "2"}, {"1:kill", "sleep"}));
+  EXPECT_EQ(how.status, 128 + 9);
+  EXPECT_THAT(how.err, AllOf(HasSubstr("rank 1 ("), HasSubstr("killed by signal 9 (SIGKILL)")));
+}
+
+TEST(Failure, RanksThatDoNotListenToSigtermAreKilledToo) {
+  const auto how = run(heddle_probe({"-n", "3"}, {"deaf", "barrier", "0:fail", "sleep"}));
+  EXPECT_EQ(how.status, 7);
+}
+
+TEST(Failure, WithKeepGoingTheOthersFinishTheirWork) {
+  const auto how = run(heddle_run(
+      {"-n", "3", "--keep-going"},
+      {"sh", "-c", "[ $HEDDLE_RANK = 1 ] && exit 5; sleep 0.2; echo done $HEDDLE_RANK"}));
+  EXPECT_EQ(how.status, 5);
+  EXPECT_THAT(sorted_lines(how.out), testing::ElementsAre("done 0", "done 2"));
+  EXPECT_THAT(how.err, Not(HasSubstr("ending the other ranks")));
+}
+
+TEST(Failure, AMissingProgramIsNamedAndGives127) {
+  for (const char* name : {"./no-such-program", "no-such-program", ""}) {
+    const auto how = run(heddle_run({"-n", "3"}, {name}));
+    EXPECT_EQ(how.status, 127);
+    EXPECT_THAT(how.err, HasSubstr(std::string("cannot run ") + name + ": no such program"));
+  }
+}
+
+TEST(Failure, AFileThatIsNoProgramGives126) {
+  const std::string file = testing::TempDir() + "/not-a-program-" + std::to_string(getpid());
+  std::ofstream(file) << "\x7f"
+                         "ELF, but not really\n";
+  EXPECT_EQ(run(heddle_run({"-n", "2"}, {file})).status, 126);
+  chmod(file.c_str(), 0700);
+  const auto how = run(heddle_run({"-n", "2"}, {file}));
+  unlink(file.c_str());
+  EXPECT_THAT(how.status, testing::AnyOf(126, 127, 2)) << how.err;
+  EXPECT_THAT(how.err, Not(IsEmpty()));
+  EXPECT_EQ(run(heddle_run({"-n", "2"}, {"/tmp"})).status, 126);
+}
+
+TEST(Failure, WhatARankLeavesInItsProcessGroupIsEnded) {
+  child job(heddle_run({"-n", "2"}, {"sh", "-c", "sleep 1000 & sleep 1000 & exit 0"}));
+  EXPECT_EQ(job.wait(), 0);
+  EXPECT_THAT(job.marked(), IsEmpty());
+}
+
+TEST(Failure, WhatAKilledRankLeavesIsEndedEvenIfItIgnoresSigterm) {
+  const auto how = run(heddle_run(
+      {"-n", "1"}, {"sh", "-c", "(trap '' TERM; sleep 1000; sleep 1000) & kill -KILL $$"}));
+  EXPECT_EQ(how.status, 128 + 9);
+}
+
+TEST(Failure, ALauncherKilledOutrightTakesTheRanksAndTheirChildrenAlong) {
+  child job(
+      heddle_run({"-n", "3"}, {"sh", "-c", "sleep 1000 & " BOOT_PROBE " barrier ready sleep"}));
+  job.read_until("ready", 3);
+  EXPECT_EQ(job.marked().size(), 3u * 3 + 2);  // shell, sleep and probe; launcher and guardian
+  job.send_signal(SIGKILL);
+  EXPECT_EQ(job.wait(), 128 + 9);
+  job.wait_for_none_marked();
+}
+
+}  // namespace
+}  // namespace heddle::test

@@ -1,0 +1,79 @@
+// stream_test.cpp - what ranks read and write under `heddle run`.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "system/child.h"
+
+namespace heddle::test {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(Streams, RankZeroReadsTheInputAndTheOthersNothing) {
+  const auto how = run(heddle_run({"-n", "3"}, {"sh", "-c", "echo $HEDDLE_RANK=$(cat)"}), "abc\n");
+  EXPECT_THAT(sorted_lines(how.out), ElementsAre("0=abc", "1=", "2="));
+}
+
+TEST(Streams, WithPrefixEachLineOfBothOutputsIsLedByItsRank) {
+  const auto how = run(heddle_run({"-n", "2", "--prefix"},
+                                  {"sh", "-c", "echo a; echo b; echo bad >&2; printf 'no end'"}));
+  EXPECT_EQ(how.status, 0);
+  EXPECT_THAT(sorted_lines(how.out),
+              ElementsAre("[0] a", "[0] b", "[0] no end", "[1] a", "[1] b", "[1] no end"));
+  EXPECT_THAT(sorted_lines(how.err), ElementsAre("[0] bad", "[1] bad"));
+}
+
+TEST(Streams, WithPrefixLinesOfManyRanksDoNotMix) {
+  const char* script = "for i in $(seq 300); do printf %s $HEDDLE_RANK; printf '%s\\n' -line; done";
+  const auto how = run(heddle_run({"-n", "8", "--prefix"}, {"sh", "-c", script}));
+  const auto lines = sorted_lines(how.out);
+  EXPECT_EQ(lines.size(), 8u * 300);
+  EXPECT_THAT(lines, Each(testing::MatchesRegex("\\[([0-7])\\] [0-7]-line")));
+  for (const auto& line : lines) EXPECT_EQ(line[1], line[4]);
+}
+
+TEST(Streams, WithPrefixMuchOutputComesWhole) {
+  const auto how = run(heddle_run({"-n", "2", "--prefix"}, {"seq", "200000"}));
+  EXPECT_EQ(how.status, 0);
+  EXPECT_EQ(sorted_lines(how.out).size(), 400'000u);
+}
+
+TEST(Streams, AnOutputThatNobodyReadsAnyMoreEndsItsWriters) {
+  const std::string command = HEDDLE " run -n 2 --prefix -- yes | head -n 1";
+  const auto how = run({"bash", "-c", "set -o pipefail; " + command});
+  EXPECT_EQ(how.status, 128 + SIGPIPE);
+  EXPECT_THAT(how.out, testing::MatchesRegex("\\[[01]\\] y\n"));
+}
+
+TEST(Streams, AnOutputThatNobodyReadsDoesNotKeepTheLauncherFromEnding) {
+  child job(heddle_run({"-n", "2", "--prefix"}, {"sh", "-c", "echo ready; exec yes"}));
+  job.read_until("ready", 2);
+  job.send_signal(SIGINT);
+  job.send_signal(SIGTERM);
+  EXPECT_NE(job.wait(), 0);
+  EXPECT_THAT(job.marked(), IsEmpty());
+}
+
+TEST(Streams, VariablesAreSetForAllRanks) {
+  const auto how = run(heddle_run({"-n", "2", "--env", "A=1", "--env", "B=x=y z", "--env", "HOME="},
+                                  {"sh", "-c", "echo $HEDDLE_RANK/$HEDDLE_SIZE \"$A,$B,$HOME\""}));
+  EXPECT_THAT(sorted_lines(how.out), ElementsAre("0/2 1,x=y z,", "1/2 1,x=y z,"));
+}
+
+TEST(Streams, BoundRanksHaveOneCpuEach) {
+  const auto how = run(heddle_run({"-n", "3", "--bind", "core"}, {"nproc"}));
+  EXPECT_THAT(sorted_lines(how.out), ElementsAre("1", "1", "1"));
+}
+
+TEST(Streams, RanksInheritNoDescriptorsButTheirOwn) {
+  const auto how =
+      run(heddle_run({"-n", "3"}, {"sh", "-c", "ls -l /proc/self/fd | grep -c socket:"}));
+  EXPECT_THAT(sorted_lines(how.out), ElementsAre("1", "1", "1"));
+}
+
+}  // namespace
+}  // namespace heddle::test

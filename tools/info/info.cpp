@@ -1,0 +1,107 @@
+// info.cpp - `heddle info`: version, settings, limits, and what a world says about itself.
+#include <fmt/format.h>
+#include <heddle/info.h>
+#include <heddle/status.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "info/limits.h"
+#include "subcommand.h"
+
+namespace heddle::tools {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr const char* about = "Show version, settings, limits, backends, hosts and routes";
+
+constexpr const char* details =
+    R"(Under `heddle run` it describes the job it is part of, otherwise a world of one.
+The exit status is 1 when no job could be joined, for example because a setting
+cannot be understood; the reason is shown.
+
+Examples:
+  heddle info
+  HEDDLE_BACKENDS=tcp heddle info --json)";
+
+struct report {
+  std::vector<setting_row> settings;
+  std::vector<limit_row> limits = list_limits();
+  std::string problem;  ///< why a part is missing
+};
+
+report collect() {
+  report found;
+  try {
+    found.settings = list_settings();
+  } catch (const error& e) {
+    found.problem = e.what();
+  }
+  return found;
+}
+
+json as_json(const report& r) {
+  json settings = json::array(), limits = json::array();
+  for (const setting_row& s : r.settings)
+    settings.push_back(
+        {{"name", s.name}, {"value", s.value}, {"origin", s.origin}, {"help", s.help}});
+  for (const limit_row& l : r.limits)
+    limits.push_back({{"name", l.name}, {"value", l.value}, {"meaning", l.meaning}});
+  json all{{"version", version()}, {"settings", settings}, {"limits", limits}};
+  if (!r.problem.empty()) all["problem"] = r.problem;
+  return all;
+}
+
+template <class Rows, class Width>
+std::size_t widest(const Rows& rows, Width width) {
+  std::size_t most = 0;
+  for (const auto& row : rows) most = std::max(most, width(row).size());
+  return most;
+}
+
+void print_settings(const std::vector<setting_row>& rows) {
+  const auto names = widest(rows, [](const setting_row& r) { return r.name; });
+  const auto texts = widest(rows, [](const setting_row& r) { return r.value; });
+  fmt::print("\nSettings (* from the environment)\n");
+  for (const setting_row& r : rows)
+    fmt::print("  {:{}}  {} {:{}}  {}\n", r.name, names, r.origin == "default" ? ' ' : '*', r.value,
+               texts, r.help);
+}
+
+void print_limits(const std::vector<limit_row>& rows) {
+  const auto names = widest(rows, [](const limit_row& r) { return r.name; });
+  const auto texts = widest(rows, [](const limit_row& r) { return r.value; });
+  fmt::print("\nLimits\n");
+  for (const limit_row& r : rows)
+    fmt::print("  {:{}}  {:{}}  {}\n", r.name, names, r.value, texts, r.meaning);
+}
+
+void print_text(const report& r) {
+  fmt::print("heddle {}\n", version());
+  if (!r.settings.empty()) print_settings(r.settings);
+  print_limits(r.limits);
+  if (!r.problem.empty()) fmt::print("\nProblem: {}\n", r.problem);
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, int& exit_code) {
+  const auto as_data = std::make_shared<bool>(false);
+  CLI::App* info = app.add_subcommand("info", about);
+  info->footer(details);
+  info->add_flag("--json", *as_data, "Print one JSON object instead of text");
+  info->callback([as_data, &exit_code] {
+    const report found = collect();
+    if (*as_data)
+      fmt::print("{}\n", as_json(found).dump(2));
+    else
+      print_text(found);
+    exit_code = found.problem.empty() ? 0 : 1;
+  });
+}
+
+}  // namespace heddle::tools

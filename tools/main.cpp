@@ -1,0 +1,94 @@
+// main.cpp - the program `heddle`: picks the command and turns errors into messages.
+#include <fmt/format.h>
+#include <heddle/info.h>
+#include <heddle/status.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "completion.h"
+#include "help_format.h"
+#include "subcommand.h"
+
+namespace heddle::tools {
+namespace {
+
+constexpr int bad_usage = 2;
+
+constexpr const char* about =
+    "Heddle: start jobs, measure the network between their ranks, see what is there";
+
+constexpr const char* details = R"(Each command has its own help: heddle COMMAND --help.
+
+Examples:
+  heddle linktest -n 4
+  heddle run -n 4 ./hello
+  heddle info
+
+Settings are environment variables that begin with HEDDLE_; heddle info lists
+them with their values.)";
+
+void describe(CLI::App& app) {
+  app.formatter(std::make_shared<help_format>());
+  app.footer(details);
+  app.require_subcommand(1);
+  app.set_version_flag("--version", fmt::format("heddle {}", version()),
+                       "Print the version and exit");
+  app.add_option_function<std::string>(
+         "--completion",
+         [&app](const std::string&) {
+           fmt::print("{}", bash_completion(app));
+           throw CLI::Success();
+         },
+         "Print a completion script for a shell and exit")
+      ->type_name("SHELL")
+      ->check(CLI::IsMember({"bash"}))
+      ->trigger_on_parse();
+}
+
+std::vector<std::string> words_of(int argc, char** argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (words.empty() || words.front() != "run") return words;
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  if (dashes != words.end()) *dashes = command_mark;
+  return words;
+}
+
+bool knows(const CLI::App& app, const std::string& command) {
+  return app.get_subcommand_no_throw(command) != nullptr;
+}
+
+int parse_and_run(std::vector<std::string> words) {
+  int exit_code = 0;
+  CLI::App app(about, "heddle");
+  describe(app);
+  add_subcommands(app, exit_code);
+  if (!words.empty() && !words.front().starts_with('-') && !knows(app, words.front())) {
+    fmt::print(stderr, "heddle: there is no command '{}'; heddle --help lists them\n",
+               words.front());
+    return bad_usage;
+  }
+  std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
+  try {
+    app.parse(words);
+  } catch (const CLI::ParseError& end) {
+    return app.exit(end) == 0 ? 0 : bad_usage;
+  }
+  return exit_code;
+}
+
+}  // namespace
+}  // namespace heddle::tools
+
+int main(int argc, char** argv) {
+  try {
+    return heddle::tools::parse_and_run(heddle::tools::words_of(argc, argv));
+  } catch (const std::exception& problem) {
+    fmt::print(stderr, "heddle: {}\n", problem.what());
+    return 1;
+  }
+}

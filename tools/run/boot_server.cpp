@@ -1,0 +1,180 @@
+#include "run/boot_server.h"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+
+#include "run/failure.h"
+
+namespace heddle::tools {
+
+namespace protocol = bootstrap::protocol;
+using protocol::frame_kind;
+
+namespace {
+
+/// How long after a lost connection the process's own end may still tell the cause.
+constexpr std::uint64_t cause_wait_ms = 200;
+
+}  // namespace
+
+boot_server::boot_server(event_loop& loop, int size, const std::array<std::byte, 32>& secret)
+    : loop_(loop),
+      size_(size),
+      secret_(secret),
+      meetings_(size),
+      inherited_(static_cast<std::size_t>(size)),
+      links_(static_cast<std::size_t>(size)) {}
+
+unique_fd boot_server::add_rank(int rank) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    fail_errno(errno, "make a socket pair");
+  inherited_[static_cast<std::size_t>(rank)].reset(ends[0]);
+  unique_fd theirs(ends[1]);
+  loop_.watch(ends[0], EPOLLIN, [this, rank] { accept_joins(rank); });
+  return theirs;
+}
+
+void boot_server::accept_joins(int rank) {
+  using result_t = protocol::join_request::result_t;
+  unique_fd& socket = inherited_[static_cast<std::size_t>(rank)];
+  for (;;) {
+    protocol::join_request request = protocol::receive_join(socket.get());
+    if (request.result == result_t::nothing) return;
+    if (request.result == result_t::ended) {
+      loop_.forget(socket.get());
+      socket.reset();
+      return;
+    }
+    if (request.result == result_t::joined) welcome(rank, std::move(request.connection));
+  }
+}
+
+void boot_server::welcome(int rank, unique_fd socket) {
+  if (link(rank)) serve(rank);  // the one before may have said goodbye already
+  const auto round = meetings_.join(rank);
+  if (!round)
+    return refuse(
+        std::move(socket),
+        fmt::format("rank {} has joined already: two of its processes cannot both be it", rank));
+  const int fd = socket.get();
+  connection& made = link(rank).emplace();
+  made.socket = std::move(socket);
+  made.round = *round;
+  const protocol::welcome hello{rank, size_, size_, secret_};
+  made.out.push_back(std::make_shared<const rendezvous::blob>(
+      protocol::encode(frame_kind::welcome, protocol::encode(hello))));
+  loop_.watch(fd, EPOLLIN, [this, rank] { serve(rank); });
+  flush(rank);
+}
+
+void boot_server::refuse(unique_fd socket, const std::string& why) const {
+  const auto bytes = protocol::encode(frame_kind::failed, protocol::encode_text(why));
+  // A fresh socket has room for it; a peer that is gone does not need it.
+  (void)!send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void boot_server::serve(int rank) {
+  if (!link(rank)) return;
+  switch (read_frames(rank)) {
+    case input::more:
+      break;
+    case input::left:
+      hang_up(rank, fmt::format("rank {} has left the job", rank));
+      break;
+    case input::broken:
+      hang_up(rank, fmt::format("rank {} does not speak this launcher's protocol", rank));
+      break;
+    case input::ended:
+      lost(rank);
+      break;
+  }
+  deliver();
+  flush(rank);
+}
+
+boot_server::input boot_server::read_frames(int rank) {
+  connection& c = *link(rank);
+  std::array<std::byte, 16384> buffer;
+  for (;;) {
+    const ssize_t got = recv(c.socket.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) return input::more;
+    if (got <= 0) return input::ended;
+    c.parser.push(std::span(buffer).first(static_cast<std::size_t>(got)));
+    while (auto frame = c.parser.next()) {
+      if (frame->kind == frame_kind::leave) return input::left;
+      if (!handle(rank, std::move(*frame))) return input::broken;
+    }
+    if (c.parser.broken()) return input::broken;
+  }
+}
+
+bool boot_server::handle(int rank, protocol::frame frame) {
+  connection& c = *link(rank);
+  const bool collective = frame.kind == frame_kind::exchange ||
+                          (frame.kind == frame_kind::barrier && frame.payload.empty());
+  if (!collective || c.waiting) return false;
+  c.waiting = true;
+  meetings_.call(rank, c.round, frame.kind, std::move(frame.payload));
+  deliver();
+  return true;
+}
+
+void boot_server::hang_up(int rank, const std::string& why) {
+  const int round = link(rank)->round;
+  loop_.forget(link(rank)->socket.get());
+  link(rank).reset();
+  meetings_.leave(rank, round, why);
+}
+
+// The socket ended without a goodbye: most likely the process died, and how is known in a moment.
+void boot_server::lost(int rank) {
+  loop_.forget(link(rank)->socket.get());
+  loop_.after(cause_wait_ms, [this, rank, round = link(rank)->round] {
+    if (!link(rank) || link(rank)->round != round) return;
+    hang_up(rank, fmt::format("rank {} has ended without leaving the job", rank));
+    deliver();
+  });
+}
+
+void boot_server::process_ended(int rank, const std::string& why) {
+  if (inherited_[static_cast<std::size_t>(rank)]) accept_joins(rank);
+  if (link(rank)) serve(rank);  // what it had called before its end counts
+  meetings_.end(rank, why);
+  if (link(rank)) hang_up(rank, why);
+  deliver();
+}
+
+void boot_server::deliver() {
+  for (const auto& reply : meetings_.take_replies()) {
+    auto& to = link(reply.rank);
+    if (!to || to->round != reply.round) continue;
+    to->waiting = false;
+    to->out.push_back(reply.bytes);
+    flush(reply.rank);
+  }
+}
+
+void boot_server::flush(int rank) {
+  if (!link(rank)) return;
+  connection& c = *link(rank);
+  while (!c.out.empty()) {
+    const auto rest = std::span<const std::byte>(*c.out.front()).subspan(c.sent);
+    const ssize_t sent =
+        send(c.socket.get(), rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0) break;  // full: EPOLLOUT calls again; gone: reading finds out
+    c.sent += static_cast<std::size_t>(sent);
+    if (c.sent < c.out.front()->size()) continue;
+    c.out.pop_front();
+    c.sent = 0;
+  }
+  if (!loop_.watches(c.socket.get())) return;
+  const std::uint32_t events = c.out.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT;
+  loop_.watch(c.socket.get(), events, [this, rank] { serve(rank); });
+}
+
+}  // namespace heddle::tools

@@ -1,0 +1,40 @@
+// launcher.h - starts the ranks of a job on this machine and stays until the last one is gone.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace heddle::tools {
+
+enum class binding {
+  none,  ///< ranks run where the kernel puts them
+  core,  ///< rank i runs on the i-th CPU this process may use, starting over after the last
+};
+
+struct launch_options {
+  int ranks = 1;                         ///< 1 to 4096
+  std::string program;                   ///< looked up in PATH when it has no slash
+  std::vector<std::string> arguments;    ///< without the program itself
+  std::vector<std::string> environment;  ///< NAME=value, added to this process's own
+  bool prefix = false;                   ///< lead each line of output with "[rank] "
+  bool keep_going = false;               ///< a failing rank does not end the others
+  binding bind = binding::none;
+};
+
+/// Runs the job and returns its exit status: 0, or that of the first rank to fail (128 + signal
+/// number when a signal killed it); 127 when there is no such program, 126 when it cannot be run.
+///
+/// Rank 0 reads this process's input, the others nothing. Signals that ask for an end, and SIGUSR1
+/// and SIGUSR2, go on to the ranks. When it returns, the ranks and what they left in their process
+/// groups are gone; when this process is killed, they are killed.
+/// Needs a process with one thread, since it forks and takes over signals. Throws error: no more
+/// processes, descriptors ...
+[[nodiscard]] int launch(const launch_options& options);
+
+/// Whether this process is a rank that launch() started.
+[[nodiscard]] bool inside_job();
+
+/// launch() with this very program and command line, for commands that are ranks of their own job:
+/// the started ones find themselves inside_job(). Ignores options.program and options.arguments.
+[[nodiscard]] int launch_self(launch_options options);
+
+}  // namespace heddle::tools

@@ -1,0 +1,113 @@
+#include "run/output.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "run/failure.h"
+
+namespace heddle::tools {
+namespace {
+
+constexpr std::size_t longest_line = 1024 * 1024;
+constexpr std::uint64_t full_wait_ms = 5;
+
+}  // namespace
+
+std::string line_cutter::push(std::string_view bytes) {
+  std::string lines;
+  while (!bytes.empty()) {
+    const std::size_t end = bytes.find('\n');
+    const bool whole = end != std::string_view::npos;
+    begun_ += bytes.substr(0, whole ? end + 1 : end);
+    bytes.remove_prefix(whole ? end + 1 : bytes.size());
+    if (!whole && begun_.size() < longest_line) break;
+    if (!inside_) lines += prefix_;
+    lines += std::exchange(begun_, {});
+    inside_ = !whole;
+  }
+  return lines;
+}
+
+std::string line_cutter::finish() {
+  if (begun_.empty() && !inside_) return {};
+  return push("\n");
+}
+
+void sink::write(std::string_view text) {
+  if (closed_ || text.empty()) return;
+  pending_ += text;
+  if (!always_ready_ && !loop_.watches(fd_))
+    always_ready_ = !loop_.watch(fd_, EPOLLOUT, [this] { flush(); });
+  while (always_ready_ && !pending_.empty()) flush();
+}
+
+// Writes at most what fits for sure into a pipe that can be written: its end may be shared with
+// others, so it cannot be made non-blocking.
+void sink::flush() {
+  const std::size_t piece = std::min<std::size_t>(pending_.size(), always_ready_ ? 65536 : 4096);
+  const ssize_t written = ::write(fd_, pending_.data(), piece);
+  if (written >= 0) pending_.erase(0, static_cast<std::size_t>(written));
+  if (written < 0 && errno != EINTR && errno != EAGAIN) {
+    closed_ = true;
+    pending_.clear();
+  }
+  if (pending_.empty()) loop_.forget(fd_);
+}
+
+rank_output::rank_output(event_loop& loop, sink& to, int rank)
+    : loop_(loop), to_(to), cutter_(fmt::format("[{}] ", rank)) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) fail_errno(errno, "make a pipe");
+  read_end_.reset(ends[0]);
+  write_end_.reset(ends[1]);
+  fcntl(read_end_.get(), F_SETFL, O_NONBLOCK);
+  loop_.watch(read_end_.get(), EPOLLIN, [this] { read_some(); });
+}
+
+rank_output::~rank_output() {
+  close();
+}
+
+void rank_output::close() {
+  if (!read_end_) return;
+  loop_.forget(read_end_.get());
+  read_end_.reset();
+}
+
+void rank_output::read_some() {
+  if (to_.closed()) return close();  // the rank finds its own output closed, as without us
+  if (to_.full()) {                  // let it drain first; the rank waits in write
+    loop_.forget(read_end_.get());
+    loop_.after(full_wait_ms, [this] {
+      if (read_end_) loop_.watch(read_end_.get(), EPOLLIN, [this] { read_some(); });
+    });
+    return;
+  }
+  std::array<char, 65536> buffer;
+  const ssize_t got = read(read_end_.get(), buffer.data(), buffer.size());
+  if (got < 0) return;
+  if (got == 0) {
+    to_.write(cutter_.finish());
+    return close();
+  }
+  to_.write(cutter_.push({buffer.data(), static_cast<std::size_t>(got)}));
+}
+
+void rank_output::finish() {
+  if (!read_end_) return;
+  std::array<char, 65536> buffer;
+  ssize_t got = 0;
+  while ((got = read(read_end_.get(), buffer.data(), buffer.size())) > 0)
+    to_.write(cutter_.push({buffer.data(), static_cast<std::size_t>(got)}));
+  to_.write(cutter_.finish());
+  close();
+}
+
+}  // namespace heddle::tools

@@ -1,0 +1,77 @@
+// output.h - brings the ranks' lines to the launcher's own output, each led by its rank.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bootstrap/launcher_protocol.h"  // unique_fd
+#include "run/event_loop.h"
+
+namespace heddle::tools {
+
+/// Cuts one rank's output into lines. Bytes of a line that is longer than 1 MiB are let through in
+/// pieces, of which only the first is led by the prefix.
+class line_cutter {
+ public:
+  explicit line_cutter(std::string prefix) : prefix_(std::move(prefix)) {}
+  /// Whole prefixed lines that `bytes` complete, ready to be written; maybe empty.
+  [[nodiscard]] std::string push(std::string_view bytes);
+  /// What is left when the output ends, made a line.
+  [[nodiscard]] std::string finish();
+
+ private:
+  std::string prefix_, begun_;
+  bool inside_ = false;  ///< the beginning of the line, with its prefix, is out already
+};
+
+/// One output of the launcher: never blocks it, however slowly it is read.
+class sink {
+ public:
+  sink(event_loop& loop, int fd) : loop_(loop), fd_(fd) {}
+  ~sink() { loop_.forget(fd_); }
+  sink(const sink&) = delete;
+  sink& operator=(const sink&) = delete;
+
+  void write(std::string_view text);
+  /// No more should be written for now.
+  [[nodiscard]] bool full() const noexcept { return pending_.size() > 256 * 1024; }
+  [[nodiscard]] bool empty() const noexcept { return pending_.empty(); }
+  /// Nobody reads it any more; what is written is dropped.
+  [[nodiscard]] bool closed() const noexcept { return closed_; }
+
+ private:
+  void flush();
+
+  event_loop& loop_;
+  int fd_;
+  std::string pending_;
+  bool always_ready_ = false, closed_ = false;
+};
+
+/// What comes out of one rank's stdout or stderr on its way to a sink.
+class rank_output {
+ public:
+  rank_output(event_loop& loop, sink& to, int rank);  ///< throws error
+  ~rank_output();
+  rank_output(const rank_output&) = delete;
+  rank_output& operator=(const rank_output&) = delete;
+
+  [[nodiscard]] int write_end() const noexcept { return write_end_.get(); }
+  /// The rank has its copy of write_end().
+  void started() noexcept { write_end_.reset(); }
+  /// Takes what is there and closes, although some process may still hold the other end.
+  void finish();
+
+ private:
+  void read_some();
+  void close();
+
+  event_loop& loop_;
+  sink& to_;
+  line_cutter cutter_;
+  unique_fd read_end_, write_end_;
+};
+
+}  // namespace heddle::tools

@@ -1,0 +1,68 @@
+// run.cpp - `heddle run`: the launcher's command line.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "run/launcher.h"
+#include "subcommand.h"
+
+namespace heddle::tools {
+namespace {
+
+constexpr const char* about = "Start a program as N ranks of one job on this machine";
+
+constexpr const char* details =
+    R"(PROGRAM finds its place in the job by itself when it makes a heddle::world.
+
+Rank 0 reads the launcher's input, the others read nothing. When a rank fails,
+the launcher says which and why, ends the others (SIGTERM, after 2 seconds
+SIGKILL) and exits with the status of the first rank that failed: its own exit
+status, or 128 + the number of the signal that killed it. 127 means that there
+is no such program, 126 that it cannot be run.
+
+SIGINT (Ctrl-C), SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to
+the ranks and to what they have started. A second request to end makes the
+launcher end them, a third one kills them. If the launcher itself is killed, so
+are they.
+
+Examples:
+  heddle run -n 4 ./hello
+  heddle run -n 2 --prefix --env HEDDLE_BACKENDS=tcp -- ./pingpong --size 1M)";
+
+}  // namespace
+
+void add_run(CLI::App& app, int& exit_code) {
+  const auto options = std::make_shared<launch_options>();
+  const auto bind = std::make_shared<std::string>("none");
+  CLI::App* run = app.add_subcommand("run", about);
+  run->footer(details);
+  run->add_option("-n,--ranks", options->ranks, "Number of ranks")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  run->add_option("--env", options->environment,
+                  "Set an environment variable in all ranks; may be given several times")
+      ->type_name("NAME=VALUE")
+      ->take_all()
+      ->allow_extra_args(false);
+  run->add_flag("--prefix", options->prefix, "Lead each line of output with its rank, like [3]");
+  run->add_flag("--keep-going", options->keep_going,
+                "Let the other ranks go on when one fails; the exit status is still its");
+  run->add_option("--bind", *bind,
+                  "Where ranks may run: anywhere (none), or each on one CPU, round robin (core)")
+      ->type_name("WHERE")
+      ->check(CLI::IsMember({"none", "core"}))
+      ->capture_default_str();
+  run->prefix_command();
+  run->callback([run, options, bind, &exit_code] {
+    std::vector<std::string> words = run->remaining();
+    if (!words.empty() && words.front() == command_mark) words.erase(words.begin());
+    if (words.empty()) throw CLI::RequiredError("PROGRAM");
+    options->program = words.front();
+    options->arguments.assign(words.begin() + 1, words.end());
+    options->bind = *bind == "core" ? binding::core : binding::none;
+    exit_code = launch(*options);
+  });
+}
+
+}  // namespace heddle::tools
