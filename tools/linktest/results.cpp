@@ -10,7 +10,7 @@ namespace heddle::linktest {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr pair_record nothing{{nan, nan, nan}, pair_state::unmeasured};
+constexpr pair_record nothing{{nan, nan, nan}, pair_state::unmeasured, {}};
 
 }  // namespace
 
@@ -59,7 +59,7 @@ void row::mark_all_sizes(int peer, pair_state state) noexcept {
 
 std::vector<pair_record> row::records() const {
   std::vector<pair_record> out(times_.size());
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = {spread_of(times_[i]), states_[i]};
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = {spread_of(times_[i]), states_[i], {}};
   return out;
 }
 

@@ -1,5 +1,6 @@
 // results.h - what was measured: one row per rank while measuring, all rows in rank 0 afterwards.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -23,7 +24,9 @@ enum class pair_state : std::uint8_t {
 struct pair_record {
   spread time;  ///< seconds per message over the repetitions; NaN without any
   pair_state state = pair_state::unmeasured;
+  std::array<std::byte, 7> unused{};  ///< what would be padding, so that every byte is defined
 };
+static_assert(sizeof(pair_record) == 32);
 
 /// What one rank saw as initiator. Memory: 8 bytes per size, peer and repetition.
 class row {
