@@ -34,7 +34,7 @@ class picture {
 
   std::string draw() {
     out_ += fmt::format("{}\n", in_.title);
-    out_ += fmt::format("{:{}}peer; down: the rank that started the clock\n", "", margin_);
+    out_ += fmt::format("{:{}}across: peer; down: initiator\n", "", margin_);
     if (in_.ranks <= most_fields && in_.ranks * field_width + margin_ <= style_.width)
       draw_fields();
     else
@@ -46,6 +46,10 @@ class picture {
  private:
   [[nodiscard]] bool colored() const noexcept { return style_.depth != color_depth::none; }
 
+  [[nodiscard]] bool worse(double a, double b) const noexcept {
+    return in_.is_time ? a > b : a < b;
+  }
+
   [[nodiscard]] cell block(int row, int column) const {
     cell out;
     for (int r = row; r < std::min(row + group_, in_.ranks); ++r) {
@@ -55,9 +59,7 @@ class picture {
         const auto state = static_cast<pair_state>(in_.states[at]);
         out.failed |= state == pair_state::lost || state == pair_state::corrupted;
         const double v = in_.values[at];
-        if (!std::isnan(v) &&
-            (std::isnan(out.value) || scale_.badness(v) > scale_.badness(out.value)))
-          out.value = v;
+        if (!std::isnan(v) && (std::isnan(out.value) || worse(v, out.value))) out.value = v;
       }
     }
     return out;
@@ -167,16 +169,19 @@ class picture {
 
   // --- legend ---
   void draw_legend() {
-    if (!scale_.empty()) {
-      out_ +=
-          fmt::format("{:{}}{} {} ", "", margin_, scale_.number(scale_.good_end()), scale_.unit());
-      out_ += colored() ? ramp_bar() : std::string(letters);
-      out_ += fmt::format(" {} {}", scale_.number(scale_.bad_end()), scale_.unit());
-    } else {
-      out_ += fmt::format("{:{}}nothing was measured", "", margin_);
-    }
-    out_ += colored() ? sample(failed_color) + " failed" + sample(unknown_color) + " not measured"
-                      : "   X failed";
+    out_ += fmt::format("{:{}}", "", margin_);
+    if (scale_.empty())
+      out_ += "nothing was measured";
+    else if (colored() || cells_ > 0)
+      out_ += fmt::format("{} {} {} {} {}", scale_.number(scale_.good_end()), scale_.unit(),
+                          colored() ? ramp_bar() : std::string(letters),
+                          scale_.number(scale_.bad_end()), scale_.unit());
+    else
+      out_ += fmt::format("all in {}", scale_.unit());
+    if (colored())
+      out_ += sample(failed_color) + " failed" + sample(unknown_color) + " not measured";
+    else if (cells_ > 0)
+      out_ += "   X failed";
     if (group_ > 1)
       out_ += fmt::format("\n{:{}}each point shows the worst of {} x {} pairs", "", margin_, group_,
                           group_);
@@ -200,7 +205,7 @@ class picture {
   color_scale scale_;
   int margin_;
   int group_ = 1;  // ranks per pixel in each direction
-  int cells_ = 0;  // pixels before zooming
+  int cells_ = 0;  // pixels before zooming; 0: fields with numbers
   int zoom_ = 1;   // columns and half lines per pixel
   std::string out_;
 };
