@@ -1,0 +1,74 @@
+// command.cpp - `heddle linktest`: a rank inside a job, the starter of one outside.
+#include <fmt/format.h>
+#include <heddle/status.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "linktest/options.h"
+#include "linktest/rank_main.h"
+#include "linktest/terminal.h"
+#include "run/launcher.h"
+#include "subcommand.h"
+
+namespace heddle::tools {
+namespace {
+
+using linktest::options;
+
+/// Removes an empty directory that was not there before, whatever happened to the ranks.
+class leave_no_empty_directory {
+ public:
+  explicit leave_no_empty_directory(std::string path)
+      : path_(std::move(path)), was_there_(std::filesystem::exists(path_)) {}
+  ~leave_no_empty_directory() {
+    if (!was_there_) ::rmdir(path_.c_str());
+  }
+  leave_no_empty_directory(const leave_no_empty_directory&) = delete;
+  leave_no_empty_directory& operator=(const leave_no_empty_directory&) = delete;
+
+ private:
+  std::string path_;
+  bool was_there_;
+};
+
+/// A rank that was killed leaves pairs unmeasured, which is what the status should say; a request
+/// to end stays one.
+int status_of_job(int status) {
+  constexpr int by_signal = 128, interrupt = by_signal + 2, terminate = by_signal + 15;
+  const bool killed = status > by_signal && status != interrupt && status != terminate;
+  return killed ? linktest::incomplete : status;
+}
+
+int start_job(options chosen) {
+  if (chosen.ranks == 0) {
+    fmt::print(stderr,
+               "heddle linktest: how many ranks? Give -n N, or start it inside a job: "
+               "heddle run -n N -- heddle linktest\n");
+    return linktest::bad_usage;
+  }
+  chosen = linktest::resolve_terminal(std::move(chosen));
+  if (chosen.output.empty()) chosen.output = linktest::default_output();
+  const leave_no_empty_directory guard(chosen.output);
+  launch_options job;
+  job.ranks = chosen.ranks;
+  job.program = std::filesystem::read_symlink("/proc/self/exe").string();
+  job.arguments = linktest::to_arguments(chosen);
+  job.keep_going = true;  // the others still have links to measure
+  return status_of_job(launch(job));
+}
+
+}  // namespace
+
+void add_linktest(CLI::App& app, int& exit_code) {
+  auto chosen = std::make_shared<options>();
+  CLI::App* command = app.add_subcommand("linktest");
+  linktest::declare_options(*command, *chosen);
+  command->callback([chosen, &exit_code] {
+    exit_code = inside_job() ? linktest::run_rank(*chosen) : start_job(*chosen);
+  });
+}
+
+}  // namespace heddle::tools

@@ -1,0 +1,47 @@
+// measure.h - the run itself: every turn of the plan on this rank, and the rows' way to rank 0.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "linktest/meeting.h"
+#include "linktest/options.h"
+#include "linktest/results.h"
+
+namespace heddle::linktest {
+
+/// Memory for the messages; exposed to peers where the wire gains from it.
+struct message_memory {
+  std::span<std::byte> send;     ///< at least the largest size
+  std::span<std::byte> receive;  ///< at least receive_bytes()
+};
+/// How much memory the receive side needs: one message, and for uni several slots.
+[[nodiscard]] std::size_t receive_bytes(kernel k, std::span<const std::uint64_t> sizes) noexcept;
+
+/// How far a run has come; a unit is one phase of one step of one repetition.
+struct progress {
+  std::uint64_t units_done, units;
+  std::int64_t step, steps;  ///< step counts from 1
+  std::uint64_t repetition, repetitions;
+};
+
+struct observer {
+  std::function<void(const progress&)> on_unit;  ///< after every unit
+  std::function<bool()> stop_wanted;             ///< asked before every unit
+};
+
+struct run_result {
+  row measured;
+  std::uint64_t units_done = 0;
+  bool stopped = false;  ///< all ranks agreed to stop before the end
+};
+
+/// Collective. Never waits for a lost peer; marks what could not be measured and goes on.
+[[nodiscard]] run_result measure(meeting& ranks, const options& how, const message_memory& memory,
+                                 const observer& watch);
+
+/// Collective. Rank 0 puts everybody's row into `all`; the row of a rank that cannot be reached is
+/// marked lost. False on another rank when rank 0 could not be reached.
+bool gather_rows(meeting& ranks, const row& mine, results& all);
+
+}  // namespace heddle::linktest

@@ -1,0 +1,125 @@
+// output.cpp - makes, proves, fills and cleans the output directory.
+#include "linktest/output.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <heddle/status.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "linktest/metrics.h"
+
+namespace heddle::linktest {
+namespace {
+
+std::string temporary_in(const std::string& directory, std::string_view name) {
+  return fmt::format("{}/.{}.{}", directory, name, getpid());
+}
+
+[[noreturn]] void refuse(const std::string& path, int cause, std::string_view cure) {
+  throw error(fmt::format("output directory '{}': {}; {}", path, std::strerror(cause), cure));
+}
+
+/// A descriptor that closes itself.
+class descriptor {
+ public:
+  explicit descriptor(int fd) noexcept : fd_(fd) {}
+  descriptor(const descriptor&) = delete;
+  descriptor& operator=(const descriptor&) = delete;
+  ~descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  [[nodiscard]] int get() const noexcept { return fd_; }
+  /// 0, or the errno of the close, which is where some file systems tell of a full disk.
+  [[nodiscard]] int close() noexcept {
+    return ::close(std::exchange(fd_, -1)) == 0 || errno == EINTR ? 0 : errno;
+  }
+
+ private:
+  int fd_;
+};
+
+int write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(fd, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno;
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return 0;
+}
+
+int allocate(int fd, std::uint64_t bytes) {
+  int problem;
+  do problem = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+  while (problem == EINTR);
+  return problem == EOPNOTSUPP || problem == EINVAL ? 0 : problem;
+}
+
+}  // namespace
+
+output_directory::output_directory(std::string path, std::uint64_t bytes) : path_(std::move(path)) {
+  if (::mkdir(path_.c_str(), 0777) == 0)
+    made_here_ = true;
+  else if (errno != EEXIST)
+    refuse(path_, errno, "choose another with --output DIR");
+  try {
+    prove_room(bytes);
+  } catch (...) {
+    if (made_here_) ::rmdir(path_.c_str());
+    throw;
+  }
+}
+
+output_directory::~output_directory() {
+  if (made_here_ && !used_) ::rmdir(path_.c_str());
+}
+
+void output_directory::prove_room(std::uint64_t bytes) const {
+  const std::string probe = temporary_in(path_, "room");
+  const descriptor file(::open(probe.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
+  if (file.get() < 0) refuse(path_, errno, "choose one you may write to with --output DIR");
+  const int problem = allocate(file.get(), bytes);
+  ::unlink(probe.c_str());
+  if (problem != 0)
+    refuse(path_, problem,
+           fmt::format("the results need about {}, choose another place with --output DIR",
+                       format_size(bytes)));
+}
+
+std::string output_directory::put(const std::string& name,
+                                  const std::function<void(const std::string&)>& write) {
+  const std::string temporary = temporary_in(path_, name);
+  const std::string final_path = path_ + '/' + name;
+  try {
+    write(temporary);
+    if (std::rename(temporary.c_str(), final_path.c_str()) != 0)
+      refuse(path_, errno, fmt::format("cannot give the file its name {}", name));
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  used_ = true;
+  return final_path;
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  descriptor file(::open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666));
+  int problem = file.get() < 0 ? errno : write_all(file.get(), text);
+  if (problem == 0) problem = file.close();
+  if (problem != 0) throw error(fmt::format("write {}: {}", path, std::strerror(problem)));
+}
+
+std::uint64_t bytes_needed(int ranks, std::size_t sizes) noexcept {
+  constexpr std::uint64_t per_entry_hdf5 = 4 * 8 + 2, per_entry_json = 4 * 28 + 20;
+  constexpr std::uint64_t per_size = 16 * 1024, beside = 64 * 1024;
+  const auto n = static_cast<std::uint64_t>(ranks);
+  return beside + n * 1024 + sizes * (per_size + n * n * (per_entry_hdf5 + per_entry_json));
+}
+
+}  // namespace heddle::linktest

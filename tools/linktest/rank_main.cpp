@@ -1,0 +1,225 @@
+// rank_main.cpp - one rank of a link test.
+#include "linktest/rank_main.h"
+
+#include <fmt/format.h>
+#include <heddle/heddle.h>
+#include <heddle/info.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+
+#include "linktest/hdf5_file.h"
+#include "linktest/json_file.h"
+#include "linktest/lane_messenger.h"
+#include "linktest/measure.h"
+#include "linktest/output.h"
+#include "linktest/progress.h"
+#include "linktest/stop_signal.h"
+#include "linktest/summary.h"
+#include "linktest/terminal.h"
+
+namespace heddle::linktest {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+double seconds_since(clock::time_point begin) {
+  return std::chrono::duration<double>(clock::now() - begin).count();
+}
+
+/// An option that this job cannot honour, in words; empty when all can be.
+std::string impossible_option(const options& chosen, const world& job) {
+  if (chosen.ranks != 0 && chosen.ranks != job.size())
+    return fmt::format("-n {} disagrees with this job of {} ranks: leave out -n", chosen.ranks,
+                       job.size());
+  if (job.size() < 2) return "a link has two ends: start at least 2 ranks";
+  if (chosen.backend == "auto") return {};
+  for (rank r = 0; r < job.size(); ++r) {
+    if (r == job.rank() || job.route(r) == chosen.backend) continue;
+    return fmt::format("--backend {} cannot be honoured: rank {} ({}) reaches rank {} ({}) over {}",
+                       chosen.backend, job.rank(), job.host(job.rank()), r, job.host(r),
+                       job.route(r));
+  }
+  return {};
+}
+
+run_facts facts_of(const options& chosen, const world& job) {
+  run_facts facts;
+  facts.chosen = chosen;
+  facts.version = version();
+  for (rank r = 0; r < job.size(); ++r) {
+    facts.hosts.push_back(job.host(r));
+    if (r != job.rank()) facts.routes.push_back(job.route(r));
+  }
+  std::sort(facts.routes.begin(), facts.routes.end());
+  facts.routes.erase(std::unique(facts.routes.begin(), facts.routes.end()), facts.routes.end());
+  return facts;
+}
+
+/// Rank 0's side of talking to people and files.
+class reporter {
+ public:
+  reporter(const options& chosen, const world& job)
+      : facts_(facts_of(chosen, job)),
+        directory_(chosen.output, bytes_needed(job.size(), chosen.sizes.size())),
+        display_(
+            chosen.progress, chosen.width,
+            [](std::string_view text) { fmt::print(stderr, "{}", text); },
+            [begin = began_] { return seconds_since(begin); }) {
+    facts_.started = utc_now();
+    if (!chosen.quiet) fmt::print("{}", describe_run(facts_));
+    std::fflush(stdout);
+  }
+
+  void update(const progress& p) {
+    last_ = p;
+    display_.update(p);
+  }
+
+  int interrupted_by(int signal) {
+    display_.finish();
+    fmt::print(
+        stderr, "linktest: interrupted after {:.0f} % ({} of {} turns) and {}; no files written\n",
+        last_.units > 0
+            ? 100.0 * static_cast<double>(last_.units_done) / static_cast<double>(last_.units)
+            : 0.0,
+        last_.units_done, last_.units, format_duration(seconds_since(began_)));
+    return 128 + signal;
+  }
+
+  int finish(const results& all) {
+    display_.finish();
+    facts_.ended = utc_now();
+    facts_.elapsed_s = seconds_since(began_);
+    print_results(all);
+    write_files(all);
+    return verdict_of(all);
+  }
+
+ private:
+  void print_results(const results& all) const {
+    const color_depth depth = choose_colors(facts_.chosen.color, false,
+                                            [](const char* name) { return std::getenv(name); });
+    if (!facts_.chosen.quiet) fmt::print("\n{}\n", pictures(facts_, all, depth));
+    fmt::print("{}", figures(all));
+    for (const std::string& part : {slowest_pairs(facts_, all), failures(facts_, all)})
+      if (!part.empty()) fmt::print("\n{}", part);
+    std::fflush(stdout);
+  }
+
+  void write_files(const results& all) {
+    const std::string hdf5 = directory_.put(
+        "linktest.h5", [&](const std::string& path) { write_hdf5(path, facts_, all); });
+    const std::string json = directory_.put(
+        "linktest.json", [&](const std::string& path) { write_text(path, to_json(facts_, all)); });
+    fmt::print("\nResults in {} and {}, measured in {}\n", hdf5, json,
+               format_duration(facts_.elapsed_s));
+    std::fflush(stdout);
+  }
+
+  clock::time_point began_ = clock::now();
+  run_facts facts_;
+  output_directory directory_;
+  progress_display display_;
+  progress last_{};
+};
+
+/// This process's part in the job. Members are destroyed from the last to the first: the memory
+/// before the world, and the completions that were given up after it.
+class participant {
+ public:
+  explicit participant(const options& chosen)
+      : chosen_(chosen),
+        wire_(path_, std::chrono::nanoseconds(static_cast<std::int64_t>(chosen.timeout_s * 1e9)),
+              given_up_),
+        ranks_(wire_) {}
+
+  int run() {
+    if (!ready_everywhere()) return refusal_;
+    region send = job_.allocate(chosen_.sizes.back());
+    region receive = job_.allocate(receive_bytes(chosen_.kernel, chosen_.sizes));
+    const run_result mine = measure(ranks_, chosen_, {send.memory(), receive.memory()},
+                                    {[this](const progress& p) {
+                                       if (report_) report_->update(p);
+                                     },
+                                     [] { return stop_signal::seen() != 0; }});
+    const int status = mine.stopped ? stop() : conclude(mine.measured);
+    leave_if_unsettled(status);
+    return status;
+  }
+
+ private:
+  [[nodiscard]] bool first() const noexcept { return job_.rank() == 0; }
+
+  /// Whether no rank has a reason not to start. The reasons have been printed where they arose.
+  bool ready_everywhere() {
+    std::uint32_t notes = nothing_special;
+    if (const std::string why = impossible_option(chosen_, job_); !why.empty()) {
+      fmt::print(stderr, "heddle linktest: {}\n", why);
+      notes = cannot_start;
+    } else if (first()) {
+      try {
+        report_.emplace(chosen_, job_);
+      } catch (const error& problem) {
+        fmt::print(stderr, "heddle linktest: {}\n", problem.what());
+        notes = cannot_start;
+        refusal_ = failed;
+      }
+    }
+    const bool ready = (ranks_.meet(notes) & cannot_start) == 0;
+    if (!first()) refusal_ = all_measured;  // rank 0's status speaks for the job
+    return ready;
+  }
+
+  int stop() {
+    const int signal = stop_signal::seen();
+    constexpr int interrupt = 2;
+    return report_ ? report_->interrupted_by(signal == 0 ? interrupt : signal) : 0;
+  }
+
+  int conclude(const row& mine) {
+    results all(job_.size(), chosen_.kernel, chosen_.sizes);
+    const bool delivered = gather_rows(ranks_, mine, all);
+    ranks_.meet(nothing_special);
+    if (report_) return report_->finish(all);
+    if (delivered) return all_measured;
+    fmt::print(stderr,
+               "heddle linktest: rank {} cannot reach rank 0 any more; its results are lost\n",
+               job_.rank());
+    return incomplete;
+  }
+
+  /// An operation that was given up and never ended may still write to our memory: then the process
+  /// ends here, without taking that memory apart.
+  void leave_if_unsettled(int status) {
+    if (given_up_.settled()) return;
+    report_.reset();
+    std::fflush(nullptr);
+    std::_Exit(status);
+  }
+
+  const options& chosen_;
+  abandoned given_up_;
+  world job_;
+  lane path_{job_};
+  lane_messenger wire_;
+  meeting ranks_;
+  std::optional<reporter> report_;
+  int refusal_ = bad_usage;
+};
+
+}  // namespace
+
+int run_rank(options chosen) {
+  const stop_signal watching;
+  if (chosen.backend != "auto") setenv("HEDDLE_BACKENDS", chosen.backend.c_str(), 1);
+  chosen = resolve_terminal(std::move(chosen));
+  if (chosen.output.empty()) chosen.output = default_output();
+  return participant(chosen).run();
+}
+
+}  // namespace heddle::linktest

@@ -1,0 +1,86 @@
+// results_test.cpp - rows become matrices, summaries and the list of slowest pairs.
+#include "linktest/results.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace heddle::linktest {
+namespace {
+
+/// 3 ranks, one size of 1000 bytes; the time from r to p is 10 r + p microseconds.
+results sample() {
+  results all(3, kernel::semi, {1000});
+  for (int r = 0; r < 3; ++r) {
+    row mine(1, 3, 3);
+    for (int p = 0; p < 3; ++p) {
+      if (p == r) continue;
+      const double t = (10 * r + p) * 1e-6;
+      for (const double factor : {2.0, 1.0, 0.5}) mine.add_time(0, p, t * factor);
+    }
+    EXPECT_TRUE(all.set_row(r, mine.records()));
+  }
+  return all;
+}
+
+TEST(Results, KeepsMinimumMedianAndMaximumOfTheRepetitions) {
+  const results all = sample();
+  EXPECT_DOUBLE_EQ(all.at(0, 2, 1).time.min, 10.5e-6);
+  EXPECT_DOUBLE_EQ(all.at(0, 2, 1).time.median, 21e-6);
+  EXPECT_DOUBLE_EQ(all.at(0, 2, 1).time.max, 42e-6);
+}
+
+TEST(Results, PutsTheInitiatorInTheRowAndNothingOnTheDiagonal) {
+  const std::vector<double> m = sample().matrix(0, metric::time_median);
+  ASSERT_EQ(m.size(), 9u);
+  EXPECT_DOUBLE_EQ(m[0 * 3 + 2], 2e-6);
+  EXPECT_DOUBLE_EQ(m[2 * 3 + 0], 20e-6);
+  for (const std::size_t i : {0u, 4u, 8u}) EXPECT_TRUE(std::isnan(m[i]));
+}
+
+TEST(Results, DerivesBandwidthFromTheMedianTime) {
+  const std::vector<double> m = sample().matrix(0, metric::bandwidth);
+  EXPECT_DOUBLE_EQ(m[2 * 3 + 0], 1000 / 20e-6);
+}
+
+TEST(Results, SummarisesOverAllPairs) {
+  const spread s = sample().summary(0, metric::time_median);  // 1 2 10 12 20 21 us
+  EXPECT_DOUBLE_EQ(s.min, 1e-6);
+  EXPECT_DOUBLE_EQ(s.median, 11e-6);
+  EXPECT_DOUBLE_EQ(s.max, 21e-6);
+}
+
+TEST(Results, NamesTheSlowestPairsFirstAndComparesThemWithTheMedian) {
+  const auto slow = sample().slowest(0, 2);
+  ASSERT_EQ(slow.size(), 2u);
+  EXPECT_EQ(slow[0].initiator, 2);
+  EXPECT_EQ(slow[0].peer, 1);
+  EXPECT_NEAR(slow[0].times_median, 21.0 / 11, 1e-9);
+  EXPECT_EQ(slow[1].peer, 0);
+  EXPECT_EQ(sample().slowest(0, 100).size(), 6u);
+}
+
+TEST(Results, KeepsTheWorstStateOfAPair) {
+  row mine(2, 3, 1);
+  mine.add_time(0, 1, 1e-6);
+  mine.mark(0, 1, pair_state::corrupted);
+  mine.add_time(0, 1, 1e-6);
+  mine.mark_all_sizes(2, pair_state::lost);
+  results all(3, kernel::semi, {1, 2});
+  ASSERT_TRUE(all.set_row(0, mine.records()));
+  EXPECT_EQ(all.at(0, 0, 1).state, pair_state::corrupted);
+  EXPECT_EQ(all.at(0, 0, 2).state, pair_state::lost);
+  EXPECT_EQ(all.at(1, 0, 2).state, pair_state::lost);
+  EXPECT_EQ(all.count(pair_state::lost), 2u);
+  EXPECT_EQ(all.count(pair_state::corrupted), 1u);
+  EXPECT_EQ(all.count(pair_state::unmeasured), 9u);
+}
+
+TEST(Results, RefusesARowOfTheWrongLength) {
+  results all(3, kernel::semi, {1});
+  EXPECT_FALSE(all.set_row(0, row(1, 2, 1).records()));
+  EXPECT_FALSE(all.set_row(3, row(1, 3, 1).records()));
+}
+
+}  // namespace
+}  // namespace heddle::linktest

@@ -1,0 +1,26 @@
+// run_facts.h - what a report says about a run besides its numbers.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "linktest/options.h"
+#include "linktest/results.h"
+
+namespace heddle::linktest {
+
+struct run_facts {
+  options chosen;
+  std::vector<std::string> hosts;   ///< by rank
+  std::vector<std::string> routes;  ///< the backends in use, without repeats, sorted
+  std::string version;              ///< of heddle
+  std::string started, ended;       ///< UTC, "2025-01-31T23:59:59Z"
+  double elapsed_s = 0;
+};
+
+/// "2025-01-31T23:59:59Z" for now.
+[[nodiscard]] std::string utc_now();
+
+/// How the run went, from its matrix: all_measured, corrupted or incomplete.
+[[nodiscard]] exit_status verdict_of(const results& all);
+
+}  // namespace heddle::linktest
