@@ -1,8 +1,11 @@
 // heddle.h - everything an application needs.
 #pragma once
+#include <heddle/collectives.h>
 #include <heddle/completion.h>
+#include <heddle/coroutine.h>
 #include <heddle/lane.h>
 #include <heddle/memory.h>
 #include <heddle/status.h>
+#include <heddle/task.h>
 #include <heddle/types.h>
 #include <heddle/world.h>

@@ -1,0 +1,123 @@
+// fake_network.cpp - see fake_network.h.
+#include "collectives/fake_network.h"
+
+#include <algorithm>
+
+namespace heddle::test {
+
+fake_network::fake_network(const fake_options& options) : options_(options), random_(options.seed) {
+  for (rank r = 0; r < options.ranks; ++r) {
+    lanes_.push_back(std::make_unique<fake_lane>(*this, r));
+  }
+}
+
+fake_network::~fake_network() = default;
+
+bool fake_network::deliver_one() {
+  event now;
+  {
+    const std::lock_guard lock(mutex_);
+    if (events_.empty()) return false;
+    std::swap(events_[random_() % events_.size()], events_.back());
+    now = events_.back();
+    events_.pop_back();
+  }
+  now.to(now.what);
+  return true;
+}
+
+std::size_t fake_network::left_over() const {
+  const std::lock_guard lock(mutex_);
+  return messages_waiting_.size() + receives_waiting_.size();
+}
+
+void fake_lane::when_ready(completion c) noexcept {
+  const std::lock_guard lock(network_.mutex_);
+  network_.events_.push_back({c, {}});
+}
+
+status fake_network::send(rank from, rank to, heddle::tag t, std::span<const std::byte> data,
+                          completion c) {
+  const std::lock_guard lock(mutex_);
+  if (pretends_busy()) return status::busy_records;
+  if (dead_now(from)) return status::closed;
+  if (dead(to)) {
+    events_.push_back({c, {status::peer_lost, to}});
+    return status::posted;
+  }
+  ++messages_;
+  const bool eager = data.size() <= options_.eager_bytes;
+  sent message{from, to, t, {data.begin(), data.end()}, eager ? completion{} : c};
+  const auto wanted = std::ranges::find_if(receives_waiting_, [&](const receive& r) {
+    return r.at == to && r.from == from && r.match.accepts(t);
+  });
+  if (wanted != receives_waiting_.end()) {
+    match(message, *wanted);
+    receives_waiting_.erase(wanted);
+  } else {
+    messages_waiting_.push_back(std::move(message));
+  }
+  return eager ? status::done : status::posted;
+}
+
+status fake_network::recv(rank at, rank from, tag_match t, std::span<std::byte> into,
+                          completion c) {
+  const std::lock_guard lock(mutex_);
+  if (pretends_busy()) return status::busy_queue;
+  if (dead_now(at)) return status::closed;
+  const receive wanted{at, from, t, into, c};
+  const auto message = std::ranges::find_if(messages_waiting_, [&](const sent& m) {
+    return m.to == at && m.from == from && t.accepts(m.tag);
+  });
+  if (message != messages_waiting_.end()) {
+    match(*message, wanted);
+    messages_waiting_.erase(message);
+  } else if (dead(from)) {
+    events_.push_back({c, {status::peer_lost, from}});
+  } else {
+    receives_waiting_.push_back(wanted);
+  }
+  return status::posted;
+}
+
+void fake_network::match(const sent& message, const receive& wanted) {
+  const std::size_t size = std::min(message.data.size(), wanted.into.size());
+  std::copy_n(message.data.begin(), size, wanted.into.begin());
+  const bool cut = message.data.size() > wanted.into.size();
+  events_.push_back(
+      {wanted.waiting, {cut ? status::truncated : status::done, message.from, message.tag, size}});
+  if (message.waiting != completion{}) {
+    events_.push_back({message.waiting, {status::done, message.to, 0, message.data.size()}});
+  }
+}
+
+bool fake_network::pretends_busy() {
+  return random_() % 100 < options_.busy_percent;
+}
+
+bool fake_network::dead_now(rank r) {
+  if (r == options_.victim && !died_ && victim_operations_++ >= options_.dies_at) die();
+  return dead(r);
+}
+
+/// What others wait for from the victim is lost, what it waited for itself is cut off. What it has
+/// sent before and nobody has received yet still arrives.
+void fake_network::die() {
+  died_ = true;
+  const rank victim = options_.victim;
+  std::erase_if(receives_waiting_, [&](const receive& r) {
+    if (r.at != victim && r.from != victim) return false;
+    events_.push_back({r.waiting, {r.at == victim ? status::closed : status::peer_lost, victim}});
+    return true;
+  });
+  std::erase_if(messages_waiting_, [&](const sent& m) {
+    const bool unfinished = m.from == victim && m.waiting != completion{};
+    if (m.to != victim && !unfinished) return false;
+    if (m.waiting != completion{}) {
+      events_.push_back({m.waiting, {unfinished ? status::closed : status::peer_lost, victim}});
+    }
+    return true;
+  });
+}
+
+}  // namespace heddle::test

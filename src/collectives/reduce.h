@@ -1,0 +1,41 @@
+// reduce.h - binomial tree towards the root: each rank combines its subtrees, then sends once.
+#pragma once
+#include <heddle/detail/reducer.h>
+
+#include "collectives/exchange.h"
+
+namespace heddle::collectives {
+
+[[nodiscard]] inline bool can_reduce(std::size_t in, const detail::reducer& op) noexcept {
+  return op.combine != nullptr && in % op.item_bytes == 0;
+}
+
+template <class Lane>
+task<status> reduce(basic_async_lane<Lane> on, const_bytes in, bytes out, detail::reducer op,
+                    rank root) {
+  const int ranks = on.base().ranks();
+  if (!is_rank(root, ranks) || !can_reduce(in.size(), op)) co_return status::invalid;
+  if (on.base().self() == root && out.size() != in.size()) co_return status::invalid;
+  exchange all(on);
+  if (in.empty()) co_return status::done;
+  const int position = all.before(root);  // counted from the root
+  if (position % 2 == 1) {                // nobody to combine with
+    all.note(co_await all.send(all.before(1), 0, in));
+    co_return all.health();
+  }
+  const std::size_t size = in.size();
+  const scratch memory(position == 0 ? size : 2 * size);
+  const bytes arrived = memory.first(size);
+  const bytes total = position == 0 ? out : memory.all().subspan(size);
+  copy(in, total);
+  int reach = 1;
+  for (; reach < ranks && (position & reach) == 0; reach *= 2) {
+    if (position + reach >= ranks) continue;
+    all.note(co_await all.recv(all.after(reach), 0, arrived), size);
+    if (all.intact()) op(total, arrived);
+  }
+  if (position != 0) all.note(co_await all.send(all.before(reach), 0, total));
+  co_return all.health();
+}
+
+}  // namespace heddle::collectives
