@@ -30,8 +30,8 @@ using duration = std::chrono::nanoseconds;
 /// The same when the target's socket thread sleeps in epoll while another thread of the target
 /// computes on the same core: the least that a target which makes no call can need.
 [[nodiscard]] double sleeping_target_round_trip(core_pair cores, std::size_t bytes, duration time);
-/// Bytes per second of one TCP loopback stream of messages, read into one buffer: the best of
-/// several sizes of write, each given its share of `time`.
+/// Bytes per second of one TCP loopback stream of messages, read into one buffer; both sides spin.
+/// The best of several sizes of write and read, each given its share of `time`.
 [[nodiscard]] double socket_stream(core_pair cores, std::size_t message_bytes, duration time);
 
 }  // namespace heddle::bare

@@ -11,14 +11,14 @@ using namespace heddle::bare;
 
 void print_memory(core_pair cores, duration time) {
   fmt::print("{:<44}{:>10.1f} ns\n", "cache line, one way", cache_line_one_way(cores, time) * 1e9);
-  for (const std::size_t mib : {1, 16}) {
+  for (const std::size_t mib : {1u, 16u}) {
     const std::size_t table = mib << 20;
     fmt::print("{:<44}{:>10.1f} M/s\n", fmt::format("random 8 B stores, {} MiB mapping", mib),
                random_stores(cores.first, table, time) / 1e6);
     fmt::print("{:<44}{:>10.1f} M/s\n", fmt::format("random 8 B atomics, {} MiB mapping", mib),
                random_atomics(cores.first, table, time) / 1e6);
   }
-  for (const std::size_t kib : {4, 64, 1024, 16384}) {
+  for (const std::size_t kib : {4u, 64u, 1024u, 16384u}) {
     const std::size_t bytes = kib << 10;
     fmt::print("{:<44}{:>10.2f} GB/s\n", fmt::format("memcpy into a mapping, {} KiB", kib),
                copy_into_mapping(cores.first, bytes, time) / 1e9);

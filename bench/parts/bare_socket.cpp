@@ -24,8 +24,16 @@ struct connection {
   unique_fd near, far;
 };
 
-/// A connected pair of TCP sockets over 127.0.0.1 without Nagle's delay.
-connection connect_loopback(bool blocking) {
+/// Enough to keep both sides of a stream busy; more spills out of the caches.
+constexpr int stream_buffer_bytes = 1 << 20;
+
+void set_option(int fd, int level, int name, int value) {
+  checked(setsockopt(fd, level, name, &value, sizeof value), "set a socket option");
+}
+
+/// A connected pair of non-blocking TCP sockets over 127.0.0.1 without Nagle's delay.
+/// buffer_bytes 0: the system chooses.
+connection connect_loopback(int buffer_bytes = 0) {
   const int type = SOCK_STREAM | SOCK_CLOEXEC;
   const unique_fd listener(checked(socket(AF_INET, type, 0), "open a TCP socket"));
   sockaddr_in address{};
@@ -38,12 +46,15 @@ connection connect_loopback(bool blocking) {
   checked(getsockname(listener.get(), generic, &size), "learn the port");
   connection both;
   both.near = unique_fd(checked(socket(AF_INET, type, 0), "open a TCP socket"));
+  if (buffer_bytes > 0) {  // before connecting, so that the window fits
+    set_option(listener.get(), SOL_SOCKET, SO_RCVBUF, buffer_bytes);
+    set_option(both.near.get(), SOL_SOCKET, SO_SNDBUF, buffer_bytes);
+  }
   checked(connect(both.near.get(), generic, size), "connect over loopback");
   both.far = unique_fd(checked(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC), "accept"));
   for (const int fd : {both.near.get(), both.far.get()}) {
-    const int on = 1;
-    checked(setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on), "set TCP_NODELAY");
-    if (!blocking) checked(fcntl(fd, F_SETFL, O_NONBLOCK), "set O_NONBLOCK");
+    set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    checked(fcntl(fd, F_SETFL, O_NONBLOCK), "set O_NONBLOCK");
   }
   return both;
 }
@@ -119,26 +130,31 @@ void echo_sleeping(int events, int fd, std::size_t bytes) {
   }
 }
 
-/// One way through a connection, `message` at a time in writes of `write_bytes`; bytes per second
-/// until the last byte was read.
-double stream_with_writes_of(core_pair cores, std::size_t write_bytes, std::size_t message,
-                             duration time) {
-  connection both = connect_loopback(true);
+/// How one stream moves its bytes.
+struct stream_shape {
+  std::size_t message, write_bytes, read_bytes;
+};
+
+/// One way through a connection, spinning while it is full or empty; bytes per second until the
+/// last byte was read.
+double stream(core_pair cores, const stream_shape& shape, duration time) {
+  connection both = connect_loopback(stream_buffer_bytes);
   const std::jthread sink = start_pinned(cores.second, [&] {
-    std::vector<std::byte> buffer(message);
-    while (recv(both.far.get(), buffer.data(), message, 0) > 0) {
+    std::vector<std::byte> buffer(shape.read_bytes);
+    while (recv(both.far.get(), buffer.data(), buffer.size(), 0) != 0) {  // -1: nothing there now
     }
     both.far.reset();
   });
   double bytes_per_second = 0;
   start_pinned(cores.first, [&] {
     using clock = std::chrono::steady_clock;
-    std::vector<std::byte> data(message, std::byte{1});
+    std::vector<std::byte> data(shape.message, std::byte{1});
     std::size_t total = 0;
     const clock::time_point start = clock::now();
-    for (; clock::now() - start < time; total += message) {
-      for (std::size_t at = 0; at < message; at += write_bytes) {
-        send_all(both.near.get(), data.data() + at, std::min(write_bytes, message - at));
+    for (; clock::now() - start < time; total += shape.message) {
+      for (std::size_t at = 0; at < shape.message; at += shape.write_bytes) {
+        send_all(both.near.get(), data.data() + at,
+                 std::min(shape.write_bytes, shape.message - at));
       }
     }
     shutdown(both.near.get(), SHUT_WR);
@@ -152,14 +168,14 @@ double stream_with_writes_of(core_pair cores, std::size_t write_bytes, std::size
 }  // namespace
 
 double socket_round_trip(core_pair cores, std::size_t bytes, duration time) {
-  connection both = connect_loopback(false);
+  connection both = connect_loopback();
   const std::jthread echo =
       start_pinned(cores.second, [&] { echo_spinning(both.far.get(), bytes); });
   return ping(cores.first, both.near, bytes, time);
 }
 
 double sleeping_target_round_trip(core_pair cores, std::size_t bytes, duration time) {
-  connection both = connect_loopback(false);
+  connection both = connect_loopback();
   const unique_fd events = watch_input(both.far.get());
   std::atomic<bool> finished{false};
   const std::jthread computing = start_pinned(cores.second, [&finished] {
@@ -176,11 +192,14 @@ double sleeping_target_round_trip(core_pair cores, std::size_t bytes, duration t
 }
 
 double socket_stream(core_pair cores, std::size_t message_bytes, duration time) {
-  constexpr std::array<std::size_t, 3> writes{64 << 10, 256 << 10, 1 << 20};
+  constexpr std::size_t kib = 1024;
+  const std::array<stream_shape, 4> shapes{{{message_bytes, 1024 * kib, 64 * kib},
+                                            {message_bytes, 1024 * kib, 1024 * kib},
+                                            {message_bytes, 256 * kib, 64 * kib},
+                                            {message_bytes, 64 * kib, 64 * kib}}};
   double best = 0;
-  for (const std::size_t write_bytes : writes) {
-    best = std::max(best,
-                    stream_with_writes_of(cores, write_bytes, message_bytes, time / writes.size()));
+  for (const stream_shape& shape : shapes) {
+    best = std::max(best, stream(cores, shape, time / shapes.size()));
   }
   return best;
 }
