@@ -141,7 +141,9 @@ double stream(core_pair cores, const stream_shape& shape, duration time) {
   connection both = connect_loopback(stream_buffer_bytes);
   const std::jthread sink = start_pinned(cores.second, [&] {
     std::vector<std::byte> buffer(shape.read_bytes);
-    while (recv(both.far.get(), buffer.data(), buffer.size(), 0) != 0) {  // -1: nothing there now
+    for (;;) {
+      const ssize_t got = recv(both.far.get(), buffer.data(), buffer.size(), 0);
+      if (got == 0 || (got < 0 && !retry())) break;
     }
     both.far.reset();
   });
