@@ -14,6 +14,8 @@
 namespace heddle::bench {
 namespace {
 
+constexpr std::chrono::seconds patience{5};
+
 std::vector<std::string> environment_for(const command& what) {
   std::vector<std::string> settings = what.settings;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -34,20 +36,29 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return result;
 }
 
+/// What the new process needs, all of it made before it exists.
+struct start_kit {
+  const char* program;
+  char* const* arguments;
+  char* const* environment;
+  int output;  // -1: as ours
+  int end_signal;
+  pid_t parent;
+};
+
 /// In the new process, where only async-signal-safe calls are allowed: other threads' locks may
 /// have been copied while held.
-[[noreturn]] void become(const char* program, char* const* arguments, char* const* environment,
-                         int output, pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(127);  // it died before the line above
+[[noreturn]] void become(const start_kit& kit) {
+  prctl(PR_SET_PDEATHSIG, kit.end_signal);
+  if (getppid() != kit.parent) _exit(127);  // it died before the line above
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  if (output >= 0) {
-    dup2(output, STDOUT_FILENO);
-    dup2(output, STDERR_FILENO);
+  if (kit.output >= 0) {
+    dup2(kit.output, STDOUT_FILENO);
+    dup2(kit.output, STDERR_FILENO);
   }
-  execve(program, arguments, environment);
+  execve(kit.program, kit.arguments, kit.environment);
   _exit(127);
 }
 
@@ -69,7 +80,7 @@ std::string find_program(const std::string& name) {
   return {};
 }
 
-child::child(const command& what) {
+child::child(const command& what) : end_signal_(what.end_signal) {
   std::vector<std::string> words{what.program};
   words.insert(words.end(), what.arguments.begin(), what.arguments.end());
   std::vector<std::string> settings = environment_for(what);
@@ -78,11 +89,10 @@ child::child(const command& what) {
   if (!what.show_output) {
     printed_ = bare::unique_fd(bare::checked(memfd_create("output", MFD_CLOEXEC), "memfd_create"));
   }
-  const pid_t parent = getpid();
+  const start_kit kit{what.program.c_str(), arguments.data(), environment.data(),
+                      printed_.get(),       what.end_signal,  getpid()};
   id_ = bare::checked(fork(), "fork");
-  if (id_ == 0) {
-    become(what.program.c_str(), arguments.data(), environment.data(), printed_.get(), parent);
-  }
+  if (id_ == 0) become(kit);
   ended_ = bare::unique_fd(static_cast<int>(syscall(SYS_pidfd_open, id_, 0)));
   if (ended_.get() < 0) {
     const int why = errno;
@@ -94,6 +104,8 @@ child::child(const command& what) {
 
 child::~child() {
   if (id_ < 0) return;
+  kill(id_, end_signal_);
+  if (end_signal_ != SIGKILL && wait_until(std::chrono::steady_clock::now() + patience)) return;
   kill(id_, SIGKILL);
   while (waitpid(id_, nullptr, 0) < 0 && errno == EINTR) {
   }

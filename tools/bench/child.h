@@ -17,13 +17,15 @@ struct command {
   std::vector<std::string> arguments = {};
   std::vector<std::string> settings = {};
   std::vector<std::string> without = {};
+  int end_signal = 9;        ///< what ends it when we end: SIGKILL, or a request to clean up first
   bool show_output = false;  ///< on our own standard output and error; otherwise kept for output()
 };
 
 /// Finds an executable file in PATH; empty: there is none.
 [[nodiscard]] std::string find_program(const std::string& name);
 
-/// A running program. It is killed when this object ends, and when the thread that made it does.
+/// A running program. It is ended when this object ends, and when the thread that made it does; one
+/// that takes more than five seconds to clean up is killed.
 class child {
  public:
   using time_point = std::chrono::steady_clock::time_point;
@@ -44,7 +46,8 @@ class child {
  private:
   bare::unique_fd printed_;
   bare::unique_fd ended_;  // readable when the process has ended
-  pid_t id_ = -1;          // -1: reaped
+  int end_signal_;
+  pid_t id_ = -1;  // -1: reaped
   int exit_status_ = -1;
 };
 

@@ -54,6 +54,21 @@ TEST(Child, IsGoneWhenItsObjectIs) {
   EXPECT_EQ(errno, ESRCH);
 }
 
+TEST(Child, MayCleanUpWhenItsEndSignalAllowsIt) {
+  char file[] = "/tmp/heddle-child-test-XXXXXX";
+  const int made = mkstemp(file);
+  ASSERT_GE(made, 0);
+  close(made);
+  {
+    command c = shell(std::string("trap 'rm ") + file +
+                      "; exit' TERM; echo set; while :; do sleep 0.01; done");
+    c.end_signal = SIGTERM;
+    child cleaning(c);
+    while (cleaning.output().empty()) ASSERT_FALSE(cleaning.wait_until(in(1ms)));
+  }
+  EXPECT_NE(access(file, F_OK), 0);
+}
+
 TEST(Child, SeesSettingsOnTopOfAFilteredEnvironment) {
   setenv("HEDDLE_CHILD_TEST_OLD", "old", 1);
   command c = shell("env");

@@ -8,9 +8,7 @@ namespace heddle::bench {
 /// The averages over one run of ucx_perftest.
 struct ucx_result {
   std::uint64_t iterations = 0;
-  double seconds_per_op = 0;    ///< ping-pong tests: half a round trip; others: one operation
-  double ops_per_second = 0;    ///< of the whole run
-  double bytes_per_second = 0;  ///< of the whole run
+  double seconds_per_op = 0;  ///< ping-pong tests: half a round trip; others: one operation
 };
 
 /// Reads the output of `ucx_perftest -f -v`: a line of column names, a line of numbers; other lines

@@ -15,13 +15,11 @@ using testing::HasSubstr;
 const std::string heading =
     "iterations,50.0_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr\n";
 
-TEST(UcxOutput, OfAnEightByteRateTestHasRateAndTime) {
+TEST(UcxOutput, OfAFastTestTakesTheTimeFromTheRate) {
   const ucx_result r =
       parse_ucx_output(heading + "2000000,0.040,0.060,0.060,126.56,126.56,16588702,16588702\n");
   EXPECT_EQ(r.iterations, 2'000'000u);
-  EXPECT_DOUBLE_EQ(r.ops_per_second, 16588702);
   EXPECT_DOUBLE_EQ(r.seconds_per_op, 1 / 16588702.0);  // 0.060 has too few digits
-  EXPECT_DOUBLE_EQ(r.bytes_per_second, 126.56 * 1048576);
 }
 
 TEST(UcxOutput, OfASlowTestTakesTheTimeAsPrinted) {
@@ -30,10 +28,10 @@ TEST(UcxOutput, OfASlowTestTakesTheTimeAsPrinted) {
   EXPECT_DOUBLE_EQ(r.seconds_per_op, 1013.758e-6);
 }
 
-TEST(UcxOutput, OfLargeMessagesHasBandwidthInBytes) {
+TEST(UcxOutput, OfAVerySlowTestMayHaveNoBandwidthToShow) {
   const ucx_result r =
-      parse_ucx_output(heading + "3000,80.267,82.421,82.421,12132.79,12132.79,12133,12133\n");
-  EXPECT_NEAR(r.bytes_per_second / 1e9, 12.722, 0.001);
+      parse_ucx_output(heading + "20,17998.061,18294.400,18294.400,0.00,0.00,55,55\n");
+  EXPECT_DOUBLE_EQ(r.seconds_per_op, 18294.4e-6);
 }
 
 TEST(UcxOutput, MayHaveWarningsAroundIt) {
@@ -51,7 +49,7 @@ TEST(UcxOutput, OfALongRunCountsTheLastLine) {
 
 TEST(UcxOutput, MayHaveMoreColumnsInAnotherOrder) {
   const ucx_result r = parse_ucx_output(
-      "iterations,99.9_percentile_lat,overall_mr,overall_bw,overall_lat\n10,9,500000,3.81,2\n");
+      "iterations,99.9_percentile_lat,overall_mr,overall_lat,new\n10,9,500000,2,x\n");
   EXPECT_DOUBLE_EQ(r.seconds_per_op, 2e-6);
 }
 
@@ -72,11 +70,11 @@ TEST(UcxOutput, WithoutResultsIsQuotedInTheError) {
 }
 
 TEST(UcxOutput, WithoutANeededColumnNamesIt) {
-  EXPECT_THAT(refusal("iterations,overall_lat,overall_bw\n1,1,1\n"), HasSubstr("overall_mr"));
+  EXPECT_THAT(refusal("iterations,overall_lat,overall_bw\n1,0.5,1\n"), HasSubstr("overall_mr"));
 }
 
 TEST(UcxOutput, WithANumberThatIsNotPositiveIsRefused) {
-  EXPECT_THAT(refusal(heading + "500,1,1,1,1,1,0,0\n"), HasSubstr("overall_mr"));
+  EXPECT_THAT(refusal(heading + "500,1,1,0.5,1,1,0,0\n"), HasSubstr("overall_mr"));
   EXPECT_THAT(refusal(heading + "500,1,1,nan,1,1,5,5\n"), HasSubstr("overall_lat"));
 }
 

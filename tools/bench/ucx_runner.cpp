@@ -120,6 +120,10 @@ std::string ucx_test_for(kind what, operation op) {
   throw std::logic_error("an operation is missing in ucx_test_for");
 }
 
+std::uint64_t first_iterations(const std::string& backend, std::uint64_t bytes) {
+  return backend == "shm" && bytes <= 4096 ? 20'000 : 200;
+}
+
 std::string find_ucx() {
   std::string path = find_program("ucx_perftest");
   if (path.empty()) {
@@ -143,12 +147,14 @@ ucx_result run_ucx(const ucx_run& run, std::chrono::seconds limit) {
 }
 
 ucx_rounds::ucx_rounds(ucx_run first, std::chrono::milliseconds time)
-    : run_(std::move(first)), time_(time) {}
+    : run_(std::move(first)), time_(time) {
+  run_.iterations = first_iterations(run_.backend, run_.bytes);
+}
 
 ucx_result ucx_rounds::run_and_adapt() {
   constexpr double most = 1e9;
   const ucx_result result = run_ucx(run_, std::chrono::seconds(60));
-  const double wanted = time_.count() * result.ops_per_second;
+  const double wanted = time_.count() / result.seconds_per_op;
   run_.iterations = static_cast<std::uint64_t>(std::clamp(wanted, 100.0, most));
   return result;
 }

@@ -22,6 +22,9 @@ struct ucx_run {
 /// ucx_perftest's test for the same thing.
 [[nodiscard]] std::string ucx_test_for(kind what, operation op);
 
+/// Iterations for a first run: enough for its clock, few enough for the slowest operations.
+[[nodiscard]] std::uint64_t first_iterations(const std::string& backend, std::uint64_t bytes);
+
 /// Path of ucx_perftest. Throws std::runtime_error naming the package when it is missing.
 [[nodiscard]] std::string find_ucx();
 
@@ -29,7 +32,8 @@ struct ucx_run {
 /// even when this process is killed. Throws std::runtime_error with what they printed.
 [[nodiscard]] ucx_result run_ucx(const ucx_run& run, std::chrono::seconds limit);
 
-/// Rounds of one test, each about as long as asked: the number of iterations follows the rate.
+/// Rounds of one test, each about as long as asked: the number of iterations follows the rate, and
+/// that of `first` does not matter.
 class ucx_rounds {
  public:
   ucx_rounds(ucx_run first, std::chrono::milliseconds time);

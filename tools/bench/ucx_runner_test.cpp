@@ -37,10 +37,12 @@ TEST_F(Ucx, RunsEveryTestOnBothBackends) {
   for (const std::string backend : {"shm", "tcp"}) {
     for (const auto& [name, op] : operation_names()) {
       for (const kind what : {kind::latency, kind::rate}) {
-        const ucx_run run{
-            .test = ucx_test_for(what, op), .backend = backend, .outstanding = 4, .iterations = 20};
+        const ucx_run run{.test = ucx_test_for(what, op),
+                          .backend = backend,
+                          .outstanding = 4,
+                          .iterations = first_iterations(backend, 8)};
         const ucx_result result = run_ucx(run, 60s);
-        EXPECT_EQ(result.iterations, 20u) << backend << ' ' << name;
+        EXPECT_EQ(result.iterations, run.iterations) << backend << ' ' << name;
         EXPECT_GT(result.seconds_per_op, 0) << backend << ' ' << name;
       }
     }
