@@ -1,0 +1,148 @@
+// bare_memory.cpp - the limits set by caches and memory: lines, stores, atomics, copies.
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <limits>
+#include <vector>
+
+#include "parts/bare.h"
+#include "parts/random_slots.h"
+#include "parts/system.h"
+#include "parts/timing.h"
+
+namespace heddle::bare {
+namespace {
+
+constexpr std::uint64_t stop = std::numeric_limits<std::uint64_t>::max();
+
+struct alignas(64) line {
+  std::atomic<std::uint64_t> word{0};
+};
+
+/// Spins until the word is `wanted` or `stop`; gives the core away now and then, so that two sides
+/// on one core still end. True: it is `wanted`.
+bool await(const line& at, std::uint64_t wanted) {
+  for (unsigned spins = 0;; ++spins) {
+    const std::uint64_t seen = at.word.load(std::memory_order_acquire);  // A1 pairs with R1
+    if (seen == wanted) return true;
+    if (seen == stop) return false;
+    if (spins % 16384 == 16383) sched_yield();
+  }
+}
+
+/// Runs `measure` on a thread of its own tied to `core`, and hands on its result or exception.
+template <class F>
+double on_core(int core, F measure) {
+  double result = 0;
+  std::exception_ptr failure;
+  start_pinned(core, [&] {
+    try {
+      result = measure();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }).join();
+  if (failure) std::rethrow_exception(failure);
+  return result;
+}
+
+/// A process that only sleeps, so that its memory can be read; gone at the end of the scope.
+class sleeping_process {
+ public:
+  sleeping_process() : id_(checked(fork(), "fork a process to read from")) {
+    if (id_ == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      for (;;) pause();
+    }
+  }
+  sleeping_process(const sleeping_process&) = delete;
+  sleeping_process& operator=(const sleeping_process&) = delete;
+  ~sleeping_process() {
+    kill(id_, SIGKILL);
+    while (waitpid(id_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  [[nodiscard]] pid_t id() const noexcept { return id_; }
+
+ private:
+  pid_t id_;
+};
+
+}  // namespace
+
+double cache_line_one_way(core_pair cores, duration time) {
+  line shared;
+  const std::jthread echo = start_pinned(cores.second, [&shared] {
+    for (std::uint64_t turn = 1; await(shared, turn); turn += 2) {
+      shared.word.store(turn + 1, std::memory_order_release);  // R1 pairs with A1
+    }
+  });
+  const double round_trip = on_core(cores.first, [&] {
+    std::uint64_t turn = 0;
+    const double seconds = seconds_per_step(time, 1000, [&] {
+      shared.word.store(turn + 1, std::memory_order_release);  // R1 pairs with A1
+      turn += 2;
+      await(shared, turn);
+    });
+    shared.word.store(stop, std::memory_order_release);  // R1 pairs with A1
+    return seconds;
+  });
+  return round_trip / 2;
+}
+
+double random_stores(int core, std::size_t table_bytes, duration time) {
+  const shared_mapping table(table_bytes);
+  return 1 / on_core(core, [&] {
+           auto* const words = reinterpret_cast<volatile std::uint64_t*>(table.data());
+           random_slots slots(table_bytes / sizeof(std::uint64_t), 1);
+           std::uint64_t value = 0;
+           return seconds_per_step(time, 100'000, [&] { words[slots.next()] = ++value; });
+         });
+}
+
+double random_atomics(int core, std::size_t table_bytes, duration time) {
+  const shared_mapping table(table_bytes);
+  return 1 / on_core(core, [&] {
+           auto* const words = reinterpret_cast<std::uint64_t*>(table.data());
+           random_slots slots(table_bytes / sizeof(std::uint64_t), 1);
+           return seconds_per_step(time, 100'000, [&] {
+             // The order Heddle's atomics have; nothing else touches the word.
+             std::atomic_ref(words[slots.next()]).fetch_add(1, std::memory_order_acq_rel);
+           });
+         });
+}
+
+double copy_into_mapping(int core, std::size_t bytes, duration time) {
+  const shared_mapping into(bytes);
+  const std::vector<std::byte> from(bytes, std::byte{1});
+  const double seconds = on_core(core, [&] {
+    return seconds_per_step(time, 4, [&] {
+      std::memcpy(into.data(), from.data(), bytes);
+      asm volatile("" : : "r"(into.data()) : "memory");  // the copy counts as read
+    });
+  });
+  return static_cast<double>(bytes) / seconds;
+}
+
+double read_other_process(int core, std::size_t bytes, duration time) {
+  const shared_mapping theirs(bytes);
+  const sleeping_process other;
+  std::vector<std::byte> into(bytes);
+  iovec here{into.data(), bytes};
+  iovec there{theirs.data(), bytes};
+  const double seconds = on_core(core, [&] {
+    return seconds_per_step(time, 4, [&] {
+      checked(process_vm_readv(other.id(), &here, 1, &there, 1, 0), "process_vm_readv");
+    });
+  });
+  return static_cast<double>(bytes) / seconds;
+}
+
+}  // namespace heddle::bare

@@ -1,0 +1,209 @@
+// bare_socket.cpp - the limits set by TCP over loopback: round trips and one stream.
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sched.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "parts/bare.h"
+#include "parts/system.h"
+#include "parts/timing.h"
+
+namespace heddle::bare {
+namespace {
+
+struct connection {
+  unique_fd near, far;
+};
+
+/// Enough to keep both sides of a stream busy; more spills out of the caches.
+constexpr int stream_buffer_bytes = 1 << 20;
+
+void set_option(int fd, int level, int name, int value) {
+  checked(setsockopt(fd, level, name, &value, sizeof value), "set a socket option");
+}
+
+/// A connected pair of non-blocking TCP sockets over 127.0.0.1 without Nagle's delay.
+/// buffer_bytes 0: the system chooses.
+connection connect_loopback(int buffer_bytes = 0) {
+  const int type = SOCK_STREAM | SOCK_CLOEXEC;
+  const unique_fd listener(checked(socket(AF_INET, type, 0), "open a TCP socket"));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  checked(bind(listener.get(), generic, size), "bind to 127.0.0.1");
+  checked(listen(listener.get(), 1), "listen on 127.0.0.1");
+  checked(getsockname(listener.get(), generic, &size), "learn the port");
+  connection both;
+  both.near = unique_fd(checked(socket(AF_INET, type, 0), "open a TCP socket"));
+  if (buffer_bytes > 0) {  // before connecting, so that the window fits
+    set_option(listener.get(), SOL_SOCKET, SO_RCVBUF, buffer_bytes);
+    set_option(both.near.get(), SOL_SOCKET, SO_SNDBUF, buffer_bytes);
+  }
+  checked(connect(both.near.get(), generic, size), "connect over loopback");
+  both.far = unique_fd(checked(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC), "accept"));
+  for (const int fd : {both.near.get(), both.far.get()}) {
+    set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    checked(fcntl(fd, F_SETFL, O_NONBLOCK), "set O_NONBLOCK");
+  }
+  return both;
+}
+
+[[nodiscard]] bool retry() {
+  return errno == EINTR || errno == EAGAIN;
+}
+
+/// Sends everything, spinning while the socket is full. False: the other side is gone.
+bool send_all(int fd, const std::byte* data, std::size_t bytes) {
+  while (bytes > 0) {
+    const ssize_t sent = send(fd, data, bytes, MSG_NOSIGNAL);
+    if (sent < 0 && !retry()) return false;
+    if (sent > 0) {
+      data += sent;
+      bytes -= static_cast<std::size_t>(sent);
+    }
+  }
+  return true;
+}
+
+/// Receives exactly `bytes`, spinning while there is nothing. False: the other side is gone.
+bool recv_all(int fd, std::byte* into, std::size_t bytes) {
+  while (bytes > 0) {
+    const ssize_t got = recv(fd, into, bytes, 0);
+    if (got == 0 || (got < 0 && !retry())) return false;
+    if (got > 0) {
+      into += got;
+      bytes -= static_cast<std::size_t>(got);
+    }
+  }
+  return true;
+}
+
+/// Pings from a thread on `core` until the time is over; then hangs up, which ends the echo.
+double ping(int core, unique_fd& fd, std::size_t bytes, duration time) {
+  double seconds = 0;
+  bool complete = true;
+  start_pinned(core, [&] {
+    std::vector<std::byte> buffer(bytes);
+    seconds = seconds_per_step(time, 16, [&] {
+      complete = complete && send_all(fd.get(), buffer.data(), bytes) &&
+                 recv_all(fd.get(), buffer.data(), bytes);
+    });
+    fd.reset();
+  }).join();
+  if (!complete) throw std::system_error(ECONNRESET, std::generic_category(), "socket ping-pong");
+  return seconds;
+}
+
+void echo_spinning(int fd, std::size_t bytes) {
+  std::vector<std::byte> buffer(bytes);
+  while (recv_all(fd, buffer.data(), bytes) && send_all(fd, buffer.data(), bytes)) {
+  }
+}
+
+/// An epoll set that watches `fd` for input.
+unique_fd watch_input(int fd) {
+  unique_fd events(checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1"));
+  epoll_event interest{};
+  interest.events = EPOLLIN;
+  checked(epoll_ctl(events.get(), EPOLL_CTL_ADD, fd, &interest), "epoll_ctl");
+  return events;
+}
+
+/// Echoes like a progress thread that has nothing else to do: asleep until something arrives.
+void echo_sleeping(int events, int fd, std::size_t bytes) {
+  std::vector<std::byte> buffer(bytes);
+  for (;;) {
+    epoll_event happened{};
+    if (epoll_wait(events, &happened, 1, -1) < 0 && errno != EINTR) return;
+    if (!recv_all(fd, buffer.data(), bytes) || !send_all(fd, buffer.data(), bytes)) return;
+  }
+}
+
+/// How one stream moves its bytes.
+struct stream_shape {
+  std::size_t message, write_bytes, read_bytes;
+};
+
+/// One way through a connection, spinning while it is full or empty; bytes per second until the
+/// last byte was read.
+double stream(core_pair cores, const stream_shape& shape, duration time) {
+  connection both = connect_loopback(stream_buffer_bytes);
+  const std::jthread sink = start_pinned(cores.second, [&] {
+    std::vector<std::byte> buffer(shape.read_bytes);
+    for (;;) {
+      const ssize_t got = recv(both.far.get(), buffer.data(), buffer.size(), 0);
+      if (got == 0 || (got < 0 && !retry())) break;
+    }
+    both.far.reset();
+  });
+  double bytes_per_second = 0;
+  start_pinned(cores.first, [&] {
+    using clock = std::chrono::steady_clock;
+    std::vector<std::byte> data(shape.message, std::byte{1});
+    std::size_t total = 0;
+    const clock::time_point start = clock::now();
+    for (; clock::now() - start < time; total += shape.message) {
+      for (std::size_t at = 0; at < shape.message; at += shape.write_bytes) {
+        send_all(both.near.get(), data.data() + at,
+                 std::min(shape.write_bytes, shape.message - at));
+      }
+    }
+    shutdown(both.near.get(), SHUT_WR);
+    recv_all(both.near.get(), data.data(), 1);  // returns when the sink has hung up
+    const std::chrono::duration<double> seconds = clock::now() - start;
+    bytes_per_second = static_cast<double>(total) / seconds.count();
+  }).join();
+  return bytes_per_second;
+}
+
+}  // namespace
+
+double socket_round_trip(core_pair cores, std::size_t bytes, duration time) {
+  connection both = connect_loopback();
+  const std::jthread echo =
+      start_pinned(cores.second, [&] { echo_spinning(both.far.get(), bytes); });
+  return ping(cores.first, both.near, bytes, time);
+}
+
+double sleeping_target_round_trip(core_pair cores, std::size_t bytes, duration time) {
+  connection both = connect_loopback();
+  const unique_fd events = watch_input(both.far.get());
+  std::atomic<bool> finished{false};
+  const std::jthread computing = start_pinned(cores.second, [&finished] {
+    volatile std::uint64_t work = 0;
+    while (!finished.load(std::memory_order_relaxed)) {  // relaxed: only has to end some time
+      for (int i = 0; i < 1000; ++i) work = work * 3 + 1;
+    }
+  });
+  const std::jthread echo =
+      start_pinned(cores.second, [&] { echo_sleeping(events.get(), both.far.get(), bytes); });
+  const double seconds = ping(cores.first, both.near, bytes, time);
+  finished.store(true, std::memory_order_relaxed);
+  return seconds;
+}
+
+double socket_stream(core_pair cores, std::size_t message_bytes, duration time) {
+  constexpr std::size_t kib = 1024;
+  const std::array<stream_shape, 4> shapes{{{message_bytes, 1024 * kib, 64 * kib},
+                                            {message_bytes, 1024 * kib, 1024 * kib},
+                                            {message_bytes, 256 * kib, 64 * kib},
+                                            {message_bytes, 64 * kib, 64 * kib}}};
+  double best = 0;
+  for (const stream_shape& shape : shapes) {
+    best = std::max(best, stream(cores, shape, time / shapes.size()));
+  }
+  return best;
+}
+
+}  // namespace heddle::bare

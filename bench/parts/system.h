@@ -1,0 +1,63 @@
+// system.h - the few owners and checks of system resources that the bare limits need.
+#pragma once
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <system_error>
+#include <utility>
+
+namespace heddle::bare {
+
+/// The value, or std::system_error saying what was tried when it is negative.
+template <class T>
+T checked(T result, const char* what) {
+  if (result < 0) throw std::system_error(errno, std::generic_category(), what);
+  return result;
+}
+
+/// Closes a descriptor at the end of its scope.
+class unique_fd {
+ public:
+  unique_fd() = default;
+  explicit unique_fd(int fd) noexcept : fd_(fd) {}
+  unique_fd(unique_fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  unique_fd& operator=(unique_fd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~unique_fd() { reset(); }
+  [[nodiscard]] int get() const noexcept { return fd_; }
+  void reset() noexcept {
+    if (const int fd = std::exchange(fd_, -1); fd >= 0) ::close(fd);
+  }
+
+ private:
+  int fd_ = -1;
+};
+
+/// A memfd mapped shared, every page already there: what a peer's exposed memory is.
+class shared_mapping {
+ public:
+  explicit shared_mapping(std::size_t bytes) : bytes_(bytes) {
+    const unique_fd file(checked(memfd_create("heddle-bare", MFD_CLOEXEC), "memfd_create"));
+    checked(ftruncate(file.get(), static_cast<off_t>(bytes)), "size the shared mapping");
+    memory_ =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file.get(), 0);
+    if (memory_ == MAP_FAILED) {
+      throw std::system_error(errno, std::generic_category(), "map the shared mapping");
+    }
+  }
+  shared_mapping(const shared_mapping&) = delete;
+  shared_mapping& operator=(const shared_mapping&) = delete;
+  ~shared_mapping() { munmap(memory_, bytes_); }
+  [[nodiscard]] std::byte* data() const noexcept { return static_cast<std::byte*>(memory_); }
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+
+ private:
+  void* memory_ = nullptr;
+  std::size_t bytes_;
+};
+
+}  // namespace heddle::bare

@@ -1,0 +1,51 @@
+// goals.h - how fast Heddle is to be: rows of benchmarks, each with bounds on ratios to rivals.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/record.h"
+#include "bench/spec.h"
+
+namespace heddle::bench {
+
+/// A bound on the median of Heddle divided by the median of `against` (ucx, bare or pair).
+struct goal {
+  std::string against;
+  double bound = 1;
+};
+
+/// One benchmark of the table. A latency's bounds are upper ones, all others are lower ones.
+struct row {
+  std::string name;
+  kind what;
+  std::vector<std::string> arguments;  ///< of `heddle bench`, without --rounds and --json
+  std::vector<goal> goals;
+};
+
+/// All rows, in the order of docs/performance.md.
+[[nodiscard]] const std::vector<row>& all_rows();
+/// The rows whose names contain one of `patterns`; all when there is none. Throws
+/// std::runtime_error listing the names when a pattern selects nothing.
+[[nodiscard]] std::vector<row> select_rows(const std::vector<std::string>& patterns);
+
+/// A row after it was measured.
+struct outcome_row {
+  row what;
+  std::vector<record> records;  ///< empty: it failed
+  std::string failure;
+};
+
+/// Heddle's median over the rival's; empty when the records do not have it.
+[[nodiscard]] std::optional<double> ratio_to(const outcome_row& r, const std::string& against);
+[[nodiscard]] bool meets(const row& r, const goal& g, double ratio);
+
+/// "at most 0.8 x ucx"
+[[nodiscard]] std::string describe(const row& r, const goal& g);
+
+/// One line per goal: row, goal, ratio, "pass" or "short", medians.
+[[nodiscard]] std::string text_table(const std::vector<outcome_row>& rows);
+/// The same as a Markdown table with the commands.
+[[nodiscard]] std::string markdown_table(const std::vector<outcome_row>& rows);
+
+}  // namespace heddle::bench

@@ -1,0 +1,45 @@
+// record.h - one measured figure as it is written to and read from files.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "bench/statistics.h"
+
+namespace heddle::bench {
+
+/// The names of the fields in the file are the names here.
+struct record {
+  std::string benchmark;  ///< latency, bandwidth or rate
+  std::string op;         ///< put, get, fetch-add, am, tag ...
+  std::string backend;    ///< shm, tcp ...
+  std::string library;    ///< heddle, ucx, bare; "heddle/ucx" for a ratio of medians
+  int ranks = 2;
+  int threads = 1;
+  std::uint64_t bytes = 8;
+  std::string metric;  ///< what the number is: one-way, round-trip, rate, bandwidth, ratio ...
+  std::string unit;
+  double median = 0;  ///< of the rounds
+  double p99 = 0;     ///< latency: of single operations, where known; otherwise of the rounds
+  double ci95_low = 0;
+  double ci95_high = 0;
+  int runs = 0;  ///< rounds
+  friend bool operator==(const record&, const record&) = default;
+};
+
+/// Sets the five statistical fields from one figure per round.
+void set_statistics(record& of, const summary& rounds);
+
+/// An array of objects, each with exactly the fields of record, in their order.
+[[nodiscard]] std::string to_json(const std::vector<record>& records);
+
+/// The inverse. Throws std::runtime_error saying what is missing or of the wrong type.
+[[nodiscard]] std::vector<record> records_from_json(const std::string& text);
+
+/// Writes or replaces the file. Throws std::runtime_error naming it.
+void write_records(const std::filesystem::path& file, const std::vector<record>& records);
+/// Throws std::runtime_error naming the file.
+[[nodiscard]] std::vector<record> read_records(const std::filesystem::path& file);
+
+}  // namespace heddle::bench

@@ -1,0 +1,74 @@
+// report_test.cpp - records and tables of made-up rounds.
+#include "bench/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace heddle::bench {
+namespace {
+
+using testing::HasSubstr;
+
+case_result example() {
+  return {.what = {.what = kind::latency, .op = operation::am},
+          .backend = "shm",
+          .contenders = {{.label = "heddle",
+                          .library = "heddle",
+                          .ranks = 4,
+                          .figures = {2, 4, 3},
+                          .stamps = {1, 1, 9}},
+                         {.label = "ucx", .library = "ucx", .figures = {4, 6, 8}},
+                         {.label = "pair", .library = "heddle", .figures = {1, 1, 1}}},
+          .cache_line_ns = {60, 62, 250}};
+}
+
+TEST(Report, HasARecordForEveryContenderAndRatioAndTheCacheLine) {
+  const std::vector<record> records = records_of(example());
+  std::vector<std::string> names;
+  for (const record& r : records) names.push_back(r.library + ' ' + r.metric);
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"heddle one-way", "ucx one-way", "heddle one-way",
+                                      "heddle/ucx ratio", "heddle/pair ratio", "bare one-way"}));
+}
+
+TEST(Report, TakesTheP99OfALatencyFromSingleOperations) {
+  const record r = records_of(example()).front();
+  EXPECT_EQ(r.median, 3);
+  EXPECT_EQ(r.p99, 9);
+  EXPECT_EQ(r.runs, 3);
+}
+
+TEST(Report, NamesHowManyRanksWereAtWork) {
+  const std::vector<record> records = records_of(example());
+  EXPECT_EQ(records[0].ranks, 4);
+  EXPECT_EQ(records[2].ranks, 2);
+}
+
+TEST(Report, GivesTheRatioOfMediansAndTheSpreadOfTheRoundsRatios) {
+  const record r = records_of(example())[3];
+  EXPECT_DOUBLE_EQ(r.median, 0.5);
+  EXPECT_DOUBLE_EQ(r.ci95_low, 0.375);
+  EXPECT_NEAR(r.ci95_high, 0.667, 0.001);
+}
+
+TEST(Report, PutsTheCacheLineBesideEachRound) {
+  EXPECT_THAT(round_heading(example()), HasSubstr("cache line, ns"));
+  EXPECT_THAT(round_line(example()), HasSubstr("250.0"));
+  EXPECT_THAT(round_line(example()), HasSubstr("8.00"));
+}
+
+TEST(Report, SaysWhatIsMeasured) {
+  case_result c = example();
+  EXPECT_THAT(title(c), HasSubstr("latency am 8 B over shm, 4 ranks"));
+  c.what.target = target_mode::computing;
+  EXPECT_THAT(title(c), HasSubstr("target computing"));
+  c.what = {.what = kind::bandwidth, .threads = 2, .shared_lane = true};
+  EXPECT_THAT(title(c), HasSubstr("2 threads each on one lane, 64 in flight, plain buffers"));
+}
+
+TEST(Report, ShowsRatiosUnderTheStatistics) {
+  EXPECT_THAT(summary_table(example()), HasSubstr("heddle / ucx"));
+}
+
+}  // namespace
+}  // namespace heddle::bench

@@ -1,0 +1,136 @@
+// round.cpp - the threads of a round: agreeing on counts with the partner, starting together.
+#include "bench/round.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <barrier>
+#include <cstdlib>
+#include <thread>
+
+namespace heddle::bench {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+/// One run's beginning and end at one thread.
+struct lap_times {
+  clock::time_point start, end;
+};
+
+/// Runs `work(thread)` on every thread; thread 0 is the caller. A failure ends the rank, because
+/// the other threads and the partner would wait for ever; the launcher then ends the job.
+template <class F>
+void on_threads(int threads, F&& work) {
+  const auto guarded = [&work](int t) {
+    try {
+      work(t);
+    } catch (const std::exception& why) {
+      fmt::print(stderr, "heddle bench: {}\n", why.what());
+      std::fflush(stderr);
+      std::_Exit(1);
+    }
+  };
+  std::vector<std::jthread> others;
+  for (int t = 1; t < threads; ++t) others.emplace_back(guarded, t);
+  guarded(0);
+}
+
+double seconds_between(clock::time_point from, clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+double elapsed(const std::vector<lap_times>& laps) {
+  const auto by_start = [](const auto& a, const auto& b) { return a.start < b.start; };
+  const auto by_end = [](const auto& a, const auto& b) { return a.end < b.end; };
+  return seconds_between(std::min_element(laps.begin(), laps.end(), by_start)->start,
+                         std::max_element(laps.begin(), laps.end(), by_end)->end);
+}
+
+/// Of what is measured in a ping-pong, the part that counts.
+double share_of_trip(const spec& s) {
+  return s.what == kind::latency && !is_round_trip(s.op) ? 0.5 : 1;
+}
+
+double seconds_per_op(const spec& s, const std::vector<lap_times>& laps, std::uint64_t count) {
+  const auto n = static_cast<double>(count);
+  if (s.what != kind::latency) return elapsed(laps) / (n * static_cast<double>(laps.size()));
+  double sum = 0;
+  for (const lap_times& lap : laps) sum += seconds_between(lap.start, lap.end);
+  return share_of_trip(s) * sum / (n * static_cast<double>(laps.size()));
+}
+
+/// Tells the partner's thread how many operations come (0: the round is over) and, unless none,
+/// waits until it is ready.
+void announce(station& at, int thread, const std::uint64_t& count) {
+  lane& l = at.lane_of(thread);
+  const auto bytes = std::as_bytes(std::span(&count, 1));
+  require(l.send(at.peer(), tag_of(purpose::count, thread), bytes), "announce a run");
+  if (count == 0) return;
+  require(l.recv(at.peer(), tag_of(purpose::ready, thread), {}).code, "wait for the target");
+}
+
+/// The other end of announce, up to being ready.
+std::uint64_t await_announcement(station& at, int thread) {
+  std::uint64_t count = 0;
+  const auto bytes = std::as_writable_bytes(std::span(&count, 1));
+  require(at.lane_of(thread).recv(at.peer(), tag_of(purpose::count, thread), bytes).code,
+          "wait for a run");
+  return count;
+}
+
+}  // namespace
+
+rounds::rounds(station& at, const spec& s, bool crowded)
+    : at_(at), spec_(s), gear_(at, s), pacer_(s) {
+  for (int t = 0; t < s.threads; ++t) {
+    exchanges_.push_back(make_exchange({at_, gear_, spec_, t, crowded}));
+  }
+}
+
+round_result rounds::next() {
+  if (at_.initiates()) return initiate();
+  respond();
+  return {};
+}
+
+round_result rounds::initiate() {
+  std::vector<double> stamps;
+  std::vector<lap_times> laps(exchanges_.size());
+  pacer_.begin_round();
+  std::barrier together(static_cast<std::ptrdiff_t>(exchanges_.size()));
+  const auto end_run = [&]() noexcept {
+    pacer_.end_run(elapsed(laps), seconds_per_op(spec_, laps, pacer_.count()));
+  };
+  std::barrier run_ended(static_cast<std::ptrdiff_t>(exchanges_.size()), end_run);
+  on_threads(spec_.threads, [&](int t) {
+    exchange& mine = *exchanges_[static_cast<std::size_t>(t)];
+    while (const std::uint64_t count = pacer_.count()) {
+      announce(at_, t, count);
+      stopwatch watch(pacer_.stamped() && t == 0 ? &stamps : nullptr);
+      together.arrive_and_wait();
+      lap_times& lap = laps[static_cast<std::size_t>(t)];
+      lap.start = clock::now();
+      mine.initiate(count, watch);
+      lap.end = clock::now();
+      mine.conclude();
+      run_ended.arrive_and_wait();
+    }
+    announce(at_, t, 0);
+  });
+  for (double& seconds : stamps) seconds *= share_of_trip(spec_);
+  return {pacer_.result(), std::move(stamps)};
+}
+
+void rounds::respond() {
+  on_threads(spec_.threads, [&](int t) {
+    exchange& mine = *exchanges_[static_cast<std::size_t>(t)];
+    while (const std::uint64_t count = await_announcement(at_, t)) {
+      mine.prepare();
+      require(at_.lane_of(t).send(at_.peer(), tag_of(purpose::ready, t), {}), "be ready");
+      mine.respond(count);
+    }
+  });
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,15 @@
+// run.h - a benchmark inside a job: every rank calls this.
+#pragma once
+#include "bench/spec.h"
+
+namespace heddle::bench {
+
+/// Throws std::runtime_error when these options can not be honoured together, naming which and why.
+void check_options(const options& o);
+
+/// Measures every size in alternating rounds; rank 0 prints and writes. Collective over the job.
+/// Sets HEDDLE_BACKENDS and the thread's affinity for the rest of the process. Throws
+/// std::exception; then the launcher must end the job.
+void run_in_job(const options& o);
+
+}  // namespace heddle::bench

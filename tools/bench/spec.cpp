@@ -1,0 +1,97 @@
+// spec.cpp - names, units and cores.
+#include "bench/spec.h"
+
+#include <stdexcept>
+
+namespace heddle::bench {
+namespace {
+
+template <class E>
+std::string name_in(const std::map<std::string, E>& names, E wanted) {
+  for (const auto& [name, value] : names) {
+    if (value == wanted) return name;
+  }
+  throw std::logic_error("a name is missing in spec.cpp");
+}
+
+}  // namespace
+
+const std::map<std::string, kind>& kind_names() {
+  static const std::map<std::string, kind> names{
+      {"latency", kind::latency}, {"bandwidth", kind::bandwidth}, {"rate", kind::rate}};
+  return names;
+}
+
+const std::map<std::string, operation>& operation_names() {
+  static const std::map<std::string, operation> names{{"put", operation::put},
+                                                      {"get", operation::get},
+                                                      {"fetch-add", operation::fetch_add},
+                                                      {"am", operation::am},
+                                                      {"tag", operation::tag}};
+  return names;
+}
+
+const std::map<std::string, target_mode>& target_names() {
+  static const std::map<std::string, target_mode> names{{"waiting", target_mode::waiting},
+                                                        {"computing", target_mode::computing}};
+  return names;
+}
+
+const std::map<std::string, buffer_kind>& buffer_names() {
+  static const std::map<std::string, buffer_kind> names{{"plain", buffer_kind::plain},
+                                                        {"exposed", buffer_kind::exposed}};
+  return names;
+}
+
+const std::map<std::string, rival>& rival_names() {
+  static const std::map<std::string, rival> names{
+      {"ucx", rival::ucx}, {"bare", rival::bare}, {"pair", rival::pair}};
+  return names;
+}
+
+std::string name_of(kind k) {
+  return name_in(kind_names(), k);
+}
+std::string name_of(operation op) {
+  return name_in(operation_names(), op);
+}
+
+bool is_round_trip(operation op) {
+  return op == operation::get || op == operation::fetch_add;
+}
+
+metric metric_of(const spec& s) {
+  switch (s.what) {
+    case kind::latency:
+      return {is_round_trip(s.op) ? "round-trip" : "one-way", "us"};
+    case kind::rate:
+      return {"rate", "M/s"};
+    case kind::bandwidth:
+      return {"bandwidth", "GB/s"};
+  }
+  throw std::logic_error("a kind is missing in metric_of");
+}
+
+double figure(const spec& s, double seconds) {
+  switch (s.what) {
+    case kind::latency:
+      return seconds * 1e6;
+    case kind::rate:
+      return 1e-6 / seconds;
+    case kind::bandwidth:
+      return static_cast<double>(s.bytes) / seconds * 1e-9;
+  }
+  throw std::logic_error("a kind is missing in figure");
+}
+
+std::vector<int> cores_of_rank(const std::vector<int>& allowed, int rank, int threads) {
+  std::vector<int> cores;
+  for (int t = 0; t < threads; ++t) {
+    const auto place = static_cast<std::size_t>(rank) * static_cast<std::size_t>(threads) +
+                       static_cast<std::size_t>(t);
+    cores.push_back(allowed[place % allowed.size()]);
+  }
+  return cores;
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,73 @@
+// spec.h - what one benchmark measures, and the names of its parts on the command line.
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "parts/pinning.h"
+
+namespace heddle::bench {
+
+enum class kind { latency, bandwidth, rate };
+enum class operation { put, get, fetch_add, am, tag };
+/// What the target's threads do while it is read from and written to.
+enum class target_mode { waiting, computing };
+/// Where the bytes of large transfers lie.
+enum class buffer_kind { plain, exposed };
+/// Who is measured in turn with Heddle. `pair`: Heddle itself with two ranks of the job active.
+enum class rival { ucx, bare, pair };
+
+/// One thing to measure, on all ranks of a job.
+struct spec {
+  kind what = kind::latency;
+  operation op = operation::am;
+  std::uint64_t bytes = 8;
+  int threads = 1;
+  bool shared_lane = false;
+  int window = 64;  ///< operations in flight per thread, in bandwidth and rate
+  buffer_kind buffers = buffer_kind::plain;
+  target_mode target = target_mode::waiting;
+  std::chrono::milliseconds time{200};  ///< of one round
+};
+
+/// Everything that the command line sets.
+struct options {
+  spec base;
+  std::vector<std::uint64_t> sizes;
+  std::string backend = "auto";
+  int ranks = 2;
+  int rounds = 5;
+  bool bind_cores = true;
+  std::vector<rival> rivals;
+  std::string ucx_test;   ///< empty: the one that matches
+  std::string json_file;  ///< empty: none
+};
+
+/// Names as on the command line and in records.
+[[nodiscard]] const std::map<std::string, kind>& kind_names();
+[[nodiscard]] const std::map<std::string, operation>& operation_names();
+[[nodiscard]] const std::map<std::string, target_mode>& target_names();
+[[nodiscard]] const std::map<std::string, buffer_kind>& buffer_names();
+[[nodiscard]] const std::map<std::string, rival>& rival_names();
+[[nodiscard]] std::string name_of(kind k);
+[[nodiscard]] std::string name_of(operation op);
+
+/// Whether a latency of this operation is a round trip; otherwise it is half of one.
+[[nodiscard]] bool is_round_trip(operation op);
+
+/// What a figure is and how seconds per operation become one.
+struct metric {
+  std::string name, unit;
+};
+[[nodiscard]] metric metric_of(const spec& s);
+/// `seconds` per operation (latency: already one way where that is meant) in the metric's unit.
+[[nodiscard]] double figure(const spec& s, double seconds);
+
+/// Cores of rank `rank`: as many as it has threads, neighbours, going round when they run out.
+[[nodiscard]] std::vector<int> cores_of_rank(const std::vector<int>& allowed, int rank,
+                                             int threads);
+
+}  // namespace heddle::bench

@@ -1,0 +1,37 @@
+// spec_test.cpp - units and cores of a benchmark.
+#include "bench/spec.h"
+
+#include <gtest/gtest.h>
+
+namespace heddle::bench {
+namespace {
+
+TEST(Spec, TurnsSecondsIntoTheUnitOfItsMetric) {
+  EXPECT_DOUBLE_EQ(figure({.what = kind::latency}, 2e-6), 2);
+  EXPECT_DOUBLE_EQ(figure({.what = kind::rate}, 50e-9), 20);
+  EXPECT_DOUBLE_EQ(figure({.what = kind::bandwidth, .bytes = 1'000'000}, 100e-6), 10);
+}
+
+TEST(Spec, SaysWhetherALatencyIsARoundTrip) {
+  EXPECT_EQ(metric_of({.what = kind::latency, .op = operation::get}).name, "round-trip");
+  EXPECT_EQ(metric_of({.what = kind::latency, .op = operation::fetch_add}).name, "round-trip");
+  EXPECT_EQ(metric_of({.what = kind::latency, .op = operation::put}).name, "one-way");
+  EXPECT_EQ(metric_of({.what = kind::latency, .op = operation::am}).name, "one-way");
+  EXPECT_EQ(metric_of({.what = kind::latency, .op = operation::tag}).name, "one-way");
+}
+
+TEST(Spec, NamesEveryOperationAsOnTheCommandLine) {
+  for (const auto& [name, op] : operation_names()) EXPECT_EQ(name_of(op), name);
+  for (const auto& [name, k] : kind_names()) EXPECT_EQ(name_of(k), name);
+}
+
+TEST(Cores, AreNeighboursPerRankAndGoRound) {
+  const std::vector<int> allowed{2, 3, 6};
+  EXPECT_EQ(cores_of_rank(allowed, 0, 1), (std::vector<int>{2}));
+  EXPECT_EQ(cores_of_rank(allowed, 1, 1), (std::vector<int>{3}));
+  EXPECT_EQ(cores_of_rank(allowed, 3, 1), (std::vector<int>{2}));
+  EXPECT_EQ(cores_of_rank(allowed, 1, 2), (std::vector<int>{6, 2}));
+}
+
+}  // namespace
+}  // namespace heddle::bench

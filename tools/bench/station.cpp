@@ -1,0 +1,65 @@
+// station.cpp - opening lanes and setting handlers.
+#include "bench/station.h"
+
+#include <fmt/core.h>
+
+#include <stdexcept>
+
+namespace heddle::bench {
+namespace {
+
+void count_arrival(mailbox& box) {
+  const completion arrived = box.arrived;
+  arrived({});
+}
+
+/// Sends the message back. One ping per thread is in flight, so the lane has room.
+void answer_ping(void* context, lane& here, const call_message& message) noexcept {
+  mailbox& box = *static_cast<mailbox*>(context);
+  const auto pong = static_cast<handler_id>(pong_handlers + box.thread);
+  const status s = here.try_call(message.source, pong, message.header, message.payload);
+  if (!accepted(s)) {  // the partner would wait for ever
+    fmt::print(stderr, "heddle bench: answering a ping: {}\n", name_of(s));
+    std::_Exit(1);
+  }
+  count_arrival(box);
+}
+
+void count_message(void* context, lane&, const call_message&) noexcept {
+  count_arrival(*static_cast<mailbox*>(context));
+}
+
+void check_route(const world& job, const std::string& backend) {
+  const rank peer = job.rank() ^ 1;
+  if (backend != "auto" && job.route(peer) != backend) {
+    throw std::runtime_error(fmt::format("rank {} reaches rank {} over {}, not over {} as asked",
+                                         job.rank(), peer, job.route(peer), backend));
+  }
+}
+
+}  // namespace
+
+station::station(world& job, const options& o)
+    : job_(job), mailboxes_(std::make_unique<mailbox[]>(static_cast<std::size_t>(o.base.threads))) {
+  if (job.size() != o.ranks) {
+    throw std::runtime_error(
+        fmt::format("this job has {} ranks, the benchmark needs {}", job.size(), o.ranks));
+  }
+  check_route(job, o.backend);
+  for (int t = 0; t < o.base.threads; ++t) {
+    mailbox& box = mailbox_of(t);
+    box.thread = t;
+    job.set_handler(static_cast<handler_id>(ping_handlers + t), answer_ping, &box);
+    job.set_handler(static_cast<handler_id>(pong_handlers + t), count_message, &box);
+    job.set_handler(static_cast<handler_id>(count_handlers + t), count_message, &box);
+  }
+  const int lanes = o.base.shared_lane ? 1 : o.base.threads;
+  for (int n = 0; n < lanes; ++n) lanes_.emplace_back(job, lane_options{.number = n});
+  job.barrier();
+}
+
+void require(status s, const char* what) {
+  if (!accepted(s)) throw std::runtime_error(fmt::format("{}: {}", what, name_of(s)));
+}
+
+}  // namespace heddle::bench

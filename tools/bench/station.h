@@ -1,0 +1,58 @@
+// station.h - what a rank brings to a benchmark: its lanes, its partner, and its handlers.
+#pragma once
+#include <heddle/heddle.h>
+
+#include <memory>
+#include <vector>
+
+#include "bench/spec.h"
+
+namespace heddle::bench {
+
+inline constexpr int max_threads = 256;
+
+/// Handlers 0 to 255 answer a ping, 256 to 511 take an answer or a notification, 512 to 767 count;
+/// the rest of the number is the thread.
+inline constexpr handler_id ping_handlers = 0;
+inline constexpr handler_id pong_handlers = 256;
+inline constexpr handler_id count_handlers = 512;
+
+/// Tags: a purpose, and the thread or 0.
+enum class purpose : std::uint64_t { setup = 1, count, ready, finished, answer, data, result };
+[[nodiscard]] constexpr tag tag_of(purpose p, int thread) noexcept {
+  return static_cast<std::uint64_t>(p) << 32 | static_cast<std::uint64_t>(thread);
+}
+
+/// Counts what a thread's handlers were given.
+struct alignas(64) mailbox {
+  counter arrived;
+  int thread = 0;
+};
+
+/// A rank's place in a job whose ranks work in pairs (0,1), (2,3) ...: the even one initiates.
+class station {
+ public:
+  /// Collective. Throws heddle::error, or std::runtime_error when the job does not fit `o`.
+  station(world& job, const options& o);
+
+  [[nodiscard]] world& job() noexcept { return job_; }
+  [[nodiscard]] rank self() const noexcept { return job_.rank(); }
+  [[nodiscard]] rank peer() const noexcept { return job_.rank() ^ 1; }
+  [[nodiscard]] bool initiates() const noexcept { return job_.rank() % 2 == 0; }
+  [[nodiscard]] lane& lane_of(int thread) noexcept {
+    return lanes_.size() == 1 ? lanes_.front() : lanes_[static_cast<std::size_t>(thread)];
+  }
+  [[nodiscard]] mailbox& mailbox_of(int thread) noexcept {
+    return mailboxes_[static_cast<std::size_t>(thread)];
+  }
+
+ private:
+  world& job_;
+  std::unique_ptr<mailbox[]> mailboxes_;
+  std::vector<lane> lanes_;  // one, or one per thread
+};
+
+/// Throws std::runtime_error naming `what` and the status when it is a failure.
+void require(status s, const char* what);
+
+}  // namespace heddle::bench

@@ -1,0 +1,36 @@
+// statistics.h - what a set of samples says: order statistics only, because timings are not normal.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+namespace heddle::bench {
+
+/// Ends of an interval, both included.
+struct interval {
+  double low = 0;
+  double high = 0;
+};
+
+struct summary {
+  std::size_t count = 0;
+  double median = 0;
+  double p99 = 0;  ///< the smallest sample that at least 99 % do not exceed
+  double minimum = 0;
+  double maximum = 0;
+  interval ci95;  ///< of the median
+};
+
+/// Mean of the middle two when their number is even. `samples` must not be empty.
+[[nodiscard]] double median(std::vector<double> samples);
+
+/// The smallest sample that at least `share` (0 to 1) of all do not exceed. Must not be empty.
+[[nodiscard]] double percentile(std::vector<double> samples, double share);
+
+/// The narrowest pair of order statistics, symmetric in rank, that holds the median of the
+/// underlying distribution with 95 % or more, whatever the distribution. Fewer than 6 samples can
+/// not promise that: then minimum and maximum (5 samples: 93.75 %). Must not be empty.
+[[nodiscard]] interval median_interval(std::vector<double> samples);
+
+[[nodiscard]] summary summarize(const std::vector<double>& samples);
+
+}  // namespace heddle::bench

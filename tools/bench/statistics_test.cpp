@@ -1,0 +1,81 @@
+// statistics_test.cpp - the order statistics against tables and by hand.
+#include "bench/statistics.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+namespace heddle::bench {
+namespace {
+
+std::vector<double> one_to(int n) {
+  std::vector<double> samples(static_cast<std::size_t>(n));
+  std::iota(samples.rbegin(), samples.rend(), 1.0);  // descending, so that sorting matters
+  return samples;
+}
+
+TEST(Median, IsTheMiddleOfAnOddNumber) {
+  EXPECT_EQ(median({9, 1, 5}), 5);
+}
+
+TEST(Median, IsTheMeanOfTheMiddleTwoOfAnEvenNumber) {
+  EXPECT_EQ(median({10, 1, 2, 4}), 3);
+}
+
+TEST(Median, OfOneSampleIsThatSample) {
+  EXPECT_EQ(median({7}), 7);
+}
+
+TEST(Percentile, IsTheSmallestSampleThatEnoughOthersDoNotExceed) {
+  EXPECT_EQ(percentile(one_to(100), 0.99), 99);
+  EXPECT_EQ(percentile(one_to(101), 0.99), 100);
+  EXPECT_EQ(percentile(one_to(10), 0.99), 10);
+  EXPECT_EQ(percentile(one_to(10), 0.5), 5);
+}
+
+TEST(Percentile, AtTheEndsIsMinimumAndMaximum) {
+  EXPECT_EQ(percentile(one_to(10), 0), 1);
+  EXPECT_EQ(percentile(one_to(10), 1), 10);
+}
+
+// Ranks from a table of the sign test at 95 %.
+TEST(MedianInterval, HasTheRanksOfTheSignTest) {
+  const auto ranks = [](int n) {
+    const interval ci = median_interval(one_to(n));
+    return std::vector<double>{ci.low, ci.high};
+  };
+  EXPECT_EQ(ranks(6), (std::vector<double>{1, 6}));
+  EXPECT_EQ(ranks(8), (std::vector<double>{1, 8}));
+  EXPECT_EQ(ranks(9), (std::vector<double>{2, 8}));
+  EXPECT_EQ(ranks(11), (std::vector<double>{2, 10}));
+  EXPECT_EQ(ranks(12), (std::vector<double>{3, 10}));
+  EXPECT_EQ(ranks(20), (std::vector<double>{6, 15}));
+  EXPECT_EQ(ranks(100), (std::vector<double>{40, 61}));
+}
+
+TEST(MedianInterval, OfTooFewSamplesIsTheWholeRange) {
+  const interval ci = median_interval(one_to(5));
+  EXPECT_EQ(ci.low, 1);
+  EXPECT_EQ(ci.high, 5);
+}
+
+TEST(MedianInterval, OfManySamplesDoesNotUnderflow) {
+  const interval ci = median_interval(one_to(10'000));
+  EXPECT_EQ(ci.low, 4902);
+  EXPECT_EQ(ci.high, 5099);
+}
+
+TEST(Summary, GathersAllOfThem) {
+  const summary s = summarize(one_to(9));
+  EXPECT_EQ(s.count, 9u);
+  EXPECT_EQ(s.median, 5);
+  EXPECT_EQ(s.p99, 9);
+  EXPECT_EQ(s.minimum, 1);
+  EXPECT_EQ(s.maximum, 9);
+  EXPECT_EQ(s.ci95.low, 2);
+  EXPECT_EQ(s.ci95.high, 8);
+}
+
+}  // namespace
+}  // namespace heddle::bench

@@ -1,0 +1,100 @@
+// table.cpp - each row as a run of this very program, so that a failing one takes nothing along.
+#include "bench/table.h"
+
+#include <fmt/core.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include "bench/child.h"
+#include "bench/goals.h"
+#include "bench/ucx_runner.h"
+
+namespace heddle::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::minutes row_limit{3};
+
+/// A new folder, gone at the end of the scope.
+class scratch_folder {
+ public:
+  scratch_folder() {
+    std::string pattern = fs::temp_directory_path() / "heddle-table-XXXXXX";
+    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make " + pattern);
+    path_ = pattern;
+  }
+  scratch_folder(const scratch_folder&) = delete;
+  scratch_folder& operator=(const scratch_folder&) = delete;
+  ~scratch_folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  [[nodiscard]] fs::path operator/(const std::string& name) const { return path_ / name; }
+
+ private:
+  fs::path path_;
+};
+
+command command_for(const row& r, const table_options& o, const fs::path& json) {
+  command c{.program = fs::read_symlink("/proc/self/exe"), .arguments = {"bench"}};
+  c.arguments.insert(c.arguments.end(), r.arguments.begin(), r.arguments.end());
+  c.arguments.insert(c.arguments.end(), {"--rounds", std::to_string(o.rounds), "--time-ms",
+                                         std::to_string(o.time_ms), "--json", json.string()});
+  c.end_signal = SIGTERM;  // so that its ranks end with it
+  c.show_output = true;
+  return c;
+}
+
+outcome_row run_row(const row& r, const table_options& o, const fs::path& json) {
+  outcome_row result{.what = r, .records = {}, .failure = {}};
+  child measuring(command_for(r, o, json));
+  if (!measuring.wait_until(std::chrono::steady_clock::now() + row_limit)) {
+    result.failure = "it took too long and was ended";
+  } else if (measuring.exit_status() != 0) {
+    result.failure = fmt::format("it ended with status {}", measuring.exit_status());
+  } else {
+    result.records = read_records(json);
+  }
+  return result;
+}
+
+void write_text(const std::string& file, const std::string& text) {
+  std::ofstream out(file, std::ios::trunc);
+  out << text;
+  out.close();
+  if (!out) throw std::runtime_error("cannot write " + file);
+}
+
+void write_files(const table_options& o, const std::vector<outcome_row>& rows) {
+  std::vector<record> records;
+  for (const outcome_row& r : rows) {
+    records.insert(records.end(), r.records.begin(), r.records.end());
+  }
+  if (!o.json_file.empty()) write_records(o.json_file, records);
+  if (!o.markdown_file.empty()) write_text(o.markdown_file, markdown_table(rows));
+}
+
+}  // namespace
+
+int run_table(const table_options& o) {
+  const std::vector<row> rows = select_rows(o.rows);
+  (void)find_ucx();
+  const scratch_folder folder;
+  std::vector<outcome_row> results;
+  for (const row& r : rows) {
+    fmt::print("[{}/{}] {}\n", results.size() + 1, rows.size(), r.name);
+    std::fflush(stdout);
+    results.push_back(run_row(r, o, folder / (r.name + ".json")));
+  }
+  fmt::print("{}", text_table(results));
+  write_files(o, results);
+  const auto failed = [](const outcome_row& r) { return !r.failure.empty(); };
+  return std::any_of(results.begin(), results.end(), failed) ? 1 : 0;
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,21 @@
+// table.h - `heddle bench table`: measures all rows of the goals, one job after the other.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace heddle::bench {
+
+struct table_options {
+  std::vector<std::string> rows;  ///< parts of names; empty: all
+  int rounds = 5;
+  int time_ms = 200;          ///< of one round
+  std::string json_file;      ///< all records; empty: none
+  std::string markdown_file;  ///< empty: none
+};
+
+/// Runs the rows and prints what was reached; a row that fails is named and the others go on.
+/// 0, or 1 when a row failed to run; a goal that is not met is a result, not a failure. Throws
+/// std::runtime_error for bad options and files that can not be written.
+[[nodiscard]] int run_table(const table_options& o);
+
+}  // namespace heddle::bench
