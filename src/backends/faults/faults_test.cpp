@@ -147,6 +147,33 @@ TEST(Faults, EndsEveryHeldOpOnceAndSaysSoInAnEvent) {
   EXPECT_TRUE(r.port->arm());
 }
 
+TEST(Faults, CopiesTheSendsThatItHolds) {
+  fault_plan plan;
+  plan.delay = 5;
+  rig r(plan);
+  std::vector<std::uint32_t> words(2);
+  std::array<event, 8> none;
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    words = {i, i + 1};
+    std::vector ops{make_op(op_kind::send, 1, i)};
+    ops[0].header = std::as_bytes(std::span(words)).first(4);
+    ops[0].data = std::as_bytes(std::span(words)).subspan(4);
+    std::span<op> rest(ops);
+    while (!rest.empty()) {
+      rest = rest.subspan(r.port->post(rest).accepted);
+      EXPECT_EQ(r.port->poll(none), 0u);
+    }
+    EXPECT_EQ(ops[0].finished, status::done);
+  }
+  EXPECT_TRUE(r.drain().empty());
+  ASSERT_EQ(r.inner.messages.size(), 100u);
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    words = {i, i + 1};
+    const auto whole = std::as_bytes(std::span(words));
+    EXPECT_EQ(r.inner.messages[i], std::vector(whole.begin(), whole.end()));
+  }
+}
+
 TEST(Faults, IsNotIdleAndDoesNotSleepWhileItHoldsAnOp) {
   fault_plan plan;
   plan.delay = 1000;
@@ -284,7 +311,7 @@ TEST(Faults, LosesAPeerAtTheGivenStepWithItsHeldOpsAndMessages) {
   plan.delay = 50;
   rig r(plan);
   std::vector<op> ops;
-  for (std::uint64_t i = 0; i < 10; ++i) ops.push_back(make_op(op_kind::send, 1, i));
+  for (std::uint64_t i = 0; i < 10; ++i) ops.push_back(make_op(op_kind::put, 1, i));
   const post_result p = r.port->post(ops);
   EXPECT_EQ(p.accepted, 3u);
   EXPECT_EQ(p.reason, status::peer_lost);

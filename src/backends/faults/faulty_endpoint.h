@@ -33,8 +33,9 @@ class faulty_endpoint final : public endpoint {
  private:
   struct held_op {
     op what;
-    std::uint64_t polls = 0;  // still to be held for
-    bool waiting = false;     // the inner endpoint had no room for it when last asked
+    std::uint64_t polls = 0;         // still to be held for
+    bool waiting = false;            // the inner endpoint had no room for it when last asked
+    std::vector<std::byte> message;  // a send's header and data, which what.data names
   };
   struct held_event {
     event what;
@@ -62,6 +63,8 @@ class faulty_endpoint final : public endpoint {
   std::size_t deliver(std::span<event> out);
   void lend(std::size_t index, event& out);
   [[nodiscard]] bool held_up(const event& e, std::size_t before) const noexcept;
+  /// An event for an op that was answered posted; sends were answered done.
+  void report_end(const op& o, status code);
   void report(event::kind_t kind, status code, rank peer, std::uint64_t cookie);
 
   [[nodiscard]] bool only_waiting() const noexcept;

@@ -43,7 +43,7 @@ bool faulty_endpoint::release(held_op& h) {
     return false;
   }
   const status ended = r.accepted == 0 ? r.reason : h.what.finished;
-  if (ended != status::posted) report(event::kind_t::ended, ended, h.what.peer, h.what.cookie);
+  if (ended != status::posted) report_end(h.what, ended);
   // The inner endpoint may think now that whoever waited for room has got it.
   if (turned_away_) starved_ = true;
   return true;
@@ -64,6 +64,10 @@ void faulty_endpoint::take(const event& e) {
   if (e.kind == event::kind_t::peer_lost && !told_lost_.insert(e.peer).second) return;
   held_events_.push_back(
       {e, std::vector(e.bytes.begin(), e.bytes.end()), random_.up_to(plan_.delay)});
+}
+
+void faulty_endpoint::report_end(const op& o, status code) {
+  if (o.kind != op_kind::send) report(event::kind_t::ended, code, o.peer, o.cookie);
 }
 
 void faulty_endpoint::report(event::kind_t kind, status code, rank peer, std::uint64_t cookie) {

@@ -60,9 +60,17 @@ status faulty_endpoint::pass_on(std::span<op> ops, std::size_t& begin, std::size
   return r.reason;
 }
 
+/// A send is copied, and over for its poster; the buffers of other ops are used when they go on.
 void faulty_endpoint::hold(op& o) {
-  o.finished = status::posted;
-  held_ops_.push_back({o, random_.up_to(plan_.delay), false});
+  held_op h{o, random_.up_to(plan_.delay), false, {}};
+  if (o.kind == op_kind::send) {
+    h.message.assign(o.header.begin(), o.header.end());
+    h.message.insert(h.message.end(), o.data.begin(), o.data.end());
+    h.what.header = {};
+    h.what.data = h.message;  // moving a vector leaves its bytes where they are
+  }
+  o.finished = o.kind == op_kind::send ? status::done : status::posted;
+  held_ops_.push_back(std::move(h));
 }
 
 /// What the contract keeps in order: sends to one peer, and puts before a later send.

@@ -16,8 +16,9 @@ namespace heddle::backends {
 /// What a test sees and sets; outlives the endpoint.
 struct script {
   std::vector<op> posted;
-  std::size_t room = SIZE_MAX;  ///< ops still taken before busy_queue
-  std::deque<event> events;     ///< to be reported, in this order
+  std::vector<std::vector<std::byte>> messages;  ///< header and data of each send
+  std::size_t room = SIZE_MAX;                   ///< ops still taken before busy_queue
+  std::deque<event> events;                      ///< to be reported, in this order
   std::vector<rank> dropped;
   status answer = status::done;  ///< for op::finished
   bool ordered = true;
@@ -36,6 +37,10 @@ class scripted_endpoint final : public endpoint {
       --script_.room;
       o.finished = script_.answer;
       script_.posted.push_back(o);
+      if (o.kind == op_kind::send) {
+        auto& bytes = script_.messages.emplace_back(o.header.begin(), o.header.end());
+        bytes.insert(bytes.end(), o.data.begin(), o.data.end());
+      }
       ++n;
     }
     return {n, status::done};
