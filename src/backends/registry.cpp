@@ -4,11 +4,12 @@
 #include <array>
 
 #include "backends/shm/shm.h"
+#include "backends/tcp/tcp.h"
 
 namespace heddle::backends {
 
 std::span<const factory> all() noexcept {
-  static const std::array known{shm_factory()};
+  static const std::array known{shm_factory(), tcp::tcp_factory()};
   return known;
 }
 
