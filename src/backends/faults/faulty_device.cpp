@@ -1,0 +1,43 @@
+// faulty_device.cpp - a device whose endpoints are faulty; all else it leaves to the inner one.
+#include <utility>
+
+#include "backends/faults/faults.h"
+#include "backends/faults/faulty_endpoint.h"
+
+namespace heddle::backends {
+namespace {
+
+class faulty_device final : public device {
+ public:
+  faulty_device(std::unique_ptr<device> inner, const fault_plan& plan)
+      : inner_(std::move(inner)), plan_(plan) {}
+
+  [[nodiscard]] const traits& describe() const noexcept override { return inner_->describe(); }
+  [[nodiscard]] std::vector<std::byte> address() const override { return inner_->address(); }
+  std::string add_peer(rank peer, std::span<const std::byte> address, bool same_host) override {
+    return inner_->add_peer(peer, address, same_host);
+  }
+  std::unique_ptr<endpoint> make_endpoint(int lane) override {
+    return std::make_unique<faulty_endpoint>(inner_->make_endpoint(lane), plan_, describe().ordered,
+                                             lane);
+  }
+  void expose(const local_region& region) noexcept override { inner_->expose(region); }
+  void withdraw(const local_region& region) noexcept override { inner_->withdraw(region); }
+  std::shared_ptr<void> import(rank peer, region_ref region, detail::remote_target& out) override {
+    return plan_.map ? inner_->import(peer, region, out) : nullptr;
+  }
+  [[nodiscard]] int fd() const noexcept override { return inner_->fd(); }
+  int serve() noexcept override { return inner_->serve(); }
+
+ private:
+  const std::unique_ptr<device> inner_;
+  const fault_plan plan_;
+};
+
+}  // namespace
+
+std::unique_ptr<device> make_faulty(std::unique_ptr<device> inner, const fault_plan& plan) {
+  return std::make_unique<faulty_device>(std::move(inner), plan);
+}
+
+}  // namespace heddle::backends

@@ -1,0 +1,90 @@
+// faulty_endpoint.h - an endpoint between the engine and another endpoint, that misbehaves.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "backends/backend.h"
+#include "backends/faults/chance.h"
+#include "backends/faults/faults.h"
+
+namespace heddle::backends {
+
+/// Ops wait in held_ops_ until poll() hands them to the inner endpoint; everything the inner one
+/// reports waits in held_events_ until poll() delivers it.
+class faulty_endpoint final : public endpoint {
+ public:
+  /// `ordered` as in traits of the device below.
+  faulty_endpoint(std::unique_ptr<endpoint> inner, const fault_plan& plan, bool ordered, int lane);
+
+  post_result post(std::span<op> ops) noexcept override;
+  std::size_t poll(std::span<event> out) noexcept override;
+  bool arm() noexcept override;
+  [[nodiscard]] int fd() const noexcept override { return inner_->fd(); }
+  void maintain() noexcept override { inner_->maintain(); }
+  void drop(rank peer) noexcept override;
+  [[nodiscard]] bool idle() const noexcept override { return held_ops_.empty() && inner_->idle(); }
+
+ private:
+  struct held_op {
+    op what;
+    std::uint64_t polls = 0;         // still to be held for
+    bool waiting = false;            // the inner endpoint had no room for it when last asked
+    std::vector<std::byte> message;  // a send's header and data, which what.data names
+  };
+  struct held_event {
+    event what;
+    std::vector<std::byte> bytes;  // what `what.bytes` names
+    std::uint64_t polls = 0;
+  };
+
+  enum class fate : std::uint8_t { direct, hold, busy, lost };
+
+  // post
+  fate decide(const op& o);
+  status pass_on(std::span<op> ops, std::size_t& begin, std::size_t end);
+  void hold(op& o);
+  [[nodiscard]] bool must_follow(const op& later, const op& earlier) const noexcept;
+  [[nodiscard]] bool blocked(const op& o, std::size_t before) const noexcept;
+  /// Only whoever counts ops one by one can lose a peer between two of them.
+  [[nodiscard]] bool counts() const noexcept { return plan_.fail_from != 0 || plan_.kill >= 0; }
+  void count(rank peer);
+
+  // poll
+  void release_ops();
+  bool release(held_op& h);
+  void take_events();
+  void take(const event& e);
+  std::size_t deliver(std::span<event> out);
+  void lend(std::size_t index, event& out);
+  [[nodiscard]] bool held_up(const event& e, std::size_t before) const noexcept;
+  /// An event for an op that was answered posted; sends were answered done.
+  void report_end(const op& o, status code);
+  void report(event::kind_t kind, status code, rank peer, std::uint64_t cookie);
+
+  [[nodiscard]] bool only_waiting() const noexcept;
+  void lose(rank peer);
+  void end_all_of(rank peer);
+
+  const std::unique_ptr<endpoint> inner_;
+  const fault_plan plan_;
+  const bool ordered_;
+  chance random_;
+  std::deque<held_op> held_ops_;
+  std::deque<held_event> held_events_;
+  std::vector<std::vector<std::byte>> lent_;  // bytes of delivered messages, until the next poll
+  std::set<rank> lost_;                       // nothing more is taken from or for these
+  std::set<rank> told_lost_;                  // their peer_lost was taken or made up
+  std::uint64_t accepted_ = 0;                // ops
+  std::uint64_t kill_steps_ = 0;              // ops and messages of plan_.kill
+  bool turned_away_ = false;                  // an op was answered busy_queue and not tried since
+  bool starved_ = false;                      // there is room for it now, which arm() must report
+  bool starved_told_ = false;                 // and has
+};
+
+}  // namespace heddle::backends

@@ -1,0 +1,117 @@
+// faulty_post.cpp - a faulty endpoint's way in: which ops go on at once, later, or not at all.
+#include <algorithm>
+
+#include "backends/faults/faulty_endpoint.h"
+
+namespace heddle::backends {
+namespace {
+
+constexpr std::size_t most_held_ops = 64;
+
+}  // namespace
+
+faulty_endpoint::faulty_endpoint(std::unique_ptr<endpoint> inner, const fault_plan& plan,
+                                 bool ordered, int lane)
+    : inner_(std::move(inner)),
+      plan_(plan),
+      ordered_(ordered),
+      random_(plan.seed + static_cast<std::uint64_t>(lane) * 0x51ed2701) {}
+
+post_result faulty_endpoint::post(std::span<op> ops) noexcept {
+  turned_away_ = starved_ = starved_told_ = false;
+  std::size_t begin = 0;  // ops[begin..i) go on together
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    const fate f = decide(ops[i]);
+    if (f == fate::direct && !counts()) continue;
+    if (const status s = pass_on(ops, begin, i); s != status::done) return {begin, s};
+    if (f == fate::lost) return {i, status::peer_lost};
+    if (f == fate::busy) {
+      turned_away_ = starved_ = true;
+      return {i, status::busy_queue};
+    }
+    if (f == fate::direct) {
+      if (const status s = pass_on(ops, begin, i + 1); s != status::done) return {begin, s};
+    } else {
+      hold(ops[i]);
+      begin = i + 1;
+    }
+    count(ops[i].peer);
+  }
+  const status s = pass_on(ops, begin, ops.size());
+  return {begin, s};
+}
+
+faulty_endpoint::fate faulty_endpoint::decide(const op& o) {
+  if (plan_.fail_from != 0 && accepted_ + 1 >= plan_.fail_from) lose(o.peer);
+  if (o.peer == plan_.kill && kill_steps_ + 1 >= plan_.kill_at) lose(o.peer);
+  if (lost_.contains(o.peer)) return fate::lost;
+  if (random_.percent(plan_.busy) || held_ops_.size() >= most_held_ops) return fate::busy;
+  const bool delayed = plan_.delay != 0 && random_.up_to(1) == 0;
+  return delayed || blocked(o, held_ops_.size()) ? fate::hold : fate::direct;
+}
+
+/// Gives ops[begin..end) to the inner endpoint and moves `begin` to the first it did not take.
+status faulty_endpoint::pass_on(std::span<op> ops, std::size_t& begin, std::size_t end) {
+  if (begin == end) return status::done;
+  const post_result r = inner_->post(ops.subspan(begin, end - begin));
+  begin += r.accepted;
+  if (begin == end) return status::done;
+  turned_away_ = r.reason == status::busy_queue;
+  return r.reason;
+}
+
+/// A send is copied, and over for its poster; the buffers of other ops are used when they go on.
+void faulty_endpoint::hold(op& o) {
+  held_op h{o, random_.up_to(plan_.delay), false, {}};
+  if (o.kind == op_kind::send) {
+    h.message.assign(o.header.begin(), o.header.end());
+    h.message.insert(h.message.end(), o.data.begin(), o.data.end());
+    h.what.header = {};
+    h.what.data = h.message;  // moving a vector leaves its bytes where they are
+  }
+  o.finished = o.kind == op_kind::send ? status::done : status::posted;
+  held_ops_.push_back(std::move(h));
+}
+
+/// What the contract keeps in order: sends to one peer, and puts before a later send.
+bool faulty_endpoint::must_follow(const op& later, const op& earlier) const noexcept {
+  return ordered_ && later.peer == earlier.peer && later.kind == op_kind::send &&
+         (earlier.kind == op_kind::send || earlier.kind == op_kind::put);
+}
+
+/// Whether one of the first `before` held ops has to go before `o`.
+bool faulty_endpoint::blocked(const op& o, std::size_t before) const noexcept {
+  return std::any_of(held_ops_.begin(), held_ops_.begin() + static_cast<std::ptrdiff_t>(before),
+                     [&](const held_op& h) { return must_follow(o, h.what); });
+}
+
+void faulty_endpoint::count(rank peer) {
+  ++accepted_;
+  if (peer == plan_.kill) ++kill_steps_;
+}
+
+/// The peer dies, as far as this endpoint shows.
+void faulty_endpoint::lose(rank peer) {
+  if (!lost_.insert(peer).second) return;
+  inner_->drop(peer);
+  end_all_of(peer);
+  if (told_lost_.insert(peer).second) report(event::kind_t::peer_lost, status::peer_lost, peer, 0);
+}
+
+void faulty_endpoint::drop(rank peer) noexcept {
+  if (!lost_.insert(peer).second) return;
+  inner_->drop(peer);
+  end_all_of(peer);
+}
+
+/// Ends what is held for `peer` and forgets what has arrived from it.
+void faulty_endpoint::end_all_of(rank peer) {
+  for (const held_op& h : held_ops_)
+    if (h.what.peer == peer) report(event::kind_t::ended, status::peer_lost, peer, h.what.cookie);
+  std::erase_if(held_ops_, [&](const held_op& h) { return h.what.peer == peer; });
+  std::erase_if(held_events_, [&](const held_event& h) {
+    return h.what.kind == event::kind_t::arrived && h.what.peer == peer;
+  });
+}
+
+}  // namespace heddle::backends

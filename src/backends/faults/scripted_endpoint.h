@@ -1,0 +1,95 @@
+// scripted_endpoint.h - an inner endpoint for tests of faulty ones: remembers what it was given and
+// reports what it was told to.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/backend.h"
+
+namespace heddle::backends {
+
+/// What a test sees and sets; outlives the endpoint.
+struct script {
+  std::vector<op> posted;
+  std::vector<std::vector<std::byte>> messages;  ///< header and data of each send
+  std::size_t room = SIZE_MAX;                   ///< ops still taken before busy_queue
+  std::deque<event> events;                      ///< to be reported, in this order
+  std::vector<rank> dropped;
+  status answer = status::done;  ///< for op::finished
+  bool ordered = true;
+};
+
+class scripted_endpoint final : public endpoint {
+ public:
+  explicit scripted_endpoint(script& s) : script_(s) {}
+
+  post_result post(std::span<op> ops) noexcept override {
+    std::size_t n = 0;
+    for (op& o : ops) {
+      const auto& gone = script_.dropped;
+      if (std::find(gone.begin(), gone.end(), o.peer) != gone.end()) return {n, status::peer_lost};
+      if (script_.room == 0) return {n, status::busy_queue};
+      --script_.room;
+      o.finished = script_.answer;
+      script_.posted.push_back(o);
+      if (o.kind == op_kind::send) {
+        auto& bytes = script_.messages.emplace_back(o.header.begin(), o.header.end());
+        bytes.insert(bytes.end(), o.data.begin(), o.data.end());
+      }
+      ++n;
+    }
+    return {n, status::done};
+  }
+  /// The bytes of messages lie in one buffer that every poll overwrites.
+  std::size_t poll(std::span<event> out) noexcept override {
+    std::size_t n = 0, used = 0;
+    bytes_.assign(bytes_.size(), std::byte{0xee});
+    for (; n < out.size() && !script_.events.empty(); ++n, script_.events.pop_front()) {
+      out[n] = script_.events.front();
+      if (out[n].bytes.empty()) continue;
+      std::memcpy(&bytes_[used], out[n].bytes.data(), out[n].bytes.size());
+      out[n].bytes = std::span(bytes_).subspan(used, out[n].bytes.size());
+      used += out[n].bytes.size();
+    }
+    return n;
+  }
+  bool arm() noexcept override { return script_.events.empty(); }
+  [[nodiscard]] int fd() const noexcept override { return 77; }
+  void maintain() noexcept override {}
+  void drop(rank peer) noexcept override { script_.dropped.push_back(peer); }
+  [[nodiscard]] bool idle() const noexcept override { return true; }
+
+ private:
+  script& script_;
+  std::vector<std::byte> bytes_ = std::vector<std::byte>(4096);
+};
+
+class scripted_device final : public device {
+ public:
+  explicit scripted_device(script& s) : script_(s) { traits_.ordered = s.ordered; }
+
+  [[nodiscard]] const traits& describe() const noexcept override { return traits_; }
+  [[nodiscard]] std::vector<std::byte> address() const override { return {}; }
+  std::string add_peer(rank, std::span<const std::byte>, bool) override { return {}; }
+  std::unique_ptr<endpoint> make_endpoint(int) override {
+    return std::make_unique<scripted_endpoint>(script_);
+  }
+  void expose(const local_region&) noexcept override {}
+  void withdraw(const local_region&) noexcept override {}
+  std::shared_ptr<void> import(rank, region_ref, detail::remote_target&) override {
+    return std::make_shared<int>(1);
+  }
+  [[nodiscard]] int fd() const noexcept override { return 78; }
+  int serve() noexcept override { return 5; }
+
+ private:
+  script& script_;
+  traits traits_;
+};
+
+}  // namespace heddle::backends

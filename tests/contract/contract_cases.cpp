@@ -1,0 +1,51 @@
+// contract_cases.cpp - which devices the suite runs over: all that are built, alone and with
+// faults.
+#include <fmt/format.h>
+
+#include <array>
+#include <vector>
+
+#include "backends/registry.h"
+#include "contract/contract.h"
+#include "contract/loopback_device.h"
+
+namespace heddle::test {
+namespace {
+
+struct faults {
+  const char* name;
+  const char* text;
+};
+
+constexpr std::array fault_sets{
+    faults{"", ""},
+    faults{"_late", "seed=1,delay=8,split=50"},
+    faults{"_unordered", "seed=2,delay=3,reorder=40"},
+    faults{"_crowded", "seed=3,busy=40,split=50"},
+    faults{"_all", "seed=4,delay=5,reorder=30,busy=20,split=30"},
+};
+
+std::vector<contract_case> all_cases() {
+  std::vector<contract_case> cases;
+  for (const faults& f : fault_sets) {
+    cases.push_back({fmt::format("loopback{}", f.name), open_loopback, f.text});
+    for (const backends::factory& backend : backends::all())
+      cases.push_back({fmt::format("{}{}", backend.name, f.name), backend.open, f.text});
+  }
+  return cases;
+}
+
+}  // namespace
+
+void Contract::SetUp() {
+  try {
+    const group alone(GetParam(), 1);
+  } catch (const error& e) {
+    GTEST_SKIP() << GetParam().name << " is not usable here: " << e.what();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, Contract, testing::ValuesIn(all_cases()),
+                         [](const auto& one) { return one.param.name; });
+
+}  // namespace heddle::test

@@ -1,0 +1,237 @@
+// loopback_device.cpp - devices and endpoints that reach into each other under the hub's mutex.
+#include "contract/loopback_device.h"
+
+#include <heddle/detail/direct.h>
+
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include "contract/loopback_hub.h"
+
+namespace heddle::test {
+namespace {
+
+using backends::event;
+using backends::op;
+using backends::op_kind;
+using backends::post_result;
+using backends::region_table;
+
+constexpr std::size_t most_outgoing = 64;
+
+rights right_for(op_kind kind) {
+  if (kind == op_kind::put) return rights::write;
+  return kind == op_kind::get ? rights::read : rights::atomic;
+}
+
+template <class T>
+void apply(const op& o, std::byte* at) {
+  const T old = detail::apply_atomic(o.atomic, *reinterpret_cast<T*>(at), static_cast<T>(o.operand),
+                                     static_cast<T>(o.compare));
+  if (!o.into.empty()) std::memcpy(o.into.data(), &old, sizeof old);
+}
+
+/// Does a put, get or atomic on memory of this process.
+status execute(const op& o, region_table& regions) {
+  const std::size_t bytes = o.kind == op_kind::put   ? o.data.size()
+                            : o.kind == op_kind::get ? o.into.size()
+                                                     : o.width;
+  const auto there = regions.look_up(o.region, o.offset, bytes, right_for(o.kind));
+  if (there.code() != status::done) return there.code();
+  if (o.kind == op_kind::put && bytes != 0) std::memcpy(there.at(), o.data.data(), bytes);
+  if (o.kind == op_kind::get && bytes != 0) std::memcpy(o.into.data(), there.at(), bytes);
+  if (o.kind != op_kind::atomic) return status::done;
+  if (reinterpret_cast<std::uintptr_t>(there.at()) % o.width != 0) return status::misaligned;
+  o.width == 4 ? apply<std::uint32_t>(o, there.at()) : apply<std::uint64_t>(o, there.at());
+  return status::done;
+}
+
+/// Ops with an odd cookie are carried out at the next poll, so that both ways to end are taken; all
+/// but sends, which are copied.
+class loopback_endpoint final : public backends::endpoint {
+ public:
+  loopback_endpoint(std::shared_ptr<loopback_hub> hub, rank self, int size, int lane)
+      : hub_(std::move(hub)), self_(self), size_(size), lane_(lane) {
+    const std::scoped_lock lock(hub_->mutex);
+    box().has_endpoint = true;
+    fd_ = box().bell.fd();
+  }
+  ~loopback_endpoint() override {
+    const std::scoped_lock lock(hub_->mutex);
+    box().has_endpoint = false;
+  }
+
+  post_result post(std::span<op> ops) noexcept override {
+    const std::scoped_lock lock(hub_->mutex);
+    starved_.clear();
+    for (std::size_t n = 0; n < ops.size(); ++n) {
+      op& o = ops[n];
+      if (gone(o.peer)) return {n, status::peer_lost};
+      if (o.kind == op_kind::send) push_outgoing();  // a put before it is seen before it
+      if (outgoing_.size() >= most_outgoing || full(o)) {
+        turn_away(o);
+        return {n, status::busy_queue};
+      }
+      const bool later = o.kind != op_kind::send && o.cookie % 2 != 0;
+      o.finished = later ? status::posted : carry_out(o);
+      if (later) outgoing_.push_back(o);
+    }
+    return {ops.size(), status::done};
+  }
+
+  std::size_t poll(std::span<event> out) noexcept override {
+    const std::scoped_lock lock(hub_->mutex);
+    box().bell.silence();
+    lent_.clear();
+    push_outgoing();
+    report_dead();
+    std::size_t n = 0;
+    for (; n < out.size() && !events_.empty(); ++n, events_.pop_front()) out[n] = events_.front();
+    for (; n < out.size() && !box().messages.empty(); ++n) out[n] = next_message();
+    return n;
+  }
+
+  bool arm() noexcept override {
+    const std::scoped_lock lock(hub_->mutex);
+    for (rank r = 0; r < size_; ++r)
+      if (hub_->member_of(r).dead && !lost_.contains(r)) return false;
+    if (!events_.empty() || !box().messages.empty()) return false;
+    if (std::erase_if(starved_, [&](rank r) { return !full_at(r); }) != 0) return false;
+    return outgoing_.empty();
+  }
+  [[nodiscard]] int fd() const noexcept override { return fd_; }
+  void maintain() noexcept override {}
+  void drop(rank peer) noexcept override {
+    const std::scoped_lock lock(hub_->mutex);
+    lose(peer);
+  }
+  [[nodiscard]] bool idle() const noexcept override { return outgoing_.empty(); }
+
+ private:
+  loopback_hub::mailbox& box() { return hub_->mailbox_of(self_, lane_); }
+  bool gone(rank peer) { return lost_.contains(peer) || hub_->member_of(peer).dead; }
+  bool full_at(rank peer) {
+    return hub_->mailbox_of(peer, lane_).from[self_] >= loopback_hub::most_messages;
+  }
+  bool full(const op& o) { return o.kind == op_kind::send && full_at(o.peer); }
+  void turn_away(const op& o) {
+    starved_.insert(o.peer);
+    hub_->mailbox_of(o.peer, lane_).waiting.insert(self_);
+  }
+
+  status carry_out(const op& o) {
+    if (o.kind != op_kind::send) return execute(o, *hub_->member_of(o.peer).regions);
+    loopback_hub::mailbox& to = hub_->mailbox_of(o.peer, lane_);
+    std::vector<std::byte> bytes(o.header.begin(), o.header.end());
+    bytes.insert(bytes.end(), o.data.begin(), o.data.end());
+    to.messages.push_back({self_, std::move(bytes)});
+    ++to.from[self_];
+    to.bell.ring();
+    if (!to.has_endpoint) hub_->member_of(o.peer).bell.ring();
+    return status::done;
+  }
+
+  void push_outgoing() {
+    for (const op& o : outgoing_) {
+      const status code = gone(o.peer) ? status::peer_lost : carry_out(o);
+      events_.push_back({event::kind_t::ended, code, o.peer, o.cookie, {}});
+    }
+    outgoing_.clear();
+  }
+
+  /// A peer is lost once what it sent before its end has been taken.
+  void report_dead() {
+    for (rank r = 0; r < size_; ++r) {
+      if (!hub_->member_of(r).dead || lost_.contains(r) || box().from[r] != 0) continue;
+      lose(r);
+      events_.push_back({event::kind_t::peer_lost, status::peer_lost, r, 0, {}});
+    }
+  }
+
+  void lose(rank peer) {
+    lost_.insert(peer);
+    std::erase_if(outgoing_, [&](const op& o) {
+      if (o.peer != peer) return false;
+      events_.push_back({event::kind_t::ended, status::peer_lost, peer, o.cookie, {}});
+      return true;
+    });
+    std::erase_if(box().messages, [&](const auto& m) { return m.from == peer; });
+    box().from.erase(peer);
+  }
+
+  event next_message() {
+    loopback_hub::message& first = box().messages.front();
+    const rank from = first.from;
+    lent_.push_back(std::move(first.bytes));
+    box().messages.pop_front();
+    --box().from[from];
+    if (box().waiting.erase(from) != 0) hub_->mailbox_of(from, lane_).bell.ring();
+    return {event::kind_t::arrived, status::done, from, 0, lent_.back()};
+  }
+
+  const std::shared_ptr<loopback_hub> hub_;
+  const rank self_;
+  const int size_;
+  const int lane_;
+  int fd_ = -1;
+  std::deque<op> outgoing_;
+  std::deque<event> events_;
+  std::vector<std::vector<std::byte>> lent_;  // bytes of reported messages, until the next poll
+  std::set<rank> lost_;
+  std::set<rank> starved_;  // peers without room when last posted to
+};
+
+class loopback_device final : public backends::device {
+ public:
+  explicit loopback_device(const backends::context& where)
+      : hub_(loopback_hub::of(where.job_secret)), self_(where.self), size_(where.size) {
+    const std::scoped_lock lock(hub_->mutex);
+    hub_->member_of(self_).regions = where.regions;
+    fd_ = hub_->member_of(self_).bell.fd();
+    traits_.native = static_cast<backends::op_set>(only(op_kind::send) | only(op_kind::put) |
+                                                   only(op_kind::get) | only(op_kind::atomic));
+    traits_.max_message = 16 * 1024;
+  }
+  ~loopback_device() override {
+    const std::scoped_lock lock(hub_->mutex);
+    hub_->bury(self_);
+  }
+
+  [[nodiscard]] const backends::traits& describe() const noexcept override { return traits_; }
+  [[nodiscard]] std::vector<std::byte> address() const override { return {std::byte{42}}; }
+  std::string add_peer(rank peer, std::span<const std::byte> address, bool) override {
+    if (peer < 0 || peer >= size_) return "no such rank";
+    const bool good = address.size() == 1 && address[0] == std::byte{42};
+    return good ? "" : "not a loopback address";
+  }
+  std::unique_ptr<backends::endpoint> make_endpoint(int lane) override {
+    return std::make_unique<loopback_endpoint>(hub_, self_, size_, lane);
+  }
+  void expose(const backends::local_region&) noexcept override {}
+  void withdraw(const backends::local_region&) noexcept override {}
+  std::shared_ptr<void> import(rank, backends::region_ref, detail::remote_target&) override {
+    return nullptr;
+  }
+  [[nodiscard]] int fd() const noexcept override { return fd_; }
+  int serve() noexcept override {
+    const std::scoped_lock lock(hub_->mutex);
+    hub_->member_of(self_).bell.silence();
+    return hub_->lane_in_want(self_);
+  }
+
+ private:
+  const std::shared_ptr<loopback_hub> hub_;
+  const rank self_;
+  const int size_;
+  int fd_ = -1;
+  backends::traits traits_;
+};
+
+}  // namespace
+
+std::unique_ptr<backends::device> open_loopback(const backends::context& where) {
+  return std::make_unique<loopback_device>(where);
+}
+
+}  // namespace heddle::test

@@ -1,0 +1,14 @@
+// loopback_device.h - the contract of backend.h in its plainest form: one process, one mutex.
+//
+// It proves that the suite can be passed, and it is the device to read first before writing one.
+#pragma once
+#include <memory>
+
+#include "backends/backend.h"
+
+namespace heddle::test {
+
+/// A device of the job that `where.job_secret` names, whose ranks all live in this process.
+[[nodiscard]] std::unique_ptr<backends::device> open_loopback(const backends::context& where);
+
+}  // namespace heddle::test

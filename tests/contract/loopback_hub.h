@@ -1,0 +1,74 @@
+// loopback_hub.h - what the loopback devices of one job share.
+#pragma once
+#include <heddle/types.h>
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "backends/backend.h"
+
+namespace heddle::test {
+
+/// A non-blocking eventfd.
+class doorbell {
+ public:
+  doorbell();
+  ~doorbell();
+  doorbell(const doorbell&) = delete;
+  doorbell& operator=(const doorbell&) = delete;
+  void ring() noexcept;
+  void silence() noexcept;
+  [[nodiscard]] int fd() const noexcept { return fd_; }
+
+ private:
+  int fd_;
+};
+
+/// All of it is guarded by `mutex`.
+class loopback_hub {
+ public:
+  static constexpr std::size_t most_messages = 64;  ///< in one mailbox, per sender
+  struct message {
+    rank from = 0;
+    std::vector<std::byte> bytes;
+  };
+  /// What one lane of one rank receives and is woken by.
+  struct mailbox {
+    std::deque<message> messages;
+    std::map<rank, std::size_t> from;  ///< how many of them are from whom
+    std::set<rank> waiting;            ///< whose post found no room
+    doorbell bell;
+    bool has_endpoint = false;
+  };
+  struct member {
+    backends::region_table* regions = nullptr;
+    doorbell bell;  ///< of the device: a lane without an endpoint got a message
+    bool dead = false;
+  };
+
+  /// The hub of the job with this secret; made by the first who asks.
+  static std::shared_ptr<loopback_hub> of(std::span<const std::byte, 32> secret);
+
+  member& member_of(rank r) { return members_[r]; }
+  mailbox& mailbox_of(rank r, int lane) { return mailboxes_[{r, lane}]; }
+  /// A lane of `r` that has messages and no endpoint, or -1.
+  [[nodiscard]] int lane_in_want(rank r) const;
+  /// Wakes everybody, and keeps the dead from taking anything.
+  void bury(rank r);
+
+  std::mutex mutex;
+
+ private:
+  std::map<rank, member> members_;
+  std::map<std::pair<rank, int>, mailbox> mailboxes_;
+};
+
+}  // namespace heddle::test

@@ -1,0 +1,73 @@
+// port.h - an endpoint as the suite uses it: checks what holds for every event of every backend,
+// and remembers the rest.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "backends/backend.h"
+
+namespace heddle::test {
+
+struct received {
+  rank from = 0;
+  std::vector<std::byte> bytes;
+};
+
+/// One thread at a time, like the endpoint in it.
+class port {
+ public:
+  port(rank self, int lane, std::unique_ptr<backends::endpoint> inner)
+      : self_(self), lane_(lane), inner_(std::move(inner)) {}
+
+  /// As endpoint::post. Every op's cookie is set to a number of its own.
+  backends::post_result post(std::span<backends::op> ops);
+  /// Polls once, for up to `batch` events. Messages' bytes are looked at again just before the next
+  /// poll, until when they have to stay.
+  std::size_t poll(std::size_t batch = 16);
+  void maintain() { inner_->maintain(); }
+  void drop(rank peer);
+
+  [[nodiscard]] backends::endpoint& inner() { return *inner_; }
+  [[nodiscard]] rank self() const { return self_; }
+  [[nodiscard]] int lane() const { return lane_; }
+
+  /// How an accepted op ended; posted while it has not.
+  [[nodiscard]] status outcome(std::uint64_t cookie) const;
+  [[nodiscard]] std::size_t in_flight() const { return in_flight_.size(); }
+  /// How many accepted ops ended in this way.
+  [[nodiscard]] std::size_t ended_with(status code) const;
+  [[nodiscard]] std::size_t ended() const { return outcomes_.size(); }
+  [[nodiscard]] bool lost(rank peer) const { return lost_.contains(peer); }
+
+  std::vector<received> inbox;
+  /// When not empty: messages are given to this instead of the inbox.
+  std::function<void(rank, std::span<const std::byte>)> on_message;
+  /// When not empty: called once for every op that ended.
+  std::function<void(std::uint64_t cookie, status)> on_end;
+
+ private:
+  struct lent_bytes {
+    std::span<const std::byte> view;
+    std::vector<std::byte> copy;
+  };
+  void check_lent();
+  void take(const backends::event& e);
+  void end(std::uint64_t cookie, status code);
+
+  const rank self_;
+  const int lane_;
+  std::unique_ptr<backends::endpoint> inner_;
+  std::uint64_t next_cookie_ = 0;
+  std::set<std::uint64_t> in_flight_;
+  std::map<std::uint64_t, status> outcomes_;
+  std::set<rank> lost_, dropped_;
+  std::vector<lent_bytes> lent_;  // by the last poll
+};
+
+}  // namespace heddle::test
