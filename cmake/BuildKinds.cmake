@@ -1,0 +1,31 @@
+# What the presets switch on: sanitizers, fuzzing, clang-tidy. And what every build has.
+
+set(HEDDLE_SANITIZE "" CACHE STRING "Sanitizers for everything: address,undefined or thread")
+option(HEDDLE_FUZZ "Build the libFuzzer targets (clang)" OFF)
+option(HEDDLE_LINT "Run clang-tidy beside every compilation" OFF)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES AND NOT HEDDLE_SANITIZE AND NOT HEDDLE_LINT)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Kind of build" FORCE)
+endif()
+
+find_program(HEDDLE_CCACHE ccache)
+if(HEDDLE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${HEDDLE_CCACHE})
+endif()
+
+if(HEDDLE_SANITIZE)
+  add_compile_options(-O1 -g -fno-omit-frame-pointer -fsanitize=${HEDDLE_SANITIZE}
+                      -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${HEDDLE_SANITIZE})
+  if(HEDDLE_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # Fences are used on purpose; the sanitizer merely cannot follow them.
+    add_compile_options(-Wno-tsan)
+  endif()
+endif()
+if(HEDDLE_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+if(HEDDLE_LINT)
+  find_program(HEDDLE_CLANG_TIDY NAMES clang-tidy clang-tidy-14 REQUIRED)
+  set(CMAKE_CXX_CLANG_TIDY ${HEDDLE_CLANG_TIDY} --quiet)
+endif()

@@ -1,0 +1,33 @@
+# What `cmake --install` leaves: the library, its headers, find_package(heddle), heddle.pc, the
+# program `heddle` with its man pages and shell completion.
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/heddle)
+install(TARGETS heddle EXPORT heddle_targets)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/heddle DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h")
+install(EXPORT heddle_targets NAMESPACE heddle:: DESTINATION ${package_dir})
+
+configure_package_config_file(cmake/heddleConfig.cmake.in heddleConfig.cmake
+                              INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(heddleConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/heddleConfig.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/heddleConfigVersion.cmake
+        DESTINATION ${package_dir})
+
+configure_file(cmake/heddle.pc.in heddle.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/heddle.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(TARGET heddle_tool)
+  file(RELATIVE_PATH to_libraries ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+  set_target_properties(heddle_tool PROPERTIES INSTALL_RPATH $ORIGIN/${to_libraries})
+  install(TARGETS heddle_tool)
+endif()
+if(TARGET docs-man)
+  install(DIRECTORY ${HEDDLE_MAN_DIR}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
+if(TARGET completion)
+  install(FILES ${HEDDLE_COMPLETION} RENAME heddle
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+endif()

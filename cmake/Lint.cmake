@@ -1,0 +1,79 @@
+# Checks that fail: each is a target, `lint` is all of them. Included last, when all targets exist.
+#   check-format    clang-format would change nothing
+#   check-includes  folders include only what docs/design allows; std::atomic only where it may be
+#   check-sizes     names files that have grown beyond 400 lines
+# and in the preset lint also
+#   check-headers   each header compiles alone
+#   check-tidy      clang-tidy over every source but tests
+
+file(GLOB_RECURSE HEDDLE_HEADERS CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
+     include/*.h src/*.h tools/*.h bench/*.h tests/*.h examples/*.h)
+file(GLOB_RECURSE HEDDLE_SOURCES CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
+     src/*.cpp tools/*.cpp bench/*.cpp tests/*.cpp examples/*.cpp)
+
+find_program(HEDDLE_CLANG_FORMAT NAMES clang-format clang-format-14)
+find_package(Python3 COMPONENTS Interpreter)
+
+if(HEDDLE_CLANG_FORMAT)
+  add_custom_target(check-format
+    COMMAND ${HEDDLE_CLANG_FORMAT} --dry-run -Werror ${HEDDLE_HEADERS} ${HEDDLE_SOURCES}
+    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "clang-format" VERBATIM)
+  add_custom_target(format
+    COMMAND ${HEDDLE_CLANG_FORMAT} -i ${HEDDLE_HEADERS} ${HEDDLE_SOURCES}
+    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "clang-format -i" VERBATIM)
+endif()
+
+foreach(check includes sizes)
+  add_custom_target(check-${check}
+    COMMAND Python3::Interpreter cmake/lint/check_${check}.py
+    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "check-${check}" VERBATIM)
+endforeach()
+
+add_custom_target(lint)
+add_dependencies(lint check-includes check-sizes)
+if(TARGET check-format)
+  add_dependencies(lint check-format)
+endif()
+if(NOT HEDDLE_LINT)
+  return()
+endif()
+
+# One source per header that includes it twice: it must bring what it needs and guard itself.
+set(probes)
+foreach(header ${HEDDLE_HEADERS})
+  set(probe ${CMAKE_BINARY_DIR}/check-headers/${header}.cpp)
+  set(line "#include \"${CMAKE_SOURCE_DIR}/${header}\"\n")
+  file(CONFIGURE OUTPUT ${probe} CONTENT "${line}${line}" @ONLY)
+  list(APPEND probes ${probe})
+endforeach()
+find_package(CLI11 REQUIRED)
+find_package(GTest REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(spdlog REQUIRED)
+add_library(heddle_header_probes OBJECT EXCLUDE_FROM_ALL ${probes})
+target_include_directories(heddle_header_probes PRIVATE include src tools tests bench)
+target_link_libraries(heddle_header_probes PRIVATE heddle_warnings fmt::fmt spdlog::spdlog
+                      PkgConfig::sodium CLI11::CLI11 nlohmann_json::nlohmann_json GTest::gmock)
+set_target_properties(heddle_header_probes PROPERTIES CXX_CLANG_TIDY "")
+add_custom_target(check-headers DEPENDS heddle_header_probes)
+
+# Every compilation here fails on what clang-tidy finds, so building everything is the check.
+function(heddle_compiled_targets folder out)
+  get_property(found DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  get_property(below DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+  foreach(sub ${below})
+    heddle_compiled_targets(${sub} more)
+    list(APPEND found ${more})
+  endforeach()
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()
+heddle_compiled_targets(${CMAKE_SOURCE_DIR} targets)
+add_custom_target(check-tidy)
+foreach(target ${targets})
+  get_target_property(type ${target} TYPE)
+  if(type MATCHES "^(STATIC|SHARED|MODULE|OBJECT)_LIBRARY|EXECUTABLE"
+     AND NOT target STREQUAL "heddle_header_probes")
+    add_dependencies(check-tidy ${target})
+  endif()
+endforeach()
+add_dependencies(lint check-headers check-tidy)

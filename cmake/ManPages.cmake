@@ -1,0 +1,40 @@
+# Man pages and shell completion, made from what the program `heddle` itself says.
+# Targets: docs-man (needs help2man), completion. Both part of the default build.
+
+if(NOT TARGET heddle_tool OR HEDDLE_SANITIZE OR HEDDLE_LINT)
+  return()
+endif()
+
+set(HEDDLE_COMPLETION ${CMAKE_BINARY_DIR}/share/heddle.bash)
+add_custom_command(OUTPUT ${HEDDLE_COMPLETION}
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/share
+  COMMAND heddle_tool --completion bash > ${HEDDLE_COMPLETION}
+  DEPENDS heddle_tool COMMENT "bash completion" VERBATIM)
+add_custom_target(completion ALL DEPENDS ${HEDDLE_COMPLETION})
+
+find_program(HEDDLE_HELP2MAN help2man)
+if(NOT HEDDLE_HELP2MAN)
+  return()
+endif()
+
+set(HEDDLE_MAN_DIR ${CMAKE_BINARY_DIR}/share/man1)
+set(pages)
+
+# heddle_man_page(page title arguments): writes page.1 from `heddle arguments --help`.
+function(heddle_man_page page title)
+  set(output ${HEDDLE_MAN_DIR}/${page}.1)
+  string(JOIN " " command $<TARGET_FILE:heddle_tool> ${ARGN})
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${HEDDLE_MAN_DIR}
+    COMMAND ${HEDDLE_HELP2MAN} --no-info --section=1 --name=${title} --source=Heddle
+            --version-string=${PROJECT_VERSION} --output=${output} ${command}
+    DEPENDS heddle_tool COMMENT "man page ${page}(1)" VERBATIM)
+  set(pages ${pages} ${output} PARENT_SCOPE)
+endfunction()
+
+heddle_man_page(heddle "communication engine: launcher, link tester, benchmarks")
+heddle_man_page(heddle-run "start the ranks of a job" run)
+heddle_man_page(heddle-linktest "measure every pair of ranks and draw the matrix" linktest)
+heddle_man_page(heddle-bench "measure latency, bandwidth and rate between two ranks" bench)
+heddle_man_page(heddle-info "show version, backends, routes, limits and settings" info)
+add_custom_target(docs-man ALL DEPENDS ${pages})

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Fails when a folder includes what it may not, or uses atomics where they may not be.
+
+The rules are the tables below; docs/design explains them. Unit tests may include anything.
+"""
+import pathlib
+import re
+import sys
+
+# Folder under src/ -> folders under src/ it may include, besides itself and include/heddle.
+# "backends" means the headers directly in src/backends, the contract; "backends/*" is one wire.
+ALLOWED = {
+    "base": [],
+    "sync": ["base"],
+    "wire": ["base"],
+    "memory": ["base", "sync", "wire", "backends"],
+    "backends": ["base", "sync", "wire"],
+    "backends/*": ["base", "sync", "wire", "backends"],
+    "protocols": ["base", "sync", "wire", "memory", "backends"],
+    "bootstrap": ["base", "sync", "wire"],
+    "engine": ["base", "sync", "wire", "memory", "backends", "protocols", "bootstrap"],
+    "collectives": [],
+}
+
+# The rules' exceptions: file or folder -> what it may include on top.
+EXCEPTIONS = {
+    # The only file that names all wires: the registry of them.
+    "src/backends/registry.cpp": re.compile(r"backends/\w+/\w+\.h"),
+    # The launcher speaks the protocol by which ranks join.
+    "tools/run/": re.compile(r"bootstrap/launcher_protocol\.h"),
+}
+
+# Where std::atomic may be named. Everybody else uses the types of src/sync.
+ATOMIC_HOMES = (
+    "src/sync/",
+    "include/heddle/detail/",
+    "tests/",
+    "bench/",
+    # One word per peer that symmetric<T>::at() loads inline; resolve() fills it.
+    "include/heddle/memory.h",
+    "src/engine/world_memory.cpp",
+)
+# Programs share symmetric memory with their peers' atomics through std::atomic_ref.
+PROGRAMS = ("tools/", "examples/")
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+ATOMIC = re.compile(r"\bstd::atomic|<atomic>")
+ATOMIC_OBJECT = re.compile(r"\bstd::atomic(?!_ref\b)")
+# Ours wherever it stands: the folders of src/, which third parties do not use.
+OURS = re.compile(r"^(%s)/" % "|".join(sorted({key.split("/")[0] for key in ALLOWED})))
+
+
+def area(path):
+    """The row of ALLOWED for a path below src/: "sync", "backends", "backends/tcp"."""
+    parts = path.split("/")
+    if parts[0] == "backends" and len(parts) > 2:
+        return "/".join(parts[:2])
+    return parts[0]
+
+
+def may_see_src(file, included):
+    """Whether a file under src/ may include the header `included`, given relative to src/."""
+    mine, theirs = area(file.removeprefix("src/")), area(included)
+    if mine == theirs:
+        return True
+    row = "backends/*" if mine.startswith("backends/") else mine
+    return theirs in ALLOWED.get(row, [])
+
+
+def allowed(file, included, quoted):
+    """Whether `file` may include `included`; standard and foreign headers are nobody's business
+    here, except in include/heddle, which has only the standard library."""
+    for place, extra in EXCEPTIONS.items():
+        if file.startswith(place) and extra.fullmatch(included):
+            return True
+    if file.startswith("include/heddle/"):
+        standard = not quoted and "." not in included and "/" not in included
+        return standard or (not quoted and included.startswith("heddle/"))
+    if file.endswith("_test.cpp") or file.startswith(("tests/", "bench/")):
+        return True
+    if not OURS.match(included):
+        return True
+    return file.startswith("src/") and may_see_src(file, included)
+
+
+def forbidden_atomics(file):
+    """What a line of `file` must not contain, or None when it may use atomics."""
+    if file.startswith(ATOMIC_HOMES) or file.endswith("_test.cpp"):
+        return None
+    return ATOMIC_OBJECT if file.startswith(PROGRAMS) else ATOMIC
+
+
+def complaints(root):
+    """Yields "file:line: reason" for each line that breaks a rule."""
+    for top in ("include", "src", "tools", "examples", "tests", "bench"):
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix not in (".h", ".cpp"):
+                continue
+            file = path.relative_to(root).as_posix()
+            atomics = forbidden_atomics(file)
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                found = INCLUDE.match(line)
+                if found and not allowed(file, found[2], found[1] == '"'):
+                    yield f"{file}:{number}: may not include {found[2]}"
+                if atomics and atomics.search(line.split("//")[0]):
+                    yield f"{file}:{number}: std::atomic lives in src/sync"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+    found = list(complaints(root))
+    print("\n".join(found), end="\n" if found else "")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

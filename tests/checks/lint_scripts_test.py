@@ -1,0 +1,104 @@
+"""The lint scripts refuse what they are there to refuse, in trees made for the purpose."""
+import contextlib
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "cmake" / "lint"
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(SCRIPTS))
+import check_includes  # noqa: E402 (found only now)
+
+
+@contextlib.contextmanager
+def tree(file, text):
+    """A temporary folder that holds `file`, as a path."""
+    with tempfile.TemporaryDirectory() as root:
+        path = pathlib.Path(root) / file
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+        yield pathlib.Path(root)
+
+
+def run(script, file, text):
+    """Runs `script` on such a folder; returns its exit status and what it said."""
+    with tree(file, text) as root:
+        done = subprocess.run([sys.executable, SCRIPTS / script, root],
+                              capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout
+
+
+class IncludeDirections(unittest.TestCase):
+    def complaints(self, file, line):
+        with tree(file, line + "\n") as root:
+            return list(check_includes.complaints(root))
+
+    def refuses(self, file, line):
+        found = self.complaints(file, line)
+        self.assertEqual(len(found), 1, f"{file} was allowed: {line}")
+        self.assertTrue(found[0].startswith(f"{file}:1:"), found)
+
+    def allows(self, file, line):
+        self.assertEqual(self.complaints(file, line), [])
+
+    def test_the_exit_status_tells(self):
+        self.assertEqual(run("check_includes.py", "src/base/a.h", "")[0], 0)
+        code, said = run("check_includes.py", "src/base/a.h", '#include "sync/ring.h"')
+        self.assertEqual((code, "src/base/a.h:1:" in said), (1, True))
+
+    def test_base_knows_nobody(self):
+        self.refuses("src/base/a.h", '#include "sync/ring.h"')
+        self.allows("src/base/a.h", '#include "base/b.h"')
+
+    def test_a_backend_knows_the_contract_but_no_other_backend(self):
+        self.allows("src/backends/shm/a.cpp", '#include "backends/backend.h"')
+        self.allows("src/backends/shm/a.cpp", '#include "backends/shm/b.h"')
+        self.refuses("src/backends/shm/a.cpp", '#include "backends/tcp/b.h"')
+        self.refuses("src/backends/shm/a.cpp", '#include "protocols/port.h"')
+
+    def test_only_the_registry_names_all_backends(self):
+        self.allows("src/backends/registry.cpp", '#include "backends/shm/shm.h"')
+        self.refuses("src/backends/region_table.cpp", '#include "backends/shm/shm.h"')
+        self.refuses("src/protocols/a.cpp", '#include "backends/shm/shm.h"')
+
+    def test_lower_layers_do_not_look_up(self):
+        self.refuses("src/protocols/a.cpp", '#include "engine/lane_core.h"')
+        self.allows("src/engine/a.cpp", '#include "protocols/port.h"')
+
+    def test_programs_see_the_public_headers_only(self):
+        self.refuses("tools/linktest/a.cpp", '#include "engine/lane_core.h"')
+        self.refuses("examples/a.cpp", '  #  include <sync/ring.h>')
+        self.refuses("src/collectives/a.cpp", '#include "engine/lane_core.h"')
+        self.allows("tools/linktest/a.cpp", "#include <heddle/heddle.h>")
+        self.allows("tools/run/a.cpp", '#include "bootstrap/launcher_protocol.h"')
+
+    def test_public_headers_have_the_standard_library_only(self):
+        self.refuses("include/heddle/a.h", "#include <fmt/format.h>")
+        self.refuses("include/heddle/a.h", '#include "base/b.h"')
+        self.refuses("include/heddle/a.h", "#include <unistd.h>")
+        self.allows("include/heddle/a.h", "#include <vector>")
+
+    def test_unit_tests_may_include_anything(self):
+        self.allows("src/base/a_test.cpp", '#include "engine/lane_core.h"')
+
+    def test_atomics_stay_in_sync(self):
+        self.refuses("src/engine/a.h", "std::atomic<int> x;")
+        self.refuses("tools/a.h", "std::atomic<int> x;")
+        self.allows("tools/a.h", "std::atomic_ref<int> x(y);")
+        self.allows("src/sync/a.h", "std::atomic<int> x;")
+        self.allows("src/engine/a.h", "// not a std::atomic")
+
+
+class FileSizes(unittest.TestCase):
+    def test_warns_above_400_lines_and_fails_above_600(self):
+        self.assertEqual(run("check_sizes.py", "src/a.cpp", "\n" * 400), (0, ""))
+        code, said = run("check_sizes.py", "src/a.cpp", "\n" * 401)
+        self.assertEqual((code, "warning: 401" in said), (0, True))
+        code, said = run("check_sizes.py", "src/a.cpp", "\n" * 601)
+        self.assertEqual((code, "error: 601" in said), (1, True))
+
+
+if __name__ == "__main__":
+    unittest.main()
