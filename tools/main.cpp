@@ -59,7 +59,9 @@ std::vector<std::string> words_of(int argc, char** argv) {
 }
 
 bool knows(const CLI::App& app, const std::string& command) {
-  return app.get_subcommand_no_throw(command) != nullptr;
+  const auto all = app.get_subcommands({});
+  return std::any_of(all.begin(), all.end(),
+                     [&](const CLI::App* one) { return one->get_name() == command; });
 }
 
 int parse_and_run(std::vector<std::string> words) {
