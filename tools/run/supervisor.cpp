@@ -68,9 +68,17 @@ supervisor::~supervisor() {
 }
 
 int supervisor::run() {
-  start_ranks();
+  std::string problem;
+  try {
+    start_ranks();
+  } catch (const error& e) {
+    problem = e.what();
+    end_job();
+  }
   while (!all_gone()) loop_.run_once();
   drain_output();
+  if (!problem.empty())
+    throw error(fmt::format("start rank {} of {}: {}", ranks_.size(), options_.ranks, problem));
   return status_;
 }
 
