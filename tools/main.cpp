@@ -69,6 +69,7 @@ int parse_and_run(std::vector<std::string> words) {
   CLI::App app(about, "heddle");
   describe(app);
   add_subcommands(app, exit_code);
+  for (CLI::App* command : app.get_subcommands({})) command->group("Commands");
   if (!words.empty() && !words.front().starts_with('-') && !knows(app, words.front())) {
     fmt::print(stderr, "heddle: there is no command '{}'; heddle --help lists them\n",
                words.front());

@@ -32,7 +32,10 @@ Examples:
 
 // The mark before the program was a "--" for us, one behind it is the program's own.
 void take_command(std::vector<std::string> words, launch_options& options) {
-  if (!words.empty() && words.front() == command_mark) words.erase(words.begin());
+  if (!words.empty() && words.front() == command_mark)
+    words.erase(words.begin());
+  else if (!words.empty() && words.front().starts_with('-'))
+    throw CLI::ExtrasError("run", {words.front()});
   if (words.empty()) throw CLI::RequiredError("PROGRAM");
   std::replace(words.begin(), words.end(), std::string(command_mark), std::string("--"));
   options.program = words.front();
