@@ -8,7 +8,10 @@ namespace heddle::tools {
 /// Commands inherit it from the program they are added to.
 class help_format : public CLI::Formatter {
  public:
-  help_format() { column_width(32); }
+  help_format() {
+    column_width(32);
+    label("SUBCOMMAND", "COMMAND ...");
+  }
   [[nodiscard]] std::string make_usage(const CLI::App* app, std::string name) const override {
     if (!app->get_prefix_command()) return CLI::Formatter::make_usage(app, name);
     return "Usage: " + name + " [OPTIONS] [--] PROGRAM [ARGUMENTS...]\n";

@@ -59,7 +59,9 @@ std::vector<std::string> words_of(int argc, char** argv) {
 }
 
 bool knows(const CLI::App& app, const std::string& command) {
-  return app.get_subcommand_no_throw(command) != nullptr;
+  const auto all = app.get_subcommands({});
+  return std::any_of(all.begin(), all.end(),
+                     [&](const CLI::App* one) { return one->get_name() == command; });
 }
 
 int parse_and_run(std::vector<std::string> words) {
@@ -67,6 +69,7 @@ int parse_and_run(std::vector<std::string> words) {
   CLI::App app(about, "heddle");
   describe(app);
   add_subcommands(app, exit_code);
+  for (CLI::App* command : app.get_subcommands({})) command->group("Commands");
   if (!words.empty() && !words.front().starts_with('-') && !knows(app, words.front())) {
     fmt::print(stderr, "heddle: there is no command '{}'; heddle --help lists them\n",
                words.front());

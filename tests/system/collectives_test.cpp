@@ -104,7 +104,7 @@ TEST(Collectives, AProgramThatARankStartsIsNotTheRank) {
 }
 
 TEST(Collectives, ALauncherThatIsGoneFailsAJoinInsteadOfHangingIt) {
-  child job(heddle_run({"-n", "1"}, {"setsid", "sh", "-c",
+  child job(heddle_run({"-n", "1"}, {"setsid", "-w", "sh", "-c",
                                      "echo ready; while kill -0 $PPID 2>/dev/null; do sleep 0.02; "
                                      "done; " BOOT_PROBE " join; echo status $?"}));
   job.read_until("ready");

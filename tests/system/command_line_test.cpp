@@ -34,6 +34,7 @@ TEST(CommandLine, WrongUseGivesTwoAndSaysWhat) {
       {{HEDDLE}, "subcommand is required"},
       {{HEDDLE, "wave"}, "no command 'wave'"},
       {{HEDDLE, "run", "-n", "2"}, "PROGRAM is required"},
+      {{HEDDLE, "run", "--prefixx", "true"}, "--prefixx"},
       {{HEDDLE, "run", "-n", "0", "true"}, "not in range"},
       {{HEDDLE, "run", "-n", "two", "true"}, "--ranks"},
       {{HEDDLE, "run", "--bind", "moon", "true"}, "--bind"},

@@ -70,6 +70,12 @@ TEST(Failure, AFileThatIsNoProgramGives126) {
   EXPECT_EQ(run(heddle_run({"-n", "2"}, {"/tmp"})).status, 126);
 }
 
+TEST(Failure, AJobThatCannotBeStartedWholeIsEnded) {
+  const auto how = run({"sh", "-c", "ulimit -n 64; exec " HEDDLE " run -n 64 -- sleep 1000"});
+  EXPECT_EQ(how.status, 1);
+  EXPECT_THAT(how.err, AllOf(HasSubstr("start rank "), HasSubstr("Too many open files")));
+}
+
 TEST(Failure, WhatARankLeavesInItsProcessGroupIsEnded) {
   child job(heddle_run({"-n", "2"}, {"sh", "-c", "sleep 1000 & sleep 1000 & exit 0"}));
   EXPECT_EQ(job.wait(), 0);

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "info/limits.h"
+#include "info/world_part.h"
 #include "subcommand.h"
 
 namespace heddle::tools {
@@ -31,6 +33,7 @@ Examples:
 struct report {
   std::vector<setting_row> settings;
   std::vector<limit_row> limits = list_limits();
+  std::optional<world_part> world;
   std::string problem;  ///< why a part is missing
 };
 
@@ -38,10 +41,20 @@ report collect() {
   report found;
   try {
     found.settings = list_settings();
+#ifdef HEDDLE_INFO_ASKS_WORLD
+    found.world = ask_world();
+#endif
   } catch (const error& e) {
     found.problem = e.what();
   }
   return found;
+}
+
+json as_json(const world_part& w) {
+  json routes = json::array();
+  for (const route_row& r : w.routes)
+    routes.push_back({{"peer", r.peer}, {"host", r.host}, {"backend", r.backend}});
+  return {{"rank", w.rank}, {"size", w.size}, {"routes", routes}, {"description", w.description}};
 }
 
 json as_json(const report& r) {
@@ -52,6 +65,7 @@ json as_json(const report& r) {
   for (const limit_row& l : r.limits)
     limits.push_back({{"name", l.name}, {"value", l.value}, {"meaning", l.meaning}});
   json all{{"version", version()}, {"settings", settings}, {"limits", limits}};
+  if (r.world) all["world"] = as_json(*r.world);
   if (!r.problem.empty()) all["problem"] = r.problem;
   return all;
 }
@@ -84,7 +98,17 @@ void print_text(const report& r) {
   fmt::print("heddle {}\n", version());
   if (!r.settings.empty()) print_settings(r.settings);
   print_limits(r.limits);
+  if (r.world) fmt::print("\nWorld\n{}\n", r.world->description);
   if (!r.problem.empty()) fmt::print("\nProblem: {}\n", r.problem);
+}
+
+// In a job of several, rank 0 speaks for all; the others only when something is wrong.
+void print(const report& r, bool as_data) {
+  if (r.world && r.world->rank != 0 && r.problem.empty()) return;
+  if (as_data)
+    fmt::print("{}\n", as_json(r).dump(2));
+  else
+    print_text(r);
 }
 
 }  // namespace
@@ -96,10 +120,7 @@ void add_info(CLI::App& app, int& exit_code) {
   info->add_flag("--json", *as_data, "Print one JSON object instead of text");
   info->callback([as_data, &exit_code] {
     const report found = collect();
-    if (*as_data)
-      fmt::print("{}\n", as_json(found).dump(2));
-    else
-      print_text(found);
+    print(found, *as_data);
     exit_code = found.problem.empty() ? 0 : 1;
   });
 }

@@ -11,12 +11,12 @@ enum class binding {
 };
 
 struct launch_options {
-  int ranks = 1;                         ///< 1 to 4096
-  std::string program;                   ///< looked up in PATH when it has no slash
-  std::vector<std::string> arguments;    ///< without the program itself
-  std::vector<std::string> environment;  ///< NAME=value, added to this process's own
-  bool prefix = false;                   ///< lead each line of output with "[rank] "
-  bool keep_going = false;               ///< a failing rank does not end the others
+  int ranks = 1;                           ///< 1 to 4096
+  std::string program{};                   ///< looked up in PATH when it has no slash
+  std::vector<std::string> arguments{};    ///< without the program itself
+  std::vector<std::string> environment{};  ///< NAME=value, added to this process's own
+  bool prefix = false;                     ///< lead each line of output with "[rank] "
+  bool keep_going = false;                 ///< a failing rank does not end the others
   binding bind = binding::none;
 };
 

@@ -1,4 +1,5 @@
 // run.cpp - `heddle run`: the launcher's command line.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +30,18 @@ Examples:
   heddle run -n 4 ./hello
   heddle run -n 2 --prefix --env HEDDLE_BACKENDS=tcp -- ./pingpong --size 1M)";
 
+// The mark before the program was a "--" for us, one behind it is the program's own.
+void take_command(std::vector<std::string> words, launch_options& options) {
+  if (!words.empty() && words.front() == command_mark)
+    words.erase(words.begin());
+  else if (!words.empty() && words.front().starts_with('-'))
+    throw CLI::ExtrasError("run", {words.front()});
+  if (words.empty()) throw CLI::RequiredError("PROGRAM");
+  std::replace(words.begin(), words.end(), std::string(command_mark), std::string("--"));
+  options.program = words.front();
+  options.arguments.assign(words.begin() + 1, words.end());
+}
+
 }  // namespace
 
 void add_run(CLI::App& app, int& exit_code) {
@@ -55,11 +68,7 @@ void add_run(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   run->prefix_command();
   run->callback([run, options, bind, &exit_code] {
-    std::vector<std::string> words = run->remaining();
-    if (!words.empty() && words.front() == command_mark) words.erase(words.begin());
-    if (words.empty()) throw CLI::RequiredError("PROGRAM");
-    options->program = words.front();
-    options->arguments.assign(words.begin() + 1, words.end());
+    take_command(run->remaining(), *options);
     options->bind = *bind == "core" ? binding::core : binding::none;
     exit_code = launch(*options);
   });

@@ -68,9 +68,17 @@ supervisor::~supervisor() {
 }
 
 int supervisor::run() {
-  start_ranks();
+  std::string problem;
+  try {
+    start_ranks();
+  } catch (const error& e) {
+    problem = e.what();
+    end_job();
+  }
   while (!all_gone()) loop_.run_once();
   drain_output();
+  if (!problem.empty())
+    throw error(fmt::format("start rank {} of {}: {}", ranks_.size(), options_.ranks, problem));
   return status_;
 }
 
@@ -153,6 +161,7 @@ void supervisor::on_signal() {
 void supervisor::on_end_request(int signal) {
   ++end_requests_;
   if (end_requests_ == 1) return signal_ranks(signal);
+  if (status_ == 0) status_ = 128 + signal;
   if (end_requests_ == 2 && !ending_) return end_job();
   signal_ranks(SIGKILL);
 }
@@ -230,11 +239,14 @@ bool supervisor::all_gone() const {
                      [](const rank_state& r) { return r.at == stage::gone; });
 }
 
-// Whoever reads our output may be slow; a request to end stops the waiting for it.
+// Whoever reads our output may be slow; who has asked for an end does not wait for that long.
 void supervisor::drain_output() {
   for (auto& output : outputs_) output->finish();
   const int requests = end_requests_;
-  while (!(out_.empty() && errors_.empty()) && end_requests_ == requests) loop_.run_once();
+  bool patient = true;
+  if (requests > 0) loop_.after(grace_ms, [&patient] { patient = false; });
+  while (!(out_.empty() && errors_.empty()) && patient && end_requests_ == requests)
+    loop_.run_once();
 }
 
 }  // namespace heddle::tools

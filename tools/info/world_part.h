@@ -1,0 +1,22 @@
+// world_part.h - what `heddle info` learns by joining the job it runs in.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace heddle::tools {
+
+struct route_row {
+  int peer;
+  std::string host, backend;
+};
+
+struct world_part {
+  int rank = 0, size = 1;
+  std::string description;  ///< lines for people: backends, routes, limits
+  std::vector<route_row> routes;
+};
+
+/// Joins, asks, leaves. Throws error: why there is no world to be had.
+[[nodiscard]] world_part ask_world();
+
+}  // namespace heddle::tools

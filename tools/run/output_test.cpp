@@ -1,0 +1,68 @@
+#include "run/output.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+
+namespace heddle::tools {
+namespace {
+
+TEST(LineCutter, GivesOutWholeLinesEachWithThePrefix) {
+  line_cutter cutter("[3] ");
+  EXPECT_EQ(cutter.push("one\ntwo\nthr"), "[3] one\n[3] two\n");
+  EXPECT_EQ(cutter.push("ee"), "");
+  EXPECT_EQ(cutter.push("\n\n"), "[3] three\n[3] \n");
+}
+
+TEST(LineCutter, AnUnfinishedLastLineIsFinished) {
+  line_cutter cutter("[3] ");
+  EXPECT_EQ(cutter.push("a\nend"), "[3] a\n");
+  EXPECT_EQ(cutter.finish(), "[3] end\n");
+  EXPECT_EQ(cutter.finish(), "");
+}
+
+TEST(LineCutter, AnEndlessLineIsLetThroughInPiecesWithOnePrefix) {
+  line_cutter cutter("[3] ");
+  const std::string piece(600 * 1024, 'x');
+  EXPECT_EQ(cutter.push(piece), "");
+  EXPECT_EQ(cutter.push(piece), "[3] " + piece + piece);
+  EXPECT_EQ(cutter.push("y"), "");
+  EXPECT_EQ(cutter.push("z\nnext\n"), "yz\n[3] next\n");
+}
+
+TEST(Sink, KeepsWhatDoesNotFitUntilItIsRead) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const unique_fd reader(ends[0]), writer(ends[1]);
+  event_loop loop;
+  sink out(loop, writer.get());
+  const std::string text(400 * 1024, 't');
+  out.write(text);
+  EXPECT_TRUE(out.full());
+  std::string got;
+  std::array<char, 65536> buffer;
+  while (got.size() < text.size()) {
+    if (!out.empty()) loop.run_once();
+    const ssize_t count = read(reader.get(), buffer.data(), buffer.size());
+    ASSERT_GT(count, 0);
+    got.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  EXPECT_EQ(got, text);
+  EXPECT_TRUE(out.empty());
+}
+
+TEST(Sink, AFileIsWrittenAtOnce) {
+  FILE* file = tmpfile();
+  event_loop loop;
+  sink out(loop, fileno(file));
+  out.write("some\n");
+  EXPECT_TRUE(out.empty());
+  EXPECT_EQ(lseek(fileno(file), 0, SEEK_END), 5);
+  fclose(file);
+}
+
+}  // namespace
+}  // namespace heddle::tools
