@@ -14,6 +14,7 @@
 // Records do not wrap: what does not fit before the end is skipped by a padding record.
 // The two sides do not trust each other: any bytes in the ring are survived, see `corrupt`.
 #pragma once
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -49,16 +50,29 @@ constexpr std::uint64_t lines_of(std::uint64_t message_bytes) noexcept {
 inline std::atomic_ref<std::uint64_t> word_of(std::byte* line) noexcept {
   return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(line));
 }
-/// Messages are mostly a few words; a call of memcpy would cost more than the copying.
+/// The first and the last `Part` bytes, which together are all of them.
+template <std::size_t Part>
+void copy_ends(std::byte* to, std::span<const std::byte> from) noexcept {
+  std::array<std::byte, Part> first, last;
+  std::memcpy(first.data(), from.data(), Part);
+  std::memcpy(last.data(), from.data() + from.size() - Part, Part);
+  std::memcpy(to, first.data(), Part);
+  std::memcpy(to + from.size() - Part, last.data(), Part);
+}
+/// Messages are mostly a few words: calling memcpy would cost more than the copying.
 inline void copy(std::byte* to, std::span<const std::byte> from) noexcept {
-  const std::byte* at = from.data();
-  std::size_t left = from.size();
-  if (left > ring_line) {
-    std::memcpy(to, at, left);
-    return;
+  const std::size_t bytes = from.size();
+  if (bytes > 32) {
+    std::memcpy(to, from.data(), bytes);
+  } else if (bytes >= 16) {
+    copy_ends<16>(to, from);
+  } else if (bytes >= 8) {
+    copy_ends<8>(to, from);
+  } else if (bytes >= 4) {
+    copy_ends<4>(to, from);
+  } else {
+    for (std::size_t i = 0; i < bytes; ++i) to[i] = from[i];
   }
-  for (; left >= 8; left -= 8, to += 8, at += 8) std::memcpy(to, at, 8);
-  for (; left != 0; --left) *to++ = *at++;
 }
 }  // namespace ring_detail
 
@@ -86,69 +100,86 @@ class ring_producer {
  public:
   explicit ring_producer(const ring_place& place)
       : place_(place),
-        lap_shift_(place.lap_shift()),
+        mask_(place.count - 1),
         position_(place.position),
-        head_(place.position),
-        stale_(place.count, 0) {}
+        limit_(place.position + place.count),
+        stale_(place.count, 0) {
+    move_to(position_);
+    tag_ = tag();
+  }
 
   /// Appends header + data, at most max_message() together, as one message. False: no room.
   [[nodiscard]] bool try_push(std::span<const std::byte> header,
                               std::span<const std::byte> data) noexcept {
     const std::uint64_t bytes = header.size() + data.size();
     const std::uint64_t need = ring_detail::lines_of(bytes);
-    if (const std::uint64_t rest = lines_to_end(); need > rest) [[unlikely]] {
-      if (!has_room(rest + need)) return false;
-      publish(rest, ring_detail::padding);
-    } else if (!has_room(need)) {
+    if (index_ + need > place_.count) [[unlikely]] {
+      if (!skip_the_end(need)) return false;
+    } else if (!has_room(need)) [[unlikely]] {
       return false;
     }
-    std::byte* const to = place_.line(position_) + sizeof(std::uint64_t);
-    ring_detail::copy(to, header);
-    ring_detail::copy(to + header.size(), data);
-    if (need > 1) std::memset(&stale_[index() + 1], 1, need - 1);
+    ring_detail::copy(line_ + sizeof(std::uint64_t), header);
+    ring_detail::copy(line_ + sizeof(std::uint64_t) + header.size(), data);
+    if (need > 1) std::memset(&stale_[index_ + 1], 1, need - 1);
     publish(need, static_cast<std::uint32_t>(bytes));
     return true;
   }
 
   /// Whether a message of `bytes` would be taken now. Looks at the consumer's side afresh.
   [[nodiscard]] bool would_take(std::size_t bytes) noexcept {
-    const std::uint64_t need = ring_detail::lines_of(bytes), rest = lines_to_end();
+    const std::uint64_t need = ring_detail::lines_of(bytes), rest = place_.count - index_;
     return has_room(need > rest ? rest + need : need);
   }
   [[nodiscard]] ring_control& control() const noexcept { return *place_.control; }
 
  private:
-  [[nodiscard]] std::uint64_t index() const noexcept { return position_ & (place_.count - 1); }
-  [[nodiscard]] std::uint64_t lines_to_end() const noexcept { return place_.count - index(); }
-
   /// `need` lines and the one behind them.
   [[nodiscard]] bool has_room(std::uint64_t need) noexcept {
-    if (position_ + need + 1 - head_ <= place_.count) return true;
-    const std::uint64_t seen =
+    return position_ + need < limit_ || (look_at_head() && position_ + need < limit_);
+  }
+  /// False: the head lies outside what was sent, and counts as "full".
+  bool look_at_head() noexcept {
+    const std::uint64_t head =
         place_.control->head.load(std::memory_order_acquire);  // A2 pairs with R2
-    // A head outside what was sent is a lie and counts as "full".
-    if (position_ - seen <= place_.count) head_ = seen;
-    return position_ + need + 1 - head_ <= place_.count;
+    if (position_ - head > place_.count) return false;
+    limit_ = head + place_.count;
+    return true;
+  }
+  bool skip_the_end(std::uint64_t need) noexcept {
+    const std::uint64_t rest = place_.count - index_;
+    if (!has_room(rest + need)) return false;
+    publish(rest, ring_detail::padding);
+    return true;
   }
 
   /// Makes the `need` lines at position_ a record and moves on.
   void publish(std::uint64_t need, std::uint32_t length) noexcept {
-    const std::uint64_t next = (position_ + need) & (place_.count - 1);
-    if (stale_[next] != 0) {
+    std::byte* const line = line_;
+    move_to(position_ + need);
+    if (stale_[index_] != 0) {
       // Relaxed: published by R1 together with the record before it.
-      ring_detail::word_of(place_.line(next)).store(0, std::memory_order_relaxed);
-      stale_[next] = 0;
+      ring_detail::word_of(line_).store(0, std::memory_order_relaxed);
+      stale_[index_] = 0;
     }
-    const std::uint64_t tag = ring_detail::tag_at(position_, lap_shift_);
-    ring_detail::word_of(place_.line(position_))
-        .store(tag << 32 | length, std::memory_order_release);  // R1 pairs with A1
-    position_ += need;
+    ring_detail::word_of(line).store(tag_ | length, std::memory_order_release);  // R1 pairs with A1
+    if (index_ == 0) tag_ = tag();
+  }
+  void move_to(std::uint64_t position) noexcept {
+    position_ = position;
+    index_ = position & mask_;
+    line_ = place_.lines + index_ * ring_line;
+  }
+  [[nodiscard]] std::uint64_t tag() const noexcept {
+    return std::uint64_t{ring_detail::tag_at(position_, place_.lap_shift())} << 32;
   }
 
   ring_place place_;
-  unsigned lap_shift_;
-  std::uint64_t position_;
-  std::uint64_t head_;               // control->head as last seen
+  std::uint64_t mask_;
+  std::uint64_t position_;           // of the next record, in lines since the beginning
+  std::uint64_t limit_;              // the lines before it are free to use, by the head last seen
+  std::uint64_t index_ = 0;          // of position_ in the ring
+  std::byte* line_ = nullptr;        // the same
+  std::uint64_t tag_ = 0;            // of this lap, in the upper half
   std::vector<std::uint8_t> stale_;  // by line: 1 when its first word may look like a record
 };
 
@@ -157,10 +188,12 @@ class ring_consumer {
  public:
   explicit ring_consumer(const ring_place& place) noexcept
       : place_(place),
-        lap_shift_(place.lap_shift()),
+        mask_(place.count - 1),
+        longest_(place.count / 8),
         position_(place.position),
         released_(place.position) {
-    expect();
+    move_to(position_);
+    tag_ = ring_detail::tag_at(position_, place_.lap_shift());
   }
 
   enum class taken : std::uint8_t { nothing, message, corrupt };
@@ -169,17 +202,14 @@ class ring_consumer {
   /// what no producer writes; it will say so for ever.
   [[nodiscard]] taken try_take(std::span<const std::byte>& message) noexcept {
     const std::uint64_t word = peek();
-    if (word >> 32 != tag_) [[likely]]
-      return taken::nothing;
+    if (word >> 32 != tag_) return taken::nothing;
     const auto length = static_cast<std::uint32_t>(word);
-    if (length == ring_detail::padding) [[unlikely]]
-      return skip_padding(message);
     const std::uint64_t need = ring_detail::lines_of(length);
-    if (need > place_.count / 8 || need > lines_to_end()) [[unlikely]]
-      return taken::corrupt;
-    message = {next_ + sizeof(std::uint64_t), length};
-    position_ += need;
-    expect();
+    if (need > longest_ || index_ + need > place_.count) [[unlikely]] {
+      return length == ring_detail::padding ? skip_padding(message) : taken::corrupt;
+    }
+    message = {line_ + sizeof(std::uint64_t), length};
+    move_to(position_ + need);
     return taken::message;
   }
 
@@ -196,29 +226,29 @@ class ring_consumer {
 
  private:
   [[nodiscard]] std::uint64_t peek() const noexcept {
-    return ring_detail::word_of(next_).load(std::memory_order_acquire);  // A1 pairs with R1
+    return ring_detail::word_of(line_).load(std::memory_order_acquire);  // A1 pairs with R1
   }
-  [[nodiscard]] std::uint64_t lines_to_end() const noexcept {
-    return place_.count - (position_ & (place_.count - 1));
-  }
-  void expect() noexcept {
-    next_ = place_.line(position_);
-    tag_ = ring_detail::tag_at(position_, lap_shift_);
+  void move_to(std::uint64_t position) noexcept {
+    position_ = position;
+    index_ = position & mask_;
+    line_ = place_.lines + index_ * ring_line;
+    if (index_ == 0) tag_ = ring_detail::tag_at(position_, place_.lap_shift());
   }
   /// Padding at the first line would be a whole ring of it, and a loop of them endless.
   taken skip_padding(std::span<const std::byte>& message) noexcept {
-    if ((position_ & (place_.count - 1)) == 0) return taken::corrupt;
-    position_ += lines_to_end();
-    expect();
+    if (index_ == 0) return taken::corrupt;
+    move_to(position_ + place_.count - index_);
     return try_take(message);
   }
 
-  std::byte* next_ = nullptr;  // line of the next record
-  std::uint32_t tag_ = 0;      // and the tag it will have
+  std::byte* line_ = nullptr;  // of the next record
+  std::uint32_t tag_ = 0;      // which the next record will have
   ring_place place_;
-  unsigned lap_shift_;
+  std::uint64_t mask_;
+  std::uint64_t longest_;  // record, in lines
   std::uint64_t position_;
-  std::uint64_t released_;  // position_ as last told to the producer
+  std::uint64_t released_;   // position_ as last told to the producer
+  std::uint64_t index_ = 0;  // of position_ in the ring
 };
 
 }  // namespace heddle::sync

@@ -45,6 +45,7 @@ std::shared_ptr<void> shm_device::import(rank number, region_ref region,
                                          detail::remote_target& out) {
   const std::shared_ptr<peer_process> peer = find_peer(number);
   if (peer == nullptr) return nullptr;
+  if (peer->is_gone()) throw error(fmt::format("rank {} has ended, its regions too", number));
   const std::scoped_lock lock(mutex_);
   std::weak_ptr<imported>& known = imports_[{number, region.slot, region.generation}];
   std::shared_ptr<imported> found = known.lock();
@@ -68,7 +69,6 @@ std::shared_ptr<shm_device::imported> shm_device::map_region(
   const std::string name =
       fmt::format("region {}.{} of rank {}", region.slot, region.generation, peer->number());
   if (region.slot >= region_table::slots) throw error(name + " cannot exist");
-  if (peer->is_gone()) throw error(name + ": the rank has ended");
   sync::shared_region& slot = peer->memory().regions[region.slot];
   sync::region_facts facts;
   if (!slot.try_enter(region.generation, facts)) {

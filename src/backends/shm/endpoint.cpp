@@ -29,6 +29,7 @@ void watch(int set, int fd, std::uint64_t id) {
 shm_endpoint::shm_endpoint(shm_device& owner, int lane)
     : device_(owner),
       lane_(lane),
+      max_message_(owner.describe().max_message),
       mine_(owner.slot(lane)),
       bell_(make_bell()),
       sleep_set_(epoll_create1(EPOLL_CLOEXEC)) {

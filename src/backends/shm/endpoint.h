@@ -38,6 +38,8 @@ class shm_endpoint final : public endpoint {
   // Hot path.
   link* find_link(rank peer) noexcept;
   bool send(link& to, op& what) noexcept;
+  void do_chores() noexcept;
+  std::size_t collect(std::span<event> out) noexcept;
   std::size_t take_from(link& from, std::span<event> out) noexcept;
   void free_taken() noexcept;
 
@@ -62,6 +64,7 @@ class shm_endpoint final : public endpoint {
   // Constant after construction.
   shm_device& device_;
   const int lane_;
+  const std::size_t max_message_;
   lane_slot& mine_;
   bell_pipe bell_;
   owned_fd sleep_set_;  // epoll: our bell, and the ends of all peers
@@ -79,6 +82,7 @@ class shm_endpoint final : public endpoint {
   std::size_t first_ = 0;             // where in incoming_ the next poll begins
   std::size_t announced_ = 0;         // entries of our board read so far
   unsigned polls_ = 0;                // since later_ was last tried
+  bool chores_ = false;               // armed_, or something in taken_ or later_
   bool armed_ = false;
   bool board_was_full_ = false;  // of a peer we wanted to announce a ring to
 };

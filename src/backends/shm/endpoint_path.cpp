@@ -40,7 +40,7 @@ post_result shm_endpoint::post(std::span<op> ops) noexcept {
 /// False: no room now.
 inline bool shm_endpoint::send(link& to, op& what) noexcept {
   const std::size_t bytes = what.header.size() + what.data.size();
-  if (bytes > device_.describe().max_message) [[unlikely]] {
+  if (bytes > max_message_) [[unlikely]] {
     what.finished = status::invalid;
     return true;
   }
@@ -60,39 +60,50 @@ inline bool shm_endpoint::send(link& to, op& what) noexcept {
 }
 
 std::size_t shm_endpoint::poll(std::span<event> out) noexcept {
+  if (chores_ || mine_.rings.at(announced_) != 0) [[unlikely]]
+    do_chores();
+  for (const link* from : incoming_) {
+    if (from->in->has_work()) return collect(out);
+  }
+  return ending_.empty() ? 0 : collect(out);
+}
+
+void shm_endpoint::do_chores() noexcept {
   if (armed_) get_up();
-  if (!taken_.empty()) free_taken();
-  if (mine_.rings.at(announced_) != 0 || !later_.empty()) [[unlikely]]
-    read_board();
+  free_taken();
+  read_board();
+  chores_ = !later_.empty();
+}
+
+/// Goes through all rings once, beginning behind the one that was last the last time.
+std::size_t shm_endpoint::collect(std::span<event> out) noexcept {
   std::size_t count = 0;
   const std::size_t rings = incoming_.size();
-  std::size_t at = first_;
-  for (std::size_t i = 0; i < rings; ++i, ++at) {
-    if (at >= rings) at = 0;
-    link& from = *incoming_[at];
-    if (!from.in->has_work()) continue;
-    if (count == out.size()) break;
-    count += take_from(from, out.subspan(count));
+  for (std::size_t i = 0; i < rings && count < out.size(); ++i) {
+    if (first_ >= rings) first_ = 0;
+    count += take_from(*incoming_[first_++], out.subspan(count));
   }
-  if (count == out.size()) first_ = at;  // whoever came short comes first next time
   if (!ending_.empty()) [[unlikely]]
     count += report_ends(out.subspan(count));
   return count;
 }
 
-std::size_t shm_endpoint::take_from(link& from, std::span<event> out) noexcept {
+inline std::size_t shm_endpoint::take_from(link& from, std::span<event> out) noexcept {
   std::size_t count = 0;
-  for (; count < out.size(); ++count) {
-    std::span<const std::byte> bytes;
-    const auto result = from.in->try_take(bytes);
-    if (result == sync::ring_consumer::taken::corrupt) [[unlikely]]
-      from.corrupt = true;
-    if (result != sync::ring_consumer::taken::message) break;
-    out[count] = {event::kind_t::arrived, status::done, from.peer->number(), 0, bytes};
+  auto result = sync::ring_consumer::taken::message;
+  std::span<const std::byte> bytes;
+  while (count < out.size() &&
+         (result = from.in->try_take(bytes)) == sync::ring_consumer::taken::message) {
+    out[count++] = {event::kind_t::arrived, status::done, from.peer->number(), 0, bytes};
   }
-  if (from.corrupt) [[unlikely]]
+  if (result == sync::ring_consumer::taken::corrupt) [[unlikely]] {
+    from.corrupt = true;
     begin_end(from);
-  if (from.in->holds_messages()) taken_.push_back(&from);
+  }
+  if (from.in->holds_messages()) {
+    taken_.push_back(&from);
+    chores_ = true;
+  }
   return count;
 }
 
@@ -100,9 +111,8 @@ std::size_t shm_endpoint::take_from(link& from, std::span<event> out) noexcept {
 void shm_endpoint::free_taken() noexcept {
   for (link* from : taken_) {
     from->in->release();
-    if (from->in->control().producer_waits.should_wake(from->peer->how())) [[unlikely]] {
+    if (from->in->control().producer_waits.should_wake(from->how)) [[unlikely]]
       from->wake();
-    }
   }
   taken_.clear();
 }

@@ -12,7 +12,7 @@ namespace heddle::backends::shm {
 
 bool shm_endpoint::arm() noexcept {
   if (!taken_.empty()) return false;  // senders may wait for these lines
-  armed_ = true;
+  armed_ = chores_ = true;
   mine_.asleep.lie_down();
   for (link* each : blocked_) each->out->control().producer_waits.lie_down();
   sync::heavy_barrier();

@@ -8,7 +8,9 @@
 namespace heddle::backends::shm {
 
 link::link(std::shared_ptr<peer_process> to, int lane)
-    : peer(std::move(to)), there(&peer->memory().lanes[static_cast<std::size_t>(lane)]) {}
+    : peer(std::move(to)),
+      there(&peer->memory().lanes[static_cast<std::size_t>(lane)]),
+      how(peer->how()) {}
 
 link::opened link::open_outgoing(const ring_name& name, std::size_t bytes) noexcept {
   try {

@@ -30,7 +30,7 @@ class link {
 
   /// After publishing something for the peer's lane: wakes it if it sleeps.
   void wake() noexcept {
-    if (there->asleep.should_wake(peer->how())) [[unlikely]]
+    if (there->asleep.should_wake(how)) [[unlikely]]
       ring();
   }
   /// Rings that could not be done for lack of a descriptor. False: still not.
@@ -43,6 +43,7 @@ class link {
 
   const std::shared_ptr<peer_process> peer;
   lane_slot* const there;  // the peer's side of our lane
+  const sync::glance how;  // we may look at its sleep words
   state_t state = state_t::open;
   bool blocked = false;  // a message of blocked_bytes was refused for want of room
   bool corrupt = false;  // the incoming ring makes no sense any more

@@ -1,0 +1,290 @@
+// shm_peer_test.cpp - what is said by peers that lie, and what is left of peers that die.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <functional>
+
+#include "backends/shm/ring_file.h"
+#include "backends/shm/test_rank.h"
+
+namespace heddle::backends::shm {
+namespace {
+
+using strings = std::vector<std::string>;
+
+address_blob blob_of(test_rank& of) {
+  address_blob blob;
+  const auto bytes = of.dev->address();
+  EXPECT_EQ(bytes.size(), sizeof blob);
+  std::memcpy(&blob, bytes.data(), sizeof blob);
+  return blob;
+}
+
+std::string add(test_rank& to, rank number, const address_blob& blob, bool same_host = true) {
+  return to.dev->add_peer(number, std::as_bytes(std::span(&blob, 1)), same_host);
+}
+
+TEST(ShmAddPeer, TellsWhyAPeerCannotBeReached) {
+  test_rank a(0), b(1);
+  const address_blob good = blob_of(b);
+  const auto changed = [&](const std::function<void(address_blob&)>& change) {
+    address_blob blob = good;
+    change(blob);
+    return add(a, 1, blob);
+  };
+  EXPECT_THAT(add(a, 1, good, false), testing::HasSubstr("another host"));
+  EXPECT_THAT(add(a, 2, good), testing::HasSubstr("that of rank 1"));
+  EXPECT_THAT(changed([](auto& blob) { ++blob.magic; }), testing::HasSubstr("version"));
+  EXPECT_THAT(changed([](auto& blob) { --blob.bytes; }), testing::HasSubstr("version"));
+  EXPECT_THAT(changed([](auto& blob) { blob.pid = -1; }), testing::HasSubstr("no process"));
+  EXPECT_THAT(changed([](auto& blob) { blob.pid = 0x3fff'ffff; }), testing::HasSubstr("watch"));
+  EXPECT_THAT(changed([](auto& blob) { ++blob.start_time; }), testing::HasSubstr("another one"));
+  EXPECT_THAT(changed([](auto& blob) { blob.secret[3] ^= std::byte{1}; }),
+              testing::HasSubstr("not the one"));
+  EXPECT_THAT(changed([](auto& blob) { blob.segment_fd = -7; }), testing::HasSubstr("cannot open"));
+  EXPECT_THAT(changed([](auto& blob) { blob.segment_fd = 1 << 30; }),
+              testing::HasSubstr("cannot open"));
+  const bell_pipe pipe = make_bell();
+  EXPECT_THAT(changed([&](auto& blob) { blob.segment_fd = pipe.read.get(); }),
+              testing::HasSubstr("not what it was said to be"));
+  const owned_fd small = make_sealed_memory("small", 4096);
+  EXPECT_THAT(changed([&](auto& blob) { blob.segment_fd = small.get(); }),
+              testing::HasSubstr("4096 bytes instead of"));
+  EXPECT_THAT(a.dev->add_peer(1, {}, true), testing::HasSubstr("0 bytes"));
+  EXPECT_EQ(add(a, 1, good), "");
+}
+
+TEST(ShmAddPeer, RefusesMemoryThatCouldShrink) {
+  test_rank a(0), b(1);
+  const owned_fd loose(memfd_create("loose", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  ASSERT_EQ(ftruncate(loose.get(), sizeof(segment)), 0);
+  address_blob blob = blob_of(b);
+  blob.segment_fd = loose.get();
+  EXPECT_THAT(add(a, 1, blob), testing::HasSubstr("not sealed"));
+}
+
+/// Rank 0 of this process beside a segment that the test fills as it likes, as rank 1.
+struct ShmLiar : testing::Test {
+  ShmLiar() {
+    ranks = test_ranks(2);
+    blob = blob_of(*ranks[0]);
+    file = open_of_process(getpid(), blob.segment_fd, file_kind::memory);
+    view = mapping(file.get(), sizeof(segment), "rank 0's segment");
+  }
+  segment& victim() { return *reinterpret_cast<segment*>(view.data()); }
+  void announce(std::uint64_t rank_word, std::uint64_t fd_word) {
+    ASSERT_TRUE(victim().lanes[0].rings.append(rank_word << 32 | fd_word));
+  }
+  token secret_of_liar() { return blob_of(*ranks[1]).secret; }
+
+  std::vector<std::unique_ptr<test_rank>> ranks;
+  address_blob blob;
+  owned_fd file;
+  mapping view;
+};
+
+TEST_F(ShmLiar, IsLostWhenItAnnouncesWhatIsNoRing) {
+  const bell_pipe pipe = make_bell();
+  announce(2, static_cast<std::uint64_t>(pipe.read.get()) + 1);
+  ranks[0]->poll();
+  EXPECT_EQ(ranks[0]->lost, std::vector<rank>{1});
+  EXPECT_EQ(ranks[0]->send(1, "x"), status::peer_lost);
+}
+
+TEST_F(ShmLiar, IsIgnoredWhenItSpeaksForARankThatDoesNotExist) {
+  announce(0x8000'0000, 5);
+  announce(0xffff'ffff, 0xffff'ffff);
+  announce(4, 1);
+  for (int i = 0; i < 200; ++i) EXPECT_EQ(ranks[0]->poll(), 0u);
+  ASSERT_EQ(ranks[1]->send(0, "still works"), status::done);
+  ranks[0]->poll();
+  EXPECT_EQ(ranks[0]->got, strings{"still works"});
+}
+
+TEST_F(ShmLiar, IsLostWhenTheRingIsMeantForSomebodyElse) {
+  const ring_file ring = create_ring({1, 3, 0, secret_of_liar()}, 4096);
+  announce(2, static_cast<std::uint64_t>(ring.fd.get()) + 1);
+  ranks[0]->poll();
+  EXPECT_EQ(ranks[0]->lost, std::vector<rank>{1});
+}
+
+TEST_F(ShmLiar, IsLostAfterItsGoodMessagesWhenTheRingTurnsToNonsense) {
+  ring_file ring = create_ring({1, 0, 0, secret_of_liar()}, 4096);
+  sync::ring_producer honest(ring.place);
+  ASSERT_TRUE(honest.try_push({}, bytes_of("good")));
+  const std::uint64_t nonsense = 0x8000'0000'0000'ffff;
+  std::memcpy(ring.place.line(1), &nonsense, sizeof nonsense);
+  announce(2, static_cast<std::uint64_t>(ring.fd.get()) + 1);
+  ranks[0]->poll();
+  EXPECT_EQ(ranks[0]->got, strings{"good"});
+  EXPECT_EQ(ranks[0]->lost, std::vector<rank>{1});
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(ranks[0]->poll(), 0u);
+  EXPECT_TRUE(ranks[0]->lane->arm());
+}
+
+TEST_F(ShmLiar, CannotMakeItsPeersRingSomethingElse) {
+  victim().lanes[0].asleep.lie_down();
+  const owned_fd precious = make_sealed_memory("precious", 4096);
+  for (const int fd : {-2, 1 << 30, precious.get()}) {
+    victim().lanes[0].bell.set(fd);
+    victim().lanes[0].asleep.lie_down();
+    EXPECT_EQ(ranks[1]->send(0, "x"), status::done);
+  }
+}
+
+/// Runs `child` in a process that this one kills; the pipes carry the addresses and "go on".
+class other_process {
+ public:
+  other_process(test_rank& here, const std::function<void(test_rank&, int)>& child) {
+    int up[2], down[2];
+    if (pipe(up) != 0 || pipe(down) != 0) std::abort();
+    const auto mine = here.dev->address();
+    pid_ = fork();
+    if (pid_ == 0) {
+      test_rank there(1);
+      const auto theirs = there.dev->address();
+      if (write(up[1], theirs.data(), theirs.size()) < 0) _exit(1);
+      if (!there.dev->add_peer(0, mine, true).empty()) _exit(2);
+      there.open_lane();
+      child(there, down[0]);
+      if (write(up[1], "!", 1) < 0) _exit(3);
+      for (;;) pause();
+    }
+    std::array<std::byte, sizeof(address_blob)> theirs{};
+    EXPECT_EQ(read(up[0], theirs.data(), theirs.size()), static_cast<ssize_t>(theirs.size()));
+    EXPECT_EQ(here.dev->add_peer(1, theirs, true), "");
+    ready_ = owned_fd(up[0]);
+    go_ = owned_fd(down[1]);
+    close(up[1]);
+    close(down[0]);
+  }
+  ~other_process() { kill_it(); }
+  void go_on() { EXPECT_EQ(write(go_.get(), "!", 1), 1); }
+  /// Waits until the child has done its part.
+  void join() {
+    char done = 0;
+    EXPECT_EQ(read(ready_.get(), &done, 1), 1);
+  }
+  void kill_it() {
+    if (pid_ <= 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+  }
+
+ private:
+  pid_t pid_ = 0;
+  owned_fd ready_, go_;
+};
+
+void wait_for_go(int from) {
+  char byte = 0;
+  if (read(from, &byte, 1) != 1) _exit(4);
+}
+
+void must_send(test_rank& from, std::string_view text) {
+  if (from.send(0, text) != status::done) _exit(5);
+}
+
+TEST(ShmDeath, DeliversWhatWasSentAndThenReportsTheLoss) {
+  test_rank here(0);
+  other_process there(here, [](test_rank& me, int go) {
+    must_send(me, "one");
+    wait_for_go(go);
+    must_send(me, "two");
+    must_send(me, "three");
+  });
+  here.open_lane();
+  ASSERT_TRUE(here.sleep());
+  EXPECT_EQ(here.got, strings{"one"});
+  there.go_on();
+  there.join();
+  there.kill_it();
+  here.poll();
+  EXPECT_EQ(here.got, (strings{"one", "two", "three"}));
+  here.lane->maintain();
+  here.poll();
+  EXPECT_EQ(here.lost, std::vector<rank>{1});
+  EXPECT_EQ(here.send(1, "x"), status::peer_lost);
+  EXPECT_TRUE(here.lane->idle());
+}
+
+TEST(ShmDeath, WakesASleeperThatNeverTalkedToThePeer) {
+  test_rank here(0);
+  here.open_lane();
+  other_process there(here, [](test_rank&, int) {});
+  there.join();
+  ASSERT_EQ(here.poll(), 0u);
+  ASSERT_TRUE(here.lane->arm());
+  std::thread killer([&] { there.kill_it(); });
+  EXPECT_TRUE(here.sleep());
+  killer.join();
+  EXPECT_EQ(here.lost, std::vector<rank>{1});
+  EXPECT_EQ(here.poll(), 0u);
+  EXPECT_TRUE(here.lane->arm());  // said once
+}
+
+TEST(ShmDeath, WakesASenderBlockedOnTheRing) {
+  test_rank here(0);
+  other_process there(here, [](test_rank&, int) {});
+  there.join();
+  here.open_lane();
+  while (here.send(1, "x") == status::done) {
+  }
+  here.poll();
+  ASSERT_TRUE(here.lane->arm());
+  std::thread killer([&] { there.kill_it(); });
+  EXPECT_TRUE(here.sleep());
+  killer.join();
+  EXPECT_EQ(here.send(1, "x"), status::peer_lost);
+}
+
+TEST(ShmDeath, TakesTheDeadRanksRegionsAway) {
+  test_rank here(0);
+  const region_ref ref = region_table::symmetric_ref(0);
+  other_process there(here, [&](test_rank& me, int) {
+    static std::array<std::byte, 64> plain;
+    static const owned_fd file = make_sealed_memory("region", 4096);
+    static const mapping memory(file.get(), 4096, "region");
+    me.dev->expose(me.regions.add_at(ref, {memory.data(), 4096}, rights::all, file.get()));
+    me.dev->expose(me.regions.add_at(region_table::symmetric_ref(1), plain, rights::all, -1));
+  });
+  there.join();
+  here.open_lane();
+  detail::remote_target target;
+  const auto keep = here.dev->import(1, ref, target);
+  ASSERT_NE(keep, nullptr);
+  EXPECT_TRUE(target.live->is(target.generation));
+  std::array<std::byte, 8> bytes{};
+  const bool native = (here.dev->describe().native & only(op_kind::get)) != 0;
+  EXPECT_EQ(here.copy(op_kind::get, 1, region_table::symmetric_ref(1), 0, bytes),
+            native ? status::done : status::unsupported);
+  there.kill_it();
+  if (native) {
+    EXPECT_EQ(here.copy(op_kind::get, 1, region_table::symmetric_ref(1), 0, bytes),
+              status::peer_lost);
+  }
+  EXPECT_TRUE(here.sleep());
+  EXPECT_FALSE(target.live->is(target.generation));
+  EXPECT_THROW((void)here.dev->import(1, ref, target), error);
+}
+
+TEST(ShmDeath, LeavesOtherPeersAlone) {
+  auto ranks = test_ranks(1);
+  other_process there(*ranks[0], [](test_rank& me, int) { must_send(me, "x"); });
+  there.join();
+  ASSERT_TRUE(ranks[0]->sleep());
+  there.kill_it();
+  ASSERT_TRUE(ranks[0]->sleep());
+  EXPECT_EQ(ranks[0]->lost, std::vector<rank>{1});
+  EXPECT_EQ(ranks[0]->send(0, "to myself"), status::done);
+  ranks[0]->poll();
+  EXPECT_EQ(ranks[0]->got, (strings{"x", "to myself"}));
+}
+
+}  // namespace
+}  // namespace heddle::backends::shm
