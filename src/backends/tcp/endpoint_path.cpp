@@ -193,7 +193,8 @@ std::size_t tcp_endpoint::rails_for(const op& o, std::size_t bytes,
 
 // Writes, or leaves it to the next poll (see the header).
 void tcp_endpoint::settle(connection& c) noexcept {
-  if (c.blocked || (c.flushed_in == epoch_ && c.out().buffered() < gather_bytes)) return;
+  if (!c.dirty || c.blocked) return;
+  if (c.flushed_in == epoch_ && c.out().buffered() < gather_bytes) return;
   c.flushed_in = epoch_;
   flush(c);
   if (c.out().empty() && dirty_.back() == &c) {  // as a rule: then idle() is true at once
