@@ -107,7 +107,7 @@ bool parse_body(const std::byte* at, frame& f) noexcept {
 
 }  // namespace
 
-parsed parse(std::span<const std::byte> bytes) noexcept {
+parsed parse_frame(std::span<const std::byte> bytes) noexcept {
   parsed out;
   if (bytes.empty()) return out;
   const auto kind = load_le<std::uint8_t>(bytes.data());

@@ -78,7 +78,7 @@ struct parsed {
 
 /// Decodes the header at the front of `bytes`, which a peer sent. Total: every input has an answer.
 /// Region, offset, bytes and id are only known to be well-formed; whoever uses them checks them.
-[[nodiscard]] parsed parse(std::span<const std::byte> bytes) noexcept;
+[[nodiscard]] parsed parse_frame(std::span<const std::byte> bytes) noexcept;
 
 // Writers: put a header at `at`, which has room for it, and return its length.
 

@@ -20,7 +20,7 @@ std::span<std::byte> reassembler::room() noexcept {
 reassembler::item reassembler::next() noexcept {
   item out;
   const std::span<const std::byte> bytes{buffer_.get() + begin_, end_ - begin_};
-  const parsed p = parse(bytes);
+  const parsed p = parse_frame(bytes);
   out.is = p.is;
   if (p.is != verdict::frame) return out;
   out.head = p.head;

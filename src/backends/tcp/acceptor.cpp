@@ -1,14 +1,13 @@
 // acceptor.cpp - the listening sockets and the connections that have not proved yet who they are.
 #include "backends/tcp/acceptor.h"
 
-#include <fmt/format.h>
-#include <heddle/status.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
+
+#include "base/error.h"
 
 namespace heddle::backends::tcp {
 namespace {
@@ -29,7 +28,7 @@ acceptor::acceptor(std::vector<rail_address>& rails, std::uint32_t self, std::ui
       secret_(secret),
       epoll_(make_epoll()),
       timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
-  if (!timer_.open()) throw error(fmt::format("tcp: timerfd_create: {}", std::strerror(errno)));
+  if (!timer_) fail_errno(errno, "tcp: timerfd_create");
   for (rail_address& r : rails) listeners_.push_back(listen_at(r));
   watch(timer_.get(), false, false);
   listen_on(true);
@@ -39,7 +38,7 @@ void acceptor::serve(std::vector<accepted>& out) {
   drop_late();
   advance_all(out);
   starved_ = false;
-  for (const descriptor& l : listeners_) accept_all(l.get());
+  for (const unique_fd& l : listeners_) accept_all(l.get());
   advance_all(out);
   listen_on(has_room() && !starved_);
   set_timer();
@@ -47,8 +46,8 @@ void acceptor::serve(std::vector<accepted>& out) {
 
 void acceptor::accept_all(int listener) {
   while (make_room()) {
-    descriptor fd = accept_from(listener);
-    if (!fd.open()) {
+    unique_fd fd = accept_from(listener);
+    if (!fd) {
       starved_ = starved_ || errno == EMFILE || errno == ENFILE || errno == ENOMEM;
       return;
     }
@@ -66,7 +65,7 @@ bool acceptor::make_room() noexcept {
   return true;
 }
 
-void acceptor::admit(descriptor fd) {
+void acceptor::admit(unique_fd fd) {
   watch(fd.get(), false, false);
   strangers_.push_back({handshake::accept(std::move(fd), self_, size_, secret_), clock::now()});
 }
@@ -83,7 +82,7 @@ void acceptor::advance_all(std::vector<accepted>& out) {
     if (state == handshake::state::done) {
       const wire::hello& h = s->talk.peer();
       const accepted who{{}, h.from, h.lane, h.rail};
-      // The descriptor lives on, so it has to leave the set by hand.
+      // The unique_fd lives on, so it has to leave the set by hand.
       (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, s->talk.fd(), nullptr);
       out.push_back({s->talk.release(), who.from, who.lane, who.rail});
     }
@@ -105,7 +104,7 @@ void acceptor::watch(int fd, bool writing, bool added) {
 // While there is no room, waiting connections must not keep fd() readable.
 void acceptor::listen_on(bool yes) {
   if (yes == listening_) return;
-  for (const descriptor& l : listeners_) {
+  for (const unique_fd& l : listeners_) {
     epoll_event e{};
     e.events = EPOLLIN;
     (void)::epoll_ctl(epoll_.get(), yes ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, l.get(), &e);

@@ -14,7 +14,7 @@ namespace heddle::backends::tcp {
 
 /// A connection that has proved to come from rank `from` of this job.
 struct accepted {
-  descriptor fd;
+  unique_fd fd;
   std::uint32_t from = 0;
   std::uint16_t lane = 0;
   std::uint8_t rail = 0;
@@ -48,7 +48,7 @@ class acceptor {
   void accept_all(int listener);
   [[nodiscard]] bool has_room() const noexcept;
   bool make_room() noexcept;
-  void admit(descriptor fd);
+  void admit(unique_fd fd);
   void advance_all(std::vector<accepted>& out);
   void drop_late();
   void watch(int fd, bool writing, bool added);
@@ -57,10 +57,10 @@ class acceptor {
 
   std::uint32_t self_, size_;
   std::span<const std::byte, 32> secret_;
-  descriptor epoll_, timer_;
-  std::vector<descriptor> listeners_;
+  unique_fd epoll_, timer_;
+  std::vector<unique_fd> listeners_;
   bool listening_ = false;
-  bool starved_ = false;           // the last accept found no descriptor or memory to be had
+  bool starved_ = false;           // the last accept found no unique_fd or memory to be had
   std::list<stranger> strangers_;  // oldest first
 };
 

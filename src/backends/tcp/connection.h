@@ -33,13 +33,13 @@ class connection {
     broken  ///< the connection is gone, or the peer breaks the rules
   };
 
-  connection(descriptor fd, rank peer, int rail, shared_state& shared)
+  connection(unique_fd fd, rank peer, int rail, shared_state& shared)
       : fd_(std::move(fd)), peer_(peer), rail_(rail), shared_(shared), out_(shared) {}
 
   [[nodiscard]] rank peer() const noexcept { return peer_; }
   [[nodiscard]] int rail() const noexcept { return rail_; }
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
-  [[nodiscard]] descriptor release() noexcept { return std::move(fd_); }
+  [[nodiscard]] unique_fd release() noexcept { return std::move(fd_); }
   [[nodiscard]] outbox& out() noexcept { return out_; }
 
   /// Takes what has arrived and acts on it, for one turn. Messages added to `sink` lie in this
@@ -96,7 +96,7 @@ class connection {
   bool write_ack() noexcept;
   bool answer(std::uint32_t id, status code, std::uint64_t value) noexcept;
 
-  descriptor fd_;
+  unique_fd fd_;
   rank peer_;
   int rail_;
   shared_state& shared_;

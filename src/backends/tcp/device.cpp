@@ -2,7 +2,6 @@
 #include "backends/tcp/device.h"
 
 #include <fmt/format.h>
-#include <heddle/status.h>
 #include <sodium.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "backends/tcp/endpoint.h"
 #include "backends/tcp/interfaces.h"
 #include "backends/tcp/tcp.h"
+#include "base/error.h"
 
 namespace heddle::backends::tcp {
 namespace {
@@ -55,7 +55,7 @@ tcp_device::tcp_device(const context& where)
       config_(where.config != nullptr ? *where.config : settings{}),
       regions_(where.regions),
       peers_(static_cast<std::size_t>(where.size)) {
-  if (sodium_init() < 0) throw error("tcp: libsodium cannot be used: no source of randomness");
+  if (sodium_init() < 0) fail("tcp: libsodium cannot be used: no source of randomness");
   std::ranges::copy(where.job_secret, secret_.begin());
   rails_ = choose_rails(config_.tcp_iface, list_interfaces());
   acceptor_ = std::make_unique<acceptor>(rails_, static_cast<std::uint32_t>(self_),
@@ -63,6 +63,7 @@ tcp_device::tcp_device(const context& where)
   traits_.native =
       only(op_kind::send) | only(op_kind::put) | only(op_kind::get) | only(op_kind::atomic);
   traits_.max_message = wire::max_message;
+  traits_.defers = true;
   traits_.ordered = rails_.size() == 1;
 }
 
@@ -94,8 +95,7 @@ std::optional<tcp_device::way> tcp_device::way_to(rank peer, int rail) const {
 
 std::unique_ptr<endpoint> tcp_device::make_endpoint(int lane) {
   if (lane < 0 || lane >= wire::max_lanes)
-    throw error(fmt::format("tcp: lane {} cannot be opened: at most {} lanes per process", lane,
-                            wire::max_lanes));
+    fail("tcp: lane {} cannot be opened: at most {} lanes per process", lane, wire::max_lanes);
   auto made = std::make_unique<tcp_endpoint>(*this, lane, config_, *regions_);
   const std::lock_guard lock(mutex_);
   endpoints_[static_cast<std::size_t>(lane)] = made.get();

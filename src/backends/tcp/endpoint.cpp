@@ -1,13 +1,12 @@
 // endpoint.cpp - the beginning and the end of a lane's tcp endpoint.
 #include "backends/tcp/endpoint.h"
 
-#include <fmt/format.h>
-#include <heddle/status.h>
 #include <sys/epoll.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
+
+#include "base/error.h"
 
 namespace heddle::backends::tcp {
 namespace {
@@ -31,7 +30,7 @@ tcp_endpoint::tcp_endpoint(tcp_device& owner, int lane, const settings& config,
   epoll_event e{};
   e.events = EPOLLIN;
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, doorbell_.get(), &e) != 0)
-    throw error(fmt::format("tcp: open lane {}: epoll_ctl: {}", lane, std::strerror(errno)));
+    fail_errno(errno, "tcp: open lane {}: epoll_ctl", lane);
 }
 
 // Says goodbye where it can be said at once.
@@ -46,8 +45,7 @@ tcp_endpoint::~tcp_endpoint() {
 }
 
 bool tcp_endpoint::idle() const noexcept {
-  return std::ranges::all_of(
-      conns_, [](const auto& c) { return c->mute || (c->out().empty() && all_sent(c->fd())); });
+  return std::ranges::all_of(dirty_, [](connection* c) { return c->out().empty(); });
 }
 
 }  // namespace heddle::backends::tcp

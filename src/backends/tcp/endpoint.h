@@ -21,7 +21,7 @@
 #include "backends/tcp/acceptor.h"
 #include "backends/tcp/connection.h"
 #include "backends/tcp/device.h"
-#include "sync/hint.h"
+#include "sync/counters.h"
 
 namespace heddle::backends::tcp {
 
@@ -99,9 +99,9 @@ class tcp_endpoint final : public endpoint {
   void start(rank peer) noexcept;
   void start_rail(rank peer, int rail, int tries) noexcept;
   void advance_attempts() noexcept;
-  void fail(const attempt& a) noexcept;
+  void give_up(const attempt& a) noexcept;
   void take_given() noexcept;
-  void adopt(descriptor fd, rank peer, int rail, bool ours) noexcept;
+  void adopt(unique_fd fd, rank peer, int rail, bool ours) noexcept;
   void begin_loss(rank peer) noexcept;
   void finish_losses() noexcept;
   void close_all(rank peer) noexcept;
@@ -112,7 +112,7 @@ class tcp_endpoint final : public endpoint {
   const int lane_;
   const int size_;
   const std::uint64_t timeout_ms_;
-  descriptor epoll_, doorbell_;
+  unique_fd epoll_, doorbell_;
 
   // Owner thread only.
   shared_state shared_;
@@ -130,7 +130,7 @@ class tcp_endpoint final : public endpoint {
   std::optional<std::uint64_t> refused_at_;  // room() when post() last answered busy
   std::size_t turn_ = 0;                     // who is read first
 
-  sync::hint given_hint_;
+  sync::event_bit was_given_;
   std::mutex given_mutex_;
   std::vector<accepted> given_;  // guarded by given_mutex_
 };

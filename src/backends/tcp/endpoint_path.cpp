@@ -73,9 +73,11 @@ status tcp_endpoint::post_send(op& o, connection& c) noexcept {
 
 // Behind the puts that were posted before it.
 status tcp_endpoint::hold_send(op& o, connection& c) noexcept {
-  if (!c.out().has_transfer_room() || shared_.records.available() == 0) return status::busy_queue;
-  o.finished = status::posted;
-  c.out().add_message(shared_.records.take(o, &c), o.header, o.data);
+  const std::size_t bytes = o.header.size() + o.data.size();
+  if (!c.out().has_transfer_room() || c.out().held() + bytes > post_bytes)
+    return status::busy_queue;
+  c.out().add_message(o.header, o.data);
+  o.finished = status::done;
   mark_dirty(c);
   return status::done;
 }
@@ -191,9 +193,14 @@ std::size_t tcp_endpoint::rails_for(const op& o, std::size_t bytes,
 
 // Writes, or leaves it to the next poll (see the header).
 void tcp_endpoint::settle(connection& c) noexcept {
-  if (c.blocked || (c.flushed_in == epoch_ && c.out().buffered() < gather_bytes)) return;
+  if (!c.dirty || c.blocked) return;
+  if (c.flushed_in == epoch_ && c.out().buffered() < gather_bytes) return;
   c.flushed_in = epoch_;
   flush(c);
+  if (c.out().empty() && dirty_.back() == &c) {  // as a rule: then idle() is true at once
+    c.dirty = false;
+    dirty_.pop_back();
+  }
 }
 
 void tcp_endpoint::mark_dirty(connection& c) noexcept {

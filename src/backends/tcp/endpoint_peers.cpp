@@ -2,9 +2,9 @@
 #include <sys/epoll.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "backends/tcp/endpoint.h"
+#include "base/clock.h"
 
 namespace heddle::backends::tcp {
 namespace {
@@ -15,9 +15,7 @@ constexpr int most_tries = 3;
 constexpr std::uint64_t last_words_bytes = 16 * 1024 * 1024;
 
 std::uint64_t now_ms() noexcept {
-  using namespace std::chrono;
-  return static_cast<std::uint64_t>(
-      duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count());
+  return now_ns() / 1'000'000;
 }
 
 }  // namespace
@@ -58,7 +56,7 @@ void tcp_endpoint::start_rail(rank peer, int rail, int tries) noexcept {
       attempt{handshake::initiate(connect_to(way->from, way->to), h, device_.secret()), peer, rail,
               tries, now_ms()});
   if (a->talk.fd() < 0) {
-    fail(*a);
+    give_up(*a);
     return;
   }
   epoll_event e{};
@@ -86,13 +84,13 @@ void tcp_endpoint::advance_attempts() noexcept {
     if (s == handshake::state::done) {
       adopt(over->talk.release(), over->peer, over->rail, true);
     } else {
-      fail(*over);
+      give_up(*over);
     }
   }
 }
 
 // A rail that cannot be connected is done without, unless it is the one that small ops need.
-void tcp_endpoint::fail(const attempt& a) noexcept {
+void tcp_endpoint::give_up(const attempt& a) noexcept {
   const peer_state& p = state_of(a.peer);
   if (p.is != peer_state::life::known) return;
   if (a.tries < most_tries) {
@@ -107,12 +105,12 @@ void tcp_endpoint::give(accepted who) {
     const std::lock_guard lock(given_mutex_);
     given_.push_back(std::move(who));
   }
-  given_hint_.raise();
+  was_given_.set();
   signal_eventfd(doorbell_.get());
 }
 
 void tcp_endpoint::take_given() noexcept {
-  if (!given_hint_.take()) return;
+  if (!was_given_.is_set() || !was_given_.take()) return;
   clear_eventfd(doorbell_.get());
   std::vector<accepted> all;
   {
@@ -127,7 +125,7 @@ void tcp_endpoint::take_given() noexcept {
 }
 
 // `ours`: we made it, and it is in the epoll set already.
-void tcp_endpoint::adopt(descriptor fd, rank peer, int rail, bool ours) noexcept {
+void tcp_endpoint::adopt(unique_fd fd, rank peer, int rail, bool ours) noexcept {
   peer_state& p = state_of(peer);
   if (p.is != peer_state::life::known) return;
   tune(fd.get(), timeout_ms_);
@@ -206,7 +204,7 @@ void tcp_endpoint::maintain() noexcept {
     const std::unique_ptr<attempt> late = std::move(attempts_[i]);
     attempts_.erase(attempts_.begin() + static_cast<std::ptrdiff_t>(i));
     late->tries = most_tries;
-    fail(*late);
+    give_up(*late);
   }
   for (const auto& c : conns_) {
     const std::uint64_t moved = c->received + c->out().written;

@@ -6,7 +6,7 @@
 namespace heddle::backends::tcp {
 
 std::size_t tcp_endpoint::poll(std::span<event> out) noexcept {
-  if (conns_.empty() && attempts_.empty() && !given_hint_.raised() && nothing_to_tell()) return 0;
+  if (conns_.empty() && attempts_.empty() && !was_given_.is_set() && nothing_to_tell()) return 0;
   event_sink sink{out};
   ++polls_;
   bury();
@@ -29,7 +29,7 @@ bool tcp_endpoint::nothing_to_tell() const noexcept {
 bool tcp_endpoint::arm() noexcept {
   ++epoch_;
   flush_dirty(true);
-  if (!nothing_to_tell() || !stalled_.empty() || given_hint_.raised()) return false;
+  if (!nothing_to_tell() || !stalled_.empty() || was_given_.is_set()) return false;
   if (refused_at_ && *refused_at_ != room()) {
     refused_at_.reset();
     return false;

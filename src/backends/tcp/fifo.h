@@ -12,20 +12,24 @@ class fifo {
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
   [[nodiscard]] T& front() noexcept { return cells_[first_]; }
-  void push(const T& value) {
+  void push(T value) {
     if (count_ == cells_.size()) grow();
-    cells_[(first_ + count_++) & (cells_.size() - 1)] = value;
+    cells_[(first_ + count_++) & (cells_.size() - 1)] = std::move(value);
   }
   void pop() noexcept {
+    front() = T{};
     first_ = (first_ + 1) & (cells_.size() - 1);
     --count_;
   }
-  void clear() noexcept { first_ = count_ = 0; }
+  void clear() noexcept {
+    while (!empty()) pop();
+  }
 
  private:
   void grow() {
     std::vector<T> larger(cells_.empty() ? 8 : cells_.size() * 2);
-    for (std::size_t i = 0; i < count_; ++i) larger[i] = cells_[(first_ + i) & (cells_.size() - 1)];
+    for (std::size_t i = 0; i < count_; ++i)
+      larger[i] = std::move(cells_[(first_ + i) & (cells_.size() - 1)]);
     cells_ = std::move(larger);
     first_ = 0;
   }

@@ -7,10 +7,10 @@ namespace heddle::backends::tcp {
 
 using enum handshake::state;
 
-handshake::handshake(descriptor fd, wire::role role, std::span<const std::byte, 32> secret) noexcept
+handshake::handshake(unique_fd fd, wire::role role, std::span<const std::byte, 32> secret) noexcept
     : fd_(std::move(fd)), role_(role), secret_(secret) {}
 
-handshake handshake::initiate(descriptor fd, wire::hello mine,
+handshake handshake::initiate(unique_fd fd, wire::hello mine,
                               std::span<const std::byte, 32> secret) {
   handshake h(std::move(fd), wire::role::initiator, secret);
   h.connecting_ = true;
@@ -22,7 +22,7 @@ handshake handshake::initiate(descriptor fd, wire::hello mine,
   return h;
 }
 
-handshake handshake::accept(descriptor fd, std::uint32_t self, std::uint32_t size,
+handshake handshake::accept(unique_fd fd, std::uint32_t self, std::uint32_t size,
                             std::span<const std::byte, 32> secret) {
   handshake h(std::move(fd), wire::role::acceptor, secret);
   h.mine_.from = self;

@@ -17,9 +17,9 @@ class handshake {
   enum class state : std::uint8_t { pending, done, failed };
 
   /// The end that connected, and whom it wants: `mine` but for its nonce.
-  static handshake initiate(descriptor fd, wire::hello mine, std::span<const std::byte, 32> secret);
+  static handshake initiate(unique_fd fd, wire::hello mine, std::span<const std::byte, 32> secret);
   /// The end that accepted, as rank `self` of `size`.
-  static handshake accept(descriptor fd, std::uint32_t self, std::uint32_t size,
+  static handshake accept(unique_fd fd, std::uint32_t self, std::uint32_t size,
                           std::span<const std::byte, 32> secret);
 
   /// Goes as far as the socket allows. Failed: hang up, nothing the peer said is to be used.
@@ -30,10 +30,10 @@ class handshake {
   [[nodiscard]] bool waits_to_write() const noexcept { return connecting_ || sent_ < to_send_; }
   /// Acceptor, done: who it is and what for.
   [[nodiscard]] const wire::hello& peer() const noexcept { return theirs_; }
-  [[nodiscard]] descriptor release() noexcept { return std::move(fd_); }
+  [[nodiscard]] unique_fd release() noexcept { return std::move(fd_); }
 
  private:
-  handshake(descriptor fd, wire::role role, std::span<const std::byte, 32> secret) noexcept;
+  handshake(unique_fd fd, wire::role role, std::span<const std::byte, 32> secret) noexcept;
 
   bool write_out() noexcept;
   bool read_in() noexcept;
@@ -47,7 +47,7 @@ class handshake {
   [[nodiscard]] wire::proof proof_read(std::size_t at) const noexcept;
 
   static constexpr std::size_t longest = wire::hello_bytes + wire::proof_bytes;
-  descriptor fd_;
+  unique_fd fd_;
   wire::role role_;
   std::span<const std::byte, 32> secret_;
   std::uint32_t size_ = 0;

@@ -2,16 +2,15 @@
 #include "backends/tcp/interfaces.h"
 
 #include <fmt/format.h>
-#include <heddle/status.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <memory>
 #include <sstream>
 
+#include "base/error.h"
 #include "wire/hello.h"
 
 namespace heddle::backends::tcp {
@@ -40,10 +39,10 @@ std::string listing(const std::vector<interface_address>& present) {
 }
 
 [[noreturn]] void refuse(const std::string& item, const std::vector<interface_address>& present) {
-  throw error(
-      fmt::format("tcp: HEDDLE_TCP_IFACE names '{}', which is no interface that is up nor an "
-                  "address of this host; there are: {}",
-                  item, listing(present)));
+  fail(
+      "tcp: HEDDLE_TCP_IFACE names '{}', which is no interface that is up nor an "
+      "address of this host; there are: {}",
+      item, listing(present));
 }
 
 rail_address find(const std::string& item, const std::vector<interface_address>& present) {
@@ -65,7 +64,7 @@ rail_address choose_one(const std::vector<interface_address>& present) {
       present, [](const auto& p) { return !p.address.loopback() && !p.address.link_local(); });
   const std::string name = ours != present.end() ? ours->name : "lo";
   const auto* best = best_of(name, present);
-  if (best == nullptr) throw error("tcp: no interface of this host is up and has an address");
+  if (best == nullptr) fail("tcp: no interface of this host is up and has an address");
   return best->address;
 }
 
@@ -73,8 +72,7 @@ rail_address choose_one(const std::vector<interface_address>& present) {
 
 std::vector<interface_address> list_interfaces() {
   ifaddrs* first = nullptr;
-  if (::getifaddrs(&first) != 0)
-    throw error(fmt::format("tcp: list interfaces: {}", std::strerror(errno)));
+  if (::getifaddrs(&first) != 0) fail_errno(errno, "tcp: list interfaces");
   const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(first, ::freeifaddrs);
   std::vector<interface_address> out;
   for (const ifaddrs* i = first; i != nullptr; i = i->ifa_next) {
@@ -91,8 +89,8 @@ std::vector<rail_address> choose_rails(const std::string& wanted,
   for (std::string item; std::getline(items, item, ',');) rails.push_back(find(item, present));
   if (rails.empty()) rails.push_back(choose_one(present));
   if (rails.size() > wire::max_rails)
-    throw error(fmt::format("tcp: HEDDLE_TCP_IFACE lists {} rails; at most {} can be used",
-                            rails.size(), wire::max_rails));
+    fail("tcp: HEDDLE_TCP_IFACE lists {} rails; at most {} can be used", rails.size(),
+         wire::max_rails);
   return rails;
 }
 

@@ -37,19 +37,19 @@ void outbox::add_put(record_id id, region_ref to, std::uint64_t offset,
   t.offset = offset;
   t.data = data;
   t.bytes = data.size();
-  own_.push(t);
+  own_.push(std::move(t));
 }
 
-void outbox::add_message(record_id id, std::span<const std::byte> header,
-                         std::span<const std::byte> data) noexcept {
+void outbox::add_message(std::span<const std::byte> header, std::span<const std::byte> data) {
   transfer t;
   t.kind = transfer::kind_t::message;
-  t.id = id;
-  t.header = header;
-  t.data = data;
   t.bytes = header.size() + data.size();
-  own_.push(t);
+  t.copied = std::make_unique_for_overwrite<std::byte[]>(t.bytes);
+  t.data = {t.copied.get(), t.bytes};
+  std::ranges::copy(data, std::ranges::copy(header, t.copied.get()).out);
+  own_.push(std::move(t));
   ++messages_;
+  held_ += t.bytes;
 }
 
 bool outbox::add_reply(std::uint32_t id, region_ref from, std::uint64_t offset,
@@ -61,7 +61,7 @@ bool outbox::add_reply(std::uint32_t id, region_ref from, std::uint64_t offset,
   t.region = from;
   t.offset = offset;
   t.bytes = bytes;
-  replies_.push(t);
+  replies_.push(std::move(t));
   return true;
 }
 
@@ -70,7 +70,7 @@ void outbox::discard() noexcept {
   own_.clear();
   replies_.clear();
   fragment_.queue = nullptr;
-  messages_ = 0;
+  messages_ = held_ = 0;
 }
 
 outbox::flow outbox::flush(int fd) noexcept {
@@ -153,10 +153,7 @@ bool outbox::gather_fragment(gathered& g) noexcept {
   const std::uint64_t body_out = fragment_.written - (fragment_.head_bytes - head_left);
   const std::uint64_t from = t.done + body_out, left = fragment_.body - body_out;
   if (t.kind == transfer::kind_t::reply) return gather_reply(g, t, from, left);
-  const auto of_header = t.header.subspan(std::min<std::uint64_t>(from, t.header.size()));
-  g.add(of_header.data(), of_header.size());
-  const std::uint64_t in_data = from + of_header.size() - t.header.size();
-  g.add(t.data.data() + in_data, left - of_header.size());
+  g.add(t.data.data() + from, left);
   return true;
 }
 
@@ -212,12 +209,12 @@ void outbox::end_fragment() noexcept {
 }
 
 void outbox::end_transfer() noexcept {
-  const transfer t = fragment_.queue->front();
+  const transfer t = std::move(fragment_.queue->front());
   fragment_.queue->pop();
   fragment_.queue = nullptr;
   if (t.kind == transfer::kind_t::message) {
     --messages_;
-    shared_.records.finish(t.id, status::done);
+    held_ -= t.bytes;
   } else if (t.kind == transfer::kind_t::reply) {
     std::byte* at = extend(16);
     violated_ = violated_ || at == nullptr;

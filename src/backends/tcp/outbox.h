@@ -63,9 +63,10 @@ class outbox {
   /// The op's data is read until its record ends; the record is acknowledged like a small put's.
   void add_put(record_id id, region_ref to, std::uint64_t offset,
                std::span<const std::byte> data) noexcept;
-  /// A message that must not overtake the puts queued here. Its record ends when it is written.
-  void add_message(record_id id, std::span<const std::byte> header,
-                   std::span<const std::byte> data) noexcept;
+  /// Copies a message that must not overtake the puts queued here.
+  void add_message(std::span<const std::byte> header, std::span<const std::byte> data);
+  /// Bytes of such messages not written yet.
+  [[nodiscard]] std::size_t held() const noexcept { return held_; }
   /// The answer to the peer's get `id`. False: the peer has more gets open than allowed.
   [[nodiscard]] bool add_reply(std::uint32_t id, region_ref from, std::uint64_t offset,
                                std::uint64_t bytes) noexcept;
@@ -92,11 +93,12 @@ class outbox {
     enum class kind_t : std::uint8_t { put, message, reply };
     kind_t kind = kind_t::put;
     status code = status::done;  // reply: how it ends
-    std::uint32_t id = 0;        // put, message: our record; reply: the peer's request
+    std::uint32_t id = 0;        // put: our record; reply: the peer's request
     region_ref region;
     std::uint64_t offset = 0;
-    std::span<const std::byte> header, data;
-    std::uint64_t bytes = 0, done = 0;  // of payload; in complete fragments
+    std::span<const std::byte> data;      // put, message
+    std::unique_ptr<std::byte[]> copied;  // message: what data names
+    std::uint64_t bytes = 0, done = 0;    // of payload; in complete fragments
   };
   // The fragment under way: of the front of `queue`.
   struct fragment {
@@ -109,7 +111,7 @@ class outbox {
   };
   // One write: what goes, and what has to stay until it is done.
   struct gathered {
-    std::array<iovec, 4> parts;
+    std::array<iovec, 3> parts;
     std::size_t count = 0, bytes = 0;
     region_table::pinned pin;
     void add(const void* at, std::size_t size) noexcept;
@@ -137,7 +139,7 @@ class outbox {
   std::size_t head_ = 0, tail_ = 0;
   fifo<transfer> own_, replies_;
   fragment fragment_;
-  std::size_t messages_ = 0;
+  std::size_t messages_ = 0, held_ = 0;
   bool replies_turn_ = false;
   bool violated_ = false;
 };

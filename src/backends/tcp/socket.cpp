@@ -1,21 +1,18 @@
 // socket.cpp - the few socket calls the tcp backend makes.
 #include "backends/tcp/socket.h"
 
-#include <fmt/format.h>
-#include <heddle/status.h>
-#include <linux/sockios.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
+
+#include "base/error.h"
 
 namespace heddle::backends::tcp {
 namespace {
@@ -26,18 +23,14 @@ int native_family(const rail_address& a) noexcept {
   return a.family == 4 ? AF_INET : AF_INET6;
 }
 
-descriptor stream_socket(const rail_address& a) noexcept {
-  return descriptor(
+unique_fd stream_socket(const rail_address& a) noexcept {
+  return unique_fd(
       ::socket(native_family(a), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP));
 }
 
 void set_option(int fd, int level, int name, int value) noexcept {
   // An option the kernel does not know costs speed at most, so its refusal is no error.
   (void)::setsockopt(fd, level, name, &value, sizeof value);
-}
-
-[[noreturn]] void fail(const char* what, const rail_address& where) {
-  throw error(fmt::format("tcp: {} {}: {}", what, where.text(), std::strerror(errno)));
 }
 
 template <class Call>
@@ -61,11 +54,6 @@ msghdr message_of(std::span<iovec> parts) noexcept {
 
 }  // namespace
 
-void descriptor::reset() noexcept {
-  if (fd_ >= 0) ::close(fd_);  // Linux has closed it also when it answers EINTR
-  fd_ = -1;
-}
-
 transferred receive(int fd, std::span<std::byte> into) noexcept {
   return attempt([&] { return ::recv(fd, into.data(), into.size(), MSG_DONTWAIT); });
 }
@@ -84,23 +72,24 @@ transferred transmit(int fd, std::span<iovec> from) noexcept {
   return attempt([&] { return ::sendmsg(fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL); });
 }
 
-descriptor listen_at(rail_address& where) {
-  descriptor fd = stream_socket(where);
-  if (!fd.open()) fail("open a socket for", where);
+unique_fd listen_at(rail_address& where) {
+  unique_fd fd = stream_socket(where);
+  if (!fd) fail_errno(errno, "tcp: open a socket for {}", where.text());
   const socket_address at = to_socket(where);
-  if (::bind(fd.get(), at.get(), at.length) != 0) fail("bind to", where);
-  if (::listen(fd.get(), listen_backlog) != 0) fail("listen at", where);
+  if (::bind(fd.get(), at.get(), at.length) != 0)
+    fail_errno(errno, "tcp: bind to {}", where.text());
+  if (::listen(fd.get(), listen_backlog) != 0) fail_errno(errno, "tcp: listen at {}", where.text());
   socket_address bound;
   bound.length = sizeof bound.storage;
   if (::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&bound.storage), &bound.length) != 0)
-    fail("find the port of", where);
+    fail_errno(errno, "tcp: find the port of {}", where.text());
   where.port = from_socket(bound.get())->port;
   return fd;
 }
 
-descriptor connect_to(const rail_address& from, const rail_address& to) noexcept {
-  descriptor fd = stream_socket(to);
-  if (!fd.open()) return {};
+unique_fd connect_to(const rail_address& from, const rail_address& to) noexcept {
+  unique_fd fd = stream_socket(to);
+  if (!fd) return {};
   set_option(fd.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
   rail_address source = from;
   source.port = 0;
@@ -109,13 +98,13 @@ descriptor connect_to(const rail_address& from, const rail_address& to) noexcept
   const socket_address far = to_socket(to);
   if (::connect(fd.get(), far.get(), far.length) == 0) return fd;
   // EINTR: the connection goes on being made, as after EINPROGRESS.
-  return errno == EINPROGRESS || errno == EINTR ? std::move(fd) : descriptor{};
+  return errno == EINPROGRESS || errno == EINTR ? std::move(fd) : unique_fd{};
 }
 
-descriptor accept_from(int listener) noexcept {
+unique_fd accept_from(int listener) noexcept {
   for (;;) {
     const int fd = ::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd >= 0 || errno != EINTR) return descriptor(fd);
+    if (fd >= 0 || errno != EINTR) return unique_fd(fd);
   }
 }
 
@@ -138,8 +127,8 @@ void tune(int fd, std::uint64_t timeout_ms) noexcept {
   set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, ms);
 }
 
-void close_softly(descriptor fd) noexcept {
-  if (!fd.open()) return;
+void close_softly(unique_fd fd) noexcept {
+  if (!fd) return;
   (void)::shutdown(fd.get(), SHUT_WR);
   std::array<std::byte, 16 * 1024> unread;
   constexpr int most_reads = 1024;  // a peer that keeps sending does not keep us
@@ -148,20 +137,15 @@ void close_softly(descriptor fd) noexcept {
   }
 }
 
-bool all_sent(int fd) noexcept {
-  int unsent = 0;
-  return ::ioctl(fd, SIOCOUTQNSD, &unsent) != 0 || unsent == 0;
-}
-
-descriptor make_epoll() {
-  descriptor fd(::epoll_create1(EPOLL_CLOEXEC));
-  if (!fd.open()) throw error(fmt::format("tcp: epoll_create1: {}", std::strerror(errno)));
+unique_fd make_epoll() {
+  unique_fd fd(::epoll_create1(EPOLL_CLOEXEC));
+  if (!fd) fail_errno(errno, "tcp: epoll_create1");
   return fd;
 }
 
-descriptor make_eventfd() {
-  descriptor fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!fd.open()) throw error(fmt::format("tcp: eventfd: {}", std::strerror(errno)));
+unique_fd make_eventfd() {
+  unique_fd fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!fd) fail_errno(errno, "tcp: eventfd");
   return fd;
 }
 

@@ -1,4 +1,4 @@
-// socket.h - descriptors that close themselves, and the few socket calls the tcp backend makes.
+// socket.h - the few socket calls the tcp backend makes.
 #pragma once
 #include <sys/uio.h>
 
@@ -6,30 +6,11 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 
 #include "backends/tcp/address.h"
+#include "base/fd.h"
 
 namespace heddle::backends::tcp {
-
-/// Owns a descriptor. -1: none.
-class descriptor {
- public:
-  descriptor() = default;
-  explicit descriptor(int fd) noexcept : fd_(fd) {}
-  descriptor(descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  descriptor& operator=(descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~descriptor() { reset(); }
-  void reset() noexcept;
-  [[nodiscard]] int get() const noexcept { return fd_; }
-  [[nodiscard]] bool open() const noexcept { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-};
 
 /// Outcome of a call on a non-blocking socket.
 struct transferred {
@@ -50,11 +31,11 @@ struct transferred {
 [[nodiscard]] transferred transmit(int fd, std::span<iovec> from) noexcept;
 
 /// Listens at `where` (port 0: any) and sets its port to the one taken. Throws heddle::error.
-[[nodiscard]] descriptor listen_at(rail_address& where);
+[[nodiscard]] unique_fd listen_at(rail_address& where);
 /// Starts connecting from `from` (its port does not matter) to `to`. None: refused at once.
-[[nodiscard]] descriptor connect_to(const rail_address& from, const rail_address& to) noexcept;
+[[nodiscard]] unique_fd connect_to(const rail_address& from, const rail_address& to) noexcept;
 /// Takes a waiting connection. None: there is none, or it has gone again.
-[[nodiscard]] descriptor accept_from(int listener) noexcept;
+[[nodiscard]] unique_fd accept_from(int listener) noexcept;
 
 enum class connect_state : std::uint8_t { pending, connected, failed };
 [[nodiscard]] connect_state state_of_connect(int fd) noexcept;
@@ -64,13 +45,10 @@ void tune(int fd, std::uint64_t timeout_ms) noexcept;
 
 /// Ends a connection without making the kernel drop what was written: says end of stream, takes
 /// what has arrived (closing with unread bytes would reset the connection), and closes.
-void close_softly(descriptor fd) noexcept;
+void close_softly(unique_fd fd) noexcept;
 
-/// True when the kernel has sent everything that was written at least once.
-[[nodiscard]] bool all_sent(int fd) noexcept;
-
-[[nodiscard]] descriptor make_epoll();
-[[nodiscard]] descriptor make_eventfd();
+[[nodiscard]] unique_fd make_epoll();
+[[nodiscard]] unique_fd make_eventfd();
 void signal_eventfd(int fd) noexcept;
 void clear_eventfd(int fd) noexcept;
 

@@ -1,0 +1,69 @@
+// address_test.cpp - which addresses rails get, and how they travel.
+#include "backends/tcp/address.h"
+
+#include <gtest/gtest.h>
+#include <heddle/status.h>
+
+#include "backends/tcp/interfaces.h"
+
+namespace heddle::backends::tcp {
+namespace {
+
+interface_address on(const char* name, const char* ip) {
+  return {name, *parse_ip(ip)};
+}
+
+const std::vector<interface_address> host{
+    on("lo", "127.0.0.1"), on("lo", "::1"),         on("eth0", "fe80::1"),
+    on("eth0", "fd00::2"), on("eth0", "192.0.2.2"), on("ib0", "fe80::7"),
+    on("ib0", "fd01::3"),  on("eth1", "192.0.2.9"), on("tap0", "fe80::9")};
+
+std::string chosen(const std::string& wanted, const std::vector<interface_address>& from = host) {
+  std::string out;
+  for (const auto& r : choose_rails(wanted, from)) out += (out.empty() ? "" : " ") + r.text();
+  return out;
+}
+
+TEST(Interfaces, ANameStandsForItsBestAddress) {
+  EXPECT_EQ(chosen("eth0"), "192.0.2.2");
+  EXPECT_EQ(chosen("ib0"), "fd01::3");
+  EXPECT_EQ(chosen("tap0"), "fe80::9");
+  EXPECT_EQ(chosen("lo"), "127.0.0.1");
+}
+
+TEST(Interfaces, EveryItemOfTheListIsARail) {
+  EXPECT_EQ(chosen("eth0,eth1,ib0"), "192.0.2.2 192.0.2.9 fd01::3");
+  EXPECT_EQ(chosen("::1,fd00::2"), "::1 fd00::2");
+}
+
+TEST(Interfaces, AnEmptyListChoosesTheFirstThatLeavesTheHost) {
+  EXPECT_EQ(chosen(""), "192.0.2.2");
+  EXPECT_EQ(chosen("", {host[0], host[1]}), "127.0.0.1");
+  EXPECT_THROW(chosen("", {}), error);
+}
+
+TEST(Interfaces, RefusesMoreRailsThanThereMayBe) {
+  EXPECT_THROW(chosen("lo,lo,lo,lo,lo,lo,lo,lo,lo"), error);
+}
+
+TEST(Address, KnowsLoopbackAndLinkLocal) {
+  EXPECT_TRUE(parse_ip("127.3.2.1")->loopback());
+  EXPECT_TRUE(parse_ip("::1")->loopback());
+  EXPECT_FALSE(parse_ip("::2")->loopback());
+  EXPECT_FALSE(parse_ip("10.0.0.1")->loopback());
+  EXPECT_TRUE(parse_ip("fe80::1")->link_local());
+  EXPECT_FALSE(parse_ip("fd00::1")->link_local());
+  EXPECT_FALSE(parse_ip("10.0.0.300"));
+  EXPECT_FALSE(parse_ip(""));
+}
+
+TEST(Address, RailsSurviveTheTripAndTheKernelsForm) {
+  std::vector<rail_address> rails{*parse_ip("192.0.2.2"), *parse_ip("fd00::2")};
+  rails[0].port = 1234;
+  rails[1].port = 65535;
+  EXPECT_EQ(parse_rails(encode(rails)), rails);
+  for (const auto& r : rails) EXPECT_EQ(from_socket(to_socket(r).get()), r);
+}
+
+}  // namespace
+}  // namespace heddle::backends::tcp

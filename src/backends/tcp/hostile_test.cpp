@@ -1,0 +1,298 @@
+// hostile_test.cpp - clients that do not keep the rules: strangers, liars, and peers gone mad.
+#include <algorithm>
+#include <random>
+
+#include "backends/tcp/acceptor.h"
+#include "backends/tcp/raw_client.h"
+
+namespace heddle::backends::tcp {
+namespace {
+
+using bytes = std::vector<std::byte>;
+
+/// Rank 0 of two is real; the tests play rank 1.
+struct Hostile : testing::Test {
+  test_job job{2};
+  test_node& real = job[0];
+
+  void SetUp() override { job.nodes.pop_back(); }
+
+  /// The real rank still talks to a client that keeps the rules.
+  void expect_unharmed(rank as = 1) {
+    if (!real.lost.empty()) return;
+    raw_client good(real);
+    ASSERT_TRUE(good.introduce(job, as, 0));
+    std::array<std::byte, 8> head;
+    wire::write_message(head.data(), 0);
+    good.say(head);
+    ASSERT_TRUE(job.until([&] { return !real.messages.empty(); }));
+  }
+  /// A peer that has proved itself, and then says `stream`, is hung up on and lost.
+  void expect_loss(std::span<const std::byte> stream) {
+    raw_client mad(real);
+    ASSERT_TRUE(mad.introduce(job, 1, 0));
+    mad.say(stream);
+    ASSERT_TRUE(job.until([&] { return real.lost == std::vector<rank>{1}; }));
+    EXPECT_TRUE(mad.closed());
+    EXPECT_TRUE(real.messages.empty());
+  }
+};
+
+TEST_F(Hostile, RandomBytesAreHungUpOnAndTouchNothing) {
+  std::mt19937 random(3);
+  for (int i = 0; i < 50; ++i) {
+    raw_client c(real);
+    bytes noise(1 + random() % 500);
+    std::ranges::generate(noise, [&] { return static_cast<std::byte>(random()); });
+    c.say(noise);
+    if (noise.size() < wire::hello_bytes) continue;
+    ASSERT_TRUE(job.until([&] { return c.closed(); }));
+    EXPECT_TRUE(c.hear().empty());
+  }
+  expect_unharmed();
+}
+
+TEST_F(Hostile, AWrongSecretIsHungUpOnAfterItsProofBeforeItsFirstFrame) {
+  raw_client c(real);
+  constexpr std::array<std::byte, 32> guess{std::byte{9}};
+  ASSERT_TRUE(c.introduce(job, 1, 0, 0, guess));
+  std::array<std::byte, 8> head;
+  wire::write_message(head.data(), 0);
+  c.say(head);
+  ASSERT_TRUE(job.until([&] { return c.closed(); }));
+  EXPECT_TRUE(real.messages.empty());
+  EXPECT_TRUE(real.lost.empty());
+  expect_unharmed();
+}
+
+TEST_F(Hostile, AReflectedProofProvesNothing) {
+  raw_client c(real);
+  const auto mine = wire::encode({1, 0, 0, 0, wire::fresh_nonce()});
+  c.say(mine);
+  const std::size_t wanted = wire::hello_bytes + wire::proof_bytes;
+  ASSERT_TRUE(job.until([&] { return c.hear().size() == wanted; }));
+  const bytes heard = c.hear();
+  c.say(std::span(heard).subspan(wire::hello_bytes));  // its own proof back
+  ASSERT_TRUE(job.until([&] { return c.closed(); }));
+  expect_unharmed();
+}
+
+TEST_F(Hostile, ARecordedHandshakeCannotBeReplayed) {
+  bytes recorded;
+  {
+    raw_client c(real);
+    const auto mine = wire::encode({1, 0, 0, 0, wire::fresh_nonce()});
+    c.say(mine);
+    ASSERT_TRUE(job.until([&] { return c.hear().size() == 96; }));
+    wire::hello_image theirs;
+    const bytes heard = c.hear();
+    std::copy_n(heard.begin(), theirs.size(), theirs.begin());
+    const auto proof = wire::prove(test_secret, wire::role::initiator, mine, theirs);
+    recorded.assign(mine.begin(), mine.end());
+    recorded.insert(recorded.end(), proof.begin(), proof.end());
+  }
+  raw_client again(real);
+  again.say(recorded);
+  ASSERT_TRUE(job.until([&] { return again.closed(); }));
+}
+
+TEST_F(Hostile, HellosForOthersOrFromNobodyAreHungUpOn) {
+  for (const wire::hello& h :
+       {wire::hello{1, 1, 0, 0, {}}, wire::hello{2, 0, 0, 0, {}}, wire::hello{~0u, 0, 0, 0, {}},
+        wire::hello{1, 0, 256, 0, {}}, wire::hello{1, 0, 0, 8, {}}}) {
+    raw_client c(real);
+    c.say(wire::encode(h));
+    ASSERT_TRUE(job.until([&] { return c.closed(); }));
+    EXPECT_TRUE(c.hear().empty());
+  }
+  expect_unharmed();
+}
+
+TEST_F(Hostile, ManySilentClientsAreBoundedAndDoNotKeepOthersOut) {
+  std::vector<std::unique_ptr<raw_client>> silent;
+  for (std::size_t i = 0; i < acceptor::most_strangers + 100; ++i) {
+    silent.push_back(std::make_unique<raw_client>(real));
+    if (i % 50 == 0) job.pump();
+  }
+  expect_unharmed();
+  ASSERT_TRUE(job.until([&] {  // and they are all shown out in the end
+    return std::ranges::all_of(silent, [](auto& c) { return c->closed(); });
+  }));
+}
+
+TEST_F(Hostile, GarbageAfterTheHandshakeLosesThePeer) {
+  expect_loss(bytes(100, std::byte{0xee}));
+}
+
+TEST_F(Hostile, AHugeLengthLosesThePeer) {
+  bytes b(8);
+  wire::write_message(b.data(), 0xffff'ffff);
+  expect_loss(b);
+}
+
+TEST_F(Hostile, AcknowledgementsOfNothingLoseThePeer) {
+  bytes b(8);
+  wire::write_put_ack(b.data(), status::done, 1);
+  expect_loss(b);
+}
+
+TEST_F(Hostile, RepliesToNothingLoseThePeer) {
+  bytes b(16);
+  wire::write_reply(b.data(), status::done, 0, 0);
+  expect_loss(b);
+}
+
+TEST_F(Hostile, DataForNothingLosesThePeer) {
+  bytes b(24);
+  wire::write_get_data(b.data(), wire::flag_whole, 12345, 8);
+  expect_loss(b);
+}
+
+TEST_F(Hostile, PutsOutsideRegionsAreAnsweredAndWriteNothing) {
+  bytes memory(64);
+  const region_ref ref = real.regions.add(memory, rights::all).ref;
+  raw_client c(real);
+  ASSERT_TRUE(c.introduce(job, 1, 0));
+  std::size_t puts = 0;
+  const auto put = [&](std::uint32_t slot, std::uint32_t generation, std::uint64_t offset,
+                       std::uint32_t size) {
+    bytes b(24 + size, std::byte{0xff});
+    wire::write_put(b.data(), wire::flag_last, slot, generation, offset, size);
+    c.say(b);
+    ++puts;
+  };
+  put(ref.slot, ref.generation, 60, 8);
+  put(ref.slot, ref.generation, ~std::uint64_t{0}, 8);
+  put(ref.slot, ref.generation, 0, 5000);
+  put(ref.slot, ref.generation + 1, 0, 8);
+  put(~0u, ~0u, 0, 8);
+  put(0, 0, 0, 8);
+  std::size_t answered = 0;
+  ASSERT_TRUE(job.until([&] {
+    answered = 0;
+    const bytes said = c.hear();
+    for (std::size_t at = 0; at + 8 <= said.size(); at += 8) {
+      const auto p = wire::parse_frame(std::span(said).subspan(at));
+      EXPECT_EQ(p.head.kind, wire::frame_kind::put_ack);
+      EXPECT_NE(p.head.code, status::done);
+      answered += p.head.count;
+    }
+    return answered == puts;
+  }));
+  EXPECT_EQ(memory, bytes(64));
+  EXPECT_TRUE(real.lost.empty());
+}
+
+TEST_F(Hostile, DataBeyondAGetsEndLosesThePeer) {
+  std::vector<std::byte> into(8), guard(64);
+  raw_client c(real);
+  ASSERT_TRUE(c.introduce(job, 1, 0));
+  op get = get_op(1, {1, 1}, 0, into);
+  get.cookie = 1;
+  ASSERT_EQ(job.post(0, get), status::posted);
+  ASSERT_TRUE(job.until([&] { return c.hear().size() == 32; }));
+  const auto asked = wire::parse_frame(c.hear());
+  bytes b(16 + 9, std::byte{0xff});
+  wire::write_get_data(b.data(), 0, asked.head.id, 9);
+  c.say(b);
+  ASSERT_TRUE(job.until([&] { return real.lost.size() == 1; }));
+  EXPECT_EQ(real.ended.at(1), status::peer_lost);
+  EXPECT_EQ(into, bytes(8));
+}
+
+TEST_F(Hostile, AnAnswerThatClaimsToBeCompleteButIsNotLosesThePeer) {
+  std::vector<std::byte> into(8);
+  raw_client c(real);
+  ASSERT_TRUE(c.introduce(job, 1, 0));
+  op get = get_op(1, {1, 1}, 0, into);
+  get.cookie = 1;
+  ASSERT_EQ(job.post(0, get), status::posted);
+  ASSERT_TRUE(job.until([&] { return c.hear().size() == 32; }));
+  bytes b(16);
+  wire::write_reply(b.data(), status::done, wire::parse_frame(c.hear()).head.id, 0);
+  c.say(b);
+  ASSERT_TRUE(job.until([&] { return real.lost.size() == 1; }));
+  EXPECT_EQ(real.ended.at(1), status::peer_lost);
+}
+
+TEST_F(Hostile, MoreGetsThanTheWindowAllowsLoseThePeer) {
+  bytes memory(1024 * 1024);
+  const region_ref ref = real.regions.add(memory, rights::all).ref;
+  raw_client c(real);
+  ASSERT_TRUE(c.introduce(job, 1, 0));
+  std::array<std::byte, 32> get;
+  wire::write_get(get.data(), 1, ref.slot, ref.generation, 0, memory.size());
+  bytes all;
+  for (std::size_t i = 0; i < wire::request_window + 50; ++i)
+    all.insert(all.end(), get.begin(), get.end());
+  c.say(all);  // and reads nothing of what it asked for
+  ASSERT_TRUE(job.until([&] { return real.lost.size() == 1; }));
+}
+
+TEST_F(Hostile, FailingPutsWhoseAnswersNobodyReadsAreBounded) {
+  raw_client c(real);
+  ASSERT_TRUE(c.introduce(job, 1, 0));
+  // Alternating outcomes, so that acknowledgements cannot be counted together.
+  bytes memory(8), two(48);
+  const region_ref ref = real.regions.add(memory, rights::all).ref;
+  wire::write_put(two.data(), wire::flag_last, 9, 9, 0, 0);
+  wire::write_put(two.data() + 24, wire::flag_last, ref.slot, ref.generation, 0, 0);
+  bytes all;
+  for (int i = 0; i < 500; ++i) all.insert(all.end(), two.begin(), two.end());
+  const int small = 4096;  // so that the socket does not hold it all
+  ::setsockopt(c.fd(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+  ASSERT_TRUE(job.until([&] {
+    for (int i = 0; i < 20; ++i) c.say(all);
+    return real.lost.size() == 1;
+  }));
+}
+
+TEST_F(Hostile, ASecondConnectionForTheSameRailIsTurnedAway) {
+  raw_client first(real), second(real);
+  ASSERT_TRUE(first.introduce(job, 1, 0));
+  job.pump();
+  ASSERT_TRUE(second.introduce(job, 1, 0));
+  ASSERT_TRUE(job.until([&] { return second.closed(); }));
+  EXPECT_FALSE(first.closed());
+  EXPECT_TRUE(real.lost.empty());
+}
+
+TEST_F(Hostile, LanesThatNobodyOpensAreNamedOnceAndKeptBounded) {
+  raw_client c(real);
+  ASSERT_TRUE(c.introduce(job, 1, 0, 17));
+  std::array<std::byte, 8> head;
+  wire::write_message(head.data(), 0);
+  c.say(head);
+  ASSERT_TRUE(job.until([&] { return !real.wanted.empty(); }));
+  EXPECT_EQ(real.wanted, std::vector<int>{17});
+  EXPECT_FALSE(c.closed());
+  real.lane.reset();
+  real.lane = real.dev->make_endpoint(17);
+  ASSERT_TRUE(job.until([&] { return real.messages.size() == 1; }));
+}
+
+TEST(Tcp, TotalAddressParserRefusesEveryDamage) {
+  test_job job(2);
+  const auto good = job[1].dev->address();
+  ASSERT_LE(good.size(), 512u);
+  EXPECT_EQ(job[0].dev->add_peer(1, good, true), "");
+  for (std::size_t n = 0; n < good.size(); ++n)
+    EXPECT_NE(job[0].dev->add_peer(1, std::span(good).first(n), true), "") << n;
+  for (const std::size_t at : {0, 1, 2, 3, 21}) {
+    auto bad = good;
+    bad[at] ^= std::byte{0x40};
+    EXPECT_NE(job[0].dev->add_peer(1, bad, true), "") << at;
+  }
+  auto portless = good;
+  portless[4] = portless[5] = std::byte{0};
+  EXPECT_NE(job[0].dev->add_peer(1, portless, true), "");
+  auto longer = good;
+  longer.resize(600);
+  EXPECT_NE(job[0].dev->add_peer(1, longer, true), "");
+  EXPECT_NE(job[0].dev->add_peer(2, good, true), "");
+  EXPECT_NE(job[0].dev->add_peer(-1, good, true), "");
+  EXPECT_NE(job[0].dev->add_peer(1, good, false).find("loopback"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace heddle::backends::tcp

@@ -1,0 +1,87 @@
+// wire_fuzz.cpp - libFuzzer target over everything that reads bytes of a tcp peer.
+//
+// First byte: what to feed. 0: hello. 1: one frame. Others: a stream, cut into pieces whose sizes
+// come from the input too.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+
+#include "wire/frame.h"
+#include "wire/hello.h"
+#include "wire/reassembler.h"
+
+namespace {
+
+using namespace heddle::wire;
+using input = std::span<const std::byte>;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void feed_hello(input bytes) {
+  if (const auto h = parse_hello(bytes)) {
+    require(h->lane < max_lanes && h->rail < max_rails);
+    require(std::ranges::equal(encode(*h), bytes));
+  }
+}
+
+void feed_frame(input bytes) {
+  const parsed p = parse_frame(bytes);
+  if (p.is == verdict::frame) require(p.head.payload <= max_fragment);
+  if (p.is == verdict::more) require(bytes.size() < max_header);
+}
+
+// Takes all frames out; returns how much of the last payload is still to come, or nothing: bad.
+std::optional<std::uint32_t> take_all(reassembler& in) {
+  for (;;) {
+    const auto i = in.next();
+    if (i.is == verdict::bad) return std::nullopt;
+    if (i.is == verdict::more) return 0;
+    require(i.payload.size() + i.missing == i.head.payload);
+    if (!i.payload.empty()) (void)static_cast<volatile std::byte>(i.payload.back());
+    if (i.missing == 0) continue;
+    require(in.empty());
+    return i.missing;
+  }
+}
+
+void feed_stream(input bytes) {
+  reassembler in;
+  std::size_t missing = 0;
+  while (!bytes.empty()) {
+    if (missing != 0) {
+      const std::size_t n = std::min(missing, bytes.size());
+      bytes = bytes.subspan(n);
+      missing -= n;
+      continue;
+    }
+    const auto room = in.room();
+    require(!room.empty());
+    const auto wanted = 1 + std::to_integer<std::size_t>(bytes[0]);
+    const std::size_t n = std::min({room.size(), bytes.size(), wanted});
+    std::copy_n(bytes.begin(), n, room.begin());
+    in.filled(n);
+    bytes = bytes.subspan(n);
+    const auto left = take_all(in);
+    if (!left) return;
+    missing = *left;
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto bytes = std::as_bytes(std::span(data, size));
+  if (bytes.empty()) return 0;
+  const auto which = std::to_integer<unsigned>(bytes[0]);
+  if (which == 0) {
+    feed_hello(bytes.subspan(1));
+  } else if (which == 1) {
+    feed_frame(bytes.subspan(1));
+  } else {
+    feed_stream(bytes.subspan(1));
+  }
+  return 0;
+}
