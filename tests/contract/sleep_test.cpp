@@ -87,7 +87,7 @@ TEST_P(Contract, NoticesAMessageThatArrivesBetweenPollAndArm) {
     const auto data = pattern(round, round);
     std::vector ops{send_op(1, data)};
     std::span<op> rest(ops);
-    for (int tries = 0; tries < 1000 && !(rest.empty() && from.in_flight() == 0); ++tries) {
+    for (int tries = 0; tries < 1000 && !(rest.empty() && from.idle()); ++tries) {
       if (!rest.empty()) rest = rest.subspan(from.post(rest).accepted);
       (void)from.poll();
       job[0].serve();
@@ -118,7 +118,7 @@ TEST_P(Contract, WakesASleepingReceiver) {
       };
       if (!run_with_naps(me, p, posted)) return false;
     }
-    const bool idle = run_with_naps(me, p, [&] { return p.in_flight() == 0; });
+    const bool idle = run_with_naps(me, p, [&] { return p.idle(); });
     return idle && run_with_naps(me, p, [&] { return p.inbox.size() == rounds; });
   };
   for (rank r = 0; r < 2; ++r) (void)job[r].lane();
@@ -156,7 +156,7 @@ TEST_P(Contract, WakesWhoeverWaitsForRoom) {
   const bool woke = run_with_naps(job[0], from, [&] {
     std::vector ops{send_op(1, data)};
     if (!room) room = from.post(ops).accepted == 1;
-    return room && from.in_flight() == 0;
+    return room && from.idle();
   });
   EXPECT_TRUE(woke);
   receiver.join();
@@ -185,7 +185,7 @@ TEST_P(Contract, WakesBothSidesThroughALargePutAndGet) {
     std::span<op> rest(ops);
     woke = woke && run_with_naps(job[0], from, [&] {
              if (!rest.empty()) rest = rest.subspan(from.post(rest).accepted);
-             return rest.empty() && from.in_flight() == 0;
+             return rest.empty() && from.idle();
            });
   }
   target.join();
