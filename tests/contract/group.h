@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <ostream>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +22,10 @@ struct contract_case {
   std::unique_ptr<backends::device> (*open)(const backends::context& where);
   std::string faults;  ///< as settings::faults; empty: the backend alone
 };
+
+inline void PrintTo(const contract_case& one, std::ostream* out) {
+  *out << one.name;
+}
 
 /// One rank: its memory, its device, its lanes. Destroying it is how a process dies here.
 class node {

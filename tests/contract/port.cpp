@@ -25,8 +25,8 @@ post_result port::post(std::span<op> ops) {
   for (const op& o : ops.first(std::min(r.accepted, ops.size()))) {
     in_flight_.insert(o.cookie);
     EXPECT_FALSE(is_busy(o.finished)) << "an accepted op is not busy";
-    if (o.kind == backends::op_kind::send)
-      EXPECT_EQ(o.finished, status::done) << "sends are copied";
+    EXPECT_TRUE(o.kind != backends::op_kind::send || o.finished == status::done)
+        << "sends are copied";
     if (o.finished != status::posted) end(o.cookie, o.finished);
   }
   return r;

@@ -40,6 +40,8 @@ class port {
   /// How an accepted op ended; posted while it has not.
   [[nodiscard]] status outcome(std::uint64_t cookie) const;
   [[nodiscard]] std::size_t in_flight() const { return in_flight_.size(); }
+  /// Nothing is in flight, and what was sent has left: nobody has to poll for it any more.
+  [[nodiscard]] bool idle() const { return in_flight_.empty() && inner_->idle(); }
   /// How many accepted ops ended in this way.
   [[nodiscard]] std::size_t ended_with(status code) const;
   [[nodiscard]] std::size_t ended() const { return outcomes_.size(); }

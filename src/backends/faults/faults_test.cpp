@@ -365,7 +365,7 @@ TEST(Faults, DropEndsWhatIsHeldForThatPeerOnly) {
   rig r(plan);
   std::vector<op> ops;
   for (std::uint64_t i = 0; i < 40; ++i)
-    ops.push_back(make_op(op_kind::get, static_cast<rank>(i % 2), i));
+    ops.push_back(make_op(i < 20 ? op_kind::get : op_kind::send, static_cast<rank>(i % 2), i));
   ASSERT_EQ(r.port->post(ops).accepted, 40u);
   const std::size_t direct = r.inner.posted.size();
   ASSERT_LT(direct, 40u);
@@ -373,8 +373,10 @@ TEST(Faults, DropEndsWhatIsHeldForThatPeerOnly) {
   EXPECT_THAT(r.inner.dropped, ElementsAre(1));
   std::vector again{make_op(op_kind::send, 1, 99)};
   EXPECT_EQ(r.port->post(again).reason, status::peer_lost);
-  for (const auto& s : r.drain(3000))
+  for (const auto& s : r.drain(3000)) {
     EXPECT_EQ(s.what.code, s.what.peer == 1 ? status::peer_lost : status::done) << s.what.cookie;
+    EXPECT_LT(s.what.cookie, 20u) << "a send was answered done and ended again";
+  }
 }
 
 TEST(Faults, PassesOnOnePeerLostAtMost) {

@@ -107,7 +107,7 @@ void faulty_endpoint::drop(rank peer) noexcept {
 /// Ends what is held for `peer` and forgets what has arrived from it.
 void faulty_endpoint::end_all_of(rank peer) {
   for (const held_op& h : held_ops_)
-    if (h.what.peer == peer) report(event::kind_t::ended, status::peer_lost, peer, h.what.cookie);
+    if (h.what.peer == peer) report_end(h.what, status::peer_lost);
   std::erase_if(held_ops_, [&](const held_op& h) { return h.what.peer == peer; });
   std::erase_if(held_events_, [&](const held_event& h) {
     return h.what.kind == event::kind_t::arrived && h.what.peer == peer;
