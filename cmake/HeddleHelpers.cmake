@@ -45,19 +45,19 @@ function(heddle_unit_test name)
                        PROPERTIES TIMEOUT 300 LABELS ${label} PROCESSORS ${cores})
 endfunction()
 
-# heddle_fuzz_target(name corpus source...): in the fuzz preset a libFuzzer program, run by ctest for
-# HEDDLE_FUZZ_SECONDS from the files in `corpus`, which it only reads; what it finds on its way goes
-# to the build folder. In other builds nothing.
+# heddle_fuzz_target(name corpus source...): in the fuzz preset a libFuzzer program of just these
+# sources, run by ctest for HEDDLE_FUZZ_SECONDS from the files in `corpus`, which it only reads; what
+# it finds on its way goes to the build folder. In other builds nothing.
 set(HEDDLE_FUZZ_SECONDS 60 CACHE STRING "How long ctest runs each fuzz target")
 function(heddle_fuzz_target name corpus)
   if(NOT HEDDLE_FUZZ)
     return()
   endif()
   add_executable(${name} ${ARGN})
-  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
   target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
-  target_link_libraries(${name} PRIVATE heddle heddle_warnings)
+  target_link_libraries(${name} PRIVATE fmt::fmt PkgConfig::sodium heddle_warnings)
   add_dependencies(tests_fuzz ${name})
   set(found ${CMAKE_CURRENT_BINARY_DIR}/${name}_found)
   file(MAKE_DIRECTORY ${found})
