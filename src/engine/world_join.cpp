@@ -6,6 +6,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "backends/faults/faults.h"
 #include "backends/registry.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -103,6 +104,7 @@ void world_core::open_devices() {
                                 .job_secret = session_->info().secret,
                                 .config = &config_,
                                 .regions = &regions_};
+  const backends::fault_plan faults = backends::parse_faults(config_.faults, self());
   for (const backends::factory& f : backends::all()) {
     opened_device opened{.name = std::string(f.name), .device = nullptr, .unusable = {}};
     if (!listed(config_.backends, f.name)) {
@@ -110,6 +112,8 @@ void world_core::open_devices() {
     } else {
       try {
         opened.device = f.open(where);
+        if (!config_.faults.empty())
+          opened.device = backends::make_faulty(std::move(opened.device), faults);
       } catch (const error& e) {
         opened.unusable = e.what();
         log::info("backend {} is not usable: {}", f.name, e.what());
