@@ -54,7 +54,7 @@ status lane_core::submit(const protocols::command& c) noexcept {
   delivery_batch& batch = delivery_batch::mine();
   status s = status::posted;
   if (hold_.try_acquire()) {
-    drain(batch);  // whoever queued before us goes first
+    if (commands_.front() != nullptr) drain(batch);  // whoever queued before us goes first
     s = port_.execute(c, batch);
     release(batch);
   } else {
@@ -85,7 +85,7 @@ void lane_core::drain(delivery_batch& batch) noexcept {
 /// here, one published after finds the lane free.
 void lane_core::release(delivery_batch& batch) noexcept {
   do {
-    drain(batch);
+    if (commands_.front() != nullptr) drain(batch);
     if (armed_ && port_.unsent()) {
       armed_ = false;
       helper_.nudge();

@@ -53,8 +53,7 @@ void delivery_batch::run(const call& c) noexcept {
                      {c.source, {c.header, c.header_bytes}, {payload, c.payload_bytes}});
 }
 
-std::size_t delivery_batch::run() noexcept {
-  if (running_ || filling_.size() == 0) return 0;
+std::size_t delivery_batch::run_all() noexcept {
   running_ = true;
   std::size_t count = 0;
   while (filling_.size() != 0) {

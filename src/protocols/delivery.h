@@ -35,12 +35,13 @@ class delivery_batch {
                 std::size_t bytes);
 
   /// Runs everything; with no lane held. Returns how many items ran.
-  std::size_t run() noexcept;
+  std::size_t run() noexcept { return running_ || filling_.size() == 0 ? 0 : run_all(); }
   [[nodiscard]] bool running() const noexcept { return running_; }
   /// The calling thread's batch.
   static delivery_batch& mine() noexcept;
 
  private:
+  std::size_t run_all() noexcept;
   struct end {
     completion done;
     outcome what;

@@ -55,9 +55,8 @@ void port::execute_accepted(const command& c, delivery_batch& out) {
   out.add(c.done, {.code = s, .peer = c.peer, .tag = 0, .bytes = bytes});
 }
 
-link& port::link_to(rank peer) {
+link& port::make_link(rank peer) {
   auto& slot = links_[static_cast<std::size_t>(peer)];
-  if (slot) return *slot;
   slot = std::make_unique<link>();
   const settings& config = *where_.config;
   const std::uint8_t device = where_.route[static_cast<std::size_t>(peer)];
@@ -152,7 +151,18 @@ void port::wake_room_waiters() {
 // --- the way to the wire ---------------------------------------------------------------
 
 bool port::post_message(link& l, const wire::message& m, std::span<const std::byte> payload) {
-  const wire::prefix p(m);
+  return post(l, wire::prefix(m), payload);
+}
+
+/// A message of the program that travels whole.
+bool port::post_eager(link& l, const command& c) {
+  const bool tagged = c.kind == command_kind::send;
+  const wire::prefix p(tagged ? wire::message_kind::tag_eager : wire::message_kind::call_eager,
+                       c.handler, c.header, c.match.value);
+  return post(l, p, c.data);
+}
+
+bool port::post(link& l, const wire::prefix& p, std::span<const std::byte> payload) {
   backends::op o;
   o.kind = backends::op_kind::send;
   o.peer = l.peer;

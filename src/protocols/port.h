@@ -86,7 +86,11 @@ class port {
  private:
   // port.cpp
   [[nodiscard]] bool valid(rank r) const noexcept { return r >= 0 && r < where_.size; }
-  link& link_to(rank peer);
+  link& link_to(rank peer) {
+    const auto& known = links_[static_cast<std::size_t>(peer)];
+    return known ? *known : make_link(peer);
+  }
+  link& make_link(rank peer);
   record& begin(link* l, const command& c);
   void finish(record& r, outcome what);
   void finish(record& r, status code);
@@ -96,6 +100,8 @@ class port {
     return !must_take_ && records_.in_use() >= where_.config->records;
   }
   bool post_message(link& l, const wire::message& m, std::span<const std::byte> payload);
+  bool post_eager(link& l, const command& c);
+  bool post(link& l, const wire::prefix& p, std::span<const std::byte> payload);
   void send_control(link& l, const wire::message& m);
   bool post_control(link& l, const wire::message& m);
   void block(link& l);
@@ -112,8 +118,8 @@ class port {
   // port_message.cpp
   status send(const command& c);
   status call(const command& c);
-  status send_or_queue(const command& c, wire::message& m);
-  status receive(command c);
+  status send_or_queue(const command& c);
+  status receive(const command& c);
   status start_message(link& l, record& r);
   void take_unexpected(const command& c, unexpected& found);
   void on_tag_eager(link& l, const wire::message& m);
@@ -183,6 +189,7 @@ class port {
   std::uint64_t counted_ = 0;  // puts, gets, atomics in flight
   std::size_t receives_ = 0;   // records in stage matching
   std::vector<completion> room_waiters_;
+  std::array<backends::event, 32> events_;  // of the poll under way
   std::vector<std::uint32_t> empty_polls_;  // per endpoint, in a row
   std::uint32_t poll_number_ = 0;
   bool must_take_ = false;

@@ -6,7 +6,6 @@
 namespace heddle::protocols {
 namespace {
 
-constexpr std::size_t events_per_poll = 32;
 /// An endpoint that had nothing this often in a row is looked at more rarely ...
 constexpr std::uint32_t patience = 16;
 /// ... namely every so many polls: a socket costs a system call, a ring a load.
@@ -20,9 +19,8 @@ std::size_t port::progress(delivery_batch& out) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < endpoints_.size(); ++i) {
     if (!due(i)) continue;
-    std::array<backends::event, events_per_poll> events;
-    const std::size_t n = endpoints_[i]->poll(events);
-    for (std::size_t k = 0; k < n; ++k) on_event(events[k]);
+    const std::size_t n = endpoints_[i]->poll(events_);
+    for (std::size_t k = 0; k < n; ++k) on_event(events_[k]);
     empty_polls_[i] = n == 0 ? empty_polls_[i] + 1 : 0;
     count += n;
   }
@@ -52,9 +50,9 @@ void port::on_event(const backends::event& e) {
   link& l = link_to(e.peer);
   if (e.kind == backends::event::kind_t::peer_lost) return lose(l);
   l.heard = true;
-  const auto m = wire::parse_message(e.bytes);
-  if (!m) return violated(l);
-  on_message(l, *m);
+  wire::message m;
+  if (!wire::parse_message(e.bytes, m)) return violated(l);
+  on_message(l, m);
 }
 
 void port::on_ended(const backends::event& e) {

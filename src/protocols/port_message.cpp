@@ -14,31 +14,23 @@ constexpr std::uint64_t message_cost = sizeof(unexpected);
 }  // namespace
 
 status port::send(const command& c) {
-  if (!valid(c.peer)) return status::invalid;
-  wire::message m;
-  m.kind = wire::message_kind::tag_eager;
-  m.word = c.match.value;
-  return send_or_queue(c, m);
+  return valid(c.peer) ? send_or_queue(c) : status::invalid;
 }
 
 status port::call(const command& c) {
   if (!valid(c.peer) || c.handler >= max_handlers || c.header.size() > max_call_header) {
     return status::invalid;
   }
-  wire::message m;
-  m.kind = wire::message_kind::call_eager;
-  m.handler = c.handler;
-  m.header = c.header;
-  return send_or_queue(c, m);
+  return send_or_queue(c);
 }
 
 /// Only tagged messages can be unexpected, so only they need credit; calls are run on arrival.
-status port::send_or_queue(const command& c, wire::message& m) {
+status port::send_or_queue(const command& c) {
   link& l = link_to(c.peer);
   if (l.lost) return status::peer_lost;
   const std::uint64_t cost = c.kind == command_kind::send ? c.data.size() + message_cost : 0;
   const bool eager = c.data.size() <= l.eager_bytes && cost <= l.credit;
-  if (eager && !l.blocked && post_message(l, m, c.data)) {
+  if (eager && !l.blocked && post_eager(l, c)) {
     l.credit -= cost;
     counters_.eager.add();
     return status::done;
@@ -51,16 +43,7 @@ status port::send_or_queue(const command& c, wire::message& m) {
 }
 
 status port::start_message(link& l, record& r) {
-  wire::message m;
-  if (r.what.kind == command_kind::send) {
-    m.kind = wire::message_kind::tag_eager;
-    m.word = r.what.match.value;
-  } else {
-    m.kind = wire::message_kind::call_eager;
-    m.handler = r.what.handler;
-    m.header = r.what.header;
-  }
-  if (!post_message(l, m, r.what.data)) return status::busy_queue;
+  if (!post_eager(l, r.what)) return status::busy_queue;
   counters_.eager.add();
   return status::done;
 }
@@ -68,17 +51,20 @@ status port::start_message(link& l, record& r) {
 // --- receiving -------------------------------------------------------------------------
 
 /// Never `done`: source, tag and length travel in the completion's outcome.
-status port::receive(command c) {
+status port::receive(const command& c) {
   if (c.peer != any_source && !valid(c.peer)) return status::invalid;
-  if ((c.match.value & reserved_tag_bit) == 0) c.match.mask |= reserved_tag_bit;
-  if (unexpected* found = matcher_.find_message(c.peer, c.match)) {
+  tag_match match = c.match;
+  if ((match.value & reserved_tag_bit) == 0) match.mask |= reserved_tag_bit;
+  if (unexpected* found = matcher_.find_message(c.peer, match)) {
     take_unexpected(c, *found);
     return status::posted;
   }
   link* l = c.peer == any_source ? nullptr : &link_to(c.peer);
   if (l != nullptr && l->lost) return status::peer_lost;
   if (full()) return status::busy_records;
-  matcher_.post(begin(l, c));
+  record& r = begin(l, c);
+  r.what.match = match;
+  matcher_.post(r);
   ++receives_;
   return status::posted;
 }

@@ -5,7 +5,6 @@
 namespace heddle::wire {
 namespace {
 
-// Offsets in the base: kind 0, flag 1, handler 2, header length 4, width 5, zero 6, word 8.
 enum class extension : std::uint8_t { none, rendezvous, access, atomic, reply };
 
 constexpr extension extension_of(message_kind k) noexcept {
@@ -83,35 +82,33 @@ void with_extension(extension e, M& m, F&& f) noexcept {
 
 prefix::prefix(const message& m) noexcept {
   const extension e = extension_of(m.kind);
-  const auto header_bytes = static_cast<std::uint8_t>(m.header.size());
-  writer(buffer_.data())
-      .put(m.kind, m.flag, m.handler, header_bytes, m.width, std::uint16_t{0}, m.word);
+  write_base(m.kind, m.flag, m.handler, m.header.size(), m.width, m.word);
   if (e != extension::none) {
     writer w(buffer_.data() + size_);
     with_extension(e, m, [&](const auto&... fields) { w.put(fields...); });
     size_ += bytes_of(e);
   }
-  if (header_bytes != 0) {
-    std::memcpy(buffer_.data() + size_, m.header.data(), header_bytes);
-    size_ += header_bytes;
-  }
+  append(m.header);
 }
 
-std::optional<message> parse_message(std::span<const std::byte> bytes) noexcept {
-  if (bytes.size() < base_bytes) return {};
-  message m;
+bool parse_message(std::span<const std::byte> bytes, message& m) noexcept {
+  if (bytes.size() < base_bytes) return false;
   std::uint8_t header_bytes = 0;
   std::uint16_t zero = 0;
   reader(bytes.data()).get(m.kind, m.flag, m.handler, header_bytes, m.width, zero, m.word);
-  if (m.kind < message_kind::tag_eager || m.kind > message_kind::rma_value) return {};
-  if (zero != 0 || m.handler >= max_handlers || header_bytes > max_call_header) return {};
-  const extension e = extension_of(m.kind);
-  if (bytes.size() < base_bytes + bytes_of(e) + header_bytes) return {};
-  reader r(bytes.data() + base_bytes);
-  with_extension(e, m, [&](auto&... fields) { r.get(fields...); });
-  m.header = bytes.subspan(base_bytes + bytes_of(e), header_bytes);
-  m.payload = bytes.subspan(base_bytes + bytes_of(e) + header_bytes);
-  return m;
+  if (m.kind < message_kind::tag_eager || m.kind > message_kind::rma_value) return false;
+  if (zero != 0 || m.handler >= max_handlers || header_bytes > max_call_header) return false;
+  std::size_t at = base_bytes;
+  if (const extension e = extension_of(m.kind); e != extension::none) {
+    at += bytes_of(e);
+    if (bytes.size() < at) return false;
+    reader r(bytes.data() + base_bytes);
+    with_extension(e, m, [&](auto&... fields) { r.get(fields...); });
+  }
+  if (bytes.size() < at + header_bytes) return false;
+  m.header = bytes.subspan(at, header_bytes);
+  m.payload = bytes.subspan(at + header_bytes);
+  return true;
 }
 
 }  // namespace heddle::wire

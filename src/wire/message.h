@@ -9,7 +9,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <cstring>
 #include <span>
 
 namespace heddle::wire {
@@ -58,17 +58,38 @@ inline constexpr std::size_t max_overhead = base_bytes + max_extension + max_cal
 class prefix {
  public:
   explicit prefix(const message& m) noexcept;
+  /// Of a kind without extension. `header` at most max_call_header bytes.
+  prefix(message_kind kind, handler_id handler, std::span<const std::byte> header,
+         std::uint64_t word) noexcept {
+    write_base(kind, 0, handler, header.size(), 0, word);
+    append(header);
+  }
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
     return {buffer_.data(), size_};
   }
 
  private:
+  // kind 0, flag 1, handler 2, header length 4, width 5, zero 6, word 8
+  void write_base(message_kind kind, std::uint8_t flag, handler_id handler,
+                  std::size_t header_bytes, std::uint8_t width, std::uint64_t word) noexcept {
+    const std::uint64_t first =
+        static_cast<std::uint64_t>(kind) | static_cast<std::uint64_t>(flag) << 8 |
+        static_cast<std::uint64_t>(handler) << 16 | static_cast<std::uint64_t>(header_bytes) << 32 |
+        static_cast<std::uint64_t>(width) << 40;
+    std::memcpy(buffer_.data(), &first, sizeof first);
+    std::memcpy(buffer_.data() + sizeof first, &word, sizeof word);
+  }
+  void append(std::span<const std::byte> bytes) noexcept {
+    if (!bytes.empty()) std::memcpy(buffer_.data() + size_, bytes.data(), bytes.size());
+    size_ += bytes.size();
+  }
+
   std::array<std::byte, max_overhead> buffer_;
   std::size_t size_ = base_bytes;
 };
 
-/// Total: any bytes give a message whose spans lie inside `bytes`, or nothing. Fields are checked
-/// for form only (kind, header length, handler range); what they refer to is the caller's to check.
-[[nodiscard]] std::optional<message> parse_message(std::span<const std::byte> bytes) noexcept;
+/// Total: any bytes give a message whose spans lie inside `bytes`, or false. Fields are checked for
+/// form only (kind, header length, handler range); what they refer to is the caller's to check.
+[[nodiscard]] bool parse_message(std::span<const std::byte> bytes, message& m) noexcept;
 
 }  // namespace heddle::wire
