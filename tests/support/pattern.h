@@ -17,7 +17,7 @@ inline void fill_pattern(std::span<std::byte> out, std::uint64_t which) {
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = pattern_byte(which, i);
 }
 
-inline std::vector<std::byte> pattern(std::size_t bytes, std::uint64_t which) {
+inline std::vector<std::byte> pattern(std::size_t bytes, std::uint64_t which = 0) {
   std::vector<std::byte> out(bytes);
   fill_pattern(out, which);
   return out;

@@ -3,9 +3,7 @@
 #include <gtest/gtest.h>
 #include <heddle/world.h>
 
-#include <cstddef>
 #include <functional>
-#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -13,6 +11,7 @@
 #include "base/settings.h"
 #include "bootstrap/bootstrap.h"
 #include "engine/world_core.h"
+#include "support/pattern.h"
 
 namespace heddle::test {
 
@@ -42,13 +41,6 @@ inline void run_ranks(int size, const settings& config,
     });
   }
   for (std::thread& t : ranks) t.join();
-}
-
-/// The bytes 0, 1, 2 ... modulo a prime, starting at `seed`: data that shows where it came from.
-inline std::vector<std::byte> pattern(std::size_t bytes, unsigned seed = 0) {
-  std::vector<std::byte> data(bytes);
-  for (std::size_t i = 0; i < bytes; ++i) data[i] = static_cast<std::byte>((i + seed) % 251);
-  return data;
 }
 
 }  // namespace heddle::test

@@ -121,6 +121,25 @@ TEST(Faults, ReportsRoomOnceAfterItAnsweredBusyForNothing) {
   EXPECT_TRUE(r.port->arm());  // and now its user had the chance to ask again
 }
 
+TEST(Faults, RefusesNothingWithoutReasonOnceItIsArmed) {
+  fault_plan plan;
+  plan.busy = 90;
+  rig r(plan);
+  ASSERT_TRUE(r.port->arm());
+  std::vector ops(50, make_op(op_kind::send, 1, 0));
+  EXPECT_EQ(r.port->post(ops).accepted, 50u);  // nobody would be woken to ask again
+  std::array<event, 4> none;
+  (void)r.port->poll(none);
+  EXPECT_EQ(r.port->post(ops).reason, status::busy_queue);
+}
+
+TEST(Faults, SaysThatItDefersWhenItHoldsOpsBack) {
+  fault_plan plan;
+  EXPECT_FALSE(rig(plan).outer->describe().defers);
+  plan.delay = 1;
+  EXPECT_TRUE(rig(plan).outer->describe().defers);
+}
+
 TEST(Faults, EndsEveryHeldOpOnceAndSaysSoInAnEvent) {
   fault_plan plan;
   plan.delay = 5;

@@ -10,12 +10,16 @@ namespace {
 class faulty_device final : public device {
  public:
   faulty_device(std::unique_ptr<device> inner, const fault_plan& plan)
-      : inner_(std::move(inner)), plan_(plan) {}
+      : inner_(std::move(inner)), plan_(plan) {
+    describe_again();
+  }
 
-  [[nodiscard]] const traits& describe() const noexcept override { return inner_->describe(); }
+  [[nodiscard]] const traits& describe() const noexcept override { return traits_; }
   [[nodiscard]] std::vector<std::byte> address() const override { return inner_->address(); }
   std::string add_peer(rank peer, std::span<const std::byte> address, bool same_host) override {
-    return inner_->add_peer(peer, address, same_host);
+    std::string why = inner_->add_peer(peer, address, same_host);
+    describe_again();  // a peer may take something out of what is native
+    return why;
   }
   std::unique_ptr<endpoint> make_endpoint(int lane) override {
     return std::make_unique<faulty_endpoint>(inner_->make_endpoint(lane), plan_, describe().ordered,
@@ -30,8 +34,14 @@ class faulty_device final : public device {
   int serve() noexcept override { return inner_->serve(); }
 
  private:
+  void describe_again() {
+    traits_ = inner_->describe();
+    traits_.defers = traits_.defers || plan_.delay != 0;
+  }
+
   const std::unique_ptr<device> inner_;
   const fault_plan plan_;
+  traits traits_;  // constant once the peers are known
 };
 
 }  // namespace

@@ -85,6 +85,7 @@ class faulty_endpoint final : public endpoint {
   bool turned_away_ = false;                  // an op was answered busy_queue and not tried since
   bool starved_ = false;                      // there is room for it now, which arm() must report
   bool starved_told_ = false;                 // and has
+  bool armed_ = false;                        // arm() was true, and no poll since
 };
 
 }  // namespace heddle::backends

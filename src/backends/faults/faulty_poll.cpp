@@ -14,6 +14,7 @@ constexpr std::size_t batch = 16;
 
 std::size_t faulty_endpoint::poll(std::span<event> out) noexcept {
   lent_.clear();
+  armed_ = false;
   if (starved_told_) turned_away_ = starved_ = starved_told_ = false;
   release_ops();
   if (held_events_.size() < most_held_events) take_events();
@@ -116,7 +117,7 @@ bool faulty_endpoint::arm() noexcept {
     starved_told_ = true;
     return false;
   }
-  return held_events_.empty() && only_waiting() && inner_->arm();
+  return armed_ = held_events_.empty() && only_waiting() && inner_->arm();
 }
 
 /// Whether every held op needs room at the inner endpoint, which then reports that room, or an

@@ -45,7 +45,9 @@ faulty_endpoint::fate faulty_endpoint::decide(const op& o) {
   if (plan_.fail_from != 0 && accepted_ + 1 >= plan_.fail_from) lose(o.peer);
   if (o.peer == plan_.kill && kill_steps_ + 1 >= plan_.kill_at) lose(o.peer);
   if (lost_.contains(o.peer)) return fate::lost;
-  if (random_.percent(plan_.busy) || held_ops_.size() >= most_held_ops) return fate::busy;
+  // While armed, nothing would tell that there is room again.
+  if (!armed_ && random_.percent(plan_.busy)) return fate::busy;
+  if (held_ops_.size() >= most_held_ops) return fate::busy;
   const bool delayed = plan_.delay != 0 && random_.up_to(1) == 0;
   return delayed || blocked(o, held_ops_.size()) ? fate::hold : fate::direct;
 }
@@ -73,10 +75,11 @@ void faulty_endpoint::hold(op& o) {
   held_ops_.push_back(std::move(h));
 }
 
-/// What the contract keeps in order: sends to one peer, and puts before a later send.
+/// What the contract keeps in order: sends to one peer, and puts before a later send that has not
+/// waived it.
 bool faulty_endpoint::must_follow(const op& later, const op& earlier) const noexcept {
-  return ordered_ && later.peer == earlier.peer && later.kind == op_kind::send &&
-         (earlier.kind == op_kind::send || earlier.kind == op_kind::put);
+  if (!ordered_ || later.peer != earlier.peer || later.kind != op_kind::send) return false;
+  return earlier.kind == op_kind::send || (earlier.kind == op_kind::put && !later.overtakes);
 }
 
 /// Whether one of the first `before` held ops has to go before `o`.

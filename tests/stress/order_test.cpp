@@ -1,0 +1,92 @@
+// order_test.cpp - a great many messages: each once, and in order per lane, peer and tag.
+#include <heddle/heddle.h>
+
+#include <array>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "stress/ways.h"
+
+namespace heddle::test {
+namespace {
+
+constexpr int lanes = 2, tags = 2;  // one stream, and at each end one thread, for each of both
+constexpr std::size_t window = 64;
+
+using message = std::array<std::uint64_t, 2>;  // stream, number
+
+std::span<const std::byte> bytes_of(const message& m) {
+  return std::as_bytes(std::span(m));
+}
+
+/// Sends `count` messages, many at a time.
+void send_stream(lane& l, rank to, tag t, std::uint64_t stream, std::uint64_t count) {
+  std::array<message, window> messages;
+  counter sent;
+  std::uint64_t posted = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (i % window == 0) {  // the buffers are ours again
+      ASSERT_EQ(l.wait(sent, posted), status::done);
+    }
+    messages[i % window] = {stream, i};
+    status s = l.try_send(to, t, bytes_of(messages[i % window]), sent);
+    while (is_busy(s)) {
+      l.poll();
+      s = l.try_send(to, t, bytes_of(messages[i % window]), sent);
+    }
+    ASSERT_TRUE(accepted(s)) << name_of(s);
+    if (s == status::posted) ++posted;
+  }
+  ASSERT_EQ(l.wait(sent, posted), status::done);
+}
+
+/// Takes them with a window of receives; the n-th receive has to get the n-th message.
+void receive_stream(lane& l, rank from, tag t, std::uint64_t stream, std::uint64_t count) {
+  std::array<message, window> into;
+  auto flags = std::make_unique<std::array<flag, window>>();
+  const auto post = [&](std::uint64_t i) {
+    flag& f = (*flags)[i % window];
+    f.reset();
+    const auto buffer = std::as_writable_bytes(std::span(into[i % window]));
+    status s = l.try_recv(from, t, buffer, f);
+    while (is_busy(s)) {
+      l.poll();
+      s = l.try_recv(from, t, buffer, f);
+    }
+    return s == status::posted;
+  };
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(window, count); ++i) ASSERT_TRUE(post(i));
+  for (std::uint64_t i = 0; i < count; ++i) {
+    ASSERT_EQ(l.wait((*flags)[i % window]), status::done);
+    ASSERT_EQ(into[i % window], (message{stream, i}));
+    if (i + window < count) ASSERT_TRUE(post(i + window));
+  }
+}
+
+TEST_P(Stress, AMillionMessagesArriveOnceAndInOrder) {
+  const auto each = static_cast<std::uint64_t>(amount(1'000'000 / (lanes * tags), 1000));
+  run_ranks(2, config(), [&](world& w) {
+    std::vector<std::unique_ptr<lane>> paths;
+    for (int i = 0; i < lanes; ++i) paths.push_back(std::make_unique<lane>(w));
+    w.barrier();
+    std::vector<std::thread> running;
+    for (int s = 0; s < lanes * tags; ++s) {
+      lane& l = *paths[static_cast<std::size_t>(s % lanes)];
+      const auto t = static_cast<tag>(s / lanes);
+      const auto stream = static_cast<std::uint64_t>(s);
+      running.emplace_back([&, t, stream] {
+        if (w.rank() == 0)
+          send_stream(l, 1, t, stream, each);
+        else
+          receive_stream(l, 0, t, stream, each);
+      });
+    }
+    for (std::thread& t : running) t.join();
+    w.barrier();
+    paths.clear();
+  });
+}
+
+}  // namespace
+}  // namespace heddle::test

@@ -1,0 +1,16 @@
+// ways.cpp - the list of ways.
+#include "stress/ways.h"
+
+namespace heddle::test {
+
+INSTANTIATE_TEST_SUITE_P(
+    , Stress,
+    testing::Values(way{"shm", "shm", "auto", ""}, way{"shm_messages", "shm", "off", "map=off"},
+                    way{"shm_faults", "shm", "auto",
+                        "seed=11,delay=4,reorder=30,busy=20,split=30,map=off"},
+                    way{"tcp", "tcp", "auto", ""},
+                    way{"tcp_faults", "tcp", "auto", "seed=12,delay=4,reorder=30,busy=20,split=30"},
+                    way{"tcp_late", "tcp", "auto", "seed=13,delay=12"}),
+    [](const auto& tested) { return tested.param.name; });
+
+}  // namespace heddle::test

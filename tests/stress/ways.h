@@ -1,0 +1,39 @@
+// ways.h - the ways from rank to rank that the stress tests take: each wire, alone and with faults.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+
+#include "support/ranks.h"
+#include "support/scale.h"
+
+namespace heddle::test {
+
+struct way {
+  const char* name;
+  const char* backend;
+  const char* cma;
+  const char* faults;
+};
+
+inline void PrintTo(const way& w, std::ostream* out) {
+  *out << w.name;
+}
+
+/// A test that is run once for every way. Work is scaled by `amount`: less over faulty wires.
+class Stress : public testing::TestWithParam<way> {
+ protected:
+  [[nodiscard]] static settings config() {
+    settings s = settings_for(GetParam().backend);
+    s.cma = GetParam().cma;
+    s.faults = GetParam().faults;
+    s.peer_timeout_ms = 120'000;  // more threads than cores: silence is no sign of death here
+    return s;
+  }
+  [[nodiscard]] static int amount(int normal, int least = 1) {
+    return scaled(GetParam().faults[0] != '\0' ? normal / 5 : normal, least);
+  }
+};
+
+}  // namespace heddle::test
