@@ -1,20 +1,16 @@
 // reassembler.cpp - the receive buffer of one connection.
 #include "wire/reassembler.h"
 
-#include <algorithm>
 #include <cstring>
 
 namespace heddle::wire {
 
 reassembler::reassembler() : buffer_(std::make_unique_for_overwrite<std::byte[]>(capacity)) {}
 
-std::span<std::byte> reassembler::room() noexcept {
-  if (begin_ != 0) {
-    std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
-    end_ -= begin_;
-    begin_ = 0;
-  }
-  return {buffer_.get() + end_, std::min(read_bytes, capacity - end_)};
+void reassembler::move_to_front() noexcept {
+  if (begin_ != end_) std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
+  end_ -= begin_;
+  begin_ = 0;
 }
 
 reassembler::item reassembler::next() noexcept {

@@ -1,5 +1,6 @@
 // reassembler.h - cuts the byte stream of a connection into frames, without believing it.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,7 +30,10 @@ class reassembler {
   reassembler();
 
   /// Where the next bytes of the stream go; never empty as long as next() was asked until `more`.
-  [[nodiscard]] std::span<std::byte> room() noexcept;
+  [[nodiscard]] std::span<std::byte> room() noexcept {
+    if (begin_ != 0) move_to_front();
+    return {buffer_.get() + end_, std::min(read_bytes, capacity - end_)};
+  }
   /// `bytes` were written at the front of room().
   void filled(std::size_t bytes) noexcept { end_ += bytes; }
 
@@ -40,6 +44,7 @@ class reassembler {
   [[nodiscard]] bool empty() const noexcept { return begin_ == end_; }
 
  private:
+  void move_to_front() noexcept;
   // A partial message and one whole read fit.
   static constexpr std::size_t capacity = common_header + max_message + read_bytes;
 

@@ -20,9 +20,12 @@ connection::reading connection::receive(event_sink& sink) noexcept {
   std::size_t turn = turn_bytes;
   bool read_all = false;
   for (;;) {
-    const taken t = take_frames(sink);
-    if (t == taken::rules_broken || !write_ack()) return reading::broken;
-    if (t == taken::sink_full) return reading::more;
+    if (missing_ == 0 && !in_.empty()) {
+      const taken t = take_frames(sink);
+      if (t == taken::rules_broken) return reading::broken;
+      if (t == taken::sink_full) return write_ack() ? reading::more : reading::broken;
+    }
+    if (!write_ack()) return reading::broken;
     if (read_all) return reading::some;
     // What was handed out lies in the buffer, so nothing can be read over it.
     if (turn == 0 || sink.count != before) return reading::more;

@@ -52,10 +52,10 @@ class connection {
   [[nodiscard]] bool has_put_room() const noexcept {
     return out_.unacknowledged.count + post_transfers < wire::put_window;
   }
+  /// Answers the peer owes us.
+  [[nodiscard]] std::size_t owed() const noexcept { return requests + out_.unacknowledged.count; }
   /// True while the peer owes an answer or the socket owes us room.
-  [[nodiscard]] bool waits_for_peer() const noexcept {
-    return requests != 0 || out_.unacknowledged.count != 0 || !out_.empty();
-  }
+  [[nodiscard]] bool waits_for_peer() const noexcept { return owed() != 0 || !out_.empty(); }
 
   std::size_t requests = 0;  ///< our gets and atomics in flight
 

@@ -1,9 +1,10 @@
 // endpoint.h - one lane's connections to all peers over tcp.
 //
 // When output is written: the first post() to a connection since the last poll() or arm() writes
-// at once, so a lone message is never delayed. Later ones are gathered and written together by the
-// next poll() or arm(), or as soon as gather_bytes are waiting. So whoever posts must poll or arm
-// before it turns to anything else, and many small messages cost one system call together.
+// at once, unless the peer owes answers to earlier ops, so a lone message is never delayed. Others
+// are gathered and written together by the next poll() or arm(), or as soon as gather_bytes are
+// waiting. So whoever posts must poll or arm before it turns to anything else, and many small
+// messages cost one system call together.
 //
 // A peer is lost when one of its connections ends. What had arrived completely on the others is
 // taken first; then its records end, then it is reported.
@@ -68,6 +69,7 @@ class tcp_endpoint final : public endpoint {
   status post_one(op& o, connection*& last) noexcept;
   status post_send(op& o, connection& c) noexcept;
   status hold_send(op& o, connection& c) noexcept;
+  bool send_uncopied(const op& o, connection& c) noexcept;
   status post_put(op& o, connection& c) noexcept;
   status post_large_put(op& o, connection& c) noexcept;
   status post_get(op& o, connection& c) noexcept;

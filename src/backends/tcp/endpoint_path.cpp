@@ -1,4 +1,5 @@
 // endpoint_path.cpp - posting operations: the path every op takes.
+#include <algorithm>
 #include <cstring>
 
 #include "backends/tcp/endpoint.h"
@@ -63,12 +64,37 @@ status tcp_endpoint::post_send(op& o, connection& c) noexcept {
   outbox& out = c.out();
   if (out.has_transfers() && (!o.overtakes || out.has_messages())) return hold_send(o, c);
   if (!out.has_room(wire::common_header + bytes)) return status::busy_queue;
+  o.finished = status::done;
+  if (bytes > copy_bytes && out.empty() && send_uncopied(o, c)) return status::done;
   std::byte* at = out.extend(wire::common_header + bytes);
   at += wire::write_message(at, narrow(bytes));
   put_bytes(put_bytes(at, o.header), o.data);
-  o.finished = status::done;
   mark_dirty(c);
   return status::done;
+}
+
+// Writes straight from the op's memory, and copies only what the socket does not take.
+// False: it takes nothing, or is broken, which the next flush will find.
+bool tcp_endpoint::send_uncopied(const op& o, connection& c) noexcept {
+  std::array<std::byte, wire::common_header> head;
+  wire::write_message(head.data(), narrow(o.header.size() + o.data.size()));
+  const std::array<std::span<const std::byte>, 3> parts{head, o.header, o.data};
+  std::array<iovec, 3> out;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    out[i] = {const_cast<std::byte*>(parts[i].data()), parts[i].size()};
+  const transferred t = transmit(c.fd(), out);
+  if (t.kind != transferred::kind_t::some) return false;
+  c.out().written += t.bytes;
+  std::size_t skip = t.bytes;
+  for (const auto& part : parts) {
+    const auto rest = part.subspan(std::min(skip, part.size()));
+    skip -= part.size() - rest.size();
+    if (!rest.empty()) put_bytes(c.out().extend(rest.size()), rest);
+  }
+  if (c.out().empty()) return true;
+  c.blocked = true;
+  mark_dirty(c);
+  return true;
 }
 
 // Behind the puts that were posted before it.
@@ -194,7 +220,8 @@ std::size_t tcp_endpoint::rails_for(const op& o, std::size_t bytes,
 // Writes, or leaves it to the next poll (see the header).
 void tcp_endpoint::settle(connection& c) noexcept {
   if (!c.dirty || c.blocked) return;
-  if (c.flushed_in == epoch_ && c.out().buffered() < gather_bytes) return;
+  const bool urgent = c.flushed_in != epoch_ && c.owed() <= 1;
+  if (!urgent && c.out().buffered() < gather_bytes) return;
   c.flushed_in = epoch_;
   flush(c);
   if (c.out().empty() && dirty_.back() == &c) {  // as a rule: then idle() is true at once

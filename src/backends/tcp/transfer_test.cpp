@@ -42,7 +42,7 @@ TEST_P(Tcp, PutsAndGetsFromNothingToEightMebibytes) {
     std::ranges::fill(memory, std::byte{0});
     const auto data = pattern(bytes);
     ASSERT_EQ(job.run(0, put_op(1, ref, 33, data)), status::done) << bytes;
-    EXPECT_EQ(std::memcmp(memory.data() + 33, data.data(), bytes), 0) << bytes;
+    EXPECT_TRUE(std::equal(data.begin(), data.end(), memory.begin() + 33)) << bytes;
     EXPECT_EQ(memory[32], std::byte{0});
     EXPECT_EQ(memory[33 + bytes], std::byte{0});
     std::vector<std::byte> back(bytes);
