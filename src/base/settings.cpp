@@ -183,7 +183,7 @@ constexpr std::array<std::string_view, 3> launcher_names{"HEDDLE_BOOT_FD", "HEDD
                                                          "HEDDLE_SIZE"};
 
 std::string accepted_by(const row& r) {
-  const auto text = std::string(r.accepts);
+  auto text = std::string(r.accepts);
   if (r.most == 0) return text;
   const bool sized = r.accepts.starts_with("bytes");
   return fmt::format("{}, from {} to {}", text,

@@ -1,6 +1,7 @@
 // child.cpp - fork and exec with a death signal, a pidfd to wait on, and a memfd to print into.
 #include "bench/child.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -74,7 +75,7 @@ std::string find_program(const std::string& name) {
   const char* const path = std::getenv("PATH");
   std::istringstream folders(path != nullptr ? path : "/usr/bin:/bin");
   for (std::string folder; std::getline(folders, folder, ':');) {
-    std::string file = folder + '/' + name;
+    std::string file = fmt::format("{}/{}", folder, name);
     if (access(file.c_str(), X_OK) == 0) return file;
   }
   return {};

@@ -63,12 +63,12 @@ std::vector<row> make_rows() {
                {{"ucx", 1}, {"bare", 0.9}})};
   for (const std::string backend : {"shm", "tcp"}) {
     for (const std::string op : {"put", "fetch-add", "am", "tag"}) {
-      rows.push_back(
-          crowded(backend + '-' + op + "-rate", "rate --op " + op + " --backend " + backend));
+      rows.push_back(crowded(fmt::format("{}-{}-rate", backend, op),
+                             fmt::format("rate --op {} --backend {}", op, backend)));
     }
     for (const std::string op : {"am", "tag"}) {
-      rows.push_back(
-          crowded(backend + '-' + op + "-latency", "latency --op " + op + " --backend " + backend));
+      rows.push_back(crowded(fmt::format("{}-{}-latency", backend, op),
+                             fmt::format("latency --op {} --backend {}", op, backend)));
     }
   }
   return rows;

@@ -57,12 +57,14 @@ round_result heddle_round(station& at, rounds& own, int ranks) {
     require(l.recv(from, result, std::as_writable_bytes(std::span(&theirs, 1))).code, "collect");
     seconds += theirs;
   }
-  seconds /= ranks / 2;
+  const int pairs = ranks / 2;
+  seconds /= pairs;
   return mine;
 }
 
 contender heddle_contender(const context& c, const spec& s, const char* label, int ranks) {
-  const bool crowded = static_cast<std::size_t>(ranks * s.threads) > c.cores.size();
+  const bool crowded =
+      static_cast<std::size_t>(ranks) * static_cast<std::size_t>(s.threads) > c.cores.size();
   auto own = std::make_shared<rounds>(c.at, s, crowded);
   return {{.label = label, .library = "heddle", .ranks = ranks},
           [&at = c.at, own, ranks] { return heddle_round(at, *own, ranks); }};

@@ -124,7 +124,7 @@ class picture {
     const int every = std::max(1, (label + zoom_ - 1) / zoom_);
     std::string axis;
     for (int c = 0; c < cells_; c += every) {
-      axis.resize(static_cast<std::size_t>(c * zoom_), ' ');
+      axis.resize(static_cast<std::size_t>(c) * static_cast<std::size_t>(zoom_), ' ');
       axis += fmt::format("{}", c * group_);
     }
     out_ += fmt::format("{:{}}{}\n", "", margin_, axis);

@@ -6,7 +6,7 @@
 
 #include "linktest/metrics.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT: not our name
 class App;
 }
 

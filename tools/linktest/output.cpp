@@ -95,7 +95,7 @@ void output_directory::prove_room(std::uint64_t bytes) const {
 std::string output_directory::put(const std::string& name,
                                   const std::function<void(const std::string&)>& write) {
   const std::string temporary = temporary_in(path_, name);
-  const std::string final_path = path_ + '/' + name;
+  std::string final_path = path_ + '/' + name;
   try {
     write(temporary);
     if (std::rename(temporary.c_str(), final_path.c_str()) != 0)

@@ -48,7 +48,8 @@ class run_loop {
     return taken;
   }
 
-  static inline constinit thread_local run_loop* current_ = nullptr;
+  static inline constinit thread_local run_loop* current_ =
+      nullptr;  // NOLINT: a member, per thread
   step* first_ = nullptr;
   step* last_ = nullptr;
 };

@@ -34,7 +34,7 @@ struct piece {
 status move(pid_t pid, op_kind kind, piece p) noexcept {
   while (p.bytes != 0) {
     iovec here{p.here, p.bytes};
-    iovec there{reinterpret_cast<void*>(p.there), p.bytes};
+    iovec there{reinterpret_cast<void*>(p.there), p.bytes};  // NOLINT: another process's address
     const ssize_t moved = kind == op_kind::put ? process_vm_writev(pid, &here, 1, &there, 1, 0)
                                                : process_vm_readv(pid, &here, 1, &there, 1, 0);
     if (moved < 0 && errno == EINTR) continue;

@@ -84,7 +84,9 @@ bool shm_endpoint::open_outgoing(link& to, op& what) noexcept {
 
 void shm_endpoint::read_board() noexcept {
   if (!later_.empty() && ++polls_ % polls_between_tries == 0) retry_later();
-  for (; const std::uint64_t entry = mine_.rings.at(announced_); ++announced_) {
+  std::uint64_t entry = 0;
+  while ((entry = mine_.rings.at(announced_)) != 0) {
+    ++announced_;
     if (!accept(entry)) later_.push_back(entry);
   }
 }

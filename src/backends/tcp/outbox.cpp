@@ -47,9 +47,9 @@ void outbox::add_message(std::span<const std::byte> header, std::span<const std:
   t.copied = std::make_unique_for_overwrite<std::byte[]>(t.bytes);
   t.data = {t.copied.get(), t.bytes};
   std::ranges::copy(data, std::ranges::copy(header, t.copied.get()).out);
-  own_.push(std::move(t));
   ++messages_;
   held_ += t.bytes;
+  own_.push(std::move(t));
 }
 
 bool outbox::add_reply(std::uint32_t id, region_ref from, std::uint64_t offset,
