@@ -57,6 +57,12 @@ const names<progress_choice> progresses{{"auto", progress_choice::automatic},
                                         {"lines", progress_choice::lines},
                                         {"none", progress_choice::none}};
 
+/// Accepts `words` and says which they are, in the help and when refusing.
+CLI::Option* accept_words(CLI::Option* option, const std::vector<std::string>& words) {
+  return option->check(CLI::Validator(CLI::IsMember(words)).description(""))
+      ->type_name(fmt::format("{}", fmt::join(words, "|")));
+}
+
 template <class Enum>
 const std::string& text_of(const names<Enum>& table, Enum value) {
   return std::find_if(table.begin(), table.end(),
@@ -70,11 +76,8 @@ void add_choice(CLI::App& command, const std::string& name, const names<Enum>& t
                 const std::string& help) {
   std::vector<std::string> words;
   for (const auto& [word, value] : table) words.push_back(word);
-  command
-      .add_option_function<std::string>(
-          name, [&table, &into](const std::string& word) { into = table.at(word); }, help)
-      ->check(CLI::IsMember(words))
-      ->type_name("")
+  const auto set = [&table, &into](const std::string& word) { into = table.at(word); };
+  accept_words(command.add_option_function<std::string>(name, set, help), words)
       ->default_str(text_of(table, into));
 }
 
@@ -120,9 +123,8 @@ void add_sizes(CLI::App& command, options& into) {
 }
 
 void add_measurement_options(CLI::App& command, options& into) {
-  command.add_option("--backend", into.backend, "Wire that every pair must use")
-      ->check(CLI::IsMember({"auto", "shm", "tcp"}))
-      ->type_name("")
+  accept_words(command.add_option("--backend", into.backend, "Wire that every pair must use"),
+               {"auto", "shm", "tcp"})
       ->capture_default_str();
   add_choice(command, "--mode", modes, into.mode, "Pairs of a step at once, or one by one");
   add_choice(command, "--kernel", kernels, into.kernel, "Traffic of a measurement, see below");
@@ -140,7 +142,7 @@ void add_measurement_options(CLI::App& command, options& into) {
   command
       .add_option("--timeout", into.timeout_s,
                   "Seconds without an answer after which a pair counts as failed")
-      ->check(CLI::Range(0.1, 86'400.0))
+      ->check(CLI::Validator(CLI::Range(0.1, 86'400.0)).description(""))
       ->type_name("S")
       ->capture_default_str();
 }
@@ -156,7 +158,7 @@ void add_output_options(CLI::App& command, options& into) {
       "--no-color", [&into] { into.color = color_choice::never; }, "Same as --color never");
   command.add_flag("--quiet", into.quiet, "Print only errors, the summary and the files' paths");
   add_choice(command, "--progress", progresses, into.progress,
-             "Progress on standard error; auto: a bar on a terminal, else a few lines");
+             "On standard error; auto: a bar on a terminal, else a few lines");
   add_number<int>(command, "--width", into.width, 0, 10'000, "Columns to draw in; 0: ask");
 }
 

@@ -58,9 +58,11 @@ void progress_display::redraw_bar(const progress& p, double now) {
 }
 
 void progress_display::add_line(const progress& p, double now) {
+  constexpr double least_pause_s = 2;
   const std::uint64_t tenths = p.units_done * 10 / p.units;
-  if (tenths == tenths_told_) return;
+  if (tenths == tenths_told_ || now - std::max(last_drawn_, began_) < least_pause_s) return;
   tenths_told_ = tenths;
+  last_drawn_ = now;
   const double elapsed = now - began_;
   out_(fmt::format("linktest: {:3} %  {}  elapsed {}, {} left\n", p.units_done * 100 / p.units,
                    where(p), format_duration(elapsed), format_duration(remaining_s(p, elapsed))));

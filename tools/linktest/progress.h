@@ -15,7 +15,8 @@ namespace heddle::linktest {
 [[nodiscard]] std::string bar_line(const progress& p, double elapsed_s, int width);
 
 /// Shows progress on one rank. As a bar: redrawn at most ten times a second, erased by finish().
-/// As lines: at most about ten, at every tenth of the work.
+/// As lines: at every tenth of the work, but none in the first two seconds or within two of
+/// another.
 class progress_display {
  public:
   using sink = std::function<void(std::string_view)>;

@@ -49,17 +49,31 @@ TEST(Progress, RedrawsABarAtMostTenTimesASecondAndErasesIt) {
   EXPECT_EQ(out.back(), "\r\033[K");
 }
 
+std::vector<std::string> lines_of_run(std::uint64_t units, double seconds_per_unit) {
+  std::vector<std::string> out;
+  double now = 100;
+  progress_display shown(
+      progress_choice::lines, 80, [&](std::string_view text) { out.emplace_back(text); },
+      [&] { return now; });
+  for (std::uint64_t i = 1; i <= units; ++i) {
+    now += seconds_per_unit;
+    shown.update(at_unit(i, units));
+  }
+  shown.finish();
+  return out;
+}
+
 TEST(Progress, WritesAtMostTenLinesForAnyNumberOfUnits) {
   for (const std::uint64_t units : {3u, 10u, 12345u}) {
-    std::vector<std::string> out;
-    progress_display shown(
-        progress_choice::lines, 80, [&](std::string_view text) { out.emplace_back(text); },
-        [] { return 1.0; });
-    for (std::uint64_t i = 1; i <= units; ++i) shown.update(at_unit(i, units));
-    shown.finish();
-    EXPECT_EQ(out.size(), std::min<std::size_t>(units, 10));
-    EXPECT_THAT(out.back(), StartsWith("linktest: 100 %"));
+    const auto lines = lines_of_run(units, 10);
+    EXPECT_EQ(lines.size(), std::min<std::size_t>(units, 10));
+    EXPECT_THAT(lines.back(), StartsWith("linktest: 100 %"));
   }
+}
+
+TEST(Progress, WritesNoLinesAboutAShortRunAndFewAboutAQuickOne) {
+  EXPECT_TRUE(lines_of_run(1000, 0.0019).empty());
+  EXPECT_EQ(lines_of_run(1000, 0.005).size(), 2u);  // 5 seconds
 }
 
 TEST(Progress, WritesNothingWhenNotWanted) {

@@ -31,12 +31,14 @@ double seconds_since(clock::time_point begin) {
   return std::chrono::duration<double>(clock::now() - begin).count();
 }
 
-/// An option that this job cannot honour, in words; empty when all can be.
+/// An option that this job cannot honour, in words; empty when all can be. What is the same for all
+/// ranks is said by rank 0.
 std::string impossible_option(const options& chosen, const world& job) {
-  if (chosen.ranks != 0 && chosen.ranks != job.size())
+  const bool first = job.rank() == 0;
+  if (first && chosen.ranks != 0 && chosen.ranks != job.size())
     return fmt::format("-n {} disagrees with this job of {} ranks: leave out -n", chosen.ranks,
                        job.size());
-  if (job.size() < 2) return "a link has two ends: start at least 2 ranks";
+  if (first && job.size() < 2) return "a link has two ends: start at least 2 ranks";
   if (chosen.backend == "auto") return {};
   for (rank r = 0; r < job.size(); ++r) {
     if (r == job.rank() || job.route(r) == chosen.backend) continue;
@@ -219,7 +221,15 @@ int run_rank(options chosen) {
   if (chosen.backend != "auto") setenv("HEDDLE_BACKENDS", chosen.backend.c_str(), 1);
   chosen = resolve_terminal(std::move(chosen));
   if (chosen.output.empty()) chosen.output = default_output();
-  return participant(chosen).run();
+  std::optional<participant> self;
+  try {
+    self.emplace(chosen);
+  } catch (const error& why) {
+    if (chosen.backend == "auto") throw;
+    fmt::print(stderr, "heddle linktest: with --backend {}: {}\n", chosen.backend, why.what());
+    return bad_usage;
+  }
+  return self->run();
 }
 
 }  // namespace heddle::linktest

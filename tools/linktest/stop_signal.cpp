@@ -9,18 +9,30 @@ namespace heddle::linktest {
 namespace {
 
 constexpr std::array stops{SIGINT, SIGTERM, SIGHUP};
-volatile sig_atomic_t caught = 0;  // written only by the handler
+volatile sig_atomic_t caught = 0;  // by the handler, and before it is in place
+
+void remember(int number);
+
+/// Puts back the usual action wherever ours is. Async-signal-safe.
+void forget_all() noexcept {
+  struct sigaction now {};
+  for (const int number : stops)
+    if (sigaction(number, nullptr, &now) == 0 && now.sa_handler == remember)
+      signal(number, SIG_DFL);
+}
 
 void remember(int number) {
   caught = number;
+  forget_all();
 }
 
 }  // namespace
 
 stop_signal::stop_signal() noexcept {
+  caught = 0;
   struct sigaction once {};
   once.sa_handler = remember;
-  once.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
+  once.sa_flags = SA_RESTART;
   for (const int number : stops) {
     struct sigaction before {};
     // What is ignored (nohup) stays ignored.
@@ -30,11 +42,7 @@ stop_signal::stop_signal() noexcept {
 }
 
 stop_signal::~stop_signal() {
-  for (const int number : stops) {
-    struct sigaction now {};
-    if (sigaction(number, nullptr, &now) == 0 && now.sa_handler == remember)
-      signal(number, SIG_DFL);
-  }
+  forget_all();
 }
 
 int stop_signal::seen() noexcept {

@@ -3,8 +3,8 @@
 
 namespace heddle::linktest {
 
-/// While it lives, the first SIGINT, SIGTERM or SIGHUP is only remembered; a second one of the same
-/// kind acts as usual. One at a time in a process.
+/// While it lives, the first SIGINT, SIGTERM or SIGHUP is only remembered; the next one, of
+/// whatever kind, acts as usual. One at a time in a process.
 class stop_signal {
  public:
   stop_signal() noexcept;

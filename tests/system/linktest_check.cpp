@@ -1,0 +1,95 @@
+// linktest_check.cpp - reads both result files of a link test and says what is wrong with them.
+//
+//   linktest_check DIRECTORY RANKS BYTES...
+//
+// Every pair must be measured at every size, and both files must hold the same numbers.
+#include <hdf5.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace {
+
+using json = nlohmann::json;
+
+int problems = 0;
+
+void expect(bool holds, const std::string& what) {
+  if (holds) return;
+  std::fprintf(stderr, "linktest_check: %s\n", what.c_str());
+  ++problems;
+}
+
+json read_json(const std::string& path) {
+  std::ifstream file(path);
+  json doc = json::parse(file, nullptr, false);
+  expect(!doc.is_discarded(), path + " is not JSON");
+  return doc;
+}
+
+std::vector<double> read_matrix(hid_t file, const std::string& name, std::size_t entries) {
+  std::vector<double> out(entries, -1);
+  const hid_t data = H5Dopen2(file, name.c_str(), H5P_DEFAULT);
+  const hid_t space = H5Dget_space(data);
+  expect(H5Sget_simple_extent_npoints(space) == static_cast<hssize_t>(entries),
+         name + " has the wrong extent");
+  expect(H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data()) >= 0,
+         name + " cannot be read");
+  expect(H5Aexists(data, "units") > 0, name + " has no units");
+  H5Sclose(space);
+  H5Dclose(data);
+  return out;
+}
+
+bool same(double a, const json& b) {
+  return b.is_null() ? std::isnan(a) : a == b.get<double>();
+}
+
+void check_matrix(hid_t file, const json& size, const std::string& metric, std::size_t n) {
+  const std::string name =
+      "/size_" + std::to_string(size["bytes"].get<std::uint64_t>()) + "/" + metric;
+  const std::vector<double> stored = read_matrix(file, name, n * n);
+  const json& matrix = size["matrices"][metric];
+  expect(matrix.size() == n, name + " in JSON has the wrong extent");
+  for (std::size_t r = 0; r < n; ++r) {
+    for (std::size_t p = 0; p < n; ++p) {
+      const double value = stored[r * n + p];
+      expect(r == p ? std::isnan(value) : value > 0, name + " holds an impossible value");
+      expect(same(value, matrix[r][p]), name + " differs between the files");
+    }
+  }
+}
+
+void check(const std::string& directory, std::size_t n, const std::vector<std::uint64_t>& sizes) {
+  const json doc = read_json(directory + "/linktest.json");
+  const hid_t file = H5Fopen((directory + "/linktest.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  expect(file >= 0, "linktest.h5 cannot be opened");
+  if (problems > 0) return;
+  expect(doc["format"] == "heddle-linktest" && doc["schema_version"] == 1, "wrong format");
+  expect(doc["complete"] == true, "the run is not complete");
+  expect(doc["ranks"] == n && doc["hosts"].size() == n, "wrong number of ranks");
+  expect(doc["options"]["sizes"] == json(sizes), "wrong sizes");
+  expect(doc["sizes"].size() == sizes.size(), "a size is missing");
+  for (const json& size : doc["sizes"])
+    for (const char* metric : {"time_min", "time_median", "time_max", "bandwidth"})
+      check_matrix(file, size, metric, n);
+  H5Fclose(file);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 4) {
+    std::fprintf(stderr, "usage: linktest_check DIRECTORY RANKS BYTES...\n");
+    return 3;
+  }
+  std::vector<std::uint64_t> sizes;
+  for (int i = 3; i < argc; ++i) sizes.push_back(std::strtoull(argv[i], nullptr, 10));
+  check(argv[1], std::strtoul(argv[2], nullptr, 10), sizes);
+  return problems == 0 ? 0 : 1;
+}
