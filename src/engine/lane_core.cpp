@@ -130,27 +130,29 @@ status lane_core::cancel(const completion& which) noexcept {
 // --- waiting ---------------------------------------------------------------------------
 
 bool lane_core::wait(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept {
-  if (spin(s, target, deadline_ns)) return true;
   const sync::thread_waker& waker = sync::thread_waker::mine();
-  for (;;) {
+  while (!spin(s, target, deadline_ns)) {
+    if (deadline_ns != 0 && now_ns() >= deadline_ns) return false;
     if (s.watch(waker.id()) < target) sleep_until_event(deadline_ns);
     s.unwatch();
     waker.clear();
-    poll();
-    if (s.count() >= target) return true;
-    if (deadline_ns != 0 && now_ns() >= deadline_ns) return false;
   }
+  return true;
 }
 
+/// Polls until `s` has counted to `target`, or nothing has happened for the spin budget.
 bool lane_core::spin(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept {
   std::uint64_t end = 0;
   for (;;) {
+    std::size_t events = 0;
     for (int i = 0; i < polls_per_look; ++i) {
       if (s.count() >= target) return true;
-      if (poll() == 0 && hold_.held()) sync::relax();
+      const std::size_t now = poll();
+      if (now == 0 && hold_.held()) sync::relax();
+      events += now;
     }
     const std::uint64_t now = now_ns();
-    if (end == 0) end = now + spin_ns_;
+    if (end == 0 || events != 0) end = now + spin_ns_;
     if (now >= end || (deadline_ns != 0 && now >= deadline_ns)) return s.count() >= target;
   }
 }

@@ -1,14 +1,23 @@
 // link.h - what a lane keeps of one peer it has had to do with.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 
 #include "backends/backend.h"
 #include "protocols/record.h"
 #include "wire/message.h"
 
 namespace heddle::protocols {
+
+/// A peer's region that large messages have come from, kept mapped for the next one.
+struct mapped_region {
+  backends::region_ref ref;
+  detail::remote_target target;
+  std::shared_ptr<void> mapping;
+};
 
 struct link {
   // Constant after it was made.
@@ -24,17 +33,19 @@ struct link {
 
   // Holder only.
   bool lost = false;
-  bool blocked = false;               ///< in port's list of links with something to post
-  link_list records;                  ///< every operation that needs this peer
-  queue_list backlog;                 ///< operations in the order they must go out
-  std::deque<wire::message> control;  ///< the protocol's own messages: first, and never refused
-  queue_list flushes;                 ///< flush commands
-  std::uint64_t counted = 0;          ///< puts, gets, atomics in flight
-  std::uint64_t credit = 0;           ///< what we may still send eagerly
-  std::uint64_t held = 0;             ///< what the peer's unexpected messages use here
-  std::uint64_t owed = 0;             ///< what we have to give back
-  std::size_t requests = 0;           ///< its rendezvous requests nobody has asked for yet
-  bool heard = false;                 ///< anything came since the last maintain()
+  bool blocked = false;                 ///< in port's list of links with something to post
+  link_list records;                    ///< every operation that needs this peer
+  queue_list backlog;                   ///< operations in the order they must go out
+  std::deque<wire::message> control;    ///< the protocol's own messages: first, and never refused
+  queue_list flushes;                   ///< flush commands
+  std::uint64_t counted = 0;            ///< puts, gets, atomics in flight
+  std::uint64_t credit = 0;             ///< what we may still send eagerly
+  std::uint64_t held = 0;               ///< what the peer's unexpected messages use here
+  std::uint64_t owed = 0;               ///< what we have to give back
+  std::array<mapped_region, 8> mapped;  ///< the last used ones; `next_mapped` is replaced next
+  std::size_t next_mapped = 0;
+  std::size_t requests = 0;  ///< its rendezvous requests nobody has asked for yet
+  bool heard = false;        ///< anything came since the last maintain()
   bool pinged = false;
   std::uint64_t silent_since_ns = 0;
 };

@@ -137,6 +137,7 @@ class port {
   void start_calls_that_fit();
   [[nodiscard]] std::span<std::byte> fetch_into(const record& r) const noexcept;
   bool fetch_mapped(link& l, record& r);
+  const detail::remote_target* map(link& l, backends::region_ref ref);
   status start_fetch(link& l, record& r);
   void fetched(record& r, status code);
   void on_finished(link& l, const wire::message& m);

@@ -160,20 +160,34 @@ std::span<std::byte> port::fetch_into(const record& r) const noexcept {
   return r.what.into.first(std::min<std::size_t>(r.what.into.size(), r.remote.bytes));
 }
 
+/// The region of a peer as mapped here, or null when it cannot be. Keeps the last few mapped.
+const detail::remote_target* port::map(link& l, backends::region_ref ref) {
+  for (const mapped_region& known : l.mapped) {
+    if (known.ref == ref && known.target.live->is(known.target.generation)) return &known.target;
+  }
+  mapped_region made{.ref = ref, .target = {}, .mapping = nullptr};
+  try {
+    made.mapping = where_.devices[l.device]->import(l.peer, ref, made.target);
+  } catch (const std::exception&) {
+    return nullptr;  // the other ways find out what is wrong with the region
+  }
+  if (made.target.direct == nullptr) return nullptr;
+  made.target.allowed = rights::read;
+  mapped_region& place = l.mapped[l.next_mapped++ % l.mapped.size()];
+  place = std::move(made);
+  return &place.target;
+}
+
 /// One copy through a mapping, where the sender's memory can be mapped here.
 bool port::fetch_mapped(link& l, record& r) {
-  detail::remote_target target;
-  target.owner = l.peer;
-  try {
-    const auto mapping = where_.devices[l.device]->import(l.peer, r.remote.ref, target);
-    target.allowed = rights::read;
-    const std::span<std::byte> into = fetch_into(r);
-    if (!detail::reachable(target, r.remote.offset, into.size(), rights::read)) return false;
-    std::memcpy(into.data(), target.direct + r.remote.offset, into.size());
-    return true;
-  } catch (const std::exception&) {
-    return false;  // the other ways find out what is wrong with the region
+  const detail::remote_target* target = map(l, r.remote.ref);
+  const std::span<std::byte> into = fetch_into(r);
+  if (target == nullptr ||
+      !detail::reachable(*target, r.remote.offset, into.size(), rights::read)) {
+    return false;
   }
+  std::memcpy(into.data(), target->direct + r.remote.offset, into.size());
+  return true;
 }
 
 status port::start_fetch(link& l, record& r) {
