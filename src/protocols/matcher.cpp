@@ -1,7 +1,12 @@
 #include "protocols/matcher.h"
 
+#include <cstring>
+
 namespace heddle::protocols {
 namespace {
+
+/// Used messages kept for the next ones.
+constexpr std::size_t max_spare = 4096;
 
 bool exact(const command& c) noexcept {
   return c.peer != any_source && c.match.exact();
@@ -27,6 +32,29 @@ record* first_with(bucket_list& candidates, const completion& done) noexcept {
 }
 
 }  // namespace
+
+void unexpected::copy(std::span<const std::byte> payload) {
+  bytes = payload.size();
+  if (payload.size() > small.size()) {
+    large = std::make_unique_for_overwrite<std::byte[]>(payload.size());
+  }
+  if (bytes != 0) std::memcpy(large ? large.get() : small.data(), payload.data(), payload.size());
+}
+
+std::unique_ptr<unexpected> matcher::fresh() {
+  if (spare_.empty()) return std::make_unique<unexpected>();
+  auto message = std::move(spare_.back());
+  spare_.pop_back();
+  return message;
+}
+
+void matcher::recycle(std::unique_ptr<unexpected> message) noexcept {
+  if (spare_.size() >= max_spare) return;
+  message->large.reset();
+  message->announced = false;
+  message->credit = 0;
+  spare_.push_back(std::move(message));
+}
 
 matcher::~matcher() {
   while (!arrivals_.empty()) take(*arrivals_.front());

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "protocols/record.h"
 
@@ -22,11 +23,18 @@ struct unexpected {
   rank source = 0;
   heddle::tag tag = 0;
   std::uint64_t bytes = 0;
-  std::unique_ptr<std::byte[]> data;  ///< eager; null for a rendezvous request or no bytes
-  bool announced = false;             ///< a rendezvous request: `remote` says where the data is
+  std::array<std::byte, 64> small;     ///< the data of a short eager one
+  std::unique_ptr<std::byte[]> large;  ///< of a longer one
+  bool announced = false;              ///< a rendezvous request: `remote` says where the data is
   rendezvous remote;
   std::uint64_t credit = 0;  ///< goes back to the sender when it is taken
   hook<unexpected> in_bucket, in_arrival;
+
+  /// Eager data: `bytes` of it.
+  [[nodiscard]] const std::byte* data() const noexcept {
+    return large ? large.get() : small.data();
+  }
+  void copy(std::span<const std::byte> payload);
 };
 
 /// Holder only.
@@ -46,6 +54,10 @@ class matcher {
   /// A receive with a wildcard, or null.
   [[nodiscard]] record* first_wild() noexcept { return wild_receives_.front(); }
 
+  /// An unexpected message to be filled and kept: a used one where there is one.
+  [[nodiscard]] std::unique_ptr<unexpected> fresh();
+  /// A message that was taken and is no longer needed.
+  void recycle(std::unique_ptr<unexpected> message) noexcept;
   /// Files a message nobody has asked for.
   void keep(std::unique_ptr<unexpected> message) noexcept;
   /// The first message that a receive with these arguments would take; still filed.
@@ -68,6 +80,7 @@ class matcher {
   arrival_list arrivals_;
   std::uint64_t next_order_ = 1;
   std::size_t unexpected_count_ = 0;
+  std::vector<std::unique_ptr<unexpected>> spare_;
 };
 
 }  // namespace heddle::protocols

@@ -168,6 +168,8 @@ bool port::post(link& l, const wire::prefix& p, std::span<const std::byte> paylo
   o.peer = l.peer;
   o.header = p.bytes();
   o.data = payload;
+  o.overtakes =
+      true;  // a notification is sent when its put has ended: nothing needs to queue behind
   return l.wire->post({&o, 1}).accepted == 1;
 }
 

@@ -70,7 +70,7 @@ status port::receive(const command& c) {
 }
 
 void port::take_unexpected(const command& c, unexpected& found) {
-  const std::unique_ptr<unexpected> message = matcher_.take(found);
+  std::unique_ptr<unexpected> message = matcher_.take(found);
   link& from = link_to(message->source);
   if (message->announced) {
     --from.requests;
@@ -78,14 +78,15 @@ void port::take_unexpected(const command& c, unexpected& found) {
     r.source = message->source;
     r.matched_tag = message->tag;
     begin_fetch(from, r, message->remote);
-    return;
+    return matcher_.recycle(std::move(message));
   }
   const std::size_t bytes = std::min<std::size_t>(message->bytes, c.into.size());
-  if (bytes != 0) std::memcpy(c.into.data(), message->data.get(), bytes);
+  if (bytes != 0) std::memcpy(c.into.data(), message->data(), bytes);
   out_->add(c.done, {message->bytes > bytes ? status::truncated : status::done, message->source,
                      message->tag, bytes});
   from.held -= message->credit;
   repay(from, message->credit);
+  matcher_.recycle(std::move(message));
 }
 
 void port::on_tag_eager(link& l, const wire::message& m) {
@@ -98,15 +99,11 @@ void port::on_tag_eager(link& l, const wire::message& m) {
     return repay(l, cost);
   }
   if (l.held + cost > l.credit_limit) return violated(l);
-  auto kept = std::make_unique<unexpected>();
+  auto kept = matcher_.fresh();
   kept->source = l.peer;
   kept->tag = m.word;
-  kept->bytes = m.payload.size();
   kept->credit = cost;
-  if (!m.payload.empty()) {
-    kept->data = std::make_unique_for_overwrite<std::byte[]>(m.payload.size());
-    std::memcpy(kept->data.get(), m.payload.data(), m.payload.size());
-  }
+  kept->copy(m.payload);
   l.held += cost;
   counters_.unexpected.add();
   matcher_.keep(std::move(kept));

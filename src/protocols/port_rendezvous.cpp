@@ -92,7 +92,7 @@ void port::on_tag_request(link& l, const wire::message& m) {
     return begin_fetch(l, *r, remote_of(m));
   }
   if (l.requests >= max_requests) return violated(l);
-  auto kept = std::make_unique<unexpected>();
+  auto kept = matcher_.fresh();
   kept->source = l.peer;
   kept->tag = m.word;
   kept->bytes = m.bytes;
