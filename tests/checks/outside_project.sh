@@ -16,7 +16,7 @@ expect() {
 
 cmake --install "$build" --prefix "$prefix" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
 
-cmake -S "$source" -B "$work/by_cmake" -DCMAKE_PREFIX_PATH="$prefix" \
+cmake -G Ninja -S "$source" -B "$work/by_cmake" -DCMAKE_PREFIX_PATH="$prefix" \
   -DCMAKE_CXX_COMPILER="$compiler" >/dev/null
 cmake --build "$work/by_cmake"
 expect "$work/by_cmake/outside"
