@@ -24,12 +24,14 @@ tcp_endpoint::tcp_endpoint(tcp_device& owner, int lane, const settings& config,
       timeout_ms_(config.peer_timeout_ms),
       epoll_(make_epoll()),
       doorbell_(make_eventfd()),
+      timer_(make_timer()),
       shared_(std::max(config.records, least_records), regions,
               std::clamp(config.chunk_bytes, least_chunk, wire::max_fragment)),
       peers_(static_cast<std::size_t>(owner.size())) {
   epoll_event e{};
   e.events = EPOLLIN;
-  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, doorbell_.get(), &e) != 0)
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, doorbell_.get(), &e) != 0 ||
+      ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, timer_.get(), &e) != 0)
     fail_errno(errno, "tcp: open lane {}: epoll_ctl", lane);
 }
 

@@ -55,6 +55,7 @@ class tcp_endpoint final : public endpoint {
     bool started = false;                            // connecting was begun
     std::array<connection*, wire::max_rails> out{};  // what is sent on; null: not connected
     std::array<bool, wire::max_rails> came{};        // the peer has connected on this rail
+    std::uint64_t grace_until_ms = 0;  // ending: a connection it made may still come; 0: none can
   };
   // A connection being made.
   struct attempt {
@@ -106,6 +107,10 @@ class tcp_endpoint final : public endpoint {
   void adopt(unique_fd fd, rank peer, int rail, bool ours) noexcept;
   void begin_loss(rank peer) noexcept;
   void finish_losses() noexcept;
+  [[nodiscard]] bool in_grace(rank peer) const noexcept;
+  [[nodiscard]] bool said_all(rank peer) const noexcept;
+  [[nodiscard]] bool losses_wait() const noexcept;
+  void take_last_words(connection& c) noexcept;
   void close_all(rank peer) noexcept;
   void bury() noexcept;
 
@@ -115,6 +120,7 @@ class tcp_endpoint final : public endpoint {
   const int size_;
   const std::uint64_t timeout_ms_;
   unique_fd epoll_, doorbell_;
+  unique_fd timer_;  // readable when a grace may be over
 
   // Owner thread only.
   shared_state shared_;

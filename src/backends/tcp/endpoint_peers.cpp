@@ -2,6 +2,7 @@
 #include <sys/epoll.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "backends/tcp/endpoint.h"
 #include "base/clock.h"
@@ -13,6 +14,9 @@ namespace {
 constexpr int most_tries = 3;
 // More than a socket holds: what has arrived when a peer is lost, not what it goes on sending.
 constexpr std::uint64_t last_words_bytes = 16 * 1024 * 1024;
+// A peer whose end we see on our connection may have said something on one of its own that is still
+// being proven: two that connect to each other at once do.
+constexpr std::uint64_t grace_ms = 300;
 
 std::uint64_t now_ms() noexcept {
   return now_ns() / 1'000'000;
@@ -127,7 +131,7 @@ void tcp_endpoint::take_given() noexcept {
 // `ours`: we made it, and it is in the epoll set already.
 void tcp_endpoint::adopt(unique_fd fd, rank peer, int rail, bool ours) noexcept {
   peer_state& p = state_of(peer);
-  if (p.is != peer_state::life::known) return;
+  if (p.is == peer_state::life::lost) return;
   tune(fd.get(), timeout_ms_);
   auto c = std::make_unique<connection>(std::move(fd), peer, rail, shared_);
   epoll_event e{};
@@ -139,6 +143,18 @@ void tcp_endpoint::adopt(unique_fd fd, rank peer, int rail, bool ours) noexcept 
   if (out == nullptr) out = c.get();
   conns_.push_back(std::move(c));
   ++room_made_;
+  if (p.is == peer_state::life::ending) {
+    p.grace_until_ms = 0;
+    take_last_words(*conns_.back());
+  }
+}
+
+// Only reads from now on, and not for ever.
+void tcp_endpoint::take_last_words(connection& c) noexcept {
+  c.mute = true;
+  c.read_limit = c.received + last_words_bytes;
+  c.out().discard();
+  if (!c.exhausted && !std::exchange(c.stalled, true)) stalled_.push_back(&c);
 }
 
 // From here on the peer only gets to finish what it had said.
@@ -147,25 +163,40 @@ void tcp_endpoint::begin_loss(rank peer) noexcept {
   if (p.is != peer_state::life::known) return;
   p.is = peer_state::life::ending;
   ending_.push_back(peer);
-  for (const auto& c : conns_) {
-    if (c->peer() != peer) continue;
-    c->mute = true;
-    c->read_limit = c->received + last_words_bytes;
-    c->out().discard();
-    if (!c->exhausted && !std::exchange(c->stalled, true)) stalled_.push_back(c.get());
+  const bool ours_only = std::ranges::none_of(p.came, std::identity{});
+  if (ours_only && p.out[0] != nullptr) {
+    p.grace_until_ms = now_ms() + grace_ms;
+    set_timer(timer_.get(), grace_ms);
   }
+  for (const auto& c : conns_) {
+    if (c->peer() == peer) take_last_words(*c);
+  }
+}
+
+bool tcp_endpoint::in_grace(rank peer) const noexcept {
+  const std::uint64_t until = peers_[static_cast<std::size_t>(peer)]->grace_until_ms;
+  return until != 0 && now_ms() < until;
+}
+
+bool tcp_endpoint::said_all(rank peer) const noexcept {
+  return std::ranges::all_of(conns_,
+                             [&](const auto& c) { return c->peer() != peer || c->exhausted; });
+}
+
+// True when there is nothing to do for the ending peers but to wait for the timer.
+bool tcp_endpoint::losses_wait() const noexcept {
+  return std::ranges::all_of(ending_, [&](rank peer) { return said_all(peer) && in_grace(peer); });
 }
 
 void tcp_endpoint::finish_losses() noexcept {
   if (ending_.empty()) return;
   std::erase_if(ending_, [&](rank peer) {
-    for (const auto& c : conns_) {
-      if (c->peer() == peer && !c->exhausted) return false;
-    }
+    if (!said_all(peer) || in_grace(peer)) return false;
     close_all(peer);
     lost_.push_back(peer);
     return true;
   });
+  set_timer(timer_.get(), losses_wait() && !ending_.empty() ? grace_ms : 0);
 }
 
 // Whatever is in flight to the peer ends, and its connections close.

@@ -6,7 +6,10 @@
 namespace heddle::backends::tcp {
 
 std::size_t tcp_endpoint::poll(std::span<event> out) noexcept {
-  if (conns_.empty() && attempts_.empty() && !was_given_.is_set() && nothing_to_tell()) return 0;
+  if (conns_.empty() && attempts_.empty() && ending_.empty() && !was_given_.is_set() &&
+      nothing_to_tell()) {
+    return 0;
+  }
   event_sink sink{out};
   ++polls_;
   bury();
@@ -23,7 +26,7 @@ std::size_t tcp_endpoint::poll(std::span<event> out) noexcept {
 }
 
 bool tcp_endpoint::nothing_to_tell() const noexcept {
-  return shared_.records.none_ended() && lost_.empty() && ending_.empty();
+  return shared_.records.none_ended() && lost_.empty() && losses_wait();
 }
 
 bool tcp_endpoint::arm() noexcept {
@@ -108,6 +111,8 @@ void tcp_endpoint::read(connection& c, event_sink& sink) noexcept {
   bool again = r == connection::reading::more;
   if (r == connection::reading::ended || r == connection::reading::broken) {
     c.exhausted = true;
+    (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, c.fd(),
+                      nullptr);  // its end would wake us for ever
     begin_loss(c.peer());
   } else if (c.mute) {
     c.exhausted = r == connection::reading::quiet || c.received >= c.read_limit;

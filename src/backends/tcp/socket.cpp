@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -147,6 +148,19 @@ unique_fd make_eventfd() {
   unique_fd fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!fd) fail_errno(errno, "tcp: eventfd");
   return fd;
+}
+
+unique_fd make_timer() {
+  unique_fd fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!fd) fail_errno(errno, "tcp: timerfd_create");
+  return fd;
+}
+
+void set_timer(int fd, std::uint64_t ms) noexcept {
+  itimerspec when{};
+  when.it_value.tv_sec = static_cast<time_t>(ms / 1000);
+  when.it_value.tv_nsec = static_cast<long>(ms % 1000) * 1'000'000;
+  (void)::timerfd_settime(fd, 0, &when, nullptr);
 }
 
 void signal_eventfd(int fd) noexcept {

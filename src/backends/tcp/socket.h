@@ -50,6 +50,10 @@ void close_softly(unique_fd fd) noexcept;
 [[nodiscard]] unique_fd make_epoll();
 [[nodiscard]] unique_fd make_eventfd();
 void signal_eventfd(int fd) noexcept;
+/// Throws error when there are no descriptors left. Readable from `ms` after set_timer() on until
+/// it is set again; 0 turns it off.
+[[nodiscard]] unique_fd make_timer();
+void set_timer(int fd, std::uint64_t ms) noexcept;
 void clear_eventfd(int fd) noexcept;
 
 }  // namespace heddle::backends::tcp
