@@ -74,9 +74,37 @@ int measure(const options& o) {
 }
 
 template <class E>
+std::vector<std::string> names_in(const std::map<std::string, E>& names) {
+  std::vector<std::string> result;
+  for (const auto& [name, value] : names) result.push_back(name);
+  return result;
+}
+
+template <class E>
 CLI::Option* add_choice(CLI::App& app, const char* name, E& into,
                         const std::map<std::string, E>& names, const char* help) {
-  return app.add_option(name, into, help)->transform(CLI::CheckedTransformer(names));
+  const auto set = [&into, &names](const std::string& chosen) { into = names.at(chosen); };
+  return app.add_option_function<std::string>(name, set, help)
+      ->check(CLI::IsMember(names_in(names)));
+}
+
+/// --compare: a list, in which "none" may stand for an empty one.
+void add_rivals(CLI::App& app, std::vector<rival>& into) {
+  const auto set = [&into](const std::vector<std::string>& chosen) {
+    into.clear();
+    for (const std::string& name : chosen) {
+      if (name != "none") into.push_back(rival_names().at(name));
+    }
+  };
+  std::vector<std::string> names = names_in(rival_names());
+  names.emplace_back("none");
+  app.add_option_function<std::vector<std::string>>(
+         "--compare", set,
+         "measure in turn with ucx_perftest, the machine's bare limit, or a pair of the job's "
+         "ranks")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(names));
 }
 
 void add_what(CLI::App& app, command_line& line) {
@@ -121,12 +149,7 @@ void add_how(CLI::App& app, command_line& line) {
   app.add_option("--time-ms", line.time_ms, "length of one round")
       ->check(CLI::Range(1, 60'000))
       ->capture_default_str();
-  app.add_option("--compare", o.rivals,
-                 "measure in turn with: ucx (ucx_perftest), bare (the machine's limit), pair "
-                 "(two of the job's ranks); none")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->transform(CLI::CheckedTransformer(rival_names()));
+  add_rivals(app, o.rivals);
   app.add_option("--ucx-test", o.ucx_test, "ucx_perftest's test to compare with, if not its own");
   app.add_option("--json", o.json_file, "write an array of records");
 }

@@ -89,13 +89,17 @@ contender ucx_contender(const context& c, const spec& s) {
   return outside_contender(c, "ucx", [runs] { return runs->next().seconds_per_op; });
 }
 
+std::function<double()> require_limit(const spec& s, const std::string& backend,
+                                      bare::core_pair cores) {
+  auto limit = bare_limit(s, backend, cores);
+  if (limit) return limit;
+  throw std::runtime_error(
+      fmt::format("there is no bare limit to compare {} {} of {} B over {} with", name_of(s.what),
+                  name_of(s.op), s.bytes, backend));
+}
+
 contender bare_contender(const context& c, const spec& s) {
-  auto limit = bare_limit(s, c.backend, c.pair());
-  if (!limit) {
-    throw std::runtime_error(fmt::format("there is no bare limit to compare {} {} over {} with",
-                                         name_of(s.what), name_of(s.op), c.backend));
-  }
-  return outside_contender(c, "bare", std::move(limit));
+  return outside_contender(c, "bare", require_limit(s, c.backend, c.pair()));
 }
 
 std::vector<contender> contenders_for(const context& c, const spec& s) {
@@ -164,6 +168,9 @@ void check_options(const options& o) {
     if (o.base.op == operation::fetch_add && bytes != 8) refuse("fetch-add works on 8 bytes");
     if (bytes == 0 && o.base.op == operation::put) refuse("a put needs at least one byte");
     if (bytes == 0 && o.base.what == kind::bandwidth) refuse("no bandwidth without bytes");
+    spec s = o.base;
+    s.bytes = bytes;
+    if (has(rival::bare) && o.backend != "auto") (void)require_limit(s, o.backend, {});
   }
 }
 
