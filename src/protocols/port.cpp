@@ -255,7 +255,7 @@ bool port::flush_link(link& l) {
     if (r->at == stage::backlog) r->at = stage::waiting;
     if (s != status::posted) end(*r, s);
   }
-  return true;
+  return l.lost || l.control.empty();  // what has ended may have had something to say to the peer
 }
 
 void port::flush_blocked() {
