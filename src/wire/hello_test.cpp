@@ -26,7 +26,8 @@ TEST(Hello, RefusesEveryOtherLengthVersionAndRange) {
     bad[at] ^= std::byte{0x08};
     return parse_hello(bad);
   };
-  for (const std::size_t at : {0u, 1u, 2u, 3u, 4u, 5u, 16u, 17u, 31u}) EXPECT_FALSE(changed(at)) << at;
+  for (const std::size_t at : {0u, 1u, 2u, 3u, 4u, 5u, 16u, 17u, 31u})
+    EXPECT_FALSE(changed(at)) << at;
   EXPECT_FALSE(parse_hello(encode({3, 1, 256, 0, {}})));
   EXPECT_FALSE(parse_hello(encode({3, 1, 0, 8, {}})));
   EXPECT_TRUE(changed(40));  // another nonce is another hello

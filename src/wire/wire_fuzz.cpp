@@ -1,6 +1,6 @@
 // wire_fuzz.cpp - libFuzzer target over everything that reads bytes of a tcp peer.
 //
-// First byte: what to feed. 0: hello. 1: one frame. Others: a stream, cut into pieces whose sizes
+// First byte: what to feed. 0: hello. 1: one frame. 2: an engine's message. Others: a stream, cut into pieces whose sizes
 // come from the input too.
 #include <algorithm>
 #include <cstdint>
@@ -9,6 +9,7 @@
 
 #include "wire/frame.h"
 #include "wire/hello.h"
+#include "wire/message.h"
 #include "wire/reassembler.h"
 
 namespace {
@@ -31,6 +32,15 @@ void feed_frame(input bytes) {
   const parsed p = parse_frame(bytes);
   if (p.is == verdict::frame) require(p.head.payload <= max_fragment);
   if (p.is == verdict::more) require(bytes.size() < max_header);
+}
+
+void feed_message(input bytes) {
+  message m;
+  if (!parse_message(bytes, m)) return;
+  require(m.handler < heddle::max_handlers && m.header.size() <= heddle::max_call_header);
+  require(m.payload.data() + m.payload.size() == bytes.data() + bytes.size());
+  const prefix again(m);  // what was parsed is printed back as it came
+  require(std::ranges::equal(again.bytes(), bytes.first(bytes.size() - m.payload.size())));
 }
 
 // Takes all frames out; returns how much of the last payload is still to come, or nothing: bad.
@@ -80,6 +90,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     feed_hello(bytes.subspan(1));
   } else if (which == 1) {
     feed_frame(bytes.subspan(1));
+  } else if (which == 2) {
+    feed_message(bytes.subspan(1));
   } else {
     feed_stream(bytes.subspan(1));
   }

@@ -48,8 +48,8 @@ class run_loop {
     return taken;
   }
 
-  static inline constinit thread_local run_loop* current_ =
-      nullptr;  // NOLINT: a member, per thread
+  // NOLINTNEXTLINE(readability-identifier-naming): a member like the others, one per thread
+  static inline constinit thread_local run_loop* current_ = nullptr;
   step* first_ = nullptr;
   step* last_ = nullptr;
 };
