@@ -1,0 +1,53 @@
+#!/bin/sh
+# two_hosts_test.sh HEDDLE - two ranks on two "hosts": network namespaces joined by two cables.
+#
+# The ranks must take each other for distant (tcp without being told), and large messages must use
+# both cables. Skipped (77) where namespaces may not be made.
+set -eu
+heddle=$1
+work=$(mktemp -d)
+left=hdl$$a right=hdl$$b
+
+clean() {
+  ip netns delete "$left" 2>/dev/null || :
+  ip netns delete "$right" 2>/dev/null || :
+  rm -rf "$work"
+}
+trap clean EXIT
+trap 'exit 1' INT TERM
+
+if ! ip netns add "$left" 2>"$work/why" || ! ip netns add "$right" 2>>"$work/why"; then
+  echo "skipped: network namespaces are not permitted here: $(cat "$work/why")"
+  exit 77
+fi
+for cable in 0 1; do
+  if ! ip -n "$left" link add "cable$cable" type veth peer name "cable$cable" netns "$right" \
+    2>"$work/why"; then
+    echo "skipped: veth pairs are not permitted here: $(cat "$work/why")"
+    exit 77
+  fi
+  ip -n "$left" address add "10.87.$cable.1/24" dev "cable$cable"
+  ip -n "$right" address add "10.87.$cable.2/24" dev "cable$cable"
+  for host in "$left" "$right"; do ip -n "$host" link set "cable$cable" up; done
+done
+for host in "$left" "$right"; do ip -n "$host" link set lo up; done
+
+# Bytes that a cable has carried out of the left host.
+carried() {
+  ip netns exec "$left" cat "/sys/class/net/cable$1/statistics/tx_bytes"
+}
+
+on_two_hosts() {
+  "$heddle" run -n 2 --env HEDDLE_TCP_IFACE=cable0,cable1 -- sh -c '
+    host=$1; [ "$HEDDLE_RANK" = 0 ] || host=$2; shift 2
+    exec ip netns exec "$host" "$@"' sh "$left" "$right" "$@"
+}
+
+on_two_hosts "$heddle" linktest --sizes 8,4M --messages 5 --repetitions 1 --output "$work/result"
+grep -q '"backend"' "$work/result/linktest.json"
+
+for cable in 0 1; do
+  bytes=$(carried "$cable")
+  echo "cable $cable carried $bytes bytes"
+  [ "$bytes" -gt 4000000 ] || { echo "cable $cable was hardly used"; exit 1; }
+done
