@@ -1,46 +1,26 @@
-// engine_test.cpp - every operation between ranks, over each backend, with verified results.
+// engine_memory_test.cpp - remote memory between ranks, over each way, with verified results.
 #include <gtest/gtest.h>
 #include <heddle/heddle.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstring>
 #include <numeric>
+#include <thread>
 #include <vector>
 
-#include "support/ranks.h"
+#include "support/engine_ways.h"
 
-namespace heddle {
+namespace heddle::test {
 namespace {
 
-using test::pattern;
-using test::run_ranks;
-using test::settings_for;
 using namespace std::chrono_literals;
 
-/// One way to get from rank to rank.
-struct way {
-  const char* name;
-  const char* backend;
-  const char* cma;
-};
+class EngineMemory : public Engine {};
+INSTANTIATE_TEST_SUITE_P(Ways, EngineMemory, all_ways(), name_of_way);
 
-class Engine : public testing::TestWithParam<way> {
- protected:
-  [[nodiscard]] settings config() const {
-    settings s = settings_for(GetParam().backend);
-    s.cma = GetParam().cma;
-    return s;
-  }
-};
-
-INSTANTIATE_TEST_SUITE_P(Ways, Engine,
-                         testing::Values(way{"shm", "shm", "auto"},
-                                         way{"shm_messages", "shm", "off"},
-                                         way{"tcp", "tcp", "auto"}),
-                         [](const auto& tested) { return tested.param.name; });
-
-TEST_P(Engine, PutsAndGetsReachSymmetricMemory) {
+TEST_P(EngineMemory, PutsAndGetsReachSymmetricMemory) {
   run_ranks(3, config(), [](world& w) {
     lane l(w);
     auto table = w.symmetric<std::uint64_t>(64);
@@ -60,7 +40,7 @@ TEST_P(Engine, PutsAndGetsReachSymmetricMemory) {
   });
 }
 
-TEST_P(Engine, PutsAndGetsOfAllSizesReachExposedMemory) {
+TEST_P(EngineMemory, PutsAndGetsOfAllSizesReachExposedMemory) {
   run_ranks(2, config(), [](world& w) {
     lane l(w);
     std::vector<std::byte> memory(3 << 20);
@@ -81,7 +61,7 @@ TEST_P(Engine, PutsAndGetsOfAllSizesReachExposedMemory) {
   });
 }
 
-TEST_P(Engine, AtomicsOfBothWidthsAddUpAcrossRanks) {
+TEST_P(EngineMemory, AtomicsOfBothWidthsAddUpAcrossRanks) {
   run_ranks(4, config(), [](world& w) {
     lane l(w);
     auto wide = w.symmetric<std::uint64_t>(1);
@@ -113,7 +93,7 @@ TEST_P(Engine, AtomicsOfBothWidthsAddUpAcrossRanks) {
   });
 }
 
-TEST_P(Engine, EveryAtomicDoesWhatItSays) {
+TEST_P(EngineMemory, EveryAtomicDoesWhatItSays) {
   run_ranks(2, config(), [](world& w) {
     lane l(w);
     auto word = w.symmetric<std::uint64_t>(1);
@@ -141,7 +121,7 @@ TEST_P(Engine, EveryAtomicDoesWhatItSays) {
   });
 }
 
-TEST_P(Engine, AccessesOutsideTheRegionOrWithoutTheRightAreRefusedAndChangeNothing) {
+TEST_P(EngineMemory, AccessesOutsideTheRegionOrWithoutTheRightAreRefusedAndChangeNothing) {
   run_ranks(2, config(), [](world& w) {
     lane l(w);
     auto table = w.symmetric<std::uint64_t>(4);
@@ -161,7 +141,7 @@ TEST_P(Engine, AccessesOutsideTheRegionOrWithoutTheRightAreRefusedAndChangeNothi
   });
 }
 
-TEST_P(Engine, AWithdrawnRegionAnswersWithdrawn) {
+TEST_P(EngineMemory, AWithdrawnRegionAnswersWithdrawn) {
   run_ranks(2, config(), [](world& w) {
     lane l(w);
     auto keys = w.symmetric<key>(2);
@@ -188,162 +168,6 @@ TEST_P(Engine, AWithdrawnRegionAnswersWithdrawn) {
   });
 }
 
-TEST_P(Engine, TaggedMessagesOfAllSizesArriveIntact) {
-  run_ranks(2, config(), [](world& w) {
-    lane l(w);
-    for (const std::size_t bytes : {0u, 1u, 100u, 5000u, 70'000u, 3'000'000u}) {
-      const auto data = pattern(bytes);
-      std::vector<std::byte> got(bytes + 1);
-      if (w.rank() == 0) {
-        ASSERT_EQ(l.send(1, 7, data), status::done);
-        const outcome o = l.recv(1, 8, got);
-        ASSERT_EQ(o.code, status::done);
-        ASSERT_EQ(o.bytes, bytes);
-      } else {
-        const outcome o = l.recv(0, 7, got);
-        ASSERT_EQ(o.code, status::done);
-        ASSERT_EQ(o.bytes, bytes);
-        ASSERT_EQ(l.send(0, 8, std::span(got).first(bytes)), status::done);
-      }
-      got.resize(bytes);
-      ASSERT_EQ(got, data) << bytes;
-    }
-  });
-}
-
-TEST_P(Engine, UnexpectedMessagesWaitAndMatchByTagAndSource) {
-  run_ranks(3, config(), [](world& w) {
-    lane l(w);
-    if (w.rank() != 0) {
-      for (std::uint64_t t = 0; t < 10; ++t) {
-        const std::uint64_t value = t * 10 + static_cast<std::uint64_t>(w.rank());
-        ASSERT_EQ(l.send(0, t, std::as_bytes(std::span(&value, 1))), status::done);
-      }
-      w.barrier();
-      return;
-    }
-    w.barrier();
-    std::uint64_t value = 0;
-    const auto into = std::as_writable_bytes(std::span(&value, 1));
-    outcome o = l.recv(2, 9, into);
-    EXPECT_EQ(value, 92u);
-    o = l.recv(any_source, tag_match{4, ~tag{0}}, into);
-    EXPECT_EQ(o.tag, 4u);
-    EXPECT_EQ(value, 40u + static_cast<std::uint64_t>(o.peer));
-    o = l.recv(1, any_tag, into);
-    EXPECT_EQ(o.tag, 0u);  // the oldest of rank 1
-    EXPECT_EQ(value, 1u);
-    o = l.recv(1, tag_match{1, 1}, into);  // odd tags
-    EXPECT_EQ(o.tag, 1u);
-  });
-}
-
-TEST_P(Engine, ALongMessageIsTruncatedAndSaysSo) {
-  run_ranks(2, config(), [](world& w) {
-    lane l(w);
-    for (const std::size_t bytes : {100u, 200'000u}) {
-      if (w.rank() == 0) {
-        EXPECT_EQ(l.send(1, 1, pattern(bytes)), status::done);
-      } else {
-        std::vector<std::byte> small(64);
-        const outcome o = l.recv(0, 1, small);
-        EXPECT_EQ(o.code, status::truncated);
-        EXPECT_EQ(o.bytes, 64u);
-        EXPECT_EQ(small, pattern(64));
-      }
-    }
-  });
-}
-
-TEST_P(Engine, ProbeSeesWithoutTakingAndCancelTakesBack) {
-  run_ranks(2, config(), [](world& w) {
-    lane l(w);
-    if (w.rank() == 1) {
-      EXPECT_EQ(l.send(0, 5, pattern(33)), status::done);
-      w.barrier();
-      return;
-    }
-    w.barrier();
-    outcome seen;
-    while (l.try_probe(1, 5, seen) != status::done) l.poll();
-    EXPECT_EQ(seen.bytes, 33u);
-    std::vector<std::byte> got(33), never(8);
-    EXPECT_EQ(l.recv(1, 5, got).code, status::done);
-    flag f;
-    ASSERT_EQ(l.try_recv(1, 6, never, f), status::posted);
-    status s = status::busy_lane;
-    while (s == status::busy_lane) s = l.try_cancel(f);
-    EXPECT_EQ(s, status::done);
-    EXPECT_EQ(l.wait(f), status::canceled);
-    EXPECT_EQ(l.try_probe(1, any_tag, seen), status::not_found);
-  });
-}
-
-struct call_log {
-  std::atomic<int> calls{0};
-  std::atomic<std::uint64_t> bytes{0};
-  std::atomic<bool> good{true};
-};
-
-void on_call(void* context, lane&, const call_message& m) noexcept {
-  auto& log = *static_cast<call_log*>(context);
-  if (m.header.size() != 4 || !std::ranges::equal(m.payload, pattern(m.payload.size())))
-    log.good = false;
-  log.bytes += m.payload.size();
-  ++log.calls;
-}
-
-TEST_P(Engine, ActiveMessagesRunTheirHandlerWithHeaderAndPayloadOfAnySize) {
-  std::vector<call_log> logs(2);
-  run_ranks(2, config(), [&](world& w) {
-    lane l(w);
-    call_log& log = logs[static_cast<std::size_t>(w.rank())];
-    w.set_handler(3, on_call, &log);
-    w.barrier();
-    const std::uint32_t header = 42;
-    std::uint64_t sent = 0;
-    int count = 0;
-    for (const std::size_t bytes : {0u, 8u, 3000u, 100'000u, 2'000'000u}) {
-      EXPECT_EQ(l.call(1 - w.rank(), 3, std::as_bytes(std::span(&header, 1)), pattern(bytes)),
-                status::done);
-      sent += bytes;
-      ++count;
-    }
-    const auto end = std::chrono::steady_clock::now() + 10s;
-    while (log.calls != count && std::chrono::steady_clock::now() < end) l.poll();
-    EXPECT_EQ(log.calls, count);
-    EXPECT_EQ(log.bytes, sent);
-    EXPECT_TRUE(log.good);
-  });
-}
-
-void reply(void*, lane& here, const call_message& m) noexcept {
-  while (is_busy(here.try_call(m.source, 2, m.header, m.payload))) {
-  }
-}
-void count_reply(void* context, lane&, const call_message& m) noexcept {
-  std::uint64_t v = 0;
-  std::memcpy(&v, m.header.data(), sizeof v);
-  *static_cast<std::atomic<std::uint64_t>*>(context) += v;
-}
-
-TEST_P(Engine, HandlersMayAnswer) {
-  run_ranks(2, config(), [](world& w) {
-    lane l(w);
-    std::atomic<std::uint64_t> sum{0};
-    w.set_handler(1, reply);
-    w.set_handler(2, count_reply, &sum);
-    w.barrier();
-    for (std::uint64_t i = 1; i <= 500; ++i) {
-      ASSERT_EQ(l.call(1 - w.rank(), 1, std::as_bytes(std::span(&i, 1)), {}), status::done);
-    }
-    const auto end = std::chrono::steady_clock::now() + 10s;
-    while (sum != 500 * 501 / 2 && std::chrono::steady_clock::now() < end) l.poll();
-    EXPECT_EQ(sum, 500u * 501 / 2);
-    w.barrier();
-  });
-}
-
 struct notified {
   std::span<std::uint64_t> data;
   std::atomic<int> good{0};
@@ -355,7 +179,7 @@ void on_notify(void* context, lane&, const call_message& m) noexcept {
   if (n.data[value] == value + 1) ++n.good;
 }
 
-TEST_P(Engine, APutIsVisibleWhenItsNotificationArrives) {
+TEST_P(EngineMemory, APutIsVisibleWhenItsNotificationArrives) {
   run_ranks(2, config(), [](world& w) {
     lane l(w);
     auto table = w.symmetric<std::uint64_t>(100);
@@ -384,7 +208,7 @@ TEST_P(Engine, APutIsVisibleWhenItsNotificationArrives) {
   });
 }
 
-TEST_P(Engine, EverythingProgressesWhileTheTargetComputes) {
+TEST_P(EngineMemory, EverythingProgressesWhileTheTargetComputes) {
   run_ranks(2, config(), [](world& w) {
     lane l(w);
     std::vector<std::uint64_t> own(8, 1);
@@ -411,33 +235,7 @@ TEST_P(Engine, EverythingProgressesWhileTheTargetComputes) {
   });
 }
 
-TEST_P(Engine, ManyThreadsShareOneLane) {
-  run_ranks(2, config(), [](world& w) {
-    lane l(w);
-    constexpr std::uint64_t threads = 4, messages = 500;
-    std::vector<std::thread> team;
-    std::atomic<std::uint64_t> sum{0};
-    for (std::uint64_t t = 0; t < threads; ++t) {
-      team.emplace_back([&, t] {
-        for (std::uint64_t i = 0; i < messages; ++i) {
-          std::uint64_t out = i, in = ~0ull;
-          flag f;
-          while (
-              is_busy(l.try_recv(1 - w.rank(), t, std::as_writable_bytes(std::span(&in, 1)), f))) {
-          }
-          ASSERT_EQ(l.send(1 - w.rank(), t, std::as_bytes(std::span(&out, 1))), status::done);
-          ASSERT_EQ(l.wait(f), status::done);
-          ASSERT_EQ(in, i);
-          sum += in;
-        }
-      });
-    }
-    for (auto& t : team) t.join();
-    EXPECT_EQ(sum, threads * messages * (messages - 1) / 2);
-  });
-}
-
-TEST_P(Engine, FlushWaitsForEveryPut) {
+TEST_P(EngineMemory, FlushWaitsForEveryPut) {
   run_ranks(2, config(), [](world& w) {
     lane l(w);
     std::vector<std::uint64_t> own(1000);
@@ -460,26 +258,5 @@ TEST_P(Engine, FlushWaitsForEveryPut) {
   });
 }
 
-TEST_P(Engine, AReceiveFromARankThatEndsIsPeerLost) {
-  settings s = config();
-  s.peer_timeout_ms = 1000;
-  auto sessions = bootstrap::local_group(2);
-  std::thread other([&] {
-    world w(engine::make_world(std::move(sessions[1]), s));
-    lane l(w);
-    std::uint64_t x = 0;
-    EXPECT_EQ(l.recv(0, 1, std::as_writable_bytes(std::span(&x, 1))).code, status::done);
-  });
-  world w(engine::make_world(std::move(sessions[0]), s));
-  lane l(w);
-  std::uint64_t x = 0;
-  flag f;
-  ASSERT_EQ(l.try_recv(1, 1, std::as_writable_bytes(std::span(&x, 1)), f), status::posted);
-  EXPECT_EQ(l.send(1, 1, std::as_bytes(std::span(&x, 1))), status::done);
-  EXPECT_TRUE(l.wait_for(f, 10s));
-  EXPECT_EQ(f.result().code, status::peer_lost);
-  other.join();
-}
-
 }  // namespace
-}  // namespace heddle
+}  // namespace heddle::test
