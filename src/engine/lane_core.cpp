@@ -55,7 +55,11 @@ status lane_core::submit(const protocols::command& c) noexcept {
   status s = status::posted;
   if (hold_.try_acquire()) {
     if (commands_.front() != nullptr) drain(batch);  // whoever queued before us goes first
-    s = port_.execute(c, batch);
+    if (commands_.empty()) [[likely]] {
+      s = port_.execute(c, batch);
+    } else if (!commands_.try_push(c)) {  // behind a command claimed but not published yet
+      s = status::busy_queue;
+    }
     release(batch);
   } else {
     if (port_.in_flight_hint() >= where_.config->records) return status::busy_records;

@@ -75,6 +75,13 @@ class mpsc_ring {
     cells_[head & mask_].turn.store(head + mask_ + 1, std::memory_order_release);  // R2 pairs A1
     head_.store(head + 1, std::memory_order_relaxed);  // relaxed: for ready(), which is a look
   }
+  /// The consumer: nothing is queued, nor claimed by a producer that has yet to publish it. A
+  /// thread sees its own claims at least, so what it queued is never overtaken by what it does
+  /// next.
+  [[nodiscard]] bool empty() const noexcept {
+    // Relaxed: a thread's own claims are ordered before by itself; others' need no order.
+    return head_.load(std::memory_order_relaxed) == tail_.load(std::memory_order_relaxed);
+  }
   /// Any thread: a value was ready when it looked. For the check after a release (full_fence()).
   [[nodiscard]] bool ready() const noexcept {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);

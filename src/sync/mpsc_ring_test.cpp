@@ -28,6 +28,15 @@ TEST(MpscRing, RefusesWhenFullThenReusesTheFreedCell) {
   EXPECT_FALSE(ring.ready());
 }
 
+TEST(MpscRing, IsEmptyOnlyWhenNothingIsQueued) {
+  mpsc_ring<int> ring(4);
+  EXPECT_TRUE(ring.empty());
+  ASSERT_TRUE(ring.try_push(1));
+  EXPECT_FALSE(ring.empty());
+  ring.pop();
+  EXPECT_TRUE(ring.empty());
+}
+
 TEST(MpscRing, GoesOnWhenItsPositionsWrapAround) {
   mpsc_ring<int> ring(2, ~std::uint64_t{0} - 3);
   for (int v = 0; v < 20; ++v) {
