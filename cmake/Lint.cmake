@@ -4,7 +4,7 @@
 #   check-sizes     names files that have grown beyond 400 lines
 # and in the preset lint also
 #   check-headers   each header compiles alone
-#   check-tidy      clang-tidy over every source but tests
+#   check-tidy      clang-tidy over the library's sources
 
 file(GLOB_RECURSE HEDDLE_HEADERS CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
      include/*.h src/*.h tools/*.h bench/*.h tests/*.h examples/*.h)
@@ -57,23 +57,7 @@ target_link_libraries(heddle_header_probes PRIVATE heddle_warnings fmt::fmt spdl
 set_target_properties(heddle_header_probes PROPERTIES CXX_CLANG_TIDY "")
 add_custom_target(check-headers DEPENDS heddle_header_probes)
 
-# Every compilation here fails on what clang-tidy finds, so building everything is the check.
-function(heddle_compiled_targets folder out)
-  get_property(found DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
-  get_property(below DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
-  foreach(sub ${below})
-    heddle_compiled_targets(${sub} more)
-    list(APPEND found ${more})
-  endforeach()
-  set(${out} ${found} PARENT_SCOPE)
-endfunction()
-heddle_compiled_targets(${CMAKE_SOURCE_DIR} targets)
-add_custom_target(check-tidy)
-foreach(target ${targets})
-  get_target_property(type ${target} TYPE)
-  if(type MATCHES "^(STATIC|SHARED|MODULE|OBJECT)_LIBRARY|EXECUTABLE"
-     AND NOT target STREQUAL "heddle_header_probes")
-    add_dependencies(check-tidy ${target})
-  endif()
-endforeach()
+# Every compilation here fails on what clang-tidy finds, so building is the check: the library here,
+# which CI can afford; `cmake --build --preset lint --target all` does the programs as well.
+add_custom_target(check-tidy DEPENDS heddle)
 add_dependencies(lint check-headers check-tidy)
