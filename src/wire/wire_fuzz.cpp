@@ -1,7 +1,7 @@
 // wire_fuzz.cpp - libFuzzer target over everything that reads bytes of a tcp peer.
 //
-// First byte: what to feed. 0: hello. 1: one frame. 2: an engine's message. Others: a stream, cut into pieces whose sizes
-// come from the input too.
+// First byte: what to feed. 0: hello. 1: one frame. 2: an engine's message. Others: a stream, cut
+// into pieces whose sizes come from the input too.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
