@@ -18,14 +18,16 @@ struct region_facts {
 
 /// One slot of the table in a control segment; zero-filled memory is an empty slot.
 ///
-/// The state word is {generation, closing bit, users}. A peer that copies straight into the owner's
-/// memory enters before and leaves after each piece; the owner closes the slot and waits, for a
-/// bounded time, until nobody is inside. Publishing starts the count anew under another generation,
-/// so a user that died inside cannot be counted twice.
+/// The state word is {generation, closing bit, users}. A peer that copies straight from or into the
+/// owner's memory enters before and leaves after each piece, and learns then whether the region was
+/// closed under it. The owner closes the slot and, when peers may write, waits for a bounded time
+/// until nobody is inside. Publishing starts the count anew under another generation, so a user
+/// that died inside cannot be counted twice.
 class alignas(64) shared_region {
  public:
   /// Owner. The slot is empty; `generation` is not 0 and not the one before.
   void publish(std::uint32_t generation, const region_facts& facts) noexcept {
+    std::atomic_thread_fence(std::memory_order_release);  // F4 pairs with F3: cleared, then reused
     // Relaxed, all four: published by R1.
     address_.store(facts.address, std::memory_order_relaxed);
     bytes_.store(facts.bytes, std::memory_order_relaxed);
@@ -37,7 +39,12 @@ class alignas(64) shared_region {
   /// Owner. Lets nobody in from now on.
   void close() noexcept {
     live_.set(0);
-    state_.fetch_or(closing, std::memory_order_relaxed);  // relaxed: A2 does the rest
+    state_.fetch_or(closing, std::memory_order_relaxed);  // relaxed: A2 and F1 do the rest
+    std::atomic_thread_fence(std::memory_order_release);  // F1 pairs with F2: closed, then reused
+  }
+  /// Owner: nobody writes here, so that those inside may be left to themselves.
+  [[nodiscard]] bool only_read() const noexcept {
+    return allowed_.load(std::memory_order_relaxed) == rights::read;  // relaxed: our own store
   }
   /// Owner, after close(): nobody is inside.
   [[nodiscard]] bool quiet() const noexcept {
@@ -54,19 +61,24 @@ class alignas(64) shared_region {
       if ((seen & users) == users) return false;
     } while (!state_.compare_exchange_weak(seen, seen + 1, std::memory_order_acquire,
                                            std::memory_order_relaxed));  // A1 pairs with R1
-    // Relaxed, all four: made visible by A1, unchanged until leave().
+    // Relaxed, all four: made visible by A1.
     facts.address = address_.load(std::memory_order_relaxed);
     facts.bytes = bytes_.load(std::memory_order_relaxed);
     facts.allowed = allowed_.load(std::memory_order_relaxed);
     facts.memfd = memfd_.load(std::memory_order_relaxed);
-    return true;
+    // The owner may not have waited for us: then these may be facts of the slot's next region.
+    std::atomic_thread_fence(std::memory_order_acquire);  // F3 pairs with F4
+    return state_.load(std::memory_order_relaxed) >> 32 == generation;
   }
-  void leave(std::uint32_t generation) noexcept {
+  /// Peer. False: withdrawn meanwhile; what was read may be what the owner wrote later.
+  [[nodiscard]] bool leave(std::uint32_t generation) noexcept {
+    std::atomic_thread_fence(std::memory_order_acquire);  // F2 pairs with F1: read, then looked
     std::uint64_t seen = state_.load(std::memory_order_relaxed);  // a guess; the exchange checks it
     do {
-      if (seen >> 32 != generation || (seen & users) == 0) return;  // published anew meanwhile
+      if (seen >> 32 != generation || (seen & users) == 0) return false;  // published anew
     } while (!state_.compare_exchange_weak(seen, seen - 1, std::memory_order_release,
                                            std::memory_order_relaxed));  // R2 pairs with A2
+    return (seen & closing) == 0;
   }
 
   /// The word that direct operations check; a finder of the owner's death sets it to 0.

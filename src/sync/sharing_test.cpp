@@ -105,8 +105,19 @@ TEST(SharedRegion, LetsPeersInOnlyUnderItsGeneration) {
   EXPECT_FALSE(slot.live().is(5));
   EXPECT_FALSE(slot.quiet());
   EXPECT_FALSE(slot.try_enter(5, facts));
-  slot.leave(5);
+  EXPECT_FALSE(slot.leave(5));
   EXPECT_TRUE(slot.quiet());
+}
+
+TEST(SharedRegion, TellsAUserThatLeavesWhetherTheRegionWasStillThere) {
+  shared_region slot;
+  region_facts facts;
+  slot.publish(5, {});
+  ASSERT_TRUE(slot.try_enter(5, facts));
+  EXPECT_TRUE(slot.leave(5));
+  ASSERT_TRUE(slot.try_enter(5, facts));
+  slot.close();
+  EXPECT_FALSE(slot.leave(5));
 }
 
 TEST(SharedRegion, ForgetsAUserThatNeverLeftWhenItIsPublishedAnew) {
@@ -117,10 +128,10 @@ TEST(SharedRegion, ForgetsAUserThatNeverLeftWhenItIsPublishedAnew) {
   slot.close();
   slot.clear();
   slot.publish(2, {});
-  slot.leave(1);  // late: must not count
+  EXPECT_FALSE(slot.leave(1));  // late: must not count
   ASSERT_TRUE(slot.try_enter(2, facts));
-  slot.leave(2);
-  slot.leave(2);  // one too many: must not go below none
+  EXPECT_TRUE(slot.leave(2));
+  EXPECT_FALSE(slot.leave(2));  // one too many: must not go below none
   slot.close();
   EXPECT_TRUE(slot.quiet());
 }

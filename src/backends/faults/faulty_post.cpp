@@ -18,7 +18,6 @@ faulty_endpoint::faulty_endpoint(std::unique_ptr<endpoint> inner, const fault_pl
       random_(plan.seed + static_cast<std::uint64_t>(lane) * 0x51ed2701) {}
 
 post_result faulty_endpoint::post(std::span<op> ops) noexcept {
-  turned_away_ = starved_ = starved_told_ = false;
   std::size_t begin = 0;  // ops[begin..i) go on together
   for (std::size_t i = 0; i < ops.size(); ++i) {
     const fate f = decide(ops[i]);
@@ -58,7 +57,7 @@ status faulty_endpoint::pass_on(std::span<op> ops, std::size_t& begin, std::size
   const post_result r = inner_->post(ops.subspan(begin, end - begin));
   begin += r.accepted;
   if (begin == end) return status::done;
-  turned_away_ = r.reason == status::busy_queue;
+  turned_away_ |= r.reason == status::busy_queue;
   return r.reason;
 }
 

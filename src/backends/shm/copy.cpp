@@ -11,7 +11,7 @@ namespace heddle::backends::shm {
 
 namespace {
 
-/// The owner of a region waits for the piece under way before it withdraws.
+/// The owner of a region that may be written waits for the piece under way before it withdraws.
 constexpr std::uint64_t piece_bytes = 8 * 1024 * 1024;
 
 status status_of(int code) noexcept {
@@ -67,7 +67,7 @@ status move_inside(sync::shared_region& slot, const op& what, peer_process& peer
   // Asked each time: the number of an ended process may already be another's.
   if (code == status::done && peer.is_gone()) code = status::peer_lost;
   if (code == status::done) code = move(peer.pid(), what.kind, p);
-  slot.leave(what.region.generation);
+  if (!slot.leave(what.region.generation) && code == status::done) code = status::withdrawn;
   return code;
 }
 

@@ -10,7 +10,8 @@ namespace heddle::backends::shm {
 
 namespace {
 
-/// A peer is inside a region for one piece of a copy. One that takes longer has died there.
+/// A peer is inside a region for one piece of a copy. One that takes longer has died or was stopped
+/// there.
 constexpr auto longest_stay = std::chrono::seconds(1);
 
 }  // namespace
@@ -34,7 +35,7 @@ void shm_device::withdraw(const local_region& region) noexcept {
   if (region.ref.slot >= region_table::slots) return;
   sync::shared_region& slot = memory().regions[region.ref.slot];
   slot.close();
-  if (!slot.quiet()) {
+  if (!slot.only_read()) {
     const auto give_up = std::chrono::steady_clock::now() + longest_stay;
     while (!slot.quiet() && std::chrono::steady_clock::now() < give_up) std::this_thread::yield();
   }
@@ -85,10 +86,10 @@ std::shared_ptr<shm_device::imported> shm_device::map_region(
       found->memory = mapping(file.get(), facts.bytes, name);
     }
   } catch (...) {
-    slot.leave(region.generation);
+    (void)slot.leave(region.generation);
     throw;
   }
-  slot.leave(region.generation);
+  if (!slot.leave(region.generation)) throw error(name + " was withdrawn meanwhile");
   return found;
 }
 
