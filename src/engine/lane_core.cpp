@@ -90,8 +90,8 @@ void lane_core::drain(delivery_batch& batch) noexcept {
 void lane_core::release(delivery_batch& batch) noexcept {
   do {
     if (commands_.front() != nullptr) drain(batch);
-    if (armed_ && port_.unsent()) {
-      armed_ = false;
+    if ((armed_ || telling_) && port_.unsent()) {  // nobody counts on having to send it
+      armed_ = telling_ = false;
       helper_.nudge();
     }
     hold_.release();

@@ -68,9 +68,10 @@ transferred transmit(int fd, std::span<const std::byte> from) noexcept {
   return attempt([&] { return ::send(fd, from.data(), from.size(), MSG_DONTWAIT | MSG_NOSIGNAL); });
 }
 
-transferred transmit(int fd, std::span<iovec> from) noexcept {
+transferred transmit(int fd, std::span<iovec> from, bool more) noexcept {
   const msghdr m = message_of(from);
-  return attempt([&] { return ::sendmsg(fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL); });
+  const int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0);
+  return attempt([&] { return ::sendmsg(fd, &m, flags); });
 }
 
 unique_fd listen_at(rail_address& where) {
