@@ -20,7 +20,7 @@ struct settings {
   std::size_t ring_bytes = 256 * 1024;     ///< HEDDLE_SHM_RING_BYTES: per pair, lane, direction
   std::size_t credit_bytes = 1024 * 1024;  ///< HEDDLE_CREDIT_BYTES: unexpected, per peer and lane
   std::size_t records = 4096;              ///< HEDDLE_RECORDS: operations in flight per lane
-  std::size_t chunk_bytes = 128 * 1024;    ///< HEDDLE_TCP_CHUNK_BYTES: of large transfers
+  std::size_t chunk_bytes = 1024 * 1024;   ///< HEDDLE_TCP_CHUNK_BYTES: of large transfers
   std::uint64_t peer_timeout_ms = 30'000;  ///< HEDDLE_PEER_TIMEOUT_MS
   std::uint64_t linger_ms = 2'000;         ///< HEDDLE_LINGER_MS: flushing at the world's end
   std::uint64_t spin_us = 50;              ///< HEDDLE_SPIN_US: polling before a wait sleeps

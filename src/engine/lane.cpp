@@ -14,6 +14,11 @@ namespace {
 using protocols::command;
 using protocols::command_kind;
 
+/// What a command moves away is never written, but command::memory has one type for both ways.
+std::span<std::byte> only_read(std::span<const std::byte> data) noexcept {
+  return {const_cast<std::byte*>(data.data()), data.size()};
+}
+
 command access_command(command_kind kind, remote_address at, completion c) noexcept {
   command made;
   made.kind = kind;
@@ -66,13 +71,13 @@ std::uint64_t lane::next_collective() noexcept {
 
 status lane::post_put(std::span<const std::byte> from, remote_address to, completion c) noexcept {
   command made = access_command(command_kind::put, to, c);
-  made.data = from;
+  made.memory = only_read(from);
   return core_->submit(made);
 }
 
 status lane::post_get(std::span<std::byte> into, remote_address from, completion c) noexcept {
   command made = access_command(command_kind::get, from, c);
-  made.into = into;
+  made.memory = into;
   return core_->submit(made);
 }
 
@@ -83,7 +88,7 @@ status lane::post_atomic(atomic_op op, remote_address at, std::size_t width, std
   made.width = static_cast<std::uint8_t>(width);
   made.operand = operand;
   made.compare = compare;
-  if (old != nullptr) made.into = {static_cast<std::byte*>(old), width};
+  if (old != nullptr) made.memory = {static_cast<std::byte*>(old), width};
   return core_->submit(made);
 }
 
@@ -91,7 +96,7 @@ status lane::try_put_notify(std::span<const std::byte> from, remote_address to, 
                             std::uint64_t value, completion c) noexcept {
   if (notify >= max_handlers) return status::invalid;
   command made = access_command(command_kind::put_notify, to, c);
-  made.data = from;
+  made.memory = only_read(from);
   made.handler = notify;
   made.operand = value;
   return core_->submit(made);
@@ -100,14 +105,14 @@ status lane::try_put_notify(std::span<const std::byte> from, remote_address to, 
 status lane::try_send(rank to, tag t, std::span<const std::byte> data, completion c) noexcept {
   command made = message_command(command_kind::send, to, c);
   made.match = t;
-  made.data = data;
+  made.memory = only_read(data);
   return core_->submit(made);
 }
 
 status lane::try_recv(rank from, tag_match t, std::span<std::byte> into, completion c) noexcept {
   command made = message_command(command_kind::recv, from, c);
   made.match = t;
-  made.into = into;
+  made.memory = into;
   return core_->submit(made);
 }
 
@@ -124,7 +129,7 @@ status lane::try_call(rank to, handler_id h, std::span<const std::byte> header,
   command made = message_command(command_kind::call, to, c);
   made.handler = h;
   made.header = header;
-  made.data = payload;
+  made.memory = only_read(payload);
   return core_->submit(made);
 }
 

@@ -16,16 +16,24 @@ namespace heddle::engine {
 namespace {
 
 using protocols::delivery_batch;
+using pushed = sync::combining_queue<protocols::command>::pushed;
 
 constexpr std::size_t queue_capacity = 1024;
 /// Commands one thread executes for others before the executor has to take over.
-constexpr int drain_limit = 1024;
-/// Polls between two looks at the clock while spinning.
-constexpr int polls_per_look = 32;
+constexpr std::size_t drain_limit = 256;
+/// Polls between two looks at the clock while waiting; as long the lane is held.
+constexpr int polls_per_turn = 32;
 /// A sleeper looks again after this long even when nothing wakes it.
 constexpr std::uint64_t backstop_ns = 100'000'000;
 /// How often maintain() tries to get hold of a busy lane.
 constexpr int hold_attempts = 256;
+
+/// Data on the way is waited for awake as long as it may take at 4 GB/s: to sleep and be woken in
+/// the middle of a copy costs more than the rest of it.
+std::uint64_t time_to_move(std::uint64_t bytes) noexcept {
+  constexpr std::uint64_t longest_ns = 1'000'000;
+  return std::min(bytes / 4, longest_ns);
+}
 
 }  // namespace
 
@@ -53,68 +61,62 @@ bool lane_core::arm() noexcept {
 status lane_core::submit(const protocols::command& c) noexcept {
   delivery_batch& batch = delivery_batch::mine();
   status s = status::posted;
-  if (hold_.try_acquire()) {
-    if (commands_.front() != nullptr) drain(batch);  // whoever queued before us goes first
-    if (commands_.empty()) [[likely]] {
+  if (commands_.try_hold()) {
+    // Whoever queued before us goes first, we ourselves perhaps.
+    if (!commands_.pending() || drain(batch)) [[likely]] {
       s = port_.execute(c, batch);
-    } else if (!commands_.try_push(c)) {  // behind a command claimed but not published yet
+    } else if (commands_.push(c) == pushed::full) {
       s = status::busy_queue;
     }
     release(batch);
   } else {
     if (port_.in_flight_hint() >= where_.config->records) return status::busy_records;
-    if (!commands_.try_push(c)) return status::busy_queue;
-    sync::full_fence();  // pairs with the one in release()
-    if (hold_.try_acquire()) release(batch);
+    const pushed how = commands_.push(c);
+    if (how == pushed::full) return status::busy_queue;
+    if (how == pushed::held) release(batch);
   }
   batch.run();
   return s;
 }
 
-void lane_core::drain(delivery_batch& batch) noexcept {
-  int left = drain_limit;
-  while (const protocols::command* next = commands_.front()) {
-    if (--left == 0) {
-      armed_ = false;
-      helper_.nudge();
-      return;
-    }
-    const protocols::command c = *next;
-    commands_.pop();
-    port_.execute_accepted(c, batch);
-  }
+/// False: a thread has executed enough for others, and the executor has to take over.
+bool lane_core::drain(delivery_batch& batch) noexcept {
+  return commands_.drain(drain_limit,
+                         [&](const protocols::command& c) { port_.execute_accepted(c, batch); });
 }
 
-/// Empties the queue, lets go, and looks once more: a command published before we let go is seen
-/// here, one published after finds the lane free.
+/// Lets go when nothing is queued, or the executor was told.
 void lane_core::release(delivery_batch& batch) noexcept {
   do {
-    if (commands_.front() != nullptr) drain(batch);
-    if ((armed_ || telling_) && port_.unsent()) {  // nobody counts on having to send it
+    const bool all = !commands_.pending() || drain(batch);
+    if (!all || ((armed_ || telling_) && port_.unsent())) {  // nobody counts on having to do it
       armed_ = telling_ = false;
       helper_.nudge();
     }
-    hold_.release();
-    sync::full_fence();  // pairs with the one in submit()
-  } while (commands_.ready() && hold_.try_acquire());
+    if (!all) return commands_.let_go();
+  } while (!commands_.release());
+}
+
+/// The program drives the lane itself: what the executor counted on is no longer armed.
+void lane_core::program_polls() noexcept {
+  ++polls_;
+  if (std::exchange(armed_, false)) helper_.nudge();
 }
 
 std::size_t lane_core::poll() noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (batch.running() || !hold_.try_acquire()) return 0;
+  if (batch.running() || !commands_.try_hold()) return 0;
   const std::size_t events = advance(batch);
-  ++polls_;
-  if (std::exchange(armed_, false)) helper_.nudge();  // what it counted on is no longer armed
+  program_polls();
   release(batch);
   return events + batch.run();
 }
 
 status lane_core::probe(rank source, const tag_match& match, outcome& found) noexcept {
-  if (!hold_.try_acquire()) return status::busy_lane;
+  if (!commands_.try_hold()) return status::busy_lane;
   delivery_batch& batch = delivery_batch::mine();
   advance(batch);
-  ++polls_;
-  if (std::exchange(armed_, false)) helper_.nudge();
+  program_polls();
   const status s = port_.probe(source, match, found);
   release(batch);
   batch.run();
@@ -122,9 +124,9 @@ status lane_core::probe(rank source, const tag_match& match, outcome& found) noe
 }
 
 status lane_core::cancel(const completion& which) noexcept {
-  if (!hold_.try_acquire()) return status::busy_lane;
+  if (!commands_.try_hold()) return status::busy_lane;
   delivery_batch& batch = delivery_batch::mine();
-  drain(batch);
+  (void)drain(batch);  // the receive itself may be queued
   const status s = port_.cancel(which, batch);
   release(batch);
   batch.run();
@@ -148,24 +150,37 @@ bool lane_core::wait(detail::signal& s, std::uint64_t target, std::uint64_t dead
 bool lane_core::spin(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept {
   std::uint64_t end = 0;
   for (;;) {
-    std::size_t events = 0;
-    for (int i = 0; i < polls_per_look; ++i) {
-      if (s.count() >= target) return true;
-      const std::size_t now = poll();
-      if (now == 0 && hold_.held()) sync::relax();
-      events += now;
-    }
+    const std::size_t events = drive(s, target);
+    if (s.count() >= target) return true;
     const std::uint64_t now = now_ns();
-    if (end == 0 || events != 0) end = now + spin_ns_;
-    if (now >= end || (deadline_ns != 0 && now >= deadline_ns)) return s.count() >= target;
+    if (end == 0 || events != 0) end = now + spin_ns_ + time_to_move(port_.bytes_hint());
+    if (now >= end || (deadline_ns != 0 && now >= deadline_ns)) return false;
   }
+}
+
+/// A turn of polling. The lane is held throughout, so that an empty poll costs no exchange and what
+/// others want is executed at once, until there is something to deliver. Returns the events.
+std::size_t lane_core::drive(const detail::signal& s, std::uint64_t target) noexcept {
+  delivery_batch& batch = delivery_batch::mine();
+  if (batch.running() || !commands_.try_hold()) {  // someone else drives: its turn raises s
+    for (int i = 0; i < polls_per_turn && s.count() < target; ++i) sync::relax();
+    return 0;
+  }
+  program_polls();
+  std::size_t events = 0;
+  for (int i = 0; i < polls_per_turn && batch.empty() && s.count() < target; ++i) {
+    events += advance(batch);
+    if (commands_.pending() && !drain(batch)) break;
+  }
+  release(batch);
+  return events + batch.run();
 }
 
 /// Gets the lane ready for this thread to sleep on its descriptors. False: there is work, or
 /// another thread drives the lane and will wake us by the signal we watch.
 bool lane_core::prepare_wait() noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (batch.running() || !hold_.try_acquire()) return false;
+  if (batch.running() || !commands_.try_hold()) return false;
   const bool idle = advance(batch) == 0 && arm();
   if (idle) sleepers_.add(1);
   release(batch);
@@ -201,7 +216,7 @@ void lane_core::sleep_until_event(std::uint64_t deadline_ns) noexcept {
 
 std::size_t lane_core::progress() noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (!hold_.try_acquire()) return 0;
+  if (!commands_.try_hold()) return 0;
   // What a sleeper of the program is told of is the sleeper's: polling would stop the telling.
   const bool covered = telling_ && sleepers_.get() != 0;
   const std::size_t events = covered ? 0 : advance(batch);
@@ -211,7 +226,7 @@ std::size_t lane_core::progress() noexcept {
 
 lane_core::readiness lane_core::prepare_sleep() noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (!hold_.try_acquire()) return readiness::attended;
+  if (!commands_.try_hold()) return readiness::attended;
   readiness r = readiness::armed;
   if (std::exchange(polls_seen_, polls_) != polls_) {
     r = readiness::attended;
@@ -227,7 +242,7 @@ lane_core::readiness lane_core::prepare_sleep() noexcept {
 
 bool lane_core::maintain(std::uint64_t now_ns) noexcept {
   for (int i = 0; i < hold_attempts; ++i) {
-    if (!hold_.try_acquire()) {
+    if (!commands_.try_hold()) {
       sync::relax();
       continue;
     }
@@ -242,7 +257,8 @@ bool lane_core::maintain(std::uint64_t now_ns) noexcept {
 
 void lane_core::abort() noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  drain(batch);
+  while (!drain(batch)) {
+  }
   port_.abort(status::closed, batch);
   batch.run();
 }

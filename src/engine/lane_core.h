@@ -1,9 +1,9 @@
 // lane_core.h - a lane: whoever comes first drives it, others leave their commands in its queue.
 //
 // One thread at a time holds the lane and may use its port. submit() executes inline when the lane
-// is free, otherwise it enqueues; the holder empties the queue before it lets go and looks once
-// more after (docs/design/lane.md has the argument that nothing is stranded). What has ended is
-// delivered after the hold is released.
+// is free, otherwise it leaves the command for the holder, who empties the queue before it lets go
+// (sync/combining_queue.h; docs/design/lane.md). What has ended is delivered after the hold is
+// released.
 #pragma once
 #include <heddle/completion.h>
 #include <heddle/status.h>
@@ -14,9 +14,8 @@
 
 #include "protocols/command.h"
 #include "protocols/port.h"
+#include "sync/combining_queue.h"
 #include "sync/counters.h"
-#include "sync/hold.h"
-#include "sync/mpsc_ring.h"
 #include "sync/shared_flag.h"
 
 namespace heddle::engine {
@@ -67,8 +66,10 @@ class lane_core {
   std::size_t advance(protocols::delivery_batch& batch) noexcept;
   bool arm() noexcept;
   void release(protocols::delivery_batch& batch) noexcept;
-  void drain(protocols::delivery_batch& batch) noexcept;
+  bool drain(protocols::delivery_batch& batch) noexcept;
+  void program_polls() noexcept;
   bool spin(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept;
+  std::size_t drive(const detail::signal& s, std::uint64_t target) noexcept;
   void sleep_until_event(std::uint64_t deadline_ns) noexcept;
   bool prepare_wait() noexcept;
 
@@ -79,10 +80,9 @@ class lane_core {
   const std::uint64_t spin_ns_;
 
   // Any thread.
-  sync::hold hold_;
   sync::agreed_count sleepers_;  // threads of the program asleep on the endpoints' descriptors
   sync::shared_counter collectives_;
-  sync::mpsc_ring<protocols::command> commands_;
+  sync::combining_queue<protocols::command> commands_;
 
   // Holder only.
   protocols::port port_;

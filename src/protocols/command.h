@@ -24,21 +24,23 @@ enum class command_kind : std::uint8_t {
 };
 
 /// Trivially copyable, so that it can wait in a ring. What it points to stays the caller's until
-/// the completion.
+/// the completion. Small, so that handing one to another thread costs two cache lines.
 struct command {
   command_kind kind = command_kind::put;
   atomic_op atomic = atomic_op::add;
   std::uint8_t width = 8;
   handler_id handler = 0;
   rank peer = any_source;
-  std::span<const std::byte> data;    ///< put, send, call: what to move
-  std::span<const std::byte> header;  ///< call
-  std::span<std::byte> into;          ///< get, recv; atomic: where the old value goes, or empty
+  /// put, send, call: what to move, only read. get, recv: where it goes. atomic: where the old
+  /// value goes, or empty.
+  std::span<std::byte> memory;
+  std::span<const std::byte> header;              ///< call
   const memory::remote_memory* target = nullptr;  ///< put, get, atomic
   std::uint64_t offset = 0;
   std::uint64_t operand = 0, compare = 0;
   tag_match match{0};  ///< recv; send: value is the tag
   completion done;
 };
+static_assert(sizeof(command) <= 120);
 
 }  // namespace heddle::protocols

@@ -31,19 +31,19 @@ void delivery_batch::page::clear() {
 void delivery_batch::add_call(engine::lane_core& lane, const handler_entry& handler, rank source,
                               std::span<const std::byte> header,
                               std::span<const std::byte> payload) {
-  std::byte* copy = filling_.keep(header.size() + payload.size());
+  std::byte* copy = filling_->keep(header.size() + payload.size());
   if (!header.empty()) std::memcpy(copy, header.data(), header.size());
   if (!payload.empty()) std::memcpy(copy + header.size(), payload.data(), payload.size());
-  filling_.calls.push_back({&lane, handler, source, static_cast<std::uint32_t>(header.size()), copy,
-                            payload.size(), nullptr});
+  filling_->calls.push_back({&lane, handler, source, static_cast<std::uint32_t>(header.size()),
+                             copy, payload.size(), nullptr});
 }
 
 void delivery_batch::add_call(engine::lane_core& lane, const handler_entry& handler, rank source,
                               std::span<const std::byte> header, std::unique_ptr<std::byte[]> owned,
                               std::size_t bytes) {
   add_call(lane, handler, source, header, {});
-  filling_.calls.back().owned = std::move(owned);
-  filling_.calls.back().payload_bytes = bytes;
+  filling_->calls.back().owned = std::move(owned);
+  filling_->calls.back().payload_bytes = bytes;
 }
 
 void delivery_batch::run(const call& c) noexcept {
@@ -56,12 +56,12 @@ void delivery_batch::run(const call& c) noexcept {
 std::size_t delivery_batch::run_all() noexcept {
   running_ = true;
   std::size_t count = 0;
-  while (filling_.size() != 0) {
+  while (!filling_->empty()) {
     std::swap(filling_, draining_);
-    for (const end& e : draining_.ended) e.done(e.what);
-    for (const call& c : draining_.calls) run(c);
-    count += draining_.size();
-    draining_.clear();
+    for (const end& e : draining_->ended) e.done(e.what);
+    for (const call& c : draining_->calls) run(c);
+    count += draining_->size();
+    draining_->clear();
   }
   running_ = false;
   return count;

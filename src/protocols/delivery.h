@@ -3,6 +3,7 @@
 #include <heddle/completion.h>
 #include <heddle/world.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -24,7 +25,7 @@ struct handler_entry {
 class delivery_batch {
  public:
   void add(const completion& done, const outcome& what) {
-    if (done.deliver != nullptr) filling_.ended.push_back({done, what});
+    if (done.deliver != nullptr) filling_->ended.push_back({done, what});
   }
   /// A call whose header and payload are copied: the wire's buffer is free on return.
   void add_call(engine::lane_core& lane, const handler_entry& handler, rank source,
@@ -35,8 +36,9 @@ class delivery_batch {
                 std::size_t bytes);
 
   /// Runs everything; with no lane held. Returns how many items ran.
-  std::size_t run() noexcept { return running_ || filling_.size() == 0 ? 0 : run_all(); }
+  std::size_t run() noexcept { return running_ || empty() ? 0 : run_all(); }
   [[nodiscard]] bool running() const noexcept { return running_; }
+  [[nodiscard]] bool empty() const noexcept { return filling_->empty(); }
   /// The calling thread's batch.
   static delivery_batch& mine() noexcept;
 
@@ -64,11 +66,14 @@ class delivery_batch {
     std::size_t used = block_bytes;  // of the last block
     std::byte* keep(std::size_t bytes);
     [[nodiscard]] std::size_t size() const noexcept { return ended.size() + calls.size(); }
+    [[nodiscard]] bool empty() const noexcept { return ended.empty() && calls.empty(); }
     void clear();
   };
   static void run(const call& c) noexcept;
 
-  page filling_, draining_;
+  std::array<page, 2> pages_;
+  page* filling_ = &pages_[0];   // what is added
+  page* draining_ = &pages_[1];  // what runs
   bool running_ = false;
 };
 

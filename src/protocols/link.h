@@ -44,6 +44,7 @@ struct link {
   std::uint64_t owed = 0;               ///< what we have to give back
   std::array<mapped_region, 8> mapped;  ///< the last used ones; `next_mapped` is replaced next
   std::size_t next_mapped = 0;
+  std::size_t receives = 0;  ///< posted ones that name this peer
   std::size_t requests = 0;  ///< its rendezvous requests nobody has asked for yet
   bool heard = false;        ///< anything came since the last maintain()
   bool pinged = false;

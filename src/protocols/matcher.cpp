@@ -1,5 +1,6 @@
 #include "protocols/matcher.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace heddle::protocols {
@@ -8,27 +9,28 @@ namespace {
 /// Used messages kept for the next ones.
 constexpr std::size_t max_spare = 4096;
 
-bool exact(const command& c) noexcept {
-  return c.peer != any_source && c.match.exact();
-}
-
-bool accepts(const command& c, rank source, tag t) noexcept {
-  return (c.peer == any_source || c.peer == source) && c.match.accepts(t);
-}
-
 /// The first receive of `candidates` that accepts the message: lists are in order of age.
-record* first_accepting(bucket_list& candidates, rank source, tag t) noexcept {
-  for (record* r = candidates.front(); r != nullptr; r = bucket_list::next(*r)) {
-    if (accepts(r->what, source, t)) return r;
+template <class List>
+posted_receive* first_accepting(List& candidates, rank source, tag t) noexcept {
+  for (posted_receive* r = candidates.front(); r != nullptr; r = List::next(*r)) {
+    if (r->accepts(source, t)) return r;
   }
   return nullptr;
 }
 
-record* first_with(bucket_list& candidates, const completion& done) noexcept {
-  for (record* r = candidates.front(); r != nullptr; r = bucket_list::next(*r)) {
-    if (r->what.done == done) return r;
+template <class List>
+posted_receive* first_with(List& candidates, const completion& done) noexcept {
+  for (posted_receive* r = candidates.front(); r != nullptr; r = List::next(*r)) {
+    if (r->done == done) return r;
   }
   return nullptr;
+}
+
+template <class List>
+void collect(List& from, rank source, std::vector<posted_receive*>& into) {
+  for (posted_receive* r = from.front(); r != nullptr; r = List::next(*r)) {
+    if (r->source == source) into.push_back(r);
+  }
 }
 
 }  // namespace
@@ -66,32 +68,52 @@ std::size_t matcher::bucket_of(rank source, tag t) noexcept {
   return mixed >> 54;  // the upper 10 bits are the best mixed
 }
 
-void matcher::post(record& receive) noexcept {
-  const command& c = receive.what;
-  receive.order = next_order_++;
-  receive.at = stage::matching;
-  (exact(c) ? receives_[bucket_of(c.peer, c.match.value)] : wild_receives_).push_back(receive);
+void matcher::grow() {
+  auto& slab = slabs_.emplace_back(std::make_unique<posted_receive[]>(slab_receives));
+  free_.reserve(slabs_.size() * slab_receives);
+  for (std::size_t i = slab_receives; i-- > 0;) free_.push_back(&slab[i]);
 }
 
-void matcher::remove(record& receive) noexcept {
-  const command& c = receive.what;
-  (exact(c) ? receives_[bucket_of(c.peer, c.match.value)] : wild_receives_).remove(receive);
+posted_receive& matcher::post(const posted_receive& wanted) {
+  if (free_.empty()) grow();
+  posted_receive& r = *free_.back();
+  free_.pop_back();
+  r = wanted;
+  r.order = next_order_++;
+  list_of(r).push_back(r);
+  ++receive_count_;
+  return r;
 }
 
-record* matcher::find_receive(rank source, tag t) noexcept {
-  record* known = first_accepting(receives_[bucket_of(source, t)], source, t);
+posted_receive matcher::take(posted_receive& filed) noexcept {
+  list_of(filed).remove(filed);
+  --receive_count_;
+  free_.push_back(&filed);
+  return filed;
+}
+
+posted_receive* matcher::find_receive(rank source, tag t) noexcept {
+  posted_receive* known = first_accepting(receives_[bucket_of(source, t)], source, t);
   if (wild_receives_.empty()) return known;
-  record* wild = first_accepting(wild_receives_, source, t);
+  posted_receive* wild = first_accepting(wild_receives_, source, t);
   if (known == nullptr || wild == nullptr) return known != nullptr ? known : wild;
   return known->order < wild->order ? known : wild;
 }
 
-record* matcher::find_receive(const completion& done) noexcept {
-  if (record* r = first_with(wild_receives_, done)) return r;
-  for (bucket_list& bucket : receives_) {
-    if (record* r = first_with(bucket, done)) return r;
+posted_receive* matcher::find_receive(const completion& done) noexcept {
+  if (posted_receive* r = first_with(wild_receives_, done)) return r;
+  for (receive_list& bucket : receives_) {
+    if (posted_receive* r = first_with(bucket, done)) return r;
   }
   return nullptr;
+}
+
+std::vector<posted_receive*> matcher::receives_from(rank source) {
+  std::vector<posted_receive*> found;
+  collect(wild_receives_, source, found);
+  for (receive_list& bucket : receives_) collect(bucket, source, found);
+  std::ranges::sort(found, {}, &posted_receive::order);
+  return found;
 }
 
 void matcher::keep(std::unique_ptr<unexpected> message) noexcept {

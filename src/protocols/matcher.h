@@ -37,22 +37,37 @@ struct unexpected {
   void copy(std::span<const std::byte> payload);
 };
 
+/// A receive nobody has sent for yet.
+struct posted_receive {
+  rank source = any_source;
+  tag_match match{0};
+  std::span<std::byte> into{};
+  completion done{};
+  std::uint64_t order = 0;  ///< age, by the matcher
+  hook<posted_receive> in_bucket{};
+
+  [[nodiscard]] bool exact() const noexcept { return source != any_source && match.exact(); }
+  [[nodiscard]] bool accepts(rank from, tag t) const noexcept {
+    return (source == any_source || source == from) && match.accepts(t);
+  }
+};
+
 /// Holder only.
 class matcher {
  public:
   ~matcher();
 
-  /// Files a receive. Its `what` has peer and match.
-  void post(record& receive) noexcept;
-  /// Takes a receive out again, matched or not wanted any more.
-  void remove(record& receive) noexcept;
+  /// Files a receive.
+  posted_receive& post(const posted_receive& wanted);
   /// The oldest receive that accepts a message from `source` with `t`; still filed.
-  [[nodiscard]] record* find_receive(rank source, tag t) noexcept;
+  [[nodiscard]] posted_receive* find_receive(rank source, tag t) noexcept;
   /// The receive posted with this completion, or null. Slow: looks at all.
-  [[nodiscard]] record* find_receive(const completion& done) noexcept;
-
-  /// A receive with a wildcard, or null.
-  [[nodiscard]] record* first_wild() noexcept { return wild_receives_.front(); }
+  [[nodiscard]] posted_receive* find_receive(const completion& done) noexcept;
+  /// Those posted for `source` itself, oldest first; still filed. Slow: looks at all.
+  [[nodiscard]] std::vector<posted_receive*> receives_from(rank source);
+  /// Takes a filed one out.
+  posted_receive take(posted_receive& filed) noexcept;
+  [[nodiscard]] std::size_t receives() const noexcept { return receive_count_; }
 
   /// An unexpected message to be filled and kept: a used one where there is one.
   [[nodiscard]] std::unique_ptr<unexpected> fresh();
@@ -72,10 +87,20 @@ class matcher {
   static constexpr std::size_t bucket_count = 1024;
   [[nodiscard]] static std::size_t bucket_of(rank source, tag t) noexcept;
 
+  static constexpr std::size_t slab_receives = 128;
+  using receive_list = list<posted_receive, &posted_receive::in_bucket>;
+  [[nodiscard]] receive_list& list_of(const posted_receive& r) noexcept {
+    return r.exact() ? receives_[bucket_of(r.source, r.match.value)] : wild_receives_;
+  }
+  void grow();
+
   using message_list = list<unexpected, &unexpected::in_bucket>;
   using arrival_list = list<unexpected, &unexpected::in_arrival>;
-  std::array<bucket_list, bucket_count> receives_;
-  bucket_list wild_receives_;
+  std::vector<std::unique_ptr<posted_receive[]>> slabs_;
+  std::vector<posted_receive*> free_;
+  std::array<receive_list, bucket_count> receives_;
+  receive_list wild_receives_;
+  std::size_t receive_count_ = 0;
   std::array<message_list, bucket_count> messages_;
   arrival_list arrivals_;
   std::uint64_t next_order_ = 1;

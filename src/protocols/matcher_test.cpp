@@ -9,12 +9,8 @@
 namespace heddle::protocols {
 namespace {
 
-record& receive(record_pool& pool, rank from, tag_match match) {
-  record& r = pool.take();
-  r.what.kind = command_kind::recv;
-  r.what.peer = from;
-  r.what.match = match;
-  return r;
+posted_receive receive(rank from, tag_match match) {
+  return {.source = from, .match = match};
 }
 
 std::unique_ptr<unexpected> message(rank from, tag t, std::uint64_t number = 0) {
@@ -26,14 +22,11 @@ std::unique_ptr<unexpected> message(rank from, tag t, std::uint64_t number = 0) 
 }
 
 TEST(Matcher, TheOldestReceiveThatAcceptsGetsTheMessage) {
-  record_pool pool;
   matcher m;
-  record& wild = receive(pool, any_source, any_tag);
-  record& exact = receive(pool, 1, 7);
-  m.post(wild);
-  m.post(exact);
+  posted_receive& wild = m.post(receive(any_source, any_tag));
+  posted_receive& exact = m.post(receive(1, 7));
   EXPECT_EQ(m.find_receive(1, 7), &wild);
-  m.remove(wild);
+  m.take(wild);
   EXPECT_EQ(m.find_receive(1, 7), &exact);
   EXPECT_EQ(m.find_receive(1, 8), nullptr);
   EXPECT_EQ(m.find_receive(2, 7), nullptr);
@@ -75,7 +68,7 @@ TEST(Matcher, ForgettingRequestsKeepsDataThatHasArrived) {
 class reference {
  public:
   struct posted {
-    record* r;
+    std::uint64_t number;
     rank from;
     tag_match match;
   };
@@ -84,26 +77,26 @@ class reference {
     tag t;
     std::uint64_t number;
   };
-  record* arrive(rank from, tag t, std::uint64_t number) {
+  std::optional<std::uint64_t> arrive(rank from, tag t, std::uint64_t number) {
     for (auto p = posted_.begin(); p != posted_.end(); ++p) {
       if ((p->from == any_source || p->from == from) && p->match.accepts(t)) {
-        record* r = p->r;
+        const std::uint64_t receive_number = p->number;
         posted_.erase(p);
-        return r;
+        return receive_number;
       }
     }
     arrived_.push_back({from, t, number});
-    return nullptr;
+    return {};
   }
-  std::optional<std::uint64_t> post(record* r, rank from, tag_match match) {
+  std::optional<std::uint64_t> post(std::uint64_t number, rank from, tag_match match) {
     for (auto a = arrived_.begin(); a != arrived_.end(); ++a) {
       if ((from == any_source || from == a->from) && match.accepts(a->t)) {
-        const std::uint64_t number = a->number;
+        const std::uint64_t message_number = a->number;
         arrived_.erase(a);
-        return number;
+        return message_number;
       }
     }
-    posted_.push_back({r, from, match});
+    posted_.push_back({number, from, match});
     return {};
   }
 
@@ -115,19 +108,17 @@ class reference {
 TEST(Matcher, AgreesWithAReferenceOnRandomSchedules) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     std::mt19937 random(seed);
-    record_pool pool;
     matcher tested;
     reference expected;
     for (std::uint64_t step = 0; step < 5000; ++step) {
       const rank from = static_cast<rank>(random() % 3);
       const tag t = random() % 4;
       if (random() % 2 == 0) {
-        record* want = expected.arrive(from, t, step);
-        record* got = tested.find_receive(from, t);
-        ASSERT_EQ(got, want) << "seed " << seed << " step " << step;
+        const auto want = expected.arrive(from, t, step);
+        posted_receive* got = tested.find_receive(from, t);
+        ASSERT_EQ(got != nullptr, want.has_value()) << "seed " << seed << " step " << step;
         if (got != nullptr) {
-          tested.remove(*got);
-          pool.give_back(*got);
+          ASSERT_EQ(tested.take(*got).done.cookie, *want);
         } else {
           tested.keep(message(from, t, step));
         }
@@ -135,14 +126,14 @@ TEST(Matcher, AgreesWithAReferenceOnRandomSchedules) {
       }
       const rank source = random() % 4 == 0 ? any_source : from;
       const tag_match match = random() % 4 == 0 ? tag_match(t, 1) : tag_match(t);
-      record& r = receive(pool, source, match);
-      const auto want = expected.post(&r, source, match);
+      posted_receive r = receive(source, match);
+      r.done.cookie = step;
+      const auto want = expected.post(step, source, match);
       unexpected* got = tested.find_message(source, match);
       ASSERT_EQ(got != nullptr, want.has_value()) << "seed " << seed << " step " << step;
       if (got != nullptr) {
         ASSERT_EQ(got->bytes, *want);
         tested.take(*got);
-        pool.give_back(r);
       } else {
         tested.post(r);
       }

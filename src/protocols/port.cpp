@@ -51,7 +51,7 @@ void port::execute_accepted(const command& c, delivery_batch& out) {
   const status s = execute(c, out);
   must_take_ = false;
   if (s == status::posted) return;
-  const std::size_t bytes = s == status::done ? c.data.size() + c.into.size() : 0;
+  const std::size_t bytes = s == status::done ? c.memory.size() : 0;
   out.add(c.done, {.code = s, .peer = c.peer, .tag = 0, .bytes = bytes});
 }
 
@@ -78,9 +78,10 @@ link& port::make_link(rank peer) {
 
 record& port::begin(link* l, const command& c) {
   record& r = records_.take();
-  in_flight_.set(records_.in_use());
+  note_in_flight();
   r.what = c;
   r.at = stage::waiting;
+  bytes_.set(bytes_.get() + c.memory.size());
   if (l != nullptr) {
     r.with = l;
     l->records.push_back(r);
@@ -95,16 +96,12 @@ void port::finish(record& r, outcome what) {
 
 void port::finish(record& r, status code) {
   const command& c = r.what;
-  const std::size_t bytes = code == status::done ? c.data.size() + c.into.size() : 0;
+  const std::size_t bytes = code == status::done ? c.memory.size() : 0;
   finish(r, {.code = code, .peer = c.peer, .tag = 0, .bytes = bytes});
 }
 
 void port::release(record& r) {
   if (r.at == stage::backlog) r.with->backlog.remove(r);
-  if (r.at == stage::matching) {
-    matcher_.remove(r);
-    --receives_;
-  }
   if (r.lent.generation != 0) {
     where_.devices[r.with->device]->withdraw({.ref = r.lent, .memory = {}, .allowed = {}});
     where_.regions->remove(r.lent);
@@ -112,8 +109,9 @@ void port::release(record& r) {
   link* const l = r.with;
   if (l != nullptr) l->records.remove(r);
   const bool counted = r.counted;
+  bytes_.set(bytes_.get() - r.what.memory.size());
   records_.give_back(r);
-  in_flight_.set(records_.in_use());
+  note_in_flight();
   if (counted) count_down(*l);
 }
 
@@ -159,7 +157,7 @@ bool port::post_eager(link& l, const command& c) {
   const bool tagged = c.kind == command_kind::send;
   const wire::prefix p(tagged ? wire::message_kind::tag_eager : wire::message_kind::call_eager,
                        c.handler, c.header, c.match.value);
-  return post(l, p, c.data);
+  return post(l, p, c.memory);
 }
 
 bool port::post(link& l, const wire::prefix& p, std::span<const std::byte> payload) {

@@ -70,7 +70,7 @@ class port {
   /// Something accepted still waits for a progress() to leave.
   [[nodiscard]] bool unsent() const noexcept;
   /// Operations that need a peer's answer are in flight.
-  [[nodiscard]] bool waiting() const noexcept { return records_.in_use() != 0; }
+  [[nodiscard]] bool waiting() const noexcept { return in_flight() != 0; }
   /// Nothing of ours is under way, except receives.
   [[nodiscard]] bool quiet() const noexcept;
 
@@ -81,6 +81,8 @@ class port {
 
   /// A hint for other threads: operations in flight.
   [[nodiscard]] std::size_t in_flight_hint() const noexcept { return in_flight_.get(); }
+  /// The same, in bytes of data on the way; receives without a message do not count.
+  [[nodiscard]] std::uint64_t bytes_hint() const noexcept { return bytes_.get(); }
   [[nodiscard]] const port_counters& counters() const noexcept { return counters_; }
 
  private:
@@ -96,8 +98,12 @@ class port {
   void finish(record& r, status code);
   void release(record& r);
   void count_down(link& l);
+  [[nodiscard]] std::size_t in_flight() const noexcept {
+    return records_.in_use() + matcher_.receives();
+  }
+  void note_in_flight() noexcept { in_flight_.set(in_flight()); }
   [[nodiscard]] bool full() const noexcept {
-    return !must_take_ && records_.in_use() >= where_.config->records;
+    return !must_take_ && in_flight() >= where_.config->records;
   }
   bool post_message(link& l, const wire::message& m, std::span<const std::byte> payload);
   bool post_eager(link& l, const command& c);
@@ -122,6 +128,8 @@ class port {
   status receive(const command& c);
   status start_message(link& l, record& r);
   void take_unexpected(const command& c, unexpected& found);
+  posted_receive take_receive(posted_receive& found);
+  void end_receive(posted_receive& r, status code);
   void on_tag_eager(link& l, const wire::message& m);
   void on_call_eager(link& l, const wire::message& m);
   void repay(link& l, std::uint64_t cost);
@@ -132,6 +140,8 @@ class port {
   void on_tag_request(link& l, const wire::message& m);
   void on_call_request(link& l, const wire::message& m);
   void begin_fetch(link& l, record& r, const rendezvous& remote);
+  void begin_receive_fetch(link& l, std::span<std::byte> into, const completion& done, tag t,
+                           const rendezvous& remote);
   void begin_call_fetch(record& r);
   void start_deferred_calls();
   void start_calls_that_fit();
@@ -168,6 +178,7 @@ class port {
 
   // port_peer.cpp
   void lose(link& l);
+  void end_receives(rank source, status code);
   void violated(link& l);
   void maintain_link(link& l, std::uint64_t now_ns);
 
@@ -188,7 +199,6 @@ class port {
   std::uint64_t call_bytes_ = 0;  // of large calls being fetched
   bool starting_calls_ = false;
   std::uint64_t counted_ = 0;  // puts, gets, atomics in flight
-  std::size_t receives_ = 0;   // records in stage matching
   std::vector<completion> room_waiters_;
   std::array<backends::event, 32> events_;  // of the poll under way
   std::vector<std::uint32_t> empty_polls_;  // per endpoint, in a row
@@ -196,7 +206,7 @@ class port {
   bool must_take_ = false;
 
   // Written by the holder, read by anyone.
-  sync::owned_counter in_flight_;
+  sync::owned_counter in_flight_, bytes_;
   port_counters counters_;
 };
 

@@ -34,7 +34,7 @@ wire::message access_message(wire::message_kind kind, const record& r) {
 
 std::uint64_t port::fragmented_bytes(const record& r) const noexcept {
   if (r.source != any_source) return fetch_into(r).size();
-  return r.what.kind == command_kind::get ? r.what.into.size() : r.what.data.size();
+  return r.what.memory.size();
 }
 
 bool port::post_atomic(link& l, record& r) {
@@ -55,7 +55,7 @@ bool port::post_fragment(link& l, record& r) {
   m.offset += r.issued;
   m.bytes = bytes;
   if (!post_message(l, m,
-                    get ? std::span<const std::byte>{} : r.what.data.subspan(r.issued, bytes)))
+                    get ? std::span<const std::byte>{} : r.what.memory.subspan(r.issued, bytes)))
     return false;
   r.issued += bytes;
   return true;
@@ -89,8 +89,8 @@ void port::on_reply(link& l, const wire::message& m) {
 }
 
 void port::on_value(record& r, const wire::message& m, status code) {
-  if (code == status::done && !r.what.into.empty()) {
-    std::memcpy(r.what.into.data(), &m.value, r.what.into.size());
+  if (code == status::done && !r.what.memory.empty()) {
+    std::memcpy(r.what.memory.data(), &m.value, r.what.memory.size());
   }
   finish(r, code);
 }
@@ -102,7 +102,7 @@ void port::on_fragment(link& l, record& r, const wire::message& m, status code) 
   const std::uint64_t bytes = std::min<std::uint64_t>(l.max_payload, r.issued - r.moved);
   if (code != status::done) r.failure = code;
   if (get && code == status::done) {
-    const auto into = r.source != any_source ? fetch_into(r) : r.what.into;
+    const auto into = r.source != any_source ? fetch_into(r) : r.what.memory;
     if (at > into.size() || m.payload.size() > into.size() - at || m.payload.empty()) {
       return violated(l);
     }

@@ -28,8 +28,8 @@ status port::call(const command& c) {
 status port::send_or_queue(const command& c) {
   link& l = link_to(c.peer);
   if (l.lost) return status::peer_lost;
-  const std::uint64_t cost = c.kind == command_kind::send ? c.data.size() + message_cost : 0;
-  const bool eager = c.data.size() <= l.eager_bytes && cost <= l.credit;
+  const std::uint64_t cost = c.kind == command_kind::send ? c.memory.size() + message_cost : 0;
+  const bool eager = c.memory.size() <= l.eager_bytes && cost <= l.credit;
   if (eager && !l.blocked && post_eager(l, c)) {
     l.credit -= cost;
     counters_.eager.add();
@@ -62,10 +62,9 @@ status port::receive(const command& c) {
   link* l = c.peer == any_source ? nullptr : &link_to(c.peer);
   if (l != nullptr && l->lost) return status::peer_lost;
   if (full()) return status::busy_records;
-  record& r = begin(l, c);
-  r.what.match = match;
-  matcher_.post(r);
-  ++receives_;
+  matcher_.post({.source = c.peer, .match = match, .into = c.memory, .done = c.done});
+  if (l != nullptr) ++l->receives;
+  note_in_flight();
   return status::posted;
 }
 
@@ -74,14 +73,11 @@ void port::take_unexpected(const command& c, unexpected& found) {
   link& from = link_to(message->source);
   if (message->announced) {
     --from.requests;
-    record& r = begin(&from, c);
-    r.source = message->source;
-    r.matched_tag = message->tag;
-    begin_fetch(from, r, message->remote);
+    begin_receive_fetch(from, c.memory, c.done, message->tag, message->remote);
     return matcher_.recycle(std::move(message));
   }
-  const std::size_t bytes = std::min<std::size_t>(message->bytes, c.into.size());
-  if (bytes != 0) std::memcpy(c.into.data(), message->data(), bytes);
+  const std::size_t bytes = std::min<std::size_t>(message->bytes, c.memory.size());
+  if (bytes != 0) std::memcpy(c.memory.data(), message->data(), bytes);
   out_->add(c.done, {message->bytes > bytes ? status::truncated : status::done, message->source,
                      message->tag, bytes});
   from.held -= message->credit;
@@ -89,13 +85,27 @@ void port::take_unexpected(const command& c, unexpected& found) {
   matcher_.recycle(std::move(message));
 }
 
+posted_receive port::take_receive(posted_receive& found) {
+  if (found.source != any_source) --link_to(found.source).receives;
+  const posted_receive taken = matcher_.take(found);
+  note_in_flight();
+  return taken;
+}
+
+/// Ends a receive that gets no message.
+void port::end_receive(posted_receive& r, status code) {
+  const posted_receive ended = take_receive(r);
+  out_->add(ended.done, {.code = code, .peer = ended.source, .tag = 0, .bytes = 0});
+}
+
 void port::on_tag_eager(link& l, const wire::message& m) {
   const std::uint64_t cost = m.payload.size() + message_cost;
-  if (record* r = matcher_.find_receive(l.peer, m.word)) {
-    const std::size_t bytes = std::min(m.payload.size(), r->what.into.size());
-    if (bytes != 0) std::memcpy(r->what.into.data(), m.payload.data(), bytes);
-    finish(*r,
-           {m.payload.size() > bytes ? status::truncated : status::done, l.peer, m.word, bytes});
+  if (posted_receive* found = matcher_.find_receive(l.peer, m.word)) {
+    const posted_receive wanted = take_receive(*found);
+    const std::size_t bytes = std::min(m.payload.size(), wanted.into.size());
+    if (bytes != 0) std::memcpy(wanted.into.data(), m.payload.data(), bytes);
+    const bool cut = m.payload.size() > bytes;
+    out_->add(wanted.done, {cut ? status::truncated : status::done, l.peer, m.word, bytes});
     return repay(l, cost);
   }
   if (l.held + cost > l.credit_limit) return violated(l);
@@ -136,9 +146,9 @@ status port::probe(rank source, tag_match match, outcome& found) noexcept {
 
 status port::cancel(const completion& which, delivery_batch& out) {
   out_ = &out;
-  record* r = matcher_.find_receive(which);
+  posted_receive* r = matcher_.find_receive(which);
   if (r == nullptr) return status::not_found;
-  finish(*r, status::canceled);
+  end_receive(*r, status::canceled);
   return status::done;
 }
 

@@ -27,8 +27,14 @@ void port::lose(link& l) {
     r = next;
   }
   starting_calls_ = starting;
+  end_receives(l.peer, status::peer_lost);
   if (l.counted == 0) wake_flushes(l.flushes, status::peer_lost);
   start_deferred_calls();
+}
+
+/// Ends the receives that name `source`, oldest first.
+void port::end_receives(rank source, status code) {
+  for (posted_receive* r : matcher_.receives_from(source)) end_receive(*r, code);
 }
 
 /// The peer sent what no honest engine sends: it is not talked to any more.
@@ -46,9 +52,10 @@ void port::maintain(std::uint64_t now_ns, delivery_batch& out) {
 /// A peer we wait for and that says nothing is asked for a sign of life, then given up.
 void port::maintain_link(link& l, std::uint64_t now_ns) {
   if (l.lost) return;
-  if (l.records.empty() || std::exchange(l.heard, false) || l.silent_since_ns == 0) {
+  const bool nothing_due = l.records.empty() && l.receives == 0;
+  if (nothing_due || std::exchange(l.heard, false) || l.silent_since_ns == 0) {
     l.pinged = false;
-    l.silent_since_ns = l.records.empty() ? 0 : now_ns;
+    l.silent_since_ns = nothing_due ? 0 : now_ns;
     return;
   }
   const std::uint64_t silent_ms = (now_ns - l.silent_since_ns) / 1'000'000;
@@ -77,7 +84,7 @@ bool port::unsent() const noexcept {
 }
 
 bool port::quiet() const noexcept {
-  if (records_.in_use() != receives_ || !blocked_.empty()) return false;
+  if (records_.in_use() != 0 || !blocked_.empty()) return false;
   for (const auto& e : endpoints_) {
     if (!e->idle()) return false;
   }
@@ -95,8 +102,9 @@ void port::abort(status code, delivery_batch& out) {
       finish(*r, code);
     }
     wake_flushes(l->flushes, code);
+    end_receives(l->peer, code);
   }
-  while (record* r = matcher_.first_wild()) finish(*r, code);
+  end_receives(any_source, code);
   wake_flushes(flushes_, code);
   wake_room_waiters();
 }

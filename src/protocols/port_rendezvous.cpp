@@ -29,7 +29,7 @@ rendezvous remote_of(const wire::message& m) {
 
 /// Makes the data readable for the peer: as part of a region it can map, or as a region of its own.
 void port::lend(link& l, record& r, wire::message& request) {
-  const std::span<const std::byte> data = r.what.data;
+  const std::span<std::byte> data = r.what.memory;
   if (const auto mapped = where_.regions->find_mapped(data); mapped.ref.generation != 0) {
     request.slot = mapped.ref.slot;
     request.generation = mapped.ref.generation;
@@ -38,9 +38,7 @@ void port::lend(link& l, record& r, wire::message& request) {
     return;
   }
   if (r.lent.generation == 0) {
-    // The peer only reads: dropping const is safe.
-    const std::span<std::byte> memory(const_cast<std::byte*>(data.data()), data.size());
-    const auto region = where_.regions->add(memory, rights::read);
+    const auto region = where_.regions->add(data, rights::read);
     r.lent = region.ref;
     if (r.lent.generation != 0) where_.devices[l.device]->expose(region);
   }
@@ -55,7 +53,7 @@ status port::start_request(link& l, record& r) {
   m.word = r.what.match.value;
   m.handler = tagged ? handler_id{0} : r.what.handler;
   m.header = r.what.header;
-  m.bytes = r.what.data.size();
+  m.bytes = r.what.memory.size();
   m.id = r.id();
   if (m.bytes != 0) {
     lend(l, r, m);
@@ -79,17 +77,9 @@ void port::on_finished(link& l, const wire::message& m) {
 // --- the receiver ----------------------------------------------------------------------
 
 void port::on_tag_request(link& l, const wire::message& m) {
-  if (record* r = matcher_.find_receive(l.peer, m.word)) {
-    matcher_.remove(*r);
-    --receives_;
-    r->at = stage::waiting;
-    if (r->with == nullptr) {
-      r->with = &l;
-      l.records.push_back(*r);
-    }
-    r->source = l.peer;
-    r->matched_tag = m.word;
-    return begin_fetch(l, *r, remote_of(m));
+  if (posted_receive* found = matcher_.find_receive(l.peer, m.word)) {
+    const posted_receive wanted = take_receive(*found);
+    return begin_receive_fetch(l, wanted.into, wanted.done, m.word, remote_of(m));
   }
   if (l.requests >= max_requests) return violated(l);
   auto kept = matcher_.fresh();
@@ -101,6 +91,20 @@ void port::on_tag_request(link& l, const wire::message& m) {
   ++l.requests;
   counters_.unexpected.add();
   matcher_.keep(std::move(kept));
+}
+
+/// The receive becomes an operation in flight: it was accepted, so it gets its record in any case.
+void port::begin_receive_fetch(link& l, std::span<std::byte> into, const completion& done, tag t,
+                               const rendezvous& remote) {
+  command c;
+  c.kind = command_kind::recv;
+  c.peer = l.peer;
+  c.memory = into;
+  c.done = done;
+  record& r = begin(&l, c);
+  r.source = l.peer;
+  r.matched_tag = t;
+  begin_fetch(l, r, remote);
 }
 
 void port::on_call_request(link& l, const wire::message& m) {
@@ -157,7 +161,7 @@ void port::begin_fetch(link& l, record& r, const rendezvous& remote) {
 
 std::span<std::byte> port::fetch_into(const record& r) const noexcept {
   if (r.what.kind == command_kind::call) return {r.owned.get(), r.remote.bytes};
-  return r.what.into.first(std::min<std::size_t>(r.what.into.size(), r.remote.bytes));
+  return r.what.memory.first(std::min<std::size_t>(r.what.memory.size(), r.remote.bytes));
 }
 
 /// The region of a peer as mapped here, or null when it cannot be. Keeps the last few mapped.

@@ -13,7 +13,7 @@ rights needed(command_kind k) noexcept {
 
 std::size_t bytes_of(const command& c) noexcept {
   if (c.kind == command_kind::atomic) return c.width;
-  return c.kind == command_kind::get ? c.into.size() : c.data.size();
+  return c.memory.size();
 }
 
 backends::op_kind native_kind(command_kind k) noexcept {
@@ -35,7 +35,7 @@ template <class T>
 void apply(const command& c, std::byte* at) noexcept {
   const T old = detail::apply_atomic(c.atomic, *reinterpret_cast<T*>(at), static_cast<T>(c.operand),
                                      static_cast<T>(c.compare));
-  if (!c.into.empty()) std::memcpy(c.into.data(), &old, sizeof old);
+  if (!c.memory.empty()) std::memcpy(c.memory.data(), &old, sizeof old);
 }
 
 }  // namespace
@@ -66,13 +66,13 @@ status port::access_here(const command& c) {
   std::byte* const at = c.target->direct + c.offset;
   switch (c.kind) {
     case command_kind::get:
-      std::memcpy(c.into.data(), at, c.into.size());
+      std::memcpy(c.memory.data(), at, c.memory.size());
       break;
     case command_kind::atomic:
       c.width == 8 ? apply<std::uint64_t>(c, at) : apply<std::uint32_t>(c, at);
       break;
     default:
-      if (!c.data.empty()) std::memcpy(at, c.data.data(), c.data.size());
+      if (!c.memory.empty()) std::memcpy(at, c.memory.data(), c.memory.size());
       if (c.kind == command_kind::put_notify) notify(link_to(c.peer), c);
   }
   return status::done;
@@ -88,8 +88,8 @@ status port::start_access(link& l, record& r) {
   o.width = c.width;
   o.peer = l.peer;
   o.cookie = r.id();
-  o.data = c.data;
-  o.into = c.into;
+  o.data = c.memory;  // the kind says which of the two counts
+  o.into = c.memory;
   o.region = c.target->ref;
   o.offset = c.offset;
   o.operand = c.operand;

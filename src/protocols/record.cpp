@@ -21,7 +21,6 @@ record& record_pool::take() {
 void record_pool::give_back(record& r) noexcept {
   r.at = stage::free;
   if (++r.generation == 0) r.generation = 1;
-  r.order = 0;
   r.with = nullptr;
   r.native = r.eager = r.counted = false;
   r.failure = status::done;

@@ -17,7 +17,6 @@ enum class stage : std::uint8_t {
   free,
   backlog,   ///< waits for room on the wire [flush_backlog]
   wire,      ///< the backend has it [its `ended` event]
-  matching,  ///< a receive without its message [an arriving message]
   fetching,  ///< the data of a rendezvous is being read [`ended`, or replies]
   reply,     ///< the peer's engine has it [a reply or `finished`]
   waiting,   ///< flush, when_ready: for other operations [their end]
@@ -35,7 +34,6 @@ struct record {
   command what;
   stage at = stage::free;
   std::uint32_t index = 0, generation = 1;  ///< together its id on the wire and with backends
-  std::uint64_t order = 0;                  ///< receives: age
   link* with = nullptr;                     ///< whose `records` it is in; null: nobody's yet
   bool native = false;                      ///< the backend has it and will report its end
   bool eager = false;                       ///< send, call: the data goes with the first message
@@ -50,7 +48,7 @@ struct record {
   std::unique_ptr<std::byte[]> owned;   ///< payload of a large call, being fetched
   std::unique_ptr<std::byte[]> owned_header;
   std::uint8_t owned_header_bytes = 0;
-  hook<record> in_link, in_queue, in_bucket;
+  hook<record> in_link, in_queue;
 
   [[nodiscard]] std::uint64_t id() const noexcept {
     return std::uint64_t{generation} << 32 | index;
@@ -59,7 +57,6 @@ struct record {
 
 using link_list = list<record, &record::in_link>;    ///< all of a peer's
 using queue_list = list<record, &record::in_queue>;  ///< waiting for something
-using bucket_list = list<record, &record::in_bucket>;
 
 /// Records of one lane. Holder only. Grows by slabs; the lane bounds how many it takes.
 class record_pool {

@@ -52,8 +52,7 @@ connection::taken connection::take_frames(event_sink& sink) noexcept {
 
 transferred connection::read_some(std::size_t& asked) noexcept {
   if (missing_ != 0) return read_payload(asked);
-  std::span<std::byte> room = in_.room();
-  if (streaming_) room = room.first(beyond_bytes);
+  const std::span<std::byte> room = in_.room();
   const transferred got = tcp::receive(fd_.get(), room);
   asked = room.size();
   if (got.kind == transferred::kind_t::some) in_.filled(got.bytes);

@@ -107,7 +107,6 @@ class connection {
   wire::frame frame_;
   std::uint32_t missing_ = 0;  // bytes of its payload that are not here yet
   destination to_ = destination::region;
-  bool streaming_ = false;           // the next fragment of its transfer comes soon
   std::byte* memory_ = nullptr;      // to memory: where the next byte goes
   status put_code_ = status::done;   // of the put frame under way
   status part_code_ = status::done;  // of the put of several frames under way

@@ -31,6 +31,8 @@ class tcp_endpoint final : public endpoint {
   static constexpr std::size_t gather_bytes = 16 * 1024;
   /// put: larger data is sent from where it lies, and acknowledged data stays untouched meanwhile.
   static constexpr std::size_t copy_bytes = 8 * 1024;
+  /// Transfers of at least this are split over the rails.
+  static constexpr std::size_t split_bytes = 256 * 1024;
   /// With at most this many connections, poll() reads each instead of asking the kernel which.
   static constexpr std::size_t few = 4;
 

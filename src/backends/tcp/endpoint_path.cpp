@@ -210,7 +210,7 @@ std::size_t tcp_endpoint::rails_for(const op& o, std::size_t bytes,
   const peer_state& p = *peers_[static_cast<std::size_t>(o.peer)];
   out[0] = p.out[0];
   std::size_t rails = 1;
-  if (bytes < 2 * shared_.chunk_bytes) return rails;
+  if (bytes < split_bytes) return rails;
   for (std::size_t r = 1; r < static_cast<std::size_t>(device_.rails()); ++r) {
     if (p.out[r] != nullptr) out[rails++] = p.out[r];
   }

@@ -79,9 +79,8 @@ void connection::on_put(const wire::reassembler::item& i) noexcept {
 // The payload of the put or get_data frame under way is complete.
 bool connection::finish_frame() noexcept {
   if (frame_.kind == frame_kind::put) return finish_put();
-  const record& r = shared_.records[frame_.id];
-  streaming_ = r.received != r.bytes;
   if ((frame_.flags & wire::flag_whole) == 0) return true;
+  const record& r = shared_.records[frame_.id];
   if (r.received != r.bytes) return false;
   finish_request(frame_.id, status::done);
   return true;
@@ -90,7 +89,6 @@ bool connection::finish_frame() noexcept {
 bool connection::finish_put() noexcept {
   const bool part = (frame_.flags & wire::flag_part) != 0;
   const bool last = (frame_.flags & wire::flag_last) != 0;
-  streaming_ = !last;
   if (part) part_code_ = last ? status::done : put_code_;
   return !last || note_put(put_code_);
 }

@@ -81,7 +81,7 @@ outbox::flow outbox::flush(int fd) noexcept {
     if (violated_) return flow::broken;
     const transferred t =
         g.count == 1 ? transmit(fd, {static_cast<const std::byte*>(g.parts[0].iov_base), g.bytes})
-                     : transmit(fd, std::span(g.parts).first(g.count), g.more);
+                     : transmit(fd, std::span(g.parts).first(g.count));
     if (t.kind == transferred::kind_t::none) return flow::blocked;
     if (t.kind != transferred::kind_t::some) return flow::broken;
     written += t.bytes;
@@ -152,7 +152,6 @@ bool outbox::gather_fragment(gathered& g) noexcept {
   g.add(fragment_.head.data() + fragment_.head_bytes - head_left, head_left);
   const std::uint64_t body_out = fragment_.written - (fragment_.head_bytes - head_left);
   const std::uint64_t from = t.done + body_out, left = fragment_.body - body_out;
-  g.more = !fragment_.last;
   if (t.kind == transfer::kind_t::reply) return gather_reply(g, t, from, left);
   g.add(t.data.data() + from, left);
   return true;

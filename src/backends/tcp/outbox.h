@@ -113,7 +113,6 @@ class outbox {
   struct gathered {
     std::array<iovec, 3> parts;
     std::size_t count = 0, bytes = 0;
-    bool more = false;  // the next fragment is written next: keep segments full
     region_table::pinned pin;
     void add(const void* at, std::size_t size) noexcept;
   };

@@ -68,10 +68,9 @@ transferred transmit(int fd, std::span<const std::byte> from) noexcept {
   return attempt([&] { return ::send(fd, from.data(), from.size(), MSG_DONTWAIT | MSG_NOSIGNAL); });
 }
 
-transferred transmit(int fd, std::span<iovec> from, bool more) noexcept {
+transferred transmit(int fd, std::span<iovec> from) noexcept {
   const msghdr m = message_of(from);
-  const int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0);
-  return attempt([&] { return ::sendmsg(fd, &m, flags); });
+  return attempt([&] { return ::sendmsg(fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL); });
 }
 
 unique_fd listen_at(rail_address& where) {

@@ -28,8 +28,7 @@ struct transferred {
 [[nodiscard]] transferred receive(int fd, std::span<std::byte> into) noexcept;
 [[nodiscard]] transferred receive(int fd, std::span<iovec> into) noexcept;
 [[nodiscard]] transferred transmit(int fd, std::span<const std::byte> from) noexcept;
-/// `more`: another call follows at once, so a segment that is not full may wait for it.
-[[nodiscard]] transferred transmit(int fd, std::span<iovec> from, bool more = false) noexcept;
+[[nodiscard]] transferred transmit(int fd, std::span<iovec> from) noexcept;
 
 /// Listens at `where` (port 0: any) and sets its port to the one taken. Throws heddle::error.
 [[nodiscard]] unique_fd listen_at(rail_address& where);

@@ -27,6 +27,13 @@ inline std::vector<std::byte> pattern(std::size_t bytes, unsigned seed = 1) {
   return out;
 }
 
+/// Large transfers in many pieces.
+inline settings small_fragments() {
+  settings config;
+  config.chunk_bytes = 128 * 1024;
+  return config;
+}
+
 /// One rank with one lane, and what its endpoint has told.
 struct test_node {
   region_table regions;
@@ -61,7 +68,8 @@ struct test_node {
 struct test_job {
   std::vector<std::unique_ptr<test_node>> nodes;
 
-  explicit test_job(int size, const std::string& iface = "lo", const settings& like = {}) {
+  explicit test_job(int size, const std::string& iface = "lo",
+                    const settings& like = small_fragments()) {
     for (rank r = 0; r < size; ++r) nodes.push_back(open(r, size, iface, like));
     for (auto& n : nodes)
       for (rank r = 0; r < size; ++r)
@@ -69,7 +77,7 @@ struct test_job {
                   "");
   }
   static std::unique_ptr<test_node> open(rank self, int size, const std::string& iface,
-                                         const settings& like = {}) {
+                                         const settings& like = small_fragments()) {
     auto n = std::make_unique<test_node>();
     n->config = like;
     n->config.tcp_iface = iface;
