@@ -38,20 +38,31 @@ TEST(CommandLine, WrongUseGivesTwoAndSaysWhat) {
       {{HEDDLE, "run", "-n", "0", "true"}, "not in range"},
       {{HEDDLE, "run", "-n", "two", "true"}, "--ranks"},
       {{HEDDLE, "run", "--bind", "moon", "true"}, "--bind"},
+      {{HEDDLE, "run", "--env", "A", "true"}, "'A' sets no variable: write NAME=value"},
+      {{HEDDLE, "run", "--env", "HEDDLE_RANK=1", "true"}, "HEDDLE_RANK is set by the launcher"},
       {{HEDDLE, "info", "--nothing"}, "--nothing"},
+      {{HEDDLE, "linktest"}, "Give -n N"},
+      {{HEDDLE, "linktest", "-n", "1"}, "from 2 to 4096"},
+      {{HEDDLE, "linktest", "-n", "2", "--sizes", "0"}, "not a message size"},
+      {{HEDDLE, "linktest", "-n", "2", "--backend", "nope"}, "nope"},
   };
   for (const auto& [command, text] : wrong) {
     const auto how = run(command);
     EXPECT_EQ(how.status, 2) << text;
-    EXPECT_THAT(how.err, HasSubstr(text));
+    EXPECT_THAT(sorted_lines(how.err), ElementsAre(AllOf(StartsWith("heddle"), HasSubstr(text))));
     EXPECT_THAT(how.out, IsEmpty());
   }
 }
 
-TEST(CommandLine, AVariableThatCannotBeSetIsRefused) {
-  EXPECT_THAT(run(heddle_run({"--env", "A"}, {"true"})).err, HasSubstr("'A' sets no variable"));
-  EXPECT_THAT(run(heddle_run({"--env", "HEDDLE_RANK=1"}, {"true"})).err,
-              HasSubstr("HEDDLE_RANK is set by the launcher"));
+TEST(CommandLine, AWrongOptionIsToldWithItsCommandAndWhereToReadOn) {
+  EXPECT_EQ(run({HEDDLE, "bench", "latency", "--op", "nonsense"}).err,
+            "heddle bench latency: --op: nonsense not in {am,fetch-add,get,put,tag}; "
+            "see heddle bench latency --help\n");
+}
+
+TEST(CommandLine, HelpListsTheExitStatuses) {
+  EXPECT_THAT(run({HEDDLE, "--help"}).out,
+              AllOf(HasSubstr("Exit status"), HasSubstr("2        wrong use")));
 }
 
 TEST(CommandLine, TheProgramsOwnOptionsAreLeftToIt) {

@@ -67,6 +67,7 @@ int measure(const options& o) {
   if (!tools::inside_job()) {
     tools::launch_options job;
     job.ranks = o.ranks;
+    job.ranks_explain = true;
     return tools::launch_self(job);
   }
   run_in_job(o);

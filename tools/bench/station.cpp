@@ -5,6 +5,8 @@
 
 #include <stdexcept>
 
+#include "exit_status.h"
+
 namespace heddle::bench {
 namespace {
 
@@ -32,8 +34,9 @@ void count_message(void* context, lane&, const call_message&) noexcept {
 void check_route(const world& job, const std::string& backend) {
   const rank peer = job.rank() ^ 1;
   if (backend != "auto" && job.route(peer) != backend) {
-    throw std::runtime_error(fmt::format("rank {} reaches rank {} over {}, not over {} as asked",
-                                         job.rank(), peer, job.route(peer), backend));
+    throw tools::usage_error(
+        fmt::format("--backend {} cannot be honoured: rank {} reaches rank {} over {}", backend,
+                    job.rank(), peer, job.route(peer)));
   }
 }
 
@@ -42,8 +45,8 @@ void check_route(const world& job, const std::string& backend) {
 station::station(world& job, const options& o)
     : job_(job), mailboxes_(std::make_unique<mailbox[]>(static_cast<std::size_t>(o.base.threads))) {
   if (job.size() != o.ranks) {
-    throw std::runtime_error(
-        fmt::format("this job has {} ranks, the benchmark needs {}", job.size(), o.ranks));
+    throw tools::usage_error(
+        fmt::format("this job has {} ranks, not the {} of --ranks", job.size(), o.ranks));
   }
   check_route(job, o.backend);
   for (int t = 0; t < o.base.threads; ++t) {

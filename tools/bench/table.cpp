@@ -12,6 +12,7 @@
 #include "bench/child.h"
 #include "bench/goals.h"
 #include "bench/ucx_runner.h"
+#include "exit_status.h"
 
 namespace heddle::bench {
 namespace {
@@ -94,7 +95,7 @@ int run_table(const table_options& o) {
   fmt::print("{}", text_table(results));
   write_files(o, results);
   const auto failed = [](const outcome_row& r) { return !r.failure.empty(); };
-  return std::any_of(results.begin(), results.end(), failed) ? 1 : 0;
+  return std::any_of(results.begin(), results.end(), failed) ? tools::incomplete : tools::success;
 }
 
 }  // namespace heddle::bench

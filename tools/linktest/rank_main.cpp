@@ -173,7 +173,7 @@ class participant {
       }
     }
     const bool ready = (ranks_.meet(notes) & cannot_start) == 0;
-    if (!first()) refusal_ = all_measured;  // rank 0's status speaks for the job
+    if (!first()) refusal_ = success;  // rank 0's status speaks for the job
     return ready;
   }
 
@@ -188,7 +188,7 @@ class participant {
     const bool delivered = gather_rows(ranks_, mine, all);
     ranks_.meet(nothing_special);
     if (report_) return report_->finish(all);
-    if (delivered) return all_measured;
+    if (delivered) return success;
     fmt::print(stderr,
                "heddle linktest: rank {} cannot reach rank 0 any more; its results are lost\n",
                job_.rank());

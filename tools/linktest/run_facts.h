@@ -20,7 +20,7 @@ struct run_facts {
 /// "2025-01-31T23:59:59Z" for now.
 [[nodiscard]] std::string utc_now();
 
-/// How the run went, from its matrix: all_measured, corrupted or incomplete.
+/// How the run went, from its matrix: success (all measured), corrupted or incomplete.
 [[nodiscard]] exit_status verdict_of(const results& all);
 
 }  // namespace heddle::linktest

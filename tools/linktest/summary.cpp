@@ -43,8 +43,7 @@ std::string utc_now() {
 
 exit_status verdict_of(const results& all) {
   if (all.count(pair_state::corrupted) > 0) return corrupted;
-  return all.count(pair_state::lost) + all.count(pair_state::unmeasured) > 0 ? incomplete
-                                                                             : all_measured;
+  return all.count(pair_state::lost) + all.count(pair_state::unmeasured) > 0 ? incomplete : success;
 }
 
 std::string describe_run(const run_facts& facts) {
