@@ -57,6 +57,13 @@ inside_a_job() {
   [ ! -e "$work/results" ] || fail "a refused run left a directory"
 }
 
+hosts() {
+  expect 0 run -n 3 -- sh -c 'HEDDLE_HOST=h$((HEDDLE_RANK % 2)) exec "$0" "$@"' \
+    "$heddle" linktest --sizes 8 --messages 2 --output "$work/results"
+  says out "3 ranks on 2 hosts (h0, h1) over shm and tcp"
+  rm -rf "$work/results"
+}
+
 refusals() {
   expect 2 linktest
   says err "Give -n N"
@@ -93,6 +100,7 @@ interrupt() { # SIGNAL STATUS
 
 whole_runs
 inside_a_job
+hosts
 refusals
 colours
 interrupt INT 130

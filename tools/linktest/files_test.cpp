@@ -250,8 +250,21 @@ TEST(Summary, JudgesCorruptionWorseThanAMissingPair) {
 
 TEST(Summary, DescribesTheRunInOneLine) {
   EXPECT_EQ(describe_run(sample_facts()),
-            "3 ranks on 2 hosts over shm and tcp: kernel semi, parallel, sizes 8 B, 1 KiB, 100 "
+            "3 ranks on 2 hosts (alpha, beta) over shm and tcp: kernel semi, parallel, sizes 8 B, "
+            "1 KiB, 100 "
             "messages, 3 repetitions\n");
+}
+
+TEST(Summary, TellsHostsOfOneNameApart) {
+  EXPECT_EQ(tell_apart({"a", "a", "b"}, {0, 0, 1}), (std::vector<std::string>{"a", "a", "b"}));
+  EXPECT_EQ(tell_apart({"a", "b", "a", "a"}, {0, 1, 2, 0}),
+            (std::vector<std::string>{"a#0", "b", "a#2", "a#0"}));
+}
+
+TEST(Summary, NamesTheFirstOfManyHosts) {
+  run_facts facts = sample_facts();
+  facts.hosts = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
+  EXPECT_THAT(describe_run(facts), HasSubstr("on 9 hosts (a, b, c, d, e, f, g, h, ...) over"));
 }
 
 TEST(Summary, ShowsTimesOfTheSmallestAndBandwidthsOfTheLargestSize) {

@@ -53,10 +53,14 @@ run_facts facts_of(const options& chosen, const world& job) {
   run_facts facts;
   facts.chosen = chosen;
   facts.version = version();
+  std::vector<std::string> names;
+  std::vector<int> numbers;
   for (rank r = 0; r < job.size(); ++r) {
-    facts.hosts.push_back(job.host(r));
+    names.push_back(job.host(r));
+    numbers.push_back(job.host_number(r));
     if (r != job.rank()) facts.routes.push_back(job.route(r));
   }
+  facts.hosts = tell_apart(names, numbers);
   std::sort(facts.routes.begin(), facts.routes.end());
   facts.routes.erase(std::unique(facts.routes.begin(), facts.routes.end()), facts.routes.end());
   return facts;

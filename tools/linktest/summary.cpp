@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <ctime>
+#include <map>
 #include <set>
+#include <span>
 
 #include "linktest/heatmap.h"
 #include "linktest/progress.h"
@@ -22,6 +24,21 @@ std::string pair_name(const run_facts& facts, int from, int to) {
 
 std::string plural(std::uint64_t count, std::string_view one) {
   return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+}
+
+/// In the order of their first ranks.
+std::vector<std::string> without_repeats(const std::vector<std::string>& hosts) {
+  std::vector<std::string> each;
+  std::set<std::string> known;
+  for (const std::string& host : hosts)
+    if (known.insert(host).second) each.push_back(host);
+  return each;
+}
+
+std::string some_of(const std::vector<std::string>& hosts) {
+  constexpr std::size_t most_named = 8;
+  const std::span named(hosts.data(), std::min(hosts.size(), most_named));
+  return fmt::format("{}{}", fmt::join(named, ", "), hosts.size() > most_named ? ", ..." : "");
 }
 
 std::string picture(const run_facts& facts, const results& all, std::size_t size_index,
@@ -41,6 +58,17 @@ std::string utc_now() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
+std::vector<std::string> tell_apart(const std::vector<std::string>& names,
+                                    const std::vector<int>& numbers) {
+  std::map<std::string, std::set<int>> called;
+  for (std::size_t r = 0; r < names.size(); ++r) called[names[r]].insert(numbers[r]);
+  std::vector<std::string> out;
+  for (std::size_t r = 0; r < names.size(); ++r)
+    out.push_back(called[names[r]].size() == 1 ? names[r]
+                                               : fmt::format("{}#{}", names[r], numbers[r]));
+  return out;
+}
+
 exit_status verdict_of(const results& all) {
   if (all.count(pair_state::corrupted) > 0) return corrupted;
   return all.count(pair_state::lost) + all.count(pair_state::unmeasured) > 0 ? incomplete : success;
@@ -48,13 +76,13 @@ exit_status verdict_of(const results& all) {
 
 std::string describe_run(const run_facts& facts) {
   const options& o = facts.chosen;
-  const std::set<std::string> hosts(facts.hosts.begin(), facts.hosts.end());
+  const std::vector<std::string> hosts = without_repeats(facts.hosts);
   std::vector<std::string> sizes;
   for (const std::uint64_t size : o.sizes) sizes.push_back(format_size(size));
-  return fmt::format("{} on {} over {}: kernel {}, {}, sizes {}, {}, {}\n",
+  return fmt::format("{} on {} ({}) over {}: kernel {}, {}, sizes {}, {}, {}\n",
                      plural(facts.hosts.size(), "rank"), plural(hosts.size(), "host"),
-                     fmt::join(facts.routes, " and "), name_of(o.kernel), name_of(o.mode),
-                     fmt::join(sizes, ", "), plural(o.messages, "message"),
+                     some_of(hosts), fmt::join(facts.routes, " and "), name_of(o.kernel),
+                     name_of(o.mode), fmt::join(sizes, ", "), plural(o.messages, "message"),
                      plural(o.repetitions, "repetition"));
 }
 
