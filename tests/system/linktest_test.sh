@@ -82,6 +82,27 @@ colours() {
   rm -rf "$work/results"
 }
 
+# A rank is killed while it measures; the others go on and the files tell of it.
+death() { # RANK BACKEND
+  "$heddle" linktest -n 4 --backend "$2" --sizes 8 --messages 5 --repetitions 300 --progress bar \
+    --output "$work/results" >"$work/out" 2>"$work/err" &
+  job=$!
+  while ! grep -q "repetition" "$work/err" && kill -0 $job; do sleep 0.05; done
+  for environment in /proc/[0-9]*/environ; do
+    pid=${environment#/proc/}
+    pid=${pid%/environ}
+    grep -qs "PPid:.$job\$" "/proc/$pid/status" || continue
+    tr '\0' '\n' <"$environment" | grep -qx "HEDDLE_RANK=$1" && kill -9 "$pid"
+  done
+  wait $job
+  got=$?
+  [ "$got" -eq 4 ] || fail "exit status $got after the death of rank $1 over $2, not 4"
+  says err "rank $1 .*SIGKILL"
+  says out "everything with rank $1 .*lost: died"
+  "$check" --lost "$1" "$work/results" 4 8 || fail "wrong files after the death of rank $1 over $2"
+  rm -rf "$work/results"
+}
+
 interrupt() { # SIGNAL STATUS
   # Background commands of a script ignore SIGINT unless told otherwise.
   env --default-signal "$heddle" linktest -n 4 --messages 50 --repetitions 1000000 \
@@ -103,6 +124,8 @@ inside_a_job
 hosts
 refusals
 colours
+death 2 shm
+death 0 tcp
 interrupt INT 130
 interrupt TERM 143
 [ "$failures" -eq 0 ] && echo "linktest: all as expected"

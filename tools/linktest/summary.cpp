@@ -52,6 +52,27 @@ std::string picture(const run_facts& facts, const results& all, std::size_t size
   return draw_heatmap({all.ranks(), values, states, is_time, title}, {depth, facts.chosen.width});
 }
 
+bool nothing_measured(const results& all, int rank) {
+  for (std::size_t s = 0; s < all.sizes().size(); ++s)
+    for (int p = 0; p < all.ranks(); ++p)
+      for (const pair_state state : {all.at(s, rank, p).state, all.at(s, p, rank).state})
+        if (p != rank && state != pair_state::lost) return false;
+  return true;
+}
+
+/// Ranks with which nothing could be measured; none when it was so with all.
+std::set<int> unreachable(const results& all) {
+  std::set<int> gone;
+  for (int r = 0; r < all.ranks(); ++r)
+    if (nothing_measured(all, r)) gone.insert(r);
+  return gone.size() < static_cast<std::size_t>(all.ranks()) ? gone : std::set<int>{};
+}
+
+std::string reason(const run_facts& facts, pair_state state) {
+  if (state != pair_state::lost) return std::string(name_of(state));
+  return fmt::format("lost: died, or gave no answer within {} s", facts.chosen.timeout_s);
+}
+
 }  // namespace
 
 std::string utc_now() {
@@ -118,21 +139,26 @@ std::string slowest_pairs(const run_facts& facts, const results& all) {
 
 std::string failures(const run_facts& facts, const results& all) {
   constexpr int most_named = 10;
+  const std::set<int> gone = unreachable(all);
   std::string names;
-  std::uint64_t failed = 0;
+  std::uint64_t failed = 0, single = 0;
   for (std::size_t s = 0; s < all.sizes().size(); ++s) {
     for (int r = 0; r < all.ranks(); ++r) {
       for (int p = 0; p < all.ranks(); ++p) {
         const pair_state state = all.at(s, r, p).state;
         if (r == p || state == pair_state::measured) continue;
-        if (++failed <= most_named)
-          names += fmt::format("  {} {}: {}\n", pair_name(facts, r, p), format_size(all.sizes()[s]),
-                               name_of(state));
+        ++failed;
+        if (gone.contains(r) || gone.contains(p) || ++single > most_named) continue;
+        names += fmt::format("  {} {}: {}\n", pair_name(facts, r, p), format_size(all.sizes()[s]),
+                             reason(facts, state));
       }
     }
   }
   if (failed == 0) return {};
-  if (failed > most_named) names += fmt::format("  and {} more\n", failed - most_named);
+  if (single > most_named) names += fmt::format("  and {} more\n", single - most_named);
+  for (const int r : gone)
+    names += fmt::format("  everything with rank {} ({}): {}\n", r,
+                         facts.hosts[static_cast<std::size_t>(r)], reason(facts, pair_state::lost));
   return fmt::format("Failed measurements: {}\n{}", failed, names);
 }
 
