@@ -102,12 +102,20 @@ int parse_and_run(std::vector<std::string> words) {
   return exit_code;
 }
 
+/// What was printed has to arrive: a full disk makes a success a failure.
+int finish_output(int status) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  fmt::print(stderr, "heddle: not all output could be written: is the disk full?\n");
+  return status == success ? failed : status;
+}
+
 }  // namespace
 }  // namespace heddle::tools
 
 int main(int argc, char** argv) {
   try {
-    return heddle::tools::parse_and_run(heddle::tools::words_of(argc, argv));
+    using namespace heddle::tools;
+    return finish_output(parse_and_run(words_of(argc, argv)));
   } catch (const heddle::tools::usage_error& problem) {
     fmt::print(stderr, "heddle: {}\n", problem.what());
     return heddle::tools::bad_usage;

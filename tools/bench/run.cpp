@@ -12,6 +12,7 @@
 #include "bench/bare_limit.h"
 #include "bench/record.h"
 #include "bench/report.h"
+#include "bench/result_file.h"
 #include "bench/round.h"
 #include "bench/ucx_runner.h"
 #include "exit_status.h"
@@ -185,6 +186,7 @@ void run_in_job(const options& o) {
   bind_rank(o, allowed, job.rank());
   station at(job, o);
   const context ctx{o, at, allowed, job.route(at.peer())};
+  if (ctx.reports()) check_writable(o.json_file, "--json");
   std::vector<record> records;
   for (const std::uint64_t bytes : o.sizes) {
     spec s = o.base;

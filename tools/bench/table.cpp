@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <stdexcept>
 
 #include "bench/child.h"
 #include "bench/goals.h"
+#include "bench/result_file.h"
 #include "bench/ucx_runner.h"
 #include "exit_status.h"
 
@@ -64,20 +64,13 @@ outcome_row run_row(const row& r, const table_options& o, const fs::path& json) 
   return result;
 }
 
-void write_text(const std::string& file, const std::string& text) {
-  std::ofstream out(file, std::ios::trunc);
-  out << text;
-  out.close();
-  if (!out) throw std::runtime_error("cannot write " + file);
-}
-
 void write_files(const table_options& o, const std::vector<outcome_row>& rows) {
   std::vector<record> records;
   for (const outcome_row& r : rows) {
     records.insert(records.end(), r.records.begin(), r.records.end());
   }
   if (!o.json_file.empty()) write_records(o.json_file, records);
-  if (!o.markdown_file.empty()) write_text(o.markdown_file, markdown_table(rows));
+  if (!o.markdown_file.empty()) write_file(o.markdown_file, markdown_table(rows));
 }
 
 }  // namespace
@@ -85,6 +78,8 @@ void write_files(const table_options& o, const std::vector<outcome_row>& rows) {
 int run_table(const table_options& o) {
   const std::vector<row> rows = select_rows(o.rows);
   (void)find_ucx();
+  check_writable(o.json_file, "--json");
+  check_writable(o.markdown_file, "--markdown");
   const scratch_folder folder;
   std::vector<outcome_row> results;
   for (const row& r : rows) {
