@@ -93,6 +93,15 @@ TEST(CommandLine, AFullDiskIsAFailureWithItsCause) {
   EXPECT_THAT(output.err, HasSubstr("is the disk full?"));
 }
 
+// A ping's payload ends with the handler that answers it.
+TEST(CommandLine, BenchAnswersLargeCallsFromMemoryThatLasts) {
+  for (const char* backend : {"shm", "tcp"}) {
+    const auto how = run({"timeout", "30", HEDDLE, "bench", "latency", "--op", "am", "--backend",
+                          backend, "--sizes", "1M", "--rounds", "2", "--time-ms", "10"});
+    EXPECT_EQ(how.status, 0) << how.err;
+  }
+}
+
 TEST(CommandLine, HelpListsTheExitStatuses) {
   EXPECT_THAT(run({HEDDLE, "--help"}).out,
               AllOf(HasSubstr("Exit status"), HasSubstr("2        wrong use")));

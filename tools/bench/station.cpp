@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <span>
 #include <stdexcept>
 
 #include "exit_status.h"
@@ -15,11 +17,14 @@ void count_arrival(mailbox& box) {
   arrived({});
 }
 
-/// Sends the message back. One ping per thread is in flight, so the lane has room.
+/// Sends as much back. One ping per thread is in flight, so the lane has room.
 void answer_ping(void* context, lane& here, const call_message& message) noexcept {
   mailbox& box = *static_cast<mailbox*>(context);
   const auto pong = static_cast<handler_id>(pong_handlers + box.thread);
-  const status s = here.try_call(message.source, pong, message.header, message.payload);
+  box.answer.resize(std::max(message.header.size(), message.payload.size()));
+  const std::span<const std::byte> answer(box.answer);
+  const status s = here.try_call(message.source, pong, answer.first(message.header.size()),
+                                 answer.first(message.payload.size()));
   if (!accepted(s)) {  // the partner would wait for ever
     fmt::print(stderr, "heddle bench: answering a ping: {}\n", name_of(s));
     std::_Exit(1);
