@@ -11,13 +11,12 @@
 #include <vector>
 
 #include "completion.h"
+#include "exit_status.h"
 #include "help_format.h"
 #include "subcommand.h"
 
 namespace heddle::tools {
 namespace {
-
-constexpr int bad_usage = 2;
 
 constexpr const char* about =
     "Heddle: start jobs, measure the network between their ranks, see what is there";
@@ -29,10 +28,29 @@ Examples:
   heddle run -n 4 ./hello
   heddle info
 
+Exit status, the same for all commands:
+  0        done
+  1        could not run, or could not write the results
+  2        wrong use: no such command or option, or one that cannot be honoured
+  3        linktest: data arrived corrupted
+  4        linktest, bench table: something could not be measured
+  128 + N  ended by signal N; Ctrl-C gives 130
+heddle run ends with the status of its program where that has failed.
+
 Settings are environment variables that begin with HEDDLE_; heddle info lists
 them with their values.)";
 
+/// One line that says what is wrong and with which command, and where to read what is right.
+std::string complaint(const CLI::App* app, const CLI::Error& problem) {
+  std::string command = app->get_name();
+  for (auto deeper = app->get_subcommands(); !deeper.empty();
+       deeper = deeper.front()->get_subcommands())
+    command += ' ' + deeper.front()->get_name();
+  return fmt::format("{0}: {1}; see {0} --help\n", command, problem.what());
+}
+
 void describe(CLI::App& app) {
+  app.failure_message(complaint);
   app.formatter(std::make_shared<help_format>());
   app.footer(details);
   app.require_subcommand(1);
@@ -84,14 +102,25 @@ int parse_and_run(std::vector<std::string> words) {
   return exit_code;
 }
 
+/// What was printed has to arrive: a full disk makes a success a failure.
+int finish_output(int status) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  fmt::print(stderr, "heddle: not all output could be written: is the disk full?\n");
+  return status == success ? failed : status;
+}
+
 }  // namespace
 }  // namespace heddle::tools
 
 int main(int argc, char** argv) {
   try {
-    return heddle::tools::parse_and_run(heddle::tools::words_of(argc, argv));
+    using namespace heddle::tools;
+    return finish_output(parse_and_run(words_of(argc, argv)));
+  } catch (const heddle::tools::usage_error& problem) {
+    fmt::print(stderr, "heddle: {}\n", problem.what());
+    return heddle::tools::bad_usage;
   } catch (const std::exception& problem) {
     fmt::print(stderr, "heddle: {}\n", problem.what());
-    return 1;
+    return heddle::tools::failed;
   }
 }

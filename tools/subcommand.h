@@ -8,7 +8,8 @@
 namespace heddle::tools {
 
 /// Adds a command to `app`. Its callback does the work and sets `exit_code`, the program's exit
-/// status; it throws heddle::error for what the user should read. Both outlive the parsing.
+/// status; it throws usage_error or heddle::error for what the user should read. Both outlive the
+/// parsing.
 void add_run(CLI::App& app, int& exit_code);
 void add_linktest(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);

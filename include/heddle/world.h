@@ -66,8 +66,11 @@ class world {
   [[nodiscard]] std::string describe() const;
   /// Which backend carries traffic to `peer`: "shm", "tcp" ...
   [[nodiscard]] std::string route(heddle::rank peer) const;
-  /// Name of the host `peer` runs on.
+  /// Name of the host `peer` runs on, for people: two hosts may have the same one.
   [[nodiscard]] std::string host(heddle::rank peer) const;
+  /// Which of the job's hosts `peer` runs on: equal for two ranks exactly when they count as being
+  /// on one host. From 0, in the order of each host's first rank; -1 when there is no such rank.
+  [[nodiscard]] int host_number(heddle::rank peer) const noexcept;
 
   [[nodiscard]] engine::world_core& core() noexcept { return *core_; }  ///< for Heddle itself
 

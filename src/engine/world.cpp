@@ -46,5 +46,8 @@ std::string world::route(heddle::rank peer) const {
 std::string world::host(heddle::rank peer) const {
   return core_->host(peer);
 }
+int world::host_number(heddle::rank peer) const noexcept {
+  return core_->host_number(peer);
+}
 
 }  // namespace heddle

@@ -71,6 +71,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   [[nodiscard]] std::string describe();
   [[nodiscard]] std::string route(rank peer) const;
   [[nodiscard]] std::string host(rank peer) const;
+  [[nodiscard]] int host_number(rank peer) const noexcept;
 
  private:
   // world_join.cpp

@@ -47,4 +47,9 @@ std::string world_core::host(rank peer) const {
   return peer >= 0 && peer < size() ? hosts_[host_of_[static_cast<std::size_t>(peer)]].name : "";
 }
 
+int world_core::host_number(rank peer) const noexcept {
+  return peer >= 0 && peer < size() ? static_cast<int>(host_of_[static_cast<std::size_t>(peer)])
+                                    : -1;
+}
+
 }  // namespace heddle::engine

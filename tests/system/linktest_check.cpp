@@ -1,8 +1,9 @@
 // linktest_check.cpp - reads both result files of a link test and says what is wrong with them.
 //
-//   linktest_check DIRECTORY RANKS BYTES...
+//   linktest_check [--lost RANK] DIRECTORY RANKS BYTES...
 //
-// Every pair must be measured at every size, and both files must hold the same numbers.
+// Every pair must be measured at every size, but those with RANK be lost, and both files must hold
+// the same numbers.
 #include <hdf5.h>
 
 #include <cmath>
@@ -18,6 +19,7 @@ namespace {
 using json = nlohmann::json;
 
 int problems = 0;
+std::size_t lost_rank = static_cast<std::size_t>(-1);  // none
 
 void expect(bool holds, const std::string& what) {
   if (holds) return;
@@ -59,8 +61,20 @@ void check_matrix(hid_t file, const json& size, const std::string& metric, std::
   for (std::size_t r = 0; r < n; ++r) {
     for (std::size_t p = 0; p < n; ++p) {
       const double value = stored[r * n + p];
-      expect(r == p ? std::isnan(value) : value > 0, name + " holds an impossible value");
+      const bool lost = r == lost_rank || p == lost_rank;  // it may have a value from before
+      expect(r == p ? std::isnan(value) : value > 0 || lost, name + " holds an impossible value");
       expect(same(value, matrix[r][p]), name + " differs between the files");
+    }
+  }
+}
+
+void check_states(const json& size, std::size_t n) {
+  const json& states = size["matrices"]["state"];
+  for (std::size_t r = 0; r < n; ++r) {
+    for (std::size_t p = 0; p < n; ++p) {
+      if (r == p) continue;
+      const char* const right = r == lost_rank || p == lost_rank ? "lost" : "measured";
+      expect(states[r][p] == right, "a pair's state is " + states[r][p].dump());
     }
   }
 }
@@ -71,21 +85,28 @@ void check(const std::string& directory, std::size_t n, const std::vector<std::u
   expect(file >= 0, "linktest.h5 cannot be opened");
   if (problems > 0) return;
   expect(doc["format"] == "heddle-linktest" && doc["schema_version"] == 1, "wrong format");
-  expect(doc["complete"] == true, "the run is not complete");
+  expect(doc["complete"] == (lost_rank >= n), "it is wrong about whether it is complete");
   expect(doc["ranks"] == n && doc["hosts"].size() == n, "wrong number of ranks");
   expect(doc["options"]["sizes"] == json(sizes), "wrong sizes");
   expect(doc["sizes"].size() == sizes.size(), "a size is missing");
-  for (const json& size : doc["sizes"])
+  for (const json& size : doc["sizes"]) {
+    check_states(size, n);
     for (const char* metric : {"time_min", "time_median", "time_max", "bandwidth"})
       check_matrix(file, size, metric, n);
+  }
   H5Fclose(file);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 2 && std::string(argv[1]) == "--lost") {
+    lost_rank = std::strtoul(argv[2], nullptr, 10);
+    argc -= 2;
+    argv += 2;
+  }
   if (argc < 4) {
-    std::fprintf(stderr, "usage: linktest_check DIRECTORY RANKS BYTES...\n");
+    std::fprintf(stderr, "usage: linktest_check [--lost RANK] DIRECTORY RANKS BYTES...\n");
     return 3;
   }
   std::vector<std::uint64_t> sizes;

@@ -52,18 +52,25 @@ inside_a_job() {
   expect 0 run -n 3 -- "$heddle" linktest --sizes 8 --messages 2 --output "$work/results"
   "$check" "$work/results" 3 8 || fail "wrong files from inside a job"
   rm -rf "$work/results"
-  expect 3 run -n 3 -- "$heddle" linktest -n 2 --output "$work/results"
+  expect 2 run -n 3 -- "$heddle" linktest -n 2 --output "$work/results"
   says err "leave out -n"
   [ ! -e "$work/results" ] || fail "a refused run left a directory"
 }
 
+hosts() {
+  expect 0 run -n 3 -- sh -c 'HEDDLE_HOST=h$((HEDDLE_RANK % 2)) exec "$0" "$@"' \
+    "$heddle" linktest --sizes 8 --messages 2 --output "$work/results"
+  says out "3 ranks on 2 hosts (h0, h1) over shm and tcp"
+  rm -rf "$work/results"
+}
+
 refusals() {
-  expect 3 linktest
+  expect 2 linktest
   says err "Give -n N"
   expect 1 linktest -n 2 --output "$work/no/such/place"
   says err "--output DIR"
   # Ranks told that they live on different hosts have only tcp between them.
-  expect 3 run -n 2 -- sh -c 'HEDDLE_HOST=h$HEDDLE_RANK exec "$0" linktest --backend shm' "$heddle"
+  expect 2 run -n 2 -- sh -c 'HEDDLE_HOST=h$HEDDLE_RANK exec "$0" linktest --backend shm' "$heddle"
   says err "with --backend shm"
 }
 
@@ -72,6 +79,27 @@ colours() {
   says out "$(printf '\033')\[48;"
   expect 0 linktest -n 2 --sizes 8 --messages 2 --output "$work/results"
   if grep -q "$(printf '\033')" "$work/out"; then fail "escapes in a file"; fi
+  rm -rf "$work/results"
+}
+
+# A rank is killed while it measures; the others go on and the files tell of it.
+death() { # RANK BACKEND
+  "$heddle" linktest -n 4 --backend "$2" --sizes 8 --messages 5 --repetitions 300 --progress bar \
+    --output "$work/results" >"$work/out" 2>"$work/err" &
+  job=$!
+  while ! grep -q "repetition" "$work/err" && kill -0 $job; do sleep 0.05; done
+  for environment in /proc/[0-9]*/environ; do
+    pid=${environment#/proc/}
+    pid=${pid%/environ}
+    grep -qs "PPid:.$job\$" "/proc/$pid/status" || continue
+    tr '\0' '\n' <"$environment" | grep -qx "HEDDLE_RANK=$1" && kill -9 "$pid"
+  done
+  wait $job
+  got=$?
+  [ "$got" -eq 4 ] || fail "exit status $got after the death of rank $1 over $2, not 4"
+  says err "rank $1 .*SIGKILL"
+  says out "everything with rank $1 .*lost: died"
+  "$check" --lost "$1" "$work/results" 4 8 || fail "wrong files after the death of rank $1 over $2"
   rm -rf "$work/results"
 }
 
@@ -93,8 +121,11 @@ interrupt() { # SIGNAL STATUS
 
 whole_runs
 inside_a_job
+hosts
 refusals
 colours
+death 2 shm
+death 0 tcp
 interrupt INT 130
 interrupt TERM 143
 [ "$failures" -eq 0 ] && echo "linktest: all as expected"

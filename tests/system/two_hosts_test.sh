@@ -43,7 +43,10 @@ on_two_hosts() {
     exec ip netns exec "$host" "$@"' sh "$left" "$right" "$@"
 }
 
-on_two_hosts "$heddle" linktest --sizes 8,4M --messages 5 --repetitions 1 --output "$work/result"
+on_two_hosts "$heddle" linktest --sizes 8,4M --messages 5 --repetitions 1 --output "$work/result" |
+  tee "$work/out"
+name=$(uname -n) # the same in both namespaces, and yet two hosts
+grep -qF "2 ranks on 2 hosts ($name#0, $name#1) over tcp" "$work/out"
 grep -q '"backend"' "$work/result/linktest.json"
 
 for cable in 0 1; do

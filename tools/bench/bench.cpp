@@ -1,9 +1,15 @@
 // bench.cpp - the command line of `heddle bench`.
-#include <memory>
+#include <fmt/core.h>
 
+#include <memory>
+#include <new>
+#include <stdexcept>
+
+#include "bench/result_file.h"
 #include "bench/run.h"
 #include "bench/station.h"
 #include "bench/table.h"
+#include "exit_status.h"
 #include "run/launcher.h"
 #include "subcommand.h"
 
@@ -65,12 +71,19 @@ options settle(const command_line& line) {
 int measure(const options& o) {
   check_options(o);
   if (!tools::inside_job()) {
+    check_writable(o.json_file, "--json");
     tools::launch_options job;
     job.ranks = o.ranks;
+    job.ranks_explain = true;
     return tools::launch_self(job);
   }
-  run_in_job(o);
-  return 0;
+  try {
+    run_in_job(o);
+  } catch (const std::bad_alloc&) {
+    throw std::runtime_error(
+        "not enough memory for these messages; give smaller --sizes, or --window");
+  }
+  return tools::success;
 }
 
 template <class E>
@@ -107,12 +120,26 @@ void add_rivals(CLI::App& app, std::vector<rival>& into) {
       ->check(CLI::IsMember(names));
 }
 
+/// "4M" becomes "4194304". Returns what is wrong with it; empty: nothing.
+std::string take_size(std::string& text) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 30;
+  const std::string given = text;
+  try {
+    std::uint64_t bytes = 0;
+    if (CLI::AsSizeValue(false)(text).empty() && CLI::detail::lexical_cast(text, bytes) &&
+        bytes <= most)
+      return {};
+  } catch (const CLI::ValidationError&) {  // said below in our words
+  }
+  return fmt::format("'{}' is not a message size; give 0 to 1G, such as 8, 1K or 4M", given);
+}
+
 void add_what(CLI::App& app, command_line& line) {
   spec& s = line.o.base;
   add_choice(app, "--op", s.op, operation_names(), "operation")->default_str(name_of(s.op));
   app.add_option("--sizes", line.o.sizes, "bytes, such as 8,1K,4M (default: 8, bandwidth 1M)")
       ->delimiter(',')
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(CLI::Validator(take_size, ""));
   app.add_option("--window", s.window, "operations in flight (default: 64, bandwidth 4)")
       ->check(CLI::Range(1, 4096));
   add_choice(app, "--target", s.target, target_names(),

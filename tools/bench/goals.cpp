@@ -5,7 +5,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <stdexcept>
+
+#include "exit_status.h"
 
 namespace heddle::bench {
 namespace {
@@ -124,7 +125,7 @@ std::vector<row> select_rows(const std::vector<std::string>& patterns) {
   if (unused.empty()) return selected;
   std::string names;
   for (const row& r : all_rows()) names += "\n  " + r.name;
-  throw std::runtime_error("no row has '" + unused.front() + "' in its name; there are:" + names);
+  throw tools::usage_error("no row has '" + unused.front() + "' in its name; there are:" + names);
 }
 
 std::optional<double> ratio_to(const outcome_row& r, const std::string& against) {

@@ -6,6 +6,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "bench/result_file.h"
+
 namespace heddle::bench {
 namespace {
 
@@ -62,10 +64,7 @@ std::vector<record> records_from_json(const std::string& text) {
 }
 
 void write_records(const std::filesystem::path& file, const std::vector<record>& records) {
-  std::ofstream out(file, std::ios::trunc);
-  out << to_json(records);
-  out.close();
-  if (!out) throw std::runtime_error("cannot write records to " + file.string());
+  write_file(file.string(), to_json(records));
 }
 
 std::vector<record> read_records(const std::filesystem::path& file) {

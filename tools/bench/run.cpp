@@ -12,8 +12,10 @@
 #include "bench/bare_limit.h"
 #include "bench/record.h"
 #include "bench/report.h"
+#include "bench/result_file.h"
 #include "bench/round.h"
 #include "bench/ucx_runner.h"
+#include "exit_status.h"
 #include "parts/bare.h"
 
 namespace heddle::bench {
@@ -93,7 +95,7 @@ std::function<double()> require_limit(const spec& s, const std::string& backend,
                                       bare::core_pair cores) {
   auto limit = bare_limit(s, backend, cores);
   if (limit) return limit;
-  throw std::runtime_error(
+  throw tools::usage_error(
       fmt::format("there is no bare limit to compare {} {} of {} B over {} with", name_of(s.what),
                   name_of(s.op), s.bytes, backend));
 }
@@ -153,7 +155,7 @@ void bind_rank(const options& o, const std::vector<int>& allowed, int rank) {
 }  // namespace
 
 void check_options(const options& o) {
-  const auto refuse = [](const char* why) { throw std::runtime_error(why); };
+  const auto refuse = [](const char* why) { throw tools::usage_error(why); };
   const auto has = [&o](rival r) {
     return std::find(o.rivals.begin(), o.rivals.end(), r) != o.rivals.end();
   };
@@ -184,6 +186,7 @@ void run_in_job(const options& o) {
   bind_rank(o, allowed, job.rank());
   station at(job, o);
   const context ctx{o, at, allowed, job.route(at.peer())};
+  if (ctx.reports()) check_writable(o.json_file, "--json");
   std::vector<record> records;
   for (const std::uint64_t bytes : o.sizes) {
     spec s = o.base;

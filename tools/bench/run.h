@@ -4,7 +4,7 @@
 
 namespace heddle::bench {
 
-/// Throws std::runtime_error when these options can not be honoured together, naming which and why.
+/// Throws usage_error when these options can not be honoured together, naming which and why.
 void check_options(const options& o);
 
 /// Measures every size in alternating rounds; rank 0 prints and writes. Collective over the job.

@@ -3,7 +3,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <span>
 #include <stdexcept>
+
+#include "exit_status.h"
 
 namespace heddle::bench {
 namespace {
@@ -13,11 +17,14 @@ void count_arrival(mailbox& box) {
   arrived({});
 }
 
-/// Sends the message back. One ping per thread is in flight, so the lane has room.
+/// Sends as much back. One ping per thread is in flight, so the lane has room.
 void answer_ping(void* context, lane& here, const call_message& message) noexcept {
   mailbox& box = *static_cast<mailbox*>(context);
   const auto pong = static_cast<handler_id>(pong_handlers + box.thread);
-  const status s = here.try_call(message.source, pong, message.header, message.payload);
+  box.answer.resize(std::max(message.header.size(), message.payload.size()));
+  const std::span<const std::byte> answer(box.answer);
+  const status s = here.try_call(message.source, pong, answer.first(message.header.size()),
+                                 answer.first(message.payload.size()));
   if (!accepted(s)) {  // the partner would wait for ever
     fmt::print(stderr, "heddle bench: answering a ping: {}\n", name_of(s));
     std::_Exit(1);
@@ -32,8 +39,9 @@ void count_message(void* context, lane&, const call_message&) noexcept {
 void check_route(const world& job, const std::string& backend) {
   const rank peer = job.rank() ^ 1;
   if (backend != "auto" && job.route(peer) != backend) {
-    throw std::runtime_error(fmt::format("rank {} reaches rank {} over {}, not over {} as asked",
-                                         job.rank(), peer, job.route(peer), backend));
+    throw tools::usage_error(
+        fmt::format("--backend {} cannot be honoured: rank {} reaches rank {} over {}", backend,
+                    job.rank(), peer, job.route(peer)));
   }
 }
 
@@ -42,8 +50,8 @@ void check_route(const world& job, const std::string& backend) {
 station::station(world& job, const options& o)
     : job_(job), mailboxes_(std::make_unique<mailbox[]>(static_cast<std::size_t>(o.base.threads))) {
   if (job.size() != o.ranks) {
-    throw std::runtime_error(
-        fmt::format("this job has {} ranks, the benchmark needs {}", job.size(), o.ranks));
+    throw tools::usage_error(
+        fmt::format("this job has {} ranks, not the {} of --ranks", job.size(), o.ranks));
   }
   check_route(job, o.backend);
   for (int t = 0; t < o.base.threads; ++t) {

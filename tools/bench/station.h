@@ -27,6 +27,7 @@ enum class purpose : std::uint64_t { setup = 1, count, ready, finished, answer, 
 struct alignas(64) mailbox {
   counter arrived;
   int thread = 0;
+  std::vector<std::byte> answer = {};  ///< to a ping: a message's own memory ends with its handler
 };
 
 /// A rank's place in a job whose ranks work in pairs (0,1), (2,3) ...: the even one initiates.

@@ -6,12 +6,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <stdexcept>
 
 #include "bench/child.h"
 #include "bench/goals.h"
+#include "bench/result_file.h"
 #include "bench/ucx_runner.h"
+#include "exit_status.h"
 
 namespace heddle::bench {
 namespace {
@@ -63,20 +64,13 @@ outcome_row run_row(const row& r, const table_options& o, const fs::path& json) 
   return result;
 }
 
-void write_text(const std::string& file, const std::string& text) {
-  std::ofstream out(file, std::ios::trunc);
-  out << text;
-  out.close();
-  if (!out) throw std::runtime_error("cannot write " + file);
-}
-
 void write_files(const table_options& o, const std::vector<outcome_row>& rows) {
   std::vector<record> records;
   for (const outcome_row& r : rows) {
     records.insert(records.end(), r.records.begin(), r.records.end());
   }
   if (!o.json_file.empty()) write_records(o.json_file, records);
-  if (!o.markdown_file.empty()) write_text(o.markdown_file, markdown_table(rows));
+  if (!o.markdown_file.empty()) write_file(o.markdown_file, markdown_table(rows));
 }
 
 }  // namespace
@@ -84,6 +78,8 @@ void write_files(const table_options& o, const std::vector<outcome_row>& rows) {
 int run_table(const table_options& o) {
   const std::vector<row> rows = select_rows(o.rows);
   (void)find_ucx();
+  check_writable(o.json_file, "--json");
+  check_writable(o.markdown_file, "--markdown");
   const scratch_folder folder;
   std::vector<outcome_row> results;
   for (const row& r : rows) {
@@ -94,7 +90,7 @@ int run_table(const table_options& o) {
   fmt::print("{}", text_table(results));
   write_files(o, results);
   const auto failed = [](const outcome_row& r) { return !r.failure.empty(); };
-  return std::any_of(results.begin(), results.end(), failed) ? 1 : 0;
+  return std::any_of(results.begin(), results.end(), failed) ? tools::incomplete : tools::success;
 }
 
 }  // namespace heddle::bench

@@ -14,8 +14,8 @@ struct table_options {
 };
 
 /// Runs the rows and prints what was reached; a row that fails is named and the others go on.
-/// 0, or 1 when a row failed to run; a goal that is not met is a result, not a failure. Throws
-/// std::runtime_error for bad options and files that can not be written.
+/// Returns success, or incomplete when a row failed to run; a goal that is not met is a result, not
+/// a failure. Throws usage_error, and std::runtime_error for files that can not be written.
 [[nodiscard]] int run_table(const table_options& o);
 
 }  // namespace heddle::bench

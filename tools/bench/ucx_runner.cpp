@@ -143,7 +143,8 @@ ucx_result run_ucx(const ucx_run& run, std::chrono::seconds limit) {
     if (wait_for_server(server, port, deadline)) return run_client(run, port, server, deadline);
     printed = server.output();
   }
-  throw std::runtime_error("ucx_perftest's server ended at once: " + printed);
+  throw std::runtime_error("ucx_perftest -t " + run.test +
+                           " ended at once: " + printed.substr(0, printed.find('\n')));
 }
 
 ucx_rounds::ucx_rounds(ucx_run first, std::chrono::milliseconds time)

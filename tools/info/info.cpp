@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "exit_status.h"
 #include "info/limits.h"
 #include "info/world_part.h"
 #include "subcommand.h"
@@ -121,7 +122,7 @@ void add_info(CLI::App& app, int& exit_code) {
   info->callback([as_data, &exit_code] {
     const report found = collect();
     print(found, *as_data);
-    exit_code = found.problem.empty() ? 0 : 1;
+    exit_code = found.problem.empty() ? success : failed;
   });
 }
 

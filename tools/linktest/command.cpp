@@ -57,6 +57,7 @@ int start_job(options chosen) {
   job.program = std::filesystem::read_symlink("/proc/self/exe").string();
   job.arguments = linktest::to_arguments(chosen);
   job.keep_going = true;  // the others still have links to measure
+  job.ranks_explain = true;
   return status_of_job(launch(job));
 }
 

@@ -231,8 +231,28 @@ TEST(Summary, NamesTheSlowestPairsWithHostsAndRanks) {
 TEST(Summary, NamesFailedPairsAndWhy) {
   const std::string text = failures(sample_facts(), sample_results());
   EXPECT_THAT(text, HasSubstr("Failed measurements: 3"));
-  EXPECT_THAT(text, HasSubstr("rank 1 (alpha) -> rank 2 (beta) 8 B: lost"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("rank 1 (alpha) -> rank 2 (beta) 8 B: lost: died, or gave no answer within 60 s"));
   EXPECT_THAT(text, HasSubstr("rank 2 (beta) -> rank 0 (alpha) 1 KiB: corrupted"));
+}
+
+TEST(Summary, NamesARankWithWhichNothingWorksInsteadOfAllItsPairs) {
+  results all(3, kernel::semi, {8});
+  for (int r = 0; r < 3; ++r) {
+    row mine(1, 3, 1);
+    for (int p = 0; p < 3; ++p) {
+      if (p == r) continue;
+      if (r == 1 || p == 1)
+        mine.mark(0, p, pair_state::lost);
+      else
+        mine.add_time(0, p, 1e-6);
+    }
+    all.set_row(r, mine.records());
+  }
+  EXPECT_EQ(failures(sample_facts(), all),
+            "Failed measurements: 4\n"
+            "  everything with rank 1 (alpha): lost: died, or gave no answer within 60 s\n");
 }
 
 TEST(Summary, JudgesCorruptionWorseThanAMissingPair) {
@@ -244,14 +264,27 @@ TEST(Summary, JudgesCorruptionWorseThanAMissingPair) {
     mine.add_time(0, 1 - r, 1e-6);
     all.set_row(r, mine.records());
   }
-  EXPECT_EQ(verdict_of(all), all_measured);
+  EXPECT_EQ(verdict_of(all), success);
   EXPECT_EQ(failures(sample_facts(), all), "");
 }
 
 TEST(Summary, DescribesTheRunInOneLine) {
   EXPECT_EQ(describe_run(sample_facts()),
-            "3 ranks on 2 hosts over shm and tcp: kernel semi, parallel, sizes 8 B, 1 KiB, 100 "
+            "3 ranks on 2 hosts (alpha, beta) over shm and tcp: kernel semi, parallel, sizes 8 B, "
+            "1 KiB, 100 "
             "messages, 3 repetitions\n");
+}
+
+TEST(Summary, TellsHostsOfOneNameApart) {
+  EXPECT_EQ(tell_apart({"a", "a", "b"}, {0, 0, 1}), (std::vector<std::string>{"a", "a", "b"}));
+  EXPECT_EQ(tell_apart({"a", "b", "a", "a"}, {0, 1, 2, 0}),
+            (std::vector<std::string>{"a#0", "b", "a#2", "a#0"}));
+}
+
+TEST(Summary, NamesTheFirstOfManyHosts) {
+  run_facts facts = sample_facts();
+  facts.hosts = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
+  EXPECT_THAT(describe_run(facts), HasSubstr("on 9 hosts (a, b, c, d, e, f, g, h, ...) over"));
 }
 
 TEST(Summary, ShowsTimesOfTheSmallestAndBandwidthsOfTheLargestSize) {

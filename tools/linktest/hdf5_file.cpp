@@ -94,7 +94,7 @@ void write_facts(hid_t file, const run_facts& facts, const results& all) {
   add(file, "started", std::string_view(facts.started));
   add(file, "ended", std::string_view(facts.ended));
   add(file, "elapsed_s", facts.elapsed_s);
-  add(file, "complete", std::uint64_t{verdict_of(all) == all_measured});
+  add(file, "complete", std::uint64_t{verdict_of(all) == success});
   add(file, "ranks", static_cast<std::uint64_t>(all.ranks()));
   add(file, "routes", std::string_view(fmt::format("{}", fmt::join(facts.routes, ","))));
   write_options(file, facts.chosen);

@@ -79,7 +79,7 @@ std::string to_json(const run_facts& facts, const results& all) {
            {"started", facts.started},
            {"ended", facts.ended},
            {"elapsed_s", facts.elapsed_s},
-           {"complete", verdict_of(all) == all_measured},
+           {"complete", verdict_of(all) == success},
            {"ranks", all.ranks()},
            {"hosts", facts.hosts},
            {"routes", facts.routes},

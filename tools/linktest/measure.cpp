@@ -170,6 +170,13 @@ bool receive_row(meeting& ranks, rank from, std::span<pair_record> into) {
   return false;
 }
 
+std::vector<pair_record> row_of_lost(const results& all, rank who) {
+  row unknown(all.sizes().size(), all.ranks(), 0);
+  for (int p = 0; p < all.ranks(); ++p)
+    if (p != who) unknown.mark_all_sizes(p, pair_state::lost);
+  return unknown.records();
+}
+
 }  // namespace
 
 std::size_t receive_bytes(kernel k, std::span<const std::uint64_t> sizes) noexcept {
@@ -183,24 +190,24 @@ run_result measure(meeting& ranks, const options& how, const message_memory& mem
   return run(ranks, how, memory, watch).all();
 }
 
-bool gather_rows(meeting& ranks, const row& mine, results& all) {
+gathered gather_rows(meeting& ranks, const row& mine, results& all) {
   std::vector<pair_record> records = mine.records();
-  const rank self = ranks.wire().self();
-  if (self != 0) {
-    return !ranks.lost(0) && ranks.wire().send(0, tag_for(purpose::rows, 0),
-                                               std::as_bytes(std::span(records))) == status::done;
+  const rank self = ranks.wire().self(), recorder = ranks.choose_recorder();
+  if (self != recorder) {
+    const bool delivered = !ranks.lost(recorder) &&
+                           ranks.wire().send(recorder, tag_for(purpose::rows, 0),
+                                             std::as_bytes(std::span(records))) == status::done;
+    return {delivered ? gathered::place::elsewhere : gathered::place::nowhere};
   }
-  all.set_row(0, records);
-  for (rank r = 1; r < ranks.wire().size(); ++r) {
-    if (!receive_row(ranks, r, records)) {
-      row unknown(all.sizes().size(), all.ranks(), 0);
-      for (int p = 0; p < all.ranks(); ++p)
-        if (p != r) unknown.mark_all_sizes(p, pair_state::lost);
-      records = unknown.records();
-    }
-    all.set_row(r, records);
+  gathered result{gathered::place::here};
+  all.set_row(self, records);
+  for (rank r = 0; r < ranks.wire().size(); ++r) {
+    if (r == self) continue;
+    const bool came = receive_row(ranks, r, records);
+    result.heard += came ? 1 : 0;
+    all.set_row(r, came ? records : row_of_lost(all, r));
   }
-  return true;
+  return result;
 }
 
 }  // namespace heddle::linktest

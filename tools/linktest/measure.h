@@ -40,8 +40,18 @@ struct run_result {
 [[nodiscard]] run_result measure(meeting& ranks, const options& how, const message_memory& memory,
                                  const observer& watch);
 
-/// Collective. Rank 0 puts everybody's row into `all`; the row of a rank that cannot be reached is
-/// marked lost. False on another rank when rank 0 could not be reached.
-bool gather_rows(meeting& ranks, const row& mine, results& all);
+/// Where the rows are after gathering.
+struct gathered {
+  enum class place : std::uint8_t {
+    here,       ///< in `all`: this rank is the one to report
+    elsewhere,  ///< delivered to the rank that reports
+    nowhere     ///< that rank could not be reached
+  } rows;
+  int heard = 0;  ///< rows of other ranks that have come here
+};
+
+/// Collective. The recorder, which is rank 0 unless that was lost, puts everybody's row into `all`;
+/// the row of a rank that cannot be reached is marked lost.
+[[nodiscard]] gathered gather_rows(meeting& ranks, const row& mine, results& all);
 
 }  // namespace heddle::linktest

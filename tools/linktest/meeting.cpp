@@ -1,6 +1,9 @@
 // meeting.cpp - the dissemination barrier.
 #include "linktest/meeting.h"
 
+#include <algorithm>
+#include <cstddef>
+
 namespace heddle::linktest {
 
 std::uint32_t meeting::meet(std::uint32_t notes) {
@@ -23,6 +26,38 @@ std::uint32_t meeting::meet(std::uint32_t notes) {
       lose(from);
   }
   return notes;
+}
+
+rank meeting::choose_recorder() {
+  std::vector<bool> known = lost_;
+  // To find out, to tell it, and to tell it to those that have been lost by somebody.
+  for (std::uint64_t pass = 0; pass < 3; ++pass) tell_losses(pass, known);
+  const auto fine = std::find(known.begin(), known.end(), false);
+  return fine == known.end() ? 0 : static_cast<rank>(fine - known.begin());
+}
+
+/// Everybody to everybody, since with dead ranks meet() has no way from each to each. One bit per
+/// rank, so that the messages are small enough to be sent before anybody receives.
+void meeting::tell_losses(std::uint64_t pass, std::vector<bool>& known) {
+  const auto n = static_cast<std::size_t>(wire_.size());
+  std::vector<std::byte> mine((n + 7) / 8), theirs(mine.size());
+  for (std::size_t r = 0; r < n; ++r)
+    if (known[r]) mine[r / 8] |= std::byte{1} << (r % 8);
+  const tag t = tag_for(purpose::losses, pass);
+  for (std::int64_t distance = 1; distance < wire_.size(); ++distance) {
+    const auto to = static_cast<rank>((wire_.self() + distance) % wire_.size());
+    if (!lost(to) && wire_.send(to, t, mine) != status::done) lose(to);
+  }
+  for (rank from = 0; from < wire_.size(); ++from) {
+    if (from == wire_.self()) continue;
+    if (!lost(from) && wire_.recv(from, t, theirs, patience::meeting) != status::done) lose(from);
+    if (lost(from)) {
+      known[static_cast<std::size_t>(from)] = true;
+      continue;
+    }
+    for (std::size_t r = 0; r < n; ++r)
+      if ((theirs[r / 8] >> (r % 8) & std::byte{1}) != std::byte{0}) known[r] = true;
+  }
 }
 
 }  // namespace heddle::linktest

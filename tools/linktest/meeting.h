@@ -24,6 +24,11 @@ class meeting {
   /// often as this one. Returns the notes of all. Lost peers are left out from then on.
   std::uint32_t meet(std::uint32_t notes);
 
+  /// Collective. Who collects the results: the lowest rank that nobody has lost, or 0 when
+  /// everybody has been lost by somebody. All that can reach each other agree, whoever died before
+  /// the call.
+  [[nodiscard]] rank choose_recorder();
+
   [[nodiscard]] bool lost(rank peer) const noexcept {
     return lost_[static_cast<std::size_t>(peer)];
   }
@@ -31,6 +36,8 @@ class meeting {
   [[nodiscard]] messenger& wire() noexcept { return wire_; }
 
  private:
+  void tell_losses(std::uint64_t pass, std::vector<bool>& known);
+
   messenger& wire_;
   std::vector<bool> lost_;
   std::uint64_t held_ = 0;

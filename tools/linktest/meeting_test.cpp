@@ -55,5 +55,37 @@ TEST(Meeting, GoesOnWithoutADeadRank) {
     EXPECT_TRUE(noticed[r].load(std::memory_order_relaxed)) << r;
 }
 
+/// Whom each rank but the dead ones chooses as recorder; -1 for those.
+std::vector<rank> choices(test_fabric& fabric, const std::set<rank>& dead) {
+  std::vector<rank> chosen(static_cast<std::size_t>(fabric.ranks()), -1);
+  for (const rank r : dead) fabric.kill(r);
+  fabric.run([&](messenger& wire) {
+    if (dead.contains(wire.self())) return;
+    meeting ranks(wire);
+    chosen[static_cast<std::size_t>(wire.self())] = ranks.choose_recorder();
+  });
+  return chosen;
+}
+
+TEST(Meeting, ChoosesTheLowestLivingRankAsRecorder) {
+  test_fabric whole(4), without_two(9), last(3);
+  EXPECT_EQ(choices(whole, {}), (std::vector<rank>{0, 0, 0, 0}));
+  EXPECT_EQ(choices(without_two, {0, 1}), (std::vector<rank>{-1, -1, 2, 2, 2, 2, 2, 2, 2}));
+  EXPECT_EQ(choices(last, {0, 1}), (std::vector<rank>{-1, -1, 2}));
+}
+
+TEST(Meeting, ChoosesARecorderThatAllCanReach) {
+  test_fabric fabric(4);
+  fabric.cut(0, 3);
+  EXPECT_EQ(choices(fabric, {}), (std::vector<rank>{1, 1, 1, 1}));
+}
+
+TEST(Meeting, FallsBackToRankZeroWhenEverybodyIsLostToSomebody) {
+  test_fabric fabric(4);
+  fabric.cut(0, 3);
+  fabric.cut(1, 2);
+  EXPECT_EQ(choices(fabric, {}), (std::vector<rank>{0, 0, 0, 0}));
+}
+
 }  // namespace
 }  // namespace heddle::linktest

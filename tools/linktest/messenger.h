@@ -43,7 +43,7 @@ class messenger {
 };
 
 /// What a message of the link tester is for; the upper bits of its tag.
-enum class purpose : std::uint8_t { ready, data, receipt, verdict, meeting, rows };
+enum class purpose : std::uint8_t { ready, data, receipt, verdict, meeting, losses, rows };
 
 /// `number` tells messages of one purpose apart; below 2^56.
 [[nodiscard]] constexpr tag tag_for(purpose what, std::uint64_t number) noexcept {

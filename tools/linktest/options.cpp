@@ -42,8 +42,8 @@ Files, in --output DIR
   linktest.json  options, hosts, summaries, matrices, slowest pairs
 
 Exit status
-  0 all pairs measured        2 data arrived corrupted        5 some pairs could not be measured
-  1 could not run or write    3 wrong or impossible option    130 interrupted)";
+  0 all pairs measured        2 wrong or impossible option    4 some pairs could not be measured
+  1 could not run or write    3 data arrived corrupted        130 interrupted)";
 
 template <class Enum>
 using names = std::map<std::string, Enum>;

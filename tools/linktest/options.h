@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "exit_status.h"
 #include "linktest/metrics.h"
 
 namespace CLI {  // NOLINT: not our name
@@ -19,15 +20,8 @@ enum class run_mode : std::uint8_t {
 enum class color_choice : std::uint8_t { automatic, always, never };
 enum class progress_choice : std::uint8_t { automatic, bar, lines, none };
 
-/// Exit statuses of the program, listed in its help.
-enum exit_status : int {
-  all_measured = 0,
-  failed = 1,      ///< could not run or write its results; the reason was printed
-  corrupted = 2,   ///< a message arrived with other bytes than were sent
-  bad_usage = 3,   ///< an option is wrong or cannot be honoured here
-  incomplete = 5,  ///< some pairs could not be measured
-  interrupted = 130
-};
+using tools::exit_status;
+using enum tools::exit_status;
 
 struct options {
   int ranks = 0;  ///< 0: not given

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -53,27 +54,41 @@ run_facts facts_of(const options& chosen, const world& job) {
   run_facts facts;
   facts.chosen = chosen;
   facts.version = version();
+  std::vector<std::string> names;
+  std::vector<int> numbers;
   for (rank r = 0; r < job.size(); ++r) {
-    facts.hosts.push_back(job.host(r));
+    names.push_back(job.host(r));
+    numbers.push_back(job.host_number(r));
     if (r != job.rank()) facts.routes.push_back(job.route(r));
   }
+  facts.hosts = tell_apart(names, numbers);
   std::sort(facts.routes.begin(), facts.routes.end());
   facts.routes.erase(std::unique(facts.routes.begin(), facts.routes.end()), facts.routes.end());
   return facts;
 }
 
-/// Rank 0's side of talking to people and files.
+/// When a run began.
+struct beginning {
+  clock::time_point at = clock::now();
+  std::string utc = utc_now();
+};
+
+/// One rank's side of talking to people and files: rank 0's, or when that is lost its successor's.
 class reporter {
  public:
-  reporter(const options& chosen, const world& job)
-      : facts_(facts_of(chosen, job)),
+  reporter(const options& chosen, const world& job, const beginning& began)
+      : began_(began.at),
+        facts_(facts_of(chosen, job)),
         directory_(chosen.output, bytes_needed(job.size(), chosen.sizes.size())),
         display_(
             chosen.progress, chosen.width,
             [](std::string_view text) { fmt::print(stderr, "{}", text); },
             [begin = began_] { return seconds_since(begin); }) {
-    facts_.started = utc_now();
-    if (!chosen.quiet) fmt::print("{}", describe_run(facts_));
+    facts_.started = began.utc;
+  }
+
+  void greet() const {
+    if (!facts_.chosen.quiet) fmt::print("{}", describe_run(facts_));
     std::fflush(stdout);
   }
 
@@ -123,7 +138,7 @@ class reporter {
     std::fflush(stdout);
   }
 
-  clock::time_point began_ = clock::now();
+  clock::time_point began_;
   run_facts facts_;
   output_directory directory_;
   progress_display display_;
@@ -165,7 +180,8 @@ class participant {
       notes = cannot_start;
     } else if (first()) {
       try {
-        report_.emplace(chosen_, job_);
+        report_.emplace(chosen_, job_, began_);
+        report_->greet();
       } catch (const error& problem) {
         fmt::print(stderr, "heddle linktest: {}\n", problem.what());
         notes = cannot_start;
@@ -173,7 +189,7 @@ class participant {
       }
     }
     const bool ready = (ranks_.meet(notes) & cannot_start) == 0;
-    if (!first()) refusal_ = all_measured;  // rank 0's status speaks for the job
+    if (!first()) refusal_ = success;  // rank 0's status speaks for the job
     return ready;
   }
 
@@ -185,14 +201,28 @@ class participant {
 
   int conclude(const row& mine) {
     results all(job_.size(), chosen_.kernel, chosen_.sizes);
-    const bool delivered = gather_rows(ranks_, mine, all);
+    const gathered got = gather_rows(ranks_, mine, all);
     ranks_.meet(nothing_special);
-    if (report_) return report_->finish(all);
-    if (delivered) return all_measured;
+    if (got.rows == gathered::place::elsewhere) return success;
+    if (got.rows == gathered::place::here && (first() || may_take_over(got))) return report(all);
     fmt::print(stderr,
-               "heddle linktest: rank {} cannot reach rank 0 any more; its results are lost\n",
+               "heddle linktest: rank {} cannot reach the others any more; its results are lost\n",
                job_.rank());
     return incomplete;
+  }
+
+  /// Who was cut off from all others must not write over the results that they have.
+  [[nodiscard]] bool may_take_over(const gathered& got) const {
+    return got.heard > 0 || !std::filesystem::exists(chosen_.output + "/linktest.json");
+  }
+
+  int report(const results& all) {
+    if (!report_) {
+      fmt::print(stderr, "heddle linktest: rank 0 is lost; rank {} writes the results\n",
+                 job_.rank());
+      report_.emplace(chosen_, job_, began_);
+    }
+    return report_->finish(all);
   }
 
   /// An operation that was given up and never ended may still write to our memory: then the process
@@ -205,6 +235,7 @@ class participant {
   }
 
   const options& chosen_;
+  beginning began_;
   abandoned given_up_;
   world job_;
   lane path_{job_};

@@ -4,9 +4,10 @@
 
 namespace heddle::linktest {
 
-/// Joins the job this process was launched in and takes part in the measurement. Rank 0 prints,
-/// writes the files and returns the run's exit status; another rank returns 0 unless it lost
-/// rank 0. Throws error when the job cannot be joined or the results cannot be written.
+/// Joins the job this process was launched in and takes part in the measurement. Rank 0, or
+/// when it is lost the next rank, prints, writes the files and returns the run's exit status;
+/// another rank returns 0 unless its results were lost. Throws error when the job cannot be joined
+/// or the results cannot be written.
 [[nodiscard]] int run_rank(options chosen);
 
 }  // namespace heddle::linktest

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "exit_status.h"
 #include "run/failure.h"
 #include "run/supervisor.h"
 
@@ -47,14 +48,15 @@ std::string path_in(const std::vector<std::string>& environment) {
 
 void check(const launch_options& options) {
   if (options.ranks < 1 || options.ranks > protocol::max_ranks)
-    throw error(fmt::format("a job has 1 to {} ranks, not {}", protocol::max_ranks, options.ranks));
+    throw usage_error(
+        fmt::format("a job has 1 to {} ranks, not {}", protocol::max_ranks, options.ranks));
   for (const std::string& pair : options.environment) {
     if (pair.find('=') == std::string::npos || pair.front() == '=')
-      throw error(fmt::format("'{}' sets no variable: write NAME=value", pair));
+      throw usage_error(fmt::format("--env: '{}' sets no variable: write NAME=value", pair));
     for (const char* own :
          {protocol::fd_variable, protocol::rank_variable, protocol::size_variable})
       if (name_in(pair) == own)
-        throw error(fmt::format("{} is set by the launcher for each rank", own));
+        throw usage_error(fmt::format("--env: {} is set by the launcher for each rank", own));
   }
 }
 

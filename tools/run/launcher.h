@@ -17,6 +17,7 @@ struct launch_options {
   std::vector<std::string> environment{};  ///< NAME=value, added to this process's own
   bool prefix = false;                     ///< lead each line of output with "[rank] "
   bool keep_going = false;                 ///< a failing rank does not end the others
+  bool ranks_explain = false;  ///< ranks say themselves why they fail: only signals are reported
   binding bind = binding::none;
 };
 
@@ -26,8 +27,8 @@ struct launch_options {
 /// Rank 0 reads this process's input, the others nothing. Signals that ask for an end, and SIGUSR1
 /// and SIGUSR2, go on to the ranks. When it returns, the ranks and what they left in their process
 /// groups are gone; when this process is killed, they are killed.
-/// Needs a process with one thread, since it forks and takes over signals. Throws error: no more
-/// processes, descriptors ...
+/// Needs a process with one thread, since it forks and takes over signals. Throws error (no more
+/// processes, descriptors ...) and usage_error.
 [[nodiscard]] int launch(const launch_options& options);
 
 /// Whether this process is a rank that launch() started.

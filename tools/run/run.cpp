@@ -19,7 +19,7 @@ Rank 0 reads the launcher's input, the others read nothing. When a rank fails,
 the launcher says which and why, ends the others (SIGTERM, after 2 seconds
 SIGKILL) and exits with the status of the first rank that failed: its own exit
 status, or 128 + the number of the signal that killed it. 127 means that there
-is no such program, 126 that it cannot be run.
+is no such program, 126 that it cannot be run, 2 that an option is wrong.
 
 SIGINT (Ctrl-C), SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to
 the ranks and to what they have started. A second request to end makes the

@@ -198,8 +198,9 @@ void supervisor::report_failure(const rank_state& r, int wait_status) {
   const bool others = std::any_of(ranks_.begin(), ranks_.end(),
                                   [](const rank_state& o) { return o.at == stage::running; });
   const bool end_others = others && !options_.keep_going;
-  say("rank {} ({}, process {}) {}{}", r.rank, options_.program, r.pid, describe_end(wait_status),
-      end_others ? "; ending the other ranks" : "");
+  if (!options_.ranks_explain || WIFSIGNALED(wait_status))
+    say("rank {} ({}, process {}) {}{}", r.rank, options_.program, r.pid, describe_end(wait_status),
+        end_others ? "; ending the other ranks" : "");
   if (end_others) end_job();
 }
 
