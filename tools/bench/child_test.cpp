@@ -37,7 +37,7 @@ TEST(Child, EndedByASignalGivesItsNumber) {
 }
 
 TEST(Child, ThatRunsOnIsNotWaitedForBeyondTheDeadline) {
-  child c(shell("sleep 1000"));
+  child c(shell("exec sleep 1000"));
   EXPECT_FALSE(c.wait_until(in(20ms)));
 }
 

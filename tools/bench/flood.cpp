@@ -133,19 +133,21 @@ class tag_flood final : public message_flood {
  private:
   void post() override {
     window_.post([&](completion c, std::size_t) {
-      return seat_.own_lane().try_send(seat_.at.peer(), seat_.tag_for(purpose::data),
-                                       seat_.gear.source(seat_.thread), c);
+      return lane_.try_send(peer_, tag_, source_, c);
     });
   }
   void take(std::uint64_t count) override {
     for (std::uint64_t i = 0; i < count; ++i) {
       window_.post([&](completion c, std::size_t slot) {
-        return seat_.own_lane().try_recv(seat_.at.peer(), seat_.tag_for(purpose::data),
-                                         seat_.gear.landing(seat_.thread, slot), c);
+        return lane_.try_recv(peer_, tag_, seat_.gear.landing(seat_.thread, slot), c);
       });
     }
     window_.drain();
   }
+  lane& lane_ = seat_.own_lane();
+  const rank peer_ = seat_.at.peer();
+  const tag tag_ = seat_.tag_for(purpose::data);
+  const std::span<const std::byte> source_ = seat_.gear.source(seat_.thread);
 };
 
 }  // namespace

@@ -37,9 +37,9 @@ class station {
   station(world& job, const options& o);
 
   [[nodiscard]] world& job() noexcept { return job_; }
-  [[nodiscard]] rank self() const noexcept { return job_.rank(); }
-  [[nodiscard]] rank peer() const noexcept { return job_.rank() ^ 1; }
-  [[nodiscard]] bool initiates() const noexcept { return job_.rank() % 2 == 0; }
+  [[nodiscard]] rank self() const noexcept { return self_; }
+  [[nodiscard]] rank peer() const noexcept { return self_ ^ 1; }
+  [[nodiscard]] bool initiates() const noexcept { return self_ % 2 == 0; }
   [[nodiscard]] lane& lane_of(int thread) noexcept {
     return lanes_.size() == 1 ? lanes_.front() : lanes_[static_cast<std::size_t>(thread)];
   }
@@ -49,6 +49,7 @@ class station {
 
  private:
   world& job_;
+  const rank self_ = job_.rank();
   std::unique_ptr<mailbox[]> mailboxes_;
   std::vector<lane> lanes_;  // one, or one per thread
 };
