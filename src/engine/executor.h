@@ -63,6 +63,8 @@ class executor {
   };
   std::vector<watched_lane> lanes_;
   std::uint64_t next_maintain_ns_ = 0;
+  unsigned turns_ = 0;
+  bool told_ = true;  // a descriptor was ready: a device's, perhaps
 };
 
 }  // namespace heddle::engine

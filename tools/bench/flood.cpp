@@ -132,9 +132,8 @@ class tag_flood final : public message_flood {
 
  private:
   void post() override {
-    window_.post([&](completion c, std::size_t) {
-      return lane_.try_send(peer_, tag_, source_, c);
-    });
+    window_.post(
+        [&](completion c, std::size_t) { return lane_.try_send(peer_, tag_, source_, c); });
   }
   void take(std::uint64_t count) override {
     for (std::uint64_t i = 0; i < count; ++i) {

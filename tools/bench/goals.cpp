@@ -53,7 +53,7 @@ std::vector<row> make_rows() {
       make_row("tcp-tag-latency", "latency --op tag --backend tcp", {{"ucx", 1}, {"bare", 1.15}}),
       make_row("tcp-am-rate", "rate --op am --backend tcp", {{"ucx", 30}}),
       make_row("tcp-tag-rate", "rate --op tag --backend tcp", {{"ucx", 30}}),
-      make_row("tcp-put-rate", "rate --op put --backend tcp", {{"ucx", 30}}),
+      make_row("tcp-put-rate", "rate --op put --backend tcp --window 512", {{"ucx", 30}}),
       make_row("tcp-get-latency", "latency --op get --backend tcp --target computing",
                {{"bare", 1.3}}),
       make_row("tcp-fetch-add-latency", "latency --op fetch-add --backend tcp --target computing",

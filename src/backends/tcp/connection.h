@@ -60,15 +60,16 @@ class connection {
   std::size_t requests = 0;  ///< our gets and atomics in flight
 
   // The endpoint's notes about this connection.
-  bool dirty = false;    ///< on the list of those with something to write
-  bool blocked = false;  ///< its last write found the socket full
-  bool watched_for_writing = false;
-  bool stalled = false;          ///< on the list of those to read again at once
-  bool mute = false;             ///< its peer is being lost: nothing is written any more
-  bool exhausted = false;        ///< nothing more will be read
-  std::uint64_t flushed_in = 0;  ///< the last epoch in which post() flushed it
-  std::uint64_t polled_in = 0;   ///< the last poll that read it
-  std::uint64_t received = 0;    ///< bytes, ever
+  bool dirty = false;             ///< on the list of those with something to write
+  bool blocked = false;           ///< its last write found the socket full
+  bool stalled = false;           ///< on the list of those to read again at once
+  bool mute = false;              ///< its peer is being lost: nothing is written any more
+  bool exhausted = false;         ///< nothing more will be read
+  std::uint32_t watched = 0;      ///< what the epoll set tells about it; 0: it is not in the set
+  std::uint64_t flushed_in = 0;   ///< the last epoch in which post() flushed it
+  std::uint32_t quiet_polls = 0;  ///< in a row that found nothing to read
+  std::uint64_t polled_in = 0;    ///< the last poll that read it
+  std::uint64_t received = 0;     ///< bytes, ever
   std::uint64_t read_limit = ~std::uint64_t{0};  ///< mute: how much of `received` is waited for
   std::uint64_t moved_before = 0;  ///< bytes in both directions when maintain() last saw it move,
   std::uint64_t moved_at_ms = 0;   ///< and when that was

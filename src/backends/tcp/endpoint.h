@@ -33,8 +33,10 @@ class tcp_endpoint final : public endpoint {
   static constexpr std::size_t copy_bytes = 8 * 1024;
   /// Transfers of at least this are split over the rails.
   static constexpr std::size_t split_bytes = 256 * 1024;
-  /// With at most this many connections, poll() reads each instead of asking the kernel which.
+  /// With at most this many connections, poll() reads each instead of asking the kernel which, and
+  /// they are in the epoll set only from arm() until so many polls after it.
   static constexpr std::size_t few = 4;
+  static constexpr unsigned polls_watched = 16;
 
   tcp_endpoint(tcp_device& owner, int lane, const settings& config, region_table& regions);
   ~tcp_endpoint() override;
@@ -95,7 +97,8 @@ class tcp_endpoint final : public endpoint {
   void read_all(event_sink& sink) noexcept;
   void read_ready(event_sink& sink) noexcept;
   void read(connection& c, event_sink& sink) noexcept;
-  void watch(connection& c, bool for_writing) noexcept;
+  void watch(connection& c, std::uint32_t events) noexcept;
+  void unwatch_few() noexcept;
 
   // endpoint_peers.cpp: connections and peers
   connection* route(rank peer, status& why) noexcept;
@@ -134,6 +137,8 @@ class tcp_endpoint final : public endpoint {
   std::vector<connection*> stalled_, reading_;  // to be read again at once
   std::vector<rank> ending_, lost_;             // lost_: not reported yet
   std::uint64_t epoch_ = 1, polls_ = 0;
+  bool watching_ = false;     // all connections are in the epoll set
+  unsigned polls_awake_ = 0;  // since arm()
   // What makes room for posts: bytes written and connections made, counted. With the records
   // released so far it tells arm() whether a post that was refused might be taken now.
   std::uint64_t room_made_ = 0;

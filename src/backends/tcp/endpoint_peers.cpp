@@ -134,14 +134,15 @@ void tcp_endpoint::adopt(unique_fd fd, rank peer, int rail, bool ours) noexcept 
   if (p.is == peer_state::life::lost) return;
   tune(fd.get(), timeout_ms_);
   auto c = std::make_unique<connection>(std::move(fd), peer, rail, shared_);
-  epoll_event e{};
-  e.events = EPOLLIN;
-  e.data.ptr = c.get();
-  (void)::epoll_ctl(epoll_.get(), ours ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, c->fd(), &e);
+  if (ours) c->watched = EPOLLERR;  // anything but what it is to be now
   c->moved_at_ms = now_ms();
   connection*& out = p.out[static_cast<std::size_t>(rail)];
   if (out == nullptr) out = c.get();
   conns_.push_back(std::move(c));
+  if (conns_.size() <= few)
+    watch(*conns_.back(), 0);
+  else
+    for (const auto& each : conns_) watch(*each, EPOLLIN);
   ++room_made_;
   if (p.is == peer_state::life::ending) {
     p.grace_until_ms = 0;

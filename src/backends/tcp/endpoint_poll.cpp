@@ -1,15 +1,27 @@
 // endpoint_poll.cpp - moving bytes both ways and telling what came of it.
 #include <sys/epoll.h>
 
+#include <algorithm>
+
 #include "backends/tcp/endpoint.h"
 
 namespace heddle::backends::tcp {
+namespace {
+
+/// While one connection is busy, another that had nothing this often in a row ...
+constexpr std::uint32_t patience = 64;
+/// ... is read every so many polls only: each look costs a system call.
+constexpr std::uint64_t rarely = 16;
+
+}  // namespace
 
 std::size_t tcp_endpoint::poll(std::span<event> out) noexcept {
   if (conns_.empty() && attempts_.empty() && ending_.empty() && !was_given_.is_set() &&
       nothing_to_tell()) {
     return 0;
   }
+  if (watching_ && ++polls_awake_ == polls_watched) [[unlikely]]
+    unwatch_few();
   event_sink sink{out};
   ++polls_;
   bury();
@@ -37,8 +49,20 @@ bool tcp_endpoint::arm() noexcept {
     refused_at_.reset();
     return false;
   }
-  for (connection* c : dirty_) watch(*c, true);
-  return true;
+  if (conns_.size() <= few)
+    for (const auto& c : conns_) watch(*c, EPOLLIN);
+  for (connection* c : dirty_) watch(*c, EPOLLIN | EPOLLOUT);
+  polls_awake_ = 0;
+  for (const auto& c : conns_) c->quiet_polls = 0;  // whoever wakes us is read at once
+  return watching_ = true;
+}
+
+// A socket in an epoll set costs its sender about 1 us per packet, so few of them are taken out
+// when somebody goes on polling. Many stay: then it is the set that says which to read.
+void tcp_endpoint::unwatch_few() noexcept {
+  watching_ = false;
+  if (conns_.size() > few) return;
+  for (const auto& c : conns_) watch(*c, 0);
 }
 
 void tcp_endpoint::take_ended(event_sink& sink) noexcept {
@@ -67,17 +91,19 @@ void tcp_endpoint::flush(connection& c) noexcept {
   const outbox::flow f = c.flush();
   room_made_ += c.out().written - before;
   c.blocked = f == outbox::flow::blocked;
-  if (f == outbox::flow::drained && c.watched_for_writing) watch(c, false);
+  if (f == outbox::flow::drained && (c.watched & EPOLLOUT) != 0) watch(c, EPOLLIN);
   if (f == outbox::flow::broken) begin_loss(c.peer());
 }
 
-void tcp_endpoint::watch(connection& c, bool for_writing) noexcept {
-  if (c.watched_for_writing == for_writing) return;
+void tcp_endpoint::watch(connection& c, std::uint32_t events) noexcept {
+  if (c.exhausted) events = 0;  // its end would wake us for ever
+  if (c.watched == events) return;
   epoll_event e{};
-  e.events = for_writing ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  e.events = events;
   e.data.ptr = &c;
-  (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, c.fd(), &e);
-  c.watched_for_writing = for_writing;
+  const int change = c.watched == 0 ? EPOLL_CTL_ADD : events == 0 ? EPOLL_CTL_DEL : EPOLL_CTL_MOD;
+  (void)::epoll_ctl(epoll_.get(), change, c.fd(), &e);
+  c.watched = events;
 }
 
 void tcp_endpoint::read_all(event_sink& sink) noexcept {
@@ -89,8 +115,14 @@ void tcp_endpoint::read_all(event_sink& sink) noexcept {
     read_ready(sink);
     return;
   }
+  const bool all = polls_ % rarely == 0 || std::ranges::none_of(conns_, [](const auto& c) {
+                     return c->quiet_polls < patience;
+                   });
   const std::size_t first = turn_++;
-  for (std::size_t i = 0; i < conns_.size(); ++i) read(*conns_[(first + i) % conns_.size()], sink);
+  for (std::size_t i = 0; i < conns_.size(); ++i) {
+    connection& c = *conns_[(first + i) % conns_.size()];
+    if (all || c.quiet_polls < patience) read(c, sink);
+  }
 }
 
 void tcp_endpoint::read_ready(event_sink& sink) noexcept {
@@ -108,11 +140,11 @@ void tcp_endpoint::read(connection& c, event_sink& sink) noexcept {
   if (c.exhausted || c.polled_in == polls_) return;
   c.polled_in = polls_;
   const connection::reading r = c.receive(sink);
+  c.quiet_polls = r == connection::reading::quiet ? c.quiet_polls + 1 : 0;
   bool again = r == connection::reading::more;
   if (r == connection::reading::ended || r == connection::reading::broken) {
     c.exhausted = true;
-    (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, c.fd(),
-                      nullptr);  // its end would wake us for ever
+    watch(c, 0);
     begin_loss(c.peer());
   } else if (c.mute) {
     c.exhausted = r == connection::reading::quiet || c.received >= c.read_limit;
