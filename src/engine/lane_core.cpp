@@ -58,25 +58,34 @@ bool lane_core::arm() noexcept {
 
 // --- submitting ------------------------------------------------------------------------
 
+/// Lets go: in one step while nobody shares the lane or relies on its descriptors.
+inline void lane_core::release(delivery_batch& batch) noexcept {
+  if (armed_ || telling_ || !commands_.release()) [[unlikely]]
+    release_shared(batch);
+}
+
 status lane_core::submit(const protocols::command& c) noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  status s = status::posted;
-  if (commands_.try_hold()) {
-    // Whoever queued before us goes first, we ourselves perhaps.
-    if (!commands_.pending() || drain(batch)) [[likely]] {
-      s = port_.execute(c, batch);
-    } else if (commands_.push(c) == pushed::full) {
-      s = status::busy_queue;
-    }
-    release(batch);
-  } else {
-    if (port_.in_flight_hint() >= where_.config->records) return status::busy_records;
-    const pushed how = commands_.push(c);
-    if (how == pushed::full) return status::busy_queue;
-    if (how == pushed::held) release(batch);
+  if (!commands_.try_hold()) [[unlikely]]
+    return enqueue(c, batch);
+  // Whoever queued before us goes first, we ourselves perhaps.
+  if (commands_.pending() && !drain(batch)) [[unlikely]] {
+    hand_over();
+    return enqueue(c, batch);
   }
+  const status s = port_.execute(c, batch);
+  release(batch);
   batch.run();
   return s;
+}
+
+status lane_core::enqueue(const protocols::command& c, delivery_batch& batch) noexcept {
+  if (port_.in_flight_hint() >= where_.config->records) return status::busy_records;
+  const pushed how = commands_.push(c);
+  if (how == pushed::full) return status::busy_queue;
+  if (how == pushed::held) release_shared(batch);
+  batch.run();
+  return status::posted;
 }
 
 /// False: a thread has executed enough for others, and the executor has to take over.
@@ -86,15 +95,23 @@ bool lane_core::drain(delivery_batch& batch) noexcept {
 }
 
 /// Lets go when nothing is queued, or the executor was told.
-void lane_core::release(delivery_batch& batch) noexcept {
+void lane_core::release_shared(delivery_batch& batch) noexcept {
   do {
-    const bool all = !commands_.pending() || drain(batch);
-    if (!all || ((armed_ || telling_) && port_.unsent())) {  // nobody counts on having to do it
-      armed_ = telling_ = false;
-      helper_.nudge();
-    }
-    if (!all) return commands_.let_go();
+    if (commands_.pending() && !drain(batch)) return hand_over();
+    if ((armed_ || telling_) && port_.unsent()) call_executor();
   } while (!commands_.release());
+}
+
+/// There is something to do that nobody counts on having to do.
+void lane_core::call_executor() noexcept {
+  armed_ = telling_ = false;
+  helper_.nudge();
+}
+
+/// Lets go with commands left in the queue.
+void lane_core::hand_over() noexcept {
+  call_executor();
+  commands_.let_go();
 }
 
 /// The program drives the lane itself: what the executor counted on is no longer armed.

@@ -65,7 +65,11 @@ class lane_core {
  private:
   std::size_t advance(protocols::delivery_batch& batch) noexcept;
   bool arm() noexcept;
+  status enqueue(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
   void release(protocols::delivery_batch& batch) noexcept;
+  void release_shared(protocols::delivery_batch& batch) noexcept;
+  void call_executor() noexcept;
+  void hand_over() noexcept;
   bool drain(protocols::delivery_batch& batch) noexcept;
   void program_polls() noexcept;
   bool spin(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept;

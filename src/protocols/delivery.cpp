@@ -6,9 +6,11 @@
 
 namespace heddle::protocols {
 
-delivery_batch& delivery_batch::mine() noexcept {
+thread_local constinit delivery_batch* delivery_batch::mine_ = nullptr;
+
+void delivery_batch::make_mine() noexcept {
   static thread_local delivery_batch batch;
-  return batch;
+  mine_ = &batch;
 }
 
 std::byte* delivery_batch::page::keep(std::size_t bytes) {

@@ -40,7 +40,11 @@ class delivery_batch {
   [[nodiscard]] bool running() const noexcept { return running_; }
   [[nodiscard]] bool empty() const noexcept { return filling_->empty(); }
   /// The calling thread's batch.
-  static delivery_batch& mine() noexcept;
+  static delivery_batch& mine() noexcept {
+    if (mine_ == nullptr) [[unlikely]]
+      make_mine();
+    return *mine_;
+  }
 
  private:
   std::size_t run_all() noexcept;
@@ -70,7 +74,9 @@ class delivery_batch {
     void clear();
   };
   static void run(const call& c) noexcept;
+  static void make_mine() noexcept;
 
+  static thread_local constinit delivery_batch* mine_;
   std::array<page, 2> pages_;
   page* filling_ = &pages_[0];   // what is added
   page* draining_ = &pages_[1];  // what runs
