@@ -66,6 +66,10 @@ void executor::nudge() noexcept {
   if (deep_.take()) eventfd_write(bell_.get(), 1);
 }
 
+void executor::summon() noexcept {
+  if (deep_.take() || dozing_.take()) eventfd_write(bell_.get(), 1);
+}
+
 void executor::lanes_changed() noexcept {
   changed_.set();
   eventfd_write(bell_.get(), 1);
@@ -90,13 +94,16 @@ std::size_t executor::work() {
 
 void executor::sleep() {
   int timeout_ms = -1;
-  deep_.set(true);  // first: whoever takes something away after we looked finds it set
+  // First: whoever takes something away, or leaves something, after we looked finds them set.
+  deep_.set(true);
+  dozing_.set(true);
   const bool idle = prepare(timeout_ms);
   if (!idle || timeout_ms == tick_ms) deep_.set(false);
-  if (!idle) return;
+  if (!idle) return dozing_.set(false);
   std::array<epoll_event, max_events> events;
   const int n = epoll_wait(epoll_.get(), events.data(), max_events, timeout_ms);
   deep_.set(false);
+  dozing_.set(false);
   told_ = n > 0;
   (n > 0 ? wakes_ : ticks_).add();
   if (!told_) return;

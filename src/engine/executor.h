@@ -34,6 +34,8 @@ class executor {
   void stop();
   /// Any thread. Ends a deep sleep; costs one load when there is none.
   void nudge() noexcept;
+  /// The same, and ends the short sleeps between two looks at lanes that the program polls.
+  void summon() noexcept;
   /// Any thread: a lane was made.
   void lanes_changed() noexcept;
 
@@ -52,7 +54,7 @@ class executor {
   world_core& world_;
   unique_fd epoll_, bell_;
   std::thread thread_;
-  sync::agreed_flag deep_;
+  sync::agreed_flag deep_, dozing_;
   sync::event_bit stop_, changed_;
   sync::owned_counter wakes_, ticks_;
 

@@ -21,6 +21,12 @@ using pushed = sync::combining_queue<protocols::command>::pushed;
 constexpr std::size_t queue_capacity = 1024;
 /// Commands one thread executes for others before the executor has to take over.
 constexpr std::size_t drain_limit = 256;
+/// Larger transfers are worth waking the executor for.
+constexpr std::size_t large_bytes = 16 * 1024;
+/// A wait that begins so soon after a transfer was posted had nothing to compute before.
+constexpr std::uint64_t at_once_ns = 20'000;
+/// After so many in a row the program is taken for one that always waits.
+constexpr std::uint64_t believed_waits = 3;
 /// Polls between two looks at the clock while waiting; as long the lane is held.
 constexpr int polls_per_turn = 32;
 /// A sleeper looks again after this long even when nothing wakes it.
@@ -74,9 +80,31 @@ status lane_core::submit(const protocols::command& c) noexcept {
     return enqueue(c, batch);
   }
   const status s = port_.execute(c, batch);
+  if (s == status::posted && c.memory.size() > large_bytes) leave_to_executor();
   release(batch);
   batch.run();
   return s;
+}
+
+/// A large transfer goes on while the program computes, if it does: then the executor has to look
+/// after the lane at once, not at its next tick. A program that waits at once does so itself, and
+/// is believed to do it again.
+void lane_core::leave_to_executor() noexcept {
+  left_at_ns_.set(now_ns());
+  if (waits_at_once_.get() >= believed_waits) return;
+  left_ = true;
+  armed_ = false;
+  helper_.summon();
+}
+
+/// The program begins to wait: soon after it left a large transfer, or has it computed meanwhile?
+void lane_core::note_wait() noexcept {
+  const std::uint64_t left = left_at_ns_.get();
+  if (left == 0) [[likely]]
+    return;
+  left_at_ns_.set(0);
+  const bool at_once = now_ns() - left < at_once_ns;
+  waits_at_once_.set(at_once ? std::min(waits_at_once_.get() + 1, believed_waits) : 0);
 }
 
 status lane_core::enqueue(const protocols::command& c, delivery_batch& batch) noexcept {
@@ -154,6 +182,8 @@ status lane_core::cancel(const completion& which) noexcept {
 
 bool lane_core::wait(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept {
   const sync::thread_waker& waker = sync::thread_waker::mine();
+  note_wait();
+  if (s.count() >= target) return true;
   while (!spin(s, target, deadline_ns)) {
     if (deadline_ns != 0 && now_ns() >= deadline_ns) return false;
     if (s.watch(waker.id()) < target) sleep_until_event(deadline_ns);
@@ -245,7 +275,8 @@ lane_core::readiness lane_core::prepare_sleep() noexcept {
   delivery_batch& batch = delivery_batch::mine();
   if (!commands_.try_hold()) return readiness::attended;
   readiness r = readiness::armed;
-  if (std::exchange(polls_seen_, polls_) != polls_) {
+  const bool polled = std::exchange(polls_seen_, polls_) != polls_;
+  if (polled && !std::exchange(left_, false)) {
     r = readiness::attended;
   } else if (telling_ && sleepers_.get() != 0) {
     r = readiness::covered;

@@ -69,6 +69,8 @@ class lane_core {
   void release(protocols::delivery_batch& batch) noexcept;
   void release_shared(protocols::delivery_batch& batch) noexcept;
   void call_executor() noexcept;
+  void leave_to_executor() noexcept;
+  void note_wait() noexcept;
   void hand_over() noexcept;
   bool drain(protocols::delivery_batch& batch) noexcept;
   void program_polls() noexcept;
@@ -86,12 +88,15 @@ class lane_core {
   // Any thread.
   sync::agreed_count sleepers_;  // threads of the program asleep on the endpoints' descriptors
   sync::shared_counter collectives_;
+  sync::owned_counter left_at_ns_;     // when the program left a large transfer; 0: it waited since
+  sync::owned_counter waits_at_once_;  // how often in a row it waited right after leaving one
   sync::combining_queue<protocols::command> commands_;
 
   // Holder only.
   protocols::port port_;
   bool telling_ = false;          // the descriptors tell of news: armed, and not polled since
   bool armed_ = false;            // the executor counts on the descriptors, or on a sleeper
+  bool left_ = false;             // a large transfer was left to the executor
   std::uint64_t polls_ = 0;       // by the program
   std::uint64_t polls_seen_ = 0;  // of these, at the executor's last look
 };

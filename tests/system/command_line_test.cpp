@@ -155,5 +155,15 @@ TEST(CommandLine, AProgramCanStartItselfAsAJob) {
                           "rank 2 of 3 heard a word"));
 }
 
+TEST(CommandLine, OverlapIsMeasuredOnEitherSideOverEachWire) {
+  for (const char* backend : {"shm", "tcp"}) {
+    const auto how = run({HEDDLE, "bench", "overlap", "--backend", backend, "--sizes", "64K",
+                          "--compute-us", "50", "--rounds", "2", "--time-ms", "5"});
+    EXPECT_EQ(how.status, 0) << how.err;
+    EXPECT_THAT(how.out, AllOf(HasSubstr("overlap tag 65536 B over " + std::string(backend)),
+                               HasSubstr("sender"), HasSubstr("receiver")));
+  }
+}
+
 }  // namespace
 }  // namespace heddle::test

@@ -5,6 +5,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "bench/overlap.h"
 #include "bench/result_file.h"
 #include "bench/run.h"
 #include "bench/station.h"
@@ -68,8 +69,9 @@ options settle(const command_line& line) {
   return o;
 }
 
-int measure(const options& o) {
-  check_options(o);
+/// Runs `body` on every rank of the job that this process is in, or starts one of itself.
+template <class F>
+int on_every_rank(const options& o, F&& body) {
   if (!tools::inside_job()) {
     check_writable(o.json_file, "--json");
     tools::launch_options job;
@@ -78,12 +80,17 @@ int measure(const options& o) {
     return tools::launch_self(job);
   }
   try {
-    run_in_job(o);
+    body();
   } catch (const std::bad_alloc&) {
     throw std::runtime_error(
         "not enough memory for these messages; give smaller --sizes, or --window");
   }
   return tools::success;
+}
+
+int measure(const options& o) {
+  check_options(o);
+  return on_every_rank(o, [&] { run_in_job(o); });
 }
 
 template <class E>
@@ -192,6 +199,46 @@ void add_kind(CLI::App& bench, const std::string& name, kind what, const char* h
   app.callback([line, &code] { code = measure(settle(*line)); });
 }
 
+void add_overlap(CLI::App& bench, int& code) {
+  struct line {
+    overlap_options o;
+    int time_ms = 200;
+    std::string bind = "none";
+  };
+  auto given = std::make_shared<line>();
+  options& job = given->o.job;
+  CLI::App& app = *bench.add_subcommand("overlap", "How much of a transfer hides behind computing");
+  app.add_option("--sizes", job.sizes, "bytes, such as 8,1K,4M (default: 1M)")
+      ->delimiter(',')
+      ->transform(CLI::Validator(take_size, ""));
+  app.add_option("--compute-us", given->o.compute_us, "microseconds of computing")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  add_choice(app, "--computing", given->o.who, computing_names(),
+             "which side computes between posting and waiting")
+      ->default_str("both");
+  app.add_option("--backend", job.backend, "wire; an error when the ranks are not connected so")
+      ->check(CLI::IsMember({"auto", "shm", "tcp"}))
+      ->capture_default_str();
+  app.add_option("--bind", given->bind, "tie each rank and its executor to one core, or nothing")
+      ->check(CLI::IsMember({"core", "none"}))
+      ->capture_default_str();
+  app.add_option("--rounds", job.rounds, "rounds, each without and with computing")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--time-ms", given->time_ms, "length of one round")
+      ->check(CLI::Range(1, 60'000))
+      ->capture_default_str();
+  app.add_option("--json", job.json_file, "write an array of records");
+  app.callback([given, &code] {
+    overlap_options& o = given->o;
+    if (o.job.sizes.empty()) o.job.sizes = {std::uint64_t{1} << 20};
+    o.job.base.time = std::chrono::milliseconds(given->time_ms);
+    o.job.bind_cores = given->bind == "core";
+    code = on_every_rank(o.job, [&] { run_overlap_in_job(o); });
+  });
+}
+
 void add_table(CLI::App& bench, int& code) {
   auto o = std::make_shared<table_options>();
   CLI::App& app = *bench.add_subcommand("table", "every row of docs/performance.md, with goals");
@@ -223,6 +270,7 @@ void add_bench(CLI::App& app, int& exit_code) {
                   exit_code);
   bench::add_kind(bench_command, "rate", kind::rate, "Operations per second, many in flight",
                   exit_code);
+  bench::add_overlap(bench_command, exit_code);
   bench::add_table(bench_command, exit_code);
 }
 

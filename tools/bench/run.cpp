@@ -176,16 +176,22 @@ void check_options(const options& o) {
   }
 }
 
-void run_in_job(const options& o) {
-  check_options(o);
+std::unique_ptr<world> join(const options& o) {
   if (o.backend != "auto") setenv("HEDDLE_BACKENDS", o.backend.c_str(), 1);
   const std::vector<int> allowed = bare::allowed_cores();
   // `heddle run` tells the rank before there is a world, whose own threads are then bound as well.
   if (const char* const told = std::getenv("HEDDLE_RANK")) bind_rank(o, allowed, std::atoi(told));
-  world job;
-  bind_rank(o, allowed, job.rank());
-  station at(job, o);
-  const context ctx{o, at, allowed, job.route(at.peer())};
+  auto job = std::make_unique<world>();
+  bind_rank(o, allowed, job->rank());
+  return job;
+}
+
+void run_in_job(const options& o) {
+  check_options(o);
+  const std::vector<int> allowed = bare::allowed_cores();
+  const std::unique_ptr<world> job = join(o);
+  station at(*job, o);
+  const context ctx{o, at, allowed, job->route(at.peer())};
   if (ctx.reports()) check_writable(o.json_file, "--json");
   std::vector<record> records;
   for (const std::uint64_t bytes : o.sizes) {

@@ -69,4 +69,9 @@ summary summarize(const std::vector<double>& samples) {
           .ci95 = median_interval_of_sorted(sorted)};
 }
 
+double overlap_ratio(double alone, double computed, double together) {
+  const double shorter = std::min(alone, computed);
+  return shorter <= 0 ? 0 : (alone + computed - together) / shorter;
+}
+
 }  // namespace heddle::bench

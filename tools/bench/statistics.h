@@ -33,4 +33,10 @@ struct summary {
 
 [[nodiscard]] summary summarize(const std::vector<double>& samples);
 
+/// What share of the shorter one hides behind the other when a transfer and a computation run
+/// together: (alone + computed - together) / min(alone, computed). 1: all of it, 0: nothing, below
+/// 0: they hinder each other (Trahay, Denis, Aumage, Namyst, section 4.1). 0 when one of them is
+/// nothing.
+[[nodiscard]] double overlap_ratio(double alone, double computed, double together);
+
 }  // namespace heddle::bench

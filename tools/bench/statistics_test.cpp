@@ -77,5 +77,13 @@ TEST(Summary, GathersAllOfThem) {
   EXPECT_EQ(s.ci95.high, 8);
 }
 
+TEST(OverlapRatio, IsTheHiddenShareOfTheShorterOne) {
+  EXPECT_DOUBLE_EQ(overlap_ratio(2, 10, 10), 1);    // the transfer is hidden wholly
+  EXPECT_DOUBLE_EQ(overlap_ratio(2, 10, 12), 0);    // one after the other
+  EXPECT_DOUBLE_EQ(overlap_ratio(10, 2, 11), 0.5);  // half of the computing is hidden
+  EXPECT_DOUBLE_EQ(overlap_ratio(2, 10, 13), -0.5);
+  EXPECT_DOUBLE_EQ(overlap_ratio(2, 0, 2), 0);
+}
+
 }  // namespace
 }  // namespace heddle::bench
