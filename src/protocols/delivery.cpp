@@ -6,11 +6,11 @@
 
 namespace heddle::protocols {
 
-thread_local constinit delivery_batch* delivery_batch::mine_ = nullptr;
+thread_local constinit delivery_batch* delivery_batch::of_thread = nullptr;
 
 void delivery_batch::make_mine() noexcept {
   static thread_local delivery_batch batch;
-  mine_ = &batch;
+  of_thread = &batch;
 }
 
 std::byte* delivery_batch::page::keep(std::size_t bytes) {

@@ -41,9 +41,9 @@ class delivery_batch {
   [[nodiscard]] bool empty() const noexcept { return filling_->empty(); }
   /// The calling thread's batch.
   static delivery_batch& mine() noexcept {
-    if (mine_ == nullptr) [[unlikely]]
+    if (of_thread == nullptr) [[unlikely]]
       make_mine();
-    return *mine_;
+    return *of_thread;
   }
 
  private:
@@ -76,7 +76,7 @@ class delivery_batch {
   static void run(const call& c) noexcept;
   static void make_mine() noexcept;
 
-  static thread_local constinit delivery_batch* mine_;
+  static thread_local constinit delivery_batch* of_thread;
   std::array<page, 2> pages_;
   page* filling_ = &pages_[0];   // what is added
   page* draining_ = &pages_[1];  // what runs
