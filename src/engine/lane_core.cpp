@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <thread>
 #include <utility>
 
 #include "base/clock.h"
@@ -209,8 +210,10 @@ bool lane_core::spin(detail::signal& s, std::uint64_t target, std::uint64_t dead
 /// others want is executed at once, until there is something to deliver. Returns the events.
 std::size_t lane_core::drive(const detail::signal& s, std::uint64_t target) noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (batch.running() || !commands_.try_hold()) {  // someone else drives: its turn raises s
+  if (batch.running() || !commands_.try_hold()) {  // someone else drives: its turn raises s,
+    // and it may need this core for that
     for (int i = 0; i < polls_per_turn && s.count() < target; ++i) sync::relax();
+    std::this_thread::yield();
     return 0;
   }
   program_polls();
