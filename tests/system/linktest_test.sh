@@ -84,6 +84,7 @@ colours() {
 
 # A rank is killed while it measures; the others go on and the files tell of it.
 death() { # RANK BACKEND
+  : >"$work/err" # not by the background command alone: we read it at once
   "$heddle" linktest -n 4 --backend "$2" --sizes 8 --messages 5 --repetitions 300 --progress bar \
     --output "$work/results" >"$work/out" 2>"$work/err" &
   job=$!
