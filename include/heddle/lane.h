@@ -38,6 +38,10 @@ struct lane_options {
   /// Lanes talk to the lane of the same number on the peer. -1: the next free number, so ranks
   /// that open their lanes in the same order need not care.
   int number = -1;
+  /// Only the thread that opens it uses the lane: its calls then need no atomic read-modify-write.
+  /// Completions and handlers may use it too, wherever they run. Another thread's call is an error,
+  /// which ends debug builds of Heddle with a message.
+  bool exclusive = false;
 };
 
 /// A handle: cheap to move. Destroying it leaves operations in flight to the executor and frees the

@@ -6,6 +6,7 @@
 #include <heddle/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -24,6 +25,21 @@ struct call_message {
 /// Two messages' handlers may run at the same time on two threads, in either order.
 using call_handler = void (*)(void* context, lane& here, const call_message& message) noexcept;
 
+/// Who moves transfers forward; docs/guide/progress.md says when to choose what.
+enum class progress_mode : std::uint8_t {
+  adaptive,  ///< threads that post or wait, and an executor that sleeps unless it is worth waking
+  inline_only,  ///< threads that post, poll or wait, and nobody else: what they do not call rests
+  dedicated,    ///< executors do everything; threads of the program only hand in and wait
+  idle,         ///< helpers on cores that would be idle, world::idle_hook, and threads that wait
+};
+
+/// What a program may choose. The HEDDLE_* variables of the same names win over it.
+struct world_options {
+  progress_mode progress = progress_mode::adaptive;  ///< HEDDLE_PROGRESS
+  int executors = 1;                    ///< HEDDLE_EXECUTORS: threads, when dedicated or idle
+  std::string executor_cores = "near";  ///< HEDDLE_EXECUTOR_CORES: near, none, or "2,3"
+};
+
 /// Joins the job it was launched in (`heddle run`); started alone it is a world of one.
 ///
 /// Any thread. A process may have several worlds only in tests. Its end flushes what was sent,
@@ -32,7 +48,7 @@ using call_handler = void (*)(void* context, lane& here, const call_message& mes
 class world {
  public:
   /// Throws error: not launched properly, no usable backend, a bad HEDDLE_* setting ...
-  world();
+  explicit world(const world_options& options = {});
   explicit world(std::shared_ptr<engine::world_core> core);  ///< for Heddle itself and its tests
   ~world();
   world(const world&) = delete;
@@ -61,6 +77,11 @@ class world {
   /// Waits for every rank, through the launcher: for start-up and end. For inner loops there is
   /// heddle::barrier(lane) in collectives.h. Throws error when a rank is gone.
   void barrier();
+
+  /// Moves every lane forward once, where nobody else is doing so: for task schedulers to call when
+  /// they have nothing better to run. Returns how many things happened. Any thread, never blocks;
+  /// from inside a callback it does nothing.
+  std::size_t idle_hook() noexcept;
 
   /// For people: routes, limits, settings, counters. Text of several lines.
   [[nodiscard]] std::string describe() const;

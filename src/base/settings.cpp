@@ -106,6 +106,21 @@ constexpr row list(std::string_view name, std::string_view help, std::string_vie
   return {name, help, accepts, parse, print_text<Member>};
 }
 
+/// near, none, or core numbers.
+template <std::string settings::*Member>
+constexpr row cores(std::string_view name, std::string_view help, std::string_view accepts) {
+  const auto parse = [](const row&, const std::string& value, settings& out) {
+    const auto core = [](std::string_view part) {
+      const auto number = parse_number(part);
+      return number && *number < 4096;
+    };
+    if (value != "near" && value != "none" && !each_part(value, ",", core)) return false;
+    out.*Member = value;
+    return true;
+  };
+  return {name, help, accepts, parse, print_text<Member>};
+}
+
 template <std::string settings::*Member>
 constexpr row choice(std::string_view name, std::string_view help, std::string_view choices) {
   const auto parse = [](const row& self, const std::string& value, settings& out) {
@@ -173,6 +188,13 @@ constexpr std::array table{
         "HEDDLE_LINGER_MS", "longest flush at the end of a world (milliseconds)", 0, 86'400'000),
     number<&settings::spin_us>("HEDDLE_SPIN_US", "polling before a wait sleeps (microseconds)", 0,
                                1'000'000),
+    choice<&settings::progress>("HEDDLE_PROGRESS", "who moves transfers forward",
+                                "adaptive | inline | dedicated | idle"),
+    number<&settings::executors>(
+        "HEDDLE_EXECUTORS", "threads of Heddle's own, in progress modes dedicated and idle", 1, 64),
+    cores<&settings::executor_cores>(
+        "HEDDLE_EXECUTOR_CORES", "where dedicated executors run",
+        "near (a free core by their lanes), none, or core numbers with commas between them"),
     text<&settings::faults>("HEDDLE_FAULTS",
                             "for tests: what goes wrong, like "
                             "seed=42,delay=3,reorder=30,busy=20,split=50,kill=2@500"),
@@ -234,8 +256,9 @@ const char* from_environment(const char* name) {
 
 }  // namespace
 
-settings read_settings(const std::function<const char*(const char*)>& get) {
-  settings found;
+settings read_settings(const std::function<const char*(const char*)>& get,
+                       const settings& defaults) {
+  settings found = defaults;
   for (const row& r : table) {
     const char* value = get(r.name.data());  // literals: they end with a null
     if (value == nullptr || r.parse(r, value, found)) continue;
@@ -244,9 +267,9 @@ settings read_settings(const std::function<const char*(const char*)>& get) {
   return found;
 }
 
-settings read_settings() {
+settings read_settings(const settings& defaults) {
   refuse_unknown_names();
-  return read_settings(from_environment);
+  return read_settings(from_environment, defaults);
 }
 
 std::vector<setting_row> list_settings() {

@@ -24,14 +24,18 @@ struct settings {
   std::uint64_t peer_timeout_ms = 30'000;  ///< HEDDLE_PEER_TIMEOUT_MS
   std::uint64_t linger_ms = 2'000;         ///< HEDDLE_LINGER_MS: flushing at the world's end
   std::uint64_t spin_us = 50;              ///< HEDDLE_SPIN_US: polling before a wait sleeps
+  std::string progress = "adaptive";    ///< HEDDLE_PROGRESS: inline | dedicated | idle | adaptive
+  std::uint64_t executors = 1;          ///< HEDDLE_EXECUTORS: dedicated threads, or idle helpers
+  std::string executor_cores = "near";  ///< HEDDLE_EXECUTOR_CORES: near | none | 2,3,...
   std::string faults;  ///< HEDDLE_FAULTS: for tests: what goes wrong, see backends/faults/faults.h
 };
 
-/// Reads the environment through `get` (name -> value or null). Throws heddle::error naming the
-/// setting, the bad value and what would be accepted.
-[[nodiscard]] settings read_settings(const std::function<const char*(const char*)>& get);
+/// Reads the environment through `get` (name -> value or null); what it does not set stays as in
+/// `defaults`. Throws heddle::error naming the setting, the bad value and what would be accepted.
+[[nodiscard]] settings read_settings(const std::function<const char*(const char*)>& get,
+                                     const settings& defaults = {});
 /// From the process's environment. Throws as well for a HEDDLE_* name that is not a setting.
-[[nodiscard]] settings read_settings();
+[[nodiscard]] settings read_settings(const settings& defaults = {});
 
 /// "1K", "128k", "4M", "1G" or plain bytes -> bytes (powers of 1024). Throws heddle::error.
 [[nodiscard]] std::uint64_t parse_bytes(const std::string& text);

@@ -49,6 +49,25 @@ TEST(Settings, AnEmptyEnvironmentGivesTheDefaults) {
   EXPECT_EQ(s.peer_timeout_ms, 30'000u);
 }
 
+TEST(Settings, WhatTheEnvironmentDoesNotSetStaysAsTheProgramChose) {
+  settings chosen;
+  chosen.progress = "dedicated";
+  chosen.executors = 3;
+  const auto get = [](const char* name) -> const char* {
+    return std::string(name) == "HEDDLE_PROGRESS" ? "idle" : nullptr;
+  };
+  const settings s = read_settings(get, chosen);
+  EXPECT_EQ(s.progress, "idle");
+  EXPECT_EQ(s.executors, 3u);
+}
+
+TEST(Settings, ExecutorCoresAreNearNoneOrNumbers) {
+  for (const char* good : {"near", "none", "0", "2,3"})
+    EXPECT_EQ(read({{"HEDDLE_EXECUTOR_CORES", good}}).executor_cores, good);
+  for (const char* bad : {"far", "2,", "-1", "2,near", "", "99999"})
+    EXPECT_THAT(refusal({{"HEDDLE_EXECUTOR_CORES", bad}}), HasSubstr("core numbers")) << bad;
+}
+
 TEST(Settings, ValuesOfEachKindAreRead) {
   const settings s = read({{"HEDDLE_BACKENDS", "tcp"},
                            {"HEDDLE_HOST", "left"},

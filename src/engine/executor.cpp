@@ -12,32 +12,46 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/lane_core.h"
+#include "engine/placement.h"
+#include "engine/progress_mode.h"
 #include "engine/world_core.h"
+#include "sync/cache_line.h"
 
 namespace heddle::engine {
 namespace {
 
 /// How long a lane is left to the program that polls it before the executor looks again.
 constexpr int tick_ms = 1;
+/// Mode idle: helpers may get no core, so the executor looks after what is queued.
+constexpr int backstop_ms = 4;
 constexpr int max_events = 16;
 /// Devices tell by their descriptors when to serve them; a busy executor looks without being told.
 constexpr unsigned turns_between_devices = 64;
+/// In mode inline a polling thread does the executor's duties at most so often.
+constexpr std::uint64_t assist_every_ns = 50'000;
 
 void add_to(int epoll, int fd, std::uint32_t events) {
   epoll_event e{.events = events, .data = {.fd = fd}};
-  if (fd >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) != 0) {
+  if (fd >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) != 0 && errno != EEXIST) {
     fail_errno(errno, "start the executor: watch a descriptor");
   }
 }
 
 }  // namespace
 
-executor::executor(world_core& world)
+executor::executor(world_core& world, int index, int of)
     : world_(world),
+      index_(index),
+      of_(of),
+      inline_(mode_of(world.config()) == progress_mode::inline_only),
+      dedicated_(mode_of(world.config()) == progress_mode::dedicated),
+      spin_ns_(world.spin_ns()),
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
       bell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!epoll_ || !bell_) fail_errno(errno, "start the executor: no descriptors left (ulimit -n)");
   add_to(epoll_.get(), bell_.get(), EPOLLIN);
+  assistable_.set(true);
+  if (dedicated_) (void)choose_core(world.config().executor_cores, index, {}, {});  // refused now
 }
 
 executor::~executor() {
@@ -45,7 +59,10 @@ executor::~executor() {
 }
 
 void executor::start() {
-  for (backends::device* d : world_.devices()) add_to(epoll_.get(), d->fd(), EPOLLIN);
+  while (inline_ && !assistable_.take()) std::this_thread::yield();  // an assist is short
+  if (index_ == 0)
+    for (backends::device* d : world_.devices()) add_to(epoll_.get(), d->fd(), EPOLLIN);
+  stop_.clear();
   // Signals are the program's: the thread starts with all of them blocked.
   sigset_t all, before;
   sigfillset(&all);
@@ -60,14 +77,20 @@ void executor::stop() {
   stop_.set();
   eventfd_write(bell_.get(), 1);
   thread_.join();
+  if (inline_) assistable_.set(true);
+}
+
+void executor::ring() noexcept {
+  summons_.next();
+  eventfd_write(bell_.get(), 1);
 }
 
 void executor::nudge() noexcept {
-  if (deep_.take()) eventfd_write(bell_.get(), 1);
+  if (deep_.take()) ring();
 }
 
 void executor::summon() noexcept {
-  if (deep_.take() || dozing_.take()) eventfd_write(bell_.get(), 1);
+  if (deep_.take() || dozing_.take()) ring();
 }
 
 void executor::lanes_changed() noexcept {
@@ -78,18 +101,38 @@ void executor::lanes_changed() noexcept {
 void executor::run() {
   adopt_lanes();
   while (!stop_.is_set()) {
-    if (work() == 0) sleep();
+    if (!stays_awake(work())) sleep();
   }
+  for (const watched_lane& l : lanes_) l.lane->dismiss();
 }
 
 std::size_t executor::work() {
   if (changed_.is_set()) adopt_lanes();
   std::size_t count = 0;
-  if (std::exchange(told_, false) || ++turns_ % turns_between_devices == 0)
-    count += world_.serve_devices();
-  for (const watched_lane& l : lanes_) count += l.lane->progress();
-  maintain();
+  if (std::exchange(told_, false) || ++turns_ % turns_between_devices == 0) {
+    if (index_ == 0) count += world_.serve_devices();
+    maintain();
+  }
+  for (const watched_lane& l : lanes_) count += dedicated_ ? l.lane->serve() : l.lane->progress();
   return count;
+}
+
+/// A dedicated executor stays awake for the spin budget after an event, another one after it was
+/// given something to submit: more may come.
+bool executor::stays_awake(std::size_t events) {
+  if (events == 0 && awake_until_ns_ == 0) return false;
+  std::uint64_t picked = 0;
+  for (const watched_lane& l : lanes_) picked += l.lane->counters().picked.get();
+  const std::uint64_t now = now_ns();
+  if (std::exchange(picked_, picked) != picked || (dedicated_ && events != 0))
+    awake_until_ns_ = now + spin_ns_;
+  if (events != 0) return true;
+  if (now < awake_until_ns_) {
+    sync::relax();
+    return true;
+  }
+  awake_until_ns_ = 0;
+  return false;
 }
 
 void executor::sleep() {
@@ -104,9 +147,9 @@ void executor::sleep() {
   const int n = epoll_wait(epoll_.get(), events.data(), max_events, timeout_ms);
   deep_.set(false);
   dozing_.set(false);
-  told_ = n > 0;
+  told_ = true;
   (n > 0 ? wakes_ : ticks_).add();
-  if (!told_) return;
+  if (n <= 0) return;
   eventfd_t rung = 0;
   eventfd_read(bell_.get(), &rung);
 }
@@ -124,6 +167,8 @@ bool executor::prepare(int& timeout_ms) {
   if (stop_.is_set() || changed_.is_set()) return false;
   if (attended) {
     timeout_ms = tick_ms;
+  } else if (world_.has_team()) {
+    timeout_ms = backstop_ms;
   } else if (waiting) {
     timeout_ms = std::max(2, static_cast<int>(world_.maintain_interval_ms()));
   }
@@ -143,12 +188,26 @@ void executor::watch(std::size_t lane, bool wanted) {
 void executor::adopt_lanes() {
   changed_.clear();
   world_.for_each_lane([this](lane_core& lane) {
+    if (lane.number() % of_ != index_) return;
     const bool known = std::any_of(lanes_.begin(), lanes_.end(),
                                    [&](const watched_lane& l) { return l.lane == &lane; });
     if (known) return;
     for (const auto& e : lane.port().endpoints()) add_to(epoll_.get(), e->fd(), 0);
     lanes_.push_back({&lane, false});
   });
+  if (dedicated_) settle();
+}
+
+/// Goes next to the threads that opened its lanes.
+void executor::settle() {
+  std::vector<int> mine, all;
+  world_.for_each_lane([&](const lane_core& lane) {
+    if (lane.core() < 0) return;
+    all.push_back(lane.core());
+    if (lane.number() % of_ == index_) mine.push_back(lane.core());
+  });
+  const int core = choose_core(world_.config().executor_cores, index_, mine, all);
+  if (core >= 0 && tie_to_core(core)) core_.set(static_cast<std::uint64_t>(core) + 1);
 }
 
 void executor::maintain() {
@@ -158,6 +217,21 @@ void executor::maintain() {
   for (const watched_lane& l : lanes_) {
     if (l.lane->waiting()) l.lane->maintain(now);
   }
+}
+
+void executor::assist_now() noexcept {
+  const std::uint64_t now = now_ns();
+  if (now < next_assist_ns_.get() || !assistable_.take()) return;
+  next_assist_ns_.set(now + assist_every_ns);
+  try {
+    world_.serve_devices();
+    if (changed_.is_set()) adopt_lanes();
+  } catch (const std::exception&) {  // out of memory: tried again
+  }
+  maintain();
+  for (const watched_lane& l : lanes_)
+    if (!world_.opened(l.lane->number())) l.lane->progress();
+  assistable_.set(true);
 }
 
 }  // namespace heddle::engine

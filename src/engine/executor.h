@@ -1,12 +1,16 @@
-// executor.h - the thread that moves lanes forward while the program computes.
+// executor.h - the thread that keeps lanes moving while the program computes.
 //
-// It works while there is work and then sleeps on one epoll set. How it sleeps depends on who
-// attends to the lanes:
-//   nobody          their descriptors are armed and in the set: it sleeps until one tells
+// It sleeps on one epoll set: its bell, the devices' descriptors, and the endpoints of every lane
+// that nobody else attends to. Three things keep it out of the program's way:
+//   a deep sleep    no lane is attended to by the program: until a descriptor tells
 //   a sleeper       a thread of the program sleeps on the lane's descriptors: nothing to watch
 //   a poller        the program polls the lane: it looks again after a tick, and takes over when
 //                   the polling has stopped
 // Whoever takes something away that a deep sleep counts on calls nudge().
+//
+// In mode dedicated there may be several, each with its lanes, who stay awake for a while after the
+// last event. In mode inline the thread lives only while the program waits for the launcher;
+// threads that poll do its other duties (assist).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -26,11 +30,12 @@ class world_core;
 
 class executor {
  public:
-  explicit executor(world_core& world);
+  /// Looks after every `of`-th lane, from lane `index` on; the first one serves the devices too.
+  executor(world_core& world, int index, int of);
   ~executor();
 
   void start();
-  /// Ends the thread; idempotent. From then on nothing progresses by itself.
+  /// Ends the thread; idempotent. From then on, or until start(), nothing progresses by itself.
   void stop();
   /// Any thread. Ends a deep sleep; costs one load when there is none.
   void nudge() noexcept;
@@ -38,33 +43,54 @@ class executor {
   void summon() noexcept;
   /// Any thread: a lane was made.
   void lanes_changed() noexcept;
+  /// Any thread of the program, in mode inline: devices, liveness, lanes that only peers use.
+  void assist() noexcept {
+    if (inline_) [[unlikely]]
+      assist_now();
+  }
 
   [[nodiscard]] std::uint64_t wakes() const noexcept { return wakes_.get(); }
   [[nodiscard]] std::uint64_t ticks() const noexcept { return ticks_.get(); }
+  /// How often it was woken by nudge() or summon().
+  [[nodiscard]] std::uint64_t summons() const noexcept { return summons_.get(); }
+  /// Where it is tied to; -1: nowhere.
+  [[nodiscard]] int core() const noexcept { return static_cast<int>(core_.get()) - 1; }
 
  private:
   void run();
   std::size_t work();
   void sleep();
   bool prepare(int& timeout_ms);
+  bool stays_awake(std::size_t events);
   void watch(std::size_t lane, bool wanted);
   void adopt_lanes();
+  void settle();
   void maintain();
+  void assist_now() noexcept;
+  void ring() noexcept;
 
   world_core& world_;
+  const int index_, of_;
+  const bool inline_, dedicated_;
+  const std::uint64_t spin_ns_;
   unique_fd epoll_, bell_;
   std::thread thread_;
   sync::agreed_flag deep_, dozing_;
   sync::event_bit stop_, changed_;
-  sync::owned_counter wakes_, ticks_;
+  sync::owned_counter wakes_, ticks_, core_;
+  sync::shared_counter summons_;
+  sync::agreed_flag assistable_;  // nobody assists just now
+  sync::owned_counter next_assist_ns_;
 
-  // The executor's thread only.
+  // The executor's thread only; in mode inline, whoever assists.
   struct watched_lane {
     lane_core* lane;
     bool watched;
   };
   std::vector<watched_lane> lanes_;
   std::uint64_t next_maintain_ns_ = 0;
+  std::uint64_t awake_until_ns_ = 0;
+  std::uint64_t picked_ = 0;
   unsigned turns_ = 0;
   bool told_ = true;  // a descriptor was ready: a device's, perhaps
 };

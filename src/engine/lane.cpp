@@ -45,7 +45,8 @@ std::uint64_t deadline(std::chrono::nanoseconds limit) noexcept {
 }  // namespace
 
 lane::lane(world& owner, lane_options options)
-    : core_(&owner.core().open_lane(options.number)), opened_by_(&owner.core()) {}
+    : core_(&owner.core().open_lane(options.number, options.exclusive)),
+      opened_by_(&owner.core()) {}
 
 lane::lane(lane&& other) noexcept
     : core_(other.core_), opened_by_(std::exchange(other.opened_by_, nullptr)) {}

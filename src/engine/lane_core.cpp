@@ -1,57 +1,64 @@
 #include "engine/lane_core.h"
 
-#include <poll.h>
+#include <sched.h>
 
-#include <algorithm>
-#include <array>
-#include <ctime>
+#include <cstdio>
+#include <cstdlib>
 #include <thread>
 #include <utility>
 
 #include "base/clock.h"
 #include "engine/executor.h"
+#include "engine/idle_team.h"
 #include "sync/cache_line.h"
-#include "sync/waker.h"
 
 namespace heddle::engine {
 namespace {
 
+using protocols::command;
+using protocols::command_kind;
 using protocols::delivery_batch;
-using pushed = sync::combining_queue<protocols::command>::pushed;
+using queue = lane_hold::queue;
 
 constexpr std::size_t queue_capacity = 1024;
 /// Commands one thread executes for others before the executor has to take over.
 constexpr std::size_t drain_limit = 256;
 /// Larger transfers are worth waking the executor for.
 constexpr std::size_t large_bytes = 16 * 1024;
-/// A wait that begins so soon after a transfer was posted had nothing to compute before.
-constexpr std::uint64_t at_once_ns = 20'000;
-/// After so many in a row the program is taken for one that always waits.
+/// After so many waits in a row right behind a transfer the program is taken for one that always
+/// waits.
 constexpr std::uint64_t believed_waits = 3;
-/// Polls between two looks at the clock while waiting; as long the lane is held.
-constexpr int polls_per_turn = 32;
-/// A sleeper looks again after this long even when nothing wakes it.
-constexpr std::uint64_t backstop_ns = 100'000'000;
-/// How often maintain() tries to get hold of a busy lane.
-constexpr int hold_attempts = 256;
+/// Looks at a hold that the executor keeps, after asking for it.
+constexpr int patient_looks = 4096;
 
-/// Data on the way is waited for awake as long as it may take at 4 GB/s: to sleep and be woken in
-/// the middle of a copy costs more than the rest of it.
-std::uint64_t time_to_move(std::uint64_t bytes) noexcept {
-  constexpr std::uint64_t longest_ns = 1'000'000;
-  return std::min(bytes / 4, longest_ns);
+bool moves_data(const command& c) noexcept {
+  return c.kind == command_kind::send || c.kind == command_kind::call ||
+         c.kind == command_kind::put;
 }
 
 }  // namespace
 
 lane_core::lane_core(int number, const protocols::surroundings& where,
-                     std::vector<std::unique_ptr<backends::endpoint>> endpoints, executor& helper)
+                     std::vector<std::unique_ptr<backends::endpoint>> endpoints,
+                     const helpers& help)
     : number_(number),
       where_(where),
-      helper_(helper),
-      spin_ns_(where.config->spin_us * 1000),
-      commands_(queue_capacity),
+      help_(help),
+      model_(help.mode),
+      hold_(queue_capacity),
       port_(*this, where, std::move(endpoints)) {}
+
+void lane_core::open(bool exclusive) noexcept {
+  core_ = sched_getcpu();
+  if (!exclusive || dedicated() || !sync::enable_asymmetric()) return;
+  while (!hold_.reserve(&delivery_batch::mine())) std::this_thread::yield();
+}
+
+void lane_core::close() noexcept {
+  if (!hold_.exclusive()) return;
+  hold_.unreserve();
+  helper().nudge();
+}
 
 /// Every poll of the endpoints goes through here: it takes their readiness to tell away.
 std::size_t lane_core::advance(delivery_batch& batch) noexcept {
@@ -65,19 +72,34 @@ bool lane_core::arm() noexcept {
 
 // --- submitting ------------------------------------------------------------------------
 
-/// Lets go: in one step while nobody shares the lane or relies on its descriptors.
-inline void lane_core::release(delivery_batch& batch) noexcept {
-  if (armed_ || telling_ || !commands_.release()) [[unlikely]]
-    release_shared(batch);
+inline bool lane_core::enter(const delivery_batch& batch) noexcept {
+  return hold_.enter(&batch);
 }
 
-status lane_core::submit(const protocols::command& c) noexcept {
+/// Lets go: in one step while nobody shares the lane or relies on its descriptors.
+inline void lane_core::release(delivery_batch& batch) noexcept {
+  if (armed_ || telling_ || dedicated() || !hold_.leave(&batch)) [[unlikely]]
+    release_slowly(batch);
+}
+
+status lane_core::submit(const command& c) noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (!commands_.try_hold()) [[unlikely]]
+  check_owner(batch);
+  if (model_.considers(c.memory.size()) && !batch.running()) [[unlikely]]
+    return choose(c, batch);
+  return execute_or_enqueue(c, batch);
+}
+
+status lane_core::execute_or_enqueue(const command& c, delivery_batch& batch) noexcept {
+  if (!enter(batch)) [[unlikely]]
     return enqueue(c, batch);
+  return execute_held(c, batch);
+}
+
+status lane_core::execute_held(const command& c, delivery_batch& batch) noexcept {
   // Whoever queued before us goes first, we ourselves perhaps.
-  if (commands_.pending() && !drain(batch)) [[unlikely]] {
-    hand_over();
+  if (hold_.commands().pending() && !drain(batch)) [[unlikely]] {
+    hand_over(batch);
     return enqueue(c, batch);
   }
   const status s = port_.execute(c, batch);
@@ -85,6 +107,102 @@ status lane_core::submit(const protocols::command& c) noexcept {
   release(batch);
   batch.run();
   return s;
+}
+
+/// Here or elsewhere? In mode adaptive as the model says, and it learns from some.
+status lane_core::choose(const command& c, delivery_batch& batch) noexcept {
+  if (help_.mode != progress_mode::adaptive) return offload(c, batch);
+  if (!moves_data(c)) return execute_or_enqueue(c, batch);
+  const bool leaves = model_.leave(c.memory.size()), sampled = model_.samples();
+  if (!sampled) return leaves ? offload(c, batch) : execute_or_enqueue(c, batch);
+  const std::uint64_t begin = now_ns();
+  if (leaves) {
+    command stamped = c;
+    stamped.stamped = true;
+    const std::uint64_t summons = helper().summons();
+    const status s = offload(stamped, batch);
+    const std::uint64_t end = now_ns();
+    model_.left(end - begin, helper().summons() != summons, end);
+    left_at_ns_.set(end);
+    return s;
+  }
+  const status s = execute_or_enqueue(c, batch);
+  const std::uint64_t end = now_ns();
+  model_.submitted(c.memory.size(), end - begin);
+  left_at_ns_.set(end);
+  return s;
+}
+
+/// Leaves it to whoever comes first: the executor or a helper, who are told, or a wait.
+status lane_core::offload(const command& c, delivery_batch& batch) noexcept {
+  if (port_.in_flight_hint() >= where_.config->records) [[unlikely]]  // it may need no record
+    return enter_with_patience(batch) ? execute_held(c, batch) : status::busy_records;
+  queue& commands = hold_.commands();
+  const queue::left how = dedicated() ? commands.hand_in(c) : commands.leave(c);
+  if (how == queue::left::full) return status::busy_queue;
+  if (!dedicated()) counters_.left.next();
+  if (how == queue::left::unattended || hold_.exclusive()) call_helper();
+  return status::posted;
+}
+
+void lane_core::call_helper() noexcept {
+  if (help_.team != nullptr) return help_.team->summon();
+  helper().summon();
+}
+
+status lane_core::enqueue(const command& c, delivery_batch& batch) noexcept {
+  if (port_.in_flight_hint() >= where_.config->records) return status::busy_records;
+  const queue::pushed how = hold_.commands().push(c);
+  if (how == queue::pushed::full) return status::busy_queue;
+  if (how == queue::pushed::held) release_slowly(batch);
+  if (hold_.exclusive()) [[unlikely]]
+    attend(batch);
+  batch.run();
+  return status::posted;
+}
+
+/// After a push to an exclusive lane: whoever is inside may be about to leave without a look.
+void lane_core::attend(delivery_batch& batch) noexcept {
+  if (enter(batch)) return release_slowly(batch);
+  helper().summon();
+}
+
+/// False: a thread has executed enough for others, and the executor has to take over.
+bool lane_core::drain(delivery_batch& batch, bool helping) noexcept {
+  return hold_.commands().drain(drain_limit, [&](const command& c) {
+    if (helping) counters_.picked.add();
+    if (c.stamped) [[unlikely]]
+      model_.picked_up(now_ns(), helping);
+    port_.execute_accepted(c, batch);
+  });
+}
+
+/// Lets go when nothing is queued, or the executor was told.
+void lane_core::release_slowly(delivery_batch& batch) noexcept {
+  do {
+    if (hold_.commands().pending() && !drain(batch)) return hand_over(batch);
+    if ((armed_ || telling_) && port_.unsent()) call_executor();
+    if (dedicated()) return release_served(batch);
+  } while (!hold_.leave(&batch));
+}
+
+/// In mode dedicated, who hands in while the lane is held believes that the executor is awake.
+void lane_core::release_served(delivery_batch& batch) noexcept {
+  hold_.abandon(&batch);
+  if (hold_.commands().pending()) helper().summon();
+}
+
+/// There is something to do that nobody counts on having to do.
+void lane_core::call_executor() noexcept {
+  armed_ = telling_ = false;
+  helper().nudge();
+}
+
+/// Lets go with commands left in the queue.
+void lane_core::hand_over(delivery_batch& batch) noexcept {
+  call_executor();
+  hold_.abandon(&batch);
+  if (dedicated()) helper().summon();
 }
 
 /// A large transfer goes on while the program computes, if it does: then the executor has to look
@@ -95,72 +213,49 @@ void lane_core::leave_to_executor() noexcept {
   if (waits_at_once_.get() >= believed_waits) return;
   left_ = true;
   armed_ = false;
-  helper_.summon();
+  helper().summon();
 }
 
-/// The program begins to wait: soon after it left a large transfer, or has it computed meanwhile?
-void lane_core::note_wait() noexcept {
-  const std::uint64_t left = left_at_ns_.get();
-  if (left == 0) [[likely]]
-    return;
-  left_at_ns_.set(0);
-  const bool at_once = now_ns() - left < at_once_ns;
-  waits_at_once_.set(at_once ? std::min(waits_at_once_.get() + 1, believed_waits) : 0);
-}
-
-status lane_core::enqueue(const protocols::command& c, delivery_batch& batch) noexcept {
-  if (port_.in_flight_hint() >= where_.config->records) return status::busy_records;
-  const pushed how = commands_.push(c);
-  if (how == pushed::full) return status::busy_queue;
-  if (how == pushed::held) release_shared(batch);
-  batch.run();
-  return status::posted;
-}
-
-/// False: a thread has executed enough for others, and the executor has to take over.
-bool lane_core::drain(delivery_batch& batch) noexcept {
-  return commands_.drain(drain_limit,
-                         [&](const protocols::command& c) { port_.execute_accepted(c, batch); });
-}
-
-/// Lets go when nothing is queued, or the executor was told.
-void lane_core::release_shared(delivery_batch& batch) noexcept {
-  do {
-    if (commands_.pending() && !drain(batch)) return hand_over();
-    if ((armed_ || telling_) && port_.unsent()) call_executor();
-  } while (!commands_.release());
-}
-
-/// There is something to do that nobody counts on having to do.
-void lane_core::call_executor() noexcept {
-  armed_ = telling_ = false;
-  helper_.nudge();
-}
-
-/// Lets go with commands left in the queue.
-void lane_core::hand_over() noexcept {
-  call_executor();
-  commands_.let_go();
-}
+// --- polling and asking ----------------------------------------------------------------
 
 /// The program drives the lane itself: what the executor counted on is no longer armed.
 void lane_core::program_polls() noexcept {
   ++polls_;
-  if (std::exchange(armed_, false)) helper_.nudge();
+  if (std::exchange(armed_, false)) helper().nudge();
 }
 
 std::size_t lane_core::poll() noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (batch.running() || !commands_.try_hold()) return 0;
+  if (batch.running()) return 0;
+  if (dedicated()) {  // the executor may need this core
+    std::this_thread::yield();
+    return 0;
+  }
+  helper().assist();
+  if (!enter(batch)) return 0;
   const std::size_t events = advance(batch);
   program_polls();
   release(batch);
   return events + batch.run();
 }
 
+/// For questions, which no queue can answer: asks the executor to let the lane go for a moment.
+bool lane_core::enter_with_patience(const delivery_batch& batch) noexcept {
+  helper().assist();
+  if (enter(batch)) return true;
+  if (!dedicated()) return false;
+  asked_.set();
+  for (int i = 0; i < patient_looks; ++i) {
+    if (enter(batch)) return true;
+    sync::relax();
+  }
+  return false;
+}
+
 status lane_core::probe(rank source, const tag_match& match, outcome& found) noexcept {
-  if (!commands_.try_hold()) return status::busy_lane;
   delivery_batch& batch = delivery_batch::mine();
+  if (!enter_with_patience(batch)) return status::busy_lane;
+  (void)drain(batch);
   advance(batch);
   program_polls();
   const status s = port_.probe(source, match, found);
@@ -170,148 +265,26 @@ status lane_core::probe(rank source, const tag_match& match, outcome& found) noe
 }
 
 status lane_core::cancel(const completion& which) noexcept {
-  if (!commands_.try_hold()) return status::busy_lane;
   delivery_batch& batch = delivery_batch::mine();
-  (void)drain(batch);  // the receive itself may be queued
+  if (!enter_with_patience(batch)) return status::busy_lane;
+  (void)drain(batch);                                            // the receive itself may be queued
+  if (help_.mode == progress_mode::inline_only) advance(batch);  // nobody else would, ever
   const status s = port_.cancel(which, batch);
   release(batch);
   batch.run();
   return s;
 }
 
-// --- waiting ---------------------------------------------------------------------------
-
-bool lane_core::wait(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept {
-  const sync::thread_waker& waker = sync::thread_waker::mine();
-  note_wait();
-  if (s.count() >= target) return true;
-  while (!spin(s, target, deadline_ns)) {
-    if (deadline_ns != 0 && now_ns() >= deadline_ns) return false;
-    if (s.watch(waker.id()) < target) sleep_until_event(deadline_ns);
-    s.unwatch();
-    waker.clear();
-  }
-  return true;
-}
-
-/// Polls until `s` has counted to `target`, or nothing has happened for the spin budget.
-bool lane_core::spin(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept {
-  std::uint64_t end = 0;
-  for (;;) {
-    const std::size_t events = drive(s, target);
-    if (s.count() >= target) return true;
-    const std::uint64_t now = now_ns();
-    if (end == 0 || events != 0) end = now + spin_ns_ + time_to_move(port_.bytes_hint());
-    if (now >= end || (deadline_ns != 0 && now >= deadline_ns)) return false;
-  }
-}
-
-/// A turn of polling. The lane is held throughout, so that an empty poll costs no exchange and what
-/// others want is executed at once, until there is something to deliver. Returns the events.
-std::size_t lane_core::drive(const detail::signal& s, std::uint64_t target) noexcept {
-  delivery_batch& batch = delivery_batch::mine();
-  if (batch.running() || !commands_.try_hold()) {  // someone else drives: its turn raises s,
-    // and it may need this core for that
-    for (int i = 0; i < polls_per_turn && s.count() < target; ++i) sync::relax();
-    std::this_thread::yield();
-    return 0;
-  }
-  program_polls();
-  std::size_t events = 0;
-  for (int i = 0; i < polls_per_turn && batch.empty() && s.count() < target; ++i) {
-    events += advance(batch);
-    if (commands_.pending() && !drain(batch)) break;
-  }
-  release(batch);
-  return events + batch.run();
-}
-
-/// Gets the lane ready for this thread to sleep on its descriptors. False: there is work, or
-/// another thread drives the lane and will wake us by the signal we watch.
-bool lane_core::prepare_wait() noexcept {
-  delivery_batch& batch = delivery_batch::mine();
-  if (batch.running() || !commands_.try_hold()) return false;
-  const bool idle = advance(batch) == 0 && arm();
-  if (idle) sleepers_.add(1);
-  release(batch);
-  batch.run();
-  return idle;
-}
-
-void lane_core::sleep_until_event(std::uint64_t deadline_ns) noexcept {
-  std::array<pollfd, 9> watched{};
-  nfds_t count = 0;
-  watched[count++] = {.fd = sync::thread_waker::mine().fd(), .events = POLLIN, .revents = 0};
-  const bool driving = prepare_wait();
-  std::uint64_t limit = driving ? backstop_ns : 1'000'000;  // another driver may leave any time
-  if (driving) {
-    for (const auto& e : port_.endpoints()) {
-      if (count == watched.size()) break;
-      watched[count++] = {.fd = e->fd(), .events = POLLIN, .revents = 0};
-    }
-  }
-  if (deadline_ns != 0) {
-    const std::uint64_t now = now_ns();
-    limit = deadline_ns > now ? std::min(limit, deadline_ns - now) : 0;
-  }
-  const timespec timeout{.tv_sec = 0, .tv_nsec = static_cast<long>(limit)};
-  ppoll(watched.data(), count, &timeout, nullptr);  // an interruption is as good as a wake
-  if (driving) {
-    sleepers_.add(-1);
-    helper_.nudge();  // it counted on us to sleep here
-  }
-}
-
-// --- for the executor ------------------------------------------------------------------
-
-std::size_t lane_core::progress() noexcept {
-  delivery_batch& batch = delivery_batch::mine();
-  if (!commands_.try_hold()) return 0;
-  // What a sleeper of the program is told of is the sleeper's: polling would stop the telling.
-  const bool covered = telling_ && sleepers_.get() != 0;
-  const std::size_t events = covered ? 0 : advance(batch);
-  release(batch);
-  return events + batch.run();
-}
-
-lane_core::readiness lane_core::prepare_sleep() noexcept {
-  delivery_batch& batch = delivery_batch::mine();
-  if (!commands_.try_hold()) return readiness::attended;
-  readiness r = readiness::armed;
-  const bool polled = std::exchange(polls_seen_, polls_) != polls_;
-  if (polled && !std::exchange(left_, false)) {
-    r = readiness::attended;
-  } else if (telling_ && sleepers_.get() != 0) {
-    r = readiness::covered;
-  } else if (advance(batch) != 0 || !arm()) {
-    r = readiness::work;
-  }
-  armed_ = r == readiness::armed || r == readiness::covered;
-  release(batch);
-  return batch.run() != 0 ? readiness::work : r;
-}
-
-bool lane_core::maintain(std::uint64_t now_ns) noexcept {
-  for (int i = 0; i < hold_attempts; ++i) {
-    if (!commands_.try_hold()) {
-      sync::relax();
-      continue;
-    }
-    delivery_batch& batch = delivery_batch::mine();
-    port_.maintain(now_ns, batch);
-    release(batch);
-    batch.run();
-    return true;
-  }
-  return false;
-}
-
-void lane_core::abort() noexcept {
-  delivery_batch& batch = delivery_batch::mine();
-  while (!drain(batch)) {
-  }
-  port_.abort(status::closed, batch);
-  batch.run();
+/// An exclusive lane is one thread's; completions use it wherever they run.
+void lane_core::check_owner([[maybe_unused]] const delivery_batch& batch) const noexcept {
+#ifndef NDEBUG
+  if (!hold_.owned_by_another(&batch) || batch.running()) return;
+  std::fprintf(stderr,
+               "heddle: lane %d was opened exclusive, and a second thread uses it: open it without "
+               "`exclusive`, or give that thread a lane of its own\n",
+               number_);
+  std::abort();
+#endif
 }
 
 }  // namespace heddle::engine

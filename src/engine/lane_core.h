@@ -2,36 +2,66 @@
 //
 // One thread at a time holds the lane and may use its port. submit() executes inline when the lane
 // is free, otherwise it leaves the command for the holder, who empties the queue before it lets go
-// (sync/combining_queue.h; docs/design/lane.md). What has ended is delivered after the hold is
-// released.
+// (lane_hold.h, sync/combining_queue.h; docs/design/lane.md). What has ended is delivered after the
+// hold is released. In progress mode dedicated the program only leaves commands, and in idle and
+// adaptive it may (offload.h).
+//
+//   lane_core.cpp   submitting          lane_wait.cpp   waiting, asleep or awake
+//   lane_serve.cpp  the executor's part, and others' who lend a hand
 #pragma once
 #include <heddle/completion.h>
 #include <heddle/status.h>
 #include <heddle/types.h>
+#include <heddle/world.h>
 
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/lane_hold.h"
+#include "engine/offload.h"
 #include "protocols/command.h"
 #include "protocols/port.h"
-#include "sync/combining_queue.h"
 #include "sync/counters.h"
 #include "sync/shared_flag.h"
 
 namespace heddle::engine {
 
 class executor;
+class idle_team;
+
+/// Who else moves the lane forward.
+struct helpers {
+  executor& keeper;           ///< the thread that keeps it going, or serves it alone
+  idle_team* team = nullptr;  ///< mode idle
+  progress_mode mode = progress_mode::adaptive;
+  std::uint64_t spin_ns = 50'000;  ///< awake without an event before a sleep
+};
+
+/// Counted for people.
+struct lane_counters {
+  sync::shared_counter left;     ///< commands left for a helper
+  sync::owned_counter picked;    ///< of these, what a helper executed
+  sync::shared_counter rescues;  ///< found by a sleeper's backstop: a wake was lost. Must be 0
+};
 
 class lane_core {
  public:
   lane_core(int number, const protocols::surroundings& where,
-            std::vector<std::unique_ptr<backends::endpoint>> endpoints, executor& helper);
+            std::vector<std::unique_ptr<backends::endpoint>> endpoints, const helpers& help);
 
   [[nodiscard]] int number() const noexcept { return number_; }
   [[nodiscard]] rank self() const noexcept { return where_.self; }
   [[nodiscard]] int ranks() const noexcept { return where_.size; }
   [[nodiscard]] std::uint64_t next_collective() noexcept { return collectives_.next(); }
   [[nodiscard]] const protocols::port& port() const noexcept { return port_; }
+  [[nodiscard]] const lane_counters& counters() const noexcept { return counters_; }
+  [[nodiscard]] const offload_model& model() const noexcept { return model_; }
+  /// The core of the thread that opened it last; -1: none has.
+  [[nodiscard]] int core() const noexcept { return core_; }
+
+  // --- whoever opens it, one at a time -------------------------------------------------
+  void open(bool exclusive) noexcept;
+  void close() noexcept;
 
   // --- any thread ----------------------------------------------------------------------
   /// done, posted, busy_queue, busy_records, or why not.
@@ -43,6 +73,8 @@ class lane_core {
   /// Polls, then sleeps, until `s` has counted to `target`. False: `deadline_ns` came first
   /// (0: none).
   bool wait(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept;
+  /// Moves it forward once, unless somebody holds it. Returns how many things happened.
+  std::size_t progress() noexcept;
 
   // --- the executor's thread -----------------------------------------------------------
   enum class readiness {
@@ -51,46 +83,72 @@ class lane_core {
     covered,   ///< a thread of the program sleeps on its descriptors
     attended,  ///< a thread of the program has polled lately: come back soon
   };
-  std::size_t progress() noexcept;
+  /// A turn of the executor that does everything: keeps the hold from turn to turn.
+  std::size_t serve() noexcept;
   readiness prepare_sleep() noexcept;
+  /// Lets go what serve() holds, because the executor ends.
+  void dismiss() noexcept;
   /// Looks for dead peers. False: could not, the lane is busy.
   bool maintain(std::uint64_t now_ns) noexcept;
   /// Something is in flight that needs maintain().
   [[nodiscard]] bool waiting() const noexcept { return port_.in_flight_hint() != 0; }
 
   // --- the end: no other thread uses the lane any more ---------------------------------
-  [[nodiscard]] bool quiet() const noexcept { return port_.quiet(); }
+  [[nodiscard]] bool quiet() const noexcept { return port_.quiet() && !hold_.commands().pending(); }
   void abort() noexcept;
 
  private:
+  // lane_core.cpp
   std::size_t advance(protocols::delivery_batch& batch) noexcept;
   bool arm() noexcept;
+  [[nodiscard]] bool dedicated() const noexcept { return help_.mode == progress_mode::dedicated; }
+  [[nodiscard]] bool enter(const protocols::delivery_batch& batch) noexcept;
+  [[nodiscard]] executor& helper() const noexcept { return help_.keeper; }
+  status choose(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
+  status execute_or_enqueue(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
+  status execute_held(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
   status enqueue(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
+  void attend(protocols::delivery_batch& batch) noexcept;
+  status offload(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
+  void call_helper() noexcept;
+  void check_owner(const protocols::delivery_batch& batch) const noexcept;
   void release(protocols::delivery_batch& batch) noexcept;
-  void release_shared(protocols::delivery_batch& batch) noexcept;
+  void release_slowly(protocols::delivery_batch& batch) noexcept;
+  void release_served(protocols::delivery_batch& batch) noexcept;
   void call_executor() noexcept;
   void leave_to_executor() noexcept;
-  void note_wait() noexcept;
-  void hand_over() noexcept;
-  bool drain(protocols::delivery_batch& batch) noexcept;
+  void hand_over(protocols::delivery_batch& batch) noexcept;
+  bool drain(protocols::delivery_batch& batch, bool helping = false) noexcept;
   void program_polls() noexcept;
+  bool enter_with_patience(const protocols::delivery_batch& batch) noexcept;
+
+  // lane_wait.cpp
+  void note_wait() noexcept;
   bool spin(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept;
   std::size_t drive(const detail::signal& s, std::uint64_t target) noexcept;
-  void sleep_until_event(std::uint64_t deadline_ns) noexcept;
+  void look_on(const detail::signal& s, std::uint64_t target) const noexcept;
+  void sleep_until_event(std::uint64_t deadline_ns, std::uint64_t backstop_ns) noexcept;
   bool prepare_wait() noexcept;
+  void look_after_backstop() noexcept;
+
+  // lane_serve.cpp
+  readiness look_before_sleep(protocols::delivery_batch& batch) noexcept;
+  bool let_served_go(protocols::delivery_batch& batch) noexcept;
 
   // Constant.
   const int number_;
   const protocols::surroundings where_;
-  executor& helper_;
-  const std::uint64_t spin_ns_;
+  const helpers help_;
 
   // Any thread.
   sync::agreed_count sleepers_;  // threads of the program asleep on the endpoints' descriptors
   sync::shared_counter collectives_;
   sync::owned_counter left_at_ns_;     // when the program left a large transfer; 0: it waited since
   sync::owned_counter waits_at_once_;  // how often in a row it waited right after leaving one
-  sync::combining_queue<protocols::command> commands_;
+  sync::event_bit asked_;              // a thread of the program wants the hold that serve() keeps
+  offload_model model_;
+  lane_counters counters_;
+  lane_hold hold_;
 
   // Holder only.
   protocols::port port_;
@@ -99,6 +157,9 @@ class lane_core {
   bool left_ = false;             // a large transfer was left to the executor
   std::uint64_t polls_ = 0;       // by the program
   std::uint64_t polls_seen_ = 0;  // of these, at the executor's last look
+
+  bool serving_ = false;  // executor only: serve() has kept the hold
+  int core_ = -1;         // whoever opens it
 };
 
 }  // namespace heddle::engine

@@ -1,11 +1,27 @@
 // world.cpp - heddle::world: the handle on world_core.
 #include <heddle/world.h>
 
+#include "base/error.h"
+#include "engine/progress_mode.h"
 #include "engine/world_core.h"
 
 namespace heddle {
+namespace {
 
-world::world() : world(engine::make_world(bootstrap::join(), read_settings())) {}
+settings settings_from(const world_options& o) {
+  settings chosen;
+  chosen.progress = engine::name_of(o.progress);
+  if (o.executors < 1 || o.executors > 64)
+    fail("world_options::executors is {}: give 1 to 64", o.executors);
+  chosen.executors = static_cast<std::uint64_t>(o.executors);
+  chosen.executor_cores = o.executor_cores;
+  return read_settings(chosen);
+}
+
+}  // namespace
+
+world::world(const world_options& options)
+    : world(engine::make_world(bootstrap::join(), settings_from(options))) {}
 world::world(std::shared_ptr<engine::world_core> core) : core_(std::move(core)) {}
 world::~world() = default;
 
@@ -37,6 +53,10 @@ void world::set_handler(handler_id id, call_handler function, void* context) {
 void world::barrier() {
   core_->barrier();
 }
+std::size_t world::idle_hook() noexcept {
+  return core_->idle_hook();
+}
+
 std::string world::describe() const {
   return core_->describe();
 }

@@ -9,21 +9,27 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "engine/progress_mode.h"
 
 namespace heddle::engine {
 
 world_core::world_core(std::unique_ptr<bootstrap::session> session, const settings& config)
-    : config_(config), session_(std::move(session)), executor_(*this) {
+    : config_(config), session_(std::move(session)) {
   log::open(config_.log, self());
+  const auto count = mode_of(config_) == progress_mode::dedicated ? config_.executors : 1;
+  for (int i = 0; i < static_cast<int>(count); ++i)
+    executors_.push_back(std::make_unique<executor>(*this, i, static_cast<int>(count)));
+  if (mode_of(config_) == progress_mode::idle) team_ = std::make_unique<idle_team>(*this);
   meet_peers();
   open_devices();
   choose_routes();
   open_lane_zero();
-  executor_.start();
+  start_progress();
 }
 
 world_core::~world_core() {
-  executor_.stop();
+  if (team_) team_->stop();
+  for (auto& e : executors_) e->stop();
   linger();
   for (const auto& lane : lanes_) {
     if (lane) lane->abort();
@@ -47,11 +53,6 @@ void world_core::linger() {
   }
 }
 
-void world_core::barrier() {
-  const std::lock_guard lock(session_mutex_);
-  session_->barrier();
-}
-
 // --- lanes -----------------------------------------------------------------------------
 
 /// With mutex_ held, or before other threads exist.
@@ -67,8 +68,14 @@ lane_core& world_core::lane_at(int number) {
                                       .devices = devices_,
                                       .route = route_,
                                       .handlers = handlers_};
-  slot = std::make_unique<lane_core>(number, where, std::move(endpoints), executor_);
-  executor_.lanes_changed();
+  executor& keeper = *executors_[static_cast<std::size_t>(number) % executors_.size()];
+  const helpers help{
+      .keeper = keeper, .team = team_.get(), .mode = mode_of(config_), .spin_ns = spin_ns()};
+  slot = std::make_unique<lane_core>(number, where, std::move(endpoints), help);
+  const auto index = static_cast<std::size_t>(number);
+  running_[index].set(slot.get());
+  lanes_end_.set(std::max<std::uint64_t>(lanes_end_.get(), index + 1));
+  keeper.lanes_changed();
   return *slot;
 }
 
@@ -77,28 +84,34 @@ void world_core::open_lane_zero() {
   lane_at(0);  // peers' requests are served here even when the program opens no lane
 }
 
-lane_core& world_core::open_lane(int number) {
+lane_core& world_core::open_lane(int number, bool exclusive) {
   const std::lock_guard lock(mutex_);
   if (number == -1) {
-    number = static_cast<int>(std::find(opened_.begin(), opened_.end(), false) - opened_.begin());
+    const auto free = std::find_if(opened_.begin(), opened_.end(),
+                                   [](const sync::event_bit& taken) { return !taken.is_set(); });
+    number = static_cast<int>(free - opened_.begin());
   }
   if (number < 0 || number >= max_lanes) {
     fail("open lane {}: lanes are numbered 0 to {}", number, max_lanes - 1);
   }
-  if (opened_[static_cast<std::size_t>(number)]) {
+  if (opened(number)) {
     fail(
         "open lane {}: this process has opened it already; share that one, or use the next free "
         "number (-1)",
         number);
   }
   lane_core& lane = lane_at(number);
-  opened_[static_cast<std::size_t>(number)] = true;
+  lane.open(exclusive);
+  opened_[static_cast<std::size_t>(number)].set();
+  executors_[static_cast<std::size_t>(number) % executors_.size()]->lanes_changed();
   return lane;
 }
 
 void world_core::close_lane(int number) noexcept {
   const std::lock_guard lock(mutex_);
-  opened_[static_cast<std::size_t>(number)] = false;
+  const auto index = static_cast<std::size_t>(number);
+  lanes_[index]->close();
+  opened_[index].clear();
 }
 
 void world_core::for_each_lane(const std::function<void(lane_core&)>& f) {

@@ -18,10 +18,12 @@
 #include "base/settings.h"
 #include "bootstrap/bootstrap.h"
 #include "engine/executor.h"
+#include "engine/idle_team.h"
 #include "engine/lane_core.h"
 #include "memory/remote_memory.h"
 #include "memory/segment.h"
 #include "protocols/delivery.h"
+#include "sync/counters.h"
 #include "sync/published.h"
 
 namespace heddle::engine {
@@ -56,11 +58,23 @@ class world_core : public std::enable_shared_from_this<world_core> {
 
   // --- lanes and handlers --------------------------------------------------------------
   /// A lane the program opens: -1 for the next free number. Throws error: taken, out of range.
-  lane_core& open_lane(int number);
+  lane_core& open_lane(int number, bool exclusive);
   /// Frees the number; the lane stays, for peers and for the next who opens it.
   void close_lane(int number) noexcept;
   void for_each_lane(const std::function<void(lane_core&)>& f);
   void set_handler(handler_id id, call_handler function, void* context);
+
+  // --- progress ------------------------------------------------------------------------
+  /// Every lane once, where nobody else is at it. Any thread; never blocks.
+  std::size_t idle_hook() noexcept;
+  /// Data is on the way on some lane.
+  [[nodiscard]] bool moving() const noexcept;
+  /// Awake without an event before a sleep.
+  [[nodiscard]] std::uint64_t spin_ns() const noexcept { return config_.spin_us * 1000; }
+  [[nodiscard]] bool has_team() const noexcept { return team_ != nullptr; }
+  [[nodiscard]] bool opened(int lane) const noexcept {
+    return opened_[static_cast<std::size_t>(lane)].is_set();
+  }
 
   // --- for the executor ----------------------------------------------------------------
   /// Set-up work of the devices; makes the lanes that peers ask for.
@@ -81,6 +95,20 @@ class world_core : public std::enable_shared_from_this<world_core> {
   [[nodiscard]] std::string reach(std::size_t device, rank peer, std::span<const std::byte> blob);
   void linger();
   void open_lane_zero();
+  void start_progress();
+  /// One thread at a time waits for the launcher, and lanes move meanwhile.
+  class launcher_wait {
+   public:
+    explicit launcher_wait(world_core& of);
+    ~launcher_wait();
+    launcher_wait(const launcher_wait&) = delete;
+    launcher_wait& operator=(const launcher_wait&) = delete;
+
+   private:
+    const std::lock_guard<std::mutex> lock_;
+    executor* const keeper_;
+  };
+  [[nodiscard]] std::string describe_progress() const;
   lane_core& lane_at(int number);
   region make_region(const backends::local_region& r, std::span<std::byte> memory, rights allowed);
 
@@ -106,7 +134,6 @@ class world_core : public std::enable_shared_from_this<world_core> {
   std::mutex mutex_;  // guards what follows
   std::vector<std::unique_ptr<protocols::handler_entry>> handler_store_;
   std::array<std::unique_ptr<lane_core>, max_lanes> lanes_;
-  std::array<bool, max_lanes> opened_{};
   struct owned_memory {
     backends::local_region region;
     memory::segment segment;
@@ -114,7 +141,13 @@ class world_core : public std::enable_shared_from_this<world_core> {
   std::vector<owned_memory> owned_;  // from allocate(), and symmetric arrays
   std::uint64_t symmetric_count_ = 0;
 
-  executor executor_;  // last: its thread uses the rest
+  // Any thread.
+  std::array<sync::published<lane_core*>, max_lanes> running_;  // the lanes, for idle_hook()
+  std::array<sync::event_bit, max_lanes> opened_;
+  sync::owned_counter lanes_end_;  // behind the highest one
+
+  std::vector<std::unique_ptr<executor>> executors_;  // the last ones: their threads use the rest
+  std::unique_ptr<idle_team> team_;
 };
 
 /// A world from a given membership and settings: what `world()` does, and what tests do.

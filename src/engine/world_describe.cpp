@@ -1,6 +1,7 @@
 // world_describe.cpp - a world in words, for `heddle info` and for logs.
 #include <fmt/format.h>
 
+#include "engine/progress_mode.h"
 #include "engine/world_core.h"
 
 namespace heddle::engine {
@@ -14,6 +15,23 @@ std::string lane_line(const lane_core& lane) {
       lane.number(), c.eager.get(), c.rendezvous.get(), c.emulated.get(), c.unexpected.get(),
       c.backlogged.get(), c.events.get(), c.unknown_handler.get(), c.lost_peers.get(),
       c.violations.get());
+}
+
+/// What the lane's users left for others, and what the cost model has learned of it.
+std::string offload_line(const lane_core& lane) {
+  const lane_counters& c = lane.counters();
+  const offload_model::inputs m = lane.model().now();
+  std::string submits;
+  for (std::size_t i = 0; i < m.submit_ns.size(); ++i)
+    if (m.submit_ns[i] != 0)
+      submits += fmt::format(" {}K {} ns{}", std::size_t{1} << i, m.submit_ns[i],
+                             (m.verdicts >> i & 1) != 0 ? " (left)" : "");
+  return fmt::format(
+      "           left {}, of these executed by helpers {}, rescues {}; leaving costs {} ns, "
+      "waking "
+      "{} ns, pick-up after {} ns, computing {} ns, helped {} %, submitting{}\n",
+      c.left.get(), c.picked.get(), c.rescues.get(), m.leave_ns, m.wake_ns, m.pick_up_ns,
+      m.compute_ns, m.helped_percent, submits.empty() ? " not sampled" : submits);
 }
 
 }  // namespace
@@ -33,9 +51,21 @@ std::string world_core::describe() {
   if (size() > most) text += fmt::format("  ... and {} more ranks\n", size() - most);
   text += fmt::format("limits\n  {} lanes, {} regions, {} operations in flight per lane\nlanes\n",
                       max_lanes, backends::region_table::slots, config_.records);
-  for_each_lane([&](lane_core& lane) { text += lane_line(lane); });
-  text +=
-      fmt::format("executor\n  woken {} times, {} ticks\n", executor_.wakes(), executor_.ticks());
+  for_each_lane([&](lane_core& lane) { text += lane_line(lane) + offload_line(lane); });
+  return text + describe_progress();
+}
+
+std::string world_core::describe_progress() const {
+  std::string text = fmt::format("progress {}\n", name_of(mode_of(config_)));
+  for (std::size_t i = 0; i < executors_.size(); ++i) {
+    const executor& e = *executors_[i];
+    text += fmt::format("  executor {} {}, woken {} times ({} by threads), {} ticks\n", i,
+                        e.core() < 0 ? "on any core" : fmt::format("on core {}", e.core()),
+                        e.wakes(), e.summons(), e.ticks());
+  }
+  if (team_)
+    text += fmt::format("  {} idle helpers, woken {} times, hurried {} times\n", config_.executors,
+                        team_->wakes(), team_->hurried());
   return text;
 }
 

@@ -103,7 +103,7 @@ std::span<std::byte> world_core::add_symmetric(std::uint64_t bytes, rights allow
                                                std::uint64_t& number) {
   memory::segment segment("heddle-symmetric", bytes);
   const std::span<std::byte> memory = segment.memory().first(bytes);
-  const std::lock_guard session_lock(session_mutex_);
+  const launcher_wait turn(*this);
   {
     const std::lock_guard lock(mutex_);
     number = symmetric_count_++;

@@ -29,6 +29,7 @@ struct command {
   command_kind kind = command_kind::put;
   atomic_op atomic = atomic_op::add;
   std::uint8_t width = 8;
+  bool stamped = false;  ///< somebody wants to know when it is executed
   handler_id handler = 0;
   rank peer = any_source;
   /// put, send, call: what to move, only read. get, recv: where it goes. atomic: where the old

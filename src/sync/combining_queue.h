@@ -17,6 +17,10 @@
 // position has published all its earlier ones, and a scan sees every cell published before the
 // claims it covers (the claim releases, the ticket is read with acquire).
 //
+// A lane whose executor does everything needs less: there a producer only hand_in()s, and the
+// executor lets go by release_empty(), which fails as long as anything is claimed. So the bit that
+// the claim saw says whether the executor is awake and will come by; if not, it is to be woken.
+//
 // Why nothing is stranded behind a hole: the producer publishes, then looks at the word; the holder
 // lets go, then looks at the cells. All four are sequentially consistent, so one of the two sees
 // what the other did (tests/model explores it; docs/design/lane.md).
@@ -42,8 +46,9 @@ class combining_queue {
   /// start near the wrap.
   explicit combining_queue(std::size_t capacity, std::uint64_t first = 0)
       : mask_(capacity - 1), cells_(std::make_unique<cell[]>(capacity)), word_(first << 1) {
-    head_.store(first,
-                std::memory_order_relaxed);  // relaxed, both: published with the queue itself
+    // Relaxed, all: published with the queue itself.
+    head_.store(first, std::memory_order_relaxed);
+    known_head_.store(first, std::memory_order_relaxed);
     for (std::uint64_t p = first; p != first + capacity; ++p)
       cells_[p & mask_].turn.store(p & tickets, std::memory_order_relaxed);
   }
@@ -65,20 +70,31 @@ class combining_queue {
     full,    ///< nothing changed
   };
   [[nodiscard]] pushed push(const T& value) noexcept {
-    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // a guess; the claim checks it
-    do {
-      // Acquire pairs with H1: the cell's last value was read. Signed: a stale ticket may be behind
-      // the head, and is then corrected by the failing claim (a false "full" otherwise).
-      const std::uint64_t head = head_.load(std::memory_order_acquire);
-      if (distance(head, seen >> 1) > static_cast<std::int64_t>(mask_)) return pushed::full;
-      // Release pairs with T1: our earlier values are published before this claim is seen.
-    } while (!word_.compare_exchange_weak(seen, seen + ticket_step, std::memory_order_release,
-                                          std::memory_order_relaxed));
-    const std::uint64_t mine = seen >> 1;
-    cell& c = cells_[mine & mask_];
-    c.value = value;
-    c.turn.store(next(mine), std::memory_order_seq_cst);  // Q1; releases to T2
-    return try_hold() ? pushed::held : pushed::queued;    // Q2
+    std::uint64_t seen = 0;
+    if (!claim(seen)) return pushed::full;
+    publish(seen >> 1, value, std::memory_order_seq_cst);  // Q1
+    return try_hold() ? pushed::held : pushed::queued;     // Q2
+  }
+  enum class left : std::uint8_t {
+    queued,      ///< a holder takes it
+    unattended,  ///< it is queued, and nobody held: tell somebody
+    full,        ///< nothing changed
+  };
+  /// As push, but the caller never holds.
+  [[nodiscard]] left leave(const T& value) noexcept {
+    std::uint64_t seen = 0;
+    if (!claim(seen)) return left::full;
+    publish(seen >> 1, value, std::memory_order_seq_cst);                          // Q1
+    return (word_.load(std::memory_order_seq_cst) & held_bit) != 0 ? left::queued  // Q2
+                                                                   : left::unattended;
+  }
+  /// As leave, where every holder lets go by release_empty(), or looks at pending() after let_go():
+  /// one exchange, and then stores that nobody waits for.
+  [[nodiscard]] left hand_in(const T& value) noexcept {
+    std::uint64_t seen = 0;
+    if (!claim(seen)) return left::full;
+    publish(seen >> 1, value, std::memory_order_release);
+    return (seen & held_bit) != 0 ? left::queued : left::unattended;
   }
   /// A look, for hints.
   [[nodiscard]] bool held() const noexcept {
@@ -86,7 +102,7 @@ class combining_queue {
   }
 
   // --- the holder ------------------------------------------------------------------------
-  /// Something is queued or claimed.
+  /// Something is queued or claimed. Anybody may ask; for others than the holder it is a hint.
   [[nodiscard]] bool pending() const noexcept {
     return ticket() != head_.load(std::memory_order_relaxed);  // relaxed: ours
   }
@@ -126,6 +142,13 @@ class combining_queue {
     // Nothing claimed: done. Otherwise a producer may have published and seen us hold (Q4).
     return !any_published(head, seen >> 1) || !try_hold();
   }
+  /// True: let go. False: something is queued or claimed, and the caller still holds.
+  [[nodiscard]] bool release_empty() noexcept {
+    std::uint64_t seen = head_.load(std::memory_order_relaxed) << 1 | held_bit;  // relaxed: ours
+    // P1, release: what we did before (saying that we sleep) is visible to the claim after it (P2).
+    return word_.compare_exchange_strong(seen, seen & ~held_bit, std::memory_order_acq_rel,
+                                         std::memory_order_relaxed);
+  }
   /// Lets go whatever is queued: somebody else was told to come and take it.
   void let_go() noexcept { word_.fetch_and(~held_bit, std::memory_order_seq_cst); }
 
@@ -136,6 +159,36 @@ class combining_queue {
   };
   static constexpr std::uint64_t held_bit = 1, ticket_step = 2;
   static constexpr std::uint64_t tickets = ~std::uint64_t{0} >> 1;  // positions have 63 bits
+
+  /// Takes the next position. `seen`: the word before. False: full.
+  [[nodiscard]] bool claim(std::uint64_t& seen) noexcept {
+    seen = word_.load(std::memory_order_relaxed);  // a guess; the exchange checks it
+    do {
+      if (!has_room(seen >> 1)) return false;
+      // Release pairs with T1: our earlier values are published before this claim is seen.
+      // Acquire, P2 pairs with P1.
+    } while (!word_.compare_exchange_weak(seen, seen + ticket_step, std::memory_order_acq_rel,
+                                          std::memory_order_relaxed));
+    return true;
+  }
+  /// Signed: a stale ticket may be behind the head, and is then corrected by the failing claim (a
+  /// false "full" otherwise). The head is the holder's line, so it is looked at once per lap.
+  [[nodiscard]] bool has_room(std::uint64_t position) noexcept {
+    const auto fits = [&](std::uint64_t head) {
+      return distance(head, position) <= static_cast<std::int64_t>(mask_);
+    };
+    // Acquire, both: pairs with H1, directly or through who stored it: the cell's last value was
+    // read.
+    if (fits(known_head_.load(std::memory_order_acquire))) return true;
+    const std::uint64_t head = head_.load(std::memory_order_acquire);
+    known_head_.store(head, std::memory_order_release);  // an older one may win: only less is known
+    return fits(head);
+  }
+  void publish(std::uint64_t position, const T& value, std::memory_order order) noexcept {
+    cell& c = cells_[position & mask_];
+    c.value = value;
+    c.turn.store(next(position), order);  // at least release, to T2
+  }
 
   static std::uint64_t next(std::uint64_t p) noexcept { return (p + 1) & tickets; }
   static std::int64_t distance(std::uint64_t from, std::uint64_t to) noexcept {
@@ -165,7 +218,8 @@ class combining_queue {
   const std::uint64_t mask_;
   const std::unique_ptr<cell[]> cells_;
   alignas(cache_line) Atomic<std::uint64_t> word_;
-  alignas(cache_line) Atomic<std::uint64_t> head_;  // oldest not taken; written by the holder
+  alignas(cache_line) Atomic<std::uint64_t> head_;        // oldest not taken; written by the holder
+  alignas(cache_line) Atomic<std::uint64_t> known_head_;  // the head as producers last saw it
 };
 
 }  // namespace heddle::sync

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heddle::model {
@@ -62,6 +63,14 @@ class atomic {
     }
     value_ = wanted;
     return true;
+  }
+  bool compare_exchange_strong(T& expected, T wanted, std::memory_order first,
+                               std::memory_order second = std::memory_order_seq_cst) {
+    return compare_exchange_weak(expected, wanted, first, second);
+  }
+  T exchange(T wanted, std::memory_order) {
+    step();
+    return std::exchange(value_, wanted);
   }
 
  private:

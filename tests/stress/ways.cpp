@@ -10,7 +10,15 @@ INSTANTIATE_TEST_SUITE_P(
                         "seed=11,delay=4,reorder=30,busy=20,split=30,map=off"},
                     way{"tcp", "tcp", "auto", ""},
                     way{"tcp_faults", "tcp", "auto", "seed=12,delay=4,reorder=30,busy=20,split=30"},
-                    way{"tcp_late", "tcp", "auto", "seed=13,delay=12"}),
+                    way{"tcp_late", "tcp", "auto", "seed=13,delay=12"},
+                    way{"shm_inline", "shm", "off", "", "inline"},
+                    way{"tcp_inline", "tcp", "auto", "", "inline"},
+                    way{"shm_dedicated", "shm", "off", "", "dedicated"},
+                    way{"tcp_dedicated", "tcp", "auto", "", "dedicated"},
+                    way{"tcp_dedicated_faults", "tcp", "auto",
+                        "seed=14,delay=4,reorder=30,busy=20,split=30", "dedicated"},
+                    way{"shm_idle", "shm", "off", "", "idle"},
+                    way{"tcp_idle", "tcp", "auto", "", "idle"}),
     [](const auto& tested) { return tested.param.name; });
 
 }  // namespace heddle::test

@@ -15,6 +15,7 @@ struct way {
   const char* backend;
   const char* cma;
   const char* faults;
+  const char* progress = "adaptive";
 };
 
 inline void PrintTo(const way& w, std::ostream* out) {
@@ -28,6 +29,8 @@ class Stress : public testing::TestWithParam<way> {
     settings s = settings_for(GetParam().backend);
     s.cma = GetParam().cma;
     s.faults = GetParam().faults;
+    s.progress = GetParam().progress;
+    s.executors = 2;
     s.peer_timeout_ms = 120'000;  // more threads than cores: silence is no sign of death here
     return s;
   }

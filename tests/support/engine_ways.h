@@ -14,6 +14,7 @@ struct way {
   const char* name;
   const char* backend;
   const char* cma;
+  const char* progress = "adaptive";
 };
 
 class Engine : public testing::TestWithParam<way> {
@@ -21,13 +22,21 @@ class Engine : public testing::TestWithParam<way> {
   [[nodiscard]] settings config() const {
     settings s = settings_for(GetParam().backend);
     s.cma = GetParam().cma;
+    s.progress = GetParam().progress;
+    s.executors = 2;
     return s;
   }
+  /// Nobody serves a rank that does not call: for tests in which the target only computes.
+  [[nodiscard]] static bool only_inline() { return GetParam().progress == std::string("inline"); }
 };
 
 inline auto all_ways() {
-  return testing::Values(way{"shm", "shm", "auto"}, way{"shm_messages", "shm", "off"},
-                         way{"tcp", "tcp", "auto"});
+  return testing::Values(
+      way{"shm", "shm", "auto"}, way{"shm_messages", "shm", "off"}, way{"tcp", "tcp", "auto"},
+      way{"shm_inline", "shm", "auto", "inline"}, way{"tcp_inline", "tcp", "auto", "inline"},
+      way{"shm_dedicated", "shm", "off", "dedicated"},
+      way{"tcp_dedicated", "tcp", "auto", "dedicated"}, way{"shm_idle", "shm", "off", "idle"},
+      way{"tcp_idle", "tcp", "auto", "idle"});
 }
 inline std::string name_of_way(const testing::TestParamInfo<way>& tested) {
   return tested.param.name;

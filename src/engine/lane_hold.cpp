@@ -1,0 +1,44 @@
+#include "engine/lane_hold.h"
+
+#include <thread>
+
+namespace heddle::engine {
+
+bool lane_hold::enter_exclusive(const void* me) noexcept {
+  if (owns(me)) return bias_.owner_enter();
+  if (!bias_.visitor_enter()) return false;
+  if (exclusive()) return true;
+  bias_.visitor_leave();  // unreserved just now
+  return false;
+}
+
+bool lane_hold::leave_exclusive(const void* me) noexcept {
+  step_out(me);
+  // What was queued while we were inside is ours, unless somebody has come for it already.
+  return !commands_.pending() || !enter(me);
+}
+
+void lane_hold::abandon(const void* me) noexcept {
+  if (exclusive()) return step_out(me);
+  commands_.let_go();
+}
+
+void lane_hold::step_out(const void* me) noexcept {
+  if (owns(me)) return bias_.owner_leave();
+  bias_.visitor_leave();
+}
+
+bool lane_hold::reserve(const void* owner) noexcept {
+  if (exclusive() || !commands_.try_hold()) return false;
+  exclusive_.set(reinterpret_cast<std::uintptr_t>(owner));
+  return true;
+}
+
+void lane_hold::unreserve() noexcept {
+  while (!bias_.owner_enter()) std::this_thread::yield();  // a visitor's turn is short
+  exclusive_.set(0);
+  bias_.owner_leave();  // visitors that come now see it
+  commands_.let_go();
+}
+
+}  // namespace heddle::engine

@@ -1,0 +1,57 @@
+// lane_hold.h - who drives a lane, and the queue in which the others leave what they want of it.
+//
+// Shared lanes: whoever takes the queue's hold first. Exclusive lanes: the owner, without an atomic
+// read-modify-write, or a visitor while the owner is elsewhere (sync/biased_hold.h); the queue's
+// hold is then taken for good, so that nobody who has not heard of it yet gets in the old way.
+#pragma once
+#include <cstddef>
+
+#include "protocols/command.h"
+#include "sync/biased_hold.h"
+#include "sync/combining_queue.h"
+#include "sync/counters.h"
+
+namespace heddle::engine {
+
+/// `me` names the calling thread, here and below: the address of its delivery batch.
+class lane_hold {
+ public:
+  using queue = sync::combining_queue<protocols::command>;
+  explicit lane_hold(std::size_t capacity) : commands_(capacity) {}
+
+  [[nodiscard]] bool enter(const void* me) noexcept {
+    return exclusive_.get() == 0 ? commands_.try_hold() : enter_exclusive(me);
+  }
+  /// False: more is queued, and the caller still holds.
+  [[nodiscard]] bool leave(const void* me) noexcept {
+    return exclusive_.get() == 0 ? commands_.release() : leave_exclusive(me);
+  }
+  /// Lets go whatever is queued: somebody else was told to come.
+  void abandon(const void* me) noexcept;
+
+  /// From now on, until unreserve(), `owner` is the lane's only user. False: somebody holds it now.
+  [[nodiscard]] bool reserve(const void* owner) noexcept;
+  /// By the owner, or when it uses the lane no more. Anything queued is left behind.
+  void unreserve() noexcept;
+  [[nodiscard]] bool exclusive() const noexcept { return exclusive_.get() != 0; }
+  [[nodiscard]] bool owned_by_another(const void* me) const noexcept {
+    return exclusive() && !owns(me);
+  }
+
+  [[nodiscard]] queue& commands() noexcept { return commands_; }
+  [[nodiscard]] const queue& commands() const noexcept { return commands_; }
+
+ private:
+  [[nodiscard]] bool owns(const void* me) const noexcept {
+    return exclusive_.get() == reinterpret_cast<std::uintptr_t>(me);
+  }
+  [[nodiscard]] bool enter_exclusive(const void* me) noexcept;
+  [[nodiscard]] bool leave_exclusive(const void* me) noexcept;
+  void step_out(const void* me) noexcept;
+
+  sync::owned_counter exclusive_;  // the owner; 0: the lane is shared
+  sync::biased_hold<> bias_;
+  queue commands_;
+};
+
+}  // namespace heddle::engine

@@ -1,0 +1,154 @@
+// lane_wait.cpp - how a thread of the program waits: driving the lane, looking on, asleep.
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <thread>
+
+#include "base/clock.h"
+#include "engine/executor.h"
+#include "engine/idle_team.h"
+#include "engine/lane_core.h"
+#include "sync/cache_line.h"
+#include "sync/waker.h"
+
+namespace heddle::engine {
+namespace {
+
+using protocols::delivery_batch;
+
+/// A wait that begins so soon after a transfer was posted had nothing to compute before.
+constexpr std::uint64_t at_once_ns = 20'000;
+constexpr std::uint64_t believed_waits = 3;
+/// Polls between two looks at the clock while waiting; as long the lane is held.
+constexpr int polls_per_turn = 32;
+/// A sleeper looks again after this long even when nothing wakes it, at first and at most.
+constexpr std::uint64_t first_backstop_ns = 4'000'000, longest_backstop_ns = 128'000'000;
+
+/// Data on the way is waited for awake as long as it may take at 4 GB/s: to sleep and be woken in
+/// the middle of a copy costs more than the rest of it.
+std::uint64_t time_to_move(std::uint64_t bytes) noexcept {
+  constexpr std::uint64_t longest_ns = 1'000'000;
+  return std::min(bytes / 4, longest_ns);
+}
+
+}  // namespace
+
+/// The program begins to wait: soon after it left a transfer, or has it computed meanwhile?
+void lane_core::note_wait() noexcept {
+  const std::uint64_t left = left_at_ns_.get();
+  if (left == 0) [[likely]]
+    return;
+  left_at_ns_.set(0);
+  const std::uint64_t computed = now_ns() - left;
+  model_.computed(computed);
+  waits_at_once_.set(computed < at_once_ns ? std::min(waits_at_once_.get() + 1, believed_waits)
+                                           : 0);
+}
+
+bool lane_core::wait(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept {
+  const sync::thread_waker& waker = sync::thread_waker::mine();
+  note_wait();
+  if (s.count() >= target) return true;
+  std::uint64_t backstop_ns = first_backstop_ns;
+  while (!spin(s, target, deadline_ns)) {
+    if (deadline_ns != 0 && now_ns() >= deadline_ns) return false;
+    if (s.watch(waker.id()) < target) sleep_until_event(deadline_ns, backstop_ns);
+    s.unwatch();
+    waker.clear();
+    backstop_ns = std::min(2 * backstop_ns, longest_backstop_ns);
+  }
+  return true;
+}
+
+/// Polls until `s` has counted to `target`, or nothing has happened for the spin budget.
+bool lane_core::spin(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept {
+  std::uint64_t end = 0;
+  for (;;) {
+    const std::size_t events = drive(s, target);
+    if (s.count() >= target) return true;
+    const std::uint64_t now = now_ns();
+    if (end == 0 || events != 0) end = now + help_.spin_ns + time_to_move(port_.bytes_hint());
+    if (now >= end || (deadline_ns != 0 && now >= deadline_ns)) return false;
+  }
+}
+
+/// A turn of polling. The lane is held throughout, so that an empty poll costs no exchange and what
+/// others want is executed at once, until there is something to deliver. Returns the events.
+std::size_t lane_core::drive(const detail::signal& s, std::uint64_t target) noexcept {
+  delivery_batch& batch = delivery_batch::mine();
+  helper().assist();
+  if (dedicated() || batch.running() || !hold_.enter(&batch)) {
+    look_on(s, target);
+    return 0;
+  }
+  program_polls();
+  std::size_t events = 0;
+  for (int i = 0; i < polls_per_turn && batch.empty() && s.count() < target; ++i) {
+    if (hold_.commands().pending() && !drain(batch)) break;
+    events += advance(batch);
+  }
+  release(batch);
+  return events + batch.run();
+}
+
+/// Someone else drives: its turn raises s, and it may need this core for that.
+void lane_core::look_on(const detail::signal& s, std::uint64_t target) const noexcept {
+  for (int i = 0; i < polls_per_turn && s.count() < target; ++i) sync::relax();
+  if (help_.team != nullptr) help_.team->hurry();
+  if (s.count() < target) std::this_thread::yield();
+}
+
+/// Gets the lane ready for this thread to sleep on its descriptors. False: there is work, or
+/// another thread drives the lane and will wake us by the signal we watch.
+bool lane_core::prepare_wait() noexcept {
+  delivery_batch& batch = delivery_batch::mine();
+  if (dedicated() || batch.running() || !hold_.enter(&batch)) return false;
+  const bool idle = advance(batch) == 0 && arm();
+  if (idle) sleepers_.add(1);
+  release(batch);
+  batch.run();
+  return idle;
+}
+
+void lane_core::sleep_until_event(std::uint64_t deadline_ns, std::uint64_t backstop_ns) noexcept {
+  std::array<pollfd, 16> watched{};
+  nfds_t count = 0;
+  const auto watch = [&](int fd) {
+    if (fd >= 0 && count < watched.size())
+      watched[count++] = {.fd = fd, .events = POLLIN, .revents = 0};
+  };
+  watch(sync::thread_waker::mine().fd());
+  const bool driving = prepare_wait();
+  std::uint64_t limit = backstop_ns;
+  if (driving) {
+    for (const auto& e : port_.endpoints()) watch(e->fd());
+    if (help_.mode == progress_mode::inline_only)
+      for (const auto* d : where_.devices) watch(d->fd());
+  } else if (!dedicated()) {
+    limit = 1'000'000;  // another driver may leave any time
+  }
+  if (deadline_ns != 0) {
+    const std::uint64_t now = now_ns();
+    limit = deadline_ns > now ? std::min(limit, deadline_ns - now) : 0;
+  }
+  const timespec timeout{.tv_sec = 0, .tv_nsec = static_cast<long>(limit)};
+  // An interruption is as good as a wake.
+  const bool told = ppoll(watched.data(), count, &timeout, nullptr) != 0;
+  if (!driving) return;
+  sleepers_.add(-1);
+  helper().nudge();  // it counted on us to sleep here
+  if (!told && limit == backstop_ns) look_after_backstop();
+}
+
+/// Nothing told us, so there must be nothing; if there is something a wake was lost.
+void lane_core::look_after_backstop() noexcept {
+  delivery_batch& batch = delivery_batch::mine();
+  if (!hold_.enter(&batch)) return;
+  if (advance(batch) != 0) counters_.rescues.next();
+  release(batch);
+  batch.run();
+}
+
+}  // namespace heddle::engine

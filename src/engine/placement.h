@@ -1,0 +1,20 @@
+// placement.h - where threads of Heddle's own run.
+#pragma once
+#include <span>
+#include <string>
+
+namespace heddle::engine {
+
+/// The core for dedicated executor `index`, or -1: wherever the scheduler likes.
+///
+/// `wish`: none, near, or core numbers with commas between them, taken in turn. Near: of the cores
+/// this process may use and on which no thread in `all` opened its lane, the one that shares the
+/// innermost part of the machine (cache, package) with the first of `mine`; -1 when none is free.
+/// Throws error: a core this process may not use.
+[[nodiscard]] int choose_core(const std::string& wish, int index, std::span<const int> mine,
+                              std::span<const int> all);
+
+/// Ties the calling thread to `core`. False: the system refuses.
+bool tie_to_core(int core) noexcept;
+
+}  // namespace heddle::engine

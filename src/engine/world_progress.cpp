@@ -1,0 +1,47 @@
+// world_progress.cpp - who moves a world's lanes, and what a world lends to task schedulers.
+#include "engine/progress_mode.h"
+#include "engine/world_core.h"
+
+namespace heddle::engine {
+
+void world_core::start_progress() {
+  if (mode_of(config_) == progress_mode::inline_only) return;
+  for (auto& e : executors_) e->start();
+  if (team_) team_->start(static_cast<int>(config_.executors));
+}
+
+/// In mode inline nobody else moves lanes while the program waits for the launcher, and a peer may
+/// need that before it comes to the launcher itself.
+world_core::launcher_wait::launcher_wait(world_core& of)
+    : lock_(of.session_mutex_),
+      keeper_(mode_of(of.config_) == progress_mode::inline_only ? of.executors_.front().get()
+                                                                : nullptr) {
+  if (keeper_ != nullptr) keeper_->start();
+}
+
+world_core::launcher_wait::~launcher_wait() {
+  if (keeper_ != nullptr) keeper_->stop();
+}
+
+void world_core::barrier() {
+  const launcher_wait turn(*this);
+  session_->barrier();
+}
+
+std::size_t world_core::idle_hook() noexcept {
+  std::size_t count = 0;
+  executors_.front()->assist();
+  for (std::size_t i = 0; i < lanes_end_.get(); ++i)
+    if (lane_core* lane = running_[i].get(); lane != nullptr) count += lane->progress();
+  return count;
+}
+
+bool world_core::moving() const noexcept {
+  for (std::size_t i = 0; i < lanes_end_.get(); ++i)
+    if (const lane_core* lane = running_[i].get();
+        lane != nullptr && lane->port().bytes_hint() != 0)
+      return true;
+  return false;
+}
+
+}  // namespace heddle::engine
