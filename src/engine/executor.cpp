@@ -15,7 +15,6 @@
 #include "engine/placement.h"
 #include "engine/progress_mode.h"
 #include "engine/world_core.h"
-#include "sync/cache_line.h"
 
 namespace heddle::engine {
 namespace {
@@ -27,6 +26,8 @@ constexpr int backstop_ms = 4;
 constexpr int max_events = 16;
 /// Devices tell by their descriptors when to serve them; a busy executor looks without being told.
 constexpr unsigned turns_between_devices = 64;
+/// Awake without work it lets other threads of its core run so often.
+constexpr unsigned turns_between_yields = 16;
 /// In mode inline a polling thread does the executor's duties at most so often.
 constexpr std::uint64_t assist_every_ns = 50'000;
 
@@ -128,7 +129,7 @@ bool executor::stays_awake(std::size_t events) {
     awake_until_ns_ = now + spin_ns_;
   if (events != 0) return true;
   if (now < awake_until_ns_) {
-    sync::relax();
+    if (++idle_turns_ % turns_between_yields == 0) std::this_thread::yield();
     return true;
   }
   awake_until_ns_ = 0;

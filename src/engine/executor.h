@@ -91,7 +91,7 @@ class executor {
   std::uint64_t next_maintain_ns_ = 0;
   std::uint64_t awake_until_ns_ = 0;
   std::uint64_t picked_ = 0;
-  unsigned turns_ = 0;
+  unsigned turns_ = 0, idle_turns_ = 0;
   bool told_ = true;  // a descriptor was ready: a device's, perhaps
 };
 

@@ -15,7 +15,7 @@ bool lane_hold::enter_exclusive(const void* me) noexcept {
 bool lane_hold::leave_exclusive(const void* me) noexcept {
   step_out(me);
   // What was queued while we were inside is ours, unless somebody has come for it already.
-  return !commands_.pending() || !enter(me);
+  return !commands_.ready() || !enter(me);
 }
 
 void lane_hold::abandon(const void* me) noexcept {

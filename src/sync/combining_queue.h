@@ -101,6 +101,13 @@ class combining_queue {
     return (word_.load(std::memory_order_relaxed) & held_bit) != 0;  // relaxed: a hint
   }
 
+  /// Something is there to be taken, not only claimed. In one sequential order with what push()
+  /// and leave() do.
+  [[nodiscard]] bool ready() const noexcept {
+    return any_published(head_.load(std::memory_order_acquire),  // pairs with H1
+                         word_.load(std::memory_order_seq_cst) >> 1);
+  }
+
   // --- the holder ------------------------------------------------------------------------
   /// Something is queued or claimed. Anybody may ask; for others than the holder it is a hint.
   [[nodiscard]] bool pending() const noexcept {

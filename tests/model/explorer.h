@@ -68,6 +68,8 @@ class atomic {
                                std::memory_order second = std::memory_order_seq_cst) {
     return compare_exchange_weak(expected, wanted, first, second);
   }
+  /// For conditions of wait_until() and for checks.
+  [[nodiscard]] T peek() const { return value_; }
   T exchange(T wanted, std::memory_order) {
     step();
     return std::exchange(value_, wanted);

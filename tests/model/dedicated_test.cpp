@@ -1,0 +1,235 @@
+// dedicated_test.cpp - the queue of a lane that its executor serves alone, and the hold of an
+// exclusive lane, under every schedule of a few threads. Invariants I1, I2 and I8 of
+// docs/design/invariants.md.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/explorer.h"
+#include "sync/biased_hold.h"
+#include "sync/combining_queue.h"
+
+namespace heddle::model {
+namespace {
+
+using queue = sync::combining_queue<std::uint64_t, model::atomic>;
+
+constexpr std::size_t no_limit = 100;
+
+void report(const explored& e) {
+  std::printf("%llu schedules\n", static_cast<unsigned long long>(e.schedules));
+}
+
+// --- handing in, parking, waking, stopping ---------------------------------------------
+
+/// A dedicated executor reduced to its sleep: parked_ is executor::deep_, bell_ its eventfd.
+struct dedicated_lane {
+  explicit dedicated_lane(std::size_t capacity)
+      : commands(capacity, (std::uint64_t{1} << 63) - 1) {}
+
+  queue commands;
+  atomic<bool> parked{false}, bell{false}, stop{false};
+  std::vector<std::uint64_t> executed = std::vector<std::uint64_t>(3, 0);
+  std::uint64_t refused = 0, rings = 0, parks = 0, working = 0;
+  int handing_in = 0;
+  bool out_of_order = false;
+
+  void submit(std::uint64_t command) {
+    ++handing_in;
+    const queue::left how = commands.hand_in(command);
+    --handing_in;
+    if (how == queue::left::full) ++refused;
+    if (how == queue::left::unattended) summon();
+  }
+  void summon() {
+    if (!parked.load(std::memory_order_seq_cst)) return;
+    if (!parked.exchange(false, std::memory_order_seq_cst)) return;
+    ++rings;
+    bell.store(true, std::memory_order_seq_cst);
+  }
+  /// As executor::run with lane_core::serve and prepare_sleep.
+  void run() {
+    bool holds = false;
+    while (!stop.load(std::memory_order_seq_cst)) {
+      if (!holds && !(holds = commands.try_hold())) continue;
+      if (commands.pending()) {
+        // A producer between claim and publication keeps it awake, not busy for ever.
+        if (!drain()) wait_until([this] { return handing_in == 0; });
+        continue;
+      }
+      parked.store(true, std::memory_order_seq_cst);
+      ++parks;
+      if (!commands.release_empty()) {
+        parked.store(false, std::memory_order_seq_cst);
+        continue;
+      }
+      holds = false;
+      wait_until([this] { return bell.peek() || stop.peek(); });
+      bell.store(false, std::memory_order_seq_cst);
+      parked.store(false, std::memory_order_seq_cst);
+    }
+    if (holds || commands.try_hold()) (void)drain();
+    commands.let_go();
+  }
+  bool drain() {
+    bool any = false;
+    (void)commands.drain(no_limit, [&](std::uint64_t c) {
+      step();
+      any = true;
+      std::uint64_t& last = executed[c >> 8];
+      out_of_order |= (c & 0xff) != last + 1;
+      ++last;
+    });
+    return any;
+  }
+
+  [[nodiscard]] std::string fault(std::uint64_t all) const {
+    std::uint64_t done = refused;
+    for (const std::uint64_t n : executed) done += n;
+    if (done != all) return fmt::format("{} of {} commands", done, all);
+    if (refused == 0 && out_of_order) return "a thread's commands in the wrong order";
+    if (rings > parks) return "more wakes than parks";
+    return {};
+  }
+};
+
+explored explore_dedicated(int preemptions, std::size_t capacity, std::uint64_t threads,
+                           std::uint64_t each) {
+  std::shared_ptr<dedicated_lane> tested;
+  const auto make = [&] {
+    tested = std::make_shared<dedicated_lane>(capacity);
+    tested->working = threads;
+    std::vector<thread_body> bodies;
+    for (std::uint64_t t = 0; t < threads; ++t) {
+      bodies.emplace_back([=, l = tested] {
+        for (std::uint64_t i = 1; i <= each; ++i) l->submit(t << 8 | i);
+        if (--l->working != 0) return;
+        // The world ends: everything handed in is executed all the same.
+        l->stop.store(true, std::memory_order_seq_cst);
+        l->bell.store(true, std::memory_order_seq_cst);
+      });
+    }
+    bodies.emplace_back([l = tested] { l->run(); });
+    return bodies;
+  };
+  const explored e = explore(preemptions, make, [&] { return tested->fault(threads * each); });
+  report(e);
+  return e;
+}
+
+TEST(DedicatedModel, OneThreadThatHandsInAndStops) {
+  EXPECT_EQ(explore_dedicated(4, 4, 1, 2).failure, "");
+}
+
+TEST(DedicatedModel, TwoThreadsThatHandIn) {
+  EXPECT_EQ(explore_dedicated(2, 4, 2, 2).failure, "");
+}
+
+TEST(DedicatedModel, AQueueThatIsMostlyFull) {
+  EXPECT_EQ(explore_dedicated(2, 2, 2, 2).failure, "");
+}
+
+/// Without anybody who stops it: a command that nobody comes for leaves every thread waiting.
+TEST(DedicatedModel, NoCommandIsLeftWithAParkedExecutor) {
+  std::shared_ptr<dedicated_lane> tested;
+  const auto make = [&] {
+    tested = std::make_shared<dedicated_lane>(4);
+    std::vector<thread_body> bodies;
+    for (std::uint64_t t = 0; t < 2; ++t) {
+      bodies.emplace_back([t, l = tested] {
+        l->submit(t << 8 | 1);
+        wait_until([=] { return l->executed[t] == 1; });
+        if (l->executed[1 - t] == 1) l->stop.store(true, std::memory_order_seq_cst);
+      });
+    }
+    bodies.emplace_back([l = tested] { l->run(); });
+    return bodies;
+  };
+  const explored e = explore(2, make, [&] { return tested->fault(2); });
+  report(e);
+  EXPECT_EQ(e.failure, "");
+}
+
+// --- the biased hold -------------------------------------------------------------------
+
+struct no_barriers {  // the explorer's memory is sequentially consistent
+  static void light() noexcept {}
+  static void heavy() noexcept {}
+};
+
+/// As lane_hold on an exclusive lane: the owner submits, a visitor serves; what the owner had to
+/// leave because of the visitor is executed by one of the two.
+struct exclusive_lane {
+  exclusive_lane() : commands(4) { (void)commands.try_hold(); }
+
+  queue commands;
+  sync::biased_hold<model::atomic, no_barriers> bias;
+  std::vector<std::uint64_t> executed;
+  int inside = 0;
+  bool crowded = false;
+  bool summoned = false;  // the executor comes, if need be again and again
+
+  void execute(std::uint64_t command) {
+    crowded |= ++inside != 1;
+    step();
+    executed.push_back(command);
+    --inside;
+  }
+  void drain() {
+    (void)commands.drain(no_limit, [this](std::uint64_t c) { execute(c); });
+  }
+  bool enter(bool owner) { return owner ? bias.owner_enter() : bias.visitor_enter(); }
+  void release(bool owner) {
+    do {
+      drain();
+      owner ? bias.owner_leave() : bias.visitor_leave();
+    } while (commands.ready() && enter(owner));
+  }
+  void submit(std::uint64_t command) {
+    if (enter(true)) {
+      drain();
+      execute(command);
+      return release(true);
+    }
+    (void)commands.push(command);
+    if (enter(true)) return release(true);
+    summoned = true;
+  }
+  void visit() {
+    if (enter(false)) release(false);
+  }
+};
+
+TEST(BiasedHoldModel, OwnerAndVisitorsNeverMeetInsideAndLeaveNothing) {
+  std::shared_ptr<exclusive_lane> tested;
+  const auto make = [&] {
+    tested = std::make_shared<exclusive_lane>();
+    std::vector<thread_body> bodies;
+    bodies.emplace_back([l = tested] {
+      for (std::uint64_t i = 1; i <= 3; ++i) l->submit(i);
+    });
+    for (int v = 0; v < 2; ++v) {
+      bodies.emplace_back([l = tested] {
+        l->visit();
+        l->visit();
+      });
+    }
+    return bodies;
+  };
+  const explored e = explore(2, make, [&]() -> std::string {
+    if (tested->crowded) return "two threads inside at once";
+    if (tested->commands.pending() && !tested->summoned) return "a command was left behind";
+    tested->visit();
+    if (tested->executed != std::vector<std::uint64_t>{1, 2, 3}) return "wrong order or number";
+    return {};
+  });
+  report(e);
+  EXPECT_EQ(e.failure, "");
+}
+
+}  // namespace
+}  // namespace heddle::model
