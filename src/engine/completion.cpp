@@ -46,6 +46,20 @@ std::uint64_t event_descriptor::take() noexcept {
   return n;
 }
 
+namespace detail {
+
+bool many_endings::possible(const completion& c) noexcept {
+  return c.deliver == &counter::deliver || c.deliver == &event_descriptor::deliver;
+}
+
+void many_endings::deliver(const completion& c, std::uint64_t n, status first_failure) noexcept {
+  if (c.deliver == &counter::deliver)
+    return static_cast<counter*>(c.owner)->signal_.raise(first_failure, n);
+  static_cast<event_descriptor*>(c.owner)->raise(first_failure, n);
+}
+
+}  // namespace detail
+
 struct completion_queue::state {
   std::mutex mutex;
   std::vector<entry> ring;  // oldest at first
