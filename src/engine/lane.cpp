@@ -4,9 +4,11 @@
 
 #include <utility>
 
+#include "base/checks.h"
 #include "base/clock.h"
 #include "engine/lane_core.h"
 #include "engine/world_core.h"
+#include "protocols/delivery.h"
 
 namespace heddle {
 namespace {
@@ -36,6 +38,23 @@ command message_command(command_kind kind, rank peer, completion c) noexcept {
   made.peer = peer;
   made.done = c;
   return made;
+}
+
+/// Debug builds end a program that blocks where it must not: what it waits for may be up to the
+/// very thread that waits.
+void may_block() noexcept {
+  if constexpr (checking) {
+    check(!protocols::delivery_batch::mine().running(),
+          "a blocking call inside a completion, a handler or a task: post with try_* there, or "
+          "co_await (docs/guide/threads.md)");
+  }
+}
+
+/// Polls; when that brings nothing, sleeps a moment for others to make room.
+void make_room(engine::lane_core& core) noexcept {
+  if (core.poll() != 0) return;
+  detail::signal nothing;
+  core.wait(nothing, 1, now_ns() + 20'000);
 }
 
 std::uint64_t deadline(std::chrono::nanoseconds limit) noexcept {
@@ -135,24 +154,28 @@ status lane::try_call(rank to, handler_id h, std::span<const std::byte> header,
 
 void lane::when_ready(completion c) noexcept {
   const command made = message_command(command_kind::when_ready, any_source, c);
-  while (is_busy(core_->submit(made))) wait_for_room();
+  while (is_busy(core_->submit(made))) make_room(*core_);
 }
 
 // --- blocking forms --------------------------------------------------------------------
 
 status lane::put(std::span<const std::byte> from, remote_address to) noexcept {
+  may_block();
   return blocking([&](completion c) { return try_put(from, to, c); });
 }
 
 status lane::get(std::span<std::byte> into, remote_address from) noexcept {
+  may_block();
   return blocking([&](completion c) { return try_get(into, from, c); });
 }
 
 status lane::send(rank to, tag t, std::span<const std::byte> data) noexcept {
+  may_block();
   return blocking([&](completion c) { return try_send(to, t, data, c); });
 }
 
 outcome lane::recv(rank from, tag_match t, std::span<std::byte> into) noexcept {
+  may_block();
   flag f;
   status s = try_recv(from, t, into, f);
   while (is_busy(s)) {
@@ -160,16 +183,18 @@ outcome lane::recv(rank from, tag_match t, std::span<std::byte> into) noexcept {
     s = try_recv(from, t, into, f);
   }
   if (s != status::posted) return {.code = s, .peer = from, .tag = 0, .bytes = 0};
-  core_->wait(f.signal_, 1, 0);
+  wait(f.signal_, 1, 0);
   return f.result();
 }
 
 status lane::call(rank to, handler_id h, std::span<const std::byte> header,
                   std::span<const std::byte> payload) noexcept {
+  may_block();
   return blocking([&](completion c) { return try_call(to, h, header, payload, c); });
 }
 
 status lane::flush(rank peer) noexcept {
+  may_block();
   return blocking(
       [&](completion c) { return core_->submit(message_command(command_kind::flush, peer, c)); });
 }
@@ -184,33 +209,35 @@ std::size_t lane::poll() noexcept {
   return core_->poll();
 }
 
+/// As lane_core::wait.
+bool lane::wait(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept {
+  may_block();
+  return core_->wait(s, target, deadline_ns);
+}
+
 status lane::wait(flag& f) noexcept {
-  core_->wait(f.signal_, 1, 0);
-  return f.result().code;
+  return wait(f.signal_, 1, 0) ? f.result().code : status::closed;
 }
 
 status lane::wait(counter& ended, std::uint64_t target) noexcept {
-  core_->wait(ended.signal_, target, 0);
-  return ended.first_failure();
+  return wait(ended.signal_, target, 0) ? ended.first_failure() : status::closed;
 }
 
 void lane::wait(completion_queue& queue, std::uint64_t target) noexcept {
-  core_->wait(queue.signal_, target, 0);
+  wait(queue.signal_, target, 0);
 }
 
 bool lane::wait_for(flag& f, std::chrono::nanoseconds limit) noexcept {
-  return core_->wait(f.signal_, 1, deadline(limit));
+  return wait(f.signal_, 1, deadline(limit));
 }
 
 bool lane::wait_for(counter& ended, std::uint64_t target, std::chrono::nanoseconds limit) noexcept {
-  return core_->wait(ended.signal_, target, deadline(limit));
+  return wait(ended.signal_, target, deadline(limit));
 }
 
-/// Polls; when that brings nothing, sleeps a moment for others to make room.
 void lane::wait_for_room() noexcept {
-  if (core_->poll() != 0) return;
-  detail::signal nothing;
-  core_->wait(nothing, 1, now_ns() + 20'000);
+  may_block();
+  make_room(*core_);
 }
 
 }  // namespace heddle

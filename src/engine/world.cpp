@@ -1,13 +1,30 @@
 // world.cpp - heddle::world: the handle on world_core.
 #include <heddle/world.h>
 
+#include "base/checks.h"
 #include "engine/world_core.h"
+#include "protocols/delivery.h"
 
 namespace heddle {
+namespace {
+
+/// Debug builds end a program that waits for everybody on a thread that everybody may wait for.
+void may_block() noexcept {
+  if constexpr (checking) {
+    check(!protocols::delivery_batch::mine().running(),
+          "a world's barrier or end inside a completion, a handler or a task, which must not block "
+          "(docs/guide/threads.md)");
+  }
+}
+
+}  // namespace
 
 world::world() : world(engine::make_world(bootstrap::join(), read_settings())) {}
 world::world(std::shared_ptr<engine::world_core> core) : core_(std::move(core)) {}
-world::~world() = default;
+
+world::~world() {
+  may_block();
+}
 
 rank world::rank() const noexcept {
   return core_->self();
@@ -35,6 +52,7 @@ void world::set_handler(handler_id id, call_handler function, void* context) {
 }
 
 void world::barrier() {
+  may_block();
   core_->barrier();
 }
 std::string world::describe() const {

@@ -4,6 +4,9 @@
 #include <cstring>
 #include <utility>
 
+#include "base/checks.h"
+#include "sync/holds.h"
+
 namespace heddle::protocols {
 
 thread_local constinit delivery_batch* delivery_batch::of_thread = nullptr;
@@ -71,6 +74,7 @@ const delivery_batch::end* delivery_batch::run_alike(const end* first, const end
 }
 
 std::size_t delivery_batch::run_all() noexcept {
+  check(sync::holds::count() == 0, "a completion is about to run while its thread holds a lane");
   running_ = true;
   std::size_t count = 0;
   while (!filling_->empty()) {

@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "base/checks.h"
+#include "sync/combining_queue.h"
 #include "sync/waker.h"
 
 namespace heddle::protocols {
@@ -92,6 +94,20 @@ TEST(DeliveryBatch, EndingsInARowForOneDescriptorAreAllCounted) {
   batch.run();
   EXPECT_EQ(d.take(), 3u);
   EXPECT_EQ(d.first_failure(), status::canceled);
+}
+
+// Invariant I4: no callback inside a hold.
+TEST(DeliveryBatchDeathTest, I4RunningCompletionsUnderAHoldEndsADebugBuild) {
+  if (!checking) GTEST_SKIP() << "only debug builds, those without NDEBUG, look";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  delivery_batch batch;
+  counter c;
+  batch.add(c, {});
+  sync::combining_queue<int> lane(2);
+  EXPECT_TRUE(lane.try_hold());
+  EXPECT_DEATH(batch.run(), "heddle: a completion is about to run while its thread holds a lane");
+  EXPECT_TRUE(lane.release());
+  EXPECT_EQ(batch.run(), 1u);
 }
 
 }  // namespace
