@@ -9,6 +9,7 @@
 //   match in the order they were sent; a notification arrives after its put; and flush, fence.
 // * Nothing needs poll(): the world's executor moves every lane forward.
 // * A refused argument changes nothing. An empty buffer is a valid buffer.
+// * In the child of a fork everything answers `closed`, and no wait waits (docs/guide/threads.md).
 #pragma once
 #include <heddle/completion.h>
 #include <heddle/detail/direct.h>

@@ -9,6 +9,7 @@
 #include "engine/lane_core.h"
 #include "engine/world_core.h"
 #include "protocols/delivery.h"
+#include "sync/fork.h"
 
 namespace heddle {
 namespace {
@@ -40,6 +41,11 @@ command message_command(command_kind kind, rank peer, completion c) noexcept {
   return made;
 }
 
+/// In the child of a fork a lane is still its parent's: nothing is posted, nothing is touched.
+status submit(engine::lane_core& core, const command& made) noexcept {
+  return sync::forked() ? status::closed : core.submit(made);
+}
+
 /// Debug builds end a program that blocks where it must not: what it waits for may be up to the
 /// very thread that waits.
 void may_block() noexcept {
@@ -57,6 +63,11 @@ void make_room(engine::lane_core& core) noexcept {
   core.wait(nothing, 1, now_ns() + 20'000);
 }
 
+engine::lane_core& open(world& owner, lane_options options) {
+  sync::refuse_in_child("open a lane");
+  return owner.core().open_lane(options.number);
+}
+
 std::uint64_t deadline(std::chrono::nanoseconds limit) noexcept {
   return limit.count() > 0 ? now_ns() + static_cast<std::uint64_t>(limit.count()) : now_ns();
 }
@@ -64,13 +75,13 @@ std::uint64_t deadline(std::chrono::nanoseconds limit) noexcept {
 }  // namespace
 
 lane::lane(world& owner, lane_options options)
-    : core_(&owner.core().open_lane(options.number)), opened_by_(&owner.core()) {}
+    : core_(&open(owner, options)), opened_by_(&owner.core()) {}
 
 lane::lane(lane&& other) noexcept
     : core_(other.core_), opened_by_(std::exchange(other.opened_by_, nullptr)) {}
 
 lane::~lane() {
-  if (opened_by_ != nullptr) opened_by_->close_lane(core_->number());
+  if (opened_by_ != nullptr && !sync::forked()) opened_by_->close_lane(core_->number());
 }
 
 int lane::number() const noexcept {
@@ -91,13 +102,13 @@ std::uint64_t lane::next_collective() noexcept {
 status lane::post_put(std::span<const std::byte> from, remote_address to, completion c) noexcept {
   command made = access_command(command_kind::put, to, c);
   made.memory = only_read(from);
-  return core_->submit(made);
+  return submit(*core_, made);
 }
 
 status lane::post_get(std::span<std::byte> into, remote_address from, completion c) noexcept {
   command made = access_command(command_kind::get, from, c);
   made.memory = into;
-  return core_->submit(made);
+  return submit(*core_, made);
 }
 
 status lane::post_atomic(atomic_op op, remote_address at, std::size_t width, std::uint64_t operand,
@@ -108,7 +119,7 @@ status lane::post_atomic(atomic_op op, remote_address at, std::size_t width, std
   made.operand = operand;
   made.compare = compare;
   if (old != nullptr) made.memory = {static_cast<std::byte*>(old), width};
-  return core_->submit(made);
+  return submit(*core_, made);
 }
 
 status lane::try_put_notify(std::span<const std::byte> from, remote_address to, handler_id notify,
@@ -118,29 +129,29 @@ status lane::try_put_notify(std::span<const std::byte> from, remote_address to, 
   made.memory = only_read(from);
   made.handler = notify;
   made.operand = value;
-  return core_->submit(made);
+  return submit(*core_, made);
 }
 
 status lane::try_send(rank to, tag t, std::span<const std::byte> data, completion c) noexcept {
   command made = message_command(command_kind::send, to, c);
   made.match = t;
   made.memory = only_read(data);
-  return core_->submit(made);
+  return submit(*core_, made);
 }
 
 status lane::try_recv(rank from, tag_match t, std::span<std::byte> into, completion c) noexcept {
   command made = message_command(command_kind::recv, from, c);
   made.match = t;
   made.memory = into;
-  return core_->submit(made);
+  return submit(*core_, made);
 }
 
 status lane::try_probe(rank from, tag_match t, outcome& out) noexcept {
-  return core_->probe(from, t, out);
+  return sync::forked() ? status::closed : core_->probe(from, t, out);
 }
 
 status lane::try_cancel(const completion& which) noexcept {
-  return core_->cancel(which);
+  return sync::forked() ? status::closed : core_->cancel(which);
 }
 
 status lane::try_call(rank to, handler_id h, std::span<const std::byte> header,
@@ -149,12 +160,14 @@ status lane::try_call(rank to, handler_id h, std::span<const std::byte> header,
   made.handler = h;
   made.header = header;
   made.memory = only_read(payload);
-  return core_->submit(made);
+  return submit(*core_, made);
 }
 
 void lane::when_ready(completion c) noexcept {
   const command made = message_command(command_kind::when_ready, any_source, c);
-  while (is_busy(core_->submit(made))) make_room(*core_);
+  status s = submit(*core_, made);
+  for (; is_busy(s); s = submit(*core_, made)) make_room(*core_);
+  if (s != status::posted) c({.code = s});  // a fork's child: the next answer is the same
 }
 
 // --- blocking forms --------------------------------------------------------------------
@@ -196,7 +209,7 @@ status lane::call(rank to, handler_id h, std::span<const std::byte> header,
 status lane::flush(rank peer) noexcept {
   may_block();
   return blocking(
-      [&](completion c) { return core_->submit(message_command(command_kind::flush, peer, c)); });
+      [&](completion c) { return submit(*core_, message_command(command_kind::flush, peer, c)); });
 }
 
 status lane::flush() noexcept {
@@ -206,13 +219,13 @@ status lane::flush() noexcept {
 // --- waiting ---------------------------------------------------------------------------
 
 std::size_t lane::poll() noexcept {
-  return core_->poll();
+  return sync::forked() ? 0 : core_->poll();
 }
 
-/// As lane_core::wait.
+/// As lane_core::wait; false as well in the child of a fork, where nobody drives the lane.
 bool lane::wait(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept {
   may_block();
-  return core_->wait(s, target, deadline_ns);
+  return sync::forked() ? s.count() >= target : core_->wait(s, target, deadline_ns);
 }
 
 status lane::wait(flag& f) noexcept {
