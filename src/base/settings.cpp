@@ -173,6 +173,10 @@ constexpr std::array table{
         "HEDDLE_LINGER_MS", "longest flush at the end of a world (milliseconds)", 0, 86'400'000),
     number<&settings::spin_us>("HEDDLE_SPIN_US", "polling before a wait sleeps (microseconds)", 0,
                                1'000'000),
+    number<&settings::backstop_ms>("HEDDLE_BACKSTOP_MS",
+                                   "a sleeping wait looks by itself after this long; 0: never, for "
+                                   "tests of the wake-ups (milliseconds)",
+                                   0, 86'400'000),
     text<&settings::faults>("HEDDLE_FAULTS",
                             "for tests: what goes wrong, like "
                             "seed=42,delay=3,reorder=30,busy=20,split=50,kill=2@500"),

@@ -24,6 +24,7 @@ struct settings {
   std::uint64_t peer_timeout_ms = 30'000;  ///< HEDDLE_PEER_TIMEOUT_MS
   std::uint64_t linger_ms = 2'000;         ///< HEDDLE_LINGER_MS: flushing at the world's end
   std::uint64_t spin_us = 50;              ///< HEDDLE_SPIN_US: polling before a wait sleeps
+  std::uint64_t backstop_ms = 100;  ///< HEDDLE_BACKSTOP_MS: a sleeper looks by itself; 0: never
   std::string faults;  ///< HEDDLE_FAULTS: for tests: what goes wrong, see backends/faults/faults.h
 };
 

@@ -30,8 +30,8 @@ constexpr std::uint64_t at_once_ns = 20'000;
 constexpr std::uint64_t believed_waits = 3;
 /// Polls between two looks at the clock while waiting; as long the lane is held.
 constexpr int polls_per_turn = 32;
-/// A sleeper looks again after this long even when nothing wakes it.
-constexpr std::uint64_t backstop_ns = 100'000'000;
+/// As long as for ever: no wait outlives it.
+constexpr std::uint64_t year_ns = 365ull * 24 * 3600 * 1'000'000'000;
 /// How often maintain() tries to get hold of a busy lane.
 constexpr int hold_attempts = 256;
 
@@ -243,7 +243,9 @@ void lane_core::sleep_until_event(std::uint64_t deadline_ns) noexcept {
   nfds_t count = 0;
   watched[count++] = {.fd = sync::thread_waker::mine().fd(), .events = POLLIN, .revents = 0};
   const bool driving = prepare_wait();
-  std::uint64_t limit = driving ? backstop_ns : 1'000'000;  // another driver may leave any time
+  const std::uint64_t backstop_ms = where_.config->backstop_ms;
+  std::uint64_t limit = backstop_ms != 0 ? backstop_ms * 1'000'000 : year_ns;
+  if (!driving) limit = 1'000'000;  // another driver may leave any time
   if (driving) {
     for (const auto& e : port_.endpoints()) {
       if (count == watched.size()) break;
@@ -254,7 +256,8 @@ void lane_core::sleep_until_event(std::uint64_t deadline_ns) noexcept {
     const std::uint64_t now = now_ns();
     limit = deadline_ns > now ? std::min(limit, deadline_ns - now) : 0;
   }
-  const timespec timeout{.tv_sec = 0, .tv_nsec = static_cast<long>(limit)};
+  const timespec timeout{.tv_sec = static_cast<time_t>(limit / 1'000'000'000),
+                         .tv_nsec = static_cast<long>(limit % 1'000'000'000)};
   ppoll(watched.data(), count, &timeout, nullptr);  // an interruption is as good as a wake
   if (driving) {
     sleepers_.add(-1);
