@@ -16,17 +16,20 @@ function(heddle_label out)
   set(label unit)
   if(folder MATCHES "^tests/(contract|stress|system)")
     set(label ${CMAKE_MATCH_1})
+  elseif(folder MATCHES "^src/(sync|protocols)$")
+    set(label core)
   endif()
   set(${out} ${label} PARENT_SCOPE)
 endfunction()
 
-foreach(suite unit contract stress system fuzz)
+foreach(suite unit core contract stress system fuzz)
   add_custom_target(tests_${suite})
 endforeach()
 
 # heddle_unit_test(name source...): a GoogleTest program that may see src/, one ctest per TEST.
 # Those of tests/contract, tests/stress and tests/system carry that label and count as two cores'
-# work, so that they do not disturb each other on small machines.
+# work, so that they do not disturb each other on small machines. Those of src/sync and src/protocols
+# are the suite `core`: what threads share, which the sanitizers look at as well.
 function(heddle_unit_test name)
   if(NOT HEDDLE_TESTS)
     return()
@@ -38,7 +41,7 @@ function(heddle_unit_test name)
   heddle_label(label)
   add_dependencies(tests_${label} ${name})
   set(cores 1)
-  if(NOT label STREQUAL "unit")
+  if(NOT label MATCHES "^(unit|core)$")
     set(cores 2)
   endif()
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60

@@ -36,6 +36,15 @@ struct completion {
   friend bool operator==(const completion&, const completion&) = default;
 };
 
+namespace detail {
+/// For Heddle itself: several endings in a row that go to one adapter which merely counts.
+struct many_endings {
+  [[nodiscard]] static bool possible(const completion& c) noexcept;
+  /// Only where possible(c): as `n` deliveries, the first failure among which is `first_failure`.
+  static void deliver(const completion& c, std::uint64_t n, status first_failure) noexcept;
+};
+}  // namespace detail
+
 /// Becomes ready once. Wait with lane::wait(flag), or look with ready().
 ///
 /// Must outlive its operation. Everything the operation wrote is visible to whoever saw ready().
@@ -79,7 +88,40 @@ class counter {
 
  private:
   friend class lane;
+  friend detail::many_endings;
   static void deliver(void* owner, std::uint64_t, const outcome& what) noexcept;
+  detail::signal signal_;
+};
+
+/// Counts operations that ended in a descriptor, for a program that sleeps in a loop of its own:
+/// poll, epoll, select, asio. The descriptor is readable while there are endings to take.
+///
+/// Any number of operations at a time, also from several lanes. Must outlive them all.
+/// Each ending costs a system call; those that are delivered together share one.
+class event_descriptor {
+ public:
+  /// Throws error when the process has no descriptor left (ulimit -n).
+  event_descriptor();
+  ~event_descriptor();
+  event_descriptor(const event_descriptor&) = delete;
+  event_descriptor& operator=(const event_descriptor&) = delete;
+
+  operator completion() noexcept { return {&event_descriptor::deliver, this, 0}; }  // NOLINT
+  /// The same for the whole life; not blocking, not inherited by exec. It stays this object's,
+  /// which closes it: watch it for reading, but give no descriptor but a dup() to what closes its
+  /// own.
+  [[nodiscard]] int fd() const noexcept { return fd_; }
+  /// How many have ended since the last take, failed ones included; 0: none. Never blocks. Any
+  /// thread; each ending is taken once. Everything those operations wrote is visible to the taker.
+  [[nodiscard]] std::uint64_t take() noexcept;
+  /// `done`, or the first failure among those taken.
+  [[nodiscard]] status first_failure() const noexcept { return signal_.first_failure(); }
+
+ private:
+  friend detail::many_endings;
+  static void deliver(void* owner, std::uint64_t, const outcome& what) noexcept;
+  void raise(status first_failure, std::uint64_t n) noexcept;
+  const int fd_;
   detail::signal signal_;
 };
 

@@ -9,6 +9,7 @@
 //   match in the order they were sent; a notification arrives after its put; and flush, fence.
 // * Nothing needs poll(): the world's executor moves every lane forward.
 // * A refused argument changes nothing. An empty buffer is a valid buffer.
+// * In the child of a fork everything answers `closed`, and no wait waits (docs/guide/threads.md).
 #pragma once
 #include <heddle/completion.h>
 #include <heddle/detail/direct.h>
@@ -148,7 +149,8 @@ class lane {
   status try_call(rank to, handler_id h, std::span<const std::byte> header,
                   std::span<const std::byte> payload, completion c = {}) noexcept;
 
-  // --- blocking forms: the same, waiting until done. Not from a callback or handler. ---
+  // --- blocking forms: the same, waiting until done. Not from a callback, handler or task, nor
+  // any function below that waits: debug builds of Heddle (without NDEBUG) abort there. ---
   status put(std::span<const std::byte> from, remote_address to) noexcept;
   status get(std::span<std::byte> into, remote_address from) noexcept;
   status send(rank to, tag t, std::span<const std::byte> data) noexcept;
@@ -212,6 +214,7 @@ class lane {
     }
     return s == status::posted ? wait(f) : s;
   }
+  bool wait(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept;
   void wait_for_room() noexcept;
 
   engine::lane_core* core_;

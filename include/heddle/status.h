@@ -29,7 +29,7 @@ enum class [[nodiscard]] status : std::uint8_t{
     invalid,        ///< an argument can never be right: rank out of range, reserved tag ...
     unsupported,    ///< no backend on the way to this peer can do this
     no_memory,      ///< the peer had no memory for the message
-    closed,         ///< the lane or the world is closed
+    closed,         ///< the lane or the world is closed, or is the parent's of this forked process
 };
 
 [[nodiscard]] constexpr bool accepted(status s) noexcept {

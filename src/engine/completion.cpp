@@ -1,9 +1,14 @@
-// completion.cpp - flag, counter, completion_queue.
+// completion.cpp - flag, counter, event_descriptor, completion_queue.
 #include <heddle/completion.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <deque>
 #include <mutex>
 #include <vector>
+
+#include "base/error.h"
 
 namespace heddle {
 
@@ -16,6 +21,44 @@ void flag::deliver(void* owner, std::uint64_t, const outcome& what) noexcept {
 void counter::deliver(void* owner, std::uint64_t, const outcome& what) noexcept {
   static_cast<counter*>(owner)->signal_.raise(what.code);
 }
+
+event_descriptor::event_descriptor() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (fd_ < 0) fail_errno(errno, "event_descriptor: no descriptor left (ulimit -n)");
+}
+
+event_descriptor::~event_descriptor() {
+  close(fd_);
+}
+
+void event_descriptor::deliver(void* owner, std::uint64_t, const outcome& what) noexcept {
+  static_cast<event_descriptor*>(owner)->raise(what.code, 1);
+}
+
+void event_descriptor::raise(status first_failure, std::uint64_t n) noexcept {
+  signal_.raise(first_failure, n);
+  eventfd_write(fd_, n);  // last: whoever takes these endings may destroy the object
+}
+
+std::uint64_t event_descriptor::take() noexcept {
+  eventfd_t n = 0;
+  if (eventfd_read(fd_, &n) != 0) return 0;
+  (void)signal_.count();  // acquires what those who wrote the descriptor released before
+  return n;
+}
+
+namespace detail {
+
+bool many_endings::possible(const completion& c) noexcept {
+  return c.deliver == &counter::deliver || c.deliver == &event_descriptor::deliver;
+}
+
+void many_endings::deliver(const completion& c, std::uint64_t n, status first_failure) noexcept {
+  if (c.deliver == &counter::deliver)
+    return static_cast<counter*>(c.owner)->signal_.raise(first_failure, n);
+  static_cast<event_descriptor*>(c.owner)->raise(first_failure, n);
+}
+
+}  // namespace detail
 
 struct completion_queue::state {
   std::mutex mutex;

@@ -114,7 +114,8 @@ std::size_t executor::work() {
     if (index_ == 0) count += world_.serve_devices();
     maintain();
   }
-  for (const watched_lane& l : lanes_) count += dedicated_ ? l.lane->serve() : l.lane->progress();
+  for (const watched_lane& l : lanes_)
+    count += dedicated_ ? l.lane->serve(alone()) : l.lane->progress();
   return count;
 }
 
@@ -159,7 +160,7 @@ void executor::sleep() {
 bool executor::prepare(int& timeout_ms) {
   bool attended = false, waiting = false;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    const auto r = lanes_[i].lane->prepare_sleep();
+    const auto r = lanes_[i].lane->prepare_sleep(alone());
     if (r == lane_core::readiness::work) return false;
     watch(i, r == lane_core::readiness::armed);
     attended |= r == lane_core::readiness::attended;
@@ -194,6 +195,7 @@ void executor::adopt_lanes() {
                                    [&](const watched_lane& l) { return l.lane == &lane; });
     if (known) return;
     for (const auto& e : lane.port().endpoints()) add_to(epoll_.get(), e->fd(), 0);
+    for (const watched_lane& l : lanes_) l.lane->dismiss();  // no longer alone
     lanes_.push_back({&lane, false});
   });
   if (dedicated_) settle();

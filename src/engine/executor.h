@@ -61,6 +61,7 @@ class executor {
   std::size_t work();
   void sleep();
   bool prepare(int& timeout_ms);
+  [[nodiscard]] bool alone() const noexcept { return lanes_.size() == 1; }
   bool stays_awake(std::size_t events);
   void watch(std::size_t lane, bool wanted);
   void adopt_lanes();

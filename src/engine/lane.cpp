@@ -4,9 +4,12 @@
 
 #include <utility>
 
+#include "base/checks.h"
 #include "base/clock.h"
 #include "engine/lane_core.h"
 #include "engine/world_core.h"
+#include "protocols/delivery.h"
+#include "sync/fork.h"
 
 namespace heddle {
 namespace {
@@ -38,6 +41,33 @@ command message_command(command_kind kind, rank peer, completion c) noexcept {
   return made;
 }
 
+/// In the child of a fork a lane is still its parent's: nothing is posted, nothing is touched.
+status submit(engine::lane_core& core, const command& made) noexcept {
+  return sync::forked() ? status::closed : core.submit(made);
+}
+
+/// Debug builds end a program that blocks where it must not: what it waits for may be up to the
+/// very thread that waits.
+void may_block() noexcept {
+  if constexpr (checking) {
+    check(!protocols::delivery_batch::mine().running(),
+          "a blocking call inside a completion, a handler or a task: post with try_* there, or "
+          "co_await (docs/guide/threads.md)");
+  }
+}
+
+/// Polls; when that brings nothing, sleeps a moment for others to make room.
+void make_room(engine::lane_core& core) noexcept {
+  if (core.poll() != 0) return;
+  detail::signal nothing;
+  core.wait(nothing, 1, now_ns() + 20'000);
+}
+
+engine::lane_core& open(world& owner, lane_options options) {
+  sync::refuse_in_child("open a lane");
+  return owner.core().open_lane(options.number, options.exclusive);
+}
+
 std::uint64_t deadline(std::chrono::nanoseconds limit) noexcept {
   return limit.count() > 0 ? now_ns() + static_cast<std::uint64_t>(limit.count()) : now_ns();
 }
@@ -45,14 +75,13 @@ std::uint64_t deadline(std::chrono::nanoseconds limit) noexcept {
 }  // namespace
 
 lane::lane(world& owner, lane_options options)
-    : core_(&owner.core().open_lane(options.number, options.exclusive)),
-      opened_by_(&owner.core()) {}
+    : core_(&open(owner, options)), opened_by_(&owner.core()) {}
 
 lane::lane(lane&& other) noexcept
     : core_(other.core_), opened_by_(std::exchange(other.opened_by_, nullptr)) {}
 
 lane::~lane() {
-  if (opened_by_ != nullptr) opened_by_->close_lane(core_->number());
+  if (opened_by_ != nullptr && !sync::forked()) opened_by_->close_lane(core_->number());
 }
 
 int lane::number() const noexcept {
@@ -73,13 +102,13 @@ std::uint64_t lane::next_collective() noexcept {
 status lane::post_put(std::span<const std::byte> from, remote_address to, completion c) noexcept {
   command made = access_command(command_kind::put, to, c);
   made.memory = only_read(from);
-  return core_->submit(made);
+  return submit(*core_, made);
 }
 
 status lane::post_get(std::span<std::byte> into, remote_address from, completion c) noexcept {
   command made = access_command(command_kind::get, from, c);
   made.memory = into;
-  return core_->submit(made);
+  return submit(*core_, made);
 }
 
 status lane::post_atomic(atomic_op op, remote_address at, std::size_t width, std::uint64_t operand,
@@ -90,7 +119,7 @@ status lane::post_atomic(atomic_op op, remote_address at, std::size_t width, std
   made.operand = operand;
   made.compare = compare;
   if (old != nullptr) made.memory = {static_cast<std::byte*>(old), width};
-  return core_->submit(made);
+  return submit(*core_, made);
 }
 
 status lane::try_put_notify(std::span<const std::byte> from, remote_address to, handler_id notify,
@@ -100,29 +129,29 @@ status lane::try_put_notify(std::span<const std::byte> from, remote_address to, 
   made.memory = only_read(from);
   made.handler = notify;
   made.operand = value;
-  return core_->submit(made);
+  return submit(*core_, made);
 }
 
 status lane::try_send(rank to, tag t, std::span<const std::byte> data, completion c) noexcept {
   command made = message_command(command_kind::send, to, c);
   made.match = t;
   made.memory = only_read(data);
-  return core_->submit(made);
+  return submit(*core_, made);
 }
 
 status lane::try_recv(rank from, tag_match t, std::span<std::byte> into, completion c) noexcept {
   command made = message_command(command_kind::recv, from, c);
   made.match = t;
   made.memory = into;
-  return core_->submit(made);
+  return submit(*core_, made);
 }
 
 status lane::try_probe(rank from, tag_match t, outcome& out) noexcept {
-  return core_->probe(from, t, out);
+  return sync::forked() ? status::closed : core_->probe(from, t, out);
 }
 
 status lane::try_cancel(const completion& which) noexcept {
-  return core_->cancel(which);
+  return sync::forked() ? status::closed : core_->cancel(which);
 }
 
 status lane::try_call(rank to, handler_id h, std::span<const std::byte> header,
@@ -131,29 +160,35 @@ status lane::try_call(rank to, handler_id h, std::span<const std::byte> header,
   made.handler = h;
   made.header = header;
   made.memory = only_read(payload);
-  return core_->submit(made);
+  return submit(*core_, made);
 }
 
 void lane::when_ready(completion c) noexcept {
   const command made = message_command(command_kind::when_ready, any_source, c);
-  while (is_busy(core_->submit(made))) wait_for_room();
+  status s = submit(*core_, made);
+  for (; is_busy(s); s = submit(*core_, made)) make_room(*core_);
+  if (s != status::posted) c({.code = s});  // a fork's child: the next answer is the same
 }
 
 // --- blocking forms --------------------------------------------------------------------
 
 status lane::put(std::span<const std::byte> from, remote_address to) noexcept {
+  may_block();
   return blocking([&](completion c) { return try_put(from, to, c); });
 }
 
 status lane::get(std::span<std::byte> into, remote_address from) noexcept {
+  may_block();
   return blocking([&](completion c) { return try_get(into, from, c); });
 }
 
 status lane::send(rank to, tag t, std::span<const std::byte> data) noexcept {
+  may_block();
   return blocking([&](completion c) { return try_send(to, t, data, c); });
 }
 
 outcome lane::recv(rank from, tag_match t, std::span<std::byte> into) noexcept {
+  may_block();
   flag f;
   status s = try_recv(from, t, into, f);
   while (is_busy(s)) {
@@ -161,18 +196,20 @@ outcome lane::recv(rank from, tag_match t, std::span<std::byte> into) noexcept {
     s = try_recv(from, t, into, f);
   }
   if (s != status::posted) return {.code = s, .peer = from, .tag = 0, .bytes = 0};
-  core_->wait(f.signal_, 1, 0);
+  wait(f.signal_, 1, 0);
   return f.result();
 }
 
 status lane::call(rank to, handler_id h, std::span<const std::byte> header,
                   std::span<const std::byte> payload) noexcept {
+  may_block();
   return blocking([&](completion c) { return try_call(to, h, header, payload, c); });
 }
 
 status lane::flush(rank peer) noexcept {
+  may_block();
   return blocking(
-      [&](completion c) { return core_->submit(message_command(command_kind::flush, peer, c)); });
+      [&](completion c) { return submit(*core_, message_command(command_kind::flush, peer, c)); });
 }
 
 status lane::flush() noexcept {
@@ -182,36 +219,38 @@ status lane::flush() noexcept {
 // --- waiting ---------------------------------------------------------------------------
 
 std::size_t lane::poll() noexcept {
-  return core_->poll();
+  return sync::forked() ? 0 : core_->poll();
+}
+
+/// As lane_core::wait; false as well in the child of a fork, where nobody drives the lane.
+bool lane::wait(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept {
+  may_block();
+  return sync::forked() ? s.count() >= target : core_->wait(s, target, deadline_ns);
 }
 
 status lane::wait(flag& f) noexcept {
-  core_->wait(f.signal_, 1, 0);
-  return f.result().code;
+  return wait(f.signal_, 1, 0) ? f.result().code : status::closed;
 }
 
 status lane::wait(counter& ended, std::uint64_t target) noexcept {
-  core_->wait(ended.signal_, target, 0);
-  return ended.first_failure();
+  return wait(ended.signal_, target, 0) ? ended.first_failure() : status::closed;
 }
 
 void lane::wait(completion_queue& queue, std::uint64_t target) noexcept {
-  core_->wait(queue.signal_, target, 0);
+  wait(queue.signal_, target, 0);
 }
 
 bool lane::wait_for(flag& f, std::chrono::nanoseconds limit) noexcept {
-  return core_->wait(f.signal_, 1, deadline(limit));
+  return wait(f.signal_, 1, deadline(limit));
 }
 
 bool lane::wait_for(counter& ended, std::uint64_t target, std::chrono::nanoseconds limit) noexcept {
-  return core_->wait(ended.signal_, target, deadline(limit));
+  return wait(ended.signal_, target, deadline(limit));
 }
 
-/// Polls; when that brings nothing, sleeps a moment for others to make room.
 void lane::wait_for_room() noexcept {
-  if (core_->poll() != 0) return;
-  detail::signal nothing;
-  core_->wait(nothing, 1, now_ns() + 20'000);
+  may_block();
+  make_room(*core_);
 }
 
 }  // namespace heddle

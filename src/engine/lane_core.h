@@ -83,9 +83,9 @@ class lane_core {
     covered,   ///< a thread of the program sleeps on its descriptors
     attended,  ///< a thread of the program has polled lately: come back soon
   };
-  /// A turn of the executor that does everything: keeps the hold from turn to turn.
-  std::size_t serve() noexcept;
-  readiness prepare_sleep() noexcept;
+  /// A turn of the executor that does everything. `keep`: it has no other lane, and keeps the hold.
+  std::size_t serve(bool keep) noexcept;
+  readiness prepare_sleep(bool keep) noexcept;
   /// Lets go what serve() holds, because the executor ends.
   void dismiss() noexcept;
   /// Looks for dead peers. False: could not, the lane is busy.
@@ -133,7 +133,7 @@ class lane_core {
 
   // lane_serve.cpp
   readiness look_before_sleep(protocols::delivery_batch& batch) noexcept;
-  bool let_served_go(protocols::delivery_batch& batch) noexcept;
+  bool let_served_go(protocols::delivery_batch& batch, bool keep) noexcept;
 
   // Constant.
   const int number_;

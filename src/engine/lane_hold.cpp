@@ -2,13 +2,15 @@
 
 #include <thread>
 
+#include "sync/holds.h"
+
 namespace heddle::engine {
 
 bool lane_hold::enter_exclusive(const void* me) noexcept {
-  if (owns(me)) return bias_.owner_enter();
-  if (!bias_.visitor_enter()) return false;
+  if (!(owns(me) ? bias_.owner_enter() : bias_.visitor_enter())) return false;
+  sync::holds::took();
   if (exclusive()) return true;
-  bias_.visitor_leave();  // unreserved just now
+  step_out(me);  // unreserved just now
   return false;
 }
 
@@ -24,12 +26,14 @@ void lane_hold::abandon(const void* me) noexcept {
 }
 
 void lane_hold::step_out(const void* me) noexcept {
+  sync::holds::let_go();
   if (owns(me)) return bias_.owner_leave();
   bias_.visitor_leave();
 }
 
 bool lane_hold::reserve(const void* owner) noexcept {
   if (exclusive() || !commands_.try_hold()) return false;
+  sync::holds::let_go();  // it is nobody's now
   exclusive_.set(reinterpret_cast<std::uintptr_t>(owner));
   return true;
 }
@@ -38,6 +42,7 @@ void lane_hold::unreserve() noexcept {
   while (!bias_.owner_enter()) std::this_thread::yield();  // a visitor's turn is short
   exclusive_.set(0);
   bias_.owner_leave();  // visitors that come now see it
+  sync::holds::took();
   commands_.let_go();
 }
 

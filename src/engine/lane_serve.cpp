@@ -30,8 +30,9 @@ std::size_t lane_core::progress() noexcept {
 }
 
 /// Nobody else drives in mode dedicated, so the hold is kept as long as there is nothing to
-/// deliver: a look at an idle lane costs no exchange.
-std::size_t lane_core::serve() noexcept {
+/// deliver: a look at an idle lane costs no exchange. Not by an executor of several lanes: it would
+/// run the callbacks of one under the hold of another.
+std::size_t lane_core::serve(bool keep) noexcept {
   delivery_batch& batch = delivery_batch::mine();
   if (!serving_ && !hold_.enter(&batch)) return 0;
   serving_ = true;
@@ -39,7 +40,7 @@ std::size_t lane_core::serve() noexcept {
   if (queued) (void)drain(batch, true);
   const std::size_t events = advance(batch) + (queued ? 1 : 0);
   const bool asked = asked_.is_set();
-  if (batch.empty() && !asked) return events;
+  if (keep && batch.empty() && !asked) return events;
   dismiss();
   const std::size_t ran = batch.run();
   if (asked) {
@@ -55,14 +56,14 @@ void lane_core::dismiss() noexcept {
   hold_.commands().let_go();
 }
 
-lane_core::readiness lane_core::prepare_sleep() noexcept {
+lane_core::readiness lane_core::prepare_sleep(bool keep) noexcept {
   delivery_batch& batch = delivery_batch::mine();
   if (!serving_ && !hold_.enter(&batch)) return readiness::attended;
   readiness r = look_before_sleep(batch);
   armed_ = r == readiness::armed || r == readiness::covered;
   if (!dedicated()) {
     release(batch);
-  } else if (!let_served_go(batch)) {
+  } else if (!let_served_go(batch, keep)) {
     r = readiness::work;
   }
   return batch.run() != 0 ? readiness::work : r;
@@ -77,14 +78,14 @@ lane_core::readiness lane_core::look_before_sleep(delivery_batch& batch) noexcep
 }
 
 /// False: there is more to do. The hold goes in any case when there is something to deliver.
-bool lane_core::let_served_go(delivery_batch& batch) noexcept {
+bool lane_core::let_served_go(delivery_batch& batch, bool keep) noexcept {
   serving_ = true;
   if (armed_ && batch.empty() && hold_.commands().release_empty()) {
     serving_ = false;
     return true;
   }
   armed_ = telling_ = false;
-  if (!batch.empty()) dismiss();
+  if (!batch.empty() || !keep) dismiss();
   return false;
 }
 

@@ -24,7 +24,9 @@ constexpr std::uint64_t believed_waits = 3;
 /// Polls between two looks at the clock while waiting; as long the lane is held.
 constexpr int polls_per_turn = 32;
 /// A sleeper looks again after this long even when nothing wakes it, at first and at most.
-constexpr std::uint64_t first_backstop_ns = 4'000'000, longest_backstop_ns = 128'000'000;
+constexpr std::uint64_t first_backstop_ns = 4'000'000;
+/// As long as for ever: no wait outlives it.
+constexpr std::uint64_t year_ns = 365ull * 24 * 3600 * 1'000'000'000;
 
 /// Data on the way is waited for awake as long as it may take at 4 GB/s: to sleep and be woken in
 /// the middle of a copy costs more than the rest of it.
@@ -51,13 +53,15 @@ bool lane_core::wait(detail::signal& s, std::uint64_t target, std::uint64_t dead
   const sync::thread_waker& waker = sync::thread_waker::mine();
   note_wait();
   if (s.count() >= target) return true;
-  std::uint64_t backstop_ns = first_backstop_ns;
+  const std::uint64_t backstop_ms = where_.config->backstop_ms;
+  const std::uint64_t longest_ns = backstop_ms != 0 ? backstop_ms * 1'000'000 : year_ns;
+  std::uint64_t backstop_ns = backstop_ms != 0 ? first_backstop_ns : year_ns;
   while (!spin(s, target, deadline_ns)) {
     if (deadline_ns != 0 && now_ns() >= deadline_ns) return false;
     if (s.watch(waker.id()) < target) sleep_until_event(deadline_ns, backstop_ns);
     s.unwatch();
     waker.clear();
-    backstop_ns = std::min(2 * backstop_ns, longest_backstop_ns);
+    backstop_ns = std::min(2 * backstop_ns, longest_ns);
   }
   return true;
 }
@@ -133,7 +137,8 @@ void lane_core::sleep_until_event(std::uint64_t deadline_ns, std::uint64_t backs
     const std::uint64_t now = now_ns();
     limit = deadline_ns > now ? std::min(limit, deadline_ns - now) : 0;
   }
-  const timespec timeout{.tv_sec = 0, .tv_nsec = static_cast<long>(limit)};
+  const timespec timeout{.tv_sec = static_cast<time_t>(limit / 1'000'000'000),
+                         .tv_nsec = static_cast<long>(limit % 1'000'000'000)};
   // An interruption is as good as a wake.
   const bool told = ppoll(watched.data(), count, &timeout, nullptr) != 0;
   if (!driving) return;

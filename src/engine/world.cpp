@@ -1,9 +1,14 @@
 // world.cpp - heddle::world: the handle on world_core.
 #include <heddle/world.h>
 
+#include <vector>
+
+#include "base/checks.h"
 #include "base/error.h"
 #include "engine/progress_mode.h"
 #include "engine/world_core.h"
+#include "protocols/delivery.h"
+#include "sync/fork.h"
 
 namespace heddle {
 namespace {
@@ -18,12 +23,37 @@ settings settings_from(const world_options& o) {
   return read_settings(chosen);
 }
 
+std::shared_ptr<engine::world_core> join(const world_options& options) {
+  sync::refuse_in_child("join the job");
+  return engine::make_world(bootstrap::join(), settings_from(options));
+}
+
+/// The child of a fork has no executor to end, and its parent's peers are not to hear of it.
+void keep_for_ever(const std::shared_ptr<engine::world_core>& core) {
+  static auto* kept = new std::vector<std::shared_ptr<engine::world_core>>;
+  kept->push_back(core);
+}
+
+/// Debug builds end a program that waits for everybody on a thread that everybody may wait for.
+void may_block() noexcept {
+  if constexpr (checking) {
+    check(!protocols::delivery_batch::mine().running(),
+          "a world's barrier or end inside a completion, a handler or a task, which must not block "
+          "(docs/guide/threads.md)");
+  }
+}
+
 }  // namespace
 
-world::world(const world_options& options)
-    : world(engine::make_world(bootstrap::join(), settings_from(options))) {}
-world::world(std::shared_ptr<engine::world_core> core) : core_(std::move(core)) {}
-world::~world() = default;
+world::world(const world_options& options) : world(join(options)) {}
+world::world(std::shared_ptr<engine::world_core> core) : core_(std::move(core)) {
+  sync::watch_forks();
+}
+
+world::~world() {
+  may_block();
+  if (sync::forked()) keep_for_ever(core_);
+}
 
 rank world::rank() const noexcept {
   return core_->self();
@@ -33,28 +63,34 @@ int world::size() const noexcept {
 }
 
 region world::expose(std::span<std::byte> memory, rights allowed) {
+  sync::refuse_in_child("expose memory");
   return core_->expose(memory, allowed);
 }
 
 region world::allocate(std::size_t bytes, rights allowed) {
+  sync::refuse_in_child("allocate memory");
   return core_->allocate(bytes, allowed);
 }
 
 remote_region world::import(const key& of_peer) {
+  sync::refuse_in_child("import a key");
   remote_region r;
   r.target_ = core_->import(of_peer);
   return r;
 }
 
 void world::set_handler(handler_id id, call_handler function, void* context) {
+  sync::refuse_in_child("set a handler");
   core_->set_handler(id, function, context);
 }
 
 void world::barrier() {
+  may_block();
+  sync::refuse_in_child("barrier");
   core_->barrier();
 }
 std::size_t world::idle_hook() noexcept {
-  return core_->idle_hook();
+  return sync::forked() ? 0 : core_->idle_hook();
 }
 
 std::string world::describe() const {

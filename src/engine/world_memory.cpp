@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "engine/world_core.h"
+#include "sync/fork.h"
 
 namespace heddle {
 namespace engine {
@@ -74,6 +75,7 @@ region world_core::allocate(std::size_t bytes, rights allowed) {
 }
 
 void world_core::withdraw(const key& of) noexcept {
+  if (sync::forked()) return;  // it is the parent's, whose peers go on using it
   const backends::region_ref ref = from_key(of).ref;
   for (backends::device* d : devices_) d->withdraw({.ref = ref, .memory = {}, .allowed = {}});
   regions_.remove(ref);
@@ -101,6 +103,7 @@ std::shared_ptr<memory::remote_memory> world_core::import(const key& of_peer) {
 
 std::span<std::byte> world_core::add_symmetric(std::uint64_t bytes, rights allowed,
                                                std::uint64_t& number) {
+  sync::refuse_in_child("symmetric memory");
   memory::segment segment("heddle-symmetric", bytes);
   const std::span<std::byte> memory = segment.memory().first(bytes);
   const launcher_wait turn(*this);

@@ -4,6 +4,9 @@
 #include <cstring>
 #include <utility>
 
+#include "base/checks.h"
+#include "sync/holds.h"
+
 namespace heddle::protocols {
 
 thread_local constinit delivery_batch* delivery_batch::of_thread = nullptr;
@@ -55,12 +58,37 @@ void delivery_batch::run(const call& c) noexcept {
                      {c.source, {c.header, c.header_bytes}, {payload, c.payload_bytes}});
 }
 
+/// Runs the first of several endings that go to one place, or counts all of them at once: one
+/// release for many, where it is a counter. Returns the first one left.
+const delivery_batch::end* delivery_batch::run_alike(const end* first, const end* last) noexcept {
+  if (!detail::many_endings::possible(first->done)) {
+    first->done(first->what);
+    return first + 1;
+  }
+  status failure = status::done;
+  const end* e = first;
+  for (; e != last && e->done == first->done; ++e)
+    if (failure == status::done) failure = e->what.code;
+  detail::many_endings::deliver(first->done, static_cast<std::uint64_t>(e - first), failure);
+  return e;
+}
+
 std::size_t delivery_batch::run_all() noexcept {
+  check(sync::holds::count() == 0, "a completion is about to run while its thread holds a lane");
   running_ = true;
   std::size_t count = 0;
   while (!filling_->empty()) {
     std::swap(filling_, draining_);
-    for (const end& e : draining_->ended) e.done(e.what);
+    const end* const last = draining_->ended.data() + draining_->ended.size();
+    for (const end* e = draining_->ended.data(); e != last;) {
+      const bool alone = e + 1 == last || e[1].done.owner != e->done.owner;
+      if (!alone && e[1].done == e->done) [[unlikely]] {
+        e = run_alike(e, last);
+      } else {
+        e->done(e->what);
+        ++e;
+      }
+    }
     for (const call& c : draining_->calls) run(c);
     count += draining_->size();
     draining_->clear();

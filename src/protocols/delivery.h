@@ -73,6 +73,7 @@ class delivery_batch {
     [[nodiscard]] bool empty() const noexcept { return ended.empty() && calls.empty(); }
     void clear();
   };
+  static const end* run_alike(const end* first, const end* last) noexcept;
   static void run(const call& c) noexcept;
   static void make_mine() noexcept;
 

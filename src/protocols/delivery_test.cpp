@@ -1,6 +1,13 @@
 #include "protocols/delivery.h"
 
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
+
+#include <vector>
+
+#include "base/checks.h"
+#include "sync/combining_queue.h"
+#include "sync/waker.h"
 
 namespace heddle::protocols {
 namespace {
@@ -17,7 +24,8 @@ struct chain {
   }
 };
 
-TEST(DeliveryBatch, AMillionCallbacksThatPostTheNextOneDoNotGrowTheStack) {
+// Invariant I15: reentrancy depth is bounded.
+TEST(DeliveryBatch, I15AMillionCallbacksThatPostTheNextOneDoNotGrowTheStack) {
   delivery_batch batch;
   chain c{&batch, 1'000'000};
   batch.add({&chain::step, &c, 0}, {});
@@ -29,6 +37,77 @@ TEST(DeliveryBatch, ACompletionWithoutAFunctionIsNotKept) {
   delivery_batch batch;
   batch.add({}, {});
   EXPECT_EQ(batch.run(), 0u);
+}
+
+/// How often `c` was raised while `body` ran: each raise writes the waker that watches it.
+template <class F>
+std::uint64_t raises_of(counter& c, F&& body) {
+  static_assert(sizeof c == sizeof(detail::signal));  // its only member
+  auto& signal = reinterpret_cast<detail::signal&>(c);
+  const sync::thread_waker& waker = sync::thread_waker::mine();
+  waker.clear();
+  signal.watch(waker.id());
+  body();
+  signal.unwatch();
+  eventfd_t wakes = 0;
+  return eventfd_read(waker.fd(), &wakes) == 0 ? wakes : 0;
+}
+
+TEST(DeliveryBatch, EndingsInARowForOneCounterAreOneRaiseAndTheFirstFailureIsKept) {
+  delivery_batch batch;
+  counter c;
+  const std::uint64_t raises = raises_of(c, [&] {
+    for (const status s : {status::done, status::peer_lost, status::done, status::withdrawn})
+      batch.add(c, {.code = s});
+    EXPECT_EQ(batch.run(), 4u);
+  });
+  EXPECT_EQ(raises, 1u);
+  EXPECT_EQ(c.count(), 4u);
+  EXPECT_EQ(c.first_failure(), status::peer_lost);
+}
+
+TEST(DeliveryBatch, EndingsOfOtherAdaptersStayInTheirPlaceAmongACountersOwn) {
+  delivery_batch batch;
+  counter first, second;
+  std::vector<std::uint64_t> seen;
+  callback look([&](const outcome&) { seen.push_back(first.count()); });
+  const std::uint64_t raises = raises_of(first, [&] {
+    batch.add(look, {});
+    batch.add(first, {});
+    batch.add(first, {});
+    batch.add(look, {});
+    batch.add(look, {});  // a callback runs as often as it was asked for
+    batch.add(second, {});
+    batch.add(first, {});
+    batch.add(look, {});
+    EXPECT_EQ(batch.run(), 8u);
+  });
+  EXPECT_EQ(seen, (std::vector<std::uint64_t>{0, 2, 2, 3}));
+  EXPECT_EQ(raises, 2u);
+  EXPECT_EQ(second.count(), 1u);
+}
+
+TEST(DeliveryBatch, EndingsInARowForOneDescriptorAreAllCounted) {
+  delivery_batch batch;
+  event_descriptor d;
+  for (const status s : {status::done, status::canceled, status::done}) batch.add(d, {.code = s});
+  batch.run();
+  EXPECT_EQ(d.take(), 3u);
+  EXPECT_EQ(d.first_failure(), status::canceled);
+}
+
+// Invariant I4: no callback inside a hold.
+TEST(DeliveryBatchDeathTest, I4RunningCompletionsUnderAHoldEndsADebugBuild) {
+  if (!checking) GTEST_SKIP() << "only debug builds, those without NDEBUG, look";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  delivery_batch batch;
+  counter c;
+  batch.add(c, {});
+  sync::combining_queue<int> lane(2);
+  EXPECT_TRUE(lane.try_hold());
+  EXPECT_DEATH(batch.run(), "heddle: a completion is about to run while its thread holds a lane");
+  EXPECT_TRUE(lane.release());
+  EXPECT_EQ(batch.run(), 1u);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ std::unique_ptr<unexpected> message(rank from, tag t, std::uint64_t number = 0) 
   return m;
 }
 
-TEST(Matcher, TheOldestReceiveThatAcceptsGetsTheMessage) {
+TEST(Matcher, I13TheOldestReceiveThatAcceptsGetsTheMessage) {
   matcher m;
   posted_receive& wild = m.post(receive(any_source, any_tag));
   posted_receive& exact = m.post(receive(1, 7));
@@ -32,7 +32,7 @@ TEST(Matcher, TheOldestReceiveThatAcceptsGetsTheMessage) {
   EXPECT_EQ(m.find_receive(2, 7), nullptr);
 }
 
-TEST(Matcher, TheFirstMessageThatAReceiveAcceptsIsFound) {
+TEST(Matcher, I13TheFirstMessageThatAReceiveAcceptsIsFound) {
   matcher m;
   m.keep(message(1, 4, 10));
   m.keep(message(2, 4, 11));
@@ -105,7 +105,7 @@ class reference {
   std::list<arrived> arrived_;
 };
 
-TEST(Matcher, AgreesWithAReferenceOnRandomSchedules) {
+TEST(Matcher, I13AgreesWithAReferenceOnRandomSchedules) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     std::mt19937 random(seed);
     matcher tested;

@@ -33,6 +33,7 @@
 #include <utility>
 
 #include "sync/cache_line.h"
+#include "sync/holds.h"
 
 namespace heddle::sync {
 
@@ -59,8 +60,10 @@ class combining_queue {
     std::uint64_t seen = word_.load(std::memory_order_seq_cst);  // Q2: see push()
     while ((seen & held_bit) == 0) {
       // Q5, and acquire: what the holder before did is visible (pairs with Q3).
-      if (word_.compare_exchange_weak(seen, seen | held_bit, std::memory_order_seq_cst))
+      if (word_.compare_exchange_weak(seen, seen | held_bit, std::memory_order_seq_cst)) {
+        holds::took();
         return true;
+      }
     }
     return false;
   }
@@ -146,6 +149,7 @@ class combining_queue {
       // Q3, and release: what we did is visible to the next holder.
     } while (!word_.compare_exchange_weak(seen, seen & ~held_bit, std::memory_order_seq_cst,
                                           std::memory_order_relaxed));
+    holds::let_go();
     // Nothing claimed: done. Otherwise a producer may have published and seen us hold (Q4).
     return !any_published(head, seen >> 1) || !try_hold();
   }
@@ -153,11 +157,17 @@ class combining_queue {
   [[nodiscard]] bool release_empty() noexcept {
     std::uint64_t seen = head_.load(std::memory_order_relaxed) << 1 | held_bit;  // relaxed: ours
     // P1, release: what we did before (saying that we sleep) is visible to the claim after it (P2).
-    return word_.compare_exchange_strong(seen, seen & ~held_bit, std::memory_order_acq_rel,
-                                         std::memory_order_relaxed);
+    if (!word_.compare_exchange_strong(seen, seen & ~held_bit, std::memory_order_acq_rel,
+                                       std::memory_order_relaxed))
+      return false;
+    holds::let_go();
+    return true;
   }
   /// Lets go whatever is queued: somebody else was told to come and take it.
-  void let_go() noexcept { word_.fetch_and(~held_bit, std::memory_order_seq_cst); }
+  void let_go() noexcept {
+    word_.fetch_and(~held_bit, std::memory_order_seq_cst);
+    holds::let_go();
+  }
 
  private:
   struct alignas(cache_line) cell {

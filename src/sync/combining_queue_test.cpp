@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <thread>
 #include <vector>
@@ -39,7 +41,8 @@ TEST(CombiningQueue, APushMakesItsProducerTheHolderWhenThereIsNone) {
   EXPECT_TRUE(q.release());
 }
 
-TEST(CombiningQueue, RefusesWhenFullAndOnlyThen) {
+// Invariant I1: full is an answer, and true.
+TEST(CombiningQueue, I1RefusesWhenFullAndOnlyThen) {
   queue q(4);
   ASSERT_TRUE(q.try_hold());
   for (std::uint64_t v = 0; v < 4; ++v) ASSERT_EQ(q.push(v), pushed::queued);
@@ -71,7 +74,8 @@ TEST(CombiningQueue, LettingGoLeavesWhatIsQueuedToTheNextHolder) {
   EXPECT_EQ(drained(q).size(), 1u);
 }
 
-TEST(CombiningQueue, StopsAtTheLimitAndSaysSo) {
+// Invariant I16: nobody is made to work for the others for ever.
+TEST(CombiningQueue, I16StopsAtTheLimitAndSaysSo) {
   queue q(4);
   ASSERT_TRUE(q.try_hold());
   for (std::uint64_t v = 0; v < 3; ++v) ASSERT_EQ(q.push(v), pushed::queued);
@@ -83,7 +87,8 @@ TEST(CombiningQueue, StopsAtTheLimitAndSaysSo) {
   EXPECT_EQ(last, 2u);
 }
 
-TEST(CombiningQueue, GoesOnWhenItsPositionsWrapAround) {
+// Invariant I1: with the least of rings, from near the wrap.
+TEST(CombiningQueue, I1GoesOnWhenItsPositionsWrapAround) {
   queue q(2, wrap - 3);
   ASSERT_TRUE(q.try_hold());
   for (std::uint64_t v = 0; v < 10; ++v) {
@@ -133,12 +138,46 @@ void everyone_executes(std::size_t capacity, std::uint64_t threads, std::uint64_
   EXPECT_FALSE(q.pending());
 }
 
-TEST(CombiningQueue, StrandsNothingAndKeepsEachThreadsOrder) {
+TEST(CombiningQueue, I1I3StrandsNothingAndKeepsEachThreadsOrder) {
   everyone_executes(64, 3, 50'000);
 }
 
-TEST(CombiningQueue, StrandsNothingWhenItIsMostlyFull) {
+TEST(CombiningQueue, I1I3StrandsNothingWhenItIsMostlyFull) {
   everyone_executes(2, 4, 20'000);
+  everyone_executes(4, 4, 20'000);
+}
+
+// Invariant I1, the other half: `full` only when as many are outstanding as there are cells. Two
+// threads that each wait for their value to be taken can never fill four (a cell is free again at
+// the latest when the one after it was taken), over many laps.
+TEST(CombiningQueue, I1IsNeverFullWithFewerValuesThanCells) {
+  queue q(4, wrap - 1000);
+  std::array<std::atomic<std::uint64_t>, 2> taken{};
+  std::atomic<std::uint64_t> refused = 0;
+  const auto take = [&](std::uint64_t v) { taken[v].fetch_add(1, std::memory_order_relaxed); };
+  const auto release = [&] {
+    do {
+      (void)q.drain(no_limit, take);
+    } while (!q.release());
+  };
+  std::vector<std::thread> team;
+  for (std::uint64_t t = 0; t < 2; ++t) {
+    team.emplace_back([&, t] {
+      for (std::uint64_t i = 0; i < 20'000; ++i) {
+        const pushed how = q.push(t);
+        if (how == pushed::full) {
+          refused.fetch_add(1);
+          continue;
+        }
+        if (how == pushed::held) release();
+        while (taken[t].load() + refused.load() <= i && refused.load() == 0) {
+          if (q.try_hold()) release();
+        }
+      }
+    });
+  }
+  for (auto& t : team) t.join();
+  EXPECT_EQ(refused.load(), 0u);
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <string>
 #include <thread>
 
+#include "support/scale.h"
+
 namespace heddle::sync {
 namespace {
 
@@ -224,7 +226,8 @@ void produce(ring_producer& to, std::uint32_t total) {
 }
 
 TEST(ShmRing, CarriesAMillionMessagesBetweenTwoThreads) {
-  constexpr std::uint32_t total = 1'000'000;
+  const auto total =
+      static_cast<std::uint32_t>(test::scaled(test::sanitized ? 200'000 : 1'000'000));
   ring r;
   std::thread sender([&] { produce(*r.producer, total); });
   std::uint32_t wrong = 0;

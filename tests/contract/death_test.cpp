@@ -1,4 +1,4 @@
-// death_test.cpp - a peer dies or is given up: its ops end, once, and everybody else goes on.
+// death_test.cpp - a peer dies or is given up: its ops end, once (I7), and everybody else goes on.
 #include <poll.h>
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// sleep_test.cpp - arm, fd and poll(2): nobody sleeps through what was meant to wake it.
+// sleep_test.cpp - arm, fd and poll(2): nobody sleeps through what was meant to wake it (I2).
 #include <poll.h>
 
 #include <array>

@@ -220,7 +220,7 @@ TEST(BiasedHoldModel, OwnerAndVisitorsNeverMeetInsideAndLeaveNothing) {
     }
     return bodies;
   };
-  const explored e = explore(2, make, [&]() -> std::string {
+  const explored e = explore(1, make, [&]() -> std::string {
     if (tested->crowded) return "two threads inside at once";
     if (tested->commands.pending() && !tested->summoned) return "a command was left behind";
     tested->visit();

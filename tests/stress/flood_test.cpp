@@ -1,4 +1,5 @@
-// flood_test.cpp - a sender much faster than its receiver: memory stays bounded, nothing is lost.
+// flood_test.cpp - a sender much faster than its receiver: memory stays bounded, nothing is lost
+// (I6), and other lanes are served (I16).
 #include <heddle/heddle.h>
 #include <unistd.h>
 
@@ -45,7 +46,7 @@ std::uint64_t flood(lane& l, rank to, std::span<const std::byte> data, counter& 
   return taken;
 }
 
-TEST_P(Stress, AFloodFillsNoMemoryWhileTheReceiverTakesNothing) {
+TEST_P(Stress, I6AFloodFillsNoMemoryWhileTheReceiverTakesNothing) {
   run_ranks(2, config(), [](world& w) {
     lane l(w);
     w.barrier();
@@ -76,7 +77,7 @@ TEST_P(Stress, AFloodFillsNoMemoryWhileTheReceiverTakesNothing) {
   });
 }
 
-TEST_P(Stress, AFloodInOneTagLetsOtherTrafficThrough) {
+TEST_P(Stress, I16AFloodInOneTagLetsOtherTrafficThrough) {
   run_ranks(2, config(), [](world& w) {
     lane l(w), other(w);
     w.barrier();

@@ -1,4 +1,4 @@
-// matching_test.cpp - receives that race with messages, cancels and each other.
+// matching_test.cpp - receives that race with messages (I13), cancels (I7) and each other.
 #include <heddle/heddle.h>
 
 #include <algorithm>
@@ -116,7 +116,7 @@ class Taker {
   std::deque<receive> all_;
 };
 
-TEST_P(Stress, WildcardsAndExactReceivesTakeEveryMessageOnceAndInOrder) {
+TEST_P(Stress, I13WildcardsAndExactReceivesTakeEveryMessageOnceAndInOrder) {
   constexpr int ranks = 4;
   const int each = amount(2000, 100);
   run_ranks(ranks, config(), [&](world& w) {
@@ -138,7 +138,7 @@ TEST_P(Stress, WildcardsAndExactReceivesTakeEveryMessageOnceAndInOrder) {
   });
 }
 
-TEST_P(Stress, ACancelEitherTakesTheReceiveBackOrTheMessageIsThere) {
+TEST_P(Stress, I7ACancelEitherTakesTheReceiveBackOrTheMessageIsThere) {
   const int rounds = amount(5000, 200);
   run_ranks(2, config(), [&](world& w) {
     lane l(w);

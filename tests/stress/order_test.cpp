@@ -1,8 +1,11 @@
-// order_test.cpp - a great many messages: each once, and in order per lane, peer and tag.
+// order_test.cpp - a great many messages: each once, and in order per lane, peer and tag (I5). And
+// what has no order: a wire that makes use of that shows it.
 #include <heddle/heddle.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -64,7 +67,7 @@ void receive_stream(lane& l, rank from, tag t, std::uint64_t stream, std::uint64
   }
 }
 
-TEST_P(Stress, AMillionMessagesArriveOnceAndInOrder) {
+TEST_P(Stress, I5AMillionMessagesArriveOnceAndInOrder) {
   const auto each = static_cast<std::uint64_t>(amount(1'000'000 / (lanes * tags), 1000));
   run_ranks(2, config(), [&](world& w) {
     std::vector<std::unique_ptr<lane>> paths;
@@ -85,6 +88,45 @@ TEST_P(Stress, AMillionMessagesArriveOnceAndInOrder) {
     for (std::thread& t : running) t.join();
     w.barrier();
     paths.clear();
+  });
+}
+
+/// Puts to the other rank's `memory`, 64 at a time; gives their numbers in the order of their ends.
+std::vector<std::uint64_t> ends_of_puts(lane& l, const remote_region& memory, std::uint64_t count) {
+  std::vector<std::uint64_t> order;
+  completion_queue ended(window);
+  const auto data = pattern(100, 1);
+  std::uint64_t posted = 0, delivered = 0;
+  for (std::uint64_t i = 0; i < count || order.size() < posted;) {
+    const bool room = i < count && delivered + window > posted;
+    const status s =
+        room ? l.try_put(data, memory.at(i % window * 100), ended.with(i)) : status::busy_records;
+    i += accepted(s) ? 1 : 0;
+    posted += s == status::posted ? 1 : 0;
+    if (is_busy(s)) l.poll();
+    for (completion_queue::entry e; ended.try_pop(e); ++delivered) order.push_back(e.cookie);
+  }
+  return order;
+}
+
+TEST_P(Stress, I5CompletionsHaveNoOrderAndAWireThatMixesThemUpShowsIt) {
+  if (std::string_view(GetParam().faults).find("reorder") == std::string_view::npos)
+    GTEST_SKIP() << "this wire is tidy";
+  const auto count = static_cast<std::uint64_t>(amount(5000, 500));
+  run_ranks(2, config(), [&](world& w) {
+    lane l(w);
+    std::vector<std::byte> own(window * 100);
+    const region exposed = w.expose(own);
+    auto keys = w.symmetric<key>(1);
+    keys.local()[0] = exposed.key();
+    w.barrier();
+    key of_other;
+    ASSERT_EQ(l.get(of_other, keys.at(1 - w.rank())), status::done);
+    std::vector<std::uint64_t> order = ends_of_puts(l, w.import(of_other), count);
+    EXPECT_FALSE(std::is_sorted(order.begin(), order.end())) << order.size() << " ended";
+    std::sort(order.begin(), order.end());
+    EXPECT_EQ(std::adjacent_find(order.begin(), order.end()), order.end());
+    w.barrier();
   });
 }
 

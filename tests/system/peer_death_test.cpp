@@ -1,4 +1,5 @@
-// peer_death_test.cpp - real processes: a rank is killed or stopped at each step of the protocols.
+// peer_death_test.cpp - real processes: a rank is killed or stopped at each step of the protocols,
+// and every operation ends once, with peer_lost (I7).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -18,21 +18,21 @@ void wake(std::uint16_t id) noexcept;
 /// the waiter may destroy it the moment the count is right.
 class signal {
  public:
-  /// Adds one. Everything written before is visible to whoever sees the count (R1 pairs with A1).
-  void raise() noexcept {
+  /// Adds `n`. Everything written before is visible to whoever sees the count (R1 pairs with A1).
+  void raise(std::uint64_t n = 1) noexcept {
     // R1 pairs with A1 in count(). Acquire as well: several raisers chain into one release
     // sequence.
-    const std::uint64_t before = word_.fetch_add(one, std::memory_order_acq_rel);
+    const std::uint64_t before = word_.fetch_add(n * one, std::memory_order_acq_rel);
     if (const auto waker = static_cast<std::uint16_t>(before); waker != 0) wake(waker);
   }
-  /// Remembers the first failure, then adds one.
-  void raise(status code) noexcept {
+  /// Remembers the first failure, then adds `n`.
+  void raise(status code, std::uint64_t n = 1) noexcept {
     if (code != status::done) {
       status none = status::done;
       // Relaxed: published by R1 in raise().
       failure_.compare_exchange_strong(none, code, std::memory_order_relaxed);
     }
-    raise();
+    raise(n);
   }
   [[nodiscard]] std::uint64_t count() const noexcept {
     return word_.load(std::memory_order_acquire) >> 16;  // A1 pairs with R1

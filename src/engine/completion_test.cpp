@@ -1,0 +1,86 @@
+// completion_test.cpp - the adapters by themselves; with an engine:
+// tests/stress/visibility_test.cpp.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <heddle/completion.h>
+#include <poll.h>
+#include <sys/resource.h>
+
+#include <array>
+#include <atomic>
+#include <string>
+#include <thread>
+
+namespace heddle {
+namespace {
+
+bool readable(const event_descriptor& d) {
+  pollfd watched{.fd = d.fd(), .events = POLLIN, .revents = 0};
+  return ::poll(&watched, 1, 0) == 1;
+}
+
+void end_one(const completion& c, status code = status::done) {
+  c({.code = code});
+}
+
+TEST(EventDescriptor, IsReadableWhileThereAreEndingsToTake) {
+  event_descriptor d;
+  EXPECT_FALSE(readable(d));
+  EXPECT_EQ(d.take(), 0u);  // does not block
+  end_one(d);
+  end_one(d);
+  EXPECT_TRUE(readable(d));
+  EXPECT_EQ(d.take(), 2u);
+  EXPECT_FALSE(readable(d));
+  EXPECT_EQ(d.take(), 0u);
+}
+
+TEST(EventDescriptor, CountsFailuresAndKeepsTheFirst) {
+  event_descriptor d;
+  end_one(d);
+  EXPECT_EQ(d.take(), 1u);
+  EXPECT_EQ(d.first_failure(), status::done);
+  end_one(d, status::peer_lost);
+  end_one(d, status::canceled);
+  EXPECT_EQ(d.take(), 2u);
+  EXPECT_EQ(d.first_failure(), status::peer_lost);
+}
+
+TEST(EventDescriptor, NeitherBlocksNorOutlivesAnExec) {
+  const event_descriptor d;
+  EXPECT_NE(fcntl(d.fd(), F_GETFL) & O_NONBLOCK, 0);
+  EXPECT_NE(fcntl(d.fd(), F_GETFD) & FD_CLOEXEC, 0);
+}
+
+TEST(EventDescriptor, EachEndingIsTakenOnceByOneOfSeveralThreads) {
+  constexpr std::uint64_t endings = 20'000;
+  event_descriptor d;
+  std::atomic<std::uint64_t> taken = 0;
+  std::array<std::thread, 2> takers;
+  for (std::thread& t : takers)
+    t = std::thread([&] {
+      while (taken.load() < endings) taken.fetch_add(d.take());
+    });
+  for (std::uint64_t i = 0; i < endings; ++i) end_one(d);
+  for (std::thread& t : takers) t.join();
+  EXPECT_EQ(taken.load(), endings);
+  EXPECT_EQ(d.take(), 0u);
+}
+
+TEST(EventDescriptor, WithoutADescriptorLeftSaysSoAndWhatToDo) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  std::string reason;
+  try {
+    const event_descriptor d;
+  } catch (const error& e) {
+    reason = e.what();
+  }
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_NE(reason.find("ulimit -n"), std::string::npos) << reason;
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,26 @@
+#include "sync/fork.h"
+
+#include <pthread.h>
+
+#include "base/error.h"
+
+namespace heddle::sync {
+namespace detail {
+
+constinit std::atomic<bool> in_child{false};
+
+}  // namespace detail
+
+void watch_forks() noexcept {
+  // Relaxed: see forked().
+  static const int watching = pthread_atfork(
+      nullptr, nullptr, [] { detail::in_child.store(true, std::memory_order_relaxed); });
+  static_cast<void>(watching);  // without memory for it, forks go unnoticed as before
+}
+
+void refuse_in_child(const char* what) {
+  if (forked())
+    fail("{}: this process was forked by one that uses Heddle; exec a program in it first", what);
+}
+
+}  // namespace heddle::sync
