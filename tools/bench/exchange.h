@@ -39,7 +39,7 @@ struct seat {
   int thread;
   bool crowded;  ///< more threads than cores: give the core away when spinning on memory
 
-  [[nodiscard]] lane& own_lane() const noexcept { return at.lane_of(thread); }
+  [[nodiscard]] lane& own_lane() const noexcept { return at.lane_of(what, thread); }
   [[nodiscard]] mailbox& box() const noexcept { return at.mailbox_of(thread); }
   [[nodiscard]] tag tag_for(purpose p) const noexcept { return tag_of(p, thread); }
 };

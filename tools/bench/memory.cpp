@@ -19,7 +19,7 @@ std::size_t room_for(std::size_t bytes) {
 
 key exchange_keys(station& at, const key& mine) {
   key theirs;
-  lane& l = at.lane_of(0);
+  lane& l = at.first_lane();
   flag received;
   const status posted = l.try_recv(at.peer(), tag_of(purpose::setup, 0), theirs.bytes, received);
   require(posted, "receive a key");

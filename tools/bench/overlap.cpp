@@ -3,24 +3,17 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <memory>
 
+#include "bench/command.h"
 #include "bench/memory.h"
 #include "bench/record.h"
-#include "bench/result_file.h"
-#include "bench/run.h"
 #include "bench/station.h"
+#include "bench/threads.h"
 
 namespace heddle::bench {
 namespace {
-
-using clock = std::chrono::steady_clock;
-
-double seconds_between(clock::time_point from, clock::time_point to) {
-  return std::chrono::duration<double>(to - from).count();
-}
 
 /// Touches no memory that anybody else uses.
 void compute(double seconds) {
@@ -46,7 +39,7 @@ double median_of(const std::vector<side_times>& all, double side_times::*field) 
 class mover {
  public:
   mover(station& at, std::uint64_t bytes, buffer_kind where)
-      : at_(at), lane_(at.lane_of(0)), memory_(at.job(), bytes, where, false) {}
+      : at_(at), lane_(at.first_lane()), memory_(at.job(), bytes, where, false) {}
 
   /// `count` iterations with `seconds` of computing between posting and waiting.
   side_times pass(std::uint64_t count, double seconds) {
@@ -100,7 +93,7 @@ struct round_pair {
 
 round_pair collect(station& at, const round_pair& mine) {
   round_pair theirs{};
-  lane& l = at.lane_of(0);
+  lane& l = at.first_lane();
   const tag t = tag_of(purpose::result, 0);
   if (at.self() == 1) {
     require(l.send(0, t, std::as_bytes(std::span(&mine, 1))), "report to rank 0");
@@ -166,6 +159,15 @@ void measure_size(const overlap_options& o, station& at, std::uint64_t bytes,
   at.job().barrier();
 }
 
+void run_overlap_in_job(const overlap_options& o) {
+  const std::unique_ptr<world> job = join(o.job);
+  station at(*job, o.job);
+  std::vector<record> records;
+  if (at.self() == 0) check_writable(o.job.json_file, "--json");
+  for (const std::uint64_t bytes : o.job.sizes) measure_size(o, at, bytes, records);
+  if (at.self() == 0 && !o.job.json_file.empty()) write_records(o.job.json_file, records);
+}
+
 }  // namespace
 
 const std::map<std::string, computing>& computing_names() {
@@ -174,13 +176,22 @@ const std::map<std::string, computing>& computing_names() {
   return names;
 }
 
-void run_overlap_in_job(const overlap_options& o) {
-  const std::unique_ptr<world> job = join(o.job);
-  station at(*job, o.job);
-  std::vector<record> records;
-  if (at.self() == 0) check_writable(o.job.json_file, "--json");
-  for (const std::uint64_t bytes : o.job.sizes) measure_size(o, at, bytes, records);
-  if (at.self() == 0 && !o.job.json_file.empty()) write_records(o.job.json_file, records);
+void add_overlap(CLI::App& bench, int& code) {
+  auto o = std::make_shared<overlap_options>();
+  o->job.bind_cores = false;
+  CLI::App& app = *bench.add_subcommand("overlap", "How much of a transfer hides behind computing");
+  add_sizes(app, o->job.sizes, "bytes, such as 8,1K,4M (default: 1M)");
+  app.add_option("--compute-us", o->compute_us, "microseconds of computing")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  add_choice(app, "--computing", o->who, computing_names(),
+             "which side computes between posting and waiting")
+      ->default_str("both");
+  add_job(app, o->job);
+  app.callback([o, &code] {
+    if (o->job.sizes.empty()) o->job.sizes = {std::uint64_t{1} << 20};
+    code = on_every_rank(o->job, [&] { run_overlap_in_job(*o); });
+  });
 }
 
 }  // namespace heddle::bench

@@ -10,18 +10,27 @@ namespace heddle::bench {
 
 /// One contender's figures, one per round, in the metric's unit.
 struct series {
-  std::string label;    ///< heddle, ucx, bare, pair
+  std::string label;    ///< heddle, ucx, bare, pair; T=4 where thread counts compete
   std::string library;  ///< as in a record; `pair` is heddle too
   int ranks = 2;
+  int threads = 1;
   std::vector<double> figures = {};
   std::vector<double> stamps = {};  ///< of single operations; empty where unknown
+};
+
+/// A ratio that is shown and recorded: of the median of one contender to that of another.
+struct comparison {
+  std::size_t of = 0, to = 0;   ///< places among the contenders
+  std::string library, metric;  ///< as in a record
 };
 
 /// One size of one benchmark. The first series is Heddle's.
 struct case_result {
   spec what;
+  std::string benchmark = name_of(what.what);
   std::string backend;
   std::vector<series> contenders;
+  std::vector<comparison> comparisons = {};
   std::vector<double> cache_line_ns = {};  ///< one per round
 };
 
@@ -31,9 +40,13 @@ struct case_result {
 [[nodiscard]] std::string round_heading(const case_result& c);
 /// The latest round.
 [[nodiscard]] std::string round_line(const case_result& c);
-/// Statistics of every contender and the ratios of Heddle's median to the others'.
+/// Heddle's first contender to each rival, and each of its other thread counts to the first.
+[[nodiscard]] std::vector<comparison> usual_comparisons(const std::vector<series>& contenders);
+
+/// Statistics of every contender and the ratios.
 [[nodiscard]] std::string summary_table(const case_result& c);
-/// One record per contender, per ratio ("heddle/ucx") and for the cache line.
+/// One record per contender, per ratio ("heddle/ucx"; "scaling" for thread counts) and for the
+/// cache line.
 [[nodiscard]] std::vector<record> records_of(const case_result& c);
 
 }  // namespace heddle::bench

@@ -43,11 +43,16 @@ struct context {
   }
 };
 
+/// Ties the calling thread, and those it starts from now on, to the cores of a rank.
+void bind_rank(const options& o, const std::vector<int>& allowed, int rank, int threads) {
+  if (o.bind_cores) bare::pin_this_thread(cores_of_rank(allowed, rank, threads));
+}
+
 /// One round of the first `ranks` ranks: rank 0 learns the mean over the pairs, and its own stamps.
 round_result heddle_round(station& at, rounds& own, int ranks) {
   if (at.self() >= ranks) return {};
   round_result mine = own.next();
-  lane& l = at.lane_of(0);
+  lane& l = at.first_lane();
   const tag result = tag_of(purpose::result, 0);
   double& seconds = mine.seconds_per_op;
   if (at.self() != 0 && at.initiates()) {
@@ -64,12 +69,15 @@ round_result heddle_round(station& at, rounds& own, int ranks) {
   return mine;
 }
 
-contender heddle_contender(const context& c, const spec& s, const char* label, int ranks) {
+contender heddle_contender(const context& c, const spec& s, const std::string& label, int ranks) {
   const bool crowded =
       static_cast<std::size_t>(ranks) * static_cast<std::size_t>(s.threads) > c.cores.size();
   auto own = std::make_shared<rounds>(c.at, s, crowded);
-  return {{.label = label, .library = "heddle", .ranks = ranks},
-          [&at = c.at, own, ranks] { return heddle_round(at, *own, ranks); }};
+  return {{.label = label, .library = "heddle", .ranks = ranks, .threads = s.threads},
+          [&c, own, ranks, threads = s.threads] {
+            bind_rank(c.o, c.cores, c.at.self(), threads);
+            return heddle_round(c.at, *own, ranks);
+          }};
 }
 
 /// `seconds` runs on rank 0 only, while the others sleep.
@@ -106,11 +114,21 @@ contender bare_contender(const context& c, const spec& s) {
 
 std::vector<contender> contenders_for(const context& c, const spec& s) {
   std::vector<contender> all;
-  all.push_back(heddle_contender(c, s, "heddle", c.o.ranks));
+  const bool alone = c.o.thread_counts.size() == 1;
+  for (const int threads : c.o.thread_counts) {
+    spec own = s;
+    own.threads = threads;
+    all.push_back(
+        heddle_contender(c, own, alone ? "heddle" : fmt::format("T={}", threads), c.o.ranks));
+  }
   for (const rival r : c.o.rivals) {
     if (r == rival::ucx) all.push_back(ucx_contender(c, s));
     if (r == rival::bare) all.push_back(bare_contender(c, s));
-    if (r == rival::pair) all.push_back(heddle_contender(c, s, "pair", 2));
+    if (r == rival::pair) {
+      spec pair = s;
+      pair.threads = c.o.thread_counts.front();
+      all.push_back(heddle_contender(c, pair, "pair", 2));
+    }
   }
   return all;
 }
@@ -138,18 +156,14 @@ void play_round(const context& ctx, std::vector<contender>& all, case_result& c)
 
 case_result measure_case(const context& ctx, const spec& s) {
   std::vector<contender> all = contenders_for(ctx, s);
-  case_result c{.what = s, .backend = ctx.backend, .contenders = {}};
+  case_result c{.what = s, .benchmark = ctx.o.benchmark, .backend = ctx.backend, .contenders = {}};
   for (const contender& who : all) c.contenders.push_back(who.results);
+  c.comparisons = usual_comparisons(c.contenders);
   if (ctx.reports()) print_line(title(c) + '\n' + round_heading(c));
   for (int round = 0; round < ctx.o.rounds; ++round) play_round(ctx, all, c);
   if (ctx.reports()) print_line(summary_table(c));
   ctx.at.job().barrier();  // before the buffers are withdrawn
   return c;
-}
-
-/// Ties the calling thread, and those it starts from now on, to the cores of a rank.
-void bind_rank(const options& o, const std::vector<int>& allowed, int rank) {
-  if (o.bind_cores) bare::pin_this_thread(cores_of_rank(allowed, rank, o.base.threads));
 }
 
 }  // namespace
@@ -161,7 +175,7 @@ void check_options(const options& o) {
   };
   if (o.ranks % 2 != 0) refuse("--ranks must be even: ranks work in pairs");
   if (has(rival::pair) && o.ranks == 2) refuse("--compare pair needs --ranks above 2");
-  if (has(rival::ucx) && o.base.threads != 1) refuse("--compare ucx measures one thread");
+  if (has(rival::ucx) && most_threads(o) != 1) refuse("--compare ucx measures one thread");
   if (has(rival::ucx)) (void)find_ucx();
   if (o.base.target == target_mode::computing && !is_round_trip(o.base.op)) {
     refuse("--target computing is for --op get and fetch-add: the others need the target's help");
@@ -180,9 +194,10 @@ std::unique_ptr<world> join(const options& o) {
   if (o.backend != "auto") setenv("HEDDLE_BACKENDS", o.backend.c_str(), 1);
   const std::vector<int> allowed = bare::allowed_cores();
   // `heddle run` tells the rank before there is a world, whose own threads are then bound as well.
-  if (const char* const told = std::getenv("HEDDLE_RANK")) bind_rank(o, allowed, std::atoi(told));
+  if (const char* const told = std::getenv("HEDDLE_RANK"))
+    bind_rank(o, allowed, std::atoi(told), most_threads(o));
   auto job = std::make_unique<world>();
-  bind_rank(o, allowed, job->rank());
+  bind_rank(o, allowed, job->rank(), most_threads(o));
   return job;
 }
 
