@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "bench/command.h"
+#include "bench/multithreaded.h"
 #include "bench/overlap.h"
 #include "bench/run.h"
 #include "bench/table.h"
@@ -140,6 +141,7 @@ void add_bench(CLI::App& app, int& exit_code) {
                   exit_code);
   bench::add_kind(bench_command, "rate", kind::rate, "Operations per second, many in flight",
                   exit_code);
+  bench::add_multithreaded(bench_command, exit_code);
   bench::add_overlap(bench_command, exit_code);
   bench::add_table(bench_command, exit_code);
 }

@@ -80,9 +80,12 @@ void add_lanes(CLI::App& app, options& o) {
                      "lanes per rank, each shared by neighbouring threads (default: a lane for "
                      "each thread)")
           ->check(CLI::Range(1, max_threads));
-  app.add_flag_callback(
-         "--shared-lane", [&lanes] { lanes = 1; }, "one lane for all threads of a rank")
-      ->excludes(some);
+  CLI::Option* const one = app.add_flag_callback(
+      "--shared-lane", [&lanes] { lanes = 1; }, "one lane for all threads of a rank");
+  CLI::Option* const own = app.add_flag_callback(
+      "--lane-per-thread", [&lanes] { lanes = 0; }, "a lane for each thread, as without any");
+  one->excludes(some);
+  own->excludes(some, one);
 }
 
 }  // namespace heddle::bench

@@ -45,7 +45,7 @@ CLI::Option* add_job(CLI::App& app, options& o);
 /// --threads N, or a list of numbers, each measured in every round.
 void add_thread_counts(CLI::App& app, options& o);
 
-/// --shared-lane and --lanes, which exclude each other.
+/// --lanes, --shared-lane and --lane-per-thread, which exclude each other.
 void add_lanes(CLI::App& app, options& o);
 
 /// Runs `body` on every rank of the job that this process is in, or starts one of itself.

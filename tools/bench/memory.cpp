@@ -52,6 +52,7 @@ table_layout table_layout::for_spec(const spec& s) {
                                      : std::max(bytes, sizeof(std::uint64_t));
   l.stride = (l.stride + 7) / 8 * 8;
   l.slots = std::max(std::bit_ceil(threads), std::bit_floor(table_bytes / l.stride | 1));
+  l.part = std::bit_floor(l.slots / threads);
   return l;
 }
 

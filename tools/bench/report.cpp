@@ -142,11 +142,22 @@ std::string summary_table(const case_result& c) {
   return text;
 }
 
+case_result aggregate_bandwidth(const case_result& latencies) {
+  case_result c = latencies;
+  c.what.what = kind::bandwidth;
+  c.cache_line_ns.clear();
+  for (series& s : c.contenders) {
+    s.stamps.clear();
+    for (double& value : s.figures) value = s.threads * figure(c.what, value * 1e-6);
+  }
+  return c;
+}
+
 std::vector<record> records_of(const case_result& c) {
   std::vector<record> records;
   for (const series& s : c.contenders) records.push_back(record_of(c, s));
   for (const comparison& between : c.comparisons) records.push_back(ratio_record(c, between));
-  records.push_back(cache_line_record(c));
+  if (!c.cache_line_ns.empty()) records.push_back(cache_line_record(c));
   return records;
 }
 

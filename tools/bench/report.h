@@ -45,6 +45,10 @@ struct case_result {
 
 /// Statistics of every contender and the ratios.
 [[nodiscard]] std::string summary_table(const case_result& c);
+/// The same rounds of a ping-pong as the bandwidth of a rank: a message of each thread in the
+/// one-way time. Without the cache line, which stands beside the latencies.
+[[nodiscard]] case_result aggregate_bandwidth(const case_result& latencies);
+
 /// One record per contender, per ratio ("heddle/ucx"; "scaling" for thread counts) and for the
 /// cache line.
 [[nodiscard]] std::vector<record> records_of(const case_result& c);

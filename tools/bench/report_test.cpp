@@ -82,6 +82,17 @@ TEST(Report, ComparesThreadCountsWithTheFirst) {
   EXPECT_DOUBLE_EQ(r.median, 3);
 }
 
+TEST(Report, GivesTheBandwidthOfAllThreadsOfAPingPong) {
+  case_result c = example();
+  c.what.bytes = 1000;
+  c.contenders = {{.label = "T=4", .library = "heddle", .threads = 4, .figures = {2, 2, 2}}};
+  c.comparisons = {};
+  const std::vector<record> records = records_of(aggregate_bandwidth(c));
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(records[0].metric, "bandwidth");
+  EXPECT_DOUBLE_EQ(records[0].median, 2);
+}
+
 TEST(Report, ShowsRatiosUnderTheStatistics) {
   EXPECT_THAT(summary_table(example()), HasSubstr("heddle / ucx"));
 }

@@ -161,9 +161,20 @@ case_result measure_case(const context& ctx, const spec& s) {
   c.comparisons = usual_comparisons(c.contenders);
   if (ctx.reports()) print_line(title(c) + '\n' + round_heading(c));
   for (int round = 0; round < ctx.o.rounds; ++round) play_round(ctx, all, c);
-  if (ctx.reports()) print_line(summary_table(c));
   ctx.at.job().barrier();  // before the buffers are withdrawn
   return c;
+}
+
+void conclude(const context& ctx, const case_result& c, std::vector<record>& records) {
+  const auto append = [&records](const std::vector<record>& more) {
+    records.insert(records.end(), more.begin(), more.end());
+  };
+  print_line(summary_table(c));
+  append(records_of(c));
+  if (!ctx.o.aggregate_bandwidth) return;
+  const case_result all = aggregate_bandwidth(c);
+  print_line("aggregate bandwidth of a rank in GB/s\n" + summary_table(all));
+  append(records_of(all));
 }
 
 }  // namespace
@@ -213,9 +224,7 @@ void run_in_job(const options& o) {
     spec s = o.base;
     s.bytes = bytes;
     const case_result c = measure_case(ctx, s);
-    if (!ctx.reports()) continue;
-    const std::vector<record> more = records_of(c);
-    records.insert(records.end(), more.begin(), more.end());
+    if (ctx.reports()) conclude(ctx, c, records);
   }
   if (ctx.reports() && !o.json_file.empty()) write_records(o.json_file, records);
 }

@@ -1,0 +1,92 @@
+// benchmarks_test.cpp - every benchmark of `heddle bench` for a very short time: it ends, and its
+// records are there. What they say is not judged: that would be a time.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "system/child.h"
+
+namespace heddle::test {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsSupersetOf;
+
+using words = std::vector<std::string>;
+
+/// What one run of `heddle bench` wrote.
+class benchmark_run {
+ public:
+  explicit benchmark_run(const words& arguments) {
+    const auto file = std::filesystem::path(testing::TempDir()) /
+                      ("heddle-bench-" + std::to_string(getpid()) + ".json");
+    words command{"timeout", "120", HEDDLE, "bench"};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    command.insert(command.end(), {"--json", file.string()});
+    how_ = run(command);
+    EXPECT_EQ(how_.status, 0) << how_.err;
+    std::ifstream in(file);
+    records_ = nlohmann::json::parse(in, nullptr, false);
+    EXPECT_TRUE(records_.is_array());
+    std::filesystem::remove(file);
+  }
+  [[nodiscard]] const std::string& printed() const { return how_.out; }
+  /// The distinct values of one field, numbers as text.
+  [[nodiscard]] std::set<std::string> values(const char* field) const {
+    std::set<std::string> all;
+    for (const auto& r : records_) {
+      all.insert(r.at(field).is_string() ? r.at(field).get<std::string>() : r.at(field).dump());
+    }
+    return all;
+  }
+
+ private:
+  outcome how_;
+  nlohmann::json records_;
+};
+
+/// `arguments` and what makes a run short.
+words briefly(words arguments) {
+  arguments.insert(arguments.end(), {"--rounds", "2", "--time-ms", "2"});
+  return arguments;
+}
+
+TEST(Benchmarks, PingPongsOfSeveralThreadCounts) {
+  for (const char* backend : {"shm", "tcp"}) {
+    const benchmark_run r(briefly({"mt-pingpong", "--threads", "1,2,3", "--lanes", "2", "--sizes",
+                                   "8,4K", "--backend", backend}));
+    EXPECT_THAT(r.values("benchmark"), Contains("mt-pingpong"));
+    EXPECT_THAT(r.values("threads"), IsSupersetOf({"1", "2", "3"}));
+    EXPECT_THAT(r.values("bytes"), IsSupersetOf({"8", "4096"}));
+    EXPECT_THAT(r.values("metric"), IsSupersetOf({"one-way", "bandwidth", "scaling"}));
+    EXPECT_THAT(r.printed(), HasSubstr("T=3 / T=1"));
+  }
+}
+
+TEST(Benchmarks, RatesOfSeveralThreadCounts) {
+  for (const char* op : {"put", "get", "am", "tag"}) {
+    for (const char* lanes : {"--shared-lane", "--lane-per-thread"}) {
+      const benchmark_run r(briefly({"mt-rate", "--op", op, "--threads", "1,2", lanes}));
+      EXPECT_THAT(r.values("op"), Contains(op));
+      EXPECT_THAT(r.values("metric"), IsSupersetOf({"rate", "scaling"}));
+    }
+  }
+}
+
+TEST(Benchmarks, EndAlsoWithManyMoreThreadsThanCores) {
+  const words crowd{"--ranks", "16", "--threads", "4", "--rounds", "1", "--time-ms", "2"};
+  for (words command : {words{"mt-pingpong"}, words{"mt-rate", "--op", "tag", "--shared-lane"}}) {
+    command.insert(command.end(), crowd.begin(), crowd.end());
+    EXPECT_THAT(benchmark_run(command).values("ranks"), Contains("16"));
+  }
+}
+
+}  // namespace
+}  // namespace heddle::test
