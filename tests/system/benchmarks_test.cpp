@@ -80,9 +80,21 @@ TEST(Benchmarks, RatesOfSeveralThreadCounts) {
   }
 }
 
+TEST(Benchmarks, ABackgroundPingPongGoesOnWithoutPolls) {
+  for (const char* backend : {"shm", "tcp"}) {
+    for (const char* op : {"am", "tag"}) {
+      const benchmark_run r(
+          briefly({"background", "--op", op, "--backend", backend, "--sizes", "8,128K"}));
+      EXPECT_EQ(r.values("benchmark"), std::set<std::string>{"background"});
+      EXPECT_THAT(r.values("bytes"), IsSupersetOf({"8", "131072"}));
+    }
+  }
+}
+
 TEST(Benchmarks, EndAlsoWithManyMoreThreadsThanCores) {
   const words crowd{"--ranks", "16", "--threads", "4", "--rounds", "1", "--time-ms", "2"};
-  for (words command : {words{"mt-pingpong"}, words{"mt-rate", "--op", "tag", "--shared-lane"}}) {
+  for (words command : {words{"mt-pingpong"}, words{"mt-rate", "--op", "tag", "--shared-lane"},
+                        words{"background"}}) {
     command.insert(command.end(), crowd.begin(), crowd.end());
     EXPECT_THAT(benchmark_run(command).values("ranks"), Contains("16"));
   }

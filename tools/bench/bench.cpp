@@ -2,6 +2,7 @@
 // other benchmarks have theirs beside them.
 #include <memory>
 
+#include "bench/background.h"
 #include "bench/command.h"
 #include "bench/multithreaded.h"
 #include "bench/overlap.h"
@@ -143,6 +144,7 @@ void add_bench(CLI::App& app, int& exit_code) {
                   exit_code);
   bench::add_multithreaded(bench_command, exit_code);
   bench::add_overlap(bench_command, exit_code);
+  bench::add_background(bench_command, exit_code);
   bench::add_table(bench_command, exit_code);
 }
 

@@ -61,6 +61,8 @@ class exchange {
 
 /// Ping-pongs and round trips.
 [[nodiscard]] std::unique_ptr<exchange> make_latency(const seat& s);
+/// Ping-pongs in which both sides only look at a flag of their own. am and tag.
+[[nodiscard]] std::unique_ptr<exchange> make_background(const seat& s);
 /// Many operations in flight one way.
 [[nodiscard]] std::unique_ptr<exchange> make_flood(const seat& s);
 [[nodiscard]] std::unique_ptr<exchange> make_exchange(const seat& s);

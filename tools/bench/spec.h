@@ -30,6 +30,7 @@ struct spec {
   int window = 64;  ///< operations in flight per thread, in bandwidth and rate
   buffer_kind buffers = buffer_kind::plain;
   target_mode target = target_mode::waiting;
+  bool background = false;              ///< a latency for which nobody polls or waits in Heddle
   std::chrono::milliseconds time{200};  ///< of one round
 };
 
