@@ -80,6 +80,15 @@ TEST(Benchmarks, RatesOfSeveralThreadCounts) {
   }
 }
 
+TEST(Benchmarks, OverlapHasARatioAndItsPartsForEachSide) {
+  for (const char* preset : {"--small", "--rendezvous"}) {
+    const benchmark_run r(briefly({"overlap", preset, "--ranks", "4"}));
+    EXPECT_EQ(r.values("op"), (std::set<std::string>{"receiver", "sender"}));
+    EXPECT_EQ(r.values("metric"), (std::set<std::string>{"alone", "compute", "isend",
+                                                         "overlap_ratio", "total", "wait"}));
+  }
+}
+
 TEST(Benchmarks, ABackgroundPingPongGoesOnWithoutPolls) {
   for (const char* backend : {"shm", "tcp"}) {
     for (const char* op : {"am", "tag"}) {

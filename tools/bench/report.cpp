@@ -27,16 +27,15 @@ double ratio(const case_result& c, const comparison& between) {
 }
 
 record record_of(const case_result& c, const series& s) {
-  const metric m = metric_of(c.what);
   record r{.benchmark = c.benchmark,
-           .op = name_of(c.what.op),
+           .op = c.op,
            .backend = c.backend,
            .library = s.library,
            .ranks = s.ranks,
            .threads = s.threads,
            .bytes = c.what.bytes,
-           .metric = m.name,
-           .unit = m.unit};
+           .metric = c.measure.name,
+           .unit = c.measure.unit};
   set_statistics(r, statistics_of(s));
   return r;
 }
@@ -101,16 +100,15 @@ std::vector<comparison> usual_comparisons(const std::vector<series>& contenders)
 std::string title(const case_result& c) {
   const spec& s = c.what;
   const int ranks = c.contenders.front().ranks;
-  std::string text = fmt::format("{} {} {} B over {}, {} ranks{}", c.benchmark, name_of(s.op),
-                                 s.bytes, c.backend, ranks, threads_and_lanes(c));
+  std::string text = fmt::format("{} {} {} B over {}, {} ranks{}", c.benchmark, c.op, s.bytes,
+                                 c.backend, ranks, threads_and_lanes(c));
   if (s.what != kind::latency) text += fmt::format(", {} in flight", s.window);
   if (s.what == kind::bandwidth) {
     text += s.buffers == buffer_kind::exposed ? ", exposed buffers" : ", plain buffers";
   }
   if (s.target == target_mode::computing) text += ", target computing";
-  const metric m = metric_of(s);
-  return text +
-         fmt::format(": {} in {}{}", m.name, m.unit, ranks > 2 ? " per initiating rank" : "");
+  return text + fmt::format(": {} in {}{}", c.measure.name, c.measure.unit,
+                            ranks > 2 ? " per initiating rank" : "");
 }
 
 std::string round_heading(const case_result& c) {
@@ -145,6 +143,7 @@ std::string summary_table(const case_result& c) {
 case_result aggregate_bandwidth(const case_result& latencies) {
   case_result c = latencies;
   c.what.what = kind::bandwidth;
+  c.measure = metric_of(c.what);
   c.cache_line_ns.clear();
   for (series& s : c.contenders) {
     s.stamps.clear();

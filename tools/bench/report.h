@@ -24,25 +24,27 @@ struct comparison {
   std::string library, metric;  ///< as in a record
 };
 
+/// Heddle's first contender to each rival, and each of its other thread counts to the first.
+[[nodiscard]] std::vector<comparison> usual_comparisons(const std::vector<series>& contenders);
+
 /// One size of one benchmark. The first series is Heddle's.
 struct case_result {
   spec what;
   std::string benchmark = name_of(what.what);
+  std::string op = name_of(what.op);
+  metric measure = metric_of(what);
   std::string backend;
   std::vector<series> contenders;
-  std::vector<comparison> comparisons = {};
+  std::vector<comparison> comparisons = usual_comparisons(contenders);
   std::vector<double> cache_line_ns = {};  ///< one per round
 };
 
-/// One line that says what is measured.
+/// One line that says what is measured, of the common benchmarks.
 [[nodiscard]] std::string title(const case_result& c);
 /// Names of the columns that round_line fills.
 [[nodiscard]] std::string round_heading(const case_result& c);
 /// The latest round.
 [[nodiscard]] std::string round_line(const case_result& c);
-/// Heddle's first contender to each rival, and each of its other thread counts to the first.
-[[nodiscard]] std::vector<comparison> usual_comparisons(const std::vector<series>& contenders);
-
 /// Statistics of every contender and the ratios.
 [[nodiscard]] std::string summary_table(const case_result& c);
 /// The same rounds of a ping-pong as the bandwidth of a rank: a message of each thread in the

@@ -20,7 +20,6 @@ case_result example() {
                                {.label = "ucx", .library = "ucx", .figures = {4, 6, 8}},
                                {.label = "pair", .library = "heddle", .figures = {1, 1, 1}}},
                 .cache_line_ns = {60, 62, 250}};
-  c.comparisons = usual_comparisons(c.contenders);
   return c;
 }
 

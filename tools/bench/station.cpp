@@ -36,9 +36,7 @@ void count_message(void* context, lane&, const call_message&) noexcept {
   count_arrival(*static_cast<mailbox*>(context));
 }
 
-void check_route(const world& job, const std::string& backend) {
-  const rank partner = job.rank() ^ 1;
-  const rank peer = partner < job.size() ? partner : 0;  // not everything needs pairs
+void check_route(const world& job, rank peer, const std::string& backend) {
   if (backend != "auto" && job.route(peer) != backend) {
     throw tools::usage_error(
         fmt::format("--backend {} cannot be honoured: rank {} reaches rank {} over {}", backend,
@@ -55,7 +53,7 @@ station::station(world& job, const options& o)
     throw tools::usage_error(
         fmt::format("this job has {} ranks, not the {} of --ranks", job.size(), o.ranks));
   }
-  check_route(job, o.backend);
+  check_route(job, partner(), o.backend);
   const int threads = most_threads(o);
   for (int t = 0; t < threads; ++t) {
     mailbox& box = mailbox_of(t);

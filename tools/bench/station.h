@@ -39,6 +39,8 @@ class station {
   [[nodiscard]] world& job() noexcept { return job_; }
   [[nodiscard]] rank self() const noexcept { return self_; }
   [[nodiscard]] rank peer() const noexcept { return self_ ^ 1; }
+  /// As peer; where there is none, because the number of ranks is odd, rank 0.
+  [[nodiscard]] rank partner() const noexcept { return peer() < job_.size() ? peer() : 0; }
   [[nodiscard]] bool initiates() const noexcept { return self_ % 2 == 0; }
   [[nodiscard]] lane& lane_of(const spec& s, int thread) noexcept {
     return lanes_[static_cast<std::size_t>(lane_index(s, thread))];
