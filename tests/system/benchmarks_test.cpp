@@ -18,6 +18,7 @@ using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsSupersetOf;
+using testing::Not;
 
 using words = std::vector<std::string>;
 
@@ -100,10 +101,21 @@ TEST(Benchmarks, ABackgroundPingPongGoesOnWithoutPolls) {
   }
 }
 
+TEST(Benchmarks, GupsLosesNoAtomicUpdateAndIsVerified) {
+  for (const char* backend : {"shm", "tcp"}) {
+    for (const char* way : {"--atomic", "--lane-per-thread"}) {
+      const benchmark_run r(briefly({"gups", way, "--backend", backend, "--threads", "1,2",
+                                     "--ranks", "3", "--memory", "4M"}));
+      EXPECT_THAT(r.values("metric"), IsSupersetOf({"updates", "lost_updates"}));
+      EXPECT_THAT(r.printed(), AllOf(HasSubstr("verified"), Not(HasSubstr("FAILED"))));
+    }
+  }
+}
+
 TEST(Benchmarks, EndAlsoWithManyMoreThreadsThanCores) {
   const words crowd{"--ranks", "16", "--threads", "4", "--rounds", "1", "--time-ms", "2"};
   for (words command : {words{"mt-pingpong"}, words{"mt-rate", "--op", "tag", "--shared-lane"},
-                        words{"background"}}) {
+                        words{"background"}, words{"gups"}}) {
     command.insert(command.end(), crowd.begin(), crowd.end());
     EXPECT_THAT(benchmark_run(command).values("ranks"), Contains("16"));
   }

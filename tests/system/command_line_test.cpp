@@ -56,6 +56,8 @@ TEST(CommandLine, WrongUseGivesTwoAndSaysWhat) {
       {{HEDDLE, "bench", "mt-pingpong", "--sizes", "0"}, "at least one byte"},
       {{HEDDLE, "bench", "overlap", "--small", "--sizes", "8"}, "excludes"},
       {{HEDDLE, "bench", "overlap", "--ranks", "3"}, "must be even"},
+      {{HEDDLE, "bench", "gups", "--window", "8"}, "--window is for --atomic"},
+      {{HEDDLE, "bench", "gups", "--memory", "lots"}, "--memory"},
       {{HEDDLE, "linktest"}, "Give -n N"},
       {{HEDDLE, "linktest", "-n", "1"}, "from 2 to 4096"},
       {{HEDDLE, "linktest", "-n", "2", "--sizes", "0"}, "not a message size"},

@@ -6,6 +6,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "bench/result_file.h"
@@ -48,7 +49,8 @@ void add_thread_counts(CLI::App& app, options& o);
 /// --lanes, --shared-lane and --lane-per-thread, which exclude each other.
 void add_lanes(CLI::App& app, options& o);
 
-/// Runs `body` on every rank of the job that this process is in, or starts one of itself.
+/// Runs `body` on every rank of the job that this process is in, or starts one of itself. The exit
+/// status, which is what `body` returns if it returns anything.
 template <class F>
 int on_every_rank(const options& o, F&& body) {
   if (!tools::inside_job()) {
@@ -59,7 +61,11 @@ int on_every_rank(const options& o, F&& body) {
     return tools::launch_self(job);
   }
   try {
-    body();
+    if constexpr (std::is_void_v<decltype(body())>) {
+      body();
+    } else {
+      return body();
+    }
   } catch (const std::bad_alloc&) {
     throw std::runtime_error(
         "not enough memory for these messages; give smaller --sizes, or --window");

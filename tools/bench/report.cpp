@@ -13,7 +13,8 @@ namespace {
 std::string digits(double value) {
   if (value >= 1000) return fmt::format("{:.0f}", value);
   if (value >= 100) return fmt::format("{:.1f}", value);
-  return value >= 1 ? fmt::format("{:.2f}", value) : fmt::format("{:.4f}", value);
+  if (value >= 1) return fmt::format("{:.2f}", value);
+  return value >= 0.01 ? fmt::format("{:.4f}", value) : fmt::format("{:.6f}", value);
 }
 
 summary statistics_of(const series& s) {
