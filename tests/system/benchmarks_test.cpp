@@ -112,10 +112,21 @@ TEST(Benchmarks, GupsLosesNoAtomicUpdateAndIsVerified) {
   }
 }
 
+TEST(Benchmarks, AConvolutionIsVerifiedAndTimedInItsParts) {
+  for (const char* backend : {"shm", "tcp"}) {
+    const benchmark_run r(briefly({"convolution", "--backend", backend, "--block", "16"}));
+    EXPECT_EQ(r.values("metric"), (std::set<std::string>{"compute1", "compute2", "isend", "one-way",
+                                                         "ratio", "step", "wait"}));
+    EXPECT_THAT(r.values("op"), IsSupersetOf({"overlap", "no-overlap"}));
+    EXPECT_THAT(r.printed(), AllOf(HasSubstr("verified"), Not(HasSubstr("FAILED"))));
+  }
+}
+
 TEST(Benchmarks, EndAlsoWithManyMoreThreadsThanCores) {
   const words crowd{"--ranks", "16", "--threads", "4", "--rounds", "1", "--time-ms", "2"};
-  for (words command : {words{"mt-pingpong"}, words{"mt-rate", "--op", "tag", "--shared-lane"},
-                        words{"background"}, words{"gups"}}) {
+  for (words command :
+       {words{"mt-pingpong"}, words{"mt-rate", "--op", "tag", "--shared-lane"}, words{"background"},
+        words{"gups"}, words{"convolution", "--block", "16"}}) {
     command.insert(command.end(), crowd.begin(), crowd.end());
     EXPECT_THAT(benchmark_run(command).values("ranks"), Contains("16"));
   }

@@ -58,6 +58,8 @@ TEST(CommandLine, WrongUseGivesTwoAndSaysWhat) {
       {{HEDDLE, "bench", "overlap", "--ranks", "3"}, "must be even"},
       {{HEDDLE, "bench", "gups", "--window", "8"}, "--window is for --atomic"},
       {{HEDDLE, "bench", "gups", "--memory", "lots"}, "--memory"},
+      {{HEDDLE, "bench", "convolution", "--threads", "1,2"}, "takes one number"},
+      {{HEDDLE, "bench", "convolution", "--block", "4"}, "--block"},
       {{HEDDLE, "linktest"}, "Give -n N"},
       {{HEDDLE, "linktest", "-n", "1"}, "from 2 to 4096"},
       {{HEDDLE, "linktest", "-n", "2", "--sizes", "0"}, "not a message size"},

@@ -4,6 +4,7 @@
 
 #include "bench/background.h"
 #include "bench/command.h"
+#include "bench/convolution.h"
 #include "bench/gups.h"
 #include "bench/multithreaded.h"
 #include "bench/overlap.h"
@@ -146,6 +147,7 @@ void add_bench(CLI::App& app, int& exit_code) {
   bench::add_multithreaded(bench_command, exit_code);
   bench::add_overlap(bench_command, exit_code);
   bench::add_background(bench_command, exit_code);
+  bench::add_convolution(bench_command, exit_code);
   bench::add_gups(bench_command, exit_code);
   bench::add_table(bench_command, exit_code);
 }

@@ -29,7 +29,7 @@ double ratio(const case_result& c, const comparison& between) {
 
 record record_of(const case_result& c, const series& s) {
   record r{.benchmark = c.benchmark,
-           .op = c.op,
+           .op = s.op.empty() ? c.op : s.op,
            .backend = c.backend,
            .library = s.library,
            .ranks = s.ranks,

@@ -12,6 +12,7 @@ namespace heddle::bench {
 struct series {
   std::string label;    ///< heddle, ucx, bare, pair; T=4 where thread counts compete
   std::string library;  ///< as in a record; `pair` is heddle too
+  std::string op = {};  ///< as in a record, where it is not that of the case
   int ranks = 2;
   int threads = 1;
   std::vector<double> figures = {};
