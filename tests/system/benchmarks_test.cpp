@@ -122,11 +122,23 @@ TEST(Benchmarks, AConvolutionIsVerifiedAndTimedInItsParts) {
   }
 }
 
+TEST(Benchmarks, LatencyAndOverheadOfGetsFromEveryKindOfMemory) {
+  const std::set<std::string> metrics{"latency_mean", "overhead_mean", "rate_mean"};
+  const benchmark_run shm({"latency-overhead", "--backend", "shm", "--runs", "2", "--duration",
+                           "0.002", "--threads", "1,2"});
+  EXPECT_EQ(shm.values("metric"), metrics);
+  EXPECT_EQ(shm.values("op"), (std::set<std::string>{"get-mapped", "get-unmapped"}));
+  EXPECT_EQ(shm.values("threads"), (std::set<std::string>{"1", "2"}));
+  const benchmark_run tcp(briefly({"latency-overhead", "--backend", "tcp"}));
+  EXPECT_EQ(tcp.values("metric"), metrics);
+  EXPECT_EQ(tcp.values("op"), (std::set<std::string>{"get"}));
+}
+
 TEST(Benchmarks, EndAlsoWithManyMoreThreadsThanCores) {
   const words crowd{"--ranks", "16", "--threads", "4", "--rounds", "1", "--time-ms", "2"};
   for (words command :
        {words{"mt-pingpong"}, words{"mt-rate", "--op", "tag", "--shared-lane"}, words{"background"},
-        words{"gups"}, words{"convolution", "--block", "16"}}) {
+        words{"gups"}, words{"convolution", "--block", "16"}, words{"latency-overhead"}}) {
     command.insert(command.end(), crowd.begin(), crowd.end());
     EXPECT_THAT(benchmark_run(command).values("ranks"), Contains("16"));
   }

@@ -60,6 +60,8 @@ TEST(CommandLine, WrongUseGivesTwoAndSaysWhat) {
       {{HEDDLE, "bench", "gups", "--memory", "lots"}, "--memory"},
       {{HEDDLE, "bench", "convolution", "--threads", "1,2"}, "takes one number"},
       {{HEDDLE, "bench", "convolution", "--block", "4"}, "--block"},
+      {{HEDDLE, "bench", "latency-overhead", "--runs", "2", "--rounds", "2"}, "excludes"},
+      {{HEDDLE, "bench", "latency-overhead", "--duration", "0"}, "--duration"},
       {{HEDDLE, "linktest"}, "Give -n N"},
       {{HEDDLE, "linktest", "-n", "1"}, "from 2 to 4096"},
       {{HEDDLE, "linktest", "-n", "2", "--sizes", "0"}, "not a message size"},

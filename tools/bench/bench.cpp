@@ -7,6 +7,7 @@
 #include "bench/convolution.h"
 #include "bench/gups.h"
 #include "bench/multithreaded.h"
+#include "bench/overhead.h"
 #include "bench/overlap.h"
 #include "bench/run.h"
 #include "bench/table.h"
@@ -145,6 +146,7 @@ void add_bench(CLI::App& app, int& exit_code) {
   bench::add_kind(bench_command, "rate", kind::rate, "Operations per second, many in flight",
                   exit_code);
   bench::add_multithreaded(bench_command, exit_code);
+  bench::add_overhead(bench_command, exit_code);
   bench::add_overlap(bench_command, exit_code);
   bench::add_background(bench_command, exit_code);
   bench::add_convolution(bench_command, exit_code);
