@@ -23,7 +23,8 @@ am and tag, the whole of it for get and fetch-add. Every round measures all
 contenders in turn and the time a cache line needs between the two cores, because
 machines change their speed within seconds. The figures are medians of the rounds;
 their interval is 95 % by order statistics from six rounds on. The p99 of a latency
-is that of single operations.
+is that of single operations. What the other benchmarks measure, and how they differ
+from where they come from, says their own --help.
 
 Examples:
   heddle bench latency --op am --backend shm --compare ucx,bare

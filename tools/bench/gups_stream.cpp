@@ -28,8 +28,8 @@ std::uint64_t gups_stream::starts(std::uint64_t offset) noexcept {
 }
 
 gups_stream gups_plan::stream(int rank, int thread) const noexcept {
-  const auto place = static_cast<std::uint64_t>(rank * threads + thread);
-  return gups_stream(first + place * updates);
+  const int place = rank * threads + thread;
+  return gups_stream(first + static_cast<std::uint64_t>(place) * updates);
 }
 
 int gups_plan::target(int from, std::uint64_t random) const noexcept {
