@@ -185,28 +185,40 @@ std::vector<contender> contenders_for(session& in, team& threads, std::uint64_t 
   return all;
 }
 
+/// Bytes of an edge.
+std::uint64_t halo_bytes(const convolution_options& o) {
+  return static_cast<std::uint64_t>(o.side) * reach * sizeof(double);
+}
+
+std::string title_of(const session& in, const convolution_options& o, const block_grid& grid) {
+  return fmt::format(
+      "convolution over {}, {} ranks, {} thread(s) each, {} x {} blocks of {} x {}, edges of {} B: "
+      "us per step",
+      in.backend(), o.job.ranks, o.job.thread_counts.front(), grid.rows, grid.columns, o.side,
+      o.side, halo_bytes(o));
+}
+
+case_result empty_case(const session& in, const convolution_options& o,
+                       const std::vector<contender>& all) {
+  spec s = o.job.base;
+  s.bytes = halo_bytes(o);
+  return {.what = s,
+          .benchmark = o.job.benchmark,
+          .measure = {"step", "us"},
+          .backend = in.backend(),
+          .contenders = entrants(all),
+          .comparisons = {{0, 1, "heddle", "ratio"}}};
+}
+
 int run_convolution_in_job(const convolution_options& o) {
   session in(o.job);
   team threads(in, o);
-  const auto halo_bytes = static_cast<std::uint64_t>(o.side) * reach * sizeof(double);
-  in.print(
-      fmt::format("convolution over {}, {} ranks, {} thread(s) each, {} x {} blocks of {} x "
-                  "{}, edges of {} B: us per step",
-                  in.backend(), o.job.ranks, o.job.thread_counts.front(), threads.grid().rows,
-                  threads.grid().columns, o.side, o.side, halo_bytes));
+  in.print(title_of(in, o, threads.grid()));
   std::vector<variant> variants{{"overlap", step_order::overlapped},
                                 {"no-overlap", step_order::one_after_the_other}};
   if (!verify(in, threads, variants)) return tools::corrupted;
-  const std::uint64_t steps = steps_of_a_round(in, threads);
-  std::vector<contender> all = contenders_for(in, threads, steps, variants);
-  spec s = o.job.base;
-  s.bytes = halo_bytes;
-  case_result c{.what = s,
-                .benchmark = o.job.benchmark,
-                .measure = {"step", "us"},
-                .backend = in.backend(),
-                .contenders = entrants(all),
-                .comparisons = {{0, 1, "heddle", "ratio"}}};
+  std::vector<contender> all = contenders_for(in, threads, steps_of_a_round(in, threads), variants);
+  case_result c = empty_case(in, o, all);
   in.hold_rounds(all, c);
   in.conclude(c);
   if (in.reports()) report_parts(in, c, variants);

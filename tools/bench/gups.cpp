@@ -190,6 +190,15 @@ bool judge(session& in, const case_result& c, const all_rounds_of& runs, double 
   return good;
 }
 
+case_result empty_case(session& in, const gups_options& o, const std::vector<contender>& all) {
+  return {.what = o.job.base,
+          .benchmark = o.job.benchmark,
+          .op = o.atomic ? "atomic" : "get-put",
+          .measure = {"updates", "GUP/s"},
+          .backend = in.backend(),
+          .contenders = entrants(all)};
+}
+
 int run_gups_in_job(const gups_options& o) {
   session in(o.job);
   const auto table = in.job().symmetric<std::uint64_t>(gups_words(o.memory_bytes));
@@ -198,12 +207,7 @@ int run_gups_in_job(const gups_options& o) {
     runs.push_back(std::make_shared<gups_rounds>(in, o, table, threads));
   }
   std::vector<contender> all = contenders_for(in, runs);
-  case_result c{.what = o.job.base,
-                .benchmark = o.job.benchmark,
-                .op = o.atomic ? "atomic" : "get-put",
-                .measure = {"updates", "GUP/s"},
-                .backend = in.backend(),
-                .contenders = entrants(all)};
+  case_result c = empty_case(in, o, all);
   in.print(fmt::format("gups {} over {}, {} ranks, {} words each: 10^9 updates per second", c.op,
                        c.backend, o.job.ranks, table.size()));
   in.hold_rounds(all, c);
