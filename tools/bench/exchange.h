@@ -39,7 +39,7 @@ struct seat {
   int thread;
   bool crowded;  ///< more threads than cores: give the core away when spinning on memory
 
-  [[nodiscard]] lane& own_lane() const noexcept { return at.lane_of(thread); }
+  [[nodiscard]] lane& own_lane() const noexcept { return at.lane_of(what, thread); }
   [[nodiscard]] mailbox& box() const noexcept { return at.mailbox_of(thread); }
   [[nodiscard]] tag tag_for(purpose p) const noexcept { return tag_of(p, thread); }
 };
@@ -61,6 +61,8 @@ class exchange {
 
 /// Ping-pongs and round trips.
 [[nodiscard]] std::unique_ptr<exchange> make_latency(const seat& s);
+/// Ping-pongs in which both sides only look at a flag of their own. am and tag.
+[[nodiscard]] std::unique_ptr<exchange> make_background(const seat& s);
 /// Many operations in flight one way.
 [[nodiscard]] std::unique_ptr<exchange> make_flood(const seat& s);
 [[nodiscard]] std::unique_ptr<exchange> make_exchange(const seat& s);

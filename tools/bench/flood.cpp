@@ -8,7 +8,7 @@
 namespace heddle::bench {
 namespace {
 
-/// Operations on random slots of the target's table, which takes no part.
+/// Operations on random slots of this thread's part of the target's table, which takes no part.
 class table_flood : public passive_target {
  public:
   explicit table_flood(const seat& s)
@@ -16,8 +16,8 @@ class table_flood : public passive_target {
 
   void initiate(std::uint64_t count, stopwatch&) final {
     const table_layout& layout = seat_.gear.layout();
-    bare::random_slots slots(layout.slots, static_cast<std::uint64_t>(seat_.thread) + 1);
-    const remote_address table = seat_.gear.their_table().at(0);
+    bare::random_slots slots(layout.part, static_cast<std::uint64_t>(seat_.thread) + 1);
+    const remote_address table = seat_.gear.their_table().at(layout.part_of(seat_.thread));
     run(count, [&] { return table + slots.next() * layout.stride; });
     window_.drain();
     require(seat_.own_lane().flush(seat_.at.peer()), "flush");

@@ -19,7 +19,7 @@ std::size_t room_for(std::size_t bytes) {
 
 key exchange_keys(station& at, const key& mine) {
   key theirs;
-  lane& l = at.lane_of(0);
+  lane& l = at.first_lane();
   flag received;
   const status posted = l.try_recv(at.peer(), tag_of(purpose::setup, 0), theirs.bytes, received);
   require(posted, "receive a key");
@@ -52,6 +52,7 @@ table_layout table_layout::for_spec(const spec& s) {
                                      : std::max(bytes, sizeof(std::uint64_t));
   l.stride = (l.stride + 7) / 8 * 8;
   l.slots = std::max(std::bit_ceil(threads), std::bit_floor(table_bytes / l.stride | 1));
+  l.part = std::bit_floor(l.slots / threads);
   return l;
 }
 

@@ -30,7 +30,12 @@ class buffer {
 struct table_layout {
   std::size_t stride = 0;  ///< bytes from one slot to the next
   std::size_t slots = 0;   ///< a power of two, at least one per thread
+  std::size_t part = 0;    ///< of these for each thread, a power of two
   [[nodiscard]] std::size_t control() const noexcept { return stride * slots; }
+  /// The first byte of a thread's part.
+  [[nodiscard]] std::size_t part_of(int thread) const noexcept {
+    return static_cast<std::size_t>(thread) * part * stride;
+  }
 
   /// A table of 1 MiB, or larger when the messages are.
   [[nodiscard]] static table_layout for_spec(const spec& s);

@@ -1,5 +1,6 @@
 // overlap.h - how much of a large message's transfer hides behind computing, on either side.
 #pragma once
+#include <CLI/CLI.hpp>
 #include <map>
 #include <string>
 #include <vector>
@@ -13,7 +14,7 @@ enum class computing { sender, receiver, both };
 [[nodiscard]] const std::map<std::string, computing>& computing_names();
 
 struct overlap_options {
-  options job;  ///< sizes, backend, ranks (2), rounds, time of a round, binding, json_file
+  options job;
   double compute_us = 100;
   computing who = computing::both;
 };
@@ -26,7 +27,7 @@ struct side_times {
   double total = 0;
 };
 
-/// Inside a job of two ranks; rank 0 prints and writes. Collective. Throws std::exception.
-void run_overlap_in_job(const overlap_options& o);
+/// Adds the command `overlap`.
+void add_overlap(CLI::App& bench, int& code);
 
 }  // namespace heddle::bench

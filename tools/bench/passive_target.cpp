@@ -41,6 +41,7 @@ void passive_target::respond(std::uint64_t) {
 }
 
 std::unique_ptr<exchange> make_exchange(const seat& s) {
+  if (s.what.background) return make_background(s);
   return s.what.what == kind::latency ? make_latency(s) : make_flood(s);
 }
 

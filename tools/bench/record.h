@@ -11,16 +11,16 @@ namespace heddle::bench {
 
 /// The names of the fields in the file are the names here.
 struct record {
-  std::string benchmark;  ///< latency, bandwidth or rate
-  std::string op;         ///< put, get, fetch-add, am, tag ...
+  std::string benchmark;  ///< the command: latency, mt-rate, gups ...
+  std::string op;         ///< put, get, fetch-add, am, tag; sender, overlap, get-mapped ...
   std::string backend;    ///< shm, tcp ...
   std::string library;    ///< heddle, ucx, bare; "heddle/ucx" for a ratio of medians
   int ranks = 2;
   int threads = 1;
   std::uint64_t bytes = 8;
-  std::string metric;  ///< what the number is: one-way, round-trip, rate, bandwidth, ratio ...
+  std::string metric;  ///< what the number is: one-way, rate, ratio, scaling ...
   std::string unit;
-  double median = 0;  ///< of the rounds
+  double median = 0;  ///< of the rounds; where `metric` ends in _mean, the mean of the runs
   double p99 = 0;     ///< latency: of single operations, where known; otherwise of the rounds
   double ci95_low = 0;
   double ci95_high = 0;

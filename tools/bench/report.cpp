@@ -2,6 +2,9 @@
 #include "bench/report.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 namespace heddle::bench {
 namespace {
@@ -10,7 +13,8 @@ namespace {
 std::string digits(double value) {
   if (value >= 1000) return fmt::format("{:.0f}", value);
   if (value >= 100) return fmt::format("{:.1f}", value);
-  return value >= 1 ? fmt::format("{:.2f}", value) : fmt::format("{:.4f}", value);
+  if (value >= 1) return fmt::format("{:.2f}", value);
+  return value >= 0.01 ? fmt::format("{:.4f}", value) : fmt::format("{:.6f}", value);
 }
 
 summary statistics_of(const series& s) {
@@ -19,36 +23,37 @@ summary statistics_of(const series& s) {
   return result;
 }
 
-double ratio(const case_result& c, const series& rival) {
-  return median(c.contenders.front().figures) / median(rival.figures);
+double ratio(const case_result& c, const comparison& between) {
+  return median(c.contenders[between.of].figures) / median(c.contenders[between.to].figures);
 }
 
 record record_of(const case_result& c, const series& s) {
-  const metric m = metric_of(c.what);
-  record r{.benchmark = name_of(c.what.what),
-           .op = name_of(c.what.op),
+  record r{.benchmark = c.benchmark,
+           .op = s.op.empty() ? c.op : s.op,
            .backend = c.backend,
            .library = s.library,
            .ranks = s.ranks,
-           .threads = c.what.threads,
+           .threads = s.threads,
            .bytes = c.what.bytes,
-           .metric = m.name,
-           .unit = m.unit};
+           .metric = c.measure.name,
+           .unit = c.measure.unit};
   set_statistics(r, statistics_of(s));
   return r;
 }
 
-record ratio_record(const case_result& c, const series& rival) {
-  record r = record_of(c, c.contenders.front());
-  r.library = fmt::format("heddle/{}", rival.label);
-  r.metric = "ratio";
+record ratio_record(const case_result& c, const comparison& between) {
+  const series& of = c.contenders[between.of];
+  const series& to = c.contenders[between.to];
+  record r = record_of(c, of);
+  r.library = between.library;
+  r.metric = between.metric;
   r.unit = "times";
   std::vector<double> by_round;
-  for (std::size_t i = 0; i < rival.figures.size(); ++i) {
-    by_round.push_back(c.contenders.front().figures[i] / rival.figures[i]);
+  for (std::size_t i = 0; i < of.figures.size(); ++i) {
+    by_round.push_back(of.figures[i] / to.figures[i]);
   }
   set_statistics(r, summarize(by_round));
-  r.median = ratio(c, rival);
+  r.median = ratio(c, between);
   return r;
 }
 
@@ -65,23 +70,46 @@ record cache_line_record(const case_result& c) {
   return r;
 }
 
+/// ", 2 threads each on 1 lane"; nothing for one thread.
+std::string threads_and_lanes(const case_result& c) {
+  std::vector<int> counts;
+  for (const series& one : c.contenders) {
+    const bool known = std::find(counts.begin(), counts.end(), one.threads) != counts.end();
+    if (one.library == "heddle" && !known) counts.push_back(one.threads);
+  }
+  if (counts == std::vector<int>{1}) return {};
+  const std::string lanes =
+      c.what.lanes == 0 ? ", a lane per thread" : fmt::format(" on {} lane(s)", c.what.lanes);
+  return fmt::format(", {} threads each{}", fmt::join(counts, " or "), lanes);
+}
+
 }  // namespace
+
+std::vector<comparison> usual_comparisons(const std::vector<series>& contenders) {
+  std::vector<comparison> all;
+  for (std::size_t i = 1; i < contenders.size(); ++i) {
+    const series& s = contenders[i];
+    if (s.threads == contenders.front().threads) {
+      all.push_back({0, i, fmt::format("heddle/{}", s.label), "ratio"});
+    } else {
+      all.push_back({i, 0, s.library, "scaling"});
+    }
+  }
+  return all;
+}
 
 std::string title(const case_result& c) {
   const spec& s = c.what;
-  std::string text = fmt::format("{} {} {} B over {}, {} ranks", name_of(s.what), name_of(s.op),
-                                 s.bytes, c.backend, c.contenders.front().ranks);
-  if (s.threads > 1) {
-    text += fmt::format(", {} threads each{}", s.threads, s.shared_lane ? " on one lane" : "");
-  }
+  const int ranks = c.contenders.front().ranks;
+  std::string text = fmt::format("{} {} {} B over {}, {} ranks{}", c.benchmark, c.op, s.bytes,
+                                 c.backend, ranks, threads_and_lanes(c));
   if (s.what != kind::latency) text += fmt::format(", {} in flight", s.window);
   if (s.what == kind::bandwidth) {
     text += s.buffers == buffer_kind::exposed ? ", exposed buffers" : ", plain buffers";
   }
   if (s.target == target_mode::computing) text += ", target computing";
-  const metric m = metric_of(s);
-  return text + fmt::format(": {} in {}{}", m.name, m.unit,
-                            c.contenders.front().ranks > 2 ? " per initiating rank" : "");
+  return text + fmt::format(": {} in {}{}", c.measure.name, c.measure.unit,
+                            ranks > 2 ? " per initiating rank" : "");
 }
 
 std::string round_heading(const case_result& c) {
@@ -105,20 +133,31 @@ std::string summary_table(const case_result& c) {
     text += fmt::format("{:<8}{:>12}{:>12}{:>12}{:>12}{:>24}\n", s.label, digits(of.median),
                         digits(of.p99), digits(of.minimum), digits(of.maximum), ci);
   }
-  for (std::size_t i = 1; i < c.contenders.size(); ++i) {
-    text += fmt::format("{:<20}{:>12}\n", fmt::format("heddle / {}", c.contenders[i].label),
-                        digits(ratio(c, c.contenders[i])));
+  for (const comparison& between : c.comparisons) {
+    const std::string name =
+        fmt::format("{} / {}", c.contenders[between.of].label, c.contenders[between.to].label);
+    text += fmt::format("{:<20}{:>12}\n", name, digits(ratio(c, between)));
   }
   return text;
+}
+
+case_result aggregate_bandwidth(const case_result& latencies) {
+  case_result c = latencies;
+  c.what.what = kind::bandwidth;
+  c.measure = metric_of(c.what);
+  c.cache_line_ns.clear();
+  for (series& s : c.contenders) {
+    s.stamps.clear();
+    for (double& value : s.figures) value = s.threads * figure(c.what, value * 1e-6);
+  }
+  return c;
 }
 
 std::vector<record> records_of(const case_result& c) {
   std::vector<record> records;
   for (const series& s : c.contenders) records.push_back(record_of(c, s));
-  for (std::size_t i = 1; i < c.contenders.size(); ++i) {
-    records.push_back(ratio_record(c, c.contenders[i]));
-  }
-  records.push_back(cache_line_record(c));
+  for (const comparison& between : c.comparisons) records.push_back(ratio_record(c, between));
+  if (!c.cache_line_ns.empty()) records.push_back(cache_line_record(c));
   return records;
 }
 

@@ -10,16 +10,17 @@ namespace {
 using testing::HasSubstr;
 
 case_result example() {
-  return {.what = {.what = kind::latency, .op = operation::am},
-          .backend = "shm",
-          .contenders = {{.label = "heddle",
-                          .library = "heddle",
-                          .ranks = 4,
-                          .figures = {2, 4, 3},
-                          .stamps = {1, 1, 9}},
-                         {.label = "ucx", .library = "ucx", .figures = {4, 6, 8}},
-                         {.label = "pair", .library = "heddle", .figures = {1, 1, 1}}},
-          .cache_line_ns = {60, 62, 250}};
+  case_result c{.what = {.what = kind::latency, .op = operation::am},
+                .backend = "shm",
+                .contenders = {{.label = "heddle",
+                                .library = "heddle",
+                                .ranks = 4,
+                                .figures = {2, 4, 3},
+                                .stamps = {1, 1, 9}},
+                               {.label = "ucx", .library = "ucx", .figures = {4, 6, 8}},
+                               {.label = "pair", .library = "heddle", .figures = {1, 1, 1}}},
+                .cache_line_ns = {60, 62, 250}};
+  return c;
 }
 
 TEST(Report, HasARecordForEveryContenderAndRatioAndTheCacheLine) {
@@ -62,8 +63,33 @@ TEST(Report, SaysWhatIsMeasured) {
   EXPECT_THAT(title(c), HasSubstr("latency am 8 B over shm, 4 ranks"));
   c.what.target = target_mode::computing;
   EXPECT_THAT(title(c), HasSubstr("target computing"));
-  c.what = {.what = kind::bandwidth, .threads = 2, .shared_lane = true};
-  EXPECT_THAT(title(c), HasSubstr("2 threads each on one lane, 64 in flight, plain buffers"));
+  c.what = {.what = kind::bandwidth, .lanes = 1};
+  for (series& s : c.contenders) s.threads = 2;
+  EXPECT_THAT(title(c), HasSubstr("2 threads each on 1 lane(s), 64 in flight, plain buffers"));
+}
+
+TEST(Report, ComparesThreadCountsWithTheFirst) {
+  case_result c = example();
+  c.contenders = {{.label = "T=1", .library = "heddle", .threads = 1, .figures = {2, 2, 2}},
+                  {.label = "T=4", .library = "heddle", .threads = 4, .figures = {6, 6, 8}}};
+  c.comparisons = usual_comparisons(c.contenders);
+  EXPECT_THAT(summary_table(c), HasSubstr("T=4 / T=1"));
+  const record r = records_of(c)[2];
+  EXPECT_EQ(r.metric, "scaling");
+  EXPECT_EQ(r.library, "heddle");
+  EXPECT_EQ(r.threads, 4);
+  EXPECT_DOUBLE_EQ(r.median, 3);
+}
+
+TEST(Report, GivesTheBandwidthOfAllThreadsOfAPingPong) {
+  case_result c = example();
+  c.what.bytes = 1000;
+  c.contenders = {{.label = "T=4", .library = "heddle", .threads = 4, .figures = {2, 2, 2}}};
+  c.comparisons = {};
+  const std::vector<record> records = records_of(aggregate_bandwidth(c));
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(records[0].metric, "bandwidth");
+  EXPECT_DOUBLE_EQ(records[0].median, 2);
 }
 
 TEST(Report, ShowsRatiosUnderTheStatistics) {

@@ -1,44 +1,18 @@
 // round.cpp - the threads of a round: agreeing on counts with the partner, starting together.
 #include "bench/round.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <barrier>
-#include <cstdlib>
-#include <thread>
+
+#include "bench/threads.h"
 
 namespace heddle::bench {
 namespace {
-
-using clock = std::chrono::steady_clock;
 
 /// One run's beginning and end at one thread.
 struct lap_times {
   clock::time_point start, end;
 };
-
-/// Runs `work(thread)` on every thread; thread 0 is the caller. A failure ends the rank, because
-/// the other threads and the partner would wait for ever; the launcher then ends the job.
-template <class F>
-void on_threads(int threads, F&& work) {
-  const auto guarded = [&work](int t) {
-    try {
-      work(t);
-    } catch (const std::exception& why) {
-      fmt::print(stderr, "heddle bench: {}\n", why.what());
-      std::fflush(stderr);
-      std::_Exit(1);
-    }
-  };
-  std::vector<std::jthread> others;
-  for (int t = 1; t < threads; ++t) others.emplace_back(guarded, t);
-  guarded(0);
-}
-
-double seconds_between(clock::time_point from, clock::time_point to) {
-  return std::chrono::duration<double>(to - from).count();
-}
 
 double elapsed(const std::vector<lap_times>& laps) {
   const auto by_start = [](const auto& a, const auto& b) { return a.start < b.start; };
@@ -62,8 +36,8 @@ double seconds_per_op(const spec& s, const std::vector<lap_times>& laps, std::ui
 
 /// Tells the partner's thread how many operations come (0: the round is over) and, unless none,
 /// waits until it is ready.
-void announce(station& at, int thread, const std::uint64_t& count) {
-  lane& l = at.lane_of(thread);
+void announce(station& at, const spec& s, int thread, const std::uint64_t& count) {
+  lane& l = at.lane_of(s, thread);
   const auto bytes = std::as_bytes(std::span(&count, 1));
   require(l.send(at.peer(), tag_of(purpose::count, thread), bytes), "announce a run");
   if (count == 0) return;
@@ -71,10 +45,10 @@ void announce(station& at, int thread, const std::uint64_t& count) {
 }
 
 /// The other end of announce, up to being ready.
-std::uint64_t await_announcement(station& at, int thread) {
+std::uint64_t await_announcement(station& at, const spec& s, int thread) {
   std::uint64_t count = 0;
   const auto bytes = std::as_writable_bytes(std::span(&count, 1));
-  require(at.lane_of(thread).recv(at.peer(), tag_of(purpose::count, thread), bytes).code,
+  require(at.lane_of(s, thread).recv(at.peer(), tag_of(purpose::count, thread), bytes).code,
           "wait for a run");
   return count;
 }
@@ -106,7 +80,7 @@ round_result rounds::initiate() {
   on_threads(spec_.threads, [&](int t) {
     exchange& mine = *exchanges_[static_cast<std::size_t>(t)];
     while (const std::uint64_t count = pacer_.count()) {
-      announce(at_, t, count);
+      announce(at_, spec_, t, count);
       stopwatch watch(pacer_.stamped() && t == 0 ? &stamps : nullptr);
       together.arrive_and_wait();
       lap_times& lap = laps[static_cast<std::size_t>(t)];
@@ -116,7 +90,7 @@ round_result rounds::initiate() {
       mine.conclude();
       run_ended.arrive_and_wait();
     }
-    announce(at_, t, 0);
+    announce(at_, spec_, t, 0);
   });
   for (double& seconds : stamps) seconds *= share_of_trip(spec_);
   return {pacer_.result(), std::move(stamps)};
@@ -125,9 +99,9 @@ round_result rounds::initiate() {
 void rounds::respond() {
   on_threads(spec_.threads, [&](int t) {
     exchange& mine = *exchanges_[static_cast<std::size_t>(t)];
-    while (const std::uint64_t count = await_announcement(at_, t)) {
+    while (const std::uint64_t count = await_announcement(at_, spec_, t)) {
       mine.prepare();
-      require(at_.lane_of(t).send(at_.peer(), tag_of(purpose::ready, t), {}), "be ready");
+      require(at_.lane_of(spec_, t).send(at_.peer(), tag_of(purpose::ready, t), {}), "be ready");
       mine.respond(count);
     }
   });

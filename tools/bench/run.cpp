@@ -4,50 +4,24 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <stdexcept>
 
 #include "bench/bare_limit.h"
-#include "bench/record.h"
-#include "bench/report.h"
-#include "bench/result_file.h"
 #include "bench/round.h"
+#include "bench/session.h"
 #include "bench/ucx_runner.h"
 #include "exit_status.h"
-#include "parts/bare.h"
 
 namespace heddle::bench {
 namespace {
-
-using namespace std::chrono_literals;
-
-/// Somebody who is measured in turn. `round` is called on every rank; rank 0's answer counts.
-struct contender {
-  series results;
-  std::function<round_result()> round;
-};
-
-/// What stays the same for all sizes.
-struct context {
-  const options& o;
-  station& at;
-  std::vector<int> cores;  // that the job may use
-  std::string backend;
-
-  [[nodiscard]] bool reports() const { return at.self() == 0; }
-  [[nodiscard]] bare::core_pair pair() const {
-    if (!o.bind_cores) return {};
-    return {cores.front(), cores[1 % cores.size()]};
-  }
-};
 
 /// One round of the first `ranks` ranks: rank 0 learns the mean over the pairs, and its own stamps.
 round_result heddle_round(station& at, rounds& own, int ranks) {
   if (at.self() >= ranks) return {};
   round_result mine = own.next();
-  lane& l = at.lane_of(0);
+  lane& l = at.first_lane();
   const tag result = tag_of(purpose::result, 0);
   double& seconds = mine.seconds_per_op;
   if (at.self() != 0 && at.initiates()) {
@@ -64,31 +38,36 @@ round_result heddle_round(station& at, rounds& own, int ranks) {
   return mine;
 }
 
-contender heddle_contender(const context& c, const spec& s, const char* label, int ranks) {
-  const bool crowded =
-      static_cast<std::size_t>(ranks) * static_cast<std::size_t>(s.threads) > c.cores.size();
-  auto own = std::make_shared<rounds>(c.at, s, crowded);
-  return {{.label = label, .library = "heddle", .ranks = ranks},
-          [&at = c.at, own, ranks] { return heddle_round(at, *own, ranks); }};
-}
-
-/// `seconds` runs on rank 0 only, while the others sleep.
-contender outside_contender(const context& c, const char* label, std::function<double()> seconds) {
-  return {{.label = label, .library = label},
-          [reports = c.reports(), seconds = std::move(seconds)]() -> round_result {
-            return reports ? round_result{.seconds_per_op = seconds(), .stamps = {}}
-                           : round_result{};
+contender heddle_contender(session& in, const spec& s, const std::string& label, int ranks) {
+  auto own = std::make_shared<rounds>(in.at(), s, in.crowded(ranks, s.threads));
+  return {{.label = label, .library = "heddle", .ranks = ranks, .threads = s.threads},
+          [&in, own, s, ranks] {
+            in.bind(s.threads);
+            const round_result r = heddle_round(in.at(), *own, ranks);
+            round_figure f{.figure = figure(s, r.seconds_per_op)};
+            for (const double seconds : r.stamps) f.stamps.push_back(figure(s, seconds));
+            return f;
           }};
 }
 
-contender ucx_contender(const context& c, const spec& s) {
-  const ucx_run first{.test = c.o.ucx_test.empty() ? ucx_test_for(s.what, s.op) : c.o.ucx_test,
-                      .backend = c.backend,
+/// `seconds` runs on rank 0 only, while the others sleep.
+contender outside_contender(const session& in, const spec& s, const char* label,
+                            std::function<double()> seconds) {
+  return {{.label = label, .library = label},
+          [reports = in.reports(), s, seconds = std::move(seconds)]() -> round_figure {
+            return reports ? round_figure{.figure = figure(s, seconds())} : round_figure{};
+          }};
+}
+
+contender ucx_contender(const session& in, const spec& s) {
+  const std::string& test = in.what().ucx_test;
+  const ucx_run first{.test = test.empty() ? ucx_test_for(s.what, s.op) : test,
+                      .backend = in.backend(),
                       .bytes = s.bytes,
                       .outstanding = s.what == kind::latency ? 1 : s.window,
-                      .cores = c.pair()};
+                      .cores = in.pair()};
   auto runs = std::make_shared<ucx_rounds>(first, s.time);
-  return outside_contender(c, "ucx", [runs] { return runs->next().seconds_per_op; });
+  return outside_contender(in, s, "ucx", [runs] { return runs->next().seconds_per_op; });
 }
 
 std::function<double()> require_limit(const spec& s, const std::string& backend,
@@ -100,56 +79,47 @@ std::function<double()> require_limit(const spec& s, const std::string& backend,
                   name_of(s.op), s.bytes, backend));
 }
 
-contender bare_contender(const context& c, const spec& s) {
-  return outside_contender(c, "bare", require_limit(s, c.backend, c.pair()));
+contender bare_contender(const session& in, const spec& s) {
+  return outside_contender(in, s, "bare", require_limit(s, in.backend(), in.pair()));
 }
 
-std::vector<contender> contenders_for(const context& c, const spec& s) {
-  std::vector<contender> all;
-  all.push_back(heddle_contender(c, s, "heddle", c.o.ranks));
-  for (const rival r : c.o.rivals) {
-    if (r == rival::ucx) all.push_back(ucx_contender(c, s));
-    if (r == rival::bare) all.push_back(bare_contender(c, s));
-    if (r == rival::pair) all.push_back(heddle_contender(c, s, "pair", 2));
+contender rival_contender(session& in, const spec& s, rival r) {
+  switch (r) {
+    case rival::ucx:
+      return ucx_contender(in, s);
+    case rival::bare:
+      return bare_contender(in, s);
+    case rival::pair:
+      break;
   }
+  return heddle_contender(in, s, "pair", 2);
+}
+
+std::vector<contender> contenders_for(session& in, spec s) {
+  const std::vector<int>& counts = in.what().thread_counts;
+  std::vector<contender> all;
+  for (const int threads : counts) {
+    s.threads = threads;
+    const std::string label = counts.size() == 1 ? "heddle" : fmt::format("T={}", threads);
+    all.push_back(heddle_contender(in, s, label, in.what().ranks));
+  }
+  s.threads = counts.front();
+  for (const rival r : in.what().rivals) all.push_back(rival_contender(in, s, r));
   return all;
 }
 
-void print_line(const std::string& line) {
-  fmt::print("{}\n", line);
-  std::fflush(stdout);
-}
-
-/// Adds one round of everybody to `c`; the same order on every rank, a barrier before each.
-void play_round(const context& ctx, std::vector<contender>& all, case_result& c) {
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    ctx.at.job().barrier();
-    const round_result r = all[i].round();
-    if (!ctx.reports()) continue;
-    series& s = c.contenders[i];
-    s.figures.push_back(figure(c.what, r.seconds_per_op));
-    for (const double seconds : r.stamps) s.stamps.push_back(figure(c.what, seconds));
-  }
-  ctx.at.job().barrier();
-  if (!ctx.reports()) return;
-  c.cache_line_ns.push_back(bare::cache_line_one_way(ctx.pair(), 20ms) * 1e9);
-  print_line(round_line(c));
-}
-
-case_result measure_case(const context& ctx, const spec& s) {
-  std::vector<contender> all = contenders_for(ctx, s);
-  case_result c{.what = s, .backend = ctx.backend, .contenders = {}};
-  for (const contender& who : all) c.contenders.push_back(who.results);
-  if (ctx.reports()) print_line(title(c) + '\n' + round_heading(c));
-  for (int round = 0; round < ctx.o.rounds; ++round) play_round(ctx, all, c);
-  if (ctx.reports()) print_line(summary_table(c));
-  ctx.at.job().barrier();  // before the buffers are withdrawn
-  return c;
-}
-
-/// Ties the calling thread, and those it starts from now on, to the cores of a rank.
-void bind_rank(const options& o, const std::vector<int>& allowed, int rank) {
-  if (o.bind_cores) bare::pin_this_thread(cores_of_rank(allowed, rank, o.base.threads));
+void measure_case(session& in, const spec& s) {
+  std::vector<contender> all = contenders_for(in, s);
+  case_result c{.what = s,
+                .benchmark = in.what().benchmark,
+                .backend = in.backend(),
+                .contenders = entrants(all)};
+  in.print(title(c));
+  in.hold_rounds(all, c);
+  in.conclude(c);
+  if (!in.what().aggregate_bandwidth) return;
+  in.print("aggregate bandwidth of a rank in GB/s");
+  in.conclude(aggregate_bandwidth(c));
 }
 
 }  // namespace
@@ -161,7 +131,7 @@ void check_options(const options& o) {
   };
   if (o.ranks % 2 != 0) refuse("--ranks must be even: ranks work in pairs");
   if (has(rival::pair) && o.ranks == 2) refuse("--compare pair needs --ranks above 2");
-  if (has(rival::ucx) && o.base.threads != 1) refuse("--compare ucx measures one thread");
+  if (has(rival::ucx) && most_threads(o) != 1) refuse("--compare ucx measures one thread");
   if (has(rival::ucx)) (void)find_ucx();
   if (o.base.target == target_mode::computing && !is_round_trip(o.base.op)) {
     refuse("--target computing is for --op get and fetch-add: the others need the target's help");
@@ -176,33 +146,15 @@ void check_options(const options& o) {
   }
 }
 
-std::unique_ptr<world> join(const options& o) {
-  if (o.backend != "auto") setenv("HEDDLE_BACKENDS", o.backend.c_str(), 1);
-  const std::vector<int> allowed = bare::allowed_cores();
-  // `heddle run` tells the rank before there is a world, whose own threads are then bound as well.
-  if (const char* const told = std::getenv("HEDDLE_RANK")) bind_rank(o, allowed, std::atoi(told));
-  auto job = std::make_unique<world>();
-  bind_rank(o, allowed, job->rank());
-  return job;
-}
-
 void run_in_job(const options& o) {
   check_options(o);
-  const std::vector<int> allowed = bare::allowed_cores();
-  const std::unique_ptr<world> job = join(o);
-  station at(*job, o);
-  const context ctx{o, at, allowed, job->route(at.peer())};
-  if (ctx.reports()) check_writable(o.json_file, "--json");
-  std::vector<record> records;
+  session in(o);
   for (const std::uint64_t bytes : o.sizes) {
     spec s = o.base;
     s.bytes = bytes;
-    const case_result c = measure_case(ctx, s);
-    if (!ctx.reports()) continue;
-    const std::vector<record> more = records_of(c);
-    records.insert(records.end(), more.begin(), more.end());
+    measure_case(in, s);
   }
-  if (ctx.reports() && !o.json_file.empty()) write_records(o.json_file, records);
+  in.write();
 }
 
 }  // namespace heddle::bench

@@ -1,19 +1,11 @@
 // run.h - a benchmark inside a job: every rank calls this.
 #pragma once
-#include <heddle/world.h>
-
-#include <memory>
-
 #include "bench/spec.h"
 
 namespace heddle::bench {
 
 /// Throws usage_error when these options can not be honoured together, naming which and why.
 void check_options(const options& o);
-
-/// This rank's world, over the backend and on the cores that `o` says. Sets HEDDLE_BACKENDS and the
-/// thread's affinity for the rest of the process. Throws heddle::error.
-[[nodiscard]] std::unique_ptr<world> join(const options& o);
 
 /// Measures every size in alternating rounds; rank 0 prints and writes. Collective over the job.
 /// Throws std::exception; then the launcher must end the job.

@@ -1,6 +1,7 @@
 // spec.cpp - names, units and cores.
 #include "bench/spec.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace heddle::bench {
@@ -60,6 +61,10 @@ bool is_round_trip(operation op) {
   return op == operation::get || op == operation::fetch_add;
 }
 
+int lane_index(const spec& s, int thread) {
+  return s.lanes == 0 || s.lanes >= s.threads ? thread : thread * s.lanes / s.threads;
+}
+
 metric metric_of(const spec& s) {
   switch (s.what) {
     case kind::latency:
@@ -82,6 +87,10 @@ double figure(const spec& s, double seconds) {
       return static_cast<double>(s.bytes) / seconds * 1e-9;
   }
   throw std::logic_error("a kind is missing in figure");
+}
+
+int most_threads(const options& o) {
+  return *std::max_element(o.thread_counts.begin(), o.thread_counts.end());
 }
 
 std::vector<int> cores_of_rank(const std::vector<int>& allowed, int rank, int threads) {

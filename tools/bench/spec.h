@@ -26,21 +26,25 @@ struct spec {
   operation op = operation::am;
   std::uint64_t bytes = 8;
   int threads = 1;
-  bool shared_lane = false;
+  int lanes = 0;    ///< per rank, each shared by neighbouring threads; 0: one per thread
   int window = 64;  ///< operations in flight per thread, in bandwidth and rate
   buffer_kind buffers = buffer_kind::plain;
   target_mode target = target_mode::waiting;
+  bool background = false;              ///< a latency for which nobody polls or waits in Heddle
   std::chrono::milliseconds time{200};  ///< of one round
 };
 
 /// Everything that the command line sets.
 struct options {
+  std::string benchmark;  ///< as in records
   spec base;
   std::vector<std::uint64_t> sizes;
+  std::vector<int> thread_counts{1};  ///< each of them in every round; base.threads is not used
   std::string backend = "auto";
   int ranks = 2;
   int rounds = 5;
   bool bind_cores = true;
+  bool aggregate_bandwidth = false;  ///< of a ping-pong, also the bytes of all its threads
   std::vector<rival> rivals;
   std::string ucx_test;   ///< empty: the one that matches
   std::string json_file;  ///< empty: none
@@ -58,6 +62,9 @@ struct options {
 /// Whether a latency of this operation is a round trip; otherwise it is half of one.
 [[nodiscard]] bool is_round_trip(operation op);
 
+/// Which lane thread `thread` uses.
+[[nodiscard]] int lane_index(const spec& s, int thread);
+
 /// What a figure is and how seconds per operation become one.
 struct metric {
   std::string name, unit;
@@ -65,6 +72,9 @@ struct metric {
 [[nodiscard]] metric metric_of(const spec& s);
 /// `seconds` per operation (latency: already one way where that is meant) in the metric's unit.
 [[nodiscard]] double figure(const spec& s, double seconds);
+
+/// The largest of its thread counts.
+[[nodiscard]] int most_threads(const options& o);
 
 /// Cores of rank `rank`: as many as it has threads, neighbours, going round when they run out.
 [[nodiscard]] std::vector<int> cores_of_rank(const std::vector<int>& allowed, int rank,

@@ -25,6 +25,20 @@ TEST(Spec, NamesEveryOperationAsOnTheCommandLine) {
   for (const auto& [name, k] : kind_names()) EXPECT_EQ(name_of(k), name);
 }
 
+TEST(Spec, LetsNeighbouringThreadsShareALane) {
+  const auto indices = [](int threads, int lanes) {
+    std::vector<int> all;
+    for (int t = 0; t < threads; ++t)
+      all.push_back(lane_index({.threads = threads, .lanes = lanes}, t));
+    return all;
+  };
+  EXPECT_EQ(indices(4, 0), (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(indices(4, 1), (std::vector<int>{0, 0, 0, 0}));
+  EXPECT_EQ(indices(4, 2), (std::vector<int>{0, 0, 1, 1}));
+  EXPECT_EQ(indices(5, 2), (std::vector<int>{0, 0, 0, 1, 1}));
+  EXPECT_EQ(indices(2, 4), (std::vector<int>{0, 1}));
+}
+
 TEST(Cores, AreNeighboursPerRankAndGoRound) {
   const std::vector<int> allowed{2, 3, 6};
   EXPECT_EQ(cores_of_rank(allowed, 0, 1), (std::vector<int>{2}));

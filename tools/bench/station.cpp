@@ -36,8 +36,7 @@ void count_message(void* context, lane&, const call_message&) noexcept {
   count_arrival(*static_cast<mailbox*>(context));
 }
 
-void check_route(const world& job, const std::string& backend) {
-  const rank peer = job.rank() ^ 1;
+void check_route(const world& job, rank peer, const std::string& backend) {
   if (backend != "auto" && job.route(peer) != backend) {
     throw tools::usage_error(
         fmt::format("--backend {} cannot be honoured: rank {} reaches rank {} over {}", backend,
@@ -48,20 +47,22 @@ void check_route(const world& job, const std::string& backend) {
 }  // namespace
 
 station::station(world& job, const options& o)
-    : job_(job), mailboxes_(std::make_unique<mailbox[]>(static_cast<std::size_t>(o.base.threads))) {
+    : job_(job),
+      mailboxes_(std::make_unique<mailbox[]>(static_cast<std::size_t>(most_threads(o)))) {
   if (job.size() != o.ranks) {
     throw tools::usage_error(
         fmt::format("this job has {} ranks, not the {} of --ranks", job.size(), o.ranks));
   }
-  check_route(job, o.backend);
-  for (int t = 0; t < o.base.threads; ++t) {
+  check_route(job, partner(), o.backend);
+  const int threads = most_threads(o);
+  for (int t = 0; t < threads; ++t) {
     mailbox& box = mailbox_of(t);
     box.thread = t;
     job.set_handler(static_cast<handler_id>(ping_handlers + t), answer_ping, &box);
     job.set_handler(static_cast<handler_id>(pong_handlers + t), count_message, &box);
     job.set_handler(static_cast<handler_id>(count_handlers + t), count_message, &box);
   }
-  const int lanes = o.base.shared_lane ? 1 : o.base.threads;
+  const int lanes = o.base.lanes == 0 ? threads : std::min(o.base.lanes, threads);
   for (int n = 0; n < lanes; ++n) lanes_.emplace_back(job, lane_options{.number = n});
   job.barrier();
 }

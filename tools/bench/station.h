@@ -39,10 +39,14 @@ class station {
   [[nodiscard]] world& job() noexcept { return job_; }
   [[nodiscard]] rank self() const noexcept { return self_; }
   [[nodiscard]] rank peer() const noexcept { return self_ ^ 1; }
+  /// As peer; where there is none, because the number of ranks is odd, rank 0.
+  [[nodiscard]] rank partner() const noexcept { return peer() < job_.size() ? peer() : 0; }
   [[nodiscard]] bool initiates() const noexcept { return self_ % 2 == 0; }
-  [[nodiscard]] lane& lane_of(int thread) noexcept {
-    return lanes_.size() == 1 ? lanes_.front() : lanes_[static_cast<std::size_t>(thread)];
+  [[nodiscard]] lane& lane_of(const spec& s, int thread) noexcept {
+    return lanes_[static_cast<std::size_t>(lane_index(s, thread))];
   }
+  /// For what one thread of each rank says to others between the measurements.
+  [[nodiscard]] lane& first_lane() noexcept { return lanes_.front(); }
   [[nodiscard]] mailbox& mailbox_of(int thread) noexcept {
     return mailboxes_[static_cast<std::size_t>(thread)];
   }
@@ -51,7 +55,7 @@ class station {
   world& job_;
   const rank self_ = job_.rank();
   std::unique_ptr<mailbox[]> mailboxes_;
-  std::vector<lane> lanes_;  // one, or one per thread
+  std::vector<lane> lanes_;  // as many as the largest thread count needs
 };
 
 /// Throws std::runtime_error naming `what` and the status when it is a failure.

@@ -1,4 +1,5 @@
-// statistics.h - what a set of samples says: order statistics only, because timings are not normal.
+// statistics.h - what a set of samples says: order statistics, because timings are not normal; and
+// Student's t for the means of long runs, where the field has it.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -32,6 +33,17 @@ struct summary {
 [[nodiscard]] interval median_interval(std::vector<double> samples);
 
 [[nodiscard]] summary summarize(const std::vector<double>& samples);
+
+/// The value that Student's t with `freedom` degrees of freedom (1 or more) does not exceed with
+/// probability `share`, which is above 0.5 and below 1.
+[[nodiscard]] double student_t_quantile(double share, double freedom);
+
+/// A mean and its 95 % interval by Student's t over the samples; of one sample, the sample itself.
+struct mean_estimate {
+  double mean = 0;
+  interval ci95;
+};
+[[nodiscard]] mean_estimate estimate_mean(const std::vector<double>& samples);
 
 /// What share of the shorter one hides behind the other when a transfer and a computation run
 /// together: (alone + computed - together) / min(alone, computed). 1: all of it, 0: nothing, below

@@ -85,5 +85,28 @@ TEST(OverlapRatio, IsTheHiddenShareOfTheShorterOne) {
   EXPECT_DOUBLE_EQ(overlap_ratio(2, 0, 2), 0);
 }
 
+TEST(StudentT, HasTheQuantilesOfTheTables) {
+  EXPECT_NEAR(student_t_quantile(0.975, 1), 12.7062, 1e-4);
+  EXPECT_NEAR(student_t_quantile(0.975, 2), 4.30265, 1e-5);
+  EXPECT_NEAR(student_t_quantile(0.975, 4), 2.77645, 1e-5);
+  EXPECT_NEAR(student_t_quantile(0.975, 31), 2.03951, 1e-5);
+  EXPECT_NEAR(student_t_quantile(0.995, 10), 3.16927, 1e-5);
+  EXPECT_NEAR(student_t_quantile(0.95, 30), 1.69726, 1e-5);
+  EXPECT_NEAR(student_t_quantile(0.975, 1e6), 1.95997, 1e-4);
+}
+
+TEST(EstimateMean, HasTheIntervalOfStudentsT) {
+  const mean_estimate e = estimate_mean({1, 2, 3, 4, 5});
+  EXPECT_DOUBLE_EQ(e.mean, 3);
+  EXPECT_NEAR(e.ci95.low, 3 - 1.96324, 1e-4);
+  EXPECT_NEAR(e.ci95.high, 3 + 1.96324, 1e-4);
+}
+
+TEST(EstimateMean, OfOneSampleIsTheSample) {
+  const mean_estimate e = estimate_mean({7});
+  EXPECT_EQ(e.ci95.low, 7);
+  EXPECT_EQ(e.ci95.high, 7);
+}
+
 }  // namespace
 }  // namespace heddle::bench

@@ -1,0 +1,168 @@
+// benchmarks_test.cpp - every benchmark of `heddle bench` for a very short time: it ends, and its
+// records are there. What they say is not judged: that would be a time.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "system/child.h"
+
+namespace heddle::test {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsSupersetOf;
+using testing::Not;
+
+using words = std::vector<std::string>;
+
+/// What one run of `heddle bench` wrote.
+class benchmark_run {
+ public:
+  explicit benchmark_run(const words& arguments) {
+    const auto file = std::filesystem::path(testing::TempDir()) /
+                      ("heddle-bench-" + std::to_string(getpid()) + ".json");
+    words command{"timeout", "120", HEDDLE, "bench"};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    command.insert(command.end(), {"--json", file.string()});
+    how_ = run(command);
+    EXPECT_EQ(how_.status, 0) << how_.err;
+    std::ifstream in(file);
+    records_ = nlohmann::json::parse(in, nullptr, false);
+    EXPECT_TRUE(records_.is_array());
+    std::filesystem::remove(file);
+  }
+  [[nodiscard]] const std::string& printed() const { return how_.out; }
+  /// The distinct values of one field, numbers as text.
+  [[nodiscard]] std::set<std::string> values(const char* field) const {
+    std::set<std::string> all;
+    for (const auto& r : records_) {
+      all.insert(r.at(field).is_string() ? r.at(field).get<std::string>() : r.at(field).dump());
+    }
+    return all;
+  }
+
+ private:
+  outcome how_;
+  nlohmann::json records_;
+};
+
+/// `arguments` and what makes a run short.
+words briefly(words arguments) {
+  arguments.insert(arguments.end(), {"--rounds", "2", "--time-ms", "2"});
+  return arguments;
+}
+
+TEST(Benchmarks, PingPongsOfSeveralThreadCounts) {
+  for (const char* backend : {"shm", "tcp"}) {
+    const benchmark_run r(briefly({"mt-pingpong", "--threads", "1,2,3", "--lanes", "2", "--sizes",
+                                   "8,4K", "--backend", backend}));
+    EXPECT_THAT(r.values("benchmark"), Contains("mt-pingpong"));
+    EXPECT_THAT(r.values("threads"), IsSupersetOf({"1", "2", "3"}));
+    EXPECT_THAT(r.values("bytes"), IsSupersetOf({"8", "4096"}));
+    EXPECT_THAT(r.values("metric"), IsSupersetOf({"one-way", "bandwidth", "scaling"}));
+    EXPECT_THAT(r.printed(), HasSubstr("T=3 / T=1"));
+  }
+}
+
+TEST(Benchmarks, RatesOfSeveralThreadCounts) {
+  for (const char* op : {"put", "get", "am", "tag"}) {
+    for (const char* lanes : {"--shared-lane", "--lane-per-thread"}) {
+      const benchmark_run r(briefly({"mt-rate", "--op", op, "--threads", "1,2", lanes}));
+      EXPECT_THAT(r.values("op"), Contains(op));
+      EXPECT_THAT(r.values("metric"), IsSupersetOf({"rate", "scaling"}));
+    }
+  }
+}
+
+TEST(Benchmarks, OverlapHasARatioAndItsPartsForEachSide) {
+  for (const char* preset : {"--small", "--rendezvous"}) {
+    const benchmark_run r(briefly({"overlap", preset, "--ranks", "4"}));
+    EXPECT_EQ(r.values("op"), (std::set<std::string>{"receiver", "sender"}));
+    EXPECT_EQ(r.values("metric"), (std::set<std::string>{"alone", "compute", "isend",
+                                                         "overlap_ratio", "total", "wait"}));
+  }
+}
+
+TEST(Benchmarks, ABackgroundPingPongGoesOnWithoutPolls) {
+  for (const char* backend : {"shm", "tcp"}) {
+    for (const char* op : {"am", "tag"}) {
+      const benchmark_run r(
+          briefly({"background", "--op", op, "--backend", backend, "--sizes", "8,128K"}));
+      EXPECT_EQ(r.values("benchmark"), std::set<std::string>{"background"});
+      EXPECT_THAT(r.values("bytes"), IsSupersetOf({"8", "131072"}));
+    }
+  }
+}
+
+TEST(Benchmarks, GupsLosesNoAtomicUpdateAndIsVerified) {
+  for (const char* backend : {"shm", "tcp"}) {
+    for (const char* way : {"--atomic", "--lane-per-thread"}) {
+      const benchmark_run r(briefly({"gups", way, "--backend", backend, "--threads", "1,2",
+                                     "--ranks", "3", "--memory", "4M"}));
+      EXPECT_THAT(r.values("metric"), IsSupersetOf({"updates", "lost_updates"}));
+      EXPECT_THAT(r.printed(), AllOf(HasSubstr("verified"), Not(HasSubstr("FAILED"))));
+    }
+  }
+}
+
+// 12 threads that get and put the same 12 words lose some of each other's updates.
+TEST(Benchmarks, GupsTellsOfLostUpdatesByItsStatus) {
+  words command{"timeout", "60",       HEDDLE, "bench",     "gups", "--backend",
+                "tcp",     "--memory", "64",   "--ranks",   "3",    "--threads",
+                "4",       "--rounds", "10",   "--time-ms", "20"};
+  const auto lossy = run(command);
+  EXPECT_EQ(lossy.status, 3) << lossy.out;
+  EXPECT_THAT(lossy.out, HasSubstr("FAILED"));
+  command.emplace_back("--atomic");
+  const auto exact = run(command);
+  EXPECT_EQ(exact.status, 0) << exact.out;
+  EXPECT_THAT(exact.out, HasSubstr("verified"));
+}
+
+TEST(Benchmarks, AConvolutionIsVerifiedAndTimedInItsParts) {
+  for (const char* backend : {"shm", "tcp"}) {
+    const benchmark_run r(briefly({"convolution", "--backend", backend, "--block", "16"}));
+    EXPECT_EQ(r.values("metric"), (std::set<std::string>{"compute1", "compute2", "isend", "one-way",
+                                                         "ratio", "step", "wait"}));
+    EXPECT_THAT(r.values("op"), IsSupersetOf({"overlap", "no-overlap"}));
+    EXPECT_THAT(r.printed(), AllOf(HasSubstr("verified"), Not(HasSubstr("FAILED"))));
+  }
+}
+
+TEST(Benchmarks, LatencyAndOverheadOfGetsFromEveryKindOfMemory) {
+  const std::set<std::string> metrics{"latency_mean", "overhead_mean", "rate_mean"};
+  const benchmark_run shm({"latency-overhead", "--backend", "shm", "--runs", "2", "--duration",
+                           "0.002", "--threads", "1,2"});
+  EXPECT_EQ(shm.values("metric"), metrics);
+  EXPECT_EQ(shm.values("op"), (std::set<std::string>{"get-mapped", "get-unmapped"}));
+  EXPECT_EQ(shm.values("threads"), (std::set<std::string>{"1", "2"}));
+  const benchmark_run tcp(briefly({"latency-overhead", "--backend", "tcp"}));
+  EXPECT_EQ(tcp.values("metric"), metrics);
+  EXPECT_EQ(tcp.values("op"), (std::set<std::string>{"get"}));
+}
+
+TEST(Benchmarks, EndAlsoWithManyMoreThreadsThanCores) {
+  const std::vector<words> all{{"mt-pingpong", "--threads", "4"},
+                               {"mt-rate", "--op", "tag", "--threads", "4", "--shared-lane"},
+                               {"background", "--threads", "4"},
+                               {"latency-overhead", "--threads", "4"},
+                               {"convolution", "--threads", "4", "--block", "16"},
+                               {"gups", "--threads", "4"},
+                               {"overlap"}};
+  for (const char* backend : {"shm", "tcp"}) {
+    for (words command : all) {
+      command.insert(command.end(), {"--ranks", "16", "--backend", backend});
+      EXPECT_THAT(benchmark_run(briefly(command)).values("ranks"), Contains("16"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace heddle::test

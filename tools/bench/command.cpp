@@ -1,0 +1,91 @@
+// command.cpp - options that several benchmarks have.
+#include "bench/command.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "bench/station.h"
+
+namespace heddle::bench {
+namespace {
+
+/// "4M" becomes "4194304". Returns what is wrong with it; empty: nothing.
+std::string take_size(std::string& text) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 30;
+  const std::string given = text;
+  try {
+    std::uint64_t bytes = 0;
+    if (CLI::AsSizeValue(false)(text).empty() && CLI::detail::lexical_cast(text, bytes) &&
+        bytes <= most)
+      return {};
+  } catch (const CLI::ValidationError&) {  // said below in our words
+  }
+  return fmt::format("'{}' is not a message size; give 0 to 1G, such as 8, 1K or 4M", given);
+}
+
+}  // namespace
+
+CLI::Option* add_sizes(CLI::App& app, std::vector<std::uint64_t>& into, const char* help) {
+  return app.add_option("--sizes", into, help)
+      ->delimiter(',')
+      ->transform(CLI::Validator(take_size, ""));
+}
+
+void add_operation(CLI::App& app, operation& into, const std::vector<operation>& allowed) {
+  std::vector<std::string> names;
+  for (const operation op : allowed) names.push_back(name_of(op));
+  std::sort(names.begin(), names.end());
+  const auto set = [&into](const std::string& name) { into = operation_names().at(name); };
+  app.add_option_function<std::string>("--op", set, "operation")
+      ->check(CLI::IsMember(names))
+      ->default_str(name_of(into));
+}
+
+CLI::Option* add_job(CLI::App& app, options& o) {
+  app.add_option("--backend", o.backend, "wire; an error when the ranks are not connected so")
+      ->check(CLI::IsMember({"auto", "shm", "tcp"}))
+      ->capture_default_str();
+  app.add_option("--ranks", o.ranks, "ranks to launch, or that the job must have")
+      ->check(CLI::Range(2, 1024))
+      ->capture_default_str();
+  const auto bind = [&o](const std::string& how) { o.bind_cores = how == "core"; };
+  app.add_option_function<std::string>(
+         "--bind", bind, "tie each thread of a rank to a core of that rank, or nothing")
+      ->check(CLI::IsMember({"core", "none"}))
+      ->default_str(o.bind_cores ? "core" : "none");
+  const auto time = [&o](int ms) { o.base.time = std::chrono::milliseconds(ms); };
+  app.add_option_function<int>("--time-ms", time, "length of one round of one contender")
+      ->check(CLI::Range(1, 60'000))
+      ->default_str(std::to_string(o.base.time.count()));
+  app.add_option("--json", o.json_file, "write an array of records");
+  return app.add_option("--rounds", o.rounds, "rounds, each of everybody in turn")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+}
+
+void add_thread_counts(CLI::App& app, options& o) {
+  app.add_option("--threads", o.thread_counts,
+                 "threads per rank, such as 4, or 1,2,4: each of them in every round")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Range(1, max_threads))
+      ->capture_default_str();
+}
+
+void add_lanes(CLI::App& app, options& o) {
+  int& lanes = o.base.lanes;
+  CLI::Option* const some =
+      app.add_option("--lanes", lanes,
+                     "lanes per rank, each shared by neighbouring threads (default: a lane for "
+                     "each thread)")
+          ->check(CLI::Range(1, max_threads));
+  CLI::Option* const one = app.add_flag_callback(
+      "--shared-lane", [&lanes] { lanes = 1; }, "one lane for all threads of a rank");
+  CLI::Option* const own = app.add_flag_callback(
+      "--lane-per-thread", [&lanes] { lanes = 0; }, "a lane for each thread, as without any");
+  one->excludes(some);
+  own->excludes(some, one);
+}
+
+}  // namespace heddle::bench

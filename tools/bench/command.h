@@ -1,0 +1,82 @@
+// command.h - what the command lines of the benchmarks share: options, and the way into a job.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "bench/result_file.h"
+#include "bench/run.h"
+#include "bench/spec.h"
+#include "exit_status.h"
+#include "run/launcher.h"
+
+namespace heddle::bench {
+
+template <class E>
+std::vector<std::string> names_in(const std::map<std::string, E>& names) {
+  std::vector<std::string> result;
+  for (const auto& [name, value] : names) result.push_back(name);
+  return result;
+}
+
+/// An option that takes one of `names`.
+template <class E>
+CLI::Option* add_choice(CLI::App& app, const char* name, E& into,
+                        const std::map<std::string, E>& names, const char* help) {
+  const auto set = [&into, &names](const std::string& chosen) { into = names.at(chosen); };
+  return app.add_option_function<std::string>(name, set, help)
+      ->check(CLI::IsMember(names_in(names)));
+}
+
+/// --sizes: a list of 0 to 1G with units. `help` ends in what is the default.
+CLI::Option* add_sizes(CLI::App& app, std::vector<std::uint64_t>& into, const char* help);
+
+/// --op, of those in `allowed`; the default is what `into` is now.
+void add_operation(CLI::App& app, operation& into, const std::vector<operation>& allowed);
+
+/// --backend, --ranks, --bind, --rounds, --time-ms and --json; defaults are what `o` is now.
+/// Returns --rounds.
+CLI::Option* add_job(CLI::App& app, options& o);
+
+/// --threads N, or a list of numbers, each measured in every round.
+void add_thread_counts(CLI::App& app, options& o);
+
+/// --lanes, --shared-lane and --lane-per-thread, which exclude each other.
+void add_lanes(CLI::App& app, options& o);
+
+/// Runs `body` on every rank of the job that this process is in, or starts one of itself. The exit
+/// status, which is what `body` returns if it returns anything.
+template <class F>
+int on_every_rank(const options& o, F&& body) {
+  if (!tools::inside_job()) {
+    check_writable(o.json_file, "--json");
+    tools::launch_options job;
+    job.ranks = o.ranks;
+    job.ranks_explain = true;
+    return tools::launch_self(job);
+  }
+  try {
+    if constexpr (std::is_void_v<decltype(body())>) {
+      body();
+    } else {
+      return body();
+    }
+  } catch (const std::bad_alloc&) {
+    throw std::runtime_error(
+        "not enough memory for these messages; give smaller --sizes, or --window");
+  }
+  return tools::success;
+}
+
+/// Runs the alternating rounds that `o` describes on every rank. Throws usage_error.
+inline int measure(const options& o) {
+  check_options(o);
+  return on_every_rank(o, [&] { run_in_job(o); });
+}
+
+}  // namespace heddle::bench

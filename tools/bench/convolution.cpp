@@ -1,0 +1,256 @@
+// convolution.cpp - both orders in turn, their parts, and the comparison with one thread's result.
+#include "bench/convolution.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "bench/command.h"
+#include "bench/convolution_worker.h"
+#include "bench/session.h"
+#include "bench/threads.h"
+
+namespace heddle::bench {
+namespace {
+
+constexpr const char* details =
+    R"(A matrix is cut into one block per thread, as many of them in a row as in a column
+where that is possible. Every step applies a kernel of 5 x 5 to the whole matrix, so
+that each block needs a frontier two items wide from up to eight neighbours. A step
+that overlaps: compute1 (the own frontier), isend (receives and sends posted),
+compute2 (the interior), wait (until the neighbours' frontiers are there). Without:
+both computations, then communication. Times are per step and mean over the threads,
+the total is that of the slowest thread. Edges between threads of one rank are
+messages as well. Before measuring, some steps of either kind are compared with the
+same matrix computed by one thread; a difference ends in status 3.
+
+The source (Trahay, Denis, Aumage and Namyst, section 4.3) gives neither sizes nor
+grid; 2 ranks with 2 threads each, and 2 with 8, are its two cases.)";
+
+struct convolution_options {
+  options job;
+  int side = 128;  // a step takes about as long as the source's
+};
+
+constexpr std::uint64_t verified_steps = 10;
+constexpr double tolerated_difference = 1e-9;
+
+/// The threads of this rank.
+class team {
+ public:
+  team(session& in, const convolution_options& o) : in_(in), side_(o.side), spec_(o.job.base) {
+    spec_.threads = o.job.thread_counts.front();
+    for (int t = 0; t < spec_.threads; ++t) {
+      workers_.push_back(std::make_unique<convolution_worker>(in.at(), spec_, o.side, t));
+    }
+  }
+  [[nodiscard]] const block_grid& grid() const { return workers_.front()->grid(); }
+
+  /// Mean times of a step, in seconds, on rank 0.
+  step_times run(std::uint64_t steps, step_order order) {
+    std::vector<step_times> mine(workers_.size());
+    in_.job().barrier();
+    on_threads(spec_.threads, [&](int t) {
+      const auto i = static_cast<std::size_t>(t);
+      mine[i] = workers_[i]->run(steps, order);
+    });
+    return mean_of(collect(in_, std::span<const step_times>(mine)), steps);
+  }
+
+  /// How far at most the blocks are from what one thread computes; on rank 0.
+  double difference(step_order order) {
+    for (const auto& w : workers_) w->reset();
+    (void)run(verified_steps, order);
+    const auto items = static_cast<std::size_t>(side_) * static_cast<std::size_t>(side_);
+    std::vector<double> mine(workers_.size() * items);
+    for (std::size_t t = 0; t < workers_.size(); ++t) {
+      workers_[t]->copy_to(std::span(mine).subspan(t * items, items));
+    }
+    const std::vector<double> all = collect(in_, std::span<const double>(mine));
+    return in_.reports() ? largest_difference(all) : 0;
+  }
+
+ private:
+  static step_times mean_of(const std::vector<step_times>& all, std::uint64_t steps) {
+    step_times mean;
+    const double share = 1 / (static_cast<double>(all.size()) * static_cast<double>(steps));
+    for (const step_times& t : all) {
+      mean.compute1 += t.compute1 * share;
+      mean.isend += t.isend * share;
+      mean.compute2 += t.compute2 * share;
+      mean.wait += t.wait * share;
+      mean.total = std::max(mean.total, t.total / static_cast<double>(steps));
+    }
+    return mean;
+  }
+  /// `all`: block after block, each row by row.
+  [[nodiscard]] double largest_difference(const std::vector<double>& all) const {
+    const block_grid& g = grid();
+    const int rows = g.rows * side_, columns = g.columns * side_;
+    const block whole = convolve_alone(rows, columns, static_cast<int>(verified_steps));
+    double largest = 0;
+    std::size_t i = 0;
+    for (int b = 0; b < g.rows * g.columns; ++b) {
+      const int row = b / g.columns * side_, column = b % g.columns * side_;
+      for (int r = 0; r < side_; ++r) {
+        for (int c = 0; c < side_; ++c) {
+          largest = std::max(largest, std::abs(all[i++] - whole.at(row + r, column + c)));
+        }
+      }
+    }
+    return largest;
+  }
+
+  session& in_;
+  int side_;
+  spec spec_;
+  std::vector<std::unique_ptr<convolution_worker>> workers_;
+};
+
+/// One of the two orders, over the rounds.
+struct variant {
+  const char* name;
+  step_order order;
+  std::vector<step_times> rounds = {};  // on rank 0
+};
+
+/// The same number on every rank, so that a round lasts about as long as asked.
+std::uint64_t steps_of_a_round(session& in, team& threads) {
+  constexpr std::uint64_t tried = 5;
+  const double each = agree(in, threads.run(tried, step_order::one_after_the_other).total);
+  const double time = std::chrono::duration<double>(in.what().base.time).count();
+  return static_cast<std::uint64_t>(std::clamp(time / std::max(each, 1e-9), 4.0, 1e6));
+}
+
+std::vector<double> parts(const variant& v, double step_times::*field) {
+  std::vector<double> us;
+  for (const step_times& t : v.rounds) us.push_back(t.*field * 1e6);
+  return us;
+}
+
+struct part {
+  const char* name;
+  double step_times::*field;
+};
+constexpr part all_parts[]{{"compute1", &step_times::compute1},
+                           {"isend", &step_times::isend},
+                           {"compute2", &step_times::compute2},
+                           {"wait", &step_times::wait}};
+
+void report_parts(session& in, const case_result& c, const std::vector<variant>& variants) {
+  std::string text = fmt::format("{:<12}", "us per step");
+  for (const part& p : all_parts) text += fmt::format("{:>12}", p.name);
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    text += fmt::format("\n{:<12}", variants[i].name);
+    for (const part& p : all_parts) {
+      const summary s = summarize(parts(variants[i], p.field));
+      text += fmt::format("{:>12.1f}", s.median);
+      record r = records_of(c)[i];
+      r.metric = p.name;
+      set_statistics(r, s);
+      in.keep({r});
+    }
+  }
+  in.print(text);
+}
+
+/// Whether both orders give what one thread computes. The same answer on every rank.
+bool verify(session& in, team& threads, const std::vector<variant>& variants) {
+  bool good = true;
+  for (const variant& v : variants) {
+    const double difference = threads.difference(v.order);
+    const bool fine = difference <= tolerated_difference;
+    good = good && fine;
+    in.print(fmt::format("{}: {} steps differ by at most {:.1e} from one thread's: {}", v.name,
+                         verified_steps, difference, fine ? "verified" : "FAILED"));
+  }
+  return agree(in, good);
+}
+
+std::vector<contender> contenders_for(session& in, team& threads, std::uint64_t steps,
+                                      std::vector<variant>& variants) {
+  std::vector<contender> all;
+  for (variant& v : variants) {
+    all.push_back({{.label = v.name,
+                    .library = "heddle",
+                    .op = v.name,
+                    .ranks = in.what().ranks,
+                    .threads = in.what().thread_counts.front()},
+                   [&in, &threads, &v, steps] {
+                     const step_times t = threads.run(steps, v.order);
+                     if (in.reports()) v.rounds.push_back(t);
+                     return round_figure{.figure = t.total * 1e6};
+                   }});
+  }
+  return all;
+}
+
+/// Bytes of an edge.
+std::uint64_t halo_bytes(const convolution_options& o) {
+  return static_cast<std::uint64_t>(o.side) * reach * sizeof(double);
+}
+
+std::string title_of(const session& in, const convolution_options& o, const block_grid& grid) {
+  return fmt::format(
+      "convolution over {}, {} ranks, {} thread(s) each, {} x {} blocks of {} x {}, edges of {} B: "
+      "us per step",
+      in.backend(), o.job.ranks, o.job.thread_counts.front(), grid.rows, grid.columns, o.side,
+      o.side, halo_bytes(o));
+}
+
+case_result empty_case(const session& in, const convolution_options& o,
+                       const std::vector<contender>& all) {
+  spec s = o.job.base;
+  s.bytes = halo_bytes(o);
+  return {.what = s,
+          .benchmark = o.job.benchmark,
+          .measure = {"step", "us"},
+          .backend = in.backend(),
+          .contenders = entrants(all),
+          .comparisons = {{0, 1, "heddle", "ratio"}}};
+}
+
+int run_convolution_in_job(const convolution_options& o) {
+  session in(o.job);
+  team threads(in, o);
+  in.print(title_of(in, o, threads.grid()));
+  std::vector<variant> variants{{"overlap", step_order::overlapped},
+                                {"no-overlap", step_order::one_after_the_other}};
+  if (!verify(in, threads, variants)) return tools::corrupted;
+  std::vector<contender> all = contenders_for(in, threads, steps_of_a_round(in, threads), variants);
+  case_result c = empty_case(in, o, all);
+  in.hold_rounds(all, c);
+  in.conclude(c);
+  if (in.reports()) report_parts(in, c, variants);
+  in.write();
+  in.job().barrier();
+  return tools::success;
+}
+
+void check(const convolution_options& o) {
+  if (o.job.thread_counts.size() != 1) {
+    throw tools::usage_error("--threads takes one number here: it cuts the matrix");
+  }
+}
+
+}  // namespace
+
+void add_convolution(CLI::App& bench, int& code) {
+  auto o = std::make_shared<convolution_options>();
+  o->job.benchmark = "convolution";
+  o->job.thread_counts = {2};
+  CLI::App& app = *bench.add_subcommand("convolution", "A stencil with halos, overlapping or not");
+  app.footer(details);
+  app.add_option("--block", o->side, "rows and columns of a block")
+      ->check(CLI::Range(8, 8192))
+      ->capture_default_str();
+  add_job(app, o->job);
+  add_thread_counts(app, o->job);
+  add_lanes(app, o->job);
+  app.callback([o, &code] {
+    check(*o);
+    code = on_every_rank(o->job, [&] { return run_convolution_in_job(*o); });
+  });
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,255 @@
+// gups.cpp - the updates, the rounds and the verdict.
+#include "bench/gups.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "bench/command.h"
+#include "bench/gups_stream.h"
+#include "bench/session.h"
+#include "bench/threads.h"
+#include "bench/window.h"
+
+namespace heddle::bench {
+namespace {
+
+constexpr const char* details =
+    R"(GUPS as in OSB's threaded SHMEMRandomAccess: the next random number names a word
+of another rank's table; get it, xor the number into it, put it back, wait for the
+put, every update. --atomic does the same with one remote xor. The table of a rank
+is --memory halved and rounded down to a power of two. GUP/s is the updates of all
+ranks and threads, by 10^9 and the time of the slowest rank.
+
+Other than the source: each thread has a piece of the sequence of its own (starts);
+there all threads of a process repeat the same one. The target is a remainder, so
+that any number of ranks will do; there it is a shift by a number never set. A round
+makes as many updates as fit into --time-ms, at most 4 per word; --full makes these
+4, as the source does. After every round each rank repeats all xors on its table,
+which must give back what it began with: more than 1 % of the updates lost, or any
+with --atomic, ends in status 3; the source only counts updates.)";
+
+struct gups_options {
+  options job;
+  std::uint64_t memory_bytes = 20'000'000;
+  bool atomic = false;
+  bool full = false;
+};
+
+/// Of the updates of a get-put run as many may be lost, because others come between get and put.
+constexpr double tolerated_losses = 0.01;
+
+/// The first numbers of the sequence, and those at powers of two, have few bits set: most of them
+/// would name word 0. These are the digits of pi.
+constexpr std::uint64_t far_from_the_beginning = 0x243f6a8885a308d3;
+
+/// One thread's updates.
+class updater {
+ public:
+  updater(session& in, const gups_options& o, const symmetric<std::uint64_t>& table, const spec& s,
+          int thread)
+      : lane_(in.at().lane_of(s, thread)), window_(lane_, s.window), o_(o), table_(table) {}
+
+  void run(const gups_plan& plan, int from, int thread) {
+    gups_stream numbers = plan.stream(from, thread);
+    for (std::uint64_t i = 0; i < plan.updates; ++i) {
+      const std::uint64_t random = numbers.next();
+      const auto word = table_.at(plan.target(from, random), plan.index(random));
+      o_.atomic ? exclusive_or(word, random) : get_and_put(word, random);
+    }
+    window_.drain();
+  }
+
+ private:
+  void exclusive_or(remote_ptr<std::uint64_t> word, std::uint64_t random) {
+    window_.post([&](completion c, std::size_t) {
+      return lane_.try_atomic<std::uint64_t>(atomic_op::bit_xor, word, random, nullptr, c);
+    });
+  }
+  /// The window has one slot: each post waits for the end of its operation.
+  void get_and_put(remote_ptr<std::uint64_t> word, std::uint64_t random) {
+    window_.post([&](completion c, std::size_t) { return lane_.try_get(value_, word, c); });
+    value_ ^= random;
+    window_.post([&](completion c, std::size_t) { return lane_.try_put(value_, word, c); });
+  }
+
+  lane& lane_;
+  window window_;
+  const gups_options& o_;
+  const symmetric<std::uint64_t>& table_;
+  std::uint64_t value_ = 0;
+};
+
+/// The rounds with one thread count.
+class gups_rounds {
+ public:
+  gups_rounds(session& in, const gups_options& o, const symmetric<std::uint64_t>& table,
+              int threads)
+      : in_(in), o_(o), table_(table), spec_(o.job.base) {
+    spec_.threads = threads;
+    plan_ = {.ranks = o.job.ranks,
+             .threads = threads,
+             .words = table.size(),
+             .first = far_from_the_beginning};
+    most_ = std::max<std::uint64_t>(4 * plan_.words / static_cast<std::uint64_t>(threads), 1);
+  }
+
+  /// 10^9 updates per second of the whole job; only rank 0's answer counts.
+  round_figure next() {
+    in_.bind(spec_.threads);
+    if (plan_.updates == 0) learn();
+    const double seconds = run();
+    verify();
+    return {.figure = updates_of_all() * 1e-9 / std::max(seconds, 1e-9)};
+  }
+  /// The share of the updates that was lost in each round, on rank 0.
+  [[nodiscard]] const std::vector<double>& losses() const { return losses_; }
+
+ private:
+  [[nodiscard]] double updates_of_all() const {
+    return static_cast<double>(plan_.pieces() * plan_.updates);
+  }
+  /// Longer and longer runs until one shows how many updates fit into a round.
+  void learn() {
+    if (o_.full) {
+      plan_.updates = most_;
+      return;
+    }
+    constexpr double long_enough = 2e-3;
+    double seconds = 0;
+    for (plan_.updates = std::min<std::uint64_t>(16, most_);; plan_.updates *= 4) {
+      seconds = agree(in_, run());
+      if (seconds >= long_enough || plan_.updates * 4 > most_) break;
+    }
+    const double wanted = std::chrono::duration<double>(o_.job.base.time).count();
+    const double fitting = static_cast<double>(plan_.updates) * wanted / std::max(seconds, 1e-9);
+    plan_.updates =
+        static_cast<std::uint64_t>(std::clamp(fitting, 1.0, static_cast<double>(most_)));
+  }
+  /// On fresh tables; on rank 0 the seconds of the slowest rank.
+  double run() {
+    reset_table(table_.local());
+    plan_.first += plan_.pieces() * plan_.updates;
+    in_.job().barrier();
+    const clock::time_point begin = clock::now();
+    on_threads(plan_.threads, [this](int t) {
+      updater(in_, o_, table_, spec_, t).run(plan_, in_.at().self(), t);
+    });
+    const double mine = seconds_between(begin, clock::now());
+    const std::vector<double> all = collect(in_, std::span(&mine, 1));
+    return all.empty() ? 0 : *std::max_element(all.begin(), all.end());
+  }
+  void verify() {
+    in_.job().barrier();
+    const std::uint64_t mine = count_lost(table_.local(), plan_, in_.at().self());
+    const std::vector<std::uint64_t> all = collect(in_, std::span(&mine, 1));
+    if (!in_.reports()) return;
+    const auto lost = std::accumulate(all.begin(), all.end(), std::uint64_t{0});
+    losses_.push_back(static_cast<double>(lost) / updates_of_all());
+  }
+
+  session& in_;
+  const gups_options& o_;
+  const symmetric<std::uint64_t>& table_;
+  spec spec_;
+  gups_plan plan_;
+  std::uint64_t most_ = 1;  // updates of a thread
+  std::vector<double> losses_;
+};
+
+using all_rounds_of = std::vector<std::shared_ptr<gups_rounds>>;
+
+std::vector<contender> contenders_for(session& in, const all_rounds_of& runs) {
+  std::vector<contender> all;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const int threads = in.what().thread_counts[i];
+    all.push_back({{.label = fmt::format("T={}", threads),
+                    .library = "heddle",
+                    .ranks = in.what().ranks,
+                    .threads = threads},
+                   [run = runs[i]] { return run->next(); }});
+  }
+  return all;
+}
+
+/// Prints and keeps the losses; whether they are tolerable.
+bool judge(session& in, const case_result& c, const all_rounds_of& runs, double tolerated) {
+  bool good = true;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const summary losses = summarize(runs[i]->losses());
+    const bool passed = losses.maximum <= tolerated;
+    good = good && passed;
+    in.print(fmt::format("{:<8}lost updates, at most: {:.4f} %, tolerated {} %: {}",
+                         c.contenders[i].label, losses.maximum * 100, tolerated * 100,
+                         passed ? "verified" : "FAILED"));
+    record r = records_of(c)[i];
+    r.metric = "lost_updates";
+    r.unit = "1";
+    set_statistics(r, losses);
+    in.keep({r});
+  }
+  return good;
+}
+
+case_result empty_case(session& in, const gups_options& o, const std::vector<contender>& all) {
+  return {.what = o.job.base,
+          .benchmark = o.job.benchmark,
+          .op = o.atomic ? "atomic" : "get-put",
+          .measure = {"updates", "GUP/s"},
+          .backend = in.backend(),
+          .contenders = entrants(all)};
+}
+
+int run_gups_in_job(const gups_options& o) {
+  session in(o.job);
+  const auto table = in.job().symmetric<std::uint64_t>(gups_words(o.memory_bytes));
+  all_rounds_of runs;
+  for (const int threads : o.job.thread_counts) {
+    runs.push_back(std::make_shared<gups_rounds>(in, o, table, threads));
+  }
+  std::vector<contender> all = contenders_for(in, runs);
+  case_result c = empty_case(in, o, all);
+  in.print(fmt::format("gups {} over {}, {} ranks, {} words each: 10^9 updates per second", c.op,
+                       c.backend, o.job.ranks, table.size()));
+  in.hold_rounds(all, c);
+  in.conclude(c);
+  const double tolerated = o.atomic ? 0 : tolerated_losses;
+  const bool good = agree(in, in.reports() ? judge(in, c, runs, tolerated) : true);
+  in.write();
+  in.job().barrier();  // before anybody's table is withdrawn
+  return good ? tools::success : tools::corrupted;
+}
+
+void check(const gups_options& o) {
+  if (o.job.base.window != 1 && !o.atomic) {
+    throw tools::usage_error("--window is for --atomic: a get and its put cannot overlap others");
+  }
+}
+
+}  // namespace
+
+void add_gups(CLI::App& bench, int& code) {
+  auto o = std::make_shared<gups_options>();
+  o->job.benchmark = "gups";
+  o->job.base.what = kind::rate;
+  o->job.base.window = 1;
+  CLI::App& app = *bench.add_subcommand("gups", "Random updates of the other ranks' memory");
+  app.footer(details);
+  app.add_flag("--atomic", o->atomic, "one remote xor instead of get, xor, put");
+  app.add_flag("--full", o->full, "4 updates per word in every round, however long it takes");
+  app.add_option("--memory", o->memory_bytes, "bytes per rank; the table takes half or less")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::uint64_t{16}, std::uint64_t{1} << 34))
+      ->capture_default_str();
+  app.add_option("--window", o->job.base.window, "atomic updates in flight per thread")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  add_job(app, o->job);
+  add_thread_counts(app, o->job);
+  add_lanes(app, o->job);
+  app.callback([o, &code] {
+    check(*o);
+    code = on_every_rank(o->job, [&] { return run_gups_in_job(*o); });
+  });
+}
+
+}  // namespace heddle::bench

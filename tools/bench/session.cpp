@@ -1,0 +1,106 @@
+// session.cpp - joining, alternating, writing.
+#include "bench/session.h"
+
+#include <fmt/core.h>
+
+#include <cstdlib>
+
+#include "bench/result_file.h"
+#include "parts/bare.h"
+
+namespace heddle::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+void bind_rank(const options& o, const std::vector<int>& allowed, int rank, int threads) {
+  if (o.bind_cores) bare::pin_this_thread(cores_of_rank(allowed, rank, threads));
+}
+
+std::unique_ptr<world> join(const options& o, const std::vector<int>& allowed) {
+  if (o.backend != "auto") setenv("HEDDLE_BACKENDS", o.backend.c_str(), 1);
+  // `heddle run` tells the rank before there is a world, whose own threads are then bound as well.
+  const char* const told = std::getenv("HEDDLE_RANK");
+  if (told != nullptr) bind_rank(o, allowed, std::atoi(told), most_threads(o));
+  auto job = std::make_unique<world>();
+  bind_rank(o, allowed, job->rank(), most_threads(o));
+  return job;
+}
+
+}  // namespace
+
+std::vector<series> entrants(const std::vector<contender>& all) {
+  std::vector<series> list;
+  for (const contender& who : all) list.push_back(who.results);
+  return list;
+}
+
+session::session(const options& o)
+    : o_(o),
+      cores_(bare::allowed_cores()),
+      job_(join(o, cores_)),
+      at_(*job_, o),
+      backend_(job_->route(at_.partner())) {
+  if (reports()) check_writable(o.json_file, "--json");
+}
+
+bare::core_pair session::pair() const {
+  if (!o_.bind_cores) return {};
+  return {cores_.front(), cores_[1 % cores_.size()]};
+}
+
+bool session::crowded(int ranks, int threads) const noexcept {
+  return static_cast<std::size_t>(ranks) * static_cast<std::size_t>(threads) > cores_.size();
+}
+
+void session::bind(int threads) const {
+  bind_rank(o_, cores_, at_.self(), threads);
+}
+
+double session::cache_line() const {
+  return bare::cache_line_one_way(pair(), 20ms);
+}
+
+void session::hold_rounds(std::vector<contender>& all, case_result& c) {
+  print(round_heading(c));
+  for (int round = 0; round < o_.rounds; ++round) play_round(all, c);
+  at_.job().barrier();  // before anybody's buffers are withdrawn
+}
+
+/// The same order on every rank.
+void session::play_round(std::vector<contender>& all, case_result& c) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    at_.job().barrier();
+    const round_figure r = all[i].round();
+    if (!reports()) continue;
+    series& s = c.contenders[i];
+    s.figures.push_back(r.figure);
+    s.stamps.insert(s.stamps.end(), r.stamps.begin(), r.stamps.end());
+  }
+  at_.job().barrier();
+  if (!reports()) return;
+  c.cache_line_ns.push_back(cache_line() * 1e9);
+  print(round_line(c));
+}
+
+void session::conclude(const case_result& c) {
+  if (!reports()) return;
+  print(summary_table(c));
+  keep(records_of(c));
+}
+
+void session::keep(const std::vector<record>& more) {
+  records_.insert(records_.end(), more.begin(), more.end());
+}
+
+void session::print(const std::string& line) const {
+  if (!reports()) return;
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
+}
+
+void session::write() const {
+  if (reports() && !o_.json_file.empty()) write_records(o_.json_file, records_);
+}
+
+}  // namespace heddle::bench

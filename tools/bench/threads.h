@@ -1,0 +1,38 @@
+// threads.h - the threads of a rank in one measurement, and the time they take.
+#pragma once
+#include <fmt/core.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <thread>
+#include <vector>
+
+namespace heddle::bench {
+
+using clock = std::chrono::steady_clock;
+
+[[nodiscard]] inline double seconds_between(clock::time_point from, clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+/// Runs `work(thread)` on every thread; thread 0 is the caller. A failure ends the rank, because
+/// the other threads and the partner would wait for ever; the launcher then ends the job.
+template <class F>
+void on_threads(int threads, F&& work) {
+  const auto guarded = [&work](int t) {
+    try {
+      work(t);
+    } catch (const std::exception& why) {
+      fmt::print(stderr, "heddle bench: {}\n", why.what());
+      std::fflush(stderr);
+      std::_Exit(1);
+    }
+  };
+  std::vector<std::jthread> others;
+  for (int t = 1; t < threads; ++t) others.emplace_back(guarded, t);
+  guarded(0);
+}
+
+}  // namespace heddle::bench
