@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <memory>
 
@@ -16,76 +14,41 @@
 namespace heddle::bench {
 namespace {
 
-using clock = std::chrono::steady_clock;
-
-double seconds_between(clock::time_point from, clock::time_point to) {
-  return std::chrono::duration<double>(to - from).count();
-}
-
-/// Touches no memory that anybody else uses.
-void compute(double seconds) {
-  const clock::time_point begin = clock::now();
-  while (seconds_between(begin, clock::now()) < seconds) {
-  }
-}
-
-/// Iterations of one pass, the same on both sides: about a round's time, at 1 GB/s and 20 us.
-std::uint64_t iterations(const overlap_options& o, std::uint64_t bytes) {
-  const double each = o.compute_us * 1e-6 + 20e-6 + static_cast<double>(bytes) * 1e-9;
-  const double time = std::chrono::duration<double>(o.job.base.time).count() / 2;
-  return static_cast<std::uint64_t>(std::clamp(time / each, 5.0, 1e5));
-}
-
 double median_of(const std::vector<side_times>& all, double side_times::*field) {
   std::vector<double> values;
   for (const side_times& t : all) values.push_back(t.*field);
   return median(values);
 }
 
-/// One of two ranks that move one message at a time.
-class mover {
+/// One of two ranks that move one message at a time by tag.
+class mover final : public overlap_side {
  public:
   mover(station& at, std::uint64_t bytes, buffer_kind where)
       : at_(at), lane_(at.lane_of(0)), memory_(at.job(), bytes, where, false) {}
-
-  /// `count` iterations with `seconds` of computing between posting and waiting.
-  side_times pass(std::uint64_t count, double seconds) {
-    std::vector<side_times> all;
-    for (std::uint64_t i = 0; i < count; ++i) all.push_back(iterate(seconds));
-    return {median_of(all, &side_times::post), median_of(all, &side_times::compute),
-            median_of(all, &side_times::wait), median_of(all, &side_times::total)};
+  void prepare() override {
+    const tag ready = tag_of(purpose::ready, 0);
+    if (at_.initiates()) require(lane_.recv(at_.peer(), ready, {}).code, "hear of the receive");
+    ended_.reset();
+  }
+  void post() override {
+    const tag data = tag_of(purpose::data, 0);
+    posted_ = at_.initiates() ? lane_.try_send(at_.peer(), data, memory_.bytes(), ended_)
+                              : lane_.try_recv(at_.peer(), data, memory_.bytes(), ended_);
+    require(posted_, "post");
+    if (!at_.initiates()) {
+      require(lane_.send(at_.peer(), tag_of(purpose::ready, 0), {}), "tell of the receive");
+    }
+  }
+  void wait() override {
+    if (posted_ == status::posted) require(lane_.wait(ended_), "complete");
   }
 
  private:
-  /// The sender begins when it hears that the receive is posted.
-  side_times iterate(double seconds) {
-    const rank peer = at_.peer();
-    flag ended;
-    status posted = status::done;
-    clock::time_point begin, after_post;
-    if (at_.initiates()) {
-      require(lane_.recv(peer, tag_of(purpose::ready, 0), {}).code, "hear of the receive");
-      begin = clock::now();
-      posted = lane_.try_send(peer, tag_of(purpose::data, 0), memory_.bytes(), ended);
-      after_post = clock::now();
-    } else {
-      begin = clock::now();
-      posted = lane_.try_recv(peer, tag_of(purpose::data, 0), memory_.bytes(), ended);
-      require(lane_.send(peer, tag_of(purpose::ready, 0), {}), "tell of the receive");
-      after_post = clock::now();
-    }
-    require(posted, "post");
-    if (seconds > 0) compute(seconds);
-    const clock::time_point computed = clock::now();
-    if (posted == status::posted) require(lane_.wait(ended), "complete");
-    const clock::time_point end = clock::now();
-    return {seconds_between(begin, after_post), seconds_between(after_post, computed),
-            seconds_between(computed, end), seconds_between(begin, end)};
-  }
-
   station& at_;
   lane& lane_;
   buffer memory_;
+  flag ended_;
+  status posted_ = status::done;
 };
 
 /// Of one side, over the rounds.
@@ -94,12 +57,8 @@ struct side_series {
   std::vector<side_times> alone, together;
 };
 
-struct round_pair {
-  side_times alone, together;
-};
-
-round_pair collect(station& at, const round_pair& mine) {
-  round_pair theirs{};
+side_round collect(station& at, const side_round& mine) {
+  side_round theirs{};
   lane& l = at.lane_of(0);
   const tag t = tag_of(purpose::result, 0);
   if (at.self() == 1) {
@@ -110,7 +69,7 @@ round_pair collect(station& at, const round_pair& mine) {
   return theirs;
 }
 
-void add(side_series& to, const round_pair& p) {
+void add(side_series& to, const side_round& p) {
   to.ratios.push_back(overlap_ratio(p.alone.total, p.together.compute, p.together.total));
   to.alone.push_back(p.alone);
   to.together.push_back(p.together);
@@ -141,16 +100,16 @@ record record_of(const char* side, const std::string& backend, std::uint64_t byt
 
 void measure_size(const overlap_options& o, station& at, std::uint64_t bytes,
                   std::vector<record>& records) {
-  const bool computes = o.who == computing::both || (o.who == computing::sender) == at.initiates();
   mover own(at, bytes, o.job.base.buffers);
-  const std::uint64_t count = iterations(o, bytes);
+  const std::uint64_t count = overlap_iterations(o.job.base.time, bytes, o.compute_us);
+  const double seconds = computes(o.who, at.initiates()) ? o.compute_us * 1e-6 : 0;
   const std::string backend = at.job().route(at.peer());
   side_series sender, receiver;
   for (int round = 0; round < o.job.rounds; ++round) {
-    const side_times alone = own.pass(count, 0);
-    const side_times together = own.pass(count, computes ? o.compute_us * 1e-6 : 0);
-    const round_pair mine{alone, together};
-    const round_pair theirs = collect(at, mine);
+    const side_times alone = overlap_pass(own, count, 0);
+    const side_times together = overlap_pass(own, count, seconds);
+    const side_round mine{alone, together};
+    const side_round theirs = collect(at, mine);
     add(sender, mine);
     add(receiver, theirs);
   }
@@ -167,12 +126,6 @@ void measure_size(const overlap_options& o, station& at, std::uint64_t bytes,
 }
 
 }  // namespace
-
-const std::map<std::string, computing>& computing_names() {
-  static const std::map<std::string, computing> names{
-      {"sender", computing::sender}, {"receiver", computing::receiver}, {"both", computing::both}};
-  return names;
-}
 
 void run_overlap_in_job(const overlap_options& o) {
   const std::unique_ptr<world> job = join(o.job);
