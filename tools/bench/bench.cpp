@@ -29,6 +29,7 @@ is that of single operations.
 Examples:
   heddle bench latency --op am --backend shm --compare ucx,bare
   heddle bench bandwidth --op tag --buffers exposed --sizes 64K,1M,16M
+  heddle bench rate --op put --threads 2 --shared-lane --compare ucx,openmpi,mpich
   heddle bench rate --op put --threads 2 --json put.json
   heddle bench table --markdown table.md)";
 
@@ -109,8 +110,8 @@ CLI::Option* add_choice(CLI::App& app, const char* name, E& into,
 }
 
 /// --compare: a list, in which "none" may stand for an empty one.
-void add_rivals(CLI::App& app, std::vector<rival>& into) {
-  const auto set = [&into](const std::vector<std::string>& chosen) {
+void add_rivals(CLI::App& app, options& o) {
+  const auto set = [&into = o.rivals](const std::vector<std::string>& chosen) {
     into.clear();
     for (const std::string& name : chosen) {
       if (name != "none") into.push_back(rival_names().at(name));
@@ -120,11 +121,15 @@ void add_rivals(CLI::App& app, std::vector<rival>& into) {
   names.emplace_back("none");
   app.add_option_function<std::vector<std::string>>(
          "--compare", set,
-         "measure in turn with ucx_perftest, the machine's bare limit, or a pair of the job's "
+         "measure in turn with other libraries, the machine's bare limit, or a pair of the job's "
          "ranks")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember(names));
+  app.add_option("--rival-limit-s", o.rival_limit_s,
+                 "seconds a library may take for a round beyond its length, before it is killed")
+      ->check(CLI::Range(1, 3600))
+      ->capture_default_str();
 }
 
 /// "4M" becomes "4194304". Returns what is wrong with it; empty: nothing.
@@ -183,7 +188,7 @@ void add_how(CLI::App& app, command_line& line) {
   app.add_option("--time-ms", line.time_ms, "length of one round")
       ->check(CLI::Range(1, 60'000))
       ->capture_default_str();
-  add_rivals(app, o.rivals);
+  add_rivals(app, o);
   app.add_option("--ucx-test", o.ucx_test, "ucx_perftest's test to compare with, if not its own");
   app.add_option("--json", o.json_file, "write an array of records");
 }

@@ -65,6 +65,16 @@ record cache_line_record(const case_result& c) {
   return r;
 }
 
+std::string failures(const case_result& c) {
+  std::string text;
+  for (const series& s : c.contenders) {
+    if (s.failure.empty()) continue;
+    text += fmt::format("{}: left out from round {} on: {}\n", s.label, s.figures.size() + 1,
+                        s.failure);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string title(const case_result& c) {
@@ -92,7 +102,10 @@ std::string round_heading(const case_result& c) {
 
 std::string round_line(const case_result& c) {
   std::string line = fmt::format("{:<8}", c.contenders.front().figures.size());
-  for (const series& s : c.contenders) line += fmt::format("{:>12}", digits(s.figures.back()));
+  const std::size_t round = c.contenders.front().figures.size();
+  for (const series& s : c.contenders) {
+    line += fmt::format("{:>12}", s.figures.size() < round ? "-" : digits(s.figures.back()));
+  }
   return line + fmt::format("{:>16}", digits(c.cache_line_ns.back()));
 }
 
@@ -100,23 +113,27 @@ std::string summary_table(const case_result& c) {
   std::string text = fmt::format("{:<8}{:>12}{:>12}{:>12}{:>12}{:>24}\n", "", "median", "p99",
                                  "min", "max", "95 % CI of median");
   for (const series& s : c.contenders) {
+    if (s.figures.empty()) continue;
     const summary of = statistics_of(s);
     const std::string ci = fmt::format("{} - {}", digits(of.ci95.low), digits(of.ci95.high));
     text += fmt::format("{:<8}{:>12}{:>12}{:>12}{:>12}{:>24}\n", s.label, digits(of.median),
                         digits(of.p99), digits(of.minimum), digits(of.maximum), ci);
   }
   for (std::size_t i = 1; i < c.contenders.size(); ++i) {
+    if (c.contenders[i].figures.empty()) continue;
     text += fmt::format("{:<20}{:>12}\n", fmt::format("heddle / {}", c.contenders[i].label),
                         digits(ratio(c, c.contenders[i])));
   }
-  return text;
+  return text + failures(c);
 }
 
 std::vector<record> records_of(const case_result& c) {
   std::vector<record> records;
-  for (const series& s : c.contenders) records.push_back(record_of(c, s));
+  for (const series& s : c.contenders) {
+    if (!s.figures.empty()) records.push_back(record_of(c, s));
+  }
   for (std::size_t i = 1; i < c.contenders.size(); ++i) {
-    records.push_back(ratio_record(c, c.contenders[i]));
+    if (!c.contenders[i].figures.empty()) records.push_back(ratio_record(c, c.contenders[i]));
   }
   records.push_back(cache_line_record(c));
   return records;

@@ -13,8 +13,9 @@ struct series {
   std::string label;    ///< heddle, ucx, bare, pair
   std::string library;  ///< as in a record; `pair` is heddle too
   int ranks = 2;
-  std::vector<double> figures = {};
-  std::vector<double> stamps = {};  ///< of single operations; empty where unknown
+  std::vector<double> figures = {};  ///< fewer than rounds when it failed in one
+  std::vector<double> stamps = {};   ///< of single operations; empty where unknown
+  std::string failure = {};          ///< of a rival, and all that it printed; empty: none
 };
 
 /// One size of one benchmark. The first series is Heddle's.
@@ -31,9 +32,9 @@ struct case_result {
 [[nodiscard]] std::string round_heading(const case_result& c);
 /// The latest round.
 [[nodiscard]] std::string round_line(const case_result& c);
-/// Statistics of every contender and the ratios of Heddle's median to the others'.
+/// Statistics of every contender, the ratios of Heddle's median to the others', and who failed.
 [[nodiscard]] std::string summary_table(const case_result& c);
-/// One record per contender, per ratio ("heddle/ucx") and for the cache line.
+/// One record per contender that has figures, per ratio ("heddle/ucx") and for the cache line.
 [[nodiscard]] std::vector<record> records_of(const case_result& c);
 
 }  // namespace heddle::bench

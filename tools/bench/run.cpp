@@ -13,8 +13,8 @@
 #include "bench/record.h"
 #include "bench/report.h"
 #include "bench/result_file.h"
+#include "bench/rival_runner.h"
 #include "bench/round.h"
-#include "bench/ucx_runner.h"
 #include "exit_status.h"
 #include "parts/bare.h"
 
@@ -73,7 +73,8 @@ contender heddle_contender(const context& c, const spec& s, const char* label, i
 }
 
 /// `seconds` runs on rank 0 only, while the others sleep.
-contender outside_contender(const context& c, const char* label, std::function<double()> seconds) {
+contender outside_contender(const context& c, const std::string& label,
+                            std::function<double()> seconds) {
   return {{.label = label, .library = label},
           [reports = c.reports(), seconds = std::move(seconds)]() -> round_result {
             return reports ? round_result{.seconds_per_op = seconds(), .stamps = {}}
@@ -81,14 +82,18 @@ contender outside_contender(const context& c, const char* label, std::function<d
           }};
 }
 
-contender ucx_contender(const context& c, const spec& s) {
-  const ucx_run first{.test = c.o.ucx_test.empty() ? ucx_test_for(s.what, s.op) : c.o.ucx_test,
-                      .backend = c.backend,
-                      .bytes = s.bytes,
-                      .outstanding = s.what == kind::latency ? 1 : s.window,
-                      .cores = c.pair()};
-  auto runs = std::make_shared<ucx_rounds>(first, s.time);
-  return outside_contender(c, "ucx", [runs] { return runs->next().seconds_per_op; });
+rival_task task_for(const options& o, const spec& s, const std::string& backend) {
+  return {.what = s,
+          .backend = backend,
+          .ucx_test = o.ucx_test,
+          .limit = std::chrono::seconds(o.rival_limit_s)};
+}
+
+contender library_contender(const context& c, const spec& s, rival who) {
+  rival_task t = task_for(c.o, s, c.backend);
+  if (c.o.bind_cores) t.cores = c.cores;
+  const std::shared_ptr<rival_runner> runs = make_rival_runner(who, t);
+  return outside_contender(c, name_of(who), [runs] { return runs->next().seconds_per_op.value(); });
 }
 
 std::function<double()> require_limit(const spec& s, const std::string& backend,
@@ -108,7 +113,7 @@ std::vector<contender> contenders_for(const context& c, const spec& s) {
   std::vector<contender> all;
   all.push_back(heddle_contender(c, s, "heddle", c.o.ranks));
   for (const rival r : c.o.rivals) {
-    if (r == rival::ucx) all.push_back(ucx_contender(c, s));
+    if (is_library(r)) all.push_back(library_contender(c, s, r));
     if (r == rival::bare) all.push_back(bare_contender(c, s));
     if (r == rival::pair) all.push_back(heddle_contender(c, s, "pair", 2));
   }
@@ -120,15 +125,25 @@ void print_line(const std::string& line) {
   std::fflush(stdout);
 }
 
+/// One round of one contender. A rival that fails is left out from then on, which only rank 0,
+/// whose child it is, has to know.
+void play(const contender& who, const spec& what, bool reports, series& s) {
+  if (!s.failure.empty()) return;
+  try {
+    const round_result r = who.round();
+    if (!reports) return;
+    s.figures.push_back(figure(what, r.seconds_per_op));
+    for (const double seconds : r.stamps) s.stamps.push_back(figure(what, seconds));
+  } catch (const rival_failure& why) {
+    s.failure = why.what();
+  }
+}
+
 /// Adds one round of everybody to `c`; the same order on every rank, a barrier before each.
 void play_round(const context& ctx, std::vector<contender>& all, case_result& c) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     ctx.at.job().barrier();
-    const round_result r = all[i].round();
-    if (!ctx.reports()) continue;
-    series& s = c.contenders[i];
-    s.figures.push_back(figure(c.what, r.seconds_per_op));
-    for (const double seconds : r.stamps) s.stamps.push_back(figure(c.what, seconds));
+    play(all[i], c.what, ctx.reports(), c.contenders[i]);
   }
   ctx.at.job().barrier();
   if (!ctx.reports()) return;
@@ -161,8 +176,9 @@ void check_options(const options& o) {
   };
   if (o.ranks % 2 != 0) refuse("--ranks must be even: ranks work in pairs");
   if (has(rival::pair) && o.ranks == 2) refuse("--compare pair needs --ranks above 2");
-  if (has(rival::ucx) && o.base.threads != 1) refuse("--compare ucx measures one thread");
-  if (has(rival::ucx)) (void)find_ucx();
+  for (const rival r : o.rivals) {
+    if (is_library(r)) check_rival(r, task_for(o, o.base, o.backend));
+  }
   if (o.base.target == target_mode::computing && !is_round_trip(o.base.op)) {
     refuse("--target computing is for --op get and fetch-add: the others need the target's help");
   }
