@@ -234,12 +234,14 @@ void add_overlap(CLI::App& bench, int& code) {
   app.add_option("--time-ms", given->time_ms, "length of one round")
       ->check(CLI::Range(1, 60'000))
       ->capture_default_str();
+  add_rivals(app, job);
   app.add_option("--json", job.json_file, "write an array of records");
   app.callback([given, &code] {
     overlap_options& o = given->o;
     if (o.job.sizes.empty()) o.job.sizes = {std::uint64_t{1} << 20};
     o.job.base.time = std::chrono::milliseconds(given->time_ms);
     o.job.bind_cores = given->bind == "core";
+    check_overlap_options(o);
     code = on_every_rank(o.job, [&] { run_overlap_in_job(o); });
   });
 }

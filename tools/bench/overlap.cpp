@@ -6,19 +6,14 @@
 #include <memory>
 
 #include "bench/memory.h"
-#include "bench/record.h"
+#include "bench/overlap_report.h"
 #include "bench/result_file.h"
+#include "bench/rival_runner.h"
 #include "bench/run.h"
 #include "bench/station.h"
 
 namespace heddle::bench {
 namespace {
-
-double median_of(const std::vector<side_times>& all, double side_times::*field) {
-  std::vector<double> values;
-  for (const side_times& t : all) values.push_back(t.*field);
-  return median(values);
-}
 
 /// One of two ranks that move one message at a time by tag.
 class mover final : public overlap_side {
@@ -51,12 +46,6 @@ class mover final : public overlap_side {
   status posted_ = status::done;
 };
 
-/// Of one side, over the rounds.
-struct side_series {
-  std::vector<double> ratios;
-  std::vector<side_times> alone, together;
-};
-
 side_round collect(station& at, const side_round& mine) {
   side_round theirs{};
   lane& l = at.lane_of(0);
@@ -69,63 +58,68 @@ side_round collect(station& at, const side_round& mine) {
   return theirs;
 }
 
-void add(side_series& to, const side_round& p) {
-  to.ratios.push_back(overlap_ratio(p.alone.total, p.together.compute, p.together.total));
-  to.alone.push_back(p.alone);
-  to.together.push_back(p.together);
+std::unique_ptr<rival_runner> runner_for(rival who, const overlap_options& o, std::uint64_t bytes,
+                                         const std::string& backend) {
+  rival_task t{.what = o.job.base,
+               .backend = backend,
+               .limit = std::chrono::seconds(o.job.rival_limit_s),
+               .overlap = overlap_task{o.who, o.compute_us}};
+  t.what.bytes = bytes;
+  if (o.job.bind_cores) t.cores = bare::allowed_cores();
+  return make_rival_runner(who, t);
 }
 
-void print_side(const char* name, const side_series& s) {
-  const auto us = [](double seconds) { return seconds * 1e6; };
-  fmt::print(
-      "{:<9} {:>7.3f} {:>10.1f} {:>10.1f} {:>9.1f} {:>9.1f} {:>9.1f}\n", name, median(s.ratios),
-      us(median_of(s.alone, &side_times::total)), us(median_of(s.together, &side_times::total)),
-      us(median_of(s.together, &side_times::post)), us(median_of(s.together, &side_times::compute)),
-      us(median_of(s.together, &side_times::wait)));
-  std::fflush(stdout);
+/// A round of Heddle, on both ranks.
+void play_heddle(const overlap_options& o, station& at, mover& own, overlap_case& c) {
+  const std::uint64_t count = overlap_iterations(o.job.base.time, c.bytes, o.compute_us);
+  const double seconds = computes(o.who, at.initiates()) ? o.compute_us * 1e-6 : 0;
+  const side_times alone = overlap_pass(own, count, 0);
+  const side_round mine{alone, overlap_pass(own, count, seconds)};
+  c.libraries.front().sender.push_back(mine);
+  c.libraries.front().receiver.push_back(collect(at, mine));
 }
 
-record record_of(const char* side, const std::string& backend, std::uint64_t bytes,
-                 const side_series& s) {
-  record r{.benchmark = "overlap",
-           .op = side,
-           .backend = backend,
-           .library = "heddle",
-           .bytes = bytes,
-           .metric = "overlap_ratio",
-           .unit = "1"};
-  set_statistics(r, summarize(s.ratios));
-  return r;
+/// A round of a rival, on rank 0 while the other one sleeps. One that fails is left out from then
+/// on.
+void play_rival(rival_runner& runner, overlap_series& s) {
+  if (!s.failure.empty()) return;
+  try {
+    const auto [sender, receiver] = runner.next().sides.value();
+    s.sender.push_back(sender);
+    s.receiver.push_back(receiver);
+  } catch (const rival_failure& why) {
+    s.failure = why.what();
+  }
 }
 
 void measure_size(const overlap_options& o, station& at, std::uint64_t bytes,
                   std::vector<record>& records) {
   mover own(at, bytes, o.job.base.buffers);
-  const std::uint64_t count = overlap_iterations(o.job.base.time, bytes, o.compute_us);
-  const double seconds = computes(o.who, at.initiates()) ? o.compute_us * 1e-6 : 0;
-  const std::string backend = at.job().route(at.peer());
-  side_series sender, receiver;
-  for (int round = 0; round < o.job.rounds; ++round) {
-    const side_times alone = overlap_pass(own, count, 0);
-    const side_times together = overlap_pass(own, count, seconds);
-    const side_round mine{alone, together};
-    const side_round theirs = collect(at, mine);
-    add(sender, mine);
-    add(receiver, theirs);
+  overlap_case c{o.who, o.compute_us, bytes, at.job().route(at.peer()), {{.library = "heddle"}}};
+  std::vector<std::unique_ptr<rival_runner>> rivals;
+  for (const rival r : o.job.rivals) {
+    rivals.push_back(runner_for(r, o, bytes, c.backend));
+    c.libraries.push_back({.library = name_of(r)});
   }
-  if (at.self() != 0) return at.job().barrier();
-  fmt::print("overlap tag {} B over {}, computing {} us\n", bytes, backend, o.compute_us);
-  fmt::print("{:<9} {:>7} {:>10} {:>10} {:>9} {:>9} {:>9}\n", "side", "overlap", "alone, us",
-             "total, us", "post", "compute", "wait");
-  if (o.who != computing::receiver) print_side("sender", sender);
-  if (o.who != computing::sender) print_side("receiver", receiver);
-  if (o.who != computing::receiver) records.push_back(record_of("sender", backend, bytes, sender));
-  if (o.who != computing::sender)
-    records.push_back(record_of("receiver", backend, bytes, receiver));
-  at.job().barrier();
+  for (int round = 0; round < o.job.rounds; ++round) {
+    play_heddle(o, at, own, c);
+    for (std::size_t i = 0; i < rivals.size() && at.self() == 0; ++i) {
+      play_rival(*rivals[i], c.libraries[i + 1]);
+    }
+    at.job().barrier();
+  }
+  if (at.self() != 0) return;
+  fmt::print("{}", overlap_table(c));
+  std::fflush(stdout);
+  const std::vector<record> more = overlap_records(c);
+  records.insert(records.end(), more.begin(), more.end());
 }
 
 }  // namespace
+
+void check_overlap_options(const overlap_options& o) {
+  for (const rival r : o.job.rivals) (void)runner_for(r, o, 0, o.job.backend);
+}
 
 void run_overlap_in_job(const overlap_options& o) {
   const std::unique_ptr<world> job = join(o.job);
