@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "bench/overlap.h"
+#include "bench/plot.h"
 #include "bench/result_file.h"
 #include "bench/run.h"
 #include "bench/station.h"
@@ -31,7 +32,8 @@ Examples:
   heddle bench bandwidth --op tag --buffers exposed --sizes 64K,1M,16M
   heddle bench rate --op put --threads 2 --shared-lane --compare ucx,openmpi,mpich
   heddle bench rate --op put --threads 2 --json put.json
-  heddle bench table --markdown table.md)";
+  heddle bench table --markdown table.md
+  heddle bench plot results/bench --out figures --format png,pdf)";
 
 /// What the parser fills in; defaults that depend on the subcommand are settled afterwards.
 struct command_line {
@@ -279,6 +281,7 @@ void add_bench(CLI::App& app, int& exit_code) {
                   exit_code);
   bench::add_overlap(bench_command, exit_code);
   bench::add_table(bench_command, exit_code);
+  bench::add_plot(bench_command, exit_code);
 }
 
 }  // namespace heddle::tools

@@ -14,4 +14,8 @@ std::filesystem::path companion_program(const std::string& name) {
   return (program_folder() / HEDDLE_BIN_TO_LIBEXEC / name).lexically_normal();
 }
 
+std::filesystem::path companion_file(const std::string& name) {
+  return (program_folder() / HEDDLE_BIN_TO_DATA / name).lexically_normal();
+}
+
 }  // namespace heddle::bench
