@@ -139,7 +139,8 @@ command peer_command(rival who, const peer_programs& programs, const rival_task&
                      const std::string& scratch) {
   command c{.program = programs.peer, .arguments = peer_arguments(t)};
   c.without = {"UCX_", "OMPI_", "ORTE_", "PMIX_", "PMI_", "MPIR_", "MPICH_", "HYDRA_", "SLURM_"};
-  c.end_signal = SIGTERM;  // a launcher then ends its ranks
+  c.end_signal = SIGTERM;  // a launcher then ends its ranks, and removes its files
+  c.own_group = true;
   switch (who) {
     case rival::openmpi:
       use_launcher(c, programs.launcher, {"-n", "2"});

@@ -2,13 +2,10 @@
 #include "bench/rival_runner.h"
 
 #include <fmt/core.h>
-#include <signal.h>
-
-#include <cstdlib>
-#include <filesystem>
 
 #include "bench/child.h"
 #include "bench/peer_command.h"
+#include "bench/scratch_folder.h"
 #include "bench/ucx_runner.h"
 #include "exit_status.h"
 
@@ -16,31 +13,6 @@ namespace heddle::bench {
 namespace {
 
 using clock = std::chrono::steady_clock;
-
-/// Where a launcher keeps its files: in memory where possible, and gone afterwards, also when the
-/// launcher had to be killed.
-class scratch_folder {
- public:
-  scratch_folder() {
-    for (const char* const place : {"/dev/shm", "/tmp"}) {
-      std::string name = fmt::format("{}/heddle-peer-XXXXXX", place);
-      if (mkdtemp(name.data()) == nullptr) continue;
-      path_ = name;
-      return;
-    }
-    throw rival_failure("there is no room for a launcher's files in /dev/shm or /tmp");
-  }
-  scratch_folder(const scratch_folder&) = delete;
-  scratch_folder& operator=(const scratch_folder&) = delete;
-  ~scratch_folder() {
-    std::error_code ignored;  // what can not be removed does no harm
-    std::filesystem::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// The end of what it printed: launchers explain themselves at length.
 std::string last_words(const std::string& output) {
