@@ -97,7 +97,7 @@ std::vector<std::byte> ucx_path::address() const {
   ucp_address_t* address = nullptr;
   std::size_t size = 0;
   require(ucp_worker_get_address(worker_, &address, &size), "ucp_worker_get_address");
-  const std::vector<std::byte> copy = bytes_of(address, size);
+  std::vector<std::byte> copy = bytes_of(address, size);
   ucp_worker_release_address(worker_, address);
   return copy;
 }
@@ -134,7 +134,7 @@ std::vector<std::byte> ucx_table::key() const {
   void* packed = nullptr;
   std::size_t size = 0;
   require(ucp_rkey_pack(context_, memory_, &packed, &size), "ucp_rkey_pack");
-  const std::vector<std::byte> copy = bytes_of(packed, size);
+  std::vector<std::byte> copy = bytes_of(packed, size);
   ucp_rkey_buffer_release(packed);
   return copy;
 }

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "bench/overlap.h"
-#include "bench/plot.h"
+#include "bench/plot_command.h"
 #include "bench/result_file.h"
 #include "bench/run.h"
 #include "bench/station.h"

@@ -5,10 +5,6 @@
 
 #include "bench/child.h"
 
-namespace CLI {
-class App;
-}
-
 namespace heddle::bench {
 
 struct plot_options {
@@ -27,8 +23,5 @@ struct plot_options {
 /// Draws, and returns an exit status; the script has then said what is wrong. Throws
 /// std::runtime_error.
 [[nodiscard]] int plot(const plot_options& o);
-
-/// `heddle bench plot`.
-void add_plot(CLI::App& bench, int& exit_code);
 
 }  // namespace heddle::bench

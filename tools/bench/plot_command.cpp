@@ -1,5 +1,6 @@
-// plot_command.cpp - the command line of `heddle bench plot`.
-#include <CLI/CLI.hpp>
+// plot_command.cpp - options of `heddle bench plot`.
+#include "bench/plot_command.h"
+
 #include <memory>
 
 #include "bench/plot.h"
