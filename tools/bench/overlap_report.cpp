@@ -44,7 +44,7 @@ struct named_time {
 constexpr named_time times[] = {
     {"alone", [](const side_round& r) { return r.alone.total * 1e6; }},
     {"total", [](const side_round& r) { return r.together.total * 1e6; }},
-    {"post", [](const side_round& r) { return r.together.post * 1e6; }},
+    {"isend", [](const side_round& r) { return r.together.post * 1e6; }},
     {"compute", [](const side_round& r) { return r.together.compute * 1e6; }},
     {"wait", [](const side_round& r) { return r.together.wait * 1e6; }}};
 

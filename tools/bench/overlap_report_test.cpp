@@ -36,7 +36,7 @@ TEST(OverlapReport, HasTheRatioAndItsTimesForTheSideThatComputes) {
   const std::vector<record> records = overlap_records(example());
   EXPECT_NEAR(find(records, "heddle", "overlap_ratio").median, 0.5, 1e-9);
   EXPECT_NEAR(find(records, "heddle", "alone").median, 100, 1e-9);
-  EXPECT_NEAR(find(records, "heddle", "post").median, 1, 1e-9);
+  EXPECT_NEAR(find(records, "heddle", "isend").median, 1, 1e-9);
   EXPECT_NEAR(find(records, "heddle", "compute").median, 100, 1e-9);
   EXPECT_NEAR(find(records, "heddle", "wait").median, 49, 1e-9);
   EXPECT_NEAR(find(records, "mpich", "overlap_ratio").median, 0, 1e-9);

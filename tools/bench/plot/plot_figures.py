@@ -123,7 +123,7 @@ def draw_lines(records, folder, formats):
 def stack(axes, places, by_metric, colour, library):
     """Posting, computing and waiting on top of each other, for each size."""
     bottom = [0.0] * len(places)
-    looks = {"post": (0.55, ""), "compute": (0.2, "///"), "wait": (1.0, "")}
+    looks = {"isend": (0.55, ""), "compute": (0.2, "///"), "wait": (1.0, "")}
     for metric, (alpha, hatch) in looks.items():
         heights = [record["median"] for record in by_metric[metric]]
         axes.bar(places, heights, WIDTH, bottom=bottom, color=colour, alpha=alpha, hatch=hatch,
@@ -135,7 +135,7 @@ def stack(axes, places, by_metric, colour, library):
 
 
 WIDTH = 0.8
-PARTS = ("post", "compute", "wait", "total")
+PARTS = ("isend", "compute", "wait", "total")
 
 
 def stacks_of(records):

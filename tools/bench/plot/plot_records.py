@@ -43,8 +43,8 @@ def read(path):
 
 
 def is_drawn(record):
-    """Not ratios, whose parts are drawn, nor what the machine did beside."""
-    return record["metric"] != "ratio" and record["op"] != "cache-line"
+    """Not ratios, whose parts are drawn, nor checks, nor what the machine did beside."""
+    return record["metric"] not in ("ratio", "lost_updates") and record["op"] != "cache-line"
 
 
 def groups(records, *fields):
