@@ -38,6 +38,19 @@ if(NOT HEDDLE_LINT)
   return()
 endif()
 
+# Headers of programs that measure a rival need the rival's own, where it is installed.
+set(rivals)
+if(TARGET PkgConfig::peer_openmpi)
+  list(APPEND rivals PkgConfig::peer_openmpi)
+else()
+  list(FILTER HEDDLE_HEADERS EXCLUDE REGEX bench/peers/mpi_)
+endif()
+if(TARGET PkgConfig::peer_ucx)
+  list(APPEND rivals PkgConfig::peer_ucx)
+else()
+  list(FILTER HEDDLE_HEADERS EXCLUDE REGEX bench/peers/ucx_)
+endif()
+
 # One source per header that includes it twice: it must bring what it needs and guard itself.
 set(probes)
 foreach(header ${HEDDLE_HEADERS})
@@ -53,7 +66,7 @@ find_package(spdlog REQUIRED)
 add_library(heddle_header_probes OBJECT EXCLUDE_FROM_ALL ${probes})
 target_include_directories(heddle_header_probes PRIVATE include src tools tests bench)
 target_link_libraries(heddle_header_probes PRIVATE heddle_warnings fmt::fmt spdlog::spdlog
-                      PkgConfig::sodium CLI11::CLI11 nlohmann_json::nlohmann_json GTest::gmock)
+                      PkgConfig::sodium CLI11::CLI11 nlohmann_json::nlohmann_json GTest::gmock ${rivals})
 set_target_properties(heddle_header_probes PROPERTIES CXX_CLANG_TIDY "")
 add_custom_target(check-headers DEPENDS heddle_header_probes)
 

@@ -43,6 +43,9 @@ TEST(CommandLine, WrongUseGivesTwoAndSaysWhat) {
       {{HEDDLE, "info", "--nothing"}, "--nothing"},
       {{HEDDLE, "bench"}, "subcommand is required"},
       {{HEDDLE, "bench", "latency", "--op", "nonsense"}, "nonsense"},
+      {{HEDDLE, "bench", "latency", "--op", "am", "--compare", "mpich"}, "no active messages"},
+      {{HEDDLE, "bench", "overlap", "--compare", "bare"}, "not possible here"},
+      {{HEDDLE, "bench", "plot", "--format", "gif", "."}, "gif"},
       {{HEDDLE, "bench", "latency", "--backend", "nope"}, "nope"},
       {{HEDDLE, "bench", "latency", "--sizes", "many"}, "'many' is not a message size"},
       {{HEDDLE, "bench", "bandwidth", "--sizes", "2G"}, "give 0 to 1G"},
@@ -176,6 +179,30 @@ TEST(CommandLine, OverlapIsMeasuredOnEitherSideOverEachWire) {
                                HasSubstr("sender"), HasSubstr("receiver")));
   }
 }
+
+class Compare : public testing::TestWithParam<const char*> {};
+
+/// Runs a benchmark beside the library, or skips where the program names a package for it.
+void compare_with(const std::string& library, std::vector<std::string> words) {
+  words.insert(words.begin(), {HEDDLE, "bench"});
+  words.insert(words.end(), {"--compare", library, "--rounds", "1", "--time-ms", "5"});
+  const auto how = run(words);
+  if (how.err.find("apt install") != std::string::npos) GTEST_SKIP() << how.err;
+  EXPECT_EQ(how.status, 0) << how.err;
+  EXPECT_THAT(how.out, HasSubstr(library));
+}
+
+TEST_P(Compare, RatesOfThreadsThatShareALane) {
+  compare_with(GetParam(),
+               {"rate", "--op", "put", "--backend", "shm", "--threads", "2", "--shared-lane"});
+}
+
+TEST_P(Compare, Overlap) {
+  compare_with(GetParam(), {"overlap", "--backend", "tcp", "--sizes", "64K"});
+}
+
+INSTANTIATE_TEST_SUITE_P(Libraries, Compare, testing::Values("ucx", "openmpi", "mpich"),
+                         [](const auto& each) { return std::string(each.param); });
 
 }  // namespace
 }  // namespace heddle::test

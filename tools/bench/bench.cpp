@@ -9,6 +9,7 @@
 #include "bench/multithreaded.h"
 #include "bench/overhead.h"
 #include "bench/overlap.h"
+#include "bench/plot_command.h"
 #include "bench/run.h"
 #include "bench/table.h"
 #include "subcommand.h"
@@ -30,7 +31,9 @@ Examples:
   heddle bench latency --op am --backend shm --compare ucx,bare
   heddle bench bandwidth --op tag --buffers exposed --sizes 64K,1M,16M
   heddle bench rate --op put --threads 2 --json put.json
-  heddle bench table --markdown table.md)";
+  heddle bench mt-rate --op tag --threads 1,2,4 --shared-lane --compare ucx,openmpi,mpich
+  heddle bench table --markdown table.md
+  heddle bench plot results/bench --out figures --format png,pdf)";
 
 /// What the parser fills in; defaults that depend on the subcommand are settled afterwards.
 struct command_line {
@@ -65,26 +68,6 @@ options settle(const command_line& line) {
   return o;
 }
 
-/// --compare: a list, in which "none" may stand for an empty one.
-void add_rivals(CLI::App& app, options& o) {
-  const auto set = [&into = o.rivals](const std::vector<std::string>& chosen) {
-    into.clear();
-    for (const std::string& name : chosen) {
-      if (name != "none") into.push_back(rival_names().at(name));
-    }
-  };
-  std::vector<std::string> names = names_in(rival_names());
-  names.emplace_back("none");
-  app.add_option_function<std::vector<std::string>>(
-         "--compare", set,
-         "measure in turn with ucx_perftest, the machine's bare limit, or a pair of the job's "
-         "ranks")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember(names));
-  app.add_option("--ucx-test", o.ucx_test, "ucx_perftest's test to compare with, if not its own");
-}
-
 void add_what(CLI::App& app, command_line& line) {
   spec& s = line.o.base;
   add_choice(app, "--op", s.op, operation_names(), "operation")->default_str(name_of(s.op));
@@ -112,6 +95,7 @@ void add_kind(CLI::App& bench, const std::string& name, kind what, const char* h
   add_thread_counts(app, o);
   add_lanes(app, o);
   add_rivals(app, o);
+  app.add_option("--ucx-test", o.ucx_test, "ucx_perftest's test to compare with, if not its own");
   app.callback([line, &code] { code = measure(settle(*line)); });
 }
 
@@ -153,6 +137,7 @@ void add_bench(CLI::App& app, int& exit_code) {
   bench::add_convolution(bench_command, exit_code);
   bench::add_gups(bench_command, exit_code);
   bench::add_table(bench_command, exit_code);
+  bench::add_plot(bench_command, exit_code);
 }
 
 }  // namespace heddle::tools

@@ -1,6 +1,7 @@
 // child.cpp - fork and exec with a death signal, a pidfd to wait on, and a memfd to print into.
 #include "bench/child.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
@@ -42,7 +43,9 @@ struct start_kit {
   const char* program;
   char* const* arguments;
   char* const* environment;
+  int input;   // -1: as ours
   int output;  // -1: as ours
+  bool own_group;
   int end_signal;
   pid_t parent;
 };
@@ -55,6 +58,8 @@ struct start_kit {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (kit.own_group) setpgid(0, 0);
+  if (kit.input >= 0) dup2(kit.input, STDIN_FILENO);
   if (kit.output >= 0) {
     dup2(kit.output, STDOUT_FILENO);
     dup2(kit.output, STDERR_FILENO);
@@ -90,8 +95,18 @@ child::child(const command& what) : end_signal_(what.end_signal) {
   if (!what.show_output) {
     printed_ = bare::unique_fd(bare::checked(memfd_create("output", MFD_CLOEXEC), "memfd_create"));
   }
-  const start_kit kit{what.program.c_str(), arguments.data(), environment.data(),
-                      printed_.get(),       what.end_signal,  getpid()};
+  bare::unique_fd nothing;
+  if (what.own_group) {
+    nothing = bare::unique_fd(bare::checked(open("/dev/null", O_RDONLY | O_CLOEXEC), "/dev/null"));
+  }
+  const start_kit kit{.program = what.program.c_str(),
+                      .arguments = arguments.data(),
+                      .environment = environment.data(),
+                      .input = nothing.get(),
+                      .output = printed_.get(),
+                      .own_group = what.own_group,
+                      .end_signal = what.end_signal,
+                      .parent = getpid()};
   id_ = bare::checked(fork(), "fork");
   if (id_ == 0) become(kit);
   ended_ = bare::unique_fd(static_cast<int>(syscall(SYS_pidfd_open, id_, 0)));

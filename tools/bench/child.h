@@ -17,7 +17,9 @@ struct command {
   std::vector<std::string> arguments = {};
   std::vector<std::string> settings = {};
   std::vector<std::string> without = {};
-  int end_signal = 9;        ///< what ends it when we end: SIGKILL, or a request to clean up first
+  int end_signal = 9;  ///< what ends it when we end: SIGKILL, or a request to clean up first
+  /// In a process group of its own, without input: who ends our group lets it clean up.
+  bool own_group = false;
   bool show_output = false;  ///< on our own standard output and error; otherwise kept for output()
 };
 

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <sstream>
 
 namespace heddle::bench {
 namespace {
@@ -79,6 +80,17 @@ TEST(Child, SeesSettingsOnTopOfAFilteredEnvironment) {
   ASSERT_TRUE(printing.wait_until(in(60s)));
   EXPECT_THAT(printing.output(), HasSubstr("HEDDLE_CHILD_TEST_NEW=new"));
   EXPECT_THAT(printing.output(), Not(HasSubstr("HEDDLE_CHILD_TEST_OLD")));
+}
+
+TEST(Child, MayHaveAProcessGroupOfItsOwnAndNoInput) {
+  command c = shell("cat; ps -o pgid= -p $$; echo $$; exec sleep 0.1");
+  c.own_group = true;
+  child apart(c);
+  ASSERT_TRUE(apart.wait_until(in(60s)));
+  std::istringstream words(apart.output());
+  int group = 0, id = -1;
+  words >> group >> id;
+  EXPECT_EQ(group, id) << apart.output();
 }
 
 TEST(Child, OfAProgramThatIsNotThereEndsWith127) {

@@ -88,4 +88,26 @@ void add_lanes(CLI::App& app, options& o) {
   own->excludes(some, one);
 }
 
+void add_rivals(CLI::App& app, options& o) {
+  const auto set = [&into = o.rivals](const std::vector<std::string>& chosen) {
+    into.clear();
+    for (const std::string& name : chosen) {
+      if (name != "none") into.push_back(rival_names().at(name));
+    }
+  };
+  std::vector<std::string> names = names_in(rival_names());
+  names.emplace_back("none");
+  app.add_option_function<std::vector<std::string>>(
+         "--compare", set,
+         "measure in turn with other libraries, the machine's bare limit, or a pair of the job's "
+         "ranks")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(names));
+  app.add_option("--rival-limit-s", o.rival_limit_s,
+                 "seconds a library may take for a round beyond its length, before it is killed")
+      ->check(CLI::Range(1, 3600))
+      ->capture_default_str();
+}
+
 }  // namespace heddle::bench

@@ -43,6 +43,7 @@ CLI::App& add_command(CLI::App& bench, options& o, const char* help, const char*
   add_job(app, o);
   add_thread_counts(app, o);
   add_lanes(app, o);
+  add_rivals(app, o);
   return app;
 }
 

@@ -1,171 +1,115 @@
 #include "bench/overlap.h"
 
-#include <fmt/core.h>
-
-#include <algorithm>
 #include <memory>
 
 #include "bench/command.h"
 #include "bench/memory.h"
+#include "bench/overlap_report.h"
+#include "bench/rival_runner.h"
 #include "bench/session.h"
-#include "bench/threads.h"
 
 namespace heddle::bench {
 namespace {
 
-/// Touches no memory that anybody else uses.
-void compute(double seconds) {
-  const clock::time_point begin = clock::now();
-  while (seconds_between(begin, clock::now()) < seconds) {
-  }
-}
+struct overlap_options {
+  options job;
+  double compute_us = 100;
+  computing who = computing::both;
+};
 
-/// Iterations of one pass, the same on both sides: about a round's time, at 1 GB/s and 20 us.
-std::uint64_t iterations(const overlap_options& o, std::uint64_t bytes) {
-  const double each = o.compute_us * 1e-6 + 20e-6 + static_cast<double>(bytes) * 1e-9;
-  const double time = std::chrono::duration<double>(o.job.base.time).count() / 2;
-  return static_cast<std::uint64_t>(std::clamp(time / each, 5.0, 1e5));
-}
-
-double median_of(const std::vector<side_times>& all, double side_times::*field) {
-  std::vector<double> values;
-  for (const side_times& t : all) values.push_back(t.*field);
-  return median(values);
-}
-
-/// One of two ranks that move one message at a time.
-class mover {
+/// One of two ranks that move one message at a time by tag.
+class mover final : public overlap_side {
  public:
   mover(station& at, std::uint64_t bytes, buffer_kind where)
       : at_(at), lane_(at.first_lane()), memory_(at.job(), bytes, where, false) {}
-
-  /// `count` iterations with `seconds` of computing between posting and waiting.
-  side_times pass(std::uint64_t count, double seconds) {
-    std::vector<side_times> all;
-    for (std::uint64_t i = 0; i < count; ++i) all.push_back(iterate(seconds));
-    return {median_of(all, &side_times::post), median_of(all, &side_times::compute),
-            median_of(all, &side_times::wait), median_of(all, &side_times::total)};
+  void prepare() override {
+    const tag ready = tag_of(purpose::ready, 0);
+    if (at_.initiates()) require(lane_.recv(at_.peer(), ready, {}).code, "hear of the receive");
+    ended_.reset();
+  }
+  void post() override {
+    const tag data = tag_of(purpose::data, 0);
+    posted_ = at_.initiates() ? lane_.try_send(at_.peer(), data, memory_.bytes(), ended_)
+                              : lane_.try_recv(at_.peer(), data, memory_.bytes(), ended_);
+    require(posted_, "post");
+    if (!at_.initiates()) {
+      require(lane_.send(at_.peer(), tag_of(purpose::ready, 0), {}), "tell of the receive");
+    }
+  }
+  void wait() override {
+    if (posted_ == status::posted) require(lane_.wait(ended_), "complete");
   }
 
  private:
-  /// The sender begins when it hears that the receive is posted.
-  side_times iterate(double seconds) {
-    const rank peer = at_.peer();
-    flag ended;
-    status posted = status::done;
-    clock::time_point begin, after_post;
-    if (at_.initiates()) {
-      require(lane_.recv(peer, tag_of(purpose::ready, 0), {}).code, "hear of the receive");
-      begin = clock::now();
-      posted = lane_.try_send(peer, tag_of(purpose::data, 0), memory_.bytes(), ended);
-      after_post = clock::now();
-    } else {
-      begin = clock::now();
-      posted = lane_.try_recv(peer, tag_of(purpose::data, 0), memory_.bytes(), ended);
-      require(lane_.send(peer, tag_of(purpose::ready, 0), {}), "tell of the receive");
-      after_post = clock::now();
-    }
-    require(posted, "post");
-    if (seconds > 0) compute(seconds);
-    const clock::time_point computed = clock::now();
-    if (posted == status::posted) require(lane_.wait(ended), "complete");
-    const clock::time_point end = clock::now();
-    return {seconds_between(begin, after_post), seconds_between(after_post, computed),
-            seconds_between(computed, end), seconds_between(begin, end)};
-  }
-
   station& at_;
   lane& lane_;
   buffer memory_;
+  flag ended_;
+  status posted_ = status::done;
 };
 
-/// Of one side, in one round.
-struct round_pair {
-  side_times alone, together;
-};
-
-/// Of one side, over the rounds.
-struct side_series {
-  const char* name;
-  bool computes;
-  std::vector<double> ratios = {};
-  std::vector<side_times> alone = {}, together = {};
-};
-
-void add(side_series& to, const round_pair& p) {
-  to.ratios.push_back(overlap_ratio(p.alone.total, p.together.compute, p.together.total));
-  to.alone.push_back(p.alone);
-  to.together.push_back(p.together);
+rival_task task_for(const overlap_options& o, std::uint64_t bytes, const std::string& backend) {
+  rival_task t{.what = o.job.base,
+               .backend = backend,
+               .limit = std::chrono::seconds(o.job.rival_limit_s),
+               .overlap = overlap_task{o.who, o.compute_us}};
+  t.what.bytes = bytes;
+  return t;
 }
 
-std::string line_of(const side_series& s) {
-  const auto us = [](const std::vector<side_times>& all, double side_times::*field) {
-    return median_of(all, field) * 1e6;
-  };
-  return fmt::format("{:<9} {:>7.3f} {:>10.1f} {:>10.1f} {:>9.1f} {:>9.1f} {:>9.1f}", s.name,
-                     median(s.ratios), us(s.alone, &side_times::total),
-                     us(s.together, &side_times::total), us(s.together, &side_times::post),
-                     us(s.together, &side_times::compute), us(s.together, &side_times::wait));
+std::vector<std::unique_ptr<rival_runner>> rivals_for(const session& in, const overlap_options& o,
+                                                      std::uint64_t bytes) {
+  rival_task t = task_for(o, bytes, in.backend());
+  t.cores = in.bound_cores();
+  std::vector<std::unique_ptr<rival_runner>> runners;
+  for (const rival who : o.job.rivals) runners.push_back(make_rival_runner(who, t));
+  return runners;
 }
 
-/// The ratio, and the parts of an iteration that computes.
-std::vector<record> records_of(session& in, std::uint64_t bytes, const side_series& s) {
-  const auto make = [&](const char* metric, const char* unit, const std::vector<double>& rounds) {
-    record r{.benchmark = "overlap",
-             .op = s.name,
-             .backend = in.backend(),
-             .library = "heddle",
-             .ranks = in.what().ranks,
-             .bytes = bytes,
-             .metric = metric,
-             .unit = unit};
-    set_statistics(r, summarize(rounds));
-    return r;
-  };
-  const auto part = [&](const char* metric, const std::vector<side_times>& all,
-                        double side_times::*field) {
-    std::vector<double> us;
-    for (const side_times& t : all) us.push_back(t.*field * 1e6);
-    return make(metric, "us", us);
-  };
-  return {make("overlap_ratio", "1", s.ratios),
-          part("alone", s.alone, &side_times::total),
-          part("total", s.together, &side_times::total),
-          part("isend", s.together, &side_times::post),
-          part("compute", s.together, &side_times::compute),
-          part("wait", s.together, &side_times::wait)};
+/// A round of Heddle, on both ranks. Rank 0 learns what its partner found.
+void play_heddle(session& in, const overlap_options& o, mover& own, overlap_case& c) {
+  const std::uint64_t count = overlap_iterations(o.job.base.time, c.bytes, o.compute_us);
+  const double seconds = computes(o.who, in.at().initiates()) ? o.compute_us * 1e-6 : 0;
+  const side_times alone = overlap_pass(own, count, 0);
+  const side_round mine{alone, overlap_pass(own, count, seconds)};
+  const std::vector<side_round> all = collect(in, std::span(&mine, 1));
+  if (!in.reports()) return;
+  c.libraries.front().sender.push_back(all[0]);
+  c.libraries.front().receiver.push_back(all[1]);
 }
 
-void report(session& in, const overlap_options& o, std::uint64_t bytes,
-            const std::vector<side_series>& sides) {
-  in.print(
-      fmt::format("overlap tag {} B over {}, computing {} us\n{:<9} {:>7} {:>10} {:>10} "
-                  "{:>9} {:>9} {:>9}",
-                  bytes, in.backend(), o.compute_us, "side", "overlap", "alone, us", "total, us",
-                  "isend", "compute", "wait"));
-  for (const side_series& s : sides) {
-    if (!s.computes) continue;
-    in.print(line_of(s));
-    in.keep(records_of(in, bytes, s));
+/// A round of a rival, on rank 0 while the others sleep. One that fails is left out from then on.
+void play_rival(rival_runner& runner, overlap_series& s) {
+  if (!s.failure.empty()) return;
+  try {
+    const auto [sender, receiver] = runner.next().sides.value();
+    s.sender.push_back(sender);
+    s.receiver.push_back(receiver);
+  } catch (const rival_failure& why) {
+    s.failure = why.what();
   }
 }
 
 void measure_size(session& in, const overlap_options& o, std::uint64_t bytes) {
-  std::vector<side_series> sides{{"sender", o.who != computing::receiver},
-                                 {"receiver", o.who != computing::sender}};
   mover own(in.at(), bytes, o.job.base.buffers);
-  const bool computes = sides[in.at().initiates() ? 0 : 1].computes;
-  const std::uint64_t count = iterations(o, bytes);
+  const auto rivals = rivals_for(in, o, bytes);
+  overlap_case c{o.who, o.compute_us, bytes, in.backend(), {{.library = "heddle"}}};
+  for (const rival who : o.job.rivals) c.libraries.push_back({.library = name_of(who)});
   for (int round = 0; round < o.job.rounds; ++round) {
-    const side_times alone = own.pass(count, 0);
-    const side_times together = own.pass(count, computes ? o.compute_us * 1e-6 : 0);
-    const round_pair mine{alone, together};
-    const std::vector<round_pair> all = collect(in, std::span(&mine, 1));
-    if (!in.reports()) continue;
-    for (std::size_t side = 0; side < sides.size(); ++side) add(sides[side], all[side]);
+    play_heddle(in, o, own, c);
+    for (std::size_t i = 0; in.reports() && i < rivals.size(); ++i) {
+      play_rival(*rivals[i], c.libraries[i + 1]);
+    }
+    in.job().barrier();
   }
-  if (in.reports()) report(in, o, bytes, sides);
-  in.job().barrier();
+  if (!in.reports()) return;
+  in.print(overlap_table(c));
+  in.keep(overlap_records(c));
+}
+
+void check_overlap_options(const overlap_options& o) {
+  check_options(o.job);
+  for (const rival who : o.job.rivals) check_rival(who, task_for(o, 0, o.job.backend));
 }
 
 void run_overlap_in_job(const overlap_options& o) {
@@ -207,12 +151,6 @@ ranks. After Trahay, Denis, Aumage and Namyst, who had an idle core on each side
 
 }  // namespace
 
-const std::map<std::string, computing>& computing_names() {
-  static const std::map<std::string, computing> names{
-      {"sender", computing::sender}, {"receiver", computing::receiver}, {"both", computing::both}};
-  return names;
-}
-
 void add_overlap(CLI::App& bench, int& code) {
   auto o = std::make_shared<overlap_options>();
   o->job.bind_cores = false;
@@ -226,9 +164,10 @@ void add_overlap(CLI::App& bench, int& code) {
       ->default_str("both");
   add_presets(app, *o);
   add_job(app, o->job);
+  add_rivals(app, o->job);
   app.footer(details);
   app.callback([o, &code] {
-    check_options(o->job);
+    check_overlap_options(*o);
     if (o->job.sizes.empty()) o->job.sizes = {std::uint64_t{1} << 20};
     code = on_every_rank(o->job, [&] { run_overlap_in_job(*o); });
   });

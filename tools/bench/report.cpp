@@ -49,7 +49,7 @@ record ratio_record(const case_result& c, const comparison& between) {
   r.metric = between.metric;
   r.unit = "times";
   std::vector<double> by_round;
-  for (std::size_t i = 0; i < of.figures.size(); ++i) {
+  for (std::size_t i = 0; i < std::min(of.figures.size(), to.figures.size()); ++i) {
     by_round.push_back(of.figures[i] / to.figures[i]);
   }
   set_statistics(r, summarize(by_round));
@@ -83,17 +83,45 @@ std::string threads_and_lanes(const case_result& c) {
   return fmt::format(", {} threads each{}", fmt::join(counts, " or "), lanes);
 }
 
+/// The first contender that `fits`; one past the last: there is none.
+template <class F>
+std::size_t place_of(const std::vector<series>& contenders, F&& fits) {
+  const auto found = std::find_if(contenders.begin(), contenders.end(), fits);
+  return static_cast<std::size_t>(found - contenders.begin());
+}
+
+bool is_known(const case_result& c, const comparison& between) {
+  return !c.contenders[between.of].figures.empty() && !c.contenders[between.to].figures.empty();
+}
+
+std::string failures(const case_result& c) {
+  std::string text;
+  for (const series& s : c.contenders) {
+    if (s.failure.empty()) continue;
+    text += fmt::format("{}: left out from round {} on: {}\n", s.label, s.figures.size() + 1,
+                        s.failure);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::vector<comparison> usual_comparisons(const std::vector<series>& contenders) {
   std::vector<comparison> all;
+  const series& heddle = contenders.front();
   for (std::size_t i = 1; i < contenders.size(); ++i) {
     const series& s = contenders[i];
-    if (s.threads == contenders.front().threads) {
-      all.push_back({0, i, fmt::format("heddle/{}", s.label), "ratio"});
-    } else {
-      all.push_back({i, 0, s.library, "scaling"});
-    }
+    const auto same_library = [&s](const series& x) {
+      return x.library == s.library && x.ranks == s.ranks;
+    };
+    const auto as_many_threads = [&](const series& x) {
+      return x.library == heddle.library && x.threads == s.threads;
+    };
+    const std::size_t first = place_of(contenders, same_library);
+    const std::size_t ours = place_of(contenders, as_many_threads);
+    const std::string rival = s.library == heddle.library ? s.label : s.library;
+    if (s.threads != contenders[first].threads) all.push_back({i, first, s.library, "scaling"});
+    if (ours < i) all.push_back({ours, i, fmt::format("heddle/{}", rival), "ratio"});
   }
   return all;
 }
@@ -114,31 +142,36 @@ std::string title(const case_result& c) {
 
 std::string round_heading(const case_result& c) {
   std::string line = fmt::format("{:<8}", "round");
-  for (const series& s : c.contenders) line += fmt::format("{:>12}", s.label);
+  for (const series& s : c.contenders) line += fmt::format("{:>13}", s.label);
   return line + fmt::format("{:>16}", "cache line, ns");
 }
 
 std::string round_line(const case_result& c) {
-  std::string line = fmt::format("{:<8}", c.contenders.front().figures.size());
-  for (const series& s : c.contenders) line += fmt::format("{:>12}", digits(s.figures.back()));
+  const std::size_t round = c.contenders.front().figures.size();
+  std::string line = fmt::format("{:<8}", round);
+  for (const series& s : c.contenders) {
+    line += fmt::format("{:>13}", s.figures.size() < round ? "-" : digits(s.figures.back()));
+  }
   return line + fmt::format("{:>16}", digits(c.cache_line_ns.back()));
 }
 
 std::string summary_table(const case_result& c) {
-  std::string text = fmt::format("{:<8}{:>12}{:>12}{:>12}{:>12}{:>24}\n", "", "median", "p99",
+  std::string text = fmt::format("{:<13}{:>12}{:>12}{:>12}{:>12}{:>24}\n", "", "median", "p99",
                                  "min", "max", "95 % CI of median");
   for (const series& s : c.contenders) {
+    if (s.figures.empty()) continue;
     const summary of = statistics_of(s);
     const std::string ci = fmt::format("{} - {}", digits(of.ci95.low), digits(of.ci95.high));
-    text += fmt::format("{:<8}{:>12}{:>12}{:>12}{:>12}{:>24}\n", s.label, digits(of.median),
+    text += fmt::format("{:<13}{:>12}{:>12}{:>12}{:>12}{:>24}\n", s.label, digits(of.median),
                         digits(of.p99), digits(of.minimum), digits(of.maximum), ci);
   }
   for (const comparison& between : c.comparisons) {
+    if (!is_known(c, between)) continue;
     const std::string name =
         fmt::format("{} / {}", c.contenders[between.of].label, c.contenders[between.to].label);
-    text += fmt::format("{:<20}{:>12}\n", name, digits(ratio(c, between)));
+    text += fmt::format("{:<25}{:>12}\n", name, digits(ratio(c, between)));
   }
-  return text;
+  return text + failures(c);
 }
 
 case_result aggregate_bandwidth(const case_result& latencies) {
@@ -155,8 +188,12 @@ case_result aggregate_bandwidth(const case_result& latencies) {
 
 std::vector<record> records_of(const case_result& c) {
   std::vector<record> records;
-  for (const series& s : c.contenders) records.push_back(record_of(c, s));
-  for (const comparison& between : c.comparisons) records.push_back(ratio_record(c, between));
+  for (const series& s : c.contenders) {
+    if (!s.figures.empty()) records.push_back(record_of(c, s));
+  }
+  for (const comparison& between : c.comparisons) {
+    if (is_known(c, between)) records.push_back(ratio_record(c, between));
+  }
   if (!c.cache_line_ns.empty()) records.push_back(cache_line_record(c));
   return records;
 }

@@ -10,13 +10,14 @@ namespace heddle::bench {
 
 /// One contender's figures, one per round, in the metric's unit.
 struct series {
-  std::string label;    ///< heddle, ucx, bare, pair; T=4 where thread counts compete
+  std::string label;    ///< heddle, ucx, bare, pair; with T=4 where thread counts compete
   std::string library;  ///< as in a record; `pair` is heddle too
   std::string op = {};  ///< as in a record, where it is not that of the case
   int ranks = 2;
   int threads = 1;
-  std::vector<double> figures = {};
-  std::vector<double> stamps = {};  ///< of single operations; empty where unknown
+  std::vector<double> figures = {};  ///< fewer than rounds when it failed in one
+  std::vector<double> stamps = {};   ///< of single operations; empty where unknown
+  std::string failure = {};          ///< of a rival, and all that it printed; empty: none
 };
 
 /// A ratio that is shown and recorded: of the median of one contender to that of another.
@@ -25,7 +26,7 @@ struct comparison {
   std::string library, metric;  ///< as in a record
 };
 
-/// Heddle's first contender to each rival, and each of its other thread counts to the first.
+/// Heddle to each rival with as many threads, and each library's thread counts to its first.
 [[nodiscard]] std::vector<comparison> usual_comparisons(const std::vector<series>& contenders);
 
 /// One size of one benchmark. The first series is Heddle's.
@@ -46,14 +47,14 @@ struct case_result {
 [[nodiscard]] std::string round_heading(const case_result& c);
 /// The latest round.
 [[nodiscard]] std::string round_line(const case_result& c);
-/// Statistics of every contender and the ratios.
+/// Statistics of every contender, the ratios, and who failed.
 [[nodiscard]] std::string summary_table(const case_result& c);
 /// The same rounds of a ping-pong as the bandwidth of a rank: a message of each thread in the
 /// one-way time. Without the cache line, which stands beside the latencies.
 [[nodiscard]] case_result aggregate_bandwidth(const case_result& latencies);
 
-/// One record per contender, per ratio ("heddle/ucx"; "scaling" for thread counts) and for the
-/// cache line.
+/// One record per contender that has figures, per ratio ("heddle/ucx"; "scaling" for thread counts)
+/// and for the cache line.
 [[nodiscard]] std::vector<record> records_of(const case_result& c);
 
 }  // namespace heddle::bench

@@ -8,6 +8,7 @@ namespace heddle::bench {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 case_result example() {
   case_result c{.what = {.what = kind::latency, .op = operation::am},
@@ -94,6 +95,26 @@ TEST(Report, GivesTheBandwidthOfAllThreadsOfAPingPong) {
 
 TEST(Report, ShowsRatiosUnderTheStatistics) {
   EXPECT_THAT(summary_table(example()), HasSubstr("heddle / ucx"));
+}
+
+case_result with_a_rival_that_failed_in_round(std::size_t round) {
+  case_result c = example();
+  c.contenders[1].figures.resize(round - 1);
+  c.contenders[1].failure = "ucx took longer than 30 s and was killed";
+  return c;
+}
+
+TEST(Report, GoesOnWithoutARivalThatFailed) {
+  const case_result c = with_a_rival_that_failed_in_round(2);
+  EXPECT_THAT(round_line(c), HasSubstr("  -  "));
+  EXPECT_THAT(summary_table(c), HasSubstr("ucx: left out from round 2 on: ucx took longer"));
+  EXPECT_EQ(records_of(c)[1].runs, 1);
+}
+
+TEST(Report, HasNoRecordOfARivalThatNeverHadAFigure) {
+  const case_result c = with_a_rival_that_failed_in_round(1);
+  EXPECT_THAT(summary_table(c), Not(HasSubstr("heddle / ucx")));
+  for (const record& r : records_of(c)) EXPECT_THAT(r.library, Not(HasSubstr("ucx")));
 }
 
 }  // namespace

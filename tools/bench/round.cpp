@@ -1,38 +1,13 @@
 // round.cpp - the threads of a round: agreeing on counts with the partner, starting together.
 #include "bench/round.h"
 
-#include <algorithm>
 #include <barrier>
 
+#include "bench/laps.h"
 #include "bench/threads.h"
 
 namespace heddle::bench {
 namespace {
-
-/// One run's beginning and end at one thread.
-struct lap_times {
-  clock::time_point start, end;
-};
-
-double elapsed(const std::vector<lap_times>& laps) {
-  const auto by_start = [](const auto& a, const auto& b) { return a.start < b.start; };
-  const auto by_end = [](const auto& a, const auto& b) { return a.end < b.end; };
-  return seconds_between(std::min_element(laps.begin(), laps.end(), by_start)->start,
-                         std::max_element(laps.begin(), laps.end(), by_end)->end);
-}
-
-/// Of what is measured in a ping-pong, the part that counts.
-double share_of_trip(const spec& s) {
-  return s.what == kind::latency && !is_round_trip(s.op) ? 0.5 : 1;
-}
-
-double seconds_per_op(const spec& s, const std::vector<lap_times>& laps, std::uint64_t count) {
-  const auto n = static_cast<double>(count);
-  if (s.what != kind::latency) return elapsed(laps) / (n * static_cast<double>(laps.size()));
-  double sum = 0;
-  for (const lap_times& lap : laps) sum += seconds_between(lap.start, lap.end);
-  return share_of_trip(s) * sum / (n * static_cast<double>(laps.size()));
-}
 
 /// Tells the partner's thread how many operations come (0: the round is over) and, unless none,
 /// waits until it is ready.

@@ -9,9 +9,9 @@
 #include <stdexcept>
 
 #include "bench/bare_limit.h"
+#include "bench/rival_runner.h"
 #include "bench/round.h"
 #include "bench/session.h"
-#include "bench/ucx_runner.h"
 #include "exit_status.h"
 
 namespace heddle::bench {
@@ -51,23 +51,28 @@ contender heddle_contender(session& in, const spec& s, const std::string& label,
 }
 
 /// `seconds` runs on rank 0 only, while the others sleep.
-contender outside_contender(const session& in, const spec& s, const char* label,
+contender outside_contender(const session& in, const spec& s, const std::string& label,
                             std::function<double()> seconds) {
-  return {{.label = label, .library = label},
+  return {{.label = label, .library = label, .threads = s.threads},
           [reports = in.reports(), s, seconds = std::move(seconds)]() -> round_figure {
             return reports ? round_figure{.figure = figure(s, seconds())} : round_figure{};
           }};
 }
 
-contender ucx_contender(const session& in, const spec& s) {
-  const std::string& test = in.what().ucx_test;
-  const ucx_run first{.test = test.empty() ? ucx_test_for(s.what, s.op) : test,
-                      .backend = in.backend(),
-                      .bytes = s.bytes,
-                      .outstanding = s.what == kind::latency ? 1 : s.window,
-                      .cores = in.pair()};
-  auto runs = std::make_shared<ucx_rounds>(first, s.time);
-  return outside_contender(in, s, "ucx", [runs] { return runs->next().seconds_per_op; });
+rival_task task_for(const options& o, const spec& s, const std::string& backend) {
+  return {.what = s,
+          .backend = backend,
+          .scaling = o.thread_counts.size() > 1,
+          .ucx_test = o.ucx_test,
+          .limit = std::chrono::seconds(o.rival_limit_s)};
+}
+
+contender library_contender(const session& in, const spec& s, rival who) {
+  rival_task t = task_for(in.what(), s, in.backend());
+  t.cores = in.bound_cores();
+  const std::shared_ptr<rival_runner> runs = make_rival_runner(who, t);
+  return outside_contender(in, s, name_of(who),
+                           [runs] { return runs->next().seconds_per_op.value(); });
 }
 
 std::function<double()> require_limit(const spec& s, const std::string& backend,
@@ -83,28 +88,28 @@ contender bare_contender(const session& in, const spec& s) {
   return outside_contender(in, s, "bare", require_limit(s, in.backend(), in.pair()));
 }
 
-contender rival_contender(session& in, const spec& s, rival r) {
-  switch (r) {
-    case rival::ucx:
-      return ucx_contender(in, s);
-    case rival::bare:
-      return bare_contender(in, s);
-    case rival::pair:
-      break;
-  }
+contender rival_contender(session& in, const spec& s, rival who) {
+  if (is_library(who)) return library_contender(in, s, who);
+  if (who == rival::bare) return bare_contender(in, s);
   return heddle_contender(in, s, "pair", 2);
 }
 
+/// Heddle with every thread count, and then every rival; bare and pair know only the first of them.
 std::vector<contender> contenders_for(session& in, spec s) {
   const std::vector<int>& counts = in.what().thread_counts;
   std::vector<contender> all;
   for (const int threads : counts) {
     s.threads = threads;
-    const std::string label = counts.size() == 1 ? "heddle" : fmt::format("T={}", threads);
-    all.push_back(heddle_contender(in, s, label, in.what().ranks));
+    all.push_back(heddle_contender(in, s, "heddle", in.what().ranks));
   }
-  s.threads = counts.front();
-  for (const rival r : in.what().rivals) all.push_back(rival_contender(in, s, r));
+  for (const rival who : in.what().rivals) {
+    for (const int threads : counts) {
+      s.threads = threads;
+      if (is_library(who) || threads == counts.front()) all.push_back(rival_contender(in, s, who));
+    }
+  }
+  if (counts.size() == 1) return all;
+  for (contender& who : all) who.results.label += fmt::format(" T={}", who.results.threads);
   return all;
 }
 
@@ -122,6 +127,15 @@ void measure_case(session& in, const spec& s) {
   in.conclude(aggregate_bandwidth(c));
 }
 
+void check_libraries(const options& o) {
+  for (const rival who : o.rivals) {
+    if (!is_library(who)) continue;
+    rival_task t = task_for(o, o.base, o.backend);
+    t.what.threads = most_threads(o);
+    check_rival(who, t);
+  }
+}
+
 }  // namespace
 
 void check_options(const options& o) {
@@ -131,8 +145,7 @@ void check_options(const options& o) {
   };
   if (o.ranks % 2 != 0) refuse("--ranks must be even: ranks work in pairs");
   if (has(rival::pair) && o.ranks == 2) refuse("--compare pair needs --ranks above 2");
-  if (has(rival::ucx) && most_threads(o) != 1) refuse("--compare ucx measures one thread");
-  if (has(rival::ucx)) (void)find_ucx();
+  check_libraries(o);
   if (o.base.target == target_mode::computing && !is_round_trip(o.base.op)) {
     refuse("--target computing is for --op get and fetch-add: the others need the target's help");
   }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "bench/result_file.h"
+#include "bench/rival_runner.h"
 #include "parts/bare.h"
 
 namespace heddle::bench {
@@ -25,6 +26,19 @@ std::unique_ptr<world> join(const options& o, const std::vector<int>& allowed) {
   auto job = std::make_unique<world>();
   bind_rank(o, allowed, job->rank(), most_threads(o));
   return job;
+}
+
+/// One round of one contender. Only rank 0, whose child a rival is, learns that it failed.
+void play(const contender& who, bool reports, series& s) {
+  if (!s.failure.empty()) return;
+  try {
+    const round_figure r = who.round();
+    if (!reports) return;
+    s.figures.push_back(r.figure);
+    s.stamps.insert(s.stamps.end(), r.stamps.begin(), r.stamps.end());
+  } catch (const rival_failure& why) {
+    s.failure = why.what();
+  }
 }
 
 }  // namespace
@@ -49,6 +63,10 @@ bare::core_pair session::pair() const {
   return {cores_.front(), cores_[1 % cores_.size()]};
 }
 
+std::vector<int> session::bound_cores() const {
+  return o_.bind_cores ? cores_ : std::vector<int>{};
+}
+
 bool session::crowded(int ranks, int threads) const noexcept {
   return static_cast<std::size_t>(ranks) * static_cast<std::size_t>(threads) > cores_.size();
 }
@@ -71,11 +89,7 @@ void session::hold_rounds(std::vector<contender>& all, case_result& c) {
 void session::play_round(std::vector<contender>& all, case_result& c) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     at_.job().barrier();
-    const round_figure r = all[i].round();
-    if (!reports()) continue;
-    series& s = c.contenders[i];
-    s.figures.push_back(r.figure);
-    s.stamps.insert(s.stamps.end(), r.stamps.begin(), r.stamps.end());
+    play(all[i], reports(), c.contenders[i]);
   }
   at_.job().barrier();
   if (!reports()) return;

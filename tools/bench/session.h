@@ -21,7 +21,8 @@ struct round_figure {
   std::vector<double> stamps = {};  ///< of single operations, where known
 };
 
-/// Somebody who is measured in turn. `round` is called on every rank; rank 0's answer counts.
+/// Somebody who is measured in turn. `round` is called on every rank; rank 0's answer counts. It
+/// may throw rival_failure there.
 struct contender {
   series results;
   std::function<round_figure()> round;
@@ -42,6 +43,8 @@ class session {
   [[nodiscard]] world& job() noexcept { return *job_; }
   [[nodiscard]] bool reports() const noexcept { return at_.self() == 0; }
   [[nodiscard]] const std::string& backend() const noexcept { return backend_; }
+  /// That the ranks' threads are tied to; empty: none.
+  [[nodiscard]] std::vector<int> bound_cores() const;
   /// Of the first two ranks; any core when they are not bound.
   [[nodiscard]] bare::core_pair pair() const;
   /// Whether so many threads in all are more than there are cores.
@@ -52,7 +55,8 @@ class session {
   [[nodiscard]] double cache_line() const;
 
   /// Measures everybody in turn, what().rounds times, and adds the figures to `c`, whose contenders
-  /// are those in `all`. A barrier before each of them and one after the last.
+  /// are those in `all`. A barrier before each of them and one after the last. A rival that fails
+  /// is left out from then on.
   void hold_rounds(std::vector<contender>& all, case_result& c);
   /// On rank 0: prints the statistics, and keeps the records for the file.
   void conclude(const case_result& c);

@@ -45,8 +45,11 @@ const std::map<std::string, buffer_kind>& buffer_names() {
 }
 
 const std::map<std::string, rival>& rival_names() {
-  static const std::map<std::string, rival> names{
-      {"ucx", rival::ucx}, {"bare", rival::bare}, {"pair", rival::pair}};
+  static const std::map<std::string, rival> names{{"ucx", rival::ucx},
+                                                  {"openmpi", rival::openmpi},
+                                                  {"mpich", rival::mpich},
+                                                  {"bare", rival::bare},
+                                                  {"pair", rival::pair}};
   return names;
 }
 
@@ -55,6 +58,9 @@ std::string name_of(kind k) {
 }
 std::string name_of(operation op) {
   return name_in(operation_names(), op);
+}
+std::string name_of(rival who) {
+  return name_in(rival_names(), who);
 }
 
 bool is_round_trip(operation op) {

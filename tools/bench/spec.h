@@ -18,7 +18,7 @@ enum class target_mode { waiting, computing };
 /// Where the bytes of large transfers lie.
 enum class buffer_kind { plain, exposed };
 /// Who is measured in turn with Heddle. `pair`: Heddle itself with two ranks of the job active.
-enum class rival { ucx, bare, pair };
+enum class rival { ucx, openmpi, mpich, bare, pair };
 
 /// One thing to measure, on all ranks of a job.
 struct spec {
@@ -46,8 +46,9 @@ struct options {
   bool bind_cores = true;
   bool aggregate_bandwidth = false;  ///< of a ping-pong, also the bytes of all its threads
   std::vector<rival> rivals;
-  std::string ucx_test;   ///< empty: the one that matches
-  std::string json_file;  ///< empty: none
+  std::string ucx_test;    ///< empty: the one that matches
+  int rival_limit_s = 30;  ///< what a rival may take for a round beyond its time
+  std::string json_file;   ///< empty: none
 };
 
 /// Names as on the command line and in records.
@@ -58,6 +59,7 @@ struct options {
 [[nodiscard]] const std::map<std::string, rival>& rival_names();
 [[nodiscard]] std::string name_of(kind k);
 [[nodiscard]] std::string name_of(operation op);
+[[nodiscard]] std::string name_of(rival who);
 
 /// Whether a latency of this operation is a round trip; otherwise it is half of one.
 [[nodiscard]] bool is_round_trip(operation op);

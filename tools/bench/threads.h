@@ -9,13 +9,11 @@
 #include <thread>
 #include <vector>
 
+#include "bench/laps.h"
+
 namespace heddle::bench {
 
 using clock = std::chrono::steady_clock;
-
-[[nodiscard]] inline double seconds_between(clock::time_point from, clock::time_point to) {
-  return std::chrono::duration<double>(to - from).count();
-}
 
 /// Runs `work(thread)` on every thread; thread 0 is the caller. A failure ends the rank, because
 /// the other threads and the partner would wait for ever; the launcher then ends the job.

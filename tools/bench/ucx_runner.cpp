@@ -147,14 +147,14 @@ ucx_result run_ucx(const ucx_run& run, std::chrono::seconds limit) {
                            " ended at once: " + printed.substr(0, printed.find('\n')));
 }
 
-ucx_rounds::ucx_rounds(ucx_run first, std::chrono::milliseconds time)
-    : run_(std::move(first)), time_(time) {
+ucx_rounds::ucx_rounds(ucx_run first, std::chrono::milliseconds time, std::chrono::seconds limit)
+    : run_(std::move(first)), time_(time), limit_(limit) {
   run_.iterations = first_iterations(run_.backend, run_.bytes);
 }
 
 ucx_result ucx_rounds::run_and_adapt() {
   constexpr double most = 1e9;
-  const ucx_result result = run_ucx(run_, std::chrono::seconds(60));
+  const ucx_result result = run_ucx(run_, limit_);
   const double wanted = time_.count() / result.seconds_per_op;
   run_.iterations = static_cast<std::uint64_t>(std::clamp(wanted, 100.0, most));
   return result;

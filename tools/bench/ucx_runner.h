@@ -36,13 +36,15 @@ struct ucx_run {
 /// that of `first` does not matter.
 class ucx_rounds {
  public:
-  ucx_rounds(ucx_run first, std::chrono::milliseconds time);
+  /// Throws as run_ucx() does, with this limit.
+  ucx_rounds(ucx_run first, std::chrono::milliseconds time, std::chrono::seconds limit);
   [[nodiscard]] ucx_result next();
 
  private:
   ucx_result run_and_adapt();
   ucx_run run_;
   std::chrono::duration<double> time_;
+  std::chrono::seconds limit_;
   bool calibrated_ = false;
 };
 

@@ -1,0 +1,59 @@
+// rival_runner.h - rounds of somebody else's library, one at a time, for any benchmark of ours.
+#pragma once
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "bench/overlap_pass.h"
+#include "bench/peer_line.h"
+#include "bench/spec.h"
+
+namespace heddle::bench {
+
+/// Of overlap, besides the size: who computes, and how long.
+struct overlap_task {
+  computing who = computing::both;
+  double compute_us = 100;
+};
+
+/// What a rival measures, between two processes of its own on this machine.
+struct rival_task {
+  /// Its buffers and target do not matter; its lanes are workers or communicators.
+  spec what;
+  std::string backend;  ///< shm or tcp: it gets nothing else
+  /// Several thread counts are compared: one thread is measured by the program that knows more.
+  bool scaling = false;
+  std::vector<int> cores = {};  ///< for both ranks, as cores_of_rank() deals them; empty: not bound
+  std::string ucx_test = {};    ///< of ucx_perftest; empty: the one that matches
+  std::chrono::seconds limit{30};            ///< what a round may take beyond its own time
+  std::optional<overlap_task> overlap = {};  ///< measure that, one tagged message at a time
+};
+
+/// A rival that ended without a figure, or did not end and was killed. It may do better next time.
+struct rival_failure : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class rival_runner {
+ public:
+  virtual ~rival_runner() = default;
+  /// Starts the rival, lets it measure one round, and sees it end: no process is left behind, not
+  /// even when this process is killed. Throws rival_failure with what it printed.
+  [[nodiscard]] virtual peer_line next() = 0;
+};
+
+/// Whether the name stands for a library that is started, and not for a part of ourselves.
+[[nodiscard]] bool is_library(rival who) noexcept;
+
+/// Throws tools::usage_error when this rival has no such thing to measure, and std::runtime_error
+/// naming the Debian package when a program is missing. Starts nothing.
+void check_rival(rival who, const rival_task& t);
+
+/// As check_rival(). UCX with one thread is ucx_perftest; everything else is a program of
+/// bench/peers, MPI's under their launchers.
+[[nodiscard]] std::unique_ptr<rival_runner> make_rival_runner(rival who, const rival_task& t);
+
+}  // namespace heddle::bench

@@ -1,0 +1,159 @@
+// rival_runner_test.cpp - real short rounds of every rival that is installed.
+#include "bench/rival_runner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+#include <tuple>
+
+#include "bench/peer_command.h"
+#include "exit_status.h"
+
+namespace heddle::bench {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+template <class F>
+std::string failure_of(F&& attempt) {
+  try {
+    attempt();
+  } catch (const std::runtime_error& why) {
+    return why.what();
+  }
+  return "did not fail";
+}
+
+/// Whether a process has `word` on its command line.
+bool somebody_runs_with(const std::string& word) {
+  for (const auto& process : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream in(process.path() / "cmdline");
+    std::ostringstream words;
+    if (in) words << in.rdbuf();
+    if (words.str().find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
+class Peers : public testing::TestWithParam<std::tuple<rival, std::string>> {
+ protected:
+  void SetUp() override {
+    try {
+      (void)find_peer(who());
+    } catch (const std::runtime_error& why) {
+      GTEST_SKIP() << why.what();
+    }
+  }
+  static rival who() { return std::get<0>(GetParam()); }
+
+  static rival_task task(kind what, operation op, int threads) {
+    return {.what = {.what = what, .op = op, .threads = threads, .window = 4, .time = 5ms},
+            .backend = std::get<1>(GetParam()),
+            .limit = 60s};
+  }
+  /// Seconds per operation of one round; a rival that hangs is none of our faults.
+  static double round(const rival_task& t) {
+    try {
+      return make_rival_runner(who(), t)->next().seconds_per_op.value();
+    } catch (const rival_failure& why) {
+      if (std::string(why.what()).find("was killed") != std::string::npos) return 1;
+      throw;
+    }
+  }
+};
+
+TEST_P(Peers, MeasureTaggedMessagesAndPuts) {
+  for (const operation op : {operation::tag, operation::put}) {
+    EXPECT_GT(round(task(kind::rate, op, 2)), 0) << name_of(op);
+    const int threads = who() == rival::ucx ? 2 : 1;
+    EXPECT_GT(round(task(kind::latency, op, threads)), 0) << name_of(op);
+  }
+}
+
+TEST_P(Peers, ShareOnePathBetweenThreads) {
+  rival_task t = task(kind::rate, operation::tag, 2);
+  t.what.lanes = 1;
+  EXPECT_GT(round(t), 0);
+}
+
+TEST_P(Peers, MeasureGetsFetchAddsAndBandwidth) {
+  EXPECT_GT(round(task(kind::rate, operation::get, 2)), 0);
+  EXPECT_GT(round(task(kind::rate, operation::fetch_add, 2)), 0);
+  rival_task t = task(kind::bandwidth, operation::tag, 2);
+  t.what.bytes = 100'000;
+  EXPECT_GT(round(t), 0);
+}
+
+TEST_P(Peers, MeasureTheThreePartsOfOverlapOnBothSides) {
+  rival_task t = task(kind::rate, operation::tag, 1);
+  t.overlap = overlap_task{computing::both, 10};
+  const auto sides = make_rival_runner(who(), t)->next().sides;
+  ASSERT_TRUE(sides);
+  for (const side_round& side : *sides) {
+    EXPECT_GT(side.alone.total, 0);
+    EXPECT_GE(side.together.total, side.together.compute);
+  }
+}
+
+TEST_P(Peers, ThatTakeTooLongAreKilledAndLeaveNothingBehind) {
+  constexpr const char* mark = "76543";
+  rival_task t = task(kind::rate, operation::tag, 2);
+  t.what.bytes = 76543;
+  t.what.time = 50s;
+  t.limit = -49s;
+  EXPECT_THAT(failure_of([&] { (void)make_rival_runner(who(), t)->next(); }),
+              HasSubstr("took longer than 1 s and was killed"));
+  for (int i = 0; i < 500 && somebody_runs_with(mark); ++i) std::this_thread::sleep_for(20ms);
+  EXPECT_FALSE(somebody_runs_with(mark));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Peers,
+                         testing::Combine(testing::Values(rival::ucx, rival::openmpi, rival::mpich),
+                                          testing::Values("shm", "tcp")),
+                         [](const auto& each) {
+                           return name_of(std::get<0>(each.param)) + "_" + std::get<1>(each.param);
+                         });
+
+TEST(UcxPeer, MeasuresActiveMessages) {
+  if (failure_of([] { (void)find_peer(rival::ucx); }) != "did not fail") GTEST_SKIP();
+  for (const kind what : {kind::rate, kind::latency}) {
+    const rival_task t{.what = {.what = what, .op = operation::am, .threads = 2, .time = 5ms},
+                       .backend = "shm"};
+    EXPECT_GT(make_rival_runner(rival::ucx, t)->next().seconds_per_op.value(), 0);
+  }
+}
+
+TEST(Rivals, OfMpiHaveNoActiveMessages) {
+  const rival_task t{.what = {.op = operation::am}, .backend = "shm"};
+  EXPECT_THROW(check_rival(rival::mpich, t), tools::usage_error);
+}
+
+TEST(Rivals, AreLibraries) {
+  const rival_task t{.what = {.op = operation::tag}, .backend = "shm"};
+  EXPECT_THROW(check_rival(rival::bare, t), tools::usage_error);
+}
+
+TEST(Rivals, WithSeveralThreadsHaveNoOtherTestOfUcxPerftest) {
+  const rival_task t{
+      .what = {.op = operation::tag, .threads = 2}, .backend = "shm", .ucx_test = "tag_bw"};
+  EXPECT_THROW(check_rival(rival::ucx, t), tools::usage_error);
+}
+
+TEST(Rivals, WithoutTheirProgramsNameThePackage) {
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", "/nonexistent", 1);
+  const std::string openmpi = failure_of([] { (void)find_peer(rival::openmpi); });
+  const std::string mpich = failure_of([] { (void)find_peer(rival::mpich); });
+  setenv("PATH", path.c_str(), 1);
+  EXPECT_THAT(openmpi, testing::AnyOf(HasSubstr("openmpi-bin"), HasSubstr("libopenmpi-dev")));
+  EXPECT_THAT(mpich, testing::AnyOf(HasSubstr("apt install mpich"), HasSubstr("libmpich-dev")));
+}
+
+}  // namespace
+}  // namespace heddle::bench
