@@ -4,6 +4,7 @@
 
 #include <ostream>
 #include <string>
+#include <string_view>
 
 #include "support/ranks.h"
 #include "support/scale.h"
@@ -33,6 +34,10 @@ class Stress : public testing::TestWithParam<way> {
     s.executors = 2;
     s.peer_timeout_ms = 120'000;  // more threads than cores: silence is no sign of death here
     return s;
+  }
+  /// Without executors, what nobody calls for waits.
+  [[nodiscard]] static bool has_executors() {
+    return std::string_view(GetParam().progress) != "inline";
   }
   [[nodiscard]] static int amount(int normal, int least = 1) {
     return scaled(GetParam().faults[0] != '\0' ? normal / 5 : normal, least);

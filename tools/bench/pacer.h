@@ -7,7 +7,8 @@
 namespace heddle::bench {
 
 /// Drives the runs of the rounds of one spec: first ever longer runs to learn the speed, then in
-/// every round one timed run and, for latencies, one in which every operation is stamped.
+/// every round one timed run and, for latencies, one in which every operation is stamped. A timed run
+/// that was far too short, because something had held up the run it was planned by, is repeated.
 class pacer {
  public:
   explicit pacer(const spec& s) noexcept : what_(s.what), time_(s.time) {}
@@ -28,6 +29,7 @@ class pacer {
   std::chrono::duration<double> time_;
   phase phase_ = phase::learning;
   bool learned_ = false;
+  int repeats_ = 0;  ///< of the timed run, in this round
   std::uint64_t count_ = 16;
   double result_ = 0;
 };

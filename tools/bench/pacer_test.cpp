@@ -34,6 +34,25 @@ TEST(Pacer, FollowsAChangeOfSpeed) {
   EXPECT_NEAR(static_cast<double>(p.count()), 1e4, 1);
 }
 
+TEST(Pacer, RepeatsATimedRunThatWasFarTooShort) {
+  pacer p(spec_of(kind::rate));
+  p.begin_round();
+  p.end_run(0.1, 1e-2);  // 16 operations, held up for as long as the round should take
+  EXPECT_EQ(play_round(p, 1e-6), 2);
+  EXPECT_DOUBLE_EQ(p.result(), 1e-6);
+  p.begin_round();
+  EXPECT_NEAR(static_cast<double>(p.count()), 1e5, 1);
+}
+
+TEST(Pacer, TakesAShortRunWhenRepeatingDoesNotHelp) {
+  pacer p(spec_of(kind::rate));
+  play_round(p, 1e-6);
+  p.begin_round();
+  int runs = 0;
+  for (; p.count() > 0 && runs < 100; ++runs) p.end_run(0.01, 1e-6);
+  EXPECT_LT(runs, 10);
+}
+
 TEST(Pacer, GivesTheTimePerOperationOfTheTimedRun) {
   pacer p(spec_of(kind::bandwidth));
   play_round(p, 3e-5);
