@@ -76,7 +76,7 @@ void settle_in(const task& t, int rank) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   alarm(static_cast<unsigned>(t.limit_s));
   if (!t.cores.empty()) {
-    bare::pin_this_thread(bench::cores_of_rank(t.cores, rank, t.what.threads));
+    bare::pin_this_thread(bench::cores_of_rank(t.cores, rank, 2, t.what.threads));
   }
 }
 

@@ -124,13 +124,17 @@ std::size_t executor::work() {
 bool executor::stays_awake(std::size_t events) {
   if (events == 0 && awake_until_ns_ == 0) return false;
   std::uint64_t picked = 0;
-  for (const watched_lane& l : lanes_) picked += l.lane->counters().picked.get();
+  bool leads = false;
+  for (const watched_lane& l : lanes_) {
+    picked += l.lane->counters().picked.get();
+    leads |= l.lane->followed();
+  }
   const std::uint64_t now = now_ns();
-  if (std::exchange(picked_, picked) != picked || (dedicated_ && events != 0))
+  if (std::exchange(picked_, picked) != picked || ((dedicated_ || leads) && events != 0))
     awake_until_ns_ = now + spin_ns_;
   if (events != 0) return true;
   if (now < awake_until_ns_) {
-    if (++idle_turns_ % turns_between_yields == 0) std::this_thread::yield();
+    if (leads || ++idle_turns_ % turns_between_yields == 0) std::this_thread::yield();
     return true;
   }
   awake_until_ns_ = 0;

@@ -62,7 +62,7 @@ void lane_core::close() noexcept {
 
 /// Every poll of the endpoints goes through here: it takes their readiness to tell away.
 std::size_t lane_core::advance(delivery_batch& batch) noexcept {
-  telling_ = false;
+  telling_ = watched_ = false;
   return port_.progress(batch);
 }
 

@@ -35,6 +35,7 @@ struct helpers {
   idle_team* team = nullptr;  ///< mode idle
   progress_mode mode = progress_mode::adaptive;
   std::uint64_t spin_ns = 50'000;  ///< awake without an event before a sleep
+  int cores = 1;                   ///< this rank's share of the host's
 };
 
 /// Counted for people.
@@ -90,6 +91,8 @@ class lane_core {
   void dismiss() noexcept;
   /// Looks for dead peers. False: could not, the lane is busy.
   bool maintain(std::uint64_t now_ns) noexcept;
+  /// Several threads wait here on few cores, and leave the polling to the executor.
+  [[nodiscard]] bool followed() const noexcept;
   /// Something is in flight that needs maintain().
   [[nodiscard]] bool waiting() const noexcept { return port_.in_flight_hint() != 0; }
 
@@ -126,9 +129,14 @@ class lane_core {
   void note_wait() noexcept;
   bool spin(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept;
   std::size_t drive(const detail::signal& s, std::uint64_t target) noexcept;
+  std::size_t poll_turn(const detail::signal& s, std::uint64_t target,
+                        protocols::delivery_batch& batch) noexcept;
   void look_on(const detail::signal& s, std::uint64_t target) const noexcept;
   void sleep_until_event(std::uint64_t deadline_ns, std::uint64_t backstop_ns) noexcept;
   bool prepare_wait() noexcept;
+  [[nodiscard]] bool crowded() const noexcept;
+  [[nodiscard]] bool led() const noexcept;
+  bool follow() noexcept;
   void look_after_backstop() noexcept;
 
   // lane_serve.cpp
@@ -142,6 +150,7 @@ class lane_core {
 
   // Any thread.
   sync::agreed_count sleepers_;  // threads of the program asleep on the endpoints' descriptors
+  sync::agreed_count waiting_;   // threads of the program in wait()
   sync::shared_counter collectives_;
   sync::owned_counter left_at_ns_;     // when the program left a large transfer; 0: it waited since
   sync::owned_counter waits_at_once_;  // how often in a row it waited right after leaving one
@@ -154,7 +163,8 @@ class lane_core {
   protocols::port port_;
   bool telling_ = false;          // the descriptors tell of news: armed, and not polled since
   bool armed_ = false;            // the executor counts on the descriptors, or on a sleeper
-  bool left_ = false;             // a large transfer was left to the executor
+  bool watched_ = false;          // the executor sleeps on them, and nobody has polled since
+  bool left_ = false;             // the program has left the lane to the executor
   std::uint64_t polls_ = 0;       // by the program
   std::uint64_t polls_seen_ = 0;  // of these, at the executor's last look
 

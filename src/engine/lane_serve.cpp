@@ -61,6 +61,7 @@ lane_core::readiness lane_core::prepare_sleep(bool keep) noexcept {
   if (!serving_ && !hold_.enter(&batch)) return readiness::attended;
   readiness r = look_before_sleep(batch);
   armed_ = r == readiness::armed || r == readiness::covered;
+  watched_ = r == readiness::armed;
   if (!dedicated()) {
     release(batch);
   } else if (!let_served_go(batch, keep)) {

@@ -23,6 +23,8 @@ constexpr std::uint64_t at_once_ns = 20'000;
 constexpr std::uint64_t believed_waits = 3;
 /// Polls between two looks at the clock while waiting; as long the lane is held.
 constexpr int polls_per_turn = 32;
+/// As many empty polls make a turn when there are more threads than cores.
+constexpr int empty_polls_when_crowded = 2;
 /// A sleeper looks again after this long even when nothing wakes it, at first and at most.
 constexpr std::uint64_t first_backstop_ns = 4'000'000;
 /// As long as for ever: no wait outlives it.
@@ -35,7 +37,30 @@ std::uint64_t time_to_move(std::uint64_t bytes) noexcept {
   return std::min(bytes / 4, longest_ns);
 }
 
+/// Counts a thread while it is here.
+struct presence {
+  explicit presence(sync::agreed_count& c) : count(c) { count.add(1); }
+  ~presence() { count.add(-1); }
+  sync::agreed_count& count;
+};
+
 }  // namespace
+
+/// More threads wait now and then than there are cores: who waits awake takes one from others.
+bool lane_core::crowded() const noexcept {
+  return sync::thread_waker::threads() > help_.cores;
+}
+
+/// Several threads wait on the lane, and cores are few: the executor leads.
+bool lane_core::followed() const noexcept {
+  return waiting_.get() > 1 && crowded() && !dedicated() &&
+         help_.mode != progress_mode::inline_only;
+}
+
+/// The executor sleeps on the lane's descriptors, and nobody has polled since: there is nothing.
+bool lane_core::led() const noexcept {
+  return telling_ && watched_;
+}
 
 /// The program begins to wait: soon after it left a transfer, or has it computed meanwhile?
 void lane_core::note_wait() noexcept {
@@ -56,9 +81,10 @@ bool lane_core::wait(detail::signal& s, std::uint64_t target, std::uint64_t dead
   const std::uint64_t backstop_ms = where_.config->backstop_ms;
   const std::uint64_t longest_ns = backstop_ms != 0 ? backstop_ms * 1'000'000 : year_ns;
   std::uint64_t backstop_ns = backstop_ms != 0 ? first_backstop_ns : year_ns;
+  const presence counted(waiting_);
   while (!spin(s, target, deadline_ns)) {
     if (deadline_ns != 0 && now_ns() >= deadline_ns) return false;
-    if (s.watch(waker.id()) < target) sleep_until_event(deadline_ns, backstop_ns);
+    if (s.watch(waker.id(), target) < target) sleep_until_event(deadline_ns, backstop_ns);
     s.unwatch();
     waker.clear();
     backstop_ns = std::min(2 * backstop_ns, longest_ns);
@@ -72,6 +98,10 @@ bool lane_core::spin(detail::signal& s, std::uint64_t target, std::uint64_t dead
   for (;;) {
     const std::size_t events = drive(s, target);
     if (s.count() >= target) return true;
+    if (events == 0 && crowded()) {
+      if (followed()) return false;
+      std::this_thread::yield();
+    }
     const std::uint64_t now = now_ns();
     if (end == 0 || events != 0) end = now + help_.spin_ns + time_to_move(port_.bytes_hint());
     if (now >= end || (deadline_ns != 0 && now >= deadline_ns)) return false;
@@ -87,14 +117,29 @@ std::size_t lane_core::drive(const detail::signal& s, std::uint64_t target) noex
     look_on(s, target);
     return 0;
   }
-  program_polls();
   std::size_t events = 0;
-  for (int i = 0; i < polls_per_turn && batch.empty() && s.count() < target; ++i) {
-    if (hold_.commands().pending() && !drain(batch)) break;
-    events += advance(batch);
+  if (followed() && led()) {
+    (void)drain(batch);
+  } else {
+    program_polls();
+    events = poll_turn(s, target, batch);
   }
   release(batch);
   return events + batch.run();
+}
+
+std::size_t lane_core::poll_turn(const detail::signal& s, std::uint64_t target,
+                                 delivery_batch& batch) noexcept {
+  const int patience = crowded() ? empty_polls_when_crowded : polls_per_turn;
+  std::size_t events = 0;
+  for (int i = 0, empty = 0; i < polls_per_turn && empty < patience; ++i, ++empty) {
+    if (!batch.empty() || s.count() >= target) break;
+    if (hold_.commands().pending() && !drain(batch)) break;
+    const std::size_t more = advance(batch);
+    events += more;
+    if (more != 0) empty = -1;
+  }
+  return events;
 }
 
 /// Someone else drives: its turn raises s, and it may need this core for that.
@@ -116,6 +161,19 @@ bool lane_core::prepare_wait() noexcept {
   return idle;
 }
 
+/// Many wait on few cores: the executor sleeps on the descriptors for all of them, so that news
+/// wakes one thread instead of all. False: there is no such executor, or the lane is held.
+bool lane_core::follow() noexcept {
+  delivery_batch& batch = delivery_batch::mine();
+  if (batch.running() || !hold_.enter(&batch)) return false;
+  const bool led_already = led();
+  if (!led_already) left_ = true;
+  release(batch);
+  if (!led_already) helper().summon();
+  batch.run();
+  return true;
+}
+
 void lane_core::sleep_until_event(std::uint64_t deadline_ns, std::uint64_t backstop_ns) noexcept {
   std::array<pollfd, 16> watched{};
   nfds_t count = 0;
@@ -124,13 +182,14 @@ void lane_core::sleep_until_event(std::uint64_t deadline_ns, std::uint64_t backs
       watched[count++] = {.fd = fd, .events = POLLIN, .revents = 0};
   };
   watch(sync::thread_waker::mine().fd());
-  const bool driving = prepare_wait();
+  const bool following = followed() && follow();
+  const bool driving = !following && prepare_wait();
   std::uint64_t limit = backstop_ns;
   if (driving) {
     for (const auto& e : port_.endpoints()) watch(e->fd());
     if (help_.mode == progress_mode::inline_only)
       for (const auto* d : where_.devices) watch(d->fd());
-  } else if (!dedicated()) {
+  } else if (!dedicated() && !following) {
     limit = 1'000'000;  // another driver may leave any time
   }
   if (deadline_ns != 0) {

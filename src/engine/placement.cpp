@@ -3,6 +3,7 @@
 #include <hwloc.h>
 #include <pthread.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -71,6 +72,12 @@ int choose_core(const std::string& wish, int index, std::span<const int> mine,
   // Executors of one process take different ones as far as there are.
   std::rotate(free.begin(), free.begin() + index % static_cast<int>(free.size()), free.end());
   return nearest(mine.front(), free);
+}
+
+int share_of_cores(int ranks) {
+  const int all = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  const int mine = static_cast<int>(usable_cores().size());
+  return std::max(1, std::min(mine, all / std::max(1, ranks)));
 }
 
 bool tie_to_core(int core) noexcept {

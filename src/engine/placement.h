@@ -14,6 +14,10 @@ namespace heddle::engine {
 [[nodiscard]] int choose_core(const std::string& wish, int index, std::span<const int> mine,
                               std::span<const int> all);
 
+/// How many cores one of `ranks` ranks on this host has for itself: those it is tied to, if that is
+/// less than an equal share. At least 1.
+[[nodiscard]] int share_of_cores(int ranks);
+
 /// Ties the calling thread to `core`. False: the system refuses.
 bool tie_to_core(int core) noexcept;
 

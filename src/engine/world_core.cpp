@@ -69,8 +69,11 @@ lane_core& world_core::lane_at(int number) {
                                       .route = route_,
                                       .handlers = handlers_};
   executor& keeper = *executors_[static_cast<std::size_t>(number) % executors_.size()];
-  const helpers help{
-      .keeper = keeper, .team = team_.get(), .mode = mode_of(config_), .spin_ns = spin_ns()};
+  const helpers help{.keeper = keeper,
+                     .team = team_.get(),
+                     .mode = mode_of(config_),
+                     .spin_ns = spin_ns(),
+                     .cores = cores_};
   slot = std::make_unique<lane_core>(number, where, std::move(endpoints), help);
   const auto index = static_cast<std::size_t>(number);
   running_[index].set(slot.get());

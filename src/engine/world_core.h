@@ -119,6 +119,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   // Constant after construction.
   std::vector<host_identity> hosts_;    // the job's hosts, each once
   std::vector<std::uint32_t> host_of_;  // by rank
+  int cores_ = 1;                       // this rank's share of its host's
   struct opened_device {
     std::string name;
     std::unique_ptr<backends::device> device;

@@ -10,6 +10,7 @@
 #include "backends/registry.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "engine/placement.h"
 #include "engine/world_core.h"
 
 namespace heddle::engine {
@@ -95,6 +96,8 @@ void world_core::meet_peers() {
     host_of_.push_back(static_cast<std::uint32_t>(known - hosts_.begin()));
     if (known == hosts_.end()) hosts_.push_back(i.host);
   }
+  const std::uint32_t here = host_of_[static_cast<std::size_t>(self())];
+  cores_ = share_of_cores(static_cast<int>(std::count(host_of_.begin(), host_of_.end(), here)));
 }
 
 void world_core::open_devices() {

@@ -39,14 +39,14 @@ TEST(DeliveryBatch, ACompletionWithoutAFunctionIsNotKept) {
   EXPECT_EQ(batch.run(), 0u);
 }
 
-/// How often `c` was raised while `body` ran: each raise writes the waker that watches it.
+/// How often `c` was raised while `body` ran: each raise wakes whoever waits for the next.
 template <class F>
 std::uint64_t raises_of(counter& c, F&& body) {
   static_assert(sizeof c == sizeof(detail::signal));  // its only member
   auto& signal = reinterpret_cast<detail::signal&>(c);
   const sync::thread_waker& waker = sync::thread_waker::mine();
   waker.clear();
-  signal.watch(waker.id());
+  signal.watch(waker.id(), 0);  // by each of them
   body();
   signal.unwatch();
   eventfd_t wakes = 0;

@@ -1,5 +1,7 @@
 // sharing_test.cpp - the small shared words: sleep_word, board, shared_region.
 #include <gtest/gtest.h>
+#include <heddle/detail/signal.h>
+#include <sys/eventfd.h>
 
 #include <algorithm>
 #include <memory>
@@ -11,6 +13,7 @@
 #include "sync/published.h"
 #include "sync/shared_region.h"
 #include "sync/sleep_word.h"
+#include "sync/waker.h"
 
 namespace heddle::sync {
 namespace {
@@ -136,6 +139,37 @@ TEST(SharedRegion, ForgetsAUserThatNeverLeftWhenItIsPublishedAnew) {
   EXPECT_FALSE(slot.leave(2));  // one too many: must not go below none
   slot.close();
   EXPECT_TRUE(slot.quiet());
+}
+
+/// Raises `s` until a sleeper for `target` has been woken at it, as a wait would sleep. The wakes.
+int wakes_until(detail::signal& s, std::uint64_t target) {
+  const thread_waker& waker = thread_waker::mine();
+  int wakes = 0;
+  while (s.watch(waker.id(), target) < target) {
+    eventfd_t rung = 0;
+    while (s.count() < target && eventfd_read(waker.fd(), &rung) != 0) s.raise();
+    if (rung == 0 && eventfd_read(waker.fd(), &rung) != 0) return -1;  // there, and not woken
+    ++wakes;
+  }
+  s.unwatch();
+  return wakes;
+}
+
+TEST(Signal, WakesASleeperForManyNowAndThenAndAtItsTarget) {
+  for (const std::uint64_t already : {0, 1, 7, 4095}) {
+    for (const std::uint64_t more : {1, 2, 5, 16, 1000, 16384}) {
+      detail::signal s;
+      s.raise(already);
+      const int wakes = wakes_until(s, already + more);
+      EXPECT_GE(wakes, 1) << already << " and " << more;
+      EXPECT_LE(wakes, 30) << already << " and " << more;
+    }
+  }
+}
+
+TEST(Signal, WakesASleeperForAWholeGroupOnce) {
+  detail::signal s;
+  for (std::uint64_t group = 1; group < 20; ++group) EXPECT_EQ(wakes_until(s, 16 * group), 1);
 }
 
 }  // namespace

@@ -12,11 +12,12 @@
 namespace heddle {
 namespace {
 
-constexpr std::size_t max_wakers = 1 << 16;
+constexpr std::size_t max_wakers = 1 << detail::signal::waker_bits;
 
 /// eventfds by waker id, plus one so that 0 means none. Never closed: a late wake must not write
 /// into whatever the descriptor's number names next, so a number keeps its eventfd for reuse.
 std::array<std::atomic<int>, max_wakers> descriptors;
+std::atomic<int> living = 0;  // relaxed throughout: a hint
 
 /// Numbers that threads which have ended gave back, and the first one never used.
 struct number_pool {
@@ -62,7 +63,12 @@ const thread_waker& thread_waker::mine() {
   return waker;
 }
 
+int thread_waker::threads() noexcept {
+  return living.load(std::memory_order_relaxed);
+}
+
 thread_waker::thread_waker() : id_(numbers().take()) {
+  living.fetch_add(1, std::memory_order_relaxed);
   if (id_ == 0) return;
   fd_ = descriptors[id_].load(std::memory_order_relaxed) - 1;  // relaxed: the pool's lock orders it
   if (fd_ >= 0) {
@@ -74,6 +80,7 @@ thread_waker::thread_waker() : id_(numbers().take()) {
 }
 
 thread_waker::~thread_waker() {
+  living.fetch_sub(1, std::memory_order_relaxed);
   if (id_ != 0) numbers().give_back(id_);
 }
 

@@ -12,6 +12,8 @@ class thread_waker {
   /// Of the calling thread. id() is 0 and fd() -1 when the system has no descriptor or number
   /// left; then sleep with a short time limit instead.
   static const thread_waker& mine();
+  /// Threads that have one, and have not ended.
+  [[nodiscard]] static int threads() noexcept;
 
   [[nodiscard]] std::uint16_t id() const noexcept { return id_; }
   [[nodiscard]] int fd() const noexcept { return fd_; }

@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 void bind_rank(const options& o, const std::vector<int>& allowed, int rank, int threads) {
-  if (o.bind_cores) bare::pin_this_thread(cores_of_rank(allowed, rank, threads));
+  if (o.bind_cores) bare::pin_this_thread(cores_of_rank(allowed, rank, o.ranks, threads));
 }
 
 std::unique_ptr<world> join(const options& o, const std::vector<int>& allowed) {

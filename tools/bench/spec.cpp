@@ -99,13 +99,14 @@ int most_threads(const options& o) {
   return *std::max_element(o.thread_counts.begin(), o.thread_counts.end());
 }
 
-std::vector<int> cores_of_rank(const std::vector<int>& allowed, int rank, int threads) {
+std::vector<int> cores_of_rank(const std::vector<int>& allowed, int rank, int ranks,
+                               int threads) {
+  const auto total = allowed.size(), share = total / static_cast<std::size_t>(ranks);
+  const auto count = std::clamp(static_cast<std::size_t>(threads), std::size_t{1},
+                                std::max(share, std::size_t{1}));
   std::vector<int> cores;
-  for (int t = 0; t < threads; ++t) {
-    const auto place = static_cast<std::size_t>(rank) * static_cast<std::size_t>(threads) +
-                       static_cast<std::size_t>(t);
-    cores.push_back(allowed[place % allowed.size()]);
-  }
+  for (std::size_t i = 0; i < count; ++i)
+    cores.push_back(allowed[(static_cast<std::size_t>(rank) * count + i) % total]);
   return cores;
 }
 

@@ -41,10 +41,17 @@ TEST(Spec, LetsNeighbouringThreadsShareALane) {
 
 TEST(Cores, AreNeighboursPerRankAndGoRound) {
   const std::vector<int> allowed{2, 3, 6};
-  EXPECT_EQ(cores_of_rank(allowed, 0, 1), (std::vector<int>{2}));
-  EXPECT_EQ(cores_of_rank(allowed, 1, 1), (std::vector<int>{3}));
-  EXPECT_EQ(cores_of_rank(allowed, 3, 1), (std::vector<int>{2}));
-  EXPECT_EQ(cores_of_rank(allowed, 1, 2), (std::vector<int>{6, 2}));
+  EXPECT_EQ(cores_of_rank(allowed, 0, 4, 1), (std::vector<int>{2}));
+  EXPECT_EQ(cores_of_rank(allowed, 1, 4, 1), (std::vector<int>{3}));
+  EXPECT_EQ(cores_of_rank(allowed, 3, 4, 1), (std::vector<int>{2}));
+}
+
+TEST(Cores, AreARanksShareHoweverManyThreadsItHas) {
+  const std::vector<int> allowed{0, 1, 2, 3};
+  EXPECT_EQ(cores_of_rank(allowed, 0, 2, 2), (std::vector<int>{0, 1}));
+  EXPECT_EQ(cores_of_rank(allowed, 1, 2, 2), (std::vector<int>{2, 3}));
+  EXPECT_EQ(cores_of_rank(allowed, 1, 2, 16), (std::vector<int>{2, 3}));
+  EXPECT_EQ(cores_of_rank({5, 7}, 1, 2, 8), (std::vector<int>{7}));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <heddle/status.h>
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 
 namespace heddle::detail {
@@ -13,17 +14,23 @@ namespace heddle::detail {
 /// Wakes the thread sleeping behind waker `id`. A stale id costs one needless wake, nothing else.
 void wake(std::uint16_t id) noexcept;
 
-/// Count of ended operations in the upper 48 bits, id of a waker (0: nobody sleeps) in the lower
-/// 16. One word, so that whoever raises it learns whom to wake without touching the object again:
-/// the waiter may destroy it the moment the count is right.
+/// Count of ended operations in the upper 48 bits, below it how rarely to wake (3 bits) and the id of
+/// a waker (13 bits; 0: nobody sleeps). One word, so that whoever raises it learns whom to wake
+/// without touching the object again: the waiter may destroy it the moment the count is right.
+///
+/// Who sleeps until many operations have ended is not woken by each of them, but when the count
+/// passes a multiple of 4^k. There is one at or before what it waits for, and then it looks how
+/// many are left: a sleep for n takes about 4 log4 n wakes at most, and mostly one.
 class signal {
  public:
+  static constexpr int waker_bits = 13;
+
   /// Adds `n`. Everything written before is visible to whoever sees the count (R1 pairs with A1).
   void raise(std::uint64_t n = 1) noexcept {
     // R1 pairs with A1 in count(). Acquire as well: several raisers chain into one release
     // sequence.
     const std::uint64_t before = word_.fetch_add(n * one, std::memory_order_acq_rel);
-    if (const auto waker = static_cast<std::uint16_t>(before); waker != 0) wake(waker);
+    if ((before & watched) != 0 && passes(before, n)) wake(static_cast<std::uint16_t>(before & waker_mask));
   }
   /// Remembers the first failure, then adds `n`.
   void raise(status code, std::uint64_t n = 1) noexcept {
@@ -40,17 +47,16 @@ class signal {
   [[nodiscard]] status first_failure() const noexcept {
     return failure_.load(std::memory_order_relaxed);  // relaxed: read after count() has acquired
   }
-  /// Registers a waker; from the first raise after this on, it is woken. Returns the count then.
-  std::uint64_t watch(std::uint16_t waker) noexcept {
+  /// Registers a waker, which is woken at `target` at the latest. Returns the count then.
+  std::uint64_t watch(std::uint16_t waker, std::uint64_t target) noexcept {
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // a guess; the exchange checks it
-    while (!word_.compare_exchange_weak(seen, (seen & ~std::uint64_t{0xffff}) | waker,
+    while (!word_.compare_exchange_weak(seen, (seen & ~watched) | rarity(seen, target) | waker,
                                         std::memory_order_acq_rel)) {  // A1, and before a sleep
     }
     return seen >> 16;
   }
   void unwatch() noexcept {
-    // Relaxed: only stops needless wakes.
-    word_.fetch_and(~std::uint64_t{0xffff}, std::memory_order_relaxed);
+    word_.fetch_and(~watched, std::memory_order_relaxed);  // relaxed: only stops needless wakes
   }
   void reset() noexcept {  // relaxed: by contract nobody else touches the object now
     word_.store(0, std::memory_order_relaxed);
@@ -58,7 +64,23 @@ class signal {
   }
 
  private:
-  static constexpr std::uint64_t one = 1u << 16;
+  static constexpr std::uint64_t one = 1u << 16, watched = one - 1;
+  static constexpr std::uint16_t waker_mask = (1u << waker_bits) - 1;
+  static constexpr int rarest = 7;  // 4^7
+
+  /// The largest k for which a multiple of 4^k lies before or at `target`, in its place.
+  static std::uint64_t rarity(std::uint64_t word, std::uint64_t target) noexcept {
+    const std::uint64_t count = word >> 16;
+    const std::uint64_t left = target > count ? target - count : 1;
+    const int k = (static_cast<int>(std::bit_width(left)) - 1) / 2;
+    return static_cast<std::uint64_t>(k < rarest ? k : rarest) << waker_bits;
+  }
+  /// Whether `n` more than `before` reach the next count at which to wake.
+  static bool passes(std::uint64_t before, std::uint64_t n) noexcept {
+    const std::uint64_t shift = 2 * ((before & watched) >> waker_bits);
+    const std::uint64_t count = before >> 16;
+    return (count + n) >> shift != count >> shift;
+  }
   std::atomic<std::uint64_t> word_{0};
   std::atomic<status> failure_{status::done};
 };
