@@ -169,12 +169,15 @@ void lane_core::attend(delivery_batch& batch) noexcept {
 
 /// False: a thread has executed enough for others, and the executor has to take over.
 bool lane_core::drain(delivery_batch& batch, bool helping) noexcept {
-  return hold_.commands().drain(drain_limit, [&](const command& c) {
+  port_.begin_batch();
+  const bool all = hold_.commands().drain(drain_limit, [&](const command& c) {
     if (helping) counters_.picked.add();
     if (c.stamped) [[unlikely]]
       model_.picked_up(now_ns(), helping);
     port_.execute_accepted(c, batch);
   });
+  port_.end_batch(batch);
+  return all;
 }
 
 /// Lets go when nothing is queued, or the executor was told.

@@ -11,9 +11,11 @@ std::string lane_line(const lane_core& lane) {
   const protocols::port_counters& c = lane.port().counters();
   return fmt::format(
       "  lane {:<3} eager {}, rendezvous {}, emulated {}, unexpected {}, backlogged {}, events {}, "
+      "{} ops in {} posts, "
       "unknown handlers {}, lost peers {}, violations {}\n",
       lane.number(), c.eager.get(), c.rendezvous.get(), c.emulated.get(), c.unexpected.get(),
-      c.backlogged.get(), c.events.get(), c.unknown_handler.get(), c.lost_peers.get(),
+      c.backlogged.get(), c.events.get(), c.posted_together.get(), c.posts_together.get(),
+      c.unknown_handler.get(), c.lost_peers.get(),
       c.violations.get());
 }
 

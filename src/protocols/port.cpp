@@ -154,13 +154,25 @@ bool port::post_message(link& l, const wire::message& m, std::span<const std::by
 
 /// A message of the program that travels whole.
 bool port::post_eager(link& l, const command& c) {
+  return post(l, eager_prefix(c), c.memory);
+}
+
+wire::prefix port::eager_prefix(const command& c) noexcept {
   const bool tagged = c.kind == command_kind::send;
-  const wire::prefix p(tagged ? wire::message_kind::tag_eager : wire::message_kind::call_eager,
-                       c.handler, c.header, c.match.value);
-  return post(l, p, c.memory);
+  return wire::prefix(
+      tagged ? wire::message_kind::tag_eager : wire::message_kind::call_eager, c.handler, c.header,
+      c.match.value);
 }
 
 bool port::post(link& l, const wire::prefix& p, std::span<const std::byte> payload) {
+  if (batching_) [[unlikely]]
+    post_batch();  // which goes first
+  backends::op o = message_op(l, p, payload);
+  return l.wire->post({&o, 1}).accepted == 1;
+}
+
+backends::op port::message_op(const link& l, const wire::prefix& p,
+                              std::span<const std::byte> payload) noexcept {
   backends::op o;
   o.kind = backends::op_kind::send;
   o.peer = l.peer;
@@ -168,7 +180,7 @@ bool port::post(link& l, const wire::prefix& p, std::span<const std::byte> paylo
   o.data = payload;
   o.overtakes =
       true;  // a notification is sent when its put has ended: nothing needs to queue behind
-  return l.wire->post({&o, 1}).accepted == 1;
+  return o;
 }
 
 bool port::post_control(link& l, const wire::message& m) {

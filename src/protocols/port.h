@@ -4,7 +4,7 @@
 //   port.cpp         links, records, backlog        port_message.cpp  tagged messages and calls
 //   port_event.cpp   what arrives, and progress     port_rendezvous.cpp  large messages
 //   port_rma.cpp     put, get, atomics              port_emulate.cpp  the same by messages
-//   port_peer.cpp    liveness, loss, the end
+//   port_peer.cpp    liveness, loss, the end        port_batch.cpp    many operations in one post
 #pragma once
 #include <heddle/status.h>
 
@@ -21,6 +21,7 @@
 #include "protocols/link.h"
 #include "protocols/matcher.h"
 #include "protocols/record.h"
+#include "protocols/wire_batch.h"
 #include "sync/counters.h"
 #include "sync/published.h"
 #include "wire/message.h"
@@ -41,6 +42,7 @@ struct surroundings {
 /// Counted for people; see docs/guide/counters.
 struct port_counters {
   sync::owned_counter polls, events, eager, rendezvous, emulated, unexpected, backlogged;
+  sync::owned_counter posts_together, posted_together;  ///< posts of several ops, and how many
   sync::owned_counter unknown_handler, lost_peers, violations;
 };
 
@@ -54,6 +56,9 @@ class port {
 
   /// Starts an operation: done, posted, or why not (never busy_queue: that is the lane's).
   status execute(const command& c, delivery_batch& out);
+  /// Between these, what execute_accepted() has for the wire is kept back and posted together.
+  void begin_batch();
+  void end_batch(delivery_batch& out);
   /// The same for a command already accepted: takes it even when there are enough records, and
   /// delivers its completion in every case.
   void execute_accepted(const command& c, delivery_batch& out);
@@ -107,6 +112,9 @@ class port {
   }
   bool post_message(link& l, const wire::message& m, std::span<const std::byte> payload);
   bool post_eager(link& l, const command& c);
+  [[nodiscard]] static wire::prefix eager_prefix(const command& c) noexcept;
+  [[nodiscard]] static backends::op message_op(const link& l, const wire::prefix& p,
+                                               std::span<const std::byte> payload) noexcept;
   bool post(link& l, const wire::prefix& p, std::span<const std::byte> payload);
   void send_control(link& l, const wire::message& m);
   bool post_control(link& l, const wire::message& m);
@@ -120,6 +128,14 @@ class port {
   status wait_for_flush(const command& c);
   void wake_flushes(queue_list& waiting, status code);
   void wake_room_waiters();
+
+  // port_batch.cpp
+  void batch_message(link& l, const command& c);
+  void batch_access(link& l, record& r, const backends::op& o);
+  void post_batch();
+  [[nodiscard]] std::size_t end_of_run(std::size_t from, std::size_t size) const noexcept;
+  void was_posted(std::size_t i);
+  void keep_back(const wire_batch::entry& e);
 
   // port_message.cpp
   status send(const command& c);
@@ -204,6 +220,8 @@ class port {
   std::vector<std::uint32_t> empty_polls_;  // per endpoint, in a row
   std::uint32_t poll_number_ = 0;
   bool must_take_ = false;
+  bool batching_ = false;
+  std::unique_ptr<wire_batch> batch_;
 
   // Written by the holder, read by anyone.
   sync::owned_counter in_flight_, bytes_;

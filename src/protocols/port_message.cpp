@@ -30,6 +30,11 @@ status port::send_or_queue(const command& c) {
   if (l.lost) return status::peer_lost;
   const std::uint64_t cost = c.kind == command_kind::send ? c.memory.size() + message_cost : 0;
   const bool eager = c.memory.size() <= l.eager_bytes && cost <= l.credit;
+  if (eager && !l.blocked && batching_) [[unlikely]] {
+    l.credit -= cost;
+    batch_message(l, c);
+    return status::posted;
+  }
   if (eager && !l.blocked && post_eager(l, c)) {
     l.credit -= cost;
     counters_.eager.add();

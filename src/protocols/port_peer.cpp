@@ -6,6 +6,7 @@
 namespace heddle::protocols {
 /// From here on the peer is dead for this lane: what it owes us ends, nothing goes to it.
 void port::lose(link& l) {
+  post_batch();  // of which nothing must be left that names this link
   if (std::exchange(l.lost, true)) return;
   counters_.lost_peers.add();
   l.wire->drop(l.peer);

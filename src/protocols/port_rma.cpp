@@ -94,6 +94,10 @@ status port::start_access(link& l, record& r) {
   o.offset = c.offset;
   o.operand = c.operand;
   o.compare = c.compare;
+  if (batching_) {
+    batch_access(l, r, o);
+    return status::posted;
+  }
   const auto posted = l.wire->post({&o, 1});
   if (posted.accepted == 0) {
     return posted.reason == status::peer_lost ? status::peer_lost : status::busy_queue;

@@ -1,0 +1,141 @@
+// batch_test.cpp - what was queued goes to the wire in posts of many, in its order and complete.
+#include <gtest/gtest.h>
+#include <heddle/heddle.h>
+
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "engine/world_core.h"
+#include "support/ranks.h"
+#include "support/scale.h"
+
+namespace heddle::test {
+namespace {
+
+struct wire {
+  const char* name;
+  const char* backend;
+  const char* faults;
+};
+
+/// In mode dedicated everything goes through the queue.
+class Batches : public testing::TestWithParam<wire> {
+ protected:
+  static settings config() {
+    settings s = settings_for(GetParam().backend);
+    s.cma = "off";
+    s.progress = "dedicated";
+    s.faults = GetParam().faults;
+    return s;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Wires, Batches,
+                         testing::Values(wire{"shm", "shm", ""}, wire{"tcp", "tcp", ""},
+                                         wire{"tcp_faults", "tcp", "seed=3,busy=20,split=30"}),
+                         [](const auto& p) { return std::string(p.param.name); });
+
+std::uint64_t together(world& w) {
+  std::uint64_t ops = 0;
+  w.core().for_each_lane([&](const engine::lane_core& core) {
+    ops += core.port().counters().posted_together.get();
+  });
+  return ops;
+}
+
+template <class F>
+void until_accepted(lane& l, F&& attempt) {
+  for (status s = attempt(); s != status::posted; s = attempt()) {
+    ASSERT_TRUE(is_busy(s)) << to_string(s);
+    l.poll();
+  }
+}
+
+/// Sends all numbers in one tag, and receives them behind each other.
+void send_numbers(lane& l, const std::vector<std::uint64_t>& numbers, counter& ended) {
+  for (const std::uint64_t& n : numbers)
+    until_accepted(
+        l, [&] { return l.try_send(1, 1, std::as_bytes(std::span(&n, 1)), completion(ended)); });
+}
+
+TEST_P(Batches, HoldManyMessagesInTheirOrder) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    std::vector<std::uint64_t> numbers(static_cast<std::size_t>(scaled(20'000, 2'000)));
+    std::iota(numbers.begin(), numbers.end(), 0);
+    w.barrier();
+    counter ended;
+    if (w.rank() == 0) {
+      send_numbers(l, numbers, ended);
+      EXPECT_EQ(l.wait(ended, numbers.size()), status::done);
+      EXPECT_GT(together(w), 0u);
+    } else {
+      for (const std::uint64_t expected : numbers) {
+        std::uint64_t got = 0;
+        ASSERT_EQ(l.recv(0, 1, std::as_writable_bytes(std::span(&got, 1))).code, status::done);
+        ASSERT_EQ(got, expected);
+      }
+    }
+    w.barrier();
+  });
+}
+
+// A large message in the middle, by rendezvous, keeps its place among the small ones.
+TEST_P(Batches, KeepTheOrderAroundALargeMessage) {
+  constexpr std::size_t large = 300'000;
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    w.barrier();
+    for (int round = 0; round < scaled(50, 5); ++round) {
+      std::vector<std::byte> data(large, std::byte{9});
+      std::vector<std::uint64_t> numbers{1, 2, 3, 4, 5, 6};
+      counter ended;
+      if (w.rank() == 0) {
+        send_numbers(l, numbers, ended);
+        until_accepted(l, [&] { return l.try_send(1, 1, data, completion(ended)); });
+        send_numbers(l, numbers, ended);
+        EXPECT_EQ(l.wait(ended, 2 * numbers.size() + 1), status::done);
+      } else {
+        for (std::size_t i = 0; i < 2 * numbers.size() + 1; ++i) {
+          std::vector<std::byte> into(large);
+          const outcome got = l.recv(0, 1, into);
+          ASSERT_EQ(got.code, status::done);
+          ASSERT_EQ(got.bytes, i == numbers.size() ? large : 8u) << i;
+        }
+      }
+    }
+    w.barrier();
+  });
+}
+
+// Puts, gets and atomics of a peer's memory that is not mapped here.
+TEST_P(Batches, HoldAccessesAsWell) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    constexpr std::size_t words = 512;
+    std::vector<std::uint64_t> table(words, 0);
+    region mine = w.expose(std::as_writable_bytes(std::span(table)));
+    key other;
+    const rank peer = 1 - w.rank();
+    ASSERT_EQ(l.send(peer, 1, std::as_bytes(std::span(&mine.key(), 1))), status::done);
+    ASSERT_EQ(l.recv(peer, 1, std::as_writable_bytes(std::span(&other, 1))).code, status::done);
+    const remote_region theirs = w.import(other);
+    std::vector<std::uint64_t> source(words);
+    std::iota(source.begin(), source.end(), 1);
+    counter ended;
+    for (std::size_t i = 0; i < words; ++i)
+      until_accepted(l, [&] {
+        return l.try_put(std::as_bytes(std::span(&source[i], 1)), theirs.at(8 * i),
+                         completion(ended));
+      });
+    EXPECT_EQ(l.wait(ended, words), status::done);
+    EXPECT_EQ(l.flush(peer), status::done);
+    w.barrier();
+    EXPECT_EQ(table, source);
+    EXPECT_GT(together(w), 0u);
+    w.barrier();
+  });
+}
+
+}  // namespace
+}  // namespace heddle::test

@@ -1,0 +1,90 @@
+// port_batch.cpp - commands that were queued go to the wire together: one post for many operations,
+// so that a backend rings once, writes once, or posts its descriptors at once.
+#include "protocols/port.h"
+
+namespace heddle::protocols {
+
+void port::begin_batch() {
+  if (!batch_) batch_ = std::make_unique<wire_batch>();
+  batching_ = true;
+}
+
+void port::end_batch(delivery_batch& out) {
+  out_ = &out;
+  batching_ = false;
+  post_batch();
+}
+
+/// A message that travels whole and needs no record, unless the wire has no room for it.
+void port::batch_message(link& l, const command& c) {
+  if (batch_->size == wire_batch::most) post_batch();
+  wire_batch::entry& e = batch_->entries[batch_->size];
+  e.to = &l;
+  e.of = nullptr;
+  e.message = c;
+  e.head.emplace(eager_prefix(c));
+  batch_->ops[batch_->size++] = message_op(l, *e.head, c.memory);
+}
+
+/// An operation of the wire's own, which has its record already.
+void port::batch_access(link& l, record& r, const backends::op& o) {
+  if (batch_->size == wire_batch::most) post_batch();
+  wire_batch::entry& e = batch_->entries[batch_->size];
+  e.to = &l;
+  e.of = &r;
+  batch_->ops[batch_->size++] = o;
+}
+
+/// What the wire refuses goes into the backlog of its link, and so does all for the same link
+/// behind it; other links' go on.
+void port::post_batch() {
+  if (!batch_) return;
+  const std::size_t size = batch_->size;
+  batch_->size = 0;
+  for (std::size_t i = 0; i < size;) {
+    if (batch_->entries[i].to->blocked) {
+      keep_back(batch_->entries[i++]);
+      continue;
+    }
+    const std::size_t end = end_of_run(i, size);
+    const std::size_t taken =
+        batch_->entries[i].to->wire->post({&batch_->ops[i], end - i}).accepted;
+    if (taken > 1) counters_.posts_together.add(), counters_.posted_together.add(taken);
+    for (const std::size_t behind = i + taken; i < behind; ++i) was_posted(i);
+    if (i < end) keep_back(batch_->entries[i++]);
+  }
+}
+
+/// Up to where the operations are for one endpoint, and for links with nothing in their way.
+std::size_t port::end_of_run(std::size_t from, std::size_t size) const noexcept {
+  const backends::endpoint* const wire = batch_->entries[from].to->wire;
+  std::size_t i = from + 1;
+  while (i < size && batch_->entries[i].to->wire == wire && !batch_->entries[i].to->blocked) ++i;
+  return i;
+}
+
+void port::was_posted(std::size_t i) {
+  const wire_batch::entry& e = batch_->entries[i];
+  const status code = batch_->ops[i].finished;
+  if (e.of == nullptr) {
+    counters_.eager.add();
+    out_->add(e.message.done, {.code = status::done,
+                               .peer = e.message.peer,
+                               .tag = 0,
+                               .bytes = e.message.memory.size()});
+  } else if (code == status::posted) {
+    e.of->native = true;
+    e.of->at = stage::wire;
+  } else {
+    end(*e.of, code);
+  }
+}
+
+void port::keep_back(const wire_batch::entry& e) {
+  if (e.of != nullptr) return enqueue(*e.to, *e.of);
+  record& r = begin(e.to, e.message);
+  r.eager = true;
+  enqueue(*e.to, r);
+}
+
+}  // namespace heddle::protocols
