@@ -90,6 +90,17 @@ TEST(Benchmarks, OverlapHasARatioAndItsPartsForEachSide) {
   }
 }
 
+TEST(Benchmarks, ProgressModesTakeTurnsInOneJob) {
+  for (const char* offload : {"idle", "dedicated"}) {
+    const benchmark_run r(
+        briefly({"adaptive", "--sizes", "8,64K", "--compute-us", "0,20", "--offload", offload}));
+    EXPECT_EQ(r.values("op"), (std::set<std::string>{"adaptive", "cache-line", "inline", offload}));
+    EXPECT_THAT(r.values("bytes"), IsSupersetOf({"8", "65536"}));
+    EXPECT_THAT(r.values("metric"),
+                IsSupersetOf({"total_0us", "total_20us", "ratio_0us", "ratio_20us"}));
+  }
+}
+
 TEST(Benchmarks, ABackgroundPingPongGoesOnWithoutPolls) {
   for (const char* backend : {"shm", "tcp"}) {
     for (const char* op : {"am", "tag"}) {
