@@ -159,6 +159,14 @@ TEST(Benchmarks, LatencyAndOverheadOfGetsFromEveryKindOfMemory) {
   EXPECT_EQ(tcp.values("op"), (std::set<std::string>{"get"}));
 }
 
+TEST(Benchmarks, OffloadedGetsAreCountedInCacheLines) {
+  const benchmark_run r(briefly({"latency-overhead", "--offload"}));
+  EXPECT_EQ(r.values("op"), (std::set<std::string>{"cache-line", "dedicated", "inline"}));
+  EXPECT_THAT(r.values("metric"),
+              IsSupersetOf({"latency", "overhead", "overhead_lines", "added_lines"}));
+  EXPECT_EQ(r.values("bytes"), (std::set<std::string>{"4096", "8"}));
+}
+
 TEST(Benchmarks, EndAlsoWithManyMoreThreadsThanCores) {
   const std::vector<words> all{{"mt-pingpong", "--threads", "4"},
                                {"mt-rate", "--op", "tag", "--threads", "4", "--shared-lane"},

@@ -61,7 +61,7 @@ void print(bool reports, const std::string& line) {
 std::vector<record> measure_work(const mode_turns& turns, const adaptive_options& o,
                                  const adaptive_work& w) {
   const std::string offload =
-      o.offload == "auto" ? offload_mode(turns.cores(), o.job.ranks) : o.offload;
+      o.offload == "auto" ? offload_mode(turns.cores().size(), o.job.ranks) : o.offload;
   case_result c = adaptive_case(w, offload, o.job.ranks);
   bool reports = false;
   for (int round = 0; round < o.job.rounds; ++round) {

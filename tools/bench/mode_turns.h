@@ -21,8 +21,8 @@ class mode_turns {
   /// the process. Throws like a session.
   [[nodiscard]] std::unique_ptr<session> join(const std::string& mode) const;
 
-  /// How many cores the job may use.
-  [[nodiscard]] std::size_t cores() const noexcept { return cores_.size(); }
+  /// That the job may use.
+  [[nodiscard]] const std::vector<int>& cores() const noexcept { return cores_; }
 
  private:
   const options& o_;
