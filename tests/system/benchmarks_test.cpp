@@ -67,7 +67,7 @@ TEST(Benchmarks, PingPongsOfSeveralThreadCounts) {
     EXPECT_THAT(r.values("threads"), IsSupersetOf({"1", "2", "3"}));
     EXPECT_THAT(r.values("bytes"), IsSupersetOf({"8", "4096"}));
     EXPECT_THAT(r.values("metric"), IsSupersetOf({"one-way", "bandwidth", "scaling"}));
-    EXPECT_THAT(r.printed(), HasSubstr("T=3 / T=1"));
+    EXPECT_THAT(r.printed(), HasSubstr("heddle T=3 / heddle T=1"));
   }
 }
 

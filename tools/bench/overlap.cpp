@@ -63,6 +63,7 @@ void measure_size(session& in, const overlap_options& o, std::uint64_t bytes) {
   tag_mover own(in.at(), bytes, o.job.base.buffers);
   const auto rivals = rivals_for(in, o, bytes);
   overlap_case c{o.who, o.compute_us, bytes, in.backend(), {{.library = "heddle"}}};
+  c.ranks = o.job.ranks;
   for (const rival who : o.job.rivals) c.libraries.push_back({.library = name_of(who)});
   for (int round = 0; round < o.job.rounds; ++round) {
     play_heddle(in, o, own, c);
