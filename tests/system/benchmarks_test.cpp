@@ -174,7 +174,8 @@ TEST(Benchmarks, EndAlsoWithManyMoreThreadsThanCores) {
                                {"latency-overhead", "--threads", "4"},
                                {"convolution", "--threads", "4", "--block", "16"},
                                {"gups", "--threads", "4"},
-                               {"overlap"}};
+                               {"overlap"},
+                               {"adaptive", "--sizes", "8,64K", "--compute-us", "20"}};
   for (const char* backend : {"shm", "tcp"}) {
     for (words command : all) {
       command.insert(command.end(), {"--ranks", "16", "--backend", backend});
