@@ -9,7 +9,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -70,23 +69,24 @@ int main() try {
   exchange moving(world);
 
   double pi = 0;
-  std::atomic<int> computing{blocks};
-  std::atomic<std::size_t> looks{0}, events{0};
-#pragma omp parallel num_threads(std::max(2, omp_get_max_threads())) reduction(+ : pi)
+  int computing = blocks;
+  std::size_t looks = 0, events = 0;
+#pragma omp parallel num_threads(std::max(2, omp_get_max_threads())) reduction(+ : pi, looks, events)
   {
 #pragma omp for schedule(dynamic) nowait
     for (int b = 0; b < blocks; ++b) {
       pi += compute(b, b == blocks - 1 ? 4 * steps * blocks : steps);
+#pragma omp atomic
       --computing;
     }
-    // Nothing left for this thread. As long as others compute it looks after the network; whoever
-    // computes last finds the message here, and does not wait for what is still on its way.
-    while (computing > 0 && !moving.complete()) {
-      ++looks;
+    // Nothing left for this thread. As long as others compute it looks after the network.
+    for (int others = 1; others > 0 && !moving.complete(); ++looks) {
       if (const std::size_t happened = world.idle_hook(); happened != 0)
         events += happened;
       else
         std::this_thread::yield();
+#pragma omp atomic read
+      others = computing;
     }
   }
   const bool hidden = moving.complete();
@@ -96,8 +96,8 @@ int main() try {
       "rank %d: %zu MiB from rank %d over %s %s the computing ended; idle threads looked %zu "
       "times and moved %zu things; pi is %.9f\n",
       world.rank(), words * sizeof(std::uint64_t) >> 20, moving.from,
-      world.route(moving.from).c_str(), hidden ? "were there before" : "came after", looks.load(),
-      events.load(), pi);
+      world.route(moving.from).c_str(), hidden ? "were there before" : "came after", looks, events,
+      pi);
   world.barrier();  // the peer may still read what this rank sends
   return fine ? 0 : 1;
 } catch (const heddle::error& reason) {

@@ -10,7 +10,6 @@
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>
 
-#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -22,7 +21,7 @@ constexpr std::size_t words = std::size_t{1} << 21;  // 16 MiB: far above what i
 constexpr int blocks = 16;
 constexpr int steps = 1 << 20;  // of a task
 
-/// The task that runs when there is none. Ends itself when the transfer has, or when told.
+/// The task that runs when there is none, until all transfers have ended.
 class idle_task {
  public:
   idle_task(heddle::world& world, const heddle::counter& ended, std::uint64_t posted)
@@ -32,10 +31,13 @@ class idle_task {
   idle_task(const idle_task&) = delete;
   idle_task& operator=(const idle_task&) = delete;
   ~idle_task() {
-    stop_ = true;
+    group_.cancel();
+    finish();
+  }
+  void finish() {
     arena_.execute([this] { group_.wait(); });
   }
-  std::atomic<std::size_t> looks{0}, events{0};
+  std::size_t looks = 0, events = 0;  // one step after the other; read after finish()
 
  private:
   void again() {
@@ -46,13 +48,12 @@ class idle_task {
     const std::size_t happened = world_.idle_hook();
     events += happened;
     if (happened == 0) std::this_thread::yield();
-    if (!stop_ && ended_.count() < posted_) again();
+    if (ended_.count() < posted_) again();
   }
 
   heddle::world& world_;
   const heddle::counter& ended_;
   const std::uint64_t posted_;
-  std::atomic<bool> stop_{false};
   oneapi::tbb::task_arena arena_{1, 0, oneapi::tbb::task_arena::priority::low};
   oneapi::tbb::task_group group_;
 };
@@ -105,17 +106,17 @@ int main() try {
   idle_task idle(world, ended, posted);
   const double pi = compute_all();
   const bool hidden = ended.count() == posted;
-  const std::size_t looks = idle.looks, events = idle.events;
 
-  bool fine = std::abs(pi - 3.14159265358979) < 1e-9;
-  fine = fine && lane.wait(ended, posted) == heddle::status::done;
-  fine = fine && ended.first_failure() == heddle::status::done;
+  if (lane.wait(ended, posted) != heddle::status::done) return 1;
+  bool fine =
+      std::abs(pi - 3.14159265358979) < 1e-9 && ended.first_failure() == heddle::status::done;
+  idle.finish();
   for (std::size_t i = 0; i < words; ++i) fine = fine && in[i] == word_of(from, i);
   std::printf(
       "rank %d: %zu MiB from rank %d over %s %s the computing ended; idle workers looked %zu "
       "times and moved %zu things; pi is %.9f\n",
       world.rank(), words * sizeof(std::uint64_t) >> 20, from, world.route(from).c_str(),
-      hidden ? "were there before" : "came after", looks, events, pi);
+      hidden ? "were there before" : "came after", idle.looks, idle.events, pi);
   world.barrier();  // the peer may still read what this rank sends
   return fine ? 0 : 1;
 } catch (const heddle::error& reason) {
