@@ -1,5 +1,6 @@
-// info.h - what `heddle info` shows without joining a job: the version and the settings.
+// info.h - what `heddle info` shows without joining a job: the version, the settings, the host.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,5 +18,10 @@ struct setting_row {
 /// All settings, as they stand in this process's environment. Throws error: a value cannot be
 /// understood, or a HEDDLE_* name is unknown.
 [[nodiscard]] std::vector<setting_row> list_settings();
+
+/// From ringing for a thread that sleeps on another core until it runs, in nanoseconds: the median
+/// of a few dozen. Measured by the first call, which takes some milliseconds on two threads of its
+/// own, and remembered. 0: it could not be measured (no descriptors, no threads). Any thread.
+[[nodiscard]] std::uint64_t wake_cost_ns();
 
 }  // namespace heddle

@@ -158,6 +158,25 @@ constexpr row number(std::string_view name, std::string_view help, std::uint64_t
   return {name, help, "a whole number", parse, print, least, most};
 }
 
+/// A number, or what is found out when a world starts.
+template <std::uint64_t settings::*Member>
+constexpr row number_or_auto(std::string_view name, std::string_view help, std::uint64_t least,
+                             std::uint64_t most) {
+  row r = number<Member>(name, help, least, most);
+  r.accepts = "auto, or a whole number";
+  r.parse = [](const row& self, const std::string& value, settings& out) {
+    const bool chosen_here = value == "auto";
+    const auto found = parse_number(value);
+    if (!chosen_here && (!found || *found < self.least || *found > self.most)) return false;
+    out.*Member = chosen_here ? automatic : *found;
+    return true;
+  };
+  r.print = [](const settings& from) {
+    return from.*Member == automatic ? "auto" : fmt::format("{}", from.*Member);
+  };
+  return r;
+}
+
 static_assert(std::is_same_v<std::size_t, std::uint64_t>, "bytes() and number() serve both");
 
 // The table: the only place that ties a name to a member. In the order of `heddle info`.
@@ -186,8 +205,10 @@ constexpr std::array table{
         "HEDDLE_PEER_TIMEOUT_MS", "a peer silent for longer is lost (milliseconds)", 1, 86'400'000),
     number<&settings::linger_ms>(
         "HEDDLE_LINGER_MS", "longest flush at the end of a world (milliseconds)", 0, 86'400'000),
-    number<&settings::spin_us>("HEDDLE_SPIN_US", "polling before a wait sleeps (microseconds)", 0,
-                               1'000'000),
+    number_or_auto<&settings::spin_us>("HEDDLE_SPIN_US",
+                                       "polling before a wait sleeps (microseconds); auto: as long "
+                                       "as two wakes take",
+                                       0, 1'000'000),
     choice<&settings::progress>("HEDDLE_PROGRESS", "who moves transfers forward",
                                 "adaptive | inline | dedicated | idle"),
     number<&settings::executors>(
@@ -195,10 +216,11 @@ constexpr std::array table{
     cores<&settings::executor_cores>(
         "HEDDLE_EXECUTOR_CORES", "where dedicated executors run",
         "near (a free core by their lanes), none, or core numbers with commas between them"),
-    number<&settings::backstop_ms>("HEDDLE_BACKSTOP_MS",
-                                   "a sleeping wait looks by itself at least this often, at first every "
-                                   "4; 0: never, for tests of the wake-ups (milliseconds)",
-                                   0, 86'400'000),
+    number<&settings::backstop_ms>(
+        "HEDDLE_BACKSTOP_MS",
+        "a sleeping wait looks by itself at least this often, at first every "
+        "4; 0: never, for tests of the wake-ups (milliseconds)",
+        0, 86'400'000),
     text<&settings::faults>("HEDDLE_FAULTS",
                             "for tests: what goes wrong, like "
                             "seed=42,delay=3,reorder=30,busy=20,split=50,kill=2@500"),

@@ -9,6 +9,11 @@
 
 namespace heddle {
 
+/// About two wakes of a sleeping thread on a virtual machine.
+inline constexpr std::uint64_t default_spin_us = 50;
+/// HEDDLE_SPIN_US=auto: what wake_cost.h says of this host.
+inline constexpr std::uint64_t automatic = UINT64_MAX;
+
 /// Values of all settings. Adding one: a member here, a row in settings.cpp.
 struct settings {
   std::string backends = "shm,tcp";  ///< HEDDLE_BACKENDS: which may be used, comma-separated
@@ -17,13 +22,13 @@ struct settings {
   std::string cma = "auto";     ///< HEDDLE_SHM_CMA: auto | off: process_vm_readv and writev
   std::string log = "warn";     ///< HEDDLE_LOG: off | error | warn | info | debug
   std::size_t eager_bytes = 0;  ///< HEDDLE_EAGER_BYTES: larger messages rendezvous; 0: backend's
-  std::size_t ring_bytes = 256 * 1024;     ///< HEDDLE_SHM_RING_BYTES: per pair, lane, direction
-  std::size_t credit_bytes = 1024 * 1024;  ///< HEDDLE_CREDIT_BYTES: unexpected, per peer and lane
-  std::size_t records = 4096;              ///< HEDDLE_RECORDS: operations in flight per lane
-  std::size_t chunk_bytes = 1024 * 1024;   ///< HEDDLE_TCP_CHUNK_BYTES: of large transfers
-  std::uint64_t peer_timeout_ms = 30'000;  ///< HEDDLE_PEER_TIMEOUT_MS
-  std::uint64_t linger_ms = 2'000;         ///< HEDDLE_LINGER_MS: flushing at the world's end
-  std::uint64_t spin_us = 50;              ///< HEDDLE_SPIN_US: polling before a wait sleeps
+  std::size_t ring_bytes = 256 * 1024;      ///< HEDDLE_SHM_RING_BYTES: per pair, lane, direction
+  std::size_t credit_bytes = 1024 * 1024;   ///< HEDDLE_CREDIT_BYTES: unexpected, per peer and lane
+  std::size_t records = 4096;               ///< HEDDLE_RECORDS: operations in flight per lane
+  std::size_t chunk_bytes = 1024 * 1024;    ///< HEDDLE_TCP_CHUNK_BYTES: of large transfers
+  std::uint64_t peer_timeout_ms = 30'000;   ///< HEDDLE_PEER_TIMEOUT_MS
+  std::uint64_t linger_ms = 2'000;          ///< HEDDLE_LINGER_MS: flushing at the world's end
+  std::uint64_t spin_us = default_spin_us;  ///< HEDDLE_SPIN_US: polling before a wait sleeps
   std::string progress = "adaptive";    ///< HEDDLE_PROGRESS: inline | dedicated | idle | adaptive
   std::uint64_t executors = 1;          ///< HEDDLE_EXECUTORS: dedicated threads, or idle helpers
   std::string executor_cores = "near";  ///< HEDDLE_EXECUTOR_CORES: near | none | 2,3,...

@@ -83,6 +83,12 @@ TEST(Settings, ValuesOfEachKindAreRead) {
   EXPECT_EQ(s.spin_us, 0u);
 }
 
+TEST(Settings, SpinningIsANumberOrFoundOut) {
+  EXPECT_EQ(read({}).spin_us, default_spin_us);
+  EXPECT_EQ(read({{"HEDDLE_SPIN_US", "auto"}}).spin_us, automatic);
+  EXPECT_THAT(refusal({{"HEDDLE_SPIN_US", "often"}}), HasSubstr("auto, or a whole number"));
+}
+
 TEST(Settings, ABadChoiceIsRefusedWithWhatIsAccepted) {
   EXPECT_THAT(refusal({{"HEDDLE_LOG", "loud"}}),
               AllOf(HasSubstr("HEDDLE_LOG=loud"), HasSubstr("off | error | warn | info | debug")));

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <memory>
 #include <sstream>
-#include <vector>
 
 #include "base/error.h"
 
@@ -16,15 +15,6 @@ namespace heddle::engine {
 namespace {
 
 using topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
-
-std::vector<int> usable_cores() {
-  cpu_set_t set;
-  std::vector<int> cores;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return cores;
-  for (int c = 0; c < CPU_SETSIZE; ++c)
-    if (CPU_ISSET(c, &set)) cores.push_back(c);
-  return cores;
-}
 
 bool contains(std::span<const int> list, int value) {
   return std::find(list.begin(), list.end(), value) != list.end();
@@ -60,6 +50,15 @@ int nearest(int to, std::span<const int> candidates) {
 }
 
 }  // namespace
+
+std::vector<int> usable_cores() {
+  cpu_set_t set;
+  std::vector<int> cores;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return cores;
+  for (int c = 0; c < CPU_SETSIZE; ++c)
+    if (CPU_ISSET(c, &set)) cores.push_back(c);
+  return cores;
+}
 
 int choose_core(const std::string& wish, int index, std::span<const int> mine,
                 std::span<const int> all) {

@@ -2,8 +2,12 @@
 #pragma once
 #include <span>
 #include <string>
+#include <vector>
 
 namespace heddle::engine {
+
+/// That the calling thread may run on, ascending; empty: unknown.
+[[nodiscard]] std::vector<int> usable_cores();
 
 /// The core for dedicated executor `index`, or -1: wherever the scheduler likes.
 ///

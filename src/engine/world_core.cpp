@@ -14,7 +14,7 @@
 namespace heddle::engine {
 
 world_core::world_core(std::unique_ptr<bootstrap::session> session, const settings& config)
-    : config_(config), session_(std::move(session)) {
+    : config_(config), session_(std::move(session)), spin_ns_(choose_spin()) {
   log::open(config_.log, self());
   const auto count = mode_of(config_) == progress_mode::dedicated ? config_.executors : 1;
   for (int i = 0; i < static_cast<int>(count); ++i)

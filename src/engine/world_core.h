@@ -70,7 +70,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   /// Data is on the way on some lane.
   [[nodiscard]] bool moving() const noexcept;
   /// Awake without an event before a sleep.
-  [[nodiscard]] std::uint64_t spin_ns() const noexcept { return config_.spin_us * 1000; }
+  [[nodiscard]] std::uint64_t spin_ns() const noexcept { return spin_ns_; }
   [[nodiscard]] bool has_team() const noexcept { return team_ != nullptr; }
   [[nodiscard]] bool opened(int lane) const noexcept {
     return opened_[static_cast<std::size_t>(lane)].is_set();
@@ -96,6 +96,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   void linger();
   void open_lane_zero();
   void start_progress();
+  [[nodiscard]] std::uint64_t choose_spin() const;
   /// One thread at a time waits for the launcher, and lanes move meanwhile.
   class launcher_wait {
    public:
@@ -117,6 +118,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   std::mutex session_mutex_;  // one thread at a time exchanges
 
   // Constant after construction.
+  const std::uint64_t spin_ns_;
   std::vector<host_identity> hosts_;    // the job's hosts, each once
   std::vector<std::uint32_t> host_of_;  // by rank
   int cores_ = 1;                       // this rank's share of its host's

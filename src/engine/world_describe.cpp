@@ -58,7 +58,9 @@ std::string world_core::describe() {
 }
 
 std::string world_core::describe_progress() const {
-  std::string text = fmt::format("progress {}\n", name_of(mode_of(config_)));
+  std::string text =
+      fmt::format("progress {}\n  awake for {} us before a sleep{}\n", name_of(mode_of(config_)),
+                  spin_ns_ / 1000, config_.spin_us == automatic ? " (HEDDLE_SPIN_US=auto)" : "");
   for (std::size_t i = 0; i < executors_.size(); ++i) {
     const executor& e = *executors_[i];
     text += fmt::format("  executor {} {}, woken {} times ({} by threads), {} ticks\n", i,

@@ -1,8 +1,19 @@
 // world_progress.cpp - who moves a world's lanes, and what a world lends to task schedulers.
+#include "base/wake_cost.h"
+#include "engine/placement.h"
 #include "engine/progress_mode.h"
 #include "engine/world_core.h"
 
 namespace heddle::engine {
+
+/// With more ranks than cores a wake costs what the others make it cost, and the usual budget has
+/// proved itself (docs/design/lane.md).
+std::uint64_t world_core::choose_spin() const {
+  if (config_.spin_us != automatic) return config_.spin_us * 1000;
+  const auto cores = static_cast<int>(usable_cores().size());
+  if (session_->info().local_ranks > cores) return default_spin_us * 1000;
+  return spin_budget_ns(wake_cost_ns());
+}
 
 void world_core::start_progress() {
   if (mode_of(config_) == progress_mode::inline_only) return;

@@ -67,7 +67,7 @@ TEST(Benchmarks, PingPongsOfSeveralThreadCounts) {
     EXPECT_THAT(r.values("threads"), IsSupersetOf({"1", "2", "3"}));
     EXPECT_THAT(r.values("bytes"), IsSupersetOf({"8", "4096"}));
     EXPECT_THAT(r.values("metric"), IsSupersetOf({"one-way", "bandwidth", "scaling"}));
-    EXPECT_THAT(r.printed(), HasSubstr("T=3 / T=1"));
+    EXPECT_THAT(r.printed(), HasSubstr("heddle T=3 / heddle T=1"));
   }
 }
 
@@ -87,6 +87,17 @@ TEST(Benchmarks, OverlapHasARatioAndItsPartsForEachSide) {
     EXPECT_EQ(r.values("op"), (std::set<std::string>{"receiver", "sender"}));
     EXPECT_EQ(r.values("metric"), (std::set<std::string>{"alone", "compute", "isend",
                                                          "overlap_ratio", "total", "wait"}));
+  }
+}
+
+TEST(Benchmarks, ProgressModesTakeTurnsInOneJob) {
+  for (const char* offload : {"idle", "dedicated"}) {
+    const benchmark_run r(
+        briefly({"adaptive", "--sizes", "8,64K", "--compute-us", "0,20", "--offload", offload}));
+    EXPECT_EQ(r.values("op"), (std::set<std::string>{"adaptive", "cache-line", "inline", offload}));
+    EXPECT_THAT(r.values("bytes"), IsSupersetOf({"8", "65536"}));
+    EXPECT_THAT(r.values("metric"),
+                IsSupersetOf({"total_0us", "total_20us", "ratio_0us", "ratio_20us"}));
   }
 }
 
@@ -148,6 +159,14 @@ TEST(Benchmarks, LatencyAndOverheadOfGetsFromEveryKindOfMemory) {
   EXPECT_EQ(tcp.values("op"), (std::set<std::string>{"get"}));
 }
 
+TEST(Benchmarks, OffloadedGetsAreCountedInCacheLines) {
+  const benchmark_run r(briefly({"latency-overhead", "--offload"}));
+  EXPECT_EQ(r.values("op"), (std::set<std::string>{"cache-line", "dedicated", "inline"}));
+  EXPECT_THAT(r.values("metric"),
+              IsSupersetOf({"latency", "overhead", "overhead_lines", "added_lines"}));
+  EXPECT_EQ(r.values("bytes"), (std::set<std::string>{"4096", "8"}));
+}
+
 TEST(Benchmarks, EndAlsoWithManyMoreThreadsThanCores) {
   const std::vector<words> all{{"mt-pingpong", "--threads", "4"},
                                {"mt-rate", "--op", "tag", "--threads", "4", "--shared-lane"},
@@ -155,7 +174,8 @@ TEST(Benchmarks, EndAlsoWithManyMoreThreadsThanCores) {
                                {"latency-overhead", "--threads", "4"},
                                {"convolution", "--threads", "4", "--block", "16"},
                                {"gups", "--threads", "4"},
-                               {"overlap"}};
+                               {"overlap"},
+                               {"adaptive", "--sizes", "8,64K", "--compute-us", "20"}};
   for (const char* backend : {"shm", "tcp"}) {
     for (words command : all) {
       command.insert(command.end(), {"--ranks", "16", "--backend", backend});

@@ -1,6 +1,7 @@
 // command_line_test.cpp - the command line of `heddle` itself.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -142,6 +143,22 @@ TEST(CommandLine, InfoListsSettingsWithValueAndOrigin) {
   EXPECT_EQ(how.status, 0);
   EXPECT_THAT(how.out, AllOf(StartsWith("heddle "), HasSubstr("HEDDLE_BACKENDS"),
                              testing::ContainsRegex("HEDDLE_LOG +\\* error")));
+}
+
+TEST(CommandLine, InfoTellsWhatAWakeCostsAndHowLongWaitsStayAwake) {
+  const auto how = run({"env", "HEDDLE_SPIN_US=7", HEDDLE, "info"});
+  EXPECT_EQ(how.status, 0);
+  EXPECT_THAT(how.out, AllOf(testing::ContainsRegex("wake cost +[0-9.]+ us"),
+                             HasSubstr("awake for 7 us before a sleep")));
+}
+
+TEST(CommandLine, WithMoreRanksThanCoresTheUsualSpinningIsKept) {
+  cpu_set_t cores;
+  ASSERT_EQ(sched_getaffinity(0, sizeof cores, &cores), 0);
+  const auto how = run({"env", "HEDDLE_SPIN_US=auto", HEDDLE, "run", "-n",
+                        std::to_string(CPU_COUNT(&cores) + 1), "--", HEDDLE, "info"});
+  EXPECT_EQ(how.status, 0);
+  EXPECT_THAT(how.out, HasSubstr("awake for 50 us before a sleep (HEDDLE_SPIN_US=auto)"));
 }
 
 TEST(CommandLine, InfoAsJsonIsOneObject) {

@@ -2,6 +2,7 @@
 // other benchmarks have theirs beside them.
 #include <memory>
 
+#include "bench/adaptive.h"
 #include "bench/background.h"
 #include "bench/command.h"
 #include "bench/convolution.h"
@@ -133,6 +134,7 @@ void add_bench(CLI::App& app, int& exit_code) {
   bench::add_multithreaded(bench_command, exit_code);
   bench::add_overhead(bench_command, exit_code);
   bench::add_overlap(bench_command, exit_code);
+  bench::add_adaptive(bench_command, exit_code);
   bench::add_background(bench_command, exit_code);
   bench::add_convolution(bench_command, exit_code);
   bench::add_gups(bench_command, exit_code);

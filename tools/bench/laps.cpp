@@ -10,6 +10,19 @@ double seconds_between(std::chrono::steady_clock::time_point from,
   return std::chrono::duration<double>(to - from).count();
 }
 
+double clock_cost() {
+  using clock = std::chrono::steady_clock;
+  constexpr int attempts = 10, readings = 100;
+  double least = 1;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    const clock::time_point begin = clock::now();
+    clock::time_point end = begin;
+    for (int i = 0; i < readings; ++i) end = clock::now();
+    least = std::min(least, seconds_between(begin, end) / readings);
+  }
+  return least;
+}
+
 double elapsed(const std::vector<lap_times>& laps) {
   const auto by_start = [](const auto& a, const auto& b) { return a.start < b.start; };
   const auto by_end = [](const auto& a, const auto& b) { return a.end < b.end; };

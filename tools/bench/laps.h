@@ -16,6 +16,9 @@ struct lap_times {
 [[nodiscard]] double seconds_between(std::chrono::steady_clock::time_point from,
                                      std::chrono::steady_clock::time_point to) noexcept;
 
+/// What reading the clock takes, in seconds: measured undisturbed, which takes some microseconds.
+[[nodiscard]] double clock_cost();
+
 /// From the first start to the last end, in seconds. `laps` must not be empty.
 [[nodiscard]] double elapsed(const std::vector<lap_times>& laps);
 

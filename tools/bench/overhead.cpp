@@ -7,6 +7,7 @@
 
 #include "bench/command.h"
 #include "bench/exchange.h"
+#include "bench/offload_cost.h"
 #include "bench/session.h"
 #include "bench/threads.h"
 #include "bench/window.h"
@@ -27,7 +28,14 @@ interval by Student's t with (runs - 1) degrees of freedom. The study has 32 run
 5 s: --runs 32 --duration 5. Over shm both memory that is mapped, where a get is a
 copy within try_get, and memory that is not (get-unmapped), are measured in turn;
 over tcp every get is remote. The waiting thread drives its lane, where the study's
-spins on a flag; reading the clock is in both times and is printed.)";
+spins on a flag; reading the clock is in both times and is printed.
+
+--offload: gets of memory that is not mapped, by one thread, in progress modes inline,
+where try_get copies through the kernel, and dedicated, where it only hands the get to
+an executor that is awake on a second core; in turn within every round, a world for
+each turn. Told are the medians of a round, and in cache lines that were measured
+beside them the overhead of handing in, less one reading of the clock, and the latency
+that is added.)";
 
 /// Of one run on one rank, or all of them; rate in gets per second, times in seconds.
 struct run_figures {
@@ -270,14 +278,6 @@ void measure_size(session& in, std::uint64_t bytes) {
   for (const auto& s : all) conclude(in, *s, bytes);
 }
 
-double clock_cost() {
-  constexpr int readings = 1000;
-  const clock::time_point begin = clock::now();
-  clock::time_point end = begin;
-  for (int i = 0; i < readings; ++i) end = clock::now();
-  return seconds_between(begin, end) / readings;
-}
-
 void run_overhead_in_job(const options& o) {
   session in(o);
   in.print(
@@ -309,9 +309,14 @@ void add_overhead(CLI::App& bench, int& code) {
       ->excludes(app.get_option("--time-ms"));
   add_thread_counts(app, *o);
   add_lanes(app, *o);
-  app.callback([o, &code] {
+  const auto offload = std::make_shared<bool>(false);
+  app.add_flag("--offload", *offload,
+               "measure instead what leaving a get to an executor costs, in cache lines; over shm");
+  app.callback([o, offload, &code] {
     check_options(*o);
-    code = on_every_rank(*o, [&] { run_overhead_in_job(*o); });
+    if (*offload) check_offload_cost(*o);
+    const auto body = *offload ? run_offload_cost_in_job : run_overhead_in_job;
+    code = on_every_rank(*o, [&] { body(*o); });
   });
 }
 

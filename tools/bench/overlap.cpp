@@ -3,10 +3,10 @@
 #include <memory>
 
 #include "bench/command.h"
-#include "bench/memory.h"
 #include "bench/overlap_report.h"
 #include "bench/rival_runner.h"
 #include "bench/session.h"
+#include "bench/tag_mover.h"
 
 namespace heddle::bench {
 namespace {
@@ -15,37 +15,6 @@ struct overlap_options {
   options job;
   double compute_us = 100;
   computing who = computing::both;
-};
-
-/// One of two ranks that move one message at a time by tag.
-class mover final : public overlap_side {
- public:
-  mover(station& at, std::uint64_t bytes, buffer_kind where)
-      : at_(at), lane_(at.first_lane()), memory_(at.job(), bytes, where, false) {}
-  void prepare() override {
-    const tag ready = tag_of(purpose::ready, 0);
-    if (at_.initiates()) require(lane_.recv(at_.peer(), ready, {}).code, "hear of the receive");
-    ended_.reset();
-  }
-  void post() override {
-    const tag data = tag_of(purpose::data, 0);
-    posted_ = at_.initiates() ? lane_.try_send(at_.peer(), data, memory_.bytes(), ended_)
-                              : lane_.try_recv(at_.peer(), data, memory_.bytes(), ended_);
-    require(posted_, "post");
-    if (!at_.initiates()) {
-      require(lane_.send(at_.peer(), tag_of(purpose::ready, 0), {}), "tell of the receive");
-    }
-  }
-  void wait() override {
-    if (posted_ == status::posted) require(lane_.wait(ended_), "complete");
-  }
-
- private:
-  station& at_;
-  lane& lane_;
-  buffer memory_;
-  flag ended_;
-  status posted_ = status::done;
 };
 
 rival_task task_for(const overlap_options& o, std::uint64_t bytes, const std::string& backend) {
@@ -67,7 +36,7 @@ std::vector<std::unique_ptr<rival_runner>> rivals_for(const session& in, const o
 }
 
 /// A round of Heddle, on both ranks. Rank 0 learns what its partner found.
-void play_heddle(session& in, const overlap_options& o, mover& own, overlap_case& c) {
+void play_heddle(session& in, const overlap_options& o, tag_mover& own, overlap_case& c) {
   const std::uint64_t count = overlap_iterations(o.job.base.time, c.bytes, o.compute_us);
   const double seconds = computes(o.who, in.at().initiates()) ? o.compute_us * 1e-6 : 0;
   const side_times alone = overlap_pass(own, count, 0);
@@ -91,9 +60,10 @@ void play_rival(rival_runner& runner, overlap_series& s) {
 }
 
 void measure_size(session& in, const overlap_options& o, std::uint64_t bytes) {
-  mover own(in.at(), bytes, o.job.base.buffers);
+  tag_mover own(in.at(), bytes, o.job.base.buffers);
   const auto rivals = rivals_for(in, o, bytes);
   overlap_case c{o.who, o.compute_us, bytes, in.backend(), {{.library = "heddle"}}};
+  c.ranks = o.job.ranks;
   for (const rival who : o.job.rivals) c.libraries.push_back({.library = name_of(who)});
   for (int round = 0; round < o.job.rounds; ++round) {
     play_heddle(in, o, own, c);
@@ -154,6 +124,7 @@ ranks. After Trahay, Denis, Aumage and Namyst, who had an idle core on each side
 void add_overlap(CLI::App& bench, int& code) {
   auto o = std::make_shared<overlap_options>();
   o->job.bind_cores = false;
+  o->job.base.op = operation::tag;
   CLI::App& app = *bench.add_subcommand("overlap", "How much of a transfer hides behind computing");
   add_sizes(app, o->job.sizes, "bytes, such as 8,1K,4M (default: 1M)");
   app.add_option("--compute-us", o->compute_us, "microseconds of computing")

@@ -67,6 +67,7 @@ record record_of(const overlap_case& c, const std::string& library, const char* 
            .bytes = c.bytes,
            .metric = metric,
            .unit = unit};
+  if (library == "heddle") r.ranks = c.ranks;
   set_statistics(r, summarize(figures));
   return r;
 }

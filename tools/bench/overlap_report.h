@@ -22,6 +22,7 @@ struct overlap_case {
   std::uint64_t bytes = 0;
   std::string backend;
   std::vector<overlap_series> libraries;
+  int ranks = 2;  ///< of Heddle's job; a rival has two
 };
 
 /// A line for each library and side that computes: medians of the rounds, and who failed.

@@ -43,6 +43,14 @@ TEST(OverlapReport, HasTheRatioAndItsTimesForTheSideThatComputes) {
   for (const record& r : records) EXPECT_EQ(r.op, "receiver");
 }
 
+TEST(OverlapReport, TellsTheRanksOfOurJobOnly) {
+  overlap_case c = example();
+  c.ranks = 16;
+  const std::vector<record> records = overlap_records(c);
+  EXPECT_EQ(find(records, "heddle", "alone").ranks, 16);
+  EXPECT_EQ(find(records, "mpich", "alone").ranks, 2);
+}
+
 TEST(OverlapReport, ComparesTotalTimes) {
   EXPECT_NEAR(find(overlap_records(example()), "heddle/mpich", "ratio").median, 0.75, 1e-9);
 }

@@ -38,12 +38,19 @@ struct report {
   std::string problem;  ///< why a part is missing
 };
 
+limit_row wake_cost_row(std::uint64_t ns) {
+  const std::string time =
+      ns != 0 ? fmt::format("{:.1f} us", static_cast<double>(ns) * 1e-3) : "unknown";
+  return {"wake cost", time, "until a sleeping thread runs; HEDDLE_SPIN_US=auto is twice that"};
+}
+
 report collect() {
   report found;
   try {
     found.settings = list_settings();
 #ifdef HEDDLE_INFO_ASKS_WORLD
     found.world = ask_world();
+    found.limits.push_back(wake_cost_row(found.world->wake_cost_ns));
 #endif
   } catch (const error& e) {
     found.problem = e.what();

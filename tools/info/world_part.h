@@ -1,5 +1,6 @@
 // world_part.h - what `heddle info` learns by joining the job it runs in.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct world_part {
   int rank = 0, size = 1;
   std::string description;  ///< lines for people: backends, routes, limits
   std::vector<route_row> routes;
+  std::uint64_t wake_cost_ns = 0;  ///< on rank 0
 };
 
 /// Joins, asks, leaves. Throws error: why there is no world to be had.

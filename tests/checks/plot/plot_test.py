@@ -34,6 +34,9 @@ OVERLAP = [record(benchmark="overlap", op="receiver", library=library, bytes=siz
            for library in ("heddle", "ucx") for size in (1 << 10, 1 << 20)
            for metric, median in (("overlap_ratio", 0.8), ("alone", 100.0), ("isend", 1.0),
                                   ("compute", 100.0), ("wait", 20.0), ("total", 121.0))]
+MODES = [record(benchmark="adaptive", op=mode, metric=metric, bytes=size, unit=unit)
+         for mode in ("inline", "idle", "adaptive") for size in (8, 4096)
+         for metric, unit in (("total_20us", "us"), ("ratio_20us", "times"))]
 RATIO = [record(library="heddle/ucx", metric="ratio", unit="times")]
 
 
@@ -99,6 +102,14 @@ class Plot(unittest.TestCase):
         text = (self.out / name).read_text()
         for words in ("message size (bytes)", "one-way (us)", "heddle", "openmpi", "4K"):
             self.assertIn(f"<!-- {words} -->", text)
+
+    def test_draws_progress_modes_as_curves_of_one_figure(self):
+        self.write("adaptive.json", MODES)
+        (name,) = self.drawn("--format", "svg")
+        self.assertEqual(name, "adaptive-tag-shm-total-20us-size.svg")
+        text = (self.out / name).read_text()
+        for mode in ("inline", "idle", "adaptive"):
+            self.assertIn(f"<!-- heddle {mode} -->", text)
 
     def test_draws_beside_the_records_unless_told(self):
         self.write("rate.json", RATE)

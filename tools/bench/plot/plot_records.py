@@ -30,6 +30,13 @@ def check(record):
             raise ValueError(f"'{name}' has the wrong type")
 
 
+def with_modes_as_libraries(record):
+    """Progress modes that take turns belong into one figure, a curve for each."""
+    if record["benchmark"] != "adaptive" or record["op"] == "cache-line":
+        return record
+    return record | {"library": f"heddle {record['op']}", "op": "tag"}
+
+
 def read(path):
     """The file's records. Raises ValueError saying what else it is, or OSError."""
     with open(path, encoding="utf-8") as file:
@@ -39,12 +46,13 @@ def read(path):
     for record in found:
         check(record)
         record["file"] = os.path.splitext(os.path.basename(path))[0]
-    return found
+    return [with_modes_as_libraries(record) for record in found]
 
 
 def is_drawn(record):
     """Not ratios, whose parts are drawn, nor checks, nor what the machine did beside."""
-    return record["metric"] not in ("ratio", "lost_updates") and record["op"] != "cache-line"
+    metric = record["metric"]
+    return not metric.startswith("ratio") and metric != "lost_updates" and record["op"] != "cache-line"
 
 
 def groups(records, *fields):

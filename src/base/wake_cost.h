@@ -1,0 +1,17 @@
+// wake_cost.h - what waking a sleeping thread costs here, and for how long it pays to stay awake.
+#pragma once
+#include <heddle/info.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace heddle {
+
+/// As long as sleeping would cost: arming before it and waking after it, about two wakes. Whoever
+/// waits so long before it sleeps never loses more than a factor of two against knowing how long
+/// the wait will be. Bounded, because what was measured may have been a busy moment. Nanoseconds.
+[[nodiscard]] constexpr std::uint64_t spin_budget_ns(std::uint64_t wake_ns) noexcept {
+  return std::clamp<std::uint64_t>(2 * wake_ns, 10'000, 200'000);
+}
+
+}  // namespace heddle
