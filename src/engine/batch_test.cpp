@@ -3,6 +3,7 @@
 #include <heddle/heddle.h>
 
 #include <numeric>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -29,6 +30,12 @@ class Batches : public testing::TestWithParam<wire> {
     s.faults = GetParam().faults;
     return s;
   }
+  /// Such a wire may happen to refuse all of them but one at a time.
+  static bool is_faulty() { return GetParam().faults[0] != '\0'; }
+  /// Over shm the engine emulates what it cannot map, by messages of one fragment each.
+  static bool posts_accesses() {
+    return !is_faulty() && std::string_view(GetParam().backend) == "tcp";
+  }
 };
 INSTANTIATE_TEST_SUITE_P(Wires, Batches,
                          testing::Values(wire{"shm", "shm", ""}, wire{"tcp", "tcp", ""},
@@ -43,19 +50,22 @@ std::uint64_t together(world& w) {
   return ops;
 }
 
+/// 1: it was posted. 0: it is done, or refused, which the test's expectations notice.
 template <class F>
-void until_accepted(lane& l, F&& attempt) {
-  for (status s = attempt(); s != status::posted; s = attempt()) {
-    ASSERT_TRUE(is_busy(s)) << to_string(s);
+std::uint64_t until_accepted(lane& l, F&& attempt) {
+  for (status s = attempt();; s = attempt()) {
+    if (!is_busy(s)) return s == status::posted ? 1 : 0;
     l.poll();
   }
 }
 
-/// Sends all numbers in one tag, and receives them behind each other.
-void send_numbers(lane& l, const std::vector<std::uint64_t>& numbers, counter& ended) {
+/// Sends all numbers in one tag, behind each other; how many are counted by `ended`.
+std::uint64_t send_numbers(lane& l, const std::vector<std::uint64_t>& numbers, counter& ended) {
+  std::uint64_t posted = 0;
   for (const std::uint64_t& n : numbers)
-    until_accepted(
+    posted += until_accepted(
         l, [&] { return l.try_send(1, 1, std::as_bytes(std::span(&n, 1)), completion(ended)); });
+  return posted;
 }
 
 TEST_P(Batches, HoldManyMessagesInTheirOrder) {
@@ -66,9 +76,11 @@ TEST_P(Batches, HoldManyMessagesInTheirOrder) {
     w.barrier();
     counter ended;
     if (w.rank() == 0) {
-      send_numbers(l, numbers, ended);
-      EXPECT_EQ(l.wait(ended, numbers.size()), status::done);
-      EXPECT_GT(together(w), 0u);
+      const std::uint64_t posted = send_numbers(l, numbers, ended);
+      EXPECT_EQ(l.wait(ended, posted), status::done);
+      if (!is_faulty()) {
+        EXPECT_GT(together(w), 0u);
+      }
     } else {
       for (const std::uint64_t expected : numbers) {
         std::uint64_t got = 0;
@@ -91,10 +103,10 @@ TEST_P(Batches, KeepTheOrderAroundALargeMessage) {
       std::vector<std::uint64_t> numbers{1, 2, 3, 4, 5, 6};
       counter ended;
       if (w.rank() == 0) {
-        send_numbers(l, numbers, ended);
-        until_accepted(l, [&] { return l.try_send(1, 1, data, completion(ended)); });
-        send_numbers(l, numbers, ended);
-        EXPECT_EQ(l.wait(ended, 2 * numbers.size() + 1), status::done);
+        std::uint64_t posted = send_numbers(l, numbers, ended);
+        posted += until_accepted(l, [&] { return l.try_send(1, 1, data, completion(ended)); });
+        posted += send_numbers(l, numbers, ended);
+        EXPECT_EQ(l.wait(ended, posted), status::done);
       } else {
         for (std::size_t i = 0; i < 2 * numbers.size() + 1; ++i) {
           std::vector<std::byte> into(large);
@@ -123,16 +135,19 @@ TEST_P(Batches, HoldAccessesAsWell) {
     std::vector<std::uint64_t> source(words);
     std::iota(source.begin(), source.end(), 1);
     counter ended;
+    std::uint64_t posted = 0;
     for (std::size_t i = 0; i < words; ++i)
-      until_accepted(l, [&] {
+      posted += until_accepted(l, [&] {
         return l.try_put(std::as_bytes(std::span(&source[i], 1)), theirs.at(8 * i),
                          completion(ended));
       });
-    EXPECT_EQ(l.wait(ended, words), status::done);
+    EXPECT_EQ(l.wait(ended, posted), status::done);
     EXPECT_EQ(l.flush(peer), status::done);
     w.barrier();
     EXPECT_EQ(table, source);
-    EXPECT_GT(together(w), 0u);
+    if (posts_accesses()) {
+      EXPECT_GT(together(w), 0u);
+    }
     w.barrier();
   });
 }

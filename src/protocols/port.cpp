@@ -165,8 +165,10 @@ wire::prefix port::eager_prefix(const command& c) noexcept {
 }
 
 bool port::post(link& l, const wire::prefix& p, std::span<const std::byte> payload) {
-  if (batching_) [[unlikely]]
+  if (batching_) [[unlikely]] {
     post_batch();  // which goes first
+    if (l.blocked) return false;
+  }
   backends::op o = message_op(l, p, payload);
   return l.wire->post({&o, 1}).accepted == 1;
 }

@@ -132,6 +132,7 @@ class port {
   // port_batch.cpp
   void batch_message(link& l, const command& c);
   void batch_access(link& l, record& r, const backends::op& o);
+  void add_to_batch(const backends::op& o);
   void post_batch();
   [[nodiscard]] std::size_t end_of_run(std::size_t from, std::size_t size) const noexcept;
   void was_posted(std::size_t i);

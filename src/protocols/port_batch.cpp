@@ -17,22 +17,26 @@ void port::end_batch(delivery_batch& out) {
 
 /// A message that travels whole and needs no record, unless the wire has no room for it.
 void port::batch_message(link& l, const command& c) {
-  if (batch_->size == wire_batch::most) post_batch();
   wire_batch::entry& e = batch_->entries[batch_->size];
   e.to = &l;
   e.of = nullptr;
   e.message = c;
   e.head.emplace(eager_prefix(c));
-  batch_->ops[batch_->size++] = message_op(l, *e.head, c.memory);
+  add_to_batch(message_op(l, *e.head, c.memory));
 }
 
 /// An operation of the wire's own, which has its record already.
 void port::batch_access(link& l, record& r, const backends::op& o) {
-  if (batch_->size == wire_batch::most) post_batch();
   wire_batch::entry& e = batch_->entries[batch_->size];
   e.to = &l;
   e.of = &r;
+  add_to_batch(o);
+}
+
+/// Posts a full one at once: whether the link is blocked then is looked at before the next is added.
+void port::add_to_batch(const backends::op& o) {
   batch_->ops[batch_->size++] = o;
+  if (batch_->size == wire_batch::most) post_batch();
 }
 
 /// What the wire refuses goes into the backlog of its link, and so does all for the same link
