@@ -28,6 +28,8 @@ constexpr std::size_t large_bytes = 16 * 1024;
 /// After so many waits in a row right behind a transfer the program is taken for one that always
 /// waits.
 constexpr std::uint64_t believed_waits = 3;
+/// Of so many polls that find the lane held, one hurries the helpers: it costs system calls.
+constexpr std::uint64_t polls_before_hurry = 32;
 /// Looks at a hold that the executor keeps, after asking for it.
 constexpr int patient_looks = 4096;
 
@@ -51,13 +53,20 @@ lane_core::lane_core(int number, const protocols::surroundings& where,
 void lane_core::open(bool exclusive) noexcept {
   core_ = sched_getcpu();
   if (!exclusive || dedicated() || !sync::enable_asymmetric()) return;
-  while (!hold_.reserve(&delivery_batch::mine())) std::this_thread::yield();
+  while (!hold_.reserve(&delivery_batch::mine())) give_way();
+  helper().nudge();  // what a handler has queued meanwhile is left to it
 }
 
 void lane_core::close() noexcept {
   if (!hold_.exclusive()) return;
-  hold_.unreserve();
+  while (!hold_.unreserve()) give_way();
   helper().nudge();
+}
+
+/// Somebody is inside, for a short turn: a helper, perhaps, that has lost its core.
+void lane_core::give_way() const noexcept {
+  if (help_.team != nullptr) help_.team->hurry();
+  std::this_thread::yield();
 }
 
 /// Every poll of the endpoints goes through here: it takes their readiness to tell away.
@@ -232,7 +241,11 @@ std::size_t lane_core::poll() noexcept {
     return 0;
   }
   helper().assist();
-  if (!enter(batch)) return 0;
+  if (!enter(batch)) {
+    if (help_.team != nullptr && missed_polls_.next() % polls_before_hurry == 0)
+      help_.team->hurry();  // a program that polls for what it waits for may have its core
+    return 0;
+  }
   const std::size_t events = advance(batch);
   program_polls();
   release(batch);

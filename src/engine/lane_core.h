@@ -111,6 +111,7 @@ class lane_core {
   void attend(protocols::delivery_batch& batch) noexcept;
   status offload(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
   void call_helper() noexcept;
+  void give_way() const noexcept;
   void check_owner(const protocols::delivery_batch& batch) const noexcept;
   void release(protocols::delivery_batch& batch) noexcept;
   void release_slowly(protocols::delivery_batch& batch) noexcept;
@@ -145,6 +146,7 @@ class lane_core {
   sync::shared_counter collectives_;
   sync::owned_counter left_at_ns_;     // when the program left a large transfer; 0: it waited since
   sync::owned_counter waits_at_once_;  // how often in a row it waited right after leaving one
+  sync::shared_counter missed_polls_;  // somebody else held it
   sync::event_bit asked_;              // a thread of the program wants the hold that serve() keeps
   offload_model model_;
   lane_counters counters_;
