@@ -1,13 +1,16 @@
 #include "engine/lane_core.h"
 
 #include <sched.h>
+#include <sys/eventfd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "engine/executor.h"
 #include "engine/idle_team.h"
 #include "sync/cache_line.h"
@@ -46,9 +49,12 @@ lane_core::lane_core(int number, const protocols::surroundings& where,
     : number_(number),
       where_(where),
       help_(help),
+      bell_(only_inline() ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1),
       model_(help.mode),
       hold_(queue_capacity),
-      port_(*this, where, std::move(endpoints)) {}
+      port_(*this, where, std::move(endpoints)) {
+  if (only_inline() && !bell_) fail_errno(errno, "open a lane: no descriptors left (ulimit -n)");
+}
 
 void lane_core::open(bool exclusive) noexcept {
   core_ = sched_getcpu();
@@ -203,6 +209,7 @@ void lane_core::release_served(delivery_batch& batch) noexcept {
 
 /// There is something to do that nobody counts on having to do.
 void lane_core::call_executor() noexcept {
+  call_sleepers(telling_);
   armed_ = telling_ = false;
   helper().nudge();
 }
@@ -227,9 +234,12 @@ void lane_core::leave_to_executor() noexcept {
 
 // --- polling and asking ----------------------------------------------------------------
 
-/// The program drives the lane itself: what the executor counted on is no longer armed.
-void lane_core::program_polls() noexcept {
+/// The program drives the lane itself: what the executor, or a thread that sleeps, counted on will
+/// be armed no longer.
+void lane_core::program_polls(const delivery_batch& batch) noexcept {
   ++polls_;
+  poller_ = &batch;
+  call_sleepers(telling_);
   if (std::exchange(armed_, false)) helper().nudge();
 }
 
@@ -246,8 +256,8 @@ std::size_t lane_core::poll() noexcept {
       help_.team->hurry();  // a program that polls for what it waits for may have its core
     return 0;
   }
+  program_polls(batch);
   const std::size_t events = advance(batch);
-  program_polls();
   release(batch);
   return events + batch.run();
 }
@@ -269,8 +279,8 @@ status lane_core::probe(rank source, const tag_match& match, outcome& found) noe
   delivery_batch& batch = delivery_batch::mine();
   if (!enter_with_patience(batch)) return status::busy_lane;
   (void)drain(batch);
+  program_polls(batch);
   advance(batch);
-  program_polls();
   const status s = port_.probe(source, match, found);
   release(batch);
   batch.run();
@@ -280,8 +290,11 @@ status lane_core::probe(rank source, const tag_match& match, outcome& found) noe
 status lane_core::cancel(const completion& which) noexcept {
   delivery_batch& batch = delivery_batch::mine();
   if (!enter_with_patience(batch)) return status::busy_lane;
-  (void)drain(batch);                                            // the receive itself may be queued
-  if (help_.mode == progress_mode::inline_only) advance(batch);  // nobody else would, ever
+  (void)drain(batch);   // the receive itself may be queued
+  if (only_inline()) {  // nobody else would, ever
+    program_polls(batch);
+    advance(batch);
+  }
   const status s = port_.cancel(which, batch);
   release(batch);
   batch.run();

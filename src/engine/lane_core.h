@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/fd.h"
 #include "engine/lane_hold.h"
 #include "engine/offload.h"
 #include "protocols/command.h"
@@ -101,6 +102,9 @@ class lane_core {
   // lane_core.cpp
   std::size_t advance(protocols::delivery_batch& batch) noexcept;
   bool arm() noexcept;
+  [[nodiscard]] bool only_inline() const noexcept {
+    return help_.mode == progress_mode::inline_only;
+  }
   [[nodiscard]] bool dedicated() const noexcept { return help_.mode == progress_mode::dedicated; }
   [[nodiscard]] bool enter(const protocols::delivery_batch& batch) noexcept;
   [[nodiscard]] executor& helper() const noexcept { return help_.keeper; }
@@ -120,7 +124,7 @@ class lane_core {
   void leave_to_executor() noexcept;
   void hand_over(protocols::delivery_batch& batch) noexcept;
   bool drain(protocols::delivery_batch& batch, bool helping = false) noexcept;
-  void program_polls() noexcept;
+  void program_polls(const protocols::delivery_batch& batch) noexcept;
   bool enter_with_patience(const protocols::delivery_batch& batch) noexcept;
 
   // lane_wait.cpp
@@ -130,6 +134,8 @@ class lane_core {
   void look_on(const detail::signal& s, std::uint64_t target) const noexcept;
   void sleep_until_event(std::uint64_t deadline_ns, std::uint64_t backstop_ns) noexcept;
   bool prepare_wait() noexcept;
+  bool lie_down(protocols::delivery_batch& batch) noexcept;
+  void call_sleepers(bool told) noexcept;
   void look_after_backstop() noexcept;
 
   // lane_serve.cpp
@@ -140,6 +146,7 @@ class lane_core {
   const int number_;
   const protocols::surroundings where_;
   const helpers help_;
+  const unique_fd bell_;  // mode inline: readable while sleepers_ are not told of news otherwise
 
   // Any thread.
   sync::agreed_count sleepers_;  // threads of the program asleep on the endpoints' descriptors
@@ -157,6 +164,7 @@ class lane_core {
   bool telling_ = false;          // the descriptors tell of news: armed, and not polled since
   bool armed_ = false;            // the executor counts on the descriptors, or on a sleeper
   bool left_ = false;             // a large transfer was left to the executor
+  const void* poller_ = nullptr;  // mode inline: the thread of the program that polled last
   std::uint64_t polls_ = 0;       // by the program
   std::uint64_t polls_seen_ = 0;  // of these, at the executor's last look
 

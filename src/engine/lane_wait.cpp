@@ -1,5 +1,6 @@
 // lane_wait.cpp - how a thread of the program waits: driving the lane, looking on, asleep.
 #include <poll.h>
+#include <sys/eventfd.h>
 
 #include <algorithm>
 #include <array>
@@ -87,7 +88,7 @@ std::size_t lane_core::drive(const detail::signal& s, std::uint64_t target) noex
     look_on(s, target);
     return 0;
   }
-  program_polls();
+  program_polls(batch);
   std::size_t events = 0;
   for (int i = 0; i < polls_per_turn && batch.empty() && s.count() < target; ++i) {
     if (hold_.commands().pending() && !drain(batch)) break;
@@ -104,16 +105,36 @@ void lane_core::look_on(const detail::signal& s, std::uint64_t target) const noe
   if (s.count() < target) std::this_thread::yield();
 }
 
+/// In mode inline nobody else looks after those who sleep on the descriptors once these do not tell
+/// any more: they have to be told that, until the descriptors are armed again.
+void lane_core::call_sleepers(bool told) noexcept {
+  if (bell_ && told && sleepers_.get() != 0) [[unlikely]]
+    eventfd_write(bell_.get(), 1);
+}
+
 /// Gets the lane ready for this thread to sleep on its descriptors. False: there is work, or
-/// another thread drives the lane and will wake us by the signal we watch.
+/// another thread drives the lane and will wake us by the signal we watch, or has polled lately.
 bool lane_core::prepare_wait() noexcept {
   delivery_batch& batch = delivery_batch::mine();
   if (dedicated() || batch.running() || !hold_.enter(&batch)) return false;
-  const bool idle = advance(batch) == 0 && arm();
-  if (idle) sleepers_.add(1);
+  const bool attended = only_inline() && std::exchange(poller_, &batch) != &batch;
+  const bool idle = !attended && lie_down(batch);
   release(batch);
   batch.run();
   return idle;
+}
+
+/// Arms for this thread, and for those who sleep already.
+bool lane_core::lie_down(delivery_batch& batch) noexcept {
+  const bool told = telling_;
+  if (advance(batch) != 0 || !arm()) {
+    call_sleepers(told);
+    return false;
+  }
+  eventfd_t rung = 0;
+  if (bell_) eventfd_read(bell_.get(), &rung);
+  sleepers_.add(1);
+  return true;
 }
 
 void lane_core::sleep_until_event(std::uint64_t deadline_ns, std::uint64_t backstop_ns) noexcept {
@@ -128,7 +149,8 @@ void lane_core::sleep_until_event(std::uint64_t deadline_ns, std::uint64_t backs
   std::uint64_t limit = backstop_ns;
   if (driving) {
     for (const auto& e : port_.endpoints()) watch(e->fd());
-    if (help_.mode == progress_mode::inline_only)
+    watch(bell_.get());
+    if (only_inline())
       for (const auto* d : where_.devices) watch(d->fd());
   } else if (!dedicated()) {
     limit = 1'000'000;  // another driver may leave any time
@@ -151,6 +173,7 @@ void lane_core::sleep_until_event(std::uint64_t deadline_ns, std::uint64_t backs
 void lane_core::look_after_backstop() noexcept {
   delivery_batch& batch = delivery_batch::mine();
   if (!hold_.enter(&batch)) return;
+  call_sleepers(telling_);
   if (advance(batch) != 0) counters_.rescues.next();
   release(batch);
   batch.run();
