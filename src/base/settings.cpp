@@ -195,10 +195,11 @@ constexpr std::array table{
     cores<&settings::executor_cores>(
         "HEDDLE_EXECUTOR_CORES", "where dedicated executors run",
         "near (a free core by their lanes), none, or core numbers with commas between them"),
-    number<&settings::backstop_ms>("HEDDLE_BACKSTOP_MS",
-                                   "a sleeping wait looks by itself at least this often, at first every "
-                                   "4; 0: never, for tests of the wake-ups (milliseconds)",
-                                   0, 86'400'000),
+    number<&settings::backstop_ms>(
+        "HEDDLE_BACKSTOP_MS",
+        "a sleeping wait looks by itself at least this often, at first every "
+        "4; 0: never, for tests of the wake-ups (milliseconds)",
+        0, 86'400'000),
     text<&settings::faults>("HEDDLE_FAULTS",
                             "for tests: what goes wrong, like "
                             "seed=42,delay=3,reorder=30,busy=20,split=50,kill=2@500"),
