@@ -135,9 +135,10 @@ status lane_core::choose(const command& c, delivery_batch& batch) noexcept {
     command stamped = c;
     stamped.stamped = true;
     const std::uint64_t summons = helper().summons();
+    model_.leaving(begin);  // first: it may be picked up at once
     const status s = offload(stamped, batch);
     const std::uint64_t end = now_ns();
-    model_.left(end - begin, helper().summons() != summons, end);
+    model_.left(end - begin, helper().summons() != summons);
     left_at_ns_.set(end);
     return s;
   }
