@@ -42,7 +42,7 @@ struct helpers {
 struct lane_counters {
   sync::shared_counter left;     ///< commands left for a helper
   sync::owned_counter picked;    ///< of these, what a helper executed
-  sync::shared_counter rescues;  ///< found by a sleeper's backstop: a wake was lost. Must be 0
+  sync::shared_counter rescues;  ///< found by a sleeper's backstop: a wake was late or lost
 };
 
 class lane_core {

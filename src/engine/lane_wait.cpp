@@ -28,6 +28,7 @@ constexpr int polls_per_turn = 32;
 constexpr std::uint64_t first_backstop_ns = 4'000'000;
 /// As long as for ever: no wait outlives it.
 constexpr std::uint64_t year_ns = 365ull * 24 * 3600 * 1'000'000'000;
+constexpr timespec no_time{.tv_sec = 0, .tv_nsec = 0};
 
 /// Data on the way is waited for awake as long as it may take at 4 GB/s: to sleep and be woken in
 /// the middle of a copy costs more than the rest of it.
@@ -166,10 +167,13 @@ void lane_core::sleep_until_event(std::uint64_t deadline_ns, std::uint64_t backs
   if (!driving) return;
   sleepers_.add(-1);
   helper().nudge();  // it counted on us to sleep here
-  if (!told && limit == backstop_ns) look_after_backstop();
+  if (told || limit != backstop_ns) return;
+  // This thread may have been kept from its core since the time was up.
+  if (ppoll(watched.data(), count, &no_time, nullptr) == 0) look_after_backstop();
 }
 
-/// Nothing told us, so there must be nothing; if there is something a wake was lost.
+/// Nothing told us, so there must be nothing; if there is something a wake was lost, or is just
+/// about to come.
 void lane_core::look_after_backstop() noexcept {
   delivery_batch& batch = delivery_batch::mine();
   if (!hold_.enter(&batch)) return;
