@@ -16,7 +16,7 @@ function(heddle_label out)
   set(label unit)
   if(folder MATCHES "^tests/(contract|stress|system)")
     set(label ${CMAKE_MATCH_1})
-  elseif(folder MATCHES "^src/(sync|protocols)$")
+  elseif(folder MATCHES "^src/(sync|protocols|engine)$")
     set(label core)
   endif()
   set(${out} ${label} PARENT_SCOPE)
@@ -28,8 +28,8 @@ endforeach()
 
 # heddle_unit_test(name source...): a GoogleTest program that may see src/, one ctest per TEST.
 # Those of tests/contract, tests/stress and tests/system carry that label and count as two cores'
-# work, so that they do not disturb each other on small machines. Those of src/sync and src/protocols
-# are the suite `core`: what threads share, which the sanitizers look at as well.
+# work, so that they do not disturb each other on small machines. Those of src/sync, src/protocols and
+# src/engine are the suite `core`: what threads share, which the sanitizers look at as well.
 function(heddle_unit_test name)
   if(NOT HEDDLE_TESTS)
     return()

@@ -87,7 +87,8 @@ TEST_P(EngineMemory, AtomicsOfBothWidthsAddUpAcrossRanks) {
     if (w.rank() == 0) {
       EXPECT_EQ(wide.local()[0], 3u * 4 * rounds);
       EXPECT_EQ(narrow.local()[0], 5u * 4 * rounds);
-      EXPECT_EQ(plain[0], 7u * 4 * rounds);
+      // Atomic for thread sanitizer: the order comes by a ring that each rank maps elsewhere.
+      EXPECT_EQ(std::atomic_ref(plain[0]).load(), 7u * 4 * rounds);
     }
     w.barrier();
   });

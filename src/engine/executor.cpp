@@ -205,8 +205,9 @@ void executor::adopt_lanes() {
   if (dedicated_) settle();
 }
 
-/// Goes next to the threads that opened its lanes.
+/// Goes next to the threads that opened its lanes, once: then no other core is usable.
 void executor::settle() {
+  if (core() >= 0) return;
   std::vector<int> mine, all;
   world_.for_each_lane([&](const lane_core& lane) {
     if (lane.core() < 0) return;

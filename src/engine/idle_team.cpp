@@ -56,7 +56,8 @@ void idle_team::stop() {
     eventfd_write(bell_.get(), 1);
     if (const auto id = static_cast<pid_t>(m->id.get()); id != 0) run_when_idle(id, false);
   }
-  for (auto& m : members_) m->thread.join();
+  for (auto& m : members_)
+    if (m->thread.joinable()) m->thread.join();  // not one that could not be started
   members_.clear();
 }
 
@@ -83,7 +84,7 @@ void idle_team::run(member& me) {
     const std::size_t done = work(me);
     const std::uint64_t now = now_ns();
     if (done != 0) until = now + spin_ns_ + (world_.moving() ? awake_while_moving_ns : 0);
-    if (done == 0 && now >= until) sleep();
+    if (done == 0 && now >= until) sleep(me);
   }
 }
 
@@ -96,9 +97,9 @@ std::size_t idle_team::work(member& me) {
 }
 
 /// Whoever leaves something after the last look finds `asleep_` set, and rings.
-void idle_team::sleep() {
+void idle_team::sleep(member& me) {
   asleep_.set(true);
-  if (world_.idle_hook() == 0 && !stop_.is_set()) {
+  if (work(me) == 0 && !stop_.is_set()) {
     pollfd bell{.fd = bell_.get(), .events = POLLIN, .revents = 0};
     poll(&bell, 1, -1);
     eventfd_t rung = 0;

@@ -46,7 +46,7 @@ class idle_team {
   };
   void run(member& me);
   std::size_t work(member& me);
-  void sleep();
+  void sleep(member& me);
 
   world_core& world_;
   const std::uint64_t spin_ns_;

@@ -1,13 +1,16 @@
 #include "engine/lane_core.h"
 
 #include <sched.h>
+#include <sys/eventfd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "engine/executor.h"
 #include "engine/idle_team.h"
 #include "sync/cache_line.h"
@@ -28,6 +31,8 @@ constexpr std::size_t large_bytes = 16 * 1024;
 /// After so many waits in a row right behind a transfer the program is taken for one that always
 /// waits.
 constexpr std::uint64_t believed_waits = 3;
+/// Of so many polls that find the lane held, one hurries the helpers: it costs system calls.
+constexpr std::uint64_t polls_before_hurry = 32;
 /// Looks at a hold that the executor keeps, after asking for it.
 constexpr int patient_looks = 4096;
 
@@ -44,20 +49,30 @@ lane_core::lane_core(int number, const protocols::surroundings& where,
     : number_(number),
       where_(where),
       help_(help),
+      bell_(only_inline() ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1),
       model_(help.mode),
       hold_(queue_capacity),
-      port_(*this, where, std::move(endpoints)) {}
+      port_(*this, where, std::move(endpoints)) {
+  if (only_inline() && !bell_) fail_errno(errno, "open a lane: no descriptors left (ulimit -n)");
+}
 
 void lane_core::open(bool exclusive) noexcept {
   core_ = sched_getcpu();
   if (!exclusive || dedicated() || !sync::enable_asymmetric()) return;
-  while (!hold_.reserve(&delivery_batch::mine())) std::this_thread::yield();
+  while (!hold_.reserve(&delivery_batch::mine())) give_way();
+  helper().nudge();  // what a handler has queued meanwhile is left to it
 }
 
 void lane_core::close() noexcept {
   if (!hold_.exclusive()) return;
-  hold_.unreserve();
+  while (!hold_.unreserve()) give_way();
   helper().nudge();
+}
+
+/// Somebody is inside, for a short turn: a helper, perhaps, that has lost its core.
+void lane_core::give_way() const noexcept {
+  if (help_.team != nullptr) help_.team->hurry();
+  std::this_thread::yield();
 }
 
 /// Every poll of the endpoints goes through here: it takes their readiness to tell away.
@@ -120,9 +135,10 @@ status lane_core::choose(const command& c, delivery_batch& batch) noexcept {
     command stamped = c;
     stamped.stamped = true;
     const std::uint64_t summons = helper().summons();
+    model_.leaving(begin);  // first: it may be picked up at once
     const status s = offload(stamped, batch);
     const std::uint64_t end = now_ns();
-    model_.left(end - begin, helper().summons() != summons, end);
+    model_.left(end - begin, helper().summons() != summons);
     left_at_ns_.set(end);
     return s;
   }
@@ -197,6 +213,7 @@ void lane_core::release_served(delivery_batch& batch) noexcept {
 
 /// There is something to do that nobody counts on having to do.
 void lane_core::call_executor() noexcept {
+  call_sleepers(telling_);
   armed_ = telling_ = false;
   helper().nudge();
 }
@@ -221,9 +238,12 @@ void lane_core::leave_to_executor() noexcept {
 
 // --- polling and asking ----------------------------------------------------------------
 
-/// The program drives the lane itself: what the executor counted on is no longer armed.
-void lane_core::program_polls() noexcept {
+/// The program drives the lane itself: what the executor, or a thread that sleeps, counted on will
+/// be armed no longer.
+void lane_core::program_polls(const delivery_batch& batch) noexcept {
   ++polls_;
+  poller_ = &batch;
+  call_sleepers(telling_);
   if (std::exchange(armed_, false)) helper().nudge();
 }
 
@@ -235,9 +255,13 @@ std::size_t lane_core::poll() noexcept {
     return 0;
   }
   helper().assist();
-  if (!enter(batch)) return 0;
+  if (!enter(batch)) {
+    if (help_.team != nullptr && missed_polls_.next() % polls_before_hurry == 0)
+      help_.team->hurry();  // a program that polls for what it waits for may have its core
+    return 0;
+  }
+  program_polls(batch);
   const std::size_t events = advance(batch);
-  program_polls();
   release(batch);
   return events + batch.run();
 }
@@ -259,8 +283,8 @@ status lane_core::probe(rank source, const tag_match& match, outcome& found) noe
   delivery_batch& batch = delivery_batch::mine();
   if (!enter_with_patience(batch)) return status::busy_lane;
   (void)drain(batch);
+  program_polls(batch);
   advance(batch);
-  program_polls();
   const status s = port_.probe(source, match, found);
   release(batch);
   batch.run();
@@ -270,8 +294,11 @@ status lane_core::probe(rank source, const tag_match& match, outcome& found) noe
 status lane_core::cancel(const completion& which) noexcept {
   delivery_batch& batch = delivery_batch::mine();
   if (!enter_with_patience(batch)) return status::busy_lane;
-  (void)drain(batch);                                            // the receive itself may be queued
-  if (help_.mode == progress_mode::inline_only) advance(batch);  // nobody else would, ever
+  (void)drain(batch);   // the receive itself may be queued
+  if (only_inline()) {  // nobody else would, ever
+    program_polls(batch);
+    advance(batch);
+  }
   const status s = port_.cancel(which, batch);
   release(batch);
   batch.run();

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/fd.h"
 #include "engine/lane_hold.h"
 #include "engine/offload.h"
 #include "protocols/command.h"
@@ -42,7 +43,7 @@ struct helpers {
 struct lane_counters {
   sync::shared_counter left;     ///< commands left for a helper
   sync::owned_counter picked;    ///< of these, what a helper executed
-  sync::shared_counter rescues;  ///< found by a sleeper's backstop: a wake was lost. Must be 0
+  sync::shared_counter rescues;  ///< found by a sleeper's backstop: a wake was late or lost
 };
 
 class lane_core {
@@ -104,6 +105,9 @@ class lane_core {
   // lane_core.cpp
   std::size_t advance(protocols::delivery_batch& batch) noexcept;
   bool arm() noexcept;
+  [[nodiscard]] bool only_inline() const noexcept {
+    return help_.mode == progress_mode::inline_only;
+  }
   [[nodiscard]] bool dedicated() const noexcept { return help_.mode == progress_mode::dedicated; }
   [[nodiscard]] bool enter(const protocols::delivery_batch& batch) noexcept;
   [[nodiscard]] executor& helper() const noexcept { return help_.keeper; }
@@ -114,6 +118,7 @@ class lane_core {
   void attend(protocols::delivery_batch& batch) noexcept;
   status offload(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
   void call_helper() noexcept;
+  void give_way() const noexcept;
   void check_owner(const protocols::delivery_batch& batch) const noexcept;
   void release(protocols::delivery_batch& batch) noexcept;
   void release_slowly(protocols::delivery_batch& batch) noexcept;
@@ -122,7 +127,7 @@ class lane_core {
   void leave_to_executor() noexcept;
   void hand_over(protocols::delivery_batch& batch) noexcept;
   bool drain(protocols::delivery_batch& batch, bool helping = false) noexcept;
-  void program_polls() noexcept;
+  void program_polls(const protocols::delivery_batch& batch) noexcept;
   bool enter_with_patience(const protocols::delivery_batch& batch) noexcept;
 
   // lane_wait.cpp
@@ -137,6 +142,8 @@ class lane_core {
   [[nodiscard]] bool crowded() const noexcept;
   [[nodiscard]] bool led() const noexcept;
   bool follow() noexcept;
+  bool lie_down(protocols::delivery_batch& batch) noexcept;
+  void call_sleepers(bool told) noexcept;
   void look_after_backstop() noexcept;
 
   // lane_serve.cpp
@@ -147,6 +154,7 @@ class lane_core {
   const int number_;
   const protocols::surroundings where_;
   const helpers help_;
+  const unique_fd bell_;  // mode inline: readable while sleepers_ are not told of news otherwise
 
   // Any thread.
   sync::agreed_count sleepers_;  // threads of the program asleep on the endpoints' descriptors
@@ -154,6 +162,7 @@ class lane_core {
   sync::shared_counter collectives_;
   sync::owned_counter left_at_ns_;     // when the program left a large transfer; 0: it waited since
   sync::owned_counter waits_at_once_;  // how often in a row it waited right after leaving one
+  sync::shared_counter missed_polls_;  // somebody else held it
   sync::event_bit asked_;              // a thread of the program wants the hold that serve() keeps
   offload_model model_;
   lane_counters counters_;
@@ -165,6 +174,7 @@ class lane_core {
   bool armed_ = false;            // the executor counts on the descriptors, or on a sleeper
   bool watched_ = false;          // the executor sleeps on them, and nobody has polled since
   bool left_ = false;             // the program has left the lane to the executor
+  const void* poller_ = nullptr;  // mode inline: the thread of the program that polled last
   std::uint64_t polls_ = 0;       // by the program
   std::uint64_t polls_seen_ = 0;  // of these, at the executor's last look
 

@@ -1,7 +1,5 @@
 #include "engine/lane_hold.h"
 
-#include <thread>
-
 #include "sync/holds.h"
 
 namespace heddle::engine {
@@ -38,12 +36,13 @@ bool lane_hold::reserve(const void* owner) noexcept {
   return true;
 }
 
-void lane_hold::unreserve() noexcept {
-  while (!bias_.owner_enter()) std::this_thread::yield();  // a visitor's turn is short
+bool lane_hold::unreserve() noexcept {
+  if (!bias_.owner_enter()) return false;
   exclusive_.set(0);
   bias_.owner_leave();  // visitors that come now see it
   sync::holds::took();
   commands_.let_go();
+  return true;
 }
 
 }  // namespace heddle::engine

@@ -31,8 +31,9 @@ class lane_hold {
 
   /// From now on, until unreserve(), `owner` is the lane's only user. False: somebody holds it now.
   [[nodiscard]] bool reserve(const void* owner) noexcept;
-  /// By the owner, or when it uses the lane no more. Anything queued is left behind.
-  void unreserve() noexcept;
+  /// By the owner, or when it uses the lane no more. Anything queued is left behind. False: a
+  /// visitor is inside.
+  [[nodiscard]] bool unreserve() noexcept;
   [[nodiscard]] bool exclusive() const noexcept { return exclusive_.get() != 0; }
   [[nodiscard]] bool owned_by_another(const void* me) const noexcept {
     return exclusive() && !owns(me);

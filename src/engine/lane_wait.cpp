@@ -1,5 +1,6 @@
 // lane_wait.cpp - how a thread of the program waits: driving the lane, looking on, asleep.
 #include <poll.h>
+#include <sys/eventfd.h>
 
 #include <algorithm>
 #include <array>
@@ -29,6 +30,7 @@ constexpr int empty_polls_when_crowded = 2;
 constexpr std::uint64_t first_backstop_ns = 4'000'000;
 /// As long as for ever: no wait outlives it.
 constexpr std::uint64_t year_ns = 365ull * 24 * 3600 * 1'000'000'000;
+constexpr timespec no_time{.tv_sec = 0, .tv_nsec = 0};
 
 /// Data on the way is waited for awake as long as it may take at 4 GB/s: to sleep and be woken in
 /// the middle of a copy costs more than the rest of it.
@@ -121,7 +123,7 @@ std::size_t lane_core::drive(const detail::signal& s, std::uint64_t target) noex
   if (followed() && led()) {
     (void)drain(batch);
   } else {
-    program_polls();
+    program_polls(batch);
     events = poll_turn(s, target, batch);
   }
   release(batch);
@@ -149,13 +151,20 @@ void lane_core::look_on(const detail::signal& s, std::uint64_t target) const noe
   if (s.count() < target) std::this_thread::yield();
 }
 
+/// In mode inline nobody else looks after those who sleep on the descriptors once these do not tell
+/// any more: they have to be told that, until the descriptors are armed again.
+void lane_core::call_sleepers(bool told) noexcept {
+  if (bell_ && told && sleepers_.get() != 0) [[unlikely]]
+    eventfd_write(bell_.get(), 1);
+}
+
 /// Gets the lane ready for this thread to sleep on its descriptors. False: there is work, or
-/// another thread drives the lane and will wake us by the signal we watch.
+/// another thread drives the lane and will wake us by the signal we watch, or has polled lately.
 bool lane_core::prepare_wait() noexcept {
   delivery_batch& batch = delivery_batch::mine();
   if (dedicated() || batch.running() || !hold_.enter(&batch)) return false;
-  const bool idle = advance(batch) == 0 && arm();
-  if (idle) sleepers_.add(1);
+  const bool attended = only_inline() && std::exchange(poller_, &batch) != &batch;
+  const bool idle = !attended && lie_down(batch);
   release(batch);
   batch.run();
   return idle;
@@ -174,6 +183,19 @@ bool lane_core::follow() noexcept {
   return true;
 }
 
+/// Arms for this thread, and for those who sleep already.
+bool lane_core::lie_down(delivery_batch& batch) noexcept {
+  const bool told = telling_;
+  if (advance(batch) != 0 || !arm()) {
+    call_sleepers(told);
+    return false;
+  }
+  eventfd_t rung = 0;
+  if (bell_) eventfd_read(bell_.get(), &rung);
+  sleepers_.add(1);
+  return true;
+}
+
 void lane_core::sleep_until_event(std::uint64_t deadline_ns, std::uint64_t backstop_ns) noexcept {
   std::array<pollfd, 16> watched{};
   nfds_t count = 0;
@@ -187,7 +209,8 @@ void lane_core::sleep_until_event(std::uint64_t deadline_ns, std::uint64_t backs
   std::uint64_t limit = backstop_ns;
   if (driving) {
     for (const auto& e : port_.endpoints()) watch(e->fd());
-    if (help_.mode == progress_mode::inline_only)
+    watch(bell_.get());
+    if (only_inline())
       for (const auto* d : where_.devices) watch(d->fd());
   } else if (!dedicated() && !following) {
     limit = 1'000'000;  // another driver may leave any time
@@ -203,13 +226,17 @@ void lane_core::sleep_until_event(std::uint64_t deadline_ns, std::uint64_t backs
   if (!driving) return;
   sleepers_.add(-1);
   helper().nudge();  // it counted on us to sleep here
-  if (!told && limit == backstop_ns) look_after_backstop();
+  if (told || limit != backstop_ns) return;
+  // This thread may have been kept from its core since the time was up.
+  if (ppoll(watched.data(), count, &no_time, nullptr) == 0) look_after_backstop();
 }
 
-/// Nothing told us, so there must be nothing; if there is something a wake was lost.
+/// Nothing told us, so there must be nothing; if there is something a wake was lost, or is just
+/// about to come.
 void lane_core::look_after_backstop() noexcept {
   delivery_batch& batch = delivery_batch::mine();
   if (!hold_.enter(&batch)) return;
+  call_sleepers(telling_);
   if (advance(batch) != 0) counters_.rescues.next();
   release(batch);
   batch.run();

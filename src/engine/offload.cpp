@@ -48,9 +48,8 @@ void offload_model::submitted(std::size_t bytes, std::uint64_t ns) noexcept {
   judge();
 }
 
-void offload_model::left(std::uint64_t ns, bool woke, std::uint64_t now_ns) noexcept {
+void offload_model::left(std::uint64_t ns, bool woke) noexcept {
   learn(woke ? wake_ns_ : leave_ns_, ns);
-  stamped_at_ns_.set(now_ns);
 }
 
 void offload_model::picked_up(std::uint64_t now_ns, bool by_helper) noexcept {

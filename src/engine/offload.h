@@ -42,7 +42,8 @@ class offload_model {
 
   // Samples, in nanoseconds.
   void submitted(std::size_t bytes, std::uint64_t ns) noexcept;
-  void left(std::uint64_t ns, bool woke, std::uint64_t now_ns) noexcept;
+  void leaving(std::uint64_t now_ns) noexcept { stamped_at_ns_.set(now_ns); }
+  void left(std::uint64_t ns, bool woke) noexcept;
   void picked_up(std::uint64_t now_ns, bool by_helper) noexcept;
   void computed(std::uint64_t ns) noexcept;
 

@@ -40,6 +40,7 @@ int common_depth(hwloc_topology_t machine, int a, int b) {
 }
 
 int nearest(int to, std::span<const int> candidates) {
+  if (candidates.size() == 1) return candidates.front();
   hwloc_topology_t loaded = nullptr;
   if (hwloc_topology_init(&loaded) != 0) return candidates.front();
   const topology machine(loaded, &hwloc_topology_destroy);

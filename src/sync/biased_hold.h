@@ -45,8 +45,6 @@ class biased_hold {
   }
   /// Sequentially consistent, so that a look at what was left for the visitor can follow.
   void visitor_leave() noexcept { visited_.store(false, std::memory_order_seq_cst); }  // V1
-  /// Whether a visitor is there; after something was left for it, in one sequential order.
-  [[nodiscard]] bool visited() const noexcept { return visited_.load(std::memory_order_seq_cst); }
 
  private:
   Atomic<bool> inside_{false}, visited_{false};

@@ -107,8 +107,9 @@ class combining_queue {
   /// Something is there to be taken, not only claimed. In one sequential order with what push()
   /// and leave() do.
   [[nodiscard]] bool ready() const noexcept {
-    return any_published(head_.load(std::memory_order_acquire),  // pairs with H1
-                         word_.load(std::memory_order_seq_cst) >> 1);
+    // The head first: a ticket that is read before it may be behind it.
+    const std::uint64_t head = head_.load(std::memory_order_acquire);  // pairs with H1
+    return any_published(head, word_.load(std::memory_order_seq_cst) >> 1);
   }
 
   // --- the holder ------------------------------------------------------------------------

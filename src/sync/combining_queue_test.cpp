@@ -152,7 +152,7 @@ TEST(CombiningQueue, I1I3StrandsNothingWhenItIsMostlyFull) {
 // the latest when the one after it was taken), over many laps.
 TEST(CombiningQueue, I1IsNeverFullWithFewerValuesThanCells) {
   queue q(4, wrap - 1000);
-  std::array<std::atomic<std::uint64_t>, 2> taken{};
+  std::array<std::atomic<std::uint64_t>, 2> taken{}, pushing{};  // odd: inside
   std::atomic<std::uint64_t> refused = 0;
   const auto take = [&](std::uint64_t v) { taken[v].fetch_add(1, std::memory_order_relaxed); };
   const auto release = [&] {
@@ -163,14 +163,22 @@ TEST(CombiningQueue, I1IsNeverFullWithFewerValuesThanCells) {
   std::vector<std::thread> team;
   for (std::uint64_t t = 0; t < 2; ++t) {
     team.emplace_back([&, t] {
-      for (std::uint64_t i = 0; i < 20'000; ++i) {
+      const auto push = [&] {
+        pushing[t].fetch_add(1);
         const pushed how = q.push(t);
-        if (how == pushed::full) {
-          refused.fetch_add(1);
-          continue;
-        }
         if (how == pushed::held) release();
-        while (taken[t].load() + refused.load() <= i && refused.load() == 0) {
+        pushing[t].fetch_add(1);
+        return how;
+      };
+      for (std::uint64_t i = 0; i < 20'000; ++i) {
+        for (;;) {
+          const std::uint64_t before = pushing[1 - t].load();
+          if (push() != pushed::full) break;
+          // True behind a claim of the other one, who was stopped before publishing it.
+          if (before % 2 == 0 && pushing[1 - t].load() == before) refused.fetch_add(1);
+          std::this_thread::yield();
+        }
+        while (taken[t].load() <= i) {
           if (q.try_hold()) release();
         }
       }

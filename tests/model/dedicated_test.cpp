@@ -220,7 +220,9 @@ TEST(BiasedHoldModel, OwnerAndVisitorsNeverMeetInsideAndLeaveNothing) {
     }
     return bodies;
   };
-  const explored e = explore(1, make, [&]() -> std::string {
+  // Two preemptions show a look at the queue that reads the ticket before the head; three take 24
+  // times as long (274072 schedules, 12 s) and show no more.
+  const explored e = explore(2, make, [&]() -> std::string {
     if (tested->crowded) return "two threads inside at once";
     if (tested->commands.pending() && !tested->summoned) return "a command was left behind";
     tested->visit();

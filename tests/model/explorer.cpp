@@ -8,6 +8,9 @@
 namespace heddle::model {
 namespace {
 
+/// Far more than any program here takes.
+constexpr int most_steps = 10'000;
+
 struct fiber {
   thread_body body;
   ucontext_t context{};
@@ -30,20 +33,21 @@ class scheduler {
  public:
   explicit scheduler(int preemptions) : preemptions_(preemptions) {}
 
-  /// False: some thread waits for ever.
-  bool run(std::vector<thread_body> bodies) {
+  /// What went wrong: some thread waits or runs for ever; or nothing.
+  std::string run(std::vector<thread_body> bodies) {
     fibers_.clear();
     for (auto& body : bodies) add(std::move(body));
     depth_ = 0;
     left_ = preemptions_;
     current_ = none;
-    while (pick()) {
+    for (int steps = 0; pick(); ++steps) {
+      if (steps == most_steps) return "a thread runs for ever";
       fibers_[current_]->ready = nullptr;
       swapcontext(&home_, &fibers_[current_]->context);
     }
     for (const auto& f : fibers_)
-      if (!f->ended) return false;
-    return true;
+      if (!f->ended) return "every thread that is left waits";
+    return {};
   }
   /// False: every schedule was run.
   bool advance() {
@@ -116,10 +120,10 @@ explored explore(int preemptions, const std::function<std::vector<thread_body>()
   do {
     auto bodies = make();
     active = &all;
-    const bool ended = all.run(std::move(bodies));
+    result.failure = all.run(std::move(bodies));
     active = nullptr;
     ++result.schedules;
-    result.failure = ended ? check() : "every thread that is left waits";
+    if (result.failure.empty()) result.failure = check();
   } while (result.failure.empty() && all.advance());
   return result;
 }

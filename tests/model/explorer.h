@@ -25,7 +25,7 @@ struct explored {
 
 /// `make` sets up a fresh program and gives its threads; `check` looks at the end of each run and
 /// says what is wrong, or nothing. Stops at the first failure; a schedule in which every thread
-/// waits is one.
+/// waits, or one never comes to its end, is one.
 explored explore(int preemptions, const std::function<std::vector<thread_body>()>& make,
                  const std::function<std::string()>& check);
 

@@ -86,6 +86,28 @@ TEST_P(Stress, I2ThreadsThatShareALaneWakeEachOther) {
   });
 }
 
+// The one who polls takes away what the one who sleeps relies on, and does not come back.
+TEST_P(Stress, I2AThreadIsWokenThoughAnotherPolledItsLaneMeanwhile) {
+  const int rounds = amount(20, 4);
+  run_ranks(2, without_backstop(config()), [&](world& w) {
+    lane l(w);
+    w.barrier();
+    for (int i = 0; i < rounds; ++i) {
+      if (w.rank() == 0) {
+        ASSERT_EQ(l.recv(1, 2, {}).code, status::done);
+        ASSERT_EQ(l.send(1, 1, {}), status::done);
+        continue;
+      }
+      std::thread sleeper([&] { ASSERT_EQ(l.recv(0, 1, {}).code, status::done); });
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));  // it should be asleep by now
+      l.poll();
+      ASSERT_EQ(l.send(0, 2, {}), status::done);
+      sleeper.join();
+    }
+    w.barrier();
+  });
+}
+
 /// A ball that handlers throw back and forth, with no help of the program: each message has to wake
 /// the executor of its rank out of a sleep without end.
 struct player {

@@ -1,4 +1,4 @@
-// overlap.h - `heddle bench overlap`: how much of a transfer hides behind computing, on either side.
+// overlap.h - `heddle bench overlap`: how much of a transfer hides behind computing, on each side.
 #pragma once
 #include <CLI/CLI.hpp>
 

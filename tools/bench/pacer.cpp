@@ -9,7 +9,7 @@ namespace {
 constexpr double long_enough_to_learn = 5e-3;  // seconds; below, set-up and clock show
 constexpr double fewest = 16;
 constexpr double most = 1e9;
-constexpr double far_too_short = 0.25;         // of the time asked for
+constexpr double far_too_short = 0.25;  // of the time asked for
 constexpr int most_repeats = 3;
 constexpr std::uint64_t most_stamped = 20'000;
 

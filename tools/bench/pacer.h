@@ -7,8 +7,9 @@
 namespace heddle::bench {
 
 /// Drives the runs of the rounds of one spec: first ever longer runs to learn the speed, then in
-/// every round one timed run and, for latencies, one in which every operation is stamped. A timed run
-/// that was far too short, because something had held up the run it was planned by, is repeated.
+/// every round one timed run and, for latencies, one in which every operation is stamped. A timed
+/// run that was far too short, because something had held up the run it was planned by, is
+/// repeated.
 class pacer {
  public:
   explicit pacer(const spec& s) noexcept : what_(s.what), time_(s.time) {}
