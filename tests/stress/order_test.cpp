@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <memory>
 #include <string_view>
 #include <thread>
@@ -74,6 +75,7 @@ TEST_P(Stress, I5AMillionMessagesArriveOnceAndInOrder) {
     for (int i = 0; i < lanes; ++i) paths.push_back(std::make_unique<lane>(w));
     w.barrier();
     std::vector<std::thread> running;
+    std::atomic<int> streams = lanes * tags;
     for (int s = 0; s < lanes * tags; ++s) {
       lane& l = *paths[static_cast<std::size_t>(s % lanes)];
       const auto t = static_cast<tag>(s / lanes);
@@ -83,8 +85,12 @@ TEST_P(Stress, I5AMillionMessagesArriveOnceAndInOrder) {
           send_stream(l, 1, t, stream, each);
         else
           receive_stream(l, 0, t, stream, each);
+        --streams;
       });
     }
+    // What a stream leaves behind that has ended: output, and the peer's acknowledgements.
+    while (!has_executors() && streams != 0)
+      if (w.idle_hook() == 0) std::this_thread::yield();
     for (std::thread& t : running) t.join();
     w.barrier();
     paths.clear();
