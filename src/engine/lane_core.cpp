@@ -115,6 +115,7 @@ status lane_core::execute_held(const command& c, delivery_batch& batch) noexcept
   // Whoever queued before us goes first, we ourselves perhaps.
   if (hold_.commands().pending() && !drain(batch)) [[unlikely]] {
     hand_over(batch);
+    batch.run();  // also when ours is refused
     return enqueue(c, batch);
   }
   const status s = port_.execute(c, batch);
