@@ -31,6 +31,49 @@ row make_row(std::string name, const char* arguments, std::vector<goal> goals) {
   return {std::move(name), what, std::move(list), std::move(goals)};
 }
 
+/// T threads on one lane against one thread on it.
+row shared_lane(const std::string& op, const std::string& backend) {
+  row r{fmt::format("shared-lane-{}-{}", backend, op),
+        kind::rate,
+        words(fmt::format("mt-rate --op {} --backend {} --shared-lane --threads 1,2,4,8,16", op,
+                          backend)),
+        {}};
+  for (const int threads : {2, 4, 8, 16}) {
+    r.goals.push_back({fmt::format("T={}", threads), 0.95, {{"scaling", {}, threads}}});
+  }
+  return r;
+}
+
+/// A rendezvous behind computing on one side.
+row overlap(const std::string& backend, const std::string& side, int compute_us) {
+  return {fmt::format("overlap-{}-{}-{}us", backend, side, compute_us),
+          kind::rate,
+          words(fmt::format("overlap --sizes 1M --backend {} --computing {} --compute-us {} "
+                            "--compare openmpi,mpich",
+                            backend, side, compute_us)),
+          {{"hidden", 0.9, {{"overlap_ratio", side}}}}};
+}
+
+row offload() {
+  return {"offload",
+          kind::latency,
+          words("latency-overhead --offload --backend shm"),
+          {{"call, in cache lines", 1, {{"overhead_lines", "dedicated"}}},
+           {"added latency, in cache lines", 5, {{"added_lines", "dedicated"}}}}};
+}
+
+void add_thread_rows(std::vector<row>& rows) {
+  rows.push_back(shared_lane("am", "shm"));
+  rows.push_back(shared_lane("tag", "shm"));
+  rows.push_back(shared_lane("am", "tcp"));
+  rows.push_back(offload());
+  for (const std::string backend : {"shm", "tcp"}) {
+    for (const std::string side : {"sender", "receiver"}) {
+      for (const int us : {100, 1000}) rows.push_back(overlap(backend, side, us));
+    }
+  }
+}
+
 /// The same benchmark by four ranks on the cores of two, against two of them.
 row crowded(const std::string& name, const std::string& arguments) {
   const bool latency = arguments.starts_with("latency");
@@ -72,7 +115,21 @@ std::vector<row> make_rows() {
                              fmt::format("latency --op {} --backend {}", op, backend)));
     }
   }
+  add_thread_rows(rows);
   return rows;
+}
+
+bool fits(const record& r, const chosen_record& wanted) {
+  return (r.library == "heddle" || r.library == "heddle/bare") && r.metric == wanted.metric &&
+         (wanted.op.empty() || r.op == wanted.op) &&
+         (wanted.threads == 0 || r.threads == wanted.threads);
+}
+
+std::optional<double> median_of(const outcome_row& r, const chosen_record& wanted) {
+  for (const record& candidate : r.records) {
+    if (fits(candidate, wanted)) return candidate.median;
+  }
+  return std::nullopt;
 }
 
 /// Heddle's own record, the first, or the rival's.
@@ -94,14 +151,26 @@ std::string median_of(const outcome_row& r, const std::string& who) {
   return found != nullptr ? fmt::format("{:.4g} {}", found->median, found->unit) : "-";
 }
 
+/// Heddle's median over the rival's.
+std::optional<double> ratio_to(const outcome_row& r, const std::string& against) {
+  const record* const own = find_record(r, "heddle");
+  const record* const rival = find_record(r, against);
+  if (own == nullptr || rival == nullptr || rival->median <= 0) return std::nullopt;
+  return own->median / rival->median;
+}
+
+std::string own_median(const outcome_row& r, const goal& g) {
+  return g.record ? "-" : median_of(r, "heddle");
+}
+
 std::string verdict(const outcome_row& r, const goal& g) {
-  const auto ratio = ratio_to(r, g.against);
+  const auto ratio = figure_of(r, g);
   if (!ratio) return "failed";
   return meets(r.what, g, *ratio) ? "pass" : "short";
 }
 
 std::string ratio_text(const outcome_row& r, const goal& g) {
-  const auto ratio = ratio_to(r, g.against);
+  const auto ratio = figure_of(r, g);
   return ratio ? fmt::format("{:.3g}", *ratio) : "-";
 }
 
@@ -128,11 +197,8 @@ std::vector<row> select_rows(const std::vector<std::string>& patterns) {
   throw tools::usage_error("no row has '" + unused.front() + "' in its name; there are:" + names);
 }
 
-std::optional<double> ratio_to(const outcome_row& r, const std::string& against) {
-  const record* const own = find_record(r, "heddle");
-  const record* const rival = find_record(r, against);
-  if (own == nullptr || rival == nullptr || rival->median <= 0) return std::nullopt;
-  return own->median / rival->median;
+std::optional<double> figure_of(const outcome_row& r, const goal& g) {
+  return g.record ? median_of(r, *g.record) : ratio_to(r, g.against);
 }
 
 bool meets(const row& r, const goal& g, double ratio) {
@@ -141,17 +207,18 @@ bool meets(const row& r, const goal& g, double ratio) {
 
 std::string describe(const row& r, const goal& g) {
   const char* const sense = r.what == kind::latency ? "at most" : "at least";
+  if (g.record) return fmt::format("{} {} ({})", sense, g.bound, g.against);
   const std::string against = g.against == "pair" ? "2 ranks" : g.against;
   return fmt::format("{} {} x {}", sense, g.bound, against);
 }
 
 std::string text_table(const std::vector<outcome_row>& rows) {
-  constexpr auto layout = "{:<28}{:<24}{:>10}  {:<7}{:>14}{:>14}\n";
+  constexpr auto layout = "{:<28}{:<40}{:>10}  {:<7}{:>14}{:>14}\n";
   std::string text = fmt::format(layout, "row", "goal", "ratio", "", "heddle", "rival");
   for (const outcome_row& r : rows) {
     for (const goal& g : r.what.goals) {
       text += fmt::format(layout, r.what.name, describe(r.what, g), ratio_text(r, g), verdict(r, g),
-                          median_of(r, "heddle"), median_of(r, g.against));
+                          own_median(r, g), median_of(r, g.against));
     }
     if (!r.failure.empty()) text += "  " + r.failure + '\n';
   }
@@ -166,7 +233,7 @@ std::string markdown_table(const std::vector<outcome_row>& rows) {
     for (const goal& g : r.what.goals) {
       text +=
           fmt::format("| {} | {} | {} | {} | {} | {} | `{}` |\n", r.what.name, describe(r.what, g),
-                      ratio_text(r, g), verdict(r, g), median_of(r, "heddle"),
+                      ratio_text(r, g), verdict(r, g), own_median(r, g),
                       median_of(r, g.against), fmt::join(r.what.arguments, " "));
     }
   }

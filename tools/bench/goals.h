@@ -9,13 +9,22 @@
 
 namespace heddle::bench {
 
-/// A bound on the median of Heddle divided by the median of `against` (ucx, bare or pair).
+/// Which of a row's records of Heddle's holds the figure that is judged.
+struct chosen_record {
+  std::string metric;
+  std::string op = {};  ///< empty: any
+  int threads = 0;      ///< 0: any
+};
+
+/// A bound on the median of Heddle divided by the median of `against` (ucx, bare or pair), or on what
+/// a record holds already, which `against` then names.
 struct goal {
   std::string against;
   double bound = 1;
+  std::optional<chosen_record> record = {};
 };
 
-/// One benchmark of the table. A latency's bounds are upper ones, all others are lower ones.
+/// One benchmark of the table. A latency's (a cost's) bounds are upper ones, all others lower ones.
 struct row {
   std::string name;
   kind what;
@@ -36,11 +45,12 @@ struct outcome_row {
   std::string failure;
 };
 
-/// Heddle's median over the rival's; empty when the records do not have it.
-[[nodiscard]] std::optional<double> ratio_to(const outcome_row& r, const std::string& against);
+/// What `g` judges: Heddle's median over the rival's, or the record's; empty when the records do not
+/// have it.
+[[nodiscard]] std::optional<double> figure_of(const outcome_row& r, const goal& g);
 [[nodiscard]] bool meets(const row& r, const goal& g, double ratio);
 
-/// "at most 0.8 x ucx"
+/// "at most 0.8 x ucx", "at least 0.95 (T=4)"
 [[nodiscard]] std::string describe(const row& r, const goal& g);
 
 /// One line per goal: row, goal, ratio, "pass" or "short", medians.
