@@ -140,6 +140,7 @@ class lane_core {
   void sleep_until_event(std::uint64_t deadline_ns, std::uint64_t backstop_ns) noexcept;
   bool prepare_wait() noexcept;
   [[nodiscard]] bool crowded() const noexcept;
+  [[nodiscard]] bool patient() const noexcept;
   [[nodiscard]] bool led() const noexcept;
   bool follow() noexcept;
   bool lie_down(protocols::delivery_batch& batch) noexcept;

@@ -24,10 +24,12 @@ constexpr std::uint64_t at_once_ns = 20'000;
 constexpr std::uint64_t believed_waits = 3;
 /// Polls between two looks at the clock while waiting; as long the lane is held.
 constexpr int polls_per_turn = 32;
-/// As many empty polls make a turn when there are more threads than cores.
-constexpr int empty_polls_when_crowded = 2;
+/// As many empty polls make a turn when others may need the core.
+constexpr int empty_polls_when_patient = 2;
 /// A sleeper looks again after this long even when nothing wakes it, at first and at most.
 constexpr std::uint64_t first_backstop_ns = 4'000'000;
+/// The same when nobody may tell it.
+constexpr std::uint64_t look_again_ns = 1'000'000;
 /// As long as for ever: no wait outlives it.
 constexpr std::uint64_t year_ns = 365ull * 24 * 3600 * 1'000'000'000;
 constexpr timespec no_time{.tv_sec = 0, .tv_nsec = 0};
@@ -51,6 +53,12 @@ struct presence {
 /// More threads wait now and then than there are cores: who waits awake takes one from others.
 bool lane_core::crowded() const noexcept {
   return sync::thread_waker::threads() > help_.cores;
+}
+
+/// Somebody else may need this core before there is news: a thread of the program, or, while data is
+/// on the way, an executor that moves it.
+bool lane_core::patient() const noexcept {
+  return crowded() || port_.bytes_hint() != 0;
 }
 
 /// Several threads wait on the lane, and cores are few: the executor leads.
@@ -100,7 +108,7 @@ bool lane_core::spin(detail::signal& s, std::uint64_t target, std::uint64_t dead
   for (;;) {
     const std::size_t events = drive(s, target);
     if (s.count() >= target) return true;
-    if (events == 0 && crowded()) {
+    if (events == 0 && patient()) {
       if (followed()) return false;
       std::this_thread::yield();
     }
@@ -132,7 +140,7 @@ std::size_t lane_core::drive(const detail::signal& s, std::uint64_t target) noex
 
 std::size_t lane_core::poll_turn(const detail::signal& s, std::uint64_t target,
                                  delivery_batch& batch) noexcept {
-  const int patience = crowded() ? empty_polls_when_crowded : polls_per_turn;
+  const int patience = patient() ? empty_polls_when_patient : polls_per_turn;
   std::size_t events = 0;
   for (int i = 0, empty = 0; i < polls_per_turn && empty < patience; ++i, ++empty) {
     if (!batch.empty() || s.count() >= target) break;
@@ -212,9 +220,9 @@ void lane_core::sleep_until_event(std::uint64_t deadline_ns, std::uint64_t backs
     watch(bell_.get());
     if (only_inline())
       for (const auto* d : where_.devices) watch(d->fd());
-  } else if (!dedicated() && !following) {
-    limit = 1'000'000;  // another driver may leave any time
   }
+  const bool driven = dedicated() || following || driving;  // else the driver may leave any time
+  if (!driven || sync::thread_waker::mine().fd() < 0) limit = std::min(limit, look_again_ns);
   if (deadline_ns != 0) {
     const std::uint64_t now = now_ns();
     limit = deadline_ns > now ? std::min(limit, deadline_ns - now) : 0;

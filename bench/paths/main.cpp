@@ -1,0 +1,163 @@
+// main.cpp - heddle_paths: what Heddle's hot paths cost in one process that talks to itself.
+//
+//   heddle_paths            taking a lane: shared, exclusive, beside an atomic read-modify-write
+//   heddle_paths PATH N     N times one path, for counting instructions with Callgrind
+#include <fmt/core.h>
+#include <heddle/heddle.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "parts/bare.h"
+#include "parts/pinning.h"
+#include "parts/timing.h"
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// --- times of taking a lane ----------------------------------------------------------------
+
+constexpr std::size_t block = 1000;
+
+/// Nothing is in flight: taking the lane, looking, and letting go is all there is.
+void enter_and_leave(heddle::lane& l) {
+  (void)l.flush(0);
+}
+
+double ns_of_lane(heddle::lane& l) {
+  return heddle::bare::seconds_per_step(20ms, block, [&] { enter_and_leave(l); }) * 1e9;
+}
+
+double ns_of_atomic() {
+  alignas(64) static std::atomic<std::uint64_t> word{0};
+  return heddle::bare::seconds_per_step(20ms, block, [&] { word.fetch_add(1); }) * 1e9;
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+void compare(heddle::world& w, heddle::bare::core_pair cores, int rounds) {
+  heddle::lane shared(w), exclusive(w, {.exclusive = true});
+  std::vector<double> atomics, shares, exclusives, lines;
+  constexpr auto layout = "{:<8}{:>14}{:>14}{:>16}{:>16}\n";
+  fmt::print(layout, "round", "atomic, ns", "shared, ns", "exclusive, ns", "cache line, ns");
+  const auto show = [&](const std::string& name, double a, double s, double e, double c) {
+    const auto one = [](double x) { return fmt::format("{:.1f}", x); };
+    fmt::print(layout, name, one(a), one(s), one(e), one(c));
+  };
+  for (int round = 1; round <= rounds; ++round) {
+    atomics.push_back(ns_of_atomic());
+    shares.push_back(ns_of_lane(shared));
+    exclusives.push_back(ns_of_lane(exclusive));
+    lines.push_back(heddle::bare::cache_line_one_way(cores, 20ms) * 1e9);
+    show(std::to_string(round), atomics.back(), shares.back(), exclusives.back(), lines.back());
+  }
+  show("median", median(atomics), median(shares), median(exclusives), median(lines));
+  const double more = median(shares) - median(exclusives);
+  fmt::print("shared costs {:.1f} ns more than exclusive: {:.2f} atomic read-modify-writes\n", more,
+             more / median(atomics));
+}
+
+// --- paths to be counted -------------------------------------------------------------------
+
+constexpr int per_batch = 64;
+
+void repeat(long times, const std::function<void()>& step) {
+  for (long i = 0; i < times; ++i) step();
+}
+
+void take(heddle::world& w, long times, bool exclusive) {
+  heddle::lane l(w, {.exclusive = exclusive});
+  repeat(times, [&] { enter_and_leave(l); });
+}
+
+void poll(heddle::world& w, long times) {
+  heddle::lane l(w);
+  repeat(times, [&] { (void)l.poll(); });
+}
+
+void put(heddle::world& w, long times) {
+  heddle::lane l(w);
+  const auto words = w.symmetric<std::uint64_t>(1);
+  const auto to = words.at(0, 0);
+  for (long i = 0; i < times; ++i) (void)l.put(std::uint64_t{1}, to);
+}
+
+/// Calls to itself, 64 and then all that came of them.
+void call(heddle::world& w, long times) {
+  heddle::counter arrived;
+  const auto handler = [](void* into, heddle::lane&, const heddle::call_message&) noexcept {
+    const heddle::completion came = *static_cast<heddle::counter*>(into);
+    came({});
+  };
+  w.set_handler(1, handler, &arrived);
+  heddle::lane l(w);
+  const std::uint64_t header = 7;
+  std::uint64_t sent = 0;
+  repeat(times / per_batch, [&] {
+    for (int i = 0; i < per_batch; ++i)
+      sent += accepted(l.try_call(0, 1, std::as_bytes(std::span(&header, 1)), {})) ? 1 : 0;
+    (void)l.wait(arrived, sent);
+  });
+}
+
+void tag(heddle::world& w, long times) {
+  heddle::lane l(w);
+  heddle::counter ended;
+  const std::uint64_t value = 7;
+  std::vector<std::uint64_t> into(per_batch);
+  std::uint64_t posted = 0;
+  const auto count = [&posted](heddle::status s) { posted += s == heddle::status::posted ? 1 : 0; };
+  repeat(times / per_batch, [&] {
+    for (std::uint64_t& slot : into)
+      count(l.try_recv(0, 1, std::as_writable_bytes(std::span(&slot, 1)), ended));
+    for (int i = 0; i < per_batch; ++i)
+      count(l.try_send(0, 1, std::as_bytes(std::span(&value, 1)), ended));
+    (void)l.wait(ended, posted);
+  });
+}
+
+using path = std::function<void(heddle::world&, long)>;
+const std::map<std::string, path> paths{
+    {"shared", [](heddle::world& w, long n) { take(w, n, false); }},
+    {"exclusive", [](heddle::world& w, long n) { take(w, n, true); }},
+    {"poll", poll},
+    {"put", put},
+    {"call", call},
+    {"tag", tag}};
+
+int usage() {
+  fmt::print(stderr, "heddle_paths [PATH N], where PATH is one of:");
+  for (const auto& [name, run] : paths) fmt::print(stderr, " {}", name);
+  fmt::print(stderr, "\n");
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto chosen = argc == 3 ? paths.find(argv[1]) : paths.end();
+  if (argc != 1 && chosen == paths.end()) return usage();
+  try {
+    heddle::world w;
+    const std::vector<int> cores = heddle::bare::allowed_cores();
+    heddle::bare::pin_this_thread({cores.front()});
+    if (argc == 1) {
+      compare(w, {cores.front(), cores[1 % cores.size()]}, 7);
+    } else {
+      chosen->second(w, std::atol(argv[2]));
+    }
+    return 0;
+  } catch (const std::exception& why) {
+    fmt::print(stderr, "heddle_paths: {}\n", why.what());
+    return 1;
+  }
+}
