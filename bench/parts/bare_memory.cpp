@@ -86,7 +86,7 @@ double cache_line_one_way(core_pair cores, duration time) {
   });
   const double round_trip = on_core(cores.first, [&] {
     std::uint64_t turn = 0;
-    const double seconds = seconds_per_step(time, 1000, [&] {
+    const double seconds = median_seconds_per_step(time, 100, [&] {
       shared.word.store(turn + 1, std::memory_order_release);  // R1 pairs with A1
       turn += 2;
       await(shared, turn);
