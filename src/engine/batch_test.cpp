@@ -50,9 +50,8 @@ INSTANTIATE_TEST_SUITE_P(Wires, Batches,
 
 std::uint64_t together(world& w) {
   std::uint64_t ops = 0;
-  w.core().for_each_lane([&](const engine::lane_core& core) {
-    ops += core.port().counters().posted_together.get();
-  });
+  w.core().for_each_lane(
+      [&](const engine::lane_core& core) { ops += core.port().counters().posted_together.get(); });
   return ops;
 }
 

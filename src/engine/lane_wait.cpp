@@ -55,8 +55,8 @@ bool lane_core::crowded() const noexcept {
   return sync::thread_waker::threads() > help_.cores;
 }
 
-/// Somebody else may need this core before there is news: a thread of the program, or, while data is
-/// on the way, an executor that moves it.
+/// Somebody else may need this core before there is news: a thread of the program, or, while data
+/// is on the way, an executor that moves it.
 bool lane_core::patient() const noexcept {
   return crowded() || port_.bytes_hint() != 0;
 }

@@ -15,8 +15,7 @@ std::string lane_line(const lane_core& lane) {
       "unknown handlers {}, lost peers {}, violations {}\n",
       lane.number(), c.eager.get(), c.rendezvous.get(), c.emulated.get(), c.unexpected.get(),
       c.backlogged.get(), c.events.get(), c.posted_together.get(), c.posts_together.get(),
-      c.unknown_handler.get(), c.lost_peers.get(),
-      c.violations.get());
+      c.unknown_handler.get(), c.lost_peers.get(), c.violations.get());
 }
 
 /// What the lane's users left for others, and what the cost model has learned of it.

@@ -159,9 +159,8 @@ bool port::post_eager(link& l, const command& c) {
 
 wire::prefix port::eager_prefix(const command& c) noexcept {
   const bool tagged = c.kind == command_kind::send;
-  return wire::prefix(
-      tagged ? wire::message_kind::tag_eager : wire::message_kind::call_eager, c.handler, c.header,
-      c.match.value);
+  return wire::prefix(tagged ? wire::message_kind::tag_eager : wire::message_kind::call_eager,
+                      c.handler, c.header, c.match.value);
 }
 
 bool port::post(link& l, const wire::prefix& p, std::span<const std::byte> payload) {

@@ -33,7 +33,8 @@ void port::batch_access(link& l, record& r, const backends::op& o) {
   add_to_batch(o);
 }
 
-/// Posts a full one at once: whether the link is blocked then is looked at before the next is added.
+/// Posts a full one at once: whether the link is blocked then is looked at before the next is
+/// added.
 void port::add_to_batch(const backends::op& o) {
   batch_->ops[batch_->size++] = o;
   if (batch_->size == wire_batch::most) post_batch();
@@ -72,10 +73,9 @@ void port::was_posted(std::size_t i) {
   const status code = batch_->ops[i].finished;
   if (e.of == nullptr) {
     counters_.eager.add();
-    out_->add(e.message.done, {.code = status::done,
-                               .peer = e.message.peer,
-                               .tag = 0,
-                               .bytes = e.message.memory.size()});
+    out_->add(
+        e.message.done,
+        {.code = status::done, .peer = e.message.peer, .tag = 0, .bytes = e.message.memory.size()});
   } else if (code == status::posted) {
     e.of->native = true;
     e.of->at = stage::wire;

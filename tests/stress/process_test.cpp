@@ -81,11 +81,10 @@ TEST_P(Stress, I11AForkInTheMiddleOfLoadDisturbsNobodyAndTheChildIsTold) {
     lane l(w);
     std::vector<std::byte> own = pattern(100'000, 9);
     region exposed = w.expose(own);
-    auto keys = w.symmetric<key>(1);
-    keys.local()[0] = exposed.key();
-    w.barrier();
     key of_other;
-    ASSERT_EQ(l.get(of_other, keys.at(1 - w.rank())), status::done);
+    const rank other = 1 - w.rank();
+    ASSERT_EQ(l.send(other, 9, std::as_bytes(std::span(&exposed.key(), 1))), status::done);
+    ASSERT_EQ(l.recv(other, 9, std::as_writable_bytes(std::span(&of_other, 1))).code, status::done);
     const remote_region theirs = w.import(of_other);
     w.barrier();
     std::atomic<bool> stop = false;

@@ -231,10 +231,9 @@ std::string markdown_table(const std::vector<outcome_row>& rows) {
       "|---|---|---|---|---|---|---|\n";
   for (const outcome_row& r : rows) {
     for (const goal& g : r.what.goals) {
-      text +=
-          fmt::format("| {} | {} | {} | {} | {} | {} | `{}` |\n", r.what.name, describe(r.what, g),
-                      ratio_text(r, g), verdict(r, g), own_median(r, g),
-                      median_of(r, g.against), fmt::join(r.what.arguments, " "));
+      text += fmt::format("| {} | {} | {} | {} | {} | {} | `{}` |\n", r.what.name,
+                          describe(r.what, g), ratio_text(r, g), verdict(r, g), own_median(r, g),
+                          median_of(r, g.against), fmt::join(r.what.arguments, " "));
     }
   }
   return text;

@@ -16,8 +16,8 @@ struct chosen_record {
   int threads = 0;      ///< 0: any
 };
 
-/// A bound on the median of Heddle divided by the median of `against` (ucx, bare or pair), or on what
-/// a record holds already, which `against` then names.
+/// A bound on the median of Heddle divided by the median of `against` (ucx, bare or pair), or on
+/// what a record holds already, which `against` then names.
 struct goal {
   std::string against;
   double bound = 1;
@@ -45,8 +45,8 @@ struct outcome_row {
   std::string failure;
 };
 
-/// What `g` judges: Heddle's median over the rival's, or the record's; empty when the records do not
-/// have it.
+/// What `g` judges: Heddle's median over the rival's, or the record's; empty when the records do
+/// not have it.
 [[nodiscard]] std::optional<double> figure_of(const outcome_row& r, const goal& g);
 [[nodiscard]] bool meets(const row& r, const goal& g, double ratio);
 

@@ -99,8 +99,7 @@ int most_threads(const options& o) {
   return *std::max_element(o.thread_counts.begin(), o.thread_counts.end());
 }
 
-std::vector<int> cores_of_rank(const std::vector<int>& allowed, int rank, int ranks,
-                               int threads) {
+std::vector<int> cores_of_rank(const std::vector<int>& allowed, int rank, int ranks, int threads) {
   const auto total = allowed.size(), share = total / static_cast<std::size_t>(ranks);
   const auto count = std::clamp(static_cast<std::size_t>(threads), std::size_t{1},
                                 std::max(share, std::size_t{1}));

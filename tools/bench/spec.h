@@ -78,8 +78,8 @@ struct metric {
 /// The largest of its thread counts.
 [[nodiscard]] int most_threads(const options& o);
 
-/// Cores of rank `rank` of `ranks`: neighbours, as many as it has threads, but no more than its share
-/// and at least one; ranks go round when the cores run out.
+/// Cores of rank `rank` of `ranks`: neighbours, as many as it has threads, but no more than its
+/// share and at least one; ranks go round when the cores run out.
 [[nodiscard]] std::vector<int> cores_of_rank(const std::vector<int>& allowed, int rank, int ranks,
                                              int threads);
 

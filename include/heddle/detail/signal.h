@@ -14,8 +14,8 @@ namespace heddle::detail {
 /// Wakes the thread sleeping behind waker `id`. A stale id costs one needless wake, nothing else.
 void wake(std::uint16_t id) noexcept;
 
-/// Count of ended operations in the upper 48 bits, below it how rarely to wake (3 bits) and the id of
-/// a waker (13 bits; 0: nobody sleeps). One word, so that whoever raises it learns whom to wake
+/// Count of ended operations in the upper 48 bits, below it how rarely to wake (3 bits) and the id
+/// of a waker (13 bits; 0: nobody sleeps). One word, so that whoever raises it learns whom to wake
 /// without touching the object again: the waiter may destroy it the moment the count is right.
 ///
 /// Who sleeps until many operations have ended is not woken by each of them, but when the count
@@ -30,7 +30,8 @@ class signal {
     // R1 pairs with A1 in count(). Acquire as well: several raisers chain into one release
     // sequence.
     const std::uint64_t before = word_.fetch_add(n * one, std::memory_order_acq_rel);
-    if ((before & watched) != 0 && passes(before, n)) wake(static_cast<std::uint16_t>(before & waker_mask));
+    if ((before & watched) != 0 && passes(before, n))
+      wake(static_cast<std::uint16_t>(before & waker_mask));
   }
   /// Remembers the first failure, then adds `n`.
   void raise(status code, std::uint64_t n = 1) noexcept {
