@@ -100,7 +100,6 @@ void executor::lanes_changed() noexcept {
 }
 
 void executor::run() {
-  ask_for_short_turns();
   adopt_lanes();
   while (!stop_.is_set()) {
     if (!stays_awake(work())) sleep();

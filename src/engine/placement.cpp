@@ -3,11 +3,9 @@
 #include <hwloc.h>
 #include <pthread.h>
 #include <sched.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <memory>
 #include <sstream>
 
@@ -52,16 +50,6 @@ int nearest(int to, std::span<const int> candidates) {
   });
 }
 
-/// As sched_setattr(2) has it; its header clashes with <sched.h>.
-struct scheduling {
-  std::uint32_t size = sizeof(scheduling), policy = 0;
-  std::uint64_t flags = 0;
-  std::int32_t nice = 0;
-  std::uint32_t priority = 0;
-  std::uint64_t runtime = 0, deadline = 0, period = 0;
-};
-constexpr std::uint64_t short_turn_ns = 100'000;  // the least that Linux takes
-
 }  // namespace
 
 std::vector<int> usable_cores() {
@@ -97,13 +85,6 @@ bool tie_to_core(int core) noexcept {
   CPU_ZERO(&set);
   CPU_SET(static_cast<std::size_t>(core), &set);
   return pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0;
-}
-
-void ask_for_short_turns() noexcept {
-  scheduling now;
-  if (syscall(SYS_sched_getattr, 0, &now, sizeof now, 0) != 0 || now.policy != SCHED_OTHER) return;
-  now.runtime = short_turn_ns;
-  (void)syscall(SYS_sched_setattr, 0, &now, 0);
 }
 
 }  // namespace heddle::engine

@@ -25,9 +25,4 @@ namespace heddle::engine {
 /// Ties the calling thread to `core`. False: the system refuses.
 bool tie_to_core(int core) noexcept;
 
-/// The calling thread works shortly each time it is woken: asks the scheduler to let it do so at
-/// once, also on a core where another thread computes. Where the kernel knows no such wish (before
-/// Linux 6.12) nothing changes.
-void ask_for_short_turns() noexcept;
-
 }  // namespace heddle::engine

@@ -49,11 +49,17 @@ CLI::Option* add_job(CLI::App& app, options& o) {
   app.add_option("--ranks", o.ranks, "ranks to launch, or that the job must have")
       ->check(CLI::Range(2, 1024))
       ->capture_default_str();
-  const auto bind = [&o](const std::string& how) { o.bind_cores = how == "core"; };
-  app.add_option_function<std::string>(
-         "--bind", bind, "tie each thread of a rank to a core of that rank, or nothing")
-      ->check(CLI::IsMember({"core", "none"}))
-      ->default_str(o.bind_cores ? "core" : "none");
+  const auto bind = [&o](const std::string& how) {
+    o.bind_cores = how != "none";
+    o.bind_executors = how == "core";
+  };
+  app.add_option_function<std::string>("--bind", bind,
+                                       "tie to the cores of a rank: its threads and Heddle's own "
+                                       "(core), only the threads that measure (threads), or none")
+      ->check(CLI::IsMember({"core", "threads", "none"}))
+      ->default_str(!o.bind_cores      ? "none"
+                    : o.bind_executors ? "core"
+                                       : "threads");
   const auto time = [&o](int ms) { o.base.time = std::chrono::milliseconds(ms); };
   app.add_option_function<int>("--time-ms", time, "length of one round of one contender")
       ->check(CLI::Range(1, 60'000))

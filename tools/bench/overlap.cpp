@@ -123,7 +123,7 @@ ranks. After Trahay, Denis, Aumage and Namyst, who had an idle core on each side
 
 void add_overlap(CLI::App& bench, int& code) {
   auto o = std::make_shared<overlap_options>();
-  o->job.bind_cores = false;
+  o->job.bind_executors = false;  // whose work is to go on where nobody computes
   o->job.base.op = operation::tag;
   CLI::App& app = *bench.add_subcommand("overlap", "How much of a transfer hides behind computing");
   add_sizes(app, o->job.sizes, "bytes, such as 8,1K,4M (default: 1M)");

@@ -22,7 +22,7 @@ std::unique_ptr<world> join(const options& o, const std::vector<int>& allowed) {
   if (o.backend != "auto") setenv("HEDDLE_BACKENDS", o.backend.c_str(), 1);
   // `heddle run` tells the rank before there is a world, whose own threads are then bound as well.
   const char* const told = std::getenv("HEDDLE_RANK");
-  if (told != nullptr) bind_rank(o, allowed, std::atoi(told), most_threads(o));
+  if (told != nullptr && o.bind_executors) bind_rank(o, allowed, std::atoi(told), most_threads(o));
   auto job = std::make_unique<world>();
   bind_rank(o, allowed, job->rank(), most_threads(o));
   return job;

@@ -44,6 +44,7 @@ struct options {
   int ranks = 2;
   int rounds = 5;
   bool bind_cores = true;
+  bool bind_executors = true;        ///< too, to their rank's cores
   bool aggregate_bandwidth = false;  ///< of a ping-pong, also the bytes of all its threads
   std::vector<rival> rivals;
   std::string ucx_test;    ///< empty: the one that matches
