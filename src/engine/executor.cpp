@@ -28,6 +28,8 @@ constexpr int max_events = 16;
 constexpr unsigned turns_between_devices = 64;
 /// Awake without work it lets other threads of its core run so often.
 constexpr unsigned turns_between_yields = 16;
+/// The executor is moved away from computing threads at most so often.
+constexpr std::uint64_t move_every_ns = 10'000'000;
 /// In mode inline a polling thread does the executor's duties at most so often.
 constexpr std::uint64_t assist_every_ns = 50'000;
 
@@ -64,6 +66,8 @@ void executor::start() {
   if (index_ == 0)
     for (backends::device* d : world_.devices()) add_to(epoll_.get(), d->fd(), EPOLLIN);
   stop_.clear();
+  cores_ = usable_cores();
+  avoided_.set(0);
   // Signals are the program's: the thread starts with all of them blocked.
   sigset_t all, before;
   sigfillset(&all);
@@ -92,6 +96,15 @@ void executor::nudge() noexcept {
 
 void executor::summon() noexcept {
   if (deep_.take() || dozing_.take()) ring();
+}
+
+void executor::avoid(int core) noexcept {
+  const auto number = static_cast<std::uint64_t>(core) + 1;
+  if (core < 0 || dedicated_ || inline_ || avoided_.get() == number) return;
+  const std::uint64_t now = now_ns();
+  if (now < next_move_ns_.get()) return;
+  next_move_ns_.set(now + move_every_ns);
+  if (keep_off(thread_.native_handle(), cores_, core)) avoided_.set(number);
 }
 
 void executor::lanes_changed() noexcept {

@@ -41,6 +41,10 @@ class executor {
   void nudge() noexcept;
   /// The same, and ends the short sleeps between two looks at lanes that the program polls.
   void summon() noexcept;
+  /// Any thread: something is to go on while a thread computes on `core`. The scheduler would often
+  /// wake the executor there, behind that thread; so it is kept off that core, if it may use
+  /// others.
+  void avoid(int core) noexcept;
   /// Any thread: a lane was made.
   void lanes_changed() noexcept;
   /// Any thread of the program, in mode inline: devices, liveness, lanes that only peers use.
@@ -74,13 +78,15 @@ class executor {
   const int index_, of_;
   const bool inline_, dedicated_;
   const std::uint64_t spin_ns_;
+  std::vector<int> cores_;  // that the thread may use; constant while it runs
   unique_fd epoll_, bell_;
   std::thread thread_;
   sync::agreed_flag deep_, dozing_;
   sync::event_bit stop_, changed_;
   sync::owned_counter wakes_, ticks_, core_;
   sync::shared_counter summons_;
-  sync::agreed_flag assistable_;  // nobody assists just now
+  sync::owned_counter avoided_, next_move_ns_;  // a core and one; hints, so the last writer wins
+  sync::agreed_flag assistable_;                // nobody assists just now
   sync::owned_counter next_assist_ns_;
 
   // The executor's thread only; in mode inline, whoever assists.

@@ -234,6 +234,7 @@ void lane_core::leave_to_executor() noexcept {
   if (waits_at_once_.get() >= believed_waits) return;
   left_ = true;
   armed_ = false;
+  helper().avoid(sched_getcpu());
   helper().summon();
 }
 

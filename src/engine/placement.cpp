@@ -61,6 +61,15 @@ std::vector<int> usable_cores() {
   return cores;
 }
 
+bool keep_off(std::thread::native_handle_type thread, std::span<const int> cores,
+              int core) noexcept {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int c : cores)
+    if (c != core) CPU_SET(static_cast<std::size_t>(c), &set);
+  return CPU_COUNT(&set) != 0 && pthread_setaffinity_np(thread, sizeof set, &set) == 0;
+}
+
 int choose_core(const std::string& wish, int index, std::span<const int> mine,
                 std::span<const int> all) {
   if (wish == "none" || wish.empty()) return -1;

@@ -2,6 +2,7 @@
 #pragma once
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace heddle::engine {
@@ -17,6 +18,13 @@ namespace heddle::engine {
 /// Throws error: a core this process may not use.
 [[nodiscard]] int choose_core(const std::string& wish, int index, std::span<const int> mine,
                               std::span<const int> all);
+
+/// Those the calling thread may use.
+[[nodiscard]] std::vector<int> usable_cores();
+
+/// Lets `thread` use all of `cores` but `core`. False: there is no other, or the system refuses.
+bool keep_off(std::thread::native_handle_type thread, std::span<const int> cores,
+              int core) noexcept;
 
 /// How many cores one of `ranks` ranks on this host has for itself: those it is tied to, if that is
 /// less than an equal share. At least 1.
