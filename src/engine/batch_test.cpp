@@ -59,15 +59,17 @@ std::uint64_t together(world& w) {
 /// `aside`, so that it finds all of them at once. `body` must not wait for any.
 template <class F>
 void while_nobody_drives(lane& aside, F&& body) {
-  std::atomic<bool> entered = false, open = false;
+  std::atomic<bool> entered = false, open = false, left = false;
   callback stand([&](const outcome&) {
     entered = true;
     while (!open) std::this_thread::yield();
+    left = true;
   });
   aside.when_ready(stand);
   while (!entered) std::this_thread::yield();
   body();
   open = true;
+  while (!left) std::this_thread::yield();
 }
 
 /// 1: it was posted. 0: it is done, or refused, which the test's expectations notice.
