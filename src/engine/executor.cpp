@@ -132,8 +132,8 @@ std::size_t executor::work() {
   return count;
 }
 
-/// A dedicated executor stays awake for the spin budget after an event, another one after it was
-/// given something to submit: more may come.
+/// After an event a dedicated executor stays awake for the spin budget, and one that leads where
+/// many wait on few cores; any other after it was given something to submit: more may come.
 bool executor::stays_awake(std::size_t events) {
   if (events == 0 && awake_until_ns_ == 0) return false;
   std::uint64_t picked = 0;

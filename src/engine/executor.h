@@ -6,6 +6,7 @@
 //   a sleeper       a thread of the program sleeps on the lane's descriptors: nothing to watch
 //   a poller        the program polls the lane: it looks again after a tick, and takes over when
 //                   the polling has stopped
+// Where several threads wait on a lane and cores are few, it polls for all of them instead.
 // Whoever takes something away that a deep sleep counts on calls nudge().
 //
 // In mode dedicated there may be several, each with its lanes, who stay awake for a while after the
