@@ -4,14 +4,12 @@
 #include <barrier>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <exception>
-#include <thread>
 #include <vector>
 
 #include "bench/laps.h"
 #include "bench/pacer.h"
 #include "bench/peer_line.h"
+#include "bench/threads.h"
 #include "peers/party.h"
 
 namespace heddle::peers {
@@ -36,24 +34,15 @@ void print(const bench::peer_line& round) {
   std::fflush(stdout);
 }
 
-/// Runs `work(thread)` on all threads, which begin together. A failure ends the program: the other
-/// threads and the other rank would wait for ever.
+/// Runs `work(thread)` on all threads, which begin together.
 template <class F>
-void on_threads(int threads, F&& work) {
-  std::barrier together(threads);
-  const auto guarded = [&](int t) {
-    try {
-      together.arrive_and_wait();
-      work(t);
-    } catch (const std::exception& why) {
-      fmt::print(stderr, "{}\n", why.what());
-      std::fflush(stderr);
-      std::_Exit(1);
-    }
+void together(int threads, F&& work) {
+  std::barrier start(threads);
+  const auto begin = [&](int t) {
+    start.arrive_and_wait();
+    work(t);
   };
-  std::vector<std::jthread> others;
-  for (int t = 1; t < threads; ++t) others.emplace_back(guarded, t);
-  guarded(0);
+  bench::on_threads(threads, begin, "");
 }
 
 /// The rounds of a latency, rate or bandwidth.
@@ -81,7 +70,7 @@ class rounds {
     while (const auto count = hear<std::uint64_t>(self_)) {
       for (auto& e : exchanges_) e->prepare();
       tell(self_, true);
-      on_threads(task_.what.threads, [&](int t) { at(t).respond(count); });
+      together(task_.what.threads, [&](int t) { at(t).respond(count); });
     }
   }
 
@@ -92,7 +81,7 @@ class rounds {
     tell(self_, count);
     (void)hear<bool>(self_);
     std::vector<bench::lap_times> laps(exchanges_.size());
-    on_threads(task_.what.threads, [&](int t) {
+    together(task_.what.threads, [&](int t) {
       bench::lap_times& lap = laps[static_cast<std::size_t>(t)];
       lap.start = clock::now();
       at(t).initiate(count);

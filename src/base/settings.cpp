@@ -158,6 +158,10 @@ constexpr row number(std::string_view name, std::string_view help, std::uint64_t
   return {name, help, "a whole number", parse, print, least, most};
 }
 
+/// For how it reads and prints.
+template <std::uint64_t settings::*Member>
+constexpr row plain_number = number<Member>({}, {}, 0, 0);
+
 /// A number, or what is found out when a world starts.
 template <std::uint64_t settings::*Member>
 constexpr row number_or_auto(std::string_view name, std::string_view help, std::uint64_t least,
@@ -165,14 +169,12 @@ constexpr row number_or_auto(std::string_view name, std::string_view help, std::
   row r = number<Member>(name, help, least, most);
   r.accepts = "auto, or a whole number";
   r.parse = [](const row& self, const std::string& value, settings& out) {
-    const bool chosen_here = value == "auto";
-    const auto found = parse_number(value);
-    if (!chosen_here && (!found || *found < self.least || *found > self.most)) return false;
-    out.*Member = chosen_here ? automatic : *found;
+    if (value != "auto") return plain_number<Member>.parse(self, value, out);
+    out.*Member = automatic;
     return true;
   };
   r.print = [](const settings& from) {
-    return from.*Member == automatic ? "auto" : fmt::format("{}", from.*Member);
+    return from.*Member == automatic ? "auto" : plain_number<Member>.print(from);
   };
   return r;
 }

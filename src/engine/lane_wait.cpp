@@ -63,8 +63,7 @@ bool lane_core::patient() const noexcept {
 
 /// Several threads wait on the lane, and cores are few: the executor leads.
 bool lane_core::followed() const noexcept {
-  return waiting_.get() > 1 && crowded() && !dedicated() &&
-         help_.mode != progress_mode::inline_only;
+  return waiting_.get() > 1 && crowded() && !dedicated() && !only_inline();
 }
 
 /// The executor sleeps on the lane's descriptors, and nobody has polled since: there is nothing.

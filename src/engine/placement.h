@@ -19,9 +19,6 @@ namespace heddle::engine {
 [[nodiscard]] int choose_core(const std::string& wish, int index, std::span<const int> mine,
                               std::span<const int> all);
 
-/// Those the calling thread may use.
-[[nodiscard]] std::vector<int> usable_cores();
-
 /// Lets `thread` use all of `cores` but `core`. False: there is no other, or the system refuses.
 bool keep_off(std::thread::native_handle_type thread, std::span<const int> cores,
               int core) noexcept;

@@ -54,7 +54,10 @@ void port::post_batch() {
     const std::size_t end = end_of_run(i, size);
     const std::size_t taken =
         batch_->entries[i].to->wire->post({&batch_->ops[i], end - i}).accepted;
-    if (taken > 1) counters_.posts_together.add(), counters_.posted_together.add(taken);
+    if (taken > 1) {
+      counters_.posts_together.add();
+      counters_.posted_together.add(taken);
+    }
     for (const std::size_t behind = i + taken; i < behind; ++i) was_posted(i);
     if (i < end) keep_back(batch_->entries[i++]);
   }

@@ -1,8 +1,6 @@
 // adaptive.cpp - a world per mode and turn, and overlap's iterations in it.
 #include "bench/adaptive.h"
 
-#include <fmt/core.h>
-
 #include <memory>
 
 #include "bench/adaptive_report.h"
@@ -51,12 +49,6 @@ bool play_round(const mode_turns& turns, const adaptive_options& o, const adapti
   return reports;
 }
 
-void print(bool reports, const std::string& line) {
-  if (!reports) return;
-  fmt::print("{}\n", line);
-  std::fflush(stdout);
-}
-
 /// The records on rank 0, elsewhere nothing.
 std::vector<record> measure_work(const mode_turns& turns, const adaptive_options& o,
                                  const adaptive_work& w) {
@@ -66,12 +58,13 @@ std::vector<record> measure_work(const mode_turns& turns, const adaptive_options
   bool reports = false;
   for (int round = 0; round < o.job.rounds; ++round) {
     reports = play_round(turns, o, w, c);
-    if (round == 0) print(reports, adaptive_title(w, c.backend) + '\n' + round_heading(c));
-    if (reports) print(true, round_line(c));
+    if (!reports) continue;
+    if (round == 0) print_line(adaptive_title(w, c.backend) + '\n' + round_heading(c));
+    print_line(round_line(c));
   }
   if (!reports) return {};
   compare_with_best(c, w);
-  print(true, summary_table(c));
+  print_line(summary_table(c));
   return records_of(c);
 }
 

@@ -106,11 +106,6 @@ class offload_turns {
   bool reports_ = false;
 };
 
-void print(const std::string& line) {
-  fmt::print("{}\n", line);
-  std::fflush(stdout);
-}
-
 /// The records on rank 0, elsewhere nothing.
 std::vector<record> measure_size(const options& o, const mode_turns& turns, std::uint64_t bytes) {
   offload_turns play(o, turns, bytes);
@@ -118,11 +113,12 @@ std::vector<record> measure_size(const options& o, const mode_turns& turns, std:
   for (int round = 1; round <= o.rounds; ++round) {
     rounds.push_back(play.next());
     if (!play.reports()) continue;
-    if (round == 1) print(fmt::format("offloaded get {} B over shm\n{}", bytes, offload_heading()));
-    print(offload_line(round, rounds.back()));
+    if (round == 1)
+      print_line(fmt::format("offloaded get {} B over shm\n{}", bytes, offload_heading()));
+    print_line(offload_line(round, rounds.back()));
   }
   if (!play.reports()) return {};
-  print(offload_summary(rounds));
+  print_line(offload_summary(rounds));
   return offload_records(bytes, rounds);
 }
 

@@ -43,6 +43,11 @@ void play(const contender& who, bool reports, series& s) {
 
 }  // namespace
 
+void print_line(const std::string& line) {
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
+}
+
 std::vector<series> entrants(const std::vector<contender>& all) {
   std::vector<series> list;
   for (const contender& who : all) list.push_back(who.results);
@@ -108,9 +113,7 @@ void session::keep(const std::vector<record>& more) {
 }
 
 void session::print(const std::string& line) const {
-  if (!reports()) return;
-  fmt::print("{}\n", line);
-  std::fflush(stdout);
+  if (reports()) print_line(line);
 }
 
 void session::write() const {

@@ -28,6 +28,9 @@ struct contender {
   std::function<round_figure()> round;
 };
 
+/// Prints a line at once.
+void print_line(const std::string& line);
+
 [[nodiscard]] std::vector<series> entrants(const std::vector<contender>& all);
 
 /// Collective over the job; rank 0 prints and writes. Everything throws std::exception; then the

@@ -11,6 +11,7 @@
 #include "bench/child.h"
 #include "bench/goals.h"
 #include "bench/result_file.h"
+#include "bench/scratch_folder.h"
 #include "bench/ucx_runner.h"
 #include "exit_status.h"
 
@@ -20,26 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::minutes row_limit{3};
-
-/// A new folder, gone at the end of the scope.
-class scratch_folder {
- public:
-  scratch_folder() {
-    std::string pattern = fs::temp_directory_path() / "heddle-table-XXXXXX";
-    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make " + pattern);
-    path_ = pattern;
-  }
-  scratch_folder(const scratch_folder&) = delete;
-  scratch_folder& operator=(const scratch_folder&) = delete;
-  ~scratch_folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  [[nodiscard]] fs::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  fs::path path_;
-};
 
 command command_for(const row& r, const table_options& o, const fs::path& json) {
   command c{.program = fs::read_symlink("/proc/self/exe"), .arguments = {"bench"}};
@@ -85,7 +66,7 @@ int run_table(const table_options& o) {
   for (const row& r : rows) {
     fmt::print("[{}/{}] {}\n", results.size() + 1, rows.size(), r.name);
     std::fflush(stdout);
-    results.push_back(run_row(r, o, folder / (r.name + ".json")));
+    results.push_back(run_row(r, o, fs::path(folder.path()) / (r.name + ".json")));
   }
   fmt::print("{}", text_table(results));
   write_files(o, results);

@@ -16,14 +16,15 @@ namespace heddle::bench {
 using clock = std::chrono::steady_clock;
 
 /// Runs `work(thread)` on every thread; thread 0 is the caller. A failure ends the rank, because
-/// the other threads and the partner would wait for ever; the launcher then ends the job.
+/// the other threads and the partner would wait for ever; the launcher then ends the job. The
+/// reason is printed behind `who`.
 template <class F>
-void on_threads(int threads, F&& work) {
-  const auto guarded = [&work](int t) {
+void on_threads(int threads, F&& work, const char* who = "heddle bench: ") {
+  const auto guarded = [&work, who](int t) {
     try {
       work(t);
     } catch (const std::exception& why) {
-      fmt::print(stderr, "heddle bench: {}\n", why.what());
+      fmt::print(stderr, "{}{}\n", who, why.what());
       std::fflush(stderr);
       std::_Exit(1);
     }
