@@ -5,8 +5,8 @@
 // leaves last is told, and clears it away. And between open and ended there is joinable: no longer
 // given out freely, but who finds it in use may share it.
 //
-// From the low end: users (24 bits), the state (2 bits), how often it was entered since it was
-// published (38 bits, which overflow into nothing).
+// From the low end: users (24 bits), the state (2 bits), how often it was entered or joined (38 bits,
+// which overflow into nothing).
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -33,11 +33,17 @@ class lease_word {
     // R1 pairs with A2: what the user did is over.
     return unused(word_.fetch_sub(1, std::memory_order_acq_rel) - 1);
   }
-  /// Lets nobody in from now on. True: and nobody is inside, so it is to be cleared away.
-  /// Sequentially consistent, as is_live() is: see mapping_changes.
-  [[nodiscard]] bool end() noexcept {
-    const std::uint64_t before = word_.fetch_and(~state_bits, std::memory_order_seq_cst);
-    return (before & state_bits) != 0 && (before & users) == 0;
+  enum class found : std::uint8_t {
+    ended,   ///< it had ended before
+    used,    ///< somebody is inside, and will be told to clear it away
+    unused,  ///< nobody is: it is to be cleared away
+  };
+  /// Lets nobody in from now on.
+  found end() noexcept {
+    // Relaxed: clearing away begins with A2, and who is to see it ended hears of it otherwise.
+    const std::uint64_t before = word_.fetch_and(~state_bits, std::memory_order_relaxed);
+    if ((before & state_bits) == 0) return found::ended;
+    return (before & users) == 0 ? found::unused : found::used;
   }
   /// May be entered or joined. Sequentially consistent: see mapping_changes. And acquire (A3 pairs
   /// with R2): who sees it live sees what was set up.
@@ -93,7 +99,7 @@ class lease_word {
   [[nodiscard]] bool is_used() const noexcept {
     return (word_.load(std::memory_order_relaxed) & users) != 0;  // relaxed: a hint
   }
-  /// How often it was entered or joined since it was published.
+  /// How often it was entered or joined, in all its lives. Those who were refused count meanwhile.
   [[nodiscard]] std::uint64_t times_entered() const noexcept {
     return word_.load(std::memory_order_relaxed) >> count_shift;  // relaxed: a number for reports
   }
@@ -110,12 +116,9 @@ class lease_word {
     return (word & open_bit) == 0 && (word & users) == 0;
   }
   void publish(std::uint64_t state) noexcept {
-    // Added, not stored: somebody may be between try_enter() and withdraw(). The count restarts.
-    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // a guess; the exchange checks it
+    // Added, not stored: somebody may be between try_enter() and withdraw().
     // R2 pairs with A1 and A3. Sequentially consistent: see mapping_changes.
-    while (!word_.compare_exchange_weak(seen, (seen & users) + state + 1, std::memory_order_seq_cst,
-                                        std::memory_order_relaxed)) {
-    }
+    word_.fetch_add(state + 1, std::memory_order_seq_cst);
   }
 
   Atomic<std::uint64_t> word_{0};
