@@ -217,7 +217,7 @@ void registration_cache::publish(entry& e, bool watched, std::uint64_t then) noe
   const range pages = extent(e);
   if (!changes_.untouched_since(then, pages.from, pages.to)) {
     // What was registered may be pages that are gone: it is for this lease alone.
-    if (e.word.end() != sync::lease_word<>::found::ended) invalidations_.next();
+    if (e.word.end()) invalidations_.next();
     unlist(e);
   } else if (watched) {
     supersede_inside(pages, e);
@@ -320,24 +320,22 @@ void registration_cache::flush() noexcept {
 void registration_cache::invalidate(std::span<const std::byte> memory) noexcept {
   const auto from = reinterpret_cast<std::uintptr_t>(memory.data());
   changes_.begin(from, from + memory.size());
-  const bool unused = forget(from, from + memory.size());
+  const bool any = forget(from, from + memory.size());
   changes_.end();
-  if (unused) tidy();
+  if (any) tidy();
 }
 
 bool registration_cache::forget(std::uintptr_t from, std::uintptr_t to) noexcept {
-  bool any = false, unused = false;
+  bool any = false;
   for (entry& e : used_entries()) {
     // Live first: then the rest is complete, or of an entry whose maker will see this change.
     if (!e.word.is_live() || !overlap(extent(e), {from, to})) continue;
-    const auto found = e.word.end();
-    if (found == sync::lease_word<>::found::ended) continue;
+    if (!e.word.end()) continue;
     invalidations_.next();
     any = true;
-    unused |= found == sync::lease_word<>::found::unused;
   }
   if (any) untidy_.set();
-  return unused;
+  return any;
 }
 
 void registration_cache::collect() noexcept {

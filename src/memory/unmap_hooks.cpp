@@ -58,14 +58,19 @@ std::uintptr_t address(const void* at) noexcept {
   return reinterpret_cast<std::uintptr_t>(at);
 }
 
-/// Memory that changes while this exists. Leaves errno alone.
+/// Memory that changes while this exists. The kernel need not tell of it, too, and hold up the call:
+/// if anything was kept of it, it is not watched any more. Leaves errno alone.
 class change {
  public:
-  change() = default;
-  change(std::uintptr_t from, std::uintptr_t to) noexcept : monitor_(unmap_monitor::running()) {
+  enum class kind : std::uint8_t {
+    plain,
+    moves,  // never watched: the kernel moves only what it watches as a whole, or not at all
+  };
+  change(std::uintptr_t from, std::uintptr_t to, kind how = kind::plain) noexcept
+      : monitor_(unmap_monitor::running()) {
     if (monitor_ == nullptr) return;
     const int before = errno;
-    monitor_->begin(from, to);
+    if (monitor_->begin(from, to) || how == kind::moves) monitor_->unwatch(from, to);
     errno = before;
   }
   ~change() {
@@ -144,7 +149,7 @@ void* mremap(void* at, std::size_t bytes, std::size_t wanted, int flags, ...) no
     va_end(more);
   }
   // What stays where it is counts as changed, too: nobody knows before.
-  const change from_here(address(at), end_of(at, bytes));
+  const change from_here(address(at), end_of(at, bytes), change::kind::moves);
   if (to == nullptr) return remap(at, bytes, wanted, flags, to);
   const change to_there(address(to), end_of(to, wanted));
   return remap(at, bytes, wanted, flags, to);

@@ -147,8 +147,12 @@ void unmap_monitor::each_listener(F&& use) noexcept {
 
 // --- who tells -------------------------------------------------------------------------
 
-bool unmap_monitor::watch(std::uintptr_t from, std::uintptr_t to) noexcept {
+bool unmap_monitor::watch(std::uintptr_t from, std::uintptr_t to) const noexcept {
   return !events_.is_open() || events_.watch(from, to);
+}
+
+void unmap_monitor::unwatch(std::uintptr_t from, std::uintptr_t to) const noexcept {
+  if (events_.is_open()) events_.unwatch(from, to);
 }
 
 bool unmap_monitor::tell(std::uintptr_t from, std::uintptr_t to) noexcept {
@@ -163,9 +167,11 @@ void unmap_monitor::ring() noexcept {
   static_cast<void>(!write(bell_.get(), &one, sizeof(one)));
 }
 
-void unmap_monitor::begin(std::uintptr_t from, std::uintptr_t to) noexcept {
+bool unmap_monitor::begin(std::uintptr_t from, std::uintptr_t to) noexcept {
   changes_.begin(from, to);
-  if (tell(from, to)) ring();
+  const bool any = tell(from, to);
+  if (any) ring();
+  return any;
 }
 
 // --- the two threads -------------------------------------------------------------------

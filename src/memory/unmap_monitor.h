@@ -24,7 +24,7 @@ class unmap_listener {
  public:
   /// [from, to) has other pages now, or will have soon. Called from inside munmap() and the like, or
   /// while a thread waits in them: must not allocate, block, take a lock, or change a mapping. True:
-  /// there is something to collect().
+  /// it kept something of that; there may be something to collect().
   virtual bool forget(std::uintptr_t from, std::uintptr_t to) noexcept = 0;
   /// Called soon after, from a thread on which nobody waits: may do all that.
   virtual void collect() noexcept = 0;
@@ -65,13 +65,16 @@ class unmap_monitor {
 
   /// Changes of [from, to), whole pages of the system, will be noticed. False: they cannot be, or
   /// nothing is mapped there. Any thread.
-  [[nodiscard]] bool watch(std::uintptr_t from, std::uintptr_t to) noexcept;
+  [[nodiscard]] bool watch(std::uintptr_t from, std::uintptr_t to) const noexcept;
+  /// Between begin() and end(): the kernel need not tell of what the caller does to [from, to).
+  void unwatch(std::uintptr_t from, std::uintptr_t to) const noexcept;
 
   /// By which listeners tell what they keep from what has changed.
   [[nodiscard]] sync::mapping_changes<>& changes() noexcept { return changes_; }
 
-  /// [from, to) is about to change, until end(). As forget(): allocates nothing and takes no lock.
-  void begin(std::uintptr_t from, std::uintptr_t to) noexcept;
+  /// [from, to) has changed, or will until end(). True: somebody kept something of it. Allocates
+  /// nothing and takes no lock.
+  bool begin(std::uintptr_t from, std::uintptr_t to) noexcept;
   void end() noexcept { changes_.end(); }
 
  private:

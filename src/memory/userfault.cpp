@@ -66,6 +66,11 @@ bool userfault::watch(std::uintptr_t from, std::uintptr_t to) const noexcept {
   return ioctl(fd_.get(), UFFDIO_REGISTER, &wanted) == 0;
 }
 
+void userfault::unwatch(std::uintptr_t from, std::uintptr_t to) const noexcept {
+  uffdio_range range{from, to - from};
+  static_cast<void>(ioctl(fd_.get(), UFFDIO_UNREGISTER, &range));
+}
+
 void userfault::wait() const noexcept {
   pollfd news{fd_.get(), POLLIN, 0};
   while (poll(&news, 1, -1) < 0 && errno == EINTR) {

@@ -26,6 +26,8 @@ class userfault {
   /// The kernel will tell of changes of [from, to), whole pages. False: it cannot for some of it.
   /// Any thread.
   [[nodiscard]] bool watch(std::uintptr_t from, std::uintptr_t to) const noexcept;
+  /// The kernel will not tell of changes of [from, to) any more, if it can be that short.
+  void unwatch(std::uintptr_t from, std::uintptr_t to) const noexcept;
 
   /// Sleeps until there is news. One thread, which changes no watched mapping itself.
   void wait() const noexcept;

@@ -33,17 +33,11 @@ class lease_word {
     // R1 pairs with A2: what the user did is over.
     return unused(word_.fetch_sub(1, std::memory_order_acq_rel) - 1);
   }
-  enum class found : std::uint8_t {
-    ended,   ///< it had ended before
-    used,    ///< somebody is inside, and will be told to clear it away
-    unused,  ///< nobody is: it is to be cleared away
-  };
-  /// Lets nobody in from now on.
-  found end() noexcept {
+  /// Lets nobody in from now on. False: it had ended before. Who is inside, or was refused, and
+  /// leaves last, is told; if nobody is, it is the caller who sees to its being cleared away.
+  bool end() noexcept {
     // Relaxed: clearing away begins with A2, and who is to see it ended hears of it otherwise.
-    const std::uint64_t before = word_.fetch_and(~state_bits, std::memory_order_relaxed);
-    if ((before & state_bits) == 0) return found::ended;
-    return (before & users) == 0 ? found::unused : found::used;
+    return (word_.fetch_and(~state_bits, std::memory_order_relaxed) & state_bits) != 0;
   }
   /// May be entered or joined. Sequentially consistent: see mapping_changes. And acquire (A3 pairs
   /// with R2): who sees it live sees what was set up.
