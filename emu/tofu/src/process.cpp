@@ -33,16 +33,13 @@ void handle_table::clear() noexcept {
   for (row& r : rows_) r.handle.store(0, std::memory_order_relaxed);  // relaxed: as in remove()
 }
 
-process& process::get() {
-  static auto* const one = new process;  // never destroyed: used until the process ends
-  return *one;
-}
+process* process::current = new process;  // never destroyed: used until the process ends
 
 bool process::join() {
   if (joined_.load(std::memory_order_acquire)) return true;  // A2 pairs with R2
   const std::lock_guard held(mutex_);
   if (joined_.load(std::memory_order_relaxed)) return true;  // relaxed: under the lock
-  static const int registered = pthread_atfork(nullptr, nullptr, [] { get().start_anew(); });
+  static const int registered = pthread_atfork(nullptr, nullptr, start_anew);
   asked_settings asked;
   if (registered != 0 || !read_settings(asked)) return false;
   machine_ = machine::join(asked);
@@ -144,13 +141,13 @@ void process::leave() noexcept {
   machine_->leave();
 }
 
-void process::start_anew() noexcept {
-  if (!joined_.load(std::memory_order_relaxed)) return;  // relaxed: there is only this thread
+void process::start_anew() {
+  process* const parent = current;
+  if (!parent->joined_.load(std::memory_order_relaxed)) return;  // relaxed: there is one thread
   handles.clear();
   forget_mappings();
-  machine_->forget();
-  // Neither destroyed nor unlocked: other threads of the parent may have been inside.
-  new (this) process;
+  current = new process;
+  current->before_ = parent;
 }
 
 namespace {
