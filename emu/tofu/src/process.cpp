@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 #include <utofu.h>
 
 #include <algorithm>
@@ -57,6 +58,8 @@ int process::create_vcq(unsigned tni, std::optional<unsigned> cmp, unsigned long
   cq* queue = nullptr;
   unsigned cmp_id = 0;
   const bool exclusive = (flags & UTOFU_VCQ_FLAG_EXCLUSIVE) != 0;
+  if (exclusive && set_[knob::create_us] != 0)
+    usleep(static_cast<useconds_t>(set_[knob::create_us]));
   const int rc = find_room(tni, cmp, exclusive, queue, cmp_id);
   if (rc != UTOFU_SUCCESS) return rc;
   auto one = std::make_unique<vcq>();
@@ -108,8 +111,9 @@ int process::open_cq(unsigned tni, unsigned cmp, bool exclusive, cq*& queue) {
   shared.magic = shared_cq_magic;
   const auto number = machine_->claim_cq(tni, cmp, fd.get());
   if (!number) return UTOFU_ERR_FULL;
-  cqs_.push_back(std::make_unique<cq>(*machine_, set_, tni, *number, exclusive, std::move(map),
-                                      std::move(fd)));
+  if (set_.choice<mode>(knob::mode) == mode::engine && engine_ == nullptr) engine_ = new engine;
+  cqs_.push_back(std::make_unique<cq>(*machine_, set_, cq_place{tni, *number, exclusive, engine_},
+                                      std::move(map), std::move(fd)));
   queue = cqs_.back().get();
   return UTOFU_SUCCESS;
 }
