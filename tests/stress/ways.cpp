@@ -18,7 +18,12 @@ INSTANTIATE_TEST_SUITE_P(
                     way{"tcp_dedicated_faults", "tcp", "auto",
                         "seed=14,delay=4,reorder=30,busy=20,split=30", "dedicated"},
                     way{"shm_idle", "shm", "off", "", "idle"},
-                    way{"tcp_idle", "tcp", "auto", "", "idle"}),
+                    way{"tcp_idle", "tcp", "auto", "", "idle"},
+                    way{"utofu", "utofu", "auto", ""},
+                    way{"utofu_faults", "utofu", "auto",
+                        "seed=15,delay=4,reorder=30,busy=20,split=30"},
+                    way{"utofu_inline", "utofu", "auto", "", "inline"},
+                    way{"utofu_dedicated", "utofu", "auto", "", "dedicated"}),
     [](const auto& tested) { return tested.param.name; });
 
 }  // namespace heddle::test
