@@ -233,31 +233,37 @@ void machine::set_cmp_ids(unsigned tni, unsigned cq, unsigned cmp_mask) {
   e.claim.store(claim_generation(claim) << 32 | users, std::memory_order_release);  // R1
 }
 
+coordinates machine::lengths() const noexcept {
+  coordinates lengths{};
+  for (unsigned i = 0; i < 6; ++i) {
+    lengths[i] = static_cast<std::uint8_t>(file().set[knob::shape] >> (8 * i));
+  }
+  return lengths;
+}
+
 coordinates machine::coordinates_of(unsigned node) const noexcept {
+  const coordinates length = lengths();
   coordinates at{};
   for (unsigned i = 6; i-- > 0;) {  // c runs fastest: neighbours in a unit come first
-    const auto length = static_cast<unsigned>(file().set[knob::shape] >> (8 * i) & 0xff);
-    at[i] = static_cast<std::uint8_t>(node % length);
-    node /= length;
+    at[i] = static_cast<std::uint8_t>(node % length[i]);
+    node /= length[i];
   }
   return at;
 }
 
 std::optional<unsigned> machine::node_at(const coordinates& at) const noexcept {
+  const coordinates length = lengths();
   unsigned node = 0;
   for (unsigned i = 0; i < 6; ++i) {
-    const auto length = static_cast<unsigned>(file().set[knob::shape] >> (8 * i) & 0xff);
-    if (at[i] >= length) return std::nullopt;
-    node = node * length + at[i];
+    if (at[i] >= length[i]) return std::nullopt;
+    node = node * length[i] + at[i];
   }
   return node;
 }
 
 bool machine::has_path(const std::uint8_t* abc) const noexcept {
-  for (unsigned i = 0; i < 3; ++i) {
-    if (abc[i] >= (file().set[knob::shape] >> (8 * (i + 3)) & 0xff)) return false;
-  }
-  return true;
+  const coordinates length = lengths();
+  return abc[0] < length[3] && abc[1] < length[4] && abc[2] < length[5];
 }
 
 bool machine::is_alive(process_stamp who) const noexcept {

@@ -25,6 +25,8 @@ class machine {
   [[nodiscard]] unsigned slot() const noexcept { return slot_; }
   [[nodiscard]] unsigned nodes() const noexcept { return nodes_; }
 
+  /// Nodes along each dimension.
+  [[nodiscard]] coordinates lengths() const noexcept;
   [[nodiscard]] coordinates coordinates_of(unsigned node) const noexcept;
   /// No value: the machine has no such node.
   [[nodiscard]] std::optional<unsigned> node_at(const coordinates& at) const noexcept;
