@@ -9,6 +9,11 @@ namespace tofu {
 
 namespace {
 
+/// For utofu_get_last_error.
+void explain(const char* queue, int code, std::uint64_t vcq_id) noexcept {
+  remember("%s entry with error %d, VCQ %#lx", queue, code, vcq_id);
+}
+
 void fill(const mrq_message& from, utofu_mrq_notice& into) noexcept {
   if (from.moment != 0) virtual_reach(from.moment);
   into = {};
@@ -148,6 +153,7 @@ int cq::poll_tcq(vcq& of, void** cbdata) {
     if (c.cmp == of.cmp) {
       if (c.moment != 0) virtual_reach(c.moment);
       *cbdata = c.cbdata;
+      if (c.error != UTOFU_SUCCESS) explain("TCQ", c.error, id_);
       return c.error;
     }
     vcqs_[c.cmp]->completions.push({c.cbdata, c.error, c.moment});
@@ -169,6 +175,7 @@ int cq::poll_mrq(vcq& of, utofu_mrq_notice* notice) {
     const bool ours = next->shown && next->cmp == of.cmp;
     const int code = next->error;
     if (ours) fill(*next, *notice);
+    if (ours && code != UTOFU_SUCCESS) explain("MRQ", code, next->vcq_id);
     if (!ours) hand_over(*next);
     mrq_.pop();
     if (ours) return code;

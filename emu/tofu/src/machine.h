@@ -15,6 +15,8 @@ class machine {
 
   /// Joins the machine of our job or creates it. Empty: stderr says why not.
   [[nodiscard]] static std::optional<machine> join(asked_settings& asked);
+  /// A look at our job's machine without joining it. Empty: there is none.
+  [[nodiscard]] static std::optional<machine> look();
   /// Leaves: our CQs are free, and the last process removes the file.
   void leave() noexcept;
   machine(machine&&) = default;

@@ -156,6 +156,13 @@ void say(const char* format, ...) {
   std::fprintf(stderr, "softtofu[%d]: %s\n", static_cast<int>(getpid()), words.data());
 }
 
+void remember(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(words.data(), words.size(), format, arguments);
+  va_end(arguments);
+}
+
 const char* last_words() noexcept {
   return words.data();
 }
