@@ -50,25 +50,35 @@ std::set<int> numbers_in(const std::string& list) {
 /// An option without a value. False: not one of them.
 bool take_switch(const std::string& option, request_of_user& all) {
   if (option == "--list") return all.list = true;
-  if (option == "--harmless") all.how.harmless = true;
-  else if (option == "--alone") all.how.alone = true;
-  else if (option == "--strict") all.how.strict = true;
-  else return false;
+  if (option == "--harmless")
+    all.how.harmless = true;
+  else if (option == "--alone")
+    all.how.alone = true;
+  else if (option == "--strict")
+    all.how.strict = true;
+  else
+    return false;
   all.handed_on.push_back(option);
   return true;
 }
 
 /// An option with a value. False: not one of them.
 bool take_value(const std::string& option, const std::string& value, request_of_user& all) {
-  if (option == "--only") all.only = numbers_in(value);
-  else if (option == "--json") all.json = value;
-  else if (option == "--meet") all.how.meet = value;
-  else if (option == "--rank") all.how.rank = std::atoi(value.c_str());
-  else if (option == "--size") all.how.size = std::atoi(value.c_str());
+  if (option == "--only")
+    all.only = numbers_in(value);
+  else if (option == "--json")
+    all.json = value;
+  else if (option == "--meet")
+    all.how.meet = value;
+  else if (option == "--rank")
+    all.how.rank = std::atoi(value.c_str());
+  else if (option == "--size")
+    all.how.size = std::atoi(value.c_str());
   else if (option == "--seconds") {
     all.how.seconds = std::atof(value.c_str());
     all.handed_on.insert(all.handed_on.end(), {option, value});
-  } else return false;
+  } else
+    return false;
   return true;
 }
 
@@ -78,10 +88,14 @@ request_of_user parse(int count, char** arguments) {
   all.how.size = from_environment({"PMI_SIZE", "OMPI_COMM_WORLD_SIZE"}, 1);
   for (int i = 1; i < count && !all.wrong; ++i) {
     const std::string option = arguments[i];
-    if (option.rfind("--role=", 0) == 0) all.role = option.substr(7);
-    else if (take_switch(option, all)) continue;
-    else if (i + 1 < count && take_value(option, arguments[i + 1], all)) ++i;
-    else all.wrong = true;
+    if (option.rfind("--role=", 0) == 0)
+      all.role = option.substr(7);
+    else if (take_switch(option, all))
+      continue;
+    else if (i + 1 < count && take_value(option, arguments[i + 1], all))
+      ++i;
+    else
+      all.wrong = true;
   }
   return all;
 }
@@ -137,4 +151,6 @@ int run(int count, char** arguments) {
 }  // namespace
 }  // namespace conformance
 
-int main(int count, char** arguments) { return conformance::run(count, arguments); }
+int main(int count, char** arguments) {
+  return conformance::run(count, arguments);
+}

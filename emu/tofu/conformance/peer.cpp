@@ -21,7 +21,9 @@ noticed unpack(const reply& answer) {
   return entry;
 }
 
-std::uint64_t milliseconds(double seconds) { return std::uint64_t(seconds * 1000); }
+std::uint64_t milliseconds(double seconds) {
+  return std::uint64_t(seconds * 1000);
+}
 
 }  // namespace
 
@@ -86,7 +88,9 @@ far_vcq peer::open(utofu_tni_id_t tni, unsigned long flags, std::uint64_t cmp) {
   return {int(answer.code), answer.values[0], answer.values[1], int(answer.values[2])};
 }
 
-int peer::close(const far_vcq& which) { return int(ask(verb::close, {which.index}).code); }
+int peer::close(const far_vcq& which) {
+  return int(ask(verb::close, {which.index}).code);
+}
 
 std::uint64_t peer::allocate(std::size_t bytes, origin from) {
   return ask(verb::allocate, {bytes, std::uint64_t(from)}).values[0];
@@ -98,7 +102,9 @@ far_memory peer::enroll(const far_vcq& with, std::uint64_t memory, std::size_t o
   return {int(answer.code), answer.values[0], answer.values[1]};
 }
 
-int peer::strike(const far_memory& which) { return int(ask(verb::strike, {which.registration}).code); }
+int peer::strike(const far_memory& which) {
+  return int(ask(verb::strike, {which.registration}).code);
+}
 
 void peer::fill(std::uint64_t memory, std::size_t offset, std::size_t bytes, std::uint64_t seed) {
   ask(verb::fill, {memory, offset, bytes, seed});
@@ -130,7 +136,9 @@ tally peer::count_notices(const far_vcq& of, std::uint64_t want, double seconds)
   return {answer.values[0], answer.values[1], int(answer.code)};
 }
 
-void peer::rest(double seconds) { ask(verb::rest, {milliseconds(seconds)}); }
+void peer::rest(double seconds) {
+  ask(verb::rest, {milliseconds(seconds)});
+}
 
 void peer::start_adding(const flood_order& order) {
   start(verb::add, {order.from, order.to, order.at, order.count});

@@ -32,12 +32,6 @@ struct far_memory {
   utofu_stadd_t stadd = 0;
 };
 
-/// How the watcher of an order test fared.
-struct watched {
-  std::uint64_t rounds = 0;      ///< flags it saw
-  std::uint64_t violations = 0;  ///< flags it saw before the bytes they stand for
-};
-
 /// What a peer counted in one of its MRQs.
 struct tally {
   std::uint64_t notices = 0;
@@ -70,8 +64,8 @@ class peer {
   far_vcq open(utofu_tni_id_t tni, unsigned long flags = 0, std::uint64_t cmp = none);
   int close(const far_vcq& which);
   std::uint64_t allocate(std::size_t bytes, origin from = origin::heap);
-  far_memory enroll(const far_vcq& with, std::uint64_t memory, std::size_t offset, std::size_t bytes,
-                    unsigned long flags = 0, std::uint64_t tag = none);
+  far_memory enroll(const far_vcq& with, std::uint64_t memory, std::size_t offset,
+                    std::size_t bytes, unsigned long flags = 0, std::uint64_t tag = none);
   int strike(const far_memory& which);
 
   void fill(std::uint64_t memory, std::size_t offset, std::size_t bytes, std::uint64_t seed);

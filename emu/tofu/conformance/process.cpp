@@ -78,7 +78,8 @@ process::process(std::vector<std::string> arguments, int rank) {
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, theirs, its_end);
   posix_spawn_file_actions_adddup2(&actions, errors_, STDERR_FILENO);
-  const int failure = posix_spawn(&pid_, "/proc/self/exe", &actions, nullptr, argv.data(), envp.data());
+  const int failure =
+      posix_spawn(&pid_, "/proc/self/exe", &actions, nullptr, argv.data(), envp.data());
   posix_spawn_file_actions_destroy(&actions);
   close(theirs);
   if (failure != 0) throw std::runtime_error("cannot start this program again");
@@ -107,7 +108,9 @@ bool process::wait(double seconds) {
   return ended_;
 }
 
-bool process::killed_by_signal() const { return ended_ && WIFSIGNALED(status_); }
+bool process::killed_by_signal() const {
+  return ended_ && WIFSIGNALED(status_);
+}
 
 std::string process::ending() const {
   std::string how = "still running";

@@ -12,7 +12,8 @@ namespace conformance {
 class deadline {
  public:
   explicit deadline(double seconds)
-      : at_(std::chrono::steady_clock::now() + std::chrono::microseconds(std::int64_t(seconds * 1e6))) {}
+      : at_(std::chrono::steady_clock::now() +
+            std::chrono::microseconds(std::int64_t(seconds * 1e6))) {}
   [[nodiscard]] bool passed() const { return std::chrono::steady_clock::now() >= at_; }
   [[nodiscard]] double left() const;  ///< seconds, at least 0
 

@@ -10,10 +10,14 @@ namespace {
 
 const char* word_for(verdict result) {
   switch (result) {
-    case verdict::ok: return "ok";
-    case verdict::failed: return "FAILED";
-    case verdict::differs: return "differs";
-    case verdict::skipped: return "skipped";
+    case verdict::ok:
+      return "ok";
+    case verdict::failed:
+      return "FAILED";
+    case verdict::differs:
+      return "differs";
+    case verdict::skipped:
+      return "skipped";
   }
   return "?";
 }
@@ -39,9 +43,10 @@ std::string json_of(const outcome& one) {
   char head[64], tail[64];
   std::snprintf(head, sizeof head, "    {\"number\": %d, ", one.of->number);
   std::snprintf(tail, sizeof tail, "\"seconds\": %.3f, ", one.seconds);
-  return std::string(head) + "\"name\": " + quoted(one.of->name) + ", \"kind\": " +
-         (one.of->of == kind::must ? "\"must\"" : "\"reports\"") + ", \"result\": \"" +
-         word_for(one.result) + "\", " + tail + "\"details\": " + quoted(one.details) + "}";
+  return std::string(head) + "\"name\": " + quoted(one.of->name) +
+         ", \"kind\": " + (one.of->of == kind::must ? "\"must\"" : "\"reports\"") +
+         ", \"result\": \"" + word_for(one.result) + "\", " + tail +
+         "\"details\": " + quoted(one.details) + "}";
 }
 
 /// What of the environment decides how the device behaves.

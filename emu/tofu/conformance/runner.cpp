@@ -76,7 +76,8 @@ class watchdog {
   std::thread watching_;
 };
 
-outcome run_apart(const test_case& one, const settings& how, const std::vector<std::string>& options) {
+outcome run_apart(const test_case& one, const settings& how,
+                  const std::vector<std::string>& options) {
   std::vector<std::string> arguments = {"--role=test", "--only", std::to_string(one.number)};
   arguments.insert(arguments.end(), options.begin(), options.end());
   process child(arguments, 0);

@@ -1,9 +1,9 @@
 #include "servant.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <iterator>
-
-#include <unistd.h>
 
 namespace conformance {
 namespace {
@@ -15,21 +15,21 @@ thread_local std::uint64_t rest_ms = 0;
 
 servant::deed servant::deed_of(verb what) {
   static constexpr deed deeds[] = {
-      &servant::hello,        &servant::open,         &servant::close,
-      &servant::allocate,     &servant::enroll,       &servant::strike,
-      &servant::fill,         &servant::set,          &servant::mismatch,
-      &servant::differs,      &servant::word,         &servant::notice,
-      &servant::count_notices, &servant::unread,      &servant::rest,
-      &servant::watch,        &servant::glance,       &servant::add,
-      &servant::flood,        &servant::share,        &servant::crowd,
-      &servant::open_gates,   &servant::set_gate,     &servant::connect_gates,
-      &servant::start_barrier, &servant::start_reduce, &servant::poll_gate,
-      &servant::leave,        &servant::leave};
+      &servant::hello,         &servant::open,          &servant::close,        &servant::allocate,
+      &servant::enroll,        &servant::strike,        &servant::fill,         &servant::set,
+      &servant::mismatch,      &servant::differs,       &servant::word,         &servant::notice,
+      &servant::count_notices, &servant::unread,        &servant::rest,         &servant::watch,
+      &servant::glance,        &servant::add,           &servant::cpu_add,      &servant::flood,
+      &servant::share,         &servant::crowd,         &servant::open_gates,   &servant::set_gate,
+      &servant::connect_gates, &servant::start_barrier, &servant::start_reduce, &servant::poll_gate,
+      &servant::leave,         &servant::leave};
   static_assert(std::size(deeds) == std::size_t(verb::count));
   return deeds[std::size_t(what)];
 }
 
-reply servant::obey(const request& asked) { return (this->*deed_of(asked.what))(asked); }
+reply servant::obey(const request& asked) {
+  return (this->*deed_of(asked.what))(asked);
+}
 
 bool servant::serve(way& to_master, double seconds_idle) {
   request asked;
@@ -64,7 +64,9 @@ reply servant::open(const request& asked) {
   return {made.made(), {vcqs_.size() - 1, made.id(), std::uint64_t(cq)}};
 }
 
-reply servant::close(const request& asked) { return {vcqs_[asked.args[0]].close(), {}}; }
+reply servant::close(const request& asked) {
+  return {vcqs_[asked.args[0]].close(), {}};
+}
 
 reply servant::allocate(const request& asked) {
   memories_.emplace_back(asked.args[0], origin(asked.args[1]));
@@ -82,7 +84,9 @@ reply servant::enroll(const request& asked) {
   return {made.made(), {registrations_.size() - 1, made.stadd()}};
 }
 
-reply servant::strike(const request& asked) { return {registrations_[asked.args[0]].close(), {}}; }
+reply servant::strike(const request& asked) {
+  return {registrations_[asked.args[0]].close(), {}};
+}
 
 reply servant::fill(const request& asked) {
   memories_[asked.args[0]].fill(asked.args[1], asked.args[2], asked.args[3]);
@@ -99,7 +103,8 @@ reply servant::mismatch(const request& asked) {
 }
 
 reply servant::differs(const request& asked) {
-  return {0, {memories_[asked.args[0]].differs_from(asked.args[1], asked.args[2], int(asked.args[3]))}};
+  return {
+      0, {memories_[asked.args[0]].differs_from(asked.args[1], asked.args[2], int(asked.args[3]))}};
 }
 
 reply servant::word(const request& asked) {
@@ -138,6 +143,8 @@ reply servant::rest(const request& asked) {
   return {};
 }
 
-reply servant::leave(const request&) { return {}; }
+reply servant::leave(const request&) {
+  return {};
+}
 
 }  // namespace conformance

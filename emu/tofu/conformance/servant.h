@@ -10,12 +10,37 @@ namespace conformance {
 
 /// What can be asked. Arguments and answers: see the functions of `peer`, which ask.
 enum class verb : std::uint64_t {
-  hello, open, close, allocate, enroll, strike,       // identity, VCQs, memory
-  fill, set, mismatch, differs, word,                 // bytes
-  notice, count_notices, unread,                      // queues
-  rest, watch, glance, add, flood, share, crowd,      // things that take a while
-  open_gates, set_gate, connect_gates, start_barrier, start_reduce, poll_gate,  // barriers
-  leave, go_home, count                               // the end of a test, of the run
+  hello,
+  open,
+  close,
+  allocate,
+  enroll,
+  strike,  // identity, VCQs, memory
+  fill,
+  set,
+  mismatch,
+  differs,
+  word,  // bytes
+  notice,
+  count_notices,
+  unread,  // queues
+  rest,
+  watch,
+  glance,
+  add,
+  cpu_add,
+  flood,  // things that take a while
+  share,
+  crowd,  // with several threads
+  open_gates,
+  set_gate,
+  connect_gates,
+  start_barrier,
+  start_reduce,
+  poll_gate,  // barriers
+  leave,
+  go_home,
+  count  // the end of a test, of the run
 };
 
 struct request {
@@ -62,6 +87,7 @@ class servant {
   reply rest(const request&);
   reply watch(const request&);
   reply add(const request&);
+  reply cpu_add(const request&);
   reply flood(const request&);
   reply glance(const request&);
   reply share(const request&);

@@ -51,8 +51,9 @@ class adder {
 }  // namespace
 
 // args: VCQ to give credit with, memory, slots, bytes of a slot, rounds, VCQ and STADD the credit
-// goes to, milliseconds. Each round all words of a slot become the number of the round, the last
-// one last; it says so when half of the slots are free again.
+// goes to, milliseconds, whether a notice says that a slot is written (or its last word). Each
+// round all words of a slot become the number of the round; it says so when half of the slots are
+// free.
 reply servant::watch(const request& asked) {
   vcq& with = vcqs_[asked.args[0]];
   const memory& where = memories_[asked.args[1]];
@@ -61,11 +62,13 @@ reply servant::watch(const request& asked) {
   reply answer;
   for (std::uint64_t round = 1; round <= rounds; ++round) {
     const std::size_t slot = (round - 1) % slots * bytes;
-    if (!wait_for(where, slot + bytes - 8, round, end)) break;
+    if (asked.args[8] != 0 && !with.next_notice(2).is(UTOFU_MRQ_TYPE_RMT_PUT)) break;
+    if (asked.args[8] == 0 && !wait_for(where, slot + bytes - 8, round, end)) break;
     if (!whole(where, slot, bytes, round)) ++answer.values[1];
     answer.values[0] = round;
     if (round % (slots / 2) != 0) continue;
-    with.sweep();
+    with.sweep_sent();
+    if (asked.args[8] == 0) with.sweep();
     answer.code = with.post([&] {
       return utofu_put_piggyback8(with.hdl(), asked.args[5], round, asked.args[6], 8, 0, strong,
                                   nullptr);
@@ -118,6 +121,17 @@ reply servant::add(const request& asked) {
   }
   answer.values[0] = answered;
   return answer;
+}
+
+// args: memory, offset, count. The CPU's own atomic adds.
+reply servant::cpu_add(const request& asked) {
+  auto* const word = reinterpret_cast<std::uint64_t*>(memories_[asked.args[0]].at(asked.args[1]));
+  unsigned looks = 0;
+  for (std::uint64_t i = 0; i < asked.args[2]; ++i) {
+    __atomic_fetch_add(word, 1, __ATOMIC_SEQ_CST);
+    breathe(looks);
+  }
+  return {};
 }
 
 // args: VCQ, VCQ and STADD of the word, count, flags. Answers how many it could post; it stops at

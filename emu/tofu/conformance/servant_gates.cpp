@@ -40,7 +40,9 @@ reply servant::connect_gates(const request&) {
   return answer;
 }
 
-reply servant::start_barrier(const request&) { return {utofu_barrier(gates_.ids[0], 0), {}}; }
+reply servant::start_barrier(const request&) {
+  return {utofu_barrier(gates_.ids[0], 0), {}};
+}
 
 // args: operation, count, values.
 reply servant::start_reduce(const request& asked) {

@@ -24,7 +24,8 @@ void use_alone(const aim& target, std::uint64_t slot, std::uint64_t end_ns,
   void* cbdata = nullptr;
   utofu_mrq_notice notice{};
   while (!has_passed(end_ns)) {
-    if (put_word(target, slot, slot) == UTOFU_SUCCESS) posted.fetch_add(1, std::memory_order_relaxed);
+    if (put_word(target, slot, slot) == UTOFU_SUCCESS)
+      posted.fetch_add(1, std::memory_order_relaxed);
     utofu_poll_tcq(target.hdl, 0, &cbdata);
     utofu_poll_mrq(target.hdl, 0, &notice);
   }
@@ -35,14 +36,16 @@ void prepare_alone(const aim& target, std::uint64_t slot, std::uint64_t end_ns,
                    std::atomic<std::uint64_t>& made, std::atomic<std::uint64_t>& spoilt) {
   char first[64] = {}, again[64] = {};
   std::size_t size = sizeof first;
-  utofu_prepare_put_piggyback8(target.hdl, target.to, slot, target.at + 8 * slot, 8, 0, 0, first, &size);
+  utofu_prepare_put_piggyback8(target.hdl, target.to, slot, target.at + 8 * slot, 8, 0, 0, first,
+                               &size);
   while (!has_passed(end_ns)) {
     std::memset(again, 0, sizeof again);
     std::size_t bytes = sizeof again;
     utofu_prepare_put_piggyback8(target.hdl, target.to, slot, target.at + 8 * slot, 8, 0, 0, again,
                                  &bytes);
     made.fetch_add(1, std::memory_order_relaxed);
-    if (bytes != size || std::memcmp(first, again, size) != 0) spoilt.fetch_add(1, std::memory_order_relaxed);
+    if (bytes != size || std::memcmp(first, again, size) != 0)
+      spoilt.fetch_add(1, std::memory_order_relaxed);
   }
 }
 

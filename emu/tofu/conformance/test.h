@@ -11,12 +11,12 @@ namespace conformance {
 
 /// How the program was started.
 struct settings {
-  bool harmless = false;    ///< leave out what may end processes or use up queues
-  bool strict = false;      ///< what differs from the research counts as failed
-  bool alone = false;       ///< no other process at all
-  double seconds = 60;      ///< limit of a test
-  std::string meet;         ///< folder of a run of several ranks; empty: helpers are started here
-  int rank = 0, size = 1;   ///< of such a run
+  bool harmless = false;   ///< leave out what may end processes or use up queues
+  bool strict = false;     ///< what differs from the research counts as failed
+  bool alone = false;      ///< no other process at all
+  double seconds = 60;     ///< limit of a test
+  std::string meet;        ///< folder of a run of several ranks; empty: helpers are started here
+  int rank = 0, size = 1;  ///< of such a run
 };
 
 /// What a disagreement means: the device is broken, or the research is to be mended.
@@ -55,7 +55,9 @@ class test {
   /// A call that has to be refused; presumably with that code.
   void refused(int code, int presumed, const char* what);
   /// SUCCESS, or the test is over.
-  void done(int code, const char* what) { require(code == UTOFU_SUCCESS, "%s: %s", what, name_of(code).c_str()); }
+  void done(int code, const char* what) {
+    require(code == UTOFU_SUCCESS, "%s: %s", what, name_of(code).c_str());
+  }
 
   /// Process number 1 and up. Started when first asked for.
   peer& other(int number = 1);

@@ -24,7 +24,9 @@ std::uint64_t now_ns() {
   return std::uint64_t(now.tv_sec) * 1000000000u + std::uint64_t(now.tv_nsec);
 }
 
-bool has_passed(std::uint64_t end_ns) { return now_ns() >= end_ns; }
+bool has_passed(std::uint64_t end_ns) {
+  return now_ns() >= end_ns;
+}
 
 void breathe(unsigned& looks) {
   if (++looks % 64 == 0) sched_yield();

@@ -90,7 +90,8 @@ class memory {
   /// Byte i becomes a byte that depends on `seed` and i.
   void fill(std::size_t offset, std::size_t bytes, std::uint64_t seed) const;
   /// Index of the first byte that fill() would not have left so; `bytes` if none.
-  [[nodiscard]] std::size_t mismatch(std::size_t offset, std::size_t bytes, std::uint64_t seed) const;
+  [[nodiscard]] std::size_t mismatch(std::size_t offset, std::size_t bytes,
+                                     std::uint64_t seed) const;
   /// Index of the first byte that is not `value`; `bytes` if none.
   [[nodiscard]] std::size_t differs_from(std::size_t offset, std::size_t bytes, int value) const;
   void set(std::size_t offset, std::size_t bytes, int value) const;

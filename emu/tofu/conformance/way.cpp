@@ -83,7 +83,9 @@ class file_way : public way {
 
 }  // namespace
 
-std::unique_ptr<way> way_over_socket(int socket) { return std::make_unique<socket_way>(socket); }
+std::unique_ptr<way> way_over_socket(int socket) {
+  return std::make_unique<socket_way>(socket);
+}
 
 std::unique_ptr<way> way_through_files(std::string folder, int me, int other) {
   return std::make_unique<file_way>(std::move(folder), me, other);
