@@ -164,12 +164,13 @@ void placed_at_notice(test& t) {
   stage s(t, page);
   onlooker look(s);
   constexpr std::uint64_t rounds = 1000;
+  constexpr std::size_t places[] = {4088, 0, 2040};
   std::uint64_t early = 0;
   for (std::uint64_t round = 1; round <= rounds; ++round) {
-    for (const std::size_t at : {0, 2040, 4088}) s.mine.set_word(at, round);
+    for (const std::size_t at : places) s.mine.set_word(at, round);
     s.put_now(0, 0, 4096, "a put");
     s.here.sweep_sent();
-    for (const std::size_t at : {4088, 0, 2040}) early += look.word(at) != round;
+    for (const std::size_t at : places) early += look.word(at) != round;
   }
   t.expect(early == 0, "in %lu rounds %lu words were not there at LCL_PUT", rounds, early);
 }

@@ -208,7 +208,8 @@ void descriptors(test& t) {
   t.note("descriptors: put %zu, piggyback of 32 %zu, piggyback8 %zu, armw8 %zu bytes", bytes[0],
          bytes[1], bytes[2], bytes[3]);
   t.presume(bytes[0] == 32 && bytes[1] == 64 && bytes[2] == 32 && bytes[3] == 32, "their sizes");
-  for (const std::size_t count : {1, 2, 8, 64}) post_train(s, count);
+  constexpr std::size_t counts[] = {1, 2, 8, 64};
+  for (const std::size_t count : counts) post_train(s, count);
 }
 
 }  // namespace

@@ -33,10 +33,9 @@ void too_much(stage& s, std::size_t bytes) {
 
 void sizes_in(test& t, origin from) {
   stage s(t, most + 2 * page, 0, from);
-  for (const std::size_t bytes :
-       {1, 2, 3, 4, 7, 8, 9, 31, 32, 33, 63, 64, 255, 256, 257, 1919, 1920, 1921, 3840, 65537}) {
-    put_and_get(s, bytes);
-  }
+  constexpr std::size_t all[] = {1,  2,  3,   4,   7,   8,    9,    31,   32,   33,
+                                 63, 64, 255, 256, 257, 1919, 1920, 1921, 3840, 65537};
+  for (const std::size_t bytes : all) put_and_get(s, bytes);
   put_and_get(s, most);
   if (!t.how().harmless) too_much(s, most + 1);
 }
@@ -122,8 +121,8 @@ template <class Mismatch, class Differs>
 void check_blocks(test& t, const char* what, Mismatch mismatch, Differs differs) {
   for (std::size_t block = 0; block < 5; ++block) {
     t.expect(mismatch(block * 100, 40, block) == 40, "%s: block %zu is wrong", what, block);
-    t.expect(differs(block * 100 + 40, 60, 0) == 60, "%s: the gap after block %zu was written",
-             what, block);
+    t.expect(differs(block * 100 + 40, 60) == 60, "%s: the gap after block %zu was written", what,
+             block);
   }
 }
 
@@ -149,8 +148,9 @@ void strides(test& t) {
          "a strided put");
   t.note("a put of 5 blocks has %d local notices", count_all(s, UTOFU_MRQ_TYPE_LCL_PUT));
   check_blocks(
-      t, "put", [&](auto a, auto b, auto c) { return s.mismatch(a, b, c); },
-      [&](auto a, auto b, auto c) { return s.differs(a, b, c); });
+      t, "put",
+      [&](std::size_t at, std::size_t n, std::size_t seed) { return s.mismatch(at, n, seed); },
+      [&](std::size_t at, std::size_t n) { return s.differs(at, n, 0); });
   s.mine.set(0, 600, 0);
   t.done(s.here.post([&] {
     return utofu_get_stride(s.here.hdl(), s.far.id, s.from(), s.to(), 40, 100, 5, 0, lcl_notice,
@@ -159,8 +159,9 @@ void strides(test& t) {
          "a strided get");
   t.note("a get of 5 blocks has %d", count_all(s, UTOFU_MRQ_TYPE_LCL_GET));
   check_blocks(
-      t, "get", [&](auto a, auto b, auto c) { return s.mine.mismatch(a, b, c); },
-      [&](auto a, auto b, auto c) { return s.mine.differs_from(a, b, c); });
+      t, "get",
+      [&](std::size_t at, std::size_t n, std::size_t seed) { return s.mine.mismatch(at, n, seed); },
+      [&](std::size_t at, std::size_t n) { return s.mine.differs_from(at, n, 0); });
 }
 
 // 27
