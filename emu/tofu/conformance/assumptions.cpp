@@ -226,6 +226,28 @@ void gaps(test& t) {
   t.note("an mtu of 100000 and a gap of 300: %s", name_of(code).c_str());
 }
 
+// 68
+void harmless_flags(test& t) {
+  stage s(t, page);
+  s.mine.fill(0, 10, 68);
+  for (const unsigned long flag :
+       {UTOFU_ONESIDED_FLAG_PACKET_RESPONSE, UTOFU_ONESIDED_FLAG_CACHE_INJECTION,
+        UTOFU_ONESIDED_FLAG_PADDING}) {
+    s.set(0, 1024, 0x11);
+    t.done(s.put(0, 512, 10, flag | lcl_notice), "a put");
+    s.await(UTOFU_MRQ_TYPE_LCL_PUT, "a put");
+    t.expect(s.mismatch(512, 10, 68) == 10, "with flag %#lx wrong bytes arrive", flag);
+    t.expect(s.differs(0, 512, 0x11) == 512, "flag %#lx: bytes before the put changed", flag);
+    t.expect(s.differs(768, 256, 0x11) == 256, "flag %#lx: bytes of the next line changed", flag);
+    const std::size_t kept = s.differs(522, 246, 0x11);
+    t.presume(kept == 246 || flag == UTOFU_ONESIDED_FLAG_PADDING,
+              "flag %#lx writes behind the data", flag);
+    if (flag == UTOFU_ONESIDED_FLAG_PADDING)
+      t.note("PADDING %s",
+             kept == 246 ? "leaves the line as it is" : "overwrites the rest of the line");
+  }
+}
+
 }  // namespace
 
 std::vector<test_case> assumption_tests() {
@@ -268,6 +290,11 @@ std::vector<test_case> assumption_tests() {
        kind::must,
        {1, false, true},
        gaps},
+      {68,
+       "Flags for packets, caches and padding touch one line at most",
+       kind::must,
+       {},
+       harmless_flags},
   };
 }
 
