@@ -120,6 +120,7 @@ void contended(test& t) {
   const far_vcq second = s.there.open(t.tni(), UTOFU_VCQ_FLAG_EXCLUSIVE);
   if (second.code != UTOFU_SUCCESS) return;
   const far_memory again = s.there.enroll(second, s.far_memory_index, 0, memory::page);
+  t.done(again.code, "registering with a second CQ");
   set_word(s, 0, 64);
   add_from_both(s, helper, by, second.id, again.stadd + 64);
   t.note("through two CQs of the target %lu adds make %lu", 2 * adds, s.word(64));

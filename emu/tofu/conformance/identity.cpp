@@ -17,7 +17,7 @@ void constants(test& t) {
   t.expect(sizeof(utofu_mrq_notice) == 64, "a notice has %zu bytes", sizeof(utofu_mrq_notice));
   t.expect(offsetof(utofu_mrq_notice, vcq_id) == 8 && offsetof(utofu_mrq_notice, rmt_stadd) == 40,
            "a notice is laid out differently");
-  t.expect(sizeof(utofu_onesided_caps) == 80, "caps have %zu bytes", sizeof(utofu_onesided_caps));
+  t.expect(sizeof(utofu_onesided_caps) == 88, "caps have %zu bytes", sizeof(utofu_onesided_caps));
   t.expect(sizeof(utofu_vbg_setting) == 48, "a setting has %zu bytes", sizeof(utofu_vbg_setting));
   t.expect(UTOFU_ONESIDED_FLAG_TCQ_NOTICE == 1UL << 14 &&
                UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE == 1UL << 15 &&

@@ -175,7 +175,7 @@ void memory::set_word(std::size_t offset, std::uint64_t value) const {
 }
 
 registration::registration(const vcq& with, void* address, std::size_t bytes, unsigned long flags)
-    : made_(utofu_reg_mem(with.hdl(), address, bytes, flags, &stadd_)), hdl_(with.hdl()) {}
+    : hdl_(with.hdl()), made_(utofu_reg_mem(with.hdl(), address, bytes, flags, &stadd_)) {}
 
 registration registration::tagged(const vcq& with, void* address, std::size_t bytes, unsigned tag,
                                   unsigned long flags) {

@@ -66,9 +66,9 @@ class vcq {
  private:
   void learn_id();
 
-  int made_ = UTOFU_ERR_NOT_PROCESSED;
   utofu_vcq_hdl_t hdl_ = 0;
   utofu_vcq_id_t id_ = 0;
+  int made_ = UTOFU_ERR_NOT_PROCESSED;  // last: making it fills the others
 };
 
 /// Where memory comes from: a software device may move data differently.
@@ -123,9 +123,9 @@ class registration {
   [[nodiscard]] utofu_stadd_t stadd() const { return stadd_; }
 
  private:
-  int made_ = UTOFU_ERR_NOT_PROCESSED;
   utofu_vcq_hdl_t hdl_ = 0;
   utofu_stadd_t stadd_ = 0;
+  int made_ = UTOFU_ERR_NOT_PROCESSED;  // last: making it fills the others
 };
 
 /// Lets others run between two looks at a queue.
