@@ -48,10 +48,10 @@ int put_through(vcq& through, utofu_stadd_t from, stage& s) {
 void one_table_per_cq(test& t) {
   stage s(t, page);
   s.mine.fill(0, 64, 14);
-  vcq first = vcq::with_cmp_id(t.tni(), 1), second = vcq::with_cmp_id(t.tni(), 2);
-  t.done(first.made(), "cmp_id 1");
-  t.done(second.made(), "cmp_id 2");
-  t.require(first.cq() == second.cq(), "cmp_ids 1 and 2 lie on CQs %d and %d", first.cq(),
+  vcq first = vcq::with_cmp_id(t.tni(), 5), second = vcq::with_cmp_id(t.tni(), 6);
+  t.done(first.made(), "cmp_id 5");
+  t.done(second.made(), "cmp_id 6");
+  t.require(first.cq() == second.cq(), "cmp_ids 5 and 6 lie on CQs %d and %d", first.cq(),
             second.cq());
   {
     const memory shared(page);

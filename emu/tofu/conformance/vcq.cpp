@@ -1,12 +1,15 @@
 #include "vcq.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <new>
+#include <string>
 
 namespace conformance {
 namespace {
@@ -14,6 +17,17 @@ namespace {
 unsigned char pattern(std::uint64_t seed, std::size_t index) {
   const std::uint64_t mixed = (seed + 1) * 0x9E3779B97F4A7C15u + index * 0xD1B54A32D192ED03u;
   return static_cast<unsigned char>(mixed >> 37);
+}
+
+/// A file in memory without a name.
+int shared_file(std::size_t bytes) {
+  static int number = 0;
+  const std::string name =
+      "/tofu_conformance." + std::to_string(getpid()) + "." + std::to_string(++number);
+  const int file = shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
+  if (file < 0 || ftruncate(file, off_t(bytes)) != 0) throw std::bad_alloc();
+  shm_unlink(name.c_str());
+  return file;
 }
 
 }  // namespace
@@ -126,24 +140,27 @@ void vcq::sweep() {
 }
 
 memory::memory(std::size_t bytes, origin from) : size_(bytes), mapped_(bytes + 2 * page) {
-  const int kind = from == origin::heap ? MAP_PRIVATE : MAP_SHARED;
-  mapping_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS, -1, 0);
+  if (from == origin::shared) file_ = shared_file(mapped_);
+  const int kind = from == origin::shared ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+  mapping_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, kind, file_, 0);
   if (mapping_ == MAP_FAILED) throw std::bad_alloc();
   const auto first = reinterpret_cast<std::uintptr_t>(mapping_);
   start_ = static_cast<unsigned char*>(mapping_) + ((first + page - 1) / page * page - first);
 }
 
 memory& memory::operator=(memory&& other) noexcept {
-  if (mapping_ != nullptr) munmap(mapping_, mapped_);
+  give_back();
   start_ = other.start_;
+  file_ = std::exchange(other.file_, -1);
   size_ = other.size_;
   mapped_ = other.mapped_;
   mapping_ = std::exchange(other.mapping_, nullptr);
   return *this;
 }
 
-memory::~memory() {
+void memory::give_back() {
   if (mapping_ != nullptr) munmap(mapping_, mapped_);
+  if (file_ >= 0) ::close(file_);
 }
 
 void memory::fill(std::size_t offset, std::size_t bytes, std::uint64_t seed) const {

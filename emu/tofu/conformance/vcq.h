@@ -83,7 +83,7 @@ class memory {
   explicit memory(std::size_t bytes, origin from = origin::heap);
   memory(memory&& other) noexcept { *this = std::move(other); }
   memory& operator=(memory&& other) noexcept;
-  ~memory();
+  ~memory() { give_back(); }
 
   [[nodiscard]] unsigned char* at(std::size_t offset = 0) const { return start_ + offset; }
   [[nodiscard]] std::size_t size() const { return size_; }
@@ -100,9 +100,12 @@ class memory {
   void set_word(std::size_t offset, std::uint64_t value) const;
 
  private:
+  void give_back();
+
   unsigned char* start_ = nullptr;
   std::size_t size_ = 0, mapped_ = 0;
   void* mapping_ = nullptr;
+  int file_ = -1;
 };
 
 /// Memory registered with a VCQ, deregistered at the end.
