@@ -117,13 +117,17 @@ int executor::move_data(const operation& op, target& to, mrq_message& notice) {
 int executor::move_block(const operation& op, target& to, std::byte* local,
                          const remote_place& remote) {
   const bool get = op.what == command::get;
+  const bool in_order = op.has(UTOFU_ONESIDED_FLAG_STRONG_ORDER);
+  if (remote.here == nullptr && !get && in_order) {
+    return mrq_code(write_to_process_ascending(to.pid(), remote.there, local, op.length));
+  }
   if (remote.here == nullptr) {
     return mrq_code(get ? read_from_process(to.pid(), local, remote.there, op.length)
                         : write_to_process(to.pid(), remote.there, local, op.length));
   }
   std::byte* const into = get ? local : remote.here;
   const std::byte* const from = get ? remote.here : local;
-  if (op.has(UTOFU_ONESIDED_FLAG_STRONG_ORDER)) {
+  if (in_order) {
     copy_ascending(into, from, op.length);
   } else {
     copy_any_order(into, from, op.length);
