@@ -32,11 +32,13 @@ peer::peer() : self_(std::make_unique<servant>()) {}
 peer::peer(std::shared_ptr<way> there, std::unique_ptr<process> child)
     : child_(std::move(child)), way_(std::move(there)) {}
 
-peer::~peer() {
-  if (way_ == nullptr) return;
+std::string peer::leave() {
+  if (way_ == nullptr) return "";
   const request bye{};
   way_->send(&bye, sizeof bye);
-  if (child_ != nullptr) child_->wait(2);
+  way_ = nullptr;
+  if (child_ == nullptr || (child_->wait(5) && child_->ended_well())) return "";
+  return child_->ending();
 }
 
 void peer::start(verb what, std::initializer_list<std::uint64_t> args) {

@@ -54,7 +54,9 @@ class peer {
   peer();
   /// Talks over `there`; the process is this object's if given.
   peer(std::shared_ptr<way> there, std::unique_ptr<process> child);
-  ~peer();  ///< tells it to leave
+  ~peer() { leave(); }
+  /// Tells it to leave. Says how it ended if that was not well.
+  std::string leave();
 
   [[nodiscard]] bool is_this_process() const { return self_ != nullptr; }
   /// The process, if this program started it.

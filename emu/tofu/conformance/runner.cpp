@@ -34,6 +34,7 @@ void attempt(const test_case& one, test& scene) {
   } catch (const std::exception& trouble) {
     scene.broke(trouble.what());
   }
+  if (scene.result() != verdict::failed) scene.dismiss();
 }
 
 /// Ends the process when a test takes too long: a hang inside the library cannot be left otherwise.

@@ -120,6 +120,13 @@ peer& test::other(int number) {
   return *one;
 }
 
+void test::dismiss() {
+  for (const std::unique_ptr<peer>& one : others_) {
+    const std::string trouble = one == nullptr ? "" : one->leave();
+    if (!trouble.empty()) broke("a helper, told to leave: " + trouble);
+  }
+}
+
 peer& test::victim() {
   if (victim_ == nullptr) victim_ = start_helper(1);
   return *victim_;

@@ -68,6 +68,8 @@ class test {
   [[nodiscard]] bool is_chaos() const;
   utofu_tni_id_t tni();  ///< the first
 
+  /// All other processes leave. They have to end well, unless the test was to harm them.
+  void dismiss();
   [[nodiscard]] verdict result() const { return verdict_; }
   [[nodiscard]] const std::string& details() const { return details_; }
   void say(const std::string& what);
