@@ -82,6 +82,8 @@ reply glance(stage& s, std::size_t offset, std::uint64_t words, unsigned long fl
   const std::uint64_t end = now_ns() + std::uint64_t(seconds * 1e9);
   std::uint64_t rounds = 1;
   for (; !has_passed(end); ++rounds) put(rounds);
+  // Without STRONG_ORDER an earlier put could come last, were it not there yet.
+  s.put_now(0, page - 64, 8, "a put after the others");
   put(last);
   s.put_now(0, page - 64, 8, "a put after all");
   const reply seen = s.there.finish(20 * seconds + 10);

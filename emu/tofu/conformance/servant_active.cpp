@@ -9,11 +9,14 @@
 namespace conformance {
 namespace {
 
-/// Waits until the word there is `value`. False: not in that time.
-bool wait_for(const memory& where, std::size_t offset, std::uint64_t value, std::uint64_t end_ns) {
+/// Waits until the word there is `value`. False: not in that time. A device that works when it is
+/// called has to be called meanwhile.
+bool wait_for(const memory& where, std::size_t offset, std::uint64_t value, std::uint64_t end_ns,
+              vcq& called) {
   unsigned looks = 0;
   while (where.word(offset) != value) {
     if (looks % 256 == 0 && has_passed(end_ns)) return false;
+    if (looks % 64 == 0) called.sweep();
     breathe(looks);
   }
   return true;
@@ -65,17 +68,19 @@ reply servant::watch(const request& asked) {
   for (std::uint64_t round = 1; round <= rounds; ++round) {
     const std::size_t slot = (round - 1) % slots * bytes;
     if (asked.args[8] != 0 && !with.next_notice(2).is(UTOFU_MRQ_TYPE_RMT_PUT)) break;
-    if (asked.args[8] == 0 && !wait_for(where, slot + bytes - 8, round, end)) break;
+    if (asked.args[8] == 0 && !wait_for(where, slot + bytes - 8, round, end, with)) break;
     if (!whole(where, slot, bytes, round)) ++answer.values[1];
     answer.values[0] = round;
     if (round % (slots / 2) != 0) continue;
     with.sweep_sent();
     if (asked.args[8] == 0) with.sweep();
+    const unsigned long flags = strong | (round == rounds ? lcl_notice : 0);
     answer.code = with.post([&] {
-      return utofu_put_piggyback8(with.hdl(), asked.args[5], round, asked.args[6], 8, 0, strong,
+      return utofu_put_piggyback8(with.hdl(), asked.args[5], round, asked.args[6], 8, 0, flags,
                                   nullptr);
     });
   }
+  if (answer.values[0] == rounds) with.next_notice(2);  // of the last credit
   return answer;
 }
 
