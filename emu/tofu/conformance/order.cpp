@@ -27,8 +27,10 @@ class pour {
 
   pour(test& t, const pouring& how) : s_(t, 4 * memory::page, 0, how.from), how_(how) {}
 
+  /// `rounds` has to be a multiple of 8.
   watched run(std::uint64_t rounds, double seconds) {
     s_.mine.set_word(credit, 0);
+    swept_before_ = s_.here.swept();
     s_.set(0, slots * how_.slot_bytes, 0);
     s_.there.start(verb::watch,
                    {s_.far.index, s_.far_memory_index, slots, how_.slot_bytes, rounds, s_.here.id(),
@@ -36,8 +38,8 @@ class pour {
     const std::uint64_t end = now_ns() + std::uint64_t(seconds * 1e9);
     for (std::uint64_t round = 1; round <= rounds && room_for(round, end); ++round) send(round);
     const reply answer = await_answer(seconds + 10);
-    // The last credit must not arrive in the next run.
-    if (answer.values[0] == rounds) room_for(rounds / (slots / 2) * (slots / 2) + slots, end);
+    // Nothing of this run may arrive in the next.
+    if (answer.values[0] == rounds) room_for(rounds + slots, end);
     s_.here.sweep();
     return {answer.values[0], answer.values[1]};
   }
@@ -54,9 +56,16 @@ class pour {
     return answer;
   }
 
+  /// Has the other end seen what lay in the slot, and the device read what we would overwrite?
+  [[nodiscard]] bool is_free(std::uint64_t round) const {
+    const std::uint64_t puts = how_.flag_apart ? 2 : 1;
+    const std::uint64_t read = (s_.here.swept() - swept_before_) / puts;
+    return s_.mine.word(credit) + slots >= round && read + slots >= round;
+  }
+
   bool room_for(std::uint64_t round, std::uint64_t end) {
     unsigned looks = 0;
-    while (s_.mine.word(credit) + slots < round) {
+    while (!is_free(round)) {
       s_.here.sweep();  // a device that works when it is called has to be called
       breathe(looks);
       if (looks % 256 == 0 && has_passed(end)) return false;
@@ -67,17 +76,19 @@ class pour {
   void send(std::uint64_t round) {
     const std::size_t slot = (round - 1) % slots * how_.slot_bytes, last = how_.slot_bytes - 8;
     for (std::size_t at = 0; at < how_.slot_bytes; at += 8) s_.mine.set_word(slot + at, round);
+    const unsigned long flags = how_.flags | tcq_notice;
     if (how_.flag_apart) {
-      s_.t.done(s_.put(slot, slot, last, how_.flags), "the put of the bytes");
-      s_.t.done(s_.put_word(round, slot + last, how_.flags), "the put of the flag");
+      s_.t.done(s_.put(slot, slot, last, flags), "the put of the bytes");
+      s_.t.done(s_.put_word(round, slot + last, flags), "the put of the flag");
     } else {
-      s_.t.done(s_.put(slot, slot, how_.slot_bytes, how_.flags), "the put");
+      s_.t.done(s_.put(slot, slot, how_.slot_bytes, flags), "the put");
     }
     if (round % slots == 0) s_.here.sweep();
   }
 
   stage s_;
   pouring how_;
+  std::uint64_t swept_before_ = 0;
 };
 
 /// As many rounds as fit the time, 10^6 at most. The first ones tell how many that is.

@@ -130,7 +130,7 @@ noticed vcq::next_notice(double seconds) {
 
 void vcq::sweep_sent() {
   void* cbdata = nullptr;
-  while (utofu_poll_tcq(hdl_, 0, &cbdata) == UTOFU_SUCCESS) continue;
+  while (utofu_poll_tcq(hdl_, 0, &cbdata) == UTOFU_SUCCESS) ++swept_;
 }
 
 void vcq::sweep() {

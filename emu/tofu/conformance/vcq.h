@@ -58,6 +58,8 @@ class vcq {
   void sweep();
   /// Takes TCQ entries, hidden ones with them.
   void sweep_sent();
+  /// How many entries were taken like that.
+  [[nodiscard]] std::uint64_t swept() const { return swept_; }
 
   /// Calls `posting` until it does not say BUSY any more, taking TCQ entries meanwhile.
   template <class Posting>
@@ -68,6 +70,7 @@ class vcq {
 
   utofu_vcq_hdl_t hdl_ = 0;
   utofu_vcq_id_t id_ = 0;
+  std::uint64_t swept_ = 0;
   int made_ = UTOFU_ERR_NOT_PROCESSED;  // last: making it fills the others
 };
 
