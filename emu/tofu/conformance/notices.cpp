@@ -59,7 +59,8 @@ void get_notices(stage& s) {
   check(t, s.there.notice(s.far), {UTOFU_MRQ_TYPE_RMT_GET, s.here.id(), 33}, "RMT_GET");
   t.presume(local.lcl_stadd == s.from(400), "LCL_GET: lcl_stadd is %ld from the first byte of 100",
             long(local.lcl_stadd - s.from(300)));
-  t.note("LCL_GET: rmt_stadd is %ld from the first byte", long(local.rmt_stadd - s.to(700)));
+  t.presume(local.rmt_stadd == s.to(800), "LCL_GET: rmt_stadd is %ld from the first byte of 100",
+            long(local.rmt_stadd - s.to(700)));
 }
 
 void armw_notices(stage& s) {
