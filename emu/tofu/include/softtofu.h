@@ -10,6 +10,11 @@ extern "C" {
 /* Prints the SOFTTOFU_* variables with their defaults and meanings. */
 void softtofu_help(void);
 
+/* The calling thread's clock with SOFTTOFU_MODEL=virtual, in nanoseconds; else 0. It counts what
+ * the modelled machine would have needed for what the thread posted and for the notices it polled:
+ * a model to compare two programs by, not a measurement of Fugaku. */
+unsigned long softtofu_virtual_ns(void);
+
 #ifdef __cplusplus
 }
 #endif

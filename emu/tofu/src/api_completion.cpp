@@ -43,3 +43,7 @@ TOFU_API void utofu_get_last_error(const char* message) {
 TOFU_API void softtofu_help(void) {
   std::fputs(help_text().c_str(), stdout);
 }
+
+TOFU_API unsigned long softtofu_virtual_ns(void) {
+  return virtual_now();
+}

@@ -10,6 +10,7 @@ namespace tofu {
 namespace {
 
 void fill(const mrq_message& from, utofu_mrq_notice& into) noexcept {
+  if (from.moment != 0) virtual_reach(from.moment);
   into = {};
   into.notice_type = from.type;
   into.vcq_id = from.vcq_id;
@@ -22,15 +23,18 @@ void fill(const mrq_message& from, utofu_mrq_notice& into) noexcept {
 }  // namespace
 
 int cq::post(const vcq& from, operation& op, void* cbdata) {
+  const paid_call paid(call_ns_);
   const entry held(*this, from);
   if (is_dead()) return UTOFU_ERR_FATAL;
   if (mode_ != mode::in_line) advance();
   if (used_slots_ + op.slots > depth_) return UTOFU_ERR_BUSY;
+  if (virtual_ns_ != 0) virtual_advance(virtual_ns_);
   append(from, op, cbdata);
   return UTOFU_SUCCESS;
 }
 
 int cq::post_block(const vcq& from, std::span<const std::byte> descriptors, void* cbdata) {
+  const paid_call paid(call_ns_);
   const entry held(*this, from);
   if (is_dead()) return UTOFU_ERR_FATAL;
   if (mode_ != mode::in_line) advance();
@@ -41,12 +45,14 @@ int cq::post_block(const vcq& from, std::span<const std::byte> descriptors, void
     if (!decode(rest, op)) return UTOFU_ERR_INVALID_DESC;
   }
   if (used_slots_ + slots > depth_) return UTOFU_ERR_BUSY;
+  if (virtual_ns_ != 0) virtual_advance(virtual_ns_);
   while (!descriptors.empty() && decode(descriptors, op)) append(from, op, cbdata);
   return UTOFU_SUCCESS;
 }
 
 void cq::append(const vcq& from, operation& op, void* cbdata) {
   op.cmp = static_cast<std::uint8_t>(from.cmp);
+  if (virtual_ns_ != 0) op.posted_at = virtual_now();
   const std::uint64_t at = tail_.load(std::memory_order_relaxed);  // our own store
   completion& c = completions_[at & (depth_ - 1)];
   c.cbdata = cbdata;
@@ -117,6 +123,7 @@ std::size_t cq::serve() {
 
 void cq::finish(completion& c, int code) noexcept {
   c.error = static_cast<std::int16_t>(code);
+  c.moment = executor_.sent_at();
   c.shown = c.shown || code != UTOFU_SUCCESS;
   c.done.store(true, std::memory_order_release);  // R2 pairs with A2
 }
@@ -127,6 +134,7 @@ int cq::poll_tcq(vcq& of, void** cbdata) {
   if (mode_ != mode::in_line) advance();
   if (!of.completions.empty()) {
     const vcq::finished one = of.completions.pop();
+    if (one.moment != 0) virtual_reach(one.moment);
     *cbdata = one.cbdata;
     return one.error;
   }
@@ -138,10 +146,11 @@ int cq::poll_tcq(vcq& of, void** cbdata) {
     used_slots_ -= c.slots;
     if (!c.shown) continue;
     if (c.cmp == of.cmp) {
+      if (c.moment != 0) virtual_reach(c.moment);
       *cbdata = c.cbdata;
       return c.error;
     }
-    vcqs_[c.cmp]->completions.push({c.cbdata, c.error});
+    vcqs_[c.cmp]->completions.push({c.cbdata, c.error, c.moment});
   }
   return UTOFU_ERR_NOT_FOUND;
 }

@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "machine_lock.h"
+
 namespace tofu {
 
 namespace {
@@ -76,20 +78,6 @@ mapping open_file(const std::string& path) {
 }
 
 }  // namespace
-
-/// Holds the machine's lock. A holder that died left nothing half done that clean() would not mend.
-class machine::guard {
- public:
-  explicit guard(machine_file& file) noexcept : lock_(file.lock) {
-    if (pthread_mutex_lock(&lock_) == EOWNERDEAD) pthread_mutex_consistent(&lock_);
-  }
-  guard(const guard&) = delete;
-  guard& operator=(const guard&) = delete;
-  ~guard() { pthread_mutex_unlock(&lock_); }
-
- private:
-  pthread_mutex_t& lock_;
-};
 
 machine::machine(std::string path, mapping map) : path_(std::move(path)), map_(std::move(map)) {
   nodes_ = nodes_of(file().set);
@@ -169,7 +157,7 @@ bool machine::settle(const settings& now) {
 
 void machine::leave() noexcept {
   const guard held(file());
-  release_cqs_of(slot_);
+  release_all_of(slot_);
   end_life(process(slot_).life);
   process(slot_).start_time = 0;
   clean_locked();
@@ -202,13 +190,13 @@ void machine::clean_locked() {
     constexpr std::uint32_t died = 0x4000'0000;                         // FUTEX_OWNER_DIED
     const std::uint32_t life = p.life.load(std::memory_order_relaxed);  // relaxed: see lives()
     if ((life & died) == 0 && start_time_of(p.pid) == p.start_time) continue;
-    release_cqs_of(slot);
+    release_all_of(slot);
     end_life(p.life);
     p.start_time = 0;
   }
 }
 
-void machine::release_cqs_of(unsigned slot) noexcept {
+void machine::release_all_of(unsigned slot) noexcept {
   for (tni_entry& tni : at(process(slot).node).tnis) {
     for (cq_entry& e : tni.cqs) {
       // Relaxed: only changed under the lock, which we hold.
@@ -217,6 +205,7 @@ void machine::release_cqs_of(unsigned slot) noexcept {
       e.claim.store(claim_generation(claim) << 32, std::memory_order_release);  // R1, see A1
     }
   }
+  release_gates(*this, process(slot).node, slot);
 }
 
 std::optional<unsigned> machine::claim_cq(unsigned tni, unsigned cmp, int fd) {
@@ -244,31 +233,37 @@ void machine::set_cmp_ids(unsigned tni, unsigned cq, unsigned cmp_mask) {
   e.claim.store(claim_generation(claim) << 32 | users, std::memory_order_release);  // R1
 }
 
+coordinates machine::lengths() const noexcept {
+  coordinates lengths{};
+  for (unsigned i = 0; i < 6; ++i) {
+    lengths[i] = static_cast<std::uint8_t>(file().set[knob::shape] >> (8 * i));
+  }
+  return lengths;
+}
+
 coordinates machine::coordinates_of(unsigned node) const noexcept {
+  const coordinates length = lengths();
   coordinates at{};
   for (unsigned i = 6; i-- > 0;) {  // c runs fastest: neighbours in a unit come first
-    const auto length = static_cast<unsigned>(file().set[knob::shape] >> (8 * i) & 0xff);
-    at[i] = static_cast<std::uint8_t>(node % length);
-    node /= length;
+    at[i] = static_cast<std::uint8_t>(node % length[i]);
+    node /= length[i];
   }
   return at;
 }
 
 std::optional<unsigned> machine::node_at(const coordinates& at) const noexcept {
+  const coordinates length = lengths();
   unsigned node = 0;
   for (unsigned i = 0; i < 6; ++i) {
-    const auto length = static_cast<unsigned>(file().set[knob::shape] >> (8 * i) & 0xff);
-    if (at[i] >= length) return std::nullopt;
-    node = node * length + at[i];
+    if (at[i] >= length[i]) return std::nullopt;
+    node = node * length[i] + at[i];
   }
   return node;
 }
 
 bool machine::has_path(const std::uint8_t* abc) const noexcept {
-  for (unsigned i = 0; i < 3; ++i) {
-    if (abc[i] >= (file().set[knob::shape] >> (8 * (i + 3)) & 0xff)) return false;
-  }
-  return true;
+  const coordinates length = lengths();
+  return abc[0] < length[3] && abc[1] < length[4] && abc[2] < length[5];
 }
 
 bool machine::is_alive(process_stamp who) const noexcept {
