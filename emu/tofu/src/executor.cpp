@@ -134,13 +134,17 @@ int executor::move_between(const operation& op, const piece& p, std::byte* local
 int executor::copy(const operation& op, std::byte* local, const remote_place& remote,
                    std::uint32_t length, const target& to) const noexcept {
   const bool get = op.what == command::get;
+  const bool in_order = op.has(UTOFU_ONESIDED_FLAG_STRONG_ORDER);
+  if (remote.here == nullptr && !get && in_order) {
+    return mrq_code(write_to_process_ascending(to.pid(), remote.there, local, length));
+  }
   if (remote.here == nullptr) {
     return mrq_code(get ? read_from_process(to.pid(), local, remote.there, length)
                         : write_to_process(to.pid(), remote.there, local, length));
   }
   std::byte* const into = get ? local : remote.here;
   const std::byte* const from = get ? remote.here : local;
-  if (op.has(UTOFU_ONESIDED_FLAG_STRONG_ORDER)) {
+  if (in_order) {
     copy_ascending(into, from, length);
   } else {
     copy_any_order(into, from, length);
