@@ -7,9 +7,9 @@
 #   check-tidy      clang-tidy over the library's sources
 
 file(GLOB_RECURSE HEDDLE_HEADERS CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
-     include/*.h src/*.h tools/*.h bench/*.h tests/*.h examples/*.h)
+     include/*.h src/*.h tools/*.h bench/*.h tests/*.h examples/*.h emu/*.h)
 file(GLOB_RECURSE HEDDLE_SOURCES CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
-     src/*.cpp tools/*.cpp bench/*.cpp tests/*.cpp examples/*.cpp)
+     src/*.cpp tools/*.cpp bench/*.cpp tests/*.cpp examples/*.cpp emu/*.c emu/*.cpp)
 
 find_program(HEDDLE_CLANG_FORMAT NAMES clang-format clang-format-14)
 find_package(Python3 COMPONENTS Interpreter)

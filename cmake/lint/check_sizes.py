@@ -9,9 +9,9 @@ WARN, FAIL = 400, 600
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
     failed = False
-    for top in ("include", "src", "tools", "examples", "tests", "bench"):
+    for top in ("include", "src", "tools", "examples", "tests", "bench", "emu"):
         for path in sorted((root / top).rglob("*")):
-            if path.suffix not in (".h", ".cpp"):
+            if path.suffix not in (".h", ".c", ".cpp"):
                 continue
             lines = len(path.read_text().splitlines())
             if lines > WARN:

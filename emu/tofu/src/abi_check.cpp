@@ -1,0 +1,2 @@
+// abi_check.cpp - the same facts seen by C++.
+#include "abi_check.c"  // NOLINT(bugprone-suspicious-include): on purpose

@@ -1,0 +1,148 @@
+// api_onesided.cpp - the one-sided commands, posted at once.
+#include "api.h"
+#include "api_build.h"
+
+namespace {
+
+using namespace tofu;
+
+/// Builds a command and posts it.
+template <class Build>
+int post(utofu_vcq_hdl_t handle, void* cbdata, const Build& build) noexcept {
+  return with_vcq(handle, [&](const vcq& from) -> int {
+    operation op;
+    if (const int rc = build(op); rc != UTOFU_SUCCESS) return rc;
+    if (!op.length_fits && from.queue->refuses_lengths()) return UTOFU_ERR_INVALID_SIZE;
+    return from.queue->post(from, op, cbdata);
+  });
+}
+
+int post_blocks(utofu_vcq_hdl_t handle, void* cbdata, command what, const addressed& to,
+                utofu_stadd_t lcl_stadd, size_t length, const strided& s, const paced& p) noexcept {
+  return post(handle, cbdata, [&](operation& op) {
+    const int rc = build_transfer(what, to, lcl_stadd, length, op);
+    return rc == UTOFU_SUCCESS ? build_blocks(s, p, op) : rc;
+  });
+}
+
+}  // namespace
+
+TOFU_API int utofu_put(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, utofu_stadd_t lcl_stadd,
+                       utofu_stadd_t rmt_stadd, size_t length, uint64_t edata,
+                       unsigned long int flags, void* cbdata) {
+  return post(vcq_hdl, cbdata, [&](operation& op) {
+    return build_transfer(command::put, {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length,
+                          op);
+  });
+}
+
+TOFU_API int utofu_put_gap(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id,
+                           utofu_stadd_t lcl_stadd, utofu_stadd_t rmt_stadd, size_t length,
+                           uint64_t edata, unsigned long int flags, size_t mtu, size_t gap,
+                           void* cbdata) {
+  return post_blocks(vcq_hdl, cbdata, command::put, {rmt_vcq_id, rmt_stadd, edata, flags},
+                     lcl_stadd, length, {}, {mtu, gap});
+}
+
+TOFU_API int utofu_put_stride(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id,
+                              utofu_stadd_t lcl_stadd, utofu_stadd_t rmt_stadd, size_t length,
+                              size_t stride, size_t num_blocks, uint64_t edata,
+                              unsigned long int flags, void* cbdata) {
+  return post_blocks(vcq_hdl, cbdata, command::put, {rmt_vcq_id, rmt_stadd, edata, flags},
+                     lcl_stadd, length, {stride, num_blocks}, {});
+}
+
+TOFU_API int utofu_put_stride_gap(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id,
+                                  utofu_stadd_t lcl_stadd, utofu_stadd_t rmt_stadd, size_t length,
+                                  size_t stride, size_t num_blocks, uint64_t edata,
+                                  unsigned long int flags, size_t mtu, size_t gap, void* cbdata) {
+  return post_blocks(vcq_hdl, cbdata, command::put, {rmt_vcq_id, rmt_stadd, edata, flags},
+                     lcl_stadd, length, {stride, num_blocks}, {mtu, gap});
+}
+
+TOFU_API int utofu_put_piggyback(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, void* lcl_data,
+                                 utofu_stadd_t rmt_stadd, size_t length, uint64_t edata,
+                                 unsigned long int flags, void* cbdata) {
+  return post(vcq_hdl, cbdata, [&](operation& op) {
+    return build_piggyback({rmt_vcq_id, rmt_stadd, edata, flags}, lcl_data, length, max_piggyback,
+                           op);
+  });
+}
+
+TOFU_API int utofu_put_piggyback8(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id,
+                                  uint64_t lcl_data, utofu_stadd_t rmt_stadd, size_t length,
+                                  uint64_t edata, unsigned long int flags, void* cbdata) {
+  return post(vcq_hdl, cbdata, [&](operation& op) {
+    return build_piggyback({rmt_vcq_id, rmt_stadd, edata, flags}, &lcl_data, length,
+                           sizeof lcl_data, op);
+  });
+}
+
+TOFU_API int utofu_get(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, utofu_stadd_t lcl_stadd,
+                       utofu_stadd_t rmt_stadd, size_t length, uint64_t edata,
+                       unsigned long int flags, void* cbdata) {
+  return post(vcq_hdl, cbdata, [&](operation& op) {
+    return build_transfer(command::get, {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length,
+                          op);
+  });
+}
+
+TOFU_API int utofu_get_gap(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id,
+                           utofu_stadd_t lcl_stadd, utofu_stadd_t rmt_stadd, size_t length,
+                           uint64_t edata, unsigned long int flags, size_t mtu, size_t gap,
+                           void* cbdata) {
+  return post_blocks(vcq_hdl, cbdata, command::get, {rmt_vcq_id, rmt_stadd, edata, flags},
+                     lcl_stadd, length, {}, {mtu, gap});
+}
+
+TOFU_API int utofu_get_stride(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id,
+                              utofu_stadd_t lcl_stadd, utofu_stadd_t rmt_stadd, size_t length,
+                              size_t stride, size_t num_blocks, uint64_t edata,
+                              unsigned long int flags, void* cbdata) {
+  return post_blocks(vcq_hdl, cbdata, command::get, {rmt_vcq_id, rmt_stadd, edata, flags},
+                     lcl_stadd, length, {stride, num_blocks}, {});
+}
+
+TOFU_API int utofu_get_stride_gap(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id,
+                                  utofu_stadd_t lcl_stadd, utofu_stadd_t rmt_stadd, size_t length,
+                                  size_t stride, size_t num_blocks, uint64_t edata,
+                                  unsigned long int flags, size_t mtu, size_t gap, void* cbdata) {
+  return post_blocks(vcq_hdl, cbdata, command::get, {rmt_vcq_id, rmt_stadd, edata, flags},
+                     lcl_stadd, length, {stride, num_blocks}, {mtu, gap});
+}
+
+TOFU_API int utofu_armw4(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id,
+                         enum utofu_armw_op armw_op, uint32_t op_value, utofu_stadd_t rmt_stadd,
+                         uint64_t edata, unsigned long int flags, void* cbdata) {
+  return post(vcq_hdl, cbdata, [&](operation& op) {
+    return build_armw({rmt_vcq_id, rmt_stadd, edata, flags}, armw_op, 4, op_value, op);
+  });
+}
+
+TOFU_API int utofu_armw8(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id,
+                         enum utofu_armw_op armw_op, uint64_t op_value, utofu_stadd_t rmt_stadd,
+                         uint64_t edata, unsigned long int flags, void* cbdata) {
+  return post(vcq_hdl, cbdata, [&](operation& op) {
+    return build_armw({rmt_vcq_id, rmt_stadd, edata, flags}, armw_op, 8, op_value, op);
+  });
+}
+
+TOFU_API int utofu_cswap4(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, uint32_t old_value,
+                          uint32_t new_value, utofu_stadd_t rmt_stadd, uint64_t edata,
+                          unsigned long int flags, void* cbdata) {
+  return post(vcq_hdl, cbdata, [&](operation& op) {
+    return build_cswap({rmt_vcq_id, rmt_stadd, edata, flags}, 4, old_value, new_value, op);
+  });
+}
+
+TOFU_API int utofu_cswap8(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, uint64_t old_value,
+                          uint64_t new_value, utofu_stadd_t rmt_stadd, uint64_t edata,
+                          unsigned long int flags, void* cbdata) {
+  return post(vcq_hdl, cbdata, [&](operation& op) {
+    return build_cswap({rmt_vcq_id, rmt_stadd, edata, flags}, 8, old_value, new_value, op);
+  });
+}
+
+TOFU_API int utofu_nop(utofu_vcq_hdl_t vcq_hdl, unsigned long int flags, void* cbdata) {
+  return post(vcq_hdl, cbdata, [&](operation& op) { return build_flags(flags, op); });
+}

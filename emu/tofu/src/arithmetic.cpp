@@ -1,0 +1,115 @@
+// arithmetic.cpp - see arithmetic.h.
+#include "arithmetic.h"
+
+#include <sched.h>
+#include <utofu.h>
+
+#include <atomic>
+
+#include "copy.h"
+
+namespace tofu {
+
+namespace {
+
+template <class Word>
+Word compute(const operation& op, Word old) noexcept {
+  const auto operand = static_cast<Word>(op.words[0]);
+  if (op.what == command::cswap) return old == operand ? static_cast<Word>(op.words[1]) : old;
+  switch (op.armw) {
+    case UTOFU_ARMW_OP_SWAP:
+      return operand;
+    case UTOFU_ARMW_OP_ADD:
+      return old + operand;
+    case UTOFU_ARMW_OP_XOR:
+      return old ^ operand;
+    case UTOFU_ARMW_OP_AND:
+      return old & operand;
+    default:
+      return old | operand;
+  }
+}
+
+/// Whatever is atomic here is made so by the lock: two plain accesses, as far as CPUs can tell.
+template <class Word>
+Word update_in_two(const operation& op, std::byte* at) noexcept {
+  const std::atomic_ref word(*reinterpret_cast<Word*>(at));
+  const Word old = word.load(std::memory_order_acquire);    // of the program's release
+  word.store(compute(op, old), std::memory_order_release);  // for the program's acquire
+  return old;
+}
+
+template <class Word>
+Word update_at_once(const operation& op, std::byte* at) noexcept {
+  const std::atomic_ref word(*reinterpret_cast<Word*>(at));
+  Word old = word.load(std::memory_order_relaxed);  // a guess; the exchange checks it
+  // acq_rel: orders the program's data around its word, on both sides.
+  while (!word.compare_exchange_weak(old, compute(op, old), std::memory_order_acq_rel)) {
+  }
+  return old;
+}
+
+template <class Word>
+int update_elsewhere(const operation& op, pid_t pid, std::uint64_t at, std::uint64_t& old) {
+  Word word = 0;
+  auto* const bytes = reinterpret_cast<std::byte*>(&word);
+  if (const int rc = read_from_process(pid, bytes, at, sizeof word); rc != 0) return rc;
+  old = word;
+  word = compute(op, word);
+  return write_to_process(pid, at, bytes, sizeof word);
+}
+
+template <class Word>
+int update(const operation& op, bool with_cpu, const target& to, const remote_place& where,
+           std::uint64_t& old) noexcept {
+  if (where.here == nullptr) return update_elsewhere<Word>(op, to.pid(), where.there, old);
+  old = with_cpu ? update_at_once<Word>(op, where.here) : update_in_two<Word>(op, where.here);
+  return 0;
+}
+
+shared_lock& lock_of(const machine& m, const target& to) noexcept {
+  switch (m.file().set.choice<armw_scope>(knob::armw_scope)) {
+    case armw_scope::node:
+      return m.at(to.node()).armw;
+    case armw_scope::tni:
+      return m.at(to.node()).tnis[to.tni()].armw;
+    default:
+      return to.cq().armw;
+  }
+}
+
+}  // namespace
+
+shared_lock_guard::shared_lock_guard(const machine& m, shared_lock& lock) noexcept : lock_(lock) {
+  for (unsigned tries = 0;; ++tries) {
+    process_stamp holder = 0;
+    // A1 pairs with R1.
+    if (lock.holder.compare_exchange_weak(holder, m.stamp(), std::memory_order_acquire,
+                                          std::memory_order_relaxed)) {
+      return;
+    }
+    if (holder != 0 && tries % 64 == 63) {
+      if (!m.is_alive(holder) &&
+          lock.holder.compare_exchange_strong(holder, m.stamp(), std::memory_order_acquire,
+                                              std::memory_order_relaxed)) {
+        return;
+      }
+      sched_yield();  // the holder may wait for our core
+    }
+  }
+}
+
+int execute_armw(const machine& m, const operation& op, target& to, const remote_place& where,
+                 std::uint64_t& old) noexcept {
+  const bool with_cpu = m.file().set.choice<atomics>(knob::atomics) == atomics::cpu;
+  const bool wide = op.width == 8;
+  if (with_cpu && where.here != nullptr) {
+    return wide ? update<std::uint64_t>(op, true, to, where, old)
+                : update<std::uint32_t>(op, true, to, where, old);
+  }
+  const shared_lock_guard held(m, lock_of(m, to));
+  return wide ? update<std::uint64_t>(op, false, to, where, old)
+              : update<std::uint32_t>(op, false, to, where, old);
+}
+
+}  // namespace tofu

@@ -1,0 +1,33 @@
+// arithmetic.h - ARMW commands: read, compute and write a word of the target.
+#pragma once
+#include <cstdint>
+
+#include "machine.h"
+#include "operation.h"
+#include "target.h"
+
+namespace tofu {
+
+/// Executes an armw or cswap. Returns 0 and the word's `old` value, or an errno.
+///
+/// Atomic only with other ARMWs that go through the same CQ, TNI or node of the target, whatever
+/// SOFTTOFU_ARMW_SCOPE says, and not with what CPUs do: the weakest hardware. With
+/// SOFTTOFU_ATOMICS=cpu also with CPUs, where the memory is mapped.
+[[nodiscard]] int execute_armw(const machine& m, const operation& op, target& to,
+                               const remote_place& where, std::uint64_t& old) noexcept;
+
+/// Holds a lock in shared memory. A holder that died is relieved of it.
+class shared_lock_guard {
+ public:
+  shared_lock_guard(const machine& m, shared_lock& lock) noexcept;
+  shared_lock_guard(const shared_lock_guard&) = delete;
+  shared_lock_guard& operator=(const shared_lock_guard&) = delete;
+  ~shared_lock_guard() {
+    lock_.holder.store(0, std::memory_order_release);  // R1 pairs with A1
+  }
+
+ private:
+  shared_lock& lock_;
+};
+
+}  // namespace tofu

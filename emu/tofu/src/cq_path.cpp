@@ -1,0 +1,150 @@
+// cq_path.cpp - posting and polling.
+#include <utofu.h>
+
+#include "cq_entry.h"
+
+namespace tofu {
+
+namespace {
+
+void fill(const mrq_message& from, utofu_mrq_notice& into) noexcept {
+  into = {};
+  into.notice_type = from.type;
+  into.vcq_id = from.vcq_id;
+  into.edata = from.edata;
+  into.rmt_value = from.rmt_value;
+  into.lcl_stadd = from.lcl_stadd;
+  into.rmt_stadd = from.rmt_stadd;
+}
+
+}  // namespace
+
+int cq::post(const vcq& from, operation& op, void* cbdata) {
+  const entry held(*this, from);
+  if (is_dead()) return UTOFU_ERR_FATAL;
+  if (mode_ != mode::in_line) run_some(batch_);
+  if (used_slots_ + op.slots > depth_) return UTOFU_ERR_BUSY;
+  append(from, op, cbdata);
+  return UTOFU_SUCCESS;
+}
+
+int cq::post_block(const vcq& from, std::span<const std::byte> descriptors, void* cbdata) {
+  const entry held(*this, from);
+  if (is_dead()) return UTOFU_ERR_FATAL;
+  if (mode_ != mode::in_line) run_some(batch_);
+  const std::size_t slots = descriptors.size() / slot_bytes;
+  if (slots > depth_) return UTOFU_ERR_INVALID_SIZE;
+  operation op;
+  for (auto rest = descriptors; !rest.empty();) {
+    if (!decode(rest, op)) return UTOFU_ERR_INVALID_DESC;
+  }
+  if (used_slots_ + slots > depth_) return UTOFU_ERR_BUSY;
+  while (!descriptors.empty() && decode(descriptors, op)) append(from, op, cbdata);
+  return UTOFU_SUCCESS;
+}
+
+void cq::append(const vcq& from, operation& op, void* cbdata) {
+  op.cmp = static_cast<std::uint8_t>(from.cmp);
+  completion& c = completions_[tail_ & (depth_ - 1)];
+  c.cbdata = cbdata;
+  c.cmp = op.cmp;
+  c.slots = op.slots;
+  c.shown = op.has(UTOFU_ONESIDED_FLAG_TCQ_NOTICE);
+  used_slots_ += op.slots;
+  ++tail_;
+  if (mode_ == mode::in_line) {
+    executed_ = tail_;
+    finish(c, executor_.execute(op));
+    return;
+  }
+  c.done.store(false, std::memory_order_relaxed);  // relaxed: the executor gets it from us
+  queue_[(tail_ - 1) & (depth_ - 1)] = op;
+}
+
+void cq::run_some(std::uint64_t most) {
+  for (; executed_ != tail_ && most > 0; --most, ++executed_) {
+    const std::uint64_t at = executed_ & (depth_ - 1);
+    finish(completions_[at], executor_.execute(queue_[at]));
+  }
+}
+
+void cq::finish(completion& c, int code) noexcept {
+  c.error = static_cast<std::int16_t>(code);
+  c.shown = c.shown || code != UTOFU_SUCCESS;
+  c.done.store(true, std::memory_order_release);  // R2 pairs with A2
+}
+
+int cq::poll_tcq(vcq& of, void** cbdata) {
+  const entry held(*this, of);
+  if (is_dead()) return UTOFU_ERR_FATAL;
+  if (mode_ != mode::in_line) run_some(batch_);
+  if (!of.completions.empty()) {
+    const vcq::finished one = of.completions.pop();
+    *cbdata = one.cbdata;
+    return one.error;
+  }
+  while (head_ != tail_) {
+    const completion& c = completions_[head_ & (depth_ - 1)];
+    if (!c.done.load(std::memory_order_acquire)) break;  // A2 pairs with R2
+    ++head_;
+    used_slots_ -= c.slots;
+    if (!c.shown) continue;
+    if (c.cmp == of.cmp) {
+      *cbdata = c.cbdata;
+      return c.error;
+    }
+    vcqs_[c.cmp]->completions.push({c.cbdata, c.error});
+  }
+  return UTOFU_ERR_NOT_FOUND;
+}
+
+int cq::poll_mrq(vcq& of, utofu_mrq_notice* notice) {
+  const entry held(*this, of);
+  if (is_dead()) return UTOFU_ERR_FATAL;
+  if (mode_ != mode::in_line) run_some(batch_);
+  if (!of.notices.empty()) {
+    const mrq_message one = of.notices.pop();
+    fill(one, *notice);
+    return one.error;
+  }
+  const auto alive = [this](std::uint32_t who) { return machine_.is_alive(who); };
+  while (const mrq_message* const next = mrq_.peek(alive)) {
+    const bool ours = next->shown && next->cmp == of.cmp;
+    const int code = next->error;
+    if (ours) fill(*next, *notice);
+    if (!ours) hand_over(*next);
+    mrq_.pop();
+    if (ours) return code;
+  }
+  return UTOFU_ERR_NOT_FOUND;
+}
+
+/// A notice that another VCQ of this CQ will poll.
+void cq::hand_over(const mrq_message& notice) {
+  vcq* const to = vcqs_[notice.cmp % cmp_ids];
+  if (notice.shown && to != nullptr) to->notices.push(notice);
+}
+
+int cq::count_tcq(vcq& of, std::size_t* count) {
+  const entry held(*this, of);
+  if (is_dead()) return UTOFU_ERR_FATAL;
+  if (mode_ != mode::in_line) run_some(batch_);
+  *count = of.completions.size();
+  for (std::uint64_t i = head_; i != tail_; ++i) {
+    const completion& c = completions_[i & (depth_ - 1)];
+    if (!c.done.load(std::memory_order_acquire)) break;  // A2 pairs with R2
+    *count += c.shown && c.cmp == of.cmp ? 1 : 0;
+  }
+  return UTOFU_SUCCESS;
+}
+
+int cq::count_mrq(vcq& of, std::size_t* count) {
+  const entry held(*this, of);
+  if (is_dead()) return UTOFU_ERR_FATAL;
+  if (mode_ != mode::in_line) run_some(batch_);
+  *count = of.notices.size();
+  mrq_.for_each([&](const mrq_message& m) { *count += m.shown && m.cmp == of.cmp ? 1 : 0; });
+  return UTOFU_SUCCESS;
+}
+
+}  // namespace tofu

@@ -1,0 +1,69 @@
+// machine_file.h - the layout of the file in /dev/shm that is the machine: who is where and owns
+// what. Zero-filled memory is an empty machine.
+#pragma once
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "ids.h"
+#include "life.h"
+#include "settings.h"
+
+namespace tofu {
+
+inline constexpr unsigned max_processes = 1024;
+inline constexpr std::uint64_t machine_magic = 0x736f'6674'746f'6601;
+
+/// A process of the machine. Guarded by the machine's lock but for what its comments say.
+struct alignas(64) process_entry {
+  life_word life;                         ///< read by all, see life.h
+  std::atomic<std::uint32_t> generation;  ///< counts the processes that were here; read by all
+  std::uint64_t start_time;               ///< 0: nobody is here
+  std::int32_t pid;
+  std::uint32_t node;
+};
+
+/// Names a process in shared words: slot + 1 in 12 bits, its generation above. Never 0.
+using process_stamp = std::uint32_t;
+
+constexpr process_stamp stamp_of(unsigned slot, std::uint32_t generation) noexcept {
+  return generation << 12 | (slot + 1);
+}
+
+/// A CQ of a TNI: free, or owned by a process. The other words are valid while `claim` stays.
+struct alignas(64) cq_entry {
+  std::atomic<std::uint64_t> claim;    ///< {generation 32, used 1, cmp_ids in use 8}
+  std::atomic<std::uint32_t> process;  ///< slot of the owner
+  std::atomic<std::int32_t> fd;        ///< of its shared CQ, in the owner
+};
+inline constexpr std::uint64_t claim_used = 1u << 8;
+constexpr std::uint64_t claim_generation(std::uint64_t claim) noexcept {
+  return claim >> 32;
+}
+
+/// A lock that a dead holder does not keep, see arithmetic.h.
+struct alignas(64) shared_lock {
+  std::atomic<process_stamp> holder;
+};
+
+struct tni_entry {
+  cq_entry cqs[cqs_per_tni];
+  shared_lock armw;
+};
+struct node_entry {
+  tni_entry tnis[tnis_per_node];
+  shared_lock armw;
+};
+
+struct machine_file {
+  std::uint64_t magic;
+  std::uint64_t bytes;
+  settings set;
+  pthread_mutex_t lock;               ///< robust
+  std::atomic<std::uint32_t> closed;  ///< 1: unlinked, join another one
+  process_entry processes[max_processes];
+  node_entry nodes[1];  ///< as many as the shape has
+};
+
+}  // namespace tofu

@@ -1,0 +1,156 @@
+// settings.cpp - see settings.h.
+#include "settings.h"
+
+#include <unistd.h>
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+namespace tofu {
+
+namespace {
+
+struct row {
+  const char* name;
+  const char* preset;
+  const char* choices;  ///< "a|b|c", or nullptr: a number
+  std::uint64_t least, most;
+  const char* help;
+};
+
+constexpr std::uint64_t no_limit = ~std::uint64_t{0};
+
+// In the order of enum knob.
+constexpr std::array<row, knobs> table{{
+    {"SHAPE", "1x1x1x2x3x2", nullptr, 0, 0, "nodes as XxYxZxAxBxC; A <= 2, B <= 3, C <= 2"},
+    {"PPN", "1", nullptr, 1, 1024, "processes per node"},
+    {"TOQ", "2048", nullptr, 2, 1u << 21, "slots of a TOQ, 32 bytes each; a power of two"},
+    {"MRQ", "131072", nullptr, 2, 1u << 21, "entries of an MRQ; a power of two"},
+    {"CQS", "9", nullptr, 1, 12, "CQs of a TNI that programs may have"},
+    {"STAGS", "2048", nullptr, 1, 1u << 14, "automatic tags of a CQ; as many again read-only"},
+    {"ATOMICS", "armw", "armw|cpu", 0, 0, "what an ARMW is atomic with: other ARMWs; the CPU too"},
+    {"ARMW_SCOPE", "cq", "cq|tni|node", 0, 0, "ARMWs are atomic if they go through the same one"},
+    {"HIDDEN", "on", "off|on", 0, 0, "local completions nobody asked for take an MRQ entry"},
+    {"MODE", "inline", "inline|lazy|engine|chaos", 0, 0, "when commands are executed"},
+    {"SEED", "1", nullptr, 0, no_limit, "of chaos"},
+    {"BATCH", "4", nullptr, 1, 1u << 20, "commands executed per call in mode lazy"},
+    {"NODE", "any", nullptr, 0, no_limit, "this process's node; any: the first free place"},
+    {"PAGE", "65536", nullptr, 4096, 1u << 21, "bytes; registered memory is rounded out to it"},
+    {"DEREG", "strict", "strict|counted", 0, 0,
+     "equal registrations go with the first or the last"},
+    {"SIZE_ERRORS", "call", "call|tcq", 0, 0, "where a length of 0 or above the maximum shows"},
+    {"GET_ERRORS", "tcq", "tcq|mrq", 0, 0, "where a get's bad local address shows"},
+}};
+
+constexpr const char* prefix = "SOFTTOFU_";
+
+std::optional<std::uint64_t> parse_number(const char* text) {
+  char* end = nullptr;
+  const unsigned long long value = std::strtoull(text, &end, 0);
+  if (*text < '0' || *text > '9' || *end != '\0') return std::nullopt;
+  return value;
+}
+
+/// Six numbers, one per byte.
+std::optional<std::uint64_t> parse_shape(const char* text) {
+  constexpr std::array<unsigned long, 6> most{32, 32, 32, 2, 3, 2};
+  std::uint64_t shape = 0;
+  for (unsigned i = 0; i < 6; ++i) {
+    char* end = nullptr;
+    const unsigned long length = std::strtoul(text, &end, 10);
+    if (end == text || length < 1 || length > most[i]) return std::nullopt;
+    if (*end != (i < 5 ? 'x' : '\0')) return std::nullopt;
+    shape |= std::uint64_t{length} << (8 * i);
+    text = end + 1;
+  }
+  return shape;
+}
+
+std::optional<std::uint64_t> parse_choice(std::string_view choices, std::string_view text) {
+  for (std::uint64_t index = 0;; ++index) {
+    const std::size_t bar = choices.find('|');
+    if (choices.substr(0, bar) == text) return index;
+    if (bar == std::string_view::npos) return std::nullopt;
+    choices.remove_prefix(bar + 1);
+  }
+}
+
+bool must_be_power_of_two(knob k) {
+  return k == knob::toq || k == knob::mrq || k == knob::page;
+}
+
+std::optional<std::uint64_t> parse(knob k, const char* text) {
+  const row& r = table[static_cast<std::size_t>(k)];
+  if (k == knob::shape) return parse_shape(text);
+  if (r.choices != nullptr) return parse_choice(r.choices, text);
+  if (k == knob::node && std::strcmp(text, "any") == 0) return any_node;
+  const auto value = parse_number(text);
+  if (!value || *value < r.least || *value > r.most) return std::nullopt;
+  if (must_be_power_of_two(k) && (*value & (*value - 1)) != 0) return std::nullopt;
+  return value;
+}
+
+thread_local std::array<char, 120> words{};
+
+}  // namespace
+
+bool read_settings(asked_settings& into) {
+  for (std::size_t i = 0; i < knobs; ++i) {
+    const row& r = table[i];
+    const char* const text = std::getenv((std::string(prefix) + r.name).c_str());
+    const auto value = parse(static_cast<knob>(i), text == nullptr ? r.preset : text);
+    if (!value) {
+      say("%s%s=%s makes no sense: %s", prefix, r.name, text, r.choices ? r.choices : r.help);
+      return false;
+    }
+    into.now.values[i] = *value;
+    into.by_user[i] = text != nullptr;
+  }
+  return true;
+}
+
+bool adopt(asked_settings& mine, const settings& machines) {
+  for (std::size_t i = 0; i < machine_knobs; ++i) {
+    if (mine.by_user[i] && mine.now.values[i] != machines.values[i]) {
+      say("the machine \"%s\" runs with another %s%s; set SOFTTOFU_JOB to have your own",
+          job_name().c_str(), prefix, table[i].name);
+      return false;
+    }
+    mine.now.values[i] = machines.values[i];
+  }
+  return true;
+}
+
+std::string job_name() {
+  const char* const name = std::getenv("SOFTTOFU_JOB");
+  return name == nullptr || *name == '\0' ? "default" : name;
+}
+
+std::string help_text() {
+  std::string text = "SOFTTOFU_JOB          default        name of the machine to join\n";
+  for (const row& r : table) {
+    std::array<char, 200> line{};
+    std::snprintf(line.data(), line.size(), "%s%-12s %-14s %s%s%s%s\n", prefix, r.name, r.preset,
+                  r.help, r.choices ? " (" : "", r.choices ? r.choices : "", r.choices ? ")" : "");
+    text += line.data();
+  }
+  return text;
+}
+
+void say(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(words.data(), words.size(), format, arguments);
+  va_end(arguments);
+  std::fprintf(stderr, "softtofu[%d]: %s\n", static_cast<int>(getpid()), words.data());
+}
+
+const char* last_words() noexcept {
+  return words.data();
+}
+
+}  // namespace tofu

@@ -1,0 +1,75 @@
+// settings.h - the SOFTTOFU_* environment variables, all of them in one table.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace tofu {
+
+/// One row of the table each. Those before `mode` belong to the machine: the process that creates
+/// it decides, and a process that asks for something else is turned away.
+enum class knob : std::uint8_t {
+  shape,
+  ppn,
+  toq,
+  mrq,
+  cqs,
+  stags,
+  atomics,
+  armw_scope,
+  hidden,
+  mode,
+  seed,
+  batch,
+  node,
+  page,
+  dereg,
+  size_errors,
+  get_errors,
+  count
+};
+inline constexpr std::size_t knobs = static_cast<std::size_t>(knob::count);
+inline constexpr std::size_t machine_knobs = static_cast<std::size_t>(knob::mode);
+
+enum class mode : std::uint64_t { in_line, lazy, engine, chaos };
+enum class atomics : std::uint64_t { armw, cpu };
+enum class armw_scope : std::uint64_t { cq, tni, node };
+
+inline constexpr std::uint64_t any_node = ~std::uint64_t{0};
+
+/// The values in force. Plain numbers, so that the machine's file can hold them.
+struct settings {
+  std::array<std::uint64_t, knobs> values{};
+
+  [[nodiscard]] std::uint64_t operator[](knob k) const noexcept {
+    return values[static_cast<std::size_t>(k)];
+  }
+  [[nodiscard]] bool on(knob k) const noexcept { return (*this)[k] != 0; }
+  template <class Choice>
+  [[nodiscard]] Choice choice(knob k) const noexcept {
+    return static_cast<Choice>((*this)[k]);
+  }
+};
+
+struct asked_settings {
+  settings now;
+  std::array<bool, knobs> by_user{};  ///< set in the environment, not a default
+};
+
+/// Reads the environment. False: a value makes no sense, and stderr says which.
+[[nodiscard]] bool read_settings(asked_settings& into);
+
+/// Takes over the machine's own values. False: the user asked for others, and stderr says which.
+[[nodiscard]] bool adopt(asked_settings& mine, const settings& machines);
+
+[[nodiscard]] std::string job_name();
+/// One line per variable: name, default, meaning.
+[[nodiscard]] std::string help_text();
+
+/// A line on stderr that begins with the device's name.
+[[gnu::format(printf, 1, 2)]] void say(const char* format, ...);
+/// The last such line of this thread, for utofu_get_last_error.
+[[nodiscard]] const char* last_words() noexcept;
+
+}  // namespace tofu

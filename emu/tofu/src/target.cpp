@@ -1,0 +1,167 @@
+// target.cpp - see target.h.
+#include "target.h"
+
+#include <unistd.h>
+#include <utofu.h>
+
+#include <map>
+#include <mutex>
+
+namespace tofu {
+
+namespace {
+
+/// What this process has mapped of others, each file once however many CQs use it.
+struct mapped_files {
+  std::mutex mutex;
+  std::map<std::pair<file_identity, bool>, std::weak_ptr<mapping>> by_file;
+  std::shared_ptr<mapping> own_cqs[tnis_per_node][cqs_per_tni];
+};
+
+mapped_files& files() {
+  static auto* const one = new mapped_files;  // never destroyed: used until the process ends
+  return *one;
+}
+
+std::shared_ptr<mapping> map_file(int fd, const file_identity& file, std::uint64_t bytes,
+                                  bool writable) {
+  const std::lock_guard held(files().mutex);
+  std::weak_ptr<mapping>& known = files().by_file[{file, writable}];
+  if (auto map = known.lock(); map && map->size() == bytes) return map;
+  auto map = std::make_shared<mapping>(fd, bytes, writable);
+  if (!*map) return nullptr;
+  known = map;
+  return map;
+}
+
+std::shared_ptr<mapping> own_cq(unsigned tni, unsigned cq) {
+  const std::lock_guard held(files().mutex);
+  return files().own_cqs[tni][cq];
+}
+
+/// The shared CQ that is descriptor `fd` of process `pid`, if it is one.
+std::shared_ptr<mapping> map_cq(pid_t pid, int fd, std::size_t bytes) {
+  const owned_fd file = open_of_process(pid, fd, true);
+  file_identity which;
+  std::uint64_t size = 0;
+  if (!file || !is_sealed_memory(file.get(), bytes) || !identify(file.get(), which, size)) {
+    return nullptr;
+  }
+  return map_file(file.get(), which, bytes, true);
+}
+
+}  // namespace
+
+void announce_own_cq(unsigned tni, unsigned cq, std::shared_ptr<mapping> map) {
+  const std::lock_guard held(files().mutex);
+  files().own_cqs[tni][cq] = std::move(map);
+}
+
+void forget_mappings() {
+  // The lock may be held by a thread that does not exist here.
+  new (&files()) mapped_files;
+}
+
+std::unique_ptr<target> target::resolve(const machine& m, std::uint64_t vcq_id) {
+  const place p = place_of_vcq(vcq_id);
+  const auto node = m.node_at(p.at);
+  if (!node) return nullptr;
+  std::unique_ptr<target> t(new target);
+  t->id_ = vcq_id;
+  t->node_ = *node;
+  t->cq_number_ = p.number;
+  t->entry_ = &m.entry(*node, p.tni, p.number);
+  t->claim_ = t->entry_->claim.load(std::memory_order_acquire);  // A1 pairs with R1
+  if ((t->claim_ & 1u << p.cmp) == 0 || (t->claim_ & claim_used) == 0) return nullptr;
+  return t->open(m) ? std::move(t) : nullptr;
+}
+
+bool target::open(const machine& m) {
+  // Relaxed, both: made visible by A1.
+  const unsigned slot = entry_->process.load(std::memory_order_relaxed);
+  const int fd = entry_->fd.load(std::memory_order_relaxed);
+  const process_entry& owner = m.process(slot);
+  life_ = &owner.life;
+  life_value_ = life_->load(std::memory_order_relaxed);  // relaxed: see lives()
+  if (life_value_ == 0 || (life_value_ & 0x4000'0000) != 0) return false;
+  ours_ = slot == m.slot();
+  pid_ = owner.pid;
+  const settings& set = m.file().set;
+  const place p = place_of_vcq(id_);
+  map_ = ours_ ? own_cq(p.tni, p.number) : map_cq(pid_, fd, shared_cq_bytes(set));
+  if (!map_ || !is_valid()) return false;
+  cq_ = reinterpret_cast<shared_cq*>(map_->data());
+  if (cq_->magic != shared_cq_magic) return false;
+  mrq_ = {cq_->mrq, mrq_slots(*cq_, set), set[knob::mrq], m.stamp()};
+  tags_ = static_cast<unsigned>(stags_of(set));
+  // calloc: a table of zeros of which only what is used becomes memory.
+  regions_.reset(static_cast<known_region*>(std::calloc(tags_, sizeof(known_region))));
+  return regions_ != nullptr;
+}
+
+bool target::find(std::uint64_t stadd, std::size_t bytes, bool to_write, remote_place& where,
+                  int& error) {
+  const unsigned tag = tag_of(stadd);
+  error = UTOFU_ERR_MRQ_RMT_STADD;
+  if (tag >= tags_ || cq_of(stadd) != cq_number_) return false;
+  const std::uint64_t state = cq_->stags[tag].state();
+  known_region& region = regions_[tag];
+  if (region.state != state && !learn(tag, state, region)) return false;
+  if ((state & stag_entry::valid) == 0) return false;
+  const std::uint64_t offset = offset_of(stadd);
+  error = UTOFU_ERR_MRQ_RMT_LENGTH;
+  if (offset < region.begin || offset > region.end || bytes > region.end - offset) return false;
+  error = UTOFU_ERR_MRQ_RMT_MEMORY;
+  if (to_write && (state & stag_entry::read_only) != 0) return false;
+  // NOLINTNEXTLINE: an address inside the mapping
+  where.here = region.here == 0 ? nullptr : reinterpret_cast<std::byte*>(region.here + offset);
+  where.there = region.there + offset;
+  return true;
+}
+
+bool target::learn(unsigned tag, std::uint64_t state, known_region& region) {
+  region_facts facts;
+  if ((state & stag_entry::valid) == 0 || !cq_->stags[tag].read(state, facts)) return false;
+  region = {state, facts.begin, facts.end, facts.origin, 0};
+  if (ours_) {
+    region.here = facts.origin;
+  } else if (facts.fd >= 0) {
+    locate(facts, (state & stag_entry::read_only) == 0, region);
+  }
+  return true;
+}
+
+/// Maps the file the region lies in. Without success the region is reached like private memory.
+void target::locate(const region_facts& facts, bool writable, known_region& region) {
+  const owned_fd fd = open_of_process(pid_, facts.fd, writable);
+  file_identity which;
+  std::uint64_t bytes = 0;
+  if (!fd || !identify(fd.get(), which, bytes)) return;
+  if (which != file_identity{facts.device, facts.inode}) return;
+  // The last page of a file is mapped whole.
+  const std::uint64_t mapped = (bytes + 4095) & ~std::uint64_t{4095};
+  const std::uint64_t first = facts.file_origin + facts.begin;
+  if (first > mapped || facts.end - facts.begin > mapped - first) return;
+  auto map = map_file(fd.get(), which, bytes, writable);
+  if (!map) return;
+  region.here = reinterpret_cast<std::uintptr_t>(map->data()) + facts.file_origin;
+  files_.push_back(std::move(map));
+}
+
+target* target_cache::look_up(std::uint64_t id) {
+  recent& r = recent_[slot_of(id)];
+  const auto known = all_.find(id);
+  if (known != all_.end() && known->second->is_valid()) {
+    r = {id, known->second.get()};
+    return r.found;
+  }
+  if (r.id == id) r = {};
+  if (known != all_.end()) all_.erase(known);
+  auto fresh = target::resolve(machine_, id);
+  if (!fresh) return nullptr;
+  r = {id, fresh.get()};
+  all_.emplace(id, std::move(fresh));
+  return r.found;
+}
+
+}  // namespace tofu
