@@ -35,13 +35,6 @@ struct gups_options {
   bool full = false;
 };
 
-/// Of the updates of a get-put run as many may be lost, because others come between get and put.
-constexpr double tolerated_losses = 0.01;
-
-/// The first numbers of the sequence, and those at powers of two, have few bits set: most of them
-/// would name word 0. These are the digits of pi.
-constexpr std::uint64_t far_from_the_beginning = 0x243f6a8885a308d3;
-
 /// One thread's updates.
 class updater {
  public:
@@ -84,19 +77,22 @@ class gups_rounds {
  public:
   gups_rounds(session& in, const gups_options& o, const symmetric<std::uint64_t>& table,
               int threads)
-      : in_(in), o_(o), table_(table), spec_(o.job.base) {
+      : in_(in),
+        o_(o),
+        table_(table),
+        spec_(o.job.base),
+        pacer_(table.size(), threads, o.job.base.time, o.full) {
     spec_.threads = threads;
     plan_ = {.ranks = o.job.ranks,
              .threads = threads,
              .words = table.size(),
              .first = far_from_the_beginning};
-    most_ = std::max<std::uint64_t>(4 * plan_.words / static_cast<std::uint64_t>(threads), 1);
   }
 
   /// 10^9 updates per second of the whole job; only rank 0's answer counts.
   round_figure next() {
     in_.bind(spec_.threads);
-    if (plan_.updates == 0) learn();
+    while (pacer_.learning()) pacer_.end_run(agree(in_, run()));
     const double seconds = run();
     verify();
     return {.figure = updates_of_all() * 1e-9 / std::max(seconds, 1e-9)};
@@ -108,27 +104,11 @@ class gups_rounds {
   [[nodiscard]] double updates_of_all() const {
     return static_cast<double>(plan_.pieces() * plan_.updates);
   }
-  /// Longer and longer runs until one shows how many updates fit into a round.
-  void learn() {
-    if (o_.full) {
-      plan_.updates = most_;
-      return;
-    }
-    constexpr double long_enough = 2e-3;
-    double seconds = 0;
-    for (plan_.updates = std::min<std::uint64_t>(16, most_);; plan_.updates *= 4) {
-      seconds = agree(in_, run());
-      if (seconds >= long_enough || plan_.updates * 4 > most_) break;
-    }
-    const double wanted = std::chrono::duration<double>(o_.job.base.time).count();
-    const double fitting = static_cast<double>(plan_.updates) * wanted / std::max(seconds, 1e-9);
-    plan_.updates =
-        static_cast<std::uint64_t>(std::clamp(fitting, 1.0, static_cast<double>(most_)));
-  }
   /// On fresh tables; on rank 0 the seconds of the slowest rank.
   double run() {
     reset_table(table_.local());
     plan_.first += plan_.pieces() * plan_.updates;
+    plan_.updates = pacer_.updates();
     in_.job().barrier();
     const clock::time_point begin = clock::now();
     on_threads(plan_.threads, [this](int t) {
@@ -152,7 +132,7 @@ class gups_rounds {
   const symmetric<std::uint64_t>& table_;
   spec spec_;
   gups_plan plan_;
-  std::uint64_t most_ = 1;  // updates of a thread
+  gups_pacer pacer_;
   std::vector<double> losses_;
 };
 
