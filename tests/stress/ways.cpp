@@ -18,7 +18,9 @@ INSTANTIATE_TEST_SUITE_P(
                     way{"tcp_dedicated_faults", "tcp", "auto",
                         "seed=14,delay=4,reorder=30,busy=20,split=30", "dedicated"},
                     way{"shm_idle", "shm", "off", "", "idle"},
-                    way{"tcp_idle", "tcp", "auto", "", "idle"}),
+                    way{"tcp_idle", "tcp", "auto", "", "idle"},
+                    way{"shm_lock", "shm", "off", "", "adaptive", "on"},
+                    way{"tcp_lock", "tcp", "auto", "", "inline", "on"}),
     [](const auto& tested) { return tested.param.name; });
 
 }  // namespace heddle::test

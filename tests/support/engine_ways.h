@@ -15,6 +15,7 @@ struct way {
   const char* backend;
   const char* cma;
   const char* progress = "adaptive";
+  const char* lane_lock = "off";
 };
 
 class Engine : public testing::TestWithParam<way> {
@@ -23,6 +24,7 @@ class Engine : public testing::TestWithParam<way> {
     settings s = settings_for(GetParam().backend);
     s.cma = GetParam().cma;
     s.progress = GetParam().progress;
+    s.lane_lock = GetParam().lane_lock;
     s.executors = 2;
     return s;
   }
@@ -36,7 +38,8 @@ inline auto all_ways() {
       way{"shm_inline", "shm", "auto", "inline"}, way{"tcp_inline", "tcp", "auto", "inline"},
       way{"shm_dedicated", "shm", "off", "dedicated"},
       way{"tcp_dedicated", "tcp", "auto", "dedicated"}, way{"shm_idle", "shm", "off", "idle"},
-      way{"tcp_idle", "tcp", "auto", "idle"});
+      way{"tcp_idle", "tcp", "auto", "idle"}, way{"shm_lock", "shm", "off", "adaptive", "on"},
+      way{"tcp_lock", "tcp", "auto", "inline", "on"});
 }
 inline std::string name_of_way(const testing::TestParamInfo<way>& tested) {
   return tested.param.name;
