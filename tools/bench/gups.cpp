@@ -6,6 +6,7 @@
 
 #include "bench/command.h"
 #include "bench/gups_stream.h"
+#include "bench/rival_runner.h"
 #include "bench/session.h"
 #include "bench/threads.h"
 #include "bench/window.h"
@@ -138,15 +139,42 @@ class gups_rounds {
 
 using all_rounds_of = std::vector<std::shared_ptr<gups_rounds>>;
 
-std::vector<contender> contenders_for(session& in, const all_rounds_of& runs) {
+rival_task task_for(const gups_options& o, const std::string& backend, int threads) {
+  rival_task t{.what = o.job.base,
+               .backend = backend,
+               .limit = std::chrono::seconds(o.job.rival_limit_s),
+               .gups = gups_task{o.memory_bytes, o.atomic}};
+  t.what.threads = threads;
+  return t;
+}
+
+contender rival_contender(const session& in, const gups_options& o, rival who, int threads) {
+  rival_task t = task_for(o, in.backend(), threads);
+  t.cores = in.bound_cores();
+  const std::shared_ptr<rival_runner> runs = make_rival_runner(who, t);
+  return {{.label = fmt::format("{} T={}", name_of(who), threads),
+           .library = name_of(who),
+           .threads = threads},
+          [runs, reports = in.reports()]() -> round_figure {
+            if (!reports) return {};
+            return {.figure = 1e-9 / runs->next().seconds_per_op.value()};
+          }};
+}
+
+/// Heddle with every thread count, in the order of `runs`, and then every rival with each.
+std::vector<contender> contenders_for(session& in, const gups_options& o,
+                                      const all_rounds_of& runs) {
+  const std::vector<int>& counts = in.what().thread_counts;
   std::vector<contender> all;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const int threads = in.what().thread_counts[i];
-    all.push_back({{.label = fmt::format("T={}", threads),
+    all.push_back({{.label = fmt::format("heddle T={}", counts[i]),
                     .library = "heddle",
                     .ranks = in.what().ranks,
-                    .threads = threads},
+                    .threads = counts[i]},
                    [run = runs[i]] { return run->next(); }});
+  }
+  for (const rival who : o.job.rivals) {
+    for (const int threads : counts) all.push_back(rival_contender(in, o, who, threads));
   }
   return all;
 }
@@ -158,7 +186,7 @@ bool judge(session& in, const case_result& c, const all_rounds_of& runs, double 
     const summary losses = summarize(runs[i]->losses());
     const bool passed = losses.maximum <= tolerated;
     good = good && passed;
-    in.print(fmt::format("{:<8}lost updates, at most: {:.4f} %, tolerated {} %: {}",
+    in.print(fmt::format("{:<13}lost updates, at most: {:.4f} %, tolerated {} %: {}",
                          c.contenders[i].label, losses.maximum * 100, tolerated * 100,
                          passed ? "verified" : "FAILED"));
     record r = records_of(c)[i];
@@ -186,7 +214,7 @@ int run_gups_in_job(const gups_options& o) {
   for (const int threads : o.job.thread_counts) {
     runs.push_back(std::make_shared<gups_rounds>(in, o, table, threads));
   }
-  std::vector<contender> all = contenders_for(in, runs);
+  std::vector<contender> all = contenders_for(in, o, runs);
   case_result c = empty_case(in, o, all);
   in.print(fmt::format("gups {} over {}, {} ranks, {} words each: 10^9 updates per second", c.op,
                        c.backend, o.job.ranks, table.size()));
@@ -202,6 +230,12 @@ int run_gups_in_job(const gups_options& o) {
 void check(const gups_options& o) {
   if (o.job.base.window != 1 && !o.atomic) {
     throw tools::usage_error("--window is for --atomic: a get and its put cannot overlap others");
+  }
+  if (!o.job.rivals.empty() && (o.job.ranks != 2 || o.full)) {
+    throw tools::usage_error("--compare needs --ranks 2, and no --full: that is how others run");
+  }
+  for (const rival who : o.job.rivals) {
+    check_rival(who, task_for(o, o.job.backend, most_threads(o.job)));
   }
 }
 
@@ -226,6 +260,7 @@ void add_gups(CLI::App& bench, int& code) {
   add_job(app, o->job);
   add_thread_counts(app, o->job);
   add_lanes(app, o->job);
+  add_rivals(app, o->job);
   app.callback([o, &code] {
     check(*o);
     code = on_every_rank(o->job, [&] { return run_gups_in_job(*o); });
