@@ -39,6 +39,7 @@ function(heddle_unit_test name)
   target_link_libraries(${name} PRIVATE heddle heddle_warnings fmt::fmt PkgConfig::sodium
                                         GTest::gmock GTest::gtest_main)
   heddle_label(label)
+  add_dependencies(${name} heddle_modules)
   add_dependencies(tests_${label} ${name})
   set(cores 1)
   if(NOT label MATCHES "^(unit|core)$")
@@ -46,6 +47,23 @@ function(heddle_unit_test name)
   endif()
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
                        PROPERTIES TIMEOUT 300 LABELS ${label} PROCESSORS ${cores})
+endfunction()
+
+# heddle_backend_module(name source...): a backend that is loaded at run time, lib/heddle/
+# backend_<name>.so. Everything that starts worlds depends on heddle_modules.
+add_custom_target(heddle_modules)
+function(heddle_backend_module name)
+  set(module heddle_backend_${name})
+  add_library(${module} MODULE ${ARGN})
+  set_target_properties(${module} PROPERTIES
+    PREFIX "" OUTPUT_NAME backend_${name} INTERPROCEDURAL_OPTIMIZATION_RELEASE ON
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/heddle
+    INSTALL_RPATH "$ORIGIN:$ORIGIN/..")
+  target_include_directories(${module} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+  target_compile_options(${module} PRIVATE -fno-plt)
+  target_link_libraries(${module} PRIVATE heddle heddle_warnings fmt::fmt)
+  add_dependencies(heddle_modules ${module})
+  install(TARGETS ${module} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/heddle)
 endfunction()
 
 # heddle_fuzz_target(name corpus source...): in the fuzz preset a libFuzzer program of just these

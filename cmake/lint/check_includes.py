@@ -15,7 +15,7 @@ ALLOWED = {
     "wire": ["base"],
     "memory": ["base", "sync", "wire", "backends"],
     "backends": ["base", "sync", "wire"],
-    "backends/*": ["base", "sync", "wire", "backends"],
+    "backends/*": ["base", "sync", "wire", "backends", "memory"],
     "protocols": ["base", "sync", "wire", "memory", "backends"],
     "bootstrap": ["base", "sync", "wire"],
     "engine": ["base", "sync", "wire", "memory", "backends", "protocols", "bootstrap"],

@@ -36,6 +36,9 @@ enum class rights : std::uint8_t { none = 0, read = 1, write = 2, atomic = 4, al
 constexpr rights operator|(rights a, rights b) noexcept {
   return static_cast<rights>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
 }
+constexpr rights operator&(rights a, rights b) noexcept {
+  return static_cast<rights>(static_cast<unsigned>(a) & static_cast<unsigned>(b));
+}
 /// True when `have` contains every right in `wanted`.
 constexpr bool allows(rights have, rights wanted) noexcept {
   return (static_cast<unsigned>(have) & static_cast<unsigned>(wanted)) ==

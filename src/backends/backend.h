@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -70,12 +71,14 @@ struct traits {
   bool ordered =
       true;  ///< a send posted after a put to the same peer arrives after the put's bytes
   bool defers = false;  ///< post() may leave output for the next poll() to send (batching)
+  bool cpu_atomics = true;  ///< native atomics and the CPU's on one word see each other
 };
 
 /// What a device is told about its process and job.
 struct context {
   rank self = 0;
   int size = 1;
+  int on_host = 1;  ///< ranks of the job on this host
   std::span<const std::byte, 32> job_secret;  ///< known to the job's ranks only
   const settings* config = nullptr;
   region_table* regions = nullptr;  ///< memory of this process that peers may address
@@ -149,12 +152,15 @@ class device {
   [[nodiscard]] virtual int fd() const noexcept = 0;
   /// Returns the number of a lane that a peer wants to talk to and that has no endpoint yet, or -1.
   virtual int serve() noexcept = 0;
+
+  /// For people: what lies behind each lane, a line each, indented by four. May be empty.
+  [[nodiscard]] virtual std::string details() const { return {}; }
 };
 
 /// How a device is made, and its name, for the registry.
 struct factory {
-  std::string_view name;
-  std::unique_ptr<device> (*open)(const context& where);  ///< throws error: why it is not usable
+  std::string name;
+  std::function<std::unique_ptr<device>(const context& where)> open;  ///< throws error: why not
 };
 
 }  // namespace heddle::backends

@@ -6,7 +6,8 @@
 
 namespace heddle::backends {
 
-/// All backends, in the order in which a route is looked for.
-[[nodiscard]] std::span<const factory> all() noexcept;
+/// All backends, in the order in which a route is looked for. One that is a
+/// module is loaded when it is first opened.
+[[nodiscard]] std::span<const factory> all();
 
 }  // namespace heddle::backends

@@ -191,6 +191,25 @@ constexpr std::array table{
                                "empty: choose"),
     choice<&settings::cma>("HEDDLE_SHM_CMA", "copy straight out of and into other processes",
                            "auto | off"),
+    number<&settings::utofu_lanes>(
+        "HEDDLE_UTOFU_LANES",
+        "lanes of this process over Tofu; 0: up to 24, fewer with several ranks on a node", 0, 162),
+    number<&settings::utofu_cqs>("HEDDLE_UTOFU_CQS",
+                                 "queues (CQs) of each TNI that lanes take for themselves; the rest "
+                                 "is left to MPI and shared lanes",
+                                 0, 12),
+    bytes<&settings::utofu_stage_bytes>(
+        "HEDDLE_UTOFU_STAGE_BYTES",
+        "puts and gets up to this are copied through registered memory, longer ones registered", 32,
+        64 * kib),
+    bytes<&settings::utofu_ring_bytes>("HEDDLE_UTOFU_RING_BYTES",
+                                       "size of a message ring over Tofu, per pair, lane and "
+                                       "direction",
+                                       16 * kib, 2 * mib),
+    number<&settings::utofu_mrq>("HEDDLE_UTOFU_MRQ",
+                                 "notices that a receive queue (MRQ) surely holds; more than it "
+                                 "does is fatal",
+                                 64, 2 * mib),
     choice<&settings::log>("HEDDLE_LOG", "least severity of messages on stderr",
                            "off | error | warn | info | debug"),
     bytes<&settings::eager_bytes>(

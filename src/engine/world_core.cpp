@@ -67,6 +67,7 @@ lane_core& world_core::lane_at(int number) {
                                       .regions = &regions_,
                                       .devices = devices_,
                                       .route = route_,
+                                      .atomic_route = atomic_route_,
                                       .handlers = handlers_};
   executor& keeper = *executors_[static_cast<std::size_t>(number) % executors_.size()];
   const helpers help{.keeper = keeper,

@@ -111,6 +111,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   };
   [[nodiscard]] std::string describe_progress() const;
   lane_core& lane_at(int number);
+  [[nodiscard]] rights rights_here(rank owner, const detail::remote_target& t) const noexcept;
   region make_region(const backends::local_region& r, std::span<std::byte> memory, rights allowed);
 
   settings config_;  // constant after construction
@@ -121,6 +122,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   const std::uint64_t spin_ns_;
   std::vector<host_identity> hosts_;    // the job's hosts, each once
   std::vector<std::uint32_t> host_of_;  // by rank
+  int ranks_here_ = 1;                  // on this rank's host
   int cores_ = 1;                       // this rank's share of its host's
   struct opened_device {
     std::string name;
@@ -131,6 +133,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   std::vector<backends::device*> devices_;  // the usable ones, best first
   std::vector<std::string> device_names_;
   std::vector<std::uint8_t> route_;
+  std::vector<std::uint8_t> atomic_route_;  // all on one word must go the same way
   backends::region_table regions_;
   std::array<sync::published<const protocols::handler_entry*>, max_handlers> handlers_;
 

@@ -43,6 +43,7 @@ std::string world_core::describe() {
     text += b.device ? fmt::format("  {:<6} usable, messages up to {} bytes\n", b.name,
                                    b.device->describe().max_message)
                      : fmt::format("  {:<6} not usable: {}\n", b.name, b.unusable);
+    if (b.device) text += b.device->details();
   }
   text += "routes\n";
   constexpr int most = 64;

@@ -97,13 +97,15 @@ void world_core::meet_peers() {
     if (known == hosts_.end()) hosts_.push_back(i.host);
   }
   const std::uint32_t here = host_of_[static_cast<std::size_t>(self())];
-  cores_ = share_of_cores(static_cast<int>(std::count(host_of_.begin(), host_of_.end(), here)));
+  ranks_here_ = static_cast<int>(std::count(host_of_.begin(), host_of_.end(), here));
+  cores_ = share_of_cores(ranks_here_);
 }
 
 void world_core::open_devices() {
   if (hosts_.size() == 1 && config_.tcp_iface.empty()) config_.tcp_iface = "lo";
   const backends::context where{.self = self(),
                                 .size = size(),
+                                .on_host = ranks_here_,
                                 .job_secret = session_->info().secret,
                                 .config = &config_,
                                 .regions = &regions_};
@@ -137,11 +139,12 @@ void world_core::choose_routes() {
   for (rank peer = 0; peer < size(); ++peer) {
     const auto& blob = blobs[static_cast<std::size_t>(peer)];
     std::string reasons;
-    std::size_t chosen = devices_.size();
+    std::size_t chosen = devices_.size(), for_atomics = devices_.size();
     // Every device learns of every peer it can reach; the first one becomes the route.
     for (std::size_t d = 0; d < devices_.size(); ++d) {
       const std::string why = reach(d, peer, blob);
       if (why.empty() && chosen == devices_.size()) chosen = d;
+      if (why.empty() && !devices_[d]->describe().cpu_atomics) for_atomics = d;
       if (!why.empty()) reasons += fmt::format("; {}: {}", device_names_[d], why);
     }
     for (const opened_device& b : backends_) {
@@ -149,6 +152,8 @@ void world_core::choose_routes() {
     }
     if (chosen == devices_.size()) fail("no way from rank {} to rank {}{}", self(), peer, reasons);
     route_.push_back(static_cast<std::uint8_t>(chosen));
+    if (for_atomics == devices_.size()) for_atomics = chosen;
+    atomic_route_.push_back(static_cast<std::uint8_t>(for_atomics));
   }
 }
 

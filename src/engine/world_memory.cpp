@@ -96,7 +96,17 @@ std::shared_ptr<memory::remote_memory> world_core::import(const key& of_peer) {
   made->allowed = static_cast<rights>(f.allowed);
   made->mapping =
       devices_[route_[static_cast<std::size_t>(f.owner)]]->import(f.owner, f.ref, *made);
+  made->mapped = rights_here(f.owner, *made);
   return made;
+}
+
+/// What plain instructions may do: not the atomics that others do by a network which does not see
+/// the CPU's.
+rights world_core::rights_here(rank owner, const detail::remote_target& t) const noexcept {
+  if (t.direct == nullptr) return rights::none;
+  const auto device = atomic_route_[static_cast<std::size_t>(owner)];
+  if (devices_[device]->describe().cpu_atomics) return t.allowed;
+  return t.allowed & (rights::read | rights::write);
 }
 
 // --- symmetric memory ------------------------------------------------------------------
@@ -153,6 +163,7 @@ std::unique_ptr<memory::remote_memory> world_core::import_symmetric(rank peer, s
     log::debug("symmetric array {} of rank {} is not mapped: {}", number, peer, e.what());
     made->direct = nullptr;
   }
+  made->mapped = rights_here(peer, *made);
   made->bytes = bytes;  // import may say more: whole pages
   return made;
 }

@@ -23,6 +23,7 @@ struct link {
   // Constant after it was made.
   rank peer = 0;
   backends::endpoint* wire = nullptr;
+  backends::endpoint* atomics = nullptr;  ///< set: another endpoint does the atomics on the peer
   std::uint8_t device = 0;
   bool defers = false;          ///< traits::defers
   backends::op_set native = 0;  ///< kinds the endpoint takes

@@ -64,6 +64,8 @@ link& port::make_link(rank peer) {
   slot->peer = peer;
   slot->device = device;
   slot->wire = endpoints_[device].get();
+  const std::uint8_t atomics = where_.atomic_route[static_cast<std::size_t>(peer)];
+  if (atomics != device) slot->atomics = endpoints_[atomics].get();
   slot->defers = traits.defers;
   slot->native = traits.native;
   slot->max_payload = traits.max_message - wire::max_overhead;

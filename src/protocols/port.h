@@ -36,6 +36,7 @@ struct surroundings {
   backends::region_table* regions = nullptr;
   std::span<backends::device* const> devices;
   std::span<const std::uint8_t> route;                              ///< by rank: index into devices
+  std::span<const std::uint8_t> atomic_route;                       ///< the same, for atomics
   std::span<const sync::published<const handler_entry*>> handlers;  ///< by id; null: none
 };
 

@@ -82,6 +82,8 @@ void port::was_posted(std::size_t i) {
   } else if (code == status::posted) {
     e.of->native = true;
     e.of->at = stage::wire;
+  } else if (code == status::unsupported) {  // not this region
+    if (pump(*e.to, *e.of) == status::busy_queue) enqueue(*e.to, *e.of);
   } else {
     end(*e.of, code);
   }

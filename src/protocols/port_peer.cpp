@@ -10,6 +10,7 @@ void port::lose(link& l) {
   if (std::exchange(l.lost, true)) return;
   counters_.lost_peers.add();
   l.wire->drop(l.peer);
+  if (l.atomics != nullptr) l.atomics->drop(l.peer);
   l.control.clear();
   matcher_.forget_requests(l.peer);
   const bool starting = std::exchange(starting_calls_, true);  // none now: it would end records

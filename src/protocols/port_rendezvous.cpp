@@ -176,7 +176,7 @@ const detail::remote_target* port::map(link& l, backends::region_ref ref) {
     return nullptr;  // the other ways find out what is wrong with the region
   }
   if (made.target.direct == nullptr) return nullptr;
-  made.target.allowed = rights::read;
+  made.target.allowed = made.target.mapped = rights::read;
   mapped_region& place = l.mapped[l.next_mapped++ % l.mapped.size()];
   place = std::move(made);
   return &place.target;
@@ -208,6 +208,7 @@ status port::start_fetch(link& l, record& r) {
   if (posted.accepted == 0) {
     return posted.reason == status::peer_lost ? status::peer_lost : status::busy_queue;
   }
+  if (o.finished == status::unsupported) return pump(l, r);
   r.native = o.finished == status::posted;
   r.at = stage::fetching;
   return o.finished;

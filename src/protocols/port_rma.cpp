@@ -45,7 +45,7 @@ status port::access(const command& c) {
   if (const status s = check(c); s != status::done) return s;
   link& l = link_to(c.peer);
   if (l.lost) return status::peer_lost;
-  if (c.target->direct != nullptr) return access_here(c);
+  if (allows(c.target->mapped, needed(c.kind))) return access_here(c);
   if (bytes_of(c) == 0) {
     if (c.kind == command_kind::put_notify) notify(l, c);
     return status::done;
@@ -81,7 +81,9 @@ status port::access_here(const command& c) {
 status port::start_access(link& l, record& r) {
   const command& c = r.what;
   const backends::op_kind kind = native_kind(c.kind);
-  if ((l.native & backends::only(kind)) == 0) return pump(l, r);
+  const bool atomic = kind == backends::op_kind::atomic;
+  if ((l.native & backends::only(kind)) == 0 && !(atomic && l.atomics != nullptr))
+    return pump(l, r);
   backends::op o;
   o.kind = kind;
   o.atomic = c.atomic;
@@ -94,14 +96,15 @@ status port::start_access(link& l, record& r) {
   o.offset = c.offset;
   o.operand = c.operand;
   o.compare = c.compare;
-  if (batching_) {
+  if (batching_ && !(atomic && l.atomics != nullptr)) {
     batch_access(l, r, o);
     return status::posted;
   }
-  const auto posted = l.wire->post({&o, 1});
+  const auto posted = (atomic && l.atomics != nullptr ? l.atomics : l.wire)->post({&o, 1});
   if (posted.accepted == 0) {
     return posted.reason == status::peer_lost ? status::peer_lost : status::busy_queue;
   }
+  if (o.finished == status::unsupported) return pump(l, r);  // not this region
   r.native = o.finished == status::posted;
   r.at = stage::wire;
   return o.finished;

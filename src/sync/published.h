@@ -12,7 +12,7 @@ class published {
 
  public:
   published() = default;
-  explicit published(T value) noexcept : value_(value) {}
+  constexpr explicit published(T value) noexcept : value_(value) {}
 
   void set(T value) noexcept {
     value_.store(value, std::memory_order_release);  // R1 pairs with A1 in get()

@@ -71,7 +71,7 @@ node::node(const contract_case& backend, rank self, int size, std::span<const st
            const settings& config)
     : self_(self), config_(config), regions_(std::make_unique<backends::region_table>()) {
   std::copy(secret.begin(), secret.end(), secret_.begin());
-  device_ = open_device(backend, {self, size, secret_, &config_, regions_.get()});
+  device_ = open_device(backend, {self, size, size, secret_, &config_, regions_.get()});
 }
 
 node::~node() = default;

@@ -19,7 +19,7 @@ namespace heddle::test {
 /// One instance of the suite.
 struct contract_case {
   std::string name;
-  std::unique_ptr<backends::device> (*open)(const backends::context& where);
+  std::function<std::unique_ptr<backends::device>(const backends::context& where)> open;
   std::string faults;  ///< as settings::faults; empty: the backend alone
 };
 

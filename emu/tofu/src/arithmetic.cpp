@@ -32,9 +32,10 @@ Word compute(const operation& op, Word old) noexcept {
 
 /// Whatever is atomic here is made so by the lock: two plain accesses, as far as CPUs can tell.
 template <class Word>
-Word update_in_two(const operation& op, std::byte* at) noexcept {
+Word update_in_two(const operation& op, bool window, std::byte* at) noexcept {
   const std::atomic_ref word(*reinterpret_cast<Word*>(at));
-  const Word old = word.load(std::memory_order_acquire);    // of the program's release
+  const Word old = word.load(std::memory_order_acquire);  // of the program's release
+  if (window) sched_yield();
   word.store(compute(op, old), std::memory_order_release);  // for the program's acquire
   return old;
 }
@@ -60,15 +61,22 @@ int update_elsewhere(const operation& op, pid_t pid, std::uint64_t at, std::uint
 }
 
 template <class Word>
-int update(const operation& op, bool with_cpu, const target& to, const remote_place& where,
-           std::uint64_t& old) noexcept {
+int update(const armw_rules& rules, const operation& op, const target& to,
+           const remote_place& where, std::uint64_t& old) noexcept {
   if (where.here == nullptr) return update_elsewhere<Word>(op, to.pid(), where.there, old);
-  old = with_cpu ? update_at_once<Word>(op, where.here) : update_in_two<Word>(op, where.here);
+  old = rules.with_cpu ? update_at_once<Word>(op, where.here)
+                       : update_in_two<Word>(op, rules.window, where.here);
   return 0;
 }
 
-shared_lock& lock_of(const machine& m, const target& to) noexcept {
-  switch (m.file().set.choice<armw_scope>(knob::armw_scope)) {
+int update(const armw_rules& rules, const operation& op, const target& to,
+           const remote_place& where, std::uint64_t& old) noexcept {
+  return op.width == 8 ? update<std::uint64_t>(rules, op, to, where, old)
+                       : update<std::uint32_t>(rules, op, to, where, old);
+}
+
+shared_lock& lock_of(const machine& m, armw_scope scope, const target& to) noexcept {
+  switch (scope) {
     case armw_scope::node:
       return m.at(to.node()).armw;
     case armw_scope::tni:
@@ -99,17 +107,11 @@ shared_lock_guard::shared_lock_guard(const machine& m, shared_lock& lock) noexce
   }
 }
 
-int execute_armw(const machine& m, const operation& op, target& to, const remote_place& where,
-                 std::uint64_t& old) noexcept {
-  const bool with_cpu = m.file().set.choice<atomics>(knob::atomics) == atomics::cpu;
-  const bool wide = op.width == 8;
-  if (with_cpu && where.here != nullptr) {
-    return wide ? update<std::uint64_t>(op, true, to, where, old)
-                : update<std::uint32_t>(op, true, to, where, old);
-  }
-  const shared_lock_guard held(m, lock_of(m, to));
-  return wide ? update<std::uint64_t>(op, false, to, where, old)
-              : update<std::uint32_t>(op, false, to, where, old);
+int execute_armw(const machine& m, const armw_rules& rules, const operation& op, const target& to,
+                 const remote_place& where, std::uint64_t& old) noexcept {
+  if (rules.with_cpu && where.here != nullptr) return update(rules, op, to, where, old);
+  const shared_lock_guard held(m, lock_of(m, rules.scope, to));
+  return update(rules, op, to, where, old);
 }
 
 }  // namespace tofu

@@ -7,19 +7,29 @@ namespace tofu {
 
 namespace {
 
-std::uint64_t id_of(const machine& m, unsigned tni, unsigned number) noexcept {
-  return vcq_id_of({m.coordinates_of(m.node()), tni, number, 0});
+std::uint64_t id_of(const machine& m, const cq_place& where) noexcept {
+  return vcq_id_of({m.coordinates_of(m.node()), where.tni, where.number, 0});
+}
+
+/// On the hardware every CQ begins with the same tag, so that a STADD used on another TNI's CQ may
+/// happen to be valid there. Strict: it is not, for a long time.
+unsigned first_tag(const cq_place& where, const settings& set) noexcept {
+  const auto tags = static_cast<unsigned>(set[knob::stags]);
+  return set.on(knob::strict) ? where.tni * (tags / tnis_per_node) : 0;
+}
+
+std::unique_ptr<chaos> make_chaos(executor& how, const settings& set, std::uint64_t id) {
+  if (set.choice<mode>(knob::mode) != mode::chaos) return nullptr;
+  return std::make_unique<chaos>(how, (set[knob::seed] ^ id) * 0x9e37'79b9'7f4a'7c15);
 }
 
 }  // namespace
 
-cq::cq(const machine& m, const settings& set, unsigned tni, unsigned number, bool exclusive,
-       std::shared_ptr<mapping> map, owned_fd fd)
+cq::cq(const machine& m, const settings& set, const cq_place& where, std::shared_ptr<mapping> map,
+       owned_fd fd)
     : machine_(m),
-      tni_(tni),
-      number_(number),
-      exclusive_(exclusive),
-      id_(id_of(m, tni, number)),
+      where_(where),
+      id_(id_of(m, where)),
       mode_(set.choice<mode>(knob::mode)),
       refuses_lengths_(!set.on(knob::size_errors)),
       depth_(set[knob::toq]),
@@ -27,16 +37,19 @@ cq::cq(const machine& m, const settings& set, unsigned tni, unsigned number, boo
       fd_(std::move(fd)),
       map_(std::move(map)),
       shared_(*reinterpret_cast<shared_cq*>(map_->data())),
-      steering_(shared_, number, set),
+      steering_(shared_, where.number, first_tag(where, set), set),
       executor_(m, set, id_, shared_, steering_),
       completions_(new completion[depth_]),
       queue_(mode_ == mode::in_line ? nullptr : new operation[depth_]),
+      chaos_(make_chaos(executor_, set, id_)),
       mrq_(mrq_slots(shared_, set), set[knob::mrq]) {
-  announce_own_cq(tni_, number_, map_);
+  announce_own_cq(where.tni, where.number, map_);
+  if (where.server != nullptr) where.server->add(*this);
 }
 
 cq::~cq() {
-  announce_own_cq(tni_, number_, nullptr);
+  if (where_.server != nullptr) where_.server->remove(*this);
+  announce_own_cq(where_.tni, where_.number, nullptr);
 }
 
 void cq::add(vcq& one) {
@@ -48,9 +61,9 @@ void cq::add(vcq& one) {
 
 void cq::remove(vcq& one) {
   const entry held(*this);
-  if (!is_dead()) run_some(depth_);
+  drain();
   sort_notices();  // so that a later VCQ of this cmp_id does not see them
-  for (std::uint64_t i = head_; i != tail_; ++i) {
+  for (std::uint64_t i = head_; i != tail_.load(std::memory_order_relaxed); ++i) {
     completion& c = completions_[i & (depth_ - 1)];
     if (c.cmp == one.cmp) c.shown = false;
   }
@@ -66,9 +79,9 @@ unsigned cq::cmp_mask() const noexcept {
 
 void cq::flush() {
   // Relaxed: whoever is inside at exit stays there for ever.
-  if (inside_.load(std::memory_order_relaxed) != 0 || is_dead()) return;
+  if (inside_.load(std::memory_order_relaxed) != 0) return;
   const entry held(*this);
-  run_some(depth_);
+  drain();
 }
 
 void cq::sort_notices() {

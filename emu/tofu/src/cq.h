@@ -4,6 +4,8 @@
 #include <atomic>
 #include <memory>
 
+#include "chaos.h"
+#include "engine.h"
 #include "executor.h"
 #include "fifo.h"
 
@@ -39,11 +41,19 @@ struct vcq {
   fifo<finished> completions;
 };
 
+/// Which CQ it is, and what serves it.
+struct cq_place {
+  unsigned tni = 0;
+  unsigned number = 0;
+  bool exclusive = false;
+  engine* server = nullptr;  ///< only in mode engine
+};
+
 class cq {
  public:
   /// The CQ exists in the machine already; `map` is its shared part and `fd` that part's file.
-  cq(const machine& m, const settings& set, unsigned tni, unsigned number, bool exclusive,
-     std::shared_ptr<mapping> map, owned_fd fd);
+  cq(const machine& m, const settings& set, const cq_place& where, std::shared_ptr<mapping> map,
+     owned_fd fd);
   ~cq();
 
   // --- queue operations: one thread at a time, see entry
@@ -64,9 +74,14 @@ class cq {
   /// Executes what was posted; before the process leaves.
   void flush();
 
-  [[nodiscard]] bool is_exclusive() const noexcept { return exclusive_; }
-  [[nodiscard]] unsigned tni() const noexcept { return tni_; }
-  [[nodiscard]] unsigned number() const noexcept { return number_; }
+  // --- the engine's
+  // -------------------------------------------------------------------------------
+  /// Executes some of what was posted. Returns how many commands.
+  std::size_t serve();
+
+  [[nodiscard]] bool is_exclusive() const noexcept { return where_.exclusive; }
+  [[nodiscard]] unsigned tni() const noexcept { return where_.tni; }
+  [[nodiscard]] unsigned number() const noexcept { return where_.number; }
   [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
   [[nodiscard]] steering_table& steering() noexcept { return steering_; }
   /// Whether a bad length is refused when posting and not found later.
@@ -79,14 +94,16 @@ class cq {
            0;  // relaxed: nothing else is read for it
   }
   void append(const vcq& from, operation& op, void* cbdata);
-  void run_some(std::uint64_t most);
+  void advance();
+  void drain();
+  std::uint64_t run_some(std::uint64_t most);
+  void hand_to_chaos();
   void finish(completion& c, int code) noexcept;
   void sort_notices();
   void hand_over(const mrq_message& notice);
 
   const machine& machine_;
-  const unsigned tni_, number_;
-  const bool exclusive_;
+  const cq_place where_;
   const std::uint64_t id_;
   const mode mode_;
   const bool refuses_lengths_;
@@ -99,11 +116,13 @@ class cq {
 
   // Who is inside a queue operation: 0 or 1. All below belongs to the one inside.
   alignas(64) std::atomic<std::uint32_t> inside_{0};
-  std::uint64_t head_ = 0, tail_ = 0;  // TCQ entries taken, commands posted
-  std::uint64_t executed_ = 0;
+  std::uint64_t head_ = 0;                  // TCQ entries taken
+  std::atomic<std::uint64_t> tail_{0};      // commands posted; also read by the engine
+  std::atomic<std::uint64_t> executed_{0};  // of those in queue_; the engine's if there is one
   std::uint64_t used_slots_ = 0;
   const std::unique_ptr<completion[]> completions_;
   const std::unique_ptr<operation[]> queue_;  // only where commands wait
+  const std::unique_ptr<chaos> chaos_;        // only in mode chaos
   mrq_consumer mrq_;
   vcq* vcqs_[cmp_ids] = {};
 };

@@ -1,6 +1,8 @@
 // cq_path.cpp - posting and polling.
 #include <utofu.h>
 
+#include <algorithm>
+
 #include "cq_entry.h"
 
 namespace tofu {
@@ -22,7 +24,7 @@ void fill(const mrq_message& from, utofu_mrq_notice& into) noexcept {
 int cq::post(const vcq& from, operation& op, void* cbdata) {
   const entry held(*this, from);
   if (is_dead()) return UTOFU_ERR_FATAL;
-  if (mode_ != mode::in_line) run_some(batch_);
+  if (mode_ != mode::in_line) advance();
   if (used_slots_ + op.slots > depth_) return UTOFU_ERR_BUSY;
   append(from, op, cbdata);
   return UTOFU_SUCCESS;
@@ -31,7 +33,7 @@ int cq::post(const vcq& from, operation& op, void* cbdata) {
 int cq::post_block(const vcq& from, std::span<const std::byte> descriptors, void* cbdata) {
   const entry held(*this, from);
   if (is_dead()) return UTOFU_ERR_FATAL;
-  if (mode_ != mode::in_line) run_some(batch_);
+  if (mode_ != mode::in_line) advance();
   const std::size_t slots = descriptors.size() / slot_bytes;
   if (slots > depth_) return UTOFU_ERR_INVALID_SIZE;
   operation op;
@@ -45,27 +47,72 @@ int cq::post_block(const vcq& from, std::span<const std::byte> descriptors, void
 
 void cq::append(const vcq& from, operation& op, void* cbdata) {
   op.cmp = static_cast<std::uint8_t>(from.cmp);
-  completion& c = completions_[tail_ & (depth_ - 1)];
+  const std::uint64_t at = tail_.load(std::memory_order_relaxed);  // our own store
+  completion& c = completions_[at & (depth_ - 1)];
   c.cbdata = cbdata;
   c.cmp = op.cmp;
   c.slots = op.slots;
   c.shown = op.has(UTOFU_ONESIDED_FLAG_TCQ_NOTICE);
   used_slots_ += op.slots;
-  ++tail_;
   if (mode_ == mode::in_line) {
-    executed_ = tail_;
     finish(c, executor_.execute(op));
-    return;
+  } else {
+    c.done.store(false, std::memory_order_relaxed);  // relaxed: published by R3
+    queue_[at & (depth_ - 1)] = op;
   }
-  c.done.store(false, std::memory_order_relaxed);  // relaxed: the executor gets it from us
-  queue_[(tail_ - 1) & (depth_ - 1)] = op;
+  tail_.store(at + 1, std::memory_order_release);  // R3 pairs with A3
+  if (where_.server != nullptr) where_.server->wake();
 }
 
-void cq::run_some(std::uint64_t most) {
-  for (; executed_ != tail_ && most > 0; --most, ++executed_) {
-    const std::uint64_t at = executed_ & (depth_ - 1);
+/// What a call to this CQ makes of what was posted before it.
+void cq::advance() {
+  if (mode_ == mode::lazy) run_some(batch_);
+  if (mode_ != mode::chaos) return;
+  hand_to_chaos();
+  chaos_->run(static_cast<unsigned>(batch_), [this](std::uint64_t at, int code) {
+    finish(completions_[at & (depth_ - 1)], code);
+  });
+}
+
+/// Executes all of it.
+void cq::drain() {
+  if (is_dead() || mode_ == mode::in_line) return;
+  if (mode_ == mode::lazy) run_some(depth_);
+  if (mode_ == mode::chaos) {
+    hand_to_chaos();
+    chaos_->drain(
+        [this](std::uint64_t at, int code) { finish(completions_[at & (depth_ - 1)], code); });
+  }
+  // Acquire: what the engine has done is seen. It is R4's partner.
+  while (mode_ == mode::engine && !is_dead() &&
+         executed_.load(std::memory_order_acquire) != tail_.load(std::memory_order_relaxed)) {
+    sched_yield();
+  }
+}
+
+void cq::hand_to_chaos() {
+  // Relaxed, all: our own stores.
+  std::uint64_t at = executed_.load(std::memory_order_relaxed);
+  for (; at != tail_.load(std::memory_order_relaxed); ++at) {
+    chaos_->accept(queue_[at & (depth_ - 1)], at);
+  }
+  executed_.store(at, std::memory_order_relaxed);
+}
+
+std::uint64_t cq::run_some(std::uint64_t most) {
+  const std::uint64_t first = executed_.load(std::memory_order_relaxed);  // our own store
+  const std::uint64_t posted = tail_.load(std::memory_order_acquire);     // A3 pairs with R3
+  const std::uint64_t end = first + std::min(most, posted - first);
+  for (std::uint64_t i = first; i != end; ++i) {
+    const std::uint64_t at = i & (depth_ - 1);
     finish(completions_[at], executor_.execute(queue_[at]));
   }
+  if (end != first) executed_.store(end, std::memory_order_release);  // R4, see drain()
+  return end - first;
+}
+
+std::size_t cq::serve() {
+  return is_dead() ? 0 : run_some(64);
 }
 
 void cq::finish(completion& c, int code) noexcept {
@@ -77,13 +124,14 @@ void cq::finish(completion& c, int code) noexcept {
 int cq::poll_tcq(vcq& of, void** cbdata) {
   const entry held(*this, of);
   if (is_dead()) return UTOFU_ERR_FATAL;
-  if (mode_ != mode::in_line) run_some(batch_);
+  if (mode_ != mode::in_line) advance();
   if (!of.completions.empty()) {
     const vcq::finished one = of.completions.pop();
     *cbdata = one.cbdata;
     return one.error;
   }
-  while (head_ != tail_) {
+  // Relaxed: our own store.
+  while (head_ != tail_.load(std::memory_order_relaxed)) {
     const completion& c = completions_[head_ & (depth_ - 1)];
     if (!c.done.load(std::memory_order_acquire)) break;  // A2 pairs with R2
     ++head_;
@@ -101,7 +149,7 @@ int cq::poll_tcq(vcq& of, void** cbdata) {
 int cq::poll_mrq(vcq& of, utofu_mrq_notice* notice) {
   const entry held(*this, of);
   if (is_dead()) return UTOFU_ERR_FATAL;
-  if (mode_ != mode::in_line) run_some(batch_);
+  if (mode_ != mode::in_line) advance();
   if (!of.notices.empty()) {
     const mrq_message one = of.notices.pop();
     fill(one, *notice);
@@ -128,9 +176,9 @@ void cq::hand_over(const mrq_message& notice) {
 int cq::count_tcq(vcq& of, std::size_t* count) {
   const entry held(*this, of);
   if (is_dead()) return UTOFU_ERR_FATAL;
-  if (mode_ != mode::in_line) run_some(batch_);
+  if (mode_ != mode::in_line) advance();
   *count = of.completions.size();
-  for (std::uint64_t i = head_; i != tail_; ++i) {
+  for (std::uint64_t i = head_; i != tail_.load(std::memory_order_relaxed); ++i) {
     const completion& c = completions_[i & (depth_ - 1)];
     if (!c.done.load(std::memory_order_acquire)) break;  // A2 pairs with R2
     *count += c.shown && c.cmp == of.cmp ? 1 : 0;
@@ -141,7 +189,7 @@ int cq::count_tcq(vcq& of, std::size_t* count) {
 int cq::count_mrq(vcq& of, std::size_t* count) {
   const entry held(*this, of);
   if (is_dead()) return UTOFU_ERR_FATAL;
-  if (mode_ != mode::in_line) run_some(batch_);
+  if (mode_ != mode::in_line) advance();
   *count = of.notices.size();
   mrq_.for_each([&](const mrq_message& m) { *count += m.shown && m.cmp == of.cmp ? 1 : 0; });
   return UTOFU_SUCCESS;

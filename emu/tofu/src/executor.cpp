@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "arithmetic.h"
 #include "copy.h"
 
 namespace tofu {
@@ -64,85 +63,142 @@ executor::executor(const machine& m, const settings& set, std::uint64_t id, shar
       targets_(m),
       own_mrq_(own.mrq, mrq_slots(own, set), set[knob::mrq], m.stamp()),
       hidden_(set.on(knob::hidden)),
-      get_errors_in_mrq_(set.on(knob::get_errors)) {}
+      get_errors_in_mrq_(set.on(knob::get_errors)),
+      notices_per_block_(!set.on(knob::stride_notices)),
+      chaotic_(set.choice<mode>(knob::mode) == mode::chaos),
+      armw_rules_{set.choice<atomics>(knob::atomics) == atomics::cpu,
+                  set.choice<armw_scope>(knob::armw_scope), chaotic_} {}
 
 int executor::execute(const operation& op) {
   if (op.what == command::nop) return UTOFU_SUCCESS;
   if (!op.edata_fits || !op.length_fits) return UTOFU_ERR_TCQ_LENGTH;
-  mrq_message notice;
-  const int code = carry_out(op, notice);
-  if (code == UTOFU_SUCCESS) notify(op, notice);
-  return code;
-}
-
-/// Returns what the TCQ is told; what the MRQ is told is in `notice`.
-int executor::carry_out(const operation& op, mrq_message& notice) {
-  notice.vcq_id = op.vcq_id;
-  notice.type = local_type(op.what);
-  notice.edata = op.edata;
-  notice.cmp = op.cmp;
-  target* const to = targets_.find(op.vcq_id);
-  if (to == nullptr) {
-    notice.error = UTOFU_ERR_MRQ_PEER;
-    return UTOFU_SUCCESS;
+  if (is_arithmetic(op)) return execute_armw(op);
+  for (std::uint64_t block = 0; block < op.blocks; ++block) {
+    const int code = move(op, {block, 0, op.length});
+    if (is_tcq_error(code)) return code;
+    finish_block(op, block, code);
+    if (code != UTOFU_SUCCESS) break;
   }
-  if (is_arithmetic(op)) return arithmetic(op, *to, notice);
-  return move_data(op, *to, notice);
-}
-
-int executor::move_data(const operation& op, target& to, mrq_message& notice) {
-  const bool get = op.what == command::get;
-  // The descriptor's own bytes: only read.
-  auto* local = const_cast<std::byte*>(reinterpret_cast<const std::byte*>(op.words.data()));
-  int error = 0;
-  if (op.what != command::piggyback) {
-    local = steering_.find(op.lcl_stadd, op.extent(), get, error);
-    if (local == nullptr && !(get && get_errors_in_mrq_)) return error;
-  }
-  remote_place remote;
-  if (local == nullptr) {
-    error = arrival_code(error);
-  } else if (to.find(op.rmt_stadd, op.extent(), !get, remote, error)) {
-    error = to.is_dead() ? 0 : move_block(op, to, local, remote);
-  }
-  notice.error = static_cast<std::int16_t>(error);
-  if (get) {
-    notice.lcl_stadd = op.lcl_stadd + op.extent();
-    notice.rmt_stadd = op.rmt_stadd + op.extent();
-  }
-  if (error == 0) notify_target(op, to);
   return UTOFU_SUCCESS;
 }
 
-int executor::move_block(const operation& op, target& to, std::byte* local,
-                         const remote_place& remote) {
+int executor::check_locally(const operation& op) const noexcept {
+  if (op.what == command::nop) return UTOFU_SUCCESS;
+  if (!op.edata_fits || !op.length_fits) return UTOFU_ERR_TCQ_LENGTH;
+  const bool get = op.what == command::get;
+  if ((op.what != command::put && !get) || (get && get_errors_in_mrq_)) return UTOFU_SUCCESS;
+  int error = 0;
+  const bool found = steering_.find(op.lcl_stadd, op.extent(), get, error) != nullptr;
+  return found ? UTOFU_SUCCESS : error;
+}
+
+const std::byte* executor::source(const operation& op, const piece& p) const noexcept {
+  if (op.what == command::piggyback) {
+    return reinterpret_cast<const std::byte*>(op.words.data()) + p.offset;
+  }
+  int error = 0;
+  return steering_.find(op.lcl_stadd + p.block * op.stride + p.offset, p.length, false, error);
+}
+
+int executor::move(const operation& op, const piece& p, const std::byte* data) {
+  const bool get = op.what == command::get;
+  // Of a put it is only read.
+  auto* local = const_cast<std::byte*>(data);
+  if (op.what == command::piggyback && data == nullptr) {
+    local = const_cast<std::byte*>(source(op, p));
+  } else if (data == nullptr) {
+    int error = 0;
+    const std::uint64_t at = op.lcl_stadd + p.block * op.stride + p.offset;
+    local = steering_.find(at, p.length, get, error);
+    if (local == nullptr) return get && get_errors_in_mrq_ ? arrival_code(error) : error;
+  }
+  target* const to = targets_.find(op.vcq_id);
+  return to == nullptr ? UTOFU_ERR_MRQ_PEER : move_between(op, p, local, *to);
+}
+
+int executor::move_between(const operation& op, const piece& p, std::byte* local, target& to) {
+  remote_place remote;
+  int error = 0;
+  const std::uint64_t at = op.rmt_stadd + p.block * op.stride + p.offset;
+  if (!to.find(at, p.length, op.what != command::get, remote, error)) return error;
+  return to.is_dead() ? UTOFU_SUCCESS : copy(op, local, remote, p.length, to);
+}
+
+int executor::copy(const operation& op, std::byte* local, const remote_place& remote,
+                   std::uint32_t length, const target& to) const noexcept {
   const bool get = op.what == command::get;
   if (remote.here == nullptr) {
-    return mrq_code(get ? read_from_process(to.pid(), local, remote.there, op.length)
-                        : write_to_process(to.pid(), remote.there, local, op.length));
+    return mrq_code(get ? read_from_process(to.pid(), local, remote.there, length)
+                        : write_to_process(to.pid(), remote.there, local, length));
   }
   std::byte* const into = get ? local : remote.here;
   const std::byte* const from = get ? remote.here : local;
   if (op.has(UTOFU_ONESIDED_FLAG_STRONG_ORDER)) {
-    copy_ascending(into, from, op.length);
+    copy_ascending(into, from, length);
   } else {
-    copy_any_order(into, from, op.length);
+    copy_any_order(into, from, length);
   }
   return UTOFU_SUCCESS;
 }
 
-int executor::arithmetic(const operation& op, target& to, mrq_message& notice) {
+void executor::finish_block(const operation& op, std::uint64_t block, int code) {
+  const std::uint64_t end = block * op.stride + op.length;
+  const bool with_notices = notices_per_block_ || block + 1 == op.blocks || code != UTOFU_SUCCESS;
+  if (code == UTOFU_SUCCESS &&
+      op.has(UTOFU_ONESIDED_FLAG_PADDING | UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE)) {
+    if (target* const to = targets_.find(op.vcq_id)) {
+      if (op.has(UTOFU_ONESIDED_FLAG_PADDING)) pad(op, end, *to);
+      if (with_notices) notify_target(op, end, *to);
+    } else {
+      code = UTOFU_ERR_MRQ_PEER;
+    }
+  }
+  if (!with_notices) return;
+  mrq_message notice = notice_of(op, code);
+  if (op.what == command::get) {
+    notice.lcl_stadd = op.lcl_stadd + end;
+    notice.rmt_stadd = op.rmt_stadd + end;
+  }
+  notify(notice);
+}
+
+/// The rest of the data's last cache line, as far as it is registered.
+void executor::pad(const operation& op, std::uint64_t end, target& to) const {
+  constexpr std::uint64_t line = 256;
+  const std::uint64_t at = op.rmt_stadd + end;
+  const std::uint64_t rest = (line - at % line) % line;
+  std::array<std::byte, line> filler;
+  filler.fill(chaotic_ ? std::byte{0xa5} : std::byte{0});
   remote_place remote;
   int error = 0;
-  if (to.find(op.rmt_stadd, op.width, true, remote, error)) {
-    error = to.is_dead() ? 0 : mrq_code(execute_armw(machine_, op, to, remote, notice.rmt_value));
+  if (rest == 0 || op.what == command::get || to.is_dead()) return;
+  if (!to.find(at, rest, true, remote, error)) return;
+  operation plain;
+  plain.what = command::put;
+  // A peer that is gone shows with the next command.
+  (void)copy(plain, filler.data(), remote, static_cast<std::uint32_t>(rest), to);
+}
+
+int executor::execute_armw(const operation& op) {
+  remote_place remote;
+  int code = UTOFU_ERR_MRQ_PEER;
+  std::uint64_t old = 0;
+  if (target* const to = targets_.find(op.vcq_id)) {
+    if (to->find(op.rmt_stadd, op.width, true, remote, code)) {
+      code = to->is_dead()
+                 ? UTOFU_SUCCESS
+                 : mrq_code(tofu::execute_armw(machine_, armw_rules_, op, *to, remote, old));
+    }
+    if (code == UTOFU_SUCCESS) notify_target(op, 0, *to);
   }
-  notice.error = static_cast<std::int16_t>(error);
-  if (error == 0) notify_target(op, to);
+  mrq_message notice = notice_of(op, code);
+  notice.rmt_value = old;
+  notify(notice);
   return UTOFU_SUCCESS;
 }
 
-void executor::notify_target(const operation& op, target& to) {
+/// `end`: offset of the byte behind the data.
+void executor::notify_target(const operation& op, std::uint64_t end, target& to) {
   if (!op.has(UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE) || to.is_dead()) return;
   mrq_message notice;
   notice.vcq_id = id_ | std::uint64_t{op.cmp} << cmp_shift;
@@ -150,18 +206,27 @@ void executor::notify_target(const operation& op, target& to) {
   notice.edata = op.edata;
   notice.cmp = static_cast<std::uint8_t>(to.cmp());
   notice.shown = true;
-  notice.rmt_stadd = is_arithmetic(op) ? op.rmt_stadd : op.rmt_stadd + op.extent();
+  notice.rmt_stadd = op.rmt_stadd + end;
   if (is_arithmetic(op)) notice.rmt_value = op.rmt_stadd;
   if (!to.mrq().try_push(notice)) kill_cq(to.cq(), op.vcq_id);
 }
 
+mrq_message executor::notice_of(const operation& op, int code) const noexcept {
+  mrq_message notice;
+  notice.vcq_id = op.vcq_id;
+  notice.type = local_type(op.what);
+  notice.edata = op.edata;
+  notice.cmp = op.cmp;
+  notice.error = static_cast<std::int16_t>(code);
+  notice.shown = code != UTOFU_SUCCESS || op.has(UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE);
+  return notice;
+}
+
 /// The initiator's own entry. One that nobody asked for takes its place all the same.
-void executor::notify(const operation& op, const mrq_message& notice) {
+void executor::notify(const mrq_message& notice) {
   bool pushed = true;
-  if (notice.error != 0 || op.has(UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE)) {
-    mrq_message shown = notice;
-    shown.shown = true;
-    pushed = own_mrq_.try_push(shown);
+  if (notice.shown) {
+    pushed = own_mrq_.try_push(notice);
   } else if (hidden_) {
     pushed = own_mrq_.try_push_hidden();
   }

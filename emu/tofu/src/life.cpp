@@ -1,12 +1,23 @@
 // life.cpp - see life.h. The kernel's side is described in Documentation/locking/robust-futex-ABI.
+//
+// The thread is the kernel's alone: neither the C library nor a sanitizer knows of it, so that a
+// program that uses the device counts as single-threaded for as long as it is, above all when it
+// forks. It shares the thread-local memory of the thread that started it and so must not touch any:
+// this file is compiled without sanitizers and stack protector, and the thread only makes system
+// calls that succeed.
 #include "life.h"
 
 #include <linux/futex.h>
-#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstddef>
+
+// glibc's clone by the name that sanitizers do not take for a fork.
+extern "C" int __clone(int (*function)(void*), void* stack, int flags, void* argument, ...);
 
 namespace tofu {
 
@@ -19,7 +30,9 @@ struct keeper {
   std::atomic<std::uint32_t> value;
 };
 
-void* keep(void* argument) {
+constexpr std::uint32_t failed = ~0u;
+
+int keep(void* argument) {
   keeper& mine = *static_cast<keeper*>(argument);
   const auto tid = static_cast<std::uint32_t>(syscall(SYS_gettid));
   // The list {held} of locks, whose word lies at a fixed distance from the list element.
@@ -30,31 +43,36 @@ void* keep(void* argument) {
   mine.head.list_op_pending = nullptr;
   mine.word->store(tid, std::memory_order_relaxed);  // relaxed: published under the machine's lock
   const long rc = syscall(SYS_set_robust_list, &mine.head, sizeof mine.head);
-  mine.value.store(rc == 0 ? tid : ~0u, std::memory_order_release);  // R1 pairs with A1
-  for (;;) pause();  // all signals are blocked: for ever
+  mine.value.store(rc == 0 ? tid : failed, std::memory_order_release);  // R1 pairs with A1
+  for (;;)
+    syscall(SYS_ppoll, nullptr, 0, nullptr, nullptr, 0);  // all signals are blocked: for ever
+}
+
+/// Starts keep(); neither it nor its stack, which also holds `keeper`, is ever freed.
+keeper* start_keeper(life_word& word) {
+  constexpr std::size_t bytes = 65536;
+  void* const memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  auto* const mine = new (memory) keeper{&word, {}, {}, 0};
+  constexpr int as_thread =
+      CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
+  sigset_t all, before;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &before);
+  const int rc = __clone(keep, static_cast<std::byte*>(memory) + bytes, as_thread, mine);
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  return rc > 0 ? mine : nullptr;
 }
 
 }  // namespace
 
 std::uint32_t begin_life(life_word& word) {
-  // Never freed: the kernel reads it when the process ends.
-  auto* const mine = new keeper{&word, {}, {}, 0};
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&attributes, 256 * 1024);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  pthread_t thread;
-  const int rc = pthread_create(&thread, &attributes, keep, mine);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  pthread_attr_destroy(&attributes);
-  if (rc != 0) return 0;
+  const keeper* const mine = start_keeper(word);
+  if (mine == nullptr) return 0;
   std::uint32_t value = 0;
-  while ((value = mine->value.load(std::memory_order_acquire)) == 0)
-    usleep(10);  // A1 pairs with R1
-  return value == ~0u ? 0 : value;
+  while ((value = mine->value.load(std::memory_order_acquire)) == 0) sched_yield();  // A1 to R1
+  return value == failed ? 0 : value;
 }
 
 void end_life(life_word& word) noexcept {

@@ -47,8 +47,6 @@ class machine {
   [[nodiscard]] machine_file& file() const noexcept {
     return *reinterpret_cast<machine_file*>(map_.data());
   }
-  /// After fork, in the child: none of this is ours.
-  void forget() noexcept { map_.release(); }
 
  private:
   class guard;

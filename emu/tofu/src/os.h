@@ -44,8 +44,6 @@ class mapping {
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
   [[nodiscard]] std::size_t size() const noexcept { return bytes_; }
   [[nodiscard]] explicit operator bool() const noexcept { return data_ != nullptr; }
-  /// Forgets the memory without unmapping it.
-  void release() noexcept { data_ = nullptr; }
 
  private:
   std::byte* data_ = nullptr;

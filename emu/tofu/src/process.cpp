@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 #include <utofu.h>
 
 #include <algorithm>
@@ -33,16 +34,13 @@ void handle_table::clear() noexcept {
   for (row& r : rows_) r.handle.store(0, std::memory_order_relaxed);  // relaxed: as in remove()
 }
 
-process& process::get() {
-  static auto* const one = new process;  // never destroyed: used until the process ends
-  return *one;
-}
+process* process::current = new process;  // never destroyed: used until the process ends
 
 bool process::join() {
   if (joined_.load(std::memory_order_acquire)) return true;  // A2 pairs with R2
   const std::lock_guard held(mutex_);
   if (joined_.load(std::memory_order_relaxed)) return true;  // relaxed: under the lock
-  static const int registered = pthread_atfork(nullptr, nullptr, [] { get().start_anew(); });
+  static const int registered = pthread_atfork(nullptr, nullptr, start_anew);
   asked_settings asked;
   if (registered != 0 || !read_settings(asked)) return false;
   machine_ = machine::join(asked);
@@ -60,6 +58,8 @@ int process::create_vcq(unsigned tni, std::optional<unsigned> cmp, unsigned long
   cq* queue = nullptr;
   unsigned cmp_id = 0;
   const bool exclusive = (flags & UTOFU_VCQ_FLAG_EXCLUSIVE) != 0;
+  if (exclusive && set_[knob::create_us] != 0)
+    usleep(static_cast<useconds_t>(set_[knob::create_us]));
   const int rc = find_room(tni, cmp, exclusive, queue, cmp_id);
   if (rc != UTOFU_SUCCESS) return rc;
   auto one = std::make_unique<vcq>();
@@ -111,8 +111,9 @@ int process::open_cq(unsigned tni, unsigned cmp, bool exclusive, cq*& queue) {
   shared.magic = shared_cq_magic;
   const auto number = machine_->claim_cq(tni, cmp, fd.get());
   if (!number) return UTOFU_ERR_FULL;
-  cqs_.push_back(std::make_unique<cq>(*machine_, set_, tni, *number, exclusive, std::move(map),
-                                      std::move(fd)));
+  if (set_.choice<mode>(knob::mode) == mode::engine && engine_ == nullptr) engine_ = new engine;
+  cqs_.push_back(std::make_unique<cq>(*machine_, set_, cq_place{tni, *number, exclusive, engine_},
+                                      std::move(map), std::move(fd)));
   queue = cqs_.back().get();
   return UTOFU_SUCCESS;
 }
@@ -144,13 +145,13 @@ void process::leave() noexcept {
   machine_->leave();
 }
 
-void process::start_anew() noexcept {
-  if (!joined_.load(std::memory_order_relaxed)) return;  // relaxed: there is only this thread
+void process::start_anew() {
+  process* const parent = current;
+  if (!parent->joined_.load(std::memory_order_relaxed)) return;  // relaxed: there is one thread
   handles.clear();
   forget_mappings();
-  machine_->forget();
-  // Neither destroyed nor unlocked: other threads of the parent may have been inside.
-  new (this) process;
+  current = new process;
+  current->before_ = parent;
 }
 
 namespace {

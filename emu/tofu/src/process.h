@@ -41,7 +41,7 @@ inline constinit handle_table handles;
 
 class process {
  public:
-  static process& get();
+  static process& get() noexcept { return *current; }
 
   /// Joins the machine unless that has been done. False: it cannot be joined; stderr says why.
   bool join();
@@ -56,7 +56,7 @@ class process {
   /// At exit. Executes what is queued and leaves the machine.
   void leave() noexcept;
   /// In the child, after fork: nothing of the parent's is ours.
-  void start_anew() noexcept;
+  static void start_anew();
 
  private:
   int find_room(unsigned tni, std::optional<unsigned> cmp, bool exclusive, cq*& queue,
@@ -65,11 +65,18 @@ class process {
   void close_cq(cq* queue);
   [[nodiscard]] bool has_shared_room(unsigned tni) const noexcept;
 
+  static process* current;  // changed only by fork
+
+  // The parent's, kept after fork: it can be neither used nor destroyed, as other threads of the
+  // parent may have been inside.
+  process* before_ = nullptr;
+
   std::mutex mutex_;  // guards all below; `joined_` only for writing
   std::atomic<bool> joined_{false};
   std::optional<machine> machine_;
   settings set_;
   std::vector<std::unique_ptr<cq>> cqs_;
+  engine* engine_ = nullptr;  // only in mode engine; never destroyed
 };
 
 /// What functions that may allocate are wrapped in.

@@ -44,6 +44,10 @@ constexpr std::array<row, knobs> table{{
      "equal registrations go with the first or the last"},
     {"SIZE_ERRORS", "call", "call|tcq", 0, 0, "where a length of 0 or above the maximum shows"},
     {"GET_ERRORS", "tcq", "tcq|mrq", 0, 0, "where a get's bad local address shows"},
+    {"STRIDE_NOTICES", "block", "block|once", 0, 0, "notices of a strided command"},
+    {"STRICT", "on", "off|on", 0, 0,
+     "STADDs of different CQs differ, so that mixing them up shows"},
+    {"CREATE_US", "0", nullptr, 0, 10'000'000, "microseconds it takes to create an EXCLUSIVE VCQ"},
 }};
 
 constexpr const char* prefix = "SOFTTOFU_";
@@ -131,10 +135,10 @@ std::string job_name() {
 }
 
 std::string help_text() {
-  std::string text = "SOFTTOFU_JOB          default        name of the machine to join\n";
+  std::string text = "SOFTTOFU_JOB            default        name of the machine to join\n";
   for (const row& r : table) {
     std::array<char, 200> line{};
-    std::snprintf(line.data(), line.size(), "%s%-12s %-14s %s%s%s%s\n", prefix, r.name, r.preset,
+    std::snprintf(line.data(), line.size(), "%s%-14s %-14s %s%s%s%s\n", prefix, r.name, r.preset,
                   r.help, r.choices ? " (" : "", r.choices ? r.choices : "", r.choices ? ")" : "");
     text += line.data();
   }

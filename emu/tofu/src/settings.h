@@ -27,6 +27,9 @@ enum class knob : std::uint8_t {
   dereg,
   size_errors,
   get_errors,
+  stride_notices,
+  strict,
+  create_us,
   count
 };
 inline constexpr std::size_t knobs = static_cast<std::size_t>(knob::count);

@@ -7,12 +7,13 @@
 
 namespace tofu {
 
-steering_table::steering_table(shared_cq& shared, unsigned cq, const settings& set)
+steering_table::steering_table(shared_cq& shared, unsigned cq, unsigned first, const settings& set)
     : shared_(shared),
       cq_(cq),
       tags_(static_cast<unsigned>(stags_of(set))),
       page_(set[knob::page]),
-      counted_(set.on(knob::dereg)) {}
+      counted_(set.on(knob::dereg)),
+      next_{first_automatic_tag + 2 * first + 1, first_automatic_tag + 2 * first} {}
 
 steering_table::~steering_table() {
   for (const auto& [tag, unused] : registered_) shared_.stags[tag].withdraw();

@@ -15,7 +15,8 @@ namespace tofu {
 /// Any thread, any time: registration is not a queue operation, so it has its own lock.
 class steering_table {
  public:
-  steering_table(shared_cq& shared, unsigned cq, const settings& set);
+  /// `first`: the automatic tag to begin with, counted from the first one.
+  steering_table(shared_cq& shared, unsigned cq, unsigned first, const settings& set);
   ~steering_table();
 
   /// Both return a utofu_return_code and set `stadd` on success.
@@ -55,7 +56,7 @@ class steering_table {
   std::map<page_range, unsigned> automatic_;
   std::map<unsigned, registration> registered_;
   std::map<std::pair<file_identity, bool>, owned_fd> files_;
-  unsigned next_[2] = {first_automatic_tag + 1, first_automatic_tag};  // by writable
+  unsigned next_[2];  // by writable
 };
 
 }  // namespace tofu

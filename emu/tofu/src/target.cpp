@@ -16,11 +16,15 @@ struct mapped_files {
   std::mutex mutex;
   std::map<std::pair<file_identity, bool>, std::weak_ptr<mapping>> by_file;
   std::shared_ptr<mapping> own_cqs[tnis_per_node][cqs_per_tni];
+  mapped_files* before = nullptr;  // the parent's, kept after fork
 };
 
+mapped_files*& current() {
+  static auto* one = new mapped_files;  // never destroyed: used until the process ends
+  return one;
+}
 mapped_files& files() {
-  static auto* const one = new mapped_files;  // never destroyed: used until the process ends
-  return *one;
+  return *current();
 }
 
 std::shared_ptr<mapping> map_file(int fd, const file_identity& file, std::uint64_t bytes,
@@ -58,8 +62,10 @@ void announce_own_cq(unsigned tni, unsigned cq, std::shared_ptr<mapping> map) {
 }
 
 void forget_mappings() {
-  // The lock may be held by a thread that does not exist here.
-  new (&files()) mapped_files;
+  // Not emptied: its lock may be held by a thread that does not exist here.
+  auto* const fresh = new mapped_files;
+  fresh->before = current();
+  current() = fresh;
 }
 
 std::unique_ptr<target> target::resolve(const machine& m, std::uint64_t vcq_id) {

@@ -23,7 +23,10 @@ class Commands : public testing::TestWithParam<way> {
       lane mine(0, 0, 65536, GetParam().kind);
       publish(all, me, mine);
       all.meet(2);
-      if (me == 0) initiator(mine, address_of(all, 1));
+      if (me == 0) {
+        initiator(mine, address_of(all, 1));
+        settle(mine, address_of(all, 1));
+      }
       all.meet(2);
       if (me == 1) target_afterwards(mine, address_of(all, 0));
       all.meet(2);
@@ -36,12 +39,13 @@ std::string name_of(const testing::TestParamInfo<way>& info) {
          (info.param.kind == memory_kind::memfd ? "_memfd" : "_private");
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, Commands,
-                         testing::Values(way{"inline", memory_kind::memfd},
-                                         way{"inline", memory_kind::private_pages},
-                                         way{"lazy", memory_kind::memfd},
-                                         way{"lazy", memory_kind::private_pages}),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(
+    Ways, Commands,
+    testing::Values(way{"inline", memory_kind::memfd}, way{"inline", memory_kind::private_pages},
+                    way{"lazy", memory_kind::memfd}, way{"lazy", memory_kind::private_pages},
+                    way{"engine", memory_kind::memfd}, way{"chaos", memory_kind::memfd},
+                    way{"chaos", memory_kind::private_pages}),
+    name_of);
 
 void expect_nothing(const lane& mine) {
   utofu_mrq_notice notice;
@@ -256,6 +260,86 @@ TEST_P(Commands, PutsAndGetsOfAllSizesAndAlignmentsMoveExactlyTheirBytes) {
         }
       },
       [](lane&, address) {});
+}
+
+TEST_P(Commands, AStridedPutAndGetMoveEveryBlock) {
+  between_two(
+      [](lane& mine, address to) {
+        for (std::size_t i = 0; i < 1000; ++i) {
+          mine.memory.as<unsigned char>(i) = static_cast<unsigned char>(i % 251);
+        }
+        ASSERT_EQ(utofu_put_stride(mine.vcq, to.id, mine.stadd, to.stadd, 10, 100, 5, 3,
+                                   local | remote, nullptr),
+                  UTOFU_SUCCESS);
+        ASSERT_EQ(utofu_get_stride_gap(mine.vcq, to.id, mine.stadd + 4096, to.stadd, 10, 100, 5, 4,
+                                       local, 1920, 3, nullptr),
+                  UTOFU_SUCCESS);
+        utofu_mrq_notice notice;
+        for (unsigned i = 1; i <= 5; ++i) ASSERT_EQ(mine.await_mrq(notice), UTOFU_SUCCESS);
+        EXPECT_EQ(notice.notice_type, UTOFU_MRQ_TYPE_LCL_PUT);
+        for (unsigned i = 1; i <= 5; ++i) {
+          ASSERT_EQ(mine.await_mrq(notice), UTOFU_SUCCESS);
+          EXPECT_EQ(notice.notice_type, UTOFU_MRQ_TYPE_LCL_GET);
+          EXPECT_EQ(notice.lcl_stadd, mine.stadd + 4096 + (i - 1) * 100 + 10);
+        }
+        for (std::size_t i = 0; i < 500; ++i) {
+          ASSERT_EQ(mine.memory.as<unsigned char>(4096 + i), i % 100 < 10 ? i % 251 : 0) << i;
+        }
+      },
+      [](lane& mine, address) {
+        for (std::size_t i = 0; i < 1000; ++i) {
+          ASSERT_EQ(mine.memory.as<unsigned char>(i), i % 100 < 10 && i < 500 ? i % 251 : 0) << i;
+        }
+        for (unsigned i = 1; i <= 5; ++i) {
+          utofu_mrq_notice notice;
+          ASSERT_EQ(mine.await_mrq(notice), UTOFU_SUCCESS);
+          EXPECT_EQ(notice.rmt_stadd, mine.stadd + (i - 1) * 100 + 10);
+        }
+      });
+}
+
+TEST_P(Commands, PaddingOverwritesTheRestOfTheLineAndNoMore) {
+  between_two(
+      [](lane& mine, address to) {
+        ASSERT_EQ(utofu_put_piggyback8(mine.vcq, to.id, 0x0101010101010101, to.stadd + 256, 8, 0,
+                                       UTOFU_ONESIDED_FLAG_PADDING, nullptr),
+                  UTOFU_SUCCESS);
+      },
+      [](lane& mine, address) {
+        const std::string_view mode = GetParam().mode;
+        for (std::size_t i = 0; i < 768; ++i) {
+          const int filler = mode == "chaos" ? 0xa5 : 0;
+          const int want = i < 256 || i >= 512 ? 0 : i < 264 ? 1 : filler;
+          ASSERT_EQ(mine.memory.as<unsigned char>(i), want) << i;
+        }
+      });
+}
+
+TEST_P(Commands, DescriptorsOfVariantsCarryTheirNumbers) {
+  between_two(
+      [](lane& mine, address to) {
+        std::array<std::byte, 64> desc{};
+        std::size_t size = 0;
+        mine.memory.as<std::array<char, 300>>(0).fill('x');
+        ASSERT_EQ(utofu_prepare_put_stride_gap(mine.vcq, to.id, mine.stadd, to.stadd, 3, 100, 3, 9,
+                                               local, 256, 255, desc.data(), &size),
+                  UTOFU_SUCCESS);
+        ASSERT_EQ(utofu_post_toq(mine.vcq, desc.data(), size, nullptr), UTOFU_SUCCESS);
+        utofu_mrq_notice notice;
+        for (int i = 0; i < 3; ++i) EXPECT_EQ(mine.await_mrq(notice), UTOFU_SUCCESS);
+        EXPECT_EQ(notice.edata, 9u);
+        EXPECT_EQ(utofu_put_gap(mine.vcq, to.id, mine.stadd, to.stadd, 3, 0, 0, 1928, 0, nullptr),
+                  UTOFU_ERR_INVALID_SIZE);
+        EXPECT_EQ(utofu_put_gap(mine.vcq, to.id, mine.stadd, to.stadd, 3, 0, 0, 1920, 256, nullptr),
+                  UTOFU_ERR_INVALID_SIZE);
+        EXPECT_EQ(utofu_put_stride(mine.vcq, to.id, mine.stadd, to.stadd, 3, 8, 0, 0, 0, nullptr),
+                  UTOFU_ERR_INVALID_NUMBER);
+      },
+      [](lane& mine, address) {
+        for (std::size_t i = 0; i < 300; ++i) {
+          ASSERT_EQ(mine.memory.as<char>(i), i % 100 < 3 ? 'x' : 0);
+        }
+      });
 }
 
 }  // namespace

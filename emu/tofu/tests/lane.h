@@ -92,6 +92,16 @@ inline address address_of(board& all, unsigned peer) {
   return {all.words[2 * peer], all.words[2 * peer + 1]};
 }
 
+/// Waits until all that `mine` posted to the peer has been done, where the peer's last 8 bytes of
+/// memory are nobody else's.
+inline void settle(const lane& mine, address to) {
+  EXPECT_EQ(utofu_armw8(mine.vcq, to.id, UTOFU_ARMW_OP_ADD, 1, to.stadd + mine.memory.size() - 8,
+                        255, UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE, nullptr),
+            UTOFU_SUCCESS);
+  utofu_mrq_notice notice{};
+  while (notice.edata != 255) ASSERT_EQ(mine.await_mrq(notice), UTOFU_SUCCESS);
+}
+
 inline constexpr unsigned long tcq = UTOFU_ONESIDED_FLAG_TCQ_NOTICE;
 inline constexpr unsigned long local = UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE;
 inline constexpr unsigned long remote = UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE;

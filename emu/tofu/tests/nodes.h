@@ -62,6 +62,11 @@ inline pid_t start(const std::function<void()>& f) {
   std::exit(testing::Test::HasFailure() ? 1 : 0);
 }
 
+/// Removes the machine of a process that did not leave it.
+inline void remove_machine(const std::string& job) {
+  unlink(("/dev/shm/softtofu." + std::to_string(geteuid()) + "." + job).c_str());
+}
+
 /// What became of it: its exit status, or minus the signal.
 inline int outcome(pid_t child) {
   int status = 0;

@@ -19,13 +19,16 @@ struct remote_target {
   std::uint32_t generation = 0;
   rank owner = 0;
   rights allowed = rights::none;
+  /// Of these, what plain instructions do through the mapping: none when there is no mapping, and
+  /// not the atomics where a network does them by itself.
+  rights mapped = rights::none;
 };
 
 /// True when `bytes` at `offset` may be touched here and now with plain instructions.
 inline bool reachable(const remote_target& t, std::uint64_t offset, std::size_t bytes,
                       rights wanted) noexcept {
-  return t.direct != nullptr && offset <= t.bytes && bytes <= t.bytes - offset &&
-         allows(t.allowed, wanted) && t.live->is(t.generation);
+  return allows(t.mapped, wanted) && offset <= t.bytes && bytes <= t.bytes - offset &&
+         t.live->is(t.generation);
 }
 
 /// Does `op` on `at`, which is aligned to its size; returns the old value.

@@ -31,7 +31,7 @@ class test_rank {
  public:
   explicit test_rank(rank number, const settings& config = small_rings())
       : config_(config), number_(number) {
-    dev = shm_factory().open({number, 4, secret_, &config_, &regions});
+    dev = shm_factory().open({number, 4, 4, secret_, &config_, &regions});
   }
   void open_lane(int number = 0) { lane = dev->make_endpoint(number); }
   [[nodiscard]] rank number() const { return number_; }

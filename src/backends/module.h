@@ -1,0 +1,7 @@
+// module.h - what a backend that is loaded at run time exports, so that the core library links to
+// no vendor's library. A module lies beside the library, in heddle/backend_<name>.so.
+#pragma once
+#include "backends/backend.h"
+
+/// The module's one symbol. What it returns lives as long as the process.
+extern "C" const heddle::backends::factory* heddle_backend_module();

@@ -1,0 +1,212 @@
+// endpoint_access.cpp - puts, gets and atomics: in the descriptor, through staging memory, or from
+// and to the program's own memory, registered for as long as it takes and kept for the next time.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "backends/utofu/endpoint.h"
+
+namespace heddle::backends::utofu {
+namespace {
+
+/// Pieces of one large transfer under way at a time.
+constexpr std::uint64_t pieces_under_way = 4;
+
+rights needed(op_kind kind) noexcept {
+  if (kind == op_kind::get) return rights::read;
+  return kind == op_kind::atomic ? rights::atomic : rights::write;
+}
+
+std::size_t bytes_of(const op& what) noexcept {
+  if (what.kind == op_kind::atomic) return what.width;
+  return what.kind == op_kind::put ? what.data.size() : what.into.size();
+}
+
+/// A put's data is only read; one type of pointer serves both directions.
+std::byte* memory_of(const op& what) noexcept {
+  return what.kind == op_kind::put ? const_cast<std::byte*>(what.data.data()) : what.into.data();
+}
+
+}  // namespace
+
+utofu_endpoint::planned utofu_endpoint::plan_access(link& l, op& what, plan& p, bool alone) {
+  target* t = nullptr;
+  if (const planned found = resolve(l, what, t); found != planned::post) return found;
+  const std::size_t bytes = bytes_of(what);
+  what.finished = status::posted;
+  if (!allows(t->facts.allowed, needed(what.kind))) [[unlikely]]
+    what.finished = status::denied;
+  else if (what.offset > t->facts.bytes || bytes > t->facts.bytes - what.offset) [[unlikely]]
+    what.finished = status::out_of_bounds;
+  else if (bytes == 0)
+    what.finished = status::done;
+  else if (t->address == 0) [[unlikely]]
+    what.finished = status::unsupported;
+  if (what.finished != status::posted) return planned::finished;
+  if (window_full()) return planned::busy;
+  p.d.flags = 0;
+  p.d.there = t->address + what.offset;
+  p.d.bytes = bytes;
+  switch (what.kind) {
+    case op_kind::atomic:
+      return plan_atomic(l, *t, what, p);
+    case op_kind::put:
+      return plan_put(*t, what, p, alone);
+    default:
+      return plan_get(*t, what, p, alone);
+  }
+}
+
+flight& utofu_endpoint::track_access(plan& p, target& t, stream& to, const op& what) {
+  flight& f = track(p, to);
+  f.kind = what.kind;
+  f.cookie = what.cookie;
+  f.to = &t;
+  f.bytes = static_cast<std::uint32_t>(p.d.bytes);
+  return f;
+}
+
+utofu_endpoint::planned utofu_endpoint::plan_put(target& t, op& what, plan& p, bool alone) {
+  if (what.data.size() <= max_piggyback) {
+    p.d.what = descriptor::form::piggyback;
+    p.d.data = what.data.data();
+    track_access(p, t, *t.via, what);
+    return planned::post;
+  }
+  p.d.what = descriptor::form::put;
+  return what.data.size() <= stage_bytes_ ? plan_staged(t, what, p)
+                                          : plan_direct(t, what, p, alone);
+}
+
+utofu_endpoint::planned utofu_endpoint::plan_get(target& t, op& what, plan& p, bool alone) {
+  p.d.what = descriptor::form::get;
+  return what.into.size() <= stage_bytes_ ? plan_staged(t, what, p)
+                                          : plan_direct(t, what, p, alone);
+}
+
+utofu_endpoint::planned utofu_endpoint::plan_staged(target& t, op& what, plan& p) {
+  const auto piece = staged_.take(p.d.bytes);
+  if (!piece) return planned::busy;
+  p.d.here = piece->address;
+  flight& f = track_access(p, t, *t.via, what);
+  f.staged = true;
+  f.ticket = piece->ticket;
+  f.landed = piece->at;
+  f.into = what.into.data();
+  if (what.kind == op_kind::put) std::memcpy(piece->at, what.data.data(), what.data.size());
+  return planned::post;
+}
+
+/// Out of and into the program's memory, without a copy where it can be registered.
+utofu_endpoint::planned utofu_endpoint::plan_direct(target& t, op& what, plan& p, bool alone) {
+  if (!alone) return planned::alone;  // were it wrong, the error must name this op
+  auto held = cache_.acquire({memory_of(what), p.d.bytes}, last_lease_);
+  if (p.d.bytes > (held ? max_piece : staged_piece))
+    return begin_large(t, what, std::move(held), p);
+  if (!held) return plan_staged(t, what, p);
+  p.d.here = held.handle() + held.offset();
+  track_access(p, t, *t.via, what).held = std::move(held);
+  return planned::post;
+}
+
+utofu_endpoint::planned utofu_endpoint::plan_atomic(link& l, target& t, op& what, plan& p) {
+  const auto [via, there] = atomic_way(l, t, what.offset);
+  if (there % what.width != 0) {  // an address is aligned as the memory is
+    what.finished = status::misaligned;
+    return planned::finished;
+  }
+  p.d.what = descriptor::form::atomic;
+  p.d.atomic = what.atomic;
+  p.d.width = what.width;
+  p.d.operand = what.operand;
+  p.d.compare = what.compare;
+  p.d.there = there;
+  flight& f = track_access(p, t, *via, what);
+  f.into = what.into.empty() ? nullptr : what.into.data();
+  return planned::post;
+}
+
+// --- in several pieces -------------------------------------------------------------------
+
+utofu_endpoint::planned utofu_endpoint::begin_large(target& t, op& what,
+                                                    memory::registration_cache::lease held,
+                                                    const plan& p) {
+  large_transfer& made = large_.emplace_back();
+  made.self = std::prev(large_.end());
+  made.with = p.with;
+  made.to = &t;
+  made.cookie = what.cookie;
+  made.kind = what.kind;
+  made.local = memory_of(what);
+  made.offset = what.offset;
+  made.bytes = p.d.bytes;
+  made.held = std::move(held);
+  what.finished = status::posted;
+  chores_ = true;
+  move_large();
+  return planned::finished;
+}
+
+void utofu_endpoint::move_large() noexcept {
+  for (auto it = large_.begin(); it != large_.end();) {
+    large_transfer& t = *it++;
+    if (t.with->state == link::state_t::lost) continue;
+    while (t.failure == status::done && t.issued < t.bytes && t.under_way < pieces_under_way &&
+           post_piece(t)) {
+    }
+  }
+}
+
+bool utofu_endpoint::post_piece(large_transfer& t) noexcept {
+  plan p;
+  p.with = t.with;
+  op piece;
+  piece.kind = t.kind;
+  p.d.what = t.kind == op_kind::put ? descriptor::form::put : descriptor::form::get;
+  p.d.there = t.to->address + t.offset + t.issued;
+  p.d.bytes = std::min<std::uint64_t>(t.held ? max_piece : staged_piece, t.bytes - t.issued);
+  std::byte* const local = t.local + t.issued;
+  if (t.kind == op_kind::put)
+    piece.data = {local, p.d.bytes};
+  else
+    piece.into = {local, p.d.bytes};
+  if (window_full()) return false;
+  try {
+    if (!t.held && plan_staged(*t.to, piece, p) != planned::post) return false;
+    if (t.held) {
+      p.d.here = t.held.handle() + t.held.offset() + t.issued;
+      track_access(p, *t.to, *t.to->via, piece);
+    }
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  flights_[p.flight].what = flight::purpose::piece;
+  flights_[p.flight].whole = &t;
+  const std::uint64_t bytes = p.d.bytes;
+  if (hand_over(p) != UTOFU_SUCCESS) {
+    undo(p);
+    return false;
+  }
+  t.issued += bytes;
+  ++t.under_way;
+  return true;
+}
+
+void utofu_endpoint::piece_ended(const flight& f, status code) noexcept {
+  large_transfer& t = *f.whole;
+  --t.under_way;
+  if (code != status::done && t.failure == status::done) t.failure = code;
+  const bool over =
+      t.issued == t.bytes || t.failure != status::done || t.with->state == link::state_t::lost;
+  if (t.under_way == 0 && over) end_large(t);
+}
+
+/// Nothing of it is under way.
+void utofu_endpoint::end_large(large_transfer& t) noexcept {
+  status code = t.failure;
+  if (code == status::done && t.issued != t.bytes) code = status::peer_lost;
+  ended(t.cookie, t.with->number(), code);
+  large_.erase(t.self);
+}
+
+}  // namespace heddle::backends::utofu

@@ -1,0 +1,294 @@
+// endpoint_post.cpp - posting: one op by its own call, several as one list of descriptors.
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "backends/utofu/batch.h"
+#include "backends/utofu/endpoint.h"
+#include "backends/utofu/names.h"
+
+namespace heddle::backends::utofu {
+namespace {
+
+// What utofu_poll_tcq gives back: a message's ticket, or nothing for what its own notice ends.
+void* cookie_of_message(std::uint32_t ticket) noexcept {
+  return reinterpret_cast<void*>(std::uintptr_t{ticket} << 2 | 1);
+}
+void* cookie_of_flight(std::uint32_t number) noexcept {
+  return reinterpret_cast<void*>(std::uintptr_t{number} << 2 | 2);
+}
+
+std::uint32_t lines_of(std::size_t bytes) noexcept {
+  return static_cast<std::uint32_t>((bytes + line_bytes - 1) / line_bytes);
+}
+
+}  // namespace
+
+post_result utofu_endpoint::post(std::span<op> ops) noexcept {
+  const vcq::use mine(vcq_);
+  status reason = status::done;
+  std::size_t taken = 0;
+  while (taken < ops.size() && reason == status::done) {
+    const std::size_t left = ops.size() - taken;
+    taken += left == 1 || batch_limit_ == 1 ? post_alone(ops[taken], reason)
+                                            : post_together(ops.subspan(taken), reason);
+  }
+  return {taken, reason};
+}
+
+/// 1, or 0 with the reason why not.
+std::size_t utofu_endpoint::post_alone(op& what, status& reason) noexcept {
+  plan p;
+  const planned made = make_plan(what, p, true);
+  if (made == planned::finished) return 1;
+  reason = made == planned::lost ? status::peer_lost : status::busy_queue;
+  if (made != planned::post) return 0;
+  const int code = hand_over(p);
+  if (code == UTOFU_SUCCESS) [[likely]] {
+    reason = status::done;
+    return 1;
+  }
+  undo(p);
+  if (code == UTOFU_ERR_BUSY) return 0;
+  what.finished = status_of(code);
+  reason = status::done;
+  return 1;
+}
+
+/// As many as one list takes. All of a list is posted or nothing, so a queue that is nearly full
+/// gets shorter lists until it has room again.
+std::size_t utofu_endpoint::post_together(std::span<op> ops, status& reason) noexcept {
+  batch& b = *batch_;
+  b.size = b.before = 0;
+  std::size_t seen = 0;
+  for (; seen < std::min(ops.size(), batch_limit_); ++seen) {
+    const planned made = make_plan(ops[seen], b.plans[b.size], false);
+    if (made == planned::post) ++b.size;
+    if (made == planned::finished && b.size == 0) ++b.before;
+    if (made == planned::busy) reason = status::busy_queue;
+    if (made == planned::lost) reason = status::peer_lost;
+    if (made != planned::post && made != planned::finished) break;
+  }
+  if (b.size == 0 && seen == 0 && reason == status::done) return post_alone(ops[0], reason);
+  if (b.size == 0) return seen;
+  int code = post_list();
+  if (code == UTOFU_ERR_BUSY) {
+    drain_tcq();
+    code = post_list();
+  }
+  if (code == UTOFU_SUCCESS) {
+    batch_limit_ = std::min(2 * batch_limit_, max_batch);
+    return seen;
+  }
+  while (b.size != 0) undo(b.plans[--b.size]);
+  batch_limit_ = code == UTOFU_ERR_BUSY ? std::max<std::size_t>(1, batch_limit_ / 2) : 1;
+  reason = batch_limit_ == 1 ? status::done : status::busy_queue;  // one by one from there
+  return b.before;
+}
+
+/// Only the last message asks for a notice: those before it have left by then.
+int utofu_endpoint::post_list() noexcept {
+  batch& b = *batch_;
+  std::size_t bytes = 0, last_message = b.size;
+  for (std::size_t i = 0; i < b.size; ++i)
+    if (b.plans[i].flight == flight_queue::none) last_message = i;
+  for (std::size_t i = 0; i < b.size; ++i) {
+    descriptor d = b.plans[i].d;
+    if (i != last_message) d.flags &= ~static_cast<std::uint32_t>(UTOFU_ONESIDED_FLAG_TCQ_NOTICE);
+    std::size_t size = 0;
+    const int code = prepare(vcq_.handle(), d, b.descriptors.data() + bytes, size);
+    if (code != UTOFU_SUCCESS) return code;
+    bytes += size;
+  }
+  void* const cookie = last_message < b.size ? b.plans[last_message].d.cookie : nullptr;
+  return utofu_post_toq(vcq_.handle(), b.descriptors.data(), bytes, cookie);
+}
+
+utofu_endpoint::planned utofu_endpoint::make_plan(op& what, plan& p, bool alone) noexcept {
+  link* const l = find_link(what.peer);
+  if (l == nullptr) [[unlikely]] {
+    what.finished = status::invalid;
+    return planned::finished;
+  }
+  if (l->state == link::state_t::lost) [[unlikely]]
+    return planned::lost;
+  p.with = l;
+  try {
+    return what.kind == op_kind::send ? plan_message(*l, what, p) : plan_access(*l, what, p, alone);
+  } catch (const std::bad_alloc&) {
+    return planned::busy;
+  }
+}
+
+utofu_endpoint::planned utofu_endpoint::plan_message(link& l, op& what, plan& p) {
+  const std::size_t bytes = what.header.size() + what.data.size();
+  if (bytes > max_message || l.lane == nullptr) [[unlikely]] {
+    what.finished = l.lane == nullptr ? status::unsupported : status::invalid;
+    return planned::finished;
+  }
+  if (l.stage != link::stage_t::connected) [[unlikely]] {
+    connect(l);
+    return planned::busy;
+  }
+  const std::size_t total =
+      l.quietly ? stamp_at(bytes) + sizeof(stamp_t) : sizeof(message_header) + bytes;
+  const std::uint32_t lines = lines_of(total);
+  const auto at = static_cast<std::uint32_t>(l.sent % l.their_slots);
+  const bool wraps = at + lines > l.their_slots;
+  p.slots = lines + (wraps ? l.their_slots - at : 0);
+  if (!room_for(l, p.slots)) return planned::busy;
+  if (wraps && l.quietly) {  // a message of its own, then
+    if (mark_wrap(l, at)) return plan_message(l, what, p);
+    return planned::busy;
+  }
+  const bool fits = total <= max_piggyback;
+  const auto piece = sent_.take(fits ? 0 : total);
+  if (!piece) return planned::busy;
+  std::byte* const into = fits ? p.inline_data.data() : piece->at;
+  const stamp_t stamp = stamp_of(device_.nonce(), l.sent);
+  const message_header head{static_cast<std::uint16_t>(bytes), static_cast<std::uint16_t>(stamp),
+                            static_cast<std::uint32_t>(l.released)};
+  p.told_before = std::exchange(l.told, l.released);
+  p.flight = flight_queue::none;
+  std::memcpy(into, &head, sizeof head);
+  if (!what.header.empty()) std::memcpy(into + sizeof head, what.header.data(), what.header.size());
+  if (!what.data.empty())
+    std::memcpy(into + sizeof head + what.header.size(), what.data.data(), what.data.size());
+  if (l.quietly) std::memcpy(into + stamp_at(bytes), &stamp, sizeof stamp);
+  p.d.what = fits ? descriptor::form::piggyback : descriptor::form::put;
+  p.d.data = into;
+  p.d.here = piece->address;
+  p.d.to = l.lane->to;
+  p.d.there = l.their_ring + std::uint64_t{wraps ? 0 : at} * line_bytes;
+  p.d.bytes = total;
+  p.d.edata = static_cast<std::uint8_t>(edata_message | (wraps ? edata_wrapped : 0));
+  p.d.flags = UTOFU_ONESIDED_FLAG_TCQ_NOTICE | (l.quietly ? UTOFU_ONESIDED_FLAG_STRONG_ORDER
+                                                          : UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE);
+  p.d.cookie = cookie_of_message(piece->ticket);
+  l.sent += p.slots;
+  unreturned_ += p.slots;
+  what.finished = status::done;
+  return planned::post;
+}
+
+/// Tells a peer that gets no notices to go on at the beginning of its ring.
+bool utofu_endpoint::mark_wrap(link& l, std::uint64_t at) noexcept {
+  const stamp_t stamp = stamp_of(device_.nonce(), l.sent);
+  const message_header mark{wrapped_bytes, static_cast<std::uint16_t>(stamp), 0};
+  descriptor d;
+  d.what = descriptor::form::piggyback;
+  d.to = l.lane->to;
+  d.there = l.their_ring + at * line_bytes;
+  d.data = &mark;
+  d.bytes = sizeof mark;
+  d.edata = edata_message;
+  d.flags = UTOFU_ONESIDED_FLAG_STRONG_ORDER;
+  if (!post_untracked(d)) return false;
+  const std::uint64_t skipped = l.their_slots - at;
+  l.sent += skipped;
+  unreturned_ += skipped;
+  return true;
+}
+
+/// Whether so many lines of the peer's ring are free, and of our own queue of notices.
+bool utofu_endpoint::room_for(link& l, std::uint32_t slots) noexcept {
+  if (l.sent - l.consumed + slots > l.their_slots) {
+    const std::uint64_t consumed = l.mine->consumed.get();
+    if (consumed > l.consumed && consumed <= l.sent) {
+      unreturned_ -= consumed - l.consumed;
+      l.consumed = consumed;
+    }
+    if (l.sent - l.consumed + slots > l.their_slots) return false;
+  }
+  return !window_full();
+}
+
+int utofu_endpoint::hand_over(const plan& p) noexcept {
+  int code = issue(vcq_.handle(), p.d);
+  if (code != UTOFU_ERR_BUSY) [[likely]]
+    return code;
+  drain_tcq();
+  code = issue(vcq_.handle(), p.d);
+  return code;
+}
+
+void utofu_endpoint::undo(const plan& p) noexcept {
+  if (p.flight == flight_queue::none) {
+    sent_.untake();
+    p.with->sent -= p.slots;
+    p.with->told = p.told_before;
+    unreturned_ -= p.slots;
+    return;
+  }
+  flights_[p.flight].queue->unpush();
+  if (flights_[p.flight].staged) staged_.untake();
+  flights_.give_back(p.flight);
+}
+
+/// Only this frees the queue's places, also those of operations that asked for no notice.
+void utofu_endpoint::drain_tcq() noexcept {
+  void* cookie = nullptr;
+  for (;;) {
+    const int code = utofu_poll_tcq(vcq_.handle(), 0, &cookie);
+    if (code == UTOFU_ERR_NOT_FOUND || code == UTOFU_ERR_BUSY) return;
+    const auto value = reinterpret_cast<std::uintptr_t>(cookie);
+    const auto number = static_cast<std::uint32_t>(value >> 2);
+    if (code == UTOFU_ERR_FATAL) return on_dead_queue();
+    if ((value & 3) == 1) {
+      sent_.give_back_up_to(number);
+    } else if (code != UTOFU_SUCCESS && (value & 3) == 2) {
+      flights_[number].queue->forget(number);  // it never left: no notice follows
+      on_end(number, code, 0);
+    }
+  }
+}
+
+/// Gives the plan's operation a number, by which its notice finds it.
+flight& utofu_endpoint::track(plan& p, stream& to) {
+  flight_queue& queue = to.under_way[static_cast<std::size_t>(queue_of(p.d.what))];
+  const std::uint8_t edata = queue.next_edata();
+  p.flight = flights_.take();
+  try {
+    queue.push(p.flight);
+  } catch (...) {
+    flights_.give_back(p.flight);
+    throw;
+  }
+  p.d.to = to.to;
+  p.d.edata = edata;
+  p.d.flags |= UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE;
+  p.d.cookie = cookie_of_flight(p.flight);
+  flight& f = flights_[p.flight];
+  f.with = p.with;
+  f.queue = &queue;
+  return f;
+}
+
+// --- the endpoint's own operations -------------------------------------------------------
+
+bool utofu_endpoint::post_own(stream& to, flight::purpose what, link& l, descriptor d) noexcept {
+  if (window_full()) return false;
+  plan p;
+  p.d = d;
+  p.with = &l;
+  try {
+    track(p, to).what = what;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  if (hand_over(p) == UTOFU_SUCCESS) return true;
+  undo(p);
+  return false;
+}
+
+bool utofu_endpoint::post_untracked(const descriptor& d) noexcept {
+  int code = issue(vcq_.handle(), d);
+  if (code == UTOFU_ERR_BUSY) {
+    drain_tcq();
+    code = issue(vcq_.handle(), d);
+  }
+  return code == UTOFU_SUCCESS;
+}
+
+}  // namespace heddle::backends::utofu

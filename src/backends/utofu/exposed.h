@@ -1,0 +1,70 @@
+// exposed.h - this process's memory as the hardware knows it: registrations, and the table that
+// tells peers of them.
+//
+// Keys have one size whatever the number of lanes. The first symmetric arrays of a job are
+// registered with the same reserved tag on every CQ, so peers compute the address for any lane and
+// exchange nothing. Any other region is registered on one CQ, chosen by its slot so that they
+// spread over the TNIs; peers fetch its entry of the table on first use.
+//
+// What peers may write to gets a reserved tag of its own and loses it on withdrawal: a cached
+// registration would stay open. What they may only read is leased from the CQ's cache.
+#pragma once
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "backends/backend.h"
+#include "backends/utofu/shared_memory.h"
+#include "backends/utofu/vcq.h"
+#include "memory/registration_cache.h"
+#include "memory/segment.h"
+
+namespace heddle::backends::utofu {
+
+/// Bounds and rights of a region, wherever it is.
+struct region_facts {
+  std::uint64_t bytes = 0;
+  rights allowed = rights::none;
+};
+
+class exposed_regions {
+ public:
+  /// Throws error: what cannot be registered.
+  exposed_regions(std::span<const std::unique_ptr<vcq>> vcqs, const settings& config);
+  ~exposed_regions();
+
+  void add(const local_region& region) noexcept;
+  void remove(region_ref ref) noexcept;
+
+  /// What this rank exposes under `ref`, which has a common tag: its peers' arrays are alike.
+  [[nodiscard]] bool find_common(region_ref ref, region_facts& out) const noexcept;
+  [[nodiscard]] memory::registration_cache& cache_of(int lane) noexcept;
+  /// Lanes that are the first on their CQ.
+  [[nodiscard]] std::span<const int> first_lanes() const noexcept { return first_lanes_; }
+
+ private:
+  struct queue_memory;
+  struct kept;
+
+  [[nodiscard]] bool register_everywhere(const local_region& region, unsigned tag) noexcept;
+  [[nodiscard]] bool register_writable(const local_region& region, kept& k) noexcept;
+  [[nodiscard]] bool register_readable(const local_region& region, kept& k) noexcept;
+  void forget(region_ref ref, kept& k) noexcept;
+  void publish(region_ref ref, const region_entry& e) noexcept;
+  [[nodiscard]] region_entry* table() const noexcept;
+
+  // Constant after construction.
+  std::vector<std::unique_ptr<queue_memory>> queues_;  // one per CQ
+  std::vector<std::size_t> queue_of_lane_;
+  std::vector<int> first_lanes_;  // by CQ
+  memory::segment table_memory_;
+  utofu_stadd_t table_address_ = 0;
+
+  mutable std::mutex mutex_;                      // guards what follows
+  std::unordered_map<std::uint32_t, kept> kept_;  // by slot
+};
+
+}  // namespace heddle::backends::utofu

@@ -1,0 +1,17 @@
+// nap.h - sleeping where the network wakes nobody: a timer does, soon after the last event and less
+// and less often the longer nothing comes, so that news is late by a fraction of the silence before
+// it.
+#pragma once
+#include <cstdint>
+
+namespace heddle::backends::utofu {
+
+inline constexpr std::uint64_t first_nap_ns = 50'000;
+inline constexpr std::uint64_t longest_nap_ns = 32'000'000;
+/// News is late by at most this part of the silence before it.
+inline constexpr std::uint64_t part_of_silence = 8;
+
+/// Makes the timer descriptor readable after `ns`.
+void set_alarm(int timer, std::uint64_t ns) noexcept;
+
+}  // namespace heddle::backends::utofu

@@ -1,0 +1,143 @@
+// parts_test.cpp - the parts of a lane that need no hardware.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <memory>
+
+#include "backends/utofu/shared_memory.h"
+#include "backends/utofu/staging.h"
+#include "backends/utofu/stream.h"
+
+namespace heddle::backends::utofu {
+namespace {
+
+TEST(FlightQueue, FindsEachByItsNumberInTheOrderTheyWerePosted) {
+  flight_queue queue;
+  for (std::uint32_t i = 0; i < 1000; ++i) queue.push(i);
+  for (std::uint32_t i = 0; i < 1000; ++i) EXPECT_EQ(queue.take(i % edata_numbers), i);
+  EXPECT_TRUE(queue.empty());
+}
+
+TEST(FlightQueue, FindsEachWhenNoticesOvertakeOneAnother) {
+  flight_queue queue;
+  for (std::uint32_t i = 0; i < 200; ++i) queue.push(i);
+  for (std::uint32_t i = 0; i < 100; ++i) {  // in pairs, the second one first
+    EXPECT_EQ(queue.take((2 * i + 1) % edata_numbers), 2 * i + 1);
+    EXPECT_EQ(queue.take(2 * i % edata_numbers), 2 * i);
+  }
+  EXPECT_TRUE(queue.empty());
+}
+
+TEST(FlightQueue, HasNothingForANoticeOfNobody) {
+  flight_queue queue;
+  EXPECT_EQ(queue.take(0), flight_queue::none);
+  queue.push(7);
+  EXPECT_EQ(queue.take(1), flight_queue::none);
+  EXPECT_EQ(queue.take(edata_message), flight_queue::none);
+  EXPECT_EQ(queue.take(0), 7u);
+  EXPECT_EQ(queue.take(0), flight_queue::none);
+}
+
+TEST(FlightQueue, GivesTheNumberBackOfWhatWasNotPostedAfterAll) {
+  flight_queue queue;
+  queue.push(1);
+  const std::uint8_t number = queue.next_edata();
+  queue.push(2);
+  queue.unpush();
+  EXPECT_EQ(queue.next_edata(), number);
+  EXPECT_EQ(queue.take_oldest(), 1u);
+  EXPECT_TRUE(queue.empty());
+}
+
+TEST(FlightQueue, ForgetsOneThatWillHaveNoNotice) {
+  flight_queue queue;
+  for (std::uint32_t i = 0; i < 3; ++i) queue.push(i);
+  queue.forget(0);
+  EXPECT_EQ(queue.take(1), 1u);
+  EXPECT_EQ(queue.take(2), 2u);
+  EXPECT_TRUE(queue.empty());
+}
+
+TEST(StreamMap, FindsWhatWasPutInAndNothingElse) {
+  stream_map map;
+  std::vector<std::unique_ptr<stream>> streams;
+  for (std::uint64_t i = 1; i <= 1000; ++i) {
+    streams.push_back(std::make_unique<stream>());
+    map.insert(i * 0x1'0000'0001, streams.back().get());
+  }
+  for (std::uint64_t i = 1; i <= 1000; ++i)
+    EXPECT_EQ(map.find(i * 0x1'0000'0001), streams[i - 1].get());
+  EXPECT_EQ(map.find(42), nullptr);
+}
+
+/// A ring over memory of its own.
+struct Ring {
+  std::vector<std::byte> memory = std::vector<std::byte>(1024);
+  staging pieces{memory, 0x1000};
+};
+
+TEST(Staging, GivesPiecesInsideItsMemoryWithTheirSteeringAddress) {
+  Ring ring;
+  for (int i = 0; i < 100; ++i) {
+    const auto piece = ring.pieces.take(300);
+    ASSERT_TRUE(piece);
+    const auto at = static_cast<std::size_t>(piece->at - ring.memory.data());
+    EXPECT_LE(at + 300, ring.memory.size());
+    EXPECT_EQ(piece->address, 0x1000 + at);
+    ring.pieces.give_back(piece->ticket);
+  }
+  EXPECT_TRUE(ring.pieces.empty());
+}
+
+TEST(Staging, HasNoRoomWhenItIsFullAndRoomAgainFromTheOldestOn) {
+  Ring ring;
+  const auto first = ring.pieces.take(512), second = ring.pieces.take(512);
+  ASSERT_TRUE(first && second);
+  EXPECT_FALSE(ring.pieces.take(64));
+  ring.pieces.give_back(second->ticket);
+  EXPECT_FALSE(ring.pieces.take(64));
+  ring.pieces.give_back(first->ticket);
+  EXPECT_TRUE(ring.pieces.take(64));
+}
+
+TEST(Staging, TakesTheLastOneBack) {
+  Ring ring;
+  ASSERT_TRUE(ring.pieces.take(512));
+  ASSERT_TRUE(ring.pieces.take(512));
+  ring.pieces.untake();
+  EXPECT_TRUE(ring.pieces.take(512));
+}
+
+TEST(Staging, CountsWhatTakesNoBytes) {
+  Ring ring;
+  std::uint32_t last = 0;
+  for (int i = 0; i < 1000; ++i) last = ring.pieces.take(0)->ticket;
+  EXPECT_FALSE(ring.pieces.empty());
+  ring.pieces.give_back_up_to(last);
+  EXPECT_TRUE(ring.pieces.empty());
+}
+
+TEST(Grant, IsKnownFromMemoryThatNobodyHasWritten) {
+  const grant empty;
+  EXPECT_NE(empty.check, check_sum(empty));
+  grant written{1, 2, 3, 4, 0, 5, 6, 0};
+  written.check = check_sum(written);
+  for (std::size_t cut = 0; cut < sizeof written; ++cut) {  // it comes in order of addresses
+    grant partly;
+    std::memcpy(&partly, &written, cut);
+    const bool all_there = std::memcmp(&partly, &written, sizeof written) == 0;
+    EXPECT_TRUE(all_there || partly.check != check_sum(partly)) << cut;
+  }
+}
+
+TEST(CommonTag, BelongsToTheFirstSymmetricArraysOnly) {
+  EXPECT_EQ(common_tag(region_table::symmetric_ref(0)), unsigned{tag_symmetric});
+  EXPECT_EQ(common_tag(region_table::symmetric_ref(tagged_arrays - 1)), tag_writable - 1u);
+  EXPECT_EQ(common_tag(region_table::symmetric_ref(tagged_arrays)), 0u);
+  EXPECT_EQ(common_tag(region_table::symmetric_ref(region_table::symmetric_slots)), 0u);
+  EXPECT_EQ(common_tag({}), 0u);
+}
+
+}  // namespace
+}  // namespace heddle::backends::utofu

@@ -1,0 +1,66 @@
+#include "backends/utofu/slab.h"
+
+#include <algorithm>
+#include <exception>
+
+#include "backends/utofu/names.h"
+
+namespace heddle::backends::utofu {
+namespace {
+
+/// Pages that nobody touches cost nothing until they are registered; then the hardware pins them.
+constexpr std::size_t piece_bytes = 2 * 1024 * 1024;
+
+std::size_t whole_lines(std::size_t bytes) {
+  return (bytes + line_bytes - 1) / line_bytes * line_bytes;
+}
+
+}  // namespace
+
+slab::~slab() {
+  for (const piece& p : pieces_) (void)utofu_dereg_mem(vcq_.handle(), p.address, 0);
+}
+
+bool slab::allocate(std::size_t bytes, slab_place& place) noexcept {
+  bytes = whole_lines(bytes);
+  if (pieces_.empty() || pieces_.back().memory.memory().size() - pieces_.back().used < bytes) {
+    try {
+      if (!grow(bytes)) return false;
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
+  const auto tag = static_cast<slab_place>(tag_first_slab + pieces_.size() - 1);
+  place = tag << 24 | static_cast<slab_place>(pieces_.back().used / line_bytes);
+  pieces_.back().used += bytes;
+  return true;
+}
+
+bool slab::grow(std::size_t bytes) {
+  const auto tag = static_cast<unsigned>(tag_first_slab + pieces_.size());
+  if (tag > tag_last_slab) return false;
+  pieces_.reserve(pieces_.size() + 1);
+  piece made{memory::segment("heddle-utofu-slab", std::max(bytes, piece_bytes)), 0, 0};
+  const auto memory = made.memory.memory();
+  if (utofu_reg_mem_with_stag(vcq_.handle(), memory.data(), memory.size(), tag, 0, &made.address) !=
+      UTOFU_SUCCESS)
+    return false;
+  pieces_.push_back(std::move(made));
+  return true;
+}
+
+std::byte* slab::at(slab_place place) const noexcept {
+  return pieces_[tag_of(place) - tag_first_slab].memory.memory().data() + offset_of(place);
+}
+
+utofu_stadd_t slab::address(slab_place place) const noexcept {
+  return pieces_[tag_of(place) - tag_first_slab].address + offset_of(place);
+}
+
+std::size_t slab::bytes() const noexcept {
+  std::size_t sum = 0;
+  for (const piece& p : pieces_) sum += p.memory.memory().size();
+  return sum;
+}
+
+}  // namespace heddle::backends::utofu

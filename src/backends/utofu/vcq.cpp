@@ -1,0 +1,87 @@
+#include "backends/utofu/vcq.h"
+
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include "backends/utofu/names.h"
+#include "base/error.h"
+
+namespace heddle::backends::utofu {
+namespace {
+
+/// The mutex of a CQ that this process shares between VCQs, of this device and of others.
+std::shared_ptr<std::mutex> mutex_of(utofu_tni_id_t tni, utofu_cq_id_t cq) {
+  static std::mutex guard;
+  static std::map<std::pair<utofu_tni_id_t, utofu_cq_id_t>, std::weak_ptr<std::mutex>> known;
+  const std::scoped_lock lock(guard);
+  std::weak_ptr<std::mutex>& entry = known[{tni, cq}];
+  auto found = entry.lock();
+  if (found == nullptr) entry = found = std::make_shared<std::mutex>();
+  return found;
+}
+
+}  // namespace
+
+vcq::vcq(utofu_vcq_hdl_t handle) : handle_(handle) {
+  std::array<std::uint8_t, 6> coords{};
+  check(utofu_query_vcq_id(handle_, &id_), "ask for the id of a VCQ");
+  id_ = without_path(id_);
+  check(utofu_query_vcq_info(id_, coords.data(), &where_.tni, &where_.cq, &where_.cmp),
+        "ask where a VCQ is");
+}
+
+vcq::~vcq() {
+  const use alone(*this);
+  (void)utofu_free_vcq(handle_);
+}
+
+std::unique_ptr<vcq> vcq::exclusive(utofu_tni_id_t tni) {
+  utofu_vcq_hdl_t handle = 0;
+  if (utofu_create_vcq(tni, UTOFU_VCQ_FLAG_EXCLUSIVE, &handle) != UTOFU_SUCCESS) return nullptr;
+  return std::unique_ptr<vcq>(new vcq(handle));
+}
+
+std::unique_ptr<vcq> vcq::sharing(utofu_tni_id_t tni, unsigned components) {
+  utofu_vcq_hdl_t handle = 0;
+  int code = UTOFU_ERR_USED;
+  for (unsigned i = 0; i < components && code == UTOFU_ERR_USED; ++i) {
+    code = utofu_create_vcq_with_cmp_id(tni, static_cast<utofu_cmp_id_t>(i), 0, &handle);
+  }
+  if (code != UTOFU_SUCCESS) return nullptr;
+  std::unique_ptr<vcq> made(new vcq(handle));
+  made->mutex_ = mutex_of(made->where_.tni, made->where_.cq);
+  return made;
+}
+
+std::vector<utofu_tni_id_t> usable_tnis() {
+  utofu_tni_id_t* ids = nullptr;
+  std::size_t count = 0;
+  const int code = utofu_get_onesided_tnis(&ids, &count);
+  const std::unique_ptr<utofu_tni_id_t, decltype(&std::free)> owned(ids, &std::free);
+  check(code, "ask for the network interfaces (TNIs)", "is this a node of a Tofu machine?");
+  if (count == 0) fail("this process has no network interface (TNI) for one-sided traffic");
+  return {ids, ids + count};
+}
+
+std::vector<std::unique_ptr<vcq>> make_vcqs(const std::vector<utofu_tni_id_t>& tnis,
+                                            std::size_t count, std::size_t cqs) {
+  utofu_onesided_caps* caps = nullptr;
+  check(utofu_query_onesided_caps(tnis[0], &caps), "ask what a TNI can do");
+  std::vector<std::unique_ptr<vcq>> made;
+  // In turn over the TNIs, until each of them has refused.
+  const auto make_all = [&](auto&& make) {
+    for (std::size_t i = 0, refused = 0; made.size() < count && refused < tnis.size(); ++i) {
+      auto next = make(tnis[i % tnis.size()]);
+      refused = next != nullptr ? 0 : refused + 1;
+      if (next != nullptr) made.push_back(std::move(next));
+    }
+  };
+  std::map<utofu_tni_id_t, std::size_t> taken;
+  make_all([&](utofu_tni_id_t tni) { return taken[tni]++ < cqs ? vcq::exclusive(tni) : nullptr; });
+  make_all([&](utofu_tni_id_t tni) { return vcq::sharing(tni, caps->num_cmp_ids); });
+  return made;
+}
+
+}  // namespace heddle::backends::utofu

@@ -1,0 +1,75 @@
+// vcq.h - a virtual control queue: what a lane posts to and polls.
+//
+// A lane has a CQ to itself while they last; further lanes share one CQ per TNI, each with a VCQ
+// of its own on it. The VCQs of one CQ are not to be driven at once, so those share a mutex; an
+// exclusive one has none (research: utofu.md 1.5, 4.3).
+#pragma once
+#include <utofu.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace heddle::backends::utofu {
+
+/// Where a VCQ is on its node.
+struct place {
+  utofu_tni_id_t tni = 0;
+  utofu_cq_id_t cq = 0;
+  utofu_cmp_id_t cmp = 0;
+  friend bool operator==(const place&, const place&) = default;
+};
+
+class vcq {
+ public:
+  /// A CQ of its own on this TNI, or null when none is left.
+  [[nodiscard]] static std::unique_ptr<vcq> exclusive(utofu_tni_id_t tni);
+  /// On the CQ that this process shares on this TNI, or null when none is left.
+  [[nodiscard]] static std::unique_ptr<vcq> sharing(utofu_tni_id_t tni, unsigned components);
+  ~vcq();
+  vcq(const vcq&) = delete;
+  vcq& operator=(const vcq&) = delete;
+
+  [[nodiscard]] utofu_vcq_hdl_t handle() const noexcept { return handle_; }
+  /// Without a path, as peers' notices name it.
+  [[nodiscard]] utofu_vcq_id_t id() const noexcept { return id_; }
+  [[nodiscard]] const place& where() const noexcept { return where_; }
+  [[nodiscard]] bool is_exclusive() const noexcept { return mutex_ == nullptr; }
+
+  /// Held around every call that posts or polls. Costs a test when the CQ is exclusive.
+  class use {
+   public:
+    explicit use(const vcq& of) : mutex_(of.mutex_.get()) {
+      if (mutex_ != nullptr) mutex_->lock();
+    }
+    ~use() {
+      if (mutex_ != nullptr) mutex_->unlock();
+    }
+    use(const use&) = delete;
+    use& operator=(const use&) = delete;
+
+   private:
+    std::mutex* mutex_;
+  };
+
+ private:
+  explicit vcq(utofu_vcq_hdl_t handle);
+
+  const utofu_vcq_hdl_t handle_;
+  utofu_vcq_id_t id_ = 0;
+  place where_;
+  std::shared_ptr<std::mutex> mutex_;  // one per shared CQ of this process
+};
+
+/// The node's TNIs that carry one-sided traffic. Throws error: no Tofu here.
+[[nodiscard]] std::vector<utofu_tni_id_t> usable_tnis();
+
+/// Up to `count` VCQs, spread over `tnis` in turn: exclusive ones, at most `cqs` per TNI, then
+/// shared ones. Fewer when the node has no more.
+[[nodiscard]] std::vector<std::unique_ptr<vcq>> make_vcqs(const std::vector<utofu_tni_id_t>& tnis,
+                                                          std::size_t count, std::size_t cqs);
+
+}  // namespace heddle::backends::utofu

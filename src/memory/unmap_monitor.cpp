@@ -1,0 +1,206 @@
+#include "memory/unmap_monitor.h"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+
+#include <cerrno>
+#include <limits>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "base/error.h"
+#include "sync/fork.h"
+
+namespace heddle::memory {
+namespace {
+
+constinit sync::published<unmap_monitor*> the_monitor{nullptr};
+
+/// Threads started meanwhile are never chosen for a signal.
+class signals_blocked {
+ public:
+  signals_blocked() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  signals_blocked(const signals_blocked&) = delete;
+  signals_blocked& operator=(const signals_blocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+struct choice {
+  unmap_report report;
+  userfault events;
+};
+
+/// What `mode` comes to.
+choice choose(const std::string& mode) {
+  if (mode == "off") return {{unmap_method::none, "switched off"}, {}};
+  if (sync::forked()) return {{unmap_method::none, "this is the child of a fork"}, {}};
+  if (mode == "hooks")
+    return {{unmap_method::calls, "calls of munmap and the like, by others than libc"}, {}};
+  std::string why_not;
+  userfault events = userfault::open(why_not);
+  if (!events.is_open()) return {{unmap_method::none, why_not}, {}};
+  return {{unmap_method::kernel, "userfaultfd, and calls of munmap and the like"},
+          std::move(events)};
+}
+
+/// What is freed then stays mapped. Arenas of threads may still shrink: see docs/design.
+void keep_libc_from_unmapping() noexcept {
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+}
+
+}  // namespace
+
+unmap_report unmap_monitor::probe(const std::string& mode) {
+  if (mode != "off")
+    if (const unmap_monitor* started = running()) return started->report();
+  return choose(mode).report;
+}
+
+unmap_monitor* unmap_monitor::running() noexcept {
+  return sync::forked() ? nullptr : the_monitor.get();
+}
+
+unmap_monitor* unmap_monitor::start(const std::string& mode) {
+  static std::mutex starting;
+  const std::scoped_lock lock(starting);
+  if (mode == "off" || sync::forked()) return nullptr;
+  if (the_monitor.get() == nullptr) the_monitor.set(make(mode));
+  return the_monitor.get();
+}
+
+unmap_monitor* unmap_monitor::make(const std::string& mode) {
+  auto [report, events] = choose(mode);
+  if (report.method == unmap_method::none) return nullptr;
+  unique_fd bell(eventfd(0, EFD_CLOEXEC));
+  if (!bell) fail_errno(errno, "watch mappings: eventfd");
+  sync::watch_forks();
+  if (report.method == unmap_method::calls) keep_libc_from_unmapping();
+  // Never destroyed: its threads, and calls of munmap(), go on until the process has ended.
+  auto* made = new unmap_monitor(std::move(report), std::move(events), std::move(bell));
+  made->start_threads();
+  return made;
+}
+
+unmap_monitor::unmap_monitor(unmap_report report, userfault events, unique_fd bell)
+    : report_(std::move(report)), events_(std::move(events)), bell_(std::move(bell)) {}
+
+void unmap_monitor::start_threads() {
+  const signals_blocked during;
+  try {
+    std::thread collector([this] { collect_for_ever(); });
+    pthread_setname_np(collector.native_handle(), "heddle-collect");
+    collector.detach();
+    if (!events_.is_open()) return;
+    std::thread reader([this] { read_events(); });
+    pthread_setname_np(reader.native_handle(), "heddle-unmap");
+    reader.detach();
+  } catch (const std::system_error& problem) {
+    fail("watch mappings: start a thread: {}", problem.what());
+  }
+}
+
+// --- who listens -----------------------------------------------------------------------
+
+bool unmap_monitor::attach(unmap_listener& listener) noexcept {
+  const std::scoped_lock lock(attaching_);
+  for (std::size_t i = 0; i < most_listeners; ++i) {
+    place& p = places_[i];
+    if (p.listener != nullptr) continue;
+    p.listener = &listener;
+    p.users.open();
+    if (i == used_places_.get()) used_places_.set(i + 1);
+    return true;
+  }
+  return false;
+}
+
+void unmap_monitor::detach(unmap_listener& listener) noexcept {
+  const std::scoped_lock lock(attaching_);
+  for (place& p : places_) {
+    if (p.listener != &listener) continue;
+    p.users.close();
+    while (!p.users.empty()) std::this_thread::yield();
+    p.listener = nullptr;
+  }
+}
+
+template <class F>
+void unmap_monitor::each_listener(F&& use) noexcept {
+  const std::size_t used = used_places_.get();
+  for (std::size_t i = 0; i < used; ++i) {
+    if (!places_[i].users.try_enter()) continue;
+    const sync::pin pin(places_[i].users);
+    use(*places_[i].listener);
+  }
+}
+
+// --- who tells -------------------------------------------------------------------------
+
+bool unmap_monitor::watch(std::uintptr_t from, std::uintptr_t to) const noexcept {
+  return !events_.is_open() || events_.watch(from, to);
+}
+
+void unmap_monitor::unwatch(std::uintptr_t from, std::uintptr_t to) const noexcept {
+  if (events_.is_open()) events_.unwatch(from, to);
+}
+
+bool unmap_monitor::tell(std::uintptr_t from, std::uintptr_t to) noexcept {
+  bool any = false;
+  each_listener([&](unmap_listener& listener) { any |= listener.forget(from, to); });
+  return any;
+}
+
+void unmap_monitor::ring() noexcept {
+  const std::uint64_t one = 1;
+  // Fails only when it has rung so often already that the counter is full.
+  static_cast<void>(!write(bell_.get(), &one, sizeof(one)));
+}
+
+bool unmap_monitor::begin(std::uintptr_t from, std::uintptr_t to) noexcept {
+  changes_.begin(from, to);
+  const bool any = tell(from, to);
+  if (any) ring();
+  return any;
+}
+
+// --- the two threads -------------------------------------------------------------------
+
+/// Takes no lock and allocates nothing: threads that wait in munmap() for it may hold any lock.
+void unmap_monitor::read_events() noexcept {
+  std::array<changed_range, 16> news;
+  for (;;) {
+    events_.wait();
+    changes_.fall_behind();
+    const int count = events_.take(news);
+    for (int i = 0; i < count; ++i) {
+      const changed_range& range = news[static_cast<std::size_t>(i)];
+      begin(range.from, range.to);
+      end();
+    }
+    if (count < 0) break;
+    changes_.catch_up();
+  }
+  // Blind from now on: nothing that is there is given out again, and nothing is kept.
+  begin(0, std::numeric_limits<std::uintptr_t>::max());
+  changes_.catch_up();
+}
+
+void unmap_monitor::collect_for_ever() noexcept {
+  for (std::uint64_t rung = 0;;) {
+    if (read(bell_.get(), &rung, sizeof(rung)) < 0 && errno != EINTR) return;
+    each_listener([](unmap_listener& listener) { listener.collect(); });
+  }
+}
+
+}  // namespace heddle::memory

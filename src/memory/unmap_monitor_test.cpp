@@ -1,0 +1,411 @@
+// unmap_monitor_test.cpp - each way in which memory can go, and what a cache still gives out then.
+#include "memory/unmap_monitor.h"
+
+#include <gtest/gtest.h>
+#include <fcntl.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "memory/registration_cache.h"
+#include "support/fake_registrar.h"
+#include "support/scale.h"
+
+namespace heddle::memory {
+namespace {
+
+using test::fake_registrar;
+using test::page_bytes;
+
+constexpr std::size_t size = 16 * page_bytes;
+
+/// Writes a name no mapping had before at the beginning of each page.
+void name_pages(void* at, std::size_t bytes = size) {
+  static std::uint64_t last = 0;
+  ++last;
+  for (std::size_t i = 0; i < bytes; i += page_bytes)
+    std::memcpy(static_cast<std::byte*>(at) + i, &last, sizeof(last));
+}
+
+void* map_at(void* where, int flags, int file = -1) {
+  return mmap(where, size, PROT_READ | PROT_WRITE, flags, file, 0);
+}
+void* map_private(void* where = nullptr) {
+  return map_at(where, MAP_PRIVATE | MAP_ANONYMOUS | (where != nullptr ? MAP_FIXED : 0));
+}
+
+std::span<const std::byte> span_of(const void* at, std::size_t bytes = size) {
+  return {static_cast<const std::byte*>(at), bytes};
+}
+
+class UnmapMonitor : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (monitor == nullptr) GTEST_SKIP() << unmap_monitor::probe("auto").why;
+    device.reads_pages = true;
+    cache = std::make_unique<registration_cache>(device, monitor,
+                                                 cache_limits{.page_bytes = page_bytes});
+  }
+  void TearDown() override { EXPECT_EQ(device.complaint(), ""); }
+
+  /// A lease on the memory at `at` is for the pages that are there now.
+  testing::AssertionResult is_right(const void* at, std::size_t bytes = size) {
+    const auto lease = cache->acquire(span_of(at, bytes));
+    if (!lease) return testing::AssertionFailure() << "no lease";
+    if (device.is_current(lease.handle(), lease.offset(), span_of(at, bytes)))
+      return testing::AssertionSuccess();
+    return testing::AssertionFailure() << "a lease on pages that are gone";
+  }
+  /// Caches memory at `at`, does `change`, which leaves something mapped there, and looks.
+  void expect_noticed(void* at, const std::function<void()>& change, std::size_t bytes = size) {
+    cache->invalidate(span_of(at, bytes));
+    name_pages(at, bytes);
+    ASSERT_TRUE(is_right(at, bytes));
+    const auto misses = cache->counters().misses;
+    ASSERT_TRUE(is_right(at, bytes));
+    ASSERT_EQ(cache->counters().misses, misses) << "is not cached";
+    change();
+    name_pages(at, bytes);
+    EXPECT_TRUE(is_right(at, bytes));
+  }
+
+  unmap_monitor* monitor = unmap_monitor::start("auto");
+  fake_registrar device;
+  std::unique_ptr<registration_cache> cache;
+};
+
+bool kernel_tells() {
+  return unmap_monitor::probe("auto").method == unmap_method::kernel;
+}
+
+// --- by libc's functions, as programs call them ----------------------------------------
+
+TEST_F(UnmapMonitor, NoticesMunmap) {
+  void* const at = map_private();
+  expect_noticed(at, [&] {
+    munmap(at, size);
+    ASSERT_EQ(map_private(at), at);
+  });
+  munmap(at, size);
+}
+
+TEST_F(UnmapMonitor, NoticesThatAPartIsUnmapped) {
+  void* const at = map_private();
+  expect_noticed(at, [&] {
+    auto* const middle = static_cast<std::byte*>(at) + 4 * page_bytes;
+    munmap(middle, 1);
+    ASSERT_NE(mmap(middle, page_bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+              MAP_FAILED);
+  });
+  munmap(at, size);
+}
+
+TEST_F(UnmapMonitor, NoticesAMappingOverIt) {
+  void* const at = map_private();
+  expect_noticed(at, [&] { ASSERT_EQ(map_private(at), at); });
+  munmap(at, size);
+}
+
+TEST_F(UnmapMonitor, NoticesMemoryThatMoves) {
+  void* const at = map_private();
+  expect_noticed(at, [&] {
+    void* const elsewhere = map_private();
+    ASSERT_EQ(mremap(at, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere), elsewhere);
+    ASSERT_EQ(map_private(at), at);
+    munmap(elsewhere, size);
+  });
+  munmap(at, size);
+}
+
+TEST_F(UnmapMonitor, NoticesMemoryThatMovesOverIt) {
+  void* const at = map_private();
+  expect_noticed(at, [&] {
+    void* const other = map_private();
+    ASSERT_EQ(mremap(other, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, at), at);
+  });
+  munmap(at, size);
+}
+
+/// Watching a part of a mapping makes two of it for the kernel, which grows only one at a time.
+TEST_F(UnmapMonitor, WatchedMemoryCanGrowAndMove) {
+  void* const at = map_private();
+  name_pages(at);
+  ASSERT_TRUE(is_right(static_cast<std::byte*>(at) + page_bytes, 100));
+  void* const moved = mremap(at, size, 64 * size, MREMAP_MAYMOVE);
+  ASSERT_NE(moved, MAP_FAILED);
+  name_pages(moved);
+  EXPECT_TRUE(is_right(moved));
+  munmap(moved, 64 * size);
+}
+
+TEST_F(UnmapMonitor, NoticesPagesGivenBackByMadvise) {
+  void* const at = map_private();
+  expect_noticed(at, [&] { ASSERT_EQ(madvise(at, size, MADV_DONTNEED), 0); });
+  expect_noticed(at, [&] {
+    ASSERT_EQ(madvise(at, size, MADV_FREE), 0);
+    ASSERT_EQ(madvise(at, size, MADV_DONTNEED), 0);  // the kernel frees when it likes
+  });
+  munmap(at, size);
+}
+
+TEST_F(UnmapMonitor, NoticesAHoleInSharedMemory) {
+  const unique_fd file(memfd_create("unmap-test", MFD_CLOEXEC));
+  ASSERT_EQ(ftruncate(file.get(), size), 0);
+  void* const at = map_at(nullptr, MAP_SHARED, file.get());
+  expect_noticed(at, [&] { ASSERT_EQ(madvise(at, size, MADV_REMOVE), 0); });
+  munmap(at, size);
+}
+
+TEST_F(UnmapMonitor, NoticesSegmentsThatAreDetached) {
+  const int segment = shmget(IPC_PRIVATE, size, IPC_CREAT | 0600);
+  const int another = shmget(IPC_PRIVATE, size, IPC_CREAT | 0600);
+  ASSERT_GE(segment, 0);
+  void* const at = shmat(segment, nullptr, 0);
+  expect_noticed(at, [&] {
+    ASSERT_EQ(shmdt(at), 0);
+    ASSERT_EQ(shmat(another, at, 0), at);
+  });
+  expect_noticed(at, [&] { ASSERT_EQ(shmat(segment, at, SHM_REMAP), at); });
+  shmdt(at);
+  shmctl(segment, IPC_RMID, nullptr);
+  shmctl(another, IPC_RMID, nullptr);
+}
+
+TEST_F(UnmapMonitor, NoticesTheHeapShrink) {
+  if (!kernel_tells()) GTEST_SKIP() << "libc's own";
+  const auto page_end = [](void* at) {
+    return reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(at) + page_bytes - 1) &
+                                   ~(page_bytes - 1));
+  };
+  ASSERT_EQ(brk(page_end(sbrk(0))), 0);
+  void* const at = sbrk(size);
+  expect_noticed(at, [&] {
+    sbrk(-static_cast<std::intptr_t>(size));
+    ASSERT_EQ(sbrk(size), at);
+  });
+  sbrk(-static_cast<std::intptr_t>(size));
+}
+
+// --- by malloc -------------------------------------------------------------------------
+
+TEST_F(UnmapMonitor, NoticesThatFreeUnmaps) {
+  if (!kernel_tells()) GTEST_SKIP() << "libc's own";
+  constexpr std::size_t large = 64u << 20;  // above any threshold of malloc's
+  int same = 0;
+  void* before = nullptr;
+  for (int i = 0; i < 20; ++i) {
+    void* const at = std::malloc(large);
+    same += at == before;
+    name_pages(static_cast<std::byte*>(at), page_bytes);
+    name_pages(static_cast<std::byte*>(at) + large / 2, page_bytes);
+    ASSERT_TRUE(is_right(at, page_bytes / 2));
+    ASSERT_TRUE(is_right(static_cast<std::byte*>(at) + large / 2, 100));
+    std::free(at);
+    before = at;
+  }
+  EXPECT_TRUE(test::sanitized || same > 0);
+}
+
+TEST_F(UnmapMonitor, NoticesThatReallocMoves) {
+  if (!kernel_tells()) GTEST_SKIP() << "libc's own";
+  constexpr std::size_t step = 33u << 20;
+  void* at = std::malloc(step);
+  for (std::size_t i = 2; i < 12; ++i) {
+    name_pages(at, page_bytes);
+    ASSERT_TRUE(is_right(at, page_bytes / 2)) << i;
+    at = std::realloc(at, i * step);
+    name_pages(at, page_bytes);
+    ASSERT_TRUE(is_right(at, page_bytes / 2)) << i;
+  }
+  std::free(at);
+}
+
+TEST_F(UnmapMonitor, NoticesWhatTheArenaOfAThreadGivesBack) {
+  if (!kernel_tells()) GTEST_SKIP() << "libc's own";
+  std::thread([&] {
+    for (int round = 0; round < 20; ++round) {
+      std::vector<std::unique_ptr<std::byte[]>> blocks;
+      for (int i = 0; i < 64; ++i) {
+        blocks.push_back(std::make_unique<std::byte[]>(100'000));
+        name_pages(blocks.back().get(), 100'000);
+        ASSERT_TRUE(is_right(blocks.back().get(), 1000));
+      }
+    }
+  }).join();
+}
+
+// --- past libc -------------------------------------------------------------------------
+
+TEST_F(UnmapMonitor, NoticesSystemCallsThatNobodySaw) {
+  if (!kernel_tells()) GTEST_SKIP() << "only the kernel tells of these";
+  void* const at = map_private();
+  expect_noticed(at, [&] {
+    syscall(SYS_munmap, at, size);
+    ASSERT_EQ(map_private(at), at);
+  });
+  expect_noticed(at, [&] { syscall(SYS_madvise, at, size, MADV_DONTNEED); });
+  expect_noticed(at, [&] {
+    ASSERT_EQ(syscall(SYS_mmap, at, size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+              reinterpret_cast<long>(at));
+  });
+  munmap(at, size);
+}
+
+/// The kernel lets munmap() return when the news is taken, not when it is understood.
+TEST_F(UnmapMonitor, GivesOutNothingOldBetweenTheNewsAndItsEnd) {
+  if (!kernel_tells()) GTEST_SKIP() << "only the kernel tells of these";
+  // Others to look through, so that understanding takes its time.
+  std::vector<std::unique_ptr<registration_cache>> others;
+  void* const much = mmap(nullptr, 4096 * page_bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  for (int i = 0; i < 4; ++i) {
+    others.push_back(std::make_unique<registration_cache>(device, monitor,
+                                                          cache_limits{.page_bytes = page_bytes}));
+    device.reads_pages = false;
+    for (std::size_t n = 0; n < 250; ++n)
+      ASSERT_TRUE(others.back()->acquire(
+          {static_cast<std::byte*>(much) + (8 * n + static_cast<std::size_t>(i) * 2) * page_bytes, 1}));
+  }
+  device.reads_pages = true;
+  // The one that matters is told last.
+  cache.reset();
+  cache = std::make_unique<registration_cache>(device, monitor,
+                                               cache_limits{.page_bytes = page_bytes});
+  void* const at = map_private();
+  registration_cache::hint last;
+  for (int i = 0; i < 2000; ++i) {
+    name_pages(at);
+    const auto lease = cache->acquire(span_of(at), last);
+    ASSERT_TRUE(lease);
+    ASSERT_TRUE(device.is_current(lease.handle(), lease.offset(), span_of(at))) << i;
+    syscall(SYS_munmap, at, size);
+    ASSERT_EQ(syscall(SYS_mmap, at, size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+              reinterpret_cast<long>(at));
+  }
+  munmap(at, size);
+  munmap(much, 4096 * page_bytes);
+}
+
+// --- what else -------------------------------------------------------------------------
+
+TEST_F(UnmapMonitor, WhatIsUnmappedIsSoonNotRegisteredEither) {
+  void* const at = map_private();
+  name_pages(at);
+  ASSERT_TRUE(is_right(at));
+  EXPECT_EQ(device.size(), 1u);
+  munmap(at, size);
+  while (device.size() != 0) std::this_thread::yield();
+}
+
+TEST_F(UnmapMonitor, WhatIsUnmappedWhileLeasedStaysRegistered) {
+  void* const at = map_private();
+  name_pages(at);
+  auto lease = cache->acquire(span_of(at));
+  munmap(at, size);
+  for (int i = 0; i < 100; ++i) std::this_thread::yield();
+  EXPECT_EQ(device.size(), 1u);
+  lease.release();
+  EXPECT_EQ(device.size(), 0u);
+}
+
+/// As a device's library may, under the cache's mutex; and allocators unmap under locks of theirs.
+TEST_F(UnmapMonitor, ARegistrarMayUnmapWhatIsCached) {
+  void* scratch = map_private();
+  name_pages(scratch);
+  ASSERT_TRUE(is_right(scratch));
+  device.while_registering = [&] { munmap(scratch, size); };
+  void* const at = map_private();
+  name_pages(at);
+  ASSERT_TRUE(is_right(at));
+  device.while_registering = [] {};
+  ASSERT_TRUE(is_right(at));
+  EXPECT_EQ(cache->counters().misses, 2u);
+  munmap(at, size);
+}
+
+TEST_F(UnmapMonitor, FilesAreCachedIfTheKernelCanAndLeasedAnyway) {
+  const unique_fd file(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+  void* const at = map_at(nullptr, MAP_PRIVATE, file.get());
+  name_pages(at);
+  EXPECT_TRUE(is_right(at));
+  munmap(at, size);
+  EXPECT_EQ(map_private(at), at);
+  name_pages(at);
+  EXPECT_TRUE(is_right(at));
+  munmap(at, size);
+}
+
+TEST_F(UnmapMonitor, ErrnoOfTheCallIsTheCallers) {
+  errno = 0;
+  EXPECT_EQ(munmap(reinterpret_cast<void*>(1), size), -1);
+  EXPECT_EQ(errno, EINVAL);
+  void* const at = map_private();
+  name_pages(at);
+  ASSERT_TRUE(is_right(at));
+  errno = 77;
+  EXPECT_EQ(munmap(at, size), 0);
+  EXPECT_EQ(errno, 77);
+}
+
+TEST_F(UnmapMonitor, TheChildOfAForkHasNone) {
+  void* const at = map_private();
+  name_pages(at);
+  ASSERT_TRUE(is_right(at));
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool none = unmap_monitor::running() == nullptr && unmap_monitor::start("auto") == nullptr;
+    munmap(at, size);  // disturbs nobody
+    _exit(none && !cache->acquire(span_of(&child, sizeof(child))) ? 0 : 1);
+  }
+  int how = 0;
+  ASSERT_EQ(waitpid(child, &how, 0), child);
+  EXPECT_EQ(how, 0);
+  EXPECT_EQ(cache->counters().invalidations, 0u);
+  EXPECT_TRUE(is_right(at));
+  expect_noticed(at, [&] {
+    munmap(at, size);
+    ASSERT_EQ(map_private(at), at);
+  });
+  munmap(at, size);
+}
+
+TEST_F(UnmapMonitor, IsOnePerProcessAndSaysWhatItIs) {
+  EXPECT_EQ(unmap_monitor::start("auto"), monitor);
+  EXPECT_EQ(unmap_monitor::start("off"), nullptr);
+  EXPECT_EQ(unmap_monitor::probe("off").method, unmap_method::none);
+  EXPECT_NE(monitor->report().method, unmap_method::none);
+  EXPECT_FALSE(monitor->report().why.empty());
+}
+
+TEST_F(UnmapMonitor, ServesManyCachesAndRefusesMoreThanItCan) {
+  void* const at = map_private();
+  name_pages(at);
+  std::vector<std::unique_ptr<fake_registrar>> devices;
+  std::vector<std::unique_ptr<registration_cache>> caches;
+  for (int i = 0; i < 300; ++i) {
+    devices.push_back(std::make_unique<fake_registrar>());
+    caches.push_back(std::make_unique<registration_cache>(
+        *devices.back(), monitor, cache_limits{.page_bytes = page_bytes, .entries = 4}));
+    ASSERT_TRUE(caches.back()->acquire(span_of(at)));
+  }
+  EXPECT_EQ(devices[100]->size(), 1u);
+  EXPECT_EQ(devices[299]->size(), 0u);  // keeps nothing
+  munmap(at, size);
+  for (const auto& d : devices)
+    while (d->size() != 0) std::this_thread::yield();
+}
+
+}  // namespace
+}  // namespace heddle::memory
