@@ -148,8 +148,13 @@ TEST_P(EngineMessages, ActiveMessagesRunTheirHandlerWithHeaderAndPayloadOfAnySiz
   });
 }
 
-void reply(void*, lane& here, const call_message& m) noexcept {
-  while (is_busy(here.try_call(m.source, 2, m.header, m.payload))) {
+/// Answers with the value it got, which stays where it is until the answer has left.
+void reply(void* context, lane& here, const call_message& m) noexcept {
+  std::uint64_t v = 0;
+  std::memcpy(&v, m.header.data(), sizeof v);
+  auto& kept = (*static_cast<std::vector<std::uint64_t>*>(context))[v];
+  kept = v;
+  while (is_busy(here.try_call(m.source, 2, std::as_bytes(std::span(&kept, 1)), {}))) {
   }
 }
 void count_reply(void* context, lane&, const call_message& m) noexcept {
@@ -162,7 +167,8 @@ TEST_P(EngineMessages, HandlersMayAnswer) {
   run_ranks(2, config(), [](world& w) {
     lane l(w);
     std::atomic<std::uint64_t> sum{0};
-    w.set_handler(1, reply);
+    std::vector<std::uint64_t> answers(501);
+    w.set_handler(1, reply, &answers);
     w.set_handler(2, count_reply, &sum);
     w.barrier();
     for (std::uint64_t i = 1; i <= 500; ++i) {

@@ -291,7 +291,9 @@ void registration_cache::unlist(entry& e) noexcept {
   index_.erase(e.from.get(), slot_of(e));
 }
 
+/// It is cleared_away(): open to nobody, and used by nobody.
 void registration_cache::clear(entry& e) noexcept {
+  static_cast<void>(e.word.end());  // may have been joinable
   unlist(e);
   device_.deregister(e.handle);
   registered_bytes_ -= e.bytes.get();

@@ -170,6 +170,16 @@ TEST_F(RegistrationCache, WhatWasReplacedLivesUntilItsLeasesEndAndMayBeShared) {
   EXPECT_EQ(device.size(), 1u);
 }
 
+TEST_F(RegistrationCache, TheEntryOfWhatWasReplacedServesAgain) {
+  registration_cache cache(device, monitor, {.entries = 2});
+  for (std::size_t i = 0; i < 8; ++i) {
+    ASSERT_TRUE(cache.acquire(memory.pages(8 * i, 2)));
+    ASSERT_TRUE(cache.acquire(memory.pages(8 * i, 4)));
+    ASSERT_TRUE(cache.acquire(memory.pages(8 * i, 1)));
+  }
+  EXPECT_EQ(cache.counters().hits, 8u);
+}
+
 TEST_F(RegistrationCache, IfTheUnionIsRefusedTheRequestItselfIsMade) {
   device.refuses = [](bytes pages) { return pages.size() > 4 * device_page; };
   registration_cache cache(device, monitor);

@@ -136,6 +136,21 @@ TEST_F(UnmapMonitor, NoticesMemoryThatMovesOverIt) {
   munmap(at, size);
 }
 
+TEST_F(UnmapMonitor, NoticesThatHugePagesGo) {
+  constexpr std::size_t huge = 2u << 20;
+  const auto map_huge = [](void* where) {
+    return mmap(where, 2 * huge, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | (where != nullptr ? MAP_FIXED : 0), -1, 0);
+  };
+  void* const at = map_huge(nullptr);
+  if (at == MAP_FAILED) GTEST_SKIP() << "there are none (/proc/sys/vm/nr_hugepages)";
+  expect_noticed(static_cast<std::byte*>(at) + huge - page_bytes, [&] {
+    munmap(at, 2 * huge);
+    ASSERT_EQ(map_huge(at), at);
+  }, 2 * page_bytes);
+  munmap(at, 2 * huge);
+}
+
 /// Watching a part of a mapping makes two of it for the kernel, which grows only one at a time.
 TEST_F(UnmapMonitor, WatchedMemoryCanGrowAndMove) {
   void* const at = map_private();
@@ -218,9 +233,9 @@ TEST_F(UnmapMonitor, NoticesThatFreeUnmaps) {
 
 TEST_F(UnmapMonitor, NoticesThatReallocMoves) {
   if (!kernel_tells()) GTEST_SKIP() << "libc's own";
-  constexpr std::size_t step = 33u << 20;
+  constexpr std::size_t step = 8u << 20;
   void* at = std::malloc(step);
-  for (std::size_t i = 2; i < 12; ++i) {
+  for (std::size_t i = 2; i < 8; ++i) {
     name_pages(at, page_bytes);
     ASSERT_TRUE(is_right(at, page_bytes / 2)) << i;
     at = std::realloc(at, i * step);

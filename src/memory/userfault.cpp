@@ -60,10 +60,16 @@ userfault userfault::open(std::string& why_not) {
 }
 
 bool userfault::watch(std::uintptr_t from, std::uintptr_t to) const noexcept {
-  uffdio_register wanted{};
-  wanted.range = {from, to - from};
-  wanted.mode = UFFDIO_REGISTER_MODE_WP;
-  return ioctl(fd_.get(), UFFDIO_REGISTER, &wanted) == 0;
+  const auto watch_pages_of = [&](std::uintptr_t bytes) {
+    const std::uintptr_t first = from & ~(bytes - 1), end = (to + bytes - 1) & ~(bytes - 1);
+    uffdio_register wanted{};
+    wanted.range = {first, end - first};
+    wanted.mode = UFFDIO_REGISTER_MODE_WP;
+    return ioctl(fd_.get(), UFFDIO_REGISTER, &wanted) == 0;
+  };
+  if (watch_pages_of(1)) return true;
+  constexpr std::uintptr_t huge_page = 2u << 20;  // of hugetlbfs: only whole ones
+  return errno == EINVAL && watch_pages_of(huge_page);
 }
 
 void userfault::unwatch(std::uintptr_t from, std::uintptr_t to) const noexcept {

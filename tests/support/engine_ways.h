@@ -38,8 +38,11 @@ inline auto all_ways() {
       way{"shm_inline", "shm", "auto", "inline"}, way{"tcp_inline", "tcp", "auto", "inline"},
       way{"shm_dedicated", "shm", "off", "dedicated"},
       way{"tcp_dedicated", "tcp", "auto", "dedicated"}, way{"shm_idle", "shm", "off", "idle"},
-      way{"tcp_idle", "tcp", "auto", "idle"}, way{"shm_lock", "shm", "off", "adaptive", "on"},
-      way{"tcp_lock", "tcp", "auto", "inline", "on"});
+      way{"tcp_idle", "tcp", "auto", "idle"}, way{"utofu", "utofu", "auto"},
+      way{"utofu_inline", "utofu", "auto", "inline"},
+      way{"utofu_dedicated", "utofu", "auto", "dedicated"},
+      way{"utofu_idle", "utofu", "auto", "idle"}, way{"shm_lock", "shm", "off", "adaptive", "on"},
+      way{"utofu_lock", "utofu", "auto", "inline", "on"});
 }
 inline std::string name_of_way(const testing::TestParamInfo<way>& tested) {
   return tested.param.name;

@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "copy.h"
+#include "shared_lock.h"
 
 namespace tofu {
 
@@ -88,29 +89,10 @@ shared_lock& lock_of(const machine& m, armw_scope scope, const target& to) noexc
 
 }  // namespace
 
-shared_lock_guard::shared_lock_guard(const machine& m, shared_lock& lock) noexcept : lock_(lock) {
-  for (unsigned tries = 0;; ++tries) {
-    process_stamp holder = 0;
-    // A1 pairs with R1.
-    if (lock.holder.compare_exchange_weak(holder, m.stamp(), std::memory_order_acquire,
-                                          std::memory_order_relaxed)) {
-      return;
-    }
-    if (holder != 0 && tries % 64 == 63) {
-      if (!m.is_alive(holder) &&
-          lock.holder.compare_exchange_strong(holder, m.stamp(), std::memory_order_acquire,
-                                              std::memory_order_relaxed)) {
-        return;
-      }
-      sched_yield();  // the holder may wait for our core
-    }
-  }
-}
-
 int execute_armw(const machine& m, const armw_rules& rules, const operation& op, const target& to,
                  const remote_place& where, std::uint64_t& old) noexcept {
   if (rules.with_cpu && where.here != nullptr) return update(rules, op, to, where, old);
-  const shared_lock_guard held(m, lock_of(m, rules.scope, to));
+  const shared_lock_guard held(m, lock_of(m, rules.scope, to).holder);
   return update(rules, op, to, where, old);
 }
 

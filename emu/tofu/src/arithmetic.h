@@ -24,18 +24,4 @@ struct armw_rules {
                                const target& to, const remote_place& where,
                                std::uint64_t& old) noexcept;
 
-/// Holds a lock in shared memory. A holder that died is relieved of it.
-class shared_lock_guard {
- public:
-  shared_lock_guard(const machine& m, shared_lock& lock) noexcept;
-  shared_lock_guard(const shared_lock_guard&) = delete;
-  shared_lock_guard& operator=(const shared_lock_guard&) = delete;
-  ~shared_lock_guard() {
-    lock_.holder.store(0, std::memory_order_release);  // R1 pairs with A1
-  }
-
- private:
-  shared_lock& lock_;
-};
-
 }  // namespace tofu

@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "machine_lock.h"
+
 namespace tofu {
 
 namespace {
@@ -76,20 +78,6 @@ mapping open_file(const std::string& path) {
 }
 
 }  // namespace
-
-/// Holds the machine's lock. A holder that died left nothing half done that clean() would not mend.
-class machine::guard {
- public:
-  explicit guard(machine_file& file) noexcept : lock_(file.lock) {
-    if (pthread_mutex_lock(&lock_) == EOWNERDEAD) pthread_mutex_consistent(&lock_);
-  }
-  guard(const guard&) = delete;
-  guard& operator=(const guard&) = delete;
-  ~guard() { pthread_mutex_unlock(&lock_); }
-
- private:
-  pthread_mutex_t& lock_;
-};
 
 machine::machine(std::string path, mapping map) : path_(std::move(path)), map_(std::move(map)) {
   nodes_ = nodes_of(file().set);
@@ -169,7 +157,7 @@ bool machine::settle(const settings& now) {
 
 void machine::leave() noexcept {
   const guard held(file());
-  release_cqs_of(slot_);
+  release_all_of(slot_);
   end_life(process(slot_).life);
   process(slot_).start_time = 0;
   clean_locked();
@@ -202,13 +190,13 @@ void machine::clean_locked() {
     constexpr std::uint32_t died = 0x4000'0000;                         // FUTEX_OWNER_DIED
     const std::uint32_t life = p.life.load(std::memory_order_relaxed);  // relaxed: see lives()
     if ((life & died) == 0 && start_time_of(p.pid) == p.start_time) continue;
-    release_cqs_of(slot);
+    release_all_of(slot);
     end_life(p.life);
     p.start_time = 0;
   }
 }
 
-void machine::release_cqs_of(unsigned slot) noexcept {
+void machine::release_all_of(unsigned slot) noexcept {
   for (tni_entry& tni : at(process(slot).node).tnis) {
     for (cq_entry& e : tni.cqs) {
       // Relaxed: only changed under the lock, which we hold.
@@ -217,6 +205,7 @@ void machine::release_cqs_of(unsigned slot) noexcept {
       e.claim.store(claim_generation(claim) << 32, std::memory_order_release);  // R1, see A1
     }
   }
+  release_gates(*this, process(slot).node, slot);
 }
 
 std::optional<unsigned> machine::claim_cq(unsigned tni, unsigned cmp, int fd) {

@@ -10,6 +10,9 @@ namespace tofu {
 
 class machine {
  public:
+  class guard;  ///< holds the machine's lock, see machine_lock.h
+  [[nodiscard]] guard lock() const noexcept;
+
   /// Joins the machine of our job or creates it. Empty: stderr says why not.
   [[nodiscard]] static std::optional<machine> join(asked_settings& asked);
   /// Leaves: our CQs are free, and the last process removes the file.
@@ -49,7 +52,6 @@ class machine {
   }
 
  private:
-  class guard;
   enum class entering : std::uint8_t { entered, try_again, failed };
   machine(std::string path, mapping map);
   static std::optional<machine> open_or_create(const asked_settings& asked);
@@ -57,7 +59,7 @@ class machine {
   std::optional<unsigned> free_slot() const noexcept;
   bool settle(const settings& now);
   void clean_locked();
-  void release_cqs_of(unsigned slot) noexcept;
+  void release_all_of(unsigned slot) noexcept;
   [[nodiscard]] bool anybody() const noexcept;
   void close_locked() noexcept;
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "gates.h"
 #include "ids.h"
 #include "life.h"
 #include "settings.h"
@@ -42,13 +43,14 @@ constexpr std::uint64_t claim_generation(std::uint64_t claim) noexcept {
   return claim >> 32;
 }
 
-/// A lock that a dead holder does not keep, see arithmetic.h.
+/// A lock that a dead holder does not keep, see shared_lock.h.
 struct alignas(64) shared_lock {
   std::atomic<process_stamp> holder;
 };
 
 struct tni_entry {
   cq_entry cqs[cqs_per_tni];
+  gate_entry gates[gates_per_tni];
   shared_lock armw;
 };
 struct node_entry {

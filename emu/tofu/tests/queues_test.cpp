@@ -64,14 +64,15 @@ TEST_P(Queues, ABlockIsPostedWholeOrNotAtAll) {
       ASSERT_EQ(utofu_post_toq(mine.vcq, block.data(), block.size(), nullptr), UTOFU_SUCCESS);
     }
     EXPECT_EQ(utofu_post_toq(mine.vcq, block.data(), block.size(), nullptr), UTOFU_ERR_BUSY);
-    while (poll_tcq(mine) == UTOFU_ERR_NOT_FOUND && mine.memory.as<std::uint64_t>() < 6) {
+    const std::atomic_ref word(mine.memory.as<std::uint64_t>());
+    while (poll_tcq(mine) == UTOFU_ERR_NOT_FOUND && word.load() < 6) {
     }
-    EXPECT_EQ(mine.memory.as<std::uint64_t>(), 6u);
+    EXPECT_EQ(word.load(), 6u);
     EXPECT_EQ(utofu_post_toq(mine.vcq, block.data(), 40, nullptr), UTOFU_ERR_INVALID_SIZE);
     block[64] = block[65] = block[66] = std::byte{0xff};
     EXPECT_EQ(utofu_post_toq(mine.vcq, block.data(), block.size(), nullptr),
               UTOFU_ERR_INVALID_DESC);
-    EXPECT_EQ(mine.memory.as<std::uint64_t>(), 6u) << "nothing of it";
+    EXPECT_EQ(word.load(), 6u) << "nothing of it";
   });
 }
 

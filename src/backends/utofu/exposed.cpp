@@ -13,16 +13,14 @@
 namespace heddle::backends::utofu {
 namespace {
 
-/// Registers for the cache, on one CQ.
+/// Registers for the cache, on one CQ: for reading and writing, since nobody knows what comes next.
+/// Constant data is refused, and copied by whoever wanted it registered.
 class cq_registrar final : public memory::registrar {
  public:
   explicit cq_registrar(const vcq& on) : on_(on) {}
   registered register_memory(std::span<std::byte> pages) noexcept override {
     registered made;
-    int code = utofu_reg_mem(on_.handle(), pages.data(), pages.size(), 0, &made.handle);
-    if (code == UTOFU_ERR_INVALID_ADDRESS)  // constant data can be sent, not received into
-      code = utofu_reg_mem(on_.handle(), pages.data(), pages.size(), UTOFU_REG_MEM_FLAG_READ_ONLY,
-                           &made.handle);
+    const int code = utofu_reg_mem(on_.handle(), pages.data(), pages.size(), 0, &made.handle);
     if (code == UTOFU_SUCCESS) made.code = answer::done;
     if (code == UTOFU_ERR_FULL || code == UTOFU_ERR_OUT_OF_RESOURCE) made.code = answer::full;
     return made;
