@@ -70,8 +70,8 @@ bool is_mpi(rival who) {
 /// Why `who` cannot do this; null: it can.
 const char* why_not(rival who, const rival_task& t) {
   const bool tagged = t.overlap || (t.what.op == operation::tag && !t.gups);
-  if (!is_started(who) || (t.overlap && who == rival::lock)) return "not possible here";
-  if (who == rival::lock) return nullptr;
+  if (!is_started(who) || (t.overlap && is_variant(who))) return "not possible here";
+  if (is_variant(who)) return nullptr;
   if (who == rival::utofu) {
     if (tagged) return "uTofu has no tagged messages; compare --op am";
     return t.backend == "utofu" || t.backend == "auto" ? nullptr : "that is for --backend utofu";
@@ -107,7 +107,7 @@ void check_rival(rival who, const rival_task& t) {
   }
   if (is_perftest(who, t)) {
     (void)find_ucx();
-  } else if (who != rival::lock) {
+  } else if (!is_variant(who)) {
     (void)find_peer(who);
   }
 }
@@ -115,7 +115,7 @@ void check_rival(rival who, const rival_task& t) {
 std::unique_ptr<rival_runner> make_rival_runner(rival who, const rival_task& t) {
   check_rival(who, t);
   if (is_perftest(who, t)) return std::make_unique<perftest_runner>(t);
-  if (who == rival::lock) return make_variant_runner(who, t);
+  if (is_variant(who)) return make_variant_runner(who, t);
   return std::make_unique<peer_runner>(who, t);
 }
 

@@ -47,8 +47,8 @@ const std::map<std::string, buffer_kind>& buffer_names() {
 const std::map<std::string, rival>& rival_names() {
   static const std::map<std::string, rival> names{
       {"ucx", rival::ucx},     {"openmpi", rival::openmpi}, {"mpich", rival::mpich},
-      {"utofu", rival::utofu}, {"lock", rival::lock},       {"bare", rival::bare},
-      {"pair", rival::pair}};
+      {"utofu", rival::utofu}, {"lock", rival::lock},       {"uncached", rival::uncached},
+      {"bare", rival::bare},   {"pair", rival::pair}};
   return names;
 }
 

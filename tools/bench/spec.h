@@ -17,9 +17,10 @@ enum class operation { put, get, fetch_add, am, tag };
 enum class target_mode { waiting, computing };
 /// Where the bytes of large transfers lie.
 enum class buffer_kind { plain, exposed };
-/// Who is measured in turn with Heddle. `utofu`: a program that calls uTofu itself. `lock`: Heddle
-/// with one lock per lane, in a job of its own. `pair`: Heddle with two ranks of the job active.
-enum class rival { ucx, openmpi, mpich, utofu, lock, bare, pair };
+/// Who is measured in turn with Heddle. `utofu`: a program that calls uTofu itself. `lock`,
+/// `uncached`: Heddle with one lock per lane, or keeping no registrations, in a job of its own.
+/// `pair`: Heddle with two ranks of the job active.
+enum class rival { ucx, openmpi, mpich, utofu, lock, uncached, bare, pair };
 
 /// One thing to measure, on all ranks of a job.
 struct spec {

@@ -74,6 +74,13 @@ std::vector<row> make_rows() {
   rows.push_back(gups("atomic", "--atomic --window 64"));
   rows.push_back(crowd("put", "mt-rate --op put --sizes 4"));
   rows.push_back(crowd("gups", "gups"));
+  // Of the program's own memory, which is registered and not copied.
+  rows.push_back({"utofu-kept-registration",
+                  kind::rate,
+                  words("rate --op put --sizes 64 --backend utofu --buffers plain "
+                        "--compare uncached"),
+                  {{.against = "uncached", .bound = 10}},
+                  {"HEDDLE_UTOFU_STAGE_BYTES=32"}});
   return rows;
 }
 

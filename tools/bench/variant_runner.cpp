@@ -18,8 +18,8 @@ fs::path records_in(const std::string& scratch) {
   return fs::path(scratch) / "round.json";
 }
 
-std::string setting_of(rival) {
-  return "HEDDLE_LANE_LOCK=on";
+std::string setting_of(rival who) {
+  return who == rival::lock ? "HEDDLE_LANE_LOCK=on" : "HEDDLE_RCACHE=off";
 }
 
 /// What is measured, in the words of `heddle bench`.
@@ -66,6 +66,10 @@ class variant_runner final : public rival_runner {
 };
 
 }  // namespace
+
+bool is_variant(rival who) noexcept {
+  return who == rival::lock || who == rival::uncached;
+}
 
 command variant_command(rival who, const rival_task& t, const std::string& scratch) {
   command c{.program = fs::read_symlink("/proc/self/exe"), .arguments = {"bench"}};

@@ -24,6 +24,8 @@ TEST(VariantCommand, MeasuresTheSameWithAnotherSetting) {
   EXPECT_THAT(c.arguments, IsSupersetOf({"bench", "rate", "--op", "get", "--sizes", "64",
                                          "--threads", "4", "--lanes", "2", "--backend", "utofu"}));
   EXPECT_THAT(c.settings, Contains("HEDDLE_LANE_LOCK=on"));
+  EXPECT_THAT(variant_command(rival::uncached, shared_lanes(), "/scratch/one").settings,
+              Contains("HEDDLE_RCACHE=off"));
 }
 
 TEST(VariantCommand, IsAJobOfItsOwn) {
