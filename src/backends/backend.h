@@ -68,8 +68,9 @@ struct event {
 struct traits {
   op_set native = only(op_kind::send);  ///< kinds post() takes; the engine emulates the others
   std::size_t max_message = 0;          ///< bytes of header + data in one send
-  bool ordered =
-      true;  ///< a send posted after a put to the same peer arrives after the put's bytes
+  /// A send posted after a put to the same peer arrives after the put's bytes. Sends to one peer
+  /// arrive in order in any case.
+  bool ordered = true;
   bool defers = false;  ///< post() may leave output for the next poll() to send (batching)
   bool cpu_atomics = true;  ///< native atomics and the CPU's on one word see each other
 };

@@ -28,6 +28,14 @@ struct addressed {
   unsigned long flags;
 };
 
+/// A put or a get.
+struct transfer {
+  command what;
+  addressed to;
+  utofu_stadd_t lcl_stadd;
+  size_t length;
+};
+
 /// Several blocks of a put or get, the same distance apart on both sides.
 struct strided {
   size_t stride = 0;
@@ -65,17 +73,16 @@ inline void build_length(size_t length, size_t most, operation& op) noexcept {
   op.length = op.length_fits ? static_cast<std::uint32_t>(length) : 0;
 }
 
-/// A put or a get.
-inline int build_transfer(command what, const addressed& to, utofu_stadd_t lcl_stadd, size_t length,
-                          operation& op) noexcept {
-  op.what = what;
-  op.lcl_stadd = lcl_stadd;
-  build_length(length, max_length, op);
-  return build_address(to, op);
+inline int build_transfer(const transfer& t, operation& op) noexcept {
+  op.what = t.what;
+  op.lcl_stadd = t.lcl_stadd;
+  build_length(t.length, max_length, op);
+  return build_address(t.to, op);
 }
 
-/// What the variants of put and get add.
-inline int build_blocks(const strided& s, const paced& p, operation& op) noexcept {
+/// A variant of put and get.
+inline int build_blocks(const transfer& t, const strided& s, const paced& p,
+                        operation& op) noexcept {
   if (s.blocks == 0 || s.blocks > max_length) return UTOFU_ERR_INVALID_NUMBER;
   if (s.stride > max_length || s.blocks * s.stride > offset_mask) return UTOFU_ERR_INVALID_SIZE;
   if (p.mtu > max_mtu || p.mtu % 8 != 0 || p.gap > max_gap) return UTOFU_ERR_INVALID_SIZE;
@@ -84,7 +91,7 @@ inline int build_blocks(const strided& s, const paced& p, operation& op) noexcep
   op.mtu = static_cast<std::uint16_t>(p.mtu);
   op.gap = static_cast<std::uint16_t>(p.gap);
   op.slots = static_cast<std::uint8_t>(slots_of(op));
-  return UTOFU_SUCCESS;
+  return build_transfer(t, op);
 }
 
 /// The data is copied here, so it is the program's again on return.

@@ -1,7 +1,4 @@
 // api_completion.cpp - polling, and what the library says about itself.
-#include <softtofu.h>
-
-#include <cstdio>
 #include <cstring>
 
 #include "api.h"
@@ -38,8 +35,4 @@ TOFU_API int utofu_query_num_unread_mrq(utofu_vcq_hdl_t vcq_hdl, size_t* count) 
 TOFU_API void utofu_get_last_error(const char* message);
 TOFU_API void utofu_get_last_error(const char* message) {
   if (message != nullptr) std::strcpy(const_cast<char*>(message), last_words());
-}
-
-TOFU_API void softtofu_help(void) {
-  std::fputs(help_text().c_str(), stdout);
 }

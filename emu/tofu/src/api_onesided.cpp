@@ -17,21 +17,21 @@ int post(utofu_vcq_hdl_t handle, void* cbdata, const Build& build) noexcept {
   });
 }
 
-int post_blocks(utofu_vcq_hdl_t handle, void* cbdata, command what, const addressed& to,
-                utofu_stadd_t lcl_stadd, size_t length, const strided& s, const paced& p) noexcept {
-  return post(handle, cbdata, [&](operation& op) {
-    const int rc = build_transfer(what, to, lcl_stadd, length, op);
-    return rc == UTOFU_SUCCESS ? build_blocks(s, p, op) : rc;
-  });
+int post_blocks(utofu_vcq_hdl_t handle, void* cbdata, const transfer& t, const strided& s,
+                const paced& p) noexcept {
+  return post(handle, cbdata, [&](operation& op) { return build_blocks(t, s, p, op); });
 }
 
 }  // namespace
+
+// The parameters are the interface's.
+// NOLINTBEGIN(readability-function-size)
 
 TOFU_API int utofu_put(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, utofu_stadd_t lcl_stadd,
                        utofu_stadd_t rmt_stadd, size_t length, uint64_t edata,
                        unsigned long int flags, void* cbdata) {
   return post(vcq_hdl, cbdata, [&](operation& op) {
-    return build_transfer(command::put, {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length,
+    return build_transfer({command::put, {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length},
                           op);
   });
 }
@@ -40,24 +40,27 @@ TOFU_API int utofu_put_gap(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id,
                            utofu_stadd_t lcl_stadd, utofu_stadd_t rmt_stadd, size_t length,
                            uint64_t edata, unsigned long int flags, size_t mtu, size_t gap,
                            void* cbdata) {
-  return post_blocks(vcq_hdl, cbdata, command::put, {rmt_vcq_id, rmt_stadd, edata, flags},
-                     lcl_stadd, length, {}, {mtu, gap});
+  return post_blocks(vcq_hdl, cbdata,
+                     {command::put, {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length}, {},
+                     {mtu, gap});
 }
 
 TOFU_API int utofu_put_stride(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id,
                               utofu_stadd_t lcl_stadd, utofu_stadd_t rmt_stadd, size_t length,
                               size_t stride, size_t num_blocks, uint64_t edata,
                               unsigned long int flags, void* cbdata) {
-  return post_blocks(vcq_hdl, cbdata, command::put, {rmt_vcq_id, rmt_stadd, edata, flags},
-                     lcl_stadd, length, {stride, num_blocks}, {});
+  return post_blocks(vcq_hdl, cbdata,
+                     {command::put, {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length},
+                     {stride, num_blocks}, {});
 }
 
 TOFU_API int utofu_put_stride_gap(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id,
                                   utofu_stadd_t lcl_stadd, utofu_stadd_t rmt_stadd, size_t length,
                                   size_t stride, size_t num_blocks, uint64_t edata,
                                   unsigned long int flags, size_t mtu, size_t gap, void* cbdata) {
-  return post_blocks(vcq_hdl, cbdata, command::put, {rmt_vcq_id, rmt_stadd, edata, flags},
-                     lcl_stadd, length, {stride, num_blocks}, {mtu, gap});
+  return post_blocks(vcq_hdl, cbdata,
+                     {command::put, {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length},
+                     {stride, num_blocks}, {mtu, gap});
 }
 
 TOFU_API int utofu_put_piggyback(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, void* lcl_data,
@@ -82,7 +85,7 @@ TOFU_API int utofu_get(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, utofu
                        utofu_stadd_t rmt_stadd, size_t length, uint64_t edata,
                        unsigned long int flags, void* cbdata) {
   return post(vcq_hdl, cbdata, [&](operation& op) {
-    return build_transfer(command::get, {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length,
+    return build_transfer({command::get, {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length},
                           op);
   });
 }
@@ -91,24 +94,27 @@ TOFU_API int utofu_get_gap(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id,
                            utofu_stadd_t lcl_stadd, utofu_stadd_t rmt_stadd, size_t length,
                            uint64_t edata, unsigned long int flags, size_t mtu, size_t gap,
                            void* cbdata) {
-  return post_blocks(vcq_hdl, cbdata, command::get, {rmt_vcq_id, rmt_stadd, edata, flags},
-                     lcl_stadd, length, {}, {mtu, gap});
+  return post_blocks(vcq_hdl, cbdata,
+                     {command::get, {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length}, {},
+                     {mtu, gap});
 }
 
 TOFU_API int utofu_get_stride(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id,
                               utofu_stadd_t lcl_stadd, utofu_stadd_t rmt_stadd, size_t length,
                               size_t stride, size_t num_blocks, uint64_t edata,
                               unsigned long int flags, void* cbdata) {
-  return post_blocks(vcq_hdl, cbdata, command::get, {rmt_vcq_id, rmt_stadd, edata, flags},
-                     lcl_stadd, length, {stride, num_blocks}, {});
+  return post_blocks(vcq_hdl, cbdata,
+                     {command::get, {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length},
+                     {stride, num_blocks}, {});
 }
 
 TOFU_API int utofu_get_stride_gap(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id,
                                   utofu_stadd_t lcl_stadd, utofu_stadd_t rmt_stadd, size_t length,
                                   size_t stride, size_t num_blocks, uint64_t edata,
                                   unsigned long int flags, size_t mtu, size_t gap, void* cbdata) {
-  return post_blocks(vcq_hdl, cbdata, command::get, {rmt_vcq_id, rmt_stadd, edata, flags},
-                     lcl_stadd, length, {stride, num_blocks}, {mtu, gap});
+  return post_blocks(vcq_hdl, cbdata,
+                     {command::get, {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length},
+                     {stride, num_blocks}, {mtu, gap});
 }
 
 TOFU_API int utofu_armw4(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id,
@@ -146,3 +152,5 @@ TOFU_API int utofu_cswap8(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id, ui
 TOFU_API int utofu_nop(utofu_vcq_hdl_t vcq_hdl, unsigned long int flags, void* cbdata) {
   return post(vcq_hdl, cbdata, [&](operation& op) { return build_flags(flags, op); });
 }
+
+// NOLINTEND(readability-function-size)

@@ -20,23 +20,22 @@ int prepare(utofu_vcq_hdl_t handle, void* desc, size_t* desc_size, const Build& 
   });
 }
 
-int prepare_blocks(utofu_vcq_hdl_t handle, void* desc, size_t* desc_size, command what,
-                   const addressed& to, utofu_stadd_t lcl_stadd, size_t length, const strided& s,
-                   const paced& p) noexcept {
-  return prepare(handle, desc, desc_size, [&](operation& op) {
-    const int rc = build_transfer(what, to, lcl_stadd, length, op);
-    return rc == UTOFU_SUCCESS ? build_blocks(s, p, op) : rc;
-  });
+int prepare_blocks(utofu_vcq_hdl_t handle, void* desc, size_t* desc_size, const transfer& t,
+                   const strided& s, const paced& p) noexcept {
+  return prepare(handle, desc, desc_size, [&](operation& op) { return build_blocks(t, s, p, op); });
 }
 
 }  // namespace
+
+// The parameters are the interface's.
+// NOLINTBEGIN(readability-function-size)
 
 TOFU_API int utofu_prepare_put(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id,
                                utofu_stadd_t lcl_stadd, utofu_stadd_t rmt_stadd, size_t length,
                                uint64_t edata, unsigned long int flags, void* desc,
                                size_t* desc_size) {
   return prepare(vcq_hdl, desc, desc_size, [&](operation& op) {
-    return build_transfer(command::put, {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length,
+    return build_transfer({command::put, {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length},
                           op);
   });
 }
@@ -45,8 +44,9 @@ TOFU_API int utofu_prepare_put_gap(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_v
                                    utofu_stadd_t lcl_stadd, utofu_stadd_t rmt_stadd, size_t length,
                                    uint64_t edata, unsigned long int flags, size_t mtu, size_t gap,
                                    void* desc, size_t* desc_size) {
-  return prepare_blocks(vcq_hdl, desc, desc_size, command::put,
-                        {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length, {}, {mtu, gap});
+  return prepare_blocks(vcq_hdl, desc, desc_size,
+                        {command::put, {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length},
+                        {}, {mtu, gap});
 }
 
 TOFU_API int utofu_prepare_put_stride(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id,
@@ -54,8 +54,8 @@ TOFU_API int utofu_prepare_put_stride(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rm
                                       size_t length, size_t stride, size_t num_blocks,
                                       uint64_t edata, unsigned long int flags, void* desc,
                                       size_t* desc_size) {
-  return prepare_blocks(vcq_hdl, desc, desc_size, command::put,
-                        {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length,
+  return prepare_blocks(vcq_hdl, desc, desc_size,
+                        {command::put, {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length},
                         {stride, num_blocks}, {});
 }
 
@@ -64,8 +64,8 @@ TOFU_API int utofu_prepare_put_stride_gap(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_
                                           size_t length, size_t stride, size_t num_blocks,
                                           uint64_t edata, unsigned long int flags, size_t mtu,
                                           size_t gap, void* desc, size_t* desc_size) {
-  return prepare_blocks(vcq_hdl, desc, desc_size, command::put,
-                        {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length,
+  return prepare_blocks(vcq_hdl, desc, desc_size,
+                        {command::put, {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length},
                         {stride, num_blocks}, {mtu, gap});
 }
 
@@ -94,7 +94,7 @@ TOFU_API int utofu_prepare_get(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_i
                                uint64_t edata, unsigned long int flags, void* desc,
                                size_t* desc_size) {
   return prepare(vcq_hdl, desc, desc_size, [&](operation& op) {
-    return build_transfer(command::get, {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length,
+    return build_transfer({command::get, {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length},
                           op);
   });
 }
@@ -103,8 +103,9 @@ TOFU_API int utofu_prepare_get_gap(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_v
                                    utofu_stadd_t lcl_stadd, utofu_stadd_t rmt_stadd, size_t length,
                                    uint64_t edata, unsigned long int flags, size_t mtu, size_t gap,
                                    void* desc, size_t* desc_size) {
-  return prepare_blocks(vcq_hdl, desc, desc_size, command::get,
-                        {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length, {}, {mtu, gap});
+  return prepare_blocks(vcq_hdl, desc, desc_size,
+                        {command::get, {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length},
+                        {}, {mtu, gap});
 }
 
 TOFU_API int utofu_prepare_get_stride(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rmt_vcq_id,
@@ -112,8 +113,8 @@ TOFU_API int utofu_prepare_get_stride(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_t rm
                                       size_t length, size_t stride, size_t num_blocks,
                                       uint64_t edata, unsigned long int flags, void* desc,
                                       size_t* desc_size) {
-  return prepare_blocks(vcq_hdl, desc, desc_size, command::get,
-                        {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length,
+  return prepare_blocks(vcq_hdl, desc, desc_size,
+                        {command::get, {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length},
                         {stride, num_blocks}, {});
 }
 
@@ -122,8 +123,8 @@ TOFU_API int utofu_prepare_get_stride_gap(utofu_vcq_hdl_t vcq_hdl, utofu_vcq_id_
                                           size_t length, size_t stride, size_t num_blocks,
                                           uint64_t edata, unsigned long int flags, size_t mtu,
                                           size_t gap, void* desc, size_t* desc_size) {
-  return prepare_blocks(vcq_hdl, desc, desc_size, command::get,
-                        {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length,
+  return prepare_blocks(vcq_hdl, desc, desc_size,
+                        {command::get, {rmt_vcq_id, rmt_stadd, edata, flags}, lcl_stadd, length},
                         {stride, num_blocks}, {mtu, gap});
 }
 
@@ -167,6 +168,8 @@ TOFU_API int utofu_prepare_nop(utofu_vcq_hdl_t vcq_hdl, unsigned long int flags,
                                size_t* desc_size) {
   return prepare(vcq_hdl, desc, desc_size, [&](operation& op) { return build_flags(flags, op); });
 }
+
+// NOLINTEND(readability-function-size)
 
 TOFU_API int utofu_post_toq(utofu_vcq_hdl_t vcq_hdl, void* desc, size_t desc_size, void* cbdata) {
   if (desc == nullptr) return UTOFU_ERR_INVALID_POINTER;

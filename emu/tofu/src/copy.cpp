@@ -3,6 +3,8 @@
 
 #include <sys/uio.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -98,6 +100,27 @@ int write_to_process(pid_t pid, std::uint64_t to, const std::byte* from,
                      std::size_t bytes) noexcept {
   // iovec has one pointer type for both directions; it is only read from.
   return move(process_vm_writev, pid, const_cast<std::byte*>(from), to, bytes);
+}
+
+int write_to_process_ascending(pid_t pid, std::uint64_t to, const std::byte* from,
+                               std::size_t bytes) noexcept {
+  std::array<iovec, 512> words;  // the kernel copies one after the other
+  while (bytes > 0) {
+    std::size_t count = 0, batch = 0;
+    while (count < words.size() && batch < bytes) {
+      const std::size_t piece = std::min<std::size_t>(8 - (to + batch) % 8, bytes - batch);
+      words[count++] = {const_cast<std::byte*>(from) + batch, piece};
+      batch += piece;
+    }
+    const iovec remote{reinterpret_cast<void*>(to), batch};  // NOLINT: another's address
+    const ssize_t moved = process_vm_writev(pid, words.data(), count, &remote, 1, 0);
+    if (moved < 0 && errno == EINTR) continue;
+    if (moved <= 0) return moved < 0 ? errno : EFAULT;
+    from += moved;
+    to += static_cast<std::uint64_t>(moved);
+    bytes -= static_cast<std::size_t>(moved);
+  }
+  return 0;
 }
 
 int read_from_process(pid_t pid, std::byte* to, std::uint64_t from, std::size_t bytes) noexcept {

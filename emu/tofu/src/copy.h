@@ -17,6 +17,9 @@ void copy_any_order(std::byte* to, const std::byte* from, std::size_t bytes) noe
 /// Between our memory and that of another process. 0 or an errno.
 [[nodiscard]] int write_to_process(pid_t pid, std::uint64_t to, const std::byte* from,
                                    std::size_t bytes) noexcept;
+/// Word by word in ascending order, as copy_ascending does.
+[[nodiscard]] int write_to_process_ascending(pid_t pid, std::uint64_t to, const std::byte* from,
+                                             std::size_t bytes) noexcept;
 [[nodiscard]] int read_from_process(pid_t pid, std::byte* to, std::uint64_t from,
                                     std::size_t bytes) noexcept;
 

@@ -18,6 +18,10 @@ unsigned first_tag(const cq_place& where, const settings& set) noexcept {
   return set.on(knob::strict) ? where.tni * (tags / tnis_per_node) : 0;
 }
 
+std::uint64_t cost_in(timing_model m, const settings& set) noexcept {
+  return set.choice<timing_model>(knob::model) == m ? set[knob::post_ns] : 0;
+}
+
 std::unique_ptr<chaos> make_chaos(executor& how, const settings& set, std::uint64_t id) {
   if (set.choice<mode>(knob::mode) != mode::chaos) return nullptr;
   return std::make_unique<chaos>(how, (set[knob::seed] ^ id) * 0x9e37'79b9'7f4a'7c15);
@@ -34,6 +38,8 @@ cq::cq(const machine& m, const settings& set, const cq_place& where, std::shared
       refuses_lengths_(!set.on(knob::size_errors)),
       depth_(set[knob::toq]),
       batch_(set[knob::batch]),
+      call_ns_(cost_in(timing_model::cpu, set)),
+      virtual_ns_(cost_in(timing_model::virtual_clock, set)),
       fd_(std::move(fd)),
       map_(std::move(map)),
       shared_(*reinterpret_cast<shared_cq*>(map_->data())),

@@ -21,6 +21,7 @@ struct completion {
   std::uint8_t slots = 0;
   bool shown = false;
   std::atomic<bool> done{false};
+  std::uint64_t moment = 0;  ///< on virtual clocks, see timing.h
 };
 
 class cq;
@@ -35,6 +36,7 @@ struct vcq {
   struct finished {
     void* cbdata;
     int error;
+    std::uint64_t moment;
   };
   // Sorted out of the CQ's queues by the poll of another VCQ; guarded like those.
   fifo<mrq_message> notices;
@@ -108,6 +110,7 @@ class cq {
   const mode mode_;
   const bool refuses_lengths_;
   const std::uint64_t depth_, batch_;
+  const std::uint64_t call_ns_, virtual_ns_;  // what a post costs, really and on virtual clocks
   const owned_fd fd_;
   const std::shared_ptr<mapping> map_;
   shared_cq& shared_;

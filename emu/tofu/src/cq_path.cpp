@@ -9,7 +9,13 @@ namespace tofu {
 
 namespace {
 
+/// For utofu_get_last_error.
+void explain(const char* queue, int code, std::uint64_t vcq_id) noexcept {
+  remember("%s entry with error %d, VCQ %#lx", queue, code, vcq_id);
+}
+
 void fill(const mrq_message& from, utofu_mrq_notice& into) noexcept {
+  if (from.moment != 0) virtual_reach(from.moment);
   into = {};
   into.notice_type = from.type;
   into.vcq_id = from.vcq_id;
@@ -22,15 +28,18 @@ void fill(const mrq_message& from, utofu_mrq_notice& into) noexcept {
 }  // namespace
 
 int cq::post(const vcq& from, operation& op, void* cbdata) {
+  const paid_call paid(call_ns_);
   const entry held(*this, from);
   if (is_dead()) return UTOFU_ERR_FATAL;
   if (mode_ != mode::in_line) advance();
   if (used_slots_ + op.slots > depth_) return UTOFU_ERR_BUSY;
+  if (virtual_ns_ != 0) virtual_advance(virtual_ns_);
   append(from, op, cbdata);
   return UTOFU_SUCCESS;
 }
 
 int cq::post_block(const vcq& from, std::span<const std::byte> descriptors, void* cbdata) {
+  const paid_call paid(call_ns_);
   const entry held(*this, from);
   if (is_dead()) return UTOFU_ERR_FATAL;
   if (mode_ != mode::in_line) advance();
@@ -41,12 +50,14 @@ int cq::post_block(const vcq& from, std::span<const std::byte> descriptors, void
     if (!decode(rest, op)) return UTOFU_ERR_INVALID_DESC;
   }
   if (used_slots_ + slots > depth_) return UTOFU_ERR_BUSY;
+  if (virtual_ns_ != 0) virtual_advance(virtual_ns_);
   while (!descriptors.empty() && decode(descriptors, op)) append(from, op, cbdata);
   return UTOFU_SUCCESS;
 }
 
 void cq::append(const vcq& from, operation& op, void* cbdata) {
   op.cmp = static_cast<std::uint8_t>(from.cmp);
+  if (virtual_ns_ != 0) op.posted_at = virtual_now();
   const std::uint64_t at = tail_.load(std::memory_order_relaxed);  // our own store
   completion& c = completions_[at & (depth_ - 1)];
   c.cbdata = cbdata;
@@ -117,6 +128,7 @@ std::size_t cq::serve() {
 
 void cq::finish(completion& c, int code) noexcept {
   c.error = static_cast<std::int16_t>(code);
+  c.moment = executor_.sent_at();
   c.shown = c.shown || code != UTOFU_SUCCESS;
   c.done.store(true, std::memory_order_release);  // R2 pairs with A2
 }
@@ -127,6 +139,7 @@ int cq::poll_tcq(vcq& of, void** cbdata) {
   if (mode_ != mode::in_line) advance();
   if (!of.completions.empty()) {
     const vcq::finished one = of.completions.pop();
+    if (one.moment != 0) virtual_reach(one.moment);
     *cbdata = one.cbdata;
     return one.error;
   }
@@ -138,10 +151,12 @@ int cq::poll_tcq(vcq& of, void** cbdata) {
     used_slots_ -= c.slots;
     if (!c.shown) continue;
     if (c.cmp == of.cmp) {
+      if (c.moment != 0) virtual_reach(c.moment);
       *cbdata = c.cbdata;
+      if (c.error != UTOFU_SUCCESS) explain("TCQ", c.error, id_);
       return c.error;
     }
-    vcqs_[c.cmp]->completions.push({c.cbdata, c.error});
+    vcqs_[c.cmp]->completions.push({c.cbdata, c.error, c.moment});
   }
   return UTOFU_ERR_NOT_FOUND;
 }
@@ -160,6 +175,7 @@ int cq::poll_mrq(vcq& of, utofu_mrq_notice* notice) {
     const bool ours = next->shown && next->cmp == of.cmp;
     const int code = next->error;
     if (ours) fill(*next, *notice);
+    if (ours && code != UTOFU_SUCCESS) explain("MRQ", code, next->vcq_id);
     if (!ours) hand_over(*next);
     mrq_.pop();
     if (ours) return code;

@@ -44,6 +44,12 @@ bool is_arithmetic(const operation& op) noexcept {
   return op.what == command::armw || op.what == command::cswap;
 }
 
+std::unique_ptr<virtual_network> make_network(const machine& m, const settings& set,
+                                              std::uint64_t id) {
+  if (set.choice<timing_model>(knob::model) != timing_model::virtual_clock) return nullptr;
+  return std::make_unique<virtual_network>(m, set, place_of_vcq(id).tni);
+}
+
 }  // namespace
 
 void kill_cq(shared_cq& cq, std::uint64_t vcq_id) noexcept {
@@ -67,7 +73,8 @@ executor::executor(const machine& m, const settings& set, std::uint64_t id, shar
       notices_per_block_(!set.on(knob::stride_notices)),
       chaotic_(set.choice<mode>(knob::mode) == mode::chaos),
       armw_rules_{set.choice<atomics>(knob::atomics) == atomics::cpu,
-                  set.choice<armw_scope>(knob::armw_scope), chaotic_} {}
+                  set.choice<armw_scope>(knob::armw_scope), chaotic_},
+      network_(make_network(m, set, id)) {}
 
 int executor::execute(const operation& op) {
   if (op.what == command::nop) return UTOFU_SUCCESS;
@@ -127,13 +134,17 @@ int executor::move_between(const operation& op, const piece& p, std::byte* local
 int executor::copy(const operation& op, std::byte* local, const remote_place& remote,
                    std::uint32_t length, const target& to) const noexcept {
   const bool get = op.what == command::get;
+  const bool in_order = op.has(UTOFU_ONESIDED_FLAG_STRONG_ORDER);
+  if (remote.here == nullptr && !get && in_order) {
+    return mrq_code(write_to_process_ascending(to.pid(), remote.there, local, length));
+  }
   if (remote.here == nullptr) {
     return mrq_code(get ? read_from_process(to.pid(), local, remote.there, length)
                         : write_to_process(to.pid(), remote.there, local, length));
   }
   std::byte* const into = get ? local : remote.here;
   const std::byte* const from = get ? remote.here : local;
-  if (op.has(UTOFU_ONESIDED_FLAG_STRONG_ORDER)) {
+  if (in_order) {
     copy_ascending(into, from, length);
   } else {
     copy_any_order(into, from, length);
@@ -144,14 +155,14 @@ int executor::copy(const operation& op, std::byte* local, const remote_place& re
 void executor::finish_block(const operation& op, std::uint64_t block, int code) {
   const std::uint64_t end = block * op.stride + op.length;
   const bool with_notices = notices_per_block_ || block + 1 == op.blocks || code != UTOFU_SUCCESS;
-  if (code == UTOFU_SUCCESS &&
-      op.has(UTOFU_ONESIDED_FLAG_PADDING | UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE)) {
-    if (target* const to = targets_.find(op.vcq_id)) {
-      if (op.has(UTOFU_ONESIDED_FLAG_PADDING)) pad(op, end, *to);
-      if (with_notices) notify_target(op, end, *to);
-    } else {
-      code = UTOFU_ERR_MRQ_PEER;
-    }
+  const bool at_target = network_ != nullptr || op.has(UTOFU_ONESIDED_FLAG_PADDING |
+                                                       UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE);
+  if (code == UTOFU_SUCCESS && at_target) {
+    target* const to = targets_.find(op.vcq_id);
+    if (to == nullptr) code = UTOFU_ERR_MRQ_PEER;
+    if (to != nullptr) take_time(op, *to);
+    if (to != nullptr && op.has(UTOFU_ONESIDED_FLAG_PADDING)) pad(op, end, *to);
+    if (to != nullptr && with_notices) notify_target(op, end, *to);
   }
   if (!with_notices) return;
   mrq_message notice = notice_of(op, code);
@@ -160,6 +171,10 @@ void executor::finish_block(const operation& op, std::uint64_t block, int code) 
     notice.rmt_stadd = op.rmt_stadd + end;
   }
   notify(notice);
+}
+
+void executor::take_time(const operation& op, const target& to) noexcept {
+  if (network_ != nullptr) when_ = network_->carry(op, op.length, to.node(), to.tni());
 }
 
 /// The rest of the data's last cache line, as far as it is registered.
@@ -189,6 +204,7 @@ int executor::execute_armw(const operation& op) {
                  ? UTOFU_SUCCESS
                  : mrq_code(tofu::execute_armw(machine_, armw_rules_, op, *to, remote, old));
     }
+    take_time(op, *to);
     if (code == UTOFU_SUCCESS) notify_target(op, 0, *to);
   }
   mrq_message notice = notice_of(op, code);
@@ -206,6 +222,7 @@ void executor::notify_target(const operation& op, std::uint64_t end, target& to)
   notice.edata = op.edata;
   notice.cmp = static_cast<std::uint8_t>(to.cmp());
   notice.shown = true;
+  notice.moment = when_.arrived;
   notice.rmt_stadd = op.rmt_stadd + end;
   if (is_arithmetic(op)) notice.rmt_value = op.rmt_stadd;
   if (!to.mrq().try_push(notice)) kill_cq(to.cq(), op.vcq_id);
@@ -218,6 +235,7 @@ mrq_message executor::notice_of(const operation& op, int code) const noexcept {
   notice.edata = op.edata;
   notice.cmp = op.cmp;
   notice.error = static_cast<std::int16_t>(code);
+  notice.moment = when_.answered;
   notice.shown = code != UTOFU_SUCCESS || op.has(UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE);
   return notice;
 }

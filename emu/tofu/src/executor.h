@@ -5,6 +5,7 @@
 #include "operation.h"
 #include "steering.h"
 #include "target.h"
+#include "timing.h"
 
 namespace tofu {
 
@@ -29,6 +30,8 @@ class executor {
 
   /// All of `op`. Returns the code for its TCQ entry.
   int execute(const operation& op);
+  /// When the last command was sent, on virtual clocks.
+  [[nodiscard]] std::uint64_t sent_at() const noexcept { return when_.sent; }
 
   // --- the same in steps, for those who execute out of order
   // ---------------------------------------
@@ -48,6 +51,7 @@ class executor {
   int copy(const operation& op, std::byte* local, const remote_place& remote, std::uint32_t length,
            const target& to) const noexcept;
   void pad(const operation& op, std::uint64_t end, target& to) const;
+  void take_time(const operation& op, const target& to) noexcept;
   void notify_target(const operation& op, std::uint64_t end, target& to);
   void notify(const mrq_message& notice);
   [[nodiscard]] mrq_message notice_of(const operation& op, int code) const noexcept;
@@ -63,6 +67,8 @@ class executor {
   const bool notices_per_block_;
   const bool chaotic_;
   const armw_rules armw_rules_;
+  const std::unique_ptr<virtual_network> network_;  // only with virtual clocks
+  moments when_;                                    // of the last block
 };
 
 /// Its MRQ has overflowed: from now on nothing arrives, and its owner gets FATAL.

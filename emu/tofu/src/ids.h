@@ -13,6 +13,7 @@ using coordinates = std::array<std::uint8_t, 6>;  // x y z a b c
 inline constexpr unsigned tnis_per_node = 6;
 inline constexpr unsigned cqs_per_tni = 12;
 inline constexpr unsigned gates_per_tni = 48;
+inline constexpr unsigned ports_per_node = 10;
 inline constexpr unsigned cmp_ids = 8;
 inline constexpr coordinates most_coordinates{32, 32, 32, 2, 3, 2};
 

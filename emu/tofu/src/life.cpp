@@ -16,7 +16,7 @@
 #include <csignal>
 #include <cstddef>
 
-// glibc's clone by the name that sanitizers do not take for a fork.
+// glibc's clone by the name that sanitizers do not take for a fork. NOLINTNEXTLINE
 extern "C" int __clone(int (*function)(void*), void* stack, int flags, void* argument, ...);
 
 namespace tofu {

@@ -9,6 +9,7 @@
 namespace tofu {
 
 using life_word = std::atomic<std::uint32_t>;
+inline constexpr std::uint32_t life_ended = 0x4000'0000;  // FUTEX_OWNER_DIED, set by the kernel
 
 /// Puts a value that says "alive" into `word`, which must stay mapped until the process ends or
 /// end_life(). Returns the value; 0: the system has no room for a thread.

@@ -31,7 +31,9 @@ std::string path_of_job() {
   for (char& c : name) {
     if (c == '/') c = '_';
   }
-  return "/dev/shm/softtofu." + std::to_string(geteuid()) + "." + name;
+  // Libraries that lay the file out differently do not meet.
+  const std::string layout = std::to_string(sizeof(machine_file) + sizeof(node_entry));
+  return "/dev/shm/softtofu." + std::to_string(geteuid()) + "." + name + "." + layout;
 }
 
 bool init_robust(pthread_mutex_t& lock) noexcept {
@@ -92,6 +94,12 @@ std::optional<machine> machine::open_or_create(const asked_settings& asked) {
   }
   say("%s is not a machine of this version, or cannot be created", path.c_str());
   return std::nullopt;
+}
+
+std::optional<machine> machine::look() {
+  mapping map = open_file(path_of_job());
+  if (!map) return std::nullopt;
+  return machine(path_of_job(), std::move(map));
 }
 
 std::optional<machine> machine::join(asked_settings& asked) {
@@ -187,9 +195,8 @@ void machine::clean_locked() {
     if (p.start_time == 0) continue;
     // A process that died before its life began has a word that says nothing; and after exec the
     // word says that the program before it is gone, which is right.
-    constexpr std::uint32_t died = 0x4000'0000;                         // FUTEX_OWNER_DIED
     const std::uint32_t life = p.life.load(std::memory_order_relaxed);  // relaxed: see lives()
-    if ((life & died) == 0 && start_time_of(p.pid) == p.start_time) continue;
+    if ((life & life_ended) == 0 && start_time_of(p.pid) == p.start_time) continue;
     release_all_of(slot);
     end_life(p.life);
     p.start_time = 0;
@@ -233,31 +240,37 @@ void machine::set_cmp_ids(unsigned tni, unsigned cq, unsigned cmp_mask) {
   e.claim.store(claim_generation(claim) << 32 | users, std::memory_order_release);  // R1
 }
 
+coordinates machine::lengths() const noexcept {
+  coordinates lengths{};
+  for (unsigned i = 0; i < 6; ++i) {
+    lengths[i] = static_cast<std::uint8_t>(file().set[knob::shape] >> (8 * i));
+  }
+  return lengths;
+}
+
 coordinates machine::coordinates_of(unsigned node) const noexcept {
+  const coordinates length = lengths();
   coordinates at{};
   for (unsigned i = 6; i-- > 0;) {  // c runs fastest: neighbours in a unit come first
-    const auto length = static_cast<unsigned>(file().set[knob::shape] >> (8 * i) & 0xff);
-    at[i] = static_cast<std::uint8_t>(node % length);
-    node /= length;
+    at[i] = static_cast<std::uint8_t>(node % length[i]);
+    node /= length[i];
   }
   return at;
 }
 
 std::optional<unsigned> machine::node_at(const coordinates& at) const noexcept {
+  const coordinates length = lengths();
   unsigned node = 0;
   for (unsigned i = 0; i < 6; ++i) {
-    const auto length = static_cast<unsigned>(file().set[knob::shape] >> (8 * i) & 0xff);
-    if (at[i] >= length) return std::nullopt;
-    node = node * length + at[i];
+    if (at[i] >= length[i]) return std::nullopt;
+    node = node * length[i] + at[i];
   }
   return node;
 }
 
 bool machine::has_path(const std::uint8_t* abc) const noexcept {
-  for (unsigned i = 0; i < 3; ++i) {
-    if (abc[i] >= (file().set[knob::shape] >> (8 * (i + 3)) & 0xff)) return false;
-  }
-  return true;
+  const coordinates length = lengths();
+  return abc[0] < length[3] && abc[1] < length[4] && abc[2] < length[5];
 }
 
 bool machine::is_alive(process_stamp who) const noexcept {
@@ -267,7 +280,7 @@ bool machine::is_alive(process_stamp who) const noexcept {
   // Relaxed, both: nothing is published by dying.
   if (stamp_of(slot, p.generation.load(std::memory_order_relaxed)) != who) return false;
   const std::uint32_t life = p.life.load(std::memory_order_relaxed);
-  return life != 0 && (life & 0x4000'0000) == 0;
+  return life != 0 && (life & life_ended) == 0;
 }
 
 }  // namespace tofu

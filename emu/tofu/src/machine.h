@@ -15,6 +15,8 @@ class machine {
 
   /// Joins the machine of our job or creates it. Empty: stderr says why not.
   [[nodiscard]] static std::optional<machine> join(asked_settings& asked);
+  /// A look at our job's machine without joining it. Empty: there is none.
+  [[nodiscard]] static std::optional<machine> look();
   /// Leaves: our CQs are free, and the last process removes the file.
   void leave() noexcept;
   machine(machine&&) = default;
@@ -25,6 +27,8 @@ class machine {
   [[nodiscard]] unsigned slot() const noexcept { return slot_; }
   [[nodiscard]] unsigned nodes() const noexcept { return nodes_; }
 
+  /// Nodes along each dimension.
+  [[nodiscard]] coordinates lengths() const noexcept;
   [[nodiscard]] coordinates coordinates_of(unsigned node) const noexcept;
   /// No value: the machine has no such node.
   [[nodiscard]] std::optional<unsigned> node_at(const coordinates& at) const noexcept;

@@ -51,10 +51,13 @@ struct alignas(64) shared_lock {
 struct tni_entry {
   cq_entry cqs[cqs_per_tni];
   gate_entry gates[gates_per_tni];
+  alignas(64) std::atomic<std::uint64_t> busy_until;  ///< of the timing model, as below
   shared_lock armw;
 };
 struct node_entry {
   tni_entry tnis[tnis_per_node];
+  alignas(64) std::atomic<std::uint64_t> busy_until;
+  std::atomic<std::uint64_t> ports[ports_per_node];
   shared_lock armw;
 };
 

@@ -21,8 +21,9 @@ struct mrq_message {
   std::uint64_t lcl_stadd = 0;
   std::uint64_t rmt_stadd = 0;
   std::uint64_t rmt_value = 0;
-  std::int16_t error = 0;  ///< utofu_return_code
-  std::uint8_t type = 0;   ///< utofu_mrq_notice_type
+  std::uint64_t moment = 0;  ///< on virtual clocks, see timing.h
+  std::int16_t error = 0;    ///< utofu_return_code
+  std::uint8_t type = 0;     ///< utofu_mrq_notice_type
   std::uint8_t edata = 0;
   std::uint8_t cmp = 0;  ///< of the owner's VCQ it is for
   bool shown = false;

@@ -35,6 +35,7 @@ struct operation {
   std::uint64_t stride = 0;
   std::uint64_t blocks = 1;
   std::uint16_t mtu = 0, gap = 0;  ///< 0: not given
+  std::uint64_t posted_at = 0;     ///< on the poster's virtual clock
   /// piggyback: the data. armw: the operand. cswap: old, new.
   std::array<std::uint64_t, 4> words{};
 

@@ -2,9 +2,9 @@
 #pragma once
 #include <sys/types.h>
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 #include <utility>
 
 namespace tofu {
@@ -53,7 +53,10 @@ class mapping {
 /// Which file a mapping or a descriptor is of.
 struct file_identity {
   std::uint64_t device = 0, inode = 0;
-  auto operator<=>(const file_identity&) const = default;
+  bool operator==(const file_identity&) const = default;
+  bool operator<(const file_identity& other) const noexcept {
+    return std::tie(device, inode) < std::tie(other.device, other.inode);
+  }
 };
 
 /// Anonymous memory of `bytes` zero bytes that cannot change its size. Empty: no descriptors left.

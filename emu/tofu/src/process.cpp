@@ -72,7 +72,7 @@ int process::create_vcq(unsigned tni, std::optional<unsigned> cmp, unsigned long
     if (queue->cmp_mask() == 0) close_cq(queue);
     return UTOFU_ERR_FULL;
   }
-  one.release();  // the table has it now
+  (void)one.release();  // the table has it now
   machine_->set_cmp_ids(tni, queue->number(), queue->cmp_mask());
   return UTOFU_SUCCESS;
 }

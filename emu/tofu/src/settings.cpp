@@ -35,6 +35,7 @@ constexpr std::array<row, knobs> table{{
     {"ATOMICS", "armw", "armw|cpu", 0, 0, "what an ARMW is atomic with: other ARMWs; the CPU too"},
     {"ARMW_SCOPE", "cq", "cq|tni|node", 0, 0, "ARMWs are atomic if they go through the same one"},
     {"HIDDEN", "on", "off|on", 0, 0, "local completions nobody asked for take an MRQ entry"},
+    {"MODEL", "off", "off|cpu|virtual", 0, 0, "timing model: a post's real cost; virtual clocks"},
     {"MODE", "inline", "inline|lazy|engine|chaos", 0, 0, "when commands are executed"},
     {"SEED", "1", nullptr, 0, no_limit, "of chaos"},
     {"BATCH", "4", nullptr, 1, 1u << 20, "commands executed per call in mode lazy"},
@@ -48,6 +49,8 @@ constexpr std::array<row, knobs> table{{
     {"STRICT", "on", "off|on", 0, 0,
      "STADDs of different CQs differ, so that mixing them up shows"},
     {"CREATE_US", "0", nullptr, 0, 10'000'000, "microseconds it takes to create an EXCLUSIVE VCQ"},
+    {"POST_NS", "230", nullptr, 1, 1'000'000, "timing models: what a posting call takes"},
+    {"LATENCY_NS", "750", nullptr, 0, 1'000'000, "virtual clocks: a put's way over one hop"},
 }};
 
 constexpr const char* prefix = "SOFTTOFU_";
@@ -151,6 +154,13 @@ void say(const char* format, ...) {
   std::vsnprintf(words.data(), words.size(), format, arguments);
   va_end(arguments);
   std::fprintf(stderr, "softtofu[%d]: %s\n", static_cast<int>(getpid()), words.data());
+}
+
+void remember(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(words.data(), words.size(), format, arguments);
+  va_end(arguments);
 }
 
 const char* last_words() noexcept {

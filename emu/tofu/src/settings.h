@@ -19,6 +19,7 @@ enum class knob : std::uint8_t {
   atomics,
   armw_scope,
   hidden,
+  model,
   mode,
   seed,
   batch,
@@ -30,6 +31,8 @@ enum class knob : std::uint8_t {
   stride_notices,
   strict,
   create_us,
+  post_ns,
+  latency_ns,
   count
 };
 inline constexpr std::size_t knobs = static_cast<std::size_t>(knob::count);
@@ -37,6 +40,7 @@ inline constexpr std::size_t machine_knobs = static_cast<std::size_t>(knob::mode
 
 enum class mode : std::uint64_t { in_line, lazy, engine, chaos };
 enum class atomics : std::uint64_t { armw, cpu };
+enum class timing_model : std::uint64_t { off, cpu, virtual_clock };
 enum class armw_scope : std::uint64_t { cq, tni, node };
 
 inline constexpr std::uint64_t any_node = ~std::uint64_t{0};
@@ -72,6 +76,8 @@ struct asked_settings {
 
 /// A line on stderr that begins with the device's name.
 [[gnu::format(printf, 1, 2)]] void say(const char* format, ...);
+/// The same, but only kept for last_words().
+[[gnu::format(printf, 1, 2)]] void remember(const char* format, ...);
 /// The last such line of this thread, for utofu_get_last_error.
 [[nodiscard]] const char* last_words() noexcept;
 

@@ -135,8 +135,8 @@ std::byte* steering_table::find(std::uint64_t stadd, std::size_t bytes, bool to_
   const std::uint64_t offset = offset_of(stadd);
   if (offset < facts.begin || offset > facts.end || bytes > facts.end - offset) return nullptr;
   if (to_write && (state & stag_entry::read_only) != 0) return nullptr;
-  return reinterpret_cast<std::byte*>(facts.origin +
-                                      offset);  // NOLINT: what the program registered
+  // NOLINTNEXTLINE: an address that the program registered
+  return reinterpret_cast<std::byte*>(facts.origin + offset);
 }
 
 }  // namespace tofu

@@ -89,7 +89,7 @@ bool target::open(const machine& m) {
   const process_entry& owner = m.process(slot);
   life_ = &owner.life;
   life_value_ = life_->load(std::memory_order_relaxed);  // relaxed: see lives()
-  if (life_value_ == 0 || (life_value_ & 0x4000'0000) != 0) return false;
+  if (life_value_ == 0 || (life_value_ & life_ended) != 0) return false;
   ours_ = slot == m.slot();
   pid_ = owner.pid;
   const settings& set = m.file().set;
@@ -100,9 +100,14 @@ bool target::open(const machine& m) {
   if (cq_->magic != shared_cq_magic) return false;
   mrq_ = {cq_->mrq, mrq_slots(*cq_, set), set[knob::mrq], m.stamp()};
   tags_ = static_cast<unsigned>(stags_of(set));
-  // calloc: a table of zeros of which only what is used becomes memory.
-  regions_.reset(static_cast<known_region*>(std::calloc(tags_, sizeof(known_region))));
-  return regions_ != nullptr;
+  regions_.resize((tags_ >> chunk_bits) + 1);
+  return true;
+}
+
+target::known_region& target::region_of(unsigned tag) {
+  std::unique_ptr<known_region[]>& chunk = regions_[tag >> chunk_bits];
+  if (chunk == nullptr) chunk = std::make_unique<known_region[]>(1u << chunk_bits);
+  return chunk[tag & ((1u << chunk_bits) - 1)];
 }
 
 bool target::find(std::uint64_t stadd, std::size_t bytes, bool to_write, remote_place& where,
@@ -111,7 +116,7 @@ bool target::find(std::uint64_t stadd, std::size_t bytes, bool to_write, remote_
   error = UTOFU_ERR_MRQ_RMT_STADD;
   if (tag >= tags_ || cq_of(stadd) != cq_number_) return false;
   const std::uint64_t state = cq_->stags[tag].state();
-  known_region& region = regions_[tag];
+  known_region& region = region_of(tag);
   if (region.state != state && !learn(tag, state, region)) return false;
   if ((state & stag_entry::valid) == 0) return false;
   const std::uint64_t offset = offset_of(stadd);

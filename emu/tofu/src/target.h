@@ -1,7 +1,6 @@
 // target.h - a VCQ that commands are addressed to, as the initiator sees it: its CQ's shared part,
 // mapped, and its registered memory, found and mapped on first use.
 #pragma once
-#include <cstdlib>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -42,17 +41,16 @@ class target {
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
  private:
-  /// A tag as last seen. Memory of zeros is "never".
+  /// A tag as last seen; all zero is a tag never registered.
   struct known_region {
-    std::uint64_t state, begin, end;
-    std::uint64_t there;  ///< address of offset 0 in its process
-    std::uint64_t here;   ///< and in ours, modulo 2^64; 0: not mapped
+    std::uint64_t state = 0, begin = 0, end = 0;
+    std::uint64_t there = 0;  ///< address of offset 0 in its process
+    std::uint64_t here = 0;   ///< and in ours, modulo 2^64; 0: not mapped
   };
-  struct release {
-    void operator()(known_region* p) const noexcept { std::free(p); }
-  };
+  static constexpr unsigned chunk_bits = 6;
   target() = default;
   bool open(const machine& m);
+  known_region& region_of(unsigned tag);
   bool learn(unsigned tag, std::uint64_t state, known_region& region);
   void locate(const region_facts& facts, bool writable, known_region& region);
 
@@ -64,7 +62,8 @@ class target {
   shared_cq* cq_ = nullptr;
   unsigned cq_number_ = 0;
   unsigned tags_ = 0;
-  std::unique_ptr<known_region[], release> regions_;
+  // By tag, in chunks made on first use: of thousands of tags few are used, but by many targets.
+  std::vector<std::unique_ptr<known_region[]>> regions_;
   mrq_producer mrq_;
   bool ours_ = false;  // in this process
   pid_t pid_ = 0;

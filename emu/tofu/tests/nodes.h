@@ -1,5 +1,6 @@
 // nodes.h - tests over several processes: each one a node of a machine of its own.
 #pragma once
+#include <glob.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -62,9 +63,21 @@ inline pid_t start(const std::function<void()>& f) {
   std::exit(testing::Test::HasFailure() ? 1 : 0);
 }
 
-/// Removes the machine of a process that did not leave it.
+/// The files that are or were the machine of a job.
+inline std::vector<std::string> machine_files(const std::string& job) {
+  glob_t found{};
+  const std::string name = "/dev/shm/softtofu." + std::to_string(geteuid()) + "." + job + ".*";
+  std::vector<std::string> files;
+  if (glob(name.c_str(), 0, nullptr, &found) == 0) {
+    files.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  }
+  globfree(&found);
+  return files;
+}
+
+/// Removes the machine of processes that did not leave it.
 inline void remove_machine(const std::string& job) {
-  unlink(("/dev/shm/softtofu." + std::to_string(geteuid()) + "." + job).c_str());
+  for (const std::string& file : machine_files(job)) unlink(file.c_str());
 }
 
 /// What became of it: its exit status, or minus the signal.

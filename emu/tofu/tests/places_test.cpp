@@ -252,14 +252,13 @@ TEST(Processes, AKilledProcessLosesItsCqs) {
 
 TEST(Processes, TheLastOneRemovesTheMachine) {
   const std::string job = fresh_job();
-  const std::string file = "/dev/shm/softtofu." + std::to_string(geteuid()) + "." + job;
   EXPECT_EQ(outcome(start([&] {
               set_knobs(job, {});
               my_coordinates();
-              EXPECT_EQ(access(file.c_str(), F_OK), 0);
+              EXPECT_EQ(machine_files(job).size(), 1u);
             })),
             0);
-  EXPECT_NE(access(file.c_str(), F_OK), 0);
+  EXPECT_TRUE(machine_files(job).empty());
 }
 
 TEST(Processes, AMachineOfTheDeadIsNotJoinedButReplaced) {

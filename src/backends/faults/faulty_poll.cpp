@@ -101,10 +101,9 @@ void faulty_endpoint::lend(std::size_t index, event& out) {
 }
 
 /// Whether one of the first `before` held events has to come before `e`: only the ends of ops may
-/// overtake, and messages when the wire keeps no order.
+/// overtake.
 bool faulty_endpoint::held_up(const event& e, std::size_t before) const noexcept {
-  if (e.kind == event::kind_t::ended || (e.kind == event::kind_t::arrived && !ordered_))
-    return false;
+  if (e.kind == event::kind_t::ended) return false;
   return std::any_of(held_events_.begin(),
                      held_events_.begin() + static_cast<std::ptrdiff_t>(before),
                      [&](const held_event& h) {

@@ -74,11 +74,12 @@ void faulty_endpoint::hold(op& o) {
   held_ops_.push_back(std::move(h));
 }
 
-/// What the contract keeps in order: sends to one peer, and puts before a later send that has not
-/// waived it.
+/// What the contract keeps in order: sends to one peer, and where the wire is ordered puts before a
+/// later send that has not waived it.
 bool faulty_endpoint::must_follow(const op& later, const op& earlier) const noexcept {
-  if (!ordered_ || later.peer != earlier.peer || later.kind != op_kind::send) return false;
-  return earlier.kind == op_kind::send || (earlier.kind == op_kind::put && !later.overtakes);
+  if (later.peer != earlier.peer || later.kind != op_kind::send) return false;
+  if (earlier.kind == op_kind::send) return true;
+  return ordered_ && earlier.kind == op_kind::put && !later.overtakes;
 }
 
 /// Whether one of the first `before` held ops has to go before `o`.

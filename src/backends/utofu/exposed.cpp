@@ -20,14 +20,12 @@ class cq_registrar final : public memory::registrar {
   explicit cq_registrar(const vcq& on) : on_(on) {}
   registered register_memory(std::span<std::byte> pages) noexcept override {
     registered made;
-    const int code = utofu_reg_mem(on_.handle(), pages.data(), pages.size(), 0, &made.handle);
+    const int code = on_.register_memory(pages, made.handle);
     if (code == UTOFU_SUCCESS) made.code = answer::done;
     if (code == UTOFU_ERR_FULL || code == UTOFU_ERR_OUT_OF_RESOURCE) made.code = answer::full;
     return made;
   }
-  void deregister(std::uint64_t handle) noexcept override {
-    (void)utofu_dereg_mem(on_.handle(), handle, 0);
-  }
+  void deregister(std::uint64_t handle) noexcept override { on_.deregister(handle); }
 
  private:
   const vcq& on_;

@@ -11,25 +11,31 @@
 namespace heddle::backends::utofu {
 namespace {
 
-/// The mutex of a CQ that this process shares between VCQs, of this device and of others.
-std::shared_ptr<std::mutex> mutex_of(utofu_tni_id_t tni, utofu_cq_id_t cq) {
+/// Of the CQ of a place, which this process may share between VCQs of several devices.
+std::shared_ptr<shared_cq> shared_at(const place& where) {
   static std::mutex guard;
-  static std::map<std::pair<utofu_tni_id_t, utofu_cq_id_t>, std::weak_ptr<std::mutex>> known;
+  static std::map<std::pair<utofu_tni_id_t, utofu_cq_id_t>, std::weak_ptr<shared_cq>> known;
   const std::scoped_lock lock(guard);
-  std::weak_ptr<std::mutex>& entry = known[{tni, cq}];
+  std::weak_ptr<shared_cq>& entry = known[{where.tni, where.cq}];
   auto found = entry.lock();
-  if (found == nullptr) entry = found = std::make_shared<std::mutex>();
+  if (found == nullptr) entry = found = std::make_shared<shared_cq>();
   return found;
+}
+
+/// A steering address is an offset of 40 bits under the tag and the CQ (research: utofu.md 1.7).
+std::uint64_t without_offset(utofu_stadd_t address) noexcept {
+  return address >> 40;
 }
 
 }  // namespace
 
-vcq::vcq(utofu_vcq_hdl_t handle) : handle_(handle) {
+vcq::vcq(utofu_vcq_hdl_t handle, bool exclusive) : handle_(handle), exclusive_(exclusive) {
   std::array<std::uint8_t, 6> coords{};
   check(utofu_query_vcq_id(handle_, &id_), "ask for the id of a VCQ");
   id_ = without_path(id_);
   check(utofu_query_vcq_info(id_, coords.data(), &where_.tni, &where_.cq, &where_.cmp),
         "ask where a VCQ is");
+  shared_ = shared_at(where_);
 }
 
 vcq::~vcq() {
@@ -40,7 +46,7 @@ vcq::~vcq() {
 std::unique_ptr<vcq> vcq::exclusive(utofu_tni_id_t tni) {
   utofu_vcq_hdl_t handle = 0;
   if (utofu_create_vcq(tni, UTOFU_VCQ_FLAG_EXCLUSIVE, &handle) != UTOFU_SUCCESS) return nullptr;
-  return std::unique_ptr<vcq>(new vcq(handle));
+  return std::unique_ptr<vcq>(new vcq(handle, true));
 }
 
 std::unique_ptr<vcq> vcq::sharing(utofu_tni_id_t tni, unsigned components) {
@@ -50,9 +56,22 @@ std::unique_ptr<vcq> vcq::sharing(utofu_tni_id_t tni, unsigned components) {
     code = utofu_create_vcq_with_cmp_id(tni, static_cast<utofu_cmp_id_t>(i), 0, &handle);
   }
   if (code != UTOFU_SUCCESS) return nullptr;
-  std::unique_ptr<vcq> made(new vcq(handle));
-  made->mutex_ = mutex_of(made->where_.tni, made->where_.cq);
-  return made;
+  return std::unique_ptr<vcq>(new vcq(handle, false));
+}
+
+int vcq::register_memory(std::span<std::byte> memory, utofu_stadd_t& address) const {
+  const std::scoped_lock lock(shared_->tags);
+  const int code = utofu_reg_mem(handle_, memory.data(), memory.size(), 0, &address);
+  if (code == UTOFU_SUCCESS) ++shared_->registrations[without_offset(address)];
+  return code;
+}
+
+void vcq::deregister(utofu_stadd_t address) const noexcept {
+  const std::scoped_lock lock(shared_->tags);
+  const auto found = shared_->registrations.find(without_offset(address));
+  if (found == shared_->registrations.end() || --found->second != 0) return;
+  shared_->registrations.erase(found);
+  (void)utofu_dereg_mem(handle_, address, 0);
 }
 
 std::vector<utofu_tni_id_t> usable_tnis() {

@@ -10,7 +10,8 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <string>
+#include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace heddle::backends::utofu {
@@ -21,6 +22,15 @@ struct place {
   utofu_cq_id_t cq = 0;
   utofu_cmp_id_t cmp = 0;
   friend bool operator==(const place&, const place&) = default;
+};
+
+/// What the VCQs of one CQ of this process have in common.
+struct shared_cq {
+  std::mutex driving;  ///< held by who posts or polls, unless the CQ has one VCQ only
+  std::mutex tags;     ///< guards what follows
+  /// Registrations that share a tag: the same pages get the same one again, and the first
+  /// deregistration would end them all (research: utofu.md 1.7). By the address without its offset.
+  std::unordered_map<std::uint64_t, int> registrations;
 };
 
 class vcq {
@@ -37,12 +47,17 @@ class vcq {
   /// Without a path, as peers' notices name it.
   [[nodiscard]] utofu_vcq_id_t id() const noexcept { return id_; }
   [[nodiscard]] const place& where() const noexcept { return where_; }
-  [[nodiscard]] bool is_exclusive() const noexcept { return mutex_ == nullptr; }
+  [[nodiscard]] bool is_exclusive() const noexcept { return exclusive_; }
+
+  /// utofu_reg_mem and utofu_dereg_mem, each registration for itself also where the hardware gives
+  /// the same tag twice. Any thread.
+  [[nodiscard]] int register_memory(std::span<std::byte> memory, utofu_stadd_t& address) const;
+  void deregister(utofu_stadd_t address) const noexcept;
 
   /// Held around every call that posts or polls. Costs a test when the CQ is exclusive.
   class use {
    public:
-    explicit use(const vcq& of) : mutex_(of.mutex_.get()) {
+    explicit use(const vcq& of) : mutex_(of.exclusive_ ? nullptr : &of.shared_->driving) {
       if (mutex_ != nullptr) mutex_->lock();
     }
     ~use() {
@@ -56,12 +71,13 @@ class vcq {
   };
 
  private:
-  explicit vcq(utofu_vcq_hdl_t handle);
+  vcq(utofu_vcq_hdl_t handle, bool exclusive);
 
   const utofu_vcq_hdl_t handle_;
+  const bool exclusive_;
   utofu_vcq_id_t id_ = 0;
   place where_;
-  std::shared_ptr<std::mutex> mutex_;  // one per shared CQ of this process
+  std::shared_ptr<shared_cq> shared_;
 };
 
 /// The node's TNIs that carry one-sided traffic. Throws error: no Tofu here.
