@@ -61,7 +61,7 @@ function(heddle_over_tofu test)
   heddle_label(label)
   foreach(mode lazy engine chaos)
     add_test(NAME ${test}_over_tofu_${mode}
-             COMMAND ${test} --gtest_brief=1 --gtest_filter=*/utofu*)
+             COMMAND ${test} --gtest_brief=1 --gtest_filter=*/utofu)
     set_tests_properties(${test}_over_tofu_${mode} PROPERTIES
                          ENVIRONMENT SOFTTOFU_MODE=${mode} TIMEOUT 300 LABELS ${label}
                          PROCESSORS 2)

@@ -16,6 +16,7 @@ struct way {
   const char* backend;
   const char* cma;
   const char* progress = "adaptive";
+  const char* lane_lock = "off";
 };
 
 class Engine : public testing::TestWithParam<way> {
@@ -24,6 +25,7 @@ class Engine : public testing::TestWithParam<way> {
     settings s = settings_for(GetParam().backend);
     s.cma = GetParam().cma;
     s.progress = GetParam().progress;
+    s.lane_lock = GetParam().lane_lock;
     s.executors = 2;
     return s;
   }
@@ -40,12 +42,14 @@ inline auto all_ways() {
                         way{"shm_dedicated", "shm", "off", "dedicated"},
                         way{"tcp_dedicated", "tcp", "auto", "dedicated"},
                         way{"shm_idle", "shm", "off", "idle"},
-                        way{"tcp_idle", "tcp", "auto", "idle"}};
+                        way{"tcp_idle", "tcp", "auto", "idle"},
+                        way{"shm_lock", "shm", "off", "adaptive", "on"}};
 #ifdef HEDDLE_TESTS_UTOFU
   ways.insert(ways.end(), {way{"utofu", "utofu", "auto"},
                            way{"utofu_inline", "utofu", "auto", "inline"},
                            way{"utofu_dedicated", "utofu", "auto", "dedicated"},
-                           way{"utofu_idle", "utofu", "auto", "idle"}});
+                           way{"utofu_idle", "utofu", "auto", "idle"},
+                           way{"utofu_lock", "utofu", "auto", "inline", "on"}});
 #endif
   return testing::ValuesIn(ways);
 }
