@@ -30,7 +30,8 @@ std::vector<way> all_ways() {
   ways.insert(ways.end(),
               {way{"utofu_faults", "utofu", "auto", "seed=15,delay=4,reorder=30,busy=20,split=30"},
                way{"utofu_inline", "utofu", "auto", "", "inline"},
-               way{"utofu_dedicated", "utofu", "auto", "", "dedicated"}});
+               way{"utofu_dedicated", "utofu", "auto", "", "dedicated"},
+               way{"utofu_lock", "utofu", "auto", "", "inline", "on"}});
 #endif
   return ways;
 }
