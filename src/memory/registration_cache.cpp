@@ -106,12 +106,15 @@ registration_cache::lease registration_cache::acquire_locked(std::uintptr_t at, 
   const std::scoped_lock lock(mutex_);
   while (!changes_.caught_up()) std::this_thread::yield();  // its reader waits for nobody
   sweep();
-  if (entry* const e = find(at, bytes); e != nullptr) {
-    hint none;
-    return remembered(*e, at, e->word.is_open() ? last : none);
+  made m{failure::none, find(at, bytes)};
+  if (m.where == nullptr) {
+    sweep();  // again: the search may have been the last to leave something
+    m = make({at, at + bytes});
   }
-  const made m = make({at, at + bytes});
-  if (m.where != nullptr) return remembered(*m.where, at, last);
+  if (m.where != nullptr) {
+    hint none;  // what is not open need not be tried first
+    return remembered(*m.where, at, m.where->word.is_open() ? last : none);
+  }
   refused_.next();
   return lease(m.code);
 }
@@ -205,21 +208,17 @@ registration_cache::entry& registration_cache::fill(range pages, std::uint64_t h
   return e;
 }
 
+/// Not open before it is known that its memory has not changed: others would trust it.
 void registration_cache::publish(entry& e, bool watched, std::uint64_t then) noexcept {
-  if (watched) {
-    e.state = entry::state_t::listed;
-    e.word.publish_open();
-    index_.insert(e.from.get(), slot_of(e));
-  } else {
-    e.state = entry::state_t::unlisted;
-    e.word.publish_joinable();
-  }
+  e.state = entry::state_t::unlisted;
+  e.word.publish();
   const range pages = extent(e);
   if (!changes_.untouched_since(then, pages.from, pages.to)) {
     // What was registered may be pages that are gone: it is for this lease alone.
     if (e.word.end()) invalidations_.next();
-    unlist(e);
-  } else if (watched) {
+  } else if (watched && e.word.open()) {
+    e.state = entry::state_t::listed;
+    index_.insert(pages.from, slot_of(e));
     supersede_inside(pages, e);
   }
 }
