@@ -218,6 +218,16 @@ constexpr std::array table{
     cores<&settings::executor_cores>(
         "HEDDLE_EXECUTOR_CORES", "where dedicated executors run",
         "near (a free core by their lanes), none, or core numbers with commas between them"),
+    choice<&settings::rcache>(
+        "HEDDLE_RCACHE",
+        "memory stays registered with RDMA devices while it is mapped; auto: "
+        "where userfaultfd tells of unmapping; hooks: calls of munmap alone do",
+        "auto | hooks | off"),
+    number<&settings::rcache_entries>("HEDDLE_RCACHE_ENTRIES",
+                                      "registrations kept, per queue of a device", 1, 16384),
+    bytes<&settings::rcache_bytes>("HEDDLE_RCACHE_BYTES",
+                                   "memory kept registered, per queue of a device; 0: no limit", 0,
+                                   1024 * gib),
     number<&settings::backstop_ms>(
         "HEDDLE_BACKSTOP_MS",
         "a sleeping wait looks by itself at least this often, at first every "

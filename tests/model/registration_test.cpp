@@ -1,6 +1,6 @@
-// registration_test.cpp - an entry of the registration cache, and what ends it, under every schedule
-// of a few threads: lease_word and mapping_changes as they are, the cache around them reduced to one
-// entry. The guarantee is that of docs/design/registration_cache.md.
+// registration_test.cpp - an entry of the registration cache, and what ends it, under every
+// schedule of a few threads: lease_word and mapping_changes as they are, the cache around them
+// reduced to one entry. The guarantee is that of docs/design/registration_cache.md.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -20,8 +20,8 @@ namespace {
 /// What the names in registration_cache.cpp do, those here do.
 struct world {
   // --- the kernel and the device ---
-  int pages = 1;           // what is mapped; each mapping has other pages
-  int unmapped = 0;        // pages whose unmapping has returned to whoever asked for it
+  int pages = 1;            // what is mapped; each mapping has other pages
+  int unmapped = 0;         // pages whose unmapping has returned to whoever asked for it
   int news = 0, taken = 0;  // what the kernel has told, and the reader has read
   bool registered = false;
   int registered_pages = 0;
@@ -196,7 +196,8 @@ struct world {
   }
 };
 
-explored explore_world(int preemptions, const std::function<std::vector<thread_body>(world&)>& make) {
+explored explore_world(int preemptions,
+                       const std::function<std::vector<thread_body>(world&)>& make) {
   std::shared_ptr<world> tested;
   const explored e = explore(
       preemptions,
@@ -299,7 +300,8 @@ TEST(RegistrationModel, WhoIsRefusedAndGoesElsewhereLeavesNothing) {
     return {[&w] {
               world::hint last;
               w.use(1, 0, last);
-              if (!w.enter_life(last.life)) return;  // as a hint does, and then asks for something else
+              if (!w.enter_life(last.life))
+                return;  // as a hint does, and then asks for something else
               if (w.word.leave()) w.tidy();
             },
             [&w] { w.remap_by_call(); }};
