@@ -189,10 +189,6 @@ constexpr std::array table{
     text<&settings::tcp_iface>("HEDDLE_TCP_IFACE",
                                "network interfaces for tcp, comma-separated, each one a rail; "
                                "empty: choose"),
-    choice<&settings::rcache>("HEDDLE_RCACHE",
-                              "how registrations learn of memory that goes away: auto (the kernel, "
-                              "or calls), hooks (calls only), off (none is kept)",
-                              "auto | hooks | off"),
     choice<&settings::cma>("HEDDLE_SHM_CMA", "copy straight out of and into other processes",
                            "auto | off"),
     number<&settings::utofu_lanes>(
@@ -246,6 +242,16 @@ constexpr std::array table{
                                  "to compare with: a plain lock around every call and poll of a "
                                  "lane",
                                  "off | on"),
+    choice<&settings::rcache>(
+        "HEDDLE_RCACHE",
+        "memory stays registered with RDMA devices while it is mapped; auto: "
+        "where userfaultfd tells of unmapping; hooks: calls of munmap alone do",
+        "auto | hooks | off"),
+    number<&settings::rcache_entries>("HEDDLE_RCACHE_ENTRIES",
+                                      "registrations kept, per queue of a device", 1, 16384),
+    bytes<&settings::rcache_bytes>("HEDDLE_RCACHE_BYTES",
+                                   "memory kept registered, per queue of a device; 0: no limit", 0,
+                                   1024 * gib),
     number<&settings::backstop_ms>(
         "HEDDLE_BACKSTOP_MS",
         "a sleeping wait looks by itself at least this often, at first every "

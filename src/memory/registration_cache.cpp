@@ -41,11 +41,11 @@ registration_cache::registration_cache(registrar& device, unmap_monitor* monitor
       monitor_(monitor),
       changes_(monitor != nullptr ? monitor->changes() : own_changes_),
       entries_(std::make_unique<entry[]>(limits.entries)),
-      index_(limits.entries) {
+      index_(limits.entries, entries_[0]) {
   free_.reserve(limits.entries);  // nothing below allocates
   for (std::size_t i = limits.entries; i-- > 0;) {
     entries_[i].owner = this;
-    free_.push_back(static_cast<std::uint32_t>(i));
+    free_.push_back(&entries_[i]);
   }
   sync::watch_forks();
   if (monitor_ != nullptr && !monitor_->attach(*this)) monitor_ = nullptr;
@@ -65,62 +65,71 @@ registration_cache::~registration_cache() {
 
 // --- acquiring -------------------------------------------------------------------------
 
-bool registration_cache::refused_entry(entry& e) noexcept {
-  if (e.word.withdraw()) e.owner->tidy();
-  return false;
+registration_cache::grip registration_cache::search(std::uintptr_t at, std::size_t bytes,
+                                                    hint* last) noexcept {
+  entry& e = index_.find(at);
+  const std::uint64_t life = e.life.get();
+  const auto [from, to] = extent(e);
+  if (!covers(from, to, at, bytes) || !changes_.caught_up()) [[unlikely]]
+    return search_or_make(at, bytes, last);
+  if (!e.word.try_enter()) [[unlikely]]
+    return after_refusal(e, at, bytes, last);
+  if (e.life.get() != life) [[unlikely]]  // then it may have covered something else
+    return after_mistake(e, at, bytes, last);
+  if (last != nullptr) last->set(from, to, life, e);
+  return {&e, at - from};
 }
 
-registration_cache::lease registration_cache::acquire_from_index(std::uintptr_t at,
-                                                                 std::size_t bytes,
-                                                                 hint& last) noexcept {
-  entry& e = entries_[index_.find(at)];
-  const auto covered = [&] { return covers(e.bytes.get(), at - e.from.get(), bytes); };
-  if (covered() && changes_.caught_up()) {
-    if (!e.word.try_enter()) {
-      static_cast<void>(refused_entry(e));
-    } else if (covered()) {  // now it can no longer become another one
-      return remembered(e, at, last);
-    } else {
-      leave(e);
-    }
-  }
-  return acquire_locked(at, bytes, last);
+// Apart, so that the path above saves no registers for them.
+
+[[gnu::noinline]] registration_cache::grip registration_cache::after_refusal(entry& e,
+                                                                             std::uintptr_t at,
+                                                                             std::size_t bytes,
+                                                                             hint* last) noexcept {
+  if (e.word.withdraw()) tidy();
+  return search_or_make(at, bytes, last);
 }
 
-registration_cache::lease registration_cache::remembered(entry& e, std::uintptr_t at,
-                                                         hint& last) const noexcept {
-  last.from_ = e.from.get();
-  last.bytes_ = e.bytes.get();
-  last.life_ = e.life.get();
-  last.entry_ = &e;
-  return {e, at - last.from_};
+[[gnu::noinline]] registration_cache::grip registration_cache::after_mistake(entry& e,
+                                                                             std::uintptr_t at,
+                                                                             std::size_t bytes,
+                                                                             hint* last) noexcept {
+  leave(e);
+  return search_or_make(at, bytes, last);
 }
 
-registration_cache::lease registration_cache::acquire_locked(std::uintptr_t at, std::size_t bytes,
-                                                             hint& last) noexcept {
-  const std::size_t room = std::numeric_limits<std::uintptr_t>::max() - at;
-  if (bytes == 0 || room < bytes || room - bytes < 2 * limits_.page_bytes || sync::forked()) {
+[[gnu::noinline]] registration_cache::grip registration_cache::search_or_make(std::uintptr_t at,
+                                                                              std::size_t bytes,
+                                                                              hint* last) noexcept {
+  const auto refused = [&](failure why) -> grip {
     refused_.next();
-    return lease(failure::refused);
-  }
+    return {nullptr, static_cast<std::size_t>(why)};
+  };
+  const std::size_t room = std::numeric_limits<std::uintptr_t>::max() - at;
+  if (bytes == 0 || room < bytes || room - bytes < 2 * limits_.page_bytes || sync::forked())
+    return refused(failure::refused);
   const std::scoped_lock lock(mutex_);
   while (!changes_.caught_up()) std::this_thread::yield();  // its reader waits for nobody
   sweep();
-  if (entry* const e = find(at, bytes); e != nullptr) {
-    hint none;
-    return remembered(*e, at, e->word.is_open() ? last : none);
-  }
+  if (entry* const e = find(at, bytes); e != nullptr) return entered(*e, at, last);
+  sweep();  // again: the search may have been the last to leave something
   const made m = make({at, at + bytes});
-  if (m.where != nullptr) return remembered(*m.where, at, last);
-  refused_.next();
-  return lease(m.code);
+  return m.where != nullptr ? entered(*m.where, at, last) : refused(m.code);
+}
+
+registration_cache::grip registration_cache::entered(entry& e, std::uintptr_t at,
+                                                     hint* last) const noexcept {
+  const auto [from, to] = extent(e);
+  // What is not open need not be tried first.
+  if (last != nullptr && e.word.is_open()) last->set(from, to, e.life.get(), e);
+  return {&e, at - from};
 }
 
 /// One that may be shared, entered.
 registration_cache::entry* registration_cache::find(std::uintptr_t at, std::size_t bytes) noexcept {
   for (entry& e : used_entries()) {
-    if (e.state == entry::state_t::free || !covers(e.bytes.get(), at - e.from.get(), bytes))
-      continue;
+    const auto [from, to] = extent(e);
+    if (e.state == entry::state_t::free || !covers(from, to, at, bytes)) continue;
     if (e.word.try_enter()) return &e;
     if (e.word.withdraw()) untidy_.set();
     if (e.word.try_join()) return &e;
@@ -192,10 +201,9 @@ registration_cache::made registration_cache::try_make(range pages, bool unwatche
 }
 
 registration_cache::entry& registration_cache::fill(range pages, std::uint64_t handle) noexcept {
-  const std::uint32_t slot = free_.back();
+  entry& e = *free_.back();
   free_.pop_back();
-  entry& e = entries_[slot];
-  if (slot >= used_entries().size()) used_.add(1);  // slots are used in order
+  if (&e == used_entries().data() + used_entries().size()) used_.add(1);  // first used in order
   e.handle = handle;
   e.from.set(pages.from);
   e.bytes.set(pages.bytes());
@@ -206,21 +214,17 @@ registration_cache::entry& registration_cache::fill(range pages, std::uint64_t h
   return e;
 }
 
+/// Not open before it is known that its memory has not changed: others would trust it.
 void registration_cache::publish(entry& e, bool watched, std::uint64_t then) noexcept {
-  if (watched) {
-    e.state = entry::state_t::listed;
-    e.word.publish_open();
-    index_.insert(e.from.get(), slot_of(e));
-  } else {
-    e.state = entry::state_t::unlisted;
-    e.word.publish_joinable();
-  }
+  e.state = entry::state_t::unlisted;
+  e.word.publish();
   const range pages = extent(e);
   if (!changes_.untouched_since(then, pages.from, pages.to)) {
     // What was registered may be pages that are gone: it is for this lease alone.
     if (e.word.end()) invalidations_.next();
-    unlist(e);
-  } else if (watched) {
+  } else if (watched && e.word.open()) {
+    e.state = entry::state_t::listed;
+    index_.insert(pages.from, e);
     supersede_inside(pages, e);
   }
 }
@@ -289,7 +293,7 @@ void registration_cache::sweep() noexcept {
 void registration_cache::unlist(entry& e) noexcept {
   if (e.state != entry::state_t::listed) return;
   e.state = entry::state_t::unlisted;
-  index_.erase(e.from.get(), slot_of(e));
+  index_.erase(e.from.get(), e);
 }
 
 /// It is cleared_away(): open to nobody, and used by nobody.
@@ -300,7 +304,7 @@ void registration_cache::clear(entry& e) noexcept {
   registered_bytes_ -= e.bytes.get();
   e.bytes.set(0);
   e.state = entry::state_t::free;
-  free_.push_back(slot_of(e));
+  free_.push_back(&e);
 }
 
 void registration_cache::tidy() noexcept {
@@ -351,10 +355,6 @@ void registration_cache::collect() noexcept {
 
 std::span<registration_cache::entry> registration_cache::used_entries() const noexcept {
   return {entries_.get(), static_cast<std::size_t>(used_.get())};
-}
-
-std::uint32_t registration_cache::slot_of(const entry& e) const noexcept {
-  return static_cast<std::uint32_t>(&e - entries_.get());
 }
 
 registration_cache::range registration_cache::extent(const entry& e) noexcept {

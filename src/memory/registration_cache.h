@@ -22,6 +22,7 @@
 #include "sync/lease_word.h"
 #include "sync/loose.h"
 #include "sync/mapping_changes.h"
+#include "sync/published.h"
 #include "sync/shared_flag.h"
 
 namespace heddle::memory {
@@ -74,12 +75,18 @@ class registration_cache final : private unmap_listener {
     std::uint64_t handle = 0;
     sync::loose<std::uintptr_t> from;
     sync::loose<std::size_t> bytes;
-    sync::loose<std::uint64_t> life;      // differs from every other one's and every earlier one's
+    // Differs from every other one's and every earlier one's, and is set last: who finds the same
+    // before and after looking at the others has seen those of that life.
+    sync::published<std::uint64_t> life;
     registration_cache* owner = nullptr;  // constant
     // Guarded by mutex_.
     std::uint64_t last_use = 0;     // in lives, as make_room() found it
     std::uint64_t uses_before = 0;  // times entered when it found that
     enum class state_t : std::uint8_t { free, listed, unlisted } state = state_t::free;
+  };
+  struct grip {
+    entry* held = nullptr;
+    std::size_t offset = 0;  // of what was asked for; null: why there is none
   };
 
  public:
@@ -102,43 +109,44 @@ class registration_cache final : private unmap_listener {
   class lease {
    public:
     lease() = default;
-    lease(lease&& other) noexcept
-        : entry_(std::exchange(other.entry_, nullptr)), offset_(other.offset_) {}
+    lease(lease&& other) noexcept : grip_(std::exchange(other.grip_, {})) {}
     lease& operator=(lease&& other) noexcept {
-      std::swap(entry_, other.entry_);
-      std::swap(offset_, other.offset_);
+      std::swap(grip_, other.grip_);
       return *this;
     }
     ~lease() { release(); }
 
     /// False: there is none, see why().
-    [[nodiscard]] explicit operator bool() const noexcept { return entry_ != nullptr; }
+    [[nodiscard]] explicit operator bool() const noexcept { return grip_.held != nullptr; }
     [[nodiscard]] failure why() const noexcept {
-      return entry_ != nullptr ? failure::none : static_cast<failure>(offset_);
+      return grip_.held != nullptr ? failure::none : static_cast<failure>(grip_.offset);
     }
     /// The registration's, and where in it the range begins that was asked for.
-    [[nodiscard]] std::uint64_t handle() const noexcept { return entry_->handle; }
-    [[nodiscard]] std::size_t offset() const noexcept { return offset_; }
+    [[nodiscard]] std::uint64_t handle() const noexcept { return grip_.held->handle; }
+    [[nodiscard]] std::size_t offset() const noexcept { return grip_.offset; }
     /// The device is done with the range. Lock-free, unless it was the last one on a registration
     /// that has ended, which is then undone.
     void release() noexcept {
-      if (entry* const mine = std::exchange(entry_, nullptr); mine != nullptr) leave(*mine);
+      if (entry* const mine = std::exchange(grip_.held, nullptr); mine != nullptr) leave(*mine);
     }
 
    private:
     friend registration_cache;
-    explicit lease(failure why) noexcept : offset_(static_cast<std::size_t>(why)) {}
-    lease(entry& entered, std::size_t offset) noexcept : entry_(&entered), offset_(offset) {}
+    explicit lease(grip got) noexcept : grip_(got) {}
 
-    entry* entry_ = nullptr;
-    std::size_t offset_ = 0;  // of the range, or why there is none
+    grip grip_;
   };
 
   /// What one thread acquired last from one cache: makes the same again cheaper.
   class hint {
     friend registration_cache;
-    std::uintptr_t from_ = 0;
-    std::size_t bytes_ = 0;
+    void set(std::uintptr_t from, std::uintptr_t to, std::uint64_t life, entry& e) noexcept {
+      from_ = from;
+      to_ = to;
+      life_ = life;
+      entry_ = &e;
+    }
+    std::uintptr_t from_ = 1, to_ = 0;  // covers nothing
     std::uint64_t life_ = 0;
     entry* entry_ = nullptr;
   };
@@ -146,17 +154,11 @@ class registration_cache final : private unmap_listener {
   /// A registration that covers `memory`, which stays mapped meanwhile. Any thread. Lock-free when
   /// there is one; registering may block and allocate.
   [[nodiscard]] lease acquire(std::span<const std::byte> memory, hint& last) noexcept {
-    const auto at = reinterpret_cast<std::uintptr_t>(memory.data());
-    const std::size_t offset = at - last.from_;
-    // Looks at the changes first: whoever is told of one must find what it ended ended.
-    if (covers(last.bytes_, offset, memory.size()) && changes_.caught_up() &&
-        enter(*last.entry_, last.life_)) [[likely]]
-      return {*last.entry_, offset};
-    return acquire_from_index(at, memory.size(), last);
+    return lease(grip_on(memory, last));
   }
   [[nodiscard]] lease acquire(std::span<const std::byte> memory) noexcept {
-    hint none;
-    return acquire_from_index(reinterpret_cast<std::uintptr_t>(memory.data()), memory.size(), none);
+    const auto at = reinterpret_cast<std::uintptr_t>(memory.data());
+    return lease(search(at, memory.size(), nullptr));
   }
 
   /// Ends what overlaps `memory`, and undoes what of that is not leased. Any thread, but not from
@@ -183,38 +185,42 @@ class registration_cache final : private unmap_listener {
     entry* where = nullptr;  ///< null: nowhere, see code
   };
 
-  [[nodiscard]] static bool covers(std::size_t all, std::size_t offset,
+  [[nodiscard]] static bool covers(std::uintptr_t from, std::uintptr_t to, std::uintptr_t at,
                                    std::size_t bytes) noexcept {
-    return offset < all && bytes <= all - offset;
+    return at >= from && at <= to && bytes <= to - at;
   }
-  /// True: inside, and it is still that life of the entry.
-  [[nodiscard]] static bool enter(entry& e, std::uint64_t life) noexcept {
+  grip grip_on(std::span<const std::byte> memory, hint& last) noexcept {
+    const auto at = reinterpret_cast<std::uintptr_t>(memory.data());
+    // Looks at the changes first: whoever is told of one must find what it ended ended.
+    if (!covers(last.from_, last.to_, at, memory.size()) || !changes_.caught_up()) [[unlikely]]
+      return search(at, memory.size(), &last);
+    entry& e = *last.entry_;
     if (!e.word.try_enter()) [[unlikely]]
-      return refused_entry(e);
-    if (e.life.get() == life) [[likely]]
-      return true;
-    leave(e);
-    return false;
+      return after_refusal(e, at, memory.size(), &last);
+    if (e.life.get() != last.life_) [[unlikely]]
+      return after_mistake(e, at, memory.size(), &last);
+    return {&e, at - last.from_};
   }
   static void leave(entry& e) noexcept {
     if (e.word.leave()) [[unlikely]]
       e.owner->tidy();
   }
-  static bool refused_entry(entry& e) noexcept;
-  lease acquire_from_index(std::uintptr_t at, std::size_t bytes, hint& last) noexcept;
-  lease acquire_locked(std::uintptr_t at, std::size_t bytes, hint& last) noexcept;
 
-  lease remembered(entry& e, std::uintptr_t at, hint& last) const noexcept;
+  // `last` may be null: nobody wants to know.
+  grip search(std::uintptr_t at, std::size_t bytes, hint* last) noexcept;
+  grip after_refusal(entry& e, std::uintptr_t at, std::size_t bytes, hint* last) noexcept;
+  grip after_mistake(entry& e, std::uintptr_t at, std::size_t bytes, hint* last) noexcept;
+  grip search_or_make(std::uintptr_t at, std::size_t bytes, hint* last) noexcept;
   void tidy() noexcept;
   bool forget(std::uintptr_t from, std::uintptr_t to) noexcept override;
   void collect() noexcept override;
   [[nodiscard]] std::span<entry> used_entries() const noexcept;
-  [[nodiscard]] std::uint32_t slot_of(const entry& e) const noexcept;
   [[nodiscard]] static range extent(const entry& e) noexcept;
   [[nodiscard]] static bool overlap(range a, range b) noexcept;
   [[nodiscard]] static range whole_pages(range exact, std::size_t page_bytes) noexcept;
 
   // --- mutex_ is held --------------------------------------------------------------------
+  grip entered(entry& e, std::uintptr_t at, hint* last) const noexcept;
   entry* find(std::uintptr_t at, std::size_t bytes) noexcept;
   [[nodiscard]] range with_neighbours(range pages) const noexcept;
   made make(range exact) noexcept;
@@ -237,15 +243,15 @@ class registration_cache final : private unmap_listener {
   sync::mapping_changes<>& changes_;  // the monitor's, or own_changes_
   const std::unique_ptr<entry[]> entries_;
 
-  sync::interval_index index_;  // of open entries, and some that have ended; written under mutex_
-  sync::event_bit untidy_;      // something has ended since the last sweep
-  sync::agreed_count used_;     // entries beyond have never been used
+  sync::interval_index<entry> index_;  // of open entries, and some ended; written under mutex_
+  sync::event_bit untidy_;             // something has ended since the last sweep
+  sync::agreed_count used_;            // entries beyond have never been used
   sync::shared_counter invalidations_, refused_;
   sync::owned_counter misses_, evictions_;  // counted under mutex_
   sync::mapping_changes<> own_changes_;
 
   std::mutex mutex_;  // guards what follows and all calls of the device
-  std::vector<std::uint32_t> free_;
+  std::vector<entry*> free_;
   std::size_t registered_bytes_ = 0;
   std::uint64_t last_life_ = 0;
 };

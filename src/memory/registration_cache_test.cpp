@@ -330,8 +330,8 @@ TEST_F(RegistrationCache, WhatChangedWhileItWasRegisteredIsForOneLeaseOnly) {
                    reinterpret_cast<std::uintptr_t>(memory.pages(2, 1).data()));
     monitor->end();
   };
+  const lease untouched = cache.acquire(memory.pages(8, 4));
   lease doubtful = cache.acquire(memory.pages(0, 4));
-  lease untouched = cache.acquire(memory.pages(8, 4));
   device.while_registering = [] {};
   ASSERT_TRUE(doubtful);
   EXPECT_NE(cache.acquire(memory.pages(0, 3)).handle(), doubtful.handle());

@@ -2,8 +2,8 @@
 // may be entered: one word.
 //
 // As pin_count, with two differences. Nobody waits for the users of a withdrawn thing: whoever
-// leaves last is told, and clears it away. And between open and ended there is joinable: no longer
-// given out freely, but who finds it in use may share it.
+// leaves last is told, and clears it away. And before open and after it there may be joinable: not
+// given out freely, but who finds it in use, and has the right to ask, may share it.
 //
 // From the low end: users (24 bits), the state (2 bits), how often it was entered or joined (38
 // bits, which overflow into nothing).
@@ -46,10 +46,23 @@ class lease_word {
   }
 
   // --- one thread at a time --------------------------------------------------------------
-  /// Open, with the caller as its first user. The word was cleared_away().
-  void publish_open() noexcept { publish(open_bit); }
-  /// Joinable, with the caller as its first user.
-  void publish_joinable() noexcept { publish(joinable_bit); }
+  /// Joinable, with the caller as its first user. The word was cleared_away() and had ended.
+  void publish() noexcept {
+    // Added, not stored: somebody may be between try_enter() and withdraw().
+    // R2 pairs with A1 and A3. Sequentially consistent: see mapping_changes.
+    word_.fetch_add(joinable_bit + 1, std::memory_order_seq_cst);
+  }
+  /// Joinable becomes open. False: it has ended.
+  [[nodiscard]] bool open() noexcept {
+    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // a guess; the exchange checks it
+    while ((seen & joinable_bit) != 0) {
+      // R2 pairs with A1: who enters now has not met publish().
+      if (word_.compare_exchange_weak(seen, (seen & ~joinable_bit) | open_bit,
+                                      std::memory_order_release, std::memory_order_relaxed))
+        return true;
+    }
+    return false;
+  }
   /// True: entered, because somebody was inside and it had not ended.
   [[nodiscard]] bool try_join() noexcept {
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // a guess; the exchange checks it
@@ -108,11 +121,6 @@ class lease_word {
   /// Joinable and empty counts: nobody can come in any more.
   [[nodiscard]] static bool unused(std::uint64_t word) noexcept {
     return (word & open_bit) == 0 && (word & users) == 0;
-  }
-  void publish(std::uint64_t state) noexcept {
-    // Added, not stored: somebody may be between try_enter() and withdraw().
-    // R2 pairs with A1 and A3. Sequentially consistent: see mapping_changes.
-    word_.fetch_add(state + 1, std::memory_order_seq_cst);
   }
 
   Atomic<std::uint64_t> word_{0};

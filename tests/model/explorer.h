@@ -48,6 +48,14 @@ class atomic {
     step();
     value_ = value;
   }
+  T fetch_add(T other, std::memory_order) {
+    step();
+    return std::exchange(value_, value_ + other);
+  }
+  T fetch_sub(T other, std::memory_order) {
+    step();
+    return std::exchange(value_, value_ - other);
+  }
   T fetch_and(T other, std::memory_order) {
     step();
     const T before = value_;

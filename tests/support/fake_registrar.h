@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -65,8 +64,7 @@ class fake_registrar final : public memory::registrar {
     const std::size_t last = (offset + memory.size() - 1) / page_bytes;
     for (std::size_t page = first; page <= last; ++page) {
       std::uint64_t now = 0;
-      std::memcpy(&now, r.pages.data() + page * page_bytes, sizeof(now));
-      if (now != r.names[page]) return false;
+      if (!read_name(r.pages.data() + page * page_bytes, now) || now != r.names[page]) return false;
     }
     return true;
   }
@@ -92,13 +90,15 @@ class fake_registrar final : public memory::registrar {
     std::vector<std::uint64_t> names;
   };
   /// By a system call: the memory may not be mapped, and who writes there is not our friend.
+  static bool read_name(const std::byte* page, std::uint64_t& name) {
+    iovec here{&name, sizeof(name)};
+    iovec there{const_cast<std::byte*>(page), sizeof(name)};
+    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == sizeof(name);
+  }
   static bool read_names(registration& made) {
     made.names.resize(made.pages.size() / page_bytes);
-    for (std::size_t i = 0; i < made.names.size(); ++i) {
-      iovec here{&made.names[i], sizeof(std::uint64_t)};
-      iovec there{made.pages.data() + i * page_bytes, sizeof(std::uint64_t)};
-      if (process_vm_readv(getpid(), &here, 1, &there, 1, 0) < 0) return false;
-    }
+    for (std::size_t i = 0; i < made.names.size(); ++i)
+      if (!read_name(made.pages.data() + i * page_bytes, made.names[i])) return false;
     return true;
   }
 

@@ -39,8 +39,13 @@ bool writable(rights allowed) noexcept {
 
 /// The memory side of one CQ.
 struct exposed_regions::queue_memory {
-  queue_memory(const vcq& first, int first_lane, memory::unmap_monitor* monitor)
-      : on(first), lane(first_lane), registrations(first), cache(registrations, monitor) {
+  queue_memory(const vcq& first, int first_lane, memory::unmap_monitor* monitor,
+               const settings& config)
+      : on(first),
+        lane(first_lane),
+        registrations(first),
+        cache(registrations, monitor,
+              {.entries = config.rcache_entries, .bytes = config.rcache_bytes}) {
     for (unsigned t = tag_writable; t < tag_end; ++t) free_tags.push_back(t);
   }
   const vcq& on;
@@ -70,7 +75,7 @@ exposed_regions::exposed_regions(std::span<const std::unique_ptr<vcq>> vcqs, con
     const auto [found, is_new] = known.try_emplace({at.tni, at.cq}, queues_.size());
     if (is_new) {
       queues_.push_back(
-          std::make_unique<queue_memory>(*vcqs[lane], static_cast<int>(lane), monitor));
+          std::make_unique<queue_memory>(*vcqs[lane], static_cast<int>(lane), monitor, config));
       first_lanes_.push_back(static_cast<int>(lane));
     }
     queue_of_lane_.push_back(found->second);
