@@ -1,7 +1,8 @@
 // main.cpp - heddle_paths: what Heddle's hot paths cost in one process that talks to itself.
 //
 //   heddle_paths            taking a lane: shared, exclusive, beside an atomic read-modify-write
-//   heddle_paths PATH N     N times one path, for counting instructions with Callgrind
+//   heddle_paths PATH N     N times one path, for counting instructions with Callgrind;
+//                           raw-...: the same by uTofu itself, beside HEDDLE_BACKENDS=utofu
 #include <fmt/core.h>
 #include <heddle/heddle.h>
 
@@ -16,6 +17,7 @@
 #include "parts/bare.h"
 #include "parts/pinning.h"
 #include "parts/timing.h"
+#include "paths/utofu_paths.h"
 
 namespace {
 
@@ -91,6 +93,41 @@ void put(heddle::world& w, long times) {
   for (long i = 0; i < times; ++i) (void)l.put(std::uint64_t{1}, to);
 }
 
+/// 64 operations on this rank's own memory as on a peer's, and then all their ends. Only over a
+/// wire that does not map it.
+template <class F>
+void batches(heddle::world& w, long times, F step) {
+  heddle::lane l(w);
+  const heddle::region table = w.allocate(4096), local = w.allocate(4096);
+  const heddle::remote_region there = w.import(table.key());
+  heddle::counter ended;
+  std::uint64_t posted = 0;
+  repeat(times / per_batch, [&] {
+    for (int i = 0; i < per_batch; ++i)
+      posted += step(l, local.memory(), there.at(0), ended) == heddle::status::posted ? 1 : 0;
+    (void)l.wait(ended, posted);
+  });
+}
+
+void put_bytes(heddle::world& w, long times, std::size_t bytes) {
+  batches(w, times, [bytes](heddle::lane& l, auto from, auto to, heddle::counter& c) {
+    return l.try_put(from.first(bytes), to, c);
+  });
+}
+
+void get_bytes(heddle::world& w, long times, std::size_t bytes) {
+  batches(w, times, [bytes](heddle::lane& l, auto into, auto from, heddle::counter& c) {
+    return l.try_get(into.first(bytes), from, c);
+  });
+}
+
+void fetch_add(heddle::world& w, long times) {
+  std::uint64_t old = 0;
+  batches(w, times, [&old](heddle::lane& l, auto, auto at, heddle::counter& c) {
+    return l.try_fetch_add(heddle::remote_ptr<std::uint64_t>{at}, std::uint64_t{1}, old, c);
+  });
+}
+
 /// Calls to itself, 64 and then all that came of them.
 void call(heddle::world& w, long times) {
   heddle::counter arrived;
@@ -131,12 +168,17 @@ const std::map<std::string, path> paths{
     {"exclusive", [](heddle::world& w, long n) { take(w, n, true); }},
     {"poll", poll},
     {"put", put},
+    {"put8", [](heddle::world& w, long n) { put_bytes(w, n, 8); }},
+    {"put64", [](heddle::world& w, long n) { put_bytes(w, n, 64); }},
+    {"get8", [](heddle::world& w, long n) { get_bytes(w, n, 8); }},
+    {"add8", fetch_add},
     {"call", call},
     {"tag", tag}};
 
 int usage() {
   fmt::print(stderr, "heddle_paths [PATH N], where PATH is one of:");
   for (const auto& [name, run] : paths) fmt::print(stderr, " {}", name);
+  for (const auto& [name, run] : heddle::paths::raw_paths()) fmt::print(stderr, " {}", name);
   fmt::print(stderr, "\n");
   return 2;
 }
@@ -144,9 +186,15 @@ int usage() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const auto& raw_paths = heddle::paths::raw_paths();
   const auto chosen = argc == 3 ? paths.find(argv[1]) : paths.end();
-  if (argc != 1 && chosen == paths.end()) return usage();
+  const auto raw = argc == 3 ? raw_paths.find(argv[1]) : raw_paths.end();
+  if (argc != 1 && chosen == paths.end() && raw == raw_paths.end()) return usage();
   try {
+    if (raw != raw_paths.end()) {
+      raw->second(std::atol(argv[2]));
+      return 0;
+    }
     heddle::world w;
     const std::vector<int> cores = heddle::bare::allowed_cores();
     heddle::bare::pin_this_thread({cores.front()});

@@ -3,36 +3,18 @@
 
 #include <barrier>
 #include <chrono>
-#include <cstdio>
 #include <vector>
 
 #include "bench/laps.h"
 #include "bench/pacer.h"
-#include "bench/peer_line.h"
 #include "bench/threads.h"
 #include "peers/party.h"
+#include "peers/telling.h"
 
 namespace heddle::peers {
 namespace {
 
 using clock = std::chrono::steady_clock;
-
-template <class T>
-void tell(party& self, const T& value) {
-  self.tell(std::as_bytes(std::span(&value, 1)));
-}
-
-template <class T>
-T hear(party& self) {
-  T value{};
-  self.hear(std::as_writable_bytes(std::span(&value, 1)));
-  return value;
-}
-
-void print(const bench::peer_line& round) {
-  fmt::print("{}\n", to_line(round));
-  std::fflush(stdout);
-}
 
 /// Runs `work(thread)` on all threads, which begin together.
 template <class F>
@@ -121,9 +103,18 @@ void measure_overlap(party& self, const task& t) {
 
 }  // namespace
 
+std::span<std::uint64_t> party::words() {
+  throw std::runtime_error("this library has no GUPS here");
+}
+std::unique_ptr<updater> party::make_updater(int) {
+  throw std::logic_error("without words() there is nothing to update");
+}
+
 void measure(party& self, const task& t) {
   if (t.overlap) {
     measure_overlap(self, t);
+  } else if (t.gups) {
+    measure_gups(self, t);
   } else {
     measure_rounds(self, t);
   }

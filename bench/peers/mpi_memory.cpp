@@ -79,10 +79,11 @@ class table_flood final : public passive_target {
  public:
   using passive_target::passive_target;
   void initiate(std::uint64_t count) override {
-    bare::random_slots slots(layout_.slots, static_cast<std::uint64_t>(seat_.thread) + 1);
+    bare::random_slots slots(layout_.part, static_cast<std::uint64_t>(seat_.thread) + 1);
+    const std::size_t first = layout_.part_of(seat_.thread);
     const auto window = static_cast<std::uint64_t>(seat_.what.window);
     for (std::uint64_t i = 0; i < count; ++i) {
-      start(i % window, static_cast<MPI_Aint>(slots.next() * layout_.stride));
+      start(i % window, static_cast<MPI_Aint>(first + slots.next() * layout_.stride));
       if (i % window == window - 1) flush();
     }
     flush();

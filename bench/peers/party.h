@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include "bench/gups_stream.h"
 #include "peers/task.h"
 
 namespace heddle::peers {
@@ -24,6 +25,14 @@ class exchange {
   virtual void respond(std::uint64_t count) = 0;
 };
 
+/// One thread's random updates (GUPS).
+class updater {
+ public:
+  virtual ~updater() = default;
+  /// All that `plan` gives this thread of `rank`, until they are known to be complete.
+  virtual void update(const bench::gups_plan& plan, int rank) = 0;
+};
+
 /// This process, as one of two that use a library.
 class party {
  public:
@@ -35,7 +44,14 @@ class party {
   /// Called in the order of threads, the same on both ranks.
   virtual std::unique_ptr<exchange> make_exchange(int thread) = 0;
   virtual std::unique_ptr<bench::overlap_side> make_side() = 0;
+  /// Of GUPS: this rank's table, and who updates the other one's. By default there is no such
+  /// thing.
+  virtual std::span<std::uint64_t> words();
+  virtual std::unique_ptr<updater> make_updater(int thread);
 };
+
+/// Rounds of random updates by both ranks, each verified afterwards; rank 0 prints.
+void measure_gups(party& self, const task& t);
 
 /// The whole of a peer program after it has become a party: measures and, at rank 0, prints.
 void measure(party& self, const task& t);

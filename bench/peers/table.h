@@ -8,12 +8,17 @@
 
 namespace heddle::peers {
 
-/// A table of 1 MiB, or larger when the messages are: slots that floods hit at random, or one per
-/// thread for latencies, a pair of cache lines apart.
+/// A table of 1 MiB, or larger when the messages are: slots of which each thread's flood hits its
+/// part at random, or one per thread for latencies, a pair of cache lines apart.
 struct table_layout {
   std::size_t stride = 0;  ///< bytes from one slot to the next
   std::size_t slots = 0;   ///< a power of two, at least one per thread
+  std::size_t part = 0;    ///< of these for each thread, a power of two
   [[nodiscard]] std::size_t bytes() const noexcept { return stride * slots; }
+  /// The first byte of a thread's part.
+  [[nodiscard]] std::size_t part_of(int thread) const noexcept {
+    return static_cast<std::size_t>(thread) * part * stride;
+  }
 };
 
 [[nodiscard]] inline table_layout layout_for(const spec& s) {
@@ -25,6 +30,7 @@ struct table_layout {
   l.stride = (l.stride + 7) / 8 * 8;
   l.slots = std::max(std::bit_ceil(static_cast<std::size_t>(s.threads)),
                      std::bit_floor(table_bytes / l.stride | 1));
+  l.part = std::bit_floor(l.slots / static_cast<std::size_t>(s.threads));
   return l;
 }
 

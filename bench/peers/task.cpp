@@ -31,11 +31,12 @@ CLI::Option* add_choice(CLI::App& app, const char* name, E& into,
 void add_measure(CLI::App& app, task& t) {
   const auto set = [&t](const std::string& chosen) {
     t.overlap = chosen == "overlap";
-    if (!t.overlap) t.what.what = bench::kind_names().at(chosen);
+    t.gups = chosen == "gups";
+    if (!t.overlap && !t.gups) t.what.what = bench::kind_names().at(chosen);
   };
-  app.add_option_function<std::string>("measure", set, "latency, rate, bandwidth or overlap")
+  app.add_option_function<std::string>("measure", set, "latency, rate, bandwidth, overlap or gups")
       ->required()
-      ->check(CLI::IsMember({"latency", "rate", "bandwidth", "overlap"}));
+      ->check(CLI::IsMember({"latency", "rate", "bandwidth", "overlap", "gups"}));
   add_choice(app, "--op", t.what.op, bench::operation_names())->required();
 }
 
@@ -52,6 +53,9 @@ void add_numbers(CLI::App& app, task& t, int& time_ms) {
   app.add_option("--cores", t.cores, "that both ranks may use together")->delimiter(',');
   app.add_option("--compute-us", t.compute_us, "overlap: microseconds of computing");
   add_choice(app, "--computing", t.who, bench::computing_names());
+  app.add_option("--memory", t.memory_bytes, "gups: bytes of a rank")
+      ->check(CLI::Range(std::uint64_t{16}, std::uint64_t{1} << 34));
+  app.add_flag("--atomic", t.atomic, "gups: one remote xor instead of get, xor, put");
 }
 
 }  // namespace

@@ -14,7 +14,10 @@ using bench::spec;
 struct task {
   spec what;             ///< kind, op, bytes, threads, window, and the length of a round
   bool overlap = false;  ///< that instead of what.what: one thread, one tagged message at a time
-  int paths = 0;         ///< communicators or workers that the threads of a rank share
+  bool gups = false;     ///< that instead: random updates by both ranks
+  bool atomic = false;   ///< gups: by one remote xor instead of get, xor, put
+  std::uint64_t memory_bytes = 20'000'000;  ///< gups: of a rank, of which the table takes half
+  int paths = 0;  ///< communicators or workers that the threads of a rank share
   int rounds = 1;
   int limit_s = 60;  ///< seconds after which the program kills itself
   double compute_us = 100;

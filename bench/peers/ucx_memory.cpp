@@ -73,11 +73,12 @@ class table_flood final : public passive_target {
   explicit table_flood(const ucx_seat& s)
       : passive_target(s), requests_(static_cast<std::size_t>(s.what.what.window), nullptr) {}
   void initiate(std::uint64_t count) override {
-    bare::random_slots slots(layout_.slots, static_cast<std::uint64_t>(seat().thread) + 1);
+    bare::random_slots slots(layout_.part, static_cast<std::uint64_t>(seat().thread) + 1);
+    const std::uint64_t first = layout_.part_of(seat().thread);
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::size_t slot = i % requests_.size();
       finish(requests_[slot]);
-      requests_[slot] = start(slot, slots.next() * layout_.stride);
+      requests_[slot] = start(slot, first + slots.next() * layout_.stride);
     }
     for (ucx_request& request : requests_) finish(request);
     own_.flush();

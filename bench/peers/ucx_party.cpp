@@ -1,11 +1,6 @@
 // ucx_party.cpp - two processes, their workers, endpoints and tables.
 #include "peers/ucx_party.h"
 
-#include <poll.h>
-#include <signal.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
@@ -49,20 +44,6 @@ void require(ucs_status_t status, const char* what) {
   if (status != UCS_OK) {
     throw std::runtime_error(std::string(what) + ": " + ucs_status_string(status));
   }
-}
-
-process_pair::process_pair() {
-  int ends[2];
-  bare::checked(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), "socketpair");
-  child_ = bare::checked(fork(), "fork");
-  socket_ = bare::unique_fd(ends[rank()]);
-  const bare::unique_fd of_the_other(ends[1 - rank()]);
-}
-
-process_pair::~process_pair() {
-  if (child_ == 0) return;
-  socket_.reset();
-  waitpid(child_, nullptr, 0);
 }
 
 ucx_path::ucx_path(ucp_context_h context, ucs_thread_mode_t mode) {
@@ -178,19 +159,13 @@ std::vector<std::byte> ucx_party::swap(const std::vector<std::byte>& mine) {
 }
 
 void ucx_party::tell(std::span<const std::byte> bytes) {
-  const auto sent = send(both_.socket(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-  if (sent != static_cast<ssize_t>(bytes.size()))
-    throw std::runtime_error("the other rank is gone");
+  both_.tell(bytes);
 }
 
 /// UCX moves only when it is called, and the other rank may wait for that.
 void ucx_party::hear(std::span<std::byte> bytes) {
   while (!bytes.empty()) {
-    const auto got = recv(both_.socket(), bytes.data(), bytes.size(), MSG_DONTWAIT);
-    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
-      throw std::runtime_error("the other rank is gone");
-    }
-    if (got > 0) bytes = bytes.subspan(static_cast<std::size_t>(got));
+    bytes = both_.hear_some(bytes);
     for (const auto& path : paths_) ucp_worker_progress(path->worker());
   }
 }

@@ -5,30 +5,15 @@
 #include <memory>
 #include <vector>
 
-#include "parts/system.h"
 #include "peers/memory.h"
 #include "peers/party.h"
+#include "peers/process_pair.h"
 #include "peers/table.h"
 
 namespace heddle::peers {
 
 /// Throws std::runtime_error naming `what` and UCX's reason.
 void require(ucs_status_t status, const char* what);
-
-/// This process and the one it forks into, joined by a socket: nobody needs a launcher.
-class process_pair {
- public:
-  process_pair();
-  process_pair(const process_pair&) = delete;
-  process_pair& operator=(const process_pair&) = delete;
-  ~process_pair();  ///< rank 0 waits for the other one
-  [[nodiscard]] int rank() const noexcept { return child_ == 0 ? 1 : 0; }
-  [[nodiscard]] int socket() const noexcept { return socket_.get(); }
-
- private:
-  bare::unique_fd socket_;
-  int child_ = 0;
-};
 
 /// Runs until the operation is over; a request of null already is.
 using ucx_request = ucs_status_ptr_t;

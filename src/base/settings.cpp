@@ -237,6 +237,10 @@ constexpr std::array table{
     cores<&settings::executor_cores>(
         "HEDDLE_EXECUTOR_CORES", "where dedicated executors run",
         "near (a free core by their lanes), none, or core numbers with commas between them"),
+    choice<&settings::lane_lock>("HEDDLE_LANE_LOCK",
+                                 "to compare with: a plain lock around every call and poll of a "
+                                 "lane",
+                                 "off | on"),
     number<&settings::backstop_ms>(
         "HEDDLE_BACKSTOP_MS",
         "a sleeping wait looks by itself at least this often, at first every "

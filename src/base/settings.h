@@ -41,6 +41,7 @@ struct settings {
   std::string progress = "adaptive";    ///< HEDDLE_PROGRESS: inline | dedicated | idle | adaptive
   std::uint64_t executors = 1;          ///< HEDDLE_EXECUTORS: dedicated threads, or idle helpers
   std::string executor_cores = "near";  ///< HEDDLE_EXECUTOR_CORES: near | none | 2,3,...
+  std::string lane_lock = "off";        ///< HEDDLE_LANE_LOCK: off | on: to compare with, see there
   std::uint64_t backstop_ms = 128;      ///< HEDDLE_BACKSTOP_MS: a sleeper looks by itself; 0: never
   std::string faults;  ///< HEDDLE_FAULTS: for tests: what goes wrong, see backends/faults/faults.h
 };

@@ -51,6 +51,7 @@ lane_core::lane_core(int number, const protocols::surroundings& where,
       help_(help),
       bell_(only_inline() ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1),
       model_(help.mode),
+      lock_(where.config->lane_lock == "on"),
       hold_(queue_capacity),
       port_(*this, where, std::move(endpoints)) {
   if (only_inline() && !bell_) fail_errno(errno, "open a lane: no descriptors left (ulimit -n)");
@@ -100,8 +101,16 @@ inline void lane_core::release(delivery_batch& batch) noexcept {
 status lane_core::submit(const command& c) noexcept {
   delivery_batch& batch = delivery_batch::mine();
   check_owner(batch);
+  if (lock_.on()) [[unlikely]]
+    return submit_locked(c, batch);
   if (model_.considers(c.memory.size()) && !batch.running()) [[unlikely]]
     return choose(c, batch);
+  return execute_or_enqueue(c, batch);
+}
+
+/// As published: whoever calls executes, and leaves nothing to others.
+status lane_core::submit_locked(const command& c, delivery_batch& batch) noexcept {
+  const lane_lock::scope locked(lock_, batch);
   return execute_or_enqueue(c, batch);
 }
 
@@ -249,13 +258,7 @@ void lane_core::program_polls(const delivery_batch& batch) noexcept {
   if (std::exchange(armed_, false)) helper().nudge();
 }
 
-std::size_t lane_core::poll() noexcept {
-  delivery_batch& batch = delivery_batch::mine();
-  if (batch.running()) return 0;
-  if (dedicated()) {  // the executor may need this core
-    std::this_thread::yield();
-    return 0;
-  }
+inline std::size_t lane_core::poll_now(delivery_batch& batch) noexcept {
   helper().assist();
   if (!enter(batch)) {
     if (help_.team != nullptr && missed_polls_.next() % polls_before_hurry == 0)
@@ -266,6 +269,19 @@ std::size_t lane_core::poll() noexcept {
   const std::size_t events = advance(batch);
   release(batch);
   return events + batch.run();
+}
+
+std::size_t lane_core::poll() noexcept {
+  delivery_batch& batch = delivery_batch::mine();
+  if (batch.running()) return 0;
+  if (dedicated()) {  // the executor may need this core
+    std::this_thread::yield();
+    return 0;
+  }
+  if (!lock_.on()) [[likely]]
+    return poll_now(batch);
+  const lane_lock::scope locked(lock_, batch);
+  return poll_now(batch);
 }
 
 /// For questions, which no queue can answer: asks the executor to let the lane go for a moment.

@@ -19,6 +19,7 @@
 
 #include "base/fd.h"
 #include "engine/lane_hold.h"
+#include "engine/lane_lock.h"
 #include "engine/offload.h"
 #include "protocols/command.h"
 #include "protocols/port.h"
@@ -112,6 +113,7 @@ class lane_core {
   [[nodiscard]] bool enter(const protocols::delivery_batch& batch) noexcept;
   [[nodiscard]] executor& helper() const noexcept { return help_.keeper; }
   status choose(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
+  status submit_locked(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
   status execute_or_enqueue(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
   status execute_held(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
   status enqueue(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
@@ -127,6 +129,7 @@ class lane_core {
   void leave_to_executor() noexcept;
   void hand_over(protocols::delivery_batch& batch) noexcept;
   bool drain(protocols::delivery_batch& batch, bool helping = false) noexcept;
+  std::size_t poll_now(protocols::delivery_batch& batch) noexcept;
   void program_polls(const protocols::delivery_batch& batch) noexcept;
   bool enter_with_patience(const protocols::delivery_batch& batch) noexcept;
 
@@ -167,6 +170,7 @@ class lane_core {
   sync::event_bit asked_;              // a thread of the program wants the hold that serve() keeps
   offload_model model_;
   lane_counters counters_;
+  lane_lock lock_;  // for comparison
   lane_hold hold_;
 
   // Holder only.

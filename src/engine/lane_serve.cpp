@@ -19,6 +19,7 @@ constexpr int pauses_when_asked = 256;
 
 std::size_t lane_core::progress() noexcept {
   delivery_batch& batch = delivery_batch::mine();
+  const lane_lock::scope locked(lock_, batch);
   if (batch.running() || !hold_.enter(&batch)) return 0;
   // What a sleeper of the program is told of is the sleeper's: polling would stop the telling.
   const bool covered = telling_ && sleepers_.get() != 0;

@@ -120,6 +120,8 @@ bool lane_core::spin(detail::signal& s, std::uint64_t target, std::uint64_t dead
 /// A turn of polling. The lane is held throughout, so that an empty poll costs no exchange and what
 /// others want is executed at once, until there is something to deliver. Returns the events.
 std::size_t lane_core::drive(const detail::signal& s, std::uint64_t target) noexcept {
+  if (lock_.on()) [[unlikely]]
+    return poll();  // one turn of the lock for each
   delivery_batch& batch = delivery_batch::mine();
   helper().assist();
   if (dedicated() || batch.running() || !hold_.enter(&batch)) {

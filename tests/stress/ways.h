@@ -17,6 +17,7 @@ struct way {
   const char* cma;
   const char* faults;
   const char* progress = "adaptive";
+  const char* lane_lock = "off";
 };
 
 inline void PrintTo(const way& w, std::ostream* out) {
@@ -31,6 +32,7 @@ class Stress : public testing::TestWithParam<way> {
     s.cma = GetParam().cma;
     s.faults = GetParam().faults;
     s.progress = GetParam().progress;
+    s.lane_lock = GetParam().lane_lock;
     s.executors = 2;
     s.peer_timeout_ms = 120'000;  // more threads than cores: silence is no sign of death here
     return s;

@@ -123,6 +123,23 @@ TEST(Benchmarks, GupsLosesNoAtomicUpdateAndIsVerified) {
   }
 }
 
+// Each round of a rival is a machine of its own, so that CQs do not run out.
+TEST(Benchmarks, OverUtofuHaveTofuItselfAndALockPerLaneBesideThem) {
+  const words command{HEDDLE,      "bench", "latency",  "--backend", "utofu",     "--op", "put",
+                      "--compare", "utofu", "--rounds", "1",         "--time-ms", "1"};
+  const auto tried = run(command);
+  if (tried.err.find("was not built") != std::string::npos) GTEST_SKIP() << tried.err;
+  const words rates{"mt-rate", "--op", "get",     "--backend", "utofu",     "--threads", "1,4",
+                    "--lanes", "2",    "--sizes", "4,1K",      "--compare", "utofu,lock"};
+  const words gups{"gups",     "--backend", "utofu",     "--threads", "2",
+                   "--memory", "4M",        "--compare", "utofu,lock"};
+  for (const words& benchmark : {rates, gups}) {
+    const benchmark_run r(briefly(benchmark));
+    EXPECT_THAT(r.values("library"), IsSupersetOf({"heddle", "utofu", "lock", "heddle/utofu"}));
+    EXPECT_THAT(r.printed(), Not(HasSubstr("left out")));
+  }
+}
+
 // 12 threads that get and put the same 12 words lose some of each other's updates.
 TEST(Benchmarks, GupsTellsOfLostUpdatesByItsStatus) {
   words command{"timeout", "60",       HEDDLE, "bench",     "gups", "--backend",

@@ -104,6 +104,10 @@ void add_table(CLI::App& bench, int& code) {
   auto o = std::make_shared<table_options>();
   CLI::App& app = *bench.add_subcommand("table", "every row of docs/performance.md, with goals");
   app.add_option("--rows", o->rows, "only rows with one of these in their names")->delimiter(',');
+  const auto set_backend = [o](const std::string& name) { o->over_utofu = name == "utofu"; };
+  app.add_option_function<std::string>(
+         "--backend", set_backend, "utofu: the rows over uTofu instead of those over shm and tcp")
+      ->check(CLI::IsMember({"utofu"}));
   app.add_option("--rounds", o->rounds, "rounds of each row")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

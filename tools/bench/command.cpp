@@ -2,8 +2,10 @@
 #include "bench/command.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "bench/station.h"
 
@@ -44,7 +46,7 @@ void add_operation(CLI::App& app, operation& into, const std::vector<operation>&
 
 CLI::Option* add_job(CLI::App& app, options& o) {
   app.add_option("--backend", o.backend, "wire; an error when the ranks are not connected so")
-      ->check(CLI::IsMember({"auto", "shm", "tcp"}))
+      ->check(CLI::IsMember({"auto", "shm", "tcp", "utofu"}))
       ->capture_default_str();
   app.add_option("--ranks", o.ranks, "ranks to launch, or that the job must have")
       ->check(CLI::Range(2, 1024))
@@ -92,6 +94,11 @@ void add_lanes(CLI::App& app, options& o) {
       "--lane-per-thread", [&lanes] { lanes = 0; }, "a lane for each thread, as without any");
   one->excludes(some);
   own->excludes(some, one);
+}
+
+std::vector<std::string> settings_for(const options& o) {
+  if (o.backend != "utofu" || std::getenv("SOFTTOFU_JOB") != nullptr) return {};
+  return {fmt::format("SOFTTOFU_JOB=heddle-bench-{}", getpid())};
 }
 
 void add_rivals(CLI::App& app, options& o) {

@@ -52,6 +52,10 @@ void add_lanes(CLI::App& app, options& o);
 /// --compare: a list of rivals, in which "none" may stand for an empty one; and --rival-limit-s.
 void add_rivals(CLI::App& app, options& o);
 
+/// What the ranks of a job that we start need beyond our environment: with --backend utofu a
+/// machine of their own, unless the user named one, where uTofu is the software device.
+[[nodiscard]] std::vector<std::string> settings_for(const options& o);
+
 /// Runs `body` on every rank of the job that this process is in, or starts one of itself. The exit
 /// status, which is what `body` returns if it returns anything.
 template <class F>
@@ -61,6 +65,7 @@ int on_every_rank(const options& o, F&& body) {
     tools::launch_options job;
     job.ranks = o.ranks;
     job.ranks_explain = true;
+    job.environment = settings_for(o);
     return tools::launch_self(job);
   }
   try {

@@ -132,35 +132,35 @@ std::optional<double> median_of(const outcome_row& r, const chosen_record& wante
   return std::nullopt;
 }
 
-/// Heddle's own record, the first, or the rival's.
-const record* find_record(const outcome_row& r, const std::string& against) {
-  if (against == "heddle") return r.records.empty() ? nullptr : &r.records.front();
+/// Heddle's own record, the first with as many threads, or the rival's.
+const record* find_record(const outcome_row& r, const goal& g, const std::string& against) {
   const bool pair = against == "pair";
-  for (std::size_t i = 1; i < r.records.size(); ++i) {
+  for (std::size_t i = pair ? 1 : 0; i < r.records.size(); ++i) {
     const record& candidate = r.records[i];
     if (candidate.op == r.records.front().op && candidate.metric == r.records.front().metric &&
-        candidate.library == (pair ? "heddle" : against)) {
+        candidate.library == (pair ? "heddle" : against) &&
+        (g.threads == 0 || candidate.threads == g.threads)) {
       return &candidate;
     }
   }
   return nullptr;
 }
 
-std::string median_of(const outcome_row& r, const std::string& who) {
-  const record* const found = find_record(r, who);
+std::string median_of(const outcome_row& r, const goal& g, const std::string& who) {
+  const record* const found = find_record(r, g, who);
   return found != nullptr ? fmt::format("{:.4g} {}", found->median, found->unit) : "-";
 }
 
 /// Heddle's median over the rival's.
-std::optional<double> ratio_to(const outcome_row& r, const std::string& against) {
-  const record* const own = find_record(r, "heddle");
-  const record* const rival = find_record(r, against);
+std::optional<double> ratio_to(const outcome_row& r, const goal& g) {
+  const record* const own = find_record(r, g, "heddle");
+  const record* const rival = find_record(r, g, g.against);
   if (own == nullptr || rival == nullptr || rival->median <= 0) return std::nullopt;
   return own->median / rival->median;
 }
 
 std::string own_median(const outcome_row& r, const goal& g) {
-  return g.record ? "-" : median_of(r, "heddle");
+  return g.record ? "-" : median_of(r, g, "heddle");
 }
 
 std::string verdict(const outcome_row& r, const goal& g) {
@@ -181,11 +181,12 @@ const std::vector<row>& all_rows() {
   return rows;
 }
 
-std::vector<row> select_rows(const std::vector<std::string>& patterns) {
-  if (patterns.empty()) return all_rows();
+std::vector<row> select_rows(const std::vector<row>& rows,
+                             const std::vector<std::string>& patterns) {
+  if (patterns.empty()) return rows;
   std::vector<std::string> unused = patterns;
   std::vector<row> selected;
-  for (const row& r : all_rows()) {
+  for (const row& r : rows) {
     const auto in_name = [&r](const std::string& p) { return r.name.find(p) != std::string::npos; };
     if (std::none_of(patterns.begin(), patterns.end(), in_name)) continue;
     selected.push_back(r);
@@ -193,12 +194,12 @@ std::vector<row> select_rows(const std::vector<std::string>& patterns) {
   }
   if (unused.empty()) return selected;
   std::string names;
-  for (const row& r : all_rows()) names += "\n  " + r.name;
+  for (const row& r : rows) names += "\n  " + r.name;
   throw tools::usage_error("no row has '" + unused.front() + "' in its name; there are:" + names);
 }
 
 std::optional<double> figure_of(const outcome_row& r, const goal& g) {
-  return g.record ? median_of(r, *g.record) : ratio_to(r, g.against);
+  return g.record ? median_of(r, *g.record) : ratio_to(r, g);
 }
 
 bool meets(const row& r, const goal& g, double ratio) {
@@ -209,7 +210,8 @@ std::string describe(const row& r, const goal& g) {
   const char* const sense = r.what == kind::latency ? "at most" : "at least";
   if (g.record) return fmt::format("{} {} ({})", sense, g.bound, g.against);
   const std::string against = g.against == "pair" ? "2 ranks" : g.against;
-  return fmt::format("{} {} x {}", sense, g.bound, against);
+  return fmt::format("{} {} x {}{}", sense, g.bound, against,
+                     g.threads != 0 ? fmt::format(", T={}", g.threads) : "");
 }
 
 std::string text_table(const std::vector<outcome_row>& rows) {
@@ -218,7 +220,7 @@ std::string text_table(const std::vector<outcome_row>& rows) {
   for (const outcome_row& r : rows) {
     for (const goal& g : r.what.goals) {
       text += fmt::format(layout, r.what.name, describe(r.what, g), ratio_text(r, g), verdict(r, g),
-                          own_median(r, g), median_of(r, g.against));
+                          own_median(r, g), median_of(r, g, g.against));
     }
     if (!r.failure.empty()) text += "  " + r.failure + '\n';
   }
@@ -233,7 +235,7 @@ std::string markdown_table(const std::vector<outcome_row>& rows) {
     for (const goal& g : r.what.goals) {
       text += fmt::format("| {} | {} | {} | {} | {} | {} | `{}` |\n", r.what.name,
                           describe(r.what, g), ratio_text(r, g), verdict(r, g), own_median(r, g),
-                          median_of(r, g.against), fmt::join(r.what.arguments, " "));
+                          median_of(r, g, g.against), fmt::join(r.what.arguments, " "));
     }
   }
   return text;

@@ -22,6 +22,7 @@ struct goal {
   std::string against;
   double bound = 1;
   std::optional<chosen_record> record = {};
+  int threads = 0;  ///< whose medians, where several counts compete; 0: the first
 };
 
 /// One benchmark of the table. A latency's (a cost's) bounds are upper ones, all others lower ones.
@@ -30,13 +31,17 @@ struct row {
   kind what;
   std::vector<std::string> arguments;  ///< of `heddle bench`, without --rounds and --json
   std::vector<goal> goals;
+  std::vector<std::string> settings = {};  ///< NAME=value, of all contenders
 };
 
-/// All rows, in the order of docs/performance.md.
+/// The rows over shm and tcp, in the order of docs/performance.md.
 [[nodiscard]] const std::vector<row>& all_rows();
-/// The rows whose names contain one of `patterns`; all when there is none. Throws
+/// Those over utofu, where the other rows of docs/performance.md stand.
+[[nodiscard]] const std::vector<row>& utofu_rows();
+/// Those of `rows` whose names contain one of `patterns`; all when there is none. Throws
 /// std::runtime_error listing the names when a pattern selects nothing.
-[[nodiscard]] std::vector<row> select_rows(const std::vector<std::string>& patterns);
+[[nodiscard]] std::vector<row> select_rows(const std::vector<row>& rows,
+                                           const std::vector<std::string>& patterns);
 
 /// A row after it was measured.
 struct outcome_row {

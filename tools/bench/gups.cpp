@@ -6,6 +6,7 @@
 
 #include "bench/command.h"
 #include "bench/gups_stream.h"
+#include "bench/rival_runner.h"
 #include "bench/session.h"
 #include "bench/threads.h"
 #include "bench/window.h"
@@ -34,13 +35,6 @@ struct gups_options {
   bool atomic = false;
   bool full = false;
 };
-
-/// Of the updates of a get-put run as many may be lost, because others come between get and put.
-constexpr double tolerated_losses = 0.01;
-
-/// The first numbers of the sequence, and those at powers of two, have few bits set: most of them
-/// would name word 0. These are the digits of pi.
-constexpr std::uint64_t far_from_the_beginning = 0x243f6a8885a308d3;
 
 /// One thread's updates.
 class updater {
@@ -84,19 +78,22 @@ class gups_rounds {
  public:
   gups_rounds(session& in, const gups_options& o, const symmetric<std::uint64_t>& table,
               int threads)
-      : in_(in), o_(o), table_(table), spec_(o.job.base) {
+      : in_(in),
+        o_(o),
+        table_(table),
+        spec_(o.job.base),
+        pacer_(table.size(), threads, o.job.base.time, o.full) {
     spec_.threads = threads;
     plan_ = {.ranks = o.job.ranks,
              .threads = threads,
              .words = table.size(),
              .first = far_from_the_beginning};
-    most_ = std::max<std::uint64_t>(4 * plan_.words / static_cast<std::uint64_t>(threads), 1);
   }
 
   /// 10^9 updates per second of the whole job; only rank 0's answer counts.
   round_figure next() {
     in_.bind(spec_.threads);
-    if (plan_.updates == 0) learn();
+    while (pacer_.learning()) pacer_.end_run(agree(in_, run()));
     const double seconds = run();
     verify();
     return {.figure = updates_of_all() * 1e-9 / std::max(seconds, 1e-9)};
@@ -108,27 +105,11 @@ class gups_rounds {
   [[nodiscard]] double updates_of_all() const {
     return static_cast<double>(plan_.pieces() * plan_.updates);
   }
-  /// Longer and longer runs until one shows how many updates fit into a round.
-  void learn() {
-    if (o_.full) {
-      plan_.updates = most_;
-      return;
-    }
-    constexpr double long_enough = 2e-3;
-    double seconds = 0;
-    for (plan_.updates = std::min<std::uint64_t>(16, most_);; plan_.updates *= 4) {
-      seconds = agree(in_, run());
-      if (seconds >= long_enough || plan_.updates * 4 > most_) break;
-    }
-    const double wanted = std::chrono::duration<double>(o_.job.base.time).count();
-    const double fitting = static_cast<double>(plan_.updates) * wanted / std::max(seconds, 1e-9);
-    plan_.updates =
-        static_cast<std::uint64_t>(std::clamp(fitting, 1.0, static_cast<double>(most_)));
-  }
   /// On fresh tables; on rank 0 the seconds of the slowest rank.
   double run() {
     reset_table(table_.local());
     plan_.first += plan_.pieces() * plan_.updates;
+    plan_.updates = pacer_.updates();
     in_.job().barrier();
     const clock::time_point begin = clock::now();
     on_threads(plan_.threads, [this](int t) {
@@ -152,21 +133,48 @@ class gups_rounds {
   const symmetric<std::uint64_t>& table_;
   spec spec_;
   gups_plan plan_;
-  std::uint64_t most_ = 1;  // updates of a thread
+  gups_pacer pacer_;
   std::vector<double> losses_;
 };
 
 using all_rounds_of = std::vector<std::shared_ptr<gups_rounds>>;
 
-std::vector<contender> contenders_for(session& in, const all_rounds_of& runs) {
+rival_task task_for(const gups_options& o, const std::string& backend, int threads) {
+  rival_task t{.what = o.job.base,
+               .backend = backend,
+               .limit = std::chrono::seconds(o.job.rival_limit_s),
+               .gups = gups_task{o.memory_bytes, o.atomic}};
+  t.what.threads = threads;
+  return t;
+}
+
+contender rival_contender(const session& in, const gups_options& o, rival who, int threads) {
+  rival_task t = task_for(o, in.backend(), threads);
+  t.cores = in.bound_cores();
+  const std::shared_ptr<rival_runner> runs = make_rival_runner(who, t);
+  return {{.label = fmt::format("{} T={}", name_of(who), threads),
+           .library = name_of(who),
+           .threads = threads},
+          [runs, reports = in.reports()]() -> round_figure {
+            if (!reports) return {};
+            return {.figure = 1e-9 / runs->next().seconds_per_op.value()};
+          }};
+}
+
+/// Heddle with every thread count, in the order of `runs`, and then every rival with each.
+std::vector<contender> contenders_for(session& in, const gups_options& o,
+                                      const all_rounds_of& runs) {
+  const std::vector<int>& counts = in.what().thread_counts;
   std::vector<contender> all;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const int threads = in.what().thread_counts[i];
-    all.push_back({{.label = fmt::format("T={}", threads),
+    all.push_back({{.label = fmt::format("heddle T={}", counts[i]),
                     .library = "heddle",
                     .ranks = in.what().ranks,
-                    .threads = threads},
+                    .threads = counts[i]},
                    [run = runs[i]] { return run->next(); }});
+  }
+  for (const rival who : o.job.rivals) {
+    for (const int threads : counts) all.push_back(rival_contender(in, o, who, threads));
   }
   return all;
 }
@@ -178,7 +186,7 @@ bool judge(session& in, const case_result& c, const all_rounds_of& runs, double 
     const summary losses = summarize(runs[i]->losses());
     const bool passed = losses.maximum <= tolerated;
     good = good && passed;
-    in.print(fmt::format("{:<8}lost updates, at most: {:.4f} %, tolerated {} %: {}",
+    in.print(fmt::format("{:<13}lost updates, at most: {:.4f} %, tolerated {} %: {}",
                          c.contenders[i].label, losses.maximum * 100, tolerated * 100,
                          passed ? "verified" : "FAILED"));
     record r = records_of(c)[i];
@@ -206,7 +214,7 @@ int run_gups_in_job(const gups_options& o) {
   for (const int threads : o.job.thread_counts) {
     runs.push_back(std::make_shared<gups_rounds>(in, o, table, threads));
   }
-  std::vector<contender> all = contenders_for(in, runs);
+  std::vector<contender> all = contenders_for(in, o, runs);
   case_result c = empty_case(in, o, all);
   in.print(fmt::format("gups {} over {}, {} ranks, {} words each: 10^9 updates per second", c.op,
                        c.backend, o.job.ranks, table.size()));
@@ -222,6 +230,12 @@ int run_gups_in_job(const gups_options& o) {
 void check(const gups_options& o) {
   if (o.job.base.window != 1 && !o.atomic) {
     throw tools::usage_error("--window is for --atomic: a get and its put cannot overlap others");
+  }
+  if (!o.job.rivals.empty() && (o.job.ranks != 2 || o.full)) {
+    throw tools::usage_error("--compare needs --ranks 2, and no --full: that is how others run");
+  }
+  for (const rival who : o.job.rivals) {
+    check_rival(who, task_for(o, o.job.backend, most_threads(o.job)));
   }
 }
 
@@ -246,6 +260,7 @@ void add_gups(CLI::App& bench, int& code) {
   add_job(app, o->job);
   add_thread_counts(app, o->job);
   add_lanes(app, o->job);
+  add_rivals(app, o->job);
   app.callback([o, &code] {
     check(*o);
     code = on_every_rank(o->job, [&] { return run_gups_in_job(*o); });

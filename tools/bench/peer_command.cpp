@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <stdexcept>
 
 #include "bench/companion.h"
@@ -64,6 +65,11 @@ std::vector<std::string> mpich_settings(const rival_task& t) {
   return settings;
 }
 
+/// Its own machine where uTofu is the software device: CQs are few.
+std::string own_tofu_machine(const std::string& scratch) {
+  return "SOFTTOFU_JOB=" + std::filesystem::path(scratch).filename().string();
+}
+
 void use_launcher(command& c, const std::string& launcher, const std::vector<std::string>& words) {
   c.arguments.insert(c.arguments.begin(), c.program);
   c.arguments.insert(c.arguments.begin(), words.begin(), words.end());
@@ -83,6 +89,8 @@ packages packages_of(rival who) {
       return {"heddle_peer_openmpi", "mpirun.openmpi", "libopenmpi-dev", "openmpi-bin"};
     case rival::mpich:
       return {"heddle_peer_mpich", "mpirun.mpich", "libmpich-dev", "mpich"};
+    case rival::utofu:
+      return {"heddle_peer_utofu", nullptr, nullptr, nullptr};
     default:
       return {"heddle_peer_ucx", nullptr, "libucx-dev", nullptr};
   }
@@ -98,10 +106,12 @@ peer_programs find_peer(rival who) {
   const packages of = packages_of(who);
   peer_programs found{companion_program(of.program).string(), {}};
   if (access(found.peer.c_str(), X_OK) != 0) {
-    throw std::runtime_error(fmt::format(
-        "comparing with {} needs {}, which was not built; on Debian: apt install {}, then build "
-        "Heddle again",
-        name_of(who), found.peer, of.to_build));
+    const std::string cure = of.to_build == nullptr
+                                 ? "configure with HEDDLE_UTOFU=emulated, or vendor on Fugaku"
+                                 : fmt::format("on Debian: apt install {}", of.to_build);
+    throw std::runtime_error(
+        fmt::format("comparing with {} needs {}, which was not built; {}, then build Heddle again",
+                    name_of(who), found.peer, cure));
   }
   if (of.launcher == nullptr) return found;
   found.launcher = find_program(of.launcher);
@@ -116,7 +126,10 @@ peer_programs find_peer(rival who) {
 std::vector<std::string> peer_arguments(const rival_task& t) {
   const spec& s = t.what;
   const operation op = t.overlap ? operation::tag : s.op;
-  std::vector<std::string> words{t.overlap ? "overlap" : name_of(s.what), "--op", name_of(op)};
+  std::vector<std::string> words{t.overlap ? "overlap"
+                                 : t.gups  ? "gups"
+                                           : name_of(s.what),
+                                 "--op", name_of(op)};
   const auto add = [&words](const char* option, const auto& value) {
     append(words, {option, fmt::format("{}", value)});
   };
@@ -130,6 +143,10 @@ std::vector<std::string> peer_arguments(const rival_task& t) {
   if (t.overlap) {
     add("--compute-us", t.overlap->compute_us);
     add("--computing", name_of(t.overlap->who));
+  }
+  if (t.gups) {
+    add("--memory", t.gups->memory_bytes);
+    if (t.gups->atomic) words.emplace_back("--atomic");
   }
   return words;
 }
@@ -149,6 +166,9 @@ command peer_command(rival who, const peer_programs& programs, const rival_task&
       use_launcher(c, programs.launcher,
                    {"-n", "2", "-launcher", "fork", "-iface", "lo", "-bind-to", "none"});
       c.settings = mpich_settings(t);
+      break;
+    case rival::utofu:
+      c.settings = {own_tofu_machine(scratch)};
       break;
     default:
       c.settings = ucx_settings(t);

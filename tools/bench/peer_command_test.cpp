@@ -119,6 +119,24 @@ TEST(PeerCommand, OfUcxNeedsNoLauncher) {
   EXPECT_THAT(c.settings, Contains("UCX_TLS=shm,self"));
 }
 
+TEST(PeerArguments, OfGupsSayItsMemoryAndWay) {
+  rival_task t = two_threads("utofu");
+  t.gups = gups_task{.memory_bytes = 4096, .atomic = true};
+  const auto words = peer_arguments(t);
+  EXPECT_EQ(words.front(), "gups");
+  EXPECT_EQ(value_of(words, "--memory"), "4096");
+  EXPECT_THAT(words, Contains("--atomic"));
+}
+
+TEST(PeerCommand, OfUtofuHasAMachineOfItsOwnForEachRound) {
+  const auto settings_in = [](const std::string& scratch) {
+    return peer_command(rival::utofu, {"/libexec/peer", ""}, two_threads("utofu"), scratch)
+        .settings;
+  };
+  EXPECT_THAT(settings_in("/dev/shm/one"), Contains("SOFTTOFU_JOB=one"));
+  EXPECT_THAT(settings_in("/dev/shm/two"), Contains("SOFTTOFU_JOB=two"));
+}
+
 TEST(PeerCommand, ForgetsTheUsersOwnTuning) {
   for (const rival who : {rival::ucx, rival::openmpi, rival::mpich}) {
     const command c = peer_command(who, somewhere, two_threads("shm"), "/scratch");

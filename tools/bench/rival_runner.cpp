@@ -7,18 +7,13 @@
 #include "bench/peer_command.h"
 #include "bench/scratch_folder.h"
 #include "bench/ucx_runner.h"
+#include "bench/variant_runner.h"
 #include "exit_status.h"
 
 namespace heddle::bench {
 namespace {
 
 using clock = std::chrono::steady_clock;
-
-/// The end of what it printed: launchers explain themselves at length.
-std::string last_words(const std::string& output) {
-  constexpr std::size_t most = 2000;
-  return output.size() <= most ? output : "... " + output.substr(output.size() - most);
-}
 
 class peer_runner final : public rival_runner {
  public:
@@ -28,15 +23,11 @@ class peer_runner final : public rival_runner {
   peer_line next() override {
     const scratch_folder scratch;
     child program(peer_command(who_, programs_, task_, scratch.path()));
-    const std::chrono::seconds limit = limit_of(task_);
-    const bool ended = program.wait_until(clock::now() + limit);
+    const bool ended = program.wait_until(clock::now() + limit_of(task_));
     // A round that was printed counts, whatever became of the program afterwards.
     const std::vector<peer_line> rounds = parse_peer_lines(program.output());
     if (!rounds.empty()) return rounds.back();
-    const std::string end =
-        ended ? fmt::format("failed with status {}", program.exit_status())
-              : fmt::format("took longer than {} s and was killed", limit.count());
-    throw rival_failure(fmt::format("{} {}\n{}", name_of(who_), end, last_words(program.output())));
+    throw rival_failure(how_it_failed(who_, task_, program, ended));
   }
 
  private:
@@ -69,28 +60,54 @@ class perftest_runner final : public rival_runner {
 };
 
 bool is_perftest(rival who, const rival_task& t) {
-  return who == rival::ucx && t.what.threads == 1 && !t.scaling && !t.overlap;
+  return who == rival::ucx && t.what.threads == 1 && !t.scaling && !t.overlap && !t.gups;
+}
+
+bool is_mpi(rival who) {
+  return who == rival::openmpi || who == rival::mpich;
+}
+
+/// Why `who` cannot do this; null: it can.
+const char* why_not(rival who, const rival_task& t) {
+  const bool tagged = t.overlap || (t.what.op == operation::tag && !t.gups);
+  if (!is_started(who) || (t.overlap && is_variant(who))) return "not possible here";
+  if (is_variant(who)) return nullptr;
+  if (who == rival::utofu) {
+    if (tagged) return "uTofu has no tagged messages; compare --op am";
+    return t.backend == "utofu" || t.backend == "auto" ? nullptr : "that is for --backend utofu";
+  }
+  if (t.backend == "utofu") return "it does not use uTofu";
+  if (t.gups) return "it is not possible with gups";
+  const bool calls = !t.overlap && t.what.op == operation::am;
+  return is_mpi(who) && calls ? "MPI has no active messages; compare --op tag" : nullptr;
 }
 
 }  // namespace
 
-bool is_library(rival who) noexcept {
-  return who == rival::ucx || who == rival::openmpi || who == rival::mpich;
+bool is_started(rival who) noexcept {
+  return who != rival::bare && who != rival::pair;
+}
+
+std::string how_it_failed(rival who, const rival_task& t, const child& program, bool ended) {
+  constexpr std::size_t most = 2000;  // launchers explain themselves at length
+  const std::string output = program.output();
+  const std::string end =
+      ended ? fmt::format("failed with status {}", program.exit_status())
+            : fmt::format("took longer than {} s and was killed", limit_of(t).count());
+  return fmt::format("{} {}\n{}", name_of(who), end,
+                     output.size() <= most ? output : "... " + output.substr(output.size() - most));
 }
 
 void check_rival(rival who, const rival_task& t) {
-  const std::string name = name_of(who);
-  if (!is_library(who)) throw tools::usage_error("--compare " + name + " is not possible here");
-  if (who != rival::ucx && !t.overlap && t.what.op == operation::am) {
-    throw tools::usage_error(
-        fmt::format("--compare {}: MPI has no active messages; compare --op tag", name));
+  if (const char* const why = why_not(who, t)) {
+    throw tools::usage_error(fmt::format("--compare {}: {}", name_of(who), why));
   }
   if (!t.ucx_test.empty() && !is_perftest(rival::ucx, t)) {
     throw tools::usage_error("--ucx-test is for one thread: with more, ucx_perftest is not used");
   }
   if (is_perftest(who, t)) {
     (void)find_ucx();
-  } else {
+  } else if (!is_variant(who)) {
     (void)find_peer(who);
   }
 }
@@ -98,6 +115,7 @@ void check_rival(rival who, const rival_task& t) {
 std::unique_ptr<rival_runner> make_rival_runner(rival who, const rival_task& t) {
   check_rival(who, t);
   if (is_perftest(who, t)) return std::make_unique<perftest_runner>(t);
+  if (is_variant(who)) return make_variant_runner(who, t);
   return std::make_unique<peer_runner>(who, t);
 }
 

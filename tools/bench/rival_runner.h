@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/child.h"
 #include "bench/overlap_pass.h"
 #include "bench/peer_line.h"
 #include "bench/spec.h"
@@ -19,23 +20,35 @@ struct overlap_task {
   double compute_us = 100;
 };
 
+/// Of gups.
+struct gups_task {
+  std::uint64_t memory_bytes = 20'000'000;  ///< of a rank
+  bool atomic = false;                      ///< one remote xor instead of get, xor, put
+};
+
 /// What a rival measures, between two processes of its own on this machine.
 struct rival_task {
-  /// Its buffers and target do not matter; its lanes are workers or communicators.
+  /// Its buffers and target do not matter to libraries; its lanes are their workers, communicators
+  /// or VCQs.
   spec what;
-  std::string backend;  ///< shm or tcp: it gets nothing else
+  std::string backend;  ///< shm, tcp or utofu: it gets nothing else
   /// Several thread counts are compared: one thread is measured by the program that knows more.
   bool scaling = false;
   std::vector<int> cores = {};  ///< for both ranks, as cores_of_rank() deals them; empty: not bound
   std::string ucx_test = {};    ///< of ucx_perftest; empty: the one that matches
   std::chrono::seconds limit{30};            ///< what a round may take beyond its own time
   std::optional<overlap_task> overlap = {};  ///< measure that, one tagged message at a time
+  std::optional<gups_task> gups = {};        ///< or that
 };
 
 /// A rival that ended without a figure, or did not end and was killed. It may do better next time.
 struct rival_failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+/// What a program that ended without a figure, or did not end, said.
+[[nodiscard]] std::string how_it_failed(rival who, const rival_task& t, const child& program,
+                                        bool ended);
 
 class rival_runner {
  public:
@@ -45,15 +58,15 @@ class rival_runner {
   [[nodiscard]] virtual peer_line next() = 0;
 };
 
-/// Whether the name stands for a library that is started, and not for a part of ourselves.
-[[nodiscard]] bool is_library(rival who) noexcept;
+/// Whether a round of it is a program of its own, and not a part of this job.
+[[nodiscard]] bool is_started(rival who) noexcept;
 
 /// Throws tools::usage_error when this rival has no such thing to measure, and std::runtime_error
 /// naming the Debian package when a program is missing. Starts nothing.
 void check_rival(rival who, const rival_task& t);
 
-/// As check_rival(). UCX with one thread is ucx_perftest; everything else is a program of
-/// bench/peers, MPI's under their launchers.
+/// As check_rival(). UCX with one thread is ucx_perftest, Heddle with another setting this program;
+/// everything else is a program of bench/peers, MPI's under their launchers.
 [[nodiscard]] std::unique_ptr<rival_runner> make_rival_runner(rival who, const rival_task& t);
 
 }  // namespace heddle::bench

@@ -129,6 +129,70 @@ TEST(UcxPeer, MeasuresActiveMessages) {
   }
 }
 
+class UtofuPeer : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string missing = failure_of([] { (void)find_peer(rival::utofu); });
+    if (missing != "did not fail") GTEST_SKIP() << missing;
+  }
+  static double round(const spec& s, std::optional<gups_task> gups = {}) {
+    const rival_task t{.what = s, .backend = "utofu", .limit = 60s, .gups = gups};
+    return make_rival_runner(rival::utofu, t)->next().seconds_per_op.value();
+  }
+};
+
+TEST_F(UtofuPeer, MeasuresEveryOperationOfOneThread) {
+  for (const operation op : {operation::put, operation::get, operation::fetch_add, operation::am}) {
+    for (const kind what : {kind::rate, kind::latency}) {
+      EXPECT_GT(round({.what = what, .op = op, .time = 5ms}), 0) << name_of(what) << name_of(op);
+    }
+  }
+}
+
+TEST_F(UtofuPeer, MovesMessagesOfEverySize) {
+  for (const std::uint64_t bytes : {1, 4, 32, 33, 4096, 100'000}) {
+    for (const operation op : {operation::put, operation::get, operation::am}) {
+      const spec s{.what = kind::rate, .op = op, .bytes = bytes, .window = 4, .time = 2ms};
+      EXPECT_GT(round(s), 0) << bytes;
+    }
+  }
+}
+
+TEST_F(UtofuPeer, LetsThreadsShareVcqsOrHaveTheirOwn) {
+  for (const int lanes : {0, 1, 2}) {
+    for (const operation op : {operation::put, operation::get, operation::am}) {
+      const spec s{
+          .what = kind::rate, .op = op, .threads = 3, .lanes = lanes, .window = 4, .time = 5ms};
+      EXPECT_GT(round(s), 0) << lanes;
+    }
+  }
+}
+
+// The peer verifies the table, and fails when updates are missing.
+TEST_F(UtofuPeer, LosesNoUpdateOfGups) {
+  for (const bool atomic : {false, true}) {
+    const spec s{.what = kind::rate, .threads = 3, .lanes = 2, .window = 8, .time = 5ms};
+    EXPECT_GT(round(s, gups_task{.memory_bytes = 8 << 20, .atomic = atomic}), 0);
+  }
+}
+
+TEST_F(UtofuPeer, SaysWhenThereAreNotEnoughCqs) {
+  EXPECT_THAT(failure_of([] { (void)round({.what = kind::rate, .threads = 60, .time = 5ms}); }),
+              HasSubstr("is there a CQ left"));
+}
+
+TEST(Rivals, UseOnlyTheWireThatTheyHave) {
+  const rival_task put{.what = {.op = operation::put}, .backend = "shm"};
+  EXPECT_THROW(check_rival(rival::utofu, put), tools::usage_error);
+  const rival_task over_utofu{.what = {.op = operation::put}, .backend = "utofu"};
+  EXPECT_THROW(check_rival(rival::mpich, over_utofu), tools::usage_error);
+}
+
+TEST(Rivals, OfUtofuHaveNoTaggedMessages) {
+  const rival_task t{.what = {.op = operation::tag}, .backend = "utofu"};
+  EXPECT_THROW(check_rival(rival::utofu, t), tools::usage_error);
+}
+
 TEST(Rivals, OfMpiHaveNoActiveMessages) {
   const rival_task t{.what = {.op = operation::am}, .backend = "shm"};
   EXPECT_THROW(check_rival(rival::mpich, t), tools::usage_error);

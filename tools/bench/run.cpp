@@ -89,7 +89,7 @@ contender bare_contender(const session& in, const spec& s) {
 }
 
 contender rival_contender(session& in, const spec& s, rival who) {
-  if (is_library(who)) return library_contender(in, s, who);
+  if (is_started(who)) return library_contender(in, s, who);
   if (who == rival::bare) return bare_contender(in, s);
   return heddle_contender(in, s, "pair", 2);
 }
@@ -105,7 +105,7 @@ std::vector<contender> contenders_for(session& in, spec s) {
   for (const rival who : in.what().rivals) {
     for (const int threads : counts) {
       s.threads = threads;
-      if (is_library(who) || threads == counts.front()) all.push_back(rival_contender(in, s, who));
+      if (is_started(who) || threads == counts.front()) all.push_back(rival_contender(in, s, who));
     }
   }
   if (counts.size() == 1) return all;
@@ -129,7 +129,7 @@ void measure_case(session& in, const spec& s) {
 
 void check_libraries(const options& o) {
   for (const rival who : o.rivals) {
-    if (!is_library(who)) continue;
+    if (!is_started(who)) continue;
     rival_task t = task_for(o, o.base, o.backend);
     t.what.threads = most_threads(o);
     check_rival(who, t);

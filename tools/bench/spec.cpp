@@ -45,11 +45,10 @@ const std::map<std::string, buffer_kind>& buffer_names() {
 }
 
 const std::map<std::string, rival>& rival_names() {
-  static const std::map<std::string, rival> names{{"ucx", rival::ucx},
-                                                  {"openmpi", rival::openmpi},
-                                                  {"mpich", rival::mpich},
-                                                  {"bare", rival::bare},
-                                                  {"pair", rival::pair}};
+  static const std::map<std::string, rival> names{
+      {"ucx", rival::ucx},     {"openmpi", rival::openmpi}, {"mpich", rival::mpich},
+      {"utofu", rival::utofu}, {"lock", rival::lock},       {"uncached", rival::uncached},
+      {"bare", rival::bare},   {"pair", rival::pair}};
   return names;
 }
 
@@ -61,6 +60,13 @@ std::string name_of(operation op) {
 }
 std::string name_of(rival who) {
   return name_in(rival_names(), who);
+}
+
+std::string name_of(target_mode target) {
+  return name_in(target_names(), target);
+}
+std::string name_of(buffer_kind buffers) {
+  return name_in(buffer_names(), buffers);
 }
 
 bool is_round_trip(operation op) {
@@ -93,6 +99,11 @@ double figure(const spec& s, double seconds) {
       return static_cast<double>(s.bytes) / seconds * 1e-9;
   }
   throw std::logic_error("a kind is missing in figure");
+}
+
+double seconds_of(const spec& s, double figure) {
+  if (s.what == kind::latency) return figure * 1e-6;
+  return s.what == kind::rate ? 1e-6 / figure : static_cast<double>(s.bytes) / figure * 1e-9;
 }
 
 int most_threads(const options& o) {

@@ -17,8 +17,10 @@ enum class operation { put, get, fetch_add, am, tag };
 enum class target_mode { waiting, computing };
 /// Where the bytes of large transfers lie.
 enum class buffer_kind { plain, exposed };
-/// Who is measured in turn with Heddle. `pair`: Heddle itself with two ranks of the job active.
-enum class rival { ucx, openmpi, mpich, bare, pair };
+/// Who is measured in turn with Heddle. `utofu`: a program that calls uTofu itself. `lock`,
+/// `uncached`: Heddle with one lock per lane, or keeping no registrations, in a job of its own.
+/// `pair`: Heddle with two ranks of the job active.
+enum class rival { ucx, openmpi, mpich, utofu, lock, uncached, bare, pair };
 
 /// One thing to measure, on all ranks of a job.
 struct spec {
@@ -61,6 +63,8 @@ struct options {
 [[nodiscard]] std::string name_of(kind k);
 [[nodiscard]] std::string name_of(operation op);
 [[nodiscard]] std::string name_of(rival who);
+[[nodiscard]] std::string name_of(target_mode target);
+[[nodiscard]] std::string name_of(buffer_kind buffers);
 
 /// Whether a latency of this operation is a round trip; otherwise it is half of one.
 [[nodiscard]] bool is_round_trip(operation op);
@@ -75,6 +79,8 @@ struct metric {
 [[nodiscard]] metric metric_of(const spec& s);
 /// `seconds` per operation (latency: already one way where that is meant) in the metric's unit.
 [[nodiscard]] double figure(const spec& s, double seconds);
+/// The inverse.
+[[nodiscard]] double seconds_of(const spec& s, double figure);
 
 /// The largest of its thread counts.
 [[nodiscard]] int most_threads(const options& o);

@@ -12,6 +12,13 @@ TEST(Spec, TurnsSecondsIntoTheUnitOfItsMetric) {
   EXPECT_DOUBLE_EQ(figure({.what = kind::bandwidth, .bytes = 1'000'000}, 100e-6), 10);
 }
 
+TEST(Spec, TurnsAFigureBackIntoSeconds) {
+  for (const auto& [name, what] : kind_names()) {
+    const spec s{.what = what, .bytes = 4096};
+    EXPECT_DOUBLE_EQ(seconds_of(s, figure(s, 3e-6)), 3e-6) << name;
+  }
+}
+
 TEST(Spec, SaysWhetherALatencyIsARoundTrip) {
   EXPECT_EQ(metric_of({.what = kind::latency, .op = operation::get}).name, "round-trip");
   EXPECT_EQ(metric_of({.what = kind::latency, .op = operation::fetch_add}).name, "round-trip");
@@ -23,6 +30,7 @@ TEST(Spec, SaysWhetherALatencyIsARoundTrip) {
 TEST(Spec, NamesEveryOperationAsOnTheCommandLine) {
   for (const auto& [name, op] : operation_names()) EXPECT_EQ(name_of(op), name);
   for (const auto& [name, k] : kind_names()) EXPECT_EQ(name_of(k), name);
+  for (const auto& [name, who] : rival_names()) EXPECT_EQ(name_of(who), name);
 }
 
 TEST(Spec, LetsNeighbouringThreadsShareALane) {

@@ -10,6 +10,7 @@
 
 #include "bench/child.h"
 #include "bench/goals.h"
+#include "bench/peer_command.h"
 #include "bench/result_file.h"
 #include "bench/scratch_folder.h"
 #include "bench/ucx_runner.h"
@@ -20,13 +21,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::minutes row_limit{3};
+constexpr std::chrono::minutes row_limit{5};
 
 command command_for(const row& r, const table_options& o, const fs::path& json) {
   command c{.program = fs::read_symlink("/proc/self/exe"), .arguments = {"bench"}};
   c.arguments.insert(c.arguments.end(), r.arguments.begin(), r.arguments.end());
   c.arguments.insert(c.arguments.end(), {"--rounds", std::to_string(o.rounds), "--time-ms",
                                          std::to_string(o.time_ms), "--json", json.string()});
+  c.settings = r.settings;
   c.end_signal = SIGTERM;  // so that its ranks end with it
   c.show_output = true;
   return c;
@@ -57,8 +59,12 @@ void write_files(const table_options& o, const std::vector<outcome_row>& rows) {
 }  // namespace
 
 int run_table(const table_options& o) {
-  const std::vector<row> rows = select_rows(o.rows);
-  (void)find_ucx();
+  const std::vector<row> rows = select_rows(o.over_utofu ? utofu_rows() : all_rows(), o.rows);
+  if (o.over_utofu) {
+    (void)find_peer(rival::utofu);
+  } else {
+    (void)find_ucx();
+  }
   check_writable(o.json_file, "--json");
   check_writable(o.markdown_file, "--markdown");
   const scratch_folder folder;

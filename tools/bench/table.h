@@ -7,6 +7,7 @@ namespace heddle::bench {
 
 struct table_options {
   std::vector<std::string> rows;  ///< parts of names; empty: all
+  bool over_utofu = false;        ///< the rows over utofu instead of those over shm and tcp
   int rounds = 5;
   int time_ms = 200;          ///< of one round
   std::string json_file;      ///< all records; empty: none

@@ -103,6 +103,18 @@ class Plot(unittest.TestCase):
         for words in ("message size (bytes)", "one-way (us)", "heddle", "openmpi", "4K"):
             self.assertIn(f"<!-- {words} -->", text)
 
+    def test_tells_many_curves_apart_by_panels(self):
+        self.write("rates.json", [
+            record(benchmark="mt-rate", op="put", backend="utofu", metric="rate", unit="M/s",
+                   library=library, threads=threads, bytes=size)
+            for library in ("heddle", "utofu", "lock") for threads in (1, 24, 48)
+            for size in (4, 64, 4096)])
+        self.assertEqual(self.drawn("--format", "svg"), ["mt-rate-put-utofu-rate-size.svg",
+                                                         "mt-rate-put-utofu-rate-threads.svg"])
+        text = (self.out / "mt-rate-put-utofu-rate-threads.svg").read_text()
+        for words in ("4 B", "64 B", "4K B", "heddle", "utofu", "lock"):
+            self.assertIn(f"<!-- {words} -->", text)
+
     def test_draws_progress_modes_as_curves_of_one_figure(self):
         self.write("adaptive.json", MODES)
         (name,) = self.drawn("--format", "svg")

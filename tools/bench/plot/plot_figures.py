@@ -10,8 +10,10 @@ from matplotlib.ticker import FuncFormatter, NullLocator  # noqa: E402
 from plot_records import curves, groups, size_text  # noqa: E402
 
 # Okabe and Ito's colours, which everybody can tell apart; one for each library, in every figure.
+# Those that are only measured over uTofu share theirs with those that never are.
 COLOURS = {"heddle": "#0072B2", "ucx": "#D55E00", "openmpi": "#009E73", "mpich": "#CC79A7",
-           "bare": "#555555"}
+           "bare": "#555555", "utofu": "#D55E00", "lock": "#CC79A7",
+           "uncached": "#009E73"}
 OTHERS = ["#E69F00", "#56B4E9", "#000000", "#F0E442"]
 MARKERS = "osD^vP*X"
 LINES = ["-", "--", ":", "-."]
@@ -19,6 +21,8 @@ X_NAMES = {"bytes": "message size (bytes)", "threads": "threads per rank"}
 FILE_NAMES = {"bytes": "size", "threads": "threads"}
 # Of what may span orders of magnitude.
 LOGARITHMIC_UNITS = ("us", "ns", "M/s")
+# More of them are told apart by panels.
+MOST_CURVES = 6
 
 
 def colour_of(library):
@@ -94,14 +98,40 @@ def title_of(records, x):
     return ", ".join(words)
 
 
-def line_figure(records, x):
-    figure, axes = pyplot.subplots(figsize=(6.4, 4.4))
+def draw_panel(axes, records, x):
     draw_curves(axes, records, x)
     scale_x(axes, records, x)
     scale_y(axes, records)
-    axes.set_title(title_of(records, x) + "\nmedians, 95 % confidence intervals", fontsize=10)
     axes.grid(True, which="major", color="#dddddd")
     axes.legend(fontsize=8)
+
+
+def panels_of(records, x):
+    """[(what is the same within, records)]: one, or one for each value of what is not `x`."""
+    other = "threads" if x == "bytes" else "bytes"
+    if len(curves(records, x)) <= MOST_CURVES:
+        return [("", records)]
+    return [(f"{size_text(value)} B" if other == "bytes" else f"{value} threads", some)
+            for (value,), some in groups(records, other).items()]
+
+
+def line_figure(records, x):
+    panels = panels_of(records, x)
+    columns = 2 if len(panels) > 1 else 1
+    rows = (len(panels) + columns - 1) // columns
+    figure, grid = pyplot.subplots(rows, columns, figsize=(6.4 * columns, 4.4 * rows),
+                                   squeeze=False, layout="constrained" if columns > 1 else None)
+    for axes, (name, some) in zip(grid.flat, panels):
+        draw_panel(axes, some, x)
+        if name:
+            axes.set_title(name, fontsize=10)
+    for axes in list(grid.flat)[len(panels):]:
+        axes.remove()
+    title = title_of(records, x) + "\nmedians, 95 % confidence intervals"
+    if len(panels) > 1:
+        figure.suptitle(title, fontsize=11)
+    else:
+        grid[0][0].set_title(title, fontsize=10)
     return figure
 
 

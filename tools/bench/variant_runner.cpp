@@ -1,0 +1,104 @@
+// variant_runner.cpp - the command line of such a job, and what it wrote.
+#include "bench/variant_runner.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <filesystem>
+
+#include "bench/peer_command.h"
+#include "bench/scratch_folder.h"
+
+namespace heddle::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path records_in(const std::string& scratch) {
+  return fs::path(scratch) / "round.json";
+}
+
+std::string setting_of(rival who) {
+  return who == rival::lock ? "HEDDLE_LANE_LOCK=on" : "HEDDLE_RCACHE=off";
+}
+
+/// What is measured, in the words of `heddle bench`.
+std::vector<std::string> what_words(const rival_task& t) {
+  const spec& s = t.what;
+  if (!t.gups) {
+    return {name_of(s.what),         "--op",      name_of(s.op),           "--sizes",
+            std::to_string(s.bytes), "--buffers", name_of(s.buffers),      "--target",
+            name_of(s.target),       "--window",  std::to_string(s.window)};
+  }
+  std::vector<std::string> words{"gups", "--memory", std::to_string(t.gups->memory_bytes),
+                                 "--window", std::to_string(s.window)};
+  if (t.gups->atomic) words.emplace_back("--atomic");
+  return words;
+}
+
+/// With the cores of the whole job, not only those of the thread that starts it.
+std::unique_ptr<child> start(const command& c, const std::vector<int>& cores) {
+  const std::vector<int> mine = bare::allowed_cores();
+  bare::pin_this_thread(cores);
+  auto started = std::make_unique<child>(c);
+  bare::pin_this_thread(mine);
+  return started;
+}
+
+class variant_runner final : public rival_runner {
+ public:
+  variant_runner(rival who, rival_task t) : who_(who), task_(std::move(t)) {}
+
+  peer_line next() override {
+    const scratch_folder scratch;
+    const auto program = start(variant_command(who_, task_, scratch.path()), task_.cores);
+    const bool ended = program->wait_until(std::chrono::steady_clock::now() + limit_of(task_));
+    if (!ended || program->exit_status() != 0) {
+      throw rival_failure(how_it_failed(who_, task_, *program, ended));
+    }
+    return {.seconds_per_op = seconds_in(read_records(records_in(scratch.path())), task_),
+            .sides = {}};
+  }
+
+ private:
+  rival who_;
+  rival_task task_;
+};
+
+}  // namespace
+
+bool is_variant(rival who) noexcept {
+  return who == rival::lock || who == rival::uncached;
+}
+
+command variant_command(rival who, const rival_task& t, const std::string& scratch) {
+  command c{.program = fs::read_symlink("/proc/self/exe"), .arguments = {"bench"}};
+  const auto add = [&c](const std::vector<std::string>& more) {
+    c.arguments.insert(c.arguments.end(), more.begin(), more.end());
+  };
+  add(what_words(t));
+  add({"--backend", t.backend, "--threads", std::to_string(t.what.threads)});
+  if (t.what.lanes > 0) add({"--lanes", std::to_string(t.what.lanes)});
+  add({"--bind", t.cores.empty() ? "none" : "core", "--rounds", "1", "--time-ms",
+       std::to_string(t.what.time.count()), "--json", records_in(scratch).string()});
+  c.without = {"HEDDLE_BOOT_FD", "HEDDLE_RANK", "HEDDLE_SIZE", "SOFTTOFU_JOB"};  // this job's
+  c.settings = {setting_of(who), "SOFTTOFU_JOB=" + fs::path(scratch).filename().string()};
+  c.end_signal = SIGTERM;  // so that its ranks end with it
+  c.own_group = true;
+  return c;
+}
+
+double seconds_in(const std::vector<record>& records, const rival_task& t) {
+  const std::string metric = t.gups ? "updates" : metric_of(t.what).name;
+  for (const record& r : records) {
+    if (r.library != "heddle" || r.metric != metric) continue;
+    return t.gups ? 1e-9 / r.median : seconds_of(t.what, r.median);
+  }
+  throw rival_failure(fmt::format("its records have no {}", metric));
+}
+
+std::unique_ptr<rival_runner> make_variant_runner(rival who, const rival_task& t) {
+  return std::make_unique<variant_runner>(who, t);
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,72 @@
+// variant_runner_test.cpp - Heddle's command line when it is its own rival, and what it makes of
+// it.
+#include "bench/variant_runner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace heddle::bench {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Contains;
+using testing::IsSupersetOf;
+using testing::Not;
+
+rival_task shared_lanes() {
+  return {.what = {.what = kind::rate, .op = operation::get, .bytes = 64, .threads = 4, .lanes = 2},
+          .backend = "utofu",
+          .cores = {0, 1}};
+}
+
+TEST(VariantCommand, MeasuresTheSameWithAnotherSetting) {
+  const command c = variant_command(rival::lock, shared_lanes(), "/scratch/one");
+  EXPECT_THAT(c.arguments, IsSupersetOf({"bench", "rate", "--op", "get", "--sizes", "64",
+                                         "--threads", "4", "--lanes", "2", "--backend", "utofu"}));
+  EXPECT_THAT(c.settings, Contains("HEDDLE_LANE_LOCK=on"));
+  EXPECT_THAT(variant_command(rival::uncached, shared_lanes(), "/scratch/one").settings,
+              Contains("HEDDLE_RCACHE=off"));
+}
+
+TEST(VariantCommand, IsAJobOfItsOwn) {
+  const command c = variant_command(rival::lock, shared_lanes(), "/scratch/one");
+  EXPECT_THAT(c.without, IsSupersetOf({"HEDDLE_BOOT_FD", "HEDDLE_RANK", "HEDDLE_SIZE"}));
+  EXPECT_THAT(c.settings, Contains("SOFTTOFU_JOB=one"));
+}
+
+TEST(VariantCommand, BindsOnlyWhereWeAreBound) {
+  rival_task t = shared_lanes();
+  EXPECT_THAT(variant_command(rival::lock, t, "/s").arguments, Contains("core"));
+  t.cores.clear();
+  EXPECT_THAT(variant_command(rival::lock, t, "/s").arguments, Contains("none"));
+}
+
+TEST(VariantCommand, OfGupsSaysItsMemoryAndWay) {
+  rival_task t = shared_lanes();
+  t.gups = gups_task{.memory_bytes = 4096, .atomic = true};
+  const command c = variant_command(rival::lock, t, "/s");
+  EXPECT_THAT(c.arguments, IsSupersetOf({"bench", "gups", "--memory", "4096", "--atomic"}));
+  EXPECT_THAT(c.arguments, Not(Contains("--op")));
+}
+
+record of(const std::string& library, const std::string& metric, double median) {
+  record r;
+  r.library = library;
+  r.metric = metric;
+  r.median = median;
+  return r;
+}
+
+TEST(VariantRecords, GiveBackTheSecondsOfAnOperation) {
+  rival_task t = shared_lanes();
+  EXPECT_DOUBLE_EQ(seconds_in({of("bare", "rate", 1), of("heddle", "rate", 20)}, t), 50e-9);
+  t.gups = gups_task{};
+  EXPECT_DOUBLE_EQ(seconds_in({of("heddle", "updates", 0.002)}, t), 500e-9);
+}
+
+TEST(VariantRecords, ThatAreMissingAreAFailure) {
+  EXPECT_THROW((void)seconds_in({}, shared_lanes()), rival_failure);
+}
+
+}  // namespace
+}  // namespace heddle::bench
