@@ -45,11 +45,11 @@ inline auto all_ways() {
                         way{"tcp_idle", "tcp", "auto", "idle"},
                         way{"shm_lock", "shm", "off", "adaptive", "on"}};
 #ifdef HEDDLE_TESTS_UTOFU
-  ways.insert(ways.end(), {way{"utofu", "utofu", "auto"},
-                           way{"utofu_inline", "utofu", "auto", "inline"},
-                           way{"utofu_dedicated", "utofu", "auto", "dedicated"},
-                           way{"utofu_idle", "utofu", "auto", "idle"},
-                           way{"utofu_lock", "utofu", "auto", "inline", "on"}});
+  ways.insert(ways.end(),
+              {way{"utofu", "utofu", "auto"}, way{"utofu_inline", "utofu", "auto", "inline"},
+               way{"utofu_dedicated", "utofu", "auto", "dedicated"},
+               way{"utofu_idle", "utofu", "auto", "idle"},
+               way{"utofu_lock", "utofu", "auto", "inline", "on"}});
 #endif
   return testing::ValuesIn(ways);
 }
