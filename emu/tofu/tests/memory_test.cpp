@@ -29,7 +29,7 @@ utofu_stadd_t must_register(const lane& mine, void* at, std::size_t bytes,
 }
 
 TEST(Memory, StaddsCountBytes) {
-  alone({}, [] {
+  alone({{"PAGE", "65536"}}, [] {
     const lane mine;
     EXPECT_EQ(must_register(mine, mine.memory.data() + 1000, 8), mine.stadd + 1000);
     EXPECT_EQ(put_code(mine, mine.stadd + 24), UTOFU_SUCCESS);
@@ -93,7 +93,7 @@ TEST(Memory, ATagOfAnUnalignedAddressKeepsItsLowByte) {
 }
 
 TEST(Memory, ProtectionIsByPage) {
-  alone({}, [] {
+  alone({{"PAGE", "65536"}}, [] {
     const lane mine(0, 0, 4 * page);
     const utofu_stadd_t stadd = must_register(mine, mine.memory.data() + page + 8, 8);
     EXPECT_EQ(put_code(mine, stadd + page - 16), UTOFU_SUCCESS) << "the last word of the page";
