@@ -4,6 +4,13 @@ set(HEDDLE_SANITIZE "" CACHE STRING "Sanitizers for everything: address,undefine
 option(HEDDLE_FUZZ "Build the libFuzzer targets (clang)" OFF)
 option(HEDDLE_LINT "Run clang-tidy beside every compilation" OFF)
 
+set(HEDDLE_CACHE_LINE 64 CACHE STRING "Bytes in a cache line of the CPU: 64, or 256 on an A64FX")
+set_property(CACHE HEDDLE_CACHE_LINE PROPERTY STRINGS 64 128 256)
+if(NOT HEDDLE_CACHE_LINE MATCHES "^(64|128|256)$")
+  message(FATAL_ERROR "HEDDLE_CACHE_LINE=${HEDDLE_CACHE_LINE}: expected 64, 128 or 256")
+endif()
+add_compile_definitions(HEDDLE_CACHE_LINE=${HEDDLE_CACHE_LINE})
+
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES AND NOT HEDDLE_SANITIZE AND NOT HEDDLE_LINT)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Kind of build" FORCE)
 endif()

@@ -1,7 +1,8 @@
 # Man pages and shell completion, made from what the program `heddle` itself says.
 # Targets: docs-man (needs help2man), completion. Both part of the default build.
 
-if(NOT TARGET heddle_tool OR HEDDLE_SANITIZE OR HEDDLE_LINT)
+# A program for another machine cannot be asked here.
+if(NOT TARGET heddle_tool OR HEDDLE_SANITIZE OR HEDDLE_LINT OR CMAKE_CROSSCOMPILING)
   return()
 endif()
 

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint64_t stop = std::numeric_limits<std::uint64_t>::max();
 
-struct alignas(64) line {
+struct alignas(HEDDLE_CACHE_LINE) line {
   std::atomic<std::uint64_t> word{0};
 };
 

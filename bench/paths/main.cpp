@@ -37,7 +37,7 @@ double ns_of_lane(heddle::lane& l) {
 }
 
 double ns_of_atomic() {
-  alignas(64) static std::atomic<std::uint64_t> word{0};
+  alignas(HEDDLE_CACHE_LINE) static std::atomic<std::uint64_t> word{0};
   return heddle::bare::seconds_per_step(20ms, block, [&] { word.fetch_add(1); }) * 1e9;
 }
 

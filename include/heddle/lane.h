@@ -21,7 +21,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 
 namespace heddle {
@@ -66,7 +65,7 @@ class lane {
   status try_put(std::span<const std::byte> from, remote_address to, completion c = {}) noexcept {
     if (to.target != nullptr &&
         detail::reachable(*to.target, to.offset, from.size(), rights::write)) [[likely]] {
-      std::memcpy(to.target->direct + to.offset, from.data(), from.size());
+      detail::put_direct(to.target->direct + to.offset, from.data(), from.size());
       return status::done;
     }
     return post_put(from, to, c);
@@ -75,7 +74,7 @@ class lane {
   status try_get(std::span<std::byte> into, remote_address from, completion c = {}) noexcept {
     if (from.target != nullptr &&
         detail::reachable(*from.target, from.offset, into.size(), rights::read)) [[likely]] {
-      std::memcpy(into.data(), from.target->direct + from.offset, into.size());
+      detail::get_direct(into.data(), from.target->direct + from.offset, into.size());
       return status::done;
     }
     return post_get(into, from, c);

@@ -318,6 +318,10 @@ const char* from_environment(const char* name) {
 
 }  // namespace
 
+const char* default_backends() noexcept {
+  return HEDDLE_DEFAULT_BACKENDS;
+}
+
 settings read_settings(const std::function<const char*(const char*)>& get,
                        const settings& defaults) {
   settings found = defaults;

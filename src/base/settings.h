@@ -14,9 +14,13 @@ inline constexpr std::uint64_t default_spin_us = 50;
 /// HEDDLE_SPIN_US=auto: what wake_cost.h says of this host.
 inline constexpr std::uint64_t automatic = UINT64_MAX;
 
+/// shm and tcp, and between them utofu where Heddle was built with the vendor's library. Not where
+/// it was built with the software device: that is nobody's network unless it is asked for.
+[[nodiscard]] const char* default_backends() noexcept;
+
 /// Values of all settings. Adding one: a member here, a row in settings.cpp.
 struct settings {
-  std::string backends = "shm,tcp";  ///< HEDDLE_BACKENDS: which may be used, comma-separated
+  std::string backends = default_backends();  ///< HEDDLE_BACKENDS: which may be used, with commas
   std::string host;                  ///< HEDDLE_HOST: overrides the host identity
   std::string tcp_iface;  ///< HEDDLE_TCP_IFACE: interfaces, each one a rail; empty: choose
   std::uint64_t utofu_lanes =

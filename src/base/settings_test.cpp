@@ -44,9 +44,13 @@ class scoped_variable {
 
 TEST(Settings, AnEmptyEnvironmentGivesTheDefaults) {
   const settings s = read({});
-  EXPECT_EQ(s.backends, "shm,tcp");
   EXPECT_EQ(s.ring_bytes, 256u * 1024);
   EXPECT_EQ(s.peer_timeout_ms, 30'000u);
+}
+
+TEST(Settings, TheVendorsNetworkIsUsedByDefaultAndTheSoftwareDeviceIsNot) {
+  const bool vendor = std::string(HEDDLE_UTOFU_KIND) == "vendor";
+  EXPECT_EQ(read({}).backends, vendor ? "shm,utofu,tcp" : "shm,tcp");
 }
 
 TEST(Settings, WhatTheEnvironmentDoesNotSetStaysAsTheProgramChose) {

@@ -66,13 +66,13 @@ status port::access_here(const command& c) {
   std::byte* const at = c.target->direct + c.offset;
   switch (c.kind) {
     case command_kind::get:
-      std::memcpy(c.memory.data(), at, c.memory.size());
+      detail::get_direct(c.memory.data(), at, c.memory.size());
       break;
     case command_kind::atomic:
       c.width == 8 ? apply<std::uint64_t>(c, at) : apply<std::uint32_t>(c, at);
       break;
     default:
-      if (!c.memory.empty()) std::memcpy(at, c.memory.data(), c.memory.size());
+      if (!c.memory.empty()) detail::put_direct(at, c.memory.data(), c.memory.size());
       if (c.kind == command_kind::put_notify) notify(link_to(c.peer), c);
   }
   return status::done;

@@ -1,14 +1,13 @@
 // cache_line.h - how far apart words of different owners must lie.
 #pragma once
+#include <bit>
 #include <cstddef>
 
 namespace heddle::sync {
 
-#if defined(__aarch64__)
-inline constexpr std::size_t cache_line = 256;  // A64FX
-#else
-inline constexpr std::size_t cache_line = 64;
-#endif
+/// Of the CPU that is built for: 64 bytes on x86 and most others, 256 on an A64FX. The build says.
+inline constexpr std::size_t cache_line = HEDDLE_CACHE_LINE;
+static_assert(std::has_single_bit(cache_line) && cache_line >= 64);
 
 /// Tells the CPU that this is a polling loop.
 inline void relax() noexcept {

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "sync/cache_line.h"
+
 namespace heddle::sync {
 
 /// A region as its owner describes it. To a reader every field may be a lie.
@@ -23,7 +25,7 @@ struct region_facts {
 /// closed under it. The owner closes the slot and, when peers may write, waits for a bounded time
 /// until nobody is inside. Publishing starts the count anew under another generation, so a user
 /// that died inside cannot be counted twice.
-class alignas(64) shared_region {
+class alignas(cache_line) shared_region {
  public:
   /// Owner. The slot is empty; `generation` is not 0 and not the one before.
   void publish(std::uint32_t generation, const region_facts& facts) noexcept {

@@ -1,9 +1,11 @@
 // shm_ring.h - a ring of messages in shared memory: one producer process, one consumer process.
 //
-// 64-byte lines. A record is whole lines; the first word of its first line is {length, tag}, the
-// message follows it, so a message of up to 56 bytes costs the transfer of one cache line. The tag
-// is the lap number: the consumer polls the first word of the line where the next record must
-// begin, and anything but {.., tag of this lap} there means "nothing yet".
+// Lines of 64 bytes. A record is whole lines; the first word of its first line is {length, tag},
+// the message follows it, so a message of up to 56 bytes costs the transfer of one cache line.
+// (Where those have 256 bytes, up to four short records share one: a burst costs fewer transfers, a
+// single message as many, and none costs the memory.) The tag is the lap number: the consumer polls
+// the first word of the line where the next record must begin, and anything but {.., tag of this
+// lap} there means "nothing yet".
 //
 // That needs stale bytes to be harmless: a line that held the middle of a record in the last lap
 // may show anything in its first word. The producer remembers such lines and, before it publishes a
@@ -23,6 +25,7 @@
 #include <span>
 #include <vector>
 
+#include "sync/cache_line.h"
 #include "sync/published.h"
 #include "sync/sleep_word.h"
 
@@ -32,9 +35,9 @@ inline constexpr std::size_t ring_line = 64;
 
 /// The words beside the lines. Zero-filled memory is an empty ring at position 0.
 struct ring_control {
-  alignas(64) std::atomic<std::uint64_t> head;  ///< lines freed so far; consumer
-  published<std::uint32_t> attached;            ///< 1: the consumer has mapped the ring
-  alignas(64) sleep_word producer_waits;        ///< the producer sleeps until lines are freed
+  alignas(cache_line) std::atomic<std::uint64_t> head;  ///< lines freed so far; consumer
+  published<std::uint32_t> attached;                    ///< 1: the consumer has mapped the ring
+  alignas(cache_line) sleep_word producer_waits;  ///< the producer sleeps until lines are freed
 };
 
 namespace ring_detail {
@@ -211,8 +214,9 @@ class ring_consumer {
     message = {line_ + sizeof(std::uint64_t), length};
     move_to(position_ + need);
     // Where there was one there are often more: fetch the lines behind while this one is handled.
-    __builtin_prefetch(place_.line(position_ + 1));
-    __builtin_prefetch(place_.line(position_ + 2));
+    constexpr std::size_t step = cache_line / ring_line;
+    __builtin_prefetch(place_.line(position_ + step));
+    __builtin_prefetch(place_.line(position_ + 2 * step));
     return taken::message;
   }
 

@@ -24,7 +24,7 @@ enum class purpose : std::uint64_t { setup = 1, count, ready, finished, answer, 
 }
 
 /// Counts what a thread's handlers were given.
-struct alignas(64) mailbox {
+struct alignas(HEDDLE_CACHE_LINE) mailbox {
   counter arrived;
   int thread = 0;
   std::vector<std::byte> answer = {};  ///< to a ping: a message's own memory ends with its handler

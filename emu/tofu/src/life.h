@@ -12,7 +12,8 @@ using life_word = std::atomic<std::uint32_t>;
 inline constexpr std::uint32_t life_ended = 0x4000'0000;  // FUTEX_OWNER_DIED, set by the kernel
 
 /// Puts a value that says "alive" into `word`, which must stay mapped until the process ends or
-/// end_life(). Returns the value; 0: the system has no room for a thread.
+/// end_life(). Returns the value; 0: the system has no room for a thread. Where the system does not
+/// mark words (qemu-user), says so, and a process that is killed seems to live on.
 [[nodiscard]] std::uint32_t begin_life(life_word& word);
 /// The process goes on, but for others it has ended.
 void end_life(life_word& word) noexcept;

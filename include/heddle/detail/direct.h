@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace heddle::detail {
 
@@ -29,6 +30,33 @@ inline bool reachable(const remote_target& t, std::uint64_t offset, std::size_t 
                       rights wanted) noexcept {
   return allows(t.mapped, wanted) && offset <= t.bytes && bytes <= t.bytes - offset &&
          t.live->is(t.generation);
+}
+
+// A direct access has completed when the call returns, so what follows it must come after it, also
+// where CPUs reorder (Arm): by program order alone a flag could be seen before the data that was
+// put before it. On x86 both keep only the compiler from reordering.
+
+/// Stores that follow are seen after those before. Pairs with order_loads(), and with the acquire
+/// by which the owner looks at its memory.
+inline void order_stores() noexcept {
+#if !defined( \
+    __SANITIZE_THREAD__)  // g++ warns of each fence there, also in programs that include us
+  std::atomic_thread_fence(std::memory_order_release);
+#endif
+}
+/// Loads that follow come after those before. Pairs with order_stores().
+inline void order_loads() noexcept {
+#if !defined(__SANITIZE_THREAD__)
+  std::atomic_thread_fence(std::memory_order_acquire);
+#endif
+}
+inline void put_direct(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  std::memcpy(to, from, bytes);
+  order_stores();
+}
+inline void get_direct(std::byte* into, const std::byte* from, std::size_t bytes) noexcept {
+  std::memcpy(into, from, bytes);
+  order_loads();
 }
 
 /// Does `op` on `at`, which is aligned to its size; returns the old value.

@@ -1,6 +1,7 @@
 // copy.cpp - process_vm_readv and process_vm_writev, in pieces between which a region may go.
 #include "backends/shm/copy.h"
 
+#include <heddle/detail/direct.h>
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -89,6 +90,7 @@ status copy_directly(const op& what, peer_process& peer) noexcept {
     if (code != status::done) return code;
     moved += now;
   } while (moved != bytes);
+  if (put) detail::order_stores();  // the kernel's copy, before what we store after it
   return status::done;
 }
 

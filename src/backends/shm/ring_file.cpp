@@ -13,7 +13,7 @@ constexpr std::size_t lines_at = 4096;                       // in the file, and
 struct ring_head {
   std::uint64_t magic;
   ring_name name;
-  alignas(64) sync::ring_control control;
+  alignas(sync::cache_line) sync::ring_control control;
 };
 static_assert(sizeof(ring_head) <= lines_at);
 

@@ -10,6 +10,7 @@
 
 #include "backends/region_table.h"
 #include "sync/board.h"
+#include "sync/cache_line.h"
 #include "sync/published.h"
 #include "sync/shared_region.h"
 #include "sync/sleep_word.h"
@@ -30,13 +31,18 @@ class shared_fd {
   sync::published<std::int32_t> stored_;
 };
 
+inline constexpr std::size_t lane_slot_bytes = 8192;
+/// As many words as the slot has left: its first line is another's, the first word behind it the
+/// bell's.
+inline constexpr std::size_t most_senders =
+    (lane_slot_bytes - sync::cache_line) / sizeof(std::uint64_t) - 1;
 struct lane_slot {
-  alignas(64) sync::sleep_word asleep;  ///< read by every sender after every message
-  alignas(64) shared_fd bell;           ///< write end of the pipe that wakes the lane
+  alignas(sync::cache_line) sync::sleep_word asleep;  ///< read by every sender after every message
+  alignas(sync::cache_line) shared_fd bell;           ///< write end of the pipe that wakes the lane
   /// Rings made for this lane by peers: (rank + 1) << 32 | (descriptor number + 1).
-  sync::board<1015> rings;
+  sync::board<most_senders> rings;
 };
-static_assert(sizeof(lane_slot) == 8192);
+static_assert(sizeof(lane_slot) == lane_slot_bytes);
 
 struct segment {
   // Constant once the address is known to peers.
@@ -46,8 +52,9 @@ struct segment {
   std::uint32_t can_fence;  ///< 1: enable_asymmetric() was true in this process
   token secret;             ///< as in the address: tells this segment from any other memory
 
-  alignas(64) sync::published<std::uint32_t> closed;  ///< 1: the device is gone, or about to be
-  sync::published<std::uint32_t> lanes_used;          ///< highest lane number so far + 1
+  alignas(sync::cache_line)
+      sync::published<std::uint32_t> closed;  ///< 1: the device is gone, or about to be
+  sync::published<std::uint32_t> lanes_used;  ///< highest lane number so far + 1
   shared_fd bell;  ///< rung when a ring was announced to a lane that does not exist yet
 
   alignas(4096) std::array<sync::shared_region, region_table::slots> regions;
