@@ -38,6 +38,10 @@ function(heddle_unit_test name)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE heddle heddle_warnings fmt::fmt PkgConfig::sodium
                                         GTest::gmock GTest::gtest_main)
+  if(TARGET heddle_utofu)
+    target_sources(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/support/own_machine.cpp)
+    target_compile_definitions(${name} PRIVATE HEDDLE_TESTS_UTOFU)
+  endif()
   heddle_label(label)
   add_dependencies(${name} heddle_modules)
   add_dependencies(tests_${label} ${name})
@@ -47,6 +51,25 @@ function(heddle_unit_test name)
   endif()
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
                        PROPERTIES TIMEOUT 300 LABELS ${label} PROCESSORS ${cores})
+endfunction()
+
+# heddle_over_tofu(test): its cases over uTofu again, in the other modes of the software device.
+function(heddle_over_tofu test)
+  if(NOT TARGET ${test} OR NOT HEDDLE_UTOFU_KIND STREQUAL "emulated")
+    return()
+  endif()
+  heddle_label(label)
+  set(modes lazy engine chaos)
+  if(HEDDLE_SANITIZE)
+    set(modes chaos)  # the one that mixes up most; the others take the same ways through our code
+  endif()
+  foreach(mode ${modes})
+    add_test(NAME ${test}_over_tofu_${mode}
+             COMMAND ${test} --gtest_brief=1 --gtest_filter=*/utofu)
+    set_tests_properties(${test}_over_tofu_${mode} PROPERTIES
+                         ENVIRONMENT SOFTTOFU_MODE=${mode} TIMEOUT 300 LABELS ${label}
+                         PROCESSORS 2)
+  endforeach()
 endfunction()
 
 # heddle_backend_module(name source...): a backend that is loaded at run time, lib/heddle/

@@ -96,8 +96,9 @@ class lane {
 
   /// Atomic read-modify-write of the integer at `at`, which must be aligned to its size.
   /// `old`, when not null, receives the value from before. For compare_swap `operand` is stored
-  /// where `compare` was found. Atomic with every other atomic of Heddle on that region, and with
-  /// std::atomic_ref at the owner. Signed integers wrap.
+  /// where `compare` was found. Atomic with every other atomic of Heddle on that region; with
+  /// std::atomic_ref at the owner only where no network does atomics by itself (shm and tcp: yes;
+  /// utofu: no, there the owner uses these functions too, on its own rank). Signed integers wrap.
   template <atomic_integer T>
   status try_atomic(atomic_op op, remote_ptr<T> at, T operand, T* old, completion c = {},
                     T compare = 0) noexcept {

@@ -71,7 +71,7 @@ struct traits {
   /// A send posted after a put to the same peer arrives after the put's bytes. Sends to one peer
   /// arrive in order in any case.
   bool ordered = true;
-  bool defers = false;  ///< post() may leave output for the next poll() to send (batching)
+  bool defers = false;      ///< post() may leave output for the next poll() to send (batching)
   bool cpu_atomics = true;  ///< native atomics and the CPU's on one word see each other
 };
 
@@ -79,7 +79,7 @@ struct traits {
 struct context {
   rank self = 0;
   int size = 1;
-  int on_host = 1;  ///< ranks of the job on this host
+  int on_host = 1;                            ///< ranks of the job on this host
   std::span<const std::byte, 32> job_secret;  ///< known to the job's ranks only
   const settings* config = nullptr;
   region_table* regions = nullptr;  ///< memory of this process that peers may address

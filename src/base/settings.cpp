@@ -189,15 +189,20 @@ constexpr std::array table{
     text<&settings::tcp_iface>("HEDDLE_TCP_IFACE",
                                "network interfaces for tcp, comma-separated, each one a rail; "
                                "empty: choose"),
+    choice<&settings::rcache>("HEDDLE_RCACHE",
+                              "how registrations learn of memory that goes away: auto (the kernel, "
+                              "or calls), hooks (calls only), off (none is kept)",
+                              "auto | hooks | off"),
     choice<&settings::cma>("HEDDLE_SHM_CMA", "copy straight out of and into other processes",
                            "auto | off"),
     number<&settings::utofu_lanes>(
         "HEDDLE_UTOFU_LANES",
         "lanes of this process over Tofu; 0: up to 24, fewer with several ranks on a node", 0, 162),
-    number<&settings::utofu_cqs>("HEDDLE_UTOFU_CQS",
-                                 "queues (CQs) of each TNI that lanes take for themselves; the rest "
-                                 "is left to MPI and shared lanes",
-                                 0, 12),
+    number<&settings::utofu_cqs>(
+        "HEDDLE_UTOFU_CQS",
+        "queues (CQs) of each TNI that lanes take for themselves; the rest "
+        "is left to MPI and shared lanes",
+        0, 12),
     bytes<&settings::utofu_stage_bytes>(
         "HEDDLE_UTOFU_STAGE_BYTES",
         "puts and gets up to this are copied through registered memory, longer ones registered", 32,

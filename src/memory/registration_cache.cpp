@@ -1,5 +1,5 @@
-// registration_cache.cpp - what happens under the mutex: making registrations, making room for them,
-// and clearing them away.
+// registration_cache.cpp - what happens under the mutex: making registrations, making room for
+// them, and clearing them away.
 #include "memory/registration_cache.h"
 
 #include <unistd.h>
@@ -119,7 +119,8 @@ registration_cache::lease registration_cache::acquire_locked(std::uintptr_t at, 
 /// One that may be shared, entered.
 registration_cache::entry* registration_cache::find(std::uintptr_t at, std::size_t bytes) noexcept {
   for (entry& e : used_entries()) {
-    if (e.state == entry::state_t::free || !covers(e.bytes.get(), at - e.from.get(), bytes)) continue;
+    if (e.state == entry::state_t::free || !covers(e.bytes.get(), at - e.from.get(), bytes))
+      continue;
     if (e.word.try_enter()) return &e;
     if (e.word.withdraw()) untidy_.set();
     if (e.word.try_join()) return &e;

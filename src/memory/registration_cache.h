@@ -69,12 +69,12 @@ struct cache_counters {
 class registration_cache final : private unmap_listener {
   struct alignas(sync::cache_line) entry {
     sync::lease_word<> word;
-    // Change while nobody is inside and nobody can come in. `handle` is for those inside; the others
-    // are looked at from outside, by whoever searches or tells of a change.
+    // Change while nobody is inside and nobody can come in. `handle` is for those inside; the
+    // others are looked at from outside, by whoever searches or tells of a change.
     std::uint64_t handle = 0;
     sync::loose<std::uintptr_t> from;
     sync::loose<std::size_t> bytes;
-    sync::loose<std::uint64_t> life;  // differs from every other one's and every earlier one's
+    sync::loose<std::uint64_t> life;      // differs from every other one's and every earlier one's
     registration_cache* owner = nullptr;  // constant
     // Guarded by mutex_.
     std::uint64_t last_use = 0;     // in lives, as make_room() found it
@@ -183,7 +183,8 @@ class registration_cache final : private unmap_listener {
     entry* where = nullptr;  ///< null: nowhere, see code
   };
 
-  [[nodiscard]] static bool covers(std::size_t all, std::size_t offset, std::size_t bytes) noexcept {
+  [[nodiscard]] static bool covers(std::size_t all, std::size_t offset,
+                                   std::size_t bytes) noexcept {
     return offset < all && bytes <= all - offset;
   }
   /// True: inside, and it is still that life of the entry.
@@ -232,13 +233,13 @@ class registration_cache final : private unmap_listener {
   registrar& device_;
   const cache_limits limits_;
   const std::size_t system_page_bytes_;
-  unmap_monitor* monitor_;                      // null: keeps nothing
-  sync::mapping_changes<>& changes_;            // the monitor's, or own_changes_
+  unmap_monitor* monitor_;            // null: keeps nothing
+  sync::mapping_changes<>& changes_;  // the monitor's, or own_changes_
   const std::unique_ptr<entry[]> entries_;
 
-  sync::interval_index index_;         // of open entries, and some that have ended; written under mutex_
-  sync::event_bit untidy_;             // something has ended since the last sweep
-  sync::agreed_count used_;            // entries beyond have never been used
+  sync::interval_index index_;  // of open entries, and some that have ended; written under mutex_
+  sync::event_bit untidy_;      // something has ended since the last sweep
+  sync::agreed_count used_;     // entries beyond have never been used
   sync::shared_counter invalidations_, refused_;
   sync::owned_counter misses_, evictions_;  // counted under mutex_
   sync::mapping_changes<> own_changes_;

@@ -59,8 +59,8 @@ class RegistrationCacheRaces : public testing::Test {
 
 TEST_F(RegistrationCacheRaces, HitsMissesEvictionsAndInvalidationsAtOnce) {
   constexpr std::size_t pages = 256;
-  void* const at = mmap(nullptr, pages * page_bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const at =
+      mmap(nullptr, pages * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   const std::span<const std::byte> memory{static_cast<std::byte*>(at), pages * page_bytes};
   {
     registration_cache cache(device, monitor, {.page_bytes = page_bytes, .entries = 12});
@@ -206,8 +206,8 @@ TEST_F(RegistrationCacheRaces, CachesComeAndGoWhileMemoryDoes) {
   device.reads_pages = true;
   on_threads([&](int t) {
     for (int i = 0; i < test::scaled(500); ++i) {
-      void* const at = mmap(nullptr, 2 * page_bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      void* const at =
+          mmap(nullptr, 2 * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       const std::span<std::byte> memory{static_cast<std::byte*>(at), 2 * page_bytes};
       name_pages(memory);
       fake_registrar mine;

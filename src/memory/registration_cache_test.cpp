@@ -26,8 +26,8 @@ class mapping {
  public:
   explicit mapping(std::size_t pages) : bytes_(pages * device_page) {
     // Room to find a boundary in.
-    room_ = mmap(nullptr, bytes_ + device_page, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    room_ = mmap(nullptr, bytes_ + device_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                 -1, 0);
     const auto at = reinterpret_cast<std::uintptr_t>(room_);
     first_ = static_cast<std::byte*>(room_) + (device_page - at % device_page) % device_page;
   }

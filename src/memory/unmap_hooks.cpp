@@ -1,9 +1,9 @@
 // unmap_hooks.cpp - munmap() and the like, as programs and libraries call them: tells the monitor,
 // then does what libc does.
 //
-// They are found before libc's because programs are linked with this library first. Until there is a
-// monitor, a call costs two loads more. Whoever else stands in for these functions, be it a sanitizer
-// before us or another library after us, goes on being called.
+// They are found before libc's because programs are linked with this library first. Until there is
+// a monitor, a call costs two loads more. Whoever else stands in for these functions, be it a
+// sanitizer before us or another library after us, goes on being called.
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
@@ -58,8 +58,8 @@ std::uintptr_t address(const void* at) noexcept {
   return reinterpret_cast<std::uintptr_t>(at);
 }
 
-/// Memory that changes while this exists. The kernel need not tell of it, too, and hold up the call:
-/// if anything was kept of it, it is not watched any more. Leaves errno alone.
+/// Memory that changes while this exists. The kernel need not tell of it, too, and hold up the
+/// call: if anything was kept of it, it is not watched any more. Leaves errno alone.
 class change {
  public:
   enum class kind : std::uint8_t {
@@ -165,8 +165,8 @@ int madvise(void* at, std::size_t bytes, int advice) noexcept {
   return give();
 }
 
-// The kernel tells nobody of these two (Linux 6.18), and the size of a segment is not to be had from
-// its address: everything behind it counts as changed.
+// The kernel tells nobody of these two (Linux 6.18), and the size of a segment is not to be had
+// from its address: everything behind it counts as changed.
 
 int shmdt(const void* at) noexcept {
   const change during(address(at), everything);

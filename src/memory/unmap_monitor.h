@@ -2,8 +2,9 @@
 //
 // The kernel tells of what it does to watched memory, whoever asked for it, libc included, by
 // userfaultfd(2): after an unmapping, before a removal of pages, and it holds up the call until the
-// news is taken. Calls of munmap() and the like by programs and libraries pass through unmap_hooks.cpp
-// as well, which speaks before anything happens. docs/design/registration_cache.md says why both.
+// news is taken. Calls of munmap() and the like by programs and libraries pass through
+// unmap_hooks.cpp as well, which speaks before anything happens. docs/design/registration_cache.md
+// says why both.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -22,9 +23,9 @@ namespace heddle::memory {
 /// Somebody who keeps knowledge of mappings.
 class unmap_listener {
  public:
-  /// [from, to) has other pages now, or will have soon. Called from inside munmap() and the like, or
-  /// while a thread waits in them: must not allocate, block, take a lock, or change a mapping. True:
-  /// it kept something of that; there may be something to collect().
+  /// [from, to) has other pages now, or will have soon. Called from inside munmap() and the like,
+  /// or while a thread waits in them: must not allocate, block, take a lock, or change a mapping.
+  /// True: it kept something of that; there may be something to collect().
   virtual bool forget(std::uintptr_t from, std::uintptr_t to) noexcept = 0;
   /// Called soon after, from a thread on which nobody waits: may do all that.
   virtual void collect() noexcept = 0;
@@ -50,8 +51,8 @@ class unmap_monitor {
  public:
   /// What HEDDLE_RCACHE=`mode` (auto | hooks | off) comes to here. Starts nothing. Any thread.
   [[nodiscard]] static unmap_report probe(const std::string& mode);
-  /// The process's monitor, started if it was not. Null: none, as probe() says, or this is the child
-  /// of a fork. The mode that first starts it is the one for good. Any thread.
+  /// The process's monitor, started if it was not. Null: none, as probe() says, or this is the
+  /// child of a fork. The mode that first starts it is the one for good. Any thread.
   [[nodiscard]] static unmap_monitor* start(const std::string& mode);
   /// The one that was started. Null: none, or this is the child of a fork. Any thread.
   [[nodiscard]] static unmap_monitor* running() noexcept;
@@ -101,8 +102,8 @@ class unmap_monitor {
   const unique_fd bell_;  // an eventfd: something is to be collected
 
   sync::mapping_changes<> changes_;
-  std::mutex attaching_;                        // guards who is in which place
-  std::array<place, most_listeners> places_;    // and their listeners, see place
+  std::mutex attaching_;                         // guards who is in which place
+  std::array<place, most_listeners> places_;     // and their listeners, see place
   sync::published<std::size_t> used_places_{0};  // places beyond have never been used
 };
 

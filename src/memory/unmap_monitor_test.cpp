@@ -1,8 +1,8 @@
 // unmap_monitor_test.cpp - each way in which memory can go, and what a cache still gives out then.
 #include "memory/unmap_monitor.h"
 
-#include <gtest/gtest.h>
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
@@ -140,14 +140,18 @@ TEST_F(UnmapMonitor, NoticesThatHugePagesGo) {
   constexpr std::size_t huge = 2u << 20;
   const auto map_huge = [](void* where) {
     return mmap(where, 2 * huge, PROT_READ | PROT_WRITE,
-                MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | (where != nullptr ? MAP_FIXED : 0), -1, 0);
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | (where != nullptr ? MAP_FIXED : 0), -1,
+                0);
   };
   void* const at = map_huge(nullptr);
   if (at == MAP_FAILED) GTEST_SKIP() << "there are none (/proc/sys/vm/nr_hugepages)";
-  expect_noticed(static_cast<std::byte*>(at) + huge - page_bytes, [&] {
-    munmap(at, 2 * huge);
-    ASSERT_EQ(map_huge(at), at);
-  }, 2 * page_bytes);
+  expect_noticed(
+      static_cast<std::byte*>(at) + huge - page_bytes,
+      [&] {
+        munmap(at, 2 * huge);
+        ASSERT_EQ(map_huge(at), at);
+      },
+      2 * page_bytes);
   munmap(at, 2 * huge);
 }
 
@@ -282,21 +286,22 @@ TEST_F(UnmapMonitor, GivesOutNothingOldBetweenTheNewsAndItsEnd) {
   if (!kernel_tells()) GTEST_SKIP() << "only the kernel tells of these";
   // Others to look through, so that understanding takes its time.
   std::vector<std::unique_ptr<registration_cache>> others;
-  void* const much = mmap(nullptr, 4096 * page_bytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const much =
+      mmap(nullptr, 4096 * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   for (int i = 0; i < 4; ++i) {
     others.push_back(std::make_unique<registration_cache>(device, monitor,
                                                           cache_limits{.page_bytes = page_bytes}));
     device.reads_pages = false;
     for (std::size_t n = 0; n < 250; ++n)
       ASSERT_TRUE(others.back()->acquire(
-          {static_cast<std::byte*>(much) + (8 * n + static_cast<std::size_t>(i) * 2) * page_bytes, 1}));
+          {static_cast<std::byte*>(much) + (8 * n + static_cast<std::size_t>(i) * 2) * page_bytes,
+           1}));
   }
   device.reads_pages = true;
   // The one that matters is told last.
   cache.reset();
-  cache = std::make_unique<registration_cache>(device, monitor,
-                                               cache_limits{.page_bytes = page_bytes});
+  cache =
+      std::make_unique<registration_cache>(device, monitor, cache_limits{.page_bytes = page_bytes});
   void* const at = map_private();
   registration_cache::hint last;
   for (int i = 0; i < 2000; ++i) {
@@ -380,7 +385,8 @@ TEST_F(UnmapMonitor, TheChildOfAForkHasNone) {
   ASSERT_TRUE(is_right(at));
   const pid_t child = fork();
   if (child == 0) {
-    const bool none = unmap_monitor::running() == nullptr && unmap_monitor::start("auto") == nullptr;
+    const bool none =
+        unmap_monitor::running() == nullptr && unmap_monitor::start("auto") == nullptr;
     munmap(at, size);  // disturbs nobody
     _exit(none && !cache->acquire(span_of(&child, sizeof(child))) ? 0 : 1);
   }

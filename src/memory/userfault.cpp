@@ -15,9 +15,9 @@ namespace heddle::memory {
 namespace {
 
 // Newer than the oldest headers we build with.
-constexpr int user_mode_only = 1;                         // Linux 5.11
-constexpr std::uint64_t protects_shared = 1u << 12;       // Linux 5.19: shmem and hugetlbfs too
-constexpr std::uint64_t protects_by_itself = 1u << 15;    // Linux 6.7: all kinds of mappings
+constexpr int user_mode_only = 1;                       // Linux 5.11
+constexpr std::uint64_t protects_shared = 1u << 12;     // Linux 5.19: shmem and hugetlbfs too
+constexpr std::uint64_t protects_by_itself = 1u << 15;  // Linux 6.7: all kinds of mappings
 constexpr std::uint64_t needed = UFFD_FEATURE_PAGEFAULT_FLAG_WP | UFFD_FEATURE_EVENT_UNMAP |
                                  UFFD_FEATURE_EVENT_REMAP | UFFD_FEATURE_EVENT_REMOVE;
 

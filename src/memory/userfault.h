@@ -1,7 +1,7 @@
 // userfault.h - news of unmapped, moved and emptied memory from the kernel: userfaultfd(2).
 //
-// Memory is registered for write protection, and nothing is ever protected: no page fault is held up
-// by it, only changes of mappings are.
+// Memory is registered for write protection, and nothing is ever protected: no page fault is held
+// up by it, only changes of mappings are.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -5,8 +5,8 @@
 // leaves last is told, and clears it away. And between open and ended there is joinable: no longer
 // given out freely, but who finds it in use may share it.
 //
-// From the low end: users (24 bits), the state (2 bits), how often it was entered or joined (38 bits,
-// which overflow into nothing).
+// From the low end: users (24 bits), the state (2 bits), how often it was entered or joined (38
+// bits, which overflow into nothing).
 #pragma once
 #include <atomic>
 #include <cstdint>

@@ -2,17 +2,17 @@
 //
 // Two questions, each answered by a load.
 //
-// "May what is cached be trusted?" The kernel tells one thread, the reader, of changes, and lets the
-// thread that made a change go on as soon as the reader has taken the news. So the reader says that
-// it is behind before it takes any, and that it has caught up when everything cached that is
+// "May what is cached be trusted?" The kernel tells one thread, the reader, of changes, and lets
+// the thread that made a change go on as soon as the reader has taken the news. So the reader says
+// that it is behind before it takes any, and that it has caught up when everything cached that is
 // concerned has been ended. Whoever's change was taken, and whoever has heard of that, sees it
 // behind (S1 to S2, through the kernel's locks), or caught up and what was ended ended (C1 to C2).
 //
 // "Was this memory changed while it was being cached?" Who is about to end entries says so and of
 // which memory (begin), looks at all entries that are published, and says when it is over (end).
 // Who makes an entry takes the number of changes, makes it, publishes it and looks whether changes
-// have begun since. Begin, publish and the two looks are sequentially consistent: either the one who
-// ends sees the entry, or the one who made it sees the change.
+// have begun since. Begin, publish and the two looks are sequentially consistent: either the one
+// who ends sees the entry, or the one who made it sees the change.
 #pragma once
 #include <array>
 #include <atomic>

@@ -4,6 +4,7 @@
 #include <heddle/heddle.h>
 
 #include <string>
+#include <vector>
 
 #include "support/ranks.h"
 
@@ -33,16 +34,24 @@ class Engine : public testing::TestWithParam<way> {
 };
 
 inline auto all_ways() {
-  return testing::Values(
-      way{"shm", "shm", "auto"}, way{"shm_messages", "shm", "off"}, way{"tcp", "tcp", "auto"},
-      way{"shm_inline", "shm", "auto", "inline"}, way{"tcp_inline", "tcp", "auto", "inline"},
-      way{"shm_dedicated", "shm", "off", "dedicated"},
-      way{"tcp_dedicated", "tcp", "auto", "dedicated"}, way{"shm_idle", "shm", "off", "idle"},
-      way{"tcp_idle", "tcp", "auto", "idle"}, way{"utofu", "utofu", "auto"},
-      way{"utofu_inline", "utofu", "auto", "inline"},
-      way{"utofu_dedicated", "utofu", "auto", "dedicated"},
-      way{"utofu_idle", "utofu", "auto", "idle"}, way{"shm_lock", "shm", "off", "adaptive", "on"},
-      way{"utofu_lock", "utofu", "auto", "inline", "on"});
+  std::vector<way> ways{way{"shm", "shm", "auto"},
+                        way{"shm_messages", "shm", "off"},
+                        way{"tcp", "tcp", "auto"},
+                        way{"shm_inline", "shm", "auto", "inline"},
+                        way{"tcp_inline", "tcp", "auto", "inline"},
+                        way{"shm_dedicated", "shm", "off", "dedicated"},
+                        way{"tcp_dedicated", "tcp", "auto", "dedicated"},
+                        way{"shm_idle", "shm", "off", "idle"},
+                        way{"tcp_idle", "tcp", "auto", "idle"},
+                        way{"shm_lock", "shm", "off", "adaptive", "on"}};
+#ifdef HEDDLE_TESTS_UTOFU
+  ways.insert(ways.end(),
+              {way{"utofu", "utofu", "auto"}, way{"utofu_inline", "utofu", "auto", "inline"},
+               way{"utofu_dedicated", "utofu", "auto", "dedicated"},
+               way{"utofu_idle", "utofu", "auto", "idle"},
+               way{"utofu_lock", "utofu", "auto", "inline", "on"}});
+#endif
+  return testing::ValuesIn(ways);
 }
 inline std::string name_of_way(const testing::TestParamInfo<way>& tested) {
   return tested.param.name;

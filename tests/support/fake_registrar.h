@@ -25,7 +25,7 @@ inline constexpr std::size_t page_bytes = 4096;
 /// with a word that names the mapping; the device notes it, in place of the page's frame.
 class fake_registrar final : public memory::registrar {
  public:
-  std::size_t capacity = SIZE_MAX;                                    ///< then it is full
+  std::size_t capacity = SIZE_MAX;  ///< then it is full
   std::function<bool(std::span<std::byte>)> refuses = [](auto) { return false; };
   std::function<void()> while_registering = [] {};
   bool reads_pages = false;

@@ -117,7 +117,7 @@ class cq {
   steering_table steering_;
   executor executor_;
 
-  // Who is inside a queue operation: 0 or 1. All below belongs to the one inside.
+  // Who is inside, see cq_entry.h. All below belongs to the one inside.
   alignas(64) std::atomic<std::uint32_t> inside_{0};
   std::uint64_t head_ = 0;                  // TCQ entries taken
   std::atomic<std::uint64_t> tail_{0};      // commands posted; also read by the engine

@@ -13,15 +13,14 @@ namespace tofu {
 class cq::entry {
  public:
   entry(cq& queue, const vcq& by) noexcept : inside_(queue.inside_) {
-    // A1 pairs with R1: what the one before did to the queues is seen.
-    while (inside_.exchange(1, std::memory_order_acquire) != 0) {
-      if (!by.thread_safe) raise_exception(by);
-      wait();
+    for (std::uint32_t who = 0; !try_enter(a_program, who); wait()) {
+      if (who == a_program && !by.thread_safe) raise_exception(by);
     }
   }
-  /// For the library itself, which waits.
+  /// For the library itself, when a VCQ comes or goes: that is no use of the queues, so all wait.
   explicit entry(cq& queue) noexcept : inside_(queue.inside_) {
-    while (inside_.exchange(1, std::memory_order_acquire) != 0) wait();  // A1
+    for (std::uint32_t who = 0; !try_enter(the_library, who); wait()) {
+    }
   }
   entry(const entry&) = delete;
   entry& operator=(const entry&) = delete;
@@ -30,8 +29,17 @@ class cq::entry {
   }
 
  private:
+  static constexpr std::uint32_t nobody = 0, a_program = 1, the_library = 2;
+
+  /// False: `who` is inside.
+  bool try_enter(std::uint32_t as, std::uint32_t& who) noexcept {
+    who = nobody;
+    // A1 pairs with R1: what the one before did to the queues is seen. Relaxed: nothing was done.
+    return inside_.compare_exchange_strong(who, as, std::memory_order_acquire,
+                                           std::memory_order_relaxed);
+  }
   void wait() const noexcept {
-    // Relaxed: the exchange decides.
+    // Relaxed: try_enter() decides.
     for (unsigned tries = 0; inside_.load(std::memory_order_relaxed) != 0; ++tries) {
       if (tries >= 100) sched_yield();
     }

@@ -46,23 +46,20 @@ bool init_robust(pthread_mutex_t& lock) noexcept {
   return rc == 0;
 }
 
-/// A complete, empty machine under a name of its own, then linked to where all look for it: so
-/// nobody ever sees half of one. False: there is one already, or no room.
+/// A complete, empty machine without a name, which then gets the one that all look for: so nobody
+/// ever sees half of one. False: there is one already, or no room.
 bool create_file(const std::string& path, const settings& set) {
-  const std::string draft = path + ".new." + std::to_string(getpid());
-  const owned_fd fd(open(draft.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!fd) return false;
-  bool done = ftruncate(fd.get(), static_cast<off_t>(bytes_of(set))) == 0;
+  const owned_fd fd(open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (!fd || ftruncate(fd.get(), static_cast<off_t>(bytes_of(set))) != 0) return false;
   const mapping map(fd.get(), bytes_of(set));
-  if (done && map) {
-    auto& file = *reinterpret_cast<machine_file*>(map.data());
-    file.magic = machine_magic;
-    file.bytes = map.size();
-    file.set = set;
-    done = init_robust(file.lock) && link(draft.c_str(), path.c_str()) == 0;
-  }
-  unlink(draft.c_str());
-  return done && map;
+  if (!map) return false;
+  auto& file = *reinterpret_cast<machine_file*>(map.data());
+  file.magic = machine_magic;
+  file.bytes = map.size();
+  file.set = set;
+  const std::string open_file = "/proc/self/fd/" + std::to_string(fd.get());
+  return init_robust(file.lock) &&
+         linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0;
 }
 
 /// The file at `path` if it is a machine of ours. Empty: none there, or a foreign file.

@@ -40,7 +40,9 @@ constexpr std::array<row, knobs> table{{
     {"SEED", "1", nullptr, 0, no_limit, "of chaos"},
     {"BATCH", "4", nullptr, 1, 1u << 20, "commands executed per call in mode lazy"},
     {"NODE", "any", nullptr, 0, no_limit, "this process's node; any: the first free place"},
-    {"PAGE", "65536", nullptr, 4096, 1u << 21, "bytes; registered memory is rounded out to it"},
+    {"PAGE", "4096", nullptr, 4096, 1u << 21,
+     "bytes; registered memory is rounded out to it (65536 on Fugaku, whose own pages are as "
+     "large)"},
     {"DEREG", "strict", "strict|counted", 0, 0,
      "equal registrations go with the first or the last"},
     {"SIZE_ERRORS", "call", "call|tcq", 0, 0, "where a length of 0 or above the maximum shows"},

@@ -189,6 +189,27 @@ TEST(Threads, RegisteringDisturbsNobodyWhoPosts) {
   });
 }
 
+TEST(Threads, CreatingAndFreeingVcqsOfACqDisturbsNobodyWhoPosts) {
+  alone({}, [] {
+    const lane mine;
+    std::atomic<bool> stop = false;
+    std::thread creator([&] {
+      while (!stop.load()) {
+        utofu_vcq_hdl_t other = 0;
+        ASSERT_EQ(utofu_create_vcq(0, 0, &other), UTOFU_SUCCESS);
+        ASSERT_EQ(utofu_free_vcq(other), UTOFU_SUCCESS);
+      }
+    });
+    for (int i = 0; i < 20000; ++i) {
+      ASSERT_EQ(put_code(mine, {mine.id, mine.stadd}), UTOFU_SUCCESS);
+      void* cbdata = nullptr;
+      ASSERT_EQ(utofu_poll_tcq(mine.vcq, 0, &cbdata), UTOFU_ERR_NOT_FOUND);
+    }
+    stop.store(true);
+    creator.join();
+  });
+}
+
 TEST(Processes, FetchAndAddFromAllOfThemSumsExactly) {
   for (const char* scope : {"cq", "tni", "node"}) {
     run(3, {{"ARMW_SCOPE", scope}}, [](unsigned me, board& all) {

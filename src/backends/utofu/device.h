@@ -1,7 +1,6 @@
 // device.h - this process on a Tofu machine: its VCQs, what it exposes, and the peers it knows.
 #pragma once
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>

@@ -61,10 +61,9 @@ struct exposed_regions::kept {
   std::vector<std::pair<const vcq*, utofu_stadd_t>> everywhere;  // common
 };
 
-exposed_regions::exposed_regions(std::span<const std::unique_ptr<vcq>> vcqs,
-                                 const settings& /*config*/)
+exposed_regions::exposed_regions(std::span<const std::unique_ptr<vcq>> vcqs, const settings& config)
     : table_memory_("heddle-utofu-regions", region_table::slots * sizeof(region_entry)) {
-  memory::unmap_monitor* const monitor = memory::unmap_monitor::start("auto");
+  memory::unmap_monitor* const monitor = memory::unmap_monitor::start(config.rcache);
   std::map<std::pair<utofu_tni_id_t, utofu_cq_id_t>, std::size_t> known;
   for (std::size_t lane = 0; lane < vcqs.size(); ++lane) {
     const place& at = vcqs[lane]->where();
