@@ -50,11 +50,6 @@ if(TARGET PkgConfig::peer_ucx)
 else()
   list(FILTER HEDDLE_HEADERS EXCLUDE REGEX bench/peers/ucx_)
 endif()
-if(TARGET heddle_utofu)
-  list(APPEND rivals heddle_utofu)
-else()
-  list(FILTER HEDDLE_HEADERS EXCLUDE REGEX "bench/peers/utofu_|src/backends/utofu/")
-endif()
 
 # One source per header that includes it twice: it must bring what it needs and guard itself.
 set(probes)
