@@ -21,15 +21,13 @@ inline constexpr std::uint64_t automatic = UINT64_MAX;
 /// Values of all settings. Adding one: a member here, a row in settings.cpp.
 struct settings {
   std::string backends = default_backends();  ///< HEDDLE_BACKENDS: which may be used, with commas
-  std::string host;                  ///< HEDDLE_HOST: overrides the host identity
-  std::string tcp_iface;  ///< HEDDLE_TCP_IFACE: interfaces, each one a rail; empty: choose
-  std::uint64_t utofu_lanes =
-      0;                        ///< HEDDLE_UTOFU_LANES: VCQs of this process; 0: by the ranks here
-  std::uint64_t utofu_cqs = 8;  ///< HEDDLE_UTOFU_CQS: of each TNI, taken for lanes of their own
+  std::string host;                           ///< HEDDLE_HOST: overrides the host identity
+  std::string tcp_iface;          ///< HEDDLE_TCP_IFACE: interfaces, each one a rail; empty: choose
+  std::uint64_t utofu_lanes = 0;  ///< HEDDLE_UTOFU_LANES: VCQs; 0: by the ranks here
+  std::uint64_t utofu_cqs = 8;    ///< HEDDLE_UTOFU_CQS: of each TNI, for lanes alone
   std::size_t utofu_stage_bytes = 4096;      ///< HEDDLE_UTOFU_STAGE_BYTES: shorter data is copied
   std::size_t utofu_ring_bytes = 64 * 1024;  ///< HEDDLE_UTOFU_RING_BYTES: per pair, lane, direction
   std::uint64_t utofu_mrq = 2048;  ///< HEDDLE_UTOFU_MRQ: notices that a queue surely holds
-  std::string rcache = "auto";     ///< HEDDLE_RCACHE: auto | hooks | off: how unmapping is noticed
   std::string cma = "auto";        ///< HEDDLE_SHM_CMA: auto | off: process_vm_readv and writev
   std::string log = "warn";        ///< HEDDLE_LOG: off | error | warn | info | debug
   std::size_t eager_bytes = 0;     ///< HEDDLE_EAGER_BYTES: larger messages rendezvous; 0: backend's
