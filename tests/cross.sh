@@ -15,8 +15,7 @@ preset=${1:-aarch64}
   shm_ring_test sharing_test combining_queue_test base_test \
   wire_message_test wire_frame_test wire_hello_test wire_reassembler_test \
   registration_cache_test unmap_monitor_test \
-  tofu_places_test tofu_memory_test tofu_commands_test tofu_queues_test tofu_disorder_test \
-  tofu_failures_test tofu_mrq_ring_test tofu_barriers_test tofu_timing_test \
+  tofu_mrq_ring_test \
   shm_test shm_region_test shm_peer_test utofu_parts_test contract_test
 
 ./dev setup --cross
