@@ -29,7 +29,14 @@ class alignas(64) stag_entry {
   static constexpr std::uint64_t valid = 1, read_only = 2, counter = 4;
 
   [[nodiscard]] std::uint64_t state() const noexcept {
-    return state_.load(std::memory_order_acquire);  // A1 pairs with R1
+    return state_.load(std::memory_order_seq_cst);  // A1 pairs with R1; S1: after enter()
+  }
+  /// Between these the memory behind the tag may be touched, if state() says so after enter().
+  void enter() noexcept { users_.fetch_add(1, std::memory_order_seq_cst); }  // S1 pairs with S2
+  void leave() noexcept { users_.fetch_sub(1, std::memory_order_release); }  // R3 pairs with A3
+  /// After withdraw(): whether those who found it still have left, and what they did is visible.
+  [[nodiscard]] bool is_left() const noexcept {
+    return users_.load(std::memory_order_seq_cst) == 0;  // A3; S2: after withdraw()
   }
   /// The facts that belong to `state`. False: it has changed meanwhile.
   [[nodiscard]] bool read(std::uint64_t state, region_facts& facts) const noexcept {
@@ -63,7 +70,7 @@ class alignas(64) stag_entry {
   /// Owner: from now on nobody who asks finds it.
   void withdraw() noexcept {
     const std::uint64_t now = state_.load(std::memory_order_relaxed);  // our own store
-    state_.store((now & ~(valid | read_only)) + counter, std::memory_order_release);  // R1
+    state_.store((now & ~(valid | read_only)) + counter, std::memory_order_seq_cst);  // R1, S2
   }
 
  private:
@@ -71,6 +78,7 @@ class alignas(64) stag_entry {
   std::atomic<std::uint64_t> origin_, begin_, end_, file_origin_, inode_;
   std::atomic<std::uint64_t> device_;
   std::atomic<std::int32_t> fd_;
+  std::atomic<std::uint32_t> users_;
 };
 static_assert(sizeof(stag_entry) == 64);
 

@@ -4,6 +4,8 @@
 #include <utofu.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 namespace tofu {
 
@@ -97,8 +99,13 @@ int steering_table::register_as(unsigned tag, std::uint64_t address, std::size_t
   return UTOFU_SUCCESS;
 }
 
+/// Who is at the memory is waited for, as hardware does that ends a translation; not for ever,
+/// since one that was killed there never leaves.
 void steering_table::withdraw(unsigned tag) noexcept {
   shared_.stags[tag].withdraw();
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (!shared_.stags[tag].is_left() && std::chrono::steady_clock::now() < give_up)
+    std::this_thread::yield();
   const auto found = registered_.find(tag);
   if (tag >= first_automatic_tag) automatic_.erase(found->second.pages);
   registered_.erase(found);
