@@ -53,17 +53,13 @@ function(heddle_unit_test name)
                        PROPERTIES TIMEOUT 300 LABELS ${label} PROCESSORS ${cores})
 endfunction()
 
-# heddle_over_tofu(test): its cases over uTofu again, in the other modes of the software device.
+# heddle_over_tofu(test mode...): its cases over uTofu again, in these modes of the software device.
 function(heddle_over_tofu test)
-  if(NOT TARGET ${test} OR NOT HEDDLE_UTOFU_KIND STREQUAL "emulated")
+  if(NOT TARGET ${test} OR NOT HEDDLE_UTOFU_KIND STREQUAL "emulated" OR HEDDLE_SANITIZE)
     return()
   endif()
   heddle_label(label)
-  set(modes lazy engine chaos)
-  if(HEDDLE_SANITIZE)
-    set(modes chaos)  # the one that mixes up most; the others take the same ways through our code
-  endif()
-  foreach(mode ${modes})
+  foreach(mode ${ARGN})
     add_test(NAME ${test}_over_tofu_${mode}
              COMMAND ${test} --gtest_brief=1 --gtest_filter=*/utofu)
     set_tests_properties(${test}_over_tofu_${mode} PROPERTIES
