@@ -3,6 +3,7 @@
 set(HEDDLE_SANITIZE "" CACHE STRING "Sanitizers for everything: address,undefined or thread")
 option(HEDDLE_FUZZ "Build the libFuzzer targets (clang)" OFF)
 option(HEDDLE_LINT "Run clang-tidy beside every compilation" OFF)
+option(HEDDLE_PCH "Precompile the headers that most sources include: half the time of a build" ON)
 
 set(HEDDLE_CACHE_LINE 64 CACHE STRING "Bytes in a cache line of the CPU: 64, or 256 on an A64FX")
 set_property(CACHE HEDDLE_CACHE_LINE PROPERTY STRINGS 64 128 256)
@@ -17,11 +18,15 @@ endif()
 
 find_program(HEDDLE_CCACHE ccache)
 if(HEDDLE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${HEDDLE_CCACHE})
+  # What it asks for before it looks at compilations with precompiled headers.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros ${HEDDLE_CCACHE})
+  if(HEDDLE_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+  endif()
 endif()
 
 if(HEDDLE_SANITIZE)
-  add_compile_options(-O1 -g -fno-omit-frame-pointer -fsanitize=${HEDDLE_SANITIZE}
+  add_compile_options(-O1 -g1 -fno-omit-frame-pointer -fsanitize=${HEDDLE_SANITIZE}
                       -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${HEDDLE_SANITIZE})
   if(HEDDLE_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

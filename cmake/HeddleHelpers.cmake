@@ -9,6 +9,38 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(heddle_warnings INTERFACE -Wno-stringop-overflow -Wno-restrict)
 endif()
 
+# heddle_precompile(target header...): standard headers that most sources include, and these, are read
+# once for the whole target. Sources still include what they need: the preset lint has none of this.
+set(HEDDLE_STANDARD_HEADERS <algorithm> <array> <atomic> <chrono> <cstring> <functional> <memory>
+                            <mutex> <optional> <span> <string> <thread> <unordered_map> <vector>)
+function(heddle_precompile target)
+  if(NOT HEDDLE_PCH)
+    return()
+  endif()
+  list(TRANSFORM HEDDLE_STANDARD_HEADERS REPLACE "(.+)>" "$<$<COMPILE_LANGUAGE:CXX>:\\1$<ANGLE-R>>"
+       OUTPUT_VARIABLE standard)
+  target_precompile_headers(${target} PRIVATE ${standard} ${ARGN})
+endfunction()
+
+# heddle_test_program(name source...): a GoogleTest program. Its own code is optimised less than what
+# it tests, which halves the time the compiler takes; with sanitizers not at all.
+set(HEDDLE_TEST_OPTIMISATION $<$<CONFIG:Release>:-O1> $<$<BOOL:${HEDDLE_SANITIZE}>:-O0>)
+function(heddle_test_program name)
+  if(NOT TARGET heddle_test_headers)
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_headers.cpp CONTENT "")
+    add_library(heddle_test_headers OBJECT ${CMAKE_BINARY_DIR}/test_headers.cpp)
+    target_link_libraries(heddle_test_headers PRIVATE heddle_warnings Threads::Threads GTest::gmock)
+    target_compile_options(heddle_test_headers PRIVATE ${HEDDLE_TEST_OPTIMISATION})
+    heddle_precompile(heddle_test_headers <gmock/gmock.h> <gtest/gtest.h>)
+  endif()
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE heddle_warnings GTest::gmock GTest::gtest_main)
+  target_compile_options(${name} PRIVATE ${HEDDLE_TEST_OPTIMISATION})
+  if(HEDDLE_PCH)
+    target_precompile_headers(${name} REUSE_FROM heddle_test_headers)
+  endif()
+endfunction()
+
 # heddle_label(out): which suite a test in this folder belongs to. A ctest label and, as
 # tests_<label>, a target that builds the suite.
 function(heddle_label out)
@@ -34,10 +66,9 @@ function(heddle_unit_test name)
   if(NOT HEDDLE_TESTS)
     return()
   endif()
-  add_executable(${name} ${ARGN})
+  heddle_test_program(${name} ${ARGN})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/tests)
-  target_link_libraries(${name} PRIVATE heddle heddle_warnings fmt::fmt PkgConfig::sodium
-                                        GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE heddle fmt::fmt PkgConfig::sodium)
   if(TARGET heddle_utofu)
     target_sources(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/support/own_machine.cpp)
     target_compile_definitions(${name} PRIVATE HEDDLE_TESTS_UTOFU)
@@ -81,6 +112,7 @@ function(heddle_backend_module name)
   target_include_directories(${module} PRIVATE ${CMAKE_SOURCE_DIR}/src)
   target_compile_options(${module} PRIVATE -fno-plt)
   target_link_libraries(${module} PRIVATE heddle heddle_warnings fmt::fmt)
+  heddle_precompile(${module} <fmt/format.h>)
   add_dependencies(heddle_modules ${module})
   install(TARGETS ${module} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/heddle)
 endfunction()

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fails when a folder includes what it may not, or uses atomics where they may not be.
+"""Fails when a folder includes what it may not, uses atomics where they may not be, or when a
+source does not include its own header first, which is how that is known to compile alone.
 
 The rules are the tables below; docs/design explains them. Unit tests may include anything.
 """
@@ -93,14 +94,27 @@ def forbidden_atomics(file):
     return ATOMIC_OBJECT if file.startswith(PROGRAMS) else ATOMIC
 
 
+def own_header_first(path):
+    """Whether the first include of a source is the header of its name, if there is one."""
+    if path.suffix != ".cpp" or not path.with_suffix(".h").exists():
+        return True
+    first = next(filter(None, map(INCLUDE.match, path.read_text().splitlines())), None)
+    return first is not None and pathlib.Path(first[2]).name == path.stem + ".h"
+
+
 def complaints(root):
     """Yields "file:line: reason" for each line that breaks a rule."""
+    for path in sorted(root.glob("emu/**/*.cpp")):
+        if not own_header_first(path):
+            yield f"{path.relative_to(root)}:1: does not include its own header first"
     for top in ("include", "src", "tools", "examples", "tests", "bench"):
         for path in sorted((root / top).rglob("*")):
             if path.suffix not in (".h", ".cpp"):
                 continue
             file = path.relative_to(root).as_posix()
             atomics = forbidden_atomics(file)
+            if not own_header_first(path):
+                yield f"{file}:1: does not include its own header first"
             for number, line in enumerate(path.read_text().splitlines(), 1):
                 found = INCLUDE.match(line)
                 if found and not allowed(file, found[2], found[1] == '"'):

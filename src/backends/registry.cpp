@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <filesystem>
+#include <mutex>
 #include <vector>
 
 #include "backends/module.h"
@@ -21,7 +22,7 @@ std::filesystem::path module_folder() {
   return std::filesystem::path(here.dli_fname).parent_path() / "heddle";
 }
 
-/// Loads the module on first use. Throws error: there is none, or it does not load.
+/// Throws error: there is none, or it does not load.
 const factory& load(const std::string& name) {
   const auto file = module_folder() / ("backend_" + name + ".so");
   if (!std::filesystem::exists(file))
@@ -34,8 +35,17 @@ const factory& load(const std::string& name) {
   return *entry();
 }
 
+/// A backend whose module is loaded on first use. One thread loads it and the others find it
+/// complete: what the loader runs for a module happens before everything they do with it.
 factory loadable(const std::string& name) {
-  return {name, [name](const context& where) { return load(name).open(where); }};
+  return {name, [name](const context& where) {
+            static std::mutex loading;
+            const auto& module = [&]() -> const factory& {
+              const std::lock_guard held(loading);
+              return load(name);
+            }();
+            return module.open(where);
+          }};
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "memory/registration_cache.h"
 #include "support/fake_registrar.h"
@@ -230,15 +231,15 @@ TEST_F(UnmapMonitor, NoticesThatFreeUnmaps) {
   if (!kernel_tells()) GTEST_SKIP() << "libc's own";
   constexpr std::size_t large = 64u << 20;  // above any threshold of malloc's
   int same = 0;
-  void* before = nullptr;
+  std::uintptr_t before = 0;
   for (int i = 0; i < 20; ++i) {
     void* const at = std::malloc(large);
-    same += at == before;
+    const auto address = reinterpret_cast<std::uintptr_t>(at);
+    same += address == std::exchange(before, address);
     name_fresh_pages(at, 4 * page_bytes);
     ASSERT_TRUE(is_right(at, 3 * page_bytes)) << i;
     ASSERT_TRUE(is_right(static_cast<std::byte*>(at) + page_bytes, 100)) << i;
     std::free(at);
-    before = at;
   }
   EXPECT_TRUE(test::sanitized || same > 0);
 }
