@@ -23,19 +23,23 @@ function(heddle_precompile target)
 endfunction()
 
 # heddle_test_program(name source...): a GoogleTest program. Its own code is optimised less than what
-# it tests, which halves the time the compiler takes; with sanitizers not at all.
-set(HEDDLE_TEST_OPTIMISATION $<$<CONFIG:Release>:-O1> $<$<BOOL:${HEDDLE_SANITIZE}>:-O0>)
+# it tests, and spared those checks of the sanitizers that look at every pointer: that halves the time
+# the compiler takes.
+set(HEDDLE_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
+if(HEDDLE_SANITIZE MATCHES "undefined")
+  list(APPEND HEDDLE_TEST_OPTIONS -fno-sanitize=null,alignment,vptr,object-size)
+endif()
 function(heddle_test_program name)
   if(NOT TARGET heddle_test_headers)
     file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_headers.cpp CONTENT "")
     add_library(heddle_test_headers OBJECT ${CMAKE_BINARY_DIR}/test_headers.cpp)
     target_link_libraries(heddle_test_headers PRIVATE heddle_warnings Threads::Threads GTest::gmock)
-    target_compile_options(heddle_test_headers PRIVATE ${HEDDLE_TEST_OPTIMISATION})
+    target_compile_options(heddle_test_headers PRIVATE ${HEDDLE_TEST_OPTIONS})
     heddle_precompile(heddle_test_headers <gmock/gmock.h> <gtest/gtest.h>)
   endif()
   add_executable(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE heddle_warnings GTest::gmock GTest::gtest_main)
-  target_compile_options(${name} PRIVATE ${HEDDLE_TEST_OPTIMISATION})
+  target_compile_options(${name} PRIVATE ${HEDDLE_TEST_OPTIONS})
   if(HEDDLE_PCH)
     target_precompile_headers(${name} REUSE_FROM heddle_test_headers)
   endif()

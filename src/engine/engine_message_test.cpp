@@ -149,11 +149,17 @@ TEST_P(EngineMessages, ActiveMessagesRunTheirHandlerWithHeaderAndPayloadOfAnySiz
 }
 
 /// Answers with the value it got, which stays where it is until the answer has left.
+struct answers {
+  std::vector<std::uint64_t> kept = std::vector<std::uint64_t>(501);
+  std::atomic<int> given{0};
+};
 void reply(void* context, lane& here, const call_message& m) noexcept {
   std::uint64_t v = 0;
   std::memcpy(&v, m.header.data(), sizeof v);
-  auto& kept = (*static_cast<std::vector<std::uint64_t>*>(context))[v];
+  auto& [all, given] = *static_cast<answers*>(context);
+  auto& kept = all[v];
   kept = v;
+  ++given;
   while (is_busy(here.try_call(m.source, 2, std::as_bytes(std::span(&kept, 1)), {}))) {
   }
 }
@@ -167,8 +173,8 @@ TEST_P(EngineMessages, HandlersMayAnswer) {
   run_ranks(2, config(), [](world& w) {
     lane l(w);
     std::atomic<std::uint64_t> sum{0};
-    std::vector<std::uint64_t> answers(501);
-    w.set_handler(1, reply, &answers);
+    answers mine;
+    w.set_handler(1, reply, &mine);
     w.set_handler(2, count_reply, &sum);
     w.barrier();
     for (std::uint64_t i = 1; i <= 500; ++i) {
@@ -178,6 +184,7 @@ TEST_P(EngineMessages, HandlersMayAnswer) {
     while (sum != 500 * 501 / 2 && std::chrono::steady_clock::now() < end) l.poll();
     EXPECT_EQ(sum, 500u * 501 / 2);
     w.barrier();
+    EXPECT_EQ(mine.given, 500);
   });
 }
 

@@ -5,11 +5,12 @@
 // hold is then taken for good, so that nobody who has not heard of it yet gets in the old way.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 
 #include "protocols/command.h"
 #include "sync/biased_hold.h"
 #include "sync/combining_queue.h"
-#include "sync/counters.h"
+#include "sync/published.h"
 
 namespace heddle::engine {
 
@@ -50,7 +51,9 @@ class lane_hold {
   [[nodiscard]] bool leave_exclusive(const void* me) noexcept;
   void step_out(const void* me) noexcept;
 
-  sync::owned_counter exclusive_;  // the owner; 0: the lane is shared
+  // The owner; 0: the lane is shared. Who sees it set sees what was done under the queue's hold
+  // before.
+  sync::published<std::uintptr_t> exclusive_;
   sync::biased_hold<> bias_;
   queue commands_;
 };

@@ -55,8 +55,11 @@ owned_fd open_of_process(pid_t pid, int fd, bool writable) noexcept {
 }
 
 bool identify(int fd, file_identity& which, std::uint64_t& bytes) noexcept {
+  // By its name: the descriptor may be another thread's, who opens or closes it meanwhile.
+  std::array<char, 32> path{};
+  std::snprintf(path.data(), path.size(), "/proc/self/fd/%d", fd);
   struct stat about {};
-  if (fstat(fd, &about) != 0) return false;
+  if (stat(path.data(), &about) != 0) return false;
   which = {about.st_dev, about.st_ino};
   bytes = static_cast<std::uint64_t>(about.st_size);
   return true;
