@@ -59,9 +59,9 @@ class utofu_endpoint final : public endpoint {
   struct plan {
     descriptor d;
     link* with = nullptr;
-    std::uint32_t flight = flight_queue::none;  ///< none: a message
-    std::uint32_t slots = 0;                    ///< message: of the peer's ring
-    std::uint64_t told_before = 0;              ///< message: link::told
+    flight* tracked = nullptr;      ///< none: a message
+    std::uint32_t slots = 0;        ///< message: of the peer's ring
+    std::uint64_t told_before = 0;  ///< message: link::told
     std::array<std::byte, max_piggyback> inline_data;
   };
   struct batch;
@@ -116,12 +116,14 @@ class utofu_endpoint final : public endpoint {
 
   // endpoint_poll.cpp
   void emit(const event& e) noexcept;
-  void ended(std::uint64_t cookie, rank peer, status code) noexcept;
+  void conclude(link& l, std::uint64_t cookie, status how) noexcept;
+  void ask_in_doubt(link& l) noexcept;
+  void settle_doubts(link& l, std::size_t count, status how) noexcept;
   void do_chores() noexcept;
   void on_notice(int code, const utofu_mrq_notice& n) noexcept;
   void on_message(link& l, bool wrapped) noexcept;
   void look_for_messages(link& l) noexcept;
-  void on_end(std::uint32_t number, int code, std::uint64_t value) noexcept;
+  void on_end(flight& f, int code, std::uint64_t value) noexcept;
   void on_own_end(const flight& f, status code, std::uint64_t value) noexcept;
   void release_taken() noexcept;
   void tell_credits(link& l) noexcept;
@@ -179,6 +181,7 @@ class utofu_endpoint final : public endpoint {
   bool chores_ = false;    // something in connecting_, owing_, large_
   bool eventful_ = false;  // since the last arm()
   bool dead_ = false;
+  unsigned polls_ = 0;
   std::size_t batch_limit_;
   std::unique_ptr<batch> batch_;
   std::span<event> out_;  // of the poll under way

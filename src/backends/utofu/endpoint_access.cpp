@@ -180,8 +180,8 @@ bool utofu_endpoint::post_piece(large_transfer& t) noexcept {
   } catch (const std::bad_alloc&) {
     return false;
   }
-  flights_[p.flight].what = flight::purpose::piece;
-  flights_[p.flight].whole = &t;
+  p.tracked->what = flight::purpose::piece;
+  p.tracked->whole = &t;
   const std::uint64_t bytes = p.d.bytes;
   if (hand_over(p) != UTOFU_SUCCESS) {
     undo(p);
@@ -205,7 +205,7 @@ void utofu_endpoint::piece_ended(const flight& f, status code) noexcept {
 void utofu_endpoint::end_large(large_transfer& t) noexcept {
   status code = t.failure;
   if (code == status::done && t.issued != t.bytes) code = status::peer_lost;
-  ended(t.cookie, t.with->number(), code);
+  conclude(*t.with, t.cookie, code);
   large_.erase(t.self);
 }
 
