@@ -119,7 +119,7 @@ void utofu_endpoint::end_flights(link& l) noexcept {
   for (const auto& s : l.streams) {
     if (s == nullptr) continue;
     for (flight_queue& queue : s->under_way) {
-      while (!queue.empty()) on_end(*queue.take_oldest(), UTOFU_ERR_MRQ_PEER, 0);
+      while (!queue.empty()) on_end(l, queue.take_oldest(), UTOFU_ERR_MRQ_PEER, 0);
     }
   }
   for (auto it = large_.begin(); it != large_.end();) {

@@ -43,15 +43,6 @@ std::size_t utofu_endpoint::poll(std::span<event> out) noexcept {
   return count_;
 }
 
-/// Events come out in order; those for which the caller has no room come out first the next time.
-void utofu_endpoint::emit(const event& e) noexcept {
-  if (count_ < out_.size()) {
-    out_[count_++] = e;
-    return;
-  }
-  later_.push_back(e);
-}
-
 void utofu_endpoint::do_chores() noexcept {
   release_taken();
   if (!connecting_.empty()) move_connections();
@@ -97,9 +88,8 @@ void utofu_endpoint::on_notice(int code, const utofu_mrq_notice& n) noexcept {
     default:
       return;
   }
-  flight* const f = from->under_way[static_cast<std::size_t>(queue)].take(n.edata);
-  if (f != nullptr) [[likely]]
-    on_end(*f, code, n.rmt_value);
+  on_end(*from->with, from->under_way[static_cast<std::size_t>(queue)].take(n.edata), code,
+         n.rmt_value);
 }
 
 /// It lies where the last one ended, or at the beginning of the ring. Stays until the next poll.
@@ -180,18 +170,26 @@ void utofu_endpoint::tell_credits(link& l) noexcept {
 
 // --- ends ------------------------------------------------------------------------------
 
+void utofu_endpoint::on_end(link& l, const flight_queue::entry& e, int code,
+                            std::uint64_t value) noexcept {
+  if (!e.there) [[unlikely]]
+    return;
+  if (e.tracked != nullptr) return on_end(*e.tracked, code, value);
+  --plain_;
+  if (code == UTOFU_SUCCESS) [[likely]]
+    return emit({event::kind_t::ended, status::done, l.number(), e.cookie, {}});
+  const status how = outcome_of(l, code);
+  conclude(l, e.cookie, how);
+  if (how == status::peer_lost) [[unlikely]]
+    lose(l);
+}
+
 void utofu_endpoint::on_end(flight& f, int code, std::uint64_t value) noexcept {
   link& l = *f.with;
-  status how = status::done;
-  if (code == UTOFU_SUCCESS) [[likely]] {
-    if (f.into != nullptr)
-      std::memcpy(f.into, f.kind == op_kind::get ? static_cast<const void*>(f.landed) : &value,
-                  f.bytes);
-  } else {
-    how = l.state == link::state_t::lost ? status::peer_lost : status_of(code);
-    if (how == status::withdrawn && f.to != nullptr && f.to->tag == 0)
-      f.to->state = target::state_t::unknown;
-  }
+  const status how = outcome_of(l, code);
+  if (how == status::done && f.into != nullptr)
+    std::memcpy(f.into, f.kind == op_kind::get ? static_cast<const void*>(f.landed) : &value,
+                f.bytes);
   if (f.staged) staged_.give_back(f.ticket);
   if (f.what == flight::purpose::access) [[likely]]
     conclude(l, f.cookie, how);
@@ -202,6 +200,19 @@ void utofu_endpoint::on_end(flight& f, int code, std::uint64_t value) noexcept {
   flights_.give_back(f);
   if (how == status::peer_lost) [[unlikely]]
     lose(l);
+}
+
+/// What was fetched of the peer's table counts no more once a region is not found where it was.
+status utofu_endpoint::outcome_of(link& l, int code) noexcept {
+  if (code == UTOFU_SUCCESS) [[likely]]
+    return status::done;
+  if (l.state == link::state_t::lost) return status::peer_lost;
+  const status how = status_of(code);
+  if (how == status::withdrawn) {
+    for (auto& [slot, t] : l.targets)
+      if (t.tag == 0 && t.state == target::state_t::known) t.state = target::state_t::unknown;
+  }
+  return how;
 }
 
 /// A steering tag that is not valid means that the region was withdrawn, or that its owner has gone

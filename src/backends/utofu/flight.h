@@ -30,9 +30,8 @@ struct large_transfer {
   std::list<large_transfer>::iterator self;
 };
 
-/// Stays where it is, so its address serves as its name. The first line is what every operation
-/// has; `extra` says whether the rest means something.
-struct alignas(64) flight {
+/// What has something to do at its end. Stays where it is, so its address serves as its name.
+struct flight {
   /// What its end means. All but `access` are the endpoint's own.
   enum class purpose : std::uint8_t {
     access,
@@ -51,13 +50,11 @@ struct alignas(64) flight {
   std::uint64_t cookie = 0;
   link* with = nullptr;
   flight_queue* queue = nullptr;
-  target* to = nullptr;
-  std::byte* into = nullptr;  ///< staged get, atomic: where the program wants it
-  flight* next_free = nullptr;
-
+  std::byte* into = nullptr;          ///< staged get, atomic: where the program wants it
   const std::byte* landed = nullptr;  ///< staged get: where it arrives
   std::uint32_t ticket = 0;           ///< staged: of the staging
   large_transfer* whole = nullptr;    ///< piece
+  flight* next_free = nullptr;
   memory::registration_cache::lease held;
 };
 
@@ -73,7 +70,6 @@ class flight_pool {
   void give_back(flight& f) noexcept {
     f.what = flight::purpose::access;
     f.staged = false;
-    f.to = nullptr;
     f.into = nullptr;
     f.held = {};
     f.next_free = std::exchange(free_, &f);

@@ -2,23 +2,23 @@
 
 namespace heddle::backends::utofu {
 
-flight* flight_queue::take_oldest() noexcept {
-  if (empty()) return nullptr;
-  flight* const found = std::exchange(cells_[head_ & (cells_.size() - 1)], nullptr);
+flight_queue::entry flight_queue::take_oldest() noexcept {
+  if (empty()) return {};
+  const entry found = std::exchange(cells_[head_ & (cells_.size() - 1)], {});
   drop_taken();
   return found;
 }
 
 void flight_queue::forget(const flight& f) noexcept {
   for (std::uint64_t i = head_; i != tail_; ++i) {
-    flight*& cell = cells_[i & (cells_.size() - 1)];
-    if (cell == &f) cell = nullptr;
+    entry& cell = cells_[i & (cells_.size() - 1)];
+    if (cell.tracked == &f) cell = {};
   }
   drop_taken();
 }
 
 void flight_queue::grow() {
-  std::vector<flight*> larger(2 * cells_.size(), nullptr);
+  std::vector<entry> larger(2 * cells_.size());
   for (std::uint64_t i = head_; i != tail_; ++i)
     larger[i & (larger.size() - 1)] = cells_[i & (cells_.size() - 1)];
   cells_.swap(larger);

@@ -21,27 +21,33 @@ namespace heddle::backends::utofu {
 struct link;
 struct flight;
 
-/// Flights, oldest first, each known by its position modulo edata_numbers.
+/// What is under way, oldest first, each known by its position modulo edata_numbers.
 class flight_queue {
  public:
+  struct entry {
+    flight* tracked = nullptr;  ///< nullptr: an access with nothing to do at its end but to tell
+    std::uint64_t cookie = 0;   ///< of such an access
+    bool there = false;
+  };
+
   /// What the next one is to be posted with.
   [[nodiscard]] std::uint8_t next_edata() const noexcept { return number(tail_); }
-  void push(flight& f) {
+  void push(flight* tracked, std::uint64_t cookie) {
     if (tail_ - head_ == cells_.size()) grow();
-    cells_[tail_++ & (cells_.size() - 1)] = &f;
+    cells_[tail_++ & (cells_.size() - 1)] = {tracked, cookie, true};
   }
   /// Takes back the youngest, which was not posted after all.
   void unpush() noexcept { --tail_; }
-  /// The oldest with this number, which leaves the queue; nullptr: there is no such.
-  [[nodiscard]] flight* take(std::uint64_t edata) noexcept {
+  /// The oldest with this number, which leaves the queue; not `there`: no such.
+  [[nodiscard]] entry take(std::uint64_t edata) noexcept {
     const std::uint64_t at = head_ + (edata - head_) % edata_numbers;
-    if (edata >= edata_numbers || at >= tail_) return nullptr;
-    flight* const found = std::exchange(cells_[at & (cells_.size() - 1)], nullptr);
+    if (edata >= edata_numbers || at >= tail_) return {};
+    const entry found = std::exchange(cells_[at & (cells_.size() - 1)], {});
     drop_taken();
     return found;
   }
-  /// The oldest of all, which leaves the queue; nullptr: empty.
-  [[nodiscard]] flight* take_oldest() noexcept;
+  /// The oldest of all, which leaves the queue; not `there`: empty.
+  [[nodiscard]] entry take_oldest() noexcept;
   /// It will have no notice.
   void forget(const flight& f) noexcept;
   [[nodiscard]] bool empty() const noexcept { return head_ == tail_; }
@@ -52,10 +58,10 @@ class flight_queue {
   }
   void grow();
   void drop_taken() noexcept {
-    while (head_ != tail_ && cells_[head_ & (cells_.size() - 1)] == nullptr) ++head_;
+    while (head_ != tail_ && !cells_[head_ & (cells_.size() - 1)].there) ++head_;
   }
 
-  std::vector<flight*> cells_ = std::vector<flight*>(16, nullptr);
+  std::vector<entry> cells_ = std::vector<entry>(16);
   std::uint64_t head_ = 0, tail_ = 0;
 };
 
