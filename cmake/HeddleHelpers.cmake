@@ -111,6 +111,7 @@ function(heddle_backend_module name)
   add_library(${module} MODULE ${ARGN})
   set_target_properties(${module} PROPERTIES
     PREFIX "" OUTPUT_NAME backend_${name} INTERPROCEDURAL_OPTIMIZATION_RELEASE ON
+    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/heddle
     INSTALL_RPATH "$ORIGIN:$ORIGIN/..")
   target_include_directories(${module} PRIVATE ${CMAKE_SOURCE_DIR}/src)

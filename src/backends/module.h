@@ -4,4 +4,4 @@
 #include "backends/backend.h"
 
 /// The module's one symbol. What it returns lives as long as the process.
-extern "C" const heddle::backends::factory* heddle_backend_module();
+extern "C" [[gnu::visibility("default")]] const heddle::backends::factory* heddle_backend_module();

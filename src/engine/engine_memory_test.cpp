@@ -257,6 +257,9 @@ TEST_P(EngineMemory, FlushWaitsForEveryPut) {
     }
     EXPECT_EQ(l.flush(1 - w.rank()), status::done);
     w.barrier();
+    // Takes the lane from the thread that wrote to `own`, whom the thread sanitizer loses sight of
+    // where a message goes through a ring that is mapped twice.
+    EXPECT_EQ(l.flush(), status::done);
     EXPECT_EQ(own, values);
     w.barrier();
   });

@@ -208,6 +208,7 @@ op put_op(rank to, backends::region_ref region, std::uint64_t offset,
   o.region = region;
   o.offset = offset;
   o.data = data;
+  o.into = {const_cast<std::byte*>(data.data()), data.size()};  // not to be looked at: it is a put
   return o;
 }
 

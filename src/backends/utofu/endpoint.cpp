@@ -109,6 +109,7 @@ void utofu_endpoint::lose(link& l) noexcept {
   l.state = link::state_t::lost;
   emit({event::kind_t::peer_lost, status::peer_lost, l.number(), 0, {}});
   end_flights(l);
+  settle_doubts(l, l.doubts.size(), status::peer_lost);
   unreturned_ -= l.sent - l.consumed;
   l.consumed = l.sent;
 }
@@ -118,7 +119,7 @@ void utofu_endpoint::end_flights(link& l) noexcept {
   for (const auto& s : l.streams) {
     if (s == nullptr) continue;
     for (flight_queue& queue : s->under_way) {
-      while (!queue.empty()) on_end(queue.take_oldest(), UTOFU_ERR_MRQ_PEER, 0);
+      while (!queue.empty()) on_end(l, queue.take_oldest(), UTOFU_ERR_MRQ_PEER, 0);
     }
   }
   for (auto it = large_.begin(); it != large_.end();) {
@@ -132,6 +133,7 @@ void utofu_endpoint::drop(rank peer) noexcept {
   link* const l = find_link(peer);
   if (l == nullptr || l->state == link::state_t::lost) return;
   l->state = link::state_t::lost;
+  settle_doubts(*l, l->doubts.size(), status::peer_lost);
   unreturned_ -= l->sent - l->consumed;
   l->consumed = l->sent;
   for (auto it = large_.begin(); it != large_.end();) {
@@ -164,6 +166,8 @@ void utofu_endpoint::probe(link& l) noexcept {
 // --- sleep -----------------------------------------------------------------------------
 
 bool utofu_endpoint::arm() noexcept {
+  const vcq::use mine(vcq_);
+  drain_tcq();
   const std::uint64_t now = now_ns();
   if (std::exchange(eventful_, false)) last_event_ns_ = now;
   const std::uint64_t silence = now - last_event_ns_;

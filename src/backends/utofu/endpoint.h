@@ -59,9 +59,10 @@ class utofu_endpoint final : public endpoint {
   struct plan {
     descriptor d;
     link* with = nullptr;
-    std::uint32_t flight = flight_queue::none;  ///< none: a message
-    std::uint32_t slots = 0;                    ///< message: of the peer's ring
-    std::uint64_t told_before = 0;              ///< message: link::told
+    flight_queue* queue = nullptr;  ///< none: a message
+    flight* tracked = nullptr;
+    std::uint32_t slots = 0;        ///< message: of the peer's ring
+    std::uint64_t told_before = 0;  ///< message: link::told
     std::array<std::byte, max_piggyback> inline_data;
   };
   struct batch;
@@ -82,6 +83,9 @@ class utofu_endpoint final : public endpoint {
   planned plan_message(link& l, op& what, plan& p);
   [[nodiscard]] bool mark_wrap(link& l, std::uint64_t at) noexcept;
   [[nodiscard]] bool room_for(link& l, std::uint32_t slots) noexcept;
+  void enter(plan& p, stream& to, flight* tracked, std::uint64_t cookie);
+  void enter_plain(plan& p, stream& to, std::uint64_t cookie);
+  void on_failed_post(void* cookie, int code) noexcept;
   [[nodiscard]] flight& track(plan& p, stream& to);
   [[nodiscard]] int hand_over(const plan& p) noexcept;
   void undo(const plan& p) noexcept;
@@ -89,7 +93,7 @@ class utofu_endpoint final : public endpoint {
   [[nodiscard]] bool post_own(stream& to, flight::purpose what, link& l, descriptor d) noexcept;
   [[nodiscard]] bool post_untracked(const descriptor& d) noexcept;
   [[nodiscard]] bool window_full() const noexcept {
-    return flights_.in_use() + unreturned_ >= window_;
+    return flights_.in_use() + plain_ + unreturned_ >= window_;
   }
 
   // endpoint_access.cpp
@@ -100,7 +104,7 @@ class utofu_endpoint final : public endpoint {
   planned plan_direct(target& t, op& what, plan& p, bool alone);
   planned plan_staged(target& t, op& what, plan& p);
   planned begin_large(target& t, op& what, memory::registration_cache::lease held, const plan& p);
-  flight& track_access(plan& p, target& t, stream& to, const op& what);
+  flight& track_access(plan& p, stream& to, const op& what);
   void move_large() noexcept;
   [[nodiscard]] bool post_piece(large_transfer& t) noexcept;
   void end_large(large_transfer& t) noexcept;
@@ -115,13 +119,23 @@ class utofu_endpoint final : public endpoint {
                                                              std::uint64_t offset);
 
   // endpoint_poll.cpp
-  void emit(const event& e) noexcept;
-  void ended(std::uint64_t cookie, rank peer, status code) noexcept;
+  /// Events come out in order; those for which the caller has no room come out first the next time.
+  void emit(const event& e) noexcept {
+    if (count_ < out_.size()) [[likely]]
+      out_[count_++] = e;
+    else
+      later_.push_back(e);
+  }
+  void conclude(link& l, std::uint64_t cookie, status how) noexcept;
+  void ask_in_doubt(link& l) noexcept;
+  void settle_doubts(link& l, std::size_t count, status how) noexcept;
   void do_chores() noexcept;
   void on_notice(int code, const utofu_mrq_notice& n) noexcept;
   void on_message(link& l, bool wrapped) noexcept;
   void look_for_messages(link& l) noexcept;
-  void on_end(std::uint32_t number, int code, std::uint64_t value) noexcept;
+  void on_end(link& l, const flight_queue::entry& e, int code, std::uint64_t value) noexcept;
+  void on_end(flight& f, int code, std::uint64_t value) noexcept;
+  [[nodiscard]] status outcome_of(link& l, int code) noexcept;
   void on_own_end(const flight& f, status code, std::uint64_t value) noexcept;
   void release_taken() noexcept;
   void tell_credits(link& l) noexcept;
@@ -162,6 +176,7 @@ class utofu_endpoint final : public endpoint {
   staging staged_;  // data of puts and gets
   memory::registration_cache::hint last_lease_;
   flight_pool flights_;
+  std::size_t plain_ = 0;       // accesses without a flight
   std::size_t unreturned_ = 0;  // slots of peers' rings in use by us
   std::uint32_t granted_ = 0;   // slots of our rings
   rank last_rank_ = -1;
@@ -179,6 +194,7 @@ class utofu_endpoint final : public endpoint {
   bool chores_ = false;    // something in connecting_, owing_, large_
   bool eventful_ = false;  // since the last arm()
   bool dead_ = false;
+  unsigned polls_ = 0;
   std::size_t batch_limit_;
   std::unique_ptr<batch> batch_;
   std::span<event> out_;  // of the poll under way

@@ -57,11 +57,10 @@ utofu_endpoint::planned utofu_endpoint::plan_access(link& l, op& what, plan& p, 
   }
 }
 
-flight& utofu_endpoint::track_access(plan& p, target& t, stream& to, const op& what) {
+flight& utofu_endpoint::track_access(plan& p, stream& to, const op& what) {
   flight& f = track(p, to);
   f.kind = what.kind;
   f.cookie = what.cookie;
-  f.to = &t;
   f.bytes = static_cast<std::uint32_t>(p.d.bytes);
   return f;
 }
@@ -70,7 +69,7 @@ utofu_endpoint::planned utofu_endpoint::plan_put(target& t, op& what, plan& p, b
   if (what.data.size() <= max_piggyback) {
     p.d.what = descriptor::form::piggyback;
     p.d.data = what.data.data();
-    track_access(p, t, *t.via, what);
+    enter_plain(p, *t.via, what.cookie);
     return planned::post;
   }
   p.d.what = descriptor::form::put;
@@ -88,11 +87,11 @@ utofu_endpoint::planned utofu_endpoint::plan_staged(target& t, op& what, plan& p
   const auto piece = staged_.take(p.d.bytes);
   if (!piece) return planned::busy;
   p.d.here = piece->address;
-  flight& f = track_access(p, t, *t.via, what);
+  flight& f = track_access(p, *t.via, what);
   f.staged = true;
   f.ticket = piece->ticket;
   f.landed = piece->at;
-  f.into = what.into.data();
+  if (what.kind == op_kind::get) f.into = what.into.data();
   if (what.kind == op_kind::put) std::memcpy(piece->at, what.data.data(), what.data.size());
   return planned::post;
 }
@@ -105,7 +104,7 @@ utofu_endpoint::planned utofu_endpoint::plan_direct(target& t, op& what, plan& p
     return begin_large(t, what, std::move(held), p);
   if (!held) return plan_staged(t, what, p);
   p.d.here = held.handle() + held.offset();
-  track_access(p, t, *t.via, what).held = std::move(held);
+  track_access(p, *t.via, what).held = std::move(held);
   return planned::post;
 }
 
@@ -121,8 +120,10 @@ utofu_endpoint::planned utofu_endpoint::plan_atomic(link& l, target& t, op& what
   p.d.operand = what.operand;
   p.d.compare = what.compare;
   p.d.there = there;
-  flight& f = track_access(p, t, *via, what);
-  f.into = what.into.empty() ? nullptr : what.into.data();
+  if (what.into.empty())
+    enter_plain(p, *via, what.cookie);
+  else
+    track_access(p, *via, what).into = what.into.data();
   return planned::post;
 }
 
@@ -175,13 +176,13 @@ bool utofu_endpoint::post_piece(large_transfer& t) noexcept {
     if (!t.held && plan_staged(*t.to, piece, p) != planned::post) return false;
     if (t.held) {
       p.d.here = t.held.handle() + t.held.offset() + t.issued;
-      track_access(p, *t.to, *t.to->via, piece);
+      track_access(p, *t.to->via, piece);
     }
   } catch (const std::bad_alloc&) {
     return false;
   }
-  flights_[p.flight].what = flight::purpose::piece;
-  flights_[p.flight].whole = &t;
+  p.tracked->what = flight::purpose::piece;
+  p.tracked->whole = &t;
   const std::uint64_t bytes = p.d.bytes;
   if (hand_over(p) != UTOFU_SUCCESS) {
     undo(p);
@@ -205,7 +206,7 @@ void utofu_endpoint::piece_ended(const flight& f, status code) noexcept {
 void utofu_endpoint::end_large(large_transfer& t) noexcept {
   status code = t.failure;
   if (code == status::done && t.issued != t.bytes) code = status::peer_lost;
-  ended(t.cookie, t.with->number(), code);
+  conclude(*t.with, t.cookie, code);
   large_.erase(t.self);
 }
 

@@ -7,6 +7,12 @@
 #include "base/log.h"
 
 namespace heddle::backends::utofu {
+namespace {
+
+/// While no message is on its way out, only errors of operations that never left are in the TCQ.
+constexpr unsigned polls_per_drain = 32;
+
+}  // namespace
 
 std::size_t utofu_endpoint::poll(std::span<event> out) noexcept {
   const vcq::use mine(vcq_);
@@ -18,7 +24,7 @@ std::size_t utofu_endpoint::poll(std::span<event> out) noexcept {
   }
   if (chores_) [[unlikely]]
     do_chores();
-  drain_tcq();
+  if (!sent_.empty() || ++polls_ % polls_per_drain == 0) drain_tcq();
   if (home_.tickets.get() != door_next_) [[unlikely]]
     read_door();
   for (link* l : quiet_) look_for_messages(*l);
@@ -37,25 +43,13 @@ std::size_t utofu_endpoint::poll(std::span<event> out) noexcept {
   return count_;
 }
 
-/// Events come out in order; those for which the caller has no room come out first the next time.
-void utofu_endpoint::emit(const event& e) noexcept {
-  if (count_ < out_.size()) {
-    out_[count_++] = e;
-    return;
-  }
-  later_.push_back(e);
-}
-
-void utofu_endpoint::ended(std::uint64_t cookie, rank peer, status code) noexcept {
-  emit({event::kind_t::ended, code, peer, cookie, {}});
-}
-
 void utofu_endpoint::do_chores() noexcept {
   release_taken();
   if (!connecting_.empty()) move_connections();
   for (link* l : std::exchange(owing_, {})) {
     if (l->answers) send_answer(*l);
     if (l->credits) tell_credits(*l);
+    ask_in_doubt(*l);
   }
   if (!large_.empty()) move_large();
   chores_ = !connecting_.empty() || !owing_.empty() || !large_.empty();
@@ -94,8 +88,8 @@ void utofu_endpoint::on_notice(int code, const utofu_mrq_notice& n) noexcept {
     default:
       return;
   }
-  const std::uint32_t flight = from->under_way[static_cast<std::size_t>(queue)].take(n.edata);
-  if (flight != flight_queue::none) on_end(flight, code, n.rmt_value);
+  on_end(*from->with, from->under_way[static_cast<std::size_t>(queue)].take(n.edata), code,
+         n.rmt_value);
 }
 
 /// It lies where the last one ended, or at the beginning of the ring. Stays until the next poll.
@@ -176,27 +170,78 @@ void utofu_endpoint::tell_credits(link& l) noexcept {
 
 // --- ends ------------------------------------------------------------------------------
 
-void utofu_endpoint::on_end(std::uint32_t number, int code, std::uint64_t value) noexcept {
-  const flight f = std::move(flights_[number]);
-  flights_.give_back(number);
-  status how = status_of(code);
+void utofu_endpoint::on_end(link& l, const flight_queue::entry& e, int code,
+                            std::uint64_t value) noexcept {
+  if (!e.there) [[unlikely]]
+    return;
+  if (e.tracked != nullptr) return on_end(*e.tracked, code, value);
+  --plain_;
+  if (code == UTOFU_SUCCESS) [[likely]]
+    return emit({event::kind_t::ended, status::done, l.number(), e.cookie, {}});
+  const status how = outcome_of(l, code);
+  conclude(l, e.cookie, how);
+  if (how == status::peer_lost) [[unlikely]]
+    lose(l);
+}
+
+void utofu_endpoint::on_end(flight& f, int code, std::uint64_t value) noexcept {
   link& l = *f.with;
-  if (code == UTOFU_SUCCESS && f.staged && f.kind == op_kind::get)
-    std::memcpy(f.into, f.landed, f.bytes);
-  if (code == UTOFU_SUCCESS && f.kind == op_kind::atomic && f.into != nullptr)
-    std::memcpy(f.into, &value, f.bytes);
+  const status how = outcome_of(l, code);
+  if (how == status::done && f.into != nullptr)
+    std::memcpy(f.into, f.kind == op_kind::get ? static_cast<const void*>(f.landed) : &value,
+                f.bytes);
   if (f.staged) staged_.give_back(f.ticket);
-  if (code != UTOFU_SUCCESS && l.state == link::state_t::lost) how = status::peer_lost;
-  if (how == status::withdrawn && f.to != nullptr && f.to->tag == 0)
-    f.to->state = target::state_t::unknown;
-  if (f.what == flight::purpose::access) {
-    ended(f.cookie, l.number(), how);
-  } else if (f.what == flight::purpose::piece) {
+  if (f.what == flight::purpose::access) [[likely]]
+    conclude(l, f.cookie, how);
+  else if (f.what == flight::purpose::piece)
     piece_ended(f, how);
-  } else {
+  else
     on_own_end(f, how, value);
+  flights_.give_back(f);
+  if (how == status::peer_lost) [[unlikely]]
+    lose(l);
+}
+
+/// What was fetched of the peer's table counts no more once a region is not found where it was.
+status utofu_endpoint::outcome_of(link& l, int code) noexcept {
+  if (code == UTOFU_SUCCESS) [[likely]]
+    return status::done;
+  if (l.state == link::state_t::lost) return status::peer_lost;
+  const status how = status_of(code);
+  if (how == status::withdrawn) {
+    for (auto& [slot, t] : l.targets)
+      if (t.tag == 0 && t.state == target::state_t::known) t.state = target::state_t::unknown;
   }
-  if (how == status::peer_lost) lose(l);
+  return how;
+}
+
+/// A steering tag that is not valid means that the region was withdrawn, or that its owner has gone
+/// and all its tags with it: a look at the owner decides, and until then the op is under way.
+void utofu_endpoint::conclude(link& l, std::uint64_t cookie, status how) noexcept {
+  if (how == status::withdrawn) [[unlikely]] {
+    l.doubts.push_back(cookie);
+    return ask_in_doubt(l);
+  }
+  emit({event::kind_t::ended, how, l.number(), cookie, {}});
+}
+
+void utofu_endpoint::ask_in_doubt(link& l) noexcept {
+  if (l.doubts.empty() || l.probing) return;
+  probe(l);
+  if (l.probing) {
+    l.doubts_asked = l.doubts.size();
+    return;
+  }
+  owing_.push_back(&l);
+  chores_ = true;
+}
+
+/// `count` of the oldest.
+void utofu_endpoint::settle_doubts(link& l, std::size_t count, status how) noexcept {
+  for (std::size_t i = 0; i < count; ++i)
+    emit({event::kind_t::ended, how, l.number(), l.doubts[i], {}});
+  l.doubts.erase(l.doubts.begin(), l.doubts.begin() + static_cast<std::ptrdiff_t>(count));
+  l.doubts_asked = 0;
 }
 
 void utofu_endpoint::on_own_end(const flight& f, status code, std::uint64_t value) noexcept {
@@ -215,8 +260,9 @@ void utofu_endpoint::on_own_end(const flight& f, status code, std::uint64_t valu
       return on_entry(l);
     case flight::purpose::probe:
       std::memcpy(&nonce, l.mine->fetched.data() + nonce_at, sizeof nonce);
-      if (nonce != l.peer->nonce) lose(l);  // another process has its queue now
-      return;
+      if (nonce != l.peer->nonce) return lose(l);  // another process has its queue now
+      settle_doubts(l, l.doubts_asked, status::withdrawn);
+      return ask_in_doubt(l);
     default:
       return;
   }

@@ -15,8 +15,8 @@ namespace {
 void* cookie_of_message(std::uint32_t ticket) noexcept {
   return reinterpret_cast<void*>(std::uintptr_t{ticket} << 2 | 1);  // NOLINT: comes back as it is
 }
-void* cookie_of_flight(std::uint32_t number) noexcept {
-  return reinterpret_cast<void*>(std::uintptr_t{number} << 2 | 2);  // NOLINT: comes back as it is
+void* cookie_of_plain(link* l) noexcept {
+  return reinterpret_cast<std::byte*>(l) + 2;  // links and flights are aligned
 }
 
 std::uint32_t lines_of(std::size_t bytes) noexcept {
@@ -92,7 +92,7 @@ int utofu_endpoint::post_list() noexcept {
   batch& b = *batch_;
   std::size_t bytes = 0, last_message = b.size;
   for (std::size_t i = 0; i < b.size; ++i)
-    if (b.plans[i].flight == flight_queue::none) last_message = i;
+    if (b.plans[i].queue == nullptr) last_message = i;
   for (std::size_t i = 0; i < b.size; ++i) {
     descriptor d = b.plans[i].d;
     if (i != last_message) d.flags &= ~static_cast<std::uint32_t>(UTOFU_ONESIDED_FLAG_TCQ_NOTICE);
@@ -150,7 +150,7 @@ utofu_endpoint::planned utofu_endpoint::plan_message(link& l, op& what, plan& p)
   const message_header head{static_cast<std::uint16_t>(bytes), static_cast<std::uint16_t>(stamp),
                             static_cast<std::uint32_t>(l.released)};
   p.told_before = std::exchange(l.told, l.released);
-  p.flight = flight_queue::none;
+  p.queue = nullptr;
   std::memcpy(into, &head, sizeof head);
   if (!what.header.empty()) std::memcpy(into + sizeof head, what.header.data(), what.header.size());
   if (!what.data.empty())
@@ -214,16 +214,20 @@ int utofu_endpoint::hand_over(const plan& p) noexcept {
 }
 
 void utofu_endpoint::undo(const plan& p) noexcept {
-  if (p.flight == flight_queue::none) {
+  if (p.queue == nullptr) {
     sent_.untake();
     p.with->sent -= p.slots;
     p.with->told = p.told_before;
     unreturned_ -= p.slots;
     return;
   }
-  flights_[p.flight].queue->unpush();
-  if (flights_[p.flight].staged) staged_.untake();
-  flights_.give_back(p.flight);
+  p.queue->unpush();
+  if (p.tracked == nullptr) {
+    --plain_;
+    return;
+  }
+  if (p.tracked->staged) staged_.untake();
+  flights_.give_back(*p.tracked);
 }
 
 /// Only this frees the queue's places, also those of operations that asked for no notice.
@@ -232,36 +236,54 @@ void utofu_endpoint::drain_tcq() noexcept {
   for (;;) {
     const int code = utofu_poll_tcq(vcq_.handle(), 0, &cookie);
     if (code == UTOFU_ERR_NOT_FOUND || code == UTOFU_ERR_BUSY) return;
-    const auto value = reinterpret_cast<std::uintptr_t>(cookie);
-    const auto number = static_cast<std::uint32_t>(value >> 2);
     if (code == UTOFU_ERR_FATAL) return on_dead_queue();
-    if ((value & 3) == 1) {
-      sent_.give_back_up_to(number);
-    } else if (code != UTOFU_SUCCESS && (value & 3) == 2) {
-      flights_[number].queue->forget(number);  // it never left: no notice follows
-      on_end(number, code, 0);
-    }
+    const auto value = reinterpret_cast<std::uintptr_t>(cookie);
+    if ((value & 3) == 1)
+      sent_.give_back_up_to(static_cast<std::uint32_t>(value >> 2));
+    else if (code != UTOFU_SUCCESS && cookie != nullptr)
+      on_failed_post(cookie, code);
   }
 }
 
+/// It never left, so no notice follows. Which of the plain ones it was is not known, and what the
+/// hardware has against one it has against all.
+void utofu_endpoint::on_failed_post(void* cookie, int code) noexcept {
+  if ((reinterpret_cast<std::uintptr_t>(cookie) & 3) == 2)
+    return lose(*reinterpret_cast<link*>(static_cast<std::byte*>(cookie) - 2));
+  flight& f = *static_cast<flight*>(cookie);
+  f.queue->forget(f);
+  on_end(f, code, 0);
+}
+
 /// Gives the plan's operation a number, by which its notice finds it.
-flight& utofu_endpoint::track(plan& p, stream& to) {
+void utofu_endpoint::enter(plan& p, stream& to, flight* tracked, std::uint64_t cookie) {
   flight_queue& queue = to.under_way[static_cast<std::size_t>(queue_of(p.d.what))];
-  const std::uint8_t edata = queue.next_edata();
-  p.flight = flights_.take();
+  p.d.to = to.to;
+  p.d.edata = queue.next_edata();
+  p.d.flags |= UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE;
+  queue.push(tracked, cookie);
+  p.queue = &queue;
+  p.tracked = tracked;
+}
+
+/// One that has nothing to do at its end.
+void utofu_endpoint::enter_plain(plan& p, stream& to, std::uint64_t cookie) {
+  enter(p, to, nullptr, cookie);
+  ++plain_;
+  p.d.cookie = cookie_of_plain(p.with);
+}
+
+flight& utofu_endpoint::track(plan& p, stream& to) {
+  flight& f = flights_.take();
   try {
-    queue.push(p.flight);
+    enter(p, to, &f, 0);
   } catch (...) {
-    flights_.give_back(p.flight);
+    flights_.give_back(f);
     throw;
   }
-  p.d.to = to.to;
-  p.d.edata = edata;
-  p.d.flags |= UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE;
-  p.d.cookie = cookie_of_flight(p.flight);
-  flight& f = flights_[p.flight];
+  p.d.cookie = &f;
   f.with = p.with;
-  f.queue = &queue;
+  f.queue = p.queue;
   return f;
 }
 

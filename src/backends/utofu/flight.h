@@ -3,7 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
-#include <span>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "backends/backend.h"
@@ -29,6 +30,7 @@ struct large_transfer {
   std::list<large_transfer>::iterator self;
 };
 
+/// What has something to do at its end. Stays where it is, so its address serves as its name.
 struct flight {
   /// What its end means. All but `access` are the endpoint's own.
   enum class purpose : std::uint8_t {
@@ -45,39 +47,46 @@ struct flight {
   op_kind kind = op_kind::put;
   bool staged = false;
   std::uint32_t bytes = 0;
-  std::uint32_t ticket = 0;  ///< staged: of the staging
   std::uint64_t cookie = 0;
   link* with = nullptr;
   flight_queue* queue = nullptr;
-  target* to = nullptr;
   std::byte* into = nullptr;          ///< staged get, atomic: where the program wants it
   const std::byte* landed = nullptr;  ///< staged get: where it arrives
-  large_transfer* whole = nullptr;
+  std::uint32_t ticket = 0;           ///< staged: of the staging
+  large_transfer* whole = nullptr;    ///< piece
+  flight* next_free = nullptr;
   memory::registration_cache::lease held;
 };
 
-/// Flights by number.
 class flight_pool {
  public:
-  [[nodiscard]] std::uint32_t take() {
-    if (free_.empty()) {
-      flights_.emplace_back();
-      return static_cast<std::uint32_t>(flights_.size() - 1);
-    }
-    const std::uint32_t number = free_.back();
-    free_.pop_back();
-    return number;
+  /// As a new one, but for what only some purposes use.
+  [[nodiscard]] flight& take() {
+    if (free_ == nullptr) grow();
+    flight& f = *std::exchange(free_, free_->next_free);
+    ++in_use_;
+    return f;
   }
-  void give_back(std::uint32_t number) {
-    flights_[number] = {};
-    free_.push_back(number);
+  void give_back(flight& f) noexcept {
+    f.what = flight::purpose::access;
+    f.staged = false;
+    f.into = nullptr;
+    f.held = {};
+    f.next_free = std::exchange(free_, &f);
+    --in_use_;
   }
-  [[nodiscard]] flight& operator[](std::uint32_t number) noexcept { return flights_[number]; }
-  [[nodiscard]] std::size_t in_use() const noexcept { return flights_.size() - free_.size(); }
+  [[nodiscard]] std::size_t in_use() const noexcept { return in_use_; }
 
  private:
-  std::vector<flight> flights_;
-  std::vector<std::uint32_t> free_;
+  static constexpr std::size_t at_a_time = 64;
+  void grow() {
+    flight* const more = blocks_.emplace_back(std::make_unique<flight[]>(at_a_time)).get();
+    for (std::size_t i = at_a_time; i-- > 0;) more[i].next_free = std::exchange(free_, more + i);
+  }
+
+  std::vector<std::unique_ptr<flight[]>> blocks_;
+  flight* free_ = nullptr;
+  std::size_t in_use_ = 0;
 };
 
 }  // namespace heddle::backends::utofu

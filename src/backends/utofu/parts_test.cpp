@@ -4,58 +4,64 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <vector>
 
+#include "backends/utofu/flight.h"
 #include "backends/utofu/shared_memory.h"
 #include "backends/utofu/staging.h"
-#include "backends/utofu/stream.h"
 
 namespace heddle::backends::utofu {
 namespace {
 
-TEST(FlightQueue, FindsEachByItsNumberInTheOrderTheyWerePosted) {
+class FlightQueue : public testing::Test {
+ protected:
+  void push(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) queue.push(&flights[i], 0);
+  }
+  std::vector<flight> flights = std::vector<flight>(1000);
   flight_queue queue;
-  for (std::uint32_t i = 0; i < 1000; ++i) queue.push(i);
-  for (std::uint32_t i = 0; i < 1000; ++i) EXPECT_EQ(queue.take(i % edata_numbers), i);
+};
+
+TEST_F(FlightQueue, FindsEachByItsNumberInTheOrderTheyWerePosted) {
+  push(1000);
+  for (std::size_t i = 0; i < 1000; ++i)
+    EXPECT_EQ(queue.take(i % edata_numbers).tracked, &flights[i]);
   EXPECT_TRUE(queue.empty());
 }
 
-TEST(FlightQueue, FindsEachWhenNoticesOvertakeOneAnother) {
-  flight_queue queue;
-  for (std::uint32_t i = 0; i < 200; ++i) queue.push(i);
-  for (std::uint32_t i = 0; i < 100; ++i) {  // in pairs, the second one first
-    EXPECT_EQ(queue.take((2 * i + 1) % edata_numbers), 2 * i + 1);
-    EXPECT_EQ(queue.take(2 * i % edata_numbers), 2 * i);
+TEST_F(FlightQueue, FindsEachWhenNoticesOvertakeOneAnother) {
+  push(200);
+  for (std::size_t i = 0; i < 100; ++i) {  // in pairs, the second one first
+    EXPECT_EQ(queue.take((2 * i + 1) % edata_numbers).tracked, &flights[2 * i + 1]);
+    EXPECT_EQ(queue.take(2 * i % edata_numbers).tracked, &flights[2 * i]);
   }
   EXPECT_TRUE(queue.empty());
 }
 
-TEST(FlightQueue, HasNothingForANoticeOfNobody) {
-  flight_queue queue;
-  EXPECT_EQ(queue.take(0), flight_queue::none);
-  queue.push(7);
-  EXPECT_EQ(queue.take(1), flight_queue::none);
-  EXPECT_EQ(queue.take(edata_message), flight_queue::none);
-  EXPECT_EQ(queue.take(0), 7u);
-  EXPECT_EQ(queue.take(0), flight_queue::none);
+TEST_F(FlightQueue, HasNothingForANoticeOfNobody) {
+  EXPECT_FALSE(queue.take(0).there);
+  push(1);
+  EXPECT_FALSE(queue.take(1).there);
+  EXPECT_FALSE(queue.take(edata_message).there);
+  EXPECT_EQ(queue.take(0).tracked, &flights[0]);
+  EXPECT_FALSE(queue.take(0).there);
 }
 
-TEST(FlightQueue, GivesTheNumberBackOfWhatWasNotPostedAfterAll) {
-  flight_queue queue;
-  queue.push(1);
+TEST_F(FlightQueue, GivesTheNumberBackOfWhatWasNotPostedAfterAll) {
+  push(1);
   const std::uint8_t number = queue.next_edata();
-  queue.push(2);
+  queue.push(&flights[1], 0);
   queue.unpush();
   EXPECT_EQ(queue.next_edata(), number);
-  EXPECT_EQ(queue.take_oldest(), 1u);
+  EXPECT_EQ(queue.take_oldest().tracked, &flights[0]);
   EXPECT_TRUE(queue.empty());
 }
 
-TEST(FlightQueue, ForgetsOneThatWillHaveNoNotice) {
-  flight_queue queue;
-  for (std::uint32_t i = 0; i < 3; ++i) queue.push(i);
-  queue.forget(0);
-  EXPECT_EQ(queue.take(1), 1u);
-  EXPECT_EQ(queue.take(2), 2u);
+TEST_F(FlightQueue, ForgetsOneThatWillHaveNoNotice) {
+  push(3);
+  queue.forget(flights[0]);
+  EXPECT_EQ(queue.take(1).tracked, &flights[1]);
+  EXPECT_EQ(queue.take(2).tracked, &flights[2]);
   EXPECT_TRUE(queue.empty());
 }
 

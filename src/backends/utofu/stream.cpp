@@ -1,34 +1,24 @@
 #include "backends/utofu/stream.h"
 
-#include <utility>
-
 namespace heddle::backends::utofu {
 
-std::uint32_t flight_queue::take(std::uint64_t edata) noexcept {
-  const std::uint64_t at = head_ + (edata - head_) % edata_numbers;
-  if (edata >= edata_numbers || at >= tail_) return none;
-  const std::uint32_t found = std::exchange(cells_[at & (cells_.size() - 1)], none);
+flight_queue::entry flight_queue::take_oldest() noexcept {
+  if (empty()) return {};
+  const entry found = std::exchange(cells_[head_ & (cells_.size() - 1)], {});
   drop_taken();
   return found;
 }
 
-std::uint32_t flight_queue::take_oldest() noexcept {
-  if (empty()) return none;
-  const std::uint32_t found = std::exchange(cells_[head_ & (cells_.size() - 1)], none);
-  drop_taken();
-  return found;
-}
-
-void flight_queue::forget(std::uint32_t flight) noexcept {
+void flight_queue::forget(const flight& f) noexcept {
   for (std::uint64_t i = head_; i != tail_; ++i) {
-    std::uint32_t& cell = cells_[i & (cells_.size() - 1)];
-    if (cell == flight) cell = none;
+    entry& cell = cells_[i & (cells_.size() - 1)];
+    if (cell.tracked == &f) cell = {};
   }
   drop_taken();
 }
 
 void flight_queue::grow() {
-  std::vector<std::uint32_t> larger(2 * cells_.size(), none);
+  std::vector<entry> larger(2 * cells_.size());
   for (std::uint64_t i = head_; i != tail_; ++i)
     larger[i & (larger.size() - 1)] = cells_[i & (cells_.size() - 1)];
   cells_.swap(larger);

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "backends/utofu/shared_memory.h"
@@ -18,26 +19,37 @@
 namespace heddle::backends::utofu {
 
 struct link;
+struct flight;
 
-/// Numbers of flights, oldest first, each known by its position modulo edata_numbers.
+/// What is under way, oldest first, each known by its position modulo edata_numbers.
 class flight_queue {
  public:
-  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  struct entry {
+    flight* tracked = nullptr;  ///< nullptr: an access with nothing to do at its end but to tell
+    std::uint64_t cookie = 0;   ///< of such an access
+    bool there = false;
+  };
 
   /// What the next one is to be posted with.
   [[nodiscard]] std::uint8_t next_edata() const noexcept { return number(tail_); }
-  void push(std::uint32_t flight) {
+  void push(flight* tracked, std::uint64_t cookie) {
     if (tail_ - head_ == cells_.size()) grow();
-    cells_[tail_++ & (cells_.size() - 1)] = flight;
+    cells_[tail_++ & (cells_.size() - 1)] = {tracked, cookie, true};
   }
   /// Takes back the youngest, which was not posted after all.
   void unpush() noexcept { --tail_; }
-  /// The oldest with this number, which leaves the queue; none: there is no such.
-  [[nodiscard]] std::uint32_t take(std::uint64_t edata) noexcept;
-  /// The oldest of all, which leaves the queue; none: empty.
-  [[nodiscard]] std::uint32_t take_oldest() noexcept;
+  /// The oldest with this number, which leaves the queue; not `there`: no such.
+  [[nodiscard]] entry take(std::uint64_t edata) noexcept {
+    const std::uint64_t at = head_ + (edata - head_) % edata_numbers;
+    if (edata >= edata_numbers || at >= tail_) return {};
+    const entry found = std::exchange(cells_[at & (cells_.size() - 1)], {});
+    drop_taken();
+    return found;
+  }
+  /// The oldest of all, which leaves the queue; not `there`: empty.
+  [[nodiscard]] entry take_oldest() noexcept;
   /// It will have no notice.
-  void forget(std::uint32_t flight) noexcept;
+  void forget(const flight& f) noexcept;
   [[nodiscard]] bool empty() const noexcept { return head_ == tail_; }
 
  private:
@@ -46,10 +58,10 @@ class flight_queue {
   }
   void grow();
   void drop_taken() noexcept {
-    while (head_ != tail_ && cells_[head_ & (cells_.size() - 1)] == none) ++head_;
+    while (head_ != tail_ && !cells_[head_ & (cells_.size() - 1)].there) ++head_;
   }
 
-  std::vector<std::uint32_t> cells_ = std::vector<std::uint32_t>(16, none);
+  std::vector<entry> cells_ = std::vector<entry>(16);
   std::uint64_t head_ = 0, tail_ = 0;
 };
 
