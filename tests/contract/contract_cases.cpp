@@ -1,13 +1,15 @@
 // contract_cases.cpp - which devices the suite runs over: all that are built, alone and with
-// faults.
+// faults; with sanitizers, which take their time, alone and with all faults together.
 #include <fmt/format.h>
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include "backends/registry.h"
 #include "contract/contract.h"
 #include "contract/loopback_device.h"
+#include "support/scale.h"
 
 namespace heddle::test {
 namespace {
@@ -19,15 +21,17 @@ struct faults {
 
 constexpr std::array fault_sets{
     faults{"", ""},
+    faults{"_all", "seed=4,delay=5,reorder=30,busy=20,split=30"},
     faults{"_late", "seed=1,delay=8,split=50"},
     faults{"_unordered", "seed=2,delay=3,reorder=40"},
     faults{"_crowded", "seed=3,busy=40,split=50"},
-    faults{"_all", "seed=4,delay=5,reorder=30,busy=20,split=30"},
 };
+constexpr std::size_t sets_with_sanitizers = 2;
 
 std::vector<contract_case> all_cases() {
   std::vector<contract_case> cases;
-  for (const faults& f : fault_sets) {
+  for (const faults& f :
+       std::span(fault_sets).first(sanitized ? sets_with_sanitizers : fault_sets.size())) {
     cases.push_back({fmt::format("loopback{}", f.name), open_loopback, f.text});
     for (const backends::factory& backend : backends::all())
       cases.push_back({fmt::format("{}{}", backend.name, f.name), backend.open, f.text});
