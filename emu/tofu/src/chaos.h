@@ -35,6 +35,7 @@ class chaos {
     }
     for (const auto& [index, code] : finished_) finish(index, code);
   }
+  [[nodiscard]] bool empty() const noexcept { return streams_.empty(); }
   /// Does all of it.
   template <class Finish>
   void drain(const Finish& finish) {

@@ -48,7 +48,7 @@ struct cq_place {
   unsigned tni = 0;
   unsigned number = 0;
   bool exclusive = false;
-  engine* server = nullptr;  ///< only in mode engine
+  engine* server = nullptr;  ///< only in modes engine and chaos
 };
 
 class cq {
@@ -78,7 +78,8 @@ class cq {
 
   // --- the engine's
   // -------------------------------------------------------------------------------
-  /// Executes some of what was posted. Returns how many commands.
+  /// Executes some of what was posted; in mode chaos, when nobody has called since the last time.
+  /// Returns 0 when there was nothing to do.
   std::size_t serve();
 
   [[nodiscard]] bool is_exclusive() const noexcept { return where_.exclusive; }
@@ -100,6 +101,7 @@ class cq {
   void drain();
   std::uint64_t run_some(std::uint64_t most);
   void hand_to_chaos();
+  void stir();
   void finish(completion& c, int code) noexcept;
   void sort_notices();
   void hand_over(const mrq_message& notice);
@@ -123,6 +125,7 @@ class cq {
   std::atomic<std::uint64_t> tail_{0};      // commands posted; also read by the engine
   std::atomic<std::uint64_t> executed_{0};  // of those in queue_; the engine's if there is one
   std::uint64_t used_slots_ = 0;
+  bool called_ = false;  // since the last serve(); mode chaos
   const std::unique_ptr<completion[]> completions_;
   const std::unique_ptr<operation[]> queue_;  // only where commands wait
   const std::unique_ptr<chaos> chaos_;        // only in mode chaos

@@ -2,6 +2,7 @@
 #include <utofu.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "cq_entry.h"
 
@@ -79,6 +80,12 @@ void cq::append(const vcq& from, operation& op, void* cbdata) {
 void cq::advance() {
   if (mode_ == mode::lazy) run_some(batch_);
   if (mode_ != mode::chaos) return;
+  called_ = true;
+  stir();
+}
+
+/// A random amount of work, in mode chaos.
+void cq::stir() {
   hand_to_chaos();
   chaos_->run(static_cast<unsigned>(batch_), [this](std::uint64_t at, int code) {
     finish(completions_[at & (depth_ - 1)], code);
@@ -123,7 +130,14 @@ std::uint64_t cq::run_some(std::uint64_t most) {
 }
 
 std::size_t cq::serve() {
-  return is_dead() ? 0 : run_some(64);
+  if (mode_ != mode::chaos) return is_dead() ? 0 : run_some(64);
+  const entry held(*this);
+  // Relaxed: whoever has posted since has woken the engine, which comes again.
+  const bool idle = chaos_->empty() && executed_.load(std::memory_order_relaxed) ==
+                                           tail_.load(std::memory_order_relaxed);
+  if (is_dead() || idle) return 0;
+  if (!std::exchange(called_, false)) stir();
+  return 1;
 }
 
 void cq::finish(completion& c, int code) noexcept {

@@ -2,6 +2,7 @@
 #include "engine.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <thread>
@@ -58,6 +59,7 @@ std::size_t engine::serve_all() noexcept {
 void engine::run() noexcept {
   constexpr unsigned patience = 64;  // rounds without work before it sleeps
   for (unsigned idle = 0;; ++idle) {
+    if (pause_us_ != 0) usleep(pause_us_);
     if (serve_all() > 0) idle = 0;
     if (idle < patience) continue;
     sleep();

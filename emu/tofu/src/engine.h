@@ -1,4 +1,5 @@
-// engine.h - a thread that executes what a process posts, for all its CQs.
+// engine.h - a thread that executes what a process posts, for all its CQs: at once, or what has
+// been left lying.
 #pragma once
 #include <array>
 #include <atomic>
@@ -11,6 +12,9 @@ class cq;
 /// Never destroyed: the thread runs until the process ends.
 class engine {
  public:
+  /// `pause_us`: between two rounds. Then serve() is to leave alone what was called since the last.
+  explicit engine(unsigned pause_us) noexcept : pause_us_(pause_us) {}
+
   /// Serves `queue` from now on. Throws std::system_error when there can be no thread.
   void add(cq& queue);
   /// No longer; on return the thread does not look at it.
@@ -30,6 +34,7 @@ class engine {
   void sleep() noexcept;
   void rouse() noexcept;
 
+  const unsigned pause_us_;
   std::array<std::atomic<cq*>, most> queues_{};
   std::atomic<cq*> serving_{nullptr};
   std::atomic<unsigned> asleep_{0};

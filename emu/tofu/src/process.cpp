@@ -10,6 +10,12 @@
 #include <bit>
 
 namespace tofu {
+namespace {
+
+/// What nobody has called for goes on after one to two of these.
+constexpr unsigned chaos_pause_us = 1000;
+
+}  // namespace
 
 std::uintptr_t handle_table::add(vcq* object) noexcept {
   for (std::size_t tried = 0; tried < rows; ++tried) {
@@ -111,7 +117,9 @@ int process::open_cq(unsigned tni, unsigned cmp, bool exclusive, cq*& queue) {
   shared.magic = shared_cq_magic;
   const auto number = machine_->claim_cq(tni, cmp, fd.get());
   if (!number) return UTOFU_ERR_FULL;
-  if (set_.choice<mode>(knob::mode) == mode::engine && engine_ == nullptr) engine_ = new engine;
+  const mode how = set_.choice<mode>(knob::mode);
+  if ((how == mode::engine || how == mode::chaos) && engine_ == nullptr)
+    engine_ = new engine(how == mode::chaos ? chaos_pause_us : 0);
   cqs_.push_back(std::make_unique<cq>(*machine_, set_, cq_place{tni, *number, exclusive, engine_},
                                       std::move(map), std::move(fd)));
   queue = cqs_.back().get();

@@ -76,7 +76,7 @@ class process {
   std::optional<machine> machine_;
   settings set_;
   std::vector<std::unique_ptr<cq>> cqs_;
-  engine* engine_ = nullptr;  // only in mode engine; never destroyed
+  engine* engine_ = nullptr;  // only in modes engine and chaos; never destroyed
 };
 
 /// What functions that may allocate are wrapped in.
