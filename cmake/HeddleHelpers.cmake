@@ -95,11 +95,16 @@ function(heddle_over_tofu test)
   endif()
   heddle_label(label)
   foreach(mode ${ARGN})
+    set(way utofu)
+    set(device SOFTTOFU_MODE=${mode})
+    if(mode STREQUAL "shallow")  # receive queues that hold no more than Heddle is told
+      set(way utofu_shallow)
+      set(device SOFTTOFU_MODE=chaos SOFTTOFU_MRQ=128 HEDDLE_TEST_SCALE=0.02)
+    endif()
     add_test(NAME ${test}_over_tofu_${mode}
-             COMMAND ${test} --gtest_brief=1 --gtest_filter=*/utofu)
+             COMMAND ${test} --gtest_brief=1 --gtest_filter=*/${way})
     set_tests_properties(${test}_over_tofu_${mode} PROPERTIES
-                         ENVIRONMENT SOFTTOFU_MODE=${mode} TIMEOUT 300 LABELS ${label}
-                         PROCESSORS 2)
+                         ENVIRONMENT "${device}" TIMEOUT 300 LABELS ${label} PROCESSORS 2)
   endforeach()
 endfunction()
 

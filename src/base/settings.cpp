@@ -210,7 +210,7 @@ constexpr std::array table{
     number<&settings::utofu_mrq>("HEDDLE_UTOFU_MRQ",
                                  "notices that a receive queue (MRQ) surely holds; more than it "
                                  "does is fatal",
-                                 64, 2 * mib),
+                                 128, 2 * mib),
     choice<&settings::log>("HEDDLE_LOG", "least severity of messages on stderr",
                            "off | error | warn | info | debug"),
     bytes<&settings::eager_bytes>(

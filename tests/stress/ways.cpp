@@ -1,6 +1,8 @@
 // ways.cpp - the list of ways.
 #include "stress/ways.h"
 
+#include <cstdlib>
+#include <string>
 #include <vector>
 
 namespace heddle::test {
@@ -32,6 +34,9 @@ std::vector<way> all_ways() {
                way{"utofu_inline", "utofu", "auto", "", "inline"},
                way{"utofu_dedicated", "utofu", "auto", "", "dedicated"},
                way{"utofu_lock", "utofu", "auto", "", "inline", "on"}});
+  // Told what the receive queues of the device hold, which break when more comes.
+  if (const char* const mrq = std::getenv("SOFTTOFU_MRQ"); mrq != nullptr)
+    ways.push_back({"utofu_shallow", "utofu", "auto", "", "adaptive", "off", std::stoull(mrq)});
 #endif
   return ways;
 }

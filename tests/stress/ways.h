@@ -18,6 +18,7 @@ struct way {
   const char* faults;
   const char* progress = "adaptive";
   const char* lane_lock = "off";
+  std::uint64_t utofu_mrq = settings{}.utofu_mrq;
 };
 
 inline void PrintTo(const way& w, std::ostream* out) {
@@ -33,6 +34,7 @@ class Stress : public testing::TestWithParam<way> {
     s.faults = GetParam().faults;
     s.progress = GetParam().progress;
     s.lane_lock = GetParam().lane_lock;
+    s.utofu_mrq = GetParam().utofu_mrq;
     s.executors = 2;
     s.peer_timeout_ms = 120'000;  // more threads than cores: silence is no sign of death here
     return s;

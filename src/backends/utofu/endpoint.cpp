@@ -80,7 +80,7 @@ link* utofu_endpoint::make_link(rank peer) noexcept {
     }
     if (static_cast<std::size_t>(lane_) < lanes.size())
       made->lane = stream_to(*made, static_cast<std::size_t>(lane_));
-    for (auto* list : {&connecting_, &taken_, &owing_, &quiet_, &known_})
+    for (auto* list : {&connecting_, &taken_, &owing_, &untold_, &quiet_, &known_})
       list->reserve(links_.size() + 1);
     known_.push_back(made.get());
     return links_.emplace(peer, std::move(made)).first->second.get();
@@ -168,6 +168,7 @@ void utofu_endpoint::probe(link& l) noexcept {
 bool utofu_endpoint::arm() noexcept {
   const vcq::use mine(vcq_);
   drain_tcq();
+  tell_rest();
   const std::uint64_t now = now_ns();
   if (std::exchange(eventful_, false)) last_event_ns_ = now;
   const std::uint64_t silence = now - last_event_ns_;

@@ -92,9 +92,16 @@ class utofu_endpoint final : public endpoint {
   void drain_tcq() noexcept;
   [[nodiscard]] bool post_own(stream& to, flight::purpose what, link& l, descriptor d) noexcept;
   [[nodiscard]] bool post_untracked(const descriptor& d) noexcept;
-  [[nodiscard]] bool window_full() const noexcept {
-    return flights_.in_use() + plain_ + unreturned_ >= window_;
+  [[nodiscard]] std::size_t in_window() const noexcept {
+    return flights_.in_use() + plain_ + unreturned_;
   }
+  [[nodiscard]] bool window_full() noexcept {
+    if (in_window() < window_) [[likely]]
+      return false;
+    for (link* l : known_) read_credits(*l);
+    return in_window() >= window_;
+  }
+  void read_credits(link& l) noexcept;
 
   // endpoint_access.cpp
   planned plan_access(link& l, op& what, plan& p, bool alone);
@@ -139,6 +146,7 @@ class utofu_endpoint final : public endpoint {
   void on_own_end(const flight& f, status code, std::uint64_t value) noexcept;
   void release_taken() noexcept;
   void tell_credits(link& l) noexcept;
+  void tell_rest() noexcept;
   [[nodiscard]] stream* find_stream(utofu_vcq_id_t id) noexcept;
   void on_dead_queue() noexcept;
 
@@ -185,7 +193,7 @@ class utofu_endpoint final : public endpoint {
   stream_map streams_;
   utofu_vcq_id_t last_id_ = 0;
   stream* last_stream_ = nullptr;
-  std::vector<link*> connecting_, taken_, owing_, quiet_;
+  std::vector<link*> connecting_, taken_, owing_, untold_, quiet_;
   std::list<large_transfer> large_;
   std::size_t next_probe_ = 0;
   std::vector<link*> known_;  // all, for probes

@@ -11,6 +11,9 @@ namespace {
 
 /// While no message is on its way out, only errors of operations that never left are in the TCQ.
 constexpr unsigned polls_per_drain = 32;
+/// After so many polls a peer hears of all that was freed: what each of many peers is not told yet
+/// adds up to a window that is full for ever.
+constexpr unsigned polls_per_rest = 256;
 
 }  // namespace
 
@@ -24,7 +27,8 @@ std::size_t utofu_endpoint::poll(std::span<event> out) noexcept {
   }
   if (chores_) [[unlikely]]
     do_chores();
-  if (!sent_.empty() || ++polls_ % polls_per_drain == 0) drain_tcq();
+  if (++polls_ % polls_per_drain == 0 || !sent_.empty()) drain_tcq();
+  if (!untold_.empty() && polls_ % polls_per_rest == 0) tell_rest();
   if (home_.tickets.get() != door_next_) [[unlikely]]
     read_door();
   for (link* l : quiet_) look_for_messages(*l);
@@ -145,8 +149,18 @@ void utofu_endpoint::release_taken() noexcept {
   for (link* l : taken_) {
     l->released = l->taken;
     if (l->released - l->told >= l->ring_slots / 4) tell_credits(*l);
+    if (l->released != l->told && !std::exchange(l->untold, true)) untold_.push_back(l);
   }
   taken_.clear();
+}
+
+/// Now and then, and before the lane sleeps.
+void utofu_endpoint::tell_rest() noexcept {
+  for (link* l : untold_) {
+    l->untold = false;
+    if (l->released != l->told && !l->credits) tell_credits(*l);
+  }
+  untold_.clear();
 }
 
 /// Mostly the next message to the peer says it as well; a put of its own is for one-way traffic.

@@ -193,15 +193,17 @@ bool utofu_endpoint::mark_wrap(link& l, std::uint64_t at) noexcept {
 
 /// Whether so many lines of the peer's ring are free, and of our own queue of notices.
 bool utofu_endpoint::room_for(link& l, std::uint32_t slots) noexcept {
-  if (l.sent - l.consumed + slots > l.their_slots) {
-    const std::uint64_t consumed = l.mine->consumed.get();
-    if (consumed > l.consumed && consumed <= l.sent) {
-      unreturned_ -= consumed - l.consumed;
-      l.consumed = consumed;
-    }
-    if (l.sent - l.consumed + slots > l.their_slots) return false;
-  }
-  return !window_full();
+  if (l.sent - l.consumed + slots > l.their_slots) read_credits(l);
+  return l.sent - l.consumed + slots <= l.their_slots && !window_full();
+}
+
+/// What the peer has told by a put of its own.
+void utofu_endpoint::read_credits(link& l) noexcept {
+  if (l.mine == nullptr) return;
+  const std::uint64_t consumed = l.mine->consumed.get();
+  if (consumed <= l.consumed || consumed > l.sent) return;
+  unreturned_ -= consumed - l.consumed;
+  l.consumed = consumed;
 }
 
 int utofu_endpoint::hand_over(const plan& p) noexcept {

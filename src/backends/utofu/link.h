@@ -43,6 +43,7 @@ struct link {
   bool fetching = false;  // a get of an entry of its table is under way
   bool answers = false;   // our grant is to be sent to its line
   bool credits = false;   // what we have freed is to be told
+  bool untold = false;    // it is in the endpoint's list of those to whom something is not told
 
   // Ours, where the peer writes. Set when it was granted.
   line* mine = nullptr;
