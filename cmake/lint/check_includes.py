@@ -40,6 +40,7 @@ ATOMIC_HOMES = (
     "include/heddle/detail/",
     "tests/",
     "bench/",
+    "emu/",  # knows nothing of Heddle
     # One word per peer that symmetric<T>::at() loads inline; resolve() fills it.
     "include/heddle/memory.h",
     "src/engine/world_memory.cpp",
@@ -80,7 +81,7 @@ def allowed(file, included, quoted):
     if file.startswith("include/heddle/"):
         standard = not quoted and "." not in included and "/" not in included
         return standard or (not quoted and included.startswith("heddle/"))
-    if file.endswith("_test.cpp") or file.startswith(("tests/", "bench/")):
+    if file.endswith("_test.cpp") or file.startswith(("tests/", "bench/", "emu/")):
         return True
     if not OURS.match(included):
         return True
@@ -104,10 +105,7 @@ def own_header_first(path):
 
 def complaints(root):
     """Yields "file:line: reason" for each line that breaks a rule."""
-    for path in sorted(root.glob("emu/**/*.cpp")):
-        if not own_header_first(path):
-            yield f"{path.relative_to(root)}:1: does not include its own header first"
-    for top in ("include", "src", "tools", "examples", "tests", "bench"):
+    for top in ("include", "src", "tools", "examples", "tests", "bench", "emu"):
         for path in sorted((root / top).rglob("*")):
             if path.suffix not in (".h", ".cpp"):
                 continue

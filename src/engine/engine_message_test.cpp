@@ -106,7 +106,9 @@ TEST_P(EngineMessages, ProbeSeesWithoutTakingAndCancelTakesBack) {
     while (s == status::busy_lane) s = l.try_cancel(f);
     EXPECT_EQ(s, status::done);
     EXPECT_EQ(l.wait(f), status::canceled);
-    EXPECT_EQ(l.try_probe(1, any_tag, seen), status::not_found);
+    do s = l.try_probe(1, any_tag, seen);  // an executor may hold the lane just now
+    while (s == status::busy_lane);
+    EXPECT_EQ(s, status::not_found);
   });
 }
 
@@ -148,11 +150,11 @@ TEST_P(EngineMessages, ActiveMessagesRunTheirHandlerWithHeaderAndPayloadOfAnySiz
   });
 }
 
-/// Answers with the value it got, which stays where it is until the answer has left.
 struct answers {
   std::vector<std::uint64_t> kept = std::vector<std::uint64_t>(501);
   std::atomic<int> given{0};
 };
+/// Answers with the value it got, which stays where it is until the answer has left.
 void reply(void* context, lane& here, const call_message& m) noexcept {
   std::uint64_t v = 0;
   std::memcpy(&v, m.header.data(), sizeof v);
