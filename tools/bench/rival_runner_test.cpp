@@ -3,11 +3,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string>
 #include <thread>
 #include <tuple>
 
@@ -102,9 +104,9 @@ TEST_P(Peers, MeasureTheThreePartsOfOverlapOnBothSides) {
 }
 
 TEST_P(Peers, ThatTakeTooLongAreKilledAndLeaveNothingBehind) {
-  constexpr const char* mark = "76543";
   rival_task t = task(kind::rate, operation::tag, 2);
-  t.what.bytes = 76543;
+  t.what.bytes = 1'000'000 + static_cast<std::size_t>(getpid());  // nobody else's
+  const std::string mark = std::to_string(t.what.bytes);
   t.what.time = 50s;
   t.limit = -49s;
   EXPECT_THAT(failure_of([&] { (void)make_rival_runner(who(), t)->next(); }),
