@@ -105,7 +105,9 @@ status lane_core::submit(const command& c) noexcept {
     return submit_locked(c, batch);
   if (model_.considers(c.memory.size()) && !batch.running()) [[unlikely]]
     return choose(c, batch);
-  return execute_or_enqueue(c, batch);
+  if (enter(batch)) [[likely]]
+    return execute_held(c, batch);
+  return enqueue(c, batch);
 }
 
 /// As published: whoever calls executes, and leaves nothing to others.

@@ -1,5 +1,4 @@
 // unmapping_test.cpp - each way in which memory can go, and what a cache still gives out then.
-#include "support/scale.h"
 #include "support/unmapping.h"
 
 #include <fcntl.h>
@@ -13,6 +12,8 @@
 #include <cstdlib>
 #include <thread>
 #include <utility>
+
+#include "support/scale.h"
 
 namespace heddle::memory {
 namespace {

@@ -12,7 +12,7 @@
 namespace heddle::protocols {
 
 enum class command_kind : std::uint8_t {
-  put,
+  put,         // up to atomic: accesses to a region
   put_notify,  ///< operand: the value the handler gets
   get,
   atomic,

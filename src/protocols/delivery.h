@@ -25,7 +25,7 @@ struct handler_entry {
 class delivery_batch {
  public:
   void add(const completion& done, const outcome& what) {
-    if (done.deliver != nullptr) filling_->ended.push_back({done, what});
+    if (done.deliver != nullptr) filling_->ended.emplace_back(done, what);
   }
   /// A call whose header and payload are copied: the wire's buffer is free on return.
   void add_call(engine::lane_core& lane, const handler_entry& handler, rank source,

@@ -22,14 +22,8 @@ port::port(engine::lane_core& lane, const surroundings& where,
 
 port::~port() = default;
 
-status port::execute(const command& c, delivery_batch& out) {
-  out_ = &out;
+status port::execute_other(const command& c) {
   switch (c.kind) {
-    case command_kind::put:
-    case command_kind::put_notify:
-    case command_kind::get:
-    case command_kind::atomic:
-      return access(c);
     case command_kind::send:
       return send(c);
     case command_kind::recv:
@@ -42,8 +36,9 @@ status port::execute(const command& c, delivery_batch& out) {
       room_waiters_.push_back(c.done);
       if (!full()) wake_room_waiters();
       return status::posted;
+    default:
+      return status::invalid;
   }
-  return status::invalid;
 }
 
 void port::execute_accepted(const command& c, delivery_batch& out) {

@@ -56,7 +56,10 @@ class port {
   ~port();
 
   /// Starts an operation: done, posted, or why not (never busy_queue: that is the lane's).
-  status execute(const command& c, delivery_batch& out);
+  status execute(const command& c, delivery_batch& out) {
+    out_ = &out;
+    return c.kind <= command_kind::atomic ? access(c) : execute_other(c);
+  }
   /// Between these, what execute_accepted() has for the wire is kept back and posted together.
   void begin_batch();
   void end_batch(delivery_batch& out);
@@ -93,6 +96,7 @@ class port {
 
  private:
   // port.cpp
+  status execute_other(const command& c);
   [[nodiscard]] bool valid(rank r) const noexcept { return r >= 0 && r < where_.size; }
   link& link_to(rank peer) {
     const auto& known = links_[static_cast<std::size_t>(peer)];
@@ -105,7 +109,7 @@ class port {
   void release(record& r);
   void count_down(link& l);
   [[nodiscard]] std::size_t in_flight() const noexcept {
-    return records_.in_use() + matcher_.receives();
+    return records_.in_use() + accesses_.in_use() + matcher_.receives();
   }
   void note_in_flight() noexcept { in_flight_.set(in_flight()); }
   [[nodiscard]] bool full() const noexcept {
@@ -173,6 +177,9 @@ class port {
   // port_rma.cpp
   status access(const command& c);
   status access_here(const command& c);
+  [[nodiscard]] bool goes_straight(const link& l, const command& c) const noexcept;
+  status post_straight(link& l, const command& c);
+  void end_access(native_access& a, status code);
   status start_access(link& l, record& r);
   void notify(link& l, const command& c);
 
@@ -211,6 +218,7 @@ class port {
   std::vector<link*> active_;                 // the non-null ones
   std::vector<link*> blocked_;
   record_pool records_;
+  slab_pool<native_access> accesses_;
   matcher matcher_;
   queue_list flushes_;            // flush commands for everybody
   queue_list deferred_calls_;     // large calls waiting for memory

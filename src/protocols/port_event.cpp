@@ -1,6 +1,7 @@
 // port_event.cpp - what arrives, and the loop that moves a lane forward.
 #include <array>
 
+#include "protocols/cookie.h"
 #include "protocols/port.h"
 
 namespace heddle::protocols {
@@ -56,11 +57,12 @@ void port::on_event(const backends::event& e) {
 }
 
 void port::on_ended(const backends::event& e) {
-  record* r = records_.find(e.cookie);
-  if (r == nullptr || !r->native) return;
-  r->native = false;
-  if (r->with != nullptr) r->with->heard = true;
-  end(*r, e.code);
+  if (is_access(e.cookie)) return end_access(access_of(e.cookie), e.code);
+  record& r = record_of(e.cookie);
+  if (!r.native) return;
+  r.native = false;
+  if (r.with != nullptr) r.with->heard = true;
+  end(r, e.code);
 }
 
 void port::on_message(link& l, const wire::message& m) {

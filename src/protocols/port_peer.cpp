@@ -54,7 +54,7 @@ void port::maintain(std::uint64_t now_ns, delivery_batch& out) {
 /// A peer we wait for and that says nothing is asked for a sign of life, then given up.
 void port::maintain_link(link& l, std::uint64_t now_ns) {
   if (l.lost) return;
-  const bool nothing_due = l.records.empty() && l.receives == 0;
+  const bool nothing_due = l.records.empty() && l.counted == 0 && l.receives == 0;
   if (nothing_due || std::exchange(l.heard, false) || l.silent_since_ns == 0) {
     l.pinged = false;
     l.silent_since_ns = nothing_due ? 0 : now_ns;
@@ -86,7 +86,7 @@ bool port::unsent() const noexcept {
 }
 
 bool port::quiet() const noexcept {
-  if (records_.in_use() != 0 || !blocked_.empty()) return false;
+  if (records_.in_use() + accesses_.in_use() != 0 || !blocked_.empty()) return false;
   for (const auto& e : endpoints_) {
     if (!e->idle()) return false;
   }
@@ -95,6 +95,11 @@ bool port::quiet() const noexcept {
 
 void port::abort(status code, delivery_batch& out) {
   out_ = &out;
+  accesses_.each([&](native_access& a) {
+    if (a.with == nullptr) return;
+    a.with->lost = true;
+    end_access(a, code);
+  });
   for (link* l : active_) {
     while (record* r = l->records.front()) {
       l->lost = true;

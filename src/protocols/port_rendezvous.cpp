@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "protocols/cookie.h"
 #include "protocols/port.h"
 
 namespace heddle::protocols {
@@ -200,7 +201,7 @@ status port::start_fetch(link& l, record& r) {
   backends::op o;
   o.kind = backends::op_kind::get;
   o.peer = l.peer;
-  o.cookie = r.id();
+  o.cookie = cookie_of(r);
   o.into = fetch_into(r);
   o.region = r.remote.ref;
   o.offset = r.remote.offset;

@@ -1,6 +1,8 @@
 // port_rma.cpp - put, get and atomics that are not plain loads and stores of this process.
 #include <cstring>
+#include <utility>
 
+#include "protocols/cookie.h"
 #include "protocols/port.h"
 
 namespace heddle::protocols {
@@ -31,6 +33,22 @@ status check(const command& c) noexcept {
   return status::done;
 }
 
+backends::op access_op(backends::op_kind kind, const command& c, std::uint64_t cookie) noexcept {
+  backends::op o;
+  o.kind = kind;
+  o.atomic = c.atomic;
+  o.width = c.width;
+  o.peer = c.peer;
+  o.cookie = cookie;
+  o.data = c.memory;  // the kind says which of the two counts
+  o.into = c.memory;
+  o.region = c.target->ref;
+  o.offset = c.offset;
+  o.operand = c.operand;
+  o.compare = c.compare;
+  return o;
+}
+
 template <class T>
 void apply(const command& c, std::byte* at) noexcept {
   const T old = detail::apply_atomic(c.atomic, *reinterpret_cast<T*>(at), static_cast<T>(c.operand),
@@ -51,6 +69,11 @@ status port::access(const command& c) {
     return status::done;
   }
   if (full()) return status::busy_records;
+  if (goes_straight(l, c)) {
+    const status s = post_straight(l, c);
+    if (s != status::busy_queue && s != status::unsupported) [[likely]]
+      return s;
+  }
   record& r = begin(&l, c);
   r.counted = true;
   ++l.counted;
@@ -78,24 +101,55 @@ status port::access_here(const command& c) {
   return status::done;
 }
 
+// --- those that the wire takes at once ---------------------------------------------------
+
+/// Nothing waits before it, nothing follows its end, and the wire can do it.
+bool port::goes_straight(const link& l, const command& c) const noexcept {
+  return !l.blocked && !batching_ && c.kind != command_kind::put_notify &&
+         (l.native & backends::only(native_kind(c.kind))) != 0 &&
+         (c.kind != command_kind::atomic || l.atomics == nullptr);
+}
+
+/// busy_queue, unsupported: nothing happened, and it takes a record to go on.
+status port::post_straight(link& l, const command& c) {
+  native_access& a = accesses_.take();
+  backends::op o = access_op(native_kind(c.kind), c, cookie_of(a));
+  const auto posted = l.wire->post({&o, 1});
+  if (posted.accepted == 0 || o.finished != status::posted) [[unlikely]] {
+    accesses_.give_back(a);
+    if (posted.accepted != 0) return o.finished;
+    return posted.reason == status::peer_lost ? status::peer_lost : status::busy_queue;
+  }
+  a.with = &l;
+  a.done = c.done;
+  a.bytes = c.memory.size();
+  bytes_.set(bytes_.get() + a.bytes);
+  ++l.counted;
+  ++counted_;
+  note_in_flight();
+  return status::posted;
+}
+
+void port::end_access(native_access& a, status code) {
+  link& l = *std::exchange(a.with, nullptr);
+  l.heard = true;
+  out_->add(a.done,
+            {.code = code, .peer = l.peer, .tag = 0, .bytes = code == status::done ? a.bytes : 0});
+  bytes_.set(bytes_.get() - a.bytes);
+  accesses_.give_back(a);
+  note_in_flight();
+  count_down(l);
+}
+
+// --- those that may have to wait ---------------------------------------------------------
+
 status port::start_access(link& l, record& r) {
   const command& c = r.what;
   const backends::op_kind kind = native_kind(c.kind);
   const bool atomic = kind == backends::op_kind::atomic;
   if ((l.native & backends::only(kind)) == 0 && !(atomic && l.atomics != nullptr))
     return pump(l, r);
-  backends::op o;
-  o.kind = kind;
-  o.atomic = c.atomic;
-  o.width = c.width;
-  o.peer = l.peer;
-  o.cookie = r.id();
-  o.data = c.memory;  // the kind says which of the two counts
-  o.into = c.memory;
-  o.region = c.target->ref;
-  o.offset = c.offset;
-  o.operand = c.operand;
-  o.compare = c.compare;
+  backends::op o = access_op(kind, c, cookie_of(r));
   if (batching_ && !(atomic && l.atomics != nullptr)) {
     batch_access(l, r, o);
     return status::posted;

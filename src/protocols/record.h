@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/slab_pool.h"
 #include "protocols/command.h"
 #include "protocols/list.h"
 
@@ -33,7 +34,7 @@ struct rendezvous {
 struct record {
   command what;
   stage at = stage::free;
-  std::uint32_t index = 0, generation = 1;  ///< together its id on the wire and with backends
+  std::uint32_t index = 0, generation = 1;  ///< together its id on the wire
   link* with = nullptr;                     ///< whose `records` it is in; null: nobody's yet
   bool native = false;                      ///< the backend has it and will report its end
   bool eager = false;                       ///< send, call: the data goes with the first message
@@ -53,6 +54,14 @@ struct record {
   [[nodiscard]] std::uint64_t id() const noexcept {
     return std::uint64_t{generation} << 32 | index;
   }
+};
+
+/// A put, get or atomic that the wire took at once: what its end takes, and no more.
+struct native_access {
+  link* with = nullptr;  ///< null: not in use
+  completion done;
+  std::uint64_t bytes = 0;
+  native_access* next_free = nullptr;
 };
 
 using link_list = list<record, &record::in_link>;    ///< all of a peer's

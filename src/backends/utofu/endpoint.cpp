@@ -52,9 +52,7 @@ utofu_endpoint::~utofu_endpoint() = default;
 
 // --- links -----------------------------------------------------------------------------
 
-link* utofu_endpoint::find_link(rank peer) noexcept {
-  if (peer == last_rank_) [[likely]]
-    return last_;
+link* utofu_endpoint::look_up_link(rank peer) noexcept {
   const auto found = links_.find(peer);
   link* const l = found != links_.end() ? found->second.get() : make_link(peer);
   if (l == nullptr) return nullptr;
@@ -107,7 +105,7 @@ stream* utofu_endpoint::stream_to(link& l, std::size_t lane) {
 void utofu_endpoint::lose(link& l) noexcept {
   if (l.state == link::state_t::lost) return;
   l.state = link::state_t::lost;
-  emit({event::kind_t::peer_lost, status::peer_lost, l.number(), 0, {}});
+  emit(event::kind_t::peer_lost, status::peer_lost, l);
   end_flights(l);
   settle_doubts(l, l.doubts.size(), status::peer_lost);
   unreturned_ -= l.sent - l.consumed;

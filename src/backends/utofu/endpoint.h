@@ -68,7 +68,8 @@ class utofu_endpoint final : public endpoint {
   struct batch;
 
   // endpoint.cpp
-  link* find_link(rank peer) noexcept;
+  link* find_link(rank peer) noexcept { return peer == last_rank_ ? last_ : look_up_link(peer); }
+  link* look_up_link(rank peer) noexcept;
   link* make_link(rank peer) noexcept;
   stream* stream_to(link& l, std::size_t lane);
   void lose(link& l) noexcept;
@@ -76,6 +77,7 @@ class utofu_endpoint final : public endpoint {
   void probe(link& l) noexcept;
 
   // endpoint_post.cpp
+  [[nodiscard]] bool put_at_once(op& what) noexcept;
   std::size_t post_alone(op& what, status& reason) noexcept;
   std::size_t post_together(std::span<op> ops, status& reason) noexcept;
   [[nodiscard]] int post_list() noexcept;
@@ -83,7 +85,7 @@ class utofu_endpoint final : public endpoint {
   planned plan_message(link& l, op& what, plan& p);
   [[nodiscard]] bool mark_wrap(link& l, std::uint64_t at) noexcept;
   [[nodiscard]] bool room_for(link& l, std::uint32_t slots) noexcept;
-  void enter(plan& p, stream& to, flight* tracked, std::uint64_t cookie);
+  void enter(plan& p, stream& to, const flight_queue::entry& e);
   void enter_plain(plan& p, stream& to, std::uint64_t cookie);
   void on_failed_post(void* cookie, int code) noexcept;
   [[nodiscard]] flight& track(plan& p, stream& to);
@@ -127,11 +129,14 @@ class utofu_endpoint final : public endpoint {
 
   // endpoint_poll.cpp
   /// Events come out in order; those for which the caller has no room come out first the next time.
-  void emit(const event& e) noexcept {
-    if (count_ < out_.size()) [[likely]]
-      out_[count_++] = e;
-    else
-      later_.push_back(e);
+  void emit(event::kind_t kind, status code, const link& l, std::uint64_t cookie = 0,
+            std::span<const std::byte> bytes = {}) noexcept {
+    event& e = count_ < out_.size() ? out_[count_++] : later_.emplace_back();
+    e.kind = kind;
+    e.code = code;
+    e.peer = l.number();
+    e.cookie = cookie;
+    e.bytes = bytes;
   }
   void conclude(link& l, std::uint64_t cookie, status how) noexcept;
   void ask_in_doubt(link& l) noexcept;

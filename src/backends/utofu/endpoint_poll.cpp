@@ -119,7 +119,7 @@ void utofu_endpoint::on_message(link& l, bool wrapped) noexcept {
     l.consumed += more;
     unreturned_ -= more;
   }
-  emit({event::kind_t::arrived, status::done, l.number(), 0, {from + sizeof head, head.bytes}});
+  emit(event::kind_t::arrived, status::done, l, 0, {from + sizeof head, head.bytes});
 }
 
 /// Those that no notice tells of: each is there when its stamp is.
@@ -186,14 +186,14 @@ void utofu_endpoint::tell_credits(link& l) noexcept {
 
 void utofu_endpoint::on_end(link& l, const flight_queue::entry& e, int code,
                             std::uint64_t value) noexcept {
-  if (!e.there) [[unlikely]]
+  if (!e.there()) [[unlikely]]
     return;
-  if (e.tracked != nullptr) return on_end(*e.tracked, code, value);
+  if (!e.is_plain()) return on_end(*e.tracked(), code, value);
   --plain_;
   if (code == UTOFU_SUCCESS) [[likely]]
-    return emit({event::kind_t::ended, status::done, l.number(), e.cookie, {}});
+    return emit(event::kind_t::ended, status::done, l, e.cookie());
   const status how = outcome_of(l, code);
-  conclude(l, e.cookie, how);
+  conclude(l, e.cookie(), how);
   if (how == status::peer_lost) [[unlikely]]
     lose(l);
 }
@@ -236,7 +236,7 @@ void utofu_endpoint::conclude(link& l, std::uint64_t cookie, status how) noexcep
     l.doubts.push_back(cookie);
     return ask_in_doubt(l);
   }
-  emit({event::kind_t::ended, how, l.number(), cookie, {}});
+  emit(event::kind_t::ended, how, l, cookie);
 }
 
 void utofu_endpoint::ask_in_doubt(link& l) noexcept {
@@ -252,8 +252,7 @@ void utofu_endpoint::ask_in_doubt(link& l) noexcept {
 
 /// `count` of the oldest.
 void utofu_endpoint::settle_doubts(link& l, std::size_t count, status how) noexcept {
-  for (std::size_t i = 0; i < count; ++i)
-    emit({event::kind_t::ended, how, l.number(), l.doubts[i], {}});
+  for (std::size_t i = 0; i < count; ++i) emit(event::kind_t::ended, how, l, l.doubts[i]);
   l.doubts.erase(l.doubts.begin(), l.doubts.begin() + static_cast<std::ptrdiff_t>(count));
   l.doubts_asked = 0;
 }

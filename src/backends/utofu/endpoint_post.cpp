@@ -23,10 +23,18 @@ std::uint32_t lines_of(std::size_t bytes) noexcept {
   return static_cast<std::uint32_t>((bytes + line_bytes - 1) / line_bytes);
 }
 
+bool is_reachable(const link& l, const target& t, const op& what) noexcept {
+  return l.state != link::state_t::lost && t.state == target::state_t::known && t.address != 0 &&
+         allows(t.facts.allowed, rights::write) && what.offset <= t.facts.bytes &&
+         what.data.size() <= t.facts.bytes - what.offset;
+}
+
 }  // namespace
 
 post_result utofu_endpoint::post(std::span<op> ops) noexcept {
   const vcq::use mine(vcq_);
+  if (ops.size() == 1 && put_at_once(ops[0])) [[likely]]
+    return {1, status::done};
   status reason = status::done;
   std::size_t taken = 0;
   while (taken < ops.size() && reason == status::done) {
@@ -35,6 +43,27 @@ post_result utofu_endpoint::post(std::span<op> ops) noexcept {
                                             : post_together(ops.subspan(taken), reason);
   }
   return {taken, reason};
+}
+
+/// A small put to where puts went before, without a plan. False: nothing happened, for a reason
+/// that the long way finds as well.
+inline bool utofu_endpoint::put_at_once(op& what) noexcept {
+  if (what.kind != op_kind::put || what.data.size() - 1 >= max_piggyback) return false;
+  if (what.peer != last_rank_ || last_->last_target == nullptr) return false;
+  const target& t = *last_->last_target;
+  if (t.ref != what.region || !is_reachable(*last_, t, what)) return false;
+  flight_queue& queue = t.via->under_way[static_cast<std::size_t>(queue_name::puts)];
+  if (queue.full() || window_full()) return false;
+  const int code =
+      utofu_put_piggyback(vcq_.handle(), t.via->to, const_cast<std::byte*>(what.data.data()),
+                          t.address + what.offset, what.data.size(), queue.next_edata(),
+                          UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE, cookie_of_plain(last_));
+  if (code != UTOFU_SUCCESS) [[unlikely]]
+    return false;
+  queue.push(flight_queue::entry(what.cookie));
+  ++plain_;
+  what.finished = status::posted;
+  return true;
 }
 
 /// 1, or 0 with the reason why not.
@@ -258,19 +287,19 @@ void utofu_endpoint::on_failed_post(void* cookie, int code) noexcept {
 }
 
 /// Gives the plan's operation a number, by which its notice finds it.
-void utofu_endpoint::enter(plan& p, stream& to, flight* tracked, std::uint64_t cookie) {
+void utofu_endpoint::enter(plan& p, stream& to, const flight_queue::entry& e) {
   flight_queue& queue = to.under_way[static_cast<std::size_t>(queue_of(p.d.what))];
   p.d.to = to.to;
   p.d.edata = queue.next_edata();
   p.d.flags |= UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE;
-  queue.push(tracked, cookie);
+  queue.push(e);
   p.queue = &queue;
-  p.tracked = tracked;
 }
 
 /// One that has nothing to do at its end.
 void utofu_endpoint::enter_plain(plan& p, stream& to, std::uint64_t cookie) {
-  enter(p, to, nullptr, cookie);
+  enter(p, to, flight_queue::entry(cookie));
+  p.tracked = nullptr;
   ++plain_;
   p.d.cookie = cookie_of_plain(p.with);
 }
@@ -278,11 +307,12 @@ void utofu_endpoint::enter_plain(plan& p, stream& to, std::uint64_t cookie) {
 flight& utofu_endpoint::track(plan& p, stream& to) {
   flight& f = flights_.take();
   try {
-    enter(p, to, &f, 0);
+    enter(p, to, flight_queue::entry(f));
   } catch (...) {
     flights_.give_back(f);
     throw;
   }
+  p.tracked = &f;
   p.d.cookie = &f;
   f.with = p.with;
   f.queue = p.queue;

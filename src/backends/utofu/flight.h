@@ -3,12 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
-#include <memory>
-#include <utility>
-#include <vector>
 
 #include "backends/backend.h"
 #include "backends/utofu/stream.h"
+#include "base/slab_pool.h"
 #include "memory/registration_cache.h"
 
 namespace heddle::backends::utofu {
@@ -61,32 +59,18 @@ struct flight {
 class flight_pool {
  public:
   /// As a new one, but for what only some purposes use.
-  [[nodiscard]] flight& take() {
-    if (free_ == nullptr) grow();
-    flight& f = *std::exchange(free_, free_->next_free);
-    ++in_use_;
-    return f;
-  }
+  [[nodiscard]] flight& take() { return pool_.take(); }
   void give_back(flight& f) noexcept {
     f.what = flight::purpose::access;
     f.staged = false;
     f.into = nullptr;
     f.held = {};
-    f.next_free = std::exchange(free_, &f);
-    --in_use_;
+    pool_.give_back(f);
   }
-  [[nodiscard]] std::size_t in_use() const noexcept { return in_use_; }
+  [[nodiscard]] std::size_t in_use() const noexcept { return pool_.in_use(); }
 
  private:
-  static constexpr std::size_t at_a_time = 64;
-  void grow() {
-    flight* const more = blocks_.emplace_back(std::make_unique<flight[]>(at_a_time)).get();
-    for (std::size_t i = at_a_time; i-- > 0;) more[i].next_free = std::exchange(free_, more + i);
-  }
-
-  std::vector<std::unique_ptr<flight[]>> blocks_;
-  flight* free_ = nullptr;
-  std::size_t in_use_ = 0;
+  slab_pool<flight> pool_;
 };
 
 }  // namespace heddle::backends::utofu

@@ -16,7 +16,7 @@ namespace {
 class FlightQueue : public testing::Test {
  protected:
   void push(std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) queue.push(&flights[i], 0);
+    for (std::size_t i = 0; i < count; ++i) queue.push(flight_queue::entry(flights[i]));
   }
   std::vector<flight> flights = std::vector<flight>(1000);
   flight_queue queue;
@@ -25,43 +25,43 @@ class FlightQueue : public testing::Test {
 TEST_F(FlightQueue, FindsEachByItsNumberInTheOrderTheyWerePosted) {
   push(1000);
   for (std::size_t i = 0; i < 1000; ++i)
-    EXPECT_EQ(queue.take(i % edata_numbers).tracked, &flights[i]);
+    EXPECT_EQ(queue.take(i % edata_numbers).tracked(), &flights[i]);
   EXPECT_TRUE(queue.empty());
 }
 
 TEST_F(FlightQueue, FindsEachWhenNoticesOvertakeOneAnother) {
   push(200);
   for (std::size_t i = 0; i < 100; ++i) {  // in pairs, the second one first
-    EXPECT_EQ(queue.take((2 * i + 1) % edata_numbers).tracked, &flights[2 * i + 1]);
-    EXPECT_EQ(queue.take(2 * i % edata_numbers).tracked, &flights[2 * i]);
+    EXPECT_EQ(queue.take((2 * i + 1) % edata_numbers).tracked(), &flights[2 * i + 1]);
+    EXPECT_EQ(queue.take(2 * i % edata_numbers).tracked(), &flights[2 * i]);
   }
   EXPECT_TRUE(queue.empty());
 }
 
 TEST_F(FlightQueue, HasNothingForANoticeOfNobody) {
-  EXPECT_FALSE(queue.take(0).there);
+  EXPECT_FALSE(queue.take(0).there());
   push(1);
-  EXPECT_FALSE(queue.take(1).there);
-  EXPECT_FALSE(queue.take(edata_message).there);
-  EXPECT_EQ(queue.take(0).tracked, &flights[0]);
-  EXPECT_FALSE(queue.take(0).there);
+  EXPECT_FALSE(queue.take(1).there());
+  EXPECT_FALSE(queue.take(edata_message).there());
+  EXPECT_EQ(queue.take(0).tracked(), &flights[0]);
+  EXPECT_FALSE(queue.take(0).there());
 }
 
 TEST_F(FlightQueue, GivesTheNumberBackOfWhatWasNotPostedAfterAll) {
   push(1);
   const std::uint8_t number = queue.next_edata();
-  queue.push(&flights[1], 0);
+  queue.push(flight_queue::entry(flights[1]));
   queue.unpush();
   EXPECT_EQ(queue.next_edata(), number);
-  EXPECT_EQ(queue.take_oldest().tracked, &flights[0]);
+  EXPECT_EQ(queue.take_oldest().tracked(), &flights[0]);
   EXPECT_TRUE(queue.empty());
 }
 
 TEST_F(FlightQueue, ForgetsOneThatWillHaveNoNotice) {
   push(3);
   queue.forget(flights[0]);
-  EXPECT_EQ(queue.take(1).tracked, &flights[1]);
-  EXPECT_EQ(queue.take(2).tracked, &flights[2]);
+  EXPECT_EQ(queue.take(1).tracked(), &flights[1]);
+  EXPECT_EQ(queue.take(2).tracked(), &flights[2]);
   EXPECT_TRUE(queue.empty());
 }
 

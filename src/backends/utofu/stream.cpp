@@ -1,27 +1,31 @@
 #include "backends/utofu/stream.h"
 
+#include <utility>
+
 namespace heddle::backends::utofu {
 
 flight_queue::entry flight_queue::take_oldest() noexcept {
   if (empty()) return {};
-  const entry found = std::exchange(cells_[head_ & (cells_.size() - 1)], {});
+  const entry found = cells_[head_ & mask_];
+  cells_[head_ & mask_].clear();
   drop_taken();
   return found;
 }
 
 void flight_queue::forget(const flight& f) noexcept {
   for (std::uint64_t i = head_; i != tail_; ++i) {
-    entry& cell = cells_[i & (cells_.size() - 1)];
-    if (cell.tracked == &f) cell = {};
+    entry& cell = cells_[i & mask_];
+    if (cell.tracked() == &f) cell.clear();
   }
   drop_taken();
 }
 
 void flight_queue::grow() {
-  std::vector<entry> larger(2 * cells_.size());
-  for (std::uint64_t i = head_; i != tail_; ++i)
-    larger[i & (larger.size() - 1)] = cells_[i & (cells_.size() - 1)];
-  cells_.swap(larger);
+  const std::uint64_t mask = 2 * mask_ + 1;
+  auto larger = std::make_unique<entry[]>(mask + 1);
+  for (std::uint64_t i = head_; i != tail_; ++i) larger[i & mask] = cells_[i & mask_];
+  cells_ = std::move(larger);
+  mask_ = mask;
 }
 
 void stream_map::insert(utofu_vcq_id_t id, stream* value) {

@@ -11,7 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <memory>
 #include <vector>
 
 #include "backends/utofu/shared_memory.h"
@@ -24,26 +24,50 @@ struct flight;
 /// What is under way, oldest first, each known by its position modulo edata_numbers.
 class flight_queue {
  public:
-  struct entry {
-    flight* tracked = nullptr;  ///< nullptr: an access with nothing to do at its end but to tell
-    std::uint64_t cookie = 0;   ///< of such an access
-    bool there = false;
+  /// A flight, or the cookie of an access with nothing to do at its end but to tell; or neither.
+  class entry {
+   public:
+    entry() = default;
+    explicit entry(flight& tracked) : what_(reinterpret_cast<std::uintptr_t>(&tracked)) {}
+    explicit entry(std::uint64_t cookie) : what_(plain), cookie_(cookie) {}
+    [[nodiscard]] bool there() const noexcept { return what_ != 0; }
+    [[nodiscard]] bool is_plain() const noexcept { return what_ == plain; }
+    [[nodiscard]] std::uint64_t cookie() const noexcept { return cookie_; }
+    [[nodiscard]] flight* tracked() const noexcept {
+      return reinterpret_cast<flight*>(what_);  // NOLINT: the constructor's
+    }
+    void clear() noexcept { what_ = 0; }
+
+   private:
+    static constexpr std::uintptr_t plain = 1;
+    std::uintptr_t what_ = 0;
+    std::uint64_t cookie_ = 0;
   };
 
+  flight_queue() : cells_(std::make_unique<entry[]>(mask_ + 1)) {}
   /// What the next one is to be posted with.
-  [[nodiscard]] std::uint8_t next_edata() const noexcept { return number(tail_); }
-  void push(flight* tracked, std::uint64_t cookie) {
-    if (tail_ - head_ == cells_.size()) grow();
-    cells_[tail_++ & (cells_.size() - 1)] = {tracked, cookie, true};
+  [[nodiscard]] std::uint8_t next_edata() const noexcept {
+    return static_cast<std::uint8_t>(tail_ % edata_numbers);
+  }
+  /// The next push takes memory.
+  [[nodiscard]] bool full() const noexcept { return tail_ - head_ > mask_; }
+  void push(const entry& e) {
+    if (full()) [[unlikely]]
+      grow();
+    cells_[tail_++ & mask_] = e;
   }
   /// Takes back the youngest, which was not posted after all.
   void unpush() noexcept { --tail_; }
   /// The oldest with this number, which leaves the queue; not `there`: no such.
   [[nodiscard]] entry take(std::uint64_t edata) noexcept {
     const std::uint64_t at = head_ + (edata - head_) % edata_numbers;
-    if (edata >= edata_numbers || at >= tail_) return {};
-    const entry found = std::exchange(cells_[at & (cells_.size() - 1)], {});
-    drop_taken();
+    if (edata >= edata_numbers || at >= tail_) [[unlikely]]
+      return {};
+    entry& cell = cells_[at & mask_];
+    const entry found = cell;
+    cell.clear();
+    if (at == head_) [[likely]]
+      drop_taken();
     return found;
   }
   /// The oldest of all, which leaves the queue; not `there`: empty.
@@ -53,16 +77,13 @@ class flight_queue {
   [[nodiscard]] bool empty() const noexcept { return head_ == tail_; }
 
  private:
-  static std::uint8_t number(std::uint64_t position) noexcept {
-    return static_cast<std::uint8_t>(position % edata_numbers);
-  }
   void grow();
   void drop_taken() noexcept {
-    while (head_ != tail_ && !cells_[head_ & (cells_.size() - 1)].there) ++head_;
+    while (head_ != tail_ && !cells_[head_ & mask_].there()) ++head_;
   }
 
-  std::vector<entry> cells_ = std::vector<entry>(16);
-  std::uint64_t head_ = 0, tail_ = 0;
+  std::uint64_t head_ = 0, tail_ = 0, mask_ = 15;
+  std::unique_ptr<entry[]> cells_;
 };
 
 enum class queue_name : std::uint8_t { puts, gets, atomics };
