@@ -98,6 +98,20 @@ inline void lane_core::release(delivery_batch& batch) noexcept {
     release_slowly(batch);
 }
 
+inline status lane_core::execute_held(const command& c, delivery_batch& batch) noexcept {
+  // Whoever queued before us goes first, we ourselves perhaps.
+  if (hold_.commands().pending() && !drain(batch)) [[unlikely]] {
+    hand_over(batch);
+    batch.run();  // also when ours is refused
+    return enqueue(c, batch);
+  }
+  const status s = port_.execute(c, batch);
+  if (s == status::posted && c.memory.size() > large_bytes) leave_to_executor();
+  release(batch);
+  batch.run();
+  return s;
+}
+
 status lane_core::submit(const command& c) noexcept {
   delivery_batch& batch = delivery_batch::mine();
   check_owner(batch);
@@ -120,20 +134,6 @@ status lane_core::execute_or_enqueue(const command& c, delivery_batch& batch) no
   if (!enter(batch)) [[unlikely]]
     return enqueue(c, batch);
   return execute_held(c, batch);
-}
-
-status lane_core::execute_held(const command& c, delivery_batch& batch) noexcept {
-  // Whoever queued before us goes first, we ourselves perhaps.
-  if (hold_.commands().pending() && !drain(batch)) [[unlikely]] {
-    hand_over(batch);
-    batch.run();  // also when ours is refused
-    return enqueue(c, batch);
-  }
-  const status s = port_.execute(c, batch);
-  if (s == status::posted && c.memory.size() > large_bytes) leave_to_executor();
-  release(batch);
-  batch.run();
-  return s;
 }
 
 /// Here or elsewhere? In mode adaptive as the model says, and it learns from some.

@@ -58,6 +58,48 @@ void apply(const command& c, std::byte* at) noexcept {
 
 }  // namespace
 
+// --- those that the wire takes at once ---------------------------------------------------
+
+/// Nothing waits before it, nothing follows its end, and the wire can do it.
+inline bool port::goes_straight(const link& l, const command& c) const noexcept {
+  return !l.blocked && !batching_ && c.kind != command_kind::put_notify &&
+         (l.native & backends::only(native_kind(c.kind))) != 0 &&
+         (c.kind != command_kind::atomic || l.atomics == nullptr);
+}
+
+/// busy_queue, unsupported: nothing happened, and it takes a record to go on.
+inline status port::post_straight(link& l, const command& c) {
+  native_access& a = accesses_.take();
+  backends::op o = access_op(native_kind(c.kind), c, cookie_of(a));
+  const auto posted = l.wire->post({&o, 1});
+  if (posted.accepted == 0 || o.finished != status::posted) [[unlikely]] {
+    accesses_.give_back(a);
+    if (posted.accepted != 0) return o.finished;
+    return posted.reason == status::peer_lost ? status::peer_lost : status::busy_queue;
+  }
+  a.with = &l;
+  a.done = c.done;
+  a.bytes = c.memory.size();
+  bytes_.set(bytes_.get() + a.bytes);
+  ++l.counted;
+  ++counted_;
+  note_in_flight();
+  return status::posted;
+}
+
+void port::end_access(native_access& a, status code) {
+  link& l = *std::exchange(a.with, nullptr);
+  l.heard = true;
+  out_->add(a.done,
+            {.code = code, .peer = l.peer, .tag = 0, .bytes = code == status::done ? a.bytes : 0});
+  bytes_.set(bytes_.get() - a.bytes);
+  accesses_.give_back(a);
+  note_in_flight();
+  count_down(l);
+}
+
+// --- all -------------------------------------------------------------------------------
+
 status port::access(const command& c) {
   if (c.target == nullptr) return status::invalid;
   if (const status s = check(c); s != status::done) return s;
@@ -99,46 +141,6 @@ status port::access_here(const command& c) {
       if (c.kind == command_kind::put_notify) notify(link_to(c.peer), c);
   }
   return status::done;
-}
-
-// --- those that the wire takes at once ---------------------------------------------------
-
-/// Nothing waits before it, nothing follows its end, and the wire can do it.
-bool port::goes_straight(const link& l, const command& c) const noexcept {
-  return !l.blocked && !batching_ && c.kind != command_kind::put_notify &&
-         (l.native & backends::only(native_kind(c.kind))) != 0 &&
-         (c.kind != command_kind::atomic || l.atomics == nullptr);
-}
-
-/// busy_queue, unsupported: nothing happened, and it takes a record to go on.
-status port::post_straight(link& l, const command& c) {
-  native_access& a = accesses_.take();
-  backends::op o = access_op(native_kind(c.kind), c, cookie_of(a));
-  const auto posted = l.wire->post({&o, 1});
-  if (posted.accepted == 0 || o.finished != status::posted) [[unlikely]] {
-    accesses_.give_back(a);
-    if (posted.accepted != 0) return o.finished;
-    return posted.reason == status::peer_lost ? status::peer_lost : status::busy_queue;
-  }
-  a.with = &l;
-  a.done = c.done;
-  a.bytes = c.memory.size();
-  bytes_.set(bytes_.get() + a.bytes);
-  ++l.counted;
-  ++counted_;
-  note_in_flight();
-  return status::posted;
-}
-
-void port::end_access(native_access& a, status code) {
-  link& l = *std::exchange(a.with, nullptr);
-  l.heard = true;
-  out_->add(a.done,
-            {.code = code, .peer = l.peer, .tag = 0, .bytes = code == status::done ? a.bytes : 0});
-  bytes_.set(bytes_.get() - a.bytes);
-  accesses_.give_back(a);
-  note_in_flight();
-  count_down(l);
 }
 
 // --- those that may have to wait ---------------------------------------------------------

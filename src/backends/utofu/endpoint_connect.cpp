@@ -2,6 +2,7 @@
 // what it grants, and finds the other's grant in its line. Either grant alone lets its receiver
 // send; a request that got lost is made again, which changes nothing if it was not lost.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "backends/utofu/endpoint.h"
@@ -34,8 +35,9 @@ bool utofu_endpoint::prepare_line(link& l) noexcept {
 /// number of peers finds room.
 bool utofu_endpoint::prepare_ring(link& l) noexcept {
   if (l.ring != nullptr) return true;
-  const auto wanted = static_cast<std::uint32_t>(device_.config().utofu_ring_bytes / line_bytes);
-  const std::uint32_t allowed = std::min(wanted, (inbound_ - granted_) / 2);
+  const auto wanted =
+      std::bit_floor(static_cast<std::uint32_t>(device_.config().utofu_ring_bytes / line_bytes));
+  const std::uint32_t allowed = std::min(wanted, std::bit_floor((inbound_ - granted_) / 2));
   const bool quiet = allowed < least_slots;
   const std::uint32_t slots = quiet ? wanted : allowed;
   if (!prepare_line(l) || !slab_.allocate(std::size_t{slots} * line_bytes, l.ring_at)) return false;
@@ -175,7 +177,8 @@ bool utofu_endpoint::is_granted(const link& l, const grant& g) const noexcept {
     return tag_of(p) >= tag_first_slab && tag_of(p) <= tag_last_slab;
   };
   return g.check == check_sum(g) && g.from == l.number() && g.nonce == l.peer->nonce &&
-         in_slab(g.ring) && in_slab(g.line) && g.slots >= least_slots;
+         in_slab(g.ring) && in_slab(g.line) && g.slots >= least_slots &&
+         std::has_single_bit(g.slots);
 }
 
 void utofu_endpoint::use_grant(link& l, const grant& g) noexcept {

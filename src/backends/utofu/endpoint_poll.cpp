@@ -100,7 +100,7 @@ void utofu_endpoint::on_notice(int code, const utofu_mrq_notice& n) noexcept {
 void utofu_endpoint::on_message(link& l, bool wrapped) noexcept {
   if (l.state == link::state_t::lost || l.ring == nullptr) return;
   if (l.taken == l.released) taken_.push_back(&l);
-  std::uint64_t at = l.taken % l.ring_slots;
+  std::uint64_t at = l.taken & (l.ring_slots - 1);
   if (wrapped) {
     l.taken += l.ring_slots - at;
     at = 0;
@@ -125,14 +125,14 @@ void utofu_endpoint::on_message(link& l, bool wrapped) noexcept {
 /// Those that no notice tells of: each is there when its stamp is.
 void utofu_endpoint::look_for_messages(link& l) noexcept {
   while (l.state != link::state_t::lost && count_ < out_.size()) {
-    const std::byte* from = l.ring + l.taken % l.ring_slots * line_bytes;
+    const std::byte* from = l.ring + (l.taken & (l.ring_slots - 1)) * line_bytes;
     const auto stamp = stamp_of(l.peer->nonce, l.taken);
     message_header head;
     std::memcpy(&head, from, sizeof head);
     if (head.stamp != static_cast<std::uint16_t>(stamp)) return;
     if (head.bytes == wrapped_bytes) {
       if (l.taken == l.released) taken_.push_back(&l);
-      l.taken += l.ring_slots - l.taken % l.ring_slots;
+      l.taken += l.ring_slots - (l.taken & (l.ring_slots - 1));
       chores_ = true;
       continue;
     }
@@ -205,7 +205,9 @@ void utofu_endpoint::on_end(flight& f, int code, std::uint64_t value) noexcept {
     std::memcpy(f.into, f.kind == op_kind::get ? static_cast<const void*>(f.landed) : &value,
                 f.bytes);
   if (f.staged) staged_.give_back(f.ticket);
-  if (f.what == flight::purpose::access) [[likely]]
+  if (f.what == flight::purpose::access && how == status::done) [[likely]]
+    emit(event::kind_t::ended, how, l, f.cookie);
+  else if (f.what == flight::purpose::access)
     conclude(l, f.cookie, how);
   else if (f.what == flight::purpose::piece)
     piece_ended(f, how);

@@ -31,20 +31,6 @@ bool is_reachable(const link& l, const target& t, const op& what) noexcept {
 
 }  // namespace
 
-post_result utofu_endpoint::post(std::span<op> ops) noexcept {
-  const vcq::use mine(vcq_);
-  if (ops.size() == 1 && put_at_once(ops[0])) [[likely]]
-    return {1, status::done};
-  status reason = status::done;
-  std::size_t taken = 0;
-  while (taken < ops.size() && reason == status::done) {
-    const std::size_t left = ops.size() - taken;
-    taken += left == 1 || batch_limit_ == 1 ? post_alone(ops[taken], reason)
-                                            : post_together(ops.subspan(taken), reason);
-  }
-  return {taken, reason};
-}
-
 /// A small put to where puts went before, without a plan. False: nothing happened, for a reason
 /// that the long way finds as well.
 inline bool utofu_endpoint::put_at_once(op& what) noexcept {
@@ -67,7 +53,7 @@ inline bool utofu_endpoint::put_at_once(op& what) noexcept {
 }
 
 /// 1, or 0 with the reason why not.
-std::size_t utofu_endpoint::post_alone(op& what, status& reason) noexcept {
+inline std::size_t utofu_endpoint::post_alone(op& what, status& reason) noexcept {
   plan p;
   const planned made = make_plan(what, p, true);
   if (made == planned::finished) return 1;
@@ -83,6 +69,20 @@ std::size_t utofu_endpoint::post_alone(op& what, status& reason) noexcept {
   what.finished = status_of(code);
   reason = status::done;
   return 1;
+}
+
+post_result utofu_endpoint::post(std::span<op> ops) noexcept {
+  const vcq::use mine(vcq_);
+  if (ops.size() == 1 && put_at_once(ops[0])) [[likely]]
+    return {1, status::done};
+  status reason = status::done;
+  std::size_t taken = 0;
+  while (taken < ops.size() && reason == status::done) {
+    const std::size_t left = ops.size() - taken;
+    taken += left == 1 || batch_limit_ == 1 ? post_alone(ops[taken], reason)
+                                            : post_together(ops.subspan(taken), reason);
+  }
+  return {taken, reason};
 }
 
 /// As many as one list takes. All of a list is posted or nothing, so a queue that is nearly full
@@ -163,7 +163,7 @@ utofu_endpoint::planned utofu_endpoint::plan_message(link& l, op& what, plan& p)
   const std::size_t total =
       l.quietly ? stamp_at(bytes) + sizeof(stamp_t) : sizeof(message_header) + bytes;
   const std::uint32_t lines = lines_of(total);
-  const auto at = static_cast<std::uint32_t>(l.sent % l.their_slots);
+  const auto at = static_cast<std::uint32_t>(l.sent & (l.their_slots - 1));
   const bool wraps = at + lines > l.their_slots;
   p.slots = lines + (wraps ? l.their_slots - at : 0);
   if (!room_for(l, p.slots)) return planned::busy;

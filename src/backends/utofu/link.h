@@ -49,14 +49,14 @@ struct link {
   line* mine = nullptr;
   slab_place line_at = 0, ring_at = 0;
   std::byte* ring = nullptr;
-  std::uint32_t ring_slots = 0;
-  bool quiet = false;  // no notices are left for it: its messages are looked for
+  std::uint32_t ring_slots = 0;  // a power of two, so that a mask finds the place in the ring
+  bool quiet = false;            // no notices are left for it: its messages are looked for
   std::uint64_t taken = 0, released = 0, told = 0;  // slots since the beginning
 
   // The peer's, where we write. Set when connected.
   stream* lane = nullptr;
   utofu_stadd_t their_ring = 0, their_line = 0;
-  std::uint32_t their_slots = 0;
+  std::uint32_t their_slots = 0;         // a power of two
   bool quietly = false;                  // messages to it carry a stamp instead of a notice
   std::uint64_t sent = 0, consumed = 0;  // slots since the beginning
 

@@ -1,5 +1,7 @@
 #include "backends/utofu/staging.h"
 
+#include <utility>
+
 namespace heddle::backends::utofu {
 namespace {
 
@@ -11,17 +13,23 @@ std::optional<staging::piece> staging::take(std::size_t bytes) {
   const std::uint64_t size = memory_.size();
   const std::uint64_t needed = (bytes + grain - 1) / grain * grain;
   std::uint64_t begin = head_;
-  if (begin % size + needed > size) begin += size - begin % size;  // not over the end
+  if (const std::uint64_t at = begin & (size - 1); at + needed > size)
+    begin += size - at;  // not over the end
   if (begin + needed - tail_ > size) return {};
-  if (next_ - first_ == entries_.size()) {
-    std::vector<entry> larger(2 * entries_.size());
-    for (std::uint32_t t = first_; t != next_; ++t) larger[t & (larger.size() - 1)] = of(t);
-    entries_.swap(larger);
-  }
+  if (next_ - first_ > mask_) [[unlikely]]
+    grow();
   of(next_) = {head_, begin + needed, false};
   head_ = begin + needed;
-  const std::uint64_t at = begin % size;
+  const std::uint64_t at = begin & (size - 1);
   return piece{memory_.data() + at, address_ + at, next_++};
+}
+
+void staging::grow() {
+  const std::uint32_t mask = 2 * mask_ + 1;
+  auto larger = std::make_unique<entry[]>(mask + 1);
+  for (std::uint32_t t = first_; t != next_; ++t) larger[t & mask] = of(t);
+  entries_ = std::move(larger);
+  mask_ = mask;
 }
 
 void staging::untake() noexcept {

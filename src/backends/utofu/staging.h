@@ -4,9 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
 namespace heddle::backends::utofu {
 
@@ -40,15 +40,15 @@ class staging {
     std::uint64_t begin = 0, end = 0;
     bool free = false;
   };
-  [[nodiscard]] entry& of(std::uint32_t ticket) noexcept {
-    return entries_[ticket & (entries_.size() - 1)];
-  }
+  [[nodiscard]] entry& of(std::uint32_t ticket) noexcept { return entries_[ticket & mask_]; }
+  void grow();
   void drop_free() noexcept;
 
   std::span<std::byte> memory_;
   utofu_stadd_t address_ = 0;
   std::uint64_t head_ = 0, tail_ = 0;  // bytes taken and freed since the beginning
-  std::vector<entry> entries_ = std::vector<entry>(64);
+  std::uint32_t mask_ = 63;
+  std::unique_ptr<entry[]> entries_ = std::make_unique<entry[]>(mask_ + 1);
   std::uint32_t first_ = 0, next_ = 0;  // tickets in use
 };
 
