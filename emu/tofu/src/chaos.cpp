@@ -97,7 +97,8 @@ void chaos::begin(waiting& w) {
   cut(w);
   if (random(2) == 0) return;
   if (w.op.what == command::put) {
-    const std::byte* const from = executor_.source(w.op, {0, 0, 1});
+    stag_visit visit;
+    const std::byte* const from = executor_.source(w.op, visit);
     if (from == nullptr) return;  // withdrawn since; the first piece will tell
     w.aside.assign(from, from + w.op.extent());
   }

@@ -95,28 +95,27 @@ int executor::check_locally(const operation& op) const noexcept {
   const bool get = op.what == command::get;
   if ((op.what != command::put && !get) || (get && get_errors_in_mrq_)) return UTOFU_SUCCESS;
   int error = 0;
-  const bool found = steering_.find(op.lcl_stadd, op.extent(), get, error) != nullptr;
+  stag_visit visit;
+  const bool found = steering_.find(op.lcl_stadd, op.extent(), get, visit, error) != nullptr;
   return found ? UTOFU_SUCCESS : error;
 }
 
-const std::byte* executor::source(const operation& op, const piece& p) const noexcept {
-  if (op.what == command::piggyback) {
-    return reinterpret_cast<const std::byte*>(op.words.data()) + p.offset;
-  }
+const std::byte* executor::source(const operation& op, stag_visit& visit) const noexcept {
   int error = 0;
-  return steering_.find(op.lcl_stadd + p.block * op.stride + p.offset, p.length, false, error);
+  return steering_.find(op.lcl_stadd, op.extent(), false, visit, error);
 }
 
 int executor::move(const operation& op, const piece& p, const std::byte* data) {
   const bool get = op.what == command::get;
   // Of a put it is only read.
   auto* local = const_cast<std::byte*>(data);
-  if (op.what == command::piggyback && data == nullptr) {
-    local = const_cast<std::byte*>(source(op, p));
+  stag_visit visit;
+  if (op.what == command::piggyback) {
+    local = reinterpret_cast<std::byte*>(const_cast<std::uint64_t*>(op.words.data())) + p.offset;
   } else if (data == nullptr) {
     int error = 0;
     const std::uint64_t at = op.lcl_stadd + p.block * op.stride + p.offset;
-    local = steering_.find(at, p.length, get, error);
+    local = steering_.find(at, p.length, get, visit, error);
     if (local == nullptr) return get && get_errors_in_mrq_ ? arrival_code(error) : error;
   }
   target* const to = targets_.find(op.vcq_id);

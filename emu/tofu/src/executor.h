@@ -37,8 +37,8 @@ class executor {
   // ---------------------------------------
   /// Whether the TCQ will show an error: what can be found before anything is sent.
   [[nodiscard]] int check_locally(const operation& op) const noexcept;
-  /// The source of a put, or nullptr.
-  [[nodiscard]] const std::byte* source(const operation& op, const piece& p) const noexcept;
+  /// All that a put takes from memory, during the visit; nullptr: it is not registered.
+  [[nodiscard]] const std::byte* source(const operation& op, stag_visit& visit) const noexcept;
   /// Moves a piece, a put's from `data` if given. Returns any error code.
   int move(const operation& op, const piece& p, const std::byte* data = nullptr);
   /// What follows a block's data: padding, the target's notice, the initiator's own.

@@ -82,6 +82,25 @@ class alignas(64) stag_entry {
 };
 static_assert(sizeof(stag_entry) == 64);
 
+/// Somebody at the memory behind a tag: as long as it lives, the deregistration waits.
+class stag_visit {
+ public:
+  stag_visit() = default;
+  stag_visit(const stag_visit&) = delete;
+  stag_visit& operator=(const stag_visit&) = delete;
+  ~stag_visit() {
+    if (at_ != nullptr) at_->leave();
+  }
+  /// Once.
+  void begin(stag_entry& at) noexcept {
+    at_ = &at;
+    at_->enter();
+  }
+
+ private:
+  stag_entry* at_ = nullptr;
+};
+
 /// Zero-filled memory plus `magic`, `claim` and `owner` is a new CQ.
 struct shared_cq {
   std::uint64_t magic;

@@ -130,11 +130,12 @@ void steering_table::deregister_reserved(unsigned cmp) {
 }
 
 std::byte* steering_table::find(std::uint64_t stadd, std::size_t bytes, bool to_write,
-                                int& error) const noexcept {
+                                stag_visit& visit, int& error) const noexcept {
   const unsigned tag = tag_of(stadd);
   error = UTOFU_ERR_TCQ_STADD;
   if (tag >= tags_ || cq_of(stadd) != cq_) return nullptr;
-  const stag_entry& entry = shared_.stags[tag];
+  stag_entry& entry = shared_.stags[tag];
+  visit.begin(entry);
   const std::uint64_t state = entry.state();
   region_facts facts;
   if ((state & stag_entry::valid) == 0 || !entry.read(state, facts)) return nullptr;

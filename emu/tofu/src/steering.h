@@ -27,10 +27,10 @@ class steering_table {
   /// Withdraws the reserved tags of a cmp_id.
   void deregister_reserved(unsigned cmp);
 
-  /// The poster's way: where `bytes` at `stadd` lie. nullptr: not registered memory of this CQ, and
-  /// `error` says why (UTOFU_ERR_TCQ_*).
+  /// The poster's way: where `bytes` at `stadd` lie, during the visit. nullptr: not registered
+  /// memory of this CQ, and `error` says why (UTOFU_ERR_TCQ_*).
   [[nodiscard]] std::byte* find(std::uint64_t stadd, std::size_t bytes, bool to_write,
-                                int& error) const noexcept;
+                                stag_visit& visit, int& error) const noexcept;
 
  private:
   /// A range of pages with one kind of access.

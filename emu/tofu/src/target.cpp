@@ -116,9 +116,9 @@ bool target::find(std::uint64_t stadd, std::size_t bytes, bool to_write, remote_
   error = UTOFU_ERR_MRQ_RMT_STADD;
   if (tag >= tags_ || cq_of(stadd) != cq_number_) return false;
   known_region& region = region_of(tag);
-  where.entered = &cq_->stags[tag];
-  where.entered->enter();
-  const std::uint64_t state = where.entered->state();
+  stag_entry& entry = cq_->stags[tag];
+  where.visit.begin(entry);
+  const std::uint64_t state = entry.state();
   if (region.state != state && !learn(tag, state, region)) return false;
   if ((state & stag_entry::valid) == 0) return false;
   const std::uint64_t offset = offset_of(stadd);

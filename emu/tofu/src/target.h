@@ -10,19 +10,11 @@
 
 namespace tofu {
 
-/// Where bytes lie: in our own address space, or else only in the other process's. As long as it
-/// lives, the deregistration of that memory waits.
+/// Where bytes lie: in our own address space, or else only in the other process's.
 struct remote_place {
   std::byte* here = nullptr;
   std::uint64_t there = 0;
-  stag_entry* entered = nullptr;
-
-  remote_place() = default;
-  remote_place(const remote_place&) = delete;
-  remote_place& operator=(const remote_place&) = delete;
-  ~remote_place() {
-    if (entered != nullptr) entered->leave();
-  }
+  stag_visit visit;
 };
 
 /// Used by one thread at a time.

@@ -1,4 +1,7 @@
 // Registered memory: STADDs, tags, protection.
+#include <chrono>
+#include <thread>
+
 #include "lane.h"
 
 using namespace nodes;
@@ -229,6 +232,24 @@ TEST(Memory, BadLocalMemoryShowsInTheTcqWithItsCbdata) {
               UTOFU_ERR_TCQ_LENGTH);
     EXPECT_EQ(code(utofu_get(mine.vcq, mine.id, 0, mine.stadd, 8, 0, 0, &marker)),
               UTOFU_ERR_TCQ_STADD);
+  });
+}
+
+/// The engine may be in the middle of a copy when its memory is deregistered, and then unmapped.
+TEST(Memory, DeregistrationWaitsForWhoIsReadingForAPut) {
+  alone({{"MODE", "engine"}}, [] {
+    const lane mine(0, 0, 1 << 20);
+    for (int round = 0; round < 200; ++round) {
+      const pages from(1 << 20, memory_kind::private_pages);
+      const utofu_stadd_t local = must_register(mine, from.data(), from.size());
+      void* cookie = nullptr;
+      ASSERT_EQ(utofu_put(mine.vcq, mine.id, local, mine.stadd, from.size(), 0, 0, nullptr),
+                UTOFU_SUCCESS);
+      std::this_thread::sleep_for(std::chrono::microseconds(round));
+      ASSERT_EQ(utofu_dereg_mem(mine.vcq, local, 0), UTOFU_SUCCESS);
+      while (utofu_poll_tcq(mine.vcq, 0, &cookie) != UTOFU_ERR_NOT_FOUND) {
+      }
+    }
   });
 }
 
