@@ -36,7 +36,15 @@ struct completion {
   friend bool operator==(const completion&, const completion&) = default;
 };
 
+class flag;
+
 namespace detail {
+/// For Heddle itself: the completion of a blocking form, whose thread will wait at once.
+struct awaited {
+  [[nodiscard]] static completion by(flag& f) noexcept;
+  /// What the thread waits for; null: the completion is not such a one.
+  [[nodiscard]] static const signal* in(const completion& c) noexcept;
+};
 /// For Heddle itself: several endings in a row that go to one adapter which merely counts.
 struct many_endings {
   [[nodiscard]] static bool possible(const completion& c) noexcept;
@@ -64,6 +72,7 @@ class flag {
 
  private:
   friend class lane;
+  friend detail::awaited;
   static void deliver(void* owner, std::uint64_t, const outcome& what) noexcept;
   outcome outcome_;
   detail::signal signal_;

@@ -207,10 +207,11 @@ class lane {
   template <class F>
   status blocking(F&& attempt) noexcept {
     flag f;
-    status s = attempt(f);
+    const completion c = detail::awaited::by(f);
+    status s = attempt(c);
     while (is_busy(s)) {
       wait_for_room();
-      s = attempt(f);
+      s = attempt(c);
     }
     return s == status::posted ? wait(f) : s;
   }

@@ -25,7 +25,7 @@ struct settings {
   std::string tcp_iface;          ///< HEDDLE_TCP_IFACE: interfaces, each one a rail; empty: choose
   std::uint64_t utofu_lanes = 0;  ///< HEDDLE_UTOFU_LANES: VCQs; 0: by the ranks here
   std::uint64_t utofu_cqs = 8;    ///< HEDDLE_UTOFU_CQS: of each TNI, for lanes alone
-  std::size_t utofu_stage_bytes = 4096;      ///< HEDDLE_UTOFU_STAGE_BYTES: shorter data is copied
+  std::size_t utofu_stage_bytes = 512;       ///< HEDDLE_UTOFU_STAGE_BYTES: shorter data is copied
   std::size_t utofu_ring_bytes = 64 * 1024;  ///< HEDDLE_UTOFU_RING_BYTES: per pair, lane, direction
   std::uint64_t utofu_mrq = 2048;  ///< HEDDLE_UTOFU_MRQ: notices that a queue surely holds
   std::string cma = "auto";        ///< HEDDLE_SHM_CMA: auto | off: process_vm_readv and writev

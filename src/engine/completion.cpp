@@ -12,6 +12,15 @@
 
 namespace heddle {
 
+completion detail::awaited::by(flag& f) noexcept {
+  return {&flag::deliver, &f, 1};
+}
+
+const detail::signal* detail::awaited::in(const completion& c) noexcept {
+  return c.deliver == &flag::deliver && c.cookie != 0 ? &static_cast<flag*>(c.owner)->signal_
+                                                      : nullptr;
+}
+
 void flag::deliver(void* owner, std::uint64_t, const outcome& what) noexcept {
   auto& self = *static_cast<flag*>(owner);
   self.outcome_ = what;

@@ -106,7 +106,12 @@ inline status lane_core::execute_held(const command& c, delivery_batch& batch) n
     return enqueue(c, batch);
   }
   const status s = port_.execute(c, batch);
-  if (s == status::posted && c.memory.size() > large_bytes) leave_to_executor();
+  if (s == status::posted) {
+    if (c.memory.size() > large_bytes)
+      leave_to_executor();
+    else if (const detail::signal* ended = detail::awaited::in(c.done))
+      poll_at_once(*ended, batch);
+  }
   release(batch);
   batch.run();
   return s;

@@ -135,6 +135,8 @@ class lane_core {
 
   // lane_wait.cpp
   void note_wait() noexcept;
+  [[nodiscard]] bool alone() const noexcept;
+  void poll_at_once(const detail::signal& s, protocols::delivery_batch& batch) noexcept;
   bool spin(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept;
   std::size_t drive(const detail::signal& s, std::uint64_t target) noexcept;
   std::size_t poll_turn(const detail::signal& s, std::uint64_t target,

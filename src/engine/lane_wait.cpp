@@ -61,6 +61,18 @@ bool lane_core::patient() const noexcept {
   return crowded() || port_.bytes_hint() != 0;
 }
 
+/// The news on the lane is for this thread, as far as it knows.
+bool lane_core::alone() const noexcept {
+  return waiting_.get() == 0 && !dedicated();
+}
+
+/// A blocking form goes on to poll in the turn of the lane in which it posted.
+void lane_core::poll_at_once(const detail::signal& s, delivery_batch& batch) noexcept {
+  if (!alone() || lock_.on()) return;
+  program_polls(batch);
+  poll_turn(s, 1, batch);
+}
+
 /// Several threads wait on the lane, and cores are few: the executor leads.
 bool lane_core::followed() const noexcept {
   return waiting_.get() > 1 && crowded() && !dedicated() && !only_inline();
@@ -84,9 +96,10 @@ void lane_core::note_wait() noexcept {
 }
 
 bool lane_core::wait(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept {
-  const sync::thread_waker& waker = sync::thread_waker::mine();
   note_wait();
   if (s.count() >= target) return true;
+  if (alone() && (drive(s, target), s.count() >= target)) return true;  // mostly, so first of all
+  const sync::thread_waker& waker = sync::thread_waker::mine();
   const std::uint64_t backstop_ms = where_.config->backstop_ms;
   const std::uint64_t longest_ns = backstop_ms != 0 ? backstop_ms * 1'000'000 : year_ns;
   std::uint64_t backstop_ns = backstop_ms != 0 ? first_backstop_ns : year_ns;

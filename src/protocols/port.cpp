@@ -114,8 +114,9 @@ void port::release(record& r) {
 
 void port::count_down(link& l) {
   --counted_;
-  if (--l.counted == 0) wake_flushes(l.flushes, l.lost ? status::peer_lost : status::done);
-  if (counted_ == 0) wake_flushes(flushes_, status::done);
+  if (--l.counted == 0 && !l.flushes.empty())
+    wake_flushes(l.flushes, l.lost ? status::peer_lost : status::done);
+  if (counted_ == 0 && !flushes_.empty()) wake_flushes(flushes_, status::done);
 }
 
 // --- flush and room --------------------------------------------------------------------

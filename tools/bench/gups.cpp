@@ -59,11 +59,10 @@ class updater {
       return lane_.try_atomic<std::uint64_t>(atomic_op::bit_xor, word, random, nullptr, c);
     });
   }
-  /// The window has one slot: each post waits for the end of its operation.
   void get_and_put(remote_ptr<std::uint64_t> word, std::uint64_t random) {
-    window_.post([&](completion c, std::size_t) { return lane_.try_get(value_, word, c); });
+    require(lane_.get(value_, word), "get");
     value_ ^= random;
-    window_.post([&](completion c, std::size_t) { return lane_.try_put(value_, word, c); });
+    require(lane_.put(value_, word), "put");
   }
 
   lane& lane_;
