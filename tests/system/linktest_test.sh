@@ -2,10 +2,11 @@
 # linktest_test.sh - heddle linktest as a user meets it: complete files over each wire, refusals that
 # name the cure, and nothing left behind by Ctrl-C.
 #
-#   linktest_test.sh HEDDLE LINKTEST_CHECK
+#   linktest_test.sh HEDDLE LINKTEST_CHECK UTOFU     UTOFU: vendor, emulated or off
 set -u
 heddle=$1
 check=$2
+utofu=$3
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 failures=0
@@ -46,6 +47,16 @@ whole_runs() {
     for kernel in bi uni; do measure 3 --backend "$backend" --kernel "$kernel" --mode serial; done
     measure 4 --backend "$backend" --shuffle --seed 7 --quiet
   done
+}
+
+# Over the software Tofu device, which moves data in each of its ways.
+over_tofu() {
+  export SOFTTOFU_JOB="linktest_$$" SOFTTOFU_MODE
+  for SOFTTOFU_MODE in inline lazy engine chaos; do
+    for ranks in 2 3 4; do measure "$ranks" --backend utofu; done
+    measure 3 --backend utofu --kernel bi --mode serial
+  done
+  unset SOFTTOFU_JOB SOFTTOFU_MODE
 }
 
 inside_a_job() {
@@ -121,6 +132,7 @@ interrupt() { # SIGNAL STATUS
 }
 
 whole_runs
+[ "$utofu" != emulated ] || over_tofu
 inside_a_job
 hosts
 refusals

@@ -124,7 +124,7 @@ void add_sizes(CLI::App& command, options& into) {
 
 void add_measurement_options(CLI::App& command, options& into) {
   accept_words(command.add_option("--backend", into.backend, "Wire that every pair must use"),
-               {"auto", "shm", "tcp"})
+               {"auto", "shm", "tcp", "utofu"})
       ->capture_default_str();
   add_choice(command, "--mode", modes, into.mode, "Pairs of a step at once, or one by one");
   add_choice(command, "--kernel", kernels, into.kernel, "Traffic of a measurement, see below");
