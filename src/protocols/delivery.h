@@ -49,6 +49,7 @@ class delivery_batch {
  private:
   std::size_t run_all() noexcept;
   struct end {
+    end(const completion& d, const outcome& w) : done(d), what(w) {}
     completion done;
     outcome what;
   };
