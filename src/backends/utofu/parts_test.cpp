@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -94,6 +95,21 @@ TEST(Staging, GivesPiecesInsideItsMemoryWithTheirSteeringAddress) {
     ring.pieces.give_back(piece->ticket);
   }
   EXPECT_TRUE(ring.pieces.empty());
+}
+
+TEST(Staging, GoesRoundInAFewWarmLinesWhileLittleIsUnderWay) {
+  std::vector<std::byte> memory(256 * 1024);
+  staging pieces(memory, 0);
+  std::deque<std::uint32_t> under_way;
+  for (int i = 0; i < 10'000; ++i) {
+    const auto piece = pieces.take(200);
+    ASSERT_TRUE(piece);
+    EXPECT_LT(piece->at - memory.data(), 32 * 1024);
+    under_way.push_back(piece->ticket);
+    if (under_way.size() < 32) continue;
+    pieces.give_back(under_way.front());
+    under_way.pop_front();
+  }
 }
 
 TEST(Staging, HasNoRoomWhenItIsFullAndRoomAgainFromTheOldestOn) {

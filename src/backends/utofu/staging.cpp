@@ -6,6 +6,8 @@ namespace heddle::backends::utofu {
 namespace {
 
 constexpr std::size_t grain = 64;  // keeps pieces aligned for any atomic
+/// Little that is under way goes round in this much at the front, which a core's cache keeps.
+constexpr std::size_t warm_bytes = 16 * 1024;
 
 }  // namespace
 
@@ -13,8 +15,11 @@ std::optional<staging::piece> staging::take(std::size_t bytes) {
   const std::uint64_t size = memory_.size();
   const std::uint64_t needed = (bytes + grain - 1) / grain * grain;
   std::uint64_t begin = head_;
-  if (const std::uint64_t at = begin & (size - 1); at + needed > size)
-    begin += size - at;  // not over the end
+  const std::uint64_t place = begin & (size - 1);
+  const bool over_the_end = place + needed > size;
+  const bool cold =
+      place >= warm_bytes && head_ - tail_ + needed <= place;  // and the front is free
+  if (over_the_end || cold) begin += size - place;
   if (begin + needed - tail_ > size) return {};
   if (next_ - first_ > mask_) [[unlikely]]
     grow();
