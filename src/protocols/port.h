@@ -121,6 +121,13 @@ class port {
   [[nodiscard]] static backends::op message_op(const link& l, const wire::prefix& p,
                                                std::span<const std::byte> payload) noexcept;
   bool post(link& l, const wire::prefix& p, std::span<const std::byte> payload);
+  /// Posted, how it ended at once, or, not taken: busy_queue, peer_lost.
+  [[nodiscard]] static status post_one(backends::endpoint& on, backends::op& o) noexcept {
+    const auto [accepted, reason] = on.post({&o, 1});
+    if (accepted == 1) [[likely]]
+      return o.finished;
+    return reason == status::peer_lost ? reason : status::busy_queue;
+  }
   void send_control(link& l, const wire::message& m);
   bool post_control(link& l, const wire::message& m);
   void block(link& l);

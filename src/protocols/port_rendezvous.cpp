@@ -205,14 +205,12 @@ status port::start_fetch(link& l, record& r) {
   o.into = fetch_into(r);
   o.region = r.remote.ref;
   o.offset = r.remote.offset;
-  const auto posted = l.wire->post({&o, 1});
-  if (posted.accepted == 0) {
-    return posted.reason == status::peer_lost ? status::peer_lost : status::busy_queue;
-  }
-  if (o.finished == status::unsupported) return pump(l, r);
-  r.native = o.finished == status::posted;
+  const status s = post_one(*l.wire, o);
+  if (s == status::unsupported) return pump(l, r);
+  if (s != status::posted) return s;
+  r.native = true;
   r.at = stage::fetching;
-  return o.finished;
+  return s;
 }
 
 /// The data is here, or will not come: tells the sender, then whoever waits for it here.

@@ -71,11 +71,9 @@ inline bool port::goes_straight(const link& l, const command& c) const noexcept 
 inline status port::post_straight(link& l, const command& c) {
   native_access& a = accesses_.take();
   backends::op o = access_op(native_kind(c.kind), c, cookie_of(a));
-  const auto posted = l.wire->post({&o, 1});
-  if (posted.accepted == 0 || o.finished != status::posted) [[unlikely]] {
+  if (const status s = post_one(*l.wire, o); s != status::posted) [[unlikely]] {
     accesses_.give_back(a);
-    if (posted.accepted != 0) return o.finished;
-    return posted.reason == status::peer_lost ? status::peer_lost : status::busy_queue;
+    return s;
   }
   a.with = &l;
   a.done = c.done;
@@ -156,14 +154,12 @@ status port::start_access(link& l, record& r) {
     batch_access(l, r, o);
     return status::posted;
   }
-  const auto posted = (atomic && l.atomics != nullptr ? l.atomics : l.wire)->post({&o, 1});
-  if (posted.accepted == 0) {
-    return posted.reason == status::peer_lost ? status::peer_lost : status::busy_queue;
-  }
-  if (o.finished == status::unsupported) return pump(l, r);  // not this region
-  r.native = o.finished == status::posted;
+  const status s = post_one(atomic && l.atomics != nullptr ? *l.atomics : *l.wire, o);
+  if (s == status::unsupported) return pump(l, r);  // not this region
+  if (s != status::posted) return s;
+  r.native = true;
   r.at = stage::wire;
-  return o.finished;
+  return s;
 }
 
 /// The data is visible at the peer: lets its handler know, with the value as its header.

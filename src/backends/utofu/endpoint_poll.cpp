@@ -184,6 +184,16 @@ void utofu_endpoint::tell_credits(link& l) noexcept {
 
 // --- ends ------------------------------------------------------------------------------
 
+/// A steering tag that is not valid means that the region was withdrawn, or that its owner has gone
+/// and all its tags with it: a look at the owner decides, and until then the op is under way.
+inline void utofu_endpoint::conclude(link& l, std::uint64_t cookie, status how) noexcept {
+  if (how == status::withdrawn) [[unlikely]] {
+    l.doubts.push_back(cookie);
+    return ask_in_doubt(l);
+  }
+  emit(event::kind_t::ended, how, l, cookie);
+}
+
 void utofu_endpoint::on_end(link& l, const flight_queue::entry& e, int code,
                             std::uint64_t value) noexcept {
   if (!e.there()) [[unlikely]]
@@ -205,9 +215,7 @@ void utofu_endpoint::on_end(flight& f, int code, std::uint64_t value) noexcept {
     std::memcpy(f.into, f.kind == op_kind::get ? static_cast<const void*>(f.landed) : &value,
                 f.bytes);
   if (f.staged) staged_.give_back(f.ticket);
-  if (f.what == flight::purpose::access && how == status::done) [[likely]]
-    emit(event::kind_t::ended, how, l, f.cookie);
-  else if (f.what == flight::purpose::access)
+  if (f.what == flight::purpose::access) [[likely]]
     conclude(l, f.cookie, how);
   else if (f.what == flight::purpose::piece)
     piece_ended(f, how);
@@ -229,16 +237,6 @@ status utofu_endpoint::outcome_of(link& l, int code) noexcept {
       if (t.tag == 0 && t.state == target::state_t::known) t.state = target::state_t::unknown;
   }
   return how;
-}
-
-/// A steering tag that is not valid means that the region was withdrawn, or that its owner has gone
-/// and all its tags with it: a look at the owner decides, and until then the op is under way.
-void utofu_endpoint::conclude(link& l, std::uint64_t cookie, status how) noexcept {
-  if (how == status::withdrawn) [[unlikely]] {
-    l.doubts.push_back(cookie);
-    return ask_in_doubt(l);
-  }
-  emit(event::kind_t::ended, how, l, cookie);
 }
 
 void utofu_endpoint::ask_in_doubt(link& l) noexcept {
