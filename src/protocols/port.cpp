@@ -205,7 +205,9 @@ void port::block(link& l) {
   counters_.backlogged.add();
 }
 
+/// Nothing enters a backlog past what the batch holds: its messages were accepted before.
 void port::enqueue(link& l, record& r) {
+  post_batch();
   r.at = stage::backlog;
   l.backlog.push_back(r);
   block(l);
