@@ -59,6 +59,11 @@ class lane {
   [[nodiscard]] int ranks() const noexcept;
   /// The number of the next collective on this lane, from 0: for Heddle itself. Any thread.
   std::uint64_t next_collective() noexcept;
+  /// As try_send and try_recv, for Heddle itself: the messages of collectives, whose tags have
+  /// reserved_tag_bit, so that no message of the program can meet them.
+  status try_send_collective(rank to, tag t, std::span<const std::byte> data,
+                             completion c) noexcept;
+  status try_recv_collective(rank from, tag t, std::span<std::byte> into, completion c) noexcept;
 
   // --- remote memory -------------------------------------------------------------------
   /// Writes `from` to `to`. Completion: the bytes are visible to the peer.

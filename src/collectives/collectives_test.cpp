@@ -213,6 +213,30 @@ TEST_P(Collectives, DoNotMatchTheProgramsWildcardReceives) {
   });
 }
 
+// Neither by a tag that a collective may be using, nor by a mask that hides its top bit.
+TEST_P(Collectives, AreNotReachedByAnyTagOfTheProgram) {
+  on_all_ranks([](world& w, lane& on) {
+    const rank other = (w.rank() + 1) % w.size();
+    std::byte data{1};
+    outcome found;
+    for (const tag low : {tag{0}, tag{1}, tag{1} << 16, max_tag}) {
+      const tag reserved = reserved_tag_bit | low;
+      EXPECT_EQ(on.try_send(other, reserved, {&data, 1}), status::invalid);
+      EXPECT_EQ(on.send(other, reserved, {&data, 1}), status::invalid);
+      for (const tag_match t : {tag_match(reserved), tag_match(reserved, max_tag)}) {
+        EXPECT_EQ(on.try_recv(any_source, t, {&data, 1}), status::invalid);
+        EXPECT_EQ(on.recv(other, t, {&data, 1}).code, status::invalid);
+        EXPECT_EQ(on.try_probe(any_source, t, found), status::invalid);
+      }
+    }
+    const auto in = numbers(w.rank(), small);
+    std::vector<int> sum(small);
+    ASSERT_EQ(allreduce(on, in, std::span(sum), reduce_op::sum), status::done);
+    EXPECT_EQ(sum, sums(ranks(), small));
+    EXPECT_EQ(barrier(on), status::done);
+  });
+}
+
 TEST_P(Collectives, RefuseWhatCannotBeRight) {
   on_all_ranks([](world&, lane& on) {
     std::vector<double> in(2), out(3);

@@ -22,7 +22,8 @@ inline status judge(const outcome& what, std::size_t expected) noexcept {
   return what.bytes == 0 ? status::peer_lost : status::invalid;
 }
 
-/// One collective on one lane, seen by one rank. Used by one coroutine at a time.
+/// One collective on one lane, seen by one rank. Used by one coroutine at a time. Its messages have
+/// tags that those of the program cannot have (lane::try_send_collective).
 ///
 /// Messages carry at least one byte, because empty ones tell of failure: from the first failed
 /// receive on, everything this rank sends is empty. The algorithms go on regardless, so every rank
@@ -31,7 +32,7 @@ template <class Lane>
 class exchange {
  public:
   explicit exchange(basic_async_lane<Lane> on) noexcept
-      : lane_(on), tag_(reserved_tag_bit | on.base().next_collective() << round_bits) {}
+      : lane_(on), tag_(on.base().next_collective() << round_bits) {}
 
   [[nodiscard]] rank self() const noexcept { return lane_.base().self(); }
   [[nodiscard]] int ranks() const noexcept { return lane_.base().ranks(); }
@@ -46,10 +47,17 @@ class exchange {
   [[nodiscard]] bool intact() const noexcept { return intact_; }
 
   auto send(rank to, unsigned round, const_bytes data) const noexcept {
-    return lane_.send(to, tag_of(round), intact_ ? data : const_bytes{});
+    const auto post = [=, t = tag_of(round), said = intact_ ? data : const_bytes{}](
+                          Lane& l, completion c) noexcept {
+      return l.try_send_collective(to, t, said, c);
+    };
+    return operation<status, Lane, decltype(post)>(lane_.base(), post);
   }
   auto recv(rank from, unsigned round, bytes into) const noexcept {
-    return lane_.recv(from, tag_match(tag_of(round)), into);
+    const auto post = [=, t = tag_of(round)](Lane& l, completion c) noexcept {
+      return l.try_recv_collective(from, t, into, c);
+    };
+    return operation<outcome, Lane, decltype(post)>(lane_.base(), post);
   }
   /// Both at once: two ranks that send each other large messages wait for each other's receive.
   auto swap(unsigned round, rank to, const_bytes data, rank from, bytes into) const noexcept {

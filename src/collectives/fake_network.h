@@ -90,10 +90,11 @@ class fake_lane {
   [[nodiscard]] rank self() const noexcept { return self_; }
   [[nodiscard]] int ranks() const noexcept { return network_.options_.ranks; }
   std::uint64_t next_collective() noexcept { return sequence_++; }
-  status try_send(rank to, tag t, std::span<const std::byte> data, completion c) noexcept {
+  status try_send_collective(rank to, tag t, std::span<const std::byte> data,
+                             completion c) noexcept {
     return network_.send(self_, to, t, data, c);
   }
-  status try_recv(rank from, tag_match t, std::span<std::byte> into, completion c) noexcept {
+  status try_recv_collective(rank from, tag t, std::span<std::byte> into, completion c) noexcept {
     return network_.recv(self_, from, t, into, c);
   }
   void when_ready(completion c) noexcept;

@@ -46,6 +46,27 @@ status submit(engine::lane_core& core, const command& made) noexcept {
   return sync::forked() ? status::closed : core.submit(made);
 }
 
+/// A tag that no message of the program may have.
+constexpr bool is_reserved(tag t) noexcept {
+  return (t & reserved_tag_bit) != 0;
+}
+
+status send_any(engine::lane_core& core, rank to, tag t, std::span<const std::byte> data,
+                completion c) noexcept {
+  command made = message_command(command_kind::send, to, c);
+  made.match = t;
+  made.memory = only_read(data);
+  return submit(core, made);
+}
+
+status recv_any(engine::lane_core& core, rank from, tag_match t, std::span<std::byte> into,
+                completion c) noexcept {
+  command made = message_command(command_kind::recv, from, c);
+  made.match = t;
+  made.memory = into;
+  return submit(core, made);
+}
+
 /// Debug builds end a program that blocks where it must not: what it waits for may be up to the
 /// very thread that waits.
 void may_block() noexcept {
@@ -133,20 +154,25 @@ status lane::try_put_notify(std::span<const std::byte> from, remote_address to, 
 }
 
 status lane::try_send(rank to, tag t, std::span<const std::byte> data, completion c) noexcept {
-  command made = message_command(command_kind::send, to, c);
-  made.match = t;
-  made.memory = only_read(data);
-  return submit(*core_, made);
+  return is_reserved(t) ? status::invalid : send_any(*core_, to, t, data, c);
 }
 
 status lane::try_recv(rank from, tag_match t, std::span<std::byte> into, completion c) noexcept {
-  command made = message_command(command_kind::recv, from, c);
-  made.match = t;
-  made.memory = into;
-  return submit(*core_, made);
+  return is_reserved(t.value) ? status::invalid : recv_any(*core_, from, t, into, c);
+}
+
+status lane::try_send_collective(rank to, tag t, std::span<const std::byte> data,
+                                 completion c) noexcept {
+  return send_any(*core_, to, t | reserved_tag_bit, data, c);
+}
+
+status lane::try_recv_collective(rank from, tag t, std::span<std::byte> into,
+                                 completion c) noexcept {
+  return recv_any(*core_, from, t | reserved_tag_bit, into, c);
 }
 
 status lane::try_probe(rank from, tag_match t, outcome& out) noexcept {
+  if (is_reserved(t.value)) return status::invalid;
   return sync::forked() ? status::closed : core_->probe(from, t, out);
 }
 
