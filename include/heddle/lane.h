@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 namespace heddle {
 
@@ -57,6 +58,10 @@ class lane {
   [[nodiscard]] int number() const noexcept;
   [[nodiscard]] rank self() const noexcept;
   [[nodiscard]] int ranks() const noexcept;
+  /// Why operations on `peer` end with peer_lost, in words for people: "its process 4711 has
+  /// ended", "it has said nothing for 30 s ...", "the connection broke: Connection reset by peer".
+  /// Empty while this process has lost it on no lane. Any thread; takes a lock.
+  [[nodiscard]] std::string why(rank peer) const;
   /// The number of the next collective on this lane, from 0: for Heddle itself. Any thread.
   std::uint64_t next_collective() noexcept;
   /// As try_send and try_recv, for Heddle itself: the messages of collectives, whose tags have

@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace heddle {
 
@@ -24,6 +25,11 @@ struct call_message {
 /// Heddle's held. May post and cancel on `here` or any lane; must not block and must not throw.
 /// Two messages' handlers may run at the same time on two threads, in either order.
 using call_handler = void (*)(void* context, lane& here, const call_message& message) noexcept;
+
+/// Runs once for each peer that this process loses, on any lane; `why` as lane::why() says it, and
+/// valid until it returns. On whichever thread noticed, with no lock of Heddle's held. May post and
+/// cancel; must not block and must not throw.
+using loss_handler = void (*)(void* context, rank peer, std::string_view why) noexcept;
 
 /// Who moves transfers forward; docs/guide/progress.md says when to choose what.
 enum class progress_mode : std::uint8_t {
@@ -73,6 +79,11 @@ class world {
   /// Sets handler `id` (below max_handlers) before any message for it can arrive: in practice
   /// before a barrier. A message for an id without a handler is dropped and counted.
   void set_handler(handler_id id, call_handler function, void* context = nullptr);
+
+  /// Sets what is called for each peer that is lost, also by leaving the job in order before this
+  /// rank does; at once for those lost already. Null: nothing. What was under way to a lost peer
+  /// ends with peer_lost, before or after. Any thread.
+  void on_peer_lost(loss_handler function, void* context = nullptr);
 
   /// Waits for every rank, through the launcher: for start-up and end. For inner loops there is
   /// heddle::barrier(lane) in collectives.h. Throws error when a rank is gone.

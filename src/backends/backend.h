@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/region_table.h"
@@ -55,7 +56,8 @@ struct event {
   enum class kind_t : std::uint8_t {
     ended,      ///< the op with this cookie is over: `code` says how. Exactly once per posted op
     arrived,    ///< a message from `peer`, in `bytes`, which stay valid until the next poll()
-    peer_lost,  ///< `peer` is gone; each of its ops has its own `ended` before or after this
+    peer_lost,  ///< `peer` is gone; each of its ops has its own `ended` before or after this.
+                ///< `bytes`: why, in words for people that follow "rank 3 is lost: "
   };
   kind_t kind = kind_t::ended;
   status code = status::done;
@@ -63,6 +65,11 @@ struct event {
   std::uint64_t cookie = 0;
   std::span<const std::byte> bytes;
 };
+
+/// For event::bytes of a peer_lost.
+[[nodiscard]] inline std::span<const std::byte> bytes_of(std::string_view words) noexcept {
+  return std::as_bytes(std::span(words));
+}
 
 /// What a device can do. Constant after open.
 struct traits {
@@ -95,8 +102,9 @@ class endpoint {
   virtual ~endpoint() = default;
 
   /// Starts a prefix of `ops`, in order. The first op for a peer starts connecting to it, during
-  /// which post answers busy_queue. An accepted send is always copied: finished is done. A put
-  /// keeps reading `data`, a get and an atomic keep writing `into`, until ended.
+  /// which post answers busy_queue; a peer to which no way can be made is lost. An accepted send
+  /// is always copied: finished is done, or why it was not sent. A put keeps reading `data`, a get
+  /// and an atomic keep writing `into`, until ended.
   virtual post_result post(std::span<op> ops) noexcept = 0;
 
   /// Takes up to `out.size()` events, oldest first. Moves transfers and connections forward.

@@ -114,6 +114,9 @@ rank lane::self() const noexcept {
 int lane::ranks() const noexcept {
   return core_->ranks();
 }
+std::string lane::why(rank peer) const {
+  return core_->why(peer);
+}
 std::uint64_t lane::next_collective() noexcept {
   return core_->next_collective();
 }

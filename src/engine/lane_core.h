@@ -16,12 +16,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "base/fd.h"
 #include "engine/lane_hold.h"
 #include "engine/lane_lock.h"
 #include "engine/offload.h"
 #include "protocols/command.h"
+#include "protocols/lost_peers.h"
 #include "protocols/port.h"
 #include "sync/counters.h"
 #include "sync/shared_flag.h"
@@ -55,6 +57,8 @@ class lane_core {
   [[nodiscard]] int number() const noexcept { return number_; }
   [[nodiscard]] rank self() const noexcept { return where_.self; }
   [[nodiscard]] int ranks() const noexcept { return where_.size; }
+  /// Why a peer was lost; empty: it was not.
+  [[nodiscard]] std::string why(rank peer) const { return where_.losses->why(number_, peer); }
   [[nodiscard]] std::uint64_t next_collective() noexcept { return collectives_.next(); }
   [[nodiscard]] const protocols::port& port() const noexcept { return port_; }
   [[nodiscard]] const lane_counters& counters() const noexcept { return counters_; }

@@ -84,6 +84,11 @@ void world::set_handler(handler_id id, call_handler function, void* context) {
   core_->set_handler(id, function, context);
 }
 
+void world::on_peer_lost(loss_handler function, void* context) {
+  sync::refuse_in_child("set a handler for lost peers");
+  core_->losses().set_handler(function, context);
+}
+
 void world::barrier() {
   may_block();
   sync::refuse_in_child("barrier");

@@ -61,10 +61,12 @@ lane_core& world_core::lane_at(int number) {
   if (slot) return *slot;
   std::vector<std::unique_ptr<backends::endpoint>> endpoints;
   for (backends::device* d : devices_) endpoints.push_back(d->make_endpoint(number));
-  const protocols::surroundings where{.self = self(),
+  const protocols::surroundings where{.lane = number,
+                                      .self = self(),
                                       .size = size(),
                                       .config = &config_,
                                       .regions = &regions_,
+                                      .losses = &losses_,
                                       .devices = devices_,
                                       .route = route_,
                                       .atomic_route = atomic_route_,

@@ -23,6 +23,7 @@
 #include "memory/remote_memory.h"
 #include "memory/segment.h"
 #include "protocols/delivery.h"
+#include "protocols/lost_peers.h"
 #include "sync/counters.h"
 #include "sync/published.h"
 
@@ -63,6 +64,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   void close_lane(int number) noexcept;
   void for_each_lane(const std::function<void(lane_core&)>& f);
   void set_handler(handler_id id, call_handler function, void* context);
+  [[nodiscard]] protocols::lost_peers& losses() noexcept { return losses_; }
 
   // --- progress ------------------------------------------------------------------------
   /// Every lane once, where nobody else is at it. Any thread; never blocks.
@@ -135,6 +137,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   std::vector<std::uint8_t> route_;
   std::vector<std::uint8_t> atomic_route_;  // all on one word must go the same way
   backends::region_table regions_;
+  protocols::lost_peers losses_;
   std::array<sync::published<const protocols::handler_entry*>, max_handlers> handlers_;
 
   std::mutex mutex_;  // guards what follows

@@ -146,12 +146,12 @@ void port::wake_room_waiters() {
 
 // --- the way to the wire ---------------------------------------------------------------
 
-bool port::post_message(link& l, const wire::message& m, std::span<const std::byte> payload) {
+status port::post_message(link& l, const wire::message& m, std::span<const std::byte> payload) {
   return post(l, wire::prefix(m), payload);
 }
 
 /// A message of the program that travels whole.
-bool port::post_eager(link& l, const command& c) {
+status port::post_eager(link& l, const command& c) {
   return post(l, eager_prefix(c), c.memory);
 }
 
@@ -161,13 +161,13 @@ wire::prefix port::eager_prefix(const command& c) noexcept {
                       c.handler, c.header, c.match.value);
 }
 
-bool port::post(link& l, const wire::prefix& p, std::span<const std::byte> payload) {
+status port::post(link& l, const wire::prefix& p, std::span<const std::byte> payload) {
   if (batching_) [[unlikely]] {
     post_batch();  // which goes first
-    if (l.blocked) return false;
+    if (l.blocked) return status::busy_queue;
   }
   backends::op o = message_op(l, p, payload);
-  return l.wire->post({&o, 1}).accepted == 1;
+  return post_one(*l.wire, o);
 }
 
 backends::op port::message_op(const link& l, const wire::prefix& p,
@@ -182,7 +182,7 @@ backends::op port::message_op(const link& l, const wire::prefix& p,
   return o;
 }
 
-bool port::post_control(link& l, const wire::message& m) {
+status port::post_control(link& l, const wire::message& m) {
   if (m.kind == wire::message_kind::rma_get) return answer_get(l, m);
   if (m.kind != wire::message_kind::call_eager) return post_message(l, m, {});
   wire::message notification = m;  // its header is the value, which travels in `operand` until now
@@ -190,8 +190,15 @@ bool port::post_control(link& l, const wire::message& m) {
   return post_message(l, notification, {});
 }
 
+/// Without its own messages a protocol cannot go on, so a peer that cannot be sent them is lost.
+/// Where the wire knows that it is gone already, its event will say so.
 void port::send_control(link& l, const wire::message& m) {
-  if (l.lost || (l.control.empty() && post_control(l, m))) return;
+  if (l.lost) return;
+  if (l.control.empty()) {
+    const status s = post_control(l, m);
+    if (s == status::done) return;
+    if (s != status::busy_queue && s != status::peer_lost) return unreachable(l, s);
+  }
   if (l.control.size() >= max_control) return violated(l);
   wire::message kept = m;
   kept.header = kept.payload = {};
@@ -256,7 +263,12 @@ void port::end(record& r, status code) {
 /// True when nothing of the link waits any more.
 bool port::flush_link(link& l) {
   while (!l.control.empty()) {
-    if (!post_control(l, l.control.front())) return l.lost;
+    const status s = post_control(l, l.control.front());
+    if (s == status::busy_queue || s == status::peer_lost) return l.lost;
+    if (s != status::done) {
+      unreachable(l, s);
+      return true;
+    }
     l.control.pop_front();
   }
   while (record* r = l.backlog.front()) {

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "backends/backend.h"
@@ -28,12 +29,16 @@
 
 namespace heddle::protocols {
 
+class lost_peers;
+
 /// What a port knows of its world. Constant while the port lives.
 struct surroundings {
+  int lane = 0;  ///< its number
   rank self = 0;
   int size = 1;
   const settings* config = nullptr;
   backends::region_table* regions = nullptr;
+  lost_peers* losses = nullptr;
   std::span<backends::device* const> devices;
   std::span<const std::uint8_t> route;                              ///< by rank: index into devices
   std::span<const std::uint8_t> atomic_route;                       ///< the same, for atomics
@@ -115,12 +120,14 @@ class port {
   [[nodiscard]] bool full() const noexcept {
     return !must_take_ && in_flight() >= where_.config->records;
   }
-  bool post_message(link& l, const wire::message& m, std::span<const std::byte> payload);
-  bool post_eager(link& l, const command& c);
+  // Each: done, busy_queue (no room now; nothing changed), peer_lost, or why it can never be sent.
+  status post_message(link& l, const wire::message& m, std::span<const std::byte> payload);
+  status post_eager(link& l, const command& c);
+  status post(link& l, const wire::prefix& p, std::span<const std::byte> payload);
+  status post_control(link& l, const wire::message& m);
   [[nodiscard]] static wire::prefix eager_prefix(const command& c) noexcept;
   [[nodiscard]] static backends::op message_op(const link& l, const wire::prefix& p,
                                                std::span<const std::byte> payload) noexcept;
-  bool post(link& l, const wire::prefix& p, std::span<const std::byte> payload);
   /// Posted, how it ended at once, or, not taken: busy_queue, peer_lost.
   [[nodiscard]] static status post_one(backends::endpoint& on, backends::op& o) noexcept {
     const auto [accepted, reason] = on.post({&o, 1});
@@ -129,7 +136,6 @@ class port {
     return reason == status::peer_lost ? reason : status::busy_queue;
   }
   void send_control(link& l, const wire::message& m);
-  bool post_control(link& l, const wire::message& m);
   void block(link& l);
   void enqueue(link& l, record& r);
   status start_or_queue(link& l, record& r);
@@ -154,6 +160,7 @@ class port {
   status send(const command& c);
   status call(const command& c);
   status send_or_queue(const command& c);
+  [[nodiscard]] static std::uint64_t credit_of(const command& c) noexcept;
   status receive(const command& c);
   status start_message(link& l, record& r);
   void take_unexpected(const command& c, unexpected& found);
@@ -192,11 +199,11 @@ class port {
 
   // port_emulate.cpp
   status pump(link& l, record& r);
-  bool post_fragment(link& l, record& r);
-  bool post_atomic(link& l, record& r);
+  status post_fragment(link& l, record& r);
+  status post_atomic(link& l, record& r);
   [[nodiscard]] std::uint64_t fragmented_bytes(const record& r) const noexcept;
   void on_rma_put(link& l, const wire::message& m);
-  bool answer_get(link& l, const wire::message& m);
+  status answer_get(link& l, const wire::message& m);
   void on_rma_atomic(link& l, const wire::message& m);
   void on_reply(link& l, const wire::message& m);
   void on_value(record& r, const wire::message& m, status code);
@@ -209,9 +216,10 @@ class port {
   bool due(std::size_t endpoint) noexcept;
 
   // port_peer.cpp
-  void lose(link& l);
+  void lose(link& l, std::string why);
   void end_receives(rank source, status code);
   void violated(link& l);
+  void unreachable(link& l, status refusal);
   void maintain_link(link& l, std::uint64_t now_ns);
 
   // Constant after construction.

@@ -75,15 +75,20 @@ void port::was_posted(std::size_t i) {
   const wire_batch::entry& e = batch_->entries[i];
   const status code = batch_->ops[i].finished;
   if (e.of == nullptr) {
-    counters_.eager.add();
-    out_->add(
-        e.message.done,
-        {.code = status::done, .peer = e.message.peer, .tag = 0, .bytes = e.message.memory.size()});
+    const bool sent = code == status::done;
+    if (sent) counters_.eager.add();
+    if (!sent) e.to->credit += credit_of(e.message);
+    out_->add(e.message.done, {.code = code,
+                               .peer = e.message.peer,
+                               .tag = 0,
+                               .bytes = sent ? e.message.memory.size() : 0});
   } else if (code == status::posted) {
     e.of->native = true;
     e.of->at = stage::wire;
   } else if (code == status::unsupported) {  // not this region
-    if (pump(*e.to, *e.of) == status::busy_queue) enqueue(*e.to, *e.of);
+    const status s = pump(*e.to, *e.of);
+    if (s == status::busy_queue) return enqueue(*e.to, *e.of);
+    if (s != status::posted) end(*e.of, s);
   } else {
     end(*e.of, code);
   }

@@ -37,7 +37,7 @@ std::uint64_t port::fragmented_bytes(const record& r) const noexcept {
   return r.what.memory.size();
 }
 
-bool port::post_atomic(link& l, record& r) {
+status port::post_atomic(link& l, record& r) {
   wire::message m = access_message(wire::message_kind::rma_atomic, r);
   m.flag = static_cast<std::uint8_t>(r.what.atomic);
   m.width = r.what.width;
@@ -46,7 +46,7 @@ bool port::post_atomic(link& l, record& r) {
   return post_message(l, m, {});
 }
 
-bool port::post_fragment(link& l, record& r) {
+status port::post_fragment(link& l, record& r) {
   const bool get = r.source != any_source || r.what.kind == command_kind::get;
   const std::uint64_t total = fragmented_bytes(r);
   const std::uint64_t bytes = std::min<std::uint64_t>(l.max_payload, total - r.issued);
@@ -54,24 +54,28 @@ bool port::post_fragment(link& l, record& r) {
       access_message(get ? wire::message_kind::rma_get : wire::message_kind::rma_put, r);
   m.offset += r.issued;
   m.bytes = bytes;
-  if (!post_message(l, m,
-                    get ? std::span<const std::byte>{} : r.what.memory.subspan(r.issued, bytes)))
-    return false;
-  r.issued += bytes;
-  return true;
+  const auto data = get ? std::span<const std::byte>{} : r.what.memory.subspan(r.issued, bytes);
+  const status s = post_message(l, m, data);
+  if (s == status::done) r.issued += bytes;
+  return s;
 }
 
 /// Sends what the window allows: posted, or busy_queue when the wire had no room for the first
-/// fragment missing.
+/// fragment missing, or how it ended: a fragment cannot be sent, and none is under way.
 status port::pump(link& l, record& r) {
   const bool atomic = r.what.kind == command_kind::atomic;
   if (r.issued == 0) counters_.emulated.add();
-  if (atomic && !post_atomic(l, r)) return status::busy_queue;
+  if (atomic) {
+    if (const status s = post_atomic(l, r); s != status::done) return s;
+  }
   const std::uint64_t total = atomic ? 0 : fragmented_bytes(r);
   while (r.issued < total && r.failure == status::done &&
          r.issued - r.moved < window * l.max_payload) {
-    if (!post_fragment(l, r)) return status::busy_queue;
+    const status s = post_fragment(l, r);
+    if (s == status::busy_queue) return s;
+    if (s != status::done) r.failure = s;
   }
+  if (r.failure != status::done && r.issued == r.moved) return r.failure;
   r.at = stage::reply;
   return status::posted;
 }
@@ -113,7 +117,10 @@ void port::on_fragment(link& l, record& r, const wire::message& m, status code) 
   if (r.moved == r.issued && (r.failure != status::done || r.issued == fragmented_bytes(r))) {
     return end(r, r.failure);
   }
-  if (r.at == stage::reply && pump(l, r) == status::busy_queue) enqueue(l, r);
+  if (r.at != stage::reply) return;
+  const status s = pump(l, r);
+  if (s == status::busy_queue) return enqueue(l, r);
+  if (s != status::posted) end(r, s);
 }
 
 // --- the target ------------------------------------------------------------------------
@@ -131,8 +138,8 @@ void port::on_rma_put(link& l, const wire::message& m) {
   send_control(l, reply);
 }
 
-/// False: no room for the answer; the question is kept and asked again.
-bool port::answer_get(link& l, const wire::message& m) {
+/// busy_queue: no room for the answer; the question is kept and asked again.
+status port::answer_get(link& l, const wire::message& m) {
   wire::message reply;
   reply.kind = wire::message_kind::rma_data;
   reply.word = m.word;

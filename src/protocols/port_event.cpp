@@ -49,7 +49,8 @@ void port::on_event(const backends::event& e) {
   if (e.kind == backends::event::kind_t::ended) return on_ended(e);
   if (!valid(e.peer)) return;
   link& l = link_to(e.peer);
-  if (e.kind == backends::event::kind_t::peer_lost) return lose(l);
+  if (e.kind == backends::event::kind_t::peer_lost)
+    return lose(l, {reinterpret_cast<const char*>(e.bytes.data()), e.bytes.size()});
   l.heard = true;
   wire::message m;
   if (!wire::parse_message(e.bytes, m)) return violated(l);

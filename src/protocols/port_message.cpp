@@ -25,20 +25,28 @@ status port::call(const command& c) {
 }
 
 /// Only tagged messages can be unexpected, so only they need credit; calls are run on arrival.
+std::uint64_t port::credit_of(const command& c) noexcept {
+  return c.kind == command_kind::send ? c.memory.size() + message_cost : 0;
+}
+
 status port::send_or_queue(const command& c) {
   link& l = link_to(c.peer);
   if (l.lost) return status::peer_lost;
-  const std::uint64_t cost = c.kind == command_kind::send ? c.memory.size() + message_cost : 0;
+  const std::uint64_t cost = credit_of(c);
   const bool eager = c.memory.size() <= l.eager_bytes && cost <= l.credit;
   if (eager && !l.blocked && batching_) [[unlikely]] {
     l.credit -= cost;
     batch_message(l, c);
     return status::posted;
   }
-  if (eager && !l.blocked && post_eager(l, c)) {
-    l.credit -= cost;
-    counters_.eager.add();
-    return status::done;
+  if (eager && !l.blocked) {
+    const status s = post_eager(l, c);
+    if (s == status::done) [[likely]] {
+      l.credit -= cost;
+      counters_.eager.add();
+    }
+    if (s != status::busy_queue) [[likely]]
+      return s;
   }
   if (full()) return status::busy_records;
   record& r = begin(&l, c);
@@ -48,9 +56,12 @@ status port::send_or_queue(const command& c) {
 }
 
 status port::start_message(link& l, record& r) {
-  if (!post_eager(l, r.what)) return status::busy_queue;
-  counters_.eager.add();
-  return status::done;
+  const status s = post_eager(l, r.what);
+  if (s == status::done)
+    counters_.eager.add();
+  else if (s != status::busy_queue)
+    l.credit += credit_of(r.what);
+  return s;
 }
 
 // --- receiving -------------------------------------------------------------------------

@@ -1,14 +1,19 @@
 // port_peer.cpp - peers that go silent, die or break the rules, and the end of the port itself.
+#include <fmt/format.h>
+
 #include <utility>
 
+#include "protocols/lost_peers.h"
 #include "protocols/port.h"
 
 namespace heddle::protocols {
 /// From here on the peer is dead for this lane: what it owes us ends, nothing goes to it.
-void port::lose(link& l) {
+void port::lose(link& l, std::string why) {
   post_batch();  // of which nothing must be left that names this link
   if (std::exchange(l.lost, true)) return;
   counters_.lost_peers.add();
+  const bool missed = !l.records.empty() || l.counted != 0 || l.receives != 0;
+  out_->add(where_.losses->note(where_.lane, l.peer, std::move(why), missed), {});
   l.wire->drop(l.peer);
   if (l.atomics != nullptr) l.atomics->drop(l.peer);
   l.control.clear();
@@ -42,7 +47,12 @@ void port::end_receives(rank source, status code) {
 /// The peer sent what no honest engine sends: it is not talked to any more.
 void port::violated(link& l) {
   counters_.violations.add();
-  lose(l);
+  lose(l, "it sent what no engine sends");
+}
+
+/// The wire can do nothing for a message to the peer, now and later.
+void port::unreachable(link& l, status refusal) {
+  lose(l, fmt::format("messages to it are refused here: {}", name_of(refusal)));
 }
 
 void port::maintain(std::uint64_t now_ns, delivery_batch& out) {
@@ -61,7 +71,10 @@ void port::maintain_link(link& l, std::uint64_t now_ns) {
     return;
   }
   const std::uint64_t silent_ms = (now_ns - l.silent_since_ns) / 1'000'000;
-  if (silent_ms >= where_.config->peer_timeout_ms) return lose(l);
+  if (silent_ms >= where_.config->peer_timeout_ms)
+    return lose(l, fmt::format("it has said nothing for {:.3g} s, although it was asked "
+                               "(HEDDLE_PEER_TIMEOUT_MS)",
+                               static_cast<double>(silent_ms) / 1000));
   if (silent_ms * 3 < where_.config->peer_timeout_ms || std::exchange(l.pinged, true)) return;
   wire::message m;
   m.kind = wire::message_kind::ping;

@@ -60,7 +60,7 @@ status port::start_request(link& l, record& r) {
     lend(l, r, m);
     if (m.generation == 0) return status::busy_queue;  // no region left: later
   }
-  if (!post_message(l, m, {})) return status::busy_queue;
+  if (const status s = post_message(l, m, {}); s != status::done) return s;
   counters_.rendezvous.add();
   r.at = stage::reply;
   return status::posted;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "backends/backend.h"
@@ -65,7 +66,8 @@ class faulty_endpoint final : public endpoint {
   [[nodiscard]] bool held_up(const event& e, std::size_t before) const noexcept;
   /// An event for an op that was answered posted; sends were answered done.
   void report_end(const op& o, status code);
-  void report(event::kind_t kind, status code, rank peer, std::uint64_t cookie);
+  void report(event::kind_t kind, status code, rank peer, std::uint64_t cookie,
+              std::string_view words = {});
 
   [[nodiscard]] bool only_waiting() const noexcept;
   void lose(rank peer);

@@ -71,8 +71,12 @@ void faulty_endpoint::report_end(const op& o, status code) {
   if (o.kind != op_kind::send) report(event::kind_t::ended, code, o.peer, o.cookie);
 }
 
-void faulty_endpoint::report(event::kind_t kind, status code, rank peer, std::uint64_t cookie) {
-  held_events_.push_back({{kind, code, peer, cookie, {}}, {}, random_.up_to(plan_.delay)});
+void faulty_endpoint::report(event::kind_t kind, status code, rank peer, std::uint64_t cookie,
+                             std::string_view words) {
+  const auto bytes = bytes_of(words);
+  held_events_.push_back({{kind, code, peer, cookie, {}},
+                          std::vector(bytes.begin(), bytes.end()),
+                          random_.up_to(plan_.delay)});
 }
 
 std::size_t faulty_endpoint::deliver(std::span<event> out) {

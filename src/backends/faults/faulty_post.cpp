@@ -98,7 +98,8 @@ void faulty_endpoint::lose(rank peer) {
   if (!lost_.insert(peer).second) return;
   inner_->drop(peer);
   end_all_of(peer);
-  if (told_lost_.insert(peer).second) report(event::kind_t::peer_lost, status::peer_lost, peer, 0);
+  if (told_lost_.insert(peer).second)
+    report(event::kind_t::peer_lost, status::peer_lost, peer, 0, "HEDDLE_FAULTS has it die");
 }
 
 void faulty_endpoint::drop(rank peer) noexcept {

@@ -22,6 +22,7 @@ struct script {
   std::vector<rank> dropped;
   status answer = status::done;  ///< for op::finished
   bool ordered = true;
+  op_set native = only(op_kind::send);
 };
 
 class scripted_endpoint final : public endpoint {
@@ -71,7 +72,11 @@ class scripted_endpoint final : public endpoint {
 
 class scripted_device final : public device {
  public:
-  explicit scripted_device(script& s) : script_(s) { traits_.ordered = s.ordered; }
+  explicit scripted_device(script& s) : script_(s) {
+    traits_.ordered = s.ordered;
+    traits_.native = s.native;
+    traits_.max_message = 4096;
+  }
 
   [[nodiscard]] const traits& describe() const noexcept override { return traits_; }
   [[nodiscard]] std::vector<std::byte> address() const override { return {}; }

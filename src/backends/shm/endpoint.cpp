@@ -66,20 +66,13 @@ link* shm_endpoint::make_link(rank peer) noexcept {
   }
 }
 
-/// False: the peer's board is full. True: to.out is set, or what.finished says why not.
-bool shm_endpoint::open_outgoing(link& to, op& what) noexcept {
+/// False: the peer's board is full, or it is lost because there can be no ring to it.
+bool shm_endpoint::open_outgoing(link& to) noexcept {
   const ring_name name{device_.self(), to.peer->number(), lane_, device_.secret()};
-  switch (to.open_outgoing(name, device_.ring_bytes())) {
-    case link::opened::yes:
-      break;
-    case link::opened::board_full:
-      board_was_full_ = true;
-      return false;
-    case link::opened::failed:
-      what.finished = status::unsupported;
-      break;
-  }
-  return true;
+  const auto how = to.open_outgoing(name, device_.ring_bytes());
+  if (how == link::opened::failed) begin_end(to);
+  if (how == link::opened::board_full) board_was_full_ = true;
+  return how == link::opened::yes;
 }
 
 void shm_endpoint::read_board() noexcept {
@@ -161,7 +154,8 @@ std::size_t shm_endpoint::report_ends(std::span<event> out) noexcept {
     }
     if (each->in && !each->corrupt && each->in->has_work()) return false;
     if (count == out.size()) return false;
-    out[count++] = {event::kind_t::peer_lost, status::peer_lost, each->peer->number(), 0, {}};
+    out[count++] = {event::kind_t::peer_lost, status::peer_lost, each->peer->number(), 0,
+                    bytes_of(each->why())};
     if (each->peer->known_gone()) device_.bury(each->peer->number());
     forget(*each);
     return false;

@@ -45,7 +45,7 @@ class shm_endpoint final : public endpoint {
 
   // Connections.
   link* make_link(rank peer) noexcept;
-  bool open_outgoing(link& to, op& what) noexcept;
+  bool open_outgoing(link& to) noexcept;
   void read_board() noexcept;
   bool accept(std::uint64_t entry) noexcept;
   void retry_later() noexcept;

@@ -21,13 +21,14 @@ post_result shm_endpoint::post(std::span<op> ops) noexcept {
     op& what = ops[i];
     link* const to = find_link(what.peer);
     if (to == nullptr) [[unlikely]] {
-      what.finished = status::invalid;
+      what.finished = status::no_memory;
       continue;
     }
     if (to->state != link::state_t::open) [[unlikely]]
       return {i, status::peer_lost};
     if (what.kind == op_kind::send) [[likely]] {
-      if (!send(*to, what)) return {i, status::busy_queue};
+      if (!send(*to, what)) [[unlikely]]
+        return {i, to->state == link::state_t::open ? status::busy_queue : status::peer_lost};
     } else if ((device_.describe().native & only(what.kind)) != 0) {
       what.finished = copy_directly(what, *to->peer);
     } else {
@@ -37,17 +38,15 @@ post_result shm_endpoint::post(std::span<op> ops) noexcept {
   return {ops.size(), status::done};
 }
 
-/// False: no room now.
+/// False: no room now, or no way to the peer can be made, which is lost then.
 inline bool shm_endpoint::send(link& to, op& what) noexcept {
   const std::size_t bytes = what.header.size() + what.data.size();
   if (bytes > max_message_) [[unlikely]] {
     what.finished = status::invalid;
     return true;
   }
-  if (!to.out) [[unlikely]] {
-    if (!open_outgoing(to, what)) return false;
-    if (!to.out) return true;  // it failed, what.finished says how
-  }
+  if (!to.out && !open_outgoing(to)) [[unlikely]]
+    return false;
   if (!to.out->try_push(what.header, what.data)) [[unlikely]] {
     if (!to.blocked) blocked_.push_back(&to);
     to.blocked = true;

@@ -20,7 +20,8 @@ link::opened link::open_outgoing(const ring_name& name, std::size_t bytes) noexc
                                 (static_cast<std::uint64_t>(out_file_.fd.get()) + 1);
     if (!there->rings.append(entry)) return opened::board_full;
     out.emplace(std::move(producer));
-  } catch (const std::exception&) {  // also bad_alloc
+  } catch (const std::exception& e) {  // also bad_alloc
+    why_ = e.what();
     return opened::failed;
   }
   announce_to_device();
@@ -70,6 +71,14 @@ void link::trim() noexcept {
 
 bool link::settled() const noexcept {
   return state != state_t::open || !out || out->control().attached.get() != 0;
+}
+
+std::string_view link::why() noexcept {
+  if (why_.empty() && corrupt)
+    why_ = "what it wrote into shared memory makes no sense";
+  else if (why_.empty())
+    why_ = peer->describe_end();
+  return why_;
 }
 
 void link::close_rings() noexcept {

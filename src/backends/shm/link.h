@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "backends/shm/peer_process.h"
 #include "backends/shm/ring_file.h"
@@ -22,7 +24,8 @@ class link {
   };
   enum class opened : std::uint8_t { yes, board_full, failed };
 
-  /// Makes the ring to the peer and announces it. failed: this process lacks descriptors or memory.
+  /// Makes the ring to the peer and announces it. failed: this process lacks descriptors or memory,
+  /// as why() will say.
   opened open_outgoing(const ring_name& name, std::size_t bytes) noexcept;
   /// Maps the ring that the peer announced as its descriptor `fd`. Throws error when it is not what
   /// it should be, shortage when this process lacks descriptors or memory.
@@ -40,6 +43,8 @@ class link {
   /// Whether everything sent is in memory that the peer has mapped.
   [[nodiscard]] bool settled() const noexcept;
   void close_rings() noexcept;
+  /// For people: why it is not open any more. Valid as long as the link.
+  [[nodiscard]] std::string_view why() noexcept;
 
   const std::shared_ptr<peer_process> peer;
   lane_slot* const there;  // the peer's side of our lane
@@ -57,6 +62,7 @@ class link {
 
   owned_fd bell_;
   bool owes_ring_ = false;
+  std::string why_;
   ring_file out_file_, in_file_;
 };
 

@@ -64,6 +64,11 @@ bool peer_process::is_gone() noexcept {
   return true;
 }
 
+std::string peer_process::describe_end() const {
+  if (memory().closed.get() != 0) return fmt::format("it has left the job (process {})", pid_);
+  return fmt::format("its process {} has ended", pid_);
+}
+
 owned_fd peer_process::open_file(int fd, file_kind kind) {
   owned_fd file = open_of_process(pid_, fd, kind);
   // Alive after the opening, so it was this process that was opened.

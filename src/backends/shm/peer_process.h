@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "backends/shm/os.h"
 #include "backends/shm/segment.h"
@@ -35,6 +36,8 @@ class peer_process {
   [[nodiscard]] bool is_gone() noexcept;
   /// The same as far as known without a system call.
   [[nodiscard]] bool known_gone() const noexcept;
+  /// For people: what is_gone() found.
+  [[nodiscard]] std::string describe_end() const;
 
   /// A file of the process. Throws; never gives a file of a later process with the same number.
   [[nodiscard]] owned_fd open_file(int fd, file_kind kind);

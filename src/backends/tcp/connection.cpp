@@ -1,8 +1,11 @@
 // connection.cpp - reading one connection: taking bytes in, and payloads to where they belong.
 #include "backends/tcp/connection.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 namespace heddle::backends::tcp {
 namespace {
@@ -30,7 +33,7 @@ connection::reading connection::receive(event_sink& sink) noexcept {
     // What was handed out lies in the buffer, so nothing can be read over it.
     if (turn == 0 || sink.count != before) return reading::more;
     std::size_t asked = 0;
-    const transferred got = read_some(asked);
+    const transferred got = last_read_ = read_some(asked);
     if (got.kind == transferred::kind_t::none) return reading::quiet;
     if (got.kind == transferred::kind_t::ended) return reading::ended;
     if (got.kind == transferred::kind_t::broken) return reading::broken;
@@ -38,6 +41,15 @@ connection::reading connection::receive(event_sink& sink) noexcept {
     turn -= std::min(turn, got.bytes);
     read_all = got.bytes < asked;
   }
+}
+
+std::string connection::describe_end() const {
+  using enum transferred::kind_t;
+  const int code = out_.error != 0 ? out_.error : last_read_.code;
+  if (last_read_.kind == ended) return "it hung up: its process has ended, or it has left the job";
+  if (out_.error != 0 || (last_read_.kind == broken && code != 0))
+    return fmt::format("the connection broke: {}", std::strerror(code));
+  return "it sent what no engine sends";
 }
 
 connection::taken connection::take_frames(event_sink& sink) noexcept {

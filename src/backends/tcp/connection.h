@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "backends/backend.h"
 #include "backends/tcp/outbox.h"
@@ -46,6 +47,9 @@ class connection {
   /// connection's buffer and stay until the next call.
   reading receive(event_sink& sink) noexcept;
   outbox::flow flush() noexcept { return out_.flush(fd_.get()); }
+
+  /// For people: how it came to its end, after receive() or flush() has said so.
+  [[nodiscard]] std::string describe_end() const;
 
   /// True when another get or atomic may be asked for.
   [[nodiscard]] bool has_request_room() const noexcept { return requests < wire::request_window; }
@@ -113,6 +117,7 @@ class connection {
   status part_code_ = status::done;  // of the put of several frames under way
   status ack_code_ = status::done;   // acknowledgements not written yet: this outcome,
   std::uint32_t acks_ = 0;           // this often
+  transferred last_read_;            // the last thing receive() got of the socket
 };
 
 }  // namespace heddle::backends::tcp

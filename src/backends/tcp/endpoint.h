@@ -16,6 +16,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "backends/backend.h"
@@ -60,6 +61,7 @@ class tcp_endpoint final : public endpoint {
     std::array<connection*, wire::max_rails> out{};  // what is sent on; null: not connected
     std::array<bool, wire::max_rails> came{};        // the peer has connected on this rail
     std::uint64_t grace_until_ms = 0;  // ending: a connection it made may still come; 0: none can
+    std::string why;                   // ending, lost: for people
   };
   // A connection being made.
   struct attempt {
@@ -107,10 +109,10 @@ class tcp_endpoint final : public endpoint {
   void start(rank peer) noexcept;
   void start_rail(rank peer, int rail, int tries) noexcept;
   void advance_attempts() noexcept;
-  void give_up(const attempt& a) noexcept;
+  void give_up(const attempt& a, const std::string& why) noexcept;
   void take_given() noexcept;
   void adopt(unique_fd fd, rank peer, int rail, bool ours) noexcept;
-  void begin_loss(rank peer) noexcept;
+  void begin_loss(rank peer, const std::string& why) noexcept;
   void finish_losses() noexcept;
   [[nodiscard]] bool in_grace(rank peer) const noexcept;
   [[nodiscard]] bool said_all(rank peer) const noexcept;

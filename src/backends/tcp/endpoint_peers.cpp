@@ -1,7 +1,10 @@
 // endpoint_peers.cpp - making connections, and losing peers.
+#include <fmt/format.h>
 #include <sys/epoll.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <functional>
 
 #include "backends/tcp/endpoint.h"
@@ -20,6 +23,15 @@ constexpr std::uint64_t grace_ms = 300;
 
 std::uint64_t now_ms() noexcept {
   return now_ns() / 1'000'000;
+}
+
+/// For people: why no connection came to be. `code`: of errno; 0: not the system's doing.
+std::string describe_refusal(int code) {
+  if (code == EMFILE || code == ENFILE)
+    return fmt::format("no descriptor is left for a connection to it: {} (raise ulimit -n)",
+                       std::strerror(code));
+  if (code != 0) return fmt::format("it cannot be connected to: {}", std::strerror(code));
+  return "it hung up on our connection, or could not prove to be of this job";
 }
 
 }  // namespace
@@ -56,13 +68,11 @@ void tcp_endpoint::start_rail(rank peer, int rail, int tries) noexcept {
   h.to = static_cast<std::uint32_t>(peer);
   h.lane = static_cast<std::uint16_t>(lane_);
   h.rail = static_cast<std::uint8_t>(rail);
-  auto a = std::make_unique<attempt>(
-      attempt{handshake::initiate(connect_to(way->from, way->to), h, device_.secret()), peer, rail,
-              tries, now_ms()});
-  if (a->talk.fd() < 0) {
-    give_up(*a);
-    return;
-  }
+  unique_fd fd = connect_to(way->from, way->to);
+  const int refusal = errno;
+  auto a = std::make_unique<attempt>(attempt{
+      handshake::initiate(std::move(fd), h, device_.secret()), peer, rail, tries, now_ms()});
+  if (a->talk.fd() < 0) return give_up(*a, describe_refusal(refusal));
   epoll_event e{};
   e.events = EPOLLOUT;
   (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, a->talk.fd(), &e);
@@ -88,19 +98,19 @@ void tcp_endpoint::advance_attempts() noexcept {
     if (s == handshake::state::done) {
       adopt(over->talk.release(), over->peer, over->rail, true);
     } else {
-      give_up(*over);
+      give_up(*over, describe_refusal(over->talk.error()));
     }
   }
 }
 
 // A rail that cannot be connected is done without, unless it is the one that small ops need.
-void tcp_endpoint::give_up(const attempt& a) noexcept {
+void tcp_endpoint::give_up(const attempt& a, const std::string& why) noexcept {
   const peer_state& p = state_of(a.peer);
   if (p.is != peer_state::life::known) return;
   if (a.tries < most_tries) {
     start_rail(a.peer, a.rail, a.tries + 1);
   } else if (a.rail == 0 && p.out[0] == nullptr) {
-    begin_loss(a.peer);
+    begin_loss(a.peer, why);
   }
 }
 
@@ -159,10 +169,11 @@ void tcp_endpoint::take_last_words(connection& c) noexcept {
 }
 
 // From here on the peer only gets to finish what it had said.
-void tcp_endpoint::begin_loss(rank peer) noexcept {
+void tcp_endpoint::begin_loss(rank peer, const std::string& why) noexcept {
   peer_state& p = state_of(peer);
   if (p.is != peer_state::life::known) return;
   p.is = peer_state::life::ending;
+  p.why = why;
   ending_.push_back(peer);
   const bool ours_only = std::ranges::none_of(p.came, std::identity{});
   if (ours_only && p.out[0] != nullptr) {
@@ -236,7 +247,7 @@ void tcp_endpoint::maintain() noexcept {
     const std::unique_ptr<attempt> late = std::move(attempts_[i]);
     attempts_.erase(attempts_.begin() + static_cast<std::ptrdiff_t>(i));
     late->tries = most_tries;
-    give_up(*late);
+    give_up(*late, fmt::format("it did not answer a connection for {} s", timeout_ms_ / 1000));
   }
   for (const auto& c : conns_) {
     const std::uint64_t moved = c->received + c->out().written;
@@ -244,7 +255,8 @@ void tcp_endpoint::maintain() noexcept {
       c->moved_before = moved;
       c->moved_at_ms = now;
     } else if (now - c->moved_at_ms > timeout_ms_) {
-      begin_loss(c->peer());
+      begin_loss(c->peer(),
+                 fmt::format("nothing moved on a connection to it for {} s", timeout_ms_ / 1000));
     }
   }
 }

@@ -72,6 +72,7 @@ void tcp_endpoint::take_ended(event_sink& sink) noexcept {
     e.kind = event::kind_t::peer_lost;
     e.code = status::peer_lost;
     e.peer = lost_.back();
+    e.bytes = bytes_of(peers_[static_cast<std::size_t>(e.peer)]->why);
     lost_.pop_back();
     sink.add(e);
   }
@@ -92,7 +93,7 @@ void tcp_endpoint::flush(connection& c) noexcept {
   room_made_ += c.out().written - before;
   c.blocked = f == outbox::flow::blocked;
   if (f == outbox::flow::drained && (c.watched & EPOLLOUT) != 0) watch(c, EPOLLIN);
-  if (f == outbox::flow::broken) begin_loss(c.peer());
+  if (f == outbox::flow::broken) begin_loss(c.peer(), c.describe_end());
 }
 
 void tcp_endpoint::watch(connection& c, std::uint32_t events) noexcept {
@@ -145,7 +146,7 @@ void tcp_endpoint::read(connection& c, event_sink& sink) noexcept {
   if (r == connection::reading::ended || r == connection::reading::broken) {
     c.exhausted = true;
     watch(c, 0);
-    begin_loss(c.peer());
+    begin_loss(c.peer(), c.describe_end());
   } else if (c.mute) {
     c.exhausted = r == connection::reading::quiet || c.received >= c.read_limit;
     again = !c.exhausted;

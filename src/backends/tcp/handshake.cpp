@@ -2,6 +2,7 @@
 #include "backends/tcp/handshake.h"
 
 #include <algorithm>
+#include <cerrno>
 
 namespace heddle::backends::tcp {
 
@@ -34,7 +35,11 @@ handshake handshake::accept(unique_fd fd, std::uint32_t self, std::uint32_t size
 handshake::state handshake::advance() noexcept {
   if (connecting_) {
     const connect_state c = state_of_connect(fd_.get());
-    if (c != connect_state::connected) return c == connect_state::pending ? pending : failed;
+    if (c == connect_state::pending) return pending;
+    if (c == connect_state::failed) {
+      error_ = errno;
+      return failed;
+    }
     connecting_ = false;
   }
   for (;;) {
@@ -50,6 +55,7 @@ bool handshake::write_out() noexcept {
   while (sent_ < to_send_) {
     const auto t = transmit(fd_.get(), std::span(out_).subspan(sent_, to_send_ - sent_));
     broken_ = t.kind == transferred::kind_t::broken;
+    if (broken_) error_ = t.code;
     if (t.kind != transferred::kind_t::some) return false;
     sent_ += t.bytes;
   }
@@ -60,6 +66,7 @@ bool handshake::read_in() noexcept {
   while (got_ < to_get_) {
     const auto t = receive(fd_.get(), std::span(in_).subspan(got_, to_get_ - got_));
     broken_ = t.kind == transferred::kind_t::broken || t.kind == transferred::kind_t::ended;
+    if (broken_) error_ = t.code;
     if (t.kind != transferred::kind_t::some) return false;
     got_ += t.bytes;
   }

@@ -31,6 +31,9 @@ class handshake {
   /// Acceptor, done: who it is and what for.
   [[nodiscard]] const wire::hello& peer() const noexcept { return theirs_; }
   [[nodiscard]] unique_fd release() noexcept { return std::move(fd_); }
+  /// Failed: the system's reason (of errno); 0: the peer hung up, or could not prove to be of the
+  /// job.
+  [[nodiscard]] int error() const noexcept { return error_; }
 
  private:
   handshake(unique_fd fd, wire::role role, std::span<const std::byte, 32> secret) noexcept;
@@ -52,6 +55,7 @@ class handshake {
   std::span<const std::byte, 32> secret_;
   std::uint32_t size_ = 0;
   bool connecting_ = false, met_ = false, last_write_ = false, broken_ = false;
+  int error_ = 0;
   wire::hello mine_, theirs_;
   wire::hello_image my_image_{}, their_image_{};
   std::array<std::byte, longest> in_, out_;

@@ -83,7 +83,10 @@ outbox::flow outbox::flush(int fd) noexcept {
         g.count == 1 ? transmit(fd, {static_cast<const std::byte*>(g.parts[0].iov_base), g.bytes})
                      : transmit(fd, std::span(g.parts).first(g.count));
     if (t.kind == transferred::kind_t::none) return flow::blocked;
-    if (t.kind != transferred::kind_t::some) return flow::broken;
+    if (t.kind != transferred::kind_t::some) {
+      error = t.code;
+      return flow::broken;
+    }
     written += t.bytes;
     advance(t.bytes);
     if (t.bytes < g.bytes || turn <= t.bytes) return empty() ? flow::drained : flow::blocked;

@@ -84,6 +84,7 @@ class outbox {
   void discard() noexcept;
 
   std::uint64_t written = 0;  ///< bytes, ever
+  int error = 0;              ///< of errno: why flush() found the connection broken
 
   /// Puts whose last frame is in the stream, oldest first: the order of acknowledgements.
   record_list unacknowledged;

@@ -42,7 +42,7 @@ transferred attempt(Call call) noexcept {
     if (n > 0) return {some, static_cast<std::size_t>(n)};
     if (n == 0) return {ended, 0};
     if (errno == EINTR) continue;
-    return {errno == EAGAIN || errno == EWOULDBLOCK ? none : broken, 0};
+    return {errno == EAGAIN || errno == EWOULDBLOCK ? none : broken, 0, errno};
   }
 }
 
@@ -114,9 +114,9 @@ connect_state state_of_connect(int fd) noexcept {
   if (::poll(&p, 1, 0) <= 0) return connect_state::pending;
   int reason = 0;
   socklen_t length = sizeof reason;
-  if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &reason, &length) != 0 || reason != 0)
-    return connect_state::failed;
-  return connect_state::connected;
+  if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &reason, &length) != 0) return connect_state::failed;
+  errno = reason;
+  return reason != 0 ? connect_state::failed : connect_state::connected;
 }
 
 void tune(int fd, std::uint64_t timeout_ms) noexcept {

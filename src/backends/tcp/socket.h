@@ -18,10 +18,11 @@ struct transferred {
     some,   ///< `bytes` were moved, at least one
     none,   ///< nothing can be moved now
     ended,  ///< receiving: the peer has closed its side
-    broken  ///< the connection is gone
+    broken  ///< the connection is gone: `code`
   };
   kind_t kind = kind_t::none;
   std::size_t bytes = 0;
+  int code = 0;  ///< of errno
 };
 
 /// Never block, never raise SIGPIPE, repeat after EINTR.
@@ -32,12 +33,14 @@ struct transferred {
 
 /// Listens at `where` (port 0: any) and sets its port to the one taken. Throws heddle::error.
 [[nodiscard]] unique_fd listen_at(rail_address& where);
-/// Starts connecting from `from` (its port does not matter) to `to`. None: refused at once.
+/// Starts connecting from `from` (its port does not matter) to `to`. None: refused at once, errno
+/// says why.
 [[nodiscard]] unique_fd connect_to(const rail_address& from, const rail_address& to) noexcept;
 /// Takes a waiting connection. None: there is none, or it has gone again.
 [[nodiscard]] unique_fd accept_from(int listener) noexcept;
 
 enum class connect_state : std::uint8_t { pending, connected, failed };
+/// Failed: errno says why.
 [[nodiscard]] connect_state state_of_connect(int fd) noexcept;
 
 /// What a connection that carries frames wants: no Nagle, dead hosts noticed within `timeout_ms`.

@@ -105,7 +105,9 @@ stream* utofu_endpoint::stream_to(link& l, std::size_t lane) {
 void utofu_endpoint::lose(link& l) noexcept {
   if (l.state == link::state_t::lost) return;
   l.state = link::state_t::lost;
-  emit(event::kind_t::peer_lost, status::peer_lost, l);
+  emit(event::kind_t::peer_lost, status::peer_lost, l, 0,
+       bytes_of("the Tofu network does not reach it any more: its node, its process or its lane "
+                "has gone"));
   end_flights(l);
   settle_doubts(l, l.doubts.size(), status::peer_lost);
   unreturned_ -= l.sent - l.consumed;

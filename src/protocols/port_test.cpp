@@ -1,0 +1,266 @@
+// port_test.cpp - one peer's batch, backlog, credit and matching together, over a wire that takes,
+// refuses and fails what the test tells it to.
+#include "protocols/port.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "backends/faults/scripted_endpoint.h"
+#include "protocols/lost_peers.h"
+
+namespace heddle::protocols {
+namespace {
+
+using backends::event;
+using backends::op;
+using backends::op_kind;
+using wire::message_kind;
+
+constexpr std::size_t large = 10'000;  // more than a message of the scripted wire
+constexpr tag small_tag = 5, large_tag = 7;
+
+/// What became of an operation.
+struct ending {
+  int count = 0;
+  status code = status::done;
+  static void note(void* owner, std::uint64_t, const outcome& what) noexcept {
+    auto& self = *static_cast<ending*>(owner);
+    ++self.count;
+    self.code = what.code;
+  }
+  operator completion() noexcept { return {&note, this, 0}; }
+};
+
+/// Rank 0 of two, on whose lane nobody else is.
+class Port : public testing::Test {
+ protected:
+  Port() {
+    wire_.native = backends::only(op_kind::send) | backends::only(op_kind::get);
+    device_ = std::make_unique<backends::scripted_device>(wire_);
+    devices_[0] = device_.get();
+    config_.credit_bytes = 4096;
+  }
+  port& start() {
+    std::vector<std::unique_ptr<backends::endpoint>> endpoints;
+    endpoints.push_back(device_->make_endpoint(0));
+    port_ = std::make_unique<port>(*reinterpret_cast<engine::lane_core*>(&no_lane_),
+                                   surroundings{.lane = 0,
+                                                .self = 0,
+                                                .size = 2,
+                                                .config = &config_,
+                                                .regions = &regions_,
+                                                .losses = &losses_,
+                                                .devices = devices_,
+                                                .route = route_,
+                                                .atomic_route = route_,
+                                                .handlers = handlers_},
+                                   std::move(endpoints));
+    return *port_;
+  }
+  void progress() {
+    port_->progress(batch_);
+    batch_.run();
+  }
+  void arrives(const wire::message& m) {
+    const wire::prefix p(m);
+    arrived_.emplace_back(p.bytes().begin(), p.bytes().end());
+    wire_.events.push_back({event::kind_t::arrived, status::done, 1, 0, arrived_.back()});
+    progress();
+  }
+  /// The peer announces a large message.
+  void is_announced() {
+    wire::message m;
+    m.kind = message_kind::tag_request;
+    m.word = large_tag;
+    m.slot = 1;
+    m.generation = 1;
+    m.bytes = large;
+    m.id = 1;
+    arrives(m);
+  }
+  static command send(std::span<std::byte> data, completion done = {}) {
+    command c;
+    c.kind = command_kind::send;
+    c.peer = 1;
+    c.match = small_tag;
+    c.memory = data;
+    c.done = done;
+    return c;
+  }
+  command receive_large(completion done = {}) {
+    command c;
+    c.kind = command_kind::recv;
+    c.peer = 1;
+    c.match = large_tag;
+    c.memory = into_;
+    c.done = done;
+    return c;
+  }
+  /// The first data byte of each small message that has left, in this order.
+  [[nodiscard]] std::vector<int> left() const {
+    std::vector<int> bytes;
+    for (const auto& m : wire_.messages) {
+      wire::message parsed;
+      if (wire::parse_message(m, parsed) && parsed.kind == message_kind::tag_eager)
+        bytes.push_back(std::to_integer<int>(parsed.payload[0]));
+    }
+    return bytes;
+  }
+  [[nodiscard]] message_kind last_kind() const {
+    wire::message parsed;
+    EXPECT_TRUE(wire::parse_message(wire_.messages.back(), parsed));
+    return parsed.kind;
+  }
+
+  backends::script wire_;
+  std::unique_ptr<backends::scripted_device> device_;
+  std::array<backends::device*, 1> devices_{};
+  const std::array<std::uint8_t, 2> route_{};
+  settings config_;
+  backends::region_table regions_;
+  lost_peers losses_;
+  std::array<sync::published<const handler_entry*>, max_handlers> handlers_;
+  std::array<std::byte, 64> no_lane_{};  // only what calls are told; there are none
+  delivery_batch batch_;
+  std::deque<std::vector<std::byte>> arrived_;
+  std::vector<std::byte> into_ = std::vector<std::byte>(large);
+  std::array<std::byte, 1> one_{std::byte{1}}, two_{std::byte{2}}, three_{std::byte{3}};
+  std::unique_ptr<port> port_;
+};
+
+TEST_F(Port, I5KeepsABatchedSendBeforeWhatQueuesBehindARefusedFetch) {
+  port& p = start();
+  is_announced();
+  p.begin_batch();
+  p.execute_accepted(send(one_), batch_);
+  wire_.room = 0;
+  p.execute_accepted(receive_large(), batch_);
+  p.execute_accepted(send(two_), batch_);
+  p.end_batch(batch_);
+  wire_.room = SIZE_MAX;
+  progress();
+  EXPECT_EQ(left(), (std::vector<int>{1, 2}));
+}
+
+// Whatever number of operations is taken before the wire refuses.
+TEST_F(Port, I5KeepsTheOrderWhereverTheWireRefuses) {
+  for (std::size_t room = 0; room <= 5; ++room) {
+    wire_.messages.clear();
+    wire_.room = SIZE_MAX;
+    port& p = start();
+    is_announced();
+    p.begin_batch();
+    wire_.room = room;
+    p.execute_accepted(send(one_), batch_);
+    p.execute_accepted(receive_large(), batch_);
+    p.execute_accepted(send(two_), batch_);
+    p.end_batch(batch_);
+    (void)p.execute(send(three_), batch_);
+    wire_.room = SIZE_MAX;
+    progress();
+    EXPECT_EQ(left(), (std::vector<int>{1, 2, 3})) << "after " << room;
+  }
+}
+
+TEST_F(Port, AnswersASendWithWhatTheWireAnswers) {
+  port& p = start();
+  wire_.answer = status::unsupported;
+  EXPECT_EQ(p.execute(send(one_), batch_), status::unsupported);
+  wire_.answer = status::done;
+  EXPECT_EQ(p.execute(send(two_), batch_), status::done);
+}
+
+TEST_F(Port, EndsABatchedSendWithWhatTheWireAnswers) {
+  port& p = start();
+  ending end;
+  wire_.answer = status::unsupported;
+  p.begin_batch();
+  p.execute_accepted(send(one_, end), batch_);
+  p.end_batch(batch_);
+  batch_.run();
+  EXPECT_EQ(end.count, 1);
+  EXPECT_EQ(end.code, status::unsupported);
+}
+
+TEST_F(Port, EndsAQueuedSendWithWhatTheWireAnswers) {
+  port& p = start();
+  ending end;
+  wire_.room = 0;
+  EXPECT_EQ(p.execute(send(one_, end), batch_), status::posted);
+  wire_.room = SIZE_MAX;
+  wire_.answer = status::no_memory;
+  progress();
+  EXPECT_EQ(end.count, 1);
+  EXPECT_EQ(end.code, status::no_memory);
+  EXPECT_TRUE(p.quiet());
+}
+
+TEST_F(Port, EndsAnAnnouncementThatCannotBeSentWithWhatTheWireAnswers) {
+  port& p = start();
+  wire_.answer = status::unsupported;
+  EXPECT_EQ(p.execute(send(into_), batch_), status::unsupported);
+  EXPECT_TRUE(p.quiet());
+}
+
+// Or it would be spent, and a later message would have to be announced.
+TEST_F(Port, TakesBackTheCreditOfASendThatFails) {
+  config_.credit_bytes = 400;
+  port& p = start();
+  std::vector<std::byte> most(150);
+  wire_.answer = status::no_memory;
+  EXPECT_EQ(p.execute(send(most), batch_), status::no_memory);
+  p.begin_batch();
+  p.execute_accepted(send(most), batch_);
+  p.end_batch(batch_);
+  wire_.room = 0;
+  EXPECT_EQ(p.execute(send(most), batch_), status::posted);
+  wire_.room = SIZE_MAX;
+  progress();
+  wire_.answer = status::done;
+  EXPECT_EQ(p.execute(send(most), batch_), status::done);
+  EXPECT_EQ(last_kind(), message_kind::tag_eager);
+}
+
+TEST_F(Port, LosesAPeerThatItsOwnMessagesCannotBeSentTo) {
+  port& p = start();
+  ending end;
+  EXPECT_EQ(p.execute(receive_large(end), batch_), status::posted);
+  wire_.answer = status::no_memory;
+  wire::message ping;
+  ping.kind = message_kind::ping;
+  arrives(ping);
+  EXPECT_EQ(end.code, status::peer_lost);
+  EXPECT_EQ(losses_.why(0, 1), "messages to it are refused here: no_memory");
+  EXPECT_EQ(p.execute(send(one_), batch_), status::peer_lost);
+}
+
+TEST_F(Port, TellsWhyTheWireHasLostAPeer) {
+  port& p = start();
+  ending end;
+  EXPECT_EQ(p.execute(receive_large(end), batch_), status::posted);
+  const auto words = backends::bytes_of("its process 12 has ended");
+  wire_.events.push_back({event::kind_t::peer_lost, status::peer_lost, 1, 0, words});
+  progress();
+  EXPECT_EQ(end.code, status::peer_lost);
+  EXPECT_EQ(losses_.why(0, 1), "its process 12 has ended");
+}
+
+TEST_F(Port, TellsOfAPeerThatAnswersNothing) {
+  port& p = start();
+  ending end;
+  EXPECT_EQ(p.execute(receive_large(end), batch_), status::posted);
+  const std::uint64_t ms = 1'000'000;
+  p.maintain(1 * ms, batch_);
+  p.maintain((1 + config_.peer_timeout_ms) * ms, batch_);
+  batch_.run();
+  EXPECT_EQ(end.code, status::peer_lost);
+  EXPECT_EQ(losses_.why(0, 1),
+            "it has said nothing for 30 s, although it was asked (HEDDLE_PEER_TIMEOUT_MS)");
+}
+
+}  // namespace
+}  // namespace heddle::protocols
