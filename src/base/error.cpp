@@ -1,5 +1,6 @@
 #include "base/error.h"
 
+#include <cerrno>
 #include <cstring>
 
 namespace heddle {
@@ -8,7 +9,8 @@ std::string errno_text(int code) {
   const char* name = strerrorname_np(code);
   const char* meaning = strerrordesc_np(code);
   if (name == nullptr || meaning == nullptr) return fmt::format("errno {}", code);
-  return fmt::format("{} ({})", name, meaning);
+  const char* const cure = code == EMFILE ? "; raise the limit of open files, ulimit -n" : "";
+  return fmt::format("{} ({}){}", name, meaning, cure);
 }
 
 }  // namespace heddle

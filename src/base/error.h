@@ -9,7 +9,7 @@
 
 namespace heddle {
 
-/// "EACCES (Permission denied)". Any thread.
+/// "EACCES (Permission denied)"; with the cure where there is one. Any thread.
 [[nodiscard]] std::string errno_text(int code);
 
 /// Throws error with the formatted text.

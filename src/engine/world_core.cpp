@@ -60,7 +60,9 @@ lane_core& world_core::lane_at(int number) {
   auto& slot = lanes_[static_cast<std::size_t>(number)];
   if (slot) return *slot;
   std::vector<std::unique_ptr<backends::endpoint>> endpoints;
-  for (backends::device* d : devices_) endpoints.push_back(d->make_endpoint(number));
+  in_context(fmt::format("open lane {}", number), [&] {
+    for (backends::device* d : devices_) endpoints.push_back(d->make_endpoint(number));
+  });
   const protocols::surroundings where{.lane = number,
                                       .self = self(),
                                       .size = size(),
@@ -138,15 +140,24 @@ void world_core::set_handler(handler_id id, call_handler function, void* context
 // --- for the executor ------------------------------------------------------------------
 
 std::size_t world_core::serve_devices() {
-  std::size_t count = 0;
   for (backends::device* d : devices_) {
-    for (int wanted = d->serve(); wanted >= 0 && wanted < max_lanes; wanted = d->serve()) {
-      const std::lock_guard lock(mutex_);
-      lane_at(wanted);
-      ++count;
-    }
+    for (int wanted = d->serve(); wanted >= 0 && wanted < max_lanes; wanted = d->serve())
+      wanted_lanes_.push_back(wanted);
   }
-  return count;
+  return std::erase_if(wanted_lanes_, [&](int wanted) { return make_wanted(wanted); });
+}
+
+/// False: not now, for lack of descriptors perhaps. Meanwhile what peers send to the lane waits.
+bool world_core::make_wanted(int lane) noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    lane_at(lane);
+    return true;
+  } catch (const std::exception& e) {
+    if (!std::exchange(told_of_wanted_, true))
+      log::error("a peer uses lane {}, which cannot be made here: {}", lane, e.what());
+    return false;
+  }
 }
 
 std::uint64_t world_core::maintain_interval_ms() const noexcept {

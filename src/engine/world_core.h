@@ -113,6 +113,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   };
   [[nodiscard]] std::string describe_progress() const;
   lane_core& lane_at(int number);
+  bool make_wanted(int lane) noexcept;
   [[nodiscard]] rights rights_here(rank owner, const detail::remote_target& t) const noexcept;
   region make_region(const backends::local_region& r, std::span<std::byte> memory, rights allowed);
 
@@ -154,6 +155,10 @@ class world_core : public std::enable_shared_from_this<world_core> {
   std::array<sync::published<lane_core*>, max_lanes> running_;  // the lanes, for idle_hook()
   std::array<sync::event_bit, max_lanes> opened_;
   sync::owned_counter lanes_end_;  // behind the highest one
+
+  // One thread at a time: whoever serves the devices.
+  std::vector<int> wanted_lanes_;  // by peers, and not made yet
+  bool told_of_wanted_ = false;    // that one cannot be made
 
   std::vector<std::unique_ptr<executor>> executors_;  // the last ones: their threads use the rest
   std::unique_ptr<idle_team> team_;

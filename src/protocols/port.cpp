@@ -191,13 +191,12 @@ status port::post_control(link& l, const wire::message& m) {
 }
 
 /// Without its own messages a protocol cannot go on, so a peer that cannot be sent them is lost.
-/// Where the wire knows that it is gone already, its event will say so.
 void port::send_control(link& l, const wire::message& m) {
   if (l.lost) return;
   if (l.control.empty()) {
     const status s = post_control(l, m);
     if (s == status::done) return;
-    if (s != status::busy_queue && s != status::peer_lost) return unreachable(l, s);
+    if (s != status::busy_queue) return unreachable(l, s);
   }
   if (l.control.size() >= max_control) return violated(l);
   wire::message kept = m;
@@ -264,7 +263,7 @@ void port::end(record& r, status code) {
 bool port::flush_link(link& l) {
   while (!l.control.empty()) {
     const status s = post_control(l, l.control.front());
-    if (s == status::busy_queue || s == status::peer_lost) return l.lost;
+    if (s == status::busy_queue) return l.lost;
     if (s != status::done) {
       unreachable(l, s);
       return true;

@@ -120,7 +120,7 @@ class port {
   [[nodiscard]] bool full() const noexcept {
     return !must_take_ && in_flight() >= where_.config->records;
   }
-  // Each: done, busy_queue (no room now; nothing changed), peer_lost, or why it can never be sent.
+  // Each: done, busy_queue (no room now; nothing changed), or why it can never be sent.
   status post_message(link& l, const wire::message& m, std::span<const std::byte> payload);
   status post_eager(link& l, const command& c);
   status post(link& l, const wire::prefix& p, std::span<const std::byte> payload);
@@ -128,12 +128,10 @@ class port {
   [[nodiscard]] static wire::prefix eager_prefix(const command& c) noexcept;
   [[nodiscard]] static backends::op message_op(const link& l, const wire::prefix& p,
                                                std::span<const std::byte> payload) noexcept;
-  /// Posted, how it ended at once, or, not taken: busy_queue, peer_lost.
+  /// Posted, how it ended at once, or busy_queue. That is the answer as well for a peer that the
+  /// wire knows to be gone: the event which says so, and why, comes first of all that ends.
   [[nodiscard]] static status post_one(backends::endpoint& on, backends::op& o) noexcept {
-    const auto [accepted, reason] = on.post({&o, 1});
-    if (accepted == 1) [[likely]]
-      return o.finished;
-    return reason == status::peer_lost ? reason : status::busy_queue;
+    return on.post({&o, 1}).accepted == 1 ? o.finished : status::busy_queue;
   }
   void send_control(link& l, const wire::message& m);
   void block(link& l);

@@ -1,0 +1,108 @@
+// shortage_test.cpp - a process without descriptors: everything that needs one says so, and nothing
+// that was not sent is called done.
+#include <gtest/gtest.h>
+#include <heddle/heddle.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/fd.h"
+#include "support/ranks.h"
+
+namespace heddle::test {
+namespace {
+
+/// While it lives this process can open no descriptor.
+class no_descriptors {
+ public:
+  no_descriptors() {
+    for (unique_fd next(dup(0)); next; next = unique_fd(dup(0))) taken_.push_back(std::move(next));
+  }
+  void give_back(std::size_t count) { taken_.resize(taken_.size() - count); }
+
+ private:
+  std::vector<unique_fd> taken_;
+};
+
+class Shortage : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    rlimit few = before_;
+    few.rlim_cur = 256;
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  }
+  void TearDown() override { setrlimit(RLIMIT_NOFILE, &before_); }
+  static settings config() { return settings_for(GetParam()); }
+
+ private:
+  rlimit before_{};
+};
+INSTANTIATE_TEST_SUITE_P(Wires, Shortage, testing::Values("shm", "tcp"));
+
+TEST_P(Shortage, ASendToWhomNoWayCanBeMadeIsLostAndSaysWhy) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    if (w.rank() == 0) {
+      std::byte data{1};
+      {
+        const no_descriptors left;
+        EXPECT_EQ(l.send(1, 1, {&data, 1}), status::peer_lost);
+      }
+      EXPECT_NE(l.why(1).find("ulimit -n"), std::string::npos) << l.why(1);
+      EXPECT_EQ(l.try_send(1, 1, {&data, 1}), status::peer_lost);
+    }
+  });
+}
+
+TEST_P(Shortage, ALaneThatCannotBeOpenedNamesItsNumberAndTheCure) {
+  run_ranks(1, config(), [](world& w) {
+    std::string why;
+    {
+      const no_descriptors left;
+      try {
+        lane l(w, {.number = 7});
+      } catch (const error& e) {
+        why = e.what();
+      }
+    }
+    EXPECT_NE(why.find("lane 7"), std::string::npos) << why;
+    EXPECT_NE(why.find("ulimit -n"), std::string::npos) << why;
+    EXPECT_NO_THROW(lane(w, {.number = 7}));
+  });
+}
+
+class ShortageOfAPeer : public Shortage {};
+INSTANTIATE_TEST_SUITE_P(Wires, ShortageOfAPeer, testing::Values("shm"));
+
+// Three descriptors are enough for rank 0 to make its ring and to ring rank 1's bell, and too few for
+// rank 1 to make the lane that it has not opened itself.
+TEST_P(ShortageOfAPeer, ALaneThatAPeerUsesIsMadeWhenItCanBe) {
+  run_ranks(2, config(), [](world& w) {
+    std::byte data{1};
+    if (w.rank() == 0) {
+      lane l(w, {.number = 3});
+      w.barrier();
+      {
+        no_descriptors left;
+        left.give_back(3);
+        EXPECT_EQ(l.send(1, 2, {&data, 1}), status::done);
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      }
+      w.barrier();
+    } else {
+      w.barrier();
+      w.barrier();
+      lane l(w, {.number = 3});
+      EXPECT_EQ(l.recv(0, 2, {&data, 1}).code, status::done);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace heddle::test
