@@ -21,6 +21,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -29,7 +30,8 @@ namespace heddle {
 class world;
 namespace engine {
 class lane_core;
-}
+class world_core;
+}  // namespace engine
 
 /// The integers that remote atomics work on.
 template <class T>
@@ -46,12 +48,13 @@ struct lane_options {
 };
 
 /// A handle: cheap to move. Destroying it leaves operations in flight to the executor and frees the
-/// lane's number for the next who opens one; the lane itself lives as long as the world.
+/// lane's number for the next who opens one; the lane itself lives as long as the world. A handle
+/// that outlives its world answers `closed` to everything.
 class lane {
  public:
   /// Throws error when the number is taken or out of range.
   explicit lane(world& owner, lane_options options = {});
-  explicit lane(engine::lane_core& core) noexcept : core_(&core) {}  ///< for Heddle itself
+  explicit lane(engine::lane_core& core) noexcept;  ///< for Heddle itself
   lane(lane&& other) noexcept;
   lane& operator=(lane&&) = delete;
   ~lane();
@@ -144,6 +147,13 @@ class lane {
   // --- messages ------------------------------------------------------------------------
   /// Sends `data` to the receive at `to` that matches (this rank, `t`). Any size.
   /// Completion: `data` may be reused; for large data it has arrived. Tags: 0 to max_tag.
+  ///
+  /// Small messages complete before anybody has asked for them, but not without bound: each that
+  /// waits at the receiver uses its bytes and 184 more of HEDDLE_CREDIT_BYTES (1 MiB for each
+  /// sender and lane, so 5,461 messages of 8 bytes). Beyond that a send completes only when its
+  /// receive is there, like a large one. Two ranks that both send more than that before they
+  /// receive anything wait for each other for ever if they use send(): post the receives first, or
+  /// send with try_send and wait after receiving, or raise the setting.
   status try_send(rank to, tag t, std::span<const std::byte> data, completion c = {}) noexcept;
   /// Receives one message into `into`. Of the receives that match a message the oldest gets it.
   /// Outcome: source, tag, length; `truncated` when the message was longer than `into`.
@@ -159,7 +169,8 @@ class lane {
   status try_call(rank to, handler_id h, std::span<const std::byte> header,
                   std::span<const std::byte> payload, completion c = {}) noexcept;
 
-  // --- blocking forms: the same, waiting until done. Not from a callback, handler or task, nor
+  // --- blocking forms: the same, waiting until done; send() of an unexpected message may have to
+  // wait for its receive, see try_send. Not from a callback, handler or task, nor
   // any function below that waits: debug builds of Heddle (without NDEBUG) abort there. ---
   status put(std::span<const std::byte> from, remote_address to) noexcept;
   status get(std::span<std::byte> into, remote_address from) noexcept;
@@ -229,7 +240,7 @@ class lane {
   void wait_for_room() noexcept;
 
   engine::lane_core* core_;
-  engine::world_core* opened_by_ = nullptr;  // null: not ours to close
+  std::shared_ptr<engine::world_core> opened_by_;  // keeps *core_; null: not ours to close
 };
 
 }  // namespace heddle

@@ -49,8 +49,10 @@ struct world_options {
 /// Joins the job it was launched in (`heddle run`); started alone it is a world of one.
 ///
 /// Any thread. A process may have several worlds only in tests. Its end flushes what was sent,
-/// waiting at most HEDDLE_LINGER_MS, and fails what still is in flight with `closed`; regions,
-/// symmetric arrays and lanes of a world must not be used after it.
+/// waiting at most HEDDLE_LINGER_MS, and fails what still is in flight with `closed`. Lanes,
+/// regions and arrays may be destroyed before or after it. After it lanes answer `closed` to
+/// everything, memory of regions and arrays is there as long as they are, and peers cannot reach it
+/// any more. No other thread may use anything of the world at the very moment of its end.
 class world {
  public:
   /// Throws error: not launched properly, no usable backend, a bad HEDDLE_* setting ...

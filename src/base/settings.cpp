@@ -219,7 +219,9 @@ constexpr std::array table{
                                  "size of a message ring, per pair, lane and direction", 4 * kib,
                                  gib),
     bytes<&settings::credit_bytes>(
-        "HEDDLE_CREDIT_BYTES", "unexpected messages held, per peer and lane", 4 * kib, 64 * gib),
+        "HEDDLE_CREDIT_BYTES",
+        "unexpected messages held, per peer and lane; beyond that a send waits for its receive",
+        4 * kib, 64 * gib),
     number<&settings::records>("HEDDLE_RECORDS", "operations in flight per lane", 16, 1u << 20),
     bytes<&settings::chunk_bytes>("HEDDLE_TCP_CHUNK_BYTES",
                                   "piece of a large transfer sent in one go", 4 * kib, gib),

@@ -96,10 +96,11 @@ std::uint64_t deadline(std::chrono::nanoseconds limit) noexcept {
 }  // namespace
 
 lane::lane(world& owner, lane_options options)
-    : core_(&open(owner, options)), opened_by_(&owner.core()) {}
+    : core_(&open(owner, options)), opened_by_(owner.core().shared_from_this()) {}
 
-lane::lane(lane&& other) noexcept
-    : core_(other.core_), opened_by_(std::exchange(other.opened_by_, nullptr)) {}
+lane::lane(engine::lane_core& core) noexcept : core_(&core) {}
+
+lane::lane(lane&& other) noexcept = default;
 
 lane::~lane() {
   if (opened_by_ != nullptr && !sync::forked()) opened_by_->close_lane(core_->number());

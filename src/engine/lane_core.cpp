@@ -168,11 +168,15 @@ status lane_core::choose(const command& c, delivery_batch& batch) noexcept {
 
 /// Leaves it to whoever comes first: the executor or a helper, who are told, or a wait.
 status lane_core::offload(const command& c, delivery_batch& batch) noexcept {
+  if (ended_.is_set()) [[unlikely]]
+    return status::closed;
   if (port_.in_flight_hint() >= where_.config->records) [[unlikely]]  // it may need no record
     return enter_with_patience(batch) ? execute_held(c, batch) : status::busy_records;
   queue& commands = hold_.commands();
   const queue::left how = dedicated() ? commands.hand_in(c) : commands.leave(c);
   if (how == queue::left::full) return status::busy_queue;
+  if (ended_.is_set()) [[unlikely]]
+    end_queued(batch);
   if (!dedicated()) counters_.left.next();
   if (how == queue::left::unattended || hold_.exclusive()) call_helper();
   return status::posted;
@@ -184,14 +188,29 @@ void lane_core::call_helper() noexcept {
 }
 
 status lane_core::enqueue(const command& c, delivery_batch& batch) noexcept {
+  if (ended_.is_set()) [[unlikely]]
+    return status::closed;
   if (port_.in_flight_hint() >= where_.config->records) return status::busy_records;
   const queue::pushed how = hold_.commands().push(c);
   if (how == queue::pushed::full) return status::busy_queue;
   if (how == queue::pushed::held) release_slowly(batch);
   if (hold_.exclusive()) [[unlikely]]
     attend(batch);
+  if (ended_.is_set()) [[unlikely]]
+    end_queued(batch);
   batch.run();
   return status::posted;
+}
+
+/// Of a lane that ended while it was being queued: nobody else comes for it.
+void lane_core::end_queued(delivery_batch& batch) noexcept {
+  {
+    const std::lock_guard lock(end_mutex_);
+    (void)hold_.commands().drain(queue_capacity, [&](const command& c) {
+      batch.add(c.done, {.code = status::closed, .peer = c.peer, .tag = 0, .bytes = 0});
+    });
+  }
+  batch.run();
 }
 
 /// After a push to an exclusive lane: whoever is inside may be about to leave without a look.
@@ -306,7 +325,7 @@ bool lane_core::enter_with_patience(const delivery_batch& batch) noexcept {
 
 status lane_core::probe(rank source, const tag_match& match, outcome& found) noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (!enter_with_patience(batch)) return status::busy_lane;
+  if (!enter_with_patience(batch)) return busy_or_closed();
   (void)drain(batch);
   program_polls(batch);
   advance(batch);
@@ -318,7 +337,7 @@ status lane_core::probe(rank source, const tag_match& match, outcome& found) noe
 
 status lane_core::cancel(const completion& which) noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (!enter_with_patience(batch)) return status::busy_lane;
+  if (!enter_with_patience(batch)) return busy_or_closed();
   (void)drain(batch);   // the receive itself may be queued
   if (only_inline()) {  // nobody else would, ever
     program_polls(batch);

@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <string>
 
 #include "base/fd.h"
@@ -102,9 +103,13 @@ class lane_core {
   /// Something is in flight that needs maintain().
   [[nodiscard]] bool waiting() const noexcept { return port_.in_flight_hint() != 0; }
 
-  // --- the end: no other thread uses the lane any more ---------------------------------
+  // --- the end of the world: its thread, after the executors' -----------------------------
   [[nodiscard]] bool quiet() const noexcept { return port_.quiet() && !hold_.commands().pending(); }
-  void abort() noexcept;
+  /// From now on everything is answered `closed`; what is under way has ended so on return.
+  void end() noexcept;
+  /// After the end of all lanes: nobody waits on this one any more. False: somebody still does, for
+  /// a moment, and the endpoints stay.
+  bool part() noexcept;
 
  private:
   // lane_core.cpp
@@ -112,6 +117,9 @@ class lane_core {
   bool arm() noexcept;
   [[nodiscard]] bool only_inline() const noexcept {
     return help_.mode == progress_mode::inline_only;
+  }
+  [[nodiscard]] status busy_or_closed() const noexcept {
+    return ended_.is_set() ? status::closed : status::busy_lane;
   }
   [[nodiscard]] bool dedicated() const noexcept { return help_.mode == progress_mode::dedicated; }
   [[nodiscard]] bool enter(const protocols::delivery_batch& batch) noexcept;
@@ -121,6 +129,7 @@ class lane_core {
   status execute_or_enqueue(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
   status execute_held(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
   status enqueue(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
+  void end_queued(protocols::delivery_batch& batch) noexcept;
   void attend(protocols::delivery_batch& batch) noexcept;
   status offload(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
   void call_helper() noexcept;
@@ -174,6 +183,11 @@ class lane_core {
   sync::owned_counter waits_at_once_;  // how often in a row it waited right after leaving one
   sync::shared_counter missed_polls_;  // somebody else held it
   sync::event_bit asked_;              // a thread of the program wants the hold that serve() keeps
+  // The end. Who queues something looks at ended_ after it, who ends the lane at the queue after
+  // setting ended_: one of the two finds what was queued last.
+  sync::agreed_flag ended_;
+  sync::agreed_flag parted_;  // and everything on all lanes has been delivered
+  std::mutex end_mutex_;      // whose owner empties the queue of an ended lane
   offload_model model_;
   lane_counters counters_;
   lane_lock lock_;  // for comparison

@@ -45,4 +45,10 @@ bool lane_hold::unreserve() noexcept {
   return true;
 }
 
+bool lane_hold::retire() noexcept {
+  if (!commands_.try_hold()) return false;
+  sync::holds::let_go();  // it is nobody's from now on
+  return true;
+}
+
 }  // namespace heddle::engine

@@ -35,6 +35,9 @@ class lane_hold {
   /// By the owner, or when it uses the lane no more. Anything queued is left behind. False: a
   /// visitor is inside.
   [[nodiscard]] bool unreserve() noexcept;
+  /// Nobody gets in any more, and the caller has what is queued to itself. A shared lane's only.
+  /// False: somebody holds it now.
+  [[nodiscard]] bool retire() noexcept;
   [[nodiscard]] bool exclusive() const noexcept { return exclusive_.get() != 0; }
   [[nodiscard]] bool owned_by_another(const void* me) const noexcept {
     return exclusive() && !owns(me);

@@ -1,4 +1,5 @@
 // lane_serve.cpp - what others than the waiting program do for a lane: the executor, idle helpers.
+#include <thread>
 #include <utility>
 
 #include "engine/executor.h"
@@ -12,6 +13,8 @@ using protocols::delivery_batch;
 
 /// How often maintain() tries to get hold of a busy lane.
 constexpr int hold_attempts = 256;
+/// How often the end of the world looks whether those who wait have gone.
+constexpr int looks_for_waiters = 1000;
 /// How long the hold is left to a thread that asked for it.
 constexpr int pauses_when_asked = 256;
 
@@ -107,12 +110,26 @@ bool lane_core::maintain(std::uint64_t now_ns) noexcept {
   return false;
 }
 
-void lane_core::abort() noexcept {
+void lane_core::end() noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  while (!drain(batch)) {
+  while (hold_.exclusive() && !hold_.unreserve()) give_way();
+  while (!hold_.retire()) give_way();
+  ended_.set(true);
+  {
+    const std::lock_guard lock(end_mutex_);
+    while (!drain(batch)) {
+    }
+    port_.abort(status::closed, batch);
   }
-  port_.abort(status::closed, batch);
   batch.run();
+}
+
+bool lane_core::part() noexcept {
+  parted_.set(true);
+  for (int i = 0; i < looks_for_waiters && waiting_.get() != 0; ++i) std::this_thread::yield();
+  if (waiting_.get() != 0) return false;
+  port_.close();
+  return true;
 }
 
 }  // namespace heddle::engine

@@ -106,6 +106,7 @@ bool lane_core::wait(detail::signal& s, std::uint64_t target, std::uint64_t dead
   const presence counted(waiting_);
   while (!spin(s, target, deadline_ns)) {
     if (deadline_ns != 0 && now_ns() >= deadline_ns) return false;
+    if (parted_.is_set()) return s.count() >= target;
     if (s.watch(waker.id(), target) < target) sleep_until_event(deadline_ns, backstop_ns);
     s.unwatch();
     waker.clear();
@@ -120,6 +121,7 @@ bool lane_core::spin(detail::signal& s, std::uint64_t target, std::uint64_t dead
   for (;;) {
     const std::size_t events = drive(s, target);
     if (s.count() >= target) return true;
+    if (parted_.is_set()) return false;
     if (events == 0 && patient()) {
       if (followed()) return false;
       std::this_thread::yield();

@@ -80,8 +80,8 @@ TEST_P(Shortage, ALaneThatCannotBeOpenedNamesItsNumberAndTheCure) {
 class ShortageOfAPeer : public Shortage {};
 INSTANTIATE_TEST_SUITE_P(Wires, ShortageOfAPeer, testing::Values("shm"));
 
-// Three descriptors are enough for rank 0 to make its ring and to ring rank 1's bell, and too few for
-// rank 1 to make the lane that it has not opened itself.
+// Three descriptors are enough for rank 0 to make its ring and to ring rank 1's bell, and too few
+// for rank 1 to make the lane that it has not opened itself.
 TEST_P(ShortageOfAPeer, ALaneThatAPeerUsesIsMadeWhenItCanBe) {
   run_ranks(2, config(), [](world& w) {
     std::byte data{1};

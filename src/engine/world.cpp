@@ -52,7 +52,10 @@ world::world(std::shared_ptr<engine::world_core> core) : core_(std::move(core)) 
 
 world::~world() {
   may_block();
-  if (sync::forked()) keep_for_ever(core_);
+  if (sync::forked())
+    keep_for_ever(core_);
+  else
+    core_->end();
 }
 
 rank world::rank() const noexcept {

@@ -14,7 +14,10 @@
 namespace heddle::engine {
 
 world_core::world_core(std::unique_ptr<bootstrap::session> session, const settings& config)
-    : config_(config), session_(std::move(session)), spin_ns_(choose_spin()) {
+    : config_(config),
+      session_(std::move(session)),
+      job_(session_->info()),
+      spin_ns_(choose_spin()) {
   log::open(config_.log, self());
   const auto count = mode_of(config_) == progress_mode::dedicated ? config_.executors : 1;
   for (int i = 0; i < static_cast<int>(count); ++i)
@@ -28,17 +31,29 @@ world_core::world_core(std::unique_ptr<bootstrap::session> session, const settin
 }
 
 world_core::~world_core() {
-  if (team_) team_->stop();
-  for (auto& e : executors_) e->stop();
-  linger();
-  for (const auto& lane : lanes_) {
-    if (lane) lane->abort();
-  }
+  end();
   for (auto& lane : lanes_) lane.reset();
 }
 
+void world_core::end() noexcept {
+  if (std::exchange(ended_, true)) return;
+  if (team_) team_->stop();
+  for (auto& e : executors_) e->stop();
+  linger();
+  imported_->unmap_all();
+  bool parted = true;
+  for (const auto& lane : lanes_)
+    if (lane) lane->end();
+  for (const auto& lane : lanes_)
+    if (lane) parted = lane->part() && parted;
+  session_.reset();
+  if (!parted) return;  // a thread still sleeps on descriptors of theirs
+  devices_.clear();
+  backends_.clear();
+}
+
 /// Gives what was sent a chance to leave, for as long as the setting says.
-void world_core::linger() {
+void world_core::linger() noexcept {
   const std::uint64_t end = now_ns() + config_.linger_ms * 1'000'000;
   for (;;) {
     bool quiet = true;

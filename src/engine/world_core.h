@@ -37,8 +37,12 @@ class world_core : public std::enable_shared_from_this<world_core> {
   world_core(std::unique_ptr<bootstrap::session> session, const settings& config);
   ~world_core();
 
-  [[nodiscard]] rank self() const noexcept { return session_->info().rank; }
-  [[nodiscard]] int size() const noexcept { return session_->info().size; }
+  /// The end of the world, once: flushes, ends what is under way, lets go of the network and of the
+  /// job. What lanes and memory that outlive it need stays until the last of them has gone.
+  void end() noexcept;
+
+  [[nodiscard]] rank self() const noexcept { return job_.rank; }
+  [[nodiscard]] int size() const noexcept { return job_.size; }
   [[nodiscard]] const settings& config() const noexcept { return config_; }
   [[nodiscard]] std::span<backends::device* const> devices() const noexcept { return devices_; }
   void barrier();
@@ -95,7 +99,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   void open_devices();
   void choose_routes();
   [[nodiscard]] std::string reach(std::size_t device, rank peer, std::span<const std::byte> blob);
-  void linger();
+  void linger() noexcept;
   void open_lane_zero();
   void start_progress();
   [[nodiscard]] std::uint64_t choose_spin() const;
@@ -117,11 +121,12 @@ class world_core : public std::enable_shared_from_this<world_core> {
   [[nodiscard]] rights rights_here(rank owner, const detail::remote_target& t) const noexcept;
   region make_region(const backends::local_region& r, std::span<std::byte> memory, rights allowed);
 
-  settings config_;  // constant after construction
-  std::unique_ptr<bootstrap::session> session_;
-  std::mutex session_mutex_;  // one thread at a time exchanges
+  settings config_;                              // constant after construction
+  std::unique_ptr<bootstrap::session> session_;  // null after the end
+  std::mutex session_mutex_;                     // one thread at a time exchanges
 
   // Constant after construction.
+  const bootstrap::job job_;
   const std::uint64_t spin_ns_;
   std::vector<host_identity> hosts_;    // the job's hosts, each once
   std::vector<std::uint32_t> host_of_;  // by rank
@@ -139,6 +144,8 @@ class world_core : public std::enable_shared_from_this<world_core> {
   std::vector<std::uint8_t> atomic_route_;  // all on one word must go the same way
   backends::region_table regions_;
   protocols::lost_peers losses_;
+  const std::shared_ptr<memory::imported_memory> imported_ =
+      std::make_shared<memory::imported_memory>();
   std::array<sync::published<const protocols::handler_entry*>, max_handlers> handlers_;
 
   std::mutex mutex_;  // guards what follows
@@ -150,6 +157,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   };
   std::vector<owned_memory> owned_;  // from allocate(), and symmetric arrays
   std::uint64_t symmetric_count_ = 0;
+  bool ended_ = false;
 
   // Any thread.
   std::array<sync::published<lane_core*>, max_lanes> running_;  // the lanes, for idle_hook()

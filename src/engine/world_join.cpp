@@ -106,7 +106,7 @@ void world_core::open_devices() {
   const backends::context where{.self = self(),
                                 .size = size(),
                                 .on_host = ranks_here_,
-                                .job_secret = session_->info().secret,
+                                .job_secret = job_.secret,
                                 .config = &config_,
                                 .regions = &regions_};
   const backends::fault_plan faults = backends::parse_faults(config_.faults, self());

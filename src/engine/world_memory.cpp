@@ -89,7 +89,7 @@ std::shared_ptr<memory::remote_memory> world_core::import(const key& of_peer) {
       f.ref.generation == 0) {
     fail("import: these bytes are not a key of this world; pass what region::key() gave");
   }
-  auto made = std::make_shared<memory::remote_memory>();
+  auto made = std::make_shared<memory::remote_memory>(imported_);
   made->owner = f.owner;
   made->ref = f.ref;
   made->bytes = f.bytes;
@@ -151,11 +151,12 @@ void world_core::remove_symmetric(std::uint64_t number) noexcept {
 std::unique_ptr<memory::remote_memory> world_core::import_symmetric(rank peer, std::uint64_t number,
                                                                     std::uint64_t bytes,
                                                                     rights allowed) noexcept {
-  auto made = std::make_unique<memory::remote_memory>();
+  auto made = std::make_unique<memory::remote_memory>(imported_);
   made->owner = peer;
   made->ref = backends::region_table::symmetric_ref(number);
   made->bytes = bytes;
   made->allowed = allowed;
+  if (ended_) return made;
   try {
     made->mapping =
         devices_[route_[static_cast<std::size_t>(peer)]]->import(peer, made->ref, *made);

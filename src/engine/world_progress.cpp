@@ -11,7 +11,7 @@ namespace heddle::engine {
 std::uint64_t world_core::choose_spin() const {
   if (config_.spin_us != automatic) return config_.spin_us * 1000;
   const auto cores = static_cast<int>(usable_cores().size());
-  if (session_->info().local_ranks > cores) return default_spin_us * 1000;
+  if (job_.local_ranks > cores) return default_spin_us * 1000;
   return spin_budget_ns(wake_cost_ns());
 }
 

@@ -92,6 +92,8 @@ class port {
   void maintain(std::uint64_t now_ns, delivery_batch& out);
   /// Ends every operation with `code`.
   void abort(status code, delivery_batch& out);
+  /// After abort(): lets the endpoints go, and is used no more.
+  void close() noexcept;
 
   /// A hint for other threads: operations in flight.
   [[nodiscard]] std::size_t in_flight_hint() const noexcept { return in_flight_.get(); }

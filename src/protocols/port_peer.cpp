@@ -129,4 +129,11 @@ void port::abort(status code, delivery_batch& out) {
   wake_room_waiters();
 }
 
+void port::close() noexcept {
+  active_.clear();
+  blocked_.clear();
+  links_.clear();
+  endpoints_.clear();
+}
+
 }  // namespace heddle::protocols
