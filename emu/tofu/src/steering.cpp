@@ -26,25 +26,17 @@ steering_table::page_range steering_table::round_out(std::uint64_t address, std:
   return {address & ~(page_ - 1), (address + bytes + page_ - 1) & ~(page_ - 1), writable};
 }
 
-/// The descriptor under which peers find `file`, kept as long as the CQ. -1: there is none.
-int steering_table::publish_fd(const file_identity& file, bool writable) {
-  const auto key = std::pair(file, writable);
-  const auto known = files_.find(key);
-  if (known != files_.end()) return known->second.get();
-  return files_.emplace(key, find_file(file, writable)).first->second.get();
-}
-
 /// All of `facts` but the origin, which is given. Protection is by page, but never more than what
 /// is mapped: a page here may be smaller than one of the device.
 bool steering_table::describe(std::uint64_t address, std::size_t bytes, bool writable,
                               region_facts& facts) {
-  const auto around = look_up_memory(address, address + bytes, writable);
-  if (!around) return false;
   const auto [first, last, unused] = round_out(address, bytes, writable);
+  const auto around = look_up_memory({address, address + bytes}, {first, last}, writable);
+  if (!around) return false;
   facts.begin = std::max({first, around->begin, facts.origin}) - facts.origin;
   facts.end = std::min(last, around->end) - facts.origin;
   if (!around->in_file) return true;
-  facts.fd = publish_fd(around->file, writable);
+  facts.fd = files_.find(around->file, writable);
   facts.file_origin = around->file_offset - around->begin + facts.origin;
   facts.device = around->file.device;
   facts.inode = around->file.inode;
@@ -79,7 +71,7 @@ int steering_table::register_any(std::uint64_t address, std::size_t bytes, bool 
   if (!describe(address, bytes, writable, facts)) return UTOFU_ERR_INVALID_ADDRESS;
   const unsigned tag = free_tag(writable);
   if (tag == 0) return UTOFU_ERR_FULL;
-  registered_.emplace(tag, registration{pages, 1});
+  registered_.emplace(tag, registration{pages, {facts.device, facts.inode}, 1});
   automatic_.emplace(pages, tag);
   shared_.stags[tag].publish(facts, writable);
   stadd = stadd_of(cq_, tag, address - first);
@@ -93,7 +85,8 @@ int steering_table::register_as(unsigned tag, std::uint64_t address, std::size_t
   region_facts facts;
   facts.origin = address & ~std::uint64_t{255};
   if (!describe(address, bytes, writable, facts)) return UTOFU_ERR_INVALID_ADDRESS;
-  registered_.emplace(tag, registration{round_out(address, bytes, writable), 1});
+  registered_.emplace(
+      tag, registration{round_out(address, bytes, writable), {facts.device, facts.inode}, 1});
   shared_.stags[tag].publish(facts, writable);
   stadd = stadd_of(cq_, tag, address & 255);
   return UTOFU_SUCCESS;
@@ -107,7 +100,9 @@ void steering_table::withdraw(unsigned tag) noexcept {
   while (!shared_.stags[tag].is_left() && std::chrono::steady_clock::now() < give_up)
     std::this_thread::yield();
   const auto found = registered_.find(tag);
-  if (tag >= first_automatic_tag) automatic_.erase(found->second.pages);
+  const auto& [pages, file, users] = found->second;
+  if (tag >= first_automatic_tag) automatic_.erase(pages);
+  if (file.inode != 0) files_.release(file, std::get<2>(pages));
   registered_.erase(found);
 }
 

@@ -37,12 +37,12 @@ class steering_table {
   using page_range = std::tuple<std::uint64_t, std::uint64_t, bool>;
   struct registration {
     page_range pages;
+    file_identity file;  ///< inode 0: private memory
     unsigned users = 0;  ///< only counted with SOFTTOFU_DEREG=counted
   };
   [[nodiscard]] page_range round_out(std::uint64_t address, std::size_t bytes,
                                      bool writable) const noexcept;
   bool describe(std::uint64_t address, std::size_t bytes, bool writable, region_facts& facts);
-  int publish_fd(const file_identity& file, bool writable);
   [[nodiscard]] unsigned free_tag(bool writable) noexcept;
   void withdraw(unsigned tag) noexcept;
 
@@ -55,7 +55,7 @@ class steering_table {
   std::mutex mutex_;  // guards all below
   std::map<page_range, unsigned> automatic_;
   std::map<unsigned, registration> registered_;
-  std::map<std::pair<file_identity, bool>, owned_fd> files_;
+  file_finder files_;
   unsigned next_[2];  // by writable
 };
 

@@ -15,6 +15,7 @@ namespace {
 struct mapped_files {
   std::mutex mutex;
   std::map<std::pair<file_identity, bool>, std::weak_ptr<mapping>> by_file;
+  std::size_t forget_at = 64;  // now and then, so that what was unmapped does not pile up
   std::shared_ptr<mapping> own_cqs[tnis_per_node][cqs_per_tni];
   mapped_files* before = nullptr;  // the parent's, kept after fork
 };
@@ -29,12 +30,17 @@ mapped_files& files() {
 
 std::shared_ptr<mapping> map_file(int fd, const file_identity& file, std::uint64_t bytes,
                                   bool writable) {
-  const std::lock_guard held(files().mutex);
-  std::weak_ptr<mapping>& known = files().by_file[{file, writable}];
+  mapped_files& all = files();
+  const std::lock_guard held(all.mutex);
+  std::weak_ptr<mapping>& known = all.by_file[{file, writable}];
   if (auto map = known.lock(); map && map->size() == bytes) return map;
   auto map = std::make_shared<mapping>(fd, bytes, writable);
   if (!*map) return nullptr;
   known = map;
+  if (all.by_file.size() >= all.forget_at) {
+    std::erase_if(all.by_file, [](const auto& entry) { return entry.second.expired(); });
+    all.forget_at = 64 + 2 * all.by_file.size();
+  }
   return map;
 }
 
@@ -135,30 +141,44 @@ bool target::find(std::uint64_t stadd, std::size_t bytes, bool to_write, remote_
 bool target::learn(unsigned tag, std::uint64_t state, known_region& region) {
   region_facts facts;
   if ((state & stag_entry::valid) == 0 || !cq_->stags[tag].read(state, facts)) return false;
-  region = {state, facts.begin, facts.end, facts.origin, 0};
+  const bool was_mapped = region.file != nullptr;
+  region = {state, facts.begin, facts.end, facts.origin, 0, nullptr};
   if (ours_) {
     region.here = facts.origin;
-  } else if (facts.fd >= 0) {
-    locate(facts, (state & stag_entry::read_only) == 0, region);
+  } else if (facts.fd >= 0 && locate(facts, (state & stag_entry::read_only) == 0, region)) {
+    if (!was_mapped) mapped_.push_back(tag);
+    if (mapped_.size() >= forget_at_) forget_withdrawn();
   }
   return true;
 }
 
-/// Maps the file the region lies in. Without success the region is reached like private memory.
-void target::locate(const region_facts& facts, bool writable, known_region& region) {
+/// Maps the file the region lies in. False: it is reached like private memory.
+bool target::locate(const region_facts& facts, bool writable, known_region& region) {
   const owned_fd fd = open_of_process(pid_, facts.fd, writable);
   file_identity which;
   std::uint64_t bytes = 0;
-  if (!fd || !identify(fd.get(), which, bytes)) return;
-  if (which != file_identity{facts.device, facts.inode}) return;
+  if (!fd || !identify(fd.get(), which, bytes)) return false;
+  if (which != file_identity{facts.device, facts.inode}) return false;
   // The last page of a file is mapped whole.
   const std::uint64_t mapped = (bytes + 4095) & ~std::uint64_t{4095};
   const std::uint64_t first = facts.file_origin + facts.begin;
-  if (first > mapped || facts.end - facts.begin > mapped - first) return;
+  if (first > mapped || facts.end - facts.begin > mapped - first) return false;
   auto map = map_file(fd.get(), which, bytes, writable);
-  if (!map) return;
+  if (!map) return false;
   region.here = reinterpret_cast<std::uintptr_t>(map->data()) + facts.file_origin;
-  files_.push_back(std::move(map));
+  region.file = std::move(map);
+  return true;
+}
+
+/// Now and then, so that mappings of what was deregistered do not pile up.
+void target::forget_withdrawn() {
+  std::erase_if(mapped_, [&](unsigned tag) {
+    known_region& region = region_of(tag);
+    if (region.file != nullptr && cq_->stags[tag].state() == region.state) return false;
+    region = {};
+    return true;
+  });
+  forget_at_ = 16 + 2 * mapped_.size();
 }
 
 target* target_cache::look_up(std::uint64_t id) {

@@ -47,13 +47,15 @@ class target {
     std::uint64_t state = 0, begin = 0, end = 0;
     std::uint64_t there = 0;  ///< address of offset 0 in its process
     std::uint64_t here = 0;   ///< and in ours, modulo 2^64; 0: not mapped
+    std::shared_ptr<mapping> file;
   };
   static constexpr unsigned chunk_bits = 6;
   target() = default;
   bool open(const machine& m);
   known_region& region_of(unsigned tag);
   bool learn(unsigned tag, std::uint64_t state, known_region& region);
-  void locate(const region_facts& facts, bool writable, known_region& region);
+  bool locate(const region_facts& facts, bool writable, known_region& region);
+  void forget_withdrawn();
 
   std::uint64_t id_ = 0;
   const cq_entry* entry_ = nullptr;
@@ -65,12 +67,13 @@ class target {
   unsigned tags_ = 0;
   // By tag, in chunks made on first use: of thousands of tags few are used, but by many targets.
   std::vector<std::unique_ptr<known_region[]>> regions_;
+  std::vector<unsigned> mapped_;  // tags of regions with a mapping, and of some that had one
+  std::size_t forget_at_ = 16;
   mrq_producer mrq_;
   bool ours_ = false;  // in this process
   pid_t pid_ = 0;
   unsigned node_ = 0;
   std::shared_ptr<mapping> map_;
-  std::vector<std::shared_ptr<mapping>> files_;
 };
 
 /// The targets one CQ has sent to.

@@ -32,7 +32,11 @@ class pages {
   pages& operator=(const pages&) = delete;
   ~pages() {
     munmap(at_, reserved_);
-    if (fd_ >= 0) close(fd_);
+    close_file();
+  }
+  /// The memory stays.
+  void close_file() {
+    if (fd_ >= 0) close(std::exchange(fd_, -1));
   }
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return bytes_; }

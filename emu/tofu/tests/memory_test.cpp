@@ -1,5 +1,9 @@
 // Registered memory: STADDs, tags, protection.
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
 #include <thread>
 
 #include "lane.h"
@@ -22,6 +26,15 @@ int put_code(const lane& mine, utofu_stadd_t to, unsigned long flags = 0) {
   EXPECT_EQ(notice.vcq_id, mine.id);
   EXPECT_EQ(notice.edata, 9u);
   return code;
+}
+
+std::ptrdiff_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return std::distance(begin(all), end(all));
+}
+std::ptrdiff_t mappings() {
+  std::ifstream lines("/proc/self/maps");
+  return std::count(std::istreambuf_iterator(lines), {}, '\n');
 }
 
 utofu_stadd_t must_register(const lane& mine, void* at, std::size_t bytes,
@@ -207,6 +220,71 @@ TEST(Memory, WhatAPeerKnewOfATagIsForgottenWhenItIsRegisteredAnew) {
       EXPECT_EQ(second.as<std::uint64_t>(), 2u);
     }
     all.meet(2);
+  });
+}
+
+// Programs register new files for as long as they run.
+
+TEST(Memory, RegisteringFilesKeepsNoDescriptorsOfThem) {
+  alone({}, [] {
+    const lane mine;
+    const auto before = open_descriptors();
+    for (int round = 0; round < 50; ++round) {
+      const pages area(page);
+      const utofu_stadd_t stadd = must_register(mine, area.data(), page);
+      ASSERT_EQ(open_descriptors(), before + 1) << "the program's own";
+      ASSERT_EQ(utofu_dereg_mem(mine.vcq, stadd, 0), UTOFU_SUCCESS);
+    }
+  });
+}
+
+TEST(Memory, PeersDoNotKeepMappedWhatIsDeregistered) {
+  run(2, {}, [](unsigned me, board& all) {
+    const lane mine;
+    publish(all, me, mine);
+    const auto before = mappings();
+    for (unsigned round = 0; round < 300; ++round) {
+      const pages area(page);
+      utofu_stadd_t stadd = 0;
+      const unsigned tag = round % 200;
+      ASSERT_EQ(utofu_reg_mem_with_stag(mine.vcq, area.data(), page, tag, 0, &stadd),
+                UTOFU_SUCCESS);
+      all.meet(2);
+      const address peer = address_of(all, 1 - me);
+      ASSERT_EQ(utofu_query_stadd(peer.id, tag, &stadd), UTOFU_SUCCESS);
+      ASSERT_EQ(utofu_put_piggyback8(mine.vcq, peer.id, 42, stadd, 8, 0, 0, nullptr),
+                UTOFU_SUCCESS);
+      all.meet(2);
+      ASSERT_EQ(area.as<std::uint64_t>(), 42u);
+      ASSERT_EQ(utofu_query_stadd(mine.id, tag, &stadd), UTOFU_SUCCESS);
+      ASSERT_EQ(utofu_dereg_mem(mine.vcq, stadd, 0), UTOFU_SUCCESS);
+    }
+    EXPECT_LT(mappings(), before + 50);
+  });
+}
+
+TEST(Memory, IsReachedAlsoWhenItsDescriptorIsClosedOrAnotherFilesByThen) {
+  run(2, {}, [](unsigned me, board& all) {
+    const lane mine;
+    publish(all, me, mine);
+    pages closed(page), taken(page);
+    utofu_stadd_t stadd = 0;
+    ASSERT_EQ(utofu_reg_mem_with_stag(mine.vcq, closed.data(), page, 0, 0, &stadd), UTOFU_SUCCESS);
+    ASSERT_EQ(utofu_reg_mem_with_stag(mine.vcq, taken.data(), page, 1, 0, &stadd), UTOFU_SUCCESS);
+    taken.close_file();
+    const pages other(page);  // under its number
+    closed.close_file();
+    all.meet(2);
+    const address peer = address_of(all, 1 - me);
+    for (const unsigned tag : {0u, 1u}) {
+      ASSERT_EQ(utofu_query_stadd(peer.id, tag, &stadd), UTOFU_SUCCESS);
+      ASSERT_EQ(utofu_put_piggyback8(mine.vcq, peer.id, 42, stadd, 8, 0, 0, nullptr),
+                UTOFU_SUCCESS);
+    }
+    all.meet(2);
+    EXPECT_EQ(closed.as<std::uint64_t>(), 42u);
+    EXPECT_EQ(taken.as<std::uint64_t>(), 42u);
+    EXPECT_EQ(other.as<std::uint64_t>(), 0u);
   });
 }
 
