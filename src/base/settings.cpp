@@ -250,10 +250,13 @@ constexpr std::array table{
         "where userfaultfd tells of unmapping; hooks: calls of munmap alone do",
         "auto | hooks | off"),
     number<&settings::rcache_entries>("HEDDLE_RCACHE_ENTRIES",
-                                      "registrations kept, per queue of a device", 1, 16384),
+                                      "registrations kept, per queue of a device; as many "
+                                      "again of what peers only read",
+                                      1, 16384),
     bytes<&settings::rcache_bytes>("HEDDLE_RCACHE_BYTES",
-                                   "memory kept registered, per queue of a device; 0: no limit", 0,
-                                   1024 * gib),
+                                   "memory kept registered, per queue of a device; as much again "
+                                   "of what peers only read; 0: no limit",
+                                   0, 1024 * gib),
     number<&settings::backstop_ms>(
         "HEDDLE_BACKSTOP_MS",
         "a sleeping wait looks by itself at least this often, at first every "

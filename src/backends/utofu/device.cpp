@@ -205,6 +205,8 @@ std::string utofu_device::details() const {
         "    lane {:<3} TNI {} CQ {:<2} VCQ {:#x} {}\n", lane, v.where().tni, v.where().cq, v.id(),
         v.is_exclusive() ? "exclusive" : fmt::format("component {}", v.where().cmp));
   }
+  if (const std::uint64_t refused = exposed_->refused(); refused != 0)
+    text += fmt::format("    {} regions so far could not be registered: by messages\n", refused);
   return text;
 }
 

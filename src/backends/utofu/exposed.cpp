@@ -13,14 +13,13 @@
 namespace heddle::backends::utofu {
 namespace {
 
-/// Registers for the cache, on one CQ: for reading and writing, since nobody knows what comes next.
-/// Constant data is refused, and copied by whoever wanted it registered.
+/// Registers for a cache, on one CQ. Constant data can be registered for reading only.
 class cq_registrar final : public memory::registrar {
  public:
-  explicit cq_registrar(const vcq& on) : on_(on) {}
+  cq_registrar(const vcq& on, unsigned long flags) : on_(on), flags_(flags) {}
   registered register_memory(std::span<std::byte> pages) noexcept override {
     registered made;
-    const int code = on_.register_memory(pages, made.handle);
+    const int code = on_.register_memory(pages, flags_, made.handle);
     if (code == UTOFU_SUCCESS) made.code = answer::done;
     if (code == UTOFU_ERR_FULL || code == UTOFU_ERR_OUT_OF_RESOURCE) made.code = answer::full;
     return made;
@@ -29,6 +28,7 @@ class cq_registrar final : public memory::registrar {
 
  private:
   const vcq& on_;
+  const unsigned long flags_;
 };
 
 bool writable(rights allowed) noexcept {
@@ -43,15 +43,17 @@ struct exposed_regions::queue_memory {
                const settings& config)
       : on(first),
         lane(first_lane),
-        registrations(first),
-        cache(registrations, monitor,
-              {.entries = config.rcache_entries, .bytes = config.rcache_bytes}) {
+        own(first, 0),
+        lent(first, UTOFU_REG_MEM_FLAG_READ_ONLY),
+        cache(own, monitor, {.entries = config.rcache_entries, .bytes = config.rcache_bytes}),
+        readable(lent, monitor, {.entries = config.rcache_entries, .bytes = config.rcache_bytes}) {
     for (unsigned t = tag_writable; t < tag_end; ++t) free_tags.push_back(t);
   }
   const vcq& on;
   const int lane;
-  cq_registrar registrations;
-  memory::registration_cache cache;
+  cq_registrar own, lent;
+  // Own commands read and write: nobody knows what comes next. Peers only read what is lent.
+  memory::registration_cache cache, readable;
   std::deque<unsigned> free_tags;  // the one freed longest ago is used next
 };
 
@@ -112,24 +114,35 @@ void exposed_regions::add(const local_region& region) noexcept {
   k.generation = region.ref.generation;
   k.facts = {region.memory.size(), region.allowed};
   k.queue = region.ref.slot % queues_.size();
-  const unsigned tag = common_tag(region.ref);
   const std::scoped_lock lock(mutex_);
   kept& place = kept_[region.ref.slot] = std::move(k);
-  bool fine = true;
-  if (region.memory.empty() || region.allowed == rights::none) {
-    // Every op on it is refused before it is posted.
-  } else if (tag != 0) {
-    fine = register_everywhere(region, tag);
-  } else {
-    fine = writable(region.allowed) ? register_writable(region, place)
-                                    : register_readable(region, place);
-  }
-  if (!fine)
-    log::warn("utofu: {} bytes cannot be registered; peers reach them by messages",
-              region.memory.size());
+  if (!register_region(region, place)) note_refused(region);
   publish(region.ref,
           {region.ref.generation, static_cast<std::uint32_t>(region.allowed), region.memory.size(),
            place.address, static_cast<std::uint32_t>(queues_[place.queue]->lane), 0});
+}
+
+bool exposed_regions::register_region(const local_region& region, kept& k) noexcept {
+  if (region.memory.empty() || region.allowed == rights::none)
+    return true;  // every op on it is refused before it is posted
+  if (const unsigned tag = common_tag(region.ref); tag != 0)
+    return register_everywhere(region, tag);
+  return writable(region.allowed) ? register_writable(region, k) : register_readable(region, k);
+}
+
+/// Programs may expose thousands: one line about the first, and a number in world::describe().
+void exposed_regions::note_refused(const local_region& region) noexcept {
+  if (refused_++ != 0) return;
+  log::warn(
+      "utofu: a region of {} bytes cannot be registered: either {} writable ones are alive, or its "
+      "memory is not mapped as its rights need; peers reach it by messages, which is slower. "
+      "Others like it are only counted, in world::describe()",
+      region.memory.size(), queues_.size() * (tag_end - tag_writable));
+}
+
+std::uint64_t exposed_regions::refused() const noexcept {
+  const std::scoped_lock lock(mutex_);
+  return refused_;
 }
 
 bool exposed_regions::register_everywhere(const local_region& region, unsigned tag) noexcept {
@@ -164,7 +177,7 @@ bool exposed_regions::register_writable(const local_region& region, kept& k) noe
 }
 
 bool exposed_regions::register_readable(const local_region& region, kept& k) noexcept {
-  k.read_lease = queues_[k.queue]->cache.acquire(region.memory);
+  k.read_lease = queues_[k.queue]->readable.acquire(region.memory);
   if (!k.read_lease) return false;
   k.address = k.read_lease.handle() + k.read_lease.offset();
   return true;

@@ -7,7 +7,8 @@
 // spread over the TNIs; peers fetch its entry of the table on first use.
 //
 // What peers may write to gets a reserved tag of its own and loses it on withdrawal: a cached
-// registration would stay open. What they may only read is leased from the CQ's cache.
+// registration would stay open. What they may only read is leased from a cache of registrations for
+// reading, so that the hardware refuses to write there, whatever a peer believes.
 #pragma once
 #include <deque>
 #include <memory>
@@ -41,7 +42,10 @@ class exposed_regions {
 
   /// What this rank exposes under `ref`, which has a common tag: its peers' arrays are alike.
   [[nodiscard]] bool find_common(region_ref ref, region_facts& out) const noexcept;
+  /// Registrations for this process's own commands, on the CQ of this lane.
   [[nodiscard]] memory::registration_cache& cache_of(int lane) noexcept;
+  /// Regions so far that could not be registered: peers reach them by messages.
+  [[nodiscard]] std::uint64_t refused() const noexcept;
   /// Lanes that are the first on their CQ.
   [[nodiscard]] std::span<const int> first_lanes() const noexcept { return first_lanes_; }
 
@@ -53,6 +57,8 @@ class exposed_regions {
   [[nodiscard]] bool register_writable(const local_region& region, kept& k) noexcept;
   [[nodiscard]] bool register_readable(const local_region& region, kept& k) noexcept;
   void forget(region_ref ref, kept& k) noexcept;
+  [[nodiscard]] bool register_region(const local_region& region, kept& k) noexcept;
+  void note_refused(const local_region& region) noexcept;
   void publish(region_ref ref, const region_entry& e) noexcept;
   [[nodiscard]] region_entry* table() const noexcept;
 
@@ -65,6 +71,7 @@ class exposed_regions {
 
   mutable std::mutex mutex_;                      // guards what follows
   std::unordered_map<std::uint32_t, kept> kept_;  // by slot
+  std::uint64_t refused_ = 0;
 };
 
 }  // namespace heddle::backends::utofu

@@ -59,9 +59,10 @@ std::unique_ptr<vcq> vcq::sharing(utofu_tni_id_t tni, unsigned components) {
   return std::unique_ptr<vcq>(new vcq(handle, false));
 }
 
-int vcq::register_memory(std::span<std::byte> memory, utofu_stadd_t& address) const {
+int vcq::register_memory(std::span<std::byte> memory, unsigned long flags,
+                         utofu_stadd_t& address) const {
   const std::scoped_lock lock(shared_->tags);
-  const int code = utofu_reg_mem(handle_, memory.data(), memory.size(), 0, &address);
+  const int code = utofu_reg_mem(handle_, memory.data(), memory.size(), flags, &address);
   if (code == UTOFU_SUCCESS) ++shared_->registrations[without_offset(address)];
   return code;
 }

@@ -50,8 +50,9 @@ class vcq {
   [[nodiscard]] bool is_exclusive() const noexcept { return exclusive_; }
 
   /// utofu_reg_mem and utofu_dereg_mem, each registration for itself also where the hardware gives
-  /// the same tag twice. Any thread.
-  [[nodiscard]] int register_memory(std::span<std::byte> memory, utofu_stadd_t& address) const;
+  /// the same tag twice. `flags`: as utofu_reg_mem. Any thread.
+  [[nodiscard]] int register_memory(std::span<std::byte> memory, unsigned long flags,
+                                    utofu_stadd_t& address) const;
   void deregister(utofu_stadd_t address) const noexcept;
 
   /// Held around every call that posts or polls. Costs a test when the CQ is exclusive.
