@@ -66,7 +66,7 @@ class world {
   [[nodiscard]] int size() const noexcept;
 
   /// The same `items` of T on every rank. Collective: all ranks call it in the same order with the
-  /// same size. Throws error: out of memory, sizes differ, a peer is gone.
+  /// same size and rights. Throws error: out of memory, sizes or rights differ, a peer is gone.
   template <class T>
   [[nodiscard]] heddle::symmetric<T> symmetric(std::size_t items, rights allowed = rights::all) {
     return {std::make_unique<detail::symmetric_memory>(core_, items * sizeof(T), allowed), items};
@@ -75,7 +75,8 @@ class world {
   [[nodiscard]] region expose(std::span<std::byte> memory, rights allowed = rights::all);
   /// Memory of Heddle's own, zeroed, which peers on this host can map. Throws error: no memory.
   [[nodiscard]] region allocate(std::size_t bytes, rights allowed = rights::all);
-  /// Makes a peer's key usable here. May make system calls. Throws error: not a key, peer lost.
+  /// Makes a peer's key usable here, for what both the key and the owner allow. May make system
+  /// calls. Throws error: not a key, no such region, peer lost.
   [[nodiscard]] remote_region import(const key& of_peer);
 
   /// Sets handler `id` (below max_handlers) before any message for it can arrive: in practice

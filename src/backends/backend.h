@@ -150,9 +150,10 @@ class device {
   virtual void expose(const local_region& region) noexcept = 0;
   virtual void withdraw(const local_region& region) noexcept = 0;
 
-  /// If this process can map `region` of `peer`: fills direct, live, generation and bytes of `out`
-  /// and returns what keeps the mapping. Otherwise null, and ops go through post(). Throws error
-  /// with the reason when the region cannot exist.
+  /// If this process can map `region` of `peer`: fills direct, live and generation of `out` and
+  /// returns what keeps the mapping, which can be written to only if the owner allows that.
+  /// Otherwise null, and ops go through post(). Sets bytes and allowed of `out` to what the owner
+  /// says, where that can be known here. Throws error with the reason when the region cannot exist.
   virtual std::shared_ptr<void> import(rank peer, region_ref region,
                                        detail::remote_target& out) = 0;
 

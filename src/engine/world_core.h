@@ -120,6 +120,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   bool make_wanted(int lane) noexcept;
   [[nodiscard]] rights rights_here(rank owner, const detail::remote_target& t) const noexcept;
   region make_region(const backends::local_region& r, std::span<std::byte> memory, rights allowed);
+  void map(memory::remote_memory& made, std::uint64_t bytes, rights allowed);
 
   settings config_;                              // constant after construction
   std::unique_ptr<bootstrap::session> session_;  // null after the end

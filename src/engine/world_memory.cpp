@@ -1,12 +1,14 @@
 // world_memory.cpp - regions of this rank, keys, and regions of peers.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
-#include <type_traits>
 #include <utility>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "engine/key_fields.h"
 #include "engine/world_core.h"
 #include "sync/fork.h"
 
@@ -14,26 +16,10 @@ namespace heddle {
 namespace engine {
 namespace {
 
-/// What a key's bytes mean.
-struct key_fields {
-  std::uint32_t magic = 0x3159454b;  // "KEY1"
-  rank owner = 0;
-  backends::region_ref ref;
-  std::uint64_t bytes = 0;
-  std::uint32_t allowed = 0;
-};
-static_assert(sizeof(key_fields) <= sizeof(key) && std::is_trivially_copyable_v<key_fields>);
-
-key to_key(const key_fields& f) {
-  key k;
-  std::memcpy(k.bytes.data(), &f, sizeof f);
-  return k;
-}
-
-key_fields from_key(const key& k) {
-  key_fields f;
-  std::memcpy(&f, k.bytes.data(), sizeof f);
-  return f;
+/// For memory that Heddle allocates itself.
+memory::peers peers_may(rights allowed) noexcept {
+  const bool change = (allowed & (rights::write | rights::atomic)) != rights::none;
+  return change ? memory::peers::write : memory::peers::only_read;
 }
 
 }  // namespace
@@ -63,7 +49,7 @@ region world_core::expose(std::span<std::byte> memory, rights allowed) {
 }
 
 region world_core::allocate(std::size_t bytes, rights allowed) {
-  memory::segment segment("heddle-region", bytes);
+  memory::segment segment("heddle-region", bytes, peers_may(allowed));
   const auto r = regions_.add(segment.memory().first(bytes), allowed, segment.fd());
   if (r.ref.generation == 0) {
     fail("allocate {} bytes: all {} regions are in use; withdraw some", bytes,
@@ -92,12 +78,20 @@ std::shared_ptr<memory::remote_memory> world_core::import(const key& of_peer) {
   auto made = std::make_shared<memory::remote_memory>(imported_);
   made->owner = f.owner;
   made->ref = f.ref;
-  made->bytes = f.bytes;
-  made->allowed = static_cast<rights>(f.allowed);
-  made->mapping =
-      devices_[route_[static_cast<std::size_t>(f.owner)]]->import(f.owner, f.ref, *made);
-  made->mapped = rights_here(f.owner, *made);
+  map(*made, f.bytes, static_cast<rights>(f.allowed));
   return made;
+}
+
+/// No more than `bytes` and `allowed`, which were promised to us, and no more than the owner says.
+void world_core::map(memory::remote_memory& made, std::uint64_t bytes, rights allowed) {
+  made.bytes = bytes;
+  made.allowed = allowed;
+  if (ended_) return;  // every operation on it will be answered `closed`
+  made.mapping =
+      devices_[route_[static_cast<std::size_t>(made.owner)]]->import(made.owner, made.ref, made);
+  made.bytes = std::min(made.bytes, bytes);
+  made.allowed = made.allowed & allowed;
+  made.mapped = rights_here(made.owner, made);
 }
 
 /// What plain instructions may do: not the atomics that others do by a network which does not see
@@ -114,7 +108,7 @@ rights world_core::rights_here(rank owner, const detail::remote_target& t) const
 std::span<std::byte> world_core::add_symmetric(std::uint64_t bytes, rights allowed,
                                                std::uint64_t& number) {
   sync::refuse_in_child("symmetric memory");
-  memory::segment segment("heddle-symmetric", bytes);
+  memory::segment segment("heddle-symmetric", bytes, peers_may(allowed));
   const std::span<std::byte> memory = segment.memory().first(bytes);
   const launcher_wait turn(*this);
   {
@@ -129,13 +123,15 @@ std::span<std::byte> world_core::add_symmetric(std::uint64_t bytes, rights allow
     for (backends::device* d : devices_) d->expose(r);
     owned_.push_back({r, std::move(segment)});
   }
-  const auto sizes = session_->exchange(std::as_bytes(std::span(&bytes, 1)));
-  for (std::size_t peer = 0; peer < sizes.size(); ++peer) {
-    if (sizes[peer].size() != sizeof bytes ||
-        std::memcmp(sizes[peer].data(), &bytes, sizeof bytes) != 0) {
+  const std::array<std::uint64_t, 2> mine{bytes, static_cast<std::uint64_t>(allowed)};
+  const auto all = session_->exchange(std::as_bytes(std::span(mine)));
+  for (std::size_t peer = 0; peer < all.size(); ++peer) {
+    if (all[peer].size() != sizeof mine ||
+        std::memcmp(all[peer].data(), mine.data(), sizeof mine) != 0) {
       fail(
-          "symmetric memory: {} bytes here, another size on rank {}: all ranks must ask for the "
-          "same, in the same order",
+          "symmetric memory: {} bytes here, another size or other rights on rank {}: all ranks "
+          "must "
+          "ask for the same, in the same order",
           bytes, peer);
     }
   }
@@ -154,18 +150,11 @@ std::unique_ptr<memory::remote_memory> world_core::import_symmetric(rank peer, s
   auto made = std::make_unique<memory::remote_memory>(imported_);
   made->owner = peer;
   made->ref = backends::region_table::symmetric_ref(number);
-  made->bytes = bytes;
-  made->allowed = allowed;
-  if (ended_) return made;
   try {
-    made->mapping =
-        devices_[route_[static_cast<std::size_t>(peer)]]->import(peer, made->ref, *made);
+    map(*made, bytes, allowed);
   } catch (const error& e) {
     log::debug("symmetric array {} of rank {} is not mapped: {}", number, peer, e.what());
-    made->direct = nullptr;
   }
-  made->mapped = rights_here(peer, *made);
-  made->bytes = bytes;  // import may say more: whole pages
   return made;
 }
 

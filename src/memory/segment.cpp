@@ -18,7 +18,7 @@ namespace {
 [[noreturn]] void fail(const std::string& what, std::size_t bytes) {
   throw error(
       fmt::format("allocate {} bytes of shared memory: {}: {}; ask for less, or raise the "
-                  "limit (ulimit -v, cgroup memory, /proc/sys/fs/file-max)",
+                  "limit (ulimit -v, ulimit -n, cgroup memory, /proc/sys/fs/file-max)",
                   bytes, what, std::strerror(errno)));
 }
 
@@ -27,9 +27,19 @@ std::size_t whole_pages(std::size_t bytes) {
   return std::max<std::size_t>(1, (bytes + page - 1) / page) * page;
 }
 
+/// Nobody sets another seal afterwards. The owner's mapping, made before, stays writable.
+bool seal(int fd, peers may) {
+  // Before Linux 5.1 the kernel does not know it: then peers' own mappings, for reading, must do.
+  if (may == peers::only_read && fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) != 0 &&
+      errno != EINVAL) {
+    return false;
+  }
+  return fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
+}
+
 }  // namespace
 
-segment::segment(const std::string& name, std::size_t bytes) {
+segment::segment(const std::string& name, std::size_t bytes, peers may) {
   const std::size_t size = whole_pages(bytes);
   if (size < bytes) {
     errno = ENOMEM;
@@ -37,19 +47,17 @@ segment::segment(const std::string& name, std::size_t bytes) {
   }
   fd_ = memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd_ < 0) fail("memfd_create", bytes);
-  constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
   void* at = MAP_FAILED;
-  if (fchmod(fd_, 0600) == 0 && ftruncate(fd_, static_cast<off_t>(size)) == 0 &&
-      fcntl(fd_, F_ADD_SEALS, seals) == 0) {
+  if (fchmod(fd_, 0600) == 0 && ftruncate(fd_, static_cast<off_t>(size)) == 0) {
     at = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
   }
-  if (at == MAP_FAILED) {
+  if (at != MAP_FAILED) memory_ = {static_cast<std::byte*>(at), size};
+  if (at == MAP_FAILED || !seal(fd_, may)) {
     const int why = errno;
-    close(fd_);
+    *this = segment();
     errno = why;
     fail("map", bytes);
   }
-  memory_ = {static_cast<std::byte*>(at), size};
 }
 
 segment::segment(segment&& other) noexcept

@@ -6,12 +6,20 @@
 
 namespace heddle::memory {
 
-/// Owns the descriptor and the mapping. Movable; unmaps and closes at its end.
+/// What other processes can get of a segment.
+enum class peers : bool {
+  write,     ///< they can map it for reading and writing
+  only_read  ///< the kernel lets nobody map it for writing any more (from Linux 5.1 on)
+};
+
+/// Owns the descriptor and the mapping, which can be written to in any case. Movable; unmaps and
+/// closes at its end.
 class segment {
  public:
   segment() = default;
-  /// `bytes` rounded up to pages, mode 0600, sealed against resizing. Throws error: no memory.
-  segment(const std::string& name, std::size_t bytes);
+  /// `bytes` rounded up to pages, mode 0600, sealed against resizing. Throws error: no memory, no
+  /// descriptors.
+  segment(const std::string& name, std::size_t bytes, peers may = peers::write);
   segment(segment&& other) noexcept;
   segment& operator=(segment&& other) noexcept;
   ~segment();

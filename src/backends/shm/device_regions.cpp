@@ -22,6 +22,7 @@ struct shm_device::imported {
   mapping memory;
   sync::shared_region* slot = nullptr;
   std::uint64_t bytes = 0;
+  rights allowed = rights::none;
 };
 
 void shm_device::expose(const local_region& region) noexcept {
@@ -55,9 +56,10 @@ std::shared_ptr<void> shm_device::import(rank number, region_ref region,
     known = found;
   }
   forget_unused_imports();
+  out.bytes = found->bytes;
+  out.allowed = found->allowed;
   if (found->memory.size() == 0) return nullptr;
   out.direct = found->memory.data();
-  out.bytes = found->bytes;
   out.live = &found->slot->live();
   out.generation = region.generation;
   return found;
@@ -79,11 +81,13 @@ std::shared_ptr<shm_device::imported> shm_device::map_region(
   found->peer = peer;
   found->slot = &slot;
   found->bytes = facts.bytes;
+  found->allowed = facts.allowed & rights::all;
   try {  // inside the region, so that its descriptor stays what it is
     if (facts.memfd >= 0 && facts.bytes != 0) {
       const owned_fd file = peer->open_file(facts.memfd, file_kind::memory);
       check_sealed_memory(file.get(), facts.bytes, name);
-      found->memory = mapping(file.get(), facts.bytes, name);
+      const bool writable = (facts.allowed & (rights::write | rights::atomic)) != rights::none;
+      found->memory = mapping(file.get(), facts.bytes, name, writable);
     }
   } catch (...) {
     (void)slot.leave(region.generation);

@@ -48,8 +48,9 @@ owned_fd::~owned_fd() {
   if (fd_ >= 0) close(fd_);
 }
 
-mapping::mapping(int fd, std::size_t bytes, const std::string& what) {
-  void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+mapping::mapping(int fd, std::size_t bytes, const std::string& what, bool writable) {
+  const int access = writable ? PROT_READ | PROT_WRITE : PROT_READ;
+  void* const at = mmap(nullptr, bytes, access, MAP_SHARED, fd, 0);
   if (at == MAP_FAILED) fail(fmt::format("cannot map {} ({} bytes)", what, bytes), errno);
   memory_ = {static_cast<std::byte*>(at), bytes};
 }

@@ -42,8 +42,8 @@ class owned_fd {
 class mapping {
  public:
   mapping() = default;
-  /// The first `bytes` of `fd`, shared, for reading and writing. Throws.
-  mapping(int fd, std::size_t bytes, const std::string& what);
+  /// The first `bytes` of `fd`, shared, for reading and, unless told otherwise, writing. Throws.
+  mapping(int fd, std::size_t bytes, const std::string& what, bool writable = true);
   mapping(mapping&& other) noexcept : memory_(std::exchange(other.memory_, {})) {}
   mapping& operator=(mapping&& other) noexcept {
     std::swap(memory_, other.memory_);
