@@ -16,7 +16,7 @@ struct setting_row {
 };
 
 /// All settings, as they stand in this process's environment. Throws error: a value cannot be
-/// understood, or a HEDDLE_* name is unknown.
+/// understood, or HEDDLE_STRICT is 1 and a HEDDLE_* name is unknown.
 [[nodiscard]] std::vector<setting_row> list_settings();
 
 /// From ringing for a thread that sleeps on another core until it runs, in nanoseconds: the median

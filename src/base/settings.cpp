@@ -262,6 +262,8 @@ constexpr std::array table{
         "a sleeping wait looks by itself at least this often, at first every "
         "4; 0: never, for tests of the wake-ups (milliseconds)",
         0, 86'400'000),
+    number<&settings::strict>(
+        "HEDDLE_STRICT", "1: a HEDDLE_* name that is no setting is an error; 0: a warning", 0, 1),
     text<&settings::faults>("HEDDLE_FAULTS",
                             "for tests: what goes wrong, like "
                             "seed=42,delay=3,reorder=30,busy=20,split=50,kill=2@500"),
@@ -270,6 +272,7 @@ constexpr std::array table{
 // Set for each rank by `heddle run`; not settings.
 constexpr std::array<std::string_view, 3> launcher_names{"HEDDLE_BOOT_FD", "HEDDLE_RANK",
                                                          "HEDDLE_SIZE"};
+constexpr std::string_view name_prefix = "HEDDLE_";
 
 std::string accepted_by(const row& r) {
   auto text = std::string(r.accepts);
@@ -293,28 +296,28 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return line[b.size()];
 }
 
-[[noreturn]] void refuse_name(std::string_view name) {
-  const auto closest =
-      std::min_element(table.begin(), table.end(), [&](const row& a, const row& b) {
-        return edit_distance(name, a.name) < edit_distance(name, b.name);
-      });
-  const std::string hint = edit_distance(name, closest->name) <= 3
-                               ? fmt::format("did you mean {}?", closest->name)
-                               : "`heddle info` lists all settings";
-  fail("{} is not a setting; {}", name, hint);
+/// What tells names apart: HEDDLE_ is common to all.
+std::string_view own_part(std::string_view name) {
+  return name.substr(name_prefix.size());
 }
 
-void refuse_unknown_names() {
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string_view pair = *entry;
-    const std::string_view name = pair.substr(0, pair.find('='));
-    if (!name.starts_with("HEDDLE_")) continue;
-    const auto same = [&](const row& r) { return r.name == name; };
-    if (std::any_of(table.begin(), table.end(), same)) continue;
-    if (std::find(launcher_names.begin(), launcher_names.end(), name) != launcher_names.end())
-      continue;
-    refuse_name(name);
-  }
+/// The setting that `name` may have been meant for; empty when none is like it. Up to a third of
+/// the letters may differ: HEDDLE_DIR and HEDDLE_HOME are names that others give, not slips.
+std::string_view nearest_setting(std::string_view name) {
+  const auto distance = [&](const row& r) {
+    return edit_distance(own_part(name), own_part(r.name));
+  };
+  const auto nearest =
+      std::min_element(table.begin(), table.end(),
+                       [&](const row& a, const row& b) { return distance(a) < distance(b); });
+  const std::size_t letters = std::max(own_part(name).size(), own_part(nearest->name).size());
+  return distance(*nearest) <= letters / 3 ? nearest->name : std::string_view{};
+}
+
+bool is_known(std::string_view name) {
+  const auto same = [&](const row& r) { return r.name == name; };
+  return std::any_of(table.begin(), table.end(), same) ||
+         std::find(launcher_names.begin(), launcher_names.end(), name) != launcher_names.end();
 }
 
 const char* from_environment(const char* name) {
@@ -339,8 +342,27 @@ settings read_settings(const std::function<const char*(const char*)>& get,
 }
 
 settings read_settings(const settings& defaults) {
-  refuse_unknown_names();
-  return read_settings(from_environment, defaults);
+  const settings found = read_settings(from_environment, defaults);
+  const std::string unknown = found.strict != 0 ? unknown_settings() : std::string{};
+  if (!unknown.empty())
+    fail(
+        "{}: no settings of Heddle; `heddle info` lists those. HEDDLE_STRICT=1 makes this an error",
+        unknown);
+  return found;
+}
+
+std::string unknown_settings() {
+  std::string all;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view pair = *entry;
+    const std::string_view name = pair.substr(0, pair.find('='));
+    if (!name.starts_with(name_prefix) || is_known(name)) continue;
+    const std::string_view meant = nearest_setting(name);
+    if (!all.empty()) all += ", ";
+    all += name;
+    if (!meant.empty()) all += fmt::format(" (did you mean {}?)", meant);
+  }
+  return all;
 }
 
 std::vector<setting_row> list_settings() {

@@ -46,6 +46,7 @@ struct settings {
   std::size_t rcache_entries = 1024;    ///< HEDDLE_RCACHE_ENTRIES: per device queue
   std::size_t rcache_bytes = 0;         ///< HEDDLE_RCACHE_BYTES: per device queue; 0: no limit
   std::uint64_t backstop_ms = 128;      ///< HEDDLE_BACKSTOP_MS: a sleeper looks by itself; 0: never
+  std::uint64_t strict = 0;             ///< HEDDLE_STRICT: 1: an unknown HEDDLE_* name is an error
   std::string faults;  ///< HEDDLE_FAULTS: for tests: what goes wrong, see backends/faults/faults.h
 };
 
@@ -53,8 +54,14 @@ struct settings {
 /// `defaults`. Throws heddle::error naming the setting, the bad value and what would be accepted.
 [[nodiscard]] settings read_settings(const std::function<const char*(const char*)>& get,
                                      const settings& defaults = {});
-/// From the process's environment. Throws as well for a HEDDLE_* name that is not a setting.
+/// From the process's environment. With HEDDLE_STRICT=1 throws as well where unknown_settings() is
+/// not empty.
 [[nodiscard]] settings read_settings(const settings& defaults = {});
+
+/// The names in the process's environment that begin with HEDDLE_ and are neither settings nor the
+/// launcher's, each with what may have been meant, for people: "HEDDLE_DIR, HEDDLE_RECORD (did you
+/// mean HEDDLE_RECORDS?)". Empty: there are none.
+[[nodiscard]] std::string unknown_settings();
 
 /// "1K", "128k", "4M", "1G" or plain bytes -> bytes (powers of 1024). Throws heddle::error.
 [[nodiscard]] std::uint64_t parse_bytes(const std::string& text);

@@ -1,10 +1,13 @@
 // world.cpp - heddle::world: the handle on world_core.
 #include <heddle/world.h>
 
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "base/checks.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "engine/progress_mode.h"
 #include "engine/world_core.h"
 #include "protocols/delivery.h"
@@ -23,9 +26,27 @@ settings settings_from(const world_options& o) {
   return read_settings(chosen);
 }
 
+/// One line per job: rank 0 speaks for all, and the first of its worlds.
+void warn_of_unknown_settings(const settings& config, int self) {
+  static std::once_flag told;
+  if (self != 0) return;
+  std::call_once(told, [&] {
+    log::open(config.log, self);
+    const std::string unknown = unknown_settings();
+    if (unknown.empty()) return;
+    log::warn(
+        "{}: no settings of Heddle, and ignored; `heddle info` lists those, HEDDLE_STRICT=1 makes "
+        "this an error",
+        unknown);
+  });
+}
+
 std::shared_ptr<engine::world_core> join(const world_options& options) {
   sync::refuse_in_child("join the job");
-  return engine::make_world(bootstrap::join(), settings_from(options));
+  const settings config = settings_from(options);
+  auto session = bootstrap::join();
+  warn_of_unknown_settings(config, session->info().rank);
+  return engine::make_world(std::move(session), config);
 }
 
 /// The child of a fork has no executor to end, and its parent's peers are not to hear of it.

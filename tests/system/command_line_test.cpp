@@ -188,6 +188,21 @@ TEST(CommandLine, InfoShowsABadSettingAndFails) {
   EXPECT_THAT(how.out, HasSubstr("HEDDLE_LOG=loud: accepted is off | error"));
 }
 
+TEST(CommandLine, NamesThatAreNoSettingsAreToldOnceAJobAndIgnored) {
+  const auto how = run(heddle_run(
+      {"-n", "3", "--env", "HEDDLE_DIR=/opt", "--env", "HEDDLE_LOGS=off"}, {HEDDLE, "info"}));
+  EXPECT_EQ(how.status, 0);
+  EXPECT_THAT(sorted_lines(how.err),
+              ElementsAre(AllOf(HasSubstr("HEDDLE_DIR"), HasSubstr("HEDDLE_LOGS (did you mean "
+                                                                   "HEDDLE_LOG?)"))));
+}
+
+TEST(CommandLine, ANameThatIsNoSettingEndsTheJobWhereStrictnessIsAskedFor) {
+  const auto how = run({"env", "HEDDLE_STRICT=1", "HEDDLE_LOGS=off", HEDDLE, "info"});
+  EXPECT_EQ(how.status, 1);
+  EXPECT_THAT(how.out, HasSubstr("Problem: HEDDLE_LOGS (did you mean HEDDLE_LOG?)"));
+}
+
 TEST(CommandLine, AProgramCanStartItselfAsAJob) {
   const auto how = run({SELF_LAUNCHER, "a word"});
   EXPECT_EQ(how.status, 0) << how.err;
