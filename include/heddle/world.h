@@ -55,7 +55,9 @@ struct world_options {
 /// any more. No other thread may use anything of the world at the very moment of its end.
 class world {
  public:
-  /// Throws error: not launched properly, no usable backend, a bad HEDDLE_* value ...
+  /// Waits for the job's other ranks, at most HEDDLE_JOIN_TIMEOUT_MS for each step.
+  /// Throws error: ranks do not come (which ones it says), not launched properly, no usable
+  /// backend, a bad HEDDLE_* value ...
   explicit world(const world_options& options = {});
   explicit world(std::shared_ptr<engine::world_core> core);  ///< for Heddle itself and its tests
   ~world();

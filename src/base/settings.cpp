@@ -227,6 +227,11 @@ constexpr std::array table{
                                   "piece of a large transfer sent in one go", 4 * kib, gib),
     number<&settings::peer_timeout_ms>(
         "HEDDLE_PEER_TIMEOUT_MS", "a peer silent for longer is lost (milliseconds)", 1, 86'400'000),
+    number<&settings::join_timeout_ms>(
+        "HEDDLE_JOIN_TIMEOUT_MS",
+        "a world that is made waits no longer for ranks that do not come; 0: no limit "
+        "(milliseconds)",
+        0, 86'400'000),
     number<&settings::linger_ms>(
         "HEDDLE_LINGER_MS", "longest flush at the end of a world (milliseconds)", 0, 86'400'000),
     number_or_auto<&settings::spin_us>("HEDDLE_SPIN_US",

@@ -36,6 +36,7 @@ struct settings {
   std::size_t records = 4096;               ///< HEDDLE_RECORDS: operations in flight per lane
   std::size_t chunk_bytes = 1024 * 1024;    ///< HEDDLE_TCP_CHUNK_BYTES: of large transfers
   std::uint64_t peer_timeout_ms = 30'000;   ///< HEDDLE_PEER_TIMEOUT_MS
+  std::uint64_t join_timeout_ms = 120'000;  ///< HEDDLE_JOIN_TIMEOUT_MS: for late ranks; 0: no limit
   std::uint64_t linger_ms = 2'000;          ///< HEDDLE_LINGER_MS: flushing at the world's end
   std::uint64_t spin_us = default_spin_us;  ///< HEDDLE_SPIN_US: polling before a wait sleeps
   std::string progress = "adaptive";    ///< HEDDLE_PROGRESS: inline | dedicated | idle | adaptive

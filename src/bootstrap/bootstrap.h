@@ -32,12 +32,18 @@ class session {
   virtual std::vector<blob> exchange(std::span<const std::byte> mine) = 0;
   /// Collective. Throws like exchange.
   virtual void barrier() = 0;
+  /// This rank needs nothing more to start. What it waits for from now on it waits for without
+  /// limit: when a program calls a barrier is its own affair.
+  virtual void joined() {}
 };
 
 /// Joins the job this process was launched in: HEDDLE_BOOT_FD set by `heddle run`, otherwise alone.
-/// Throws error when it looks launched (SLURM_NTASKS, OMPI_COMM_WORLD_SIZE, PMI_SIZE above 1) by a
-/// launcher that is not supported yet: never N silent singletons.
-[[nodiscard]] std::unique_ptr<session> join();
+/// Until session::joined(), exchange and barrier throw error, naming who is missing, when they have
+/// waited for `limit_ms` (rounded up to seconds; 0: without limit). A launcher that says nothing
+/// for a little longer than that ends them too, and the join itself. Throws error when it looks
+/// launched (SLURM_NTASKS, OMPI_COMM_WORLD_SIZE, PMI_SIZE above 1) by a launcher that is not
+/// supported yet: never N silent singletons.
+[[nodiscard]] std::unique_ptr<session> join(std::uint64_t limit_ms = 0);
 
 /// N sessions of one job inside this process, for tests: exchange and barrier meet in memory.
 [[nodiscard]] std::vector<std::unique_ptr<session>> local_group(int size);

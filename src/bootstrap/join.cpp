@@ -55,8 +55,8 @@ void refuse_other_launchers() {
 
 }  // namespace
 
-std::unique_ptr<session> join() {
-  if (const char* fd = std::getenv(protocol::fd_variable)) return join_launched(fd);
+std::unique_ptr<session> join(std::uint64_t limit_ms) {
+  if (const char* fd = std::getenv(protocol::fd_variable)) return join_launched(fd, limit_ms);
   refuse_other_launchers();
   log::info("not started by `heddle run`: a world of one");
   return std::make_unique<alone>();

@@ -53,7 +53,7 @@ class JoinUnderALauncher : public Join {
   }
 
   /// Joins while a thread answers with `reply` and keeps the connection.
-  std::unique_ptr<session> join_with(std::vector<std::byte> reply) {
+  std::unique_ptr<session> join_with(std::vector<std::byte> reply, std::uint64_t limit_ms = 0) {
     std::thread launcher([&] {
       pollfd arrival{launcher_end_.get(), POLLIN, 0};
       poll(&arrival, 1, -1);
@@ -65,7 +65,7 @@ class JoinUnderALauncher : public Join {
       std::thread& t;
       ~joiner() { t.join(); }
     } wait{launcher};
-    return join();
+    return join(limit_ms);
   }
   void answer(const std::vector<std::byte>& bytes) const {
     ASSERT_EQ(send(connection_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
@@ -143,6 +143,7 @@ TEST_F(JoinUnderALauncher, ExchangeSendsOursAndReturnsEveryones) {
   const std::vector<blob> both{{std::byte{1}}, {std::byte{2}, std::byte{3}}};
   answer(protocol::encode(frame_kind::everything, protocol::encode_blobs(both)));
   EXPECT_EQ(me->exchange(both[0]), both);
+  EXPECT_EQ(heard().kind, frame_kind::joining);
   const auto said = heard();
   EXPECT_EQ(said.kind, frame_kind::exchange);
   EXPECT_EQ(said.payload, both[0]);
@@ -177,7 +178,17 @@ TEST_F(JoinUnderALauncher, MoreBytesThanAllowedAreNotSent) {
 TEST_F(JoinUnderALauncher, TheEndOfASessionSaysGoodbye) {
   auto me = join_with(welcome_to(0, 1));
   me.reset();
+  EXPECT_EQ(heard().kind, frame_kind::joining);
   EXPECT_EQ(heard().kind, frame_kind::leave);
+}
+
+TEST_F(JoinUnderALauncher, TheLauncherLearnsHowLongWeWaitAndThatWeHaveJoined) {
+  const auto me = join_with(welcome_to(0, 2), 2500);
+  const auto said = heard();
+  EXPECT_EQ(said.kind, frame_kind::joining);
+  EXPECT_EQ(protocol::decode_limit(said.payload), 2500u);
+  me->joined();
+  EXPECT_EQ(heard().kind, frame_kind::joined);
 }
 
 TEST_F(JoinUnderALauncher, TheSameProcessCanJoinAgainAfterwards) {

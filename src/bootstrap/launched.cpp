@@ -1,6 +1,7 @@
 #include "bootstrap/launched.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/log.h"
 #include "bootstrap/launcher_protocol.h"
 
 namespace heddle::bootstrap {
@@ -17,11 +19,19 @@ namespace {
 using protocol::frame;
 using protocol::frame_kind;
 
+constexpr std::uint64_t word_after_s = 5;
+/// The launcher has the limit too, and can say who is missing: it comes first.
+constexpr std::uint64_t beyond_limit_s = 5;
+
 /// The private socket to the launcher: whole frames out and in, blocking.
 class launcher_link {
  public:
-  launcher_link(unique_fd socket, std::size_t max_payload)
-      : socket_(std::move(socket)), parser_(max_payload) {}
+  /// `process` is the launcher's, for people.
+  launcher_link(unique_fd socket, pid_t process, std::size_t max_payload)
+      : socket_(std::move(socket)), process_(process), parser_(max_payload) {}
+
+  /// From now on receive() waits at most so long for each sign of the launcher; 0: for ever.
+  void limit_silence(std::uint64_t seconds) noexcept { limit_s_ = seconds; }
 
   void send(frame_kind kind, std::span<const std::byte> payload) {
     const auto bytes = protocol::encode(kind, payload);
@@ -61,16 +71,38 @@ class launcher_link {
     return got;
   }
 
+  /// Seconds are counted, not measured: a process that was stopped has not waited.
+  void await_bytes() {
+    for (std::uint64_t waited_s = 0;;) {
+      pollfd answer{socket_.get(), POLLIN, 0};
+      const int ready = poll(&answer, 1, 1000);
+      if (ready > 0) return;
+      if (ready < 0) continue;  // EINTR: poll has no other reason here
+      ++waited_s;
+      if (!greeted_ && waited_s == word_after_s)
+        log::warn("waiting for the launcher (heddle run, process {}), which does not answer",
+                  process_);
+      if (waited_s == limit_s_)
+        fail("the launcher (heddle run, process {}) has said nothing for {} s: is it stopped?",
+             process_, limit_s_);
+    }
+  }
+
   void read_more() {
+    await_bytes();
     std::array<std::byte, 16384> buffer;
     const ssize_t got = recv(socket_.get(), buffer.data(), buffer.size(), 0);
     if (got < 0 && errno == EINTR) return;
     if (got <= 0) fail("the launcher (heddle run) went away");
+    greeted_ = true;
     parser_.push(std::span(buffer).first(static_cast<std::size_t>(got)));
   }
 
   unique_fd socket_;
+  pid_t process_;
   protocol::frame_parser parser_;
+  std::uint64_t limit_s_ = 0;
+  bool greeted_ = false;  ///< it has said something already
 };
 
 class launched_session final : public session {
@@ -102,6 +134,11 @@ class launched_session final : public session {
     });
   }
 
+  void joined() override {
+    link_.send(frame_kind::joined, {});
+    link_.limit_silence(0);
+  }
+
  private:
   launcher_link link_;
   job job_;
@@ -126,6 +163,13 @@ int inherited_socket(const std::string& text) {
   return fd;
 }
 
+/// Whoever made the socket pair.
+pid_t launcher_behind(int inherited) {
+  ucred maker{};
+  socklen_t length = sizeof maker;
+  return getsockopt(inherited, SOL_SOCKET, SO_PEERCRED, &maker, &length) == 0 ? maker.pid : 0;
+}
+
 launcher_link connect_to_launcher(int inherited) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -133,17 +177,20 @@ launcher_link connect_to_launcher(int inherited) {
   unique_fd mine(ends[0]), theirs(ends[1]);
   if (const int problem = protocol::send_join(inherited, theirs.get()); problem != 0)
     fail_errno(problem, "the launcher (heddle run) does not answer");
-  return {std::move(mine), protocol::max_everything(protocol::max_ranks)};
+  return {std::move(mine), launcher_behind(inherited),
+          protocol::max_everything(protocol::max_ranks)};
 }
 
 }  // namespace
 
-std::unique_ptr<session> join_launched(const std::string& fd_text) {
+std::unique_ptr<session> join_launched(const std::string& fd_text, std::uint64_t limit_ms) {
   return in_context("join the job of heddle run", [&]() -> std::unique_ptr<session> {
     launcher_link link = connect_to_launcher(inherited_socket(fd_text));
+    if (limit_ms != 0) link.limit_silence(limit_ms / 1000 + beyond_limit_s);
     const frame answer = link.receive(frame_kind::welcome);
     const auto hello = protocol::decode_welcome(answer.payload);
     if (!hello) fail("the launcher's welcome is malformed");
+    link.send(frame_kind::joining, protocol::encode_limit(limit_ms));
     const job mine{hello->rank, hello->size, hello->local_ranks, hello->secret};
     return std::make_unique<launched_session>(std::move(link), mine);
   });

@@ -38,7 +38,7 @@ T read_as(std::span<const std::byte> bytes) noexcept {
 bool plausible(const frame_header& h, std::size_t max_payload) noexcept {
   return h.version == version && h.zero == 0 && h.payload_bytes <= max_payload &&
          h.kind >= static_cast<std::uint8_t>(frame_kind::join) &&
-         h.kind <= static_cast<std::uint8_t>(frame_kind::leave);
+         h.kind <= static_cast<std::uint8_t>(frame_kind::joined);
 }
 
 }  // namespace
@@ -116,6 +116,17 @@ std::optional<std::vector<std::vector<std::byte>>> decode_blobs(std::span<const 
   }
   if (!payload.empty()) return {};
   return blobs;
+}
+
+std::vector<std::byte> encode_limit(std::uint64_t ms) {
+  std::vector<std::byte> bytes;
+  append(bytes, &ms, sizeof ms);
+  return bytes;
+}
+
+std::optional<std::uint64_t> decode_limit(std::span<const std::byte> payload) {
+  if (payload.size() != sizeof(std::uint64_t)) return {};
+  return read_as<std::uint64_t>(payload);
 }
 
 std::vector<std::byte> encode_text(std::string_view text) {

@@ -7,6 +7,9 @@
 //   rank      join (+ socket)   exchange {blob}      barrier     leave
 //   launcher  welcome           everything {blobs}   released              failed {why}
 //
+// Between "joining {limit}" and "joined", which are not answered, a rank takes part in the job's
+// start: meetings that wait for others for longer than the limit fail.
+//
 // A rank may be joined several times, one process after the other: the ranks' n-th joins meet each
 // other. Numbers are in the machine's own byte order: both ends are on one host.
 #pragma once
@@ -27,7 +30,7 @@ inline constexpr const char* fd_variable = "HEDDLE_BOOT_FD";
 inline constexpr const char* rank_variable = "HEDDLE_RANK";
 inline constexpr const char* size_variable = "HEDDLE_SIZE";
 
-inline constexpr std::uint8_t version = 1;
+inline constexpr std::uint8_t version = 2;
 inline constexpr std::size_t max_blob_bytes = 4096;
 inline constexpr int max_ranks = 4096;
 inline constexpr std::size_t max_text_bytes = 4096;
@@ -41,6 +44,8 @@ enum class frame_kind : std::uint8_t {
   released,
   failed,
   leave,
+  joining,
+  joined,
 };
 
 struct frame {
@@ -90,6 +95,11 @@ struct welcome {
 [[nodiscard]] constexpr std::size_t max_everything(std::size_t size) noexcept {
   return size * (sizeof(std::uint32_t) + max_blob_bytes);
 }
+
+/// The payload of `joining`: milliseconds, 0 for no limit.
+[[nodiscard]] std::vector<std::byte> encode_limit(std::uint64_t ms);
+/// Nothing when the payload is no limit.
+[[nodiscard]] std::optional<std::uint64_t> decode_limit(std::span<const std::byte> payload);
 
 [[nodiscard]] std::vector<std::byte> encode_text(std::string_view text);
 [[nodiscard]] std::string decode_text(std::span<const std::byte> payload);

@@ -66,7 +66,7 @@ TEST(LauncherProtocol, AFrameOverTheLimitBreaksTheStreamForGood) {
 
 TEST(LauncherProtocol, AnotherVersionAndUnknownKindsBreakTheStream) {
   const bytes good = encode(frame_kind::barrier, {});
-  for (const auto& [offset, value] : {std::pair{4, 99}, {5, 0}, {5, 9}, {6, 1}}) {
+  for (const auto& [offset, value] : {std::pair{4, 99}, {5, 0}, {5, 11}, {6, 1}}) {
     bytes bad = good;
     bad[static_cast<std::size_t>(offset)] = static_cast<std::byte>(value);
     frame_parser parser(16);
@@ -129,6 +129,12 @@ TEST(LauncherProtocol, AWelcomeToAnImpossibleJobIsRefused) {
     EXPECT_FALSE(decode_welcome(encode(w)));
   const bytes good = encode(welcome{0, 1, 1, {}});
   EXPECT_FALSE(decode_welcome(std::span(good).first(40)));
+}
+
+TEST(LauncherProtocol, ALimitSurvivesTheTripAndNothingElseIsOne) {
+  EXPECT_EQ(decode_limit(encode_limit(120'000)), 120'000u);
+  EXPECT_FALSE(decode_limit({}));
+  EXPECT_FALSE(decode_limit(of("seven b")));
 }
 
 TEST(LauncherProtocol, TextLosesItsControlCharacters) {

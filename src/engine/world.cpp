@@ -44,7 +44,7 @@ void warn_of_unknown_settings(const settings& config, int self) {
 std::shared_ptr<engine::world_core> join(const world_options& options) {
   sync::refuse_in_child("join the job");
   const settings config = settings_from(options);
-  auto session = bootstrap::join();
+  auto session = bootstrap::join(config.join_timeout_ms);
   warn_of_unknown_settings(config, session->info().rank);
   return engine::make_world(std::move(session), config);
 }

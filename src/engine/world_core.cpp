@@ -26,6 +26,7 @@ world_core::world_core(std::unique_ptr<bootstrap::session> session, const settin
   meet_peers();
   open_devices();
   choose_routes();
+  session_->joined();
   open_lane_zero();
   start_progress();
 }

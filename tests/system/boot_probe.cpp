@@ -67,6 +67,8 @@ void join_twice() {
 
 const std::map<std::string, std::function<void()>> steps{
     {"join", [] { here(); }},
+    {"join-impatiently", [] { session = heddle::bootstrap::join(1000); }},
+    {"joined", [] { here().joined(); }},
     {"who", say_who},
     {"exchange", [] { exchange(100); }},
     {"exchange-most", [] { exchange(4090); }},
@@ -79,6 +81,7 @@ const std::map<std::string, std::function<void()>> steps{
     {"end", [] { std::exit(0); }},
     {"ready", [] { std::puts("ready"); }},
     {"deaf", [] { signal(SIGTERM, SIG_IGN), signal(SIGINT, SIG_IGN); }},
+    {"nap", [] { ::sleep(3); }},
     {"sleep",
      [] {
        for (;;) pause();

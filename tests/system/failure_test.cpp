@@ -98,5 +98,42 @@ TEST(Failure, ALauncherKilledOutrightTakesTheRanksAndTheirChildrenAlong) {
   job.wait_for_none_marked();
 }
 
+TEST(Failure, ARankThatNeverMakesItsWorldEndsTheJobByName) {
+  const auto how = run(
+      heddle_run({"-n", "2", "--env", "HEDDLE_JOIN_TIMEOUT_MS=1000"},
+                 {"sh", "-c", "[ $HEDDLE_RANK = 1 ] && exec sleep 1000; exec " HEDDLE " info"}));
+  EXPECT_EQ(how.status, 1);
+  EXPECT_THAT(how.out, AllOf(HasSubstr("in vain for rank 1 (host "), HasSubstr(", process "),
+                             HasSubstr("HEDDLE_JOIN_TIMEOUT_MS")));
+  EXPECT_THAT(how.err, AllOf(HasSubstr("rank 0 ("), HasSubstr("ending the other ranks")));
+}
+
+TEST(Failure, WhomTheRanksWaitForIsToldWithoutALimitToo) {
+  child job({"sh", "-c", HEDDLE " run -n 3 -- " BOOT_PROBE " 1:sleep barrier 2>&1"});
+  job.read_until("heddle: waiting for rank 1 (host ");
+}
+
+TEST(Failure, ARankThatIsLateBetweenTwoMeetingsOfTheStartIsWaitedForUpToTheLimit) {
+  const auto how =
+      run(heddle_probe({"-n", "2"}, {"join-impatiently", "exchange", "1:nap", "exchange"}));
+  EXPECT_EQ(how.status, 3);
+  EXPECT_THAT(how.err, HasSubstr("probe 0: exchange addresses: waited 1 s in vain for rank 1"));
+}
+
+TEST(Failure, WhatAProgramWaitsForLaterHasNoLimit) {
+  const auto how = run(heddle_probe(
+      {"-n", "2"}, {"join-impatiently", "exchange", "joined", "1:nap", "barrier", "exchange"}));
+  EXPECT_EQ(how.status, 0) << how.err;
+}
+
+TEST(Failure, ALauncherThatIsStoppedIsNotWaitedForBeyondTheLimit) {
+  const char* script = "kill -STOP $PPID; " HEDDLE " info; kill -CONT $PPID";
+  const auto how =
+      run(heddle_run({"-n", "1", "--env", "HEDDLE_JOIN_TIMEOUT_MS=1000"}, {"sh", "-c", script}));
+  EXPECT_THAT(how.out, testing::ContainsRegex("launcher \\(heddle run, process [0-9]+\\) has said "
+                                              "nothing for 6 s"));
+  EXPECT_THAT(how.err, HasSubstr("waiting for the launcher"));
+}
+
 }  // namespace
 }  // namespace heddle::test

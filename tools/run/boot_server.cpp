@@ -16,6 +16,7 @@ namespace {
 
 /// How long after a lost connection the process's own end may still tell the cause.
 constexpr std::uint64_t cause_wait_ms = 200;
+constexpr std::uint64_t second_ms = 1000;
 
 }  // namespace
 
@@ -24,6 +25,7 @@ boot_server::boot_server(event_loop& loop, int size, const std::array<std::byte,
       size_(size),
       secret_(secret),
       meetings_(size),
+      joins_(meetings_, size, [](const std::string& line) { say("{}", line); }),
       inherited_(static_cast<std::size_t>(size)),
       links_(static_cast<std::size_t>(size)) {}
 
@@ -114,12 +116,23 @@ boot_server::input boot_server::read_frames(int rank) {
 
 bool boot_server::handle(int rank, protocol::frame frame) {
   connection& c = *link(rank);
+  if (frame.kind == frame_kind::joining) {
+    const auto limit_ms = protocol::decode_limit(frame.payload);
+    if (limit_ms) joins_.begin(rank, c.round, *limit_ms);
+    return limit_ms.has_value();
+  }
+  if (frame.kind == frame_kind::joined) {
+    joins_.end(rank);
+    return true;
+  }
   const bool collective = frame.kind == frame_kind::exchange ||
                           (frame.kind == frame_kind::barrier && frame.payload.empty());
   if (!collective || c.waiting) return false;
   c.waiting = true;
+  joins_.set_waiting(rank, true);
   meetings_.call(rank, c.round, frame.kind, std::move(frame.payload));
   deliver();
+  count_seconds();
   return true;
 }
 
@@ -127,6 +140,7 @@ void boot_server::hang_up(int rank, const std::string& why) {
   const int round = link(rank)->round;
   loop_.forget(link(rank)->socket.get());
   link(rank).reset();
+  joins_.end(rank);
   meetings_.leave(rank, round, why);
 }
 
@@ -153,9 +167,21 @@ void boot_server::deliver() {
     auto& to = link(reply.rank);
     if (!to || to->round != reply.round) continue;
     to->waiting = false;
+    joins_.set_waiting(reply.rank, false);
     to->out.push_back(reply.bytes);
     flush(reply.rank);
   }
+}
+
+void boot_server::count_seconds() {
+  if (counting_ || !joins_.somebody_waits()) return;
+  counting_ = true;
+  loop_.after(second_ms, [this] {
+    counting_ = false;
+    joins_.tick();
+    deliver();
+    count_seconds();
+  });
 }
 
 void boot_server::flush(int rank) {

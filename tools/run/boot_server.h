@@ -1,5 +1,7 @@
 // boot_server.h - the launcher's side of the sockets on which ranks join and meet.
 #pragma once
+#include <sys/types.h>
+
 #include <array>
 #include <cstddef>
 #include <deque>
@@ -10,6 +12,7 @@
 
 #include "bootstrap/launcher_protocol.h"
 #include "run/event_loop.h"
+#include "run/join_watch.h"
 #include "run/rendezvous.h"
 
 namespace heddle::tools {
@@ -21,6 +24,8 @@ class boot_server {
 
   /// Makes the socket that rank `rank`'s process is to inherit; CLOEXEC until then. Throws error.
   [[nodiscard]] unique_fd add_rank(int rank);
+  /// The process that the rank was started as, for people.
+  void process_started(int rank, pid_t process) { joins_.process_started(rank, process); }
   /// The rank's process has ended, as `why` says with the rank's number: it will not join again.
   void process_ended(int rank, const std::string& why);
 
@@ -44,6 +49,7 @@ class boot_server {
   void hang_up(int rank, const std::string& why);
   void lost(int rank);
   void deliver();
+  void count_seconds();
   void flush(int rank);
   [[nodiscard]] std::optional<connection>& link(int rank) {
     return links_[static_cast<std::size_t>(rank)];
@@ -53,6 +59,8 @@ class boot_server {
   int size_;
   std::array<std::byte, 32> secret_;
   rendezvous meetings_;
+  join_watch joins_;
+  bool counting_ = false;                         ///< a timer for joins_ is set
   std::vector<unique_fd> inherited_;              ///< by rank: our ends
   std::vector<std::optional<connection>> links_;  ///< by rank: of the process that is joined
 };

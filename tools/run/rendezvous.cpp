@@ -55,6 +55,19 @@ void rendezvous::end(int rank, const std::string& why) {
   for (const int round : rounds) leave(rank, round, why);
 }
 
+std::vector<int> rendezvous::missing(int round) const {
+  const auto found = meetings_.find(round);
+  if (found == meetings_.end() || found->second.waiting == 0) return {};
+  std::vector<int> ranks;
+  for (int rank = 0; rank < size_; ++rank)
+    if (!found->second.given[static_cast<std::size_t>(rank)]) ranks.push_back(rank);
+  return ranks;
+}
+
+void rendezvous::give_up(int round, const std::string& why) {
+  fail(round, meeting_of(round), why);
+}
+
 void rendezvous::settle(int round, meeting& m) {
   if (m.waiting == 0) return;
   if (m.waiting == size_) return complete(round, m);

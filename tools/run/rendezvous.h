@@ -37,6 +37,11 @@ class rendezvous {
   /// The rank will call nothing more in any round.
   void end(int rank, const std::string& why);
 
+  /// Whom those that wait in this round wait for; empty when nobody waits.
+  [[nodiscard]] std::vector<int> missing(int round) const;
+  /// Those that wait in this round are answered that it failed, as `why` says.
+  void give_up(int round, const std::string& why);
+
   /// Takes what has become due since the last call.
   [[nodiscard]] std::vector<reply> take_replies() { return std::exchange(replies_, {}); }
 

@@ -21,6 +21,9 @@ SIGKILL) and exits with the status of the first rank that failed: its own exit
 status, or 128 + the number of the signal that killed it. 127 means that there
 is no such program, 126 that it cannot be run, 2 that an option is wrong.
 
+Ranks wait for each other when they make their worlds. The launcher says whom
+they wait for after 5 seconds, and fails them after HEDDLE_JOIN_TIMEOUT_MS.
+
 SIGINT (Ctrl-C), SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 are passed on to
 the ranks and to what they have started. A second request to end makes the
 launcher end them, a third one kills them. If the launcher itself is killed, so

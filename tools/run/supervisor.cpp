@@ -96,6 +96,7 @@ bool supervisor::start(int rank) {
                  {.signals = signals_, .guard = guard_, .open_files = open_files_});
   let_go(rank);
   if (child.exec_error == 0) {
+    boot_->process_started(rank, child.pid);
     ranks_.push_back({rank, child.pid});
     return true;
   }

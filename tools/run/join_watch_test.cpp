@@ -1,0 +1,130 @@
+#include "run/join_watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace heddle::tools {
+namespace {
+
+namespace protocol = bootstrap::protocol;
+using protocol::frame_kind;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+/// Ranks that have joined in round 0; rank r is process 100 + r.
+class JoinWatch : public testing::Test {
+ protected:
+  explicit JoinWatch(int size = 3)
+      : meetings_(size), watch_(meetings_, size, [this](auto& line) { told_.push_back(line); }) {
+    for (int rank = 0; rank < size; ++rank) {
+      watch_.process_started(rank, 100 + rank);
+      EXPECT_EQ(meetings_.join(rank), 0);
+    }
+  }
+  void arrives(int rank, std::uint64_t limit_ms) {
+    watch_.begin(rank, 0, limit_ms);
+    calls(rank);
+  }
+  void calls(int rank) {
+    watch_.set_waiting(rank, true);
+    meetings_.call(rank, 0, frame_kind::barrier, {});
+  }
+  void seconds(int count) {
+    for (int i = 0; i < count; ++i) watch_.tick();
+  }
+  /// What the ranks that waited are told; empty: they wait on.
+  std::vector<std::string> failures() {
+    std::vector<std::string> texts;
+    for (const auto& reply : meetings_.take_replies()) {
+      protocol::frame_parser parser(1 << 20);
+      parser.push(*reply.bytes);
+      const auto frame = parser.next();
+      EXPECT_EQ(frame->kind, frame_kind::failed);
+      texts.push_back(protocol::decode_text(frame->payload));
+    }
+    return texts;
+  }
+
+  rendezvous meetings_;
+  std::vector<std::string> told_;
+  join_watch watch_;
+};
+
+class JoinWatchOfMany : public JoinWatch {
+ protected:
+  JoinWatchOfMany() : JoinWatch(100) {}
+};
+
+TEST_F(JoinWatch, SaysAfterFiveSecondsWhomTheOthersWaitFor) {
+  arrives(0, 0);
+  arrives(2, 0);
+  seconds(4);
+  EXPECT_THAT(told_, IsEmpty());
+  seconds(1);
+  EXPECT_THAT(told_, ElementsAre(AllOf(HasSubstr("waiting for rank 1 (host "),
+                                       HasSubstr("process 101"), Not(HasSubstr("rank 0")))));
+}
+
+TEST_F(JoinWatch, SaysItAgainMoreAndMoreRarely) {
+  arrives(0, 0);
+  seconds(100);
+  EXPECT_THAT(told_, ElementsAre(HasSubstr(": 5 s"), HasSubstr(": 20 s"), HasSubstr(": 80 s")));
+  EXPECT_THAT(failures(), IsEmpty()) << "0 is without limit";
+}
+
+TEST_F(JoinWatch, FailsThoseThatWaitAtTheirLimitAndNamesWhoIsMissing) {
+  arrives(0, 120'000);
+  seconds(60);
+  arrives(1, 120'000);
+  seconds(59);
+  EXPECT_THAT(failures(), IsEmpty());
+  seconds(1);
+  EXPECT_THAT(failures(),
+              AllOf(SizeIs(2), testing::Each(AllOf(HasSubstr("120 s"), HasSubstr("rank 2 (host "),
+                                                   HasSubstr("process 102"),
+                                                   HasSubstr("HEDDLE_JOIN_TIMEOUT_MS")))));
+}
+
+TEST_F(JoinWatch, ALimitIsRoundedUpToSeconds) {
+  arrives(0, 1001);
+  seconds(1);
+  EXPECT_THAT(failures(), IsEmpty());
+  seconds(1);
+  EXPECT_THAT(failures(), SizeIs(1));
+}
+
+TEST_F(JoinWatch, EachMeetingHasTheWholeLimit) {
+  for (const int rank : {0, 1}) arrives(rank, 3000);
+  seconds(2);
+  arrives(2, 3000);
+  for (const auto& reply : meetings_.take_replies()) watch_.set_waiting(reply.rank, false);
+  for (const int rank : {0, 1}) calls(rank);
+  seconds(2);
+  EXPECT_THAT(failures(), IsEmpty());
+  seconds(1);
+  EXPECT_THAT(failures(), SizeIs(2));
+}
+
+TEST_F(JoinWatch, WhoHasJoinedWaitsForAsLongAsItTakesAndInSilence) {
+  watch_.begin(0, 0, 1000);
+  watch_.end(0);
+  calls(0);
+  EXPECT_FALSE(watch_.somebody_waits());
+  seconds(1000);
+  EXPECT_THAT(failures(), IsEmpty());
+  EXPECT_THAT(told_, IsEmpty());
+}
+
+TEST_F(JoinWatchOfMany, OfManyMissingAFewAreNamedAndTheRestCounted) {
+  arrives(0, 0);
+  seconds(5);
+  EXPECT_THAT(told_, ElementsAre(AllOf(HasSubstr("rank 4 ("), HasSubstr(" and 95 more"),
+                                       Not(HasSubstr("rank 5 (")))));
+}
+
+}  // namespace
+}  // namespace heddle::tools
