@@ -5,7 +5,8 @@
 namespace heddle::tools {
 
 /// The same number means the same in every command. `heddle run` gives its program's own status
-/// where there is one; 128 + N is an end by signal N.
+/// where there is one; 128 + N is an end by signal N, and 128 + SIGPIPE also that of a command
+/// which has done its work and written its files, but whose output nobody read to the end.
 enum exit_status : int {
   success = 0,
   failed = 1,      ///< could not run, or not write its results; the reason was printed

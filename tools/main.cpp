@@ -4,7 +4,6 @@
 #include <heddle/status.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <exception>
 #include <memory>
 #include <string>
@@ -13,6 +12,7 @@
 #include "completion.h"
 #include "exit_status.h"
 #include "help_format.h"
+#include "standard_output.h"
 #include "subcommand.h"
 
 namespace heddle::tools {
@@ -34,8 +34,10 @@ Exit status, the same for all commands:
   2        wrong use: no such command or option, or one that cannot be honoured
   3        linktest: data arrived corrupted
   4        linktest, bench table: something could not be measured
-  128 + N  ended by signal N; Ctrl-C gives 130
-heddle run ends with the status of its program where that has failed.
+  128 + N  ended by signal N; Ctrl-C gives 130, output that nobody reads any
+           more gives 141
+heddle run ends with the status of its program where that has failed. Files that
+linktest and bench were to write are written whatever happens to their output.
 
 Settings are environment variables that begin with HEDDLE_; heddle info lists
 them with their values.)";
@@ -89,8 +91,8 @@ int parse_and_run(std::vector<std::string> words) {
   add_subcommands(app, exit_code);
   for (CLI::App* command : app.get_subcommands({})) command->group("Commands");
   if (!words.empty() && !words.front().starts_with('-') && !knows(app, words.front())) {
-    fmt::print(stderr, "heddle: there is no command '{}'; heddle --help lists them\n",
-               words.front());
+    complain(
+        fmt::format("heddle: there is no command '{}'; heddle --help lists them\n", words.front()));
     return bad_usage;
   }
   std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
@@ -102,13 +104,6 @@ int parse_and_run(std::vector<std::string> words) {
   return exit_code;
 }
 
-/// What was printed has to arrive: a full disk makes a success a failure.
-int finish_output(int status) {
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
-  fmt::print(stderr, "heddle: not all output could be written: is the disk full?\n");
-  return status == success ? failed : status;
-}
-
 }  // namespace
 }  // namespace heddle::tools
 
@@ -117,10 +112,10 @@ int main(int argc, char** argv) {
     using namespace heddle::tools;
     return finish_output(parse_and_run(words_of(argc, argv)));
   } catch (const heddle::tools::usage_error& problem) {
-    fmt::print(stderr, "heddle: {}\n", problem.what());
+    heddle::tools::complain(fmt::format("heddle: {}\n", problem.what()));
     return heddle::tools::bad_usage;
   } catch (const std::exception& problem) {
-    fmt::print(stderr, "heddle: {}\n", problem.what());
+    heddle::tools::complain(fmt::format("heddle: {}\n", problem.what()));
     return heddle::tools::failed;
   }
 }

@@ -2,8 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "system/child.h"
@@ -116,6 +120,60 @@ TEST(CommandLine, AFullDiskIsAFailureWithItsCause) {
   EXPECT_THAT(output.err,
               testing::AnyOf(HasSubstr("is the disk full?"),  // at the end, or on the way
                              HasSubstr("No space left on device")));
+}
+
+/// The command with outputs whose reader is gone before it starts.
+std::vector<std::string> unread(std::vector<std::string> command, const char* outputs = ">&3") {
+  const std::string script = std::string("exec 3> >(:); wait $!; exec \"$@\" ") + outputs;
+  command.insert(command.begin(), {"bash", "-c", script, "bash"});
+  return command;
+}
+
+/// A place for results that is gone at the end of a test.
+class results_folder {
+ public:
+  results_folder() { std::filesystem::create_directory(path_); }
+  ~results_folder() { std::filesystem::remove_all(path_); }
+  results_folder(const results_folder&) = delete;
+  results_folder& operator=(const results_folder&) = delete;
+  [[nodiscard]] std::string operator/(const char* name) const { return path_ + '/' + name; }
+  [[nodiscard]] nlohmann::json json(const char* name) const {
+    std::ifstream file(path_ + '/' + name);
+    return nlohmann::json::parse(file, nullptr, false);
+  }
+
+ private:
+  const std::string path_ = testing::TempDir() + "results-" + std::to_string(getpid());
+};
+
+TEST(CommandLine, LinktestWritesItsFilesThoughNobodyReadsItsOutput) {
+  for (const char* outputs : {">&3", ">&3 2>&3"}) {
+    const results_folder folder;
+    const auto how = run(unread({HEDDLE, "linktest", "-n", "2", "--sizes", "8", "--messages", "2",
+                                 "--progress", "bar", "--output", folder / "links"},
+                                outputs));
+    EXPECT_EQ(how.status, 128 + SIGPIPE) << how.err;
+    EXPECT_EQ(folder.json("links/linktest.json")["ranks"], 2);
+    EXPECT_TRUE(std::filesystem::exists(folder / "links/linktest.h5"));
+    EXPECT_THAT(how.err, testing::Not(HasSubstr("written")));
+  }
+}
+
+TEST(CommandLine, LinktestWritesItsFilesThoughItsOutputGoesToAFullDisk) {
+  const results_folder folder;
+  const auto how = run({"sh", "-c", "exec \"$@\" >/dev/full", "sh", HEDDLE, "linktest", "-n", "2",
+                        "--sizes", "8", "--messages", "2", "--output", folder / "links"});
+  EXPECT_EQ(how.status, 1);
+  EXPECT_THAT(how.err, HasSubstr("No space left on device"));
+  EXPECT_EQ(folder.json("links/linktest.json")["ranks"], 2);
+}
+
+TEST(CommandLine, BenchWritesItsRecordsThoughNobodyReadsItsOutput) {
+  const results_folder folder;
+  const auto how = run(unread({HEDDLE, "bench", "latency", "--backend", "shm", "--rounds", "2",
+                               "--time-ms", "1", "--json", folder / "records"}));
+  EXPECT_EQ(how.status, 128 + SIGPIPE) << how.err;
+  EXPECT_TRUE(folder.json("records").is_array());
 }
 
 // A ping's payload ends with the handler that answers it.

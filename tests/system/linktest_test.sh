@@ -59,6 +59,14 @@ over_tofu() {
   unset SOFTTOFU_JOB SOFTTOFU_MODE
 }
 
+# Whoever reads the output has seen enough after a line.
+unread() {
+  "$heddle" linktest -n 2 --sizes 8,4K --messages 2 --output "$work/results" 2>"$work/err" |
+    head -n 1 >"$work/out"
+  "$check" "$work/results" 2 8 4096 || fail "wrong files behind a pipe that was closed"
+  rm -rf "$work/results"
+}
+
 inside_a_job() {
   expect 0 run -n 3 -- "$heddle" linktest --sizes 8 --messages 2 --output "$work/results"
   "$check" "$work/results" 3 8 || fail "wrong files from inside a job"
@@ -133,6 +141,7 @@ interrupt() { # SIGNAL STATUS
 
 whole_runs
 [ "$utofu" != emulated ] || over_tofu
+unread
 inside_a_job
 hosts
 refusals

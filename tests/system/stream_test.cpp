@@ -52,6 +52,18 @@ TEST(Streams, AnOutputThatNobodyReadsAnyMoreEndsItsWriters) {
   EXPECT_THAT(how.out, testing::MatchesRegex("\\[[01]\\] y\n"));
 }
 
+TEST(Streams, AnOutputThatNobodyReadsIsToldAlsoWhenTheRanksHaveEndedWell) {
+  const std::string command =
+      "exec 3> >(:); wait $!; exec " HEDDLE " run -n 2 --prefix -- echo a >&3";
+  EXPECT_EQ(run({"bash", "-c", command}).status, 128 + SIGPIPE);
+}
+
+TEST(Streams, AFullDiskBehindTheRelayIsAFailureWithItsCause) {
+  const auto how = run({"bash", "-c", HEDDLE " run -n 2 --prefix -- echo a >/dev/full"});
+  EXPECT_EQ(how.status, 1);
+  EXPECT_THAT(how.err, HasSubstr("cannot write what the ranks print: No space left on device"));
+}
+
 TEST(Streams, AnOutputThatNobodyReadsDoesNotKeepTheLauncherFromEnding) {
   child job(heddle_run({"-n", "2", "--prefix"}, {"sh", "-c", "echo ready; exec yes"}));
   job.read_until("ready", 2);

@@ -58,6 +58,7 @@ struct start_kit {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  signal(SIGPIPE, SIG_DFL);  // we may have files to write, it has not
   if (kit.own_group) setpgid(0, 0);
   if (kit.input >= 0) dup2(kit.input, STDIN_FILENO);
   if (kit.output >= 0) {

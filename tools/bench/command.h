@@ -14,6 +14,7 @@
 #include "bench/spec.h"
 #include "exit_status.h"
 #include "run/launcher.h"
+#include "standard_output.h"
 
 namespace heddle::bench {
 
@@ -68,6 +69,7 @@ int on_every_rank(const options& o, F&& body) {
     job.environment = settings_for(o);
     return tools::launch_self(job);
   }
+  if (!o.json_file.empty()) tools::outlive_readers();
   try {
     if constexpr (std::is_void_v<decltype(body())>) {
       body();

@@ -1,13 +1,12 @@
 // session.cpp - joining, alternating, writing.
 #include "bench/session.h"
 
-#include <fmt/core.h>
-
 #include <cstdlib>
 
 #include "bench/result_file.h"
 #include "bench/rival_runner.h"
 #include "parts/bare.h"
+#include "standard_output.h"
 
 namespace heddle::bench {
 namespace {
@@ -44,8 +43,7 @@ void play(const contender& who, bool reports, series& s) {
 }  // namespace
 
 void print_line(const std::string& line) {
-  fmt::print("{}\n", line);
-  std::fflush(stdout);
+  tools::print(line + '\n');
 }
 
 std::vector<series> entrants(const std::vector<contender>& all) {

@@ -28,7 +28,7 @@ struct contender {
   std::function<round_figure()> round;
 };
 
-/// Prints a line at once.
+/// Prints a line at once. Never throws, see standard_output.h.
 void print_line(const std::string& line);
 
 [[nodiscard]] std::vector<series> entrants(const std::vector<contender>& all);

@@ -1,9 +1,8 @@
 // command.cpp - `heddle linktest`: a rank inside a job, the starter of one outside.
-#include <fmt/format.h>
 #include <heddle/status.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include <csignal>
 #include <filesystem>
 #include <memory>
 
@@ -11,6 +10,7 @@
 #include "linktest/rank_main.h"
 #include "linktest/terminal.h"
 #include "run/launcher.h"
+#include "standard_output.h"
 #include "subcommand.h"
 
 namespace heddle::tools {
@@ -35,18 +35,19 @@ class leave_no_empty_directory {
 };
 
 /// A rank that was killed leaves pairs unmeasured, which is what the status should say; a request
-/// to end stays one.
+/// to end stays one, and so does output that nobody has read to the end.
 int status_of_job(int status) {
-  constexpr int by_signal = 128, interrupt = by_signal + 2, terminate = by_signal + 15;
-  const bool killed = status > by_signal && status != interrupt && status != terminate;
-  return killed ? linktest::incomplete : status;
+  constexpr int by_signal = 128;
+  const bool told = status == by_signal + SIGINT || status == by_signal + SIGTERM ||
+                    status == by_signal + SIGPIPE;
+  return status > by_signal && !told ? linktest::incomplete : status;
 }
 
 int start_job(options chosen) {
   if (chosen.ranks == 0) {
-    fmt::print(stderr,
-               "heddle linktest: how many ranks? Give -n N, or start it inside a job: "
-               "heddle run -n N -- heddle linktest\n");
+    complain(
+        "heddle linktest: how many ranks? Give -n N, or start it inside a job: "
+        "heddle run -n N -- heddle linktest\n");
     return linktest::bad_usage;
   }
   chosen = linktest::resolve_terminal(std::move(chosen));

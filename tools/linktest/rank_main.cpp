@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -22,6 +21,7 @@
 #include "linktest/stop_signal.h"
 #include "linktest/summary.h"
 #include "linktest/terminal.h"
+#include "standard_output.h"
 
 namespace heddle::linktest {
 namespace {
@@ -81,15 +81,13 @@ class reporter {
         facts_(facts_of(chosen, job)),
         directory_(chosen.output, bytes_needed(job.size(), chosen.sizes.size())),
         display_(
-            chosen.progress, chosen.width,
-            [](std::string_view text) { fmt::print(stderr, "{}", text); },
+            chosen.progress, chosen.width, [](std::string_view text) { tools::complain(text); },
             [begin = began_] { return seconds_since(begin); }) {
     facts_.started = began.utc;
   }
 
   void greet() const {
-    if (!facts_.chosen.quiet) fmt::print("{}", describe_run(facts_));
-    std::fflush(stdout);
+    if (!facts_.chosen.quiet) tools::print(describe_run(facts_));
   }
 
   void update(const progress& p) {
@@ -99,21 +97,29 @@ class reporter {
 
   int interrupted_by(int signal) {
     display_.finish();
-    fmt::print(
-        stderr, "linktest: interrupted after {:.0f} % ({} of {} turns) and {}; no files written\n",
+    tools::complain(fmt::format(
+        "linktest: interrupted after {:.0f} % ({} of {} turns) and {}; no files written\n",
         last_.units > 0
             ? 100.0 * static_cast<double>(last_.units_done) / static_cast<double>(last_.units)
             : 0.0,
-        last_.units_done, last_.units, format_duration(seconds_since(began_)));
+        last_.units_done, last_.units, format_duration(seconds_since(began_))));
     return 128 + signal;
   }
 
+  /// The files come first: whoever reads the output may hold it up.
   int finish(const results& all) {
     display_.finish();
     facts_.ended = utc_now();
     facts_.elapsed_s = seconds_since(began_);
+    std::string where;
+    try {
+      where = write_files(all);
+    } catch (...) {
+      print_results(all);
+      throw;
+    }
     print_results(all);
-    write_files(all);
+    tools::print(where);
     return verdict_of(all);
   }
 
@@ -121,21 +127,20 @@ class reporter {
   void print_results(const results& all) const {
     const color_depth depth = choose_colors(facts_.chosen.color, false,
                                             [](const char* name) { return std::getenv(name); });
-    if (!facts_.chosen.quiet) fmt::print("\n{}\n", pictures(facts_, all, depth));
-    fmt::print("{}", figures(all));
+    if (!facts_.chosen.quiet) tools::print(fmt::format("\n{}\n", pictures(facts_, all, depth)));
+    tools::print(figures(all));
     for (const std::string& part : {slowest_pairs(facts_, all), failures(facts_, all)})
-      if (!part.empty()) fmt::print("\n{}", part);
-    std::fflush(stdout);
+      if (!part.empty()) tools::print(fmt::format("\n{}", part));
   }
 
-  void write_files(const results& all) {
+  /// Returns the line that says where they are.
+  std::string write_files(const results& all) {
     const std::string hdf5 = directory_.put(
         "linktest.h5", [&](const std::string& path) { write_hdf5(path, facts_, all); });
     const std::string json = directory_.put(
         "linktest.json", [&](const std::string& path) { write_text(path, to_json(facts_, all)); });
-    fmt::print("\nResults in {} and {}, measured in {}\n", hdf5, json,
-               format_duration(facts_.elapsed_s));
-    std::fflush(stdout);
+    return fmt::format("\nResults in {} and {}, measured in {}\n", hdf5, json,
+                       format_duration(facts_.elapsed_s));
   }
 
   clock::time_point began_;
@@ -176,14 +181,14 @@ class participant {
   bool ready_everywhere() {
     std::uint32_t notes = nothing_special;
     if (const std::string why = impossible_option(chosen_, job_); !why.empty()) {
-      fmt::print(stderr, "heddle linktest: {}\n", why);
+      tools::complain(fmt::format("heddle linktest: {}\n", why));
       notes = cannot_start;
     } else if (first()) {
       try {
         report_.emplace(chosen_, job_, began_);
         report_->greet();
       } catch (const error& problem) {
-        fmt::print(stderr, "heddle linktest: {}\n", problem.what());
+        tools::complain(fmt::format("heddle linktest: {}\n", problem.what()));
         notes = cannot_start;
         refusal_ = failed;
       }
@@ -205,9 +210,9 @@ class participant {
     ranks_.meet(nothing_special);
     if (got.rows == gathered::place::elsewhere) return success;
     if (got.rows == gathered::place::here && (first() || may_take_over(got))) return report(all);
-    fmt::print(stderr,
-               "heddle linktest: rank {} cannot reach the others any more; its results are lost\n",
-               job_.rank());
+    tools::complain(fmt::format(
+        "heddle linktest: rank {} cannot reach the others any more; its results are lost\n",
+        job_.rank()));
     return incomplete;
   }
 
@@ -218,8 +223,8 @@ class participant {
 
   int report(const results& all) {
     if (!report_) {
-      fmt::print(stderr, "heddle linktest: rank 0 is lost; rank {} writes the results\n",
-                 job_.rank());
+      tools::complain(fmt::format("heddle linktest: rank 0 is lost; rank {} writes the results\n",
+                                  job_.rank()));
       report_.emplace(chosen_, job_, began_);
     }
     return report_->finish(all);
@@ -230,8 +235,7 @@ class participant {
   void leave_if_unsettled(int status) {
     if (given_up_.settled()) return;
     report_.reset();
-    std::fflush(nullptr);
-    std::_Exit(status);
+    std::_Exit(tools::finish_output(status));
   }
 
   const options& chosen_;
@@ -248,6 +252,7 @@ class participant {
 }  // namespace
 
 int run_rank(options chosen) {
+  tools::outlive_readers();
   const stop_signal watching;
   if (chosen.backend != "auto") setenv("HEDDLE_BACKENDS", chosen.backend.c_str(), 1);
   chosen = resolve_terminal(std::move(chosen));
@@ -257,7 +262,8 @@ int run_rank(options chosen) {
     self.emplace(chosen);
   } catch (const error& why) {
     if (chosen.backend == "auto") throw;
-    fmt::print(stderr, "heddle linktest: with --backend {}: {}\n", chosen.backend, why.what());
+    tools::complain(
+        fmt::format("heddle linktest: with --backend {}: {}\n", chosen.backend, why.what()));
     return bad_usage;
   }
   return self->run();

@@ -41,7 +41,7 @@ std::string line_cutter::finish() {
 }
 
 void sink::write(std::string_view text) {
-  if (closed_ || text.empty()) return;
+  if (closed() || text.empty()) return;
   pending_ += text;
   if (!always_ready_ && !loop_.watches(fd_))
     always_ready_ = !loop_.watch(fd_, EPOLLOUT, [this] { flush(); });
@@ -55,8 +55,9 @@ void sink::flush() {
   const ssize_t written = ::write(fd_, pending_.data(), piece);
   if (written >= 0) pending_.erase(0, static_cast<std::size_t>(written));
   if (written < 0 && errno != EINTR && errno != EAGAIN) {
-    closed_ = true;
+    problem_ = errno;
     pending_.clear();
+    if (problem_ != EPIPE) say("cannot write what the ranks print: {}", strerrordesc_np(problem_));
   }
   if (pending_.empty()) loop_.forget(fd_);
 }

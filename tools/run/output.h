@@ -38,8 +38,10 @@ class sink {
   /// No more should be written for now.
   [[nodiscard]] bool full() const noexcept { return pending_.size() > 256 * 1024; }
   [[nodiscard]] bool empty() const noexcept { return pending_.empty(); }
-  /// Nobody reads it any more; what is written is dropped.
-  [[nodiscard]] bool closed() const noexcept { return closed_; }
+  /// It cannot be written any more; what is written is dropped.
+  [[nodiscard]] bool closed() const noexcept { return problem_ != 0; }
+  /// errno of the write that failed; EPIPE: nobody reads it any more; 0: none did.
+  [[nodiscard]] int problem() const noexcept { return problem_; }
 
  private:
   void flush();
@@ -47,7 +49,8 @@ class sink {
   event_loop& loop_;
   int fd_;
   std::string pending_;
-  bool always_ready_ = false, closed_ = false;
+  bool always_ready_ = false;
+  int problem_ = 0;
 };
 
 /// What comes out of one rank's stdout or stderr on its way to a sink.

@@ -1,10 +1,13 @@
 #include "run/output.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 
 namespace heddle::tools {
@@ -52,6 +55,24 @@ TEST(Sink, KeepsWhatDoesNotFitUntilItIsRead) {
   }
   EXPECT_EQ(got, text);
   EXPECT_TRUE(out.empty());
+}
+
+TEST(Sink, KnowsWhyItCannotBeWritten) {
+  const auto before = signal(SIGPIPE, SIG_IGN);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const unique_fd writer(ends[1]), full(open("/dev/full", O_WRONLY | O_CLOEXEC));
+  close(ends[0]);
+  event_loop loop;
+  sink unread(loop, writer.get()), no_room(loop, full.get());
+  EXPECT_EQ(unread.problem(), 0);
+  unread.write("some\n");
+  loop.run_once();
+  EXPECT_EQ(unread.problem(), EPIPE);
+  no_room.write("some\n");
+  EXPECT_EQ(no_room.problem(), ENOSPC);
+  EXPECT_TRUE(unread.closed() && no_room.closed());
+  signal(SIGPIPE, before);
 }
 
 TEST(Sink, AFileIsWrittenAtOnce) {

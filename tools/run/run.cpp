@@ -21,6 +21,10 @@ SIGKILL) and exits with the status of the first rank that failed: its own exit
 status, or 128 + the number of the signal that killed it. 127 means that there
 is no such program, 126 that it cannot be run, 2 that an option is wrong.
 
+When nobody reads the output any more (heddle run ... | head -1), ranks that
+print are ended by SIGPIPE, as without the launcher, with --prefix too; the
+status is then 141. With --prefix a full disk gives 1, and the launcher says so.
+
 Ranks wait for each other when they make their worlds. The launcher says whom
 they wait for after 5 seconds, and fails them after HEDDLE_JOIN_TIMEOUT_MS.
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "exit_status.h"
 #include "run/failure.h"
 
 namespace heddle::tools {
@@ -79,7 +80,7 @@ int supervisor::run() {
   drain_output();
   if (!problem.empty())
     throw error(fmt::format("start rank {} of {}: {}", ranks_.size(), options_.ranks, problem));
-  return status_;
+  return status_with_output();
 }
 
 void supervisor::start_ranks() {
@@ -249,6 +250,13 @@ void supervisor::drain_output() {
   if (requests > 0) loop_.after(grace_ms, [&patient] { patient = false; });
   while (!(out_.empty() && errors_.empty()) && patient && end_requests_ == requests)
     loop_.run_once();
+}
+
+// A rank that had ended before its output was found to go nowhere did not learn of it.
+int supervisor::status_with_output() const {
+  const int problem = out_.problem() != 0 ? out_.problem() : errors_.problem();
+  if (status_ != 0 || problem == 0) return status_;
+  return problem == EPIPE ? 128 + SIGPIPE : failed;
 }
 
 }  // namespace heddle::tools

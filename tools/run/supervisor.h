@@ -62,6 +62,7 @@ class supervisor {
   void signal_ranks(int signal) const;
   [[nodiscard]] bool all_gone() const;
   void drain_output();
+  [[nodiscard]] int status_with_output() const;
 
   // Constant after construction.
   const launch_options options_;
