@@ -25,8 +25,9 @@ int shared_file(std::size_t bytes) {
   const std::string name =
       "/tofu_conformance." + std::to_string(getpid()) + "." + std::to_string(++number);
   const int file = shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600);
-  if (file < 0 || ftruncate(file, off_t(bytes)) != 0) throw std::bad_alloc();
   shm_unlink(name.c_str());
+  // Not ftruncate: where the file system is full, the first touch would be a SIGBUS.
+  if (file < 0 || posix_fallocate(file, 0, off_t(bytes)) != 0) throw std::bad_alloc();
   return file;
 }
 

@@ -29,7 +29,13 @@ gate_entry* gate_of(const machine& m, std::uint64_t id) noexcept {
   if (!looks_like_gate(id)) return nullptr;
   const place p = place_of_gate(id);
   const auto node = m.node_at(p.at);
-  return node ? &m.at(*node).tnis[p.tni].gates[p.number] : nullptr;
+  node_gates* const there = node ? m.gates_of(*node) : nullptr;
+  return there != nullptr ? &there->gates[p.tni][p.number] : nullptr;
+}
+
+/// Whether there is such a place, if perhaps no gate in use.
+bool is_on_machine(const machine& m, std::uint64_t id) noexcept {
+  return looks_like_gate(id) && m.node_at(place_of_gate(id).at).has_value();
 }
 
 /// A gate of this process, else nullptr.
@@ -136,14 +142,15 @@ void finish_if_complete(gate_entry& g) noexcept {
   g.finished = 1;
 }
 
+void refuse(const delivery& d) noexcept {
+  say("barrier gate %#lx got a signal that it is not set up for", d.to);
+}
+
 void deliver(const machine& m, const delivery& d, std::vector<delivery>& under_way) {
   gate_entry* const g = gate_of(m, d.to);
-  if (g == nullptr) return;
+  if (g == nullptr) return refuse(d);
   const shared_lock_guard held(m, g->holder);
-  if (!put_in_inbox(*g, d)) {
-    say("barrier gate %#lx got a signal that it is not set up for", d.to);
-    return;
-  }
+  if (!put_in_inbox(*g, d)) return refuse(d);
   if (is_start(d.to)) {
     finish_if_complete(*g);
   } else if (is_complete(*g)) {
@@ -171,7 +178,9 @@ void give_to(gate_entry& g, std::uint32_t owner) noexcept {
 
 int allocate_gates(const machine& m, unsigned tni, std::size_t count, std::uint64_t* ids) {
   const machine::guard held = m.lock();
-  gate_entry* const all = m.at(m.node()).tnis[tni].gates;
+  node_gates* const mine = m.make_gates();
+  if (mine == nullptr) return UTOFU_ERR_OUT_OF_MEMORY;
+  gate_entry* const all = mine->gates[tni];
   std::vector<unsigned> found;
   for (unsigned number = 0; number < gates_per_tni && found.size() < count; ++number) {
     if (!found.empty() && number < start_gates) continue;  // one start gate is enough
@@ -205,7 +214,7 @@ int set_gate(const machine& m, std::uint64_t id, const gate_setting& setting) {
   if (g == nullptr) return UTOFU_ERR_INVALID_VBG_ID;
   for (const auto& ends : {setting.sources, setting.destinations}) {
     if (ends[0] != none && own_gate(m, ends[0]) == nullptr) return UTOFU_ERR_INVALID_VBG_ID;
-    if (ends[1] != none && gate_of(m, ends[1]) == nullptr) return UTOFU_ERR_INVALID_VBG_ID;
+    if (ends[1] != none && !is_on_machine(m, ends[1])) return UTOFU_ERR_INVALID_VBG_ID;
   }
   const shared_lock_guard held(m, g->holder);
   if (g->started != 0) return UTOFU_ERR_BUSY;
@@ -252,8 +261,10 @@ int poll_gate(const machine& m, std::uint64_t id, unsigned op, signal& result) {
 }
 
 void release_gates(const machine& m, unsigned node, unsigned slot) noexcept {
-  for (tni_entry& tni : m.at(node).tnis) {
-    for (gate_entry& g : tni.gates) {
+  node_gates* const there = m.gates_of(node);
+  if (there == nullptr) return;
+  for (auto& tni : there->gates) {
+    for (gate_entry& g : tni) {
       if (owner_of(g) == slot + 1) g.owner.store(0, std::memory_order_relaxed);  // as above
     }
   }

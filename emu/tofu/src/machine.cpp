@@ -3,11 +3,11 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
-#include <cstdio>
 #include <cstring>
 
 #include "machine_lock.h"
@@ -22,9 +22,17 @@ unsigned nodes_of(const settings& set) noexcept {
   return static_cast<unsigned>(nodes);
 }
 
-std::size_t bytes_of(const settings& set) noexcept {
-  return offsetof(machine_file, nodes) + nodes_of(set) * sizeof(node_entry);
+/// Where the gates of node 0 begin, which is what has memory from the start.
+std::size_t gates_at(unsigned nodes) noexcept {
+  const std::size_t end = offsetof(machine_file, nodes) + nodes * sizeof(node_entry);
+  return (end + alignof(node_gates) - 1) / alignof(node_gates) * alignof(node_gates);
 }
+
+std::size_t bytes_of(unsigned nodes) noexcept {
+  return gates_at(nodes) + nodes * sizeof(node_gates);
+}
+
+constexpr const char* folder = "/dev/shm";
 
 std::string path_of_job() {
   std::string name = job_name();
@@ -32,8 +40,33 @@ std::string path_of_job() {
     if (c == '/') c = '_';
   }
   // Libraries that lay the file out differently do not meet.
-  const std::string layout = std::to_string(sizeof(machine_file) + sizeof(node_entry));
-  return "/dev/shm/softtofu." + std::to_string(geteuid()) + "." + name + "." + layout;
+  const std::size_t layout = sizeof(machine_file) + sizeof(node_entry) + sizeof(node_gates);
+  return std::string(folder) + "/softtofu." + std::to_string(geteuid()) + "." + name + "." +
+         std::to_string(layout);
+}
+
+/// Takes memory for a part of a file: without it the first touch could end the process by SIGBUS.
+/// Returns 0 or the reason.
+int reserve(int fd, std::size_t at, std::size_t bytes) noexcept {
+  int problem = 0;
+  do {
+    problem = posix_fallocate(fd, static_cast<off_t>(at), static_cast<off_t>(bytes));
+  } while (problem == EINTR);
+  return problem;
+}
+
+void say_no_room(const char* what, std::size_t bytes, int problem) noexcept {
+  struct statvfs about {};
+  if (problem != ENOSPC || statvfs(folder, &about) != 0) {
+    say("cannot make %s in %s: %s", what, folder, strerrordesc_np(problem));
+    return;
+  }
+  const unsigned long left = about.f_bavail * about.f_frsize / 1024;
+  const unsigned long size = about.f_blocks * about.f_frsize / 1024;
+  say("cannot make %s: %zu KiB are needed in %s, which has %lu of %lu KiB left; remove files "
+      "there, "
+      "or enlarge it (mount -o remount,size=64m %s, docker run --shm-size)",
+      what, bytes / 1024, folder, left, size, folder);
 }
 
 bool init_robust(pthread_mutex_t& lock) noexcept {
@@ -47,56 +80,61 @@ bool init_robust(pthread_mutex_t& lock) noexcept {
 }
 
 /// A complete, empty machine without a name, which then gets the one that all look for: so nobody
-/// ever sees half of one. False: there is one already, or no room.
-bool create_file(const std::string& path, const settings& set) {
-  const owned_fd fd(open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (!fd || ftruncate(fd.get(), static_cast<off_t>(bytes_of(set))) != 0) return false;
-  const mapping map(fd.get(), bytes_of(set));
-  if (!map) return false;
+/// ever sees half of one. Returns 0, or the reason; EEXIST: there is one already.
+int create_file(const std::string& path, const settings& set) {
+  const unsigned nodes = nodes_of(set);
+  const owned_fd fd(open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (!fd || ftruncate(fd.get(), static_cast<off_t>(bytes_of(nodes))) != 0) return errno;
+  if (const int problem = reserve(fd.get(), 0, gates_at(nodes)); problem != 0) return problem;
+  const mapping map(fd.get(), bytes_of(nodes));
+  if (!map) return errno;
   auto& file = *reinterpret_cast<machine_file*>(map.data());
   file.magic = machine_magic;
   file.bytes = map.size();
   file.set = set;
   const std::string open_file = "/proc/self/fd/" + std::to_string(fd.get());
-  return init_robust(file.lock) &&
-         linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0;
-}
-
-/// The file at `path` if it is a machine of ours. Empty: none there, or a foreign file.
-mapping open_file(const std::string& path) {
-  const owned_fd fd(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-  struct stat about {};
-  if (!fd || fstat(fd.get(), &about) != 0 || about.st_uid != geteuid()) return {};
-  const auto bytes = static_cast<std::size_t>(about.st_size);
-  if (bytes < sizeof(machine_file)) return {};
-  mapping map(fd.get(), bytes);
-  if (!map) return {};
-  const auto& file = *reinterpret_cast<const machine_file*>(map.data());
-  if (file.magic != machine_magic || file.bytes != bytes || bytes_of(file.set) != bytes) return {};
-  return map;
+  if (!init_robust(file.lock)) return ENOTSUP;
+  const int rc = linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW);
+  return rc == 0 ? 0 : errno;
 }
 
 }  // namespace
 
-machine::machine(std::string path, mapping map) : path_(std::move(path)), map_(std::move(map)) {
+machine::machine(std::string path, owned_fd fd, mapping map)
+    : path_(std::move(path)), fd_(std::move(fd)), map_(std::move(map)) {
   nodes_ = nodes_of(file().set);
+}
+
+std::optional<machine> machine::open(const std::string& path) {
+  owned_fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  struct stat about {};
+  if (!fd || fstat(fd.get(), &about) != 0 || about.st_uid != geteuid()) return std::nullopt;
+  const auto bytes = static_cast<std::size_t>(about.st_size);
+  if (bytes < sizeof(machine_file)) return std::nullopt;
+  mapping map(fd.get(), bytes);
+  if (!map) return std::nullopt;
+  const auto& file = *reinterpret_cast<const machine_file*>(map.data());
+  if (file.magic != machine_magic || file.bytes != bytes || bytes_of(nodes_of(file.set)) != bytes)
+    return std::nullopt;
+  return machine(path, std::move(fd), std::move(map));
 }
 
 std::optional<machine> machine::open_or_create(const asked_settings& asked) {
   const std::string path = path_of_job();
   for (int attempt = 0; attempt < 100; ++attempt) {
-    mapping map = open_file(path);
-    if (map) return machine(path, std::move(map));
-    if (!create_file(path, asked.now) && access(path.c_str(), F_OK) == 0 && attempt > 50) break;
+    if (auto found = open(path)) return found;
+    const int problem = create_file(path, asked.now);
+    if (problem == 0 || (problem == EEXIST && attempt < 50)) continue;
+    if (problem == EEXIST) break;
+    say_no_room("the machine's file", gates_at(nodes_of(asked.now)), problem);
+    return std::nullopt;
   }
-  say("%s is not a machine of this version, or cannot be created", path.c_str());
+  say("%s is not a machine of this version", path.c_str());
   return std::nullopt;
 }
 
 std::optional<machine> machine::look() {
-  mapping map = open_file(path_of_job());
-  if (!map) return std::nullopt;
-  return machine(path_of_job(), std::move(map));
+  return open(path_of_job());
 }
 
 std::optional<machine> machine::join(asked_settings& asked) {
@@ -210,6 +248,23 @@ void machine::release_all_of(unsigned slot) noexcept {
     }
   }
   release_gates(*this, process(slot).node, slot);
+}
+
+node_gates* machine::gates_of(unsigned node) const noexcept {
+  // A2 pairs with R2: the gates have memory.
+  if (at(node).has_gates.load(std::memory_order_acquire) == 0) return nullptr;
+  return reinterpret_cast<node_gates*>(map_.data() + gates_at(nodes_)) + node;
+}
+
+node_gates* machine::make_gates() const noexcept {
+  if (node_gates* const there = gates_of(node_)) return there;
+  const std::size_t begin = gates_at(nodes_) + node_ * sizeof(node_gates);
+  if (const int problem = reserve(fd_.get(), begin, sizeof(node_gates)); problem != 0) {
+    say_no_room("this node's barrier gates", sizeof(node_gates), problem);
+    return nullptr;
+  }
+  at(node_).has_gates.store(1, std::memory_order_release);  // R2 pairs with A2
+  return gates_of(node_);
 }
 
 std::optional<unsigned> machine::claim_cq(unsigned tni, unsigned cmp, int fd) {

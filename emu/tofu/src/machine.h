@@ -43,6 +43,11 @@ class machine {
   [[nodiscard]] node_entry& at(unsigned node) const noexcept { return file().nodes[node]; }
   [[nodiscard]] bool is_alive(process_stamp who) const noexcept;
 
+  /// nullptr: no process of the node has asked for gates yet.
+  [[nodiscard]] node_gates* gates_of(unsigned node) const noexcept;
+  /// Those of our node. Holding the lock. nullptr: there is no memory for them; stderr says so.
+  [[nodiscard]] node_gates* make_gates() const noexcept;
+
   /// Takes the lowest free CQ of a TNI of our node, the file descriptor and one cmp_id of which are
   /// given. No value: none is free.
   [[nodiscard]] std::optional<unsigned> claim_cq(unsigned tni, unsigned cmp, int fd);
@@ -57,7 +62,9 @@ class machine {
 
  private:
   enum class entering : std::uint8_t { entered, try_again, failed };
-  machine(std::string path, mapping map);
+  machine(std::string path, owned_fd fd, mapping map);
+  /// The machine in the file at `path`. Empty: none there, or a foreign file.
+  static std::optional<machine> open(const std::string& path);
   static std::optional<machine> open_or_create(const asked_settings& asked);
   static entering enter(machine& m, asked_settings& asked);
   std::optional<unsigned> free_slot() const noexcept;
@@ -68,6 +75,7 @@ class machine {
   void close_locked() noexcept;
 
   std::string path_;
+  owned_fd fd_;
   mapping map_;
   unsigned nodes_ = 0, slot_ = 0, node_ = 0;
   process_stamp stamp_ = 0;

@@ -1,5 +1,7 @@
 // machine_file.h - the layout of the file in /dev/shm that is the machine: who is where and owns
 // what. Zero-filled memory is an empty machine.
+//
+// The file is sparse: head and nodes have memory from the start, a node's gates once it has some.
 #pragma once
 #include <pthread.h>
 
@@ -50,7 +52,6 @@ struct alignas(64) shared_lock {
 
 struct tni_entry {
   cq_entry cqs[cqs_per_tni];
-  gate_entry gates[gates_per_tni];
   alignas(64) std::atomic<std::uint64_t> busy_until;  ///< of the timing model, as below
   shared_lock armw;
 };
@@ -58,7 +59,13 @@ struct node_entry {
   tni_entry tnis[tnis_per_node];
   alignas(64) std::atomic<std::uint64_t> busy_until;
   std::atomic<std::uint64_t> ports[ports_per_node];
+  std::atomic<std::uint32_t> has_gates;  ///< 1: its node_gates have memory
   shared_lock armw;
+};
+
+/// The gates of a node: 200 times as large as the rest of it, and used by few programs.
+struct alignas(4096) node_gates {
+  gate_entry gates[tnis_per_node][gates_per_tni];
 };
 
 struct machine_file {
@@ -68,7 +75,7 @@ struct machine_file {
   pthread_mutex_t lock;               ///< robust
   std::atomic<std::uint32_t> closed;  ///< 1: unlinked, join another one
   process_entry processes[max_processes];
-  node_entry nodes[1];  ///< as many as the shape has
+  node_entry nodes[1];  ///< as many as the shape has; behind them as many node_gates
 };
 
 }  // namespace tofu

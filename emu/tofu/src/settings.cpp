@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -103,7 +104,7 @@ std::optional<std::uint64_t> parse(knob k, const char* text) {
   return value;
 }
 
-thread_local std::array<char, 120> words{};
+thread_local std::array<char, 120> words{};  ///< as long as utofu_get_last_error() gives
 
 }  // namespace
 
@@ -153,9 +154,11 @@ std::string help_text() {
 void say(const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  std::vsnprintf(words.data(), words.size(), format, arguments);
+  std::array<char, 400> line{};
+  std::vsnprintf(line.data(), line.size(), format, arguments);
   va_end(arguments);
-  std::fprintf(stderr, "softtofu[%d]: %s\n", static_cast<int>(getpid()), words.data());
+  std::copy_n(line.begin(), words.size() - 1, words.begin());
+  std::fprintf(stderr, "softtofu[%d]: %s\n", static_cast<int>(getpid()), line.data());
 }
 
 void remember(const char* format, ...) {

@@ -1,0 +1,71 @@
+// The machine's file: what happens where /dev/shm has no room for it.
+#include <gmock/gmock.h>
+#include <sys/mount.h>
+
+#include "nodes.h"
+
+using namespace nodes;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+namespace {
+
+constexpr int no_rights = 77;
+
+/// Puts a tmpfs of its own with these mount options in the place of this process's /dev/shm.
+void replace_dev_shm(unsigned long flags, const char* options) {
+  const bool done = unshare(CLONE_NEWNS) == 0 &&
+                    mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                    mount("none", "/dev/shm", "tmpfs", flags, options) == 0;
+  if (!done) _exit(no_rights);
+}
+
+/// Runs `f` in a process with such a /dev/shm, or skips the test.
+void with_dev_shm(unsigned long flags, const char* options, const std::function<void()>& f) {
+  const int how = outcome(start([&] {
+    replace_dev_shm(flags, options);
+    set_knobs(fresh_job(), {});
+    f();
+  }));
+  if (how == no_rights) GTEST_SKIP() << "only root may mount";
+  EXPECT_EQ(how, 0);
+}
+
+int create_vcq() {
+  utofu_vcq_hdl_t vcq = 0;
+  return utofu_create_vcq(0, 0, &vcq);
+}
+
+/// What stderr says when no VCQ can be had because the machine cannot be made.
+std::string words_of_refusal() {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(create_vcq(), UTOFU_ERR_FATAL);
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(MachineFile, WhereDevShmIsFullItsSizeAndTheCureAreTold) {
+  with_dev_shm(0, "size=64k", [] {
+    EXPECT_THAT(words_of_refusal(), AllOf(HasSubstr("/dev/shm, which has 64 of 64 KiB left"),
+                                          HasSubstr("mount -o remount,size=")));
+    EXPECT_THAT(machine_files("*"), IsEmpty());
+  });
+}
+
+TEST(MachineFile, AReadOnlyDevShmIsToldAsTheCause) {
+  with_dev_shm(MS_RDONLY, "", [] {
+    EXPECT_THAT(words_of_refusal(), HasSubstr("/dev/shm: Read-only file system"));
+  });
+}
+
+TEST(MachineFile, BarrierGatesTakeMemoryOnlyWhenAskedForAndSayWhenThereIsNone) {
+  with_dev_shm(0, "size=512k", [] {
+    EXPECT_EQ(create_vcq(), UTOFU_SUCCESS);
+    testing::internal::CaptureStderr();
+    utofu_vbg_id_t gate = 0;
+    EXPECT_EQ(utofu_alloc_vbg(0, 1, 0, &gate), UTOFU_ERR_OUT_OF_MEMORY);
+    EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("of 512 KiB left"));
+  });
+}
+
+}  // namespace
