@@ -68,10 +68,6 @@ utofu_device::utofu_device(const context& where)
       nonce_(make_nonce()),
       vcqs_(make_vcqs(usable_tnis(), wanted_lanes(where), config_.utofu_cqs)),
       timer_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
-  if (vcqs_.empty())
-    fail(
-        "no control queue (VCQ) is left on this node: other processes of this job or of others "
-        "hold them; start fewer processes per node or set HEDDLE_UTOFU_LANES lower");
   if (!timer_) fail_errno(errno, "no descriptors left (ulimit -n)");
   check(utofu_query_my_coords(coords_.data()), "ask for this node's coordinates");
   set_up_homes();

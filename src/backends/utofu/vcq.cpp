@@ -27,6 +27,16 @@ std::uint64_t without_offset(utofu_stadd_t address) noexcept {
   return address >> 40;
 }
 
+/// What is to be said where not one could be made, `code` being the last refusal.
+[[noreturn]] void fail_without_vcq(int code) {
+  if (code == UTOFU_ERR_FULL || code == UTOFU_ERR_NOT_AVAILABLE || code == UTOFU_ERR_USED)
+    fail(
+        "no control queue (VCQ) is left on this node: other processes of this job or of others "
+        "hold them; start fewer processes per node or set HEDDLE_UTOFU_LANES lower");
+  fail("create a control queue (VCQ): {}; what the uTofu library says of it is on stderr",
+       name_of_code(code));
+}
+
 }  // namespace
 
 vcq::vcq(utofu_vcq_hdl_t handle, bool exclusive) : handle_(handle), exclusive_(exclusive) {
@@ -43,15 +53,16 @@ vcq::~vcq() {
   (void)utofu_free_vcq(handle_);
 }
 
-std::unique_ptr<vcq> vcq::exclusive(utofu_tni_id_t tni) {
+std::unique_ptr<vcq> vcq::exclusive(utofu_tni_id_t tni, int& code) {
   utofu_vcq_hdl_t handle = 0;
-  if (utofu_create_vcq(tni, UTOFU_VCQ_FLAG_EXCLUSIVE, &handle) != UTOFU_SUCCESS) return nullptr;
+  code = utofu_create_vcq(tni, UTOFU_VCQ_FLAG_EXCLUSIVE, &handle);
+  if (code != UTOFU_SUCCESS) return nullptr;
   return std::unique_ptr<vcq>(new vcq(handle, true));
 }
 
-std::unique_ptr<vcq> vcq::sharing(utofu_tni_id_t tni, unsigned components) {
+std::unique_ptr<vcq> vcq::sharing(utofu_tni_id_t tni, unsigned components, int& code) {
   utofu_vcq_hdl_t handle = 0;
-  int code = UTOFU_ERR_USED;
+  code = UTOFU_ERR_USED;
   for (unsigned i = 0; i < components && code == UTOFU_ERR_USED; ++i) {
     code = utofu_create_vcq_with_cmp_id(tni, static_cast<utofu_cmp_id_t>(i), 0, &handle);
   }
@@ -90,17 +101,21 @@ std::vector<std::unique_ptr<vcq>> make_vcqs(const std::vector<utofu_tni_id_t>& t
   utofu_onesided_caps* caps = nullptr;
   check(utofu_query_onesided_caps(tnis[0], &caps), "ask what a TNI can do");
   std::vector<std::unique_ptr<vcq>> made;
-  // In turn over the TNIs, until each of them has refused.
+  int code = UTOFU_SUCCESS;
+  // In turn over the TNIs, until each of them has refused, or one for all.
   const auto make_all = [&](auto&& make) {
-    for (std::size_t i = 0, refused = 0; made.size() < count && refused < tnis.size(); ++i) {
+    for (std::size_t i = 0, refused = 0;
+         made.size() < count && refused < tnis.size() && code != UTOFU_ERR_FATAL; ++i) {
       auto next = make(tnis[i % tnis.size()]);
       refused = next != nullptr ? 0 : refused + 1;
       if (next != nullptr) made.push_back(std::move(next));
     }
   };
   std::map<utofu_tni_id_t, std::size_t> taken;
-  make_all([&](utofu_tni_id_t tni) { return taken[tni]++ < cqs ? vcq::exclusive(tni) : nullptr; });
-  make_all([&](utofu_tni_id_t tni) { return vcq::sharing(tni, caps->num_cmp_ids); });
+  make_all(
+      [&](utofu_tni_id_t tni) { return taken[tni]++ < cqs ? vcq::exclusive(tni, code) : nullptr; });
+  make_all([&](utofu_tni_id_t tni) { return vcq::sharing(tni, caps->num_cmp_ids, code); });
+  if (made.empty()) fail_without_vcq(code);
   return made;
 }
 

@@ -35,10 +35,13 @@ struct shared_cq {
 
 class vcq {
  public:
-  /// A CQ of its own on this TNI, or null when none is left.
-  [[nodiscard]] static std::unique_ptr<vcq> exclusive(utofu_tni_id_t tni);
-  /// On the CQ that this process shares on this TNI, or null when none is left.
-  [[nodiscard]] static std::unique_ptr<vcq> sharing(utofu_tni_id_t tni, unsigned components);
+  // Both return null when the TNI refuses; `code`, a utofu_return_code, says why.
+
+  /// A CQ of its own on this TNI.
+  [[nodiscard]] static std::unique_ptr<vcq> exclusive(utofu_tni_id_t tni, int& code);
+  /// On the CQ that this process shares on this TNI.
+  [[nodiscard]] static std::unique_ptr<vcq> sharing(utofu_tni_id_t tni, unsigned components,
+                                                    int& code);
   ~vcq();
   vcq(const vcq&) = delete;
   vcq& operator=(const vcq&) = delete;
@@ -85,7 +88,7 @@ class vcq {
 [[nodiscard]] std::vector<utofu_tni_id_t> usable_tnis();
 
 /// Up to `count` VCQs, spread over `tnis` in turn: exclusive ones, at most `cqs` per TNI, then
-/// shared ones. Fewer when the node has no more.
+/// shared ones. Fewer when the node has no more; throws error when there is not one.
 [[nodiscard]] std::vector<std::unique_ptr<vcq>> make_vcqs(const std::vector<utofu_tni_id_t>& tnis,
                                                           std::size_t count, std::size_t cqs);
 
