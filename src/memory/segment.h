@@ -17,8 +17,9 @@ enum class peers : bool {
 class segment {
  public:
   segment() = default;
-  /// `bytes` rounded up to pages, mode 0600, sealed against resizing. Throws error: no memory, no
-  /// descriptors.
+  /// `bytes` rounded up to pages, mode 0600, sealed against resizing. Throws error: no descriptors,
+  /// no address space. Pages come when they are touched first; where memory is used up by then the
+  /// OOM killer acts, or SIGBUS with vm.overcommit_memory=2 (docs/design/shm.md).
   segment(const std::string& name, std::size_t bytes, peers may = peers::write);
   segment(segment&& other) noexcept;
   segment& operator=(segment&& other) noexcept;
