@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <filesystem>
 
 #include "machine_lock.h"
 
@@ -34,15 +35,21 @@ std::size_t bytes_of(unsigned nodes) noexcept {
 
 constexpr const char* folder = "/dev/shm";
 
+/// What the files of all our machines begin and end with.
+std::string name_begin() {
+  return "softtofu." + std::to_string(geteuid()) + ".";
+}
+std::string name_end() {
+  // Libraries that lay the file out differently do not meet.
+  return "." + std::to_string(sizeof(machine_file) + sizeof(node_entry) + sizeof(node_gates));
+}
+
 std::string path_of_job() {
   std::string name = job_name();
   for (char& c : name) {
     if (c == '/') c = '_';
   }
-  // Libraries that lay the file out differently do not meet.
-  const std::size_t layout = sizeof(machine_file) + sizeof(node_entry) + sizeof(node_gates);
-  return std::string(folder) + "/softtofu." + std::to_string(geteuid()) + "." + name + "." +
-         std::to_string(layout);
+  return std::string(folder) + "/" + name_begin() + name + name_end();
 }
 
 /// Takes memory for a part of a file: without it the first touch could end the process by SIGBUS.
@@ -138,6 +145,7 @@ std::optional<machine> machine::look() {
 }
 
 std::optional<machine> machine::join(asked_settings& asked) {
+  sweep();
   for (int attempt = 0; attempt < 1000; ++attempt) {
     auto m = open_or_create(asked);
     if (!m) return std::nullopt;
@@ -160,7 +168,23 @@ machine::entering machine::enter(machine& m, asked_settings& asked) {
     return entering::try_again;
   }
   if (!adopt(asked, m.file().set)) return entering::failed;
-  return m.settle(asked.now) ? entering::entered : entering::failed;
+  if (m.settle(asked.now)) return entering::entered;
+  if (!m.anybody()) m.close_locked();  // we have made it, and leave nothing behind
+  return entering::failed;
+}
+
+/// Removes the machines, of whatever job, all of whose processes were killed: who would have been
+/// the last to leave could not do it.
+void machine::sweep() {
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with(name_begin()) || !name.ends_with(name_end())) continue;
+    auto m = open(entry.path());
+    if (!m) continue;
+    const guard held(m->file(), std::try_to_lock);
+    if (held && m->is_abandoned()) m->close_locked();
+  }
 }
 
 std::optional<unsigned> machine::free_slot() const noexcept {
@@ -217,6 +241,18 @@ bool machine::anybody() const noexcept {
     if (process(slot).start_time != 0) return true;
   }
   return false;
+}
+
+/// Whether all that are here have died, or nobody is. Holding the lock. Only the words count that
+/// the kernel marks: process numbers may be those of another namespace.
+bool machine::is_abandoned() const noexcept {
+  for (unsigned slot = 0; slot < max_processes; ++slot) {
+    const process_entry& p = process(slot);
+    const std::uint32_t life = p.life.load(std::memory_order_relaxed);  // relaxed: see lives()
+    if (p.start_time != 0 && life != 0 && (life & life_ended) == 0) return false;
+  }
+  // Relaxed: only changed under the lock.
+  return file().closed.load(std::memory_order_relaxed) == 0;
 }
 
 void machine::clean() {

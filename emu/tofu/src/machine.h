@@ -13,7 +13,8 @@ class machine {
   class guard;  ///< holds the machine's lock, see machine_lock.h
   [[nodiscard]] guard lock() const noexcept;
 
-  /// Joins the machine of our job or creates it. Empty: stderr says why not.
+  /// Joins the machine of our job or creates it, and removes those that nobody has left. Empty:
+  /// stderr says why not.
   [[nodiscard]] static std::optional<machine> join(asked_settings& asked);
   /// A look at our job's machine without joining it. Empty: there is none.
   [[nodiscard]] static std::optional<machine> look();
@@ -65,6 +66,7 @@ class machine {
   machine(std::string path, owned_fd fd, mapping map);
   /// The machine in the file at `path`. Empty: none there, or a foreign file.
   static std::optional<machine> open(const std::string& path);
+  static void sweep();
   static std::optional<machine> open_or_create(const asked_settings& asked);
   static entering enter(machine& m, asked_settings& asked);
   std::optional<unsigned> free_slot() const noexcept;
@@ -72,6 +74,7 @@ class machine {
   void clean_locked();
   void release_all_of(unsigned slot) noexcept;
   [[nodiscard]] bool anybody() const noexcept;
+  [[nodiscard]] bool is_abandoned() const noexcept;
   void close_locked() noexcept;
 
   std::string path_;

@@ -1,4 +1,4 @@
-// The machine's file: what happens where /dev/shm has no room for it.
+// The machine's file: what happens where /dev/shm has no room for it, and that nothing stays of it.
 #include <gmock/gmock.h>
 #include <sys/mount.h>
 
@@ -8,6 +8,7 @@ using namespace nodes;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 namespace {
 
@@ -66,6 +67,59 @@ TEST(MachineFile, BarrierGatesTakeMemoryOnlyWhenAskedForAndSayWhenThereIsNone) {
     EXPECT_EQ(utofu_alloc_vbg(0, 1, 0, &gate), UTOFU_ERR_OUT_OF_MEMORY);
     EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("of 512 KiB left"));
   });
+}
+
+TEST(MachineFile, OfAProcessThatFindsNoPlaceNothingStays) {
+  const std::string job = fresh_job();
+  EXPECT_EQ(outcome(start([&] {
+              set_knobs(job, {{"NODE", "99"}});
+              EXPECT_EQ(create_vcq(), UTOFU_ERR_FATAL);
+            })),
+            0);
+  EXPECT_THAT(machine_files(job), IsEmpty());
+}
+
+/// A process of `job` that has a VCQ, until it is killed.
+pid_t start_member(const std::string& job, board& all) {
+  all.words[0] = 0;
+  const pid_t member = start([&] {
+    set_knobs(job, {});
+    EXPECT_EQ(create_vcq(), UTOFU_SUCCESS);
+    all.words[0] = 1;
+    for (;;) pause();
+  });
+  while (all.words[0] == 0) sched_yield();
+  return member;
+}
+
+void join_and_leave(const std::string& job) {
+  EXPECT_EQ(outcome(start([&] {
+              set_knobs(job, {});
+              EXPECT_EQ(create_vcq(), UTOFU_SUCCESS);
+            })),
+            0);
+}
+
+TEST(MachineFile, WhoJoinsAnyMachineRemovesThoseOfTheDead) {
+  board& all = make_board();
+  const std::string job = fresh_job();
+  const pid_t member = start_member(job, all);
+  kill(member, SIGKILL);
+  EXPECT_EQ(outcome(member), -SIGKILL);
+  EXPECT_THAT(machine_files(job), SizeIs(1)) << "nobody was there to do it";
+  join_and_leave(fresh_job());
+  EXPECT_THAT(machine_files(job), IsEmpty());
+}
+
+TEST(MachineFile, WhoJoinsAnotherMachineLeavesThoseOfTheLiving) {
+  board& all = make_board();
+  const std::string job = fresh_job();
+  const pid_t member = start_member(job, all);
+  join_and_leave(fresh_job());
+  EXPECT_THAT(machine_files(job), SizeIs(1));
+  kill(member, SIGKILL);
+  EXPECT_EQ(outcome(member), -SIGKILL);
+  remove_machine(job);
 }
 
 }  // namespace
