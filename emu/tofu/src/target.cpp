@@ -78,14 +78,19 @@ std::unique_ptr<target> target::resolve(const machine& m, std::uint64_t vcq_id) 
   const place p = place_of_vcq(vcq_id);
   const auto node = m.node_at(p.at);
   if (!node) return nullptr;
-  std::unique_ptr<target> t(new target);
-  t->id_ = vcq_id;
-  t->node_ = *node;
-  t->cq_number_ = p.number;
-  t->entry_ = &m.entry(*node, p.tni, p.number);
-  t->claim_ = t->entry_->claim.load(std::memory_order_acquire);  // A1 pairs with R1
-  if ((t->claim_ & 1u << p.cmp) == 0 || (t->claim_ & claim_used) == 0) return nullptr;
-  return t->open(m) ? std::move(t) : nullptr;
+  const cq_entry& entry = m.entry(*node, p.tni, p.number);
+  for (;;) {
+    std::unique_ptr<target> t(new target);
+    t->id_ = vcq_id;
+    t->node_ = *node;
+    t->cq_number_ = p.number;
+    t->entry_ = &entry;
+    t->claim_ = entry.claim.load(std::memory_order_acquire);  // A1 pairs with R1
+    if ((t->claim_ & 1u << p.cmp) == 0 || (t->claim_ & claim_used) == 0) return nullptr;
+    if (t->open(m)) return t;
+    // A VCQ that came or went on the same CQ has changed the claim meanwhile: look again.
+    if (entry.claim.load(std::memory_order_acquire) == t->claim_) return nullptr;  // A1, too
+  }
 }
 
 bool target::open(const machine& m) {
