@@ -17,7 +17,8 @@ class world_core;
 }
 
 /// What a peer needs to address a region: opaque, constant size, free to copy and to send.
-/// Valid until the region is withdrawn; using it later gives `withdrawn`, never a write elsewhere.
+/// Valid until the region is withdrawn; using it later gives `withdrawn`, never a write elsewhere
+/// (world::import may say so already).
 struct key {
   std::array<std::byte, 48> bytes{};
   friend bool operator==(const key&, const key&) = default;

@@ -78,7 +78,8 @@ class world {
   /// Memory of Heddle's own, zeroed, which peers on this host can map. Throws error: no memory.
   [[nodiscard]] region allocate(std::size_t bytes, rights allowed = rights::all);
   /// Makes a peer's key usable here, for what both the key and the owner allow. May make system
-  /// calls. Throws error: not a key, no such region, peer lost.
+  /// calls. Throws error: not a key, no such region, peer lost, or withdrawn already, where that
+  /// shows here; elsewhere operations answer `withdrawn`.
   [[nodiscard]] remote_region import(const key& of_peer);
 
   /// Sets handler `id` (below max_handlers) before any message for it can arrive: in practice

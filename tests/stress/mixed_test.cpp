@@ -13,6 +13,11 @@
 #include "stress/ways.h"
 
 namespace heddle::test {
+
+// For the tests of all files.
+INSTANTIATE_TEST_SUITE_P(, Stress, testing::ValuesIn(all_ways()),
+                         [](const auto& tested) { return tested.param.name; });
+
 namespace {
 
 constexpr int ranks = 3, lanes = 2, threads = 4;

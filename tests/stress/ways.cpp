@@ -3,11 +3,8 @@
 
 #include <cstdlib>
 #include <string>
-#include <vector>
 
 namespace heddle::test {
-
-namespace {
 
 std::vector<way> all_ways() {
   std::vector<way> ways{
@@ -40,10 +37,5 @@ std::vector<way> all_ways() {
 #endif
   return ways;
 }
-
-}  // namespace
-
-INSTANTIATE_TEST_SUITE_P(, Stress, testing::ValuesIn(all_ways()),
-                         [](const auto& tested) { return tested.param.name; });
 
 }  // namespace heddle::test

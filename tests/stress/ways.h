@@ -5,6 +5,7 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "support/ranks.h"
 #include "support/scale.h"
@@ -24,6 +25,8 @@ struct way {
 inline void PrintTo(const way& w, std::ostream* out) {
   *out << w.name;
 }
+
+[[nodiscard]] std::vector<way> all_ways();
 
 /// A test that is run once for every way. Work is scaled by `amount`: less over faulty wires.
 class Stress : public testing::TestWithParam<way> {
