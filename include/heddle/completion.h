@@ -39,6 +39,21 @@ struct completion {
 class flag;
 
 namespace detail {
+/// For Heddle itself, under HEDDLE_CHECKS: what an operation's end will raise, told beforehand.
+class expected_ending {
+ public:
+  explicit expected_ending(const completion& c) noexcept;
+  /// It is a flag that was not free.
+  [[nodiscard]] bool is_taken() const noexcept { return taken_; }
+  /// The operation was not posted.
+  void take_back() const noexcept {
+    if (raised_ != nullptr) raised_->expect(-1);
+  }
+
+ private:
+  signal* raised_ = nullptr;
+  bool taken_ = false;
+};
 /// For Heddle itself: the completion of a blocking form, whose thread will wait at once.
 struct awaited {
   [[nodiscard]] static completion by(flag& f) noexcept;
@@ -56,10 +71,15 @@ struct many_endings {
 /// Becomes ready once. Wait with lane::wait(flag), or look with ready().
 ///
 /// Must outlive its operation. Everything the operation wrote is visible to whoever saw ready().
-/// One operation at a time; reset() before the next.
+/// One operation at a time; reset() before the next. HEDDLE_CHECKS finds what breaks these rules,
+/// of all adapters but `callback`.
 class flag {
  public:
   flag() = default;
+  ~flag() {
+    if (signal_.expecting()) [[unlikely]]
+      detail::end_in_flight("a flag");
+  }
   flag(const flag&) = delete;
   flag& operator=(const flag&) = delete;
 
@@ -68,10 +88,15 @@ class flag {
   /// Only after ready().
   [[nodiscard]] const outcome& result() const noexcept { return outcome_; }
   /// Only while no operation holds this flag.
-  void reset() noexcept { signal_.reset(); }
+  void reset() noexcept {
+    if (signal_.expecting()) [[unlikely]]
+      detail::end_in_flight("a flag");
+    signal_.reset();
+  }
 
  private:
   friend class lane;
+  friend detail::expected_ending;
   friend detail::awaited;
   static void deliver(void* owner, std::uint64_t, const outcome& what) noexcept;
   outcome outcome_;
@@ -84,6 +109,10 @@ class flag {
 class counter {
  public:
   counter() = default;
+  ~counter() {
+    if (signal_.expecting()) [[unlikely]]
+      detail::end_in_flight("a counter");
+  }
   counter(const counter&) = delete;
   counter& operator=(const counter&) = delete;
 
@@ -93,10 +122,15 @@ class counter {
   /// `done`, or the first failure among those counted.
   [[nodiscard]] status first_failure() const noexcept { return signal_.first_failure(); }
   /// Only while no operation holds this counter.
-  void reset() noexcept { signal_.reset(); }
+  void reset() noexcept {
+    if (signal_.expecting()) [[unlikely]]
+      detail::end_in_flight("a counter");
+    signal_.reset();
+  }
 
  private:
   friend class lane;
+  friend detail::expected_ending;
   friend detail::many_endings;
   static void deliver(void* owner, std::uint64_t, const outcome& what) noexcept;
   detail::signal signal_;
@@ -128,6 +162,7 @@ class event_descriptor {
 
  private:
   friend detail::many_endings;
+  friend detail::expected_ending;
   static void deliver(void* owner, std::uint64_t, const outcome& what) noexcept;
   void raise(status first_failure, std::uint64_t n) noexcept;
   const int fd_;
@@ -179,6 +214,7 @@ class completion_queue {
 
  private:
   friend class lane;
+  friend detail::expected_ending;
   static void deliver(void* owner, std::uint64_t cookie, const outcome& what) noexcept;
   struct state;
   std::unique_ptr<state> state_;

@@ -43,7 +43,7 @@ struct lane_options {
   int number = -1;
   /// Only the thread that opens it uses the lane: its calls then need no atomic read-modify-write.
   /// Completions and handlers may use it too, wherever they run. Another thread's call is an error,
-  /// which ends debug builds of Heddle with a message.
+  /// which HEDDLE_CHECKS finds.
   bool exclusive = false;
 };
 
@@ -76,21 +76,11 @@ class lane {
   // --- remote memory -------------------------------------------------------------------
   /// Writes `from` to `to`. Completion: the bytes are visible to the peer.
   status try_put(std::span<const std::byte> from, remote_address to, completion c = {}) noexcept {
-    if (to.target != nullptr &&
-        detail::reachable(*to.target, to.offset, from.size(), rights::write)) [[likely]] {
-      detail::put_direct(to.target->direct + to.offset, from.data(), from.size());
-      return status::done;
-    }
-    return post_put(from, to, c);
+    return put_directly(from, to) ? status::done : post_put(from, to, c);
   }
   /// Reads `into.size()` bytes at `from`. Completion: the bytes are in `into`.
   status try_get(std::span<std::byte> into, remote_address from, completion c = {}) noexcept {
-    if (from.target != nullptr &&
-        detail::reachable(*from.target, from.offset, into.size(), rights::read)) [[likely]] {
-      detail::get_direct(into.data(), from.target->direct + from.offset, into.size());
-      return status::done;
-    }
-    return post_get(into, from, c);
+    return get_directly(into, from) ? status::done : post_get(into, from, c);
   }
   /// try_put, and then the handler `notify` runs at the peer with a call_message whose header is
   /// the 8 bytes of `value`; there the data is already visible. Completion: as try_put.
@@ -170,8 +160,8 @@ class lane {
                   std::span<const std::byte> payload, completion c = {}) noexcept;
 
   // --- blocking forms: the same, waiting until done; send() of an unexpected message may have to
-  // wait for its receive, see try_send. Not from a callback, handler or task, nor
-  // any function below that waits: debug builds of Heddle (without NDEBUG) abort there. ---
+  // wait for its receive, see try_send. Not from a callback, handler or task, nor any function
+  // below that waits: HEDDLE_CHECKS finds it. ---
   status put(std::span<const std::byte> from, remote_address to) noexcept;
   status get(std::span<std::byte> into, remote_address from) noexcept;
   status send(rank to, tag t, std::span<const std::byte> data) noexcept;
@@ -219,6 +209,21 @@ class lane {
   status fence(rank peer) noexcept { return flush(peer); }
 
  private:
+  /// False: it is not plain memory of this process.
+  static bool put_directly(std::span<const std::byte> from, remote_address to) noexcept {
+    if (to.target == nullptr ||
+        !detail::reachable(*to.target, to.offset, from.size(), rights::write)) [[unlikely]]
+      return false;
+    detail::put_direct(to.target->direct + to.offset, from.data(), from.size());
+    return true;
+  }
+  static bool get_directly(std::span<std::byte> into, remote_address from) noexcept {
+    if (from.target == nullptr ||
+        !detail::reachable(*from.target, from.offset, into.size(), rights::read)) [[unlikely]]
+      return false;
+    detail::get_direct(into.data(), from.target->direct + from.offset, into.size());
+    return true;
+  }
   status post_put(std::span<const std::byte> from, remote_address to, completion c) noexcept;
   status post_get(std::span<std::byte> into, remote_address from, completion c) noexcept;
   status post_atomic(atomic_op op, remote_address at, std::size_t width, std::uint64_t operand,

@@ -1,4 +1,5 @@
-// checks.h - rules that only debug builds (those without NDEBUG) look after.
+// checks.h - rules of the engine itself, which only debug builds (those without NDEBUG) look after.
+// What programs do wrong is looked for by sync/misuse.h.
 #pragma once
 #include <cstdio>
 #include <cstdlib>

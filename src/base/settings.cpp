@@ -245,6 +245,10 @@ constexpr std::array table{
     cores<&settings::executor_cores>(
         "HEDDLE_EXECUTOR_CORES", "where dedicated executors run",
         "near (a free core by their lanes), none, or core numbers with commas between them"),
+    choice<&settings::checks>("HEDDLE_CHECKS",
+                              "a mistake in the use of lanes and completions ends the program with "
+                              "a message",
+                              "off | on"),
     choice<&settings::lane_lock>("HEDDLE_LANE_LOCK",
                                  "to compare with: a plain lock around every call and poll of a "
                                  "lane",

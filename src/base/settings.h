@@ -7,6 +7,8 @@
 #include <functional>
 #include <string>
 
+#include "base/checks.h"
+
 namespace heddle {
 
 /// About two wakes of a sleeping thread on a virtual machine.
@@ -42,12 +44,13 @@ struct settings {
   std::string progress = "adaptive";    ///< HEDDLE_PROGRESS: inline | dedicated | idle | adaptive
   std::uint64_t executors = 1;          ///< HEDDLE_EXECUTORS: dedicated threads, or idle helpers
   std::string executor_cores = "near";  ///< HEDDLE_EXECUTOR_CORES: near | none | 2,3,...
-  std::string lane_lock = "off";        ///< HEDDLE_LANE_LOCK: off | on: to compare with, see there
-  std::string rcache = "auto";          ///< HEDDLE_RCACHE: auto | hooks | off: keep registrations
-  std::size_t rcache_entries = 1024;    ///< HEDDLE_RCACHE_ENTRIES: per device queue
-  std::size_t rcache_bytes = 0;         ///< HEDDLE_RCACHE_BYTES: per device queue; 0: no limit
-  std::uint64_t backstop_ms = 128;      ///< HEDDLE_BACKSTOP_MS: a sleeper looks by itself; 0: never
-  std::uint64_t strict = 0;             ///< HEDDLE_STRICT: 1: an unknown HEDDLE_* name is an error
+  std::string checks = checking ? "on" : "off";  ///< HEDDLE_CHECKS: off | on: look for misuse
+  std::string lane_lock = "off";      ///< HEDDLE_LANE_LOCK: off | on: to compare with, see there
+  std::string rcache = "auto";        ///< HEDDLE_RCACHE: auto | hooks | off: keep registrations
+  std::size_t rcache_entries = 1024;  ///< HEDDLE_RCACHE_ENTRIES: per device queue
+  std::size_t rcache_bytes = 0;       ///< HEDDLE_RCACHE_BYTES: per device queue; 0: no limit
+  std::uint64_t backstop_ms = 128;    ///< HEDDLE_BACKSTOP_MS: a sleeper looks by itself; 0: never
+  std::uint64_t strict = 0;           ///< HEDDLE_STRICT: 1: an unknown HEDDLE_* name is an error
   std::string faults;  ///< HEDDLE_FAULTS: for tests: what goes wrong, see backends/faults/faults.h
 };
 

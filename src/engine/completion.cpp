@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "sync/fork.h"
+#include "sync/misuse.h"
 
 namespace heddle {
 
@@ -19,6 +21,26 @@ completion detail::awaited::by(flag& f) noexcept {
 const detail::signal* detail::awaited::in(const completion& c) noexcept {
   return c.deliver == &flag::deliver && c.cookie != 0 ? &static_cast<flag*>(c.owner)->signal_
                                                       : nullptr;
+}
+
+detail::expected_ending::expected_ending(const completion& c) noexcept {
+  if (c.deliver == &flag::deliver) {
+    raised_ = &static_cast<flag*>(c.owner)->signal_;
+    taken_ = raised_->expecting() || raised_->count() != 0;
+  } else if (c.deliver == &counter::deliver) {
+    raised_ = &static_cast<counter*>(c.owner)->signal_;
+  } else if (c.deliver == &event_descriptor::deliver) {
+    raised_ = &static_cast<event_descriptor*>(c.owner)->signal_;
+  } else if (c.deliver == &completion_queue::deliver) {
+    raised_ = &static_cast<completion_queue*>(c.owner)->signal_;
+  }
+  if (raised_ != nullptr) raised_->expect(1);
+}
+
+void detail::end_in_flight(const char* what) noexcept {
+  if (sync::forked()) return;
+  sync::end_for_misuse({}, fmt::format("{} ends or is reset while an operation holds it", what),
+                       "wait for the operation first, or cancel the receive and wait");
 }
 
 void flag::deliver(void* owner, std::uint64_t, const outcome& what) noexcept {
@@ -36,6 +58,7 @@ event_descriptor::event_descriptor() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK
 }
 
 event_descriptor::~event_descriptor() {
+  if (signal_.expecting()) detail::end_in_flight("an event_descriptor");
   close(fd_);
 }
 
@@ -80,7 +103,9 @@ completion_queue::completion_queue(std::size_t capacity) : state_(std::make_uniq
   state_->ring.resize(capacity == 0 ? 1 : capacity);
 }
 
-completion_queue::~completion_queue() = default;
+completion_queue::~completion_queue() {
+  if (signal_.expecting()) detail::end_in_flight("a completion_queue");
+}
 
 void completion_queue::deliver(void* owner, std::uint64_t cookie, const outcome& what) noexcept {
   auto& self = *static_cast<completion_queue*>(owner);

@@ -4,12 +4,12 @@
 
 #include <utility>
 
-#include "base/checks.h"
 #include "base/clock.h"
 #include "engine/lane_core.h"
 #include "engine/world_core.h"
 #include "protocols/delivery.h"
 #include "sync/fork.h"
+#include "sync/misuse.h"
 
 namespace heddle {
 namespace {
@@ -41,9 +41,23 @@ command message_command(command_kind kind, rank peer, completion c) noexcept {
   return made;
 }
 
+/// The completion is free for one more operation, and counts it.
+status submit_checked(engine::lane_core& core, const command& made) noexcept {
+  core.check_use();
+  const detail::expected_ending ending(made.done);
+  if (ending.is_taken())
+    sync::end_for_misuse(core.place(), "an operation gets a flag that another one has, or had",
+                         "wait for the first and reset() the flag, or use a counter");
+  const status s = core.submit(made);
+  if (s != status::posted) ending.take_back();
+  return s;
+}
+
 /// In the child of a fork a lane is still its parent's: nothing is posted, nothing is touched.
 status submit(engine::lane_core& core, const command& made) noexcept {
-  return sync::forked() ? status::closed : core.submit(made);
+  if (!sync::is_special()) [[likely]]
+    return core.submit(made);
+  return sync::forked() ? status::closed : submit_checked(core, made);
 }
 
 /// A tag that no message of the program may have.
@@ -67,14 +81,27 @@ status recv_any(engine::lane_core& core, rank from, tag_match t, std::span<std::
   return submit(core, made);
 }
 
-/// Debug builds end a program that blocks where it must not: what it waits for may be up to the
-/// very thread that waits.
-void may_block() noexcept {
-  if constexpr (checking) {
-    check(!protocols::delivery_batch::mine().running(),
-          "a blocking call inside a completion, a handler or a task: post with try_* there, or "
-          "co_await (docs/guide/threads.md)");
-  }
+/// False in the child of a fork.
+bool may_use(const engine::lane_core& core) noexcept {
+  if (!sync::is_special()) [[likely]]
+    return true;
+  if (sync::forked()) return false;
+  core.check_use();
+  return true;
+}
+
+/// The same, for what waits.
+bool may_wait(const engine::lane_core& core) noexcept {
+  if (!sync::is_special()) [[likely]]
+    return true;
+  if (sync::forked()) return false;
+  core.check_wait();
+  return true;
+}
+
+/// For what may turn out not to wait.
+void may_block(const engine::lane_core& core) noexcept {
+  (void)may_wait(core);
 }
 
 /// Polls; when that brings nothing, sleeps a moment for others to make room.
@@ -177,11 +204,11 @@ status lane::try_recv_collective(rank from, tag t, std::span<std::byte> into,
 
 status lane::try_probe(rank from, tag_match t, outcome& out) noexcept {
   if (is_reserved(t.value)) return status::invalid;
-  return sync::forked() ? status::closed : core_->probe(from, t, out);
+  return may_use(*core_) ? core_->probe(from, t, out) : status::closed;
 }
 
 status lane::try_cancel(const completion& which) noexcept {
-  return sync::forked() ? status::closed : core_->cancel(which);
+  return may_use(*core_) ? core_->cancel(which) : status::closed;
 }
 
 status lane::try_call(rank to, handler_id h, std::span<const std::byte> header,
@@ -203,22 +230,24 @@ void lane::when_ready(completion c) noexcept {
 // --- blocking forms --------------------------------------------------------------------
 
 status lane::put(std::span<const std::byte> from, remote_address to) noexcept {
-  may_block();
-  return blocking([&](completion c) { return try_put(from, to, c); });
+  may_block(*core_);
+  if (put_directly(from, to)) return status::done;
+  return blocking([&](completion c) { return post_put(from, to, c); });
 }
 
 status lane::get(std::span<std::byte> into, remote_address from) noexcept {
-  may_block();
-  return blocking([&](completion c) { return try_get(into, from, c); });
+  may_block(*core_);
+  if (get_directly(into, from)) return status::done;
+  return blocking([&](completion c) { return post_get(into, from, c); });
 }
 
 status lane::send(rank to, tag t, std::span<const std::byte> data) noexcept {
-  may_block();
+  may_block(*core_);
   return blocking([&](completion c) { return try_send(to, t, data, c); });
 }
 
 outcome lane::recv(rank from, tag_match t, std::span<std::byte> into) noexcept {
-  may_block();
+  may_block(*core_);
   flag f;
   status s = try_recv(from, t, into, f);
   while (is_busy(s)) {
@@ -232,12 +261,12 @@ outcome lane::recv(rank from, tag_match t, std::span<std::byte> into) noexcept {
 
 status lane::call(rank to, handler_id h, std::span<const std::byte> header,
                   std::span<const std::byte> payload) noexcept {
-  may_block();
+  may_block(*core_);
   return blocking([&](completion c) { return try_call(to, h, header, payload, c); });
 }
 
 status lane::flush(rank peer) noexcept {
-  may_block();
+  may_block(*core_);
   return blocking(
       [&](completion c) { return submit(*core_, message_command(command_kind::flush, peer, c)); });
 }
@@ -249,13 +278,12 @@ status lane::flush() noexcept {
 // --- waiting ---------------------------------------------------------------------------
 
 std::size_t lane::poll() noexcept {
-  return sync::forked() ? 0 : core_->poll();
+  return may_use(*core_) ? core_->poll() : 0;
 }
 
 /// As lane_core::wait; false as well in the child of a fork, where nobody drives the lane.
 bool lane::wait(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept {
-  may_block();
-  return sync::forked() ? s.count() >= target : core_->wait(s, target, deadline_ns);
+  return may_wait(*core_) ? core_->wait(s, target, deadline_ns) : s.count() >= target;
 }
 
 status lane::wait(flag& f) noexcept {
@@ -279,7 +307,7 @@ bool lane::wait_for(counter& ended, std::uint64_t target, std::chrono::nanosecon
 }
 
 void lane::wait_for_room() noexcept {
-  may_block();
+  may_block(*core_);
   make_room(*core_);
 }
 

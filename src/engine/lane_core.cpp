@@ -4,8 +4,7 @@
 #include <sys/eventfd.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
+#include <cstdint>
 #include <thread>
 #include <utility>
 
@@ -59,12 +58,14 @@ lane_core::lane_core(int number, const protocols::surroundings& where,
 
 void lane_core::open(bool exclusive) noexcept {
   core_ = sched_getcpu();
+  user_.set(exclusive ? reinterpret_cast<std::uintptr_t>(&delivery_batch::mine()) : anybody);
   if (!exclusive || dedicated() || !sync::enable_asymmetric()) return;
   while (!hold_.reserve(&delivery_batch::mine())) give_way();
   helper().nudge();  // what a handler has queued meanwhile is left to it
 }
 
 void lane_core::close() noexcept {
+  user_.set(nobody);
   if (!hold_.exclusive()) return;
   while (!hold_.unreserve()) give_way();
   helper().nudge();
@@ -119,7 +120,6 @@ inline status lane_core::execute_held(const command& c, delivery_batch& batch) n
 
 status lane_core::submit(const command& c) noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  check_owner(batch);
   if (lock_.on()) [[unlikely]]
     return submit_locked(c, batch);
   if (model_.considers(c.memory.size()) && !batch.running()) [[unlikely]]
@@ -349,16 +349,27 @@ status lane_core::cancel(const completion& which) noexcept {
   return s;
 }
 
-/// An exclusive lane is one thread's; completions use it wherever they run.
-void lane_core::check_owner([[maybe_unused]] const delivery_batch& batch) const noexcept {
-#ifndef NDEBUG
-  if (!hold_.owned_by_another(&batch) || batch.running()) return;
-  std::fprintf(stderr,
-               "heddle: lane %d was opened exclusive, and a second thread uses it: open it without "
-               "`exclusive`, or give that thread a lane of its own\n",
-               number_);
-  std::abort();
-#endif
+// --- misuse ----------------------------------------------------------------------------
+
+/// Completions and handlers use any lane, wherever they run.
+void lane_core::check_use() const noexcept {
+  const delivery_batch& batch = delivery_batch::mine();
+  const std::uintptr_t user = user_.get();
+  if (user == anybody || user == reinterpret_cast<std::uintptr_t>(&batch) || batch.running())
+    return;
+  if (user == nobody)
+    sync::end_for_misuse(place(), "a lane is used after its end",
+                         "keep the heddle::lane until then");
+  sync::end_for_misuse(place(), "a second thread uses a lane that was opened exclusive",
+                       "open it without `exclusive`, or give that thread a lane of its own");
+}
+
+/// What a completion waits for may be up to the very thread that waits.
+void lane_core::check_wait() const noexcept {
+  if (delivery_batch::mine().running())
+    sync::end_for_misuse(place(), "a blocking call inside a completion, a handler or a task",
+                         "post with try_* there, or co_await (docs/guide/threads.md)");
+  check_use();
 }
 
 }  // namespace heddle::engine

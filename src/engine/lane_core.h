@@ -27,6 +27,8 @@
 #include "protocols/lost_peers.h"
 #include "protocols/port.h"
 #include "sync/counters.h"
+#include "sync/misuse.h"
+#include "sync/published.h"
 #include "sync/shared_flag.h"
 
 namespace heddle::engine {
@@ -60,6 +62,7 @@ class lane_core {
   [[nodiscard]] int ranks() const noexcept { return where_.size; }
   /// Why a peer was lost; empty: it was not.
   [[nodiscard]] std::string why(rank peer) const { return where_.losses->why(number_, peer); }
+  [[nodiscard]] sync::place place() const noexcept { return {where_.self, number_}; }
   [[nodiscard]] std::uint64_t next_collective() noexcept { return collectives_.next(); }
   [[nodiscard]] const protocols::port& port() const noexcept { return port_; }
   [[nodiscard]] const lane_counters& counters() const noexcept { return counters_; }
@@ -70,6 +73,10 @@ class lane_core {
   // --- whoever opens it, one at a time -------------------------------------------------
   void open(bool exclusive) noexcept;
   void close() noexcept;
+  /// Under HEDDLE_CHECKS. End the program unless the calling thread may use the lane, or wait on
+  /// it.
+  void check_use() const noexcept;
+  void check_wait() const noexcept;
 
   // --- any thread ----------------------------------------------------------------------
   /// done, posted, busy_queue, busy_records, or why not.
@@ -134,7 +141,6 @@ class lane_core {
   status offload(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
   void call_helper() noexcept;
   void give_way() const noexcept;
-  void check_owner(const protocols::delivery_batch& batch) const noexcept;
   void release(protocols::delivery_batch& batch) noexcept;
   void release_slowly(protocols::delivery_batch& batch) noexcept;
   void release_served(protocols::delivery_batch& batch) noexcept;
@@ -169,6 +175,8 @@ class lane_core {
   readiness look_before_sleep(protocols::delivery_batch& batch) noexcept;
   bool let_served_go(protocols::delivery_batch& batch, bool keep) noexcept;
 
+  static constexpr std::uintptr_t nobody = 0, anybody = 1;
+
   // Constant.
   const int number_;
   const protocols::surroundings where_;
@@ -176,6 +184,7 @@ class lane_core {
   const unique_fd bell_;  // mode inline: readable while sleepers_ are not told of news otherwise
 
   // Any thread.
+  sync::published<std::uintptr_t> user_{nobody};  // the thread that may use it, by its batch
   sync::agreed_count sleepers_;  // threads of the program asleep on the endpoints' descriptors
   sync::agreed_count waiting_;   // threads of the program in wait()
   sync::shared_counter collectives_;

@@ -39,9 +39,6 @@ class lane_hold {
   /// False: somebody holds it now.
   [[nodiscard]] bool retire() noexcept;
   [[nodiscard]] bool exclusive() const noexcept { return exclusive_.get() != 0; }
-  [[nodiscard]] bool owned_by_another(const void* me) const noexcept {
-    return exclusive() && !owns(me);
-  }
 
   [[nodiscard]] queue& commands() noexcept { return commands_; }
   [[nodiscard]] const queue& commands() const noexcept { return commands_; }

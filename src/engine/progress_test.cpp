@@ -104,19 +104,6 @@ TEST_P(Exclusive, TheNumberIsSharedAgainAfterwards) {
   });
 }
 
-#ifndef NDEBUG
-TEST(ExclusiveDeathTest, ASecondThreadIsTold) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const auto misuse = [] {
-    run_ranks(1, mode("adaptive"), [](world& w) {
-      lane l(w, {.exclusive = true});
-      std::thread([&] { (void)l.try_send(0, 1, {}); }).join();
-    });
-  };
-  EXPECT_DEATH(misuse(), "second thread");
-}
-#endif
-
 TEST(Progress, InModeInlineTheIdleHookMovesALane) {
   run_ranks(2, mode("inline", "tcp"), [](world& w) {
     lane l(w);

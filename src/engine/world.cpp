@@ -5,13 +5,13 @@
 #include <utility>
 #include <vector>
 
-#include "base/checks.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "engine/progress_mode.h"
 #include "engine/world_core.h"
 #include "protocols/delivery.h"
 #include "sync/fork.h"
+#include "sync/misuse.h"
 
 namespace heddle {
 namespace {
@@ -55,13 +55,12 @@ void keep_for_ever(const std::shared_ptr<engine::world_core>& core) {
   kept->push_back(core);
 }
 
-/// Debug builds end a program that waits for everybody on a thread that everybody may wait for.
-void may_block() noexcept {
-  if constexpr (checking) {
-    check(!protocols::delivery_batch::mine().running(),
-          "a world's barrier or end inside a completion, a handler or a task, which must not block "
-          "(docs/guide/threads.md)");
-  }
+/// Ends a program that waits for everybody on a thread that everybody may wait for.
+void may_block(const engine::world_core& core) noexcept {
+  if (!sync::looks_for_misuse() || !protocols::delivery_batch::mine().running()) return;
+  sync::end_for_misuse({.rank = core.self()},
+                       "a world's barrier or end inside a completion, a handler or a task",
+                       "leave it to a thread of the program (docs/guide/threads.md)");
 }
 
 }  // namespace
@@ -72,7 +71,7 @@ world::world(std::shared_ptr<engine::world_core> core) : core_(std::move(core)) 
 }
 
 world::~world() {
-  may_block();
+  may_block(*core_);
   if (sync::forked())
     keep_for_ever(core_);
   else
@@ -114,7 +113,7 @@ void world::on_peer_lost(loss_handler function, void* context) {
 }
 
 void world::barrier() {
-  may_block();
+  may_block(*core_);
   sync::refuse_in_child("barrier");
   core_->barrier();
 }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "engine/progress_mode.h"
+#include "sync/misuse.h"
 
 namespace heddle::engine {
 
@@ -19,6 +20,7 @@ world_core::world_core(std::unique_ptr<bootstrap::session> session, const settin
       job_(session_->info()),
       spin_ns_(choose_spin()) {
   log::open(config_.log, self());
+  if (config_.checks == "on") sync::look_for_misuse();
   const auto count = mode_of(config_) == progress_mode::dedicated ? config_.executors : 1;
   for (int i = 0; i < static_cast<int>(count); ++i)
     executors_.push_back(std::make_unique<executor>(*this, i, static_cast<int>(count)));

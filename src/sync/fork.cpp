@@ -7,14 +7,12 @@
 namespace heddle::sync {
 namespace detail {
 
-constinit std::atomic<bool> in_child{false};
+constinit std::atomic<std::uint8_t> specials{0};
 
 }  // namespace detail
 
 void watch_forks() noexcept {
-  // Relaxed: see forked().
-  static const int watching = pthread_atfork(
-      nullptr, nullptr, [] { detail::in_child.store(true, std::memory_order_relaxed); });
+  static const int watching = pthread_atfork(nullptr, nullptr, [] { becomes(special::in_child); });
   static_cast<void>(watching);  // without memory for it, forks go unnoticed as before
 }
 

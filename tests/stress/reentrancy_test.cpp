@@ -10,7 +10,6 @@
 #include <thread>
 #include <vector>
 
-#include "base/checks.h"
 #include "stress/ways.h"
 
 namespace heddle::test {
@@ -208,45 +207,6 @@ TEST(Reentrancy, I7ACallbackMayCancelWhatItHasJustPosted) {
     EXPECT_EQ(c.ended.load(), rounds);
   });
 }
-
-// --- I4: what waits is noticed -------------------------------------------------------------------
-
-struct blocking_call {
-  const char* name;
-  void (*call)(world& w, lane& l);
-};
-
-class BlockingDeathTest : public testing::TestWithParam<blocking_call> {};
-
-TEST_P(BlockingDeathTest, I4InsideACallbackEndsADebugBuildWithTheReason) {
-  if (!checking) GTEST_SKIP() << "only debug builds, those without NDEBUG, look";
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const auto block = [] {
-    run_ranks(1, settings_for("shm"), [](world& w) {
-      lane l(w);
-      std::atomic<bool> over = false;
-      callback c([&](const outcome&) {
-        GetParam().call(w, l);
-        over = true;
-      });
-      l.when_ready(c);
-      while (!over) l.poll();
-    });
-  };
-  EXPECT_DEATH(block(), "heddle: a .* inside a completion, a handler or a task");
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Calls, BlockingDeathTest,
-    testing::Values(blocking_call{"flush", [](world&, lane& l) { (void)l.flush(); }},
-                    blocking_call{"recv", [](world&, lane& l) { (void)l.recv(0, 1, {}); }},
-                    blocking_call{"wait_for",
-                                  [](world&, lane& l) {
-                                    flag never;
-                                    l.wait_for(never, std::chrono::milliseconds(1));
-                                  }},
-                    blocking_call{"barrier", [](world& w, lane&) { w.barrier(); }}),
-    [](const auto& tested) { return std::string(tested.param.name); });
 
 }  // namespace
 }  // namespace heddle::test

@@ -59,7 +59,18 @@ class signal {
   void unwatch() noexcept {
     word_.fetch_and(~watched, std::memory_order_relaxed);  // relaxed: only stops needless wakes
   }
+  /// Under HEDDLE_CHECKS: so many more operations, or fewer, will raise it.
+  void expect(int n) noexcept {
+    expected_.fetch_add(static_cast<std::uint32_t>(n),
+                        std::memory_order_relaxed);  // relaxed: a sum
+  }
+  /// An operation that will raise it is in flight; false when nobody looks.
+  [[nodiscard]] bool expecting() const noexcept {
+    const std::uint32_t n = expected_.load(std::memory_order_relaxed);  // relaxed: the caller's own
+    return n != 0 && static_cast<std::int32_t>(n - static_cast<std::uint32_t>(count())) > 0;
+  }
   void reset() noexcept {  // relaxed: by contract nobody else touches the object now
+    expected_.store(0, std::memory_order_relaxed);
     word_.store(0, std::memory_order_relaxed);
     failure_.store(status::done, std::memory_order_relaxed);
   }
@@ -84,7 +95,12 @@ class signal {
   }
   std::atomic<std::uint64_t> word_{0};
   std::atomic<status> failure_{status::done};
+  std::atomic<std::uint32_t> expected_{0};  // of the count
 };
+
+/// Under HEDDLE_CHECKS: ends the program, because `what` ends or is reset while an operation holds
+/// it. Not in the child of a fork, where the operation is the parent's.
+[[gnu::cold]] void end_in_flight(const char* what) noexcept;
 
 /// Generation of a region as its owner last set it, seen through shared memory.
 class live_word {
