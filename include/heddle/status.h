@@ -25,10 +25,11 @@ enum class [[nodiscard]] status : std::uint8_t{
     misaligned,     ///< an atomic's address is not a multiple of its size
     denied,         ///< the region was exposed without the right this operation needs
     withdrawn,      ///< the region's owner has withdrawn it
-    peer_lost,      ///< the peer died, hung up, or answered nothing for HEDDLE_PEER_TIMEOUT_MS
+    peer_lost,      ///< the peer died, hung up, answered nothing for HEDDLE_PEER_TIMEOUT_MS, or
+                    ///< cannot be reached at all: lane::why() says which
     invalid,        ///< an argument can never be right: rank out of range, reserved tag ...
     unsupported,    ///< no backend on the way to this peer can do this
-    no_memory,      ///< the peer had no memory for the message
+    no_memory,      ///< the peer, or this process, had no memory for the message
     closed,         ///< the lane or the world is closed, or is the parent's of this forked process
 };
 
