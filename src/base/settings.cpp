@@ -351,7 +351,7 @@ settings read_settings(const std::function<const char*(const char*)>& get,
 }
 
 settings read_settings(const settings& defaults) {
-  const settings found = read_settings(from_environment, defaults);
+  settings found = read_settings(from_environment, defaults);
   const std::string unknown = found.strict != 0 ? unknown_settings() : std::string{};
   if (!unknown.empty())
     fail(
