@@ -1,6 +1,7 @@
 // machine_lock.h - the machine's lock.
 #pragma once
 #include <cerrno>
+#include <ctime>
 #include <mutex>
 
 #include "machine.h"
@@ -11,7 +12,9 @@ namespace tofu {
 class machine::guard {
  public:
   explicit guard(machine_file& file) noexcept : lock_(file.lock) {
-    if (pthread_mutex_lock(&lock_) == EOWNERDEAD) pthread_mutex_consistent(&lock_);
+    int rc = pthread_mutex_trylock(&lock_);
+    if (rc == EBUSY) rc = wait();
+    if (rc == EOWNERDEAD) pthread_mutex_consistent(&lock_);
   }
   /// Holds it only where nobody else does.
   guard(machine_file& file, std::try_to_lock_t) noexcept : lock_(file.lock) {
@@ -27,6 +30,18 @@ class machine::guard {
   [[nodiscard]] explicit operator bool() const noexcept { return held_; }
 
  private:
+  /// It is held for microseconds: who waits for seconds waits for a process that was stopped.
+  int wait() noexcept {
+    timespec until{};
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 5;
+    const int rc = pthread_mutex_timedlock(&lock_, &until);
+    if (rc != ETIMEDOUT) return rc;
+    say("waiting for the lock of the machine \"%s\": is one of its processes stopped?",
+        job_name().c_str());
+    return pthread_mutex_lock(&lock_);
+  }
+
   pthread_mutex_t& lock_;
   bool held_ = true;
 };

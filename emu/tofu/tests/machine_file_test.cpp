@@ -1,4 +1,7 @@
 // The machine's file: what happens where /dev/shm has no room for it, and that nothing stays of it.
+#include "machine_file.h"
+
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/mount.h>
 
@@ -117,6 +120,44 @@ TEST(MachineFile, WhoJoinsAnotherMachineLeavesThoseOfTheLiving) {
   const pid_t member = start_member(job, all);
   join_and_leave(fresh_job());
   EXPECT_THAT(machine_files(job), SizeIs(1));
+  kill(member, SIGKILL);
+  EXPECT_EQ(outcome(member), -SIGKILL);
+  remove_machine(job);
+}
+
+/// Holds the lock of the machine in the file until it is killed.
+pid_t start_holder(const std::string& file, board& all) {
+  all.words[1] = 0;
+  const pid_t holder = start([&] {
+    const int fd = open(file.c_str(), O_RDWR);
+    void* const at =
+        mmap(nullptr, sizeof(tofu::machine_file), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    pthread_mutex_lock(&static_cast<tofu::machine_file*>(at)->lock);
+    all.words[1] = 1;
+    for (;;) pause();
+  });
+  while (all.words[1] == 0) sched_yield();
+  return holder;
+}
+
+TEST(MachineFile, WhoWaitsForALockThatAStoppedProcessHoldsSaysSo) {
+  board& all = make_board();
+  const std::string job = fresh_job();
+  const pid_t member = start_member(job, all);
+  const pid_t holder = start_holder(machine_files(job).at(0), all);
+  int words[2];
+  ASSERT_EQ(pipe(words), 0);
+  const pid_t waiter = start([&] {
+    dup2(words[1], STDERR_FILENO);
+    set_knobs(job, {});
+    EXPECT_EQ(create_vcq(), UTOFU_SUCCESS);
+  });
+  std::array<char, 200> said{};
+  EXPECT_GT(read(words[0], said.data(), said.size() - 1), 0);
+  EXPECT_THAT(said.data(), HasSubstr("waiting for the lock of the machine"));
+  kill(holder, SIGKILL);
+  EXPECT_EQ(outcome(holder), -SIGKILL);
+  EXPECT_EQ(outcome(waiter), 0);
   kill(member, SIGKILL);
   EXPECT_EQ(outcome(member), -SIGKILL);
   remove_machine(job);
