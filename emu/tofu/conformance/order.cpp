@@ -27,19 +27,18 @@ class pour {
 
   pour(test& t, const pouring& how) : s_(t, 4 * memory::page, 0, how.from), how_(how) {}
 
-  /// `rounds` has to be a multiple of 8.
-  watched run(std::uint64_t rounds, double seconds) {
+  /// `rounds` has to be a multiple of 8. Ends early when nothing has moved for `stall` seconds.
+  watched run(std::uint64_t rounds, double stall) {
     s_.mine.set_word(credit, 0);
     swept_before_ = s_.here.swept();
     s_.set(0, slots * how_.slot_bytes, 0);
     s_.there.start(verb::watch,
                    {s_.far.index, s_.far_memory_index, slots, how_.slot_bytes, rounds, s_.here.id(),
-                    s_.from(credit), std::uint64_t(seconds * 1000), how_.by_notice});
-    const std::uint64_t end = now_ns() + std::uint64_t(seconds * 1e9);
-    for (std::uint64_t round = 1; round <= rounds && room_for(round, end); ++round) send(round);
-    const reply answer = await_answer(seconds + 10);
+                    s_.from(credit), std::uint64_t(stall * 1000), how_.by_notice});
+    for (std::uint64_t round = 1; round <= rounds && room_for(round, stall); ++round) send(round);
+    const reply answer = await_answer(stall + 10);
     // Nothing of this run may arrive in the next.
-    if (answer.values[0] == rounds) room_for(rounds + slots, end);
+    if (answer.values[0] == rounds) room_for(rounds + slots, stall);
     s_.here.sweep();
     return {answer.values[0], answer.values[1]};
   }
@@ -63,7 +62,9 @@ class pour {
     return s_.mine.word(credit) + slots >= round && read + slots >= round;
   }
 
-  bool room_for(std::uint64_t round, std::uint64_t end) {
+  bool room_for(std::uint64_t round, double stall) {
+    if (is_free(round)) return true;
+    const std::uint64_t end = now_ns() + std::uint64_t(stall * 1e9);
     unsigned looks = 0;
     while (!is_free(round)) {
       s_.here.sweep();  // a device that works when it is called has to be called
@@ -91,18 +92,20 @@ class pour {
   std::uint64_t swept_before_ = 0;
 };
 
-/// As many rounds as fit the time, 10^6 at most. The first ones tell how many that is.
+/// As many rounds as fit the time, 10^6 at most, in runs that get longer as long as they are short:
+/// a machine that gets slower meanwhile does fewer.
 watched pour_for(test& t, const pouring& how, double seconds) {
   pour stream(t, how);
-  constexpr std::uint64_t trial = 1000;
-  const std::uint64_t began = now_ns();
-  watched sum = stream.run(trial, 30);
-  t.require(sum.rounds == trial, "the stream stalls after round %lu", sum.rounds);
-  const double each = double(now_ns() - began) / 1e9 / trial;
-  const auto rounds = std::min<std::uint64_t>(1000000, std::uint64_t(seconds / each) / 8 * 8);
-  const watched more = stream.run(rounds, 4 * seconds + 10);
-  t.require(more.rounds == rounds, "the stream stalls after round %lu of %lu", more.rounds, rounds);
-  return {sum.rounds + more.rounds, sum.violations + more.violations};
+  watched sum;
+  const auto end = now_ns() + std::uint64_t(seconds * 1e9);
+  for (std::uint64_t rounds = 200; sum.rounds < 1000000 && (sum.rounds == 0 || !has_passed(end));) {
+    const std::uint64_t began = now_ns();
+    const watched one = stream.run(rounds, patience);
+    t.require(one.rounds == rounds, "the stream stalls after round %lu of %lu", one.rounds, rounds);
+    sum = {sum.rounds + one.rounds, sum.violations + one.violations};
+    if (!has_passed(began + std::uint64_t(seconds * 1e9 / 16))) rounds *= 2;
+  }
+  return sum;
 }
 
 void flag_last(test& t, origin from, const char* kind_of_memory) {

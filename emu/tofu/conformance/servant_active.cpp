@@ -56,19 +56,21 @@ class adder {
 }  // namespace
 
 // args: VCQ to give credit with, memory, slots, bytes of a slot, rounds, VCQ and STADD the credit
-// goes to, milliseconds, whether a notice says that a slot is written (or its last word). Each
-// round all words of a slot become the number of the round; it says so when half of the slots are
-// free.
+// goes to, milliseconds to wait for each round, whether a notice says that a slot is written (or
+// its last word). Each round all words of a slot become the number of the round; it says so when
+// half of the slots are free.
 reply servant::watch(const request& asked) {
   vcq& with = vcqs_[asked.args[0]];
   const memory& where = memories_[asked.args[1]];
   const std::uint64_t slots = asked.args[2], bytes = asked.args[3], rounds = asked.args[4];
-  const std::uint64_t end = now_ns() + asked.args[7] * 1000000;
+  const std::uint64_t most_ns = asked.args[7] * 1000000;
+  const double seconds = double(asked.args[7]) / 1000;
   reply answer;
   for (std::uint64_t round = 1; round <= rounds; ++round) {
     const std::size_t slot = (round - 1) % slots * bytes;
-    if (asked.args[8] != 0 && !with.next_notice(2).is(UTOFU_MRQ_TYPE_RMT_PUT)) break;
-    if (asked.args[8] == 0 && !wait_for(where, slot + bytes - 8, round, end, with)) break;
+    if (asked.args[8] != 0 && !with.next_notice(seconds).is(UTOFU_MRQ_TYPE_RMT_PUT)) break;
+    if (asked.args[8] == 0 && !wait_for(where, slot + bytes - 8, round, now_ns() + most_ns, with))
+      break;
     if (!whole(where, slot, bytes, round)) ++answer.values[1];
     answer.values[0] = round;
     if (round % (slots / 2) != 0) continue;
@@ -80,7 +82,7 @@ reply servant::watch(const request& asked) {
                                   nullptr);
     });
   }
-  if (answer.values[0] == rounds) with.next_notice(2);  // of the last credit
+  if (answer.values[0] == rounds) with.next_notice(seconds);  // of the last credit
   return answer;
 }
 
