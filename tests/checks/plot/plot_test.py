@@ -13,6 +13,8 @@ import unittest
 import xml.etree.ElementTree
 
 HEDDLE = sys.argv.pop(1)
+# Ends what hangs; ctest's limit for all of the runs together is out of reach.
+MOST_SECONDS_PER_RUN = 300
 SCRIPTS = pathlib.Path(__file__).resolve().parents[3] / "tools" / "bench" / "plot"
 
 
@@ -40,6 +42,11 @@ MODES = [record(benchmark="adaptive", op=mode, metric=metric, bytes=size, unit=u
 RATIO = [record(library="heddle/ucx", metric="ratio", unit="times")]
 
 
+def run_plot(*arguments):
+    return subprocess.run([HEDDLE, "bench", "plot", *arguments], text=True, capture_output=True,
+                          check=False, timeout=MOST_SECONDS_PER_RUN)
+
+
 class Plot(unittest.TestCase):
     def setUp(self):
         place = tempfile.TemporaryDirectory()
@@ -53,8 +60,7 @@ class Plot(unittest.TestCase):
         (self.folder / name).write_text(text)
 
     def plot(self, *more):
-        return subprocess.run([HEDDLE, "bench", "plot", *more, self.folder], text=True,
-                              capture_output=True, check=False)
+        return run_plot(*more, self.folder)
 
     def drawn(self, *more):
         """Names of the figures, after a run that must succeed and tell all of them."""
@@ -181,9 +187,7 @@ class Scripts(unittest.TestCase):
 def can_draw():
     """As the program sees it."""
     with tempfile.TemporaryDirectory() as place:
-        ran = subprocess.run([HEDDLE, "bench", "plot", place], text=True, capture_output=True,
-                             check=False)
-    return "python3-matplotlib" not in ran.stderr
+        return "python3-matplotlib" not in run_plot(place).stderr
 
 
 if __name__ == "__main__":
