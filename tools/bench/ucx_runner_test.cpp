@@ -16,6 +16,8 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
+constexpr auto only_what_hangs = 240s;
+
 class Ucx : public testing::Test {
  protected:
   void SetUp() override {
@@ -33,6 +35,8 @@ std::string failure_of(F&& attempt) {
   return "did not fail";
 }
 
+// Few iterations: where other programs have the cores, each end of a ping-pong that spins is given
+// one only when the other's time slice is over.
 TEST_F(Ucx, RunsEveryTestOnBothBackends) {
   for (const std::string backend : {"shm", "tcp"}) {
     for (const auto& [name, op] : operation_names()) {
@@ -40,8 +44,8 @@ TEST_F(Ucx, RunsEveryTestOnBothBackends) {
         const ucx_run run{.test = ucx_test_for(what, op),
                           .backend = backend,
                           .outstanding = 4,
-                          .iterations = backend == "tcp" ? 20u : 20'000u};
-        const ucx_result result = run_ucx(run, 60s);
+                          .iterations = 100};
+        const ucx_result result = run_ucx(run, only_what_hangs);
         EXPECT_EQ(result.iterations, run.iterations) << backend << ' ' << name;
         EXPECT_GT(result.seconds_per_op, 0) << backend << ' ' << name;
       }
