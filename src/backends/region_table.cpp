@@ -65,6 +65,7 @@ local_region region_table::open(slot& s, const local_region& region) noexcept {
   s.state = slot::state_t::open;
   if (region.memfd >= 0) {
     mapped_.insert(std::upper_bound(mapped_.begin(), mapped_.end(), region, address_below), region);
+    longest_mapped_ = std::max(longest_mapped_, region.memory.size());
   }
   s.users.open();
   return region;
@@ -77,7 +78,7 @@ void region_table::remove(region_ref ref) noexcept {
     const std::scoped_lock lock(mutex_);
     if (s.state != slot::state_t::open || s.region.ref != ref) return;
     s.state = slot::state_t::ending;
-    std::erase_if(mapped_, [&](const local_region& region) { return region.ref == ref; });
+    forget_mapped(s.region);
     s.users.close();
   }
   while (!s.users.empty()) std::this_thread::yield();
@@ -85,6 +86,14 @@ void region_table::remove(region_ref ref) noexcept {
   s.region = {};
   s.state = slot::state_t::empty;
   if (ref.slot >= symmetric_slots) free_.push_back(ref.slot);
+}
+
+void region_table::forget_mapped(const local_region& region) noexcept {
+  if (region.memfd < 0) return;
+  const auto [first, last] =
+      std::equal_range(mapped_.begin(), mapped_.end(), region, address_below);
+  mapped_.erase(
+      std::find_if(first, last, [&](const local_region& each) { return each.ref == region.ref; }));
 }
 
 region_table::pinned region_table::look_up(region_ref ref, std::uint64_t offset,
@@ -109,6 +118,7 @@ local_region region_table::find_mapped(std::span<const std::byte> memory) noexce
   while (it != mapped_.begin()) {  // regions may overlap, so the nearest need not be the one
     --it;
     const auto before = static_cast<std::size_t>(memory.data() - it->memory.data());
+    if (before > longest_mapped_) break;  // nor do those that begin earlier reach as far
     if (before <= it->memory.size() && memory.size() <= it->memory.size() - before) return *it;
   }
   return {};

@@ -79,10 +79,12 @@ class region_table {
   struct slot;
   slot& slot_of(region_ref ref) noexcept;
   local_region open(slot& s, const local_region& region) noexcept;
+  void forget_mapped(const local_region& region) noexcept;
   std::unique_ptr<slot[]> slots_;
   std::mutex mutex_;                  // guards what follows
   std::vector<std::uint32_t> free_;   // slot numbers, last used on top
   std::vector<local_region> mapped_;  // memfd-backed regions, by address
+  std::size_t longest_mapped_ = 0;    // of all there ever were, in bytes
 };
 
 }  // namespace heddle::backends

@@ -114,6 +114,21 @@ TEST(RegionTable, FindsTheMappedRegionThatContainsARange) {
   EXPECT_EQ(table.find_mapped(all.subspan(100, 50)).ref, inner.ref);
 }
 
+TEST(RegionTable, KeepsOtherMappedRegionsThatBeginAtTheSamePlace) {
+  region_table table;
+  std::array<std::byte, 300> memory{};
+  const std::span<std::byte> all(memory);
+  const auto first = table.add(all, rights::all, 5);
+  const auto second = table.add(all.first(100), rights::all, 6);
+  const auto third = table.add(all.first(200), rights::all, 7);
+  table.remove(second.ref);
+  EXPECT_EQ(table.find_mapped(all.first(50)).ref, third.ref);
+  EXPECT_EQ(table.find_mapped(all).ref, first.ref);
+  table.remove(third.ref);
+  table.remove(first.ref);
+  EXPECT_EQ(table.find_mapped(all.first(50)).ref.generation, 0u);
+}
+
 TEST(RegionTable, RemoveWaitsForPins) {
   region_table table;
   std::array<std::byte, 8> memory{};

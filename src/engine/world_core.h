@@ -7,10 +7,12 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/backend.h"
@@ -152,11 +154,8 @@ class world_core : public std::enable_shared_from_this<world_core> {
   std::mutex mutex_;  // guards what follows
   std::vector<std::unique_ptr<protocols::handler_entry>> handler_store_;
   std::array<std::unique_ptr<lane_core>, max_lanes> lanes_;
-  struct owned_memory {
-    backends::local_region region;
-    memory::segment segment;
-  };
-  std::vector<owned_memory> owned_;  // from allocate(), and symmetric arrays
+  // From allocate(), and symmetric arrays, by slot and generation.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, memory::segment> owned_;
   std::uint64_t symmetric_count_ = 0;
   bool ended_ = false;
 

@@ -56,7 +56,7 @@ region world_core::allocate(std::size_t bytes, rights allowed) {
          backends::region_table::slots);
   }
   const std::lock_guard lock(mutex_);
-  owned_.push_back({r, std::move(segment)});
+  owned_.try_emplace({r.ref.slot, r.ref.generation}, std::move(segment));
   return make_region(r, r.memory, allowed);
 }
 
@@ -66,7 +66,7 @@ void world_core::withdraw(const key& of) noexcept {
   for (backends::device* d : devices_) d->withdraw({.ref = ref, .memory = {}, .allowed = {}});
   regions_.remove(ref);
   const std::lock_guard lock(mutex_);
-  std::erase_if(owned_, [&](const owned_memory& m) { return m.region.ref == ref; });
+  owned_.erase({ref.slot, ref.generation});
 }
 
 std::shared_ptr<memory::remote_memory> world_core::import(const key& of_peer) {
@@ -121,7 +121,7 @@ std::span<std::byte> world_core::add_symmetric(std::uint64_t bytes, rights allow
            backends::region_table::symmetric_slots);
     }
     for (backends::device* d : devices_) d->expose(r);
-    owned_.push_back({r, std::move(segment)});
+    owned_.try_emplace({r.ref.slot, r.ref.generation}, std::move(segment));
   }
   const std::array<std::uint64_t, 2> mine{bytes, static_cast<std::uint64_t>(allowed)};
   const auto all = session_->exchange(std::as_bytes(std::span(mine)));
