@@ -75,7 +75,9 @@ class world {
   }
   /// Lets peers address `memory`, which stays the caller's. Throws error: too many regions.
   [[nodiscard]] region expose(std::span<std::byte> memory, rights allowed = rights::all);
-  /// Memory of Heddle's own, zeroed, which peers on this host can map. Throws error: no memory.
+  /// Memory of Heddle's own, zeroed, which peers on this host can map; for reading only, unless
+  /// they may write or do atomics. Takes a descriptor of the process while the region lives. Throws
+  /// error: no memory, no descriptors (ulimit -n), too many regions.
   [[nodiscard]] region allocate(std::size_t bytes, rights allowed = rights::all);
   /// Makes a peer's key usable here, for what both the key and the owner allow. May make system
   /// calls. Throws error: not a key, no such region, peer lost, or withdrawn already, where that

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -57,6 +58,36 @@ TEST_P(EngineMemory, PutsAndGetsOfAllSizesReachExposedMemory) {
       ASSERT_EQ(l.get(back, theirs.at(7)), status::done) << bytes;
       ASSERT_EQ(back, data) << bytes;
     }
+    w.barrier();
+  });
+}
+
+std::ptrdiff_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return std::distance(begin(all), end(all));
+}
+
+TEST_P(EngineMemory, RegionsThatComeAndGoLeaveNoDescriptors) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    auto keys = w.symmetric<key>(1);
+    const auto show_one_and_end_it = [&](std::uint64_t value) {
+      const region mine = w.allocate(4096);
+      keys.local()[0] = mine.key();
+      w.barrier();
+      key other;
+      ASSERT_EQ(l.get(other, keys.at(1 - w.rank())), status::done);
+      const remote_region theirs = w.import(other);
+      ASSERT_EQ(l.put(value, theirs.at_item<std::uint64_t>(7)), status::done);
+      w.barrier();
+    };
+    for (std::uint64_t warm_up = 0; warm_up < 5; ++warm_up) show_one_and_end_it(warm_up);
+    w.barrier();
+    const auto before = open_descriptors();
+    w.barrier();
+    for (std::uint64_t i = 0; i < 100; ++i) show_one_and_end_it(i);
+    w.barrier();
+    EXPECT_LE(open_descriptors(), before + 2);  // the other rank's look, too
     w.barrier();
   });
 }
