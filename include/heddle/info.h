@@ -1,4 +1,5 @@
-// info.h - what `heddle info` shows without joining a job: the version, the settings, the host.
+// info.h - what `heddle info` shows without joining a job: the version, the settings, the host, and
+// what a running job waits for.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -23,5 +24,11 @@ struct setting_row {
 /// of a few dozen. Measured by the first call, which takes some milliseconds on two threads of its
 /// own, and remembered. 0: it could not be measured (no descriptors, no threads). Any thread.
 [[nodiscard]] std::uint64_t wake_cost_ns();
+
+/// What the worlds of process `pid`, and of the processes it has started, wait for: a JSON object
+/// each, by rank (docs/guide/hanging.md). Takes no part in the job, needs no progress in it, and
+/// works for processes of the same user on the same host; a process that does not answer within 5 s
+/// is said to. Throws error: there is no such process, or it has no world. Any thread.
+[[nodiscard]] std::vector<std::string> ask_worlds(int pid);
 
 }  // namespace heddle

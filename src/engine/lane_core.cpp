@@ -2,6 +2,7 @@
 
 #include <sched.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
@@ -58,6 +59,7 @@ lane_core::lane_core(int number, const protocols::surroundings& where,
 
 void lane_core::open(bool exclusive) noexcept {
   core_ = sched_getcpu();
+  opener_.set(static_cast<std::uint64_t>(gettid()));
   user_.set(exclusive ? reinterpret_cast<std::uintptr_t>(&delivery_batch::mine()) : anybody);
   if (!exclusive || dedicated() || !sync::enable_asymmetric()) return;
   while (!hold_.reserve(&delivery_batch::mine())) give_way();

@@ -8,6 +8,7 @@
 //
 //   lane_core.cpp   submitting          lane_wait.cpp   waiting, asleep or awake
 //   lane_serve.cpp  the executor's part, and others' who lend a hand
+//   lane_report.cpp what it waits for, for people
 #pragma once
 #include <heddle/completion.h>
 #include <heddle/status.h>
@@ -69,6 +70,15 @@ class lane_core {
   [[nodiscard]] const offload_model& model() const noexcept { return model_; }
   /// The core of the thread that opened it last; -1: none has.
   [[nodiscard]] int core() const noexcept { return core_; }
+
+  // --- for people who ask what it waits for: any thread --------------------------------
+  [[nodiscard]] bool exclusive() const noexcept { return user_.get() > anybody; }
+  /// The thread that opened it last; 0: none has.
+  [[nodiscard]] std::uint64_t opener() const noexcept { return opener_.get(); }
+  [[nodiscard]] int threads_waiting() const noexcept { return waiting_.get(); }
+  [[nodiscard]] bool commands_queued() const noexcept { return hold_.commands().pending(); }
+  /// False: a thread holds the lane, and goes on holding it.
+  [[nodiscard]] bool report(std::uint64_t now_ns, protocols::port_report& found);
 
   // --- whoever opens it, one at a time -------------------------------------------------
   void open(bool exclusive) noexcept;
@@ -185,6 +195,7 @@ class lane_core {
 
   // Any thread.
   sync::published<std::uintptr_t> user_{nobody};  // the thread that may use it, by its batch
+  sync::owned_counter opener_;
   sync::agreed_count sleepers_;  // threads of the program asleep on the endpoints' descriptors
   sync::agreed_count waiting_;   // threads of the program in wait()
   sync::shared_counter collectives_;

@@ -25,12 +25,14 @@ world_core::world_core(std::unique_ptr<bootstrap::session> session, const settin
   for (int i = 0; i < static_cast<int>(count); ++i)
     executors_.push_back(std::make_unique<executor>(*this, i, static_cast<int>(count)));
   if (mode_of(config_) == progress_mode::idle) team_ = std::make_unique<idle_team>(*this);
+  inspector_ = std::make_unique<inspector>(self(), size(), [this] { return report(); });
   meet_peers();
   open_devices();
   choose_routes();
   session_->joined();
   open_lane_zero();
   start_progress();
+  joined_.set();
 }
 
 world_core::~world_core() {
@@ -40,6 +42,7 @@ world_core::~world_core() {
 
 void world_core::end() noexcept {
   if (std::exchange(ended_, true)) return;
+  inspector_->stop();
   if (team_) team_->stop();
   for (auto& e : executors_) e->stop();
   linger();

@@ -21,6 +21,7 @@
 #include "bootstrap/bootstrap.h"
 #include "engine/executor.h"
 #include "engine/idle_team.h"
+#include "engine/inspector.h"
 #include "engine/lane_core.h"
 #include "memory/remote_memory.h"
 #include "memory/segment.h"
@@ -89,8 +90,10 @@ class world_core : public std::enable_shared_from_this<world_core> {
   std::size_t serve_devices();
   [[nodiscard]] std::uint64_t maintain_interval_ms() const noexcept;
 
-  // --- for people (world_describe.cpp) -------------------------------------------------
+  // --- for people (world_describe.cpp, world_report.cpp) -------------------------------
   [[nodiscard]] std::string describe();
+  /// What everything waits for, as a JSON object. Any thread, also while all others hang.
+  [[nodiscard]] std::string report() const;
   [[nodiscard]] std::string route(rank peer) const;
   [[nodiscard]] std::string host(rank peer) const;
   [[nodiscard]] int host_number(rank peer) const noexcept;
@@ -114,6 +117,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
     launcher_wait& operator=(const launcher_wait&) = delete;
 
    private:
+    world_core& of_;
     const std::lock_guard<std::mutex> lock_;
     executor* const keeper_;
   };
@@ -162,7 +166,9 @@ class world_core : public std::enable_shared_from_this<world_core> {
   // Any thread.
   std::array<sync::published<lane_core*>, max_lanes> running_;  // the lanes, for idle_hook()
   std::array<sync::event_bit, max_lanes> opened_;
-  sync::owned_counter lanes_end_;  // behind the highest one
+  sync::owned_counter lanes_end_;   // behind the highest one
+  sync::event_bit joined_;          // constructed
+  sync::agreed_count at_launcher_;  // threads that wait for all ranks, or for their turn to
 
   // One thread at a time: whoever serves the devices.
   std::vector<int> wanted_lanes_;  // by peers, and not made yet
@@ -170,6 +176,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
 
   std::vector<std::unique_ptr<executor>> executors_;  // the last ones: their threads use the rest
   std::unique_ptr<idle_team> team_;
+  std::unique_ptr<inspector> inspector_;
 };
 
 /// A world from a given membership and settings: what `world()` does, and what tests do.

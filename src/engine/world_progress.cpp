@@ -24,7 +24,8 @@ void world_core::start_progress() {
 /// In mode inline nobody else moves lanes while the program waits for the launcher, and a peer may
 /// need that before it comes to the launcher itself.
 world_core::launcher_wait::launcher_wait(world_core& of)
-    : lock_(of.session_mutex_),
+    : of_((of.at_launcher_.add(1), of)),
+      lock_(of.session_mutex_),
       keeper_(mode_of(of.config_) == progress_mode::inline_only ? of.executors_.front().get()
                                                                 : nullptr) {
   if (keeper_ != nullptr) keeper_->start();
@@ -32,6 +33,7 @@ world_core::launcher_wait::launcher_wait(world_core& of)
 
 world_core::launcher_wait::~launcher_wait() {
   if (keeper_ != nullptr) keeper_->stop();
+  of_.at_launcher_.add(-1);
 }
 
 void world_core::barrier() {

@@ -54,7 +54,7 @@ void matcher::recycle(std::unique_ptr<unexpected> message) noexcept {
   if (spare_.size() >= max_spare) return;
   message->large.reset();
   message->announced = false;
-  message->credit = 0;
+  message->credit = message->since_ns = 0;
   spare_.push_back(std::move(message));
 }
 

@@ -27,7 +27,8 @@ struct unexpected {
   std::unique_ptr<std::byte[]> large;  ///< of a longer one
   bool announced = false;              ///< a rendezvous request: `remote` says where the data is
   rendezvous remote;
-  std::uint64_t credit = 0;  ///< goes back to the sender when it is taken
+  std::uint64_t since_ns = 0;  ///< first seen by port::stamp(); 0: not yet
+  std::uint64_t credit = 0;    ///< goes back to the sender when it is taken
   hook<unexpected> in_bucket, in_arrival;
 
   /// Eager data: `bytes` of it.
@@ -43,7 +44,8 @@ struct posted_receive {
   tag_match match{0};
   std::span<std::byte> into{};
   completion done{};
-  std::uint64_t order = 0;  ///< age, by the matcher
+  std::uint64_t order = 0;     ///< age, by the matcher
+  std::uint64_t since_ns = 0;  ///< first seen by port::stamp(); 0: not yet
   hook<posted_receive> in_bucket{};
 
   [[nodiscard]] bool exact() const noexcept { return source != any_source && match.exact(); }
@@ -67,6 +69,16 @@ class matcher {
   [[nodiscard]] std::vector<posted_receive*> receives_from(rank source);
   /// Takes a filed one out.
   posted_receive take(posted_receive& filed) noexcept;
+  /// For all that are filed, in no order; slow.
+  template <class F>
+  void each_receive(F&& f) {
+    if (receive_count_ == 0) return;
+    const auto each = [&](const receive_list& some) {
+      for (posted_receive* r = some.front(); r != nullptr; r = receive_list::next(*r)) f(*r);
+    };
+    each(wild_receives_);
+    for (const receive_list& bucket : receives_) each(bucket);
+  }
   [[nodiscard]] std::size_t receives() const noexcept { return receive_count_; }
 
   /// An unexpected message to be filled and kept: a used one where there is one.
@@ -78,6 +90,11 @@ class matcher {
   /// The first message that a receive with these arguments would take; still filed.
   [[nodiscard]] unexpected* find_message(rank source, const tag_match& match) noexcept;
   std::unique_ptr<unexpected> take(unexpected& message) noexcept;
+  /// For all that are filed, as they arrived.
+  template <class F>
+  void each_message(F&& f) {
+    for (unexpected* m = arrivals_.front(); m != nullptr; m = arrival_list::next(*m)) f(*m);
+  }
   /// Drops the requests of a peer whose data cannot be had any more.
   void forget_requests(rank source) noexcept;
 

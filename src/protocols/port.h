@@ -5,6 +5,7 @@
 //   port_event.cpp   what arrives, and progress     port_rendezvous.cpp  large messages
 //   port_rma.cpp     put, get, atomics              port_emulate.cpp  the same by messages
 //   port_peer.cpp    liveness, loss, the end        port_batch.cpp    many operations in one post
+//   port_report.cpp  what waits, for people
 #pragma once
 #include <heddle/status.h>
 
@@ -21,6 +22,7 @@
 #include "protocols/delivery.h"
 #include "protocols/link.h"
 #include "protocols/matcher.h"
+#include "protocols/port_report.h"
 #include "protocols/record.h"
 #include "protocols/wire_batch.h"
 #include "sync/counters.h"
@@ -88,6 +90,8 @@ class port {
   /// Nothing of ours is under way, except receives.
   [[nodiscard]] bool quiet() const noexcept;
 
+  /// What waits, for people. Slow: looks at all there is.
+  [[nodiscard]] port_report report(std::uint64_t now_ns);
   /// Looks for dead peers; every now and then while waiting().
   void maintain(std::uint64_t now_ns, delivery_batch& out);
   /// Ends every operation with `code`.
@@ -214,6 +218,11 @@ class port {
   void on_ended(const backends::event& e);
   void on_message(link& l, const wire::message& m);
   bool due(std::size_t endpoint) noexcept;
+
+  // port_report.cpp
+  template <class F>
+  void each_operation(F&& f);
+  void stamp(std::uint64_t now_ns);
 
   // port_peer.cpp
   void lose(link& l, std::string why);

@@ -58,6 +58,7 @@ void port::unreachable(link& l, status refusal) {
 void port::maintain(std::uint64_t now_ns, delivery_batch& out) {
   out_ = &out;
   for (const auto& e : endpoints_) e->maintain();
+  stamp(now_ns);
   for (std::size_t i = 0; i < active_.size(); ++i) maintain_link(*active_[i], now_ns);
 }
 

@@ -78,6 +78,7 @@ inline status port::post_straight(link& l, const command& c) {
   a.with = &l;
   a.done = c.done;
   a.bytes = c.memory.size();
+  a.since_ns = 0;
   bytes_.set(bytes_.get() + a.bytes);
   ++l.counted;
   ++counted_;

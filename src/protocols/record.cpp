@@ -26,7 +26,7 @@ void record_pool::give_back(record& r) noexcept {
   r.failure = status::done;
   r.source = any_source;
   r.lent = {};
-  r.issued = r.moved = r.message_bytes = 0;
+  r.issued = r.moved = r.message_bytes = r.since_ns = 0;
   r.owned.reset();
   r.owned_header.reset();
   free_.push_back(&r);

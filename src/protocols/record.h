@@ -46,6 +46,7 @@ struct record {
   backends::region_ref lent;            ///< the region made for a rendezvous
   rendezvous remote;                    ///< what is fetched
   std::uint64_t issued = 0, moved = 0;  ///< bytes asked for, bytes done, of a fragmented transfer
+  std::uint64_t since_ns = 0;           ///< first seen by port::stamp(); 0: not yet
   std::unique_ptr<std::byte[]> owned;   ///< payload of a large call, being fetched
   std::unique_ptr<std::byte[]> owned_header;
   std::uint8_t owned_header_bytes = 0;
@@ -61,6 +62,7 @@ struct native_access {
   link* with = nullptr;  ///< null: not in use
   completion done;
   std::uint64_t bytes = 0;
+  std::uint64_t since_ns = 0;  ///< as a record's
   native_access* next_free = nullptr;
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "exit_status.h"
+#include "info/hanging.h"
 #include "info/limits.h"
 #include "info/world_part.h"
 #include "subcommand.h"
@@ -20,16 +21,25 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr const char* about = "Show version, settings, limits, backends, hosts and routes";
+constexpr const char* about =
+    "Show version, settings, limits, backends, hosts and routes, or what a job waits for";
 
 constexpr const char* details =
     R"(Under `heddle run` it describes the job it is part of, otherwise a world of one.
 The exit status is 1 when no job could be joined, for example because a setting
 cannot be understood; the reason is shown.
 
+With --pid it asks a running job what it waits for: a rank, or its `heddle run`,
+which stands for all ranks on this host. The job need not call Heddle, nor get
+on, to answer; only processes of the same user are asked. Each rank tells of its
+lanes: operations in flight, receives that have no message, messages that nobody
+has received, and peers. A rank that is stopped is said to be. The exit status is
+1 when there is no such job.
+
 Examples:
   heddle info
-  HEDDLE_BACKENDS=tcp heddle info --json)";
+  HEDDLE_BACKENDS=tcp heddle info --json
+  heddle info --pid $(pgrep -n -f 'heddle run'))";
 
 struct report {
   std::vector<setting_row> settings;
@@ -119,17 +129,37 @@ void print(const report& r, bool as_data) {
     print_text(r);
 }
 
+/// Of a running job.
+int tell_what_waits(int pid, bool as_data) {
+  try {
+    print_what_waits(pid, as_data);
+    return success;
+  } catch (const error& e) {
+    fmt::print(stderr, "heddle info: {}\n", e.what());
+    return failed;
+  }
+}
+
+/// Of the job this is part of, or of a world of one.
+int tell_of_here(bool as_data) {
+  const report found = collect();
+  print(found, as_data);
+  return found.problem.empty() ? success : failed;
+}
+
 }  // namespace
 
 void add_info(CLI::App& app, int& exit_code) {
   const auto as_data = std::make_shared<bool>(false);
+  const auto pid = std::make_shared<int>(0);
   CLI::App* info = app.add_subcommand("info", about);
   info->footer(details);
   info->add_flag("--json", *as_data, "Print one JSON object instead of text");
-  info->callback([as_data, &exit_code] {
-    const report found = collect();
-    print(found, *as_data);
-    exit_code = found.problem.empty() ? success : failed;
+  info->add_option("--pid", *pid, "Ask this running process, and those it has started")
+      ->type_name("PID")
+      ->check(CLI::PositiveNumber);
+  info->callback([as_data, pid, &exit_code] {
+    exit_code = *pid != 0 ? tell_what_waits(*pid, *as_data) : tell_of_here(*as_data);
   });
 }
 

@@ -1,0 +1,96 @@
+#include "engine/inspector.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include "base/log.h"
+#include "engine/inspector_socket.h"
+
+namespace heddle::engine {
+namespace {
+
+/// An asker that takes longer to read is left alone.
+constexpr timeval patience{.tv_sec = 1, .tv_usec = 0};
+
+unique_fd listen_as(const std::string& name) {
+  unique_fd made(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const auto [address, bytes] = abstract_address(name);
+  if (!made || bind(made.get(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0 ||
+      listen(made.get(), 8) != 0) {
+    log::debug("this world cannot be asked by `heddle info --pid`: {}", std::strerror(errno));
+    return {};
+  }
+  return made;
+}
+
+bool may_ask(int asker) noexcept {
+  ucred who{};
+  socklen_t bytes = sizeof who;
+  return getsockopt(asker, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 &&
+         (who.uid == geteuid() || who.uid == 0);
+}
+
+}  // namespace
+
+inspector::inspector(int rank, int size, std::function<std::string()> report)
+    : report_(std::move(report)), socket_(listen_as(inspector_name(getpid(), rank, size))) {
+  if (!socket_) return;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are the program's
+  try {
+    thread_ = std::thread([this] { run(); });
+    pthread_setname_np(thread_.native_handle(), "heddle-info");
+  } catch (const std::exception& e) {
+    log::debug("this world cannot be asked by `heddle info --pid`: {}", e.what());
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+inspector::~inspector() {
+  stop();
+}
+
+void inspector::stop() noexcept {
+  if (!thread_.joinable()) return;
+  shutdown(socket_.get(), SHUT_RDWR);  // ends accept()
+  thread_.join();
+  socket_.reset();
+}
+
+void inspector::run() noexcept {
+  for (;;) {
+    const unique_fd asker(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (asker)
+      answer(asker.get());
+    else if (errno == EINVAL)
+      return;  // stop()
+    else
+      usleep(10'000);  // no descriptors just now
+  }
+}
+
+void inspector::answer(int asker) noexcept {
+  if (!may_ask(asker)) return;
+  setsockopt(asker, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  try {
+    const std::string text = report_();
+    for (std::size_t sent = 0; sent < text.size();) {
+      const ssize_t n = send(asker, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+      if (n <= 0) return;
+      sent += static_cast<std::size_t>(n);
+    }
+  } catch (const std::exception& e) {
+    log::debug("what this world waits for cannot be told: {}", e.what());
+  }
+}
+
+}  // namespace heddle::engine

@@ -1,0 +1,121 @@
+// world_report.cpp - what a world waits for, as JSON, for `heddle info --pid`.
+//
+// Runs on the inspector's thread while everything else may hang, so it takes no lock of the world:
+// lanes are found by what they publish, and a lane that somebody holds for long is told of from
+// outside.
+#include <heddle/info.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "engine/progress_mode.h"
+#include "engine/world_core.h"
+
+namespace heddle::engine {
+namespace {
+
+using json = nlohmann::ordered_json;
+using protocols::port_report;
+
+/// How long something is known to wait, in milliseconds.
+std::uint64_t age_ms(std::uint64_t since_ns, std::uint64_t now_ns) {
+  return since_ns == 0 || since_ns > now_ns ? 0 : (now_ns - since_ns) / 1'000'000;
+}
+
+json told(const port_report::operation& o, std::uint64_t now_ns) {
+  return {{"kind", o.kind}, {"peer", o.peer},   {"bytes", o.bytes},
+          {"tag", o.tag},   {"stage", o.stage}, {"for_ms", age_ms(o.since_ns, now_ns)}};
+}
+
+json told(const port_report::receive& r, std::uint64_t now_ns) {
+  return {{"source", r.source},
+          {"tag", r.match.value},
+          {"mask", r.match.mask},
+          {"bytes", r.bytes},
+          {"for_ms", age_ms(r.since_ns, now_ns)}};
+}
+
+json told(const port_report::message& m, std::uint64_t now_ns) {
+  return {{"source", m.source},
+          {"tag", m.tag},
+          {"bytes", m.bytes},
+          {"announced", m.announced},
+          {"for_ms", age_ms(m.since_ns, now_ns)}};
+}
+
+template <class List>
+json all_told(const List& list, std::uint64_t now_ns) {
+  json all = json::array();
+  for (const auto& one : list) all.push_back(told(one, now_ns));
+  return all;
+}
+
+json told(const port_report::peer& p, const std::string& route, std::uint64_t now_ns) {
+  return {{"rank", p.number},
+          {"route", route},
+          {"lost", p.lost},
+          {"silent_ms", age_ms(p.silent_since_ns, now_ns)},
+          {"asked_for_a_sign", p.asked},
+          {"backlog", p.backlog},
+          {"control", p.control},
+          {"credit", p.credit},
+          {"credit_limit", p.credit_limit},
+          {"held_of_its_credit", p.held}};
+}
+
+/// What can be read without the hold.
+json outside(const lane_core& lane, bool opened) {
+  return {{"number", lane.number()},
+          {"opened", opened},
+          {"exclusive", lane.exclusive()},
+          {"opened_by_thread", lane.opener()},
+          {"threads_waiting", lane.threads_waiting()},
+          {"commands_queued", lane.commands_queued()},
+          {"in_flight", lane.port().in_flight_hint()},
+          {"bytes_in_flight", lane.port().bytes_hint()}};
+}
+
+json told(const world_core& w, lane_core& lane, std::uint64_t now_ns) {
+  json told_of = outside(lane, w.opened(lane.number()));
+  port_report found;
+  const bool held = !lane.report(now_ns, found);
+  told_of["held"] = held;
+  if (held) return told_of;
+  told_of["operation_count"] = found.operation_count;
+  told_of["operations"] = all_told(found.operations, now_ns);
+  told_of["receive_count"] = found.receive_count;
+  told_of["receives"] = all_told(found.receives, now_ns);
+  told_of["message_count"] = found.message_count;
+  told_of["messages"] = all_told(found.messages, now_ns);
+  told_of["peers"] = json::array();
+  for (const port_report::peer& p : found.peers)
+    told_of["peers"].push_back(told(p, w.route(p.number), now_ns));
+  return told_of;
+}
+
+}  // namespace
+
+std::string world_core::report() const {
+  json all{{"pid", getpid()},
+           {"rank", self()},
+           {"size", size()},
+           {"version", version()},
+           {"progress", name_of(mode_of(config_))}};
+  if (!joined_.is_set()) {
+    all["state"] = "joining: waits for ranks that have not made their world yet";
+    return all.dump();
+  }
+  all["host"] = host(self());
+  all["state"] = at_launcher_.get() != 0
+                     ? "in world::barrier, symmetric or another call that waits for all ranks"
+                     : "running";
+  const std::uint64_t now = now_ns();
+  all["lanes"] = json::array();
+  for (std::size_t i = 0; i < lanes_end_.get(); ++i)
+    if (lane_core* const lane = running_[i].get(); lane != nullptr)
+      all["lanes"].push_back(told(*this, *lane, now));
+  return all.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace heddle::engine
