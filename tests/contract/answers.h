@@ -49,6 +49,7 @@ enum class state : std::uint8_t {
   taken_back,        // the receive is canceled
   has_ended,         // the receive to cancel has its message
   world_ends,        // meanwhile
+  world_has_ended,   // before the question
   in_a_forks_child,
 };
 

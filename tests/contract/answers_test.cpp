@@ -16,6 +16,8 @@
 #include <chrono>
 #include <deque>
 #include <fstream>
+#include <functional>
+#include <memory>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -83,6 +85,11 @@ class inquiry {
     fill_pattern(from_, ours);
   }
 
+  /// About memory that is there already, or about none.
+  void ask(const answer_row& row, action asked, remote_address at) {
+    if (row.when == state::in_a_forks_child) return ask_in_child(row, asked, at);
+    ask_both(row, asked, at);
+  }
   void ask(const answer_row& row) {
     for (const action asked : row.asked) {
       if (asked <= action::add) {
@@ -113,10 +120,6 @@ class inquiry {
       }
   }
 
-  void ask(const answer_row& row, action asked, remote_address at) {
-    if (row.when == state::in_a_forks_child) return ask_in_child(row, asked, at);
-    ask_both(row, asked, at);
-  }
   void ask_in_child(const answer_row& row, action asked, remote_address at) {
     const pid_t child = fork();
     if (child == 0) {
@@ -243,7 +246,8 @@ class Answers : public Stress {
   static void ask_rows(inquiry& asking, status expected) {
     int rows = 0;
     for (const answer_row& row : answer_table()) {
-      if (row.expected != expected || row.when == state::world_ends || HasFailure()) continue;
+      const bool alone = row.when == state::world_ends || row.when == state::world_has_ended;
+      if (row.expected != expected || alone || HasFailure()) continue;
       asking.ask(row);
       ++rows;
     }
@@ -307,6 +311,42 @@ TEST_P(Answers, ClosedForAReceiveWhoseWorldEnds) {
   EXPECT_EQ(ended.count(), 1u);
   EXPECT_EQ(ended.first_failure(), row.expected);
   EXPECT_TRUE(is_pattern(into, before));
+}
+
+/// Two worlds and what they have to offer, which outlives them.
+struct ended_job {
+  explicit ended_job(const settings& config) {
+    auto sessions = bootstrap::local_group(2);
+    on_both([&](std::size_t r) {
+      worlds[r] = std::make_unique<world>(engine::make_world(std::move(sessions[r]), config));
+      sides[r] = std::make_unique<side>(*worlds[r]);
+      worlds[r]->barrier();
+    });
+  }
+  void end() {
+    on_both([&](std::size_t r) { worlds[r].reset(); });
+  }
+  static void on_both(const std::function<void(std::size_t)>& f) {
+    std::thread other(f, 1);
+    f(0);
+    other.join();
+  }
+  std::array<std::unique_ptr<world>, 2> worlds;
+  std::array<std::unique_ptr<side>, 2> sides;
+};
+
+TEST_P(Answers, ClosedOnALaneThatOutlivesItsWorld) {
+  const answer_row& row = row_with(state::world_has_ended);
+  endings all;
+  {
+    ended_job job(config());
+    const target t(row, memory_kind::exposed, *job.sides[0], *job.sides[1]);
+    job.end();
+    inquiry asking(*job.sides[0], *job.sides[1], all);
+    for (const action asked : row.asked) asking.ask(row, asked, t.at());
+    EXPECT_TRUE(t.untouched());
+  }
+  all.check();
 }
 
 // --- the documentation -------------------------------------------------------------------------
