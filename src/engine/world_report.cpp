@@ -55,6 +55,7 @@ json told(const port_report::peer& p, const std::string& route, std::uint64_t no
   return {{"rank", p.number},
           {"route", route},
           {"lost", p.lost},
+          {"why", p.why},
           {"silent_ms", age_ms(p.silent_since_ns, now_ns)},
           {"asked_for_a_sign", p.asked},
           {"backlog", p.backlog},

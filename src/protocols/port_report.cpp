@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "protocols/lost_peers.h"
 #include "protocols/port.h"
 
 namespace heddle::protocols {
@@ -45,6 +46,7 @@ port_report::peer described(const link& l) {
   return {.number = l.peer,
           .lost = l.lost,
           .asked = l.pinged,
+          .why = {},
           .silent_since_ns = l.heard ? 0 : l.silent_since_ns,
           .backlog = backlog,
           .control = l.control.size(),
@@ -101,7 +103,10 @@ port_report port::report(std::uint64_t now_ns) {
   matcher_.each_message([&](const unexpected& m) {
     made.messages.push_back({m.source, m.tag, m.bytes, m.since_ns, m.announced});
   });
-  for (const link* l : active_) made.peers.push_back(described(*l));
+  for (const link* l : active_) {
+    made.peers.push_back(described(*l));
+    if (l->lost) made.peers.back().why = where_.losses->why(where_.lane, l->peer);
+  }
   std::ranges::sort(made.peers, {}, &port_report::peer::number);
   made.operation_count = made.operations.size();
   made.receive_count = made.receives.size();

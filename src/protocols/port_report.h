@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct port_report {
   struct peer {
     heddle::rank number = 0;
     bool lost = false, asked = false;   ///< asked: for a sign of life
+    std::string why;                    ///< lost: in words
     std::uint64_t silent_since_ns = 0;  ///< 0: nothing is expected of it, or it has just been heard
     std::size_t backlog = 0, control = 0;
     std::uint64_t credit = 0, credit_limit = 0, held = 0;

@@ -57,7 +57,7 @@ std::string line_of_operation(const json& o) {
 }
 
 std::string life_of(const json& p) {
-  if (p["lost"]) return "lost";
+  if (p["lost"]) return fmt::format("lost: {}", p["why"].get<std::string>());
   const auto ms = p["silent_ms"].get<std::uint64_t>();
   if (ms < 1000) return "alive";
   return fmt::format("silent for {} s{}", ms / 1000,
