@@ -1,0 +1,45 @@
+#include "fuzz/generate.h"
+
+#include "base/error.h"
+#include "fuzz/generate_job.h"
+#include "fuzz/model.h"
+
+namespace heddle::fuzz {
+namespace {
+
+/// weather::poor is for those who ask for it: there, endings are not yet what they should be.
+weather draw_weather(dice& d) {
+  const int kind = d.below(20);
+  if (kind < 16) return weather::fair;
+  return kind < 18 ? weather::stopped : weather::deadly;
+}
+
+}  // namespace
+
+const std::vector<std::string>& wires(bool with_utofu) {
+  static const std::vector<std::string> some{"shm", "tcp", "shm+tcp"};
+  static const std::vector<std::string> all{"shm", "tcp", "utofu", "shm+tcp", "shm+utofu", "utofu"};
+  return with_utofu ? all : some;
+}
+
+plan generate(std::uint64_t seed, const wishes& w, bool with_utofu) {
+  dice d(seed);
+  plan p;
+  p.seed = seed;
+  const weather drawn = draw_weather(d);
+  const weather sky = w.sky.value_or(drawn);
+  draw_job(p, d, w, with_utofu, sky);
+  const int phases = d.between(1, 4);
+  draw_areas(p, d, phases, sky == weather::deadly || sky == weather::poor);
+  for (int phase = 0; phase < phases; ++phase) draw_phase(p, d, phase, sky);
+  if (d.percent(50)) draw_end(p, d);
+  if (const std::string why = why_not(p); !why.empty())
+    fail("seed {}: the generator made a program that the model refuses: {}", seed, why);
+  return p;
+}
+
+std::string wire_of(const plan& p) {
+  return p.value_of("HEDDLE_BACKENDS", 0);
+}
+
+}  // namespace heddle::fuzz
