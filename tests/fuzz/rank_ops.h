@@ -1,0 +1,46 @@
+// rank_ops.h - one step as one call of Heddle, in each of the forms that the API has for it.
+#pragma once
+#include <heddle/heddle.h>
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "fuzz/board.h"
+#include "fuzz/plan.h"
+#include "fuzz/rank_memory.h"
+
+namespace heddle::fuzz {
+
+inline constexpr handler_id notified = 1, called = 2;
+
+/// What a step needs while it is under way: buffers, and how its end is learnt of.
+struct slot {
+  const step* what = nullptr;
+  record* facts = nullptr;
+  std::vector<std::byte> data;    ///< sent or received; collectives: given
+  std::vector<std::byte> result;  ///< collectives: got
+  std::vector<std::byte> header;  ///< of a call
+  std::uint64_t old = 0;          ///< of an atomic
+  flag ended_flag;
+  std::atomic<bool> ended{false};  ///< by callback, queue or coroutine
+  outcome how;
+};
+
+/// Fills the buffers that the step reads.
+void prepare(slot& s, int rank, int ranks);
+/// The call itself, in the form that takes a completion.
+[[nodiscard]] status post(lane& on, const rank_memory& memory, slot& s, const completion& c);
+/// As post, waiting until it is done.
+[[nodiscard]] outcome block(lane& on, const rank_memory& memory, slot& s);
+/// As post, awaited in a coroutine; `c` is delivered when that has ended.
+void spawn(lane& on, const rank_memory& memory, slot& s, const completion& c);
+/// What the operation left behind, compared with what it had to: written to the slot's record.
+void inspect(const plan& p, const board& facts, const rank_memory& memory, slot& s, int rank);
+
+/// The bytes of a call's header and payload that name its step come first.
+[[nodiscard]] int step_of(const call_message& m);
+/// Whether the bytes are those that the step sent.
+[[nodiscard]] bool is_as_sent(const step& s, const call_message& m);
+
+}  // namespace heddle::fuzz
