@@ -84,7 +84,7 @@ void print_list(const char* title, const json& list, std::size_t count,
 
 void print_head(const json& lane) {
   const auto thread = lane["opened_by_thread"].get<std::uint64_t>();
-  fmt::print("  lane {}: {}{}; {} threads wait on it; {} in flight, {} bytes{}\n",
+  fmt::print("  lane {}: {}{}; threads waiting: {}; in flight: {}, {} bytes{}\n",
              lane["number"].get<int>(),
              lane["opened"] ? fmt::format("opened by thread {}", thread) : "not opened here",
              lane["exclusive"] ? " for itself (exclusive)" : "", lane["threads_waiting"].get<int>(),
