@@ -167,7 +167,8 @@ TEST_P(Wakes, NoneIsLost) {
     ping_pong(w, l, rounds);
     w.core().for_each_lane([&](const engine::lane_core& core) {
       // The peer may lose its core between a message and its wake for longer than the backstop.
-      EXPECT_LE(core.counters().rescues.get(), rounds / 100u) << "lane " << core.number();
+      EXPECT_LE(core.counters().rescues.get(), static_cast<std::uint64_t>(rounds) / 100)
+          << "lane " << core.number();
     });
     w.barrier();
   });
