@@ -23,6 +23,8 @@ class slab_pool {
     t.next_free = std::exchange(free_, &t);
     --in_use_;
   }
+  /// It is not taken any more, nor will it be again: somebody may still know its address.
+  void retire(T&) noexcept { --in_use_; }
   [[nodiscard]] std::size_t in_use() const noexcept { return in_use_; }
   /// For all there are, also those not taken.
   template <class F>

@@ -119,13 +119,20 @@ void utofu_endpoint::end_flights(link& l) noexcept {
   for (const auto& s : l.streams) {
     if (s == nullptr) continue;
     for (flight_queue& queue : s->under_way) {
-      while (!queue.empty()) on_end(l, queue.take_oldest(), UTOFU_ERR_MRQ_PEER, 0);
+      while (!queue.empty()) end_unanswered(l, queue.take_oldest());
     }
   }
   for (auto it = large_.begin(); it != large_.end();) {
     large_transfer& t = *it++;
     if (t.with == &l && t.under_way == 0) end_large(t);
   }
+}
+
+/// A command that has not left yet may still fail, and says then which flight it was.
+void utofu_endpoint::end_unanswered(link& l, const flight_queue::entry& e) noexcept {
+  if (e.is_plain()) return on_end(l, e, UTOFU_ERR_MRQ_PEER, 0);
+  settle(*e.tracked(), status::peer_lost, 0);
+  flights_.retire(*e.tracked());
 }
 
 /// The peer lives, perhaps: what is under way ends when the hardware says so, as peer_lost.

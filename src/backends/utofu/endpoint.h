@@ -147,6 +147,8 @@ class utofu_endpoint final : public endpoint {
   void look_for_messages(link& l) noexcept;
   void on_end(link& l, const flight_queue::entry& e, int code, std::uint64_t value) noexcept;
   void on_end(flight& f, int code, std::uint64_t value) noexcept;
+  void end_unanswered(link& l, const flight_queue::entry& e) noexcept;
+  void settle(flight& f, status how, std::uint64_t value) noexcept;
   [[nodiscard]] status outcome_of(link& l, int code) noexcept;
   void on_own_end(const flight& f, status code, std::uint64_t value) noexcept;
   void release_taken() noexcept;

@@ -211,19 +211,23 @@ void utofu_endpoint::on_end(link& l, const flight_queue::entry& e, int code,
 void utofu_endpoint::on_end(flight& f, int code, std::uint64_t value) noexcept {
   link& l = *f.with;
   const status how = outcome_of(l, code);
+  settle(f, how, value);
+  flights_.give_back(f);
+  if (how == status::peer_lost) [[unlikely]]
+    lose(l);
+}
+
+void utofu_endpoint::settle(flight& f, status how, std::uint64_t value) noexcept {
   if (how == status::done && f.into != nullptr)
     std::memcpy(f.into, f.kind == op_kind::get ? static_cast<const void*>(f.landed) : &value,
                 f.bytes);
   if (f.staged) staged_.give_back(f.ticket);
   if (f.what == flight::purpose::access) [[likely]]
-    conclude(l, f.cookie, how);
+    conclude(*f.with, f.cookie, how);
   else if (f.what == flight::purpose::piece)
     piece_ended(f, how);
   else
     on_own_end(f, how, value);
-  flights_.give_back(f);
-  if (how == status::peer_lost) [[unlikely]]
-    lose(l);
 }
 
 /// What was fetched of the peer's table counts no more once a region is not found where it was.

@@ -282,6 +282,7 @@ void utofu_endpoint::on_failed_post(void* cookie, int code) noexcept {
   if ((reinterpret_cast<std::uintptr_t>(cookie) & 3) == 2)
     return lose(*reinterpret_cast<link*>(static_cast<std::byte*>(cookie) - 2));
   flight& f = *static_cast<flight*>(cookie);
+  if (f.over) return;
   f.queue->forget(f);
   on_end(f, code, 0);
 }

@@ -44,6 +44,7 @@ struct flight {
   purpose what = purpose::access;
   op_kind kind = op_kind::put;
   bool staged = false;
+  bool over = false;  ///< retired: what the hardware still says of it counts no more
   std::uint32_t bytes = 0;
   std::uint64_t cookie = 0;
   link* with = nullptr;
@@ -66,6 +67,12 @@ class flight_pool {
     f.into = nullptr;
     f.held = {};
     pool_.give_back(f);
+  }
+  /// It has ended while the hardware may still have its command, and name it: not to be used again.
+  void retire(flight& f) noexcept {
+    f.over = true;
+    f.held = {};
+    pool_.retire(f);
   }
   [[nodiscard]] std::size_t in_use() const noexcept { return pool_.in_use(); }
 
