@@ -16,7 +16,9 @@ class minimiser {
 
   plan run() {
     for (bool shorter = true; shorter && !over_();) {
-      shorter = drop_steps();
+      shorter = drop_phases();
+      shorter |= drop_groups();
+      shorter |= drop_steps();
       shorter |= drop_pairs();
       shorter |= drop_each(&plan::settings);
       shorter |= drop_each(&plan::areas);
@@ -35,6 +37,34 @@ class minimiser {
       return false;
     best_ = std::move(candidate);
     return true;
+  }
+
+  bool drop_phases() {
+    bool any = false;
+    for (int phase = best_.phases(); phase >= 0; --phase) {
+      plan less = best_;
+      std::erase_if(less.steps, [&](const step& s) { return s.phase == phase; });
+      any |= accept(std::move(less));
+    }
+    return any;
+  }
+
+  /// Messages, receives and what asks for them, all that belong together.
+  bool drop_groups() {
+    bool any = false;
+    const plan copy = best_;
+    for (const group& g : groups(copy)) {
+      plan less = best_;
+      std::erase_if(less.steps, [&](const step& s) { return belongs(copy, s, g); });
+      any |= accept(std::move(less));
+    }
+    return any;
+  }
+  static bool belongs(const plan& p, const step& s, const group& g) {
+    const step* const about = s.what == verb::cancel ? p.find(s.of) : &s;
+    const bool message = about != nullptr && (about->what == verb::send ||
+                                              about->what == verb::recv || s.what == verb::probe);
+    return message && about->phase == g.phase && group_of(about->tag) == g.number;
   }
 
   /// In large pieces first.
