@@ -251,7 +251,7 @@ void executor::assist_now() noexcept {
   }
   maintain();
   for (const watched_lane& l : lanes_)
-    if (!world_.opened(l.lane->number())) l.lane->progress();
+    if (l.lane->left_alone()) l.lane->progress();
   assistable_.set(true);
 }
 
