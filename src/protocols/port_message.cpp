@@ -8,8 +8,10 @@
 namespace heddle::protocols {
 namespace {
 
-/// What an unexpected message costs its receiver beside its bytes.
-constexpr std::uint64_t message_cost = sizeof(unexpected);
+/// What an unexpected message costs its receiver beside its bytes. Both sides count with it, and
+/// docs/guide/concepts.md tells it: a number of the protocol, not of this program's memory.
+constexpr std::uint64_t message_cost = 184;
+static_assert(sizeof(unexpected) < 2 * message_cost);
 
 }  // namespace
 
