@@ -80,6 +80,7 @@ class utofu_endpoint final : public endpoint {
   [[nodiscard]] bool put_at_once(op& what) noexcept;
   std::size_t post_alone(op& what, status& reason) noexcept;
   std::size_t post_together(std::span<op> ops, status& reason) noexcept;
+  std::size_t plan_list(std::span<op> ops, status& reason) noexcept;
   [[nodiscard]] int post_list() noexcept;
   planned make_plan(op& what, plan& p, bool alone) noexcept;
   planned plan_message(link& l, op& what, plan& p);

@@ -183,12 +183,12 @@ bool utofu_endpoint::post_piece(large_transfer& t) noexcept {
   }
   p.tracked->what = flight::purpose::piece;
   p.tracked->whole = &t;
-  const std::uint64_t bytes = p.d.bytes;
-  if (hand_over(p) != UTOFU_SUCCESS) {
+  // Not by hand_over(), which may end the transfer.
+  if (issue(vcq_.handle(), p.d) != UTOFU_SUCCESS) {
     undo(p);
     return false;
   }
-  t.issued += bytes;
+  t.issued += p.d.bytes;
   ++t.under_way;
   return true;
 }

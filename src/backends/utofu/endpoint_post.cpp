@@ -11,6 +11,9 @@
 namespace heddle::backends::utofu {
 namespace {
 
+/// Once more when the queue was full, after emptying it.
+constexpr int most_tries = 2;
+
 // What utofu_poll_tcq gives back: a message's ticket, or nothing for what its own notice ends.
 void* cookie_of_message(std::uint32_t ticket) noexcept {
   return reinterpret_cast<void*>(std::uintptr_t{ticket} << 2 | 1);  // NOLINT: comes back as it is
@@ -54,21 +57,21 @@ inline bool utofu_endpoint::put_at_once(op& what) noexcept {
 
 /// 1, or 0 with the reason why not.
 inline std::size_t utofu_endpoint::post_alone(op& what, status& reason) noexcept {
-  plan p;
-  const planned made = make_plan(what, p, true);
-  if (made == planned::finished) return 1;
-  reason = made == planned::lost ? status::peer_lost : status::busy_queue;
-  if (made != planned::post) return 0;
-  const int code = hand_over(p);
-  if (code == UTOFU_SUCCESS) [[likely]] {
+  for (int tries = 0; tries < most_tries; ++tries) {
+    plan p;
+    const planned made = make_plan(what, p, true);
+    if (made == planned::finished) return 1;
+    reason = made == planned::lost ? status::peer_lost : status::busy_queue;
+    if (made != planned::post) return 0;
+    const int code = hand_over(p);
+    if (code == UTOFU_ERR_BUSY) [[unlikely]]
+      continue;
+    if (code != UTOFU_SUCCESS) [[unlikely]]
+      what.finished = status_of(code);
     reason = status::done;
     return 1;
   }
-  undo(p);
-  if (code == UTOFU_ERR_BUSY) return 0;
-  what.finished = status_of(code);
-  reason = status::done;
-  return 1;
+  return 0;
 }
 
 post_result utofu_endpoint::post(std::span<op> ops) noexcept {
@@ -89,6 +92,28 @@ post_result utofu_endpoint::post(std::span<op> ops) noexcept {
 /// gets shorter lists until it has room again.
 std::size_t utofu_endpoint::post_together(std::span<op> ops, status& reason) noexcept {
   batch& b = *batch_;
+  int code = UTOFU_ERR_BUSY;
+  for (int tries = 0; tries < most_tries && code == UTOFU_ERR_BUSY; ++tries) {
+    reason = status::done;
+    const std::size_t seen = plan_list(ops, reason);
+    if (b.size == 0 && seen == 0 && reason == status::done) return post_alone(ops[0], reason);
+    if (b.size == 0) return seen;
+    code = post_list();
+    if (code == UTOFU_SUCCESS) {
+      batch_limit_ = std::min(2 * batch_limit_, max_batch);
+      return seen;
+    }
+    while (b.size != 0) undo(b.plans[--b.size]);
+    if (code == UTOFU_ERR_BUSY) drain_tcq();
+  }
+  batch_limit_ = code == UTOFU_ERR_BUSY ? std::max<std::size_t>(1, batch_limit_ / 2) : 1;
+  reason = batch_limit_ == 1 ? status::done : status::busy_queue;  // one by one from there
+  return b.before;
+}
+
+/// Plans for the first ops, up to one that is in the way, for the `reason` given. Returns how many.
+std::size_t utofu_endpoint::plan_list(std::span<op> ops, status& reason) noexcept {
+  batch& b = *batch_;
   b.size = b.before = 0;
   std::size_t seen = 0;
   for (; seen < std::min(ops.size(), batch_limit_); ++seen) {
@@ -99,21 +124,7 @@ std::size_t utofu_endpoint::post_together(std::span<op> ops, status& reason) noe
     if (made == planned::lost) reason = status::peer_lost;
     if (made != planned::post && made != planned::finished) break;
   }
-  if (b.size == 0 && seen == 0 && reason == status::done) return post_alone(ops[0], reason);
-  if (b.size == 0) return seen;
-  int code = post_list();
-  if (code == UTOFU_ERR_BUSY) {
-    drain_tcq();
-    code = post_list();
-  }
-  if (code == UTOFU_SUCCESS) {
-    batch_limit_ = std::min(2 * batch_limit_, max_batch);
-    return seen;
-  }
-  while (b.size != 0) undo(b.plans[--b.size]);
-  batch_limit_ = code == UTOFU_ERR_BUSY ? std::max<std::size_t>(1, batch_limit_ / 2) : 1;
-  reason = batch_limit_ == 1 ? status::done : status::busy_queue;  // one by one from there
-  return b.before;
+  return seen;
 }
 
 /// Only the last message asks for a notice: those before it have left by then.
@@ -169,7 +180,7 @@ utofu_endpoint::planned utofu_endpoint::plan_message(link& l, op& what, plan& p)
   if (!room_for(l, p.slots)) return planned::busy;
   if (wraps && l.quietly) {  // a message of its own, then
     if (mark_wrap(l, at)) return plan_message(l, what, p);
-    return planned::busy;
+    return l.state == link::state_t::lost ? planned::lost : planned::busy;
   }
   const bool fits = total <= max_piggyback;
   const auto piece = sent_.take(fits ? 0 : total);
@@ -213,7 +224,7 @@ bool utofu_endpoint::mark_wrap(link& l, std::uint64_t at) noexcept {
   d.bytes = sizeof mark;
   d.edata = edata_message;
   d.flags = UTOFU_ONESIDED_FLAG_STRONG_ORDER;
-  if (!post_untracked(d)) return false;
+  if (!post_untracked(d) || l.state == link::state_t::lost) return false;
   const std::uint64_t skipped = l.their_slots - at;
   l.sent += skipped;
   unreturned_ += skipped;
@@ -235,12 +246,14 @@ void utofu_endpoint::read_credits(link& l) noexcept {
   l.consumed = consumed;
 }
 
+/// What the hardware does not take is undone. Where its queue was full, that is emptied after it:
+/// doing so may show that a peer is gone, and ends all of its flights, of which a plan's is one.
 int utofu_endpoint::hand_over(const plan& p) noexcept {
-  int code = issue(vcq_.handle(), p.d);
-  if (code != UTOFU_ERR_BUSY) [[likely]]
+  const int code = issue(vcq_.handle(), p.d);
+  if (code == UTOFU_SUCCESS) [[likely]]
     return code;
-  drain_tcq();
-  code = issue(vcq_.handle(), p.d);
+  undo(p);
+  if (code == UTOFU_ERR_BUSY) drain_tcq();
   return code;
 }
 
@@ -332,9 +345,7 @@ bool utofu_endpoint::post_own(stream& to, flight::purpose what, link& l, descrip
   } catch (const std::bad_alloc&) {
     return false;
   }
-  if (hand_over(p) == UTOFU_SUCCESS) return true;
-  undo(p);
-  return false;
+  return hand_over(p) == UTOFU_SUCCESS;
 }
 
 bool utofu_endpoint::post_untracked(const descriptor& d) noexcept {
