@@ -80,6 +80,8 @@ struct traits {
   bool ordered = true;
   bool defers = false;      ///< post() may leave output for the next poll() to send (batching)
   bool cpu_atomics = true;  ///< native atomics and the CPU's on one word see each other
+  /// post() may answer posted for an op that ends as `unsupported`: whoever cannot know at once.
+  bool refuses_late = false;
 };
 
 /// What a device is told about its process and job.

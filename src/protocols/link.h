@@ -26,6 +26,7 @@ struct link {
   backends::endpoint* atomics = nullptr;  ///< set: another endpoint does the atomics on the peer
   std::uint8_t device = 0;
   bool defers = false;          ///< traits::defers
+  bool refuses_late = false;    ///< traits::refuses_late
   backends::op_set native = 0;  ///< kinds the endpoint takes
   std::size_t max_payload = 0;  ///< of one message, beside wire::max_overhead
   std::size_t eager_bytes = 0;  ///< larger messages rendezvous

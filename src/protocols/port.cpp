@@ -62,6 +62,7 @@ link& port::make_link(rank peer) {
   const std::uint8_t atomics = where_.atomic_route[static_cast<std::size_t>(peer)];
   if (atomics != device) slot->atomics = endpoints_[atomics].get();
   slot->defers = traits.defers;
+  slot->refuses_late = traits.refuses_late;
   slot->native = traits.native;
   slot->max_payload = traits.max_message - wire::max_overhead;
   slot->eager_bytes =

@@ -203,6 +203,7 @@ class port {
 
   // port_emulate.cpp
   status pump(link& l, record& r);
+  void emulate(link& l, record& r);
   status post_fragment(link& l, record& r);
   status post_atomic(link& l, record& r);
   [[nodiscard]] std::uint64_t fragmented_bytes(const record& r) const noexcept;

@@ -86,9 +86,7 @@ void port::was_posted(std::size_t i) {
     e.of->native = true;
     e.of->at = stage::wire;
   } else if (code == status::unsupported) {  // not this region
-    const status s = pump(*e.to, *e.of);
-    if (s == status::busy_queue) return enqueue(*e.to, *e.of);
-    if (s != status::posted) end(*e.of, s);
+    emulate(*e.to, *e.of);
   } else {
     end(*e.of, code);
   }

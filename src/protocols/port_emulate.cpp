@@ -80,6 +80,13 @@ status port::pump(link& l, record& r) {
   return status::posted;
 }
 
+/// Goes on by messages with an operation that was accepted.
+void port::emulate(link& l, record& r) {
+  const status s = pump(l, r);
+  if (s == status::busy_queue) return enqueue(l, r);
+  if (s != status::posted) end(r, s);
+}
+
 void port::on_reply(link& l, const wire::message& m) {
   record* r = records_.find(m.word);
   if (r == nullptr || r->with != &l || r->native) return;
@@ -117,10 +124,7 @@ void port::on_fragment(link& l, record& r, const wire::message& m, status code) 
   if (r.moved == r.issued && (r.failure != status::done || r.issued == fragmented_bytes(r))) {
     return end(r, r.failure);
   }
-  if (r.at != stage::reply) return;
-  const status s = pump(l, r);
-  if (s == status::busy_queue) return enqueue(l, r);
-  if (s != status::posted) end(r, s);
+  if (r.at == stage::reply) emulate(l, r);
 }
 
 // --- the target ------------------------------------------------------------------------

@@ -63,6 +63,7 @@ void port::on_ended(const backends::event& e) {
   if (!r.native) return;
   r.native = false;
   if (r.with != nullptr) r.with->heard = true;
+  if (e.code == status::unsupported) return emulate(*r.with, r);  // not this region
   end(r, e.code);
 }
 

@@ -216,6 +216,9 @@ status port::start_fetch(link& l, record& r) {
 /// The data is here, or will not come: tells the sender, then whoever waits for it here.
 void port::fetched(record& r, status code) {
   link& l = *r.with;
+  // Only a sender that has given this rank up, or has left, takes away what it has announced.
+  if (code == status::withdrawn || code == status::denied || code == status::out_of_bounds)
+    code = status::peer_lost;
   wire::message m;
   m.kind = wire::message_kind::finished;
   m.word = r.remote.id;

@@ -62,7 +62,7 @@ void apply(const command& c, std::byte* at) noexcept {
 
 /// Nothing waits before it, nothing follows its end, and the wire can do it.
 inline bool port::goes_straight(const link& l, const command& c) const noexcept {
-  return !l.blocked && !batching_ && c.kind != command_kind::put_notify &&
+  return !l.blocked && !batching_ && !l.refuses_late && c.kind != command_kind::put_notify &&
          (l.native & backends::only(native_kind(c.kind))) != 0 &&
          (c.kind != command_kind::atomic || l.atomics == nullptr);
 }
@@ -104,7 +104,9 @@ status port::access(const command& c) {
   if (const status s = check(c); s != status::done) return s;
   link& l = link_to(c.peer);
   if (l.lost) return status::peer_lost;
-  if (allows(c.target->mapped, needed(c.kind))) return access_here(c);
+  // One that is not live any more was withdrawn, or its owner is dead: the wire knows which.
+  if (allows(c.target->mapped, needed(c.kind)) && c.target->live->is(c.target->generation))
+    return access_here(c);
   if (bytes_of(c) == 0) {
     if (c.kind == command_kind::put_notify) notify(l, c);
     return status::done;
@@ -126,7 +128,6 @@ status port::access(const command& c) {
 
 /// The region is mapped here: what lane.h does inline, and what it leaves to us.
 status port::access_here(const command& c) {
-  if (!c.target->live->is(c.target->generation)) return status::withdrawn;
   std::byte* const at = c.target->direct + c.offset;
   switch (c.kind) {
     case command_kind::get:

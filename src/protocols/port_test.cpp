@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cstring>
+#include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -247,6 +249,41 @@ TEST_F(Port, TellsWhyTheWireHasLostAPeer) {
   progress();
   EXPECT_EQ(end.code, status::peer_lost);
   EXPECT_EQ(losses_.why(0, 1), "its process 12 has ended");
+}
+
+/// The receive of a large message, which the wire is reading.
+class PortFetch : public Port {
+ protected:
+  port& fetch(ending& end) {
+    port& p = start();
+    is_announced();
+    wire_.answer = status::posted;
+    EXPECT_EQ(p.execute(receive_large(end), batch_), status::posted);
+    wire_.answer = status::done;
+    return p;
+  }
+  void ends(status code) {
+    wire_.events.push_back({event::kind_t::ended, code, 1, wire_.posted.back().cookie, {}});
+    progress();
+  }
+};
+
+TEST_F(PortFetch, GoesOnByMessagesWhenTheWireRefusesItLate) {
+  ending end;
+  fetch(end);
+  ends(status::unsupported);
+  EXPECT_EQ(end.count, 0);
+  EXPECT_EQ(last_kind(), message_kind::rma_get);
+}
+
+TEST_F(PortFetch, IsLostWithASenderThatHasTakenTheDataAway) {
+  for (const status code : {status::withdrawn, status::denied, status::out_of_bounds}) {
+    ending end;
+    fetch(end);
+    ends(code);
+    EXPECT_EQ(end.count, 1);
+    EXPECT_EQ(end.code, status::peer_lost) << name_of(code);
+  }
 }
 
 TEST_F(Port, TellsOfAPeerThatAnswersNothing) {

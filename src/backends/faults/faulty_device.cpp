@@ -37,6 +37,7 @@ class faulty_device final : public device {
   void describe_again() {
     traits_ = inner_->describe();
     traits_.defers = traits_.defers || plan_.delay != 0;
+    traits_.refuses_late = true;  // ops that are held have not been asked of the inner one yet
   }
 
   const std::unique_ptr<device> inner_;

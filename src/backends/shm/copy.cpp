@@ -61,7 +61,8 @@ status check(const sync::region_facts& region, rights wanted, std::uint64_t offs
 status move_inside(sync::shared_region& slot, const op& what, peer_process& peer, piece p,
                    std::uint64_t offset) noexcept {
   sync::region_facts region;
-  if (!slot.try_enter(what.region.generation, region)) return status::withdrawn;
+  if (!slot.try_enter(what.region.generation, region))
+    return peer.is_gone() ? status::peer_lost : status::withdrawn;
   const rights wanted = what.kind == op_kind::put ? rights::write : rights::read;
   status code = check(region, wanted, offset, p.bytes);
   p.there = region.address + offset;
