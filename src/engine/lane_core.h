@@ -116,9 +116,10 @@ class lane_core {
   /// Looks for dead peers. False: could not, the lane is busy.
   bool maintain(std::uint64_t now_ns) noexcept;
   /// No thread waits here, and none has it to itself: in mode inline others of this rank move it,
-  /// or what a peer waits for would rest as long as they wait for that peer.
+  /// or what a peer waits for would rest as long as they wait for that peer. Not under lane_lock,
+  /// which the caller may have.
   [[nodiscard]] bool left_alone() const noexcept {
-    return waiting_.get() == 0 && !hold_.exclusive();
+    return waiting_.get() == 0 && !hold_.exclusive() && !lock_.on();
   }
   /// Several threads wait here on few cores, and leave the polling to the executor.
   [[nodiscard]] bool followed() const noexcept;

@@ -96,7 +96,10 @@ void draw_job(plan& p, dice& d, const wishes& w, bool with_utofu, weather sky) {
   if (d.percent(40)) draw_faults(p, d);
   draw_misery(p, d, sky);
   // Long enough on a busy machine, where nobody dies.
-  set(p, "HEDDLE_PEER_TIMEOUT_MS", sky == weather::deadly ? "1500" : "60000");
+  set(p, "HEDDLE_PEER_TIMEOUT_MS",
+      sky == weather::deadly ? "1500"
+      : sky == weather::poor ? "4000"
+                             : "60000");
   const int shared = d.between(1, 2);
   for (int i = 0; i < shared; ++i) p.lanes.push_back({i, -1});
   for (int t = 0; t < p.threads; ++t)
