@@ -1,5 +1,7 @@
 // generate_others.cpp - collectives, lulls, mistakes and mishaps.
 
+#include <algorithm>
+
 #include "fuzz/generate_actions.h"
 
 namespace heddle::fuzz {
@@ -7,6 +9,14 @@ namespace {
 
 bool lacks(mistake m) {
   return m == mistake::denied_put || m == mistake::denied_get || m == mistake::denied_atomic;
+}
+
+/// A process that is stopped for ever may hold a lock of the software device, which hardware has
+/// not.
+bool over_tofu(const plan& p) {
+  return std::ranges::any_of(p.settings, [](const setting& s) {
+    return s.name == "HEDDLE_BACKENDS" && s.value.find("utofu") != std::string::npos;
+  });
 }
 
 int needed(mistake m) {
@@ -91,7 +101,8 @@ action error(draws& in) {
 
 action harm(draws& in) {
   if (in.harmed++ != 0 || in.d.percent(40)) return {};
-  step s = in.blank(in.sky == weather::deadly && in.d.percent(70) ? verb::kill : verb::stop);
+  const bool kills = in.sky == weather::deadly && (in.d.percent(70) || over_tofu(in.p));
+  step s = in.blank(kills ? verb::kill : verb::stop);
   s.peer = 0;
   if (in.sky == weather::stopped) s.bytes = static_cast<std::uint64_t>(in.d.between(1000, 150000));
   for (const step& other : in.p.steps)
