@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -135,6 +137,11 @@ TEST_P(Lifetimes, ACompletionOfTheEndMayPost) {
   EXPECT_EQ(later.count() == 0 ? status::closed : later.first_failure(), status::closed);
 }
 
+/// Of each peer that is lost, and why.
+void remember(void* told, rank peer, std::string_view why) noexcept {
+  *static_cast<std::string*>(told) += std::to_string(peer) + ": " + std::string(why);
+}
+
 // Although a lane and an array of rank 1 live on.
 TEST_P(Lifetimes, APeerLearnsThatAWorldHasEnded) {
   auto sessions = bootstrap::local_group(2);
@@ -154,8 +161,11 @@ TEST_P(Lifetimes, APeerLearnsThatAWorldHasEnded) {
         EXPECT_EQ(l.send(0, 1, {&data, 1}), status::closed);
         EXPECT_EQ(barrier(l), status::closed);
       } else {
+        std::string told;
+        w->on_peer_lost(remember, &told);
         EXPECT_EQ(l.recv(1, 2, {&data, 1}).code, status::peer_lost);
         EXPECT_NE(l.why(1), "");
+        EXPECT_EQ(told, "1: " + l.why(1));
       }
       both.arrive_and_wait();
     });
