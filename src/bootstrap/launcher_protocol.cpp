@@ -119,9 +119,8 @@ std::optional<std::vector<std::vector<std::byte>>> decode_blobs(std::span<const 
 }
 
 std::vector<std::byte> encode_limit(std::uint64_t ms) {
-  std::vector<std::byte> bytes;
-  append(bytes, &ms, sizeof ms);
-  return bytes;
+  const auto bytes = std::as_bytes(std::span(&ms, 1));
+  return {bytes.begin(), bytes.end()};
 }
 
 std::optional<std::uint64_t> decode_limit(std::span<const std::byte> payload) {

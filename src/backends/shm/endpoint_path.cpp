@@ -21,8 +21,7 @@ post_result shm_endpoint::post(std::span<op> ops) noexcept {
     op& what = ops[i];
     link* const to = find_link(what.peer);
     if (to == nullptr) [[unlikely]] {
-      what.finished =
-          device_.find_peer(what.peer) == nullptr ? status::invalid : status::no_memory;
+      what.finished = device_.find_peer(what.peer) == nullptr ? status::invalid : status::no_memory;
       continue;
     }
     if (to->state != link::state_t::open) [[unlikely]]
