@@ -199,6 +199,8 @@ TEST_P(Batches, I5KeepTheOrderWhenAFetchBetweenThemHasToWait) {
 
 // Puts, gets and atomics of a peer's memory that is not mapped here.
 TEST_P(Batches, HoldAccessesAsWell) {
+  if (sanitized && is_faulty() && GetParam().backend == std::string_view("shm"))
+    GTEST_SKIP() << "the thread sanitizer does not see that two mappings are one memory";
   run_ranks(2, config(), [](world& w) {
     lane l(w), aside(w);
     constexpr std::size_t words = at_once;
