@@ -186,7 +186,7 @@ void utofu_endpoint::tell_credits(link& l) noexcept {
 
 /// A steering tag that is not valid means that the region was withdrawn, or that its owner has gone
 /// and all its tags with it: a look at the owner decides, and until then the op is under way.
-inline void utofu_endpoint::conclude(link& l, std::uint64_t cookie, status how) noexcept {
+void utofu_endpoint::conclude(link& l, std::uint64_t cookie, status how) noexcept {
   if (how == status::withdrawn) [[unlikely]] {
     l.doubts.push_back(cookie);
     return ask_in_doubt(l);
