@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <set>
@@ -122,7 +123,7 @@ bool stays_over_an_exec(int fd) {
   for (int looks = sanitized ? 100 : 1; looks > 0; --looks) {
     const int flags = fcntl(fd, F_GETFD);
     if (flags < 0 || (flags & FD_CLOEXEC) != 0) return false;
-    if (looks > 1) std::this_thread::sleep_for(1ms);
+    if (looks > 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return true;
 }
