@@ -233,6 +233,18 @@ std::string mixed_collectives(const plan& p) {
   return "";
 }
 
+/// A collective needs the handle of its lane until it has ended, which is awaited after the phase.
+std::string reopened_under_collectives(const plan& p) {
+  for (const step& s : p.steps) {
+    const auto uses_it = [&](const step& other) {
+      return is_collective(other.what) && other.phase == s.phase && other.lane == s.lane;
+    };
+    if (s.what == verb::reopen && std::ranges::any_of(p.steps, uses_it))
+      return about(s, "takes the lane away from a collective");
+  }
+  return "";
+}
+
 /// A counter tells one failure for all that it counts.
 std::string indistinct(const plan& p) {
   for (const step& s : p.steps)
@@ -263,8 +275,8 @@ std::string wrong_order(const plan& p) {
 std::string why_not(const plan& p) {
   for (const step& s : p.steps)
     if (std::string why = wrong_alone(p, s); !why.empty()) return why;
-  for (const auto rule :
-       {wrong_order, indistinct, irrevocable, race, wrong_messages, too_many, mixed_collectives})
+  for (const auto rule : {wrong_order, indistinct, irrevocable, race, wrong_messages, too_many,
+                          mixed_collectives, reopened_under_collectives})
     if (std::string why = rule(p); !why.empty()) return why;
   return "";
 }
