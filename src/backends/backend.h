@@ -141,7 +141,7 @@ class device {
   [[nodiscard]] virtual std::vector<std::byte> address() const = 0;
 
   /// Makes `peer` known by what its address() gave. Returns why this device cannot reach it, or an
-  /// empty string when it can. `host` says whether host_id matches ours. Does not connect.
+  /// empty string when it can. `same_host` says whether host_id matches ours. Does not connect.
   /// `address` is the peer's: nothing in it is to be believed unchecked.
   virtual std::string add_peer(rank peer, std::span<const std::byte> address, bool same_host) = 0;
 
@@ -160,7 +160,7 @@ class device {
                                        detail::remote_target& out) = 0;
 
   /// Set-up work no endpoint can do (accepting connections). Executor thread only. fd() is readable
-  /// when there is some; -1: never. Lanes that newly got a peer are reported by `want_lane`.
+  /// when there is some; -1: never. Lanes that newly got a peer are reported by serve().
   [[nodiscard]] virtual int fd() const noexcept = 0;
   /// Returns the number of a lane that a peer wants to talk to and that has no endpoint yet, or -1.
   virtual int serve() noexcept = 0;

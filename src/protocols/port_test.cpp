@@ -84,23 +84,20 @@ class Port : public testing::Test {
     m.id = 1;
     arrives(m);
   }
-  static command send(std::span<std::byte> data, completion done = {}) {
+  static command message(command_kind kind, tag t, std::span<std::byte> memory, completion done) {
     command c;
-    c.kind = command_kind::send;
+    c.kind = kind;
     c.peer = 1;
-    c.match = small_tag;
-    c.memory = data;
+    c.match = t;
+    c.memory = memory;
     c.done = done;
     return c;
   }
+  static command send(std::span<std::byte> data, completion done = {}) {
+    return message(command_kind::send, small_tag, data, done);
+  }
   command receive_large(completion done = {}) {
-    command c;
-    c.kind = command_kind::recv;
-    c.peer = 1;
-    c.match = large_tag;
-    c.memory = into_;
-    c.done = done;
-    return c;
+    return message(command_kind::recv, large_tag, into_, done);
   }
   /// The first data byte of each small message that has left, in this order.
   [[nodiscard]] std::vector<int> left() const {
