@@ -9,17 +9,17 @@ import re
 import sys
 
 # Folder under src/ -> folders under src/ it may include, besides itself and include/heddle.
-# "backends" means the headers directly in src/backends, the contract; "backends/*" is one wire.
+# "backends" means the files directly in src/backends, the registry; "backends/*" is one wire.
 ALLOWED = {
     "base": [],
     "sync": ["base"],
-    "wire": ["base"],
-    "memory": ["base", "sync", "wire", "backends"],
-    "backends": ["base", "sync", "wire"],
-    "backends/*": ["base", "sync", "wire", "backends", "memory"],
-    "protocols": ["base", "sync", "wire", "memory", "backends"],
-    "bootstrap": ["base", "sync", "wire"],
-    "engine": ["base", "sync", "wire", "memory", "backends", "protocols", "bootstrap"],
+    "memory": ["base", "sync"],
+    "transport": ["base", "sync", "memory"],
+    "backends": ["base", "transport"],
+    "backends/*": ["base", "sync", "memory", "transport"],
+    "protocols": ["base", "sync", "memory", "transport"],
+    "bootstrap": ["base", "sync"],
+    "engine": ["base", "sync", "memory", "transport", "backends", "protocols", "bootstrap"],
     "collectives": [],
 }
 

@@ -7,12 +7,12 @@
 #include <mutex>
 #include <vector>
 
-#include "backends/module.h"
 #include "backends/shm/shm.h"
 #include "backends/tcp/tcp.h"
 #include "base/error.h"
+#include "transport/module.h"
 
-namespace heddle::backends {
+namespace heddle::transport {
 namespace {
 
 /// Where modules are looked for: beside the library this code is in.
@@ -55,4 +55,4 @@ std::span<const factory> all() {
   return known;
 }
 
-}  // namespace heddle::backends
+}  // namespace heddle::transport

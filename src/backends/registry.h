@@ -2,12 +2,12 @@
 #pragma once
 #include <span>
 
-#include "backends/backend.h"
+#include "transport/device.h"
 
-namespace heddle::backends {
+namespace heddle::transport {
 
 /// All backends, in the order in which a route is looked for. One that is a
 /// module is loaded when it is first opened.
 [[nodiscard]] std::span<const factory> all();
 
-}  // namespace heddle::backends
+}  // namespace heddle::transport

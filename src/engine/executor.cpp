@@ -64,7 +64,7 @@ executor::~executor() {
 void executor::start() {
   while (inline_ && !assistable_.take()) std::this_thread::yield();  // an assist is short
   if (index_ == 0)
-    for (backends::device* d : world_.devices()) add_to(epoll_.get(), d->fd(), EPOLLIN);
+    for (transport::device* d : world_.devices()) add_to(epoll_.get(), d->fd(), EPOLLIN);
   stop_.clear();
   cores_ = usable_cores();
   avoided_.set(0);

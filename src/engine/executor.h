@@ -19,10 +19,10 @@
 #include <thread>
 #include <vector>
 
-#include "backends/backend.h"
 #include "base/fd.h"
 #include "sync/counters.h"
 #include "sync/shared_flag.h"
+#include "transport/device.h"
 
 namespace heddle::engine {
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "backends/region_table.h"
+#include "memory/region_table.h"
 
 namespace heddle::engine {
 
@@ -16,7 +16,7 @@ namespace heddle::engine {
 struct key_fields {
   std::uint32_t magic = 0x3159454b;  // "KEY1"
   rank owner = 0;
-  backends::region_ref ref;
+  memory::region_ref ref;
   std::uint64_t bytes = 0;
   std::uint32_t allowed = 0;
 };

@@ -44,7 +44,7 @@ bool moves_data(const command& c) noexcept {
 }  // namespace
 
 lane_core::lane_core(int number, const protocols::surroundings& where,
-                     std::vector<std::unique_ptr<backends::endpoint>> endpoints,
+                     std::vector<std::unique_ptr<transport::endpoint>> endpoints,
                      const helpers& help)
     : number_(number),
       where_(where),

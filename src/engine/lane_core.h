@@ -56,7 +56,7 @@ struct lane_counters {
 class lane_core {
  public:
   lane_core(int number, const protocols::surroundings& where,
-            std::vector<std::unique_ptr<backends::endpoint>> endpoints, const helpers& help);
+            std::vector<std::unique_ptr<transport::endpoint>> endpoints, const helpers& help);
 
   [[nodiscard]] int number() const noexcept { return number_; }
   [[nodiscard]] rank self() const noexcept { return where_.self; }

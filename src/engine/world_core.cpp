@@ -80,9 +80,9 @@ void world_core::linger() noexcept {
 lane_core& world_core::lane_at(int number) {
   auto& slot = lanes_[static_cast<std::size_t>(number)];
   if (slot) return *slot;
-  std::vector<std::unique_ptr<backends::endpoint>> endpoints;
+  std::vector<std::unique_ptr<transport::endpoint>> endpoints;
   in_context(fmt::format("open lane {}", number), [&] {
-    for (backends::device* d : devices_) endpoints.push_back(d->make_endpoint(number));
+    for (transport::device* d : devices_) endpoints.push_back(d->make_endpoint(number));
   });
   const protocols::surroundings where{.lane = number,
                                       .self = self(),
@@ -161,7 +161,7 @@ void world_core::set_handler(handler_id id, call_handler function, void* context
 // --- for the executor ------------------------------------------------------------------
 
 std::size_t world_core::serve_devices() {
-  for (backends::device* d : devices_) {
+  for (transport::device* d : devices_) {
     for (int wanted = d->serve(); wanted >= 0 && wanted < max_lanes; wanted = d->serve())
       wanted_lanes_.push_back(wanted);
   }

@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "backends/backend.h"
 #include "base/host_id.h"
 #include "base/settings.h"
 #include "bootstrap/bootstrap.h"
@@ -29,6 +28,7 @@
 #include "protocols/lost_peers.h"
 #include "sync/counters.h"
 #include "sync/published.h"
+#include "transport/device.h"
 
 namespace heddle::engine {
 
@@ -47,7 +47,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   [[nodiscard]] rank self() const noexcept { return job_.rank; }
   [[nodiscard]] int size() const noexcept { return job_.size; }
   [[nodiscard]] const settings& config() const noexcept { return config_; }
-  [[nodiscard]] std::span<backends::device* const> devices() const noexcept { return devices_; }
+  [[nodiscard]] std::span<transport::device* const> devices() const noexcept { return devices_; }
   void barrier();
 
   // --- memory (world_memory.cpp) -------------------------------------------------------
@@ -125,7 +125,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   lane_core& lane_at(int number);
   bool make_wanted(int lane) noexcept;
   [[nodiscard]] rights rights_here(rank owner, const detail::remote_target& t) const noexcept;
-  region make_region(const backends::local_region& r, std::span<std::byte> memory, rights allowed);
+  region make_region(const memory::local_region& r, std::span<std::byte> memory, rights allowed);
   void map(memory::remote_memory& made, std::uint64_t bytes, rights allowed);
 
   settings config_;                              // constant after construction
@@ -141,15 +141,15 @@ class world_core : public std::enable_shared_from_this<world_core> {
   int cores_ = 1;                       // this rank's share of its host's
   struct opened_device {
     std::string name;
-    std::unique_ptr<backends::device> device;
+    std::unique_ptr<transport::device> device;
     std::string unusable;  ///< why there is no device
   };
   std::vector<opened_device> backends_;
-  std::vector<backends::device*> devices_;  // the usable ones, best first
+  std::vector<transport::device*> devices_;  // the usable ones, best first
   std::vector<std::string> device_names_;
   std::vector<std::uint8_t> route_;
   std::vector<std::uint8_t> atomic_route_;  // all on one word must go the same way
-  backends::region_table regions_;
+  memory::region_table regions_;
   protocols::lost_peers losses_;
   const std::shared_ptr<memory::imported_memory> imported_ =
       std::make_shared<memory::imported_memory>();

@@ -52,7 +52,7 @@ std::string world_core::describe() {
   }
   if (size() > most) text += fmt::format("  ... and {} more ranks\n", size() - most);
   text += fmt::format("limits\n  {} lanes, {} regions, {} operations in flight per lane\nlanes\n",
-                      max_lanes, backends::region_table::slots, config_.records);
+                      max_lanes, memory::region_table::slots, config_.records);
   for_each_lane([&](lane_core& lane) { text += lane_line(lane) + offload_line(lane); });
   return text + describe_progress();
 }

@@ -103,14 +103,14 @@ void world_core::meet_peers() {
 
 void world_core::open_devices() {
   if (hosts_.size() == 1 && config_.tcp_iface.empty()) config_.tcp_iface = "lo";
-  const backends::context where{.self = self(),
-                                .size = size(),
-                                .on_host = ranks_here_,
-                                .job_secret = job_.secret,
-                                .config = &config_,
-                                .regions = &regions_};
-  const backends::fault_plan faults = backends::parse_faults(config_.faults, self());
-  for (const backends::factory& f : backends::all()) {
+  const transport::context where{.self = self(),
+                                 .size = size(),
+                                 .on_host = ranks_here_,
+                                 .job_secret = job_.secret,
+                                 .config = &config_,
+                                 .regions = &regions_};
+  const transport::fault_plan faults = transport::parse_faults(config_.faults, self());
+  for (const transport::factory& f : transport::all()) {
     opened_device opened{.name = std::string(f.name), .device = nullptr, .unusable = {}};
     if (!listed(config_.backends, f.name)) {
       opened.unusable = "not in HEDDLE_BACKENDS";
@@ -118,7 +118,7 @@ void world_core::open_devices() {
       try {
         opened.device = f.open(where);
         if (!config_.faults.empty())
-          opened.device = backends::make_faulty(std::move(opened.device), faults);
+          opened.device = transport::make_faulty(std::move(opened.device), faults);
       } catch (const error& e) {
         opened.unusable = e.what();
         log::info("backend {} is not usable: {}", f.name, e.what());

@@ -24,9 +24,9 @@ memory::peers peers_may(rights allowed) noexcept {
 
 }  // namespace
 
-region world_core::make_region(const backends::local_region& r, std::span<std::byte> memory,
+region world_core::make_region(const memory::local_region& r, std::span<std::byte> memory,
                                rights allowed) {
-  for (backends::device* d : devices_) d->expose(r);
+  for (transport::device* d : devices_) d->expose(r);
   region made;
   made.world_ = shared_from_this();
   made.memory_ = memory;
@@ -43,7 +43,7 @@ region world_core::expose(std::span<std::byte> memory, rights allowed) {
   const auto r = regions_.add(memory, allowed);
   if (r.ref.generation == 0) {
     fail("expose {} bytes: all {} regions are in use; withdraw some, or expose larger pieces",
-         memory.size(), backends::region_table::slots);
+         memory.size(), memory::region_table::slots);
   }
   return make_region(r, memory, allowed);
 }
@@ -53,7 +53,7 @@ region world_core::allocate(std::size_t bytes, rights allowed) {
   const auto r = regions_.add(segment.memory().first(bytes), allowed, segment.fd());
   if (r.ref.generation == 0) {
     fail("allocate {} bytes: all {} regions are in use; withdraw some", bytes,
-         backends::region_table::slots);
+         memory::region_table::slots);
   }
   const std::lock_guard lock(mutex_);
   owned_.try_emplace({r.ref.slot, r.ref.generation}, std::move(segment));
@@ -62,8 +62,8 @@ region world_core::allocate(std::size_t bytes, rights allowed) {
 
 void world_core::withdraw(const key& of) noexcept {
   if (sync::forked()) return;  // it is the parent's, whose peers go on using it
-  const backends::region_ref ref = from_key(of).ref;
-  for (backends::device* d : devices_) d->withdraw({.ref = ref, .memory = {}, .allowed = {}});
+  const memory::region_ref ref = from_key(of).ref;
+  for (transport::device* d : devices_) d->withdraw({.ref = ref, .memory = {}, .allowed = {}});
   regions_.remove(ref);
   const std::lock_guard lock(mutex_);
   owned_.erase({ref.slot, ref.generation});
@@ -114,13 +114,13 @@ std::span<std::byte> world_core::add_symmetric(std::uint64_t bytes, rights allow
   {
     const std::lock_guard lock(mutex_);
     number = symmetric_count_++;
-    const auto r = regions_.add_at(backends::region_table::symmetric_ref(number), memory, allowed,
-                                   segment.fd());
+    const auto r =
+        regions_.add_at(memory::region_table::symmetric_ref(number), memory, allowed, segment.fd());
     if (r.ref.generation == 0) {
       fail("symmetric memory: {} arrays are alive at once, more are not possible; destroy some",
-           backends::region_table::symmetric_slots);
+           memory::region_table::symmetric_slots);
     }
-    for (backends::device* d : devices_) d->expose(r);
+    for (transport::device* d : devices_) d->expose(r);
     owned_.try_emplace({r.ref.slot, r.ref.generation}, std::move(segment));
   }
   const std::array<std::uint64_t, 2> mine{bytes, static_cast<std::uint64_t>(allowed)};
@@ -140,7 +140,7 @@ std::span<std::byte> world_core::add_symmetric(std::uint64_t bytes, rights allow
 
 void world_core::remove_symmetric(std::uint64_t number) noexcept {
   key_fields f;
-  f.ref = backends::region_table::symmetric_ref(number);
+  f.ref = memory::region_table::symmetric_ref(number);
   withdraw(to_key(f));
 }
 
@@ -149,7 +149,7 @@ std::unique_ptr<memory::remote_memory> world_core::import_symmetric(rank peer, s
                                                                     rights allowed) noexcept {
   auto made = std::make_unique<memory::remote_memory>(imported_);
   made->owner = peer;
-  made->ref = backends::region_table::symmetric_ref(number);
+  made->ref = memory::region_table::symmetric_ref(number);
   try {
     map(*made, bytes, allowed);
   } catch (const error& e) {

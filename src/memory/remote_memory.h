@@ -6,7 +6,7 @@
 #include <mutex>
 #include <set>
 
-#include "backends/region_table.h"
+#include "memory/region_table.h"
 
 namespace heddle::memory {
 
@@ -33,7 +33,7 @@ struct remote_memory : detail::remote_target {
   remote_memory(const remote_memory&) = delete;
   remote_memory& operator=(const remote_memory&) = delete;
 
-  backends::region_ref ref;
+  memory::region_ref ref;
   std::shared_ptr<void> mapping;  ///< keeps `direct` mapped
 
  private:

@@ -6,15 +6,15 @@
 #include <deque>
 #include <memory>
 
-#include "backends/backend.h"
+#include "protocols/message.h"
 #include "protocols/record.h"
-#include "wire/message.h"
+#include "transport/device.h"
 
 namespace heddle::protocols {
 
 /// A peer's region that large messages have come from, kept mapped for the next one.
 struct mapped_region {
-  backends::region_ref ref;
+  memory::region_ref ref;
   detail::remote_target target;
   std::shared_ptr<void> mapping;
 };
@@ -22,14 +22,14 @@ struct mapped_region {
 struct link {
   // Constant after it was made.
   rank peer = 0;
-  backends::endpoint* wire = nullptr;
-  backends::endpoint* atomics = nullptr;  ///< set: another endpoint does the atomics on the peer
+  transport::endpoint* wire = nullptr;
+  transport::endpoint* atomics = nullptr;  ///< set: another endpoint does the atomics on the peer
   std::uint8_t device = 0;
-  bool defers = false;          ///< traits::defers
-  bool refuses_late = false;    ///< traits::refuses_late
-  backends::op_set native = 0;  ///< kinds the endpoint takes
-  std::size_t max_payload = 0;  ///< of one message, beside wire::max_overhead
-  std::size_t eager_bytes = 0;  ///< larger messages rendezvous
+  bool defers = false;           ///< traits::defers
+  bool refuses_late = false;     ///< traits::refuses_late
+  transport::op_set native = 0;  ///< kinds the endpoint takes
+  std::size_t max_payload = 0;   ///< of one message, beside max_overhead
+  std::size_t eager_bytes = 0;   ///< larger messages rendezvous
   std::uint64_t credit_limit =
       0;  ///< bytes of unexpected messages each side may cause at the other
 
@@ -38,7 +38,7 @@ struct link {
   bool blocked = false;                 ///< in port's list of links with something to post
   link_list records;                    ///< every operation that needs this peer
   queue_list backlog;                   ///< operations in the order they must go out
-  std::deque<wire::message> control;    ///< the protocol's own messages: first, and never refused
+  std::deque<message> control;          ///< the protocol's own messages: first, and never refused
   queue_list flushes;                   ///< flush commands
   std::uint64_t counted = 0;            ///< puts, gets, atomics in flight
   std::uint64_t credit = 0;             ///< what we may still send eagerly

@@ -13,7 +13,7 @@ constexpr std::size_t max_control = 1 << 16;
 }  // namespace
 
 port::port(engine::lane_core& lane, const surroundings& where,
-           std::vector<std::unique_ptr<backends::endpoint>> endpoints)
+           std::vector<std::unique_ptr<transport::endpoint>> endpoints)
     : lane_(lane),
       where_(where),
       endpoints_(std::move(endpoints)),
@@ -55,7 +55,7 @@ link& port::make_link(rank peer) {
   slot = std::make_unique<link>();
   const settings& config = *where_.config;
   const std::uint8_t device = where_.route[static_cast<std::size_t>(peer)];
-  const backends::traits& traits = where_.devices[device]->describe();
+  const transport::traits& traits = where_.devices[device]->describe();
   slot->peer = peer;
   slot->device = device;
   slot->wire = endpoints_[device].get();
@@ -64,7 +64,7 @@ link& port::make_link(rank peer) {
   slot->defers = traits.defers;
   slot->refuses_late = traits.refuses_late;
   slot->native = traits.native;
-  slot->max_payload = traits.max_message - wire::max_overhead;
+  slot->max_payload = traits.max_message - max_overhead;
   slot->eager_bytes =
       config.eager_bytes == 0 ? slot->max_payload : std::min(config.eager_bytes, slot->max_payload);
   slot->credit_limit = slot->credit = config.credit_bytes;
@@ -147,8 +147,8 @@ void port::wake_room_waiters() {
 
 // --- the way to the wire ---------------------------------------------------------------
 
-status port::post_message(link& l, const wire::message& m, std::span<const std::byte> payload) {
-  return post(l, wire::prefix(m), payload);
+status port::post_message(link& l, const message& m, std::span<const std::byte> payload) {
+  return post(l, prefix(m), payload);
 }
 
 /// A message of the program that travels whole.
@@ -156,25 +156,25 @@ status port::post_eager(link& l, const command& c) {
   return post(l, eager_prefix(c), c.memory);
 }
 
-wire::prefix port::eager_prefix(const command& c) noexcept {
+prefix port::eager_prefix(const command& c) noexcept {
   const bool tagged = c.kind == command_kind::send;
-  return wire::prefix(tagged ? wire::message_kind::tag_eager : wire::message_kind::call_eager,
-                      c.handler, c.header, c.match.value);
+  return prefix(tagged ? message_kind::tag_eager : message_kind::call_eager, c.handler, c.header,
+                c.match.value);
 }
 
-status port::post(link& l, const wire::prefix& p, std::span<const std::byte> payload) {
+status port::post(link& l, const prefix& p, std::span<const std::byte> payload) {
   if (batching_) [[unlikely]] {
     post_batch();  // which goes first
     if (l.blocked) return status::busy_queue;
   }
-  backends::op o = message_op(l, p, payload);
+  transport::op o = message_op(l, p, payload);
   return post_one(*l.wire, o);
 }
 
-backends::op port::message_op(const link& l, const wire::prefix& p,
-                              std::span<const std::byte> payload) noexcept {
-  backends::op o;
-  o.kind = backends::op_kind::send;
+transport::op port::message_op(const link& l, const prefix& p,
+                               std::span<const std::byte> payload) noexcept {
+  transport::op o;
+  o.kind = transport::op_kind::send;
   o.peer = l.peer;
   o.header = p.bytes();
   o.data = payload;
@@ -183,16 +183,16 @@ backends::op port::message_op(const link& l, const wire::prefix& p,
   return o;
 }
 
-status port::post_control(link& l, const wire::message& m) {
-  if (m.kind == wire::message_kind::rma_get) return answer_get(l, m);
-  if (m.kind != wire::message_kind::call_eager) return post_message(l, m, {});
-  wire::message notification = m;  // its header is the value, which travels in `operand` until now
+status port::post_control(link& l, const message& m) {
+  if (m.kind == message_kind::rma_get) return answer_get(l, m);
+  if (m.kind != message_kind::call_eager) return post_message(l, m, {});
+  message notification = m;  // its header is the value, which travels in `operand` until now
   notification.header = std::as_bytes(std::span(&m.operand, 1));
   return post_message(l, notification, {});
 }
 
 /// Without its own messages a protocol cannot go on, so a peer that cannot be sent them is lost.
-void port::send_control(link& l, const wire::message& m) {
+void port::send_control(link& l, const message& m) {
   if (l.lost) return;
   if (l.control.empty()) {
     const status s = post_control(l, m);
@@ -200,7 +200,7 @@ void port::send_control(link& l, const wire::message& m) {
     if (s != status::busy_queue) return unreachable(l, s);
   }
   if (l.control.size() >= max_control) return violated(l);
-  wire::message kept = m;
+  message kept = m;
   kept.header = kept.payload = {};
   l.control.push_back(kept);
   block(l);

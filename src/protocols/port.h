@@ -17,17 +17,17 @@
 #include <string>
 #include <vector>
 
-#include "backends/backend.h"
 #include "protocols/command.h"
 #include "protocols/delivery.h"
 #include "protocols/link.h"
 #include "protocols/matcher.h"
+#include "protocols/message.h"
 #include "protocols/port_report.h"
 #include "protocols/record.h"
 #include "protocols/wire_batch.h"
 #include "sync/counters.h"
 #include "sync/published.h"
-#include "wire/message.h"
+#include "transport/device.h"
 
 namespace heddle::protocols {
 
@@ -39,9 +39,9 @@ struct surroundings {
   rank self = 0;
   int size = 1;
   const settings* config = nullptr;
-  backends::region_table* regions = nullptr;
+  memory::region_table* regions = nullptr;
   lost_peers* losses = nullptr;
-  std::span<backends::device* const> devices;
+  std::span<transport::device* const> devices;
   std::span<const std::uint8_t> route;                              ///< by rank: index into devices
   std::span<const std::uint8_t> atomic_route;                       ///< the same, for atomics
   std::span<const sync::published<const handler_entry*>> handlers;  ///< by id; null: none
@@ -59,7 +59,7 @@ struct port_counters {
 class port {
  public:
   port(engine::lane_core& lane, const surroundings& where,
-       std::vector<std::unique_ptr<backends::endpoint>> endpoints);
+       std::vector<std::unique_ptr<transport::endpoint>> endpoints);
   ~port();
 
   /// Starts an operation: done, posted, or why not (never busy_queue: that is the lane's).
@@ -80,7 +80,7 @@ class port {
 
   /// See endpoint::arm. True: every endpoint is armed.
   [[nodiscard]] bool arm() noexcept;
-  [[nodiscard]] std::span<const std::unique_ptr<backends::endpoint>> endpoints() const noexcept {
+  [[nodiscard]] std::span<const std::unique_ptr<transport::endpoint>> endpoints() const noexcept {
     return endpoints_;
   }
   /// Something accepted still waits for a progress() to leave.
@@ -127,19 +127,19 @@ class port {
     return !must_take_ && in_flight() >= where_.config->records;
   }
   // Each: done, busy_queue (no room now; nothing changed), or why it can never be sent.
-  status post_message(link& l, const wire::message& m, std::span<const std::byte> payload);
+  status post_message(link& l, const message& m, std::span<const std::byte> payload);
   status post_eager(link& l, const command& c);
-  status post(link& l, const wire::prefix& p, std::span<const std::byte> payload);
-  status post_control(link& l, const wire::message& m);
-  [[nodiscard]] static wire::prefix eager_prefix(const command& c) noexcept;
-  [[nodiscard]] static backends::op message_op(const link& l, const wire::prefix& p,
-                                               std::span<const std::byte> payload) noexcept;
+  status post(link& l, const prefix& p, std::span<const std::byte> payload);
+  status post_control(link& l, const message& m);
+  [[nodiscard]] static prefix eager_prefix(const command& c) noexcept;
+  [[nodiscard]] static transport::op message_op(const link& l, const prefix& p,
+                                                std::span<const std::byte> payload) noexcept;
   /// Posted, how it ended at once, or busy_queue. That is the answer as well for a peer that the
   /// wire knows to be gone: the event which says so, and why, comes first of all that ends.
-  [[nodiscard]] static status post_one(backends::endpoint& on, backends::op& o) noexcept {
+  [[nodiscard]] static status post_one(transport::endpoint& on, transport::op& o) noexcept {
     return on.post({&o, 1}).accepted == 1 ? o.finished : status::busy_queue;
   }
-  void send_control(link& l, const wire::message& m);
+  void send_control(link& l, const message& m);
   void block(link& l);
   void enqueue(link& l, record& r);
   status start_or_queue(link& l, record& r);
@@ -153,8 +153,8 @@ class port {
 
   // port_batch.cpp
   void batch_message(link& l, const command& c);
-  void batch_access(link& l, record& r, const backends::op& o);
-  void add_to_batch(const backends::op& o);
+  void batch_access(link& l, record& r, const transport::op& o);
+  void add_to_batch(const transport::op& o);
   void post_batch();
   [[nodiscard]] std::size_t end_of_run(std::size_t from, std::size_t size) const noexcept;
   void was_posted(std::size_t i);
@@ -170,15 +170,15 @@ class port {
   void take_unexpected(const command& c, unexpected& found);
   posted_receive take_receive(posted_receive& found);
   void end_receive(posted_receive& r, status code);
-  void on_tag_eager(link& l, const wire::message& m);
-  void on_call_eager(link& l, const wire::message& m);
+  void on_tag_eager(link& l, const message& m);
+  void on_call_eager(link& l, const message& m);
   void repay(link& l, std::uint64_t cost);
 
   // port_rendezvous.cpp
   status start_request(link& l, record& r);
-  void lend(link& l, record& r, wire::message& request);
-  void on_tag_request(link& l, const wire::message& m);
-  void on_call_request(link& l, const wire::message& m);
+  void lend(link& l, record& r, message& request);
+  void on_tag_request(link& l, const message& m);
+  void on_call_request(link& l, const message& m);
   void begin_fetch(link& l, record& r, const rendezvous& remote);
   void begin_receive_fetch(link& l, std::span<std::byte> into, const completion& done, tag t,
                            const rendezvous& remote);
@@ -187,10 +187,10 @@ class port {
   void start_calls_that_fit();
   [[nodiscard]] std::span<std::byte> fetch_into(const record& r) const noexcept;
   bool fetch_mapped(link& l, record& r);
-  const detail::remote_target* map(link& l, backends::region_ref ref);
+  const detail::remote_target* map(link& l, memory::region_ref ref);
   status start_fetch(link& l, record& r);
   void fetched(record& r, status code);
-  void on_finished(link& l, const wire::message& m);
+  void on_finished(link& l, const message& m);
 
   // port_rma.cpp
   status access(const command& c);
@@ -207,17 +207,17 @@ class port {
   status post_fragment(link& l, record& r);
   status post_atomic(link& l, record& r);
   [[nodiscard]] std::uint64_t fragmented_bytes(const record& r) const noexcept;
-  void on_rma_put(link& l, const wire::message& m);
-  status answer_get(link& l, const wire::message& m);
-  void on_rma_atomic(link& l, const wire::message& m);
-  void on_reply(link& l, const wire::message& m);
-  void on_value(record& r, const wire::message& m, status code);
-  void on_fragment(link& l, record& r, const wire::message& m, status code);
+  void on_rma_put(link& l, const message& m);
+  status answer_get(link& l, const message& m);
+  void on_rma_atomic(link& l, const message& m);
+  void on_reply(link& l, const message& m);
+  void on_value(record& r, const message& m, status code);
+  void on_fragment(link& l, record& r, const message& m, status code);
 
   // port_event.cpp
-  void on_event(const backends::event& e);
-  void on_ended(const backends::event& e);
-  void on_message(link& l, const wire::message& m);
+  void on_event(const transport::event& e);
+  void on_ended(const transport::event& e);
+  void on_message(link& l, const message& m);
   bool due(std::size_t endpoint) noexcept;
 
   // port_report.cpp
@@ -235,7 +235,7 @@ class port {
   // Constant after construction.
   engine::lane_core& lane_;
   const surroundings where_;
-  std::vector<std::unique_ptr<backends::endpoint>> endpoints_;  // by device
+  std::vector<std::unique_ptr<transport::endpoint>> endpoints_;  // by device
 
   // Holder only.
   delivery_batch* out_ = nullptr;             // set for the length of a call
@@ -251,8 +251,8 @@ class port {
   bool starting_calls_ = false;
   std::uint64_t counted_ = 0;  // puts, gets, atomics in flight
   std::vector<completion> room_waiters_;
-  std::array<backends::event, 32> events_;  // of the poll under way
-  std::vector<std::uint32_t> empty_polls_;  // per endpoint, in a row
+  std::array<transport::event, 32> events_;  // of the poll under way
+  std::vector<std::uint32_t> empty_polls_;   // per endpoint, in a row
   std::uint32_t poll_number_ = 0;
   bool must_take_ = false;
   bool batching_ = false;

@@ -26,7 +26,7 @@ void port::batch_message(link& l, const command& c) {
 }
 
 /// An operation of the wire's own, which has its record already.
-void port::batch_access(link& l, record& r, const backends::op& o) {
+void port::batch_access(link& l, record& r, const transport::op& o) {
   wire_batch::entry& e = batch_->entries[batch_->size];
   e.to = &l;
   e.of = &r;
@@ -35,7 +35,7 @@ void port::batch_access(link& l, record& r, const backends::op& o) {
 
 /// Posts a full one at once: whether the link is blocked then is looked at before the next is
 /// added.
-void port::add_to_batch(const backends::op& o) {
+void port::add_to_batch(const transport::op& o) {
   batch_->ops[batch_->size++] = o;
   if (batch_->size == wire_batch::most) post_batch();
 }
@@ -65,7 +65,7 @@ void port::post_batch() {
 
 /// Up to where the operations are for one endpoint, and for links with nothing in their way.
 std::size_t port::end_of_run(std::size_t from, std::size_t size) const noexcept {
-  const backends::endpoint* const wire = batch_->entries[from].to->wire;
+  const transport::endpoint* const wire = batch_->entries[from].to->wire;
   std::size_t i = from + 1;
   while (i < size && batch_->entries[i].to->wire == wire && !batch_->entries[i].to->blocked) ++i;
   return i;

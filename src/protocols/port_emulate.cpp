@@ -16,12 +16,12 @@ status status_of(std::uint8_t flag) noexcept {
   return static_cast<status>(std::min(flag, static_cast<std::uint8_t>(status::closed)));
 }
 
-wire::message access_message(wire::message_kind kind, const record& r) {
-  wire::message m;
+message access_message(message_kind kind, const record& r) {
+  message m;
   m.kind = kind;
   m.word = r.id();
   const bool fetch = r.source != any_source;
-  const backends::region_ref ref = fetch ? r.remote.ref : r.what.target->ref;
+  const memory::region_ref ref = fetch ? r.remote.ref : r.what.target->ref;
   m.slot = ref.slot;
   m.generation = ref.generation;
   m.offset = fetch ? r.remote.offset : r.what.offset;
@@ -38,7 +38,7 @@ std::uint64_t port::fragmented_bytes(const record& r) const noexcept {
 }
 
 status port::post_atomic(link& l, record& r) {
-  wire::message m = access_message(wire::message_kind::rma_atomic, r);
+  message m = access_message(message_kind::rma_atomic, r);
   m.flag = static_cast<std::uint8_t>(r.what.atomic);
   m.width = r.what.width;
   m.operand = r.what.operand;
@@ -50,8 +50,7 @@ status port::post_fragment(link& l, record& r) {
   const bool get = r.source != any_source || r.what.kind == command_kind::get;
   const std::uint64_t total = fragmented_bytes(r);
   const std::uint64_t bytes = std::min<std::uint64_t>(l.max_payload, total - r.issued);
-  wire::message m =
-      access_message(get ? wire::message_kind::rma_get : wire::message_kind::rma_put, r);
+  message m = access_message(get ? message_kind::rma_get : message_kind::rma_put, r);
   m.offset += r.issued;
   m.bytes = bytes;
   const auto data = get ? std::span<const std::byte>{} : r.what.memory.subspan(r.issued, bytes);
@@ -87,26 +86,26 @@ void port::emulate(link& l, record& r) {
   if (s != status::posted) end(r, s);
 }
 
-void port::on_reply(link& l, const wire::message& m) {
+void port::on_reply(link& l, const message& m) {
   record* r = records_.find(m.word);
   if (r == nullptr || r->with != &l || r->native) return;
   if (r->at != stage::reply && r->at != stage::backlog) return;
   const status code = status_of(m.flag);
-  if (m.kind == wire::message_kind::rma_value) {
+  if (m.kind == message_kind::rma_value) {
     if (r->what.kind == command_kind::atomic && r->at == stage::reply) on_value(*r, m, code);
   } else if (r->issued != r->moved) {
     on_fragment(l, *r, m, code);
   }
 }
 
-void port::on_value(record& r, const wire::message& m, status code) {
+void port::on_value(record& r, const message& m, status code) {
   if (code == status::done && !r.what.memory.empty()) {
     std::memcpy(r.what.memory.data(), &m.value, r.what.memory.size());
   }
   finish(r, code);
 }
 
-void port::on_fragment(link& l, record& r, const wire::message& m, status code) {
+void port::on_fragment(link& l, record& r, const message& m, status code) {
   const bool get = r.source != any_source || r.what.kind == command_kind::get;
   const std::uint64_t start = r.source != any_source ? r.remote.offset : r.what.offset;
   const std::uint64_t at = m.position - start;  // get: where the payload belongs
@@ -129,23 +128,23 @@ void port::on_fragment(link& l, record& r, const wire::message& m, status code) 
 
 // --- the target ------------------------------------------------------------------------
 
-void port::on_rma_put(link& l, const wire::message& m) {
+void port::on_rma_put(link& l, const message& m) {
   const auto range =
       where_.regions->look_up({m.slot, m.generation}, m.offset, m.payload.size(), rights::write);
   if (range.code() == status::done) {
     std::memcpy(range.at(), m.payload.data(), m.payload.size());
   }
-  wire::message reply;
-  reply.kind = wire::message_kind::rma_done;
+  message reply;
+  reply.kind = message_kind::rma_done;
   reply.word = m.word;
   reply.flag = static_cast<std::uint8_t>(range.code());
   send_control(l, reply);
 }
 
 /// busy_queue: no room for the answer; the question is kept and asked again.
-status port::answer_get(link& l, const wire::message& m) {
-  wire::message reply;
-  reply.kind = wire::message_kind::rma_data;
+status port::answer_get(link& l, const message& m) {
+  message reply;
+  reply.kind = message_kind::rma_data;
   reply.word = m.word;
   reply.position = m.offset;
   const std::uint64_t bytes = std::min<std::uint64_t>(m.bytes, l.max_payload);
@@ -156,9 +155,9 @@ status port::answer_get(link& l, const wire::message& m) {
   return post_message(l, reply, data);
 }
 
-void port::on_rma_atomic(link& l, const wire::message& m) {
-  wire::message reply;
-  reply.kind = wire::message_kind::rma_value;
+void port::on_rma_atomic(link& l, const message& m) {
+  message reply;
+  reply.kind = message_kind::rma_value;
   reply.word = m.word;
   const bool known = m.flag <= static_cast<std::uint8_t>(atomic_op::compare_swap) &&
                      (m.width == 4 || m.width == 8);

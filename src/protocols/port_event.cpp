@@ -45,19 +45,19 @@ bool port::due(std::size_t endpoint) noexcept {
   return true;
 }
 
-void port::on_event(const backends::event& e) {
-  if (e.kind == backends::event::kind_t::ended) return on_ended(e);
+void port::on_event(const transport::event& e) {
+  if (e.kind == transport::event::kind_t::ended) return on_ended(e);
   if (!valid(e.peer)) return;
   link& l = link_to(e.peer);
-  if (e.kind == backends::event::kind_t::peer_lost)
+  if (e.kind == transport::event::kind_t::peer_lost)
     return lose(l, {reinterpret_cast<const char*>(e.bytes.data()), e.bytes.size()});
   l.heard = true;
-  wire::message m;
-  if (!wire::parse_message(e.bytes, m)) return violated(l);
+  message m;
+  if (!parse_message(e.bytes, m)) return violated(l);
   on_message(l, m);
 }
 
-void port::on_ended(const backends::event& e) {
+void port::on_ended(const transport::event& e) {
   if (is_access(e.cookie)) return end_access(access_of(e.cookie), e.code);
   record& r = record_of(e.cookie);
   if (!r.native) return;
@@ -67,8 +67,8 @@ void port::on_ended(const backends::event& e) {
   end(r, e.code);
 }
 
-void port::on_message(link& l, const wire::message& m) {
-  using kind = wire::message_kind;
+void port::on_message(link& l, const message& m) {
+  using kind = message_kind;
   switch (m.kind) {
     case kind::tag_eager:
       return on_tag_eager(l, m);
@@ -85,7 +85,7 @@ void port::on_message(link& l, const wire::message& m) {
       l.credit += m.word;
       return;
     case kind::ping: {
-      wire::message answer;
+      message answer;
       answer.kind = kind::pong;
       return send_control(l, answer);
     }

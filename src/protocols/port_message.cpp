@@ -116,7 +116,7 @@ void port::end_receive(posted_receive& r, status code) {
   out_->add(ended.done, {.code = code, .peer = ended.source, .tag = 0, .bytes = 0});
 }
 
-void port::on_tag_eager(link& l, const wire::message& m) {
+void port::on_tag_eager(link& l, const message& m) {
   const std::uint64_t cost = m.payload.size() + message_cost;
   if (posted_receive* found = matcher_.find_receive(l.peer, m.word)) {
     const posted_receive wanted = take_receive(*found);
@@ -141,13 +141,13 @@ void port::on_tag_eager(link& l, const wire::message& m) {
 void port::repay(link& l, std::uint64_t cost) {
   l.owed += cost;
   if (l.owed < l.credit_limit / 4 || l.lost) return;
-  wire::message m;
-  m.kind = wire::message_kind::credit;
+  message m;
+  m.kind = message_kind::credit;
   m.word = std::exchange(l.owed, 0);
   send_control(l, m);
 }
 
-void port::on_call_eager(link& l, const wire::message& m) {
+void port::on_call_eager(link& l, const message& m) {
   const handler_entry* handler = where_.handlers[m.handler].get();
   if (handler == nullptr) return counters_.unknown_handler.add();
   out_->add_call(lane_, *handler, l.peer, m.header, m.payload);

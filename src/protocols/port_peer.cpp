@@ -77,8 +77,8 @@ void port::maintain_link(link& l, std::uint64_t now_ns) {
                                "(HEDDLE_PEER_TIMEOUT_MS)",
                                static_cast<double>(silent_ms) / 1000));
   if (silent_ms * 3 < where_.config->peer_timeout_ms || std::exchange(l.pinged, true)) return;
-  wire::message m;
-  m.kind = wire::message_kind::ping;
+  message m;
+  m.kind = message_kind::ping;
   send_control(l, m);
 }
 

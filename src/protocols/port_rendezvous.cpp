@@ -16,7 +16,7 @@ constexpr std::uint64_t call_bytes_limit = 64 << 20;
 /// Requests a peer may have waiting here; more than any honest sender has records.
 constexpr std::size_t max_requests = 1 << 16;
 
-rendezvous remote_of(const wire::message& m) {
+rendezvous remote_of(const message& m) {
   return {.ref = {m.slot, m.generation},
           .offset = m.offset,
           .bytes = m.bytes,
@@ -29,7 +29,7 @@ rendezvous remote_of(const wire::message& m) {
 // --- the sender ------------------------------------------------------------------------
 
 /// Makes the data readable for the peer: as part of a region it can map, or as a region of its own.
-void port::lend(link& l, record& r, wire::message& request) {
+void port::lend(link& l, record& r, message& request) {
   const std::span<std::byte> data = r.what.memory;
   if (const auto mapped = where_.regions->find_mapped(data); mapped.ref.generation != 0) {
     request.slot = mapped.ref.slot;
@@ -48,9 +48,9 @@ void port::lend(link& l, record& r, wire::message& request) {
 }
 
 status port::start_request(link& l, record& r) {
-  wire::message m;
+  message m;
   const bool tagged = r.what.kind == command_kind::send;
-  m.kind = tagged ? wire::message_kind::tag_request : wire::message_kind::call_request;
+  m.kind = tagged ? message_kind::tag_request : message_kind::call_request;
   m.word = r.what.match.value;
   m.handler = tagged ? handler_id{0} : r.what.handler;
   m.header = r.what.header;
@@ -66,7 +66,7 @@ status port::start_request(link& l, record& r) {
   return status::posted;
 }
 
-void port::on_finished(link& l, const wire::message& m) {
+void port::on_finished(link& l, const message& m) {
   record* r = records_.find(m.word);
   if (r == nullptr || r->with != &l || r->at != stage::reply || r->source != any_source ||
       (r->what.kind != command_kind::send && r->what.kind != command_kind::call)) {
@@ -77,7 +77,7 @@ void port::on_finished(link& l, const wire::message& m) {
 
 // --- the receiver ----------------------------------------------------------------------
 
-void port::on_tag_request(link& l, const wire::message& m) {
+void port::on_tag_request(link& l, const message& m) {
   if (posted_receive* found = matcher_.find_receive(l.peer, m.word)) {
     const posted_receive wanted = take_receive(*found);
     return begin_receive_fetch(l, wanted.into, wanted.done, m.word, remote_of(m));
@@ -108,7 +108,7 @@ void port::begin_receive_fetch(link& l, std::span<std::byte> into, const complet
   begin_fetch(l, r, remote);
 }
 
-void port::on_call_request(link& l, const wire::message& m) {
+void port::on_call_request(link& l, const message& m) {
   if (l.requests >= max_requests) return violated(l);
   command c;
   c.kind = command_kind::call;
@@ -166,7 +166,7 @@ std::span<std::byte> port::fetch_into(const record& r) const noexcept {
 }
 
 /// The region of a peer as mapped here, or null when it cannot be. Keeps the last few mapped.
-const detail::remote_target* port::map(link& l, backends::region_ref ref) {
+const detail::remote_target* port::map(link& l, memory::region_ref ref) {
   for (const mapped_region& known : l.mapped) {
     if (known.ref == ref && known.target.live->is(known.target.generation)) return &known.target;
   }
@@ -197,9 +197,9 @@ bool port::fetch_mapped(link& l, record& r) {
 
 status port::start_fetch(link& l, record& r) {
   if (r.remote.mappable && fetch_mapped(l, r)) return status::done;
-  if ((l.native & backends::only(backends::op_kind::get)) == 0) return pump(l, r);
-  backends::op o;
-  o.kind = backends::op_kind::get;
+  if ((l.native & transport::only(transport::op_kind::get)) == 0) return pump(l, r);
+  transport::op o;
+  o.kind = transport::op_kind::get;
   o.peer = l.peer;
   o.cookie = cookie_of(r);
   o.into = fetch_into(r);
@@ -219,8 +219,8 @@ void port::fetched(record& r, status code) {
   // Only a sender that has given this rank up, or has left, takes away what it has announced.
   if (code == status::withdrawn || code == status::denied || code == status::out_of_bounds)
     code = status::peer_lost;
-  wire::message m;
-  m.kind = wire::message_kind::finished;
+  message m;
+  m.kind = message_kind::finished;
   m.word = r.remote.id;
   m.flag = static_cast<std::uint8_t>(code);
   send_control(l, m);

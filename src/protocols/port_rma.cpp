@@ -18,9 +18,9 @@ std::size_t bytes_of(const command& c) noexcept {
   return c.memory.size();
 }
 
-backends::op_kind native_kind(command_kind k) noexcept {
-  if (k == command_kind::get) return backends::op_kind::get;
-  return k == command_kind::atomic ? backends::op_kind::atomic : backends::op_kind::put;
+transport::op_kind native_kind(command_kind k) noexcept {
+  if (k == command_kind::get) return transport::op_kind::get;
+  return k == command_kind::atomic ? transport::op_kind::atomic : transport::op_kind::put;
 }
 
 /// What can be said without asking the peer.
@@ -33,8 +33,8 @@ status check(const command& c) noexcept {
   return status::done;
 }
 
-backends::op access_op(backends::op_kind kind, const command& c, std::uint64_t cookie) noexcept {
-  backends::op o;
+transport::op access_op(transport::op_kind kind, const command& c, std::uint64_t cookie) noexcept {
+  transport::op o;
   o.kind = kind;
   o.atomic = c.atomic;
   o.width = c.width;
@@ -63,14 +63,14 @@ void apply(const command& c, std::byte* at) noexcept {
 /// Nothing waits before it, nothing follows its end, and the wire can do it.
 inline bool port::goes_straight(const link& l, const command& c) const noexcept {
   return !l.blocked && !batching_ && !l.refuses_late && c.kind != command_kind::put_notify &&
-         (l.native & backends::only(native_kind(c.kind))) != 0 &&
+         (l.native & transport::only(native_kind(c.kind))) != 0 &&
          (c.kind != command_kind::atomic || l.atomics == nullptr);
 }
 
 /// busy_queue, unsupported: nothing happened, and it takes a record to go on.
 inline status port::post_straight(link& l, const command& c) {
   native_access& a = accesses_.take();
-  backends::op o = access_op(native_kind(c.kind), c, cookie_of(a));
+  transport::op o = access_op(native_kind(c.kind), c, cookie_of(a));
   if (const status s = post_one(*l.wire, o); s != status::posted) [[unlikely]] {
     accesses_.give_back(a);
     return s;
@@ -147,11 +147,11 @@ status port::access_here(const command& c) {
 
 status port::start_access(link& l, record& r) {
   const command& c = r.what;
-  const backends::op_kind kind = native_kind(c.kind);
-  const bool atomic = kind == backends::op_kind::atomic;
-  if ((l.native & backends::only(kind)) == 0 && !(atomic && l.atomics != nullptr))
+  const transport::op_kind kind = native_kind(c.kind);
+  const bool atomic = kind == transport::op_kind::atomic;
+  if ((l.native & transport::only(kind)) == 0 && !(atomic && l.atomics != nullptr))
     return pump(l, r);
-  backends::op o = access_op(kind, c, cookie_of(r));
+  transport::op o = access_op(kind, c, cookie_of(r));
   if (batching_ && !(atomic && l.atomics != nullptr)) {
     batch_access(l, r, o);
     return status::posted;
@@ -166,8 +166,8 @@ status port::start_access(link& l, record& r) {
 
 /// The data is visible at the peer: lets its handler know, with the value as its header.
 void port::notify(link& l, const command& c) {
-  wire::message m;
-  m.kind = wire::message_kind::call_eager;
+  message m;
+  m.kind = message_kind::call_eager;
   m.handler = c.handler;
   m.operand = c.operand;
   m.header = std::as_bytes(std::span(&m.operand, 1));

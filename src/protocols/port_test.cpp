@@ -17,10 +17,9 @@
 namespace heddle::protocols {
 namespace {
 
-using backends::event;
-using backends::op;
-using backends::op_kind;
-using wire::message_kind;
+using transport::event;
+using transport::op;
+using transport::op_kind;
 
 constexpr std::size_t large = 10'000;  // more than a message of the scripted wire
 constexpr tag small_tag = 5, large_tag = 7;
@@ -41,13 +40,13 @@ struct ending {
 class Port : public testing::Test {
  protected:
   Port() {
-    wire_.native = backends::only(op_kind::send) | backends::only(op_kind::get);
-    device_ = std::make_unique<backends::scripted_device>(wire_);
+    wire_.native = transport::only(op_kind::send) | transport::only(op_kind::get);
+    device_ = std::make_unique<transport::scripted_device>(wire_);
     devices_[0] = device_.get();
     config_.credit_bytes = 4096;
   }
   port& start() {
-    std::vector<std::unique_ptr<backends::endpoint>> endpoints;
+    std::vector<std::unique_ptr<transport::endpoint>> endpoints;
     endpoints.push_back(device_->make_endpoint(0));
     port_ = std::make_unique<port>(*reinterpret_cast<engine::lane_core*>(&no_lane_),
                                    surroundings{.lane = 0,
@@ -67,15 +66,15 @@ class Port : public testing::Test {
     port_->progress(batch_);
     batch_.run();
   }
-  void arrives(const wire::message& m) {
-    const wire::prefix p(m);
+  void arrives(const message& m) {
+    const prefix p(m);
     arrived_.emplace_back(p.bytes().begin(), p.bytes().end());
     wire_.events.push_back({event::kind_t::arrived, status::done, 1, 0, arrived_.back()});
     progress();
   }
   /// The peer announces a large message.
   void is_announced() {
-    wire::message m;
+    message m;
     m.kind = message_kind::tag_request;
     m.word = large_tag;
     m.slot = 1;
@@ -84,7 +83,8 @@ class Port : public testing::Test {
     m.id = 1;
     arrives(m);
   }
-  static command message(command_kind kind, tag t, std::span<std::byte> memory, completion done) {
+  static command command_of(command_kind kind, tag t, std::span<std::byte> memory,
+                            completion done) {
     command c;
     c.kind = kind;
     c.peer = 1;
@@ -94,33 +94,33 @@ class Port : public testing::Test {
     return c;
   }
   static command send(std::span<std::byte> data, completion done = {}) {
-    return message(command_kind::send, small_tag, data, done);
+    return command_of(command_kind::send, small_tag, data, done);
   }
   command receive_large(completion done = {}) {
-    return message(command_kind::recv, large_tag, into_, done);
+    return command_of(command_kind::recv, large_tag, into_, done);
   }
   /// The first data byte of each small message that has left, in this order.
   [[nodiscard]] std::vector<int> left() const {
     std::vector<int> bytes;
     for (const auto& m : wire_.messages) {
-      wire::message parsed;
-      if (wire::parse_message(m, parsed) && parsed.kind == message_kind::tag_eager)
+      message parsed;
+      if (parse_message(m, parsed) && parsed.kind == message_kind::tag_eager)
         bytes.push_back(std::to_integer<int>(parsed.payload[0]));
     }
     return bytes;
   }
   [[nodiscard]] message_kind last_kind() const {
-    wire::message parsed;
-    EXPECT_TRUE(wire::parse_message(wire_.messages.back(), parsed));
+    message parsed;
+    EXPECT_TRUE(parse_message(wire_.messages.back(), parsed));
     return parsed.kind;
   }
 
-  backends::script wire_;
-  std::unique_ptr<backends::scripted_device> device_;
-  std::array<backends::device*, 1> devices_{};
+  transport::script wire_;
+  std::unique_ptr<transport::scripted_device> device_;
+  std::array<transport::device*, 1> devices_{};
   const std::array<std::uint8_t, 2> route_{};
   settings config_;
-  backends::region_table regions_;
+  memory::region_table regions_;
   lost_peers losses_;
   std::array<sync::published<const handler_entry*>, max_handlers> handlers_;
   std::array<std::byte, 64> no_lane_{};  // only what calls are told; there are none
@@ -229,7 +229,7 @@ TEST_F(Port, LosesAPeerThatItsOwnMessagesCannotBeSentTo) {
   ending end;
   EXPECT_EQ(p.execute(receive_large(end), batch_), status::posted);
   wire_.answer = status::no_memory;
-  wire::message ping;
+  message ping;
   ping.kind = message_kind::ping;
   arrives(ping);
   EXPECT_EQ(end.code, status::peer_lost);
@@ -241,7 +241,7 @@ TEST_F(Port, TellsWhyTheWireHasLostAPeer) {
   port& p = start();
   ending end;
   EXPECT_EQ(p.execute(receive_large(end), batch_), status::posted);
-  const auto words = backends::bytes_of("its process 12 has ended");
+  const auto words = transport::bytes_of("its process 12 has ended");
   wire_.events.push_back({event::kind_t::peer_lost, status::peer_lost, 1, 0, words});
   progress();
   EXPECT_EQ(end.code, status::peer_lost);

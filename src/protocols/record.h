@@ -25,7 +25,7 @@ enum class stage : std::uint8_t {
 
 /// What a rendezvous request says about the data it announces.
 struct rendezvous {
-  backends::region_ref ref;
+  memory::region_ref ref;
   std::uint64_t offset = 0, bytes = 0;
   std::uint64_t id = 0;  ///< the sender's record
   bool mappable = false;
@@ -43,7 +43,7 @@ struct record {
   rank source = any_source;                 ///< a matched receive's or call's sender
   tag matched_tag = 0;
   std::uint64_t message_bytes = 0;      ///< length of the matched message
-  backends::region_ref lent;            ///< the region made for a rendezvous
+  memory::region_ref lent;              ///< the region made for a rendezvous
   rendezvous remote;                    ///< what is fetched
   std::uint64_t issued = 0, moved = 0;  ///< bytes asked for, bytes done, of a fragmented transfer
   std::uint64_t since_ns = 0;           ///< first seen by port::stamp(); 0: not yet

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <optional>
 
-#include "backends/backend.h"
 #include "protocols/command.h"
-#include "wire/message.h"
+#include "protocols/message.h"
+#include "transport/device.h"
 
 namespace heddle::protocols {
 
@@ -17,13 +17,13 @@ struct wire_batch {
   static constexpr std::size_t most = 32;
   struct entry {
     link* to = nullptr;
-    record* of = nullptr;              ///< null: a message that has none yet
-    command message = {};              ///< that message
-    std::optional<wire::prefix> head;  ///< and what its op points to
+    record* of = nullptr;        ///< null: a message that has none yet
+    command message = {};        ///< that message
+    std::optional<prefix> head;  ///< and what its op points to
   };
   std::size_t size = 0;
   std::array<entry, most> entries;
-  std::array<backends::op, most> ops;
+  std::array<transport::op, most> ops;
 };
 
 }  // namespace heddle::protocols

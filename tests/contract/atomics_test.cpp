@@ -12,8 +12,8 @@
 namespace heddle::test {
 namespace {
 
-using backends::op;
-using backends::op_kind;
+using transport::op;
+using transport::op_kind;
 
 constexpr std::array all_atomics{atomic_op::add,     atomic_op::bit_and, atomic_op::bit_or,
                                  atomic_op::bit_xor, atomic_op::swap,    atomic_op::compare_swap};

@@ -33,7 +33,7 @@ std::vector<contract_case> all_cases() {
   for (const faults& f :
        std::span(fault_sets).first(sanitized ? sets_with_sanitizers : fault_sets.size())) {
     cases.push_back({fmt::format("loopback{}", f.name), open_loopback, f.text});
-    for (const backends::factory& backend : backends::all())
+    for (const transport::factory& backend : transport::all())
       cases.push_back({fmt::format("{}{}", backend.name, f.name), backend.open, f.text});
   }
   return cases;

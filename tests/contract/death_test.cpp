@@ -10,8 +10,8 @@
 namespace heddle::test {
 namespace {
 
-using backends::op;
-using backends::op_kind;
+using transport::op;
+using transport::op_kind;
 using clock = std::chrono::steady_clock;
 
 settings quick_to_notice() {
@@ -91,7 +91,7 @@ class Trio {
  private:
   std::vector<std::byte> hello_ = pattern(20, 1), data_ = pattern(1'000'000, 2);
   std::vector<std::byte> into_ = std::vector<std::byte>(1'000'000);
-  backends::region_ref memory_;
+  memory::region_ref memory_;
 };
 
 TEST_P(Contract, EndsEveryOpOfAPeerThatDiesAndTheOthersGoOn) {

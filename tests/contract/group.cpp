@@ -18,21 +18,21 @@
 
 namespace heddle::test {
 
-using backends::op;
-using backends::op_kind;
-using backends::post_result;
+using transport::op;
+using transport::op_kind;
+using transport::post_result;
 using clock = std::chrono::steady_clock;
 
 namespace {
 
 constexpr auto too_long = std::chrono::seconds(sanitized ? 120 : 30);
 
-std::unique_ptr<backends::device> open_device(const contract_case& backend,
-                                              const backends::context& where) {
+std::unique_ptr<transport::device> open_device(const contract_case& backend,
+                                               const transport::context& where) {
   auto device = backend.open(where);
   if (backend.faults.empty()) return device;
-  return backends::make_faulty(std::move(device),
-                               backends::parse_faults(backend.faults, where.self));
+  return transport::make_faulty(std::move(device),
+                                transport::parse_faults(backend.faults, where.self));
 }
 
 /// Another one for every group, also in other processes on this host.
@@ -69,7 +69,7 @@ struct node::owned {
 
 node::node(const contract_case& backend, rank self, int size, std::span<const std::byte, 32> secret,
            const settings& config)
-    : self_(self), config_(config), regions_(std::make_unique<backends::region_table>()) {
+    : self_(self), config_(config), regions_(std::make_unique<memory::region_table>()) {
   std::copy(secret.begin(), secret.end(), secret_.begin());
   device_ = open_device(backend, {self, size, size, secret_, &config_, regions_.get()});
 }
@@ -82,7 +82,7 @@ port& node::lane(int number) {
   return *slot;
 }
 
-backends::region_ref node::expose(std::span<std::byte> memory, rights allowed) {
+memory::region_ref node::expose(std::span<std::byte> memory, rights allowed) {
   const auto region = regions_->add(memory, allowed);
   EXPECT_NE(region.ref.generation, 0u);
   device_->expose(region);
@@ -99,7 +99,7 @@ node::mapped_memory node::allocate(std::size_t bytes, rights allowed) {
   return {memory.bytes, region.ref};
 }
 
-void node::withdraw(backends::region_ref ref) {
+void node::withdraw(memory::region_ref ref) {
   const auto found = std::find_if(exposed_.begin(), exposed_.end(),
                                   [&](const auto& region) { return region.ref == ref; });
   ASSERT_NE(found, exposed_.end());
@@ -200,7 +200,7 @@ op send_op(rank to, std::span<const std::byte> data, std::span<const std::byte> 
   return o;
 }
 
-op put_op(rank to, backends::region_ref region, std::uint64_t offset,
+op put_op(rank to, memory::region_ref region, std::uint64_t offset,
           std::span<const std::byte> data) {
   op o;
   o.kind = op_kind::put;
@@ -212,7 +212,7 @@ op put_op(rank to, backends::region_ref region, std::uint64_t offset,
   return o;
 }
 
-op get_op(rank from, backends::region_ref region, std::uint64_t offset, std::span<std::byte> into) {
+op get_op(rank from, memory::region_ref region, std::uint64_t offset, std::span<std::byte> into) {
   op o;
   o.kind = op_kind::get;
   o.peer = from;
@@ -222,7 +222,7 @@ op get_op(rank from, backends::region_ref region, std::uint64_t offset, std::spa
   return o;
 }
 
-op atomic_operation(rank at, backends::region_ref region, std::uint64_t offset, atomic_op what,
+op atomic_operation(rank at, memory::region_ref region, std::uint64_t offset, atomic_op what,
                     std::uint8_t width, std::uint64_t operand, std::span<std::byte> into,
                     std::uint64_t compare) {
   op o;

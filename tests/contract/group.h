@@ -11,15 +11,15 @@
 #include <string>
 #include <vector>
 
-#include "backends/backend.h"
 #include "contract/port.h"
+#include "transport/device.h"
 
 namespace heddle::test {
 
 /// One instance of the suite.
 struct contract_case {
   std::string name;
-  std::function<std::unique_ptr<backends::device>(const backends::context& where)> open;
+  std::function<std::unique_ptr<transport::device>(const transport::context& where)> open;
   std::string faults;  ///< as settings::faults; empty: the backend alone
 };
 
@@ -35,20 +35,20 @@ class node {
        const settings& config);
   ~node();
 
-  [[nodiscard]] backends::device& device() { return *device_; }
+  [[nodiscard]] transport::device& device() { return *device_; }
   [[nodiscard]] rank self() const { return self_; }
   /// The port of this lane; made when it is asked for first.
   [[nodiscard]] port& lane(int number = 0);
 
   /// Makes `memory` addressable by peers.
-  backends::region_ref expose(std::span<std::byte> memory, rights allowed = rights::all);
+  memory::region_ref expose(std::span<std::byte> memory, rights allowed = rights::all);
   /// Ends it, in the order the engine does.
-  void withdraw(backends::region_ref ref);
+  void withdraw(memory::region_ref ref);
 
   /// Memory of a sealed memfd, exposed, or plain memory when the kernel gives none.
   struct mapped_memory {
     std::span<std::byte> bytes;
-    backends::region_ref ref;
+    memory::region_ref ref;
   };
   mapped_memory allocate(std::size_t bytes, rights allowed = rights::all);
 
@@ -65,9 +65,9 @@ class node {
   std::array<std::byte, 32> secret_;
   // In this order: a lane goes before its device, that before the memory that peers address.
   std::vector<std::unique_ptr<owned>> owned_;  // what allocate() gave
-  std::vector<backends::local_region> exposed_;
-  std::unique_ptr<backends::region_table> regions_;
-  std::unique_ptr<backends::device> device_;
+  std::vector<memory::local_region> exposed_;
+  std::unique_ptr<memory::region_table> regions_;
+  std::unique_ptr<transport::device> device_;
   std::map<int, std::unique_ptr<port>> lanes_;
 };
 
@@ -78,8 +78,8 @@ class group {
 
   [[nodiscard]] int size() const { return static_cast<int>(nodes_.size()); }
   [[nodiscard]] node& operator[](rank r) { return *nodes_.at(static_cast<std::size_t>(r)); }
-  [[nodiscard]] const backends::traits& describe() { return living().device().describe(); }
-  [[nodiscard]] bool native(backends::op_kind kind);
+  [[nodiscard]] const transport::traits& describe() { return living().device().describe(); }
+  [[nodiscard]] bool native(transport::op_kind kind);
   /// Whether a rank may post to itself.
   [[nodiscard]] bool loops() const { return loops_; }
 
@@ -91,9 +91,9 @@ class group {
   /// Pumps until `happened`; false when that takes longer than any test should.
   [[nodiscard]] bool until(const std::function<bool()>& happened);
   /// Posts all, pumping in between; ops for lost peers are left out. False: took too long.
-  [[nodiscard]] bool post_all(port& from, std::span<backends::op> ops);
+  [[nodiscard]] bool post_all(port& from, std::span<transport::op> ops);
   /// post_all, and pumps until none of `from`'s ops is in flight.
-  [[nodiscard]] bool run(port& from, std::span<backends::op> ops);
+  [[nodiscard]] bool run(port& from, std::span<transport::op> ops);
   /// Pumps some time more: for things that must not happen.
   void settle();
 
@@ -105,17 +105,17 @@ class group {
 
 // --- ops --------------------------------------------------------------------------------------
 
-[[nodiscard]] backends::op send_op(rank to, std::span<const std::byte> data,
-                                   std::span<const std::byte> header = {});
-[[nodiscard]] backends::op put_op(rank to, backends::region_ref region, std::uint64_t offset,
-                                  std::span<const std::byte> data);
-[[nodiscard]] backends::op get_op(rank from, backends::region_ref region, std::uint64_t offset,
-                                  std::span<std::byte> into);
+[[nodiscard]] transport::op send_op(rank to, std::span<const std::byte> data,
+                                    std::span<const std::byte> header = {});
+[[nodiscard]] transport::op put_op(rank to, memory::region_ref region, std::uint64_t offset,
+                                   std::span<const std::byte> data);
+[[nodiscard]] transport::op get_op(rank from, memory::region_ref region, std::uint64_t offset,
+                                   std::span<std::byte> into);
 /// Acts on `width` bytes; `into` gets the old value, or is empty.
-[[nodiscard]] backends::op atomic_operation(rank at, backends::region_ref region,
-                                            std::uint64_t offset, atomic_op what,
-                                            std::uint8_t width, std::uint64_t operand,
-                                            std::span<std::byte> into = {},
-                                            std::uint64_t compare = 0);
+[[nodiscard]] transport::op atomic_operation(rank at, memory::region_ref region,
+                                             std::uint64_t offset, atomic_op what,
+                                             std::uint8_t width, std::uint64_t operand,
+                                             std::span<std::byte> into = {},
+                                             std::uint64_t compare = 0);
 
 }  // namespace heddle::test

@@ -12,8 +12,8 @@
 namespace heddle::test {
 namespace {
 
-using backends::op;
-using backends::op_kind;
+using transport::op;
+using transport::op_kind;
 using clock = std::chrono::steady_clock;
 
 TEST_P(Contract, DeliversToTheLaneOfTheSameNumberOnly) {
@@ -129,7 +129,7 @@ class Pair {
   };
   const int number_;
   const std::uint64_t count_;
-  const backends::traits can_;
+  const transport::traits can_;
   std::array<end, 2> ends_;
 };
 
@@ -163,7 +163,7 @@ TEST_P(Contract, ExposesAndWithdrawsWhileOthersTransfer) {
   std::vector<std::byte> memory(20'000);
   const auto data = pattern(20'000, 1);
   std::atomic<std::uint64_t> current = 0;  // slot and generation of the region of the moment
-  const auto pack = [](backends::region_ref ref) {
+  const auto pack = [](memory::region_ref ref) {
     return std::uint64_t{ref.slot} << 32 | ref.generation;
   };
   std::atomic<bool> stop = false;
@@ -183,8 +183,8 @@ TEST_P(Contract, ExposesAndWithdrawsWhileOthersTransfer) {
   const auto enough = [&] { return posted >= rounds && from.ended_with(status::done) > 0; };
   while (!(enough() && from.idle()) && clock::now() < limit) {
     const std::uint64_t packed = current.load(std::memory_order_acquire);
-    const backends::region_ref ref{static_cast<std::uint32_t>(packed >> 32),
-                                   static_cast<std::uint32_t>(packed)};
+    const memory::region_ref ref{static_cast<std::uint32_t>(packed >> 32),
+                                 static_cast<std::uint32_t>(packed)};
     std::vector ops{put_op(1, ref, 0, std::span(data).first(posted % data.size()))};
     if (!enough() && from.in_flight() < 32) posted += from.post(ops).accepted;
     (void)from.poll();

@@ -12,11 +12,11 @@
 namespace heddle::test {
 namespace {
 
-using backends::event;
-using backends::op;
-using backends::op_kind;
-using backends::post_result;
-using backends::region_table;
+using memory::region_table;
+using transport::event;
+using transport::op;
+using transport::op_kind;
+using transport::post_result;
 
 constexpr std::size_t most_outgoing = 64;
 
@@ -33,7 +33,7 @@ void apply(const op& o, std::byte* at) {
 }
 
 /// Does a put, get or atomic on memory of this process.
-status execute(const op& o, region_table& regions) {
+status execute(const op& o, memory::region_table& regions) {
   const std::size_t bytes = o.kind == op_kind::put   ? o.data.size()
                             : o.kind == op_kind::get ? o.into.size()
                                                      : o.width;
@@ -49,7 +49,7 @@ status execute(const op& o, region_table& regions) {
 
 /// Ops with an odd cookie are carried out at the next poll, so that both ways to end are taken; all
 /// but sends, which are copied.
-class loopback_endpoint final : public backends::endpoint {
+class loopback_endpoint final : public transport::endpoint {
  public:
   loopback_endpoint(std::shared_ptr<loopback_hub> hub, rank self, int size, int lane)
       : hub_(std::move(hub)), self_(self), size_(size), lane_(lane) {
@@ -182,15 +182,15 @@ class loopback_endpoint final : public backends::endpoint {
   std::set<rank> starved_;  // peers without room when last posted to
 };
 
-class loopback_device final : public backends::device {
+class loopback_device final : public transport::device {
  public:
-  explicit loopback_device(const backends::context& where)
+  explicit loopback_device(const transport::context& where)
       : hub_(loopback_hub::of(where.job_secret)), self_(where.self), size_(where.size) {
     const std::scoped_lock lock(hub_->mutex);
     hub_->member_of(self_).regions = where.regions;
     fd_ = hub_->member_of(self_).bell.fd();
-    traits_.native = static_cast<backends::op_set>(only(op_kind::send) | only(op_kind::put) |
-                                                   only(op_kind::get) | only(op_kind::atomic));
+    traits_.native = static_cast<transport::op_set>(only(op_kind::send) | only(op_kind::put) |
+                                                    only(op_kind::get) | only(op_kind::atomic));
     traits_.max_message = 16 * 1024;
   }
   ~loopback_device() override {
@@ -198,19 +198,19 @@ class loopback_device final : public backends::device {
     hub_->bury(self_);
   }
 
-  [[nodiscard]] const backends::traits& describe() const noexcept override { return traits_; }
+  [[nodiscard]] const transport::traits& describe() const noexcept override { return traits_; }
   [[nodiscard]] std::vector<std::byte> address() const override { return {std::byte{42}}; }
   std::string add_peer(rank peer, std::span<const std::byte> address, bool) override {
     if (peer < 0 || peer >= size_) return "no such rank";
     const bool good = address.size() == 1 && address[0] == std::byte{42};
     return good ? "" : "not a loopback address";
   }
-  std::unique_ptr<backends::endpoint> make_endpoint(int lane) override {
+  std::unique_ptr<transport::endpoint> make_endpoint(int lane) override {
     return std::make_unique<loopback_endpoint>(hub_, self_, size_, lane);
   }
-  void expose(const backends::local_region&) noexcept override {}
-  void withdraw(const backends::local_region&) noexcept override {}
-  std::shared_ptr<void> import(rank, backends::region_ref, detail::remote_target&) override {
+  void expose(const memory::local_region&) noexcept override {}
+  void withdraw(const memory::local_region&) noexcept override {}
+  std::shared_ptr<void> import(rank, memory::region_ref, detail::remote_target&) override {
     return nullptr;
   }
   [[nodiscard]] int fd() const noexcept override { return fd_; }
@@ -225,12 +225,12 @@ class loopback_device final : public backends::device {
   const rank self_;
   const int size_;
   int fd_ = -1;
-  backends::traits traits_;
+  transport::traits traits_;
 };
 
 }  // namespace
 
-std::unique_ptr<backends::device> open_loopback(const backends::context& where) {
+std::unique_ptr<transport::device> open_loopback(const transport::context& where) {
   return std::make_unique<loopback_device>(where);
 }
 

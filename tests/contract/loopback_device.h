@@ -4,11 +4,11 @@
 #pragma once
 #include <memory>
 
-#include "backends/backend.h"
+#include "transport/device.h"
 
 namespace heddle::test {
 
 /// A device of the job that `where.job_secret` names, whose ranks all live in this process.
-[[nodiscard]] std::unique_ptr<backends::device> open_loopback(const backends::context& where);
+[[nodiscard]] std::unique_ptr<transport::device> open_loopback(const transport::context& where);
 
 }  // namespace heddle::test

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/backend.h"
+#include "transport/device.h"
 
 namespace heddle::test {
 
@@ -49,7 +49,7 @@ class loopback_hub {
     bool has_endpoint = false;
   };
   struct member {
-    backends::region_table* regions = nullptr;
+    memory::region_table* regions = nullptr;
     doorbell bell;  ///< of the device: a lane without an endpoint got a message
     bool dead = false;
   };

@@ -10,8 +10,8 @@
 namespace heddle::test {
 namespace {
 
-using backends::op;
-using backends::op_kind;
+using transport::op;
+using transport::op_kind;
 
 constexpr std::byte canary{0xc5};
 constexpr std::size_t most = 8 * 1024 * 1024;
@@ -152,7 +152,7 @@ TEST_P(Contract, ReachesItsOwnMemory) {
 struct mapping {
   detail::remote_target target;
   std::shared_ptr<void> keeper;
-  mapping(node& here, rank owner, backends::region_ref ref)
+  mapping(node& here, rank owner, memory::region_ref ref)
       : keeper(here.device().import(owner, ref, target)) {}
 };
 
@@ -199,7 +199,7 @@ TEST_P(Contract, MapsNoRegionThatHasNeverBeenOrIsNoMore) {
   auto other = memory.ref;
   ++other.generation;
   job[1].withdraw(memory.ref);
-  for (const auto ref : {memory.ref, other, backends::region_ref{~0u, 1}}) {
+  for (const auto ref : {memory.ref, other, memory::region_ref{~0u, 1}}) {
     try {
       const mapping here(job[0], 1, ref);
       EXPECT_TRUE(here.keeper == nullptr || !here.target.live->is(here.target.generation));

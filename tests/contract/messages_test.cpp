@@ -10,7 +10,7 @@
 namespace heddle::test {
 namespace {
 
-using backends::op;
+using transport::op;
 
 /// Sizes worth trying for something of up to `most` bytes.
 std::vector<std::size_t> sizes_up_to(std::size_t most) {

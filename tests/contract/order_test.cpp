@@ -13,8 +13,8 @@
 namespace heddle::test {
 namespace {
 
-using backends::op;
-using backends::op_kind;
+using transport::op;
+using transport::op_kind;
 
 TEST_P(Contract, ShowsAPutBeforeTheMessageSentAfterIt) {
   group job(GetParam(), 2);
@@ -83,7 +83,7 @@ struct Mixer {
         random(static_cast<unsigned>(n.self()) + 1),
         sent(static_cast<std::size_t>(size)) {}
 
-  op any_op(const backends::traits& can, const std::vector<backends::region_ref>& refs) {
+  op any_op(const transport::traits& can, const std::vector<memory::region_ref>& refs) {
     const rank to = (me.self() + 1 + static_cast<rank>(random() % unsigned(peers - 1))) % peers;
     const auto ref = refs[static_cast<std::size_t>(to)];
     const std::size_t n = random() % 5 == 0 ? random() % source.size() : random() % 300;
@@ -102,7 +102,7 @@ TEST_P(Contract, EndsEveryOpOnceUnderMixedLoad) {
   const auto each = static_cast<std::size_t>(scaled(1500, 150));
   group job(GetParam(), peers);
   std::vector<Mixer> all;
-  std::vector<backends::region_ref> refs;
+  std::vector<memory::region_ref> refs;
   for (rank r = 0; r < peers; ++r) {
     all.emplace_back(job[r], peers);
     refs.push_back(job[r].allocate(200'008).ref);

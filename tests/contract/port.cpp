@@ -8,9 +8,9 @@
 
 namespace heddle::test {
 
-using backends::event;
-using backends::op;
-using backends::post_result;
+using transport::event;
+using transport::op;
+using transport::post_result;
 
 post_result port::post(std::span<op> ops) {
   for (op& o : ops) {
@@ -25,7 +25,7 @@ post_result port::post(std::span<op> ops) {
   for (const op& o : ops.first(std::min(r.accepted, ops.size()))) {
     in_flight_.insert(o.cookie);
     EXPECT_FALSE(is_busy(o.finished)) << "an accepted op is not busy";
-    EXPECT_TRUE(o.kind != backends::op_kind::send || o.finished == status::done)
+    EXPECT_TRUE(o.kind != transport::op_kind::send || o.finished == status::done)
         << "sends are copied";
     if (o.finished != status::posted) end(o.cookie, o.finished);
   }

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "backends/backend.h"
+#include "transport/device.h"
 
 namespace heddle::test {
 
@@ -22,18 +22,18 @@ struct received {
 /// One thread at a time, like the endpoint in it.
 class port {
  public:
-  port(rank self, int lane, std::unique_ptr<backends::endpoint> inner)
+  port(rank self, int lane, std::unique_ptr<transport::endpoint> inner)
       : self_(self), lane_(lane), inner_(std::move(inner)) {}
 
   /// As endpoint::post. Every op's cookie is set to a number of its own.
-  backends::post_result post(std::span<backends::op> ops);
+  transport::post_result post(std::span<transport::op> ops);
   /// Polls once, for up to `batch` events. Messages' bytes are looked at again just before the next
   /// poll, until when they have to stay.
   std::size_t poll(std::size_t batch = 16);
   void maintain() { inner_->maintain(); }
   void drop(rank peer);
 
-  [[nodiscard]] backends::endpoint& inner() { return *inner_; }
+  [[nodiscard]] transport::endpoint& inner() { return *inner_; }
   [[nodiscard]] rank self() const { return self_; }
   [[nodiscard]] int lane() const { return lane_; }
 
@@ -59,12 +59,12 @@ class port {
     std::vector<std::byte> copy;
   };
   void check_lent();
-  void take(const backends::event& e);
+  void take(const transport::event& e);
   void end(std::uint64_t cookie, status code);
 
   const rank self_;
   const int lane_;
-  std::unique_ptr<backends::endpoint> inner_;
+  std::unique_ptr<transport::endpoint> inner_;
   std::uint64_t next_cookie_ = 0;
   std::set<std::uint64_t> in_flight_;
   std::map<std::uint64_t, status> outcomes_;

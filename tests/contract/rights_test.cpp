@@ -9,9 +9,9 @@
 namespace heddle::test {
 namespace {
 
-using backends::op;
-using backends::op_kind;
-using backends::region_ref;
+using memory::region_ref;
+using transport::op;
+using transport::op_kind;
 
 constexpr std::size_t bytes = 4096;
 
@@ -25,18 +25,18 @@ class Target {
   [[nodiscard]] bool untouched() const { return is_pattern(around_, 9); }
 
   /// How the op ends; `into` must stay as it is when it fails.
-  status put(region_ref ref, std::uint64_t offset, std::size_t n) {
+  status put(memory::region_ref ref, std::uint64_t offset, std::size_t n) {
     return outcome({put_op(1, ref, offset, std::span(source_).first(n))});
   }
-  status get(region_ref ref, std::uint64_t offset, std::size_t n) {
+  status get(memory::region_ref ref, std::uint64_t offset, std::size_t n) {
     return outcome({get_op(1, ref, offset, std::span(into_).first(n))});
   }
-  status add(region_ref ref, std::uint64_t offset, std::uint8_t width = 8) {
+  status add(memory::region_ref ref, std::uint64_t offset, std::uint8_t width = 8) {
     return outcome({atomic_operation(1, ref, offset, atomic_op::add, width, 1,
                                      std::span(into_).first(width))});
   }
   /// Every kind that is native, on the same place.
-  std::vector<status> all(region_ref ref, std::uint64_t offset, std::size_t n) {
+  std::vector<status> all(memory::region_ref ref, std::uint64_t offset, std::size_t n) {
     std::vector<status> answers;
     if (job.native(op_kind::put)) answers.push_back(put(ref, offset, n));
     if (job.native(op_kind::get)) answers.push_back(get(ref, offset, n));
@@ -59,12 +59,13 @@ class Target {
 
 TEST_P(Contract, RefusesAKeyThatNamesNothing) {
   Target target(GetParam());
-  const region_ref good = target.job[1].expose(target.memory());
-  region_ref stale = good, unused = good, outside = good;
+  const memory::region_ref good = target.job[1].expose(target.memory());
+  memory::region_ref stale = good, unused = good, outside = good;
   ++stale.generation;
   unused.slot += 1;
   outside.slot = 0xffff'fff0;
-  for (const region_ref ref : {stale, unused, outside, region_ref{}, region_ref{good.slot, 0}})
+  for (const memory::region_ref ref :
+       {stale, unused, outside, memory::region_ref{}, memory::region_ref{good.slot, 0}})
     for (const status s : target.all(ref, 0, 8)) EXPECT_EQ(s, status::withdrawn) << name_of(s);
   EXPECT_TRUE(target.untouched());
   EXPECT_TRUE(target.got_nothing());
@@ -72,9 +73,9 @@ TEST_P(Contract, RefusesAKeyThatNamesNothing) {
 
 TEST_P(Contract, RefusesTheKeyOfARegionWhoseSlotHasANewOne) {
   Target target(GetParam());
-  const region_ref first = target.job[1].expose(target.memory());
+  const memory::region_ref first = target.job[1].expose(target.memory());
   target.job[1].withdraw(first);
-  const region_ref second = target.job[1].expose(target.memory());
+  const memory::region_ref second = target.job[1].expose(target.memory());
   EXPECT_FALSE(first == second);
   for (const status s : target.all(first, 0, 8)) EXPECT_EQ(s, status::withdrawn) << name_of(s);
   EXPECT_TRUE(target.untouched());
@@ -82,7 +83,7 @@ TEST_P(Contract, RefusesTheKeyOfARegionWhoseSlotHasANewOne) {
 
 TEST_P(Contract, RefusesWhateverReachesOverTheEnd) {
   Target target(GetParam());
-  const region_ref ref = target.job[1].expose(target.memory());
+  const memory::region_ref ref = target.job[1].expose(target.memory());
   constexpr std::uint64_t end = ~std::uint64_t{0};
   struct range {
     std::uint64_t offset;
@@ -100,7 +101,7 @@ TEST_P(Contract, RefusesWhateverReachesOverTheEnd) {
 
 TEST_P(Contract, AcceptsNothingAtTheVeryEnd) {
   Target target(GetParam());
-  const region_ref ref = target.job[1].expose(target.memory());
+  const memory::region_ref ref = target.job[1].expose(target.memory());
   for (const status s : target.all(ref, bytes, 0)) EXPECT_EQ(s, status::done);
   EXPECT_TRUE(target.untouched());
 }
@@ -145,7 +146,7 @@ void withdraw_in_between(const contract_case& backend, op_kind kind, int pumps) 
   HEDDLE_NEEDS_NATIVE(job, kind);
   port& from = job[0].lane();
   std::vector<std::byte> memory(large), local(large, std::byte{0xab});
-  const region_ref ref = job[1].expose(memory);
+  const memory::region_ref ref = job[1].expose(memory);
   std::vector<op> ops;
   for (int i = 0; i < 6; ++i)
     ops.push_back(kind == op_kind::put ? put_op(1, ref, 0, local) : get_op(1, ref, 0, local));
@@ -174,7 +175,7 @@ TEST_P(Contract, EndsGetsFromARegionThatIsWithdrawnMeanwhile) {
 
 TEST_P(Contract, GoesOnAfterARefusedOp) {
   Target target(GetParam());
-  const region_ref ref = target.job[1].expose(target.memory());
+  const memory::region_ref ref = target.job[1].expose(target.memory());
   port &from = target.job[0].lane(), &to = target.job[1].lane();
   const auto data = pattern(100, 1);
   for (int i = 0; i < 20; ++i) {

@@ -14,8 +14,8 @@
 namespace heddle::test {
 namespace {
 
-using backends::op;
-using backends::op_kind;
+using transport::op;
+using transport::op_kind;
 using clock = std::chrono::steady_clock;
 
 constexpr int nap_ms = sanitized ? 10'000 : 2'000;

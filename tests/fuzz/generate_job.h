@@ -15,7 +15,7 @@ namespace heddle::fuzz {
 class dice {
  public:
   /// Mixed first: the source's own seeds give sequences that are parts of each other.
-  explicit dice(std::uint64_t seed) : random_(backends::chance(seed).next()) {}
+  explicit dice(std::uint64_t seed) : random_(transport::chance(seed).next()) {}
 
   /// 0 to `n` - 1.
   int below(int n) { return static_cast<int>(random_.up_to(static_cast<std::uint64_t>(n) - 1)); }
@@ -34,7 +34,7 @@ class dice {
   std::uint64_t size(std::uint64_t most);
 
  private:
-  backends::chance random_;
+  transport::chance random_;
 };
 
 /// Ranks, threads, settings and lanes.

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-namespace heddle::backends {
+namespace heddle::transport {
 
 class chance {
  public:
@@ -26,4 +26,4 @@ class chance {
   std::uint64_t state_;
 };
 
-}  // namespace heddle::backends
+}  // namespace heddle::transport

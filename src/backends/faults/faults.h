@@ -9,9 +9,9 @@
 #include <memory>
 #include <string>
 
-#include "backends/backend.h"
+#include "transport/device.h"
 
-namespace heddle::backends {
+namespace heddle::transport {
 
 /// What goes wrong, and how often. Counted in calls, never in time: the same calls meet the same
 /// faults.
@@ -37,4 +37,4 @@ struct fault_plan {
 [[nodiscard]] std::unique_ptr<device> make_faulty(std::unique_ptr<device> inner,
                                                   const fault_plan& plan);
 
-}  // namespace heddle::backends
+}  // namespace heddle::transport

@@ -9,7 +9,7 @@
 
 #include "backends/faults/scripted_endpoint.h"
 
-namespace heddle::backends {
+namespace heddle::transport {
 namespace {
 
 using testing::ElementsAre;
@@ -409,4 +409,4 @@ TEST(Faults, PassesOnOnePeerLostAtMost) {
 }
 
 }  // namespace
-}  // namespace heddle::backends
+}  // namespace heddle::transport

@@ -4,7 +4,7 @@
 #include "backends/faults/faults.h"
 #include "backends/faults/faulty_endpoint.h"
 
-namespace heddle::backends {
+namespace heddle::transport {
 namespace {
 
 class faulty_device final : public device {
@@ -25,9 +25,10 @@ class faulty_device final : public device {
     return std::make_unique<faulty_endpoint>(inner_->make_endpoint(lane), plan_, describe().ordered,
                                              lane);
   }
-  void expose(const local_region& region) noexcept override { inner_->expose(region); }
-  void withdraw(const local_region& region) noexcept override { inner_->withdraw(region); }
-  std::shared_ptr<void> import(rank peer, region_ref region, detail::remote_target& out) override {
+  void expose(const memory::local_region& region) noexcept override { inner_->expose(region); }
+  void withdraw(const memory::local_region& region) noexcept override { inner_->withdraw(region); }
+  std::shared_ptr<void> import(rank peer, memory::region_ref region,
+                               detail::remote_target& out) override {
     return plan_.map ? inner_->import(peer, region, out) : nullptr;
   }
   [[nodiscard]] int fd() const noexcept override { return inner_->fd(); }
@@ -51,4 +52,4 @@ std::unique_ptr<device> make_faulty(std::unique_ptr<device> inner, const fault_p
   return std::make_unique<faulty_device>(std::move(inner), plan);
 }
 
-}  // namespace heddle::backends
+}  // namespace heddle::transport

@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/backend.h"
 #include "backends/faults/chance.h"
 #include "backends/faults/faults.h"
+#include "transport/device.h"
 
-namespace heddle::backends {
+namespace heddle::transport {
 
 /// Ops wait in held_ops_ until poll() hands them to the inner endpoint; everything the inner one
 /// reports waits in held_events_ until poll() delivers it.
@@ -90,4 +90,4 @@ class faulty_endpoint final : public endpoint {
   bool armed_ = false;                        // arm() was true, and no poll since
 };
 
-}  // namespace heddle::backends
+}  // namespace heddle::transport

@@ -4,7 +4,7 @@
 
 #include "backends/faults/faulty_endpoint.h"
 
-namespace heddle::backends {
+namespace heddle::transport {
 namespace {
 
 constexpr std::size_t most_held_events = 256;
@@ -131,4 +131,4 @@ bool faulty_endpoint::only_waiting() const noexcept {
   return true;
 }
 
-}  // namespace heddle::backends
+}  // namespace heddle::transport

@@ -3,7 +3,7 @@
 
 #include "backends/faults/faulty_endpoint.h"
 
-namespace heddle::backends {
+namespace heddle::transport {
 namespace {
 
 constexpr std::size_t most_held_ops = 64;
@@ -118,4 +118,4 @@ void faulty_endpoint::end_all_of(rank peer) {
   });
 }
 
-}  // namespace heddle::backends
+}  // namespace heddle::transport

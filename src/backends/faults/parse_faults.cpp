@@ -9,7 +9,7 @@
 #include "backends/faults/chance.h"
 #include "backends/faults/faults.h"
 
-namespace heddle::backends {
+namespace heddle::transport {
 namespace {
 
 [[noreturn]] void refuse(std::string_view item, std::string_view expected) {
@@ -75,4 +75,4 @@ fault_plan parse_faults(const std::string& text, rank self) {
   return plan;
 }
 
-}  // namespace heddle::backends
+}  // namespace heddle::transport

@@ -5,7 +5,7 @@
 
 #include "backends/faults/faults.h"
 
-namespace heddle::backends {
+namespace heddle::transport {
 namespace {
 
 using testing::HasSubstr;
@@ -51,4 +51,4 @@ TEST(ParseFaults, NamesTheBadItemAndWhatWouldBeAccepted) {
 }
 
 }  // namespace
-}  // namespace heddle::backends
+}  // namespace heddle::transport

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "backends/backend.h"
+#include "transport/device.h"
 
-namespace heddle::backends {
+namespace heddle::transport {
 
 /// What a test sees and sets; outlives the endpoint.
 struct script {
@@ -84,9 +84,9 @@ class scripted_device final : public device {
   std::unique_ptr<endpoint> make_endpoint(int) override {
     return std::make_unique<scripted_endpoint>(script_);
   }
-  void expose(const local_region&) noexcept override {}
-  void withdraw(const local_region&) noexcept override {}
-  std::shared_ptr<void> import(rank, region_ref, detail::remote_target&) override {
+  void expose(const memory::local_region&) noexcept override {}
+  void withdraw(const memory::local_region&) noexcept override {}
+  std::shared_ptr<void> import(rank, memory::region_ref, detail::remote_target&) override {
     return std::make_shared<int>(1);
   }
   [[nodiscard]] int fd() const noexcept override { return 78; }
@@ -97,4 +97,4 @@ class scripted_device final : public device {
   traits traits_;
 };
 
-}  // namespace heddle::backends
+}  // namespace heddle::transport

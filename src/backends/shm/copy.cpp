@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <limits>
 
-namespace heddle::backends::shm {
+namespace heddle::transport::shm {
 
 namespace {
 
@@ -76,7 +76,7 @@ status move_inside(sync::shared_region& slot, const op& what, peer_process& peer
 }  // namespace
 
 status copy_directly(const op& what, peer_process& peer) noexcept {
-  if (what.region.slot >= region_table::slots) return status::withdrawn;
+  if (what.region.slot >= memory::region_table::slots) return status::withdrawn;
   sync::shared_region& slot = peer.memory().regions[what.region.slot];
   const bool put = what.kind == op_kind::put;
   // A put's data is only read; iovec has one pointer type for both directions.
@@ -95,4 +95,4 @@ status copy_directly(const op& what, peer_process& peer) noexcept {
   return status::done;
 }
 
-}  // namespace heddle::backends::shm
+}  // namespace heddle::transport::shm

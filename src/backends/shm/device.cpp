@@ -13,7 +13,7 @@
 #include "backends/shm/shm.h"
 #include "sync/asymmetric.h"
 
-namespace heddle::backends {
+namespace heddle::transport {
 
 namespace {
 std::unique_ptr<device> open_shm(const context& where) {
@@ -25,9 +25,9 @@ factory shm_factory() noexcept {
   return {"shm", &open_shm};
 }
 
-}  // namespace heddle::backends
+}  // namespace heddle::transport
 
-namespace heddle::backends::shm {
+namespace heddle::transport::shm {
 
 namespace {
 
@@ -166,4 +166,4 @@ int shm_device::serve() noexcept {
   return -1;
 }
 
-}  // namespace heddle::backends::shm
+}  // namespace heddle::transport::shm

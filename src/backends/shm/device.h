@@ -7,12 +7,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "backends/backend.h"
 #include "backends/shm/os.h"
 #include "backends/shm/peer_process.h"
 #include "backends/shm/segment.h"
+#include "transport/device.h"
 
-namespace heddle::backends::shm {
+namespace heddle::transport::shm {
 
 class shm_endpoint;
 
@@ -28,9 +28,10 @@ class shm_device final : public device {
   /// copy takes put and get out of traits::native for all.
   std::string add_peer(rank peer, std::span<const std::byte> address, bool same_host) override;
   std::unique_ptr<endpoint> make_endpoint(int lane) override;
-  void expose(const local_region& region) noexcept override;
-  void withdraw(const local_region& region) noexcept override;
-  std::shared_ptr<void> import(rank peer, region_ref region, detail::remote_target& out) override;
+  void expose(const memory::local_region& region) noexcept override;
+  void withdraw(const memory::local_region& region) noexcept override;
+  std::shared_ptr<void> import(rank peer, memory::region_ref region,
+                               detail::remote_target& out) override;
   [[nodiscard]] int fd() const noexcept override { return bell_.read.get(); }
   int serve() noexcept override;
 
@@ -61,7 +62,7 @@ class shm_device final : public device {
   void set_up_segment();
   void refuse_native_copies() noexcept;
   std::shared_ptr<imported> map_region(const std::shared_ptr<peer_process>& peer,
-                                       region_ref region) const;
+                                       memory::region_ref region) const;
   void forget_unused_imports();
   void wake_everybody() noexcept;
 
@@ -82,4 +83,4 @@ class shm_device final : public device {
   std::vector<bool> asked_for_;           // or serve() has reported it
 };
 
-}  // namespace heddle::backends::shm
+}  // namespace heddle::transport::shm

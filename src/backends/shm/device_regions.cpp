@@ -6,7 +6,7 @@
 
 #include "backends/shm/device.h"
 
-namespace heddle::backends::shm {
+namespace heddle::transport::shm {
 
 namespace {
 
@@ -25,15 +25,15 @@ struct shm_device::imported {
   rights allowed = rights::none;
 };
 
-void shm_device::expose(const local_region& region) noexcept {
-  if (region.ref.slot >= region_table::slots || region.ref.generation == 0) return;
+void shm_device::expose(const memory::local_region& region) noexcept {
+  if (region.ref.slot >= memory::region_table::slots || region.ref.generation == 0) return;
   memory().regions[region.ref.slot].publish(region.ref.generation,
                                             {reinterpret_cast<std::uint64_t>(region.memory.data()),
                                              region.memory.size(), region.allowed, region.memfd});
 }
 
-void shm_device::withdraw(const local_region& region) noexcept {
-  if (region.ref.slot >= region_table::slots) return;
+void shm_device::withdraw(const memory::local_region& region) noexcept {
+  if (region.ref.slot >= memory::region_table::slots) return;
   sync::shared_region& slot = memory().regions[region.ref.slot];
   slot.close();
   if (!slot.only_read()) {
@@ -43,7 +43,7 @@ void shm_device::withdraw(const local_region& region) noexcept {
   slot.clear();
 }
 
-std::shared_ptr<void> shm_device::import(rank number, region_ref region,
+std::shared_ptr<void> shm_device::import(rank number, memory::region_ref region,
                                          detail::remote_target& out) {
   const std::shared_ptr<peer_process> peer = find_peer(number);
   if (peer == nullptr) return nullptr;
@@ -68,10 +68,10 @@ std::shared_ptr<void> shm_device::import(rank number, region_ref region,
 /// Without a mapping when the region is not memory that can be mapped. Throws when there is no such
 /// region.
 std::shared_ptr<shm_device::imported> shm_device::map_region(
-    const std::shared_ptr<peer_process>& peer, region_ref region) const {
+    const std::shared_ptr<peer_process>& peer, memory::region_ref region) const {
   const std::string name =
       fmt::format("region {}.{} of rank {}", region.slot, region.generation, peer->number());
-  if (region.slot >= region_table::slots) throw error(name + " cannot exist");
+  if (region.slot >= memory::region_table::slots) throw error(name + " cannot exist");
   sync::shared_region& slot = peer->memory().regions[region.slot];
   sync::region_facts facts;
   if (!slot.try_enter(region.generation, facts)) {
@@ -112,4 +112,4 @@ void shm_device::bury(rank number) noexcept {
   }
 }
 
-}  // namespace heddle::backends::shm
+}  // namespace heddle::transport::shm

@@ -10,7 +10,7 @@
 
 #include "backends/shm/ring_file.h"
 
-namespace heddle::backends::shm {
+namespace heddle::transport::shm {
 
 namespace {
 
@@ -163,4 +163,4 @@ std::size_t shm_endpoint::report_ends(std::span<event> out) noexcept {
   return count;
 }
 
-}  // namespace heddle::backends::shm
+}  // namespace heddle::transport::shm

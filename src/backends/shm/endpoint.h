@@ -3,12 +3,12 @@
 #include <memory>
 #include <vector>
 
-#include "backends/backend.h"
 #include "backends/shm/device.h"
 #include "backends/shm/link.h"
 #include "backends/shm/rank_map.h"
+#include "transport/device.h"
 
-namespace heddle::backends::shm {
+namespace heddle::transport::shm {
 
 /// endpoint_path.cpp: post, poll. endpoint_sleep.cpp: arm and what wakes it. endpoint.cpp: the
 /// rest.
@@ -87,4 +87,4 @@ class shm_endpoint final : public endpoint {
   bool board_was_full_ = false;  // of a peer we wanted to announce a ring to
 };
 
-}  // namespace heddle::backends::shm
+}  // namespace heddle::transport::shm

@@ -2,7 +2,7 @@
 #include "backends/shm/copy.h"
 #include "backends/shm/endpoint.h"
 
-namespace heddle::backends::shm {
+namespace heddle::transport::shm {
 
 inline link* shm_endpoint::find_link(rank peer) noexcept {
   if (peer == last_rank_) [[likely]]
@@ -116,4 +116,4 @@ void shm_endpoint::free_taken() noexcept {
   taken_.clear();
 }
 
-}  // namespace heddle::backends::shm
+}  // namespace heddle::transport::shm

@@ -8,7 +8,7 @@
 #include "backends/shm/endpoint.h"
 #include "sync/asymmetric.h"
 
-namespace heddle::backends::shm {
+namespace heddle::transport::shm {
 
 bool shm_endpoint::arm() noexcept {
   if (!taken_.empty()) return false;  // senders may wait for these lines
@@ -76,4 +76,4 @@ void shm_endpoint::look_for_ends() noexcept {
   }
 }
 
-}  // namespace heddle::backends::shm
+}  // namespace heddle::transport::shm

@@ -5,7 +5,7 @@
 
 #include "sync/asymmetric.h"
 
-namespace heddle::backends::shm {
+namespace heddle::transport::shm {
 
 link::link(std::shared_ptr<peer_process> to, int lane)
     : peer(std::move(to)),
@@ -88,4 +88,4 @@ void link::close_rings() noexcept {
   in_file_ = {};
 }
 
-}  // namespace heddle::backends::shm
+}  // namespace heddle::transport::shm

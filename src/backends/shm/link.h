@@ -10,7 +10,7 @@
 #include "backends/shm/peer_process.h"
 #include "backends/shm/ring_file.h"
 
-namespace heddle::backends::shm {
+namespace heddle::transport::shm {
 
 /// Owned by an endpoint and used by its thread only. The hot path works on the rings directly.
 class link {
@@ -66,4 +66,4 @@ class link {
   ring_file out_file_, in_file_;
 };
 
-}  // namespace heddle::backends::shm
+}  // namespace heddle::transport::shm

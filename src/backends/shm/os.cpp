@@ -14,7 +14,7 @@
 #include <cstring>
 #include <sstream>
 
-namespace heddle::backends::shm {
+namespace heddle::transport::shm {
 
 namespace {
 
@@ -170,4 +170,4 @@ void fill_random(std::span<std::byte> bytes) {
   }
 }
 
-}  // namespace heddle::backends::shm
+}  // namespace heddle::transport::shm

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace heddle::backends::shm {
+namespace heddle::transport::shm {
 
 /// This process is out of descriptors or memory: the same call may succeed later.
 class shortage : public error {
@@ -91,4 +91,4 @@ enum class file_kind : std::uint8_t { memory, pipe };
 
 void fill_random(std::span<std::byte> bytes);
 
-}  // namespace heddle::backends::shm
+}  // namespace heddle::transport::shm

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-namespace heddle::backends::shm {
+namespace heddle::transport::shm {
 
 namespace {
 
@@ -87,4 +87,4 @@ bool peer_process::allows_copies() const noexcept {
          seen == memory().secret;
 }
 
-}  // namespace heddle::backends::shm
+}  // namespace heddle::transport::shm

@@ -13,7 +13,7 @@
 #include "sync/published.h"
 #include "sync/sleep_word.h"
 
-namespace heddle::backends::shm {
+namespace heddle::transport::shm {
 
 /// Shared by the device and its endpoints; any thread.
 class peer_process {
@@ -59,4 +59,4 @@ class peer_process {
   sync::published<std::uint32_t> ended_{0};  // 1 once the process was seen to have ended
 };
 
-}  // namespace heddle::backends::shm
+}  // namespace heddle::transport::shm

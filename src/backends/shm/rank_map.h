@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace heddle::backends::shm {
+namespace heddle::transport::shm {
 
 /// Open addressing, at most half full. One thread at a time.
 template <class T>
@@ -53,4 +53,4 @@ class rank_map {
   std::size_t used_ = 0;
 };
 
-}  // namespace heddle::backends::shm
+}  // namespace heddle::transport::shm

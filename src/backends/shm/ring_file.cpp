@@ -3,7 +3,7 @@
 
 #include <bit>
 
-namespace heddle::backends::shm {
+namespace heddle::transport::shm {
 
 namespace {
 
@@ -54,4 +54,4 @@ ring_file open_ring(owned_fd fd, const ring_name& name) {
   return ring;
 }
 
-}  // namespace heddle::backends::shm
+}  // namespace heddle::transport::shm

@@ -8,7 +8,7 @@
 #include "backends/shm/segment.h"
 #include "sync/shm_ring.h"
 
-namespace heddle::backends::shm {
+namespace heddle::transport::shm {
 
 /// Which ring this is. The receiver takes no other one from that sender.
 struct ring_name {
@@ -35,4 +35,4 @@ struct ring_file {
 /// Throws error unless `fd` is a whole ring of that name.
 [[nodiscard]] ring_file open_ring(owned_fd fd, const ring_name& name);
 
-}  // namespace heddle::backends::shm
+}  // namespace heddle::transport::shm

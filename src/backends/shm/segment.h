@@ -8,14 +8,14 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "backends/region_table.h"
+#include "memory/region_table.h"
 #include "sync/board.h"
 #include "sync/cache_line.h"
 #include "sync/published.h"
 #include "sync/shared_region.h"
 #include "sync/sleep_word.h"
 
-namespace heddle::backends::shm {
+namespace heddle::transport::shm {
 
 inline constexpr int max_lanes = 256;
 inline constexpr std::uint64_t segment_magic = 0x314d'4853'4c44'4548;  // "HEDLSHM1"
@@ -57,7 +57,7 @@ struct segment {
   sync::published<std::uint32_t> lanes_used;  ///< highest lane number so far + 1
   shared_fd bell;  ///< rung when a ring was announced to a lane that does not exist yet
 
-  alignas(4096) std::array<sync::shared_region, region_table::slots> regions;
+  alignas(4096) std::array<sync::shared_region, memory::region_table::slots> regions;
   alignas(4096) std::array<lane_slot, max_lanes> lanes;
 };
 static_assert(std::is_standard_layout_v<segment>);
@@ -76,4 +76,4 @@ struct address_blob {
 };
 static_assert(sizeof(address_blob) == 64 && std::is_trivially_copyable_v<address_blob>);
 
-}  // namespace heddle::backends::shm
+}  // namespace heddle::transport::shm

@@ -1,9 +1,9 @@
 // shm.h - peers on the same host, through memory both sides map.
 #pragma once
-#include "backends/backend.h"
+#include "transport/device.h"
 
-namespace heddle::backends {
+namespace heddle::transport {
 
 [[nodiscard]] factory shm_factory() noexcept;
 
-}  // namespace heddle::backends
+}  // namespace heddle::transport

@@ -11,7 +11,7 @@
 #include "backends/shm/ring_file.h"
 #include "backends/shm/test_rank.h"
 
-namespace heddle::backends::shm {
+namespace heddle::transport::shm {
 namespace {
 
 using strings = std::vector<std::string>;
@@ -245,13 +245,14 @@ TEST(ShmDeath, WakesASenderBlockedOnTheRing) {
 
 TEST(ShmDeath, TakesTheDeadRanksRegionsAway) {
   test_rank here(0);
-  const region_ref ref = region_table::symmetric_ref(0);
+  const memory::region_ref ref = memory::region_table::symmetric_ref(0);
   other_process there(here, [&](test_rank& me, int) {
     static std::array<std::byte, 64> plain;
     static const owned_fd file = make_sealed_memory("region", 4096);
     static const mapping memory(file.get(), 4096, "region");
     me.dev->expose(me.regions.add_at(ref, {memory.data(), 4096}, rights::all, file.get()));
-    me.dev->expose(me.regions.add_at(region_table::symmetric_ref(1), plain, rights::all, -1));
+    me.dev->expose(
+        me.regions.add_at(memory::region_table::symmetric_ref(1), plain, rights::all, -1));
   });
   there.join();
   here.open_lane();
@@ -261,11 +262,11 @@ TEST(ShmDeath, TakesTheDeadRanksRegionsAway) {
   EXPECT_TRUE(target.live->is(target.generation));
   std::array<std::byte, 8> bytes{};
   const bool native = (here.dev->describe().native & only(op_kind::get)) != 0;
-  EXPECT_EQ(here.copy(op_kind::get, 1, region_table::symmetric_ref(1), 0, bytes),
+  EXPECT_EQ(here.copy(op_kind::get, 1, memory::region_table::symmetric_ref(1), 0, bytes),
             native ? status::done : status::unsupported);
   there.kill_it();
   if (native) {
-    EXPECT_EQ(here.copy(op_kind::get, 1, region_table::symmetric_ref(1), 0, bytes),
+    EXPECT_EQ(here.copy(op_kind::get, 1, memory::region_table::symmetric_ref(1), 0, bytes),
               status::peer_lost);
   }
   EXPECT_TRUE(here.sleep());
@@ -287,4 +288,4 @@ TEST(ShmDeath, LeavesOtherPeersAlone) {
 }
 
 }  // namespace
-}  // namespace heddle::backends::shm
+}  // namespace heddle::transport::shm

@@ -8,7 +8,7 @@
 
 #include "backends/shm/test_rank.h"
 
-namespace heddle::backends::shm {
+namespace heddle::transport::shm {
 namespace {
 
 constexpr rights all = rights::all;
@@ -27,11 +27,11 @@ class exposed {
     owner_.regions.remove(region_.ref);
     region_ = {};
   }
-  [[nodiscard]] region_ref ref() const { return region_.ref; }
+  [[nodiscard]] memory::region_ref ref() const { return region_.ref; }
 
  private:
   test_rank& owner_;
-  local_region region_;
+  memory::local_region region_;
 };
 
 /// Two ranks, and memory of rank 0 holding 0, 1, 2, ...
@@ -40,10 +40,10 @@ struct ShmRegion : testing::Test {
   static void fill(std::span<std::byte> bytes) {
     for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i);
   }
-  status get(region_ref region, std::uint64_t offset) {
+  status get(memory::region_ref region, std::uint64_t offset) {
     return ranks[1]->copy(op_kind::get, 0, region, offset, here);
   }
-  status put(region_ref region, std::uint64_t offset) {
+  status put(memory::region_ref region, std::uint64_t offset) {
     return ranks[1]->copy(op_kind::put, 0, region, offset, here);
   }
   [[nodiscard]] bool native() const {
@@ -103,10 +103,10 @@ TEST_F(ShmRegion, ObeysTheRights) {
 TEST_F(ShmRegion, FindsNothingUnderAStaleOrForgedRef) {
   SKIP_UNLESS_NATIVE();
   exposed region(*ranks[0], memory, all);
-  const region_ref ref = region.ref();
+  const memory::region_ref ref = region.ref();
   EXPECT_EQ(get({ref.slot, ref.generation + 1}, 0), status::withdrawn);
   EXPECT_EQ(get({ref.slot + 1, ref.generation}, 0), status::withdrawn);
-  EXPECT_EQ(get({region_table::slots, 1}, 0), status::withdrawn);
+  EXPECT_EQ(get({memory::region_table::slots, 1}, 0), status::withdrawn);
   EXPECT_EQ(get({~0u, ~0u}, 0), status::withdrawn);
   EXPECT_EQ(get({ref.slot, 0}, 0), status::withdrawn);
   region.withdraw();
@@ -142,7 +142,9 @@ struct ShmImport : ShmRegion {
       : file(make_sealed_memory("test", bytes)),
         mine(file.get(), bytes, "test"),
         region(*ranks[0], {mine.data(), bytes}, all, file.get()) {}
-  std::shared_ptr<void> import(region_ref ref) { return ranks[1]->dev->import(0, ref, target); }
+  std::shared_ptr<void> import(memory::region_ref ref) {
+    return ranks[1]->dev->import(0, ref, target);
+  }
 
   owned_fd file;
   mapping mine;
@@ -170,7 +172,7 @@ TEST_F(ShmImport, MapsARegionOnceWhileItIsInUse) {
 TEST_F(ShmImport, SeesTheWithdrawalAtOnceAndMayStillTouchTheMemory) {
   const auto keep = import(region.ref());
   EXPECT_TRUE(target.live->is(target.generation));
-  const region_ref ref = region.ref();
+  const memory::region_ref ref = region.ref();
   region.withdraw();
   EXPECT_FALSE(target.live->is(target.generation));
   target.direct[0] = std::byte{1};
@@ -188,7 +190,7 @@ TEST_F(ShmImport, SaysNothingToMapForOrdinaryMemoryAndUnknownRanks) {
 }
 
 TEST_F(ShmImport, ThrowsForARegionThatCannotExist) {
-  EXPECT_THROW(import({region_table::slots, 1}), error);
+  EXPECT_THROW(import({memory::region_table::slots, 1}), error);
   EXPECT_THROW(import({region.ref().slot, region.ref().generation + 1}), error);
   EXPECT_THROW(import({17, 0}), error);
 }
@@ -221,4 +223,4 @@ TEST_F(ShmImport, FindsRegionsOfAHungUpRankWithdrawn) {
 }
 
 }  // namespace
-}  // namespace heddle::backends::shm
+}  // namespace heddle::transport::shm

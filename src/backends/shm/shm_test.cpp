@@ -5,7 +5,7 @@
 #include "backends/shm/test_rank.h"
 #include "sync/published.h"
 
-namespace heddle::backends::shm {
+namespace heddle::transport::shm {
 namespace {
 
 using strings = std::vector<std::string>;
@@ -309,4 +309,4 @@ TEST(ShmSettings, GivesEachLaneNumberOnce) {
 }
 
 }  // namespace
-}  // namespace heddle::backends::shm
+}  // namespace heddle::transport::shm

@@ -14,7 +14,7 @@
 #include "backends/shm/device.h"
 #include "backends/shm/shm.h"
 
-namespace heddle::backends::shm {
+namespace heddle::transport::shm {
 
 inline std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
@@ -44,7 +44,7 @@ class test_rank {
     const post_result result = lane->post({&one, 1});
     return result.accepted == 1 ? one.finished : result.reason;
   }
-  status copy(op_kind kind, rank to, region_ref region, std::uint64_t offset,
+  status copy(op_kind kind, rank to, memory::region_ref region, std::uint64_t offset,
               std::span<std::byte> here) {
     op one;
     one.kind = kind;
@@ -78,7 +78,7 @@ class test_rank {
     }
   }
 
-  region_table regions;
+  memory::region_table regions;
   std::unique_ptr<device> dev;
   std::unique_ptr<endpoint> lane;
   std::vector<std::string> got;
@@ -102,4 +102,4 @@ inline std::vector<std::unique_ptr<test_rank>> test_ranks(int n,
   return ranks;
 }
 
-}  // namespace heddle::backends::shm
+}  // namespace heddle::transport::shm

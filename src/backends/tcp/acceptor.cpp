@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 namespace {
 
 timespec to_timespec(std::chrono::nanoseconds t) noexcept {
@@ -80,7 +80,7 @@ void acceptor::advance_all(std::vector<accepted>& out) {
       continue;
     }
     if (state == handshake::state::done) {
-      const wire::hello& h = s->talk.peer();
+      const hello& h = s->talk.peer();
       const accepted who{{}, h.from, h.lane, h.rail};
       // The unique_fd lives on, so it has to leave the set by hand.
       (void)::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, s->talk.fd(), nullptr);
@@ -124,4 +124,4 @@ void acceptor::set_timer() {
   (void)::timerfd_settime(timer_.get(), 0, &when, nullptr);
 }
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

@@ -10,7 +10,7 @@
 
 #include "backends/tcp/handshake.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 
 /// A connection that has proved to come from rank `from` of this job.
 struct accepted {
@@ -64,4 +64,4 @@ class acceptor {
   std::list<stranger> strangers_;  // oldest first
 };
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "wire/bytes.h"
-#include "wire/hello.h"
+#include "backends/tcp/bytes.h"
+#include "backends/tcp/hello.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 namespace {
 
 constexpr std::size_t rail_bytes = 20;
@@ -25,7 +25,7 @@ std::optional<rail_address> parse_rail(const std::byte* at) {
   rail_address r;
   r.family = std::to_integer<int>(at[0]);
   if ((r.family != 4 && r.family != 6) || at[1] != std::byte{0}) return std::nullopt;
-  r.port = wire::load_le<std::uint16_t>(at + 2);
+  r.port = load_le<std::uint16_t>(at + 2);
   std::memcpy(r.ip.data(), at + 4, r.ip.size());
   const auto rest = std::span(r.ip).subspan(ip_bytes(r.family));
   if (r.port == 0 || std::ranges::any_of(rest, [](auto b) { return b != 0; })) return std::nullopt;
@@ -106,7 +106,7 @@ std::vector<std::byte> encode(std::span<const rail_address> rails) {
   std::byte* at = out.data() + 2;
   for (const rail_address& r : rails) {
     at[0] = static_cast<std::byte>(r.family);
-    wire::store_le(at + 2, r.port);
+    store_le(at + 2, r.port);
     std::memcpy(at + 4, r.ip.data(), r.ip.size());
     at += rail_bytes;
   }
@@ -116,7 +116,7 @@ std::vector<std::byte> encode(std::span<const rail_address> rails) {
 std::optional<std::vector<rail_address>> parse_rails(std::span<const std::byte> bytes) {
   if (bytes.size() < 2 || bytes[0] != format_version) return std::nullopt;
   const auto count = std::to_integer<std::size_t>(bytes[1]);
-  if (count == 0 || count > wire::max_rails || bytes.size() != 2 + count * rail_bytes)
+  if (count == 0 || count > max_rails || bytes.size() != 2 + count * rail_bytes)
     return std::nullopt;
   std::vector<rail_address> out;
   for (std::size_t i = 0; i < count; ++i) {
@@ -127,4 +127,4 @@ std::optional<std::vector<rail_address>> parse_rails(std::span<const std::byte> 
   return out;
 }
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

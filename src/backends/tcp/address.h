@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 
 struct rail_address {
   int family = 4;                     ///< 4 or 6
@@ -46,4 +46,4 @@ struct socket_address {
 [[nodiscard]] std::optional<std::vector<rail_address>> parse_rails(
     std::span<const std::byte> bytes);
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

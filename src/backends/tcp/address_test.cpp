@@ -6,7 +6,7 @@
 
 #include "backends/tcp/interfaces.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 namespace {
 
 interface_address on(const char* name, const char* ip) {
@@ -66,4 +66,4 @@ TEST(Address, RailsSurviveTheTripAndTheKernelsForm) {
 }
 
 }  // namespace
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

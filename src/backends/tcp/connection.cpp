@@ -7,7 +7,7 @@
 #include <array>
 #include <cstring>
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 namespace {
 
 constexpr std::size_t turn_bytes = 1024 * 1024;  // read per poll, for fairness
@@ -55,9 +55,9 @@ std::string connection::describe_end() const {
 connection::taken connection::take_frames(event_sink& sink) noexcept {
   while (missing_ == 0 && !in_.empty()) {
     if (sink.full()) return taken::sink_full;
-    const wire::reassembler::item i = in_.next();
-    if (i.is == wire::verdict::more) break;
-    if (i.is == wire::verdict::bad || !act(i, sink)) return taken::rules_broken;
+    const reassembler::item i = in_.next();
+    if (i.is == verdict::more) break;
+    if (i.is == verdict::bad || !act(i, sink)) return taken::rules_broken;
   }
   return taken::all;
 }
@@ -73,7 +73,7 @@ transferred connection::read_some(std::size_t& asked) noexcept {
 
 // Straight to where the payload belongs. What follows it goes to the buffer, in the same call.
 transferred connection::read_payload(std::size_t& asked) noexcept {
-  region_table::pinned pin;
+  memory::region_table::pinned pin;
   std::byte* at = memory_;
   std::size_t wanted = std::min<std::size_t>(missing_, pinned_bytes);
   if (to_ == destination::region && put_code_ == status::done) {
@@ -100,4 +100,4 @@ transferred connection::read_payload(std::size_t& asked) noexcept {
   return got;
 }
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

@@ -8,12 +8,12 @@
 #include <span>
 #include <string>
 
-#include "backends/backend.h"
 #include "backends/tcp/outbox.h"
+#include "backends/tcp/reassembler.h"
 #include "backends/tcp/socket.h"
-#include "wire/reassembler.h"
+#include "transport/device.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 
 /// Where poll() puts its events.
 struct event_sink {
@@ -52,9 +52,9 @@ class connection {
   [[nodiscard]] std::string describe_end() const;
 
   /// True when another get or atomic may be asked for.
-  [[nodiscard]] bool has_request_room() const noexcept { return requests < wire::request_window; }
+  [[nodiscard]] bool has_request_room() const noexcept { return requests < request_window; }
   [[nodiscard]] bool has_put_room() const noexcept {
-    return out_.unacknowledged.count + post_transfers < wire::put_window;
+    return out_.unacknowledged.count + post_transfers < put_window;
   }
   /// Answers the peer owes us.
   [[nodiscard]] std::size_t owed() const noexcept { return requests + out_.unacknowledged.count; }
@@ -86,14 +86,14 @@ class connection {
   taken take_frames(event_sink& sink) noexcept;
   transferred read_some(std::size_t& asked) noexcept;
   transferred read_payload(std::size_t& asked) noexcept;
-  bool act(const wire::reassembler::item& i, event_sink& sink) noexcept;
-  void on_message(const wire::reassembler::item& i, event_sink& sink) noexcept;
-  void on_put(const wire::reassembler::item& i) noexcept;
-  bool on_put_ack(const wire::frame& f) noexcept;
-  bool on_get(const wire::frame& f) noexcept;
-  bool on_get_data(const wire::reassembler::item& i) noexcept;
-  bool on_atomic(const wire::frame& f) noexcept;
-  bool on_reply(const wire::frame& f) noexcept;
+  bool act(const reassembler::item& i, event_sink& sink) noexcept;
+  void on_message(const reassembler::item& i, event_sink& sink) noexcept;
+  void on_put(const reassembler::item& i) noexcept;
+  bool on_put_ack(const frame& f) noexcept;
+  bool on_get(const frame& f) noexcept;
+  bool on_get_data(const reassembler::item& i) noexcept;
+  bool on_atomic(const frame& f) noexcept;
+  bool on_reply(const frame& f) noexcept;
   bool finish_frame() noexcept;
   bool finish_put() noexcept;
   void finish_request(record_id id, status code) noexcept;
@@ -106,10 +106,10 @@ class connection {
   int rail_;
   shared_state& shared_;
   outbox out_;
-  wire::reassembler in_;
+  reassembler in_;
 
   // The put or get_data frame under way.
-  wire::frame frame_;
+  frame frame_;
   std::uint32_t missing_ = 0;  // bytes of its payload that are not here yet
   destination to_ = destination::region;
   std::byte* memory_ = nullptr;      // to memory: where the next byte goes
@@ -120,4 +120,4 @@ class connection {
   transferred last_read_;            // the last thing receive() got of the socket
 };
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

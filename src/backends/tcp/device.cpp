@@ -11,7 +11,7 @@
 #include "backends/tcp/tcp.h"
 #include "base/error.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 namespace {
 
 // The peer's address that our rail `index` goes to: the one with the same number when it is of the
@@ -62,7 +62,7 @@ tcp_device::tcp_device(const context& where)
                                          static_cast<std::uint32_t>(size_), secret_);
   traits_.native =
       only(op_kind::send) | only(op_kind::put) | only(op_kind::get) | only(op_kind::atomic);
-  traits_.max_message = wire::max_message;
+  traits_.max_message = max_message;
   traits_.defers = true;
   traits_.ordered = rails_.size() == 1;
 }
@@ -94,8 +94,8 @@ std::optional<tcp_device::way> tcp_device::way_to(rank peer, int rail) const {
 }
 
 std::unique_ptr<endpoint> tcp_device::make_endpoint(int lane) {
-  if (lane < 0 || lane >= wire::max_lanes)
-    fail("tcp: lane {} cannot be opened: at most {} lanes per process", lane, wire::max_lanes);
+  if (lane < 0 || lane >= max_lanes)
+    fail("tcp: lane {} cannot be opened: at most {} lanes per process", lane, max_lanes);
   auto made = std::make_unique<tcp_endpoint>(*this, lane, config_, *regions_);
   const std::lock_guard lock(mutex_);
   endpoints_[static_cast<std::size_t>(lane)] = made.get();
@@ -113,10 +113,10 @@ void tcp_device::forget(int lane) noexcept {
 }
 
 // Peers' frames find regions in the table itself.
-void tcp_device::expose(const local_region&) noexcept {}
-void tcp_device::withdraw(const local_region&) noexcept {}
+void tcp_device::expose(const memory::local_region&) noexcept {}
+void tcp_device::withdraw(const memory::local_region&) noexcept {}
 
-std::shared_ptr<void> tcp_device::import(rank, region_ref, detail::remote_target&) {
+std::shared_ptr<void> tcp_device::import(rank, memory::region_ref, detail::remote_target&) {
   return nullptr;
 }
 
@@ -142,4 +142,4 @@ void tcp_device::hand_over(accepted who) {
   waiting_.push_back(std::move(who));
 }
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "backends/backend.h"
 #include "backends/tcp/acceptor.h"
+#include "transport/device.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 
 class tcp_endpoint;
 
@@ -23,9 +23,10 @@ class tcp_device final : public device {
   [[nodiscard]] std::vector<std::byte> address() const override { return encode(rails_); }
   std::string add_peer(rank peer, std::span<const std::byte> address, bool same_host) override;
   std::unique_ptr<endpoint> make_endpoint(int lane) override;
-  void expose(const local_region& region) noexcept override;
-  void withdraw(const local_region& region) noexcept override;
-  std::shared_ptr<void> import(rank peer, region_ref region, detail::remote_target& out) override;
+  void expose(const memory::local_region& region) noexcept override;
+  void withdraw(const memory::local_region& region) noexcept override;
+  std::shared_ptr<void> import(rank peer, memory::region_ref region,
+                               detail::remote_target& out) override;
   [[nodiscard]] int fd() const noexcept override { return acceptor_->fd(); }
   int serve() noexcept override;
 
@@ -54,18 +55,18 @@ class tcp_device final : public device {
   int size_;
   std::array<std::byte, 32> secret_;
   settings config_;
-  region_table* regions_;
+  memory::region_table* regions_;
   traits traits_;
   std::vector<rail_address> rails_;
 
   std::unique_ptr<acceptor> acceptor_;  // executor thread only
   std::vector<accepted> proven_;        // likewise
 
-  mutable std::mutex mutex_;                                // guards what follows
-  std::vector<std::vector<rail_address>> peers_;            // by rank; empty: not added
-  std::array<tcp_endpoint*, wire::max_lanes> endpoints_{};  // by lane; null: none
-  std::array<bool, wire::max_lanes> wanted_{};              // lanes serve() has not named yet
+  mutable std::mutex mutex_;                          // guards what follows
+  std::vector<std::vector<rail_address>> peers_;      // by rank; empty: not added
+  std::array<tcp_endpoint*, max_lanes> endpoints_{};  // by lane; null: none
+  std::array<bool, max_lanes> wanted_{};              // lanes serve() has not named yet
   std::vector<accepted> waiting_;
 };
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 namespace {
 
 constexpr std::size_t least_chunk = 4096;
@@ -17,7 +17,7 @@ constexpr std::size_t least_records = 64;
 }  // namespace
 
 tcp_endpoint::tcp_endpoint(tcp_device& owner, int lane, const settings& config,
-                           region_table& regions)
+                           memory::region_table& regions)
     : device_(owner),
       lane_(lane),
       size_(owner.size()),
@@ -26,7 +26,7 @@ tcp_endpoint::tcp_endpoint(tcp_device& owner, int lane, const settings& config,
       doorbell_(make_eventfd()),
       timer_(make_timer()),
       shared_(std::max(config.records, least_records), regions,
-              std::clamp(config.chunk_bytes, least_chunk, wire::max_fragment)),
+              std::clamp(config.chunk_bytes, least_chunk, max_fragment)),
       peers_(static_cast<std::size_t>(owner.size())) {
   epoll_event e{};
   e.events = EPOLLIN;
@@ -40,7 +40,7 @@ tcp_endpoint::~tcp_endpoint() {
   device_.forget(lane_);
   for (const auto& c : conns_) {
     if (c->mute) continue;
-    if (std::byte* at = c->out().extend(wire::common_header); at != nullptr) wire::write_bye(at);
+    if (std::byte* at = c->out().extend(common_header); at != nullptr) write_bye(at);
     (void)c->flush();
     close_softly(c->release());
   }
@@ -50,4 +50,4 @@ bool tcp_endpoint::idle() const noexcept {
   return std::ranges::all_of(dirty_, [](connection* c) { return c->out().empty(); });
 }
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

@@ -19,13 +19,13 @@
 #include <string>
 #include <vector>
 
-#include "backends/backend.h"
 #include "backends/tcp/acceptor.h"
 #include "backends/tcp/connection.h"
 #include "backends/tcp/device.h"
 #include "sync/counters.h"
+#include "transport/device.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 
 class tcp_endpoint final : public endpoint {
  public:
@@ -39,7 +39,7 @@ class tcp_endpoint final : public endpoint {
   static constexpr std::size_t few = 4;
   static constexpr unsigned polls_watched = 16;
 
-  tcp_endpoint(tcp_device& owner, int lane, const settings& config, region_table& regions);
+  tcp_endpoint(tcp_device& owner, int lane, const settings& config, memory::region_table& regions);
   ~tcp_endpoint() override;
 
   post_result post(std::span<op> ops) noexcept override;
@@ -57,9 +57,9 @@ class tcp_endpoint final : public endpoint {
   struct peer_state {
     enum class life : std::uint8_t { known, ending, lost };
     life is = life::known;
-    bool started = false;                            // connecting was begun
-    std::array<connection*, wire::max_rails> out{};  // what is sent on; null: not connected
-    std::array<bool, wire::max_rails> came{};        // the peer has connected on this rail
+    bool started = false;                      // connecting was begun
+    std::array<connection*, max_rails> out{};  // what is sent on; null: not connected
+    std::array<bool, max_rails> came{};        // the peer has connected on this rail
     std::uint64_t grace_until_ms = 0;  // ending: a connection it made may still come; 0: none can
     std::string why;                   // ending, lost: for people
   };
@@ -84,7 +84,7 @@ class tcp_endpoint final : public endpoint {
   void ask(connection& c, record_id id, const op& o, std::uint64_t from,
            std::uint64_t bytes) noexcept;
   std::size_t rails_for(const op& o, std::size_t bytes,
-                        std::array<connection*, wire::max_rails>& out) noexcept;
+                        std::array<connection*, max_rails>& out) noexcept;
   void settle(connection& c) noexcept;
   [[nodiscard]] std::uint64_t room() const noexcept {
     return room_made_ + shared_.records.released();
@@ -152,4 +152,4 @@ class tcp_endpoint final : public endpoint {
   std::vector<accepted> given_;  // guarded by given_mutex_
 };
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

@@ -4,7 +4,7 @@
 
 #include "backends/tcp/endpoint.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 namespace {
 
 std::byte* put_bytes(std::byte* at, std::span<const std::byte> from) noexcept {
@@ -60,14 +60,14 @@ status tcp_endpoint::post_one(op& o, connection*& last) noexcept {
 
 status tcp_endpoint::post_send(op& o, connection& c) noexcept {
   const std::size_t bytes = o.header.size() + o.data.size();
-  if (bytes > wire::max_message) return refuse(o);
+  if (bytes > max_message) return refuse(o);
   outbox& out = c.out();
   if (out.has_transfers() && (!o.overtakes || out.has_messages())) return hold_send(o, c);
-  if (!out.has_room(wire::common_header + bytes)) return status::busy_queue;
+  if (!out.has_room(common_header + bytes)) return status::busy_queue;
   o.finished = status::done;
   if (bytes > copy_bytes && out.empty() && send_uncopied(o, c)) return status::done;
-  std::byte* at = out.extend(wire::common_header + bytes);
-  at += wire::write_message(at, narrow(bytes));
+  std::byte* at = out.extend(common_header + bytes);
+  at += write_message(at, narrow(bytes));
   put_bytes(put_bytes(at, o.header), o.data);
   mark_dirty(c);
   return status::done;
@@ -76,8 +76,8 @@ status tcp_endpoint::post_send(op& o, connection& c) noexcept {
 // Writes straight from the op's memory, and copies only what the socket does not take.
 // False: it takes nothing, or is broken, which the next flush will find.
 bool tcp_endpoint::send_uncopied(const op& o, connection& c) noexcept {
-  std::array<std::byte, wire::common_header> head;
-  wire::write_message(head.data(), narrow(o.header.size() + o.data.size()));
+  std::array<std::byte, common_header> head;
+  write_message(head.data(), narrow(o.header.size() + o.data.size()));
   const std::array<std::span<const std::byte>, 3> parts{head, o.header, o.data};
   std::array<iovec, 3> out;
   for (std::size_t i = 0; i < parts.size(); ++i)
@@ -112,12 +112,10 @@ status tcp_endpoint::post_put(op& o, connection& c) noexcept {
   const std::size_t bytes = o.data.size();
   if (bytes > copy_bytes) return post_large_put(o, c);
   outbox& out = c.out();
-  if (!out.has_room(wire::max_header + bytes) || !c.has_put_room() ||
-      shared_.records.available() == 0)
+  if (!out.has_room(max_header + bytes) || !c.has_put_room() || shared_.records.available() == 0)
     return status::busy_queue;
   std::byte* at = out.extend(24 + bytes);
-  at += wire::write_put(at, wire::flag_last, o.region.slot, o.region.generation, o.offset,
-                        narrow(bytes));
+  at += write_put(at, flag_last, o.region.slot, o.region.generation, o.offset, narrow(bytes));
   put_bytes(at, o.data);
   o.finished = status::posted;
   shared_.records.push(out.unacknowledged, shared_.records.take(o, &c));
@@ -126,7 +124,7 @@ status tcp_endpoint::post_put(op& o, connection& c) noexcept {
 }
 
 status tcp_endpoint::post_large_put(op& o, connection& c) noexcept {
-  std::array<connection*, wire::max_rails> ways;
+  std::array<connection*, max_rails> ways;
   const std::size_t rails = rails_for(o, o.data.size(), ways);
   for (std::size_t r = 0; r < rails; ++r) {
     if (!ways[r]->out().has_transfer_room() || !ways[r]->has_put_room()) return status::busy_queue;
@@ -150,10 +148,10 @@ status tcp_endpoint::post_large_put(op& o, connection& c) noexcept {
 }
 
 status tcp_endpoint::post_get(op& o, connection& c) noexcept {
-  std::array<connection*, wire::max_rails> ways;
+  std::array<connection*, max_rails> ways;
   const std::size_t rails = rails_for(o, o.into.size(), ways);
   for (std::size_t r = 0; r < rails; ++r) {
-    if (!ways[r]->has_request_room() || !ways[r]->out().has_room(wire::max_header))
+    if (!ways[r]->has_request_room() || !ways[r]->out().has_room(max_header))
       return status::busy_queue;
   }
   if (shared_.records.available() <= rails) return status::busy_queue;
@@ -177,7 +175,7 @@ void tcp_endpoint::ask(connection& c, record_id id, const op& o, std::uint64_t f
   r.into = o.into.data() + from;
   r.bytes = bytes;
   std::byte* at = c.out().extend(32);
-  wire::write_get(at, id, o.region.slot, o.region.generation, o.offset + from, bytes);
+  write_get(at, id, o.region.slot, o.region.generation, o.offset + from, bytes);
   ++c.requests;
   mark_dirty(c);
 }
@@ -185,10 +183,9 @@ void tcp_endpoint::ask(connection& c, record_id id, const op& o, std::uint64_t f
 status tcp_endpoint::post_atomic(op& o, connection& c) noexcept {
   const bool sized = o.width == 4 || o.width == 8;
   if (!sized || (!o.into.empty() && o.into.size() < o.width)) return refuse(o);
-  if (!c.has_request_room() || !c.out().has_room(wire::max_header) ||
-      shared_.records.available() == 0)
+  if (!c.has_request_room() || !c.out().has_room(max_header) || shared_.records.available() == 0)
     return status::busy_queue;
-  wire::frame f;
+  frame f;
   f.atomic = o.atomic;
   f.width = o.width;
   f.id = shared_.records.take(o, &c);
@@ -197,7 +194,7 @@ status tcp_endpoint::post_atomic(op& o, connection& c) noexcept {
   f.offset = o.offset;
   f.operand = o.operand;
   f.compare = o.compare;
-  wire::write_atomic(c.out().extend(40), f);
+  write_atomic(c.out().extend(40), f);
   ++c.requests;
   o.finished = status::posted;
   mark_dirty(c);
@@ -206,7 +203,7 @@ status tcp_endpoint::post_atomic(op& o, connection& c) noexcept {
 
 // The connections a transfer of `bytes` is split over: one, unless it is worth it.
 std::size_t tcp_endpoint::rails_for(const op& o, std::size_t bytes,
-                                    std::array<connection*, wire::max_rails>& out) noexcept {
+                                    std::array<connection*, max_rails>& out) noexcept {
   const peer_state& p = *peers_[static_cast<std::size_t>(o.peer)];
   out[0] = p.out[0];
   std::size_t rails = 1;
@@ -236,4 +233,4 @@ void tcp_endpoint::mark_dirty(connection& c) noexcept {
   dirty_.push_back(&c);
 }
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

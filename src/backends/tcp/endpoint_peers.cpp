@@ -10,7 +10,7 @@
 #include "backends/tcp/endpoint.h"
 #include "base/clock.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 namespace {
 
 // A refusal may also mean that the acceptor had too many strangers at its door.
@@ -63,7 +63,7 @@ void tcp_endpoint::start(rank peer) noexcept {
 void tcp_endpoint::start_rail(rank peer, int rail, int tries) noexcept {
   const auto way = device_.way_to(peer, rail);
   if (!way) return;
-  wire::hello h;
+  hello h;
   h.from = static_cast<std::uint32_t>(device_.self());
   h.to = static_cast<std::uint32_t>(peer);
   h.lane = static_cast<std::uint16_t>(lane_);
@@ -261,4 +261,4 @@ void tcp_endpoint::maintain() noexcept {
   }
 }
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

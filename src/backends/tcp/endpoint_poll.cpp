@@ -5,7 +5,7 @@
 
 #include "backends/tcp/endpoint.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 namespace {
 
 /// While one connection is busy, another that had nothing this often in a row ...
@@ -162,4 +162,4 @@ void tcp_endpoint::read(connection& c, event_sink& sink) noexcept {
   }
 }
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

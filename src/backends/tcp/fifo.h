@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 
 template <class T>
 class fifo {
@@ -38,4 +38,4 @@ class fifo {
   std::size_t first_ = 0, count_ = 0;
 };
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

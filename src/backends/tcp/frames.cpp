@@ -8,13 +8,11 @@
 
 #include "backends/tcp/connection.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 namespace {
 
-using wire::frame;
-using wire::frame_kind;
 
-region_ref region_of(const frame& f) noexcept {
+memory::region_ref region_of(const frame& f) noexcept {
   return {f.slot, f.generation};
 }
 
@@ -31,7 +29,7 @@ void copy(std::byte* to, std::span<const std::byte> from) noexcept {
 }  // namespace
 
 // False: the peer breaks the rules.
-bool connection::act(const wire::reassembler::item& i, event_sink& sink) noexcept {
+bool connection::act(const reassembler::item& i, event_sink& sink) noexcept {
   switch (i.head.kind) {
     case frame_kind::message:
       on_message(i, sink);
@@ -55,7 +53,7 @@ bool connection::act(const wire::reassembler::item& i, event_sink& sink) noexcep
   return false;
 }
 
-void connection::on_message(const wire::reassembler::item& i, event_sink& sink) noexcept {
+void connection::on_message(const reassembler::item& i, event_sink& sink) noexcept {
   event e;
   e.kind = event::kind_t::arrived;
   e.peer = peer_;
@@ -63,11 +61,11 @@ void connection::on_message(const wire::reassembler::item& i, event_sink& sink) 
   sink.add(e);
 }
 
-void connection::on_put(const wire::reassembler::item& i) noexcept {
+void connection::on_put(const reassembler::item& i) noexcept {
   frame_ = i.head;
   missing_ = i.missing;
   to_ = destination::region;
-  put_code_ = (frame_.flags & wire::flag_part) != 0 ? part_code_ : status::done;
+  put_code_ = (frame_.flags & flag_part) != 0 ? part_code_ : status::done;
   if (put_code_ != status::done) return;
   const auto pin =
       shared_.regions.look_up(region_of(frame_), frame_.offset, frame_.payload, rights::write);
@@ -79,7 +77,7 @@ void connection::on_put(const wire::reassembler::item& i) noexcept {
 // The payload of the put or get_data frame under way is complete.
 bool connection::finish_frame() noexcept {
   if (frame_.kind == frame_kind::put) return finish_put();
-  if ((frame_.flags & wire::flag_whole) == 0) return true;
+  if ((frame_.flags & flag_whole) == 0) return true;
   const record& r = shared_.records[frame_.id];
   if (r.received != r.bytes) return false;
   finish_request(frame_.id, status::done);
@@ -87,8 +85,8 @@ bool connection::finish_frame() noexcept {
 }
 
 bool connection::finish_put() noexcept {
-  const bool part = (frame_.flags & wire::flag_part) != 0;
-  const bool last = (frame_.flags & wire::flag_last) != 0;
+  const bool part = (frame_.flags & flag_part) != 0;
+  const bool last = (frame_.flags & flag_last) != 0;
   if (part) part_code_ = last ? status::done : put_code_;
   return !last || note_put(put_code_);
 }
@@ -102,9 +100,9 @@ bool connection::note_put(status code) noexcept {
 
 bool connection::write_ack() noexcept {
   if (acks_ == 0) return true;
-  std::byte* at = out_.extend(wire::common_header);
+  std::byte* at = out_.extend(common_header);
   if (at == nullptr) return false;
-  wire::write_put_ack(at, ack_code_, acks_);
+  write_put_ack(at, ack_code_, acks_);
   acks_ = 0;
   return true;
 }
@@ -119,7 +117,7 @@ bool connection::on_put_ack(const frame& f) noexcept {
 bool connection::answer(std::uint32_t id, status code, std::uint64_t value) noexcept {
   std::byte* at = out_.extend(16);
   if (at == nullptr) return false;
-  wire::write_reply(at, code, id, value);
+  write_reply(at, code, id, value);
   return true;
 }
 
@@ -129,12 +127,12 @@ bool connection::on_get(const frame& f) noexcept {
   if (f.bytes > inline_reply) return out_.add_reply(f.id, region_of(f), f.offset, f.bytes);
   std::byte* at = out_.extend(16 + f.bytes);
   if (at == nullptr) return false;
-  at += wire::write_get_data(at, wire::flag_whole, f.id, static_cast<std::uint32_t>(f.bytes));
+  at += write_get_data(at, flag_whole, f.id, static_cast<std::uint32_t>(f.bytes));
   copy(at, {pin.at(), f.bytes});
   return true;
 }
 
-bool connection::on_get_data(const wire::reassembler::item& i) noexcept {
+bool connection::on_get_data(const reassembler::item& i) noexcept {
   record* r = shared_.records.find(i.head.id, *this, op_kind::get);
   if (r == nullptr || i.head.payload > r->bytes - r->received) return false;
   frame_ = i.head;
@@ -182,4 +180,4 @@ void connection::finish_request(record_id id, status code) noexcept {
   shared_.records.finish(id, code);
 }
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

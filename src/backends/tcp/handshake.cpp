@@ -4,31 +4,30 @@
 #include <algorithm>
 #include <cerrno>
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 
 using enum handshake::state;
 
-handshake::handshake(unique_fd fd, wire::role role, std::span<const std::byte, 32> secret) noexcept
+handshake::handshake(unique_fd fd, role role, std::span<const std::byte, 32> secret) noexcept
     : fd_(std::move(fd)), role_(role), secret_(secret) {}
 
-handshake handshake::initiate(unique_fd fd, wire::hello mine,
-                              std::span<const std::byte, 32> secret) {
-  handshake h(std::move(fd), wire::role::initiator, secret);
+handshake handshake::initiate(unique_fd fd, hello mine, std::span<const std::byte, 32> secret) {
+  handshake h(std::move(fd), role::initiator, secret);
   h.connecting_ = true;
   h.mine_ = mine;
-  h.mine_.random = wire::fresh_nonce();
-  h.my_image_ = wire::encode(h.mine_);
+  h.mine_.random = fresh_nonce();
+  h.my_image_ = encode(h.mine_);
   h.queue(h.my_image_);
-  h.expect(wire::hello_bytes + wire::proof_bytes);
+  h.expect(hello_bytes + proof_bytes);
   return h;
 }
 
 handshake handshake::accept(unique_fd fd, std::uint32_t self, std::uint32_t size,
                             std::span<const std::byte, 32> secret) {
-  handshake h(std::move(fd), wire::role::acceptor, secret);
+  handshake h(std::move(fd), role::acceptor, secret);
   h.mine_.from = self;
   h.size_ = size;
-  h.expect(wire::hello_bytes);
+  h.expect(hello_bytes);
   return h;
 }
 
@@ -75,39 +74,39 @@ bool handshake::read_in() noexcept {
 
 // What was expected has been read.
 handshake::state handshake::step() noexcept {
-  if (role_ == wire::role::initiator) return meet_acceptor();
+  if (role_ == role::initiator) return meet_acceptor();
   return met_ ? check_initiator() : meet_initiator();
 }
 
 handshake::state handshake::meet_initiator() noexcept {
   their_image_ = image_read();
-  const auto theirs = wire::parse_hello(their_image_);
+  const auto theirs = parse_hello(their_image_);
   if (!theirs || theirs->to != mine_.from || theirs->from >= size_) return failed;
   theirs_ = *theirs;
-  mine_ = {mine_.from, theirs_.from, theirs_.lane, theirs_.rail, wire::fresh_nonce()};
-  my_image_ = wire::encode(mine_);
+  mine_ = {mine_.from, theirs_.from, theirs_.lane, theirs_.rail, fresh_nonce()};
+  my_image_ = encode(mine_);
   queue(my_image_);
-  queue(wire::prove(secret_, wire::role::acceptor, their_image_, my_image_));
-  expect(wire::proof_bytes);
+  queue(prove(secret_, role::acceptor, their_image_, my_image_));
+  expect(proof_bytes);
   met_ = true;
   return pending;
 }
 
 handshake::state handshake::check_initiator() noexcept {
-  const auto right = wire::prove(secret_, wire::role::initiator, their_image_, my_image_);
-  return wire::same_proof(proof_read(0), right) ? done : failed;
+  const auto right = prove(secret_, role::initiator, their_image_, my_image_);
+  return same_proof(proof_read(0), right) ? done : failed;
 }
 
 handshake::state handshake::meet_acceptor() noexcept {
   their_image_ = image_read();
-  const auto right = wire::prove(secret_, wire::role::acceptor, my_image_, their_image_);
-  if (!wire::same_proof(proof_read(wire::hello_bytes), right)) return failed;
-  const auto theirs = wire::parse_hello(their_image_);
+  const auto right = prove(secret_, role::acceptor, my_image_, their_image_);
+  if (!same_proof(proof_read(hello_bytes), right)) return failed;
+  const auto theirs = parse_hello(their_image_);
   if (!theirs || theirs->from != mine_.to || theirs->to != mine_.from ||
       theirs->lane != mine_.lane || theirs->rail != mine_.rail)
     return failed;
   theirs_ = *theirs;
-  queue(wire::prove(secret_, wire::role::initiator, my_image_, their_image_));
+  queue(prove(secret_, role::initiator, my_image_, their_image_));
   last_write_ = true;
   return pending;
 }
@@ -123,16 +122,16 @@ void handshake::expect(std::size_t bytes) noexcept {
   to_get_ = bytes;
 }
 
-wire::hello_image handshake::image_read() const noexcept {
-  wire::hello_image image;
+hello_image handshake::image_read() const noexcept {
+  hello_image image;
   std::copy_n(in_.begin(), image.size(), image.begin());
   return image;
 }
 
-wire::proof handshake::proof_read(std::size_t at) const noexcept {
-  wire::proof p;
+proof handshake::proof_read(std::size_t at) const noexcept {
+  proof p;
   std::copy_n(in_.begin() + static_cast<std::ptrdiff_t>(at), p.size(), p.begin());
   return p;
 }
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

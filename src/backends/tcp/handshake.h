@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <span>
 
+#include "backends/tcp/hello.h"
 #include "backends/tcp/socket.h"
-#include "wire/hello.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 
 /// Drives one connection from its making to the point where frames may follow. Takes from the
 /// socket exactly the handshake's bytes. See wire/hello.h for what is said.
@@ -17,7 +17,7 @@ class handshake {
   enum class state : std::uint8_t { pending, done, failed };
 
   /// The end that connected, and whom it wants: `mine` but for its nonce.
-  static handshake initiate(unique_fd fd, wire::hello mine, std::span<const std::byte, 32> secret);
+  static handshake initiate(unique_fd fd, hello mine, std::span<const std::byte, 32> secret);
   /// The end that accepted, as rank `self` of `size`.
   static handshake accept(unique_fd fd, std::uint32_t self, std::uint32_t size,
                           std::span<const std::byte, 32> secret);
@@ -29,14 +29,14 @@ class handshake {
   /// Pending: true when it waits for room to write (or for the connection), false for bytes.
   [[nodiscard]] bool waits_to_write() const noexcept { return connecting_ || sent_ < to_send_; }
   /// Acceptor, done: who it is and what for.
-  [[nodiscard]] const wire::hello& peer() const noexcept { return theirs_; }
+  [[nodiscard]] const hello& peer() const noexcept { return theirs_; }
   [[nodiscard]] unique_fd release() noexcept { return std::move(fd_); }
   /// Failed: the system's reason (of errno); 0: the peer hung up, or could not prove to be of the
   /// job.
   [[nodiscard]] int error() const noexcept { return error_; }
 
  private:
-  handshake(unique_fd fd, wire::role role, std::span<const std::byte, 32> secret) noexcept;
+  handshake(unique_fd fd, role role, std::span<const std::byte, 32> secret) noexcept;
 
   bool write_out() noexcept;
   bool read_in() noexcept;
@@ -46,20 +46,20 @@ class handshake {
   state check_initiator() noexcept;
   void queue(std::span<const std::byte> bytes) noexcept;
   void expect(std::size_t bytes) noexcept;
-  [[nodiscard]] wire::hello_image image_read() const noexcept;
-  [[nodiscard]] wire::proof proof_read(std::size_t at) const noexcept;
+  [[nodiscard]] hello_image image_read() const noexcept;
+  [[nodiscard]] proof proof_read(std::size_t at) const noexcept;
 
-  static constexpr std::size_t longest = wire::hello_bytes + wire::proof_bytes;
+  static constexpr std::size_t longest = hello_bytes + proof_bytes;
   unique_fd fd_;
-  wire::role role_;
+  role role_;
   std::span<const std::byte, 32> secret_;
   std::uint32_t size_ = 0;
   bool connecting_ = false, met_ = false, last_write_ = false, broken_ = false;
   int error_ = 0;
-  wire::hello mine_, theirs_;
-  wire::hello_image my_image_{}, their_image_{};
+  hello mine_, theirs_;
+  hello_image my_image_{}, their_image_{};
   std::array<std::byte, longest> in_, out_;
   std::size_t got_ = 0, to_get_ = 0, sent_ = 0, to_send_ = 0;
 };
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

@@ -5,7 +5,7 @@
 #include "backends/tcp/acceptor.h"
 #include "backends/tcp/raw_client.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 namespace {
 
 using bytes = std::vector<std::byte>;
@@ -23,7 +23,7 @@ struct Hostile : testing::Test {
     raw_client good(real);
     ASSERT_TRUE(good.introduce(job, as, 0));
     std::array<std::byte, 8> head;
-    wire::write_message(head.data(), 0);
+    write_message(head.data(), 0);
     good.say(head);
     ASSERT_TRUE(job.until([&] { return !real.messages.empty(); }));
   }
@@ -45,7 +45,7 @@ TEST_F(Hostile, RandomBytesAreHungUpOnAndTouchNothing) {
     bytes noise(1 + random() % 500);
     std::ranges::generate(noise, [&] { return static_cast<std::byte>(random()); });
     c.say(noise);
-    if (noise.size() < wire::hello_bytes) continue;
+    if (noise.size() < hello_bytes) continue;
     ASSERT_TRUE(job.until([&] { return c.closed(); }));
     EXPECT_TRUE(c.hear().empty());
   }
@@ -57,7 +57,7 @@ TEST_F(Hostile, AWrongSecretIsHungUpOnAfterItsProofBeforeItsFirstFrame) {
   constexpr std::array<std::byte, 32> guess{std::byte{9}};
   ASSERT_TRUE(c.introduce(job, 1, 0, 0, guess));
   std::array<std::byte, 8> head;
-  wire::write_message(head.data(), 0);
+  write_message(head.data(), 0);
   c.say(head);
   ASSERT_TRUE(job.until([&] { return c.closed(); }));
   EXPECT_TRUE(real.messages.empty());
@@ -67,12 +67,12 @@ TEST_F(Hostile, AWrongSecretIsHungUpOnAfterItsProofBeforeItsFirstFrame) {
 
 TEST_F(Hostile, AReflectedProofProvesNothing) {
   raw_client c(real);
-  const auto mine = wire::encode({1, 0, 0, 0, wire::fresh_nonce()});
+  const auto mine = encode({1, 0, 0, 0, fresh_nonce()});
   c.say(mine);
-  const std::size_t wanted = wire::hello_bytes + wire::proof_bytes;
+  const std::size_t wanted = hello_bytes + proof_bytes;
   ASSERT_TRUE(job.until([&] { return c.hear().size() == wanted; }));
   const bytes heard = c.hear();
-  c.say(std::span(heard).subspan(wire::hello_bytes));  // its own proof back
+  c.say(std::span(heard).subspan(hello_bytes));  // its own proof back
   ASSERT_TRUE(job.until([&] { return c.closed(); }));
   expect_unharmed();
 }
@@ -81,13 +81,13 @@ TEST_F(Hostile, ARecordedHandshakeCannotBeReplayed) {
   bytes recorded;
   {
     raw_client c(real);
-    const auto mine = wire::encode({1, 0, 0, 0, wire::fresh_nonce()});
+    const auto mine = encode({1, 0, 0, 0, fresh_nonce()});
     c.say(mine);
     ASSERT_TRUE(job.until([&] { return c.hear().size() == 96; }));
-    wire::hello_image theirs;
+    hello_image theirs;
     const bytes heard = c.hear();
     std::copy_n(heard.begin(), theirs.size(), theirs.begin());
-    const auto proof = wire::prove(test_secret, wire::role::initiator, mine, theirs);
+    const auto proof = prove(test_secret, role::initiator, mine, theirs);
     recorded.assign(mine.begin(), mine.end());
     recorded.insert(recorded.end(), proof.begin(), proof.end());
   }
@@ -97,11 +97,10 @@ TEST_F(Hostile, ARecordedHandshakeCannotBeReplayed) {
 }
 
 TEST_F(Hostile, HellosForOthersOrFromNobodyAreHungUpOn) {
-  for (const wire::hello& h :
-       {wire::hello{1, 1, 0, 0, {}}, wire::hello{2, 0, 0, 0, {}}, wire::hello{~0u, 0, 0, 0, {}},
-        wire::hello{1, 0, 256, 0, {}}, wire::hello{1, 0, 0, 8, {}}}) {
+  for (const hello& h : {hello{1, 1, 0, 0, {}}, hello{2, 0, 0, 0, {}}, hello{~0u, 0, 0, 0, {}},
+                         hello{1, 0, 256, 0, {}}, hello{1, 0, 0, 8, {}}}) {
     raw_client c(real);
-    c.say(wire::encode(h));
+    c.say(encode(h));
     ASSERT_TRUE(job.until([&] { return c.closed(); }));
     EXPECT_TRUE(c.hear().empty());
   }
@@ -126,38 +125,38 @@ TEST_F(Hostile, GarbageAfterTheHandshakeLosesThePeer) {
 
 TEST_F(Hostile, AHugeLengthLosesThePeer) {
   bytes b(8);
-  wire::write_message(b.data(), 0xffff'ffff);
+  write_message(b.data(), 0xffff'ffff);
   expect_loss(b);
 }
 
 TEST_F(Hostile, AcknowledgementsOfNothingLoseThePeer) {
   bytes b(8);
-  wire::write_put_ack(b.data(), status::done, 1);
+  write_put_ack(b.data(), status::done, 1);
   expect_loss(b);
 }
 
 TEST_F(Hostile, RepliesToNothingLoseThePeer) {
   bytes b(16);
-  wire::write_reply(b.data(), status::done, 0, 0);
+  write_reply(b.data(), status::done, 0, 0);
   expect_loss(b);
 }
 
 TEST_F(Hostile, DataForNothingLosesThePeer) {
   bytes b(24);
-  wire::write_get_data(b.data(), wire::flag_whole, 12345, 8);
+  write_get_data(b.data(), flag_whole, 12345, 8);
   expect_loss(b);
 }
 
 TEST_F(Hostile, PutsOutsideRegionsAreAnsweredAndWriteNothing) {
   bytes memory(64);
-  const region_ref ref = real.regions.add(memory, rights::all).ref;
+  const memory::region_ref ref = real.regions.add(memory, rights::all).ref;
   raw_client c(real);
   ASSERT_TRUE(c.introduce(job, 1, 0));
   std::size_t puts = 0;
   const auto put = [&](std::uint32_t slot, std::uint32_t generation, std::uint64_t offset,
                        std::uint32_t size) {
     bytes b(24 + size, std::byte{0xff});
-    wire::write_put(b.data(), wire::flag_last, slot, generation, offset, size);
+    write_put(b.data(), flag_last, slot, generation, offset, size);
     c.say(b);
     ++puts;
   };
@@ -172,8 +171,8 @@ TEST_F(Hostile, PutsOutsideRegionsAreAnsweredAndWriteNothing) {
     answered = 0;
     const bytes said = c.hear();
     for (std::size_t at = 0; at + 8 <= said.size(); at += 8) {
-      const auto p = wire::parse_frame(std::span(said).subspan(at));
-      EXPECT_EQ(p.head.kind, wire::frame_kind::put_ack);
+      const auto p = parse_frame(std::span(said).subspan(at));
+      EXPECT_EQ(p.head.kind, frame_kind::put_ack);
       EXPECT_NE(p.head.code, status::done);
       answered += p.head.count;
     }
@@ -191,9 +190,9 @@ TEST_F(Hostile, DataBeyondAGetsEndLosesThePeer) {
   get.cookie = 1;
   ASSERT_EQ(job.post(0, get), status::posted);
   ASSERT_TRUE(job.until([&] { return c.hear().size() == 32; }));
-  const auto asked = wire::parse_frame(c.hear());
+  const auto asked = parse_frame(c.hear());
   bytes b(16 + 9, std::byte{0xff});
-  wire::write_get_data(b.data(), 0, asked.head.id, 9);
+  write_get_data(b.data(), 0, asked.head.id, 9);
   c.say(b);
   ASSERT_TRUE(job.until([&] { return real.lost.size() == 1; }));
   EXPECT_EQ(real.ended.at(1), status::peer_lost);
@@ -209,7 +208,7 @@ TEST_F(Hostile, AnAnswerThatClaimsToBeCompleteButIsNotLosesThePeer) {
   ASSERT_EQ(job.post(0, get), status::posted);
   ASSERT_TRUE(job.until([&] { return c.hear().size() == 32; }));
   bytes b(16);
-  wire::write_reply(b.data(), status::done, wire::parse_frame(c.hear()).head.id, 0);
+  write_reply(b.data(), status::done, parse_frame(c.hear()).head.id, 0);
   c.say(b);
   ASSERT_TRUE(job.until([&] { return real.lost.size() == 1; }));
   EXPECT_EQ(real.ended.at(1), status::peer_lost);
@@ -217,13 +216,13 @@ TEST_F(Hostile, AnAnswerThatClaimsToBeCompleteButIsNotLosesThePeer) {
 
 TEST_F(Hostile, MoreGetsThanTheWindowAllowsLoseThePeer) {
   bytes memory(1024 * 1024);
-  const region_ref ref = real.regions.add(memory, rights::all).ref;
+  const memory::region_ref ref = real.regions.add(memory, rights::all).ref;
   raw_client c(real);
   ASSERT_TRUE(c.introduce(job, 1, 0));
   std::array<std::byte, 32> get;
-  wire::write_get(get.data(), 1, ref.slot, ref.generation, 0, memory.size());
+  write_get(get.data(), 1, ref.slot, ref.generation, 0, memory.size());
   bytes all;
-  for (std::size_t i = 0; i < wire::request_window + 50; ++i)
+  for (std::size_t i = 0; i < request_window + 50; ++i)
     all.insert(all.end(), get.begin(), get.end());
   c.say(all);  // and reads nothing of what it asked for
   ASSERT_TRUE(job.until([&] { return real.lost.size() == 1; }));
@@ -234,9 +233,9 @@ TEST_F(Hostile, FailingPutsWhoseAnswersNobodyReadsAreBounded) {
   ASSERT_TRUE(c.introduce(job, 1, 0));
   // Alternating outcomes, so that acknowledgements cannot be counted together.
   bytes memory(8), two(48);
-  const region_ref ref = real.regions.add(memory, rights::all).ref;
-  wire::write_put(two.data(), wire::flag_last, 9, 9, 0, 0);
-  wire::write_put(two.data() + 24, wire::flag_last, ref.slot, ref.generation, 0, 0);
+  const memory::region_ref ref = real.regions.add(memory, rights::all).ref;
+  write_put(two.data(), flag_last, 9, 9, 0, 0);
+  write_put(two.data() + 24, flag_last, ref.slot, ref.generation, 0, 0);
   bytes all;
   for (int i = 0; i < 500; ++i) all.insert(all.end(), two.begin(), two.end());
   const int small = 4096;  // so that the socket does not hold it all
@@ -261,7 +260,7 @@ TEST_F(Hostile, LanesThatNobodyOpensAreNamedOnceAndKeptBounded) {
   raw_client c(real);
   ASSERT_TRUE(c.introduce(job, 1, 0, 17));
   std::array<std::byte, 8> head;
-  wire::write_message(head.data(), 0);
+  write_message(head.data(), 0);
   c.say(head);
   ASSERT_TRUE(job.until([&] { return !real.wanted.empty(); }));
   EXPECT_EQ(real.wanted, std::vector<int>{17});
@@ -295,4 +294,4 @@ TEST(Tcp, TotalAddressParserRefusesEveryDamage) {
 }
 
 }  // namespace
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

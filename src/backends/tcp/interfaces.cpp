@@ -10,10 +10,10 @@
 #include <memory>
 #include <sstream>
 
+#include "backends/tcp/hello.h"
 #include "base/error.h"
-#include "wire/hello.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 namespace {
 
 // The lower, the better a rail's address.
@@ -88,10 +88,9 @@ std::vector<rail_address> choose_rails(const std::string& wanted,
   std::istringstream items(wanted);
   for (std::string item; std::getline(items, item, ',');) rails.push_back(find(item, present));
   if (rails.empty()) rails.push_back(choose_one(present));
-  if (rails.size() > wire::max_rails)
-    fail("tcp: HEDDLE_TCP_IFACE lists {} rails; at most {} can be used", rails.size(),
-         wire::max_rails);
+  if (rails.size() > max_rails)
+    fail("tcp: HEDDLE_TCP_IFACE lists {} rails; at most {} can be used", rails.size(), max_rails);
   return rails;
 }
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

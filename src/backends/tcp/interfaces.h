@@ -5,7 +5,7 @@
 
 #include "backends/tcp/address.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 
 /// An address of an interface that is up.
 struct interface_address {
@@ -23,4 +23,4 @@ struct interface_address {
 [[nodiscard]] std::vector<rail_address> choose_rails(const std::string& wanted,
                                                      const std::vector<interface_address>& present);
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

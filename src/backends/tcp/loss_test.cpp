@@ -6,7 +6,7 @@
 
 #include "backends/tcp/raw_client.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 namespace {
 
 using bytes = std::vector<std::byte>;
@@ -28,7 +28,7 @@ void kill(test_node& n) {
 TEST(TcpLoss, EndsEveryOpInFlightOnceAndThenRefuses) {
   test_job job(3);
   bytes memory(16 * 1024 * 1024), mine(memory.size()), small(8);
-  const region_ref ref = job[1].regions.add(memory, rights::all).ref;
+  const memory::region_ref ref = job[1].regions.add(memory, rights::all).ref;
   connect(job, 0, 1);
   connect(job, 0, 2);
   std::vector<op> ops{put_op(1, ref, 0, mine), get_op(1, ref, 0, mine), put_op(1, ref, 0, small),
@@ -49,7 +49,7 @@ TEST(TcpLoss, EndsEveryOpInFlightOnceAndThenRefuses) {
 TEST(TcpLoss, EndsOpsOfTwoRailTransfersOnce) {
   test_job job(2, "127.0.0.1,127.0.0.1");
   bytes memory(16 * 1024 * 1024), mine(memory.size());
-  const region_ref ref = job[1].regions.add(memory, rights::all).ref;
+  const memory::region_ref ref = job[1].regions.add(memory, rights::all).ref;
   connect(job, 0, 1);
   ASSERT_EQ(job.run(0, put_op(1, ref, 0, mine)), status::done);
   std::vector<op> ops{put_op(1, ref, 0, mine), get_op(1, ref, 0, mine)};
@@ -87,7 +87,7 @@ TEST(TcpLoss, DeliversWhatHadArrivedEvenAfterWritingFailed) {
     return job[0].lane->post({&o, 1}).accepted == 1;
   }));
   bytes messages(8 * 100);
-  for (std::size_t i = 0; i < 100; ++i) wire::write_message(messages.data() + 8 * i, 0);
+  for (std::size_t i = 0; i < 100; ++i) write_message(messages.data() + 8 * i, 0);
   c.say(messages);
   c.end();  // with unread input: our writes are answered by a reset
   const auto text = pattern(10);
@@ -130,7 +130,7 @@ TEST(TcpLoss, AnImpostorAtThePeersAddressIsNotBelieved) {
 TEST(TcpLoss, DropEndsOpsAtOnceAndTakesNothingMore) {
   test_job job(2);
   bytes memory(64);
-  const region_ref ref = job[1].regions.add(memory, rights::all).ref;
+  const memory::region_ref ref = job[1].regions.add(memory, rights::all).ref;
   connect(job, 0, 1);
   const auto text = pattern(10);
   op back = send_op(0, text);
@@ -152,7 +152,7 @@ TEST(TcpLoss, APeerThatAnswersNothingIsLostAfterTheTimeout) {
   config.peer_timeout_ms = 50;
   test_job job(2, "lo", config);
   bytes memory(64);
-  const region_ref ref = job[1].regions.add(memory, rights::all).ref;
+  const memory::region_ref ref = job[1].regions.add(memory, rights::all).ref;
   connect(job, 0, 1);
   op put = put_op(1, ref, 0, memory);
   put.cookie = 5;
@@ -252,4 +252,4 @@ TEST(TcpInterfaces, AnUnknownOneIsAnErrorThatNamesWhatThereIs) {
 }
 
 }  // namespace
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

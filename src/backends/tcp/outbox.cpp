@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 namespace {
 
 // Stands in for bytes that were promised in a header and whose region was withdrawn since.
@@ -29,7 +29,7 @@ bool outbox::compact(std::size_t bytes) noexcept {
   return true;
 }
 
-void outbox::add_put(record_id id, region_ref to, std::uint64_t offset,
+void outbox::add_put(record_id id, memory::region_ref to, std::uint64_t offset,
                      std::span<const std::byte> data) noexcept {
   transfer t;
   t.id = id;
@@ -52,9 +52,9 @@ void outbox::add_message(std::span<const std::byte> header, std::span<const std:
   own_.push(std::move(t));
 }
 
-bool outbox::add_reply(std::uint32_t id, region_ref from, std::uint64_t offset,
+bool outbox::add_reply(std::uint32_t id, memory::region_ref from, std::uint64_t offset,
                        std::uint64_t bytes) noexcept {
-  if (replies_.size() >= wire::request_window) return false;
+  if (replies_.size() >= request_window) return false;
   transfer t;
   t.kind = transfer::kind_t::reply;
   t.id = id;
@@ -131,18 +131,18 @@ bool outbox::begin_fragment() noexcept {
 void outbox::write_head(const transfer& t) noexcept {
   std::byte* at = fragment_.head.data();
   const auto body = static_cast<std::uint32_t>(fragment_.body);
-  std::uint8_t flags = fragment_.last ? wire::flag_last : 0;
+  std::uint8_t flags = fragment_.last ? flag_last : 0;
   switch (t.kind) {
     case transfer::kind_t::put:
-      if (fragment_.body != t.bytes) flags |= wire::flag_part;
+      if (fragment_.body != t.bytes) flags |= flag_part;
       fragment_.head_bytes =
-          wire::write_put(at, flags, t.region.slot, t.region.generation, t.offset + t.done, body);
+          write_put(at, flags, t.region.slot, t.region.generation, t.offset + t.done, body);
       return;
     case transfer::kind_t::message:
-      fragment_.head_bytes = wire::write_message(at, body);
+      fragment_.head_bytes = write_message(at, body);
       return;
     case transfer::kind_t::reply:
-      fragment_.head_bytes = wire::write_get_data(at, 0, t.id, body);
+      fragment_.head_bytes = write_get_data(at, 0, t.id, body);
       return;
   }
 }
@@ -221,8 +221,8 @@ void outbox::end_transfer() noexcept {
   } else if (t.kind == transfer::kind_t::reply) {
     std::byte* at = extend(16);
     violated_ = violated_ || at == nullptr;
-    if (at != nullptr) wire::write_reply(at, t.code, t.id, 0);
+    if (at != nullptr) write_reply(at, t.code, t.id, 0);
   }
 }
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

@@ -11,13 +11,13 @@
 #include <memory>
 #include <span>
 
-#include "backends/region_table.h"
 #include "backends/tcp/fifo.h"
+#include "backends/tcp/frame.h"
 #include "backends/tcp/records.h"
 #include "backends/tcp/socket.h"
-#include "wire/frame.h"
+#include "memory/region_table.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 
 inline constexpr std::size_t post_bytes = 256 * 1024;  ///< small frames queued by post()
 inline constexpr std::size_t post_transfers = 64;      ///< large ones
@@ -25,11 +25,11 @@ inline constexpr std::size_t inline_reply = 256;       ///< gets up to this are 
 
 /// What the connections of one endpoint share.
 struct shared_state {
-  shared_state(std::size_t most_records, region_table& table, std::size_t chunk)
+  shared_state(std::size_t most_records, memory::region_table& table, std::size_t chunk)
       : records(most_records), regions(table), chunk_bytes(chunk) {}
 
   record_pool records;
-  region_table& regions;
+  memory::region_table& regions;
   std::size_t chunk_bytes;                   ///< payload of one fragment
   std::array<std::byte, 64 * 1024> nowhere;  ///< takes what nobody wants any more; never read
 };
@@ -61,14 +61,14 @@ class outbox {
 
   [[nodiscard]] bool has_transfer_room() const noexcept { return own_.size() < post_transfers; }
   /// The op's data is read until its record ends; the record is acknowledged like a small put's.
-  void add_put(record_id id, region_ref to, std::uint64_t offset,
+  void add_put(record_id id, memory::region_ref to, std::uint64_t offset,
                std::span<const std::byte> data) noexcept;
   /// Copies a message that must not overtake the puts queued here.
   void add_message(std::span<const std::byte> header, std::span<const std::byte> data);
   /// Bytes of such messages not written yet.
   [[nodiscard]] std::size_t held() const noexcept { return held_; }
   /// The answer to the peer's get `id`. False: the peer has more gets open than allowed.
-  [[nodiscard]] bool add_reply(std::uint32_t id, region_ref from, std::uint64_t offset,
+  [[nodiscard]] bool add_reply(std::uint32_t id, memory::region_ref from, std::uint64_t offset,
                                std::uint64_t bytes) noexcept;
   /// True while puts or messages are queued whose end is not in the stream yet.
   [[nodiscard]] bool has_transfers() const noexcept { return !own_.empty(); }
@@ -95,7 +95,7 @@ class outbox {
     kind_t kind = kind_t::put;
     status code = status::done;  // reply: how it ends
     std::uint32_t id = 0;        // put: our record; reply: the peer's request
-    region_ref region;
+    memory::region_ref region;
     std::uint64_t offset = 0;
     std::span<const std::byte> data;      // put, message
     std::unique_ptr<std::byte[]> copied;  // message: what data names
@@ -104,7 +104,7 @@ class outbox {
   // The fragment under way: of the front of `queue`.
   struct fragment {
     fifo<transfer>* queue = nullptr;  // null: none
-    std::array<std::byte, wire::max_header> head;
+    std::array<std::byte, max_header> head;
     std::size_t head_bytes = 0;
     std::uint64_t body = 0;
     std::uint64_t written = 0;  // of head and body
@@ -114,13 +114,13 @@ class outbox {
   struct gathered {
     std::array<iovec, 3> parts;
     std::size_t count = 0, bytes = 0;
-    region_table::pinned pin;
+    memory::region_table::pinned pin;
     void add(const void* at, std::size_t size) noexcept;
   };
 
   static constexpr std::size_t turn_bytes = 1024 * 1024;
   static constexpr std::size_t capacity =
-      post_bytes + wire::request_window * (16 + inline_reply) + wire::put_window * 8 + 64;
+      post_bytes + request_window * (16 + inline_reply) + put_window * 8 + 64;
 
   bool compact(std::size_t bytes) noexcept;
   bool begin_fragment() noexcept;
@@ -145,4 +145,4 @@ class outbox {
   bool violated_ = false;
 };
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "backends/tcp/address.h"
+#include "backends/tcp/frame.h"
+#include "backends/tcp/hello.h"
 #include "backends/tcp/test_job.h"
 #include "base/fd.h"
-#include "wire/frame.h"
-#include "wire/hello.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 
 class raw_client {
  public:
@@ -52,17 +52,17 @@ class raw_client {
   /// A handshake as rank `from`, with whatever secret. False: hung up on.
   bool introduce(test_job& job, rank from, rank to, std::uint16_t lane = 0,
                  std::span<const std::byte, 32> secret = test_secret) {
-    wire::hello h{static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to), lane, 0,
-                  wire::fresh_nonce()};
-    const auto mine = wire::encode(h);
+    hello h{static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to), lane, 0,
+            fresh_nonce()};
+    const auto mine = encode(h);
     say(mine);
-    const std::size_t wanted = wire::hello_bytes + wire::proof_bytes;
+    const std::size_t wanted = hello_bytes + proof_bytes;
     EXPECT_TRUE(job.until([&] { return closed() || hear().size() >= wanted; }));
     if (closed()) return false;
-    wire::hello_image theirs;
+    hello_image theirs;
     std::copy_n(heard_.begin(), theirs.size(), theirs.begin());
     forget();
-    say(wire::prove(secret, wire::role::initiator, mine, theirs));
+    say(prove(secret, role::initiator, mine, theirs));
     return true;
   }
   void end() { fd_.reset(); }
@@ -74,4 +74,4 @@ class raw_client {
   bool closed_ = false;
 };
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

@@ -1,7 +1,7 @@
 // records.cpp - the operations one endpoint has in flight.
 #include "backends/tcp/records.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 
 record_pool::record_pool(std::size_t capacity) : records_(capacity), available_(capacity) {
   for (std::size_t i = capacity; i-- > 0;) {
@@ -72,4 +72,4 @@ void record_pool::release(record_id id) noexcept {
   ++released_;
 }
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "backends/backend.h"
+#include "transport/device.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 
 class connection;
 
@@ -112,4 +112,4 @@ inline record_id record_pool::pop(record_list& list) noexcept {
   return id;
 }
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

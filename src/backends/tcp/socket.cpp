@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 namespace {
 
 constexpr int listen_backlog = 1024;
@@ -175,4 +175,4 @@ void clear_eventfd(int fd) noexcept {
   }
 }
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

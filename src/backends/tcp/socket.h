@@ -10,7 +10,7 @@
 #include "backends/tcp/address.h"
 #include "base/fd.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 
 /// Outcome of a call on a non-blocking socket.
 struct transferred {
@@ -59,4 +59,4 @@ void signal_eventfd(int fd) noexcept;
 void set_timer(int fd, std::uint64_t ms) noexcept;
 void clear_eventfd(int fd) noexcept;
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

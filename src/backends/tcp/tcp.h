@@ -1,10 +1,10 @@
 // tcp.h - the backend for peers anywhere: TCP, IPv4 and IPv6, over one or several interfaces.
 #pragma once
-#include "backends/backend.h"
+#include "transport/device.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 
 /// "tcp". Opening throws heddle::error when HEDDLE_TCP_IFACE names nothing there is.
 [[nodiscard]] factory tcp_factory() noexcept;
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

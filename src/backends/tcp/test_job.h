@@ -13,7 +13,7 @@
 
 #include "backends/tcp/tcp.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 
 inline constexpr std::array<std::byte, 32> test_secret{std::byte{7}, std::byte{42}};
 
@@ -36,7 +36,7 @@ inline settings small_fragments() {
 
 /// One rank with one lane, and what its endpoint has told.
 struct test_node {
-  region_table regions;
+  memory::region_table regions;
   settings config;
   std::unique_ptr<device> dev;
   std::unique_ptr<endpoint> lane;
@@ -134,14 +134,15 @@ inline op send_op(rank to, std::span<const std::byte> data) {
   o.data = data;
   return o;
 }
-inline op put_op(rank to, region_ref r, std::uint64_t offset, std::span<const std::byte> data) {
+inline op put_op(rank to, memory::region_ref r, std::uint64_t offset,
+                 std::span<const std::byte> data) {
   op o = send_op(to, data);
   o.kind = op_kind::put;
   o.region = r;
   o.offset = offset;
   return o;
 }
-inline op get_op(rank from, region_ref r, std::uint64_t offset, std::span<std::byte> into) {
+inline op get_op(rank from, memory::region_ref r, std::uint64_t offset, std::span<std::byte> into) {
   op o;
   o.kind = op_kind::get;
   o.peer = from;
@@ -150,7 +151,7 @@ inline op get_op(rank from, region_ref r, std::uint64_t offset, std::span<std::b
   o.into = into;
   return o;
 }
-inline op atomic_at(rank at, region_ref r, std::uint64_t offset, std::uint64_t operand,
+inline op atomic_at(rank at, memory::region_ref r, std::uint64_t offset, std::uint64_t operand,
                     std::span<std::byte> old = {}) {
   op o;
   o.kind = op_kind::atomic;
@@ -162,4 +163,4 @@ inline op atomic_at(rank at, region_ref r, std::uint64_t offset, std::uint64_t o
   return o;
 }
 
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/tcp/frame.h"
 #include "backends/tcp/test_job.h"
-#include "wire/frame.h"
 
-namespace heddle::backends::tcp {
+namespace heddle::transport::tcp {
 namespace {
 
 constexpr std::size_t mib = 1024 * 1024;
@@ -34,7 +34,7 @@ TEST_P(Tcp, DeliversMessagesOfEverySizeInOrder) {
 TEST_P(Tcp, PutsAndGetsFromNothingToEightMebibytes) {
   test_job job(2, GetParam());
   std::vector<std::byte> memory(8 * mib + 64);
-  const region_ref ref = job[1].regions.add(memory, rights::all).ref;
+  const memory::region_ref ref = job[1].regions.add(memory, rights::all).ref;
   for (const std::size_t bytes :
        {std::size_t{0}, std::size_t{1}, std::size_t{8}, std::size_t{255}, std::size_t{257},
         std::size_t{8192}, std::size_t{8193}, std::size_t{128 * 1024}, std::size_t{128 * 1024 + 1},
@@ -54,7 +54,7 @@ TEST_P(Tcp, PutsAndGetsFromNothingToEightMebibytes) {
 TEST_P(Tcp, AppliesEveryAtomicAndGivesTheOldValue) {
   test_job job(2, GetParam());
   alignas(8) std::array<std::byte, 16> memory{};
-  const region_ref ref = job[1].regions.add(memory, rights::all).ref;
+  const memory::region_ref ref = job[1].regions.add(memory, rights::all).ref;
   const auto apply = [&](atomic_op what, std::uint8_t width, std::uint64_t operand,
                          std::uint64_t compare = 0) {
     std::uint64_t old = 0;
@@ -79,8 +79,9 @@ TEST_P(Tcp, AppliesEveryAtomicAndGivesTheOldValue) {
 TEST_P(Tcp, RefusesWhatTheRegionDoesNotAllowAndWritesNothing) {
   test_job job(2, GetParam());
   std::vector<std::byte> memory(mib);
-  const region_ref readable = job[1].regions.add(memory, rights::read).ref;
-  const region_ref writable = job[1].regions.add(memory, rights::write | rights::atomic).ref;
+  const memory::region_ref readable = job[1].regions.add(memory, rights::read).ref;
+  const memory::region_ref writable =
+      job[1].regions.add(memory, rights::write | rights::atomic).ref;
   const auto small = pattern(8), large = pattern(mib);
   std::vector<std::byte> into(large.size());
   const std::span<std::byte> eight = std::span(into).first(8);
@@ -102,7 +103,7 @@ TEST_P(Tcp, RefusesWhatTheRegionDoesNotAllowAndWritesNothing) {
 TEST_P(Tcp, FinishesALargePutAheadOfWhichItsLastHalfIsOutOfBounds) {
   test_job job(2, GetParam());
   std::vector<std::byte> memory(mib);
-  const region_ref ref = job[1].regions.add(memory, rights::all).ref;
+  const memory::region_ref ref = job[1].regions.add(memory, rights::all).ref;
   const auto large = pattern(2 * mib);
   EXPECT_EQ(job.run(0, put_op(1, ref, 0, large)), status::out_of_bounds);
   const auto small = pattern(8, 3);
@@ -115,8 +116,8 @@ TEST_P(Tcp, KeepsManyOpsOfAllKindsApart) {
   test_job job(2, GetParam(), config);
   constexpr std::size_t each = 100'000, count = 60;
   std::vector<std::byte> memory(each * count), counters(8);
-  const region_ref ref = job[1].regions.add(memory, rights::all).ref;
-  const region_ref sum = job[1].regions.add(counters, rights::all).ref;
+  const memory::region_ref ref = job[1].regions.add(memory, rights::all).ref;
+  const memory::region_ref sum = job[1].regions.add(counters, rights::all).ref;
   std::vector<std::vector<std::byte>> data, back(count);
   std::uint64_t cookie = 1'000'000;
   for (std::size_t i = 0; i < count; ++i) {
@@ -145,7 +146,7 @@ TEST(TcpOrder, KeepsASendBehindALargePutUnlessItMayOvertake) {
   test_job job(2);
   constexpr std::size_t bytes = 64 * mib;  // more than a socket takes at once
   std::vector<std::byte> memory(bytes);
-  const region_ref ref = job[1].regions.add(memory, rights::all).ref;
+  const memory::region_ref ref = job[1].regions.add(memory, rights::all).ref;
   const auto text = pattern(1);
   op hello = send_op(1, text);
   ASSERT_EQ(job.post(0, hello), status::done);  // connects
@@ -172,7 +173,7 @@ TEST(TcpOrder, KeepsMessagesInOrderAroundAHeldOne) {
   test_job job(2);
   constexpr std::size_t bytes = 32 * mib;
   std::vector<std::byte> memory(bytes);
-  const region_ref ref = job[1].regions.add(memory, rights::all).ref;
+  const memory::region_ref ref = job[1].regions.add(memory, rights::all).ref;
   const auto data = pattern(bytes);
   op put = put_op(1, ref, 0, data);
   ASSERT_EQ(job.post(0, put), status::posted);
@@ -190,9 +191,9 @@ TEST(TcpWithdraw, EndsTransfersOfAWithdrawnRegionAndKeepsTheConnection) {
   test_job job(2);
   constexpr std::size_t bytes = 64 * mib;
   std::vector<std::byte> memory(bytes), mine(bytes), other(64);
-  const region_ref put_ref = job[1].regions.add(memory, rights::write).ref;
-  const region_ref get_ref = job[1].regions.add(memory, rights::read).ref;
-  const region_ref stays = job[1].regions.add(other, rights::all).ref;
+  const memory::region_ref put_ref = job[1].regions.add(memory, rights::write).ref;
+  const memory::region_ref get_ref = job[1].regions.add(memory, rights::read).ref;
+  const memory::region_ref stays = job[1].regions.add(other, rights::all).ref;
   const auto small = pattern(8);
   ASSERT_EQ(job.run(0, put_op(1, stays, 0, small)), status::done);
   for (const bool getting : {false, true}) {
@@ -210,7 +211,7 @@ TEST(TcpWithdraw, EndsTransfersOfAWithdrawnRegionAndKeepsTheConnection) {
 
 TEST(TcpPost, RefusesWhatCanNeverBeRight) {
   test_job job(2);
-  const auto data = pattern(wire::max_message + 1);
+  const auto data = pattern(max_message + 1);
   EXPECT_EQ(job.run(0, send_op(1, data)), status::invalid);
   EXPECT_EQ(job.run(0, send_op(2, std::span(data).first(1))), status::invalid);
   EXPECT_EQ(job.run(0, send_op(-1, std::span(data).first(1))), status::invalid);
@@ -269,4 +270,4 @@ TEST(TcpPoll, ReachesManyPeersAndSurvivesSimultaneousConnects) {
 }
 
 }  // namespace
-}  // namespace heddle::backends::tcp
+}  // namespace heddle::transport::tcp

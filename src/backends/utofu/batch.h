@@ -4,7 +4,7 @@
 
 #include "backends/utofu/endpoint.h"
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 
 struct utofu_endpoint::batch {
   std::array<plan, max_batch> plans;
@@ -13,4 +13,4 @@ struct utofu_endpoint::batch {
   std::array<std::byte, max_batch * max_descriptor> descriptors;
 };
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

@@ -1,6 +1,6 @@
 #include "backends/utofu/descriptor.h"
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 namespace {
 
 utofu_armw_op armw_of(atomic_op op) noexcept {
@@ -86,4 +86,4 @@ int prepare(utofu_vcq_hdl_t vcq, const descriptor& d, void* at, std::size_t& siz
   return UTOFU_ERR_INVALID_OP;
 }
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

@@ -8,7 +8,7 @@
 
 #include "backends/utofu/stream.h"
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 
 inline constexpr std::size_t max_piggyback = 32;
 /// A put or get that is longer goes in pieces: the hardware takes 16 MiB - 1, and one user saw a
@@ -46,4 +46,4 @@ struct descriptor {
 [[nodiscard]] int prepare(utofu_vcq_hdl_t vcq, const descriptor& d, void* at,
                           std::size_t& size) noexcept;
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

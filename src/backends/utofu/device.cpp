@@ -15,7 +15,7 @@
 #include "backends/utofu/nap.h"
 #include "base/error.h"
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 namespace {
 
 constexpr std::uint32_t address_magic = 0x3146'5455;  // "UTF1"
@@ -206,4 +206,4 @@ std::string utofu_device::details() const {
   return text;
 }
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

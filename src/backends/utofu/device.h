@@ -8,15 +8,15 @@
 #include <unordered_map>
 #include <vector>
 
-#include "backends/backend.h"
 #include "backends/utofu/exposed.h"
 #include "backends/utofu/shared_memory.h"
 #include "backends/utofu/vcq.h"
 #include "base/fd.h"
 #include "memory/registration_cache.h"
 #include "memory/segment.h"
+#include "transport/device.h"
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 
 class utofu_endpoint;
 
@@ -41,9 +41,11 @@ class utofu_device final : public device {
   [[nodiscard]] std::vector<std::byte> address() const override;
   std::string add_peer(rank peer, std::span<const std::byte> address, bool same_host) override;
   std::unique_ptr<endpoint> make_endpoint(int lane) override;
-  void expose(const local_region& region) noexcept override { exposed_->add(region); }
-  void withdraw(const local_region& region) noexcept override { exposed_->remove(region.ref); }
-  std::shared_ptr<void> import(rank, region_ref, detail::remote_target&) override {
+  void expose(const memory::local_region& region) noexcept override { exposed_->add(region); }
+  void withdraw(const memory::local_region& region) noexcept override {
+    exposed_->remove(region.ref);
+  }
+  std::shared_ptr<void> import(rank, memory::region_ref, detail::remote_target&) override {
     return nullptr;  // nothing is mapped: the network reaches it
   }
   [[nodiscard]] int fd() const noexcept override { return timer_.get(); }
@@ -93,4 +95,4 @@ class utofu_device final : public device {
   std::uint64_t nap_ns_ = 0;
 };
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

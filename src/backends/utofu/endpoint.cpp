@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 namespace {
 
 constexpr std::size_t sent_bytes = 256 * 1024;
@@ -183,4 +183,4 @@ bool utofu_endpoint::arm() noexcept {
   return later_.empty();
 }
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

@@ -13,7 +13,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "backends/backend.h"
 #include "backends/utofu/descriptor.h"
 #include "backends/utofu/device.h"
 #include "backends/utofu/flight.h"
@@ -21,8 +20,9 @@
 #include "backends/utofu/slab.h"
 #include "backends/utofu/staging.h"
 #include "base/fd.h"
+#include "transport/device.h"
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 
 /// Header and payload of one message: sixteen lines with ours.
 inline constexpr std::size_t max_message_lines = 16;
@@ -218,4 +218,4 @@ class utofu_endpoint final : public endpoint {
   std::deque<event> later_;  // events for which out_ had no room
 };
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

@@ -6,7 +6,7 @@
 
 #include "backends/utofu/endpoint.h"
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 namespace {
 
 /// Pieces of one large transfer under way at a time.
@@ -210,4 +210,4 @@ void utofu_endpoint::end_large(large_transfer& t) noexcept {
   large_.erase(t.self);
 }
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

@@ -9,7 +9,7 @@
 #include "backends/utofu/names.h"
 #include "base/clock.h"
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 namespace {
 
 constexpr std::uint64_t ask_again_ns = 100'000'000;
@@ -209,4 +209,4 @@ void utofu_endpoint::send_answer(link& l) noexcept {
   chores_ = true;
 }
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

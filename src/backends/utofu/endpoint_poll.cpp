@@ -6,7 +6,7 @@
 #include "backends/utofu/names.h"
 #include "base/log.h"
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 namespace {
 
 /// While no message is on its way out, only errors of operations that never left are in the TCQ.
@@ -296,4 +296,4 @@ void utofu_endpoint::on_dead_queue() noexcept {
   for (link* l : known_) lose(*l);
 }
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

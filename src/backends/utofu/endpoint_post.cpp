@@ -8,7 +8,7 @@
 #include "backends/utofu/endpoint.h"
 #include "backends/utofu/names.h"
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 namespace {
 
 /// Once more when the queue was full, after emptying it.
@@ -357,4 +357,4 @@ bool utofu_endpoint::post_untracked(const descriptor& d) noexcept {
   return code == UTOFU_SUCCESS;
 }
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

@@ -5,7 +5,7 @@
 #include "backends/utofu/endpoint.h"
 #include "backends/utofu/names.h"
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 
 /// post: `found` can be used. Otherwise what the op is told.
 utofu_endpoint::planned utofu_endpoint::resolve(link& l, op& what, target*& found) {
@@ -18,7 +18,8 @@ utofu_endpoint::planned utofu_endpoint::resolve(link& l, op& what, target*& foun
     what.finished = status::withdrawn;
     return planned::finished;
   };
-  if (what.region.slot >= region_table::slots || what.region.generation == 0) return refuse();
+  if (what.region.slot >= memory::region_table::slots || what.region.generation == 0)
+    return refuse();
   target& t = l.targets[what.region.slot];
   if (t.state == target::state_t::fetching) return planned::busy;
   if (t.ref != what.region) {
@@ -99,4 +100,4 @@ std::pair<stream*, utofu_stadd_t> utofu_endpoint::atomic_way(link& l, target& t,
   return {via, address + offset};
 }
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 namespace {
 
 /// Registers for a cache, on one CQ. Constant data can be registered for reading only.
@@ -69,7 +69,7 @@ struct exposed_regions::kept {
 };
 
 exposed_regions::exposed_regions(std::span<const std::unique_ptr<vcq>> vcqs, const settings& config)
-    : table_memory_("heddle-utofu-regions", region_table::slots * sizeof(region_entry)) {
+    : table_memory_("heddle-utofu-regions", memory::region_table::slots * sizeof(region_entry)) {
   memory::unmap_monitor* const monitor = memory::unmap_monitor::start(config.rcache);
   std::map<std::pair<utofu_tni_id_t, utofu_cq_id_t>, std::size_t> known;
   for (std::size_t lane = 0; lane < vcqs.size(); ++lane) {
@@ -102,14 +102,14 @@ memory::registration_cache& exposed_regions::cache_of(int lane) noexcept {
   return queues_[queue_of_lane_[static_cast<std::size_t>(lane)]]->cache;
 }
 
-void exposed_regions::publish(region_ref ref, const region_entry& e) noexcept {
+void exposed_regions::publish(memory::region_ref ref, const region_entry& e) noexcept {
   region_entry summed = e;
   summed.check = check_sum(summed);
   std::memcpy(&table()[ref.slot], &summed, sizeof summed);
 }
 
-void exposed_regions::add(const local_region& region) noexcept {
-  if (region.ref.slot >= region_table::slots || region.ref.generation == 0) return;
+void exposed_regions::add(const memory::local_region& region) noexcept {
+  if (region.ref.slot >= memory::region_table::slots || region.ref.generation == 0) return;
   kept k;
   k.generation = region.ref.generation;
   k.facts = {region.memory.size(), region.allowed};
@@ -122,7 +122,7 @@ void exposed_regions::add(const local_region& region) noexcept {
            place.address, static_cast<std::uint32_t>(queues_[place.queue]->lane), 0});
 }
 
-bool exposed_regions::register_region(const local_region& region, kept& k) noexcept {
+bool exposed_regions::register_region(const memory::local_region& region, kept& k) noexcept {
   if (region.memory.empty() || region.allowed == rights::none)
     return true;  // every op on it is refused before it is posted
   if (const unsigned tag = common_tag(region.ref); tag != 0)
@@ -131,7 +131,7 @@ bool exposed_regions::register_region(const local_region& region, kept& k) noexc
 }
 
 /// Programs may expose thousands: one line about the first, and a number in world::describe().
-void exposed_regions::note_refused(const local_region& region) noexcept {
+void exposed_regions::note_refused(const memory::local_region& region) noexcept {
   if (refused_++ != 0) return;
   log::warn(
       "utofu: a region of {} bytes cannot be registered: either {} writable ones are alive, or its "
@@ -145,7 +145,8 @@ std::uint64_t exposed_regions::refused() const noexcept {
   return refused_;
 }
 
-bool exposed_regions::register_everywhere(const local_region& region, unsigned tag) noexcept {
+bool exposed_regions::register_everywhere(const memory::local_region& region,
+                                          unsigned tag) noexcept {
   kept& k = kept_[region.ref.slot];
   k.tag = tag;
   const unsigned long flags = writable(region.allowed) ? 0 : UTOFU_REG_MEM_FLAG_READ_ONLY;
@@ -161,7 +162,7 @@ bool exposed_regions::register_everywhere(const local_region& region, unsigned t
 }
 
 /// On its CQ, or the next that has a tag left.
-bool exposed_regions::register_writable(const local_region& region, kept& k) noexcept {
+bool exposed_regions::register_writable(const memory::local_region& region, kept& k) noexcept {
   for (std::size_t i = 0; i < queues_.size(); ++i, k.queue = (k.queue + 1) % queues_.size()) {
     queue_memory& q = *queues_[k.queue];
     if (q.free_tags.empty()) continue;
@@ -176,14 +177,14 @@ bool exposed_regions::register_writable(const local_region& region, kept& k) noe
   return false;
 }
 
-bool exposed_regions::register_readable(const local_region& region, kept& k) noexcept {
+bool exposed_regions::register_readable(const memory::local_region& region, kept& k) noexcept {
   k.read_lease = queues_[k.queue]->readable.acquire(region.memory);
   if (!k.read_lease) return false;
   k.address = k.read_lease.handle() + k.read_lease.offset();
   return true;
 }
 
-void exposed_regions::remove(region_ref ref) noexcept {
+void exposed_regions::remove(memory::region_ref ref) noexcept {
   const std::scoped_lock lock(mutex_);
   const auto found = kept_.find(ref.slot);
   if (found == kept_.end() || found->second.generation != ref.generation) return;
@@ -191,7 +192,7 @@ void exposed_regions::remove(region_ref ref) noexcept {
   kept_.erase(found);
 }
 
-void exposed_regions::forget(region_ref ref, kept& k) noexcept {
+void exposed_regions::forget(memory::region_ref ref, kept& k) noexcept {
   publish(ref, {});
   for (const auto& [on, address] : k.everywhere) (void)utofu_dereg_mem(on->handle(), address, 0);
   if (k.tag >= tag_writable) {
@@ -200,7 +201,7 @@ void exposed_regions::forget(region_ref ref, kept& k) noexcept {
   }
 }
 
-bool exposed_regions::find_common(region_ref ref, region_facts& out) const noexcept {
+bool exposed_regions::find_common(memory::region_ref ref, region_facts& out) const noexcept {
   const std::scoped_lock lock(mutex_);
   const auto found = kept_.find(ref.slot);
   if (found == kept_.end() || found->second.generation != ref.generation) return false;
@@ -208,4 +209,4 @@ bool exposed_regions::find_common(region_ref ref, region_facts& out) const noexc
   return true;
 }
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

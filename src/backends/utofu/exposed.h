@@ -17,13 +17,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "backends/backend.h"
 #include "backends/utofu/shared_memory.h"
 #include "backends/utofu/vcq.h"
 #include "memory/registration_cache.h"
 #include "memory/segment.h"
+#include "transport/device.h"
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 
 /// Bounds and rights of a region, wherever it is.
 struct region_facts {
@@ -37,11 +37,11 @@ class exposed_regions {
   exposed_regions(std::span<const std::unique_ptr<vcq>> vcqs, const settings& config);
   ~exposed_regions();
 
-  void add(const local_region& region) noexcept;
-  void remove(region_ref ref) noexcept;
+  void add(const memory::local_region& region) noexcept;
+  void remove(memory::region_ref ref) noexcept;
 
   /// What this rank exposes under `ref`, which has a common tag: its peers' arrays are alike.
-  [[nodiscard]] bool find_common(region_ref ref, region_facts& out) const noexcept;
+  [[nodiscard]] bool find_common(memory::region_ref ref, region_facts& out) const noexcept;
   /// Registrations for this process's own commands, on the CQ of this lane.
   [[nodiscard]] memory::registration_cache& cache_of(int lane) noexcept;
   /// Regions so far that could not be registered: peers reach them by messages.
@@ -53,13 +53,13 @@ class exposed_regions {
   struct queue_memory;
   struct kept;
 
-  [[nodiscard]] bool register_everywhere(const local_region& region, unsigned tag) noexcept;
-  [[nodiscard]] bool register_writable(const local_region& region, kept& k) noexcept;
-  [[nodiscard]] bool register_readable(const local_region& region, kept& k) noexcept;
-  void forget(region_ref ref, kept& k) noexcept;
-  [[nodiscard]] bool register_region(const local_region& region, kept& k) noexcept;
-  void note_refused(const local_region& region) noexcept;
-  void publish(region_ref ref, const region_entry& e) noexcept;
+  [[nodiscard]] bool register_everywhere(const memory::local_region& region, unsigned tag) noexcept;
+  [[nodiscard]] bool register_writable(const memory::local_region& region, kept& k) noexcept;
+  [[nodiscard]] bool register_readable(const memory::local_region& region, kept& k) noexcept;
+  void forget(memory::region_ref ref, kept& k) noexcept;
+  [[nodiscard]] bool register_region(const memory::local_region& region, kept& k) noexcept;
+  void note_refused(const memory::local_region& region) noexcept;
+  void publish(memory::region_ref ref, const region_entry& e) noexcept;
   [[nodiscard]] region_entry* table() const noexcept;
 
   // Constant after construction.
@@ -74,4 +74,4 @@ class exposed_regions {
   std::uint64_t refused_ = 0;
 };
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 namespace {
 
 constexpr std::size_t tags_of_a_queue = tag_end - tag_writable;
@@ -22,17 +22,17 @@ struct Exposed : testing::Test {
   }
   ~Exposed() override { (void)utofu_dereg_mem(vcqs.front()->handle(), here_at, 0); }
 
-  local_region expose(std::span<std::byte> what, rights allowed = rights::all) {
-    const local_region made = table.add(what, allowed);
+  memory::local_region expose(std::span<std::byte> what, rights allowed = rights::all) {
+    const memory::local_region made = table.add(what, allowed);
     regions.add(made);
     return made;
   }
-  void withdraw(const local_region& what) {
+  void withdraw(const memory::local_region& what) {
     regions.remove(what.ref);
     table.remove(what.ref);
   }
   /// What the owner tells its peers.
-  region_entry entry_of(const local_region& region) {
+  region_entry entry_of(const memory::local_region& region) {
     utofu_stadd_t at = 0;
     EXPECT_EQ(utofu_query_stadd(vcqs.front()->id(), tag_regions, &at), UTOFU_SUCCESS);
     at += region.ref.slot * sizeof(region_entry);
@@ -65,13 +65,13 @@ struct Exposed : testing::Test {
   settings config;
   std::vector<std::unique_ptr<vcq>> vcqs = make_vcqs(usable_tnis(), 1, 1);
   exposed_regions regions{vcqs, config};
-  region_table table;
+  memory::region_table table;
   std::vector<std::byte> memory = std::vector<std::byte>(1 << 16), here = memory;
   utofu_stadd_t here_at = 0;
 };
 
 TEST_F(Exposed, TheHardwareRefusesToWriteWhereOnlyReadingIsAllowed) {
-  const local_region readable = expose(memory, rights::read);
+  const memory::local_region readable = expose(memory, rights::read);
   const utofu_stadd_t at = entry_of(readable).address;
   ASSERT_NE(at, 0u);
   EXPECT_EQ(put(at), UTOFU_ERR_MRQ_RMT_MEMORY);
@@ -79,7 +79,7 @@ TEST_F(Exposed, TheHardwareRefusesToWriteWhereOnlyReadingIsAllowed) {
       std::all_of(memory.begin(), memory.end(), [](std::byte b) { return b == std::byte{0}; }));
   withdraw(readable);
   for (const rights allowed : {rights::write, rights::atomic, rights::all}) {
-    const local_region writable = expose(memory, allowed);
+    const memory::local_region writable = expose(memory, allowed);
     EXPECT_EQ(put(entry_of(writable).address), UTOFU_SUCCESS);
     withdraw(writable);
   }
@@ -87,7 +87,7 @@ TEST_F(Exposed, TheHardwareRefusesToWriteWhereOnlyReadingIsAllowed) {
 
 TEST_F(Exposed, ConstantDataCanBeRead) {
   static constexpr std::array<std::byte, 1 << 16> constant{};
-  const local_region region =
+  const memory::local_region region =
       expose({const_cast<std::byte*>(constant.data()), constant.size()}, rights::read);
   EXPECT_NE(entry_of(region).address, 0u);
   withdraw(region);
@@ -96,7 +96,7 @@ TEST_F(Exposed, ConstantDataCanBeRead) {
 
 TEST_F(Exposed, AnyNumberMayComeAndGo) {
   for (std::size_t i = 0; i < 5 * tags_of_a_queue; ++i) {
-    const local_region region = expose(memory);
+    const memory::local_region region = expose(memory);
     ASSERT_NE(entry_of(region).address, 0u);
     withdraw(region);
   }
@@ -105,14 +105,14 @@ TEST_F(Exposed, AnyNumberMayComeAndGo) {
 
 TEST_F(Exposed, WarnsOnceOfTheManyThatGoByMessages) {
   testing::internal::CaptureStderr();
-  std::vector<local_region> alive;
+  std::vector<memory::local_region> alive;
   for (std::size_t i = 0; i < tags_of_a_queue + 100; ++i) alive.push_back(expose(memory));
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
   EXPECT_EQ(regions.refused(), 100u);
   EXPECT_EQ(entry_of(alive.back()).address, 0u);
-  for (const local_region& region : alive) withdraw(region);
+  for (const memory::local_region& region : alive) withdraw(region);
 }
 
 }  // namespace
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <list>
 
-#include "backends/backend.h"
 #include "backends/utofu/stream.h"
 #include "base/slab_pool.h"
 #include "memory/registration_cache.h"
+#include "transport/device.h"
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 
 struct target;
 
@@ -80,4 +80,4 @@ class flight_pool {
   slab_pool<flight> pool_;
 };
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

@@ -10,11 +10,11 @@
 #include "backends/utofu/shared_memory.h"
 #include "backends/utofu/stream.h"
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 
 /// A region of the peer as this lane reaches it.
 struct target {
-  region_ref ref;
+  memory::region_ref ref;
   region_facts facts;
   stream* via = nullptr;
   utofu_stadd_t address = 0;  ///< 0: the hardware does not reach it
@@ -74,4 +74,4 @@ struct link {
   [[nodiscard]] rank number() const noexcept { return peer->number; }
 };
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

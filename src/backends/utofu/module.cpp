@@ -1,9 +1,9 @@
 // module.cpp - what the registry finds when it loads this backend.
-#include "backends/module.h"
+#include "transport/module.h"
 
 #include "backends/utofu/device.h"
 
-namespace heddle::backends {
+namespace heddle::transport {
 namespace {
 
 std::unique_ptr<device> open_utofu(const context& where) {
@@ -11,9 +11,9 @@ std::unique_ptr<device> open_utofu(const context& where) {
 }
 
 }  // namespace
-}  // namespace heddle::backends
+}  // namespace heddle::transport
 
-extern "C" const heddle::backends::factory* heddle_backend_module() {
-  static const heddle::backends::factory made{"utofu", &heddle::backends::open_utofu};
+extern "C" const heddle::transport::factory* heddle_backend_module() {
+  static const heddle::transport::factory made{"utofu", &heddle::transport::open_utofu};
   return &made;
 }

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 namespace {
 
 /// Those a user can meet; arguments that only a mistake of ours could make wrong show as numbers.
@@ -69,4 +69,4 @@ utofu_vcq_id_t without_path(utofu_vcq_id_t id) noexcept {
   return id;
 }
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 
 /// "UTOFU_ERR_FULL (-6)". Any code.
 [[nodiscard]] std::string name_of_code(int code);
@@ -20,4 +20,4 @@ void check(int code, std::string_view what, std::string_view advice = {});
 /// An id as notices show it: without a path.
 [[nodiscard]] utofu_vcq_id_t without_path(utofu_vcq_id_t id) noexcept;
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

@@ -2,7 +2,7 @@
 
 #include <sys/timerfd.h>
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 
 void set_alarm(int timer, std::uint64_t ns) noexcept {
   itimerspec when{};
@@ -11,4 +11,4 @@ void set_alarm(int timer, std::uint64_t ns) noexcept {
   (void)timerfd_settime(timer, 0, &when, nullptr);  // cannot fail: the descriptor is a timer
 }
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

@@ -4,7 +4,7 @@
 #pragma once
 #include <cstdint>
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 
 inline constexpr std::uint64_t first_nap_ns = 50'000;
 inline constexpr std::uint64_t longest_nap_ns = 32'000'000;
@@ -14,4 +14,4 @@ inline constexpr std::uint64_t part_of_silence = 8;
 /// Makes the timer descriptor readable after `ns`.
 void set_alarm(int timer, std::uint64_t ns) noexcept;
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

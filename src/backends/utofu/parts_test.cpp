@@ -11,7 +11,7 @@
 #include "backends/utofu/shared_memory.h"
 #include "backends/utofu/staging.h"
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 namespace {
 
 class FlightQueue : public testing::Test {
@@ -154,12 +154,13 @@ TEST(Grant, IsKnownFromMemoryThatNobodyHasWritten) {
 }
 
 TEST(CommonTag, BelongsToTheFirstSymmetricArraysOnly) {
-  EXPECT_EQ(common_tag(region_table::symmetric_ref(0)), unsigned{tag_symmetric});
-  EXPECT_EQ(common_tag(region_table::symmetric_ref(tagged_arrays - 1)), tag_writable - 1u);
-  EXPECT_EQ(common_tag(region_table::symmetric_ref(tagged_arrays)), 0u);
-  EXPECT_EQ(common_tag(region_table::symmetric_ref(region_table::symmetric_slots)), 0u);
+  EXPECT_EQ(common_tag(memory::region_table::symmetric_ref(0)), unsigned{tag_symmetric});
+  EXPECT_EQ(common_tag(memory::region_table::symmetric_ref(tagged_arrays - 1)), tag_writable - 1u);
+  EXPECT_EQ(common_tag(memory::region_table::symmetric_ref(tagged_arrays)), 0u);
+  EXPECT_EQ(common_tag(memory::region_table::symmetric_ref(memory::region_table::symmetric_slots)),
+            0u);
   EXPECT_EQ(common_tag({}), 0u);
 }
 
 }  // namespace
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 
 namespace {
 
@@ -26,4 +26,4 @@ std::uint32_t check_sum(const region_entry& e) noexcept {
   return sum_but_last_word(e);
 }
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

@@ -12,10 +12,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "backends/region_table.h"
+#include "memory/region_table.h"
 #include "sync/published.h"
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 
 inline constexpr std::size_t line_bytes = 256;  ///< cache line of an A64FX, and of every slot
 
@@ -32,8 +32,8 @@ enum tag : unsigned {
 inline constexpr std::uint32_t tagged_arrays = tag_writable - tag_symmetric;
 
 /// The tag of a region that has the same one on every CQ of every rank, or 0.
-[[nodiscard]] constexpr unsigned common_tag(region_ref ref) noexcept {
-  static_assert(tagged_arrays <= region_table::symmetric_slots);
+[[nodiscard]] constexpr unsigned common_tag(memory::region_ref ref) noexcept {
+  static_assert(tagged_arrays <= memory::region_table::symmetric_slots);
   return ref.generation == 1 && ref.slot < tagged_arrays ? tag_symmetric + ref.slot : 0;
 }
 
@@ -123,4 +123,4 @@ inline constexpr std::uint64_t edata_message = 0x80;
 inline constexpr std::uint64_t edata_wrapped = 0x01;
 inline constexpr std::uint64_t edata_numbers = 0x80;  ///< tracked operations count modulo this
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

@@ -5,7 +5,7 @@
 
 #include "backends/utofu/names.h"
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 namespace {
 
 /// Pages that nobody touches cost nothing until they are registered; then the hardware pins them.
@@ -63,4 +63,4 @@ std::size_t slab::bytes() const noexcept {
   return sum;
 }
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

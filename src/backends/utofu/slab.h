@@ -8,7 +8,7 @@
 #include "backends/utofu/vcq.h"
 #include "memory/segment.h"
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 
 class slab {
  public:
@@ -36,4 +36,4 @@ class slab {
   std::vector<piece> pieces_;  // by tag
 };
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 namespace {
 
 constexpr std::size_t grain = 64;  // keeps pieces aligned for any atomic
@@ -56,4 +56,4 @@ void staging::drop_free() noexcept {
   while (first_ != next_ && of(first_).free) tail_ = of(first_++).end;
 }
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

@@ -8,7 +8,7 @@
 #include <optional>
 #include <span>
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 
 /// A ring of bytes. Pieces are taken in order and given back in any; room comes back from the
 /// oldest on.
@@ -52,4 +52,4 @@ class staging {
   std::uint32_t first_ = 0, next_ = 0;  // tickets in use
 };
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

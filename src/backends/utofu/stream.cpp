@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 
 flight_queue::entry flight_queue::take_oldest() noexcept {
   if (empty()) return {};
@@ -45,4 +45,4 @@ void stream_map::place(const cell& c) noexcept {
   cells_[i & (cells_.size() - 1)] = c;
 }
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

@@ -16,7 +16,7 @@
 
 #include "backends/utofu/shared_memory.h"
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 
 struct link;
 struct flight;
@@ -120,4 +120,4 @@ class stream_map {
   std::size_t used_ = 0;
 };
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

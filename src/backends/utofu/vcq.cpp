@@ -8,7 +8,7 @@
 #include "backends/utofu/names.h"
 #include "base/error.h"
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 namespace {
 
 /// Of the CQ of a place, which this process may share between VCQs of several devices.
@@ -119,4 +119,4 @@ std::vector<std::unique_ptr<vcq>> make_vcqs(const std::vector<utofu_tni_id_t>& t
   return made;
 }
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

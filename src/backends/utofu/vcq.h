@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace heddle::backends::utofu {
+namespace heddle::transport::utofu {
 
 /// Where a VCQ is on its node.
 struct place {
@@ -92,4 +92,4 @@ class vcq {
 [[nodiscard]] std::vector<std::unique_ptr<vcq>> make_vcqs(const std::vector<utofu_tni_id_t>& tnis,
                                                           std::size_t count, std::size_t cqs);
 
-}  // namespace heddle::backends::utofu
+}  // namespace heddle::transport::utofu

@@ -1,12 +1,12 @@
 // frame_test.cpp - every frame survives the trip, and nothing else passes.
-#include "wire/frame.h"
+#include "backends/tcp/frame.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 #include <vector>
 
-namespace heddle::wire {
+namespace heddle::transport::tcp {
 namespace {
 
 using bytes = std::vector<std::byte>;
@@ -114,4 +114,4 @@ TEST(Frame, AnswersEveryGarbage) {
 }
 
 }  // namespace
-}  // namespace heddle::wire
+}  // namespace heddle::transport::tcp

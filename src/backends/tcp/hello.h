@@ -12,7 +12,7 @@
 #include <optional>
 #include <span>
 
-namespace heddle::wire {
+namespace heddle::transport::tcp {
 
 inline constexpr std::uint16_t protocol_version = 1;
 inline constexpr std::uint16_t max_lanes = 256;
@@ -48,4 +48,4 @@ enum class role : std::uint8_t { initiator = 1, acceptor = 2 };
 /// Compares in constant time.
 [[nodiscard]] bool same_proof(const proof& a, const proof& b) noexcept;
 
-}  // namespace heddle::wire
+}  // namespace heddle::transport::tcp

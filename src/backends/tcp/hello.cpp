@@ -1,13 +1,13 @@
 // hello.cpp - the image of a hello, and the keyed hash over two of them.
-#include "wire/hello.h"
+#include "backends/tcp/hello.h"
 
 #include <sodium.h>
 
 #include <algorithm>
 
-#include "wire/bytes.h"
+#include "backends/tcp/bytes.h"
 
-namespace heddle::wire {
+namespace heddle::transport::tcp {
 namespace {
 
 // Image: magic 4, version 2, lane 2, from 4, to 4, rail 1, zero 15, nonce 32.
@@ -72,4 +72,4 @@ bool same_proof(const proof& a, const proof& b) noexcept {
   return sodium_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-}  // namespace heddle::wire
+}  // namespace heddle::transport::tcp

@@ -1,10 +1,10 @@
 // region_table.cpp - slots with a pin count each; everything that is rare happens under one mutex.
-#include "backends/region_table.h"
+#include "memory/region_table.h"
 
 #include <algorithm>
 #include <thread>
 
-namespace heddle::backends {
+namespace heddle::memory {
 
 struct region_table::slot {
   sync::pin_count users;
@@ -124,4 +124,4 @@ local_region region_table::find_mapped(std::span<const std::byte> memory) noexce
   return {};
 }
 
-}  // namespace heddle::backends
+}  // namespace heddle::memory

@@ -17,7 +17,7 @@
 
 #include "sync/pin.h"
 
-namespace heddle::backends {
+namespace heddle::memory {
 
 /// Names a region of one rank. Travels in keys and messages.
 struct region_ref {
@@ -87,4 +87,4 @@ class region_table {
   std::size_t longest_mapped_ = 0;    // of all there ever were, in bytes
 };
 
-}  // namespace heddle::backends
+}  // namespace heddle::memory

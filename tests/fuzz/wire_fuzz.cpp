@@ -7,14 +7,15 @@
 #include <cstdlib>
 #include <span>
 
-#include "wire/frame.h"
-#include "wire/hello.h"
-#include "wire/message.h"
-#include "wire/reassembler.h"
+#include "backends/tcp/frame.h"
+#include "backends/tcp/hello.h"
+#include "backends/tcp/reassembler.h"
+#include "protocols/message.h"
 
 namespace {
 
-using namespace heddle::wire;
+using namespace heddle::protocols;
+using namespace heddle::transport::tcp;
 using input = std::span<const std::byte>;
 
 void require(bool holds) {

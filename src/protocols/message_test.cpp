@@ -1,11 +1,11 @@
-#include "wire/message.h"
+#include "protocols/message.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 #include <vector>
 
-namespace heddle::wire {
+namespace heddle::protocols {
 namespace {
 
 std::vector<std::byte> joined(const message& m) {
@@ -87,4 +87,4 @@ TEST(Message, GarbageNeverYieldsSpansOutsideTheInput) {
 }
 
 }  // namespace
-}  // namespace heddle::wire
+}  // namespace heddle::protocols

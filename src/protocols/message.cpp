@@ -1,8 +1,8 @@
-#include "wire/message.h"
+#include "protocols/message.h"
 
 #include <cstring>
 
-namespace heddle::wire {
+namespace heddle::protocols {
 namespace {
 
 enum class extension : std::uint8_t { none, rendezvous, access, atomic, reply };
@@ -111,4 +111,4 @@ bool parse_message(std::span<const std::byte> bytes, message& m) noexcept {
   return true;
 }
 
-}  // namespace heddle::wire
+}  // namespace heddle::protocols

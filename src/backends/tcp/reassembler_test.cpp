@@ -1,5 +1,5 @@
 // reassembler_test.cpp - frames come out of the stream whole, however it is cut.
-#include "wire/reassembler.h"
+#include "backends/tcp/reassembler.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace heddle::wire {
+namespace heddle::transport::tcp {
 namespace {
 
 using bytes = std::vector<std::byte>;
@@ -131,4 +131,4 @@ TEST(Reassembler, KeepsASmallPutTogether) {
 }
 
 }  // namespace
-}  // namespace heddle::wire
+}  // namespace heddle::transport::tcp

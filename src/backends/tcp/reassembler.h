@@ -6,9 +6,9 @@
 #include <memory>
 #include <span>
 
-#include "wire/frame.h"
+#include "backends/tcp/frame.h"
 
-namespace heddle::wire {
+namespace heddle::transport::tcp {
 
 /// The receive buffer of one connection.
 ///
@@ -52,4 +52,4 @@ class reassembler {
   std::size_t begin_ = 0, end_ = 0;
 };
 
-}  // namespace heddle::wire
+}  // namespace heddle::transport::tcp

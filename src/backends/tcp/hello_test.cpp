@@ -1,9 +1,9 @@
 // hello_test.cpp - hellos survive the trip, and proofs prove only what they should.
-#include "wire/hello.h"
+#include "backends/tcp/hello.h"
 
 #include <gtest/gtest.h>
 
-namespace heddle::wire {
+namespace heddle::transport::tcp {
 namespace {
 
 constexpr std::array<std::byte, 32> secret{std::byte{1}}, other_secret{std::byte{2}};
@@ -51,4 +51,4 @@ TEST(Proof, DependsOnSecretRoleAndBothHellos) {
 }
 
 }  // namespace
-}  // namespace heddle::wire
+}  // namespace heddle::transport::tcp

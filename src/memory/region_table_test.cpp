@@ -1,5 +1,5 @@
 // region_table_test.cpp - refs, bounds, rights, pins, and removal under concurrent look-ups.
-#include "backends/region_table.h"
+#include "memory/region_table.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "sync/published.h"
 
-namespace heddle::backends {
+namespace heddle::memory {
 namespace {
 
 constexpr auto huge = std::numeric_limits<std::uint64_t>::max();
@@ -177,4 +177,4 @@ TEST(RegionTable, NeverLetsAPeerTouchMemoryAfterRemoveReturned) {
 }
 
 }  // namespace
-}  // namespace heddle::backends
+}  // namespace heddle::memory

@@ -1,9 +1,9 @@
 // reassembler.cpp - the receive buffer of one connection.
-#include "wire/reassembler.h"
+#include "backends/tcp/reassembler.h"
 
 #include <cstring>
 
-namespace heddle::wire {
+namespace heddle::transport::tcp {
 
 reassembler::reassembler() : buffer_(std::make_unique_for_overwrite<std::byte[]>(capacity)) {}
 
@@ -34,4 +34,4 @@ reassembler::item reassembler::next() noexcept {
   return out;
 }
 
-}  // namespace heddle::wire
+}  // namespace heddle::transport::tcp

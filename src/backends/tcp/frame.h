@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <span>
 
-#include "wire/bytes.h"
+#include "backends/tcp/bytes.h"
 
-namespace heddle::wire {
+namespace heddle::transport::tcp {
 
 enum class frame_kind : std::uint8_t {
   message = 1,  ///< payload: a whole message
@@ -148,4 +148,4 @@ inline std::size_t write_bye(std::byte* at) noexcept {
   return write_common(at, frame_kind::bye, 0, 0, 0);
 }
 
-}  // namespace heddle::wire
+}  // namespace heddle::transport::tcp

@@ -1,7 +1,7 @@
 // frame.cpp - decoding and checking frame headers.
-#include "wire/frame.h"
+#include "backends/tcp/frame.h"
 
-namespace heddle::wire {
+namespace heddle::transport::tcp {
 namespace {
 
 struct common {
@@ -122,4 +122,4 @@ parsed parse_frame(std::span<const std::byte> bytes) noexcept {
   return out;
 }
 
-}  // namespace heddle::wire
+}  // namespace heddle::transport::tcp

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace heddle::wire {
+namespace heddle::transport::tcp {
 
 static_assert(std::endian::native == std::endian::little, "the wire format is little-endian");
 
@@ -23,4 +23,4 @@ inline void store_le(std::byte* at, T value) noexcept {
   std::memcpy(at, &value, sizeof value);
 }
 
-}  // namespace heddle::wire
+}  // namespace heddle::transport::tcp

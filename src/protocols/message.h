@@ -12,7 +12,7 @@
 #include <cstring>
 #include <span>
 
-namespace heddle::wire {
+namespace heddle::protocols {
 
 static_assert(std::endian::native == std::endian::little, "the wire format is little-endian");
 
@@ -92,4 +92,4 @@ class prefix {
 /// form only (kind, header length, handler range); what they refer to is the caller's to check.
 [[nodiscard]] bool parse_message(std::span<const std::byte> bytes, message& m) noexcept;
 
-}  // namespace heddle::wire
+}  // namespace heddle::protocols

@@ -1,0 +1,80 @@
+// device.h - the contract between the engine and one kind of wire, and its largest part.
+//
+// A backend is a folder with a device (one per process) that makes endpoints (one per lane).
+// What a backend cannot do is data (traits); the protocols make up for it with messages.
+// tests/contract is this folder as a test: a new backend passes it unchanged.
+#pragma once
+#include <heddle/detail/direct.h>
+#include <heddle/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/settings.h"
+#include "memory/region_table.h"
+#include "transport/endpoint.h"
+#include "transport/traits.h"
+
+namespace heddle::transport {
+
+/// What a device is told about its process and job.
+struct context {
+  rank self = 0;
+  int size = 1;
+  int on_host = 1;                            ///< ranks of the job on this host
+  std::span<const std::byte, 32> job_secret;  ///< known to the job's ranks only
+  const settings* config = nullptr;
+  memory::region_table* regions = nullptr;  ///< memory of this process that peers may address
+};
+
+/// One process's access to a wire. Thread-safe except where said.
+class device {
+ public:
+  virtual ~device() = default;  ///< after all its endpoints
+
+  [[nodiscard]] virtual const traits& describe() const noexcept = 0;
+
+  /// What peers need to find this process; at most 512 bytes. Carried by the bootstrap.
+  [[nodiscard]] virtual std::vector<std::byte> address() const = 0;
+
+  /// Makes `peer` known by what its address() gave. Returns why this device cannot reach it, or an
+  /// empty string when it can. `same_host` says whether host_id matches ours. Does not connect.
+  /// `address` is the peer's: nothing in it is to be believed unchecked.
+  virtual std::string add_peer(rank peer, std::span<const std::byte> address, bool same_host) = 0;
+
+  /// Called once per lane number, before any message for it can be delivered.
+  virtual std::unique_ptr<endpoint> make_endpoint(int lane) = 0;
+
+  /// A region entered or is about to leave context::regions. Must be cheap: large messages do it.
+  virtual void expose(const memory::local_region& region) noexcept = 0;
+  virtual void withdraw(const memory::local_region& region) noexcept = 0;
+
+  /// If this process can map `region` of `peer`: fills direct, live and generation of `out` and
+  /// returns what keeps the mapping, which can be written to only if the owner allows that.
+  /// Otherwise null, and ops go through post(). Sets bytes and allowed of `out` to what the owner
+  /// says, where that can be known here. Throws error with the reason when the region cannot exist.
+  virtual std::shared_ptr<void> import(rank peer, memory::region_ref region,
+                                       detail::remote_target& out) = 0;
+
+  /// Set-up work no endpoint can do (accepting connections). Executor thread only. fd() is readable
+  /// when there is some; -1: never. Lanes that newly got a peer are reported by serve().
+  [[nodiscard]] virtual int fd() const noexcept = 0;
+  /// Returns the number of a lane that a peer wants to talk to and that has no endpoint yet, or -1.
+  virtual int serve() noexcept = 0;
+
+  /// For people: what lies behind each lane, a line each, indented by four. May be empty.
+  [[nodiscard]] virtual std::string details() const { return {}; }
+};
+
+/// How a device is made, and its name, for the registry.
+struct factory {
+  std::string name;
+  std::function<std::unique_ptr<device>(const context& where)> open;  ///< throws error: why not
+};
+
+}  // namespace heddle::transport

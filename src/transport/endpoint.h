@@ -1,0 +1,56 @@
+// endpoint.h - one lane's way to all peers over one wire.
+#pragma once
+#include <heddle/status.h>
+#include <heddle/types.h>
+
+#include <cstddef>
+#include <span>
+
+#include "transport/event.h"
+#include "transport/op.h"
+
+namespace heddle::transport {
+
+/// How many ops, from the first on, were taken; and when not all, what is in the way.
+struct post_result {
+  std::size_t accepted = 0;
+  status reason = status::done;  ///< done, busy_queue (post again after a poll), peer_lost
+};
+
+/// One lane's way to all peers over one wire.
+///
+/// Threads: the engine calls an endpoint from one thread at a time and never re-enters it.
+/// An endpoint never calls up; everything it has to say comes out of poll(). Nothing here blocks.
+class endpoint {
+ public:
+  /// Frees. Does not wait: what peers have not taken yet is lost (see idle()).
+  virtual ~endpoint() = default;
+
+  /// Starts a prefix of `ops`, in order. The first op for a peer starts connecting to it, during
+  /// which post answers busy_queue; a peer to which no way can be made is lost. An accepted send
+  /// is always copied: finished is done, or why it was not sent. A put keeps reading `data`, a get
+  /// and an atomic keep writing `into`, until ended.
+  virtual post_result post(std::span<op> ops) noexcept = 0;
+
+  /// Takes up to `out.size()` events, oldest first. Moves transfers and connections forward.
+  virtual std::size_t poll(std::span<event> out) noexcept = 0;
+
+  /// Prepares for sleep: from now until the next poll(), anything poll() would report, and room for
+  /// a post that was answered busy_queue, makes fd() readable. False: there is work now, do not
+  /// sleep.
+  virtual bool arm() noexcept = 0;
+  /// Watched for reading while armed. Constant.
+  [[nodiscard]] virtual int fd() const noexcept = 0;
+
+  /// Called now and then while anything is in flight, also when nobody arms: looks for dead peers.
+  virtual void maintain() noexcept = 0;
+
+  /// The engine holds `peer` for dead: every op in flight to it ends with peer_lost, nothing more
+  /// is taken from it, and later posts answer peer_lost.
+  virtual void drop(rank peer) noexcept = 0;
+
+  /// True when everything accepted has left this process's memory. For an orderly end.
+  [[nodiscard]] virtual bool idle() const noexcept = 0;
+};
+
+}  // namespace heddle::transport

@@ -1,0 +1,32 @@
+// event.h - what an endpoint has to say.
+#pragma once
+#include <heddle/status.h>
+#include <heddle/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace heddle::transport {
+
+struct event {
+  enum class kind_t : std::uint8_t {
+    ended,      ///< the op with this cookie is over: `code` says how. Exactly once per posted op
+    arrived,    ///< a message from `peer`, in `bytes`, which stay valid until the next poll()
+    peer_lost,  ///< `peer` is gone; each of its ops has its own `ended` before or after this.
+                ///< `bytes`: why, in words for people that follow "rank 3 is lost: "
+  };
+  kind_t kind = kind_t::ended;
+  status code = status::done;
+  rank peer = 0;
+  std::uint64_t cookie = 0;
+  std::span<const std::byte> bytes;
+};
+
+/// For event::bytes of a peer_lost.
+[[nodiscard]] inline std::span<const std::byte> bytes_of(std::string_view words) noexcept {
+  return std::as_bytes(std::span(words));
+}
+
+}  // namespace heddle::transport
