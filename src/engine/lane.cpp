@@ -16,11 +16,7 @@ namespace {
 
 using protocols::command;
 using protocols::command_kind;
-
-/// What a command moves away is never written, but command::memory has one type for both ways.
-std::span<std::byte> only_read(std::span<const std::byte> data) noexcept {
-  return {const_cast<std::byte*>(data.data()), data.size()};
-}
+using protocols::only_read;
 
 command access_command(command_kind kind, remote_address at, completion c) noexcept {
   command made;
@@ -65,20 +61,19 @@ constexpr bool is_reserved(tag t) noexcept {
   return (t & reserved_tag_bit) != 0;
 }
 
+/// What is posted goes the short way, unless somebody looks at it or this is a fork's child.
 status send_any(engine::lane_core& core, rank to, tag t, std::span<const std::byte> data,
-                completion c) noexcept {
-  command made = message_command(command_kind::send, to, c);
-  made.match = t;
-  made.memory = only_read(data);
-  return submit(core, made);
+                const completion& c) noexcept {
+  if (!sync::is_special()) [[likely]]
+    return core.send(to, t, data, c);
+  return submit(core, protocols::send_command(to, t, data, c));
 }
 
-status recv_any(engine::lane_core& core, rank from, tag_match t, std::span<std::byte> into,
-                completion c) noexcept {
-  command made = message_command(command_kind::recv, from, c);
-  made.match = t;
-  made.memory = into;
-  return submit(core, made);
+status recv_any(engine::lane_core& core, rank from, const tag_match& t, std::span<std::byte> into,
+                const completion& c) noexcept {
+  if (!sync::is_special()) [[likely]]
+    return core.receive(from, t, into, c);
+  return submit(core, protocols::receive_command(from, t, into, c));
 }
 
 /// False in the child of a fork.
@@ -213,11 +208,9 @@ status lane::try_cancel(const completion& which) noexcept {
 
 status lane::try_call(rank to, handler_id h, std::span<const std::byte> header,
                       std::span<const std::byte> payload, completion c) noexcept {
-  command made = message_command(command_kind::call, to, c);
-  made.handler = h;
-  made.header = header;
-  made.memory = only_read(payload);
-  return submit(*core_, made);
+  if (!sync::is_special()) [[likely]]
+    return core_->call(to, h, header, payload, c);
+  return submit(*core_, protocols::call_command(to, h, header, payload, c));
 }
 
 void lane::when_ready(completion c) noexcept {

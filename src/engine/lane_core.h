@@ -91,6 +91,12 @@ class lane_core {
   // --- any thread ----------------------------------------------------------------------
   /// done, posted, busy_queue, busy_records, or why not.
   status submit(const protocols::command& c) noexcept;
+  /// As submit, for a message and a receive: what ends or is filed at once needs no command.
+  status send(rank to, tag t, std::span<const std::byte> data, const completion& done) noexcept;
+  status call(rank to, handler_id h, std::span<const std::byte> header,
+              std::span<const std::byte> payload, const completion& done) noexcept;
+  status receive(rank from, const tag_match& t, std::span<std::byte> into,
+                 const completion& done) noexcept;
   /// The program's poll: also tells the executor that this lane is attended to.
   std::size_t poll() noexcept;
   status probe(rank source, const tag_match& match, outcome& found) noexcept;
@@ -152,6 +158,16 @@ class lane_core {
   status execute_or_enqueue(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
   status execute_held(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
   status enqueue(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
+  [[nodiscard]] bool goes_inline(std::size_t bytes) const noexcept;
+  [[gnu::noinline]] status send_rest(rank to, tag t, std::span<const std::byte> data,
+                                     const completion& done, bool held) noexcept;
+  [[gnu::noinline]] status call_rest(rank to, handler_id h, std::span<const std::byte> header,
+                                     std::span<const std::byte> payload, const completion& done,
+                                     bool held) noexcept;
+  [[gnu::noinline]] status receive_rest(rank from, const tag_match& t, std::span<std::byte> into,
+                                        const completion& done, bool held) noexcept;
+  status submit_rest(const protocols::command& c, bool held) noexcept;
+  void leave_free(protocols::delivery_batch& batch) noexcept;
   void end_queued(protocols::delivery_batch& batch) noexcept;
   void attend(protocols::delivery_batch& batch) noexcept;
   status offload(const protocols::command& c, protocols::delivery_batch& batch) noexcept;

@@ -44,4 +44,43 @@ struct command {
 };
 static_assert(sizeof(command) <= 120);
 
+/// What a command moves away is never written, but command::memory has one type for both ways.
+inline std::span<std::byte> only_read(std::span<const std::byte> data) noexcept {
+  return {const_cast<std::byte*>(data.data()), data.size()};
+}
+
+inline command send_command(rank to, tag t, std::span<const std::byte> data,
+                            const completion& done) noexcept {
+  command made;
+  made.kind = command_kind::send;
+  made.peer = to;
+  made.match = t;
+  made.memory = only_read(data);
+  made.done = done;
+  return made;
+}
+
+inline command receive_command(rank from, const tag_match& t, std::span<std::byte> into,
+                               const completion& done) noexcept {
+  command made;
+  made.kind = command_kind::recv;
+  made.peer = from;
+  made.match = t;
+  made.memory = into;
+  made.done = done;
+  return made;
+}
+
+inline command call_command(rank to, handler_id h, std::span<const std::byte> header,
+                            std::span<const std::byte> payload, const completion& done) noexcept {
+  command made;
+  made.kind = command_kind::call;
+  made.peer = to;
+  made.handler = h;
+  made.header = header;
+  made.memory = only_read(payload);
+  made.done = done;
+  return made;
+}
+
 }  // namespace heddle::protocols

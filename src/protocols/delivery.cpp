@@ -16,46 +16,45 @@ void delivery_batch::make_mine() noexcept {
   of_thread = &batch;
 }
 
-std::byte* delivery_batch::page::keep(std::size_t bytes) {
-  if (blocks.empty() || bytes > block_bytes - used) {
-    blocks.push_back(std::make_unique_for_overwrite<std::byte[]>(std::max(bytes, block_bytes)));
-    used = 0;
-  }
-  std::byte* at = blocks.back().get() + used;
-  used = std::min(block_bytes, used + bytes);
-  return at;
+void delivery_batch::page::add_block(std::size_t bytes) {
+  const std::size_t size = std::max(bytes, block_bytes);
+  blocks.push_back(std::make_unique_for_overwrite<std::byte[]>(size));
+  room = blocks.back().get();
+  room_end = room + size;
 }
 
 void delivery_batch::page::clear() {
   ended.clear();
   calls.clear();
+  owned.clear();
   if (blocks.size() > 1) blocks.resize(1);
-  used = blocks.empty() ? block_bytes : 0;  // the block that stays has at least block_bytes
-}
-
-void delivery_batch::add_call(engine::lane_core& lane, const handler_entry& handler, rank source,
-                              std::span<const std::byte> header,
-                              std::span<const std::byte> payload) {
-  std::byte* copy = filling_->keep(header.size() + payload.size());
-  if (!header.empty()) std::memcpy(copy, header.data(), header.size());
-  if (!payload.empty()) std::memcpy(copy + header.size(), payload.data(), payload.size());
-  filling_->calls.push_back({&lane, handler, source, static_cast<std::uint32_t>(header.size()),
-                             copy, payload.size(), nullptr});
+  room = blocks.empty() ? nullptr : blocks.front().get();
+  room_end = room == nullptr ? nullptr : room + block_bytes;  // it has at least so many
 }
 
 void delivery_batch::add_call(engine::lane_core& lane, const handler_entry& handler, rank source,
                               std::span<const std::byte> header, std::unique_ptr<std::byte[]> owned,
                               std::size_t bytes) {
-  add_call(lane, handler, source, header, {});
-  filling_->calls.back().owned = std::move(owned);
-  filling_->calls.back().payload_bytes = bytes;
+  add_call(lane, handler, source, header, header.size());
+  page& p = *filling_;
+  p.owned.push_back(std::make_unique<owned_payload>(owned_payload{std::move(owned), bytes}));
+  p.calls.last().large = p.owned.back().get();
 }
 
-void delivery_batch::run(const call& c) noexcept {
-  heddle::lane here(*c.lane);
-  const std::byte* payload = c.owned ? c.owned.get() : c.header + c.header_bytes;
-  c.handler.function(c.handler.context, here,
-                     {c.source, {c.header, c.header_bytes}, {payload, c.payload_bytes}});
+/// The handlers of calls in a row that came on one lane. Returns the first one left.
+const delivery_batch::call* delivery_batch::run_of_one_lane(const call* first,
+                                                            const call* last) noexcept {
+  heddle::lane here(*first->lane);
+  const call* c = first;
+  for (; c != last && c->lane == first->lane; ++c) {
+    const std::span<const std::byte> body(c->body, c->body_bytes);
+    const std::span<const std::byte> payload =
+        c->large == nullptr ? body.subspan(c->header_bytes)
+                            : std::span<const std::byte>(c->large->data.get(), c->large->bytes);
+    c->handler.function(c->handler.context, here,
+                        {c->source, body.first(c->header_bytes), payload});
+  }
+  return c;
 }
 
 /// Runs the first of several endings that go to one place, or counts all of them at once: one
@@ -79,8 +78,8 @@ std::size_t delivery_batch::run_all() noexcept {
   std::size_t count = 0;
   while (!filling_->empty()) {
     std::swap(filling_, draining_);
-    const end* const last = draining_->ended.data() + draining_->ended.size();
-    for (const end* e = draining_->ended.data(); e != last;) {
+    const end* const last = draining_->ended.end();
+    for (const end* e = draining_->ended.begin(); e != last;) {
       const bool alone = e + 1 == last || e[1].done.owner != e->done.owner;
       if (!alone && e[1].done == e->done) [[unlikely]] {
         e = run_alike(e, last);
@@ -89,7 +88,8 @@ std::size_t delivery_batch::run_all() noexcept {
         ++e;
       }
     }
-    for (const call& c : draining_->calls) run(c);
+    for (const call* c = draining_->calls.begin(); c != draining_->calls.end();)
+      c = run_of_one_lane(c, draining_->calls.end());
     count += draining_->size();
     draining_->clear();
   }

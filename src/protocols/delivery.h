@@ -10,6 +10,9 @@
 #include <span>
 #include <vector>
 
+#include "base/copy.h"
+#include "base/growing_list.h"
+
 namespace heddle::protocols {
 
 /// What runs for a handler id.
@@ -25,11 +28,18 @@ struct handler_entry {
 class delivery_batch {
  public:
   void add(const completion& done, const outcome& what) {
-    if (done.deliver != nullptr) filling_->ended.emplace_back(done, what);
+    if (done.deliver != nullptr) filling_->ended.add({done, what});
   }
-  /// A call whose header and payload are copied: the wire's buffer is free on return.
+  /// A call whose header and payload follow each other in `body`, which is copied: the wire's
+  /// buffer is free on return.
   void add_call(engine::lane_core& lane, const handler_entry& handler, rank source,
-                std::span<const std::byte> header, std::span<const std::byte> payload);
+                std::span<const std::byte> body, std::size_t header_bytes) {
+    page& p = *filling_;
+    std::byte* const copy = p.keep(body.size());
+    copy_few(copy, body);
+    p.calls.add({&lane, handler, source, static_cast<std::uint32_t>(header_bytes), copy,
+                 body.size(), nullptr});
+  }
   /// A call whose payload lies in `owned` already.
   void add_call(engine::lane_core& lane, const handler_entry& handler, rank source,
                 std::span<const std::byte> header, std::unique_ptr<std::byte[]> owned,
@@ -49,33 +59,45 @@ class delivery_batch {
  private:
   std::size_t run_all() noexcept;
   struct end {
-    end(const completion& d, const outcome& w) : done(d), what(w) {}
     completion done;
     outcome what;
+  };
+  struct owned_payload {
+    std::unique_ptr<std::byte[]> data;
+    std::size_t bytes;
   };
   struct call {
     engine::lane_core* lane;
     handler_entry handler;
     rank source;
     std::uint32_t header_bytes;
-    const std::byte* header;  ///< the payload follows it, or lies in `owned`
-    std::size_t payload_bytes;
-    std::unique_ptr<std::byte[]> owned;
+    const std::byte* body;  ///< the header, and behind it the payload
+    std::size_t body_bytes;
+    const owned_payload* large;  ///< or there
   };
   static constexpr std::size_t block_bytes = 64 * 1024;
   /// What is to run, and the bytes it refers to.
   struct page {
-    std::vector<end> ended;
-    std::vector<call> calls;
+    growing_list<end> ended;
+    growing_list<call> calls;
     std::vector<std::unique_ptr<std::byte[]>> blocks;
-    std::size_t used = block_bytes;  // of the last block
-    std::byte* keep(std::size_t bytes);
+    std::byte* room = nullptr;  // of the last block, up to:
+    std::byte* room_end = nullptr;
+    std::vector<std::unique_ptr<owned_payload>> owned;
+    std::byte* keep(std::size_t bytes) {
+      if (bytes > static_cast<std::size_t>(room_end - room)) [[unlikely]]
+        add_block(bytes);
+      std::byte* const at = room;
+      room += bytes;
+      return at;
+    }
+    void add_block(std::size_t bytes);
     [[nodiscard]] std::size_t size() const noexcept { return ended.size() + calls.size(); }
     [[nodiscard]] bool empty() const noexcept { return ended.empty() && calls.empty(); }
     void clear();
   };
   static const end* run_alike(const end* first, const end* last) noexcept;
-  static void run(const call& c) noexcept;
+  static const call* run_of_one_lane(const call* first, const call* last) noexcept;
   static void make_mine() noexcept;
 
   static thread_local constinit delivery_batch* of_thread;

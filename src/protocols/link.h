@@ -35,7 +35,8 @@ struct link {
 
   // Holder only.
   bool lost = false;
-  bool blocked = false;                 ///< in port's list of links with something to post
+  bool blocked = false;  ///< in port's list of links with something to post
+  [[nodiscard]] bool is_free() const noexcept { return !lost && !blocked; }
   link_list records;                    ///< every operation that needs this peer
   queue_list backlog;                   ///< operations in the order they must go out
   std::deque<message> control;          ///< the protocol's own messages: first, and never refused
@@ -46,7 +47,7 @@ struct link {
   std::uint64_t owed = 0;               ///< what we have to give back
   std::array<mapped_region, 8> mapped;  ///< the last used ones; `next_mapped` is replaced next
   std::size_t next_mapped = 0;
-  std::size_t receives = 0;  ///< posted ones that name this peer
+  bool awaited = false;      ///< a posted receive names it: as of the last maintain()
   std::size_t requests = 0;  ///< its rendezvous requests nobody has asked for yet
   bool heard = false;        ///< anything came since the last maintain()
   bool pinged = false;

@@ -9,15 +9,6 @@ namespace {
 /// Used messages kept for the next ones.
 constexpr std::size_t max_spare = 4096;
 
-/// The first receive of `candidates` that accepts the message: lists are in order of age.
-template <class List>
-posted_receive* first_accepting(List& candidates, rank source, tag t) noexcept {
-  for (posted_receive* r = candidates.front(); r != nullptr; r = List::next(*r)) {
-    if (r->accepts(source, t)) return r;
-  }
-  return nullptr;
-}
-
 template <class List>
 posted_receive* first_with(List& candidates, const completion& done) noexcept {
   for (posted_receive* r = candidates.front(); r != nullptr; r = List::next(*r)) {
@@ -62,39 +53,8 @@ matcher::~matcher() {
   while (!arrivals_.empty()) take(*arrivals_.front());
 }
 
-std::size_t matcher::bucket_of(rank source, tag t) noexcept {
-  const std::uint64_t mixed =
-      (t ^ (static_cast<std::uint64_t>(source) << 40)) * 0x9e3779b97f4a7c15;  // golden ratio
-  return mixed >> 54;  // the upper 10 bits are the best mixed
-}
-
-void matcher::grow() {
-  auto& slab = slabs_.emplace_back(std::make_unique<posted_receive[]>(slab_receives));
-  free_.reserve(slabs_.size() * slab_receives);
-  for (std::size_t i = slab_receives; i-- > 0;) free_.push_back(&slab[i]);
-}
-
-posted_receive& matcher::post(const posted_receive& wanted) {
-  if (free_.empty()) grow();
-  posted_receive& r = *free_.back();
-  free_.pop_back();
-  r = wanted;
-  r.order = next_order_++;
-  list_of(r).push_back(r);
-  ++receive_count_;
-  return r;
-}
-
-posted_receive matcher::take(posted_receive& filed) noexcept {
-  list_of(filed).remove(filed);
-  --receive_count_;
-  free_.push_back(&filed);
-  return filed;
-}
-
-posted_receive* matcher::find_receive(rank source, tag t) noexcept {
-  posted_receive* known = first_accepting(receives_[bucket_of(source, t)], source, t);
-  if (wild_receives_.empty()) return known;
+/// `known`, or the first one with a wildcard that accepts the message and is older.
+posted_receive* matcher::older(posted_receive* known, rank source, tag t) const noexcept {
   posted_receive* wild = first_accepting(wild_receives_, source, t);
   if (known == nullptr || wild == nullptr) return known != nullptr ? known : wild;
   return known->order < wild->order ? known : wild;
@@ -123,8 +83,7 @@ void matcher::keep(std::unique_ptr<unexpected> message) noexcept {
   ++unexpected_count_;
 }
 
-unexpected* matcher::find_message(rank source, const tag_match& match) noexcept {
-  if (unexpected_count_ == 0) return nullptr;
+unexpected* matcher::look_for_message(rank source, const tag_match& match) noexcept {
   if (source != any_source && match.exact()) {
     message_list& bucket = messages_[bucket_of(source, match.value)];
     for (unexpected* m = bucket.front(); m != nullptr; m = message_list::next(*m)) {

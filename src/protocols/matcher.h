@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "base/slab_pool.h"
 #include "protocols/record.h"
 
 namespace heddle::protocols {
@@ -38,6 +39,8 @@ struct unexpected {
   void copy(std::span<const std::byte> payload);
 };
 
+struct receive_list;
+
 /// A receive nobody has sent for yet.
 struct posted_receive {
   rank source = any_source;
@@ -47,6 +50,8 @@ struct posted_receive {
   std::uint64_t order = 0;     ///< age, by the matcher
   std::uint64_t since_ns = 0;  ///< first seen by port::stamp(); 0: not yet
   hook<posted_receive> in_bucket{};
+  receive_list* filed_in = nullptr;     ///< by the matcher
+  posted_receive* next_free = nullptr;  ///< of the matcher's pool
 
   [[nodiscard]] bool exact() const noexcept { return source != any_source && match.exact(); }
   [[nodiscard]] bool accepts(rank from, tag t) const noexcept {
@@ -54,32 +59,53 @@ struct posted_receive {
   }
 };
 
+struct receive_list : list<posted_receive, &posted_receive::in_bucket> {};
+
 /// Holder only.
 class matcher {
  public:
   ~matcher();
 
   /// Files a receive.
-  posted_receive& post(const posted_receive& wanted);
+  posted_receive& post(rank source, const tag_match& match, std::span<std::byte> into,
+                       const completion& done) {
+    posted_receive& r = receives_pool_.take();
+    r.source = source;
+    r.match = match;
+    r.into = into;
+    r.done = done;
+    r.order = next_order_++;
+    r.since_ns = 0;
+    r.filed_in = &list_of(r);
+    r.filed_in->push_back(r);
+    return r;
+  }
   /// The oldest receive that accepts a message from `source` with `t`; still filed.
-  [[nodiscard]] posted_receive* find_receive(rank source, tag t) noexcept;
+  [[nodiscard]] posted_receive* find_receive(rank source, tag t) noexcept {
+    posted_receive* known = first_accepting(receives_[bucket_of(source, t)], source, t);
+    return wild_receives_.empty() ? known : older(known, source, t);
+  }
   /// The receive posted with this completion, or null. Slow: looks at all.
   [[nodiscard]] posted_receive* find_receive(const completion& done) noexcept;
   /// Those posted for `source` itself, oldest first; still filed. Slow: looks at all.
   [[nodiscard]] std::vector<posted_receive*> receives_from(rank source);
-  /// Takes a filed one out.
-  posted_receive take(posted_receive& filed) noexcept;
+  /// Takes a filed one out, which stays as it is until the next post().
+  posted_receive& take(posted_receive& filed) noexcept {
+    filed.filed_in->remove(filed);
+    receives_pool_.give_back(filed);
+    return filed;
+  }
   /// For all that are filed, in no order; slow.
   template <class F>
   void each_receive(F&& f) {
-    if (receive_count_ == 0) return;
+    if (receives() == 0) return;
     const auto each = [&](const receive_list& some) {
       for (posted_receive* r = some.front(); r != nullptr; r = receive_list::next(*r)) f(*r);
     };
     each(wild_receives_);
     for (const receive_list& bucket : receives_) each(bucket);
   }
-  [[nodiscard]] std::size_t receives() const noexcept { return receive_count_; }
+  [[nodiscard]] std::size_t receives() const noexcept { return receives_pool_.in_use(); }
 
   /// An unexpected message to be filled and kept: a used one where there is one.
   [[nodiscard]] std::unique_ptr<unexpected> fresh();
@@ -88,7 +114,9 @@ class matcher {
   /// Files a message nobody has asked for.
   void keep(std::unique_ptr<unexpected> message) noexcept;
   /// The first message that a receive with these arguments would take; still filed.
-  [[nodiscard]] unexpected* find_message(rank source, const tag_match& match) noexcept;
+  [[nodiscard]] unexpected* find_message(rank source, const tag_match& match) noexcept {
+    return unexpected_count_ == 0 ? nullptr : look_for_message(source, match);
+  }
   std::unique_ptr<unexpected> take(unexpected& message) noexcept;
   /// For all that are filed, as they arrived.
   template <class F>
@@ -102,22 +130,32 @@ class matcher {
 
  private:
   static constexpr std::size_t bucket_count = 1024;
-  [[nodiscard]] static std::size_t bucket_of(rank source, tag t) noexcept;
+  [[nodiscard]] static std::size_t bucket_of(rank source, tag t) noexcept {
+    const std::uint64_t mixed =
+        (t ^ (static_cast<std::uint64_t>(source) << 40)) * 0x9e3779b97f4a7c15;  // golden ratio
+    return mixed >> 54;  // the upper 10 bits are the best mixed
+  }
 
-  static constexpr std::size_t slab_receives = 128;
-  using receive_list = list<posted_receive, &posted_receive::in_bucket>;
   [[nodiscard]] receive_list& list_of(const posted_receive& r) noexcept {
     return r.exact() ? receives_[bucket_of(r.source, r.match.value)] : wild_receives_;
   }
-  void grow();
+  /// The first receive of `candidates` that accepts the message: lists are in order of age.
+  [[nodiscard]] static posted_receive* first_accepting(const receive_list& candidates, rank source,
+                                                       tag t) noexcept {
+    for (posted_receive* r = candidates.front(); r != nullptr; r = receive_list::next(*r)) {
+      if (r->accepts(source, t)) [[likely]]
+        return r;
+    }
+    return nullptr;
+  }
+  [[nodiscard]] posted_receive* older(posted_receive* known, rank source, tag t) const noexcept;
+  [[nodiscard]] unexpected* look_for_message(rank source, const tag_match& match) noexcept;
 
   using message_list = list<unexpected, &unexpected::in_bucket>;
   using arrival_list = list<unexpected, &unexpected::in_arrival>;
-  std::vector<std::unique_ptr<posted_receive[]>> slabs_;
-  std::vector<posted_receive*> free_;
+  slab_pool<posted_receive> receives_pool_;
   std::array<receive_list, bucket_count> receives_;
   receive_list wild_receives_;
-  std::size_t receive_count_ = 0;
   std::array<message_list, bucket_count> messages_;
   arrival_list arrivals_;
   std::uint64_t next_order_ = 1;

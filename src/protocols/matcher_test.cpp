@@ -9,8 +9,8 @@
 namespace heddle::protocols {
 namespace {
 
-posted_receive receive(rank from, tag_match match) {
-  return {.source = from, .match = match};
+posted_receive& post(matcher& m, rank from, tag_match match, std::uint64_t number = 0) {
+  return m.post(from, match, {}, {nullptr, nullptr, number});
 }
 
 std::unique_ptr<unexpected> message(rank from, tag t, std::uint64_t number = 0) {
@@ -23,8 +23,8 @@ std::unique_ptr<unexpected> message(rank from, tag t, std::uint64_t number = 0) 
 
 TEST(Matcher, I13TheOldestReceiveThatAcceptsGetsTheMessage) {
   matcher m;
-  posted_receive& wild = m.post(receive(any_source, any_tag));
-  posted_receive& exact = m.post(receive(1, 7));
+  posted_receive& wild = post(m, any_source, any_tag);
+  posted_receive& exact = post(m, 1, 7);
   EXPECT_EQ(m.find_receive(1, 7), &wild);
   m.take(wild);
   EXPECT_EQ(m.find_receive(1, 7), &exact);
@@ -126,8 +126,6 @@ TEST(Matcher, I13AgreesWithAReferenceOnRandomSchedules) {
       }
       const rank source = random() % 4 == 0 ? any_source : from;
       const tag_match match = random() % 4 == 0 ? tag_match(t, 1) : tag_match(t);
-      posted_receive r = receive(source, match);
-      r.done.cookie = step;
       const auto want = expected.post(step, source, match);
       unexpected* got = tested.find_message(source, match);
       ASSERT_EQ(got != nullptr, want.has_value()) << "seed " << seed << " step " << step;
@@ -135,7 +133,7 @@ TEST(Matcher, I13AgreesWithAReferenceOnRandomSchedules) {
         ASSERT_EQ(got->bytes, *want);
         tested.take(*got);
       } else {
-        tested.post(r);
+        post(tested, source, match, step);
       }
     }
   }

@@ -82,7 +82,7 @@ void with_extension(extension e, M& m, F&& f) noexcept {
 
 prefix::prefix(const message& m) noexcept {
   const extension e = extension_of(m.kind);
-  write_base(m.kind, m.flag, m.handler, m.header.size(), m.width, m.word);
+  write(head_of(m.kind, m.flag, m.handler, m.header.size(), m.width, m.word));
   if (e != extension::none) {
     writer w(buffer_.data() + size_);
     with_extension(e, m, [&](const auto&... fields) { w.put(fields...); });

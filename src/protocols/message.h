@@ -12,6 +12,8 @@
 #include <cstring>
 #include <span>
 
+#include "transport/op.h"
+
 namespace heddle::protocols {
 
 static_assert(std::endian::native == std::endian::little, "the wire format is little-endian");
@@ -54,6 +56,31 @@ inline constexpr std::size_t max_extension = 40;
 /// Room a message needs beside its payload, at most.
 inline constexpr std::size_t max_overhead = base_bytes + max_extension + max_call_header;
 
+/// The base of a message. Kind 0, flag 1, handler 2, header length 4, width 5, zero 6; word 8.
+constexpr transport::message_head head_of(message_kind kind, std::uint8_t flag, handler_id handler,
+                                          std::size_t header_bytes, std::uint8_t width,
+                                          std::uint64_t word) noexcept {
+  return {static_cast<std::uint64_t>(kind) | static_cast<std::uint64_t>(flag) << 8 |
+              static_cast<std::uint64_t>(handler) << 16 |
+              static_cast<std::uint64_t>(header_bytes) << 32 |
+              static_cast<std::uint64_t>(width) << 40,
+          word};
+}
+/// Of a tagged message that travels whole: nothing but the kind in its first word.
+constexpr transport::message_head head_of_tagged(tag t) noexcept {
+  return head_of(message_kind::tag_eager, 0, 0, 0, 0, t);
+}
+constexpr transport::message_head head_of_call(handler_id handler,
+                                               std::size_t header_bytes) noexcept {
+  return head_of(message_kind::call_eager, 0, handler, header_bytes, 0, 0);
+}
+/// Of a message of at least base_bytes.
+[[nodiscard]] inline transport::message_head read_head(std::span<const std::byte> bytes) noexcept {
+  transport::message_head h;
+  std::memcpy(&h, bytes.data(), sizeof h);
+  return h;
+}
+
 /// The bytes that go before the payload.
 class prefix {
  public:
@@ -61,7 +88,7 @@ class prefix {
   /// Of a kind without extension. `header` at most max_call_header bytes.
   prefix(message_kind kind, handler_id handler, std::span<const std::byte> header,
          std::uint64_t word) noexcept {
-    write_base(kind, 0, handler, header.size(), 0, word);
+    write(head_of(kind, 0, handler, header.size(), 0, word));
     append(header);
   }
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
@@ -69,15 +96,8 @@ class prefix {
   }
 
  private:
-  // kind 0, flag 1, handler 2, header length 4, width 5, zero 6, word 8
-  void write_base(message_kind kind, std::uint8_t flag, handler_id handler,
-                  std::size_t header_bytes, std::uint8_t width, std::uint64_t word) noexcept {
-    const std::uint64_t first =
-        static_cast<std::uint64_t>(kind) | static_cast<std::uint64_t>(flag) << 8 |
-        static_cast<std::uint64_t>(handler) << 16 | static_cast<std::uint64_t>(header_bytes) << 32 |
-        static_cast<std::uint64_t>(width) << 40;
-    std::memcpy(buffer_.data(), &first, sizeof first);
-    std::memcpy(buffer_.data() + sizeof first, &word, sizeof word);
+  void write(const transport::message_head& head) noexcept {
+    std::memcpy(buffer_.data(), &head, sizeof head);
   }
   void append(std::span<const std::byte> bytes) noexcept {
     if (!bytes.empty()) std::memcpy(buffer_.data() + size_, bytes.data(), bytes.size());

@@ -16,6 +16,7 @@ port::port(engine::lane_core& lane, const surroundings& where,
            std::vector<std::unique_ptr<transport::endpoint>> endpoints)
     : lane_(lane),
       where_(where),
+      most_in_flight_(where.config->records),
       endpoints_(std::move(endpoints)),
       links_(static_cast<std::size_t>(where.size)),
       empty_polls_(endpoints_.size()) {}
@@ -27,7 +28,7 @@ status port::execute_other(const command& c) {
     case command_kind::send:
       return send(c);
     case command_kind::recv:
-      return receive(c);
+      return receive(c.peer, c.match, c.memory, c.done, *out_);
     case command_kind::call:
       return call(c);
     case command_kind::flush:
@@ -76,7 +77,7 @@ link& port::make_link(rank peer) {
 
 record& port::begin(link* l, const command& c) {
   record& r = records_.take();
-  note_in_flight();
+  in_flight_.add();
   r.what = c;
   r.at = stage::waiting;
   bytes_.set(bytes_.get() + c.memory.size());
@@ -109,7 +110,7 @@ void port::release(record& r) {
   const bool counted = r.counted;
   bytes_.set(bytes_.get() - r.what.memory.size());
   records_.give_back(r);
-  note_in_flight();
+  in_flight_.subtract();
   if (counted) count_down(*l);
 }
 

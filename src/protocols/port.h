@@ -67,6 +67,28 @@ class port {
     out_ = &out;
     return c.kind <= command_kind::atomic ? access(c) : execute_other(c);
   }
+  /// The short way of a message that can leave at once: true, and it has. False: nothing has
+  /// happened, and execute() finds out why. `cost`: what it takes of the peer's credit.
+  bool send_now(rank to, transport::message_head head, std::span<const std::byte> header,
+                std::span<const std::byte> data, std::uint64_t cost) noexcept {
+    if (static_cast<unsigned>(to) >= static_cast<unsigned>(where_.size)) [[unlikely]]
+      return false;
+    link* const l = links_[static_cast<std::size_t>(to)].get();
+    if (l == nullptr || !l->is_free() || data.size() > l->eager_bytes || cost > l->credit ||
+        l->wire->send(to, head, header, data) != status::done) [[unlikely]]
+      return false;
+    l->credit -= cost;
+    counters_.eager.add();
+    return true;
+  }
+  /// What a tagged message of so many bytes takes of its receiver's memory while it is unexpected:
+  /// both sides count with it.
+  [[nodiscard]] static constexpr std::uint64_t cost_of(std::size_t bytes) noexcept {
+    return bytes + message_cost;
+  }
+  /// Never `done`: source, tag and length travel in the completion's outcome.
+  status receive(rank source, tag_match match, std::span<std::byte> into, const completion& done,
+                 delivery_batch& out);
   /// Between these, what execute_accepted() has for the wire is kept back and posted together.
   void begin_batch();
   void end_batch(delivery_batch& out);
@@ -86,7 +108,7 @@ class port {
   /// Something accepted still waits for a progress() to leave.
   [[nodiscard]] bool unsent() const noexcept;
   /// Operations that need a peer's answer are in flight.
-  [[nodiscard]] bool waiting() const noexcept { return in_flight() != 0; }
+  [[nodiscard]] bool waiting() const noexcept { return in_flight_.get() != 0; }
   /// Nothing of ours is under way, except receives.
   [[nodiscard]] bool quiet() const noexcept;
 
@@ -106,6 +128,11 @@ class port {
   [[nodiscard]] const port_counters& counters() const noexcept { return counters_; }
 
  private:
+  /// What an unexpected message costs its receiver beside its bytes: a number of the protocol, not
+  /// of this program's memory. docs/guide/concepts.md tells it.
+  static constexpr std::uint64_t message_cost = 184;
+  static_assert(sizeof(unexpected) < 2 * message_cost);
+
   // port.cpp
   status execute_other(const command& c);
   [[nodiscard]] bool valid(rank r) const noexcept { return r >= 0 && r < where_.size; }
@@ -119,12 +146,8 @@ class port {
   void finish(record& r, status code);
   void release(record& r);
   void count_down(link& l);
-  [[nodiscard]] std::size_t in_flight() const noexcept {
-    return records_.in_use() + accesses_.in_use() + matcher_.receives();
-  }
-  void note_in_flight() noexcept { in_flight_.set(in_flight()); }
   [[nodiscard]] bool full() const noexcept {
-    return !must_take_ && in_flight() >= where_.config->records;
+    return in_flight_.get() >= most_in_flight_ && !must_take_;
   }
   // Each: done, busy_queue (no room now; nothing changed), or why it can never be sent.
   status post_message(link& l, const message& m, std::span<const std::byte> payload);
@@ -165,14 +188,25 @@ class port {
   status call(const command& c);
   status send_or_queue(const command& c);
   [[nodiscard]] static std::uint64_t credit_of(const command& c) noexcept;
-  status receive(const command& c);
   status start_message(link& l, record& r);
-  void take_unexpected(const command& c, unexpected& found);
-  posted_receive take_receive(posted_receive& found);
+  void take_unexpected(std::span<std::byte> into, const completion& done, unexpected& found);
+  /// What it returns stays as it is until another receive is posted.
+  posted_receive& take_receive(posted_receive& found) noexcept {
+    in_flight_.subtract();
+    return matcher_.take(found);
+  }
   void end_receive(posted_receive& r, status code);
-  void on_tag_eager(link& l, const message& m);
-  void on_call_eager(link& l, const message& m);
-  void repay(link& l, std::uint64_t cost);
+  void on_tag_eager(link& l, tag t, std::span<const std::byte> payload);
+  void on_call_eager(link& l, handler_id h, std::span<const std::byte> body,
+                     std::size_t header_bytes);
+  void keep_unexpected(link& l, tag t, std::span<const std::byte> payload);
+  /// Gives credit back in portions: one message for many.
+  void repay(link& l, std::uint64_t cost) {
+    l.owed += cost;
+    if (l.owed >= l.credit_limit / 4 && !l.lost) [[unlikely]]
+      give_credit(l);
+  }
+  void give_credit(link& l);
 
   // port_rendezvous.cpp
   status start_request(link& l, record& r);
@@ -217,6 +251,9 @@ class port {
   // port_event.cpp
   void on_event(const transport::event& e);
   void on_ended(const transport::event& e);
+  void on_news(const transport::event& e);
+  void on_arrived(link& l, std::span<const std::byte> bytes);
+  [[gnu::noinline]] void on_rare(link& l, std::span<const std::byte> bytes);
   void on_message(link& l, const message& m);
   bool due(std::size_t endpoint) noexcept;
 
@@ -235,6 +272,7 @@ class port {
   // Constant after construction.
   engine::lane_core& lane_;
   const surroundings where_;
+  const std::size_t most_in_flight_;
   std::vector<std::unique_ptr<transport::endpoint>> endpoints_;  // by device
 
   // Holder only.

@@ -1,6 +1,8 @@
 // port_event.cpp - what arrives, and the loop that moves a lane forward.
+#include <algorithm>
 #include <array>
 
+#include "base/copy.h"
 #include "protocols/cookie.h"
 #include "protocols/port.h"
 
@@ -13,6 +15,51 @@ constexpr std::uint32_t patience = 16;
 constexpr std::uint32_t rarely = 32;
 
 }  // namespace
+
+inline void port::on_tag_eager(link& l, tag t, std::span<const std::byte> payload) {
+  const std::uint64_t cost = cost_of(payload.size());
+  if (posted_receive* found = matcher_.find_receive(l.peer, t)) [[likely]] {
+    const posted_receive& wanted = take_receive(*found);
+    const std::size_t bytes = std::min(payload.size(), wanted.into.size());
+    copy_few(wanted.into.data(), payload.first(bytes));
+    const bool cut = payload.size() > bytes;
+    out_->add(wanted.done, {cut ? status::truncated : status::done, l.peer, t, bytes});
+    return repay(l, cost);
+  }
+  keep_unexpected(l, t, payload);
+}
+
+inline void port::on_call_eager(link& l, handler_id h, std::span<const std::byte> body,
+                                std::size_t header_bytes) {
+  const handler_entry* handler = where_.handlers[h].get();
+  if (handler == nullptr) return counters_.unknown_handler.add();
+  out_->add_call(lane_, *handler, l.peer, body, header_bytes);
+}
+
+/// The frequent messages are read where they lie, the others taken apart first.
+inline void port::on_arrived(link& l, std::span<const std::byte> bytes) {
+  if (bytes.size() >= base_bytes) [[likely]] {
+    const transport::message_head head = read_head(bytes);
+    const std::span<const std::byte> body = bytes.subspan(base_bytes);
+    if (head.first == head_of_tagged(0).first) return on_tag_eager(l, head.word, body);
+    // A call's header length lies above its handler's number; nothing else is set.
+    const auto handler = static_cast<handler_id>(head.first >> 16);
+    const auto header_bytes = static_cast<std::size_t>(head.first >> 32);
+    if (head.first == head_of_call(handler, header_bytes).first && handler < max_handlers &&
+        header_bytes <= max_call_header && header_bytes <= body.size())
+      return on_call_eager(l, handler, body, header_bytes);
+  }
+  on_rare(l, bytes);
+}
+
+inline void port::on_event(const transport::event& e) {
+  if (e.kind != transport::event::kind_t::arrived) return on_news(e);
+  if (!valid(e.peer)) [[unlikely]]
+    return;
+  link& l = link_to(e.peer);
+  l.heard = true;
+  on_arrived(l, e.bytes);
+}
 
 std::size_t port::progress(delivery_batch& out) {
   out_ = &out;
@@ -45,16 +92,15 @@ bool port::due(std::size_t endpoint) noexcept {
   return true;
 }
 
-void port::on_event(const transport::event& e) {
+void port::on_news(const transport::event& e) {
   if (e.kind == transport::event::kind_t::ended) return on_ended(e);
-  if (!valid(e.peer)) return;
-  link& l = link_to(e.peer);
-  if (e.kind == transport::event::kind_t::peer_lost)
-    return lose(l, {reinterpret_cast<const char*>(e.bytes.data()), e.bytes.size()});
-  l.heard = true;
+  if (valid(e.peer))
+    lose(link_to(e.peer), {reinterpret_cast<const char*>(e.bytes.data()), e.bytes.size()});
+}
+
+void port::on_rare(link& l, std::span<const std::byte> bytes) {
   message m;
-  if (!parse_message(e.bytes, m)) return violated(l);
-  on_message(l, m);
+  parse_message(bytes, m) ? on_message(l, m) : violated(l);
 }
 
 void port::on_ended(const transport::event& e) {
@@ -71,11 +117,12 @@ void port::on_message(link& l, const message& m) {
   using kind = message_kind;
   switch (m.kind) {
     case kind::tag_eager:
-      return on_tag_eager(l, m);
+      return on_tag_eager(l, m.word, m.payload);
     case kind::tag_request:
       return on_tag_request(l, m);
-    case kind::call_eager:
-      return on_call_eager(l, m);
+    case kind::call_eager:  // its header and payload follow each other
+      return on_call_eager(l, m.handler, {m.header.data(), m.header.size() + m.payload.size()},
+                           m.header.size());
     case kind::call_request:
       return on_call_request(l, m);
     case kind::finished:

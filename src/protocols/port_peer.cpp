@@ -12,7 +12,8 @@ void port::lose(link& l, std::string why) {
   post_batch();  // of which nothing must be left that names this link
   if (std::exchange(l.lost, true)) return;
   counters_.lost_peers.add();
-  const bool missed = !l.records.empty() || l.counted != 0 || l.receives != 0;
+  const bool missed =
+      !l.records.empty() || l.counted != 0 || !matcher_.receives_from(l.peer).empty();
   out_->add(where_.losses->note(where_.lane, l.peer, std::move(why), missed), {});
   l.wire->drop(l.peer);
   if (l.atomics != nullptr) l.atomics->drop(l.peer);
@@ -59,13 +60,17 @@ void port::maintain(std::uint64_t now_ns, delivery_batch& out) {
   out_ = &out;
   for (const auto& e : endpoints_) e->maintain();
   stamp(now_ns);
+  for (link* l : active_) l->awaited = false;
+  matcher_.each_receive([&](const posted_receive& r) {
+    if (r.source != any_source) links_[static_cast<std::size_t>(r.source)]->awaited = true;
+  });
   for (std::size_t i = 0; i < active_.size(); ++i) maintain_link(*active_[i], now_ns);
 }
 
 /// A peer we wait for and that says nothing is asked for a sign of life, then given up.
 void port::maintain_link(link& l, std::uint64_t now_ns) {
   if (l.lost) return;
-  const bool nothing_due = l.records.empty() && l.counted == 0 && l.receives == 0;
+  const bool nothing_due = l.records.empty() && l.counted == 0 && !l.awaited;
   if (nothing_due || std::exchange(l.heard, false) || l.silent_since_ns == 0) {
     l.pinged = false;
     l.silent_since_ns = nothing_due ? 0 : now_ns;

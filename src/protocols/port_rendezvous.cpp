@@ -79,7 +79,7 @@ void port::on_finished(link& l, const message& m) {
 
 void port::on_tag_request(link& l, const message& m) {
   if (posted_receive* found = matcher_.find_receive(l.peer, m.word)) {
-    const posted_receive wanted = take_receive(*found);
+    const posted_receive& wanted = take_receive(*found);
     return begin_receive_fetch(l, wanted.into, wanted.done, m.word, remote_of(m));
   }
   if (l.requests >= max_requests) return violated(l);

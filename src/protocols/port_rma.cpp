@@ -82,7 +82,7 @@ inline status port::post_straight(link& l, const command& c) {
   bytes_.set(bytes_.get() + a.bytes);
   ++l.counted;
   ++counted_;
-  note_in_flight();
+  in_flight_.add();
   return status::posted;
 }
 
@@ -93,7 +93,7 @@ void port::end_access(native_access& a, status code) {
             {.code = code, .peer = l.peer, .tag = 0, .bytes = code == status::done ? a.bytes : 0});
   bytes_.set(bytes_.get() - a.bytes);
   accesses_.give_back(a);
-  note_in_flight();
+  in_flight_.subtract();
   count_down(l);
 }
 

@@ -12,6 +12,9 @@ class owned_counter {
     // Relaxed, and no read-modify-write: there is one writer, and readers want no order.
     value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   }
+  void subtract(std::uint64_t n = 1) noexcept {
+    value_.store(value_.load(std::memory_order_relaxed) - n, std::memory_order_relaxed);  // as add
+  }
   void set(std::uint64_t n) noexcept { value_.store(n, std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t get() const noexcept {
     return value_.load(std::memory_order_relaxed);

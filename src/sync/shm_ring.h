@@ -25,6 +25,7 @@
 #include <span>
 #include <vector>
 
+#include "base/copy.h"
 #include "sync/cache_line.h"
 #include "sync/published.h"
 #include "sync/sleep_word.h"
@@ -52,30 +53,6 @@ constexpr std::uint64_t lines_of(std::uint64_t message_bytes) noexcept {
 }
 inline std::atomic_ref<std::uint64_t> word_of(std::byte* line) noexcept {
   return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(line));
-}
-/// The first and the last `Part` bytes, which together are all of them.
-template <std::size_t Part>
-void copy_ends(std::byte* to, std::span<const std::byte> from) noexcept {
-  std::array<std::byte, Part> first, last;
-  std::memcpy(first.data(), from.data(), Part);
-  std::memcpy(last.data(), from.data() + from.size() - Part, Part);
-  std::memcpy(to, first.data(), Part);
-  std::memcpy(to + from.size() - Part, last.data(), Part);
-}
-/// Messages are mostly a few words: calling memcpy would cost more than the copying.
-inline void copy(std::byte* to, std::span<const std::byte> from) noexcept {
-  const std::size_t bytes = from.size();
-  if (bytes > 32) {
-    std::memcpy(to, from.data(), bytes);
-  } else if (bytes >= 16) {
-    copy_ends<16>(to, from);
-  } else if (bytes >= 8) {
-    copy_ends<8>(to, from);
-  } else if (bytes >= 4) {
-    copy_ends<4>(to, from);
-  } else {
-    for (std::size_t i = 0; i < bytes; ++i) to[i] = from[i];
-  }
 }
 }  // namespace ring_detail
 
@@ -121,10 +98,29 @@ class ring_producer {
     } else if (!has_room(need)) [[unlikely]] {
       return false;
     }
-    ring_detail::copy(line_ + sizeof(std::uint64_t), header);
-    ring_detail::copy(line_ + sizeof(std::uint64_t) + header.size(), data);
+    copy_few(line_ + sizeof(std::uint64_t), header);
+    copy_few(line_ + sizeof(std::uint64_t) + header.size(), data);
     if (need > 1) std::memset(&stale_[index_ + 1], 1, need - 1);
     publish(need, static_cast<std::uint32_t>(bytes));
+    return true;
+  }
+
+  /// What fits into a line beside its first word.
+  static constexpr std::size_t line_bytes = ring_line - sizeof(std::uint64_t);
+  /// As try_push for a message of two words, `header` and `data`, together at most line_bytes: one
+  /// line, which needs no search for its place.
+  [[nodiscard]] bool try_push_line(std::uint64_t first, std::uint64_t second,
+                                   std::span<const std::byte> header,
+                                   std::span<const std::byte> data) noexcept {
+    if (position_ + 1 >= limit_ && !has_room(1)) [[unlikely]]
+      return false;
+    std::byte* const at = line_ + sizeof(std::uint64_t);
+    std::memcpy(at, &first, sizeof first);
+    std::memcpy(at + sizeof first, &second, sizeof second);
+    std::byte* const body = at + sizeof first + sizeof second;
+    copy_short(body, header);
+    copy_short(body + header.size(), data);
+    publish(1, static_cast<std::uint32_t>(2 * sizeof first + header.size() + data.size()));
     return true;
   }
 
@@ -157,15 +153,17 @@ class ring_producer {
 
   /// Makes the `need` lines at position_ a record and moves on.
   void publish(std::uint64_t need, std::uint32_t length) noexcept {
+    const std::uint64_t word = tag_ | length;
     std::byte* const line = line_;
     move_to(position_ + need);
-    if (stale_[index_] != 0) {
+    if (stale_[index_] != 0) [[unlikely]] {
       // Relaxed: published by R1 together with the record before it.
       ring_detail::word_of(line_).store(0, std::memory_order_relaxed);
       stale_[index_] = 0;
     }
-    ring_detail::word_of(line).store(tag_ | length, std::memory_order_release);  // R1 pairs with A1
-    if (index_ == 0) tag_ = tag();
+    ring_detail::word_of(line).store(word, std::memory_order_release);  // R1 pairs with A1
+    if (index_ == 0) [[unlikely]]
+      tag_ = tag();
   }
   void move_to(std::uint64_t position) noexcept {
     position_ = position;
@@ -207,16 +205,13 @@ class ring_consumer {
     const std::uint64_t word = peek();
     if (word >> 32 != tag_) return taken::nothing;
     const auto length = static_cast<std::uint32_t>(word);
-    const std::uint64_t need = ring_detail::lines_of(length);
-    if (need > longest_ || index_ + need > place_.count) [[unlikely]] {
-      return length == ring_detail::padding ? skip_padding(message) : taken::corrupt;
-    }
+    if (length > ring_producer::line_bytes) [[unlikely]]
+      return take_long(length, message);
     message = {line_ + sizeof(std::uint64_t), length};
-    move_to(position_ + need);
-    // Where there was one there are often more: fetch the lines behind while this one is handled.
-    constexpr std::size_t step = cache_line / ring_line;
-    __builtin_prefetch(place_.line(position_ + step));
-    __builtin_prefetch(place_.line(position_ + 2 * step));
+    move_to(position_ + 1);
+    // Where there was one there are often more: fetch the line behind the next, which the next
+    // look loads anyway. Behind the ring's end it is in vain.
+    __builtin_prefetch(line_ + cache_line);
     return taken::message;
   }
 
@@ -240,6 +235,16 @@ class ring_consumer {
     index_ = position & mask_;
     line_ = place_.lines + index_ * ring_line;
     if (index_ == 0) tag_ = ring_detail::tag_at(position_, place_.lap_shift());
+  }
+  [[gnu::noinline]] taken take_long(std::uint32_t length,
+                                    std::span<const std::byte>& message) noexcept {
+    const std::uint64_t need = ring_detail::lines_of(length);
+    if (need > longest_ || index_ + need > place_.count)
+      return length == ring_detail::padding ? skip_padding(message) : taken::corrupt;
+    message = {line_ + sizeof(std::uint64_t), length};
+    move_to(position_ + need);
+    __builtin_prefetch(line_ + cache_line);
+    return taken::message;
   }
   /// Padding at the first line would be a whole ring of it, and a loop of them endless.
   taken skip_padding(std::span<const std::byte>& message) noexcept {

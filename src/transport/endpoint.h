@@ -3,7 +3,9 @@
 #include <heddle/status.h>
 #include <heddle/types.h>
 
+#include <array>
 #include <cstddef>
+#include <cstring>
 #include <span>
 
 #include "transport/event.h"
@@ -31,6 +33,24 @@ class endpoint {
   /// is always copied: finished is done, or why it was not sent. A put keeps reading `data`, a get
   /// and an atomic keep writing `into`, until ended.
   virtual post_result post(std::span<op> ops) noexcept = 0;
+
+  /// A message of the two words of `head`, `header` and `data`, if it can go at once: a short way
+  /// for the most frequent op, which a backend may leave to post(). done: it was copied, as an
+  /// accepted send. busy_queue: nothing has happened, and post() may tell more.
+  /// `header` has at most max_call_header bytes, and all together at most traits::max_message.
+  virtual status send(rank to, message_head head, std::span<const std::byte> header,
+                      std::span<const std::byte> data) noexcept {
+    std::array<std::byte, sizeof head + max_call_header> front;
+    std::memcpy(front.data(), &head, sizeof head);
+    if (!header.empty()) std::memcpy(front.data() + sizeof head, header.data(), header.size());
+    op o;
+    o.peer = to;
+    o.header = std::span(front).first(sizeof head + header.size());
+    o.data = data;
+    o.overtakes = true;
+    return post({&o, 1}).accepted == 1 && o.finished == status::done ? status::done
+                                                                     : status::busy_queue;
+  }
 
   /// Takes up to `out.size()` events, oldest first. Moves transfers and connections forward.
   virtual std::size_t poll(std::span<event> out) noexcept = 0;

@@ -17,6 +17,11 @@ constexpr op_set only(op_kind k) {
   return static_cast<op_set>(1u << static_cast<unsigned>(k));
 }
 
+/// The first bytes of every message: the engine's, which makes and reads them.
+struct message_head {
+  std::uint64_t first = 0, word = 0;
+};
+
 /// One operation, of any kind. The engine owns it; a backend copies what it needs from it.
 /// The memory its spans name stays untouched until the op is done.
 struct op {

@@ -19,6 +19,8 @@ class shm_endpoint final : public endpoint {
   ~shm_endpoint() override;
 
   post_result post(std::span<op> ops) noexcept override;
+  status send(rank to, message_head head, std::span<const std::byte> header,
+              std::span<const std::byte> data) noexcept override;
   std::size_t poll(std::span<event> out) noexcept override;
   bool arm() noexcept override;
   [[nodiscard]] int fd() const noexcept override { return sleep_set_.get(); }
@@ -37,7 +39,7 @@ class shm_endpoint final : public endpoint {
 
   // Hot path.
   link* find_link(rank peer) noexcept;
-  bool send(link& to, op& what) noexcept;
+  bool push(link& to, op& what) noexcept;
   void do_chores() noexcept;
   std::size_t collect(std::span<event> out) noexcept;
   std::size_t take_from(link& from, std::span<event> out) noexcept;

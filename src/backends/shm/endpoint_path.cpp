@@ -27,7 +27,7 @@ post_result shm_endpoint::post(std::span<op> ops) noexcept {
     if (to->state != link::state_t::open) [[unlikely]]
       return {i, status::peer_lost};
     if (what.kind == op_kind::send) [[likely]] {
-      if (!send(*to, what)) [[unlikely]]
+      if (!push(*to, what)) [[unlikely]]
         return {i, to->state == link::state_t::open ? status::busy_queue : status::peer_lost};
     } else if ((device_.describe().native & only(what.kind)) != 0) {
       what.finished = copy_directly(what, *to->peer);
@@ -39,7 +39,7 @@ post_result shm_endpoint::post(std::span<op> ops) noexcept {
 }
 
 /// False: no room now, or no way to the peer can be made, which is lost then.
-inline bool shm_endpoint::send(link& to, op& what) noexcept {
+inline bool shm_endpoint::push(link& to, op& what) noexcept {
   const std::size_t bytes = what.header.size() + what.data.size();
   if (bytes > max_message_) [[unlikely]] {
     what.finished = status::invalid;
@@ -56,6 +56,18 @@ inline bool shm_endpoint::send(link& to, op& what) noexcept {
   to.wake();
   what.finished = status::done;
   return true;
+}
+
+/// What fits into one line of a ring that is there; all else is post()'s.
+status shm_endpoint::send(rank to, message_head head, std::span<const std::byte> header,
+                          std::span<const std::byte> data) noexcept {
+  link* const way = to == last_rank_ ? last_ : by_rank_.find(to);
+  if (sizeof head + header.size() + data.size() > sync::ring_producer::line_bytes ||
+      way == nullptr || way->state != link::state_t::open || !way->out ||
+      !way->out->try_push_line(head.first, head.word, header, data))
+    return status::busy_queue;
+  way->wake();
+  return status::done;
 }
 
 std::size_t shm_endpoint::poll(std::span<event> out) noexcept {
