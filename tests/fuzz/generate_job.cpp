@@ -97,7 +97,7 @@ void draw_job(plan& p, dice& d, const wishes& w, bool with_utofu, weather sky) {
   draw_misery(p, d, sky);
   // Long enough on a busy machine, where nobody dies.
   set(p, "HEDDLE_PEER_TIMEOUT_MS",
-      sky == weather::deadly ? "1500"
+      sky == weather::deadly ? "6000"
       : sky == weather::poor ? "4000"
                              : "60000");
   const int shared = d.between(1, 2);
