@@ -8,6 +8,7 @@
 #include <span>
 
 #include "memory/remote_memory.h"
+#include "transport/op.h"
 
 namespace heddle::protocols {
 
@@ -43,6 +44,12 @@ struct command {
   completion done;
 };
 static_assert(sizeof(command) <= 120);
+
+/// What a put, get or atomic is to a wire.
+inline transport::op_kind native_kind(command_kind k) noexcept {
+  if (k == command_kind::get) return transport::op_kind::get;
+  return k == command_kind::atomic ? transport::op_kind::atomic : transport::op_kind::put;
+}
 
 /// What a command moves away is never written, but command::memory has one type for both ways.
 inline std::span<std::byte> only_read(std::span<const std::byte> data) noexcept {

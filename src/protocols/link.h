@@ -25,13 +25,17 @@ struct link {
   transport::endpoint* wire = nullptr;
   transport::endpoint* atomics = nullptr;  ///< set: another endpoint does the atomics on the peer
   std::uint8_t device = 0;
-  bool defers = false;           ///< traits::defers
+  bool copies_in_post = false;   ///< traits::copies_in_post
   bool refuses_late = false;     ///< traits::refuses_late
   transport::op_set native = 0;  ///< kinds the endpoint takes
   std::size_t max_payload = 0;   ///< of one message, beside max_overhead
   std::size_t eager_bytes = 0;   ///< larger messages rendezvous
   std::uint64_t credit_limit =
       0;  ///< bytes of unexpected messages each side may cause at the other
+
+  [[nodiscard]] bool takes(transport::op_kind k) const noexcept {
+    return (native & transport::only(k)) != 0;
+  }
 
   // Holder only.
   bool lost = false;

@@ -62,7 +62,7 @@ link& port::make_link(rank peer) {
   slot->wire = endpoints_[device].get();
   const std::uint8_t atomics = where_.atomic_route[static_cast<std::size_t>(peer)];
   if (atomics != device) slot->atomics = endpoints_[atomics].get();
-  slot->defers = traits.defers;
+  slot->copies_in_post = traits.copies_in_post;
   slot->refuses_late = traits.refuses_late;
   slot->native = traits.native;
   slot->max_payload = traits.max_message - max_overhead;
@@ -101,6 +101,7 @@ void port::finish(record& r, status code) {
 
 void port::release(record& r) {
   if (r.at == stage::backlog) r.with->backlog.remove(r);
+  if (r.at == stage::pieces) in_pieces_.remove(r);
   if (r.lent.generation != 0) {
     where_.devices[r.with->device]->withdraw({.ref = r.lent, .memory = {}, .allowed = {}});
     where_.regions->remove(r.lent);

@@ -5,7 +5,7 @@
 //   port_event.cpp   what arrives, and progress     port_rendezvous.cpp  large messages
 //   port_rma.cpp     put, get, atomics              port_emulate.cpp  the same by messages
 //   port_peer.cpp    liveness, loss, the end        port_batch.cpp    many operations in one post
-//   port_report.cpp  what waits, for people
+//   port_report.cpp  what waits, for people         port_pieces.cpp   large copies, a piece a turn
 #pragma once
 #include <heddle/status.h>
 
@@ -220,7 +220,8 @@ class port {
   void start_deferred_calls();
   void start_calls_that_fit();
   [[nodiscard]] std::span<std::byte> fetch_into(const record& r) const noexcept;
-  bool fetch_mapped(link& l, record& r);
+  bool copy_mapped(link& l, record& r, std::uint64_t bytes);
+  [[nodiscard]] transport::op fetch_op(const record& r) const noexcept;
   const detail::remote_target* map(link& l, memory::region_ref ref);
   status start_fetch(link& l, record& r);
   void fetched(record& r, status code);
@@ -233,6 +234,7 @@ class port {
   status post_straight(link& l, const command& c);
   void end_access(native_access& a, status code);
   status start_access(link& l, record& r);
+  [[nodiscard]] static transport::op transfer_op(const record& r) noexcept;
   void notify(link& l, const command& c);
 
   // port_emulate.cpp
@@ -247,6 +249,14 @@ class port {
   void on_reply(link& l, const message& m);
   void on_value(record& r, const message& m, status code);
   void on_fragment(link& l, record& r, const message& m, status code);
+
+  // port_pieces.cpp
+  [[nodiscard]] static bool needs_pieces(std::uint64_t bytes) noexcept;
+  status start_pieces(link& l, record& r);
+  void await_turn(record& r);
+  std::size_t move_next_piece();
+  status move_piece(link& l, record& r);
+  void end_piece(record& r, status code);
 
   // port_event.cpp
   void on_event(const transport::event& e);
@@ -285,6 +295,7 @@ class port {
   matcher matcher_;
   queue_list flushes_;            // flush commands for everybody
   queue_list deferred_calls_;     // large calls waiting for memory
+  turns_list in_pieces_;          // transfers that this process copies, by turns
   std::uint64_t call_bytes_ = 0;  // of large calls being fetched
   bool starting_calls_ = false;
   std::uint64_t counted_ = 0;  // puts, gets, atomics in flight

@@ -73,6 +73,7 @@ std::size_t port::progress(delivery_batch& out) {
     count += n;
   }
   if (!blocked_.empty()) flush_blocked();
+  if (!in_pieces_.empty()) count += move_next_piece();
   if (!room_waiters_.empty() && !full()) wake_room_waiters();
   if (count != 0) counters_.events.add(count);
   return count;
@@ -109,8 +110,11 @@ void port::on_ended(const transport::event& e) {
   if (!r.native) return;
   r.native = false;
   if (r.with != nullptr) r.with->heard = true;
-  if (e.code == status::unsupported) return emulate(*r.with, r);  // not this region
-  end(r, e.code);
+  if (e.code == status::unsupported) {  // not this region
+    r.issued = r.moved;
+    return emulate(*r.with, r);
+  }
+  r.issued != r.moved ? end_piece(r, e.code) : end(r, e.code);
 }
 
 void port::on_message(link& l, const message& m) {

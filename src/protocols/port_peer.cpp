@@ -26,6 +26,7 @@ void port::lose(link& l, std::string why) {
     if (!r->native && r->at != stage::waiting) {
       if (r->source != any_source) {
         if (r->at == stage::backlog) l.backlog.remove(*r);
+        if (r->at == stage::pieces) in_pieces_.remove(*r);
         r->at = stage::waiting;
         fetched(*r, status::peer_lost);
       } else {
@@ -88,7 +89,7 @@ void port::maintain_link(link& l, std::uint64_t now_ns) {
 }
 
 bool port::arm() noexcept {
-  bool idle = true;
+  bool idle = in_pieces_.empty();
   for (std::size_t i = 0; i < endpoints_.size(); ++i) {
     idle = endpoints_[i]->arm() && idle;
     empty_polls_[i] = 0;  // after a sleep every endpoint is looked at
@@ -97,7 +98,7 @@ bool port::arm() noexcept {
 }
 
 bool port::unsent() const noexcept {
-  if (!blocked_.empty()) return true;
+  if (!blocked_.empty() || !in_pieces_.empty()) return true;
   for (std::size_t i = 0; i < endpoints_.size(); ++i) {
     if (where_.devices[i]->describe().defers && !endpoints_[i]->idle()) return true;
   }

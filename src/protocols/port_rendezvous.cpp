@@ -183,28 +183,34 @@ const detail::remote_target* port::map(link& l, memory::region_ref ref) {
   return &place.target;
 }
 
-/// One copy through a mapping, where the sender's memory can be mapped here.
-bool port::fetch_mapped(link& l, record& r) {
+/// `bytes` more through a mapping, where the sender's memory can be mapped here.
+bool port::copy_mapped(link& l, record& r, std::uint64_t bytes) {
   const detail::remote_target* target = map(l, r.remote.ref);
-  const std::span<std::byte> into = fetch_into(r);
-  if (target == nullptr ||
-      !detail::reachable(*target, r.remote.offset, into.size(), rights::read)) {
-    return false;
-  }
-  std::memcpy(into.data(), target->direct + r.remote.offset, into.size());
+  const std::uint64_t offset = r.remote.offset + r.moved;
+  if (target == nullptr || !detail::reachable(*target, offset, bytes, rights::read)) return false;
+  std::memcpy(fetch_into(r).data() + r.moved, target->direct + offset, bytes);
   return true;
 }
 
-status port::start_fetch(link& l, record& r) {
-  if (r.remote.mappable && fetch_mapped(l, r)) return status::done;
-  if ((l.native & transport::only(transport::op_kind::get)) == 0) return pump(l, r);
+transport::op port::fetch_op(const record& r) const noexcept {
   transport::op o;
   o.kind = transport::op_kind::get;
-  o.peer = l.peer;
+  o.peer = r.source;
   o.cookie = cookie_of(r);
   o.into = fetch_into(r);
   o.region = r.remote.ref;
   o.offset = r.remote.offset;
+  return o;
+}
+
+status port::start_fetch(link& l, record& r) {
+  const std::uint64_t bytes = fetch_into(r).size();
+  const bool native = l.takes(transport::op_kind::get);
+  const bool mapped = r.remote.mappable && map(l, r.remote.ref) != nullptr;
+  if (needs_pieces(bytes) && (mapped || (native && l.copies_in_post))) return start_pieces(l, r);
+  if (mapped && copy_mapped(l, r, bytes)) return status::done;
+  if (!native) return pump(l, r);
+  transport::op o = fetch_op(r);
   const status s = post_one(*l.wire, o);
   if (s == status::unsupported) return pump(l, r);
   if (s != status::posted) return s;

@@ -21,6 +21,8 @@ std::string_view stage_of(const record& r) noexcept {
       return "waits for room on the wire";
     case stage::wire:
       return "the wire has it";
+    case stage::pieces:
+      return "is being copied here, a piece in each turn";
     case stage::fetching:
       return "its data is being read";
     case stage::reply:

@@ -18,11 +18,6 @@ std::size_t bytes_of(const command& c) noexcept {
   return c.memory.size();
 }
 
-transport::op_kind native_kind(command_kind k) noexcept {
-  if (k == command_kind::get) return transport::op_kind::get;
-  return k == command_kind::atomic ? transport::op_kind::atomic : transport::op_kind::put;
-}
-
 /// What can be said without asking the peer.
 status check(const command& c) noexcept {
   const memory::remote_memory& t = *c.target;
@@ -63,7 +58,7 @@ void apply(const command& c, std::byte* at) noexcept {
 /// Nothing waits before it, nothing follows its end, and the wire can do it.
 inline bool port::goes_straight(const link& l, const command& c) const noexcept {
   return !l.blocked && !batching_ && !l.refuses_late && c.kind != command_kind::put_notify &&
-         (l.native & transport::only(native_kind(c.kind))) != 0 &&
+         l.takes(native_kind(c.kind)) && !(l.copies_in_post && needs_pieces(c.memory.size())) &&
          (c.kind != command_kind::atomic || l.atomics == nullptr);
 }
 
@@ -149,9 +144,12 @@ status port::start_access(link& l, record& r) {
   const command& c = r.what;
   const transport::op_kind kind = native_kind(c.kind);
   const bool atomic = kind == transport::op_kind::atomic;
-  if ((l.native & transport::only(kind)) == 0 && !(atomic && l.atomics != nullptr))
-    return pump(l, r);
-  transport::op o = access_op(kind, c, cookie_of(r));
+  if (!l.takes(kind) && !(atomic && l.atomics != nullptr)) return pump(l, r);
+  if (l.copies_in_post && !atomic && needs_pieces(c.memory.size())) {
+    const status s = start_pieces(l, r);
+    return s == status::unsupported ? pump(l, r) : s;
+  }
+  transport::op o = transfer_op(r);
   if (batching_ && !(atomic && l.atomics != nullptr)) {
     batch_access(l, r, o);
     return status::posted;
@@ -162,6 +160,10 @@ status port::start_access(link& l, record& r) {
   r.native = true;
   r.at = stage::wire;
   return s;
+}
+
+transport::op port::transfer_op(const record& r) noexcept {
+  return access_op(native_kind(r.what.kind), r.what, cookie_of(r));
 }
 
 /// The data is visible at the peer: lets its handler know, with the value as its header.

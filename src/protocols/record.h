@@ -18,6 +18,7 @@ enum class stage : std::uint8_t {
   free,
   backlog,   ///< waits for room on the wire [flush_backlog]
   wire,      ///< the backend has it [its `ended` event]
+  pieces,    ///< the next piece of it is to be copied here [move_next_piece]
   fetching,  ///< the data of a rendezvous is being read [`ended`, or replies]
   reply,     ///< the peer's engine has it [a reply or `finished`]
   waiting,   ///< flush, when_ready: for other operations [their end]
@@ -50,7 +51,7 @@ struct record {
   std::unique_ptr<std::byte[]> owned;   ///< payload of a large call, being fetched
   std::unique_ptr<std::byte[]> owned_header;
   std::uint8_t owned_header_bytes = 0;
-  hook<record> in_link, in_queue;
+  hook<record> in_link, in_queue, in_turns;
 
   [[nodiscard]] std::uint64_t id() const noexcept {
     return std::uint64_t{generation} << 32 | index;
@@ -68,6 +69,7 @@ struct native_access {
 
 using link_list = list<record, &record::in_link>;    ///< all of a peer's
 using queue_list = list<record, &record::in_queue>;  ///< waiting for something
+using turns_list = list<record, &record::in_turns>;  ///< being copied here, by turns
 
 /// Records of one lane. Holder only. Grows by slabs; the lane bounds how many it takes.
 class record_pool {

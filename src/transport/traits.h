@@ -13,6 +13,8 @@ struct traits {
   /// A send posted after a put to the same peer arrives after the put's bytes. Sends to one peer
   /// arrive in order in any case.
   bool ordered = true;
+  /// post() itself copies the bytes of a put or get: the engine gives it large ones in pieces.
+  bool copies_in_post = false;
   bool defers = false;      ///< post() may leave output for the next poll() to send (batching)
   bool cpu_atomics = true;  ///< native atomics and the CPU's on one word see each other
   /// post() may answer posted for an op that ends as `unsupported`: whoever cannot know at once.
