@@ -259,7 +259,7 @@ status lane::call(rank to, handler_id h, std::span<const std::byte> header,
 }
 
 status lane::flush(rank peer) noexcept {
-  may_block(*core_);
+  if (may_wait(*core_) && core_->flushed(peer)) return status::done;
   return blocking(
       [&](completion c) { return submit(*core_, message_command(command_kind::flush, peer, c)); });
 }

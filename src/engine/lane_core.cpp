@@ -49,6 +49,7 @@ lane_core::lane_core(int number, const protocols::surroundings& where,
     : number_(number),
       where_(where),
       help_(help),
+      callers_drive_(!dedicated() && where.config->lane_lock != "on"),
       bell_(only_inline() ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1),
       model_(help.mode),
       lock_(where.config->lane_lock == "on"),
@@ -95,47 +96,63 @@ inline bool lane_core::enter(const delivery_batch& batch) noexcept {
   return hold_.enter(&batch);
 }
 
-/// Lets go: in one step while nobody shares the lane or relies on its descriptors.
-inline void lane_core::release(delivery_batch& batch) noexcept {
-  if (armed_ || telling_ || dedicated() || !hold_.leave(&batch)) [[unlikely]]
-    release_slowly(batch);
-}
-
-inline status lane_core::execute_held(const command& c, delivery_batch& batch) noexcept {
-  // Whoever queued before us goes first, we ourselves perhaps.
-  if (hold_.commands().pending() && !drain(batch)) [[unlikely]] {
-    hand_over(batch);
-    batch.run();  // also when ours is refused
-    return enqueue(c, batch);
-  }
+/// A blocking form goes on to poll in the turn in which it posts; a large transfer is left to the
+/// executor, since the program may compute meanwhile.
+inline status lane_core::execute(const command& c, delivery_batch& batch) noexcept {
   const status s = port_.execute(c, batch);
-  if (s == status::posted) {
-    if (c.memory.size() > large_bytes)
-      leave_to_executor();
-    else if (const detail::signal* ended = detail::awaited::in(c.done))
-      poll_at_once(*ended, batch);
-  }
-  release(batch);
-  batch.run();
+  if (s != status::posted) return s;
+  if (c.memory.size() > large_bytes)
+    leave_to_executor();
+  else if (const detail::signal* ended = detail::awaited::in(c.done))
+    poll_at_once(*ended, batch);
   return s;
 }
 
 status lane_core::submit(const command& c) noexcept {
+  if (model_.considers(c.memory.size()) && !lock_.on()) [[unlikely]]
+    return choose(c, delivery_batch::mine());
+  status s = status::done;
+  if (held([&](protocols::port&, delivery_batch& batch) { s = execute(c, batch); })) [[likely]]
+    return s;
+  return execute_or_enqueue(c, delivery_batch::mine());
+}
+
+/// Posts nothing, so letting go takes no look at what was posted.
+bool lane_core::flushed(rank peer) noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (lock_.on()) [[unlikely]]
-    return submit_locked(c, batch);
-  if (model_.considers(c.memory.size()) && !batch.running()) [[unlikely]]
-    return choose(c, batch);
-  if (enter(batch)) [[likely]]
-    return execute_held(c, batch);
-  return enqueue(c, batch);
+  if (!callers_drive_ || !enter(batch)) return false;
+  const bool nothing = !hold_.commands().pending() && port_.in_flight_hint() == 0 &&
+                       port_.counters().lost_peers.get() == 0;
+  if (!hold_.leave(&batch)) [[unlikely]] {
+    release_slowly(batch);
+    batch.run();
+  }
+  return nothing && peer >= any_source && peer < where_.size;
+}
+
+status lane_core::execute_or_enqueue(const command& c, delivery_batch& batch) noexcept {
+  const lane_lock::scope locked(lock_, batch);
+  return enter(batch) ? execute_held(c, batch) : enqueue(c, batch);
+}
+
+/// What was queued goes first, commands of this very thread perhaps.
+status lane_core::execute_held(const command& c, delivery_batch& batch) noexcept {
+  if (hold_.commands().pending() && !drain(batch)) {
+    hand_over(batch);
+    batch.run();  // also when ours is refused
+    return enqueue(c, batch);
+  }
+  const status s = execute(c, batch);
+  release(batch);
+  batch.run();
+  return s;
 }
 
 // --- without a command -----------------------------------------------------------------
 
 /// Nobody is asked whether to leave it to others.
 inline bool lane_core::goes_inline(std::size_t bytes) const noexcept {
-  return !model_.considers(bytes) && !lock_.on();
+  return callers_drive_ && !model_.considers(bytes);
 }
 
 /// Lets go when nothing was added to the batch under the hold.
@@ -200,20 +217,9 @@ status lane_core::submit_rest(const command& c, bool held) noexcept {
   return held ? execute_held(c, delivery_batch::mine()) : submit(c);
 }
 
-/// As published: whoever calls executes, and leaves nothing to others.
-status lane_core::submit_locked(const command& c, delivery_batch& batch) noexcept {
-  const lane_lock::scope locked(lock_, batch);
-  return execute_or_enqueue(c, batch);
-}
-
-status lane_core::execute_or_enqueue(const command& c, delivery_batch& batch) noexcept {
-  if (!enter(batch)) [[unlikely]]
-    return enqueue(c, batch);
-  return execute_held(c, batch);
-}
-
 /// Here or elsewhere? In mode adaptive as the model says, and it learns from some.
 status lane_core::choose(const command& c, delivery_batch& batch) noexcept {
+  if (batch.running()) return execute_or_enqueue(c, batch);
   if (help_.mode != progress_mode::adaptive) return offload(c, batch);
   if (!moves_data(c)) return execute_or_enqueue(c, batch);
   const bool leaves = model_.leave(c.memory.size()), sampled = model_.samples();

@@ -97,6 +97,14 @@ class lane_core {
               std::span<const std::byte> payload, const completion& done) noexcept;
   status receive(rank from, const tag_match& t, std::span<std::byte> into,
                  const completion& done) noexcept;
+  /// The short way to do something with the port: takes the lane, runs `work(port, batch)`, lets go
+  /// and delivers. False, and nothing was done: the lane is held, commands wait in its queue and go
+  /// first, or the calling thread may not drive it.
+  template <class Work>
+  bool held(Work&& work) noexcept;
+  /// Nothing that flush(peer) waits for is in flight, and no peer was ever lost. False: ask by
+  /// submit().
+  [[nodiscard]] bool flushed(rank peer) noexcept;
   /// The program's poll: also tells the executor that this lane is attended to.
   std::size_t poll() noexcept;
   status probe(rank source, const tag_match& match, outcome& found) noexcept;
@@ -154,7 +162,7 @@ class lane_core {
   [[nodiscard]] bool enter(const protocols::delivery_batch& batch) noexcept;
   [[nodiscard]] executor& helper() const noexcept { return help_.keeper; }
   status choose(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
-  status submit_locked(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
+  status execute(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
   status execute_or_enqueue(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
   status execute_held(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
   status enqueue(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
@@ -213,6 +221,7 @@ class lane_core {
   const int number_;
   const protocols::surroundings where_;
   const helpers help_;
+  const bool callers_drive_;  // neither mode dedicated nor HEDDLE_LANE_LOCK
   const unique_fd bell_;  // mode inline: readable while sleepers_ are not told of news otherwise
 
   // Any thread.
@@ -248,5 +257,23 @@ class lane_core {
   bool serving_ = false;  // executor only: serve() has kept the hold
   int core_ = -1;         // whoever opens it
 };
+
+template <class Work>
+bool lane_core::held(Work&& work) noexcept {
+  protocols::delivery_batch& batch = protocols::delivery_batch::mine();
+  if (!callers_drive_ || !hold_.enter(&batch)) return false;
+  const bool first = !hold_.commands().pending();
+  if (first) [[likely]]
+    work(port_, batch);
+  release(batch);
+  batch.run();
+  return first;
+}
+
+/// Lets go: in one step while nobody shares the lane or relies on its descriptors.
+inline void lane_core::release(protocols::delivery_batch& batch) noexcept {
+  if (armed_ || telling_ || dedicated() || !hold_.leave(&batch)) [[unlikely]]
+    release_slowly(batch);
+}
 
 }  // namespace heddle::engine

@@ -10,6 +10,7 @@
 #include "protocols/command.h"
 #include "sync/biased_hold.h"
 #include "sync/combining_queue.h"
+#include "sync/holds.h"
 #include "sync/published.h"
 
 namespace heddle::engine {
@@ -21,11 +22,17 @@ class lane_hold {
   explicit lane_hold(std::size_t capacity) : commands_(capacity) {}
 
   [[nodiscard]] bool enter(const void* me) noexcept {
-    return exclusive_.get() == 0 ? commands_.try_hold() : enter_exclusive(me);
+    const std::uintptr_t owner = exclusive_.get();
+    if (owner == 0) return commands_.try_hold();
+    return owner == number(me) ? enter_owned() : visit();
   }
   /// False: more is queued, and the caller still holds.
   [[nodiscard]] bool leave(const void* me) noexcept {
-    return exclusive_.get() == 0 ? commands_.release() : leave_exclusive(me);
+    const std::uintptr_t owner = exclusive_.get();
+    if (owner == 0) return commands_.release();
+    step_out(owner == number(me));
+    // What was queued while we were inside is ours, unless somebody has come for it already.
+    return !commands_.ready() || !enter(me);
   }
   /// Lets go whatever is queued: somebody else was told to come.
   void abandon(const void* me) noexcept;
@@ -44,12 +51,22 @@ class lane_hold {
   [[nodiscard]] const queue& commands() const noexcept { return commands_; }
 
  private:
-  [[nodiscard]] bool owns(const void* me) const noexcept {
-    return exclusive_.get() == reinterpret_cast<std::uintptr_t>(me);
+  static std::uintptr_t number(const void* me) noexcept {
+    return reinterpret_cast<std::uintptr_t>(me);
   }
-  [[nodiscard]] bool enter_exclusive(const void* me) noexcept;
-  [[nodiscard]] bool leave_exclusive(const void* me) noexcept;
-  void step_out(const void* me) noexcept;
+  [[nodiscard]] bool enter_owned() noexcept {
+    if (!bias_.owner_enter()) return false;
+    sync::holds::took();
+    if (exclusive()) [[likely]]
+      return true;
+    step_out(true);  // unreserved just now
+    return false;
+  }
+  [[nodiscard]] bool visit() noexcept;
+  void step_out(bool owner) noexcept {
+    sync::holds::let_go();
+    owner ? bias_.owner_leave() : bias_.visitor_leave();
+  }
 
   // The owner; 0: the lane is shared. Who sees it set sees what was done under the queue's hold
   // before.

@@ -142,18 +142,7 @@ class combining_queue {
     return true;
   }
   /// True: let go. False: there is more to take, and the caller still holds.
-  [[nodiscard]] bool release() noexcept {
-    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // a guess; the exchange checks it
-    const std::uint64_t head = head_.load(std::memory_order_relaxed);  // relaxed: ours
-    do {
-      if (any_published(head, seen >> 1)) return false;
-      // Q3, and release: what we did is visible to the next holder.
-    } while (!word_.compare_exchange_weak(seen, seen & ~held_bit, std::memory_order_seq_cst,
-                                          std::memory_order_relaxed));
-    holds::let_go();
-    // Nothing claimed: done. Otherwise a producer may have published and seen us hold (Q4).
-    return !any_published(head, seen >> 1) || !try_hold();
-  }
+  [[nodiscard]] bool release() noexcept { return release_empty() || release_past_claims(); }
   /// True: let go. False: something is queued or claimed, and the caller still holds.
   [[nodiscard]] bool release_empty() noexcept {
     std::uint64_t seen = head_.load(std::memory_order_relaxed) << 1 | held_bit;  // relaxed: ours
@@ -178,6 +167,20 @@ class combining_queue {
   static constexpr std::uint64_t held_bit = 1, ticket_step = 2;
   static constexpr std::uint64_t tickets = ~std::uint64_t{0} >> 1;  // positions have 63 bits
 
+  /// release() when positions are claimed: it passes by what is not published yet. Out of line, so
+  /// that release() itself is short.
+  [[nodiscard, gnu::noinline]] bool release_past_claims() noexcept {
+    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // a guess; the exchange checks it
+    const std::uint64_t head = head_.load(std::memory_order_relaxed);  // relaxed: ours
+    do {
+      if (any_published(head, seen >> 1)) return false;
+      // Q3, and release: what we did is visible to the next holder.
+    } while (!word_.compare_exchange_weak(seen, seen & ~held_bit, std::memory_order_seq_cst,
+                                          std::memory_order_relaxed));
+    holds::let_go();
+    // Nothing claimed: done. Otherwise a producer may have published and seen us hold (Q4).
+    return !any_published(head, seen >> 1) || !try_hold();
+  }
   /// Takes the next position. `seen`: the word before. False: full.
   [[nodiscard]] bool claim(std::uint64_t& seen) noexcept {
     seen = word_.load(std::memory_order_relaxed);  // a guess; the exchange checks it
