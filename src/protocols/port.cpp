@@ -18,6 +18,7 @@ port::port(engine::lane_core& lane, const surroundings& where,
       where_(where),
       most_in_flight_(where.config->records),
       endpoints_(std::move(endpoints)),
+      only_(endpoints_.size() == 1 ? endpoints_.front().get() : nullptr),
       links_(static_cast<std::size_t>(where.size)),
       empty_polls_(endpoints_.size()) {}
 

@@ -265,7 +265,11 @@ class port {
   void on_arrived(link& l, std::span<const std::byte> bytes);
   [[gnu::noinline]] void on_rare(link& l, std::span<const std::byte> bytes);
   void on_message(link& l, const message& m);
+  std::size_t look_at(transport::endpoint& e);
+  std::size_t look_at_those_due();
   bool due(std::size_t endpoint) noexcept;
+  [[gnu::noinline]] void take_events(std::size_t n);
+  [[gnu::noinline]] std::size_t go_on();
 
   // port_report.cpp
   template <class F>
@@ -284,6 +288,7 @@ class port {
   const surroundings where_;
   const std::size_t most_in_flight_;
   std::vector<std::unique_ptr<transport::endpoint>> endpoints_;  // by device
+  transport::endpoint* only_;  // of these; null: there are several, or none any more
 
   // Holder only.
   delivery_batch* out_ = nullptr;             // set for the length of a call

@@ -61,28 +61,10 @@ inline void port::on_event(const transport::event& e) {
   on_arrived(l, e.bytes);
 }
 
-std::size_t port::progress(delivery_batch& out) {
-  out_ = &out;
-  ++poll_number_;
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < endpoints_.size(); ++i) {
-    if (!due(i)) continue;
-    const std::size_t n = endpoints_[i]->poll(events_);
-    for (std::size_t k = 0; k < n; ++k) on_event(events_[k]);
-    empty_polls_[i] = n == 0 ? empty_polls_[i] + 1 : 0;
-    count += n;
-  }
-  if (!blocked_.empty()) flush_blocked();
-  if (!in_pieces_.empty()) count += move_next_piece();
-  if (!room_waiters_.empty() && !full()) wake_room_waiters();
-  if (count != 0) counters_.events.add(count);
-  return count;
-}
-
 /// Every endpoint is due while it has news; an idle one rarely, unless all are idle and there is
 /// nothing better to do than to ask them.
 bool port::due(std::size_t endpoint) noexcept {
-  if (empty_polls_[endpoint] < patience || endpoints_.size() == 1) return true;
+  if (empty_polls_[endpoint] < patience) return true;
   if (poll_number_ % rarely == 0) return true;
   for (std::size_t i = 0; i < endpoint; ++i) {
     if (empty_polls_[i] < patience) return false;
@@ -91,6 +73,45 @@ bool port::due(std::size_t endpoint) noexcept {
     if (empty_polls_[i] < patience) return false;
   }
   return true;
+}
+
+std::size_t port::progress(delivery_batch& out) {
+  out_ = &out;
+  const std::size_t count = only_ != nullptr ? look_at(*only_) : look_at_those_due();
+  if (blocked_.empty() && in_pieces_.empty() && room_waiters_.empty()) [[likely]]
+    return count;
+  return count + go_on();
+}
+
+inline std::size_t port::look_at(transport::endpoint& e) {
+  const std::size_t n = e.poll(events_);
+  if (n != 0) take_events(n);
+  return n;
+}
+
+std::size_t port::look_at_those_due() {
+  ++poll_number_;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < endpoints_.size(); ++i) {
+    if (!due(i)) continue;
+    const std::size_t n = look_at(*endpoints_[i]);
+    empty_polls_[i] = n == 0 ? empty_polls_[i] + 1 : 0;
+    count += n;
+  }
+  return count;
+}
+
+void port::take_events(std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) on_event(events_[i]);
+  counters_.events.add(n);
+}
+
+/// With what waits for room or for its turn. Returns how many things happened.
+std::size_t port::go_on() {
+  if (!blocked_.empty()) flush_blocked();
+  const std::size_t moved = in_pieces_.empty() ? 0 : move_next_piece();
+  if (!full()) wake_room_waiters();
+  return moved;
 }
 
 void port::on_news(const transport::event& e) {

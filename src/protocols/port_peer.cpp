@@ -141,6 +141,7 @@ void port::close() noexcept {
   blocked_.clear();
   links_.clear();
   endpoints_.clear();
+  only_ = nullptr;
 }
 
 }  // namespace heddle::protocols
