@@ -66,6 +66,30 @@ TEST_P(Contract, ShowsManyPutsBeforeOneMessage) {
   ASSERT_TRUE(job.until([&] { return told; }));
 }
 
+TEST_P(Contract, BothSidesBeginAtOnceAndEveryMessageArrivesInOrder) {
+  constexpr std::uint32_t messages = 30;
+  for (int round = 0; round < 5; ++round) {
+    group job(GetParam(), 2);
+    std::array<std::uint32_t, 2> sent{}, taken{};
+    for (rank r = 0; r < 2; ++r)
+      job[r].lane().on_message = [&, r](rank from, std::span<const std::byte> message) {
+        std::uint32_t number = 0;
+        ASSERT_EQ(message.size(), sizeof number);
+        std::memcpy(&number, message.data(), sizeof number);
+        EXPECT_EQ(from, 1 - r);
+        EXPECT_EQ(number, taken.at(static_cast<std::size_t>(r))++);
+      };
+    ASSERT_TRUE(job.until([&] {
+      for (rank r = 0; r < 2; ++r) {
+        std::uint32_t& next = sent.at(static_cast<std::size_t>(r));
+        std::vector ops{send_op(1 - r, std::as_bytes(std::span(&next, 1)))};
+        if (next < messages && job[r].lane().post(ops).accepted == 1) ++next;
+      }
+      return taken[0] == messages && taken[1] == messages;
+    }));
+  }
+}
+
 /// One rank of a job in which everybody does everything to everybody.
 struct Mixer {
   node& me;

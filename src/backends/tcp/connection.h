@@ -34,14 +34,23 @@ class connection {
     broken  ///< the connection is gone, or the peer breaks the rules
   };
 
-  connection(unique_fd fd, rank peer, int rail, shared_state& shared)
-      : fd_(std::move(fd)), peer_(peer), rail_(rail), shared_(shared), out_(shared) {}
+  /// `ours`: this side made it.
+  connection(unique_fd fd, rank peer, int rail, bool ours, shared_state& shared)
+      : fd_(std::move(fd)), peer_(peer), rail_(rail), ours_(ours), shared_(shared), out_(shared) {}
 
   [[nodiscard]] rank peer() const noexcept { return peer_; }
   [[nodiscard]] int rail() const noexcept { return rail_; }
+  [[nodiscard]] bool ours() const noexcept { return ours_; }
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
   [[nodiscard]] unique_fd release() noexcept { return std::move(fd_); }
   [[nodiscard]] outbox& out() noexcept { return out_; }
+
+  /// The lower rank: this connection is the one, and it tells the peer so.
+  void choose() noexcept;
+  /// True from choose() on, or since the lower rank has said so: before, nothing may be posted.
+  [[nodiscard]] bool chosen() const noexcept { return chosen_; }
+  /// True when the peer, which chooses, ended it in order without having chosen it.
+  [[nodiscard]] bool turned_away() const noexcept { return !chosen_ && bye_; }
 
   /// Takes what has arrived and acts on it, for one turn. Messages added to `sink` lie in this
   /// connection's buffer and stay until the next call.
@@ -58,8 +67,10 @@ class connection {
   }
   /// Answers the peer owes us.
   [[nodiscard]] std::size_t owed() const noexcept { return requests + out_.unacknowledged.count; }
-  /// True while the peer owes an answer or the socket owes us room.
-  [[nodiscard]] bool waits_for_peer() const noexcept { return owed() != 0 || !out_.empty(); }
+  /// True while the peer owes an answer or its choice, or the socket owes us room.
+  [[nodiscard]] bool waits_for_peer() const noexcept {
+    return owed() != 0 || !out_.empty() || !chosen_;
+  }
 
   std::size_t requests = 0;  ///< our gets and atomics in flight
 
@@ -69,6 +80,8 @@ class connection {
   bool stalled = false;           ///< on the list of those to read again at once
   bool mute = false;              ///< its peer is being lost: nothing is written any more
   bool exhausted = false;         ///< nothing more will be read
+  bool used = false;              ///< chosen, and the endpoint has noticed
+  bool spare = false;             ///< another one was chosen: it goes away at the end of the poll
   std::uint32_t watched = 0;      ///< what the epoll set tells about it; 0: it is not in the set
   std::uint64_t flushed_in = 0;   ///< the last epoch in which post() flushed it
   std::uint32_t quiet_polls = 0;  ///< in a row that found nothing to read
@@ -104,6 +117,8 @@ class connection {
   unique_fd fd_;
   rank peer_;
   int rail_;
+  bool ours_;
+  bool chosen_ = false, bye_ = false;
   shared_state& shared_;
   outbox out_;
   reassembler in_;

@@ -6,6 +6,10 @@
 // waiting. So whoever posts must poll or arm before it turns to anything else, and many small
 // messages cost one system call together.
 //
+// Both sides may begin to connect at once. Of what comes of that the lower rank chooses, for each
+// rail, the first connection that is ready, and says so on it; the higher rank posts nothing
+// before.
+//
 // A peer is lost when one of its connections ends. What had arrived completely on the others is
 // taken first; then its records end, then it is reported.
 #pragma once
@@ -58,9 +62,8 @@ class tcp_endpoint final : public endpoint {
     enum class life : std::uint8_t { known, ending, lost };
     life is = life::known;
     bool started = false;                      // connecting was begun
-    std::array<connection*, max_rails> out{};  // what is sent on; null: not connected
-    std::array<bool, max_rails> came{};        // the peer has connected on this rail
-    std::uint64_t grace_until_ms = 0;  // ending: a connection it made may still come; 0: none can
+    std::array<connection*, max_rails> out{};  // the chosen ones; null: not connected
+    std::uint64_t grace_until_ms = 0;  // ending: one it has chosen may still come; 0: none can
     std::string why;                   // ending, lost: for people
   };
   // A connection being made.
@@ -112,6 +115,10 @@ class tcp_endpoint final : public endpoint {
   void give_up(const attempt& a, const std::string& why) noexcept;
   void take_given() noexcept;
   void adopt(unique_fd fd, rank peer, int rail, bool ours) noexcept;
+  [[nodiscard]] bool chooses(rank peer, bool ours) const noexcept;
+  [[nodiscard]] bool is_needless(rank peer, int rail, bool ours) const noexcept;
+  void use(connection& c) noexcept;
+  void drop_spares() noexcept;
   void begin_loss(rank peer, const std::string& why) noexcept;
   void finish_losses() noexcept;
   [[nodiscard]] bool in_grace(rank peer) const noexcept;
@@ -138,6 +145,7 @@ class tcp_endpoint final : public endpoint {
   std::vector<connection*> dirty_;              // with something to write
   std::vector<connection*> stalled_, reading_;  // to be read again at once
   std::vector<rank> ending_, lost_;             // lost_: not reported yet
+  bool has_spares_ = false;                     // among conns_
   std::uint64_t epoch_ = 1, polls_ = 0;
   bool watching_ = false;     // all connections are in the epoll set
   unsigned polls_awake_ = 0;  // since arm()

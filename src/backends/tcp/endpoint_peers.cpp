@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <functional>
 
 #include "backends/tcp/endpoint.h"
 #include "base/clock.h"
@@ -17,8 +16,8 @@ namespace {
 constexpr int most_tries = 3;
 // More than a socket holds: what has arrived when a peer is lost, not what it goes on sending.
 constexpr std::uint64_t last_words_bytes = 16 * 1024 * 1024;
-// A peer whose end we see on our connection may have said something on one of its own that is still
-// being proven: two that connect to each other at once do.
+// A peer that is lost before any connection was chosen may have chosen one that is still being
+// proven, and said something on it: two that connect to each other at once do.
 constexpr std::uint64_t grace_ms = 300;
 
 std::uint64_t now_ms() noexcept {
@@ -32,6 +31,14 @@ std::string describe_refusal(int code) {
                        std::strerror(code));
   if (code != 0) return fmt::format("it cannot be connected to: {}", std::strerror(code));
   return "it hung up on our connection, or could not prove to be of this job";
+}
+
+/// In order, so that the peer waits for the one that was chosen and does not hold us for dead.
+void turn_away(unique_fd fd) noexcept {
+  std::array<std::byte, common_header> bye;
+  write_bye(bye.data());
+  (void)transmit(fd.get(), bye);
+  close_softly(std::move(fd));
 }
 
 }  // namespace
@@ -109,7 +116,9 @@ void tcp_endpoint::give_up(const attempt& a, const std::string& why) noexcept {
   if (p.is != peer_state::life::known) return;
   if (a.tries < most_tries) {
     start_rail(a.peer, a.rail, a.tries + 1);
-  } else if (a.rail == 0 && p.out[0] == nullptr) {
+  } else if (a.rail == 0 && std::ranges::none_of(conns_, [&](const auto& c) {
+               return c->peer() == a.peer && c->rail() == 0;
+             })) {
     begin_loss(a.peer, why);
   }
 }
@@ -133,8 +142,7 @@ void tcp_endpoint::take_given() noexcept {
   }
   for (accepted& a : all) {
     const auto peer = static_cast<rank>(a.from);
-    if (!valid(peer) || std::exchange(state_of(peer).came[a.rail], true)) continue;
-    adopt(std::move(a.fd), peer, a.rail, false);
+    if (valid(peer)) adopt(std::move(a.fd), peer, a.rail, false);
   }
 }
 
@@ -142,22 +150,60 @@ void tcp_endpoint::take_given() noexcept {
 void tcp_endpoint::adopt(unique_fd fd, rank peer, int rail, bool ours) noexcept {
   peer_state& p = state_of(peer);
   if (p.is == peer_state::life::lost) return;
+  if (is_needless(peer, rail, ours)) return turn_away(std::move(fd));
   tune(fd.get(), timeout_ms_);
-  auto c = std::make_unique<connection>(std::move(fd), peer, rail, shared_);
+  auto c = std::make_unique<connection>(std::move(fd), peer, rail, ours, shared_);
   if (ours) c->watched = EPOLLERR;  // anything but what it is to be now
   c->moved_at_ms = now_ms();
-  connection*& out = p.out[static_cast<std::size_t>(rail)];
-  if (out == nullptr) out = c.get();
   conns_.push_back(std::move(c));
   if (conns_.size() <= few)
     watch(*conns_.back(), 0);
   else
     for (const auto& each : conns_) watch(*each, EPOLLIN);
-  ++room_made_;
   if (p.is == peer_state::life::ending) {
     p.grace_until_ms = 0;
     take_last_words(*conns_.back());
+  } else if (chooses(peer, ours)) {
+    conns_.back()->choose();
+    mark_dirty(*conns_.back());
+    use(*conns_.back());
   }
+}
+
+// Who talks to itself has both ends, and chooses at the one that it made.
+bool tcp_endpoint::chooses(rank peer, bool ours) const noexcept {
+  return device_.self() < peer || (device_.self() == peer && ours);
+}
+
+// There is a chosen one, or, from whoever chooses, one more than it may offer.
+bool tcp_endpoint::is_needless(rank peer, int rail, bool ours) const noexcept {
+  const peer_state& p = *peers_[static_cast<std::size_t>(peer)];
+  if (p.out[static_cast<std::size_t>(rail)] != nullptr && peer != device_.self()) return true;
+  return std::ranges::any_of(conns_, [&](const auto& c) {
+    return c->peer() == peer && c->rail() == rail && c->ours() == ours;
+  });
+}
+
+// What else there is between the two on this rail is not needed any more. Nothing has travelled on
+// it: only a chosen connection carries frames.
+void tcp_endpoint::use(connection& c) noexcept {
+  c.used = true;
+  ++room_made_;
+  if (c.peer() == device_.self() && !c.ours()) return;  // the other end of what is used already
+  state_of(c.peer()).out[static_cast<std::size_t>(c.rail())] = &c;
+  if (c.peer() == device_.self()) return;
+  const auto rivals = [&](rank peer, int rail) { return peer == c.peer() && rail == c.rail(); };
+  std::erase_if(attempts_, [&](const auto& a) { return rivals(a->peer, a->rail); });
+  for (const auto& other : conns_) {
+    if (other.get() == &c || !rivals(other->peer(), other->rail())) continue;
+    other->spare = other->exhausted = has_spares_ = true;
+  }
+}
+
+void tcp_endpoint::drop_spares() noexcept {
+  if (!std::exchange(has_spares_, false)) return;
+  std::erase_if(stalled_, [](const connection* c) { return c->spare; });
+  std::erase_if(conns_, [](const auto& c) { return c->spare; });
 }
 
 // Only reads from now on, and not for ever.
@@ -168,15 +214,15 @@ void tcp_endpoint::take_last_words(connection& c) noexcept {
   if (!c.exhausted && !std::exchange(c.stalled, true)) stalled_.push_back(&c);
 }
 
-// From here on the peer only gets to finish what it had said.
+// From here on the peer only gets to finish what it had said, on a connection that it has chosen
+// and that is still being proven too.
 void tcp_endpoint::begin_loss(rank peer, const std::string& why) noexcept {
   peer_state& p = state_of(peer);
   if (p.is != peer_state::life::known) return;
   p.is = peer_state::life::ending;
   p.why = why;
   ending_.push_back(peer);
-  const bool ours_only = std::ranges::none_of(p.came, std::identity{});
-  if (ours_only && p.out[0] != nullptr) {
+  if (p.out[0] == nullptr) {
     p.grace_until_ms = now_ms() + grace_ms;
     set_timer(timer_.get(), grace_ms);
   }

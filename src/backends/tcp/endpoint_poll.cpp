@@ -32,6 +32,7 @@ std::size_t tcp_endpoint::poll(std::span<event> out) noexcept {
   read_all(sink);
   flush_dirty(false);  // what reading gave cause to say
   finish_losses();
+  drop_spares();
   take_ended(sink);
   ++epoch_;
   return sink.count;
@@ -141,12 +142,14 @@ void tcp_endpoint::read(connection& c, event_sink& sink) noexcept {
   if (c.exhausted || c.polled_in == polls_) return;
   c.polled_in = polls_;
   const connection::reading r = c.receive(sink);
+  if (c.chosen() && !c.used) [[unlikely]]
+    use(c);
   c.quiet_polls = r == connection::reading::quiet ? c.quiet_polls + 1 : 0;
   bool again = r == connection::reading::more;
   if (r == connection::reading::ended || r == connection::reading::broken) {
     c.exhausted = true;
     watch(c, 0);
-    begin_loss(c.peer(), c.describe_end());
+    if (!c.turned_away()) begin_loss(c.peer(), c.describe_end());
   } else if (c.mute) {
     c.exhausted = r == connection::reading::quiet || c.received >= c.read_limit;
     again = !c.exhausted;

@@ -100,6 +100,7 @@ bool parse_body(const std::byte* at, frame& f) noexcept {
     case frame_kind::reply:
       return parse_reply(at, c, f);
     case frame_kind::bye:
+    case frame_kind::chosen:
       return c.a == 0 && c.b == 0 && c.d == 0;
   }
   return false;

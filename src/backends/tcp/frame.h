@@ -23,7 +23,8 @@ enum class frame_kind : std::uint8_t {
   get_data,     ///< payload: the next bytes of request `id`
   atomic,       ///< asks for an atomic on a region, as request `id`
   reply,        ///< request `id` ended with `code`; atomic: `value` was there before
-  bye,          ///< nothing follows: the sender ends in order
+  bye,          ///< nothing follows: the sender ends in order, or uses another connection
+  chosen,       ///< first on a connection, from the lower rank: this is the one that is used
 };
 
 /// put, of several frames: belongs to the one put of this connection that is under way.
@@ -61,7 +62,7 @@ struct frame {
 
 /// Header bytes of a frame that starts with `kind`; 0: there is no such frame.
 [[nodiscard]] constexpr std::size_t header_bytes(std::uint8_t kind) noexcept {
-  constexpr std::array<std::uint8_t, 9> sizes{0, 8, 24, 8, 32, 16, 40, 16, 8};
+  constexpr std::array<std::uint8_t, 10> sizes{0, 8, 24, 8, 32, 16, 40, 16, 8, 8};
   return kind < sizes.size() ? sizes[kind] : 0;
 }
 
@@ -146,6 +147,10 @@ inline std::size_t write_reply(std::byte* at, status code, std::uint32_t id,
 
 inline std::size_t write_bye(std::byte* at) noexcept {
   return write_common(at, frame_kind::bye, 0, 0, 0);
+}
+
+inline std::size_t write_chosen(std::byte* at) noexcept {
+  return write_common(at, frame_kind::chosen, 0, 0, 0);
 }
 
 }  // namespace heddle::transport::tcp

@@ -35,7 +35,8 @@ std::vector<bytes> one_of_each() {
           made([](auto* at) { return write_get_data(at, flag_whole, 1, 2); }),
           made([&](auto* at) { return write_atomic(at, atomic); }),
           made([](auto* at) { return write_reply(at, status::withdrawn, 1, 2); }),
-          made([](auto* at) { return write_bye(at); })};
+          made([](auto* at) { return write_bye(at); }),
+          made([](auto* at) { return write_chosen(at); })};
 }
 
 TEST(Frame, SurvivesTheTripOneOfEachKind) {

@@ -5,12 +5,12 @@
 #include <heddle/detail/direct.h>
 
 #include <cstring>
+#include <utility>
 
 #include "backends/tcp/connection.h"
 
 namespace heddle::transport::tcp {
 namespace {
-
 
 memory::region_ref region_of(const frame& f) noexcept {
   return {f.slot, f.generation};
@@ -28,8 +28,14 @@ void copy(std::byte* to, std::span<const std::byte> from) noexcept {
 
 }  // namespace
 
+void connection::choose() noexcept {
+  write_chosen(out_.extend(common_header));
+  chosen_ = true;
+}
+
 // False: the peer breaks the rules.
 bool connection::act(const reassembler::item& i, event_sink& sink) noexcept {
+  if (!chosen_ && i.head.kind < frame_kind::bye) return false;
   switch (i.head.kind) {
     case frame_kind::message:
       on_message(i, sink);
@@ -48,7 +54,9 @@ bool connection::act(const reassembler::item& i, event_sink& sink) noexcept {
     case frame_kind::reply:
       return on_reply(i.head);
     case frame_kind::bye:
-      return true;  // the end of the stream comes next, and means the same
+      return bye_ = true;  // the end of the stream comes next, and means the same
+    case frame_kind::chosen:
+      return !std::exchange(chosen_, true);
   }
   return false;
 }

@@ -14,7 +14,7 @@
 
 namespace heddle::transport::tcp {
 
-inline constexpr std::uint16_t protocol_version = 1;
+inline constexpr std::uint16_t protocol_version = 2;
 inline constexpr std::uint16_t max_lanes = 256;
 inline constexpr std::uint8_t max_rails = 8;
 inline constexpr std::size_t hello_bytes = 64;

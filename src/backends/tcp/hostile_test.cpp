@@ -129,6 +129,36 @@ TEST_F(Hostile, AHugeLengthLosesThePeer) {
   expect_loss(b);
 }
 
+TEST_F(Hostile, AHigherRankThatChoosesIsLost) {
+  bytes b(common_header);
+  write_chosen(b.data());
+  expect_loss(b);
+}
+
+TEST(HostileChooser, IsLostWhenItSaysAnythingBeforeItHasChosen) {
+  test_job job(2);
+  job.nodes.erase(job.nodes.begin());  // rank 1 is real; the test plays rank 0
+  raw_client mad(job[0]);
+  ASSERT_TRUE(mad.introduce(job, 0, 1));
+  bytes b(common_header);
+  write_message(b.data(), 0);
+  mad.say(b);
+  ASSERT_TRUE(job.until([&] { return job[0].lost == std::vector<rank>{0}; }));
+  EXPECT_TRUE(job[0].messages.empty());
+}
+
+TEST(HostileChooser, MayOfferOneConnectionOnly) {
+  test_job job(2);
+  job.nodes.erase(job.nodes.begin());
+  raw_client first(job[0]), second(job[0]);
+  ASSERT_TRUE(first.introduce(job, 0, 1));
+  for (int i = 0; i < 100; ++i) job.pump();
+  ASSERT_TRUE(second.introduce(job, 0, 1));
+  ASSERT_TRUE(job.until([&] { return second.closed(); }));
+  EXPECT_FALSE(first.closed());
+  EXPECT_TRUE(job[0].lost.empty());
+}
+
 TEST_F(Hostile, AcknowledgementsOfNothingLoseThePeer) {
   bytes b(8);
   write_put_ack(b.data(), status::done, 1);
@@ -151,7 +181,7 @@ TEST_F(Hostile, PutsOutsideRegionsAreAnsweredAndWriteNothing) {
   bytes memory(64);
   const memory::region_ref ref = real.regions.add(memory, rights::all).ref;
   raw_client c(real);
-  ASSERT_TRUE(c.introduce(job, 1, 0));
+  ASSERT_TRUE(c.join(job, 1, 0));
   std::size_t puts = 0;
   const auto put = [&](std::uint32_t slot, std::uint32_t generation, std::uint64_t offset,
                        std::uint32_t size) {
@@ -185,7 +215,7 @@ TEST_F(Hostile, PutsOutsideRegionsAreAnsweredAndWriteNothing) {
 TEST_F(Hostile, DataBeyondAGetsEndLosesThePeer) {
   std::vector<std::byte> into(8), guard(64);
   raw_client c(real);
-  ASSERT_TRUE(c.introduce(job, 1, 0));
+  ASSERT_TRUE(c.join(job, 1, 0));
   op get = get_op(1, {1, 1}, 0, into);
   get.cookie = 1;
   ASSERT_EQ(job.post(0, get), status::posted);
@@ -202,7 +232,7 @@ TEST_F(Hostile, DataBeyondAGetsEndLosesThePeer) {
 TEST_F(Hostile, AnAnswerThatClaimsToBeCompleteButIsNotLosesThePeer) {
   std::vector<std::byte> into(8);
   raw_client c(real);
-  ASSERT_TRUE(c.introduce(job, 1, 0));
+  ASSERT_TRUE(c.join(job, 1, 0));
   op get = get_op(1, {1, 1}, 0, into);
   get.cookie = 1;
   ASSERT_EQ(job.post(0, get), status::posted);

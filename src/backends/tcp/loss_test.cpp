@@ -100,6 +100,20 @@ TEST(TcpLoss, DeliversWhatHadArrivedEvenAfterWritingFailed) {
   EXPECT_EQ(job[0].messages.size(), 100u);
 }
 
+TEST(TcpLoss, NoticesAPeerThatDiesBeforeItHasChosenAConnection) {
+  test_job job(2);
+  const auto text = pattern(10);
+  op o = send_op(0, text);
+  (void)job[1].lane->post({&o, 1});
+  for (int i = 0; i < 100; ++i) {  // rank 0 proves itself, and its lane gets no time
+    job[0].serve();
+    job[1].poll();
+  }
+  EXPECT_EQ(job[1].lane->post({&o, 1}).reason, status::busy_queue);
+  kill(job[0]);
+  ASSERT_TRUE(job.until([&] { return job[1].lost == std::vector<rank>{0}; }));
+}
+
 TEST(TcpLoss, RefusedConnectsMeanThePeerIsLost) {
   test_job job(2);
   kill(job[1]);

@@ -65,6 +65,13 @@ class raw_client {
     say(prove(secret, role::initiator, mine, theirs));
     return true;
   }
+  /// The same as a rank that keeps the rules: has its connection chosen, too.
+  bool join(test_job& job, rank from, rank to) {
+    if (!introduce(job, from, to)) return false;
+    const bool chosen = job.until([&] { return hear().size() >= common_header; });
+    forget();
+    return chosen;
+  }
   void end() { fd_.reset(); }
   [[nodiscard]] int fd() const { return fd_.get(); }
 

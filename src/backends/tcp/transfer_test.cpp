@@ -1,6 +1,9 @@
 // transfer_test.cpp - moving data: all kinds and sizes, over IPv4, IPv6 and two rails.
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <cstring>
+#include <random>
 
 #include "backends/tcp/frame.h"
 #include "backends/tcp/test_job.h"
@@ -248,6 +251,42 @@ TEST(TcpPost, TalksToItself) {
   ASSERT_EQ(job.post(0, o), status::done);
   ASSERT_TRUE(job.until([&] { return job[0].messages.size() == 1; }));
   EXPECT_EQ(job[0].messages[0], data);
+}
+
+/// Ends of tcp connections that this process has.
+std::size_t connected_sockets() {
+  std::size_t count = 0;
+  for (int fd = 0; fd < 1024; ++fd) {
+    sockaddr_storage peer{};
+    socklen_t length = sizeof peer;
+    const bool is = ::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) == 0;
+    if (is && (peer.ss_family == AF_INET || peer.ss_family == AF_INET6)) ++count;
+  }
+  return count;
+}
+
+TEST(TcpConnect, BothBeginAtOnceAndAgreeOnOneConnectionWithoutLoss) {
+  std::minstd_rand random(5);
+  for (unsigned round = 0; round < 60; ++round) {
+    const std::size_t before = connected_sockets();
+    test_job job(2);
+    std::array<unsigned, 2> sent{};
+    const auto all_arrived = [&] {
+      return job[0].messages.size() == 20 && job[1].messages.size() == 20;
+    };
+    while (!all_arrived()) {  // in whatever order the two get time
+      const std::size_t who = random() % 2;
+      const auto text = pattern(10, sent[who]);
+      op o = send_op(static_cast<rank>(1 - who), text);
+      if (sent[who] < 20) sent[who] += job[who].lane->post({&o, 1}).accepted == 1 ? 1 : 0;
+      if (random() % 2 == 0) job[random() % 2].serve();
+      if (random() % 2 == 0) job[random() % 2].poll();
+      ASSERT_TRUE(job[0].lost.empty() && job[1].lost.empty());
+    }
+    for (std::size_t who = 0; who < 2; ++who)
+      for (unsigned i = 0; i < 20; ++i) ASSERT_EQ(job[who].messages[i], pattern(10, i));
+    ASSERT_TRUE(job.until([&] { return connected_sockets() == before + 2; })) << round;
+  }
 }
 
 TEST(TcpPoll, ReachesManyPeersAndSurvivesSimultaneousConnects) {
