@@ -53,11 +53,16 @@ std::string connection::describe_end() const {
 }
 
 connection::taken connection::take_frames(event_sink& sink) noexcept {
+  std::span<const std::byte> payload;
   while (missing_ == 0 && !in_.empty()) {
     if (sink.full()) return taken::sink_full;
+    if (chosen_ && in_.next_message(payload)) [[likely]] {
+      sink.add({event::kind_t::arrived, status::done, peer_, 0, payload});
+      continue;
+    }
     const reassembler::item i = in_.next();
     if (i.is == verdict::more) break;
-    if (i.is == verdict::bad || !act(i, sink)) return taken::rules_broken;
+    if (i.is == verdict::bad || !act(i)) return taken::rules_broken;
   }
   return taken::all;
 }

@@ -99,8 +99,7 @@ class connection {
   taken take_frames(event_sink& sink) noexcept;
   transferred read_some(std::size_t& asked) noexcept;
   transferred read_payload(std::size_t& asked) noexcept;
-  bool act(const reassembler::item& i, event_sink& sink) noexcept;
-  void on_message(const reassembler::item& i, event_sink& sink) noexcept;
+  bool act(const reassembler::item& i) noexcept;
   void on_put(const reassembler::item& i) noexcept;
   bool on_put_ack(const frame& f) noexcept;
   bool on_get(const frame& f) noexcept;

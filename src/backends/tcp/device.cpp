@@ -64,7 +64,7 @@ tcp_device::tcp_device(const context& where)
       only(op_kind::send) | only(op_kind::put) | only(op_kind::get) | only(op_kind::atomic);
   traits_.max_message = max_message;
   traits_.defers = true;
-  traits_.ordered = rails_.size() == 1;
+  traits_.ordered = false;  // a message need not wait for the bytes of a put before it
 }
 
 tcp_device::~tcp_device() {

@@ -62,7 +62,7 @@ class tcp_endpoint final : public endpoint {
     enum class life : std::uint8_t { known, ending, lost };
     life is = life::known;
     bool started = false;                      // connecting was begun
-    std::array<connection*, max_rails> out{};  // the chosen ones; null: not connected
+    std::array<connection*, max_rails> out{};  // chosen, of a known peer; null: none
     std::uint64_t grace_until_ms = 0;  // ending: one it has chosen may still come; 0: none can
     std::string why;                   // ending, lost: for people
   };
@@ -76,9 +76,8 @@ class tcp_endpoint final : public endpoint {
   };
 
   // endpoint_path.cpp: post
-  status post_one(op& o, connection*& last) noexcept;
+  status post_on(connection& c, op& o) noexcept;
   status post_send(op& o, connection& c) noexcept;
-  status hold_send(op& o, connection& c) noexcept;
   bool send_uncopied(const op& o, connection& c) noexcept;
   status post_put(op& o, connection& c) noexcept;
   status post_large_put(op& o, connection& c) noexcept;
@@ -89,10 +88,20 @@ class tcp_endpoint final : public endpoint {
   std::size_t rails_for(const op& o, std::size_t bytes,
                         std::array<connection*, max_rails>& out) noexcept;
   void settle(connection& c) noexcept;
+  void write_now(connection& c) noexcept;
   [[nodiscard]] std::uint64_t room() const noexcept {
     return room_made_ + shared_.records.released();
   }
-  void mark_dirty(connection& c) noexcept;
+  void mark_dirty(connection& c) noexcept {
+    if (c.dirty) return;
+    c.dirty = true;
+    dirty_.push_back(&c);
+  }
+  /// For ops that can never be right: they are over at once, and no obstacle for the next.
+  static status refuse(op& o) noexcept {
+    o.finished = status::invalid;
+    return status::done;
+  }
 
   // endpoint_poll.cpp: poll
   [[nodiscard]] bool nothing_to_tell() const noexcept;
@@ -106,7 +115,13 @@ class tcp_endpoint final : public endpoint {
   void unwatch_few() noexcept;
 
   // endpoint_peers.cpp: connections and peers
-  connection* route(rank peer, status& why) noexcept;
+  /// What small ops and messages to `peer` go on; null: nothing, or there is no such peer.
+  connection* route(rank peer) noexcept {
+    if (!valid(peer)) return nullptr;
+    const peer_state* known = peers_[static_cast<std::size_t>(peer)].get();
+    return known != nullptr ? known->out[0] : nullptr;
+  }
+  status begin_route(op& o) noexcept;
   peer_state& state_of(rank peer);
   [[nodiscard]] bool valid(rank peer) const noexcept { return peer >= 0 && peer < size_; }
   void start(rank peer) noexcept;

@@ -1,76 +1,78 @@
 // endpoint_path.cpp - posting operations: the path every op takes.
 #include <algorithm>
-#include <cstring>
+#include <array>
 
 #include "backends/tcp/endpoint.h"
 
 namespace heddle::transport::tcp {
 namespace {
 
-std::byte* put_bytes(std::byte* at, std::span<const std::byte> from) noexcept {
-  if (!from.empty()) std::memcpy(at, from.data(), from.size());
-  return at + from.size();
-}
-
 std::uint32_t narrow(std::size_t bytes) noexcept {
   return static_cast<std::uint32_t>(bytes);
 }
 
-// For ops that can never be right: they are over at once, and no obstacle for the next.
-status refuse(op& o) noexcept {
-  o.finished = status::invalid;
+}  // namespace
+
+// Writes, or leaves it to the next poll (see the header).
+inline void tcp_endpoint::settle(connection& c) noexcept {
+  if (!c.dirty || c.blocked) return;
+  const bool urgent = c.flushed_in != epoch_ && c.owed() <= 1;
+  if (urgent || c.out().buffered() >= gather_bytes) [[unlikely]]
+    write_now(c);
+}
+
+void tcp_endpoint::write_now(connection& c) noexcept {
+  c.flushed_in = epoch_;
+  flush(c);
+  if (c.out().empty() && dirty_.back() == &c) {  // as a rule: then idle() is true at once
+    c.dirty = false;
+    dirty_.pop_back();
+  }
+}
+
+inline status tcp_endpoint::post_send(op& o, connection& c) noexcept {
+  const std::size_t bytes = o.header.size() + o.data.size();
+  if (bytes > max_message) return refuse(o);
+  outbox& out = c.out();
+  if (!out.has_room(common_header + bytes)) return status::busy_queue;
+  o.finished = status::done;
+  if (bytes > copy_bytes && out.empty() && send_uncopied(o, c)) [[unlikely]]
+    return status::done;
+  std::byte* at = out.extend(common_header + bytes);
+  at += write_message(at, narrow(bytes));
+  append(append(at, o.header), o.data);
+  mark_dirty(c);
   return status::done;
 }
 
-}  // namespace
-
-post_result tcp_endpoint::post(std::span<op> ops) noexcept {
-  post_result result;
-  connection* last = nullptr;
-  for (op& o : ops) {
-    result.reason = post_one(o, last);
-    if (result.reason != status::done) break;
-    ++result.accepted;
-  }
-  if (result.reason == status::busy_queue) refused_at_ = room();
-  if (last != nullptr) settle(*last);
-  return result;
-}
-
-// `last`: the connection that was appended to and not settled yet.
-status tcp_endpoint::post_one(op& o, connection*& last) noexcept {
-  if (!valid(o.peer)) return refuse(o);
-  status why = status::done;
-  connection* c = route(o.peer, why);
-  if (c == nullptr) return why == status::invalid ? refuse(o) : why;
-  if (last != nullptr && last != c) settle(*last);
-  last = c;
+inline status tcp_endpoint::post_on(connection& c, op& o) noexcept {
   switch (o.kind) {
-    case op_kind::send:
-      return post_send(o, *c);
+    [[likely]] case op_kind::send : return post_send(o, c);
     case op_kind::put:
-      return post_put(o, *c);
+      return post_put(o, c);
     case op_kind::get:
-      return post_get(o, *c);
+      return post_get(o, c);
     case op_kind::atomic:
-      return post_atomic(o, *c);
+      return post_atomic(o, c);
   }
   return refuse(o);
 }
 
-status tcp_endpoint::post_send(op& o, connection& c) noexcept {
-  const std::size_t bytes = o.header.size() + o.data.size();
-  if (bytes > max_message) return refuse(o);
-  outbox& out = c.out();
-  if (out.has_transfers() && (!o.overtakes || out.has_messages())) return hold_send(o, c);
-  if (!out.has_room(common_header + bytes)) return status::busy_queue;
-  o.finished = status::done;
-  if (bytes > copy_bytes && out.empty() && send_uncopied(o, c)) return status::done;
-  std::byte* at = out.extend(common_header + bytes);
-  at += write_message(at, narrow(bytes));
-  put_bytes(put_bytes(at, o.header), o.data);
-  mark_dirty(c);
-  return status::done;
+post_result tcp_endpoint::post(std::span<op> ops) noexcept {
+  status s = status::done;
+  std::size_t accepted = 0;
+  connection* last = nullptr;  // was appended to, and is not settled yet
+  for (; accepted < ops.size(); ++accepted) {
+    op& o = ops[accepted];
+    connection* c = route(o.peer);
+    if (last != nullptr && last != c) settle(*last);
+    last = c;
+    s = c != nullptr ? post_on(*c, o) : begin_route(o);
+    if (s != status::done) break;
+  }
+  if (s == status::busy_queue) refused_at_ = room();
+  if (last != nullptr) settle(*last);
+  return {accepted, s};
 }
 
 // Writes straight from the op's memory, and copies only what the socket does not take.
@@ -89,23 +91,12 @@ bool tcp_endpoint::send_uncopied(const op& o, connection& c) noexcept {
   for (const auto& part : parts) {
     const auto rest = part.subspan(std::min(skip, part.size()));
     skip -= part.size() - rest.size();
-    if (!rest.empty()) put_bytes(c.out().extend(rest.size()), rest);
+    if (!rest.empty()) append(c.out().extend(rest.size()), rest);
   }
   if (c.out().empty()) return true;
   c.blocked = true;
   mark_dirty(c);
   return true;
-}
-
-// Behind the puts that were posted before it.
-status tcp_endpoint::hold_send(op& o, connection& c) noexcept {
-  const std::size_t bytes = o.header.size() + o.data.size();
-  if (!c.out().has_transfer_room() || c.out().held() + bytes > post_bytes)
-    return status::busy_queue;
-  c.out().add_message(o.header, o.data);
-  o.finished = status::done;
-  mark_dirty(c);
-  return status::done;
 }
 
 status tcp_endpoint::post_put(op& o, connection& c) noexcept {
@@ -116,7 +107,7 @@ status tcp_endpoint::post_put(op& o, connection& c) noexcept {
     return status::busy_queue;
   std::byte* at = out.extend(24 + bytes);
   at += write_put(at, flag_last, o.region.slot, o.region.generation, o.offset, narrow(bytes));
-  put_bytes(at, o.data);
+  append(at, o.data);
   o.finished = status::posted;
   shared_.records.push(out.unacknowledged, shared_.records.take(o, &c));
   mark_dirty(c);
@@ -212,25 +203,6 @@ std::size_t tcp_endpoint::rails_for(const op& o, std::size_t bytes,
     if (p.out[r] != nullptr) out[rails++] = p.out[r];
   }
   return rails;
-}
-
-// Writes, or leaves it to the next poll (see the header).
-void tcp_endpoint::settle(connection& c) noexcept {
-  if (!c.dirty || c.blocked) return;
-  const bool urgent = c.flushed_in != epoch_ && c.owed() <= 1;
-  if (!urgent && c.out().buffered() < gather_bytes) return;
-  c.flushed_in = epoch_;
-  flush(c);
-  if (c.out().empty() && dirty_.back() == &c) {  // as a rule: then idle() is true at once
-    c.dirty = false;
-    dirty_.pop_back();
-  }
-}
-
-void tcp_endpoint::mark_dirty(connection& c) noexcept {
-  if (c.dirty) return;
-  c.dirty = true;
-  dirty_.push_back(&c);
 }
 
 }  // namespace heddle::transport::tcp

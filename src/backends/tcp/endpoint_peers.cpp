@@ -49,17 +49,13 @@ tcp_endpoint::peer_state& tcp_endpoint::state_of(rank peer) {
   return *p;
 }
 
-// The connection for small ops to `peer`; null: `why`, and connecting has begun if it can.
-connection* tcp_endpoint::route(rank peer, status& why) noexcept {
-  const peer_state* known = peers_[static_cast<std::size_t>(peer)].get();
-  if (known != nullptr && known->is == peer_state::life::known && known->out[0] != nullptr)
-    return known->out[0];
-  why = status::invalid;
-  if (!device_.way_to(peer, 0)) return nullptr;
-  peer_state& p = state_of(peer);
-  if (p.is == peer_state::life::known && !p.started) start(peer);
-  why = p.is == peer_state::life::known ? status::busy_queue : status::peer_lost;
-  return nullptr;
+// For an op to a peer without a connection: connecting has begun, if it can.
+status tcp_endpoint::begin_route(op& o) noexcept {
+  if (!valid(o.peer) || !device_.way_to(o.peer, 0)) return refuse(o);
+  peer_state& p = state_of(o.peer);
+  if (p.is != peer_state::life::known) return status::peer_lost;
+  if (!p.started) start(o.peer);
+  return p.is == peer_state::life::known ? status::busy_queue : status::peer_lost;
 }
 
 void tcp_endpoint::start(rank peer) noexcept {
@@ -190,7 +186,8 @@ void tcp_endpoint::use(connection& c) noexcept {
   c.used = true;
   ++room_made_;
   if (c.peer() == device_.self() && !c.ours()) return;  // the other end of what is used already
-  state_of(c.peer()).out[static_cast<std::size_t>(c.rail())] = &c;
+  peer_state& p = state_of(c.peer());
+  if (p.is == peer_state::life::known) p.out[static_cast<std::size_t>(c.rail())] = &c;
   if (c.peer() == device_.self()) return;
   const auto rivals = [&](rank peer, int rail) { return peer == c.peer() && rail == c.rail(); };
   std::erase_if(attempts_, [&](const auto& a) { return rivals(a->peer, a->rail); });
@@ -226,6 +223,7 @@ void tcp_endpoint::begin_loss(rank peer, const std::string& why) noexcept {
     p.grace_until_ms = now_ms() + grace_ms;
     set_timer(timer_.get(), grace_ms);
   }
+  p.out.fill(nullptr);
   for (const auto& c : conns_) {
     if (c->peer() == peer) take_last_words(*c);
   }
@@ -259,7 +257,9 @@ void tcp_endpoint::finish_losses() noexcept {
 
 // Whatever is in flight to the peer ends, and its connections close.
 void tcp_endpoint::close_all(rank peer) noexcept {
-  state_of(peer).is = peer_state::life::lost;
+  peer_state& p = state_of(peer);
+  p.is = peer_state::life::lost;
+  p.out.fill(nullptr);
   shared_.records.lose(peer);
   const auto of_peer = [&](const connection* c) { return c->peer() == peer; };
   std::erase_if(dirty_, of_peer);

@@ -108,19 +108,14 @@ bool parse_body(const std::byte* at, frame& f) noexcept {
 
 }  // namespace
 
-parsed parse_frame(std::span<const std::byte> bytes) noexcept {
-  parsed out;
-  if (bytes.empty()) return out;
+verdict parse_frame(std::span<const std::byte> bytes, frame& head) noexcept {
+  if (bytes.empty()) return verdict::more;
   const auto kind = load_le<std::uint8_t>(bytes.data());
   const std::size_t needed = header_bytes(kind);
-  if (needed == 0) {
-    out.is = verdict::bad;
-    return out;
-  }
-  if (bytes.size() < needed) return out;
-  out.head.kind = static_cast<frame_kind>(kind);
-  out.is = parse_body(bytes.data(), out.head) ? verdict::frame : verdict::bad;
-  return out;
+  if (needed == 0) return verdict::bad;
+  if (bytes.size() < needed) return verdict::more;
+  head.kind = static_cast<frame_kind>(kind);
+  return parse_body(bytes.data(), head) ? verdict::frame : verdict::bad;
 }
 
 }  // namespace heddle::transport::tcp

@@ -72,14 +72,20 @@ enum class verdict : std::uint8_t {
   bad,    ///< never part of a stream that keeps the rules: hang up
 };
 
+/// Decodes the header at the front of `bytes`, which a peer sent. Total: every input has an answer.
+/// Region, offset, bytes and id are only known to be well-formed; whoever uses them checks them.
+/// Fills `head`, which is as it was made, when there is a frame.
+[[nodiscard]] verdict parse_frame(std::span<const std::byte> bytes, frame& head) noexcept;
+
 struct parsed {
   verdict is = verdict::more;
   frame head;
 };
-
-/// Decodes the header at the front of `bytes`, which a peer sent. Total: every input has an answer.
-/// Region, offset, bytes and id are only known to be well-formed; whoever uses them checks them.
-[[nodiscard]] parsed parse_frame(std::span<const std::byte> bytes) noexcept;
+[[nodiscard]] inline parsed parse_frame(std::span<const std::byte> bytes) noexcept {
+  parsed out;
+  out.is = parse_frame(bytes, out.head);
+  return out;
+}
 
 // Writers: put a header at `at`, which has room for it, and return its length.
 

@@ -22,10 +22,6 @@ std::uint64_t apply(const frame& f, std::byte* at) noexcept {
                                          static_cast<T>(f.operand), static_cast<T>(f.compare));
 }
 
-void copy(std::byte* to, std::span<const std::byte> from) noexcept {
-  if (!from.empty()) std::memcpy(to, from.data(), from.size());
-}
-
 }  // namespace
 
 void connection::choose() noexcept {
@@ -34,12 +30,11 @@ void connection::choose() noexcept {
 }
 
 // False: the peer breaks the rules.
-bool connection::act(const reassembler::item& i, event_sink& sink) noexcept {
+bool connection::act(const reassembler::item& i) noexcept {
   if (!chosen_ && i.head.kind < frame_kind::bye) return false;
   switch (i.head.kind) {
     case frame_kind::message:
-      on_message(i, sink);
-      return true;
+      return false;  // take_frames() took it, if it may come
     case frame_kind::put:
       on_put(i);
       return missing_ != 0 || finish_frame();
@@ -61,14 +56,6 @@ bool connection::act(const reassembler::item& i, event_sink& sink) noexcept {
   return false;
 }
 
-void connection::on_message(const reassembler::item& i, event_sink& sink) noexcept {
-  event e;
-  e.kind = event::kind_t::arrived;
-  e.peer = peer_;
-  e.bytes = i.payload;
-  sink.add(e);
-}
-
 void connection::on_put(const reassembler::item& i) noexcept {
   frame_ = i.head;
   missing_ = i.missing;
@@ -78,7 +65,7 @@ void connection::on_put(const reassembler::item& i) noexcept {
   const auto pin =
       shared_.regions.look_up(region_of(frame_), frame_.offset, frame_.payload, rights::write);
   put_code_ = pin.code();
-  if (put_code_ == status::done) copy(pin.at(), i.payload);
+  if (put_code_ == status::done) append(pin.at(), i.payload);
   frame_.offset += i.payload.size();
 }
 
@@ -136,7 +123,7 @@ bool connection::on_get(const frame& f) noexcept {
   std::byte* at = out_.extend(16 + f.bytes);
   if (at == nullptr) return false;
   at += write_get_data(at, flag_whole, f.id, static_cast<std::uint32_t>(f.bytes));
-  copy(at, {pin.at(), f.bytes});
+  append(at, {pin.at(), f.bytes});
   return true;
 }
 
@@ -147,7 +134,7 @@ bool connection::on_get_data(const reassembler::item& i) noexcept {
   missing_ = i.missing;
   to_ = destination::memory;
   memory_ = r->into + r->received + i.payload.size();
-  copy(r->into + r->received, i.payload);
+  append(r->into + r->received, i.payload);
   r->received += i.head.payload;
   return true;
 }

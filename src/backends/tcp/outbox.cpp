@@ -40,18 +40,6 @@ void outbox::add_put(record_id id, memory::region_ref to, std::uint64_t offset,
   own_.push(std::move(t));
 }
 
-void outbox::add_message(std::span<const std::byte> header, std::span<const std::byte> data) {
-  transfer t;
-  t.kind = transfer::kind_t::message;
-  t.bytes = header.size() + data.size();
-  t.copied = std::make_unique_for_overwrite<std::byte[]>(t.bytes);
-  t.data = {t.copied.get(), t.bytes};
-  std::ranges::copy(data, std::ranges::copy(header, t.copied.get()).out);
-  ++messages_;
-  held_ += t.bytes;
-  own_.push(std::move(t));
-}
-
 bool outbox::add_reply(std::uint32_t id, memory::region_ref from, std::uint64_t offset,
                        std::uint64_t bytes) noexcept {
   if (replies_.size() >= request_window) return false;
@@ -70,7 +58,6 @@ void outbox::discard() noexcept {
   own_.clear();
   replies_.clear();
   fragment_.queue = nullptr;
-  messages_ = held_ = 0;
 }
 
 outbox::flow outbox::flush(int fd) noexcept {
@@ -121,8 +108,7 @@ bool outbox::begin_fragment() noexcept {
   fragment_.queue = replies_turn_ ? &replies_ : &own_;
   fragment_.written = 0;
   const transfer& t = fragment_.queue->front();
-  const bool whole = t.kind == transfer::kind_t::message;
-  fragment_.body = whole ? t.bytes : std::min<std::uint64_t>(t.bytes - t.done, shared_.chunk_bytes);
+  fragment_.body = std::min<std::uint64_t>(t.bytes - t.done, shared_.chunk_bytes);
   fragment_.last = t.done + fragment_.body == t.bytes;
   write_head(t);
   return true;
@@ -137,9 +123,6 @@ void outbox::write_head(const transfer& t) noexcept {
       if (fragment_.body != t.bytes) flags |= flag_part;
       fragment_.head_bytes =
           write_put(at, flags, t.region.slot, t.region.generation, t.offset + t.done, body);
-      return;
-    case transfer::kind_t::message:
-      fragment_.head_bytes = write_message(at, body);
       return;
     case transfer::kind_t::reply:
       fragment_.head_bytes = write_get_data(at, 0, t.id, body);
@@ -215,14 +198,10 @@ void outbox::end_transfer() noexcept {
   const transfer t = std::move(fragment_.queue->front());
   fragment_.queue->pop();
   fragment_.queue = nullptr;
-  if (t.kind == transfer::kind_t::message) {
-    --messages_;
-    held_ -= t.bytes;
-  } else if (t.kind == transfer::kind_t::reply) {
-    std::byte* at = extend(16);
-    violated_ = violated_ || at == nullptr;
-    if (at != nullptr) write_reply(at, t.code, t.id, 0);
-  }
+  if (t.kind == transfer::kind_t::put) return;
+  std::byte* at = extend(16);
+  violated_ = violated_ || at == nullptr;
+  if (at != nullptr) write_reply(at, t.code, t.id, 0);
 }
 
 }  // namespace heddle::transport::tcp

@@ -63,17 +63,9 @@ class outbox {
   /// The op's data is read until its record ends; the record is acknowledged like a small put's.
   void add_put(record_id id, memory::region_ref to, std::uint64_t offset,
                std::span<const std::byte> data) noexcept;
-  /// Copies a message that must not overtake the puts queued here.
-  void add_message(std::span<const std::byte> header, std::span<const std::byte> data);
-  /// Bytes of such messages not written yet.
-  [[nodiscard]] std::size_t held() const noexcept { return held_; }
   /// The answer to the peer's get `id`. False: the peer has more gets open than allowed.
   [[nodiscard]] bool add_reply(std::uint32_t id, memory::region_ref from, std::uint64_t offset,
                                std::uint64_t bytes) noexcept;
-  /// True while puts or messages are queued whose end is not in the stream yet.
-  [[nodiscard]] bool has_transfers() const noexcept { return !own_.empty(); }
-  /// True while a message is queued behind puts: later messages have to queue too.
-  [[nodiscard]] bool has_messages() const noexcept { return messages_ != 0; }
 
   [[nodiscard]] bool empty() const noexcept {
     return head_ == tail_ && own_.empty() && replies_.empty();
@@ -91,15 +83,14 @@ class outbox {
 
  private:
   struct transfer {
-    enum class kind_t : std::uint8_t { put, message, reply };
+    enum class kind_t : std::uint8_t { put, reply };
     kind_t kind = kind_t::put;
     status code = status::done;  // reply: how it ends
     std::uint32_t id = 0;        // put: our record; reply: the peer's request
     memory::region_ref region;
     std::uint64_t offset = 0;
-    std::span<const std::byte> data;      // put, message
-    std::unique_ptr<std::byte[]> copied;  // message: what data names
-    std::uint64_t bytes = 0, done = 0;    // of payload; in complete fragments
+    std::span<const std::byte> data;    // put
+    std::uint64_t bytes = 0, done = 0;  // of payload; in complete fragments
   };
   // The fragment under way: of the front of `queue`.
   struct fragment {
@@ -140,7 +131,6 @@ class outbox {
   std::size_t head_ = 0, tail_ = 0;
   fifo<transfer> own_, replies_;
   fragment fragment_;
-  std::size_t messages_ = 0, held_ = 0;
   bool replies_turn_ = false;
   bool violated_ = false;
 };

@@ -37,6 +37,21 @@ class reassembler {
   /// `bytes` were written at the front of room().
   void filled(std::size_t bytes) noexcept { end_ += bytes; }
 
+  /// Takes the next frame if that is a whole message, as nearly all are. False: next() tells.
+  [[nodiscard]] bool next_message(std::span<const std::byte>& payload) noexcept {
+    const std::size_t here = end_ - begin_;
+    if (here < common_header) return false;
+    const std::byte* at = buffer_.get() + begin_;
+    const auto head = load_le<std::uint64_t>(at);
+    const std::size_t bytes = head >> 32;
+    const bool plain =
+        static_cast<std::uint32_t>(head) == static_cast<std::uint32_t>(frame_kind::message);
+    if (!plain || bytes > here - common_header || bytes > max_message) return false;
+    payload = {at + common_header, bytes};
+    begin_ += common_header + bytes;
+    return true;
+  }
+
   /// The next frame. When `missing` is not 0, that many bytes of the stream belong to its payload
   /// and must be taken from the stream by the caller, past this buffer, which is then empty.
   [[nodiscard]] item next() noexcept;
