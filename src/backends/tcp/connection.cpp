@@ -28,15 +28,17 @@ connection::reading connection::receive(event_sink& sink) noexcept {
       if (t == taken::rules_broken) return reading::broken;
       if (t == taken::sink_full) return write_ack() ? reading::more : reading::broken;
     }
-    if (!write_ack()) return reading::broken;
+    if (acks_ != 0 && !write_ack()) return reading::broken;
     if (read_all) return reading::some;
     // What was handed out lies in the buffer, so nothing can be read over it.
     if (turn == 0 || sink.count != before) return reading::more;
     std::size_t asked = 0;
-    const transferred got = last_read_ = read_some(asked);
+    const transferred got = read_some(asked);
     if (got.kind == transferred::kind_t::none) return reading::quiet;
-    if (got.kind == transferred::kind_t::ended) return reading::ended;
-    if (got.kind == transferred::kind_t::broken) return reading::broken;
+    if (got.kind != transferred::kind_t::some) [[unlikely]] {
+      last_read_ = got;
+      return got.kind == transferred::kind_t::ended ? reading::ended : reading::broken;
+    }
     received += got.bytes;
     turn -= std::min(turn, got.bytes);
     read_all = got.bytes < asked;
@@ -68,7 +70,8 @@ connection::taken connection::take_frames(event_sink& sink) noexcept {
 }
 
 transferred connection::read_some(std::size_t& asked) noexcept {
-  if (missing_ != 0) return read_payload(asked);
+  if (missing_ != 0) [[unlikely]]
+    return read_payload(asked);
   const std::span<std::byte> room = in_.room();
   const transferred got = tcp::receive(fd_.get(), room);
   asked = room.size();
@@ -101,7 +104,7 @@ transferred connection::read_payload(std::size_t& asked) noexcept {
   missing_ -= static_cast<std::uint32_t>(taken_in);
   frame_.offset += taken_in;
   if (to_ == destination::memory) memory_ += taken_in;
-  if (missing_ == 0 && !finish_frame()) return {transferred::kind_t::broken, 0};
+  if (missing_ == 0 && !finish_frame()) return {0, transferred::kind_t::broken};
   return got;
 }
 

@@ -131,7 +131,7 @@ class connection {
   status part_code_ = status::done;  // of the put of several frames under way
   status ack_code_ = status::done;   // acknowledgements not written yet: this outcome,
   std::uint32_t acks_ = 0;           // this often
-  transferred last_read_;            // the last thing receive() got of the socket
+  transferred last_read_;            // how the reading side ended, once it has
 };
 
 }  // namespace heddle::transport::tcp

@@ -104,11 +104,15 @@ class tcp_endpoint final : public endpoint {
   }
 
   // endpoint_poll.cpp: poll
+  [[nodiscard]] bool has_ended() const noexcept {
+    return !shared_.records.none_ended() || !lost_.empty();
+  }
   [[nodiscard]] bool nothing_to_tell() const noexcept;
   void flush_dirty(bool retry_blocked) noexcept;
   void flush(connection& c) noexcept;
   void take_ended(event_sink& sink) noexcept;
   void read_all(event_sink& sink) noexcept;
+  void read_few(event_sink& sink) noexcept;
   void read_ready(event_sink& sink) noexcept;
   void read(connection& c, event_sink& sink) noexcept;
   void watch(connection& c, std::uint32_t events) noexcept;
@@ -141,7 +145,6 @@ class tcp_endpoint final : public endpoint {
   [[nodiscard]] bool losses_wait() const noexcept;
   void take_last_words(connection& c) noexcept;
   void close_all(rank peer) noexcept;
-  void bury() noexcept;
 
   // Constant after construction.
   tcp_device& device_;
@@ -168,7 +171,7 @@ class tcp_endpoint final : public endpoint {
   // released so far it tells arm() whether a post that was refused might be taken now.
   std::uint64_t room_made_ = 0;
   std::optional<std::uint64_t> refused_at_;  // room() when post() last answered busy
-  std::size_t turn_ = 0;                     // who is read first
+  std::size_t turn_ = 0;                     // who was read last
 
   sync::event_bit was_given_;
   std::mutex given_mutex_;

@@ -273,10 +273,6 @@ void tcp_endpoint::close_all(rank peer) noexcept {
   std::erase(conns_, nullptr);
 }
 
-void tcp_endpoint::bury() noexcept {
-  if (!buried_.empty()) buried_.clear();
-}
-
 void tcp_endpoint::drop(rank peer) noexcept {
   if (!valid(peer) || state_of(peer).is == peer_state::life::lost) return;
   std::erase(ending_, peer);

@@ -24,22 +24,26 @@ std::size_t tcp_endpoint::poll(std::span<event> out) noexcept {
     unwatch_few();
   event_sink sink{out};
   ++polls_;
-  bury();
-  take_given();
-  advance_attempts();
-  flush_dirty(true);
-  take_ended(sink);
+  if (!buried_.empty()) buried_.clear();
+  if (was_given_.is_set() || !attempts_.empty()) [[unlikely]] {
+    take_given();
+    advance_attempts();
+  }
+  if (!dirty_.empty()) flush_dirty(true);
+  if (has_ended()) take_ended(sink);
   read_all(sink);
-  flush_dirty(false);  // what reading gave cause to say
-  finish_losses();
-  drop_spares();
-  take_ended(sink);
+  if (!dirty_.empty()) flush_dirty(false);  // what reading gave cause to say
+  if (!ending_.empty() || has_spares_) [[unlikely]] {
+    finish_losses();
+    drop_spares();
+  }
+  if (has_ended()) take_ended(sink);
   ++epoch_;
   return sink.count;
 }
 
 bool tcp_endpoint::nothing_to_tell() const noexcept {
-  return shared_.records.none_ended() && lost_.empty() && losses_wait();
+  return !has_ended() && losses_wait();
 }
 
 bool tcp_endpoint::arm() noexcept {
@@ -80,7 +84,6 @@ void tcp_endpoint::take_ended(event_sink& sink) noexcept {
 }
 
 void tcp_endpoint::flush_dirty(bool retry_blocked) noexcept {
-  if (dirty_.empty()) return;
   std::erase_if(dirty_, [&](connection* c) {
     if (!c->blocked || retry_blocked) flush(*c);
     c->dirty = !c->out().empty();
@@ -109,25 +112,33 @@ void tcp_endpoint::watch(connection& c, std::uint32_t events) noexcept {
 }
 
 void tcp_endpoint::read_all(event_sink& sink) noexcept {
-  reading_.swap(stalled_);
-  stalled_.clear();
-  for (connection* c : reading_) c->stalled = false;
-  if (conns_.size() > few) {
-    for (connection* c : reading_) read(*c, sink);
-    read_ready(sink);
-    return;
+  if (!stalled_.empty()) {
+    reading_.swap(stalled_);
+    for (connection* c : reading_) c->stalled = false;
   }
+  if (conns_.size() == 1)
+    read(*conns_.front(), sink);
+  else if (conns_.size() <= few)
+    read_few(sink);
+  else
+    read_ready(sink);
+  reading_.clear();
+}
+
+void tcp_endpoint::read_few(event_sink& sink) noexcept {
   const bool all = polls_ % rarely == 0 || std::ranges::none_of(conns_, [](const auto& c) {
                      return c->quiet_polls < patience;
                    });
-  const std::size_t first = turn_++;
   for (std::size_t i = 0; i < conns_.size(); ++i) {
-    connection& c = *conns_[(first + i) % conns_.size()];
+    if (++turn_ >= conns_.size()) turn_ = 0;
+    connection& c = *conns_[turn_];
     if (all || c.quiet_polls < patience) read(c, sink);
   }
+  if (++turn_ >= conns_.size()) turn_ = 0;  // the next poll begins with another one
 }
 
 void tcp_endpoint::read_ready(event_sink& sink) noexcept {
+  for (connection* c : reading_) read(*c, sink);
   std::array<epoll_event, 64> ready;
   const int n = ::epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), 0);
   for (int i = 0; i < n; ++i) {

@@ -34,15 +34,25 @@ void set_option(int fd, int level, int name, int value) noexcept {
   (void)::setsockopt(fd, level, name, &value, sizeof value);
 }
 
+bool is_within_host(int fd) noexcept {
+  socket_address near, far;
+  near.length = far.length = sizeof near.storage;
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&near.storage), &near.length) != 0)
+    return false;
+  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&far.storage), &far.length) != 0) return false;
+  const auto ours = from_socket(near.get()), theirs = from_socket(far.get());
+  return ours && theirs && (ours->ip == theirs->ip || theirs->loopback());
+}
+
 template <class Call>
 transferred attempt(Call call) noexcept {
   using enum transferred::kind_t;
   for (;;) {
     const ssize_t n = call();
-    if (n > 0) return {some, static_cast<std::size_t>(n)};
-    if (n == 0) return {ended, 0};
+    if (n > 0) return {static_cast<std::size_t>(n), some};
+    if (n == 0) return {0, ended};
     if (errno == EINTR) continue;
-    return {errno == EAGAIN || errno == EWOULDBLOCK ? none : broken, 0, errno};
+    return {0, errno == EAGAIN || errno == EWOULDBLOCK ? none : broken, errno};
   }
 }
 
@@ -120,6 +130,8 @@ connect_state state_of_connect(int fd) noexcept {
 }
 
 void tune(int fd, std::uint64_t timeout_ms) noexcept {
+  // The system's choice may be BBR, which halves the bandwidth of whoever waits for answers.
+  if (is_within_host(fd)) (void)::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);
   const auto ms = static_cast<int>(std::clamp<std::uint64_t>(timeout_ms, 1000, 3'600'000));
   set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);

@@ -20,8 +20,8 @@ struct transferred {
     ended,  ///< receiving: the peer has closed its side
     broken  ///< the connection is gone: `code`
   };
-  kind_t kind = kind_t::none;
   std::size_t bytes = 0;
+  kind_t kind = kind_t::none;
   int code = 0;  ///< of errno
 };
 
@@ -43,7 +43,8 @@ enum class connect_state : std::uint8_t { pending, connected, failed };
 /// Failed: errno says why.
 [[nodiscard]] connect_state state_of_connect(int fd) noexcept;
 
-/// What a connection that carries frames wants: no Nagle, dead hosts noticed within `timeout_ms`.
+/// What a connection that carries frames wants: no Nagle, dead hosts noticed within `timeout_ms`,
+/// and within one host, where no network can be congested, nothing that paces what is sent.
 void tune(int fd, std::uint64_t timeout_ms) noexcept;
 
 /// Ends a connection without making the kernel drop what was written: says end of stream, takes
