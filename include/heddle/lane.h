@@ -74,7 +74,9 @@ class lane {
   status try_recv_collective(rank from, tag t, std::span<std::byte> into, completion c) noexcept;
 
   // --- remote memory -------------------------------------------------------------------
-  /// Writes `from` to `to`. Completion: the bytes are visible to the peer.
+  /// Writes `from` to `to`. Completion: the bytes are visible to the peer, before those of whatever
+  /// is put, sent or called after it. A get of another word posted after it may still be done
+  /// first: see fence.
   status try_put(std::span<const std::byte> from, remote_address to, completion c = {}) noexcept {
     return put_directly(from, to) ? status::done : post_put(from, to, c);
   }
@@ -205,8 +207,13 @@ class lane {
   status flush(rank peer) noexcept;
   /// flush for every peer.
   status flush() noexcept;
-  /// Operations on `peer` posted after this take effect after those posted before. May wait.
-  status fence(rank peer) noexcept { return flush(peer); }
+  /// Operations on `peer` posted after this take effect after those posted before, all of them:
+  /// also a get after a put to another word, which plain stores and loads of mapped memory may
+  /// swap. May wait: done, or peer_lost.
+  status fence(rank peer) noexcept {
+    detail::order_all();
+    return flush(peer);
+  }
 
  private:
   /// False: it is not plain memory of this process.

@@ -50,6 +50,13 @@ inline void order_loads() noexcept {
   std::atomic_thread_fence(std::memory_order_acquire);
 #endif
 }
+/// Stores before it are seen by everybody before the loads after it are done: what a release and an
+/// acquire leave open (a store, then a load of another word). Pairs with itself at the peer.
+inline void order_all() noexcept {
+#if !defined(__SANITIZE_THREAD__)
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+}
 inline void put_direct(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   std::memcpy(to, from, bytes);
   order_stores();
