@@ -1,13 +1,11 @@
 // lane_wait.cpp - how a thread of the program waits: driving the lane, looking on, asleep.
-#include <poll.h>
 #include <sys/eventfd.h>
 
 #include <algorithm>
-#include <array>
-#include <ctime>
 #include <thread>
 
 #include "base/clock.h"
+#include "engine/descriptor_list.h"
 #include "engine/executor.h"
 #include "engine/idle_team.h"
 #include "engine/lane_core.h"
@@ -32,7 +30,6 @@ constexpr std::uint64_t first_backstop_ns = 4'000'000;
 constexpr std::uint64_t look_again_ns = 1'000'000;
 /// As long as for ever: no wait outlives it.
 constexpr std::uint64_t year_ns = 365ull * 24 * 3600 * 1'000'000'000;
-constexpr timespec no_time{.tv_sec = 0, .tv_nsec = 0};
 
 /// Data on the way is waited for awake as long as it may take at 4 GB/s: to sleep and be woken in
 /// the middle of a copy costs more than the rest of it.
@@ -221,21 +218,17 @@ bool lane_core::lie_down(delivery_batch& batch) noexcept {
 }
 
 void lane_core::sleep_until_event(std::uint64_t deadline_ns, std::uint64_t backstop_ns) noexcept {
-  std::array<pollfd, 16> watched{};
-  nfds_t count = 0;
-  const auto watch = [&](int fd) {
-    if (fd >= 0 && count < watched.size())
-      watched[count++] = {.fd = fd, .events = POLLIN, .revents = 0};
-  };
-  watch(sync::thread_waker::mine().fd());
   const bool following = followed() && follow();
   const bool driving = !following && prepare_wait();
   std::uint64_t limit = backstop_ns;
+  descriptor_list& watched = descriptor_list::mine();
+  watched.clear();
+  watched.add(sync::thread_waker::mine().fd());
   if (driving) {
-    for (const auto& e : port_.endpoints()) watch(e->fd());
-    watch(bell_.get());
+    for (const auto& e : port_.endpoints()) watched.add(e->fd());
+    watched.add(bell_.get());
     if (only_inline())
-      for (const auto* d : where_.devices) watch(d->fd());
+      for (const auto* d : where_.devices) watched.add(d->fd());
   }
   const bool driven = dedicated() || following || driving;  // else the driver may leave any time
   if (!driven || sync::thread_waker::mine().fd() < 0) limit = std::min(limit, look_again_ns);
@@ -243,16 +236,13 @@ void lane_core::sleep_until_event(std::uint64_t deadline_ns, std::uint64_t backs
     const std::uint64_t now = now_ns();
     limit = deadline_ns > now ? std::min(limit, deadline_ns - now) : 0;
   }
-  const timespec timeout{.tv_sec = static_cast<time_t>(limit / 1'000'000'000),
-                         .tv_nsec = static_cast<long>(limit % 1'000'000'000)};
-  // An interruption is as good as a wake.
-  const bool told = ppoll(watched.data(), count, &timeout, nullptr) != 0;
+  const bool told = watched.sleep(limit);
   if (!driving) return;
   sleepers_.add(-1);
   helper().nudge();  // it counted on us to sleep here
   if (told || limit != backstop_ns) return;
   // This thread may have been kept from its core since the time was up.
-  if (ppoll(watched.data(), count, &no_time, nullptr) == 0) look_after_backstop();
+  if (!watched.any_readable()) look_after_backstop();
 }
 
 /// Nothing told us, so there must be nothing; if there is something a wake was lost, or is just

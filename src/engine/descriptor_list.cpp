@@ -1,0 +1,19 @@
+#include "engine/descriptor_list.h"
+
+#include <ctime>
+
+namespace heddle::engine {
+
+descriptor_list& descriptor_list::mine() {
+  thread_local descriptor_list list;
+  return list;
+}
+
+bool descriptor_list::sleep(std::uint64_t longest_ns) noexcept {
+  constexpr std::uint64_t second = 1'000'000'000;
+  const timespec limit{.tv_sec = static_cast<time_t>(longest_ns / second),
+                       .tv_nsec = static_cast<long>(longest_ns % second)};
+  return ppoll(watched_.data(), watched_.size(), &limit, nullptr) != 0;
+}
+
+}  // namespace heddle::engine
