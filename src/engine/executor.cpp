@@ -33,8 +33,15 @@ constexpr std::uint64_t move_every_ns = 10'000'000;
 /// In mode inline a polling thread does the executor's duties at most so often.
 constexpr std::uint64_t assist_every_ns = 50'000;
 
-void add_to(int epoll, int fd, std::uint32_t events) {
-  epoll_event e{.events = events, .data = {.fd = fd}};
+/// Whose descriptor woke the executor.
+enum class source : std::uint32_t { bell, lane, device };
+
+epoll_event event_of(source from, std::uint32_t events) {
+  return {.events = events, .data = {.u32 = static_cast<std::uint32_t>(from)}};
+}
+
+void add_to(int epoll, int fd, source from, std::uint32_t events) {
+  epoll_event e = event_of(from, events);
   if (fd >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) != 0 && errno != EEXIST) {
     fail_errno(errno, "start the executor: watch a descriptor");
   }
@@ -52,7 +59,7 @@ executor::executor(world_core& world, int index, int of)
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
       bell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!epoll_ || !bell_) fail_errno(errno, "start the executor: no descriptors left (ulimit -n)");
-  add_to(epoll_.get(), bell_.get(), EPOLLIN);
+  add_to(epoll_.get(), bell_.get(), source::bell, EPOLLIN);
   assistable_.set(true);
   if (dedicated_) (void)choose_core(world.config().executor_cores, index, {}, {});  // refused now
 }
@@ -64,7 +71,8 @@ executor::~executor() {
 void executor::start() {
   while (inline_ && !assistable_.take()) std::this_thread::yield();  // an assist is short
   if (index_ == 0)
-    for (transport::device* d : world_.devices()) add_to(epoll_.get(), d->fd(), EPOLLIN);
+    for (transport::device* d : world_.devices())
+      add_to(epoll_.get(), d->fd(), source::device, EPOLLIN);
   stop_.clear();
   cores_ = usable_cores();
   avoided_.set(0);
@@ -166,11 +174,14 @@ void executor::sleep() {
   const int n = epoll_wait(epoll_.get(), events.data(), max_events, timeout_ms);
   deep_.set(false);
   dozing_.set(false);
-  told_ = true;
   (n > 0 ? wakes_ : ticks_).add();
-  if (n <= 0) return;
-  eventfd_t rung = 0;
-  eventfd_read(bell_.get(), &rung);
+  told_ = n <= 0;
+  for (int i = 0; i < n; ++i) {
+    const auto from = static_cast<source>(events[static_cast<std::size_t>(i)].data.u32);
+    told_ |= from != source::lane;
+    eventfd_t rung = 0;
+    if (from == source::bell) eventfd_read(bell_.get(), &rung);
+  }
 }
 
 /// Gets every lane ready for a sleep. False: there is work.
@@ -199,7 +210,7 @@ void executor::watch(std::size_t lane, bool wanted) {
   if (l.watched == wanted) return;
   l.watched = wanted;
   for (const auto& e : l.lane->port().endpoints()) {
-    epoll_event change{.events = wanted ? EPOLLIN : 0u, .data = {.fd = e->fd()}};
+    epoll_event change = event_of(source::lane, wanted ? EPOLLIN : 0u);
     epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, e->fd(), &change);
   }
 }
@@ -211,7 +222,7 @@ void executor::adopt_lanes() {
     const bool known = std::any_of(lanes_.begin(), lanes_.end(),
                                    [&](const watched_lane& l) { return l.lane == &lane; });
     if (known) return;
-    for (const auto& e : lane.port().endpoints()) add_to(epoll_.get(), e->fd(), 0);
+    for (const auto& e : lane.port().endpoints()) add_to(epoll_.get(), e->fd(), source::lane, 0);
     for (const watched_lane& l : lanes_) l.lane->dismiss();  // no longer alone
     lanes_.push_back({&lane, false});
   });

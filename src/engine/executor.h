@@ -100,7 +100,7 @@ class executor {
   std::uint64_t awake_until_ns_ = 0;
   std::uint64_t picked_ = 0;
   unsigned turns_ = 0, idle_turns_ = 0;
-  bool told_ = true;  // a descriptor was ready: a device's, perhaps
+  bool told_ = true;  // not only by lanes that there is something to do: devices may have some
 };
 
 }  // namespace heddle::engine

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/error.h"
 
@@ -114,11 +115,14 @@ void acceptor::listen_on(bool yes) {
 
 // Fires when the oldest stranger is late, or may make room, or accepting is worth another try.
 void acceptor::set_timer() {
+  const bool needed = !strangers_.empty() || starved_;
+  if (!needed && !std::exchange(timing_, false)) return;
+  timing_ = needed;
   itimerspec when{};
   const auto limit = listening_ ? patience : grace;
   std::chrono::nanoseconds left = limit;
   if (!strangers_.empty() && !starved_) left -= clock::now() - strangers_.front().since;
-  if (!strangers_.empty() || starved_)
+  if (needed)
     when.it_value =
         to_timespec(std::max<std::chrono::nanoseconds>(left, std::chrono::milliseconds(1)));
   (void)::timerfd_settime(timer_.get(), 0, &when, nullptr);

@@ -60,6 +60,7 @@ class acceptor {
   unique_fd epoll_, timer_;
   std::vector<unique_fd> listeners_;
   bool listening_ = false;
+  bool timing_ = false;            // the timer is set
   bool starved_ = false;           // the last accept found no unique_fd or memory to be had
   std::list<stranger> strangers_;  // oldest first
 };
