@@ -83,8 +83,8 @@ class tcp_endpoint final : public endpoint {
   status post_large_put(op& o, connection& c) noexcept;
   status post_get(op& o, connection& c) noexcept;
   status post_atomic(op& o, connection& c) noexcept;
-  void ask(connection& c, record_id id, const op& o, std::uint64_t from,
-           std::uint64_t bytes) noexcept;
+  template <class HasRoom, class Begin>
+  status spread(op& o, std::size_t bytes, connection& c, HasRoom has_room, Begin begin) noexcept;
   std::size_t rails_for(const op& o, std::size_t bytes,
                         std::array<connection*, max_rails>& out) noexcept;
   void settle(connection& c) noexcept;

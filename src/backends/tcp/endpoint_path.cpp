@@ -115,60 +115,49 @@ status tcp_endpoint::post_put(op& o, connection& c) noexcept {
 }
 
 status tcp_endpoint::post_large_put(op& o, connection& c) noexcept {
-  std::array<connection*, max_rails> ways;
-  const std::size_t rails = rails_for(o, o.data.size(), ways);
-  for (std::size_t r = 0; r < rails; ++r) {
-    if (!ways[r]->out().has_transfer_room() || !ways[r]->has_put_room()) return status::busy_queue;
-  }
-  if (shared_.records.available() <= rails) return status::busy_queue;
-  o.finished = status::posted;
-  if (rails == 1) {
-    c.out().add_put(shared_.records.take(o, &c), o.region, o.offset, o.data);
-    mark_dirty(c);
-    return status::done;
-  }
-  const record_id whole = shared_.records.take(o, nullptr);
-  for (std::size_t r = 0; r < rails; ++r) {
-    const std::size_t from = o.data.size() * r / rails, to = o.data.size() * (r + 1) / rails;
-    ways[r]->out().add_put(shared_.records.take_part(whole, ways[r]), o.region, o.offset + from,
-                           o.data.subspan(from, to - from));
-    mark_dirty(*ways[r]);
-    if (ways[r] != &c) settle(*ways[r]);
-  }
-  return status::done;
+  const auto has_room = [](connection* w) {
+    return w->out().has_transfer_room() && w->has_put_room();
+  };
+  return spread(o, o.data.size(), c, has_room,
+                [&o](connection& w, record_id id, std::size_t from, std::size_t bytes) {
+                  w.out().add_put(id, o.region, o.offset + from, o.data.subspan(from, bytes));
+                });
 }
 
 status tcp_endpoint::post_get(op& o, connection& c) noexcept {
-  std::array<connection*, max_rails> ways;
-  const std::size_t rails = rails_for(o, o.into.size(), ways);
-  for (std::size_t r = 0; r < rails; ++r) {
-    if (!ways[r]->has_request_room() || !ways[r]->out().has_room(max_header))
-      return status::busy_queue;
-  }
-  if (shared_.records.available() <= rails) return status::busy_queue;
-  o.finished = status::posted;
-  if (rails == 1) {
-    ask(c, shared_.records.take(o, &c), o, 0, o.into.size());
-    return status::done;
-  }
-  const record_id whole = shared_.records.take(o, nullptr);
-  for (std::size_t r = 0; r < rails; ++r) {
-    const std::size_t from = o.into.size() * r / rails, to = o.into.size() * (r + 1) / rails;
-    ask(*ways[r], shared_.records.take_part(whole, ways[r]), o, from, to - from);
-    if (ways[r] != &c) settle(*ways[r]);
-  }
-  return status::done;
+  const auto has_room = [](connection* w) {
+    return w->has_request_room() && w->out().has_room(max_header);
+  };
+  return spread(o, o.into.size(), c, has_room,
+                [&](connection& w, record_id id, std::size_t from, std::size_t bytes) {
+                  shared_.records[id].into = o.into.data() + from;
+                  shared_.records[id].bytes = bytes;
+                  write_get(w.out().extend(32), id, o.region.slot, o.region.generation,
+                            o.offset + from, bytes);
+                  ++w.requests;
+                });
 }
 
-void tcp_endpoint::ask(connection& c, record_id id, const op& o, std::uint64_t from,
-                       std::uint64_t bytes) noexcept {
-  record& r = shared_.records[id];
-  r.into = o.into.data() + from;
-  r.bytes = bytes;
-  std::byte* at = c.out().extend(32);
-  write_get(at, id, o.region.slot, o.region.generation, o.offset + from, bytes);
-  ++c.requests;
-  mark_dirty(c);
+// Posts `o` in one part on each of the rails that it goes over, of which `c` is the first: all
+// parts or none.
+template <class HasRoom, class Begin>
+status tcp_endpoint::spread(op& o, std::size_t bytes, connection& c, HasRoom has_room,
+                            Begin begin) noexcept {
+  std::array<connection*, max_rails> all;
+  const std::span ways(all.data(), rails_for(o, bytes, all));
+  if (!std::ranges::all_of(ways, has_room) || shared_.records.available() <= ways.size())
+    return status::busy_queue;
+  o.finished = status::posted;
+  const bool split = ways.size() > 1;
+  const record_id whole = shared_.records.take(o, split ? nullptr : &c);
+  for (std::size_t r = 0; r < ways.size(); ++r) {
+    connection& w = *ways[r];
+    const std::size_t from = bytes * r / ways.size(), to = bytes * (r + 1) / ways.size();
+    begin(w, split ? shared_.records.take_part(whole, &w) : whole, from, to - from);
+    mark_dirty(w);
+    if (&w != &c) settle(w);
+  }
+  return status::done;
 }
 
 status tcp_endpoint::post_atomic(op& o, connection& c) noexcept {
