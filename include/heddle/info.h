@@ -20,6 +20,11 @@ struct setting_row {
 /// understood, or HEDDLE_STRICT is 1 and a HEDDLE_* name is unknown.
 [[nodiscard]] std::vector<setting_row> list_settings();
 
+/// The names of the backends there are, in the order in which they are tried where HEDDLE_BACKENDS
+/// is not set, and then those that are not tried unless it names them. One may still be unusable
+/// here: world::describe() says why.
+[[nodiscard]] std::vector<std::string> list_backends();
+
 /// From ringing for a thread that sleeps on another core until it runs, in nanoseconds: the median
 /// of a few dozen. Measured by the first call, which takes some milliseconds on two threads of its
 /// own, and remembered. 0: it could not be measured (no descriptors, no threads). Any thread.

@@ -1,58 +1,61 @@
 // registry.cpp - the one list of backends.
 #include "backends/registry.h"
 
-#include <dlfcn.h>
+#include <algorithm>
+#include <iterator>
+#include <sstream>
 
-#include <filesystem>
-#include <mutex>
-#include <vector>
-
+#include "backends/module_loader.h"
 #include "backends/shm/shm.h"
 #include "backends/tcp/tcp.h"
-#include "base/error.h"
-#include "transport/module.h"
 
 namespace heddle::transport {
 namespace {
 
-/// Where modules are looked for: beside the library this code is in.
-std::filesystem::path module_folder() {
-  Dl_info here{};
-  if (dladdr(reinterpret_cast<void*>(&module_folder), &here) == 0) return {};
-  return std::filesystem::path(here.dli_fname).parent_path() / "heddle";
+struct row {
+  std::string name;
+  const factory* built_in;  // null: a module, known by name also where it was not built
+};
+
+const std::vector<row>& rows() {
+  static const std::vector<row> all{
+      {"shm", &shm_factory()}, {"utofu", nullptr}, {"tcp", &tcp::tcp_factory()}};
+  return all;
 }
 
-/// Throws error: there is none, or it does not load.
-const factory& load(const std::string& name) {
-  const auto file = module_folder() / ("backend_" + name + ".so");
-  if (!std::filesystem::exists(file))
-    fail("not built: the library it stands on was missing then ({} is not there)", file.string());
-  void* const module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (module == nullptr) fail("it does not load: {}", dlerror());
-  auto* const entry =
-      reinterpret_cast<decltype(&heddle_backend_module)>(dlsym(module, "heddle_backend_module"));
-  if (entry == nullptr) fail("{} is not a backend of Heddle", file.string());
-  return *entry();
+std::vector<std::string> listed_names(const settings& config) {
+  std::vector<std::string> names;
+  std::istringstream list(config.backends);
+  for (std::string name; std::getline(list, name, ',');) names.push_back(name);
+  return names;
 }
 
-/// A backend whose module is loaded on first use. One thread loads it and the others find it
-/// complete: what the loader runs for a module happens before everything they do with it.
-factory loadable(const std::string& name) {
-  return {name, [name](const context& where) {
-            static std::mutex loading;
-            const auto& module = [&]() -> const factory& {
-              const std::lock_guard held(loading);
-              return load(name);
-            }();
-            return module.open(where);
-          }};
+backend named(const std::string& name, const settings& config) {
+  const auto found = std::ranges::find(rows(), name, &row::name);
+  if (found != rows().end() && found->built_in != nullptr) return {name, found->built_in, {}};
+  return {name, nullptr, find_module(name, config.module_path)};
 }
 
 }  // namespace
 
-std::span<const factory> all() {
-  static const std::vector<factory> known{shm_factory(), loadable("utofu"), tcp::tcp_factory()};
-  return known;
+const factory& backend::get() const {
+  return built_in != nullptr ? *built_in : load_module(module);
+}
+
+std::vector<backend> known_backends(const settings& config) {
+  std::vector<std::string> names = listed_names(config);
+  for (const row& r : rows()) names.push_back(r.name);
+  std::ranges::copy(list_modules(config.module_path), std::back_inserter(names));
+  std::vector<backend> all;
+  for (const std::string& name : names)
+    if (std::ranges::find(all, name, &backend::name) == all.end())
+      all.push_back(named(name, config));
+  return all;
+}
+
+bool is_listed(const settings& config, std::string_view name) {
+  const auto names = listed_names(config);
+  return std::ranges::find(names, name) != names.end();
 }
 
 }  // namespace heddle::transport

@@ -1,13 +1,29 @@
-// registry.h - the backends this build contains, best first.
+// registry.h - the backends there are: those built in, and those that are modules.
 #pragma once
-#include <span>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/settings.h"
 #include "transport/device.h"
 
 namespace heddle::transport {
 
-/// All backends, in the order in which a route is looked for. One that is a
-/// module is loaded when it is first opened.
-[[nodiscard]] std::span<const factory> all();
+struct backend {
+  std::string name;
+  const factory* built_in = nullptr;  ///< null: a module
+  std::filesystem::path module;       ///< its file, which may be missing
+
+  /// Loads a module on first use. Throws error: why it cannot be used.
+  [[nodiscard]] const factory& get() const;
+};
+
+/// Those that HEDDLE_BACKENDS names, in its order and whether there is such a module or not; then
+/// the others.
+[[nodiscard]] std::vector<backend> known_backends(const settings& config = {});
+
+/// Whether HEDDLE_BACKENDS names it.
+[[nodiscard]] bool is_listed(const settings& config, std::string_view name);
 
 }  // namespace heddle::transport

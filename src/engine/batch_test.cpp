@@ -31,7 +31,7 @@ class Batches : public testing::TestWithParam<wire> {
  protected:
   static settings config() {
     settings s = settings_for(GetParam().backend);
-    s.cma = "off";
+    s.others["HEDDLE_SHM_CMA"] = "off";
     s.progress = "dedicated";
     s.executors = 1;
     s.faults = GetParam().faults;
@@ -164,7 +164,7 @@ TEST_P(Batches, KeepTheOrderAroundALargeMessage) {
 TEST_P(Batches, I5KeepTheOrderWhenAFetchBetweenThemHasToWait) {
   constexpr std::size_t large = 300'000;
   settings s = config();
-  s.cma = "auto";  // so that a fetch is an operation of the wire
+  s.others["HEDDLE_SHM_CMA"] = "auto";  // so that a fetch is an operation of the wire
   run_ranks(2, s, [](world& w) {
     lane l(w), aside(w);
     shake_hands(w, l);

@@ -38,7 +38,7 @@ class ForgedKey : public testing::TestWithParam<way> {
  protected:
   [[nodiscard]] static settings config() {
     settings s = settings_for(GetParam().backend);
-    s.cma = GetParam().cma;
+    s.others["HEDDLE_SHM_CMA"] = GetParam().cma;
     s.faults = GetParam().faults;
     return s;
   }

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 settings mode(const char* progress, const char* backend = "shm") {
   settings s = settings_for(backend);
-  s.cma = "off";
+  s.others["HEDDLE_SHM_CMA"] = "off";
   s.progress = progress;
   return s;
 }

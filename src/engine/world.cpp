@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/all_settings.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "engine/progress_mode.h"
@@ -23,7 +24,7 @@ settings settings_from(const world_options& o) {
     fail("world_options::executors is {}: give 1 to 64", o.executors);
   chosen.executors = static_cast<std::uint64_t>(o.executors);
   chosen.executor_cores = o.executor_cores;
-  return read_settings(chosen);
+  return transport::read_all_settings(chosen);
 }
 
 /// One line per job: rank 0 speaks for all, and the first of its worlds.
@@ -32,7 +33,7 @@ void warn_of_unknown_settings(const settings& config, int self) {
   if (self != 0) return;
   std::call_once(told, [&] {
     log::open(config.log, self);
-    const std::string unknown = unknown_settings();
+    const std::string unknown = transport::unknown_settings();
     if (unknown.empty()) return;
     log::warn(
         "{}: no settings of Heddle, and ignored; `heddle info` lists those, HEDDLE_STRICT=1 makes "

@@ -30,6 +30,10 @@
 #include "sync/published.h"
 #include "transport/device.h"
 
+namespace heddle::transport {
+struct backend;
+}
+
 namespace heddle::engine {
 
 inline constexpr int max_lanes = 256;
@@ -102,6 +106,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   // world_join.cpp
   void meet_peers();
   void open_devices();
+  [[nodiscard]] std::vector<transport::named_device> open(const transport::backend& which);
   void choose_routes();
   [[nodiscard]] std::string reach(std::size_t device, rank peer, std::span<const std::byte> blob);
   void linger() noexcept;

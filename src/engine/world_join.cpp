@@ -72,14 +72,6 @@ std::span<const std::byte> find(std::span<const std::byte> blob, const std::stri
   return {};
 }
 
-bool listed(const std::string& list, std::string_view name) {
-  std::istringstream names(list);
-  for (std::string n; std::getline(names, n, ',');) {
-    if (n == name) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 void world_core::meet_peers() {
@@ -102,32 +94,34 @@ void world_core::meet_peers() {
 }
 
 void world_core::open_devices() {
-  if (hosts_.size() == 1 && config_.tcp_iface.empty()) config_.tcp_iface = "lo";
-  const transport::context where{.self = self(),
-                                 .size = size(),
-                                 .on_host = ranks_here_,
-                                 .job_secret = job_.secret,
-                                 .config = &config_,
-                                 .regions = &regions_};
   const transport::fault_plan faults = transport::parse_faults(config_.faults, self());
-  for (const transport::factory& f : transport::all()) {
-    opened_device opened{.name = std::string(f.name), .device = nullptr, .unusable = {}};
-    if (!listed(config_.backends, f.name)) {
-      opened.unusable = "not in HEDDLE_BACKENDS";
-    } else {
-      try {
-        opened.device = f.open(where);
-        if (!config_.faults.empty())
-          opened.device = transport::make_faulty(std::move(opened.device), faults);
-      } catch (const error& e) {
-        opened.unusable = e.what();
-        log::info("backend {} is not usable: {}", f.name, e.what());
-      }
+  for (const transport::backend& b : transport::known_backends(config_)) {
+    if (!transport::is_listed(config_, b.name)) {
+      backends_.push_back({b.name, nullptr, "not in HEDDLE_BACKENDS"});
+      continue;
     }
-    if (opened.device) devices_.push_back(opened.device.get());
-    if (opened.device) device_names_.push_back(opened.name);
-    backends_.push_back(std::move(opened));
+    try {
+      for (auto& [name, device] : open(b)) {
+        if (!config_.faults.empty()) device = transport::make_faulty(std::move(device), faults);
+        devices_.push_back(device.get());
+        device_names_.push_back(name);
+        backends_.push_back({name, std::move(device), {}});
+      }
+    } catch (const error& e) {
+      backends_.push_back({b.name, nullptr, e.what()});
+      log::info("backend {} is not usable: {}", b.name, e.what());
+    }
   }
+}
+
+std::vector<transport::named_device> world_core::open(const transport::backend& which) {
+  const transport::factory& f = which.get();
+  return f.open(f, {.self = self(),
+                    .size = size(),
+                    .on_host = ranks_here_,
+                    .job_secret = job_.secret,
+                    .config = &config_,
+                    .regions = &regions_});
 }
 
 void world_core::choose_routes() {

@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -71,10 +70,28 @@ class device {
   [[nodiscard]] virtual std::string details() const { return {}; }
 };
 
-/// How a device is made, and its name, for the registry.
+/// One of a backend's devices, and the name under which peers know theirs of the kind: the
+/// backend's, or with a dot and a part behind it where there are several ("x.port1").
+struct named_device {
+  std::string name;
+  std::unique_ptr<transport::device> device;
+};
+
+/// A backend, for the registry.
 struct factory {
   std::string name;
-  std::function<std::unique_ptr<device>(const context& where)> open;  ///< throws error: why not
+  std::span<const setting> settings;  ///< its own, HEDDLE_<NAME>_...; as long-lived as the factory
+  /// One device for each network card, port or domain it can use, best first, and at least one.
+  /// Throws error: why there is none.
+  std::vector<named_device> (*open)(const factory& self, const context& where);
 };
+
+/// For backends with one device per process.
+template <class Device>
+std::vector<named_device> open_one(const factory& self, const context& where) {
+  std::vector<named_device> made;
+  made.push_back({self.name, std::make_unique<Device>(where)});
+  return made;
+}
 
 }  // namespace heddle::transport

@@ -1,4 +1,4 @@
-// loopback_device.h - the contract of backend.h in its plainest form: one process, one mutex.
+// loopback_device.h - the contract in its plainest form: one process, one mutex.
 //
 // It proves that the suite can be passed, and it is the device to read first before writing one.
 #pragma once

@@ -24,9 +24,9 @@ std::size_t resident_bytes() {
 
 settings least_of_everything(settings s) {
   s.records = 16;
-  s.ring_bytes = 4096;
+  s.others["HEDDLE_SHM_RING_BYTES"] = "4K";
   s.credit_bytes = 4096;
-  s.chunk_bytes = 4096;
+  s.others["HEDDLE_TCP_CHUNK_BYTES"] = "4K";
   return s;
 }
 

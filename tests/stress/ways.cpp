@@ -33,7 +33,7 @@ std::vector<way> all_ways() {
                way{"utofu_lock", "utofu", "auto", "", "inline", "on"}});
   // Told what the receive queues of the device hold, which break when more comes.
   if (const char* const mrq = std::getenv("SOFTTOFU_MRQ"); mrq != nullptr)
-    ways.push_back({"utofu_shallow", "utofu", "auto", "", "adaptive", "off", std::stoull(mrq)});
+    ways.push_back({"utofu_shallow", "utofu", "auto", "", "adaptive", "off", mrq});
 #endif
   return ways;
 }

@@ -19,7 +19,7 @@ struct way {
   const char* faults;
   const char* progress = "adaptive";
   const char* lane_lock = "off";
-  std::uint64_t utofu_mrq = settings{}.utofu_mrq;
+  const char* utofu_mrq = nullptr;  ///< HEDDLE_UTOFU_MRQ
 };
 
 inline void PrintTo(const way& w, std::ostream* out) {
@@ -33,11 +33,11 @@ class Stress : public testing::TestWithParam<way> {
  protected:
   [[nodiscard]] static settings config() {
     settings s = settings_for(GetParam().backend);
-    s.cma = GetParam().cma;
+    s.others["HEDDLE_SHM_CMA"] = GetParam().cma;
     s.faults = GetParam().faults;
     s.progress = GetParam().progress;
     s.lane_lock = GetParam().lane_lock;
-    s.utofu_mrq = GetParam().utofu_mrq;
+    if (GetParam().utofu_mrq != nullptr) s.others["HEDDLE_UTOFU_MRQ"] = GetParam().utofu_mrq;
     s.executors = 2;
     s.peer_timeout_ms = 120'000;  // more threads than cores: silence is no sign of death here
     return s;

@@ -24,7 +24,7 @@ class Engine : public testing::TestWithParam<way> {
  protected:
   [[nodiscard]] settings config() const {
     settings s = settings_for(GetParam().backend);
-    s.cma = GetParam().cma;
+    s.others["HEDDLE_SHM_CMA"] = GetParam().cma;
     s.progress = GetParam().progress;
     s.lane_lock = GetParam().lane_lock;
     s.executors = 2;

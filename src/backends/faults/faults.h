@@ -1,6 +1,6 @@
 // faults.h - a wire that misbehaves by a seed: wraps any backend's device, for tests.
 //
-// Whatever the contract of backend.h leaves open, a faulty endpoint makes use of: it takes short
+// Whatever the contract (src/transport) leaves open, a faulty endpoint makes use of: it takes short
 // prefixes, holds operations and events back for some polls, lets them overtake each other where
 // no order is promised, and frees the bytes of a message at the next poll. On demand it loses
 // peers.
@@ -33,7 +33,7 @@ struct fault_plan {
 /// settings::faults. Throws error naming the bad item and what would be accepted.
 [[nodiscard]] fault_plan parse_faults(const std::string& text, rank self);
 
-/// A device that does what `inner` does, as badly as `plan` says and backend.h allows.
+/// A device that does what `inner` does, as badly as `plan` says and the contract allows.
 [[nodiscard]] std::unique_ptr<device> make_faulty(std::unique_ptr<device> inner,
                                                   const fault_plan& plan);
 

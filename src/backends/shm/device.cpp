@@ -10,19 +10,15 @@
 
 #include "backends/shm/endpoint.h"
 #include "backends/shm/ring_file.h"
+#include "backends/shm/settings.h"
 #include "backends/shm/shm.h"
 #include "sync/asymmetric.h"
 
 namespace heddle::transport {
 
-namespace {
-std::unique_ptr<device> open_shm(const context& where) {
-  return std::make_unique<shm::shm_device>(where);
-}
-}  // namespace
-
-factory shm_factory() noexcept {
-  return {"shm", &open_shm};
+const factory& shm_factory() noexcept {
+  static const factory made{"shm", shm::own_settings, &open_one<shm::shm_device>};
+  return made;
 }
 
 }  // namespace heddle::transport
@@ -35,7 +31,7 @@ namespace {
 constexpr std::size_t largest_record = 8192;
 
 std::size_t checked_ring_bytes(const settings& config) {
-  const std::size_t bytes = config.ring_bytes;
+  const std::size_t bytes = number_of(ring_size, config);
   if (!std::has_single_bit(bytes) || bytes < min_ring_bytes || bytes > max_ring_bytes) {
     throw error(fmt::format("HEDDLE_SHM_RING_BYTES={}: give a power of two from {} to {}", bytes,
                             min_ring_bytes, max_ring_bytes));
@@ -59,7 +55,7 @@ shm_device::shm_device(const context& where)
   traits_.native = only(op_kind::send) | only(op_kind::put) | only(op_kind::get);
   traits_.copies_in_post = true;
   const peer_process me(self_, address(), can_fence());  // proves that /proc can be used
-  if (where.config->cma == "off" || !me.allows_copies()) refuse_native_copies();
+  if (text_of(native_copies, *where.config) == "off" || !me.allows_copies()) refuse_native_copies();
 }
 
 void shm_device::set_up_segment() {

@@ -4,6 +4,6 @@
 
 namespace heddle::transport {
 
-[[nodiscard]] factory shm_factory() noexcept;
+[[nodiscard]] const factory& shm_factory() noexcept;
 
 }  // namespace heddle::transport

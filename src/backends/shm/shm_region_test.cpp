@@ -127,7 +127,7 @@ TEST_F(ShmRegion, AnswersOutOfBoundsWhenThePromisedMemoryIsNotThere) {
 
 TEST_F(ShmRegion, DoesNotCopyWhenToldNotTo) {
   settings config = small_rings();
-  config.cma = "off";
+  config.others["HEDDLE_SHM_CMA"] = "off";
   auto two = test_ranks(2, config);
   EXPECT_EQ(two[0]->dev->describe().native, only(op_kind::send));
   const exposed region(*two[0], memory, all);

@@ -295,7 +295,7 @@ TEST(ShmHangUp, IsFoundByMaintain) {
 TEST(ShmSettings, RefusesARingThatIsNoPowerOfTwo) {
   for (const std::size_t bytes : {0u, 2048u, 5000u}) {
     settings config;
-    config.ring_bytes = bytes;
+    config.others["HEDDLE_SHM_RING_BYTES"] = std::to_string(bytes);
     EXPECT_THROW(test_rank(0, config), error);
   }
 }

@@ -23,7 +23,7 @@ inline std::span<const std::byte> bytes_of(std::string_view text) {
 /// A small ring, so that filling it is quick.
 inline settings small_rings() {
   settings config;
-  config.ring_bytes = 4096;
+  config.others["HEDDLE_SHM_RING_BYTES"] = "4K";
   return config;
 }
 
@@ -31,7 +31,7 @@ class test_rank {
  public:
   explicit test_rank(rank number, const settings& config = small_rings())
       : config_(config), number_(number) {
-    dev = shm_factory().open({number, 4, 4, secret_, &config_, &regions});
+    dev = std::make_unique<shm::shm_device>(context{number, 4, 4, secret_, &config_, &regions});
   }
   void open_lane(int number = 0) { lane = dev->make_endpoint(number); }
   [[nodiscard]] rank number() const { return number_; }

@@ -8,6 +8,7 @@
 
 #include "backends/tcp/endpoint.h"
 #include "backends/tcp/interfaces.h"
+#include "backends/tcp/settings.h"
 #include "backends/tcp/tcp.h"
 #include "base/error.h"
 
@@ -39,14 +40,17 @@ std::string why_unreachable(std::span<const rail_address> ours,
   return {};
 }
 
-std::unique_ptr<device> open_device(const context& where) {
-  return std::make_unique<tcp_device>(where);
+/// Where nobody has chosen, a job on one host stays inside it.
+std::string wanted_interfaces(const context& where, const settings& config) {
+  const std::string chosen = text_of(interfaces, config);
+  return chosen.empty() && where.on_host == where.size ? "lo" : chosen;
 }
 
 }  // namespace
 
-factory tcp_factory() noexcept {
-  return {"tcp", open_device};
+const factory& tcp_factory() noexcept {
+  static const factory made{"tcp", own_settings, &open_one<tcp_device>};
+  return made;
 }
 
 tcp_device::tcp_device(const context& where)
@@ -57,7 +61,7 @@ tcp_device::tcp_device(const context& where)
       peers_(static_cast<std::size_t>(where.size)) {
   if (sodium_init() < 0) fail("tcp: libsodium cannot be used: no source of randomness");
   std::ranges::copy(where.job_secret, secret_.begin());
-  rails_ = choose_rails(config_.tcp_iface, list_interfaces());
+  rails_ = choose_rails(wanted_interfaces(where, config_), list_interfaces());
   acceptor_ = std::make_unique<acceptor>(rails_, static_cast<std::uint32_t>(self_),
                                          static_cast<std::uint32_t>(size_), secret_);
   traits_.native =

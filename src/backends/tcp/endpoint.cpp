@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "backends/tcp/settings.h"
 #include "base/error.h"
 
 namespace heddle::transport::tcp {
@@ -26,7 +27,7 @@ tcp_endpoint::tcp_endpoint(tcp_device& owner, int lane, const settings& config,
       doorbell_(make_eventfd()),
       timer_(make_timer()),
       shared_(std::max(config.records, least_records), regions,
-              std::clamp(config.chunk_bytes, least_chunk, max_fragment)),
+              std::clamp(number_of(chunk_size, config), least_chunk, max_fragment)),
       peers_(static_cast<std::size_t>(owner.size())) {
   epoll_event e{};
   e.events = EPOLLIN;

@@ -127,11 +127,11 @@ TEST(TcpLoss, AnImpostorAtThePeersAddressIsNotBelieved) {
   test_job job(2);
   // Somebody else's device, with another secret, where rank 1 is said to be.
   constexpr std::array<std::byte, 32> other{std::byte{1}};
-  const auto impostor = tcp_factory().open({.self = 1,
-                                            .size = 2,
-                                            .job_secret = other,
-                                            .config = &job[0].config,
-                                            .regions = &job[0].regions});
+  const auto impostor = std::make_unique<tcp_device>(context{.self = 1,
+                                                             .size = 2,
+                                                             .job_secret = other,
+                                                             .config = &job[0].config,
+                                                             .regions = &job[0].regions});
   ASSERT_EQ(job[0].dev->add_peer(1, impostor->address(), true), "");
   const auto text = pattern(10);
   op o = send_op(1, text);

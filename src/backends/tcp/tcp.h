@@ -5,6 +5,6 @@
 namespace heddle::transport::tcp {
 
 /// "tcp". Opening throws heddle::error when HEDDLE_TCP_IFACE names nothing there is.
-[[nodiscard]] factory tcp_factory() noexcept;
+[[nodiscard]] const factory& tcp_factory() noexcept;
 
 }  // namespace heddle::transport::tcp

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/tcp/tcp.h"
+#include "backends/tcp/device.h"
 
 namespace heddle::transport::tcp {
 
@@ -30,7 +30,7 @@ inline std::vector<std::byte> pattern(std::size_t bytes, unsigned seed = 1) {
 /// Large transfers in many pieces.
 inline settings small_fragments() {
   settings config;
-  config.chunk_bytes = 128 * 1024;
+  config.others["HEDDLE_TCP_CHUNK_BYTES"] = "128K";
   return config;
 }
 
@@ -80,12 +80,12 @@ struct test_job {
                                          const settings& like = small_fragments()) {
     auto n = std::make_unique<test_node>();
     n->config = like;
-    n->config.tcp_iface = iface;
-    n->dev = tcp_factory().open({.self = self,
-                                 .size = size,
-                                 .job_secret = test_secret,
-                                 .config = &n->config,
-                                 .regions = &n->regions});
+    n->config.others["HEDDLE_TCP_IFACE"] = iface;
+    n->dev = std::make_unique<tcp_device>(context{.self = self,
+                                                  .size = size,
+                                                  .job_secret = test_secret,
+                                                  .config = &n->config,
+                                                  .regions = &n->regions});
     n->lane = n->dev->make_endpoint(0);
     return n;
   }

@@ -117,7 +117,7 @@ TEST_P(Tcp, FinishesALargePutAheadOfWhichItsLastHalfIsOutOfBounds) {
 
 TEST_P(Tcp, KeepsManyOpsOfAllKindsApart) {
   settings config;
-  config.chunk_bytes = 16 * 1024;
+  config.others["HEDDLE_TCP_CHUNK_BYTES"] = "16K";
   test_job job(2, GetParam(), config);
   constexpr std::size_t each = 100'000, count = 60;
   std::vector<std::byte> memory(each * count), counters(8);

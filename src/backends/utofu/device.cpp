@@ -38,8 +38,7 @@ struct packed_place {
 constexpr std::size_t max_address = 512;
 constexpr std::size_t max_lanes = (max_address - sizeof(address_head)) / sizeof(packed_place);
 
-std::size_t wanted_lanes(const context& where) {
-  const std::uint64_t set = where.config->utofu_lanes;
+std::size_t wanted_lanes(const context& where, std::uint64_t set) {
   if (set > max_lanes) fail("HEDDLE_UTOFU_LANES={}: at most {} are possible", set, max_lanes);
   if (set != 0) return set;
   return static_cast<std::size_t>(
@@ -64,14 +63,14 @@ utofu_vcq_id_t peer_facts::vcq_of(std::size_t lane) const noexcept {
 
 utofu_device::utofu_device(const context& where)
     : self_(where.self),
-      config_(*where.config),
+      options_(*where.config),
       nonce_(make_nonce()),
-      vcqs_(make_vcqs(usable_tnis(), wanted_lanes(where), config_.utofu_cqs)),
+      vcqs_(make_vcqs(usable_tnis(), wanted_lanes(where, options_.lanes), options_.cqs)),
       timer_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
   if (!timer_) fail_errno(errno, "no descriptors left (ulimit -n)");
   check(utofu_query_my_coords(coords_.data()), "ask for this node's coordinates");
   set_up_homes();
-  exposed_ = std::make_unique<exposed_regions>(vcqs_, config_);
+  exposed_ = std::make_unique<exposed_regions>(vcqs_, *where.config);
   made_.resize(vcqs_.size());
   traits_.native =
       only(op_kind::send) | only(op_kind::put) | only(op_kind::get) | only(op_kind::atomic);

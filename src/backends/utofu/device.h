@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/utofu/exposed.h"
+#include "backends/utofu/settings.h"
 #include "backends/utofu/shared_memory.h"
 #include "backends/utofu/vcq.h"
 #include "base/fd.h"
@@ -56,7 +57,7 @@ class utofu_device final : public device {
 
   [[nodiscard]] rank self() const noexcept { return self_; }
   [[nodiscard]] std::uint64_t nonce() const noexcept { return nonce_; }
-  [[nodiscard]] const settings& config() const noexcept { return config_; }
+  [[nodiscard]] const options& chosen() const noexcept { return options_; }
   [[nodiscard]] const vcq& vcq_of(int lane) const noexcept {
     return *vcqs_[static_cast<std::size_t>(lane)];
   }
@@ -78,7 +79,7 @@ class utofu_device final : public device {
 
   // Constant after construction.
   const rank self_;
-  const settings config_;
+  const options options_;
   traits traits_;
   std::array<std::uint8_t, 6> coords_{};
   std::uint64_t nonce_ = 0;

@@ -36,7 +36,7 @@ bool utofu_endpoint::prepare_line(link& l) noexcept {
 bool utofu_endpoint::prepare_ring(link& l) noexcept {
   if (l.ring != nullptr) return true;
   const auto wanted =
-      std::bit_floor(static_cast<std::uint32_t>(device_.config().utofu_ring_bytes / line_bytes));
+      std::bit_floor(static_cast<std::uint32_t>(device_.chosen().ring_bytes / line_bytes));
   const std::uint32_t allowed = std::min(wanted, std::bit_floor((inbound_ - granted_) / 2));
   const bool quiet = allowed < least_slots;
   const std::uint32_t slots = quiet ? wanted : allowed;

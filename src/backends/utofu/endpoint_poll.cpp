@@ -292,7 +292,7 @@ void utofu_endpoint::on_dead_queue() noexcept {
   log::error(
       "utofu: lane {}: the hardware has given up the queue: is HEDDLE_UTOFU_MRQ={} more than "
       "it holds?",
-      lane_, device_.config().utofu_mrq);
+      lane_, device_.chosen().mrq);
   for (link* l : known_) lose(*l);
 }
 

@@ -16,8 +16,8 @@ INSTANTIATE_TEST_SUITE_P(, UtofuLanes, testing::Values(1, 24, 48, 54),
 // One rank, to itself: 54 are all CQs that a node has for programs.
 TEST_P(UtofuLanes, AllReachARegionByOneKeyOfOneSize) {
   settings s = settings_for("utofu");
-  s.utofu_lanes = static_cast<std::uint64_t>(GetParam());
-  s.utofu_cqs = 9;
+  s.others["HEDDLE_UTOFU_LANES"] = std::to_string(GetParam());
+  s.others["HEDDLE_UTOFU_CQS"] = "9";
   run_ranks(1, s, [](world& w) {
     std::vector<std::uint64_t> words(static_cast<std::size_t>(GetParam()));
     const region mine = w.expose(std::as_writable_bytes(std::span(words)));

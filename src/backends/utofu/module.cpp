@@ -2,18 +2,17 @@
 #include "transport/module.h"
 
 #include "backends/utofu/device.h"
+#include "backends/utofu/settings.h"
 
-namespace heddle::transport {
+namespace heddle::transport::utofu {
 namespace {
 
-std::unique_ptr<device> open_utofu(const context& where) {
-  return std::make_unique<utofu::utofu_device>(where);
+const factory& utofu_factory() {
+  static const factory made{"utofu", own_settings, &open_one<utofu_device>};
+  return made;
 }
 
 }  // namespace
-}  // namespace heddle::transport
+}  // namespace heddle::transport::utofu
 
-extern "C" const heddle::transport::factory* heddle_backend_module() {
-  static const heddle::transport::factory made{"utofu", &heddle::transport::open_utofu};
-  return &made;
-}
+HEDDLE_BACKEND_MODULE(heddle::transport::utofu::utofu_factory)

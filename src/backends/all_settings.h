@@ -1,0 +1,20 @@
+// all_settings.h - the settings of this process: the core's and every backend's.
+#pragma once
+#include <string>
+
+#include "base/settings.h"
+
+namespace heddle::transport {
+
+/// read_settings(), with the values of backends checked as well: of those built in and of the
+/// modules that HEDDLE_BACKENDS names. With HEDDLE_STRICT=1 throws where unknown_settings() is not
+/// empty.
+[[nodiscard]] settings read_all_settings(const settings& defaults = {});
+
+/// The names in the process's environment that begin with HEDDLE_ and are neither settings nor the
+/// launcher's, each with what may have been meant, for people: "HEDDLE_DIR, HEDDLE_RECORD (did you
+/// mean HEDDLE_RECORDS?)". Empty: there are none. Of a backend whose module cannot be loaded here
+/// every name that would be its own is taken: an environment serves more than one machine.
+[[nodiscard]] std::string unknown_settings();
+
+}  // namespace heddle::transport
