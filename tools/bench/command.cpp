@@ -2,6 +2,7 @@
 #include "bench/command.h"
 
 #include <fmt/core.h>
+#include <heddle/info.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -45,8 +46,10 @@ void add_operation(CLI::App& app, operation& into, const std::vector<operation>&
 }
 
 CLI::Option* add_job(CLI::App& app, options& o) {
+  std::vector<std::string> backends = list_backends();
+  backends.insert(backends.begin(), "auto");
   app.add_option("--backend", o.backend, "wire; an error when the ranks are not connected so")
-      ->check(CLI::IsMember({"auto", "shm", "tcp", "utofu"}))
+      ->check(CLI::IsMember(backends))
       ->capture_default_str();
   app.add_option("--ranks", o.ranks, "ranks to launch, or that the job must have")
       ->check(CLI::Range(2, 1024))

@@ -4,6 +4,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <heddle/info.h>
 #include <heddle/status.h>
 
 #include <CLI/CLI.hpp>
@@ -123,8 +124,10 @@ void add_sizes(CLI::App& command, options& into) {
 }
 
 void add_measurement_options(CLI::App& command, options& into) {
+  std::vector<std::string> backends = list_backends();
+  backends.insert(backends.begin(), "auto");
   accept_words(command.add_option("--backend", into.backend, "Wire that every pair must use"),
-               {"auto", "shm", "tcp", "utofu"})
+               backends)
       ->capture_default_str();
   add_choice(command, "--mode", modes, into.mode, "Pairs of a step at once, or one by one");
   add_choice(command, "--kernel", kernels, into.kernel, "Traffic of a measurement, see below");
