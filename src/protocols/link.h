@@ -28,8 +28,11 @@ struct link {
   bool copies_in_post = false;   ///< traits::copies_in_post
   bool refuses_late = false;     ///< traits::refuses_late
   transport::op_set native = 0;  ///< kinds the endpoint takes
-  std::size_t max_payload = 0;   ///< of one message, beside max_overhead
-  std::size_t eager_bytes = 0;   ///< larger messages rendezvous
+  transport::atomic_set native_atomics = transport::atomic_set::all();  ///< traits::atomics
+  bool no_atomics = false;      ///< a network does the atomics on the peer, and is not reached
+  std::size_t max_op = 0;       ///< traits::max_op
+  std::size_t max_payload = 0;  ///< of one message, beside max_overhead
+  std::size_t eager_bytes = 0;  ///< larger messages rendezvous
   std::uint64_t credit_limit =
       0;  ///< bytes of unexpected messages each side may cause at the other
 

@@ -62,10 +62,13 @@ link& port::make_link(rank peer) {
   slot->device = device;
   slot->wire = endpoints_[device].get();
   const std::uint8_t atomics = where_.atomic_route[static_cast<std::size_t>(peer)];
-  if (atomics != device) slot->atomics = endpoints_[atomics].get();
+  slot->no_atomics = atomics == no_route;
+  if (atomics != device && atomics != no_route) slot->atomics = endpoints_[atomics].get();
   slot->copies_in_post = traits.copies_in_post;
   slot->refuses_late = traits.refuses_late;
-  slot->native = traits.native;
+  slot->native = transport::usable_ops(traits);
+  slot->native_atomics = traits.atomics;
+  slot->max_op = traits.max_op;
   slot->max_payload = traits.max_message - max_overhead;
   slot->eager_bytes =
       config.eager_bytes == 0 ? slot->max_payload : std::min(config.eager_bytes, slot->max_payload);

@@ -33,6 +33,10 @@ namespace heddle::protocols {
 
 class lost_peers;
 
+/// In surroundings::atomic_route: atomics on the peer are a network's own, and the lane has no way
+/// there.
+inline constexpr std::uint8_t no_route = UINT8_MAX;
+
 /// What a port knows of its world. Constant while the port lives.
 struct surroundings {
   int lane = 0;  ///< its number
@@ -42,8 +46,8 @@ struct surroundings {
   memory::region_table* regions = nullptr;
   lost_peers* losses = nullptr;
   std::span<transport::device* const> devices;
-  std::span<const std::uint8_t> route;                              ///< by rank: index into devices
-  std::span<const std::uint8_t> atomic_route;                       ///< the same, for atomics
+  std::span<const std::uint8_t> route;         ///< by rank: index into devices
+  std::span<const std::uint8_t> atomic_route;  ///< the same, for atomics, or no_route
   std::span<const sync::published<const handler_entry*>> handlers;  ///< by id; null: none
 };
 

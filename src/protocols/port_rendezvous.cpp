@@ -205,7 +205,7 @@ transport::op port::fetch_op(const record& r) const noexcept {
 
 status port::start_fetch(link& l, record& r) {
   const std::uint64_t bytes = fetch_into(r).size();
-  const bool native = l.takes(transport::op_kind::get);
+  const bool native = l.takes(transport::op_kind::get) && bytes <= l.max_op;
   const bool mapped = r.remote.mappable && map(l, r.remote.ref) != nullptr;
   if (needs_pieces(bytes) && (mapped || (native && l.copies_in_post))) return start_pieces(l, r);
   if (mapped && copy_mapped(l, r, bytes)) return status::done;

@@ -28,6 +28,13 @@ status check(const command& c) noexcept {
   return status::done;
 }
 
+/// The wire of the link's messages does it itself.
+bool is_native(const link& l, const command& c) noexcept {
+  if (!l.takes(native_kind(c.kind))) return false;
+  if (c.kind != command_kind::atomic) return c.memory.size() <= l.max_op;
+  return l.atomics == nullptr && l.native_atomics.has(c.atomic, c.width);
+}
+
 transport::op access_op(transport::op_kind kind, const command& c, std::uint64_t cookie) noexcept {
   transport::op o;
   o.kind = kind;
@@ -58,8 +65,7 @@ void apply(const command& c, std::byte* at) noexcept {
 /// Nothing waits before it, nothing follows its end, and the wire can do it.
 inline bool port::goes_straight(const link& l, const command& c) const noexcept {
   return !l.blocked && !batching_ && !l.refuses_late && c.kind != command_kind::put_notify &&
-         l.takes(native_kind(c.kind)) && !(l.copies_in_post && needs_pieces(c.memory.size())) &&
-         (c.kind != command_kind::atomic || l.atomics == nullptr);
+         is_native(l, c) && !(l.copies_in_post && needs_pieces(c.memory.size()));
 }
 
 /// busy_queue, unsupported: nothing happened, and it takes a record to go on.
@@ -107,6 +113,8 @@ status port::access(const command& c) {
     return status::done;
   }
   if (full()) return status::busy_records;
+  if (c.kind == command_kind::atomic && l.no_atomics) [[unlikely]]
+    return status::unsupported;
   if (goes_straight(l, c)) {
     const status s = post_straight(l, c);
     if (s != status::busy_queue && s != status::unsupported) [[likely]]
@@ -143,18 +151,18 @@ status port::access_here(const command& c) {
 status port::start_access(link& l, record& r) {
   const command& c = r.what;
   const transport::op_kind kind = native_kind(c.kind);
-  const bool atomic = kind == transport::op_kind::atomic;
-  if (!l.takes(kind) && !(atomic && l.atomics != nullptr)) return pump(l, r);
-  if (l.copies_in_post && !atomic && needs_pieces(c.memory.size())) {
+  const bool elsewhere = kind == transport::op_kind::atomic && l.atomics != nullptr;
+  if (!elsewhere && !is_native(l, c)) return pump(l, r);
+  if (l.copies_in_post && kind != transport::op_kind::atomic && needs_pieces(c.memory.size())) {
     const status s = start_pieces(l, r);
     return s == status::unsupported ? pump(l, r) : s;
   }
   transport::op o = transfer_op(r);
-  if (batching_ && !(atomic && l.atomics != nullptr)) {
+  if (batching_ && !elsewhere) {
     batch_access(l, r, o);
     return status::posted;
   }
-  const status s = post_one(atomic && l.atomics != nullptr ? *l.atomics : *l.wire, o);
+  const status s = post_one(elsewhere ? *l.atomics : *l.wire, o);
   if (s == status::unsupported) return pump(l, r);  // not this region
   if (s != status::posted) return s;
   r.native = true;

@@ -46,7 +46,8 @@ class device {
   /// `address` is the peer's: nothing in it is to be believed unchecked.
   virtual std::string add_peer(rank peer, std::span<const std::byte> address, bool same_host) = 0;
 
-  /// Called once per lane number, before any message for it can be delivered.
+  /// At most once per lane number below traits::lanes, and only where some rank of the job sends
+  /// over this device. Messages that come for the lane before wait. Throws error: why not now.
   virtual std::unique_ptr<endpoint> make_endpoint(int lane) = 0;
 
   /// A region entered or is about to leave context::regions. Must be cheap: large messages do it.
@@ -61,7 +62,7 @@ class device {
                                        detail::remote_target& out) = 0;
 
   /// Set-up work no endpoint can do (accepting connections). Executor thread only. fd() is readable
-  /// when there is some; -1: never. Lanes that newly got a peer are reported by serve().
+  /// when there is some; -1: never.
   [[nodiscard]] virtual int fd() const noexcept = 0;
   /// Returns the number of a lane that a peer wants to talk to and that has no endpoint yet, or -1.
   virtual int serve() noexcept = 0;

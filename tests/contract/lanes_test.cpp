@@ -99,7 +99,7 @@ class Pair {
       std::uint64_t number = 0;
       ASSERT_GE(message.size(), sizeof number);
       std::memcpy(&number, message.data(), sizeof number);
-      EXPECT_TRUE(number == taken || !can_.ordered) << number << " came for " << taken;
+      EXPECT_TRUE(number == taken || !can_.send_after_put) << number << " came for " << taken;
       ++taken;
     };
     const auto data = pattern(2000, static_cast<std::uint64_t>(number_));

@@ -3,6 +3,7 @@
 
 #include <heddle/detail/direct.h>
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 #include <utility>
@@ -18,7 +19,7 @@ using transport::op;
 using transport::op_kind;
 using transport::post_result;
 
-constexpr std::size_t most_outgoing = 64;
+constexpr std::size_t most_outgoing = 64, most_inline = 64, largest_op = 4 << 20;
 
 rights right_for(op_kind kind) {
   if (kind == op_kind::put) return rights::write;
@@ -32,8 +33,14 @@ void apply(const op& o, std::byte* at) {
   if (!o.into.empty()) std::memcpy(o.into.data(), &old, sizeof old);
 }
 
+/// What the traits rule out, and the engine does not post.
+bool too_much(const op& o) {
+  return o.kind != op_kind::send && std::max(o.data.size(), o.into.size()) > largest_op;
+}
+
 /// Does a put, get or atomic on memory of this process.
 status execute(const op& o, memory::region_table& regions) {
+  if (too_much(o)) return status::invalid;
   const std::size_t bytes = o.kind == op_kind::put   ? o.data.size()
                             : o.kind == op_kind::get ? o.into.size()
                                                      : o.width;
@@ -48,7 +55,7 @@ status execute(const op& o, memory::region_table& regions) {
 }
 
 /// Ops with an odd cookie are carried out at the next poll, so that both ways to end are taken; all
-/// but sends, which are copied.
+/// but sends and small puts, whose data post() is done with.
 class loopback_endpoint final : public transport::endpoint {
  public:
   loopback_endpoint(std::shared_ptr<loopback_hub> hub, rank self, int size, int lane)
@@ -73,7 +80,8 @@ class loopback_endpoint final : public transport::endpoint {
         turn_away(o);
         return {n, status::busy_queue};
       }
-      const bool later = o.kind != op_kind::send && o.cookie % 2 != 0;
+      const bool copied = o.kind == op_kind::put && o.data.size() <= most_inline;
+      const bool later = o.kind != op_kind::send && !copied && o.cookie % 2 != 0;
       o.finished = later ? status::posted : carry_out(o);
       if (later) outgoing_.push_back(o);
     }
@@ -192,6 +200,13 @@ class loopback_device final : public transport::device {
     traits_.native = static_cast<transport::op_set>(only(op_kind::send) | only(op_kind::put) |
                                                     only(op_kind::get) | only(op_kind::atomic));
     traits_.max_message = 16 * 1024;
+    traits_.atomics = transport::atomic_set::none().with(atomic_op::add, 4);
+    for (const atomic_op one : {atomic_op::add, atomic_op::swap, atomic_op::compare_swap})
+      traits_.atomics = traits_.atomics.with(one, 8);
+    traits_.max_op = largest_op;
+    traits_.max_inline = most_inline;
+    traits_.depth = most_outgoing;
+    traits_.lanes = 200;
   }
   ~loopback_device() override {
     const std::scoped_lock lock(hub_->mutex);
@@ -206,6 +221,7 @@ class loopback_device final : public transport::device {
     return good ? "" : "not a loopback address";
   }
   std::unique_ptr<transport::endpoint> make_endpoint(int lane) override {
+    if (static_cast<std::size_t>(lane) >= traits_.lanes) throw error("loopback: no such lane");
     return std::make_unique<loopback_endpoint>(hub_, self_, size_, lane);
   }
   void expose(const memory::local_region&) noexcept override {}

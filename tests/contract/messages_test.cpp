@@ -114,7 +114,7 @@ struct batch {
 
 TEST_P(Contract, KeepsMessagesFromOnePeerInOrder) {
   group job(GetParam(), 2);
-  if (!job.describe().ordered) GTEST_SKIP() << "this backend keeps no order";
+  if (!job.describe().send_after_put) GTEST_SKIP() << "this backend keeps no order";
   port &from = job[0].lane(), &to = job[1].lane();
   const auto count = static_cast<std::uint64_t>(scaled(3000, 300));
   batch sent(1, count, job.describe().max_message);
@@ -145,7 +145,7 @@ TEST_P(Contract, StartsAPrefixOfABurstAndTakesTheRestLater) {
   EXPECT_GT(started, 0u);
   ASSERT_TRUE(job.run(from, rest));
   ASSERT_TRUE(job.until([&] { return to.inbox.size() == 4001; })) << to.inbox.size();
-  if (!job.describe().ordered) return;
+  if (!job.describe().send_after_put) return;
   for (std::uint64_t i = 1; i <= 4000; ++i) ASSERT_TRUE(is_numbered(to.inbox[i].bytes, i));
 }
 
@@ -258,7 +258,7 @@ TEST_P(Contract, TalksToItself) {
   ASSERT_TRUE(job.until([&] { return self.inbox.size() == 300; }));
   const auto numbers = numbers_from(self.inbox, 1);
   EXPECT_EQ(numbers.size(), 300u);
-  if (job.describe().ordered) {
+  if (job.describe().send_after_put) {
     EXPECT_TRUE(std::is_sorted(numbers.begin(), numbers.end()));
   }
 }

@@ -19,7 +19,7 @@ using transport::op_kind;
 TEST_P(Contract, ShowsAPutBeforeTheMessageSentAfterIt) {
   group job(GetParam(), 2);
   HEDDLE_NEEDS_NATIVE(job, op_kind::put);
-  if (!job.describe().ordered) GTEST_SKIP() << "this backend keeps no order";
+  if (!job.describe().send_after_put) GTEST_SKIP() << "this backend keeps no order";
   port &from = job[0].lane(), &to = job[1].lane();
   constexpr std::size_t most = 300'000;
   const auto there = job[1].allocate(most);
@@ -47,7 +47,7 @@ TEST_P(Contract, ShowsAPutBeforeTheMessageSentAfterIt) {
 TEST_P(Contract, ShowsManyPutsBeforeOneMessage) {
   group job(GetParam(), 2);
   HEDDLE_NEEDS_NATIVE(job, op_kind::put);
-  if (!job.describe().ordered) GTEST_SKIP() << "this backend keeps no order";
+  if (!job.describe().send_after_put) GTEST_SKIP() << "this backend keeps no order";
   port &from = job[0].lane(), &to = job[1].lane();
   constexpr std::size_t pieces = 50, piece = 3001;
   const auto there = job[1].allocate(pieces * piece);

@@ -178,7 +178,7 @@ TEST_P(Contract, WakesBothSidesThroughALargePutAndGet) {
   group job(GetParam(), 2);
   HEDDLE_NEEDS_NATIVE(job, op_kind::put);
   HEDDLE_NEEDS_NATIVE(job, op_kind::get);
-  constexpr std::size_t bytes = 5'000'000;
+  const std::size_t bytes = std::min<std::size_t>(job.describe().max_op, 5'000'000);
   std::vector<std::byte> there(bytes), back(bytes);
   const auto ref = job[1].expose(there);
   const auto data = pattern(bytes, 2);

@@ -22,8 +22,8 @@ class faulty_device final : public device {
     return why;
   }
   std::unique_ptr<endpoint> make_endpoint(int lane) override {
-    return std::make_unique<faulty_endpoint>(inner_->make_endpoint(lane), plan_, describe().ordered,
-                                             lane);
+    return std::make_unique<faulty_endpoint>(inner_->make_endpoint(lane), plan_,
+                                             describe().send_after_put, lane);
   }
   void expose(const memory::local_region& region) noexcept override { inner_->expose(region); }
   void withdraw(const memory::local_region& region) noexcept override { inner_->withdraw(region); }
@@ -39,6 +39,8 @@ class faulty_device final : public device {
     traits_ = inner_->describe();
     traits_.defers = traits_.defers || plan_.delay != 0;
     traits_.refuses_late = true;  // ops that are held have not been asked of the inner one yet
+    traits_.put_after_put = false;
+    traits_.max_inline = 0;
   }
 
   const std::unique_ptr<device> inner_;

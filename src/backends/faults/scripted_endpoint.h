@@ -23,6 +23,9 @@ struct script {
   status answer = status::done;  ///< for op::finished
   bool ordered = true;
   op_set native = only(op_kind::send);
+  atomic_set atomics = atomic_set::all();
+  std::size_t max_op = SIZE_MAX, lanes = SIZE_MAX;
+  bool cpu_atomics = true, ends_remotely = true;
 };
 
 class scripted_endpoint final : public endpoint {
@@ -73,9 +76,14 @@ class scripted_endpoint final : public endpoint {
 class scripted_device final : public device {
  public:
   explicit scripted_device(script& s) : script_(s) {
-    traits_.ordered = s.ordered;
+    traits_.send_after_put = s.ordered;
     traits_.native = s.native;
     traits_.max_message = 4096;
+    traits_.atomics = s.atomics;
+    traits_.max_op = s.max_op;
+    traits_.lanes = s.lanes;
+    traits_.cpu_atomics = s.cpu_atomics;
+    traits_.ends_remotely = s.ends_remotely;
   }
 
   [[nodiscard]] const traits& describe() const noexcept override { return traits_; }

@@ -54,6 +54,8 @@ shm_device::shm_device(const context& where)
   traits_.max_message = std::min(largest_record, ring_bytes_ / 8) - sizeof(std::uint64_t);
   traits_.native = only(op_kind::send) | only(op_kind::put) | only(op_kind::get);
   traits_.copies_in_post = true;
+  traits_.put_after_put = true;
+  traits_.lanes = max_lanes;
   const peer_process me(self_, address(), can_fence());  // proves that /proc can be used
   if (text_of(native_copies, *where.config) == "off" || !me.allows_copies()) refuse_native_copies();
 }

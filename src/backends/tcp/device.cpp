@@ -68,7 +68,9 @@ tcp_device::tcp_device(const context& where)
       only(op_kind::send) | only(op_kind::put) | only(op_kind::get) | only(op_kind::atomic);
   traits_.max_message = max_message;
   traits_.defers = true;
-  traits_.ordered = false;  // a message need not wait for the bytes of a put before it
+  traits_.send_after_put = false;  // a message need not wait for the bytes of a put before it
+  traits_.target_polls = true;
+  traits_.lanes = max_lanes;
 }
 
 tcp_device::~tcp_device() {

@@ -75,8 +75,9 @@ utofu_device::utofu_device(const context& where)
   traits_.native =
       only(op_kind::send) | only(op_kind::put) | only(op_kind::get) | only(op_kind::atomic);
   traits_.max_message = max_message;
-  traits_.ordered = false;  // a put goes to another queue of the peer than a message
+  traits_.send_after_put = false;  // a put goes to another queue of the peer than a message
   traits_.cpu_atomics = false;
+  traits_.lanes = vcqs_.size();
   set_timer(true);
 }
 

@@ -1,0 +1,120 @@
+// port_traits_test.cpp - what a wire does not do by itself goes by messages.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "backends/faults/scripted_endpoint.h"
+#include "protocols/lost_peers.h"
+#include "protocols/port.h"
+
+namespace heddle::protocols {
+namespace {
+
+using transport::only;
+using transport::op_kind;
+
+/// A wire that does all kinds, as far as a test does not say otherwise.
+class PortTraits : public testing::Test {
+ protected:
+  PortTraits() {
+    wire_.native =
+        only(op_kind::send) | only(op_kind::put) | only(op_kind::get) | only(op_kind::atomic);
+    wire_.answer = status::posted;
+    target_.owner = 1;
+    target_.ref = {1, 1};
+    target_.bytes = memory_.size();
+    target_.allowed = rights::all;
+  }
+  status execute(command_kind kind, std::size_t bytes, std::uint8_t width = 8) {
+    transport::scripted_device device(wire_);
+    const std::array<transport::device*, 1> devices{&device};
+    std::vector<std::unique_ptr<transport::endpoint>> endpoints;
+    endpoints.push_back(device.make_endpoint(0));
+    port p(*reinterpret_cast<engine::lane_core*>(&no_lane_),
+           surroundings{.lane = 0,
+                        .self = 0,
+                        .size = 2,
+                        .config = &config_,
+                        .regions = &regions_,
+                        .losses = &losses_,
+                        .devices = devices,
+                        .route = route_,
+                        .atomic_route = atomic_route_,
+                        .handlers = handlers_},
+           std::move(endpoints));
+    command c;
+    c.kind = kind;
+    c.peer = 1;
+    c.target = &target_;
+    c.memory = std::span(memory_).first(bytes);
+    c.width = width;
+    const status s = p.execute(c, batch_);
+    p.abort(status::closed, batch_);
+    batch_.run();
+    return s;
+  }
+  [[nodiscard]] op_kind last() const { return wire_.posted.back().kind; }
+
+  transport::script wire_;
+  const std::array<std::uint8_t, 2> route_{};
+  std::array<std::uint8_t, 2> atomic_route_{};
+  settings config_;
+  memory::region_table regions_;
+  lost_peers losses_;
+  std::array<sync::published<const handler_entry*>, max_handlers> handlers_;
+  std::array<std::byte, 64> no_lane_{};
+  delivery_batch batch_;
+  std::vector<std::byte> memory_ = std::vector<std::byte>(3000);
+  const std::shared_ptr<memory::imported_memory> imported_ =
+      std::make_shared<memory::imported_memory>();
+  memory::remote_memory target_{imported_};
+};
+
+TEST_F(PortTraits, AnAtomicThatTheWireDoesGoesToIt) {
+  wire_.atomics = transport::atomic_set::none().with(atomic_op::add, 8);
+  EXPECT_EQ(execute(command_kind::atomic, 8), status::posted);
+  EXPECT_EQ(last(), op_kind::atomic);
+}
+
+TEST_F(PortTraits, AnAtomicOfAWidthThatTheWireDoesNotDoGoesByMessage) {
+  wire_.atomics = transport::atomic_set::none().with(atomic_op::add, 8);
+  EXPECT_EQ(execute(command_kind::atomic, 4, 4), status::posted);
+  EXPECT_EQ(last(), op_kind::send);
+}
+
+TEST_F(PortTraits, AtomicsThatTheCpuDoesNotSeeGoByMessageUnlessTheWireDoesAll) {
+  wire_.cpu_atomics = false;
+  wire_.atomics = transport::atomic_set::none().with(atomic_op::add, 8);
+  EXPECT_EQ(execute(command_kind::atomic, 8), status::posted);
+  EXPECT_EQ(last(), op_kind::send);
+  wire_.atomics = transport::atomic_set::all();
+  EXPECT_EQ(execute(command_kind::atomic, 8), status::posted);
+  EXPECT_EQ(last(), op_kind::atomic);
+}
+
+TEST_F(PortTraits, WithoutAWayToTheNetworkThatDoesThemAtomicsAreUnsupported) {
+  atomic_route_.fill(no_route);
+  EXPECT_EQ(execute(command_kind::atomic, 8), status::unsupported);
+  EXPECT_EQ(execute(command_kind::put, 8), status::posted);
+}
+
+TEST_F(PortTraits, WhatIsLongerThanOneOpOfTheWireGoesByMessages) {
+  wire_.max_op = 2000;
+  for (const command_kind kind : {command_kind::put, command_kind::get}) {
+    EXPECT_EQ(execute(kind, 2000), status::posted);
+    EXPECT_NE(last(), op_kind::send);
+    EXPECT_EQ(execute(kind, 2001), status::posted);
+    EXPECT_EQ(last(), op_kind::send);
+  }
+}
+
+TEST_F(PortTraits, PutsThatEndBeforeTheyArriveGoByMessage) {
+  wire_.ends_remotely = false;
+  EXPECT_EQ(execute(command_kind::put, 8), status::posted);
+  EXPECT_EQ(last(), op_kind::send);
+}
+
+}  // namespace
+}  // namespace heddle::protocols
