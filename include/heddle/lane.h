@@ -1,7 +1,11 @@
 // lane.h - one independent path to the network: every operation of Heddle starts here.
 //
 // The rules for all operations:
-// * try_* never block and never allocate. Their answer is a status; see status.h for what to do.
+// * try_* never block. They allocate only what is kept for the next: at a lane's first operation
+// with
+//   a peer, and when more is in flight than ever before. Their answer is a status: each function
+//   lists its own beside what any may say, which is `done`, `posted`, `busy_queue`, `busy_records`,
+//   `closed` and, of a peer, `invalid` (no such rank) and `peer_lost`. status.h says what to do.
 // * Local buffers (data, headers, results) belong to Heddle from the call until the completion is
 //   delivered, or until the return when the answer is anything but `posted`.
 // * Any thread may call any function of any lane. Two lanes share nothing on the hot path.
@@ -74,6 +78,9 @@ class lane {
   status try_recv_collective(rank from, tag t, std::span<std::byte> into, completion c) noexcept;
 
   // --- remote memory -------------------------------------------------------------------
+  // Each may also answer, or end with: out_of_bounds, denied, withdrawn, invalid (the address of no
+  // region), and for operations that a peer has to carry out no_memory. Any number of bytes.
+
   /// Writes `from` to `to`. Completion: the bytes are visible to the peer, before those of whatever
   /// is put, sent or called after it. A get of another word posted after it may still be done
   /// first: see fence.
@@ -85,7 +92,8 @@ class lane {
     return get_directly(into, from) ? status::done : post_get(into, from, c);
   }
   /// try_put, and then the handler `notify` runs at the peer with a call_message whose header is
-  /// the 8 bytes of `value`; there the data is already visible. Completion: as try_put.
+  /// the 8 bytes of `value`; there the data is already visible. Completion: as try_put. Also
+  /// invalid: `notify` is not below max_handlers.
   status try_put_notify(std::span<const std::byte> from, remote_address to, handler_id notify,
                         std::uint64_t value, completion c = {}) noexcept;
 
@@ -100,9 +108,13 @@ class lane {
 
   /// Atomic read-modify-write of the integer at `at`, which must be aligned to its size.
   /// `old`, when not null, receives the value from before. For compare_swap `operand` is stored
-  /// where `compare` was found. Atomic with every other atomic of Heddle on that region; with
-  /// std::atomic_ref at the owner only where no network does atomics by itself (shm and tcp: yes;
-  /// utofu: no, there the owner uses these functions too, on its own rank). Signed integers wrap.
+  /// where `compare` was found. Signed integers wrap. Also misaligned, and unsupported where a
+  /// network does atomics on the peer by itself but has no way there for this lane.
+  ///
+  /// Atomic with every other atomic of Heddle on that region. With std::atomic_ref at the owner
+  /// only where the owner's CPU does them. Where a network does them by itself (world::describe()
+  /// says so of its backend) the CPU's and its own do not see each other: the owner uses these
+  /// functions too, on its own rank.
   template <atomic_integer T>
   status try_atomic(atomic_op op, remote_ptr<T> at, T operand, T* old, completion c = {},
                     T compare = 0) noexcept {
@@ -146,18 +158,25 @@ class lane {
   /// receive is there, like a large one. Two ranks that both send more than that before they
   /// receive anything wait for each other for ever if they use send(): post the receives first, or
   /// send with try_send and wait after receiving, or raise the setting.
+  ///
+  /// Also invalid: a tag above max_tag. no_memory: the receiver has none for the message.
   status try_send(rank to, tag t, std::span<const std::byte> data, completion c = {}) noexcept;
   /// Receives one message into `into`. Of the receives that match a message the oldest gets it.
-  /// Outcome: source, tag, length; `truncated` when the message was longer than `into`.
+  /// Outcome: source, tag, length; `truncated` when the message was longer than `into`. Never
+  /// answers done: a message that is there already has its completion delivered like any other.
+  /// Also invalid: a tag above max_tag. canceled: taken back. no_memory.
   status try_recv(rank from, tag_match t, std::span<std::byte> into, completion c = {}) noexcept;
   /// Looks for a message that a receive with these arguments would take now, without taking it.
-  /// done: `out` tells of it. not_found. busy_lane: another thread drives the lane just now.
+  /// done: `out` tells of it. not_found. busy_lane: another thread drives the lane just now. Also
+  /// invalid, closed; nothing else.
   status try_probe(rank from, tag_match t, outcome& out) noexcept;
   /// Takes back the receive that was posted with the completion `which`: done, and the completion
-  /// is delivered with `canceled`. not_found: it has matched or ended. busy_lane: ask again.
+  /// is delivered with `canceled`. not_found: it has matched or ended. busy_lane: ask again. Also
+  /// closed; nothing else.
   status try_cancel(const completion& which) noexcept;
   /// Runs handler `h` at `to` with copies of `header` (0 to max_call_header bytes) and `payload`
-  /// (any size). Completion: both may be reused; it does not tell that the handler has run.
+  /// (any size). Completion: both may be reused; it does not tell that the handler has run. Also
+  /// invalid: `h` is not below max_handlers, or the header is too long. no_memory.
   status try_call(rank to, handler_id h, std::span<const std::byte> header,
                   std::span<const std::byte> payload, completion c = {}) noexcept;
 
@@ -191,7 +210,8 @@ class lane {
   /// Moves this lane forward once and delivers what has ended. Returns how many things happened;
   /// 0 as well when another thread is driving the lane, or from inside a callback.
   std::size_t poll() noexcept;
-  /// Returns once `f` is ready: the operation's status. Polls a little, then sleeps.
+  /// Returns once `f` is ready: the operation's status, or closed when the lane's world ended
+  /// before. Polls a little, then sleeps.
   status wait(flag& f) noexcept;
   /// Returns once `target` operations were counted: the counter's first failure or `done`.
   status wait(counter& ended, std::uint64_t target) noexcept;
@@ -203,9 +223,9 @@ class lane {
   /// Delivers `c` once after an answer of busy_queue or busy_records it is worth asking again.
   void when_ready(completion c) noexcept;
   /// Returns once every put, get and atomic this lane posted to `peer` has completed: done, or
-  /// peer_lost. The operations' own completions tell of other failures.
+  /// peer_lost, invalid, closed. The operations' own completions tell of other failures.
   status flush(rank peer) noexcept;
-  /// flush for every peer.
+  /// flush for every peer: done or closed.
   status flush() noexcept;
   /// Operations on `peer` posted after this take effect after those posted before, all of them:
   /// also a get after a put to another word, which plain stores and loads of mapped memory may

@@ -104,7 +104,7 @@ class world {
 
   /// For people: routes, limits, settings, counters. Text of several lines.
   [[nodiscard]] std::string describe() const;
-  /// Which backend carries traffic to `peer`: "shm", "tcp" ...
+  /// Which backend carries traffic to `peer`: one of list_backends(), or one of its devices.
   [[nodiscard]] std::string route(heddle::rank peer) const;
   /// Name of the host `peer` runs on, for people: two hosts may have the same one.
   [[nodiscard]] std::string host(heddle::rank peer) const;

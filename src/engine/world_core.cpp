@@ -80,9 +80,10 @@ void world_core::linger() noexcept {
 lane_core& world_core::lane_at(int number) {
   auto& slot = lanes_[static_cast<std::size_t>(number)];
   if (slot) return *slot;
+  const lane_routes& ways = routes_->of(number);
   std::vector<std::unique_ptr<transport::endpoint>> endpoints;
   in_context(fmt::format("open lane {}", number), [&] {
-    for (transport::device* d : devices_) endpoints.push_back(d->make_endpoint(number));
+    for (transport::device* d : ways.devices) endpoints.push_back(d->make_endpoint(number));
   });
   const protocols::surroundings where{.lane = number,
                                       .self = self(),
@@ -90,9 +91,9 @@ lane_core& world_core::lane_at(int number) {
                                       .config = &config_,
                                       .regions = &regions_,
                                       .losses = &losses_,
-                                      .devices = devices_,
-                                      .route = route_,
-                                      .atomic_route = atomic_route_,
+                                      .devices = ways.devices,
+                                      .route = ways.route,
+                                      .atomic_route = ways.atomics,
                                       .handlers = handlers_};
   executor& keeper = *executors_[static_cast<std::size_t>(number) % executors_.size()];
   const helpers help{.keeper = keeper,

@@ -22,6 +22,7 @@
 #include "engine/idle_team.h"
 #include "engine/inspector.h"
 #include "engine/lane_core.h"
+#include "engine/routes.h"
 #include "memory/remote_memory.h"
 #include "memory/segment.h"
 #include "protocols/delivery.h"
@@ -108,6 +109,8 @@ class world_core : public std::enable_shared_from_this<world_core> {
   void open_devices();
   [[nodiscard]] std::vector<transport::named_device> open(const transport::backend& which);
   void choose_routes();
+  void hear_peers(const std::vector<bootstrap::blob>& addresses);
+  void meet(rank peer, std::span<const std::byte> blob);
   [[nodiscard]] std::string reach(std::size_t device, rank peer, std::span<const std::byte> blob);
   void linger() noexcept;
   void open_lane_zero();
@@ -129,6 +132,9 @@ class world_core : public std::enable_shared_from_this<world_core> {
   [[nodiscard]] std::string describe_progress() const;
   lane_core& lane_at(int number);
   bool make_wanted(int lane) noexcept;
+  [[nodiscard]] transport::device& device_to(rank peer) const noexcept {
+    return *first_routes_->devices[first_routes_->route[static_cast<std::size_t>(peer)]];
+  }
   [[nodiscard]] rights rights_here(rank owner, const detail::remote_target& t) const noexcept;
   region make_region(const memory::local_region& r, std::span<std::byte> memory, rights allowed);
   void map(memory::remote_memory& made, std::uint64_t bytes, rights allowed);
@@ -152,8 +158,8 @@ class world_core : public std::enable_shared_from_this<world_core> {
   std::vector<opened_device> backends_;
   std::vector<transport::device*> devices_;  // the usable ones, best first
   std::vector<std::string> device_names_;
-  std::vector<std::uint8_t> route_;
-  std::vector<std::uint8_t> atomic_route_;  // all on one word must go the same way
+  std::unique_ptr<routes> routes_;             // of() under mutex_
+  const lane_routes* first_routes_ = nullptr;  // of lane 0
   memory::region_table regions_;
   protocols::lost_peers losses_;
   const std::shared_ptr<memory::imported_memory> imported_ =

@@ -1,11 +1,20 @@
 // world_describe.cpp - a world in words, for `heddle info` and for logs.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/progress_mode.h"
 #include "engine/world_core.h"
 
 namespace heddle::engine {
 namespace {
+
+std::string device_line(const std::string& name, const transport::traits& t) {
+  std::string text = fmt::format("  {:<6} usable, messages up to {} bytes", name, t.max_message);
+  if (t.lanes < static_cast<std::size_t>(max_lanes)) text += fmt::format(", {} lanes", t.lanes);
+  if (transport::owns_atomics(t)) text += ", atomics are its own: the CPU's do not see them";
+  return text + '\n';
+}
 
 std::string lane_line(const lane_core& lane) {
   const protocols::port_counters& c = lane.port().counters();
@@ -40,10 +49,8 @@ std::string offload_line(const lane_core& lane) {
 std::string world_core::describe() {
   std::string text = fmt::format("rank {} of {} on {}\nbackends\n", self(), size(), host(self()));
   for (const opened_device& b : backends_) {
-    text += b.device ? fmt::format("  {:<6} usable, messages up to {} bytes\n", b.name,
-                                   b.device->describe().max_message)
+    text += b.device ? device_line(b.name, b.device->describe()) + b.device->details()
                      : fmt::format("  {:<6} not usable: {}\n", b.name, b.unusable);
-    if (b.device) text += b.device->details();
   }
   text += "routes\n";
   constexpr int most = 64;
@@ -74,7 +81,9 @@ std::string world_core::describe_progress() const {
 }
 
 std::string world_core::route(rank peer) const {
-  return peer >= 0 && peer < size() ? device_names_[route_[static_cast<std::size_t>(peer)]] : "";
+  if (peer < 0 || peer >= size()) return "";
+  const auto found = std::ranges::find(devices_, &device_to(peer));
+  return device_names_[static_cast<std::size_t>(found - devices_.begin())];
 }
 
 std::string world_core::host(rank peer) const {

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <optional>
 #include <sstream>
+#include <string_view>
 
 #include "backends/faults/faults.h"
 #include "backends/registry.h"
@@ -16,7 +17,7 @@
 namespace heddle::engine {
 namespace {
 
-constexpr std::string_view greeting = "heddle-1";
+constexpr std::string_view greeting = "heddle-2";
 
 /// What ranks tell each other before they open devices: lines of text.
 struct introduction {
@@ -45,31 +46,60 @@ introduction from_blob(std::span<const std::byte> blob, std::size_t rank) {
   return i;
 }
 
-/// Device addresses of one rank: for each {name length, name, address length (2 bytes), address}.
-void append(bootstrap::blob& blob, const std::string& name, std::span<const std::byte> address) {
-  const auto size = static_cast<std::uint16_t>(address.size());
-  blob.push_back(static_cast<std::byte>(name.size()));
-  for (const char c : name) blob.push_back(static_cast<std::byte>(c));
-  blob.push_back(static_cast<std::byte>(size & 0xff));
-  blob.push_back(static_cast<std::byte>(size >> 8));
-  blob.insert(blob.end(), address.begin(), address.end());
+/// How a rank is found by one of its devices. In a blob: {name length, name, lanes (2 bytes),
+/// address length (2 bytes), address} for each, best first.
+struct device_address {
+  std::string_view name;
+  std::uint16_t lanes = 0;
+  std::span<const std::byte> bytes;
+};
+
+void append_word(bootstrap::blob& blob, std::size_t word) {
+  blob.push_back(static_cast<std::byte>(word & 0xff));
+  blob.push_back(static_cast<std::byte>(word >> 8 & 0xff));
 }
 
-/// The address filed under `name`, or an empty span.
-std::span<const std::byte> find(std::span<const std::byte> blob, const std::string& name) {
-  while (!blob.empty()) {
-    const auto name_bytes = std::to_integer<std::size_t>(blob[0]);
-    if (blob.size() < 1 + name_bytes + 2) return {};
-    const auto* at = blob.data() + 1 + name_bytes;
-    const std::size_t bytes =
-        std::to_integer<std::size_t>(at[0]) | std::to_integer<std::size_t>(at[1]) << 8;
-    if (blob.size() < 1 + name_bytes + 2 + bytes) return {};
-    if (name_bytes == name.size() && std::memcmp(blob.data() + 1, name.data(), name_bytes) == 0) {
-      return blob.subspan(1 + name_bytes + 2, bytes);
-    }
-    blob = blob.subspan(1 + name_bytes + 2 + bytes);
-  }
+std::uint16_t word_at(const std::byte* at) {
+  return static_cast<std::uint16_t>(std::to_integer<unsigned>(at[0]) |
+                                    std::to_integer<unsigned>(at[1]) << 8);
+}
+
+void append(bootstrap::blob& blob, const device_address& a) {
+  blob.push_back(static_cast<std::byte>(a.name.size()));
+  for (const char c : a.name) blob.push_back(static_cast<std::byte>(c));
+  append_word(blob, a.lanes);
+  append_word(blob, a.bytes.size());
+  blob.insert(blob.end(), a.bytes.begin(), a.bytes.end());
+}
+
+/// Takes the first off `blob`; nothing when there is none that makes sense.
+std::optional<device_address> take(std::span<const std::byte>& blob) {
+  if (blob.empty()) return {};
+  const auto name_bytes = std::to_integer<std::size_t>(blob[0]);
+  const std::size_t head = 1 + name_bytes + 4;
+  if (blob.size() < head) return {};
+  const std::size_t bytes = word_at(blob.data() + head - 2);
+  if (blob.size() < head + bytes) return {};
+  const device_address taken{{reinterpret_cast<const char*>(blob.data()) + 1, name_bytes},
+                             word_at(blob.data() + head - 4),
+                             blob.subspan(head, bytes)};
+  blob = blob.subspan(head + bytes);
+  return taken;
+}
+
+/// What is filed under `name`; without lanes: nothing is.
+device_address find(std::span<const std::byte> blob, std::string_view name) {
+  while (const auto a = take(blob))
+    if (a->name == name) return *a;
   return {};
+}
+
+bool has_several(std::span<const std::byte> blob) {
+  return take(blob) && take(blob);
+}
+
+std::uint16_t lanes_of(const transport::device& d) {
+  return static_cast<std::uint16_t>(std::min<std::size_t>(d.describe().lanes, max_lanes));
 }
 
 }  // namespace
@@ -127,37 +157,55 @@ std::vector<transport::named_device> world_core::open(const transport::backend& 
 void world_core::choose_routes() {
   bootstrap::blob mine;
   for (std::size_t d = 0; d < devices_.size(); ++d) {
-    append(mine, device_names_[d], devices_[d]->address());
+    const std::vector<std::byte> address = devices_[d]->address();
+    append(mine, {device_names_[d], lanes_of(*devices_[d]), address});
   }
   const auto blobs = session_->exchange(mine);
-  for (rank peer = 0; peer < size(); ++peer) {
-    const auto& blob = blobs[static_cast<std::size_t>(peer)];
-    std::string reasons;
-    std::size_t chosen = devices_.size(), for_atomics = devices_.size();
-    // Every device learns of every peer it can reach; the first one becomes the route.
-    for (std::size_t d = 0; d < devices_.size(); ++d) {
-      const std::string why = reach(d, peer, blob);
-      if (why.empty() && chosen == devices_.size()) chosen = d;
-      if (why.empty() && !devices_[d]->describe().cpu_atomics) for_atomics = d;
-      if (!why.empty()) reasons += fmt::format("; {}: {}", device_names_[d], why);
+  routes_ = std::make_unique<routes>(devices_, size());
+  for (rank peer = 0; peer < size(); ++peer) meet(peer, blobs[static_cast<std::size_t>(peer)]);
+  hear_peers(blobs);
+  first_routes_ = &routes_->of(0);
+}
+
+/// Lanes get endpoints of the devices that some rank sends over, and of no others. With one device
+/// there is nothing to ask.
+void world_core::hear_peers(const std::vector<bootstrap::blob>& addresses) {
+  if (std::ranges::none_of(addresses, has_several)) return;
+  std::string mine;
+  for (const std::size_t d : routes_->used()) mine += device_names_[d] + '\n';
+  const auto blobs = session_->exchange(std::as_bytes(std::span(mine)));
+  for (const bootstrap::blob& b : blobs) {
+    std::istringstream names(std::string(reinterpret_cast<const char*>(b.data()), b.size()));
+    for (std::string name; std::getline(names, name);) {
+      const auto found = std::ranges::find(device_names_, name);
+      if (found != device_names_.end())
+        routes_->hear(static_cast<std::size_t>(found - device_names_.begin()));
     }
-    for (const opened_device& b : backends_) {
-      if (!b.unusable.empty()) reasons += fmt::format("; {}: {}", b.name, b.unusable);
-    }
-    if (chosen == devices_.size()) fail("no way from rank {} to rank {}{}", self(), peer, reasons);
-    route_.push_back(static_cast<std::uint8_t>(chosen));
-    if (for_atomics == devices_.size()) for_atomics = chosen;
-    atomic_route_.push_back(static_cast<std::uint8_t>(for_atomics));
   }
 }
 
-/// Why `device` cannot reach `peer`; empty when it can.
+/// Every device learns of every peer that it can reach.
+void world_core::meet(rank peer, std::span<const std::byte> blob) {
+  std::string reasons;
+  for (std::size_t d = 0; d < devices_.size(); ++d) {
+    const std::string why = reach(d, peer, blob);
+    if (!why.empty()) reasons += fmt::format("; {}: {}", device_names_[d], why);
+  }
+  if (routes_->reaches(peer)) return;
+  for (const opened_device& b : backends_)
+    if (!b.unusable.empty()) reasons += fmt::format("; {}: {}", b.name, b.unusable);
+  fail("no way from rank {} to rank {}{}", self(), peer, reasons);
+}
+
+/// Why the device cannot reach `peer`; empty when it can.
 std::string world_core::reach(std::size_t device, rank peer, std::span<const std::byte> blob) {
-  const auto address = find(blob, device_names_[device]);
-  if (address.empty()) return "not usable at the peer";
+  const device_address there = find(blob, device_names_[device]);
+  if (there.lanes == 0) return "not usable at the peer";
   const auto r = static_cast<std::size_t>(peer);
   const bool same_host = host_of_[r] == host_of_[static_cast<std::size_t>(self())];
-  return devices_[device]->add_peer(peer, address, same_host);
+  std::string why = devices_[device]->add_peer(peer, there.bytes, same_host);
+  if (why.empty()) routes_->add(device, peer, std::min(there.lanes, lanes_of(*devices_[device])));
+  return why;
 }
 
 }  // namespace heddle::engine

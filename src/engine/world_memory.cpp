@@ -87,8 +87,7 @@ void world_core::map(memory::remote_memory& made, std::uint64_t bytes, rights al
   made.bytes = bytes;
   made.allowed = allowed;
   if (ended_) return;  // every operation on it will be answered `closed`
-  made.mapping =
-      devices_[route_[static_cast<std::size_t>(made.owner)]]->import(made.owner, made.ref, made);
+  made.mapping = device_to(made.owner).import(made.owner, made.ref, made);
   made.bytes = std::min(made.bytes, bytes);
   made.allowed = made.allowed & allowed;
   made.mapped = rights_here(made.owner, made);
@@ -98,8 +97,7 @@ void world_core::map(memory::remote_memory& made, std::uint64_t bytes, rights al
 /// the CPU's.
 rights world_core::rights_here(rank owner, const detail::remote_target& t) const noexcept {
   if (t.direct == nullptr) return rights::none;
-  const auto device = atomic_route_[static_cast<std::size_t>(owner)];
-  if (devices_[device]->describe().cpu_atomics) return t.allowed;
+  if (routes_->cpu_does_atomics(owner)) return t.allowed;
   return t.allowed & (rights::read | rights::write);
 }
 

@@ -34,5 +34,44 @@ TEST_P(UtofuLanes, AllReachARegionByOneKeyOfOneSize) {
   });
 }
 
+TEST(UtofuLanesBeyond, GoOverTheNextBackendWhichDoesNoAtomicsThere) {
+  settings s = settings_for("utofu,tcp");
+  s.others["HEDDLE_UTOFU_LANES"] = "2";
+  run_ranks(2, s, [](world& w) {
+    auto words = w.symmetric<std::uint64_t>(8);
+    const rank peer = 1 - w.rank();
+    for (const int number : {1, 2, 9}) {
+      lane l(w, {.number = number});
+      const auto data = pattern(100'000, static_cast<std::uint64_t>(number));
+      std::vector<std::byte> into(data.size());
+      flag got;
+      EXPECT_EQ(l.try_recv(peer, 1, into, got), status::posted);
+      EXPECT_EQ(l.send(peer, 1, data), status::done);
+      EXPECT_EQ(l.wait(got), status::done);
+      EXPECT_EQ(into, data);
+      EXPECT_EQ(l.put(std::uint64_t{7}, words.at(peer, 3)), status::done);
+      std::uint64_t old = 0;
+      EXPECT_EQ(l.fetch_add(words.at(peer, 0), std::uint64_t{1}, old),
+                number < 2 ? status::done : status::unsupported);
+      w.barrier();
+    }
+    EXPECT_EQ(words.local()[3], 7u);
+    EXPECT_EQ(words.local()[0], 1u);
+  });
+}
+
+TEST(UtofuLanesBeyond, CannotBeOpenedWithoutAnotherBackend) {
+  settings s = settings_for("utofu");
+  s.others["HEDDLE_UTOFU_LANES"] = "2";
+  run_ranks(1, s, [](world& w) {
+    try {
+      lane l(w, {.number = 2});
+      ADD_FAILURE() << "opened";
+    } catch (const error& e) {
+      EXPECT_NE(std::string(e.what()).find("HEDDLE_UTOFU_LANES"), std::string::npos) << e.what();
+    }
+  });
+}
+
 }  // namespace
 }  // namespace heddle::test

@@ -1,0 +1,97 @@
+#include "engine/routes.h"
+
+#include <algorithm>
+
+#include "protocols/port.h"
+
+namespace heddle::engine {
+namespace {
+
+constexpr std::size_t most_lanes = UINT16_MAX;
+
+/// The index of `d` in `used`, which it joins.
+std::uint8_t index_in(std::vector<transport::device*>& used, transport::device* d) {
+  const auto found = std::ranges::find(used, d);
+  const auto index = static_cast<std::uint8_t>(found - used.begin());
+  if (found == used.end()) used.push_back(d);
+  return index;
+}
+
+}  // namespace
+
+routes::routes(std::span<transport::device* const> devices, int ranks)
+    : ranks_(static_cast<std::size_t>(ranks)) {
+  for (transport::device* d : devices) devices_.push_back({d, std::vector<std::uint16_t>(ranks_)});
+}
+
+void routes::add(std::size_t device, rank peer, std::size_t lanes) {
+  devices_[device].lanes[at(peer)] = static_cast<std::uint16_t>(std::min(lanes, most_lanes));
+  limits_.insert(lanes);
+}
+
+bool routes::reaches(rank peer) const noexcept {
+  return std::ranges::any_of(devices_, [&](const reach& r) { return r.lanes[at(peer)] != 0; });
+}
+
+const lane_routes& routes::of(int lane) {
+  const auto number = static_cast<std::size_t>(lane);
+  const auto below =
+      static_cast<std::size_t>(std::distance(limits_.begin(), limits_.upper_bound(number)));
+  const auto known = by_limit_.find(below);
+  if (known != by_limit_.end()) return known->second;
+  return by_limit_.emplace(below, make(number)).first->second;
+}
+
+std::set<std::size_t> routes::used() const {
+  std::set<std::size_t> found;
+  std::set<std::size_t> firsts = limits_;  // of lanes that are routed in another way
+  firsts.insert(0);
+  for (const std::size_t lane : firsts) {
+    const lane_routes ways = make(lane);
+    for (std::size_t d = 0; d < devices_.size(); ++d)
+      if (std::ranges::find(ways.devices, devices_[d].through) != ways.devices.end())
+        found.insert(d);
+  }
+  return found;
+}
+
+std::size_t routes::best(std::size_t peer, std::size_t lane) const noexcept {
+  std::size_t any = devices_.size();
+  for (std::size_t d = 0; d < devices_.size(); ++d) {
+    if (devices_[d].lanes[peer] > lane) return d;
+    if (any == devices_.size() && devices_[d].lanes[peer] != 0) any = d;
+  }
+  return any;
+}
+
+/// The device that does all atomics on the peer by itself; devices_.size(): none does.
+std::size_t routes::owner_of_atomics(std::size_t peer) const noexcept {
+  const auto owns = [&](const reach& r) {
+    return r.lanes[peer] != 0 && transport::owns_atomics(r.through->describe());
+  };
+  return static_cast<std::size_t>(std::ranges::find_if(devices_, owns) - devices_.begin());
+}
+
+bool routes::cpu_does_atomics(rank peer) const noexcept {
+  return owner_of_atomics(at(peer)) == devices_.size();
+}
+
+lane_routes routes::make(std::size_t lane) const {
+  lane_routes made;
+  for (std::size_t peer = 0; peer < ranks_; ++peer) {
+    const std::size_t route = best(peer, lane), owner = owner_of_atomics(peer);
+    made.route.push_back(index_in(made.devices, devices_[route].through));
+    if (owner == devices_.size() || owner == route)
+      made.atomics.push_back(made.route.back());
+    else if (devices_[owner].lanes[peer] > lane)
+      made.atomics.push_back(index_in(made.devices, devices_[owner].through));
+    else
+      made.atomics.push_back(protocols::no_route);
+  }
+  for (const std::size_t d : heard_)
+    if (devices_[d].through->describe().lanes > lane)
+      (void)index_in(made.devices, devices_[d].through);
+  return made;
+}
+
+}  // namespace heddle::engine
