@@ -2,6 +2,7 @@
 #   check-format    clang-format would change nothing
 #   check-includes  folders include only what docs/design allows; std::atomic only where it may be;
 #                   a source includes its own header first, which shows that this compiles alone
+#   check-backends  no file outside a backend's folder names it, but the registry
 #   check-sizes     names files that have grown beyond 400 lines
 # and in the preset lint also
 #   check-headers   each header without a source of its own compiles alone
@@ -24,14 +25,14 @@ if(HEDDLE_CLANG_FORMAT)
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "clang-format -i" VERBATIM)
 endif()
 
-foreach(check includes sizes)
+foreach(check includes backends sizes)
   add_custom_target(check-${check}
     COMMAND Python3::Interpreter cmake/lint/check_${check}.py
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "check-${check}" VERBATIM)
 endforeach()
 
 add_custom_target(lint)
-add_dependencies(lint check-includes check-sizes)
+add_dependencies(lint check-includes check-backends check-sizes)
 if(TARGET check-format)
   add_dependencies(lint check-format)
 endif()

@@ -91,6 +91,30 @@ class IncludeDirections(unittest.TestCase):
         self.allows("src/engine/a.h", "// not a std::atomic")
 
 
+class NamesOfBackends(unittest.TestCase):
+    def said(self, file, line):
+        with tree("src/backends/x/device.h", "") as root:
+            path = root / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(line + "\n")
+            done = subprocess.run([sys.executable, SCRIPTS / "check_backends.py", root],
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode != 0, done.stdout != "")
+            return done.stdout
+
+    def test_a_backend_is_named_in_its_folder_and_in_the_registry_alone(self):
+        for line in ('f("x");', 'get("HEDDLE_X_DEPTH");', "x::device d;", "x_factory();"):
+            for file in ("src/engine/a.cpp", "include/heddle/a.h", "tools/info/a.cpp",
+                         "src/backends/y/a.cpp", "src/backends/all_settings.cpp"):
+                self.assertIn(f"{file}:1: names the backend x", self.said(file, line))
+            for file in ("src/backends/x/a.cpp", "src/backends/registry.cpp",
+                         "src/engine/a_test.cpp", "tests/a.cpp"):
+                self.assertEqual(self.said(file, line), "")
+
+    def test_a_comment_may_give_an_example(self):
+        self.assertEqual(self.said("src/engine/a.h", '/// Like "x".'), "")
+
+
 class FileSizes(unittest.TestCase):
     def test_warns_above_400_lines_and_fails_above_600(self):
         self.assertEqual(run("check_sizes.py", "src/a.cpp", "\n" * 400), (0, ""))

@@ -43,7 +43,7 @@ std::vector<limit_row> list_limits() {
       {"cpus", allowed_cpu_count(), "this process may run on"},
       {"open files", resource(RLIMIT_NOFILE), "descriptors of a process"},
       {"locked memory", resource(RLIMIT_MEMLOCK), "bytes"},
-      {"ptrace scope", ptrace_scope(), "1 or more hinders HEDDLE_SHM_CMA"},
+      {"ptrace scope", ptrace_scope(), "1 or more hinders copies straight between processes"},
   };
 }
 
