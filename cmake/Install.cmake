@@ -4,6 +4,20 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/heddle)
 install(TARGETS heddle EXPORT heddle_targets)
+# heddle::backend: what a module with a backend is built against, and its headers.
+add_library(heddle_backend INTERFACE)
+set_target_properties(heddle_backend PROPERTIES EXPORT_NAME backend)
+target_include_directories(heddle_backend INTERFACE
+                           $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/heddle/backend>)
+target_link_libraries(heddle_backend INTERFACE heddle)
+install(TARGETS heddle_backend EXPORT heddle_targets)
+foreach(header base/checks.h base/setting.h base/settings.h memory/region_table.h sync/pin.h
+               transport/device.h transport/endpoint.h transport/event.h transport/module.h
+               transport/op.h transport/traits.h)
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES ${CMAKE_SOURCE_DIR}/src/${header}
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heddle/backend/${folder})
+endforeach()
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/heddle DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h")
 install(EXPORT heddle_targets NAMESPACE heddle:: DESTINATION ${package_dir})

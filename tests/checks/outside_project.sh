@@ -1,10 +1,12 @@
 #!/bin/sh
 # outside_project.sh BUILD_DIR COMPILER - installs a build into an empty prefix, then builds and runs
-# a project that finds it there, once by find_package(heddle) and once by pkg-config.
+# projects that find it there: a program, once by find_package(heddle) and once by pkg-config, and a
+# backend, over which it runs the link tester, examples and the contract suite.
 set -eu
 build=$1
 compiler=$2
 source=$(cd "$(dirname "$0")/outside" && pwd)
+backend=$(cd "$(dirname "$0")/../../examples/backend" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 prefix=$work/prefix
@@ -27,3 +29,18 @@ libraries=$(PKG_CONFIG_PATH=$pc pkg-config --define-prefix --variable=libdir hed
 # shellcheck disable=SC2086 # several flags
 "$compiler" -std=c++20 "$source/main.cpp" -o "$work/by_pkg_config" $flags "-Wl,-rpath,$libraries"
 expect "$work/by_pkg_config"
+
+cmake -G Ninja -S "$backend" -B "$work/backend" -DCMAKE_PREFIX_PATH="$prefix" \
+  -DCMAKE_CXX_COMPILER="$compiler" >/dev/null
+cmake --build "$work/backend"
+export HEDDLE_MODULE_PATH="$work/backend" HEDDLE_STRICT=1 HEDDLE_UNIX_MESSAGE_BYTES=8K
+heddle=$(find "$prefix" -name heddle -path '*bin*')
+cd "$work"
+"$heddle" linktest -n 3 --backend unix --messages 20 --sizes 8,100K >"$work/linktest.log" ||
+  { cat "$work/linktest.log"; exit 1; }
+for example in hello put_get active_message tagged_ping_pong histogram coroutine; do
+  "$heddle" run -n 3 --env HEDDLE_BACKENDS=unix -- "$build/examples/$example" >"$work/example.log" 2>&1 ||
+    { echo "$example over unix:"; cat "$work/example.log"; exit 1; }
+done
+"$build/bin/contract_test" --gtest_brief=1 --gtest_filter='*/unix' >"$work/contract.log" 2>&1 ||
+  { cat "$work/contract.log"; exit 1; }

@@ -40,7 +40,7 @@ std::vector<contract_case> all_cases() {
   for (const faults& f :
        std::span(fault_sets).first(sanitized ? sets_with_sanitizers : fault_sets.size())) {
     cases.push_back({fmt::format("loopback{}", f.name), open_loopback, f.text});
-    for (const transport::backend& b : transport::known_backends())
+    for (const transport::backend& b : transport::known_backends(read_settings()))
       cases.push_back({fmt::format("{}{}", b.name, f.name), first_device_of(b), f.text});
   }
   return cases;
