@@ -31,7 +31,7 @@ constexpr unsigned turns_between_yields = 16;
 /// The executor is moved away from computing threads at most so often.
 constexpr std::uint64_t move_every_ns = 10'000'000;
 /// In mode inline a polling thread does the executor's duties at most so often.
-constexpr std::uint64_t assist_every_ns = 50'000;
+constexpr std::uint64_t serve_every_ns = 50'000;
 
 /// Whose descriptor woke the executor.
 enum class source : std::uint32_t { bell, lane, device };
@@ -60,7 +60,7 @@ executor::executor(world_core& world, int index, int of)
       bell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!epoll_ || !bell_) fail_errno(errno, "start the executor: no descriptors left (ulimit -n)");
   add_to(epoll_.get(), bell_.get(), source::bell, EPOLLIN);
-  assistable_.set(true);
+  unserved_.set(true);
   if (dedicated_) (void)choose_core(world.config().executor_cores, index, {}, {});  // refused now
 }
 
@@ -69,7 +69,7 @@ executor::~executor() {
 }
 
 void executor::start() {
-  while (inline_ && !assistable_.take()) std::this_thread::yield();  // an assist is short
+  while (inline_ && !unserved_.take()) std::this_thread::yield();  // it is for a moment
   if (index_ == 0)
     for (transport::device* d : world_.devices())
       add_to(epoll_.get(), d->fd(), source::device, EPOLLIN);
@@ -90,29 +90,29 @@ void executor::stop() {
   stop_.set();
   eventfd_write(bell_.get(), 1);
   thread_.join();
-  if (inline_) assistable_.set(true);
+  if (inline_) unserved_.set(true);
 }
 
 void executor::ring() noexcept {
-  summons_.next();
+  rings_.next();
   eventfd_write(bell_.get(), 1);
 }
 
-void executor::nudge() noexcept {
-  if (deep_.take()) ring();
+void executor::wake_deep() noexcept {
+  if (rest_.take_deep()) ring();
 }
 
-void executor::summon() noexcept {
-  if (deep_.take() || dozing_.take()) ring();
+void executor::wake() noexcept {
+  if (rest_.take()) ring();
 }
 
-void executor::avoid(int core) noexcept {
+void executor::keep_off(int core) noexcept {
   const auto number = static_cast<std::uint64_t>(core) + 1;
   if (core < 0 || dedicated_ || inline_ || avoided_.get() == number) return;
   const std::uint64_t now = now_ns();
   if (now < next_move_ns_.get()) return;
   next_move_ns_.set(now + move_every_ns);
-  if (keep_off(thread_.native_handle(), cores_, core)) avoided_.set(number);
+  if (engine::keep_off(thread_.native_handle(), cores_, core)) avoided_.set(number);
 }
 
 void executor::lanes_changed() noexcept {
@@ -135,27 +135,26 @@ std::size_t executor::work() {
     if (index_ == 0) count += world_.serve_devices();
     maintain();
   }
-  for (const watched_lane& l : lanes_)
-    count += dedicated_ ? l.lane->serve(alone()) : l.lane->progress();
+  for (const watched_lane& l : lanes_) count += l.lane->serve(alone());
   return count;
 }
 
-/// After an event a dedicated executor stays awake for the spin budget, and one that leads where
-/// many wait on few cores; any other after it was given something to submit: more may come.
+/// After an event a dedicated executor stays awake for the spin budget, and one that polls for
+/// many on few cores; any other after it was given something to submit: more may come.
 bool executor::stays_awake(std::size_t events) {
   if (events == 0 && awake_until_ns_ == 0) return false;
   std::uint64_t picked = 0;
-  bool leads = false;
+  bool polls = false;
   for (const watched_lane& l : lanes_) {
     picked += l.lane->counters().picked.get();
-    leads |= l.lane->followed();
+    polls |= l.lane->executor_polls();
   }
   const std::uint64_t now = now_ns();
-  if (std::exchange(picked_, picked) != picked || ((dedicated_ || leads) && events != 0))
+  if (std::exchange(picked_, picked) != picked || ((dedicated_ || polls) && events != 0))
     awake_until_ns_ = now + spin_ns_;
   if (events != 0) return true;
   if (now < awake_until_ns_) {
-    if (leads || ++idle_turns_ % turns_between_yields == 0) std::this_thread::yield();
+    if (polls || ++idle_turns_ % turns_between_yields == 0) std::this_thread::yield();
     return true;
   }
   awake_until_ns_ = 0;
@@ -164,16 +163,12 @@ bool executor::stays_awake(std::size_t events) {
 
 void executor::sleep() {
   int timeout_ms = -1;
-  // First: whoever takes something away, or leaves something, after we looked finds them set.
-  deep_.set(true);
-  dozing_.set(true);
-  const bool idle = prepare(timeout_ms);
-  if (!idle || timeout_ms == tick_ms) deep_.set(false);
-  if (!idle) return dozing_.set(false);
+  rest_.begin();
+  if (!prepare(timeout_ms)) return rest_.end();
+  if (timeout_ms == tick_ms) rest_.is_short();
   std::array<epoll_event, max_events> events;
   const int n = epoll_wait(epoll_.get(), events.data(), max_events, timeout_ms);
-  deep_.set(false);
-  dozing_.set(false);
+  rest_.end();
   (n > 0 ? wakes_ : ticks_).add();
   told_ = n <= 0;
   for (int i = 0; i < n; ++i) {
@@ -186,16 +181,16 @@ void executor::sleep() {
 
 /// Gets every lane ready for a sleep. False: there is work.
 bool executor::prepare(int& timeout_ms) {
-  bool attended = false, waiting = false;
+  bool polled = false, waiting = false;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     const auto r = lanes_[i].lane->prepare_sleep(alone());
     if (r == lane_core::readiness::work) return false;
-    watch(i, r == lane_core::readiness::armed);
-    attended |= r == lane_core::readiness::attended;
+    watch(i, r == lane_core::readiness::watched);
+    polled |= r == lane_core::readiness::polled;
     waiting |= lanes_[i].lane->waiting();
   }
   if (stop_.is_set() || changed_.is_set()) return false;
-  if (attended) {
+  if (polled) {
     timeout_ms = tick_ms;
   } else if (world_.has_team()) {
     timeout_ms = backstop_ms;
@@ -251,10 +246,10 @@ void executor::maintain() {
   }
 }
 
-void executor::assist_now() noexcept {
+void executor::serve_inline() noexcept {
   const std::uint64_t now = now_ns();
-  if (now < next_assist_ns_.get() || !assistable_.take()) return;
-  next_assist_ns_.set(now + assist_every_ns);
+  if (now < next_serve_ns_.get() || !unserved_.take()) return;
+  next_serve_ns_.set(now + serve_every_ns);
   try {
     world_.serve_devices();
     if (changed_.is_set()) adopt_lanes();
@@ -263,7 +258,7 @@ void executor::assist_now() noexcept {
   maintain();
   for (const watched_lane& l : lanes_)
     if (l.lane->left_alone()) l.lane->progress();
-  assistable_.set(true);
+  unserved_.set(true);
 }
 
 }  // namespace heddle::engine

@@ -2,16 +2,16 @@
 //
 // It sleeps on one epoll set: its bell, the devices' descriptors, and the endpoints of every lane
 // that nobody else attends to. Three things keep it out of the program's way:
-//   a deep sleep    no lane is attended to by the program: until a descriptor tells
+//   a deep rest     no lane is polled by the program: until a descriptor tells
 //   a sleeper       a thread of the program sleeps on the lane's descriptors: nothing to watch
 //   a poller        the program polls the lane: it looks again after a tick, and takes over when
 //                   the polling has stopped
 // Where several threads wait on a lane and cores are few, it polls for all of them instead.
-// Whoever takes something away that a deep sleep counts on calls nudge().
+// Whoever takes something away that a deep rest relies on calls wake_deep() (sync/parking.h).
 //
 // In mode dedicated there may be several, each with its lanes, who stay awake for a while after the
 // last event. In mode inline the thread lives only while the program waits for the launcher;
-// threads that poll do its other duties (assist).
+// threads that poll do its other duties (serve_inline).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -21,6 +21,7 @@
 
 #include "base/fd.h"
 #include "sync/counters.h"
+#include "sync/parking.h"
 #include "sync/shared_flag.h"
 #include "transport/device.h"
 
@@ -38,26 +39,23 @@ class executor {
   void start();
   /// Ends the thread; idempotent. From then on, or until start(), nothing progresses by itself.
   void stop();
-  /// Any thread. Ends a deep sleep; costs one load when there is none.
-  void nudge() noexcept;
-  /// The same, and ends the short sleeps between two looks at lanes that the program polls.
-  void summon() noexcept;
+  /// Any thread. Ends a deep rest; costs one load when there is none.
+  void wake_deep() noexcept;
+  /// The same, and ends the short rests between two looks at lanes that the program polls.
+  void wake() noexcept;
   /// Any thread: something is to go on while a thread computes on `core`. The scheduler would often
   /// wake the executor there, behind that thread; so it is kept off that core, if it may use
   /// others.
-  void avoid(int core) noexcept;
+  void keep_off(int core) noexcept;
   /// Any thread: a lane was made.
   void lanes_changed() noexcept;
   /// Any thread of the program, in mode inline: devices, liveness, lanes that only peers use.
-  void assist() noexcept {
-    if (inline_) [[unlikely]]
-      assist_now();
-  }
+  void serve_inline() noexcept;
 
   [[nodiscard]] std::uint64_t wakes() const noexcept { return wakes_.get(); }
   [[nodiscard]] std::uint64_t ticks() const noexcept { return ticks_.get(); }
-  /// How often it was woken by nudge() or summon().
-  [[nodiscard]] std::uint64_t summons() const noexcept { return summons_.get(); }
+  /// How often it was woken by wake_deep() or wake().
+  [[nodiscard]] std::uint64_t rings() const noexcept { return rings_.get(); }
   /// Where it is tied to; -1: nowhere.
   [[nodiscard]] int core() const noexcept { return static_cast<int>(core_.get()) - 1; }
 
@@ -72,7 +70,6 @@ class executor {
   void adopt_lanes();
   void settle();
   void maintain();
-  void assist_now() noexcept;
   void ring() noexcept;
 
   world_core& world_;
@@ -82,15 +79,15 @@ class executor {
   std::vector<int> cores_;  // that the thread may use; constant while it runs
   unique_fd epoll_, bell_;
   std::thread thread_;
-  sync::agreed_flag deep_, dozing_;
+  sync::executor_rest<> rest_;
   sync::event_bit stop_, changed_;
   sync::owned_counter wakes_, ticks_, core_;
-  sync::shared_counter summons_;
+  sync::shared_counter rings_;
   sync::owned_counter avoided_, next_move_ns_;  // a core and one; hints, so the last writer wins
-  sync::agreed_flag assistable_;                // nobody assists just now
-  sync::owned_counter next_assist_ns_;
+  sync::agreed_flag unserved_;                  // mode inline: nobody does its duties just now
+  sync::owned_counter next_serve_ns_;
 
-  // The executor's thread only; in mode inline, whoever assists.
+  // The executor's thread only; in mode inline, whoever does its duties.
   struct watched_lane {
     lane_core* lane;
     bool watched;

@@ -61,18 +61,18 @@ void idle_team::stop() {
   members_.clear();
 }
 
-void idle_team::summon() noexcept {
+void idle_team::wake() noexcept {
   if (!asleep_.take()) return;
   wakes_.next();
   eventfd_write(bell_.get(), 1);
 }
 
-void idle_team::hurry() noexcept {
+void idle_team::boost() noexcept {
   for (auto& m : members_) {
-    if (!m->working.is_set() || m->hurried.is_set()) continue;
+    if (!m->working.is_set() || m->boosted.is_set()) continue;
     run_when_idle(static_cast<pid_t>(m->id.get()), false);
-    m->hurried.set(true);  // after: it takes this as the order to step down again
-    hurried_.next();
+    m->boosted.set(true);  // after: it takes this as the order to step down again
+    boosts_.next();
   }
 }
 
@@ -92,7 +92,7 @@ std::size_t idle_team::work(member& me) {
   me.working.set(true);
   const std::size_t done = world_.idle_hook();
   me.working.set(false);
-  if (me.hurried.take()) run_when_idle(0, true);
+  if (me.boosted.take()) run_when_idle(0, true);
   return done;
 }
 

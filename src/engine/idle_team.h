@@ -1,7 +1,7 @@
 // idle_team.h - threads that run only on cores that would be idle, and submit and poll there.
 //
 // They run under SCHED_IDLE: any thread of the program takes a core from them at once. So one can
-// be stopped while it holds a lane; a thread that waits for that lane hurries it: it runs at normal
+// be stopped while it holds a lane; a thread that waits for that lane boosts it: it runs at normal
 // priority until it has let go (PIOMan raises its threads before every poll instead: two system
 // calls each). They only try to hold, never wait, and sleep when there has been nothing to do.
 #pragma once
@@ -30,19 +30,19 @@ class idle_team {
   void stop();
 
   /// Any thread: something was left for them. One load when one is awake.
-  void summon() noexcept;
+  void wake() noexcept;
   /// Any thread: a lane is held, by one of them perhaps, and somebody waits for it.
-  void hurry() noexcept;
+  void boost() noexcept;
 
   [[nodiscard]] std::uint64_t wakes() const noexcept { return wakes_.get(); }
-  [[nodiscard]] std::uint64_t hurried() const noexcept { return hurried_.get(); }
+  [[nodiscard]] std::uint64_t boosts() const noexcept { return boosts_.get(); }
 
  private:
   struct member {
     std::thread thread;
     sync::owned_counter id;     // of the thread; 0: not yet known
     sync::agreed_flag working;  // may hold a lane
-    sync::agreed_flag hurried;  // runs at normal priority
+    sync::agreed_flag boosted;  // runs at normal priority
   };
   void run(member& me);
   std::size_t work(member& me);
@@ -53,7 +53,7 @@ class idle_team {
   unique_fd bell_;
   sync::agreed_flag asleep_;
   sync::event_bit stop_;
-  sync::shared_counter wakes_, hurried_;
+  sync::shared_counter wakes_, boosts_;
   std::vector<std::unique_ptr<member>> members_;
 };
 

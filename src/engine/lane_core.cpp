@@ -31,9 +31,9 @@ constexpr std::size_t large_bytes = 16 * 1024;
 /// After so many waits in a row right behind a transfer the program is taken for one that always
 /// waits.
 constexpr std::uint64_t believed_waits = 3;
-/// Of so many polls that find the lane held, one hurries the helpers: it costs system calls.
-constexpr std::uint64_t polls_before_hurry = 32;
-/// Looks at a hold that the executor keeps, after asking for it.
+/// Of so many polls that find the lane held, one boosts the helpers, which costs system calls.
+constexpr std::uint64_t polls_before_boost = 32;
+/// How often a thread that has asked the executor to let go looks whether it has.
 constexpr int patient_looks = 4096;
 
 bool moves_data(const command& c) noexcept {
@@ -50,6 +50,7 @@ lane_core::lane_core(int number, const protocols::surroundings& where,
       where_(where),
       help_(help),
       callers_drive_(!dedicated() && where.config->lane_lock != "on"),
+      polls_plainly_(callers_drive_ && !only_inline()),
       bell_(only_inline() ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1),
       model_(help.mode),
       lock_(where.config->lane_lock == "on"),
@@ -64,30 +65,28 @@ void lane_core::open(bool exclusive) noexcept {
   user_.set(exclusive ? reinterpret_cast<std::uintptr_t>(&delivery_batch::mine()) : anybody);
   if (!exclusive || dedicated() || !sync::enable_asymmetric()) return;
   while (!hold_.reserve(&delivery_batch::mine())) give_way();
-  helper().nudge();  // what a handler has queued meanwhile is left to it
+  helper().wake_deep();  // what a handler has queued meanwhile is left to it
 }
 
 void lane_core::close() noexcept {
   user_.set(nobody);
   if (!hold_.exclusive()) return;
   while (!hold_.unreserve()) give_way();
-  helper().nudge();
+  helper().wake_deep();
 }
 
-/// Somebody is inside, for a short turn: a helper, perhaps, that has lost its core.
+/// Another thread holds the lane for a moment. It may be a helper that has lost its core.
 void lane_core::give_way() const noexcept {
-  if (help_.team != nullptr) help_.team->hurry();
+  if (help_.team != nullptr) help_.team->boost();
   std::this_thread::yield();
 }
 
-/// Every poll of the endpoints goes through here: it takes their readiness to tell away.
-std::size_t lane_core::advance(delivery_batch& batch) noexcept {
-  telling_ = watched_ = false;
-  return port_.progress(batch);
-}
-
-bool lane_core::arm() noexcept {
-  return telling_ = port_.arm();
+/// The descriptors tell nothing any more. Threads asleep on them are woken in mode inline only: in
+/// the others the executor looks after the lane for them.
+void lane_core::wake_relying() noexcept {
+  const auto before = park_.disarm();
+  if (bell_ && before.sleepers) eventfd_write(bell_.get(), 1);
+  if (before.executor) helper().wake_deep();
 }
 
 // --- submitting ------------------------------------------------------------------------
@@ -157,7 +156,7 @@ inline bool lane_core::goes_inline(std::size_t bytes) const noexcept {
 
 /// Lets go when nothing was added to the batch under the hold.
 inline void lane_core::leave_free(delivery_batch& batch) noexcept {
-  if (armed_ || telling_ || !hold_.leave(&batch)) [[unlikely]] {
+  if (park_.is_armed() || !hold_.leave(&batch)) [[unlikely]] {
     release_slowly(batch);
     batch.run();
   }
@@ -217,7 +216,8 @@ status lane_core::submit_rest(const command& c, bool held) noexcept {
   return held ? execute_held(c, delivery_batch::mine()) : submit(c);
 }
 
-/// Here or elsewhere? In mode adaptive as the model says, and it learns from some.
+/// Executes it here or leaves it to others: in mode adaptive as the model says, which learns from
+/// some of them.
 status lane_core::choose(const command& c, delivery_batch& batch) noexcept {
   if (batch.running()) return execute_or_enqueue(c, batch);
   if (help_.mode != progress_mode::adaptive) return offload(c, batch);
@@ -228,11 +228,11 @@ status lane_core::choose(const command& c, delivery_batch& batch) noexcept {
   if (leaves) {
     command stamped = c;
     stamped.stamped = true;
-    const std::uint64_t summons = helper().summons();
+    const std::uint64_t rings = helper().rings();
     model_.leaving(begin);  // first: it may be picked up at once
     const status s = offload(stamped, batch);
     const std::uint64_t end = now_ns();
-    model_.left(end - begin, helper().summons() != summons);
+    model_.left(end - begin, helper().rings() != rings);
     left_at_ns_.set(end);
     return s;
   }
@@ -255,13 +255,13 @@ status lane_core::offload(const command& c, delivery_batch& batch) noexcept {
   if (ended_.is_set()) [[unlikely]]
     end_queued(batch);
   if (!dedicated()) counters_.left.next();
-  if (how == queue::left::unattended || hold_.exclusive()) call_helper();
+  if (how == queue::left::unattended || hold_.exclusive()) wake_helper();
   return status::posted;
 }
 
-void lane_core::call_helper() noexcept {
-  if (help_.team != nullptr) return help_.team->summon();
-  helper().summon();
+void lane_core::wake_helper() noexcept {
+  if (help_.team != nullptr) return help_.team->wake();
+  helper().wake();
 }
 
 status lane_core::enqueue(const command& c, delivery_batch& batch) noexcept {
@@ -272,7 +272,7 @@ status lane_core::enqueue(const command& c, delivery_batch& batch) noexcept {
   if (how == queue::pushed::full) return status::busy_queue;
   if (how == queue::pushed::held) release_slowly(batch);
   if (hold_.exclusive()) [[unlikely]]
-    attend(batch);
+    serve_queued(batch);
   if (ended_.is_set()) [[unlikely]]
     end_queued(batch);
   batch.run();
@@ -290,10 +290,10 @@ void lane_core::end_queued(delivery_batch& batch) noexcept {
   batch.run();
 }
 
-/// After a push to an exclusive lane: whoever is inside may be about to leave without a look.
-void lane_core::attend(delivery_batch& batch) noexcept {
+/// After a push to an exclusive lane, whose holder may have looked at the queue before the push.
+void lane_core::serve_queued(delivery_batch& batch) noexcept {
   if (enter(batch)) return release_slowly(batch);
-  helper().summon();
+  helper().wake();
 }
 
 /// False: a thread has executed enough for others, and the executor has to take over.
@@ -313,29 +313,23 @@ bool lane_core::drain(delivery_batch& batch, bool helping) noexcept {
 void lane_core::release_slowly(delivery_batch& batch) noexcept {
   do {
     if (hold_.commands().pending() && !drain(batch)) return hand_over(batch);
-    if ((armed_ || telling_) && port_.unsent()) call_executor();
+    if (park_.is_armed() && port_.unsent()) wake_relying();  // it leaves by a poll
     if (dedicated()) return release_served(batch);
   } while (!hold_.leave(&batch));
 }
 
-/// In mode dedicated, who hands in while the lane is held believes that the executor is awake.
+/// In mode dedicated a thread that hands in while the lane is held takes the holder for the
+/// executor and wakes nobody, so another holder does it.
 void lane_core::release_served(delivery_batch& batch) noexcept {
   hold_.abandon(&batch);
-  if (hold_.commands().pending()) helper().summon();
+  if (hold_.commands().pending()) helper().wake();
 }
 
-/// There is something to do that nobody counts on having to do.
-void lane_core::call_executor() noexcept {
-  call_sleepers(telling_);
-  armed_ = telling_ = false;
-  helper().nudge();
-}
-
-/// Lets go with commands left in the queue.
+/// Lets go with commands left in the queue, which the executor takes.
 void lane_core::hand_over(delivery_batch& batch) noexcept {
-  call_executor();
+  disarm();
   hold_.abandon(&batch);
-  if (dedicated()) helper().summon();
+  dedicated() ? helper().wake() : helper().wake_deep();
 }
 
 /// A large transfer goes on while the program computes, if it does: then the executor has to look
@@ -344,52 +338,49 @@ void lane_core::hand_over(delivery_batch& batch) noexcept {
 void lane_core::leave_to_executor() noexcept {
   left_at_ns_.set(now_ns());
   if (waits_at_once_.get() >= believed_waits) return;
-  left_ = true;
-  armed_ = false;
-  helper().avoid(sched_getcpu());
-  helper().summon();
+  park_.forget_polls();
+  helper().keep_off(sched_getcpu());
+  helper().wake();
 }
 
 // --- polling and asking ----------------------------------------------------------------
 
-/// The program drives the lane itself: what the executor, or a thread that sleeps, counted on will
-/// be armed no longer.
-void lane_core::program_polls(const delivery_batch& batch) noexcept {
-  ++polls_;
-  poller_ = &batch;
-  call_sleepers(telling_);
-  if (std::exchange(armed_, false)) helper().nudge();
+inline std::size_t lane_core::poll_now(delivery_batch& batch) noexcept {
+  if (!enter(batch)) [[unlikely]]
+    return miss_poll();
+  park_.note_poll(&batch);
+  const std::size_t events = advance(batch);
+  if (!hold_.leave(&batch)) [[unlikely]]  // release() would look whether the lane is armed
+    release_slowly(batch);
+  return batch.empty() ? events : events + batch.run();
 }
 
-inline std::size_t lane_core::poll_now(delivery_batch& batch) noexcept {
-  helper().assist();
-  if (!enter(batch)) {
-    if (help_.team != nullptr && missed_polls_.next() % polls_before_hurry == 0)
-      help_.team->hurry();  // a program that polls for what it waits for may have its core
-    return 0;
-  }
-  program_polls(batch);
-  const std::size_t events = advance(batch);
-  release(batch);
-  return events + batch.run();
+/// A helper of mode idle holds the lane, perhaps, and the polling thread may have its core.
+std::size_t lane_core::miss_poll() noexcept {
+  if (help_.team != nullptr && missed_polls_.next() % polls_before_boost == 0) help_.team->boost();
+  return 0;
 }
 
 std::size_t lane_core::poll() noexcept {
   delivery_batch& batch = delivery_batch::mine();
   if (batch.running()) return 0;
+  return polls_plainly_ ? poll_now(batch) : poll_otherwise(batch);
+}
+
+std::size_t lane_core::poll_otherwise(delivery_batch& batch) noexcept {
   if (dedicated()) {  // the executor may need this core
     std::this_thread::yield();
     return 0;
   }
-  if (!lock_.on()) [[likely]]
-    return poll_now(batch);
   const lane_lock::scope locked(lock_, batch);
+  if (only_inline()) helper().serve_inline();
   return poll_now(batch);
 }
 
-/// For questions, which no queue can answer: asks the executor to let the lane go for a moment.
+/// For questions, which have to be answered at once and so cannot be queued: in mode dedicated it
+/// asks the executor to let the lane go for a moment.
 bool lane_core::enter_with_patience(const delivery_batch& batch) noexcept {
-  helper().assist();
+  if (only_inline()) helper().serve_inline();
   if (enter(batch)) return true;
   if (!dedicated()) return false;
   asked_.set();
@@ -404,7 +395,7 @@ status lane_core::probe(rank source, const tag_match& match, outcome& found) noe
   delivery_batch& batch = delivery_batch::mine();
   if (!enter_with_patience(batch)) return busy_or_closed();
   (void)drain(batch);
-  program_polls(batch);
+  park_.note_poll(&batch);
   advance(batch);
   const status s = port_.probe(source, match, found);
   release(batch);
@@ -417,7 +408,7 @@ status lane_core::cancel(const completion& which) noexcept {
   if (!enter_with_patience(batch)) return busy_or_closed();
   (void)drain(batch);   // the receive itself may be queued
   if (only_inline()) {  // nobody else would, ever
-    program_polls(batch);
+    park_.note_poll(&batch);
     advance(batch);
   }
   const status s = port_.cancel(which, batch);
@@ -441,7 +432,7 @@ void lane_core::check_use() const noexcept {
                        "open it without `exclusive`, or give that thread a lane of its own");
 }
 
-/// What a completion waits for may be up to the very thread that waits.
+/// A completion that waits may wait for something that its own thread would have to do.
 void lane_core::check_wait() const noexcept {
   if (delivery_batch::mine().running())
     sync::end_for_misuse(place(), "a blocking call inside a completion, a handler or a task",

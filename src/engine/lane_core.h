@@ -29,6 +29,7 @@
 #include "protocols/port.h"
 #include "sync/counters.h"
 #include "sync/misuse.h"
+#include "sync/parking.h"
 #include "sync/published.h"
 #include "sync/shared_flag.h"
 
@@ -105,24 +106,20 @@ class lane_core {
   /// Nothing that flush(peer) waits for is in flight, and no peer was ever lost. False: ask by
   /// submit().
   [[nodiscard]] bool flushed(rank peer) noexcept;
-  /// The program's poll: also tells the executor that this lane is attended to.
+  /// The program's poll: it also tells the executor that the program looks after the lane.
   std::size_t poll() noexcept;
   status probe(rank source, const tag_match& match, outcome& found) noexcept;
   status cancel(const completion& which) noexcept;
   /// Polls, then sleeps, until `s` has counted to `target`. False: `deadline_ns` came first
   /// (0: none).
   bool wait(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept;
-  /// Moves it forward once, unless somebody holds it. Returns how many things happened.
+  /// A turn of a thread that has nothing to do with the lane, unless somebody holds it: of a
+  /// helper, or of the program. Returns how many things happened.
   std::size_t progress() noexcept;
 
   // --- the executor's thread -----------------------------------------------------------
-  enum class readiness {
-    work,      ///< there was something to do: do not sleep
-    armed,     ///< its descriptors tell when there is
-    covered,   ///< a thread of the program sleeps on its descriptors
-    attended,  ///< a thread of the program has polled lately: come back soon
-  };
-  /// A turn of the executor that does everything. `keep`: it has no other lane, and keeps the hold.
+  using readiness = sync::parking<>::readiness;
+  /// A turn of the executor. `keep`: it has no other lane, and in mode dedicated keeps the hold.
   std::size_t serve(bool keep) noexcept;
   readiness prepare_sleep(bool keep) noexcept;
   /// Lets go what serve() holds, because the executor ends.
@@ -136,7 +133,7 @@ class lane_core {
     return waiting_.get() == 0 && !hold_.exclusive() && !lock_.on();
   }
   /// Several threads wait here on few cores, and leave the polling to the executor.
-  [[nodiscard]] bool followed() const noexcept;
+  [[nodiscard]] bool executor_polls() const noexcept;
   /// Something is in flight that needs maintain().
   [[nodiscard]] bool waiting() const noexcept { return port_.in_flight_hint() != 0; }
 
@@ -150,8 +147,16 @@ class lane_core {
 
  private:
   // lane_core.cpp
-  std::size_t advance(protocols::delivery_batch& batch) noexcept;
-  bool arm() noexcept;
+  /// A poll of the endpoints, which disarms them.
+  std::size_t advance(protocols::delivery_batch& batch) noexcept {
+    disarm();
+    return port_.progress(batch);
+  }
+  void disarm() noexcept {
+    if (park_.is_armed()) [[unlikely]]
+      wake_relying();
+  }
+  void wake_relying() noexcept;
   [[nodiscard]] bool only_inline() const noexcept {
     return help_.mode == progress_mode::inline_only;
   }
@@ -177,20 +182,20 @@ class lane_core {
   status submit_rest(const protocols::command& c, bool held) noexcept;
   void leave_free(protocols::delivery_batch& batch) noexcept;
   void end_queued(protocols::delivery_batch& batch) noexcept;
-  void attend(protocols::delivery_batch& batch) noexcept;
+  void serve_queued(protocols::delivery_batch& batch) noexcept;
   status offload(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
-  void call_helper() noexcept;
+  void wake_helper() noexcept;
   void give_way() const noexcept;
   void release(protocols::delivery_batch& batch) noexcept;
   void release_slowly(protocols::delivery_batch& batch) noexcept;
   void release_served(protocols::delivery_batch& batch) noexcept;
-  void call_executor() noexcept;
   void leave_to_executor() noexcept;
   void hand_over(protocols::delivery_batch& batch) noexcept;
   bool drain(protocols::delivery_batch& batch, bool helping = false) noexcept;
   std::size_t poll_now(protocols::delivery_batch& batch) noexcept;
-  void program_polls(const protocols::delivery_batch& batch) noexcept;
   bool enter_with_patience(const protocols::delivery_batch& batch) noexcept;
+  std::size_t miss_poll() noexcept;
+  std::size_t poll_otherwise(protocols::delivery_batch& batch) noexcept;
 
   // lane_wait.cpp
   void note_wait() noexcept;
@@ -205,15 +210,14 @@ class lane_core {
   bool prepare_wait() noexcept;
   [[nodiscard]] bool crowded() const noexcept;
   [[nodiscard]] bool patient() const noexcept;
-  [[nodiscard]] bool led() const noexcept;
-  bool follow() noexcept;
-  bool lie_down(protocols::delivery_batch& batch) noexcept;
-  void call_sleepers(bool told) noexcept;
+  [[nodiscard]] bool executor_watches() const noexcept;
+  bool sleep_behind_executor() noexcept;
+  bool park(protocols::delivery_batch& batch) noexcept;
   void look_after_backstop() noexcept;
 
   // lane_serve.cpp
-  readiness look_before_sleep(protocols::delivery_batch& batch) noexcept;
-  bool let_served_go(protocols::delivery_batch& batch, bool keep) noexcept;
+  std::size_t take_turn(protocols::delivery_batch& batch) noexcept;
+  bool rest_served(protocols::delivery_batch& batch, bool watched, bool keep) noexcept;
 
   static constexpr std::uintptr_t nobody = 0, anybody = 1;
 
@@ -222,13 +226,13 @@ class lane_core {
   const protocols::surroundings where_;
   const helpers help_;
   const bool callers_drive_;  // neither mode dedicated nor HEDDLE_LANE_LOCK
-  const unique_fd bell_;  // mode inline: readable while sleepers_ are not told of news otherwise
+  const bool polls_plainly_;  // likewise, nor mode inline
+  const unique_fd bell_;  // mode inline: readable while sleepers of a disarmed lane have to look
 
   // Any thread.
   sync::published<std::uintptr_t> user_{nobody};  // the thread that may use it, by its batch
   sync::owned_counter opener_;
-  sync::agreed_count sleepers_;  // threads of the program asleep on the endpoints' descriptors
-  sync::agreed_count waiting_;   // threads of the program in wait()
+  sync::agreed_count waiting_;  // threads of the program in wait()
   sync::shared_counter collectives_;
   sync::owned_counter left_at_ns_;     // when the program left a large transfer; 0: it waited since
   sync::owned_counter waits_at_once_;  // how often in a row it waited right after leaving one
@@ -246,13 +250,7 @@ class lane_core {
 
   // Holder only.
   protocols::port port_;
-  bool telling_ = false;          // the descriptors tell of news: armed, and not polled since
-  bool armed_ = false;            // the executor counts on the descriptors, or on a sleeper
-  bool watched_ = false;          // the executor sleeps on them, and nobody has polled since
-  bool left_ = false;             // the program has left the lane to the executor
-  const void* poller_ = nullptr;  // mode inline: the thread of the program that polled last
-  std::uint64_t polls_ = 0;       // by the program
-  std::uint64_t polls_seen_ = 0;  // of these, at the executor's last look
+  sync::parking<> park_;  // who relies on the endpoints' descriptors
 
   bool serving_ = false;  // executor only: serve() has kept the hold
   int core_ = -1;         // whoever opens it
@@ -272,7 +270,7 @@ bool lane_core::held(Work&& work) noexcept {
 
 /// Lets go: in one step while nobody shares the lane or relies on its descriptors.
 inline void lane_core::release(protocols::delivery_batch& batch) noexcept {
-  if (armed_ || telling_ || dedicated() || !hold_.leave(&batch)) [[unlikely]]
+  if (park_.is_armed() || dedicated() || !hold_.leave(&batch)) [[unlikely]]
     release_slowly(batch);
 }
 

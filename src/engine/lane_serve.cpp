@@ -13,7 +13,7 @@ using protocols::delivery_batch;
 
 /// How often maintain() tries to get hold of a busy lane.
 constexpr int hold_attempts = 256;
-/// How often the end of the world looks whether those who wait have gone.
+/// How often the end of the world looks whether the threads that wait have gone.
 constexpr int looks_for_waiters = 1000;
 /// How long the hold is left to a thread that asked for it.
 constexpr int pauses_when_asked = 256;
@@ -24,21 +24,29 @@ std::size_t lane_core::progress() noexcept {
   delivery_batch& batch = delivery_batch::mine();
   const lane_lock::scope locked(lock_, batch);
   if (batch.running() || !hold_.enter(&batch)) return 0;
-  // What a sleeper of the program is told of is the sleeper's: polling would stop the telling.
-  const bool covered = telling_ && sleepers_.get() != 0;
+  if (!park_.is_slept_on()) park_.note_poll(&batch);
+  return take_turn(batch);
+}
+
+/// Executes what is queued, polls, and lets go. What threads of the program sleep on is not polled,
+/// because that would disarm it.
+std::size_t lane_core::take_turn(delivery_batch& batch) noexcept {
   const bool queued = hold_.commands().pending();
   if (queued) (void)drain(batch, true);
-  const std::size_t events = (covered ? 0 : advance(batch)) + (queued ? 1 : 0);
+  const std::size_t events = (park_.is_slept_on() ? 0 : advance(batch)) + (queued ? 1 : 0);
   release(batch);
   return events + batch.run();
 }
 
-/// Nobody else drives in mode dedicated, so the hold is kept as long as there is nothing to
-/// deliver: a look at an idle lane costs no exchange. Not by an executor of several lanes: it would
-/// run the callbacks of one under the hold of another.
+/// In the other modes it takes turns with everybody. In mode dedicated nobody else drives, so the
+/// hold is kept as long as there is nothing to deliver: a look at an idle lane costs no exchange.
+/// Not by an executor of several lanes: it would run the callbacks of one under the hold of
+/// another.
 std::size_t lane_core::serve(bool keep) noexcept {
   delivery_batch& batch = delivery_batch::mine();
+  const lane_lock::scope locked(lock_, batch);
   if (!serving_ && !hold_.enter(&batch)) return 0;
+  if (!dedicated()) return take_turn(batch);
   serving_ = true;
   const bool queued = hold_.commands().pending();
   if (queued) (void)drain(batch, true);
@@ -62,34 +70,25 @@ void lane_core::dismiss() noexcept {
 
 lane_core::readiness lane_core::prepare_sleep(bool keep) noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (!serving_ && !hold_.enter(&batch)) return readiness::attended;
-  readiness r = look_before_sleep(batch);
-  armed_ = r == readiness::armed || r == readiness::covered;
-  watched_ = r == readiness::armed;
+  if (!serving_ && !hold_.enter(&batch)) return readiness::polled;
+  const auto arm = [&] { return port_.progress(batch) == 0 && port_.arm(); };
+  readiness r = park_.look(hold_.commands().pending(), arm);
   if (!dedicated()) {
     release(batch);
-  } else if (!let_served_go(batch, keep)) {
+  } else if (!rest_served(batch, r == readiness::watched, keep)) {
     r = readiness::work;
   }
   return batch.run() != 0 ? readiness::work : r;
 }
 
-lane_core::readiness lane_core::look_before_sleep(delivery_batch& batch) noexcept {
-  const bool polled = std::exchange(polls_seen_, polls_) != polls_;
-  if (hold_.commands().pending()) return readiness::work;
-  if (polled && !std::exchange(left_, false)) return readiness::attended;
-  if (telling_ && sleepers_.get() != 0) return readiness::covered;
-  return advance(batch) == 0 && arm() ? readiness::armed : readiness::work;
-}
-
 /// False: there is more to do. The hold goes in any case when there is something to deliver.
-bool lane_core::let_served_go(delivery_batch& batch, bool keep) noexcept {
+bool lane_core::rest_served(delivery_batch& batch, bool watched, bool keep) noexcept {
   serving_ = true;
-  if (armed_ && batch.empty() && hold_.commands().release_empty()) {
+  if (watched && batch.empty() && hold_.commands().release_empty()) {
     serving_ = false;
     return true;
   }
-  armed_ = telling_ = false;
+  (void)park_.disarm();  // only this thread relied on it
   if (!batch.empty() || !keep) dismiss();
   return false;
 }

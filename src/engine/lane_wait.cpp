@@ -20,15 +20,15 @@ using protocols::delivery_batch;
 /// A wait that begins so soon after a transfer was posted had nothing to compute before.
 constexpr std::uint64_t at_once_ns = 20'000;
 constexpr std::uint64_t believed_waits = 3;
-/// Polls between two looks at the clock while waiting; as long the lane is held.
+/// Polls between two looks at the clock while waiting. The lane is held as long.
 constexpr int polls_per_turn = 32;
 /// As many empty polls make a turn when others may need the core.
 constexpr int empty_polls_when_patient = 2;
 /// A sleeper looks again after this long even when nothing wakes it, at first and at most.
 constexpr std::uint64_t first_backstop_ns = 4'000'000;
-/// The same when nobody may tell it.
+/// The same for a sleeper whom perhaps nobody wakes.
 constexpr std::uint64_t look_again_ns = 1'000'000;
-/// As long as for ever: no wait outlives it.
+/// Stands for no limit.
 constexpr std::uint64_t year_ns = 365ull * 24 * 3600 * 1'000'000'000;
 
 /// Data on the way is waited for awake as long as it may take at 4 GB/s: to sleep and be woken in
@@ -66,21 +66,20 @@ bool lane_core::alone() const noexcept {
 /// A blocking form goes on to poll in the turn of the lane in which it posted.
 void lane_core::poll_at_once(const detail::signal& s, delivery_batch& batch) noexcept {
   if (!alone() || lock_.on()) return;
-  program_polls(batch);
+  park_.note_poll(&batch);
   poll_turn(s, 1, batch);
 }
 
-/// Several threads wait on the lane, and cores are few: the executor leads.
-bool lane_core::followed() const noexcept {
+bool lane_core::executor_polls() const noexcept {
   return waiting_.get() > 1 && crowded() && !dedicated() && !only_inline();
 }
 
-/// The executor sleeps on the lane's descriptors, and nobody has polled since: there is nothing.
-bool lane_core::led() const noexcept {
-  return telling_ && watched_;
+/// The executor sleeps on the descriptors: there is no news, or it is about to look.
+bool lane_core::executor_watches() const noexcept {
+  return park_.now() == sync::parking<>::state::watched;
 }
 
-/// The program begins to wait: soon after it left a transfer, or has it computed meanwhile?
+/// The program begins to wait. The model learns how long it has computed since it left a transfer.
 void lane_core::note_wait() noexcept {
   const std::uint64_t left = left_at_ns_.get();
   if (left == 0) [[likely]]
@@ -120,7 +119,7 @@ bool lane_core::spin(detail::signal& s, std::uint64_t target, std::uint64_t dead
     if (s.count() >= target) return true;
     if (parted_.is_set()) return false;
     if (events == 0 && patient()) {
-      if (followed()) return false;
+      if (executor_polls()) return false;
       std::this_thread::yield();
     }
     const std::uint64_t now = now_ns();
@@ -135,16 +134,16 @@ std::size_t lane_core::drive(const detail::signal& s, std::uint64_t target) noex
   if (lock_.on()) [[unlikely]]
     return poll();  // one turn of the lock for each
   delivery_batch& batch = delivery_batch::mine();
-  helper().assist();
+  if (only_inline()) helper().serve_inline();
   if (dedicated() || batch.running() || !hold_.enter(&batch)) {
     look_on(s, target);
     return 0;
   }
   std::size_t events = 0;
-  if (followed() && led()) {
+  if (executor_polls() && executor_watches()) {
     (void)drain(batch);
   } else {
-    program_polls(batch);
+    park_.note_poll(&batch);
     events = poll_turn(s, target, batch);
   }
   release(batch);
@@ -168,15 +167,8 @@ std::size_t lane_core::poll_turn(const detail::signal& s, std::uint64_t target,
 /// Someone else drives: its turn raises s, and it may need this core for that.
 void lane_core::look_on(const detail::signal& s, std::uint64_t target) const noexcept {
   for (int i = 0; i < polls_per_turn && s.count() < target; ++i) sync::relax();
-  if (help_.team != nullptr) help_.team->hurry();
+  if (help_.team != nullptr) help_.team->boost();
   if (s.count() < target) std::this_thread::yield();
-}
-
-/// In mode inline nobody else looks after those who sleep on the descriptors once these do not tell
-/// any more: they have to be told that, until the descriptors are armed again.
-void lane_core::call_sleepers(bool told) noexcept {
-  if (bell_ && told && sleepers_.get() != 0) [[unlikely]]
-    eventfd_write(bell_.get(), 1);
 }
 
 /// Gets the lane ready for this thread to sleep on its descriptors. False: there is work, or
@@ -184,41 +176,40 @@ void lane_core::call_sleepers(bool told) noexcept {
 bool lane_core::prepare_wait() noexcept {
   delivery_batch& batch = delivery_batch::mine();
   if (dedicated() || batch.running() || !hold_.enter(&batch)) return false;
-  const bool attended = only_inline() && std::exchange(poller_, &batch) != &batch;
-  const bool idle = !attended && lie_down(batch);
+  const bool others_poll = only_inline() && park_.polled_by_another(&batch);
+  const bool idle = !others_poll && park(batch);
   release(batch);
   batch.run();
   return idle;
 }
 
 /// Many wait on few cores: the executor sleeps on the descriptors for all of them, so that news
-/// wakes one thread instead of all. False: there is no such executor, or the lane is held.
-bool lane_core::follow() noexcept {
+/// wakes one thread instead of all. False: the lane is held.
+bool lane_core::sleep_behind_executor() noexcept {
   delivery_batch& batch = delivery_batch::mine();
   if (batch.running() || !hold_.enter(&batch)) return false;
-  const bool led_already = led();
-  if (!led_already) left_ = true;
+  const bool wakes = !executor_watches();
+  if (wakes) park_.forget_polls();
   release(batch);
-  if (!led_already) helper().summon();
+  if (wakes) helper().wake();
   batch.run();
   return true;
 }
 
-/// Arms for this thread, and for those who sleep already.
-bool lane_core::lie_down(delivery_batch& batch) noexcept {
-  const bool told = telling_;
-  if (advance(batch) != 0 || !arm()) {
-    call_sleepers(told);
+/// Arms for this thread, and again for all that sleep already. False: there was something to do.
+bool lane_core::park(delivery_batch& batch) noexcept {
+  if (port_.progress(batch) != 0 || !port_.arm()) {
+    disarm();
     return false;
   }
   eventfd_t rung = 0;
   if (bell_) eventfd_read(bell_.get(), &rung);
-  sleepers_.add(1);
+  park_.add_sleeper();
   return true;
 }
 
 void lane_core::sleep_until_event(std::uint64_t deadline_ns, std::uint64_t backstop_ns) noexcept {
-  const bool following = followed() && follow();
+  const bool following = executor_polls() && sleep_behind_executor();
   const bool driving = !following && prepare_wait();
   std::uint64_t limit = backstop_ns;
   descriptor_list& watched = descriptor_list::mine();
@@ -238,19 +229,18 @@ void lane_core::sleep_until_event(std::uint64_t deadline_ns, std::uint64_t backs
   }
   const bool told = watched.sleep(limit);
   if (!driving) return;
-  sleepers_.add(-1);
-  helper().nudge();  // it counted on us to sleep here
+  park_.remove_sleeper();
+  helper().wake_deep();  // it may rest because we slept here
   if (told || limit != backstop_ns) return;
   // This thread may have been kept from its core since the time was up.
   if (!watched.any_readable()) look_after_backstop();
 }
 
-/// Nothing told us, so there must be nothing; if there is something a wake was lost, or is just
-/// about to come.
+/// Nobody has woken this thread, so there should be no news. News counts as a rescue: the wake was
+/// lost, or is late.
 void lane_core::look_after_backstop() noexcept {
   delivery_batch& batch = delivery_batch::mine();
   if (!hold_.enter(&batch)) return;
-  call_sleepers(telling_);
   if (advance(batch) != 0) counters_.rescues.next();
   release(batch);
   batch.run();

@@ -26,7 +26,7 @@ void report(const explored& e) {
 
 // --- handing in, parking, waking, stopping ---------------------------------------------
 
-/// A dedicated executor reduced to its sleep: parked_ is executor::deep_, bell_ its eventfd.
+/// A dedicated executor reduced to its sleep: `parked` says that it rests, `bell` is its eventfd.
 struct dedicated_lane {
   explicit dedicated_lane(std::size_t capacity)
       : commands(capacity, (std::uint64_t{1} << 63) - 1) {}

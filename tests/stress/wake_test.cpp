@@ -108,6 +108,47 @@ TEST_P(Stress, I2AThreadIsWokenThoughAnotherPolledItsLaneMeanwhile) {
   });
 }
 
+/// Until another thread has counted to `target`.
+void wait_for(const std::atomic<int>& count, int target) {
+  for (int now = count.load(std::memory_order_acquire); now < target;  // pairs with count_up()
+       now = count.load(std::memory_order_acquire))
+    count.wait(now, std::memory_order_acquire);
+}
+void count_up(std::atomic<int>& count) {
+  count.fetch_add(1, std::memory_order_release);  // pairs with wait_for()
+  count.notify_all();
+}
+
+// The idle hook takes away what the executor relies on, and does not come back.
+TEST_P(Stress, I2TheExecutorIsWokenThoughTheIdleHookPolledItsLaneMeanwhile) {
+  if (!has_executors()) GTEST_SKIP() << "there is no executor in this mode";
+  const int rounds = amount(20, 4);
+  constexpr handler_id here = 5;
+  std::atomic<int> hooked{0}, caught{0};
+  run_ranks(2, without_backstop(config()), [&](world& w) {
+    w.set_handler(
+        here,
+        [](void* to, lane&, const call_message&) noexcept {
+          count_up(*static_cast<std::atomic<int>*>(to));
+        },
+        &caught);
+    lane l(w);
+    w.barrier();
+    for (int i = 1; i <= rounds; ++i) {
+      if (w.rank() == 1) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));  // it should rest by now
+        w.idle_hook();
+        count_up(hooked);
+      } else {
+        wait_for(hooked, i);
+        while (is_busy(l.try_call(1, here, {}, {}))) std::this_thread::yield();
+      }
+      wait_for(caught, i);
+    }
+    w.barrier();
+  });
+}
+
 /// A ball that handlers throw back and forth, with no help of the program: each message has to wake
 /// the executor of its rank out of a sleep without end.
 struct player {
