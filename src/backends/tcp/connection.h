@@ -45,8 +45,8 @@ class connection {
   [[nodiscard]] unique_fd release() noexcept { return std::move(fd_); }
   [[nodiscard]] outbox& out() noexcept { return out_; }
 
-  /// The lower rank: this connection is the one, and it tells the peer so.
-  void choose() noexcept;
+  /// The lower rank: this connection is the one, and the peer was told so.
+  void choose() noexcept { chosen_ = true; }
   /// True from choose() on, or since the lower rank has said so: before, nothing may be posted.
   [[nodiscard]] bool chosen() const noexcept { return chosen_; }
   /// True when the peer, which chooses, ended it in order without having chosen it.
@@ -67,9 +67,9 @@ class connection {
   }
   /// Answers the peer owes us.
   [[nodiscard]] std::size_t owed() const noexcept { return requests + out_.unacknowledged.count; }
-  /// True while the peer owes an answer or its choice, or the socket owes us room.
+  /// True while the peer owes an answer or another connection, or the socket owes us room.
   [[nodiscard]] bool waits_for_peer() const noexcept {
-    return owed() != 0 || !out_.empty() || !chosen_;
+    return owed() != 0 || !out_.empty() || turned_away();
   }
 
   std::size_t requests = 0;  ///< our gets and atomics in flight

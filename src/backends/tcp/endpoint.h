@@ -8,7 +8,8 @@
 //
 // Both sides may begin to connect at once. Of what comes of that the lower rank chooses, for each
 // rail, the first connection that is ready, and says so on it; the higher rank posts nothing
-// before.
+// before. Those that the peer made are chosen by whoever gives them, so that it need not wait until
+// this lane is polled.
 //
 // A peer is lost when one of its connections ends. What had arrived completely on the others is
 // taken first; then its records end, then it is reported.
@@ -19,8 +20,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/tcp/acceptor.h"
@@ -135,6 +138,7 @@ class tcp_endpoint final : public endpoint {
   void take_given() noexcept;
   void adopt(unique_fd fd, rank peer, int rail, bool ours) noexcept;
   [[nodiscard]] bool chooses(rank peer, bool ours) const noexcept;
+  bool choose(const unique_fd& fd, rank peer, int rail);
   [[nodiscard]] bool is_needless(rank peer, int rail, bool ours) const noexcept;
   void use(connection& c) noexcept;
   void drop_spares() noexcept;
@@ -175,7 +179,9 @@ class tcp_endpoint final : public endpoint {
 
   sync::event_bit was_given_;
   std::mutex given_mutex_;
-  std::vector<accepted> given_;  // guarded by given_mutex_
+  // Guarded by given_mutex_.
+  std::vector<accepted> given_;
+  std::set<std::pair<rank, int>> chosen_;  // peers and rails for which this side has chosen
 };
 
 }  // namespace heddle::transport::tcp

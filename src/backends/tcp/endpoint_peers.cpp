@@ -120,6 +120,9 @@ void tcp_endpoint::give_up(const attempt& a, const std::string& why) noexcept {
 }
 
 void tcp_endpoint::give(accepted who) {
+  const auto peer = static_cast<rank>(who.from);
+  if (!valid(peer)) return;
+  if (chooses(peer, false) && !choose(who.fd, peer, who.rail)) return turn_away(std::move(who.fd));
   {
     const std::lock_guard lock(given_mutex_);
     given_.push_back(std::move(who));
@@ -136,21 +139,21 @@ void tcp_endpoint::take_given() noexcept {
     const std::lock_guard lock(given_mutex_);
     all.swap(given_);
   }
-  for (accepted& a : all) {
-    const auto peer = static_cast<rank>(a.from);
-    if (valid(peer)) adopt(std::move(a.fd), peer, a.rail, false);
-  }
+  for (accepted& a : all) adopt(std::move(a.fd), static_cast<rank>(a.from), a.rail, false);
 }
 
 // `ours`: we made it, and it is in the epoll set already.
 void tcp_endpoint::adopt(unique_fd fd, rank peer, int rail, bool ours) noexcept {
   peer_state& p = state_of(peer);
   if (p.is == peer_state::life::lost) return;
-  if (is_needless(peer, rail, ours)) return turn_away(std::move(fd));
+  const bool choosing = chooses(peer, ours);
+  if (choosing ? ours && !choose(fd, peer, rail) : is_needless(peer, rail, ours))
+    return turn_away(std::move(fd));
   tune(fd.get(), timeout_ms_);
   auto c = std::make_unique<connection>(std::move(fd), peer, rail, ours, shared_);
   if (ours) c->watched = EPOLLERR;  // anything but what it is to be now
   c->moved_at_ms = now_ms();
+  if (choosing) c->choose();
   conns_.push_back(std::move(c));
   if (conns_.size() <= few)
     watch(*conns_.back(), 0);
@@ -159,9 +162,7 @@ void tcp_endpoint::adopt(unique_fd fd, rank peer, int rail, bool ours) noexcept 
   if (p.is == peer_state::life::ending) {
     p.grace_until_ms = 0;
     take_last_words(*conns_.back());
-  } else if (chooses(peer, ours)) {
-    conns_.back()->choose();
-    mark_dirty(*conns_.back());
+  } else if (choosing) {
     use(*conns_.back());
   }
 }
@@ -169,6 +170,16 @@ void tcp_endpoint::adopt(unique_fd fd, rank peer, int rail, bool ours) noexcept 
 // Who talks to itself has both ends, and chooses at the one that it made.
 bool tcp_endpoint::chooses(rank peer, bool ours) const noexcept {
   return device_.self() < peer || (device_.self() == peer && ours);
+}
+
+// Says on a fresh connection that it is the one. False: another was chosen before. Any thread.
+bool tcp_endpoint::choose(const unique_fd& fd, rank peer, int rail) {
+  const std::lock_guard lock(given_mutex_);
+  if (!chosen_.emplace(peer, rail).second) return false;
+  std::array<std::byte, common_header> frame;
+  write_chosen(frame.data());
+  (void)transmit(fd.get(), frame);  // there is room; if it is broken, reading will tell
+  return true;
 }
 
 // There is a chosen one, or, from whoever chooses, one more than it may offer.

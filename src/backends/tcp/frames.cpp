@@ -24,11 +24,6 @@ std::uint64_t apply(const frame& f, std::byte* at) noexcept {
 
 }  // namespace
 
-void connection::choose() noexcept {
-  write_chosen(out_.extend(common_header));
-  chosen_ = true;
-}
-
 // False: the peer breaks the rules.
 bool connection::act(const reassembler::item& i) noexcept {
   if (!chosen_ && i.head.kind < frame_kind::bye) return false;

@@ -11,7 +11,7 @@
 namespace heddle::transport::tcp {
 
 /// Drives one connection from its making to the point where frames may follow. Takes from the
-/// socket exactly the handshake's bytes. See wire/hello.h for what is said.
+/// socket exactly the handshake's bytes. See hello.h for what is said.
 class handshake {
  public:
   enum class state : std::uint8_t { pending, done, failed };

@@ -100,18 +100,52 @@ TEST(TcpLoss, DeliversWhatHadArrivedEvenAfterWritingFailed) {
   EXPECT_EQ(job[0].messages.size(), 100u);
 }
 
+/// Rank 1 connects to rank 0, whose lane is not open and can therefore not choose the connection.
+void connect_to_closed_lane(test_job& job, op& o) {
+  job[0].lane.reset();
+  while (job[0].wanted.empty()) {
+    EXPECT_EQ(job[1].lane->post({&o, 1}).reason, status::busy_queue);
+    job[0].serve();
+    job[1].poll();
+  }
+}
+
 TEST(TcpLoss, NoticesAPeerThatDiesBeforeItHasChosenAConnection) {
   test_job job(2);
   const auto text = pattern(10);
   op o = send_op(0, text);
-  (void)job[1].lane->post({&o, 1});
-  for (int i = 0; i < 100; ++i) {  // rank 0 proves itself, and its lane gets no time
+  connect_to_closed_lane(job, o);
+  kill(job[0]);
+  ASSERT_TRUE(job.until([&] { return job[1].lost == std::vector<rank>{0}; }));
+}
+
+TEST(TcpLoss, APeerWhoseLaneIsNotOpenYetIsWaitedFor) {
+  settings config;
+  config.peer_timeout_ms = 1;
+  test_job job(2, "lo", config);
+  const auto text = pattern(10);
+  op o = send_op(0, text);
+  connect_to_closed_lane(job, o);
+  for (int i = 0; i < 20; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    job[1].lane->maintain();
+    job[1].poll();
+  }
+  EXPECT_TRUE(job[1].lost.empty());
+  job[0].lane = job[0].dev->make_endpoint(0);
+  ASSERT_EQ(job.post(1, o), status::done);
+  ASSERT_TRUE(job.until([&] { return job[0].messages.size() == 1; }));
+}
+
+TEST(TcpLoss, AHigherRankNeedNotWaitUntilThePeersLaneIsPolled) {
+  test_job job(2);
+  const auto text = pattern(10);
+  op o = send_op(0, text);
+  while (job[1].lane->post({&o, 1}).accepted == 0) {
     job[0].serve();
     job[1].poll();
   }
-  EXPECT_EQ(job[1].lane->post({&o, 1}).reason, status::busy_queue);
-  kill(job[0]);
-  ASSERT_TRUE(job.until([&] { return job[1].lost == std::vector<rank>{0}; }));
+  ASSERT_TRUE(job.until([&] { return job[0].messages.size() == 1; }));
 }
 
 TEST(TcpLoss, RefusedConnectsMeanThePeerIsLost) {
