@@ -28,7 +28,7 @@ struct link {
   bool copies_in_post = false;   ///< traits::copies_in_post
   bool refuses_late = false;     ///< traits::refuses_late
   transport::op_set native = 0;  ///< kinds the endpoint takes
-  transport::atomic_set native_atomics = transport::atomic_set::all();  ///< traits::atomics
+  transport::atomic_set native_atomics = transport::atomic_set::none();  ///< `wire` does itself
   bool no_atomics = false;      ///< a network does the atomics on the peer, and is not reached
   std::size_t max_op = 0;       ///< traits::max_op
   std::size_t max_payload = 0;  ///< of one message, beside max_overhead

@@ -67,7 +67,9 @@ link& port::make_link(rank peer) {
   slot->copies_in_post = traits.copies_in_post;
   slot->refuses_late = traits.refuses_late;
   slot->native = transport::usable_ops(traits);
-  slot->native_atomics = traits.atomics;
+  const bool on_wire =
+      atomics == device && (slot->native & transport::only(transport::op_kind::atomic)) != 0;
+  slot->native_atomics = on_wire ? traits.atomics : transport::atomic_set::none();
   slot->max_op = traits.max_op;
   slot->max_payload = traits.max_message - max_overhead;
   slot->eager_bytes =

@@ -30,9 +30,8 @@ status check(const command& c) noexcept {
 
 /// The wire of the link's messages does it itself.
 bool is_native(const link& l, const command& c) noexcept {
-  if (!l.takes(native_kind(c.kind))) return false;
-  if (c.kind != command_kind::atomic) return c.memory.size() <= l.max_op;
-  return l.atomics == nullptr && l.native_atomics.has(c.atomic, c.width);
+  if (c.kind == command_kind::atomic) return l.native_atomics.has(c.atomic, c.width);
+  return l.takes(native_kind(c.kind)) && c.memory.size() <= l.max_op;
 }
 
 transport::op access_op(transport::op_kind kind, const command& c, std::uint64_t cookie) noexcept {
@@ -113,13 +112,12 @@ status port::access(const command& c) {
     return status::done;
   }
   if (full()) return status::busy_records;
-  if (c.kind == command_kind::atomic && l.no_atomics) [[unlikely]]
-    return status::unsupported;
   if (goes_straight(l, c)) {
     const status s = post_straight(l, c);
     if (s != status::busy_queue && s != status::unsupported) [[likely]]
       return s;
   }
+  if (c.kind == command_kind::atomic && l.no_atomics) return status::unsupported;
   record& r = begin(&l, c);
   r.counted = true;
   ++l.counted;
