@@ -1,7 +1,7 @@
 // contract.h - the fixture of the suite that every backend passes unchanged.
 //
-// A test opens a group of ranks over GetParam() and says what src/transport promises. It may ask what a
-// device can do (traits), never which one it is.
+// A test opens a group of ranks over GetParam() and says what src/transport promises. It may ask
+// what a device can do (traits), never which one it is.
 #pragma once
 #include <gtest/gtest.h>
 
