@@ -82,8 +82,8 @@ std::vector<std::string> list_modules(const std::string& path) {
   for (const fs::path& folder : module_folders(path))
     for (const auto& entry : fs::directory_iterator(folder, none))
       if (std::string name = name_in(entry.path()); !name.empty()) names.push_back(std::move(name));
-  std::ranges::sort(names);
-  names.erase(std::ranges::unique(names).begin(), names.end());
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 

@@ -6,9 +6,10 @@
 // hold is released. In progress mode dedicated the program only leaves commands, and in idle and
 // adaptive it may (offload.h).
 //
-//   lane_core.cpp   submitting          lane_wait.cpp   waiting, asleep or awake
-//   lane_serve.cpp  the executor's part, and others' who lend a hand
-//   lane_report.cpp what it waits for, for people
+//   lane_core.cpp     submitting        lane_wait.cpp   waiting, asleep or awake
+//   lane_message.cpp  the short way of messages that can go at once
+//   lane_serve.cpp    the executor's part, and others' who lend a hand
+//   lane_report.cpp   what it waits for, for people
 #pragma once
 #include <heddle/completion.h>
 #include <heddle/status.h>
@@ -164,7 +165,9 @@ class lane_core {
     return ended_.is_set() ? status::closed : status::busy_lane;
   }
   [[nodiscard]] bool dedicated() const noexcept { return help_.mode == progress_mode::dedicated; }
-  [[nodiscard]] bool enter(const protocols::delivery_batch& batch) noexcept;
+  [[nodiscard]] bool enter(const protocols::delivery_batch& batch) noexcept {
+    return hold_.enter(&batch);
+  }
   [[nodiscard]] executor& helper() const noexcept { return help_.keeper; }
   status choose(const protocols::command& c, protocols::delivery_batch& batch) noexcept;
   status execute(const protocols::command& c, protocols::delivery_batch& batch) noexcept;

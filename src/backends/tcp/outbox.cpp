@@ -37,7 +37,7 @@ void outbox::add_put(record_id id, memory::region_ref to, std::uint64_t offset,
   t.offset = offset;
   t.data = data;
   t.bytes = data.size();
-  own_.push(std::move(t));
+  own_.push(t);
 }
 
 bool outbox::add_reply(std::uint32_t id, memory::region_ref from, std::uint64_t offset,
@@ -49,7 +49,7 @@ bool outbox::add_reply(std::uint32_t id, memory::region_ref from, std::uint64_t 
   t.region = from;
   t.offset = offset;
   t.bytes = bytes;
-  replies_.push(std::move(t));
+  replies_.push(t);
   return true;
 }
 
@@ -195,7 +195,7 @@ void outbox::end_fragment() noexcept {
 }
 
 void outbox::end_transfer() noexcept {
-  const transfer t = std::move(fragment_.queue->front());
+  const transfer t = fragment_.queue->front();
   fragment_.queue->pop();
   fragment_.queue = nullptr;
   if (t.kind == transfer::kind_t::put) return;
