@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -86,6 +87,13 @@ void tell_failure(rank_record& mine, const std::exception& e) {
 class rank_run {
  public:
   rank_run(const plan& p, const board& facts) : plan_(p), facts_(facts) {}
+  rank_run(const rank_run&) = delete;
+  rank_run& operator=(const rank_run&) = delete;
+  /// Handlers run until the world has ended.
+  ~rank_run() {
+    const std::lock_guard nobody_reads(memory_mutex_);
+    memory_.reset();
+  }
 
   void run() {
     world_ = std::make_unique<world>();
@@ -154,7 +162,10 @@ class rank_run {
     await_calls(phase);
     meet(phase);
     memory_->check(phase);
-    memory_->withdraw(phase);
+    {
+      const std::lock_guard nobody_reads(memory_mutex_);
+      memory_->withdraw(phase);
+    }
     meet(phase + 1);
   }
 
@@ -199,6 +210,9 @@ class rank_run {
     if (m.header.size() == sizeof(value)) std::memcpy(&value, m.header.data(), sizeof(value));
     const step* s = self.plan_.find(static_cast<int>(value));
     if (s == nullptr || s->what != verb::put_notify) std::abort();
+    const std::lock_guard reading(self.memory_mutex_);
+    // For a sender that is gone nobody has waited: the memory may have gone too.
+    if (self.facts_.of_rank(s->rank).gone) return self.hear(s->id, true);
     const auto data = self.memory_->local(s->area);
     const extent whole{s->at, s->at + s->bytes, s->at, s->id};
     const bool there = !first_wrong({&whole, 1}, data.subspan(s->at, s->bytes), s->at);
@@ -236,7 +250,10 @@ class rank_run {
     record& r = facts_.of(s.id, me_);
     r.at = stage::begun;
     if (s.what == verb::end_lane) lanes_.erase(s.lane);
-    if (s.what == verb::end_area) memory_->end(s.area);
+    if (s.what == verb::end_area) {
+      const std::lock_guard nobody_reads(memory_mutex_);
+      memory_->end(s.area);
+    }
     if (s.what == verb::end_world) world_.reset();
     if (s.what == verb::use) use(s, r);
     r.at = stage::ended;
@@ -290,6 +307,7 @@ class rank_run {
   const board& facts_;
   int me_ = 0;
   std::unique_ptr<world> world_;
+  std::mutex memory_mutex_;  // held while memory goes, and while a handler reads it
   std::unique_ptr<rank_memory> memory_;
   lane_table lanes_;
 };
