@@ -1,7 +1,6 @@
 #include "protocols/delivery.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "base/checks.h"

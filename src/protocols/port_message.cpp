@@ -3,7 +3,6 @@
 #include <cstring>
 #include <new>
 
-#include "base/copy.h"
 #include "protocols/port.h"
 
 namespace heddle::protocols {

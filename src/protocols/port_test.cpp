@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/faults/scripted_endpoint.h"
-#include "protocols/lost_peers.h"
+#include "support/port_fixture.h"
 
 namespace heddle::protocols {
 namespace {
@@ -36,31 +35,11 @@ struct ending {
   operator completion() noexcept { return {&note, this, 0}; }
 };
 
-/// Rank 0 of two, on whose lane nobody else is.
-class Port : public testing::Test {
+class Port : public PortFixture {
  protected:
   Port() {
     wire_.native = transport::only(op_kind::send) | transport::only(op_kind::get);
-    device_ = std::make_unique<transport::scripted_device>(wire_);
-    devices_[0] = device_.get();
     config_.credit_bytes = 4096;
-  }
-  port& start() {
-    std::vector<std::unique_ptr<transport::endpoint>> endpoints;
-    endpoints.push_back(device_->make_endpoint(0));
-    port_ = std::make_unique<port>(*reinterpret_cast<engine::lane_core*>(&no_lane_),
-                                   surroundings{.lane = 0,
-                                                .self = 0,
-                                                .size = 2,
-                                                .config = &config_,
-                                                .regions = &regions_,
-                                                .losses = &losses_,
-                                                .devices = devices_,
-                                                .route = route_,
-                                                .atomic_route = route_,
-                                                .handlers = handlers_},
-                                   std::move(endpoints));
-    return *port_;
   }
   void progress() {
     port_->progress(batch_);
@@ -115,20 +94,9 @@ class Port : public testing::Test {
     return parsed.kind;
   }
 
-  transport::script wire_;
-  std::unique_ptr<transport::scripted_device> device_;
-  std::array<transport::device*, 1> devices_{};
-  const std::array<std::uint8_t, 2> route_{};
-  settings config_;
-  memory::region_table regions_;
-  lost_peers losses_;
-  std::array<sync::published<const handler_entry*>, max_handlers> handlers_;
-  std::array<std::byte, 64> no_lane_{};  // only what calls are told; there are none
-  delivery_batch batch_;
   std::deque<std::vector<std::byte>> arrived_;
   std::vector<std::byte> into_ = std::vector<std::byte>(large);
   std::array<std::byte, 1> one_{std::byte{1}}, two_{std::byte{2}}, three_{std::byte{3}};
-  std::unique_ptr<port> port_;
 };
 
 TEST_F(Port, I5KeepsABatchedSendBeforeWhatQueuesBehindARefusedFetch) {

@@ -5,9 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "backends/faults/scripted_endpoint.h"
-#include "protocols/lost_peers.h"
-#include "protocols/port.h"
+#include "support/port_fixture.h"
 
 namespace heddle::protocols {
 namespace {
@@ -16,7 +14,7 @@ using transport::only;
 using transport::op_kind;
 
 /// A wire that does all kinds, as far as a test does not say otherwise.
-class PortTraits : public testing::Test {
+class PortTraits : public PortFixture {
  protected:
   PortTraits() {
     wire_.native =
@@ -28,22 +26,7 @@ class PortTraits : public testing::Test {
     target_.allowed = rights::all;
   }
   status execute(command_kind kind, std::size_t bytes, std::uint8_t width = 8) {
-    transport::scripted_device device(wire_);
-    const std::array<transport::device*, 1> devices{&device};
-    std::vector<std::unique_ptr<transport::endpoint>> endpoints;
-    endpoints.push_back(device.make_endpoint(0));
-    port p(*reinterpret_cast<engine::lane_core*>(&no_lane_),
-           surroundings{.lane = 0,
-                        .self = 0,
-                        .size = 2,
-                        .config = &config_,
-                        .regions = &regions_,
-                        .losses = &losses_,
-                        .devices = devices,
-                        .route = route_,
-                        .atomic_route = atomic_route_,
-                        .handlers = handlers_},
-           std::move(endpoints));
+    port& p = start();
     command c;
     c.kind = kind;
     c.peer = 1;
@@ -57,15 +40,6 @@ class PortTraits : public testing::Test {
   }
   [[nodiscard]] op_kind last() const { return wire_.posted.back().kind; }
 
-  transport::script wire_;
-  const std::array<std::uint8_t, 2> route_{};
-  std::array<std::uint8_t, 2> atomic_route_{};
-  settings config_;
-  memory::region_table regions_;
-  lost_peers losses_;
-  std::array<sync::published<const handler_entry*>, max_handlers> handlers_;
-  std::array<std::byte, 64> no_lane_{};
-  delivery_batch batch_;
   std::vector<std::byte> memory_ = std::vector<std::byte>(3000);
   const std::shared_ptr<memory::imported_memory> imported_ =
       std::make_shared<memory::imported_memory>();
