@@ -31,12 +31,12 @@ endpoint::~endpoint() {
 
 // --- out -------------------------------------------------------------------------------
 
-post_result endpoint::post(std::span<op> ops) noexcept {
+post_result endpoint::post(std::span<op* const> ops) noexcept {
   for (std::size_t n = 0; n < ops.size(); ++n) {
-    const sent how = send(ops[n].peer, ops[n]);
+    const sent how = send(ops[n]->peer, *ops[n]);
     if (how == sent::full) return {n, status::busy_queue};
     if (how == sent::refused) return {n, status::peer_lost};
-    ops[n].finished = status::done;  // the kernel has a copy
+    ops[n]->over = true;  // the kernel has a copy
   }
   return {ops.size(), status::done};
 }
@@ -47,7 +47,7 @@ sent endpoint::send(rank number, const op& o) noexcept {
   peer* const p = find(number);
   if (p == nullptr) return sent::full;  // for lack of descriptors
   sent how = p->connected ? sent::yes : meet(number, *p);
-  if (how == sent::yes) how = p->to.send(head_of(head::kind_t::message), o.header, o.data);
+  if (how == sent::yes) how = p->to.send(head_of(head::kind_t::message), o);
   if (how == sent::full && p->connected) watch(*p, true);
   if (how != sent::refused) return how;
   lost_.insert(number);
@@ -92,7 +92,7 @@ std::size_t endpoint::poll(std::span<event> out) noexcept {
   std::size_t n = 0;
   while (n < out.size() && take(out[n], buffers_[n])) ++n;
   for (; n < out.size() && !leaving_.empty(); ++n, leaving_.pop_back())
-    out[n] = {event::kind_t::peer_lost, status::peer_lost, leaving_.back(), 0,
+    out[n] = {event::kind_t::peer_lost, status::peer_lost, leaving_.back(), nullptr,
               heddle::transport::bytes_of("its socket is gone: it has ended, or left the job")};
   return n;
 }
@@ -109,7 +109,7 @@ bool endpoint::take(event& out, std::vector<std::byte>& buffer) noexcept {
     const bool ours = h.secret == device_.secret() && device_.knows(h.from);
     const bool gone = lost_.contains(h.from) && std::ranges::count(leaving_, h.from) == 0;
     if (!ours || gone || h.kind != head::kind_t::message) continue;
-    out = {event::kind_t::arrived, status::done, h.from, 0,
+    out = {event::kind_t::arrived, status::done, h.from, nullptr,
            std::span(buffer).subspan(sizeof h, bytes - sizeof h)};
     return true;
   }

@@ -17,7 +17,8 @@ class endpoint final : public heddle::transport::endpoint {
   endpoint(device& owner, int lane);
   ~endpoint() override;
 
-  heddle::transport::post_result post(std::span<heddle::transport::op> ops) noexcept override;
+  heddle::transport::post_result post(
+      std::span<heddle::transport::op* const> ops) noexcept override;
   std::size_t poll(std::span<heddle::transport::event> out) noexcept override;
   bool arm() noexcept override { return leaving_.empty(); }
   [[nodiscard]] int fd() const noexcept override { return epoll_; }

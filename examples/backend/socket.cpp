@@ -65,9 +65,10 @@ bool socket::connect(const std::string& name) noexcept {
   return ::connect(fd_, there.get(), there.length) == 0;
 }
 
-sent socket::send(const head& h, std::span<const std::byte> a,
-                  std::span<const std::byte> b) noexcept {
-  std::array<iovec, 3> parts{part(std::as_bytes(std::span(&h, 1))), part(a), part(b)};
+sent socket::send(const head& h, const heddle::transport::op& o) noexcept {
+  std::array<iovec, 4> parts{part(std::as_bytes(std::span(&h, 1))),
+                             part(std::as_bytes(std::span(&o.head, 1))), part(o.header),
+                             part(o.memory)};
   msghdr message{};
   message.msg_iov = parts.data();
   message.msg_iovlen = parts.size();

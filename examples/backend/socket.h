@@ -8,6 +8,8 @@
 #include <span>
 #include <string>
 
+#include "transport/op.h"
+
 namespace unix_backend {
 
 /// In front of every datagram.
@@ -41,7 +43,7 @@ class socket {
   void bind(const std::string& name);                            ///< throws heddle::error
   [[nodiscard]] bool connect(const std::string& name) noexcept;  ///< false: there is none
   /// To whom it is connected.
-  sent send(const head& h, std::span<const std::byte> a, std::span<const std::byte> b) noexcept;
+  sent send(const head& h, const heddle::transport::op& o) noexcept;
   sent send_to(const std::string& name, const head& h) noexcept;
   /// The next datagram; its length, or 0 when there is none.
   std::size_t receive(std::span<std::byte> into) noexcept;

@@ -51,10 +51,7 @@ inline transport::op_kind native_kind(command_kind k) noexcept {
   return k == command_kind::atomic ? transport::op_kind::atomic : transport::op_kind::put;
 }
 
-/// What a command moves away is never written, but command::memory has one type for both ways.
-inline std::span<std::byte> only_read(std::span<const std::byte> data) noexcept {
-  return {const_cast<std::byte*>(data.data()), data.size()};
-}
+using transport::only_read;
 
 inline command send_command(rank to, tag t, std::span<const std::byte> data,
                             const completion& done) noexcept {

@@ -175,20 +175,19 @@ status port::post(link& l, const prefix& p, std::span<const std::byte> payload) 
     post_batch();  // which goes first
     if (l.blocked) return status::busy_queue;
   }
-  transport::op o = message_op(l, p, payload);
+  transport::op o;
+  describe_message(l, p, payload, o);
   return post_one(*l.wire, o);
 }
 
-transport::op port::message_op(const link& l, const prefix& p,
-                               std::span<const std::byte> payload) noexcept {
-  transport::op o;
+void port::describe_message(const link& l, const prefix& p, std::span<const std::byte> payload,
+                            transport::op& o) noexcept {
   o.kind = transport::op_kind::send;
+  o.over = false;
   o.peer = l.peer;
-  o.header = p.bytes();
-  o.data = payload;
-  o.overtakes =
-      true;  // a notification is sent when its put has ended: nothing needs to queue behind
-  return o;
+  o.head = read_head(p.bytes());
+  o.header = p.bytes().subspan(sizeof o.head);
+  o.memory = transport::only_read(payload);
 }
 
 status port::post_control(link& l, const message& m) {

@@ -159,12 +159,13 @@ class port {
   status post(link& l, const prefix& p, std::span<const std::byte> payload);
   status post_control(link& l, const message& m);
   [[nodiscard]] static prefix eager_prefix(const command& c) noexcept;
-  [[nodiscard]] static transport::op message_op(const link& l, const prefix& p,
-                                                std::span<const std::byte> payload) noexcept;
-  /// Posted, how it ended at once, or busy_queue. That is the answer as well for a peer that the
-  /// wire knows to be gone: the event which says so, and why, comes first of all that ends.
+  static void describe_message(const link& l, const prefix& p, std::span<const std::byte> payload,
+                               transport::op& o) noexcept;
+  /// As transport::endpoint::post. A peer that the wire knows to be gone counts as full: the event
+  /// which says so, and why, comes first of all that ends.
   [[nodiscard]] static status post_one(transport::endpoint& on, transport::op& o) noexcept {
-    return on.post({&o, 1}).accepted == 1 ? o.finished : status::busy_queue;
+    const status s = on.post(o);
+    return s == status::peer_lost ? status::busy_queue : s;
   }
   void send_control(link& l, const message& m);
   void block(link& l);
@@ -180,11 +181,11 @@ class port {
 
   // port_batch.cpp
   void batch_message(link& l, const command& c);
-  void batch_access(link& l, record& r, const transport::op& o);
-  void add_to_batch(const transport::op& o);
+  void batch_access(link& l, record& r);
+  void add_to_batch(transport::op& o);
   void post_batch();
   [[nodiscard]] std::size_t end_of_run(std::size_t from, std::size_t size) const noexcept;
-  void was_posted(std::size_t i);
+  void was_posted(std::size_t i, status code);
   void keep_back(const wire_batch::entry& e);
 
   // port_message.cpp
@@ -225,7 +226,7 @@ class port {
   void start_calls_that_fit();
   [[nodiscard]] std::span<std::byte> fetch_into(const record& r) const noexcept;
   bool copy_mapped(link& l, record& r, std::uint64_t bytes);
-  [[nodiscard]] transport::op fetch_op(const record& r) const noexcept;
+  void describe_fetch(record& r) const noexcept;
   const detail::remote_target* map(link& l, memory::region_ref ref);
   status start_fetch(link& l, record& r);
   void fetched(record& r, status code);
@@ -238,7 +239,7 @@ class port {
   status post_straight(link& l, const command& c);
   void end_access(native_access& a, status code);
   status start_access(link& l, record& r);
-  [[nodiscard]] static transport::op transfer_op(const record& r) noexcept;
+  static void describe_transfer(record& r) noexcept;
   void notify(link& l, const command& c);
 
   // port_emulate.cpp

@@ -22,21 +22,22 @@ void port::batch_message(link& l, const command& c) {
   e.of = nullptr;
   e.message = c;
   e.head.emplace(eager_prefix(c));
-  add_to_batch(message_op(l, *e.head, c.memory));
+  describe_message(l, *e.head, c.memory, e.op);
+  add_to_batch(e.op);
 }
 
 /// An operation of the wire's own, which has its record already.
-void port::batch_access(link& l, record& r, const transport::op& o) {
+void port::batch_access(link& l, record& r) {
   wire_batch::entry& e = batch_->entries[batch_->size];
   e.to = &l;
   e.of = &r;
-  add_to_batch(o);
+  add_to_batch(r);
 }
 
 /// Posts a full one at once: whether the link is blocked then is looked at before the next is
 /// added.
-void port::add_to_batch(const transport::op& o) {
-  batch_->ops[batch_->size++] = o;
+void port::add_to_batch(transport::op& o) {
+  batch_->ops[batch_->size++] = &o;
   if (batch_->size == wire_batch::most) post_batch();
 }
 
@@ -52,14 +53,19 @@ void port::post_batch() {
       continue;
     }
     const std::size_t end = end_of_run(i, size);
-    const std::size_t taken =
-        batch_->entries[i].to->wire->post({&batch_->ops[i], end - i}).accepted;
+    const auto [taken, reason] =
+        batch_->entries[i].to->wire->post(std::span(batch_->ops).subspan(i, end - i));
     if (taken > 1) {
       counters_.posts_together.add();
       counters_.posted_together.add(taken);
     }
-    for (const std::size_t behind = i + taken; i < behind; ++i) was_posted(i);
-    if (i < end) keep_back(batch_->entries[i++]);
+    for (const std::size_t behind = i + taken; i < behind; ++i)
+      was_posted(i, batch_->ops[i]->over ? status::done : status::posted);
+    if (i == end) continue;
+    if (reason == status::busy_queue || reason == status::peer_lost)
+      keep_back(batch_->entries[i++]);
+    else
+      was_posted(i++, reason);
   }
 }
 
@@ -71,9 +77,8 @@ std::size_t port::end_of_run(std::size_t from, std::size_t size) const noexcept 
   return i;
 }
 
-void port::was_posted(std::size_t i) {
+void port::was_posted(std::size_t i, status code) {
   const wire_batch::entry& e = batch_->entries[i];
-  const status code = batch_->ops[i].finished;
   if (e.of == nullptr) {
     const bool sent = code == status::done;
     if (sent) counters_.eager.add();

@@ -3,7 +3,6 @@
 #include <array>
 
 #include "base/copy.h"
-#include "protocols/cookie.h"
 #include "protocols/port.h"
 
 namespace heddle::protocols {
@@ -126,8 +125,9 @@ void port::on_rare(link& l, std::span<const std::byte> bytes) {
 }
 
 void port::on_ended(const transport::event& e) {
-  if (is_access(e.cookie)) return end_access(access_of(e.cookie), e.code);
-  record& r = record_of(e.cookie);
+  tracked& what = *static_cast<tracked*>(e.of);
+  if (what.is_access) return end_access(static_cast<native_access&>(what), e.code);
+  record& r = static_cast<record&>(what);
   if (!r.native) return;
   r.native = false;
   if (r.with != nullptr) r.with->heard = true;

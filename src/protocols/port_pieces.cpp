@@ -64,11 +64,10 @@ status port::move_piece(link& l, record& r) {
   }
   if (!l.takes(r.source != any_source ? transport::op_kind::get : native_kind(r.what.kind)))
     return status::unsupported;
-  transport::op o = r.source != any_source ? fetch_op(r) : transfer_op(r);
-  o.offset += r.moved;
-  o.data = o.data.empty() ? o.data : o.data.subspan(r.moved, bytes);
-  o.into = o.into.empty() ? o.into : o.into.subspan(r.moved, bytes);
-  const status s = post_one(*l.wire, o);
+  r.source != any_source ? describe_fetch(r) : describe_transfer(r);
+  r.offset += r.moved;
+  r.memory = r.memory.subspan(r.moved, bytes);
+  const status s = post_one(*l.wire, r);
   if (s != status::done && s != status::posted) return s;
   r.issued = r.moved + bytes;
   if (s == status::done) {

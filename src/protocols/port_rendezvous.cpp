@@ -5,7 +5,6 @@
 #include <new>
 #include <utility>
 
-#include "protocols/cookie.h"
 #include "protocols/port.h"
 
 namespace heddle::protocols {
@@ -192,15 +191,13 @@ bool port::copy_mapped(link& l, record& r, std::uint64_t bytes) {
   return true;
 }
 
-transport::op port::fetch_op(const record& r) const noexcept {
-  transport::op o;
-  o.kind = transport::op_kind::get;
-  o.peer = r.source;
-  o.cookie = cookie_of(r);
-  o.into = fetch_into(r);
-  o.region = r.remote.ref;
-  o.offset = r.remote.offset;
-  return o;
+void port::describe_fetch(record& r) const noexcept {
+  r.transport::op::kind = transport::op_kind::get;
+  r.over = false;
+  r.peer = r.source;
+  r.memory = fetch_into(r);
+  r.region = r.remote.ref;
+  r.offset = r.remote.offset;
 }
 
 status port::start_fetch(link& l, record& r) {
@@ -210,8 +207,8 @@ status port::start_fetch(link& l, record& r) {
   if (needs_pieces(bytes) && (mapped || (native && l.copies_in_post))) return start_pieces(l, r);
   if (mapped && copy_mapped(l, r, bytes)) return status::done;
   if (!native) return pump(l, r);
-  transport::op o = fetch_op(r);
-  const status s = post_one(*l.wire, o);
+  describe_fetch(r);
+  const status s = post_one(*l.wire, r);
   if (s == status::unsupported) return pump(l, r);
   if (s != status::posted) return s;
   r.native = true;

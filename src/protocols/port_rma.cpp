@@ -2,7 +2,6 @@
 #include <cstring>
 #include <utility>
 
-#include "protocols/cookie.h"
 #include "protocols/port.h"
 
 namespace heddle::protocols {
@@ -34,20 +33,17 @@ bool is_native(const link& l, const command& c) noexcept {
   return l.takes(native_kind(c.kind)) && c.memory.size() <= l.max_op;
 }
 
-transport::op access_op(transport::op_kind kind, const command& c, std::uint64_t cookie) noexcept {
-  transport::op o;
-  o.kind = kind;
+void describe(const command& c, transport::op& o) noexcept {
+  o.kind = native_kind(c.kind);
+  o.over = false;
   o.atomic = c.atomic;
   o.width = c.width;
   o.peer = c.peer;
-  o.cookie = cookie;
-  o.data = c.memory;  // the kind says which of the two counts
-  o.into = c.memory;
+  o.memory = c.memory;
   o.region = c.target->ref;
   o.offset = c.offset;
   o.operand = c.operand;
   o.compare = c.compare;
-  return o;
 }
 
 template <class T>
@@ -70,8 +66,8 @@ inline bool port::goes_straight(const link& l, const command& c) const noexcept 
 /// busy_queue, unsupported: nothing happened, and it takes a record to go on.
 inline status port::post_straight(link& l, const command& c) {
   native_access& a = accesses_.take();
-  transport::op o = access_op(native_kind(c.kind), c, cookie_of(a));
-  if (const status s = post_one(*l.wire, o); s != status::posted) [[unlikely]] {
+  describe(c, a);
+  if (const status s = post_one(*l.wire, a); s != status::posted) [[unlikely]] {
     accesses_.give_back(a);
     return s;
   }
@@ -155,12 +151,12 @@ status port::start_access(link& l, record& r) {
     const status s = start_pieces(l, r);
     return s == status::unsupported ? pump(l, r) : s;
   }
-  transport::op o = transfer_op(r);
+  describe_transfer(r);
   if (batching_ && !elsewhere) {
-    batch_access(l, r, o);
+    batch_access(l, r);
     return status::posted;
   }
-  const status s = post_one(elsewhere ? *l.atomics : *l.wire, o);
+  const status s = post_one(elsewhere ? *l.atomics : *l.wire, r);
   if (s == status::unsupported) return pump(l, r);  // not this region
   if (s != status::posted) return s;
   r.native = true;
@@ -168,8 +164,8 @@ status port::start_access(link& l, record& r) {
   return s;
 }
 
-transport::op port::transfer_op(const record& r) noexcept {
-  return access_op(native_kind(r.what.kind), r.what, cookie_of(r));
+void port::describe_transfer(record& r) noexcept {
+  describe(r.what, r);
 }
 
 /// The data is visible at the peer: lets its handler know, with the value as its header.

@@ -210,7 +210,7 @@ TEST_F(Port, TellsWhyTheWireHasLostAPeer) {
   ending end;
   EXPECT_EQ(p.execute(receive_large(end), batch_), status::posted);
   const auto words = transport::bytes_of("its process 12 has ended");
-  wire_.events.push_back({event::kind_t::peer_lost, status::peer_lost, 1, 0, words});
+  wire_.events.push_back({event::kind_t::peer_lost, status::peer_lost, 1, nullptr, words});
   progress();
   EXPECT_EQ(end.code, status::peer_lost);
   EXPECT_EQ(losses_.why(0, 1), "its process 12 has ended");
@@ -228,7 +228,7 @@ class PortFetch : public Port {
     return p;
   }
   void ends(status code) {
-    wire_.events.push_back({event::kind_t::ended, code, 1, wire_.posted.back().cookie, {}});
+    wire_.events.push_back({event::kind_t::ended, code, 1, wire_.under_way.back(), {}});
     progress();
   }
 };

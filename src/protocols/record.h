@@ -32,7 +32,14 @@ struct rendezvous {
   bool mappable = false;
 };
 
-struct record {
+/// What a wire may have of the engine's.
+struct tracked : transport::op {
+  explicit tracked(bool access) : is_access(access) {}
+  const bool is_access;  ///< a native_access; else a record
+};
+
+struct record : tracked {
+  record() : tracked(false) {}
   command what;
   stage at = stage::free;
   std::uint32_t index = 0, generation = 1;  ///< together its id on the wire
@@ -59,7 +66,8 @@ struct record {
 };
 
 /// A put, get or atomic that the wire took at once: what its end takes, and no more.
-struct native_access {
+struct native_access : tracked {
+  native_access() : tracked(true) {}
   link* with = nullptr;  ///< null: not in use
   completion done;
   std::uint64_t bytes = 0;

@@ -19,11 +19,12 @@ struct wire_batch {
     link* to = nullptr;
     record* of = nullptr;        ///< null: a message that has none yet
     command message = {};        ///< that message
-    std::optional<prefix> head;  ///< and what its op points to
+    std::optional<prefix> head;  ///< what its op points to
+    transport::op op;            ///< and that op
   };
   std::size_t size = 0;
   std::array<entry, most> entries;
-  std::array<transport::op, most> ops;
+  std::array<transport::op*, most> ops;
 };
 
 }  // namespace heddle::protocols

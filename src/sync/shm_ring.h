@@ -88,18 +88,20 @@ class ring_producer {
     tag_ = tag();
   }
 
-  /// Appends header + data, at most max_message() together, as one message. False: no room.
-  [[nodiscard]] bool try_push(std::span<const std::byte> header,
+  /// Appends the parts, at most max_message() together, as one message. False: no room.
+  [[nodiscard]] bool try_push(std::span<const std::byte> head, std::span<const std::byte> header,
                               std::span<const std::byte> data) noexcept {
-    const std::uint64_t bytes = header.size() + data.size();
+    const std::uint64_t bytes = head.size() + header.size() + data.size();
     const std::uint64_t need = ring_detail::lines_of(bytes);
     if (index_ + need > place_.count) [[unlikely]] {
       if (!skip_the_end(need)) return false;
     } else if (!has_room(need)) [[unlikely]] {
       return false;
     }
-    copy_few(line_ + sizeof(std::uint64_t), header);
-    copy_few(line_ + sizeof(std::uint64_t) + header.size(), data);
+    std::byte* const at = line_ + sizeof(std::uint64_t);
+    copy_few(at, head);
+    copy_few(at + head.size(), header);
+    copy_few(at + head.size() + header.size(), data);
     if (need > 1) std::memset(&stale_[index_ + 1], 1, need - 1);
     publish(need, static_cast<std::uint32_t>(bytes));
     return true;

@@ -27,7 +27,7 @@ struct ring {
     consumer = std::make_unique<ring_consumer>(place);
   }
   bool push(std::string_view text) {
-    return producer->try_push({}, std::as_bytes(std::span(text.data(), text.size())));
+    return producer->try_push({}, {}, std::as_bytes(std::span(text.data(), text.size())));
   }
   /// The next message and its lines given back; "-" when there is none.
   std::string pop() {
@@ -71,7 +71,8 @@ TEST(ShmRing, JoinsHeaderAndDataOfEverySizeUpToTheLargest) {
     for (std::size_t i = 0; i < bytes; ++i) text[i] = static_cast<char>('a' + (i + bytes) % 26);
     const auto all = std::as_bytes(std::span(text));
     const auto header = all.first(bytes / 3);
-    ASSERT_TRUE(r.producer->try_push(header, all.subspan(bytes / 3)));
+    ASSERT_TRUE(r.producer->try_push(header.first(header.size() / 2),
+                                     header.subspan(header.size() / 2), all.subspan(bytes / 3)));
     ASSERT_EQ(r.pop(), text);
   }
 }
@@ -217,7 +218,7 @@ void produce(ring_producer& to, std::uint32_t total) {
     const std::size_t count = 1 + i % words.size();
     std::fill_n(words.begin(), count, i);
     const auto bytes = std::as_bytes(std::span(words)).first(count * 4);
-    if (to.try_push(bytes.first(4), bytes.subspan(4))) {
+    if (to.try_push(bytes.first(4), {}, bytes.subspan(4))) {
       ++i;
     } else {
       std::this_thread::yield();

@@ -3,9 +3,7 @@
 #include <heddle/status.h>
 #include <heddle/types.h>
 
-#include <array>
 #include <cstddef>
-#include <cstring>
 #include <span>
 
 #include "transport/event.h"
@@ -13,10 +11,13 @@
 
 namespace heddle::transport {
 
-/// How many ops, from the first on, were taken; and when not all, what is in the way.
+/// How many ops, from the first on, were accepted; and when not all, what is with the next one.
 struct post_result {
   std::size_t accepted = 0;
-  status reason = status::done;  ///< done, busy_queue (post again after a poll), peer_lost
+  /// done: all were accepted. busy_queue: no room now, post it again after a poll. Else why it can
+  /// never be done, and the ops behind it may still be posted: unsupported (not this way),
+  /// peer_lost, invalid, or what it met (withdrawn, denied, out_of_bounds, misaligned, no_memory).
+  status reason = status::done;
 };
 
 /// One lane's way to all peers over one wire.
@@ -29,10 +30,17 @@ class endpoint {
   virtual ~endpoint() = default;
 
   /// Starts a prefix of `ops`, in order. The first op for a peer starts connecting to it, during
-  /// which post answers busy_queue; a peer to which no way can be made is lost. An accepted send
-  /// is always copied: finished is done, or why it was not sent. A put keeps reading `data`, a get
-  /// and an atomic keep writing `into`, until ended.
-  virtual post_result post(std::span<op> ops) noexcept = 0;
+  /// which post answers busy_queue; a peer to which no way can be made is lost. An accepted op
+  /// either is over, and op::over says so, or ends by exactly one event. An accepted send is always
+  /// copied and over.
+  virtual post_result post(std::span<op* const> ops) noexcept = 0;
+  /// One op: done, posted, or the reason why not.
+  status post(op& what) noexcept {
+    op* const alone = &what;
+    const post_result r = post({&alone, 1});
+    if (r.accepted == 0) return r.reason;
+    return what.over ? status::done : status::posted;
+  }
 
   /// A message of the two words of `head`, `header` and `data`, if it can go at once: a short way
   /// for the most frequent op, which a backend may leave to post(). done: it was copied, as an
@@ -40,16 +48,12 @@ class endpoint {
   /// `header` has at most max_call_header bytes, and all together at most traits::max_message.
   virtual status send(rank to, message_head head, std::span<const std::byte> header,
                       std::span<const std::byte> data) noexcept {
-    std::array<std::byte, sizeof head + max_call_header> front;
-    std::memcpy(front.data(), &head, sizeof head);
-    if (!header.empty()) std::memcpy(front.data() + sizeof head, header.data(), header.size());
     op o;
     o.peer = to;
-    o.header = std::span(front).first(sizeof head + header.size());
-    o.data = data;
-    o.overtakes = true;
-    return post({&o, 1}).accepted == 1 && o.finished == status::done ? status::done
-                                                                     : status::busy_queue;
+    o.head = head;
+    o.header = header;
+    o.memory = only_read(data);
+    return post(o) == status::done ? status::done : status::busy_queue;
   }
 
   /// Takes up to `out.size()` events, oldest first. Moves transfers and connections forward.

@@ -8,11 +8,13 @@
 #include <span>
 #include <string_view>
 
+#include "transport/op.h"
+
 namespace heddle::transport {
 
 struct event {
   enum class kind_t : std::uint8_t {
-    ended,      ///< the op with this cookie is over: `code` says how. Exactly once per posted op
+    ended,      ///< the op `of` is over: `code` says how. Once for each that post() left under way
     arrived,    ///< a message from `peer`, in `bytes`, which stay valid until the next poll()
     peer_lost,  ///< `peer` is gone; each of its ops has its own `ended` before or after this.
                 ///< `bytes`: why, in words for people that follow "rank 3 is lost: "
@@ -20,7 +22,7 @@ struct event {
   kind_t kind = kind_t::ended;
   status code = status::done;
   rank peer = 0;
-  std::uint64_t cookie = 0;
+  op* of = nullptr;
   std::span<const std::byte> bytes;
 };
 

@@ -3,9 +3,13 @@
 #include <heddle/status.h>
 #include <heddle/types.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <span>
+#include <type_traits>
 
 #include "memory/region_table.h"
 
@@ -22,22 +26,57 @@ struct message_head {
   std::uint64_t first = 0, word = 0;
 };
 
-/// One operation, of any kind. The engine owns it; a backend copies what it needs from it.
-/// The memory its spans name stays untouched until the op is done.
+/// One operation, of any kind: what a wire needs to know, and the wire's own notes of it.
+///
+/// It is the engine's, and part of whatever the engine keeps of the operation. From post() until
+/// the operation is over it stays where it is, and so does the memory that its spans name; only the
+/// backend touches it then. An operation that needs no event is over when post() returns.
 struct op {
   op_kind kind = op_kind::send;
   atomic_op atomic = atomic_op::add;
   std::uint8_t width = 8;  ///< atomic: 4 or 8 bytes
+  bool over = false;       ///< set by post() of an accepted op that is done: no event follows
   rank peer = 0;
-  std::uint64_t cookie = 0;           ///< comes back in this op's event
-  std::span<const std::byte> header;  ///< send: goes before data; header + data <= max_message
-  std::span<const std::byte> data;    ///< send, put: what to move
-  std::span<std::byte> into;          ///< get: where to; atomic: `width` bytes or empty
-  memory::region_ref region;          ///< put, get, atomic: where at the peer
+  /// send, put: what to move, only read. get: where to. atomic: `width` bytes, or empty.
+  std::span<std::byte> memory;
+  memory::region_ref region;  ///< put, get, atomic: where at the peer
   std::uint64_t offset = 0;
   std::uint64_t operand = 0, compare = 0;
-  bool overtakes = false;  ///< send: may arrive before the bytes of puts that were posted earlier
-  status finished = status::posted;  ///< set by post(): done or an error means no event follows
+  /// send: the message is `head`, `header` and `memory`, together at most traits::max_message.
+  message_head head;
+  std::span<const std::byte> header;
+
+  static constexpr std::size_t scratch_bytes = 48;
+  /// The backend's notes of an accepted op, begun anew. They need no destructor.
+  template <class T>
+  T& make_notes() noexcept {
+    check_notes<T>();
+    return *std::construct_at(reinterpret_cast<T*>(scratch_.data()));
+  }
+  /// What make_notes() made.
+  template <class T>
+  [[nodiscard]] T& notes() noexcept {
+    check_notes<T>();
+    return *std::launder(reinterpret_cast<T*>(scratch_.data()));
+  }
+
+ private:
+  template <class T>
+  static constexpr void check_notes() noexcept {
+    static_assert(sizeof(T) <= scratch_bytes && alignof(T) <= alignof(std::max_align_t));
+    static_assert(std::is_trivially_destructible_v<T>);
+  }
+  alignas(std::max_align_t) std::array<std::byte, scratch_bytes> scratch_;
 };
+
+/// Bytes of a send.
+[[nodiscard]] inline std::size_t message_bytes(const op& o) noexcept {
+  return sizeof o.head + o.header.size() + o.memory.size();
+}
+
+/// What a put or send moves away is never written, but op::memory has one type for both ways.
+[[nodiscard]] inline std::span<std::byte> only_read(std::span<const std::byte> data) noexcept {
+  return {const_cast<std::byte*>(data.data()), data.size()};
+}
 
 }  // namespace heddle::transport

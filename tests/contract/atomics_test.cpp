@@ -12,7 +12,6 @@
 namespace heddle::test {
 namespace {
 
-using transport::op;
 using transport::op_kind;
 
 constexpr std::array all_atomics{atomic_op::add,     atomic_op::bit_and, atomic_op::bit_or,
@@ -37,7 +36,7 @@ void check_atomics(group& job, const node::mapped_memory& there, bool fetching) 
         std::vector ops{atomic_operation(1, there.ref, sizeof(T), what, sizeof(T), operand,
                                          fetching ? into : std::span<std::byte>{}, compare)};
         ASSERT_TRUE(job.run(from, ops));
-        ASSERT_EQ(from.outcome(ops[0].cookie), status::done);
+        ASSERT_EQ(from.outcome(ops[0].number), status::done);
         const auto name = static_cast<int>(what);
         EXPECT_TRUE(std::equal(expected.begin(), expected.end(), words)) << "atomic " << name;
         EXPECT_EQ(old, (std::array<T, 3>{7, fetching ? was : T{7}, 7})) << "atomic " << name;
@@ -115,9 +114,9 @@ TEST_P(Contract, RefusesMisalignedAtomics) {
           atomic_operation(1, there.ref, offset, atomic_op::add, width, 1, into.first(width)),
           atomic_operation(1, shifted, offset - 1, atomic_op::add, width, 1, into.first(width))};
       ASSERT_TRUE(job.run(from, ops));
-      EXPECT_EQ(from.outcome(ops[0].cookie), status::misaligned) << offset;
+      EXPECT_EQ(from.outcome(ops[0].number), status::misaligned) << offset;
       if (offset % width == 1) continue;
-      EXPECT_EQ(from.outcome(ops[1].cookie), status::misaligned) << offset;
+      EXPECT_EQ(from.outcome(ops[1].number), status::misaligned) << offset;
     }
   EXPECT_EQ(old, 7u);
 }

@@ -10,7 +10,6 @@
 namespace heddle::test {
 namespace {
 
-using transport::op;
 using transport::op_kind;
 using clock = std::chrono::steady_clock;
 
@@ -76,7 +75,7 @@ class Trio {
       port& to = job[1 - from].lane();
       to.inbox.clear();
       std::vector<op> ops(100, send_op(1 - from, data_));
-      for (op& o : ops) o.data = std::span(data_).first(big());
+      for (op& o : ops) o.memory = std::span(data_).first(big());
       ASSERT_TRUE(job.run(job[from].lane(), ops));
       ASSERT_TRUE(job.until([&] { return to.inbox.size() == 100; }));
       for (const received& m : to.inbox) EXPECT_TRUE(is_pattern(m.bytes, 2));
@@ -84,7 +83,7 @@ class Trio {
     }
   }
 
-  std::size_t big() { return std::min<std::size_t>(job.describe().max_message, 20'000); }
+  std::size_t big() { return std::min<std::size_t>(job.max_message(), 20'000); }
 
   group job;
 
@@ -130,7 +129,7 @@ TEST_P(Contract, DeliversWhatWasSentBeforeAnOrderlyEnd) {
   Trio trio(GetParam());
   port &from = trio.job[2].lane(), &to = trio.job[0].lane();
   const auto data = pattern(5000, 3);
-  const std::size_t bytes = std::min<std::size_t>(trio.job.describe().max_message, 5000);
+  const std::size_t bytes = std::min<std::size_t>(trio.job.max_message(), 5000);
   std::vector<op> ops(10, send_op(0, std::span(data).first(bytes)));
   std::span<op> rest(ops);
   const auto limit = clock::now() + std::chrono::seconds(20);

@@ -18,7 +18,6 @@
 
 namespace heddle::test {
 
-using transport::op;
 using transport::op_kind;
 using transport::post_result;
 using clock = std::chrono::steady_clock;
@@ -195,7 +194,7 @@ op send_op(rank to, std::span<const std::byte> data, std::span<const std::byte> 
   op o;
   o.kind = op_kind::send;
   o.peer = to;
-  o.data = data;
+  o.memory = transport::only_read(data);
   o.header = header;
   return o;
 }
@@ -207,8 +206,7 @@ op put_op(rank to, memory::region_ref region, std::uint64_t offset,
   o.peer = to;
   o.region = region;
   o.offset = offset;
-  o.data = data;
-  o.into = {const_cast<std::byte*>(data.data()), data.size()};  // not to be looked at: it is a put
+  o.memory = transport::only_read(data);
   return o;
 }
 
@@ -218,7 +216,7 @@ op get_op(rank from, memory::region_ref region, std::uint64_t offset, std::span<
   o.peer = from;
   o.region = region;
   o.offset = offset;
-  o.into = into;
+  o.memory = into;
   return o;
 }
 
@@ -234,7 +232,7 @@ op atomic_operation(rank at, memory::region_ref region, std::uint64_t offset, at
   o.width = width;
   o.operand = operand;
   o.compare = compare;
-  o.into = into;
+  o.memory = into;
   return o;
 }
 

@@ -79,6 +79,10 @@ class group {
   [[nodiscard]] int size() const { return static_cast<int>(nodes_.size()); }
   [[nodiscard]] node& operator[](rank r) { return *nodes_.at(static_cast<std::size_t>(r)); }
   [[nodiscard]] const transport::traits& describe() { return living().device().describe(); }
+  /// Of a message, beside its head.
+  [[nodiscard]] std::size_t max_message() {
+    return describe().max_message - sizeof(transport::message_head);
+  }
   [[nodiscard]] bool native(transport::op_kind kind);
   /// Whether a rank may post to itself.
   [[nodiscard]] bool loops() const { return loops_; }
@@ -91,9 +95,9 @@ class group {
   /// Pumps until `happened`; false when that takes longer than any test should.
   [[nodiscard]] bool until(const std::function<bool()>& happened);
   /// Posts all, pumping in between; ops for lost peers are left out. False: took too long.
-  [[nodiscard]] bool post_all(port& from, std::span<transport::op> ops);
+  [[nodiscard]] bool post_all(port& from, std::span<op> ops);
   /// post_all, and pumps until none of `from`'s ops is in flight.
-  [[nodiscard]] bool run(port& from, std::span<transport::op> ops);
+  [[nodiscard]] bool run(port& from, std::span<op> ops);
   /// Pumps some time more: for things that must not happen.
   void settle();
 
@@ -105,17 +109,15 @@ class group {
 
 // --- ops --------------------------------------------------------------------------------------
 
-[[nodiscard]] transport::op send_op(rank to, std::span<const std::byte> data,
-                                    std::span<const std::byte> header = {});
-[[nodiscard]] transport::op put_op(rank to, memory::region_ref region, std::uint64_t offset,
-                                   std::span<const std::byte> data);
-[[nodiscard]] transport::op get_op(rank from, memory::region_ref region, std::uint64_t offset,
-                                   std::span<std::byte> into);
+[[nodiscard]] op send_op(rank to, std::span<const std::byte> data,
+                         std::span<const std::byte> header = {});
+[[nodiscard]] op put_op(rank to, memory::region_ref region, std::uint64_t offset,
+                        std::span<const std::byte> data);
+[[nodiscard]] op get_op(rank from, memory::region_ref region, std::uint64_t offset,
+                        std::span<std::byte> into);
 /// Acts on `width` bytes; `into` gets the old value, or is empty.
-[[nodiscard]] transport::op atomic_operation(rank at, memory::region_ref region,
-                                             std::uint64_t offset, atomic_op what,
-                                             std::uint8_t width, std::uint64_t operand,
-                                             std::span<std::byte> into = {},
-                                             std::uint64_t compare = 0);
+[[nodiscard]] op atomic_operation(rank at, memory::region_ref region, std::uint64_t offset,
+                                  atomic_op what, std::uint8_t width, std::uint64_t operand,
+                                  std::span<std::byte> into = {}, std::uint64_t compare = 0);
 
 }  // namespace heddle::test

@@ -12,7 +12,6 @@
 namespace heddle::test {
 namespace {
 
-using transport::op;
 using transport::op_kind;
 using clock = std::chrono::steady_clock;
 
@@ -41,7 +40,7 @@ TEST_P(Contract, LetsALaneRunWhileAnotherIsStuck) {
   port &stuck = job[0].lane(0), &free = job[0].lane(1);
   (void)job[1].lane(0);
   port& to = job[1].lane(1);
-  const auto data = pattern(std::min<std::size_t>(job.describe().max_message, 4000), 1);
+  const auto data = pattern(std::min<std::size_t>(job.max_message(), 4000), 1);
   std::vector hello{send_op(1, data)};
   ASSERT_TRUE(job.run(stuck, hello));
   std::vector<op> flood(5000, send_op(1, data)), few(50, send_op(1, data));

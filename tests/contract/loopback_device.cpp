@@ -30,32 +30,30 @@ template <class T>
 void apply(const op& o, std::byte* at) {
   const T old = detail::apply_atomic(o.atomic, *reinterpret_cast<T*>(at), static_cast<T>(o.operand),
                                      static_cast<T>(o.compare));
-  if (!o.into.empty()) std::memcpy(o.into.data(), &old, sizeof old);
+  if (!o.memory.empty()) std::memcpy(o.memory.data(), &old, sizeof old);
 }
 
 /// What the traits rule out, and the engine does not post.
 bool too_much(const op& o) {
-  return o.kind != op_kind::send && std::max(o.data.size(), o.into.size()) > largest_op;
+  return o.kind != op_kind::send && o.memory.size() > largest_op;
 }
 
 /// Does a put, get or atomic on memory of this process.
 status execute(const op& o, memory::region_table& regions) {
   if (too_much(o)) return status::invalid;
-  const std::size_t bytes = o.kind == op_kind::put   ? o.data.size()
-                            : o.kind == op_kind::get ? o.into.size()
-                                                     : o.width;
+  const std::size_t bytes = o.kind == op_kind::atomic ? o.width : o.memory.size();
   const auto there = regions.look_up(o.region, o.offset, bytes, right_for(o.kind));
   if (there.code() != status::done) return there.code();
-  if (o.kind == op_kind::put && bytes != 0) std::memcpy(there.at(), o.data.data(), bytes);
-  if (o.kind == op_kind::get && bytes != 0) std::memcpy(o.into.data(), there.at(), bytes);
+  if (o.kind == op_kind::put && bytes != 0) std::memcpy(there.at(), o.memory.data(), bytes);
+  if (o.kind == op_kind::get && bytes != 0) std::memcpy(o.memory.data(), there.at(), bytes);
   if (o.kind != op_kind::atomic) return status::done;
   if (reinterpret_cast<std::uintptr_t>(there.at()) % o.width != 0) return status::misaligned;
   o.width == 4 ? apply<std::uint32_t>(o, there.at()) : apply<std::uint64_t>(o, there.at());
   return status::done;
 }
 
-/// Ops with an odd cookie are carried out at the next poll, so that both ways to end are taken; all
-/// but sends and small puts, whose data post() is done with.
+/// Every second op is carried out at the next poll, so that both ways to end are taken; but sends
+/// and small puts, whose data post() is done with.
 class loopback_endpoint final : public transport::endpoint {
  public:
   loopback_endpoint(std::shared_ptr<loopback_hub> hub, rank self, int size, int lane)
@@ -69,21 +67,20 @@ class loopback_endpoint final : public transport::endpoint {
     box().has_endpoint = false;
   }
 
-  post_result post(std::span<op> ops) noexcept override {
+  post_result post(std::span<op* const> ops) noexcept override {
     const std::scoped_lock lock(hub_->mutex);
     starved_.clear();
     for (std::size_t n = 0; n < ops.size(); ++n) {
-      op& o = ops[n];
+      op& o = *ops[n];
       if (gone(o.peer)) return {n, status::peer_lost};
       if (o.kind == op_kind::send) push_outgoing();  // a put before it is seen before it
       if (outgoing_.size() >= most_outgoing || full(o)) {
         turn_away(o);
         return {n, status::busy_queue};
       }
-      const bool copied = o.kind == op_kind::put && o.data.size() <= most_inline;
-      const bool later = o.kind != op_kind::send && !copied && o.cookie % 2 != 0;
-      o.finished = later ? status::posted : carry_out(o);
-      if (later) outgoing_.push_back(o);
+      const bool copied = o.kind == op_kind::put && o.memory.size() <= most_inline;
+      o.over = o.kind == op_kind::send || copied || ++posted_ % 2 != 0;
+      if (const status s = o.over ? carry_out(o) : keep(o); s != status::done) return {n, s};
     }
     return {ops.size(), status::done};
   }
@@ -128,11 +125,20 @@ class loopback_endpoint final : public transport::endpoint {
     hub_->mailbox_of(o.peer, lane_).waiting.insert(self_);
   }
 
+  /// In the op itself is noted which it was, to see that the engine leaves those notes alone.
+  status keep(op& o) {
+    o.make_notes<std::uint64_t>() = posted_;
+    outgoing_.push_back({&o, posted_});
+    return status::done;
+  }
+
   status carry_out(const op& o) {
     if (o.kind != op_kind::send) return execute(o, *hub_->member_of(o.peer).regions);
     loopback_hub::mailbox& to = hub_->mailbox_of(o.peer, lane_);
-    std::vector<std::byte> bytes(o.header.begin(), o.header.end());
-    bytes.insert(bytes.end(), o.data.begin(), o.data.end());
+    const auto head = std::as_bytes(std::span(&o.head, 1));
+    std::vector<std::byte> bytes(head.begin(), head.end());
+    bytes.insert(bytes.end(), o.header.begin(), o.header.end());
+    bytes.insert(bytes.end(), o.memory.begin(), o.memory.end());
     to.messages.push_back({self_, std::move(bytes)});
     ++to.from[self_];
     to.bell.ring();
@@ -141,9 +147,10 @@ class loopback_endpoint final : public transport::endpoint {
   }
 
   void push_outgoing() {
-    for (const op& o : outgoing_) {
-      const status code = gone(o.peer) ? status::peer_lost : carry_out(o);
-      events_.push_back({event::kind_t::ended, code, o.peer, o.cookie, {}});
+    for (const kept& k : outgoing_) {
+      status code = gone(k.what->peer) ? status::peer_lost : carry_out(*k.what);
+      if (k.what->notes<std::uint64_t>() != k.number) code = status::invalid;
+      events_.push_back({event::kind_t::ended, code, k.what->peer, k.what, {}});
     }
     outgoing_.clear();
   }
@@ -153,15 +160,15 @@ class loopback_endpoint final : public transport::endpoint {
     for (rank r = 0; r < size_; ++r) {
       if (!hub_->member_of(r).dead || lost_.contains(r) || box().from[r] != 0) continue;
       lose(r);
-      events_.push_back({event::kind_t::peer_lost, status::peer_lost, r, 0, {}});
+      events_.push_back({event::kind_t::peer_lost, status::peer_lost, r, nullptr, {}});
     }
   }
 
   void lose(rank peer) {
     lost_.insert(peer);
-    std::erase_if(outgoing_, [&](const op& o) {
-      if (o.peer != peer) return false;
-      events_.push_back({event::kind_t::ended, status::peer_lost, peer, o.cookie, {}});
+    std::erase_if(outgoing_, [&](const kept& k) {
+      if (k.what->peer != peer) return false;
+      events_.push_back({event::kind_t::ended, status::peer_lost, peer, k.what, {}});
       return true;
     });
     std::erase_if(box().messages, [&](const auto& m) { return m.from == peer; });
@@ -175,7 +182,7 @@ class loopback_endpoint final : public transport::endpoint {
     box().messages.pop_front();
     --box().from[from];
     if (box().waiting.erase(from) != 0) hub_->mailbox_of(from, lane_).bell.ring();
-    return {event::kind_t::arrived, status::done, from, 0, lent_.back()};
+    return {event::kind_t::arrived, status::done, from, nullptr, lent_.back()};
   }
 
   const std::shared_ptr<loopback_hub> hub_;
@@ -183,7 +190,12 @@ class loopback_endpoint final : public transport::endpoint {
   const int size_;
   const int lane_;
   int fd_ = -1;
-  std::deque<op> outgoing_;
+  struct kept {
+    op* what;
+    std::uint64_t number;
+  };
+  std::deque<kept> outgoing_;
+  std::uint64_t posted_ = 0;
   std::deque<event> events_;
   std::vector<std::vector<std::byte>> lent_;  // bytes of reported messages, until the next poll
   std::set<rank> lost_;

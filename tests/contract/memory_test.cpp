@@ -10,7 +10,6 @@
 namespace heddle::test {
 namespace {
 
-using transport::op;
 using transport::op_kind;
 
 constexpr std::byte canary{0xc5};
@@ -44,7 +43,7 @@ TEST_P(Contract, PutsEverySizeAndNothingBesideIt) {
       const auto data = pattern(bytes, bytes);
       std::vector ops{put_op(1, there.ref, offset, data)};
       ASSERT_TRUE(job.run(from, ops)) << bytes;
-      ASSERT_EQ(from.outcome(ops[0].cookie), status::done) << bytes;
+      ASSERT_EQ(from.outcome(ops[0].number), status::done) << bytes;
       EXPECT_TRUE(is_pattern(around.subspan(offset, bytes), bytes)) << bytes;
       EXPECT_TRUE(all_are(around.first(offset), canary)) << bytes;
       EXPECT_TRUE(all_are(around.subspan(offset + bytes), canary)) << bytes;
@@ -66,7 +65,7 @@ TEST_P(Contract, GetsEverySizeAndNothingBesideIt) {
       const std::span<std::byte> view(into);
       std::vector ops{get_op(1, there.ref, offset, view.subspan(at, bytes))};
       ASSERT_TRUE(job.run(from, ops)) << bytes;
-      ASSERT_EQ(from.outcome(ops[0].cookie), status::done) << bytes;
+      ASSERT_EQ(from.outcome(ops[0].number), status::done) << bytes;
       const auto same = there.bytes.subspan(offset, bytes);
       EXPECT_EQ(std::memcmp(same.data(), view.data() + at, bytes), 0) << bytes;
       EXPECT_TRUE(all_are(view.first(at), canary)) << bytes;

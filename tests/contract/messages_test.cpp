@@ -10,8 +10,6 @@
 namespace heddle::test {
 namespace {
 
-using transport::op;
-
 /// Sizes worth trying for something of up to `most` bytes.
 std::vector<std::size_t> sizes_up_to(std::size_t most) {
   std::vector<std::size_t> sizes;
@@ -45,7 +43,7 @@ std::vector<std::byte> numbered(std::uint64_t number, std::size_t bytes) {
 TEST_P(Contract, DeliversMessagesOfEverySizeIntact) {
   group job(GetParam(), 2);
   port &from = job[0].lane(), &to = job[1].lane();
-  for (const std::size_t bytes : sizes_up_to(job.describe().max_message)) {
+  for (const std::size_t bytes : sizes_up_to(job.max_message())) {
     const auto data = pattern(bytes, bytes);
     std::vector ops{send_op(1, data)};
     ASSERT_TRUE(job.run(from, ops));
@@ -61,7 +59,7 @@ TEST_P(Contract, DeliversMessagesOfEverySizeIntact) {
 TEST_P(Contract, JoinsHeaderAndDataWhereverTheyAreSplit) {
   group job(GetParam(), 2);
   port &from = job[0].lane(), &to = job[1].lane();
-  const std::size_t most = job.describe().max_message;
+  const std::size_t most = job.max_message();
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{200}, most})
     for (const std::size_t header : {0, 1, 8, 33, 64, 100}) {
       if (header > bytes) continue;
@@ -78,7 +76,7 @@ TEST_P(Contract, JoinsHeaderAndDataWhereverTheyAreSplit) {
 TEST_P(Contract, LetsTheBuffersOfAnAcceptedSendChange) {
   group job(GetParam(), 2);
   port &from = job[0].lane(), &to = job[1].lane();
-  const std::size_t bytes = std::min<std::size_t>(job.describe().max_message, 5000);
+  const std::size_t bytes = std::min<std::size_t>(job.max_message(), 5000);
   std::vector<std::byte> header(8), data(bytes - 8);
   for (std::uint64_t i = 0; i < 100; ++i) {
     const auto message = numbered(i, bytes);
@@ -117,7 +115,7 @@ TEST_P(Contract, KeepsMessagesFromOnePeerInOrder) {
   if (!job.describe().send_after_put) GTEST_SKIP() << "this backend keeps no order";
   port &from = job[0].lane(), &to = job[1].lane();
   const auto count = static_cast<std::uint64_t>(scaled(3000, 300));
-  batch sent(1, count, job.describe().max_message);
+  batch sent(1, count, job.max_message());
   ASSERT_TRUE(job.run(from, sent.ops));
   ASSERT_TRUE(job.until([&] { return to.inbox.size() == count; })) << to.inbox.size();
   for (std::uint64_t i = 0; i < count; ++i)
@@ -131,7 +129,7 @@ TEST_P(Contract, StartsAPrefixOfABurstAndTakesTheRestLater) {
   ASSERT_TRUE(job.run(from, first.ops));  // connects
   ASSERT_TRUE(job.until([&] { return to.inbox.size() == 1; }));
 
-  const std::size_t bytes = std::min<std::size_t>(job.describe().max_message, 4000);
+  const std::size_t bytes = std::min<std::size_t>(job.max_message(), 4000);
   std::vector<std::vector<std::byte>> messages;
   for (std::uint64_t i = 1; i <= 4000; ++i) messages.push_back(numbered(i, bytes));
   std::vector<op> ops;
@@ -153,7 +151,7 @@ TEST_P(Contract, KeepsTheBytesOfAMessageUntilTheNextPollWhileMoreArrive) {
   group job(GetParam(), 2);
   port &from = job[0].lane(), &to = job[1].lane();
   const auto count = static_cast<std::uint64_t>(scaled(1000, 100));
-  batch sent(1, count, job.describe().max_message);
+  batch sent(1, count, job.max_message());
   std::span<op> rest(sent.ops);
   ASSERT_TRUE(job.until([&] {  // a port checks what it was lent before it polls again
     rest = rest.subspan(from.post(rest).accepted);

@@ -13,7 +13,6 @@
 namespace heddle::test {
 namespace {
 
-using transport::op;
 using transport::op_kind;
 
 TEST_P(Contract, ShowsAPutBeforeTheMessageSentAfterIt) {
@@ -114,7 +113,8 @@ struct Mixer {
     const auto kind = static_cast<op_kind>(random() % 4);
     const std::span<std::byte> word = std::as_writable_bytes(std::span(&old, 1));
     if ((can.native & only(kind)) == 0 || kind == op_kind::send)
-      return send_op(to, std::span(source).first(std::min(n, can.max_message)));
+      return send_op(to, std::span(source).first(
+                             std::min(n, can.max_message - sizeof(transport::message_head))));
     if (kind == op_kind::put) return put_op(to, ref, 8, std::span(source).first(n));
     if (kind == op_kind::get) return get_op(to, ref, 8, std::span(into).first(n));
     return atomic_operation(to, ref, 0, atomic_op::add, 8, 1, word);

@@ -14,6 +14,11 @@
 
 namespace heddle::test {
 
+/// An op of the suite. Copies of it are posted, and known by its number.
+struct op : transport::op {
+  std::uint64_t number = 0;
+};
+
 struct received {
   rank from = 0;
   std::vector<std::byte> bytes;
@@ -25,8 +30,8 @@ class port {
   port(rank self, int lane, std::unique_ptr<transport::endpoint> inner)
       : self_(self), lane_(lane), inner_(std::move(inner)) {}
 
-  /// As endpoint::post. Every op's cookie is set to a number of its own.
-  transport::post_result post(std::span<transport::op> ops);
+  /// As endpoint::post. Every op gets a number of its own.
+  transport::post_result post(std::span<op> ops);
   /// Polls once, for up to `batch` events. Messages' bytes are looked at again just before the next
   /// poll, until when they have to stay.
   std::size_t poll(std::size_t batch = 16);
@@ -38,7 +43,7 @@ class port {
   [[nodiscard]] int lane() const { return lane_; }
 
   /// How an accepted op ended; posted while it has not.
-  [[nodiscard]] status outcome(std::uint64_t cookie) const;
+  [[nodiscard]] status outcome(std::uint64_t number) const;
   [[nodiscard]] std::size_t in_flight() const { return in_flight_.size(); }
   /// Nothing is in flight, and what was sent has left: nobody has to poll for it any more.
   [[nodiscard]] bool idle() const { return in_flight_.empty() && inner_->idle(); }
@@ -51,7 +56,7 @@ class port {
   /// When not empty: messages are given to this instead of the inbox.
   std::function<void(rank, std::span<const std::byte>)> on_message;
   /// When not empty: called once for every op that ended.
-  std::function<void(std::uint64_t cookie, status)> on_end;
+  std::function<void(std::uint64_t number, status)> on_end;
 
  private:
   struct lent_bytes {
@@ -60,13 +65,14 @@ class port {
   };
   void check_lent();
   void take(const transport::event& e);
-  void end(std::uint64_t cookie, status code);
+  void take_message(rank from, std::span<const std::byte> bytes);
+  void end(std::uint64_t number, status code);
 
   const rank self_;
   const int lane_;
   std::unique_ptr<transport::endpoint> inner_;
-  std::uint64_t next_cookie_ = 0;
-  std::set<std::uint64_t> in_flight_;
+  std::uint64_t next_number_ = 0;
+  std::map<std::uint64_t, std::unique_ptr<op>> in_flight_;
   std::map<std::uint64_t, status> outcomes_;
   std::set<rank> lost_, dropped_;
   std::vector<lent_bytes> lent_;  // by the last poll

@@ -10,7 +10,6 @@ namespace heddle::test {
 namespace {
 
 using memory::region_ref;
-using transport::op;
 using transport::op_kind;
 
 constexpr std::size_t bytes = 4096;
@@ -50,7 +49,7 @@ class Target {
  private:
   status outcome(std::vector<op> ops) {
     EXPECT_TRUE(job.run(job[0].lane(), ops));
-    return job[0].lane().outcome(ops[0].cookie);
+    return job[0].lane().outcome(ops[0].number);
   }
   std::vector<std::byte> around_;
   std::vector<std::byte> source_ = std::vector<std::byte>(bytes, std::byte{0xab});

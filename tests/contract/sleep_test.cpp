@@ -14,7 +14,6 @@
 namespace heddle::test {
 namespace {
 
-using transport::op;
 using transport::op_kind;
 using clock = std::chrono::steady_clock;
 
@@ -143,7 +142,7 @@ TEST_P(Contract, WakesASleepingReceiver) {
 TEST_P(Contract, WakesWhoeverWaitsForRoom) {
   group job(GetParam(), 2);
   port &from = job[0].lane(), &to = job[1].lane();
-  const auto data = pattern(std::min<std::size_t>(job.describe().max_message, 4000), 1);
+  const auto data = pattern(std::min<std::size_t>(job.max_message(), 4000), 1);
   std::vector hello{send_op(1, data)};
   ASSERT_TRUE(job.run(from, hello));
   std::size_t sent = 1;

@@ -8,7 +8,6 @@
 namespace heddle::test {
 namespace {
 
-using transport::op;
 using transport::op_kind;
 
 TEST_P(Contract, IsDoneWithTheDataOfAPutThatGoesInline) {

@@ -23,7 +23,8 @@ class faulty_endpoint final : public endpoint {
   /// `ordered` as in traits of the device below.
   faulty_endpoint(std::unique_ptr<endpoint> inner, const fault_plan& plan, bool ordered, int lane);
 
-  post_result post(std::span<op> ops) noexcept override;
+  using endpoint::post;
+  post_result post(std::span<op* const> ops) noexcept override;
   std::size_t poll(std::span<event> out) noexcept override;
   bool arm() noexcept override;
   [[nodiscard]] int fd() const noexcept override { return inner_->fd(); }
@@ -33,10 +34,14 @@ class faulty_endpoint final : public endpoint {
 
  private:
   struct held_op {
-    op what;
+    op* of = nullptr;  // null: a send, of which `sent` is a copy
+    op sent;
     std::uint64_t polls = 0;         // still to be held for
     bool waiting = false;            // the inner endpoint had no room for it when last asked
-    std::vector<std::byte> message;  // a send's header and data, which what.data names
+    std::vector<std::byte> message;  // a send's header and data, which sent.memory names
+
+    [[nodiscard]] op& what() noexcept { return of != nullptr ? *of : sent; }
+    [[nodiscard]] const op& what() const noexcept { return of != nullptr ? *of : sent; }
   };
   struct held_event {
     event what;
@@ -48,7 +53,7 @@ class faulty_endpoint final : public endpoint {
 
   // post
   fate decide(const op& o);
-  status pass_on(std::span<op> ops, std::size_t& begin, std::size_t end);
+  status pass_on(std::span<op* const> ops, std::size_t& begin, std::size_t end);
   void hold(op& o);
   [[nodiscard]] bool must_follow(const op& later, const op& earlier) const noexcept;
   [[nodiscard]] bool blocked(const op& o, std::size_t before) const noexcept;
@@ -64,10 +69,9 @@ class faulty_endpoint final : public endpoint {
   std::size_t deliver(std::span<event> out);
   void lend(std::size_t index, event& out);
   [[nodiscard]] bool held_up(const event& e, std::size_t before) const noexcept;
-  /// An event for an op that was answered posted; sends were answered done.
-  void report_end(const op& o, status code);
-  void report(event::kind_t kind, status code, rank peer, std::uint64_t cookie,
-              std::string_view words = {});
+  /// An event for an op that was answered posted; sends were over.
+  void report_end(op& o, status code);
+  void report(event::kind_t kind, status code, rank peer, op* of, std::string_view words = {});
 
   [[nodiscard]] bool only_waiting() const noexcept;
   void lose(rank peer);

@@ -28,7 +28,7 @@ void faulty_endpoint::release_ops() {
     h.waiting = false;
     if (h.polls != 0) --h.polls;
     const bool stays =
-        h.polls != 0 || blocked(h.what, i) || random_.percent(plan_.reorder) || !release(h);
+        h.polls != 0 || blocked(h.what(), i) || random_.percent(plan_.reorder) || !release(h);
     if (stays)
       ++i;
     else
@@ -38,13 +38,10 @@ void faulty_endpoint::release_ops() {
 
 /// False: the inner endpoint has no room.
 bool faulty_endpoint::release(held_op& h) {
-  const post_result r = inner_->post(std::span(&h.what, 1));
-  if (r.accepted == 0 && r.reason == status::busy_queue) {
-    h.waiting = true;
-    return false;
-  }
-  const status ended = r.accepted == 0 ? r.reason : h.what.finished;
-  if (ended != status::posted) report_end(h.what, ended);
+  const status ended = inner_->post(h.what());
+  h.waiting = ended == status::busy_queue;
+  if (h.waiting) return false;
+  if (ended != status::posted) report_end(h.what(), ended);
   // The inner endpoint may think now that whoever waited for room has got it.
   if (turned_away_) starved_ = true;
   return true;
@@ -67,14 +64,14 @@ void faulty_endpoint::take(const event& e) {
       {e, std::vector(e.bytes.begin(), e.bytes.end()), random_.up_to(plan_.delay)});
 }
 
-void faulty_endpoint::report_end(const op& o, status code) {
-  if (o.kind != op_kind::send) report(event::kind_t::ended, code, o.peer, o.cookie);
+void faulty_endpoint::report_end(op& o, status code) {
+  if (o.kind != op_kind::send) report(event::kind_t::ended, code, o.peer, &o);
 }
 
-void faulty_endpoint::report(event::kind_t kind, status code, rank peer, std::uint64_t cookie,
+void faulty_endpoint::report(event::kind_t kind, status code, rank peer, op* of,
                              std::string_view words) {
   const auto bytes = bytes_of(words);
-  held_events_.push_back({{kind, code, peer, cookie, {}},
+  held_events_.push_back({{kind, code, peer, of, {}},
                           std::vector(bytes.begin(), bytes.end()),
                           random_.up_to(plan_.delay)});
 }
@@ -127,7 +124,7 @@ bool faulty_endpoint::arm() noexcept {
 /// earlier op to go first that does.
 bool faulty_endpoint::only_waiting() const noexcept {
   for (std::size_t i = 0; i < held_ops_.size(); ++i)
-    if (!held_ops_[i].waiting && !blocked(held_ops_[i].what, i)) return false;
+    if (!held_ops_[i].waiting && !blocked(held_ops_[i].what(), i)) return false;
   return true;
 }
 

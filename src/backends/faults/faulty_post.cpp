@@ -17,10 +17,10 @@ faulty_endpoint::faulty_endpoint(std::unique_ptr<endpoint> inner, const fault_pl
       ordered_(ordered),
       random_(plan.seed + static_cast<std::uint64_t>(lane) * 0x51ed2701) {}
 
-post_result faulty_endpoint::post(std::span<op> ops) noexcept {
+post_result faulty_endpoint::post(std::span<op* const> ops) noexcept {
   std::size_t begin = 0;  // ops[begin..i) go on together
   for (std::size_t i = 0; i < ops.size(); ++i) {
-    const fate f = decide(ops[i]);
+    const fate f = decide(*ops[i]);
     if (f == fate::direct && !counts()) continue;
     if (const status s = pass_on(ops, begin, i); s != status::done) return {begin, s};
     if (f == fate::lost) return {i, status::peer_lost};
@@ -31,10 +31,10 @@ post_result faulty_endpoint::post(std::span<op> ops) noexcept {
     if (f == fate::direct) {
       if (const status s = pass_on(ops, begin, i + 1); s != status::done) return {begin, s};
     } else {
-      hold(ops[i]);
+      hold(*ops[i]);
       begin = i + 1;
     }
-    count(ops[i].peer);
+    count(ops[i]->peer);
   }
   const status s = pass_on(ops, begin, ops.size());
   return {begin, s};
@@ -52,7 +52,7 @@ faulty_endpoint::fate faulty_endpoint::decide(const op& o) {
 }
 
 /// Gives ops[begin..end) to the inner endpoint and moves `begin` to the first it did not take.
-status faulty_endpoint::pass_on(std::span<op> ops, std::size_t& begin, std::size_t end) {
+status faulty_endpoint::pass_on(std::span<op* const> ops, std::size_t& begin, std::size_t end) {
   if (begin == end) return status::done;
   const post_result r = inner_->post(ops.subspan(begin, end - begin));
   begin += r.accepted;
@@ -63,29 +63,33 @@ status faulty_endpoint::pass_on(std::span<op> ops, std::size_t& begin, std::size
 
 /// A send is copied, and over for its poster; the buffers of other ops are used when they go on.
 void faulty_endpoint::hold(op& o) {
-  held_op h{o, random_.up_to(plan_.delay), false, {}};
-  if (o.kind == op_kind::send) {
+  held_op h;
+  h.polls = random_.up_to(plan_.delay);
+  o.over = o.kind == op_kind::send;
+  if (o.over) {
     h.message.assign(o.header.begin(), o.header.end());
-    h.message.insert(h.message.end(), o.data.begin(), o.data.end());
-    h.what.header = {};
-    h.what.data = h.message;  // moving a vector leaves its bytes where they are
+    h.message.insert(h.message.end(), o.memory.begin(), o.memory.end());
+    h.sent = o;
+    h.sent.header = {};
+    h.sent.memory = h.message;  // moving a vector leaves its bytes where they are
+  } else {
+    h.of = &o;
   }
-  o.finished = o.kind == op_kind::send ? status::done : status::posted;
   held_ops_.push_back(std::move(h));
 }
 
 /// What the contract keeps in order: sends to one peer, and where the wire is ordered puts before a
-/// later send that has not waived it.
+/// later send.
 bool faulty_endpoint::must_follow(const op& later, const op& earlier) const noexcept {
   if (later.peer != earlier.peer || later.kind != op_kind::send) return false;
   if (earlier.kind == op_kind::send) return true;
-  return ordered_ && earlier.kind == op_kind::put && !later.overtakes;
+  return ordered_ && earlier.kind == op_kind::put;
 }
 
 /// Whether one of the first `before` held ops has to go before `o`.
 bool faulty_endpoint::blocked(const op& o, std::size_t before) const noexcept {
   return std::any_of(held_ops_.begin(), held_ops_.begin() + static_cast<std::ptrdiff_t>(before),
-                     [&](const held_op& h) { return must_follow(o, h.what); });
+                     [&](const held_op& h) { return must_follow(o, h.what()); });
 }
 
 void faulty_endpoint::count(rank peer) {
@@ -99,7 +103,7 @@ void faulty_endpoint::lose(rank peer) {
   inner_->drop(peer);
   end_all_of(peer);
   if (told_lost_.insert(peer).second)
-    report(event::kind_t::peer_lost, status::peer_lost, peer, 0, "HEDDLE_FAULTS has it die");
+    report(event::kind_t::peer_lost, status::peer_lost, peer, nullptr, "HEDDLE_FAULTS has it die");
 }
 
 void faulty_endpoint::drop(rank peer) noexcept {
@@ -110,9 +114,9 @@ void faulty_endpoint::drop(rank peer) noexcept {
 
 /// Ends what is held for `peer` and forgets what has arrived from it.
 void faulty_endpoint::end_all_of(rank peer) {
-  for (const held_op& h : held_ops_)
-    if (h.what.peer == peer) report_end(h.what, status::peer_lost);
-  std::erase_if(held_ops_, [&](const held_op& h) { return h.what.peer == peer; });
+  for (held_op& h : held_ops_)
+    if (h.what().peer == peer) report_end(h.what(), status::peer_lost);
+  std::erase_if(held_ops_, [&](const held_op& h) { return h.what().peer == peer; });
   std::erase_if(held_events_, [&](const held_event& h) {
     return h.what.kind == event::kind_t::arrived && h.what.peer == peer;
   });

@@ -15,12 +15,13 @@ namespace heddle::transport {
 
 /// What a test sees and sets; outlives the endpoint.
 struct script {
-  std::vector<op> posted;
-  std::vector<std::vector<std::byte>> messages;  ///< header and data of each send
+  std::vector<op> posted;                        ///< copies
+  std::vector<op*> under_way;                    ///< of these, what was answered posted
+  std::vector<std::vector<std::byte>> messages;  ///< of each send
   std::size_t room = SIZE_MAX;                   ///< ops still taken before busy_queue
   std::deque<event> events;                      ///< to be reported, in this order
   std::vector<rank> dropped;
-  status answer = status::done;  ///< for op::finished
+  status answer = status::done;  ///< to each op
   bool ordered = true;
   op_set native = only(op_kind::send);
   atomic_set atomics = atomic_set::all();
@@ -32,18 +33,24 @@ class scripted_endpoint final : public endpoint {
  public:
   explicit scripted_endpoint(script& s) : script_(s) {}
 
-  post_result post(std::span<op> ops) noexcept override {
+  post_result post(std::span<op* const> ops) noexcept override {
     std::size_t n = 0;
-    for (op& o : ops) {
+    for (op* each : ops) {
+      op& o = *each;
       const auto& gone = script_.dropped;
       if (std::find(gone.begin(), gone.end(), o.peer) != gone.end()) return {n, status::peer_lost};
       if (script_.room == 0) return {n, status::busy_queue};
       --script_.room;
-      o.finished = script_.answer;
+      if (script_.answer != status::done && script_.answer != status::posted)
+        return {n, script_.answer};
+      o.over = script_.answer == status::done || o.kind == op_kind::send;
+      if (!o.over) script_.under_way.push_back(&o);
       script_.posted.push_back(o);
       if (o.kind == op_kind::send) {
-        auto& bytes = script_.messages.emplace_back(o.header.begin(), o.header.end());
-        bytes.insert(bytes.end(), o.data.begin(), o.data.end());
+        const auto head = std::as_bytes(std::span(&o.head, 1));
+        auto& bytes = script_.messages.emplace_back(head.begin(), head.end());
+        bytes.insert(bytes.end(), o.header.begin(), o.header.end());
+        bytes.insert(bytes.end(), o.memory.begin(), o.memory.end());
       }
       ++n;
     }

@@ -79,9 +79,8 @@ status copy_directly(const op& what, peer_process& peer) noexcept {
   if (what.region.slot >= memory::region_table::slots) return status::withdrawn;
   sync::shared_region& slot = peer.memory().regions[what.region.slot];
   const bool put = what.kind == op_kind::put;
-  // A put's data is only read; iovec has one pointer type for both directions.
-  auto* const here = put ? const_cast<std::byte*>(what.data.data()) : what.into.data();
-  const std::uint64_t bytes = put ? what.data.size() : what.into.size();
+  std::byte* const here = what.memory.data();
+  const std::uint64_t bytes = what.memory.size();
   std::uint64_t moved = 0;
   do {
     const std::uint64_t now = std::min(bytes - moved, piece_bytes);

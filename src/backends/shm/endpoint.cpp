@@ -154,7 +154,7 @@ std::size_t shm_endpoint::report_ends(std::span<event> out) noexcept {
     }
     if (each->in && !each->corrupt && each->in->has_work()) return false;
     if (count == out.size()) return false;
-    out[count++] = {event::kind_t::peer_lost, status::peer_lost, each->peer->number(), 0,
+    out[count++] = {event::kind_t::peer_lost, status::peer_lost, each->peer->number(), nullptr,
                     bytes_of(each->why())};
     if (each->peer->known_gone()) device_.bury(each->peer->number());
     forget(*each);

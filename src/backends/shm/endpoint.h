@@ -18,7 +18,7 @@ class shm_endpoint final : public endpoint {
   shm_endpoint(shm_device& owner, int lane);
   ~shm_endpoint() override;
 
-  post_result post(std::span<op> ops) noexcept override;
+  post_result post(std::span<op* const> ops) noexcept override;
   status send(rank to, message_head head, std::span<const std::byte> header,
               std::span<const std::byte> data) noexcept override;
   std::size_t poll(std::span<event> out) noexcept override;
@@ -39,7 +39,8 @@ class shm_endpoint final : public endpoint {
 
   // Hot path.
   link* find_link(rank peer) noexcept;
-  bool push(link& to, op& what) noexcept;
+  status post_one(op& what) noexcept;
+  status push(link& to, const op& what) noexcept;
   void do_chores() noexcept;
   std::size_t collect(std::span<event> out) noexcept;
   std::size_t take_from(link& from, std::span<event> out) noexcept;

@@ -16,46 +16,43 @@ inline link* shm_endpoint::find_link(rank peer) noexcept {
   return last_ = found;
 }
 
-post_result shm_endpoint::post(std::span<op> ops) noexcept {
+post_result shm_endpoint::post(std::span<op* const> ops) noexcept {
   for (std::size_t i = 0; i < ops.size(); ++i) {
-    op& what = ops[i];
-    link* const to = find_link(what.peer);
-    if (to == nullptr) [[unlikely]] {
-      what.finished = device_.find_peer(what.peer) == nullptr ? status::invalid : status::no_memory;
-      continue;
-    }
-    if (to->state != link::state_t::open) [[unlikely]]
-      return {i, status::peer_lost};
-    if (what.kind == op_kind::send) [[likely]] {
-      if (!push(*to, what)) [[unlikely]]
-        return {i, to->state == link::state_t::open ? status::busy_queue : status::peer_lost};
-    } else if ((device_.describe().native & only(what.kind)) != 0) {
-      what.finished = copy_directly(what, *to->peer);
-    } else {
-      what.finished = status::unsupported;
-    }
+    if (const status s = post_one(*ops[i]); s != status::done) [[unlikely]]
+      return {i, s};
+    ops[i]->over = true;
   }
   return {ops.size(), status::done};
 }
 
-/// False: no room now, or no way to the peer can be made, which is lost then.
-inline bool shm_endpoint::push(link& to, op& what) noexcept {
-  const std::size_t bytes = what.header.size() + what.data.size();
-  if (bytes > max_message_) [[unlikely]] {
-    what.finished = status::invalid;
-    return true;
-  }
+inline status shm_endpoint::post_one(op& what) noexcept {
+  link* const to = find_link(what.peer);
+  if (to == nullptr) [[unlikely]]
+    return device_.find_peer(what.peer) == nullptr ? status::invalid : status::no_memory;
+  if (to->state != link::state_t::open) [[unlikely]]
+    return status::peer_lost;
+  if (what.kind == op_kind::send) [[likely]]
+    return push(*to, what);
+  if ((device_.describe().native & only(what.kind)) == 0) return status::unsupported;
+  return copy_directly(what, *to->peer);
+}
+
+/// peer_lost: no way to it can be made.
+inline status shm_endpoint::push(link& to, const op& what) noexcept {
+  const std::size_t bytes = message_bytes(what);
+  if (bytes > max_message_) [[unlikely]]
+    return status::invalid;
   if (!to.out && !open_outgoing(to)) [[unlikely]]
-    return false;
-  if (!to.out->try_push(what.header, what.data)) [[unlikely]] {
+    return to.state == link::state_t::open ? status::busy_queue : status::peer_lost;
+  if (!to.out->try_push(std::as_bytes(std::span(&what.head, 1)), what.header, what.memory))
+      [[unlikely]] {
     if (!to.blocked) blocked_.push_back(&to);
     to.blocked = true;
     to.blocked_bytes = bytes;
-    return false;
+    return status::busy_queue;
   }
   to.wake();
-  what.finished = status::done;
-  return true;
+  return status::done;
 }
 
 /// What fits into one line of a ring that is there; all else is post()'s.
@@ -105,7 +102,7 @@ inline std::size_t shm_endpoint::take_from(link& from, std::span<event> out) noe
   std::span<const std::byte> bytes;
   while (count < out.size() &&
          (result = from.in->try_take(bytes)) == sync::ring_consumer::taken::message) {
-    out[count++] = {event::kind_t::arrived, status::done, from.peer->number(), 0, bytes};
+    out[count++] = {event::kind_t::arrived, status::done, from.peer->number(), nullptr, bytes};
   }
   if (result == sync::ring_consumer::taken::corrupt) [[unlikely]] {
     from.corrupt = true;

@@ -115,7 +115,8 @@ TEST_F(ShmLiar, IsLostWhenTheRingIsMeantForSomebodyElse) {
 TEST_F(ShmLiar, IsLostAfterItsGoodMessagesWhenTheRingTurnsToNonsense) {
   ring_file ring = create_ring({1, 0, 0, secret_of_liar()}, 4096);
   sync::ring_producer honest(ring.place);
-  ASSERT_TRUE(honest.try_push({}, bytes_of("good")));
+  const message_head head;
+  ASSERT_TRUE(honest.try_push(std::as_bytes(std::span(&head, 1)), {}, bytes_of("good")));
   const std::uint64_t nonsense = 0x8000'0000'0000'ffff;
   std::memcpy(ring.place.line(1), &nonsense, sizeof nonsense);
   announce(2, static_cast<std::uint64_t>(ring.fd.get()) + 1);

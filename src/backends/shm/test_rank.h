@@ -40,9 +40,8 @@ class test_rank {
     op one;
     one.peer = to;
     one.header = bytes_of(text).first(text.size() / 2);
-    one.data = bytes_of(text).subspan(text.size() / 2);
-    const post_result result = lane->post({&one, 1});
-    return result.accepted == 1 ? one.finished : result.reason;
+    one.memory = only_read(bytes_of(text).subspan(text.size() / 2));
+    return lane->post(one);
   }
   status copy(op_kind kind, rank to, memory::region_ref region, std::uint64_t offset,
               std::span<std::byte> here) {
@@ -51,9 +50,8 @@ class test_rank {
     one.peer = to;
     one.region = region;
     one.offset = offset;
-    one.data = one.into = here;
-    const post_result result = lane->post({&one, 1});
-    return result.accepted == 1 ? one.finished : result.reason;
+    one.memory = here;
+    return lane->post(one);
   }
 
   /// One poll; texts go to `got`, ends to `lost`.
@@ -63,7 +61,8 @@ class test_rank {
     for (const event& e : std::span(out).first(count)) {
       if (e.kind == event::kind_t::peer_lost) lost.push_back(e.peer);
       if (e.kind != event::kind_t::arrived) continue;
-      got.emplace_back(reinterpret_cast<const char*>(e.bytes.data()), e.bytes.size());
+      const auto body = e.bytes.subspan(sizeof(message_head));
+      got.emplace_back(reinterpret_cast<const char*>(body.data()), body.size());
       from.push_back(e.peer);
     }
     return count;

@@ -49,7 +49,8 @@ class tcp_endpoint final : public endpoint {
   tcp_endpoint(tcp_device& owner, int lane, const settings& config, memory::region_table& regions);
   ~tcp_endpoint() override;
 
-  post_result post(std::span<op> ops) noexcept override;
+  using endpoint::post;
+  post_result post(std::span<op* const> ops) noexcept override;
   std::size_t poll(std::span<event> out) noexcept override;
   bool arm() noexcept override;
   [[nodiscard]] int fd() const noexcept override { return epoll_.get(); }
@@ -100,11 +101,6 @@ class tcp_endpoint final : public endpoint {
     c.dirty = true;
     dirty_.push_back(&c);
   }
-  /// For ops that can never be right: they are over at once, and no obstacle for the next.
-  static status refuse(op& o) noexcept {
-    o.finished = status::invalid;
-    return status::done;
-  }
 
   // endpoint_poll.cpp: poll
   [[nodiscard]] bool has_ended() const noexcept {
@@ -128,7 +124,7 @@ class tcp_endpoint final : public endpoint {
     const peer_state* known = peers_[static_cast<std::size_t>(peer)].get();
     return known != nullptr ? known->out[0] : nullptr;
   }
-  status begin_route(op& o) noexcept;
+  status begin_route(const op& o) noexcept;
   peer_state& state_of(rank peer);
   [[nodiscard]] bool valid(rank peer) const noexcept { return peer >= 0 && peer < size_; }
   void start(rank peer) noexcept;

@@ -31,16 +31,16 @@ void tcp_endpoint::write_now(connection& c) noexcept {
 }
 
 inline status tcp_endpoint::post_send(op& o, connection& c) noexcept {
-  const std::size_t bytes = o.header.size() + o.data.size();
-  if (bytes > max_message) return refuse(o);
+  const std::size_t bytes = message_bytes(o);
+  if (bytes > max_message) return status::invalid;
   outbox& out = c.out();
   if (!out.has_room(common_header + bytes)) return status::busy_queue;
-  o.finished = status::done;
+  o.over = true;
   if (bytes > copy_bytes && out.empty() && send_uncopied(o, c)) [[unlikely]]
     return status::done;
   std::byte* at = out.extend(common_header + bytes);
   at += write_message(at, narrow(bytes));
-  append(append(at, o.header), o.data);
+  append(append(append(at, std::as_bytes(std::span(&o.head, 1))), o.header), o.memory);
   mark_dirty(c);
   return status::done;
 }
@@ -55,15 +55,15 @@ inline status tcp_endpoint::post_on(connection& c, op& o) noexcept {
     case op_kind::atomic:
       return post_atomic(o, c);
   }
-  return refuse(o);
+  return status::invalid;
 }
 
-post_result tcp_endpoint::post(std::span<op> ops) noexcept {
+post_result tcp_endpoint::post(std::span<op* const> ops) noexcept {
   status s = status::done;
   std::size_t accepted = 0;
   connection* last = nullptr;  // was appended to, and is not settled yet
   for (; accepted < ops.size(); ++accepted) {
-    op& o = ops[accepted];
+    op& o = *ops[accepted];
     connection* c = route(o.peer);
     if (last != nullptr && last != c) settle(*last);
     last = c;
@@ -79,9 +79,10 @@ post_result tcp_endpoint::post(std::span<op> ops) noexcept {
 // False: it takes nothing, or is broken, which the next flush will find.
 bool tcp_endpoint::send_uncopied(const op& o, connection& c) noexcept {
   std::array<std::byte, common_header> head;
-  write_message(head.data(), narrow(o.header.size() + o.data.size()));
-  const std::array<std::span<const std::byte>, 3> parts{head, o.header, o.data};
-  std::array<iovec, 3> out;
+  write_message(head.data(), narrow(message_bytes(o)));
+  const std::array<std::span<const std::byte>, 4> parts{head, std::as_bytes(std::span(&o.head, 1)),
+                                                        o.header, o.memory};
+  std::array<iovec, 4> out;
   for (std::size_t i = 0; i < parts.size(); ++i)
     out[i] = {const_cast<std::byte*>(parts[i].data()), parts[i].size()};
   const transferred t = transmit(c.fd(), out);
@@ -100,15 +101,14 @@ bool tcp_endpoint::send_uncopied(const op& o, connection& c) noexcept {
 }
 
 status tcp_endpoint::post_put(op& o, connection& c) noexcept {
-  const std::size_t bytes = o.data.size();
+  const std::size_t bytes = o.memory.size();
   if (bytes > copy_bytes) return post_large_put(o, c);
   outbox& out = c.out();
   if (!out.has_room(max_header + bytes) || !c.has_put_room() || shared_.records.available() == 0)
     return status::busy_queue;
   std::byte* at = out.extend(24 + bytes);
   at += write_put(at, flag_last, o.region.slot, o.region.generation, o.offset, narrow(bytes));
-  append(at, o.data);
-  o.finished = status::posted;
+  append(at, o.memory);
   shared_.records.push(out.unacknowledged, shared_.records.take(o, &c));
   mark_dirty(c);
   return status::done;
@@ -118,9 +118,9 @@ status tcp_endpoint::post_large_put(op& o, connection& c) noexcept {
   const auto has_room = [](connection* w) {
     return w->out().has_transfer_room() && w->has_put_room();
   };
-  return spread(o, o.data.size(), c, has_room,
+  return spread(o, o.memory.size(), c, has_room,
                 [&o](connection& w, record_id id, std::size_t from, std::size_t bytes) {
-                  w.out().add_put(id, o.region, o.offset + from, o.data.subspan(from, bytes));
+                  w.out().add_put(id, o.region, o.offset + from, o.memory.subspan(from, bytes));
                 });
 }
 
@@ -128,9 +128,9 @@ status tcp_endpoint::post_get(op& o, connection& c) noexcept {
   const auto has_room = [](connection* w) {
     return w->has_request_room() && w->out().has_room(max_header);
   };
-  return spread(o, o.into.size(), c, has_room,
+  return spread(o, o.memory.size(), c, has_room,
                 [&](connection& w, record_id id, std::size_t from, std::size_t bytes) {
-                  shared_.records[id].into = o.into.data() + from;
+                  shared_.records[id].into = o.memory.data() + from;
                   shared_.records[id].bytes = bytes;
                   write_get(w.out().extend(32), id, o.region.slot, o.region.generation,
                             o.offset + from, bytes);
@@ -147,7 +147,6 @@ status tcp_endpoint::spread(op& o, std::size_t bytes, connection& c, HasRoom has
   const std::span ways(all.data(), rails_for(o, bytes, all));
   if (!std::ranges::all_of(ways, has_room) || shared_.records.available() <= ways.size())
     return status::busy_queue;
-  o.finished = status::posted;
   const bool split = ways.size() > 1;
   const record_id whole = shared_.records.take(o, split ? nullptr : &c);
   for (std::size_t r = 0; r < ways.size(); ++r) {
@@ -162,7 +161,7 @@ status tcp_endpoint::spread(op& o, std::size_t bytes, connection& c, HasRoom has
 
 status tcp_endpoint::post_atomic(op& o, connection& c) noexcept {
   const bool sized = o.width == 4 || o.width == 8;
-  if (!sized || (!o.into.empty() && o.into.size() < o.width)) return refuse(o);
+  if (!sized || (!o.memory.empty() && o.memory.size() < o.width)) return status::invalid;
   if (!c.has_request_room() || !c.out().has_room(max_header) || shared_.records.available() == 0)
     return status::busy_queue;
   frame f;
@@ -176,7 +175,6 @@ status tcp_endpoint::post_atomic(op& o, connection& c) noexcept {
   f.compare = o.compare;
   write_atomic(c.out().extend(40), f);
   ++c.requests;
-  o.finished = status::posted;
   mark_dirty(c);
   return status::done;
 }

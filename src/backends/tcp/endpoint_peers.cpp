@@ -50,8 +50,8 @@ tcp_endpoint::peer_state& tcp_endpoint::state_of(rank peer) {
 }
 
 // For an op to a peer without a connection: connecting has begun, if it can.
-status tcp_endpoint::begin_route(op& o) noexcept {
-  if (!valid(o.peer) || !device_.way_to(o.peer, 0)) return refuse(o);
+status tcp_endpoint::begin_route(const op& o) noexcept {
+  if (!valid(o.peer) || !device_.way_to(o.peer, 0)) return status::invalid;
   peer_state& p = state_of(o.peer);
   if (p.is != peer_state::life::known) return status::peer_lost;
   if (!p.started) start(o.peer);

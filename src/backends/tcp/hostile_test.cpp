@@ -216,8 +216,8 @@ TEST_F(Hostile, DataBeyondAGetsEndLosesThePeer) {
   std::vector<std::byte> into(8), guard(64);
   raw_client c(real);
   ASSERT_TRUE(c.join(job, 1, 0));
-  op get = get_op(1, {1, 1}, 0, into);
-  get.cookie = 1;
+  test_op get = get_op(1, {1, 1}, 0, into);
+  get.number = 1;
   ASSERT_EQ(job.post(0, get), status::posted);
   ASSERT_TRUE(job.until([&] { return c.hear().size() == 32; }));
   const auto asked = parse_frame(c.hear());
@@ -233,8 +233,8 @@ TEST_F(Hostile, AnAnswerThatClaimsToBeCompleteButIsNotLosesThePeer) {
   std::vector<std::byte> into(8);
   raw_client c(real);
   ASSERT_TRUE(c.join(job, 1, 0));
-  op get = get_op(1, {1, 1}, 0, into);
-  get.cookie = 1;
+  test_op get = get_op(1, {1, 1}, 0, into);
+  get.number = 1;
   ASSERT_EQ(job.post(0, get), status::posted);
   ASSERT_TRUE(job.until([&] { return c.hear().size() == 32; }));
   bytes b(16);

@@ -13,7 +13,7 @@ using bytes = std::vector<std::byte>;
 
 void connect(test_job& job, std::size_t from, rank to) {
   const auto text = pattern(1);
-  op o = send_op(to, text);
+  test_op o = send_op(to, text);
   ASSERT_EQ(job.post(from, o), status::done);
   auto& there = job[static_cast<std::size_t>(to)].messages;
   ASSERT_TRUE(job.until([&] { return !there.empty(); }));
@@ -31,17 +31,18 @@ TEST(TcpLoss, EndsEveryOpInFlightOnceAndThenRefuses) {
   const memory::region_ref ref = job[1].regions.add(memory, rights::all).ref;
   connect(job, 0, 1);
   connect(job, 0, 2);
-  std::vector<op> ops{put_op(1, ref, 0, mine), get_op(1, ref, 0, mine), put_op(1, ref, 0, small),
-                      get_op(1, ref, 0, small), atomic_at(1, ref, 0, 1)};
-  for (std::size_t i = 0; i < ops.size(); ++i) ops[i].cookie = i + 1;
-  ASSERT_EQ(job[0].lane->post(ops).accepted, ops.size());
+  std::vector<test_op> ops{put_op(1, ref, 0, mine), get_op(1, ref, 0, mine),
+                           put_op(1, ref, 0, small), get_op(1, ref, 0, small),
+                           atomic_at(1, ref, 0, 1)};
+  for (std::size_t i = 0; i < ops.size(); ++i) ops[i].number = i + 1;
+  ASSERT_EQ(job[0].post(ops).accepted, ops.size());
   kill(job[1]);
   ASSERT_TRUE(job.until([&] { return job[0].lost == std::vector<rank>{1}; }));
   EXPECT_EQ(job[0].ended.size(), ops.size());
-  for (const auto& [cookie, code] : job[0].ended) EXPECT_EQ(code, status::peer_lost) << cookie;
-  op more = send_op(1, small);
+  for (const auto& [number, code] : job[0].ended) EXPECT_EQ(code, status::peer_lost) << number;
+  test_op more = send_op(1, small);
   EXPECT_EQ(job.post(0, more), status::peer_lost);
-  op other = send_op(2, small);
+  test_op other = send_op(2, small);
   EXPECT_EQ(job.post(0, other), status::done);
   ASSERT_TRUE(job.until([&] { return job[2].messages.size() == 1; }));
 }
@@ -52,10 +53,10 @@ TEST(TcpLoss, EndsOpsOfTwoRailTransfersOnce) {
   const memory::region_ref ref = job[1].regions.add(memory, rights::all).ref;
   connect(job, 0, 1);
   ASSERT_EQ(job.run(0, put_op(1, ref, 0, mine)), status::done);
-  std::vector<op> ops{put_op(1, ref, 0, mine), get_op(1, ref, 0, mine)};
-  ops[0].cookie = 101;
-  ops[1].cookie = 102;
-  ASSERT_EQ(job[0].lane->post(ops).accepted, 2u);
+  std::vector<test_op> ops{put_op(1, ref, 0, mine), get_op(1, ref, 0, mine)};
+  ops[0].number = 101;
+  ops[1].number = 102;
+  ASSERT_EQ(job[0].post(ops).accepted, 2u);
   kill(job[1]);
   ASSERT_TRUE(job.until([&] { return job[0].lost == std::vector<rank>{1}; }));
   EXPECT_EQ(job[0].ended.at(101), status::peer_lost);
@@ -67,8 +68,8 @@ TEST(TcpLoss, DeliversWhatHadArrivedBeforeReportingTheLoss) {
   connect(job, 0, 1);
   const auto text = pattern(1000);
   for (int i = 0; i < 2000; ++i) {
-    op o = send_op(0, text);
-    while (job[1].lane->post({&o, 1}).accepted == 0) job.pump();
+    test_op o = send_op(0, text);
+    while (job[1].post(std::span(&o, 1)).accepted == 0) job.pump();
   }
   while (!job[1].lane->idle()) job.pump();
   kill(job[1]);
@@ -83,8 +84,8 @@ TEST(TcpLoss, DeliversWhatHadArrivedEvenAfterWritingFailed) {
   ASSERT_TRUE(c.introduce(job, 1, 0));
   ASSERT_TRUE(job.until([&] {  // until the connection was taken over
     const auto text = pattern(10);
-    op o = send_op(1, text);
-    return job[0].lane->post({&o, 1}).accepted == 1;
+    test_op o = send_op(1, text);
+    return job[0].post(std::span(&o, 1)).accepted == 1;
   }));
   bytes messages(8 * 100);
   for (std::size_t i = 0; i < 100; ++i) write_message(messages.data() + 8 * i, 0);
@@ -92,8 +93,8 @@ TEST(TcpLoss, DeliversWhatHadArrivedEvenAfterWritingFailed) {
   c.end();  // with unread input: our writes are answered by a reset
   const auto text = pattern(10);
   for (int i = 0; i < 100; ++i) {
-    op o = send_op(1, text);
-    (void)job[0].lane->post({&o, 1});
+    test_op o = send_op(1, text);
+    (void)job[0].post(std::span(&o, 1));
     (void)job[0].lane->arm();
   }
   ASSERT_TRUE(job.until([&] { return !job[0].lost.empty(); }));
@@ -101,10 +102,10 @@ TEST(TcpLoss, DeliversWhatHadArrivedEvenAfterWritingFailed) {
 }
 
 /// Rank 1 connects to rank 0, whose lane is not open and can therefore not choose the connection.
-void connect_to_closed_lane(test_job& job, op& o) {
+void connect_to_closed_lane(test_job& job, test_op& o) {
   job[0].lane.reset();
   while (job[0].wanted.empty()) {
-    EXPECT_EQ(job[1].lane->post({&o, 1}).reason, status::busy_queue);
+    EXPECT_EQ(job[1].post(std::span(&o, 1)).reason, status::busy_queue);
     job[0].serve();
     job[1].poll();
   }
@@ -113,7 +114,7 @@ void connect_to_closed_lane(test_job& job, op& o) {
 TEST(TcpLoss, NoticesAPeerThatDiesBeforeItHasChosenAConnection) {
   test_job job(2);
   const auto text = pattern(10);
-  op o = send_op(0, text);
+  test_op o = send_op(0, text);
   connect_to_closed_lane(job, o);
   kill(job[0]);
   ASSERT_TRUE(job.until([&] { return job[1].lost == std::vector<rank>{0}; }));
@@ -124,7 +125,7 @@ TEST(TcpLoss, APeerWhoseLaneIsNotOpenYetIsWaitedFor) {
   config.peer_timeout_ms = 1;
   test_job job(2, "lo", config);
   const auto text = pattern(10);
-  op o = send_op(0, text);
+  test_op o = send_op(0, text);
   connect_to_closed_lane(job, o);
   for (int i = 0; i < 20; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -140,8 +141,8 @@ TEST(TcpLoss, APeerWhoseLaneIsNotOpenYetIsWaitedFor) {
 TEST(TcpLoss, AHigherRankNeedNotWaitUntilThePeersLaneIsPolled) {
   test_job job(2);
   const auto text = pattern(10);
-  op o = send_op(0, text);
-  while (job[1].lane->post({&o, 1}).accepted == 0) {
+  test_op o = send_op(0, text);
+  while (job[1].post(std::span(&o, 1)).accepted == 0) {
     job[0].serve();
     job[1].poll();
   }
@@ -152,7 +153,7 @@ TEST(TcpLoss, RefusedConnectsMeanThePeerIsLost) {
   test_job job(2);
   kill(job[1]);
   const auto text = pattern(10);
-  op o = send_op(1, text);
+  test_op o = send_op(1, text);
   EXPECT_EQ(job.post(0, o), status::peer_lost);
   ASSERT_TRUE(job.until([&] { return job[0].lost == std::vector<rank>{1}; }));
 }
@@ -168,10 +169,10 @@ TEST(TcpLoss, AnImpostorAtThePeersAddressIsNotBelieved) {
                                                              .regions = &job[0].regions});
   ASSERT_EQ(job[0].dev->add_peer(1, impostor->address(), true), "");
   const auto text = pattern(10);
-  op o = send_op(1, text);
+  test_op o = send_op(1, text);
   ASSERT_TRUE(job.until([&] {
     (void)impostor->serve();
-    return job[0].lane->post({&o, 1}).reason == status::peer_lost;
+    return job[0].post(std::span(&o, 1)).reason == status::peer_lost;
   }));
 }
 
@@ -181,14 +182,14 @@ TEST(TcpLoss, DropEndsOpsAtOnceAndTakesNothingMore) {
   const memory::region_ref ref = job[1].regions.add(memory, rights::all).ref;
   connect(job, 0, 1);
   const auto text = pattern(10);
-  op back = send_op(0, text);
+  test_op back = send_op(0, text);
   ASSERT_EQ(job.post(1, back), status::done);
-  op put = put_op(1, ref, 0, text);
-  put.cookie = 5;
-  ASSERT_EQ(job[0].lane->post({&put, 1}).accepted, 1u);
+  test_op put = put_op(1, ref, 0, text);
+  put.number = 5;
+  ASSERT_EQ(job[0].post(std::span(&put, 1)).accepted, 1u);
   job[0].lane->drop(1);
-  op more = send_op(1, text);
-  EXPECT_EQ(job[0].lane->post({&more, 1}).reason, status::peer_lost);
+  test_op more = send_op(1, text);
+  EXPECT_EQ(job[0].post(std::span(&more, 1)).reason, status::peer_lost);
   ASSERT_TRUE(job.until([&] { return job[0].ended.contains(5); }));
   EXPECT_EQ(job[0].ended[5], status::peer_lost);
   EXPECT_TRUE(job[0].messages.empty());
@@ -202,9 +203,9 @@ TEST(TcpLoss, APeerThatAnswersNothingIsLostAfterTheTimeout) {
   bytes memory(64);
   const memory::region_ref ref = job[1].regions.add(memory, rights::all).ref;
   connect(job, 0, 1);
-  op put = put_op(1, ref, 0, memory);
-  put.cookie = 5;
-  ASSERT_EQ(job[0].lane->post({&put, 1}).accepted, 1u);
+  test_op put = put_op(1, ref, 0, memory);
+  put.number = 5;
+  ASSERT_EQ(job[0].post(std::span(&put, 1)).accepted, 1u);
   while (!job[0].ended.contains(5)) {  // rank 1 hangs
     job[0].lane->maintain();
     job[0].poll();
@@ -244,14 +245,14 @@ TEST(TcpSleep, WakesForAMessageARoomAndANewConnection) {
   const auto text = pattern(10);
   arm(job, job[1]);
   EXPECT_FALSE(readable(job[1].lane->fd(), 0));
-  op o = send_op(1, text);
-  (void)job[0].lane->post({&o, 1});  // starts connecting
+  test_op o = send_op(1, text);
+  (void)job[0].post(std::span(&o, 1));  // starts connecting
   ASSERT_TRUE(readable(job[1].dev->fd(), 10'000));
-  ASSERT_TRUE(job.until([&] { return job[0].lane->post({&o, 1}).accepted == 1; }));
+  ASSERT_TRUE(job.until([&] { return job[0].post(std::span(&o, 1)).accepted == 1; }));
   ASSERT_TRUE(job.until([&] { return job[1].messages.size() == 1; }));
   arm(job, job[1]);
   EXPECT_FALSE(readable(job[1].lane->fd(), 0));
-  ASSERT_EQ(job[0].lane->post({&o, 1}).accepted, 1u);
+  ASSERT_EQ(job[0].post(std::span(&o, 1)).accepted, 1u);
   EXPECT_TRUE(readable(job[1].lane->fd(), 10'000));
 }
 
@@ -259,17 +260,17 @@ TEST(TcpSleep, WakesWhenARefusedPostWouldBeTaken) {
   test_job job(2);
   const auto text = pattern(5000);
   connect(job, 0, 1);
-  op o = send_op(1, text);
+  test_op o = send_op(1, text);
   std::size_t sent = 0;
   do {  // until the socket is full too, so that no arm() makes room
-    while (job[0].lane->post({&o, 1}).accepted == 1) ++sent;
+    while (job[0].post(std::span(&o, 1)).accepted == 1) ++sent;
   } while (!job[0].lane->arm());
   EXPECT_FALSE(readable(job[0].lane->fd(), 0));
   while (!readable(job[0].lane->fd(), 0)) {
     job[1].serve();
     job[1].poll();
   }
-  ASSERT_TRUE(job.until([&] { return job[0].lane->post({&o, 1}).accepted == 1; }));
+  ASSERT_TRUE(job.until([&] { return job[0].post(std::span(&o, 1)).accepted == 1; }));
   ASSERT_TRUE(job.until([&] { return job[1].messages.size() == sent + 1; }));
 }
 
@@ -279,8 +280,8 @@ TEST(TcpSleep, ArmWritesWhatWasGathered) {
   arm(job, job[0]);
   const auto text = pattern(10);
   for (int i = 0; i < 10; ++i) {
-    op o = send_op(1, text);
-    ASSERT_EQ(job[0].lane->post({&o, 1}).accepted, 1u);
+    test_op o = send_op(1, text);
+    ASSERT_EQ(job[0].post(std::span(&o, 1)).accepted, 1u);
   }
   EXPECT_FALSE(job[0].lane->idle());
   EXPECT_TRUE(job[0].lane->arm());

@@ -59,7 +59,7 @@ event record_pool::take_ended() noexcept {
   event e;
   e.code = r.code;
   e.peer = r.peer;
-  e.cookie = r.cookie;
+  e.of = r.of;
   release(id);
   return e;
 }

@@ -25,7 +25,7 @@ struct record {
   record_id whole = no_record;  ///< of a part: what it is a part of
   record_id next = no_record;   ///< in the one list it is on
   rank peer = 0;
-  std::uint64_t cookie = 0;
+  op* of = nullptr;
   const connection* via = nullptr;        ///< where answers must come from; null: a whole of parts
   std::byte* into = nullptr;              ///< get, atomic: may be null for an atomic
   std::uint64_t bytes = 0, received = 0;  ///< get
@@ -47,7 +47,7 @@ class record_pool {
   /// How many were ever given back.
   [[nodiscard]] std::uint64_t released() const noexcept { return released_; }
   /// Takes a record for an op; only while available().
-  record_id take(const op& o, const connection* via) noexcept;
+  record_id take(op& o, const connection* via) noexcept;
   /// Takes a record for a part of `whole`.
   record_id take_part(record_id whole, const connection* via) noexcept;
   [[nodiscard]] record& operator[](record_id id) noexcept { return records_[id]; }
@@ -77,7 +77,7 @@ class record_pool {
 
 // On the path of every operation, so inline.
 
-inline record_id record_pool::take(const op& o, const connection* via) noexcept {
+inline record_id record_pool::take(op& o, const connection* via) noexcept {
   const record_id id = free_;
   record& r = records_[id];
   free_ = r.next;
@@ -90,10 +90,10 @@ inline record_id record_pool::take(const op& o, const connection* via) noexcept 
   r.whole = no_record;
   r.next = no_record;
   r.peer = o.peer;
-  r.cookie = o.cookie;
+  r.of = &o;
   r.via = via;
-  r.into = o.into.data();
-  r.bytes = o.into.size();
+  r.into = o.memory.data();
+  r.bytes = o.memory.size();
   r.received = 0;
   return id;
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -34,6 +35,11 @@ inline settings small_fragments() {
   return config;
 }
 
+/// An op of a test: copies of it are posted, and it is known by its number.
+struct test_op : op {
+  std::uint64_t number = 0;
+};
+
 /// One rank with one lane, and what its endpoint has told.
 struct test_node {
   memory::region_table regions;
@@ -42,9 +48,23 @@ struct test_node {
   std::unique_ptr<endpoint> lane;
   std::vector<std::vector<std::byte>> messages;
   std::map<std::uint64_t, status> ended;
+  std::vector<std::unique_ptr<test_op>> posted;  // until the end, whether they are over or not
   std::vector<rank> lost;
   std::vector<int> wanted;
 
+  /// As endpoint::post.
+  post_result post(std::span<const test_op> ops) {
+    std::vector<op*> copies;
+    for (const test_op& o : ops)
+      copies.push_back(posted.emplace_back(std::make_unique<test_op>(o)).get());
+    return lane->post(copies);
+  }
+  /// One: done, posted, or why not.
+  status post(const test_op& o) {
+    const post_result r = post(std::span(&o, 1));
+    if (r.accepted == 0) return r.reason;
+    return posted.back()->over ? status::done : status::posted;
+  }
   std::size_t poll(std::size_t most = 16) {
     if (lane == nullptr) return 0;
     std::vector<event> events(most);
@@ -53,11 +73,15 @@ struct test_node {
     return n;
   }
   void note(const event& e) {
-    if (e.kind == event::kind_t::arrived) messages.emplace_back(e.bytes.begin(), e.bytes.end());
+    if (e.kind == event::kind_t::arrived) {
+      const auto body = e.bytes.subspan(std::min(sizeof(message_head), e.bytes.size()));
+      messages.emplace_back(body.begin(), body.end());
+    }
     if (e.kind == event::kind_t::peer_lost) lost.push_back(e.peer);
     if (e.kind != event::kind_t::ended) return;
-    EXPECT_FALSE(ended.contains(e.cookie)) << "told twice: " << e.cookie;
-    ended[e.cookie] = e.code;
+    const std::uint64_t number = static_cast<const test_op*>(e.of)->number;
+    EXPECT_FALSE(ended.contains(number)) << "told twice: " << number;
+    ended[number] = e.code;
   }
   void serve() {
     if (dev == nullptr) return;
@@ -107,59 +131,56 @@ struct test_job {
     return true;
   }
   /// Posts `o` from rank `from`, pumping while it is refused.
-  status post(std::size_t from, op& o) {
-    post_result r;
-    const bool taken = until([&] {
-      r = nodes[from]->lane->post({&o, 1});
-      return r.accepted == 1 || r.reason == status::peer_lost;
-    });
-    EXPECT_TRUE(taken);
-    return r.accepted == 1 ? o.finished : r.reason;
+  status post(std::size_t from, const test_op& o) {
+    status s = status::busy_queue;
+    EXPECT_TRUE(until([&] { return (s = nodes[from]->post(o)) != status::busy_queue; }));
+    return s;
   }
   /// Posts and pumps until it has ended; how it did.
-  status run(std::size_t from, op o) {
-    o.cookie = ++last_cookie;
+  status run(std::size_t from, test_op o) {
+    o.number = ++last_number;
     const status s = post(from, o);
     if (s != status::posted) return s;
     auto& ended = nodes[from]->ended;
-    EXPECT_TRUE(until([&] { return ended.contains(o.cookie); }));
-    return ended[o.cookie];
+    EXPECT_TRUE(until([&] { return ended.contains(o.number); }));
+    return ended[o.number];
   }
-  std::uint64_t last_cookie = 0;
+  std::uint64_t last_number = 0;
 };
 
-inline op send_op(rank to, std::span<const std::byte> data) {
-  op o;
+inline test_op send_op(rank to, std::span<const std::byte> data) {
+  test_op o;
   o.peer = to;
-  o.data = data;
+  o.memory = only_read(data);
   return o;
 }
-inline op put_op(rank to, memory::region_ref r, std::uint64_t offset,
-                 std::span<const std::byte> data) {
-  op o = send_op(to, data);
+inline test_op put_op(rank to, memory::region_ref r, std::uint64_t offset,
+                      std::span<const std::byte> data) {
+  test_op o = send_op(to, data);
   o.kind = op_kind::put;
   o.region = r;
   o.offset = offset;
   return o;
 }
-inline op get_op(rank from, memory::region_ref r, std::uint64_t offset, std::span<std::byte> into) {
-  op o;
+inline test_op get_op(rank from, memory::region_ref r, std::uint64_t offset,
+                      std::span<std::byte> into) {
+  test_op o;
   o.kind = op_kind::get;
   o.peer = from;
   o.region = r;
   o.offset = offset;
-  o.into = into;
+  o.memory = into;
   return o;
 }
-inline op atomic_at(rank at, memory::region_ref r, std::uint64_t offset, std::uint64_t operand,
-                    std::span<std::byte> old = {}) {
-  op o;
+inline test_op atomic_at(rank at, memory::region_ref r, std::uint64_t offset, std::uint64_t operand,
+                         std::span<std::byte> old = {}) {
+  test_op o;
   o.kind = op_kind::atomic;
   o.peer = at;
   o.region = r;
   o.offset = offset;
   o.operand = operand;
-  o.into = old;
+  o.memory = old;
   return o;
 }
 

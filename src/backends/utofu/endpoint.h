@@ -37,7 +37,7 @@ class utofu_endpoint final : public endpoint {
   utofu_endpoint(utofu_device& owner, int lane);
   ~utofu_endpoint() override;
 
-  post_result post(std::span<op> ops) noexcept override;
+  post_result post(std::span<op* const> ops) noexcept override;
   std::size_t poll(std::span<event> out) noexcept override;
   bool arm() noexcept override;
   [[nodiscard]] int fd() const noexcept override { return timer_.get(); }
@@ -49,11 +49,12 @@ class utofu_endpoint final : public endpoint {
  private:
   /// What became of planning an op.
   enum class planned : std::uint8_t {
-    post,      ///< the plan is to be posted
-    finished,  ///< op::finished says how, or that events will
-    busy,      ///< not now
-    lost,      ///< the peer is
-    alone,     ///< not together with others
+    post,     ///< the plan is to be posted
+    taken,    ///< the op is over, or under way already
+    refused,  ///< plan::refusal says why
+    busy,     ///< not now
+    lost,     ///< the peer is
+    alone,    ///< not together with others
   };
   /// A descriptor, and what is to be undone when the queue is full.
   struct plan {
@@ -63,6 +64,7 @@ class utofu_endpoint final : public endpoint {
     flight* tracked = nullptr;
     std::uint32_t slots = 0;        ///< message: of the peer's ring
     std::uint64_t told_before = 0;  ///< message: link::told
+    status refusal = status::done;
     std::array<std::byte, max_piggyback> inline_data;
   };
   struct batch;
@@ -79,15 +81,16 @@ class utofu_endpoint final : public endpoint {
   // endpoint_post.cpp
   [[nodiscard]] bool put_at_once(op& what) noexcept;
   std::size_t post_alone(op& what, status& reason) noexcept;
-  std::size_t post_together(std::span<op> ops, status& reason) noexcept;
-  std::size_t plan_list(std::span<op> ops, status& reason) noexcept;
+  [[nodiscard]] static status reason_of(planned made, const plan& p) noexcept;
+  std::size_t post_together(std::span<op* const> ops, status& reason) noexcept;
+  std::size_t plan_list(std::span<op* const> ops, status& reason) noexcept;
   [[nodiscard]] int post_list() noexcept;
   planned make_plan(op& what, plan& p, bool alone) noexcept;
   planned plan_message(link& l, op& what, plan& p);
   [[nodiscard]] bool mark_wrap(link& l, std::uint64_t at) noexcept;
   [[nodiscard]] bool room_for(link& l, std::uint32_t slots) noexcept;
   void enter(plan& p, stream& to, const flight_queue::entry& e);
-  void enter_plain(plan& p, stream& to, std::uint64_t cookie);
+  void enter_plain(plan& p, stream& to, op& what);
   void on_failed_post(void* cookie, int code) noexcept;
   [[nodiscard]] flight& track(plan& p, stream& to);
   [[nodiscard]] int hand_over(const plan& p) noexcept;
@@ -114,14 +117,14 @@ class utofu_endpoint final : public endpoint {
   planned plan_direct(target& t, op& what, plan& p, bool alone);
   planned plan_staged(target& t, op& what, plan& p);
   planned begin_large(target& t, op& what, memory::registration_cache::lease held, const plan& p);
-  flight& track_access(plan& p, stream& to, const op& what);
+  flight& track_access(plan& p, stream& to, op& what);
   void move_large() noexcept;
   [[nodiscard]] bool post_piece(large_transfer& t) noexcept;
   void end_large(large_transfer& t) noexcept;
   void piece_ended(const flight& f, status code) noexcept;
 
   // endpoint_regions.cpp
-  planned resolve(link& l, op& what, target*& found);
+  planned resolve(link& l, const op& what, plan& p, target*& found);
   void compute(link& l, target& t);
   planned fetch(link& l, target& t);
   void on_entry(link& l) noexcept;
@@ -130,16 +133,20 @@ class utofu_endpoint final : public endpoint {
 
   // endpoint_poll.cpp
   /// Events come out in order; those for which the caller has no room come out first the next time.
-  void emit(event::kind_t kind, status code, const link& l, std::uint64_t cookie = 0,
+  void emit(event::kind_t kind, status code, const link& l, op* of = nullptr,
             std::span<const std::byte> bytes = {}) noexcept {
     event& e = count_ < out_.size() ? out_[count_++] : later_.emplace_back();
     e.kind = kind;
     e.code = code;
     e.peer = l.number();
-    e.cookie = cookie;
+    e.of = of;
     e.bytes = bytes;
   }
-  void conclude(link& l, std::uint64_t cookie, status how) noexcept;
+  void conclude(link& l, op& what, status how) noexcept;
+  [[nodiscard]] static planned refuse(plan& p, status why) noexcept {
+    p.refusal = why;
+    return planned::refused;
+  }
   void ask_in_doubt(link& l) noexcept;
   void settle_doubts(link& l, std::size_t count, status how) noexcept;
   void do_chores() noexcept;

@@ -19,30 +19,23 @@ rights needed(op_kind kind) noexcept {
 
 std::size_t bytes_of(const op& what) noexcept {
   if (what.kind == op_kind::atomic) return what.width;
-  return what.kind == op_kind::put ? what.data.size() : what.into.size();
-}
-
-/// A put's data is only read; one type of pointer serves both directions.
-std::byte* memory_of(const op& what) noexcept {
-  return what.kind == op_kind::put ? const_cast<std::byte*>(what.data.data()) : what.into.data();
+  return what.memory.size();
 }
 
 }  // namespace
 
 utofu_endpoint::planned utofu_endpoint::plan_access(link& l, op& what, plan& p, bool alone) {
   target* t = nullptr;
-  if (const planned found = resolve(l, what, t); found != planned::post) return found;
+  if (const planned found = resolve(l, what, p, t); found != planned::post) return found;
   const std::size_t bytes = bytes_of(what);
-  what.finished = status::posted;
   if (!allows(t->facts.allowed, needed(what.kind))) [[unlikely]]
-    what.finished = status::denied;
-  else if (what.offset > t->facts.bytes || bytes > t->facts.bytes - what.offset) [[unlikely]]
-    what.finished = status::out_of_bounds;
-  else if (bytes == 0)
-    what.finished = status::done;
-  else if (t->address == 0) [[unlikely]]
-    what.finished = status::unsupported;
-  if (what.finished != status::posted) return planned::finished;
+    return refuse(p, status::denied);
+  if (what.offset > t->facts.bytes || bytes > t->facts.bytes - what.offset) [[unlikely]]
+    return refuse(p, status::out_of_bounds);
+  what.over = bytes == 0;
+  if (what.over) return planned::taken;
+  if (t->address == 0) [[unlikely]]
+    return refuse(p, status::unsupported);
   if (window_full()) return planned::busy;
   p.d.flags = 0;
   p.d.there = t->address + what.offset;
@@ -57,30 +50,30 @@ utofu_endpoint::planned utofu_endpoint::plan_access(link& l, op& what, plan& p, 
   }
 }
 
-flight& utofu_endpoint::track_access(plan& p, stream& to, const op& what) {
+flight& utofu_endpoint::track_access(plan& p, stream& to, op& what) {
   flight& f = track(p, to);
   f.kind = what.kind;
-  f.cookie = what.cookie;
+  f.of = &what;
   f.bytes = static_cast<std::uint32_t>(p.d.bytes);
   return f;
 }
 
 utofu_endpoint::planned utofu_endpoint::plan_put(target& t, op& what, plan& p, bool alone) {
-  if (what.data.size() <= max_piggyback) {
+  if (what.memory.size() <= max_piggyback) {
     p.d.what = descriptor::form::piggyback;
-    p.d.data = what.data.data();
-    enter_plain(p, *t.via, what.cookie);
+    p.d.data = what.memory.data();
+    enter_plain(p, *t.via, what);
     return planned::post;
   }
   p.d.what = descriptor::form::put;
-  return what.data.size() <= stage_bytes_ ? plan_staged(t, what, p)
-                                          : plan_direct(t, what, p, alone);
+  return what.memory.size() <= stage_bytes_ ? plan_staged(t, what, p)
+                                            : plan_direct(t, what, p, alone);
 }
 
 utofu_endpoint::planned utofu_endpoint::plan_get(target& t, op& what, plan& p, bool alone) {
   p.d.what = descriptor::form::get;
-  return what.into.size() <= stage_bytes_ ? plan_staged(t, what, p)
-                                          : plan_direct(t, what, p, alone);
+  return what.memory.size() <= stage_bytes_ ? plan_staged(t, what, p)
+                                            : plan_direct(t, what, p, alone);
 }
 
 utofu_endpoint::planned utofu_endpoint::plan_staged(target& t, op& what, plan& p) {
@@ -91,15 +84,15 @@ utofu_endpoint::planned utofu_endpoint::plan_staged(target& t, op& what, plan& p
   f.staged = true;
   f.ticket = piece->ticket;
   f.landed = piece->at;
-  if (what.kind == op_kind::get) f.into = what.into.data();
-  if (what.kind == op_kind::put) std::memcpy(piece->at, what.data.data(), what.data.size());
+  if (what.kind == op_kind::get) f.into = what.memory.data();
+  if (what.kind == op_kind::put) std::memcpy(piece->at, what.memory.data(), what.memory.size());
   return planned::post;
 }
 
 /// Out of and into the program's memory, without a copy where it can be registered.
 utofu_endpoint::planned utofu_endpoint::plan_direct(target& t, op& what, plan& p, bool alone) {
   if (!alone) return planned::alone;  // were it wrong, the error must name this op
-  auto held = cache_.acquire({memory_of(what), p.d.bytes}, last_lease_);
+  auto held = cache_.acquire({what.memory.data(), p.d.bytes}, last_lease_);
   if (p.d.bytes > (held ? max_piece : staged_piece))
     return begin_large(t, what, std::move(held), p);
   if (!held) return plan_staged(t, what, p);
@@ -110,20 +103,18 @@ utofu_endpoint::planned utofu_endpoint::plan_direct(target& t, op& what, plan& p
 
 utofu_endpoint::planned utofu_endpoint::plan_atomic(link& l, target& t, op& what, plan& p) {
   const auto [via, there] = atomic_way(l, t, what.offset);
-  if (there % what.width != 0) {  // an address is aligned as the memory is
-    what.finished = status::misaligned;
-    return planned::finished;
-  }
+  if (there % what.width != 0)  // an address is aligned as the memory is
+    return refuse(p, status::misaligned);
   p.d.what = descriptor::form::atomic;
   p.d.atomic = what.atomic;
   p.d.width = what.width;
   p.d.operand = what.operand;
   p.d.compare = what.compare;
   p.d.there = there;
-  if (what.into.empty())
-    enter_plain(p, *via, what.cookie);
+  if (what.memory.empty())
+    enter_plain(p, *via, what);
   else
-    track_access(p, *via, what).into = what.into.data();
+    track_access(p, *via, what).into = what.memory.data();
   return planned::post;
 }
 
@@ -136,16 +127,15 @@ utofu_endpoint::planned utofu_endpoint::begin_large(target& t, op& what,
   made.self = std::prev(large_.end());
   made.with = p.with;
   made.to = &t;
-  made.cookie = what.cookie;
+  made.of = &what;
   made.kind = what.kind;
-  made.local = memory_of(what);
+  made.local = what.memory.data();
   made.offset = what.offset;
   made.bytes = p.d.bytes;
   made.held = std::move(held);
-  what.finished = status::posted;
   chores_ = true;
   move_large();
-  return planned::finished;
+  return planned::taken;
 }
 
 void utofu_endpoint::move_large() noexcept {
@@ -167,10 +157,7 @@ bool utofu_endpoint::post_piece(large_transfer& t) noexcept {
   p.d.there = t.to->address + t.offset + t.issued;
   p.d.bytes = std::min<std::uint64_t>(t.held ? max_piece : staged_piece, t.bytes - t.issued);
   std::byte* const local = t.local + t.issued;
-  if (t.kind == op_kind::put)
-    piece.data = {local, p.d.bytes};
-  else
-    piece.into = {local, p.d.bytes};
+  piece.memory = {local, p.d.bytes};
   if (window_full()) return false;
   try {
     if (!t.held && plan_staged(*t.to, piece, p) != planned::post) return false;
@@ -206,7 +193,7 @@ void utofu_endpoint::piece_ended(const flight& f, status code) noexcept {
 void utofu_endpoint::end_large(large_transfer& t) noexcept {
   status code = t.failure;
   if (code == status::done && t.issued != t.bytes) code = status::peer_lost;
-  conclude(*t.with, t.cookie, code);
+  conclude(*t.with, *t.of, code);
   large_.erase(t.self);
 }
 

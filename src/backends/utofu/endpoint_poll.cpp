@@ -186,12 +186,12 @@ void utofu_endpoint::tell_credits(link& l) noexcept {
 
 /// A steering tag that is not valid means that the region was withdrawn, or that its owner has gone
 /// and all its tags with it: a look at the owner decides, and until then the op is under way.
-void utofu_endpoint::conclude(link& l, std::uint64_t cookie, status how) noexcept {
+void utofu_endpoint::conclude(link& l, op& what, status how) noexcept {
   if (how == status::withdrawn) [[unlikely]] {
-    l.doubts.push_back(cookie);
+    l.doubts.push_back(&what);
     return ask_in_doubt(l);
   }
-  emit(event::kind_t::ended, how, l, cookie);
+  emit(event::kind_t::ended, how, l, &what);
 }
 
 void utofu_endpoint::on_end(link& l, const flight_queue::entry& e, int code,
@@ -201,9 +201,9 @@ void utofu_endpoint::on_end(link& l, const flight_queue::entry& e, int code,
   if (!e.is_plain()) return on_end(*e.tracked(), code, value);
   --plain_;
   if (code == UTOFU_SUCCESS) [[likely]]
-    return emit(event::kind_t::ended, status::done, l, e.cookie());
+    return emit(event::kind_t::ended, status::done, l, &e.access());
   const status how = outcome_of(l, code);
-  conclude(l, e.cookie(), how);
+  conclude(l, e.access(), how);
   if (how == status::peer_lost) [[unlikely]]
     lose(l);
 }
@@ -223,7 +223,7 @@ void utofu_endpoint::settle(flight& f, status how, std::uint64_t value) noexcept
                 f.bytes);
   if (f.staged) staged_.give_back(f.ticket);
   if (f.what == flight::purpose::access) [[likely]]
-    conclude(*f.with, f.cookie, how);
+    conclude(*f.with, *f.of, how);
   else if (f.what == flight::purpose::piece)
     piece_ended(f, how);
   else

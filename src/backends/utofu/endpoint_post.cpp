@@ -29,7 +29,7 @@ std::uint32_t lines_of(std::size_t bytes) noexcept {
 bool is_reachable(const link& l, const target& t, const op& what) noexcept {
   return l.state != link::state_t::lost && t.state == target::state_t::known && t.address != 0 &&
          allows(t.facts.allowed, rights::write) && what.offset <= t.facts.bytes &&
-         what.data.size() <= t.facts.bytes - what.offset;
+         what.memory.size() <= t.facts.bytes - what.offset;
 }
 
 }  // namespace
@@ -37,22 +37,26 @@ bool is_reachable(const link& l, const target& t, const op& what) noexcept {
 /// A small put to where puts went before, without a plan. False: nothing happened, for a reason
 /// that the long way finds as well.
 inline bool utofu_endpoint::put_at_once(op& what) noexcept {
-  if (what.kind != op_kind::put || what.data.size() - 1 >= max_piggyback) return false;
+  if (what.kind != op_kind::put || what.memory.size() - 1 >= max_piggyback) return false;
   if (what.peer != last_rank_ || last_->last_target == nullptr) return false;
   const target& t = *last_->last_target;
   if (t.ref != what.region || !is_reachable(*last_, t, what)) return false;
   flight_queue& queue = t.via->under_way[static_cast<std::size_t>(queue_name::puts)];
   if (queue.full() || window_full()) return false;
-  const int code =
-      utofu_put_piggyback(vcq_.handle(), t.via->to, const_cast<std::byte*>(what.data.data()),
-                          t.address + what.offset, what.data.size(), queue.next_edata(),
-                          UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE, cookie_of_plain(last_));
+  const int code = utofu_put_piggyback(
+      vcq_.handle(), t.via->to, what.memory.data(), t.address + what.offset, what.memory.size(),
+      queue.next_edata(), UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE, cookie_of_plain(last_));
   if (code != UTOFU_SUCCESS) [[unlikely]]
     return false;
-  queue.push(flight_queue::entry(what.cookie));
+  queue.push(flight_queue::entry(what));
   ++plain_;
-  what.finished = status::posted;
   return true;
+}
+
+/// Why what was not planned is not accepted.
+status utofu_endpoint::reason_of(planned made, const plan& p) noexcept {
+  if (made == planned::refused) return p.refusal;
+  return made == planned::lost ? status::peer_lost : status::busy_queue;
 }
 
 /// 1, or 0 with the reason why not.
@@ -60,29 +64,27 @@ inline std::size_t utofu_endpoint::post_alone(op& what, status& reason) noexcept
   for (int tries = 0; tries < most_tries; ++tries) {
     plan p;
     const planned made = make_plan(what, p, true);
-    if (made == planned::finished) return 1;
-    reason = made == planned::lost ? status::peer_lost : status::busy_queue;
+    if (made == planned::taken) return 1;
+    reason = reason_of(made, p);
     if (made != planned::post) return 0;
     const int code = hand_over(p);
     if (code == UTOFU_ERR_BUSY) [[unlikely]]
       continue;
-    if (code != UTOFU_SUCCESS) [[unlikely]]
-      what.finished = status_of(code);
-    reason = status::done;
-    return 1;
+    reason = code == UTOFU_SUCCESS ? status::done : status_of(code);
+    return code == UTOFU_SUCCESS ? 1 : 0;
   }
   return 0;
 }
 
-post_result utofu_endpoint::post(std::span<op> ops) noexcept {
+post_result utofu_endpoint::post(std::span<op* const> ops) noexcept {
   const vcq::use mine(vcq_);
-  if (ops.size() == 1 && put_at_once(ops[0])) [[likely]]
+  if (ops.size() == 1 && put_at_once(*ops[0])) [[likely]]
     return {1, status::done};
   status reason = status::done;
   std::size_t taken = 0;
   while (taken < ops.size() && reason == status::done) {
     const std::size_t left = ops.size() - taken;
-    taken += left == 1 || batch_limit_ == 1 ? post_alone(ops[taken], reason)
+    taken += left == 1 || batch_limit_ == 1 ? post_alone(*ops[taken], reason)
                                             : post_together(ops.subspan(taken), reason);
   }
   return {taken, reason};
@@ -90,13 +92,13 @@ post_result utofu_endpoint::post(std::span<op> ops) noexcept {
 
 /// As many as one list takes. All of a list is posted or nothing, so a queue that is nearly full
 /// gets shorter lists until it has room again.
-std::size_t utofu_endpoint::post_together(std::span<op> ops, status& reason) noexcept {
+std::size_t utofu_endpoint::post_together(std::span<op* const> ops, status& reason) noexcept {
   batch& b = *batch_;
   int code = UTOFU_ERR_BUSY;
   for (int tries = 0; tries < most_tries && code == UTOFU_ERR_BUSY; ++tries) {
     reason = status::done;
     const std::size_t seen = plan_list(ops, reason);
-    if (b.size == 0 && seen == 0 && reason == status::done) return post_alone(ops[0], reason);
+    if (b.size == 0 && seen == 0 && reason == status::done) return post_alone(*ops[0], reason);
     if (b.size == 0) return seen;
     code = post_list();
     if (code == UTOFU_SUCCESS) {
@@ -112,17 +114,18 @@ std::size_t utofu_endpoint::post_together(std::span<op> ops, status& reason) noe
 }
 
 /// Plans for the first ops, up to one that is in the way, for the `reason` given. Returns how many.
-std::size_t utofu_endpoint::plan_list(std::span<op> ops, status& reason) noexcept {
+std::size_t utofu_endpoint::plan_list(std::span<op* const> ops, status& reason) noexcept {
   batch& b = *batch_;
   b.size = b.before = 0;
   std::size_t seen = 0;
   for (; seen < std::min(ops.size(), batch_limit_); ++seen) {
-    const planned made = make_plan(ops[seen], b.plans[b.size], false);
+    plan& p = b.plans[b.size];
+    const planned made = make_plan(*ops[seen], p, false);
     if (made == planned::post) ++b.size;
-    if (made == planned::finished && b.size == 0) ++b.before;
-    if (made == planned::busy) reason = status::busy_queue;
-    if (made == planned::lost) reason = status::peer_lost;
-    if (made != planned::post && made != planned::finished) break;
+    if (made == planned::taken && b.size == 0) ++b.before;
+    if (made == planned::post || made == planned::taken) continue;
+    if (made != planned::alone) reason = reason_of(made, p);
+    break;
   }
   return seen;
 }
@@ -147,10 +150,8 @@ int utofu_endpoint::post_list() noexcept {
 
 utofu_endpoint::planned utofu_endpoint::make_plan(op& what, plan& p, bool alone) noexcept {
   link* const l = find_link(what.peer);
-  if (l == nullptr) [[unlikely]] {
-    what.finished = status::invalid;
-    return planned::finished;
-  }
+  if (l == nullptr) [[unlikely]]
+    return refuse(p, status::invalid);
   if (l->state == link::state_t::lost) [[unlikely]]
     return planned::lost;
   p.with = l;
@@ -162,11 +163,9 @@ utofu_endpoint::planned utofu_endpoint::make_plan(op& what, plan& p, bool alone)
 }
 
 utofu_endpoint::planned utofu_endpoint::plan_message(link& l, op& what, plan& p) {
-  const std::size_t bytes = what.header.size() + what.data.size();
-  if (bytes > max_message || l.lane == nullptr) [[unlikely]] {
-    what.finished = l.lane == nullptr ? status::unsupported : status::invalid;
-    return planned::finished;
-  }
+  const std::size_t bytes = message_bytes(what);
+  if (bytes > max_message || l.lane == nullptr) [[unlikely]]
+    return refuse(p, l.lane == nullptr ? status::unsupported : status::invalid);
   if (l.stage != link::stage_t::connected) [[unlikely]] {
     connect(l);
     return planned::busy;
@@ -192,9 +191,13 @@ utofu_endpoint::planned utofu_endpoint::plan_message(link& l, op& what, plan& p)
   p.told_before = std::exchange(l.told, l.released);
   p.queue = nullptr;
   std::memcpy(into, &head, sizeof head);
-  if (!what.header.empty()) std::memcpy(into + sizeof head, what.header.data(), what.header.size());
-  if (!what.data.empty())
-    std::memcpy(into + sizeof head + what.header.size(), what.data.data(), what.data.size());
+  std::byte* at_next = into + sizeof head;
+  for (const std::span<const std::byte> part :
+       {std::as_bytes(std::span(&what.head, 1)), what.header,
+        std::span<const std::byte>(what.memory)}) {
+    if (!part.empty()) std::memcpy(at_next, part.data(), part.size());
+    at_next += part.size();
+  }
   if (l.quietly) std::memcpy(into + stamp_at(bytes), &stamp, sizeof stamp);
   p.d.what = fits ? descriptor::form::piggyback : descriptor::form::put;
   p.d.data = into;
@@ -208,7 +211,7 @@ utofu_endpoint::planned utofu_endpoint::plan_message(link& l, op& what, plan& p)
   p.d.cookie = cookie_of_message(piece->ticket);
   l.sent += p.slots;
   unreturned_ += p.slots;
-  what.finished = status::done;
+  what.over = true;
   return planned::post;
 }
 
@@ -311,8 +314,8 @@ void utofu_endpoint::enter(plan& p, stream& to, const flight_queue::entry& e) {
 }
 
 /// One that has nothing to do at its end.
-void utofu_endpoint::enter_plain(plan& p, stream& to, std::uint64_t cookie) {
-  enter(p, to, flight_queue::entry(cookie));
+void utofu_endpoint::enter_plain(plan& p, stream& to, op& what) {
+  enter(p, to, flight_queue::entry(what));
   p.tracked = nullptr;
   ++plain_;
   p.d.cookie = cookie_of_plain(p.with);

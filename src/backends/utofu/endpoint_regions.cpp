@@ -8,18 +8,14 @@
 namespace heddle::transport::utofu {
 
 /// post: `found` can be used. Otherwise what the op is told.
-utofu_endpoint::planned utofu_endpoint::resolve(link& l, op& what, target*& found) {
+utofu_endpoint::planned utofu_endpoint::resolve(link& l, const op& what, plan& p, target*& found) {
   if (l.last_target != nullptr && l.last_target->ref == what.region &&
       l.last_target->state == target::state_t::known) [[likely]] {
     found = l.last_target;
     return planned::post;
   }
-  const auto refuse = [&] {
-    what.finished = status::withdrawn;
-    return planned::finished;
-  };
   if (what.region.slot >= memory::region_table::slots || what.region.generation == 0)
-    return refuse();
+    return refuse(p, status::withdrawn);
   target& t = l.targets[what.region.slot];
   if (t.state == target::state_t::fetching) return planned::busy;
   if (t.ref != what.region) {
@@ -28,12 +24,12 @@ utofu_endpoint::planned utofu_endpoint::resolve(link& l, op& what, target*& foun
   }
   if (t.state == target::state_t::unknown) {
     if (common_tag(t.ref) == 0) return fetch(l, t);
-    if (!device_.exposed().find_common(t.ref, t.facts)) return refuse();
+    if (!device_.exposed().find_common(t.ref, t.facts)) return refuse(p, status::withdrawn);
     compute(l, t);
   }
   if (t.state == target::state_t::fetched) {  // and it was not there
     t.state = target::state_t::unknown;
-    return refuse();
+    return refuse(p, status::withdrawn);
   }
   found = l.last_target = &t;
   return planned::post;

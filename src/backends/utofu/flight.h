@@ -17,7 +17,7 @@ struct target;
 struct large_transfer {
   link* with = nullptr;
   target* to = nullptr;
-  std::uint64_t cookie = 0;
+  op* of = nullptr;
   op_kind kind = op_kind::put;
   std::byte* local = nullptr;
   std::uint64_t offset = 0;  ///< in the region
@@ -46,7 +46,7 @@ struct flight {
   bool staged = false;
   bool over = false;  ///< retired: what the hardware still says of it counts no more
   std::uint32_t bytes = 0;
-  std::uint64_t cookie = 0;
+  op* of = nullptr;  ///< access
   link* with = nullptr;
   flight_queue* queue = nullptr;
   std::byte* into = nullptr;          ///< staged get, atomic: where the program wants it

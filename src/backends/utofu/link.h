@@ -67,7 +67,7 @@ struct link {
   target* last_target = nullptr;
   target* fetched_target = nullptr;              // fetching: whose entry
   std::vector<std::unique_ptr<stream>> streams;  // by the peer's lane
-  std::vector<std::uint64_t> doubts;             // cookies: withdrawn, unless the peer has gone
+  std::vector<op*> doubts;                       // ended: withdrawn, unless the peer has gone
   std::size_t doubts_asked = 0;                  // of them, by the probe that is under way
   std::vector<int> first_lanes;                  // the peer's lanes that are the first on their CQ
 

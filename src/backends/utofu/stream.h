@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "backends/utofu/shared_memory.h"
+#include "transport/op.h"
 
 namespace heddle::transport::utofu {
 
@@ -24,15 +25,17 @@ struct flight;
 /// What is under way, oldest first, each known by its position modulo edata_numbers.
 class flight_queue {
  public:
-  /// A flight, or the cookie of an access with nothing to do at its end but to tell; or neither.
+  /// A flight, or an access with nothing to do at its end but to tell; or neither.
   class entry {
    public:
     entry() = default;
     explicit entry(flight& tracked) : what_(reinterpret_cast<std::uintptr_t>(&tracked)) {}
-    explicit entry(std::uint64_t cookie) : what_(plain), cookie_(cookie) {}
+    explicit entry(op& access) : what_(reinterpret_cast<std::uintptr_t>(&access) | plain) {}
     [[nodiscard]] bool there() const noexcept { return what_ != 0; }
-    [[nodiscard]] bool is_plain() const noexcept { return what_ == plain; }
-    [[nodiscard]] std::uint64_t cookie() const noexcept { return cookie_; }
+    [[nodiscard]] bool is_plain() const noexcept { return (what_ & plain) != 0; }
+    [[nodiscard]] op& access() const noexcept {
+      return *reinterpret_cast<op*>(what_ - plain);  // NOLINT: the constructor's
+    }
     [[nodiscard]] flight* tracked() const noexcept {
       return reinterpret_cast<flight*>(what_);  // NOLINT: the constructor's
     }
@@ -41,7 +44,6 @@ class flight_queue {
    private:
     static constexpr std::uintptr_t plain = 1;
     std::uintptr_t what_ = 0;
-    std::uint64_t cookie_ = 0;
   };
 
   flight_queue() : cells_(std::make_unique<entry[]>(mask_ + 1)) {}
