@@ -153,11 +153,12 @@ class lane {
   /// Completion: `data` may be reused; for large data it has arrived. Tags: 0 to max_tag.
   ///
   /// Small messages complete before anybody has asked for them, but not without bound: each that
-  /// waits at the receiver uses its bytes and 184 more of HEDDLE_CREDIT_BYTES (1 MiB for each
-  /// sender and lane, so 5,461 messages of 8 bytes). Beyond that a send completes only when its
-  /// receive is there, like a large one. Two ranks that both send more than that before they
-  /// receive anything wait for each other for ever if they use send(): post the receives first, or
-  /// send with try_send and wait after receiving, or raise the setting.
+  /// waits at the receiver uses its bytes and 184 more, first of HEDDLE_CREDIT_BYTES (1 MiB for
+  /// each sender and lane), then of HEDDLE_UNEXPECTED_BYTES (16 MiB for all senders of a lane), so
+  /// 5,461 messages of 8 bytes, and 87,381 more. Beyond that a send completes only when its receive
+  /// is there, like a large one. Two ranks that both send more than that before they receive
+  /// anything wait for each other for ever if they use send(): post the receives first, or send
+  /// with try_send and wait after receiving, or raise the settings.
   ///
   /// Also invalid: a tag above max_tag. no_memory: the receiver has none for the message.
   status try_send(rank to, tag t, std::span<const std::byte> data, completion c = {}) noexcept;

@@ -216,6 +216,27 @@ TEST_P(EngineMessages, ManyThreadsShareOneLane) {
   });
 }
 
+TEST_P(EngineMessages, BlockingSendsPastTheCreditEndBeforeAnybodyReceives) {
+  settings c = config();
+  c.credit_bytes = 4096;
+  run_ranks(2, c, [](world& w) {
+    lane l(w);
+    const rank other = 1 - w.rank();
+    constexpr std::uint64_t count = 1000;  // the credit allows 21
+    for (std::uint64_t i = 0; i < count; ++i)
+      ASSERT_EQ(l.send(other, i % 2, std::as_bytes(std::span(&i, 1))), status::done);
+    for (const tag which : {1u, 0u}) {
+      for (std::uint64_t expected = which; expected < count; expected += 2) {
+        std::uint64_t got = 0;
+        const auto into = std::as_writable_bytes(std::span(&got, 1));
+        ASSERT_EQ(l.recv(any_source, which, into).code, status::done);
+        ASSERT_EQ(got, expected);
+      }
+    }
+    w.barrier();
+  });
+}
+
 TEST_P(EngineMessages, AReceiveFromARankThatEndsIsPeerLost) {
   settings s = config();
   s.peer_timeout_ms = 1000;

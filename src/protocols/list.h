@@ -24,6 +24,12 @@ class list {
     (last_ != nullptr ? (last_->*Hook).after : first_) = &element;
     last_ = &element;
   }
+  void push_front(T& element) noexcept {
+    (element.*Hook).before = nullptr;
+    (element.*Hook).after = first_;
+    (first_ != nullptr ? (first_->*Hook).before : last_) = &element;
+    first_ = &element;
+  }
   void remove(T& element) noexcept {
     const hook<T> h = element.*Hook;
     (h.before != nullptr ? (h.before->*Hook).after : first_) = h.after;

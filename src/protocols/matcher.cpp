@@ -45,7 +45,8 @@ void matcher::recycle(std::unique_ptr<unexpected> message) noexcept {
   if (spare_.size() >= max_spare) return;
   message->large.reset();
   message->announced = false;
-  message->credit = message->since_ns = 0;
+  message->credit = message->since_ns = message->early = 0;
+  message->fetching = nullptr;
   spare_.push_back(std::move(message));
 }
 
@@ -104,10 +105,10 @@ std::unique_ptr<unexpected> matcher::take(unexpected& message) noexcept {
   return std::unique_ptr<unexpected>(&message);
 }
 
-void matcher::forget_requests(rank source) noexcept {
+void matcher::forget_announcements(rank source) noexcept {
   for (unexpected* m = arrivals_.front(); m != nullptr;) {
     unexpected* next = arrival_list::next(*m);
-    if (m->source == source && m->announced) take(*m);
+    if (m->source == source && m->announced && m->fetching == nullptr) take(*m);
     m = next;
   }
 }

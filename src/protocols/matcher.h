@@ -5,6 +5,7 @@
 // hang in one list that costs nothing while it is empty. Of the receives that accept a message the
 // oldest gets it; of the messages a receive accepts the one that arrived first (invariant I13).
 #pragma once
+#include <heddle/completion.h>
 #include <heddle/types.h>
 
 #include <array>
@@ -15,9 +16,12 @@
 #include <vector>
 
 #include "base/slab_pool.h"
-#include "protocols/record.h"
+#include "protocols/list.h"
+#include "protocols/message.h"
 
 namespace heddle::protocols {
+
+struct request;
 
 /// A message nobody has asked for yet.
 struct unexpected {
@@ -26,9 +30,11 @@ struct unexpected {
   std::uint64_t bytes = 0;
   std::array<std::byte, 64> small;     ///< the data of a short eager one
   std::unique_ptr<std::byte[]> large;  ///< of a longer one
-  bool announced = false;              ///< a rendezvous request: `remote` says where the data is
-  rendezvous remote;
-  std::uint64_t since_ns = 0;  ///< first seen by port::stamp(); 0: not yet
+  bool announced = false;              ///< by an RTS: `data_at` says where the data is
+  announcement data_at;
+  request* fetching = nullptr;  ///< announced: its data is on the way here already
+  std::uint64_t early = 0;  ///< bytes of the budget for messages fetched before they are asked for
+  std::uint64_t since_ns = 0;  ///< first seen by a look at all; 0: not yet
   std::uint64_t credit = 0;    ///< goes back to the sender when it is taken
   hook<unexpected> in_bucket, in_arrival;
 
@@ -48,7 +54,7 @@ struct posted_receive {
   std::span<std::byte> into{};
   completion done{};
   std::uint64_t order = 0;     ///< age, by the matcher
-  std::uint64_t since_ns = 0;  ///< first seen by port::stamp(); 0: not yet
+  std::uint64_t since_ns = 0;  ///< first seen by a look at all; 0: not yet
   hook<posted_receive> in_bucket{};
   receive_list* filed_in = nullptr;     ///< by the matcher
   posted_receive* next_free = nullptr;  ///< of the matcher's pool
@@ -123,8 +129,9 @@ class matcher {
   void each_message(F&& f) {
     for (unexpected* m = arrivals_.front(); m != nullptr; m = arrival_list::next(*m)) f(*m);
   }
-  /// Drops the requests of a peer whose data cannot be had any more.
-  void forget_requests(rank source) noexcept;
+  /// Drops the announcements of a peer whose data cannot be had any more, but for those that are
+  /// being fetched.
+  void forget_announcements(rank source) noexcept;
 
   [[nodiscard]] std::size_t unexpected_count() const noexcept { return unexpected_count_; }
 

@@ -52,13 +52,13 @@ TEST(Matcher, WildcardsNeverTakeReservedTags) {
   EXPECT_NE(m.find_message(1, reserved_tag_bit | 4), nullptr);
 }
 
-TEST(Matcher, ForgettingRequestsKeepsDataThatHasArrived) {
+TEST(Matcher, ForgettingAnnouncementsKeepsDataThatHasArrived) {
   matcher m;
   m.keep(message(1, 1));
-  auto request = message(1, 2);
-  request->announced = true;
-  m.keep(std::move(request));
-  m.forget_requests(1);
+  auto announced = message(1, 2);
+  announced->announced = true;
+  m.keep(std::move(announced));
+  m.forget_announcements(1);
   EXPECT_NE(m.find_message(1, 1), nullptr);
   EXPECT_EQ(m.find_message(1, 2), nullptr);
   EXPECT_EQ(m.unexpected_count(), 1u);
@@ -137,18 +137,6 @@ TEST(Matcher, I13AgreesWithAReferenceOnRandomSchedules) {
       }
     }
   }
-}
-
-TEST(RecordPool, AnOldIdFindsNothingAfterItsRecordEnded) {
-  record_pool pool;
-  record& r = pool.take();
-  r.at = stage::waiting;
-  const std::uint64_t id = r.id();
-  EXPECT_EQ(pool.find(id), &r);
-  pool.give_back(r);
-  EXPECT_EQ(pool.find(id), nullptr);
-  EXPECT_EQ(pool.find(~0ull), nullptr);
-  EXPECT_EQ(pool.in_use(), 0u);
 }
 
 }  // namespace

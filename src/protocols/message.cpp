@@ -9,8 +9,8 @@ enum class extension : std::uint8_t { none, rendezvous, access, atomic, reply };
 
 constexpr extension extension_of(message_kind k) noexcept {
   switch (k) {
-    case message_kind::tag_request:
-    case message_kind::call_request:
+    case message_kind::tag_rts:
+    case message_kind::call_rts:
       return extension::rendezvous;
     case message_kind::rma_put:
     case message_kind::rma_get:

@@ -3,8 +3,10 @@
 // 16 bytes for every message, then an extension whose size the kind gives, then for calls the
 // user's header, then the payload. Little-endian. docs/design/protocols.md has the tables.
 #pragma once
+#include <heddle/status.h>
 #include <heddle/types.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -20,10 +22,10 @@ static_assert(std::endian::native == std::endian::little, "the wire format is li
 
 enum class message_kind : std::uint8_t {
   tag_eager = 1,  ///< word: tag; payload: the data
-  tag_request,    ///< word: tag; rendezvous: where the data lies (flag: in mappable memory)
+  tag_rts,        ///< word: tag; rendezvous: where the data lies (flag: in mappable memory)
   call_eager,     ///< handler, header; payload
-  call_request,   ///< handler, header; rendezvous
-  finished,       ///< word: rendezvous id; flag: the status the sender's operation ends with
+  call_rts,       ///< handler, header; rendezvous
+  fin,            ///< word: rendezvous id; flag: the status the sender's operation ends with
   credit,         ///< word: bytes of credit given back
   ping,           ///< asks for a pong
   pong,
@@ -34,6 +36,17 @@ enum class message_kind : std::uint8_t {
   rma_atomic,  ///< word: id; flag: atomic_op; width; access; operand, compare
   rma_value,   ///< word: id; flag: status; reply.value: the old value
 };
+
+/// For tables by kind.
+inline constexpr std::size_t message_kinds = static_cast<std::size_t>(message_kind::rma_value) + 1;
+constexpr std::size_t index_of(message_kind k) noexcept {
+  return static_cast<std::size_t>(k);
+}
+
+/// The status in message::flag. It is a peer's: any number gives one.
+constexpr status status_of(std::uint8_t flag) noexcept {
+  return static_cast<status>(std::min(flag, static_cast<std::uint8_t>(status::closed)));
+}
 
 /// One message, taken apart. Which fields mean something depends on the kind.
 struct message {
@@ -50,6 +63,21 @@ struct message {
   std::span<const std::byte> header;       // calls
   std::span<const std::byte> payload;
 };
+
+/// What an RTS says of the data it announces.
+struct announcement {
+  memory::region_ref ref;
+  std::uint64_t offset = 0, bytes = 0;
+  std::uint64_t id = 0;   ///< the sender's request
+  bool mappable = false;  ///< it may be mapped
+};
+[[nodiscard]] inline announcement announced_by(const message& rts) noexcept {
+  return {.ref = {rts.slot, rts.generation},
+          .offset = rts.offset,
+          .bytes = rts.bytes,
+          .id = rts.id,
+          .mappable = rts.flag != 0};
+}
 
 inline constexpr std::size_t base_bytes = 16;
 inline constexpr std::size_t max_extension = 40;
@@ -85,14 +113,13 @@ constexpr transport::message_head head_of_call(handler_id handler,
 class prefix {
  public:
   explicit prefix(const message& m) noexcept;
-  /// Of a kind without extension. `header` at most max_call_header bytes.
-  prefix(message_kind kind, handler_id handler, std::span<const std::byte> header,
-         std::uint64_t word) noexcept {
-    write(head_of(kind, 0, handler, header.size(), 0, word));
-    append(header);
-  }
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
     return {buffer_.data(), size_};
+  }
+  /// The same, as a wire takes it.
+  [[nodiscard]] transport::message_head head() const noexcept { return read_head(bytes()); }
+  [[nodiscard]] std::span<const std::byte> rest() const noexcept {
+    return bytes().subspan(base_bytes);
   }
 
  private:

@@ -54,7 +54,7 @@ class Port : public PortFixture {
   /// The peer announces a large message.
   void is_announced() {
     message m;
-    m.kind = message_kind::tag_request;
+    m.kind = message_kind::tag_rts;
     m.word = large_tag;
     m.slot = 1;
     m.generation = 1;
@@ -214,6 +214,105 @@ TEST_F(Port, TellsWhyTheWireHasLostAPeer) {
   progress();
   EXPECT_EQ(end.code, status::peer_lost);
   EXPECT_EQ(losses_.why(0, 1), "its process 12 has ended");
+}
+
+/// A small message that is announced while nobody waits for it; the wire reads it, or refuses.
+class PortEarlyFetch : public Port {
+ protected:
+  void announce(tag t, std::uint64_t id) {
+    message m;
+    m.kind = message_kind::tag_rts;
+    m.word = t;
+    m.slot = m.generation = 1;
+    m.bytes = 1;
+    m.id = id;
+    wire_.answer = status::posted;
+    arrives(m);
+    wire_.answer = status::done;
+  }
+  /// The wire has read the `n`th.
+  void arrived(std::size_t n, std::byte value, status code = status::done) {
+    op& o = *wire_.under_way.at(n);
+    if (code == status::done) o.memory[0] = value;
+    wire_.events.push_back({event::kind_t::ended, code, 1, &o, {}});
+    progress();
+  }
+  status receive(ending& end, std::span<std::byte> into) {
+    return port_->execute(command_of(command_kind::recv, small_tag, into, end), batch_);
+  }
+};
+
+TEST_F(PortEarlyFetch, ReadsItAndLetsTheSenderGo) {
+  start();
+  announce(small_tag, 5);
+  ASSERT_EQ(wire_.under_way.size(), 1u);
+  arrived(0, std::byte{9});
+  EXPECT_EQ(last_kind(), message_kind::fin);
+  ending end;
+  EXPECT_EQ(receive(end, one_), status::posted);
+  batch_.run();
+  EXPECT_EQ(end.code, status::done);
+  EXPECT_EQ(one_[0], std::byte{9});
+  EXPECT_TRUE(port_->quiet());
+}
+
+TEST_F(PortEarlyFetch, KeepsTheOrderOfAnnouncementsWhateverArrivesFirst) {
+  start();
+  announce(small_tag, 5);
+  announce(small_tag, 6);
+  arrived(1, std::byte{22});
+  ending first, second;
+  (void)receive(first, one_);
+  (void)receive(second, two_);
+  batch_.run();
+  EXPECT_EQ(first.count, 0) << "it is on its way";
+  EXPECT_EQ(second.count, 1);
+  arrived(0, std::byte{11});
+  EXPECT_EQ(first.count, 1);
+  EXPECT_EQ(one_[0], std::byte{11});
+  EXPECT_EQ(two_[0], std::byte{22});
+}
+
+TEST_F(PortEarlyFetch, StopsWhenItsMemoryIsUsedUpAndGoesOnWhenSomeIsTaken) {
+  config_.unexpected_bytes = 2 * port::cost_of(1);
+  start();
+  for (std::uint64_t id = 1; id <= 3; ++id) announce(small_tag, id);
+  EXPECT_EQ(wire_.under_way.size(), 2u);
+  arrived(0, std::byte{1});
+  ending end;
+  (void)receive(end, one_);
+  batch_.run();
+  EXPECT_EQ(end.count, 1);
+  announce(small_tag, 4);
+  EXPECT_EQ(wire_.under_way.size(), 3u);
+}
+
+TEST_F(PortEarlyFetch, ForgetsAMessageThatCannotBeReadAndEndsAReceiveThatHasIt) {
+  start();
+  announce(small_tag, 1);
+  announce(small_tag, 2);
+  ending end;
+  (void)receive(end, one_);
+  arrived(1, {}, status::withdrawn);
+  arrived(0, {}, status::withdrawn);
+  EXPECT_EQ(end.code, status::peer_lost);
+  outcome found;
+  EXPECT_EQ(port_->probe(1, any_tag, found), status::not_found);
+  EXPECT_TRUE(port_->quiet());
+}
+
+TEST_F(PortEarlyFetch, EndsWithItsPeer) {
+  start();
+  announce(small_tag, 1);
+  announce(small_tag, 2);
+  ending end;
+  (void)receive(end, one_);
+  wire_.events.push_back({event::kind_t::peer_lost, status::peer_lost, 1, nullptr, {}});
+  progress();
+  arrived(1, {}, status::peer_lost);
+  arrived(0, {}, status::peer_lost);
+  EXPECT_EQ(end.code, status::peer_lost);
+  EXPECT_TRUE(port_->quiet());
 }
 
 /// The receive of a large message, which the wire is reading.

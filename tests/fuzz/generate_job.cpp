@@ -47,6 +47,7 @@ void draw_settings(plan& p, dice& d) {
       choice{"HEDDLE_EAGER_BYTES", {"1", "64", "1K", "100000"}},
       choice{"HEDDLE_SHM_RING_BYTES", {"4K", "8K"}},
       choice{"HEDDLE_CREDIT_BYTES", {"4K", "8K", "64K"}},
+      choice{"HEDDLE_UNEXPECTED_BYTES", {"0", "1K", "64K"}},
       choice{"HEDDLE_RECORDS", {"16", "24", "64"}},
       choice{"HEDDLE_TCP_CHUNK_BYTES", {"4K", "64K"}},
       choice{"HEDDLE_UTOFU_RING_BYTES", {"16K", "64K"}},

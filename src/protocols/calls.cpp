@@ -1,0 +1,88 @@
+#include "protocols/calls.h"
+
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace heddle::protocols {
+namespace {
+
+/// Memory for large calls being fetched at one time; one call of any size is always let in.
+constexpr std::uint64_t most_bytes = 64 << 20;
+/// Calls a peer may have announced that wait here; more than any honest sender has requests.
+constexpr std::size_t max_announcements = 1 << 16;
+
+}  // namespace
+
+void calls::on_message(peer& from, const message& m) {
+  if (m.kind == message_kind::call_rts) return on_rts(from, m);
+  // Its header and payload follow each other.
+  on_eager(from, m.handler, {m.header.data(), m.header.size() + m.payload.size()}, m.header.size());
+}
+
+status calls::say(peer& to, const message& m) {
+  const auto value = std::as_bytes(std::span(&m.operand, 1));
+  return path_.post(to, head_of_call(m.handler, value.size()), value, {});
+}
+
+void calls::on_rts(peer& p, const message& m) {
+  if (p.announcements >= max_announcements) return path_.violated(p);
+  command c;
+  c.kind = command_kind::call;
+  c.peer = p.number;
+  c.handler = m.handler;
+  request& r = ops_.begin(&p, c, *this);
+  const announcement a = announced_by(m);
+  r.region = a.ref;
+  r.base = a.offset;
+  r.sender_id = a.id;
+  r.message_bytes = a.bytes;
+  r.mappable = a.mappable;
+  r.call_header = std::make_unique<std::byte[]>(max_call_header);
+  if (!m.header.empty()) std::memcpy(r.call_header.get(), m.header.data(), m.header.size());
+  r.header = {r.call_header.get(), m.header.size()};
+  ++p.announcements;
+  deferred_.add(r);
+  r.at = stage::deferred;
+  start_deferred();
+}
+
+/// Not re-entered from the calls it starts: a long queue must not become a deep stack.
+void calls::start_deferred() {
+  if (std::exchange(starting_, true)) return;
+  start_those_that_fit();
+  starting_ = false;
+}
+
+void calls::start_those_that_fit() {
+  while (!deferred_.empty()) {
+    if (bytes_ != 0 && bytes_ + deferred_.front()->message_bytes > most_bytes) return;
+    begin_fetch(deferred_.take_first());
+  }
+}
+
+void calls::begin_fetch(request& r) {
+  --r.with->announcements;
+  const std::uint64_t bytes = r.message_bytes;
+  const bool known = where_.handlers[r.handler].get() != nullptr;
+  if (!known) counters_.unknown_handler.add();
+  if (known) r.payload.reset(new (std::nothrow) std::byte[bytes]);
+  if (r.payload == nullptr) return ended(r, known ? status::no_memory : status::done);
+  bytes_ += bytes;
+  rendezvous_.fetch(r, {r.region, r.base, bytes, r.sender_id, r.mappable},
+                    {r.payload.get(), bytes});
+}
+
+void calls::ended(request& r, status code) {
+  code = rendezvous_.end_fetch(r, code);
+  const std::uint64_t bytes = r.payload != nullptr ? r.message_bytes : 0;
+  if (r.payload != nullptr && code == status::done) {
+    ops_.out().add_call(lane_, *where_.handlers[r.handler].get(), r.with->number, r.header,
+                        std::move(r.payload), bytes);
+  }
+  ops_.release(r);
+  bytes_ -= bytes;
+  start_deferred();
+}
+
+}  // namespace heddle::protocols

@@ -1,0 +1,56 @@
+// calls.h - active messages on the receiver's side: small ones run on arrival, large ones are
+// fetched into memory of ours first, so many bytes at a time.
+#pragma once
+#include "protocols/rendezvous.h"
+
+namespace heddle::protocols {
+
+/// Owns the large calls that are being fetched, or wait for memory. Holder only.
+class calls final : public protocol {
+ public:
+  calls(engine::lane_core& lane, const surroundings& where, path& way, operations& ops,
+        rendezvous& large, port_counters& counters)
+      : protocol(way),
+        lane_(lane),
+        where_(where),
+        ops_(ops),
+        rendezvous_(large),
+        counters_(counters) {}
+
+  /// One that travelled whole: its header, and behind it the payload.
+  void on_eager(peer& p, handler_id h, std::span<const std::byte> body, std::size_t header_bytes) {
+    const handler_entry* handler = where_.handlers[h].get();
+    if (handler == nullptr) return counters_.unknown_handler.add();
+    ops_.out().add_call(lane_, *handler, p.number, body, header_bytes);
+  }
+  void on_message(peer& from, const message& m) override;
+  /// A notification of a put: its handler gets `operand` as the header.
+  status say(peer& to, const message& m) override;
+
+  status start(request& r) override { return rendezvous_.start_fetch(r); }
+  void ended(request& r, status code) override;
+
+  /// Between these two no deferred call begins: many end at once.
+  void hold_back() noexcept { starting_ = true; }
+  void go_on() {
+    starting_ = false;
+    start_deferred();
+  }
+
+ private:
+  void on_rts(peer& p, const message& m);
+  void start_deferred();
+  void start_those_that_fit();
+  void begin_fetch(request& r);
+
+  engine::lane_core& lane_;
+  const surroundings& where_;
+  operations& ops_;
+  rendezvous& rendezvous_;
+  port_counters& counters_;
+  request_queue deferred_;
+  std::uint64_t bytes_ = 0;  // of those being fetched
+  bool starting_ = false;
+};
+
+}  // namespace heddle::protocols

@@ -1,0 +1,58 @@
+#include "protocols/eager.h"
+
+namespace heddle::protocols {
+namespace {
+
+transport::message_head head_for(const command& c) noexcept {
+  return c.kind == command_kind::send ? head_of_tagged(c.match.value)
+                                      : head_of_call(c.handler, c.header.size());
+}
+
+}  // namespace
+
+status eager::send(const command& c) {
+  peer& p = peers_[c.peer];
+  if (p.lost) return status::peer_lost;
+  const std::uint64_t cost = credit_of(c.kind, c.memory.size());
+  const bool whole = c.memory.size() <= p.eager_bytes && cost <= p.credit;
+  if (whole && !p.blocked && !path_.batching()) {
+    const status s = path_.post(p, head_for(c), c.header, c.memory);
+    if (s == status::done) [[likely]] {
+      p.credit -= cost;
+      counters_.eager.add();
+    }
+    if (s != status::busy_queue) [[likely]]
+      return s;
+  }
+  if (ops_.full()) return status::busy_records;
+  if (!whole) return rendezvous_.send(p, c);
+  request& r = ops_.begin(&p, c, *this);
+  r.kind = transport::op_kind::send;
+  r.head = head_for(c);
+  r.header = c.header;
+  r.memory = c.memory;
+  p.credit -= cost;
+  const status s = path_.submit(r);
+  if (s != status::posted) note(p, s, cost);
+  return s;
+}
+
+/// One has left, or never will.
+void eager::note(peer& p, status code, std::uint64_t cost) noexcept {
+  if (code == status::done)
+    counters_.eager.add();
+  else
+    p.credit += cost;
+}
+
+void eager::ended(request& r, status code) {
+  note(*r.with, code, credit_of(r.what, r.bytes));
+  ops_.finish(r, code);
+}
+
+void eager::on_credit(peer& from, std::uint64_t bytes) {
+  if (bytes > from.credit_limit - from.credit) return path_.violated(from);
+  from.credit += bytes;
+}
+
+}  // namespace heddle::protocols

@@ -1,0 +1,56 @@
+// eager.h - messages that travel whole, and how many of them a receiver has to keep.
+#pragma once
+#include "protocols/path.h"
+#include "protocols/rendezvous.h"
+
+namespace heddle::protocols {
+
+/// Sends tagged messages and calls: whole, or announced by rendezvous. Only tagged ones can be
+/// unexpected, so only they take credit: each side may cause the other to keep so many bytes.
+/// Holder only.
+class eager final : public protocol {
+ public:
+  eager(path& way, peer_table& peers, operations& ops, rendezvous& large, port_counters& counters)
+      : protocol(way), peers_(peers), ops_(ops), rendezvous_(large), counters_(counters) {}
+
+  /// The short way of a message that can leave at once: true, and it has. False: nothing has
+  /// happened, and send() finds out why. `cost`: what it takes of the peer's credit.
+  bool send_now(rank to, transport::message_head head, std::span<const std::byte> header,
+                std::span<const std::byte> data, std::uint64_t cost) noexcept {
+    peer* const p = peers_.find(to);
+    if (p == nullptr || !p->is_free() || data.size() > p->eager_bytes || cost > p->credit ||
+        p->wire->send(to, head, header, data) != status::done) [[unlikely]]
+      return false;
+    p->credit -= cost;
+    counters_.eager.add();
+    return true;
+  }
+  /// What a tagged message of so many bytes takes of its receiver's memory while it is unexpected:
+  /// both sides count with it.
+  [[nodiscard]] static constexpr std::uint64_t cost_of(std::size_t bytes) noexcept {
+    return bytes + message_cost;
+  }
+  /// As port::execute, for a send or a call to a valid rank.
+  status send(const command& c);
+  /// The receiver of what we sent has taken so much, and gives it back.
+  void on_credit(peer& from, std::uint64_t bytes);
+
+  status start(request& r) override { return path_.post(r); }
+  void ended(request& r, status code) override;
+
+ private:
+  /// What an unexpected message costs its receiver beside its bytes: a number of the protocol, not
+  /// of this program's memory. docs/guide/concepts.md tells it.
+  static constexpr std::uint64_t message_cost = 184;
+  [[nodiscard]] static std::uint64_t credit_of(command_kind what, std::size_t bytes) noexcept {
+    return what == command_kind::send ? cost_of(bytes) : 0;
+  }
+  void note(peer& p, status code, std::uint64_t cost) noexcept;
+
+  peer_table& peers_;
+  operations& ops_;
+  rendezvous& rendezvous_;
+  port_counters& counters_;
+};
+
+}  // namespace heddle::protocols

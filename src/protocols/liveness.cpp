@@ -1,0 +1,89 @@
+#include "protocols/liveness.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace heddle::protocols {
+
+void liveness::lose(peer& p, std::string why) {
+  path_.post_batch();
+  if (std::exchange(p.lost, true)) return;
+  counters_.lost_peers.add();
+  const bool missed =
+      !p.requests.empty() || p.counted != 0 || !tagged_.matching().receives_from(p.number).empty();
+  ops_.out().add(where_.losses->note(where_.lane, p.number, std::move(why), missed), {});
+  p.wire->drop(p.number);
+  if (p.atomics != nullptr) p.atomics->drop(p.number);
+  p.control.clear();
+  calls_.hold_back();
+  end_requests(p, status::peer_lost);
+  tagged_.forget(p);
+  if (p.counted == 0) ops_.end_flushes(p, status::peer_lost);
+  calls_.go_on();
+}
+
+/// Those that the wire has end by its events, and those in hand by whoever has them.
+void liveness::end_requests(peer& p, status code) {
+  for (request* r = p.requests.front(); r != nullptr;) {
+    request* const next = peer_requests::next(*r);
+    if (r->at != stage::wire && r->at != stage::in_hand) {
+      take_in_hand(*r);
+      r->owner->ended(*r, code);
+    }
+    r = next;
+  }
+}
+
+void liveness::on_message(peer& from, const message& m) {
+  if (m.kind != message_kind::ping) return;  // having heard it is all
+  message answer;
+  answer.kind = message_kind::pong;
+  path_.control(from, answer);
+}
+
+void liveness::look(std::uint64_t now_ns) {
+  for (peer* p : peers_.all()) p->awaited = false;
+  tagged_.matching().each_receive([&](const posted_receive& r) {
+    if (r.source != any_source) peers_[r.source].awaited = true;
+  });
+  for (std::size_t i = 0; i < peers_.all().size(); ++i) look_at(*peers_.all()[i], now_ns);
+}
+
+/// A peer we wait for and that says nothing is asked for a sign of life, then given up.
+void liveness::look_at(peer& p, std::uint64_t now_ns) {
+  if (p.lost) return;
+  const bool nothing_due = p.requests.empty() && p.counted == 0 && !p.awaited;
+  if (nothing_due || std::exchange(p.heard, false) || p.silent_since_ns == 0) {
+    p.pinged = false;
+    p.silent_since_ns = nothing_due ? 0 : now_ns;
+    return;
+  }
+  const std::uint64_t silent_ms = (now_ns - p.silent_since_ns) / 1'000'000;
+  if (silent_ms >= where_.config->peer_timeout_ms)
+    return lose(p, fmt::format("it has said nothing for {:.3g} s, although it was asked "
+                               "(HEDDLE_PEER_TIMEOUT_MS)",
+                               static_cast<double>(silent_ms) / 1000));
+  if (silent_ms * 3 < where_.config->peer_timeout_ms || std::exchange(p.pinged, true)) return;
+  message m;
+  m.kind = message_kind::ping;
+  path_.control(p, m);
+}
+
+/// Nothing is sent any more, so what the wires have ends here as well.
+void liveness::abort(status code) {
+  for (peer* p : peers_.all()) p->lost = true;
+  calls_.hold_back();
+  for (peer* p : peers_.all()) {
+    while (request* r = p->requests.front()) {
+      take_in_hand(*r);
+      r->owner->ended(*r, code);
+    }
+    ops_.end_flushes(*p, code);
+    tagged_.end_receives(p->number, code);
+  }
+  tagged_.end_receives(any_source, code);
+  ops_.abort(code);
+}
+
+}  // namespace heddle::protocols

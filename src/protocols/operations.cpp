@@ -1,0 +1,94 @@
+#include "protocols/operations.h"
+
+#include <utility>
+
+namespace heddle::protocols {
+
+request& operations::begin(peer* p, const command& c, protocol& owner) {
+  request& r = pool_.take();
+  r.what = c.kind;
+  r.by = carrier::undecided;
+  r.counted = r.mappable = r.over = false;
+  r.failure = status::done;
+  r.handler = c.handler;
+  r.with = p;
+  r.owner = &owner;
+  r.done = c.done;
+  r.bytes = c.memory.size();
+  r.tag = c.match.value;
+  r.early = nullptr;
+  r.delivered = {};
+  r.since_ns = r.issued = r.moved = r.sender_id = r.message_bytes = 0;
+  in_flight_.add();
+  bytes_.add(r.bytes);
+  r.peer = c.peer;
+  if (p != nullptr) p->requests.push_back(r);
+  return r;
+}
+
+void operations::finish(request& r, const outcome& what) {
+  out_->add(r.done, what);
+  release(r);
+}
+
+void operations::finish(request& r, status code) {
+  finish(r, {code, r.peer, 0, code == status::done ? r.bytes : 0});
+}
+
+void operations::release(request& r) {
+  peer* const p = r.with;
+  if (p != nullptr) p->requests.remove(r);
+  const bool counted = r.counted;
+  bytes_.subtract(r.bytes);
+  r.payload.reset();
+  r.call_header.reset();
+  if (++r.generation == 0) r.generation = 1;
+  pool_.give_back(r);
+  in_flight_.subtract();
+  if (counted) count_down(*p);
+}
+
+request* operations::find(std::uint64_t id, const peer& from) noexcept {
+  request* const r = pool_.find(id);
+  return r != nullptr && r->with == &from ? r : nullptr;
+}
+
+// --- who waits -------------------------------------------------------------------------
+
+status operations::flush(const command& c, peer* p, protocol& owner) {
+  if ((p != nullptr ? p->counted : counted_) == 0)
+    return p != nullptr && p->lost ? status::peer_lost : status::done;
+  request& r = begin(nullptr, c, owner);
+  (p != nullptr ? p->flushes : flushes_).add(r);
+  r.at = stage::flushing;
+  return status::posted;
+}
+
+void operations::end_flushes(peer& p, status code) {
+  end_flushes(p.flushes, code);
+}
+
+void operations::end_flushes(request_queue& waiting, status code) {
+  while (!waiting.empty()) finish(waiting.take_first(), code);
+}
+
+void operations::tell_of_room() {
+  if (full()) return;
+  for (const completion& c : std::exchange(room_waiters_, {})) out_->add(c, {});
+}
+
+void operations::abort(status code) {
+  pool_.each([&](request& r) {
+    if (r.at == stage::direct) end_direct(r, code);
+  });
+  end_flushes(flushes_, code);
+  for (const completion& c : std::exchange(room_waiters_, {})) out_->add(c, {});
+}
+
+void operations::stamp(std::uint64_t now_ns) {
+  each([&](request& r) {
+    if (r.since_ns == 0) r.since_ns = now_ns;
+  });
+}
+
+}  // namespace heddle::protocols

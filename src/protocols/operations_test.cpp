@@ -1,0 +1,135 @@
+// operations_test.cpp - what is in flight, and who waits for it.
+#include "protocols/operations.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "protocols/path.h"
+
+namespace heddle::protocols {
+namespace {
+
+/// How completions ended, in order.
+struct endings {
+  std::vector<status> codes;
+  static void note(void* owner, std::uint64_t, const outcome& what) noexcept {
+    static_cast<endings*>(owner)->codes.push_back(what.code);
+  }
+  completion one() noexcept { return {&note, this, 0}; }
+};
+
+class Operations : public testing::Test {
+ protected:
+  struct nobody final : protocol {
+    using protocol::protocol;
+  };
+  struct forgetful final : path::loser {
+    void lose(peer&, std::string) override {}
+  };
+  Operations() { ops_.collect_in(batch_); }
+  command command_of(command_kind kind) {
+    command c;
+    c.kind = kind;
+    c.peer = 1;
+    c.done = seen_.one();
+    return c;
+  }
+  request& begin_put(peer& p) {
+    request& r = ops_.begin(&p, command_of(command_kind::put), nobody_);
+    ops_.count(r);
+    return r;
+  }
+
+  delivery_batch batch_;
+  operations ops_{2};
+  port_counters counters_;
+  const path::kind_table kinds_{};
+  forgetful losses_;
+  path path_{ops_, counters_, kinds_, losses_};
+  nobody nobody_{path_};
+  peer first_, second_;
+  endings seen_;
+};
+
+TEST_F(Operations, AnOldIdFindsNothingWhenItsRequestIsSomebodyElses) {
+  request& r = begin_put(first_);
+  const std::uint64_t id = r.id();
+  EXPECT_EQ(ops_.find(id, first_), &r);
+  EXPECT_EQ(ops_.find(id, second_), nullptr) << "another peer names it";
+  ops_.finish(r, status::done);
+  EXPECT_EQ(ops_.find(id, first_), nullptr);
+  EXPECT_EQ(&begin_put(first_), &r) << "it is used again";
+  EXPECT_EQ(ops_.find(id, first_), nullptr);
+  EXPECT_EQ(ops_.find(~0ull, first_), nullptr);
+}
+
+TEST_F(Operations, AreFullAtTheirLimitButForWhatWasAccepted) {
+  request& r = begin_put(first_);
+  EXPECT_FALSE(ops_.full());
+  begin_put(first_);
+  EXPECT_TRUE(ops_.full());
+  ops_.must_take(true);
+  EXPECT_FALSE(ops_.full());
+  ops_.must_take(false);
+  ops_.release(r);
+  EXPECT_FALSE(ops_.full());
+}
+
+TEST_F(Operations, AFlushEndsWithTheLastAccessToItsPeer) {
+  request& to_first = begin_put(first_);
+  request& to_second = begin_put(second_);
+  EXPECT_EQ(ops_.flush(command_of(command_kind::flush), &first_, nobody_), status::posted);
+  EXPECT_EQ(ops_.flush(command_of(command_kind::flush), nullptr, nobody_), status::posted);
+  to_first.done = to_second.done = {};
+  ops_.finish(to_first, status::done);
+  batch_.run();
+  EXPECT_EQ(seen_.codes.size(), 1u);
+  ops_.finish(to_second, status::done);
+  batch_.run();
+  EXPECT_EQ(seen_.codes, (std::vector{status::done, status::done}));
+  EXPECT_TRUE(ops_.none());
+}
+
+TEST_F(Operations, AFlushOfALostPeerSaysSo) {
+  request& r = begin_put(first_);
+  EXPECT_EQ(ops_.flush(command_of(command_kind::flush), &first_, nobody_), status::posted);
+  first_.lost = true;
+  ops_.finish(r, status::peer_lost);
+  batch_.run();
+  EXPECT_EQ(seen_.codes, (std::vector{status::peer_lost, status::peer_lost}));
+  EXPECT_EQ(ops_.flush(command_of(command_kind::flush), &first_, nobody_), status::peer_lost);
+}
+
+TEST_F(Operations, WhoeverWantsRoomIsToldOnceThereIsSome) {
+  request& r = begin_put(first_);
+  begin_put(first_);
+  ops_.when_room(seen_.one());
+  ops_.tell_of_room();
+  EXPECT_TRUE(ops_.somebody_wants_room());
+  ops_.release(r);
+  ops_.tell_of_room();
+  batch_.run();
+  EXPECT_FALSE(ops_.somebody_wants_room());
+  EXPECT_EQ(seen_.codes, std::vector{status::done});
+}
+
+TEST(RequestQueue, KeepsOrderAndLetsAnyoneGo) {
+  request_pool pool;
+  request_queue queue;
+  request &a = pool.take(), &b = pool.take(), &c = pool.take();
+  queue.add(a);
+  queue.add(b);
+  queue.add(c);
+  take_in_hand(b);
+  take_in_hand(b);  // it is in none now
+  EXPECT_EQ(&queue.take_first(), &a);
+  queue.add_first(a);
+  EXPECT_EQ(&queue.take_first(), &a);
+  EXPECT_EQ(&queue.take_first(), &c);
+  EXPECT_TRUE(queue.empty());
+}
+
+}  // namespace
+}  // namespace heddle::protocols

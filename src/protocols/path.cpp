@@ -1,0 +1,231 @@
+#include "protocols/path.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace heddle::protocols {
+namespace {
+
+/// Control messages that may wait for room; an honest peer causes no more than it has requests.
+constexpr std::size_t max_control = 1 << 16;
+
+}  // namespace
+
+status protocol::say(peer& to, const message& m) {
+  return path_.post(to, m);
+}
+
+// --- messages --------------------------------------------------------------------------
+
+/// A peer that the wire knows to be gone counts as full until the event that says so, and why: it
+/// comes first of all that ends.
+status path::post_on(transport::endpoint& on, transport::op& o, const peer& p) {
+  if (p.lost) return status::peer_lost;
+  const status s = on.post(o);
+  return s == status::peer_lost ? status::busy_queue : s;
+}
+
+status path::post(peer& p, const transport::message_head& head, std::span<const std::byte> header,
+                  std::span<const std::byte> data) {
+  if (batching_) [[unlikely]] {
+    post_batch();  // which goes first
+    if (p.blocked) return status::busy_queue;
+  }
+  transport::op o;
+  o.peer = p.number;
+  o.head = head;
+  o.header = header;
+  o.memory = transport::only_read(data);
+  return post_on(*p.wire, o, p);
+}
+
+status path::post(peer& p, const message& m, std::span<const std::byte> data) {
+  const prefix front(m);
+  return post(p, front.head(), front.rest(), data);
+}
+
+/// Without its own messages a protocol cannot go on, so a peer that cannot be sent them is lost.
+void path::control(peer& p, const message& m) {
+  if (p.lost) return;
+  if (p.control.empty()) {
+    const status s = kinds_[index_of(m.kind)]->say(p, m);
+    if (s == status::done || p.lost) return;
+    if (s != status::busy_queue) return unreachable(p, s);
+  }
+  if (p.control.size() >= max_control) return violated(p);
+  message kept = m;
+  kept.header = kept.payload = {};
+  p.control.push_back(kept);
+  block(p);
+}
+
+// --- requests --------------------------------------------------------------------------
+
+status path::submit(request& r) {
+  if (!r.with->backlog.empty()) {
+    enqueue(r);
+    return status::posted;
+  }
+  const status s = r.owner->start(r);
+  if (s == status::posted) return s;
+  if (s == status::busy_queue) {
+    enqueue(r);
+    return status::posted;
+  }
+  ops_.release(r);
+  return s;
+}
+
+void path::resume(request& r) {
+  const status s = r.with->backlog.empty() ? r.owner->start(r) : status::busy_queue;
+  if (s == status::busy_queue) return enqueue(r);
+  if (s != status::posted) r.owner->ended(r, s);
+}
+
+void path::enqueue(request& r) {
+  peer& p = *r.with;
+  post_batch();
+  if (p.lost) return r.owner->ended(r, status::peer_lost);
+  p.backlog.add(r);
+  r.at = stage::backlog;
+  block(p);
+}
+
+transport::endpoint& path::endpoint_of(const request& r) noexcept {
+  const peer& p = *r.with;
+  return r.kind == transport::op_kind::atomic && p.atomics != nullptr ? *p.atomics : *p.wire;
+}
+
+status path::post(request& r) {
+  peer& p = *r.with;
+  transport::endpoint& on = endpoint_of(r);
+  r.over = false;
+  if (batching_ && !posting_ && &on == p.wire && r.by == carrier::undecided) {
+    r.at = stage::wire;
+    batch_[batched_++] = &r;
+    if (batched_ == batch_.size()) post_batch();
+    return status::posted;
+  }
+  const status s = post_on(on, r, p);
+  if (s == status::posted) r.at = stage::wire;
+  return s;
+}
+
+// --- batches ---------------------------------------------------------------------------
+
+/// What the wire refuses goes into the backlog of its peer, and so does all for the same peer
+/// behind it; other peers' go on.
+void path::post_batch() {
+  if (batched_ == 0 || posting_) return;
+  posting_ = true;
+  for (std::size_t i = 0; i < batched_;) post_run(i, batched_);
+  batched_ = 0;
+  posting_ = false;
+}
+
+/// Posts the first of what is left together with those behind it that go the same way.
+void path::post_run(std::size_t& from, std::size_t size) {
+  request& first = batched(from);
+  if (first.with->blocked || first.with->lost) {
+    ++from;
+    return refused(first, status::busy_queue);
+  }
+  const std::size_t end = end_of_run(from, size);
+  const auto [taken, reason] = first.with->wire->post(std::span(batch_).subspan(from, end - from));
+  if (taken > 1) {
+    counters_.posts_together.add();
+    counters_.posted_together.add(taken);
+  }
+  for (const std::size_t behind = from + taken; from < behind; ++from) {
+    request& r = batched(from);
+    if (!r.over) continue;
+    take_in_hand(r);
+    r.owner->ended(r, status::done);
+  }
+  if (from < end) refused(batched(from++), reason);
+}
+
+/// Up to where they are for one endpoint, and for peers with nothing in their way.
+std::size_t path::end_of_run(std::size_t from, std::size_t size) const noexcept {
+  const transport::endpoint* const wire = batched(from).with->wire;
+  std::size_t i = from + 1;
+  for (; i < size; ++i) {
+    const peer& p = *batched(i).with;
+    if (p.wire != wire || p.blocked || p.lost) break;
+  }
+  return i;
+}
+
+void path::refused(request& r, status reason) {
+  take_in_hand(r);
+  if (reason == status::busy_queue || reason == status::peer_lost) {
+    enqueue(r);
+  } else if (reason == status::unsupported && r.kind != transport::op_kind::send) {
+    r.by = carrier::messages;  // not this region
+    resume(r);
+  } else {
+    r.owner->ended(r, reason);
+  }
+}
+
+// --- progress --------------------------------------------------------------------------
+
+void path::block(peer& p) {
+  if (std::exchange(p.blocked, true)) return;
+  blocked_.push_back(&p);
+  counters_.backlogged.add();
+}
+
+/// True when nothing of the peer waits any more.
+bool path::flush(peer& p) {
+  while (!p.control.empty()) {
+    const message& m = p.control.front();
+    const status s = kinds_[index_of(m.kind)]->say(p, m);
+    if (p.lost) return true;
+    if (s == status::busy_queue) return false;
+    if (s != status::done) {
+      unreachable(p, s);
+      return true;
+    }
+    p.control.pop_front();
+  }
+  while (!p.backlog.empty()) {
+    request& r = p.backlog.take_first();
+    const status s = r.owner->start(r);
+    if (s == status::busy_queue && !p.lost) {
+      p.backlog.add_first(r);
+      r.at = stage::backlog;
+      return false;
+    }
+    if (s != status::posted) r.owner->ended(r, p.lost ? status::peer_lost : s);
+  }
+  return p.control.empty();  // what has ended may have had something to say to the peer
+}
+
+void path::flush_blocked() {
+  for (std::size_t i = 0; i < blocked_.size();) {  // grows meanwhile when other peers get blocked
+    peer* const p = blocked_[i];
+    if (!flush(*p)) {
+      ++i;
+      continue;
+    }
+    p->blocked = false;
+    blocked_[i] = blocked_.back();
+    blocked_.pop_back();
+  }
+}
+
+// --- peers that go ---------------------------------------------------------------------
+
+void path::violated(peer& p) {
+  counters_.violations.add();
+  lose(p, "it sent what no engine sends");
+}
+
+/// The wire can do nothing for a message to the peer, now and later.
+void path::unreachable(peer& p, status refusal) {
+  lose(p, fmt::format("messages to it are refused here: {}", name_of(refusal)));
+}
+
+}  // namespace heddle::protocols

@@ -1,0 +1,97 @@
+// path.h - the way to the wire that all protocols share: each peer's order, the batch, the backlog.
+//
+// To one peer everything goes out in the order in which it was accepted: first what lies in the
+// batch, then control messages, then the backlog. Nothing enters a backlog past the batch.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "protocols/operations.h"
+#include "protocols/peer.h"
+#include "protocols/surroundings.h"
+
+namespace heddle::protocols {
+
+class path {
+ public:
+  using kind_table = std::array<protocol*, message_kinds>;
+  /// Who is told that a peer is lost.
+  class loser {
+   public:
+    virtual void lose(peer& p, std::string why) = 0;
+
+   protected:
+    ~loser() = default;
+  };
+
+  /// `kinds`: who sends control messages of a kind that were kept.
+  path(operations& ops, port_counters& counters, const kind_table& kinds, loser& losses)
+      : ops_(ops), counters_(counters), kinds_(kinds), losses_(losses) {}
+
+  // --- messages: done, busy_queue (no room now; nothing changed), or why it can never be sent ---
+  status post(peer& p, const transport::message_head& head, std::span<const std::byte> header,
+              std::span<const std::byte> data);
+  status post(peer& p, const message& m, std::span<const std::byte> data = {});
+  /// A protocol's own message, which goes out in any case, or the peer is lost.
+  void control(peer& p, const message& m);
+
+  // --- requests -------------------------------------------------------------------------
+  /// Starts one just begun: `posted`, or how it ended at once, in which case it is released and its
+  /// completion not delivered.
+  status submit(request& r);
+  /// Goes on with one that was accepted before.
+  void resume(request& r);
+  /// Puts it behind all that waits for its peer. It is started again when there is room.
+  void enqueue(request& r);
+  /// For start(): gives its op to the wire, or to the batch. posted, done, busy_queue, or why not.
+  status post(request& r);
+
+  // --- batches --------------------------------------------------------------------------
+  /// Between these, what post(request&) gets is kept back and posted together.
+  void begin_batch() noexcept { batching_ = true; }
+  void end_batch() {
+    batching_ = false;
+    post_batch();
+  }
+  [[nodiscard]] bool batching() const noexcept { return batching_; }
+  void post_batch();
+
+  // --- progress -------------------------------------------------------------------------
+  void flush_blocked();
+  [[nodiscard]] bool blocked() const noexcept { return !blocked_.empty(); }
+  /// The peers are gone.
+  void close() noexcept { blocked_.clear(); }
+
+  // --- peers that go --------------------------------------------------------------------
+  void lose(peer& p, std::string why) { losses_.lose(p, std::move(why)); }
+  /// It sent what no honest engine sends: it is not talked to any more.
+  void violated(peer& p);
+
+ private:
+  static constexpr std::size_t most_together = 32;
+  [[nodiscard]] static transport::endpoint& endpoint_of(const request& r) noexcept;
+  [[nodiscard]] static status post_on(transport::endpoint& on, transport::op& o, const peer& p);
+  [[nodiscard]] std::size_t end_of_run(std::size_t from, std::size_t size) const noexcept;
+  [[nodiscard]] request& batched(std::size_t i) const noexcept {
+    return static_cast<request&>(*batch_[i]);
+  }
+  void post_run(std::size_t& from, std::size_t size);
+  void refused(request& r, status reason);
+  void unreachable(peer& p, status refusal);
+  void block(peer& p);
+  bool flush(peer& p);
+
+  operations& ops_;
+  port_counters& counters_;
+  const kind_table& kinds_;
+  loser& losses_;
+  std::vector<peer*> blocked_;
+  bool batching_ = false;
+  bool posting_ = false;  // post_batch() is under way: what it causes goes to the wire by itself
+  std::size_t batched_ = 0;
+  std::array<transport::op*, most_together> batch_;
+};
+
+}  // namespace heddle::protocols

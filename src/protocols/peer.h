@@ -1,0 +1,103 @@
+// peer.h - what a lane keeps of one peer it has had to do with.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "protocols/message.h"
+#include "protocols/request.h"
+#include "transport/device.h"
+
+namespace heddle::protocols {
+
+struct surroundings;
+
+/// A peer's region that large messages have come from, kept mapped for the next one.
+struct mapped_region {
+  memory::region_ref ref;
+  detail::remote_target target;
+  std::shared_ptr<void> mapping;
+};
+
+struct peer {
+  // Constant after it was made.
+  rank number = 0;
+  transport::endpoint* wire = nullptr;
+  transport::endpoint* atomics = nullptr;  ///< set: another endpoint does the atomics on the peer
+  std::uint8_t device = 0;
+  bool copies_in_post = false;   ///< traits::copies_in_post
+  bool refuses_late = false;     ///< traits::refuses_late
+  transport::op_set native = 0;  ///< kinds the endpoint takes
+  transport::atomic_set native_atomics = transport::atomic_set::none();  ///< `wire` does itself
+  bool no_atomics = false;         ///< a network does the atomics on the peer, and is not reached
+  std::size_t max_op = 0;          ///< traits::max_op
+  std::size_t max_payload = 0;     ///< of one message, beside max_overhead
+  std::size_t eager_bytes = 0;     ///< larger messages rendezvous
+  std::uint64_t credit_limit = 0;  ///< bytes of unexpected messages each may cause at the other
+
+  [[nodiscard]] bool takes(transport::op_kind k) const noexcept {
+    return (native & transport::only(k)) != 0;
+  }
+
+  // Order and what is in flight: path, operations.
+  bool lost = false;
+  bool blocked = false;  ///< something waits for room on the wire: messages go behind it
+  [[nodiscard]] bool is_free() const noexcept { return !lost && !blocked; }
+  peer_requests requests;       ///< every one that needs this peer, but those that went straight
+  request_queue backlog;        ///< in the order they must go out
+  std::deque<message> control;  ///< the protocols' own messages: first, and never refused
+  request_queue flushes;        ///< flush commands
+  std::uint64_t counted = 0;    ///< puts, gets, atomics in flight
+
+  // Credit: eager, tagged.
+  std::uint64_t credit = 0;       ///< what we may still send eagerly
+  std::uint64_t held = 0;         ///< what the peer's unexpected messages use here
+  std::uint64_t owed = 0;         ///< what we have to give back
+  std::size_t announcements = 0;  ///< its large messages whose data nobody has asked for yet
+
+  // Transfers.
+  std::array<mapped_region, 8> mapped;  ///< the last used ones; `next_mapped` is replaced next
+  std::size_t next_mapped = 0;
+
+  // Signs of life: liveness.
+  bool heard = false;    ///< anything came since the last look
+  bool awaited = false;  ///< a posted receive names it: as of the last look
+  bool pinged = false;
+  std::uint64_t silent_since_ns = 0;
+};
+
+/// The peers of a lane. Holder only.
+class peer_table {
+ public:
+  peer_table(const surroundings& where,
+             std::span<const std::unique_ptr<transport::endpoint>> endpoints);
+
+  [[nodiscard]] bool valid(rank r) const noexcept {
+    return static_cast<std::size_t>(static_cast<unsigned>(r)) < by_rank_.size();
+  }
+  /// Of a valid rank.
+  [[nodiscard]] peer& operator[](rank r) {
+    const auto& known = by_rank_[static_cast<std::size_t>(r)];
+    return known ? *known : make(r);
+  }
+  /// The same; null: it has not had to do with this lane.
+  [[nodiscard]] peer* find(rank r) const noexcept {
+    return valid(r) ? by_rank_[static_cast<std::size_t>(r)].get() : nullptr;
+  }
+  /// All there are. Grows at the end while somebody goes through it by index.
+  [[nodiscard]] const std::vector<peer*>& all() const noexcept { return all_; }
+  void clear() noexcept;
+
+ private:
+  peer& make(rank r);
+  const surroundings& where_;
+  const std::span<const std::unique_ptr<transport::endpoint>> endpoints_;
+  std::vector<std::unique_ptr<peer>> by_rank_;  // null: never had to do with it
+  std::vector<peer*> all_;
+};
+
+}  // namespace heddle::protocols

@@ -1,0 +1,38 @@
+// pieces.h - transfers that this process's processor does, a piece in each turn, so that a message
+// of a gigabyte does not keep its lane from everything else.
+#pragma once
+#include "protocols/path.h"
+
+namespace heddle::protocols {
+
+/// Copies through mappings, and on wires whose post() copies. Holder only.
+class pieces {
+ public:
+  pieces(const surroundings& where, path& way) : where_(where), path_(way) {}
+
+  /// More than goes in one turn.
+  [[nodiscard]] static bool is_long(std::uint64_t bytes) noexcept;
+  /// Whether what `r` fetches can be read here as it lies.
+  [[nodiscard]] bool is_mapped(const request& r) { return r.mappable && map(r) != nullptr; }
+  /// done: the next piece was the last. posted: more will follow. Else as protocol::start;
+  /// unsupported goes on by messages.
+  status start(request& r);
+  /// The wire has ended a piece.
+  void ended(request& r, status code);
+
+  [[nodiscard]] bool none() const noexcept { return turns_.empty(); }
+  /// One piece of one transfer, in turn; there is one. Returns how many things happened.
+  std::size_t move_next();
+
+ private:
+  const detail::remote_target* map(const request& r);
+  status move(request& r);
+  bool copy_mapped(request& r, std::uint64_t bytes);
+  void await_turn(request& r) noexcept;
+
+  const surroundings& where_;
+  path& path_;
+  request_queue turns_;
+};
+
+}  // namespace heddle::protocols

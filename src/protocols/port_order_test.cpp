@@ -1,0 +1,180 @@
+// port_order_test.cpp - one peer's batch, backlog and credit together: every short sequence of what
+// a program, a wire and a peer can do, over the real code. Messages leave in the order in which
+// they were accepted, each once, and no more of them unannounced than the receiver has agreed to
+// keep.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/port_fixture.h"
+
+namespace heddle::protocols {
+namespace {
+
+using transport::event;
+using transport::only;
+using transport::op_kind;
+
+constexpr std::size_t payload_bytes = 100, large_bytes = 10'000;
+constexpr heddle::tag large_tag = 1'000;
+/// Two messages may be unexpected at the receiver.
+constexpr std::uint64_t credit = 2 * port::cost_of(payload_bytes);
+
+class PortOrder : public PortFixture {
+ protected:
+  PortOrder() {
+    wire_.native = only(op_kind::send) | only(op_kind::get);
+    config_.credit_bytes = credit;
+  }
+  void begin() {
+    wire_.messages.clear();
+    wire_.posted.clear();
+    wire_.under_way.clear();
+    wire_.events.clear();
+    wire_.dropped.clear();
+    wire_.room = SIZE_MAX;
+    accepted_ = 0;
+    granted_ = credit;
+    start();
+  }
+  void play(char step) {
+    switch (step) {
+      case 's':  // a send of a thread that has the lane
+        return note(port_->execute(send(), batch_));
+      case 'b':  // two that others had left in the queue
+        port_->begin_batch();
+        port_->execute_accepted(send(), batch_);
+        ++accepted_;
+        port_->execute_accepted(send(), batch_);
+        ++accepted_;
+        return port_->end_batch(batch_);
+      case 'f':  // in a batch, a receive whose data has to be fetched between two sends
+        return fetch_between();
+      case '0':
+        wire_.room = 0;
+        return;
+      case '1':
+        wire_.room = 1;
+        return;
+      case '+':
+        wire_.room = SIZE_MAX;
+        return;
+      case 'c':  // the receiver has taken what it had
+        return give_credit();
+      default:
+        port_->progress(batch_);
+    }
+  }
+  void fetch_between() {
+    message rts;
+    rts.kind = message_kind::tag_rts;
+    rts.word = large_tag;
+    rts.slot = rts.generation = 1;
+    rts.bytes = large_bytes;
+    rts.id = 1;
+    arrives(rts);
+    port_->begin_batch();
+    port_->execute_accepted(send(), batch_);
+    ++accepted_;
+    command c;
+    c.kind = command_kind::recv;
+    c.peer = 1;
+    c.match = large_tag;
+    c.memory = into_;
+    port_->execute_accepted(c, batch_);
+    port_->execute_accepted(send(), batch_);
+    ++accepted_;
+    port_->end_batch(batch_);
+  }
+  void give_credit() {
+    const std::uint64_t used = unannounced() * port::cost_of(payload_bytes) + credit - granted_;
+    if (used == 0) return;
+    message m;
+    m.kind = message_kind::credit;
+    m.word = used;
+    granted_ += used;
+    arrives(m);
+  }
+  void arrives(const message& m) {
+    const prefix p(m);
+    arrived_.emplace_back(p.bytes().begin(), p.bytes().end());
+    wire_.events.push_back({event::kind_t::arrived, status::done, 1, nullptr, arrived_.back()});
+    port_->progress(batch_);
+  }
+  /// The number of a message is its tag.
+  command send() {
+    command c;
+    c.kind = command_kind::send;
+    c.peer = 1;
+    c.match = accepted_;
+    c.memory = data_;
+    return c;
+  }
+  void note(status s) {
+    ASSERT_TRUE(s == status::done || s == status::posted) << name_of(s);
+    ++accepted_;
+  }
+  [[nodiscard]] std::vector<message> left() const {
+    std::vector<message> all;
+    for (const auto& bytes : wire_.messages) {
+      message m;
+      EXPECT_TRUE(parse_message(bytes, m));
+      if (m.kind == message_kind::tag_eager || m.kind == message_kind::tag_rts) all.push_back(m);
+    }
+    return all;
+  }
+  [[nodiscard]] std::uint64_t unannounced() const {
+    std::uint64_t n = 0;
+    for (const message& m : left()) n += m.kind == message_kind::tag_eager;
+    return n;
+  }
+  /// True when all that was promised of `steps` holds.
+  [[nodiscard]] bool holds(std::string_view steps) {
+    begin();
+    for (const char step : steps) {
+      play(step);
+      if (unannounced() * port::cost_of(payload_bytes) > granted_) return false;
+    }
+    play('+');
+    for (int i = 0; i < 4; ++i) play('p');
+    const auto all = left();
+    bool good = all.size() == accepted_;
+    for (std::size_t i = 0; good && i < all.size(); ++i) good = all[i].word == i;
+    port_->abort(status::closed, batch_);
+    batch_.run();
+    return good && port_->in_flight_hint() == 0;
+  }
+
+  std::vector<std::byte> data_ = std::vector<std::byte>(payload_bytes);
+  std::vector<std::byte> into_ = std::vector<std::byte>(large_bytes);
+  std::deque<std::vector<std::byte>> arrived_;
+  std::uint64_t accepted_ = 0, granted_ = 0;
+};
+
+TEST_F(PortOrder, HoldsAfterEveryShortSequence) {
+  constexpr std::string_view alphabet = "sbf01+cp";
+  constexpr std::size_t longest = 5;
+  std::string steps;
+  std::size_t tried = 0;
+  const auto extend = [&](const auto& self) -> void {
+    ++tried;
+    ASSERT_TRUE(holds(steps)) << "after " << steps;
+    if (steps.size() == longest) return;
+    for (const char step : alphabet) {
+      steps.push_back(step);
+      self(self);
+      steps.pop_back();
+      if (HasFatalFailure()) return;
+    }
+  };
+  extend(extend);
+  EXPECT_EQ(tried, 37'449u);  // 1 + 8 + ... + 8^5
+}
+
+}  // namespace
+}  // namespace heddle::protocols

@@ -1,0 +1,106 @@
+#include "protocols/rendezvous.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace heddle::protocols {
+
+// --- the sender ------------------------------------------------------------------------
+
+status rendezvous::send(peer& to, const command& c) {
+  request& r = ops_.begin(&to, c, *this);
+  r.memory = c.memory;
+  r.header = c.header;
+  return path_.submit(r);
+}
+
+/// Makes the data readable for the peer: as part of a region it can map, or as a region of its own.
+void rendezvous::lend(request& r, message& rts) {
+  const std::span<std::byte> data = r.memory;
+  if (const auto mapped = where_.regions->find_mapped(data); mapped.ref.generation != 0) {
+    rts.slot = mapped.ref.slot;
+    rts.generation = mapped.ref.generation;
+    rts.offset = static_cast<std::uint64_t>(data.data() - mapped.memory.data());
+    rts.flag = 1;
+    return;
+  }
+  if (r.lent.generation == 0) {
+    const auto region = where_.regions->add(data, rights::read);
+    r.lent = region.ref;
+    if (r.lent.generation != 0) where_.devices[r.with->device]->expose(region);
+  }
+  rts.slot = r.lent.slot;
+  rts.generation = r.lent.generation;
+}
+
+void rendezvous::take_back(request& r) {
+  const memory::region_ref lent = std::exchange(r.lent, {});
+  if (lent.generation == 0) return;
+  where_.devices[r.with->device]->withdraw({.ref = lent, .memory = {}, .allowed = {}});
+  where_.regions->remove(lent);
+}
+
+status rendezvous::start(request& r) {
+  message m;
+  const bool tagged = r.what == command_kind::send;
+  m.kind = tagged ? message_kind::tag_rts : message_kind::call_rts;
+  m.word = r.tag;
+  m.handler = tagged ? handler_id{0} : r.handler;
+  m.header = r.header;
+  m.bytes = r.memory.size();
+  m.id = r.id();
+  if (m.bytes != 0) {
+    lend(r, m);
+    if (m.generation == 0) return status::busy_queue;  // no region left: later
+  }
+  const status s = path_.post(*r.with, m);
+  if (s == status::busy_queue) return s;
+  if (s != status::done) {
+    take_back(r);
+    return s;
+  }
+  counters_.rendezvous.add();
+  r.at = stage::reply;
+  return status::posted;
+}
+
+void rendezvous::ended(request& r, status code) {
+  take_back(r);
+  ops_.finish(r, code);
+}
+
+void rendezvous::on_message(peer& from, const message& m) {
+  request* const r = ops_.find(m.word, from);
+  if (r == nullptr || r->owner != this || r->at != stage::reply)
+    return;  // ended meanwhile, or not ours to end
+  take_in_hand(*r);
+  ended(*r, status_of(m.flag));
+}
+
+// --- the receiver ----------------------------------------------------------------------
+
+void rendezvous::fetch(request& r, const announcement& a, std::span<std::byte> into) {
+  r.kind = transport::op_kind::get;
+  r.region = a.ref;
+  r.base = a.offset;
+  r.local = into.first(std::min<std::size_t>(into.size(), a.bytes));
+  r.mappable = a.mappable;
+  r.sender_id = a.id;
+  r.message_bytes = a.bytes;
+  if (r.local.empty()) return r.owner->ended(r, status::done);
+  path_.resume(r);
+}
+
+status rendezvous::end_fetch(request& r, status code) {
+  // Only a sender that has given this rank up, or has left, takes away what it has announced.
+  if (code == status::withdrawn || code == status::denied || code == status::out_of_bounds)
+    code = status::peer_lost;
+  message m;
+  m.kind = message_kind::fin;
+  m.word = r.sender_id;
+  m.flag = static_cast<std::uint8_t>(code);
+  path_.control(*r.with, m);
+  return code;
+}
+
+}  // namespace heddle::protocols

@@ -1,0 +1,42 @@
+// rendezvous.h - large messages: the sender announces where the data lies (RTS), the receiver reads
+// it when it has a place for it, and says so (FIN). Also called receiver-read, or read rendezvous.
+#pragma once
+#include "protocols/transfers.h"
+
+namespace heddle::protocols {
+
+/// Owns the announcements sent. What is fetched belongs to the receiving protocol, which starts and
+/// ends it by what is offered here. Holder only.
+class rendezvous final : public protocol {
+ public:
+  rendezvous(const surroundings& where, path& way, operations& ops, transfers& carriers,
+             port_counters& counters)
+      : protocol(way), where_(where), ops_(ops), transfers_(carriers), counters_(counters) {}
+
+  // --- the sender -----------------------------------------------------------------------
+  /// As port::execute, for a send or a call.
+  status send(peer& to, const command& c);
+  status start(request& r) override;
+  void ended(request& r, status code) override;
+  /// A FIN.
+  void on_message(peer& from, const message& m) override;
+
+  // --- the receiver ---------------------------------------------------------------------
+  /// Reads what `a` announces into `into`, as much as fits; the owner is told by ended().
+  void fetch(request& r, const announcement& a, std::span<std::byte> into);
+  /// For the owner's start().
+  status start_fetch(request& r) { return transfers_.start(r); }
+  /// For the owner's ended(), first of all: tells the sender. Returns what the receiver is told.
+  status end_fetch(request& r, status code);
+
+ private:
+  void lend(request& r, message& rts);
+  void take_back(request& r);
+
+  const surroundings& where_;
+  operations& ops_;
+  transfers& transfers_;
+  port_counters& counters_;
+};
+
+}  // namespace heddle::protocols

@@ -1,0 +1,141 @@
+#include "protocols/rma.h"
+
+#include <cstring>
+
+namespace heddle::protocols {
+namespace {
+
+rights needed(command_kind k) noexcept {
+  if (k == command_kind::get) return rights::read;
+  return k == command_kind::atomic ? rights::atomic : rights::write;
+}
+
+std::size_t bytes_of(const command& c) noexcept {
+  if (c.kind == command_kind::atomic) return c.width;
+  return c.memory.size();
+}
+
+/// What can be said without asking the peer.
+status check(const command& c) noexcept {
+  const memory::remote_memory& t = *c.target;
+  const std::size_t bytes = bytes_of(c);
+  if (c.offset > t.bytes || bytes > t.bytes - c.offset) return status::out_of_bounds;
+  if (!allows(t.allowed, needed(c.kind))) return status::denied;
+  if (c.kind == command_kind::atomic && c.offset % c.width != 0) return status::misaligned;
+  return status::done;
+}
+
+/// All of the op, as if the wire took it in one.
+void describe(const command& c, transport::op& o) noexcept {
+  o.kind = native_kind(c.kind);
+  o.over = false;
+  o.atomic = c.atomic;
+  o.width = c.width;
+  o.peer = c.peer;
+  o.memory = c.memory;
+  o.region = c.target->ref;
+  o.offset = c.offset;
+  o.operand = c.operand;
+  o.compare = c.compare;
+}
+
+template <class T>
+void apply(const command& c, std::byte* at) noexcept {
+  const T old = detail::apply_atomic(c.atomic, *reinterpret_cast<T*>(at), static_cast<T>(c.operand),
+                                     static_cast<T>(c.compare));
+  if (!c.memory.empty()) std::memcpy(c.memory.data(), &old, sizeof old);
+}
+
+}  // namespace
+
+// --- those that the wire takes at once ---------------------------------------------------
+
+/// Nothing waits before it, nothing follows its end, and the wire can do it.
+inline bool rma::goes_straight(const peer& p, const command& c) const noexcept {
+  return !p.blocked && !path_.batching() && !p.refuses_late && c.kind != command_kind::put_notify &&
+         transfers::is_native(p, native_kind(c.kind), c.atomic, c.width, c.memory.size()) &&
+         !(p.copies_in_post && pieces::is_long(c.memory.size()));
+}
+
+/// Anything but posted and done: nothing happened, and submit() finds out what to do about it.
+inline status rma::post_straight(peer& p, const command& c) {
+  request& r = ops_.take_direct();
+  describe(c, r);
+  const status s = p.wire->post(r);
+  if (s == status::posted) [[likely]]
+    ops_.begin_direct(r, p, c);
+  else
+    ops_.give_back_direct(r);
+  return s;
+}
+
+// --- all -------------------------------------------------------------------------------
+
+status rma::access(const command& c) {
+  if (c.target == nullptr) return status::invalid;
+  if (const status s = check(c); s != status::done) return s;
+  peer& p = peers_[c.peer];
+  if (p.lost) return status::peer_lost;
+  // One that is not live any more was withdrawn, or its owner is dead: the wire knows which.
+  if (allows(c.target->mapped, needed(c.kind)) && c.target->live->is(c.target->generation))
+    return access_here(c);
+  if (bytes_of(c) == 0) {
+    if (c.kind == command_kind::put_notify) notify(p, c.handler, c.operand);
+    return status::done;
+  }
+  if (ops_.full()) return status::busy_records;
+  if (goes_straight(p, c)) {
+    const status s = post_straight(p, c);
+    if (s == status::posted || s == status::done) [[likely]]
+      return s;
+  }
+  if (c.kind == command_kind::atomic && p.no_atomics) return status::unsupported;
+  return submit(p, c);
+}
+
+status rma::submit(peer& p, const command& c) {
+  request& r = ops_.begin(&p, c, *this);
+  describe(c, r);
+  r.local = c.memory;
+  r.base = c.offset;
+  ops_.count(r);
+  const status s = path_.submit(r);
+  if (s == status::done && c.kind == command_kind::put_notify) notify(p, c.handler, c.operand);
+  return s;
+}
+
+void rma::ended(request& r, status code) {
+  if (r.what == command_kind::put_notify && code == status::done)
+    notify(*r.with, r.handler, r.operand);
+  ops_.finish(r, code);
+}
+
+/// The region is mapped here: what lane.h does inline, and what it leaves to us.
+status rma::access_here(const command& c) {
+  std::byte* const at = c.target->direct + c.offset;
+  switch (c.kind) {
+    case command_kind::get:
+      detail::get_direct(c.memory.data(), at, c.memory.size());
+      break;
+    case command_kind::atomic:
+      c.width == 8 ? apply<std::uint64_t>(c, at) : apply<std::uint32_t>(c, at);
+      break;
+    default:
+      if (!c.memory.empty()) detail::put_direct(at, c.memory.data(), c.memory.size());
+      if (c.kind == command_kind::put_notify) notify(peers_[c.peer], c.handler, c.operand);
+  }
+  return status::done;
+}
+
+// --- notifications ---------------------------------------------------------------------
+
+/// The data is visible at the peer: lets its handler know (calls::say).
+void rma::notify(peer& p, handler_id handler, std::uint64_t value) {
+  message m;
+  m.kind = message_kind::call_eager;
+  m.handler = handler;
+  m.operand = value;
+  path_.control(p, m);
+}
+
+}  // namespace heddle::protocols

@@ -1,0 +1,43 @@
+// surroundings.h - what the protocols of a lane know of its world, and what they count.
+#pragma once
+#include <heddle/types.h>
+
+#include <cstdint>
+#include <span>
+
+#include "base/settings.h"
+#include "protocols/delivery.h"
+#include "sync/counters.h"
+#include "sync/published.h"
+#include "transport/device.h"
+
+namespace heddle::protocols {
+
+class lost_peers;
+
+/// In surroundings::atomic_route: atomics on the peer are a network's own, and the lane has no way
+/// there.
+inline constexpr std::uint8_t no_route = UINT8_MAX;
+
+/// Constant while the lane lives.
+struct surroundings {
+  int lane = 0;  ///< its number
+  rank self = 0;
+  int size = 1;
+  const settings* config = nullptr;
+  memory::region_table* regions = nullptr;
+  lost_peers* losses = nullptr;
+  std::span<transport::device* const> devices;
+  std::span<const std::uint8_t> route;         ///< by rank: index into devices
+  std::span<const std::uint8_t> atomic_route;  ///< the same, for atomics, or no_route
+  std::span<const sync::published<const handler_entry*>> handlers;  ///< by id; null: none
+};
+
+/// Counted for people; see docs/guide/counters.
+struct port_counters {
+  sync::owned_counter polls, events, eager, rendezvous, emulated, unexpected, backlogged;
+  sync::owned_counter posts_together, posted_together;  ///< posts of several ops, and how many
+  sync::owned_counter unknown_handler, lost_peers, violations;
+};
+
+}  // namespace heddle::protocols

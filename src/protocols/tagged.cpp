@@ -1,0 +1,220 @@
+#include "protocols/tagged.h"
+
+#include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace heddle::protocols {
+namespace {
+
+/// Messages a peer may have announced here that nobody has asked for; more than any honest sender
+/// has requests.
+constexpr std::size_t max_announcements = 1 << 16;
+
+static_assert(sizeof(unexpected) < 2 * eager::cost_of(0));
+
+/// A receive of the program's gets none of the collectives' messages, whatever its mask.
+tag_match of_one_kind(tag_match match) noexcept {
+  if ((match.value & reserved_tag_bit) == 0) match.mask |= reserved_tag_bit;
+  return match;
+}
+
+}  // namespace
+
+status tagged::receive(rank source, tag_match match, std::span<std::byte> into,
+                       const completion& done) {
+  if (source != any_source && !peers_.valid(source)) return status::invalid;
+  match = of_one_kind(match);
+  if (unexpected* found = matcher_.find_message(source, match)) {
+    take_unexpected(into, done, *found);
+    return status::posted;
+  }
+  if (source != any_source && peers_[source].lost) return status::peer_lost;
+  if (ops_.full()) return status::busy_records;
+  matcher_.post(source, match, into, done);
+  ops_.receive_posted();
+  return status::posted;
+}
+
+void tagged::take_unexpected(std::span<std::byte> into, const completion& done, unexpected& found) {
+  std::unique_ptr<unexpected> message = matcher_.take(found);
+  peer& from = peers_[message->source];
+  if (message->announced) {
+    --from.announcements;
+    if (message->fetching != nullptr)
+      take_early(*message->fetching, into, done);
+    else
+      begin_fetch(from, into, done, message->tag, message->data_at);
+    return matcher_.recycle(std::move(message));
+  }
+  const std::size_t bytes = std::min<std::size_t>(message->bytes, into.size());
+  if (bytes != 0) std::memcpy(into.data(), message->data(), bytes);
+  ops_.out().add(done, {message->bytes > bytes ? status::truncated : status::done, message->source,
+                        message->tag, bytes});
+  early_bytes_ -= message->early;
+  from.held -= message->credit;
+  if (message->credit != 0) repay(from, message->credit);
+  matcher_.recycle(std::move(message));
+}
+
+void tagged::keep(peer& p, heddle::tag t, std::span<const std::byte> payload) {
+  const std::uint64_t cost = eager::cost_of(payload.size());
+  if (p.held + cost > p.credit_limit) return path_.violated(p);
+  auto kept = matcher_.fresh();
+  kept->source = p.number;
+  kept->tag = t;
+  kept->credit = cost;
+  kept->copy(payload);
+  p.held += cost;
+  counters_.unexpected.add();
+  matcher_.keep(std::move(kept));
+}
+
+void tagged::give_credit(peer& p) {
+  message m;
+  m.kind = message_kind::credit;
+  m.word = std::exchange(p.owed, 0);
+  path_.control(p, m);
+}
+
+void tagged::on_message(peer& from, const message& m) {
+  switch (m.kind) {
+    case message_kind::tag_eager:
+      return on_eager(from, m.word, m.payload);
+    case message_kind::tag_rts:
+      return on_rts(from, m);
+    default:
+      return eager_.on_credit(from, m.word);
+  }
+}
+
+// --- large messages --------------------------------------------------------------------
+
+void tagged::on_rts(peer& p, const message& m) {
+  if (posted_receive* found = matcher_.find_receive(p.number, m.word)) {
+    const posted_receive& wanted = take(*found);
+    return begin_fetch(p, wanted.into, wanted.done, m.word, announced_by(m));
+  }
+  if (p.announcements >= max_announcements) return path_.violated(p);
+  auto kept = matcher_.fresh();
+  kept->source = p.number;
+  kept->tag = m.word;
+  kept->bytes = m.bytes;
+  kept->announced = true;
+  kept->data_at = announced_by(m);
+  ++p.announcements;
+  counters_.unexpected.add();
+  unexpected& filed = *kept;
+  matcher_.keep(std::move(kept));
+  if (may_fetch_early(p, m.bytes)) fetch_early(p, filed);
+}
+
+/// The receive becomes an operation in flight: it was accepted, so it gets its request in any case.
+void tagged::begin_fetch(peer& p, std::span<std::byte> into, const completion& done, heddle::tag t,
+                         const announcement& a) {
+  command c;
+  c.kind = command_kind::recv;
+  c.peer = p.number;
+  c.match = t;
+  c.memory = into;
+  c.done = done;
+  rendezvous_.fetch(ops_.begin(&p, c, *this), a, into);
+}
+
+void tagged::ended(request& r, status code) {
+  code = rendezvous_.end_fetch(r, code);
+  r.early != nullptr ? ended_early(r, code) : deliver(r, code);
+}
+
+void tagged::deliver(request& r, status code) {
+  const bool came_early = r.payload != nullptr;
+  const std::span<std::byte> into = came_early ? r.delivered : r.local;
+  const std::size_t bytes = std::min<std::size_t>(into.size(), r.message_bytes);
+  if (came_early) {
+    if (code == status::done && bytes != 0) std::memcpy(into.data(), r.payload.get(), bytes);
+    early_bytes_ -= eager::cost_of(r.message_bytes);
+  }
+  const bool cut = code == status::done && r.message_bytes > bytes;
+  ops_.finish(
+      r, {cut ? status::truncated : code, r.with->number, r.tag, code == status::done ? bytes : 0});
+}
+
+// --- small ones that were announced ----------------------------------------------------
+
+bool tagged::may_fetch_early(const peer& p, std::uint64_t bytes) const noexcept {
+  return bytes <= p.eager_bytes && early_bytes_ + eager::cost_of(bytes) <= most_early_ &&
+         !ops_.full();
+}
+
+/// The message stays filed where it is, so it is found in the order in which it was announced.
+void tagged::fetch_early(peer& p, unexpected& kept) {
+  command c;
+  c.kind = command_kind::recv;
+  c.peer = p.number;
+  c.match = kept.tag;
+  request& r = ops_.begin(&p, c, *this);
+  r.payload.reset(new (std::nothrow) std::byte[kept.bytes]);
+  if (r.payload == nullptr) return ops_.release(r);
+  early_bytes_ += eager::cost_of(kept.bytes);
+  kept.fetching = &r;
+  r.early = &kept;
+  rendezvous_.fetch(r, kept.data_at, {r.payload.get(), kept.bytes});
+}
+
+/// Somebody asks for it while it is on its way.
+void tagged::take_early(request& r, std::span<std::byte> into, const completion& done) {
+  r.early = nullptr;
+  r.delivered = into;
+  r.done = done;
+}
+
+void tagged::ended_early(request& r, status code) {
+  unexpected& kept = *r.early;
+  const std::uint64_t cost = eager::cost_of(r.message_bytes);
+  --r.with->announcements;
+  kept.fetching = nullptr;
+  if (code == status::done) {
+    kept.announced = false;
+    kept.early = cost;
+    kept.large = std::move(r.payload);
+  } else {  // it cannot be had any more
+    early_bytes_ -= cost;
+    matcher_.recycle(matcher_.take(kept));
+  }
+  ops_.release(r);
+}
+
+// --- asking, and ends ------------------------------------------------------------------
+
+status tagged::probe(rank source, tag_match match, outcome& found) noexcept {
+  if (source != any_source && !peers_.valid(source)) return status::invalid;
+  const unexpected* m = matcher_.find_message(source, of_one_kind(match));
+  if (m == nullptr) return status::not_found;
+  found = {status::done, m->source, m->tag, static_cast<std::size_t>(m->bytes)};
+  return status::done;
+}
+
+status tagged::cancel(const completion& which) {
+  posted_receive* r = matcher_.find_receive(which);
+  if (r == nullptr) return status::not_found;
+  end_receive(*r, status::canceled);
+  return status::done;
+}
+
+/// Ends a receive that gets no message.
+void tagged::end_receive(posted_receive& r, status code) {
+  const posted_receive& ended = take(r);
+  ops_.out().add(ended.done, {.code = code, .peer = ended.source, .tag = 0, .bytes = 0});
+}
+
+void tagged::end_receives(rank source, status code) {
+  for (posted_receive* r : matcher_.receives_from(source)) end_receive(*r, code);
+}
+
+void tagged::forget(peer& p) {
+  matcher_.forget_announcements(p.number);
+  end_receives(p.number, status::peer_lost);
+}
+
+}  // namespace heddle::protocols

@@ -1,0 +1,92 @@
+// tagged.h - tagged messages on the receiver's side: posted receives, unexpected messages, and the
+// credit that bounds these.
+#pragma once
+#include <algorithm>
+
+#include "base/copy.h"
+#include "protocols/eager.h"
+#include "protocols/matcher.h"
+
+namespace heddle::protocols {
+
+/// Owns receives whose announced message is being fetched; those without a message are the
+/// matcher's. Small messages that are announced, for lack of credit, are fetched before anybody
+/// asks for them as long as there is memory for that: so their senders need not wait. Holder only.
+class tagged final : public protocol {
+ public:
+  /// `most_early`: bytes of messages that are fetched before anybody has asked for them.
+  tagged(path& way, peer_table& peers, operations& ops, rendezvous& large, eager& credit,
+         std::size_t most_early, port_counters& counters)
+      : protocol(way),
+        most_early_(most_early),
+        peers_(peers),
+        ops_(ops),
+        rendezvous_(large),
+        eager_(credit),
+        counters_(counters) {}
+
+  /// As port::receive, port::probe, port::cancel.
+  status receive(rank source, tag_match match, std::span<std::byte> into, const completion& done);
+  status probe(rank source, tag_match match, outcome& found) noexcept;
+  status cancel(const completion& which);
+
+  /// A message that travelled whole.
+  void on_eager(peer& p, heddle::tag t, std::span<const std::byte> payload) {
+    const std::uint64_t cost = eager::cost_of(payload.size());
+    if (posted_receive* found = matcher_.find_receive(p.number, t)) [[likely]] {
+      const posted_receive& wanted = take(*found);
+      const std::size_t bytes = std::min(payload.size(), wanted.into.size());
+      copy_few(wanted.into.data(), payload.first(bytes));
+      const bool cut = payload.size() > bytes;
+      ops_.out().add(wanted.done, {cut ? status::truncated : status::done, p.number, t, bytes});
+      return repay(p, cost);
+    }
+    keep(p, t, payload);
+  }
+  void on_message(peer& from, const message& m) override;
+
+  status start(request& r) override { return rendezvous_.start_fetch(r); }
+  void ended(request& r, status code) override;
+
+  /// The peer is lost: no message comes from it any more.
+  void forget(peer& p);
+  /// Ends the receives that name `source`, oldest first.
+  void end_receives(rank source, status code);
+  [[nodiscard]] matcher& matching() noexcept { return matcher_; }
+
+ private:
+  /// What it returns stays as it is until another receive is posted.
+  posted_receive& take(posted_receive& found) noexcept {
+    ops_.receive_taken();
+    return matcher_.take(found);
+  }
+  void end_receive(posted_receive& r, status code);
+  void keep(peer& p, heddle::tag t, std::span<const std::byte> payload);
+  void take_unexpected(std::span<std::byte> into, const completion& done, unexpected& found);
+  void on_rts(peer& p, const message& m);
+  void begin_fetch(peer& p, std::span<std::byte> into, const completion& done, heddle::tag t,
+                   const announcement& a);
+  [[nodiscard]] bool may_fetch_early(const peer& p, std::uint64_t bytes) const noexcept;
+  void fetch_early(peer& p, unexpected& kept);
+  void take_early(request& r, std::span<std::byte> into, const completion& done);
+  void ended_early(request& r, status code);
+  void deliver(request& r, status code);
+  /// Gives credit back in portions: one message for many.
+  void repay(peer& p, std::uint64_t cost) {
+    p.owed += cost;
+    if (p.owed >= p.credit_limit / 4 && !p.lost) [[unlikely]]
+      give_credit(p);
+  }
+  void give_credit(peer& p);
+
+  const std::uint64_t most_early_;
+  peer_table& peers_;
+  operations& ops_;
+  rendezvous& rendezvous_;
+  eager& eager_;
+  port_counters& counters_;
+  matcher matcher_;
+  std::uint64_t early_bytes_ = 0;  // of messages fetched before anybody has asked for them
+};
+
+}  // namespace heddle::protocols

@@ -1,0 +1,44 @@
+#include "protocols/transfers.h"
+
+namespace heddle::protocols {
+
+using transport::op_kind;
+
+transfers::transfers(const surroundings& where, path& way, operations& ops, port_counters& counters)
+    : path_(way), fragments_(way, ops, counters), pieces_(where, way) {}
+
+status transfers::start(request& r) {
+  peer& p = *r.with;
+  if (r.by == carrier::messages) return fragments_.start(r);
+  if (r.by == carrier::pieces) return pieces_.start(r);
+  const bool elsewhere = r.kind == op_kind::atomic && p.atomics != nullptr;
+  const bool native = elsewhere || is_native(p, r.kind, r.atomic, r.width, r.local.size());
+  const bool mapped = pieces_.is_mapped(r);
+  if (r.kind != op_kind::atomic && (mapped || (native && p.copies_in_post)) &&
+      (mapped || pieces::is_long(r.local.size()))) {
+    r.by = carrier::pieces;
+    return start(r);
+  }
+  status s = status::unsupported;
+  if (native) {
+    r.memory = r.local;
+    r.offset = r.base;
+    s = path_.post(r);
+  }
+  if (s != status::unsupported) return s;
+  r.by = carrier::messages;
+  return fragments_.start(r);
+}
+
+void transfers::wire_ended(request& r, status code) {
+  r.with->heard = true;
+  take_in_hand(r);
+  if (code == status::unsupported) {  // not this region
+    r.by = carrier::messages;
+    r.issued = r.moved;
+    return path_.resume(r);
+  }
+  r.by == carrier::pieces ? pieces_.ended(r, code) : r.owner->ended(r, code);
+}
+
+}  // namespace heddle::protocols
