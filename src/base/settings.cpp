@@ -79,8 +79,6 @@ constexpr std::array table{
     choice("HEDDLE_CHECKS", &settings::checks,
            "a mistake in the use of lanes and completions ends the program with a message",
            "off | on"),
-    choice("HEDDLE_LANE_LOCK", &settings::lane_lock,
-           "to compare with: a plain lock around every call and poll of a lane", "off | on"),
     choice("HEDDLE_RCACHE", &settings::rcache,
            "memory stays registered with RDMA devices while it is mapped; auto: where userfaultfd "
            "tells of unmapping; hooks: calls of munmap alone do",

@@ -35,7 +35,6 @@ struct settings {
   std::uint64_t executors = 1;          ///< HEDDLE_EXECUTORS: dedicated threads, or idle helpers
   std::string executor_cores = "near";  ///< HEDDLE_EXECUTOR_CORES: near | none | 2,3,...
   std::string checks = checking ? "on" : "off";  ///< HEDDLE_CHECKS: off | on: look for misuse
-  std::string lane_lock = "off";      ///< HEDDLE_LANE_LOCK: off | on: to compare with, see there
   std::string rcache = "auto";        ///< HEDDLE_RCACHE: auto | hooks | off: keep registrations
   std::size_t rcache_entries = 1024;  ///< HEDDLE_RCACHE_ENTRIES: per device queue
   std::size_t rcache_bytes = 0;       ///< HEDDLE_RCACHE_BYTES: per device queue; 0: no limit

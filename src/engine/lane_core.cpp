@@ -49,11 +49,10 @@ lane_core::lane_core(int number, const protocols::surroundings& where,
     : number_(number),
       where_(where),
       help_(help),
-      callers_drive_(!dedicated() && where.config->lane_lock != "on"),
+      callers_drive_(!dedicated()),
       polls_plainly_(callers_drive_ && !only_inline()),
       bell_(only_inline() ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1),
       model_(help.mode),
-      lock_(where.config->lane_lock == "on"),
       hold_(queue_capacity),
       port_(*this, where, std::move(endpoints)) {
   if (only_inline() && !bell_) fail_errno(errno, "open a lane: no descriptors left (ulimit -n)");
@@ -104,7 +103,7 @@ inline status lane_core::execute(const command& c, delivery_batch& batch) noexce
 }
 
 status lane_core::submit(const command& c) noexcept {
-  if (model_.considers(c.memory.size()) && !lock_.on()) [[unlikely]]
+  if (model_.considers(c.memory.size())) [[unlikely]]
     return choose(c, delivery_batch::mine());
   status s = status::done;
   if (held([&](protocols::port&, delivery_batch& batch) { s = execute(c, batch); })) [[likely]]
@@ -126,7 +125,6 @@ bool lane_core::flushed(rank peer) noexcept {
 }
 
 status lane_core::execute_or_enqueue(const command& c, delivery_batch& batch) noexcept {
-  const lane_lock::scope locked(lock_, batch);
   return enter(batch) ? execute_held(c, batch) : enqueue(c, batch);
 }
 
@@ -299,7 +297,6 @@ std::size_t lane_core::poll_otherwise(delivery_batch& batch) noexcept {
     std::this_thread::yield();
     return 0;
   }
-  const lane_lock::scope locked(lock_, batch);
   if (only_inline()) helper().serve_inline();
   return poll_now(batch);
 }

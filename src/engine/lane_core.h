@@ -23,7 +23,6 @@
 
 #include "base/fd.h"
 #include "engine/lane_hold.h"
-#include "engine/lane_lock.h"
 #include "engine/offload.h"
 #include "protocols/command.h"
 #include "protocols/lost_peers.h"
@@ -128,10 +127,9 @@ class lane_core {
   /// Looks for dead peers. False: could not, the lane is busy.
   bool maintain(std::uint64_t now_ns) noexcept;
   /// No thread waits here, and none has it to itself: in mode inline others of this rank move it,
-  /// or what a peer waits for would rest as long as they wait for that peer. Not under lane_lock,
-  /// which the caller may have.
+  /// or what a peer waits for would rest as long as they wait for that peer.
   [[nodiscard]] bool left_alone() const noexcept {
-    return waiting_.get() == 0 && !hold_.exclusive() && !lock_.on();
+    return waiting_.get() == 0 && !hold_.exclusive();
   }
   /// Several threads wait here on few cores, and leave the polling to the executor.
   [[nodiscard]] bool executor_polls() const noexcept;
@@ -228,7 +226,7 @@ class lane_core {
   const int number_;
   const protocols::surroundings where_;
   const helpers help_;
-  const bool callers_drive_;  // neither mode dedicated nor HEDDLE_LANE_LOCK
+  const bool callers_drive_;  // not in mode dedicated
   const bool polls_plainly_;  // likewise, nor mode inline
   const unique_fd bell_;  // mode inline: readable while sleepers of a disarmed lane have to look
 
@@ -248,7 +246,6 @@ class lane_core {
   std::mutex end_mutex_;      // whose owner empties the queue of an ended lane
   offload_model model_;
   lane_counters counters_;
-  lane_lock lock_;  // for comparison
   lane_hold hold_;
 
   // Holder only.

@@ -22,7 +22,6 @@ constexpr int pauses_when_asked = 256;
 
 std::size_t lane_core::progress() noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  const lane_lock::scope locked(lock_, batch);
   if (batch.running() || !hold_.enter(&batch)) return 0;
   if (!park_.is_slept_on()) park_.note_poll(&batch);
   return take_turn(batch);
@@ -44,7 +43,6 @@ std::size_t lane_core::take_turn(delivery_batch& batch) noexcept {
 /// another.
 std::size_t lane_core::serve(bool keep) noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  const lane_lock::scope locked(lock_, batch);
   if (!serving_ && !hold_.enter(&batch)) return 0;
   if (!dedicated()) return take_turn(batch);
   serving_ = true;

@@ -65,7 +65,7 @@ bool lane_core::alone() const noexcept {
 
 /// A blocking form goes on to poll in the turn of the lane in which it posted.
 void lane_core::poll_at_once(const detail::signal& s, delivery_batch& batch) noexcept {
-  if (!alone() || lock_.on()) return;
+  if (!alone()) return;
   park_.note_poll(&batch);
   poll_turn(s, 1, batch);
 }
@@ -131,8 +131,6 @@ bool lane_core::spin(detail::signal& s, std::uint64_t target, std::uint64_t dead
 /// A turn of polling. The lane is held throughout, so that an empty poll costs no exchange and what
 /// others want is executed at once, until there is something to deliver. Returns the events.
 std::size_t lane_core::drive(const detail::signal& s, std::uint64_t target) noexcept {
-  if (lock_.on()) [[unlikely]]
-    return poll();  // one turn of the lock for each
   delivery_batch& batch = delivery_batch::mine();
   if (only_inline()) helper().serve_inline();
   if (dedicated() || batch.running() || !hold_.enter(&batch)) {

@@ -54,7 +54,6 @@ void draw_settings(plan& p, dice& d) {
       choice{"HEDDLE_UTOFU_STAGE_BYTES", {"32", "1K"}},
       choice{"HEDDLE_SPIN_US", {"0", "5", "auto"}},
       choice{"HEDDLE_SHM_CMA", {"off"}},
-      choice{"HEDDLE_LANE_LOCK", {"on"}},
       choice{"HEDDLE_EXECUTORS", {"2", "3"}},
       choice{"HEDDLE_RCACHE", {"off", "hooks"}},
       choice{"HEDDLE_RCACHE_ENTRIES", {"1", "2"}},

@@ -21,19 +21,17 @@ std::vector<way> all_ways() {
       way{"tcp_dedicated_faults", "tcp", "auto", "seed=14,delay=4,reorder=30,busy=20,split=30",
           "dedicated"},
       way{"shm_idle", "shm", "off", "", "idle"},
-      way{"tcp_idle", "tcp", "auto", "", "idle"},
-      way{"shm_lock", "shm", "off", "", "adaptive", "on"}};
+      way{"tcp_idle", "tcp", "auto", "", "idle"}};
 #ifdef HEDDLE_TESTS_UTOFU
   ways.insert(ways.end(), {way{"utofu", "utofu", "auto", ""}});
   if (sanitized) return ways;  // they take long, and go the same ways through the backend
   ways.insert(ways.end(),
               {way{"utofu_faults", "utofu", "auto", "seed=15,delay=4,reorder=30,busy=20,split=30"},
                way{"utofu_inline", "utofu", "auto", "", "inline"},
-               way{"utofu_dedicated", "utofu", "auto", "", "dedicated"},
-               way{"utofu_lock", "utofu", "auto", "", "inline", "on"}});
+               way{"utofu_dedicated", "utofu", "auto", "", "dedicated"}});
   // Told what the receive queues of the device hold, which break when more comes.
   if (const char* const mrq = std::getenv("SOFTTOFU_MRQ"); mrq != nullptr)
-    ways.push_back({"utofu_shallow", "utofu", "auto", "", "adaptive", "off", mrq});
+    ways.push_back({"utofu_shallow", "utofu", "auto", "", "adaptive", mrq});
 #endif
   return ways;
 }

@@ -18,7 +18,6 @@ struct way {
   const char* cma;
   const char* faults;
   const char* progress = "adaptive";
-  const char* lane_lock = "off";
   const char* utofu_mrq = nullptr;  ///< HEDDLE_UTOFU_MRQ
 };
 
@@ -36,7 +35,6 @@ class Stress : public testing::TestWithParam<way> {
     s.others["HEDDLE_SHM_CMA"] = GetParam().cma;
     s.faults = GetParam().faults;
     s.progress = GetParam().progress;
-    s.lane_lock = GetParam().lane_lock;
     if (GetParam().utofu_mrq != nullptr) s.others["HEDDLE_UTOFU_MRQ"] = GetParam().utofu_mrq;
     s.executors = 2;
     s.peer_timeout_ms = 120'000;  // more threads than cores: silence is no sign of death here

@@ -17,7 +17,6 @@ struct way {
   const char* backend;
   const char* cma;
   const char* progress = "adaptive";
-  const char* lane_lock = "off";
 };
 
 class Engine : public testing::TestWithParam<way> {
@@ -26,7 +25,6 @@ class Engine : public testing::TestWithParam<way> {
     settings s = settings_for(GetParam().backend);
     s.others["HEDDLE_SHM_CMA"] = GetParam().cma;
     s.progress = GetParam().progress;
-    s.lane_lock = GetParam().lane_lock;
     s.executors = 2;
     return s;
   }
@@ -43,15 +41,13 @@ inline auto all_ways() {
                         way{"shm_dedicated", "shm", "off", "dedicated"},
                         way{"tcp_dedicated", "tcp", "auto", "dedicated"},
                         way{"shm_idle", "shm", "off", "idle"},
-                        way{"tcp_idle", "tcp", "auto", "idle"},
-                        way{"shm_lock", "shm", "off", "adaptive", "on"}};
+                        way{"tcp_idle", "tcp", "auto", "idle"}};
 #ifdef HEDDLE_TESTS_UTOFU
   ways.push_back(way{"utofu", "utofu", "auto"});
   if (sanitized) return testing::ValuesIn(ways);  // the rest goes the same ways through the backend
   ways.insert(ways.end(), {way{"utofu_inline", "utofu", "auto", "inline"},
                            way{"utofu_dedicated", "utofu", "auto", "dedicated"},
-                           way{"utofu_idle", "utofu", "auto", "idle"},
-                           way{"utofu_lock", "utofu", "auto", "inline", "on"}});
+                           way{"utofu_idle", "utofu", "auto", "idle"}});
 #endif
   return testing::ValuesIn(ways);
 }

@@ -81,6 +81,16 @@ TEST(Benchmarks, RatesOfSeveralThreadCounts) {
   }
 }
 
+TEST(Benchmarks, EndWithALockPerLaneToo) {
+  for (const char* op : {"put", "get", "fetch-add", "am", "tag"}) {
+    for (const char* kind : {"latency", "rate"}) {
+      const benchmark_run r(briefly({kind, "--op", op, "--backend", "tcp", "--threads", "2",
+                                     "--shared-lane", "--lock-lanes"}));
+      EXPECT_THAT(r.values("op"), Contains(op));
+    }
+  }
+}
+
 TEST(Benchmarks, OverlapHasARatioAndItsPartsForEachSide) {
   for (const char* preset : {"--small", "--rendezvous"}) {
     const benchmark_run r(briefly({"overlap", preset, "--ranks", "4"}));

@@ -95,6 +95,7 @@ void add_kind(CLI::App& bench, const std::string& name, kind what, const char* h
   add_job(app, o);
   add_thread_counts(app, o);
   add_lanes(app, o);
+  add_lane_lock(app, o);
   add_rivals(app, o);
   app.add_option("--ucx-test", o.ucx_test, "ucx_perftest's test to compare with, if not its own");
   app.callback([line, &code] { code = measure(settle(*line)); });

@@ -99,6 +99,11 @@ void add_lanes(CLI::App& app, options& o) {
   own->excludes(some, one);
 }
 
+void add_lane_lock(CLI::App& app, options& o) {
+  app.add_flag("--lock-lanes", o.base.lock_lanes,
+               "one plain lock around every call and poll of a lane");
+}
+
 std::vector<std::string> settings_for(const options& o) {
   if (o.backend != "utofu" || std::getenv("SOFTTOFU_JOB") != nullptr) return {};
   return {fmt::format("SOFTTOFU_JOB=heddle-bench-{}", getpid())};

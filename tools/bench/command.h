@@ -49,6 +49,7 @@ void add_thread_counts(CLI::App& app, options& o);
 
 /// --lanes, --shared-lane and --lane-per-thread, which exclude each other.
 void add_lanes(CLI::App& app, options& o);
+void add_lane_lock(CLI::App& app, options& o);
 
 /// --compare: a list of rivals, in which "none" may stand for an empty one; and --rival-limit-s.
 void add_rivals(CLI::App& app, options& o);

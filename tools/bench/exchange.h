@@ -40,6 +40,8 @@ struct seat {
   bool crowded;  ///< more threads than cores: give the core away when spinning on memory
 
   [[nodiscard]] lane& own_lane() const noexcept { return at.lane_of(what, thread); }
+  /// The same, for what is measured.
+  [[nodiscard]] locked_lane turns() const noexcept { return at.turns_of(what, thread); }
   [[nodiscard]] mailbox& box() const noexcept { return at.mailbox_of(thread); }
   [[nodiscard]] tag tag_for(purpose p) const noexcept { return tag_of(p, thread); }
 };

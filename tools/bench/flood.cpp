@@ -12,7 +12,7 @@ namespace {
 class table_flood : public passive_target {
  public:
   explicit table_flood(const seat& s)
-      : passive_target(s), window_(s.own_lane(), s.what.window), results_(window_.slots()) {}
+      : passive_target(s), window_(s.turns(), s.what.window), results_(window_.slots()) {}
 
   void initiate(std::uint64_t count, stopwatch&) final {
     const table_layout& layout = seat_.gear.layout();
@@ -20,7 +20,7 @@ class table_flood : public passive_target {
     const remote_address table = seat_.gear.their_table().at(layout.part_of(seat_.thread));
     run(count, [&] { return table + slots.next() * layout.stride; });
     window_.drain();
-    require(seat_.own_lane().flush(seat_.at.peer()), "flush");
+    require(seat_.turns().flush(seat_.at.peer()), "flush");
   }
 
  protected:
@@ -84,17 +84,17 @@ class table_flood : public passive_target {
 /// Messages that the target takes and, after the last, answers once.
 class message_flood : public exchange {
  public:
-  explicit message_flood(const seat& s) : seat_(s), window_(s.own_lane(), s.what.window) {}
+  explicit message_flood(const seat& s) : seat_(s), window_(s.turns(), s.what.window) {}
   void initiate(std::uint64_t count, stopwatch&) final {
     for (std::uint64_t i = 0; i < count; ++i) post();
     window_.drain();
     const tag answer = seat_.tag_for(purpose::answer);
-    require(seat_.own_lane().recv(seat_.at.peer(), answer, {}).code, "wait for the answer");
+    require(seat_.turns().recv(seat_.at.peer(), answer, {}), "wait for the answer");
   }
   void respond(std::uint64_t count) final {
     take(count);
     const tag answer = seat_.tag_for(purpose::answer);
-    require(seat_.own_lane().send(seat_.at.peer(), answer, {}), "answer");
+    require(seat_.turns().send(seat_.at.peer(), answer, {}), "answer");
   }
 
  protected:
@@ -121,7 +121,7 @@ class call_flood final : public message_flood {
     });
   }
   void take(std::uint64_t count) override {
-    require(seat_.own_lane().wait(seat_.box().arrived, before_ + count), "wait for calls");
+    require(seat_.turns().wait(seat_.box().arrived, before_ + count), "wait for calls");
   }
   std::uint64_t before_ = 0;
 };

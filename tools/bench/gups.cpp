@@ -41,7 +41,11 @@ class updater {
  public:
   updater(session& in, const gups_options& o, const symmetric<std::uint64_t>& table, const spec& s,
           int thread)
-      : lane_(in.at().lane_of(s, thread)), window_(lane_, s.window), o_(o), table_(table) {}
+      : lane_(in.at().lane_of(s, thread)),
+        turns_(in.at().turns_of(s, thread)),
+        window_(turns_, s.window),
+        o_(o),
+        table_(table) {}
 
   void run(const gups_plan& plan, int from, int thread) {
     gups_stream numbers = plan.stream(from, thread);
@@ -60,12 +64,13 @@ class updater {
     });
   }
   void get_and_put(remote_ptr<std::uint64_t> word, std::uint64_t random) {
-    require(lane_.get(value_, word), "get");
+    require(turns_.get(value_, word), "get");
     value_ ^= random;
-    require(lane_.put(value_, word), "put");
+    require(turns_.put(value_, word), "put");
   }
 
   lane& lane_;
+  locked_lane turns_;
   window window_;
   const gups_options& o_;
   const symmetric<std::uint64_t>& table_;
@@ -259,6 +264,7 @@ void add_gups(CLI::App& bench, int& code) {
   add_job(app, o->job);
   add_thread_counts(app, o->job);
   add_lanes(app, o->job);
+  add_lane_lock(app, o->job);
   add_rivals(app, o->job);
   app.callback([o, &code] {
     check(*o);

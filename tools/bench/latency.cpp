@@ -20,7 +20,7 @@ class put_ping final : public exchange {
  public:
   explicit put_ping(const seat& s)
       : seat_(s),
-        window_(s.own_lane(), s.what.window),
+        window_(s.turns(), s.what.window),
         values_(window_.slots()),
         there_(place_of(s)),
         here_(reinterpret_cast<std::uint64_t*>(s.gear.table() + static_cast<std::size_t>(s.thread) *
@@ -63,7 +63,7 @@ class put_ping final : public exchange {
       // Acquire pairs with the release of the partner's put, made by Heddle.
       const std::uint64_t seen = std::atomic_ref(*here_).load(std::memory_order_acquire);
       if ((seen & mask_) == (value & mask_)) return;
-      if (!mapped || spins % 1024 == 0) seat_.own_lane().poll();
+      if (!mapped || spins % 1024 == 0) seat_.turns().poll();
       if (seat_.crowded && spins % 64 == 0) sched_yield();
     }
   }
@@ -80,7 +80,7 @@ class put_ping final : public exchange {
 /// What ping-pongs have in common in which something is counted in the mailbox at both ends.
 class counted_ping : public exchange {
  public:
-  explicit counted_ping(const seat& s) : seat_(s), window_(s.own_lane(), s.what.window) {}
+  explicit counted_ping(const seat& s) : seat_(s), window_(s.turns(), s.what.window) {}
   void initiate(std::uint64_t count, stopwatch& watch) final {
     std::uint64_t arrived = seat_.box().arrived.count();
     watch.start();
@@ -96,7 +96,7 @@ class counted_ping : public exchange {
  protected:
   virtual void post() = 0;
   void await(std::uint64_t arrived) {
-    require(seat_.own_lane().wait(seat_.box().arrived, arrived), "wait for an answer");
+    require(seat_.turns().wait(seat_.box().arrived, arrived), "wait for an answer");
   }
 
   seat seat_;
@@ -170,16 +170,18 @@ class tag_ping final : public exchange {
  private:
   void post_receive(purpose p) {
     received_.reset();
-    posted_ = seat_.own_lane().try_recv(seat_.at.peer(), seat_.tag_for(p),
-                                        seat_.gear.landing(seat_.thread, 0), received_);
+    posted_ = seat_.turns().turn([&] {
+      return seat_.own_lane().try_recv(seat_.at.peer(), seat_.tag_for(p),
+                                       seat_.gear.landing(seat_.thread, 0), received_);
+    });
     require(posted_, "post a receive");
   }
   void send(purpose p) {
     const auto data = seat_.gear.source(seat_.thread);
-    require(seat_.own_lane().send(seat_.at.peer(), seat_.tag_for(p), data), "send");
+    require(seat_.turns().send(seat_.at.peer(), seat_.tag_for(p), data), "send");
   }
   void wait() {
-    if (posted_ == status::posted) require(seat_.own_lane().wait(received_), "receive");
+    if (posted_ == status::posted) require(seat_.turns().wait(received_), "receive");
   }
 
   seat seat_;
@@ -196,7 +198,7 @@ class get_trip final : public passive_target {
     const std::span<std::byte> into = seat_.gear.landing(seat_.thread, 0);
     watch.start();
     for (std::uint64_t i = 0; i < count; ++i) {
-      require(seat_.own_lane().get(into, from), "get");
+      require(seat_.turns().get(into, from), "get");
       watch.lap();
     }
   }
@@ -210,7 +212,7 @@ class fetch_add_trip final : public passive_target {
     std::uint64_t old = 0;
     watch.start();
     for (std::uint64_t i = 0; i < count; ++i) {
-      require(seat_.own_lane().fetch_add(at, std::uint64_t{1}, old), "fetch-add");
+      require(seat_.turns().fetch_add(at, std::uint64_t{1}, old), "fetch-add");
       watch.lap();
     }
   }

@@ -87,7 +87,7 @@ class getter {
   /// As many as the window allows.
   void measure_rate(duration time, run_figures& result) {
     constexpr std::uint64_t between_looks_at_the_clock = 64;
-    window in_flight(lane_, seat_.what.window);
+    window in_flight(seat_.turns(), seat_.what.window);
     const clock::time_point begin = clock::now();
     std::uint64_t done = 0;
     while (clock::now() - begin < time) {

@@ -65,7 +65,7 @@ class rival_runner {
 /// naming the Debian package when a program is missing. Starts nothing.
 void check_rival(rival who, const rival_task& t);
 
-/// As check_rival(). UCX with one thread is ucx_perftest, Heddle with another setting this program;
+/// As check_rival(). UCX with one thread is ucx_perftest, Heddle in another way this program;
 /// everything else is a program of bench/peers, MPI's under their launchers.
 [[nodiscard]] std::unique_ptr<rival_runner> make_rival_runner(rival who, const rival_task& t);
 

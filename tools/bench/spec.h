@@ -28,8 +28,9 @@ struct spec {
   operation op = operation::am;
   std::uint64_t bytes = 8;
   int threads = 1;
-  int lanes = 0;    ///< per rank, each shared by neighbouring threads; 0: one per thread
-  int window = 64;  ///< operations in flight per thread, in bandwidth and rate
+  int lanes = 0;            ///< per rank, each shared by neighbouring threads; 0: one per thread
+  bool lock_lanes = false;  ///< one plain lock around every call and poll of a lane
+  int window = 64;          ///< operations in flight per thread, in bandwidth and rate
   buffer_kind buffers = buffer_kind::plain;
   target_mode target = target_mode::waiting;
   bool background = false;              ///< a latency for which nobody polls or waits in Heddle

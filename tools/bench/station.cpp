@@ -63,6 +63,7 @@ station::station(world& job, const options& o)
     job.set_handler(static_cast<handler_id>(count_handlers + t), count_message, &box);
   }
   const int lanes = o.base.lanes == 0 ? threads : std::min(o.base.lanes, threads);
+  locks_ = std::make_unique<std::mutex[]>(static_cast<std::size_t>(lanes));
   for (int n = 0; n < lanes; ++n) lanes_.emplace_back(job, lane_options{.number = n});
   job.barrier();
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "bench/locked_lane.h"
 #include "bench/spec.h"
 
 namespace heddle::bench {
@@ -45,6 +46,11 @@ class station {
   [[nodiscard]] lane& lane_of(const spec& s, int thread) noexcept {
     return lanes_[static_cast<std::size_t>(lane_index(s, thread))];
   }
+  /// The same, by turns of its lock where `s` wants one.
+  [[nodiscard]] locked_lane turns_of(const spec& s, int thread) noexcept {
+    std::mutex& lock = locks_[static_cast<std::size_t>(lane_index(s, thread))];
+    return {lane_of(s, thread), s.lock_lanes ? &lock : nullptr};
+  }
   /// For what one thread of each rank says to others between the measurements.
   [[nodiscard]] lane& first_lane() noexcept { return lanes_.front(); }
   [[nodiscard]] mailbox& mailbox_of(int thread) noexcept {
@@ -55,7 +61,8 @@ class station {
   world& job_;
   const rank self_ = job_.rank();
   std::unique_ptr<mailbox[]> mailboxes_;
-  std::vector<lane> lanes_;  // as many as the largest thread count needs
+  std::unique_ptr<std::mutex[]> locks_;  // by lane
+  std::vector<lane> lanes_;              // as many as the largest thread count needs
 };
 
 /// Throws std::runtime_error naming `what` and the status when it is a failure.

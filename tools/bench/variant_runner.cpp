@@ -18,10 +18,6 @@ fs::path records_in(const std::string& scratch) {
   return fs::path(scratch) / "round.json";
 }
 
-std::string setting_of(rival who) {
-  return who == rival::lock ? "HEDDLE_LANE_LOCK=on" : "HEDDLE_RCACHE=off";
-}
-
 /// What is measured, in the words of `heddle bench`.
 std::vector<std::string> what_words(const rival_task& t) {
   const spec& s = t.what;
@@ -82,7 +78,9 @@ command variant_command(rival who, const rival_task& t, const std::string& scrat
   add({"--bind", t.cores.empty() ? "none" : "core", "--rounds", "1", "--time-ms",
        std::to_string(t.what.time.count()), "--json", records_in(scratch).string()});
   c.without = {"HEDDLE_BOOT_FD", "HEDDLE_RANK", "HEDDLE_SIZE", "SOFTTOFU_JOB"};  // this job's
-  c.settings = {setting_of(who), "SOFTTOFU_JOB=" + fs::path(scratch).filename().string()};
+  c.settings = {"SOFTTOFU_JOB=" + fs::path(scratch).filename().string()};
+  if (who == rival::lock) add({"--lock-lanes"});
+  if (who == rival::uncached) c.settings.emplace_back("HEDDLE_RCACHE=off");
   c.end_signal = SIGTERM;  // so that its ranks end with it
   c.own_group = true;
   return c;

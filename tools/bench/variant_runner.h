@@ -1,4 +1,5 @@
-// variant_runner.h - Heddle with another setting as its own rival: a job of its own for each round.
+// variant_runner.h - Heddle used or set in another way as its own rival: a job of its own for each
+// round.
 #pragma once
 #include <memory>
 #include <string>

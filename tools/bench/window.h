@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 
+#include "bench/locked_lane.h"
 #include "bench/station.h"
 
 namespace heddle::bench {
@@ -14,7 +15,7 @@ namespace heddle::bench {
 /// and no flag per operation is needed. One thread.
 class window {
  public:
-  window(lane& on, int size) : lane_(on) {
+  window(locked_lane on, int size) : lane_(on) {
     const auto wanted = static_cast<std::size_t>(size);
     per_group_ = wanted < groups_.size() ? 1 : wanted / groups_.size();
     used_groups_ = wanted < groups_.size() ? wanted : groups_.size();
@@ -24,12 +25,14 @@ class window {
   /// How many slots there are.
   [[nodiscard]] std::size_t slots() const noexcept { return per_group_ * used_groups_; }
 
-  /// Calls `attempt(completion, slot)` until accepted. Throws std::runtime_error on refusal.
+  /// Calls `attempt(completion, slot)`, in a turn of the lane, until accepted. Throws
+  /// std::runtime_error on refusal.
   template <class F>
   void post(F&& attempt) {
     for (unsigned refusals = 0;; ++refusals) {
       group& g = groups_[current_];
-      const status s = attempt(completion(g.ended), current_ * per_group_ + in_group_);
+      const status s = lane_.turn(
+          [&] { return attempt(completion(g.ended), current_ * per_group_ + in_group_); });
       if (s == status::done) [[likely]]
         return;
       if (s == status::posted) return advance(g);
@@ -66,7 +69,7 @@ class window {
     require(lane_.wait(room), "wait for room");
   }
 
-  lane& lane_;
+  locked_lane lane_;
   std::array<group, 4> groups_;
   std::size_t per_group_ = 1;
   std::size_t used_groups_ = 1;
