@@ -125,7 +125,7 @@ void executor::run() {
   while (!stop_.is_set()) {
     if (!stays_awake(work())) sleep();
   }
-  for (const watched_lane& l : lanes_) l.lane->dismiss();
+  for (const watched_lane& l : lanes_) l.lane->server().dismiss();
 }
 
 std::size_t executor::work() {
@@ -135,7 +135,7 @@ std::size_t executor::work() {
     if (index_ == 0) count += world_.serve_devices();
     maintain();
   }
-  for (const watched_lane& l : lanes_) count += l.lane->serve(alone());
+  for (const watched_lane& l : lanes_) count += l.lane->server().serve(alone());
   return count;
 }
 
@@ -146,8 +146,8 @@ bool executor::stays_awake(std::size_t events) {
   std::uint64_t picked = 0;
   bool polls = false;
   for (const watched_lane& l : lanes_) {
-    picked += l.lane->counters().picked.get();
-    polls |= l.lane->executor_polls();
+    picked += l.lane->driver().counters().picked.get();
+    polls |= l.lane->waiter().executor_polls();
   }
   const std::uint64_t now = now_ns();
   if (std::exchange(picked_, picked) != picked || ((dedicated_ || polls) && events != 0))
@@ -183,11 +183,11 @@ void executor::sleep() {
 bool executor::prepare(int& timeout_ms) {
   bool polled = false, waiting = false;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    const auto r = lanes_[i].lane->prepare_sleep(alone());
-    if (r == lane_core::readiness::work) return false;
-    watch(i, r == lane_core::readiness::watched);
-    polled |= r == lane_core::readiness::polled;
-    waiting |= lanes_[i].lane->waiting();
+    const auto r = lanes_[i].lane->server().prepare_sleep(alone());
+    if (r == lane_server::readiness::work) return false;
+    watch(i, r == lane_server::readiness::watched);
+    polled |= r == lane_server::readiness::polled;
+    waiting |= lanes_[i].lane->port().waiting();
   }
   if (stop_.is_set() || changed_.is_set()) return false;
   if (polled) {
@@ -218,7 +218,7 @@ void executor::adopt_lanes() {
                                    [&](const watched_lane& l) { return l.lane == &lane; });
     if (known) return;
     for (const auto& e : lane.port().endpoints()) add_to(epoll_.get(), e->fd(), source::lane, 0);
-    for (const watched_lane& l : lanes_) l.lane->dismiss();  // no longer alone
+    for (const watched_lane& l : lanes_) l.lane->server().dismiss();  // no longer alone
     lanes_.push_back({&lane, false});
   });
   if (dedicated_) settle();
@@ -229,9 +229,9 @@ void executor::settle() {
   if (core() >= 0) return;
   std::vector<int> mine, all;
   world_.for_each_lane([&](const lane_core& lane) {
-    if (lane.core() < 0) return;
-    all.push_back(lane.core());
-    if (lane.number() % of_ == index_) mine.push_back(lane.core());
+    if (lane.user().core() < 0) return;
+    all.push_back(lane.user().core());
+    if (lane.number() % of_ == index_) mine.push_back(lane.user().core());
   });
   const int core = choose_core(world_.config().executor_cores, index_, mine, all);
   if (core >= 0 && tie_to_core(core)) core_.set(static_cast<std::uint64_t>(core) + 1);
@@ -242,7 +242,7 @@ void executor::maintain() {
   if (now < next_maintain_ns_) return;
   next_maintain_ns_ = now + world_.maintain_interval_ms() * 1'000'000;
   for (const watched_lane& l : lanes_) {
-    if (l.lane->waiting()) l.lane->maintain(now);
+    if (l.lane->port().waiting()) l.lane->server().maintain(now);
   }
 }
 
@@ -257,7 +257,7 @@ void executor::serve_inline() noexcept {
   }
   maintain();
   for (const watched_lane& l : lanes_)
-    if (l.lane->left_alone()) l.lane->progress();
+    if (l.lane->left_alone()) l.lane->server().progress();
   unserved_.set(true);
 }
 

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "engine/helpers.h"
 #include "sync/counters.h"
 #include "sync/parking.h"
 #include "sync/shared_flag.h"
@@ -30,7 +31,7 @@ namespace heddle::engine {
 class lane_core;
 class world_core;
 
-class executor {
+class executor final : public keeper {
  public:
   /// Looks after every `of`-th lane, from lane `index` on; the first one serves the devices too.
   executor(world_core& world, int index, int of);
@@ -39,23 +40,16 @@ class executor {
   void start();
   /// Ends the thread; idempotent. From then on, or until start(), nothing progresses by itself.
   void stop();
-  /// Any thread. Ends a deep rest; costs one load when there is none.
-  void wake_deep() noexcept;
-  /// The same, and ends the short rests between two looks at lanes that the program polls.
-  void wake() noexcept;
-  /// Any thread: something is to go on while a thread computes on `core`. The scheduler would often
-  /// wake the executor there, behind that thread; so it is kept off that core, if it may use
-  /// others.
-  void keep_off(int core) noexcept;
+  void wake_deep() noexcept override;
+  void wake() noexcept override;
+  void keep_off(int core) noexcept override;
   /// Any thread: a lane was made.
   void lanes_changed() noexcept;
-  /// Any thread of the program, in mode inline: devices, liveness, lanes that only peers use.
-  void serve_inline() noexcept;
+  void serve_inline() noexcept override;
 
   [[nodiscard]] std::uint64_t wakes() const noexcept { return wakes_.get(); }
   [[nodiscard]] std::uint64_t ticks() const noexcept { return ticks_.get(); }
-  /// How often it was woken by wake_deep() or wake().
-  [[nodiscard]] std::uint64_t rings() const noexcept { return rings_.get(); }
+  [[nodiscard]] std::uint64_t rings() const noexcept override { return rings_.get(); }
   /// Where it is tied to; -1: nowhere.
   [[nodiscard]] int core() const noexcept { return static_cast<int>(core_.get()) - 1; }
 

@@ -39,12 +39,13 @@ command message_command(command_kind kind, rank peer, completion c) noexcept {
 
 /// The completion is free for one more operation, and counts it.
 status submit_checked(engine::lane_core& core, const command& made) noexcept {
-  core.check_use();
+  core.user().check_use();
   const detail::expected_ending ending(made.done);
   if (ending.is_taken())
-    sync::end_for_misuse(core.place(), "an operation gets a flag that another one has, or had",
+    sync::end_for_misuse(core.user().place(),
+                         "an operation gets a flag that another one has, or had",
                          "wait for the first and reset() the flag, or use a counter");
-  const status s = core.submit(made);
+  const status s = core.submitter().submit(made);
   if (s != status::posted) ending.take_back();
   return s;
 }
@@ -52,7 +53,7 @@ status submit_checked(engine::lane_core& core, const command& made) noexcept {
 /// In the child of a fork a lane is still its parent's: nothing is posted, nothing is touched.
 status submit(engine::lane_core& core, const command& made) noexcept {
   if (!sync::is_special()) [[likely]]
-    return core.submit(made);
+    return core.submitter().submit(made);
   return sync::forked() ? status::closed : submit_checked(core, made);
 }
 
@@ -65,14 +66,14 @@ constexpr bool is_reserved(tag t) noexcept {
 status send_any(engine::lane_core& core, rank to, tag t, std::span<const std::byte> data,
                 const completion& c) noexcept {
   if (!sync::is_special()) [[likely]]
-    return core.send(to, t, data, c);
+    return core.submitter().send(to, t, data, c);
   return submit(core, protocols::send_command(to, t, data, c));
 }
 
 status recv_any(engine::lane_core& core, rank from, const tag_match& t, std::span<std::byte> into,
                 const completion& c) noexcept {
   if (!sync::is_special()) [[likely]]
-    return core.receive(from, t, into, c);
+    return core.submitter().receive(from, t, into, c);
   return submit(core, protocols::receive_command(from, t, into, c));
 }
 
@@ -81,7 +82,7 @@ bool may_use(const engine::lane_core& core) noexcept {
   if (!sync::is_special()) [[likely]]
     return true;
   if (sync::forked()) return false;
-  core.check_use();
+  core.user().check_use();
   return true;
 }
 
@@ -90,7 +91,7 @@ bool may_wait(const engine::lane_core& core) noexcept {
   if (!sync::is_special()) [[likely]]
     return true;
   if (sync::forked()) return false;
-  core.check_wait();
+  core.user().check_wait();
   return true;
 }
 
@@ -101,9 +102,9 @@ void may_block(const engine::lane_core& core) noexcept {
 
 /// Polls; when that brings nothing, sleeps a moment for others to make room.
 void make_room(engine::lane_core& core) noexcept {
-  if (core.poll() != 0) return;
+  if (core.questions().poll() != 0) return;
   detail::signal nothing;
-  core.wait(nothing, 1, now_ns() + 20'000);
+  core.waiter().wait(nothing, 1, now_ns() + 20'000);
 }
 
 engine::lane_core& open(world& owner, lane_options options) {
@@ -199,17 +200,17 @@ status lane::try_recv_collective(rank from, tag t, std::span<std::byte> into,
 
 status lane::try_probe(rank from, tag_match t, outcome& out) noexcept {
   if (is_reserved(t.value)) return status::invalid;
-  return may_use(*core_) ? core_->probe(from, t, out) : status::closed;
+  return may_use(*core_) ? core_->questions().probe(from, t, out) : status::closed;
 }
 
 status lane::try_cancel(const completion& which) noexcept {
-  return may_use(*core_) ? core_->cancel(which) : status::closed;
+  return may_use(*core_) ? core_->questions().cancel(which) : status::closed;
 }
 
 status lane::try_call(rank to, handler_id h, std::span<const std::byte> header,
                       std::span<const std::byte> payload, completion c) noexcept {
   if (!sync::is_special()) [[likely]]
-    return core_->call(to, h, header, payload, c);
+    return core_->submitter().call(to, h, header, payload, c);
   return submit(*core_, protocols::call_command(to, h, header, payload, c));
 }
 
@@ -259,7 +260,7 @@ status lane::call(rank to, handler_id h, std::span<const std::byte> header,
 }
 
 status lane::flush(rank peer) noexcept {
-  if (may_wait(*core_) && core_->flushed(peer)) return status::done;
+  if (may_wait(*core_) && core_->submitter().flushed(peer)) return status::done;
   return blocking(
       [&](completion c) { return submit(*core_, message_command(command_kind::flush, peer, c)); });
 }
@@ -271,12 +272,12 @@ status lane::flush() noexcept {
 // --- waiting ---------------------------------------------------------------------------
 
 std::size_t lane::poll() noexcept {
-  return may_use(*core_) ? core_->poll() : 0;
+  return may_use(*core_) ? core_->questions().poll() : 0;
 }
 
-/// As lane_core::wait; false as well in the child of a fork, where nobody drives the lane.
+/// As lane_waiter::wait; false as well in the child of a fork, where nobody drives the lane.
 bool lane::wait(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept {
-  return may_wait(*core_) ? core_->wait(s, target, deadline_ns) : s.count() >= target;
+  return may_wait(*core_) ? core_->waiter().wait(s, target, deadline_ns) : s.count() >= target;
 }
 
 status lane::wait(flag& f) noexcept {

@@ -26,6 +26,10 @@ class lane_hold {
     if (owner == 0) return commands_.try_hold();
     return owner == number(me) ? enter_owned() : visit();
   }
+  /// The same, but only when nothing is queued, which would go first.
+  [[nodiscard]] bool enter_free(const void* me) noexcept {
+    return !commands_.pending() && enter(me);
+  }
   /// False: more is queued, and the caller still holds.
   [[nodiscard]] bool leave(const void* me) noexcept {
     const std::uintptr_t owner = exclusive_.get();

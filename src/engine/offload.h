@@ -35,6 +35,8 @@ class offload_model {
 
   /// False, for most: submit inline without another thought.
   [[nodiscard]] bool considers(std::size_t bytes) const noexcept { return bytes >= from_; }
+  /// The least size that it considers.
+  [[nodiscard]] std::size_t considered_from() const noexcept { return from_; }
   /// Mode adaptive: the verdict on an operation of this size. Now and then the other way is tried.
   [[nodiscard]] bool leave(std::size_t bytes) const noexcept;
   /// Whether this one is to be stamped.

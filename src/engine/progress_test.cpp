@@ -126,7 +126,7 @@ TEST(Progress, InModeDedicatedExecutorsExecuteEverything) {
     ping_pong(w, l, 100);
     w.core().for_each_lane([&](const engine::lane_core& core) {
       if (core.number() == l.number()) {
-        EXPECT_GE(core.counters().picked.get(), 200u);
+        EXPECT_GE(core.driver().counters().picked.get(), 200u);
       }
     });
     w.barrier();
@@ -167,7 +167,7 @@ TEST_P(Wakes, NoneIsLost) {
     ping_pong(w, l, rounds);
     w.core().for_each_lane([&](const engine::lane_core& core) {
       // The peer may lose its core between a message and its wake for longer than the backstop.
-      EXPECT_LE(core.counters().rescues.get(), static_cast<std::uint64_t>(rounds) / 100)
+      EXPECT_LE(core.driver().counters().rescues.get(), static_cast<std::uint64_t>(rounds) / 100)
           << "lane " << core.number();
     });
     w.barrier();

@@ -65,8 +65,8 @@ void world_core::linger() noexcept {
     bool quiet = true;
     for (const auto& lane : lanes_) {
       if (!lane) continue;
-      lane->progress();
-      lane->maintain(now_ns());
+      lane->server().progress();
+      lane->server().maintain(now_ns());
       quiet = quiet && lane->quiet();
     }
     if (quiet || now_ns() >= end) return;

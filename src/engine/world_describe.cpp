@@ -29,8 +29,8 @@ std::string lane_line(const lane_core& lane) {
 
 /// What the lane's users left for others, and what the cost model has learned of it.
 std::string offload_line(const lane_core& lane) {
-  const lane_counters& c = lane.counters();
-  const offload_model::inputs m = lane.model().now();
+  const lane_counters& c = lane.driver().counters();
+  const offload_model::inputs m = lane.driver().model().now();
   std::string submits;
   for (std::size_t i = 0; i < m.submit_ns.size(); ++i)
     if (m.submit_ns[i] != 0)

@@ -45,7 +45,7 @@ std::size_t world_core::idle_hook() noexcept {
   std::size_t count = 0;
   if (mode_of(config_) == progress_mode::inline_only) executors_.front()->serve_inline();
   for (std::size_t i = 0; i < lanes_end_.get(); ++i)
-    if (lane_core* lane = running_[i].get(); lane != nullptr) count += lane->progress();
+    if (lane_core* lane = running_[i].get(); lane != nullptr) count += lane->server().progress();
   return count;
 }
 

@@ -69,10 +69,10 @@ json told(const port_report::peer& p, const std::string& route, std::uint64_t no
 json outside(const lane_core& lane, bool opened) {
   return {{"number", lane.number()},
           {"opened", opened},
-          {"exclusive", lane.exclusive()},
-          {"opened_by_thread", lane.opener()},
-          {"threads_waiting", lane.threads_waiting()},
-          {"commands_queued", lane.commands_queued()},
+          {"exclusive", lane.user().exclusive()},
+          {"opened_by_thread", lane.user().opener()},
+          {"threads_waiting", lane.waiter().threads()},
+          {"commands_queued", lane.driver().hold().commands().pending()},
           {"in_flight", lane.port().in_flight_hint()},
           {"bytes_in_flight", lane.port().bytes_hint()}};
 }
@@ -80,7 +80,7 @@ json outside(const lane_core& lane, bool opened) {
 json told(const world_core& w, lane_core& lane, std::uint64_t now_ns) {
   json told_of = outside(lane, w.opened(lane.number()));
   port_report found;
-  const bool held = !lane.report(now_ns, found);
+  const bool held = !lane.questions().report(now_ns, found);
   told_of["held"] = held;
   if (held) return told_of;
   told_of["operation_count"] = found.operation_count;

@@ -50,7 +50,7 @@ struct lane {
       }
     } while (!commands.release());
   }
-  /// As lane_core::submit.
+  /// As lane_submitter::submit.
   void submit(std::uint64_t command, std::size_t limit) {
     if (commands.try_hold()) {
       if (drain(limit)) {

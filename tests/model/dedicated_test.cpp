@@ -51,7 +51,7 @@ struct dedicated_lane {
     ++rings;
     bell.store(true, std::memory_order_seq_cst);
   }
-  /// As executor::run with lane_core::serve and prepare_sleep.
+  /// As executor::run with lane_server::serve and prepare_sleep.
   void run() {
     bool holds = false;
     while (!stop.load(std::memory_order_seq_cst)) {

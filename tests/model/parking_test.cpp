@@ -68,7 +68,7 @@ struct wire {
 
 enum class mode { adaptive, only_inline, idle, dedicated };
 
-/// lane_core and executor, reduced to who sleeps and who looks. Their backstops are left out.
+/// A lane and its executor, reduced to who sleeps and who looks. Their backstops are left out.
 struct parked_lane {
   parked_lane(mode in, std::size_t threads) : how(in), asleep(threads) {}
 
@@ -83,7 +83,7 @@ struct parked_lane {
   bool gave_up = false;  // a thread of the program will not come back
   int working = 0, inside = 0, handing_in = 0;
 
-  // --- lane_core ---------------------------------------------------------------------------
+  // --- the lane ----------------------------------------------------------------------------
   void wake_relying() {
     const auto before = park.disarm();
     if (how == mode::only_inline && before.sleepers) set(lane_bell);

@@ -1,0 +1,47 @@
+// helpers.h - who else moves a lane forward than the threads that use it, as the lane sees them.
+#pragma once
+#include <heddle/world.h>
+
+#include <cstdint>
+
+#include "engine/idle_team.h"
+
+namespace heddle::engine {
+
+/// What a lane asks of the executor that keeps it going, or serves it alone. Any thread.
+class keeper {
+ public:
+  /// Ends a deep rest; costs one load when there is none.
+  virtual void wake_deep() noexcept = 0;
+  /// The same, and ends the short rests between two looks at lanes that the program polls.
+  virtual void wake() noexcept = 0;
+  /// Something is to go on while a thread computes on `core`. The scheduler would often wake the
+  /// executor there, behind that thread; so it is kept off that core, if it may use others.
+  virtual void keep_off(int core) noexcept = 0;
+  /// A thread of the program, in mode inline: devices, liveness, lanes that only peers use.
+  virtual void serve_inline() noexcept = 0;
+  /// How often it was woken by wake_deep() or wake().
+  [[nodiscard]] virtual std::uint64_t rings() const noexcept = 0;
+
+ protected:
+  ~keeper() = default;
+};
+
+struct helpers {
+  engine::keeper& keeper;
+  idle_team* team = nullptr;  ///< mode idle
+  progress_mode mode = progress_mode::adaptive;
+  std::uint64_t spin_ns = 50'000;  ///< awake without an event before a sleep
+  int cores = 1;                   ///< this rank's share of the host's
+
+  [[nodiscard]] bool only_inline() const noexcept { return mode == progress_mode::inline_only; }
+  [[nodiscard]] bool dedicated() const noexcept { return mode == progress_mode::dedicated; }
+  /// Something was left for whoever comes first.
+  void wake() const noexcept { team != nullptr ? team->wake() : keeper.wake(); }
+  /// A lane is held, by a helper perhaps that has lost its core, and somebody waits for it.
+  void boost() const noexcept {
+    if (team != nullptr) team->boost();
+  }
+};
+
+}  // namespace heddle::engine

@@ -1,0 +1,60 @@
+#include "engine/lane_driver.h"
+
+#include <thread>
+#include <utility>
+
+#include "base/clock.h"
+
+namespace heddle::engine {
+
+using protocols::command;
+
+lane_driver::lane_driver(lane_core& lane, const protocols::surroundings& where,
+                         std::vector<std::unique_ptr<transport::endpoint>> endpoints,
+                         const helpers& help)
+    : where_(where),
+      help_(help),
+      hold_(queue_capacity),
+      model_(help.mode),
+      port_(lane, where, std::move(endpoints)),
+      parking_(help) {}
+
+void lane_driver::give_way() const noexcept {
+  help_.boost();
+  std::this_thread::yield();
+}
+
+bool lane_driver::drain(delivery_batch& batch, bool helping) noexcept {
+  port_.begin_batch();
+  const bool all = commands().drain(drain_limit, [&](const command& c) {
+    if (helping) counters_.picked.add();
+    if (c.stamped) [[unlikely]]
+      model_.picked_up(now_ns(), helping);
+    port_.execute_accepted(c, batch);
+  });
+  port_.end_batch(batch);
+  return all;
+}
+
+void lane_driver::release_slowly(delivery_batch& batch) noexcept {
+  do {
+    if (commands().pending() && !drain(batch)) return hand_over(batch);
+    if (parking_.state().is_armed() && port_.unsent()) parking_.disarm();  // it leaves by a poll
+    if (help_.dedicated()) return release_served(batch);
+  } while (!hold_.leave(&batch));
+}
+
+/// In mode dedicated a thread that hands in while the lane is held takes the holder for the
+/// executor and wakes nobody, so another holder does it.
+void lane_driver::release_served(const delivery_batch& batch) noexcept {
+  hold_.abandon(&batch);
+  if (commands().pending()) help_.keeper.wake();
+}
+
+void lane_driver::hand_over(delivery_batch& batch) noexcept {
+  parking_.disarm();
+  hold_.abandon(&batch);
+  help_.dedicated() ? help_.keeper.wake() : help_.keeper.wake_deep();
+}
+
+}  // namespace heddle::engine

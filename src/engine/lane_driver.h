@@ -1,0 +1,106 @@
+// lane_driver.h - what can be done to a lane by the one thread that holds it, and getting and
+// letting go of that hold.
+//
+// Whoever holds executes what others have queued before it lets go, or tells the executor
+// (lane_hold.h, sync/combining_queue.h; docs/design/lane.md). What has ended is in the thread's
+// batch then, to be run without the hold.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "engine/helpers.h"
+#include "engine/lane_hold.h"
+#include "engine/lane_parking.h"
+#include "engine/offload.h"
+#include "protocols/delivery.h"
+#include "protocols/port.h"
+#include "sync/counters.h"
+
+namespace heddle::engine {
+
+/// Counted for people.
+struct lane_counters {
+  sync::shared_counter left;     ///< commands left for a helper
+  sync::owned_counter picked;    ///< of these, what a helper executed
+  sync::shared_counter rescues;  ///< found by a sleeper's backstop: a wake was late or lost
+};
+
+class lane_driver {
+ public:
+  using delivery_batch = protocols::delivery_batch;
+  static constexpr std::size_t queue_capacity = 1024;
+  /// Commands one thread executes for others before the executor has to take over.
+  static constexpr std::size_t drain_limit = 256;
+
+  /// `lane` is for handlers. Throws error.
+  lane_driver(lane_core& lane, const protocols::surroundings& where,
+              std::vector<std::unique_ptr<transport::endpoint>> endpoints, const helpers& help);
+
+  // --- any thread ------------------------------------------------------------------------
+  [[nodiscard]] const protocols::surroundings& where() const noexcept { return where_; }
+  [[nodiscard]] const helpers& help() const noexcept { return help_; }
+  [[nodiscard]] lane_hold& hold() noexcept { return hold_; }
+  [[nodiscard]] const lane_hold& hold() const noexcept { return hold_; }
+  [[nodiscard]] lane_hold::queue& commands() noexcept { return hold_.commands(); }
+  [[nodiscard]] offload_model& model() noexcept { return model_; }
+  [[nodiscard]] const offload_model& model() const noexcept { return model_; }
+  [[nodiscard]] lane_counters& counters() noexcept { return counters_; }
+  [[nodiscard]] const lane_counters& counters() const noexcept { return counters_; }
+  [[nodiscard]] const protocols::port& port() const noexcept { return port_; }
+  [[nodiscard]] const lane_parking& parking() const noexcept { return parking_; }
+  /// True: the calling thread, whose batch this is, holds.
+  [[nodiscard]] bool enter(const delivery_batch& batch) noexcept { return hold_.enter(&batch); }
+  /// The same, but only when nothing is queued, which would go first.
+  [[nodiscard]] bool enter_free(const delivery_batch& batch) noexcept {
+    return hold_.enter_free(&batch);
+  }
+  /// Another thread holds the lane for a moment, and is let run.
+  void give_way() const noexcept;
+
+  // --- the holder ------------------------------------------------------------------------
+  [[nodiscard]] protocols::port& port() noexcept { return port_; }
+  [[nodiscard]] lane_parking& parking() noexcept { return parking_; }
+  /// Executes what is queued, for a `helping` thread that has nothing to do with the lane. False:
+  /// the thread has executed enough for others, and the executor has to take over.
+  bool drain(delivery_batch& batch, bool helping = false) noexcept;
+  /// A poll of the endpoints, which disarms them.
+  std::size_t advance(delivery_batch& batch) noexcept {
+    parking_.disarm();
+    return port_.progress(batch);
+  }
+
+  // --- letting go --------------------------------------------------------------------------
+  /// In one step, while nobody shares the lane or relies on its descriptors.
+  void release(delivery_batch& batch) noexcept {
+    if (parking_.state().is_armed() || help_.dedicated() || !hold_.leave(&batch)) [[unlikely]]
+      release_slowly(batch);
+  }
+  /// The same where nothing waits for a poll to leave. Not in mode dedicated.
+  void release_quiet(delivery_batch& batch) noexcept {
+    if (!hold_.leave(&batch)) [[unlikely]]
+      release_slowly(batch);
+  }
+  /// Lets go when nothing is queued, or the executor was told.
+  void release_slowly(delivery_batch& batch) noexcept;
+  /// Lets go with commands left in the queue, which the executor takes.
+  void hand_over(delivery_batch& batch) noexcept;
+
+ private:
+  void release_served(const delivery_batch& batch) noexcept;
+
+  // Constant.
+  const protocols::surroundings where_;
+  const helpers help_;
+
+  // Any thread.
+  lane_hold hold_;
+  offload_model model_;
+  lane_counters counters_;
+
+  // Holder only.
+  protocols::port port_;
+  lane_parking parking_;
+};
+
+}  // namespace heddle::engine

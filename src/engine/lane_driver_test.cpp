@@ -1,0 +1,94 @@
+#include "engine/lane_driver.h"
+
+#include "support/lane_fixture.h"
+
+namespace heddle::engine {
+namespace {
+
+using queue = lane_hold::queue;
+
+class LaneDriver : public LaneFixture {
+ protected:
+  /// By a thread that finds the lane held.
+  void queue_commands(std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i)
+      ASSERT_EQ(driver_->commands().push(short_command()), queue::pushed::queued);
+  }
+};
+
+TEST_F(LaneDriver, IsHeldByOneThreadAtATime) {
+  start();
+  ASSERT_TRUE(driver_->enter(mine_));
+  EXPECT_FALSE(driver_->enter(other_));
+  EXPECT_FALSE(driver_->enter_free(other_));
+  driver_->release(mine_);
+  EXPECT_TRUE(driver_->enter(other_));
+  driver_->release(other_);
+}
+
+TEST_F(LaneDriver, IsNotFreeWhileSomethingIsQueued) {
+  start();
+  ASSERT_EQ(driver_->commands().leave(short_command()), queue::left::unattended);
+  EXPECT_FALSE(driver_->enter_free(mine_));
+  ASSERT_TRUE(driver_->enter(mine_));
+  driver_->drain(mine_);
+  driver_->release(mine_);
+  EXPECT_TRUE(driver_->enter_free(mine_));
+  driver_->release(mine_);
+  mine_.run();
+}
+
+TEST_F(LaneDriver, ExecutesBeforeItLetsGoWhatWasQueuedMeanwhile) {
+  start();
+  ASSERT_TRUE(driver_->enter(mine_));
+  queue_commands(3);
+  driver_->release(mine_);
+  mine_.run();
+  EXPECT_EQ(ended_.count, 3);
+  EXPECT_EQ(keeper_.deep_wakes + keeper_.wakes, 0);
+}
+
+TEST_F(LaneDriver, LeavesToTheExecutorWhatIsMoreThanItsShare) {
+  start();
+  ASSERT_TRUE(driver_->enter(mine_));
+  queue_commands(lane_driver::drain_limit + 1);
+  driver_->release(mine_);
+  mine_.run();
+  EXPECT_EQ(ended_.count, static_cast<int>(lane_driver::drain_limit));
+  EXPECT_EQ(keeper_.deep_wakes, 1);
+  EXPECT_TRUE(driver_->enter(other_)) << "the executor cannot get in";
+  driver_->release(other_);
+  other_.run();
+  EXPECT_EQ(ended_.count, static_cast<int>(lane_driver::drain_limit) + 1);
+}
+
+TEST_F(LaneDriver, EndsAnyRestOfADedicatedExecutorThatHasToTakeOver) {
+  start(progress_mode::dedicated);
+  ASSERT_TRUE(driver_->enter(mine_));
+  queue_commands(lane_driver::drain_limit + 1);
+  driver_->release(mine_);
+  mine_.run();
+  EXPECT_EQ(keeper_.wakes, 1);
+}
+
+TEST_F(LaneDriver, CountsWhatAHelperExecutes) {
+  start();
+  ASSERT_EQ(driver_->commands().leave(short_command()), queue::left::unattended);
+  ASSERT_TRUE(driver_->enter(mine_));
+  driver_->drain(mine_, true);
+  driver_->release(mine_);
+  mine_.run();
+  EXPECT_EQ(driver_->counters().picked.get(), 1u);
+}
+
+TEST_F(LaneDriver, APollTellsTheExecutorThatWatches) {
+  start();
+  (void)driver_->parking().state().look(false, [] { return true; });
+  ASSERT_TRUE(driver_->enter(mine_));
+  driver_->advance(mine_);
+  driver_->release(mine_);
+  EXPECT_EQ(keeper_.deep_wakes, 1);
+}
+
+}  // namespace
+}  // namespace heddle::engine

@@ -1,0 +1,28 @@
+#include "engine/lane_end.h"
+
+namespace heddle::engine {
+
+void lane_end::come(protocols::delivery_batch& batch) noexcept {
+  while (driver_.hold().exclusive() && !driver_.hold().unreserve()) driver_.give_way();
+  while (!driver_.hold().retire()) driver_.give_way();
+  ended_.set(true);
+  {
+    const std::lock_guard lock(mutex_);
+    while (!driver_.drain(batch)) {
+    }
+    driver_.port().abort(status::closed, batch);
+  }
+  batch.run();
+}
+
+void lane_end::end_queued(protocols::delivery_batch& batch) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    (void)driver_.commands().drain(lane_driver::queue_capacity, [&](const protocols::command& c) {
+      batch.add(c.done, {.code = status::closed, .peer = c.peer, .tag = 0, .bytes = 0});
+    });
+  }
+  batch.run();
+}
+
+}  // namespace heddle::engine

@@ -1,0 +1,92 @@
+#include "engine/lane_questions.h"
+
+#include <unistd.h>
+
+#include <thread>
+
+namespace heddle::engine {
+namespace {
+
+using protocols::delivery_batch;
+
+/// Of so many polls that find the lane held, one boosts the helpers, which costs system calls.
+constexpr std::uint64_t polls_before_boost = 32;
+constexpr int report_attempts = 100;
+constexpr useconds_t between_attempts_us = 1000;
+
+}  // namespace
+
+inline std::size_t lane_questions::poll_now(delivery_batch& batch) noexcept {
+  if (!driver_.enter(batch)) [[unlikely]]
+    return miss_poll();
+  driver_.parking().state().note_poll(&batch);
+  const std::size_t events = driver_.advance(batch);
+  driver_.release_quiet(batch);  // it has just been polled
+  return batch.empty() ? events : events + batch.run();
+}
+
+/// A helper of mode idle holds the lane, perhaps, and the polling thread may have its core.
+std::size_t lane_questions::miss_poll() noexcept {
+  if (missed_polls_.next() % polls_before_boost == 0) driver_.help().boost();
+  return 0;
+}
+
+std::size_t lane_questions::poll() noexcept {
+  delivery_batch& batch = delivery_batch::mine();
+  if (batch.running()) return 0;
+  return plainly_ ? poll_now(batch) : poll_otherwise(batch);
+}
+
+std::size_t lane_questions::poll_otherwise(delivery_batch& batch) noexcept {
+  if (driver_.help().dedicated()) {  // the executor may need this core
+    std::this_thread::yield();
+    return 0;
+  }
+  driver_.help().keeper.serve_inline();
+  return poll_now(batch);
+}
+
+status lane_questions::probe(rank source, const tag_match& match, outcome& found) noexcept {
+  delivery_batch& batch = delivery_batch::mine();
+  if (!server_.enter_with_patience(batch)) return busy_or_closed();
+  (void)driver_.drain(batch);
+  driver_.parking().state().note_poll(&batch);
+  driver_.advance(batch);
+  const status s = driver_.port().probe(source, match, found);
+  driver_.release(batch);
+  batch.run();
+  return s;
+}
+
+status lane_questions::cancel(const completion& which) noexcept {
+  delivery_batch& batch = delivery_batch::mine();
+  if (!server_.enter_with_patience(batch)) return busy_or_closed();
+  (void)driver_.drain(batch);          // the receive itself may be queued
+  if (driver_.help().only_inline()) {  // nobody else would, ever
+    driver_.parking().state().note_poll(&batch);
+    driver_.advance(batch);
+  }
+  const status s = driver_.port().cancel(which, batch);
+  driver_.release(batch);
+  batch.run();
+  return s;
+}
+
+/// Takes nothing on: what is queued meanwhile is left to others, who are told.
+bool lane_questions::report(std::uint64_t now_ns, protocols::port_report& found) {
+  delivery_batch& batch = delivery_batch::mine();
+  for (int i = 0; i < report_attempts; ++i) {
+    server_.ask();
+    if (!driver_.enter(batch)) {
+      usleep(between_attempts_us);
+      continue;
+    }
+    found = driver_.port().report(now_ns);
+    driver_.commands().pending() ? driver_.hand_over(batch) : driver_.release(batch);
+    batch.run();
+    return true;
+  }
+  return false;
+}
+
+}  // namespace heddle::engine

@@ -1,0 +1,125 @@
+#include "engine/lane_server.h"
+
+#include "sync/cache_line.h"
+
+namespace heddle::engine {
+namespace {
+
+using protocols::delivery_batch;
+
+/// How often maintain() tries to get hold of a busy lane.
+constexpr int hold_attempts = 256;
+/// How long the hold is left to a thread that asked for it.
+constexpr int pauses_when_asked = 256;
+/// How often a thread that has asked the executor to let go looks whether it has.
+constexpr int patient_looks = 4096;
+
+}  // namespace
+
+std::size_t lane_server::progress() noexcept {
+  delivery_batch& batch = delivery_batch::mine();
+  if (batch.running() || !driver_.enter(batch)) return 0;
+  sync::parking<>& parked = driver_.parking().state();
+  if (!parked.is_slept_on()) parked.note_poll(&batch);
+  return take_turn(batch);
+}
+
+/// Executes what is queued, polls, and lets go. What threads of the program sleep on is not polled,
+/// because that would disarm it.
+std::size_t lane_server::take_turn(delivery_batch& batch) noexcept {
+  const bool queued = driver_.commands().pending();
+  if (queued) (void)driver_.drain(batch, true);
+  const bool slept_on = driver_.parking().state().is_slept_on();
+  const std::size_t events = (slept_on ? 0 : driver_.advance(batch)) + (queued ? 1 : 0);
+  driver_.release(batch);
+  return events + batch.run();
+}
+
+/// In the other modes it takes turns with everybody. In mode dedicated nobody else drives, so the
+/// hold is kept as long as there is nothing to deliver: a look at an idle lane costs no exchange.
+/// Not by an executor of several lanes: it would run the callbacks of one under the hold of
+/// another.
+std::size_t lane_server::serve(bool keep) noexcept {
+  delivery_batch& batch = delivery_batch::mine();
+  if (!serving_ && !driver_.enter(batch)) return 0;
+  if (!driver_.help().dedicated()) return take_turn(batch);
+  serving_ = true;
+  const bool queued = driver_.commands().pending();
+  if (queued) (void)driver_.drain(batch, true);
+  const std::size_t events = driver_.advance(batch) + (queued ? 1 : 0);
+  const bool asked = asked_.is_set();
+  if (keep && batch.empty() && !asked) return events;
+  return events + let_others_in(batch, asked);
+}
+
+std::size_t lane_server::let_others_in(delivery_batch& batch, bool asked) noexcept {
+  dismiss();
+  const std::size_t ran = batch.run();
+  if (asked) {
+    asked_.clear();
+    for (int i = 0; i < pauses_when_asked; ++i) sync::relax();
+  }
+  return ran;
+}
+
+void lane_server::dismiss() noexcept {
+  if (!serving_) return;
+  serving_ = false;
+  driver_.commands().let_go();
+}
+
+lane_server::readiness lane_server::prepare_sleep(bool keep) noexcept {
+  delivery_batch& batch = delivery_batch::mine();
+  if (!serving_ && !driver_.enter(batch)) return readiness::polled;
+  protocols::port& port = driver_.port();
+  const auto arm = [&] { return port.progress(batch) == 0 && port.arm(); };
+  readiness r = driver_.parking().state().look(driver_.commands().pending(), arm);
+  if (!driver_.help().dedicated()) {
+    driver_.release(batch);
+  } else if (!rest_served(batch, r == readiness::watched, keep)) {
+    r = readiness::work;
+  }
+  return batch.run() != 0 ? readiness::work : r;
+}
+
+/// False: there is more to do. The hold goes in any case when there is something to deliver.
+bool lane_server::rest_served(delivery_batch& batch, bool watched, bool keep) noexcept {
+  serving_ = true;
+  if (watched && batch.empty() && driver_.commands().release_empty()) {
+    serving_ = false;
+    return true;
+  }
+  (void)driver_.parking().state().disarm();  // only this thread relied on it
+  if (!batch.empty() || !keep) dismiss();
+  return false;
+}
+
+bool lane_server::maintain(std::uint64_t now_ns) noexcept {
+  delivery_batch& batch = delivery_batch::mine();
+  for (int i = 0; i < hold_attempts; ++i) {
+    if (!serving_ && !driver_.enter(batch)) {
+      sync::relax();
+      continue;
+    }
+    driver_.port().maintain(now_ns, batch);
+    serving_ = false;
+    driver_.release(batch);
+    batch.run();
+    return true;
+  }
+  return false;
+}
+
+bool lane_server::enter_with_patience(const delivery_batch& batch) noexcept {
+  if (driver_.help().only_inline()) driver_.help().keeper.serve_inline();
+  if (driver_.enter(batch)) return true;
+  if (!driver_.help().dedicated()) return false;
+  ask();
+  for (int i = 0; i < patient_looks; ++i) {
+    if (driver_.enter(batch)) return true;
+    sync::relax();
+  }
+  return false;
+}
+
+}  // namespace heddle::engine

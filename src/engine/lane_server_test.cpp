@@ -1,0 +1,90 @@
+#include "engine/lane_server.h"
+
+#include "support/lane_fixture.h"
+
+namespace heddle::engine {
+namespace {
+
+using readiness = lane_server::readiness;
+
+class LaneServer : public LaneFixture {
+ protected:
+  lane_server& start_server(progress_mode mode = progress_mode::adaptive) {
+    server_ = std::make_unique<lane_server>(start(mode));
+    return *server_;
+  }
+  bool is_free() {
+    if (!driver_->enter(other_)) return false;
+    driver_->hold().abandon(&other_);
+    return true;
+  }
+  std::unique_ptr<lane_server> server_;
+};
+
+TEST_F(LaneServer, TakesTurnsWithOthers) {
+  start_server().serve(true);
+  EXPECT_TRUE(is_free());
+}
+
+TEST_F(LaneServer, KeepsTheHoldOfADedicatedLaneWithNothingToDeliver) {
+  start_server(progress_mode::dedicated).serve(true);
+  EXPECT_FALSE(is_free());
+  server_->dismiss();
+  EXPECT_TRUE(is_free());
+}
+
+TEST_F(LaneServer, LetsADedicatedLaneGoWhenItHasOthers) {
+  start_server(progress_mode::dedicated).serve(false);
+  EXPECT_TRUE(is_free());
+}
+
+TEST_F(LaneServer, LetsADedicatedLaneGoForAQuestion) {
+  start_server(progress_mode::dedicated).serve(true);
+  server_->ask();
+  server_->serve(true);
+  EXPECT_TRUE(is_free());
+  server_->serve(true);
+  EXPECT_FALSE(is_free()) << "asked once, and let go twice";
+  server_->dismiss();
+}
+
+TEST_F(LaneServer, DeliversWithoutTheHold) {
+  start_server(progress_mode::dedicated);
+  (void)driver_->commands().hand_in(short_command());
+  server_->serve(true);
+  EXPECT_EQ(ended_.count, 1);
+  EXPECT_TRUE(is_free());
+}
+
+TEST_F(LaneServer, ComesBackAfterATickWhereTheProgramHasPolled) {
+  start_server().progress();
+  EXPECT_EQ(server_->prepare_sleep(true), readiness::polled);
+  EXPECT_EQ(server_->prepare_sleep(true), readiness::watched);
+}
+
+TEST_F(LaneServer, DoesNotPollWhatAThreadSleepsOn) {
+  start_server();
+  driver_->parking().begin_sleep();
+  bring_news();
+  server_->progress();
+  server_->serve(true);
+  EXPECT_EQ(wire_.events.size(), 1u);
+  EXPECT_EQ(server_->prepare_sleep(true), readiness::covered);
+}
+
+TEST_F(LaneServer, RestsOnADedicatedLaneWithoutTheHold) {
+  start_server(progress_mode::dedicated).serve(true);
+  EXPECT_EQ(server_->prepare_sleep(true), readiness::watched);
+  EXPECT_TRUE(is_free());
+}
+
+TEST_F(LaneServer, DoesNotRestOnADedicatedLaneWithSomethingQueued) {
+  start_server(progress_mode::dedicated).serve(true);
+  (void)driver_->commands().hand_in(short_command());
+  EXPECT_EQ(server_->prepare_sleep(true), readiness::work);
+  EXPECT_FALSE(is_free());
+  server_->dismiss();
+}
+
+}  // namespace
+}  // namespace heddle::engine

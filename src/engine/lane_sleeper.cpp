@@ -1,0 +1,97 @@
+#include "engine/lane_sleeper.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "sync/waker.h"
+
+namespace heddle::engine {
+namespace {
+
+using protocols::delivery_batch;
+
+/// A sleeper whom perhaps nobody wakes looks again after this long.
+constexpr std::uint64_t look_again_ns = 1'000'000;
+
+}  // namespace
+
+void lane_sleeper::sleep(std::uint64_t deadline_ns, std::uint64_t backstop_ns,
+                         bool follows) noexcept {
+  const bool following = follows && leave_to_executor();
+  const bool armed = !following && prepare();
+  descriptor_list& watched = descriptor_list::mine();
+  watch(watched, armed);
+  std::uint64_t limit = backstop_ns;
+  const bool driven =
+      driver_.help().dedicated() || following || armed;  // else who drives may leave
+  if (!driven || sync::thread_waker::mine().fd() < 0) limit = std::min(limit, look_again_ns);
+  if (deadline_ns != 0) {
+    const std::uint64_t now = now_ns();
+    limit = deadline_ns > now ? std::min(limit, deadline_ns - now) : 0;
+  }
+  const bool told = watched.sleep(limit);
+  if (!armed) return;
+  driver_.parking().end_sleep();
+  if (told || limit != backstop_ns) return;
+  // This thread may have been kept from its core since the time was up.
+  if (!watched.any_readable()) look_after_backstop();
+}
+
+/// The thread's waker, and where there is `news` on the lane.
+void lane_sleeper::watch(descriptor_list& watched, bool news) const {
+  watched.clear();
+  watched.add(sync::thread_waker::mine().fd());
+  if (!news) return;
+  for (const auto& e : driver_.port().endpoints()) watched.add(e->fd());
+  watched.add(driver_.parking().bell());
+  if (driver_.help().only_inline())
+    for (const auto* d : driver_.where().devices) watched.add(d->fd());
+}
+
+/// Gets the lane ready for this thread to sleep on its descriptors. False: there is work, or
+/// another thread drives the lane and will wake us by the signal we watch, or has polled lately.
+bool lane_sleeper::prepare() noexcept {
+  delivery_batch& batch = delivery_batch::mine();
+  if (driver_.help().dedicated() || batch.running() || !driver_.enter(batch)) return false;
+  const bool others_poll =
+      driver_.help().only_inline() && driver_.parking().state().polled_by_another(&batch);
+  const bool idle = !others_poll && arm(batch);
+  driver_.release(batch);
+  batch.run();
+  return idle;
+}
+
+/// Arms for this thread, and again for all that sleep already. False: there was something to do.
+bool lane_sleeper::arm(delivery_batch& batch) noexcept {
+  if (driver_.port().progress(batch) != 0 || !driver_.port().arm()) {
+    driver_.parking().disarm();
+    return false;
+  }
+  driver_.parking().begin_sleep();
+  return true;
+}
+
+/// Many wait on few cores: the executor sleeps on the descriptors for all of them, so that news
+/// wakes one thread instead of all. False: the lane is held.
+bool lane_sleeper::leave_to_executor() noexcept {
+  delivery_batch& batch = delivery_batch::mine();
+  if (batch.running() || !driver_.enter(batch)) return false;
+  const bool wakes = !driver_.parking().executor_watches();
+  if (wakes) driver_.parking().state().forget_polls();
+  driver_.release(batch);
+  if (wakes) driver_.help().keeper.wake();
+  batch.run();
+  return true;
+}
+
+/// Nobody has woken this thread, so there should be no news. News counts as a rescue: the wake was
+/// lost, or is late.
+void lane_sleeper::look_after_backstop() noexcept {
+  delivery_batch& batch = delivery_batch::mine();
+  if (!driver_.enter(batch)) return;
+  if (driver_.advance(batch) != 0) driver_.counters().rescues.next();
+  driver_.release(batch);
+  batch.run();
+}
+
+}  // namespace heddle::engine

@@ -1,0 +1,29 @@
+// lane_sleeper.h - how a thread of the program sleeps until there is news on a lane.
+#pragma once
+#include <cstdint>
+
+#include "engine/descriptor_list.h"
+#include "engine/lane_driver.h"
+
+namespace heddle::engine {
+
+class lane_sleeper {
+ public:
+  explicit lane_sleeper(lane_driver& of) noexcept : driver_(of) {}
+
+  /// Until there is news, the calling thread's waker is rung, `deadline_ns` comes (0: none), or so
+  /// much time has passed. `follows`: the executor looks after the lane for many, and the thread
+  /// sleeps on its waker alone.
+  void sleep(std::uint64_t deadline_ns, std::uint64_t backstop_ns, bool follows) noexcept;
+
+ private:
+  bool prepare() noexcept;
+  bool arm(protocols::delivery_batch& batch) noexcept;
+  bool leave_to_executor() noexcept;
+  void watch(descriptor_list& watched, bool news) const;
+  void look_after_backstop() noexcept;
+
+  lane_driver& driver_;
+};
+
+}  // namespace heddle::engine

@@ -1,0 +1,257 @@
+#include "engine/lane_submitter.h"
+
+#include <sched.h>
+
+#include "base/clock.h"
+
+namespace heddle::engine {
+namespace {
+
+using protocols::command;
+using protocols::command_kind;
+using queue = lane_hold::queue;
+
+/// Larger transfers are worth waking the executor for.
+constexpr std::size_t large_bytes = 16 * 1024;
+
+bool moves_data(const command& c) noexcept {
+  return c.kind == command_kind::send || c.kind == command_kind::call ||
+         c.kind == command_kind::put;
+}
+
+}  // namespace
+
+lane_submitter::lane_submitter(lane_driver& of, lane_waiter& waiter, lane_server& server,
+                               lane_end& end) noexcept
+    : driver_(of),
+      waiter_(waiter),
+      server_(server),
+      end_(end),
+      inline_below_(of.help().dedicated() ? 0 : of.model().considered_from()) {}
+
+// --- the short way ---------------------------------------------------------------------
+
+/// Takes the lane when it is free and nothing is queued, does `work(port)`, and lets go.
+/// False: there is more to do, or it was not the moment; `held`: the hold is the caller's.
+template <class Work>
+inline bool lane_submitter::at_once(delivery_batch& batch, std::size_t bytes, bool& held,
+                                    Work&& work) noexcept {
+  held = bytes < inline_below_ && driver_.enter_free(batch);
+  if (!held || !work(driver_.port())) [[unlikely]]
+    return false;
+  if (driver_.parking().state().is_armed()) [[unlikely]]
+    driver_.release_slowly(batch);
+  else
+    driver_.release_quiet(batch);
+  return true;
+}
+
+status lane_submitter::send(rank to, tag t, std::span<const std::byte> data,
+                            const completion& done) noexcept {
+  bool held = false;
+  const auto send_now = [&](protocols::port& port) {
+    return port.send_now(to, protocols::head_of_tagged(t), {}, data,
+                         protocols::port::cost_of(data.size()));
+  };
+  if (at_once(delivery_batch::mine(), data.size(), held, send_now)) [[likely]]
+    return status::done;
+  return send_rest(to, t, data, done, held);
+}
+
+status lane_submitter::call(rank to, handler_id h, std::span<const std::byte> header,
+                            std::span<const std::byte> payload, const completion& done) noexcept {
+  bool held = false;
+  const auto call_now = [&](protocols::port& port) {
+    return h < max_handlers && header.size() <= max_call_header &&
+           port.send_now(to, protocols::head_of_call(h, header.size()), header, payload, 0);
+  };
+  if (at_once(delivery_batch::mine(), payload.size(), held, call_now)) [[likely]]
+    return status::done;
+  return call_rest(to, h, header, payload, done, held);
+}
+
+/// A receive that somebody waits for at once goes the way of a command, which polls in its turn.
+status lane_submitter::receive(rank from, const tag_match& t, std::span<std::byte> into,
+                               const completion& done) noexcept {
+  delivery_batch& batch = delivery_batch::mine();
+  bool held = false;
+  status s = status::posted;
+  const auto receive_now = [&](protocols::port& port) {
+    if (detail::awaited::in(done) != nullptr) [[unlikely]]
+      return false;
+    s = port.receive(from, t, into, done, batch);
+    return true;
+  };
+  if (!at_once(batch, into.size(), held, receive_now)) [[unlikely]]
+    return receive_rest(from, t, into, done, held);
+  if (!batch.empty()) batch.run();
+  return s;
+}
+
+status lane_submitter::submit(const command& c) noexcept {
+  delivery_batch& batch = delivery_batch::mine();
+  bool held = false;
+  status s = status::done;
+  const auto execute_now = [&](protocols::port&) {
+    s = execute(c, batch);
+    return true;
+  };
+  if (!at_once(batch, c.memory.size(), held, execute_now)) [[unlikely]]
+    return submit_rest(c, held);
+  if (!batch.empty()) batch.run();
+  return s;
+}
+
+bool lane_submitter::flushed(rank peer) noexcept {
+  delivery_batch& batch = delivery_batch::mine();
+  if (driver_.help().dedicated() || !driver_.enter_free(batch)) return false;
+  const protocols::port& port = driver_.port();
+  const bool nothing = port.in_flight_hint() == 0 && port.counters().lost_peers.get() == 0;
+  if (!driver_.hold().leave(&batch)) [[unlikely]] {
+    driver_.release_slowly(batch);
+    batch.run();
+  }
+  return nothing && peer >= any_source && peer < driver_.where().size;
+}
+
+// --- of what does not go the short way -------------------------------------------------
+
+status lane_submitter::send_rest(rank to, tag t, std::span<const std::byte> data,
+                                 const completion& done, bool held) noexcept {
+  return submit_rest(protocols::send_command(to, t, data, done), held);
+}
+status lane_submitter::call_rest(rank to, handler_id h, std::span<const std::byte> header,
+                                 std::span<const std::byte> payload, const completion& done,
+                                 bool held) noexcept {
+  return submit_rest(protocols::call_command(to, h, header, payload, done), held);
+}
+status lane_submitter::receive_rest(rank from, const tag_match& t, std::span<std::byte> into,
+                                    const completion& done, bool held) noexcept {
+  return submit_rest(protocols::receive_command(from, t, into, done), held);
+}
+
+status lane_submitter::submit_rest(const command& c, bool held) noexcept {
+  delivery_batch& batch = delivery_batch::mine();
+  if (held) return execute_held(c, batch);
+  if (driver_.model().considers(c.memory.size())) return choose(c, batch);
+  return execute_or_enqueue(c, batch);
+}
+
+// --- here ------------------------------------------------------------------------------
+
+/// A blocking form goes on to poll in the turn in which it posts; a large transfer is left to the
+/// executor, since the program may compute meanwhile.
+inline status lane_submitter::execute(const command& c, delivery_batch& batch) noexcept {
+  const status s = driver_.port().execute(c, batch);
+  if (s != status::posted) return s;
+  if (c.memory.size() > large_bytes)
+    leave_to_executor();
+  else if (const detail::signal* ended = detail::awaited::in(c.done))
+    waiter_.poll_at_once(*ended, batch);
+  return s;
+}
+
+/// What was queued goes first, commands of this very thread perhaps.
+status lane_submitter::execute_held(const command& c, delivery_batch& batch) noexcept {
+  if (driver_.commands().pending() && !driver_.drain(batch)) {
+    driver_.hand_over(batch);
+    batch.run();  // also when ours is refused
+    return enqueue(c, batch);
+  }
+  const status s = execute(c, batch);
+  driver_.release(batch);
+  batch.run();
+  return s;
+}
+
+status lane_submitter::execute_or_enqueue(const command& c, delivery_batch& batch) noexcept {
+  return driver_.enter(batch) ? execute_held(c, batch) : enqueue(c, batch);
+}
+
+/// A large transfer goes on while the program computes, if it does: then the executor has to look
+/// after the lane at once, not at its next tick. A program that waits at once does so itself, and
+/// is believed to do it again.
+void lane_submitter::leave_to_executor() noexcept {
+  waiter_.habit().leave(now_ns());
+  if (waiter_.habit().waits_at_once()) return;
+  driver_.parking().state().forget_polls();
+  driver_.help().keeper.keep_off(sched_getcpu());
+  driver_.help().keeper.wake();
+}
+
+// --- through the queue -----------------------------------------------------------------
+
+/// A hint, of another thread's.
+bool lane_submitter::out_of_records() const noexcept {
+  return driver_.port().in_flight_hint() >= driver_.where().config->records;
+}
+
+status lane_submitter::enqueue(const command& c, delivery_batch& batch) noexcept {
+  if (end_.has_come()) [[unlikely]]
+    return status::closed;
+  if (out_of_records()) return status::busy_records;
+  const queue::pushed how = driver_.commands().push(c);
+  if (how == queue::pushed::full) return status::busy_queue;
+  if (how == queue::pushed::held) driver_.release_slowly(batch);
+  if (driver_.hold().exclusive()) [[unlikely]]
+    serve_queued(batch);
+  end_.look_after_queue(batch);
+  batch.run();
+  return status::posted;
+}
+
+/// After a push to an exclusive lane, whose holder may have looked at the queue before the push.
+void lane_submitter::serve_queued(delivery_batch& batch) noexcept {
+  if (driver_.enter(batch)) return driver_.release_slowly(batch);
+  driver_.help().keeper.wake();
+}
+
+/// Leaves it to whoever comes first: the executor or a helper, who are told, or a wait.
+status lane_submitter::offload(const command& c, delivery_batch& batch) noexcept {
+  if (end_.has_come()) [[unlikely]]
+    return status::closed;
+  if (out_of_records()) [[unlikely]]  // it may need none
+    return server_.enter_with_patience(batch) ? execute_held(c, batch) : status::busy_records;
+  const bool dedicated = driver_.help().dedicated();
+  const queue::left how = dedicated ? driver_.commands().hand_in(c) : driver_.commands().leave(c);
+  if (how == queue::left::full) return status::busy_queue;
+  end_.look_after_queue(batch);
+  if (!dedicated) driver_.counters().left.next();
+  if (how == queue::left::unattended || driver_.hold().exclusive()) driver_.help().wake();
+  return status::posted;
+}
+
+// --- here or through the queue ---------------------------------------------------------
+
+/// In mode adaptive as the model says, which learns from some of them.
+status lane_submitter::choose(const command& c, delivery_batch& batch) noexcept {
+  if (batch.running()) return execute_or_enqueue(c, batch);
+  if (driver_.help().mode != progress_mode::adaptive) return offload(c, batch);
+  if (!moves_data(c)) return execute_or_enqueue(c, batch);
+  offload_model& model = driver_.model();
+  const bool leaves = model.leave(c.memory.size()), sampled = model.samples();
+  if (!sampled) return leaves ? offload(c, batch) : execute_or_enqueue(c, batch);
+  if (leaves) return leave_stamped(c, batch);
+  const std::uint64_t begin = now_ns();
+  const status s = execute_or_enqueue(c, batch);
+  const std::uint64_t end = now_ns();
+  model.submitted(c.memory.size(), end - begin);
+  waiter_.habit().leave(end);
+  return s;
+}
+
+/// The model is told when it was left, and when it is executed.
+status lane_submitter::leave_stamped(const command& c, delivery_batch& batch) noexcept {
+  const keeper& executor = driver_.help().keeper;
+  command stamped = c;
+  stamped.stamped = true;
+  const std::uint64_t begin = now_ns(), rings = executor.rings();
+  driver_.model().leaving(begin);  // first: it may be picked up at once
+  const status s = offload(stamped, batch);
+  const std::uint64_t end = now_ns();
+  driver_.model().left(end - begin, executor.rings() != rings);
+  waiter_.habit().leave(end);
+  return s;
+}
+
+}  // namespace heddle::engine

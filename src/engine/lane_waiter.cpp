@@ -1,0 +1,148 @@
+#include "engine/lane_waiter.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "base/clock.h"
+#include "sync/cache_line.h"
+
+namespace heddle::engine {
+namespace {
+
+using protocols::delivery_batch;
+
+/// Polls between two looks at the clock while waiting. The lane is held as long.
+constexpr int polls_per_turn = 32;
+/// As many empty polls make a turn when others may need the core.
+constexpr int empty_polls_when_patient = 2;
+/// A sleeper looks again after this long even when nothing wakes it, at first and at most.
+constexpr std::uint64_t first_backstop_ns = 4'000'000;
+/// Stands for no limit.
+constexpr std::uint64_t year_ns = 365ull * 24 * 3600 * 1'000'000'000;
+/// How often the end of the world looks whether the threads that wait have gone.
+constexpr int looks_for_waiters = 1000;
+
+/// Data on the way is waited for awake as long as it may take at 4 GB/s: to sleep and be woken in
+/// the middle of a copy costs more than the rest of it.
+std::uint64_t time_to_move(std::uint64_t bytes) noexcept {
+  constexpr std::uint64_t longest_ns = 1'000'000;
+  return std::min(bytes / 4, longest_ns);
+}
+
+/// Counts a thread while it is here.
+struct presence {
+  explicit presence(sync::agreed_count& c) : count(c) { count.add(1); }
+  ~presence() { count.add(-1); }
+  sync::agreed_count& count;
+};
+
+}  // namespace
+
+/// Somebody else may need this core before there is news: a thread of the program, or, while data
+/// is on the way, an executor that moves it.
+bool lane_waiter::patient() const noexcept {
+  return crowded() || driver_.port().bytes_hint() != 0;
+}
+
+void lane_waiter::poll_at_once(const detail::signal& s, delivery_batch& batch) noexcept {
+  if (!alone()) return;
+  driver_.parking().state().note_poll(&batch);
+  poll_turn(s, 1, batch);
+}
+
+/// The program begins to wait. The model learns how long it has computed since it left a transfer.
+void lane_waiter::note_wait() noexcept {
+  if (habit_.has_left()) [[unlikely]]
+    driver_.model().computed(habit_.wait(now_ns()));
+}
+
+bool lane_waiter::wait(detail::signal& s, std::uint64_t target,
+                       std::uint64_t deadline_ns) noexcept {
+  note_wait();
+  if (s.count() >= target) return true;
+  if (alone() && (drive(s, target), s.count() >= target)) return true;  // mostly, so first of all
+  const sync::thread_waker& waker = sync::thread_waker::mine();
+  const std::uint64_t backstop_ms = driver_.where().config->backstop_ms;
+  const std::uint64_t longest_ns = backstop_ms != 0 ? backstop_ms * 1'000'000 : year_ns;
+  std::uint64_t backstop_ns = backstop_ms != 0 ? first_backstop_ns : year_ns;
+  const presence counted(waiting_);
+  while (!spin(s, target, deadline_ns)) {
+    if (deadline_ns != 0 && now_ns() >= deadline_ns) return false;
+    if (parted_.is_set()) return s.count() >= target;
+    if (s.watch(waker.id(), target) < target)
+      sleeper_.sleep(deadline_ns, backstop_ns, executor_polls());
+    s.unwatch();
+    waker.clear();
+    backstop_ns = std::min(2 * backstop_ns, longest_ns);
+  }
+  return true;
+}
+
+/// Polls until `s` has counted to `target`, or nothing has happened for the spin budget.
+bool lane_waiter::spin(detail::signal& s, std::uint64_t target,
+                       std::uint64_t deadline_ns) noexcept {
+  std::uint64_t end = 0;
+  for (;;) {
+    const std::size_t events = drive(s, target);
+    if (s.count() >= target) return true;
+    if (parted_.is_set()) return false;
+    if (events == 0 && patient()) {
+      if (executor_polls()) return false;
+      std::this_thread::yield();
+    }
+    const std::uint64_t now = now_ns();
+    if (end == 0 || events != 0)
+      end = now + driver_.help().spin_ns + time_to_move(driver_.port().bytes_hint());
+    if (now >= end || (deadline_ns != 0 && now >= deadline_ns)) return false;
+  }
+}
+
+/// A turn of polling. The lane is held throughout, so that an empty poll costs no exchange and what
+/// others want is executed at once, until there is something to deliver. Returns the events.
+std::size_t lane_waiter::drive(const detail::signal& s, std::uint64_t target) noexcept {
+  const helpers& help = driver_.help();
+  delivery_batch& batch = delivery_batch::mine();
+  if (help.only_inline()) help.keeper.serve_inline();
+  if (help.dedicated() || batch.running() || !driver_.enter(batch)) {
+    look_on(s, target);
+    return 0;
+  }
+  std::size_t events = 0;
+  if (executor_polls() && driver_.parking().executor_watches()) {
+    (void)driver_.drain(batch);
+  } else {
+    driver_.parking().state().note_poll(&batch);
+    events = poll_turn(s, target, batch);
+  }
+  driver_.release(batch);
+  return events + batch.run();
+}
+
+std::size_t lane_waiter::poll_turn(const detail::signal& s, std::uint64_t target,
+                                   delivery_batch& batch) noexcept {
+  const int patience = patient() ? empty_polls_when_patient : polls_per_turn;
+  std::size_t events = 0;
+  for (int i = 0, empty = 0; i < polls_per_turn && empty < patience; ++i, ++empty) {
+    if (!batch.empty() || s.count() >= target) break;
+    if (driver_.commands().pending() && !driver_.drain(batch)) break;
+    const std::size_t more = driver_.advance(batch);
+    events += more;
+    if (more != 0) empty = -1;
+  }
+  return events;
+}
+
+/// Someone else drives: its turn raises s, and it may need this core for that.
+void lane_waiter::look_on(const detail::signal& s, std::uint64_t target) const noexcept {
+  for (int i = 0; i < polls_per_turn && s.count() < target; ++i) sync::relax();
+  driver_.help().boost();
+  if (s.count() < target) std::this_thread::yield();
+}
+
+bool lane_waiter::part() noexcept {
+  parted_.set(true);
+  for (int i = 0; i < looks_for_waiters && threads() != 0; ++i) std::this_thread::yield();
+  return threads() == 0;
+}
+
+}  // namespace heddle::engine

@@ -1,0 +1,60 @@
+// lane_waiter.h - how threads of the program wait on a lane: driving it, looking on, asleep.
+#pragma once
+#include <heddle/completion.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/lane_driver.h"
+#include "engine/lane_sleeper.h"
+#include "engine/wait_habit.h"
+#include "sync/shared_flag.h"
+#include "sync/waker.h"
+
+namespace heddle::engine {
+
+class lane_waiter {
+ public:
+  explicit lane_waiter(lane_driver& of) noexcept : driver_(of), sleeper_(of) {}
+
+  /// Any thread of the program. Polls, then sleeps, until `s` has counted to `target`. False:
+  /// `deadline_ns` came first (0: none), or the world has ended.
+  bool wait(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept;
+  /// The holder, for a blocking form that has just posted: goes on to poll, unless others wait.
+  void poll_at_once(const detail::signal& s, protocols::delivery_batch& batch) noexcept;
+  /// How many wait.
+  [[nodiscard]] int threads() const noexcept { return waiting_.get(); }
+  /// Several threads wait here on few cores, and leave the polling to the executor.
+  [[nodiscard]] bool executor_polls() const noexcept {
+    return threads() > 1 && crowded() && !driver_.help().dedicated() &&
+           !driver_.help().only_inline();
+  }
+  [[nodiscard]] wait_habit& habit() noexcept { return habit_; }
+  /// At the end of the world, when everything on all lanes has been delivered: nobody waits any
+  /// more. False: somebody still does, for a moment.
+  bool part() noexcept;
+
+ private:
+  [[nodiscard]] bool alone() const noexcept {
+    return threads() == 0 && !driver_.help().dedicated();
+  }
+  /// More threads wait now and then than there are cores: who waits awake takes one from others.
+  [[nodiscard]] bool crowded() const noexcept {
+    return sync::thread_waker::threads() > driver_.help().cores;
+  }
+  [[nodiscard]] bool patient() const noexcept;
+  void note_wait() noexcept;
+  bool spin(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept;
+  std::size_t drive(const detail::signal& s, std::uint64_t target) noexcept;
+  std::size_t poll_turn(const detail::signal& s, std::uint64_t target,
+                        protocols::delivery_batch& batch) noexcept;
+  void look_on(const detail::signal& s, std::uint64_t target) const noexcept;
+
+  lane_driver& driver_;
+  lane_sleeper sleeper_;
+  wait_habit habit_;
+  sync::agreed_count waiting_;  // threads in wait()
+  sync::agreed_flag parted_;
+};
+
+}  // namespace heddle::engine
