@@ -86,6 +86,10 @@ bool may_use(const engine::lane_core& core) noexcept {
   return true;
 }
 
+[[gnu::noinline]] std::size_t poll_checked(engine::lane_core& core) noexcept {
+  return may_use(core) ? core.questions().poll() : 0;
+}
+
 /// The same, for what waits.
 bool may_wait(const engine::lane_core& core) noexcept {
   if (!sync::is_special()) [[likely]]
@@ -261,8 +265,13 @@ status lane::call(rank to, handler_id h, std::span<const std::byte> header,
 
 status lane::flush(rank peer) noexcept {
   if (may_wait(*core_) && core_->submitter().flushed(peer)) return status::done;
-  return blocking(
-      [&](completion c) { return submit(*core_, message_command(command_kind::flush, peer, c)); });
+  // Out of line, so that what is done at once does not pay for it.
+  const auto wait_for_it = [ this, peer ]() __attribute__((noinline)) {
+    return blocking([this, peer](completion c) {
+      return submit(*core_, message_command(command_kind::flush, peer, c));
+    });
+  };
+  return wait_for_it();
 }
 
 status lane::flush() noexcept {
@@ -272,7 +281,9 @@ status lane::flush() noexcept {
 // --- waiting ---------------------------------------------------------------------------
 
 std::size_t lane::poll() noexcept {
-  return may_use(*core_) ? core_->questions().poll() : 0;
+  if (sync::is_special()) [[unlikely]]
+    return poll_checked(*core_);
+  return core_->questions().poll();
 }
 
 /// As lane_waiter::wait; false as well in the child of a fork, where nobody drives the lane.

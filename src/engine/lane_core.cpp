@@ -23,7 +23,7 @@ void lane_core::open(bool exclusive) noexcept {
   user_.open(exclusive);
   const helpers& help = driver_.help();
   if (!exclusive || help.dedicated() || !sync::enable_asymmetric()) return;
-  while (!driver_.hold().reserve(&delivery_batch::mine())) driver_.give_way();
+  while (!driver_.hold().reserve()) driver_.give_way();
   help.keeper.wake_deep();  // what a handler has queued meanwhile is left to it
 }
 

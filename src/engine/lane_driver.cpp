@@ -24,6 +24,10 @@ void lane_driver::give_way() const noexcept {
   std::this_thread::yield();
 }
 
+[[gnu::noinline]] bool lane_driver::enter_queued() noexcept {
+  return hold_.enter();
+}
+
 bool lane_driver::drain(delivery_batch& batch, bool helping) noexcept {
   port_.begin_batch();
   const bool all = commands().drain(drain_limit, [&](const command& c) {
@@ -38,22 +42,28 @@ bool lane_driver::drain(delivery_batch& batch, bool helping) noexcept {
 
 void lane_driver::release_slowly(delivery_batch& batch) noexcept {
   do {
-    if (commands().pending() && !drain(batch)) return hand_over(batch);
+    if (commands().pending() && !drain(batch)) return hand_over();
     if (parking_.state().is_armed() && port_.unsent()) parking_.disarm();  // it leaves by a poll
-    if (help_.dedicated()) return release_served(batch);
-  } while (!hold_.leave(&batch));
+    if (help_.dedicated()) return release_served();
+  } while (!hold_.leave());
+}
+
+[[gnu::noinline]] void lane_driver::release_and_deliver() noexcept {
+  delivery_batch& batch = delivery_batch::mine();
+  release_slowly(batch);
+  batch.run();
 }
 
 /// In mode dedicated a thread that hands in while the lane is held takes the holder for the
 /// executor and wakes nobody, so another holder does it.
-void lane_driver::release_served(const delivery_batch& batch) noexcept {
-  hold_.abandon(&batch);
+void lane_driver::release_served() noexcept {
+  hold_.abandon();
   if (commands().pending()) help_.keeper.wake();
 }
 
-void lane_driver::hand_over(delivery_batch& batch) noexcept {
+void lane_driver::hand_over() noexcept {
   parking_.disarm();
-  hold_.abandon(&batch);
+  hold_.abandon();
   help_.dedicated() ? help_.keeper.wake() : help_.keeper.wake_deep();
 }
 

@@ -49,12 +49,12 @@ class lane_driver {
   [[nodiscard]] const lane_counters& counters() const noexcept { return counters_; }
   [[nodiscard]] const protocols::port& port() const noexcept { return port_; }
   [[nodiscard]] const lane_parking& parking() const noexcept { return parking_; }
-  /// True: the calling thread, whose batch this is, holds.
-  [[nodiscard]] bool enter(const delivery_batch& batch) noexcept { return hold_.enter(&batch); }
+  /// True: the calling thread holds.
+  [[nodiscard]] bool enter() noexcept { return hold_.enter(); }
   /// The same, but only when nothing is queued, which would go first.
-  [[nodiscard]] bool enter_free(const delivery_batch& batch) noexcept {
-    return hold_.enter_free(&batch);
-  }
+  [[nodiscard]] bool enter_free() noexcept { return hold_.enter_free(); }
+  /// enter(), out of line: for who has tried enter_free() first.
+  [[nodiscard]] bool enter_queued() noexcept;
   /// Another thread holds the lane for a moment, and is let run.
   void give_way() const noexcept;
 
@@ -73,21 +73,28 @@ class lane_driver {
   // --- letting go --------------------------------------------------------------------------
   /// In one step, while nobody shares the lane or relies on its descriptors.
   void release(delivery_batch& batch) noexcept {
-    if (parking_.state().is_armed() || help_.dedicated() || !hold_.leave(&batch)) [[unlikely]]
+    if (parking_.state().is_armed() || help_.dedicated() || !hold_.leave()) [[unlikely]]
       release_slowly(batch);
   }
-  /// The same where nothing waits for a poll to leave. Not in mode dedicated.
-  void release_quiet(delivery_batch& batch) noexcept {
-    if (!hold_.leave(&batch)) [[unlikely]]
-      release_slowly(batch);
+  // Not in mode dedicated. What others have queued meanwhile is executed, and delivered as well.
+  /// Where nothing was posted, or what was needs no poll to leave.
+  void release_unposted() noexcept {
+    if (!hold_.leave_free()) [[unlikely]]
+      release_and_deliver();
+  }
+  void release_posted() noexcept {
+    if (parking_.state().is_armed()) [[unlikely]]
+      return release_and_deliver();
+    release_unposted();
   }
   /// Lets go when nothing is queued, or the executor was told.
   void release_slowly(delivery_batch& batch) noexcept;
   /// Lets go with commands left in the queue, which the executor takes.
-  void hand_over(delivery_batch& batch) noexcept;
+  void hand_over() noexcept;
 
  private:
-  void release_served(const delivery_batch& batch) noexcept;
+  void release_served() noexcept;
+  void release_and_deliver() noexcept;
 
   // Constant.
   const protocols::surroundings where_;

@@ -21,7 +21,7 @@ TEST_F(LaneEnd, EndsWhatIsQueuedAndWhatWaits) {
 
 TEST_F(LaneEnd, LetsNobodyInAnyMore) {
   end_.come(mine_);
-  EXPECT_FALSE(driver_->enter(mine_));
+  EXPECT_FALSE(driver_->enter());
 }
 
 TEST_F(LaneEnd, WhoQueuesSomethingAfterItEndsThatHimself) {

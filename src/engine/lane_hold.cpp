@@ -2,29 +2,65 @@
 
 namespace heddle::engine {
 
-bool lane_hold::visit() noexcept {
-  if (!bias_.visitor_enter()) return false;
+inline bool lane_hold::enter_here() noexcept {
+  if (!is_owner()) return visit();
+  return bias_.owner_enter() && entered(true);
+}
+
+[[gnu::noinline]] bool lane_hold::enter_exclusive() noexcept {
+  return enter_here();
+}
+
+/// The queue's hold is taken for good where the lane is exclusive.
+[[gnu::noinline]] bool lane_hold::enter_free_exclusive() noexcept {
+  return exclusive() && !commands_.pending() && enter_here();
+}
+
+[[gnu::noinline]] bool lane_hold::visit() noexcept {
+  return bias_.visitor_enter() && entered(false);
+}
+
+/// False: it was unreserved just now.
+inline bool lane_hold::entered(bool as_owner) noexcept {
   sync::holds::took();
-  if (exclusive()) return true;
-  step_out(false);  // unreserved just now
+  if (exclusive()) [[likely]]
+    return true;
+  step_out(as_owner);
   return false;
 }
 
-void lane_hold::abandon(const void* me) noexcept {
-  if (exclusive()) return step_out(exclusive_.get() == number(me));
+/// What was queued while we were inside is ours, unless somebody has come for it already.
+[[gnu::noinline]] bool lane_hold::leave_exclusive() noexcept {
+  step_out(is_owner());
+  if (commands_.ready()) [[unlikely]]
+    return come_back();
+  return true;
+}
+
+[[gnu::noinline]] bool lane_hold::come_back() noexcept {
+  return !enter();
+}
+
+inline void lane_hold::step_out(bool owner) noexcept {
+  sync::holds::let_go();
+  owner ? bias_.owner_leave() : bias_.visitor_leave();
+}
+
+void lane_hold::abandon() noexcept {
+  if (exclusive()) return step_out(is_owner());
   commands_.let_go();
 }
 
-bool lane_hold::reserve(const void* owner) noexcept {
+bool lane_hold::reserve() noexcept {
   if (exclusive() || !commands_.try_hold()) return false;
   sync::holds::let_go();  // it is nobody's now
-  exclusive_.set(number(owner));
+  owner_.set(sync::this_thread());
   return true;
 }
 
 bool lane_hold::unreserve() noexcept {
   if (!bias_.owner_enter()) return false;
-  exclusive_.set(0);
+  owner_.set(nullptr);
   bias_.owner_leave();  // visitors that come now see it
   sync::holds::took();
   commands_.let_go();

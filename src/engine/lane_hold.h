@@ -12,69 +12,69 @@
 #include "sync/combining_queue.h"
 #include "sync/holds.h"
 #include "sync/published.h"
+#include "sync/this_thread.h"
 
 namespace heddle::engine {
 
-/// `me` names the calling thread, here and below: the address of its delivery batch.
 class lane_hold {
  public:
   using queue = sync::combining_queue<protocols::command>;
   explicit lane_hold(std::size_t capacity) : commands_(capacity) {}
 
-  [[nodiscard]] bool enter(const void* me) noexcept {
-    const std::uintptr_t owner = exclusive_.get();
-    if (owner == 0) return commands_.try_hold();
-    return owner == number(me) ? enter_owned() : visit();
+  [[nodiscard]] bool enter() noexcept {
+    if (exclusive()) [[unlikely]]
+      return enter_exclusive();
+    return commands_.try_hold();
   }
   /// The same, but only when nothing is queued, which would go first.
-  [[nodiscard]] bool enter_free(const void* me) noexcept {
-    return !commands_.pending() && enter(me);
+  [[nodiscard]] bool enter_free() noexcept {
+    if (commands_.try_hold_free()) [[likely]]
+      return true;
+    return enter_free_exclusive();
   }
   /// False: more is queued, and the caller still holds.
-  [[nodiscard]] bool leave(const void* me) noexcept {
-    const std::uintptr_t owner = exclusive_.get();
-    if (owner == 0) return commands_.release();
-    step_out(owner == number(me));
-    // What was queued while we were inside is ours, unless somebody has come for it already.
-    return !commands_.ready() || !enter(me);
+  [[nodiscard]] bool leave() noexcept {
+    if (exclusive()) [[unlikely]]
+      return leave_exclusive();
+    return commands_.release();
+  }
+  /// The same, but on a shared lane a claim is enough to say false.
+  [[nodiscard]] bool leave_free() noexcept {
+    if (exclusive()) [[unlikely]]
+      return leave_exclusive();
+    return commands_.release_empty();
   }
   /// Lets go whatever is queued: somebody else was told to come.
-  void abandon(const void* me) noexcept;
+  void abandon() noexcept;
 
-  /// From now on, until unreserve(), `owner` is the lane's only user. False: somebody holds it now.
-  [[nodiscard]] bool reserve(const void* owner) noexcept;
+  /// From now on, until unreserve(), the calling thread is the lane's only user. False: somebody
+  /// holds it now.
+  [[nodiscard]] bool reserve() noexcept;
   /// By the owner, or when it uses the lane no more. Anything queued is left behind. False: a
   /// visitor is inside.
   [[nodiscard]] bool unreserve() noexcept;
   /// Nobody gets in any more, and the caller has what is queued to itself. A shared lane's only.
   /// False: somebody holds it now.
   [[nodiscard]] bool retire() noexcept;
-  [[nodiscard]] bool exclusive() const noexcept { return exclusive_.get() != 0; }
+  [[nodiscard]] bool exclusive() const noexcept { return owner_.get() != nullptr; }
 
   [[nodiscard]] queue& commands() noexcept { return commands_; }
   [[nodiscard]] const queue& commands() const noexcept { return commands_; }
 
  private:
-  static std::uintptr_t number(const void* me) noexcept {
-    return reinterpret_cast<std::uintptr_t>(me);
-  }
-  [[nodiscard]] bool enter_owned() noexcept {
-    if (!bias_.owner_enter()) return false;
-    sync::holds::took();
-    if (exclusive()) [[likely]]
-      return true;
-    step_out(true);  // unreserved just now
-    return false;
-  }
+  // Out of line, so that a shared lane does not pay for them.
+  [[nodiscard]] bool enter_exclusive() noexcept;
+  [[nodiscard]] bool enter_free_exclusive() noexcept;
+  [[nodiscard]] bool enter_here() noexcept;
+  [[nodiscard]] bool leave_exclusive() noexcept;
+  [[nodiscard]] bool come_back() noexcept;
+  [[nodiscard]] bool is_owner() const noexcept { return owner_.get() == sync::this_thread(); }
   [[nodiscard]] bool visit() noexcept;
-  void step_out(bool owner) noexcept {
-    sync::holds::let_go();
-    owner ? bias_.owner_leave() : bias_.visitor_leave();
-  }
+  [[nodiscard]] bool entered(bool as_owner) noexcept;
+  void step_out(bool owner) noexcept;
 
-  // The owner; 0: the lane is shared. Who sees it set sees what was done under the queue's hold
-  // before.
-  sync::published<std::uintptr_t> exclusive_;
+  // Null: the lane is shared. Who sees it set sees what was done under the queue's hold before.
+  sync::published<const void*> owner_;
   sync::biased_hold<> bias_;
   queue commands_;
 };

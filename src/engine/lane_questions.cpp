@@ -16,13 +16,24 @@ constexpr useconds_t between_attempts_us = 1000;
 
 }  // namespace
 
-inline std::size_t lane_questions::poll_now(delivery_batch& batch) noexcept {
-  if (!driver_.enter(batch)) [[unlikely]]
+std::size_t lane_questions::poll() noexcept {
+  delivery_batch& batch = delivery_batch::mine();
+  if (batch.running() || !(plainly_ || may_poll())) return 0;
+  lane_driver& driver = driver_;
+  if (!driver.enter_free() && !driver.enter_queued()) [[unlikely]]
     return miss_poll();
-  driver_.parking().state().note_poll(&batch);
-  const std::size_t events = driver_.advance(batch);
-  driver_.release_quiet(batch);  // it has just been polled
+  driver.parking().state().note_poll(&batch);
+  const std::size_t events = driver.advance(batch);
+  driver.release_unposted();  // it has just been polled
   return batch.empty() ? events : events + batch.run();
+}
+
+/// Not in mode dedicated, whose executor may need this core. In mode inline the executor's duties
+/// come first.
+bool lane_questions::may_poll() const noexcept {
+  const helpers& help = driver_.help();
+  help.dedicated() ? std::this_thread::yield() : help.keeper.serve_inline();
+  return !help.dedicated();
 }
 
 /// A helper of mode idle holds the lane, perhaps, and the polling thread may have its core.
@@ -31,24 +42,9 @@ std::size_t lane_questions::miss_poll() noexcept {
   return 0;
 }
 
-std::size_t lane_questions::poll() noexcept {
-  delivery_batch& batch = delivery_batch::mine();
-  if (batch.running()) return 0;
-  return plainly_ ? poll_now(batch) : poll_otherwise(batch);
-}
-
-std::size_t lane_questions::poll_otherwise(delivery_batch& batch) noexcept {
-  if (driver_.help().dedicated()) {  // the executor may need this core
-    std::this_thread::yield();
-    return 0;
-  }
-  driver_.help().keeper.serve_inline();
-  return poll_now(batch);
-}
-
 status lane_questions::probe(rank source, const tag_match& match, outcome& found) noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (!server_.enter_with_patience(batch)) return busy_or_closed();
+  if (!server_.enter_with_patience()) return busy_or_closed();
   (void)driver_.drain(batch);
   driver_.parking().state().note_poll(&batch);
   driver_.advance(batch);
@@ -60,7 +56,7 @@ status lane_questions::probe(rank source, const tag_match& match, outcome& found
 
 status lane_questions::cancel(const completion& which) noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (!server_.enter_with_patience(batch)) return busy_or_closed();
+  if (!server_.enter_with_patience()) return busy_or_closed();
   (void)driver_.drain(batch);          // the receive itself may be queued
   if (driver_.help().only_inline()) {  // nobody else would, ever
     driver_.parking().state().note_poll(&batch);
@@ -77,12 +73,12 @@ bool lane_questions::report(std::uint64_t now_ns, protocols::port_report& found)
   delivery_batch& batch = delivery_batch::mine();
   for (int i = 0; i < report_attempts; ++i) {
     server_.ask();
-    if (!driver_.enter(batch)) {
+    if (!driver_.enter()) {
       usleep(between_attempts_us);
       continue;
     }
     found = driver_.port().report(now_ns);
-    driver_.commands().pending() ? driver_.hand_over(batch) : driver_.release(batch);
+    driver_.commands().pending() ? driver_.hand_over() : driver_.release(batch);
     batch.run();
     return true;
   }

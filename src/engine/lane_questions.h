@@ -32,9 +32,8 @@ class lane_questions {
   [[nodiscard]] bool report(std::uint64_t now_ns, protocols::port_report& found);
 
  private:
-  std::size_t poll_now(protocols::delivery_batch& batch) noexcept;
-  std::size_t poll_otherwise(protocols::delivery_batch& batch) noexcept;
-  std::size_t miss_poll() noexcept;
+  [[nodiscard, gnu::noinline]] bool may_poll() const noexcept;
+  [[gnu::noinline]] std::size_t miss_poll() noexcept;
   [[nodiscard]] status busy_or_closed() const noexcept {
     return end_.has_come() ? status::closed : status::busy_lane;
   }

@@ -18,7 +18,7 @@ constexpr int patient_looks = 4096;
 
 std::size_t lane_server::progress() noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (batch.running() || !driver_.enter(batch)) return 0;
+  if (batch.running() || !driver_.enter()) return 0;
   sync::parking<>& parked = driver_.parking().state();
   if (!parked.is_slept_on()) parked.note_poll(&batch);
   return take_turn(batch);
@@ -41,7 +41,7 @@ std::size_t lane_server::take_turn(delivery_batch& batch) noexcept {
 /// another.
 std::size_t lane_server::serve(bool keep) noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (!serving_ && !driver_.enter(batch)) return 0;
+  if (!serving_ && !driver_.enter()) return 0;
   if (!driver_.help().dedicated()) return take_turn(batch);
   serving_ = true;
   const bool queued = driver_.commands().pending();
@@ -70,7 +70,7 @@ void lane_server::dismiss() noexcept {
 
 lane_server::readiness lane_server::prepare_sleep(bool keep) noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (!serving_ && !driver_.enter(batch)) return readiness::polled;
+  if (!serving_ && !driver_.enter()) return readiness::polled;
   protocols::port& port = driver_.port();
   const auto arm = [&] { return port.progress(batch) == 0 && port.arm(); };
   readiness r = driver_.parking().state().look(driver_.commands().pending(), arm);
@@ -97,7 +97,7 @@ bool lane_server::rest_served(delivery_batch& batch, bool watched, bool keep) no
 bool lane_server::maintain(std::uint64_t now_ns) noexcept {
   delivery_batch& batch = delivery_batch::mine();
   for (int i = 0; i < hold_attempts; ++i) {
-    if (!serving_ && !driver_.enter(batch)) {
+    if (!serving_ && !driver_.enter()) {
       sync::relax();
       continue;
     }
@@ -110,13 +110,13 @@ bool lane_server::maintain(std::uint64_t now_ns) noexcept {
   return false;
 }
 
-bool lane_server::enter_with_patience(const delivery_batch& batch) noexcept {
+bool lane_server::enter_with_patience() noexcept {
   if (driver_.help().only_inline()) driver_.help().keeper.serve_inline();
-  if (driver_.enter(batch)) return true;
+  if (driver_.enter()) return true;
   if (!driver_.help().dedicated()) return false;
   ask();
   for (int i = 0; i < patient_looks; ++i) {
-    if (driver_.enter(batch)) return true;
+    if (driver_.enter()) return true;
     sync::relax();
   }
   return false;

@@ -21,7 +21,7 @@ class lane_server {
   std::size_t progress() noexcept;
   /// Takes the hold for a question that has to be answered at once and so cannot be queued: in mode
   /// dedicated the executor lets it go for a moment.
-  [[nodiscard]] bool enter_with_patience(const protocols::delivery_batch& batch) noexcept;
+  [[nodiscard]] bool enter_with_patience() noexcept;
   /// Of the executor of mode dedicated: to let go for a moment, if it has the hold.
   void ask() noexcept {
     if (driver_.help().dedicated()) asked_.set();

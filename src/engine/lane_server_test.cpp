@@ -14,8 +14,8 @@ class LaneServer : public LaneFixture {
     return *server_;
   }
   bool is_free() {
-    if (!driver_->enter(other_)) return false;
-    driver_->hold().abandon(&other_);
+    if (!driver_->enter()) return false;
+    driver_->hold().abandon();
     return true;
   }
   std::unique_ptr<lane_server> server_;

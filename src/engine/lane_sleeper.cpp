@@ -52,7 +52,7 @@ void lane_sleeper::watch(descriptor_list& watched, bool news) const {
 /// another thread drives the lane and will wake us by the signal we watch, or has polled lately.
 bool lane_sleeper::prepare() noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (driver_.help().dedicated() || batch.running() || !driver_.enter(batch)) return false;
+  if (driver_.help().dedicated() || batch.running() || !driver_.enter()) return false;
   const bool others_poll =
       driver_.help().only_inline() && driver_.parking().state().polled_by_another(&batch);
   const bool idle = !others_poll && arm(batch);
@@ -75,7 +75,7 @@ bool lane_sleeper::arm(delivery_batch& batch) noexcept {
 /// wakes one thread instead of all. False: the lane is held.
 bool lane_sleeper::leave_to_executor() noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (batch.running() || !driver_.enter(batch)) return false;
+  if (batch.running() || !driver_.enter()) return false;
   const bool wakes = !driver_.parking().executor_watches();
   if (wakes) driver_.parking().state().forget_polls();
   driver_.release(batch);
@@ -88,7 +88,7 @@ bool lane_sleeper::leave_to_executor() noexcept {
 /// lost, or is late.
 void lane_sleeper::look_after_backstop() noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (!driver_.enter(batch)) return;
+  if (!driver_.enter()) return;
   if (driver_.advance(batch) != 0) driver_.counters().rescues.next();
   driver_.release(batch);
   batch.run();

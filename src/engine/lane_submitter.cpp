@@ -31,18 +31,15 @@ lane_submitter::lane_submitter(lane_driver& of, lane_waiter& waiter, lane_server
 
 // --- the short way ---------------------------------------------------------------------
 
-/// Takes the lane when it is free and nothing is queued, does `work(port)`, and lets go.
-/// False: there is more to do, or it was not the moment; `held`: the hold is the caller's.
+/// Takes the lane when it is free and nothing is queued, does `work(port)`, and lets go. False:
+/// there is more to do, or it was not the moment; `held`: the hold is the caller's.
 template <class Work>
-inline bool lane_submitter::at_once(delivery_batch& batch, std::size_t bytes, bool& held,
-                                    Work&& work) noexcept {
-  held = bytes < inline_below_ && driver_.enter_free(batch);
-  if (!held || !work(driver_.port())) [[unlikely]]
+inline bool lane_submitter::at_once(std::size_t bytes, bool& held, Work&& work) noexcept {
+  lane_driver& driver = driver_;
+  held = bytes < inline_below_ && driver.enter_free();
+  if (!held || !work(driver.port())) [[unlikely]]
     return false;
-  if (driver_.parking().state().is_armed()) [[unlikely]]
-    driver_.release_slowly(batch);
-  else
-    driver_.release_quiet(batch);
+  driver.release_posted();
   return true;
 }
 
@@ -53,7 +50,7 @@ status lane_submitter::send(rank to, tag t, std::span<const std::byte> data,
     return port.send_now(to, protocols::head_of_tagged(t), {}, data,
                          protocols::port::cost_of(data.size()));
   };
-  if (at_once(delivery_batch::mine(), data.size(), held, send_now)) [[likely]]
+  if (at_once(data.size(), held, send_now)) [[likely]]
     return status::done;
   return send_rest(to, t, data, done, held);
 }
@@ -65,7 +62,7 @@ status lane_submitter::call(rank to, handler_id h, std::span<const std::byte> he
     return h < max_handlers && header.size() <= max_call_header &&
            port.send_now(to, protocols::head_of_call(h, header.size()), header, payload, 0);
   };
-  if (at_once(delivery_batch::mine(), payload.size(), held, call_now)) [[likely]]
+  if (at_once(payload.size(), held, call_now)) [[likely]]
     return status::done;
   return call_rest(to, h, header, payload, done, held);
 }
@@ -82,7 +79,7 @@ status lane_submitter::receive(rank from, const tag_match& t, std::span<std::byt
     s = port.receive(from, t, into, done, batch);
     return true;
   };
-  if (!at_once(batch, into.size(), held, receive_now)) [[unlikely]]
+  if (!at_once(into.size(), held, receive_now)) [[unlikely]]
     return receive_rest(from, t, into, done, held);
   if (!batch.empty()) batch.run();
   return s;
@@ -96,22 +93,20 @@ status lane_submitter::submit(const command& c) noexcept {
     s = execute(c, batch);
     return true;
   };
-  if (!at_once(batch, c.memory.size(), held, execute_now)) [[unlikely]]
+  if (!at_once(c.memory.size(), held, execute_now)) [[unlikely]]
     return submit_rest(c, held);
   if (!batch.empty()) batch.run();
   return s;
 }
 
 bool lane_submitter::flushed(rank peer) noexcept {
-  delivery_batch& batch = delivery_batch::mine();
-  if (driver_.help().dedicated() || !driver_.enter_free(batch)) return false;
-  const protocols::port& port = driver_.port();
-  const bool nothing = port.in_flight_hint() == 0 && port.counters().lost_peers.get() == 0;
-  if (!driver_.hold().leave(&batch)) [[unlikely]] {
-    driver_.release_slowly(batch);
-    batch.run();
-  }
-  return nothing && peer >= any_source && peer < driver_.where().size;
+  lane_driver& driver = driver_;
+  if (driver.help().dedicated() || !driver.enter_free()) return false;
+  const protocols::port& port = driver.port();
+  const bool nothing = port.in_flight_hint() == 0 && port.counters().lost_peers.get() == 0 &&
+                       peer >= any_source && peer < driver.where().size;
+  driver.release_unposted();
+  return nothing;
 }
 
 // --- of what does not go the short way -------------------------------------------------
@@ -154,7 +149,7 @@ inline status lane_submitter::execute(const command& c, delivery_batch& batch) n
 /// What was queued goes first, commands of this very thread perhaps.
 status lane_submitter::execute_held(const command& c, delivery_batch& batch) noexcept {
   if (driver_.commands().pending() && !driver_.drain(batch)) {
-    driver_.hand_over(batch);
+    driver_.hand_over();
     batch.run();  // also when ours is refused
     return enqueue(c, batch);
   }
@@ -165,7 +160,7 @@ status lane_submitter::execute_held(const command& c, delivery_batch& batch) noe
 }
 
 status lane_submitter::execute_or_enqueue(const command& c, delivery_batch& batch) noexcept {
-  return driver_.enter(batch) ? execute_held(c, batch) : enqueue(c, batch);
+  return driver_.enter() ? execute_held(c, batch) : enqueue(c, batch);
 }
 
 /// A large transfer goes on while the program computes, if it does: then the executor has to look
@@ -202,7 +197,7 @@ status lane_submitter::enqueue(const command& c, delivery_batch& batch) noexcept
 
 /// After a push to an exclusive lane, whose holder may have looked at the queue before the push.
 void lane_submitter::serve_queued(delivery_batch& batch) noexcept {
-  if (driver_.enter(batch)) return driver_.release_slowly(batch);
+  if (driver_.enter()) return driver_.release_slowly(batch);
   driver_.help().keeper.wake();
 }
 
@@ -211,7 +206,7 @@ status lane_submitter::offload(const command& c, delivery_batch& batch) noexcept
   if (end_.has_come()) [[unlikely]]
     return status::closed;
   if (out_of_records()) [[unlikely]]  // it may need none
-    return server_.enter_with_patience(batch) ? execute_held(c, batch) : status::busy_records;
+    return server_.enter_with_patience() ? execute_held(c, batch) : status::busy_records;
   const bool dedicated = driver_.help().dedicated();
   const queue::left how = dedicated ? driver_.commands().hand_in(c) : driver_.commands().leave(c);
   if (how == queue::left::full) return status::busy_queue;

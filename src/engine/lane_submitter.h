@@ -39,7 +39,7 @@ class lane_submitter {
  private:
   using delivery_batch = protocols::delivery_batch;
   template <class Work>
-  bool at_once(delivery_batch& batch, std::size_t bytes, bool& held, Work&& work) noexcept;
+  bool at_once(std::size_t bytes, bool& held, Work&& work) noexcept;
   [[gnu::noinline]] status send_rest(rank to, tag t, std::span<const std::byte> data,
                                      const completion& done, bool held) noexcept;
   [[gnu::noinline]] status call_rest(rank to, handler_id h, std::span<const std::byte> header,

@@ -52,7 +52,7 @@ TEST_F(LaneSubmitter, SendsAtOnceWhereTheLaneIsFree) {
 TEST_F(LaneSubmitter, LeavesItToTheHolder) {
   start_submitter();
   const std::string text = "a";
-  ASSERT_TRUE(driver_->enter(other_));
+  ASSERT_TRUE(driver_->enter());
   EXPECT_EQ(send(text), status::posted);
   EXPECT_EQ(left(), words{});
   driver_->release(other_);
@@ -72,7 +72,7 @@ TEST_F(LaneSubmitter, ExecutesFirstWhatWasQueuedBefore) {
 
 TEST_F(LaneSubmitter, RefusesWhatTheQueueHasNoRoomFor) {
   start_submitter();
-  ASSERT_TRUE(driver_->enter(other_));
+  ASSERT_TRUE(driver_->enter());
   while (driver_->commands().leave(short_command()) == queue::left::queued) {
   }
   EXPECT_EQ(send("a"), status::busy_queue);

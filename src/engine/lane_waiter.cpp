@@ -103,7 +103,7 @@ std::size_t lane_waiter::drive(const detail::signal& s, std::uint64_t target) no
   const helpers& help = driver_.help();
   delivery_batch& batch = delivery_batch::mine();
   if (help.only_inline()) help.keeper.serve_inline();
-  if (help.dedicated() || batch.running() || !driver_.enter(batch)) {
+  if (help.dedicated() || batch.running() || !driver_.enter()) {
     look_on(s, target);
     return 0;
   }

@@ -27,7 +27,7 @@ class LaneWaiter : public LaneFixture {
 
 TEST_F(LaneWaiter, IsThroughWhenTheCountIsThereAlready) {
   signal_.raise();
-  ASSERT_TRUE(driver_->enter(other_));
+  ASSERT_TRUE(driver_->enter());
   EXPECT_TRUE(waiter_.wait(signal_, 1, 0));
   driver_->release(other_);
 }
@@ -48,7 +48,7 @@ TEST_F(LaneWaiter, GivesUpWhenTheWorldHasEnded) {
 }
 
 TEST_F(LaneWaiter, IsCountedWhileItWaits) {
-  ASSERT_TRUE(driver_->enter(other_));
+  ASSERT_TRUE(driver_->enter());
   std::thread waiting([this] { EXPECT_TRUE(waiter_.wait(signal_, 1, 0)); });
   while (waiter_.threads() == 0) std::this_thread::yield();
   signal_.raise();
@@ -59,7 +59,7 @@ TEST_F(LaneWaiter, IsCountedWhileItWaits) {
 
 TEST_F(LaneWaiter, PollsAtOnceForABlockingFormThatIsAlone) {
   bring_news();
-  ASSERT_TRUE(driver_->enter(mine_));
+  ASSERT_TRUE(driver_->enter());
   waiter_.poll_at_once(signal_, mine_);
   driver_->release(mine_);
   EXPECT_TRUE(wire_.events.empty());

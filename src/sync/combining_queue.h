@@ -67,6 +67,20 @@ class combining_queue {
     }
     return false;
   }
+  /// The same, but only while nothing is queued nor claimed: the one exchange tells both.
+  [[nodiscard]] bool try_hold_free() noexcept {
+    // Relaxed: a head that is behind fails in the exchange, for no ticket comes twice.
+    std::uint64_t seen = head_.load(std::memory_order_relaxed) << 1;
+    // Relaxed: a guess, which leaves the line to others while somebody holds.
+    if (word_.load(std::memory_order_relaxed) != seen) return false;
+    // Acquire: what the holder before did is visible (pairs with P1 and Q3). It publishes nothing
+    // that somebody looks for behind it, as push() does, so it has no part in Q1 to Q4.
+    if (!word_.compare_exchange_strong(seen, seen | held_bit, std::memory_order_acquire,
+                                       std::memory_order_relaxed))
+      return false;
+    holds::took();
+    return true;
+  }
   enum class pushed : std::uint8_t {
     queued,  ///< a holder takes it
     held,    ///< it is queued, and the caller holds now: it must drain() and release()

@@ -8,7 +8,7 @@ namespace heddle::sync {
 /// Written by one thread at a time (a lane's holder), read by anyone for reports and hints.
 class owned_counter {
  public:
-  void add(std::uint64_t n = 1) noexcept {
+  [[gnu::always_inline]] void add(std::uint64_t n = 1) noexcept {
     // Relaxed, and no read-modify-write: there is one writer, and readers want no order.
     value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
   }

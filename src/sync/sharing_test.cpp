@@ -13,10 +13,18 @@
 #include "sync/published.h"
 #include "sync/shared_region.h"
 #include "sync/sleep_word.h"
+#include "sync/this_thread.h"
 #include "sync/waker.h"
 
 namespace heddle::sync {
 namespace {
+
+TEST(ThisThread, HasANameOfItsOwn) {
+  const void* other = nullptr;
+  std::thread([&] { other = this_thread(); }).join();
+  EXPECT_NE(other, this_thread());
+  EXPECT_EQ(this_thread(), this_thread());
+}
 
 TEST(SleepWord, IsWokenByExactlyOne) {
   sleep_word word;

@@ -52,6 +52,11 @@ struct lane {
   }
   /// As lane_submitter::submit.
   void submit(std::uint64_t command, std::size_t limit) {
+    if (commands.try_hold_free()) {
+      execute(command);
+      if (!commands.release_empty()) release(limit);
+      return;
+    }
     if (commands.try_hold()) {
       if (drain(limit)) {
         execute(command);

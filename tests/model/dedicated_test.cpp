@@ -190,6 +190,10 @@ struct exclusive_lane {
     } while (commands.ready() && enter(owner));
   }
   void submit(std::uint64_t command) {
+    if (!commands.pending() && enter(true)) {
+      execute(command);
+      return release(true);
+    }
     if (enter(true)) {
       drain();
       execute(command);
