@@ -67,15 +67,12 @@ status lane_submitter::call(rank to, handler_id h, std::span<const std::byte> he
   return call_rest(to, h, header, payload, done, held);
 }
 
-/// A receive that somebody waits for at once goes the way of a command, which polls in its turn.
 status lane_submitter::receive(rank from, const tag_match& t, std::span<std::byte> into,
                                const completion& done) noexcept {
   delivery_batch& batch = delivery_batch::mine();
   bool held = false;
   status s = status::posted;
   const auto receive_now = [&](protocols::port& port) {
-    if (detail::awaited::in(done) != nullptr) [[unlikely]]
-      return false;
     s = port.receive(from, t, into, done, batch);
     return true;
   };
