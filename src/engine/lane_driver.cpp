@@ -25,7 +25,7 @@ void lane_driver::give_way() const noexcept {
 }
 
 [[gnu::noinline]] bool lane_driver::enter_queued() noexcept {
-  return hold_.enter();
+  return commands().pending() && hold_.enter();
 }
 
 bool lane_driver::drain(delivery_batch& batch, bool helping) noexcept {

@@ -53,7 +53,7 @@ class lane_driver {
   [[nodiscard]] bool enter() noexcept { return hold_.enter(); }
   /// The same, but only when nothing is queued, which would go first.
   [[nodiscard]] bool enter_free() noexcept { return hold_.enter_free(); }
-  /// enter(), out of line: for who has tried enter_free() first.
+  /// The same where enter_free() has failed because something is queued.
   [[nodiscard]] bool enter_queued() noexcept;
   /// Another thread holds the lane for a moment, and is let run.
   void give_way() const noexcept;
