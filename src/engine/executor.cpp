@@ -187,7 +187,7 @@ bool executor::prepare(int& timeout_ms) {
     if (r == lane_server::readiness::work) return false;
     watch(i, r == lane_server::readiness::watched);
     polled |= r == lane_server::readiness::polled;
-    waiting |= lanes_[i].lane->port().waiting();
+    waiting |= lanes_[i].lane->port().in_flight_hint() != 0;
   }
   if (stop_.is_set() || changed_.is_set()) return false;
   if (polled) {
@@ -242,7 +242,7 @@ void executor::maintain() {
   if (now < next_maintain_ns_) return;
   next_maintain_ns_ = now + world_.maintain_interval_ms() * 1'000'000;
   for (const watched_lane& l : lanes_) {
-    if (l.lane->port().waiting()) l.lane->server().maintain(now);
+    if (l.lane->port().in_flight_hint() != 0) l.lane->server().maintain(now);
   }
 }
 
