@@ -87,13 +87,6 @@ void tell_failure(rank_record& mine, const std::exception& e) {
 class rank_run {
  public:
   rank_run(const plan& p, const board& facts) : plan_(p), facts_(facts) {}
-  rank_run(const rank_run&) = delete;
-  rank_run& operator=(const rank_run&) = delete;
-  /// Handlers run until the world has ended.
-  ~rank_run() {
-    const std::lock_guard nobody_reads(memory_mutex_);
-    memory_.reset();
-  }
 
   void run() {
     world_ = std::make_unique<world>();
@@ -151,6 +144,7 @@ class rank_run {
 
   void begin(int phase) {
     memory_->make(phase);
+    let_handlers_read(phase);
     meet(phase);
     memory_->import(phase);
     if (phase != 0) return;
@@ -162,11 +156,16 @@ class rank_run {
     await_calls(phase);
     meet(phase);
     memory_->check(phase);
-    {
-      const std::lock_guard nobody_reads(memory_mutex_);
-      memory_->withdraw(phase);
-    }
+    let_handlers_read(nothing);
+    memory_->withdraw(phase);
     meet(phase + 1);
+  }
+
+  /// Of a phase that is over, only such notifications come as nobody has waited for: their memory
+  /// may be gone, or hold something else.
+  void let_handlers_read(int phase) {
+    const std::lock_guard nobody_reads(reading_);
+    readable_phase_ = phase;
   }
 
   /// By Heddle's own barriers in turn, unless a rank may be lost.
@@ -210,9 +209,8 @@ class rank_run {
     if (m.header.size() == sizeof(value)) std::memcpy(&value, m.header.data(), sizeof(value));
     const step* s = self.plan_.find(static_cast<int>(value));
     if (s == nullptr || s->what != verb::put_notify) std::abort();
-    const std::lock_guard reading(self.memory_mutex_);
-    // For a sender that is gone nobody has waited: the memory may have gone too.
-    if (self.facts_.of_rank(s->rank).gone) return self.hear(s->id, true);
+    const std::lock_guard reading(self.reading_);
+    if (s->phase != self.readable_phase_) return self.hear(s->id, m.source == s->rank);
     const auto data = self.memory_->local(s->area);
     const extent whole{s->at, s->at + s->bytes, s->at, s->id};
     const bool there = !first_wrong({&whole, 1}, data.subspan(s->at, s->bytes), s->at);
@@ -250,10 +248,7 @@ class rank_run {
     record& r = facts_.of(s.id, me_);
     r.at = stage::begun;
     if (s.what == verb::end_lane) lanes_.erase(s.lane);
-    if (s.what == verb::end_area) {
-      const std::lock_guard nobody_reads(memory_mutex_);
-      memory_->end(s.area);
-    }
+    if (s.what == verb::end_area) memory_->end(s.area);
     if (s.what == verb::end_world) world_.reset();
     if (s.what == verb::use) use(s, r);
     r.at = stage::ended;
@@ -306,8 +301,11 @@ class rank_run {
   const plan& plan_;
   const board& facts_;
   int me_ = 0;
+  // Above the world, until whose end handlers run.
+  std::mutex reading_;  // held while a handler reads memory_
+  static constexpr int nothing = -1;
+  int readable_phase_ = nothing;  // under reading_
   std::unique_ptr<world> world_;
-  std::mutex memory_mutex_;  // held while memory goes, and while a handler reads it
   std::unique_ptr<rank_memory> memory_;
   lane_table lanes_;
 };
