@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "fuzz/verdict.h"
 
 namespace heddle::fuzz {
 namespace {
@@ -357,25 +358,12 @@ void rank_thread::drain_queue() {
   while (queue_->try_pop(e)) deliver(reinterpret_cast<void*>(e.cookie), 0, e.what);
 }
 
-/// Its group's senders are through with what they send, and as many messages were received.
 bool rank_thread::will_never_match(const step& receive) const {
   const auto of = std::find_if(groups_.begin(), groups_.end(), [&](const group& g) {
     return g.phase == receive.phase && g.lane == receive.lane && g.to == receive.rank &&
            g.number == group_of(receive.tag);
   });
-  std::size_t sent = 0, received = 0;
-  for (const step* m : of->sends) {
-    if (facts_.of_rank(m->rank).gone) continue;
-    const record& r = facts_.of(m->id, m->rank);
-    if (r.at != stage::ended) return false;
-    sent += r.code == status::done && prospect_of(plan_, m->rank) != prospect::mortal ? 1 : 0;
-  }
-  for (const step* other : of->receives) {
-    const record& r = facts_.of(other->id, other->rank);
-    const bool got = r.code == status::done || r.code == status::truncated;
-    received += r.at == stage::ended && got ? 1 : 0;
-  }
-  return received >= sent;
+  return nothing_is_left(plan_, facts_, *of);
 }
 
 }  // namespace heddle::fuzz

@@ -338,4 +338,22 @@ std::vector<finding> judge(const plan& p, const board& facts) {
   return court(p, facts).judge();
 }
 
+bool nothing_is_left(const plan& p, const board& facts, const group& g) {
+  const auto must_arrive = [&](int sender) { return prospect_of(p, sender) != prospect::mortal; };
+  std::ptrdiff_t left = 0;
+  for (const step* m : g.sends) {
+    if (facts.of_rank(m->rank).gone) continue;
+    const record& r = facts.of(m->id, m->rank);
+    if (r.at != stage::ended) return false;
+    left += r.code == status::done && must_arrive(m->rank) ? 1 : 0;
+  }
+  for (const step* s : g.receives) {
+    const record& r = facts.of(s->id, s->rank);
+    if (r.at != stage::ended) continue;
+    const bool got = r.code == status::done || r.code == status::truncated;
+    left -= got && must_arrive(r.peer) ? 1 : 0;
+  }
+  return left <= 0;
+}
+
 }  // namespace heddle::fuzz

@@ -118,6 +118,27 @@ TEST(Verdict, AFailureIsAFindingWhereNobodyIsLostAndNoneWhereTheyAre) {
   }
 }
 
+TEST(Verdict, AMessageOfARankThatWillBeKilledStandsInForNoOtherOne) {
+  const plan p = read(R"(
+ranks 3
+lane 0 shared
+phase 0
+  0: 1.0 recv peer=any bytes=100 tag=0x100
+  1: 1.0 recv peer=any bytes=100 tag=0x100
+  2: 0.0 send peer=1 bytes=10 tag=0x100
+  3: 2.0 send peer=1 bytes=20 tag=0x100
+  4: 2.0 kill
+)");
+  facts f(p);
+  const auto all = groups(p);
+  ASSERT_EQ(all.size(), 1u);
+  f.ended(2, status::done), f.ended(3, status::done);
+  f.got(0, 3);
+  EXPECT_FALSE(nothing_is_left(p, f.on(), all[0]));
+  f.got(1, 2);
+  EXPECT_TRUE(nothing_is_left(p, f.on(), all[0]));
+}
+
 TEST(Verdict, AMistakeMustBeAnsweredAsDocumented) {
   const plan p = read("ranks 2\nlane 0 shared\n0: 0.0 mistake op=send_reserved_tag peer=1\n");
   facts f(p);
