@@ -9,6 +9,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/port_fixture.h"
@@ -45,9 +46,10 @@ class Port : public PortFixture {
     port_->progress(batch_);
     batch_.run();
   }
-  void arrives(const message& m) {
+  void arrives(const message& m, const std::vector<std::byte>& payload = {}) {
     const prefix p(m);
-    arrived_.emplace_back(p.bytes().begin(), p.bytes().end());
+    auto& bytes = arrived_.emplace_back(p.bytes().begin(), p.bytes().end());
+    bytes.insert(bytes.end(), payload.begin(), payload.end());
     wire_.events.push_back({event::kind_t::arrived, status::done, 1, 0, arrived_.back()});
     progress();
   }
@@ -330,6 +332,20 @@ class PortFetch : public Port {
     wire_.events.push_back({event::kind_t::ended, code, 1, wire_.under_way.back(), {}});
     progress();
   }
+  /// The sender answers each of the questions for a part of its data, all of which is ones.
+  void are_answered() {
+    const auto asked = std::exchange(wire_.messages, {});
+    for (const auto& bytes : asked) {
+      message question;
+      ASSERT_TRUE(parse_message(bytes, question));
+      ASSERT_EQ(question.kind, message_kind::rma_get);
+      message m;
+      m.kind = message_kind::rma_data;
+      m.word = question.word;
+      m.position = question.offset;
+      arrives(m, std::vector<std::byte>(question.bytes, std::byte{1}));
+    }
+  }
 };
 
 TEST_F(PortFetch, GoesOnByMessagesWhenTheWireRefusesItLate) {
@@ -338,6 +354,22 @@ TEST_F(PortFetch, GoesOnByMessagesWhenTheWireRefusesItLate) {
   ends(status::unsupported);
   EXPECT_EQ(end.count, 0);
   EXPECT_EQ(last_kind(), message_kind::rma_get);
+}
+
+TEST_F(PortFetch, StaysWithMessagesWhenTheWireHasNoRoomForAllOfThem) {
+  ending end;
+  port& p = fetch(end);
+  wire_.room = 1;
+  ends(status::unsupported);
+  wire_.room = SIZE_MAX;
+  wire_.answer = status::posted;
+  progress();
+  EXPECT_EQ(wire_.under_way.size(), 1u) << "the wire was asked again";
+  are_answered();
+  EXPECT_EQ(end.count, 1);
+  EXPECT_EQ(end.code, status::done);
+  EXPECT_TRUE(into_ == std::vector<std::byte>(large, std::byte{1}));
+  EXPECT_EQ(p.counters().violations.get(), 0u);
 }
 
 TEST_F(PortFetch, IsLostWithASenderThatHasTakenTheDataAway) {
