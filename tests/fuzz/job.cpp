@@ -175,7 +175,8 @@ std::vector<finding> run_job(const plan& p, std::chrono::seconds patience) {
   if (silent)
     all.push_back({"silence", fmt::format("nothing ended for {} s:{}", patience.count(), where)});
   else if (crashed(p, facts, status, output))
-    all.insert(all.begin(), {"crash", "a rank ended before its time:\n    " + indented(output)});
+    all.insert(all.begin(), {"crash", "a rank ended before its time"});
+  if (!all.empty() && !output.empty()) all.back().text += "\n    " + indented(output);
   return all;
 }
 
