@@ -8,12 +8,13 @@ namespace heddle::protocols {
 
 peer_table::peer_table(const surroundings& where,
                        std::span<const std::unique_ptr<transport::endpoint>> endpoints)
-    : where_(where), endpoints_(endpoints), by_rank_(static_cast<std::size_t>(where.size)) {}
+    : where_(where),
+      endpoints_(endpoints),
+      size_(static_cast<std::size_t>(where.size)),
+      by_rank_(size_) {}
 
 peer& peer_table::make(rank r) {
-  auto& slot = by_rank_[static_cast<std::size_t>(r)];
-  slot = std::make_unique<peer>();
-  peer& p = *slot;
+  peer& p = by_rank_.insert(static_cast<std::size_t>(r), std::make_unique<peer>());
   const settings& config = *where_.config;
   const std::uint8_t device = where_.route[static_cast<std::size_t>(r)];
   const transport::traits& traits = where_.devices[device]->describe();
@@ -39,6 +40,7 @@ peer& peer_table::make(rank r) {
 
 void peer_table::clear() noexcept {
   all_.clear();
+  size_ = 0;
   by_rank_.clear();
 }
 

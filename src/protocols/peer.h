@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/paged_table.h"
 #include "protocols/message.h"
 #include "protocols/request.h"
 #include "transport/device.h"
@@ -77,16 +78,16 @@ class peer_table {
              std::span<const std::unique_ptr<transport::endpoint>> endpoints);
 
   [[nodiscard]] bool valid(rank r) const noexcept {
-    return static_cast<std::size_t>(static_cast<unsigned>(r)) < by_rank_.size();
+    return static_cast<std::size_t>(static_cast<unsigned>(r)) < size_;
   }
   /// Of a valid rank.
   [[nodiscard]] peer& operator[](rank r) {
-    const auto& known = by_rank_[static_cast<std::size_t>(r)];
-    return known ? *known : make(r);
+    peer* const known = by_rank_.find(static_cast<std::size_t>(r));
+    return known != nullptr ? *known : make(r);
   }
   /// The same; null: it has not had to do with this lane.
   [[nodiscard]] peer* find(rank r) const noexcept {
-    return valid(r) ? by_rank_[static_cast<std::size_t>(r)].get() : nullptr;
+    return valid(r) ? by_rank_.find(static_cast<std::size_t>(r)) : nullptr;
   }
   /// All there are. Grows at the end while somebody goes through it by index.
   [[nodiscard]] const std::vector<peer*>& all() const noexcept { return all_; }
@@ -96,7 +97,8 @@ class peer_table {
   peer& make(rank r);
   const surroundings& where_;
   const std::span<const std::unique_ptr<transport::endpoint>> endpoints_;
-  std::vector<std::unique_ptr<peer>> by_rank_;  // null: never had to do with it
+  std::size_t size_;           // of the job; 0 after clear()
+  paged_table<peer> by_rank_;  // those the lane has had to do with
   std::vector<peer*> all_;
 };
 
