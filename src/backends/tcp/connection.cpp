@@ -55,11 +55,10 @@ std::string connection::describe_end() const {
 }
 
 connection::taken connection::take_frames(event_sink& sink) noexcept {
-  std::span<const std::byte> payload;
   while (missing_ == 0 && !in_.empty()) {
     if (sink.full()) return taken::sink_full;
-    if (chosen_ && in_.next_message(payload)) [[likely]] {
-      sink.add({event::kind_t::arrived, status::done, peer_, 0, payload});
+    if (chosen_ && in_.next_message(sink.next().bytes)) [[likely]] {
+      sink.add_message(peer_);
       continue;
     }
     const reassembler::item i = in_.next();

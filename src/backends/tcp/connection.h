@@ -1,17 +1,20 @@
 // connection.h - one authenticated connection to a peer: its stream in both directions.
 //
-// Incoming frames are acted on here: puts, gets and atomics of the peer touch our regions, answers
-// end our records, messages become events.
+// Our ops become frames here. Incoming frames are acted on: puts, gets and atomics of the peer
+// touch our regions, answers end our ops, messages become events.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 
 #include "backends/tcp/outbox.h"
 #include "backends/tcp/reassembler.h"
+#include "backends/tcp/requests.h"
 #include "backends/tcp/socket.h"
-#include "transport/device.h"
+#include "base/copy.h"
+#include "transport/event.h"
 
 namespace heddle::transport::tcp {
 
@@ -21,7 +24,20 @@ struct event_sink {
   std::size_t count = 0;
   [[nodiscard]] bool full() const noexcept { return count == out.size(); }
   void add(const event& e) noexcept { out[count++] = e; }
+  /// Unless full: the event that is added next.
+  [[nodiscard]] event& next() noexcept { return out[count]; }
+  /// Adds next(), whose bytes are there, as a message.
+  void add_message(rank from) noexcept {
+    event& e = out[count++];
+    e.kind = event::kind_t::arrived;
+    e.code = status::done;
+    e.peer = from;
+    e.of = nullptr;
+  }
 };
+
+/// A put or message of more is sent from where it lies.
+inline constexpr std::size_t copy_bytes = 8 * 1024;
 
 /// Owner thread only.
 class connection {
@@ -52,6 +68,30 @@ class connection {
   /// True when the peer, which chooses, ended it in order without having chosen it.
   [[nodiscard]] bool turned_away() const noexcept { return !chosen_ && bye_; }
 
+  // Posting, which only a chosen connection does. The frames are in the outbox then.
+
+  /// As endpoint::send.
+  status send(message_head head, std::span<const std::byte> header,
+              std::span<const std::byte> data) noexcept {
+    const std::size_t bytes = sizeof head + header.size() + data.size();
+    if (bytes > copy_bytes) [[unlikely]]
+      return send_uncopied(head, header, data);
+    if (!out_.has_room(common_header + bytes)) [[unlikely]]
+      return status::busy_queue;
+    std::byte* at = out_.extend(common_header + bytes);
+    at += write_message(at, static_cast<std::uint32_t>(bytes));
+    std::memcpy(at, &head, sizeof head);
+    copy_few(at + sizeof head, header);
+    copy_few(at + sizeof head + header.size(), data);
+    return status::done;
+  }
+  /// True when a part of `o`, which is no send, may be begun.
+  [[nodiscard]] bool has_room_for(const op& o) const noexcept;
+  /// Begins the part of `o` of `bytes` from `from` on; an atomic has one only.
+  void begin(op& o, std::size_t from, std::size_t bytes) noexcept;
+  /// Everything in flight ends as lost; to be done before this goes.
+  void end_all() noexcept;
+
   /// Takes what has arrived and acts on it, for one turn. Messages added to `sink` lie in this
   /// connection's buffer and stay until the next call.
   reading receive(event_sink& sink) noexcept;
@@ -60,19 +100,14 @@ class connection {
   /// For people: how it came to its end, after receive() or flush() has said so.
   [[nodiscard]] std::string describe_end() const;
 
-  /// True when another get or atomic may be asked for.
-  [[nodiscard]] bool has_request_room() const noexcept { return requests < request_window; }
-  [[nodiscard]] bool has_put_room() const noexcept {
-    return out_.unacknowledged.count + post_transfers < put_window;
-  }
   /// Answers the peer owes us.
-  [[nodiscard]] std::size_t owed() const noexcept { return requests + out_.unacknowledged.count; }
+  [[nodiscard]] std::size_t owed() const noexcept {
+    return requests_.size() + out_.unacknowledged.size();
+  }
   /// True while the peer owes an answer or another connection, or the socket owes us room.
   [[nodiscard]] bool waits_for_peer() const noexcept {
     return owed() != 0 || !out_.empty() || turned_away();
   }
-
-  std::size_t requests = 0;  ///< our gets and atomics in flight
 
   // The endpoint's notes about this connection.
   bool dirty = false;             ///< on the list of those with something to write
@@ -83,7 +118,7 @@ class connection {
   bool used = false;              ///< chosen, and the endpoint has noticed
   bool spare = false;             ///< another one was chosen: it goes away at the end of the poll
   std::uint32_t watched = 0;      ///< what the epoll set tells about it; 0: it is not in the set
-  std::uint64_t flushed_in = 0;   ///< the last epoch in which post() flushed it
+  std::uint64_t gathers_in = 0;   ///< the epoch for which what is posted now waits
   std::uint32_t quiet_polls = 0;  ///< in a row that found nothing to read
   std::uint64_t polled_in = 0;    ///< the last poll that read it
   std::uint64_t received = 0;     ///< bytes, ever
@@ -96,6 +131,11 @@ class connection {
   // Where the rest of the payload under way goes.
   enum class destination : std::uint8_t { region, memory };
 
+  status send_uncopied(message_head head, std::span<const std::byte> header,
+                       std::span<const std::byte> data) noexcept;
+  void begin_small_put(op& o) noexcept;
+  void begin_get(op& o, std::size_t from, std::size_t bytes) noexcept;
+  void begin_atomic(op& o) noexcept;
   taken take_frames(event_sink& sink) noexcept;
   transferred read_some(std::size_t& asked) noexcept;
   transferred read_payload(std::size_t& asked) noexcept;
@@ -108,7 +148,7 @@ class connection {
   bool on_reply(const frame& f) noexcept;
   bool finish_frame() noexcept;
   bool finish_put() noexcept;
-  void finish_request(record_id id, status code) noexcept;
+  void finish_request(std::uint32_t id, status code) noexcept;
   bool note_put(status code) noexcept;
   bool write_ack() noexcept;
   bool answer(std::uint32_t id, status code, std::uint64_t value) noexcept;
@@ -121,6 +161,7 @@ class connection {
   shared_state& shared_;
   outbox out_;
   reassembler in_;
+  request_table requests_;  // our gets and atomics in flight
 
   // The put or get_data frame under way.
   frame frame_;

@@ -13,7 +13,6 @@ namespace heddle::transport::tcp {
 namespace {
 
 constexpr std::size_t least_chunk = 4096;
-constexpr std::size_t least_records = 64;
 
 }  // namespace
 
@@ -26,8 +25,7 @@ tcp_endpoint::tcp_endpoint(tcp_device& owner, int lane, const settings& config,
       epoll_(make_epoll()),
       doorbell_(make_eventfd()),
       timer_(make_timer()),
-      shared_(std::max(config.records, least_records), regions,
-              std::clamp(number_of(chunk_size, config), least_chunk, max_fragment)),
+      shared_(regions, std::clamp(number_of(chunk_size, config), least_chunk, max_fragment)),
       peers_(static_cast<std::size_t>(owner.size())) {
   epoll_event e{};
   e.events = EPOLLIN;

@@ -12,7 +12,7 @@
 // this lane is polled.
 //
 // A peer is lost when one of its connections ends. What had arrived completely on the others is
-// taken first; then its records end, then it is reported.
+// taken first; then its ops end, then it is reported.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -37,8 +37,6 @@ namespace heddle::transport::tcp {
 class tcp_endpoint final : public endpoint {
  public:
   static constexpr std::size_t gather_bytes = 16 * 1024;
-  /// put: larger data is sent from where it lies, and acknowledged data stays untouched meanwhile.
-  static constexpr std::size_t copy_bytes = 8 * 1024;
   /// Transfers of at least this are split over the rails.
   static constexpr std::size_t split_bytes = 256 * 1024;
   /// With at most this many connections, poll() reads each instead of asking the kernel which, and
@@ -51,6 +49,8 @@ class tcp_endpoint final : public endpoint {
 
   using endpoint::post;
   post_result post(std::span<op* const> ops) noexcept override;
+  status send(rank to, message_head head, std::span<const std::byte> header,
+              std::span<const std::byte> data) noexcept override;
   std::size_t poll(std::span<event> out) noexcept override;
   bool arm() noexcept override;
   [[nodiscard]] int fd() const noexcept override { return epoll_.get(); }
@@ -80,22 +80,10 @@ class tcp_endpoint final : public endpoint {
   };
 
   // endpoint_path.cpp: post
-  status post_on(connection& c, op& o) noexcept;
-  status post_send(op& o, connection& c) noexcept;
-  bool send_uncopied(const op& o, connection& c) noexcept;
-  status post_put(op& o, connection& c) noexcept;
-  status post_large_put(op& o, connection& c) noexcept;
-  status post_get(op& o, connection& c) noexcept;
-  status post_atomic(op& o, connection& c) noexcept;
-  template <class HasRoom, class Begin>
-  status spread(op& o, std::size_t bytes, connection& c, HasRoom has_room, Begin begin) noexcept;
-  std::size_t rails_for(const op& o, std::size_t bytes,
-                        std::array<connection*, max_rails>& out) noexcept;
+  status begin(op& o, connection& c) noexcept;
+  status begin_on_rails(op& o) noexcept;
   void settle(connection& c) noexcept;
-  void write_now(connection& c) noexcept;
-  [[nodiscard]] std::uint64_t room() const noexcept {
-    return room_made_ + shared_.records.released();
-  }
+  void settle_now(connection& c) noexcept;
   void mark_dirty(connection& c) noexcept {
     if (c.dirty) return;
     c.dirty = true;
@@ -103,9 +91,7 @@ class tcp_endpoint final : public endpoint {
   }
 
   // endpoint_poll.cpp: poll
-  [[nodiscard]] bool has_ended() const noexcept {
-    return !shared_.records.none_ended() || !lost_.empty();
-  }
+  [[nodiscard]] bool has_ended() const noexcept { return !shared_.ended.empty() || !lost_.empty(); }
   [[nodiscard]] bool nothing_to_tell() const noexcept;
   void flush_dirty(bool retry_blocked) noexcept;
   void flush(connection& c) noexcept;
@@ -165,12 +151,9 @@ class tcp_endpoint final : public endpoint {
   std::vector<rank> ending_, lost_;             // lost_: not reported yet
   bool has_spares_ = false;                     // among conns_
   std::uint64_t epoch_ = 1, polls_ = 0;
-  bool watching_ = false;     // all connections are in the epoll set
-  unsigned polls_awake_ = 0;  // since arm()
-  // What makes room for posts: bytes written and connections made, counted. With the records
-  // released so far it tells arm() whether a post that was refused might be taken now.
-  std::uint64_t room_made_ = 0;
-  std::optional<std::uint64_t> refused_at_;  // room() when post() last answered busy
+  bool watching_ = false;                    // all connections are in the epoll set
+  unsigned polls_awake_ = 0;                 // since arm()
+  std::optional<std::uint64_t> refused_at_;  // room_made when post() last answered busy
   std::size_t turn_ = 0;                     // who was read last
 
   sync::event_bit was_given_;

@@ -195,7 +195,7 @@ bool tcp_endpoint::is_needless(rank peer, int rail, bool ours) const noexcept {
 // it: only a chosen connection carries frames.
 void tcp_endpoint::use(connection& c) noexcept {
   c.used = true;
-  ++room_made_;
+  ++shared_.room_made;
   if (c.peer() == device_.self() && !c.ours()) return;  // the other end of what is used already
   peer_state& p = state_of(c.peer());
   if (p.is == peer_state::life::known) p.out[static_cast<std::size_t>(c.rail())] = &c;
@@ -271,13 +271,13 @@ void tcp_endpoint::close_all(rank peer) noexcept {
   peer_state& p = state_of(peer);
   p.is = peer_state::life::lost;
   p.out.fill(nullptr);
-  shared_.records.lose(peer);
   const auto of_peer = [&](const connection* c) { return c->peer() == peer; };
   std::erase_if(dirty_, of_peer);
   std::erase_if(stalled_, of_peer);
   std::erase_if(attempts_, [&](const auto& a) { return a->peer == peer; });
   for (auto& c : conns_) {
     if (c->peer() != peer) continue;
+    c->end_all();
     c->release().reset();
     buried_.push_back(std::move(c));
   }

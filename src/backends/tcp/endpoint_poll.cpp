@@ -50,7 +50,7 @@ bool tcp_endpoint::arm() noexcept {
   ++epoch_;
   flush_dirty(true);
   if (!nothing_to_tell() || !stalled_.empty() || was_given_.is_set()) return false;
-  if (refused_at_ && *refused_at_ != room()) {
+  if (refused_at_ && *refused_at_ != shared_.room_made) {
     refused_at_.reset();
     return false;
   }
@@ -71,7 +71,10 @@ void tcp_endpoint::unwatch_few() noexcept {
 }
 
 void tcp_endpoint::take_ended(event_sink& sink) noexcept {
-  while (!sink.full() && !shared_.records.none_ended()) sink.add(shared_.records.take_ended());
+  for (; !sink.full() && !shared_.ended.empty(); shared_.ended.pop()) {
+    op& o = *shared_.ended.front();
+    sink.add({event::kind_t::ended, o.notes<op_notes>().code, o.peer, &o, {}});
+  }
   while (!sink.full() && !lost_.empty()) {
     event e;
     e.kind = event::kind_t::peer_lost;
@@ -85,16 +88,14 @@ void tcp_endpoint::take_ended(event_sink& sink) noexcept {
 
 void tcp_endpoint::flush_dirty(bool retry_blocked) noexcept {
   std::erase_if(dirty_, [&](connection* c) {
-    if (!c->blocked || retry_blocked) flush(*c);
+    if (!c->out().empty() && (!c->blocked || retry_blocked)) flush(*c);
     c->dirty = !c->out().empty();
     return !c->dirty;
   });
 }
 
 void tcp_endpoint::flush(connection& c) noexcept {
-  const std::uint64_t before = c.out().written;
   const outbox::flow f = c.flush();
-  room_made_ += c.out().written - before;
   c.blocked = f == outbox::flow::blocked;
   if (f == outbox::flow::drained && (c.watched & EPOLLOUT) != 0) watch(c, EPOLLIN);
   if (f == outbox::flow::broken) begin_loss(c.peer(), c.describe_end());

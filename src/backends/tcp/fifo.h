@@ -1,41 +1,40 @@
 // fifo.h - a queue that grows to what it once held and does not allocate after that.
 #pragma once
 #include <cstddef>
+#include <memory>
+#include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace heddle::transport::tcp {
 
 template <class T>
 class fifo {
+  static_assert(std::is_trivially_copyable_v<T>);
+
  public:
-  [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
-  [[nodiscard]] std::size_t size() const noexcept { return count_; }
-  [[nodiscard]] T& front() noexcept { return cells_[first_]; }
-  void push(T value) {
-    if (count_ == cells_.size()) grow();
-    cells_[(first_ + count_++) & (cells_.size() - 1)] = std::move(value);
+  [[nodiscard]] bool empty() const noexcept { return first_ == end_; }
+  [[nodiscard]] std::size_t size() const noexcept { return end_ - first_; }
+  [[nodiscard]] T& front() noexcept { return cells_[first_ & (places_ - 1)]; }
+  void push(const T& value) {
+    if (size() == places_) [[unlikely]]
+      grow();
+    cells_[end_++ & (places_ - 1)] = value;
   }
-  void pop() noexcept {
-    front() = T{};
-    first_ = (first_ + 1) & (cells_.size() - 1);
-    --count_;
-  }
-  void clear() noexcept {
-    while (!empty()) pop();
-  }
+  void pop() noexcept { ++first_; }
+  void clear() noexcept { first_ = end_; }
 
  private:
-  void grow() {
-    std::vector<T> larger(cells_.empty() ? 8 : cells_.size() * 2);
-    for (std::size_t i = 0; i < count_; ++i)
-      larger[i] = std::move(cells_[(first_ + i) & (cells_.size() - 1)]);
-    cells_ = std::move(larger);
-    first_ = 0;
+  [[gnu::noinline]] void grow() {
+    fifo larger;
+    larger.places_ = places_ == 0 ? 8 : 2 * places_;
+    larger.cells_ = std::make_unique<T[]>(larger.places_);
+    for (; !empty(); pop()) larger.push(front());
+    *this = std::move(larger);
   }
 
-  std::vector<T> cells_;  // a power of two of them
-  std::size_t first_ = 0, count_ = 0;
+  std::unique_ptr<T[]> cells_;
+  std::size_t places_ = 0;           // a power of two
+  std::size_t first_ = 0, end_ = 0;  // counted on and on
 };
 
 }  // namespace heddle::transport::tcp

@@ -60,7 +60,7 @@ void connection::on_put(const reassembler::item& i) noexcept {
   const auto pin =
       shared_.regions.look_up(region_of(frame_), frame_.offset, frame_.payload, rights::write);
   put_code_ = pin.code();
-  if (put_code_ == status::done) append(pin.at(), i.payload);
+  if (put_code_ == status::done) copy_few(pin.at(), i.payload);
   frame_.offset += i.payload.size();
 }
 
@@ -68,8 +68,7 @@ void connection::on_put(const reassembler::item& i) noexcept {
 bool connection::finish_frame() noexcept {
   if (frame_.kind == frame_kind::put) return finish_put();
   if ((frame_.flags & flag_whole) == 0) return true;
-  const record& r = shared_.records[frame_.id];
-  if (r.received != r.bytes) return false;
+  if (requests_.find(frame_.id, op_kind::get)->missing != 0) return false;
   finish_request(frame_.id, status::done);
   return true;
 }
@@ -98,9 +97,9 @@ bool connection::write_ack() noexcept {
 }
 
 bool connection::on_put_ack(const frame& f) noexcept {
-  if (f.count > out_.unacknowledged.count) return false;
-  for (std::uint32_t i = 0; i < f.count; ++i)
-    shared_.records.finish(shared_.records.pop(out_.unacknowledged), f.code);
+  if (f.count > out_.unacknowledged.size()) return false;
+  for (std::uint32_t i = 0; i < f.count; ++i, out_.unacknowledged.pop())
+    shared_.end(*out_.unacknowledged.front(), f.code);
   return true;
 }
 
@@ -114,23 +113,24 @@ bool connection::answer(std::uint32_t id, status code, std::uint64_t value) noex
 bool connection::on_get(const frame& f) noexcept {
   const auto pin = shared_.regions.look_up(region_of(f), f.offset, f.bytes, rights::read);
   if (pin.code() != status::done) return answer(f.id, pin.code(), 0);
-  if (f.bytes > inline_reply) return out_.add_reply(f.id, region_of(f), f.offset, f.bytes);
+  if (f.bytes > inline_reply) return out_.add_reply(f);
   std::byte* at = out_.extend(16 + f.bytes);
   if (at == nullptr) return false;
   at += write_get_data(at, flag_whole, f.id, static_cast<std::uint32_t>(f.bytes));
-  append(at, {pin.at(), f.bytes});
+  copy_few(at, {pin.at(), f.bytes});
   return true;
 }
 
 bool connection::on_get_data(const reassembler::item& i) noexcept {
-  record* r = shared_.records.find(i.head.id, *this, op_kind::get);
-  if (r == nullptr || i.head.payload > r->bytes - r->received) return false;
+  auto* const r = requests_.find(i.head.id, op_kind::get);
+  if (r == nullptr || i.head.payload > r->missing) return false;
   frame_ = i.head;
   missing_ = i.missing;
   to_ = destination::memory;
-  memory_ = r->into + r->received + i.payload.size();
-  append(r->into + r->received, i.payload);
-  r->received += i.head.payload;
+  memory_ = r->into + i.payload.size();
+  copy_few(r->into, i.payload);
+  r->into += i.head.payload;
+  r->missing -= i.head.payload;
   return true;
 }
 
@@ -145,29 +145,22 @@ bool connection::on_atomic(const frame& f) noexcept {
 }
 
 bool connection::on_reply(const frame& f) noexcept {
-  if (const record* r = shared_.records.find(f.id, *this, op_kind::get); r != nullptr) {
-    if (f.code == status::done && r->received != r->bytes) return false;
-    finish_request(f.id, f.code);
-    return true;
-  }
-  const record* r = shared_.records.find(f.id, *this, op_kind::atomic);
-  if (r == nullptr) return false;
-  if (f.code == status::done && r->into != nullptr) {
-    std::array<std::byte, 8> value;
-    std::memcpy(value.data(), &f.value, value.size());
-    if (r->width == 4) {
-      const auto narrow = static_cast<std::uint32_t>(f.value);
-      std::memcpy(value.data(), &narrow, sizeof narrow);
-    }
-    std::memcpy(r->into, value.data(), r->width);
+  const auto* r = requests_.find(f.id, op_kind::get);
+  if (r != nullptr) {
+    if (f.code == status::done && r->missing != 0) return false;
+  } else {
+    r = requests_.find(f.id, op_kind::atomic);
+    if (r == nullptr) return false;
+    // Little-endian, so a narrow value is the first bytes of a wide one.
+    if (f.code == status::done && !r->of->memory.empty())
+      std::memcpy(r->into, &f.value, r->of->width);
   }
   finish_request(f.id, f.code);
   return true;
 }
 
-void connection::finish_request(record_id id, status code) noexcept {
-  --requests;
-  shared_.records.finish(id, code);
+void connection::finish_request(std::uint32_t id, status code) noexcept {
+  shared_.end(requests_.take(id), code);
 }
 
 }  // namespace heddle::transport::tcp

@@ -244,6 +244,29 @@ TEST_F(Hostile, AnAnswerThatClaimsToBeCompleteButIsNotLosesThePeer) {
   EXPECT_EQ(real.ended.at(1), status::peer_lost);
 }
 
+TEST(HostileAnswer, EndsOnlyWhatWasAskedOnItsOwnConnectionAndOnce) {
+  test_job job(3);
+  job.nodes.resize(1);  // the test plays ranks 1 and 2
+  raw_client asked(job[0]), meddler(job[0]);
+  ASSERT_TRUE(asked.join(job, 1, 0) && meddler.join(job, 2, 0));
+  std::uint64_t old = 0;
+  test_op add = atomic_at(1, {1, 1}, 0, 1, std::as_writable_bytes(std::span(&old, 1)));
+  add.number = 1;
+  ASSERT_EQ(job.post(0, add), status::posted);
+  ASSERT_TRUE(job.until([&] { return asked.hear().size() == 40; }));
+  bytes answer(16);
+  write_reply(answer.data(), status::done, parse_frame(asked.hear()).head.id, 7);
+  meddler.say(answer);
+  ASSERT_TRUE(job.until([&] { return job[0].lost == std::vector<rank>{2}; }));
+  EXPECT_TRUE(job[0].ended.empty());
+  asked.say(answer);
+  ASSERT_TRUE(job.until([&] { return job[0].ended.contains(1); }));
+  EXPECT_EQ(job[0].ended.at(1), status::done);
+  EXPECT_EQ(old, 7u);
+  asked.say(answer);
+  ASSERT_TRUE(job.until([&] { return job[0].lost == std::vector<rank>{2, 1}; }));
+}
+
 TEST_F(Hostile, MoreGetsThanTheWindowAllowsLoseThePeer) {
   bytes memory(1024 * 1024);
   const memory::region_ref ref = real.regions.add(memory, rights::all).ref;

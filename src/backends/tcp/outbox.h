@@ -1,9 +1,10 @@
 // outbox.h - what one connection still has to write: small frames by copy, large data by reference.
 //
 // The stream is made of whole frames. Small frames go into one buffer, and out of it in order.
-// Large transfers wait in two queues, ours and the replies to the peer, and are cut into
-// fragments; before each fragment goes what is in the buffer, so that a small frame waits for one
-// fragment at most, never for a whole transfer.
+// Large transfers wait in two queues, ours and the answers to the peer, and are cut into fragments:
+// the header of a fragment goes into the buffer, and its body from where it lies, before whatever
+// comes into the buffer later. So a small frame waits for one fragment at most, never for a whole
+// transfer.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -13,26 +14,16 @@
 
 #include "backends/tcp/fifo.h"
 #include "backends/tcp/frame.h"
-#include "backends/tcp/records.h"
+#include "backends/tcp/shared.h"
 #include "backends/tcp/socket.h"
 #include "memory/region_table.h"
+#include "transport/op.h"
 
 namespace heddle::transport::tcp {
 
 inline constexpr std::size_t post_bytes = 256 * 1024;  ///< small frames queued by post()
 inline constexpr std::size_t post_transfers = 64;      ///< large ones
 inline constexpr std::size_t inline_reply = 256;       ///< gets up to this are answered by copy
-
-/// What the connections of one endpoint share.
-struct shared_state {
-  shared_state(std::size_t most_records, memory::region_table& table, std::size_t chunk)
-      : records(most_records), regions(table), chunk_bytes(chunk) {}
-
-  record_pool records;
-  memory::region_table& regions;
-  std::size_t chunk_bytes;                   ///< payload of one fragment
-  std::array<std::byte, 64 * 1024> nowhere;  ///< takes what nobody wants any more; never read
-};
 
 class outbox {
  public:
@@ -44,62 +35,50 @@ class outbox {
 
   explicit outbox(shared_state& shared);
 
-  /// True when a frame of `bytes` may be posted.
-  [[nodiscard]] bool has_room(std::size_t bytes) const noexcept {
-    return buffered() + bytes <= post_bytes;
-  }
   /// Room for a frame of `bytes` at the end of the buffer, which is then part of the stream.
-  /// Null: the peer has more requests open than the protocol allows (not after has_room()).
+  /// Null: the peer has more requests open than the protocol allows.
   [[nodiscard]] std::byte* extend(std::size_t bytes) noexcept {
     if (capacity - tail_ < bytes && !compact(bytes)) return nullptr;
     std::byte* at = buffer_.get() + tail_;
     tail_ += bytes;
     return at;
   }
+  /// True when extend() may be called for a frame of ours.
+  [[nodiscard]] bool has_room(std::size_t bytes) const noexcept {
+    return buffered() + bytes <= post_bytes;
+  }
   /// Bytes of small frames not written yet.
   [[nodiscard]] std::size_t buffered() const noexcept { return tail_ - head_; }
 
   [[nodiscard]] bool has_transfer_room() const noexcept { return own_.size() < post_transfers; }
-  /// The op's data is read until its record ends; the record is acknowledged like a small put's.
-  void add_put(record_id id, memory::region_ref to, std::uint64_t offset,
-               std::span<const std::byte> data) noexcept;
-  /// The answer to the peer's get `id`. False: the peer has more gets open than allowed.
-  [[nodiscard]] bool add_reply(std::uint32_t id, memory::region_ref from, std::uint64_t offset,
-                               std::uint64_t bytes) noexcept;
+  /// `bytes` from `from` on of the put `o`, which are read until it ends.
+  void add_put(op& o, std::uint64_t from, std::uint64_t bytes) noexcept;
+  /// The answer to the peer's get. False: the peer has more gets open than allowed.
+  [[nodiscard]] bool add_reply(const frame& get) noexcept;
 
   [[nodiscard]] bool empty() const noexcept {
     return head_ == tail_ && own_.empty() && replies_.empty();
   }
   /// Writes until blocked, or for one turn.
   flow flush(int fd) noexcept;
-  /// Forgets everything.
+  /// Forgets everything; the puts that were not all in the stream end as lost.
   void discard() noexcept;
 
   std::uint64_t written = 0;  ///< bytes, ever
   int error = 0;              ///< of errno: why flush() found the connection broken
 
   /// Puts whose last frame is in the stream, oldest first: the order of acknowledgements.
-  record_list unacknowledged;
+  fifo<op*> unacknowledged;
 
  private:
   struct transfer {
-    enum class kind_t : std::uint8_t { put, reply };
-    kind_t kind = kind_t::put;
-    status code = status::done;  // reply: how it ends
-    std::uint32_t id = 0;        // put: our record; reply: the peer's request
+    op* put = nullptr;           // null: an answer, or its last frame is in the stream
+    std::uint32_t id = 0;        // answer: the peer's request
+    status code = status::done;  // answer: how it ends
     memory::region_ref region;
     std::uint64_t offset = 0;
-    std::span<const std::byte> data;    // put
-    std::uint64_t bytes = 0, done = 0;  // of payload; in complete fragments
-  };
-  // The fragment under way: of the front of `queue`.
-  struct fragment {
-    fifo<transfer>* queue = nullptr;  // null: none
-    std::array<std::byte, max_header> head;
-    std::size_t head_bytes = 0;
-    std::uint64_t body = 0;
-    std::uint64_t written = 0;  // of head and body
-    bool last = false;
+    const std::byte* data = nullptr;     // put
+    std::uint64_t bytes = 0, begun = 0;  // of payload; of which in fragments that have begun
   };
   // One write: what goes, and what has to stay until it is done.
   struct gathered {
@@ -111,28 +90,29 @@ class outbox {
 
   static constexpr std::size_t turn_bytes = 1024 * 1024;
   static constexpr std::size_t capacity =
-      post_bytes + request_window * (16 + inline_reply) + put_window * 8 + 64;
+      post_bytes + request_window * (16 + inline_reply) + put_window * 8 + 2 * max_header;
 
   bool compact(std::size_t bytes) noexcept;
+  [[nodiscard]] transfer& sending() noexcept { return (answering_ ? replies_ : own_).front(); }
   bool begin_fragment() noexcept;
-  void write_head(const transfer& t) noexcept;
+  bool begin_put(transfer& t) noexcept;
+  bool begin_reply(transfer& t) noexcept;
+  void begin_body(transfer& t, std::uint64_t bytes) noexcept;
   void gather(gathered& g) noexcept;
-  void gather_small(gathered& g) noexcept;
-  bool gather_fragment(gathered& g) noexcept;
-  bool gather_reply(gathered& g, transfer& t, std::uint64_t from, std::uint64_t bytes) noexcept;
-  void advance(std::size_t bytes) noexcept;
-  std::size_t advance_small(std::size_t bytes) noexcept;
-  std::size_t advance_fragment(std::size_t bytes) noexcept;
-  void end_fragment() noexcept;
-  void end_transfer() noexcept;
+  void gather_body(gathered& g) noexcept;
+  bool advance(std::size_t bytes) noexcept;
+  bool end_fragment() noexcept;
+  bool end_reply() noexcept;
 
   shared_state& shared_;
   std::unique_ptr<std::byte[]> buffer_;
   std::size_t head_ = 0, tail_ = 0;
   fifo<transfer> own_, replies_;
-  fragment fragment_;
-  bool replies_turn_ = false;
-  bool violated_ = false;
+  // The fragment under way, of the front of one of the queues: of its body this is still to be
+  // written, between what is before and what is after `cut_` in the buffer.
+  std::uint64_t body_left_ = 0;
+  std::size_t cut_ = 0;
+  bool answering_ = false;  // it is of `replies_`
 };
 
 }  // namespace heddle::transport::tcp

@@ -1,0 +1,40 @@
+// shared.h - what the connections of one endpoint share, and how an op of theirs ends.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/tcp/fifo.h"
+#include "memory/region_table.h"
+#include "transport/event.h"
+
+namespace heddle::transport::tcp {
+
+/// In the scratch of an op under way.
+struct op_notes {
+  std::uint32_t parts = 1;     ///< still under way: one for each rail that it was split over
+  status code = status::done;  ///< the first failure of them
+};
+
+struct shared_state {
+  shared_state(memory::region_table& table, std::size_t chunk)
+      : regions(table), chunk_bytes(chunk) {}
+
+  /// A part of `o` is over; with the last one it is, too.
+  void end(op& o, status code) noexcept {
+    ++room_made;
+    auto& n = o.notes<op_notes>();
+    if (n.code == status::done) n.code = code;
+    if (--n.parts == 0) ended.push(&o);
+  }
+
+  memory::region_table& regions;
+  std::size_t chunk_bytes;  ///< payload of one fragment
+  fifo<op*> ended;          ///< and not told yet
+  /// What makes room for posts, counted: parts ended, bytes written, connections made. It tells
+  /// arm() whether a post that was refused might be taken now.
+  std::uint64_t room_made = 0;
+  std::array<std::byte, 64 * 1024> nowhere;  ///< takes what nobody wants any more; never read
+};
+
+}  // namespace heddle::transport::tcp
