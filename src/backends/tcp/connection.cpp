@@ -15,6 +15,8 @@ constexpr std::size_t turn_bytes = 1024 * 1024;  // read per poll, for fairness
 constexpr std::size_t pinned_bytes = 512 * 1024;
 // Read beyond a payload: the header after it, and small frames.
 constexpr std::size_t beyond_bytes = 4096;
+// More than a socket holds: what has arrived when a peer is lost, not what it goes on sending.
+constexpr std::uint64_t last_words_bytes = 16 * 1024 * 1024;
 
 }  // namespace
 
@@ -54,12 +56,29 @@ std::string connection::describe_end() const {
   return "it sent what no engine sends";
 }
 
+void connection::fall_silent() noexcept {
+  mute = true;
+  read_limit = received + last_words_bytes;
+  out_.discard();
+}
+
+bool connection::is_stuck(std::uint64_t timeout_ms) noexcept {
+  const std::uint64_t moved = received + out_.written;
+  if (waits_for_peer() && moved == moved_before_) return now_ms() - moved_at_ms_ > timeout_ms;
+  moved_before_ = moved;
+  moved_at_ms_ = now_ms();
+  return false;
+}
+
 connection::taken connection::take_frames(event_sink& sink) noexcept {
   while (missing_ == 0 && !in_.empty()) {
     if (sink.full()) return taken::sink_full;
-    if (chosen_ && in_.next_message(sink.next().bytes)) [[likely]] {
-      sink.add_message(peer_);
-      continue;
+    if (chosen_) [[likely]] {
+      in_.take_messages([&](std::span<const std::byte> message) {
+        sink.add({event::kind_t::arrived, status::done, peer_, nullptr, message});
+        return !sink.full();
+      });
+      if (in_.empty() || sink.full()) continue;
     }
     const reassembler::item i = in_.next();
     if (i.is == verdict::more) break;

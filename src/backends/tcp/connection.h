@@ -24,16 +24,6 @@ struct event_sink {
   std::size_t count = 0;
   [[nodiscard]] bool full() const noexcept { return count == out.size(); }
   void add(const event& e) noexcept { out[count++] = e; }
-  /// Unless full: the event that is added next.
-  [[nodiscard]] event& next() noexcept { return out[count]; }
-  /// Adds next(), whose bytes are there, as a message.
-  void add_message(rank from) noexcept {
-    event& e = out[count++];
-    e.kind = event::kind_t::arrived;
-    e.code = status::done;
-    e.peer = from;
-    e.of = nullptr;
-  }
 };
 
 /// A put or message of more is sent from where it lies.
@@ -109,22 +99,26 @@ class connection {
     return owed() != 0 || !out_.empty() || turned_away();
   }
 
-  // The endpoint's notes about this connection.
-  bool dirty = false;             ///< on the list of those with something to write
-  bool blocked = false;           ///< its last write found the socket full
-  bool stalled = false;           ///< on the list of those to read again at once
-  bool mute = false;              ///< its peer is being lost: nothing is written any more
-  bool exhausted = false;         ///< nothing more will be read
+  /// Its peer is being lost: nothing is written any more, and it is read only so far that the peer
+  /// gets to finish what it had said.
+  void fall_silent() noexcept;
+  /// True when the peer owes something and has moved no byte for so long. Asked now and then.
+  [[nodiscard]] bool is_stuck(std::uint64_t timeout_ms) noexcept;
+
+  // Notes about this connection, each of one part of the endpoint.
   bool used = false;              ///< chosen, and the endpoint has noticed
-  bool spare = false;             ///< another one was chosen: it goes away at the end of the poll
+  bool dirty = false;             ///< on the writer's list
+  bool blocked = false;           ///< its last write found the socket full
+  std::uint64_t gathers_in = 0;   ///< the writer's epoch for which what is posted now waits
+  bool over = false;              ///< reading or writing found it ended or broken
+  bool mute = false;              ///< fell silent
+  bool stalled = false;           ///< on the reader's list of those to read again at once
+  bool exhausted = false;         ///< nothing more will be read
   std::uint32_t watched = 0;      ///< what the epoll set tells about it; 0: it is not in the set
-  std::uint64_t gathers_in = 0;   ///< the epoch for which what is posted now waits
   std::uint32_t quiet_polls = 0;  ///< in a row that found nothing to read
   std::uint64_t polled_in = 0;    ///< the last poll that read it
   std::uint64_t received = 0;     ///< bytes, ever
-  std::uint64_t read_limit = ~std::uint64_t{0};  ///< mute: how much of `received` is waited for
-  std::uint64_t moved_before = 0;  ///< bytes in both directions when maintain() last saw it move,
-  std::uint64_t moved_at_ms = 0;   ///< and when that was
+  std::uint64_t read_limit = ~std::uint64_t{0};  ///< how much of `received` is waited for
 
  private:
   enum class taken : std::uint8_t { all, sink_full, rules_broken };
@@ -167,12 +161,14 @@ class connection {
   frame frame_;
   std::uint32_t missing_ = 0;  // bytes of its payload that are not here yet
   destination to_ = destination::region;
-  std::byte* memory_ = nullptr;      // to memory: where the next byte goes
-  status put_code_ = status::done;   // of the put frame under way
-  status part_code_ = status::done;  // of the put of several frames under way
-  status ack_code_ = status::done;   // acknowledgements not written yet: this outcome,
-  std::uint32_t acks_ = 0;           // this often
-  transferred last_read_;            // how the reading side ended, once it has
+  std::byte* memory_ = nullptr;           // to memory: where the next byte goes
+  status put_code_ = status::done;        // of the put frame under way
+  status part_code_ = status::done;       // of the put of several frames under way
+  status ack_code_ = status::done;        // acknowledgements not written yet: this outcome,
+  std::uint32_t acks_ = 0;                // this often
+  transferred last_read_;                 // how the reading side ended, once it has
+  std::uint64_t moved_before_ = 0;        // bytes both ways when is_stuck() last saw it move,
+  std::uint64_t moved_at_ms_ = now_ms();  // and when that was
 };
 
 }  // namespace heddle::transport::tcp

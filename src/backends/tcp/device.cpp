@@ -139,12 +139,10 @@ int tcp_device::serve() noexcept {
 }
 
 void tcp_device::hand_over(accepted who) {
-  if (tcp_endpoint* e = endpoints_[who.lane]; e != nullptr) {
-    e->give(std::move(who));
-    return;
-  }
+  const auto lane = static_cast<std::size_t>(who.lane);
+  if (tcp_endpoint* e = endpoints_[lane]; e != nullptr) return e->give(std::move(who));
   if (waiting_.size() >= most_waiting) return;
-  wanted_[who.lane] = true;
+  wanted_[lane] = true;
   waiting_.push_back(std::move(who));
 }
 

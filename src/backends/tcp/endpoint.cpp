@@ -1,6 +1,7 @@
-// endpoint.cpp - the beginning and the end of a lane's tcp endpoint.
+// endpoint.cpp - polling a lane, making its connections, and losing its peers.
 #include "backends/tcp/endpoint.h"
 
+#include <fmt/format.h>
 #include <sys/epoll.h>
 
 #include <algorithm>
@@ -20,24 +21,23 @@ tcp_endpoint::tcp_endpoint(tcp_device& owner, int lane, const settings& config,
                            memory::region_table& regions)
     : device_(owner),
       lane_(lane),
-      size_(owner.size()),
       timeout_ms_(config.peer_timeout_ms),
       epoll_(make_epoll()),
-      doorbell_(make_eventfd()),
-      timer_(make_timer()),
+      arrivals_(owner.self()),
       shared_(regions, std::clamp(number_of(chunk_size, config), least_chunk, max_fragment)),
+      connector_(owner, lane, epoll_.get()),
+      writer_(shared_),
+      reader_(epoll_.get(), shared_, writer_),
       peers_(static_cast<std::size_t>(owner.size())) {
-  epoll_event e{};
-  e.events = EPOLLIN;
-  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, doorbell_.get(), &e) != 0 ||
-      ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, timer_.get(), &e) != 0)
+  if (!watch(epoll_.get(), arrivals_.fd(), 0, EPOLLIN) ||
+      !watch(epoll_.get(), losses_.fd(), 0, EPOLLIN))
     fail_errno(errno, "tcp: open lane {}: epoll_ctl", lane);
 }
 
 // Says goodbye where it can be said at once.
 tcp_endpoint::~tcp_endpoint() {
   device_.forget(lane_);
-  for (const auto& c : conns_) {
+  for (const auto& c : reader_.all()) {
     if (c->mute) continue;
     if (std::byte* at = c->out().extend(common_header); at != nullptr) write_bye(at);
     (void)c->flush();
@@ -45,8 +45,159 @@ tcp_endpoint::~tcp_endpoint() {
   }
 }
 
-bool tcp_endpoint::idle() const noexcept {
-  return std::ranges::all_of(dirty_, [](connection* c) { return c->out().empty(); });
+std::size_t tcp_endpoint::poll(std::span<event> out) noexcept {
+  if (reader_.all().empty() && !connector_.is_making_any() && !losses_.any() && nothing_to_do())
+    return 0;
+  event_sink sink{out};
+  reader_.begin_poll();
+  make_connections();
+  writer_.flush(true);
+  act_on_changes();
+  tell(sink);
+  reader_.read(sink);
+  act_on_changes();
+  writer_.flush(false);  // what reading gave cause to say
+  losses_.finish([&](rank peer) { return said_all(peer); }, [&](rank peer) { close_all(peer); });
+  tell(sink);
+  writer_.next_turn();
+  return sink.count;
+}
+
+bool tcp_endpoint::arm() noexcept {
+  writer_.next_turn();
+  writer_.flush(true);
+  if (!nothing_to_do()) return false;
+  if (refused_at_ && *refused_at_ != shared_.room_made) {
+    refused_at_.reset();
+    return false;
+  }
+  return reader_.arm();
+}
+
+// But for what sockets and timers will tell.
+bool tcp_endpoint::nothing_to_do() const noexcept {
+  return shared_.ended.empty() && shared_.changed.empty() && !arrivals_.any() &&
+         !connector_.has_news() && losses_.only_wait([&](rank peer) { return said_all(peer); });
+}
+
+void tcp_endpoint::tell(event_sink& sink) noexcept {
+  for (; !sink.full() && !shared_.ended.empty(); shared_.ended.pop()) {
+    op& o = *shared_.ended.front();
+    sink.add({event::kind_t::ended, o.notes<op_notes>().code, o.peer, &o, {}});
+  }
+  losses_.tell(sink);
+}
+
+tcp_endpoint::peer_state& tcp_endpoint::state_of(rank peer) {
+  auto& p = peers_[static_cast<std::size_t>(peer)];
+  if (p == nullptr) p = std::make_unique<peer_state>();
+  return *p;
+}
+
+// A rail that cannot be connected is done without, unless it is the one that small ops need.
+void tcp_endpoint::make_connections() noexcept {
+  if (!arrivals_.any() && !connector_.is_making_any() && !connector_.has_news()) return;
+  for (accepted& a : arrivals_.take()) adopt(std::move(a.fd), a.from, a.rail, false);
+  for (connector::outcome& o : connector_.advance()) {
+    if (o.fd)
+      adopt(std::move(o.fd), o.peer, o.rail, true);
+    else if (o.rail == 0 && std::ranges::none_of(reader_.all(), [&](const auto& c) {
+               return c->peer() == o.peer && c->rail() == 0;
+             }))
+      begin_loss(o.peer, std::move(o.why));
+  }
+}
+
+// `ours`: we made it.
+void tcp_endpoint::adopt(unique_fd fd, rank peer, int rail, bool ours) noexcept {
+  peer_state& p = state_of(peer);
+  if (p.is == peer_state::life::lost) return;
+  const bool choosing = arrivals_.chooses(peer, ours);
+  // There is a chosen one, or, from whoever chooses, one more than it may offer.
+  const auto needless = [&] {
+    if (p.out[static_cast<std::size_t>(rail)] != nullptr && peer != device_.self()) return true;
+    return std::ranges::any_of(reader_.all(), [&](const auto& c) {
+      return c->peer() == peer && c->rail() == rail && c->ours() == ours;
+    });
+  };
+  if (choosing ? ours && !arrivals_.choose(fd, peer, rail) : needless())
+    return turn_away(std::move(fd));
+  tune(fd.get(), timeout_ms_);
+  connection& c =
+      reader_.add(std::make_unique<connection>(std::move(fd), peer, rail, ours, shared_));
+  if (choosing) c.choose();
+  if (p.is == peer_state::life::ending) {
+    losses_.end_grace(peer);
+    reader_.take_last_words(c);
+  } else if (choosing) {
+    use(c);
+  }
+}
+
+// What else there is between the two on this rail is not needed any more. Nothing has travelled on
+// it: only a chosen connection carries frames.
+void tcp_endpoint::use(connection& c) noexcept {
+  c.used = true;
+  ++shared_.room_made;
+  const bool to_self = c.peer() == device_.self();
+  if (to_self && !c.ours()) return;  // the other end of what is used already
+  peer_state& p = state_of(c.peer());
+  if (p.is <= peer_state::life::wanted) p.out[static_cast<std::size_t>(c.rail())] = &c;
+  if (to_self) return;
+  const auto rivals = [&](rank peer, int rail) { return peer == c.peer() && rail == c.rail(); };
+  connector_.forget(rivals);
+  reader_.bury(
+      [&](const connection& other) { return &other != &c && rivals(other.peer(), other.rail()); });
+}
+
+void tcp_endpoint::act_on_changes() noexcept {
+  if (shared_.changed.empty()) return;
+  for (connection* c : std::exchange(shared_.changed, {})) {
+    if (c->fd() < 0) continue;  // closed meanwhile
+    if (c->chosen() && !c->used) use(*c);
+    if (c->over && !c->turned_away()) begin_loss(c->peer(), c->describe_end());
+  }
+}
+
+// From here on the peer only gets to finish what it had said.
+void tcp_endpoint::begin_loss(rank peer, std::string why) noexcept {
+  peer_state& p = state_of(peer);
+  if (p.is > peer_state::life::wanted) return;
+  p.is = peer_state::life::ending;
+  losses_.begin(peer, std::move(why), p.out[0] == nullptr);
+  p.out.fill(nullptr);
+  for (const auto& c : reader_.all()) {
+    if (c->peer() == peer) reader_.take_last_words(*c);
+  }
+}
+
+bool tcp_endpoint::said_all(rank peer) const noexcept {
+  return std::ranges::all_of(reader_.all(),
+                             [&](const auto& c) { return c->peer() != peer || c->exhausted; });
+}
+
+// Whatever is in flight to the peer ends, and its connections close.
+void tcp_endpoint::close_all(rank peer) noexcept {
+  peer_state& p = state_of(peer);
+  p.is = peer_state::life::lost;
+  p.out.fill(nullptr);
+  connector_.forget([&](rank other, int) { return other == peer; });
+  reader_.bury([&](const connection& c) { return c.peer() == peer; });
+}
+
+void tcp_endpoint::drop(rank peer) noexcept {
+  if (!valid(peer) || state_of(peer).is == peer_state::life::lost) return;
+  losses_.forget(peer);
+  close_all(peer);
+}
+
+void tcp_endpoint::maintain() noexcept {
+  connector_.expire(timeout_ms_);
+  for (const auto& c : reader_.all()) {
+    if (c->is_stuck(timeout_ms_))
+      begin_loss(c->peer(),
+                 fmt::format("nothing moved on a connection to it for {} s", timeout_ms_ / 1000));
+  }
 }
 
 }  // namespace heddle::transport::tcp

@@ -1,30 +1,18 @@
 // endpoint_path.cpp - posting operations: the path every op takes.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "backends/tcp/endpoint.h"
 
 namespace heddle::transport::tcp {
-
-// After something was posted on `c`: writes it, or leaves it to the next poll (see the header).
-inline void tcp_endpoint::settle(connection& c) noexcept {
-  if (c.gathers_in != epoch_ || c.out().buffered() >= gather_bytes) [[unlikely]]
-    settle_now(c);
-}
-
-void tcp_endpoint::settle_now(connection& c) noexcept {
-  const bool first = std::exchange(c.gathers_in, epoch_) != epoch_;
-  mark_dirty(c);
-  if (c.blocked) return;
-  if ((first && c.owed() <= 1) || c.out().buffered() >= gather_bytes) flush(c);
-}
 
 status tcp_endpoint::send(rank to, message_head head, std::span<const std::byte> header,
                           std::span<const std::byte> data) noexcept {
   connection* const c = route(to);
   if (c == nullptr || c->send(head, header, data) != status::done) [[unlikely]]
     return status::busy_queue;
-  settle(*c);
+  writer_.settle(*c);
   return status::done;
 }
 
@@ -35,13 +23,13 @@ post_result tcp_endpoint::post(std::span<op* const> ops) noexcept {
   for (; accepted < ops.size(); ++accepted) {
     op& o = *ops[accepted];
     connection* c = route(o.peer);
-    if (last != nullptr && last != c) settle(*std::exchange(last, nullptr));
-    s = c != nullptr ? begin(o, *c) : begin_route(o);
+    if (last != nullptr && last != c) writer_.settle(*std::exchange(last, nullptr));
+    s = c != nullptr ? begin(o, *c) : begin_route(o.peer);
     if (s != status::done) break;
     last = c;
   }
   if (s == status::busy_queue) refused_at_ = shared_.room_made;
-  if (last != nullptr) settle(*last);
+  if (last != nullptr) writer_.settle(*last);
   return {accepted, s};
 }
 
@@ -72,9 +60,20 @@ status tcp_endpoint::begin_on_rails(op& o) noexcept {
   for (std::size_t r = 0; r < ways.size(); ++r) {
     const std::size_t from = bytes * r / ways.size(), to = bytes * (r + 1) / ways.size();
     ways[r]->begin(o, from, to - from);
-    if (r != 0) settle(*ways[r]);
+    if (r != 0) writer_.settle(*ways[r]);
   }
   return status::done;
+}
+
+// For an op to a peer without a connection: connecting has begun, if it can.
+status tcp_endpoint::begin_route(rank peer) noexcept {
+  if (!valid(peer) || !device_.way_to(peer, 0)) return status::invalid;
+  peer_state& p = state_of(peer);
+  if (p.is == peer_state::life::known) {
+    p.is = peer_state::life::wanted;
+    connector_.start(peer);
+  }
+  return p.is == peer_state::life::wanted ? status::busy_queue : status::peer_lost;
 }
 
 }  // namespace heddle::transport::tcp

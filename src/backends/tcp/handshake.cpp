@@ -1,8 +1,11 @@
 // handshake.cpp - both ends of the proof that a fresh connection is of this job.
 #include "backends/tcp/handshake.h"
 
+#include <sys/epoll.h>
+
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 namespace heddle::transport::tcp {
 
@@ -47,6 +50,11 @@ handshake::state handshake::advance() noexcept {
     if (!read_in()) return broken_ ? failed : pending;
     if (const state s = step(); s != pending) return s;
   }
+}
+
+void handshake::wait_in(int epoll) noexcept {
+  const std::uint32_t wanted = connecting_ || sent_ < to_send_ ? EPOLLOUT : EPOLLIN;
+  (void)watch(epoll, fd_.get(), std::exchange(watched_, wanted), wanted);
 }
 
 // Both: true when all is through; false: would block, or broken_.

@@ -26,8 +26,8 @@ class handshake {
   state advance() noexcept;
 
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
-  /// Pending: true when it waits for room to write (or for the connection), false for bytes.
-  [[nodiscard]] bool waits_to_write() const noexcept { return connecting_ || sent_ < to_send_; }
+  /// Pending: has `epoll` tell when advance() can go on; the same one each time.
+  void wait_in(int epoll) noexcept;
   /// Acceptor, done: who it is and what for.
   [[nodiscard]] const hello& peer() const noexcept { return theirs_; }
   [[nodiscard]] unique_fd release() noexcept { return std::move(fd_); }
@@ -56,6 +56,7 @@ class handshake {
   std::uint32_t size_ = 0;
   bool connecting_ = false, met_ = false, last_write_ = false, broken_ = false;
   int error_ = 0;
+  std::uint32_t watched_ = 0;  // what the set in which it waits tells of
   hello mine_, theirs_;
   hello_image my_image_{}, their_image_{};
   std::array<std::byte, longest> in_, out_;

@@ -37,19 +37,25 @@ class reassembler {
   /// `bytes` were written at the front of room().
   void filled(std::size_t bytes) noexcept { end_ += bytes; }
 
-  /// Takes the next frame if that is a whole message, as nearly all are. False: next() tells.
-  [[nodiscard]] bool next_message(std::span<const std::byte>& payload) noexcept {
-    const std::size_t here = end_ - begin_;
-    if (here < common_header) return false;
+  /// Takes whole messages, as nearly all frames are, off the front until `take(payload)` says no or
+  /// next() has to tell what comes.
+  template <class F>
+  void take_messages(F take) noexcept {
     const std::byte* at = buffer_.get() + begin_;
-    const auto head = load_le<std::uint64_t>(at);
-    const std::size_t bytes = head >> 32;
-    const bool plain =
-        static_cast<std::uint32_t>(head) == static_cast<std::uint32_t>(frame_kind::message);
-    if (!plain || bytes > here - common_header || bytes > max_message) return false;
-    payload = {at + common_header, bytes};
-    begin_ += common_header + bytes;
-    return true;
+    const std::byte* const end = buffer_.get() + end_;
+    for (bool more = true; more && end - at >= std::ptrdiff_t{common_header};) {
+      const auto head = load_le<std::uint64_t>(at);
+      const auto bytes = static_cast<std::ptrdiff_t>(head >> 32);
+      const auto rest =
+          std::min(end - at - std::ptrdiff_t{common_header}, std::ptrdiff_t{max_message});
+      if (static_cast<std::uint32_t>(head) != static_cast<std::uint32_t>(frame_kind::message) ||
+          bytes > rest)
+        break;
+      at += common_header;
+      more = take(std::span(at, static_cast<std::size_t>(bytes)));
+      at += bytes;
+    }
+    begin_ = static_cast<std::size_t>(at - buffer_.get());
   }
 
   /// The next frame. When `missing` is not 0, that many bytes of the stream belong to its payload

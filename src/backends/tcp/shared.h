@@ -3,12 +3,15 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "backends/tcp/fifo.h"
 #include "memory/region_table.h"
 #include "transport/event.h"
 
 namespace heddle::transport::tcp {
+
+class connection;
 
 /// In the scratch of an op under way.
 struct op_notes {
@@ -31,6 +34,8 @@ struct shared_state {
   memory::region_table& regions;
   std::size_t chunk_bytes;  ///< payload of one fragment
   fifo<op*> ended;          ///< and not told yet
+  /// Connections that ended, or were chosen by the peer, which the endpoint has not noticed yet.
+  std::vector<connection*> changed;
   /// What makes room for posts, counted: parts ended, bytes written, connections made. It tells
   /// arm() whether a post that was refused might be taken now.
   std::uint64_t room_made = 0;

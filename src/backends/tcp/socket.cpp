@@ -7,7 +7,6 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -175,16 +174,13 @@ void set_timer(int fd, std::uint64_t ms) noexcept {
   (void)::timerfd_settime(fd, 0, &when, nullptr);
 }
 
-void signal_eventfd(int fd) noexcept {
-  const std::uint64_t one = 1;
-  while (::write(fd, &one, sizeof one) < 0 && errno == EINTR) {
-  }
-}
-
-void clear_eventfd(int fd) noexcept {
-  std::uint64_t count = 0;
-  while (::read(fd, &count, sizeof count) < 0 && errno == EINTR) {
-  }
+bool watch(int epoll, int fd, std::uint32_t before, std::uint32_t events, void* what) noexcept {
+  if (before == events) return true;
+  epoll_event e{};
+  e.events = events;
+  e.data.ptr = what;
+  const int change = before == 0 ? EPOLL_CTL_ADD : events == 0 ? EPOLL_CTL_DEL : EPOLL_CTL_MOD;
+  return ::epoll_ctl(epoll, change, fd, &e) == 0;
 }
 
 }  // namespace heddle::transport::tcp

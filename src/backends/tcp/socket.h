@@ -8,6 +8,7 @@
 #include <string>
 
 #include "backends/tcp/address.h"
+#include "base/clock.h"
 #include "base/fd.h"
 
 namespace heddle::transport::tcp {
@@ -51,13 +52,20 @@ void tune(int fd, std::uint64_t timeout_ms) noexcept;
 /// what has arrived (closing with unread bytes would reset the connection), and closes.
 void close_softly(unique_fd fd) noexcept;
 
+// The three throw error when there are no descriptors left.
 [[nodiscard]] unique_fd make_epoll();
 [[nodiscard]] unique_fd make_eventfd();
-void signal_eventfd(int fd) noexcept;
-/// Throws error when there are no descriptors left. Readable from `ms` after set_timer() on until
-/// it is set again; 0 turns it off.
 [[nodiscard]] unique_fd make_timer();
+
+/// A timer is readable from `ms` after this on until it is set again; 0 turns it off.
 void set_timer(int fd, std::uint64_t ms) noexcept;
-void clear_eventfd(int fd) noexcept;
+[[nodiscard]] inline std::uint64_t now_ms() noexcept {
+  return now_ns() / 1'000'000;
+}
+
+/// Changes what `epoll` tells of `fd` from `before` to `events` (0: it is not in the set), by the
+/// name of `what`. False: errno says why not.
+bool watch(int epoll, int fd, std::uint32_t before, std::uint32_t events,
+           void* what = nullptr) noexcept;
 
 }  // namespace heddle::transport::tcp

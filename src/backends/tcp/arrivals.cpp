@@ -1,0 +1,45 @@
+// arrivals.cpp - connections that peers made, on their way to a lane.
+#include "backends/tcp/arrivals.h"
+
+#include <sys/eventfd.h>
+
+#include "backends/tcp/frame.h"
+
+namespace heddle::transport::tcp {
+
+void arrivals::give(accepted who) {
+  if (chooses(who.from, false) && !choose(who.fd, who.from, who.rail))
+    return turn_away(std::move(who.fd));
+  {
+    const std::lock_guard lock(mutex_);
+    given_.push_back(std::move(who));
+  }
+  was_given_.set();
+  (void)::eventfd_write(doorbell_.get(), 1);
+}
+
+std::vector<accepted> arrivals::take() {
+  if (!any() || !was_given_.take()) return {};
+  eventfd_t count = 0;
+  (void)::eventfd_read(doorbell_.get(), &count);
+  const std::lock_guard lock(mutex_);
+  return std::exchange(given_, {});
+}
+
+bool arrivals::choose(const unique_fd& fd, rank peer, int rail) {
+  const std::lock_guard lock(mutex_);
+  if (!chosen_.emplace(peer, rail).second) return false;
+  std::array<std::byte, common_header> frame;
+  write_chosen(frame.data());
+  (void)transmit(fd.get(), frame);  // there is room; if it is broken, reading will tell
+  return true;
+}
+
+void turn_away(unique_fd fd) noexcept {
+  std::array<std::byte, common_header> bye;
+  write_bye(bye.data());
+  (void)transmit(fd.get(), bye);
+  close_softly(std::move(fd));
+}
+
+}  // namespace heddle::transport::tcp

@@ -1,0 +1,80 @@
+// connector.cpp - making connections, without blocking.
+#include "backends/tcp/connector.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace heddle::transport::tcp {
+namespace {
+
+// The listener existed before its address was known, so a refusal means that the peer has gone, or
+// had too many strangers at its door.
+constexpr int most_tries = 3;
+
+std::string describe_refusal(int code) {
+  if (code == EMFILE || code == ENFILE)
+    return fmt::format("no descriptor is left for a connection to it: {} (raise ulimit -n)",
+                       std::strerror(code));
+  if (code != 0) return fmt::format("it cannot be connected to: {}", std::strerror(code));
+  return "it hung up on our connection, or could not prove to be of this job";
+}
+
+}  // namespace
+
+void connector::start(rank peer) {
+  for (int rail = 0; rail < device_.rails(); ++rail) try_rail(peer, rail, 1);
+}
+
+void connector::try_rail(rank peer, int rail, int tries) {
+  const auto way = device_.way_to(peer, rail);
+  if (!way) return;
+  hello h;
+  h.from = static_cast<std::uint32_t>(device_.self());
+  h.to = static_cast<std::uint32_t>(peer);
+  h.lane = static_cast<std::uint16_t>(lane_);
+  h.rail = static_cast<std::uint8_t>(rail);
+  unique_fd fd = connect_to(way->from, way->to);
+  const int refusal = errno;
+  auto a = std::make_unique<attempt>(attempt{
+      handshake::initiate(std::move(fd), h, device_.secret()), peer, rail, tries, now_ms()});
+  if (a->talk.fd() < 0) return give_up(*a, refusal);
+  a->talk.wait_in(epoll_);
+  attempts_.push_back(std::move(a));
+}
+
+void connector::give_up(const attempt& a, int error) {
+  if (a.tries < most_tries) return try_rail(a.peer, a.rail, a.tries + 1);
+  outcomes_.push_back({a.peer, a.rail, {}, describe_refusal(error)});
+}
+
+std::vector<connector::outcome> connector::advance() {
+  for (auto& a : std::exchange(attempts_, {})) {
+    const handshake::state s = a->talk.advance();
+    if (s == handshake::state::failed) {
+      give_up(*a, a->talk.error());
+    } else if (s == handshake::state::done) {
+      outcomes_.push_back({a->peer, a->rail, a->talk.release(), {}});
+    } else {
+      a->talk.wait_in(epoll_);
+      attempts_.push_back(std::move(a));
+    }
+  }
+  return std::exchange(outcomes_, {});
+}
+
+void connector::expire(std::uint64_t timeout_ms) {
+  std::erase_if(attempts_, [&](const auto& a) {
+    if (now_ms() - a->since_ms <= timeout_ms) return false;
+    outcomes_.push_back(
+        {a->peer,
+         a->rail,
+         {},
+         fmt::format("it did not answer a connection for {} s", timeout_ms / 1000)});
+    return true;
+  });
+}
+
+}  // namespace heddle::transport::tcp
