@@ -46,20 +46,20 @@ bool acceptor::has_room() const noexcept {
 }
 
 void acceptor::advance_all(std::vector<accepted>& out) {
-  std::erase_if(strangers_, [&](stranger& s) {
-    const auto state = s.talk.advance();
+  for (auto s = strangers_.begin(); s != strangers_.end();) {
+    const auto state = s->talk.advance();
     if (state == handshake::state::pending) {
-      s.talk.wait_in(epoll_.get());
-      return false;
+      (s++)->talk.wait_in(epoll_.get());
+      continue;
     }
     if (state == handshake::state::done) {
-      const hello& h = s.talk.peer();
+      const hello& h = s->talk.peer();
       // The descriptor lives on, so it has to leave the set by hand.
-      (void)watch(epoll_.get(), s.talk.fd(), EPOLLIN, 0);
-      out.push_back({s.talk.release(), static_cast<rank>(h.from), h.lane, h.rail});
+      (void)watch(epoll_.get(), s->talk.fd(), EPOLLIN, 0);
+      out.push_back({s->talk.release(), static_cast<rank>(h.from), h.lane, h.rail});
     }
-    return true;
-  });
+    s = strangers_.erase(s);
+  }
 }
 
 // While there is no room, waiting connections must not keep fd() readable.

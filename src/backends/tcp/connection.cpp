@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 namespace heddle::transport::tcp {
 namespace {
@@ -20,6 +21,33 @@ constexpr std::uint64_t last_words_bytes = 16 * 1024 * 1024;
 
 }  // namespace
 
+// Written straight from the caller's memory where nothing goes before; copied is what the socket
+// does not take. If it is broken, the next flush will find that too.
+status connection::send_uncopied(message_head head, std::span<const std::byte> header,
+                                 std::span<const std::byte> data) noexcept {
+  const std::size_t bytes = sizeof head + header.size() + data.size();
+  if (bytes > max_message) return status::invalid;
+  if (!out_.has_room(common_header + bytes)) return status::busy_queue;
+  std::array<std::byte, common_header> frame;
+  write_message(frame.data(), static_cast<std::uint32_t>(bytes));
+  const std::array<std::span<const std::byte>, 4> parts{frame, std::as_bytes(std::span(&head, 1)),
+                                                        header, data};
+  std::size_t gone = 0;
+  if (out_.empty()) {
+    std::array<iovec, 4> all;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      all[i] = {const_cast<std::byte*>(parts[i].data()), parts[i].size()};
+    gone = transmit(fd(), all).bytes;
+    out_.written += gone;
+  }
+  for (const auto& part : parts) {
+    const auto rest = part.subspan(std::min(gone, part.size()));
+    gone -= part.size() - rest.size();
+    if (!rest.empty()) copy_few(out_.extend(rest.size()), rest);
+  }
+  return status::done;
+}
+
 connection::reading connection::receive(event_sink& sink) noexcept {
   const std::size_t before = sink.count;
   std::size_t turn = turn_bytes;
@@ -28,9 +56,9 @@ connection::reading connection::receive(event_sink& sink) noexcept {
     if (missing_ == 0 && !in_.empty()) {
       const taken t = take_frames(sink);
       if (t == taken::rules_broken) return reading::broken;
-      if (t == taken::sink_full) return write_ack() ? reading::more : reading::broken;
+      if (t == taken::sink_full) return target_.write_ack() ? reading::more : reading::broken;
     }
-    if (acks_ != 0 && !write_ack()) return reading::broken;
+    if (!target_.write_ack()) return reading::broken;
     if (read_all) return reading::some;
     // What was handed out lies in the buffer, so nothing can be read over it.
     if (turn == 0 || sink.count != before) return reading::more;
@@ -64,7 +92,8 @@ void connection::fall_silent() noexcept {
 
 bool connection::is_stuck(std::uint64_t timeout_ms) noexcept {
   const std::uint64_t moved = received + out_.written;
-  if (waits_for_peer() && moved == moved_before_) return now_ms() - moved_at_ms_ > timeout_ms;
+  const bool waits = ops_.owed() != 0 || !out_.empty() || turned_away();
+  if (waits && moved == moved_before_) return now_ms() - moved_at_ms_ > timeout_ms;
   moved_before_ = moved;
   moved_at_ms_ = now_ms();
   return false;
@@ -100,30 +129,60 @@ transferred connection::read_some(std::size_t& asked) noexcept {
 // Straight to where the payload belongs. What follows it goes to the buffer, in the same call.
 transferred connection::read_payload(std::size_t& asked) noexcept {
   memory::region_table::pinned pin;
-  std::byte* at = memory_;
-  std::size_t wanted = std::min<std::size_t>(missing_, pinned_bytes);
-  if (to_ == destination::region && put_code_ == status::done) {
-    pin = shared_.regions.look_up({frame_.slot, frame_.generation}, frame_.offset, missing_,
-                                  rights::write);
-    put_code_ = pin.code();
-    at = pin.at();
-  }
-  if (to_ == destination::region && put_code_ != status::done) {
-    at = shared_.nowhere.data();
-    wanted = std::min(wanted, shared_.nowhere.size());
-  }
-  const std::span<std::byte> room = in_.room().first(wanted == missing_ ? beyond_bytes : 0);
-  std::array<iovec, 2> parts{iovec{at, wanted}, iovec{room.data(), room.size()}};
+  std::span<std::byte> place = frame_.kind == frame_kind::put
+                                   ? target_.place_for(frame_, missing_, pin)
+                                   : ops_.place_for(frame_, missing_);
+  place = place.first(std::min(place.size(), pinned_bytes));
+  const std::span<std::byte> room = in_.room().first(place.size() == missing_ ? beyond_bytes : 0);
+  std::array<iovec, 2> parts{iovec{place.data(), place.size()}, iovec{room.data(), room.size()}};
   const transferred got = tcp::receive(fd_.get(), parts);
-  asked = wanted + room.size();
+  asked = place.size() + room.size();
   if (got.kind != transferred::kind_t::some) return got;
-  const std::size_t taken_in = std::min(got.bytes, wanted);
+  const std::size_t taken_in = std::min(got.bytes, place.size());
   in_.filled(got.bytes - taken_in);
   missing_ -= static_cast<std::uint32_t>(taken_in);
-  frame_.offset += taken_in;
-  if (to_ == destination::memory) memory_ += taken_in;
-  if (missing_ == 0 && !finish_frame()) return {0, transferred::kind_t::broken};
+  if (missing_ == 0 && !end_frame(frame_)) return {0, transferred::kind_t::broken};
   return got;
+}
+
+// False, as of the two below: the peer breaks the rules.
+bool connection::act(const reassembler::item& i) noexcept {
+  const frame& f = i.head;
+  if (!chosen_ && f.kind < frame_kind::bye) return false;
+  switch (f.kind) {
+    case frame_kind::message:
+      return false;  // take_frames() took it, if it may come
+    case frame_kind::put:
+      target_.on_put(f, i.payload);
+      return go_on(i);
+    case frame_kind::put_ack:
+      return ops_.on_put_ack(f);
+    case frame_kind::get:
+      return target_.on_get(f);
+    case frame_kind::get_data:
+      return ops_.on_get_data(f, i.payload) && go_on(i);
+    case frame_kind::atomic:
+      return target_.on_atomic(f);
+    case frame_kind::reply:
+      return ops_.on_reply(f);
+    case frame_kind::bye:
+      return bye_ = true;  // the end of the stream comes next, and means the same
+    case frame_kind::chosen:
+      return !std::exchange(chosen_, true);
+  }
+  return false;
+}
+
+// The frame is over, or the rest of its payload comes next.
+bool connection::go_on(const reassembler::item& i) noexcept {
+  if (i.missing == 0) return end_frame(i.head);
+  frame_ = i.head;
+  missing_ = i.missing;
+  return true;
+}
+
+bool connection::end_frame(const frame& f) noexcept {
+  return f.kind == frame_kind::put ? target_.end_put(f) : ops_.end_get_data(f);
 }
 
 }  // namespace heddle::transport::tcp

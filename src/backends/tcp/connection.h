@@ -1,7 +1,7 @@
 // connection.h - one authenticated connection to a peer: its stream in both directions.
 //
-// Our ops become frames here. Incoming frames are acted on: puts, gets and atomics of the peer
-// touch our regions, answers end our ops, messages become events.
+// Incoming frames are acted on: what the peer asks goes to the target, what it answers to the
+// initiator, and messages become events.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,10 +9,11 @@
 #include <span>
 #include <string>
 
+#include "backends/tcp/initiator.h"
 #include "backends/tcp/outbox.h"
 #include "backends/tcp/reassembler.h"
-#include "backends/tcp/requests.h"
 #include "backends/tcp/socket.h"
+#include "backends/tcp/target.h"
 #include "base/copy.h"
 #include "transport/event.h"
 
@@ -25,9 +26,6 @@ struct event_sink {
   [[nodiscard]] bool full() const noexcept { return count == out.size(); }
   void add(const event& e) noexcept { out[count++] = e; }
 };
-
-/// A put or message of more is sent from where it lies.
-inline constexpr std::size_t copy_bytes = 8 * 1024;
 
 /// Owner thread only.
 class connection {
@@ -42,7 +40,13 @@ class connection {
 
   /// `ours`: this side made it.
   connection(unique_fd fd, rank peer, int rail, bool ours, shared_state& shared)
-      : fd_(std::move(fd)), peer_(peer), rail_(rail), ours_(ours), shared_(shared), out_(shared) {}
+      : fd_(std::move(fd)),
+        peer_(peer),
+        rail_(rail),
+        ours_(ours),
+        out_(shared),
+        ops_(shared, out_),
+        target_(shared, out_) {}
 
   [[nodiscard]] rank peer() const noexcept { return peer_; }
   [[nodiscard]] int rail() const noexcept { return rail_; }
@@ -58,9 +62,7 @@ class connection {
   /// True when the peer, which chooses, ended it in order without having chosen it.
   [[nodiscard]] bool turned_away() const noexcept { return !chosen_ && bye_; }
 
-  // Posting, which only a chosen connection does. The frames are in the outbox then.
-
-  /// As endpoint::send.
+  /// As endpoint::send; only on a chosen connection, as all that is posted.
   status send(message_head head, std::span<const std::byte> header,
               std::span<const std::byte> data) noexcept {
     const std::size_t bytes = sizeof head + header.size() + data.size();
@@ -75,12 +77,7 @@ class connection {
     copy_few(at + sizeof head + header.size(), data);
     return status::done;
   }
-  /// True when a part of `o`, which is no send, may be begun.
-  [[nodiscard]] bool has_room_for(const op& o) const noexcept;
-  /// Begins the part of `o` of `bytes` from `from` on; an atomic has one only.
-  void begin(op& o, std::size_t from, std::size_t bytes) noexcept;
-  /// Everything in flight ends as lost; to be done before this goes.
-  void end_all() noexcept;
+  [[nodiscard]] initiator& ops() noexcept { return ops_; }
 
   /// Takes what has arrived and acts on it, for one turn. Messages added to `sink` lie in this
   /// connection's buffer and stay until the next call.
@@ -89,15 +86,6 @@ class connection {
 
   /// For people: how it came to its end, after receive() or flush() has said so.
   [[nodiscard]] std::string describe_end() const;
-
-  /// Answers the peer owes us.
-  [[nodiscard]] std::size_t owed() const noexcept {
-    return requests_.size() + out_.unacknowledged.size();
-  }
-  /// True while the peer owes an answer or another connection, or the socket owes us room.
-  [[nodiscard]] bool waits_for_peer() const noexcept {
-    return owed() != 0 || !out_.empty() || turned_away();
-  }
 
   /// Its peer is being lost: nothing is written any more, and it is read only so far that the peer
   /// gets to finish what it had said.
@@ -122,52 +110,30 @@ class connection {
 
  private:
   enum class taken : std::uint8_t { all, sink_full, rules_broken };
-  // Where the rest of the payload under way goes.
-  enum class destination : std::uint8_t { region, memory };
 
   status send_uncopied(message_head head, std::span<const std::byte> header,
                        std::span<const std::byte> data) noexcept;
-  void begin_small_put(op& o) noexcept;
-  void begin_get(op& o, std::size_t from, std::size_t bytes) noexcept;
-  void begin_atomic(op& o) noexcept;
   taken take_frames(event_sink& sink) noexcept;
   transferred read_some(std::size_t& asked) noexcept;
   transferred read_payload(std::size_t& asked) noexcept;
   bool act(const reassembler::item& i) noexcept;
-  void on_put(const reassembler::item& i) noexcept;
-  bool on_put_ack(const frame& f) noexcept;
-  bool on_get(const frame& f) noexcept;
-  bool on_get_data(const reassembler::item& i) noexcept;
-  bool on_atomic(const frame& f) noexcept;
-  bool on_reply(const frame& f) noexcept;
-  bool finish_frame() noexcept;
-  bool finish_put() noexcept;
-  void finish_request(std::uint32_t id, status code) noexcept;
-  bool note_put(status code) noexcept;
-  bool write_ack() noexcept;
-  bool answer(std::uint32_t id, status code, std::uint64_t value) noexcept;
+  bool go_on(const reassembler::item& i) noexcept;
+  bool end_frame(const frame& f) noexcept;
 
   unique_fd fd_;
   rank peer_;
   int rail_;
   bool ours_;
   bool chosen_ = false, bye_ = false;
-  shared_state& shared_;
   outbox out_;
   reassembler in_;
-  request_table requests_;  // our gets and atomics in flight
+  initiator ops_;
+  target target_;
 
-  // The put or get_data frame under way.
-  frame frame_;
-  std::uint32_t missing_ = 0;  // bytes of its payload that are not here yet
-  destination to_ = destination::region;
-  std::byte* memory_ = nullptr;           // to memory: where the next byte goes
-  status put_code_ = status::done;        // of the put frame under way
-  status part_code_ = status::done;       // of the put of several frames under way
-  status ack_code_ = status::done;        // acknowledgements not written yet: this outcome,
-  std::uint32_t acks_ = 0;                // this often
-  transferred last_read_;                 // how the reading side ended, once it has
-  std::uint64_t moved_before_ = 0;        // bytes both ways when is_stuck() last saw it move,
+  frame frame_;                     // the put or get_data under way:
+  std::uint32_t missing_ = 0;       // bytes of its payload that are not here yet; 0: there is none
+  transferred last_read_;           // how the reading side ended, once it has
+  std::uint64_t moved_before_ = 0;  // bytes both ways when is_stuck() last saw it move,
   std::uint64_t moved_at_ms_ = now_ms();  // and when that was
 };
 

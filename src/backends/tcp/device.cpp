@@ -131,10 +131,8 @@ int tcp_device::serve() noexcept {
   acceptor_->serve(proven_);
   const std::lock_guard lock(mutex_);
   for (accepted& a : proven_) hand_over(std::move(a));
-  for (std::size_t lane = 0; lane < wanted_.size(); ++lane) {
-    if (!std::exchange(wanted_[lane], false)) continue;
-    return static_cast<int>(lane);
-  }
+  for (std::size_t lane = 0; lane < wanted_.size(); ++lane)
+    if (std::exchange(wanted_[lane], false)) return static_cast<int>(lane);
   return -1;
 }
 

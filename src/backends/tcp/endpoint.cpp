@@ -28,6 +28,7 @@ tcp_endpoint::tcp_endpoint(tcp_device& owner, int lane, const settings& config,
       connector_(owner, lane, epoll_.get()),
       writer_(shared_),
       reader_(epoll_.get(), shared_, writer_),
+      losses_(reader_),
       peers_(static_cast<std::size_t>(owner.size())) {
   if (!watch(epoll_.get(), arrivals_.fd(), 0, EPOLLIN) ||
       !watch(epoll_.get(), losses_.fd(), 0, EPOLLIN))
@@ -57,7 +58,7 @@ std::size_t tcp_endpoint::poll(std::span<event> out) noexcept {
   reader_.read(sink);
   act_on_changes();
   writer_.flush(false);  // what reading gave cause to say
-  losses_.finish([&](rank peer) { return said_all(peer); }, [&](rank peer) { close_all(peer); });
+  for (const rank peer : losses_.finish()) close_all(peer);
   tell(sink);
   writer_.next_turn();
   return sink.count;
@@ -77,7 +78,7 @@ bool tcp_endpoint::arm() noexcept {
 // But for what sockets and timers will tell.
 bool tcp_endpoint::nothing_to_do() const noexcept {
   return shared_.ended.empty() && shared_.changed.empty() && !arrivals_.any() &&
-         !connector_.has_news() && losses_.only_wait([&](rank peer) { return said_all(peer); });
+         !connector_.has_news() && losses_.only_wait();
 }
 
 void tcp_endpoint::tell(event_sink& sink) noexcept {
@@ -169,11 +170,6 @@ void tcp_endpoint::begin_loss(rank peer, std::string why) noexcept {
   for (const auto& c : reader_.all()) {
     if (c->peer() == peer) reader_.take_last_words(*c);
   }
-}
-
-bool tcp_endpoint::said_all(rank peer) const noexcept {
-  return std::ranges::all_of(reader_.all(),
-                             [&](const auto& c) { return c->peer() != peer || c->exhausted; });
 }
 
 // Whatever is in flight to the peer ends, and its connections close.

@@ -71,7 +71,6 @@ class tcp_endpoint final : public endpoint {
   void use(connection& c) noexcept;
   void act_on_changes() noexcept;
   void begin_loss(rank peer, std::string why) noexcept;
-  [[nodiscard]] bool said_all(rank peer) const noexcept;
   [[nodiscard]] bool nothing_to_do() const noexcept;
   void close_all(rank peer) noexcept;
   void tell(event_sink& sink) noexcept;

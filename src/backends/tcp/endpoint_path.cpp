@@ -43,9 +43,9 @@ status tcp_endpoint::begin(op& o, connection& c) noexcept {
       ((o.width != 4 && o.width != 8) || (!o.memory.empty() && o.memory.size() < o.width)))
     return status::invalid;
   if (o.memory.size() >= split_bytes) return begin_on_rails(o);
-  if (!c.has_room_for(o)) return status::busy_queue;
+  if (!c.ops().has_room_for(o)) return status::busy_queue;
   o.make_notes<op_notes>();
-  c.begin(o, 0, o.memory.size());
+  c.ops().begin(o, 0, o.memory.size());
   return status::done;
 }
 
@@ -53,13 +53,13 @@ status tcp_endpoint::begin(op& o, connection& c) noexcept {
 status tcp_endpoint::begin_on_rails(op& o) noexcept {
   std::array<connection*, max_rails> all = state_of(o.peer).out;
   const std::span ways(all.begin(), std::remove(all.begin(), all.end(), nullptr));
-  if (!std::ranges::all_of(ways, [&](const connection* w) { return w->has_room_for(o); }))
+  if (!std::ranges::all_of(ways, [&](connection* w) { return w->ops().has_room_for(o); }))
     return status::busy_queue;
   o.make_notes<op_notes>().parts = static_cast<std::uint32_t>(ways.size());
   const std::size_t bytes = o.memory.size();
   for (std::size_t r = 0; r < ways.size(); ++r) {
     const std::size_t from = bytes * r / ways.size(), to = bytes * (r + 1) / ways.size();
-    ways[r]->begin(o, from, to - from);
+    ways[r]->ops().begin(o, from, to - from);
     if (r != 0) writer_.settle(*ways[r]);
   }
   return status::done;

@@ -7,14 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include "backends/tcp/connection.h"
+#include "backends/tcp/reader.h"
 
 namespace heddle::transport::tcp {
 
 /// Owner thread only.
 class losses {
  public:
-  losses() : timer_(make_timer()) {}
+  explicit losses(const reader& from) : reader_(from), timer_(make_timer()) {}
 
   /// Readable when waiting may be over.
   [[nodiscard]] int fd() const noexcept { return timer_.get(); }
@@ -34,28 +34,29 @@ class losses {
   }
 
   [[nodiscard]] bool any() const noexcept { return !ending_.empty(); }
-  /// True when nothing can be done but to wait for the timer. `said_all(peer)`: all that had come
-  /// from it was taken.
-  template <class F>
-  [[nodiscard]] bool only_wait(F said_all) const noexcept {
+  /// True when nothing can be done but to wait for the timer.
+  [[nodiscard]] bool only_wait() const noexcept {
     return told_ == lost_.size() && std::ranges::all_of(ending_, [&](const loss& l) {
-             return said_all(l.peer) && in_grace(l);
+             return reader_.has_taken_all(l.peer) && in_grace(l);
            });
   }
-  /// Calls `close(peer)` for those that are through, which can be told of then.
-  template <class F, class G>
-  void finish(F said_all, G close) {
-    if (ending_.empty()) return;
-    std::erase_if(ending_, [&](loss& l) {
-      if (!said_all(l.peer) || in_grace(l)) return false;
-      close(l.peer);
-      lost_.push_back(std::move(l));
-      return true;
-    });
-    const bool waits = !ending_.empty() && std::ranges::all_of(ending_, [&](const loss& l) {
-      return said_all(l.peer);
-    });
+  /// Those that are through: told of next, and to be closed now.
+  [[nodiscard]] std::vector<rank> finish() {
+    std::vector<rank> through;
+    if (ending_.empty()) return through;
+    bool waits = false;
+    for (const loss& l : ending_) {
+      if (!reader_.has_taken_all(l.peer)) continue;
+      if (in_grace(l)) {
+        waits = true;
+        continue;
+      }
+      through.push_back(l.peer);
+      lost_.push_back(l);
+    }
+    for (const rank peer : through) forget(peer);
     set_timer(timer_.get(), waits ? grace_ms : 0);
+    return through;
   }
   void tell(event_sink& sink) noexcept {
     for (; !sink.full() && told_ != lost_.size(); ++told_) {
@@ -75,6 +76,7 @@ class losses {
     return l.grace_until_ms != 0 && now_ms() < l.grace_until_ms;
   }
 
+  const reader& reader_;
   unique_fd timer_;
   std::vector<loss> ending_;
   std::deque<loss> lost_;  // all there were: events point at their words

@@ -4,6 +4,7 @@
 // set costs its sender about 1 us per packet, so few of them are there only from arm() until so
 // many polls after it. Many stay: then it is the set that says which to read.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -28,6 +29,11 @@ class reader {
     return conns_;
   }
   connection& add(std::unique_ptr<connection> made);
+  /// True when nothing more will be read from `peer`.
+  [[nodiscard]] bool has_taken_all(rank peer) const noexcept {
+    return std::ranges::all_of(conns_,
+                               [&](const auto& c) { return c->peer() != peer || c->exhausted; });
+  }
   /// Ends what is in flight on those of which `gone` says so, and closes them. Messages that were
   /// taken from them stay until the next poll.
   template <class F>
@@ -35,14 +41,13 @@ class reader {
     writer_.forget(gone);
     for (auto* list : {&stalled_, &shared_.changed})
       std::erase_if(*list, [&](const connection* c) { return gone(*c); });
-    std::erase_if(conns_, [&](auto& c) {
-      if (!gone(*c)) return false;
-      c->end_all();
+    for (auto& c : conns_) {
+      if (!gone(*c)) continue;
+      c->ops().end_all();
       c->release().reset();
-      c->exhausted = true;
       buried_.push_back(std::move(c));
-      return true;
-    });
+    }
+    std::erase(conns_, nullptr);
   }
   /// Nothing is written to it any more, and it is read until it has nothing more to say.
   void take_last_words(connection& c) noexcept;

@@ -53,7 +53,7 @@ class writer {
     const bool first = std::exchange(c.gathers_in, epoch_) != epoch_;
     mark(c);
     if (c.blocked) return;
-    if ((first && c.owed() <= 1) || c.out().buffered() >= gather_bytes) flush(c);
+    if ((first && c.ops().owed() <= 1) || c.out().buffered() >= gather_bytes) flush(c);
   }
   void flush(connection& c) noexcept {
     const outbox::flow f = c.flush();

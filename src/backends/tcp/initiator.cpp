@@ -1,0 +1,94 @@
+// initiator.cpp - how ops become frames, and answers the end of ops.
+#include "backends/tcp/initiator.h"
+
+#include <cstring>
+
+#include "base/copy.h"
+
+namespace heddle::transport::tcp {
+
+bool initiator::has_room_for(const op& o) const noexcept {
+  if (o.kind != op_kind::put) return requests_.has_room() && out_.has_room(max_header);
+  if (out_.unacknowledged.size() + post_transfers >= put_window) return false;
+  return o.memory.size() > copy_bytes ? out_.has_transfer_room()
+                                      : out_.has_room(max_header + o.memory.size());
+}
+
+void initiator::begin(op& o, std::size_t from, std::size_t bytes) noexcept {
+  if (o.kind == op_kind::get) return begin_get(o, from, bytes);
+  if (o.kind == op_kind::atomic) return begin_atomic(o);
+  o.memory.size() > copy_bytes ? out_.add_put(o, from, bytes) : begin_small_put(o);
+}
+
+void initiator::begin_small_put(op& o) noexcept {
+  std::byte* const at = out_.extend(24 + o.memory.size());
+  write_put(at, flag_last, o.region.slot, o.region.generation, o.offset,
+            static_cast<std::uint32_t>(o.memory.size()));
+  copy_few(at + 24, o.memory);
+  out_.unacknowledged.push(&o);
+}
+
+void initiator::begin_get(op& o, std::size_t from, std::size_t bytes) noexcept {
+  write_get(out_.extend(32), requests_.add(o, o.memory.subspan(from, bytes)), o.region.slot,
+            o.region.generation, o.offset + from, bytes);
+}
+
+void initiator::begin_atomic(op& o) noexcept {
+  frame f;
+  f.atomic = o.atomic;
+  f.width = o.width;
+  f.id = requests_.add(o, o.memory);
+  f.slot = o.region.slot;
+  f.generation = o.region.generation;
+  f.offset = o.offset;
+  f.operand = o.operand;
+  f.compare = o.compare;
+  write_atomic(out_.extend(40), f);
+}
+
+void initiator::end_all() noexcept {
+  out_.discard();
+  for (; !out_.unacknowledged.empty(); out_.unacknowledged.pop())
+    shared_.end(*out_.unacknowledged.front(), status::peer_lost);
+  requests_.take_all([&](op& o) { shared_.end(o, status::peer_lost); });
+}
+
+bool initiator::on_put_ack(const frame& f) noexcept {
+  if (f.count > out_.unacknowledged.size()) return false;
+  for (std::uint32_t i = 0; i < f.count; ++i, out_.unacknowledged.pop())
+    shared_.end(*out_.unacknowledged.front(), f.code);
+  return true;
+}
+
+bool initiator::on_get_data(const frame& f, std::span<const std::byte> here) noexcept {
+  auto* const r = requests_.find(f.id, op_kind::get);
+  if (r == nullptr || f.payload > r->missing) return false;
+  copy_few(r->into, here);
+  r->into += f.payload;
+  r->missing -= f.payload;
+  return true;
+}
+
+bool initiator::end_get_data(const frame& f) noexcept {
+  if ((f.flags & flag_whole) == 0) return true;
+  if (requests_.find(f.id, op_kind::get)->missing != 0) return false;
+  shared_.end(requests_.take(f.id), status::done);
+  return true;
+}
+
+bool initiator::on_reply(const frame& f) noexcept {
+  const auto* r = requests_.find(f.id, op_kind::get);
+  if (r != nullptr) {
+    if (f.code == status::done && r->missing != 0) return false;
+  } else {
+    r = requests_.find(f.id, op_kind::atomic);
+    if (r == nullptr) return false;
+    // Little-endian, so a narrow value is the first bytes of a wide one.
+    if (f.code == status::done && !r->of->memory.empty())
+      std::memcpy(r->into, &f.value, r->of->width);
+  }
+  shared_.end(requests_.take(f.id), f.code);
+  return true;
+}
+
+}  // namespace heddle::transport::tcp
