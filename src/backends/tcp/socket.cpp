@@ -2,7 +2,6 @@
 #include "backends/tcp/socket.h"
 
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -116,16 +115,6 @@ unique_fd accept_from(int listener) noexcept {
     const int fd = ::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0 || errno != EINTR) return unique_fd(fd);
   }
-}
-
-connect_state state_of_connect(int fd) noexcept {
-  pollfd p{fd, POLLOUT, 0};
-  if (::poll(&p, 1, 0) <= 0) return connect_state::pending;
-  int reason = 0;
-  socklen_t length = sizeof reason;
-  if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &reason, &length) != 0) return connect_state::failed;
-  errno = reason;
-  return reason != 0 ? connect_state::failed : connect_state::connected;
 }
 
 void tune(int fd, std::uint64_t timeout_ms) noexcept {

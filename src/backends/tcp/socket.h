@@ -40,10 +40,6 @@ struct transferred {
 /// Takes a waiting connection. None: there is none, or it has gone again.
 [[nodiscard]] unique_fd accept_from(int listener) noexcept;
 
-enum class connect_state : std::uint8_t { pending, connected, failed };
-/// Failed: errno says why.
-[[nodiscard]] connect_state state_of_connect(int fd) noexcept;
-
 /// What a connection that carries frames wants: no Nagle, dead hosts noticed within `timeout_ms`,
 /// and within one host, where no network can be congested, nothing that paces what is sent.
 void tune(int fd, std::uint64_t timeout_ms) noexcept;
