@@ -102,7 +102,7 @@ bool connection::is_stuck(std::uint64_t timeout_ms) noexcept {
 connection::taken connection::take_frames(event_sink& sink) noexcept {
   while (missing_ == 0 && !in_.empty()) {
     if (sink.full()) return taken::sink_full;
-    if (chosen_) [[likely]] {
+    if (chosen_ && in_.begins_with_message()) [[likely]] {
       in_.take_messages([&](std::span<const std::byte> message) {
         sink.add({event::kind_t::arrived, status::done, peer_, nullptr, message});
         return !sink.full();

@@ -1,8 +1,6 @@
 // initiator.cpp - how ops become frames, and answers the end of ops.
 #include "backends/tcp/initiator.h"
 
-#include <cstring>
-
 #include "base/copy.h"
 
 namespace heddle::transport::tcp {
@@ -61,8 +59,8 @@ bool initiator::on_put_ack(const frame& f) noexcept {
 }
 
 bool initiator::on_get_data(const frame& f, std::span<const std::byte> here) noexcept {
-  auto* const r = requests_.find(f.id, op_kind::get);
-  if (r == nullptr || f.payload > r->missing) return false;
+  auto* const r = requests_.find(f.id);
+  if (r == nullptr || r->of->kind != op_kind::get || f.payload > r->missing) return false;
   copy_few(r->into, here);
   r->into += f.payload;
   r->missing -= f.payload;
@@ -71,21 +69,19 @@ bool initiator::on_get_data(const frame& f, std::span<const std::byte> here) noe
 
 bool initiator::end_get_data(const frame& f) noexcept {
   if ((f.flags & flag_whole) == 0) return true;
-  if (requests_.find(f.id, op_kind::get)->missing != 0) return false;
+  if (requests_.find(f.id)->missing != 0) return false;
   shared_.end(requests_.take(f.id), status::done);
   return true;
 }
 
 bool initiator::on_reply(const frame& f) noexcept {
-  const auto* r = requests_.find(f.id, op_kind::get);
-  if (r != nullptr) {
-    if (f.code == status::done && r->missing != 0) return false;
-  } else {
-    r = requests_.find(f.id, op_kind::atomic);
-    if (r == nullptr) return false;
+  const auto* const r = requests_.find(f.id);
+  if (r == nullptr) return false;
+  if (f.code == status::done) {
+    if (r->of->kind == op_kind::get && r->missing != 0) return false;
     // Little-endian, so a narrow value is the first bytes of a wide one.
-    if (f.code == status::done && !r->of->memory.empty())
-      std::memcpy(r->into, &f.value, r->of->width);
+    if (r->of->kind == op_kind::atomic && !r->of->memory.empty())
+      copy_short(r->into, std::as_bytes(std::span(&f.value, 1)).first(r->of->width));
   }
   shared_.end(requests_.take(f.id), f.code);
   return true;

@@ -35,7 +35,7 @@ class initiator {
   bool on_get_data(const frame& f, std::span<const std::byte> here) noexcept;
   /// Where the last `missing` bytes of its payload go.
   [[nodiscard]] std::span<std::byte> place_for(const frame& f, std::size_t missing) noexcept {
-    return {requests_.find(f.id, op_kind::get)->into - missing, missing};
+    return {requests_.find(f.id)->into - missing, missing};
   }
   /// All of its payload is there.
   bool end_get_data(const frame& f) noexcept;

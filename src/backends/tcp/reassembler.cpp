@@ -15,21 +15,19 @@ void reassembler::move_to_front() noexcept {
 
 reassembler::item reassembler::next() noexcept {
   item out;
-  const std::span<const std::byte> bytes{buffer_.get() + begin_, end_ - begin_};
-  frame& head = out.head;
-  out.is = parse_frame(bytes, head);
+  const std::byte* const at = buffer_.get() + begin_;
+  const frame& head = out.head;
+  out.is = parse_frame({at, end_ - begin_}, out.head);
   if (out.is != verdict::frame) return out;
-  const auto body = bytes.subspan(header_bytes(static_cast<std::uint8_t>(head.kind)));
-  if (body.size() >= head.payload) {
-    out.payload = body.first(head.payload);
-  } else if (head.kind == frame_kind::message || head.payload <= stream_bytes) {
+  const std::size_t header = header_bytes(static_cast<std::uint8_t>(head.kind));
+  const std::size_t here = std::min<std::size_t>(end_ - begin_ - header, head.payload);
+  out.missing = head.payload - static_cast<std::uint32_t>(here);
+  if (out.missing != 0 && (head.kind == frame_kind::message || head.payload <= stream_bytes)) {
     out.is = verdict::more;
     return out;
-  } else {
-    out.payload = body;
-    out.missing = head.payload - static_cast<std::uint32_t>(body.size());
   }
-  begin_ += bytes.size() - body.size() + out.payload.size();
+  out.payload = {at + header, here};
+  begin_ += header + here;
   return out;
 }
 

@@ -58,6 +58,10 @@ class reassembler {
     begin_ = static_cast<std::size_t>(at - buffer_.get());
   }
 
+  /// True when take_messages() may find one; not when empty().
+  [[nodiscard]] bool begins_with_message() const noexcept {
+    return buffer_[begin_] == static_cast<std::byte>(frame_kind::message);
+  }
   /// The next frame. When `missing` is not 0, that many bytes of the stream belong to its payload
   /// and must be taken from the stream by the caller, past this buffer, which is then empty.
   [[nodiscard]] item next() noexcept;

@@ -37,11 +37,9 @@ class request_table {
     ++used_;
     return id;
   }
-  /// Null: no request of this kind is called so. `id` may be anything.
-  [[nodiscard]] request* find(std::uint32_t id, op_kind kind) noexcept {
-    if (id >= places_.size()) return nullptr;
-    request& r = places_[id];
-    return r.of != nullptr && r.of->kind == kind ? &r : nullptr;
+  /// Null: no request is called so. `id` may be anything.
+  [[nodiscard]] request* find(std::uint32_t id) noexcept {
+    return id < places_.size() && places_[id].of != nullptr ? &places_[id] : nullptr;
   }
   /// Of a request that find() found: forgets it.
   op& take(std::uint32_t id) noexcept {
