@@ -18,7 +18,8 @@ class calls final : public protocol {
         counters_(counters) {}
 
   /// One that travelled whole: its header, and behind it the payload.
-  void on_eager(peer& p, handler_id h, std::span<const std::byte> body, std::size_t header_bytes) {
+  [[gnu::always_inline]] void on_eager(peer& p, handler_id h, std::span<const std::byte> body,
+                                       std::size_t header_bytes) {
     const handler_entry* handler = where_.handlers[h].get();
     if (handler == nullptr) return counters_.unknown_handler.add();
     ops_.out().add_call(lane_, *handler, p.number, body, header_bytes);

@@ -31,7 +31,7 @@ class tagged final : public protocol {
   status cancel(const completion& which);
 
   /// A message that travelled whole.
-  void on_eager(peer& p, heddle::tag t, std::span<const std::byte> payload) {
+  [[gnu::always_inline]] void on_eager(peer& p, heddle::tag t, std::span<const std::byte> payload) {
     const std::uint64_t cost = eager::cost_of(payload.size());
     if (posted_receive* found = matcher_.find_receive(p.number, t)) [[likely]] {
       const posted_receive& wanted = take(*found);
