@@ -43,7 +43,9 @@ bool lane_driver::drain(delivery_batch& batch, bool helping) noexcept {
 void lane_driver::release_slowly(delivery_batch& batch) noexcept {
   do {
     if (commands().pending() && !drain(batch)) return hand_over();
-    if (parking_.state().is_armed() && port_.unsent()) parking_.disarm();  // it leaves by a poll
+    // What is unsent leaves by a poll; and whoever rests without limit would not see a peer die.
+    const bool unlimited = rested_idle_ && port_.in_flight_hint() != 0;
+    if (parking_.state().is_armed() && (port_.unsent() || unlimited)) parking_.disarm();
     if (help_.dedicated()) return release_served();
   } while (!hold_.leave());
 }

@@ -70,6 +70,9 @@ class lane_driver {
     return port_.progress(batch);
   }
 
+  /// The executor is about to rest, and without limit if nothing is in flight.
+  void note_rest() noexcept { rested_idle_ = port_.in_flight_hint() == 0; }
+
   // --- letting go --------------------------------------------------------------------------
   /// In one step, while nobody shares the lane or relies on its descriptors.
   void release(delivery_batch& batch) noexcept {
@@ -108,6 +111,7 @@ class lane_driver {
   // Holder only.
   protocols::port port_;
   lane_parking parking_;
+  bool rested_idle_ = false;  // nothing was in flight when the executor last began to rest
 };
 
 }  // namespace heddle::engine

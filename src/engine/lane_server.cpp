@@ -74,6 +74,7 @@ lane_server::readiness lane_server::prepare_sleep(bool keep) noexcept {
   protocols::port& port = driver_.port();
   const auto arm = [&] { return port.progress(batch) == 0 && port.arm(); };
   readiness r = driver_.parking().state().look(driver_.commands().pending(), arm);
+  driver_.note_rest();
   if (!driver_.help().dedicated()) {
     driver_.release(batch);
   } else if (!rest_served(batch, r == readiness::watched, keep)) {

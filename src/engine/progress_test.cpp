@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -129,6 +130,42 @@ TEST(Progress, InModeDedicatedExecutorsExecuteEverything) {
         EXPECT_GE(core.driver().counters().picked.get(), 200u);
       }
     });
+    w.barrier();
+  });
+}
+
+/// How often an executor has looked after its lanes because its time was up.
+std::uint64_t ticks_of(const world& w) {
+  const std::string text = w.describe();
+  const std::size_t end = text.rfind(" ticks");
+  return std::stoull(text.substr(text.rfind(' ', end - 1)));
+}
+
+// Or a peer that answers nothing would be waited for without end.
+TEST(Progress, WhatIsPostedWhileTheExecutorRestsIsLookedAfter) {
+  settings s = mode("adaptive");
+  s.peer_timeout_ms = 8000;  // it looks each second
+  run_ranks(2, s, [](world& w) {
+    lane l(w);
+    std::uint64_t value = 7;
+    flag ended;
+    w.barrier();
+    if (w.rank() == 0) {
+      std::uint64_t before = 0;
+      do {
+        before = ticks_of(w);
+        std::this_thread::sleep_for(100ms);
+      } while (ticks_of(w) != before);
+      ASSERT_EQ(l.try_recv(1, 1, bytes_of(value), ended), status::posted);
+      for (int i = 0; i < 200 && ticks_of(w) == before; ++i) std::this_thread::sleep_for(50ms);
+      EXPECT_GT(ticks_of(w), before);
+    }
+    w.barrier();
+    if (w.rank() == 1) {
+      EXPECT_EQ(l.send(0, 1, bytes_of(std::as_const(value))), status::done);
+    } else {
+      EXPECT_EQ(l.wait(ended), status::done);
+    }
     w.barrier();
   });
 }
