@@ -63,7 +63,8 @@ struct op {
  private:
   template <class T>
   static constexpr void check_notes() noexcept {
-    static_assert(sizeof(T) <= scratch_bytes && alignof(T) <= alignof(std::max_align_t));
+    static_assert(sizeof(T) <= scratch_bytes);
+    static_assert(alignof(T) <= alignof(std::max_align_t));
     static_assert(std::is_trivially_destructible_v<T>);
   }
   alignas(std::max_align_t) std::array<std::byte, scratch_bytes> scratch_;
