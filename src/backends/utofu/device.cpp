@@ -69,7 +69,7 @@ utofu_device::utofu_device(const context& where)
       timer_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
   if (!timer_) fail_errno(errno, "no descriptors left (ulimit -n)");
   check(utofu_query_my_coords(coords_.data()), "ask for this node's coordinates");
-  set_up_homes();
+  set_up_listeners();
   exposed_ = std::make_unique<exposed_regions>(vcqs_, *where.config);
   made_.resize(vcqs_.size());
   traits_.native =
@@ -82,19 +82,20 @@ utofu_device::utofu_device(const context& where)
 }
 
 utofu_device::~utofu_device() {
-  for (std::size_t lane = 0; lane < home_addresses_.size(); ++lane)
-    (void)utofu_dereg_mem(vcqs_[lane]->handle(), home_addresses_[lane], 0);
+  for (std::size_t lane = 0; lane < listener_addresses_.size(); ++lane)
+    (void)utofu_dereg_mem(vcqs_[lane]->handle(), listener_addresses_[lane], 0);
 }
 
-void utofu_device::set_up_homes() {
-  homes_ = memory::segment("heddle-utofu-homes", vcqs_.size() * sizeof(home));
+void utofu_device::set_up_listeners() {
+  listeners_ = memory::segment("heddle-utofu-listeners", vcqs_.size() * sizeof(listener));
   for (std::size_t lane = 0; lane < vcqs_.size(); ++lane) {
-    home& mine = home_of(static_cast<int>(lane));
+    listener& mine = listener_of(static_cast<int>(lane));
     mine.nonce = nonce_;
     utofu_stadd_t address = 0;
-    check(utofu_reg_mem_with_stag(vcqs_[lane]->handle(), &mine, sizeof mine, tag_home, 0, &address),
-          "register the memory in which peers meet a lane");
-    home_addresses_.push_back(address);
+    check(utofu_reg_mem_with_stag(vcqs_[lane]->handle(), &mine, sizeof mine, tag_listener, 0,
+                                  &address),
+          "register the memory by which peers connect to a lane");
+    listener_addresses_.push_back(address);
   }
 }
 
@@ -177,7 +178,7 @@ int utofu_device::serve() noexcept {
   const bool told = ::read(timer_.get(), &fired, sizeof fired) == sizeof fired;
   const std::scoped_lock lock(mutex_);
   for (std::size_t lane = 0; lane < vcqs_.size(); ++lane) {
-    if (made_[lane] || home_of(static_cast<int>(lane)).tickets.get() == 0) continue;
+    if (made_[lane] || listener_of(static_cast<int>(lane)).tickets.get() == 0) continue;
     made_[lane] = true;  // once; whenever it is made, it finds the request
     set_timer(true);
     return static_cast<int>(lane);
@@ -186,7 +187,7 @@ int utofu_device::serve() noexcept {
   return -1;
 }
 
-/// The network wakes nobody: a timer makes the executor look at the doors of lanes that are not
+/// The network wakes nobody: a timer makes the executor look at the listeners of lanes that are not
 /// open here, less and less often.
 void utofu_device::set_timer(bool sooner) noexcept {
   nap_ns_ = sooner ? first_nap_ns : std::min(2 * nap_ns_, longest_nap_ns);

@@ -61,8 +61,8 @@ class utofu_device final : public device {
   [[nodiscard]] const vcq& vcq_of(int lane) const noexcept {
     return *vcqs_[static_cast<std::size_t>(lane)];
   }
-  [[nodiscard]] home& home_of(int lane) const noexcept {
-    return reinterpret_cast<home*>(homes_.memory().data())[lane];
+  [[nodiscard]] listener& listener_of(int lane) const noexcept {
+    return reinterpret_cast<listener*>(listeners_.memory().data())[lane];
   }
   /// Registrations on the CQ of this lane.
   [[nodiscard]] memory::registration_cache& cache_of(int lane) noexcept {
@@ -73,7 +73,7 @@ class utofu_device final : public device {
   [[nodiscard]] std::shared_ptr<const peer_facts> find_peer(rank peer) const;
 
  private:
-  void set_up_homes();
+  void set_up_listeners();
   void set_timer(bool sooner) noexcept;
   std::shared_ptr<const std::vector<place>> same_lanes(std::vector<place> lanes);
 
@@ -84,8 +84,8 @@ class utofu_device final : public device {
   std::array<std::uint8_t, 6> coords_{};
   std::uint64_t nonce_ = 0;
   std::vector<std::unique_ptr<vcq>> vcqs_;  // by lane
-  memory::segment homes_;                   // by lane
-  std::vector<utofu_stadd_t> home_addresses_;
+  memory::segment listeners_;               // by lane
+  std::vector<utofu_stadd_t> listener_addresses_;
   std::unique_ptr<exposed_regions> exposed_;
   unique_fd timer_;
 

@@ -1,4 +1,4 @@
-// endpoint.cpp - opening and closing a lane, its links, peers that go, and sleep.
+// endpoint.cpp - posting, polling, and peers that go.
 #include "backends/utofu/endpoint.h"
 
 #include <sys/timerfd.h>
@@ -8,179 +8,356 @@
 #include <new>
 #include <utility>
 
-#include "backends/utofu/batch.h"
-#include "backends/utofu/names.h"
 #include "backends/utofu/nap.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 
 namespace heddle::transport::utofu {
 namespace {
 
 constexpr std::size_t sent_bytes = 256 * 1024;
-constexpr std::size_t staged_bytes = 512 * 1024;
-constexpr std::size_t probes_per_turn = 16;
+constexpr std::size_t slot_bytes = 512 * 1024;
+constexpr std::size_t large_slots = 4;
+/// While no message is on its way out, only errors of operations that never left are in the TCQ.
+constexpr unsigned polls_per_drain = 32;
+
+/// Slots for what is copied; at least four.
+std::size_t size_of_slot(std::uint64_t stage_bytes) {
+  return std::min<std::size_t>((stage_bytes + 63) / 64 * 64, slot_bytes / 4);
+}
 
 }  // namespace
 
 utofu_endpoint::utofu_endpoint(utofu_device& owner, int lane)
-    : device_(owner),
-      lane_(lane),
+    : lane_(lane),
       vcq_(owner.vcq_of(lane)),
-      home_(owner.home_of(lane)),
-      stage_bytes_(std::min(owner.chosen().stage_bytes, staged_bytes / 4)),
-      window_(owner.chosen().mrq / 2),
-      inbound_(static_cast<std::uint32_t>(owner.chosen().mrq / 8 * 3)),
-      cache_(owner.cache_of(lane)),
       timer_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)),
       slab_(vcq_),
-      last_event_ns_(now_ns()),
-      batch_limit_(max_batch),
-      batch_(std::make_unique<batch>()) {
+      queue_(vcq_, owner.chosen().mrq / 2),
+      peers_(owner, lane, slab_),
+      messages_(queue_, peers_, events_, cut(sent_bytes), owner.nonce()),
+      wireup_(owner, lane, queue_, peers_, messages_),
+      regions_(owner, lane, queue_, peers_),
+      liveness_(queue_, peers_, events_),
+      large_(queue_, slot_pool(cut(large_slots * slot_piece), slot_piece)),
+      accesses_(queue_, regions_, owner.cache_of(lane),
+                slot_pool(cut(slot_bytes), size_of_slot(owner.chosen().stage_bytes)), large_,
+                owner.chosen().stage_bytes),
+      last_event_ns_(now_ns()) {
   if (!timer_) fail_errno(errno, "no descriptors left (ulimit -n)");
-  const auto cut = [this](std::size_t bytes) {
-    slab_place at = 0;
-    if (!slab_.allocate(bytes, at))
-      fail("lane {}: {} bytes of memory for sending cannot be had or registered", lane_, bytes);
-    return staging({slab_.at(at), bytes}, slab_.address(at));
-  };
-  sent_ = cut(sent_bytes);
-  staged_ = cut(staged_bytes);
 }
 
-utofu_endpoint::~utofu_endpoint() = default;
-
-// --- links -----------------------------------------------------------------------------
-
-link* utofu_endpoint::look_up_link(rank peer) noexcept {
-  const auto found = links_.find(peer);
-  link* const l = found != links_.end() ? found->second.get() : make_link(peer);
-  if (l == nullptr) return nullptr;
-  last_rank_ = peer;
-  return last_ = l;
+/// Memory of the lane, for its commands.
+registered_memory utofu_endpoint::cut(std::size_t bytes) {
+  slab_place at = 0;
+  if (!slab_.allocate(bytes, at))
+    fail("lane {}: {} bytes of memory for sending cannot be had or registered", lane_, bytes);
+  return {{slab_.at(at), bytes}, slab_.address(at)};
 }
 
-/// nullptr: the device does not know the peer, or there is no memory for a link.
-link* utofu_endpoint::make_link(rank peer) noexcept {
-  auto facts = device_.find_peer(peer);
-  if (facts == nullptr) return nullptr;
+// --- posting ---------------------------------------------------------------------------
+
+/// done: it is over. posted: it is under way. Otherwise nothing has happened.
+inline status utofu_endpoint::start(op& o) noexcept {
+  peer_state* const p = peers_.find(o.peer);
+  if (p == nullptr) [[unlikely]]
+    return status::invalid;
+  if (p->lost) [[unlikely]]
+    return status::peer_lost;
+  if (queue_.full() && !messages_.collect_credits()) [[unlikely]]
+    return status::busy_queue;
+  if (o.kind != op_kind::send) [[likely]]
+    return start_access(*p, o);
+  return start_message(*p, o);
+}
+
+status utofu_endpoint::start_message(peer_state& p, op& o) noexcept {
+  if (p.lane == nullptr) return status::unsupported;
+  if (!p.out.is_open()) {
+    wireup_.connect(p);
+    return status::busy_queue;
+  }
+  const status s = queue_.listing() ? messages_.send_in_list(p, o)
+                                    : messages_.send(p, {o.head, o.header, o.memory});
+  o.over = s == status::done;
+  return s;
+}
+
+inline status utofu_endpoint::start_access(peer_state& p, op& o) noexcept {
   try {
-    auto made = std::make_unique<link>();
-    made->peer = std::move(facts);
-    const std::vector<place>& lanes = *made->peer->lanes;
-    made->streams.resize(lanes.size());
-    for (std::size_t i = 0; i < lanes.size(); ++i) {
-      const auto same_cq = [&](const place& p) {
-        return p.tni == lanes[i].tni && p.cq == lanes[i].cq;
-      };
-      if (std::find_if(lanes.begin(), lanes.end(), same_cq) == lanes.begin() + std::ptrdiff_t(i))
-        made->first_lanes.push_back(static_cast<int>(i));
-    }
-    if (static_cast<std::size_t>(lane_) < lanes.size())
-      made->lane = stream_to(*made, static_cast<std::size_t>(lane_));
-    for (auto* list : {&connecting_, &taken_, &owing_, &untold_, &quiet_, &known_})
-      list->reserve(links_.size() + 1);
-    known_.push_back(made.get());
-    return links_.emplace(peer, std::move(made)).first->second.get();
+    return accesses_.start(p, o);
   } catch (const std::bad_alloc&) {
-    return nullptr;
+    return status::busy_queue;
   }
 }
 
-/// Operations to the VCQ of one lane of the peer.
-stream* utofu_endpoint::stream_to(link& l, std::size_t lane) {
-  auto& slot = l.streams[lane];
-  if (slot == nullptr) {
-    slot = std::make_unique<stream>();
-    slot->to = l.peer->vcq_of(lane);
-    slot->with = &l;
-    streams_.insert(without_path(slot->to), slot.get());
+status utofu_endpoint::send(rank to, message_head head, std::span<const std::byte> header,
+                            std::span<const std::byte> data) noexcept {
+  const vcq::use mine(vcq_);
+  peer_state* const p = peers_.find(to);
+  if (p == nullptr || p->lost || !p->out.is_open() || queue_.full()) [[unlikely]]
+    return status::busy_queue;  // post() may tell more
+  const status s = messages_.send(*p, {head, header, data});
+  return s == status::done ? s : status::busy_queue;
+}
+
+post_result utofu_endpoint::post(std::span<op* const> ops) noexcept {
+  const vcq::use mine(vcq_);
+  const post_result r = ops.size() == 1 ? post_alone(*ops[0]) : post_several(ops);
+  if (peers_.some_lost()) [[unlikely]]
+    forget_lost();
+  return r;
+}
+
+inline post_result utofu_endpoint::post_alone(op& o) noexcept {
+  const status s = start(o);
+  if (accepted(s)) [[likely]]
+    return {1, status::done};
+  return {0, s};
+}
+
+/// A copy of its own, off the path of those that are posted alone.
+status utofu_endpoint::start_one_of_several(op& o) noexcept {
+  return start(o);
+}
+
+post_result utofu_endpoint::post_several(std::span<op* const> ops) noexcept {
+  std::size_t taken = 0;
+  while (taken < ops.size()) {
+    const auto rest = ops.subspan(taken);
+    const std::size_t listed = rest.size() > 1 && list_limit_ > 1 ? post_list(rest) : 0;
+    taken += listed;
+    if (listed != 0) continue;
+    const status s = start_one_of_several(*rest[0]);
+    if (!accepted(s)) return {taken, s};
+    ++taken;
+    list_limit_ = std::max<std::size_t>(list_limit_, 2);
   }
-  return slot.get();
+  return {taken, status::done};
+}
+
+/// What is not to share a list: its errors must name it, or it takes more than one command.
+bool utofu_endpoint::goes_alone(const op& o) noexcept {
+  if (o.kind != op_kind::send) return accesses_.goes_alone(o);
+  const peer_state* const p = peers_.find(o.peer);
+  return p == nullptr || p->out.polled();
+}
+
+/// As many of the first as can go in one list; the next one, posted alone, tells why no more. All
+/// of a list is posted or nothing, so a queue that is nearly full gets shorter lists until it has
+/// room again.
+std::size_t utofu_endpoint::post_list(std::span<op* const> ops) noexcept {
+  ops = ops.first(std::min(ops.size(), list_limit_));
+  const auto alone = std::find_if(ops.begin(), ops.end(), [this](op* o) { return goes_alone(*o); });
+  ops = ops.first(static_cast<std::size_t>(alone - ops.begin()));
+  queue_.open_list();
+  std::size_t count = 0;
+  while (count < ops.size() && accepted(start_one_of_several(*ops[count]))) ++count;
+  const status posted = queue_.close_list();
+  if (posted == status::done) {
+    messages_.after_list();
+    list_limit_ = std::min(2 * list_limit_, max_list);
+    return count;
+  }
+  while (count != 0) take_back(*ops[--count]);
+  // One that the hardware refuses is found when they are posted one by one.
+  list_limit_ = posted == status::busy_queue ? std::max<std::size_t>(1, list_limit_ / 2) : 1;
+  return 0;
+}
+
+void utofu_endpoint::take_back(op& o) noexcept {
+  if (o.kind != op_kind::send) return accesses_.take_back(o);
+  o.over = false;
+  messages_.take_back(*peers_.find(o.peer), o.notes<messages::note>());
+}
+
+// --- polling ---------------------------------------------------------------------------
+
+std::size_t utofu_endpoint::poll(std::span<event> out) noexcept {
+  const vcq::use mine(vcq_);
+  events_.open(out);
+  do_chores();
+  utofu_mrq_notice notice;
+  while (!events_.full()) {
+    const int code = utofu_poll_mrq(vcq_.handle(), 0, &notice);
+    if (code != UTOFU_SUCCESS) {
+      if (code == UTOFU_ERR_NOT_FOUND || code == UTOFU_ERR_BUSY) break;
+      if (code == UTOFU_ERR_FATAL) {
+        on_dead_queue();
+        break;
+      }
+    }
+    on_notice(code, notice);
+  }
+  if (peers_.some_lost()) [[unlikely]]
+    forget_lost();
+  const std::size_t count = events_.close();
+  eventful_ |= count != 0;
+  return count;
+}
+
+inline void utofu_endpoint::do_chores() noexcept {
+  messages_.release();
+  if (++polls_ % polls_per_drain == 0) {
+    queue_.drain();
+    messages_.settle();
+    take_failures();
+  } else if (!messages_.idle()) {
+    queue_.drain();
+  }
+  wireup_.move();
+  liveness_.ask_again();
+  large_.move();
+  messages_.look();
+}
+
+/// Of commands that never left.
+void utofu_endpoint::take_failures() noexcept {
+  command_queue::failure f;
+  while (queue_.next_failure(f)) {
+    remote_vcq* const to = peers_.vcqs().at(f.index);
+    if (to == nullptr) continue;
+    if (const pending what = queue_.end(*to, f)) on_end(*to->of, what, f.code, 0);
+  }
+  if (queue_.dead()) on_dead_queue();
+}
+
+inline void utofu_endpoint::on_notice(int code, const utofu_mrq_notice& n) noexcept {
+  remote_vcq* const from = peers_.vcqs().find(n.vcq_id);
+  if (from == nullptr) [[unlikely]]
+    return;  // nobody we have had to do with
+  queue_name queue = queue_name::puts;
+  switch (n.notice_type) {
+    case UTOFU_MRQ_TYPE_RMT_PUT:
+      if (code == UTOFU_SUCCESS && (n.edata & edata_message) != 0)
+        messages_.on_arrived(*from->of, (n.edata & edata_wrapped) != 0);
+      return;
+    case UTOFU_MRQ_TYPE_LCL_PUT:
+      if ((n.edata & edata_message) == 0) break;
+      if (code != UTOFU_SUCCESS) peers_.lose(*from->of);  // a message that did not arrive
+      return;
+    case UTOFU_MRQ_TYPE_LCL_GET:
+      queue = queue_name::gets;
+      break;
+    case UTOFU_MRQ_TYPE_LCL_ARMW:
+      queue = queue_name::atomics;
+      break;
+    default:
+      return;
+  }
+  if (const pending what = queue_.end(*from, queue, n.edata)) [[likely]]
+    on_end(*from->of, what, code, n.rmt_value);
 }
 
 // --- ends ------------------------------------------------------------------------------
 
-/// The hardware cannot reach the peer any more, or its lane has gone.
-void utofu_endpoint::lose(link& l) noexcept {
-  if (l.state == link::state_t::lost) return;
-  l.state = link::state_t::lost;
-  emit(event::kind_t::peer_lost, status::peer_lost, l, 0,
-       bytes_of("the Tofu network does not reach it any more: its node, its process or its lane "
-                "has gone"));
-  end_flights(l);
-  settle_doubts(l, l.doubts.size(), status::peer_lost);
-  unreturned_ -= l.sent - l.consumed;
-  l.consumed = l.sent;
+inline void utofu_endpoint::on_end(peer_state& p, const pending& what, int code,
+                                   std::uint64_t value) noexcept {
+  if (code != UTOFU_SUCCESS || what.how() >= ending::piece) [[unlikely]]
+    return on_other_end(p, what, code, value);
+  accesses_.finish(what, true, value);
+  events_.ended(what.operation(), status::done);
 }
 
-/// Nothing is answered by a peer that is gone, so nothing arrives in their memory any more.
-void utofu_endpoint::end_flights(link& l) noexcept {
-  for (const auto& s : l.streams) {
-    if (s == nullptr) continue;
-    for (flight_queue& queue : s->under_way) {
-      while (!queue.empty()) end_unanswered(l, queue.take_oldest());
+/// Of what failed, of pieces, and of the lane's own operations.
+void utofu_endpoint::on_other_end(peer_state& p, const pending& what, int code,
+                                  std::uint64_t value) noexcept {
+  const status how = code != UTOFU_SUCCESS && p.lost ? status::peer_lost : status_of(code);
+  status end = how;
+  if (how == status::withdrawn) peer_regions::distrust(p);
+  if (!what.is_op()) {
+    on_own_end(p, what.how(), how, value);
+  } else if (what.how() != ending::piece) {
+    accesses_.finish(what, false, 0);
+    conclude(p, what.operation(), how);
+  } else if (large_.piece_ended(what.operation(), end)) {
+    conclude(p, what.operation(), end);
+  }
+  if (how == status::peer_lost) peers_.lose(p);
+}
+
+void utofu_endpoint::on_own_end(peer_state& p, ending what, status how,
+                                std::uint64_t value) noexcept {
+  if (what == ending::probe) p.probing = false;
+  if (p.lost) return;
+  if (how != status::done) return peers_.lose(p);  // its listener lasts as long as it does
+  switch (what) {
+    case ending::ticket:
+      return wireup_.on_ticket(p, value);
+    case ending::backlog:
+      return wireup_.on_backlog(p);
+    case ending::entry:
+      return regions_.on_entry(p);
+    case ending::probe:
+      return liveness_.on_probe(p);
+    default:
+      return;
+  }
+}
+
+/// One that met no region is under way until it is known why.
+void utofu_endpoint::conclude(peer_state& p, op& o, status how) noexcept {
+  how == status::withdrawn ? liveness_.doubt(p, o) : events_.ended(o, how);
+}
+
+void utofu_endpoint::forget_lost() noexcept {
+  peers_.take_lost([this](peer_state& p) {
+    events_.lost(p.number(),
+                 "the Tofu network does not reach it any more: its node, its process or its lane "
+                 "has gone");
+    // Nothing is answered by a peer that is gone, so nothing arrives in their memory any more.
+    for (remote_vcq* to : p.lanes) {
+      if (to == nullptr) continue;
+      while (const pending what = queue_.end_oldest(*to)) on_end(p, what, UTOFU_ERR_MRQ_PEER, 0);
     }
-  }
-  for (auto it = large_.begin(); it != large_.end();) {
-    large_transfer& t = *it++;
-    if (t.with == &l && t.under_way == 0) end_large(t);
-  }
+    forget(p);
+  });
 }
 
-/// A command that has not left yet may still fail, and says then which flight it was.
-void utofu_endpoint::end_unanswered(link& l, const flight_queue::entry& e) noexcept {
-  if (e.is_plain()) return on_end(l, e, UTOFU_ERR_MRQ_PEER, 0);
-  settle(*e.tracked(), status::peer_lost, 0);
-  flights_.retire(*e.tracked());
+void utofu_endpoint::forget(peer_state& p) noexcept {
+  large_.forget(p, [this](op& o) { events_.ended(o, status::peer_lost); });
+  liveness_.forget(p);
+  messages_.forget(p);
 }
 
 /// The peer lives, perhaps: what is under way ends when the hardware says so, as peer_lost.
 void utofu_endpoint::drop(rank peer) noexcept {
-  link* const l = find_link(peer);
-  if (l == nullptr || l->state == link::state_t::lost) return;
-  l->state = link::state_t::lost;
-  settle_doubts(*l, l->doubts.size(), status::peer_lost);
-  unreturned_ -= l->sent - l->consumed;
-  l->consumed = l->sent;
-  for (auto it = large_.begin(); it != large_.end();) {
-    large_transfer& t = *it++;
-    if (t.with == l && t.under_way == 0) end_large(t);
-  }
+  peer_state* const p = peers_.find(peer);
+  if (p == nullptr || std::exchange(p->lost, true)) return;
+  forget(*p);
+}
+
+/// More notices came than the hardware's queue holds, which it does not survive. It cannot happen
+/// while HEDDLE_UTOFU_MRQ is not above the queue's length.
+void utofu_endpoint::on_dead_queue() noexcept {
+  if (std::exchange(told_dead_, true)) return;
+  log::error(
+      "utofu: lane {}: the hardware has given up the queue: is HEDDLE_UTOFU_MRQ more than it "
+      "holds?",
+      lane_);
+  for (peer_state* p : peers_.all()) peers_.lose(*p);
 }
 
 void utofu_endpoint::maintain() noexcept {
   const vcq::use mine(vcq_);
-  for (std::size_t i = 0; i < std::min(probes_per_turn, known_.size()); ++i)
-    probe(*known_[next_probe_++ % known_.size()]);
-}
-
-/// Reads the nonce in the peer's home: the hardware answers for a process that sleeps, and gives an
-/// error for one that has ended.
-void utofu_endpoint::probe(link& l) noexcept {
-  const bool silent = l.stage == link::stage_t::strange && l.targets.empty();
-  if (l.state == link::state_t::lost || l.probing || silent || !prepare_line(l)) return;
-  stream* const to = l.lane != nullptr ? l.lane : l.streams[0].get();
-  if (to == nullptr) return;
-  descriptor d;
-  d.what = descriptor::form::get;
-  if (utofu_query_stadd(without_path(to->to), tag_home, &d.there) != UTOFU_SUCCESS) return;
-  d.here = slab_.address(l.line_at) + offsetof(line, fetched) + nonce_at;
-  d.bytes = sizeof(std::uint64_t);
-  l.probing = post_own(*to, flight::purpose::probe, l, d);
+  liveness_.probe_some();
 }
 
 // --- sleep -----------------------------------------------------------------------------
 
 bool utofu_endpoint::arm() noexcept {
   const vcq::use mine(vcq_);
-  drain_tcq();
-  tell_rest();
+  queue_.drain();
+  messages_.settle();
+  take_failures();
+  if (peers_.some_lost()) [[unlikely]]
+    forget_lost();
   const std::uint64_t now = now_ns();
   if (std::exchange(eventful_, false)) last_event_ns_ = now;
   const std::uint64_t silence = now - last_event_ns_;
   set_alarm(timer_.get(), std::clamp(silence / part_of_silence, first_nap_ns, longest_nap_ns));
-  return later_.empty();
+  return events_.empty();
 }
 
 }  // namespace heddle::transport::utofu

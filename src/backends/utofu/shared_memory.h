@@ -17,11 +17,11 @@
 
 namespace heddle::transport::utofu {
 
-inline constexpr std::size_t line_bytes = 256;  ///< cache line of an A64FX, and of every slot
+inline constexpr std::size_t line_bytes = 256;  ///< cache line of an A64FX, and of every ring
 
 /// Reserved steering tags, per VCQ. The numbers are known to peers: they compute addresses.
 enum tag : unsigned {
-  tag_home = 0,        ///< the lane's `home`
+  tag_listener = 0,    ///< the lane's `listener`
   tag_first_slab = 1,  ///< the lane's slabs, as many as it needs
   tag_last_slab = 15,
   tag_regions = 16,    ///< the table of regions; on the first VCQ only
@@ -46,15 +46,15 @@ using slab_place = std::uint32_t;
   return std::uint64_t{p & 0xff'ffff} * line_bytes;
 }
 
-/// What a lane lets a peer's lane write to: a ring for messages, and where to leave answers.
-/// Travels as a request to the peer's door, and back as the answer into the requester's line.
+/// What a lane lets a peer's lane write to: a ring for messages, and an area for the rest. Travels
+/// as a request to the peer's listener, and back as the answer into the requester's area.
 struct grant {
   std::int32_t from = 0;  ///< rank
   slab_place ring = 0;
-  slab_place line = 0;
-  std::uint16_t slots = 0;  ///< of line_bytes each, in the ring
-  std::uint16_t quiet = 0;  ///< 1: messages come without a notice; they are looked for, see stamp
-  std::uint64_t nonce = 0;  ///< of the process that grants
+  slab_place area = 0;
+  std::uint16_t lines = 0;   ///< of line_bytes each, in the ring
+  std::uint16_t polled = 0;  ///< 1: messages come without a notice; they are looked for, see stamp
+  std::uint64_t nonce = 0;   ///< of the process that grants
   std::uint32_t ticket = 0;
   std::uint32_t check = 0;  ///< written last
 };
@@ -63,24 +63,24 @@ static_assert(sizeof(grant) == 32, "one piggyback put");
 [[nodiscard]] std::uint32_t check_sum(const grant& g) noexcept;
 
 /// What one peer writes for one lane, beside messages.
-struct line {
+struct peer_area {
   grant answer;
   std::array<std::byte, 32> pad;
-  sync::published<std::uint64_t> consumed;  ///< slots of the peer's ring that are free again
+  sync::published<std::uint64_t> consumed;  ///< lines of our messages that are free again
   std::array<std::byte, 56> pad2;
-  std::array<std::byte, 128> fetched;  ///< where gets of ours land: entries, nonces, tickets
+  std::array<std::byte, 128> landing;  ///< of the lane's own gets: entries, nonces, `served`
 };
-static_assert(sizeof(line) == line_bytes);
-// Places in line::fetched.
+static_assert(sizeof(peer_area) == line_bytes);
+// Places in peer_area::landing.
 inline constexpr std::size_t entry_at = 0, nonce_at = 32, served_at = 40;
 
 /// What every peer finds at a lane, whether it is open or not.
-struct home {
-  static constexpr std::uint32_t places = 64;
+struct listener {
+  static constexpr std::uint32_t backlog = 64;
   std::uint64_t nonce;  ///< as in the address: tells that the process lives, and that it is the one
   alignas(line_bytes) sync::published<std::uint64_t> tickets;  ///< counted up by requesters
   alignas(line_bytes) sync::published<std::uint64_t> served;   ///< requests taken; ours to write
-  alignas(line_bytes) std::array<grant, places> door;          ///< request t at t % places
+  alignas(line_bytes) std::array<grant, backlog> requests;     ///< that of ticket t at t % backlog
 };
 
 /// A region as its owner publishes it. Valid when the generation is the one asked for and the check
@@ -100,14 +100,14 @@ static_assert(sizeof(region_entry) == 32);
 /// Before the payload of every message in a ring.
 struct message_header {
   std::uint16_t bytes = 0;     ///< of the message behind this; wrapped: none, go to the beginning
-  std::uint16_t stamp = 0;     ///< quiet: the low bits of its stamp
-  std::uint32_t consumed = 0;  ///< slots of the other direction's ring that are free again
+  std::uint16_t stamp = 0;     ///< polled: the low bits of its stamp
+  std::uint32_t consumed = 0;  ///< lines of the other direction's ring that are free again
 };
 static_assert(sizeof(message_header) == 8);
 inline constexpr std::uint16_t wrapped_bytes = 0xffff;
 
-/// Behind a message without a notice, in the next whole word: written last, it says that all of the
-/// message is there. `position` is in slots since the ring was granted; no two messages share one.
+/// Behind a message in a polled ring, in the next whole word: written last, it says that all of the
+/// message is there. `position` is in lines since the ring was granted; no two messages share one.
 using stamp_t = std::uint64_t;
 [[nodiscard]] constexpr stamp_t stamp_of(std::uint64_t nonce, std::uint64_t position) noexcept {
   return (nonce ^ (position + 1) * 0x9e37'79b9'7f4a'7c15u) | 1;

@@ -1,0 +1,182 @@
+// accesses.h - puts, gets and atomics: in the command, through a slot of registered memory, or from
+// and to the program's own memory, registered for as long as it takes and kept for the next time.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "backends/utofu/buffers.h"
+#include "backends/utofu/command_queue.h"
+#include "backends/utofu/large_transfers.h"
+#include "backends/utofu/peer_regions.h"
+
+namespace heddle::transport::utofu {
+
+class accesses {
+ public:
+  accesses(command_queue& queue, peer_regions& regions, memory::registration_cache& cache,
+           slot_pool slots, large_transfers& large, std::size_t copied)
+      : queue_(queue),
+        regions_(regions),
+        cache_(cache),
+        slots_(std::move(slots)),
+        large_(large),
+        copied_(std::min(copied, slots_.slot_bytes())) {}
+
+  /// Posts it, or finds it over. Throws std::bad_alloc.
+  [[nodiscard, gnu::always_inline]] status start(peer_state& p, op& o);
+  /// Its error, were there one, must name it: it does not go in a list.
+  [[nodiscard]] bool goes_alone(const op& o) const noexcept {
+    return o.kind != op_kind::atomic && o.memory.size() > copied_;
+  }
+  /// Takes back one of a list, which was not posted after all.
+  void take_back(op& o) noexcept;
+  /// The notice of `what` has come, with the old value of an atomic. Not for pieces.
+  void finish(const pending& what, bool done, std::uint64_t value) noexcept;
+
+ private:
+  /// Of an access that is one command.
+  struct note {
+    note() noexcept {}  // as much is written as is needed
+    remote_vcq* to;
+    union {
+      std::byte* slot;
+      kept_lease held;
+    };
+  };
+  /// Of an op that an accepted command carries out.
+  [[nodiscard]] static status as_posted(status s) noexcept {
+    return s == status::done ? status::posted : s;
+  }
+  [[nodiscard]] static status check(const peer_region& r, const op& o, std::size_t bytes,
+                                    rights needed) noexcept;
+  [[nodiscard]] command through(const std::byte* slot, command::form what, const peer_region& r,
+                                const op& o) const noexcept {
+    command c;
+    c.what = what;
+    c.here = slots_.address_of(slot);
+    c.there = r.to.address + o.offset;
+    c.bytes = o.memory.size();
+    return c;
+  }
+  [[nodiscard, gnu::always_inline]] status put(peer_region& r, op& o);
+  [[nodiscard, gnu::always_inline]] status get(peer_region& r, op& o);
+  [[nodiscard, gnu::always_inline]] status atomic(peer_state& p, peer_region& r, op& o);
+  [[nodiscard, gnu::always_inline]] status piggyback(peer_region& r, op& o);
+  // Through a slot.
+  [[nodiscard, gnu::always_inline]] status get_copied(peer_region& r, op& o);
+  [[nodiscard, gnu::noinline]] status put_copied(peer_region& r, op& o);
+  [[nodiscard, gnu::noinline]] status direct(peer_region& r, op& o);
+  [[gnu::noinline]] void finish_with_memory(const pending& what, bool done) noexcept;
+
+  command_queue& queue_;
+  peer_regions& regions_;
+  memory::registration_cache& cache_;
+  memory::registration_cache::hint last_;
+  slot_pool slots_;
+  large_transfers& large_;
+  const std::size_t copied_;  // bytes, at most; longer ones are registered
+};
+
+// Inline: the hot paths.
+
+/// Whether these bytes are inside the region, and may be touched in this way.
+inline status accesses::check(const peer_region& r, const op& o, std::size_t bytes,
+                              rights needed) noexcept {
+  if (!allows(r.facts.allowed, needed)) return status::denied;
+  const bool inside = o.offset <= r.facts.bytes && bytes <= r.facts.bytes - o.offset;
+  if (!inside) return status::out_of_bounds;
+  return r.to.address != 0 || bytes == 0 ? status::done : status::unsupported;
+}
+
+inline status accesses::start(peer_state& p, op& o) {
+  peer_region* r = nullptr;
+  if (const status found = regions_.find(p, o.region, r); found != status::done) [[unlikely]]
+    return found;
+  if (o.kind == op_kind::put) return put(*r, o);
+  return o.kind == op_kind::get ? get(*r, o) : atomic(p, *r, o);
+}
+
+inline status accesses::put(peer_region& r, op& o) {
+  const std::size_t bytes = o.memory.size();
+  if (const status s = check(r, o, bytes, rights::write); s != status::done) [[unlikely]]
+    return s;
+  o.over = bytes == 0;
+  if (bytes - 1 < max_piggyback) [[likely]]
+    return piggyback(r, o);
+  if (o.over) return status::done;
+  return bytes <= copied_ ? put_copied(r, o) : direct(r, o);
+}
+
+inline status accesses::get(peer_region& r, op& o) {
+  const std::size_t bytes = o.memory.size();
+  if (const status s = check(r, o, bytes, rights::read); s != status::done) [[unlikely]]
+    return s;
+  o.over = bytes == 0;
+  if (bytes - 1 < copied_) [[likely]]
+    return get_copied(r, o);
+  return o.over ? status::done : direct(r, o);
+}
+
+inline status accesses::piggyback(peer_region& r, op& o) {
+  remote_vcq& to = *r.to.via;
+  const auto make = [&] {
+    command c;
+    c.what = command::form::piggyback;
+    c.there = r.to.address + o.offset;
+    c.bytes = o.memory.size();
+    c.data = o.memory.data();
+    return c;
+  };
+  o.make_notes<note>().to = &to;
+  return as_posted(queue_.submit(make, to, queue_name::puts, pending(o, ending::told)));
+}
+
+inline status accesses::get_copied(peer_region& r, op& o) {
+  std::byte* const slot = slots_.take();
+  if (slot == nullptr) [[unlikely]]
+    return status::busy_queue;
+  remote_vcq& to = *r.to.via;
+  const auto make = [&] { return through(slot, command::form::get, r, o); };
+  note& n = o.make_notes<note>();
+  n.to = &to;
+  n.slot = slot;
+  const status s = queue_.submit(make, to, queue_name::gets, pending(o, ending::copied));
+  if (s != status::done) [[unlikely]]
+    slots_.give_back(slot);
+  return as_posted(s);
+}
+
+inline status accesses::atomic(peer_state& p, peer_region& r, op& o) {
+  if (const status s = check(r, o, o.width, rights::atomic); s != status::done) [[unlikely]]
+    return s;
+  const way to = regions_.atomic_way(p, r, o.offset);
+  if ((to.address & (o.width - 1u)) != 0) [[unlikely]]  // an address is aligned as the memory is
+    return status::misaligned;
+  const auto make = [&] {
+    command c;
+    c.what = command::form::atomic;
+    c.atomic = o.atomic;
+    c.width = o.width;
+    c.operand = o.operand;
+    c.compare = o.compare;
+    c.there = to.address;
+    return c;
+  };
+  o.make_notes<note>().to = to.via;
+  o.over = false;
+  const ending how = o.memory.empty() ? ending::told : ending::fetched;
+  return as_posted(queue_.submit(make, *to.via, queue_name::atomics, pending(o, how)));
+}
+
+inline void accesses::finish(const pending& what, bool done, std::uint64_t value) noexcept {
+  if (what.how() == ending::told) return;
+  if (what.how() == ending::fetched) {
+    op& o = what.operation();
+    if (done) std::memcpy(o.memory.data(), &value, o.width == 8 ? 8 : 4);
+    return;
+  }
+  finish_with_memory(what, done);
+}
+
+}  // namespace heddle::transport::utofu

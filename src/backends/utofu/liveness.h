@@ -1,0 +1,42 @@
+// liveness.h - whether peers live: the hardware reads a word of theirs for it.
+#pragma once
+#include <cstddef>
+
+#include "backends/utofu/command_queue.h"
+#include "backends/utofu/outbox.h"
+#include "backends/utofu/peers.h"
+
+namespace heddle::transport::utofu {
+
+class liveness {
+ public:
+  liveness(command_queue& queue, peers& known, outbox& events)
+      : queue_(queue), peers_(known), events_(events) {}
+
+  /// Asks after some of the peers, in turn.
+  void probe_some() noexcept;
+  void on_probe(peer_state& p) noexcept;
+  /// The op met a steering tag that is not valid: its region was withdrawn, or its owner has gone
+  /// and all its tags with it. A probe decides, and until then the op is under way.
+  void doubt(peer_state& p, op& of) noexcept;
+  /// Probes that could not be posted when they were needed.
+  void ask_again() noexcept {
+    if (!in_doubt_.empty()) [[unlikely]]
+      in_doubt_.take_all([this](peer_state& p) { ask(p); });
+  }
+  /// The peer is gone.
+  void forget(peer_state& p) noexcept { settle(p, p.doubts.size(), status::peer_lost); }
+
+ private:
+  void probe(peer_state& p) noexcept;
+  void ask(peer_state& p) noexcept;
+  void settle(peer_state& p, std::size_t count, status how) noexcept;
+
+  command_queue& queue_;
+  peers& peers_;
+  outbox& events_;
+  std::size_t next_ = 0;  // of all peers
+  peer_list<&peer_state::in_doubt> in_doubt_;
+};
+
+}  // namespace heddle::transport::utofu

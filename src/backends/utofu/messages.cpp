@@ -1,0 +1,174 @@
+#include "backends/utofu/messages.h"
+
+#include <cstddef>
+
+namespace heddle::transport::utofu {
+
+// --- sending ---------------------------------------------------------------------------
+
+status messages::send_any(peer_state& to, const message& m) noexcept {
+  const std::size_t bytes = m.bytes();
+  if (bytes > max_message) return status::invalid;
+  const bool polled = to.out.polled();
+  const std::size_t total =
+      polled ? stamp_at(bytes) + sizeof(stamp_t) : sizeof(message_header) + bytes;
+  const outgoing_ring::place at = to.out.next(total);
+  if (!room_for(to, at.lines)) return status::busy_queue;
+  if (polled && at.skipped != 0)  // a message of its own, then
+    return mark_wrap(to, at) ? send_any(to, m) : status::busy_queue;
+  const bool small = total <= max_piggyback;
+  send_buffer::piece piece{nullptr, 0, buffer_.taken()};
+  if (!small && !find_in_buffer(total, piece)) return status::busy_queue;
+  std::array<std::byte, max_piggyback> inline_data;
+  std::byte* const into = small ? inline_data.data() : piece.at;
+  const stamp_t stamp = polled ? stamp_of(nonce_, to.out.position()) : 0;
+  const message_header first{static_cast<std::uint16_t>(bytes), static_cast<std::uint16_t>(stamp),
+                             static_cast<std::uint32_t>(to.in.released())};
+  std::memcpy(into, &first, sizeof first);
+  std::memcpy(into + sizeof first, &m.head, sizeof m.head);
+  std::byte* const rest = into + sizeof first + sizeof m.head;
+  copy_few(rest, m.header);
+  copy_few(rest + m.header.size(), m.data);
+  if (polled) std::memcpy(into + stamp_at(bytes), &stamp, sizeof stamp);
+  const bool ask = !queue_.listing() && is_due();
+  command c;
+  c.what = small ? command::form::piggyback : command::form::put;
+  c.data = into;
+  c.here = piece.address;
+  c.to = to.lane->with_path;
+  c.there = at.address;
+  c.bytes = total;
+  c.edata = static_cast<std::uint8_t>(edata_message | (at.skipped != 0 ? edata_wrapped : 0));
+  c.flags = polled ? UTOFU_ONESIDED_FLAG_STRONG_ORDER : UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE;
+  if (ask) command_queue::ask_for_departure(c, piece.end);
+  const status s = queue_.submit([&] { return c; });
+  if (s != status::done) return s;
+  buffer_.take(piece);
+  sent(to, at.lines, ask);
+  return s;
+}
+
+status messages::send_in_list(peer_state& to, op& o) noexcept {
+  note& n = o.make_notes<note>();
+  n.unasked = unasked_;
+  n.taken = buffer_.taken();
+  n.told = to.in.released() - to.in.untold();
+  const std::uint64_t before = to.out.position();
+  const status s = send(to, {o.head, o.header, o.memory});
+  n.lines = static_cast<std::uint32_t>(to.out.position() - before);
+  return s;
+}
+
+void messages::take_back(peer_state& to, const note& n) noexcept {
+  buffer_.retreat(n.taken);
+  unasked_ = n.unasked;
+  to.out.retreat(n.lines);
+  to.in.tell(n.told);
+  queue_.vacate(n.lines);
+}
+
+/// Whether the receiver has told by a put of its own that so many lines are free.
+bool messages::has_room_now(peer_state& to, std::uint32_t lines) noexcept {
+  read_credits(to);
+  return to.out.has_room(lines);
+}
+
+bool messages::find_in_buffer(std::size_t bytes, send_buffer::piece& out) noexcept {
+  buffer_.free_up_to(queue_.left());
+  if (buffer_.find(bytes, out)) [[likely]]
+    return true;
+  ask_for_departure();
+  return false;
+}
+
+void messages::ask_for_departure() noexcept {
+  if (unasked_ == 0 || queue_.listing() || !queue_.ask_for_departure(buffer_.taken())) return;
+  ++asked_;
+  asked_up_to_ = buffer_.taken();
+  unasked_ = 0;
+}
+
+/// Tells a peer that polls its ring to go on at the beginning of it.
+bool messages::mark_wrap(peer_state& to, const outgoing_ring::place& at) noexcept {
+  const stamp_t stamp = stamp_of(nonce_, to.out.position());
+  const message_header mark{wrapped_bytes, static_cast<std::uint16_t>(stamp), 0};
+  command c;
+  c.what = command::form::piggyback;
+  c.to = to.lane->with_path;
+  c.there = to.out.address();
+  c.data = &mark;
+  c.bytes = sizeof mark;
+  c.edata = edata_message;
+  c.flags = UTOFU_ONESIDED_FLAG_STRONG_ORDER;
+  if (queue_.submit([&] { return c; }) != status::done) return false;
+  to.out.advance(at.skipped);
+  queue_.occupy(at.skipped);
+  return true;
+}
+
+// --- receiving -------------------------------------------------------------------------
+
+void messages::on_arrived(peer_state& from, bool wrapped) noexcept {
+  if (from.lost || !from.in.is_open()) return;
+  incoming_message m;
+  if (!from.in.take(wrapped, m)) [[unlikely]]
+    return peers_.lose(from);
+  deliver(from, m);
+}
+
+inline void messages::deliver(peer_state& from, const incoming_message& m) noexcept {
+  taken_.add(from);
+  queue_.vacate(from.out.free_up_to(m.credits));
+  events_.arrived(from.number(), m.bytes);
+}
+
+void messages::look_at(peer_state& p) noexcept {
+  incoming_message m;
+  while (!p.lost && !events_.full() && p.in.look(m)) deliver(p, m);
+  if (p.in.holds()) taken_.add(p);  // also when it only wrapped
+}
+
+// --- credits ---------------------------------------------------------------------------
+
+void messages::release_taken() noexcept {
+  taken_.take_all([this](peer_state& p) {
+    p.in.release();
+    if (p.in.untold() >= p.in.lines() / 4) tell(p);
+    if (p.in.untold() != 0) untold_.add(p);
+  });
+}
+
+/// Mostly the next message to the peer says it as well; a put of its own is for one-way traffic.
+void messages::tell(peer_state& p) noexcept {
+  if (p.lost || !p.out.is_open()) return;
+  command c;
+  c.what = command::form::piggyback;
+  c.to = p.lane->with_path;
+  c.there = p.their_area + offsetof(peer_area, consumed);
+  c.data = &p.in.released();
+  c.bytes = sizeof(std::uint64_t);
+  c.edata = edata_message;
+  if (queue_.submit([&] { return c; }) == status::done)
+    p.in.tell(p.in.released());
+  else
+    owed_.add(p);
+}
+
+void messages::settle() noexcept {
+  untold_.take_all([this](peer_state& p) {
+    if (p.in.untold() != 0) tell(p);
+  });
+  ask_for_departure();
+}
+
+void messages::read_credits(peer_state& p) noexcept {
+  if (p.area == nullptr) return;
+  queue_.vacate(p.out.free_up_to(static_cast<std::uint32_t>(p.area->consumed.get())));
+}
+
+bool messages::collect_credits() noexcept {
+  for (peer_state* p : peers_.all()) read_credits(*p);
+  return !queue_.full();
+}
+
+}  // namespace heddle::transport::utofu

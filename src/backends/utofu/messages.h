@@ -1,0 +1,164 @@
+// messages.h - messages between this lane and its peers': puts into rings, and the credits for the
+// lines of these.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "backends/utofu/buffers.h"
+#include "backends/utofu/command_queue.h"
+#include "backends/utofu/outbox.h"
+#include "backends/utofu/peers.h"
+#include "base/copy.h"
+
+namespace heddle::transport::utofu {
+
+class messages {
+ public:
+  messages(command_queue& queue, peers& known, outbox& events, registered_memory buffer,
+           std::uint64_t nonce)
+      : queue_(queue), peers_(known), events_(events), buffer_(buffer), nonce_(nonce) {}
+
+  struct message {
+    const message_head& head;
+    std::span<const std::byte> header, data;
+    [[nodiscard]] std::size_t bytes() const noexcept {
+      return sizeof head + header.size() + data.size();
+    }
+  };
+  /// To a connected peer. done, busy_queue, or why it can never be sent.
+  [[nodiscard, gnu::always_inline]] status send(peer_state& to, const message& m) noexcept {
+    constexpr std::size_t most = max_piggyback - sizeof(message_header) - sizeof m.head;
+    const bool small = m.header.size() <= most && m.data.size() <= most - m.header.size();
+    return small && !to.out.polled() && !queue_.listing() ? send_small(to, m) : send_any(to, m);
+  }
+  /// A list was posted: it has one notice at most, so its messages ask for none.
+  void after_list() noexcept {
+    if (is_due()) ask_for_departure();
+  }
+  /// What is needed to take one of a list back.
+  struct note {
+    std::uint32_t lines = 0;
+    std::uint32_t unasked = 0;
+    std::uint64_t taken = 0;  ///< of the send buffer
+    std::uint64_t told = 0;   ///< of the peer's ring
+  };
+  /// As send(), in a list that is open. Makes notes.
+  [[nodiscard]] status send_in_list(peer_state& to, op& o) noexcept;
+  void take_back(peer_state& to, const note& n) noexcept;
+
+  /// A notice told of a message.
+  void on_arrived(peer_state& from, bool wrapped) noexcept;
+  /// A peer whose ring no notice tells of.
+  void add_polled(peer_state& p) { polled_.push_back(&p); }
+  void look() noexcept {
+    for (peer_state* p : polled_) look_at(*p);
+  }
+  /// The messages of the last poll are read; credits are told that are due.
+  void release() noexcept {
+    if (!taken_.empty()) release_taken();
+    if (!owed_.empty()) [[unlikely]]
+      owed_.take_all([this](peer_state& p) { tell(p); });
+  }
+  /// All that was freed is told, and what was sent is to be heard of. Now and then, and before the
+  /// lane sleeps: what each of many peers is not told adds up to a window that is full for ever.
+  void settle() noexcept;
+  /// Asks all peers' areas what they have freed. Whether the window has room then.
+  [[nodiscard]] bool collect_credits() noexcept;
+  /// The peer is gone.
+  void forget(peer_state& p) noexcept { queue_.vacate(p.out.free_all()); }
+
+  /// All that was sent has left, as far as drain() has heard.
+  [[nodiscard]] bool idle() const noexcept {
+    return unasked_ == 0 && asked_ == queue_.departures();
+  }
+
+ private:
+  [[nodiscard, gnu::always_inline]] status send_small(peer_state& to, const message& m) noexcept;
+  [[nodiscard, gnu::noinline]] status send_any(peer_state& to, const message& m) noexcept;
+  void sent(peer_state& to, std::uint32_t lines, bool asked) noexcept;
+  [[nodiscard]] bool is_due() const noexcept;
+  [[nodiscard, gnu::noinline]] bool has_room_now(peer_state& to, std::uint32_t lines) noexcept;
+  [[nodiscard]] bool room_for(peer_state& to, std::uint32_t lines) noexcept {
+    return to.out.has_room(lines) || has_room_now(to, lines);
+  }
+  [[nodiscard]] bool find_in_buffer(std::size_t bytes, send_buffer::piece& out) noexcept;
+  [[nodiscard]] bool mark_wrap(peer_state& to, const outgoing_ring::place& at) noexcept;
+  void ask_for_departure() noexcept;
+  void deliver(peer_state& from, const incoming_message& m) noexcept;
+  void look_at(peer_state& p) noexcept;
+  void release_taken() noexcept;
+  void read_credits(peer_state& p) noexcept;
+  void tell(peer_state& p) noexcept;
+
+  command_queue& queue_;
+  peers& peers_;
+  outbox& events_;
+  send_buffer buffer_;
+  const std::uint64_t nonce_;      // of this process
+  std::uint64_t asked_ = 0;        // departures
+  std::uint32_t unasked_ = 0;      // messages since then
+  std::uint64_t asked_up_to_ = 0;  // of the send buffer
+  std::vector<peer_state*> polled_;
+  peer_list<&peer_state::in_taken> taken_;
+  peer_list<&peer_state::in_untold> untold_;
+  peer_list<&peer_state::in_owed> owed_;
+};
+
+/// So much may leave before it is asked whether it has: a notice for each message would cost as
+/// much as a small message.
+inline constexpr std::uint32_t most_unasked = 32;
+inline constexpr std::uint64_t most_unasked_bytes = 32 * 1024;
+
+inline bool messages::is_due() const noexcept {
+  return unasked_ >= most_unasked || buffer_.taken() - asked_up_to_ >= most_unasked_bytes;
+}
+
+inline void messages::sent(peer_state& to, std::uint32_t lines, bool asked) noexcept {
+  to.out.advance(lines);
+  to.in.tell(to.in.released());
+  queue_.occupy(lines);
+  ++unasked_;
+  if (!asked) [[likely]]
+    return;
+  ++asked_;
+  asked_up_to_ = buffer_.taken();
+  unasked_ = 0;
+}
+
+/// In one line, out of the command: the most frequent ones.
+inline status messages::send_small(peer_state& to, const message& m) noexcept {
+  const outgoing_ring::place at = to.out.next(1);
+  if (!room_for(to, 1)) [[unlikely]]
+    return status::busy_queue;
+  // Longer than it is filled: the compiler does not see that these copies are of 8 bytes at most.
+  std::array<std::byte, 128> data;
+  const message_header first{static_cast<std::uint16_t>(m.bytes()), 0,
+                             static_cast<std::uint32_t>(to.in.released())};
+  std::memcpy(data.data(), &first, sizeof first);
+  std::memcpy(data.data() + sizeof first, &m.head, sizeof m.head);
+  std::byte* const rest = data.data() + sizeof first + sizeof m.head;
+  copy_short(rest, m.header);
+  copy_short(rest + m.header.size(), m.data);
+  const bool ask = is_due();
+  const status s = queue_.submit([&] {
+    command c;
+    c.what = command::form::piggyback;
+    c.data = data.data();
+    c.to = to.lane->with_path;
+    c.there = at.address;
+    c.bytes = sizeof first + m.bytes();
+    c.edata = edata_message;
+    c.flags = UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE;
+    if (ask) command_queue::ask_for_departure(c, buffer_.taken());
+    return c;
+  });
+  if (s == status::done) [[likely]]
+    sent(to, 1, ask);
+  return s;
+}
+
+}  // namespace heddle::transport::utofu

@@ -1,0 +1,103 @@
+#include "backends/utofu/peer_regions.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace heddle::transport::utofu {
+
+using state_t = peer_region::state_t;
+
+status peer_regions::look_up(peer_state& p, memory::region_ref ref, peer_region*& out) {
+  if (ref.slot >= memory::region_table::slots || ref.generation == 0) return status::withdrawn;
+  peer_region& r = p.regions[ref.slot];
+  if (r.state == state_t::fetching) return status::busy_queue;
+  if (r.ref != ref) {
+    std::replace(p.recent.begin(), p.recent.end(), &r, static_cast<peer_region*>(nullptr));
+    r = {};
+    r.ref = ref;
+  }
+  if (r.state == state_t::unknown) {
+    if (common_tag(ref) == 0) {
+      fetch(p, r);
+      return status::busy_queue;  // it is asked for again after a poll
+    }
+    if (!device_.exposed().find_common(ref, r.facts)) return status::withdrawn;
+    compute(p, r);
+  }
+  if (r.state == state_t::fetched) {
+    r.state = state_t::unknown;
+    return status::withdrawn;
+  }
+  out = &r;
+  if (r.state == state_t::known) p.recent[ref.slot % p.recent.size()] = &r;
+  return status::done;
+}
+
+/// The same tag on every queue of every rank. This lane takes the one of its own number.
+void peer_regions::compute(peer_state& p, peer_region& r) {
+  const auto lane = static_cast<std::size_t>(lane_) % p.first_lanes.size();
+  r.tag = common_tag(r.ref);
+  r.of_atomics.resize(p.first_lanes.size());
+  r.to.via = &peers_.vcq_of(p, static_cast<std::size_t>(p.first_lanes[lane]));
+  r.to.address = address_of(*r.to.via, r.tag, 0);
+  if (r.to.address != no_address) r.state = state_t::known;
+}
+
+void peer_regions::fetch(peer_state& p, peer_region& r) {
+  if (p.fetching != nullptr || queue_.listing() || !peers_.prepare_area(p)) return;
+  remote_vcq& to = peers_.vcq_of(p, 0);
+  command c;
+  c.what = command::form::get;
+  c.there = address_of(to, tag_regions, r.ref.slot * sizeof(region_entry));
+  c.here = p.area_address + offsetof(peer_area, landing) + entry_at;
+  c.bytes = sizeof(region_entry);
+  if (c.there == no_address || queue_.full() ||
+      queue_.submit([&] { return c; }, to, queue_name::gets, pending(p, ending::entry)) !=
+          status::done)
+    return;
+  p.fetching = &r;
+  r.state = state_t::fetching;
+}
+
+void peer_regions::on_entry(peer_state& p) noexcept {
+  peer_region& r = *std::exchange(p.fetching, nullptr);
+  region_entry e;
+  std::memcpy(&e, p.area->landing.data() + entry_at, sizeof e);
+  r.state = state_t::unknown;
+  const bool never_used = e.generation == 0 && e.check == 0;
+  if (!never_used && e.check != check_sum(e)) return;  // it was being written: again
+  r.state = state_t::fetched;
+  if (e.generation != r.ref.generation || e.lane >= p.lanes.size()) return;
+  r.facts = {e.bytes, static_cast<rights>(e.allowed & 7)};
+  try {
+    r.to = {&peers_.vcq_of(p, e.lane), e.address};
+    r.state = state_t::known;
+  } catch (const std::bad_alloc&) {
+    r.state = state_t::unknown;
+  }
+}
+
+void peer_regions::distrust(peer_state& p) noexcept {
+  for (auto& [slot, r] : p.regions)
+    if (r.tag == 0 && r.state == state_t::known) r.state = state_t::unknown;
+  p.recent = {};
+}
+
+/// Atomics on one word all go through one queue of its owner, whoever does them: the hardware is
+/// not relied on to keep those of different queues apart (research: utofu.md 3.2.10).
+way peer_regions::common_atomic_way(peer_state& p, peer_region& r, std::uint64_t offset) {
+  const std::size_t queue = offset / line_bytes % p.first_lanes.size();
+  way& to = r.of_atomics[queue];
+  if (to.via == nullptr) {
+    remote_vcq& via = peers_.vcq_of(p, static_cast<std::size_t>(p.first_lanes[queue]));
+    const utofu_stadd_t address = address_of(via, r.tag, 0);
+    if (address == no_address) return {r.to.via, r.to.address + offset};
+    to = {&via, address};
+  }
+  return {to.via, to.address + offset};
+}
+
+}  // namespace heddle::transport::utofu

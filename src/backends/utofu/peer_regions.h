@@ -1,0 +1,53 @@
+// peer_regions.h - peers' regions as a lane reaches them: their addresses computed, or fetched from
+// the peer's table on first use.
+#pragma once
+#include <bit>
+#include <cstdint>
+
+#include "backends/utofu/command_queue.h"
+#include "backends/utofu/peers.h"
+
+namespace heddle::transport::utofu {
+
+class peer_regions {
+ public:
+  peer_regions(utofu_device& device, int lane, command_queue& queue, peers& known)
+      : device_(device), lane_(lane), queue_(queue), peers_(known) {}
+
+  /// done: `out` is it. busy_queue: it is being fetched. withdrawn: it is not there. Throws
+  /// std::bad_alloc.
+  [[nodiscard]] status find(peer_state& p, memory::region_ref ref, peer_region*& out) {
+    peer_region* const recent = p.recent[ref.slot % p.recent.size()];
+    if (recent == nullptr || !same(recent->ref, ref)) [[unlikely]]
+      return look_up(p, ref, out);
+    out = recent;
+    return status::done;
+  }
+  /// The queue and the address for atomics on the word at this offset. Throws std::bad_alloc.
+  [[nodiscard]] way atomic_way(peer_state& p, peer_region& r, std::uint64_t offset) {
+    if (r.tag != 0) return common_atomic_way(p, r, offset);
+    return {r.to.via, r.to.address + offset};
+  }
+  /// The get of an entry has ended.
+  void on_entry(peer_state& p) noexcept;
+  /// One was not where it had been: nothing that was fetched of this peer counts any more.
+  static void distrust(peer_state& p) noexcept;
+
+ private:
+  [[nodiscard]] static bool same(memory::region_ref a, memory::region_ref b) noexcept {
+    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);  // one comparison
+  }
+  [[nodiscard, gnu::noinline]] status look_up(peer_state& p, memory::region_ref ref,
+                                              peer_region*& out);
+  void compute(peer_state& p, peer_region& r);
+  void fetch(peer_state& p, peer_region& r);
+  [[nodiscard, gnu::noinline]] way common_atomic_way(peer_state& p, peer_region& r,
+                                                     std::uint64_t offset);
+
+  utofu_device& device_;
+  const int lane_;
+  command_queue& queue_;
+  peers& peers_;
+};
+
+}  // namespace heddle::transport::utofu
