@@ -1,6 +1,8 @@
 // calls.h - active messages on the receiver's side: small ones run on arrival, large ones are
 // fetched into memory of ours first, so many bytes at a time.
 #pragma once
+#include <utility>
+
 #include "protocols/rendezvous.h"
 
 namespace heddle::protocols {
@@ -31,10 +33,11 @@ class calls final : public protocol {
   status start(request& r) override { return rendezvous_.start_fetch(r); }
   void ended(request& r, status code) override;
 
-  /// Between these two no deferred call begins: many end at once.
-  void hold_back() noexcept { starting_ = true; }
-  void go_on() {
-    starting_ = false;
+  /// Between these two no deferred call begins: many end at once. What the first returns is for the
+  /// second, since one may happen inside the other.
+  [[nodiscard]] bool hold_back() noexcept { return std::exchange(starting_, true); }
+  void go_on(bool as_before) {
+    starting_ = as_before;
     start_deferred();
   }
 

@@ -16,11 +16,11 @@ void liveness::lose(peer& p, std::string why) {
   p.wire->drop(p.number);
   if (p.atomics != nullptr) p.atomics->drop(p.number);
   p.control.clear();
-  calls_.hold_back();
+  const bool starting = calls_.hold_back();
   end_requests(p, status::peer_lost);
   tagged_.forget(p);
   if (p.counted == 0) ops_.end_flushes(p, status::peer_lost);
-  calls_.go_on();
+  calls_.go_on(starting);
 }
 
 /// Those that the wire has end by its events, and those in hand by whoever has them.
@@ -73,7 +73,7 @@ void liveness::look_at(peer& p, std::uint64_t now_ns) {
 /// Nothing is sent any more, so what the wires have ends here as well.
 void liveness::abort(status code) {
   for (peer* p : peers_.all()) p->lost = true;
-  calls_.hold_back();
+  (void)calls_.hold_back();  // for good
   for (peer* p : peers_.all()) {
     while (request* r = p->requests.front()) {
       take_in_hand(*r);
