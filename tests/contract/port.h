@@ -30,7 +30,7 @@ class port {
   port(rank self, int lane, std::unique_ptr<transport::endpoint> inner)
       : self_(self), lane_(lane), inner_(std::move(inner)) {}
 
-  /// As endpoint::post. Every op gets a number of its own.
+  /// As endpoint::post, for the first ones. Every op gets a number of its own.
   transport::post_result post(std::span<op> ops);
   /// Polls once, for up to `batch` events. Messages' bytes are looked at again just before the next
   /// poll, until when they have to stay.
