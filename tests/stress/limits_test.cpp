@@ -125,18 +125,17 @@ TEST_P(Stress, I16ALaneIsServedWhileAnotherIsFlooded) {
       EXPECT_EQ(busy.wait(ended, posted), status::done);
     });
     while (seen.flooded.load() == 0) std::this_thread::yield();  // it is under way
-    for (std::uint64_t i = 0; i < rounds; ++i) {
+    // So many at least, and until there was a flood indeed: its thread may get no core at first.
+    for (std::uint64_t i = 0; i < rounds || sent.load() < rounds; ++i) {
       while (is_busy(quiet.try_call(1, echo_call, {}, {}))) quiet.poll();
       while (seen.answered.load() == i)
         if (quiet.poll() == 0) std::this_thread::yield();
     }
-    const std::uint64_t meanwhile = sent.load();
     served = true;
     flooder.join();
-    EXPECT_GE(meanwhile, rounds);  // there was a flood indeed
     w.barrier();
   });
-  EXPECT_EQ(seen.answered.load(), rounds);
+  EXPECT_GE(seen.answered.load(), rounds);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <heddle/heddle.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,6 +16,7 @@ namespace {
 
 constexpr tag large_tag = 1, small_tag = 2;
 constexpr std::uint64_t seed = 7;
+constexpr int tries = 20;
 const std::size_t large_bytes = sanitized ? 16 << 20 : 128 << 20;
 
 enum class source { mapped, own };
@@ -50,21 +52,40 @@ class Pieces : public testing::TestWithParam<source> {};
 INSTANTIATE_TEST_SUITE_P(Sources, Pieces, testing::Values(source::mapped, source::own),
                          [](const auto& p) { return p.param == source::own ? "own" : "mapped"; });
 
-// Copied whole, the large message would be there before the first small one was answered.
+/// Rank 1 decides whether that was enough.
+bool agree(lane& l, bool enough) {
+  if (l.self() == 1) {
+    EXPECT_EQ(l.send(0, small_tag, std::as_bytes(std::span(&enough, 1))), status::done);
+  } else {
+    EXPECT_EQ(l.recv(1, small_tag, std::as_writable_bytes(std::span(&enough, 1))).code,
+              status::done);
+  }
+  return enough;
+}
+
+// Copied whole, the large message would be there before the second small one was sent, however
+// often it is tried. In pieces it may be so as well when the rank that answers gets no core.
 TEST_P(Pieces, SmallMessagesGoToAndFroWhileALargeOneIsCopied) {
   settings config = settings_for("shm");
   config.progress = "inline";  // nobody else copies while a rank waits for a core
   run_ranks(2, config, [](world& w) {
     lane l(w);
     if (w.rank() == 1) {
-      EXPECT_GE(receive_and_ask(l), 4);
+      int most = 0;
+      for (int i = 0; i < tries && !agree(l, most >= 4); ++i)
+        most = std::max(most, receive_and_ask(l));
+      EXPECT_GE(most, 4);
       return;
     }
-    const std::vector<std::byte> data = pattern(large_bytes, seed);
-    if (GetParam() == source::own) return send_and_answer(l, data);
-    const region shared = w.allocate(large_bytes);
-    std::copy(data.begin(), data.end(), shared.memory().begin());
-    send_and_answer(l, shared.memory());
+    std::vector<std::byte> own = pattern(large_bytes, seed);
+    region shared;
+    std::span<std::byte> data(own);
+    if (GetParam() == source::mapped) {
+      shared = w.allocate(large_bytes);
+      std::ranges::copy(own, shared.memory().begin());
+      data = shared.memory();
+    }
+    for (int i = 0; i < tries && !agree(l, false); ++i) send_and_answer(l, data);
   });
 }
 
