@@ -8,27 +8,29 @@
 
 namespace heddle {
 
-/// Owns a T for some of the numbers below its size. A number without one costs 1/32 byte; to find
-/// one takes two loads. One thread at a time.
+/// Owns a T for some numbers. Any other below the largest costs 1/32 byte; to find one takes two
+/// loads. One thread at a time.
 template <class T>
 class paged_table {
  public:
-  explicit paged_table(std::size_t size) : pages_((size + page_size - 1) / page_size) {}
-
-  /// Null: there is none. `number` is below the size.
+  /// Null: there is none.
   [[nodiscard]] T* find(std::size_t number) const noexcept {
-    const auto& page = pages_[number / page_size];
-    return page == nullptr ? nullptr : (*page)[number % page_size].get();
+    const std::size_t at = number / page_size;
+    if (at >= pages_.size() || pages_[at] == nullptr) [[unlikely]]
+      return nullptr;
+    return (*pages_[at])[number % page_size].get();
   }
-  /// Puts one where there was none.
+  /// Puts one where there was none. Throws std::bad_alloc, and nothing has changed.
   T& insert(std::size_t number, std::unique_ptr<T> value) {
-    auto& page = pages_[number / page_size];
+    const std::size_t at = number / page_size;
+    if (at >= pages_.size()) pages_.resize(at + 1);
+    auto& page = pages_[at];
     if (page == nullptr) page = std::make_unique<page_t>();
     auto& place = (*page)[number % page_size];
     place = std::move(value);
     return *place;
   }
-  /// Drops all there are; its size is 0 from now on.
+  /// Drops all there are.
   void clear() noexcept { pages_.clear(); }
 
  private:

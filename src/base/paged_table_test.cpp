@@ -2,13 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <memory>
 #include <string>
 
 namespace heddle {
 namespace {
 
 TEST(PagedTable, FindsWhatWasPutThereAndNothingElse) {
-  paged_table<std::string> table(1000);
+  paged_table<std::string> table;
   for (const std::size_t number : {0u, 255u, 256u, 999u})
     table.insert(number, std::make_unique<std::string>(std::to_string(number)));
   std::size_t found = 0;
@@ -19,10 +21,11 @@ TEST(PagedTable, FindsWhatWasPutThereAndNothingElse) {
     ++found;
   }
   EXPECT_EQ(found, 4u);
+  EXPECT_EQ(table.find(~std::size_t{0}), nullptr);
 }
 
 TEST(PagedTable, KeepsAValueWhereItIs) {
-  paged_table<int> table(600);
+  paged_table<int> table;
   const int* const first = &table.insert(0, std::make_unique<int>(7));
   for (std::size_t i = 1; i < 600; ++i) table.insert(i, std::make_unique<int>(1));
   EXPECT_EQ(table.find(0), first);

@@ -8,10 +8,7 @@ namespace heddle::protocols {
 
 peer_table::peer_table(const surroundings& where,
                        std::span<const std::unique_ptr<transport::endpoint>> endpoints)
-    : where_(where),
-      endpoints_(endpoints),
-      size_(static_cast<std::size_t>(where.size)),
-      by_rank_(size_) {}
+    : where_(where), endpoints_(endpoints), size_(static_cast<std::size_t>(where.size)) {}
 
 peer& peer_table::make(rank r) {
   peer& p = by_rank_.insert(static_cast<std::size_t>(r), std::make_unique<peer>());

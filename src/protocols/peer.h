@@ -87,7 +87,7 @@ class peer_table {
   }
   /// The same; null: it has not had to do with this lane.
   [[nodiscard]] peer* find(rank r) const noexcept {
-    return valid(r) ? by_rank_.find(static_cast<std::size_t>(r)) : nullptr;
+    return by_rank_.find(static_cast<std::size_t>(r));
   }
   /// All there are. Grows at the end while somebody goes through it by index.
   [[nodiscard]] const std::vector<peer*>& all() const noexcept { return all_; }

@@ -37,11 +37,13 @@ void port::on_rare(peer& p, std::span<const std::byte> bytes) {
 
 inline void port::on_event(const transport::event& e) {
   if (e.kind != transport::event::kind_t::arrived) return on_news(e);
-  if (!peers_.valid(e.peer)) [[unlikely]]
-    return;
-  peer& p = peers_[e.peer];
-  p.heard = true;
-  on_arrived(p, e.bytes);
+  peer* p = peers_.find(e.peer);
+  if (p == nullptr) [[unlikely]] {
+    if (!peers_.valid(e.peer)) return;
+    p = &peers_[e.peer];
+  }
+  p->heard = true;
+  on_arrived(*p, e.bytes);
 }
 
 void port::on_news(const transport::event& e) {

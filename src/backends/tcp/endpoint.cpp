@@ -28,8 +28,7 @@ tcp_endpoint::tcp_endpoint(tcp_device& owner, int lane, const settings& config,
       connector_(owner, lane, epoll_.get()),
       writer_(shared_),
       reader_(epoll_.get(), shared_, writer_),
-      losses_(reader_),
-      peers_(static_cast<std::size_t>(owner.size())) {
+      losses_(reader_) {
   if (!watch(epoll_.get(), arrivals_.fd(), 0, EPOLLIN) ||
       !watch(epoll_.get(), losses_.fd(), 0, EPOLLIN))
     fail_errno(errno, "tcp: open lane {}: epoll_ctl", lane);
@@ -90,9 +89,9 @@ void tcp_endpoint::tell(event_sink& sink) noexcept {
 }
 
 tcp_endpoint::peer_state& tcp_endpoint::state_of(rank peer) {
-  auto& p = peers_[static_cast<std::size_t>(peer)];
-  if (p == nullptr) p = std::make_unique<peer_state>();
-  return *p;
+  const auto number = static_cast<std::size_t>(peer);
+  peer_state* const known = peers_.find(number);
+  return known != nullptr ? *known : peers_.insert(number, std::make_unique<peer_state>());
 }
 
 // A rail that cannot be connected is done without, unless it is the one that small ops need.

@@ -17,6 +17,7 @@
 #include "backends/tcp/losses.h"
 #include "backends/tcp/reader.h"
 #include "backends/tcp/writer.h"
+#include "base/paged_table.h"
 #include "transport/device.h"
 
 namespace heddle::transport::tcp {
@@ -53,8 +54,7 @@ class tcp_endpoint final : public endpoint {
   // endpoint_path.cpp: posting
   /// What small ops and messages to `peer` go on; null: nothing, or there is no such peer.
   connection* route(rank peer) noexcept {
-    if (!valid(peer)) return nullptr;
-    const peer_state* known = peers_[static_cast<std::size_t>(peer)].get();
+    const peer_state* known = peers_.find(static_cast<std::size_t>(peer));
     return known != nullptr ? known->out[0] : nullptr;
   }
   status begin(op& o, connection& c) noexcept;
@@ -63,7 +63,7 @@ class tcp_endpoint final : public endpoint {
 
   // endpoint.cpp: polling, connections and peers
   [[nodiscard]] bool valid(rank peer) const noexcept {
-    return static_cast<std::size_t>(peer) < peers_.size();
+    return static_cast<std::size_t>(peer) < static_cast<std::size_t>(device_.size());
   }
   peer_state& state_of(rank peer);
   void make_connections() noexcept;
@@ -89,8 +89,8 @@ class tcp_endpoint final : public endpoint {
   writer writer_;
   reader reader_;
   losses losses_;
-  std::vector<std::unique_ptr<peer_state>> peers_;  // by rank; null: never spoken to
-  std::optional<std::uint64_t> refused_at_;         // room_made when post() last answered busy
+  paged_table<peer_state> peers_;            // by rank: those it has spoken to
+  std::optional<std::uint64_t> refused_at_;  // room_made when post() last answered busy
 };
 
 }  // namespace heddle::transport::tcp

@@ -31,14 +31,11 @@ peer_state* peers::make(rank number) noexcept {
     const std::vector<place>& lanes = *made->facts->lanes;
     made->lanes.resize(lanes.size());
     made->first_lanes = first_on_their_cq(lanes);
-    const std::size_t at = static_cast<std::size_t>(number) / page_size;
-    if (at >= pages_.size()) pages_.resize(at + 1);
-    if (pages_[at] == nullptr) pages_[at] = std::make_unique<page>();
     all_.reserve(all_.size() + 1);
     if (static_cast<std::size_t>(lane_) < lanes.size())
       made->lane = &vcq_of(*made, static_cast<std::size_t>(lane_));
-    all_.push_back(made.get());
-    return ((*pages_[at])[static_cast<std::size_t>(number) % page_size] = std::move(made)).get();
+    all_.push_back(&by_rank_.insert(static_cast<std::size_t>(number), std::move(made)));
+    return all_.back();
   } catch (const std::bad_alloc&) {
     return nullptr;
   }

@@ -13,6 +13,7 @@
 #include "backends/utofu/pending.h"
 #include "backends/utofu/shared_memory.h"
 #include "backends/utofu/slab.h"
+#include "base/paged_table.h"
 
 namespace heddle::transport::utofu {
 
@@ -92,15 +93,11 @@ class peers {
   [[nodiscard]] peer_state* find(rank number) noexcept {
     if (number == last_number_) [[likely]]
       return last_;
-    const auto at = static_cast<std::size_t>(number) / page_size;
-    if (at < pages_.size() && pages_[at] != nullptr) [[likely]] {
-      if (peer_state* const p = (*pages_[at])[static_cast<std::size_t>(number) % page_size].get();
-          p != nullptr) {
-        last_number_ = number;
-        return last_ = p;
-      }
-    }
-    return make(number);
+    peer_state* const known = by_rank_.find(static_cast<std::size_t>(number));
+    if (known == nullptr) [[unlikely]]
+      return make(number);
+    last_number_ = number;
+    return last_ = known;
   }
   [[nodiscard]] const std::vector<peer_state*>& all() const noexcept { return all_; }
   [[nodiscard]] vcq_table& vcqs() noexcept { return vcqs_; }
@@ -125,8 +122,6 @@ class peers {
   }
 
  private:
-  static constexpr std::size_t page_size = 256;
-  using page = std::array<std::unique_ptr<peer_state>, page_size>;
   [[gnu::noinline]] peer_state* make(rank number) noexcept;
 
   utofu_device& device_;
@@ -134,7 +129,7 @@ class peers {
   slab& slab_;
   rank last_number_ = -1;
   peer_state* last_ = nullptr;
-  std::vector<std::unique_ptr<page>> pages_;  // by rank
+  paged_table<peer_state> by_rank_;
   std::vector<peer_state*> all_;
   vcq_table vcqs_;
   peer_list<&peer_state::in_lost> lost_;
