@@ -247,10 +247,10 @@ TEST(OffDeathTest, MisuseIsNotLookedForUnlessAsked) {
   const auto make = [] {
     settings s = looking();
     s.checks = "off";
-    run_ranks(1, s, [](world& w) {
+    flag ended;  // outlives the world, whose executor may deliver the second time
+    run_ranks(1, s, [&](world& w) {
       lane l(w, {.exclusive = true});
       std::thread([&] { (void)l.try_send(0, 1, {}); }).join();
-      flag ended;
       l.when_ready(ended);
       (void)l.wait(ended);
       l.when_ready(ended);
