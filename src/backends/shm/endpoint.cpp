@@ -55,10 +55,11 @@ link* shm_endpoint::make_link(rank peer) noexcept {
   try {
     std::shared_ptr<peer_process> process = device_.find_peer(peer);
     if (process == nullptr) return nullptr;
-    for (auto* list : {&incoming_, &taken_, &ending_, &blocked_}) list->reserve(links_.size() + 1);
-    links_.push_back(std::make_unique<link>(std::move(process), lane_));
-    link* const made = links_.back().get();
-    by_rank_.insert(peer, made);
+    for (auto* list : {&links_, &incoming_, &taken_, &ending_, &blocked_})
+      list->reserve(links_.size() + 1);
+    link* const made = &by_rank_.insert(static_cast<std::size_t>(peer),
+                                        std::make_unique<link>(std::move(process), lane_));
+    links_.push_back(made);
     if (made->peer->is_gone()) begin_end(*made);
     return made;
   } catch (const std::bad_alloc&) {
@@ -92,7 +93,7 @@ void shm_endpoint::retry_later() noexcept {
 bool shm_endpoint::accept(std::uint64_t entry) noexcept {
   const auto number = static_cast<rank>(static_cast<std::int64_t>(entry >> 32) - 1);
   const auto fd = static_cast<int>(static_cast<std::int64_t>(entry & 0xffff'ffff) - 1);
-  link* from = by_rank_.find(number);
+  link* from = by_rank_.find(static_cast<std::size_t>(number));
   if (from == nullptr) from = make_link(number);
   if (from == nullptr) return false;
   if (from->state != link::state_t::open || from->in) return true;
@@ -111,11 +112,11 @@ bool shm_endpoint::accept(std::uint64_t entry) noexcept {
 void shm_endpoint::maintain() noexcept {
   look_for_ends();
   retry_later();
-  for (auto& each : links_) each->trim();
+  for (link* each : links_) each->trim();
 }
 
 void shm_endpoint::drop(rank peer) noexcept {
-  link* of = by_rank_.find(peer);
+  link* of = by_rank_.find(static_cast<std::size_t>(peer));
   if (of == nullptr) of = make_link(peer);
   if (of == nullptr) return;
   begin_end(*of);
@@ -124,7 +125,7 @@ void shm_endpoint::drop(rank peer) noexcept {
 
 bool shm_endpoint::idle() const noexcept {
   return std::all_of(links_.begin(), links_.end(),
-                     [](const auto& each) { return each->settled(); });
+                     [](const link* each) { return each->settled(); });
 }
 
 /// From now on posts answer peer_lost. The event follows what the peer has sent.

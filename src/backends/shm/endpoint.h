@@ -5,7 +5,7 @@
 
 #include "backends/shm/device.h"
 #include "backends/shm/link.h"
-#include "backends/shm/rank_map.h"
+#include "base/paged_table.h"
 #include "transport/device.h"
 
 namespace heddle::transport::shm {
@@ -75,8 +75,8 @@ class shm_endpoint final : public endpoint {
   // The lane's thread only.
   rank last_rank_ = -1;  // of the last op, and its link
   link* last_ = nullptr;
-  rank_map<link> by_rank_;
-  std::vector<std::unique_ptr<link>> links_;
+  paged_table<link> by_rank_;
+  std::vector<link*> links_;          // all of them
   std::vector<link*> incoming_;       // links whose ring is polled
   std::vector<link*> taken_;          // whose ring holds messages of the last poll
   std::vector<link*> ending_;         // to be reported once their ring is empty, then unmapped

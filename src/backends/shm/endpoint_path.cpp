@@ -7,7 +7,7 @@ namespace heddle::transport::shm {
 inline link* shm_endpoint::find_link(rank peer) noexcept {
   if (peer == last_rank_) [[likely]]
     return last_;
-  link* found = by_rank_.find(peer);
+  link* found = by_rank_.find(static_cast<std::size_t>(peer));
   if (found == nullptr) [[unlikely]]
     found = make_link(peer);
   if (found == nullptr) [[unlikely]]
@@ -58,7 +58,7 @@ inline status shm_endpoint::push(link& to, const op& what) noexcept {
 /// What fits into one line of a ring that is there; all else is post()'s.
 status shm_endpoint::send(rank to, message_head head, std::span<const std::byte> header,
                           std::span<const std::byte> data) noexcept {
-  link* const way = to == last_rank_ ? last_ : by_rank_.find(to);
+  link* const way = to == last_rank_ ? last_ : by_rank_.find(static_cast<std::size_t>(to));
   if (sizeof head + header.size() + data.size() > sync::ring_producer::line_bytes ||
       way == nullptr || way->state != link::state_t::open || !way->out ||
       !way->out->try_push_line(head.first, head.word, header, data))

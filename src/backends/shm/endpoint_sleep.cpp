@@ -67,7 +67,7 @@ void shm_endpoint::look_for_ends() noexcept {
   for (int i = 0; i < count; ++i) {
     const std::uint64_t id = ready[static_cast<std::size_t>(i)].data.u64;
     if (id == bell_id) continue;
-    link* of = by_rank_.find(static_cast<rank>(id));
+    link* of = by_rank_.find(id);
     if (of == nullptr) of = make_link(static_cast<rank>(id));
     if (of != nullptr && of->peer->is_gone()) begin_end(*of);
   }
