@@ -17,24 +17,13 @@
 namespace heddle::protocols {
 namespace {
 
+using test::ending;
 using transport::event;
 using transport::op;
 using transport::op_kind;
 
 constexpr std::size_t large = 10'000;  // more than a message of the scripted wire
 constexpr tag small_tag = 5, large_tag = 7;
-
-/// What became of an operation.
-struct ending {
-  int count = 0;
-  status code = status::done;
-  static void note(void* owner, std::uint64_t, const outcome& what) noexcept {
-    auto& self = *static_cast<ending*>(owner);
-    ++self.count;
-    self.code = what.code;
-  }
-  operator completion() noexcept { return {&note, this, 0}; }
-};
 
 class Port : public PortFixture {
  protected:

@@ -1,16 +1,12 @@
 // lane_fixture.h - for tests: the parts of a lane over a scripted wire, rank 0 of two, with an
 // executor that only counts what it is told.
 #pragma once
-#include <gtest/gtest.h>
-
-#include <array>
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "backends/faults/scripted_endpoint.h"
 #include "engine/lane_driver.h"
-#include "protocols/lost_peers.h"
+#include "support/scripted_world.h"
 
 namespace heddle::engine {
 
@@ -23,37 +19,15 @@ struct counting_keeper final : keeper {
   [[nodiscard]] std::uint64_t rings() const noexcept override { return 0; }
 };
 
-/// What became of an operation.
-struct ending {
-  int count = 0;
-  status code = status::done;
-  static void note(void* owner, std::uint64_t, const outcome& what) noexcept {
-    auto& self = *static_cast<ending*>(owner);
-    ++self.count;
-    self.code = what.code;
-  }
-  operator completion() noexcept { return {&note, this, 0}; }
-};
+using test::ending;
 
-class LaneFixture : public testing::Test {
+class LaneFixture : public test::ScriptedWorld {
  protected:
   /// Made anew, in this mode.
   lane_driver& start(progress_mode mode = progress_mode::adaptive) {
     driver_.reset();
-    std::vector<std::unique_ptr<transport::endpoint>> endpoints;
-    endpoints.push_back(device_.make_endpoint(0));
-    const protocols::surroundings where{.lane = 0,
-                                        .self = 0,
-                                        .size = 2,
-                                        .config = &config_,
-                                        .regions = &regions_,
-                                        .losses = &losses_,
-                                        .devices = devices_,
-                                        .route = route_,
-                                        .atomic_route = route_,
-                                        .handlers = handlers_};
-    driver_ = std::make_unique<lane_driver>(*reinterpret_cast<lane_core*>(&no_lane_), where,
-                                            std::move(endpoints),
+    auto endpoints = make_endpoints();
+    driver_ = std::make_unique<lane_driver>(no_lane(), where(), std::move(endpoints),
                                             helpers{.keeper = keeper_, .mode = mode, .spin_ns = 0});
     return *driver_;
   }
@@ -74,15 +48,6 @@ class LaneFixture : public testing::Test {
     wire_.events.push_back({transport::event::kind_t::arrived, status::done, any_source, 0, {}});
   }
 
-  transport::script wire_;
-  transport::scripted_device device_{wire_};
-  std::array<transport::device*, 1> devices_{&device_};
-  const std::array<std::uint8_t, 2> route_{};
-  settings config_;
-  memory::region_table regions_;
-  protocols::lost_peers losses_;
-  std::array<sync::published<const protocols::handler_entry*>, max_handlers> handlers_;
-  std::array<std::byte, 64> no_lane_{};  // only what calls are told; there are none
   counting_keeper keeper_;
   ending ended_;
   std::vector<std::byte> into_ = std::vector<std::byte>(8);

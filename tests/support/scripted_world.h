@@ -1,0 +1,72 @@
+// scripted_world.h - for tests: what a lane knows of its world, over a scripted wire. Rank 0 of
+// two; nobody else is on the lane.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "backends/faults/scripted_endpoint.h"
+#include "protocols/lost_peers.h"
+#include "protocols/surroundings.h"
+
+namespace heddle::test {
+
+/// What became of an operation.
+struct ending {
+  int count = 0;
+  status code = status::done;
+  static void note(void* owner, std::uint64_t, const outcome& what) noexcept {
+    auto& self = *static_cast<ending*>(owner);
+    ++self.count;
+    self.code = what.code;
+  }
+  operator completion() noexcept { return {&note, this, 0}; }
+};
+
+class ScriptedWorld : public testing::Test {
+ protected:
+  /// Of a device made anew, as `wire_` says now. What was made of the last one is gone before.
+  std::vector<std::unique_ptr<transport::endpoint>> make_endpoints() {
+    device_ = std::make_unique<transport::scripted_device>(wire_);
+    devices_[0] = device_.get();
+    std::vector<std::unique_ptr<transport::endpoint>> endpoints;
+    endpoints.push_back(device_->make_endpoint(0));
+    return endpoints;
+  }
+  /// As `config_` and `atomic_route_` say now.
+  [[nodiscard]] protocols::surroundings where() {
+    return {.lane = 0,
+            .self = 0,
+            .size = 2,
+            .config = &config_,
+            .regions = &regions_,
+            .losses = &losses_,
+            .devices = devices_,
+            .route = route_,
+            .atomic_route = atomic_route_,
+            .handlers = handlers_};
+  }
+  /// Only what calls are told; there are none.
+  [[nodiscard]] engine::lane_core& no_lane() noexcept {
+    return *reinterpret_cast<engine::lane_core*>(&no_lane_);
+  }
+
+  transport::script wire_;
+  std::unique_ptr<transport::scripted_device> device_;
+  std::array<transport::device*, 1> devices_{};
+  const std::array<std::uint8_t, 2> route_{};
+  std::array<std::uint8_t, 2> atomic_route_{};
+  settings config_;
+  memory::region_table regions_;
+  protocols::lost_peers losses_;
+  std::array<sync::published<const protocols::handler_entry*>, max_handlers> handlers_;
+
+ private:
+  std::array<std::byte, 64> no_lane_{};
+};
+
+}  // namespace heddle::test
