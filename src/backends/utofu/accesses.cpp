@@ -33,7 +33,7 @@ status accesses::direct(peer_region& r, op& o) {
     c.bytes = o.memory.size();
     return c;
   };
-  const queue_name name = is_get ? queue_name::gets : queue_name::puts;
+  const queue_name name = queue_of(o.kind);
   note& n = o.make_notes<note>();
   const status s = queue_.submit(make, *r.to.via, name, pending(o, ending::unpinned));
   if (s == status::done) n.held.keep(std::move(held));
@@ -43,10 +43,7 @@ status accesses::direct(peer_region& r, op& o) {
 void accesses::take_back(op& o) noexcept {
   if (std::exchange(o.over, false)) return;
   const note& n = o.notes<note>();
-  const queue_name name = o.kind == op_kind::get      ? queue_name::gets
-                          : o.kind == op_kind::atomic ? queue_name::atomics
-                                                      : queue_name::puts;
-  const ending how = queue_.take_back(*n.to, name).how();
+  const ending how = queue_.take_back(*n.to, queue_of(o.kind)).how();
   if (how == ending::copied || how == ending::freed) slots_.give_back(n.slot);
 }
 

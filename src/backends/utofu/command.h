@@ -29,9 +29,11 @@ struct command {
   std::uint64_t cookie = 0;                ///< comes back from utofu_poll_tcq
 };
 
-[[nodiscard]] constexpr queue_name queue_of(command::form f) noexcept {
-  if (f == command::form::get) return queue_name::gets;
-  return f == command::form::atomic ? queue_name::atomics : queue_name::puts;
+/// Of an op_kind, or a command::form.
+template <class Kind>
+[[nodiscard]] constexpr queue_name queue_of(Kind k) noexcept {
+  if (k == Kind::get) return queue_name::gets;
+  return k == Kind::atomic ? queue_name::atomics : queue_name::puts;
 }
 
 /// What the interface takes as void*: it only reads the data, and gives the cookie back as it is.

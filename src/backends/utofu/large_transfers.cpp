@@ -64,8 +64,8 @@ bool large_transfers::post_piece(op& o) noexcept {
   }
   status posted = status::busy_queue;
   try {
-    posted = queue_.submit([&] { return c; }, *notes.to.via,
-                           is_put ? queue_name::puts : queue_name::gets, pending(o, ending::piece));
+    posted = queue_.submit([&] { return c; }, *notes.to.via, queue_of(o.kind),
+                           pending(o, ending::piece));
   } catch (const std::bad_alloc&) {
     posted = status::busy_queue;
   }
