@@ -9,8 +9,6 @@ namespace {
 
 /// Memory for large calls being fetched at one time; one call of any size is always let in.
 constexpr std::uint64_t most_bytes = 64 << 20;
-/// Calls a peer may have announced that wait here; more than any honest sender has requests.
-constexpr std::size_t max_announcements = 1 << 16;
 
 }  // namespace
 
@@ -26,7 +24,7 @@ status calls::say(peer& to, const message& m) {
 }
 
 void calls::on_rts(peer& p, const message& m) {
-  if (p.announcements >= max_announcements) return path_.violated(p);
+  if (p.announcements >= peer::max_announcements) return path_.violated(p);
   command c;
   c.kind = command_kind::call;
   c.peer = p.number;

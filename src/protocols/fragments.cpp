@@ -78,7 +78,7 @@ void fragments::on_value(request& r, const message& m, status code) {
   if (code == status::done && !r.local.empty())
     std::memcpy(r.local.data(), &m.value, r.local.size());
   take_in_hand(r);
-  ended(r, code);
+  r.owner->ended(r, code);
 }
 
 void fragments::on_fragment(request& r, const message& m, status code) {
@@ -101,7 +101,7 @@ void fragments::on_fragment(request& r, const message& m, status code) {
     return path_.resume(r);
   }
   take_in_hand(r);
-  ended(r, r.failure);
+  r.owner->ended(r, r.failure);
 }
 
 // --- the target ------------------------------------------------------------------------

@@ -15,7 +15,6 @@ class fragments final : public protocol {
   /// Sends what the window allows: posted, or busy_queue when the wire had no room for the first
   /// fragment missing, or how it ended: a fragment cannot be sent, and none is under way.
   status start(request& r) override;
-  void ended(request& r, status code) override { r.owner->ended(r, code); }
   /// A reply.
   void on_message(peer& from, const message& m) override;
 

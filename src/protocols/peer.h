@@ -54,8 +54,9 @@ struct peer {
   request_queue flushes;        ///< flush commands
   std::uint64_t counted = 0;    ///< puts, gets, atomics in flight
 
-  // Credit: eager, tagged.
-  std::uint64_t credit = 0;       ///< what we may still send eagerly
+  // Credit: eager, tagged. Announcements: tagged, calls.
+  static constexpr std::size_t max_announcements = 1 << 16;  ///< no honest sender has more requests
+  std::uint64_t credit = 0;                                  ///< what we may still send eagerly
   std::uint64_t held = 0;         ///< what the peer's unexpected messages use here
   std::uint64_t owed = 0;         ///< what we have to give back
   std::size_t announcements = 0;  ///< its large messages whose data nobody has asked for yet

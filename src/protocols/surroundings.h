@@ -35,7 +35,7 @@ struct surroundings {
 
 /// Counted for people; see docs/guide/counters.
 struct port_counters {
-  sync::owned_counter polls, events, eager, rendezvous, emulated, unexpected, backlogged;
+  sync::owned_counter events, eager, rendezvous, emulated, unexpected, backlogged;
   sync::owned_counter posts_together, posted_together;  ///< posts of several ops, and how many
   sync::owned_counter unknown_handler, lost_peers, violations;
 };

@@ -8,10 +8,6 @@
 namespace heddle::protocols {
 namespace {
 
-/// Messages a peer may have announced here that nobody has asked for; more than any honest sender
-/// has requests.
-constexpr std::size_t max_announcements = 1 << 16;
-
 static_assert(sizeof(unexpected) < 2 * eager::cost_of(0));
 
 /// A receive of the program's gets none of the collectives' messages, whatever its mask.
@@ -96,7 +92,7 @@ void tagged::on_rts(peer& p, const message& m) {
     const posted_receive& wanted = take(*found);
     return begin_fetch(p, wanted.into, wanted.done, m.word, announced_by(m));
   }
-  if (p.announcements >= max_announcements) return path_.violated(p);
+  if (p.announcements >= peer::max_announcements) return path_.violated(p);
   auto kept = matcher_.fresh();
   kept->source = p.number;
   kept->tag = m.word;
