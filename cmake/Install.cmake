@@ -13,7 +13,7 @@ target_link_libraries(heddle_backend INTERFACE heddle)
 install(TARGETS heddle_backend EXPORT heddle_targets)
 foreach(header base/checks.h base/setting.h base/settings.h memory/region_table.h sync/pin.h
                transport/device.h transport/endpoint.h transport/event.h transport/module.h
-               transport/op.h transport/traits.h)
+               transport/op.h transport/remote_lane.h transport/traits.h)
   cmake_path(GET header PARENT_PATH folder)
   install(FILES ${CMAKE_SOURCE_DIR}/src/${header}
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heddle/backend/${folder})

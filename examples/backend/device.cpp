@@ -52,15 +52,15 @@ std::unique_ptr<heddle::transport::endpoint> device::make_endpoint(int lane) {
   auto made = std::make_unique<endpoint>(*this, lane);
   const std::lock_guard lock(mutex_);
   made_.insert(lane);
-  std::erase_if(waiting_, [&](const auto& w) { return w.first == lane && answer(w.second, lane); });
+  for (const auto& [who, from_lane] : waiting_[lane]) answer(who, from_lane, lane);
+  waiting_.erase(lane);
   return made;
 }
 
 /// Tells the lane that has knocked that it can come in. Wakes it, if it sleeps.
-bool device::answer(heddle::rank who, int lane) {
-  const head open{secret_, self_, lane, head::kind_t::open};
-  (void)door_.send_to(name_of(process_of(who), lane), open);  // full: it is awake in any case
-  return true;
+void device::answer(heddle::rank who, int from_lane, int lane) {
+  const head open{secret_, self_, lane, from_lane, head::kind_t::open};
+  (void)door_.send_to(name_of(process_of(who), from_lane), open);  // full: it is awake in any case
 }
 
 int device::serve() noexcept {
@@ -68,12 +68,12 @@ int device::serve() noexcept {
   while (door_.receive(std::as_writable_bytes(std::span(&h, 1))) == sizeof h) {
     if (h.secret != secret_ || !knows(h.from) || h.kind != head::kind_t::knock) continue;
     const std::lock_guard lock(mutex_);
-    if (made_.contains(h.lane)) {
-      answer(h.from, h.lane);
+    if (made_.contains(h.to_lane)) {
+      answer(h.from, h.lane, h.to_lane);
       continue;
     }
-    waiting_.insert({h.lane, h.from});
-    return h.lane;
+    waiting_[h.to_lane].insert({h.from, h.lane});
+    return h.to_lane;
   }
   return -1;
 }

@@ -2,6 +2,7 @@
 // for.
 #pragma once
 #include <array>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -54,7 +55,7 @@ class device final : public heddle::transport::device {
   }
 
  private:
-  bool answer(heddle::rank who, int lane);
+  void answer(heddle::rank who, int from_lane, int lane);
 
   const heddle::rank self_;
   const std::uint64_t process_;
@@ -63,9 +64,10 @@ class device final : public heddle::transport::device {
   heddle::transport::traits traits_;
   socket door_;
 
-  std::mutex mutex_;                                // guards what follows
-  std::set<int> made_;                              // lanes that have their endpoint
-  std::set<std::pair<int, heddle::rank>> waiting_;  // who has knocked for which lane
+  std::mutex mutex_;    // guards what follows
+  std::set<int> made_;  // lanes that have their endpoint
+  // By lane that has none: which lanes of whom have knocked for it.
+  std::map<int, std::set<std::pair<heddle::rank, int>>> waiting_;
 };
 
 }  // namespace unix_backend

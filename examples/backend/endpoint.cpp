@@ -31,9 +31,18 @@ endpoint::~endpoint() {
 
 // --- out -------------------------------------------------------------------------------
 
+heddle::transport::remote_lane* endpoint::reach(rank peer, int lane) noexcept {
+  if (!device_.knows(peer) || lane < 0) return nullptr;
+  try {
+    return &peers_.try_emplace({peer, lane}, peer, lane).first->second;
+  } catch (const std::exception&) {  // no memory, or no descriptor for its socket
+    return nullptr;
+  }
+}
+
 post_result endpoint::post(std::span<op* const> ops) noexcept {
   for (std::size_t n = 0; n < ops.size(); ++n) {
-    const sent how = send(ops[n]->peer, *ops[n]);
+    const sent how = send(static_cast<peer_lane&>(*ops[n]->to), *ops[n]);
     if (how == sent::full) return {n, status::busy_queue};
     if (how == sent::refused) return {n, status::peer_lost};
     ops[n]->over = true;  // the kernel has a copy
@@ -42,59 +51,59 @@ post_result endpoint::post(std::span<op* const> ops) noexcept {
 }
 
 /// refused: the peer is gone, and poll() says so once what it sent is taken.
-sent endpoint::send(rank number, const op& o) noexcept {
-  if (lost_.contains(number)) return sent::refused;
-  peer* const p = find(number);
-  if (p == nullptr) return sent::full;  // for lack of descriptors
-  sent how = p->connected ? sent::yes : meet(number, *p);
-  if (how == sent::yes) how = p->to.send(head_of(head::kind_t::message), o);
-  if (how == sent::full && p->connected) watch(*p, true);
-  if (how != sent::refused) return how;
-  lost_.insert(number);
-  leaving_.push_back(number);
+sent endpoint::send(peer_lane& to, const op& o) noexcept {
+  if (to.is != peer_lane::life::here) return sent::refused;
+  sent how = to.connected ? sent::yes : meet(to);
+  if (how == sent::yes) how = to.out.send(head_of(head::kind_t::message), o);
+  if (how == sent::full && to.connected) watch(to, true);
+  if (how == sent::refused) to.is = peer_lane::life::leaving;
   return how;
 }
 
-endpoint::peer* endpoint::find(rank number) noexcept {
-  try {
-    return &peers_.try_emplace(number).first->second;
-  } catch (const std::exception&) {
-    return nullptr;
-  }
-}
-
 /// Connects to the peer's lane. full: it is not there yet, and the peer's device has been told.
-sent endpoint::meet(rank number, peer& p) noexcept {
-  const std::uint64_t process = device_.process_of(number);
-  p.connected = p.to.connect(name_of(process, lane_));
-  if (p.connected) return sent::yes;
-  const sent told = in_.send_to(name_of(process, device_lane), head_of(head::kind_t::knock));
+sent endpoint::meet(peer_lane& to) noexcept {
+  const std::uint64_t process = device_.process_of(to.peer);
+  to.connected = to.out.connect(name_of(process, to.lane));
+  if (to.connected) return sent::yes;
+  head knock = head_of(head::kind_t::knock);
+  knock.to_lane = to.lane;
+  const sent told = in_.send_to(name_of(process, device_lane), knock);
   return told == sent::refused ? told : sent::full;
 }
 
 head endpoint::head_of(head::kind_t kind) const noexcept {
-  return {device_.secret(), device_.self(), lane_, kind};
+  return {device_.secret(), device_.self(), lane_, lane_, kind};
 }
 
 /// Whether room at the peer makes fd() readable.
-void endpoint::watch(peer& p, bool room) noexcept {
+void endpoint::watch(peer_lane& p, bool room) noexcept {
   if (p.watched == room) return;
   p.watched = room;
   epoll_event news{.events = EPOLLOUT, .data = {}};
-  ::epoll_ctl(epoll_, room ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, p.to.fd(), &news);
+  ::epoll_ctl(epoll_, room ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, p.out.fd(), &news);
 }
 
 // --- in --------------------------------------------------------------------------------
 
 std::size_t endpoint::poll(std::span<event> out) noexcept {
-  for (auto& [number, p] : peers_) watch(p, false);
+  for (auto& [name, p] : peers_) watch(p, false);
   if (buffers_.size() < out.size()) buffers_.resize(out.size());
   std::size_t n = 0;
   while (n < out.size() && take(out[n], buffers_[n])) ++n;
-  for (; n < out.size() && !leaving_.empty(); ++n, leaving_.pop_back())
-    out[n] = {event::kind_t::peer_lost, status::peer_lost, leaving_.back(), nullptr,
-              heddle::transport::bytes_of("its socket is gone: it has ended, or left the job")};
+  for (auto& [name, p] : peers_) {
+    if (n == out.size()) break;
+    if (p.is != peer_lane::life::leaving) continue;
+    p.is = peer_lane::life::lost;
+    out[n++] = {event::kind_t::peer_lost, status::peer_lost, &p, nullptr,
+                heddle::transport::bytes_of("its socket is gone: it has ended, or left the job")};
+  }
   return n;
+}
+
+bool endpoint::arm() noexcept {
+  return std::ranges::none_of(peers_, [](const auto& each) {
+    return each.second.is == peer_lane::life::leaving;  // still to be told
+  });
 }
 
 /// The next message of a rank of the job. What other processes send is dropped.
@@ -106,10 +115,10 @@ bool endpoint::take(event& out, std::vector<std::byte>& buffer) noexcept {
     head h;
     if (bytes < sizeof h) continue;
     std::memcpy(&h, buffer.data(), sizeof h);
-    const bool ours = h.secret == device_.secret() && device_.knows(h.from);
-    const bool gone = lost_.contains(h.from) && std::ranges::count(leaving_, h.from) == 0;
-    if (!ours || gone || h.kind != head::kind_t::message) continue;
-    out = {event::kind_t::arrived, status::done, h.from, nullptr,
+    if (h.secret != device_.secret() || h.kind != head::kind_t::message) continue;
+    auto* const from = static_cast<peer_lane*>(reach(h.from, h.lane));
+    if (from == nullptr || from->is == peer_lane::life::lost) continue;
+    out = {event::kind_t::arrived, status::done, from, nullptr,
            std::span(buffer).subspan(sizeof h, bytes - sizeof h)};
     return true;
   }
@@ -117,12 +126,11 @@ bool endpoint::take(event& out, std::vector<std::byte>& buffer) noexcept {
 
 /// A dead process has no socket.
 void endpoint::maintain() noexcept {
-  for (const auto& [number, p] : peers_) {
-    if (lost_.contains(number)) continue;
-    const std::string door = name_of(device_.process_of(number), device_lane);
-    if (in_.send_to(door, head_of(head::kind_t::probe)) != sent::refused) continue;
-    lost_.insert(number);
-    leaving_.push_back(number);
+  for (auto& [name, p] : peers_) {
+    if (p.is != peer_lane::life::here) continue;
+    const std::string door = name_of(device_.process_of(p.peer), device_lane);
+    if (in_.send_to(door, head_of(head::kind_t::probe)) == sent::refused)
+      p.is = peer_lane::life::leaving;
   }
 }
 

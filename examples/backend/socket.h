@@ -22,7 +22,8 @@ struct head {
   };
   std::array<std::byte, 32> secret{};  ///< the job's: others can send to a socket of any name
   heddle::rank from = 0;
-  std::int32_t lane = 0;
+  std::int32_t lane = 0;     ///< of `from`
+  std::int32_t to_lane = 0;  ///< knock: which one
   kind_t kind = kind_t::message;
 };
 

@@ -14,9 +14,12 @@ namespace heddle {
 /// What is known at the end of an operation.
 struct outcome {
   status code = status::done;  ///< done, or why it failed
-  rank peer = any_source;      ///< the other side; a receive learns its source here
-  heddle::tag tag = 0;         ///< a receive learns its tag here; else 0
-  std::size_t bytes = 0;       ///< bytes moved
+  /// Of a receive: the lane that the message was sent from, so that an answer to {peer, lane} gets
+  /// there. Otherwise same_lane.
+  std::int16_t lane = same_lane;
+  rank peer = any_source;  ///< the other side; a receive learns its source here
+  heddle::tag tag = 0;     ///< a receive learns its tag here; else 0
+  std::size_t bytes = 0;   ///< bytes moved
 };
 
 /// What is to be done when an operation ends. A value of three words; the default does nothing.

@@ -195,7 +195,7 @@ class basic_async_lane {
 
   // --- messages ---------------------------------------------------------------------------------
   /// A status.
-  auto send(rank to, tag t, std::span<const std::byte> data) const noexcept {
+  auto send(destination to, tag t, std::span<const std::byte> data) const noexcept {
     return make<status>([=](Lane& l, completion c) noexcept { return l.try_send(to, t, data, c); });
   }
   /// An outcome: status, source, tag, length.
@@ -204,7 +204,7 @@ class basic_async_lane {
         [=](Lane& l, completion c) noexcept { return l.try_recv(from, t, into, c); });
   }
   /// A status.
-  auto call(rank to, handler_id h, std::span<const std::byte> header,
+  auto call(destination to, handler_id h, std::span<const std::byte> header,
             std::span<const std::byte> payload) const noexcept {
     return make<status>(
         [=](Lane& l, completion c) noexcept { return l.try_call(to, h, header, payload, c); });

@@ -5,12 +5,14 @@
 // with
 //   a peer, and when more is in flight than ever before. Their answer is a status: each function
 //   lists its own beside what any may say, which is `done`, `posted`, `busy_queue`, `busy_records`,
-//   `closed` and, of a peer, `invalid` (no such rank) and `peer_lost`. status.h says what to do.
+//   `closed` and, of a peer, `invalid` (no such rank, or no lane of that number there) and
+//   `peer_lost`. status.h says what to do.
 // * Local buffers (data, headers, results) belong to Heddle from the call until the completion is
 //   delivered, or until the return when the answer is anything but `posted`.
 // * Any thread may call any function of any lane. Two lanes share nothing on the hot path.
-// * Nothing is ordered with anything, except: messages sent on one lane to one peer with one tag
-//   match in the order they were sent; a notification arrives after its put; and flush, fence.
+// * Nothing is ordered with anything, except: messages sent on one lane to one lane of a peer with
+//   one tag match in the order they were sent; a notification arrives after its put; and flush,
+//   fence.
 // * Nothing needs poll(): the world's executor moves every lane forward.
 // * A refused argument changes nothing. An empty buffer is a valid buffer.
 // * In the child of a fork everything answers `closed`, and no wait waits (docs/guide/threads.md).
@@ -42,8 +44,8 @@ template <class T>
 concept atomic_integer = std::integral<T> &&(sizeof(T) == 4 || sizeof(T) == 8);
 
 struct lane_options {
-  /// Lanes talk to the lane of the same number on the peer. -1: the next free number, so ranks
-  /// that open their lanes in the same order need not care.
+  /// What names no lane of the peer goes to the one of the same number. -1: the next free number,
+  /// so ranks that open their lanes in the same order need not care.
   int number = -1;
   /// Only the thread that opens it uses the lane: its calls then need no atomic read-modify-write.
   /// Completions and handlers may use it too, wherever they run. Another thread's call is an error,
@@ -149,7 +151,8 @@ class lane {
   }
 
   // --- messages ------------------------------------------------------------------------
-  /// Sends `data` to the receive at `to` that matches (this rank, `t`). Any size.
+  /// Sends `data` to the receive at `to`, a rank's lane of this lane's number or `{rank, lane}`,
+  /// that matches (this rank, `t`). Any size. A lane that is not open there is opened by it.
   /// Completion: `data` may be reused; for large data it has arrived. Tags: 0 to max_tag.
   ///
   /// Small messages complete before anybody has asked for them, but not without bound: each that
@@ -161,11 +164,12 @@ class lane {
   /// with try_send and wait after receiving, or raise the settings.
   ///
   /// Also invalid: a tag above max_tag. no_memory: the receiver has none for the message.
-  status try_send(rank to, tag t, std::span<const std::byte> data, completion c = {}) noexcept;
+  status try_send(destination to, tag t, std::span<const std::byte> data,
+                  completion c = {}) noexcept;
   /// Receives one message into `into`. Of the receives that match a message the oldest gets it.
-  /// Outcome: source, tag, length; `truncated` when the message was longer than `into`. Never
-  /// answers done: a message that is there already has its completion delivered like any other.
-  /// Also invalid: a tag above max_tag. canceled: taken back. no_memory.
+  /// Outcome: source and its lane, tag, length; `truncated` when the message was longer than
+  /// `into`. Never answers done: a message that is there already has its completion delivered like
+  /// any other. Also invalid: a tag above max_tag. canceled: taken back. no_memory.
   status try_recv(rank from, tag_match t, std::span<std::byte> into, completion c = {}) noexcept;
   /// Looks for a message that a receive with these arguments would take now, without taking it.
   /// done: `out` tells of it. not_found. busy_lane: another thread drives the lane just now. Also
@@ -178,7 +182,7 @@ class lane {
   /// Runs handler `h` at `to` with copies of `header` (0 to max_call_header bytes) and `payload`
   /// (any size). Completion: both may be reused; it does not tell that the handler has run. Also
   /// invalid: `h` is not below max_handlers, or the header is too long. no_memory.
-  status try_call(rank to, handler_id h, std::span<const std::byte> header,
+  status try_call(destination to, handler_id h, std::span<const std::byte> header,
                   std::span<const std::byte> payload, completion c = {}) noexcept;
 
   // --- blocking forms: the same, waiting until done; send() of an unexpected message may have to
@@ -186,9 +190,9 @@ class lane {
   // below that waits: HEDDLE_CHECKS finds it. ---
   status put(std::span<const std::byte> from, remote_address to) noexcept;
   status get(std::span<std::byte> into, remote_address from) noexcept;
-  status send(rank to, tag t, std::span<const std::byte> data) noexcept;
+  status send(destination to, tag t, std::span<const std::byte> data) noexcept;
   outcome recv(rank from, tag_match t, std::span<std::byte> into) noexcept;
-  status call(rank to, handler_id h, std::span<const std::byte> header,
+  status call(destination to, handler_id h, std::span<const std::byte> header,
               std::span<const std::byte> payload) noexcept;
   template <class T>
   status put(const T& from, remote_ptr<T> to) noexcept {

@@ -8,6 +8,23 @@ namespace heddle {
 /// A process's number in its world, 0 to world::size() - 1.
 using rank = std::int32_t;
 
+/// The lanes of a rank have numbers below this.
+inline constexpr int max_lanes = 256;
+
+/// In a destination: the peer's lane of the sender's own number.
+inline constexpr int same_lane = -1;
+
+/// One lane of one rank: where a message goes. A plain rank means its lane of the same number as
+/// the sender's, so `send(3, ...)` and `send({3, 7}, ...)` differ in the lane only.
+struct destination {
+  rank to = 0;
+  int lane = same_lane;
+
+  constexpr destination() = default;
+  constexpr destination(rank r) : to(r) {}  // NOLINT: see above
+  constexpr destination(rank r, int number) : to(r), lane(number) {}
+};
+
 /// Source of a receive that takes a message from whoever sent it.
 inline constexpr rank any_source = -1;
 

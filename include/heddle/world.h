@@ -17,6 +17,7 @@ namespace heddle {
 /// What an active-message handler sees. Both spans are valid only until it returns.
 struct call_message {
   rank source;
+  int lane;  ///< of the source, that it was sent from: {source, lane} is where an answer goes
   std::span<const std::byte> header;   ///< 0 to max_call_header bytes
   std::span<const std::byte> payload;  ///< contiguous, any size
 };

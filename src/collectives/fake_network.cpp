@@ -42,7 +42,7 @@ status fake_network::send(rank from, rank to, heddle::tag t, std::span<const std
   if (pretends_busy()) return status::busy_records;
   if (dead_now(from)) return status::closed;
   if (dead(to)) {
-    events_.push_back({c, {status::peer_lost, to}});
+    events_.push_back({c, {.code = status::peer_lost, .peer = to}});
     return status::posted;
   }
   ++messages_;
@@ -73,7 +73,7 @@ status fake_network::recv(rank at, rank from, tag_match t, std::span<std::byte> 
     match(*message, wanted);
     messages_waiting_.erase(message);
   } else if (dead(from)) {
-    events_.push_back({c, {status::peer_lost, from}});
+    events_.push_back({c, {.code = status::peer_lost, .peer = from}});
   } else {
     receives_waiting_.push_back(wanted);
   }
@@ -84,10 +84,13 @@ void fake_network::match(const sent& message, const receive& wanted) {
   const std::size_t size = std::min(message.data.size(), wanted.into.size());
   std::copy_n(message.data.begin(), size, wanted.into.begin());
   const bool cut = message.data.size() > wanted.into.size();
-  events_.push_back(
-      {wanted.waiting, {cut ? status::truncated : status::done, message.from, message.tag, size}});
+  events_.push_back({wanted.waiting,
+                     {.code = cut ? status::truncated : status::done,
+                      .peer = message.from,
+                      .tag = message.tag,
+                      .bytes = size}});
   if (message.waiting != completion{}) {
-    events_.push_back({message.waiting, {status::done, message.to, 0, message.data.size()}});
+    events_.push_back({message.waiting, {.peer = message.to, .bytes = message.data.size()}});
   }
 }
 
@@ -107,14 +110,16 @@ void fake_network::die() {
   const rank victim = options_.victim;
   std::erase_if(receives_waiting_, [&](const receive& r) {
     if (r.at != victim && r.from != victim) return false;
-    events_.push_back({r.waiting, {r.at == victim ? status::closed : status::peer_lost, victim}});
+    events_.push_back(
+        {r.waiting, {.code = r.at == victim ? status::closed : status::peer_lost, .peer = victim}});
     return true;
   });
   std::erase_if(messages_waiting_, [&](const sent& m) {
     const bool unfinished = m.from == victim && m.waiting != completion{};
     if (m.to != victim && !unfinished) return false;
     if (m.waiting != completion{}) {
-      events_.push_back({m.waiting, {unfinished ? status::closed : status::peer_lost, victim}});
+      events_.push_back(
+          {m.waiting, {.code = unfinished ? status::closed : status::peer_lost, .peer = victim}});
     }
     return true;
   });

@@ -3,6 +3,7 @@
 #include <heddle/heddle.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -39,6 +40,108 @@ TEST_P(EngineMessages, TaggedMessagesOfAllSizesArriveIntact) {
       got.resize(bytes);
       ASSERT_EQ(got, data) << bytes;
     }
+  });
+}
+
+/// Of clients on lanes of their own and a server on one: each message goes to the server's lane,
+/// each answer to where the message came from.
+constexpr int server_lane = 1, client_lanes = 3;
+constexpr std::array<std::size_t, 4> question_sizes{1, 100, 70'000, 1'000'000};
+
+void serve(world& w) {
+  lane l(w, {.number = server_lane});
+  w.barrier();
+  std::vector<std::byte> data(question_sizes.back());
+  const auto questions = static_cast<std::size_t>(w.size() - 1) * client_lanes;
+  for (std::size_t i = 0; i < questions * question_sizes.size(); ++i) {
+    const outcome asked = l.recv(any_source, any_tag, data);
+    ASSERT_EQ(asked.code, status::done);
+    ASSERT_GE(asked.lane, 4);
+    ASSERT_EQ(l.send({asked.peer, asked.lane}, asked.tag, std::span(data).first(asked.bytes)),
+              status::done);
+  }
+}
+
+void ask(world& w) {
+  w.barrier();
+  std::vector<std::thread> threads;
+  for (int n = 0; n < client_lanes; ++n)
+    threads.emplace_back([&w, n] {
+      const int number = 4 + n * w.size() + w.rank();
+      lane l(w, {.number = number});
+      for (const std::size_t bytes : question_sizes) {
+        const auto data = pattern(bytes, static_cast<std::uint64_t>(number));
+        std::vector<std::byte> got(bytes);
+        flag answered;
+        ASSERT_EQ(l.try_recv(0, bytes, got, answered), status::posted);
+        ASSERT_EQ(l.send({0, server_lane}, bytes, data), status::done);
+        ASSERT_EQ(l.wait(answered), status::done);
+        EXPECT_EQ(answered.result().lane, server_lane);
+        EXPECT_EQ(got, data);
+      }
+    });
+  for (std::thread& t : threads) t.join();
+}
+
+TEST_P(EngineMessages, OneLaneServesClientsOnManyOtherLanes) {
+  run_ranks(3, config(), [](world& w) {
+    w.rank() == 0 ? serve(w) : ask(w);
+    w.barrier();
+  });
+}
+
+TEST_P(EngineMessages, CallsReachAnyLaneAndSayFromWhichTheyCame) {
+  struct seen {
+    std::atomic<int> source = -1, lane = -1, here = -1;
+  };
+  std::array<seen, 2> at;
+  run_ranks(2, config(), [&](world& w) {
+    constexpr handler_id asked = 1, answered = 2;
+    seen& mine = at[static_cast<std::size_t>(w.rank())];
+    const auto note = [](seen& into, lane& here, const call_message& m) {
+      into.source = m.source;
+      into.lane = m.lane;
+      into.here = here.number();
+    };
+    static const auto noted = note;
+    w.set_handler(
+        asked,
+        [](void* to, lane& here, const call_message& m) noexcept {
+          noted(*static_cast<seen*>(to), here, m);
+          EXPECT_TRUE(accepted(here.try_call({m.source, m.lane}, answered, {}, {})));
+        },
+        &mine);
+    w.set_handler(
+        answered,
+        [](void* to, lane& here, const call_message& m) noexcept {
+          noted(*static_cast<seen*>(to), here, m);
+        },
+        &mine);
+    lane l(w, {.number = w.rank() == 0 ? 2 : 6});
+    w.barrier();
+    if (w.rank() == 0) {
+      ASSERT_EQ(l.call({1, 6}, asked, {}, {}), status::done);
+      while (mine.here < 0) (void)l.poll();
+      EXPECT_EQ(mine.source, 1);
+      EXPECT_EQ(mine.lane, 6);
+      EXPECT_EQ(mine.here, 2);
+    }
+    w.barrier();
+  });
+  EXPECT_EQ(at[1].source, 0);
+  EXPECT_EQ(at[1].lane, 2);
+  EXPECT_EQ(at[1].here, 6);
+}
+
+TEST_P(EngineMessages, ALaneThatNobodyCanHaveIsRefused) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    for (const int number : {-2, -1000, 256, 70'000, 1 << 30}) {
+      EXPECT_EQ(l.send({1, number}, 1, {}), status::invalid) << number;
+      EXPECT_EQ(l.call({1, number}, 1, {}, {}), status::invalid) << number;
+    }
+    EXPECT_EQ(l.send({2, 0}, 1, {}), status::invalid);
+    w.barrier();
   });
 }
 

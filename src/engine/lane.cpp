@@ -63,7 +63,7 @@ constexpr bool is_reserved(tag t) noexcept {
 }
 
 /// What is posted goes the short way, unless somebody looks at it or this is a fork's child.
-status send_any(engine::lane_core& core, rank to, tag t, std::span<const std::byte> data,
+status send_any(engine::lane_core& core, destination to, tag t, std::span<const std::byte> data,
                 const completion& c) noexcept {
   if (!sync::is_special()) [[likely]]
     return core.submitter().send(to, t, data, c);
@@ -184,7 +184,8 @@ status lane::try_put_notify(std::span<const std::byte> from, remote_address to, 
   return submit(*core_, made);
 }
 
-status lane::try_send(rank to, tag t, std::span<const std::byte> data, completion c) noexcept {
+status lane::try_send(destination to, tag t, std::span<const std::byte> data,
+                      completion c) noexcept {
   return is_reserved(t) ? status::invalid : send_any(*core_, to, t, data, c);
 }
 
@@ -211,7 +212,7 @@ status lane::try_cancel(const completion& which) noexcept {
   return may_use(*core_) ? core_->questions().cancel(which) : status::closed;
 }
 
-status lane::try_call(rank to, handler_id h, std::span<const std::byte> header,
+status lane::try_call(destination to, handler_id h, std::span<const std::byte> header,
                       std::span<const std::byte> payload, completion c) noexcept {
   if (!sync::is_special()) [[likely]]
     return core_->submitter().call(to, h, header, payload, c);
@@ -239,7 +240,7 @@ status lane::get(std::span<std::byte> into, remote_address from) noexcept {
   return blocking([&](completion c) { return post_get(into, from, c); });
 }
 
-status lane::send(rank to, tag t, std::span<const std::byte> data) noexcept {
+status lane::send(destination to, tag t, std::span<const std::byte> data) noexcept {
   may_block(*core_);
   return blocking([&](completion c) { return try_send(to, t, data, c); });
 }
@@ -252,12 +253,12 @@ outcome lane::recv(rank from, tag_match t, std::span<std::byte> into) noexcept {
     wait_for_room();
     s = try_recv(from, t, into, f);
   }
-  if (s != status::posted) return {.code = s, .peer = from, .tag = 0, .bytes = 0};
+  if (s != status::posted) return {.code = s, .peer = from};
   wait(f.signal_, 1, 0);
   return f.result();
 }
 
-status lane::call(rank to, handler_id h, std::span<const std::byte> header,
+status lane::call(destination to, handler_id h, std::span<const std::byte> header,
                   std::span<const std::byte> payload) noexcept {
   may_block(*core_);
   return blocking([&](completion c) { return try_call(to, h, header, payload, c); });

@@ -19,7 +19,7 @@ void lane_end::end_queued(protocols::delivery_batch& batch) noexcept {
   {
     const std::lock_guard lock(mutex_);
     (void)driver_.commands().drain(lane_driver::queue_capacity, [&](const protocols::command& c) {
-      batch.add(c.done, {.code = status::closed, .peer = c.peer, .tag = 0, .bytes = 0});
+      batch.add(c.done, {.code = status::closed, .peer = c.peer});
     });
   }
   batch.run();

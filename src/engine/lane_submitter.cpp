@@ -43,7 +43,7 @@ inline bool lane_submitter::at_once(std::size_t bytes, bool& held, Work&& work) 
   return true;
 }
 
-status lane_submitter::send(rank to, tag t, std::span<const std::byte> data,
+status lane_submitter::send(destination to, tag t, std::span<const std::byte> data,
                             const completion& done) noexcept {
   bool held = false;
   const auto send_now = [&](protocols::port& port) {
@@ -55,7 +55,7 @@ status lane_submitter::send(rank to, tag t, std::span<const std::byte> data,
   return send_rest(to, t, data, done, held);
 }
 
-status lane_submitter::call(rank to, handler_id h, std::span<const std::byte> header,
+status lane_submitter::call(destination to, handler_id h, std::span<const std::byte> header,
                             std::span<const std::byte> payload, const completion& done) noexcept {
   bool held = false;
   const auto call_now = [&](protocols::port& port) {
@@ -108,11 +108,11 @@ bool lane_submitter::flushed(rank peer) noexcept {
 
 // --- of what does not go the short way -------------------------------------------------
 
-status lane_submitter::send_rest(rank to, tag t, std::span<const std::byte> data,
+status lane_submitter::send_rest(destination to, tag t, std::span<const std::byte> data,
                                  const completion& done, bool held) noexcept {
   return submit_rest(protocols::send_command(to, t, data, done), held);
 }
-status lane_submitter::call_rest(rank to, handler_id h, std::span<const std::byte> header,
+status lane_submitter::call_rest(destination to, handler_id h, std::span<const std::byte> header,
                                  std::span<const std::byte> payload, const completion& done,
                                  bool held) noexcept {
   return submit_rest(protocols::call_command(to, h, header, payload, done), held);

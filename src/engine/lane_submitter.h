@@ -27,8 +27,9 @@ class lane_submitter {
 
   status submit(const protocols::command& c) noexcept;
   /// As submit, for a message and a receive: what ends or is filed at once needs no command.
-  status send(rank to, tag t, std::span<const std::byte> data, const completion& done) noexcept;
-  status call(rank to, handler_id h, std::span<const std::byte> header,
+  status send(destination to, tag t, std::span<const std::byte> data,
+              const completion& done) noexcept;
+  status call(destination to, handler_id h, std::span<const std::byte> header,
               std::span<const std::byte> payload, const completion& done) noexcept;
   status receive(rank from, const tag_match& t, std::span<std::byte> into,
                  const completion& done) noexcept;
@@ -40,9 +41,10 @@ class lane_submitter {
   using delivery_batch = protocols::delivery_batch;
   template <class Work>
   bool at_once(std::size_t bytes, bool& held, Work&& work) noexcept;
-  [[gnu::noinline]] status send_rest(rank to, tag t, std::span<const std::byte> data,
+  [[gnu::noinline]] status send_rest(destination to, tag t, std::span<const std::byte> data,
                                      const completion& done, bool held) noexcept;
-  [[gnu::noinline]] status call_rest(rank to, handler_id h, std::span<const std::byte> header,
+  [[gnu::noinline]] status call_rest(destination to, handler_id h,
+                                     std::span<const std::byte> header,
                                      std::span<const std::byte> payload, const completion& done,
                                      bool held) noexcept;
   [[gnu::noinline]] status receive_rest(rank from, const tag_match& t, std::span<std::byte> into,

@@ -37,8 +37,6 @@ struct backend;
 
 namespace heddle::engine {
 
-inline constexpr int max_lanes = 256;
-
 class world_core : public std::enable_shared_from_this<world_core> {
  public:
   /// Collective: exchanges hosts and addresses with the other ranks. Throws error.

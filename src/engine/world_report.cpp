@@ -53,6 +53,7 @@ json all_told(const List& list, std::uint64_t now_ns) {
 
 json told(const port_report::peer& p, const std::string& route, std::uint64_t now_ns) {
   return {{"rank", p.number},
+          {"lane", p.lane},
           {"route", route},
           {"lost", p.lost},
           {"why", p.why},

@@ -75,7 +75,7 @@ void calls::ended(request& r, status code) {
   code = rendezvous_.end_fetch(r, code);
   const std::uint64_t bytes = r.payload != nullptr ? r.message_bytes : 0;
   if (r.payload != nullptr && code == status::done) {
-    ops_.out().add_call(lane_, *where_.handlers[r.handler].get(), r.with->number, r.header,
+    ops_.out().add_call(lane_, *where_.handlers[r.handler].get(), r.with->address(), r.header,
                         std::move(r.payload), bytes);
   }
   ops_.release(r);

@@ -24,7 +24,7 @@ class calls final : public protocol {
                                        std::size_t header_bytes) {
     const handler_entry* handler = where_.handlers[h].get();
     if (handler == nullptr) return counters_.unknown_handler.add();
-    ops_.out().add_call(lane_, *handler, p.number, body, header_bytes);
+    ops_.out().add_call(lane_, *handler, p.address(), body, header_bytes);
   }
   void on_message(peer& from, const message& m) override;
   /// A notification of a put: its handler gets `operand` as the header.

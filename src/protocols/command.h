@@ -3,6 +3,7 @@
 #include <heddle/completion.h>
 #include <heddle/types.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -32,6 +33,7 @@ struct command {
   std::uint8_t width = 8;
   bool stamped = false;  ///< somebody wants to know when it is executed
   handler_id handler = 0;
+  std::int16_t lane = same_lane;  ///< send, call: of the peer
   rank peer = any_source;
   /// put, send, call: what to move, only read. get, recv: where it goes. atomic: where the old
   /// value goes, or empty.
@@ -53,11 +55,20 @@ inline transport::op_kind native_kind(command_kind k) noexcept {
 
 using transport::only_read;
 
-inline command send_command(rank to, tag t, std::span<const std::byte> data,
+/// No lane that there can be is cut off: a larger number stays one that nobody has.
+inline void aim(command& made, destination to) noexcept {
+  made.peer = to.to;
+  made.lane = static_cast<std::int16_t>(std::clamp<int>(to.lane, same_lane - 1, INT16_MAX));
+}
+[[nodiscard]] inline destination aim_of(const command& c) noexcept {
+  return {c.peer, c.lane};
+}
+
+inline command send_command(destination to, tag t, std::span<const std::byte> data,
                             const completion& done) noexcept {
   command made;
   made.kind = command_kind::send;
-  made.peer = to;
+  aim(made, to);
   made.match = t;
   made.memory = only_read(data);
   made.done = done;
@@ -75,11 +86,11 @@ inline command receive_command(rank from, const tag_match& t, std::span<std::byt
   return made;
 }
 
-inline command call_command(rank to, handler_id h, std::span<const std::byte> header,
+inline command call_command(destination to, handler_id h, std::span<const std::byte> header,
                             std::span<const std::byte> payload, const completion& done) noexcept {
   command made;
   made.kind = command_kind::call;
-  made.peer = to;
+  aim(made, to);
   made.handler = h;
   made.header = header;
   made.memory = only_read(payload);

@@ -31,9 +31,9 @@ void delivery_batch::page::clear() {
   room_end = room == nullptr ? nullptr : room + block_bytes;  // it has at least so many
 }
 
-void delivery_batch::add_call(engine::lane_core& lane, const handler_entry& handler, rank source,
-                              std::span<const std::byte> header, std::unique_ptr<std::byte[]> owned,
-                              std::size_t bytes) {
+void delivery_batch::add_call(engine::lane_core& lane, const handler_entry& handler,
+                              destination source, std::span<const std::byte> header,
+                              std::unique_ptr<std::byte[]> owned, std::size_t bytes) {
   add_call(lane, handler, source, header, header.size());
   page& p = *filling_;
   p.owned.push_back(std::make_unique<owned_payload>(owned_payload{std::move(owned), bytes}));
@@ -51,7 +51,7 @@ const delivery_batch::call* delivery_batch::run_of_one_lane(const call* first,
         c->large == nullptr ? body.subspan(c->header_bytes)
                             : std::span<const std::byte>(c->large->data.get(), c->large->bytes);
     c->handler.function(c->handler.context, here,
-                        {c->source, body.first(c->header_bytes), payload});
+                        {c->source.to, c->source.lane, body.first(c->header_bytes), payload});
   }
   return c;
 }

@@ -32,7 +32,7 @@ class delivery_batch {
   }
   /// A call whose header and payload follow each other in `body`, which is copied: the wire's
   /// buffer is free on return.
-  void add_call(engine::lane_core& lane, const handler_entry& handler, rank source,
+  void add_call(engine::lane_core& lane, const handler_entry& handler, destination source,
                 std::span<const std::byte> body, std::size_t header_bytes) {
     page& p = *filling_;
     std::byte* const copy = p.keep(body.size());
@@ -41,7 +41,7 @@ class delivery_batch {
                  body.size(), nullptr});
   }
   /// A call whose payload lies in `owned` already.
-  void add_call(engine::lane_core& lane, const handler_entry& handler, rank source,
+  void add_call(engine::lane_core& lane, const handler_entry& handler, destination source,
                 std::span<const std::byte> header, std::unique_ptr<std::byte[]> owned,
                 std::size_t bytes);
 
@@ -69,7 +69,7 @@ class delivery_batch {
   struct call {
     engine::lane_core* lane;
     handler_entry handler;
-    rank source;
+    destination source;
     std::uint32_t header_bytes;
     const std::byte* body;  ///< the header, and behind it the payload
     std::size_t body_bytes;

@@ -11,8 +11,11 @@ transport::message_head head_for(const command& c) noexcept {
 }  // namespace
 
 status eager::send(const command& c) {
-  peer& p = peers_[c.peer];
+  peer* const to = peers_.reach(aim_of(c));
+  if (to == nullptr) return status::invalid;
+  peer& p = *to;
   if (p.lost) return status::peer_lost;
+  if (!p.wire.to->listens) return status::invalid;
   const std::uint64_t cost = credit_of(c.kind, c.memory.size());
   const bool whole = c.memory.size() <= p.eager_bytes && cost <= p.credit;
   if (whole && !p.blocked && !path_.batching()) {

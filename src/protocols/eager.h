@@ -15,11 +15,11 @@ class eager final : public protocol {
 
   /// The short way of a message that can leave at once: true, and it has. False: nothing has
   /// happened, and send() finds out why. `cost`: what it takes of the peer's credit.
-  bool send_now(rank to, transport::message_head head, std::span<const std::byte> header,
+  bool send_now(destination to, transport::message_head head, std::span<const std::byte> header,
                 std::span<const std::byte> data, std::uint64_t cost) noexcept {
     peer* const p = peers_.find(to);
     if (p == nullptr || !p->is_free() || data.size() > p->eager_bytes || cost > p->credit ||
-        p->wire->send(to, head, header, data) != status::done) [[unlikely]]
+        p->wire.by->send(*p->wire.to, head, header, data) != status::done) [[unlikely]]
       return false;
     p->credit -= cost;
     counters_.eager.add();
@@ -30,7 +30,7 @@ class eager final : public protocol {
   [[nodiscard]] static constexpr std::uint64_t cost_of(std::size_t bytes) noexcept {
     return bytes + message_cost;
   }
-  /// As port::execute, for a send or a call to a valid rank.
+  /// As port::execute, for a send or a call.
   status send(const command& c);
   /// The receiver of what we sent has taken so much, and gives it back.
   void on_credit(peer& from, std::uint64_t bytes);

@@ -6,15 +6,25 @@
 
 namespace heddle::protocols {
 
+/// A rank is lost on all its lanes at once. The one of our own number stands for it: lanes that are
+/// met later ask that one.
 void liveness::lose(peer& p, std::string why) {
   path_.post_batch();
-  if (std::exchange(p.lost, true)) return;
+  if (p.lost) return;
   counters_.lost_peers.add();
-  const bool missed =
-      !p.requests.empty() || p.counted != 0 || !tagged_.matching().receives_from(p.number).empty();
+  (void)peers_.reach(p.number);
+  bool missed = !tagged_.matching().receives_from(p.number).empty();
+  for (const peer* lane : peers_.all())
+    if (lane->number == p.number) missed |= !lane->requests.empty() || lane->counted != 0;
   ops_.out().add(where_.losses->note(where_.lane, p.number, std::move(why), missed), {});
-  p.wire->drop(p.number);
-  if (p.atomics != nullptr) p.atomics->drop(p.number);
+  for (std::size_t i = 0; i < peers_.all().size(); ++i)
+    if (peers_.all()[i]->number == p.number) end(*peers_.all()[i]);
+}
+
+void liveness::end(peer& p) {
+  if (std::exchange(p.lost, true)) return;
+  p.wire.by->drop(*p.wire.to);
+  if (p.atomics.by != nullptr) p.atomics.by->drop(*p.atomics.to);
   p.control.clear();
   const bool starting = calls_.hold_back();
   end_requests(p, status::peer_lost);
@@ -45,7 +55,8 @@ void liveness::on_message(peer& from, const message& m) {
 void liveness::look(std::uint64_t now_ns) {
   for (peer* p : peers_.all()) p->awaited = false;
   tagged_.matching().each_receive([&](const posted_receive& r) {
-    if (r.source != any_source) peers_[r.source].awaited = true;
+    peer* const p = r.source != any_source ? peers_.reach(r.source) : nullptr;
+    if (p != nullptr) p->awaited = p->wire.to->listens;
   });
   for (std::size_t i = 0; i < peers_.all().size(); ++i) look_at(*peers_.all()[i], now_ns);
 }

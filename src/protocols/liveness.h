@@ -30,6 +30,7 @@ class liveness final : public protocol, public path::loser {
   void on_message(peer& from, const message& m) override;
 
  private:
+  void end(peer& p);
   void end_requests(peer& p, status code);
   void look_at(peer& p, std::uint64_t now_ns);
 

@@ -21,11 +21,13 @@
 
 namespace heddle::protocols {
 
+struct peer;
 struct request;
 
 /// A message nobody has asked for yet.
 struct unexpected {
   rank source = 0;
+  peer* from = nullptr;  ///< that is `source`: one of its lanes
   heddle::tag tag = 0;
   std::uint64_t bytes = 0;
   std::array<std::byte, 64> small;     ///< the data of a short eager one

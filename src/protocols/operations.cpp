@@ -21,7 +21,7 @@ request& operations::begin(peer* p, const command& c, protocol& owner) {
   r.since_ns = r.issued = r.moved = r.sender_id = r.message_bytes = 0;
   in_flight_.add();
   bytes_.add(r.bytes);
-  r.peer = c.peer;
+  r.number = c.peer;
   if (p != nullptr) p->requests.push_back(r);
   return r;
 }
@@ -32,7 +32,7 @@ void operations::finish(request& r, const outcome& what) {
 }
 
 void operations::finish(request& r, status code) {
-  finish(r, {code, r.peer, 0, code == status::done ? r.bytes : 0});
+  finish(r, {.code = code, .peer = r.number, .bytes = code == status::done ? r.bytes : 0});
 }
 
 void operations::release(request& r) {

@@ -60,7 +60,7 @@ class operations {
     peer& p = *r.with;
     p.heard = true;
     const std::uint64_t bytes = r.bytes;
-    out_->add(r.done, {code, p.number, 0, code == status::done ? bytes : 0});
+    out_->add(r.done, {.code = code, .peer = p.number, .bytes = code == status::done ? bytes : 0});
     bytes_.subtract(bytes);
     pool_.give_back(r);
     in_flight_.subtract();

@@ -20,9 +20,10 @@ status protocol::say(peer& to, const message& m) {
 
 /// A peer that the wire knows to be gone counts as full until the event that says so, and why: it
 /// comes first of all that ends.
-status path::post_on(transport::endpoint& on, transport::op& o, const peer& p) {
+status path::post_on(const rail& on, transport::op& o, const peer& p) {
   if (p.lost) return status::peer_lost;
-  const status s = on.post(o);
+  o.to = on.to;
+  const status s = on.by->post(o);
   return s == status::peer_lost ? status::busy_queue : s;
 }
 
@@ -33,11 +34,10 @@ status path::post(peer& p, const transport::message_head& head, std::span<const 
     if (p.blocked) return status::busy_queue;
   }
   transport::op o;
-  o.peer = p.number;
   o.head = head;
   o.header = header;
   o.memory = transport::only_read(data);
-  return post_on(*p.wire, o, p);
+  return post_on(p.wire, o, p);
 }
 
 status path::post(peer& p, const message& m, std::span<const std::byte> data) {
@@ -92,17 +92,18 @@ void path::enqueue(request& r) {
   block(p);
 }
 
-transport::endpoint& path::endpoint_of(const request& r) noexcept {
+const rail& path::rail_of(const request& r) noexcept {
   const peer& p = *r.with;
-  return r.kind == transport::op_kind::atomic && p.atomics != nullptr ? *p.atomics : *p.wire;
+  return r.kind == transport::op_kind::atomic && p.atomics.by != nullptr ? p.atomics : p.wire;
 }
 
 status path::post(request& r) {
   peer& p = *r.with;
-  transport::endpoint& on = endpoint_of(r);
+  const rail& on = rail_of(r);
   r.over = false;
-  if (batching_ && !posting_ && &on == p.wire && r.by == carrier::undecided) {
+  if (batching_ && !posting_ && &on == &p.wire && r.by == carrier::undecided) {
     r.at = stage::wire;
+    r.to = on.to;
     batch_[batched_++] = &r;
     if (batched_ == batch_.size()) post_batch();
     return status::posted;
@@ -132,7 +133,8 @@ void path::post_run(std::size_t& from, std::size_t size) {
     return refused(first, status::busy_queue);
   }
   const std::size_t end = end_of_run(from, size);
-  const auto [taken, reason] = first.with->wire->post(std::span(batch_).subspan(from, end - from));
+  const auto [taken, reason] =
+      first.with->wire.by->post(std::span(batch_).subspan(from, end - from));
   if (taken > 1) {
     counters_.posts_together.add();
     counters_.posted_together.add(taken);
@@ -148,11 +150,11 @@ void path::post_run(std::size_t& from, std::size_t size) {
 
 /// Up to where they are for one endpoint, and for peers with nothing in their way.
 std::size_t path::end_of_run(std::size_t from, std::size_t size) const noexcept {
-  const transport::endpoint* const wire = batched(from).with->wire;
+  const transport::endpoint* const wire = batched(from).with->wire.by;
   std::size_t i = from + 1;
   for (; i < size; ++i) {
     const peer& p = *batched(i).with;
-    if (p.wire != wire || p.blocked || p.lost) break;
+    if (p.wire.by != wire || p.blocked || p.lost) break;
   }
   return i;
 }

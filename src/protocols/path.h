@@ -71,8 +71,8 @@ class path {
 
  private:
   static constexpr std::size_t most_together = 32;
-  [[nodiscard]] static transport::endpoint& endpoint_of(const request& r) noexcept;
-  [[nodiscard]] static status post_on(transport::endpoint& on, transport::op& o, const peer& p);
+  [[nodiscard]] static const rail& rail_of(const request& r) noexcept;
+  [[nodiscard]] static status post_on(const rail& on, transport::op& o, const peer& p);
   [[nodiscard]] std::size_t end_of_run(std::size_t from, std::size_t size) const noexcept;
   [[nodiscard]] request& batched(std::size_t i) const noexcept {
     return static_cast<request&>(*batch_[i]);

@@ -1,6 +1,7 @@
 #include "protocols/peer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "protocols/surroundings.h"
 
@@ -8,19 +9,56 @@ namespace heddle::protocols {
 
 peer_table::peer_table(const surroundings& where,
                        std::span<const std::unique_ptr<transport::endpoint>> endpoints)
-    : where_(where), endpoints_(endpoints), size_(static_cast<std::size_t>(where.size)) {}
+    : where_(where),
+      endpoints_(endpoints),
+      own_lane_(where.lane),
+      size_(static_cast<std::size_t>(where.size)) {}
 
-peer& peer_table::make(rank r) {
-  peer& p = by_rank_.insert(static_cast<std::size_t>(r), std::make_unique<peer>());
+rail peer_table::rail_on(std::size_t device, destination d) const noexcept {
+  transport::endpoint& by = *endpoints_[device];
+  return {&by, by.reach(d.to, d.lane)};
+}
+
+/// That of the peer's route, unless another one has the lane and that one has not.
+std::uint8_t peer_table::device_for(destination d) const noexcept {
+  const auto listens = [&](std::size_t device) {
+    const rail r = rail_on(device, d);
+    return r.to != nullptr && r.to->listens;
+  };
+  const std::uint8_t best = where_.route[static_cast<std::size_t>(d.to)];
+  if (listens(best)) return best;
+  for (std::size_t other = 0; other < endpoints_.size(); ++other)
+    if (listens(other)) return static_cast<std::uint8_t>(other);
+  return d.lane == own_lane_ ? best : no_route;  // memory needs no lane of the peer
+}
+
+peer* peer_table::find_by_lane(destination d) const noexcept {
+  if (d.lane == own_lane_) return find(d.to);
+  return others_.find(d.to, d.lane);
+}
+
+peer* peer_table::make(destination d) {
+  if (d.lane == same_lane) d.lane = own_lane_;
+  if (!valid(d.to) || d.lane < 0 || d.lane >= max_lanes) return nullptr;
+  const std::uint8_t device = device_for(d);
+  const rail wire = device == no_route ? rail{} : rail_on(device, d);
+  if (wire.to == nullptr) return nullptr;
+  // Whoever is lost is so on all its lanes.
+  const peer* const same = find(d.to);
+  const bool lost = same != nullptr && same->lost;
+  auto made = std::make_unique<peer>();
+  peer& p = d.lane == own_lane_
+                ? of_own_lane_.insert(static_cast<std::size_t>(d.to), std::move(made))
+                : others_.insert(d.to, d.lane, std::move(made));
   const settings& config = *where_.config;
-  const std::uint8_t device = where_.route[static_cast<std::size_t>(r)];
   const transport::traits& traits = where_.devices[device]->describe();
-  p.number = r;
+  p.number = d.to;
+  p.lane = d.lane;
   p.device = device;
-  p.wire = endpoints_[device].get();
-  const std::uint8_t atomics = where_.atomic_route[static_cast<std::size_t>(r)];
+  p.wire = wire;
+  const std::uint8_t atomics = where_.atomic_route[static_cast<std::size_t>(d.to)];
   p.no_atomics = atomics == no_route;
-  if (atomics != device && atomics != no_route) p.atomics = endpoints_[atomics].get();
+  if (atomics != device && atomics != no_route) p.atomics = rail_on(atomics, d);
   p.copies_in_post = traits.copies_in_post;
   p.refuses_late = traits.refuses_late;
   p.native = transport::usable_ops(traits);
@@ -31,14 +69,17 @@ peer& peer_table::make(rank r) {
   p.eager_bytes =
       config.eager_bytes == 0 ? p.max_payload : std::min(config.eager_bytes, p.max_payload);
   p.credit_limit = p.credit = config.credit_bytes;
+  p.lost = lost;
+  if (lost) wire.by->drop(*wire.to);
   all_.push_back(&p);
-  return p;
+  return &p;
 }
 
 void peer_table::clear() noexcept {
   all_.clear();
   size_ = 0;
-  by_rank_.clear();
+  of_own_lane_.clear();
+  others_.clear();
 }
 
 }  // namespace heddle::protocols

@@ -1,4 +1,4 @@
-// peer.h - what a lane keeps of one peer it has had to do with.
+// peer.h - what a lane keeps of one peer it has had to do with: one lane of one rank.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "base/paged_table.h"
+#include "base/lane_table.h"
 #include "protocols/message.h"
 #include "protocols/request.h"
 #include "transport/device.h"
@@ -24,11 +24,18 @@ struct mapped_region {
   std::shared_ptr<void> mapping;
 };
 
+/// The way to a peer over one wire.
+struct rail {
+  transport::endpoint* by = nullptr;  ///< null: there is none
+  transport::remote_lane* to = nullptr;
+};
+
 struct peer {
   // Constant after it was made.
   rank number = 0;
-  transport::endpoint* wire = nullptr;
-  transport::endpoint* atomics = nullptr;  ///< set: another endpoint does the atomics on the peer
+  int lane = 0;
+  rail wire;
+  rail atomics;  ///< set: another wire does the atomics on the peer
   std::uint8_t device = 0;
   bool copies_in_post = false;   ///< traits::copies_in_post
   bool refuses_late = false;     ///< traits::refuses_late
@@ -40,6 +47,7 @@ struct peer {
   std::size_t eager_bytes = 0;     ///< larger messages rendezvous
   std::uint64_t credit_limit = 0;  ///< bytes of unexpected messages each may cause at the other
 
+  [[nodiscard]] destination address() const noexcept { return {number, lane}; }
   [[nodiscard]] bool takes(transport::op_kind k) const noexcept {
     return (native & transport::only(k)) != 0;
   }
@@ -78,28 +86,36 @@ class peer_table {
   peer_table(const surroundings& where,
              std::span<const std::unique_ptr<transport::endpoint>> endpoints);
 
+  /// Null: there is no such rank, it has no lane of that number here, or there is no memory.
+  [[nodiscard]] peer* reach(destination d) {
+    peer* const known = find(d);
+    return known != nullptr ? known : make(d);
+  }
+  /// The same; null as well: it has not had to do with this lane.
+  [[nodiscard]] peer* find(destination d) const noexcept {
+    if (d.lane == same_lane) [[likely]]
+      return of_own_lane_.find(static_cast<std::size_t>(d.to));
+    return find_by_lane(d);
+  }
   [[nodiscard]] bool valid(rank r) const noexcept {
     return static_cast<std::size_t>(static_cast<unsigned>(r)) < size_;
-  }
-  /// Of a valid rank.
-  [[nodiscard]] peer& operator[](rank r) {
-    peer* const known = by_rank_.find(static_cast<std::size_t>(r));
-    return known != nullptr ? *known : make(r);
-  }
-  /// The same; null: it has not had to do with this lane.
-  [[nodiscard]] peer* find(rank r) const noexcept {
-    return by_rank_.find(static_cast<std::size_t>(r));
   }
   /// All there are. Grows at the end while somebody goes through it by index.
   [[nodiscard]] const std::vector<peer*>& all() const noexcept { return all_; }
   void clear() noexcept;
 
  private:
-  peer& make(rank r);
+  [[gnu::noinline]] peer* find_by_lane(destination d) const noexcept;
+  [[gnu::noinline]] peer* make(destination d);
+  [[nodiscard]] rail rail_on(std::size_t device, destination d) const noexcept;
+  [[nodiscard]] std::uint8_t device_for(destination d) const noexcept;
   const surroundings& where_;
   const std::span<const std::unique_ptr<transport::endpoint>> endpoints_;
-  std::size_t size_;           // of the job; 0 after clear()
-  paged_table<peer> by_rank_;  // those the lane has had to do with
+  const int own_lane_;
+  std::size_t size_;  // of the job; 0 after clear()
+  // Those the lane has had to do with: those of its own number, which most are, and the others.
+  paged_table<peer> of_own_lane_;
+  lane_table<peer> others_;
   std::vector<peer*> all_;
 };
 

@@ -39,12 +39,11 @@ port::port(engine::lane_core& lane, const surroundings& where,
 status port::execute_other(const command& c) {
   switch (c.kind) {
     case command_kind::send:
-      return peers_.valid(c.peer) ? eager_.send(c) : status::invalid;
+      return eager_.send(c);
     case command_kind::recv:
       return tagged_.receive(c.peer, c.match, c.memory, c.done);
     case command_kind::call:
-      if (!peers_.valid(c.peer) || c.handler >= max_handlers || c.header.size() > max_call_header)
-        return status::invalid;
+      if (c.handler >= max_handlers || c.header.size() > max_call_header) return status::invalid;
       return eager_.send(c);
     case command_kind::flush:
       if (c.peer == any_source) return ops_.flush(c, nullptr, rma_);
@@ -66,7 +65,7 @@ void port::execute_accepted(const command& c, delivery_batch& out) {
   ops_.must_take(false);
   if (s == status::posted) return;
   const std::size_t bytes = s == status::done ? c.memory.size() : 0;
-  out.add(c.done, {.code = s, .peer = c.peer, .tag = 0, .bytes = bytes});
+  out.add(c.done, {.code = s, .peer = c.peer, .bytes = bytes});
 }
 
 void port::end_batch(delivery_batch& out) {

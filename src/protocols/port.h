@@ -38,7 +38,7 @@ class port {
     return c.kind <= command_kind::atomic ? rma_.access(c) : execute_other(c);
   }
   /// See eager::send_now.
-  bool send_now(rank to, transport::message_head head, std::span<const std::byte> header,
+  bool send_now(destination to, transport::message_head head, std::span<const std::byte> header,
                 std::span<const std::byte> data, std::uint64_t cost) noexcept {
     return eager_.send_now(to, head, header, data, cost);
   }
@@ -96,6 +96,7 @@ class port {
   // port_event.cpp
   void on_event(const transport::event& e);
   void on_news(const transport::event& e);
+  [[gnu::noinline]] peer* meet(transport::remote_lane& from);
   void on_arrived(peer& p, std::span<const std::byte> bytes);
   [[gnu::noinline]] void on_rare(peer& p, std::span<const std::byte> bytes);
   std::size_t look_at(transport::endpoint& e);

@@ -37,10 +37,10 @@ void port::on_rare(peer& p, std::span<const std::byte> bytes) {
 
 inline void port::on_event(const transport::event& e) {
   if (e.kind != transport::event::kind_t::arrived) return on_news(e);
-  peer* p = peers_.find(e.peer);
+  auto* p = static_cast<peer*>(e.from->user);
   if (p == nullptr) [[unlikely]] {
-    if (!peers_.valid(e.peer)) return;
-    p = &peers_[e.peer];
+    p = meet(*e.from);
+    if (p == nullptr) return;
   }
   p->heard = true;
   on_arrived(*p, e.bytes);
@@ -51,8 +51,15 @@ void port::on_news(const transport::event& e) {
     request& r = static_cast<request&>(*e.of);
     return r.at == stage::direct ? ops_.end_direct(r, e.code) : transfers_.wire_ended(r, e.code);
   }
-  if (peers_.valid(e.peer))
-    path_.lose(peers_[e.peer], {reinterpret_cast<const char*>(e.bytes.data()), e.bytes.size()});
+  if (peer* const p = meet(*e.from); p != nullptr)
+    path_.lose(*p, {reinterpret_cast<const char*>(e.bytes.data()), e.bytes.size()});
+}
+
+/// From now on the peer is found in what its wire gives with its messages.
+peer* port::meet(transport::remote_lane& from) {
+  peer* const p = peers_.reach({from.peer, from.lane});
+  from.user = p;
+  return p;
 }
 
 /// Every endpoint is due while it has news; an idle one rarely, unless all are idle and there is

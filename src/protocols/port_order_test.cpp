@@ -104,7 +104,8 @@ class PortOrder : public PortFixture {
   void arrives(const message& m) {
     const prefix p(m);
     arrived_.emplace_back(p.bytes().begin(), p.bytes().end());
-    wire_.events.push_back({event::kind_t::arrived, status::done, 1, nullptr, arrived_.back()});
+    wire_.events.push_back(
+        {event::kind_t::arrived, status::done, wire_.reach(1), nullptr, arrived_.back()});
     port_->progress(batch_);
   }
   /// The number of a message is its tag.

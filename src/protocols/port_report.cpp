@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "protocols/lost_peers.h"
 #include "protocols/port.h"
@@ -36,7 +37,7 @@ std::string_view stage_of(const request& r) noexcept {
 port_report::operation described(const request& r) noexcept {
   return {.kind = kind_of(r),
           .stage = stage_of(r),
-          .peer = r.with != nullptr ? r.with->number : r.peer,
+          .peer = r.with != nullptr ? r.with->number : r.number,
           .tag = r.tag,
           .bytes = r.message_bytes != 0 ? r.message_bytes : r.bytes,
           .since_ns = r.since_ns};
@@ -46,6 +47,7 @@ port_report::peer described(const peer& p) {
   std::size_t backlog = 0;
   for (const request* r = p.backlog.front(); r != nullptr; r = request_queue::next(*r)) ++backlog;
   return {.number = p.number,
+          .lane = p.lane,
           .lost = p.lost,
           .asked = p.pinged,
           .why = {},
@@ -79,7 +81,8 @@ port_report port::report(std::uint64_t now_ns) {
     made.peers.push_back(described(*p));
     if (p->lost) made.peers.back().why = where_.losses->why(where_.lane, p->number);
   }
-  std::ranges::sort(made.peers, {}, &port_report::peer::number);
+  std::ranges::sort(made.peers, {},
+                    [](const port_report::peer& p) { return std::pair(p.number, p.lane); });
   made.operation_count = made.operations.size();
   made.receive_count = made.receives.size();
   made.message_count = made.messages.size();

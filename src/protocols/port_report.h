@@ -35,6 +35,7 @@ struct port_report {
   };
   struct peer {
     heddle::rank number = 0;
+    int lane = 0;                       ///< of the peer
     bool lost = false, asked = false;   ///< asked: for a sign of life
     std::string why;                    ///< lost: in words
     std::uint64_t silent_since_ns = 0;  ///< 0: nothing is expected of it, or it has just been heard

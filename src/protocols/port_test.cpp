@@ -39,7 +39,8 @@ class Port : public PortFixture {
     const prefix p(m);
     auto& bytes = arrived_.emplace_back(p.bytes().begin(), p.bytes().end());
     bytes.insert(bytes.end(), payload.begin(), payload.end());
-    wire_.events.push_back({event::kind_t::arrived, status::done, 1, 0, arrived_.back()});
+    wire_.events.push_back(
+        {event::kind_t::arrived, status::done, wire_.reach(1), nullptr, arrived_.back()});
     progress();
   }
   /// The peer announces a large message.
@@ -201,7 +202,8 @@ TEST_F(Port, TellsWhyTheWireHasLostAPeer) {
   ending end;
   EXPECT_EQ(p.execute(receive_large(end), batch_), status::posted);
   const auto words = transport::bytes_of("its process 12 has ended");
-  wire_.events.push_back({event::kind_t::peer_lost, status::peer_lost, 1, nullptr, words});
+  wire_.events.push_back(
+      {event::kind_t::peer_lost, status::peer_lost, wire_.reach(1), nullptr, words});
   progress();
   EXPECT_EQ(end.code, status::peer_lost);
   EXPECT_EQ(losses_.why(0, 1), "its process 12 has ended");
@@ -225,7 +227,7 @@ class PortEarlyFetch : public Port {
   void arrived(std::size_t n, std::byte value, status code = status::done) {
     op& o = *wire_.under_way.at(n);
     if (code == status::done) o.memory[0] = value;
-    wire_.events.push_back({event::kind_t::ended, code, 1, &o, {}});
+    wire_.events.push_back({event::kind_t::ended, code, wire_.reach(1), &o, {}});
     progress();
   }
   status receive(ending& end, std::span<std::byte> into) {
@@ -298,7 +300,8 @@ TEST_F(PortEarlyFetch, EndsWithItsPeer) {
   announce(small_tag, 2);
   ending end;
   (void)receive(end, one_);
-  wire_.events.push_back({event::kind_t::peer_lost, status::peer_lost, 1, nullptr, {}});
+  wire_.events.push_back(
+      {event::kind_t::peer_lost, status::peer_lost, wire_.reach(1), nullptr, {}});
   progress();
   arrived(1, {}, status::peer_lost);
   arrived(0, {}, status::peer_lost);
@@ -318,7 +321,8 @@ class PortFetch : public Port {
     return p;
   }
   void ends(status code) {
-    wire_.events.push_back({event::kind_t::ended, code, 1, wire_.under_way.back(), {}});
+    wire_.events.push_back(
+        {event::kind_t::ended, code, wire_.reach(1), wire_.under_way.back(), {}});
     progress();
   }
   /// The sender answers each of the questions for a part of its data, all of which is ones.

@@ -45,6 +45,7 @@ struct request : transport::op {
   handler_id handler = 0;
   std::uint32_t index = 0, generation = 1;  ///< together its id on the wire
   struct peer* with = nullptr;              ///< null: with nobody in particular
+  rank number = any_source;                 ///< of the peer that the program named
   protocol* owner = nullptr;                ///< starts it, and hears of its end
   completion done;
   std::uint64_t bytes = 0;     ///< of the program's data

@@ -31,7 +31,6 @@ void describe(const command& c, transport::op& o) noexcept {
   o.over = false;
   o.atomic = c.atomic;
   o.width = c.width;
-  o.peer = c.peer;
   o.memory = c.memory;
   o.region = c.target->ref;
   o.offset = c.offset;
@@ -61,7 +60,8 @@ inline bool rma::goes_straight(const peer& p, const command& c) const noexcept {
 inline status rma::post_straight(peer& p, const command& c) {
   request& r = ops_.take_direct();
   describe(c, r);
-  const status s = p.wire->post(r);
+  r.to = p.wire.to;
+  const status s = p.wire.by->post(r);
   if (s == status::posted) [[likely]]
     ops_.begin_direct(r, p, c);
   else
@@ -74,11 +74,13 @@ inline status rma::post_straight(peer& p, const command& c) {
 status rma::access(const command& c) {
   if (c.target == nullptr) return status::invalid;
   if (const status s = check(c); s != status::done) return s;
-  peer& p = peers_[c.peer];
+  peer* const owner = peers_.reach(c.peer);
+  if (owner == nullptr) return status::no_memory;
+  peer& p = *owner;
   if (p.lost) return status::peer_lost;
   // One that is not live any more was withdrawn, or its owner is dead: the wire knows which.
   if (allows(c.target->mapped, needed(c.kind)) && c.target->live->is(c.target->generation))
-    return access_here(c);
+    return access_here(p, c);
   if (bytes_of(c) == 0) {
     if (c.kind == command_kind::put_notify) notify(p, c.handler, c.operand);
     return status::done;
@@ -111,7 +113,7 @@ void rma::ended(request& r, status code) {
 }
 
 /// The region is mapped here: what lane.h does inline, and what it leaves to us.
-status rma::access_here(const command& c) {
+status rma::access_here(peer& p, const command& c) {
   std::byte* const at = c.target->direct + c.offset;
   switch (c.kind) {
     case command_kind::get:
@@ -122,7 +124,7 @@ status rma::access_here(const command& c) {
       break;
     default:
       if (!c.memory.empty()) detail::put_direct(at, c.memory.data(), c.memory.size());
-      if (c.kind == command_kind::put_notify) notify(peers_[c.peer], c.handler, c.operand);
+      if (c.kind == command_kind::put_notify) notify(p, c.handler, c.operand);
   }
   return status::done;
 }

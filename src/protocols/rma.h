@@ -18,7 +18,7 @@ class rma final : public protocol {
   void ended(request& r, status code) override;
 
  private:
-  status access_here(const command& c);
+  status access_here(peer& p, const command& c);
   [[nodiscard]] bool goes_straight(const peer& p, const command& c) const noexcept;
   status post_straight(peer& p, const command& c);
   status submit(peer& p, const command& c);

@@ -26,7 +26,11 @@ status tagged::receive(rank source, tag_match match, std::span<std::byte> into,
     take_unexpected(into, done, *found);
     return status::posted;
   }
-  if (source != any_source && peers_[source].lost) return status::peer_lost;
+  if (source != any_source) {
+    const peer* const from = peers_.reach(source);  // from now on it is looked after
+    if (from == nullptr) return status::no_memory;
+    if (from->lost) return status::peer_lost;
+  }
   if (ops_.full()) return status::busy_records;
   matcher_.post(source, match, into, done);
   ops_.receive_posted();
@@ -35,7 +39,7 @@ status tagged::receive(rank source, tag_match match, std::span<std::byte> into,
 
 void tagged::take_unexpected(std::span<std::byte> into, const completion& done, unexpected& found) {
   std::unique_ptr<unexpected> message = matcher_.take(found);
-  peer& from = peers_[message->source];
+  peer& from = *message->from;
   if (message->announced) {
     --from.announcements;
     if (message->fetching != nullptr)
@@ -46,8 +50,8 @@ void tagged::take_unexpected(std::span<std::byte> into, const completion& done, 
   }
   const std::size_t bytes = std::min<std::size_t>(message->bytes, into.size());
   if (bytes != 0) std::memcpy(into.data(), message->data(), bytes);
-  ops_.out().add(done, {message->bytes > bytes ? status::truncated : status::done, message->source,
-                        message->tag, bytes});
+  ops_.out().add(done, received(from, message->bytes > bytes ? status::truncated : status::done,
+                                message->tag, bytes));
   early_bytes_ -= message->early;
   from.held -= message->credit;
   if (message->credit != 0) repay(from, message->credit);
@@ -59,6 +63,7 @@ void tagged::keep(peer& p, heddle::tag t, std::span<const std::byte> payload) {
   if (p.held + cost > p.credit_limit) return path_.violated(p);
   auto kept = matcher_.fresh();
   kept->source = p.number;
+  kept->from = &p;
   kept->tag = t;
   kept->credit = cost;
   kept->copy(payload);
@@ -95,6 +100,7 @@ void tagged::on_rts(peer& p, const message& m) {
   if (p.announcements >= peer::max_announcements) return path_.violated(p);
   auto kept = matcher_.fresh();
   kept->source = p.number;
+  kept->from = &p;
   kept->tag = m.word;
   kept->bytes = m.bytes;
   kept->announced = true;
@@ -132,8 +138,8 @@ void tagged::deliver(request& r, status code) {
     early_bytes_ -= eager::cost_of(r.message_bytes);
   }
   const bool cut = code == status::done && r.message_bytes > bytes;
-  ops_.finish(
-      r, {cut ? status::truncated : code, r.with->number, r.tag, code == status::done ? bytes : 0});
+  ops_.finish(r, received(*r.with, cut ? status::truncated : code, r.tag,
+                          code == status::done ? bytes : 0));
 }
 
 // --- small ones that were announced ----------------------------------------------------
@@ -187,7 +193,7 @@ status tagged::probe(rank source, tag_match match, outcome& found) noexcept {
   if (source != any_source && !peers_.valid(source)) return status::invalid;
   const unexpected* m = matcher_.find_message(source, of_one_kind(match));
   if (m == nullptr) return status::not_found;
-  found = {status::done, m->source, m->tag, static_cast<std::size_t>(m->bytes)};
+  found = received(*m->from, status::done, m->tag, static_cast<std::size_t>(m->bytes));
   return status::done;
 }
 
@@ -201,7 +207,7 @@ status tagged::cancel(const completion& which) {
 /// Ends a receive that gets no message.
 void tagged::end_receive(posted_receive& r, status code) {
   const posted_receive& ended = take(r);
-  ops_.out().add(ended.done, {.code = code, .peer = ended.source, .tag = 0, .bytes = 0});
+  ops_.out().add(ended.done, {.code = code, .peer = ended.source});
 }
 
 void tagged::end_receives(rank source, status code) {

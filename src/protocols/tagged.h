@@ -38,7 +38,7 @@ class tagged final : public protocol {
       const std::size_t bytes = std::min(payload.size(), wanted.into.size());
       copy_few(wanted.into.data(), payload.first(bytes));
       const bool cut = payload.size() > bytes;
-      ops_.out().add(wanted.done, {cut ? status::truncated : status::done, p.number, t, bytes});
+      ops_.out().add(wanted.done, received(p, cut ? status::truncated : status::done, t, bytes));
       return repay(p, cost);
     }
     keep(p, t, payload);
@@ -55,6 +55,10 @@ class tagged final : public protocol {
   [[nodiscard]] matcher& matching() noexcept { return matcher_; }
 
  private:
+  static outcome received(const peer& from, status code, heddle::tag t,
+                          std::size_t bytes) noexcept {
+    return {code, static_cast<std::int16_t>(from.lane), from.number, t, bytes};
+  }
   /// What it returns stays as it is until another receive is posted.
   posted_receive& take(posted_receive& found) noexcept {
     ops_.receive_taken();

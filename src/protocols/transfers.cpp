@@ -11,7 +11,7 @@ status transfers::start(request& r) {
   peer& p = *r.with;
   if (r.by == carrier::messages) return fragments_.start(r);
   if (r.by == carrier::pieces) return pieces_.start(r);
-  const bool elsewhere = r.kind == op_kind::atomic && p.atomics != nullptr;
+  const bool elsewhere = r.kind == op_kind::atomic && p.atomics.by != nullptr;
   const bool native = elsewhere || is_native(p, r.kind, r.atomic, r.width, r.local.size());
   const bool mapped = pieces_.is_mapped(r);
   if (r.kind != op_kind::atomic && (mapped || (native && p.copies_in_post)) &&

@@ -1,4 +1,4 @@
-// endpoint.h - one lane's way to all peers over one wire.
+// endpoint.h - one lane's way to all lanes of all peers over one wire.
 #pragma once
 #include <heddle/status.h>
 #include <heddle/types.h>
@@ -29,8 +29,13 @@ class endpoint {
   /// Frees. Does not wait: what peers have not taken yet is lost (see idle()).
   virtual ~endpoint() = default;
 
-  /// Starts a prefix of `ops`, in order. The first op for a peer starts connecting to it, during
-  /// which post answers busy_queue; a peer to which no way can be made is lost. An accepted op
+  /// One lane of a peer, always the same for the same numbers, until this endpoint's end. Does not
+  /// connect. What the engine did not ask for before, an event may bring. nullptr: the device does
+  /// not know the peer, no device could have a lane of this number, or there is no memory.
+  virtual remote_lane* reach(rank peer, int lane) noexcept = 0;
+
+  /// Starts a prefix of `ops`, in order. The first op for a lane starts connecting to it, during
+  /// which post answers busy_queue; a lane to which no way can be made is lost. An accepted op
   /// either is over, and op::over says so, or ends by exactly one event. An accepted send is always
   /// copied and over.
   virtual post_result post(std::span<op* const> ops) noexcept = 0;
@@ -46,10 +51,10 @@ class endpoint {
   /// for the most frequent op, which a backend may leave to post(). done: it was copied, as an
   /// accepted send. busy_queue: nothing has happened, and post() may tell more.
   /// `header` has at most max_call_header bytes, and all together at most traits::max_message.
-  virtual status send(rank to, message_head head, std::span<const std::byte> header,
+  virtual status send(remote_lane& to, message_head head, std::span<const std::byte> header,
                       std::span<const std::byte> data) noexcept {
     op o;
-    o.peer = to;
+    o.to = &to;
     o.head = head;
     o.header = header;
     o.memory = only_read(data);
@@ -69,9 +74,9 @@ class endpoint {
   /// Called now and then while anything is in flight, also when nobody arms: looks for dead peers.
   virtual void maintain() noexcept = 0;
 
-  /// The engine holds `peer` for dead: every op in flight to it ends with peer_lost, nothing more
-  /// is taken from it, and later posts answer peer_lost.
-  virtual void drop(rank peer) noexcept = 0;
+  /// The engine holds the lane for dead: every op in flight to it ends with peer_lost, nothing more
+  /// is taken from it, and later posts answer peer_lost. The engine drops all lanes of a peer.
+  virtual void drop(remote_lane& of) noexcept = 0;
 
   /// True when everything accepted has left this process's memory. For an orderly end.
   [[nodiscard]] virtual bool idle() const noexcept = 0;

@@ -1,7 +1,6 @@
 // event.h - what an endpoint has to say.
 #pragma once
 #include <heddle/status.h>
-#include <heddle/types.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -15,13 +14,13 @@ namespace heddle::transport {
 struct event {
   enum class kind_t : std::uint8_t {
     ended,      ///< the op `of` is over: `code` says how. Once for each that post() left under way
-    arrived,    ///< a message from `peer`, in `bytes`, which stay valid until the next poll()
-    peer_lost,  ///< `peer` is gone; each of its ops has its own `ended` before or after this.
+    arrived,    ///< a message from `from`, in `bytes`, which stay valid until the next poll()
+    peer_lost,  ///< `from` is gone; each of its ops has its own `ended` before or after this.
                 ///< `bytes`: why, in words for people that follow "rank 3 is lost: "
   };
   kind_t kind = kind_t::ended;
   status code = status::done;
-  rank peer = 0;
+  remote_lane* from = nullptr;
   op* of = nullptr;
   std::span<const std::byte> bytes;
 };

@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "memory/region_table.h"
+#include "transport/remote_lane.h"
 
 namespace heddle::transport {
 
@@ -36,7 +37,8 @@ struct op {
   atomic_op atomic = atomic_op::add;
   std::uint8_t width = 8;  ///< atomic: 4 or 8 bytes
   bool over = false;       ///< set by post() of an accepted op that is done: no event follows
-  rank peer = 0;
+  remote_lane* to =
+      nullptr;  ///< of the endpoint that gets the op; put, get, atomic: any of the peer
   /// send, put: what to move, only read. get: where to. atomic: `width` bytes, or empty.
   std::span<std::byte> memory;
   memory::region_ref region;  ///< put, get, atomic: where at the peer

@@ -190,10 +190,10 @@ void group::settle() {
   }
 }
 
-op send_op(rank to, std::span<const std::byte> data, std::span<const std::byte> header) {
+op send_op(destination to, std::span<const std::byte> data, std::span<const std::byte> header) {
   op o;
   o.kind = op_kind::send;
-  o.peer = to;
+  o.whom = to;
   o.memory = transport::only_read(data);
   o.header = header;
   return o;
@@ -203,7 +203,7 @@ op put_op(rank to, memory::region_ref region, std::uint64_t offset,
           std::span<const std::byte> data) {
   op o;
   o.kind = op_kind::put;
-  o.peer = to;
+  o.whom = to;
   o.region = region;
   o.offset = offset;
   o.memory = transport::only_read(data);
@@ -213,7 +213,7 @@ op put_op(rank to, memory::region_ref region, std::uint64_t offset,
 op get_op(rank from, memory::region_ref region, std::uint64_t offset, std::span<std::byte> into) {
   op o;
   o.kind = op_kind::get;
-  o.peer = from;
+  o.whom = from;
   o.region = region;
   o.offset = offset;
   o.memory = into;
@@ -225,7 +225,7 @@ op atomic_operation(rank at, memory::region_ref region, std::uint64_t offset, at
                     std::uint64_t compare) {
   op o;
   o.kind = op_kind::atomic;
-  o.peer = at;
+  o.whom = at;
   o.region = region;
   o.offset = offset;
   o.atomic = what;

@@ -109,7 +109,7 @@ class group {
 
 // --- ops --------------------------------------------------------------------------------------
 
-[[nodiscard]] op send_op(rank to, std::span<const std::byte> data,
+[[nodiscard]] op send_op(destination to, std::span<const std::byte> data,
                          std::span<const std::byte> header = {});
 [[nodiscard]] op put_op(rank to, memory::region_ref region, std::uint64_t offset,
                         std::span<const std::byte> data);

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -33,6 +34,89 @@ TEST_P(Contract, DeliversToTheLaneOfTheSameNumberOnly) {
     for (const received& m : to.inbox)
       EXPECT_TRUE(is_pattern(m.bytes, static_cast<std::uint64_t>(lane)));
   }
+}
+
+/// What `to` got from one lane of a rank, in the order in which it came.
+std::vector<std::uint64_t> numbers_from(const port& to, rank peer, int lane) {
+  std::vector<std::uint64_t> all;
+  for (const received& m : to.inbox) {
+    if (m.from != peer || m.lane != lane) continue;
+    EXPECT_EQ(m.bytes.size(), sizeof(std::uint64_t));
+    std::memcpy(&all.emplace_back(), m.bytes.data(), sizeof(std::uint64_t));
+  }
+  return all;
+}
+
+TEST_P(Contract, CarriesMessagesBetweenLanesOfAnyNumbersInOrderAndSaysFromWhich) {
+  group job(GetParam(), 3);
+  port& server = job[0].lane(2);
+  constexpr std::uint64_t each = 200;
+  for (std::uint64_t i = 0; i < each; ++i)
+    for (const rank client : {1, 2})
+      for (const int lane : {0, 2, 5}) {
+        std::vector ops{send_op({0, 2}, std::as_bytes(std::span(&i, 1)))};
+        ASSERT_TRUE(job.post_all(job[client].lane(lane), ops));
+      }
+  ASSERT_TRUE(job.until([&] { return server.inbox.size() == 6 * each; }));
+  std::vector<std::uint64_t> expected(each);
+  std::iota(expected.begin(), expected.end(), std::uint64_t{0});
+  for (const rank client : {1, 2})
+    for (const int lane : {0, 2, 5}) {
+      EXPECT_EQ(numbers_from(server, client, lane), expected) << client << " " << lane;
+      const std::uint64_t answer = 100 * static_cast<std::uint64_t>(lane);
+      std::vector ops{send_op({client, lane}, std::as_bytes(std::span(&answer, 1)))};
+      ASSERT_TRUE(job.post_all(server, ops));
+      port& to = job[client].lane(lane);
+      ASSERT_TRUE(job.until([&] { return to.inbox.size() == 1; }));
+      EXPECT_EQ(numbers_from(to, 0, 2), std::vector{answer});
+    }
+}
+
+TEST_P(Contract, ConnectsTwoLanesOfDifferentNumbersThatBeginAtOnce) {
+  for (int round = 0; round < 20; ++round) {
+    group job(GetParam(), 2);
+    port &a = job[0].lane(1), &b = job[1].lane(4);
+    const std::uint64_t from_a = 1, from_b = 2;
+    std::vector to_b{send_op({1, 4}, std::as_bytes(std::span(&from_a, 1)))};
+    std::vector to_a{send_op({0, 1}, std::as_bytes(std::span(&from_b, 1)))};
+    bool a_sent = false, b_sent = false;
+    ASSERT_TRUE(job.until([&] {
+      a_sent = a_sent || a.post(to_b).accepted == 1;
+      b_sent = b_sent || b.post(to_a).accepted == 1;
+      return a.inbox.size() == 1 && b.inbox.size() == 1;
+    }));
+    EXPECT_EQ(numbers_from(a, 1, 4), std::vector{from_b});
+    EXPECT_EQ(numbers_from(b, 0, 1), std::vector{from_a});
+  }
+}
+
+TEST_P(Contract, CarriesMessagesBetweenTwoLanesOfOneRank) {
+  group job(GetParam(), 1);
+  if (!job.loops()) GTEST_SKIP() << "this backend does not reach its own process";
+  port &a = job[0].lane(0), &b = job[0].lane(3);
+  const std::uint64_t number = 7;
+  std::vector there{send_op({0, 3}, std::as_bytes(std::span(&number, 1)))};
+  std::vector back{send_op({0, 0}, std::as_bytes(std::span(&number, 1)))};
+  ASSERT_TRUE(job.post_all(a, there));
+  ASSERT_TRUE(job.post_all(b, back));
+  ASSERT_TRUE(job.until([&] { return a.inbox.size() == 1 && b.inbox.size() == 1; }));
+  EXPECT_EQ(numbers_from(a, 0, 3), std::vector{number});
+  EXPECT_EQ(numbers_from(b, 0, 0), std::vector{number});
+}
+
+TEST_P(Contract, HasOneLaneForEachRankAndNumberAndNoneForOthers) {
+  group job(GetParam(), 2);
+  port& from = job[0].lane(0);
+  EXPECT_NE(from.reach({1, 0}), from.reach({1, 1}));
+  EXPECT_EQ(from.reach({1, 1}), from.reach({1, 1}));
+  EXPECT_EQ(from.reach({1, 1})->peer, 1);
+  EXPECT_EQ(from.reach({1, 1})->lane, 1);
+  for (const destination nobody : {destination(2), destination(-1), destination(1, -2)})
+    EXPECT_EQ(from.inner().reach(nobody.to, nobody.lane), nullptr);
+  if (job.describe().lanes > static_cast<std::size_t>(max_lanes)) return;
+  const transport::remote_lane* const beyond =
+      from.reach({1, static_cast<int>(job.describe().lanes)});
+  EXPECT_TRUE(beyond == nullptr || !beyond->listens);
 }
 
 TEST_P(Contract, LetsALaneRunWhileAnotherIsStuck) {

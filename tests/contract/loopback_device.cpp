@@ -20,6 +20,17 @@ using transport::op_kind;
 using transport::post_result;
 
 constexpr std::size_t most_outgoing = 64, most_inline = 64, largest_op = 4 << 20;
+constexpr int most_lanes = 200;
+
+using lane_name = loopback_hub::lane_name;
+
+/// All there is to know of a peer's lane is its name.
+struct far_lane final : transport::remote_lane {
+  using remote_lane::remote_lane;
+};
+lane_name name_of_lane(const transport::remote_lane& of) {
+  return {of.peer, of.lane};
+}
 
 rights right_for(op_kind kind) {
   if (kind == op_kind::put) return rights::write;
@@ -67,12 +78,19 @@ class loopback_endpoint final : public transport::endpoint {
     box().has_endpoint = false;
   }
 
+  transport::remote_lane* reach(rank peer, int lane) noexcept override {
+    if (peer < 0 || peer >= size_ || lane < 0 || lane >= most_lanes) return nullptr;
+    auto& known = reached_[{peer, lane}];
+    if (known == nullptr) known = std::make_unique<far_lane>(peer, lane);
+    return known.get();
+  }
+
   post_result post(std::span<op* const> ops) noexcept override {
     const std::scoped_lock lock(hub_->mutex);
     starved_.clear();
     for (std::size_t n = 0; n < ops.size(); ++n) {
       op& o = *ops[n];
-      if (gone(o.peer)) return {n, status::peer_lost};
+      if (gone(*o.to)) return {n, status::peer_lost};
       if (o.kind == op_kind::send) push_outgoing();  // a put before it is seen before it
       if (outgoing_.size() >= most_outgoing || full(o)) {
         turn_away(o);
@@ -100,29 +118,32 @@ class loopback_endpoint final : public transport::endpoint {
   bool arm() noexcept override {
     const std::scoped_lock lock(hub_->mutex);
     for (rank r = 0; r < size_; ++r)
-      if (hub_->member_of(r).dead && !lost_.contains(r)) return false;
+      if (hub_->member_of(r).dead && !lost_.contains({r, lane_})) return false;
     if (!events_.empty() || !box().messages.empty()) return false;
-    if (std::erase_if(starved_, [&](rank r) { return !full_at(r); }) != 0) return false;
+    if (std::erase_if(starved_, [&](lane_name peer) { return !full_at(peer); }) != 0) return false;
     return outgoing_.empty();
   }
   [[nodiscard]] int fd() const noexcept override { return fd_; }
   void maintain() noexcept override {}
-  void drop(rank peer) noexcept override {
+  void drop(transport::remote_lane& of) noexcept override {
     const std::scoped_lock lock(hub_->mutex);
-    lose(peer);
+    lose(of);
   }
   [[nodiscard]] bool idle() const noexcept override { return outgoing_.empty(); }
 
  private:
-  loopback_hub::mailbox& box() { return hub_->mailbox_of(self_, lane_); }
-  bool gone(rank peer) { return lost_.contains(peer) || hub_->member_of(peer).dead; }
-  bool full_at(rank peer) {
-    return hub_->mailbox_of(peer, lane_).from[self_] >= loopback_hub::most_messages;
+  [[nodiscard]] lane_name me() const { return {self_, lane_}; }
+  loopback_hub::mailbox& box() { return hub_->mailbox_of(me()); }
+  bool gone(const transport::remote_lane& peer) {
+    return lost_.contains(name_of_lane(peer)) || hub_->member_of(peer.peer).dead;
   }
-  bool full(const op& o) { return o.kind == op_kind::send && full_at(o.peer); }
+  bool full_at(lane_name peer) {
+    return hub_->mailbox_of(peer).from[me()] >= loopback_hub::most_messages;
+  }
+  bool full(const op& o) { return o.kind == op_kind::send && full_at(name_of_lane(*o.to)); }
   void turn_away(const op& o) {
-    starved_.insert(o.peer);
-    hub_->mailbox_of(o.peer, lane_).waiting.insert(self_);
+    starved_.insert(name_of_lane(*o.to));
+    hub_->mailbox_of(name_of_lane(*o.to)).waiting.insert(me());
   }
 
   /// In the op itself is noted which it was, to see that the engine leaves those notes alone.
@@ -133,56 +154,61 @@ class loopback_endpoint final : public transport::endpoint {
   }
 
   status carry_out(const op& o) {
-    if (o.kind != op_kind::send) return execute(o, *hub_->member_of(o.peer).regions);
-    loopback_hub::mailbox& to = hub_->mailbox_of(o.peer, lane_);
+    if (o.kind != op_kind::send) return execute(o, *hub_->member_of(o.to->peer).regions);
+    loopback_hub::mailbox& to = hub_->mailbox_of(name_of_lane(*o.to));
     const auto head = std::as_bytes(std::span(&o.head, 1));
     std::vector<std::byte> bytes(head.begin(), head.end());
     bytes.insert(bytes.end(), o.header.begin(), o.header.end());
     bytes.insert(bytes.end(), o.memory.begin(), o.memory.end());
-    to.messages.push_back({self_, std::move(bytes)});
-    ++to.from[self_];
+    to.messages.push_back({me(), std::move(bytes)});
+    ++to.from[me()];
     to.bell.ring();
-    if (!to.has_endpoint) hub_->member_of(o.peer).bell.ring();
+    if (!to.has_endpoint) hub_->member_of(o.to->peer).bell.ring();
     return status::done;
   }
 
   void push_outgoing() {
     for (const kept& k : outgoing_) {
-      status code = gone(k.what->peer) ? status::peer_lost : carry_out(*k.what);
+      status code = gone(*k.what->to) ? status::peer_lost : carry_out(*k.what);
       if (k.what->notes<std::uint64_t>() != k.number) code = status::invalid;
-      events_.push_back({event::kind_t::ended, code, k.what->peer, k.what, {}});
+      events_.push_back({event::kind_t::ended, code, k.what->to, k.what, {}});
     }
     outgoing_.clear();
   }
 
   /// A peer is lost once what it sent before its end has been taken.
   void report_dead() {
-    for (rank r = 0; r < size_; ++r) {
-      if (!hub_->member_of(r).dead || lost_.contains(r) || box().from[r] != 0) continue;
-      lose(r);
-      events_.push_back({event::kind_t::peer_lost, status::peer_lost, r, nullptr, {}});
+    for (rank r = 0; r < size_; ++r)
+      if (hub_->member_of(r).dead) (void)reach(r, lane_);
+    for (const auto& [name, peer] : reached_) {
+      if (!hub_->member_of(name.first).dead || lost_.contains(name) || box().from[name] != 0)
+        continue;
+      lose(*peer);
+      events_.push_back({event::kind_t::peer_lost, status::peer_lost, peer.get(), nullptr, {}});
     }
   }
 
-  void lose(rank peer) {
-    lost_.insert(peer);
+  void lose(transport::remote_lane& peer) {
+    const lane_name name = name_of_lane(peer);
+    lost_.insert(name);
     std::erase_if(outgoing_, [&](const kept& k) {
-      if (k.what->peer != peer) return false;
-      events_.push_back({event::kind_t::ended, status::peer_lost, peer, k.what, {}});
+      if (k.what->to != &peer) return false;
+      events_.push_back({event::kind_t::ended, status::peer_lost, &peer, k.what, {}});
       return true;
     });
-    std::erase_if(box().messages, [&](const auto& m) { return m.from == peer; });
-    box().from.erase(peer);
+    std::erase_if(box().messages, [&](const auto& m) { return m.from == name; });
+    box().from.erase(name);
   }
 
   event next_message() {
     loopback_hub::message& first = box().messages.front();
-    const rank from = first.from;
+    const lane_name from = first.from;
     lent_.push_back(std::move(first.bytes));
     box().messages.pop_front();
     --box().from[from];
-    if (box().waiting.erase(from) != 0) hub_->mailbox_of(from, lane_).bell.ring();
-    return {event::kind_t::arrived, status::done, from, nullptr, lent_.back()};
+    if (box().waiting.erase(from) != 0) hub_->mailbox_of(from).bell.ring();
+    return {event::kind_t::arrived, status::done, reach(from.first, from.second), nullptr,
+            lent_.back()};
   }
 
   const std::shared_ptr<loopback_hub> hub_;
@@ -198,8 +224,9 @@ class loopback_endpoint final : public transport::endpoint {
   std::uint64_t posted_ = 0;
   std::deque<event> events_;
   std::vector<std::vector<std::byte>> lent_;  // bytes of reported messages, until the next poll
-  std::set<rank> lost_;
-  std::set<rank> starved_;  // peers without room when last posted to
+  std::map<lane_name, std::unique_ptr<far_lane>> reached_;
+  std::set<lane_name> lost_;
+  std::set<lane_name> starved_;  // those without room when last posted to
 };
 
 class loopback_device final : public transport::device {
@@ -218,7 +245,7 @@ class loopback_device final : public transport::device {
     traits_.max_op = largest_op;
     traits_.max_inline = most_inline;
     traits_.depth = most_outgoing;
-    traits_.lanes = 200;
+    traits_.lanes = most_lanes;
   }
   ~loopback_device() override {
     const std::scoped_lock lock(hub_->mutex);

@@ -36,15 +36,16 @@ class doorbell {
 class loopback_hub {
  public:
   static constexpr std::size_t most_messages = 64;  ///< in one mailbox, per sender
+  using lane_name = std::pair<rank, int>;
   struct message {
-    rank from = 0;
+    lane_name from;
     std::vector<std::byte> bytes;
   };
   /// What one lane of one rank receives and is woken by.
   struct mailbox {
     std::deque<message> messages;
-    std::map<rank, std::size_t> from;  ///< how many of them are from whom
-    std::set<rank> waiting;            ///< whose post found no room
+    std::map<lane_name, std::size_t> from;  ///< how many of them are from whom
+    std::set<lane_name> waiting;            ///< whose post found no room
     doorbell bell;
     bool has_endpoint = false;
   };
@@ -58,7 +59,7 @@ class loopback_hub {
   static std::shared_ptr<loopback_hub> of(std::span<const std::byte, 32> secret);
 
   member& member_of(rank r) { return members_[r]; }
-  mailbox& mailbox_of(rank r, int lane) { return mailboxes_[{r, lane}]; }
+  mailbox& mailbox_of(lane_name of) { return mailboxes_[of]; }
   /// A lane of `r` that has messages and no endpoint, or -1.
   [[nodiscard]] int lane_in_want(rank r) const;
   /// Wakes everybody, and keeps the dead from taking anything.
@@ -68,7 +69,7 @@ class loopback_hub {
 
  private:
   std::map<rank, member> members_;
-  std::map<std::pair<rank, int>, mailbox> mailboxes_;
+  std::map<lane_name, mailbox> mailboxes_;
 };
 
 }  // namespace heddle::test

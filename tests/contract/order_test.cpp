@@ -141,7 +141,7 @@ TEST_P(Contract, EndsEveryOpOnceUnderMixedLoad) {
         const auto r = p.post(ops);
         m.posted += r.accepted;
         for (const op& o : std::span(ops).first(r.accepted))
-          if (o.kind == op_kind::send) ++m.sent[static_cast<std::size_t>(o.peer)];
+          if (o.kind == op_kind::send) ++m.sent[static_cast<std::size_t>(o.whom.to)];
       }
       finished = finished && m.posted >= each && p.in_flight() == 0;
     }

@@ -30,6 +30,7 @@ post_result port::post(std::span<op> ops) {
   std::vector<transport::op*> posted;
   for (op& o : ops) {
     o.number = next_number_++;
+    o.to = reach(o.whom);
     o.head = head_of(o.header.size() + o.memory.size());
     posted.push_back(copies.emplace_back(std::make_unique<op>(o)).get());
   }
@@ -70,7 +71,7 @@ void port::check_lent() {
 
 void port::drop(rank peer) {
   dropped_.insert(peer);
-  inner_->drop(peer);
+  inner_->drop(*reach(peer));
 }
 
 void port::take(const event& e) {
@@ -79,18 +80,20 @@ void port::take(const event& e) {
       end(static_cast<const op*>(e.of)->number, e.code);
       break;
     case event::kind_t::arrived:
-      EXPECT_FALSE(dropped_.contains(e.peer)) << "a message from a dropped peer";
-      EXPECT_FALSE(lost_.contains(e.peer)) << "a message from a lost peer";
+      EXPECT_EQ(inner_->reach(e.from->peer, e.from->lane), e.from);
+      EXPECT_FALSE(dropped_.contains(e.from->peer)) << "a message from a dropped peer";
+      EXPECT_FALSE(lost_.contains(e.from->peer)) << "a message from a lost peer";
       lent_.push_back({e.bytes, {e.bytes.begin(), e.bytes.end()}});
-      take_message(e.peer, e.bytes);
+      take_message(*e.from, e.bytes);
       break;
     case event::kind_t::peer_lost:
-      EXPECT_TRUE(lost_.insert(e.peer).second) << "told twice that " << e.peer << " is lost";
+      EXPECT_TRUE(told_lost_.insert(e.from).second) << "told twice that a lane is lost";
+      lost_.insert(e.from->peer);
       break;
   }
 }
 
-void port::take_message(rank from, std::span<const std::byte> bytes) {
+void port::take_message(const transport::remote_lane& from, std::span<const std::byte> bytes) {
   transport::message_head head;
   ASSERT_GE(bytes.size(), sizeof head);
   std::memcpy(&head, bytes.data(), sizeof head);
@@ -98,9 +101,9 @@ void port::take_message(rank from, std::span<const std::byte> bytes) {
   EXPECT_EQ(head.first, head_of(body.size()).first);
   EXPECT_EQ(head.word, body.size()) << "a message's head is not its own";
   if (on_message)
-    on_message(from, body);
+    on_message(from.peer, body);
   else
-    inbox.push_back({from, {body.begin(), body.end()}});
+    inbox.push_back({from.peer, from.lane, {body.begin(), body.end()}});
 }
 
 void port::end(std::uint64_t number, status code) {

@@ -16,11 +16,13 @@ namespace heddle::test {
 
 /// An op of the suite. Copies of it are posted, and known by its number.
 struct op : transport::op {
+  destination whom;  ///< for op::to
   std::uint64_t number = 0;
 };
 
 struct received {
   rank from = 0;
+  int lane = 0;  ///< of `from`
   std::vector<std::byte> bytes;
 };
 
@@ -36,6 +38,10 @@ class port {
   /// poll, until when they have to stay.
   std::size_t poll(std::size_t batch = 16);
   void maintain() { inner_->maintain(); }
+  /// As endpoint::reach; the port's own lane where `d` names none.
+  [[nodiscard]] transport::remote_lane* reach(destination d) {
+    return inner_->reach(d.to, d.lane == same_lane ? lane_ : d.lane);
+  }
   void drop(rank peer);
 
   [[nodiscard]] transport::endpoint& inner() { return *inner_; }
@@ -65,7 +71,7 @@ class port {
   };
   void check_lent();
   void take(const transport::event& e);
-  void take_message(rank from, std::span<const std::byte> bytes);
+  void take_message(const transport::remote_lane& from, std::span<const std::byte> bytes);
   void end(std::uint64_t number, status code);
 
   const rank self_;
@@ -75,6 +81,7 @@ class port {
   std::map<std::uint64_t, std::unique_ptr<op>> in_flight_;
   std::map<std::uint64_t, status> outcomes_;
   std::set<rank> lost_, dropped_;
+  std::set<const transport::remote_lane*> told_lost_;
   std::vector<lent_bytes> lent_;  // by the last poll
 };
 

@@ -45,7 +45,8 @@ class LaneFixture : public test::ScriptedWorld {
 
   /// Something that is nothing to the port.
   void bring_news() {
-    wire_.events.push_back({transport::event::kind_t::arrived, status::done, any_source, 0, {}});
+    wire_.events.push_back(
+        {transport::event::kind_t::arrived, status::done, wire_.reach(any_source), nullptr, {}});
   }
 
   counting_keeper keeper_;

@@ -16,10 +16,13 @@ using testing::ElementsAre;
 using kind_t = event::kind_t;
 
 /// `number`, by which the tests know it, is in a field that these ops do not need.
-op make_op(op_kind kind, rank peer, std::uint64_t number) {
-  op o;
+struct test_op : op {
+  rank whom = 0;
+};
+test_op make_op(op_kind kind, rank peer, std::uint64_t number) {
+  test_op o;
   o.kind = kind;
-  o.peer = peer;
+  o.whom = peer;
   o.offset = number;
   return o;
 }
@@ -52,14 +55,17 @@ struct rig {
     return all;
   }
 
-  post_result post(std::span<op> ops) {
+  post_result post(std::span<test_op> ops) {
     std::vector<op*> all;
-    for (op& o : ops) all.push_back(&o);
+    for (test_op& o : ops) {
+      o.to = port->reach(o.whom, 0);
+      all.push_back(&o);
+    }
     return port->post(all);
   }
   /// Posts until all are taken.
-  void post_all(std::vector<op>& ops) {
-    std::span<op> rest(ops);
+  void post_all(std::vector<test_op>& ops) {
+    std::span<test_op> rest(ops);
     std::array<event, 8> none;
     for (int tries = 0; !rest.empty() && tries < 10'000; ++tries) {
       const post_result r = post(rest);
@@ -103,12 +109,12 @@ TEST(Faults, AnswersBusyNowAndThenAndLosesNoOp) {
   fault_plan plan;
   plan.busy = 50;
   rig r(plan);
-  std::vector<op> ops;
+  std::vector<test_op> ops;
   for (std::uint64_t i = 0; i < 200; ++i) ops.push_back(make_op(op_kind::send, 1, i));
   const post_result first = r.post(ops);
   EXPECT_LT(first.accepted, 200u);
   EXPECT_EQ(first.reason, status::busy_queue);
-  std::vector<op> rest(ops.begin() + static_cast<std::ptrdiff_t>(first.accepted), ops.end());
+  std::vector<test_op> rest(ops.begin() + static_cast<std::ptrdiff_t>(first.accepted), ops.end());
   r.post_all(rest);
   ASSERT_EQ(r.inner.posted.size(), 200u);
   for (std::uint64_t i = 0; i < 200; ++i) EXPECT_EQ(r.inner.posted[i].offset, i);
@@ -151,11 +157,11 @@ TEST(Faults, EndsEveryHeldOpOnceAndSaysSoInAnEvent) {
   plan.delay = 5;
   plan.reorder = 30;
   rig r(plan);
-  std::vector<op> ops;
+  std::vector<test_op> ops;
   for (std::uint64_t i = 0; i < 100; ++i) ops.push_back(make_op(op_kind::put, 1, i));
   r.inner.answer = status::done;
   std::multiset<std::uint64_t> ended;
-  std::span<op> rest(ops);
+  std::span<test_op> rest(ops);
   std::array<event, 8> events;
   for (int polls = 0; polls < 2000; ++polls) {
     const post_result p = r.post(rest);
@@ -183,7 +189,7 @@ TEST(Faults, CopiesTheSendsThatItHolds) {
     std::vector ops{make_op(op_kind::send, 1, i)};
     ops[0].header = std::as_bytes(std::span(words)).first(4);
     ops[0].memory = only_read(std::as_bytes(std::span(words)).subspan(4));
-    std::span<op> rest(ops);
+    std::span<test_op> rest(ops);
     while (!rest.empty()) {
       rest = rest.subspan(r.post(rest).accepted);
       EXPECT_EQ(r.port->poll(none), 0u);
@@ -220,9 +226,9 @@ TEST(Faults, SleepsWhileEveryHeldOpWaitsForRoomBelow) {
   plan.delay = 3;
   rig r(plan);
   r.inner.room = 0;
-  std::vector<op> ops;
+  std::vector<test_op> ops;
   for (std::uint64_t i = 0; i < 20; ++i) ops.push_back(make_op(op_kind::send, 1, i));
-  std::span<op> rest(ops);
+  std::span<test_op> rest(ops);
   std::array<event, 4> none;
   for (int i = 0; i < 100; ++i) {
     rest = rest.subspan(r.post(rest).accepted);
@@ -240,10 +246,10 @@ TEST(Faults, KeepsSendsBehindEarlierSendsAndPutsToTheSamePeer) {
   plan.delay = 6;
   plan.reorder = 40;
   rig r(plan);
-  std::vector<op> ops;
+  std::vector<test_op> ops;
   for (std::uint64_t i = 0; i < 400; ++i)
     ops.push_back(make_op(i % 3 == 0 ? op_kind::send : op_kind::put, static_cast<rank>(i % 2), i));
-  std::span<op> rest(ops);
+  std::span<test_op> rest(ops);
   std::array<event, 64> events;
   for (int polls = 0; polls < 5000; ++polls) {
     rest = rest.subspan(r.post(rest).accepted);
@@ -256,7 +262,7 @@ TEST(Faults, KeepsSendsBehindEarlierSendsAndPutsToTheSamePeer) {
       const op &first = r.inner.posted[i], &second = r.inner.posted[j];
       if (first.offset < second.offset) continue;
       overtaken = true;
-      EXPECT_FALSE(first.kind == op_kind::send && first.peer == second.peer)
+      EXPECT_FALSE(first.kind == op_kind::send && first.to == second.to)
           << first.offset << " overtook " << second.offset;
     }
   EXPECT_TRUE(overtaken);
@@ -268,7 +274,8 @@ void script_messages(script& inner, int count, int peers, std::vector<int>& numb
   for (int i = 0; i < count; ++i) {
     numbers[static_cast<std::size_t>(i)] = i;
     const std::span<const int, 1> one(&numbers[static_cast<std::size_t>(i)], 1);
-    inner.events.push_back({kind_t::arrived, status::done, i % peers, nullptr, std::as_bytes(one)});
+    inner.events.push_back(
+        {kind_t::arrived, status::done, inner.reach(i % peers), nullptr, std::as_bytes(one)});
   }
 }
 
@@ -289,8 +296,8 @@ TEST(Faults, KeepsMessagesWholeAndInOrderPerPeerWhileOtherPeersOvertake) {
     int number = 0;
     ASSERT_EQ(s.bytes.size(), sizeof number);
     std::memcpy(&number, s.bytes.data(), sizeof number);
-    EXPECT_GT(number, last[static_cast<std::size_t>(s.what.peer)]);
-    last[static_cast<std::size_t>(s.what.peer)] = number;
+    EXPECT_GT(number, last[static_cast<std::size_t>(s.what.from->peer)]);
+    last[static_cast<std::size_t>(s.what.from->peer)] = number;
     overtaken = overtaken || number < highest;
     highest = std::max(highest, number);
   }
@@ -321,9 +328,10 @@ TEST(Faults, DoesTheSameForTheSameSeed) {
     plan.reorder = 40;
     plan.split = 50;
     rig r(plan);
-    std::vector<op> ops;
+    std::vector<test_op> ops;
     for (std::uint64_t i = 0; i < 100; ++i) ops.push_back(make_op(op_kind::get, 0, i));
-    for (op& o : ops) r.inner.events.push_back({kind_t::ended, status::done, 0, &o, {}});
+    for (op& o : ops)
+      r.inner.events.push_back({kind_t::ended, status::done, r.inner.reach(0), &o, {}});
     std::vector<std::uint64_t> order;
     for (const auto& s : r.drain()) order.push_back(s.what.of->offset);
     return order;
@@ -338,7 +346,7 @@ TEST(Faults, LosesAPeerAtTheGivenStepWithItsHeldOpsAndMessages) {
   plan.kill_at = 4;
   plan.delay = 50;
   rig r(plan);
-  std::vector<op> ops;
+  std::vector<test_op> ops;
   for (std::uint64_t i = 0; i < 10; ++i) ops.push_back(make_op(op_kind::put, 1, i));
   const post_result p = r.post(ops);
   EXPECT_EQ(p.accepted, 3u);
@@ -351,8 +359,8 @@ TEST(Faults, LosesAPeerAtTheGivenStepWithItsHeldOpsAndMessages) {
   const auto all = r.drain();
   for (const auto& s : all) {
     ended += s.what.kind == kind_t::ended && s.what.code == status::peer_lost;
-    lost += s.what.kind == kind_t::peer_lost && s.what.peer == 1;
-    messages += s.what.kind == kind_t::arrived && s.what.peer == 0;
+    lost += s.what.kind == kind_t::peer_lost && s.what.from->peer == 1;
+    messages += s.what.kind == kind_t::arrived && s.what.from->peer == 0;
   }
   EXPECT_EQ(messages + lost + ended, all.size());
   EXPECT_EQ(ended + r.inner.posted.size(), 3u);
@@ -391,18 +399,18 @@ TEST(Faults, DropEndsWhatIsHeldForThatPeerOnly) {
   fault_plan plan;
   plan.delay = 1000;
   rig r(plan);
-  std::vector<op> ops;
+  std::vector<test_op> ops;
   for (std::uint64_t i = 0; i < 40; ++i)
     ops.push_back(make_op(i < 20 ? op_kind::get : op_kind::send, static_cast<rank>(i % 2), i));
   ASSERT_EQ(r.post(ops).accepted, 40u);
   const std::size_t direct = r.inner.posted.size();
   ASSERT_LT(direct, 40u);
-  r.port->drop(1);
+  r.port->drop(*r.inner.reach(1));
   EXPECT_THAT(r.inner.dropped, ElementsAre(1));
   std::vector again{make_op(op_kind::send, 1, 99)};
   EXPECT_EQ(r.post(again).reason, status::peer_lost);
   for (const auto& s : r.drain(3000)) {
-    EXPECT_EQ(s.what.code, s.what.peer == 1 ? status::peer_lost : status::done);
+    EXPECT_EQ(s.what.code, s.what.from->peer == 1 ? status::peer_lost : status::done);
     if (s.what.kind != kind_t::ended) continue;
     EXPECT_LT(s.what.of->offset, 20u) << "a send was over and ended again";
   }
@@ -415,7 +423,7 @@ TEST(Faults, PassesOnOnePeerLostAtMost) {
   rig r(plan);
   std::vector ops{make_op(op_kind::send, 1, 0)};
   EXPECT_EQ(r.post(ops).reason, status::peer_lost);
-  r.inner.events.push_back({kind_t::peer_lost, status::peer_lost, 1, nullptr, {}});
+  r.inner.events.push_back({kind_t::peer_lost, status::peer_lost, r.inner.reach(1), nullptr, {}});
   EXPECT_EQ(r.drain().size(), 1u);
 }
 

@@ -23,13 +23,14 @@ class faulty_endpoint final : public endpoint {
   /// `ordered` as in traits of the device below.
   faulty_endpoint(std::unique_ptr<endpoint> inner, const fault_plan& plan, bool ordered, int lane);
 
+  remote_lane* reach(rank peer, int lane) noexcept override { return inner_->reach(peer, lane); }
   using endpoint::post;
   post_result post(std::span<op* const> ops) noexcept override;
   std::size_t poll(std::span<event> out) noexcept override;
   bool arm() noexcept override;
   [[nodiscard]] int fd() const noexcept override { return inner_->fd(); }
   void maintain() noexcept override { inner_->maintain(); }
-  void drop(rank peer) noexcept override;
+  void drop(remote_lane& of) noexcept override;
   [[nodiscard]] bool idle() const noexcept override { return held_ops_.empty() && inner_->idle(); }
 
  private:
@@ -59,7 +60,7 @@ class faulty_endpoint final : public endpoint {
   [[nodiscard]] bool blocked(const op& o, std::size_t before) const noexcept;
   /// Only whoever counts ops one by one can lose a peer between two of them.
   [[nodiscard]] bool counts() const noexcept { return plan_.fail_from != 0 || plan_.kill >= 0; }
-  void count(rank peer);
+  void count(const remote_lane& to);
 
   // poll
   void release_ops();
@@ -71,11 +72,12 @@ class faulty_endpoint final : public endpoint {
   [[nodiscard]] bool held_up(const event& e, std::size_t before) const noexcept;
   /// An event for an op that was answered posted; sends were over.
   void report_end(op& o, status code);
-  void report(event::kind_t kind, status code, rank peer, op* of, std::string_view words = {});
+  void report(event::kind_t kind, status code, remote_lane* peer, op* of,
+              std::string_view words = {});
 
   [[nodiscard]] bool only_waiting() const noexcept;
-  void lose(rank peer);
-  void end_all_of(rank peer);
+  void lose(remote_lane& peer);
+  void end_all_of(const remote_lane& peer);
 
   const std::unique_ptr<endpoint> inner_;
   const fault_plan plan_;
@@ -84,8 +86,8 @@ class faulty_endpoint final : public endpoint {
   std::deque<held_op> held_ops_;
   std::deque<held_event> held_events_;
   std::vector<std::vector<std::byte>> lent_;  // bytes of delivered messages, until the next poll
-  std::set<rank> lost_;                       // nothing more is taken from or for these
-  std::set<rank> told_lost_;                  // their peer_lost was taken or made up
+  std::set<const remote_lane*> lost_;         // nothing more is taken from or for these
+  std::set<const remote_lane*> told_lost_;    // their peer_lost was taken or made up
   std::uint64_t accepted_ = 0;                // ops
   std::uint64_t kill_steps_ = 0;              // ops and messages of plan_.kill
   bool turned_away_ = false;                  // an op was answered busy_queue and not tried since

@@ -56,19 +56,19 @@ void faulty_endpoint::take_events() {
 
 void faulty_endpoint::take(const event& e) {
   if (e.kind == event::kind_t::arrived) {
-    if (e.peer == plan_.kill && ++kill_steps_ >= plan_.kill_at) lose(e.peer);
-    if (lost_.contains(e.peer)) return;
+    if (e.from->peer == plan_.kill && ++kill_steps_ >= plan_.kill_at) lose(*e.from);
+    if (lost_.contains(e.from)) return;
   }
-  if (e.kind == event::kind_t::peer_lost && !told_lost_.insert(e.peer).second) return;
+  if (e.kind == event::kind_t::peer_lost && !told_lost_.insert(e.from).second) return;
   held_events_.push_back(
       {e, std::vector(e.bytes.begin(), e.bytes.end()), random_.up_to(plan_.delay)});
 }
 
 void faulty_endpoint::report_end(op& o, status code) {
-  if (o.kind != op_kind::send) report(event::kind_t::ended, code, o.peer, &o);
+  if (o.kind != op_kind::send) report(event::kind_t::ended, code, o.to, &o);
 }
 
-void faulty_endpoint::report(event::kind_t kind, status code, rank peer, op* of,
+void faulty_endpoint::report(event::kind_t kind, status code, remote_lane* peer, op* of,
                              std::string_view words) {
   const auto bytes = bytes_of(words);
   held_events_.push_back({{kind, code, peer, of, {}},
@@ -108,7 +108,7 @@ bool faulty_endpoint::held_up(const event& e, std::size_t before) const noexcept
   return std::any_of(held_events_.begin(),
                      held_events_.begin() + static_cast<std::ptrdiff_t>(before),
                      [&](const held_event& h) {
-                       return h.what.peer == e.peer && h.what.kind != event::kind_t::ended;
+                       return h.what.from == e.from && h.what.kind != event::kind_t::ended;
                      });
 }
 

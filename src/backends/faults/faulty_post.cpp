@@ -34,16 +34,16 @@ post_result faulty_endpoint::post(std::span<op* const> ops) noexcept {
       hold(*ops[i]);
       begin = i + 1;
     }
-    count(ops[i]->peer);
+    count(*ops[i]->to);
   }
   const status s = pass_on(ops, begin, ops.size());
   return {begin, s};
 }
 
 faulty_endpoint::fate faulty_endpoint::decide(const op& o) {
-  if (plan_.fail_from != 0 && accepted_ + 1 >= plan_.fail_from) lose(o.peer);
-  if (o.peer == plan_.kill && kill_steps_ + 1 >= plan_.kill_at) lose(o.peer);
-  if (lost_.contains(o.peer)) return fate::lost;
+  if (plan_.fail_from != 0 && accepted_ + 1 >= plan_.fail_from) lose(*o.to);
+  if (o.to->peer == plan_.kill && kill_steps_ + 1 >= plan_.kill_at) lose(*o.to);
+  if (lost_.contains(o.to)) return fate::lost;
   // While armed, nothing would tell that there is room again.
   if (!armed_ && random_.percent(plan_.busy)) return fate::busy;
   if (held_ops_.size() >= most_held_ops) return fate::busy;
@@ -81,7 +81,7 @@ void faulty_endpoint::hold(op& o) {
 /// What the contract keeps in order: sends to one peer, and where the wire is ordered puts before a
 /// later send.
 bool faulty_endpoint::must_follow(const op& later, const op& earlier) const noexcept {
-  if (later.peer != earlier.peer || later.kind != op_kind::send) return false;
+  if (later.to != earlier.to || later.kind != op_kind::send) return false;
   if (earlier.kind == op_kind::send) return true;
   return ordered_ && earlier.kind == op_kind::put;
 }
@@ -92,33 +92,33 @@ bool faulty_endpoint::blocked(const op& o, std::size_t before) const noexcept {
                      [&](const held_op& h) { return must_follow(o, h.what()); });
 }
 
-void faulty_endpoint::count(rank peer) {
+void faulty_endpoint::count(const remote_lane& to) {
   ++accepted_;
-  if (peer == plan_.kill) ++kill_steps_;
+  if (to.peer == plan_.kill) ++kill_steps_;
 }
 
 /// The peer dies, as far as this endpoint shows.
-void faulty_endpoint::lose(rank peer) {
-  if (!lost_.insert(peer).second) return;
+void faulty_endpoint::lose(remote_lane& peer) {
+  if (!lost_.insert(&peer).second) return;
   inner_->drop(peer);
   end_all_of(peer);
-  if (told_lost_.insert(peer).second)
-    report(event::kind_t::peer_lost, status::peer_lost, peer, nullptr, "HEDDLE_FAULTS has it die");
+  if (told_lost_.insert(&peer).second)
+    report(event::kind_t::peer_lost, status::peer_lost, &peer, nullptr, "HEDDLE_FAULTS has it die");
 }
 
-void faulty_endpoint::drop(rank peer) noexcept {
-  if (!lost_.insert(peer).second) return;
-  inner_->drop(peer);
-  end_all_of(peer);
+void faulty_endpoint::drop(remote_lane& of) noexcept {
+  if (!lost_.insert(&of).second) return;
+  inner_->drop(of);
+  end_all_of(of);
 }
 
 /// Ends what is held for `peer` and forgets what has arrived from it.
-void faulty_endpoint::end_all_of(rank peer) {
+void faulty_endpoint::end_all_of(const remote_lane& peer) {
   for (held_op& h : held_ops_)
-    if (h.what().peer == peer) report_end(h.what(), status::peer_lost);
-  std::erase_if(held_ops_, [&](const held_op& h) { return h.what().peer == peer; });
+    if (h.what().to == &peer) report_end(h.what(), status::peer_lost);
+  std::erase_if(held_ops_, [&](const held_op& h) { return h.what().to == &peer; });
   std::erase_if(held_events_, [&](const held_event& h) {
-    return h.what.kind == event::kind_t::arrived && h.what.peer == peer;
+    return h.what.kind == event::kind_t::arrived && h.what.from == &peer;
   });
 }
 

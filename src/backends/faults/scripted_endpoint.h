@@ -5,16 +5,29 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "transport/device.h"
 
 namespace heddle::transport {
 
+/// A lane of a peer that is only a name.
+struct scripted_lane final : remote_lane {
+  using remote_lane::remote_lane;
+};
+
 /// What a test sees and sets; outlives the endpoint.
 struct script {
+  std::map<std::pair<rank, int>, std::unique_ptr<scripted_lane>> reached;
+  remote_lane* reach(rank peer, int lane = 0) {
+    auto& known = reached[{peer, lane}];
+    if (known == nullptr) known = std::make_unique<scripted_lane>(peer, lane);
+    return known.get();
+  }
   std::vector<op> posted;                        ///< copies
   std::vector<op*> under_way;                    ///< of these, what was answered posted
   std::vector<std::vector<std::byte>> messages;  ///< of each send
@@ -33,12 +46,14 @@ class scripted_endpoint final : public endpoint {
  public:
   explicit scripted_endpoint(script& s) : script_(s) {}
 
+  remote_lane* reach(rank peer, int lane) noexcept override { return script_.reach(peer, lane); }
   post_result post(std::span<op* const> ops) noexcept override {
     std::size_t n = 0;
     for (op* each : ops) {
       op& o = *each;
       const auto& gone = script_.dropped;
-      if (std::find(gone.begin(), gone.end(), o.peer) != gone.end()) return {n, status::peer_lost};
+      if (std::find(gone.begin(), gone.end(), o.to->peer) != gone.end())
+        return {n, status::peer_lost};
       if (script_.room == 0) return {n, status::busy_queue};
       --script_.room;
       if (script_.answer != status::done && script_.answer != status::posted)
@@ -72,7 +87,7 @@ class scripted_endpoint final : public endpoint {
   bool arm() noexcept override { return script_.events.empty(); }
   [[nodiscard]] int fd() const noexcept override { return 77; }
   void maintain() noexcept override {}
-  void drop(rank peer) noexcept override { script_.dropped.push_back(peer); }
+  void drop(remote_lane& of) noexcept override { script_.dropped.push_back(of.peer); }
   [[nodiscard]] bool idle() const noexcept override { return true; }
 
  private:
@@ -98,6 +113,7 @@ class scripted_device final : public device {
   [[nodiscard]] std::vector<std::byte> address() const override { return {}; }
   std::string add_peer(rank, std::span<const std::byte>, bool) override { return {}; }
   std::unique_ptr<endpoint> make_endpoint(int) override {
+    for (auto& [name, lane] : script_.reached) lane->user = nullptr;  // of the last one's engine
     return std::make_unique<scripted_endpoint>(script_);
   }
   void expose(const memory::local_region&) noexcept override {}

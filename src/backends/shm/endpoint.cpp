@@ -50,30 +50,37 @@ void shm_endpoint::meet(const peer_process& peer) {
   watch(sleep_set_.get(), peer.watch_fd(), static_cast<std::uint64_t>(peer.number()));
 }
 
-/// nullptr: the device does not know the peer, or there is no memory for a link.
-link* shm_endpoint::make_link(rank peer) noexcept {
+remote_lane* shm_endpoint::reach(rank peer, int lane) noexcept {
+  return find_link(peer, lane);
+}
+
+/// nullptr: there can be no such lane, the device does not know the peer, or there is no memory.
+link* shm_endpoint::find_link(rank peer, int lane) noexcept {
+  link* const known = known_.find(peer, lane);
+  return known != nullptr || lane < 0 || lane >= max_lanes ? known : make_link(peer, lane);
+}
+
+link* shm_endpoint::make_link(rank peer, int lane) noexcept {
   try {
     std::shared_ptr<peer_process> process = device_.find_peer(peer);
     if (process == nullptr) return nullptr;
     for (auto* list : {&links_, &incoming_, &taken_, &ending_, &blocked_})
       list->reserve(links_.size() + 1);
-    link* const made = &by_rank_.insert(static_cast<std::size_t>(peer),
-                                        std::make_unique<link>(std::move(process), lane_));
+    link* const made = &known_.insert(peer, lane, std::make_unique<link>(std::move(process), lane));
     links_.push_back(made);
-    if (made->peer->is_gone()) begin_end(*made);
+    if (made->process->is_gone()) begin_end(*made);
     return made;
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
 }
 
-/// False: the peer's board is full, or it is lost because there can be no ring to it.
+/// False: it is lost, because there can be no ring to it.
 bool shm_endpoint::open_outgoing(link& to) noexcept {
-  const ring_name name{device_.self(), to.peer->number(), lane_, device_.secret()};
-  const auto how = to.open_outgoing(name, device_.ring_bytes());
-  if (how == link::opened::failed) begin_end(to);
-  if (how == link::opened::board_full) board_was_full_ = true;
-  return how == link::opened::yes;
+  const ring_name name{device_.self(), lane_, to.peer, to.lane, device_.secret()};
+  const bool opened = to.open_outgoing(name, device_.ring_bytes());
+  if (!opened) begin_end(to);
+  return opened;
 }
 
 void shm_endpoint::read_board() noexcept {
@@ -91,14 +98,13 @@ void shm_endpoint::retry_later() noexcept {
 
 /// False: not now, because the peer is not known yet or descriptors ran out.
 bool shm_endpoint::accept(std::uint64_t entry) noexcept {
-  const auto number = static_cast<rank>(static_cast<std::int64_t>(entry >> 32) - 1);
-  const auto fd = static_cast<int>(static_cast<std::int64_t>(entry & 0xffff'ffff) - 1);
-  link* from = by_rank_.find(static_cast<std::size_t>(number));
-  if (from == nullptr) from = make_link(number);
+  const announced_ring ring = unpacked(entry);
+  link* const from = find_link(ring.from, ring.lane);
   if (from == nullptr) return false;
   if (from->state != link::state_t::open || from->in) return true;
   try {
-    from->open_incoming(fd, {number, device_.self(), lane_, from->peer->memory().secret});
+    from->open_incoming(
+        ring.fd, {ring.from, ring.lane, device_.self(), lane_, from->process->memory().secret});
     incoming_.push_back(from);
   } catch (const shortage&) {
     return false;
@@ -115,12 +121,10 @@ void shm_endpoint::maintain() noexcept {
   for (link* each : links_) each->trim();
 }
 
-void shm_endpoint::drop(rank peer) noexcept {
-  link* of = by_rank_.find(static_cast<std::size_t>(peer));
-  if (of == nullptr) of = make_link(peer);
-  if (of == nullptr) return;
-  begin_end(*of);
-  forget(*of);
+void shm_endpoint::drop(remote_lane& of) noexcept {
+  link& lost = static_cast<link&>(of);
+  begin_end(lost);
+  forget(lost);
 }
 
 bool shm_endpoint::idle() const noexcept {
@@ -139,7 +143,7 @@ void shm_endpoint::begin_end(link& of) noexcept {
 void shm_endpoint::forget(link& lost) noexcept {
   lost.state = link::state_t::lost;
   std::erase(incoming_, &lost);
-  if (const int end = lost.peer->watch_fd(); end >= 0) {
+  if (const int end = lost.process->watch_fd(); end >= 0) {
     epoll_ctl(sleep_set_.get(), EPOLL_CTL_DEL, end, nullptr);
   }
 }
@@ -155,9 +159,9 @@ std::size_t shm_endpoint::report_ends(std::span<event> out) noexcept {
     }
     if (each->in && !each->corrupt && each->in->has_work()) return false;
     if (count == out.size()) return false;
-    out[count++] = {event::kind_t::peer_lost, status::peer_lost, each->peer->number(), nullptr,
+    out[count++] = {event::kind_t::peer_lost, status::peer_lost, each, nullptr,
                     bytes_of(each->why())};
-    if (each->peer->known_gone()) device_.bury(each->peer->number());
+    if (each->process->known_gone()) device_.bury(each->peer);
     forget(*each);
     return false;
   });

@@ -5,7 +5,7 @@
 
 #include "backends/shm/device.h"
 #include "backends/shm/link.h"
-#include "base/paged_table.h"
+#include "base/lane_table.h"
 #include "transport/device.h"
 
 namespace heddle::transport::shm {
@@ -18,14 +18,15 @@ class shm_endpoint final : public endpoint {
   shm_endpoint(shm_device& owner, int lane);
   ~shm_endpoint() override;
 
+  remote_lane* reach(rank peer, int lane) noexcept override;
   post_result post(std::span<op* const> ops) noexcept override;
-  status send(rank to, message_head head, std::span<const std::byte> header,
+  status send(remote_lane& to, message_head head, std::span<const std::byte> header,
               std::span<const std::byte> data) noexcept override;
   std::size_t poll(std::span<event> out) noexcept override;
   bool arm() noexcept override;
   [[nodiscard]] int fd() const noexcept override { return sleep_set_.get(); }
   void maintain() noexcept override;
-  void drop(rank peer) noexcept override;
+  void drop(remote_lane& of) noexcept override;
   [[nodiscard]] bool idle() const noexcept override;
 
   [[nodiscard]] int lane() const noexcept { return lane_; }
@@ -38,7 +39,6 @@ class shm_endpoint final : public endpoint {
   static constexpr std::uint64_t bell_id = ~std::uint64_t{0};  // in the epoll set; others are ranks
 
   // Hot path.
-  link* find_link(rank peer) noexcept;
   status post_one(op& what) noexcept;
   status push(link& to, const op& what) noexcept;
   void do_chores() noexcept;
@@ -47,7 +47,8 @@ class shm_endpoint final : public endpoint {
   void free_taken() noexcept;
 
   // Connections.
-  link* make_link(rank peer) noexcept;
+  link* find_link(rank peer, int lane) noexcept;
+  link* make_link(rank peer, int lane) noexcept;
   bool open_outgoing(link& to) noexcept;
   void read_board() noexcept;
   bool accept(std::uint64_t entry) noexcept;
@@ -73,9 +74,7 @@ class shm_endpoint final : public endpoint {
   owned_fd sleep_set_;  // epoll: our bell, and the ends of all peers
 
   // The lane's thread only.
-  rank last_rank_ = -1;  // of the last op, and its link
-  link* last_ = nullptr;
-  paged_table<link> by_rank_;
+  lane_table<link> known_;
   std::vector<link*> links_;          // all of them
   std::vector<link*> incoming_;       // links whose ring is polled
   std::vector<link*> taken_;          // whose ring holds messages of the last poll
@@ -87,7 +86,6 @@ class shm_endpoint final : public endpoint {
   unsigned polls_ = 0;                // since later_ was last tried
   bool chores_ = false;               // armed_, or something in taken_ or later_
   bool armed_ = false;
-  bool board_was_full_ = false;  // of a peer we wanted to announce a ring to
 };
 
 }  // namespace heddle::transport::shm

@@ -4,18 +4,6 @@
 
 namespace heddle::transport::shm {
 
-inline link* shm_endpoint::find_link(rank peer) noexcept {
-  if (peer == last_rank_) [[likely]]
-    return last_;
-  link* found = by_rank_.find(static_cast<std::size_t>(peer));
-  if (found == nullptr) [[unlikely]]
-    found = make_link(peer);
-  if (found == nullptr) [[unlikely]]
-    return nullptr;
-  last_rank_ = peer;
-  return last_ = found;
-}
-
 post_result shm_endpoint::post(std::span<op* const> ops) noexcept {
   for (std::size_t i = 0; i < ops.size(); ++i) {
     if (const status s = post_one(*ops[i]); s != status::done) [[unlikely]]
@@ -26,15 +14,13 @@ post_result shm_endpoint::post(std::span<op* const> ops) noexcept {
 }
 
 inline status shm_endpoint::post_one(op& what) noexcept {
-  link* const to = find_link(what.peer);
-  if (to == nullptr) [[unlikely]]
-    return device_.find_peer(what.peer) == nullptr ? status::invalid : status::no_memory;
-  if (to->state != link::state_t::open) [[unlikely]]
+  link& to = static_cast<link&>(*what.to);
+  if (to.state != link::state_t::open) [[unlikely]]
     return status::peer_lost;
   if (what.kind == op_kind::send) [[likely]]
-    return push(*to, what);
+    return push(to, what);
   if ((device_.describe().native & only(what.kind)) == 0) return status::unsupported;
-  return copy_directly(what, *to->peer);
+  return copy_directly(what, *to.process);
 }
 
 /// peer_lost: no way to it can be made.
@@ -43,7 +29,7 @@ inline status shm_endpoint::push(link& to, const op& what) noexcept {
   if (bytes > max_message_) [[unlikely]]
     return status::invalid;
   if (!to.out && !open_outgoing(to)) [[unlikely]]
-    return to.state == link::state_t::open ? status::busy_queue : status::peer_lost;
+    return status::peer_lost;
   if (!to.out->try_push(std::as_bytes(std::span(&what.head, 1)), what.header, what.memory))
       [[unlikely]] {
     if (!to.blocked) blocked_.push_back(&to);
@@ -56,14 +42,14 @@ inline status shm_endpoint::push(link& to, const op& what) noexcept {
 }
 
 /// What fits into one line of a ring that is there; all else is post()'s.
-status shm_endpoint::send(rank to, message_head head, std::span<const std::byte> header,
+status shm_endpoint::send(remote_lane& to, message_head head, std::span<const std::byte> header,
                           std::span<const std::byte> data) noexcept {
-  link* const way = to == last_rank_ ? last_ : by_rank_.find(static_cast<std::size_t>(to));
+  link& way = static_cast<link&>(to);
   if (sizeof head + header.size() + data.size() > sync::ring_producer::line_bytes ||
-      way == nullptr || way->state != link::state_t::open || !way->out ||
-      !way->out->try_push_line(head.first, head.word, header, data))
+      way.state != link::state_t::open || !way.out ||
+      !way.out->try_push_line(head.first, head.word, header, data))
     return status::busy_queue;
-  way->wake();
+  way.wake();
   return status::done;
 }
 
@@ -102,7 +88,7 @@ inline std::size_t shm_endpoint::take_from(link& from, std::span<event> out) noe
   std::span<const std::byte> bytes;
   while (count < out.size() &&
          (result = from.in->try_take(bytes)) == sync::ring_consumer::taken::message) {
-    out[count++] = {event::kind_t::arrived, status::done, from.peer->number(), nullptr, bytes};
+    out[count++] = {event::kind_t::arrived, status::done, &from, nullptr, bytes};
   }
   if (result == sync::ring_consumer::taken::corrupt) [[unlikely]] {
     from.corrupt = true;

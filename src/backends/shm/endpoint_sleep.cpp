@@ -36,10 +36,10 @@ bool shm_endpoint::work_in_sight() noexcept {
   const auto has_room = [](link* to) { return to->out->would_take(to->blocked_bytes); };
   const auto unreported = [](link* each) { return each->state == link::state_t::ending; };
   const auto has_closed = [](const auto& each) {
-    return each->state == link::state_t::open && each->peer->known_gone();
+    return each->state == link::state_t::open && each->process->known_gone();
   };
   const auto owes = [](const auto& each) { return !each->ring_owed(); };
-  return mine_.rings.at(announced_) != 0 || board_was_full_ ||
+  return mine_.rings.at(announced_) != 0 ||
          std::any_of(incoming_.begin(), incoming_.end(), ready) ||
          std::any_of(blocked_.begin(), blocked_.end(), has_room) ||
          std::any_of(ending_.begin(), ending_.end(), unreported) ||
@@ -49,7 +49,6 @@ bool shm_endpoint::work_in_sight() noexcept {
 
 void shm_endpoint::get_up() noexcept {
   armed_ = false;
-  board_was_full_ = false;
   mine_.asleep.get_up();
   for (link* each : blocked_) each->out->control().producer_waits.get_up();
   silence_bell(bell_.read.get());
@@ -67,12 +66,11 @@ void shm_endpoint::look_for_ends() noexcept {
   for (int i = 0; i < count; ++i) {
     const std::uint64_t id = ready[static_cast<std::size_t>(i)].data.u64;
     if (id == bell_id) continue;
-    link* of = by_rank_.find(id);
-    if (of == nullptr) of = make_link(static_cast<rank>(id));
-    if (of != nullptr && of->peer->is_gone()) begin_end(*of);
+    link* const of = find_link(static_cast<rank>(id), lane_);
+    if (of != nullptr && of->process->is_gone()) begin_end(*of);
   }
   for (auto& each : links_) {
-    if (each->peer->known_gone()) begin_end(*each);
+    if (each->process->known_gone()) begin_end(*each);
   }
 }
 

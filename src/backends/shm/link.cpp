@@ -1,39 +1,41 @@
 // link.cpp - everything about a link that is not its rings' hot path.
 #include "backends/shm/link.h"
 
+#include <fmt/format.h>
+
 #include <exception>
 
 #include "sync/asymmetric.h"
 
 namespace heddle::transport::shm {
 
-link::link(std::shared_ptr<peer_process> to, int lane)
-    : peer(std::move(to)),
-      there(&peer->memory().lanes[static_cast<std::size_t>(lane)]),
-      how(peer->how()) {}
+link::link(std::shared_ptr<peer_process> to, int number)
+    : remote_lane(to->number(), number),
+      process(std::move(to)),
+      there(&process->memory().lanes[static_cast<std::size_t>(number)]),
+      how(process->how()) {}
 
-link::opened link::open_outgoing(const ring_name& name, std::size_t bytes) noexcept {
+bool link::open_outgoing(const ring_name& name, std::size_t bytes) noexcept {
   try {
     if (!out_file_.fd) out_file_ = create_ring(name, bytes);
     sync::ring_producer producer(out_file_.place);
-    const std::uint64_t entry = (static_cast<std::uint64_t>(name.from) + 1) << 32 |
-                                (static_cast<std::uint64_t>(out_file_.fd.get()) + 1);
-    if (!there->rings.append(entry)) return opened::board_full;
+    if (!there->rings.append(packed({name.from, name.from_lane, out_file_.fd.get()})))
+      throw error(fmt::format("its lane {} takes rings of {} senders at most", lane, most_senders));
     out.emplace(std::move(producer));
   } catch (const std::exception& e) {  // also bad_alloc
     why_ = e.what();
-    return opened::failed;
+    return false;
   }
   announce_to_device();
   wake();
-  return opened::yes;
+  return true;
 }
 
 void link::announce_to_device() noexcept {
   sync::heavy_barrier();  // the lane's maker sets its bell, then looks at the board
   if (there->bell.get() >= 0) return;
   try {
-    const owned_fd bell = peer->open_file(peer->memory().bell.get(), file_kind::pipe);
+    const owned_fd bell = process->open_file(process->memory().bell.get(), file_kind::pipe);
     ring_bell(bell.get());
   } catch (const std::exception&) {
     // Either the peer is gone, which its process tells, or it will look at the board by itself.
@@ -41,7 +43,7 @@ void link::announce_to_device() noexcept {
 }
 
 void link::open_incoming(int fd, const ring_name& name) {
-  in_file_ = open_ring(peer->open_file(fd, file_kind::memory), name);
+  in_file_ = open_ring(process->open_file(fd, file_kind::memory), name);
   in.emplace(in_file_.place);
   in->control().attached.set(1);
 }
@@ -54,7 +56,7 @@ void link::ring() noexcept {
 bool link::ring_owed() noexcept {
   if (!owes_ring_) return true;
   try {
-    if (!bell_) bell_ = peer->open_file(there->bell.get(), file_kind::pipe);
+    if (!bell_) bell_ = process->open_file(there->bell.get(), file_kind::pipe);
     ring_bell(bell_.get());
     owes_ring_ = false;
   } catch (const shortage&) {
@@ -77,7 +79,7 @@ std::string_view link::why() noexcept {
   if (why_.empty() && corrupt)
     why_ = "what it wrote into shared memory makes no sense";
   else if (why_.empty())
-    why_ = peer->describe_end();
+    why_ = process->describe_end();
   return why_;
 }
 

@@ -1,4 +1,4 @@
-// link.h - one endpoint's way to and from one peer: two rings and a bell.
+// link.h - one endpoint's way to and from one lane of a peer: two rings and a bell.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,24 +9,22 @@
 
 #include "backends/shm/peer_process.h"
 #include "backends/shm/ring_file.h"
+#include "transport/remote_lane.h"
 
 namespace heddle::transport::shm {
 
 /// Owned by an endpoint and used by its thread only. The hot path works on the rings directly.
-class link {
+class link final : public remote_lane {
  public:
-  link(std::shared_ptr<peer_process> to, int lane);
+  link(std::shared_ptr<peer_process> to, int number);
 
   enum class state_t : std::uint8_t {
     open,
     ending,  ///< the peer is gone; what it sent is still being delivered
     lost,    ///< reported, or dropped
   };
-  enum class opened : std::uint8_t { yes, board_full, failed };
-
-  /// Makes the ring to the peer and announces it. failed: this process lacks descriptors or memory,
-  /// as why() will say.
-  opened open_outgoing(const ring_name& name, std::size_t bytes) noexcept;
+  /// Makes the ring to the peer and announces it. False: it cannot be, as why() will say.
+  bool open_outgoing(const ring_name& name, std::size_t bytes) noexcept;
   /// Maps the ring that the peer announced as its descriptor `fd`. Throws error when it is not what
   /// it should be, shortage when this process lacks descriptors or memory.
   void open_incoming(int fd, const ring_name& name);
@@ -46,8 +44,8 @@ class link {
   /// For people: why it is not open any more. Valid as long as the link.
   [[nodiscard]] std::string_view why() noexcept;
 
-  const std::shared_ptr<peer_process> peer;
-  lane_slot* const there;  // the peer's side of our lane
+  const std::shared_ptr<peer_process> process;
+  lane_slot* const there;  // the peer's lane
   const sync::glance how;  // we may look at its sleep words
   state_t state = state_t::open;
   bool blocked = false;  // a message of blocked_bytes was refused for want of room

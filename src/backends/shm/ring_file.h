@@ -13,8 +13,9 @@ namespace heddle::transport::shm {
 /// Which ring this is. The receiver takes no other one from that sender.
 struct ring_name {
   rank from = 0;
+  std::int32_t from_lane = 0;
   rank to = 0;
-  std::int32_t lane = 0;
+  std::int32_t to_lane = 0;
   token secret{};  ///< of the sender's segment
 
   friend bool operator==(const ring_name&, const ring_name&) = default;

@@ -3,6 +3,8 @@
 // One per process and device, created by it, mapped by all peers for reading and writing. A reader
 // believes nothing here without a check; sizes and positions come from this file, never from it.
 #pragma once
+#include <heddle/types.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +33,26 @@ class shared_fd {
   sync::published<std::int32_t> stored_;
 };
 
-inline constexpr std::size_t lane_slot_bytes = 8192;
+/// Who has made a ring, and the number of its descriptor there.
+struct announced_ring {
+  rank from = 0;
+  int lane = 0;
+  int fd = 0;
+};
+inline constexpr int lane_bits = 8, fd_bits = 24;
+static_assert(max_lanes <= 1 << lane_bits);
+/// Never 0. The descriptor is below 2^24, of which no process has that many.
+[[nodiscard]] constexpr std::uint64_t packed(const announced_ring& r) noexcept {
+  return (static_cast<std::uint64_t>(r.from) + 1) << 32 |
+         static_cast<std::uint64_t>(r.lane) << fd_bits | static_cast<std::uint64_t>(r.fd);
+}
+[[nodiscard]] constexpr announced_ring unpacked(std::uint64_t word) noexcept {
+  return {static_cast<rank>(static_cast<std::int64_t>(word >> 32) - 1),
+          static_cast<int>(word >> fd_bits & ((1u << lane_bits) - 1)),
+          static_cast<int>(word & ((1u << fd_bits) - 1))};
+}
+
+inline constexpr std::size_t lane_slot_bytes = 32 * 1024;
 /// As many words as the slot has left: its first line is another's, the first word behind it the
 /// bell's.
 inline constexpr std::size_t most_senders =
@@ -39,7 +60,7 @@ inline constexpr std::size_t most_senders =
 struct lane_slot {
   alignas(sync::cache_line) sync::sleep_word asleep;  ///< read by every sender after every message
   alignas(sync::cache_line) shared_fd bell;           ///< write end of the pipe that wakes the lane
-  /// Rings made for this lane by peers: (rank + 1) << 32 | (descriptor number + 1).
+  /// Rings made for this lane by peers: announced_ring, packed.
   sync::board<most_senders> rings;
 };
 static_assert(sizeof(lane_slot) == lane_slot_bytes);

@@ -89,7 +89,7 @@ struct ShmLiar : testing::Test {
 
 TEST_F(ShmLiar, IsLostWhenItAnnouncesWhatIsNoRing) {
   const bell_pipe pipe = make_bell();
-  announce(2, static_cast<std::uint64_t>(pipe.read.get()) + 1);
+  announce(2, static_cast<std::uint64_t>(pipe.read.get()));
   ranks[0]->poll();
   EXPECT_EQ(ranks[0]->lost, std::vector<rank>{1});
   EXPECT_EQ(ranks[0]->send(1, "x"), status::peer_lost);
@@ -106,20 +106,20 @@ TEST_F(ShmLiar, IsIgnoredWhenItSpeaksForARankThatDoesNotExist) {
 }
 
 TEST_F(ShmLiar, IsLostWhenTheRingIsMeantForSomebodyElse) {
-  const ring_file ring = create_ring({1, 3, 0, secret_of_liar()}, 4096);
-  announce(2, static_cast<std::uint64_t>(ring.fd.get()) + 1);
+  const ring_file ring = create_ring({1, 0, 3, 0, secret_of_liar()}, 4096);
+  announce(2, static_cast<std::uint64_t>(ring.fd.get()));
   ranks[0]->poll();
   EXPECT_EQ(ranks[0]->lost, std::vector<rank>{1});
 }
 
 TEST_F(ShmLiar, IsLostAfterItsGoodMessagesWhenTheRingTurnsToNonsense) {
-  ring_file ring = create_ring({1, 0, 0, secret_of_liar()}, 4096);
+  ring_file ring = create_ring({1, 0, 0, 0, secret_of_liar()}, 4096);
   sync::ring_producer honest(ring.place);
   const message_head head;
   ASSERT_TRUE(honest.try_push(std::as_bytes(std::span(&head, 1)), {}, bytes_of("good")));
   const std::uint64_t nonsense = 0x8000'0000'0000'ffff;
   std::memcpy(ring.place.line(1), &nonsense, sizeof nonsense);
-  announce(2, static_cast<std::uint64_t>(ring.fd.get()) + 1);
+  announce(2, static_cast<std::uint64_t>(ring.fd.get()));
   ranks[0]->poll();
   EXPECT_EQ(ranks[0]->got, strings{"good"});
   EXPECT_EQ(ranks[0]->lost, std::vector<rank>{1});

@@ -98,7 +98,7 @@ TEST(Shm, AnswersBusyWhenTheRingIsFullAndTakesMoreAfterTheReceiverPolled) {
 TEST(Shm, AcceptsThePrefixThatFits) {
   auto ranks = test_ranks(2);
   std::vector<op> ops(200);
-  for (op& each : ops) each.peer = 0;
+  for (op& each : ops) each.to = ranks[1]->lane->reach(0, 0);
   std::vector<op*> all;
   for (op& each : ops) all.push_back(&each);
   const post_result result = ranks[1]->lane->post(all);
@@ -241,15 +241,15 @@ TEST(ShmDrop, TakesAndSendsNothingMore) {
   ASSERT_EQ(ranks[1]->send(0, "x"), status::done);
   ASSERT_EQ(ranks[0]->poll(), 1u);
   ASSERT_EQ(ranks[1]->send(0, "y"), status::done);
-  ranks[0]->lane->drop(1);
+  ranks[0]->drop(1);
   EXPECT_EQ(ranks[0]->poll(), 0u);
   EXPECT_EQ(ranks[0]->poll(), 0u);
   EXPECT_EQ(ranks[0]->send(1, "x"), status::peer_lost);
   EXPECT_TRUE(ranks[0]->lane->arm());
   EXPECT_EQ(ranks[0]->send(2, "x"), status::done);
-  ranks[0]->lane->drop(2);
-  ranks[0]->lane->drop(2);
-  ranks[0]->lane->drop(77);
+  ranks[0]->drop(2);
+  ranks[0]->drop(2);
+  EXPECT_EQ(ranks[0]->lane->reach(77, 0), nullptr);
   EXPECT_EQ(ranks[0]->poll(), 0u);
   EXPECT_TRUE(ranks[0]->lane->idle());
 }
@@ -258,7 +258,7 @@ TEST(ShmDrop, ForgetsThatItWasBlocked) {
   auto ranks = test_ranks(2);
   while (ranks[1]->send(0, "x") == status::done) {
   }
-  ranks[1]->lane->drop(0);
+  ranks[1]->drop(0);
   EXPECT_TRUE(ranks[1]->lane->arm());
   EXPECT_EQ(ranks[1]->poll(), 0u);
   EXPECT_TRUE(ranks[1]->lane->arm());

@@ -33,12 +33,16 @@ class test_rank {
       : config_(config), number_(number) {
     dev = std::make_unique<shm::shm_device>(context{number, 4, 4, secret_, &config_, &regions});
   }
-  void open_lane(int number = 0) { lane = dev->make_endpoint(number); }
+  void open_lane(int number = 0) {
+    lane = dev->make_endpoint(number);
+    lane_ = number;
+  }
   [[nodiscard]] rank number() const { return number_; }
 
   status send(rank to, std::string_view text) {
     op one;
-    one.peer = to;
+    one.to = lane->reach(to, lane_);
+    if (one.to == nullptr) return status::invalid;
     one.header = bytes_of(text).first(text.size() / 2);
     one.memory = only_read(bytes_of(text).subspan(text.size() / 2));
     return lane->post(one);
@@ -47,23 +51,24 @@ class test_rank {
               std::span<std::byte> here) {
     op one;
     one.kind = kind;
-    one.peer = to;
+    one.to = lane->reach(to, lane_);
     one.region = region;
     one.offset = offset;
     one.memory = here;
     return lane->post(one);
   }
 
+  void drop(rank peer) { lane->drop(*lane->reach(peer, lane_)); }
   /// One poll; texts go to `got`, ends to `lost`.
   std::size_t poll(std::size_t events = 16) {
     std::vector<event> out(events);
     const std::size_t count = lane->poll(out);
     for (const event& e : std::span(out).first(count)) {
-      if (e.kind == event::kind_t::peer_lost) lost.push_back(e.peer);
+      if (e.kind == event::kind_t::peer_lost) lost.push_back(e.from->peer);
       if (e.kind != event::kind_t::arrived) continue;
       const auto body = e.bytes.subspan(sizeof(message_head));
       got.emplace_back(reinterpret_cast<const char*>(body.data()), body.size());
-      from.push_back(e.peer);
+      from.push_back(e.from->peer);
     }
     return count;
   }
@@ -86,6 +91,7 @@ class test_rank {
  private:
   settings config_;
   rank number_;
+  int lane_ = 0;
   std::array<std::byte, 32> secret_{};
 };
 

@@ -56,7 +56,7 @@ void acceptor::advance_all(std::vector<accepted>& out) {
       const hello& h = s->talk.peer();
       // The descriptor lives on, so it has to leave the set by hand.
       (void)watch(epoll_.get(), s->talk.fd(), EPOLLIN, 0);
-      out.push_back({s->talk.release(), static_cast<rank>(h.from), h.lane, h.rail});
+      out.push_back({s->talk.release(), static_cast<rank>(h.from), h.from_lane, h.to_lane, h.rail});
     }
     s = strangers_.erase(s);
   }

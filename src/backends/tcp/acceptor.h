@@ -12,11 +12,12 @@
 
 namespace heddle::transport::tcp {
 
-/// A connection that has proved to come from rank `from` of this job.
+/// A connection that has proved to come from a lane of rank `from` of this job.
 struct accepted {
   unique_fd fd;
   rank from = 0;
-  int lane = 0;
+  int from_lane = 0;
+  int lane = 0;  ///< ours
   int rail = 0;
 };
 

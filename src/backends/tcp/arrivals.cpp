@@ -8,8 +8,8 @@
 namespace heddle::transport::tcp {
 
 void arrivals::give(accepted who) {
-  if (chooses(who.from, false) && !choose(who.fd, who.from, who.rail))
-    return turn_away(std::move(who.fd));
+  const lane_name peer{who.from, who.from_lane};
+  if (chooses(peer, false) && !choose(who.fd, peer, who.rail)) return turn_away(std::move(who.fd));
   {
     const std::lock_guard lock(mutex_);
     given_.push_back(std::move(who));
@@ -26,7 +26,7 @@ std::vector<accepted> arrivals::take() {
   return std::exchange(given_, {});
 }
 
-bool arrivals::choose(const unique_fd& fd, rank peer, int rail) {
+bool arrivals::choose(const unique_fd& fd, lane_name peer, int rail) {
   const std::lock_guard lock(mutex_);
   if (!chosen_.emplace(peer, rail).second) return false;
   std::array<std::byte, common_header> frame;

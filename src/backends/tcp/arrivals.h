@@ -1,10 +1,10 @@
 // arrivals.h - the part of a lane that other threads reach: where connections come in that peers
 // made, and which connection was chosen.
 //
-// Both sides may begin to connect at once. Of what comes of that the lower rank chooses, for each
-// rail, the first connection that is ready, and says so on it; the higher rank posts nothing
-// before. Those that the peer made are chosen by whoever gives them, so that it need not wait until
-// the lane is polled.
+// Both sides may begin to connect at once. Of what comes of that the lower one (by rank, then lane)
+// chooses, for each rail, the first connection that is ready, and says so on it; the higher one
+// posts nothing before. Those that the peer made are chosen by whoever gives them, so that it need
+// not wait until the lane is polled.
 #pragma once
 #include <heddle/types.h>
 
@@ -22,8 +22,10 @@ namespace heddle::transport::tcp {
 /// Any thread, except where said.
 class arrivals {
  public:
-  /// Of a lane of rank `self`.
-  explicit arrivals(rank self) : self_(self), doorbell_(make_eventfd()) {}
+  /// One lane of a rank.
+  using lane_name = std::pair<rank, int>;
+
+  explicit arrivals(lane_name self) : self_(self), doorbell_(make_eventfd()) {}
 
   /// A connection of a peer's making; one that is not wanted is turned away.
   void give(accepted who);
@@ -34,19 +36,19 @@ class arrivals {
   [[nodiscard]] int fd() const noexcept { return doorbell_.get(); }
 
   /// Who talks to itself has both ends, and chooses at the one that it made.
-  [[nodiscard]] bool chooses(rank peer, bool ours) const noexcept {
+  [[nodiscard]] bool chooses(lane_name peer, bool ours) const noexcept {
     return self_ < peer || (self_ == peer && ours);
   }
   /// Says on a fresh connection that it is the one. False: another was chosen before.
-  [[nodiscard]] bool choose(const unique_fd& fd, rank peer, int rail);
+  [[nodiscard]] bool choose(const unique_fd& fd, lane_name peer, int rail);
 
  private:
-  const rank self_;
+  const lane_name self_;
   unique_fd doorbell_;
   sync::event_bit was_given_;
   std::mutex mutex_;  // guards what follows
   std::vector<accepted> given_;
-  std::set<std::pair<rank, int>> chosen_;  // peers and rails for which this side has chosen
+  std::set<std::pair<lane_name, int>> chosen_;  // and rails, for which this side has chosen
 };
 
 /// Ends a connection in order, so that the peer waits for the one that was chosen and does not hold

@@ -104,7 +104,7 @@ connection::taken connection::take_frames(event_sink& sink) noexcept {
     if (sink.full()) return taken::sink_full;
     if (chosen_ && in_.begins_with_message()) [[likely]] {
       in_.take_messages([&](std::span<const std::byte> message) {
-        sink.add({event::kind_t::arrived, status::done, peer_, nullptr, message});
+        sink.add({event::kind_t::arrived, status::done, &peer_, nullptr, message});
         return !sink.full();
       });
       if (in_.empty() || sink.full()) continue;

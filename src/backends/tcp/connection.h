@@ -11,6 +11,7 @@
 
 #include "backends/tcp/initiator.h"
 #include "backends/tcp/outbox.h"
+#include "backends/tcp/peer_lane.h"
 #include "backends/tcp/reassembler.h"
 #include "backends/tcp/socket.h"
 #include "backends/tcp/target.h"
@@ -39,7 +40,7 @@ class connection {
   };
 
   /// `ours`: this side made it.
-  connection(unique_fd fd, rank peer, int rail, bool ours, shared_state& shared)
+  connection(unique_fd fd, peer_lane& peer, int rail, bool ours, shared_state& shared)
       : fd_(std::move(fd)),
         peer_(peer),
         rail_(rail),
@@ -48,16 +49,16 @@ class connection {
         ops_(shared, out_),
         target_(shared, out_) {}
 
-  [[nodiscard]] rank peer() const noexcept { return peer_; }
+  [[nodiscard]] peer_lane& peer() const noexcept { return peer_; }
   [[nodiscard]] int rail() const noexcept { return rail_; }
   [[nodiscard]] bool ours() const noexcept { return ours_; }
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
   [[nodiscard]] unique_fd release() noexcept { return std::move(fd_); }
   [[nodiscard]] outbox& out() noexcept { return out_; }
 
-  /// The lower rank: this connection is the one, and the peer was told so.
+  /// The lower one: this connection is the one, and the peer was told so.
   void choose() noexcept { chosen_ = true; }
-  /// True from choose() on, or since the lower rank has said so: before, nothing may be posted.
+  /// True from choose() on, or since the lower one has said so: before, nothing may be posted.
   [[nodiscard]] bool chosen() const noexcept { return chosen_; }
   /// True when the peer, which chooses, ended it in order without having chosen it.
   [[nodiscard]] bool turned_away() const noexcept { return !chosen_ && bye_; }
@@ -121,7 +122,7 @@ class connection {
   bool end_frame(const frame& f) noexcept;
 
   unique_fd fd_;
-  rank peer_;
+  peer_lane& peer_;
   int rail_;
   bool ours_;
   bool chosen_ = false, bye_ = false;

@@ -24,29 +24,30 @@ std::string describe_refusal(int code) {
 
 }  // namespace
 
-void connector::start(rank peer) {
+void connector::start(peer_lane& peer) {
   for (int rail = 0; rail < device_.rails(); ++rail) try_rail(peer, rail, 1);
 }
 
-void connector::try_rail(rank peer, int rail, int tries) {
-  const auto way = device_.way_to(peer, rail);
+void connector::try_rail(peer_lane& peer, int rail, int tries) {
+  const auto way = device_.way_to(peer.peer, rail);
   if (!way) return;
   hello h;
   h.from = static_cast<std::uint32_t>(device_.self());
-  h.to = static_cast<std::uint32_t>(peer);
-  h.lane = static_cast<std::uint16_t>(lane_);
+  h.to = static_cast<std::uint32_t>(peer.peer);
+  h.from_lane = static_cast<std::uint16_t>(lane_);
+  h.to_lane = static_cast<std::uint16_t>(peer.lane);
   h.rail = static_cast<std::uint8_t>(rail);
   unique_fd fd = connect_to(way->from, way->to);
   const int refusal = errno;
   auto a = std::make_unique<attempt>(attempt{
-      handshake::initiate(std::move(fd), h, device_.secret()), peer, rail, tries, now_ms()});
+      handshake::initiate(std::move(fd), h, device_.secret()), &peer, rail, tries, now_ms()});
   if (a->talk.fd() < 0) return give_up(*a, refusal);
   a->talk.wait_in(epoll_);
   attempts_.push_back(std::move(a));
 }
 
 void connector::give_up(const attempt& a, int error) {
-  if (a.tries < most_tries) return try_rail(a.peer, a.rail, a.tries + 1);
+  if (a.tries < most_tries) return try_rail(*a.peer, a.rail, a.tries + 1);
   outcomes_.push_back({a.peer, a.rail, {}, describe_refusal(error)});
 }
 

@@ -7,6 +7,7 @@
 
 #include "backends/tcp/device.h"
 #include "backends/tcp/handshake.h"
+#include "backends/tcp/peer_lane.h"
 
 namespace heddle::transport::tcp {
 
@@ -15,7 +16,7 @@ class connector {
  public:
   /// What came of it: a connection that has proved itself, or why there is none.
   struct outcome {
-    rank peer;
+    peer_lane* peer;
     int rail;
     unique_fd fd;
     std::string why;  ///< for people
@@ -28,7 +29,7 @@ class connector {
   /// True when advance() has something to tell that no socket will.
   [[nodiscard]] bool has_news() const noexcept { return !outcomes_.empty(); }
   /// Begins with all rails to `peer`.
-  void start(rank peer);
+  void start(peer_lane& peer);
   /// Goes as far as the sockets allow, and tells what has come of it.
   std::vector<outcome> advance();
   /// Those that have taken longer than `timeout_ms` come to nothing.
@@ -36,19 +37,19 @@ class connector {
   /// Stops, without an outcome, making what `unwanted(peer, rail)` says.
   template <class F>
   void forget(F unwanted) noexcept {
-    std::erase_if(attempts_, [&](const auto& a) { return unwanted(a->peer, a->rail); });
+    std::erase_if(attempts_, [&](const auto& a) { return unwanted(*a->peer, a->rail); });
   }
 
  private:
   struct attempt {
     handshake talk;
-    rank peer;
+    peer_lane* peer;
     int rail;
     int tries;
     std::uint64_t since_ms;
   };
 
-  void try_rail(rank peer, int rail, int tries);
+  void try_rail(peer_lane& peer, int rail, int tries);
   void give_up(const attempt& a, int error);
 
   tcp_device& device_;

@@ -23,7 +23,7 @@ tcp_endpoint::tcp_endpoint(tcp_device& owner, int lane, const settings& config,
       lane_(lane),
       timeout_ms_(config.peer_timeout_ms),
       epoll_(make_epoll()),
-      arrivals_(owner.self()),
+      arrivals_({owner.self(), lane}),
       shared_(regions, std::clamp(number_of(chunk_size, config), least_chunk, max_fragment)),
       connector_(owner, lane, epoll_.get()),
       writer_(shared_),
@@ -57,7 +57,7 @@ std::size_t tcp_endpoint::poll(std::span<event> out) noexcept {
   reader_.read(sink);
   act_on_changes();
   writer_.flush(false);  // what reading gave cause to say
-  for (const rank peer : losses_.finish()) close_all(peer);
+  for (remote_lane* lost : losses_.finish()) close_all(static_cast<peer_lane&>(*lost));
   tell(sink);
   writer_.next_turn();
   return sink.count;
@@ -83,51 +83,59 @@ bool tcp_endpoint::nothing_to_do() const noexcept {
 void tcp_endpoint::tell(event_sink& sink) noexcept {
   for (; !sink.full() && !shared_.ended.empty(); shared_.ended.pop()) {
     op& o = *shared_.ended.front();
-    sink.add({event::kind_t::ended, o.notes<op_notes>().code, o.peer, &o, {}});
+    sink.add({event::kind_t::ended, o.notes<op_notes>().code, o.to, &o, {}});
   }
   losses_.tell(sink);
 }
 
-tcp_endpoint::peer_state& tcp_endpoint::state_of(rank peer) {
-  const auto number = static_cast<std::size_t>(peer);
-  peer_state* const known = peers_.find(number);
-  return known != nullptr ? *known : peers_.insert(number, std::make_unique<peer_state>());
+// nullptr: no such rank or lane, no way, or no memory.
+remote_lane* tcp_endpoint::reach(rank peer, int lane) noexcept {
+  if (peer_lane* const known = peers_.find(peer, lane); known != nullptr) return known;
+  if (lane < 0 || lane >= max_lanes || peer < 0 || peer >= device_.size() ||
+      !device_.way_to(peer, 0))
+    return nullptr;
+  try {
+    return &peers_.insert(peer, lane, std::make_unique<peer_lane>(peer, lane));
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 
 // A rail that cannot be connected is done without, unless it is the one that small ops need.
 void tcp_endpoint::make_connections() noexcept {
   if (!arrivals_.any() && !connector_.is_making_any() && !connector_.has_news()) return;
-  for (accepted& a : arrivals_.take()) adopt(std::move(a.fd), a.from, a.rail, false);
+  for (accepted& a : arrivals_.take())
+    if (auto* const p = static_cast<peer_lane*>(reach(a.from, a.from_lane)); p != nullptr)
+      adopt(std::move(a.fd), *p, a.rail, false);
   for (connector::outcome& o : connector_.advance()) {
     if (o.fd)
-      adopt(std::move(o.fd), o.peer, o.rail, true);
+      adopt(std::move(o.fd), *o.peer, o.rail, true);
     else if (o.rail == 0 && std::ranges::none_of(reader_.all(), [&](const auto& c) {
-               return c->peer() == o.peer && c->rail() == 0;
+               return &c->peer() == o.peer && c->rail() == 0;
              }))
-      begin_loss(o.peer, std::move(o.why));
+      begin_loss(*o.peer, std::move(o.why));
   }
 }
 
 // `ours`: we made it.
-void tcp_endpoint::adopt(unique_fd fd, rank peer, int rail, bool ours) noexcept {
-  peer_state& p = state_of(peer);
-  if (p.is == peer_state::life::lost) return;
-  const bool choosing = arrivals_.chooses(peer, ours);
+void tcp_endpoint::adopt(unique_fd fd, peer_lane& p, int rail, bool ours) noexcept {
+  if (p.is == peer_lane::life::lost) return;
+  const arrivals::lane_name name{p.peer, p.lane};
+  const bool choosing = arrivals_.chooses(name, ours);
   // There is a chosen one, or, from whoever chooses, one more than it may offer.
   const auto needless = [&] {
-    if (p.out[static_cast<std::size_t>(rail)] != nullptr && peer != device_.self()) return true;
+    if (p.out[static_cast<std::size_t>(rail)] != nullptr && !is_self(p)) return true;
     return std::ranges::any_of(reader_.all(), [&](const auto& c) {
-      return c->peer() == peer && c->rail() == rail && c->ours() == ours;
+      return &c->peer() == &p && c->rail() == rail && c->ours() == ours;
     });
   };
-  if (choosing ? ours && !arrivals_.choose(fd, peer, rail) : needless())
+  if (choosing ? ours && !arrivals_.choose(fd, name, rail) : needless())
     return turn_away(std::move(fd));
   tune(fd.get(), timeout_ms_);
-  connection& c =
-      reader_.add(std::make_unique<connection>(std::move(fd), peer, rail, ours, shared_));
+  connection& c = reader_.add(std::make_unique<connection>(std::move(fd), p, rail, ours, shared_));
   if (choosing) c.choose();
-  if (p.is == peer_state::life::ending) {
-    losses_.end_grace(peer);
+  if (p.is == peer_lane::life::ending) {
+    losses_.end_grace(p);
     reader_.take_last_words(c);
   } else if (choosing) {
     use(c);
@@ -139,12 +147,14 @@ void tcp_endpoint::adopt(unique_fd fd, rank peer, int rail, bool ours) noexcept 
 void tcp_endpoint::use(connection& c) noexcept {
   c.used = true;
   ++shared_.room_made;
-  const bool to_self = c.peer() == device_.self();
+  const bool to_self = is_self(c.peer());
   if (to_self && !c.ours()) return;  // the other end of what is used already
-  peer_state& p = state_of(c.peer());
-  if (p.is <= peer_state::life::wanted) p.out[static_cast<std::size_t>(c.rail())] = &c;
+  peer_lane& p = c.peer();
+  if (p.is <= peer_lane::life::wanted) p.out[static_cast<std::size_t>(c.rail())] = &c;
   if (to_self) return;
-  const auto rivals = [&](rank peer, int rail) { return peer == c.peer() && rail == c.rail(); };
+  const auto rivals = [&](const peer_lane& peer, int rail) {
+    return &peer == &p && rail == c.rail();
+  };
   connector_.forget(rivals);
   reader_.bury(
       [&](const connection& other) { return &other != &c && rivals(other.peer(), other.rail()); });
@@ -160,30 +170,29 @@ void tcp_endpoint::act_on_changes() noexcept {
 }
 
 // From here on the peer only gets to finish what it had said.
-void tcp_endpoint::begin_loss(rank peer, std::string why) noexcept {
-  peer_state& p = state_of(peer);
-  if (p.is > peer_state::life::wanted) return;
-  p.is = peer_state::life::ending;
-  losses_.begin(peer, std::move(why), p.out[0] == nullptr);
+void tcp_endpoint::begin_loss(peer_lane& p, std::string why) noexcept {
+  if (p.is > peer_lane::life::wanted) return;
+  p.is = peer_lane::life::ending;
+  losses_.begin(p, std::move(why), p.out[0] == nullptr);
   p.out.fill(nullptr);
   for (const auto& c : reader_.all()) {
-    if (c->peer() == peer) reader_.take_last_words(*c);
+    if (&c->peer() == &p) reader_.take_last_words(*c);
   }
 }
 
 // Whatever is in flight to the peer ends, and its connections close.
-void tcp_endpoint::close_all(rank peer) noexcept {
-  peer_state& p = state_of(peer);
-  p.is = peer_state::life::lost;
+void tcp_endpoint::close_all(peer_lane& p) noexcept {
+  p.is = peer_lane::life::lost;
   p.out.fill(nullptr);
-  connector_.forget([&](rank other, int) { return other == peer; });
-  reader_.bury([&](const connection& c) { return c.peer() == peer; });
+  connector_.forget([&](const peer_lane& other, int) { return &other == &p; });
+  reader_.bury([&](const connection& c) { return &c.peer() == &p; });
 }
 
-void tcp_endpoint::drop(rank peer) noexcept {
-  if (!valid(peer) || state_of(peer).is == peer_state::life::lost) return;
-  losses_.forget(peer);
-  close_all(peer);
+void tcp_endpoint::drop(remote_lane& of) noexcept {
+  auto& p = static_cast<peer_lane&>(of);
+  if (p.is == peer_lane::life::lost) return;
+  losses_.forget(p);
+  close_all(p);
 }
 
 void tcp_endpoint::maintain() noexcept {

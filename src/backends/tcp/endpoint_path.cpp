@@ -6,8 +6,16 @@
 #include "backends/tcp/endpoint.h"
 
 namespace heddle::transport::tcp {
+namespace {
 
-status tcp_endpoint::send(rank to, message_head head, std::span<const std::byte> header,
+/// What small ops and messages to the peer go on; null: nothing.
+connection* route(const remote_lane& to) noexcept {
+  return static_cast<const peer_lane&>(to).out[0];
+}
+
+}  // namespace
+
+status tcp_endpoint::send(remote_lane& to, message_head head, std::span<const std::byte> header,
                           std::span<const std::byte> data) noexcept {
   connection* const c = route(to);
   if (c == nullptr || c->send(head, header, data) != status::done) [[unlikely]]
@@ -22,9 +30,9 @@ post_result tcp_endpoint::post(std::span<op* const> ops) noexcept {
   connection* last = nullptr;  // was appended to, and is not settled yet
   for (; accepted < ops.size(); ++accepted) {
     op& o = *ops[accepted];
-    connection* c = route(o.peer);
+    connection* c = route(*o.to);
     if (last != nullptr && last != c) writer_.settle(*std::exchange(last, nullptr));
-    s = c != nullptr ? begin(o, *c) : begin_route(o.peer);
+    s = c != nullptr ? begin(o, *c) : begin_route(static_cast<peer_lane&>(*o.to));
     if (s != status::done) break;
     last = c;
   }
@@ -51,7 +59,7 @@ status tcp_endpoint::begin(op& o, connection& c) noexcept {
 
 // In one part on each of the rails that are connected: all parts or none.
 status tcp_endpoint::begin_on_rails(op& o) noexcept {
-  std::array<connection*, max_rails> all = state_of(o.peer).out;
+  std::array<connection*, max_rails> all = static_cast<peer_lane&>(*o.to).out;
   const std::span ways(all.begin(), std::remove(all.begin(), all.end(), nullptr));
   if (!std::ranges::all_of(ways, [&](connection* w) { return w->ops().has_room_for(o); }))
     return status::busy_queue;
@@ -66,14 +74,12 @@ status tcp_endpoint::begin_on_rails(op& o) noexcept {
 }
 
 // For an op to a peer without a connection: connecting has begun, if it can.
-status tcp_endpoint::begin_route(rank peer) noexcept {
-  if (!valid(peer) || !device_.way_to(peer, 0)) return status::invalid;
-  peer_state& p = state_of(peer);
-  if (p.is == peer_state::life::known) {
-    p.is = peer_state::life::wanted;
-    connector_.start(peer);
+status tcp_endpoint::begin_route(peer_lane& p) noexcept {
+  if (p.is == peer_lane::life::known) {
+    p.is = peer_lane::life::wanted;
+    connector_.start(p);
   }
-  return p.is == peer_state::life::wanted ? status::busy_queue : status::peer_lost;
+  return p.is == peer_lane::life::wanted ? status::busy_queue : status::peer_lost;
 }
 
 }  // namespace heddle::transport::tcp

@@ -10,12 +10,14 @@
 namespace heddle::transport::tcp {
 namespace {
 
-// Image: magic 4, version 2, lane 2, from 4, to 4, rail 1, zero 15, nonce 32.
+// Image: magic 4, version 2, to_lane 2, from 4, to 4, rail 1, zero 1, from_lane 2, zero 12, nonce
+// 32.
 constexpr std::uint32_t magic = 0x4c444548;  // "HEDL"
 constexpr std::size_t nonce_at = 32;
 
 bool padding_is_zero(std::span<const std::byte> bytes) noexcept {
-  return std::ranges::all_of(bytes.subspan(17, nonce_at - 17),
+  return bytes[17] == std::byte{0} &&
+         std::ranges::all_of(bytes.subspan(20, nonce_at - 20),
                              [](std::byte b) { return b == std::byte{0}; });
 }
 
@@ -31,10 +33,11 @@ hello_image encode(const hello& h) noexcept {
   hello_image out{};
   store_le(out.data(), magic);
   store_le(out.data() + 4, protocol_version);
-  store_le(out.data() + 6, h.lane);
+  store_le(out.data() + 6, h.to_lane);
   store_le(out.data() + 8, h.from);
   store_le(out.data() + 12, h.to);
   store_le(out.data() + 16, h.rail);
+  store_le(out.data() + 18, h.from_lane);
   std::ranges::copy(h.random, out.begin() + nonce_at);
   return out;
 }
@@ -45,12 +48,15 @@ std::optional<hello> parse_hello(std::span<const std::byte> bytes) noexcept {
   if (load_le<std::uint32_t>(at) != magic) return std::nullopt;
   if (load_le<std::uint16_t>(at + 4) != protocol_version) return std::nullopt;
   hello h;
-  h.lane = load_le<std::uint16_t>(at + 6);
+  h.to_lane = load_le<std::uint16_t>(at + 6);
   h.from = load_le<std::uint32_t>(at + 8);
   h.to = load_le<std::uint32_t>(at + 12);
   h.rail = load_le<std::uint8_t>(at + 16);
+  h.from_lane = load_le<std::uint16_t>(at + 18);
   std::ranges::copy(bytes.subspan(nonce_at), h.random.begin());
-  if (h.lane >= max_lanes || h.rail >= max_rails || !padding_is_zero(bytes)) return std::nullopt;
+  if (h.from_lane >= max_lanes || h.to_lane >= max_lanes || h.rail >= max_rails ||
+      !padding_is_zero(bytes))
+    return std::nullopt;
   return h;
 }
 

@@ -14,7 +14,7 @@
 
 namespace heddle::transport::tcp {
 
-inline constexpr std::uint16_t protocol_version = 2;
+inline constexpr std::uint16_t protocol_version = 3;
 inline constexpr std::uint16_t max_lanes = 256;
 inline constexpr std::uint8_t max_rails = 8;
 inline constexpr std::size_t hello_bytes = 64;
@@ -26,10 +26,11 @@ using hello_image = std::array<std::byte, hello_bytes>;
 
 /// Who speaks to whom, and on which of their ways.
 struct hello {
-  std::uint32_t from = 0;  ///< rank of the speaker
-  std::uint32_t to = 0;    ///< rank it believes to speak to
-  std::uint16_t lane = 0;  ///< below max_lanes
-  std::uint8_t rail = 0;   ///< of the initiator; below max_rails
+  std::uint32_t from = 0;       ///< rank of the speaker
+  std::uint32_t to = 0;         ///< rank it believes to speak to
+  std::uint16_t from_lane = 0;  ///< the speaker's; below max_lanes
+  std::uint16_t to_lane = 0;    ///< below max_lanes
+  std::uint8_t rail = 0;        ///< of the initiator; below max_rails
   nonce random{};
   friend bool operator==(const hello&, const hello&) = default;
 };

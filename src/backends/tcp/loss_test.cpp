@@ -187,7 +187,7 @@ TEST(TcpLoss, DropEndsOpsAtOnceAndTakesNothingMore) {
   test_op put = put_op(1, ref, 0, text);
   put.number = 5;
   ASSERT_EQ(job[0].post(std::span(&put, 1)).accepted, 1u);
-  job[0].lane->drop(1);
+  job[0].lane->drop(*job[0].lane->reach(1, 0));
   test_op more = send_op(1, text);
   EXPECT_EQ(job[0].post(std::span(&more, 1)).reason, status::peer_lost);
   ASSERT_TRUE(job.until([&] { return job[0].ended.contains(5); }));

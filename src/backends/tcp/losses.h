@@ -20,33 +20,33 @@ class losses {
   [[nodiscard]] int fd() const noexcept { return timer_.get(); }
   /// `unmet`: no connection was chosen. The peer may have chosen one that is still being proven,
   /// and said something on it, as two that connect to each other at once do: it is given some time.
-  void begin(rank peer, std::string why, bool unmet) {
-    ending_.push_back({peer, std::move(why), unmet ? now_ms() + grace_ms : 0});
+  void begin(remote_lane& peer, std::string why, bool unmet) {
+    ending_.push_back({&peer, std::move(why), unmet ? now_ms() + grace_ms : 0});
     if (unmet) set_timer(timer_.get(), grace_ms);
   }
   /// The connection that `peer` was given time for has come.
-  void end_grace(rank peer) noexcept {
+  void end_grace(const remote_lane& peer) noexcept {
     for (loss& l : ending_)
-      if (l.peer == peer) l.grace_until_ms = 0;
+      if (l.peer == &peer) l.grace_until_ms = 0;
   }
-  void forget(rank peer) noexcept {
-    std::erase_if(ending_, [&](const loss& l) { return l.peer == peer; });
+  void forget(const remote_lane& peer) noexcept {
+    std::erase_if(ending_, [&](const loss& l) { return l.peer == &peer; });
   }
 
   [[nodiscard]] bool any() const noexcept { return !ending_.empty(); }
   /// True when nothing can be done but to wait for the timer.
   [[nodiscard]] bool only_wait() const noexcept {
     return told_ == lost_.size() && std::ranges::all_of(ending_, [&](const loss& l) {
-             return reader_.has_taken_all(l.peer) && in_grace(l);
+             return reader_.has_taken_all(*l.peer) && in_grace(l);
            });
   }
   /// Those that are through: told of next, and to be closed now.
-  [[nodiscard]] std::vector<rank> finish() {
-    std::vector<rank> through;
+  [[nodiscard]] std::vector<remote_lane*> finish() {
+    std::vector<remote_lane*> through;
     if (ending_.empty()) return through;
     bool waits = false;
     for (const loss& l : ending_) {
-      if (!reader_.has_taken_all(l.peer)) continue;
+      if (!reader_.has_taken_all(*l.peer)) continue;
       if (in_grace(l)) {
         waits = true;
         continue;
@@ -54,7 +54,7 @@ class losses {
       through.push_back(l.peer);
       lost_.push_back(l);
     }
-    for (const rank peer : through) forget(peer);
+    for (const remote_lane* peer : through) forget(*peer);
     set_timer(timer_.get(), waits ? grace_ms : 0);
     return through;
   }
@@ -68,7 +68,7 @@ class losses {
  private:
   static constexpr std::uint64_t grace_ms = 300;
   struct loss {
-    rank peer;
+    remote_lane* peer;
     std::string why;
     std::uint64_t grace_until_ms;  // 0: nothing more can come
   };

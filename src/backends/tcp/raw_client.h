@@ -52,7 +52,11 @@ class raw_client {
   /// A handshake as rank `from`, with whatever secret. False: hung up on.
   bool introduce(test_job& job, rank from, rank to, std::uint16_t lane = 0,
                  std::span<const std::byte, 32> secret = test_secret) {
-    hello h{static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to), lane, 0,
+    hello h{static_cast<std::uint32_t>(from),
+            static_cast<std::uint32_t>(to),
+            lane,
+            lane,
+            0,
             fresh_nonce()};
     const auto mine = encode(h);
     say(mine);

@@ -30,9 +30,9 @@ class reader {
   }
   connection& add(std::unique_ptr<connection> made);
   /// True when nothing more will be read from `peer`.
-  [[nodiscard]] bool has_taken_all(rank peer) const noexcept {
+  [[nodiscard]] bool has_taken_all(const remote_lane& peer) const noexcept {
     return std::ranges::all_of(conns_,
-                               [&](const auto& c) { return c->peer() != peer || c->exhausted; });
+                               [&](const auto& c) { return &c->peer() != &peer || c->exhausted; });
   }
   /// Ends what is in flight on those of which `gone` says so, and closes them. Messages that were
   /// taken from them stay until the next poll.

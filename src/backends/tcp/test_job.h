@@ -37,6 +37,7 @@ inline settings small_fragments() {
 
 /// An op of a test: copies of it are posted, and it is known by its number.
 struct test_op : op {
+  rank whom = 0;
   std::uint64_t number = 0;
 };
 
@@ -55,8 +56,10 @@ struct test_node {
   /// As endpoint::post.
   post_result post(std::span<const test_op> ops) {
     std::vector<op*> copies;
-    for (const test_op& o : ops)
+    for (const test_op& o : ops) {
       copies.push_back(posted.emplace_back(std::make_unique<test_op>(o)).get());
+      copies.back()->to = lane->reach(o.whom, 0);
+    }
     return lane->post(copies);
   }
   /// One: done, posted, or why not.
@@ -77,7 +80,7 @@ struct test_node {
       const auto body = e.bytes.subspan(std::min(sizeof(message_head), e.bytes.size()));
       messages.emplace_back(body.begin(), body.end());
     }
-    if (e.kind == event::kind_t::peer_lost) lost.push_back(e.peer);
+    if (e.kind == event::kind_t::peer_lost) lost.push_back(e.from->peer);
     if (e.kind != event::kind_t::ended) return;
     const std::uint64_t number = static_cast<const test_op*>(e.of)->number;
     EXPECT_FALSE(ended.contains(number)) << "told twice: " << number;
@@ -150,7 +153,7 @@ struct test_job {
 
 inline test_op send_op(rank to, std::span<const std::byte> data) {
   test_op o;
-  o.peer = to;
+  o.whom = to;
   o.memory = only_read(data);
   return o;
 }
@@ -166,7 +169,7 @@ inline test_op get_op(rank from, memory::region_ref r, std::uint64_t offset,
                       std::span<std::byte> into) {
   test_op o;
   o.kind = op_kind::get;
-  o.peer = from;
+  o.whom = from;
   o.region = r;
   o.offset = offset;
   o.memory = into;
@@ -176,7 +179,7 @@ inline test_op atomic_at(rank at, memory::region_ref r, std::uint64_t offset, st
                          std::span<std::byte> old = {}) {
   test_op o;
   o.kind = op_kind::atomic;
-  o.peer = at;
+  o.whom = at;
   o.region = r;
   o.offset = offset;
   o.operand = operand;

@@ -35,7 +35,7 @@ utofu_endpoint::utofu_endpoint(utofu_device& owner, int lane)
       timer_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)),
       slab_(vcq_),
       queue_(vcq_, owner.chosen().mrq / 2),
-      peers_(owner, lane, slab_),
+      peers_(owner, slab_),
       messages_(queue_, peers_, events_, cut(sent_bytes), owner.nonce()),
       wireup_(owner, lane, queue_, peers_, messages_),
       regions_(owner, lane, queue_, peers_),
@@ -60,20 +60,18 @@ registered_memory utofu_endpoint::cut(std::size_t bytes) {
 
 /// done: it is over. posted: it is under way. Otherwise nothing has happened.
 inline status utofu_endpoint::start(op& o) noexcept {
-  peer_state* const p = peers_.find(o.peer);
-  if (p == nullptr) [[unlikely]]
-    return status::invalid;
-  if (p->lost) [[unlikely]]
+  auto& p = static_cast<peer_state&>(*o.to);
+  if (p.lost) [[unlikely]]
     return status::peer_lost;
   if (queue_.full() && !messages_.collect_credits()) [[unlikely]]
     return status::busy_queue;
   if (o.kind != op_kind::send) [[likely]]
-    return start_access(*p, o);
-  return start_message(*p, o);
+    return start_access(p, o);
+  return start_message(p, o);
 }
 
 status utofu_endpoint::start_message(peer_state& p, op& o) noexcept {
-  if (p.lane == nullptr) return status::unsupported;
+  if (!p.listens) return status::unsupported;
   if (!p.out.is_open()) {
     wireup_.connect(p);
     return status::busy_queue;
@@ -92,13 +90,13 @@ inline status utofu_endpoint::start_access(peer_state& p, op& o) noexcept {
   }
 }
 
-status utofu_endpoint::send(rank to, message_head head, std::span<const std::byte> header,
+status utofu_endpoint::send(remote_lane& to, message_head head, std::span<const std::byte> header,
                             std::span<const std::byte> data) noexcept {
   const vcq::use mine(vcq_);
-  peer_state* const p = peers_.find(to);
-  if (p == nullptr || p->lost || !p->out.is_open() || queue_.full()) [[unlikely]]
+  auto& p = static_cast<peer_state&>(to);
+  if (p.lost || !p.out.is_open() || queue_.full()) [[unlikely]]
     return status::busy_queue;  // post() may tell more
-  const status s = messages_.send(*p, {head, header, data});
+  const status s = messages_.send(p, {head, header, data});
   return s == status::done ? s : status::busy_queue;
 }
 
@@ -140,8 +138,7 @@ post_result utofu_endpoint::post_several(std::span<op* const> ops) noexcept {
 /// What is not to share a list: its errors must name it, or it takes more than one command.
 bool utofu_endpoint::goes_alone(const op& o) noexcept {
   if (o.kind != op_kind::send) return accesses_.goes_alone(o);
-  const peer_state* const p = peers_.find(o.peer);
-  return p == nullptr || p->out.polled();
+  return static_cast<const peer_state&>(*o.to).out.polled();
 }
 
 /// As many of the first as can go in one list; the next one, posted alone, tells why no more. All
@@ -169,7 +166,7 @@ std::size_t utofu_endpoint::post_list(std::span<op* const> ops) noexcept {
 void utofu_endpoint::take_back(op& o) noexcept {
   if (o.kind != op_kind::send) return accesses_.take_back(o);
   o.over = false;
-  messages_.take_back(*peers_.find(o.peer), o.notes<messages::note>());
+  messages_.take_back(static_cast<peer_state&>(*o.to), o.notes<messages::note>());
 }
 
 // --- polling ---------------------------------------------------------------------------
@@ -218,7 +215,7 @@ void utofu_endpoint::take_failures() noexcept {
   while (queue_.next_failure(f)) {
     remote_vcq* const to = peers_.vcqs().at(f.index);
     if (to == nullptr) continue;
-    if (const pending what = queue_.end(*to, f)) on_end(*to->of, what, f.code, 0);
+    if (const pending what = queue_.end(*to, f)) on_end(what, f.code, 0);
   }
   if (queue_.dead()) on_dead_queue();
 }
@@ -230,12 +227,13 @@ inline void utofu_endpoint::on_notice(int code, const utofu_mrq_notice& n) noexc
   queue_name queue = queue_name::puts;
   switch (n.notice_type) {
     case UTOFU_MRQ_TYPE_RMT_PUT:
-      if (code == UTOFU_SUCCESS && (n.edata & edata_message) != 0)
-        messages_.on_arrived(*from->of, (n.edata & edata_wrapped) != 0);
+      if (code == UTOFU_SUCCESS && (n.edata & edata_message) != 0 && from->messages != nullptr)
+        messages_.on_arrived(*from->messages, (n.edata & edata_wrapped) != 0);
       return;
     case UTOFU_MRQ_TYPE_LCL_PUT:
       if ((n.edata & edata_message) == 0) break;
-      if (code != UTOFU_SUCCESS) peers_.lose(*from->of);  // a message that did not arrive
+      if (code != UTOFU_SUCCESS && from->messages != nullptr)
+        peers_.lose(*from->messages);  // a message that did not arrive
       return;
     case UTOFU_MRQ_TYPE_LCL_GET:
       queue = queue_name::gets;
@@ -247,22 +245,21 @@ inline void utofu_endpoint::on_notice(int code, const utofu_mrq_notice& n) noexc
       return;
   }
   if (const pending what = queue_.end(*from, queue, n.edata)) [[likely]]
-    on_end(*from->of, what, code, n.rmt_value);
+    on_end(what, code, n.rmt_value);
 }
 
 // --- ends ------------------------------------------------------------------------------
 
-inline void utofu_endpoint::on_end(peer_state& p, const pending& what, int code,
-                                   std::uint64_t value) noexcept {
+inline void utofu_endpoint::on_end(const pending& what, int code, std::uint64_t value) noexcept {
   if (code != UTOFU_SUCCESS || what.how() >= ending::piece) [[unlikely]]
-    return on_other_end(p, what, code, value);
+    return on_other_end(what, code, value);
   accesses_.finish(what, true, value);
   events_.ended(what.operation(), status::done);
 }
 
 /// Of what failed, of pieces, and of the lane's own operations.
-void utofu_endpoint::on_other_end(peer_state& p, const pending& what, int code,
-                                  std::uint64_t value) noexcept {
+void utofu_endpoint::on_other_end(const pending& what, int code, std::uint64_t value) noexcept {
+  peer_state& p = what.is_op() ? static_cast<peer_state&>(*what.operation().to) : what.peer();
   const status how = code != UTOFU_SUCCESS && p.lost ? status::peer_lost : status_of(code);
   status end = how;
   if (how == status::withdrawn) peer_regions::distrust(p);
@@ -303,13 +300,13 @@ void utofu_endpoint::conclude(peer_state& p, op& o, status how) noexcept {
 
 void utofu_endpoint::forget_lost() noexcept {
   peers_.take_lost([this](peer_state& p) {
-    events_.lost(p.number(),
+    events_.lost(p,
                  "the Tofu network does not reach it any more: its node, its process or its lane "
                  "has gone");
     // Nothing is answered by a peer that is gone, so nothing arrives in their memory any more.
     for (remote_vcq* to : p.lanes) {
       if (to == nullptr) continue;
-      while (const pending what = queue_.end_oldest(*to)) on_end(p, what, UTOFU_ERR_MRQ_PEER, 0);
+      while (const pending what = queue_.end_oldest(*to)) on_end(what, UTOFU_ERR_MRQ_PEER, 0);
     }
     forget(p);
   });
@@ -322,10 +319,9 @@ void utofu_endpoint::forget(peer_state& p) noexcept {
 }
 
 /// The peer lives, perhaps: what is under way ends when the hardware says so, as peer_lost.
-void utofu_endpoint::drop(rank peer) noexcept {
-  peer_state* const p = peers_.find(peer);
-  if (p == nullptr || std::exchange(p->lost, true)) return;
-  forget(*p);
+void utofu_endpoint::drop(remote_lane& of) noexcept {
+  auto& p = static_cast<peer_state&>(of);
+  if (!std::exchange(p.lost, true)) forget(p);
 }
 
 /// More notices came than the hardware's queue holds, which it does not survive. It cannot happen

@@ -24,15 +24,16 @@ class utofu_endpoint final : public endpoint {
   /// Throws error: no memory, or it cannot be registered.
   utofu_endpoint(utofu_device& owner, int lane);
 
+  remote_lane* reach(rank peer, int lane) noexcept override { return peers_.find(peer, lane); }
   using endpoint::post;
   post_result post(std::span<op* const> ops) noexcept override;
-  status send(rank to, message_head head, std::span<const std::byte> header,
+  status send(remote_lane& to, message_head head, std::span<const std::byte> header,
               std::span<const std::byte> data) noexcept override;
   std::size_t poll(std::span<event> out) noexcept override;
   bool arm() noexcept override;
   [[nodiscard]] int fd() const noexcept override { return timer_.get(); }
   void maintain() noexcept override;
-  void drop(rank peer) noexcept override;
+  void drop(remote_lane& of) noexcept override;
   /// Puts and gets have their own ends; messages have left when their commands have.
   [[nodiscard]] bool idle() const noexcept override { return messages_.idle(); }
 
@@ -50,9 +51,8 @@ class utofu_endpoint final : public endpoint {
   void do_chores() noexcept;
   void take_failures() noexcept;
   void on_notice(int code, const utofu_mrq_notice& n) noexcept;
-  void on_end(peer_state& p, const pending& what, int code, std::uint64_t value) noexcept;
-  [[gnu::noinline]] void on_other_end(peer_state& p, const pending& what, int code,
-                                      std::uint64_t value) noexcept;
+  void on_end(const pending& what, int code, std::uint64_t value) noexcept;
+  [[gnu::noinline]] void on_other_end(const pending& what, int code, std::uint64_t value) noexcept;
   void on_own_end(peer_state& p, ending what, status how, std::uint64_t value) noexcept;
   void conclude(peer_state& p, op& o, status how) noexcept;
   void forget_lost() noexcept;

@@ -60,6 +60,30 @@ TEST(UtofuLanesBeyond, GoOverTheNextBackendWhichDoesNoAtomicsThere) {
   });
 }
 
+TEST(UtofuLanesBeyond, OfAPeerAreReachedOverTheNextBackendOrNot) {
+  for (const char* wires : {"utofu,tcp", "utofu"}) {
+    settings s = settings_for(wires);
+    s.others["HEDDLE_UTOFU_LANES"] = "2";
+    const bool reached = std::string(wires) != "utofu";
+    run_ranks(2, s, [&](world& w) {
+      lane l(w, {.number = 1});
+      lane far(w, {.number = reached ? 9 : 0});
+      w.barrier();
+      const std::byte data{42};
+      if (w.rank() == 0) {
+        EXPECT_EQ(l.send({1, 9}, 1, {&data, 1}), reached ? status::done : status::invalid) << wires;
+      } else if (reached) {
+        std::byte got{};
+        const outcome o = far.recv(0, 1, {&got, 1});
+        EXPECT_EQ(o.code, status::done);
+        EXPECT_EQ(o.lane, 1);
+        EXPECT_EQ(got, data);
+      }
+      w.barrier();
+    });
+  }
+}
+
 TEST(UtofuLanesBeyond, CannotBeOpenedWithoutAnotherBackend) {
   settings s = settings_for("utofu");
   s.others["HEDDLE_UTOFU_LANES"] = "2";

@@ -40,7 +40,7 @@ status large_transfers::begin(const way& to, op& o, kept_lease::lease held) noex
 void large_transfers::post_pieces(op& o) noexcept {
   auto& notes = o.notes<large_notes>();
   const std::uint8_t most = notes.pinned ? pieces_under_way : 1;
-  while (!notes.to.via->of->lost && notes.failure == status::done &&
+  while (!static_cast<const peer_state&>(*o.to).lost && notes.failure == status::done &&
          notes.issued < o.memory.size() && notes.under_way < most && post_piece(o)) {
   }
 }
@@ -89,8 +89,8 @@ bool large_transfers::piece_ended(op& o, status& code) noexcept {
       std::memcpy(o.memory.data() + begin, notes.slot, notes.issued - begin);
     slots_.give_back(notes.slot);
   }
-  const bool over =
-      notes.issued == o.memory.size() || notes.failure != status::done || notes.to.via->of->lost;
+  const bool over = notes.issued == o.memory.size() || notes.failure != status::done ||
+                    static_cast<const peer_state&>(*o.to).lost;
   if (notes.under_way != 0 || !over) return false;
   code = notes.failure;
   if (code == status::done && notes.issued != o.memory.size()) code = status::peer_lost;
@@ -101,7 +101,7 @@ bool large_transfers::piece_ended(op& o, status& code) noexcept {
 
 bool large_transfers::is_over_with(const peer_state& p, op& o) noexcept {
   const auto& notes = o.notes<large_notes>();
-  return notes.to.via->of == &p && notes.under_way == 0;
+  return o.to == &p && notes.under_way == 0;
 }
 
 void large_transfers::release(op& o) noexcept {

@@ -35,7 +35,7 @@ status messages::send_any(peer_state& to, const message& m) noexcept {
   c.what = small ? command::form::piggyback : command::form::put;
   c.data = into;
   c.here = piece.address;
-  c.to = to.lane->with_path;
+  c.to = to.vcq->with_path;
   c.there = at.address;
   c.bytes = total;
   c.edata = static_cast<std::uint8_t>(edata_message | (at.skipped != 0 ? edata_wrapped : 0));
@@ -94,7 +94,7 @@ bool messages::mark_wrap(peer_state& to, const outgoing_ring::place& at) noexcep
   const message_header mark{wrapped_bytes, static_cast<std::uint16_t>(stamp), 0};
   command c;
   c.what = command::form::piggyback;
-  c.to = to.lane->with_path;
+  c.to = to.vcq->with_path;
   c.there = to.out.address();
   c.data = &mark;
   c.bytes = sizeof mark;
@@ -119,7 +119,7 @@ void messages::on_arrived(peer_state& from, bool wrapped) noexcept {
 inline void messages::deliver(peer_state& from, const incoming_message& m) noexcept {
   taken_.add(from);
   queue_.vacate(from.out.free_up_to(m.credits));
-  events_.arrived(from.number(), m.bytes);
+  events_.arrived(from, m.bytes);
 }
 
 void messages::look_at(peer_state& p) noexcept {
@@ -143,7 +143,7 @@ void messages::tell(peer_state& p) noexcept {
   if (p.lost || !p.out.is_open()) return;
   command c;
   c.what = command::form::piggyback;
-  c.to = p.lane->with_path;
+  c.to = p.vcq->with_path;
   c.there = p.their_area + offsetof(peer_area, consumed);
   c.data = &p.in.released();
   c.bytes = sizeof(std::uint64_t);

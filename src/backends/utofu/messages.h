@@ -148,7 +148,7 @@ inline status messages::send_small(peer_state& to, const message& m) noexcept {
     command c;
     c.what = command::form::piggyback;
     c.data = data.data();
-    c.to = to.lane->with_path;
+    c.to = to.vcq->with_path;
     c.there = at.address;
     c.bytes = sizeof first + m.bytes();
     c.edata = edata_message;

@@ -32,24 +32,24 @@ class outbox {
   [[nodiscard]] bool empty() const noexcept { return later_.empty(); }
 
   void ended(op& of, status how) noexcept {
-    event& e = next(event::kind_t::ended, how, of.peer);
+    event& e = next(event::kind_t::ended, how, of.to);
     e.of = &of;
   }
-  void arrived(rank from, std::span<const std::byte> bytes) noexcept {
-    event& e = next(event::kind_t::arrived, status::done, from);
+  void arrived(remote_lane& from, std::span<const std::byte> bytes) noexcept {
+    event& e = next(event::kind_t::arrived, status::done, &from);
     e.bytes = bytes;
   }
-  void lost(rank peer, std::string_view why) noexcept {
-    event& e = next(event::kind_t::peer_lost, status::peer_lost, peer);
+  void lost(remote_lane& peer, std::string_view why) noexcept {
+    event& e = next(event::kind_t::peer_lost, status::peer_lost, &peer);
     e.bytes = bytes_of(why);
   }
 
  private:
-  event& next(event::kind_t kind, status code, rank peer) noexcept {
+  event& next(event::kind_t kind, status code, remote_lane* from) noexcept {
     event& e = full() ? later_.emplace_back() : out_[count_++];
     e.kind = kind;
     e.code = code;
-    e.peer = peer;
+    e.from = from;
     return e;
   }
 

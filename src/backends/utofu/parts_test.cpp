@@ -87,14 +87,13 @@ TEST_F(PendingQueue, LosesOneThatWillHaveNoNoticeByItsPosition) {
 
 TEST(VcqTable, FindsWhatWasPutInAndNothingElse) {
   vcq_table table;
-  alignas(16) std::array<std::byte, 16> nobody{};
-  auto& of = reinterpret_cast<peer_state&>(nobody);  // only its address counts
   std::vector<remote_vcq*> added;
-  for (std::uint64_t i = 1; i <= 1000; ++i) added.push_back(&table.add(i * 0x1'0000'0001, 0, of));
+  for (std::uint64_t i = 1; i <= 1000; ++i) added.push_back(&table.add(i * 0x1'0000'0001, 0));
   for (std::uint64_t i = 1; i <= 1000; ++i) {
     EXPECT_EQ(table.find(i * 0x1'0000'0001), added[i - 1]);
     EXPECT_EQ(table.at(added[i - 1]->index), added[i - 1]);
   }
+  EXPECT_EQ(&table.add(0x1'0000'0001, 0), added[0]);
   EXPECT_EQ(table.find(42), nullptr);
   EXPECT_EQ(table.at(0), nullptr);
   EXPECT_EQ(table.at(1001), nullptr);

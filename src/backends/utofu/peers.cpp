@@ -22,20 +22,22 @@ std::vector<int> first_on_their_cq(const std::vector<place>& lanes) {
 
 }  // namespace
 
-peer_state* peers::make(rank number) noexcept {
+peer_state* peers::make(rank number, int lane) noexcept {
   try {
-    auto facts = number >= 0 ? device_.find_peer(number) : nullptr;
+    auto facts = number >= 0 && lane >= 0 ? device_.find_peer(number) : nullptr;
     if (facts == nullptr) return nullptr;
-    auto made = std::make_unique<peer_state>();
+    auto made = std::make_unique<peer_state>(number, lane);
     made->facts = std::move(facts);
     const std::vector<place>& lanes = *made->facts->lanes;
     made->lanes.resize(lanes.size());
     made->first_lanes = first_on_their_cq(lanes);
     all_.reserve(all_.size() + 1);
-    if (static_cast<std::size_t>(lane_) < lanes.size())
-      made->lane = &vcq_of(*made, static_cast<std::size_t>(lane_));
-    all_.push_back(&by_rank_.insert(static_cast<std::size_t>(number), std::move(made)));
-    return all_.back();
+    made->listens = static_cast<std::size_t>(lane) < lanes.size();
+    if (made->listens) made->vcq = &vcq_of(*made, static_cast<std::size_t>(lane));
+    peer_state& p = known_.insert(number, lane, std::move(made));
+    if (p.vcq != nullptr) p.vcq->messages = &p;
+    all_.push_back(&p);
+    return &p;
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
@@ -44,13 +46,13 @@ peer_state* peers::make(rank number) noexcept {
 remote_vcq& peers::vcq_of(peer_state& p, std::size_t lane) {
   if (p.lanes[lane] == nullptr) {
     const utofu_vcq_id_t id = p.facts->vcq_of(lane);
-    p.lanes[lane] = &vcqs_.add(without_path(id), id, p);
+    p.lanes[lane] = &vcqs_.add(without_path(id), id);
   }
   return *p.lanes[lane];
 }
 
 remote_vcq* peers::any_vcq_of(const peer_state& p) noexcept {
-  if (p.lane != nullptr) return p.lane;
+  if (p.vcq != nullptr) return p.vcq;
   const auto found = std::find_if(p.lanes.begin(), p.lanes.end(),
                                   [](const remote_vcq* each) { return each != nullptr; });
   return found != p.lanes.end() ? *found : nullptr;

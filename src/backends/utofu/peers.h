@@ -13,7 +13,8 @@
 #include "backends/utofu/pending.h"
 #include "backends/utofu/shared_memory.h"
 #include "backends/utofu/slab.h"
-#include "base/paged_table.h"
+#include "base/lane_table.h"
+#include "transport/remote_lane.h"
 
 namespace heddle::transport::utofu {
 
@@ -47,11 +48,12 @@ enum class stage : std::uint8_t {
   connected,  ///< messages can be sent
 };
 
-/// What one lane keeps of one peer.
-struct alignas(16) peer_state {
+/// What one lane keeps of one lane of a peer. Regions are reached through any of them.
+struct alignas(16) peer_state final : remote_lane {
+  using remote_lane::remote_lane;
   std::shared_ptr<const peer_facts> facts;
   bool lost = false;               // reported, or dropped
-  remote_vcq* lane = nullptr;      // that of our number; null: it has none
+  remote_vcq* vcq = nullptr;       // the lane's; null: it does not listen
   std::vector<remote_vcq*> lanes;  // by its number; null: not used yet
   std::vector<int> first_lanes;    // the peer's lanes that are the first on their CQ
   peer_area* area = nullptr;       // in our memory: what the peer writes, beside messages
@@ -79,25 +81,17 @@ struct alignas(16) peer_state {
   std::size_t doubts_asked = 0;  // of them, before the probe that is under way
 
   peer_link in_lost, in_taken, in_untold, in_owed, in_connecting, in_answers, in_doubt;
-
-  [[nodiscard]] rank number() const noexcept { return facts->number; }
 };
 
 /// All peers that a lane has had to do with, and the VCQs of theirs that it uses.
 class peers {
  public:
-  peers(utofu_device& device, int lane, slab& memory)
-      : device_(device), lane_(lane), slab_(memory) {}
+  peers(utofu_device& device, slab& memory) : device_(device), slab_(memory) {}
 
   /// nullptr: the device does not know the peer, or there is no memory for it.
-  [[nodiscard]] peer_state* find(rank number) noexcept {
-    if (number == last_number_) [[likely]]
-      return last_;
-    peer_state* const known = by_rank_.find(static_cast<std::size_t>(number));
-    if (known == nullptr) [[unlikely]]
-      return make(number);
-    last_number_ = number;
-    return last_ = known;
+  [[nodiscard]] peer_state* find(rank number, int lane) noexcept {
+    peer_state* const known = known_.find(number, lane);
+    return known != nullptr ? known : make(number, lane);
   }
   [[nodiscard]] const std::vector<peer_state*>& all() const noexcept { return all_; }
   [[nodiscard]] vcq_table& vcqs() noexcept { return vcqs_; }
@@ -122,14 +116,11 @@ class peers {
   }
 
  private:
-  [[gnu::noinline]] peer_state* make(rank number) noexcept;
+  [[gnu::noinline]] peer_state* make(rank number, int lane) noexcept;
 
   utofu_device& device_;
-  const int lane_;
   slab& slab_;
-  rank last_number_ = -1;
-  peer_state* last_ = nullptr;
-  paged_table<peer_state> by_rank_;
+  lane_table<peer_state> known_;
   std::vector<peer_state*> all_;
   vcq_table vcqs_;
   peer_list<&peer_state::in_lost> lost_;

@@ -24,11 +24,11 @@ void pending_queue::drop_taken() noexcept {
   for (; head_ != tail_ && !cells_[head_ & mask_]; ++head_) --taken_early_;
 }
 
-remote_vcq& vcq_table::add(utofu_vcq_id_t id, utofu_vcq_id_t with_path, peer_state& of) {
+remote_vcq& vcq_table::add(utofu_vcq_id_t id, utofu_vcq_id_t with_path) {
+  if (remote_vcq* const known = cell_of(id); known != nullptr) return *known;
   auto made = std::make_unique<remote_vcq>();
   made->id = id;
   made->with_path = with_path;
-  made->of = &of;
   made->index = all_.size() + 1;
   all_.reserve(all_.size() + 1);
   if (2 * (all_.size() + 1) > cells_.size()) {

@@ -53,6 +53,10 @@ class pending {
   [[nodiscard]] op& operation() const noexcept {
     return *reinterpret_cast<op*>(word_ & ~mask);  // NOLINT: the constructor's
   }
+  /// Of one of the lane's own.
+  [[nodiscard]] peer_state& peer() const noexcept {
+    return *reinterpret_cast<peer_state*>(word_ & ~mask);  // NOLINT: the constructor's
+  }
   friend bool operator==(const pending&, const pending&) = default;
 
  private:
@@ -108,10 +112,10 @@ inline constexpr std::size_t queue_names = 3;
 
 /// A VCQ of a peer, as this lane uses it.
 struct remote_vcq {
-  utofu_vcq_id_t id = 0;         ///< as notices show it
-  utofu_vcq_id_t with_path = 0;  ///< as it is posted to
-  peer_state* of = nullptr;
-  std::size_t index = 0;  ///< in its vcq_table, from 1
+  utofu_vcq_id_t id = 0;           ///< as notices show it
+  utofu_vcq_id_t with_path = 0;    ///< as it is posted to
+  peer_state* messages = nullptr;  ///< with which lane messages are exchanged over it; null: none
+  std::size_t index = 0;           ///< in its vcq_table, from 1
   std::array<pending_queue, queue_names> queues;
 
   [[nodiscard]] pending_queue& queue(queue_name n) noexcept {
@@ -124,7 +128,8 @@ struct remote_vcq {
 class vcq_table {
  public:
   vcq_table() : cells_(16) { nobody_.id = ~utofu_vcq_id_t{0}; }
-  remote_vcq& add(utofu_vcq_id_t id, utofu_vcq_id_t with_path, peer_state& of);
+  /// The same for the same id. Throws std::bad_alloc.
+  remote_vcq& add(utofu_vcq_id_t id, utofu_vcq_id_t with_path);
   [[nodiscard]] remote_vcq* find(utofu_vcq_id_t id) noexcept {
     if (last_->id == id) [[likely]]
       return last_;

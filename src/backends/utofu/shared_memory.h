@@ -52,9 +52,10 @@ struct grant {
   std::int32_t from = 0;  ///< rank
   slab_place ring = 0;
   slab_place area = 0;
-  std::uint16_t lines = 0;   ///< of line_bytes each, in the ring
-  std::uint16_t polled = 0;  ///< 1: messages come without a notice; they are looked for, see stamp
-  std::uint64_t nonce = 0;   ///< of the process that grants
+  std::uint16_t lines = 0;  ///< of line_bytes each, in the ring
+  std::uint8_t polled = 0;  ///< 1: messages come without a notice; they are looked for, see stamp
+  std::uint8_t lane = 0;    ///< of `from`
+  std::uint64_t nonce = 0;  ///< of the process that grants
   std::uint32_t ticket = 0;
   std::uint32_t check = 0;  ///< written last
 };

@@ -32,6 +32,7 @@ command command_for(const grant& g, utofu_stadd_t there) noexcept {
 
 wireup::wireup(utofu_device& device, int lane, command_queue& queue, peers& known, messages& sent)
     : device_(device),
+      lane_(lane),
       listener_(device.listener_of(lane)),
       queue_(queue),
       peers_(known),
@@ -65,7 +66,8 @@ grant wireup::our_grant(const peer_state& p) const noexcept {
           p.ring_at,
           p.area_at,
           static_cast<std::uint16_t>(p.in.lines()),
-          static_cast<std::uint16_t>(p.in.polled() ? 1 : 0),
+          static_cast<std::uint8_t>(p.in.polled() ? 1 : 0),
+          static_cast<std::uint8_t>(lane_),
           device_.nonce(),
           p.ticket,
           0};
@@ -79,7 +81,7 @@ grant wireup::our_grant(const peer_state& p) const noexcept {
 bool wireup::post(peer_state& p, command& c, ending what) noexcept {
   try {
     return c.there != no_address && !queue_.full() && !queue_.listing() &&
-           queue_.submit([&] { return c; }, *p.lane, queue_of(c.what), pending(p, what)) ==
+           queue_.submit([&] { return c; }, *p.vcq, queue_of(c.what), pending(p, what)) ==
                status::done;
   } catch (const std::bad_alloc&) {
     return false;
@@ -95,7 +97,7 @@ void wireup::draw_ticket(peer_state& p) noexcept {
   c.what = command::form::atomic;
   c.atomic = atomic_op::add;
   c.operand = 1;
-  c.there = address_of(*p.lane, tag_listener, offsetof(listener, tickets));
+  c.there = address_of(*p.vcq, tag_listener, offsetof(listener, tickets));
   if (!post(p, c, ending::ticket)) return;
   connecting_.add(p);
   p.at = stage::drawing;
@@ -112,7 +114,7 @@ void wireup::on_ticket(peer_state& p, std::uint64_t number) noexcept {
 void wireup::ask_for_backlog(peer_state& p) noexcept {
   command c;
   c.what = command::form::get;
-  c.there = address_of(*p.lane, tag_listener, offsetof(listener, served));
+  c.there = address_of(*p.vcq, tag_listener, offsetof(listener, served));
   c.here = p.area_address + offsetof(peer_area, landing) + served_at;
   c.bytes = sizeof(std::uint64_t);
   p.asked_at_ns = now_ns();
@@ -130,7 +132,7 @@ void wireup::request(peer_state& p) noexcept {
   const grant g = our_grant(p);
   const std::size_t slot = p.ticket % listener::backlog;
   command c = command_for(
-      g, address_of(*p.lane, tag_listener, offsetof(listener, requests) + slot * sizeof g));
+      g, address_of(*p.vcq, tag_listener, offsetof(listener, requests) + slot * sizeof g));
   if (!post(p, c, ending::request)) return;
   p.at = stage::requested;
   p.asked_at_ns = now_ns();
@@ -174,8 +176,8 @@ void wireup::read_requests() noexcept {
 }
 
 void wireup::admit(const grant& g) noexcept {
-  peer_state* const p = peers_.find(g.from);
-  if (p == nullptr || p->lane == nullptr || p->lost) return;
+  peer_state* const p = peers_.find(g.from, g.lane);
+  if (p == nullptr || p->vcq == nullptr || p->lost) return;
   if (!is_granted(*p, g) || !prepare_ring(*p)) return;  // it asks again
   use_grant(*p, g);
   send_answer(*p);
@@ -185,15 +187,15 @@ bool wireup::is_granted(const peer_state& p, const grant& g) noexcept {
   const auto in_slab = [](slab_place at) {
     return tag_of(at) >= tag_first_slab && tag_of(at) <= tag_last_slab;
   };
-  return g.check == check_sum(g) && g.from == p.number() && g.nonce == p.facts->nonce &&
-         in_slab(g.ring) && in_slab(g.area) && g.lines >= least_lines &&
-         std::has_single_bit(g.lines);
+  return g.check == check_sum(g) && g.from == p.peer && g.lane == p.lane &&
+         g.nonce == p.facts->nonce && in_slab(g.ring) && in_slab(g.area) &&
+         g.lines >= least_lines && std::has_single_bit(g.lines);
 }
 
 void wireup::use_grant(peer_state& p, const grant& g) noexcept {
   if (p.at == stage::connected) return;
-  const utofu_stadd_t ring = address_of(*p.lane, tag_of(g.ring), offset_of(g.ring));
-  p.their_area = address_of(*p.lane, tag_of(g.area), offset_of(g.area));
+  const utofu_stadd_t ring = address_of(*p.vcq, tag_of(g.ring), offset_of(g.ring));
+  p.their_area = address_of(*p.vcq, tag_of(g.area), offset_of(g.area));
   if (ring == no_address || p.their_area == no_address) return;
   p.out.open(ring, g.lines, g.polled != 0);
   p.at = stage::connected;

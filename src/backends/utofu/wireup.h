@@ -44,6 +44,7 @@ class wireup {
   void send_answer(peer_state& p) noexcept;
 
   utofu_device& device_;
+  const int lane_;
   listener& listener_;
   command_queue& queue_;
   peers& peers_;
