@@ -25,6 +25,7 @@ struct record {
   status code = status::done;             ///< of the completion; the answer, if there was none
   std::atomic<std::uint32_t> ends{0};     ///< how often the completion was delivered
   std::int32_t peer = 0;                  ///< receives and probes: the source
+  std::int32_t lane = 0;                  ///< receives and probes: of the source
   std::uint64_t tag = 0;                  ///< receives and probes
   std::uint64_t bytes = 0;                ///< receives and probes: the length
   std::uint64_t value = 0;                ///< atomics: what was fetched; receives: the digest

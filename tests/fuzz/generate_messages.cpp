@@ -9,29 +9,34 @@ namespace heddle::fuzz {
 namespace {
 
 struct stream_place {
-  int lane, from, from_thread, to, to_thread;
+  int lane, to_lane, from, from_thread, to, to_thread;
+  [[nodiscard]] stream_place back() const {
+    return {to_lane, lane, to, to_thread, from, from_thread};
+  }
 };
 
 stream_place any_stream(draws& in) {
   stream_place at{};
   at.lane = in.d.one_of(in.p.lanes).number;
   at.from = in.d.below(in.p.ranks);
+  at.to_lane = in.d.percent(30) ? in.d.one_of(in.p.lanes).number : at.lane;
   at.to = in.d.percent(10) ? at.from : in.d.below(in.p.ranks);
   at.from_thread = in.thread_for(at.lane);
-  at.to_thread = in.thread_for(at.lane);
+  at.to_thread = in.thread_for(at.to_lane);
   return at;
 }
 
 step send(draws& in, const stream_place& at, std::uint64_t tag, std::uint64_t bytes) {
   step s = in.blank(verb::send);
   s.rank = at.from, s.thread = at.from_thread, s.lane = at.lane, s.peer = at.to;
+  if (at.to_lane != at.lane) s.to_lane = at.to_lane;
   s.tag = tag, s.bytes = bytes, s.ends = in.any_ending();
   return s;
 }
 
 step receive(draws& in, const stream_place& at, std::uint64_t tag, std::uint64_t bytes) {
   step s = in.blank(verb::recv);
-  s.rank = at.to, s.thread = at.to_thread, s.lane = at.lane, s.peer = at.from;
+  s.rank = at.to, s.thread = at.to_thread, s.lane = at.to_lane, s.peer = at.from;
   s.tag = tag, s.bytes = bytes, s.ends = in.any_ending();
   if (s.ends == ending::counter) s.ends = ending::queue;
   return s;
@@ -108,7 +113,7 @@ action stream(draws& in) {
 
 action exchange(draws& in) {
   const stream_place there = any_stream(in);
-  const stream_place back{there.lane, there.to, there.to_thread, there.from, there.from_thread};
+  const stream_place back = there.back();
   const std::uint64_t large = in.new_tag(), small = in.new_tag();
   action burst, answers;
   for (int i = in.d.between(2, 6); i > 0; --i) {
@@ -184,6 +189,7 @@ action calls(draws& in) {
     step s = in.blank(verb::call);
     s.header = in.d.one_of({0, 4, 8, 63, 64});
     s.bytes = in.d.size(300000);
+    if (in.d.percent(30)) s.to_lane = in.d.one_of(in.p.lanes).number;
     if (s.header < 4) s.bytes = std::max<std::uint64_t>(s.bytes, 4);
     s.ends = in.any_ending();
     if (s.ends == ending::coroutine) s.ends = ending::callback;

@@ -154,8 +154,9 @@ std::vector<group> groups(const plan& p) {
   for (const step& s : p.steps) {
     if (s.what != verb::send && s.what != verb::recv) continue;
     const int to = s.what == verb::send ? s.peer : s.rank;
-    group& g = all[{s.phase, s.lane, to, group_of(s.tag)}];
-    std::tie(g.phase, g.lane, g.to, g.number) = std::tuple(s.phase, s.lane, to, group_of(s.tag));
+    group& g = all[{s.phase, s.arrives_on(), to, group_of(s.tag)}];
+    std::tie(g.phase, g.lane, g.to, g.number) =
+        std::tuple(s.phase, s.arrives_on(), to, group_of(s.tag));
     (s.what == verb::send ? g.sends : g.receives).push_back(&s);
   }
   std::vector<group> list;

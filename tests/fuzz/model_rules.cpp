@@ -43,11 +43,17 @@ std::string wrong_access(const plan& p, const step& s) {
   return (a->allowed & wanted) == 0 ? about(s, "lacks the right") : "";
 }
 
+bool has_lane(const plan& p, int number) {
+  return std::any_of(p.lanes.begin(), p.lanes.end(),
+                     [&](const lane_plan& l) { return l.number == number; });
+}
+
 std::string wrong_alone(const plan& p, const step& s) {
   if (s.rank >= p.ranks || s.thread >= p.threads) return about(s, "belongs to nobody");
   if ((s.rank == all_ranks) != is_collective(s.what)) return about(s, "is not for all ranks");
   if (is_late(s.what)) return "";
   if (!may_use(p, s)) return about(s, "uses a lane that is not its thread's");
+  if (!has_lane(p, s.arrives_on())) return about(s, "goes to a lane that nobody has");
   const bool any = s.what == verb::recv || s.what == verb::probe || s.what == verb::flush;
   if ((s.peer >= p.ranks && !is_collective(s.what)) || s.peer < (any ? -1 : 0))
     return about(s, "names no rank");
@@ -130,8 +136,8 @@ std::string wrong_match(const group& g) {
   }
   for (const step* a : g.sends)
     for (const step* b : g.sends)
-      if (one_stream(*a, *b) && a->thread != b->thread)
-        return about(*a, "shares its tag with a thread");
+      if (one_stream(*a, *b) && (a->thread != b->thread || a->lane != b->lane))
+        return about(*a, "shares its tag with a thread or a lane");
   return "";
 }
 

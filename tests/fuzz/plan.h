@@ -103,6 +103,7 @@ struct step {
   verb what = verb::poll;
   ending ends = ending::flag;
   int lane = 0;
+  int to_lane = -1;         ///< send, call: which of the peer's; -1: the one of the same number
   int peer = 0;             ///< target, source (-1: any) or root (none: must be refused)
   int area = 0;             ///< remote memory: which area of the peer's
   std::uint64_t at = 0;     ///< bytes from the area's begin
@@ -114,6 +115,9 @@ struct step {
   std::uint64_t operand = 0, compare = 0;
   int header = 0;  ///< bytes of a call's header
   int of = 0;      ///< cancel: the receive
+
+  /// Where its message is taken: the lane of a receive, or of the peer.
+  [[nodiscard]] int arrives_on() const { return to_lane < 0 ? lane : to_lane; }
 
   friend bool operator==(const step&, const step&) = default;
 };

@@ -64,6 +64,7 @@ struct field {
 
 constexpr std::array fields{
     field{"lane", &step::lane},
+    field{"to_lane", &step::to_lane},
     field{"peer", &step::peer},
     field{"area", &step::area},
     field{"at", nullptr, &step::at},

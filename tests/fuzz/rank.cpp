@@ -221,7 +221,7 @@ class rank_run {
     auto& self = *static_cast<rank_run*>(context);
     const step* s = self.plan_.find(step_of(m));
     if (s == nullptr || s->what != verb::call) std::abort();
-    self.hear(s->id, is_as_sent(*s, m) && m.source == s->rank);
+    self.hear(s->id, is_as_sent(*s, m) && m.source == s->rank && m.lane == s->lane);
   }
 
   /// A call's end does not tell that its handler has run.

@@ -220,6 +220,10 @@ void prepare(slot& s, int rank, int ranks) {
   if (is_collective(what.what)) prepare_collective(s, rank, ranks);
 }
 
+destination target(const step& s) {
+  return {s.peer, s.to_lane};
+}
+
 status post(lane& on, const rank_memory& memory, slot& s, const completion& c) {
   const step& what = *s.what;
   if (is_collective(what.what)) return post_collective(on, s, c);
@@ -233,11 +237,11 @@ status post(lane& on, const rank_memory& memory, slot& s, const completion& c) {
     case verb::put_notify:
       return on.try_put_notify(s.data, at, notified, pattern_of(what), c);
     case verb::send:
-      return on.try_send(what.peer, what.tag, s.data, c);
+      return on.try_send(target(what), what.tag, s.data, c);
     case verb::recv:
       return on.try_recv(what.peer, {what.tag, what.mask}, s.data, c);
     case verb::call:
-      return on.try_call(what.peer, called, s.header, s.data, c);
+      return on.try_call(target(what), called, s.header, s.data, c);
     default:
       break;
   }
@@ -257,11 +261,11 @@ outcome block(lane& on, const rank_memory& memory, slot& s) {
     case verb::get:
       return {.code = on.get(s.data, at)};
     case verb::send:
-      return {.code = on.send(what.peer, what.tag, s.data)};
+      return {.code = on.send(target(what), what.tag, s.data)};
     case verb::recv:
       return on.recv(what.peer, {what.tag, what.mask}, s.data);
     case verb::call:
-      return {.code = on.call(what.peer, called, s.header, s.data)};
+      return {.code = on.call(target(what), called, s.header, s.data)};
     default:
       break;
   }
@@ -278,8 +282,8 @@ task<outcome> await_message(async_lane on, slot& s) {
   if (what.what == verb::recv)
     co_return co_await on.recv(what.peer, tag_match{what.tag, what.mask}, s.data);
   outcome how;
-  how.code = what.what == verb::send ? co_await on.send(what.peer, what.tag, s.data)
-                                     : co_await on.call(what.peer, called, s.header, s.data);
+  how.code = what.what == verb::send ? co_await on.send(target(what), what.tag, s.data)
+                                     : co_await on.call(target(what), called, s.header, s.data);
   co_return how;
 }
 
@@ -316,6 +320,7 @@ namespace {
 void inspect_receive(slot& s) {
   record& r = *s.facts;
   r.peer = s.how.peer;
+  r.lane = s.how.lane;
   r.tag = s.how.tag;
   r.bytes = s.how.bytes;
   if (r.code != status::done && r.code != status::truncated) return;

@@ -185,6 +185,7 @@ void rank_thread::probe(const step& s) {
   }
   r.code = r.answer;
   r.peer = seen.peer;
+  r.lane = seen.lane;
   r.tag = seen.tag;
   r.bytes = seen.bytes;
   r.at = stage::ended;

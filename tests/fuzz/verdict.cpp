@@ -160,9 +160,10 @@ class court {
   void judge_probe(const step& s, int rank, const record& r) {
     if (r.code != status::done) return;
     for (const step& m : plan_.steps) {
-      const bool there =
-          m.what == verb::send && m.phase == s.phase && m.lane == s.lane && m.peer == s.rank;
-      if (there && m.rank == r.peer && m.tag == r.tag && m.bytes == r.bytes) return;
+      const bool there = m.what == verb::send && m.phase == s.phase && m.arrives_on() == s.lane &&
+                         m.peer == s.rank;
+      if (there && m.rank == r.peer && m.lane == r.lane && m.tag == r.tag && m.bytes == r.bytes)
+        return;
     }
     found("order", s, rank,
           fmt::format("tells of {} bytes from {} with tag {:#x}, which nobody sent", r.bytes,
@@ -180,12 +181,12 @@ class court {
 
   void judge_group(const group& g) {
     if (facts_.of_rank(g.to).gone) return;
-    std::vector<std::pair<int, std::uint64_t>> streams;
-    for (const step* m : g.sends) streams.emplace_back(m->rank, m->tag);
+    std::vector<source> streams;
+    for (const step* m : g.sends) streams.emplace_back(m->rank, m->lane, m->tag);
     std::sort(streams.begin(), streams.end());
     streams.erase(std::unique(streams.begin(), streams.end()), streams.end());
     for (const step* r : g.receives) judge_source(g, *r, streams);
-    for (const auto& [source, tag] : streams) judge_stream(g, source, tag);
+    for (const source& one : streams) judge_stream(g, one);
   }
 
   [[nodiscard]] bool received(const step& s) const {
@@ -193,14 +194,16 @@ class court {
     return r.at == stage::ended && (r.code == status::done || r.code == status::truncated);
   }
 
-  void judge_source(const group&, const step& s,
-                    const std::vector<std::pair<int, std::uint64_t>>& streams) {
+  /// Rank, lane, tag.
+  using source = std::tuple<int, int, std::uint64_t>;
+  [[nodiscard]] static source source_of(const record& r) { return {r.peer, r.lane, r.tag}; }
+
+  void judge_source(const group&, const step& s, const std::vector<source>& streams) {
     const record& r = facts_.of(s.id, s.rank);
-    if (received(s) &&
-        std::find(streams.begin(), streams.end(), std::pair(r.peer, r.tag)) == streams.end())
-      found(
-          "order", s, s.rank,
-          fmt::format("got a message from {} with tag {:#x}, which nobody sent it", r.peer, r.tag));
+    if (received(s) && std::find(streams.begin(), streams.end(), source_of(r)) == streams.end())
+      found("order", s, s.rank,
+            fmt::format("got a message from lane {} of {} with tag {:#x}, which nobody sent it",
+                        r.lane, r.peer, r.tag));
   }
 
   /// Whether the message may have got lost.
@@ -225,13 +228,13 @@ class court {
     return may_lack(*sent[i]) && fits(sent, i + 1, got, j);
   }
 
-  void judge_stream(const group& g, int source, std::uint64_t tag) {
+  void judge_stream(const group& g, const source& from) {
     std::vector<const step*> sent, got;
     for (const step* m : g.sends)
-      if (m->rank == source && m->tag == tag) sent.push_back(m);
+      if (source(m->rank, m->lane, m->tag) == from) sent.push_back(m);
     for (const step* s : g.receives) {
       const record& r = facts_.of(s->id, s->rank);
-      if (received(*s) && r.peer == source && r.tag == tag) got.push_back(s);
+      if (received(*s) && source_of(r) == from) got.push_back(s);
     }
     if (!all_known(g) || fits(sent, 0, got, 0)) return;
     found(got.size() < sent.size() ? "lost" : "order", explain(sent, got));
@@ -251,7 +254,7 @@ class court {
     text += fmt::format(
         ", sent in this order from rank {} to rank {} on lane {} with tag {:#x}, the receives, in "
         "theirs, got",
-        sent[0]->rank, sent[0]->peer, sent[0]->lane, sent[0]->tag);
+        sent[0]->rank, sent[0]->peer, sent[0]->arrives_on(), sent[0]->tag);
     for (const step* s : got) text += fmt::format(" {}: {};", s->id, name_what(*s, sent));
     return text;
   }

@@ -48,6 +48,7 @@ class facts {
     const step& m = *plan_.find(message);
     record& r = ended(id, status::done);
     r.peer = m.rank;
+    r.lane = m.lane;
     r.tag = m.tag;
     r.bytes = m.bytes;
     r.value = digest_of(message, m.bytes);
