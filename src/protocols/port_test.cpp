@@ -197,6 +197,29 @@ TEST_F(Port, LosesAPeerThatItsOwnMessagesCannotBeSentTo) {
   EXPECT_EQ(p.execute(send(one_), batch_), status::peer_lost);
 }
 
+TEST_F(Port, RevokesWhatItHasLentOnlyToAPeerThatHasNotReadIt) {
+  port& p = start();
+  ending read, given_up;
+  EXPECT_EQ(p.execute(command_of(command_kind::send, large_tag, into_, read), batch_),
+            status::posted);
+  EXPECT_EQ(p.execute(command_of(command_kind::send, large_tag, into_, given_up), batch_),
+            status::posted);
+  message fin;
+  fin.kind = message_kind::fin;
+  message rts;
+  ASSERT_TRUE(parse_message(wire_.messages.front(), rts));
+  fin.word = rts.id;
+  arrives(fin);
+  EXPECT_EQ(read.code, status::done);
+  EXPECT_TRUE(wire_.revoked.empty());
+  wire_.events.push_back(
+      {event::kind_t::peer_lost, status::peer_lost, wire_.reach(1), nullptr, {}});
+  progress();
+  EXPECT_EQ(given_up.code, status::peer_lost);
+  ASSERT_EQ(wire_.revoked.size(), 1u);
+  EXPECT_EQ(wire_.revoked[0].data(), into_.data());
+}
+
 TEST_F(Port, TellsWhyTheWireHasLostAPeer) {
   port& p = start();
   ending end;

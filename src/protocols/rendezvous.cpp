@@ -33,10 +33,13 @@ void rendezvous::lend(request& r, message& rts) {
   rts.generation = r.lent.generation;
 }
 
-void rendezvous::take_back(request& r) {
+/// `read`: the peer has read it. One that has not may do so still, if it lives: it was given up.
+void rendezvous::take_back(request& r, bool read) {
   const memory::region_ref lent = std::exchange(r.lent, {});
   if (lent.generation == 0) return;
-  where_.devices[r.with->device]->withdraw({.ref = lent, .memory = {}, .allowed = {}});
+  const memory::local_region region{.ref = lent, .memory = r.memory, .allowed = rights::read};
+  transport::device& device = *where_.devices[r.with->device];
+  read ? device.withdraw(region) : device.revoke(region);
   where_.regions->remove(lent);
 }
 
@@ -56,7 +59,7 @@ status rendezvous::start(request& r) {
   const status s = path_.post(*r.with, m);
   if (s == status::busy_queue) return s;
   if (s != status::done) {
-    take_back(r);
+    take_back(r, true);  // nobody has heard of it
     return s;
   }
   counters_.rendezvous.add();
@@ -65,7 +68,7 @@ status rendezvous::start(request& r) {
 }
 
 void rendezvous::ended(request& r, status code) {
-  take_back(r);
+  take_back(r, code == status::done);
   ops_.finish(r, code);
 }
 

@@ -31,7 +31,7 @@ class rendezvous final : public protocol {
 
  private:
   void lend(request& r, message& rts);
-  void take_back(request& r);
+  void take_back(request& r, bool read);
 
   const surroundings& where_;
   operations& ops_;

@@ -34,6 +34,7 @@ struct script {
   std::size_t room = SIZE_MAX;                   ///< ops still taken before busy_queue
   std::deque<event> events;                      ///< to be reported, in this order
   std::vector<rank> dropped;
+  std::vector<std::span<std::byte>> revoked;
   status answer = status::done;  ///< to each op
   bool ordered = true;
   op_set native = only(op_kind::send);
@@ -118,6 +119,9 @@ class scripted_device final : public device {
   }
   void expose(const memory::local_region&) noexcept override {}
   void withdraw(const memory::local_region&) noexcept override {}
+  void revoke(const memory::local_region& region) noexcept override {
+    script_.revoked.push_back(region.memory);
+  }
   std::shared_ptr<void> import(rank, memory::region_ref, detail::remote_target&) override {
     return std::make_shared<int>(1);
   }

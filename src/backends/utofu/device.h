@@ -46,6 +46,7 @@ class utofu_device final : public device {
   void withdraw(const memory::local_region& region) noexcept override {
     exposed_->remove(region.ref);
   }
+  void revoke(const memory::local_region& region) noexcept override { exposed_->revoke(region); }
   std::shared_ptr<void> import(rank, memory::region_ref, detail::remote_target&) override {
     return nullptr;  // nothing is mapped: the network reaches it
   }

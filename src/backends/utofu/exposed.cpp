@@ -192,6 +192,11 @@ void exposed_regions::remove(memory::region_ref ref) noexcept {
   kept_.erase(found);
 }
 
+void exposed_regions::revoke(const memory::local_region& region) noexcept {
+  remove(region.ref);
+  for (const auto& q : queues_) q->readable.invalidate(region.memory);
+}
+
 void exposed_regions::forget(memory::region_ref ref, kept& k) noexcept {
   publish(ref, {});
   for (const auto& [on, address] : k.everywhere) (void)utofu_dereg_mem(on->handle(), address, 0);

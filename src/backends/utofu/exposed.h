@@ -39,6 +39,8 @@ class exposed_regions {
 
   void add(const memory::local_region& region) noexcept;
   void remove(memory::region_ref ref) noexcept;
+  /// And it is no longer registered, unless another region in its memory needs that.
+  void revoke(const memory::local_region& region) noexcept;
 
   /// What this rank exposes under `ref`, which has a common tag: its peers' arrays are alike.
   [[nodiscard]] bool find_common(memory::region_ref ref, region_facts& out) const noexcept;

@@ -51,6 +51,13 @@ struct Exposed : testing::Test {
               UTOFU_SUCCESS);
     return outcome();
   }
+  /// The same of a get.
+  int get(utofu_stadd_t there) {
+    EXPECT_EQ(utofu_get(vcqs.front()->handle(), vcqs.front()->id(), here_at, there, 8, 0,
+                        UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE, nullptr),
+              UTOFU_SUCCESS);
+    return outcome();
+  }
   int outcome() {
     utofu_mrq_notice notice;
     int code = UTOFU_ERR_NOT_FOUND;
@@ -83,6 +90,15 @@ TEST_F(Exposed, TheHardwareRefusesToWriteWhereOnlyReadingIsAllowed) {
     EXPECT_EQ(put(entry_of(writable).address), UTOFU_SUCCESS);
     withdraw(writable);
   }
+}
+
+TEST_F(Exposed, WhatIsRevokedCannotBeReadAnyMore) {
+  const memory::local_region lent = expose(memory, rights::read);
+  const utofu_stadd_t at = entry_of(lent).address;
+  EXPECT_EQ(get(at), UTOFU_SUCCESS);
+  regions.revoke(lent);
+  table.remove(lent.ref);
+  EXPECT_NE(get(at), UTOFU_SUCCESS);
 }
 
 TEST_F(Exposed, ConstantDataCanBeRead) {
