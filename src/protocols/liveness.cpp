@@ -2,23 +2,45 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace heddle::protocols {
 
-/// A rank is lost on all its lanes at once. The one of our own number stands for it: lanes that are
-/// met later ask that one.
+/// A rank is lost on all its lanes. The one of our own number stands for it: lanes that are met
+/// later ask that one.
 void liveness::lose(peer& p, std::string why) {
   path_.post_batch();
   if (p.lost) return;
+  note(p, std::move(why));
+  end_rank(p.number);
+}
+
+void liveness::left(peer& p, std::string why) {
+  const auto lives = [&](const peer* other) {
+    return other != &p && other->number == p.number && !other->lost;
+  };
+  if (std::ranges::none_of(peers_.all(), lives)) return lose(p, std::move(why));
+  path_.post_batch();
+  if (p.lost) return;
+  note(p, std::move(why));
+  end(p);
+  leaving_.push_back(p.number);
+}
+
+void liveness::note(const peer& p, std::string why) {
   counters_.lost_peers.add();
-  (void)peers_.reach(p.number);
   bool missed = !tagged_.matching().receives_from(p.number).empty();
   for (const peer* lane : peers_.all())
     if (lane->number == p.number) missed |= !lane->requests.empty() || lane->counted != 0;
   ops_.out().add(where_.losses->note(where_.lane, p.number, std::move(why), missed), {});
+}
+
+void liveness::end_rank(rank r) {
+  (void)peers_.reach(r);
   for (std::size_t i = 0; i < peers_.all().size(); ++i)
-    if (peers_.all()[i]->number == p.number) end(*peers_.all()[i]);
+    if (peer& each = *peers_.all()[i]; each.number == r) end(each);
+  tagged_.end_receives(r, status::peer_lost);
 }
 
 void liveness::end(peer& p) {
@@ -53,7 +75,12 @@ void liveness::on_message(peer& from, const message& m) {
 }
 
 void liveness::look(std::uint64_t now_ns) {
-  for (peer* p : peers_.all()) p->awaited = false;
+  for (const rank r : std::exchange(leaving_, {})) end_rank(r);
+  for (peer* p : peers_.all()) {
+    p->awaited = false;
+    peer* const own = p->heard ? peers_.find(p->number) : nullptr;
+    if (own != nullptr) own->heard = true;
+  }
   tagged_.matching().each_receive([&](const posted_receive& r) {
     peer* const p = r.source != any_source ? peers_.reach(r.source) : nullptr;
     if (p != nullptr) p->awaited = p->wire.to->listens;

@@ -1,5 +1,7 @@
 // liveness.h - peers that go silent, die or break the rules.
 #pragma once
+#include <vector>
+
 #include "protocols/calls.h"
 #include "protocols/lost_peers.h"
 #include "protocols/tagged.h"
@@ -20,8 +22,12 @@ class liveness final : public protocol, public path::loser {
         calls_(large_calls),
         counters_(counters) {}
 
-  /// From here on the peer is dead for this lane: what it owes us ends, nothing goes to it.
+  /// The peer is given up: from here on its rank is dead for this lane. What it owes us ends,
+  /// nothing goes to it, and nothing is taken from it any more.
   void lose(peer& p, std::string why) override;
+  /// The wire has lost the peer. Its rank is dead as well, but what came from its other lanes
+  /// before that is still taken: they are given the time until the next look.
+  void left(peer& p, std::string why);
   /// Every now and then while anything is in flight.
   void look(std::uint64_t now_ns);
   /// Ends every operation with `code`.
@@ -30,6 +36,8 @@ class liveness final : public protocol, public path::loser {
   void on_message(peer& from, const message& m) override;
 
  private:
+  void note(const peer& p, std::string why);
+  void end_rank(rank r);
   void end(peer& p);
   void end_requests(peer& p, status code);
   void look_at(peer& p, std::uint64_t now_ns);
@@ -40,6 +48,7 @@ class liveness final : public protocol, public path::loser {
   tagged& tagged_;
   calls& calls_;
   port_counters& counters_;
+  std::vector<rank> leaving_;  // of whose lanes not all are lost yet
 };
 
 }  // namespace heddle::protocols

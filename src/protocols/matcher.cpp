@@ -105,10 +105,10 @@ std::unique_ptr<unexpected> matcher::take(unexpected& message) noexcept {
   return std::unique_ptr<unexpected>(&message);
 }
 
-void matcher::forget_announcements(rank source) noexcept {
+void matcher::forget_announcements(const peer& from) noexcept {
   for (unexpected* m = arrivals_.front(); m != nullptr;) {
     unexpected* next = arrival_list::next(*m);
-    if (m->source == source && m->announced && m->fetching == nullptr) take(*m);
+    if (m->from == &from && m->announced && m->fetching == nullptr) take(*m);
     m = next;
   }
 }

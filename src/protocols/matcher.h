@@ -133,7 +133,7 @@ class matcher {
   }
   /// Drops the announcements of a peer whose data cannot be had any more, but for those that are
   /// being fetched.
-  void forget_announcements(rank source) noexcept;
+  void forget_announcements(const peer& from) noexcept;
 
   [[nodiscard]] std::size_t unexpected_count() const noexcept { return unexpected_count_; }
 

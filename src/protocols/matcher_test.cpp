@@ -6,6 +6,8 @@
 #include <optional>
 #include <random>
 
+#include "protocols/peer.h"
+
 namespace heddle::protocols {
 namespace {
 
@@ -54,14 +56,21 @@ TEST(Matcher, WildcardsNeverTakeReservedTags) {
 
 TEST(Matcher, ForgettingAnnouncementsKeepsDataThatHasArrived) {
   matcher m;
-  m.keep(message(1, 1));
-  auto announced = message(1, 2);
-  announced->announced = true;
-  m.keep(std::move(announced));
-  m.forget_announcements(1);
+  peer gone, other_lane;
+  const auto keep = [&](peer& from, tag t, bool announced) {
+    auto made = message(1, t);
+    made->from = &from;
+    made->announced = announced;
+    m.keep(std::move(made));
+  };
+  keep(gone, 1, false);
+  keep(gone, 2, true);
+  keep(other_lane, 3, true);
+  m.forget_announcements(gone);
   EXPECT_NE(m.find_message(1, 1), nullptr);
   EXPECT_EQ(m.find_message(1, 2), nullptr);
-  EXPECT_EQ(m.unexpected_count(), 1u);
+  EXPECT_NE(m.find_message(1, 3), nullptr);
+  EXPECT_EQ(m.unexpected_count(), 2u);
 }
 
 /// The same by lists in order of age: slow and plainly right.

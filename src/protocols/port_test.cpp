@@ -36,11 +36,14 @@ class Port : public PortFixture {
     batch_.run();
   }
   void arrives(const message& m, const std::vector<std::byte>& payload = {}) {
+    arrives_from(0, m, payload);
+  }
+  void arrives_from(int lane, const message& m, const std::vector<std::byte>& payload = {}) {
     const prefix p(m);
     auto& bytes = arrived_.emplace_back(p.bytes().begin(), p.bytes().end());
     bytes.insert(bytes.end(), payload.begin(), payload.end());
     wire_.events.push_back(
-        {event::kind_t::arrived, status::done, wire_.reach(1), nullptr, arrived_.back()});
+        {event::kind_t::arrived, status::done, wire_.reach(1, lane), nullptr, arrived_.back()});
     progress();
   }
   /// The peer announces a large message.
@@ -230,6 +233,44 @@ TEST_F(Port, TellsWhyTheWireHasLostAPeer) {
   progress();
   EXPECT_EQ(end.code, status::peer_lost);
   EXPECT_EQ(losses_.why(0, 1), "its process 12 has ended");
+}
+
+TEST_F(Port, TakesWhatCameFromOtherLanesOfAPeerBeforeItIsLostOnThemToo) {
+  port& p = start();
+  message m;
+  m.kind = message_kind::tag_eager;
+  m.word = small_tag;
+  arrives_from(4, m, {std::byte{1}});
+  ending first, second, named;
+  (void)p.execute(command_of(command_kind::recv, small_tag, two_, first), batch_);
+  (void)p.execute(command_of(command_kind::recv, large_tag, into_, named), batch_);
+  (void)p.execute(command_of(command_kind::recv, small_tag, three_, second), batch_);
+  wire_.events.push_back(
+      {event::kind_t::peer_lost, status::peer_lost, wire_.reach(1), nullptr, {}});
+  arrives_from(4, m, {std::byte{2}});
+  EXPECT_EQ(first.code, status::done);
+  EXPECT_EQ(second.code, status::done);
+  EXPECT_EQ(named.count, 0);
+  p.maintain(1, batch_);
+  batch_.run();
+  EXPECT_EQ(named.code, status::peer_lost);
+  EXPECT_EQ(wire_.dropped, (std::vector<rank>{1, 1}));
+  EXPECT_EQ(p.execute(send(one_), batch_), status::peer_lost);
+}
+
+TEST_F(Port, IsLostWholeWhenItBreaksTheRulesOnOneLane) {
+  port& p = start();
+  message m;
+  m.kind = message_kind::tag_eager;
+  m.word = small_tag;
+  arrives_from(4, m, {std::byte{1}});
+  message bad;
+  bad.kind = message_kind::credit;
+  bad.word = 1;  // nothing was owed
+  arrives_from(7, bad);
+  arrives_from(4, m, {std::byte{2}});
+  EXPECT_EQ(p.execute(send(one_), batch_), status::peer_lost);
+  EXPECT_EQ(wire_.dropped.size(), 3u);  // with that of our own number
 }
 
 /// A small message that is announced while nobody waits for it; the wire reads it, or refuses.

@@ -215,8 +215,7 @@ void tagged::end_receives(rank source, status code) {
 }
 
 void tagged::forget(peer& p) {
-  matcher_.forget_announcements(p.number);
-  end_receives(p.number, status::peer_lost);
+  matcher_.forget_announcements(p);
 }
 
 }  // namespace heddle::protocols
