@@ -49,7 +49,7 @@ struct lane_options {
   int number = -1;
   /// Only the thread that opens it uses the lane: its calls then need no atomic read-modify-write.
   /// Completions and handlers may use it too, wherever they run. Another thread's call is an error,
-  /// which HEDDLE_CHECKS finds.
+  /// which HEDDLE_CHECKS finds. Lane 0 is never exclusive where the world's barriers go over it.
   bool exclusive = false;
 };
 

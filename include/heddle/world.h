@@ -94,8 +94,8 @@ class world {
   /// ends with peer_lost, before or after. Any thread.
   void on_peer_lost(loss_handler function, void* context = nullptr);
 
-  /// Waits for every rank, through the launcher: for start-up and end. For inner loops there is
-  /// heddle::barrier(lane) in collectives.h. Throws error when a rank is gone.
+  /// Waits for every rank, through the launcher or over lane 0: for start-up and end. For inner
+  /// loops there is heddle::barrier(lane) in collectives.h. Throws error when a rank is gone.
   void barrier();
 
   /// Moves every lane forward once, where nobody else is doing so: for task schedulers to call when

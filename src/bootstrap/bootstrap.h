@@ -3,13 +3,14 @@
 // The engine sees only `session`. One file pair per way to join (own launcher, alone, in-process
 // for tests; PMIx and PMI-1 come as further ones); join() picks.
 #pragma once
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "bootstrap/secret.h"
 
 namespace heddle::bootstrap {
 
@@ -18,8 +19,8 @@ using blob = std::vector<std::byte>;
 struct job {
   int rank = 0;
   int size = 1;
-  int local_ranks = 1;                 ///< of this job on this host, as far as known
-  std::array<std::byte, 32> secret{};  ///< random, known to the job's ranks only
+  int local_ranks = 1;    ///< of this job on this host, as far as known
+  secret_bytes secret{};  ///< random, known to the job's ranks only
 };
 
 /// A process's membership in a job. One thread at a time.
@@ -35,6 +36,9 @@ class session {
   /// This rank needs nothing more to start. What it waits for from now on it waits for without
   /// limit: when a program calls a barrier is its own affair.
   virtual void joined() {}
+  /// Whether exchange() and barrier() are to be had after joined() too. False: this is a way to
+  /// start only, and from then on the ranks meet by means of their own.
+  [[nodiscard]] virtual bool meets_after_joining() const noexcept { return true; }
 };
 
 /// Joins the job this process was launched in: HEDDLE_BOOT_FD set by `heddle run`, otherwise alone.
@@ -45,7 +49,9 @@ class session {
 /// supported yet: never N silent singletons.
 [[nodiscard]] std::unique_ptr<session> join(std::uint64_t limit_ms = 0);
 
-/// N sessions of one job inside this process, for tests: exchange and barrier meet in memory.
-[[nodiscard]] std::vector<std::unique_ptr<session>> local_group(int size);
+/// N sessions of one job inside this process, for tests: exchange and barrier meet in memory; where
+/// they do not after joining, they throw error.
+[[nodiscard]] std::vector<std::unique_ptr<session>> local_group(int size,
+                                                                bool meets_after_joining = true);
 
 }  // namespace heddle::bootstrap

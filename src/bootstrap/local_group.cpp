@@ -55,30 +55,42 @@ class meeting_point {
 
 class local_session final : public session {
  public:
-  local_session(std::shared_ptr<meeting_point> where, const job& mine)
-      : where_(std::move(where)), job_(mine) {}
+  local_session(std::shared_ptr<meeting_point> where, const job& mine, bool meets_after_joining)
+      : where_(std::move(where)), job_(mine), meets_after_joining_(meets_after_joining) {}
   ~local_session() override { where_->leave(job_.rank); }
 
   [[nodiscard]] const job& info() const noexcept override { return job_; }
   std::vector<blob> exchange(std::span<const std::byte> mine) override {
+    check();
     return where_->meet(job_.rank, "exchange", blob(mine.begin(), mine.end()));
   }
-  void barrier() override { (void)where_->meet(job_.rank, "barrier", {}); }
+  void barrier() override {
+    check();
+    (void)where_->meet(job_.rank, "barrier", {});
+  }
+  void joined() override { joined_ = true; }
+  [[nodiscard]] bool meets_after_joining() const noexcept override { return meets_after_joining_; }
 
  private:
+  void check() const {
+    if (joined_ && !meets_after_joining_) fail("this session was for joining only");
+  }
+
   std::shared_ptr<meeting_point> where_;
   job job_;
+  bool meets_after_joining_, joined_ = false;
 };
 
 }  // namespace
 
-std::vector<std::unique_ptr<session>> local_group(int size) {
+std::vector<std::unique_ptr<session>> local_group(int size, bool meets_after_joining) {
   if (size < 1) fail("a group needs at least one rank, not {}", size);
   const auto where = std::make_shared<meeting_point>(static_cast<std::size_t>(size));
   const auto secret = random_secret();
   std::vector<std::unique_ptr<session>> group;
   for (int rank = 0; rank < size; ++rank)
-    group.push_back(std::make_unique<local_session>(where, job{rank, size, size, secret}));
+    group.push_back(
+        std::make_unique<local_session>(where, job{rank, size, size, secret}, meets_after_joining));
   return group;
 }
 

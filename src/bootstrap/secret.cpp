@@ -6,9 +6,9 @@
 
 namespace heddle::bootstrap {
 
-std::array<std::byte, 32> random_secret() {
+secret_bytes random_secret() {
   if (sodium_init() < 0) fail("make a job secret: libsodium finds no source of randomness");
-  std::array<std::byte, 32> secret;
+  secret_bytes secret;
   randombytes_buf(secret.data(), secret.size());
   return secret;
 }

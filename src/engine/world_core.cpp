@@ -131,7 +131,9 @@ lane_core& world_core::open_lane(int number, bool exclusive) {
         number);
   }
   lane_core& lane = lane_at(number);
-  lane.open(exclusive);
+  // The ranks meet on lane 0, from whichever thread of the program.
+  const bool shared = number == 0 && session_ && !session_->meets_after_joining();
+  lane.open(exclusive && !shared);
   opened_[static_cast<std::size_t>(number)].set();
   executors_[static_cast<std::size_t>(number) % executors_.size()]->lanes_changed();
   return lane;

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -23,6 +24,7 @@
 #include "engine/inspector.h"
 #include "engine/lane_core.h"
 #include "engine/routes.h"
+#include "engine/world_meeting.h"
 #include "memory/remote_memory.h"
 #include "memory/segment.h"
 #include "protocols/delivery.h"
@@ -110,17 +112,19 @@ class world_core : public std::enable_shared_from_this<world_core> {
   void hear_peers(const std::vector<bootstrap::blob>& addresses);
   void meet(rank peer, std::span<const std::byte> blob);
   [[nodiscard]] std::string reach(std::size_t device, rank peer, std::span<const std::byte> blob);
+  /// A rank that claims something else than `mine`, if there is one. Inside a gathering only.
+  [[nodiscard]] std::optional<rank> find_dissent(const claim& mine);
   void linger() noexcept;
   void open_lane_zero();
   void start_progress();
   [[nodiscard]] std::uint64_t choose_spin() const;
-  /// One thread at a time waits for the launcher, and lanes move meanwhile.
-  class launcher_wait {
+  /// One thread at a time waits for all ranks, and lanes move meanwhile.
+  class gathering {
    public:
-    explicit launcher_wait(world_core& of);
-    ~launcher_wait();
-    launcher_wait(const launcher_wait&) = delete;
-    launcher_wait& operator=(const launcher_wait&) = delete;
+    explicit gathering(world_core& of);
+    ~gathering();
+    gathering(const gathering&) = delete;
+    gathering& operator=(const gathering&) = delete;
 
    private:
     world_core& of_;
@@ -139,7 +143,8 @@ class world_core : public std::enable_shared_from_this<world_core> {
 
   settings config_;                              // constant after construction
   std::unique_ptr<bootstrap::session> session_;  // null after the end
-  std::mutex session_mutex_;                     // one thread at a time exchanges
+  std::mutex session_mutex_;                     // one thread at a time exchanges, or meets
+  world_meeting meeting_;                        // where the session is for joining only
 
   // Constant after construction.
   const bootstrap::job job_;
@@ -175,9 +180,9 @@ class world_core : public std::enable_shared_from_this<world_core> {
   // Any thread.
   std::array<sync::published<lane_core*>, max_lanes> running_;  // the lanes, for idle_hook()
   std::array<sync::event_bit, max_lanes> opened_;
-  sync::owned_counter lanes_end_;   // behind the highest one
-  sync::event_bit joined_;          // constructed
-  sync::agreed_count at_launcher_;  // threads that wait for all ranks, or for their turn to
+  sync::owned_counter lanes_end_;  // behind the highest one
+  sync::event_bit joined_;         // constructed
+  sync::agreed_count gathered_;    // threads that wait for all ranks, or for their turn to
 
   // One thread at a time: whoever serves the devices.
   std::vector<int> wanted_lanes_;  // by peers, and not made yet

@@ -108,7 +108,7 @@ std::span<std::byte> world_core::add_symmetric(std::uint64_t bytes, rights allow
   sync::refuse_in_child("symmetric memory");
   memory::segment segment("heddle-symmetric", bytes, peers_may(allowed));
   const std::span<std::byte> memory = segment.memory().first(bytes);
-  const launcher_wait turn(*this);
+  const gathering turn(*this);
   {
     const std::lock_guard lock(mutex_);
     number = symmetric_count_++;
@@ -121,19 +121,25 @@ std::span<std::byte> world_core::add_symmetric(std::uint64_t bytes, rights allow
     for (transport::device* d : devices_) d->expose(r);
     owned_.try_emplace({r.ref.slot, r.ref.generation}, std::move(segment));
   }
-  const std::array<std::uint64_t, 2> mine{bytes, static_cast<std::uint64_t>(allowed)};
-  const auto all = session_->exchange(std::as_bytes(std::span(mine)));
-  for (std::size_t peer = 0; peer < all.size(); ++peer) {
-    if (all[peer].size() != sizeof mine ||
-        std::memcmp(all[peer].data(), mine.data(), sizeof mine) != 0) {
-      fail(
-          "symmetric memory: {} bytes here, another size or other rights on rank {}: all ranks "
-          "must "
-          "ask for the same, in the same order",
-          bytes, peer);
-    }
+  const auto other = in_context("symmetric memory", [&] {
+    return find_dissent({.bytes = bytes, .allowed = static_cast<std::uint64_t>(allowed)});
+  });
+  if (other) {
+    fail(
+        "symmetric memory: {} bytes here, another size or other rights on rank {}: all ranks must "
+        "ask for the same, in the same order",
+        bytes, *other);
   }
   return memory;
+}
+
+std::optional<rank> world_core::find_dissent(const claim& mine) {
+  if (!session_->meets_after_joining()) return meeting_.meet(*lanes_.front(), mine);
+  const auto all = session_->exchange(std::as_bytes(std::span(&mine, 1)));
+  for (std::size_t peer = 0; peer < all.size(); ++peer)
+    if (all[peer].size() != sizeof mine || std::memcmp(all[peer].data(), &mine, sizeof mine) != 0)
+      return static_cast<rank>(peer);
+  return {};
 }
 
 void world_core::remove_symmetric(std::uint64_t number) noexcept {

@@ -1,4 +1,5 @@
 // world_progress.cpp - who moves a world's lanes, and what a world lends to task schedulers.
+#include "base/error.h"
 #include "base/wake_cost.h"
 #include "engine/placement.h"
 #include "engine/progress_mode.h"
@@ -21,24 +22,25 @@ void world_core::start_progress() {
   if (team_) team_->start(static_cast<int>(config_.executors));
 }
 
-/// In mode inline nobody else moves lanes while the program waits for the launcher, and a peer may
-/// need that before it comes to the launcher itself.
-world_core::launcher_wait::launcher_wait(world_core& of)
-    : of_((of.at_launcher_.add(1), of)),
+/// In mode inline nobody else moves lanes while the program waits for all ranks, and a peer may
+/// need that before it comes itself.
+world_core::gathering::gathering(world_core& of)
+    : of_((of.gathered_.add(1), of)),
       lock_(of.session_mutex_),
       keeper_(mode_of(of.config_) == progress_mode::inline_only ? of.executors_.front().get()
                                                                 : nullptr) {
   if (keeper_ != nullptr) keeper_->start();
 }
 
-world_core::launcher_wait::~launcher_wait() {
+world_core::gathering::~gathering() {
   if (keeper_ != nullptr) keeper_->stop();
-  of_.at_launcher_.add(-1);
+  of_.gathered_.add(-1);
 }
 
 void world_core::barrier() {
-  const launcher_wait turn(*this);
-  session_->barrier();
+  const gathering turn(*this);
+  if (session_->meets_after_joining()) return session_->barrier();
+  in_context("barrier", [this] { (void)meeting_.meet(*lanes_.front(), {}); });
 }
 
 std::size_t world_core::idle_hook() noexcept {

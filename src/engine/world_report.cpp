@@ -109,7 +109,7 @@ std::string world_core::report() const {
     return all.dump();
   }
   all["host"] = host(self());
-  all["state"] = at_launcher_.get() != 0
+  all["state"] = gathered_.get() != 0
                      ? "in world::barrier, symmetric or another call that waits for all ranks"
                      : "running";
   const std::uint64_t now = now_ns();

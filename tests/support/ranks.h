@@ -24,10 +24,10 @@ inline settings settings_for(const std::string& backend) {
 }
 
 /// Calls `body` for every rank, all at once; returns when all have returned. An error thrown by a
-/// rank fails the test.
+/// rank fails the test. Where `launcher_stays` is false, ranks meet over their lanes.
 inline void run_ranks(int size, const settings& config,
-                      const std::function<void(world& world)>& body) {
-  auto sessions = bootstrap::local_group(size);
+                      const std::function<void(world& world)>& body, bool launcher_stays = true) {
+  auto sessions = bootstrap::local_group(size, launcher_stays);
   std::vector<std::thread> ranks;
   for (auto& session : sessions) {
     ranks.emplace_back([&, s = std::move(session)]() mutable {

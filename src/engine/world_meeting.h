@@ -1,0 +1,42 @@
+// world_meeting.h - how the ranks of a world meet where nobody else arranges it for them: by
+// messages on lane 0.
+//
+// Dissemination: in round k each rank tells the one 2^k after it all it knows, and learns from the
+// one 2^k before it. What is told (the least claim, the greatest, a lost rank) may be told twice,
+// so after log2(ranks) rounds everybody knows the same, whatever the number of ranks.
+#pragma once
+#include <heddle/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <tuple>
+
+#include "engine/lane_core.h"
+
+namespace heddle::engine {
+
+/// What a rank says when it meets the others, and all should say alike.
+struct claim {
+  std::uint64_t bytes = 0;
+  std::uint64_t allowed = 0;
+  friend bool operator==(const claim&, const claim&) = default;
+  friend bool operator<(const claim& a, const claim& b) noexcept {
+    return std::tie(a.bytes, a.allowed) < std::tie(b.bytes, b.allowed);
+  }
+};
+
+/// The meetings of one world. One thread at a time; all ranks meet in the same order.
+class world_meeting {
+ public:
+  /// Collective: waits for every rank. Returns a rank that claims something else than `mine`, if
+  /// there is one; then there is one for every rank. Throws error: a rank is gone, and which.
+  std::optional<rank> meet(lane_core& lane_zero, const claim& mine);
+
+ private:
+  struct news;
+  void swap(lane_core& lane, int distance, std::uint64_t round, news& known) const;
+
+  std::uint64_t meetings_ = 0;
+};
+
+}  // namespace heddle::engine

@@ -1,0 +1,138 @@
+// world_meeting_test.cpp - barriers and symmetric memory where the launcher helps with the start
+// only.
+#include "engine/world_meeting.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <heddle/heddle.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+
+#include "support/engine_ways.h"
+
+namespace heddle::test {
+namespace {
+
+using testing::HasSubstr;
+
+void run_alone(int size, const settings& config, const std::function<void(world&)>& body) {
+  run_ranks(size, config, body, false);
+}
+
+std::string refusal(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const error& e) {
+    return e.what();
+  }
+  return "nothing was thrown";
+}
+
+class WorldMeeting : public Engine {};
+INSTANTIATE_TEST_SUITE_P(Ways, WorldMeeting, all_ways(), name_of_way);
+
+TEST_P(WorldMeeting, NobodyLeavesABarrierBeforeAllHaveCome) {
+  for (const int size : {1, 2, 3, 5}) {
+    std::atomic<int> came = 0;
+    run_alone(size, config(), [&](world& w) {
+      for (int round = 1; round <= 20; ++round) {
+        ++came;
+        w.barrier();
+        EXPECT_GE(came, round * size);
+        w.barrier();
+      }
+    });
+  }
+}
+
+TEST_P(WorldMeeting, SymmetricMemoryIsThereOnAllRanksOnReturn) {
+  run_alone(3, config(), [](world& w) {
+    const auto words = w.symmetric<std::uint64_t>(3);
+    lane l(w);
+    const auto next = (w.rank() + 1) % w.size();
+    const auto self = static_cast<std::uint64_t>(w.rank());
+    EXPECT_EQ(l.put(std::as_bytes(std::span(&self, 1)), words.at(next).address), status::done);
+    EXPECT_EQ(l.flush(), status::done);
+    w.barrier();
+    EXPECT_EQ(words.local()[0], static_cast<std::uint64_t>((w.rank() + w.size() - 1) % w.size()));
+    w.barrier();
+  });
+}
+
+TEST_P(WorldMeeting, ItTakesTurnsWithTheProgramsOwnCollectivesOnLaneZero) {
+  run_alone(2, config(), [](world& w) {
+    lane l(w, {.number = 0});
+    std::thread other([&] {
+      for (int i = 0; i < 50; ++i) w.barrier();
+    });
+    for (int i = 0; i < 50; ++i) EXPECT_EQ(barrier(l), status::done);
+    other.join();
+  });
+}
+
+settings shm() {
+  return settings_for("shm");
+}
+
+TEST(WorldMeetingOnLanes, ASizeThatDiffersOnOneRankIsRefusedOnAll) {
+  run_alone(4, shm(), [](world& w) {
+    const std::size_t items = w.rank() == 2 ? 8 : 9;
+    const char* whose = w.rank() == 2 ? "on rank 0" : "on rank 2";
+    EXPECT_THAT(refusal([&] { (void)w.symmetric<std::uint64_t>(items); }),
+                testing::AnyOf(HasSubstr(whose), HasSubstr("on rank 1"), HasSubstr("on rank 3")));
+  });
+}
+
+TEST(WorldMeetingOnLanes, RightsThatDifferAreRefusedToo) {
+  run_alone(2, shm(), [](world& w) {
+    const rights allowed = w.rank() == 0 ? rights::read : rights::all;
+    EXPECT_THAT(refusal([&] { (void)w.symmetric<std::uint64_t>(1, allowed); }),
+                HasSubstr("other rights on rank " + std::to_string(1 - w.rank())));
+  });
+}
+
+TEST(WorldMeetingOnLanes, AnotherThreadMayMeetWhileOneHasLaneZeroToItself) {
+  run_alone(2, shm(), [](world& w) {
+    lane mine(w, {.number = 0, .exclusive = true});
+    std::thread other([&] {
+      for (int i = 0; i < 100; ++i) w.barrier();
+    });
+    std::uint64_t out = 1, in = 0;
+    for (int i = 0; i < 100; ++i) {
+      flag got;
+      ASSERT_EQ(mine.try_recv(1 - w.rank(), 1, std::as_writable_bytes(std::span(&in, 1)), got),
+                status::posted);
+      ASSERT_EQ(mine.send(1 - w.rank(), 1, std::as_bytes(std::span(&out, 1))), status::done);
+      ASSERT_EQ(mine.wait(got), status::done);
+    }
+    other.join();
+  });
+}
+
+TEST(WorldMeetingOnLanes, ChecksForMisuseDoNotTakeItForTheProgram) {
+  settings checked = shm();
+  checked.checks = "on";
+  run_alone(2, checked, [](world& w) { w.barrier(); });
+}
+
+TEST(WorldMeetingOnLanes, ARankThatHasGoneIsNamedByAllOthers) {
+  for (const char* backend : {"shm", "tcp"}) {
+    settings s = settings_for(backend);
+    s.peer_timeout_ms = 2000;
+    auto sessions = bootstrap::local_group(4, false);
+    std::vector<std::thread> ranks;
+    for (auto& session : sessions)
+      ranks.emplace_back([&, mine = std::move(session)]() mutable {
+        world w(engine::make_world(std::move(mine), s));
+        w.barrier();
+        if (w.rank() == 2) return;
+        EXPECT_THAT(refusal([&] { w.barrier(); }), HasSubstr("barrier: rank 2 is gone"));
+      });
+    for (auto& t : ranks) t.join();
+  }
+}
+
+}  // namespace
+}  // namespace heddle::test
