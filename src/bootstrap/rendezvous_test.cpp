@@ -1,0 +1,249 @@
+#include "bootstrap/rendezvous.h"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <heddle/status.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <future>
+
+#include "base/fd.h"
+#include "bootstrap/rendezvous_host.h"
+#include "bootstrap/rendezvous_protocol.h"
+
+namespace heddle::bootstrap {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr std::uint64_t soon_ms = 1500, late_ms = 60'000;
+
+sockaddr_in loopback(std::uint16_t port) {
+  sockaddr_in a{};
+  a.sin_family = AF_INET;
+  a.sin_port = htons(port);
+  a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return a;
+}
+
+/// A port that nobody has now.
+std::uint16_t free_port() {
+  const unique_fd probe(socket(AF_INET, SOCK_STREAM, 0));
+  sockaddr_in a = loopback(0);
+  socklen_t length = sizeof a;
+  EXPECT_EQ(bind(probe.get(), reinterpret_cast<sockaddr*>(&a), length), 0);
+  EXPECT_EQ(getsockname(probe.get(), reinterpret_cast<sockaddr*>(&a), &length), 0);
+  return ntohs(a.sin_port);
+}
+
+/// How one rank fared: its answers, or why it has none.
+struct fate {
+  std::vector<blob> all;
+  secret_bytes secret{};
+  int local_ranks = 0;
+  std::string why;
+};
+
+class Rendezvous : public testing::Test {
+ protected:
+  [[nodiscard]] meeting_place place(int rank, int size) const {
+    return {"127.0.0.1", std::to_string(port_), rank, size, secret_};
+  }
+  /// Joins and exchanges once, in a thread of its own.
+  static std::future<fate> start(const meeting_place& where, std::uint64_t limit_ms = late_ms) {
+    return std::async(std::launch::async, [where, limit_ms] {
+      fate mine;
+      try {
+        const auto me = join_rendezvous(where, limit_ms);
+        mine.secret = me->info().secret;
+        mine.local_ranks = me->info().local_ranks;
+        mine.all = me->exchange(blob(1, static_cast<std::byte>(where.rank)));
+        me->barrier();
+        me->joined();
+      } catch (const error& e) {
+        mine.why = e.what();
+      }
+      return mine;
+    });
+  }
+  /// A stranger's connection to the port, once somebody listens.
+  [[nodiscard]] unique_fd stranger() const {
+    const sockaddr_in a = loopback(port_);
+    for (;;) {
+      unique_fd s(socket(AF_INET, SOCK_STREAM, 0));
+      if (connect(s.get(), reinterpret_cast<const sockaddr*>(&a), sizeof a) == 0) return s;
+      usleep(1000);
+    }
+  }
+
+  static blob next(sealed_link& link) {
+    for (;;) {
+      if (auto message = link.next()) return *message;
+      if (!link.problem().empty()) return {};
+      std::array<pollfd, 1> news{{{link.fd(), link.events(), 0}}};
+      poll(news.data(), 1, -1);
+      link.pump();
+    }
+  }
+  /// A rank that has come, and does nothing more by itself.
+  [[nodiscard]] sealed_link welcomed_guest(std::int32_t rank, std::int32_t size) const {
+    using namespace rendezvous_protocol;
+    sealed_link link(stranger(), secret_, sealed_link::side::guest, most_from_host(size));
+    link.send(message(frame_kind::join, encode(request{rank, size})));
+    link.pump();
+    EXPECT_FALSE(next(link).empty());
+    return link;
+  }
+
+  std::uint16_t port_ = free_port();
+  secret_bytes secret_ = random_secret();
+};
+
+void expect_whole(const std::vector<fate>& job) {
+  for (const fate& f : job) {
+    EXPECT_EQ(f.why, "");
+    ASSERT_EQ(f.all.size(), job.size());
+    for (std::size_t r = 0; r < job.size(); ++r)
+      EXPECT_EQ(f.all[r], blob(1, static_cast<std::byte>(r)));
+    EXPECT_EQ(f.secret, job.front().secret);
+    EXPECT_EQ(f.local_ranks, static_cast<int>(job.size()));
+  }
+}
+
+TEST_F(Rendezvous, AllRanksMeetWhicheverComesFirst) {
+  std::vector<std::future<fate>> coming;
+  for (const int rank : {3, 1, 0, 2}) coming.push_back(start(place(rank, 4)));
+  std::vector<fate> job;
+  for (auto& one : coming) job.push_back(one.get());
+  expect_whole(job);
+  EXPECT_NE(job.front().secret, secret_);
+}
+
+TEST_F(Rendezvous, TwoJobsWithOneSecretFileHaveSecretsOfTheirOwn) {
+  const fate first = start(place(0, 1)).get();
+  const fate second = start(place(0, 1)).get();
+  EXPECT_NE(first.secret, second.secret);
+}
+
+TEST_F(Rendezvous, AWrongSecretIsTurnedAwayAndTheJobGoesOn) {
+  auto zero = start(place(0, 2));
+  meeting_place impostor = place(1, 2);
+  impostor.secret = random_secret();
+  EXPECT_THAT(start(impostor).get().why,
+              AllOf(HasSubstr("turned this rank away"), HasSubstr("HEDDLE_SECRET_FILE")));
+  auto one = start(place(1, 2));
+  expect_whole({zero.get(), one.get()});
+}
+
+TEST_F(Rendezvous, ScannersAndSilentStrangersHoldNobodyUp) {
+  auto zero = start(place(0, 2));
+  const unique_fd silent = stranger(), speaks = stranger();
+  stranger().reset();
+  ASSERT_EQ(send(speaks.get(), "GET / HTTP/1.1\r\n\r\n", 18, MSG_NOSIGNAL), 18);
+  char answer = 0;
+  EXPECT_LE(recv(speaks.get(), &answer, 1, 0), 0);  // not a byte
+  auto one = start(place(1, 2));
+  expect_whole({zero.get(), one.get()});
+}
+
+TEST_F(Rendezvous, MissingRanksAreNamedToAllThatCame) {
+  auto zero = start(place(0, 5), soon_ms);
+  auto two = start(place(2, 5), soon_ms);
+  const std::string told = "3 of 5 ranks are missing: 1, 3, 4";
+  EXPECT_THAT(zero.get().why, AllOf(HasSubstr(told), HasSubstr("HEDDLE_JOIN_TIMEOUT_MS")));
+  EXPECT_THAT(two.get().why, HasSubstr(told));
+}
+
+TEST_F(Rendezvous, ARankZeroThatIsNotThereIsToldWithItsAddress) {
+  const std::string why = start(place(1, 2), 1).get().why;
+  EXPECT_THAT(why, AllOf(HasSubstr("127.0.0.1:" + std::to_string(port_)), HasSubstr("ECONNREFUSED"),
+                         HasSubstr("is rank 0 started")));
+}
+
+TEST_F(Rendezvous, TheSecondOfTwoProcessesWithOneRankIsRefusedByName) {
+  rendezvous_host zero(place(0, 3), soon_ms);
+  auto job = std::async(std::launch::async, [&] {
+    try {
+      (void)zero.exchange({});
+    } catch (const error&) {
+      return;
+    }
+  });
+  auto first = start(place(1, 3), soon_ms), second = start(place(1, 3), soon_ms);
+  const std::string both = first.get().why + second.get().why;
+  EXPECT_THAT(both,
+              AllOf(HasSubstr("rank 1 has come already, from 127.0.0.1"),
+                    HasSubstr("HEDDLE_RANK of its own"), HasSubstr("1 of 3 ranks are missing: 2")));
+  job.get();
+}
+
+TEST_F(Rendezvous, ASecondRankZeroOnTheHostIsRefused) {
+  const rendezvous_host zero(place(0, 2), soon_ms);
+  EXPECT_THAT(start(place(0, 2)).get().why,
+              AllOf(HasSubstr("port " + std::to_string(port_)), HasSubstr("HEDDLE_RANK=0")));
+}
+
+TEST_F(Rendezvous, RanksThatDisagreeAboutTheSizeAreToldBothSizes) {
+  auto zero = start(place(0, 2), soon_ms);
+  EXPECT_THAT(start(place(1, 3)).get().why,
+              AllOf(HasSubstr("HEDDLE_SIZE is 3"), HasSubstr("2 on rank 0")));
+  (void)zero.get();
+}
+
+TEST_F(Rendezvous, ARankThatGoesAwayWhileOthersJoinIsNamedToAll) {
+  auto zero = start(place(0, 3));
+  sealed_link two = welcomed_guest(2, 3);
+  { const sealed_link one = welcomed_guest(1, 3); }
+  EXPECT_THAT(zero.get().why, HasSubstr("rank 1 (127.0.0.1) went away"));
+  const blob told = next(two);
+  ASSERT_FALSE(told.empty());
+  EXPECT_THAT(protocol::decode_text(std::span(told).subspan(1)),
+              HasSubstr("rank 1 (127.0.0.1) went away"));
+}
+
+TEST_F(Rendezvous, ARankZeroThatGoesAwayEndsTheOthers) {
+  auto zero = std::make_unique<rendezvous_host>(place(0, 2), late_ms);
+  auto one = start(place(1, 2));
+  (void)zero->exchange({});  // that of the join
+  zero.reset();
+  EXPECT_THAT(one.get().why, HasSubstr("went away while the ranks joined"));
+}
+
+TEST_F(Rendezvous, TheEnvironmentIsCheckedWithTheCure) {
+  const std::string file = testing::TempDir() + "/rendezvous-" + std::to_string(getpid());
+  std::ofstream(file) << std::string(32, 's');
+  chmod(file.c_str(), 0600);
+  const auto refusal = [&](const char* address, const char* rank, const char* size) {
+    setenv("HEDDLE_RENDEZVOUS", address, 1);
+    setenv("HEDDLE_RANK", rank, 1);
+    setenv("HEDDLE_SIZE", size, 1);
+    setenv("HEDDLE_SECRET_FILE", file.c_str(), 1);
+    try {
+      const meeting_place where = place_from_environment();
+      return where.host + " " + where.port;
+    } catch (const error& e) {
+      return std::string(e.what());
+    }
+  };
+  EXPECT_EQ(refusal("n0:7077", "0", "2"), "n0 7077");
+  EXPECT_EQ(refusal("[fd88::1]:7077", "1", "2"), "fd88::1 7077");
+  for (const char* bad : {"n0", "n0:", ":7077", "n0:x", "n0:0", "n0:70777", "fd88::1", "n0:1x"})
+    EXPECT_THAT(refusal(bad, "0", "2"), HasSubstr("write host:port")) << bad;
+  for (const char* bad : {"2", "-1", "x", ""})
+    EXPECT_THAT(refusal("n0:7077", bad, "2"), HasSubstr("HEDDLE_RANK")) << bad;
+  for (const char* bad : {"0", "-1", "x", ""})
+    EXPECT_THAT(refusal("n0:7077", "0", bad), HasSubstr("HEDDLE_SIZE")) << bad;
+  for (const char* name : {"HEDDLE_RENDEZVOUS", "HEDDLE_RANK", "HEDDLE_SIZE", "HEDDLE_SECRET_FILE"})
+    unsetenv(name);
+  unlink(file.c_str());
+}
+
+}  // namespace
+}  // namespace heddle::bootstrap
