@@ -1,0 +1,133 @@
+#include "bootstrap/store_session.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <heddle/status.h>
+
+#include <barrier>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace heddle::bootstrap {
+namespace {
+
+using testing::HasSubstr;
+
+/// A launcher's store in memory, with the rules of the worst one: what is put is to be had after
+/// the next fence only, and the first value of a key stays.
+class shelf {
+ public:
+  explicit shelf(int ranks) : meeting_(ranks) {}
+  void put(int rank, const std::string& key, std::span<const std::byte> value) {
+    const std::lock_guard lock(mutex_);
+    put_.try_emplace({rank, key}, value.begin(), value.end());
+  }
+  void fence() {
+    meeting_.arrive_and_wait();
+    {
+      const std::lock_guard lock(mutex_);
+      fenced_.insert(put_.begin(), put_.end());
+    }
+    meeting_.arrive_and_wait();
+  }
+  blob get(int rank, const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = fenced_.find({rank, key});
+    if (found == fenced_.end()) throw error("NOT-FOUND");
+    return found->second;
+  }
+
+ private:
+  std::barrier<> meeting_;
+  std::mutex mutex_;
+  std::map<std::pair<int, std::string>, blob> put_, fenced_;
+};
+
+class shelf_store final : public key_store {
+ public:
+  shelf_store(shelf& of, int rank, int* left = nullptr) : of_(of), rank_(rank), left_(left) {}
+  void put(const std::string& key, std::span<const std::byte> value) override {
+    of_.put(rank_, key, value);
+  }
+  void fence() override { of_.fence(); }
+  blob get(int rank, const std::string& key) override { return of_.get(rank, key); }
+  void leave() noexcept override {
+    if (left_ != nullptr) ++*left_;
+  }
+
+ private:
+  shelf& of_;
+  int rank_;
+  int* left_;
+};
+
+template <class Work>
+void on_ranks(int ranks, Work work) {
+  shelf launcher(ranks);
+  std::vector<std::thread> threads;
+  for (int r = 0; r < ranks; ++r)
+    threads.emplace_back([&, r] {
+      work(*join_by_store(std::make_unique<shelf_store>(launcher, r), {r, ranks, 1, {}}));
+    });
+  for (auto& t : threads) t.join();
+}
+
+TEST(StoreSession, RanksShareASecretThatIsNotEmpty) {
+  std::array<secret_bytes, 3> seen{};
+  on_ranks(3,
+           [&](session& me) { seen[static_cast<std::size_t>(me.info().rank)] = me.info().secret; });
+  EXPECT_EQ(seen[0], seen[1]);
+  EXPECT_EQ(seen[0], seen[2]);
+  EXPECT_NE(seen[0], secret_bytes{});
+}
+
+TEST(StoreSession, EveryExchangeReturnsWhatWasGivenInItAndEmptyGiftsToo) {
+  on_ranks(3, [](session& me) {
+    for (int round = 0; round < 3; ++round) {
+      const blob mine(static_cast<std::size_t>(me.info().rank), static_cast<std::byte>(round));
+      const auto all = me.exchange(mine);
+      ASSERT_EQ(all.size(), 3u);
+      for (std::size_t r = 0; r < 3; ++r) EXPECT_EQ(all[r], blob(r, static_cast<std::byte>(round)));
+    }
+    me.barrier();
+  });
+}
+
+TEST(StoreSession, IsForJoiningOnly) {
+  on_ranks(1, [](session& me) { EXPECT_FALSE(me.meets_after_joining()); });
+}
+
+TEST(StoreSession, MoreBytesThanAllowedAreNotGiven) {
+  on_ranks(1, [](session& me) { EXPECT_THROW((void)me.exchange(blob(4097)), error); });
+}
+
+TEST(StoreSession, ItsEndLeavesTheJobOnce) {
+  shelf launcher(1);
+  int left = 0;
+  join_by_store(std::make_unique<shelf_store>(launcher, 0, &left), {}).reset();
+  EXPECT_EQ(left, 1);
+}
+
+TEST(StoreSession, AnotherVersionOfHeddleIsNamedByRankAndOneThatFailsDoesNotLeaveInOrder) {
+  shelf launcher(2);
+  int left = 0;
+  std::thread other([&] {
+    shelf_store store(launcher, 1);
+    const blob strange{std::byte{99}};
+    store.put("heddle-0", strange);
+    store.fence();
+  });
+  std::string why;
+  try {
+    (void)join_by_store(std::make_unique<shelf_store>(launcher, 0, &left), {0, 2, 1, {}});
+  } catch (const error& e) {
+    why = e.what();
+  }
+  other.join();
+  EXPECT_THAT(why, HasSubstr("rank 1 speaks another version"));
+  EXPECT_EQ(left, 0);
+}
+
+}  // namespace
+}  // namespace heddle::bootstrap
