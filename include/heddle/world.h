@@ -47,7 +47,8 @@ struct world_options {
   std::string executor_cores = "near";  ///< HEDDLE_EXECUTOR_CORES: near, none, or "2,3"
 };
 
-/// Joins the job it was launched in (`heddle run`); started alone it is a world of one.
+/// Joins the job it was launched in, by `heddle run`, mpirun, mpiexec, srun or none at all
+/// (docs/guide/cluster.md); started alone it is a world of one.
 ///
 /// Any thread. A process may have several worlds only in tests. Its end flushes what was sent,
 /// waiting at most HEDDLE_LINGER_MS, and fails what still is in flight with `closed`. Lanes,

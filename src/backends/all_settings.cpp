@@ -18,9 +18,10 @@ namespace heddle {
 namespace transport {
 namespace {
 
-// Set for each rank by `heddle run`; not settings.
-constexpr std::array<std::string_view, 3> launcher_names{"HEDDLE_BOOT_FD", "HEDDLE_RANK",
-                                                         "HEDDLE_SIZE"};
+// How a rank joins its job, set by `heddle run` or by who starts ranks without it; not settings.
+constexpr std::array<std::string_view, 6> launcher_names{"HEDDLE_BOOT",       "HEDDLE_BOOT_FD",
+                                                         "HEDDLE_RANK",       "HEDDLE_SIZE",
+                                                         "HEDDLE_RENDEZVOUS", "HEDDLE_SECRET_FILE"};
 constexpr std::string_view name_prefix = "HEDDLE_";
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -73,7 +74,8 @@ std::string prefix_of(const backend& b) {
 /// asked.
 std::vector<std::string_view> known_names(const std::vector<backend>& backends,
                                           const std::vector<std::string_view>& given) {
-  std::vector<std::string_view> known(launcher_names.begin(), launcher_names.end());
+  // Without HEDDLE_BOOT, the first: HEDDLE_ROOT is no slip.
+  std::vector<std::string_view> known(launcher_names.begin() + 1, launcher_names.end());
   for (const setting_value& v : core_settings()) known.push_back(v.what->name);
   for (const backend& b : backends) {
     const auto is_its = [prefix = prefix_of(b)](std::string_view n) {

@@ -1,7 +1,7 @@
 // bootstrap.h - joining a job: who am I, how many are we, and one exchange of small addresses.
 //
-// The engine sees only `session`. One file pair per way to join (own launcher, alone, in-process
-// for tests; PMIx and PMI-1 come as further ones); join() picks.
+// The engine sees only `session`. One file pair per way to join (own launcher, rendezvous, PMIx,
+// PMI-1, in-process for tests); ways.h says which one a process takes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -41,12 +41,11 @@ class session {
   [[nodiscard]] virtual bool meets_after_joining() const noexcept { return true; }
 };
 
-/// Joins the job this process was launched in: HEDDLE_BOOT_FD set by `heddle run`, otherwise alone.
-/// Until session::joined(), exchange and barrier throw error, naming who is missing, when they have
-/// waited for `limit_ms` (rounded up to seconds; 0: without limit). A launcher that says nothing
-/// for a little longer than that ends them too, and the join itself. Throws error when it looks
-/// launched (SLURM_NTASKS, OMPI_COMM_WORLD_SIZE, PMI_SIZE above 1) by a launcher that is not
-/// supported yet: never N silent singletons.
+/// Joins the job this process was launched in, by way_to_join(); alone where there is none.
+/// Until session::joined(), exchange and barrier throw error when they have waited for `limit_ms`
+/// (rounded up to seconds; 0: without limit), naming who is missing where the way can tell. A
+/// launcher that says nothing for a little longer than that ends them too, and the join itself.
+/// Throws error as way_to_join() does.
 [[nodiscard]] std::unique_ptr<session> join(std::uint64_t limit_ms = 0);
 
 /// N sessions of one job inside this process, for tests: exchange and barrier meet in memory; where

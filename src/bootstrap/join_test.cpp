@@ -7,9 +7,12 @@
 #include <cstdlib>
 #include <functional>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "bootstrap/bootstrap.h"
 #include "bootstrap/launcher_protocol.h"
+#include "bootstrap/ways.h"
 
 namespace heddle::bootstrap {
 namespace {
@@ -35,7 +38,10 @@ class Join : public testing::Test {
 
  private:
   static void clear() {
-    for (const char* name : {"HEDDLE_BOOT_FD", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
+    for (const char* name :
+         {"HEDDLE_BOOT", "HEDDLE_BOOT_FD", "HEDDLE_RENDEZVOUS", "HEDDLE_RANK", "HEDDLE_SIZE",
+          "HEDDLE_SECRET_FILE", "PMIX_NAMESPACE", "PMI_FD", "PMI_RANK", "PMI_SIZE",
+          "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS"})
       unsetenv(name);
   }
 };
@@ -98,18 +104,75 @@ TEST_F(Join, AloneIsAWorldOfOneWhoseCollectivesEndAtOnce) {
   me->barrier();
 }
 
-TEST_F(Join, AJobOfAnotherLauncherIsRefusedWithTheCure) {
-  for (const char* name : {"SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+TEST_F(Join, OneOfSeveralProcessesThatCannotBeJoinedIsRefusedWithTheCure) {
+  const std::vector<std::pair<const char*, const char*>> launchers{
+      {"SLURM_STEP_NUM_TASKS", "add --mpi=pmix or --mpi=pmi2"},
+      {"OMPI_COMM_WORLD_SIZE", "Open MPI 4"},
+      {"PMI_SIZE", "-pmi-port"}};
+  for (const auto& [name, cure] : launchers) {
     setenv(name, "4", 1);
     EXPECT_THAT(refusal([] { (void)join(); }),
-                AllOf(HasSubstr(std::string(name) + "=4"), HasSubstr("heddle run -n 4")));
+                AllOf(HasSubstr(std::string(name) + "=4"), HasSubstr(cure)));
+    setenv(name, "1", 1);
+    EXPECT_EQ(join()->info().size, 1);
     unsetenv(name);
   }
 }
 
-TEST_F(Join, OneTaskOfAnotherLauncherIsAlone) {
-  setenv("SLURM_NTASKS", "1", 1);
+TEST_F(Join, TheScriptOfABatchJobIsNoRank) {
+  setenv("SLURM_NTASKS", "4", 1);
   EXPECT_EQ(join()->info().size, 1);
+}
+
+TEST_F(Join, OwnLauncherComesBeforeRendezvousAndThatBeforePmixAndThatBeforePmi1) {
+  setenv("PMI_FD", "9", 1);
+  EXPECT_EQ(way_to_join(), way::pmi1);
+  setenv("PMIX_NAMESPACE", "job", 1);
+  EXPECT_EQ(way_to_join(), way::pmix);
+  setenv("HEDDLE_RENDEZVOUS", "h:1", 1);
+  EXPECT_EQ(way_to_join(), way::rendezvous);
+  setenv("HEDDLE_BOOT_FD", "3", 1);
+  EXPECT_EQ(way_to_join(), way::run);
+}
+
+TEST_F(Join, TheWayThatIsForcedIsTakenBeforeAllOthers) {
+  setenv("HEDDLE_BOOT_FD", "3", 1);
+  setenv("PMI_FD", "9", 1);
+  setenv("HEDDLE_BOOT", "pmi1", 1);
+  EXPECT_EQ(way_to_join(), way::pmi1);
+  setenv("HEDDLE_BOOT", "alone", 1);
+  EXPECT_EQ(join()->info().size, 1);
+}
+
+TEST_F(Join, AForcedWayThatIsUnknownOrThatNobodyPreparedIsRefused) {
+  setenv("HEDDLE_BOOT", "mpi", 1);
+  EXPECT_THAT(refusal([] { (void)join(); }),
+              HasSubstr("give run, rendezvous, pmix, pmi1 or alone"));
+  setenv("HEDDLE_BOOT", "pmix", 1);
+  EXPECT_THAT(refusal([] { (void)join(); }), HasSubstr("PMIX_NAMESPACE is not set"));
+}
+
+TEST_F(Join, AJobOfOneRankIsNoneSoThatItsRankMayStartAJob) {
+  setenv("PMI_FD", "9", 1);
+  setenv("PMI_SIZE", "1", 1);
+  EXPECT_EQ(way_to_join(), way::alone);
+  setenv("PMIX_NAMESPACE", "slurm.pmix.7.0", 1);
+  setenv("SLURM_STEP_NUM_TASKS", "1", 1);
+  EXPECT_EQ(way_to_join(), way::alone);
+}
+
+TEST_F(Join, AnotherLaunchersJobInAStepOfOneIsJoined) {
+  setenv("SLURM_STEP_NUM_TASKS", "1", 1);
+  setenv("PMIX_NAMESPACE", "prterun-host-7", 1);
+  EXPECT_EQ(way_to_join(), way::pmix);
+}
+
+TEST_F(Join, ASocketOfPmiThatIsNoneIsRefusedWithTheCure) {
+  setenv("PMI_RANK", "0", 1);
+  for (const char* bad : {"", "x", "0", "987654"}) {
+    setenv("PMI_FD", bad, 1);
+    EXPECT_THAT(refusal([] { (void)join(); }), HasSubstr("HEDDLE_BOOT=alone")) << bad;
+  }
 }
 
 TEST_F(Join, ADescriptorThatIsNotTheLaunchersIsRefusedWithTheCure) {

@@ -78,7 +78,7 @@ command variant_command(rival who, const rival_task& t, const std::string& scrat
   add({"--bind", t.cores.empty() ? "none" : "core", "--rounds", "1", "--time-ms",
        std::to_string(t.what.time.count()), "--json", records_in(scratch).string()});
   c.without = {"HEDDLE_BOOT_FD", "HEDDLE_RANK", "HEDDLE_SIZE", "SOFTTOFU_JOB"};  // this job's
-  c.settings = {"SOFTTOFU_JOB=" + fs::path(scratch).filename().string()};
+  c.settings = {"SOFTTOFU_JOB=" + fs::path(scratch).filename().string(), "HEDDLE_BOOT=alone"};
   if (who == rival::lock) add({"--lock-lanes"});
   if (who == rival::uncached) c.settings.emplace_back("HEDDLE_RCACHE=off");
   c.end_signal = SIGTERM;  // so that its ranks end with it

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
 
+#include "bootstrap/ways.h"
 #include "exit_status.h"
 #include "run/failure.h"
 #include "run/supervisor.h"
@@ -29,7 +29,7 @@ std::string_view name_in(std::string_view pair) {
 // names the launcher sets for each rank.
 std::vector<std::string> environment_with(const std::vector<std::string>& added) {
   std::vector<std::string_view> replaced{protocol::fd_variable, protocol::rank_variable,
-                                         protocol::size_variable};
+                                         protocol::size_variable, bootstrap::boot_variable};
   for (const std::string& pair : added) replaced.push_back(name_in(pair));
   std::vector<std::string> all;
   for (char** pair = environ; pair != nullptr && *pair != nullptr; ++pair)
@@ -95,7 +95,7 @@ int launch(const launch_options& options) {
 }
 
 bool inside_job() {
-  return std::getenv(protocol::fd_variable) != nullptr;
+  return bootstrap::way_to_join() != bootstrap::way::alone;
 }
 
 int launch_self(launch_options options) {

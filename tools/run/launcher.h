@@ -31,7 +31,8 @@ struct launch_options {
 /// processes, descriptors ...) and usage_error.
 [[nodiscard]] int launch(const launch_options& options);
 
-/// Whether this process is a rank that launch() started.
+/// Whether this process is a rank of a job, of launch() or another launcher: bootstrap/ways.h.
+/// Throws error: it looks like one, and cannot join.
 [[nodiscard]] bool inside_job();
 
 /// launch() with this very program and command line, for commands that are ranks of their own job:
