@@ -125,8 +125,10 @@ TEST(AwaitedOperation, ReceiveGivesSourceTagAndLength) {
   scripted_lane lane;
   end_record end;
   spawn(receive(scripted(lane)), end);
-  scripted_lane::deliver(lane.pending, {status::truncated, 3, 77, 12});
+  scripted_lane::deliver(lane.pending,
+                         {.code = status::truncated, .lane = 5, .peer = 3, .tag = 77, .bytes = 12});
   EXPECT_EQ(end.what.code, status::truncated);
+  EXPECT_EQ(end.what.lane, 5);
   EXPECT_EQ(end.what.peer, 3);
   EXPECT_EQ(end.what.tag, 77u);
   EXPECT_EQ(end.what.bytes, 12u);

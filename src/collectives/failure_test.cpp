@@ -171,10 +171,10 @@ TEST(Arguments, ThatCannotBeRightAreRefusedWithoutAMessage) {
 }
 
 TEST(Sizes, ThatDifferAmongRanksAreReported) {
-  EXPECT_EQ(judge({status::truncated, 0, 0, 4}, 4), status::truncated);
-  EXPECT_EQ(judge({status::done, 0, 0, 3}, 4), status::invalid);
-  EXPECT_EQ(judge({status::done, 0, 0, 0}, 4), status::peer_lost);
-  EXPECT_EQ(judge({status::done, 0, 0, 4}, 4), status::done);
+  EXPECT_EQ(judge({.code = status::truncated, .bytes = 4}, 4), status::truncated);
+  EXPECT_EQ(judge({.code = status::done, .bytes = 3}, 4), status::invalid);
+  EXPECT_EQ(judge({.code = status::done, .bytes = 0}, 4), status::peer_lost);
+  EXPECT_EQ(judge({.code = status::done, .bytes = 4}, 4), status::done);
 }
 
 }  // namespace
