@@ -16,18 +16,17 @@ namespace {
 
 /// How long after a lost connection the process's own end may still tell the cause.
 constexpr std::uint64_t cause_wait_ms = 200;
-constexpr std::uint64_t second_ms = 1000;
 
 }  // namespace
 
-boot_server::boot_server(event_loop& loop, int size, const std::array<std::byte, 32>& secret)
+boot_server::boot_server(event_loop& loop, extent size, const std::array<std::byte, 32>& secret,
+                         meeting_place& meetings)
     : loop_(loop),
       size_(size),
       secret_(secret),
-      meetings_(size),
-      joins_(meetings_, size, [](const std::string& line) { say("{}", line); }),
-      inherited_(static_cast<std::size_t>(size)),
-      links_(static_cast<std::size_t>(size)) {}
+      meetings_(meetings),
+      inherited_(static_cast<std::size_t>(size.job)),
+      links_(static_cast<std::size_t>(size.job)) {}
 
 unique_fd boot_server::add_rank(int rank) {
   int ends[2];
@@ -65,7 +64,7 @@ void boot_server::welcome(int rank, unique_fd socket) {
   connection& made = link(rank).emplace();
   made.socket = std::move(socket);
   made.round = *round;
-  const protocol::welcome hello{rank, size_, size_, secret_};
+  const protocol::welcome hello{rank, size_.job, size_.here, secret_};
   made.out.push_back(std::make_shared<const rendezvous::blob>(
       protocol::encode(frame_kind::welcome, protocol::encode(hello))));
   loop_.watch(fd, EPOLLIN, [this, rank] { serve(rank); });
@@ -93,7 +92,6 @@ void boot_server::serve(int rank) {
       lost(rank);
       break;
   }
-  deliver();
   flush(rank);
 }
 
@@ -118,21 +116,18 @@ bool boot_server::handle(int rank, protocol::frame frame) {
   connection& c = *link(rank);
   if (frame.kind == frame_kind::joining) {
     const auto limit_ms = protocol::decode_limit(frame.payload);
-    if (limit_ms) joins_.begin(rank, c.round, *limit_ms);
+    if (limit_ms) meetings_.begin(rank, c.round, *limit_ms);
     return limit_ms.has_value();
   }
   if (frame.kind == frame_kind::joined) {
-    joins_.end(rank);
+    meetings_.joined(rank);
     return true;
   }
   const bool collective = frame.kind == frame_kind::exchange ||
                           (frame.kind == frame_kind::barrier && frame.payload.empty());
   if (!collective || c.waiting) return false;
   c.waiting = true;
-  joins_.set_waiting(rank, true);
   meetings_.call(rank, c.round, frame.kind, std::move(frame.payload));
-  deliver();
-  count_seconds();
   return true;
 }
 
@@ -140,7 +135,6 @@ void boot_server::hang_up(int rank, const std::string& why) {
   const int round = link(rank)->round;
   loop_.forget(link(rank)->socket.get());
   link(rank).reset();
-  joins_.end(rank);
   meetings_.leave(rank, round, why);
 }
 
@@ -150,7 +144,6 @@ void boot_server::lost(int rank) {
   loop_.after(cause_wait_ms, [this, rank, round = link(rank)->round] {
     if (!link(rank) || link(rank)->round != round) return;
     hang_up(rank, fmt::format("rank {} has ended without leaving the job", rank));
-    deliver();
   });
 }
 
@@ -159,29 +152,14 @@ void boot_server::process_ended(int rank, const std::string& why) {
   if (link(rank)) serve(rank);  // what it had called before its end counts
   meetings_.end(rank, why);
   if (link(rank)) hang_up(rank, why);
-  deliver();
 }
 
-void boot_server::deliver() {
-  for (const auto& reply : meetings_.take_replies()) {
-    auto& to = link(reply.rank);
-    if (!to || to->round != reply.round) continue;
-    to->waiting = false;
-    joins_.set_waiting(reply.rank, false);
-    to->out.push_back(reply.bytes);
-    flush(reply.rank);
-  }
-}
-
-void boot_server::count_seconds() {
-  if (counting_ || !joins_.somebody_waits()) return;
-  counting_ = true;
-  loop_.after(second_ms, [this] {
-    counting_ = false;
-    joins_.tick();
-    deliver();
-    count_seconds();
-  });
+void boot_server::deliver(const rendezvous::reply& reply) {
+  auto& to = link(reply.rank);
+  if (!to || to->round != reply.round) return;
+  to->waiting = false;
+  to->out.push_back(reply.bytes);
+  flush(reply.rank);
 }
 
 void boot_server::flush(int rank) {

@@ -12,22 +12,29 @@
 
 #include "bootstrap/launcher_protocol.h"
 #include "run/event_loop.h"
-#include "run/join_watch.h"
+#include "run/meeting_place.h"
 #include "run/rendezvous.h"
 
 namespace heddle::tools {
 
-/// Serves all ranks of one job from `loop`. One thread.
+/// Serves the ranks of one job that are on this host from `loop`. One thread.
 class boot_server {
  public:
-  boot_server(event_loop& loop, int size, const std::array<std::byte, 32>& secret);
+  /// How many ranks the job has, and how many of them this serves.
+  struct extent {
+    int job, here;
+  };
+
+  /// What ranks call goes to `meetings`, whose answers are to come back by deliver().
+  boot_server(event_loop& loop, extent size, const std::array<std::byte, 32>& secret,
+              meeting_place& meetings);
 
   /// Makes the socket that rank `rank`'s process is to inherit; CLOEXEC until then. Throws error.
   [[nodiscard]] unique_fd add_rank(int rank);
-  /// The process that the rank was started as, for people.
-  void process_started(int rank, pid_t process) { joins_.process_started(rank, process); }
   /// The rank's process has ended, as `why` says with the rank's number: it will not join again.
   void process_ended(int rank, const std::string& why);
+  /// Answers of the meeting place; those for ranks that are not here any more are dropped.
+  void deliver(const rendezvous::reply& reply);
 
  private:
   struct connection {
@@ -48,19 +55,15 @@ class boot_server {
   [[nodiscard]] bool handle(int rank, bootstrap::protocol::frame frame);
   void hang_up(int rank, const std::string& why);
   void lost(int rank);
-  void deliver();
-  void count_seconds();
   void flush(int rank);
   [[nodiscard]] std::optional<connection>& link(int rank) {
     return links_[static_cast<std::size_t>(rank)];
   }
 
   event_loop& loop_;
-  int size_;
+  extent size_;
   std::array<std::byte, 32> secret_;
-  rendezvous meetings_;
-  join_watch joins_;
-  bool counting_ = false;                         ///< a timer for joins_ is set
+  meeting_place& meetings_;
   std::vector<unique_fd> inherited_;              ///< by rank: our ends
   std::vector<std::optional<connection>> links_;  ///< by rank: of the process that is joined
 };

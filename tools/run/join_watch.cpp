@@ -1,10 +1,8 @@
 #include "run/join_watch.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 namespace heddle::tools {
@@ -20,11 +18,6 @@ bool is_time_for_a_word(std::uint64_t seconds) {
   return due == seconds;
 }
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
-}
-
 std::string limit_in_words(std::uint64_t seconds) {
   return seconds == 0 ? "without limit (HEDDLE_JOIN_TIMEOUT_MS=0)"
                       : fmt::format("at most {} s (HEDDLE_JOIN_TIMEOUT_MS)", seconds);
@@ -33,13 +26,12 @@ std::string limit_in_words(std::uint64_t seconds) {
 }  // namespace
 
 join_watch::join_watch(rendezvous& meetings, int size, teller tell)
-    : meetings_(meetings),
-      tell_(std::move(tell)),
-      host_(host_name()),
-      members_(static_cast<std::size_t>(size)) {}
+    : meetings_(meetings), tell_(std::move(tell)), members_(static_cast<std::size_t>(size)) {}
 
-void join_watch::process_started(int rank, pid_t process) {
-  members_[static_cast<std::size_t>(rank)].process = process;
+void join_watch::process_started(int rank, pid_t process, const std::string& host) {
+  member& m = members_[static_cast<std::size_t>(rank)];
+  m.process = process;
+  m.host = host;
 }
 
 void join_watch::begin(int rank, int round, std::uint64_t limit_ms) {
@@ -95,9 +87,9 @@ void join_watch::look_at(int round, const member& longest) {
 std::string join_watch::names_of(const std::vector<int>& ranks) const {
   std::string names;
   for (std::size_t i = 0; i < std::min(ranks.size(), most_names); ++i) {
-    const pid_t process = members_[static_cast<std::size_t>(ranks[i])].process;
-    names += fmt::format("{}rank {} (host {}, process {})", i == 0 ? "" : ", ", ranks[i], host_,
-                         process);
+    const member& m = members_[static_cast<std::size_t>(ranks[i])];
+    names += fmt::format("{}rank {} (host {}, process {})", i == 0 ? "" : ", ", ranks[i], m.host,
+                         m.process);
   }
   if (ranks.size() > most_names) names += fmt::format(" and {} more", ranks.size() - most_names);
   return names;

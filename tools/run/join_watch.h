@@ -21,8 +21,8 @@ class join_watch {
   /// Lines for people go to `tell`. `meetings` must outlive this.
   join_watch(rendezvous& meetings, int size, teller tell);
 
-  /// Which process the rank was started as, for people.
-  void process_started(int rank, pid_t process);
+  /// Which process the rank was started as, and on which host, for people.
+  void process_started(int rank, pid_t process, const std::string& host);
   /// From now on the rank joins in `round`, and waits at most `limit_ms` (rounded up to seconds) in
   /// each meeting; 0: without limit.
   void begin(int rank, int round, std::uint64_t limit_ms);
@@ -39,6 +39,7 @@ class join_watch {
  private:
   struct member {
     pid_t process = 0;
+    std::string host{};
     bool joins = false, waits = false;
     int round = 0;
     std::uint64_t limit_s = 0, waited_s = 0;
@@ -49,7 +50,6 @@ class join_watch {
 
   rendezvous& meetings_;
   teller tell_;
-  std::string host_;
   std::vector<member> members_;  ///< by rank
 };
 

@@ -21,7 +21,7 @@ class JoinWatch : public testing::Test {
   explicit JoinWatch(int size = 3)
       : meetings_(size), watch_(meetings_, size, [this](auto& line) { told_.push_back(line); }) {
     for (int rank = 0; rank < size; ++rank) {
-      watch_.process_started(rank, 100 + rank);
+      watch_.process_started(rank, 100 + rank, "here");
       EXPECT_EQ(meetings_.join(rank), 0);
     }
   }

@@ -40,7 +40,7 @@ std::string line_cutter::finish() {
   return push("\n");
 }
 
-void sink::write(std::string_view text) {
+void file_sink::write(std::string_view text) {
   if (closed() || text.empty()) return;
   pending_ += text;
   if (!always_ready_ && !loop_.watches(fd_))
@@ -50,7 +50,7 @@ void sink::write(std::string_view text) {
 
 // Writes at most what fits for sure into a pipe that can be written: its end may be shared with
 // others, so it cannot be made non-blocking.
-void sink::flush() {
+void file_sink::flush() {
   const std::size_t piece = std::min<std::size_t>(pending_.size(), always_ready_ ? 65536 : 4096);
   const ssize_t written = ::write(fd_, pending_.data(), piece);
   if (written >= 0) pending_.erase(0, static_cast<std::size_t>(written));
@@ -62,8 +62,8 @@ void sink::flush() {
   if (pending_.empty()) loop_.forget(fd_);
 }
 
-rank_output::rank_output(event_loop& loop, sink& to, int rank)
-    : loop_(loop), to_(to), cutter_(fmt::format("[{}] ", rank)) {
+rank_output::rank_output(event_loop& loop, sink& to, std::string prefix)
+    : loop_(loop), to_(to), cutter_(std::move(prefix)) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) fail_errno(errno, "make a pipe");
   read_end_.reset(ends[0]);

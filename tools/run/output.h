@@ -11,6 +11,9 @@
 
 namespace heddle::tools {
 
+/// Bytes of output that wait on their way; then the ranks do.
+inline constexpr std::size_t most_kept_output = 256 * 1024;
+
 /// Cuts one rank's output into lines. Bytes of a line that is longer than 1 MiB are let through in
 /// pieces, of which only the first is led by the prefix.
 class line_cutter {
@@ -26,20 +29,29 @@ class line_cutter {
   bool inside_ = false;  ///< the beginning of the line, with its prefix, is out already
 };
 
-/// One output of the launcher: never blocks it, however slowly it is read.
+/// Where ranks' output goes. Never blocks.
 class sink {
  public:
-  sink(event_loop& loop, int fd) : loop_(loop), fd_(fd) {}
-  ~sink() { loop_.forget(fd_); }
-  sink(const sink&) = delete;
-  sink& operator=(const sink&) = delete;
-
-  void write(std::string_view text);
+  virtual ~sink() = default;
+  virtual void write(std::string_view text) = 0;
   /// No more should be written for now.
-  [[nodiscard]] bool full() const noexcept { return pending_.size() > 256 * 1024; }
-  [[nodiscard]] bool empty() const noexcept { return pending_.empty(); }
+  [[nodiscard]] virtual bool full() const noexcept = 0;
   /// It cannot be written any more; what is written is dropped.
-  [[nodiscard]] bool closed() const noexcept { return problem_ != 0; }
+  [[nodiscard]] virtual bool closed() const noexcept = 0;
+};
+
+/// One output of the launcher: never blocks it, however slowly it is read.
+class file_sink final : public sink {
+ public:
+  file_sink(event_loop& loop, int fd) : loop_(loop), fd_(fd) {}
+  ~file_sink() override { loop_.forget(fd_); }
+  file_sink(const file_sink&) = delete;
+  file_sink& operator=(const file_sink&) = delete;
+
+  void write(std::string_view text) override;
+  [[nodiscard]] bool full() const noexcept override { return pending_.size() > most_kept_output; }
+  [[nodiscard]] bool empty() const noexcept { return pending_.empty(); }
+  [[nodiscard]] bool closed() const noexcept override { return problem_ != 0; }
   /// errno of the write that failed; EPIPE: nobody reads it any more; 0: none did.
   [[nodiscard]] int problem() const noexcept { return problem_; }
 
@@ -56,7 +68,8 @@ class sink {
 /// What comes out of one rank's stdout or stderr on its way to a sink.
 class rank_output {
  public:
-  rank_output(event_loop& loop, sink& to, int rank);  ///< throws error
+  /// Each line is led by `prefix`. Throws error.
+  rank_output(event_loop& loop, sink& to, std::string prefix);
   ~rank_output();
   rank_output(const rank_output&) = delete;
   rank_output& operator=(const rank_output&) = delete;

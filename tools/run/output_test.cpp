@@ -41,7 +41,7 @@ TEST(Sink, KeepsWhatDoesNotFitUntilItIsRead) {
   ASSERT_EQ(pipe(ends), 0);
   const unique_fd reader(ends[0]), writer(ends[1]);
   event_loop loop;
-  sink out(loop, writer.get());
+  file_sink out(loop, writer.get());
   const std::string text(400 * 1024, 't');
   out.write(text);
   EXPECT_TRUE(out.full());
@@ -64,7 +64,7 @@ TEST(Sink, KnowsWhyItCannotBeWritten) {
   const unique_fd writer(ends[1]), full(open("/dev/full", O_WRONLY | O_CLOEXEC));
   close(ends[0]);
   event_loop loop;
-  sink unread(loop, writer.get()), no_room(loop, full.get());
+  file_sink unread(loop, writer.get()), no_room(loop, full.get());
   EXPECT_EQ(unread.problem(), 0);
   unread.write("some\n");
   loop.run_once();
@@ -78,7 +78,7 @@ TEST(Sink, KnowsWhyItCannotBeWritten) {
 TEST(Sink, AFileIsWrittenAtOnce) {
   FILE* file = tmpfile();
   event_loop loop;
-  sink out(loop, fileno(file));
+  file_sink out(loop, fileno(file));
   out.write("some\n");
   EXPECT_TRUE(out.empty());
   EXPECT_EQ(lseek(fileno(file), 0, SEEK_END), 5);

@@ -1,0 +1,179 @@
+#include "run/crew.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "run/failure.h"
+
+namespace heddle::tools {
+
+namespace protocol = bootstrap::protocol;
+
+namespace {
+
+constexpr std::uint64_t grace_ms = 2000;      ///< between SIGTERM and SIGKILL
+constexpr std::uint64_t give_up_ms = 1000;    ///< after SIGKILL, for what even that does not end
+constexpr rlim_t plenty_of_files = 1u << 20;  ///< four per rank are needed
+
+rlimit raise_open_files() {
+  rlimit found{};
+  if (getrlimit(RLIMIT_NOFILE, &found) != 0) fail_errno(errno, "read the open files limit");
+  const rlimit more{std::max(found.rlim_cur, std::min(found.rlim_max, plenty_of_files)),
+                    found.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &more);  // else: whoever runs out says so
+  return found;
+}
+
+// Orphans of a rank become ours to reap, so that the end of its process group is seen at once.
+int become_subreaper() {
+  int before = 0;
+  prctl(PR_GET_CHILD_SUBREAPER, &before);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  return before;
+}
+
+}  // namespace
+
+crew::crew(event_loop& loop, const signal_catcher& signals, meeting_place& meetings,
+           group_owner& owner, crew_orders orders)
+    : loop_(loop),
+      signals_(signals),
+      owner_(owner),
+      orders_(std::move(orders)),
+      open_files_(raise_open_files()),
+      was_subreaper_(become_subreaper()),
+      boot_(loop, {orders_.job_size, static_cast<int>(orders_.ranks.size())}, orders_.secret,
+            meetings) {
+  if (orders_.bind_cores) cpus_ = allowed_cpus();
+  no_input_.reset(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!no_input_) fail_errno(errno, "open /dev/null");
+}
+
+crew::~crew() {
+  prctl(PR_SET_CHILD_SUBREAPER, was_subreaper_);
+  setrlimit(RLIMIT_NOFILE, &open_files_);
+}
+
+void crew::start() {
+  for (const int rank : orders_.ranks) {
+    try {
+      if (!start(rank)) return;
+    } catch (const error& e) {
+      throw error(fmt::format("start rank {} of {}: {}", rank, orders_.job_size, e.what()));
+    }
+  }
+}
+
+bool crew::start(int rank) {
+  const unique_fd boot = boot_.add_rank(rank);
+  placement where = placement_of(rank);
+  where.boot = boot.get();
+  const started child =
+      start_rank(command_of(rank, boot.get()), where,
+                 {.signals = signals_, .guard = guard_, .open_files = open_files_});
+  for (auto& output : outputs_) output->started();  // our copies would keep the pipes open
+  if (child.exec_error == 0) {
+    ranks_.push_back({rank, child.pid});
+    owner_.rank_started(rank, child.pid, orders_.host);
+    return true;
+  }
+  guard_.forget(child.pid);
+  owner_.cannot_start(
+      child.exec_error == ENOENT ? 127 : 126,
+      fmt::format("cannot run {}: {}", orders_.program.path, strerrordesc_np(child.exec_error)));
+  return false;
+}
+
+command crew::command_of(int rank, int boot_fd) const {
+  command own = orders_.program;
+  own.environment.push_back(fmt::format("{}={}", protocol::fd_variable, boot_fd));
+  own.environment.push_back(fmt::format("{}={}", protocol::rank_variable, rank));
+  own.environment.push_back(fmt::format("{}={}", protocol::size_variable, orders_.job_size));
+  return own;
+}
+
+placement crew::placement_of(int rank) {
+  placement where;
+  where.input = rank == 0 ? orders_.first_input : no_input_.get();
+  if (!cpus_.empty()) where.cpu = cpus_[ranks_.size() % cpus_.size()];
+  if (orders_.output == nullptr) return where;
+  const std::string prefix = orders_.prefix ? fmt::format("[{}] ", rank) : "";
+  outputs_.push_back(std::make_unique<rank_output>(loop_, *orders_.output, prefix));
+  where.output = outputs_.back()->write_end();
+  outputs_.push_back(std::make_unique<rank_output>(loop_, *orders_.errors, prefix));
+  where.errors = outputs_.back()->write_end();
+  return where;
+}
+
+void crew::reap() {
+  for (;;) {
+    int wait_status = 0;
+    const pid_t pid = waitpid(-1, &wait_status, WNOHANG);
+    if (pid < 0 && errno == EINTR) continue;
+    if (pid <= 0) break;
+    const auto running = [&](const rank_state& r) {
+      return r.pid == pid && r.at == stage::running;
+    };
+    const auto found = std::find_if(ranks_.begin(), ranks_.end(), running);
+    if (found != ranks_.end()) rank_ended(*found, wait_status);
+  }
+  for (rank_state& r : ranks_) check_leftovers(r);
+}
+
+void crew::rank_ended(rank_state& r, int wait_status) {
+  const std::string on = orders_.host.empty() ? "" : " on " + orders_.host;
+  boot_.process_ended(r.rank, fmt::format("rank {}{} {}", r.rank, on, describe_end(wait_status)));
+  r.at = stage::leftovers;
+  clear_leftovers(r);
+  owner_.rank_ended({r.rank, r.pid, wait_status, orders_.host});
+}
+
+void crew::clear_leftovers(rank_state& r) {
+  check_leftovers(r);
+  if (r.at == stage::gone) return;
+  kill(-r.pid, SIGTERM);
+  kill(-r.pid, SIGCONT);
+  const auto index = static_cast<std::size_t>(&r - ranks_.data());
+  loop_.after(grace_ms, [this, index] {
+    check_leftovers(ranks_[index]);
+    if (ranks_[index].at != stage::gone) kill(-ranks_[index].pid, SIGKILL);
+  });
+  loop_.after(grace_ms + give_up_ms, [this, index] { ranks_[index].at = stage::gone; });
+}
+
+void crew::check_leftovers(rank_state& r) {
+  if (r.at != stage::leftovers || kill(-r.pid, 0) == 0) return;
+  r.at = stage::gone;
+  guard_.forget(r.pid);
+}
+
+void crew::signal(int signal) {
+  for (const rank_state& r : ranks_)
+    if (r.at != stage::gone) kill(-r.pid, signal);
+}
+
+int crew::running() const {
+  return static_cast<int>(std::count_if(
+      ranks_.begin(), ranks_.end(), [](const rank_state& r) { return r.at == stage::running; }));
+}
+
+bool crew::all_gone() const {
+  return std::all_of(ranks_.begin(), ranks_.end(),
+                     [](const rank_state& r) { return r.at == stage::gone; });
+}
+
+void crew::deliver(const std::vector<rendezvous::reply>& replies) {
+  for (const auto& reply : replies) boot_.deliver(reply);
+}
+
+void crew::finish_output() {
+  for (auto& output : outputs_) output->finish();
+}
+
+}  // namespace heddle::tools

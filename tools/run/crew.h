@@ -1,0 +1,89 @@
+// crew.h - the ranks of one job on this host, from their start until nothing of them is left.
+#pragma once
+#include <sys/resource.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "run/boot_server.h"
+#include "run/event_loop.h"
+#include "run/guardian.h"
+#include "run/output.h"
+#include "run/rank_group.h"
+#include "run/rank_process.h"
+#include "run/signals.h"
+
+namespace heddle::tools {
+
+/// What a crew is to do.
+struct crew_orders {
+  int job_size = 1;
+  std::vector<int> ranks{};  ///< those of this host
+  std::array<std::byte, 32> secret{};
+  command program{};        ///< its environment lacks only the launcher's own names
+  std::string host{};       ///< this host's name in the job; empty: the launcher's own host
+  bool bind_cores = false;  ///< the i-th rank here runs on the i-th CPU, round robin
+  bool prefix = false;      ///< lead lines with "[rank] "; only with `output` and `errors`
+  int first_input = -1;     ///< what rank 0 reads; -1: what this process reads
+  sink* output = nullptr;   ///< nullptr: ranks print where this process does
+  sink* errors = nullptr;
+};
+
+/// While it lives, orphans of ranks belong to this process. One thread.
+class crew final : public rank_group {
+ public:
+  /// All but `orders` must outlive it. Throws error.
+  crew(event_loop& loop, const signal_catcher& signals, meeting_place& meetings, group_owner& owner,
+       crew_orders orders);
+  ~crew() override;
+  crew(const crew&) = delete;
+  crew& operator=(const crew&) = delete;
+
+  void start() override;
+  void reap() override;
+  void signal(int signal) override;
+  void continued() override {}
+  void abandon() override {}
+  [[nodiscard]] int running() const override;
+  [[nodiscard]] bool all_gone() const override;
+  void deliver(const std::vector<rendezvous::reply>& replies) override;
+  void finish_output() override;
+
+ private:
+  enum class stage {
+    running,
+    leftovers,  ///< the rank has ended; its process group is not empty yet
+    gone,
+  };
+  struct rank_state {
+    int rank;
+    pid_t pid;
+    stage at = stage::running;
+  };
+
+  [[nodiscard]] bool start(int rank);
+  [[nodiscard]] command command_of(int rank, int boot_fd) const;
+  [[nodiscard]] placement placement_of(int rank);
+  void rank_ended(rank_state& r, int wait_status);
+  void clear_leftovers(rank_state& r);
+  void check_leftovers(rank_state& r);
+
+  // Constant after construction.
+  event_loop& loop_;
+  const signal_catcher& signals_;
+  group_owner& owner_;
+  const crew_orders orders_;
+  rlimit open_files_{};  ///< as found
+  int was_subreaper_ = 0;
+  std::vector<int> cpus_;  ///< with bind_cores
+  unique_fd no_input_;
+
+  guardian guard_;
+  boot_server boot_;
+  std::vector<std::unique_ptr<rank_output>> outputs_;  ///< two per rank, or none
+  std::vector<rank_state> ranks_;
+};
+
+}  // namespace heddle::tools

@@ -1,0 +1,54 @@
+#include "run/job_meetings.h"
+
+#include "run/failure.h"
+
+namespace heddle::tools {
+namespace {
+
+constexpr std::uint64_t second_ms = 1000;
+
+}  // namespace
+
+job_meetings::job_meetings(event_loop& loop, int size, deliverer deliver)
+    : loop_(loop),
+      meetings_(size),
+      joins_(meetings_, size, [](const std::string& line) { say("{}", line); }),
+      deliver_(std::move(deliver)) {}
+
+void job_meetings::call(int rank, int round, frame_kind what, blob payload) {
+  joins_.set_waiting(rank, true);
+  meetings_.call(rank, round, what, std::move(payload));
+  deliver();
+  count_seconds();
+}
+
+void job_meetings::leave(int rank, int round, const std::string& why) {
+  joins_.end(rank);
+  meetings_.leave(rank, round, why);
+  deliver();
+}
+
+void job_meetings::end(int rank, const std::string& why) {
+  joins_.end(rank);
+  meetings_.end(rank, why);
+  deliver();
+}
+
+void job_meetings::deliver() {
+  const auto replies = meetings_.take_replies();
+  for (const auto& reply : replies) joins_.set_waiting(reply.rank, false);
+  if (!replies.empty()) deliver_(replies);
+}
+
+void job_meetings::count_seconds() {
+  if (counting_ || !joins_.somebody_waits()) return;
+  counting_ = true;
+  loop_.after(second_ms, [this] {
+    counting_ = false;
+    joins_.tick();
+    deliver();
+    count_seconds();
+  });
+}
+
+}  // namespace heddle::tools

@@ -1,0 +1,47 @@
+// job_meetings.h - the meetings of a job, and the clock by which ranks wait for each other in vain.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "run/event_loop.h"
+#include "run/join_watch.h"
+#include "run/meeting_place.h"
+#include "run/rendezvous.h"
+
+namespace heddle::tools {
+
+/// One thread.
+class job_meetings final : public meeting_place {
+ public:
+  using deliverer = std::function<void(const std::vector<rendezvous::reply>&)>;
+
+  /// Answers go to `deliver`, which must not call back.
+  job_meetings(event_loop& loop, int size, deliverer deliver);
+
+  /// The process that the rank was started as, and where, for people.
+  void process_started(int rank, pid_t process, const std::string& host) {
+    joins_.process_started(rank, process, host);
+  }
+
+  [[nodiscard]] std::optional<int> join(int rank) override { return meetings_.join(rank); }
+  void begin(int rank, int round, std::uint64_t limit_ms) override {
+    joins_.begin(rank, round, limit_ms);
+  }
+  void joined(int rank) override { joins_.end(rank); }
+  void call(int rank, int round, frame_kind what, blob payload) override;
+  void leave(int rank, int round, const std::string& why) override;
+  void end(int rank, const std::string& why) override;
+
+ private:
+  void deliver();
+  void count_seconds();
+
+  event_loop& loop_;
+  rendezvous meetings_;
+  join_watch joins_;
+  deliverer deliver_;
+  bool counting_ = false;  ///< a timer for joins_ is set
+};
+
+}  // namespace heddle::tools

@@ -1,0 +1,54 @@
+// rank_group.h - what a job's supervisor sees of its ranks, on this host or on others.
+#pragma once
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "run/rendezvous.h"
+
+namespace heddle::tools {
+
+/// How one rank's process ended.
+struct rank_end {
+  int rank;
+  pid_t process;
+  int wait_status;   ///< as waitpid gives it
+  std::string host;  ///< empty: the launcher's own
+};
+
+/// Whoever is told what becomes of a group's ranks. Calls come from the event loop.
+class group_owner {
+ public:
+  virtual ~group_owner() = default;
+  virtual void rank_started(int rank, pid_t process, const std::string& host) = 0;
+  virtual void rank_ended(const rank_end& end) = 0;
+  /// Not all ranks can be started; `status` is what the launcher should end with.
+  virtual void cannot_start(int status, const std::string& why) = 0;
+};
+
+/// Ranks of one job. One thread.
+class rank_group {
+ public:
+  virtual ~rank_group() = default;
+  /// Starts all of them, or tells the owner why not. Throws error (no more processes ...).
+  virtual void start() = 0;
+  /// Children of this process may have ended (SIGCHLD).
+  virtual void reap() = 0;
+  /// To the ranks and what they have started.
+  virtual void signal(int signal) = 0;
+  /// The launcher was stopped and goes on (SIGCONT has been passed on already).
+  virtual void continued() = 0;
+  /// Those that have not ended after SIGKILL are waited for no longer.
+  virtual void abandon() = 0;
+  /// Ranks whose process has not ended.
+  [[nodiscard]] virtual int running() const = 0;
+  /// Nothing is left of any rank that was started.
+  [[nodiscard]] virtual bool all_gone() const = 0;
+  /// Answers of the job's meetings.
+  virtual void deliver(const std::vector<rendezvous::reply>& replies) = 0;
+  /// Takes what the ranks have printed, now that all are gone.
+  virtual void finish_output() = 0;
+};
+
+}  // namespace heddle::tools
