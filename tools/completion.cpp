@@ -96,6 +96,7 @@ std::string bash_completion(const CLI::App& app) {
   std::vector<std::string> commands;
   std::string with_values = value_cases(app, ""), with_words = word_case(app, "''");
   for (const CLI::App* command : app.get_subcommands({})) {
+    if (command->get_group().empty()) continue;
     commands.push_back(command->get_name());
     with_values += value_cases(*command, command->get_name());
     with_words += word_case(*command, command->get_name());

@@ -89,7 +89,8 @@ int parse_and_run(std::vector<std::string> words) {
   CLI::App app(about, "heddle");
   describe(app);
   add_subcommands(app, exit_code);
-  for (CLI::App* command : app.get_subcommands({})) command->group("Commands");
+  for (CLI::App* command : app.get_subcommands({}))
+    if (!command->get_group().empty()) command->group("Commands");
   if (!words.empty() && !words.front().starts_with('-') && !knows(app, words.front())) {
     complain(
         fmt::format("heddle: there is no command '{}'; heddle --help lists them\n", words.front()));

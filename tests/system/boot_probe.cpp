@@ -60,6 +60,11 @@ void compare_secrets() {
     throw std::runtime_error("the secret is empty");
 }
 
+void tell_secret() {
+  for (const std::byte b : here().info().secret) std::printf("%02x", std::to_integer<unsigned>(b));
+  std::puts("");
+}
+
 void join_twice() {
   here();
   (void)heddle::bootstrap::join();
@@ -73,6 +78,7 @@ const std::map<std::string, std::function<void()>> steps{
     {"exchange", [] { exchange(100); }},
     {"exchange-most", [] { exchange(4090); }},
     {"secrets", compare_secrets},
+    {"tell-secret", tell_secret},
     {"barrier", [] { here().barrier(); }},
     {"leave", [] { session.reset(); }},
     {"join-twice", join_twice},

@@ -179,6 +179,22 @@ std::vector<std::string> heddle_probe(const std::vector<std::string>& options,
   return words;
 }
 
+std::vector<std::string> run_on_hosts(const std::string& hosts,
+                                      const std::vector<std::string>& options,
+                                      const std::vector<std::string>& program) {
+  std::vector<std::string> all{"--starter", PRETENDED_SSH, "--hosts", hosts};
+  all.insert(all.end(), options.begin(), options.end());
+  return heddle_run(all, program);
+}
+
+std::vector<std::string> probe_on_hosts(const std::string& hosts,
+                                        const std::vector<std::string>& options,
+                                        const std::vector<std::string>& steps) {
+  std::vector<std::string> words = run_on_hosts(hosts, options, {BOOT_PROBE});
+  words.insert(words.end(), steps.begin(), steps.end());
+  return words;
+}
+
 std::vector<std::string> sorted_lines(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);

@@ -58,6 +58,15 @@ class child {
 [[nodiscard]] std::vector<std::string> heddle_probe(const std::vector<std::string>& options,
                                                     const std::vector<std::string>& steps);
 
+/// "heddle run" on pretended hosts ("a:2,b:2", see pretended_ssh.sh), with further `options`.
+[[nodiscard]] std::vector<std::string> run_on_hosts(const std::string& hosts,
+                                                    const std::vector<std::string>& options,
+                                                    const std::vector<std::string>& program);
+/// The same for the probe, by its steps.
+[[nodiscard]] std::vector<std::string> probe_on_hosts(const std::string& hosts,
+                                                      const std::vector<std::string>& options,
+                                                      const std::vector<std::string>& steps);
+
 /// `text` cut at line ends, sorted.
 [[nodiscard]] std::vector<std::string> sorted_lines(const std::string& text);
 

@@ -17,18 +17,8 @@ namespace protocol = bootstrap::protocol;
 
 namespace {
 
-constexpr std::uint64_t grace_ms = 2000;      ///< between SIGTERM and SIGKILL
-constexpr std::uint64_t give_up_ms = 1000;    ///< after SIGKILL, for what even that does not end
-constexpr rlim_t plenty_of_files = 1u << 20;  ///< four per rank are needed
-
-rlimit raise_open_files() {
-  rlimit found{};
-  if (getrlimit(RLIMIT_NOFILE, &found) != 0) fail_errno(errno, "read the open files limit");
-  const rlimit more{std::max(found.rlim_cur, std::min(found.rlim_max, plenty_of_files)),
-                    found.rlim_max};
-  setrlimit(RLIMIT_NOFILE, &more);  // else: whoever runs out says so
-  return found;
-}
+constexpr std::uint64_t grace_ms = 2000;    ///< between SIGTERM and SIGKILL
+constexpr std::uint64_t give_up_ms = 1000;  ///< after SIGKILL, for what even that does not end
 
 // Orphans of a rank become ours to reap, so that the end of its process group is seen at once.
 int become_subreaper() {
@@ -46,7 +36,6 @@ crew::crew(event_loop& loop, const signal_catcher& signals, meeting_place& meeti
       signals_(signals),
       owner_(owner),
       orders_(std::move(orders)),
-      open_files_(raise_open_files()),
       was_subreaper_(become_subreaper()),
       boot_(loop, {orders_.job_size, static_cast<int>(orders_.ranks.size())}, orders_.secret,
             meetings) {
@@ -57,7 +46,6 @@ crew::crew(event_loop& loop, const signal_catcher& signals, meeting_place& meeti
 
 crew::~crew() {
   prctl(PR_SET_CHILD_SUBREAPER, was_subreaper_);
-  setrlimit(RLIMIT_NOFILE, &open_files_);
 }
 
 void crew::start() {
@@ -76,7 +64,7 @@ bool crew::start(int rank) {
   where.boot = boot.get();
   const started child =
       start_rank(command_of(rank, boot.get()), where,
-                 {.signals = signals_, .guard = guard_, .open_files = open_files_});
+                 {.signals = signals_, .guard = guard_, .open_files = open_files_.found()});
   for (auto& output : outputs_) output->started();  // our copies would keep the pipes open
   if (child.exec_error == 0) {
     ranks_.push_back({rank, child.pid});

@@ -1,7 +1,5 @@
 // crew.h - the ranks of one job on this host, from their start until nothing of them is left.
 #pragma once
-#include <sys/resource.h>
-
 #include <array>
 #include <memory>
 #include <string>
@@ -10,6 +8,7 @@
 #include "run/boot_server.h"
 #include "run/event_loop.h"
 #include "run/guardian.h"
+#include "run/open_files.h"
 #include "run/output.h"
 #include "run/rank_group.h"
 #include "run/rank_process.h"
@@ -75,7 +74,7 @@ class crew final : public rank_group {
   const signal_catcher& signals_;
   group_owner& owner_;
   const crew_orders orders_;
-  rlimit open_files_{};  ///< as found
+  const open_files open_files_;
   int was_subreaper_ = 0;
   std::vector<int> cpus_;  ///< with bind_cores
   unique_fd no_input_;

@@ -1,7 +1,10 @@
-// launcher.h - starts the ranks of a job on this machine and stays until the last one is gone.
+// launcher.h - starts the ranks of a job, here or on other hosts, and stays until the last one is
+// gone.
 #pragma once
 #include <string>
 #include <vector>
+
+#include "run/hosts.h"
 
 namespace heddle::tools {
 
@@ -19,10 +22,14 @@ struct launch_options {
   bool keep_going = false;                 ///< a failing rank does not end the others
   bool ranks_explain = false;  ///< ranks say themselves why they fail: only signals are reported
   binding bind = binding::none;
+  int timeout_s = 0;                ///< after which the job is ended; 0: never
+  std::vector<host_ranks> hosts{};  ///< where the ranks run, in order; none: here
+  reach way{};                      ///< to the hosts
 };
 
 /// Runs the job and returns its exit status: 0, or that of the first rank to fail (128 + signal
-/// number when a signal killed it); 127 when there is no such program, 126 when it cannot be run.
+/// number when a signal killed it); 127 when there is no such program, 126 when it cannot be run;
+/// 124 when the time was over.
 ///
 /// Rank 0 reads this process's input, the others nothing. Signals that ask for an end, and SIGUSR1
 /// and SIGUSR2, go on to the ranks. When it returns, the ranks and what they left in their process

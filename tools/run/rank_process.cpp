@@ -60,7 +60,10 @@ struct newborn {
   int report;  ///< closes at exec; gets errno when exec fails
 
   [[noreturn]] void become_rank() const noexcept {
-    setpgid(0, 0);
+    if (where.own_session)
+      setsid();
+    else
+      setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != launcher) _exit(127);  // it died before prctl could take effect
     around.guard.watch(getpid());
@@ -105,7 +108,8 @@ started start_rank(const command& what, const placement& where, const surroundin
   const pid_t pid = fork();
   if (pid < 0) fail_errno(errno, "start a process");
   if (pid == 0) child.become_rank();
-  setpgid(pid, pid);  // both sides do it: whoever comes first, the group exists from here on
+  if (!where.own_session)
+    setpgid(pid, pid);  // both sides do it: whoever comes first, the group exists from here on
   report.reset();
   const int problem = read_report(reports.get());
   if (problem != 0)

@@ -22,7 +22,8 @@ struct command {
 struct placement {
   int boot = -1;  ///< inherited under the same number
   int input = -1, output = -1, errors = -1;
-  int cpu = -1;  ///< -1: anywhere
+  int cpu = -1;              ///< -1: anywhere
+  bool own_session = false;  ///< not only a process group: nothing typed at a terminal reaches it
 };
 
 /// What a rank's process must undo or report to on its way to exec.

@@ -1,16 +1,19 @@
 // run.cpp - `heddle run`: the launcher's command line.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "run/agent.h"
+#include "run/host_options.h"
 #include "run/launcher.h"
 #include "subcommand.h"
 
 namespace heddle::tools {
 namespace {
 
-constexpr const char* about = "Start a program as N ranks of one job on this machine";
+constexpr const char* about = "Start a program as N ranks of one job, here or on other hosts";
 
 constexpr const char* details =
     R"(PROGRAM finds its place in the job by itself when it makes a heddle::world.
@@ -33,8 +36,18 @@ the ranks and to what they have started. A second request to end makes the
 launcher end them, a third one kills them. If the launcher itself is killed, so
 are they.
 
+With --hosts or --hostfile the ranks run on other hosts: host after host is filled
+in the order given, with -n ranks or with as many as there is room for. On each
+host this program runs as an agent, which ssh starts, or whatever --starter
+names. Everything goes through that one channel: the environment but for what
+belongs to a login (HOME, DISPLAY, SSH_*, ...), output, input, signals, and the
+secret by which ranks know each other. No port is opened for it. When the
+launcher, an agent or what started it is lost, what belongs to it is killed;
+a host that has said nothing for --silence-limit seconds is lost.
+
 Examples:
   heddle run -n 4 ./hello
+  heddle run --hosts node1:4,node2:4 -- ./hello
   heddle run -n 2 --prefix --env HEDDLE_BACKENDS=tcp -- ./pingpong --size 1M)";
 
 // The mark before the program was a "--" for us, one behind it is the program's own.
@@ -53,13 +66,16 @@ void take_command(std::vector<std::string> words, launch_options& options) {
 
 void add_run(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<launch_options>();
+  const auto hosts = std::make_shared<host_options>();
+  const auto ranks = std::make_shared<std::optional<int>>();
   const auto bind = std::make_shared<std::string>("none");
   CLI::App* run = app.add_subcommand("run", about);
   run->footer(details);
-  run->add_option("-n,--ranks", options->ranks, "Number of ranks")
+  run->add_option("-n,--ranks", *ranks,
+                  "Number of ranks (default: 1, or as many as the hosts take)")
       ->type_name("N")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
+      ->check(CLI::Range(1, 4096));
+  add_host_options(*run, *hosts);
   run->add_option("--env", options->environment,
                   "Set an environment variable in all ranks; may be given several times")
       ->type_name("NAME=VALUE")
@@ -73,12 +89,22 @@ void add_run(CLI::App& app, int& exit_code) {
       ->type_name("WHERE")
       ->check(CLI::IsMember({"none", "core"}))
       ->capture_default_str();
+  run->add_option("--timeout", options->timeout_s,
+                  "End the job, with status 124, when it has run for so many seconds")
+      ->type_name("S")
+      ->check(CLI::PositiveNumber);
   run->prefix_command();
-  run->callback([run, options, bind, &exit_code] {
+  run->callback([run, options, hosts, ranks, bind, &exit_code] {
     take_command(run->remaining(), *options);
+    options->ranks = ranks->value_or(1);
+    take_hosts(*hosts, *ranks, *options);
     options->bind = *bind == "core" ? binding::core : binding::none;
     exit_code = launch(*options);
   });
+  // What the launcher starts on other hosts; of no use to people.
+  app.add_subcommand("agent", "Run ranks of this host for a launcher")
+      ->group("")
+      ->callback([&exit_code] { exit_code = agent().run(); });
 }
 
 }  // namespace heddle::tools

@@ -8,9 +8,11 @@
 
 #include <array>
 #include <cerrno>
+#include <filesystem>
 
 #include "exit_status.h"
 #include "run/failure.h"
+#include "run/fleet.h"
 
 namespace heddle::tools {
 namespace {
@@ -36,7 +38,7 @@ supervisor::supervisor(const launch_options& options, command program)
     : options_(options),
       meetings_(loop_, options.ranks, [this](const auto& replies) { ranks_->deliver(replies); }),
       host_(host_name()) {
-  ranks_ = crew_of_this_host(std::move(program));
+  ranks_ = options.hosts.empty() ? crew_of_this_host(std::move(program)) : fleet_of_agents(program);
   loop_.watch(signals_.fd(), EPOLLIN, [this] { on_signal(); });
 }
 
@@ -62,8 +64,28 @@ std::unique_ptr<rank_group> supervisor::crew_of_this_host(command program) {
   return std::make_unique<crew>(loop_, signals_, meetings_, *this, std::move(orders));
 }
 
+std::unique_ptr<rank_group> supervisor::fleet_of_agents(const command& program) {
+  fleet_orders orders;
+  orders.hosts = options_.hosts;
+  orders.way = options_.way;
+  agent_protocol::set_up& job = orders.job;
+  job.job_size = options_.ranks;
+  job.silence_s = options_.way.silence_s;
+  job.prefix = options_.prefix;
+  job.bind_cores = options_.bind == binding::core;
+  job.secret = make_secret();
+  job.directory = options_.way.directory;
+  if (job.directory.empty()) job.directory = std::filesystem::current_path().string();
+  job.arguments = program.arguments;
+  job.environment = program.environment;
+  return std::make_unique<fleet>(loop_, signals_, meetings_, *this, fleet::outputs{out_, errors_},
+                                 std::move(orders));
+}
+
 int supervisor::run() {
   std::string problem;
+  if (options_.timeout_s > 0)
+    loop_.after(static_cast<std::uint64_t>(options_.timeout_s) * 1000, [this] { time_is_over(); });
   try {
     ranks_->start();
   } catch (const error& e) {
@@ -87,6 +109,22 @@ void supervisor::cannot_start(int status, const std::string& why) {
   if (ending_) return;
   if (status_ == 0) status_ = status;
   say("{}", why);
+  end_job();
+}
+
+void supervisor::host_lost(const std::string& why) {
+  if (ending_) return;
+  if (status_ == 0) status_ = failed;
+  const bool end_others = !options_.keep_going;
+  say("{}{}", why, end_others ? ": ending the job" : "");
+  if (end_others) end_job();
+}
+
+void supervisor::time_is_over() {
+  constexpr int status_of_timeout = 124;  // as timeout(1) has it
+  if (ending_ || ranks_->all_gone()) return;
+  if (status_ == 0) status_ = status_of_timeout;
+  say("the job has not ended after {} s (--timeout): ending it", options_.timeout_s);
   end_job();
 }
 

@@ -33,15 +33,18 @@ class supervisor final : public group_owner {
   void rank_started(int rank, pid_t process, const std::string& host) override;
   void rank_ended(const rank_end& end) override;
   void cannot_start(int status, const std::string& why) override;
+  void host_lost(const std::string& why) override;
 
  private:
   [[nodiscard]] std::unique_ptr<rank_group> crew_of_this_host(command program);
+  [[nodiscard]] std::unique_ptr<rank_group> fleet_of_agents(const command& program);
 
   void on_signal();
   void on_end_request(int signal);
   void stop_and_continue();
   void report_failure(const rank_end& end);
   void end_job();
+  void time_is_over();
   void drain_output();
   [[nodiscard]] int status_with_output() const;
 

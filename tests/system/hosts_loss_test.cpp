@@ -1,0 +1,198 @@
+// hosts_loss_test.cpp - launchers, agents and starters that die or fall silent, and what others
+// could read of a job.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
+
+#include "system/child.h"
+
+namespace heddle::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::string contents(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::filesystem::path folder_of(pid_t process) {
+  return "/proc/" + std::to_string(process);
+}
+
+/// Those of the job's processes whose command line holds `text`.
+std::vector<pid_t> with_command(const child& job, const std::string& text) {
+  std::vector<pid_t> found;
+  for (const pid_t process : job.marked())
+    if (contents(folder_of(process) / "cmdline").find(text) != std::string::npos)
+      found.push_back(process);
+  return found;
+}
+
+/// Agents, not the guardians that they fork.
+std::vector<pid_t> agents_of(const child& job) {
+  auto found = with_command(job, std::string("heddle\0agent", 12));
+  const auto forked = [&](pid_t process) {
+    std::ifstream status(folder_of(process) / "status");
+    for (std::string line; std::getline(status, line);)
+      if (line.starts_with("PPid:"))
+        return std::find(found.begin(), found.end(), std::stoi(line.substr(5))) != found.end();
+    return false;
+  };
+  std::vector<pid_t> agents;
+  std::copy_if(found.begin(), found.end(), std::back_inserter(agents),
+               [&](pid_t process) { return !forked(process); });
+  return agents;
+}
+
+/// Two ranks on each host that have started something themselves.
+std::vector<std::string> lasting_job(const std::string& hosts, const std::string& limit = "30") {
+  return run_on_hosts(hosts, {"--silence-limit", limit},
+                      {"sh", "-c", "sleep 1000 & echo ready; wait"});
+}
+
+TEST(HostsLoss, AKilledLauncherLeavesNothingOnAnyHost) {
+  child job(lasting_job("a:2,shell:2"));
+  job.read_until("ready", 4);
+  job.send_signal(SIGKILL);
+  job.wait_for_none_marked();
+}
+
+TEST(HostsLoss, AKilledAgentEndsTheJobAndLeavesNothing) {
+  child job(lasting_job("a:2,b:2"));
+  job.read_until("ready", 4);
+  const auto agents = agents_of(job);
+  ASSERT_EQ(agents.size(), 2u);
+  kill(agents.back(), SIGKILL);
+  const auto how = job.finish();
+  EXPECT_EQ(how.status, 1);
+  EXPECT_THAT(how.err,
+              AllOf(HasSubstr("host "), HasSubstr(" is lost ("), HasSubstr("): ending the job")));
+  job.wait_for_none_marked();
+}
+
+TEST(HostsLoss, AKilledStarterEndsTheJobAndLeavesNothing) {
+  child job(lasting_job("a:2,shell:2"));
+  job.read_until("ready", 4);
+  const auto starters = with_command(job, std::string("pretended_ssh.sh\0shell", 22));
+  ASSERT_EQ(starters.size(), 1u);
+  kill(starters.front(), SIGKILL);
+  const auto how = job.finish();
+  EXPECT_EQ(how.status, 1);
+  EXPECT_THAT(how.err, HasSubstr("host shell is lost ("));
+  job.wait_for_none_marked();
+}
+
+TEST(HostsLoss, ASilentHostIsLost) {
+  child job(lasting_job("a:2,b:2", "2"));
+  job.read_until("ready", 4);
+  const auto agents = agents_of(job);
+  ASSERT_EQ(agents.size(), 2u);
+  kill(agents.front(), SIGSTOP);
+  const auto how = job.finish();
+  EXPECT_EQ(how.status, 1);
+  EXPECT_THAT(how.err, HasSubstr(" is lost (nothing heard for 2 s): ending the job"));
+  job.wait_for_none_marked();
+}
+
+TEST(HostsLoss, RanksOfASilentLauncherAreEnded) {
+  child job(lasting_job("a:2,b:2", "2"));
+  job.read_until("ready", 4);
+  job.send_signal(SIGSTOP);  // unlike Ctrl-Z it tells nobody
+  // The launcher's own command line has "sleep 1000", but as one word.
+  while (!with_command(job, std::string("sleep\0001000", 10)).empty()) usleep(5000);
+  job.send_signal(SIGCONT);
+  EXPECT_EQ(job.finish().status, 1);
+  EXPECT_THAT(job.marked(), IsEmpty());
+}
+
+TEST(HostsLoss, TheSilenceOfAHostIsNotCountedWhileItStarts) {
+  const auto how = run(run_on_hosts("tardy,a", {"--silence-limit", "1"}, {"echo", "hello"}));
+  EXPECT_EQ(how.out, "hello\nhello\n") << how.err;
+}
+
+TEST(HostsLoss, OthersOfAKeptJobGoOnWithoutALostHost) {
+  child job(run_on_hosts("a,b", {"--keep-going"}, {"sh", "-c", "echo ready; read x; sleep 0.5"}));
+  job.read_until("ready", 2);
+  const auto agents = agents_of(job);
+  ASSERT_EQ(agents.size(), 2u);
+  kill(agents.back(), SIGKILL);
+  job.end_input();
+  const auto how = job.finish();
+  EXPECT_EQ(how.status, 1);
+  EXPECT_THAT(how.err, AllOf(HasSubstr(" is lost ("), testing::Not(HasSubstr("ending"))));
+}
+
+std::string from_hex(const std::string& hex) {
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+  return bytes;
+}
+
+TEST(HostsLoss, TheSecretIsInNoCommandLineAndNoEnvironment) {
+  const std::string file = testing::TempDir() + "/secret-" + std::to_string(getpid());
+  child job(run_on_hosts("a:2,shell:2", {},
+                         {"sh", "-c",
+                          "[ $HEDDLE_RANK != 0 ] || exec > " + file +
+                              "; exec " BOOT_PROBE " 0:tell-secret ready sleep"}));
+  job.read_until("ready", 3);  // rank 0 prints into the file
+  std::string hex;
+  while (hex.size() < 64) hex = contents(file);
+  hex.resize(64);
+  unlink(file.c_str());
+  const std::string secret = from_hex(hex);
+  for (const pid_t process : job.marked())
+    for (const char* where : {"cmdline", "environ"}) {
+      const std::string text = contents(folder_of(process) / where);
+      EXPECT_EQ(text.find(secret.substr(0, 16)), std::string::npos);
+      EXPECT_EQ(text.find(hex.substr(0, 16)), std::string::npos);
+    }
+  job.send_signal(SIGTERM);
+  EXPECT_EQ(job.finish().status, 128 + SIGTERM);
+}
+
+/// Inodes of all TCP sockets that listen in this network namespace.
+std::set<std::string> listening_inodes() {
+  std::set<std::string> inodes;
+  for (const char* table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+    std::ifstream in(table);
+    std::string line;
+    std::getline(in, line);
+    while (std::getline(in, line)) {
+      std::istringstream words(line);
+      std::vector<std::string> all{std::istream_iterator<std::string>(words), {}};
+      if (all.size() > 9 && all[3] == "0A") inodes.insert("socket:[" + all[9] + "]");
+    }
+  }
+  return inodes;
+}
+
+TEST(HostsLoss, NoPortIsOpened) {
+  child job(lasting_job("a:2,shell:2"));
+  job.read_until("ready", 4);
+  const auto listening = listening_inodes();
+  int looked_at = 0;
+  for (const pid_t process : job.marked()) {
+    std::error_code gone;
+    for (const auto& fd : std::filesystem::directory_iterator(folder_of(process) / "fd", gone)) {
+      ++looked_at;
+      const auto target = std::filesystem::read_symlink(fd, gone);
+      EXPECT_FALSE(listening.contains(target.string())) << "process " << process;
+    }
+  }
+  EXPECT_GT(looked_at, 0);
+}
+
+}  // namespace
+}  // namespace heddle::test

@@ -1,0 +1,211 @@
+#include "run/agent.h"
+
+#include <fcntl.h>
+#include <heddle/info.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "exit_status.h"
+#include "run/failure.h"
+#include "run/job_environment.h"
+
+namespace heddle::tools {
+
+using agent_protocol::bytes_of;
+using agent_protocol::message;
+using agent_protocol::message_kind;
+
+namespace {
+
+constexpr int kill_wait_ms = 1000;
+
+// The launcher's end of a pipe must not be what ranks, or a stray message of ours, print to.
+unique_fd take_over(int standard) {
+  const int fd = fcntl(standard, F_DUPFD_CLOEXEC, 3);
+  if (fd < 0) fail_errno(errno, "take over the launcher's channel");
+  return unique_fd(fd);
+}
+
+void leave_nothing_at(int standard, int flags) {
+  const unique_fd nothing(open("/dev/null", flags | O_CLOEXEC));
+  if (!nothing) fail_errno(errno, "open /dev/null");
+  dup2(nothing.get(), standard);
+}
+
+}  // namespace
+
+void agent::stream::write(std::string_view text) {
+  if (text.empty() || unread_) return;
+  under_way_ += text.size();
+  to_.up_->send(message{message_kind::output, {number_}, bytes_of(text)});
+}
+
+agent::agent() : meetings_([this](const message& m) { up_->send(m); }) {
+  unique_fd in = take_over(STDIN_FILENO), out = take_over(STDOUT_FILENO);
+  leave_nothing_at(STDIN_FILENO, O_RDONLY);
+  leave_nothing_at(STDOUT_FILENO, O_WRONLY);
+  const channel::handlers handlers{.greeted = {},
+                                   .take = [this](const message& m) { take(m); },
+                                   .ended = [this](const std::string& why) { cut_off(why); }};
+  up_.emplace(loop_, std::move(in), std::move(out), handlers, false);
+  loop_.watch(signals_.fd(), EPOLLIN, [this] { on_signal(); });
+}
+
+int agent::run() {
+  const std::string hello = agent_protocol::encode(
+      agent_protocol::greeting{agent_protocol::version, std::string(version())});
+  up_->send(std::as_bytes(std::span(hello)));
+  while (!over_) loop_.run_once();
+  if (done_) return success;
+  kill_all();
+  return failed;
+}
+
+void agent::take(const message& m) {
+  switch (m.kind) {
+    case message_kind::set_up:
+      return begin(m);
+    case message_kind::signal:
+      return pass_on(m.number(0));
+    case message_kind::reply:
+      if (ranks_) ranks_->deliver(relayed_meetings::replies_in(m));
+      return;
+    case message_kind::input:
+      return take_input(m.text());
+    case message_kind::taken:
+      if (stream* s = output(m.number(0))) s->taken(static_cast<std::size_t>(m.numbers[1]));
+      return;
+    case message_kind::unread:
+      if (stream* s = output(m.number(0))) s->unread();
+      return;
+    default:
+      cut_off("the launcher does not speak this agent's protocol");
+  }
+}
+
+agent::stream* agent::output(int number) {
+  if (number == 1) return &out_;
+  return number == 2 ? &errors_ : nullptr;
+}
+
+void agent::begin(const message& m) {
+  const auto what = agent_protocol::decode_set_up(m);
+  if (!what || ranks_) return cut_off("the launcher's set-up is malformed");
+  up_->watch_silence(what->silence_s, [this, what] {
+    cut_off(fmt::format("nothing heard from the launcher for {} s: ending the ranks on {}",
+                        what->silence_s, what->host));
+  });
+  try {
+    start(*what);
+  } catch (const error& problem) {
+    impossible(failed, fmt::format("{}: {}", what->host, problem.what()));
+  }
+  look_whether_done();
+}
+
+void agent::start(const agent_protocol::set_up& what) {
+  if (chdir(what.directory.c_str()) != 0)
+    return impossible(failed,
+                      fmt::format("{} has no directory {} ({}): --workdir DIR names one that all "
+                                  "hosts have",
+                                  what.host, what.directory, strerrordesc_np(errno)));
+  crew_orders orders;
+  orders.job_size = what.job_size;
+  orders.ranks = what.ranks;
+  orders.secret = what.secret;
+  orders.program.environment = environment_on_host(what.environment, what.directory);
+  orders.program.arguments = what.arguments;
+  int problem = 0;
+  orders.program.path =
+      find_program(what.arguments.front(), path_in(orders.program.environment), problem);
+  if (orders.program.path.empty())
+    return impossible(
+        problem == ENOENT ? 127 : 126,
+        fmt::format("cannot run {} on {}: {}", what.arguments.front(), what.host,
+                    problem == ENOENT ? "no such program" : strerrordesc_np(problem)));
+  orders.host = what.host;
+  orders.bind_cores = what.bind_cores;
+  orders.prefix = what.prefix;
+  orders.output = &out_;
+  orders.errors = &errors_;
+  if (std::find(what.ranks.begin(), what.ranks.end(), 0) != what.ranks.end()) {
+    input_.emplace(loop_, [this] { up_->send(message{message_kind::hungry}); });
+    orders.first_input = input_->read_end();
+  }
+  ranks_ = std::make_unique<crew>(loop_, signals_, meetings_, *this, std::move(orders));
+  ranks_->start();
+}
+
+void agent::impossible(int status, const std::string& why) {
+  up_->send(message{message_kind::impossible, {status}, bytes_of(why)});
+}
+
+void agent::rank_started(int rank, pid_t process, const std::string&) {
+  if (rank == 0) input_->started();
+  up_->send(message{message_kind::started, {rank, process}});
+}
+
+void agent::rank_ended(const rank_end& end) {
+  up_->send(message{message_kind::ended, {end.rank, end.process, end.wait_status}});
+}
+
+void agent::pass_on(int signal) {
+  if (signal == SIGSTOP) up_->pause_watch(true);  // the launcher stops as well
+  if (signal == SIGCONT) up_->pause_watch(false);
+  if (ranks_ && signal > 0 && signal < SIGRTMAX) ranks_->signal(signal);
+}
+
+void agent::take_input(std::string_view piece) {
+  if (!input_) return;
+  if (piece.empty()) return input_->end();
+  input_->write(piece);
+}
+
+void agent::on_signal() {
+  switch (const int signal = signals_.take()) {
+    case 0:
+    case SIGCONT:
+    case SIGTSTP:
+      break;
+    case SIGCHLD:
+      if (ranks_) ranks_->reap();
+      look_whether_done();
+      break;
+    default:
+      cut_off(fmt::format("agent ended by signal {}", signal));
+  }
+}
+
+void agent::look_whether_done() {
+  if (done_ || over_) return;
+  if (ranks_ && !ranks_->all_gone()) {
+    // What does not end after SIGKILL is given up by a timer, which nobody else tells of.
+    constexpr std::uint64_t look_again_ms = 500;
+    if (ranks_->running() == 0) loop_.after(look_again_ms, [this] { look_whether_done(); });
+    return;
+  }
+  if (ranks_) ranks_->finish_output();
+  done_ = true;
+  up_->send(message{message_kind::done});
+}
+
+void agent::cut_off(const std::string& why) {
+  if (std::exchange(over_, true)) return;
+  if (!why.empty()) say("{}", why);
+}
+
+// The launcher must not take their deaths for the cause.
+void agent::kill_all() {
+  up_->close();
+  if (!ranks_) return;
+  ranks_->signal(SIGKILL);
+  bool patient = true;
+  loop_.after(kill_wait_ms, [&patient] { patient = false; });
+  while (patient && !ranks_->all_gone()) loop_.run_once();
+}
+
+}  // namespace heddle::tools

@@ -1,0 +1,75 @@
+// agent.h - runs the ranks of one host for a launcher on another.
+#pragma once
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "run/channel.h"
+#include "run/crew.h"
+#include "run/event_loop.h"
+#include "run/rank_input.h"
+#include "run/relayed_meetings.h"
+#include "run/signals.h"
+
+namespace heddle::tools {
+
+/// `heddle agent`. Speaks with the launcher over this process's input and output; when these end,
+/// or when nothing comes from there for too long, its ranks are killed. One thread, once.
+class agent final : public group_owner {
+ public:
+  agent();  ///< throws error
+  agent(const agent&) = delete;
+  agent& operator=(const agent&) = delete;
+
+  /// Until the launcher has no more use for it. Returns the process's exit status.
+  [[nodiscard]] int run();
+
+  void rank_started(int rank, pid_t process, const std::string& host) override;
+  void rank_ended(const rank_end& end) override;
+  void cannot_start(int status, const std::string& why) override { impossible(status, why); }
+  void host_lost(const std::string&) override {}  // it is this one
+
+ private:
+  /// One of the two outputs of this host's ranks, as the launcher gets it.
+  class stream final : public sink {
+   public:
+    stream(agent& to, int number) : to_(to), number_(number) {}
+    void write(std::string_view text) override;
+    [[nodiscard]] bool full() const noexcept override { return under_way_ > most_kept_output; }
+    [[nodiscard]] bool closed() const noexcept override { return unread_; }
+    void taken(std::size_t bytes) noexcept { under_way_ -= std::min(bytes, under_way_); }
+    void unread() noexcept { unread_ = true; }
+
+   private:
+    agent& to_;
+    int number_;
+    std::size_t under_way_ = 0;
+    bool unread_ = false;
+  };
+
+  void take(const agent_protocol::message& m);
+  void begin(const agent_protocol::message& m);
+  void start(const agent_protocol::set_up& what);
+  void impossible(int status, const std::string& why);
+  void pass_on(int signal);
+  void take_input(std::string_view piece);
+  void on_signal();
+  void look_whether_done();
+  void cut_off(const std::string& why);
+  void kill_all();
+
+  [[nodiscard]] stream* output(int number);
+
+  event_loop loop_;
+  signal_catcher signals_;
+  std::optional<channel> up_;
+  relayed_meetings meetings_;
+  stream out_{*this, 1}, errors_{*this, 2};
+  std::optional<rank_input> input_;  ///< when rank 0 is here
+  std::unique_ptr<crew> ranks_;      ///< from the set-up on
+  bool done_ = false;                ///< and the launcher knows
+  bool over_ = false;                ///< the launcher has closed the channel, or is lost
+};
+
+}  // namespace heddle::tools

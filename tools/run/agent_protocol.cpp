@@ -1,0 +1,225 @@
+#include "run/agent_protocol.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "bootstrap/launcher_protocol.h"
+
+namespace heddle::tools::agent_protocol {
+namespace {
+
+struct piece_header {
+  std::uint32_t bytes;
+  std::uint8_t kind;
+  std::uint8_t more;  ///< 1: another piece of the same message follows
+  std::uint16_t zero;
+};
+static_assert(sizeof(piece_header) == 8);
+
+constexpr std::size_t most_in_piece = 64 * 1024;
+/// The largest are the answer to an exchange, and the set-up with an environment.
+constexpr std::size_t most_in_message =
+    bootstrap::protocol::max_everything(bootstrap::protocol::max_ranks) + 1024 * 1024;
+constexpr std::string_view greeting_mark = "\nHEDDLE-AGENT ";
+constexpr std::size_t longest_greeting = 200;
+
+/// How many numbers a message of each kind has at least, by kind.
+constexpr std::array<std::uint8_t, 19> least_numbers{0, 6, 1, 1, 0, 2, 1, 2, 3, 1,
+                                                     1, 3, 1, 3, 2, 1, 0, 0, 0};
+static_assert(least_numbers.size() == static_cast<std::size_t>(message_kind::ping) + 1);
+
+void append(std::vector<std::byte>& to, const void* bytes, std::size_t count) {
+  const auto* first = static_cast<const std::byte*>(bytes);
+  to.insert(to.end(), first, first + count);
+}
+
+std::vector<std::byte> content_of(const message& m) {
+  std::vector<std::byte> content;
+  const std::uint64_t count = m.numbers.size();
+  append(content, &count, sizeof count);
+  append(content, m.numbers.data(), m.numbers.size() * sizeof m.numbers[0]);
+  append(content, m.body.data(), m.body.size());
+  return content;
+}
+
+std::optional<message> message_in(message_kind kind, std::span<const std::byte> content) {
+  std::uint64_t count = 0;
+  if (content.size() < sizeof count) return {};
+  std::memcpy(&count, content.data(), sizeof count);
+  content = content.subspan(sizeof count);
+  if (count > content.size() / sizeof(std::int64_t)) return {};
+  if (count < least_numbers[static_cast<std::size_t>(kind)]) return {};
+  message m{kind};
+  m.numbers.resize(count);
+  if (count > 0) std::memcpy(m.numbers.data(), content.data(), count * sizeof m.numbers[0]);
+  content = content.subspan(count * sizeof m.numbers[0]);
+  m.body.assign(content.begin(), content.end());
+  return m;
+}
+
+bool plausible(const piece_header& h) {
+  return h.bytes <= most_in_piece && h.kind >= static_cast<std::uint8_t>(message_kind::set_up) &&
+         h.kind <= static_cast<std::uint8_t>(message_kind::ping) && h.more <= 1 && h.zero == 0;
+}
+
+/// Strings that hold no NUL, each ended by one.
+void append_words(std::vector<std::byte>& to, const std::vector<std::string>& words) {
+  for (const std::string& word : words) append(to, word.c_str(), word.size() + 1);
+}
+
+std::optional<std::vector<std::string>> words_in(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\0');
+    if (end == std::string_view::npos) return {};
+    words.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  return words;
+}
+
+}  // namespace
+
+std::vector<std::byte> bytes_of(std::string_view text) {
+  std::vector<std::byte> bytes;
+  append(bytes, text.data(), text.size());
+  return bytes;
+}
+
+std::vector<std::byte> encode(const message& m) {
+  const std::vector<std::byte> content = content_of(m);
+  std::vector<std::byte> bytes;
+  for (std::size_t sent = 0; sent < content.size();) {
+    const std::size_t piece = std::min(content.size() - sent, most_in_piece);
+    const bool more = sent + piece < content.size();
+    const piece_header header{static_cast<std::uint32_t>(piece), static_cast<std::uint8_t>(m.kind),
+                              static_cast<std::uint8_t>(more ? 1 : 0), 0};
+    append(bytes, &header, sizeof header);
+    append(bytes, content.data() + sent, piece);
+    sent += piece;
+  }
+  return bytes;
+}
+
+void message_parser::push(std::span<const std::byte> received) {
+  if (broken_) return;
+  received_.erase(received_.begin(), received_.begin() + static_cast<std::ptrdiff_t>(taken_));
+  taken_ = 0;
+  append(received_, received.data(), received.size());
+}
+
+std::optional<message> message_parser::fail() {
+  broken_ = true;
+  received_.clear();
+  begun_.clear();
+  taken_ = 0;
+  return {};
+}
+
+std::optional<message> message_parser::next() {
+  while (!broken_) {
+    const auto rest = std::span<const std::byte>(received_).subspan(taken_);
+    piece_header header{};
+    if (rest.size() < sizeof header) return {};
+    std::memcpy(&header, rest.data(), sizeof header);
+    const bool other = kind_ != 0 && header.kind != kind_;
+    if (!plausible(header) || other || begun_.size() + header.bytes > most_in_message)
+      return fail();
+    if (rest.size() < sizeof header + header.bytes) return {};
+    taken_ += sizeof header + header.bytes;
+    append(begun_, rest.data() + sizeof header, header.bytes);
+    kind_ = header.more != 0 ? header.kind : std::uint8_t{0};
+    if (header.more != 0) continue;
+    auto whole = message_in(static_cast<message_kind>(header.kind), begun_);
+    begun_.clear();
+    return whole ? whole : fail();
+  }
+  return {};
+}
+
+std::string encode(const greeting& g) {
+  return fmt::format("{}{} {}\n", greeting_mark, g.protocol, g.build);
+}
+
+std::optional<greeting> greeting_scanner::push(std::span<const std::byte> received) {
+  text_.append(reinterpret_cast<const char*>(received.data()), received.size());
+  for (;;) {
+    const std::size_t found = text_.find(greeting_mark, begin_);
+    if (found == std::string::npos) {  // it may have begun at the end
+      begin_ = text_.size() - std::min(text_.size(), greeting_mark.size());
+      return {};
+    }
+    begin_ = found;
+    const std::size_t words = found + greeting_mark.size(), end = text_.find('\n', words);
+    if (end == std::string::npos && text_.size() - found < longest_greeting) return {};
+    const std::string line = text_.substr(words, end == std::string::npos ? end : end - words);
+    greeting g;
+    const auto [stop, problem] =
+        std::from_chars(line.data(), line.data() + line.size(), g.protocol);
+    if (end != std::string::npos && problem == std::errc{} && *stop == ' ') {
+      g.build = line.substr(static_cast<std::size_t>(stop - line.data()) + 1);
+      end_ = end + 1;
+      return g;
+    }
+    begin_ = words;
+  }
+}
+
+std::span<const std::byte> greeting_scanner::rest() const noexcept {
+  return std::as_bytes(std::span(text_)).subspan(end_);
+}
+
+std::string greeting_scanner::noise() const {
+  const std::size_t end = text_.find_last_not_of('\n');
+  if (end == std::string::npos) return {};
+  const std::size_t begin = text_.rfind('\n', end);
+  const std::string line = text_.substr(begin + 1, std::min<std::size_t>(end - begin, 200));
+  return bootstrap::protocol::decode_text(std::as_bytes(std::span(line)));
+}
+
+message encode(const set_up& s) {
+  message m{message_kind::set_up};
+  m.numbers = {s.job_size,
+               s.silence_s,
+               s.prefix ? 1 : 0,
+               s.bind_cores ? 1 : 0,
+               static_cast<std::int64_t>(s.arguments.size()),
+               static_cast<std::int64_t>(s.environment.size())};
+  m.numbers.insert(m.numbers.end(), s.ranks.begin(), s.ranks.end());
+  append(m.body, s.secret.data(), s.secret.size());
+  append_words(m.body, {s.host, s.directory});
+  append_words(m.body, s.arguments);
+  append_words(m.body, s.environment);
+  return m;
+}
+
+std::optional<set_up> decode_set_up(const message& m) {
+  set_up s;
+  if (m.kind != message_kind::set_up || m.body.size() < s.secret.size()) return {};
+  s.job_size = m.number(0);
+  s.silence_s = m.number(1);
+  s.prefix = m.numbers[2] != 0;
+  s.bind_cores = m.numbers[3] != 0;
+  if (m.numbers[0] < 1 || m.numbers[0] > bootstrap::protocol::max_ranks) return {};
+  if (m.numbers[1] < 0 || m.numbers[1] > 1'000'000) return {};
+  for (std::size_t i = 6; i < m.numbers.size(); ++i) {
+    if (m.numbers[i] < 0 || m.numbers[i] >= m.numbers[0]) return {};
+    s.ranks.push_back(m.number(i));
+  }
+  std::copy_n(m.body.begin(), s.secret.size(), s.secret.begin());
+  const auto words = words_in(m.text().substr(s.secret.size()));
+  const std::int64_t arguments = m.numbers[4], settings = m.numbers[5];
+  if (!words || arguments < 1 || settings < 0 || s.ranks.empty()) return {};
+  const auto count = static_cast<std::int64_t>(words->size());
+  if (arguments > count || settings > count || arguments + settings + 2 != count) return {};
+  s.host = (*words)[0];
+  s.directory = (*words)[1];
+  s.arguments.assign(words->begin() + 2, words->begin() + 2 + arguments);
+  s.environment.assign(words->begin() + 2 + arguments, words->end());
+  return s;
+}
+
+}  // namespace heddle::tools::agent_protocol

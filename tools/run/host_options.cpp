@@ -1,0 +1,68 @@
+#include "run/host_options.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+
+#include "exit_status.h"
+#include "run/failure.h"
+
+namespace heddle::tools {
+namespace {
+
+std::string read_hostfile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file) throw usage_error(fmt::format("--hostfile {}: cannot be read", path));
+  return text;
+}
+
+}  // namespace
+
+void add_host_options(CLI::App& app, host_options& into) {
+  CLI::Option* const list =
+      app.add_option("--hosts", into.hosts,
+                     "Start on these hosts, so many ranks on each: a:4,b:4 or n[1-3,7]:4")
+          ->type_name("HOST:N,...");
+  app.add_option("--hostfile", into.hostfile,
+                 "The same from a file, as OpenMPI (HOST slots=N) or MPICH (HOST:N) read it")
+      ->type_name("FILE")
+      ->excludes(list);
+  app.add_option("--starter", into.starter,
+                 "What runs a command on a host, as: CMD HOST COMMAND (default: ssh)")
+      ->type_name("CMD");
+  app.add_option("--remote-heddle", into.heddle,
+                 "Where this program is on the hosts (default: where it is here)")
+      ->type_name("PATH");
+  app.add_option("--workdir", into.directory,
+                 "Where ranks on hosts begin (default: this directory, which must be there)")
+      ->type_name("DIR");
+  app.add_option("--silence-limit", into.silence_s,
+                 "Seconds without a sign of life after which a host is lost; 0: never")
+      ->type_name("S")
+      ->check(CLI::Range(0, 86'400))
+      ->capture_default_str();
+}
+
+void take_hosts(const host_options& given, std::optional<int> ranks, launch_options& job) {
+  const bool others = !given.starter.empty() || !given.heddle.empty() || !given.directory.empty();
+  if (!given.given()) {
+    if (others)
+      throw usage_error("--starter, --remote-heddle and --workdir need --hosts or --hostfile");
+    return;
+  }
+  const auto hosts = given.hosts.empty()
+                         ? parse_hostfile(read_hostfile(given.hostfile), given.hostfile)
+                         : parse_hosts(given.hosts);
+  job.hosts = place_ranks(hosts, ranks);
+  job.ranks = 0;
+  for (const host_ranks& host : job.hosts) job.ranks += static_cast<int>(host.ranks.size());
+  if (!given.starter.empty()) job.way.starter = CLI::detail::split_up(given.starter);
+  job.way.heddle = given.heddle;
+  job.way.directory = given.directory;
+  job.way.silence_s = given.silence_s;
+}
+
+}  // namespace heddle::tools

@@ -1,0 +1,18 @@
+// host_options.h - the options that send a job to other hosts, alike in all commands that start
+// jobs.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <optional>
+
+#include "run/launcher.h"
+
+namespace heddle::tools {
+
+/// --hosts, --hostfile, --starter, --remote-heddle, --workdir and --silence-limit.
+void add_host_options(CLI::App& app, host_options& into);
+
+/// Places `ranks` (nothing: as many as there is room for) on the hosts. Nothing happens unless
+/// hosts were given. Throws usage_error.
+void take_hosts(const host_options& given, std::optional<int> ranks, launch_options& job);
+
+}  // namespace heddle::tools

@@ -1,0 +1,227 @@
+#include "run/hosts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+
+#include "bootstrap/launcher_protocol.h"
+#include "exit_status.h"
+
+namespace heddle::tools {
+namespace {
+
+constexpr int most = bootstrap::protocol::max_ranks;  ///< hosts, slots and ranks alike
+
+std::optional<int> number_in(std::string_view text) {
+  int value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, value);
+  if (text.empty() || problem != std::errc{} || stop != end || text.front() == '-') return {};
+  return value;
+}
+
+int slots_in(std::string_view text, std::string_view item) {
+  const auto slots = number_in(text);
+  if (!slots || *slots < 1 || *slots > most)
+    throw usage_error(fmt::format("'{}': '{}' is no number of ranks; write HOST:N, N from 1 to {}",
+                                  item, text, most));
+  return *slots;
+}
+
+/// Cuts at commas that are not inside brackets.
+std::vector<std::string_view> items_of(std::string_view list) {
+  std::vector<std::string_view> items;
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i <= list.size(); ++i) {
+    if (i < list.size() && list[i] == '[') ++depth;
+    if (i < list.size() && list[i] == ']') --depth;
+    if (i < list.size() && (list[i] != ',' || depth > 0)) continue;
+    items.push_back(list.substr(begin, i - begin));
+    begin = i + 1;
+  }
+  return items;
+}
+
+// What a name may be: nothing that a starter could take for an option, or a shell for more.
+void check_name(std::string_view name, std::string_view item) {
+  const auto odd = [](char c) {
+    const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    return !word && std::string_view("-._@:%").find(c) == std::string_view::npos;
+  };
+  if (name.empty() || name.front() == '-' || name.front() == '@' || name.back() == '@' ||
+      std::any_of(name.begin(), name.end(), odd))
+    throw usage_error(fmt::format("'{}' is no host: write HOST:N,HOST:N or n[1-3]:N", item));
+}
+
+[[noreturn]] void fail_range(std::string_view range, std::string_view item) {
+  throw usage_error(fmt::format(
+      "'{}': '{}' is no range; write numbers such as 1-3,7, at most {} hosts", item, range, most));
+}
+
+/// "01-03" as 01, 02, 03.
+std::vector<std::string> numbers_of(std::string_view range, std::string_view item) {
+  const std::size_t dash = range.find('-');
+  const std::string_view low = range.substr(0, dash);
+  const std::string_view high = dash == std::string_view::npos ? low : range.substr(dash + 1);
+  const auto first = number_in(low), last = number_in(high);
+  if (!first || !last || *first > *last || *last - *first >= most) fail_range(range, item);
+  std::vector<std::string> numbers;
+  for (int n = *first; n <= *last; ++n) numbers.push_back(fmt::format("{:0{}}", n, low.size()));
+  return numbers;
+}
+
+/// All names that a name with Slurm's brackets stands for.
+std::vector<std::string> expand(std::string_view name, std::string_view item) {
+  const std::size_t open = name.find('[');
+  if (open == std::string_view::npos) return {std::string(name)};
+  const std::size_t close = name.find(']', open);
+  if (close == std::string_view::npos)
+    throw usage_error(fmt::format("'{}': a ']' is missing", item));
+  const auto rests = expand(name.substr(close + 1), item);
+  std::vector<std::string> names;
+  for (const std::string_view range : items_of(name.substr(open + 1, close - open - 1)))
+    for (const std::string& number : numbers_of(range, item))
+      for (const std::string& rest : rests) {
+        names.push_back(fmt::format("{}{}{}", name.substr(0, open), number, rest));
+        if (names.size() > static_cast<std::size_t>(most)) fail_range(range, item);
+      }
+  return names;
+}
+
+/// A name as written, brackets and all, and the text behind its colon.
+struct named {
+  std::string_view name, slots;
+};
+
+// An address in brackets, or one with several colons, which then are not ours.
+named split(std::string_view item) {
+  const std::size_t at = item.find('@') == std::string_view::npos ? 0 : item.find('@') + 1;
+  const std::size_t close = item.rfind(']');
+  const std::size_t after = close == std::string_view::npos ? at : close;
+  const std::size_t colon = item.find(':', after);
+  const bool several =
+      colon != std::string_view::npos && item.find(':', colon + 1) != std::string_view::npos;
+  if (colon == std::string_view::npos || several) return {item, {}};
+  return {item.substr(0, colon), item.substr(colon + 1)};
+}
+
+bool is_address_in_brackets(std::string_view name) {
+  return name.starts_with('[') && name.ends_with(']') && name.find(':') != std::string_view::npos;
+}
+
+void add(std::vector<host_slots>& hosts, const std::string& name, int slots) {
+  const auto same = [&](const host_slots& h) { return h.name == name; };
+  const auto found = std::find_if(hosts.begin(), hosts.end(), same);
+  if (found == hosts.end())
+    hosts.push_back({name, slots});
+  else
+    found->slots += slots;
+}
+
+void add_item(std::vector<host_slots>& hosts, std::string_view item,
+              std::string_view default_slots) {
+  const auto [name, slots] = split(item);
+  const int count = slots_in(slots.empty() && !item.ends_with(':') ? default_slots : slots, item);
+  if (is_address_in_brackets(name)) {
+    const std::string_view address = name.substr(1, name.size() - 2);
+    check_name(address, item);
+    return add(hosts, std::string(address), count);
+  }
+  for (const std::string& one : expand(name, item)) {
+    check_name(one, item);
+    add(hosts, one, count);
+  }
+}
+
+std::vector<std::string> words_of(std::string_view line) {
+  std::vector<std::string> words;
+  bool inside = false;
+  for (const char c : line.substr(0, line.find('#'))) {
+    const bool space = c == ' ' || c == '\t' || c == '\r';
+    if (!space && !inside) words.emplace_back();
+    if (!space) words.back() += c;
+    inside = !space;
+  }
+  return words;
+}
+
+// OpenMPI also has "slots = 4", in words of its own.
+void join_at_equal_signs(std::vector<std::string>& words) {
+  for (std::size_t i = 1; i < words.size();) {
+    if (!words[i].starts_with('=') && !words[i - 1].ends_with('=')) {
+      ++i;
+      continue;
+    }
+    words[i - 1] += words[i];
+    words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+void add_line(std::vector<host_slots>& hosts, std::vector<std::string> words) {
+  static constexpr std::array<std::string_view, 5> skipped{"max_slots", "max-slots", "ifname",
+                                                           "binding", "user"};
+  join_at_equal_signs(words);
+  std::string slots = "1";
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string name = words[i].substr(0, words[i].find('='));
+    if (name == "slots")
+      slots = words[i].substr(std::min(words[i].size(), name.size() + 1));
+    else if (std::find(skipped.begin(), skipped.end(), name) == skipped.end())
+      throw usage_error(
+          fmt::format("'{}' is not understood; write 'HOST slots=N' or 'HOST:N'", words[i]));
+  }
+  for (const std::string_view item : items_of(words.front())) add_item(hosts, item, slots);
+}
+
+}  // namespace
+
+std::vector<host_slots> parse_hosts(std::string_view list) {
+  std::vector<host_slots> hosts;
+  for (const std::string_view item : items_of(list)) add_item(hosts, item, "1");
+  return hosts;
+}
+
+std::vector<host_slots> parse_hostfile(std::string_view text, std::string_view name) {
+  std::vector<host_slots> hosts;
+  for (int number = 1; !text.empty(); ++number) {
+    const std::size_t end = text.find('\n');
+    const auto words = words_of(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (words.empty()) continue;
+    try {
+      add_line(hosts, words);
+    } catch (const usage_error& problem) {
+      throw usage_error(fmt::format("{}, line {}: {}", name, number, problem.what()));
+    }
+  }
+  if (hosts.empty()) throw usage_error(fmt::format("{} names no host: write 'HOST:N'", name));
+  return hosts;
+}
+
+std::vector<host_ranks> place_ranks(const std::vector<host_slots>& hosts,
+                                    std::optional<int> ranks) {
+  long slots = 0;
+  for (const host_slots& host : hosts) slots += host.slots;
+  const long wanted = ranks.value_or(static_cast<int>(std::min<long>(slots, most + 1L)));
+  if (wanted > most)
+    throw usage_error(fmt::format("a job has at most {} ranks, the hosts take {}", most, slots));
+  if (wanted > slots)
+    throw usage_error(fmt::format(
+        "{} ranks do not fit on hosts that take {} together: give more hosts, or more to each as "
+        "HOST:N",
+        wanted, slots));
+  std::vector<host_ranks> placed;
+  int next = 0;
+  for (const host_slots& host : hosts) {
+    if (next == wanted) break;
+    placed.push_back({host.name, {}});
+    for (int i = 0; i < host.slots && next < wanted; ++i) placed.back().ranks.push_back(next++);
+  }
+  return placed;
+}
+
+}  // namespace heddle::tools

@@ -1,0 +1,54 @@
+// hosts.h - which hosts a job runs on, how many ranks each takes, as people write it, and how
+// agents are started there.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::tools {
+
+/// A host and how many ranks it takes.
+struct host_slots {
+  std::string name;  ///< as the starter is to be told: maybe "user@host", or an address
+  int slots;
+};
+
+/// "a:4,b:4", also "user@a", "[fd88::1]:2" and Slurm's "n[01-03,7]:4". No number means 1; a host
+/// that comes twice takes both. Throws usage_error.
+[[nodiscard]] std::vector<host_slots> parse_hosts(std::string_view list);
+
+/// A file's text, one line for a host or a list of such: "host slots=4" as OpenMPI has it, "host:4"
+/// as MPICH has it; what else these two allow is skipped. '#' begins a comment. `name` is the
+/// file's, for people. Throws usage_error, naming the line.
+[[nodiscard]] std::vector<host_slots> parse_hostfile(std::string_view text, std::string_view name);
+
+/// A host and the ranks that it runs.
+struct host_ranks {
+  std::string name;
+  std::vector<int> ranks;
+};
+
+/// Gives each host in turn as many ranks as it takes, until there are `ranks`, or until all slots
+/// are taken; hosts without ranks are left out. Throws usage_error when there are too few slots.
+[[nodiscard]] std::vector<host_ranks> place_ranks(const std::vector<host_slots>& hosts,
+                                                  std::optional<int> ranks);
+
+/// How agents are reached.
+struct reach {
+  std::vector<std::string> starter{};  ///< words before the host; empty: ssh
+  std::string heddle{};                ///< on the hosts; empty: as here
+  std::string directory{};             ///< on the hosts; empty: this process's
+  int silence_s = 30;                  ///< after which the other side is lost; 0: never
+};
+
+/// What the options say about hosts, as given; empty ones were not.
+struct host_options {
+  std::string hosts, hostfile;
+  std::string starter, heddle, directory;
+  int silence_s = reach{}.silence_s;
+
+  [[nodiscard]] bool given() const noexcept { return !hosts.empty() || !hostfile.empty(); }
+};
+
+}  // namespace heddle::tools

@@ -1,0 +1,113 @@
+#include "run/hosts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "exit_status.h"
+
+namespace heddle::tools {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+/// As parse_hosts would read it back.
+std::string text_of(const std::vector<host_slots>& hosts) {
+  std::string text;
+  for (const auto& host : hosts)
+    text += (text.empty() ? "" : ",") + host.name + "=" + std::to_string(host.slots);
+  return text;
+}
+
+TEST(Hosts, AListHasNamesWithNumbersOfRanks) {
+  EXPECT_EQ(text_of(parse_hosts("a:4,b:2,c")), "a=4,b=2,c=1");
+  EXPECT_EQ(text_of(parse_hosts("me@node-1.example.org:16")), "me@node-1.example.org=16");
+}
+
+TEST(Hosts, AHostThatComesTwiceTakesBoth) {
+  EXPECT_EQ(text_of(parse_hosts("a,b:3,a:2")), "a=3,b=3");
+}
+
+TEST(Hosts, AddressesOfBothFamiliesAreHosts) {
+  EXPECT_EQ(text_of(parse_hosts("10.0.0.1:2,[fd88::1]:3,fd88::2,[fd88::4]")),
+            "10.0.0.1=2,fd88::1=3,fd88::2=1,fd88::4=1");
+}
+
+TEST(Hosts, SlurmsNodeListsAreExpanded) {
+  EXPECT_EQ(text_of(parse_hosts("n[1-3,7]")), "n1=1,n2=1,n3=1,n7=1");
+  EXPECT_EQ(text_of(parse_hosts("n[08-10]:4,login")), "n08=4,n09=4,n10=4,login=1");
+  EXPECT_EQ(text_of(parse_hosts("r[1-2]n[0,5]-ib:2")), "r1n0-ib=2,r1n5-ib=2,r2n0-ib=2,r2n5-ib=2");
+}
+
+class NoHosts : public testing::TestWithParam<const char*> {};
+
+TEST_P(NoHosts, AreRefused) {
+  EXPECT_THROW((void)parse_hosts(GetParam()), usage_error);
+}
+
+INSTANTIATE_TEST_SUITE_P(Hosts, NoHosts,
+                         testing::Values("", ",", "a,,b", "a:", "a:0", "a:-1", "a:x", "a:4097",
+                                         "a:99999999999", "-oProxyCommand=x", "a b", "a;b", "$(x)",
+                                         "n[1-3", "n]1[", "n[3-1]", "n[]", "n[a-b]", "n[1-9999999]",
+                                         "n[1-4000][1-4000]", "[fd88::1", "@", ":4"));
+
+TEST(Hosts, WhatIsWrongIsNamedWithTheCure) {
+  EXPECT_THAT(
+      [] { (void)parse_hosts("a:4,b:four"); },
+      ThrowsMessage<usage_error>(HasSubstr("'b:four': 'four' is no number of ranks; write")));
+}
+
+TEST(Hostfile, IsReadAsOpenMpiWritesIt) {
+  EXPECT_EQ(text_of(parse_hostfile("# my cluster\n"
+                                   "n1 slots=4 max_slots=8\n"
+                                   "\n"
+                                   "n2\tslots = 2  # the slow one\r\n"
+                                   "n3\n"
+                                   "n3\n",
+                                   "hosts")),
+            "n1=4,n2=2,n3=2");
+}
+
+TEST(Hostfile, IsReadAsMpichWritesIt) {
+  EXPECT_EQ(text_of(parse_hostfile("n1:4\nn2:2 ifname=eth1\nn3 binding=user:0,1", "hosts")),
+            "n1=4,n2=2,n3=1");
+}
+
+TEST(Hostfile, MayHoldNodeLists) {
+  EXPECT_EQ(text_of(parse_hostfile("n[1-2] slots=3\nn[7,9]:2\n", "hosts")), "n1=3,n2=3,n7=2,n9=2");
+}
+
+TEST(Hostfile, ALineThatIsNotUnderstoodIsNamed) {
+  EXPECT_THAT(
+      [] { (void)parse_hostfile("n1\nn2 slot=4\n", "my-hosts"); },
+      ThrowsMessage<usage_error>(HasSubstr("my-hosts, line 2: 'slot=4' is not understood")));
+  EXPECT_THROW((void)parse_hostfile("n1 slots\n", "f"), usage_error);
+}
+
+TEST(Hostfile, WithoutAHostIsRefused) {
+  EXPECT_THROW((void)parse_hostfile("# nothing\n\n", "f"), usage_error);
+}
+
+TEST(Placement, FillsHostAfterHost) {
+  const auto placed = place_ranks(parse_hosts("a:2,b:3,c:1"), 4);
+  ASSERT_EQ(placed.size(), 2u);
+  EXPECT_EQ(placed[0].name, "a");
+  EXPECT_EQ(placed[0].ranks, (std::vector{0, 1}));
+  EXPECT_EQ(placed[1].name, "b");
+  EXPECT_EQ(placed[1].ranks, (std::vector{2, 3}));
+}
+
+TEST(Placement, TakesAllSlotsUnlessToldOtherwise) {
+  const auto placed = place_ranks(parse_hosts("a:2,b"), {});
+  ASSERT_EQ(placed.size(), 2u);
+  EXPECT_EQ(placed[1].ranks, std::vector{2});
+}
+
+TEST(Placement, RefusesMoreRanksThanFit) {
+  EXPECT_THAT([] { (void)place_ranks(parse_hosts("a:2,b"), 4); },
+              ThrowsMessage<usage_error>(HasSubstr("4 ranks do not fit on hosts that take 3")));
+  EXPECT_THROW((void)place_ranks(parse_hosts("a:4096,b:4096"), {}), usage_error);
+}
+
+}  // namespace
+}  // namespace heddle::tools
