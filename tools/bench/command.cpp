@@ -70,6 +70,7 @@ CLI::Option* add_job(CLI::App& app, options& o) {
       ->check(CLI::Range(1, 60'000))
       ->default_str(std::to_string(o.base.time.count()));
   app.add_option("--json", o.json_file, "write an array of records");
+  tools::add_host_options(app, o.hosts);
   return app.add_option("--rounds", o.rounds, "rounds, each of everybody in turn")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

@@ -13,6 +13,7 @@
 #include "bench/run.h"
 #include "bench/spec.h"
 #include "exit_status.h"
+#include "run/host_options.h"
 #include "run/launcher.h"
 #include "standard_output.h"
 
@@ -68,6 +69,9 @@ int on_every_rank(const options& o, F&& body) {
     job.ranks = o.ranks;
     job.ranks_explain = true;
     job.environment = settings_for(o);
+    if (o.hosts.given() && !o.rivals.empty())
+      throw tools::usage_error("--compare starts rivals on this host: leave it out with --hosts");
+    tools::take_hosts(o.hosts, o.ranks, job);
     return tools::launch_self(job);
   }
   if (!o.json_file.empty()) tools::outlive_readers();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "parts/pinning.h"
+#include "run/hosts.h"
 
 namespace heddle::bench {
 
@@ -50,9 +51,10 @@ struct options {
   bool bind_executors = true;        ///< too, to their rank's cores
   bool aggregate_bandwidth = false;  ///< of a ping-pong, also the bytes of all its threads
   std::vector<rival> rivals;
-  std::string ucx_test;    ///< empty: the one that matches
-  int rival_limit_s = 30;  ///< what a rival may take for a round beyond its time
-  std::string json_file;   ///< empty: none
+  tools::host_options hosts = {};  ///< where a job that we start runs; none: here
+  std::string ucx_test;            ///< empty: the one that matches
+  int rival_limit_s = 30;          ///< what a rival may take for a round beyond its time
+  std::string json_file;           ///< empty: none
 };
 
 /// Names as on the command line and in records.

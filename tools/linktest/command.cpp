@@ -5,10 +5,12 @@
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "linktest/options.h"
 #include "linktest/rank_main.h"
 #include "linktest/terminal.h"
+#include "run/host_options.h"
 #include "run/launcher.h"
 #include "standard_output.h"
 #include "subcommand.h"
@@ -43,10 +45,10 @@ int status_of_job(int status) {
   return status > by_signal && !told ? linktest::incomplete : status;
 }
 
-int start_job(options chosen) {
-  if (chosen.ranks == 0) {
+int start_job(options chosen, const host_options& hosts) {
+  if (chosen.ranks == 0 && !hosts.given()) {
     complain(
-        "heddle linktest: how many ranks? Give -n N, or start it inside a job: "
+        "heddle linktest: how many ranks? Give -n N or --hosts, or start it inside a job: "
         "heddle run -n N -- heddle linktest\n");
     return linktest::bad_usage;
   }
@@ -54,11 +56,14 @@ int start_job(options chosen) {
   if (chosen.output.empty()) chosen.output = linktest::default_output();
   const leave_no_empty_directory guard(chosen.output);
   launch_options job;
+  take_hosts(hosts, chosen.ranks == 0 ? std::nullopt : std::optional(chosen.ranks), job);
+  if (hosts.given()) chosen.ranks = job.ranks;
   job.ranks = chosen.ranks;
   job.program = std::filesystem::read_symlink("/proc/self/exe").string();
   job.arguments = linktest::to_arguments(chosen);
   job.keep_going = true;  // the others still have links to measure
   job.ranks_explain = true;
+  if (!job.hosts.empty() && !job.way.heddle.empty()) job.program = job.way.heddle;
   return status_of_job(launch(job));
 }
 
@@ -68,8 +73,10 @@ void add_linktest(CLI::App& app, int& exit_code) {
   auto chosen = std::make_shared<options>();
   CLI::App* command = app.add_subcommand("linktest");
   linktest::declare_options(*command, *chosen);
-  command->callback([chosen, &exit_code] {
-    exit_code = inside_job() ? linktest::run_rank(*chosen) : start_job(*chosen);
+  auto hosts = std::make_shared<host_options>();
+  add_host_options(*command, *hosts);
+  command->callback([chosen, hosts, &exit_code] {
+    exit_code = inside_job() ? linktest::run_rank(*chosen) : start_job(*chosen, *hosts);
   });
 }
 

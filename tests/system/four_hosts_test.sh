@@ -1,0 +1,92 @@
+#!/bin/sh
+# four_hosts_test.sh HEDDLE - a job on four "hosts": network namespaces on one bridge.
+#
+# The launcher is on none of them and reaches them by a starter that enters a namespace; between ranks
+# there is nothing but the bridge. Skipped (77) where namespaces may not be made.
+set -eu
+heddle=$1
+work=$(mktemp -d)
+prefix=hdl$$
+
+clean() {
+  for name in s 0 1 2 3; do ip netns delete "$prefix$name" 2>/dev/null || :; done
+  rm -rf "$work"
+}
+trap clean EXIT
+trap 'exit 1' INT TERM
+
+if ! ip netns add "${prefix}s" 2>"$work/why" ||
+  ! ip -n "${prefix}s" link add bridge type bridge 2>>"$work/why"; then
+  echo "skipped: network namespaces with bridges are not permitted here: $(cat "$work/why")"
+  exit 77
+fi
+ip -n "${prefix}s" link set bridge up
+for i in 0 1 2 3; do
+  host=$prefix$i
+  ip netns add "$host"
+  if ! ip -n "${prefix}s" link add "p$i" type veth peer name eth0 netns "$host" 2>"$work/why"; then
+    echo "skipped: veth pairs are not permitted here: $(cat "$work/why")"
+    exit 77
+  fi
+  ip -n "${prefix}s" link set "p$i" master bridge up
+  ip -n "$host" address add "10.89.0.$((i + 1))/24" dev eth0
+  ip -n "$host" link set lo up
+  ip -n "$host" link set eth0 up
+done
+
+cat >"$work/starter" <<END
+#!/bin/sh
+host=\$1
+shift
+exec ip netns exec "$prefix\${host#n}" sh -c "\$*"
+END
+chmod +x "$work/starter"
+hosts="--starter $work/starter --hosts n[0-3]:2"
+
+# What is left of jobs in the namespaces.
+left() {
+  for i in 0 1 2 3; do ip netns pids "$prefix$i"; done
+}
+
+nothing_left() {
+  tries=100
+  while [ -n "$(left)" ]; do
+    tries=$((tries - 1))
+    [ "$tries" -gt 0 ] || { echo "left behind after $1:"; ps -fp "$(left | tr '\n' ,)0"; exit 1; }
+    sleep 0.1
+  done
+}
+
+echo '--- the link tester starts itself on the hosts'
+# shellcheck disable=SC2086 # words
+"$heddle" linktest $hosts --sizes 8,64K --messages 5 --repetitions 1 --output "$work/result" |
+  tee "$work/out"
+grep -qF '8 ranks on 4 hosts' "$work/out"
+[ -s "$work/result/linktest.json" ]
+nothing_left 'the link test'
+
+echo '--- and so does a benchmark'
+"$heddle" bench latency --starter "$work/starter" --hosts n0,n3 --backend tcp --rounds 1 --time-ms 20
+
+echo '--- inside a job, the link tester is its ranks'
+# shellcheck disable=SC2086
+"$heddle" run $hosts -- "$heddle" linktest --sizes 8 --messages 5 --repetitions 1 \
+  --output "$work/result2" >"$work/out"
+grep -qF '8 ranks on 4 hosts' "$work/out"
+
+echo '--- a rank that fails on one host ends those on all'
+code=0
+# shellcheck disable=SC2086
+"$heddle" run $hosts -- sh -c '[ $HEDDLE_RANK = 5 ] && exit 3; sleep 1000' 2>"$work/err" || code=$?
+[ "$code" = 3 ] || { cat "$work/err"; exit 1; }
+grep -q 'rank 5 on n2 .* exited with status 3; ending the other ranks' "$work/err"
+nothing_left 'a failing rank'
+
+echo '--- a killed launcher leaves nothing'
+# shellcheck disable=SC2086
+"$heddle" run $hosts -- sh -c 'echo ready; sleep 1000 & wait' >"$work/out" &
+launcher=$!
+until [ "$(grep -c ready "$work/out")" = 8 ]; do sleep 0.1; done
+kill -KILL "$launcher"
+wait "$launcher" || :
+nothing_left 'SIGKILL of the launcher'
