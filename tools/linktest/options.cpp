@@ -212,7 +212,7 @@ void declare_options(CLI::App& command, options& into) {
   command.description(description);
   command.footer(help_footer);
   add_number<int>(command, "-n,--ranks", into.ranks, 2, max_ranks,
-                  "Ranks to start on this host; leave out inside a job");
+                  "Ranks to start, here or on --hosts; leave out inside a job");
   add_measurement_options(command, into);
   add_output_options(command, into);
 }

@@ -237,6 +237,7 @@ std::string agent_link::why_no_agent() const {
                        heard.empty() ? "" : ": " + heard);
   if (!heard.empty())
     how = heard.starts_with(starter + ": ") ? heard.substr(starter.size() + 2) : heard;
+  while (how.ends_with('.')) how.pop_back();
   return fmt::format(
       "{0}: {1}: {2}: make `{3} {0} true` work without a password", host_.name, starter, how,
       way_.starter.empty() ? starter : fmt::format("{}", fmt::join(way_.starter, " ")));
