@@ -117,16 +117,10 @@ void agent::start(const agent_protocol::set_up& what) {
   orders.job_size = what.job_size;
   orders.ranks = what.ranks;
   orders.secret = what.secret;
-  orders.program.environment = environment_on_host(what.environment, what.directory);
-  orders.program.arguments = what.arguments;
-  int problem = 0;
-  orders.program.path =
-      find_program(what.arguments.front(), path_in(orders.program.environment), problem);
-  if (orders.program.path.empty())
-    return impossible(
-        problem == ENOENT ? 127 : 126,
-        fmt::format("cannot run {} on {}: {}", what.arguments.front(), what.host,
-                    problem == ENOENT ? "no such program" : strerrordesc_np(problem)));
+  orders.command_of = what.command_of;
+  orders.commands = what.commands;
+  orders.environment = environment_on_host(what.environment, what.directory);
+  orders.output_folder = what.output_folder;
   orders.host = what.host;
   orders.bind_cores = what.bind_cores;
   orders.prefix = what.prefix;

@@ -70,6 +70,51 @@ void append_words(std::vector<std::byte>& to, const std::vector<std::string>& wo
   for (const std::string& word : words) append(to, word.c_str(), word.size() + 1);
 }
 
+/// Gives words out in order; asking for more than there are is remembered.
+class word_taker {
+ public:
+  explicit word_taker(std::vector<std::string> words) : words_(std::move(words)) {}
+  std::vector<std::string> some(std::int64_t count) {
+    if (count < 0 || static_cast<std::uint64_t>(count) > words_.size() - taken_) {
+      failed_ = true;
+      return {};
+    }
+    const auto first = words_.begin() + static_cast<std::ptrdiff_t>(taken_);
+    taken_ += static_cast<std::size_t>(count);
+    return {first, first + count};
+  }
+  std::string one() {
+    const auto words = some(1);
+    return words.empty() ? std::string() : words.front();
+  }
+  [[nodiscard]] bool all_taken() const { return !failed_ && taken_ == words_.size(); }
+
+ private:
+  std::vector<std::string> words_;
+  std::size_t taken_ = 0;
+  bool failed_ = false;
+};
+
+// What a set-up says in numbers: facts of the job, and the ranks with their commands.
+bool take_facts(const message& m, set_up& s) {
+  const std::int64_t size = m.numbers[0], commands = m.numbers[5];
+  const auto numbers = static_cast<std::int64_t>(m.numbers.size());
+  if (size < 1 || size > bootstrap::protocol::max_ranks) return false;
+  if (m.numbers[1] < 0 || m.numbers[1] > 1'000'000) return false;
+  if (commands < 1 || commands > numbers - 8 || (numbers - commands) % 2 != 0) return false;
+  s.job_size = m.number(0);
+  s.silence_s = m.number(1);
+  s.prefix = m.numbers[2] != 0;
+  s.bind_cores = m.numbers[3] != 0;
+  for (auto i = static_cast<std::size_t>(6 + commands); i < m.numbers.size(); i += 2) {
+    const std::int64_t rank = m.numbers[i], command = m.numbers[i + 1];
+    if (rank < 0 || rank >= size || command < 0 || command >= commands) return false;
+    s.ranks.push_back(static_cast<int>(rank));
+    s.command_of.push_back(static_cast<int>(command));
+  }
+  return true;
+}
+
 std::optional<std::vector<std::string>> words_in(std::string_view text) {
   std::vector<std::string> words;
   while (!text.empty()) {
@@ -186,39 +231,38 @@ message encode(const set_up& s) {
                s.silence_s,
                s.prefix ? 1 : 0,
                s.bind_cores ? 1 : 0,
-               static_cast<std::int64_t>(s.arguments.size()),
-               static_cast<std::int64_t>(s.environment.size())};
-  m.numbers.insert(m.numbers.end(), s.ranks.begin(), s.ranks.end());
+               static_cast<std::int64_t>(s.environment.size()),
+               static_cast<std::int64_t>(s.commands.size())};
   append(m.body, s.secret.data(), s.secret.size());
-  append_words(m.body, {s.host, s.directory});
-  append_words(m.body, s.arguments);
+  append_words(m.body, {s.host, s.directory, s.output_folder});
+  for (const auto& command : s.commands) {
+    m.numbers.push_back(static_cast<std::int64_t>(command.size()));
+    append_words(m.body, command);
+  }
   append_words(m.body, s.environment);
+  for (std::size_t i = 0; i < s.ranks.size(); ++i) {
+    m.numbers.push_back(s.ranks[i]);
+    m.numbers.push_back(s.command_of[i]);
+  }
   return m;
 }
 
 std::optional<set_up> decode_set_up(const message& m) {
   set_up s;
   if (m.kind != message_kind::set_up || m.body.size() < s.secret.size()) return {};
-  s.job_size = m.number(0);
-  s.silence_s = m.number(1);
-  s.prefix = m.numbers[2] != 0;
-  s.bind_cores = m.numbers[3] != 0;
-  if (m.numbers[0] < 1 || m.numbers[0] > bootstrap::protocol::max_ranks) return {};
-  if (m.numbers[1] < 0 || m.numbers[1] > 1'000'000) return {};
-  for (std::size_t i = 6; i < m.numbers.size(); ++i) {
-    if (m.numbers[i] < 0 || m.numbers[i] >= m.numbers[0]) return {};
-    s.ranks.push_back(m.number(i));
-  }
+  if (!take_facts(m, s)) return {};
   std::copy_n(m.body.begin(), s.secret.size(), s.secret.begin());
-  const auto words = words_in(m.text().substr(s.secret.size()));
-  const std::int64_t arguments = m.numbers[4], settings = m.numbers[5];
-  if (!words || arguments < 1 || settings < 0 || s.ranks.empty()) return {};
-  const auto count = static_cast<std::int64_t>(words->size());
-  if (arguments > count || settings > count || arguments + settings + 2 != count) return {};
-  s.host = (*words)[0];
-  s.directory = (*words)[1];
-  s.arguments.assign(words->begin() + 2, words->begin() + 2 + arguments);
-  s.environment.assign(words->begin() + 2 + arguments, words->end());
+  auto words = words_in(m.text().substr(s.secret.size()));
+  if (!words) return {};
+  word_taker taker(std::move(*words));
+  s.host = taker.one();
+  s.directory = taker.one();
+  s.output_folder = taker.one();
+  const auto commands = static_cast<std::size_t>(m.numbers[5]);
+  for (std::size_t i = 0; i < commands; ++i) s.commands.push_back(taker.some(m.numbers[6 + i]));
+  s.environment = taker.some(m.numbers[4]);
+  const auto empty = [](const auto& command) { return command.empty(); };
+  if (!taker.all_taken() || std::any_of(s.commands.begin(), s.commands.end(), empty)) return {};
   return s;
 }
 

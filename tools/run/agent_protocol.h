@@ -134,10 +134,12 @@ struct set_up {
   int silence_s = 0;
   bool prefix = false, bind_cores = false;
   std::vector<int> ranks;
+  std::vector<int> command_of;  ///< by place in `ranks`: an index in `commands`
   std::array<std::byte, 32> secret{};
   std::string host, directory;
-  std::vector<std::string> arguments;    ///< the program first
-  std::vector<std::string> environment;  ///< NAME=value
+  std::string output_folder;                       ///< empty: what ranks print goes to the launcher
+  std::vector<std::vector<std::string>> commands;  ///< each a program, then its arguments
+  std::vector<std::string> environment;            ///< NAME=value
 };
 [[nodiscard]] message encode(const set_up& s);
 /// Nothing unless the message is a set-up of a possible job.

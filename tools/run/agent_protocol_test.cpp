@@ -112,10 +112,12 @@ set_up example() {
   s.silence_s = 30;
   s.prefix = true;
   s.ranks = {2, 3};
+  s.command_of = {1, 0};
+  s.output_folder = "out";
   s.secret.fill(std::byte{9});
   s.host = "n1";
   s.directory = "/home/me";
-  s.arguments = {"prog", "", "two words"};
+  s.commands = {{"prog", "", "two words"}, {"other"}};
   s.environment = {"A=1", "B=\xff"};
   return s;
 }
@@ -131,7 +133,10 @@ TEST(SetUp, ComesBackAsItWas) {
   EXPECT_EQ(back->secret, example().secret);
   EXPECT_EQ(back->host, "n1");
   EXPECT_EQ(back->directory, "/home/me");
-  EXPECT_THAT(back->arguments, ElementsAre("prog", "", "two words"));
+  EXPECT_EQ(back->output_folder, "out");
+  EXPECT_THAT(back->command_of, ElementsAre(1, 0));
+  EXPECT_THAT(back->commands,
+              ElementsAre(ElementsAre("prog", "", "two words"), ElementsAre("other")));
   EXPECT_THAT(back->environment, ElementsAre("A=1", "B=\xff"));
 }
 
@@ -144,12 +149,15 @@ TEST(SetUp, OfAnImpossibleJobIsRefused) {
   EXPECT_TRUE(refused([](message& m) { m.numbers[0] = 0; }));
   EXPECT_TRUE(refused([](message& m) { m.numbers[0] = 1 << 20; }));
   EXPECT_TRUE(refused([](message& m) { m.numbers[1] = -1; }));
-  EXPECT_TRUE(refused([](message& m) { m.numbers[4] = 0; }));
-  EXPECT_TRUE(refused([](message& m) { m.numbers[4] = 4; }));
-  EXPECT_TRUE(refused([](message& m) { m.numbers[5] = std::int64_t{1} << 62; }));
-  EXPECT_TRUE(refused([](message& m) { m.numbers[6] = 8; }));
-  EXPECT_TRUE(refused([](message& m) { m.numbers[6] = -1; }));
-  EXPECT_TRUE(refused([](message& m) { m.numbers.resize(6); }));
+  EXPECT_TRUE(refused([](message& m) { m.numbers[4] = 1; }));
+  EXPECT_TRUE(refused([](message& m) { m.numbers[4] = std::int64_t{1} << 62; }));
+  for (const std::int64_t commands : {0, 1, 3, 4, 1 << 30, -1})
+    EXPECT_TRUE(refused([&](message& m) { m.numbers[5] = commands; })) << commands;
+  EXPECT_TRUE(refused([](message& m) { m.numbers[6] = 0, m.numbers[7] = 4; }));  // no program
+  EXPECT_TRUE(refused([](message& m) { m.numbers[8] = 8; }));
+  EXPECT_TRUE(refused([](message& m) { m.numbers[8] = -1; }));
+  EXPECT_TRUE(refused([](message& m) { m.numbers[9] = 2; }));
+  EXPECT_TRUE(refused([](message& m) { m.numbers.resize(8); }));
   EXPECT_TRUE(refused([](message& m) { m.body.pop_back(); }));
   EXPECT_TRUE(refused([](message& m) { m.body.resize(31); }));
   EXPECT_TRUE(refused([](message& m) { m.kind = message_kind::reply; }));

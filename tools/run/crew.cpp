@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <cerrno>
 
 #include "run/failure.h"
+#include "run/job_environment.h"
 
 namespace heddle::tools {
 
@@ -49,23 +51,43 @@ crew::~crew() {
 }
 
 void crew::start() {
-  for (const int rank : orders_.ranks) {
+  if (!find_programs()) return;
+  for (std::size_t place = 0; place < orders_.ranks.size(); ++place) {
     try {
-      if (!start(rank)) return;
+      if (!start(place)) return;
     } catch (const error& e) {
-      throw error(fmt::format("start rank {} of {}: {}", rank, orders_.job_size, e.what()));
+      throw error(
+          fmt::format("start rank {} of {}: {}", orders_.ranks[place], orders_.job_size, e.what()));
     }
   }
 }
 
-bool crew::start(int rank) {
+bool crew::find_programs() {
+  const std::string path = path_in(orders_.environment);
+  const std::string on = orders_.host.empty() ? "" : " on " + orders_.host;
+  for (const auto& words : orders_.commands) {
+    int problem = 0;
+    paths_.push_back(find_program(words.front(), path, problem));
+    if (!paths_.back().empty()) continue;
+    owner_.cannot_start(
+        problem == ENOENT ? 127 : 126,
+        fmt::format("cannot run {}{}: {}", words.front(), on,
+                    problem == ENOENT ? "no such program" : strerrordesc_np(problem)));
+    return false;
+  }
+  return true;
+}
+
+bool crew::start(std::size_t place) {
+  const int rank = orders_.ranks[place];
   const unique_fd boot = boot_.add_rank(rank);
   placement where = placement_of(rank);
   where.boot = boot.get();
-  const started child =
-      start_rank(command_of(rank, boot.get()), where,
-                 {.signals = signals_, .guard = guard_, .open_files = open_files_.found()});
+  const command what = command_of(place, boot.get());
+  const started child = start_rank(
+      what, where, {.signals = signals_, .guard = guard_, .open_files = open_files_.found()});
   for (auto& output : outputs_) output->started();  // our copies would keep the pipes open
+  files_.clear();
   if (child.exec_error == 0) {
     ranks_.push_back({rank, child.pid});
     owner_.rank_started(rank, child.pid, orders_.host);
@@ -74,23 +96,37 @@ bool crew::start(int rank) {
   guard_.forget(child.pid);
   owner_.cannot_start(
       child.exec_error == ENOENT ? 127 : 126,
-      fmt::format("cannot run {}: {}", orders_.program.path, strerrordesc_np(child.exec_error)));
+      fmt::format("cannot run {}: {}", what.path, strerrordesc_np(child.exec_error)));
   return false;
 }
 
-command crew::command_of(int rank, int boot_fd) const {
-  command own = orders_.program;
+command crew::command_of(std::size_t place, int boot_fd) const {
+  const auto index = static_cast<std::size_t>(orders_.command_of[place]);
+  command own{paths_[index], orders_.commands[index], orders_.environment};
   own.environment.push_back(fmt::format("{}={}", protocol::fd_variable, boot_fd));
-  own.environment.push_back(fmt::format("{}={}", protocol::rank_variable, rank));
+  own.environment.push_back(fmt::format("{}={}", protocol::rank_variable, orders_.ranks[place]));
   own.environment.push_back(fmt::format("{}={}", protocol::size_variable, orders_.job_size));
   return own;
+}
+
+void crew::print_into_files(int rank, placement& where) {
+  if (mkdir(orders_.output_folder.c_str(), 0777) != 0 && errno != EEXIST)
+    fail_errno(errno, "make the folder " + orders_.output_folder);
+  for (const char* ending : {"out", "err"}) {
+    const std::string file = fmt::format("{}/rank-{}.{}", orders_.output_folder, rank, ending);
+    files_.emplace_back(open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    if (!files_.back()) fail_errno(errno, "write " + file);
+  }
+  where.output = files_[0].get();
+  where.errors = files_[1].get();
 }
 
 placement crew::placement_of(int rank) {
   placement where;
   where.input = rank == 0 ? orders_.first_input : no_input_.get();
   if (!cpus_.empty()) where.cpu = cpus_[ranks_.size() % cpus_.size()];
-  if (orders_.output == nullptr) return where;
+  if (!orders_.output_folder.empty()) print_into_files(rank, where);
+  if (!orders_.output_folder.empty() || orders_.output == nullptr) return where;
   const std::string prefix = orders_.prefix ? fmt::format("[{}] ", rank) : "";
   outputs_.push_back(std::make_unique<rank_output>(loop_, *orders_.output, prefix));
   where.output = outputs_.back()->write_end();

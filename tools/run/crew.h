@@ -19,9 +19,12 @@ namespace heddle::tools {
 /// What a crew is to do.
 struct crew_orders {
   int job_size = 1;
-  std::vector<int> ranks{};  ///< those of this host
+  std::vector<int> ranks{};       ///< those of this host
+  std::vector<int> command_of{};  ///< by place in `ranks`: an index in `commands`
+  std::vector<std::vector<std::string>> commands{};  ///< each a program, then its arguments
+  std::vector<std::string> environment{};            ///< lacks only the launcher's own names
+  std::string output_folder{};  ///< ranks print into files there, "rank-3.out"; empty: they do not
   std::array<std::byte, 32> secret{};
-  command program{};        ///< its environment lacks only the launcher's own names
   std::string host{};       ///< this host's name in the job; empty: the launcher's own host
   bool bind_cores = false;  ///< the i-th rank here runs on the i-th CPU, round robin
   bool prefix = false;      ///< lead lines with "[rank] "; only with `output` and `errors`
@@ -62,8 +65,10 @@ class crew final : public rank_group {
     stage at = stage::running;
   };
 
-  [[nodiscard]] bool start(int rank);
-  [[nodiscard]] command command_of(int rank, int boot_fd) const;
+  [[nodiscard]] bool find_programs();
+  [[nodiscard]] bool start(std::size_t place);
+  void print_into_files(int rank, placement& where);
+  [[nodiscard]] command command_of(std::size_t place, int boot_fd) const;
   [[nodiscard]] placement placement_of(int rank);
   void rank_ended(rank_state& r, int wait_status);
   void clear_leftovers(rank_state& r);
@@ -78,10 +83,12 @@ class crew final : public rank_group {
   int was_subreaper_ = 0;
   std::vector<int> cpus_;  ///< with bind_cores
   unique_fd no_input_;
+  std::vector<std::string> paths_;  ///< by command
 
   guardian guard_;
   boot_server boot_;
   std::vector<std::unique_ptr<rank_output>> outputs_;  ///< two per rank, or none
+  std::vector<unique_fd> files_;                       ///< of the rank that is being started
   std::vector<rank_state> ranks_;
 };
 

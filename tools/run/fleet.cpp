@@ -85,6 +85,9 @@ void fleet::set_up(agent_link& link) {
   agent_protocol::set_up job = orders_.job;
   job.host = link.host();
   job.ranks = link.ranks();
+  job.command_of.clear();
+  for (const int rank : job.ranks)
+    job.command_of.push_back(orders_.job.command_of[static_cast<std::size_t>(rank)]);
   link.send(encode(job));
   link.watch_silence();
 }

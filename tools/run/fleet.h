@@ -22,7 +22,7 @@ namespace heddle::tools {
 struct fleet_orders {
   std::vector<host_ranks> hosts;
   reach way;
-  agent_protocol::set_up job;  ///< for all hosts, but for the host's own name and ranks
+  agent_protocol::set_up job;  ///< for all hosts; command_of is by rank
 };
 
 /// A star: the launcher speaks with each agent itself. One thread.

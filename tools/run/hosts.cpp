@@ -15,16 +15,8 @@ namespace {
 
 constexpr int most = bootstrap::protocol::max_ranks;  ///< hosts, slots and ranks alike
 
-std::optional<int> number_in(std::string_view text) {
-  int value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, problem] = std::from_chars(text.data(), end, value);
-  if (text.empty() || problem != std::errc{} || stop != end || text.front() == '-') return {};
-  return value;
-}
-
 int slots_in(std::string_view text, std::string_view item) {
-  const auto slots = number_in(text);
+  const auto slots = whole_number(text);
   if (!slots || *slots < 1 || *slots > most)
     throw usage_error(fmt::format("'{}': '{}' is no number of ranks; write HOST:N, N from 1 to {}",
                                   item, text, most));
@@ -67,7 +59,7 @@ std::vector<std::string> numbers_of(std::string_view range, std::string_view ite
   const std::size_t dash = range.find('-');
   const std::string_view low = range.substr(0, dash);
   const std::string_view high = dash == std::string_view::npos ? low : range.substr(dash + 1);
-  const auto first = number_in(low), last = number_in(high);
+  const auto first = whole_number(low), last = whole_number(high);
   if (!first || !last || *first > *last || *last - *first >= most) fail_range(range, item);
   std::vector<std::string> numbers;
   for (int n = *first; n <= *last; ++n) numbers.push_back(fmt::format("{:0{}}", n, low.size()));
@@ -178,6 +170,23 @@ void add_line(std::vector<host_slots>& hosts, std::vector<std::string> words) {
 }
 
 }  // namespace
+
+std::optional<int> whole_number(std::string_view text) {
+  int value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, value);
+  if (text.empty() || problem != std::errc{} || stop != end || text.front() == '-') return {};
+  return value;
+}
+
+std::vector<std::string> number_list(std::string_view text) {
+  std::vector<std::string> all;
+  for (const std::string_view range : items_of(text)) {
+    const auto numbers = numbers_of(range, text);
+    all.insert(all.end(), numbers.begin(), numbers.end());
+  }
+  return all;
+}
 
 std::vector<host_slots> parse_hosts(std::string_view list) {
   std::vector<host_slots> hosts;

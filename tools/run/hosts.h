@@ -23,6 +23,11 @@ struct host_slots {
 /// file's, for people. Throws usage_error, naming the line.
 [[nodiscard]] std::vector<host_slots> parse_hostfile(std::string_view text, std::string_view name);
 
+/// "0,4-7" as its numbers, as wide as the first of each range is written. Throws usage_error.
+[[nodiscard]] std::vector<std::string> number_list(std::string_view text);
+/// Nothing unless the text is a number that is not negative.
+[[nodiscard]] std::optional<int> whole_number(std::string_view text);
+
 /// A host and the ranks that it runs.
 struct host_ranks {
   std::string name;

@@ -26,6 +26,20 @@ void check(const launch_options& options) {
   check_settings(options.environment);
 }
 
+std::vector<program_part> parts_of(const launch_options& options) {
+  program_part first{options.ranks, options.arguments};
+  first.words.insert(first.words.begin(), options.program);
+  std::vector<program_part> parts{first};
+  for (const program_part& part : options.further) {
+    parts.front().ranks -= part.ranks;
+    parts.push_back(part);
+  }
+  if (parts.front().ranks < 1)
+    throw usage_error(
+        fmt::format("{} ranks are too few for {} programs", options.ranks, parts.size()));
+  return parts;
+}
+
 // So that no descriptor of the launcher's gets the number of a standard one.
 void open_standard_descriptors() {
   for (int fd = 0; fd <= 2; ++fd)
@@ -44,23 +58,9 @@ std::vector<std::string> own_command_line() {
 
 int launch(const launch_options& options) {
   check(options);
+  rank_commands what = plan_commands(parts_of(options), options.wrappers);
   open_standard_descriptors();
-  command program;
-  program.arguments = options.arguments;
-  program.arguments.insert(program.arguments.begin(), options.program);
-  if (!options.hosts.empty()) {
-    program.environment = environment_to_send(options.environment);
-    return supervisor(options, std::move(program)).run();
-  }
-  program.environment = environment_with(options.environment);
-  int problem = 0;
-  program.path = find_program(options.program, path_in(program.environment), problem);
-  if (program.path.empty()) {
-    say("cannot run {}: {}", options.program,
-        problem == ENOENT ? "no such program" : strerrordesc_np(problem));
-    return problem == ENOENT ? 127 : 126;
-  }
-  return supervisor(options, std::move(program)).run();
+  return supervisor(options, std::move(what)).run();
 }
 
 bool inside_job() {

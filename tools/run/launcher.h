@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "run/hosts.h"
+#include "run/programs.h"
 
 namespace heddle::tools {
 
@@ -22,6 +23,9 @@ struct launch_options {
   bool keep_going = false;                 ///< a failing rank does not end the others
   bool ranks_explain = false;  ///< ranks say themselves why they fail: only signals are reported
   binding bind = binding::none;
+  std::vector<program_part> further{};  ///< programs of the last ranks, which `ranks` counts too
+  std::vector<wrapper> wrappers{};
+  std::string output_folder{};      ///< see crew_orders
   int timeout_s = 0;                ///< after which the job is ended; 0: never
   std::vector<host_ranks> hosts{};  ///< where the ranks run, in order; none: here
   reach way{};                      ///< to the hosts

@@ -48,6 +48,8 @@ a host that has said nothing for --silence-limit seconds is lost.
 Examples:
   heddle run -n 4 ./hello
   heddle run --hosts node1:4,node2:4 -- ./hello
+  heddle run -n 1 -- ./leader : -n 3 ./worker --fast
+  heddle run -n 4 --wrap '2:gdb -batch -ex run -ex bt --args' -- ./hello
   heddle run -n 2 --prefix --env HEDDLE_BACKENDS=tcp -- ./pingpong --size 1M)";
 
 // The mark before the program was a "--" for us, one behind it is the program's own.
@@ -58,8 +60,18 @@ void take_command(std::vector<std::string> words, launch_options& options) {
     throw CLI::ExtrasError("run", {words.front()});
   if (words.empty()) throw CLI::RequiredError("PROGRAM");
   std::replace(words.begin(), words.end(), std::string(command_mark), std::string("--"));
-  options.program = words.front();
-  options.arguments.assign(words.begin() + 1, words.end());
+  auto parts = parse_programs(words, options.ranks);
+  options.program = parts.front().words.front();
+  options.arguments.assign(parts.front().words.begin() + 1, parts.front().words.end());
+  options.further.assign(parts.begin() + 1, parts.end());
+}
+
+// With several programs each says for how many ranks it is.
+std::optional<int> all_ranks(const std::optional<int>& first, const launch_options& options) {
+  if (options.further.empty()) return first;
+  int sum = first.value_or(1);
+  for (const program_part& part : options.further) sum += part.ranks;
+  return sum;
 }
 
 }  // namespace
@@ -68,6 +80,7 @@ void add_run(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<launch_options>();
   const auto hosts = std::make_shared<host_options>();
   const auto ranks = std::make_shared<std::optional<int>>();
+  const auto wraps = std::make_shared<std::vector<std::string>>();
   const auto bind = std::make_shared<std::string>("none");
   CLI::App* run = app.add_subcommand("run", about);
   run->footer(details);
@@ -89,15 +102,26 @@ void add_run(CLI::App& app, int& exit_code) {
       ->type_name("WHERE")
       ->check(CLI::IsMember({"none", "core"}))
       ->capture_default_str();
+  run->add_option("--wrap", *wraps,
+                  "Run these ranks' program behind a command, such as 0,4-7:valgrind; may be given "
+                  "several times")
+      ->type_name("RANKS:CMD")
+      ->take_all()
+      ->allow_extra_args(false);
+  run->add_option("--output-folder", options->output_folder,
+                  "Let each rank print into files of its own host there: rank-3.out, rank-3.err")
+      ->type_name("DIR");
   run->add_option("--timeout", options->timeout_s,
                   "End the job, with status 124, when it has run for so many seconds")
       ->type_name("S")
       ->check(CLI::PositiveNumber);
   run->prefix_command();
-  run->callback([run, options, hosts, ranks, bind, &exit_code] {
+  run->callback([run, options, hosts, ranks, wraps, bind, &exit_code] {
     take_command(run->remaining(), *options);
-    options->ranks = ranks->value_or(1);
-    take_hosts(*hosts, *ranks, *options);
+    const auto all = all_ranks(*ranks, *options);
+    options->ranks = all.value_or(1);
+    take_hosts(*hosts, all, *options);
+    for (const std::string& text : *wraps) options->wrappers.push_back(parse_wrapper(text));
     options->bind = *bind == "core" ? binding::core : binding::none;
     exit_code = launch(*options);
   });

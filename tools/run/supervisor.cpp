@@ -13,6 +13,7 @@
 #include "exit_status.h"
 #include "run/failure.h"
 #include "run/fleet.h"
+#include "run/job_environment.h"
 
 namespace heddle::tools {
 namespace {
@@ -34,20 +35,24 @@ std::string host_name() {
 
 }  // namespace
 
-supervisor::supervisor(const launch_options& options, command program)
+supervisor::supervisor(const launch_options& options, rank_commands what)
     : options_(options),
+      what_(std::move(what)),
       meetings_(loop_, options.ranks, [this](const auto& replies) { ranks_->deliver(replies); }),
       host_(host_name()) {
-  ranks_ = options.hosts.empty() ? crew_of_this_host(std::move(program)) : fleet_of_agents(program);
+  ranks_ = options.hosts.empty() ? crew_of_this_host() : fleet_of_agents();
   loop_.watch(signals_.fd(), EPOLLIN, [this] { on_signal(); });
 }
 
-std::unique_ptr<rank_group> supervisor::crew_of_this_host(command program) {
+std::unique_ptr<rank_group> supervisor::crew_of_this_host() {
   crew_orders orders;
   orders.job_size = options_.ranks;
   for (int rank = 0; rank < options_.ranks; ++rank) orders.ranks.push_back(rank);
   orders.secret = make_secret();
-  orders.program = std::move(program);
+  orders.command_of = what_.of_rank;
+  orders.commands = what_.commands;
+  orders.environment = environment_with(options_.environment);
+  orders.output_folder = options_.output_folder;
   orders.bind_cores = options_.bind == binding::core;
   orders.prefix = options_.prefix;
   if (options_.prefix) {
@@ -64,7 +69,7 @@ std::unique_ptr<rank_group> supervisor::crew_of_this_host(command program) {
   return std::make_unique<crew>(loop_, signals_, meetings_, *this, std::move(orders));
 }
 
-std::unique_ptr<rank_group> supervisor::fleet_of_agents(const command& program) {
+std::unique_ptr<rank_group> supervisor::fleet_of_agents() {
   fleet_orders orders;
   orders.hosts = options_.hosts;
   orders.way = options_.way;
@@ -76,10 +81,17 @@ std::unique_ptr<rank_group> supervisor::fleet_of_agents(const command& program) 
   job.secret = make_secret();
   job.directory = options_.way.directory;
   if (job.directory.empty()) job.directory = std::filesystem::current_path().string();
-  job.arguments = program.arguments;
-  job.environment = program.environment;
+  job.commands = what_.commands;
+  job.command_of = what_.of_rank;
+  job.environment = environment_to_send(options_.environment);
+  job.output_folder = options_.output_folder;
   return std::make_unique<fleet>(loop_, signals_, meetings_, *this, fleet::outputs{out_, errors_},
                                  std::move(orders));
+}
+
+const std::string& supervisor::program_of(int rank) const {
+  const int command = what_.of_rank[static_cast<std::size_t>(rank)];
+  return what_.commands[static_cast<std::size_t>(command)].front();
 }
 
 int supervisor::run() {
@@ -175,7 +187,7 @@ void supervisor::report_failure(const rank_end& end) {
   const bool end_others = ranks_->running() > 0 && !options_.keep_going;
   if (!options_.ranks_explain || WIFSIGNALED(end.wait_status)) {
     const std::string on = end.host.empty() ? "" : " on " + end.host;
-    say("rank {}{} ({}, process {}) {}{}", end.rank, on, options_.program, end.process,
+    say("rank {}{} ({}, process {}) {}{}", end.rank, on, program_of(end.rank), end.process,
         describe_end(end.wait_status), end_others ? "; ending the other ranks" : "");
   }
   if (end_others) end_job();

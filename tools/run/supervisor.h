@@ -22,8 +22,8 @@ namespace heddle::tools {
 /// Decides what the launcher does about its ranks, wherever they are. One thread, one job.
 class supervisor final : public group_owner {
  public:
-  /// `program` is what all ranks run; its environment lacks only the launcher's own names.
-  supervisor(const launch_options& options, command program);  ///< throws error
+  /// `what` is what the ranks run. Throws error.
+  supervisor(const launch_options& options, rank_commands what);
   supervisor(const supervisor&) = delete;
   supervisor& operator=(const supervisor&) = delete;
 
@@ -36,19 +36,21 @@ class supervisor final : public group_owner {
   void host_lost(const std::string& why) override;
 
  private:
-  [[nodiscard]] std::unique_ptr<rank_group> crew_of_this_host(command program);
-  [[nodiscard]] std::unique_ptr<rank_group> fleet_of_agents(const command& program);
+  [[nodiscard]] std::unique_ptr<rank_group> crew_of_this_host();
+  [[nodiscard]] std::unique_ptr<rank_group> fleet_of_agents();
 
   void on_signal();
   void on_end_request(int signal);
   void stop_and_continue();
   void report_failure(const rank_end& end);
+  [[nodiscard]] const std::string& program_of(int rank) const;
   void end_job();
   void time_is_over();
   void drain_output();
   [[nodiscard]] int status_with_output() const;
 
   const launch_options options_;
+  const rank_commands what_;
   event_loop loop_;
   signal_catcher signals_;
   job_meetings meetings_;
