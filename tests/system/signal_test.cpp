@@ -134,5 +134,20 @@ TEST_F(AtATerminal, CtrlCEndsTheJob) {
   EXPECT_EQ(status(), 128 + SIGINT);
 }
 
+TEST_F(AtATerminal, WhatIsTypedReachesRankZeroOnAnotherHost) {
+  start(run_on_hosts("a,b", {},
+                     {"sh", "-c", "[ $HEDDLE_RANK = 1 ] && exit; read word; echo heard $word"}));
+  type("hello\n");
+  read_until("heard hello");
+  EXPECT_EQ(status(), 0);
+}
+
+TEST_F(AtATerminal, CtrlCEndsTheJobOnAllHosts) {
+  start(run_on_hosts("a:2,shell:2", {}, {"sh", "-c", "echo ready; sleep 1000"}));
+  read_until("ready");
+  type("\x03");
+  EXPECT_EQ(status(), 128 + SIGINT);
+}
+
 }  // namespace
 }  // namespace heddle::test

@@ -207,8 +207,8 @@ void fleet::leave_agents() {
 void fleet::abandon() {
   for (auto& link : links_) {
     if (link->at() != agent_link::stage::greeted) continue;
-    say("host {} does not answer: what runs there ends by itself when it has heard nothing for {} "
-        "s",
+    say("host {} does not answer: its agent ends what runs there when it finds the channel closed, "
+        "or has heard nothing for {} s",
         link->host(), orders_.way.silence_s);
     link->close();
   }
