@@ -309,11 +309,10 @@ TEST_P(Answers, ClosedForAReceiveWhoseWorldEnds) {
   const answer_row& row = row_with(state::world_ends);
   counter ended;
   auto into = pattern(row.bytes, before);
-  run_ranks(2, config(), [&](world& w) {
+  // From itself: another rank may have left before, and then the receive ends with peer_lost.
+  run_ranks(1, config(), [&](world& w) {
     lane on(w);
-    if (w.rank() == 0) {
-      EXPECT_EQ(on.try_recv(1, row.matching, into, ended), status::posted);
-    }
+    EXPECT_EQ(on.try_recv(0, row.matching, into, ended), status::posted);
   });
   EXPECT_EQ(ended.count(), 1u);
   EXPECT_EQ(ended.first_failure(), row.expected);
