@@ -64,8 +64,7 @@ std::vector<std::string> environment_with(const std::vector<std::string>& added)
   std::vector<std::string> all = own_environment();
   std::erase_if(all, [&](const std::string& pair) {
     const auto name = name_in(pair);
-    return sets(added, name) ||
-           name == bootstrap::boot_variable ||
+    return sets(added, name) || name == bootstrap::boot_variable ||
            std::find(own_names.begin(), own_names.end(), name) != own_names.end();
   });
   all.insert(all.end(), added.begin(), added.end());
