@@ -1,6 +1,7 @@
 #include "backends/utofu/message_ring.h"
 
-#include <cstring>
+#include <bit>
+#include <cstdint>
 
 namespace heddle::transport::utofu {
 
@@ -10,8 +11,9 @@ bool incoming_ring::look(incoming_message& out) noexcept {
     const std::uint64_t at = taken_ & (lines_ - 1);
     const std::byte* const from = at_ + at * line_bytes;
     const stamp_t stamp = stamp_of(nonce_, taken_);
-    message_header head;
-    std::memcpy(&head, from, sizeof head);
+    // In one word: it may be on its way just now.
+    const auto head = std::bit_cast<message_header>(
+        reinterpret_cast<const sync::published<std::uint64_t>*>(from)->get());
     if (head.stamp != static_cast<std::uint16_t>(stamp)) return false;
     if (head.bytes == wrapped_bytes) {
       taken_ += lines_ - at;
