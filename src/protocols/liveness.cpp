@@ -92,7 +92,8 @@ void liveness::look(std::uint64_t now_ns) {
 void liveness::look_at(peer& p, std::uint64_t now_ns) {
   if (p.lost) return;
   const bool nothing_due = p.requests.empty() && p.counted == 0 && !p.awaited;
-  if (nothing_due || std::exchange(p.heard, false) || p.silent_since_ns == 0) {
+  const bool heard = std::exchange(p.heard, false);  // also of a lane that owes nothing now
+  if (nothing_due || heard || p.silent_since_ns == 0) {
     p.pinged = false;
     p.silent_since_ns = nothing_due ? 0 : now_ns;
     return;
