@@ -104,13 +104,6 @@ void may_block(const engine::lane_core& core) noexcept {
   (void)may_wait(core);
 }
 
-/// Polls; when that brings nothing, sleeps a moment for others to make room.
-void make_room(engine::lane_core& core) noexcept {
-  if (core.questions().poll() != 0) return;
-  detail::signal nothing;
-  core.waiter().wait(nothing, 1, now_ns() + 20'000);
-}
-
 engine::lane_core& open(world& owner, lane_options options) {
   sync::refuse_in_child("open a lane");
   return owner.core().open_lane(options.number, options.exclusive);
@@ -222,7 +215,7 @@ status lane::try_call(destination to, handler_id h, std::span<const std::byte> h
 void lane::when_ready(completion c) noexcept {
   const command made = message_command(command_kind::when_ready, any_source, c);
   status s = submit(*core_, made);
-  for (; is_busy(s); s = submit(*core_, made)) make_room(*core_);
+  for (; is_busy(s); s = submit(*core_, made)) core_->make_room();
   if (s != status::posted) c({.code = s});  // a fork's child: the next answer is the same
 }
 
@@ -314,7 +307,7 @@ bool lane::wait_for(counter& ended, std::uint64_t target, std::chrono::nanosecon
 
 void lane::wait_for_room() noexcept {
   may_block(*core_);
-  make_room(*core_);
+  core_->make_room();
 }
 
 }  // namespace heddle

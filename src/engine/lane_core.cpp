@@ -1,7 +1,9 @@
 #include "engine/lane_core.h"
 
+#include <cstdint>
 #include <utility>
 
+#include "base/clock.h"
 #include "sync/asymmetric.h"
 
 namespace heddle::engine {
@@ -40,6 +42,14 @@ bool lane_core::quiet() const noexcept {
 
 void lane_core::end() noexcept {
   end_.come(delivery_batch::mine());
+}
+
+void lane_core::make_room() noexcept {
+  /// While the lane has no room, others are given this long to make some.
+  constexpr std::uint64_t room_wait_ns = 20'000;
+  if (questions_.poll() != 0) return;
+  detail::signal nothing;
+  waiter_.wait(nothing, 1, now_ns() + room_wait_ns);
 }
 
 bool lane_core::part() noexcept {

@@ -54,6 +54,10 @@ class lane_core {
     return waiter_.threads() == 0 && !driver_.hold().exclusive();
   }
 
+  /// For who was answered busy: polls; when that brings nothing, sleeps a moment for others to make
+  /// room. Any thread that may wait.
+  void make_room() noexcept;
+
   // --- whoever opens it, one at a time -------------------------------------------------------
   void open(bool exclusive) noexcept;
   void close() noexcept;

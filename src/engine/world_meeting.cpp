@@ -5,7 +5,6 @@
 #include <array>
 #include <span>
 
-#include "base/clock.h"
 #include "base/error.h"
 
 namespace heddle::engine {
@@ -16,8 +15,6 @@ namespace {
 constexpr tag meeting_tag_bit = tag{1} << 62;
 constexpr unsigned round_bits = 16;
 constexpr rank nobody = -1;
-/// While the lane has no room, others are given this long to make some.
-constexpr std::uint64_t room_wait_ns = 20'000;
 
 /// An operation's end, waited for by this thread. Not a flag: those are the program's, whose use of
 /// lane 0 HEDDLE_CHECKS watches.
@@ -38,8 +35,7 @@ template <class Attempt>
 void post(lane_core& lane, ending& end, Attempt&& attempt) {
   status s = attempt(end.told());
   while (is_busy(s)) {
-    detail::signal nothing;
-    if (lane.questions().poll() == 0) lane.waiter().wait(nothing, 1, now_ns() + room_wait_ns);
+    lane.make_room();
     s = attempt(end.told());
   }
   if (s == status::posted) return;

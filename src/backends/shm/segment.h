@@ -19,7 +19,6 @@
 
 namespace heddle::transport::shm {
 
-inline constexpr int max_lanes = 256;
 inline constexpr std::uint64_t segment_magic = 0x314d'4853'4c44'4548;  // "HEDLSHM1"
 using token = std::array<std::byte, 16>;
 

@@ -6,6 +6,8 @@
 // A proof is a hash keyed with the job's secret over the prover's role and both hellos. The role
 // makes a proof useless in the other direction; the nonces make it useless on another connection.
 #pragma once
+#include <heddle/types.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +17,6 @@
 namespace heddle::transport::tcp {
 
 inline constexpr std::uint16_t protocol_version = 3;
-inline constexpr std::uint16_t max_lanes = 256;
 inline constexpr std::uint8_t max_rails = 8;
 inline constexpr std::size_t hello_bytes = 64;
 inline constexpr std::size_t proof_bytes = 32;
