@@ -24,6 +24,7 @@ struct settings {
   std::string host;                           ///< HEDDLE_HOST: overrides the host identity
   std::string log = "warn";                   ///< HEDDLE_LOG: off | error | warn | info | debug
   std::size_t eager_bytes = 0;  ///< HEDDLE_EAGER_BYTES: larger messages rendezvous; 0: backend's
+  std::size_t stripe_bytes = 256 * 1024;   ///< HEDDLE_STRIPE_BYTES: over all rails from here on
   std::size_t credit_bytes = 1024 * 1024;  ///< HEDDLE_CREDIT_BYTES: unexpected, per peer and lane
   std::size_t unexpected_bytes = std::size_t{16} << 20;  ///< HEDDLE_UNEXPECTED_BYTES: per lane
   std::size_t records = 4096;               ///< HEDDLE_RECORDS: operations in flight per lane

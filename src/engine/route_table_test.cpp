@@ -20,7 +20,7 @@ class RouteTable : public testing::Test {
   /// Two ranks; the first device reaches both on `near` lanes, the second on `far`.
   routes both(transport::device& first, std::size_t near, transport::device& second,
               std::size_t far) {
-    const std::array<transport::device*, 2> devices{&first, &second};
+    const std::array<routes::candidate, 2> devices{{{&first, 0}, {&second, second_backend_}}};
     routes made(devices, 2);
     for (rank peer = 0; peer < 2; ++peer) {
       made.add(0, peer, near);
@@ -34,6 +34,7 @@ class RouteTable : public testing::Test {
     s.cpu_atomics = false;
     return s;
   }
+  std::uint8_t second_backend_ = 1;
   transport::script plain_script_, nic_script_ = a_nic();
   transport::scripted_device plain_{plain_script_}, nic_{nic_script_};
 };
@@ -66,6 +67,17 @@ TEST_F(RouteTable, ADeviceThatPeersSendOverHasAnEndpointOnEachLaneThatItHas) {
   r.hear(1);
   EXPECT_EQ(r.of(23).devices, (std::vector<transport::device*>{&plain_, &few}));
   EXPECT_EQ(r.of(24).devices, (std::vector<transport::device*>{&plain_}));
+}
+
+TEST_F(RouteTable, DevicesOfOneBackendAreRailsOnTheLanesThatBothHave) {
+  second_backend_ = 0;
+  transport::scripted_device other(plain_script_);
+  routes r = both(plain_, 256, other, 24);
+  EXPECT_EQ(r.of(0).devices, (std::vector<transport::device*>{&plain_, &other}));
+  EXPECT_EQ(r.of(0).backends, (std::vector<std::uint8_t>{0, 0}));
+  EXPECT_EQ(r.of(0).route, (std::vector<std::uint8_t>{0, 0}));
+  EXPECT_EQ(r.of(24).devices, (std::vector<transport::device*>{&plain_}));
+  EXPECT_EQ(r.used(), (std::set<std::size_t>{0, 1}));
 }
 
 TEST_F(RouteTable, AtomicsGoByTheNetworkThatDoesThemWhateverCarriesTheRest) {

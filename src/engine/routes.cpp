@@ -9,19 +9,11 @@ namespace {
 
 constexpr std::size_t most_lanes = UINT16_MAX;
 
-/// The index of `d` in `used`, which it joins.
-std::uint8_t index_in(std::vector<transport::device*>& used, transport::device* d) {
-  const auto found = std::ranges::find(used, d);
-  const auto index = static_cast<std::uint8_t>(found - used.begin());
-  if (found == used.end()) used.push_back(d);
-  return index;
-}
-
 }  // namespace
 
-routes::routes(std::span<transport::device* const> devices, int ranks)
+routes::routes(std::span<const candidate> devices, int ranks)
     : ranks_(static_cast<std::size_t>(ranks)) {
-  for (transport::device* d : devices) devices_.push_back({d, std::vector<std::uint16_t>(ranks_)});
+  for (const candidate& d : devices) devices_.push_back({d, std::vector<std::uint16_t>(ranks_)});
 }
 
 void routes::add(std::size_t device, rank peer, std::size_t lanes) {
@@ -76,21 +68,36 @@ bool routes::cpu_does_atomics(rank peer) const noexcept {
   return owner_of_atomics(at(peer)) == devices_.size();
 }
 
+/// The index of the device among those of `made`, which it joins.
+std::uint8_t routes::join(lane_routes& made, std::size_t device) const {
+  const auto& [through, backend] = static_cast<const candidate&>(devices_[device]);
+  const auto found = std::ranges::find(made.devices, through);
+  const auto index = static_cast<std::uint8_t>(found - made.devices.begin());
+  if (found == made.devices.end()) {
+    made.devices.push_back(through);
+    made.backends.push_back(backend);
+  }
+  return index;
+}
+
+/// The other devices of a route's backend are further rails.
 lane_routes routes::make(std::size_t lane) const {
   lane_routes made;
   for (std::size_t peer = 0; peer < ranks_; ++peer) {
     const std::size_t route = best(peer, lane), owner = owner_of_atomics(peer);
-    made.route.push_back(index_in(made.devices, devices_[route].through));
+    made.route.push_back(join(made, route));
+    for (std::size_t d = 0; d < devices_.size(); ++d)
+      if (devices_[d].backend == devices_[route].backend && devices_[d].lanes[peer] > lane)
+        (void)join(made, d);
     if (owner == devices_.size() || owner == route)
       made.atomics.push_back(made.route.back());
     else if (devices_[owner].lanes[peer] > lane)
-      made.atomics.push_back(index_in(made.devices, devices_[owner].through));
+      made.atomics.push_back(join(made, owner));
     else
       made.atomics.push_back(protocols::no_route);
   }
   for (const std::size_t d : heard_)
-    if (devices_[d].through->describe().lanes > lane)
-      (void)index_in(made.devices, devices_[d].through);
+    if (devices_[d].through->describe().lanes > lane) (void)join(made, d);
   return made;
 }
 

@@ -16,6 +16,7 @@ namespace heddle::engine {
 /// What lanes of some numbers have in common.
 struct lane_routes {
   std::vector<transport::device*> devices;  ///< over which some rank sends
+  std::vector<std::uint8_t> backends;       ///< by device: a number of its backend
   std::vector<std::uint8_t> route;          ///< by rank: index into devices
   /// The same for atomics, or protocols::no_route: a network that does all atomics on the peer by
   /// itself does not have so many lanes.
@@ -25,8 +26,12 @@ struct lane_routes {
 /// Threads: one at a time.
 class routes {
  public:
+  struct candidate {
+    transport::device* through;
+    std::uint8_t backend;  ///< a number that devices of one backend share
+  };
   /// `devices` best first.
-  routes(std::span<transport::device* const> devices, int ranks);
+  routes(std::span<const candidate> devices, int ranks);
 
   /// The device of this index reaches `peer`, on lanes whose numbers are below `lanes`.
   void add(std::size_t device, rank peer, std::size_t lanes);
@@ -44,14 +49,14 @@ class routes {
   [[nodiscard]] bool cpu_does_atomics(rank peer) const noexcept;
 
  private:
-  struct reach {
-    transport::device* through;
+  struct reach : candidate {
     std::vector<std::uint16_t> lanes;  // by rank; 0: not at all
   };
   static std::size_t at(rank peer) noexcept { return static_cast<std::size_t>(peer); }
   [[nodiscard]] std::size_t best(std::size_t peer, std::size_t lane) const noexcept;
   [[nodiscard]] std::size_t owner_of_atomics(std::size_t peer) const noexcept;
   [[nodiscard]] lane_routes make(std::size_t lane) const;
+  [[nodiscard]] std::uint8_t join(lane_routes& made, std::size_t device) const;
 
   std::size_t ranks_;
   std::vector<reach> devices_;

@@ -92,6 +92,7 @@ lane_core& world_core::lane_at(int number) {
                                       .regions = &regions_,
                                       .losses = &losses_,
                                       .devices = ways.devices,
+                                      .backends = ways.backends,
                                       .route = ways.route,
                                       .atomic_route = ways.atomics,
                                       .handlers = handlers_};

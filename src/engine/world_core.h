@@ -161,6 +161,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   std::vector<opened_device> backends_;
   std::vector<transport::device*> devices_;  // the usable ones, best first
   std::vector<std::string> device_names_;
+  std::vector<std::uint8_t> device_backends_;  // a number of each one's backend
   std::unique_ptr<routes> routes_;             // of() under mutex_
   const lane_routes* first_routes_ = nullptr;  // of lane 0
   memory::region_table regions_;

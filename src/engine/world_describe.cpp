@@ -10,7 +10,7 @@ namespace heddle::engine {
 namespace {
 
 std::string device_line(const std::string& name, const transport::traits& t) {
-  std::string text = fmt::format("  {:<6} usable, messages up to {} bytes", name, t.max_message);
+  std::string text = fmt::format("  {:<9} usable, messages up to {} bytes", name, t.max_message);
   if (t.lanes < static_cast<std::size_t>(max_lanes)) text += fmt::format(", {} lanes", t.lanes);
   if (transport::owns_atomics(t)) text += ", atomics are its own: the CPU's do not see them";
   return text + '\n';
@@ -19,12 +19,13 @@ std::string device_line(const std::string& name, const transport::traits& t) {
 std::string lane_line(const lane_core& lane) {
   const protocols::port_counters& c = lane.port().counters();
   return fmt::format(
-      "  lane {:<3} eager {}, rendezvous {}, emulated {}, unexpected {}, backlogged {}, events {}, "
+      "  lane {:<3} eager {}, rendezvous {}, emulated {}, stripes {}, unexpected {}, backlogged "
+      "{}, events {}, "
       "{} ops in {} posts, "
       "unknown handlers {}, lost peers {}, violations {}\n",
-      lane.number(), c.eager.get(), c.rendezvous.get(), c.emulated.get(), c.unexpected.get(),
-      c.backlogged.get(), c.events.get(), c.posted_together.get(), c.posts_together.get(),
-      c.unknown_handler.get(), c.lost_peers.get(), c.violations.get());
+      lane.number(), c.eager.get(), c.rendezvous.get(), c.emulated.get(), c.stripes.get(),
+      c.unexpected.get(), c.backlogged.get(), c.events.get(), c.posted_together.get(),
+      c.posts_together.get(), c.unknown_handler.get(), c.lost_peers.get(), c.violations.get());
 }
 
 /// What the lane's users left for others, and what the cost model has learned of it.
@@ -50,7 +51,7 @@ std::string world_core::describe() {
   std::string text = fmt::format("rank {} of {} on {}\nbackends\n", self(), size(), host(self()));
   for (const opened_device& b : backends_) {
     text += b.device ? device_line(b.name, b.device->describe()) + b.device->details()
-                     : fmt::format("  {:<6} not usable: {}\n", b.name, b.unusable);
+                     : fmt::format("  {:<9} not usable: {}\n", b.name, b.unusable);
   }
   text += "routes\n";
   constexpr int most = 64;

@@ -125,7 +125,9 @@ void world_core::meet_peers() {
 
 void world_core::open_devices() {
   const transport::fault_plan faults = transport::parse_faults(config_.faults, self());
+  std::size_t number = 0;
   for (const transport::backend& b : transport::known_backends(config_)) {
+    ++number;
     if (!transport::is_listed(config_, b.name)) {
       backends_.push_back({b.name, nullptr, "not in HEDDLE_BACKENDS"});
       continue;
@@ -135,6 +137,7 @@ void world_core::open_devices() {
         if (!config_.faults.empty()) device = transport::make_faulty(std::move(device), faults);
         devices_.push_back(device.get());
         device_names_.push_back(name);
+        device_backends_.push_back(static_cast<std::uint8_t>(number));
         backends_.push_back({name, std::move(device), {}});
       }
     } catch (const error& e) {
@@ -161,7 +164,10 @@ void world_core::choose_routes() {
     append(mine, {device_names_[d], lanes_of(*devices_[d]), address});
   }
   const auto blobs = session_->exchange(mine);
-  routes_ = std::make_unique<routes>(devices_, size());
+  std::vector<routes::candidate> candidates;
+  for (std::size_t d = 0; d < devices_.size(); ++d)
+    candidates.push_back({devices_[d], device_backends_[d]});
+  routes_ = std::make_unique<routes>(candidates, size());
   for (rank peer = 0; peer < size(); ++peer) meet(peer, blobs[static_cast<std::size_t>(peer)]);
   hear_peers(blobs);
   first_routes_ = &routes_->of(0);

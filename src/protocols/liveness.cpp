@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocols/stripes.h"
+
 namespace heddle::protocols {
 
 /// A rank is lost on all its lanes. The one of our own number stands for it: lanes that are met
@@ -16,16 +18,16 @@ void liveness::lose(peer& p, std::string why) {
   end_rank(p.number);
 }
 
-void liveness::left(peer& p, std::string why) {
-  const auto lives = [&](const peer* other) {
-    return other != &p && other->number == p.number && !other->lost;
-  };
-  if (std::ranges::none_of(peers_.all(), lives)) return lose(p, std::move(why));
+void liveness::left(peer& p, const transport::remote_lane& on, status code, std::string why) {
+  if (code == status::unsupported && give_up_rail(p, on)) return;
   path_.post_batch();
   if (p.lost) return;
-  note(p, std::move(why));
-  end(p);
-  leaving_.push_back(p.number);
+  const bool known = std::ranges::find(leaving_, p.number) != leaving_.end();
+  if (!known) note(p, std::move(why));
+  if (&on == p.wire.to) end(p);
+  const auto lives = [&](const peer* any) { return any->number == p.number && !any->lost; };
+  if (std::ranges::none_of(peers_.all(), lives)) return end_rank(p.number);
+  if (!known) leaving_.push_back(p.number);
 }
 
 void liveness::note(const peer& p, std::string why) {
@@ -45,8 +47,7 @@ void liveness::end_rank(rank r) {
 
 void liveness::end(peer& p) {
   if (std::exchange(p.lost, true)) return;
-  p.wire.by->drop(*p.wire.to);
-  if (p.atomics.by != nullptr) p.atomics.by->drop(*p.atomics.to);
+  p.drop();
   p.control.clear();
   const bool starting = calls_.hold_back();
   end_requests(p, status::peer_lost);
@@ -55,11 +56,12 @@ void liveness::end(peer& p) {
   calls_.go_on(starting);
 }
 
-/// Those that the wire has end by its events, and those in hand by whoever has them.
+/// Those that the wire has end by its events, and those in hand by whoever has them. A transfer
+/// ends with its stripes.
 void liveness::end_requests(peer& p, status code) {
   for (request* r = p.requests.front(); r != nullptr;) {
     request* const next = peer_requests::next(*r);
-    if (r->at != stage::wire && r->at != stage::in_hand) {
+    if (r->at != stage::wire && r->at != stage::in_hand && r->at != stage::striped) {
       take_in_hand(*r);
       r->owner->ended(*r, code);
     }

@@ -25,9 +25,10 @@ class liveness final : public protocol, public path::loser {
   /// The peer is given up: from here on its rank is dead for this lane. What it owes us ends,
   /// nothing goes to it, and nothing is taken from it any more.
   void lose(peer& p, std::string why) override;
-  /// The wire has lost the peer. Its rank is dead as well, but what came from its other lanes
-  /// before that is still taken: they are given the time until the next look.
-  void left(peer& p, std::string why);
+  /// A wire has lost the peer, which it knew as `on`; `code` as event::code. Its rank is dead as
+  /// well, but what came from its other lanes and over its other wires before that is still taken:
+  /// they are given the time until the next look. A rail that could not be made is done without.
+  void left(peer& p, const transport::remote_lane& on, status code, std::string why);
   /// Every now and then while anything is in flight.
   void look(std::uint64_t now_ns);
   /// Ends every operation with `code`.

@@ -8,6 +8,7 @@ request& operations::begin(peer* p, const command& c, protocol& owner) {
   request& r = pool_.take();
   r.what = c.kind;
   r.by = carrier::undecided;
+  r.rail = 0;
   r.counted = r.mappable = r.over = false;
   r.failure = status::done;
   r.handler = c.handler;
@@ -18,7 +19,7 @@ request& operations::begin(peer* p, const command& c, protocol& owner) {
   r.tag = c.match.value;
   r.early = nullptr;
   r.delivered = {};
-  r.since_ns = r.issued = r.moved = r.sender_id = r.message_bytes = 0;
+  r.since_ns = r.issued = r.moved = r.part_of = r.sender_id = r.message_bytes = 0;
   in_flight_.add();
   bytes_.add(r.bytes);
   r.number = c.peer;

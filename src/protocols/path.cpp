@@ -94,7 +94,9 @@ void path::enqueue(request& r) {
 
 const rail& path::rail_of(const request& r) noexcept {
   const peer& p = *r.with;
-  return r.kind == transport::op_kind::atomic && p.atomics.by != nullptr ? p.atomics : p.wire;
+  if (r.kind == transport::op_kind::atomic && p.atomics.by != nullptr) return p.atomics;
+  if (r.rail != 0 && p.several->rails[r.rail].by != nullptr) return p.several->rails[r.rail];
+  return p.wire;
 }
 
 status path::post(request& r) {

@@ -3,9 +3,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocols/pieces.h"
 #include "protocols/surroundings.h"
 
 namespace heddle::protocols {
+
+void peer::drop() noexcept {
+  wire.by->drop(*wire.to);
+  if (atomics.by != nullptr) atomics.by->drop(*atomics.to);
+  if (several == nullptr) return;
+  for (const rail& r : std::span(several->rails).subspan(1))
+    if (r.by != nullptr) r.by->drop(*r.to);
+}
 
 peer_table::peer_table(const surroundings& where,
                        std::span<const std::unique_ptr<transport::endpoint>> endpoints)
@@ -30,6 +39,23 @@ std::uint8_t peer_table::device_for(destination d) const noexcept {
   for (std::size_t other = 0; other < endpoints_.size(); ++other)
     if (listens(other)) return static_cast<std::uint8_t>(other);
   return d.lane == own_lane_ ? best : no_route;  // memory needs no lane of the peer
+}
+
+/// Of the other devices of the same backend, those that reach the peer. Null: none does.
+std::unique_ptr<several_rails> peer_table::others_beside(std::size_t device, destination d) const {
+  const std::uint64_t least = where_.config->stripe_bytes;
+  if (least == 0) return nullptr;
+  std::vector<rail> rails{rail_on(device, d)};
+  for (std::size_t other = 0; other < where_.backends.size(); ++other) {
+    if (other == device || where_.backends[other] != where_.backends[device]) continue;
+    if (const rail r = rail_on(other, d); r.to != nullptr) rails.push_back(r);
+  }
+  if (rails.size() == 1) return nullptr;
+  auto made = std::make_unique<several_rails>();
+  made->plan = std::make_unique<earliest_end>(rails.size());
+  made->rails = std::move(rails);
+  made->least_bytes = least;
+  return made;
 }
 
 peer* peer_table::find_by_lane(destination d) const noexcept {
@@ -65,12 +91,16 @@ peer* peer_table::make(destination d) {
   const bool on_wire = atomics == device && p.takes(transport::op_kind::atomic);
   p.native_atomics = on_wire ? traits.atomics : transport::atomic_set::none();
   p.max_op = traits.max_op;
+  p.several = others_beside(device, d);
+  p.max_straight = p.max_op;
+  if (p.several != nullptr) p.max_straight = std::min(p.max_op, p.several->least_bytes - 1);
+  if (p.copies_in_post) p.max_straight = std::min(p.max_straight, pieces::piece_bytes);
   p.max_payload = traits.max_message - max_overhead;
   p.eager_bytes =
       config.eager_bytes == 0 ? p.max_payload : std::min(config.eager_bytes, p.max_payload);
   p.credit_limit = p.credit = config.credit_bytes;
   p.lost = lost;
-  if (lost) wire.by->drop(*wire.to);
+  if (lost) p.drop();
   all_.push_back(&p);
   return &p;
 }

@@ -11,6 +11,7 @@
 #include "base/lane_table.h"
 #include "protocols/message.h"
 #include "protocols/request.h"
+#include "protocols/strategy.h"
 #include "transport/device.h"
 
 namespace heddle::protocols {
@@ -30,6 +31,15 @@ struct rail {
   transport::remote_lane* to = nullptr;
 };
 
+/// Of a peer that is reached over several, for its large transfers.
+struct several_rails {
+  std::vector<rail> rails;  ///< the first is peer::wire; one that was given up has no endpoint
+  std::unique_ptr<strategy> plan;
+  std::uint64_t least_bytes = 0;  ///< smaller transfers go over the first
+  std::size_t under_way = 0;      ///< stripes
+  request_queue waiting;          ///< transfers without any, until others' end
+};
+
 struct peer {
   // Constant after it was made.
   rank number = 0;
@@ -43,6 +53,7 @@ struct peer {
   transport::atomic_set native_atomics = transport::atomic_set::none();  ///< `wire` does itself
   bool no_atomics = false;         ///< a network does the atomics on the peer, and is not reached
   std::size_t max_op = 0;          ///< traits::max_op
+  std::size_t max_straight = 0;    ///< larger transfers go in parts
   std::size_t max_payload = 0;     ///< of one message, beside max_overhead
   std::size_t eager_bytes = 0;     ///< larger messages rendezvous
   std::uint64_t credit_limit = 0;  ///< bytes of unexpected messages each may cause at the other
@@ -51,6 +62,9 @@ struct peer {
   [[nodiscard]] bool takes(transport::op_kind k) const noexcept {
     return (native & transport::only(k)) != 0;
   }
+
+  /// No wire takes or brings anything of it any more.
+  void drop() noexcept;
 
   // Order and what is in flight: path, operations.
   bool lost = false;
@@ -70,7 +84,8 @@ struct peer {
   std::size_t announcements = 0;  ///< its large messages whose data nobody has asked for yet
 
   // Transfers.
-  std::array<mapped_region, 8> mapped;  ///< the last used ones; `next_mapped` is replaced next
+  std::unique_ptr<several_rails> several;  ///< null: there is one rail
+  std::array<mapped_region, 8> mapped;     ///< the last used ones; `next_mapped` is replaced next
   std::size_t next_mapped = 0;
 
   // Signs of life: liveness.
@@ -109,6 +124,8 @@ class peer_table {
   [[gnu::noinline]] peer* make(destination d);
   [[nodiscard]] rail rail_on(std::size_t device, destination d) const noexcept;
   [[nodiscard]] std::uint8_t device_for(destination d) const noexcept;
+  [[nodiscard]] std::unique_ptr<several_rails> others_beside(std::size_t device,
+                                                             destination d) const;
   const surroundings& where_;
   const std::span<const std::unique_ptr<transport::endpoint>> endpoints_;
   const int own_lane_;

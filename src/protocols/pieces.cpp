@@ -5,16 +5,6 @@
 #include <utility>
 
 namespace heddle::protocols {
-namespace {
-
-/// Copied in one turn: long enough that turning costs nothing, and half as long as a sleep.
-constexpr std::uint64_t piece_bytes = 256 * 1024;
-
-}  // namespace
-
-bool pieces::is_long(std::uint64_t bytes) noexcept {
-  return bytes > piece_bytes;
-}
 
 status pieces::start(request& r) {
   const status s = move(r);

@@ -52,7 +52,8 @@ void port::on_news(const transport::event& e) {
     return r.at == stage::direct ? ops_.end_direct(r, e.code) : transfers_.wire_ended(r, e.code);
   }
   if (peer* const p = meet(*e.from); p != nullptr)
-    liveness_.left(*p, {reinterpret_cast<const char*>(e.bytes.data()), e.bytes.size()});
+    liveness_.left(*p, *e.from, e.code,
+                   {reinterpret_cast<const char*>(e.bytes.data()), e.bytes.size()});
 }
 
 /// From now on the peer is found in what its wire gives with its messages.

@@ -24,7 +24,10 @@ std::string_view stage_of(const request& r) noexcept {
     case stage::wire:
       return r.message_bytes != 0 ? "its data is being read" : "the wire has it";
     case stage::turn:
-      return "is being copied here, a piece in each turn";
+      return r.by == carrier::stripes ? "waits for a rail"
+                                      : "is being copied here, a piece in each turn";
+    case stage::striped:
+      return "goes over several rails";
     case stage::reply:
       return "waits for the peer's answer";
     case stage::deferred:
@@ -70,7 +73,10 @@ void keep_oldest(std::vector<T>& all) {
 port_report port::report(std::uint64_t now_ns) {
   stamp(now_ns);
   port_report made;
-  ops_.each([&](const request& r) { made.operations.push_back(described(r)); });
+  ops_.each([&](const request& r) {
+    const bool stripe = r.at != stage::direct && r.part_of != 0;
+    if (!stripe) made.operations.push_back(described(r));
+  });
   tagged_.matching().each_receive([&](const posted_receive& r) {
     made.receives.push_back({r.source, r.match, r.into.size(), r.since_ns});
   });

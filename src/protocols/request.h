@@ -24,14 +24,16 @@ enum class stage : std::uint8_t {
   direct,    ///< the wire has it, and at its end there is nothing to do but to tell [its event]
   wire,      ///< the wire has it, or the batch that goes there next [its event]
   backlog,   ///< waits for room on the wire [path::flush_blocked]
-  turn,      ///< the next piece of it is to be copied here [pieces::move_next]
+  turn,      ///< the next piece of it is to be copied here [pieces::move_next], or the next
+             ///< stripe to be posted [stripes]
+  striped,   ///< its stripes are under way [their end]
   reply,     ///< the peer has it [its reply, or FIN]
   deferred,  ///< a large call waits for memory [calls]
   flushing,  ///< waits for other operations [their end]
 };
 
 /// How a transfer is carried out, once that is known.
-enum class carrier : std::uint8_t { undecided, pieces, messages };
+enum class carrier : std::uint8_t { undecided, pieces, stripes, messages };
 
 /// An operation in flight. Its first part is what a wire is given, and is filled when it is: a
 /// request that has no op of its own, like one that waits for others, leaves it alone.
@@ -39,6 +41,7 @@ struct request : transport::op {
   command_kind what = command_kind::put;
   stage at = stage::free;
   carrier by = carrier::undecided;
+  std::uint8_t rail = 0;          ///< stripe: of the peer's, which it goes on
   bool counted = false;           ///< flush waits for it
   bool mappable = false;          ///< the data to fetch lies in memory that may be mapped here
   status failure = status::done;  ///< of one of its fragments
@@ -56,6 +59,7 @@ struct request : transport::op {
   std::span<std::byte> local;
   std::uint64_t base = 0;               ///< where in the region it begins
   std::uint64_t issued = 0, moved = 0;  ///< bytes asked for, bytes done, where it goes in parts
+  std::uint64_t part_of = 0;            ///< stripe: id of the whole
 
   // A large message. The sender lends its data as a region; the receiver fetches it.
   memory::region_ref lent;

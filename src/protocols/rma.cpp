@@ -52,8 +52,8 @@ void apply(const command& c, std::byte* at) noexcept {
 /// Nothing waits before it, nothing follows its end, and the wire can do it.
 inline bool rma::goes_straight(const peer& p, const command& c) const noexcept {
   return !p.blocked && !path_.batching() && !p.refuses_late && c.kind != command_kind::put_notify &&
-         transfers::is_native(p, native_kind(c.kind), c.atomic, c.width, c.memory.size()) &&
-         !(p.copies_in_post && pieces::is_long(c.memory.size()));
+         c.memory.size() <= p.max_straight &&
+         transfers::is_native(p, native_kind(c.kind), c.atomic, c.width);
 }
 
 /// Anything but posted and done: nothing happened, and submit() finds out what to do about it.

@@ -28,14 +28,17 @@ struct surroundings {
   memory::region_table* regions = nullptr;
   lost_peers* losses = nullptr;
   std::span<transport::device* const> devices;
+  /// By device: a number of its backend. Those of one backend are rails of a peer. Empty: each is
+  /// alone.
+  std::span<const std::uint8_t> backends;
   std::span<const std::uint8_t> route;         ///< by rank: index into devices
   std::span<const std::uint8_t> atomic_route;  ///< the same, for atomics, or no_route
   std::span<const sync::published<const handler_entry*>> handlers;  ///< by id; null: none
 };
 
-/// Counted for people; see docs/guide/counters.
+/// Counted for people: `heddle info` prints them.
 struct port_counters {
-  sync::owned_counter events, eager, rendezvous, emulated, unexpected, backlogged;
+  sync::owned_counter events, eager, rendezvous, emulated, stripes, unexpected, backlogged;
   sync::owned_counter posts_together, posted_together;  ///< posts of several ops, and how many
   sync::owned_counter unknown_handler, lost_peers, violations;
 };

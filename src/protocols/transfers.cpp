@@ -5,22 +5,31 @@ namespace heddle::protocols {
 using transport::op_kind;
 
 transfers::transfers(const surroundings& where, path& way, operations& ops, port_counters& counters)
-    : path_(way), fragments_(way, ops, counters), pieces_(where, way) {}
+    : path_(way),
+      fragments_(way, ops, counters),
+      stripes_(way, ops, fragments_, counters),
+      pieces_(where, way) {}
 
 status transfers::start(request& r) {
   peer& p = *r.with;
   if (r.by == carrier::messages) return fragments_.start(r);
   if (r.by == carrier::pieces) return pieces_.start(r);
+  if (r.by == carrier::stripes) return stripes_.carry(r);
   const bool elsewhere = r.kind == op_kind::atomic && p.atomics.by != nullptr;
-  const bool native = elsewhere || is_native(p, r.kind, r.atomic, r.width, r.local.size());
+  const std::uint64_t bytes = r.local.size();
+  const bool native = elsewhere || is_native(p, r.kind, r.atomic, r.width);
+  const bool in_one = native && bytes <= p.max_op;
   const bool mapped = pieces_.is_mapped(r);
-  if (r.kind != op_kind::atomic && (mapped || (native && p.copies_in_post)) &&
-      (mapped || pieces::is_long(r.local.size()))) {
+  if (mapped || (in_one && p.copies_in_post && bytes > pieces::piece_bytes)) {
     r.by = carrier::pieces;
     return start(r);
   }
+  if (native && stripes::suit(r)) {
+    r.by = carrier::stripes;
+    return start(r);
+  }
   status s = status::unsupported;
-  if (native) {
+  if (in_one) {
     r.memory = r.local;
     r.offset = r.base;
     s = path_.post(r);

@@ -2,11 +2,12 @@
 // way each is carried out.
 //
 // A mapping where there is one, else the wire, else messages. What this process's processor copies
-// goes in pieces by turns when it is long.
+// goes in pieces by turns when it is long, and what several wires could carry goes over all.
 #pragma once
 #include "protocols/fragments.h"
 #include "protocols/path.h"
 #include "protocols/pieces.h"
+#include "protocols/stripes.h"
 
 namespace heddle::protocols {
 
@@ -25,16 +26,17 @@ class transfers {
   [[nodiscard]] pieces& by_turns() noexcept { return pieces_; }
   [[nodiscard]] const pieces& by_turns() const noexcept { return pieces_; }
 
-  /// The wire of the peer's messages does it itself.
+  /// The wire of the peer's messages does it itself, unless it is too large.
   [[nodiscard]] static bool is_native(const peer& p, transport::op_kind kind, atomic_op what,
-                                      unsigned width, std::size_t bytes) noexcept {
+                                      unsigned width) noexcept {
     if (kind == transport::op_kind::atomic) return p.native_atomics.has(what, width);
-    return p.takes(kind) && bytes <= p.max_op;
+    return p.takes(kind);
   }
 
  private:
   path& path_;
   fragments fragments_;
+  stripes stripes_;
   pieces pieces_;
 };
 

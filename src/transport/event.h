@@ -16,7 +16,9 @@ struct event {
     ended,      ///< the op `of` is over: `code` says how. Once for each that post() left under way
     arrived,    ///< a message from `from`, in `bytes`, which stay valid until the next poll()
     peer_lost,  ///< `from` is gone; each of its ops has its own `ended` before or after this.
-                ///< `bytes`: why, in words for people that follow "rank 3 is lost: "
+                ///< `bytes`: why, in words for people that follow "rank 3 is lost: ". `code`:
+                ///< peer_lost, or unsupported: no way to the lane could be made, and no op was
+                ///< accepted for it, so another wire may still reach the peer
   };
   kind_t kind = kind_t::ended;
   status code = status::done;

@@ -50,6 +50,8 @@ void draw_settings(plan& p, dice& d) {
       choice{"HEDDLE_UNEXPECTED_BYTES", {"0", "1K", "64K"}},
       choice{"HEDDLE_RECORDS", {"16", "24", "64"}},
       choice{"HEDDLE_TCP_CHUNK_BYTES", {"4K", "64K"}},
+      choice{"HEDDLE_TCP_IFACE", {"127.0.0.1,127.0.0.2", "lo,lo,lo"}},
+      choice{"HEDDLE_STRIPE_BYTES", {"0", "1", "1K", "64K"}},
       choice{"HEDDLE_UTOFU_RING_BYTES", {"16K", "64K"}},
       choice{"HEDDLE_UTOFU_STAGE_BYTES", {"32", "1K"}},
       choice{"HEDDLE_SPIN_US", {"0", "5", "auto"}},

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "backends/faults/scripted_endpoint.h"
@@ -29,12 +30,19 @@ struct ending {
 
 class ScriptedWorld : public testing::Test {
  protected:
-  /// Of a device made anew, as `wire_` says now. What was made of the last one is gone before.
+  /// Of devices made anew, as `wire_` says now, and `second_wire_` if there are two rails. What was
+  /// made of the last one is gone before.
   std::vector<std::unique_ptr<transport::endpoint>> make_endpoints() {
-    device_ = std::make_unique<transport::scripted_device>(wire_);
-    devices_[0] = device_.get();
+    std::vector<transport::script*> wires{&wire_};
+    if (two_rails_) wires.push_back(&second_wire_);
+    made_.clear();
+    devices_.clear();
     std::vector<std::unique_ptr<transport::endpoint>> endpoints;
-    endpoints.push_back(device_->make_endpoint(0));
+    for (transport::script* each : wires) {
+      made_.push_back(std::make_unique<transport::scripted_device>(*each));
+      devices_.push_back(made_.back().get());
+      endpoints.push_back(made_.back()->make_endpoint(0));
+    }
     return endpoints;
   }
   /// As `config_` and `atomic_route_` say now.
@@ -46,6 +54,7 @@ class ScriptedWorld : public testing::Test {
             .regions = &regions_,
             .losses = &losses_,
             .devices = devices_,
+            .backends = std::span(backends_).first(devices_.size()),
             .route = route_,
             .atomic_route = atomic_route_,
             .handlers = handlers_};
@@ -55,9 +64,11 @@ class ScriptedWorld : public testing::Test {
     return *reinterpret_cast<engine::lane_core*>(&no_lane_);
   }
 
-  transport::script wire_;
-  std::unique_ptr<transport::scripted_device> device_;
-  std::array<transport::device*, 1> devices_{};
+  transport::script wire_, second_wire_;
+  bool two_rails_ = false;
+  std::vector<std::unique_ptr<transport::scripted_device>> made_;
+  std::vector<transport::device*> devices_;
+  const std::array<std::uint8_t, 2> backends_{};
   const std::array<std::uint8_t, 2> route_{};
   std::array<std::uint8_t, 2> atomic_route_{};
   settings config_;

@@ -9,10 +9,10 @@
 
 namespace heddle::transport::tcp {
 
-acceptor::acceptor(std::vector<rail_address>& rails, std::uint32_t self, std::uint32_t size,
+acceptor::acceptor(std::vector<rail_address>& addresses, std::uint32_t self, std::uint32_t size,
                    std::span<const std::byte, 32> secret)
     : self_(self), size_(size), secret_(secret), epoll_(make_epoll()), timer_(make_timer()) {
-  for (rail_address& r : rails) listeners_.push_back(listen_at(r));
+  for (rail_address& a : addresses) listeners_.push_back(listen_at(a));
   (void)watch(epoll_.get(), timer_.get(), 0, EPOLLIN);
   listen_on(true);
 }
@@ -56,7 +56,7 @@ void acceptor::advance_all(std::vector<accepted>& out) {
       const hello& h = s->talk.peer();
       // The descriptor lives on, so it has to leave the set by hand.
       (void)watch(epoll_.get(), s->talk.fd(), EPOLLIN, 0);
-      out.push_back({s->talk.release(), static_cast<rank>(h.from), h.from_lane, h.to_lane, h.rail});
+      out.push_back({s->talk.release(), static_cast<rank>(h.from), h.from_lane, h.to_lane});
     }
     s = strangers_.erase(s);
   }

@@ -18,7 +18,6 @@ struct accepted {
   rank from = 0;
   int from_lane = 0;
   int lane = 0;  ///< ours
-  int rail = 0;
 };
 
 /// Hostile clients cost at most `most_strangers` descriptors, each for at most `patience_ms`; when
@@ -29,8 +28,8 @@ class acceptor {
   static constexpr std::size_t most_strangers = 256;
   static constexpr std::uint64_t patience_ms = 3000, grace_ms = 250;
 
-  /// Listens at every rail and sets its port. `secret` outlives this. Throws heddle::error.
-  acceptor(std::vector<rail_address>& rails, std::uint32_t self, std::uint32_t size,
+  /// Listens at every address and sets its port. `secret` outlives this. Throws heddle::error.
+  acceptor(std::vector<rail_address>& addresses, std::uint32_t self, std::uint32_t size,
            std::span<const std::byte, 32> secret);
 
   /// Readable when serve() has something to do.

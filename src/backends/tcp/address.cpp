@@ -9,19 +9,18 @@
 #include <cstring>
 
 #include "backends/tcp/bytes.h"
-#include "backends/tcp/hello.h"
 
 namespace heddle::transport::tcp {
 namespace {
 
-constexpr std::size_t rail_bytes = 20;
+constexpr std::size_t address_bytes = 20;
 constexpr std::byte format_version{1};
 
 std::size_t ip_bytes(int family) noexcept {
   return family == 4 ? 4 : 16;
 }
 
-std::optional<rail_address> parse_rail(const std::byte* at) {
+std::optional<rail_address> parse_one(const std::byte* at) {
   rail_address r;
   r.family = std::to_integer<int>(at[0]);
   if ((r.family != 4 && r.family != 6) || at[1] != std::byte{0}) return std::nullopt;
@@ -99,28 +98,28 @@ std::optional<rail_address> parse_ip(const std::string& text) {
   return out;
 }
 
-std::vector<std::byte> encode(std::span<const rail_address> rails) {
-  std::vector<std::byte> out(2 + rails.size() * rail_bytes);
+std::vector<std::byte> encode(std::span<const rail_address> addresses) {
+  std::vector<std::byte> out(2 + addresses.size() * address_bytes);
   out[0] = format_version;
-  out[1] = static_cast<std::byte>(rails.size());
+  out[1] = static_cast<std::byte>(addresses.size());
   std::byte* at = out.data() + 2;
-  for (const rail_address& r : rails) {
+  for (const rail_address& r : addresses) {
     at[0] = static_cast<std::byte>(r.family);
     store_le(at + 2, r.port);
     std::memcpy(at + 4, r.ip.data(), r.ip.size());
-    at += rail_bytes;
+    at += address_bytes;
   }
   return out;
 }
 
-std::optional<std::vector<rail_address>> parse_rails(std::span<const std::byte> bytes) {
+std::optional<std::vector<rail_address>> parse_addresses(std::span<const std::byte> bytes) {
   if (bytes.size() < 2 || bytes[0] != format_version) return std::nullopt;
   const auto count = std::to_integer<std::size_t>(bytes[1]);
-  if (count == 0 || count > max_rails || bytes.size() != 2 + count * rail_bytes)
+  if (count == 0 || count > max_addresses || bytes.size() != 2 + count * address_bytes)
     return std::nullopt;
   std::vector<rail_address> out;
   for (std::size_t i = 0; i < count; ++i) {
-    const auto r = parse_rail(bytes.data() + 2 + i * rail_bytes);
+    const auto r = parse_one(bytes.data() + 2 + i * address_bytes);
     if (!r) return std::nullopt;
     out.push_back(*r);
   }

@@ -1,4 +1,4 @@
-// address.h - where a rank listens: one address per rail, as bytes and for the socket calls.
+// address.h - where a rank listens on one rail: as bytes and for the socket calls.
 #pragma once
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -12,6 +12,9 @@
 #include <vector>
 
 namespace heddle::transport::tcp {
+
+/// Most addresses of a rail.
+inline constexpr std::size_t max_addresses = 8;
 
 struct rail_address {
   int family = 4;                     ///< 4 or 6
@@ -40,10 +43,11 @@ struct socket_address {
 /// "10.0.0.1", "fd00::2", "fe80::1%eth0".
 [[nodiscard]] std::optional<rail_address> parse_ip(const std::string& text);
 
-/// One rank's rails as bytes: version 1, count 1, then per rail family 1, zero 1, port 2, ip 16.
-[[nodiscard]] std::vector<std::byte> encode(std::span<const rail_address> rails);
+/// One rail's addresses as bytes: version 1, count 1, then for each family 1, zero 1, port 2,
+/// ip 16.
+[[nodiscard]] std::vector<std::byte> encode(std::span<const rail_address> addresses);
 /// Nothing unless every byte is as encode() would have written it. Total.
-[[nodiscard]] std::optional<std::vector<rail_address>> parse_rails(
+[[nodiscard]] std::optional<std::vector<rail_address>> parse_addresses(
     std::span<const std::byte> bytes);
 
 }  // namespace heddle::transport::tcp

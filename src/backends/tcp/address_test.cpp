@@ -57,12 +57,12 @@ TEST(Address, KnowsLoopbackAndLinkLocal) {
   EXPECT_FALSE(parse_ip(""));
 }
 
-TEST(Address, RailsSurviveTheTripAndTheKernelsForm) {
-  std::vector<rail_address> rails{*parse_ip("192.0.2.2"), *parse_ip("fd00::2")};
-  rails[0].port = 1234;
-  rails[1].port = 65535;
-  EXPECT_EQ(parse_rails(encode(rails)), rails);
-  for (const auto& r : rails) EXPECT_EQ(from_socket(to_socket(r).get()), r);
+TEST(Address, AddressesSurviveTheTripAndTheKernelsForm) {
+  std::vector<rail_address> all{*parse_ip("192.0.2.2"), *parse_ip("fd00::2")};
+  all[0].port = 1234;
+  all[1].port = 65535;
+  EXPECT_EQ(parse_addresses(encode(all)), all);
+  for (const auto& r : all) EXPECT_EQ(from_socket(to_socket(r).get()), r);
 }
 
 }  // namespace

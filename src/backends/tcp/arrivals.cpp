@@ -9,7 +9,7 @@ namespace heddle::transport::tcp {
 
 void arrivals::give(accepted who) {
   const lane_name peer{who.from, who.from_lane};
-  if (chooses(peer, false) && !choose(who.fd, peer, who.rail)) return turn_away(std::move(who.fd));
+  if (chooses(peer, false) && !choose(who.fd, peer)) return turn_away(std::move(who.fd));
   {
     const std::lock_guard lock(mutex_);
     given_.push_back(std::move(who));
@@ -26,9 +26,9 @@ std::vector<accepted> arrivals::take() {
   return std::exchange(given_, {});
 }
 
-bool arrivals::choose(const unique_fd& fd, lane_name peer, int rail) {
+bool arrivals::choose(const unique_fd& fd, lane_name peer) {
   const std::lock_guard lock(mutex_);
-  if (!chosen_.emplace(peer, rail).second) return false;
+  if (!chosen_.insert(peer).second) return false;
   std::array<std::byte, common_header> frame;
   write_chosen(frame.data());
   (void)transmit(fd.get(), frame);  // there is room; if it is broken, reading will tell

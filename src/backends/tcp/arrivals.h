@@ -2,7 +2,7 @@
 // made, and which connection was chosen.
 //
 // Both sides may begin to connect at once. Of what comes of that the lower one (by rank, then lane)
-// chooses, for each rail, the first connection that is ready, and says so on it; the higher one
+// chooses the first connection that is ready, and says so on it; the higher one
 // posts nothing before. Those that the peer made are chosen by whoever gives them, so that it need
 // not wait until the lane is polled.
 #pragma once
@@ -40,7 +40,7 @@ class arrivals {
     return self_ < peer || (self_ == peer && ours);
   }
   /// Says on a fresh connection that it is the one. False: another was chosen before.
-  [[nodiscard]] bool choose(const unique_fd& fd, lane_name peer, int rail);
+  [[nodiscard]] bool choose(const unique_fd& fd, lane_name peer);
 
  private:
   const lane_name self_;
@@ -48,7 +48,7 @@ class arrivals {
   sync::event_bit was_given_;
   std::mutex mutex_;  // guards what follows
   std::vector<accepted> given_;
-  std::set<std::pair<lane_name, int>> chosen_;  // and rails, for which this side has chosen
+  std::set<lane_name> chosen_;  // for whom this side has chosen
 };
 
 /// Ends a connection in order, so that the peer waits for the one that was chosen and does not hold

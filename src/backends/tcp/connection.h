@@ -40,17 +40,15 @@ class connection {
   };
 
   /// `ours`: this side made it.
-  connection(unique_fd fd, peer_lane& peer, int rail, bool ours, shared_state& shared)
+  connection(unique_fd fd, peer_lane& peer, bool ours, shared_state& shared)
       : fd_(std::move(fd)),
         peer_(peer),
-        rail_(rail),
         ours_(ours),
         out_(shared),
         ops_(shared, out_),
         target_(shared, out_) {}
 
   [[nodiscard]] peer_lane& peer() const noexcept { return peer_; }
-  [[nodiscard]] int rail() const noexcept { return rail_; }
   [[nodiscard]] bool ours() const noexcept { return ours_; }
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
   [[nodiscard]] unique_fd release() noexcept { return std::move(fd_); }
@@ -123,7 +121,6 @@ class connection {
 
   unique_fd fd_;
   peer_lane& peer_;
-  int rail_;
   bool ours_;
   bool chosen_ = false, bye_ = false;
   outbox out_;

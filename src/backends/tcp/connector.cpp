@@ -24,31 +24,26 @@ std::string describe_refusal(int code) {
 
 }  // namespace
 
-void connector::start(peer_lane& peer) {
-  for (int rail = 0; rail < device_.rails(); ++rail) try_rail(peer, rail, 1);
-}
-
-void connector::try_rail(peer_lane& peer, int rail, int tries) {
-  const auto way = device_.way_to(peer.peer, rail);
+void connector::attempt_to(peer_lane& peer, int tries) {
+  const auto way = device_.way_to(peer.peer);
   if (!way) return;
   hello h;
   h.from = static_cast<std::uint32_t>(device_.self());
   h.to = static_cast<std::uint32_t>(peer.peer);
   h.from_lane = static_cast<std::uint16_t>(lane_);
   h.to_lane = static_cast<std::uint16_t>(peer.lane);
-  h.rail = static_cast<std::uint8_t>(rail);
   unique_fd fd = connect_to(way->from, way->to);
   const int refusal = errno;
-  auto a = std::make_unique<attempt>(attempt{
-      handshake::initiate(std::move(fd), h, device_.secret()), &peer, rail, tries, now_ms()});
+  auto a = std::make_unique<attempt>(
+      attempt{handshake::initiate(std::move(fd), h, device_.secret()), &peer, tries, now_ms()});
   if (a->talk.fd() < 0) return give_up(*a, refusal);
   a->talk.wait_in(epoll_);
   attempts_.push_back(std::move(a));
 }
 
 void connector::give_up(const attempt& a, int error) {
-  if (a.tries < most_tries) return try_rail(*a.peer, a.rail, a.tries + 1);
-  outcomes_.push_back({a.peer, a.rail, {}, describe_refusal(error)});
+  if (a.tries < most_tries) return attempt_to(*a.peer, a.tries + 1);
+  outcomes_.push_back({a.peer, {}, describe_refusal(error)});
 }
 
 std::vector<connector::outcome> connector::advance() {
@@ -57,7 +52,7 @@ std::vector<connector::outcome> connector::advance() {
     if (s == handshake::state::failed) {
       give_up(*a, a->talk.error());
     } else if (s == handshake::state::done) {
-      outcomes_.push_back({a->peer, a->rail, a->talk.release(), {}});
+      outcomes_.push_back({a->peer, a->talk.release(), {}});
     } else {
       a->talk.wait_in(epoll_);
       attempts_.push_back(std::move(a));
@@ -70,10 +65,7 @@ void connector::expire(std::uint64_t timeout_ms) {
   std::erase_if(attempts_, [&](const auto& a) {
     if (now_ms() - a->since_ms <= timeout_ms) return false;
     outcomes_.push_back(
-        {a->peer,
-         a->rail,
-         {},
-         fmt::format("it did not answer a connection for {} s", timeout_ms / 1000)});
+        {a->peer, {}, fmt::format("it did not answer a connection for {} s", timeout_ms / 1000)});
     return true;
   });
 }

@@ -17,7 +17,6 @@ class connector {
   /// What came of it: a connection that has proved itself, or why there is none.
   struct outcome {
     peer_lane* peer;
-    int rail;
     unique_fd fd;
     std::string why;  ///< for people
   };
@@ -28,28 +27,26 @@ class connector {
   [[nodiscard]] bool is_making_any() const noexcept { return !attempts_.empty(); }
   /// True when advance() has something to tell that no socket will.
   [[nodiscard]] bool has_news() const noexcept { return !outcomes_.empty(); }
-  /// Begins with all rails to `peer`.
-  void start(peer_lane& peer);
+  /// Begins to make one to `peer`.
+  void start(peer_lane& peer) { attempt_to(peer, 1); }
   /// Goes as far as the sockets allow, and tells what has come of it.
   std::vector<outcome> advance();
   /// Those that have taken longer than `timeout_ms` come to nothing.
   void expire(std::uint64_t timeout_ms);
-  /// Stops, without an outcome, making what `unwanted(peer, rail)` says.
-  template <class F>
-  void forget(F unwanted) noexcept {
-    std::erase_if(attempts_, [&](const auto& a) { return unwanted(*a->peer, a->rail); });
+  /// Stops, without an outcome, making any to `peer`.
+  void forget(const peer_lane& peer) noexcept {
+    std::erase_if(attempts_, [&](const auto& a) { return a->peer == &peer; });
   }
 
  private:
   struct attempt {
     handshake talk;
     peer_lane* peer;
-    int rail;
     int tries;
     std::uint64_t since_ms;
   };
 
-  void try_rail(peer_lane& peer, int rail, int tries);
+  void attempt_to(peer_lane& peer, int tries);
   void give_up(const attempt& a, int error);
 
   tcp_device& device_;

@@ -1,4 +1,4 @@
-// device.cpp - the tcp backend of one process.
+// device.cpp - one tcp rail of a process, and which rails there are.
 #include "backends/tcp/device.h"
 
 #include <fmt/format.h>
@@ -15,28 +15,29 @@
 namespace heddle::transport::tcp {
 namespace {
 
-// The peer's address that our rail `index` goes to: the one with the same number when it is of the
-// same family, or else the first that is.
-const rail_address* partner(const rail_address& ours, std::size_t index,
-                            std::span<const rail_address> theirs) noexcept {
-  if (index < theirs.size() && theirs[index].family == ours.family) return &theirs[index];
-  const auto same = std::ranges::find(theirs, ours.family, &rail_address::family);
-  return same == theirs.end() ? nullptr : &*same;
+/// The first of our addresses that is of the same family as one of the peer's, with that one.
+std::optional<tcp_device::way> meeting(std::span<const rail_address> ours,
+                                       std::span<const rail_address> theirs) {
+  for (const rail_address& from : ours) {
+    const auto to = std::ranges::find(theirs, from.family, &rail_address::family);
+    if (to != theirs.end()) return tcp_device::way{from, *to};
+  }
+  return std::nullopt;
 }
 
 std::string why_unreachable(std::span<const rail_address> ours,
                             std::span<const rail_address> theirs, bool same_host) {
-  const rail_address* first = partner(ours[0], 0, theirs);
-  if (first == nullptr)
+  const auto way = meeting(ours, theirs);
+  if (!way)
     return fmt::format(
         "it listens at {} and we at {}: not the same IP version; choose with "
         "HEDDLE_TCP_IFACE",
         theirs[0].text(), ours[0].text());
-  if (!same_host && (first->loopback() || ours[0].loopback()))
+  if (!same_host && (way->to.loopback() || way->from.loopback()))
     return fmt::format(
         "it listens at {} and we at {}: loopback does not leave the host; choose "
         "another interface with HEDDLE_TCP_IFACE",
-        first->text(), ours[0].text());
+        way->to.text(), way->from.text());
   return {};
 }
 
@@ -46,23 +47,35 @@ std::string wanted_interfaces(const context& where, const settings& config) {
   return chosen.empty() && where.on_host == where.size ? "lo" : chosen;
 }
 
-}  // namespace
-
-const factory& tcp_factory() noexcept {
-  static const factory made{"tcp", own_settings, &open_one<tcp_device>};
+/// A device for each rail. Peers know the one of the same number.
+std::vector<named_device> open_rails(const factory& self, const context& where) {
+  std::vector<named_device> made;
+  const settings config = where.config != nullptr ? *where.config : settings{};
+  for (const rail_address& a : choose_rails(wanted_interfaces(where, config), list_interfaces())) {
+    const std::string name =
+        made.empty() ? self.name : fmt::format("{}.rail{}", self.name, made.size());
+    made.push_back({name, std::make_unique<tcp_device>(where, std::vector{a})});
+  }
   return made;
 }
 
-tcp_device::tcp_device(const context& where)
+}  // namespace
+
+const factory& tcp_factory() noexcept {
+  static const factory made{"tcp", own_settings, &open_rails};
+  return made;
+}
+
+tcp_device::tcp_device(const context& where, std::vector<rail_address> addresses)
     : self_(where.self),
       size_(where.size),
       config_(where.config != nullptr ? *where.config : settings{}),
       regions_(where.regions),
+      addresses_(std::move(addresses)),
       peers_(static_cast<std::size_t>(where.size)) {
   if (sodium_init() < 0) fail("tcp: libsodium cannot be used: no source of randomness");
   std::ranges::copy(where.job_secret, secret_.begin());
-  rails_ = choose_rails(wanted_interfaces(where, config_), list_interfaces());
-  acceptor_ = std::make_unique<acceptor>(rails_, static_cast<std::uint32_t>(self_),
+  acceptor_ = std::make_unique<acceptor>(addresses_, static_cast<std::uint32_t>(self_),
                                          static_cast<std::uint32_t>(size_), secret_);
   traits_.native =
       only(op_kind::send) | only(op_kind::put) | only(op_kind::get) | only(op_kind::atomic);
@@ -79,24 +92,21 @@ tcp_device::~tcp_device() {
 
 std::string tcp_device::add_peer(rank peer, std::span<const std::byte> address, bool same_host) {
   if (peer < 0 || peer >= size_) return fmt::format("rank {} is not in a job of {}", peer, size_);
-  auto theirs = parse_rails(address);
+  auto theirs = parse_addresses(address);
   if (!theirs) return "its tcp address cannot be understood: is it of another version?";
-  std::string why = why_unreachable(rails_, *theirs, same_host);
+  std::string why = why_unreachable(addresses_, *theirs, same_host);
   if (!why.empty()) return why;
   const std::lock_guard lock(mutex_);
   peers_[static_cast<std::size_t>(peer)] = std::move(*theirs);
   return {};
 }
 
-std::optional<tcp_device::way> tcp_device::way_to(rank peer, int rail) const {
+std::optional<tcp_device::way> tcp_device::way_to(rank peer) const {
   const std::lock_guard lock(mutex_);
-  const auto& theirs = peers_[static_cast<std::size_t>(peer)];
-  const auto index = static_cast<std::size_t>(rail);
-  const rail_address* to = partner(rails_[index], index, theirs);
-  if (to == nullptr) return std::nullopt;
-  way w{rails_[index], *to};
-  w.to.scope = w.from.scope;  // a link-local address means: on the link of our interface
-  return w;
+  std::optional<way> found = meeting(addresses_, peers_[static_cast<std::size_t>(peer)]);
+  // A link-local address means: on the link of our interface.
+  if (found) found->to.scope = found->from.scope;
+  return found;
 }
 
 std::unique_ptr<endpoint> tcp_device::make_endpoint(int lane) {

@@ -1,4 +1,4 @@
-// device.h - the tcp backend of one process: its listening sockets and the way to its endpoints.
+// device.h - one tcp rail of a process: its listening sockets and the way to its endpoints.
 #pragma once
 #include <array>
 #include <memory>
@@ -16,11 +16,12 @@ class tcp_endpoint;
 
 class tcp_device final : public device {
  public:
-  explicit tcp_device(const context& where);
+  /// Listens at `addresses`, of which there is one at least. Throws heddle::error.
+  tcp_device(const context& where, std::vector<rail_address> addresses);
   ~tcp_device() override;
 
   [[nodiscard]] const traits& describe() const noexcept override { return traits_; }
-  [[nodiscard]] std::vector<std::byte> address() const override { return encode(rails_); }
+  [[nodiscard]] std::vector<std::byte> address() const override { return encode(addresses_); }
   std::string add_peer(rank peer, std::span<const std::byte> address, bool same_host) override;
   std::unique_ptr<endpoint> make_endpoint(int lane) override;
   void expose(const memory::local_region& region) noexcept override;
@@ -32,12 +33,11 @@ class tcp_device final : public device {
 
   // For endpoints.
 
-  /// Where our `rail` meets `peer`; nothing when it does not. Any thread.
+  /// Where we meet `peer`; nothing when it was not added. Any thread.
   struct way {
     rail_address from, to;
   };
-  [[nodiscard]] std::optional<way> way_to(rank peer, int rail) const;
-  [[nodiscard]] int rails() const noexcept { return static_cast<int>(rails_.size()); }
+  [[nodiscard]] std::optional<way> way_to(rank peer) const;
   [[nodiscard]] rank self() const noexcept { return self_; }
   [[nodiscard]] int size() const noexcept { return size_; }
   [[nodiscard]] std::span<const std::byte, 32> secret() const noexcept { return secret_; }
@@ -57,7 +57,7 @@ class tcp_device final : public device {
   settings config_;
   memory::region_table* regions_;
   traits traits_;
-  std::vector<rail_address> rails_;
+  std::vector<rail_address> addresses_;
 
   std::unique_ptr<acceptor> acceptor_;  // executor thread only
   std::vector<accepted> proven_;        // likewise

@@ -91,8 +91,7 @@ void tcp_endpoint::tell(event_sink& sink) noexcept {
 // nullptr: no such rank or lane, no way, or no memory.
 remote_lane* tcp_endpoint::reach(rank peer, int lane) noexcept {
   if (peer_lane* const known = peers_.find(peer, lane); known != nullptr) return known;
-  if (lane < 0 || lane >= max_lanes || peer < 0 || peer >= device_.size() ||
-      !device_.way_to(peer, 0))
+  if (lane < 0 || lane >= max_lanes || peer < 0 || peer >= device_.size() || !device_.way_to(peer))
     return nullptr;
   try {
     return &peers_.insert(peer, lane, std::make_unique<peer_lane>(peer, lane));
@@ -101,38 +100,34 @@ remote_lane* tcp_endpoint::reach(rank peer, int lane) noexcept {
   }
 }
 
-// A rail that cannot be connected is done without, unless it is the one that small ops need.
 void tcp_endpoint::make_connections() noexcept {
   if (!arrivals_.any() && !connector_.is_making_any() && !connector_.has_news()) return;
   for (accepted& a : arrivals_.take())
     if (auto* const p = static_cast<peer_lane*>(reach(a.from, a.from_lane)); p != nullptr)
-      adopt(std::move(a.fd), *p, a.rail, false);
+      adopt(std::move(a.fd), *p, false);
   for (connector::outcome& o : connector_.advance()) {
     if (o.fd)
-      adopt(std::move(o.fd), *o.peer, o.rail, true);
-    else if (o.rail == 0 && std::ranges::none_of(reader_.all(), [&](const auto& c) {
-               return &c->peer() == o.peer && c->rail() == 0;
-             }))
-      begin_loss(*o.peer, std::move(o.why));
+      adopt(std::move(o.fd), *o.peer, true);
+    else if (std::ranges::none_of(reader_.all(),
+                                  [&](const auto& c) { return &c->peer() == o.peer; }))
+      begin_loss(*o.peer, status::unsupported, std::move(o.why));
   }
 }
 
 // `ours`: we made it.
-void tcp_endpoint::adopt(unique_fd fd, peer_lane& p, int rail, bool ours) noexcept {
+void tcp_endpoint::adopt(unique_fd fd, peer_lane& p, bool ours) noexcept {
   if (p.is == peer_lane::life::lost) return;
   const arrivals::lane_name name{p.peer, p.lane};
   const bool choosing = arrivals_.chooses(name, ours);
   // There is a chosen one, or, from whoever chooses, one more than it may offer.
   const auto needless = [&] {
-    if (p.out[static_cast<std::size_t>(rail)] != nullptr && !is_self(p)) return true;
-    return std::ranges::any_of(reader_.all(), [&](const auto& c) {
-      return &c->peer() == &p && c->rail() == rail && c->ours() == ours;
-    });
+    if (p.out != nullptr && !is_self(p)) return true;
+    return std::ranges::any_of(
+        reader_.all(), [&](const auto& c) { return &c->peer() == &p && c->ours() == ours; });
   };
-  if (choosing ? ours && !arrivals_.choose(fd, name, rail) : needless())
-    return turn_away(std::move(fd));
+  if (choosing ? ours && !arrivals_.choose(fd, name) : needless()) return turn_away(std::move(fd));
   tune(fd.get(), timeout_ms_);
-  connection& c = reader_.add(std::make_unique<connection>(std::move(fd), p, rail, ours, shared_));
+  connection& c = reader_.add(std::make_unique<connection>(std::move(fd), p, ours, shared_));
   if (choosing) c.choose();
   if (p.is == peer_lane::life::ending) {
     losses_.end_grace(p);
@@ -142,7 +137,7 @@ void tcp_endpoint::adopt(unique_fd fd, peer_lane& p, int rail, bool ours) noexce
   }
 }
 
-// What else there is between the two on this rail is not needed any more. Nothing has travelled on
+// What else there is between the two is not needed any more. Nothing has travelled on
 // it: only a chosen connection carries frames.
 void tcp_endpoint::use(connection& c) noexcept {
   c.used = true;
@@ -150,14 +145,10 @@ void tcp_endpoint::use(connection& c) noexcept {
   const bool to_self = is_self(c.peer());
   if (to_self && !c.ours()) return;  // the other end of what is used already
   peer_lane& p = c.peer();
-  if (p.is <= peer_lane::life::wanted) p.out[static_cast<std::size_t>(c.rail())] = &c;
+  if (p.is <= peer_lane::life::wanted) p.out = &c;
   if (to_self) return;
-  const auto rivals = [&](const peer_lane& peer, int rail) {
-    return &peer == &p && rail == c.rail();
-  };
-  connector_.forget(rivals);
-  reader_.bury(
-      [&](const connection& other) { return &other != &c && rivals(other.peer(), other.rail()); });
+  connector_.forget(p);
+  reader_.bury([&](const connection& other) { return &other != &c && &other.peer() == &p; });
 }
 
 void tcp_endpoint::act_on_changes() noexcept {
@@ -165,16 +156,16 @@ void tcp_endpoint::act_on_changes() noexcept {
   for (connection* c : std::exchange(shared_.changed, {})) {
     if (c->fd() < 0) continue;  // closed meanwhile
     if (c->chosen() && !c->used) use(*c);
-    if (c->over && !c->turned_away()) begin_loss(c->peer(), c->describe_end());
+    if (c->over && !c->turned_away()) begin_loss(c->peer(), status::peer_lost, c->describe_end());
   }
 }
 
 // From here on the peer only gets to finish what it had said.
-void tcp_endpoint::begin_loss(peer_lane& p, std::string why) noexcept {
+void tcp_endpoint::begin_loss(peer_lane& p, status code, std::string why) noexcept {
   if (p.is > peer_lane::life::wanted) return;
   p.is = peer_lane::life::ending;
-  losses_.begin(p, std::move(why), p.out[0] == nullptr);
-  p.out.fill(nullptr);
+  losses_.begin(p, code, std::move(why), p.out == nullptr);
+  p.out = nullptr;
   for (const auto& c : reader_.all()) {
     if (&c->peer() == &p) reader_.take_last_words(*c);
   }
@@ -183,8 +174,8 @@ void tcp_endpoint::begin_loss(peer_lane& p, std::string why) noexcept {
 // Whatever is in flight to the peer ends, and its connections close.
 void tcp_endpoint::close_all(peer_lane& p) noexcept {
   p.is = peer_lane::life::lost;
-  p.out.fill(nullptr);
-  connector_.forget([&](const peer_lane& other, int) { return &other == &p; });
+  p.out = nullptr;
+  connector_.forget(p);
   reader_.bury([&](const connection& c) { return &c.peer() == &p; });
 }
 
@@ -199,7 +190,7 @@ void tcp_endpoint::maintain() noexcept {
   connector_.expire(timeout_ms_);
   for (const auto& c : reader_.all()) {
     if (c->is_stuck(timeout_ms_))
-      begin_loss(c->peer(),
+      begin_loss(c->peer(), status::peer_lost,
                  fmt::format("nothing moved on a connection to it for {} s", timeout_ms_ / 1000));
   }
 }

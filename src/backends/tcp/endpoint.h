@@ -1,9 +1,8 @@
 // endpoint.h - one lane's way to all peers over tcp: posting, and who can be reached.
 //
-// A peer is lost when one of its connections ends. What had arrived completely on the others is
-// taken first; then its ops end, then it is reported.
+// A peer is lost when its connection ends. What had arrived completely is taken first; then its ops
+// end, then it is reported.
 #pragma once
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -24,9 +23,6 @@ namespace heddle::transport::tcp {
 
 class tcp_endpoint final : public endpoint {
  public:
-  /// Transfers of at least this are split over the rails.
-  static constexpr std::size_t split_bytes = 256 * 1024;
-
   tcp_endpoint(tcp_device& owner, int lane, const settings& config, memory::region_table& regions);
   ~tcp_endpoint() override;
 
@@ -48,7 +44,6 @@ class tcp_endpoint final : public endpoint {
  private:
   // endpoint_path.cpp: posting
   status begin(op& o, connection& c) noexcept;
-  status begin_on_rails(op& o) noexcept;
   status begin_route(peer_lane& peer) noexcept;
 
   // endpoint.cpp: polling, connections and peers
@@ -57,10 +52,10 @@ class tcp_endpoint final : public endpoint {
     return p.peer == device_.self() && p.lane == lane_;
   }
   void make_connections() noexcept;
-  void adopt(unique_fd fd, peer_lane& p, int rail, bool ours) noexcept;
+  void adopt(unique_fd fd, peer_lane& p, bool ours) noexcept;
   void use(connection& c) noexcept;
   void act_on_changes() noexcept;
-  void begin_loss(peer_lane& p, std::string why) noexcept;
+  void begin_loss(peer_lane& p, status code, std::string why) noexcept;
   [[nodiscard]] bool nothing_to_do() const noexcept;
   void close_all(peer_lane& p) noexcept;
   void tell(event_sink& sink) noexcept;

@@ -1,6 +1,4 @@
 // endpoint_path.cpp - posting operations: the path every op takes.
-#include <algorithm>
-#include <array>
 #include <utility>
 
 #include "backends/tcp/endpoint.h"
@@ -8,9 +6,9 @@
 namespace heddle::transport::tcp {
 namespace {
 
-/// What small ops and messages to the peer go on; null: nothing.
+/// The connection to the peer; null: there is none.
 connection* route(const remote_lane& to) noexcept {
-  return static_cast<const peer_lane&>(to).out[0];
+  return static_cast<const peer_lane&>(to).out;
 }
 
 }  // namespace
@@ -50,26 +48,8 @@ status tcp_endpoint::begin(op& o, connection& c) noexcept {
   if (o.kind == op_kind::atomic &&
       ((o.width != 4 && o.width != 8) || (!o.memory.empty() && o.memory.size() < o.width)))
     return status::invalid;
-  if (o.memory.size() >= split_bytes) return begin_on_rails(o);
   if (!c.ops().has_room_for(o)) return status::busy_queue;
-  o.make_notes<op_notes>();
-  c.ops().begin(o, 0, o.memory.size());
-  return status::done;
-}
-
-// In one part on each of the rails that are connected: all parts or none.
-status tcp_endpoint::begin_on_rails(op& o) noexcept {
-  std::array<connection*, max_rails> all = static_cast<peer_lane&>(*o.to).out;
-  const std::span ways(all.begin(), std::remove(all.begin(), all.end(), nullptr));
-  if (!std::ranges::all_of(ways, [&](connection* w) { return w->ops().has_room_for(o); }))
-    return status::busy_queue;
-  o.make_notes<op_notes>().parts = static_cast<std::uint32_t>(ways.size());
-  const std::size_t bytes = o.memory.size();
-  for (std::size_t r = 0; r < ways.size(); ++r) {
-    const std::size_t from = bytes * r / ways.size(), to = bytes * (r + 1) / ways.size();
-    ways[r]->ops().begin(o, from, to - from);
-    if (r != 0) writer_.settle(*ways[r]);
-  }
+  c.ops().begin(o);
   return status::done;
 }
 

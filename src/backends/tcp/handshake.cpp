@@ -68,7 +68,7 @@ handshake::state handshake::meet_initiator() noexcept {
   const auto theirs = parse_hello(theirs_.image);
   if (!theirs || theirs->to != self_.from || theirs->from >= size_) return failed;
   peer_ = *theirs;
-  self_ = {self_.from, peer_.from, peer_.to_lane, peer_.from_lane, peer_.rail, fresh_nonce()};
+  self_ = {self_.from, peer_.from, peer_.to_lane, peer_.from_lane, fresh_nonce()};
   mine_.image = encode(self_);
   mine_.proven = proof_of(role::acceptor);
   to_send_ = to_get_ = all;
@@ -79,8 +79,7 @@ handshake::state handshake::meet_acceptor() noexcept {
   if (!same_proof(theirs_.proven, proof_of(role::acceptor))) return failed;
   const auto theirs = parse_hello(theirs_.image);
   if (!theirs || theirs->from != self_.to || theirs->to != self_.from ||
-      theirs->from_lane != self_.to_lane || theirs->to_lane != self_.from_lane ||
-      theirs->rail != self_.rail)
+      theirs->from_lane != self_.to_lane || theirs->to_lane != self_.from_lane)
     return failed;
   mine_.proven = proof_of(role::initiator);
   to_send_ = all;

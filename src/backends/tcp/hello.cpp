@@ -10,14 +10,12 @@
 namespace heddle::transport::tcp {
 namespace {
 
-// Image: magic 4, version 2, to_lane 2, from 4, to 4, rail 1, zero 1, from_lane 2, zero 12, nonce
-// 32.
+// Image: magic 4, version 2, to_lane 2, from 4, to 4, from_lane 2, zero 14, nonce 32.
 constexpr std::uint32_t magic = 0x4c444548;  // "HEDL"
 constexpr std::size_t nonce_at = 32;
 
 bool padding_is_zero(std::span<const std::byte> bytes) noexcept {
-  return bytes[17] == std::byte{0} &&
-         std::ranges::all_of(bytes.subspan(20, nonce_at - 20),
+  return std::ranges::all_of(bytes.subspan(18, nonce_at - 18),
                              [](std::byte b) { return b == std::byte{0}; });
 }
 
@@ -36,8 +34,7 @@ hello_image encode(const hello& h) noexcept {
   store_le(out.data() + 6, h.to_lane);
   store_le(out.data() + 8, h.from);
   store_le(out.data() + 12, h.to);
-  store_le(out.data() + 16, h.rail);
-  store_le(out.data() + 18, h.from_lane);
+  store_le(out.data() + 16, h.from_lane);
   std::ranges::copy(h.random, out.begin() + nonce_at);
   return out;
 }
@@ -51,11 +48,9 @@ std::optional<hello> parse_hello(std::span<const std::byte> bytes) noexcept {
   h.to_lane = load_le<std::uint16_t>(at + 6);
   h.from = load_le<std::uint32_t>(at + 8);
   h.to = load_le<std::uint32_t>(at + 12);
-  h.rail = load_le<std::uint8_t>(at + 16);
-  h.from_lane = load_le<std::uint16_t>(at + 18);
+  h.from_lane = load_le<std::uint16_t>(at + 16);
   std::ranges::copy(bytes.subspan(nonce_at), h.random.begin());
-  if (h.from_lane >= max_lanes || h.to_lane >= max_lanes || h.rail >= max_rails ||
-      !padding_is_zero(bytes))
+  if (h.from_lane >= max_lanes || h.to_lane >= max_lanes || !padding_is_zero(bytes))
     return std::nullopt;
   return h;
 }

@@ -16,8 +16,7 @@
 
 namespace heddle::transport::tcp {
 
-inline constexpr std::uint16_t protocol_version = 3;
-inline constexpr std::uint8_t max_rails = 8;
+inline constexpr std::uint16_t protocol_version = 4;
 inline constexpr std::size_t hello_bytes = 64;
 inline constexpr std::size_t proof_bytes = 32;
 
@@ -25,13 +24,12 @@ using nonce = std::array<std::byte, 32>;
 using proof = std::array<std::byte, proof_bytes>;
 using hello_image = std::array<std::byte, hello_bytes>;
 
-/// Who speaks to whom, and on which of their ways.
+/// Who speaks to whom.
 struct hello {
   std::uint32_t from = 0;       ///< rank of the speaker
   std::uint32_t to = 0;         ///< rank it believes to speak to
   std::uint16_t from_lane = 0;  ///< the speaker's; below max_lanes
   std::uint16_t to_lane = 0;    ///< below max_lanes
-  std::uint8_t rail = 0;        ///< of the initiator; below max_rails
   nonce random{};
   friend bool operator==(const hello&, const hello&) = default;
 };
@@ -42,7 +40,7 @@ enum class role : std::uint8_t { initiator = 1, acceptor = 2 };
 [[nodiscard]] nonce fresh_nonce() noexcept;
 
 [[nodiscard]] hello_image encode(const hello& h) noexcept;
-/// Nothing when magic, version, lane, rail or padding is wrong. Total.
+/// Nothing when magic, version, lane or padding is wrong. Total.
 [[nodiscard]] std::optional<hello> parse_hello(std::span<const std::byte> bytes) noexcept;
 
 [[nodiscard]] proof prove(std::span<const std::byte, 32> secret, role prover,

@@ -9,7 +9,7 @@ namespace {
 constexpr std::array<std::byte, 32> secret{std::byte{1}}, other_secret{std::byte{2}};
 
 hello example() {
-  return {3, 1, 254, 255, 7, fresh_nonce()};
+  return {3, 1, 254, 255, fresh_nonce()};
 }
 
 TEST(Hello, SurvivesTheTrip) {
@@ -26,11 +26,10 @@ TEST(Hello, RefusesEveryOtherLengthVersionAndRange) {
     bad[at] ^= std::byte{0x08};
     return parse_hello(bad);
   };
-  for (const std::size_t at : {0u, 1u, 2u, 3u, 4u, 5u, 16u, 17u, 19u, 20u, 31u})
+  for (const std::size_t at : {0u, 1u, 2u, 3u, 4u, 5u, 17u, 18u, 19u, 20u, 31u})
     EXPECT_FALSE(changed(at)) << at;
-  EXPECT_FALSE(parse_hello(encode({3, 1, 256, 0, 0, {}})));
-  EXPECT_FALSE(parse_hello(encode({3, 1, 0, 256, 0, {}})));
-  EXPECT_FALSE(parse_hello(encode({3, 1, 0, 0, 8, {}})));
+  EXPECT_FALSE(parse_hello(encode({3, 1, 256, 0, {}})));
+  EXPECT_FALSE(parse_hello(encode({3, 1, 0, 256, {}})));
   EXPECT_TRUE(changed(40));  // another nonce is another hello
 }
 

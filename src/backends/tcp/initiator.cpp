@@ -12,10 +12,10 @@ bool initiator::has_room_for(const op& o) const noexcept {
                                       : out_.has_room(max_header + o.memory.size());
 }
 
-void initiator::begin(op& o, std::size_t from, std::size_t bytes) noexcept {
-  if (o.kind == op_kind::get) return begin_get(o, from, bytes);
+void initiator::begin(op& o) noexcept {
+  if (o.kind == op_kind::get) return begin_get(o);
   if (o.kind == op_kind::atomic) return begin_atomic(o);
-  o.memory.size() > copy_bytes ? out_.add_put(o, from, bytes) : begin_small_put(o);
+  o.memory.size() > copy_bytes ? out_.add_put(o) : begin_small_put(o);
 }
 
 void initiator::begin_small_put(op& o) noexcept {
@@ -26,16 +26,16 @@ void initiator::begin_small_put(op& o) noexcept {
   out_.unacknowledged.push(&o);
 }
 
-void initiator::begin_get(op& o, std::size_t from, std::size_t bytes) noexcept {
-  write_get(out_.extend(32), requests_.add(o, o.memory.subspan(from, bytes)), o.region.slot,
-            o.region.generation, o.offset + from, bytes);
+void initiator::begin_get(op& o) noexcept {
+  write_get(out_.extend(32), requests_.add(o), o.region.slot, o.region.generation, o.offset,
+            o.memory.size());
 }
 
 void initiator::begin_atomic(op& o) noexcept {
   frame f;
   f.atomic = o.atomic;
   f.width = o.width;
-  f.id = requests_.add(o, o.memory);
+  f.id = requests_.add(o);
   f.slot = o.region.slot;
   f.generation = o.region.generation;
   f.offset = o.offset;

@@ -16,10 +16,9 @@ class initiator {
  public:
   initiator(shared_state& shared, outbox& out) noexcept : shared_(shared), out_(out) {}
 
-  /// True when a part of `o`, which is no send, may be begun.
+  /// True when `o`, which is no send, may be begun.
   [[nodiscard]] bool has_room_for(const op& o) const noexcept;
-  /// Begins the part of `o` of `bytes` from `from` on; an atomic has one only.
-  void begin(op& o, std::size_t from, std::size_t bytes) noexcept;
+  void begin(op& o) noexcept;
   /// Answers the peer owes us.
   [[nodiscard]] std::size_t owed() const noexcept {
     return requests_.size() + out_.unacknowledged.size();
@@ -42,7 +41,7 @@ class initiator {
 
  private:
   void begin_small_put(op& o) noexcept;
-  void begin_get(op& o, std::size_t from, std::size_t bytes) noexcept;
+  void begin_get(op& o) noexcept;
   void begin_atomic(op& o) noexcept;
 
   shared_state& shared_;

@@ -10,7 +10,6 @@
 #include <memory>
 #include <sstream>
 
-#include "backends/tcp/hello.h"
 #include "base/error.h"
 
 namespace heddle::transport::tcp {

@@ -7,6 +7,9 @@
 
 namespace heddle::transport::tcp {
 
+/// Most rails of a process.
+inline constexpr std::size_t max_rails = 8;
+
 /// An address of an interface that is up.
 struct interface_address {
   std::string name;

@@ -47,22 +47,6 @@ TEST(TcpLoss, EndsEveryOpInFlightOnceAndThenRefuses) {
   ASSERT_TRUE(job.until([&] { return job[2].messages.size() == 1; }));
 }
 
-TEST(TcpLoss, EndsOpsOfTwoRailTransfersOnce) {
-  test_job job(2, "127.0.0.1,127.0.0.1");
-  bytes memory(16 * 1024 * 1024), mine(memory.size());
-  const memory::region_ref ref = job[1].regions.add(memory, rights::all).ref;
-  connect(job, 0, 1);
-  ASSERT_EQ(job.run(0, put_op(1, ref, 0, mine)), status::done);
-  std::vector<test_op> ops{put_op(1, ref, 0, mine), get_op(1, ref, 0, mine)};
-  ops[0].number = 101;
-  ops[1].number = 102;
-  ASSERT_EQ(job[0].post(ops).accepted, 2u);
-  kill(job[1]);
-  ASSERT_TRUE(job.until([&] { return job[0].lost == std::vector<rank>{1}; }));
-  EXPECT_EQ(job[0].ended.at(101), status::peer_lost);
-  EXPECT_EQ(job[0].ended.at(102), status::peer_lost);
-}
-
 TEST(TcpLoss, DeliversWhatHadArrivedBeforeReportingTheLoss) {
   test_job job(2);
   connect(job, 0, 1);
@@ -166,7 +150,8 @@ TEST(TcpLoss, AnImpostorAtThePeersAddressIsNotBelieved) {
                                                              .size = 2,
                                                              .job_secret = other,
                                                              .config = &job[0].config,
-                                                             .regions = &job[0].regions});
+                                                             .regions = &job[0].regions},
+                                                     choose_rails("lo", list_interfaces()));
   ASSERT_EQ(job[0].dev->add_peer(1, impostor->address(), true), "");
   const auto text = pattern(10);
   test_op o = send_op(1, text);

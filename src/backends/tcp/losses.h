@@ -18,10 +18,11 @@ class losses {
 
   /// Readable when waiting may be over.
   [[nodiscard]] int fd() const noexcept { return timer_.get(); }
-  /// `unmet`: no connection was chosen. The peer may have chosen one that is still being proven,
-  /// and said something on it, as two that connect to each other at once do: it is given some time.
-  void begin(remote_lane& peer, std::string why, bool unmet) {
-    ending_.push_back({&peer, std::move(why), unmet ? now_ms() + grace_ms : 0});
+  /// `code`: as event::code of peer_lost. `unmet`: no connection was chosen. The peer may have
+  /// chosen one that is still being proven, and said something on it, as two that connect to each
+  /// other at once do: it is given some time.
+  void begin(remote_lane& peer, status code, std::string why, bool unmet) {
+    ending_.push_back({&peer, code, std::move(why), unmet ? now_ms() + grace_ms : 0});
     if (unmet) set_timer(timer_.get(), grace_ms);
   }
   /// The connection that `peer` was given time for has come.
@@ -61,7 +62,7 @@ class losses {
   void tell(event_sink& sink) noexcept {
     for (; !sink.full() && told_ != lost_.size(); ++told_) {
       const loss& l = lost_[told_];
-      sink.add({event::kind_t::peer_lost, status::peer_lost, l.peer, nullptr, bytes_of(l.why)});
+      sink.add({event::kind_t::peer_lost, l.code, l.peer, nullptr, bytes_of(l.why)});
     }
   }
 
@@ -69,6 +70,7 @@ class losses {
   static constexpr std::uint64_t grace_ms = 300;
   struct loss {
     remote_lane* peer;
+    status code;
     std::string why;
     std::uint64_t grace_until_ms;  // 0: nothing more can come
   };

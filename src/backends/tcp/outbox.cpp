@@ -31,13 +31,13 @@ bool outbox::compact(std::size_t bytes) noexcept {
   return true;
 }
 
-void outbox::add_put(op& o, std::uint64_t from, std::uint64_t bytes) noexcept {
+void outbox::add_put(op& o) noexcept {
   transfer t;
   t.put = &o;
   t.region = o.region;
-  t.offset = o.offset + from;
-  t.data = o.memory.data() + from;
-  t.bytes = bytes;
+  t.offset = o.offset;
+  t.data = o.memory.data();
+  t.bytes = o.memory.size();
   own_.push(t);
 }
 

@@ -51,8 +51,8 @@ class outbox {
   [[nodiscard]] std::size_t buffered() const noexcept { return tail_ - head_; }
 
   [[nodiscard]] bool has_transfer_room() const noexcept { return own_.size() < post_transfers; }
-  /// `bytes` from `from` on of the put `o`, which are read until it ends.
-  void add_put(op& o, std::uint64_t from, std::uint64_t bytes) noexcept;
+  /// The bytes of the put `o`, which are read until it ends.
+  void add_put(op& o) noexcept;
   /// The answer to the peer's get. False: the peer has more gets open than allowed.
   [[nodiscard]] bool add_reply(const frame& get) noexcept;
 

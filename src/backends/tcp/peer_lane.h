@@ -1,9 +1,7 @@
 // peer_lane.h - what a lane keeps of one lane of a peer: how far they are connected.
 #pragma once
-#include <array>
 #include <cstdint>
 
-#include "backends/tcp/hello.h"
 #include "transport/remote_lane.h"
 
 namespace heddle::transport::tcp {
@@ -14,7 +12,7 @@ struct peer_lane final : remote_lane {
   using remote_lane::remote_lane;
   enum class life : std::uint8_t { known, wanted, ending, lost };  // wanted: connecting was begun
   life is = life::known;
-  std::array<connection*, max_rails> out{};  // chosen, of a peer that lives; null: none
+  connection* out = nullptr;  // chosen, of a peer that lives; null: none
 };
 
 }  // namespace heddle::transport::tcp

@@ -19,8 +19,8 @@ namespace heddle::transport::tcp {
 class raw_client {
  public:
   explicit raw_client(const test_node& to) {
-    const auto rails = parse_rails(to.dev->address());
-    const socket_address at = to_socket(rails->front());
+    const auto listening = parse_addresses(to.dev->address());
+    const socket_address at = to_socket(listening->front());
     fd_ = unique_fd(::socket(at.get()->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
     EXPECT_EQ(::connect(fd_.get(), at.get(), at.length), 0);
   }
@@ -52,11 +52,7 @@ class raw_client {
   /// A handshake as rank `from`, with whatever secret. False: hung up on.
   bool introduce(test_job& job, rank from, rank to, std::uint16_t lane = 0,
                  std::span<const std::byte, 32> secret = test_secret) {
-    hello h{static_cast<std::uint32_t>(from),
-            static_cast<std::uint32_t>(to),
-            lane,
-            lane,
-            0,
+    hello h{static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to), lane, lane,
             fresh_nonce()};
     const auto mine = encode(h);
     say(mine);

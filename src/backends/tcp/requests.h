@@ -26,14 +26,14 @@ class request_table {
   [[nodiscard]] std::size_t size() const noexcept { return used_; }
 
   /// Only when has_room().
-  std::uint32_t add(op& o, std::span<std::byte> into) {
+  std::uint32_t add(op& o) {
     if (free_ == places_.size()) places_.push_back({.next_free = free_ + 1});
     const std::uint32_t id = free_;
     request& r = places_[id];
     free_ = r.next_free;
     r.of = &o;
-    r.into = into.data();
-    r.missing = into.size();
+    r.into = o.memory.data();
+    r.missing = o.memory.size();
     ++used_;
     return id;
   }

@@ -13,22 +13,20 @@ namespace heddle::transport::tcp {
 
 class connection;
 
-/// In the scratch of an op under way.
+/// In the scratch of an op that has ended and is not told yet.
 struct op_notes {
-  std::uint32_t parts = 1;     ///< still under way: one for each rail that it was split over
-  status code = status::done;  ///< the first failure of them
+  status code = status::done;  ///< how it ended
 };
 
 struct shared_state {
   shared_state(memory::region_table& table, std::size_t chunk)
       : regions(table), chunk_bytes(chunk) {}
 
-  /// A part of `o` is over; with the last one it is, too.
+  /// `o` is over.
   void end(op& o, status code) noexcept {
     ++room_made;
-    auto& n = o.notes<op_notes>();
-    if (n.code == status::done) n.code = code;
-    if (--n.parts == 0) ended.push(&o);
+    o.make_notes<op_notes>().code = code;
+    ended.push(&o);
   }
 
   memory::region_table& regions;
@@ -36,7 +34,7 @@ struct shared_state {
   fifo<op*> ended;          ///< and not told yet
   /// Connections that ended, or were chosen by the peer, which the endpoint has not noticed yet.
   std::vector<connection*> changed;
-  /// What makes room for posts, counted: parts ended, bytes written, connections made. It tells
+  /// What makes room for posts, counted: ops ended, bytes written, connections made. It tells
   /// arm() whether a post that was refused might be taken now.
   std::uint64_t room_made = 0;
   std::array<std::byte, 64 * 1024> nowhere;  ///< takes what nobody wants any more; never read

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "backends/tcp/device.h"
+#include "backends/tcp/interfaces.h"
 
 namespace heddle::transport::tcp {
 
@@ -107,12 +108,12 @@ struct test_job {
                                          const settings& like = small_fragments()) {
     auto n = std::make_unique<test_node>();
     n->config = like;
-    n->config.others["HEDDLE_TCP_IFACE"] = iface;
     n->dev = std::make_unique<tcp_device>(context{.self = self,
                                                   .size = size,
                                                   .job_secret = test_secret,
                                                   .config = &n->config,
-                                                  .regions = &n->regions});
+                                                  .regions = &n->regions},
+                                          choose_rails(iface, list_interfaces()));
     n->lane = n->dev->make_endpoint(0);
     return n;
   }
