@@ -117,8 +117,7 @@ class launched_session final : public session {
 
   std::vector<blob> exchange(std::span<const std::byte> mine) override {
     return in_context("exchange addresses", [&] {
-      if (mine.size() > protocol::max_blob_bytes)
-        fail("{} bytes, at most {} can be given", mine.size(), protocol::max_blob_bytes);
+      protocol::check_blob(mine);
       link_.send(frame_kind::exchange, mine);
       const frame answer = link_.receive(frame_kind::everything);
       auto all = protocol::decode_blobs(answer.payload, static_cast<std::size_t>(job_.size));

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/error.h"
+
 namespace heddle::bootstrap::protocol {
 namespace {
 
@@ -42,6 +44,11 @@ bool plausible(const frame_header& h, std::size_t max_payload) noexcept {
 }
 
 }  // namespace
+
+void check_blob(std::span<const std::byte> given) {
+  if (given.size() > max_blob_bytes)
+    fail("{} bytes, at most {} can be given", given.size(), max_blob_bytes);
+}
 
 std::vector<std::byte> encode(frame_kind kind, std::span<const std::byte> payload) {
   const frame_header header{static_cast<std::uint32_t>(payload.size()), version,

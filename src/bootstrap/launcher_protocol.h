@@ -35,6 +35,9 @@ inline constexpr std::size_t max_blob_bytes = 4096;
 inline constexpr int max_ranks = 4096;
 inline constexpr std::size_t max_text_bytes = 4096;
 
+/// Throws error: a rank may not give so many bytes at once.
+void check_blob(std::span<const std::byte> given);
+
 enum class frame_kind : std::uint8_t {
   join = 1,
   welcome,

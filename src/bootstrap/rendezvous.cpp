@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/host_id.h"
 #include "base/log.h"
+#include "bootstrap/meeting_session.h"
 #include "bootstrap/rendezvous_host.h"
 #include "bootstrap/rendezvous_protocol.h"
 #include "bootstrap/secret_file.h"
@@ -155,44 +156,32 @@ class rendezvous_guest {
 };
 
 template <class Side>
-class rendezvous_session final : public session {
+class rendezvous_session final : public meeting_session {
  public:
   rendezvous_session(const meeting_place& where, std::uint64_t limit_ms)
-      : side_(std::in_place, where, limit_ms) {
-    job_.rank = where.rank;
-    job_.size = where.size;
-    job_.local_ranks = ranks_here();
-    job_.secret = derived(where.secret, side_->nonce());
+      : meeting_session({.rank = where.rank, .size = where.size}),
+        side_(std::in_place, where, limit_ms) {
+    known().local_ranks = ranks_here();
+    known().secret = derived(where.secret, side_->nonce());
   }
 
-  [[nodiscard]] const job& info() const noexcept override { return job_; }
-  [[nodiscard]] bool meets_after_joining() const noexcept override { return false; }
-  std::vector<blob> exchange(std::span<const std::byte> mine) override {
-    return in_context("exchange addresses", [&] { return meet(mine); });
-  }
-  void barrier() override {
-    in_context("barrier", [&] { (void)meet({}); });
-  }
   /// The port and the connections are needed no more.
   void joined() override { side_.reset(); }
 
  private:
-  std::vector<blob> meet(std::span<const std::byte> mine) {
+  std::vector<blob> meet(std::span<const std::byte> mine) override {
     if (!side_) fail("this session was for joining only");
-    if (mine.size() > protocol::max_blob_bytes)
-      fail("{} bytes, at most {} can be given", mine.size(), protocol::max_blob_bytes);
     return side_->exchange(mine);
   }
   int ranks_here() {
     const char* given = std::getenv("HEDDLE_HOST");
     const std::string here = this_host(given == nullptr ? "" : given).id;
     const auto bytes = std::as_bytes(std::span(here));
-    const auto all = meet(bytes);
+    const auto all = gather(bytes);
     return static_cast<int>(std::ranges::count(all, blob(bytes.begin(), bytes.end())));
   }
 
   std::optional<Side> side_;
-  job job_;
 };
 
 std::string needed(const char* variable) {

@@ -28,9 +28,8 @@ constexpr std::uint64_t flush_limit_ms = 10'000;
 
 std::string name_of(const sockaddr_storage& address, socklen_t length) {
   std::array<char, NI_MAXHOST> host{};
-  std::array<char, NI_MAXSERV> port{};
   if (getnameinfo(reinterpret_cast<const sockaddr*>(&address), length, host.data(), host.size(),
-                  port.data(), port.size(), NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+                  nullptr, 0, NI_NUMERICHOST) != 0)
     return "somebody";
   std::string_view name(host.data());
   if (name.starts_with("::ffff:")) name.remove_prefix(7);  // IPv4 at a socket of both families

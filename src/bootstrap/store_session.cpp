@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "bootstrap/launcher_protocol.h"
+#include "bootstrap/meeting_session.h"
 #include "bootstrap/secret.h"
 #include "bootstrap/secret_file.h"
 
@@ -15,37 +15,27 @@ namespace {
 /// Two programs of different versions in one job find each other out.
 constexpr std::byte store_version{1};
 
-class store_session final : public session {
+class store_session final : public meeting_session {
  public:
-  store_session(std::unique_ptr<key_store> store, const job& known)
-      : store_(std::move(store)), job_(known), owner_(getpid()) {
-    const secret_bytes mine = job_.rank == 0 ? random_secret() : secret_bytes{};
+  store_session(std::unique_ptr<key_store> store, const job& mine)
+      : meeting_session(mine), store_(std::move(store)), owner_(getpid()) {
+    const bool first = mine.rank == 0;
+    const secret_bytes made = first ? random_secret() : secret_bytes{};
     const auto all =
-        meet(job_.rank == 0 ? std::span<const std::byte>(mine) : std::span<const std::byte>());
-    if (all.front().size() != mine.size()) fail("rank 0 has given no secret for the job");
-    std::ranges::copy(all.front(), job_.secret.begin());
-    job_.secret = mixed_with_file(job_.secret);
+        gather(first ? std::span<const std::byte>(made) : std::span<const std::byte>());
+    secret_bytes& secret = known().secret;
+    if (all.front().size() != secret.size()) fail("rank 0 has given no secret for the job");
+    std::ranges::copy(all.front(), secret.begin());
+    secret = mixed_with_file(secret);
   }
   ~store_session() override {
     const bool here = getpid() == owner_;  // a forked child must not leave for its parent
     if (here && !failed_) store_->leave();
   }
 
-  [[nodiscard]] const job& info() const noexcept override { return job_; }
-  [[nodiscard]] bool meets_after_joining() const noexcept override { return false; }
-
-  std::vector<blob> exchange(std::span<const std::byte> mine) override {
-    return in_context("exchange addresses", [&] { return meet(mine); });
-  }
-  /// By what the others have given: there are stores whose fence is no barrier.
-  void barrier() override {
-    in_context("barrier", [&] { (void)meet({}); });
-  }
-
  private:
-  std::vector<blob> meet(std::span<const std::byte> mine) {
-    if (mine.size() > protocol::max_blob_bytes)
-      fail("{} bytes, at most {} can be given", mine.size(), protocol::max_blob_bytes);
+  /// A meeting ends by what the others have given: there are stores whose fence is no barrier.
+  std::vector<blob> meet(std::span<const std::byte> mine) override {
     failed_ = true;  // unless it comes to its end
     const std::string key = fmt::format("heddle-{}", rounds_++);
     blob value{store_version};
@@ -53,7 +43,7 @@ class store_session final : public session {
     store_->put(key, value);
     store_->fence();
     std::vector<blob> all;
-    for (int rank = 0; rank < job_.size; ++rank) all.push_back(checked(rank, key));
+    for (int rank = 0; rank < info().size; ++rank) all.push_back(checked(rank, key));
     failed_ = false;
     return all;
   }
@@ -67,7 +57,6 @@ class store_session final : public session {
   }
 
   std::unique_ptr<key_store> store_;
-  job job_;
   pid_t owner_;
   int rounds_ = 0;  // stores keep the first value of a key
   bool failed_ = false;

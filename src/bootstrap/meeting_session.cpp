@@ -1,0 +1,21 @@
+#include "bootstrap/meeting_session.h"
+
+#include "base/error.h"
+#include "bootstrap/launcher_protocol.h"
+
+namespace heddle::bootstrap {
+
+std::vector<blob> meeting_session::exchange(std::span<const std::byte> mine) {
+  return in_context("exchange addresses", [&] { return gather(mine); });
+}
+
+void meeting_session::barrier() {
+  in_context("barrier", [this] { (void)gather({}); });
+}
+
+std::vector<blob> meeting_session::gather(std::span<const std::byte> mine) {
+  protocol::check_blob(mine);
+  return meet(mine);
+}
+
+}  // namespace heddle::bootstrap
