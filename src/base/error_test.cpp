@@ -4,22 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <functional>
+
+#include "support/refusal.h"
 
 namespace heddle {
 namespace {
 
-std::string text_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const error& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
-}
+using test::refusal;
 
 TEST(Error, NamesTheErrnoValueAndItsMeaning) {
-  EXPECT_EQ(text_of([] { fail_errno(EACCES, "open {}", "/x"); }),
+  EXPECT_EQ(refusal([] { fail_errno(EACCES, "open {}", "/x"); }),
             "open /x: EACCES (Permission denied)");
 }
 
@@ -29,7 +23,7 @@ TEST(Error, AnUnknownErrnoValueIsPrintedAsANumber) {
 
 TEST(Error, ContextsChainOutermostFirst) {
   const auto inner = [] { in_context("query port 1", [] { fail("no such port"); }); };
-  EXPECT_EQ(text_of([&] { in_context("open verbs", inner); }),
+  EXPECT_EQ(refusal([&] { in_context("open verbs", inner); }),
             "open verbs: query port 1: no such port");
 }
 

@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 
 #include <cstdlib>
-#include <functional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -13,22 +12,15 @@
 #include "bootstrap/bootstrap.h"
 #include "bootstrap/launcher_protocol.h"
 #include "bootstrap/ways.h"
+#include "support/refusal.h"
 
 namespace heddle::bootstrap {
 namespace {
 
 using protocol::frame_kind;
+using test::refusal;
 using testing::AllOf;
 using testing::HasSubstr;
-
-std::string refusal(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const error& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
-}
 
 /// A clean environment: none of the launchers' variables set.
 class Join : public testing::Test {

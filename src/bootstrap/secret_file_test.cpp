@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "support/refusal.h"
+
 namespace heddle::bootstrap {
 namespace {
 
@@ -26,12 +28,7 @@ class SecretFile : public testing::Test {
     chmod(path_.c_str(), mode);
   }
   [[nodiscard]] std::string refusal() const {
-    try {
-      (void)read_secret_file(path_);
-    } catch (const error& e) {
-      return e.what();
-    }
-    return "nothing was thrown";
+    return test::refusal([this] { (void)read_secret_file(path_); });
   }
 
   const std::string path_ = testing::TempDir() + "/secret-" + std::to_string(getpid());

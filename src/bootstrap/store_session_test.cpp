@@ -9,6 +9,8 @@
 #include <mutex>
 #include <thread>
 
+#include "support/refusal.h"
+
 namespace heddle::bootstrap {
 namespace {
 
@@ -118,12 +120,9 @@ TEST(StoreSession, AnotherVersionOfHeddleIsNamedByRankAndOneThatFailsDoesNotLeav
     store.put("heddle-0", strange);
     store.fence();
   });
-  std::string why;
-  try {
+  const std::string why = test::refusal([&] {
     (void)join_by_store(std::make_unique<shelf_store>(launcher, 0, &left), {0, 2, 1, {}});
-  } catch (const error& e) {
-    why = e.what();
-  }
+  });
   other.join();
   EXPECT_THAT(why, HasSubstr("rank 1 speaks another version"));
   EXPECT_EQ(left, 0);

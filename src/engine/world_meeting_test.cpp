@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "support/engine_ways.h"
+#include "support/refusal.h"
 
 namespace heddle::test {
 namespace {
@@ -19,15 +20,6 @@ using testing::HasSubstr;
 
 void run_alone(int size, const settings& config, const std::function<void(world&)>& body) {
   run_ranks(size, config, body, false);
-}
-
-std::string refusal(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const error& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
 }
 
 class WorldMeeting : public Engine {};
