@@ -5,32 +5,9 @@
 # Skipped (77) where namespaces may not be made.
 set -eu
 heddle=$1
-work=$(mktemp -d)
-left=hdlj$$a right=hdlj$$b
-
-clean() {
-  ip netns delete "$left" 2>/dev/null || :
-  ip netns delete "$right" 2>/dev/null || :
-  rm -rf "$work"
-}
-trap clean EXIT
-trap 'exit 1' INT TERM
-
-try() {
-  "$@" 2>>"$work/why" && return
-  echo "skipped: namespaces for network and host name are not permitted here: $(cat "$work/why")"
-  exit 77
-}
-try ip netns add "$left"
-try ip netns add "$right"
-try ip -n "$left" link add cable type veth peer name cable netns "$right"
-try ip netns exec "$left" unshare -u true
-ip -n "$left" address add 10.89.0.1/24 dev cable
-ip -n "$right" address add 10.89.0.2/24 dev cable
-for host in "$left" "$right"; do
-  ip -n "$host" link set cable up
-  ip -n "$host" link set lo up
-done
+. "$(dirname "$0")/two_hosts.sh"
+join_by cable 10.89.0
+try ip netns exec "$left" unshare -u true # a host name of its own
 
 # on HOST WORD...: what ssh would do, for launchers and for us. HOST is a namespace and its name.
 cat >"$work/on" <<'END'

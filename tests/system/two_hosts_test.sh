@@ -5,32 +5,8 @@
 # both cables. Skipped (77) where namespaces may not be made.
 set -eu
 heddle=$1
-work=$(mktemp -d)
-left=hdl$$a right=hdl$$b
-
-clean() {
-  ip netns delete "$left" 2>/dev/null || :
-  ip netns delete "$right" 2>/dev/null || :
-  rm -rf "$work"
-}
-trap clean EXIT
-trap 'exit 1' INT TERM
-
-if ! ip netns add "$left" 2>"$work/why" || ! ip netns add "$right" 2>>"$work/why"; then
-  echo "skipped: network namespaces are not permitted here: $(cat "$work/why")"
-  exit 77
-fi
-for cable in 0 1; do
-  if ! ip -n "$left" link add "cable$cable" type veth peer name "cable$cable" netns "$right" \
-    2>"$work/why"; then
-    echo "skipped: veth pairs are not permitted here: $(cat "$work/why")"
-    exit 77
-  fi
-  ip -n "$left" address add "10.87.$cable.1/24" dev "cable$cable"
-  ip -n "$right" address add "10.87.$cable.2/24" dev "cable$cable"
-  for host in "$left" "$right"; do ip -n "$host" link set "cable$cable" up; done
-done
-for host in "$left" "$right"; do ip -n "$host" link set lo up; done
+. "$(dirname "$0")/two_hosts.sh"
+for cable in 0 1; do join_by "cable$cable" "10.87.$cable"; done
 
 # Bytes that a cable has carried out of the left host.
 carried() {
