@@ -17,20 +17,35 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-TEST(HostsJob, RanksAreNumberedHostAfterHost) {
-  const auto how = run(probe_on_hosts("a:2,b:1,c:3", {}, {"who"}));
+/// Which hosts a job may use, and what its ranks say of themselves.
+struct numbering {
+  const char *name, *hosts;
+  std::vector<std::string> options, ranks;
+};
+void PrintTo(const numbering& n, std::ostream* out) {
+  *out << n.name;
+}
+class HostsNumbering : public testing::TestWithParam<numbering> {};
+
+TEST_P(HostsNumbering, GoesHostAfterHost) {
+  const auto how = run(probe_on_hosts(GetParam().hosts, GetParam().options, {"who"}));
   EXPECT_EQ(how.status, 0) << how.err;
-  EXPECT_THAT(sorted_lines(how.out),
-              ElementsAre("rank 0 of 6, 2 here", "rank 1 of 6, 2 here", "rank 2 of 6, 1 here",
-                          "rank 3 of 6, 3 here", "rank 4 of 6, 3 here", "rank 5 of 6, 3 here"));
+  EXPECT_EQ(sorted_lines(how.out), GetParam().ranks);
 }
 
-TEST(HostsJob, FewerRanksThanThereIsRoomForFillTheFirstHosts) {
-  const auto how = run(probe_on_hosts("a:2,b:2,denied:2", {"-n", "3"}, {"who"}));
-  EXPECT_EQ(how.status, 0) << how.err;
-  EXPECT_THAT(sorted_lines(how.out),
-              ElementsAre("rank 0 of 3, 2 here", "rank 1 of 3, 2 here", "rank 2 of 3, 1 here"));
-}
+INSTANTIATE_TEST_SUITE_P(Jobs, HostsNumbering,
+                         testing::Values(numbering{"AllThereIsRoomFor",
+                                                   "a:2,b:1,c:3",
+                                                   {},
+                                                   {"rank 0 of 6, 2 here", "rank 1 of 6, 2 here",
+                                                    "rank 2 of 6, 1 here", "rank 3 of 6, 3 here",
+                                                    "rank 4 of 6, 3 here", "rank 5 of 6, 3 here"}},
+                                         numbering{"FewerThanThereIsRoomForFillTheFirstHosts",
+                                                   "a:2,b:2,denied:2",
+                                                   {"-n", "3"},
+                                                   {"rank 0 of 3, 2 here", "rank 1 of 3, 2 here",
+                                                    "rank 2 of 3, 1 here"}}),
+                         [](const auto& which) { return which.param.name; });
 
 TEST(HostsJob, RanksMeetAcrossHosts) {
   const auto how = run(probe_on_hosts(

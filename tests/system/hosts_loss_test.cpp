@@ -68,42 +68,44 @@ TEST(HostsLoss, AKilledLauncherLeavesNothingOnAnyHost) {
   job.wait_for_none_marked();
 }
 
-TEST(HostsLoss, AKilledAgentEndsTheJobAndLeavesNothing) {
-  child job(lasting_job("a:2,b:2"));
+std::vector<pid_t> starter_of_shell(const child& job) {
+  return with_command(job, std::string("pretended_ssh.sh\0shell", 22));
+}
+
+/// How one of two hosts is lost, and what the launcher says of it.
+struct loss {
+  const char *name, *hosts, *silence_limit_s;
+  std::vector<pid_t> (*candidates)(const child&);
+  std::size_t expected;  ///< of them; the last one gets the signal
+  int signal;
+  const char* told;
+};
+void PrintTo(const loss& l, std::ostream* out) {
+  *out << l.name;
+}
+class HostsLossBy : public testing::TestWithParam<loss> {};
+
+TEST_P(HostsLossBy, EndsTheJobAndLeavesNothing) {
+  child job(lasting_job(GetParam().hosts, GetParam().silence_limit_s));
   job.read_until("ready", 4);
-  const auto agents = agents_of(job);
-  ASSERT_EQ(agents.size(), 2u);
-  kill(agents.back(), SIGKILL);
+  const auto victims = GetParam().candidates(job);
+  ASSERT_EQ(victims.size(), GetParam().expected);
+  kill(victims.back(), GetParam().signal);
   const auto how = job.finish();
   EXPECT_EQ(how.status, 1);
-  EXPECT_THAT(how.err,
-              AllOf(HasSubstr("host "), HasSubstr(" is lost ("), HasSubstr("): ending the job")));
+  EXPECT_THAT(how.err, AllOf(HasSubstr("host "), HasSubstr(GetParam().told),
+                             HasSubstr("): ending the job")));
   job.wait_for_none_marked();
 }
 
-TEST(HostsLoss, AKilledStarterEndsTheJobAndLeavesNothing) {
-  child job(lasting_job("a:2,shell:2"));
-  job.read_until("ready", 4);
-  const auto starters = with_command(job, std::string("pretended_ssh.sh\0shell", 22));
-  ASSERT_EQ(starters.size(), 1u);
-  kill(starters.front(), SIGKILL);
-  const auto how = job.finish();
-  EXPECT_EQ(how.status, 1);
-  EXPECT_THAT(how.err, HasSubstr("host shell is lost ("));
-  job.wait_for_none_marked();
-}
-
-TEST(HostsLoss, ASilentHostIsLost) {
-  child job(lasting_job("a:2,b:2", "2"));
-  job.read_until("ready", 4);
-  const auto agents = agents_of(job);
-  ASSERT_EQ(agents.size(), 2u);
-  kill(agents.front(), SIGSTOP);
-  const auto how = job.finish();
-  EXPECT_EQ(how.status, 1);
-  EXPECT_THAT(how.err, HasSubstr(" is lost (nothing heard for 2 s): ending the job"));
-  job.wait_for_none_marked();
-}
+INSTANTIATE_TEST_SUITE_P(Ends, HostsLossBy,
+                         testing::Values(loss{"AKilledAgent", "a:2,b:2", "30", agents_of, 2,
+                                              SIGKILL, " is lost ("},
+                                         loss{"AKilledStarter", "a:2,shell:2", "30",
+                                              starter_of_shell, 1, SIGKILL, "host shell is lost ("},
+                                         loss{"ASilentHost", "a:2,b:2", "2", agents_of, 2, SIGSTOP,
+                                              " is lost (nothing heard for 2 s"}),
+                         [](const auto& which) { return which.param.name; });
 
 TEST(HostsLoss, RanksOfASilentLauncherAreEnded) {
   child job(lasting_job("a:2,b:2", "2"));
