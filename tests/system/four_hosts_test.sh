@@ -65,8 +65,10 @@ grep -qF '8 ranks on 4 hosts' "$work/out"
 [ -s "$work/result/linktest.json" ]
 nothing_left 'the link test'
 
-echo '--- and so does a benchmark'
-"$heddle" bench latency --starter "$work/starter" --hosts n0,n3 --backend tcp --rounds 1 --time-ms 20
+echo '--- and so does a benchmark, whose two ranks are on two hosts'
+"$heddle" bench latency --starter "$work/starter" --hosts n0:2,n3:2 --backend tcp --rounds 1 \
+  --time-ms 20 | tee "$work/out"
+grep -qF 'rank 0 on n0, rank 1 on n3' "$work/out"
 
 echo '--- inside a job, the link tester is its ranks'
 # shellcheck disable=SC2086

@@ -71,7 +71,9 @@ int on_every_rank(const options& o, F&& body) {
     job.environment = settings_for(o);
     if (o.hosts.given() && !o.rivals.empty())
       throw tools::usage_error("--compare starts rivals on this host: leave it out with --hosts");
-    tools::take_hosts(o.hosts, o.ranks, job);
+    // Ranks are measured in pairs of neighbours: between hosts where there are several.
+    tools::take_hosts(o.hosts, o.ranks, job, tools::placing::dealing);
+    if (!job.hosts.empty()) tools::print(tools::places_of(job) + '\n');
     return tools::launch_self(job);
   }
   if (!o.json_file.empty()) tools::outlive_readers();

@@ -1,6 +1,7 @@
 #include "run/host_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cerrno>
 #include <fstream>
@@ -46,7 +47,8 @@ void add_host_options(CLI::App& app, host_options& into) {
       ->capture_default_str();
 }
 
-void take_hosts(const host_options& given, std::optional<int> ranks, launch_options& job) {
+void take_hosts(const host_options& given, std::optional<int> ranks, launch_options& job,
+                placing order) {
   const bool others = !given.starter.empty() || !given.heddle.empty() || !given.directory.empty();
   if (!given.given()) {
     if (others)
@@ -56,13 +58,21 @@ void take_hosts(const host_options& given, std::optional<int> ranks, launch_opti
   const auto hosts = given.hosts.empty()
                          ? parse_hostfile(read_hostfile(given.hostfile), given.hostfile)
                          : parse_hosts(given.hosts);
-  job.hosts = place_ranks(hosts, ranks);
+  job.hosts = place_ranks(hosts, ranks, order);
   job.ranks = 0;
   for (const host_ranks& host : job.hosts) job.ranks += static_cast<int>(host.ranks.size());
   if (!given.starter.empty()) job.way.starter = CLI::detail::split_up(given.starter);
   job.way.heddle = given.heddle;
   job.way.directory = given.directory;
   job.way.silence_s = given.silence_s;
+}
+
+std::string places_of(const launch_options& job) {
+  std::vector<std::string> places;
+  for (const host_ranks& host : job.hosts)
+    places.push_back(fmt::format("{} {} on {}", host.ranks.size() == 1 ? "rank" : "ranks",
+                                 fmt::join(host.ranks, ","), host.name));
+  return fmt::format("{}", fmt::join(places, ", "));
 }
 
 }  // namespace heddle::tools

@@ -13,6 +13,10 @@ void add_host_options(CLI::App& app, host_options& into);
 
 /// Places `ranks` (nothing: as many as there is room for) on the hosts. Nothing happens unless
 /// hosts were given. Throws usage_error.
-void take_hosts(const host_options& given, std::optional<int> ranks, launch_options& job);
+void take_hosts(const host_options& given, std::optional<int> ranks, launch_options& job,
+                placing order = placing::filling);
+
+/// Where the ranks of a job on hosts run, for people: "rank 0 on a, rank 1 on b".
+[[nodiscard]] std::string places_of(const launch_options& job);
 
 }  // namespace heddle::tools

@@ -211,8 +211,8 @@ std::vector<host_slots> parse_hostfile(std::string_view text, std::string_view n
   return hosts;
 }
 
-std::vector<host_ranks> place_ranks(const std::vector<host_slots>& hosts,
-                                    std::optional<int> ranks) {
+std::vector<host_ranks> place_ranks(const std::vector<host_slots>& hosts, std::optional<int> ranks,
+                                    placing order) {
   long slots = 0;
   for (const host_slots& host : hosts) slots += host.slots;
   const long wanted = ranks.value_or(static_cast<int>(std::min<long>(slots, most + 1L)));
@@ -224,12 +224,14 @@ std::vector<host_ranks> place_ranks(const std::vector<host_slots>& hosts,
         "HOST:N",
         wanted, slots));
   std::vector<host_ranks> placed;
-  int next = 0;
-  for (const host_slots& host : hosts) {
-    if (next == wanted) break;
-    placed.push_back({host.name, {}});
-    for (int i = 0; i < host.slots && next < wanted; ++i) placed.back().ranks.push_back(next++);
-  }
+  for (const host_slots& host : hosts) placed.push_back({host.name, {}});
+  for (int next = 0; next < wanted;)
+    for (std::size_t i = 0; i < hosts.size() && next < wanted; ++i) {
+      const int room = hosts[i].slots - static_cast<int>(placed[i].ranks.size());
+      const int at_once = order == placing::filling ? room : std::min(room, 1);
+      for (int n = 0; n < at_once && next < wanted; ++n) placed[i].ranks.push_back(next++);
+    }
+  std::erase_if(placed, [](const host_ranks& host) { return host.ranks.empty(); });
   return placed;
 }
 

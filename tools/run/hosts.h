@@ -34,10 +34,17 @@ struct host_ranks {
   std::vector<int> ranks;
 };
 
-/// Gives each host in turn as many ranks as it takes, until there are `ranks`, or until all slots
-/// are taken; hosts without ranks are left out. Throws usage_error when there are too few slots.
+/// In which order ranks are given to hosts.
+enum class placing {
+  filling,  ///< each host as many as it takes before the next one gets any: neighbours are together
+  dealing,  ///< one to each host that still takes one, then again: neighbours are on two hosts
+};
+
+/// Gives the hosts `ranks` ranks, or as many as they take; hosts without ranks are left out. Throws
+/// usage_error when there are too few slots.
 [[nodiscard]] std::vector<host_ranks> place_ranks(const std::vector<host_slots>& hosts,
-                                                  std::optional<int> ranks);
+                                                  std::optional<int> ranks,
+                                                  placing order = placing::filling);
 
 /// How agents are reached.
 struct reach {

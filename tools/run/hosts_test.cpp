@@ -103,6 +103,18 @@ TEST(Placement, TakesAllSlotsUnlessToldOtherwise) {
   EXPECT_EQ(placed[1].ranks, std::vector{2});
 }
 
+TEST(Placement, DealtRanksHaveTheirNeighboursOnOtherHosts) {
+  const auto pair = place_ranks(parse_hosts("a:2,b:2,c"), 2, placing::dealing);
+  ASSERT_EQ(pair.size(), 2u);
+  EXPECT_EQ(pair[0].ranks, std::vector{0});
+  EXPECT_EQ(pair[1].ranks, std::vector{1});
+  const auto uneven = place_ranks(parse_hosts("a:3,b:1,c:2"), {}, placing::dealing);
+  ASSERT_EQ(uneven.size(), 3u);
+  EXPECT_EQ(uneven[0].ranks, (std::vector{0, 3, 5}));
+  EXPECT_EQ(uneven[1].ranks, std::vector{1});
+  EXPECT_EQ(uneven[2].ranks, (std::vector{2, 4}));
+}
+
 TEST(Placement, RefusesMoreRanksThanFit) {
   EXPECT_THAT([] { (void)place_ranks(parse_hosts("a:2,b"), 4); },
               ThrowsMessage<usage_error>(HasSubstr("4 ranks do not fit on hosts that take 3")));
