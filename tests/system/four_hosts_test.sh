@@ -70,6 +70,10 @@ echo '--- and so does a benchmark, whose two ranks are on two hosts'
   --time-ms 20 | tee "$work/out"
 grep -qF 'rank 0 on n0, rank 1 on n3' "$work/out"
 
+echo '--- what the hosts have is compared'
+"$heddle" info --starter "$work/starter" --hosts 'n[0-3]' | tee "$work/out"
+for i in 0 1 2 3; do grep -q "n$i  eth0  10.89.0.$((i + 1))" "$work/out"; done
+
 echo '--- inside a job, the link tester is its ranks'
 # shellcheck disable=SC2086
 "$heddle" run $hosts -- "$heddle" linktest --sizes 8 --messages 5 --repetitions 1 \

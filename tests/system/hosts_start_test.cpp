@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "system/child.h"
 
@@ -131,6 +132,25 @@ TEST(HostsStart, WrongUseIsTold) {
   EXPECT_EQ(run(heddle_run({"--hostfile", "/no/such"}, {"true"})).status, 2);
   EXPECT_EQ(run(run_on_hosts("a:2", {"-n", "3"}, {"true"})).status, 2);
   EXPECT_EQ(run(heddle_run({"--workdir", "/tmp"}, {"true"})).status, 2);
+}
+
+TEST(HostsStart, InfoComparesHostsAndMarksWhatDiffers) {
+  const auto how = run({HEDDLE, "info", "--starter", PRETENDED_SSH, "--hosts", "a:4,few-files,b"});
+  EXPECT_EQ(how.status, 0) << how.err;
+  EXPECT_THAT(how.out,
+              AllOf(HasSubstr("3 hosts: a, few-files, b\n"),
+                    testing::ContainsRegex("\n! open files +[0-9]+ +a, b\n +512 +few-files"),
+                    HasSubstr("\n  backend shm    usable\n")));
+}
+
+TEST(HostsStart, InfoGivesTheFactsOfEachHostAsData) {
+  const auto how =
+      run({HEDDLE, "info", "--json", "--starter", PRETENDED_SSH, "--hosts", "a,few-files"});
+  const auto told = nlohmann::json::parse(how.out, nullptr, false);
+  ASSERT_TRUE(told.is_object()) << how.out << how.err;
+  EXPECT_EQ(told["hosts"][1]["name"], "few-files");
+  EXPECT_EQ(told["hosts"][1]["facts"]["open files"], "512");
+  EXPECT_EQ(told["hosts"][0]["facts"]["heddle"], std::string(version()));
 }
 
 TEST(HostsStart, TheAgentIsNobodysCommand) {

@@ -25,6 +25,7 @@ case $host in
     ;;
   slow*) exec sleep 1000 ;;
   tardy*) sleep 3 ;;
+  few-files*) ulimit -n 512 ;;
 esac
 set -- env -i PATH="$PATH" HOME="/home/at/$host" LAUNCHER_TEST_MARK="$LAUNCHER_TEST_MARK" sh -c "$*"
 case $host in

@@ -11,9 +11,12 @@
 #include <vector>
 
 #include "exit_status.h"
+#include "info/ask_hosts.h"
 #include "info/hanging.h"
 #include "info/limits.h"
 #include "info/world_part.h"
+#include "run/host_options.h"
+#include "run/launcher.h"
 #include "subcommand.h"
 
 namespace heddle::tools {
@@ -36,8 +39,13 @@ lanes: operations in flight, receives that have no message, messages that nobody
 has received, and peers. A rank that is stopped is said to be. The exit status is
 1 when there is no such job.
 
+With --hosts or --hostfile it starts itself on each host, as heddle run would, and
+compares them: versions, cores, memory, limits, backends that can be used there, and
+addresses. What differs is marked with a !.
+
 Examples:
   heddle info
+  heddle info --hosts node1,node2
   HEDDLE_BACKENDS=tcp heddle info --json
   heddle info --pid $(pgrep -n -f 'heddle run'))";
 
@@ -152,14 +160,23 @@ int tell_of_here(bool as_data) {
 void add_info(CLI::App& app, int& exit_code) {
   const auto as_data = std::make_shared<bool>(false);
   const auto pid = std::make_shared<int>(0);
+  const auto hosts = std::make_shared<host_options>();
+  const auto facts = std::make_shared<bool>(false);
   CLI::App* info = app.add_subcommand("info", about);
   info->footer(details);
   info->add_flag("--json", *as_data, "Print one JSON object instead of text");
   info->add_option("--pid", *pid, "Ask this running process, and those it has started")
       ->type_name("PID")
       ->check(CLI::PositiveNumber);
-  info->callback([as_data, pid, &exit_code] {
-    exit_code = *pid != 0 ? tell_what_waits(*pid, *as_data) : tell_of_here(*as_data);
+  add_host_options(*info, *hosts);
+  info->add_flag(facts_option, *facts, "Tell this host's facts")->group("");
+  info->callback([as_data, pid, hosts, facts, &exit_code] {
+    if (*facts) return tell_facts();
+    if (hosts->given() && *pid != 0)
+      throw usage_error("--pid asks processes of this host: leave out --hosts, or run it there");
+    exit_code = *pid != 0                         ? tell_what_waits(*pid, *as_data)
+                : hosts->given() && !inside_job() ? ask_hosts(*hosts, *as_data)
+                                                  : tell_of_here(*as_data);
   });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heddle::tools {
@@ -17,6 +18,10 @@ struct world_part {
   std::vector<route_row> routes;
   std::uint64_t wake_cost_ns = 0;  ///< on rank 0
 };
+
+/// Every backend there is, and whether a world of one can use it: "usable", or why not. Changes
+/// this process's environment.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> try_backends();
 
 /// Joins, asks, leaves. Throws error: why there is no world to be had.
 [[nodiscard]] world_part ask_world();

@@ -1,7 +1,9 @@
 // launcher.h - starts the ranks of a job, here or on other hosts, and stays until the last one is
 // gone.
 #pragma once
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "run/hosts.h"
@@ -29,6 +31,7 @@ struct launch_options {
   int timeout_s = 0;                ///< after which the job is ended; 0: never
   std::vector<host_ranks> hosts{};  ///< where the ranks run, in order; none: here
   reach way{};                      ///< to the hosts
+  std::function<void(std::string_view)> take_output{};  ///< in place of this process's output
 };
 
 /// Runs the job and returns its exit status: 0, or that of the first rank to fail (128 + signal

@@ -1,6 +1,7 @@
 // output.h - brings the ranks' lines to the launcher's own output, each led by its rank.
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -63,6 +64,18 @@ class file_sink final : public sink {
   std::string pending_;
   bool always_ready_ = false;
   int problem_ = 0;
+};
+
+/// For whoever started the job and reads what it prints.
+class taking_sink final : public sink {
+ public:
+  explicit taking_sink(std::function<void(std::string_view)> take) : take_(std::move(take)) {}
+  void write(std::string_view text) override { take_(text); }
+  [[nodiscard]] bool full() const noexcept override { return false; }
+  [[nodiscard]] bool closed() const noexcept override { return false; }
+
+ private:
+  std::function<void(std::string_view)> take_;
 };
 
 /// What comes out of one rank's stdout or stderr on its way to a sink.

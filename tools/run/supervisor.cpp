@@ -40,6 +40,7 @@ supervisor::supervisor(const launch_options& options, rank_commands what)
       what_(std::move(what)),
       meetings_(loop_, options.ranks, [this](const auto& replies) { ranks_->deliver(replies); }),
       host_(host_name()) {
+  if (options.take_output) taken_.emplace(options.take_output);
   ranks_ = options.hosts.empty() ? crew_of_this_host() : fleet_of_agents();
   loop_.watch(signals_.fd(), EPOLLIN, [this] { on_signal(); });
 }
@@ -55,8 +56,8 @@ std::unique_ptr<rank_group> supervisor::crew_of_this_host() {
   orders.output_folder = options_.output_folder;
   orders.bind_cores = options_.bind == binding::core;
   orders.prefix = options_.prefix;
-  if (options_.prefix) {
-    orders.output = &out_;
+  if (options_.prefix || taken_) {
+    orders.output = &output();
     orders.errors = &errors_;
   }
   if (isatty(STDIN_FILENO)) {
@@ -85,8 +86,13 @@ std::unique_ptr<rank_group> supervisor::fleet_of_agents() {
   job.command_of = what_.of_rank;
   job.environment = environment_to_send(options_.environment);
   job.output_folder = options_.output_folder;
-  return std::make_unique<fleet>(loop_, signals_, meetings_, *this, fleet::outputs{out_, errors_},
-                                 std::move(orders));
+  return std::make_unique<fleet>(loop_, signals_, meetings_, *this,
+                                 fleet::outputs{output(), errors_}, std::move(orders));
+}
+
+sink& supervisor::output() {
+  if (taken_) return *taken_;
+  return out_;
 }
 
 const std::string& supervisor::program_of(int rank) const {

@@ -38,6 +38,7 @@ class supervisor final : public group_owner {
  private:
   [[nodiscard]] std::unique_ptr<rank_group> crew_of_this_host();
   [[nodiscard]] std::unique_ptr<rank_group> fleet_of_agents();
+  [[nodiscard]] sink& output();
 
   void on_signal();
   void on_end_request(int signal);
@@ -55,6 +56,7 @@ class supervisor final : public group_owner {
   signal_catcher signals_;
   job_meetings meetings_;
   file_sink out_{loop_, 1}, errors_{loop_, 2};
+  std::optional<taking_sink> taken_;     ///< in place of out_
   std::optional<launcher_input> input_;  ///< when this process has to read for rank 0
   std::optional<rank_input> first_rank_;
   std::unique_ptr<rank_group> ranks_;
