@@ -201,7 +201,7 @@ TEST(CommandLine, CompletionKnowsCommandsOptionsAndValues) {
       " --completion bash); try() { COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _heddle; "
       "echo \"${COMPREPLY[*]}\"; }; try heddle in; try heddle run --ke; try heddle run --bind ''";
   const auto how = run({"bash", "-c", complete});
-  EXPECT_EQ(how.out, "info\n--keep-going\nnone core\n") << how.err;
+  EXPECT_EQ(how.out, "info\n--keep-going\ncore numa none 0,2-3\n") << how.err;
   EXPECT_THAT(how.err, IsEmpty());
 }
 

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "run/agent_protocol.h"
 #include "system/child.h"
 
 namespace heddle::test {
@@ -72,7 +73,9 @@ TEST(HostsStart, AHostThatPrintsWithoutEndIsNoAgent) {
 
 TEST(HostsStart, AnAgentThatTalksNonsenseIsLost) {
   auto words = run_on_hosts("a,babbling", {}, {"sleep", "1000"});
-  words.insert(words.begin(), {"env", "PRETENDED_GREETING=1 " + std::string(version())});
+  words.insert(words.begin(),
+               {"env", "PRETENDED_GREETING=" + std::to_string(tools::agent_protocol::version) +
+                           " " + std::string(version())});
   const auto how = run(words);
   EXPECT_EQ(how.status, 1);
   EXPECT_THAT(how.err,

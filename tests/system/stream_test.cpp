@@ -79,11 +79,6 @@ TEST(Streams, VariablesAreSetForAllRanks) {
   EXPECT_THAT(sorted_lines(how.out), ElementsAre("0/2 1,x=y z,", "1/2 1,x=y z,"));
 }
 
-TEST(Streams, BoundRanksHaveOneCpuEach) {
-  const auto how = run(heddle_run({"-n", "3", "--bind", "core"}, {"nproc"}));
-  EXPECT_THAT(sorted_lines(how.out), ElementsAre("1", "1", "1"));
-}
-
 TEST(Streams, RanksInheritNoDescriptorsButTheirOwn) {
   const std::vector<std::string> count{"sh", "-c", "ls -l /proc/self/fd | grep -c socket:"};
   const int before = std::stoi(run(count).out);

@@ -110,7 +110,7 @@ void add_what(CLI::App& app, adaptive_options& o) {
 
 void add_adaptive(CLI::App& bench, int& code) {
   auto o = std::make_shared<adaptive_options>();
-  o->job.bind_cores = false;
+  o->job.bind.what = tools::binding::unit::none;
   o->job.base.op = operation::tag;
   o->job.sizes = {8, 4096, std::uint64_t{64} << 10, std::uint64_t{1} << 20};
   CLI::App& app = *bench.add_subcommand("adaptive", "Progress mode adaptive beside its choices");

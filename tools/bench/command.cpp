@@ -54,17 +54,10 @@ CLI::Option* add_job(CLI::App& app, options& o) {
   app.add_option("--ranks", o.ranks, "ranks to launch, or that the job must have")
       ->check(CLI::Range(2, 1024))
       ->capture_default_str();
-  const auto bind = [&o](const std::string& how) {
-    o.bind_cores = how != "none";
-    o.bind_executors = how == "core";
-  };
-  app.add_option_function<std::string>("--bind", bind,
-                                       "tie to the cores of a rank: its threads and Heddle's own "
-                                       "(core), only the threads that measure (threads), or none")
-      ->check(CLI::IsMember({"core", "threads", "none"}))
-      ->default_str(!o.bind_cores      ? "none"
-                    : o.bind_executors ? "core"
-                                       : "threads");
+  tools::add_bind_option(app, o.bind);
+  app.add_flag("--free-executors,!--tied-executors", o.free_executors,
+               "let Heddle's own threads run where the system puts them, not on the cores of the "
+               "threads that measure");
   const auto time = [&o](int ms) { o.base.time = std::chrono::milliseconds(ms); };
   app.add_option_function<int>("--time-ms", time, "length of one round of one contender")
       ->check(CLI::Range(1, 60'000))

@@ -41,8 +41,8 @@ CLI::Option* add_sizes(CLI::App& app, std::vector<std::uint64_t>& into, const ch
 /// --op, of those in `allowed`; the default is what `into` is now.
 void add_operation(CLI::App& app, operation& into, const std::vector<operation>& allowed);
 
-/// --backend, --ranks, --bind, --rounds, --time-ms and --json; defaults are what `o` is now.
-/// Returns --rounds.
+/// --backend, --ranks, --bind, --free-executors, --rounds, --time-ms and --json; defaults are what
+/// `o` is now. Returns --rounds.
 CLI::Option* add_job(CLI::App& app, options& o);
 
 /// --threads N, or a list of numbers, each measured in every round.
@@ -69,6 +69,8 @@ int on_every_rank(const options& o, F&& body) {
     job.ranks = o.ranks;
     job.ranks_explain = true;
     job.environment = settings_for(o);
+    // Else a rank ties its measuring threads only, and itself.
+    job.bind = o.free_executors ? tools::binding{tools::binding::unit::none} : o.bind;
     if (o.hosts.given() && !o.rivals.empty())
       throw tools::usage_error("--compare starts rivals on this host: leave it out with --hosts");
     // Ranks are measured in pairs of neighbours: between hosts where there are several.

@@ -154,7 +154,7 @@ rival_task task_for(const gups_options& o, const std::string& backend, int threa
 
 contender rival_contender(const session& in, const gups_options& o, rival who, int threads) {
   rival_task t = task_for(o, in.backend(), threads);
-  t.cores = in.bound_cores();
+  t.cores = in.bound_cores(threads);
   const std::shared_ptr<rival_runner> runs = make_rival_runner(who, t);
   return {{.label = fmt::format("{} T={}", name_of(who), threads),
            .library = name_of(who),

@@ -133,7 +133,6 @@ void check_offload_cost(const options& o) {
 void run_offload_cost_in_job(const options& o) {
   options mine = o;
   mine.backend = "shm";
-  mine.bind_cores = false;  // a world's threads stay where its maker was tied to
   const mode_turns turns(mine);
   const int second = turns.cores()[1 % turns.cores().size()];
   setenv("HEDDLE_EXECUTOR_CORES", std::to_string(second).c_str(), 0);

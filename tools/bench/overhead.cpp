@@ -314,7 +314,10 @@ void add_overhead(CLI::App& bench, int& code) {
                "measure instead what leaving a get to an executor costs, in cache lines; over shm");
   app.callback([o, offload, &code] {
     check_options(*o);
-    if (*offload) check_offload_cost(*o);
+    if (*offload) {
+      check_offload_cost(*o);
+      o->bind = {tools::binding::unit::none};  // a world's threads stay where its maker was tied to
+    }
     const auto body = *offload ? run_offload_cost_in_job : run_overhead_in_job;
     code = on_every_rank(*o, [&] { body(*o); });
   });

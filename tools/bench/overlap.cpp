@@ -29,7 +29,7 @@ rival_task task_for(const overlap_options& o, std::uint64_t bytes, const std::st
 std::vector<std::unique_ptr<rival_runner>> rivals_for(const session& in, const overlap_options& o,
                                                       std::uint64_t bytes) {
   rival_task t = task_for(o, bytes, in.backend());
-  t.cores = in.bound_cores();
+  t.cores = in.bound_cores(t.what.threads);
   std::vector<std::unique_ptr<rival_runner>> runners;
   for (const rival who : o.job.rivals) runners.push_back(make_rival_runner(who, t));
   return runners;
@@ -123,7 +123,7 @@ ranks. After Trahay, Denis, Aumage and Namyst, who had an idle core on each side
 
 void add_overlap(CLI::App& bench, int& code) {
   auto o = std::make_shared<overlap_options>();
-  o->job.bind_executors = false;  // whose work is to go on where nobody computes
+  o->job.free_executors = true;  // whose work is to go on where nobody computes
   o->job.base.op = operation::tag;
   CLI::App& app = *bench.add_subcommand("overlap", "How much of a transfer hides behind computing");
   add_sizes(app, o->job.sizes, "bytes, such as 8,1K,4M (default: 1M)");

@@ -69,7 +69,7 @@ rival_task task_for(const options& o, const spec& s, const std::string& backend)
 
 contender library_contender(const session& in, const spec& s, rival who) {
   rival_task t = task_for(in.what(), s, in.backend());
-  t.cores = in.bound_cores();
+  t.cores = in.bound_cores(s.threads);
   const std::shared_ptr<rival_runner> runs = make_rival_runner(who, t);
   return outside_contender(in, s, name_of(who),
                            [runs] { return runs->next().seconds_per_op.value(); });

@@ -13,18 +13,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-void bind_rank(const options& o, const std::vector<int>& allowed, int rank, int threads) {
-  if (o.bind_cores) bare::pin_this_thread(cores_of_rank(allowed, rank, o.ranks, threads));
-}
-
-std::unique_ptr<world> join(const options& o, const std::vector<int>& allowed) {
+std::unique_ptr<world> join(const options& o, const host_seats& seats) {
   if (o.backend != "auto") setenv("HEDDLE_BACKENDS", o.backend.c_str(), 1);
-  // `heddle run` tells the rank before there is a world, whose own threads are then bound as well.
-  const char* const told = std::getenv("HEDDLE_RANK");
-  if (told != nullptr && o.bind_executors) bind_rank(o, allowed, std::atoi(told), most_threads(o));
-  auto job = std::make_unique<world>();
-  bind_rank(o, allowed, job->rank(), most_threads(o));
-  return job;
+  if (!o.free_executors) seats.take_early(most_threads(o));
+  return std::make_unique<world>();
 }
 
 /// One round of one contender. Only rank 0, whose child a rival is, learns that it failed.
@@ -54,28 +46,23 @@ std::vector<series> entrants(const std::vector<contender>& all) {
 
 session::session(const options& o)
     : o_(o),
-      cores_(bare::allowed_cores()),
-      job_(join(o, cores_)),
+      seats_(o.bind),
+      job_(join(o, seats_)),
       at_(*job_, o),
       backend_(job_->route(at_.partner())) {
   if (reports()) check_writable(o.json_file, "--json");
+  seats_.meet(*job_, at_.first_lane());
+  bind(most_threads(o));
 }
 
 bare::core_pair session::pair() const {
-  if (!o_.bind_cores) return {};
-  return {cores_.front(), cores_[1 % cores_.size()]};
-}
-
-std::vector<int> session::bound_cores() const {
-  return o_.bind_cores ? cores_ : std::vector<int>{};
-}
-
-bool session::crowded(int ranks, int threads) const noexcept {
-  return static_cast<std::size_t>(ranks) * static_cast<std::size_t>(threads) > cores_.size();
+  const std::vector<int> cores = seats_.pair(1);
+  if (cores.empty()) return {};
+  return {cores.front(), cores.back()};
 }
 
 void session::bind(int threads) const {
-  bind_rank(o_, cores_, at_.self(), threads);
+  seats_.take(threads);
 }
 
 double session::cache_line() const {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/host_seats.h"
 #include "bench/report.h"
 #include "bench/station.h"
 #include "parts/pinning.h"
@@ -46,12 +47,15 @@ class session {
   [[nodiscard]] world& job() noexcept { return *job_; }
   [[nodiscard]] bool reports() const noexcept { return at_.self() == 0; }
   [[nodiscard]] const std::string& backend() const noexcept { return backend_; }
-  /// That the ranks' threads are tied to; empty: none.
-  [[nodiscard]] std::vector<int> bound_cores() const;
+  /// That rivals of this host's first two ranks are tied to, with so many threads each: for
+  /// cores_of_rank(). Empty: none.
+  [[nodiscard]] std::vector<int> bound_cores(int threads) const { return seats_.pair(threads); }
   /// Of the first two ranks; any core when they are not bound.
   [[nodiscard]] bare::core_pair pair() const;
-  /// Whether so many threads in all are more than there are cores.
-  [[nodiscard]] bool crowded(int ranks, int threads) const noexcept;
+  /// Whether so many threads of each of the first `ranks` ranks are more than this host has cores.
+  [[nodiscard]] bool crowded(int ranks, int threads) const noexcept {
+    return seats_.crowded(ranks, threads);
+  }
   /// Ties the calling thread, and those it starts from now on, to the cores of a rank with so many.
   void bind(int threads) const;
   /// Seconds that one cache line needs from core to core just now.
@@ -73,7 +77,7 @@ class session {
   void play_round(std::vector<contender>& all, case_result& c);
 
   const options& o_;
-  const std::vector<int> cores_;  // that the job may use
+  host_seats seats_;
   const std::unique_ptr<world> job_;
   station at_;
   const std::string backend_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "parts/pinning.h"
+#include "run/binding.h"
 #include "run/hosts.h"
 
 namespace heddle::bench {
@@ -47,8 +48,8 @@ struct options {
   std::string backend = "auto";
   int ranks = 2;
   int rounds = 5;
-  bool bind_cores = true;
-  bool bind_executors = true;        ///< too, to their rank's cores
+  tools::binding bind{};
+  bool free_executors = false;       ///< Heddle's own threads are not tied to their rank's cores
   bool aggregate_bandwidth = false;  ///< of a ping-pong, also the bytes of all its threads
   std::vector<rival> rivals;
   tools::host_options hosts = {};  ///< where a job that we start runs; none: here

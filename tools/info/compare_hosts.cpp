@@ -98,8 +98,8 @@ std::string compare_hosts(const std::vector<host_report>& hosts) {
     if (opinions.size() > 1) ++differences;
     rows += rows_of(fact, width, opinions);
   }
-  std::string text =
-      fmt::format("{} host{}: {}\n{}Addresses\n", hosts.size(), hosts.size() == 1 ? "" : "s", names_of(names), rows);
+  std::string text = fmt::format("{} host{}: {}\n{}Addresses\n", hosts.size(),
+                                 hosts.size() == 1 ? "" : "s", names_of(names), rows);
   for (const host_report& host : hosts) text += addresses_of(host, widest(names));
   return text + (differences == 0 ? "The hosts do not differ.\n"
                                   : fmt::format("! {} of {} facts differ between the hosts\n",

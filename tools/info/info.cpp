@@ -80,6 +80,7 @@ json as_json(const world_part& w) {
   json routes = json::array();
   for (const route_row& r : w.routes)
     routes.push_back({{"peer", r.peer}, {"host", r.host}, {"backend", r.backend}});
+  for (std::size_t r = 0; r < w.cpus.size(); ++r) routes[r]["cpus"] = w.cpus[r];
   return {{"rank", w.rank}, {"size", w.size}, {"routes", routes}, {"description", w.description}};
 }
 
@@ -120,11 +121,28 @@ void print_limits(const std::vector<limit_row>& rows) {
     fmt::print("  {:{}}  {:{}}  {}\n", r.name, names, r.value, texts, r.meaning);
 }
 
+/// Which CPUs the ranks may use; alike ones of a host together.
+void print_binding(const world_part& w) {
+  if (w.cpus.empty()) return;
+  fmt::print("\nBinding\n");
+  for (std::size_t first = 0; first < w.cpus.size();) {
+    std::size_t end = first + 1;
+    while (end < w.cpus.size() && w.cpus[end] == w.cpus[first] &&
+           w.routes[end].host == w.routes[first].host)
+      ++end;
+    const std::string ranks = end - first == 1 ? fmt::format("rank {}", first)
+                                               : fmt::format("ranks {}-{}", first, end - 1);
+    fmt::print("  {} on {}: cpus {}\n", ranks, w.routes[first].host, w.cpus[first]);
+    first = end;
+  }
+}
+
 void print_text(const report& r) {
   fmt::print("heddle {}\n", version());
   if (!r.settings.empty()) print_settings(r.settings);
   print_limits(r.limits);
   if (r.world) fmt::print("\nWorld\n{}\n", r.world->description);
+  if (r.world) print_binding(*r.world);
   if (!r.problem.empty()) fmt::print("\nProblem: {}\n", r.problem);
 }
 

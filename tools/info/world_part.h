@@ -16,6 +16,7 @@ struct world_part {
   int rank = 0, size = 1;
   std::string description;  ///< lines for people: backends, routes, limits
   std::vector<route_row> routes;
+  std::vector<std::string> cpus;   ///< that each rank may use, on rank 0: "0-3,8"
   std::uint64_t wake_cost_ns = 0;  ///< on rank 0
 };
 

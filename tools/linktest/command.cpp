@@ -45,7 +45,7 @@ int status_of_job(int status) {
   return status > by_signal && !told ? linktest::incomplete : status;
 }
 
-int start_job(options chosen, const host_options& hosts) {
+int start_job(options chosen, const host_options& hosts, const binding& bind) {
   if (chosen.ranks == 0 && !hosts.given()) {
     complain(
         "heddle linktest: how many ranks? Give -n N or --hosts, or start it inside a job: "
@@ -63,6 +63,7 @@ int start_job(options chosen, const host_options& hosts) {
   job.arguments = linktest::to_arguments(chosen);
   job.keep_going = true;  // the others still have links to measure
   job.ranks_explain = true;
+  job.bind = bind;
   if (!job.hosts.empty() && !job.way.heddle.empty()) job.program = job.way.heddle;
   return status_of_job(launch(job));
 }
@@ -75,8 +76,14 @@ void add_linktest(CLI::App& app, int& exit_code) {
   linktest::declare_options(*command, *chosen);
   auto hosts = std::make_shared<host_options>();
   add_host_options(*command, *hosts);
-  command->callback([chosen, hosts, &exit_code] {
-    exit_code = inside_job() ? linktest::run_rank(*chosen) : start_job(*chosen, *hosts);
+  auto bind = std::make_shared<binding>();
+  add_bind_option(*command, *bind);
+  command->callback([chosen, hosts, bind, &exit_code] {
+    const bool rank = inside_job();
+    if (rank && bind->asked)
+      throw usage_error(
+          "--bind is for ranks that linktest starts: give it to what started this job");
+    exit_code = rank ? linktest::run_rank(*chosen) : start_job(*chosen, *hosts, *bind);
   });
 }
 

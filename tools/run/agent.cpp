@@ -122,7 +122,7 @@ void agent::start(const agent_protocol::set_up& what) {
   orders.environment = environment_on_host(what.environment, what.directory);
   orders.output_folder = what.output_folder;
   orders.host = what.host;
-  orders.bind_cores = what.bind_cores;
+  orders.bind = what.bind;
   orders.prefix = what.prefix;
   orders.output = &out_;
   orders.errors = &errors_;
@@ -136,6 +136,10 @@ void agent::start(const agent_protocol::set_up& what) {
 
 void agent::impossible(int status, const std::string& why) {
   up_->send(message{message_kind::impossible, {status}, bytes_of(why)});
+}
+
+void agent::remark(const std::string& text) {
+  up_->send(message{message_kind::remark, {}, bytes_of(text)});
 }
 
 void agent::rank_started(int rank, pid_t process, const std::string&) {

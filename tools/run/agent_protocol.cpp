@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "bootstrap/launcher_protocol.h"
+#include "exit_status.h"
 
 namespace heddle::tools::agent_protocol {
 namespace {
@@ -27,8 +28,8 @@ constexpr std::string_view greeting_mark = "\nHEDDLE-AGENT ";
 constexpr std::size_t longest_greeting = 200;
 
 /// How many numbers a message of each kind has at least, by kind.
-constexpr std::array<std::uint8_t, 19> least_numbers{0, 6, 1, 1, 0, 2, 1, 2, 3, 1,
-                                                     1, 3, 1, 3, 2, 1, 0, 0, 0};
+constexpr std::array<std::uint8_t, 20> least_numbers{0, 6, 1, 1, 0, 2, 1, 2, 3, 1,
+                                                     0, 1, 3, 1, 3, 2, 1, 0, 0, 0};
 static_assert(least_numbers.size() == static_cast<std::size_t>(message_kind::ping) + 1);
 
 void append(std::vector<std::byte>& to, const void* bytes, std::size_t count) {
@@ -105,7 +106,7 @@ bool take_facts(const message& m, set_up& s) {
   s.job_size = m.number(0);
   s.silence_s = m.number(1);
   s.prefix = m.numbers[2] != 0;
-  s.bind_cores = m.numbers[3] != 0;
+  s.bind.asked = m.numbers[3] != 0;
   for (auto i = static_cast<std::size_t>(6 + commands); i < m.numbers.size(); i += 2) {
     const std::int64_t rank = m.numbers[i], command = m.numbers[i + 1];
     if (rank < 0 || rank >= size || command < 0 || command >= commands) return false;
@@ -113,6 +114,17 @@ bool take_facts(const message& m, set_up& s) {
     s.command_of.push_back(static_cast<int>(command));
   }
   return true;
+}
+
+bool take_binding(const std::string& text, binding& how) {
+  try {
+    const bool asked = how.asked;
+    how = parse_binding(text);
+    how.asked = asked;
+    return true;
+  } catch (const usage_error&) {
+    return false;
+  }
 }
 
 std::optional<std::vector<std::string>> words_in(std::string_view text) {
@@ -230,11 +242,11 @@ message encode(const set_up& s) {
   m.numbers = {s.job_size,
                s.silence_s,
                s.prefix ? 1 : 0,
-               s.bind_cores ? 1 : 0,
+               s.bind.asked ? 1 : 0,
                static_cast<std::int64_t>(s.environment.size()),
                static_cast<std::int64_t>(s.commands.size())};
   append(m.body, s.secret.data(), s.secret.size());
-  append_words(m.body, {s.host, s.directory, s.output_folder});
+  append_words(m.body, {s.host, s.directory, s.output_folder, text_of(s.bind)});
   for (const auto& command : s.commands) {
     m.numbers.push_back(static_cast<std::int64_t>(command.size()));
     append_words(m.body, command);
@@ -258,6 +270,7 @@ std::optional<set_up> decode_set_up(const message& m) {
   s.host = taker.one();
   s.directory = taker.one();
   s.output_folder = taker.one();
+  if (!take_binding(taker.one(), s.bind)) return {};
   const auto commands = static_cast<std::size_t>(m.numbers[5]);
   for (std::size_t i = 0; i < commands; ++i) s.commands.push_back(taker.some(m.numbers[6 + i]));
   s.environment = taker.some(m.numbers[4]);

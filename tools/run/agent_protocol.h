@@ -16,6 +16,7 @@
 //   started    rank, process
 //   ended      rank, process, wait status
 //   impossible exit status                 why ranks cannot be started
+//   remark                                 something that people should know
 //   output     stream (1 or 2)             whole lines
 //   begin      rank, round, limit in ms
 //   joined     rank
@@ -39,10 +40,12 @@
 #include <string_view>
 #include <vector>
 
+#include "run/binding.h"
+
 namespace heddle::tools::agent_protocol {
 
 /// Rises with every change that the two sides must agree on.
-inline constexpr int version = 1;
+inline constexpr int version = 2;
 
 enum class message_kind : std::uint8_t {
   set_up = 1,
@@ -54,6 +57,7 @@ enum class message_kind : std::uint8_t {
   started,
   ended,
   impossible,
+  remark,
   output,
   begin,
   joined,
@@ -132,7 +136,8 @@ class greeting_scanner {
 struct set_up {
   int job_size = 1;
   int silence_s = 0;
-  bool prefix = false, bind_cores = false;
+  bool prefix = false;
+  binding bind{binding::unit::none};
   std::vector<int> ranks;
   std::vector<int> command_of;  ///< by place in `ranks`: an index in `commands`
   std::array<std::byte, 32> secret{};

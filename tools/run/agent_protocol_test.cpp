@@ -111,6 +111,7 @@ set_up example() {
   s.job_size = 8;
   s.silence_s = 30;
   s.prefix = true;
+  s.bind = {binding::unit::list, {0, 4, 5}, true};
   s.ranks = {2, 3};
   s.command_of = {1, 0};
   s.output_folder = "out";
@@ -128,7 +129,8 @@ TEST(SetUp, ComesBackAsItWas) {
   EXPECT_EQ(back->job_size, 8);
   EXPECT_EQ(back->silence_s, 30);
   EXPECT_TRUE(back->prefix);
-  EXPECT_FALSE(back->bind_cores);
+  EXPECT_EQ(text_of(back->bind), "0,4,5");
+  EXPECT_TRUE(back->bind.asked);
   EXPECT_THAT(back->ranks, ElementsAre(2, 3));
   EXPECT_EQ(back->secret, example().secret);
   EXPECT_EQ(back->host, "n1");

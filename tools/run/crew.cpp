@@ -41,7 +41,6 @@ crew::crew(event_loop& loop, const signal_catcher& signals, meeting_place& meeti
       was_subreaper_(become_subreaper()),
       boot_(loop, {orders_.job_size, static_cast<int>(orders_.ranks.size())}, orders_.secret,
             meetings) {
-  if (orders_.bind_cores) cpus_ = allowed_cpus();
   no_input_.reset(open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!no_input_) fail_errno(errno, "open /dev/null");
 }
@@ -52,6 +51,7 @@ crew::~crew() {
 
 void crew::start() {
   if (!find_programs()) return;
+  bind();
   for (std::size_t place = 0; place < orders_.ranks.size(); ++place) {
     try {
       if (!start(place)) return;
@@ -76,6 +76,16 @@ bool crew::find_programs() {
     return false;
   }
   return true;
+}
+
+// What this process may use itself is all there is: a set of CPUs, or what another launcher bound.
+void crew::bind() {
+  if (orders_.bind.what == binding::unit::none) return;
+  auto plan = plan_binding(orders_.bind, look_at_machine(allowed_cpus()),
+                           static_cast<int>(orders_.ranks.size()));
+  cpus_ = std::move(plan.cpus);
+  if (orders_.bind.asked && !plan.problem.empty())
+    owner_.remark((orders_.host.empty() ? "" : orders_.host + ": ") + plan.problem);
 }
 
 bool crew::start(std::size_t place) {
@@ -124,7 +134,7 @@ void crew::print_into_files(int rank, placement& where) {
 placement crew::placement_of(int rank) {
   placement where;
   where.input = rank == 0 ? orders_.first_input : no_input_.get();
-  if (!cpus_.empty()) where.cpu = cpus_[ranks_.size() % cpus_.size()];
+  if (!cpus_.empty()) where.cpus = cpus_[ranks_.size()];
   if (!orders_.output_folder.empty()) print_into_files(rank, where);
   if (!orders_.output_folder.empty() || orders_.output == nullptr) return where;
   const std::string prefix = orders_.prefix ? fmt::format("[{}] ", rank) : "";

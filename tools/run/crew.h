@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "run/binding.h"
 #include "run/boot_server.h"
 #include "run/event_loop.h"
 #include "run/guardian.h"
@@ -25,11 +26,11 @@ struct crew_orders {
   std::vector<std::string> environment{};            ///< lacks only the launcher's own names
   std::string output_folder{};  ///< ranks print into files there, "rank-3.out"; empty: they do not
   std::array<std::byte, 32> secret{};
-  std::string host{};       ///< this host's name in the job; empty: the launcher's own host
-  bool bind_cores = false;  ///< the i-th rank here runs on the i-th CPU, round robin
-  bool prefix = false;      ///< lead lines with "[rank] "; only with `output` and `errors`
-  int first_input = -1;     ///< what rank 0 reads; -1: what this process reads
-  sink* output = nullptr;   ///< nullptr: ranks print where this process does
+  std::string host{};  ///< this host's name in the job; empty: the launcher's own host
+  binding bind{binding::unit::none};
+  bool prefix = false;     ///< lead lines with "[rank] "; only with `output` and `errors`
+  int first_input = -1;    ///< what rank 0 reads; -1: what this process reads
+  sink* output = nullptr;  ///< nullptr: ranks print where this process does
   sink* errors = nullptr;
 };
 
@@ -66,6 +67,7 @@ class crew final : public rank_group {
   };
 
   [[nodiscard]] bool find_programs();
+  void bind();
   [[nodiscard]] bool start(std::size_t place);
   void print_into_files(int rank, placement& where);
   [[nodiscard]] command command_of(std::size_t place, int boot_fd) const;
@@ -81,7 +83,7 @@ class crew final : public rank_group {
   const crew_orders orders_;
   const open_files open_files_;
   int was_subreaper_ = 0;
-  std::vector<int> cpus_;  ///< with bind_cores
+  std::vector<std::vector<int>> cpus_;  ///< by place, when ranks are bound
   unique_fd no_input_;
   std::vector<std::string> paths_;  ///< by command
 

@@ -97,6 +97,8 @@ void fleet::take(agent_link& link, const message& m) {
     case message_kind::impossible:
       return owner_.cannot_start(m.number(0) > 0 && m.number(0) < 256 ? m.number(0) : failed,
                                  bootstrap::protocol::decode_text(m.body));
+    case message_kind::remark:
+      return owner_.remark(bootstrap::protocol::decode_text(m.body));
     case message_kind::output:
       return take_output(link, m);
     case message_kind::hungry:

@@ -47,6 +47,25 @@ void add_host_options(CLI::App& app, host_options& into) {
       ->capture_default_str();
 }
 
+void add_bind_option(CLI::App& app, binding& into) {
+  const auto take = [&into](const std::string& text) -> std::string {
+    try {
+      into = parse_binding(text);
+      into.asked = true;
+      return {};
+    } catch (const usage_error& problem) {
+      return problem.what();
+    }
+  };
+  app.add_option_function<std::string>(
+         "--bind", [](const std::string&) {},
+         "What each rank is bound to: its share of the cores (core) or of these CPUs (0,4-7) of "
+         "its host, a NUMA node (numa), or nothing (none)")
+      ->check(CLI::Validator(take, ""))
+      ->type_name("core|numa|none|0,2-3")
+      ->default_str(text_of(into));
+}
+
 void take_hosts(const host_options& given, std::optional<int> ranks, launch_options& job,
                 placing order) {
   const bool others = !given.starter.empty() || !given.heddle.empty() || !given.directory.empty();

@@ -1,5 +1,5 @@
-// host_options.h - the options that send a job to other hosts, alike in all commands that start
-// jobs.
+// host_options.h - the options for where ranks run: hosts, and CPUs of each. They are alike in all
+// commands that start jobs.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <optional>
@@ -10,6 +10,9 @@ namespace heddle::tools {
 
 /// --hosts, --hostfile, --starter, --remote-heddle, --workdir and --silence-limit.
 void add_host_options(CLI::App& app, host_options& into);
+
+/// --bind; the default is what `into` is now.
+void add_bind_option(CLI::App& app, binding& into);
 
 /// Places `ranks` (nothing: as many as there is room for) on the hosts. Nothing happens unless
 /// hosts were given. Throws usage_error.

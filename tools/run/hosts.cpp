@@ -1,6 +1,7 @@
 #include "run/hosts.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -186,6 +187,19 @@ std::vector<std::string> number_list(std::string_view text) {
     all.insert(all.end(), numbers.begin(), numbers.end());
   }
   return all;
+}
+
+std::string ranges_of(std::vector<int> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  std::vector<std::string> ranges;
+  for (std::size_t first = 0; first < numbers.size();) {
+    std::size_t last = first;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    ranges.push_back(first == last ? fmt::format("{}", numbers[first])
+                                   : fmt::format("{}-{}", numbers[first], numbers[last]));
+    first = last + 1;
+  }
+  return fmt::format("{}", fmt::join(ranges, ","));
 }
 
 std::vector<host_slots> parse_hosts(std::string_view list) {

@@ -25,6 +25,8 @@ struct host_slots {
 
 /// "0,4-7" as its numbers, as wide as the first of each range is written. Throws usage_error.
 [[nodiscard]] std::vector<std::string> number_list(std::string_view text);
+/// The other way round, ascending.
+[[nodiscard]] std::string ranges_of(std::vector<int> numbers);
 /// Nothing unless the text is a number that is not negative.
 [[nodiscard]] std::optional<int> whole_number(std::string_view text);
 

@@ -88,6 +88,11 @@ TEST(Hostfile, WithoutAHostIsRefused) {
   EXPECT_THROW((void)parse_hostfile("# nothing\n\n", "f"), usage_error);
 }
 
+TEST(Numbers, AreShownAsRanges) {
+  EXPECT_EQ(ranges_of({8, 0, 2, 1}), "0-2,8");
+  EXPECT_EQ(ranges_of({}), "");
+}
+
 TEST(Placement, FillsHostAfterHost) {
   const auto placed = place_ranks(parse_hosts("a:2,b:3,c:1"), 4);
   ASSERT_EQ(placed.size(), 2u);

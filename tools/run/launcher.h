@@ -6,15 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "run/binding.h"
 #include "run/hosts.h"
 #include "run/programs.h"
 
 namespace heddle::tools {
-
-enum class binding {
-  none,  ///< ranks run where the kernel puts them
-  core,  ///< rank i runs on the i-th CPU this process may use, starting over after the last
-};
 
 struct launch_options {
   int ranks = 1;                           ///< 1 to 4096
@@ -24,7 +20,7 @@ struct launch_options {
   bool prefix = false;                     ///< lead each line of output with "[rank] "
   bool keep_going = false;                 ///< a failing rank does not end the others
   bool ranks_explain = false;  ///< ranks say themselves why they fail: only signals are reported
-  binding bind = binding::none;
+  binding bind{};
   std::vector<program_part> further{};  ///< programs of the last ranks, which `ranks` counts too
   std::vector<wrapper> wrappers{};
   std::string output_folder{};      ///< see crew_orders

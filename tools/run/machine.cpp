@@ -1,7 +1,5 @@
 #include "run/machine.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <hwloc.h>
 
 #include <algorithm>
@@ -75,19 +73,6 @@ machine look_at_machine(const std::vector<int>& cpus) {
       std::max(1, static_cast<int>(parts(loaded.get(), HWLOC_OBJ_PACKAGE, cpus).size()));
   found.processor = model_of(loaded.get());
   return found;
-}
-
-std::string ranges_of(std::vector<int> cpus) {
-  std::sort(cpus.begin(), cpus.end());
-  std::vector<std::string> ranges;
-  for (std::size_t first = 0; first < cpus.size();) {
-    std::size_t last = first;
-    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
-    ranges.push_back(first == last ? fmt::format("{}", cpus[first])
-                                   : fmt::format("{}-{}", cpus[first], cpus[last]));
-    first = last + 1;
-  }
-  return fmt::format("{}", fmt::join(ranges, ","));
 }
 
 }  // namespace heddle::tools

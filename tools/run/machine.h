@@ -17,7 +17,4 @@ struct machine {
 /// tells nothing about itself, each CPU is a core, and all are one NUMA node.
 [[nodiscard]] machine look_at_machine(const std::vector<int>& cpus);
 
-/// "0-3,8", ascending.
-[[nodiscard]] std::string ranges_of(std::vector<int> cpus);
-
 }  // namespace heddle::tools

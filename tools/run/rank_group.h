@@ -25,6 +25,8 @@ class group_owner {
   virtual void rank_ended(const rank_end& end) = 0;
   /// Not all ranks can be started; `status` is what the launcher should end with.
   virtual void cannot_start(int status, const std::string& why) = 0;
+  /// Something that people should know, and that is no failure.
+  virtual void remark(const std::string& text) = 0;
   /// Its ranks are as good as killed. `why` is a sentence that names the host.
   virtual void host_lost(const std::string& why) = 0;
 };

@@ -101,10 +101,9 @@ started start_rank(const command& what, const placement& where, const surroundin
   newborn child{
       what,    where,    around,      pointers_to(what.arguments), pointers_to(what.environment),
       nullptr, getpid(), report.get()};
-  if (where.cpu >= 0) {
-    child.cpus = empty_cpu_set();
-    CPU_SET_S(static_cast<std::size_t>(where.cpu), CPU_ALLOC_SIZE(max_cpus), child.cpus.get());
-  }
+  if (!where.cpus.empty()) child.cpus = empty_cpu_set();
+  for (const int cpu : where.cpus)
+    CPU_SET_S(static_cast<std::size_t>(cpu), CPU_ALLOC_SIZE(max_cpus), child.cpus.get());
   const pid_t pid = fork();
   if (pid < 0) fail_errno(errno, "start a process");
   if (pid == 0) child.become_rank();

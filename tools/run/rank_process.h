@@ -22,7 +22,7 @@ struct command {
 struct placement {
   int boot = -1;  ///< inherited under the same number
   int input = -1, output = -1, errors = -1;
-  int cpu = -1;              ///< -1: anywhere
+  std::vector<int> cpus{};   ///< empty: anywhere
   bool own_session = false;  ///< not only a process group: nothing typed at a terminal reaches it
 };
 

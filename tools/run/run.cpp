@@ -36,6 +36,11 @@ the ranks and to what they have started. A second request to end makes the
 launcher end them, a third one kills them. If the launcher itself is killed, so
 are they.
 
+Each rank is bound to its share of the cores of its host that this program may
+use itself, in the order of ranks, threads of Heddle's own included; --bind numa and
+--bind 0,4-7 bind otherwise, --bind none does not. With more ranks than cores on a
+host none is bound there. heddle run ... -- heddle info shows who runs where.
+
 With --hosts or --hostfile the ranks run on other hosts: host after host is filled
 in the order given, with -n ranks or with as many as there is room for. On each
 host this program runs as an agent, which ssh starts, or whatever --starter
@@ -81,7 +86,6 @@ void add_run(CLI::App& app, int& exit_code) {
   const auto hosts = std::make_shared<host_options>();
   const auto ranks = std::make_shared<std::optional<int>>();
   const auto wraps = std::make_shared<std::vector<std::string>>();
-  const auto bind = std::make_shared<std::string>("none");
   CLI::App* run = app.add_subcommand("run", about);
   run->footer(details);
   run->add_option("-n,--ranks", *ranks,
@@ -97,11 +101,7 @@ void add_run(CLI::App& app, int& exit_code) {
   run->add_flag("--prefix", options->prefix, "Lead each line of output with its rank, like [3]");
   run->add_flag("--keep-going", options->keep_going,
                 "Let the other ranks go on when one fails; the exit status is still its");
-  run->add_option("--bind", *bind,
-                  "Where ranks may run: anywhere (none), or each on one CPU, round robin (core)")
-      ->type_name("WHERE")
-      ->check(CLI::IsMember({"none", "core"}))
-      ->capture_default_str();
+  add_bind_option(*run, options->bind);
   run->add_option("--wrap", *wraps,
                   "Run these ranks' program behind a command, such as 0,4-7:valgrind; may be given "
                   "several times")
@@ -116,13 +116,12 @@ void add_run(CLI::App& app, int& exit_code) {
       ->type_name("S")
       ->check(CLI::PositiveNumber);
   run->prefix_command();
-  run->callback([run, options, hosts, ranks, wraps, bind, &exit_code] {
+  run->callback([run, options, hosts, ranks, wraps, &exit_code] {
     take_command(run->remaining(), *options);
     const auto all = all_ranks(*ranks, *options);
     options->ranks = all.value_or(1);
     take_hosts(*hosts, all, *options);
     for (const std::string& text : *wraps) options->wrappers.push_back(parse_wrapper(text));
-    options->bind = *bind == "core" ? binding::core : binding::none;
     exit_code = launch(*options);
   });
   // What the launcher starts on other hosts; of no use to people.

@@ -54,7 +54,7 @@ std::unique_ptr<rank_group> supervisor::crew_of_this_host() {
   orders.commands = what_.commands;
   orders.environment = environment_with(options_.environment);
   orders.output_folder = options_.output_folder;
-  orders.bind_cores = options_.bind == binding::core;
+  orders.bind = binding_beside(options_.bind, orders.environment);
   orders.prefix = options_.prefix;
   if (options_.prefix || taken_) {
     orders.output = &output();
@@ -78,13 +78,13 @@ std::unique_ptr<rank_group> supervisor::fleet_of_agents() {
   job.job_size = options_.ranks;
   job.silence_s = options_.way.silence_s;
   job.prefix = options_.prefix;
-  job.bind_cores = options_.bind == binding::core;
   job.secret = make_secret();
   job.directory = options_.way.directory;
   if (job.directory.empty()) job.directory = std::filesystem::current_path().string();
   job.commands = what_.commands;
   job.command_of = what_.of_rank;
   job.environment = environment_to_send(options_.environment);
+  job.bind = binding_beside(options_.bind, job.environment);
   job.output_folder = options_.output_folder;
   return std::make_unique<fleet>(loop_, signals_, meetings_, *this,
                                  fleet::outputs{output(), errors_}, std::move(orders));
@@ -128,6 +128,11 @@ void supervisor::cannot_start(int status, const std::string& why) {
   if (status_ == 0) status_ = status;
   say("{}", why);
   end_job();
+}
+
+// Many hosts would remark the same.
+void supervisor::remark(const std::string& text) {
+  if (!std::exchange(remarked_, true)) say("{}", text);
 }
 
 void supervisor::host_lost(const std::string& why) {

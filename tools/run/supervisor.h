@@ -33,6 +33,7 @@ class supervisor final : public group_owner {
   void rank_started(int rank, pid_t process, const std::string& host) override;
   void rank_ended(const rank_end& end) override;
   void cannot_start(int status, const std::string& why) override;
+  void remark(const std::string& text) override;
   void host_lost(const std::string& why) override;
 
  private:
@@ -61,8 +62,9 @@ class supervisor final : public group_owner {
   std::optional<rank_input> first_rank_;
   std::unique_ptr<rank_group> ranks_;
 
-  std::string host_;      ///< this one's name
-  int status_ = 0;        ///< of the first failure
+  std::string host_;  ///< this one's name
+  int status_ = 0;    ///< of the first failure
+  bool remarked_ = false;
   bool ending_ = false;   ///< the ranks have been told to end: how they end counts no more
   int end_requests_ = 0;  ///< signals that asked for an end
 };
