@@ -12,11 +12,14 @@ namespace {
 constexpr std::uint64_t stripes_wanted = 8;
 constexpr std::uint64_t most_stripe = 1024 * 1024;
 
+/// The next one, at most.
 std::uint64_t stripe_of(const request& whole) noexcept {
   const peer& p = *whole.with;
   const std::uint64_t least = std::min(p.several->least_bytes / 2 + 1, most_stripe);
   const std::uint64_t even = whole.local.size() / stripes_wanted;
-  return std::min<std::uint64_t>(std::clamp(even, least, most_stripe), p.max_op);
+  const std::uint64_t bytes =
+      std::min<std::uint64_t>(std::clamp(even, least, most_stripe), p.max_op);
+  return std::min(bytes, whole.local.size() - whole.issued);
 }
 
 }  // namespace
@@ -25,23 +28,23 @@ status stripes::carry(request& whole) {
   strategy& plan = *whole.with->several->plan;
   strategy::rail_set full = 0;
   while (whole.failure == status::done && whole.issued < whole.local.size()) {
-    const std::size_t rail = plan.choose(stripe_of(whole), full);
-    if (rail == strategy::none) break;
-    const status s = issue(whole, rail);
+    const strategy::share next = plan.choose(stripe_of(whole), full);
+    if (next.bytes == 0) break;
+    const status s = issue(whole, next);
     if (s == status::busy_queue)
-      full |= strategy::rail_set{1} << rail;
+      full |= strategy::rail_set{1} << next.rail;
     else if (s != status::posted && s != status::done)
       whole.failure = s;
   }
   return stand(whole);
 }
 
-/// The next stripe of it goes to `rail`.
-status stripes::issue(request& whole, std::size_t rail) {
+/// The next stripe of it.
+status stripes::issue(request& whole, strategy::share next) {
+  const auto [rail, bytes] = next;
   several_rails& ways = *whole.with->several;
-  request& stripe = cut(whole);
+  request& stripe = cut(whole, bytes);
   stripe.rail = static_cast<std::uint8_t>(rail);
-  const std::uint64_t bytes = stripe.local.size();
   whole.issued += bytes;
   ways.plan->begun(rail, bytes);
   ++ways.under_way;
@@ -57,15 +60,14 @@ status stripes::issue(request& whole, std::size_t rail) {
   return s;
 }
 
-request& stripes::cut(const request& whole) {
+request& stripes::cut(const request& whole, std::uint64_t bytes) {
   command c;
   c.kind = whole.what;
   c.peer = whole.number;
   request& stripe = ops_.begin(whole.with, c, *this);
   stripe.kind = whole.kind;
   stripe.region = whole.region;
-  stripe.local = whole.local.subspan(
-      whole.issued, std::min<std::uint64_t>(stripe_of(whole), whole.local.size() - whole.issued));
+  stripe.local = whole.local.subspan(whole.issued, bytes);
   stripe.base = whole.base + whole.issued;
   stripe.part_of = whole.id();
   stripe.since_ns = now_ns();

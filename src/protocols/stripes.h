@@ -25,8 +25,8 @@ class stripes final : public protocol {
   void ended(request& stripe, status code) override;
 
  private:
-  status issue(request& whole, std::size_t rail);
-  request& cut(const request& whole);
+  status issue(request& whole, strategy::share next);
+  request& cut(const request& whole, std::uint64_t bytes);
   status stand(request& whole);
   void note_end(const request& stripe, status code) noexcept;
   void go_on(request& whole);

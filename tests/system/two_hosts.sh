@@ -29,6 +29,13 @@ join_by() {
   ip -n "$right" link set "$1" up
 }
 
+# pace CABLE RATE: it takes no more, either way.
+pace() {
+  for host in "$left" "$right"; do
+    try ip netns exec "$host" tc qdisc replace dev "$1" root tbf rate "$2" burst 64k latency 50ms
+  done
+}
+
 try ip netns add "$left"
 try ip netns add "$right"
 for host in "$left" "$right"; do ip -n "$host" link set lo up; done
