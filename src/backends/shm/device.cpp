@@ -43,6 +43,7 @@ std::size_t checked_ring_bytes(const settings& config) {
 
 shm_device::shm_device(const context& where)
     : self_(where.self),
+      mine_(own_credentials()),
       ring_bytes_(checked_ring_bytes(*where.config)),
       file_(make_sealed_memory("heddle-segment", sizeof(segment))),
       mapping_(file_.get(), sizeof(segment), "our segment"),
@@ -56,7 +57,9 @@ shm_device::shm_device(const context& where)
   traits_.copies_in_post = true;
   traits_.put_after_put = true;
   traits_.lanes = max_lanes;
-  const peer_process me(self_, address(), can_fence());  // proves that /proc can be used
+  addresses_.reserve(static_cast<std::size_t>(where.on_host));
+  const peer_process me({self_, getpid(), file_.get(), secret()},
+                        can_fence());  // /proc can be used
   if (text_of(native_copies, *where.config) == "off" || !me.allows_copies()) refuse_native_copies();
 }
 
@@ -67,6 +70,8 @@ void shm_device::set_up_segment() {
   mine.rank = self_;
   mine.can_fence = sync::enable_asymmetric() ? 1 : 0;
   fill_random(mine.secret);
+  mine.start_time = start_time_of(getpid());
+  mine.at = reinterpret_cast<std::uint64_t>(mapping_.data());
   mine.bell.set(bell_.write.get());
 }
 
@@ -82,6 +87,7 @@ shm_device::~shm_device() {
 /// Sleeping peers learn that we hang up; awake ones see it by themselves.
 void shm_device::wake_everybody() noexcept {
   const std::scoped_lock lock(mutex_);
+  open_announcers();
   sync::heavy_barrier();
   for (auto& [number, peer] : peers_) {
     const int lanes =
@@ -90,13 +96,28 @@ void shm_device::wake_everybody() noexcept {
   }
 }
 
+/// Peers whose rings nobody has looked at may sleep as well.
+void shm_device::open_announcers() noexcept {
+  for (const lane_slot& lane : memory().lanes) {
+    std::uint64_t entry = 0;
+    for (std::size_t i = 0; (entry = lane.rings.at(i)) != 0; ++i) {
+      const peer_address* const where = address_of(unpacked(entry).from);
+      if (where == nullptr || peers_.contains(where->number)) continue;
+      try {
+        (void)open_peer(*where);
+      } catch (const std::exception&) {
+        continue;  // it finds out by itself, when it looks for ends
+      }
+    }
+  }
+}
+
 std::vector<std::byte> shm_device::address() const {
   address_blob blob;
   blob.rank = self_;
   blob.pid = getpid();
-  blob.start_time = start_time_of(blob.pid);
-  blob.segment_at = reinterpret_cast<std::uint64_t>(mapping_.data());
   blob.segment_fd = file_.get();
+  blob.owner = mine_;
   blob.secret = memory().secret;
   std::vector<std::byte> bytes(sizeof blob);
   std::memcpy(bytes.data(), &blob, sizeof blob);
@@ -106,14 +127,18 @@ std::vector<std::byte> shm_device::address() const {
 std::string shm_device::add_peer(rank number, std::span<const std::byte> address, bool same_host) {
   if (!same_host) return "it is on another host";
   try {
-    auto peer = std::make_shared<peer_process>(number, address, can_fence());
-    const bool copies = peer->allows_copies();
+    const address_blob said = read_address(number, address, mine_);
+    const peer_address where{number, said.pid, said.segment_fd, said.secret};
     const std::scoped_lock lock(mutex_);
-    if (!copies) refuse_native_copies();
-    for (shm_endpoint* lane : endpoints_) {
-      if (lane != nullptr) lane->meet(*peer);
+    peers_.erase(number);
+    const bool believed = std::ranges::find(tried_, said.owner) != tried_.end();
+    if (!believed || where.pid == getpid()) {  // what this process may do to itself proves nothing
+      const auto peer = std::make_shared<peer_process>(where, can_fence());
+      if (!peer->allows_copies()) refuse_native_copies();
+      if (!believed && where.pid != getpid()) tried_.push_back(said.owner);
+      announce(peer);
     }
-    peers_[number] = std::move(peer);
+    remember(where);
     for (shm_endpoint* lane : endpoints_) {
       if (lane != nullptr) lane->nudge();  // its ring may have been announced already
     }
@@ -123,10 +148,43 @@ std::string shm_device::add_peer(rank number, std::span<const std::byte> address
   }
 }
 
-std::shared_ptr<peer_process> shm_device::find_peer(rank number) const {
+const peer_address* shm_device::address_of(rank peer) const noexcept {
+  const auto at = std::ranges::lower_bound(addresses_, peer, {}, &peer_address::number);
+  return at != addresses_.end() && at->number == peer ? &*at : nullptr;
+}
+
+void shm_device::remember(const peer_address& where) {
+  const auto at = std::ranges::lower_bound(addresses_, where.number, {}, &peer_address::number);
+  if (at != addresses_.end() && at->number == where.number)
+    *at = where;
+  else
+    addresses_.insert(at, where);
+}
+
+/// All lanes are to hear of its end.
+void shm_device::announce(const std::shared_ptr<peer_process>& peer) {
+  for (shm_endpoint* lane : endpoints_) {
+    if (lane != nullptr) lane->meet(*peer);
+  }
+  peers_[peer->number()] = peer;
+}
+
+std::shared_ptr<peer_process> shm_device::open_peer(const peer_address& where) {
+  try {
+    const auto peer = std::make_shared<peer_process>(where, can_fence());
+    announce(peer);
+    return peer;
+  } catch (const error& why) {
+    return peers_[where.number] = std::make_shared<peer_process>(where, std::string(why.what()));
+  }
+}
+
+std::shared_ptr<peer_process> shm_device::find_peer(rank number) {
   const std::scoped_lock lock(mutex_);
   const auto found = peers_.find(number);
-  return found != peers_.end() ? found->second : nullptr;
+  if (found != peers_.end()) return found->second;
+  const peer_address* const where = address_of(number);
+  return where != nullptr ? open_peer(*where) : nullptr;
 }
 
 std::unique_ptr<endpoint> shm_device::make_endpoint(int lane) {

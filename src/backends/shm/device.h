@@ -24,8 +24,10 @@ class shm_device final : public device {
 
   [[nodiscard]] const traits& describe() const noexcept override { return traits_; }
   [[nodiscard]] std::vector<std::byte> address() const override;
-  /// All peers are added before any endpoint is used: one whose memory the kernel does not let us
-  /// copy takes put and get out of traits::native for all.
+  /// One peer of each kind of credentials is tried at once, and if the kernel does not let us copy
+  /// its memory, put and get are taken out of traits::native for all. The others are believed to be
+  /// the same until they are needed: what a peer costs before is its address. All peers are added
+  /// before any endpoint is used.
   std::string add_peer(rank peer, std::span<const std::byte> address, bool same_host) override;
   std::unique_ptr<endpoint> make_endpoint(int lane) override;
   void expose(const memory::local_region& region) noexcept override;
@@ -44,8 +46,9 @@ class shm_device final : public device {
   [[nodiscard]] lane_slot& slot(int lane) const noexcept {
     return memory().lanes[static_cast<std::size_t>(lane)];
   }
-  /// nullptr: not added.
-  [[nodiscard]] std::shared_ptr<peer_process> find_peer(rank peer) const;
+  /// Opens it when it is needed first; one that is gone or cannot be reached says so from then on.
+  /// nullptr: not added. Throws when there is no memory for it.
+  [[nodiscard]] std::shared_ptr<peer_process> find_peer(rank peer);
   /// Direct operations on the peer's regions find them withdrawn from now on.
   void bury(rank peer) noexcept;
   /// Makes the ends of this device's peers, present and later ones, wake the endpoint. Throws.
@@ -61,6 +64,12 @@ class shm_device final : public device {
   }
   void set_up_segment();
   void refuse_native_copies() noexcept;
+  // With mutex_ held.
+  [[nodiscard]] const peer_address* address_of(rank peer) const noexcept;
+  void remember(const peer_address& where);
+  std::shared_ptr<peer_process> open_peer(const peer_address& where);
+  void announce(const std::shared_ptr<peer_process>& peer);
+  void open_announcers() noexcept;
   std::shared_ptr<imported> map_region(const std::shared_ptr<peer_process>& peer,
                                        memory::region_ref region) const;
   void forget_unused_imports();
@@ -68,14 +77,17 @@ class shm_device final : public device {
 
   // Constant after construction, except traits_: see add_peer().
   rank self_;
+  credentials mine_;
   std::size_t ring_bytes_;
   traits traits_;
   owned_fd file_;
   mapping mapping_;
   bell_pipe bell_;
 
-  mutable std::mutex mutex_;  // guards what follows
-  std::unordered_map<rank, std::shared_ptr<peer_process>> peers_;
+  mutable std::mutex mutex_;             // guards what follows
+  std::vector<peer_address> addresses_;  // of all peers that were added, by rank
+  std::vector<credentials> tried_;       // a peer that has these was reached
+  std::unordered_map<rank, std::shared_ptr<peer_process>> peers_;  // those opened
   std::map<region_name, std::weak_ptr<imported>> imports_;
   std::size_t forget_at_ = 64;
   std::vector<shm_endpoint*> endpoints_;  // by lane; nullptr: closed or not there yet

@@ -47,7 +47,9 @@ std::shared_ptr<void> shm_device::import(rank number, memory::region_ref region,
                                          detail::remote_target& out) {
   const std::shared_ptr<peer_process> peer = find_peer(number);
   if (peer == nullptr) return nullptr;
-  if (peer->is_gone()) throw error(fmt::format("rank {} has ended, its regions too", number));
+  if (peer->is_gone())
+    throw error(
+        fmt::format("rank {} has ended, its regions too: {}", number, peer->describe_end()));
   const std::scoped_lock lock(mutex_);
   std::weak_ptr<imported>& known = imports_[{number, region.slot, region.generation}];
   std::shared_ptr<imported> found = known.lock();

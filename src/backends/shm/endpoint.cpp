@@ -70,7 +70,7 @@ link* shm_endpoint::make_link(rank peer, int lane) noexcept {
     links_.push_back(made);
     if (made->process->is_gone()) begin_end(*made);
     return made;
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     return nullptr;
   }
 }

@@ -55,6 +55,15 @@ mapping::mapping(int fd, std::size_t bytes, const std::string& what, bool writab
   memory_ = {static_cast<std::byte*>(at), bytes};
 }
 
+mapping mapping::of_zeros(std::size_t bytes) {
+  void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) fail(fmt::format("cannot set aside {} bytes", bytes), errno);
+  mapping made;
+  made.memory_ = {static_cast<std::byte*>(at), bytes};
+  return made;
+}
+
 mapping::~mapping() {
   if (!memory_.empty()) munmap(memory_.data(), memory_.size());
 }

@@ -44,6 +44,8 @@ class mapping {
   mapping() = default;
   /// The first `bytes` of `fd`, shared, for reading and, unless told otherwise, writing. Throws.
   mapping(int fd, std::size_t bytes, const std::string& what, bool writable = true);
+  /// `bytes` zero bytes of our own, which cost nothing before they are touched. Throws.
+  [[nodiscard]] static mapping of_zeros(std::size_t bytes);
   mapping(mapping&& other) noexcept : memory_(std::exchange(other.memory_, {})) {}
   mapping& operator=(mapping&& other) noexcept {
     std::swap(memory_, other.memory_);

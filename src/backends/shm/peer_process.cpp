@@ -2,6 +2,8 @@
 #include "backends/shm/peer_process.h"
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -11,7 +13,20 @@ namespace heddle::transport::shm {
 
 namespace {
 
-address_blob read_address(rank number, std::span<const std::byte> bytes) {
+/// 0 where /proc does not tell.
+std::uint32_t namespace_number(const char* path) {
+  struct stat found {};
+  return stat(path, &found) == 0 ? static_cast<std::uint32_t>(found.st_ino) : 0;
+}
+
+}  // namespace
+
+credentials own_credentials() {
+  return {namespace_number("/proc/self/ns/pid"), namespace_number("/proc/self/ns/user"), geteuid(),
+          getegid(), static_cast<std::uint32_t>(prctl(PR_GET_DUMPABLE))};
+}
+
+address_blob read_address(rank number, std::span<const std::byte> bytes, const credentials& ours) {
   address_blob said;
   if (bytes.size() != sizeof said) {
     throw error(fmt::format("its address has {} bytes instead of {}", bytes.size(), sizeof said));
@@ -24,32 +39,39 @@ address_blob read_address(rank number, std::span<const std::byte> bytes) {
     throw error(fmt::format("its address is that of rank {}", said.rank));
   }
   if (said.pid <= 0) throw error("its address names no process");
+  const std::uint32_t here = ours.pid_namespace, there = said.owner.pid_namespace;
+  if (here != 0 && there != 0 && here != there) {
+    throw error(fmt::format("its process {} is in another pid namespace", said.pid));
+  }
   return said;
 }
 
-}  // namespace
-
-peer_process::peer_process(rank number, std::span<const std::byte> address, bool we_can_fence)
-    : number_(number) {
-  const address_blob said = read_address(number, address);
-  pid_ = said.pid;
-  segment_at_ = said.segment_at;
+peer_process::peer_process(const peer_address& where, bool we_can_fence)
+    : number_(where.number), pid_(where.pid) {
   if (pid_ != getpid()) watch_ = watch_process(pid_);
-  if (start_time_of(pid_) != said.start_time) {
-    throw error(fmt::format("process {} here is another one (another pid namespace?)", pid_));
-  }
-  const owned_fd file = open_file(said.segment_fd, file_kind::memory);
+  const owned_fd file = open_file(where.segment_fd, file_kind::memory);
   check_sealed_memory(file.get(), sizeof(segment), "its segment");
   mapping_ = mapping(file.get(), sizeof(segment), "its segment");
-  check_segment(said);
+  check_segment(where.secret);
   how_ = we_can_fence && memory().can_fence == 1 ? sync::glance::cheap : sync::glance::full;
 }
 
-void peer_process::check_segment(const address_blob& said) const {
+peer_process::peer_process(const peer_address& where, std::string why)
+    : number_(where.number),
+      pid_(where.pid),
+      why_(std::move(why)),
+      mapping_(mapping::of_zeros(sizeof(segment))) {
+  ended_.set(1);
+}
+
+void peer_process::check_segment(const token& secret) const {
   const segment& found = memory();
   if (found.magic != segment_magic || found.bytes != sizeof(segment) || found.rank != number_ ||
-      found.secret != said.secret) {
+      found.secret != secret) {
     throw error("its segment is not the one its address speaks of");
+  }
+  if (found.start_time != start_time_of(pid_)) {
+    throw error(fmt::format("process {} here is another one (another pid namespace?)", pid_));
   }
 }
 
@@ -65,6 +87,7 @@ bool peer_process::is_gone() noexcept {
 }
 
 std::string peer_process::describe_end() const {
+  if (!why_.empty()) return why_;
   if (memory().closed.get() != 0) return fmt::format("it has left the job (process {})", pid_);
   return fmt::format("its process {} has ended", pid_);
 }
@@ -82,7 +105,7 @@ bool peer_process::allows_copies() const noexcept {
   token seen{};
   iovec here{seen.data(), seen.size()};
   // NOLINTNEXTLINE: another process's address
-  iovec there{reinterpret_cast<void*>(segment_at_ + offsetof(segment, secret)), seen.size()};
+  iovec there{reinterpret_cast<void*>(memory().at + offsetof(segment, secret)), seen.size()};
   return process_vm_readv(pid_, &here, 1, &there, 1, 0) == static_cast<ssize_t>(seen.size()) &&
          seen == memory().secret;
 }

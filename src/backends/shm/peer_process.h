@@ -15,12 +15,31 @@
 
 namespace heddle::transport::shm {
 
+/// Where to find a peer: all that is kept of one before there is a peer_process.
+struct peer_address {
+  rank number = 0;
+  pid_t pid = 0;
+  std::int32_t segment_fd = -1;
+  token secret{};
+};
+
+/// Credentials of this process.
+[[nodiscard]] credentials own_credentials();
+
+/// Throws error: what does not make sense in the address that `number` gave, or why nobody with it
+/// can be reached from a process with credentials like `ours`.
+[[nodiscard]] address_blob read_address(rank number, std::span<const std::byte> address,
+                                        const credentials& ours);
+
 /// Shared by the device and its endpoints; any thread.
 class peer_process {
  public:
-  /// Throws error: why the process that gave `address` cannot be reached. `we_can_fence`: what
-  /// enable_asymmetric() said here.
-  peer_process(rank number, std::span<const std::byte> address, bool we_can_fence);
+  /// Throws error: why the process cannot be reached. `we_can_fence`: what enable_asymmetric() said
+  /// here.
+  peer_process(const peer_address& where, bool we_can_fence);
+  /// A peer that is gone, or cannot be reached, for the reason given. Throws.
+  peer_process(const peer_address& where, std::string why);
+  peer_process(const peer_address& where, const char* why) = delete;  // that would be a bool
 
   [[nodiscard]] rank number() const noexcept { return number_; }
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
@@ -46,12 +65,12 @@ class peer_process {
   [[nodiscard]] bool allows_copies() const noexcept;
 
  private:
-  void check_segment(const address_blob& said) const;
+  void check_segment(const token& secret) const;
 
   // Constant after construction.
   rank number_;
-  pid_t pid_ = 0;
-  std::uint64_t segment_at_ = 0;
+  pid_t pid_;
+  std::string why_;  // it was never reached
   owned_fd watch_;
   mapping mapping_;
   sync::glance how_ = sync::glance::full;

@@ -19,7 +19,7 @@
 
 namespace heddle::transport::shm {
 
-inline constexpr std::uint64_t segment_magic = 0x314d'4853'4c44'4548;  // "HEDLSHM1"
+inline constexpr std::uint64_t segment_magic = 0x324d'4853'4c44'4548;  // "HEDLSHM2"
 using token = std::array<std::byte, 16>;
 
 /// Descriptor numbers in shared memory are stored plus one: zero-filled memory names none.
@@ -69,8 +69,10 @@ struct segment {
   std::uint64_t magic;
   std::uint64_t bytes;
   std::int32_t rank;
-  std::uint32_t can_fence;  ///< 1: enable_asymmetric() was true in this process
-  token secret;             ///< as in the address: tells this segment from any other memory
+  std::uint32_t can_fence;   ///< 1: enable_asymmetric() was true in this process
+  token secret;              ///< as in the address: tells this segment from any other memory
+  std::uint64_t start_time;  ///< of the process: tells it from a later one with its number
+  std::uint64_t at;          ///< in its address space: what process_vm_readv is tried on
 
   alignas(sync::cache_line)
       sync::published<std::uint32_t> closed;  ///< 1: the device is gone, or about to be
@@ -82,16 +84,26 @@ struct segment {
 };
 static_assert(std::is_standard_layout_v<segment>);
 
+/// What the kernel asks for before it lets a process open another one's descriptors and memory. Of
+/// processes with equal credentials all can be reached, or none.
+struct credentials {
+  std::uint32_t pid_namespace = 0;  ///< 0: unknown, as for the next one
+  std::uint32_t user_namespace = 0;
+  std::uint32_t user = 0;
+  std::uint32_t group = 0;
+  std::uint32_t dumpable = 0;
+
+  friend bool operator==(const credentials&, const credentials&) = default;
+};
+
 /// What address() gives and add_peer() takes.
 struct address_blob {
   std::uint64_t magic = segment_magic;
   std::uint64_t bytes = sizeof(segment);
   std::int32_t rank = 0;
   std::int32_t pid = 0;
-  std::uint64_t start_time = 0;
-  std::uint64_t segment_at = 0;  ///< in its address space: what process_vm_readv is tried on
   std::int32_t segment_fd = -1;
-  std::uint32_t reserved = 0;
+  credentials owner;
   token secret{};
 };
 static_assert(sizeof(address_blob) == 64 && std::is_trivially_copyable_v<address_blob>);

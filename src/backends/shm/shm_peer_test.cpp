@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 #include <functional>
 
 #include "backends/shm/ring_file.h"
@@ -42,7 +43,8 @@ TEST(ShmAddPeer, TellsWhyAPeerCannotBeReached) {
   EXPECT_THAT(changed([](auto& blob) { --blob.bytes; }), testing::HasSubstr("version"));
   EXPECT_THAT(changed([](auto& blob) { blob.pid = -1; }), testing::HasSubstr("no process"));
   EXPECT_THAT(changed([](auto& blob) { blob.pid = 0x3fff'ffff; }), testing::HasSubstr("watch"));
-  EXPECT_THAT(changed([](auto& blob) { ++blob.start_time; }), testing::HasSubstr("another one"));
+  EXPECT_THAT(changed([](auto& blob) { ++blob.owner.pid_namespace; }),
+              testing::HasSubstr("in another pid namespace"));
   EXPECT_THAT(changed([](auto& blob) { blob.secret[3] ^= std::byte{1}; }),
               testing::HasSubstr("not the one"));
   EXPECT_THAT(changed([](auto& blob) { blob.segment_fd = -7; }), testing::HasSubstr("cannot open"));
@@ -140,13 +142,14 @@ TEST_F(ShmLiar, CannotMakeItsPeersRingSomethingElse) {
 /// Runs `child` in a process that this one kills; the pipes carry the addresses and "go on".
 class other_process {
  public:
-  other_process(test_rank& here, const std::function<void(test_rank&, int)>& child) {
+  other_process(test_rank& here, const std::function<void(test_rank&, int)>& child,
+                rank number = 1) {
     int up[2], down[2];
     if (pipe(up) != 0 || pipe(down) != 0) std::abort();
     const auto mine = here.dev->address();
     pid_ = fork();
     if (pid_ == 0) {
-      test_rank there(1);
+      test_rank there(number);
       const auto theirs = there.dev->address();
       if (write(up[1], theirs.data(), theirs.size()) < 0) _exit(1);
       if (!there.dev->add_peer(0, mine, true).empty()) _exit(2);
@@ -155,15 +158,15 @@ class other_process {
       if (write(up[1], "!", 1) < 0) _exit(3);
       for (;;) pause();
     }
-    std::array<std::byte, sizeof(address_blob)> theirs{};
-    EXPECT_EQ(read(up[0], theirs.data(), theirs.size()), static_cast<ssize_t>(theirs.size()));
-    EXPECT_EQ(here.dev->add_peer(1, theirs, true), "");
+    EXPECT_EQ(read(up[0], &address, sizeof address), static_cast<ssize_t>(sizeof address));
+    EXPECT_EQ(add(here, number, address), "");
     ready_ = owned_fd(up[0]);
     go_ = owned_fd(down[1]);
     close(up[1]);
     close(down[0]);
   }
   ~other_process() { kill_it(); }
+  address_blob address;
   void go_on() { EXPECT_EQ(write(go_.get(), "!", 1), 1); }
   /// Waits until the child has done its part.
   void join() {
@@ -189,6 +192,86 @@ void wait_for_go(int from) {
 
 void must_send(test_rank& from, std::string_view text) {
   if (from.send(0, text) != status::done) _exit(5);
+}
+
+std::ptrdiff_t descriptors() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+}
+
+/// Rank 0 of this process, which has reached rank 1 of another one, and so believes the like of it.
+struct ShmBelief : testing::Test {
+  ShmBelief() {
+    first.join();
+    here.open_lane();
+    EXPECT_EQ(here.dev->add_peer(0, here.dev->address(), true), "");
+  }
+  test_rank here{0};
+  other_process first{here, [](test_rank&, int) {}};
+};
+
+TEST_F(ShmBelief, CostsNoDescriptorUntilThePeerIsNeeded) {
+  const auto before = descriptors();
+  for (rank like = 2; like < 20; ++like) {
+    first.address.rank = like;
+    EXPECT_EQ(add(here, like, first.address), "");
+  }
+  EXPECT_EQ(descriptors(), before);
+}
+
+TEST_F(ShmBelief, EndsWithTheLossOfAPeerThatIsNotWhatItSaid) {
+  first.address.rank = 2;
+  ASSERT_EQ(add(here, 2, first.address), "");
+  EXPECT_EQ(here.send(2, "x"), status::peer_lost);
+  here.poll();
+  EXPECT_EQ(here.lost, std::vector<rank>{2});
+  detail::remote_target target;
+  EXPECT_THROW((void)here.dev->import(2, memory::region_table::symmetric_ref(0), target), error);
+}
+
+TEST_F(ShmBelief, OfAnOtherUserIsNoneBeforeOneOfItsPeersWasTried) {
+  ++first.address.owner.user;
+  first.address.rank = 2;
+  EXPECT_THAT(add(here, 2, first.address), testing::HasSubstr("not the one"));
+}
+
+TEST_F(ShmBelief, BecomesKnowledgeWhenAMessageComes) {
+  other_process second(
+      here, [](test_rank& me, int) { must_send(me, "first words"); }, 2);
+  second.join();
+  ASSERT_TRUE(here.sleep());
+  EXPECT_EQ(here.got, strings{"first words"});
+  EXPECT_EQ(here.send(2, "answer"), status::done);
+  second.kill_it();
+  ASSERT_TRUE(here.sleep());
+  EXPECT_EQ(here.lost, std::vector<rank>{2});
+}
+
+TEST_F(ShmBelief, InAPeerThatHasEndedMeanwhileEndsAtTheFirstPost) {
+  other_process second(
+      here, [](test_rank&, int) {}, 2);
+  second.join();
+  second.kill_it();
+  EXPECT_EQ(here.send(2, "x"), status::peer_lost);
+  here.poll();
+  EXPECT_EQ(here.lost, std::vector<rank>{2});
+  EXPECT_EQ(here.send(0, "to myself"), status::done);
+}
+
+TEST_F(ShmBelief, IsEnoughToWakeAPeerWhoseRingNobodyHasLookedAt) {
+  const bell_pipe sent = make_bell();
+  other_process second(
+      here,
+      [&](test_rank& me, int) {
+        must_send(me, "unread");
+        ring_bell(sent.write.get());
+        if (!me.sleep() || me.lost != std::vector<rank>{0}) _exit(6);
+      },
+      2);
+  pollfd news{sent.read.get(), POLLIN, 0};
+  ASSERT_EQ(::poll(&news, 1, -1), 1);
+  here.lane.reset();
+  here.dev.reset();
+  second.join();
 }
 
 TEST(ShmDeath, DeliversWhatWasSentAndThenReportsTheLoss) {
