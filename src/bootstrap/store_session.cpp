@@ -19,14 +19,14 @@ class store_session final : public meeting_session {
  public:
   store_session(std::unique_ptr<key_store> store, const job& mine)
       : meeting_session(mine), store_(std::move(store)), owner_(getpid()) {
-    const bool first = mine.rank == 0;
-    const secret_bytes made = first ? random_secret() : secret_bytes{};
-    const auto all =
-        gather(first ? std::span<const std::byte>(made) : std::span<const std::byte>());
     secret_bytes& secret = known().secret;
-    if (all.front().size() != secret.size()) fail("rank 0 has given no secret for the job");
-    std::ranges::copy(all.front(), secret.begin());
+    if (mine.rank == 0) secret = random_secret();
+    const std::string key = publish(mine.rank == 0 ? secret : std::span<const std::byte>());
+    const blob first = checked(0, key);
+    if (first.size() != secret.size()) fail("rank 0 has given no secret for the job");
+    std::ranges::copy(first, secret.begin());
     secret = mixed_with_file(secret);
+    failed_ = false;
   }
   ~store_session() override {
     const bool here = getpid() == owner_;  // a forked child must not leave for its parent
@@ -36,16 +36,22 @@ class store_session final : public meeting_session {
  private:
   /// A meeting ends by what the others have given: there are stores whose fence is no barrier.
   std::vector<blob> meet(std::span<const std::byte> mine) override {
-    failed_ = true;  // unless it comes to its end
-    const std::string key = fmt::format("heddle-{}", rounds_++);
-    blob value{store_version};
-    value.insert(value.end(), mine.begin(), mine.end());
-    store_->put(key, value);
-    store_->fence();
+    const std::string key = publish(mine);
     std::vector<blob> all;
     for (int rank = 0; rank < info().size; ++rank) all.push_back(checked(rank, key));
     failed_ = false;
     return all;
+  }
+
+  /// Returns the key under which every rank's value can be got now.
+  std::string publish(std::span<const std::byte> mine) {
+    failed_ = true;  // unless the meeting comes to its end
+    std::string key = fmt::format("heddle-{}", rounds_++);
+    blob value{store_version};
+    value.insert(value.end(), mine.begin(), mine.end());
+    store_->put(key, value);
+    store_->fence();
+    return key;
   }
 
   blob checked(int rank, const std::string& key) {

@@ -35,15 +35,22 @@ class shelf {
   }
   blob get(int rank, const std::string& key) {
     const std::lock_guard lock(mutex_);
+    ++gets_;
     const auto found = fenced_.find({rank, key});
     if (found == fenced_.end()) throw error("NOT-FOUND");
     return found->second;
+  }
+
+  [[nodiscard]] int gets() {
+    const std::lock_guard lock(mutex_);
+    return gets_;
   }
 
  private:
   std::barrier<> meeting_;
   std::mutex mutex_;
   std::map<std::pair<int, std::string>, blob> put_, fenced_;
+  int gets_ = 0;
 };
 
 class shelf_store final : public key_store {
@@ -84,6 +91,17 @@ TEST(StoreSession, RanksShareASecretThatIsNotEmpty) {
   EXPECT_NE(seen[0], secret_bytes{});
 }
 
+TEST(StoreSession, ToJoinEachRankAsksRankZeroAndNobodyElse) {
+  shelf launcher(4);
+  std::vector<std::thread> threads;
+  for (int r = 0; r < 4; ++r)
+    threads.emplace_back([&, r] {
+      (void)join_by_store(std::make_unique<shelf_store>(launcher, r), {r, 4, 1, {}});
+    });
+  for (auto& t : threads) t.join();
+  EXPECT_EQ(launcher.gets(), 4);
+}
+
 TEST(StoreSession, EveryExchangeReturnsWhatWasGivenInItAndEmptyGiftsToo) {
   on_ranks(3, [](session& me) {
     for (int round = 0; round < 3; ++round) {
@@ -115,16 +133,16 @@ TEST(StoreSession, AnotherVersionOfHeddleIsNamedByRankAndOneThatFailsDoesNotLeav
   shelf launcher(2);
   int left = 0;
   std::thread other([&] {
-    shelf_store store(launcher, 1);
+    shelf_store store(launcher, 0);
     const blob strange{std::byte{99}};
     store.put("heddle-0", strange);
     store.fence();
   });
   const std::string why = test::refusal([&] {
-    (void)join_by_store(std::make_unique<shelf_store>(launcher, 0, &left), {0, 2, 1, {}});
+    (void)join_by_store(std::make_unique<shelf_store>(launcher, 1, &left), {1, 2, 1, {}});
   });
   other.join();
-  EXPECT_THAT(why, HasSubstr("rank 1 speaks another version"));
+  EXPECT_THAT(why, HasSubstr("rank 0 speaks another version"));
   EXPECT_EQ(left, 0);
 }
 
