@@ -16,10 +16,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/host_id.h"
 #include "base/settings.h"
 #include "bootstrap/bootstrap.h"
 #include "engine/executor.h"
+#include "engine/host_map.h"
 #include "engine/idle_team.h"
 #include "engine/inspector.h"
 #include "engine/lane_core.h"
@@ -149,10 +149,9 @@ class world_core : public std::enable_shared_from_this<world_core> {
   // Constant after construction.
   const bootstrap::job job_;
   const std::uint64_t spin_ns_;
-  std::vector<host_identity> hosts_;    // the job's hosts, each once
-  std::vector<std::uint32_t> host_of_;  // by rank
-  int ranks_here_ = 1;                  // on this rank's host
-  int cores_ = 1;                       // this rank's share of its host's
+  host_map hosts_;
+  int ranks_here_ = 1;  // on this rank's host
+  int cores_ = 1;       // this rank's share of its host's
   struct opened_device {
     std::string name;
     std::unique_ptr<transport::device> device;

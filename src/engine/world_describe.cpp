@@ -88,12 +88,11 @@ std::string world_core::route(rank peer) const {
 }
 
 std::string world_core::host(rank peer) const {
-  return peer >= 0 && peer < size() ? hosts_[host_of_[static_cast<std::size_t>(peer)]].name : "";
+  return peer >= 0 && peer < size() ? std::string(hosts_.name_of(hosts_.host_of(peer))) : "";
 }
 
 int world_core::host_number(rank peer) const noexcept {
-  return peer >= 0 && peer < size() ? static_cast<int>(host_of_[static_cast<std::size_t>(peer)])
-                                    : -1;
+  return peer >= 0 && peer < size() ? hosts_.host_of(peer) : -1;
 }
 
 }  // namespace heddle::engine

@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
-#include <sstream>
 #include <string_view>
 
 #include "backends/faults/faults.h"
 #include "backends/registry.h"
 #include "base/error.h"
+#include "base/host_id.h"
 #include "base/log.h"
 #include "engine/placement.h"
 #include "engine/world_core.h"
@@ -21,26 +22,41 @@ constexpr std::string_view greeting = "heddle-2";
 
 /// What ranks tell each other before they open devices: lines of text.
 struct introduction {
-  host_identity host;
+  std::string_view host_id, host_name;
   std::uint64_t credit_bytes = 0;
 };
 
 bootstrap::blob to_blob(const introduction& i) {
   const std::string text =
-      fmt::format("{}\n{}\n{}\n{}\n", greeting, i.host.id, i.host.name, i.credit_bytes);
+      fmt::format("{}\n{}\n{}\n{}\n", greeting, i.host_id, i.host_name, i.credit_bytes);
   const auto bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};
 }
 
+/// Takes the first line off `text`; empty when there is none.
+std::string_view take_line(std::string_view& text) {
+  const std::size_t end = text.find('\n');
+  if (end == std::string_view::npos) return {};
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(end + 1);
+  return line;
+}
+
+std::string_view text_of(std::span<const std::byte> blob) {
+  return {reinterpret_cast<const char*>(blob.data()), blob.size()};
+}
+
+/// Valid as long as the blob.
 introduction from_blob(std::span<const std::byte> blob, std::size_t rank) {
-  std::istringstream text(std::string(reinterpret_cast<const char*>(blob.data()), blob.size()));
-  std::string version;
+  std::string_view text = text_of(blob);
+  const std::string_view version = take_line(text);
   introduction i;
-  std::getline(text, version);
-  std::getline(text, i.host.id);
-  std::getline(text, i.host.name);
-  text >> i.credit_bytes;
-  if (!text || version != greeting) {
+  i.host_id = take_line(text);
+  i.host_name = take_line(text);
+  const std::string_view credit = take_line(text);
+  const char* const end = credit.data() + credit.size();
+  const auto [stop, problem] = std::from_chars(credit.data(), end, i.credit_bytes);
+  if (version != greeting || problem != std::errc{} || stop != end) {
     fail("rank {} speaks another version of Heddle: install the same one on every host", rank);
   }
   return i;
@@ -106,20 +122,17 @@ std::uint16_t lanes_of(const transport::device& d) {
 
 void world_core::meet_peers() {
   const host_identity mine = this_host(config_.host);
-  const auto blobs = session_->exchange(to_blob({mine, config_.credit_bytes}));
+  const auto blobs = session_->exchange(to_blob({mine.id, mine.name, config_.credit_bytes}));
   for (std::size_t r = 0; r < blobs.size(); ++r) {
     const introduction i = from_blob(blobs[r], r);
     if (i.credit_bytes != config_.credit_bytes) {
       fail("HEDDLE_CREDIT_BYTES is {} here and {} on rank {}: set the same value on all ranks",
            config_.credit_bytes, i.credit_bytes, r);
     }
-    const auto known = std::find_if(hosts_.begin(), hosts_.end(),
-                                    [&](const host_identity& h) { return h.id == i.host.id; });
-    host_of_.push_back(static_cast<std::uint32_t>(known - hosts_.begin()));
-    if (known == hosts_.end()) hosts_.push_back(i.host);
+    hosts_.add(i.host_id, i.host_name);
   }
-  const std::uint32_t here = host_of_[static_cast<std::size_t>(self())];
-  ranks_here_ = static_cast<int>(std::count(host_of_.begin(), host_of_.end(), here));
+  hosts_.close();
+  ranks_here_ = hosts_.ranks_beside(self());
   cores_ = share_of_cores(ranks_here_);
 }
 
@@ -181,8 +194,10 @@ void world_core::hear_peers(const std::vector<bootstrap::blob>& addresses) {
   for (const std::size_t d : routes_->used()) mine += device_names_[d] + '\n';
   const auto blobs = session_->exchange(std::as_bytes(std::span(mine)));
   for (const bootstrap::blob& b : blobs) {
-    std::istringstream names(std::string(reinterpret_cast<const char*>(b.data()), b.size()));
-    for (std::string name; std::getline(names, name);) {
+    std::string_view names = text_of(b);
+    while (!names.empty()) {
+      const std::string_view name = take_line(names);
+      if (name.empty()) break;
       const auto found = std::ranges::find(device_names_, name);
       if (found != device_names_.end())
         routes_->hear(static_cast<std::size_t>(found - device_names_.begin()));
@@ -207,9 +222,7 @@ void world_core::meet(rank peer, std::span<const std::byte> blob) {
 std::string world_core::reach(std::size_t device, rank peer, std::span<const std::byte> blob) {
   const device_address there = find(blob, device_names_[device]);
   if (there.lanes == 0) return "not usable at the peer";
-  const auto r = static_cast<std::size_t>(peer);
-  const bool same_host = host_of_[r] == host_of_[static_cast<std::size_t>(self())];
-  std::string why = devices_[device]->add_peer(peer, there.bytes, same_host);
+  std::string why = devices_[device]->add_peer(peer, there.bytes, hosts_.same(peer, self()));
   if (why.empty()) routes_->add(device, peer, std::min(there.lanes, lanes_of(*devices_[device])));
   return why;
 }
