@@ -132,6 +132,8 @@ class pmi1_store final : public key_store {
     name_ = name->second;
   }
 
+  [[nodiscard]] std::string name() const override { return "pmi1 " + name_; }
+
   void put(const std::string& key, std::span<const std::byte> value) override {
     const std::string text = encoded(value);
     const std::size_t pieces = (text.size() + piece_bytes_ - 1) / piece_bytes_;
@@ -223,7 +225,7 @@ std::unique_ptr<session> join_pmi1(std::uint64_t limit_ms) {
     refuse_twice();
     auto store = std::make_unique<pmi1_store>(std::move(launcher), known.rank);
     known.local_ranks = ranks_here(*store, known);
-    return join_by_store(std::move(store), known);
+    return join_by_store(std::move(store), known, limit_ms);
   });
 }
 

@@ -76,6 +76,10 @@ class pmix_store final : public key_store {
     return static_cast<int>(number);
   }
 
+  [[nodiscard]] std::string name() const override {
+    return fmt::format("pmix {} {}", self_.job, join_);
+  }
+
   void put(const std::string& key, std::span<const std::byte> value) override {
     blob copy(value.begin(), value.end());
     pmix::value made{};
@@ -157,7 +161,7 @@ std::unique_ptr<session> join_pmix(std::uint64_t limit_ms) {
     known.size = store->number(pmix::job_size);
     known.local_ranks = store->number(pmix::local_size);
     if (known.rank >= known.size) fail("rank {} in a job of {}", known.rank, known.size);
-    return join_by_store(std::move(store), known);
+    return join_by_store(std::move(store), known, limit_ms);
   });
 }
 

@@ -1,5 +1,6 @@
 // store_session.h - membership in a job whose launcher offers a key-value store: PMIx and PMI-1.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,6 +14,8 @@ class key_store {
  public:
   /// Without leave(): this rank has failed, and the launcher ends the others with this process.
   virtual ~key_store() = default;
+  /// What no other job's store on this host is called, and no other join's; the same for all ranks.
+  [[nodiscard]] virtual std::string name() const = 0;
   /// Gives `value`, 1 byte or more. Never the same key twice.
   virtual void put(const std::string& key, std::span<const std::byte> value) = 0;
   /// Collective: returns when all ranks have called it. What was put before can be got then.
@@ -24,9 +27,12 @@ class key_store {
 };
 
 /// Collective: rank 0 makes the job's secret and shares it by the store, which its launcher can
-/// read; HEDDLE_SECRET_FILE, where set, is mixed in. `known` has all but the secret.
-/// The session is for joining only: see session::meets_after_joining().
+/// read; HEDDLE_SECRET_FILE, where set, is mixed in. `known` has all but the secret, `limit_ms` is
+/// join()'s.
+/// In an exchange one rank of each host (host_circle.h) puts what all of them give, and gets what
+/// those of other hosts have put. The session is for joining only: see
+/// session::meets_after_joining().
 [[nodiscard]] std::unique_ptr<session> join_by_store(std::unique_ptr<key_store> store,
-                                                     const job& known);
+                                                     const job& known, std::uint64_t limit_ms);
 
 }  // namespace heddle::bootstrap

@@ -1,8 +1,10 @@
 #include "bootstrap/store_session.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <heddle/status.h>
+#include <unistd.h>
 
 #include <barrier>
 #include <map>
@@ -55,7 +57,11 @@ class shelf {
 
 class shelf_store final : public key_store {
  public:
-  shelf_store(shelf& of, int rank, int* left = nullptr) : of_(of), rank_(rank), left_(left) {}
+  shelf_store(shelf& of, int rank, int* left = nullptr, int host = 0)
+      : of_(of), rank_(rank), left_(left), host_(host) {}
+  [[nodiscard]] std::string name() const override {
+    return fmt::format("{}-{}-{}", getpid(), static_cast<void*>(&of_), host_);
+  }
   void put(const std::string& key, std::span<const std::byte> value) override {
     of_.put(rank_, key, value);
   }
@@ -69,17 +75,27 @@ class shelf_store final : public key_store {
   shelf& of_;
   int rank_;
   int* left_;
+  int host_;
 };
+
+constexpr std::uint64_t late_ms = 60'000;
+
+/// Ranks of a job, dealt out to hosts in turn.
+template <class Work>
+void on_ranks(shelf& launcher, int ranks, int hosts, Work work) {
+  std::vector<std::thread> threads;
+  for (int r = 0; r < ranks; ++r)
+    threads.emplace_back([&, r] {
+      auto store = std::make_unique<shelf_store>(launcher, r, nullptr, r % hosts);
+      work(*join_by_store(std::move(store), {r, ranks, 1, {}}, late_ms));
+    });
+  for (auto& t : threads) t.join();
+}
 
 template <class Work>
 void on_ranks(int ranks, Work work) {
   shelf launcher(ranks);
-  std::vector<std::thread> threads;
-  for (int r = 0; r < ranks; ++r)
-    threads.emplace_back([&, r] {
-      work(*join_by_store(std::make_unique<shelf_store>(launcher, r), {r, ranks, 1, {}}));
-    });
-  for (auto& t : threads) t.join();
+  on_ranks(launcher, ranks, 1, work);
 }
 
 TEST(StoreSession, RanksShareASecretThatIsNotEmpty) {
@@ -93,25 +109,36 @@ TEST(StoreSession, RanksShareASecretThatIsNotEmpty) {
 
 TEST(StoreSession, ToJoinEachRankAsksRankZeroAndNobodyElse) {
   shelf launcher(4);
-  std::vector<std::thread> threads;
-  for (int r = 0; r < 4; ++r)
-    threads.emplace_back([&, r] {
-      (void)join_by_store(std::make_unique<shelf_store>(launcher, r), {r, 4, 1, {}});
-    });
-  for (auto& t : threads) t.join();
+  on_ranks(launcher, 4, 2, [](session&) {});
   EXPECT_EQ(launcher.gets(), 4);
 }
 
-TEST(StoreSession, EveryExchangeReturnsWhatWasGivenInItAndEmptyGiftsToo) {
-  on_ranks(3, [](session& me) {
-    for (int round = 0; round < 3; ++round) {
-      const blob mine(static_cast<std::size_t>(me.info().rank), static_cast<std::byte>(round));
-      const auto all = me.exchange(mine);
-      ASSERT_EQ(all.size(), 3u);
-      for (std::size_t r = 0; r < 3; ++r) EXPECT_EQ(all[r], blob(r, static_cast<std::byte>(round)));
-    }
-    me.barrier();
+TEST(StoreSession, EveryExchangeReturnsWhatWasGivenInItAndEmptyGiftsTooOnAnyNumberOfHosts) {
+  constexpr int ranks = 6;
+  for (const int hosts : {1, 2, 4, ranks}) {
+    shelf launcher(ranks);
+    on_ranks(launcher, ranks, hosts, [](session& me) {
+      for (int round = 0; round < 3; ++round) {
+        const blob mine(static_cast<std::size_t>(me.info().rank), static_cast<std::byte>(round));
+        const auto all = me.exchange(mine);
+        ASSERT_EQ(all.size(), std::size_t{ranks});
+        for (std::size_t r = 0; r < ranks; ++r)
+          EXPECT_EQ(all[r], blob(r, static_cast<std::byte>(round)));
+      }
+      me.barrier();
+    });
+  }
+}
+
+TEST(StoreSession, OneRankOfEachHostAsksOneOfEachOtherHost) {
+  constexpr int ranks = 24, hosts = 3, exchanges = 5;
+  shelf launcher(ranks);
+  on_ranks(launcher, ranks, hosts, [](session& me) {
+    for (int i = 0; i < exchanges; ++i) (void)me.exchange({});
   });
+  const int always = ranks + exchanges * hosts * (hosts - 1);
+  EXPECT_GE(launcher.gets(), always);
+  EXPECT_LE(launcher.gets(), always + hosts * (hosts - 1));  // once to find out whom to ask
 }
 
 TEST(StoreSession, IsForJoiningOnly) {
@@ -125,7 +152,7 @@ TEST(StoreSession, MoreBytesThanAllowedAreNotGiven) {
 TEST(StoreSession, ItsEndLeavesTheJobOnce) {
   shelf launcher(1);
   int left = 0;
-  join_by_store(std::make_unique<shelf_store>(launcher, 0, &left), {}).reset();
+  join_by_store(std::make_unique<shelf_store>(launcher, 0, &left), {}, late_ms).reset();
   EXPECT_EQ(left, 1);
 }
 
@@ -139,7 +166,7 @@ TEST(StoreSession, AnotherVersionOfHeddleIsNamedByRankAndOneThatFailsDoesNotLeav
     store.fence();
   });
   const std::string why = test::refusal([&] {
-    (void)join_by_store(std::make_unique<shelf_store>(launcher, 1, &left), {1, 2, 1, {}});
+    (void)join_by_store(std::make_unique<shelf_store>(launcher, 1, &left), {1, 2, 1, {}}, late_ms);
   });
   other.join();
   EXPECT_THAT(why, HasSubstr("rank 0 speaks another version"));
