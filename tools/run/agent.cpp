@@ -75,7 +75,8 @@ void agent::take(const message& m) {
       if (ranks_) ranks_->deliver(relayed_meetings::replies_in(m));
       return;
     case message_kind::input:
-      return take_input(m.text());
+      if (ranks_) ranks_->input(m.text());
+      return;
     case message_kind::taken:
       if (stream* s = output(m.number(0))) s->taken(static_cast<std::size_t>(m.numbers[1]));
       return;
@@ -126,11 +127,9 @@ void agent::start(const agent_protocol::set_up& what) {
   orders.prefix = what.prefix;
   orders.output = &out_;
   orders.errors = &errors_;
-  if (std::find(what.ranks.begin(), what.ranks.end(), 0) != what.ranks.end()) {
-    input_.emplace(loop_, [this] { up_->send(message{message_kind::hungry}); });
-    orders.first_input = input_->read_end();
-  }
-  ranks_ = std::make_unique<crew>(loop_, signals_, meetings_, *this, std::move(orders));
+  orders.feeds_first = true;
+  ranks_ = std::make_unique<crew>(host_process{loop_, signals_, limits_}, meetings_, *this,
+                                  std::move(orders));
   ranks_->start();
 }
 
@@ -143,7 +142,6 @@ void agent::remark(const std::string& text) {
 }
 
 void agent::rank_started(int rank, pid_t process, const std::string&) {
-  if (rank == 0) input_->started();
   up_->send(message{message_kind::started, {rank, process}});
 }
 
@@ -157,10 +155,13 @@ void agent::pass_on(int signal) {
   if (ranks_ && signal > 0 && signal < SIGRTMAX) ranks_->signal(signal);
 }
 
-void agent::take_input(std::string_view piece) {
-  if (!input_) return;
-  if (piece.empty()) return input_->end();
-  input_->write(piece);
+void agent::hungry() {
+  up_->send(message{message_kind::hungry});
+}
+
+void agent::reap() {
+  const auto ended = reap_children();
+  if (ranks_) ranks_->reap(ended);
 }
 
 void agent::on_signal() {
@@ -170,7 +171,7 @@ void agent::on_signal() {
     case SIGTSTP:
       break;
     case SIGCHLD:
-      if (ranks_) ranks_->reap();
+      reap();
       look_whether_done();
       break;
     default:

@@ -8,7 +8,7 @@
 #include "run/channel.h"
 #include "run/crew.h"
 #include "run/event_loop.h"
-#include "run/rank_input.h"
+#include "run/open_files.h"
 #include "run/relayed_meetings.h"
 #include "run/signals.h"
 
@@ -27,6 +27,7 @@ class agent final : public group_owner {
 
   void rank_started(int rank, pid_t process, const std::string& host) override;
   void rank_ended(const rank_end& end) override;
+  void hungry() override;
   void cannot_start(int status, const std::string& why) override { impossible(status, why); }
   void remark(const std::string& text) override;
   void host_lost(const std::string&) override {}  // it is this one
@@ -54,8 +55,8 @@ class agent final : public group_owner {
   void start(const agent_protocol::set_up& what);
   void impossible(int status, const std::string& why);
   void pass_on(int signal);
-  void take_input(std::string_view piece);
   void on_signal();
+  void reap();
   void look_whether_done();
   void cut_off(const std::string& why);
   void kill_all();
@@ -64,13 +65,13 @@ class agent final : public group_owner {
 
   event_loop loop_;
   signal_catcher signals_;
+  open_files limits_;
   std::optional<channel> up_;
   relayed_meetings meetings_;
   stream out_{*this, 1}, errors_{*this, 2};
-  std::optional<rank_input> input_;  ///< when rank 0 is here
-  std::unique_ptr<crew> ranks_;      ///< from the set-up on
-  bool done_ = false;                ///< and the launcher knows
-  bool over_ = false;                ///< the launcher has closed the channel, or is lost
+  std::unique_ptr<crew> ranks_;  ///< from the set-up on
+  bool done_ = false;            ///< and the launcher knows
+  bool over_ = false;            ///< the launcher has closed the channel, or is lost
 };
 
 }  // namespace heddle::tools

@@ -32,14 +32,13 @@ int become_subreaper() {
 
 }  // namespace
 
-crew::crew(event_loop& loop, const signal_catcher& signals, meeting_place& meetings,
-           group_owner& owner, crew_orders orders)
-    : loop_(loop),
-      signals_(signals),
+crew::crew(const host_process& here, meeting_place& meetings, group_owner& owner,
+           crew_orders orders)
+    : here_(here),
       owner_(owner),
       orders_(std::move(orders)),
       was_subreaper_(become_subreaper()),
-      boot_(loop, {orders_.job_size, static_cast<int>(orders_.ranks.size())}, orders_.secret,
+      boot_(here.loop, {orders_.job_size, static_cast<int>(orders_.ranks.size())}, orders_.secret,
             meetings) {
   no_input_.reset(open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!no_input_) fail_errno(errno, "open /dev/null");
@@ -95,8 +94,9 @@ bool crew::start(std::size_t place) {
   where.boot = boot.get();
   const command what = command_of(place, boot.get());
   const started child = start_rank(
-      what, where, {.signals = signals_, .guard = guard_, .open_files = open_files_.found()});
+      what, where, {.signals = here_.signals, .guard = guard_, .open_files = here_.limits.found()});
   for (auto& output : outputs_) output->started();  // our copies would keep the pipes open
+  if (rank == 0 && input_) input_->started();
   files_.clear();
   if (child.exec_error == 0) {
     ranks_.push_back({rank, child.pid});
@@ -133,29 +133,28 @@ void crew::print_into_files(int rank, placement& where) {
 
 placement crew::placement_of(int rank) {
   placement where;
-  where.input = rank == 0 ? orders_.first_input : no_input_.get();
+  if (rank != 0) where.input = no_input_.get();
+  if (rank == 0 && orders_.feeds_first) {
+    input_.emplace(here_.loop, [this] { owner_.hungry(); });
+    where.input = input_->read_end();
+  }
   if (!cpus_.empty()) where.cpus = cpus_[ranks_.size()];
   if (!orders_.output_folder.empty()) print_into_files(rank, where);
   if (!orders_.output_folder.empty() || orders_.output == nullptr) return where;
   const std::string prefix = orders_.prefix ? fmt::format("[{}] ", rank) : "";
-  outputs_.push_back(std::make_unique<rank_output>(loop_, *orders_.output, prefix));
+  outputs_.push_back(std::make_unique<rank_output>(here_.loop, *orders_.output, prefix));
   where.output = outputs_.back()->write_end();
-  outputs_.push_back(std::make_unique<rank_output>(loop_, *orders_.errors, prefix));
+  outputs_.push_back(std::make_unique<rank_output>(here_.loop, *orders_.errors, prefix));
   where.errors = outputs_.back()->write_end();
   return where;
 }
 
-void crew::reap() {
-  for (;;) {
-    int wait_status = 0;
-    const pid_t pid = waitpid(-1, &wait_status, WNOHANG);
-    if (pid < 0 && errno == EINTR) continue;
-    if (pid <= 0) break;
-    const auto running = [&](const rank_state& r) {
-      return r.pid == pid && r.at == stage::running;
-    };
-    const auto found = std::find_if(ranks_.begin(), ranks_.end(), running);
-    if (found != ranks_.end()) rank_ended(*found, wait_status);
+void crew::reap(const std::vector<ended_child>& ended) {
+  for (const ended_child& child : ended) {
+    const auto found = std::find_if(ranks_.begin(), ranks_.end(), [&](const rank_state& r) {
+      return r.pid == child.process && r.at == stage::running;
+    });
+    if (found != ranks_.end()) rank_ended(*found, child.wait_status);
   }
   for (rank_state& r : ranks_) check_leftovers(r);
 }
@@ -174,11 +173,11 @@ void crew::clear_leftovers(rank_state& r) {
   kill(-r.pid, SIGTERM);
   kill(-r.pid, SIGCONT);
   const auto index = static_cast<std::size_t>(&r - ranks_.data());
-  loop_.after(grace_ms, [this, index] {
+  here_.loop.after(grace_ms, [this, index] {
     check_leftovers(ranks_[index]);
     if (ranks_[index].at != stage::gone) kill(-ranks_[index].pid, SIGKILL);
   });
-  loop_.after(grace_ms + give_up_ms, [this, index] { ranks_[index].at = stage::gone; });
+  here_.loop.after(grace_ms + give_up_ms, [this, index] { ranks_[index].at = stage::gone; });
 }
 
 void crew::check_leftovers(rank_state& r) {
@@ -190,6 +189,12 @@ void crew::check_leftovers(rank_state& r) {
 void crew::signal(int signal) {
   for (const rank_state& r : ranks_)
     if (r.at != stage::gone) kill(-r.pid, signal);
+}
+
+void crew::input(std::string_view piece) {
+  if (!input_) return;
+  if (piece.empty()) return input_->end();
+  input_->write(piece);
 }
 
 int crew::running() const {

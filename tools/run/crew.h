@@ -2,18 +2,18 @@
 #pragma once
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "run/binding.h"
 #include "run/boot_server.h"
-#include "run/event_loop.h"
 #include "run/guardian.h"
-#include "run/open_files.h"
+#include "run/host_process.h"
 #include "run/output.h"
 #include "run/rank_group.h"
+#include "run/rank_input.h"
 #include "run/rank_process.h"
-#include "run/signals.h"
 
 namespace heddle::tools {
 
@@ -28,9 +28,9 @@ struct crew_orders {
   std::array<std::byte, 32> secret{};
   std::string host{};  ///< this host's name in the job; empty: the launcher's own host
   binding bind{binding::unit::none};
-  bool prefix = false;     ///< lead lines with "[rank] "; only with `output` and `errors`
-  int first_input = -1;    ///< what rank 0 reads; -1: what this process reads
-  sink* output = nullptr;  ///< nullptr: ranks print where this process does
+  bool prefix = false;       ///< lead lines with "[rank] "; only with `output` and `errors`
+  bool feeds_first = false;  ///< rank 0 reads what input() is given, not what this process reads
+  sink* output = nullptr;    ///< nullptr: ranks print where this process does
   sink* errors = nullptr;
 };
 
@@ -38,16 +38,15 @@ struct crew_orders {
 class crew final : public rank_group {
  public:
   /// All but `orders` must outlive it. Throws error.
-  crew(event_loop& loop, const signal_catcher& signals, meeting_place& meetings, group_owner& owner,
-       crew_orders orders);
+  crew(const host_process& here, meeting_place& meetings, group_owner& owner, crew_orders orders);
   ~crew() override;
   crew(const crew&) = delete;
   crew& operator=(const crew&) = delete;
 
   void start() override;
-  void reap() override;
+  void reap(const std::vector<ended_child>& ended) override;
   void signal(int signal) override;
-  void continued() override {}
+  void input(std::string_view piece) override;
   void abandon() override {}
   [[nodiscard]] int running() const override;
   [[nodiscard]] bool all_gone() const override;
@@ -77,11 +76,9 @@ class crew final : public rank_group {
   void check_leftovers(rank_state& r);
 
   // Constant after construction.
-  event_loop& loop_;
-  const signal_catcher& signals_;
+  const host_process here_;
   group_owner& owner_;
   const crew_orders orders_;
-  const open_files open_files_;
   int was_subreaper_ = 0;
   std::vector<std::vector<int>> cpus_;  ///< by place, when ranks are bound
   unique_fd no_input_;
@@ -91,6 +88,7 @@ class crew final : public rank_group {
   boot_server boot_;
   std::vector<std::unique_ptr<rank_output>> outputs_;  ///< two per rank, or none
   std::vector<unique_fd> files_;                       ///< of the rank that is being started
+  std::optional<rank_input> input_;                    ///< when rank 0 is here and is fed
   std::vector<rank_state> ranks_;
 };
 

@@ -1,10 +1,8 @@
 #include "run/fleet.h"
 
 #include <signal.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <map>
 
 #include "exit_status.h"
@@ -26,24 +24,16 @@ constexpr std::size_t most_names = 4;
 
 }  // namespace
 
-fleet::fleet(event_loop& loop, const signal_catcher& signals, job_meetings& meetings,
-             group_owner& owner, outputs to, fleet_orders orders)
-    : loop_(loop),
-      signals_(signals),
-      meetings_(meetings),
-      owner_(owner),
-      to_(to),
-      orders_(std::move(orders)),
-      input_(loop, [this](std::string_view piece) {
-        link_of_[0]->send(message{message_kind::input, {}, agent_protocol::bytes_of(piece)});
-      }) {
+fleet::fleet(const host_process& here, meeting_place& meetings, group_owner& owner, outputs to,
+             fleet_orders orders)
+    : here_(here), meetings_(meetings), owner_(owner), to_(to), orders_(std::move(orders)) {
   const agent_link::handlers handlers{
       .greeted = [this](agent_link&) { greeted(); },
       .take = [this](agent_link& link, const message& m) { take(link, m); },
       .lost = [this](agent_link& link, const std::string& why) { lost(link, why); }};
   link_of_.resize(static_cast<std::size_t>(orders_.job.job_size));
   for (const host_ranks& host : orders_.hosts) {
-    links_.push_back(std::make_unique<agent_link>(loop_, host, orders_.way, handlers));
+    links_.push_back(std::make_unique<agent_link>(here_.loop, host, orders_.way, handlers));
     for (const int rank : host.ranks)
       link_of_[static_cast<std::size_t>(rank)] = links_.back().get();
   }
@@ -52,9 +42,9 @@ fleet::fleet(event_loop& loop, const signal_catcher& signals, job_meetings& meet
 fleet::~fleet() = default;
 
 void fleet::start() {
-  for (auto& link : links_) link->start({signals_, guard_, open_files_.found()});
-  loop_.after(hint_after_ms, [this] { hint_at_missing(); });
-  loop_.after(start_limit_ms, [this] {
+  for (auto& link : links_) link->start({here_.signals, guard_, here_.limits.found()});
+  here_.loop.after(hint_after_ms, [this] { hint_at_missing(); });
+  here_.loop.after(start_limit_ms, [this] {
     for (auto& link : links_)
       if (link->at() == agent_link::stage::starting && !ending_)
         lost(*link, fmt::format("{}: no agent answers", link->host()));
@@ -102,7 +92,7 @@ void fleet::take(agent_link& link, const message& m) {
     case message_kind::output:
       return take_output(link, m);
     case message_kind::hungry:
-      return input_.next();
+      return owner_.hungry();
     case message_kind::done:
       return done(link);
     default:
@@ -126,13 +116,11 @@ bool fleet::take_from_rank(agent_link& link, const message& m) {
   }
   if (m.kind != message_kind::started) return relayed_meetings::apply(m, meetings_);
   owner_.rank_started(m.number(0), m.number(1), link.host());
-  if (m.number(0) == 0) input_.next();
   return true;
 }
 
 void fleet::rank_ended(agent_link& link, const message& m) {
   if (running_.erase(m.number(0)) == 0) return;
-  if (m.number(0) == 0) input_.stop();
   owner_.rank_ended({m.number(0), m.number(1), m.number(2), link.host()});
 }
 
@@ -152,7 +140,7 @@ void fleet::acknowledge_output() {
     u.link->send(message{message_kind::taken, {u.stream, static_cast<std::int64_t>(u.bytes)}});
     return true;
   });
-  if (!unacknowledged_.empty()) loop_.after(full_wait_ms, [this] { acknowledge_output(); });
+  if (!unacknowledged_.empty()) here_.loop.after(full_wait_ms, [this] { acknowledge_output(); });
 }
 
 // Ranks of which nothing was heard have not been started; why has been said.
@@ -175,14 +163,13 @@ void fleet::lost(agent_link& link, const std::string& why) {
   leave_agents();
 }
 
-void fleet::reap() {
-  for (;;) {
-    int wait_status = 0;
-    const pid_t pid = waitpid(-1, &wait_status, WNOHANG);
-    if (pid < 0 && errno == EINTR) continue;
-    if (pid <= 0) break;
-    for (auto& link : links_) link->child_ended(pid, wait_status);
-  }
+void fleet::reap(const std::vector<ended_child>& ended) {
+  for (const ended_child& child : ended)
+    for (auto& link : links_) link->child_ended(child.process, child.wait_status);
+}
+
+void fleet::input(std::string_view piece) {
+  link_of_[0]->send(message{message_kind::input, {}, agent_protocol::bytes_of(piece)});
 }
 
 void fleet::signal(int signal) {

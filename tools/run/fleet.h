@@ -7,14 +7,11 @@
 #include <vector>
 
 #include "run/agent_link.h"
-#include "run/event_loop.h"
 #include "run/guardian.h"
-#include "run/job_meetings.h"
-#include "run/launcher_input.h"
-#include "run/open_files.h"
+#include "run/host_process.h"
+#include "run/meeting_place.h"
 #include "run/output.h"
 #include "run/rank_group.h"
-#include "run/signals.h"
 
 namespace heddle::tools {
 
@@ -34,16 +31,16 @@ class fleet final : public rank_group {
   };
 
   /// All but `orders` must outlive it. Throws error.
-  fleet(event_loop& loop, const signal_catcher& signals, job_meetings& meetings, group_owner& owner,
-        outputs to, fleet_orders orders);
+  fleet(const host_process& here, meeting_place& meetings, group_owner& owner, outputs to,
+        fleet_orders orders);
   ~fleet() override;
   fleet(const fleet&) = delete;
   fleet& operator=(const fleet&) = delete;
 
   void start() override;
-  void reap() override;
+  void reap(const std::vector<ended_child>& ended) override;
   void signal(int signal) override;
-  void continued() override { input_.resume(); }
+  void input(std::string_view piece) override;
   void abandon() override;
   [[nodiscard]] int running() const override { return static_cast<int>(running_.size()); }
   [[nodiscard]] bool all_gone() const override;
@@ -65,15 +62,12 @@ class fleet final : public rank_group {
   void hint_at_missing();
   [[nodiscard]] sink& stream(int number) { return number == 1 ? to_.output : to_.errors; }
 
-  event_loop& loop_;
-  const signal_catcher& signals_;
-  job_meetings& meetings_;
+  const host_process here_;
+  meeting_place& meetings_;
   group_owner& owner_;
   outputs to_;
   const fleet_orders orders_;
-  const open_files open_files_;
   guardian guard_;
-  launcher_input input_;
   std::vector<std::unique_ptr<agent_link>> links_;  ///< by host
   std::vector<agent_link*> link_of_;                ///< by rank
   std::set<int> running_;  ///< ranks whose end is not known; from the launch on

@@ -3,8 +3,10 @@
 #include <sys/types.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "run/rank_process.h"
 #include "run/rendezvous.h"
 
 namespace heddle::tools {
@@ -23,6 +25,8 @@ class group_owner {
   virtual ~group_owner() = default;
   virtual void rank_started(int rank, pid_t process, const std::string& host) = 0;
   virtual void rank_ended(const rank_end& end) = 0;
+  /// Rank 0 is ready for the next piece of input.
+  virtual void hungry() = 0;
   /// Not all ranks can be started; `status` is what the launcher should end with.
   virtual void cannot_start(int status, const std::string& why) = 0;
   /// Something that people should know, and that is no failure.
@@ -37,12 +41,12 @@ class rank_group {
   virtual ~rank_group() = default;
   /// Starts all of them, or tells the owner why not. Throws error (no more processes ...).
   virtual void start() = 0;
-  /// Children of this process may have ended (SIGCHLD).
-  virtual void reap() = 0;
+  /// Children of this process have ended; some of them may be the group's.
+  virtual void reap(const std::vector<ended_child>& ended) = 0;
   /// To the ranks and what they have started.
   virtual void signal(int signal) = 0;
-  /// The launcher was stopped and goes on (SIGCONT has been passed on already).
-  virtual void continued() = 0;
+  /// A piece for rank 0 to read, at most one for each time that it was hungry; empty: the end.
+  virtual void input(std::string_view piece) = 0;
   /// Those that have not ended after SIGKILL are waited for no longer.
   virtual void abandon() = 0;
   /// Ranks whose process has not ended.

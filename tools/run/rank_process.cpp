@@ -116,6 +116,17 @@ started start_rank(const command& what, const placement& where, const surroundin
   return {pid, problem};
 }
 
+std::vector<ended_child> reap_children() {
+  std::vector<ended_child> ended;
+  for (;;) {
+    int wait_status = 0;
+    const pid_t process = waitpid(-1, &wait_status, WNOHANG);
+    if (process < 0 && errno == EINTR) continue;
+    if (process <= 0) return ended;
+    ended.push_back({process, wait_status});
+  }
+}
+
 std::string find_program(const std::string& program, const std::string& path, int& problem) {
   if (program.find('/') != std::string::npos) {
     problem = runnable(program);

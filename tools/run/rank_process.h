@@ -43,6 +43,15 @@ struct started {
 [[nodiscard]] started start_rank(const command& what, const placement& where,
                                  const surroundings& around);
 
+/// A child of this process that is gone.
+struct ended_child {
+  pid_t process;
+  int wait_status;  ///< as waitpid gives it
+};
+
+/// All that have ended since the last call.
+[[nodiscard]] std::vector<ended_child> reap_children();
+
 /// Full path of `program`, looked up in `path` when it has no slash. When it cannot be run: empty,
 /// and `problem` is errno's reason.
 [[nodiscard]] std::string find_program(const std::string& program, const std::string& path,

@@ -41,6 +41,9 @@ supervisor::supervisor(const launch_options& options, rank_commands what)
       meetings_(loop_, options.ranks, [this](const auto& replies) { ranks_->deliver(replies); }),
       host_(host_name()) {
   if (options.take_output) taken_.emplace(options.take_output);
+  // A rank of this host reads for itself, but from a terminal only its foreground may.
+  if (!options.hosts.empty() || isatty(STDIN_FILENO))
+    input_.emplace(loop_, [this](std::string_view piece) { ranks_->input(piece); });
   ranks_ = options.hosts.empty() ? crew_of_this_host() : fleet_of_agents();
   loop_.watch(signals_.fd(), EPOLLIN, [this] { on_signal(); });
 }
@@ -60,14 +63,8 @@ std::unique_ptr<rank_group> supervisor::crew_of_this_host() {
     orders.output = &output();
     orders.errors = &errors_;
   }
-  if (isatty(STDIN_FILENO)) {
-    first_rank_.emplace(loop_, [this] { input_->next(); });
-    orders.first_input = first_rank_->read_end();
-    input_.emplace(loop_, [this](std::string_view piece) {
-      return piece.empty() ? first_rank_->end() : first_rank_->write(piece);
-    });
-  }
-  return std::make_unique<crew>(loop_, signals_, meetings_, *this, std::move(orders));
+  orders.feeds_first = input_.has_value();
+  return std::make_unique<crew>(here(), meetings_, *this, std::move(orders));
 }
 
 std::unique_ptr<rank_group> supervisor::fleet_of_agents() {
@@ -86,8 +83,8 @@ std::unique_ptr<rank_group> supervisor::fleet_of_agents() {
   job.environment = environment_to_send(options_.environment);
   job.bind = binding_beside(options_.bind, job.environment);
   job.output_folder = options_.output_folder;
-  return std::make_unique<fleet>(loop_, signals_, meetings_, *this,
-                                 fleet::outputs{output(), errors_}, std::move(orders));
+  return std::make_unique<fleet>(here(), meetings_, *this, fleet::outputs{output(), errors_},
+                                 std::move(orders));
 }
 
 sink& supervisor::output() {
@@ -118,9 +115,7 @@ int supervisor::run() {
 
 void supervisor::rank_started(int rank, pid_t process, const std::string& host) {
   meetings_.process_started(rank, process, host.empty() ? host_ : host);
-  if (rank != 0 || !input_) return;
-  if (first_rank_) first_rank_->started();
-  input_->next();
+  if (rank == 0 && input_) input_->next();
 }
 
 void supervisor::cannot_start(int status, const std::string& why) {
@@ -156,7 +151,7 @@ void supervisor::on_signal() {
     case 0:
       break;
     case SIGCHLD:
-      ranks_->reap();
+      ranks_->reap(reap_children());
       break;
     case SIGUSR1:
     case SIGUSR2:
@@ -167,7 +162,6 @@ void supervisor::on_signal() {
       break;
     case SIGCONT:
       ranks_->signal(SIGCONT);
-      ranks_->continued();
       if (input_) input_->resume();
       break;
     default:
@@ -190,6 +184,7 @@ void supervisor::stop_and_continue() {
 }
 
 void supervisor::rank_ended(const rank_end& end) {
+  if (end.rank == 0 && input_) input_->stop();
   if (exit_status(end.wait_status) != 0 && !ending_) report_failure(end);
 }
 

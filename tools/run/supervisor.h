@@ -12,9 +12,9 @@
 #include "run/job_meetings.h"
 #include "run/launcher.h"
 #include "run/launcher_input.h"
+#include "run/open_files.h"
 #include "run/output.h"
 #include "run/rank_group.h"
-#include "run/rank_input.h"
 #include "run/signals.h"
 
 namespace heddle::tools {
@@ -32,6 +32,7 @@ class supervisor final : public group_owner {
 
   void rank_started(int rank, pid_t process, const std::string& host) override;
   void rank_ended(const rank_end& end) override;
+  void hungry() override { input_->next(); }
   void cannot_start(int status, const std::string& why) override;
   void remark(const std::string& text) override;
   void host_lost(const std::string& why) override;
@@ -40,6 +41,7 @@ class supervisor final : public group_owner {
   [[nodiscard]] std::unique_ptr<rank_group> crew_of_this_host();
   [[nodiscard]] std::unique_ptr<rank_group> fleet_of_agents();
   [[nodiscard]] sink& output();
+  [[nodiscard]] host_process here() { return {loop_, signals_, limits_}; }
 
   void on_signal();
   void on_end_request(int signal);
@@ -55,11 +57,11 @@ class supervisor final : public group_owner {
   const rank_commands what_;
   event_loop loop_;
   signal_catcher signals_;
+  open_files limits_;
   job_meetings meetings_;
   file_sink out_{loop_, 1}, errors_{loop_, 2};
   std::optional<taking_sink> taken_;     ///< in place of out_
   std::optional<launcher_input> input_;  ///< when this process has to read for rank 0
-  std::optional<rank_input> first_rank_;
   std::unique_ptr<rank_group> ranks_;
 
   std::string host_;  ///< this one's name
