@@ -65,6 +65,13 @@ grep -qF '8 ranks on 4 hosts' "$work/out"
 [ -s "$work/result/linktest.json" ]
 nothing_left 'the link test'
 
+echo '--- also where one agent starts the next'
+# shellcheck disable=SC2086
+"$heddle" linktest $hosts --fanout 1 --sizes 8 --messages 5 --repetitions 1 \
+  --output "$work/result1" >"$work/out"
+grep -qF '8 ranks on 4 hosts' "$work/out"
+nothing_left 'the link test through a chain of agents'
+
 echo '--- and so does a benchmark, whose two ranks are on two hosts'
 "$heddle" bench latency --starter "$work/starter" --hosts n0:2,n3:2 --backend tcp --rounds 1 \
   --time-ms 20 | tee "$work/out"

@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "system/child.h"
+#include "system/job_processes.h"
 
 namespace heddle::test {
 namespace {
@@ -20,40 +21,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-std::string contents(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-std::filesystem::path folder_of(pid_t process) {
-  return "/proc/" + std::to_string(process);
-}
-
-/// Those of the job's processes whose command line holds `text`.
-std::vector<pid_t> with_command(const child& job, const std::string& text) {
-  std::vector<pid_t> found;
-  for (const pid_t process : job.marked())
-    if (contents(folder_of(process) / "cmdline").find(text) != std::string::npos)
-      found.push_back(process);
-  return found;
-}
-
-/// Agents, not the guardians that they fork.
-std::vector<pid_t> agents_of(const child& job) {
-  auto found = with_command(job, std::string("heddle\0agent", 12));
-  const auto forked = [&](pid_t process) {
-    std::ifstream status(folder_of(process) / "status");
-    for (std::string line; std::getline(status, line);)
-      if (line.starts_with("PPid:"))
-        return std::find(found.begin(), found.end(), std::stoi(line.substr(5))) != found.end();
-    return false;
-  };
-  std::vector<pid_t> agents;
-  std::copy_if(found.begin(), found.end(), std::back_inserter(agents),
-               [&](pid_t process) { return !forked(process); });
-  return agents;
-}
 
 /// Two ranks on each host that have started something themselves.
 std::vector<std::string> lasting_job(const std::string& hosts, const std::string& limit = "30") {

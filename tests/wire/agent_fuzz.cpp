@@ -18,8 +18,13 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-// What a set-up says holds together, and comes back from what it is printed to.
+// What a set-up or a branch says holds together, and comes back from what it is printed to.
 void look_at(const message& m) {
+  if (const auto below = decode_subtree(m)) {
+    require(!below->hosts.empty() && below->way.fanout > 0);
+    for (const auto& host : below->hosts) require(!host.ranks.empty());
+    require(decode_subtree(encode(*below)).has_value());
+  }
   const auto job = decode_set_up(m);
   if (!job) return;
   require(job->ranks.size() == job->command_of.size() && !job->commands.empty());

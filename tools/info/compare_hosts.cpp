@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "info/host_facts.h"
+#include "run/hosts.h"
 
 namespace heddle::tools {
 namespace {
@@ -36,12 +37,7 @@ std::vector<opinion> opinions_on(const std::string& fact, const std::vector<host
   return all;
 }
 
-std::string names_of(const std::vector<std::string>& hosts) {
-  constexpr std::size_t most = 8;
-  const auto end = hosts.begin() + static_cast<std::ptrdiff_t>(std::min(most, hosts.size()));
-  const std::string some = fmt::format("{}", fmt::join(hosts.begin(), end, ", "));
-  return hosts.size() > most ? fmt::format("{} and {} more", some, hosts.size() - most) : some;
-}
+constexpr std::size_t most_names = 8;
 
 /// In the order of the first host that tells them.
 std::vector<std::string> facts_told(const std::vector<host_report>& hosts) {
@@ -70,7 +66,7 @@ std::string rows_of(const std::string& fact, std::size_t width,
   std::string rows;
   for (const opinion& o : opinions)
     rows += fmt::format("{} {:{}}  {:{}}  {}\n", rows.empty() ? '!' : ' ', rows.empty() ? fact : "",
-                        width, o.value, value_width, names_of(o.hosts));
+                        width, o.value, value_width, some_of(o.hosts, most_names));
   return rows;
 }
 
@@ -99,7 +95,7 @@ std::string compare_hosts(const std::vector<host_report>& hosts) {
     rows += rows_of(fact, width, opinions);
   }
   std::string text = fmt::format("{} host{}: {}\n{}Addresses\n", hosts.size(),
-                                 hosts.size() == 1 ? "" : "s", names_of(names), rows);
+                                 hosts.size() == 1 ? "" : "s", some_of(names, most_names), rows);
   for (const host_report& host : hosts) text += addresses_of(host, widest(names));
   return text + (differences == 0 ? "The hosts do not differ.\n"
                                   : fmt::format("! {} of {} facts differ between the hosts\n",

@@ -59,7 +59,10 @@ int agent::run() {
   const std::string hello = agent_protocol::encode(
       agent_protocol::greeting{agent_protocol::version, std::string(version())});
   up_->send(std::as_bytes(std::span(hello)));
-  while (!over_) loop_.run_once();
+  while (!over_) {
+    loop_.run_once();
+    look_whether_done();
+  }
   if (done_) return success;
   kill_all();
   return failed;
@@ -67,13 +70,14 @@ int agent::run() {
 
 void agent::take(const message& m) {
   switch (m.kind) {
+    case message_kind::branch:
+      return grow(m);
     case message_kind::set_up:
       return begin(m);
     case message_kind::signal:
       return pass_on(m.number(0));
     case message_kind::reply:
-      if (ranks_) ranks_->deliver(relayed_meetings::replies_in(m));
-      return;
+      return deliver(relayed_meetings::replies_in(m));
     case message_kind::input:
       if (ranks_) ranks_->input(m.text());
       return;
@@ -93,19 +97,52 @@ agent::stream* agent::output(int number) {
   return number == 2 ? &errors_ : nullptr;
 }
 
-void agent::begin(const message& m) {
-  const auto what = agent_protocol::decode_set_up(m);
-  if (!what || ranks_) return cut_off("the launcher's set-up is malformed");
-  up_->watch_silence(what->silence_s, [this, what] {
-    cut_off(fmt::format("nothing heard from the launcher for {} s: ending the ranks on {}",
-                        what->silence_s, what->host));
-  });
+void agent::grow(const message& m) {
+  const auto what = agent_protocol::decode_subtree(m);
+  if (!what || below_ || begun_) return cut_off("the launcher's branch is malformed");
+  watch_launcher(what->way.silence_s);
   try {
+    below_ = std::make_unique<fleet>(host_process{loop_, signals_, limits_}, meetings_, *this,
+                                     fleet::outputs{out_, errors_},
+                                     fleet_orders{what->hosts, what->way});
+    below_->when_ready([this] { up_->send(message{message_kind::ready}); });
+    below_->start();
+  } catch (const error& problem) {
+    impossible(failed, problem.what());
+  }
+}
+
+void agent::watch_launcher(int silence_s) {
+  if (std::exchange(watches_, true)) return;
+  up_->watch_silence(silence_s, [this, silence_s] {
+    cut_off(
+        fmt::format("nothing heard from the launcher for {} s: ending the ranks here", silence_s));
+  });
+}
+
+void agent::begin(const message& m) {
+  auto what = agent_protocol::decode_set_up(m);
+  if (!what || std::exchange(begun_, true)) return cut_off("the launcher's set-up is malformed");
+  watch_launcher(what->silence_s);
+  try {
+    if (below_) below_->launch(*what);
+    keep_own(*what);
     start(*what);
   } catch (const error& problem) {
     impossible(failed, fmt::format("{}: {}", what->host, problem.what()));
   }
-  look_whether_done();
+}
+
+// Of the ranks that are for this agent and its branch.
+void agent::keep_own(agent_protocol::set_up& what) const {
+  std::vector<int> ranks, command_of;
+  for (std::size_t i = 0; i < what.ranks.size(); ++i) {
+    if (below_ && below_->runs(what.ranks[i])) continue;
+    ranks.push_back(what.ranks[i]);
+    command_of.push_back(what.command_of[i]);
+  }
+  what.ranks = std::move(ranks);
+  what.command_of = std::move(command_of);
 }
 
 void agent::start(const agent_protocol::set_up& what) {
@@ -137,8 +174,12 @@ void agent::impossible(int status, const std::string& why) {
   up_->send(message{message_kind::impossible, {status}, bytes_of(why)});
 }
 
-void agent::remark(const std::string& text) {
-  up_->send(message{message_kind::remark, {}, bytes_of(text)});
+void agent::remark(const std::string& host, const std::string& text) {
+  up_->send(message{message_kind::remark, {}, bytes_of(host + '\n' + text)});
+}
+
+void agent::host_lost(const std::vector<int>& ranks, const std::string& why) {
+  up_->send(message{message_kind::lost, {ranks.begin(), ranks.end()}, bytes_of(why)});
 }
 
 void agent::rank_started(int rank, pid_t process, const std::string&) {
@@ -152,7 +193,17 @@ void agent::rank_ended(const rank_end& end) {
 void agent::pass_on(int signal) {
   if (signal == SIGSTOP) up_->pause_watch(true);  // the launcher stops as well
   if (signal == SIGCONT) up_->pause_watch(false);
-  if (ranks_ && signal > 0 && signal < SIGRTMAX) ranks_->signal(signal);
+  if (signal <= 0 || signal >= SIGRTMAX) return;
+  if (below_) below_->signal(signal);
+  if (ranks_) ranks_->signal(signal);
+}
+
+void agent::deliver(const std::vector<rendezvous::reply>& replies) {
+  std::vector<rendezvous::reply> own, others;
+  for (const rendezvous::reply& reply : replies)
+    (below_ && below_->runs(reply.rank) ? others : own).push_back(reply);
+  if (below_) below_->deliver(others);
+  if (ranks_) ranks_->deliver(own);
 }
 
 void agent::hungry() {
@@ -161,6 +212,7 @@ void agent::hungry() {
 
 void agent::reap() {
   const auto ended = reap_children();
+  if (below_) below_->reap(ended);
   if (ranks_) ranks_->reap(ended);
 }
 
@@ -172,7 +224,6 @@ void agent::on_signal() {
       break;
     case SIGCHLD:
       reap();
-      look_whether_done();
       break;
     default:
       cut_off(fmt::format("agent ended by signal {}", signal));
@@ -180,16 +231,14 @@ void agent::on_signal() {
 }
 
 void agent::look_whether_done() {
-  if (done_ || over_) return;
-  if (ranks_ && !ranks_->all_gone()) {
-    // What does not end after SIGKILL is given up by a timer, which nobody else tells of.
-    constexpr std::uint64_t look_again_ms = 500;
-    if (ranks_->running() == 0) loop_.after(look_again_ms, [this] { look_whether_done(); });
-    return;
-  }
+  if (!begun_ || done_ || over_ || !all_gone()) return;
   if (ranks_) ranks_->finish_output();
   done_ = true;
   up_->send(message{message_kind::done});
+}
+
+bool agent::all_gone() const {
+  return (!below_ || below_->all_gone()) && (!ranks_ || ranks_->all_gone());
 }
 
 void agent::cut_off(const std::string& why) {
@@ -200,11 +249,11 @@ void agent::cut_off(const std::string& why) {
 // The launcher must not take their deaths for the cause.
 void agent::kill_all() {
   up_->close();
-  if (!ranks_) return;
-  ranks_->signal(SIGKILL);
+  if (below_) below_->leave();
+  if (ranks_) ranks_->signal(SIGKILL);
   bool patient = true;
   loop_.after(kill_wait_ms, [&patient] { patient = false; });
-  while (patient && !ranks_->all_gone()) loop_.run_once();
+  while (patient && !all_gone()) loop_.run_once();
 }
 
 }  // namespace heddle::tools

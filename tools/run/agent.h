@@ -1,21 +1,25 @@
-// agent.h - runs the ranks of one host for a launcher on another.
+// agent.h - runs the ranks of one host for a launcher on another, and the agents of a branch.
 #pragma once
 #include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "run/channel.h"
 #include "run/crew.h"
 #include "run/event_loop.h"
+#include "run/fleet.h"
 #include "run/open_files.h"
 #include "run/relayed_meetings.h"
 #include "run/signals.h"
 
 namespace heddle::tools {
 
-/// `heddle agent`. Speaks with the launcher over this process's input and output; when these end,
-/// or when nothing comes from there for too long, its ranks are killed. One thread, once.
+/// `heddle agent`. Speaks with the launcher, or with the agent that has started it and stands for
+/// the launcher here, over this process's input and output; when these end, or when nothing comes
+/// from there for too long, its ranks are killed and its branch is left. To its branch it is what
+/// the launcher is to it: the owner of a fleet, which passes on. One thread, once.
 class agent final : public group_owner {
  public:
   agent();  ///< throws error
@@ -29,8 +33,8 @@ class agent final : public group_owner {
   void rank_ended(const rank_end& end) override;
   void hungry() override;
   void cannot_start(int status, const std::string& why) override { impossible(status, why); }
-  void remark(const std::string& text) override;
-  void host_lost(const std::string&) override {}  // it is this one
+  void remark(const std::string& host, const std::string& text) override;
+  void host_lost(const std::vector<int>& ranks, const std::string& why) override;
 
  private:
   /// One of the two outputs of this host's ranks, as the launcher gets it.
@@ -51,13 +55,18 @@ class agent final : public group_owner {
   };
 
   void take(const agent_protocol::message& m);
+  void grow(const agent_protocol::message& m);
+  void watch_launcher(int silence_s);
   void begin(const agent_protocol::message& m);
+  void keep_own(agent_protocol::set_up& what) const;
   void start(const agent_protocol::set_up& what);
   void impossible(int status, const std::string& why);
   void pass_on(int signal);
+  void deliver(const std::vector<rendezvous::reply>& replies);
   void on_signal();
   void reap();
   void look_whether_done();
+  [[nodiscard]] bool all_gone() const;
   void cut_off(const std::string& why);
   void kill_all();
 
@@ -69,9 +78,12 @@ class agent final : public group_owner {
   std::optional<channel> up_;
   relayed_meetings meetings_;
   stream out_{*this, 1}, errors_{*this, 2};
-  std::unique_ptr<crew> ranks_;  ///< from the set-up on
-  bool done_ = false;            ///< and the launcher knows
-  bool over_ = false;            ///< the launcher has closed the channel, or is lost
+  std::unique_ptr<fleet> below_;  ///< when there is a branch
+  std::unique_ptr<crew> ranks_;   ///< from the set-up on
+  bool watches_ = false;          ///< for a silent launcher
+  bool begun_ = false;            ///< the set-up was there
+  bool done_ = false;             ///< and the launcher knows
+  bool over_ = false;             ///< the launcher has closed the channel, or is lost
 };
 
 }  // namespace heddle::tools

@@ -69,12 +69,12 @@ bool is_this_host(const std::string& name) {
   return name == "localhost" || name == here || name == here.substr(0, here.find('.'));
 }
 
-agent_link::agent_link(event_loop& loop, host_ranks host, const reach& way, handlers to)
+agent_link::agent_link(event_loop& loop, branch to_start, const reach& way, handlers to)
     : loop_(loop),
-      host_(std::move(host)),
+      branch_(std::move(to_start)),
       way_(way),
       to_(std::move(to)),
-      direct_(way.starter.empty() && is_this_host(host_.name)) {}
+      direct_(way.starter.empty() && is_this_host(host())) {}
 
 agent_link::~agent_link() {
   *alive_ = false;
@@ -85,7 +85,7 @@ std::vector<std::string> agent_link::start_command() const {
   const std::string heddle = way_.heddle.empty() ? own_program() : way_.heddle;
   if (direct_) return {heddle, "agent"};
   std::vector<std::string> words = way_.starter.empty() ? ssh : way_.starter;
-  words.insert(words.end(), {host_.name, quoted(heddle), "agent"});
+  words.insert(words.end(), {host(), quoted(heddle), "agent"});
   return words;
 }
 
@@ -106,7 +106,7 @@ void agent_link::start(const surroundings& around) {
     guard_->forget(child.pid);
     const bool missing = child.exec_error == ENOENT;
     throw error(fmt::format(
-        "{}: cannot run {}: {}: {}", host_.name, what.path,
+        "{}: cannot run {}: {}: {}", host(), what.path,
         missing ? "no such program" : strerrordesc_np(child.exec_error),
         direct_ ? "--remote-heddle PATH names another one" : "--starter CMD names another one"));
   }
@@ -117,7 +117,7 @@ void agent_link::start(const surroundings& around) {
 void agent_link::connect(unique_fd in, unique_fd out, unique_fd errors) {
   const channel::handlers from_agent{
       .greeted = [this](const agent_protocol::greeting& g) { greet(g); },
-      .take = [this](message m) { to_.take(*this, std::move(m)); },
+      .take = [this](message m) { take(std::move(m)); },
       .ended =
           [this](const std::string& why) {
             channel_ended_ = true;
@@ -133,13 +133,42 @@ void agent_link::connect(unique_fd in, unique_fd out, unique_fd errors) {
 void agent_link::greet(const agent_protocol::greeting& g) {
   if (g.build == version() && g.protocol == agent_protocol::version) {
     at_ = stage::greeted;
-    return to_.greeted(*this);
+    if (branch_.below.empty()) return become_ready();
+    watch_silence();
+    return send(encode(below()));
   }
   const bool same_name = g.build == version();
   lose(
       fmt::format("{} has {}Heddle {}, this is {}: install the same one on all hosts, or name it "
                   "with --remote-heddle PATH",
-                  host_.name, same_name ? "another build of " : "", g.build, version()));
+                  host(), same_name ? "another build of " : "", g.build, version()));
+}
+
+void agent_link::take(message m) {
+  const bool said_ready = m.kind == agent_protocol::message_kind::ready;
+  if (said_ready && at_ == stage::greeted) return become_ready();
+  to_.take(*this, std::move(m));
+}
+
+void agent_link::become_ready() {
+  at_ = stage::ready;
+  to_.ready(*this);
+}
+
+// What means something in this process's directory must mean the same in that of the agent.
+agent_protocol::subtree agent_link::below() const {
+  agent_protocol::subtree s{way_, branch_.below};
+  s.way.from = host();
+  if (s.way.heddle.empty()) s.way.heddle = own_program();
+  if (!s.way.starter.empty() && s.way.starter.front().find('/') != std::string::npos)
+    s.way.starter.front() = std::filesystem::absolute(s.way.starter.front()).string();
+  return s;
+}
+
+std::vector<host_ranks> agent_link::hosts() const {
+  std::vector<host_ranks> all{branch_.host};
+  all.insert(all.end(), branch_.below.begin(), branch_.below.end());
+  return all;
 }
 
 void agent_link::send(const message& m) {
@@ -151,8 +180,9 @@ void agent_link::drain(int ms) {
 }
 
 void agent_link::watch_silence() {
+  if (std::exchange(watched_, true)) return;
   channel_->watch_silence(way_.silence_s, [this] {
-    lose(fmt::format("host {} is lost (nothing heard for {} s)", host_.name, way_.silence_s));
+    lose(fmt::format("host {} is lost (nothing heard for {} s)", host(), way_.silence_s));
   });
 }
 
@@ -191,7 +221,7 @@ void agent_link::read_errors() {
 // Before the greeting it is a login's or a starter's, and counts only if there will be no agent.
 void agent_link::take_error_line(const std::string& line) {
   last_error_ = line;
-  if (at_ == stage::greeted) say("{}: {}", host_.name, line);
+  if (is_alive()) to_.told(*this, line);
 }
 
 void agent_link::child_ended(pid_t process, int wait_status) {
@@ -217,30 +247,34 @@ void agent_link::ended(const std::string& why) {
 
 void agent_link::lose(const std::string& why) {
   if (at_ == stage::lost) return;
+  std::vector<std::string> others;
+  if (is_alive())
+    for (const host_ranks& other : branch_.below) others.push_back(other.name);
   at_ = stage::lost;
   close();
-  to_.lost(*this, why);
+  to_.lost(*this, others.empty() ? why : fmt::format("{}, and with it {}", why, some_of(others)));
 }
 
 std::string agent_link::why_no_agent() const {
   const std::string starter = direct_ ? "heddle agent" : start_command().front();
   const std::string heddle = way_.heddle.empty() ? own_program() : way_.heddle;
   const std::string heard = last_error_.empty() ? channel_->noise() : last_error_;
-  if (!channel_end_.empty()) return fmt::format("{}: {}: {}", host_.name, starter, channel_end_);
+  if (!channel_end_.empty()) return fmt::format("{}: {}: {}", host(), starter, channel_end_);
   const int status = starter_end_ ? exit_status(*starter_end_) : 0;
   if (!direct_ && (status == 127 || status == 126))
-    return fmt::format("{} has no {}: --remote-heddle PATH says where it is there{}", host_.name,
+    return fmt::format("{} has no {}: --remote-heddle PATH says where it is there{}", host(),
                        heddle, heard.empty() ? "" : " (" + heard + ")");
   std::string how = starter_end_ ? describe_end(*starter_end_) : "closed the channel";
   if (direct_)
-    return fmt::format("{}: the agent {} before it answered{}", host_.name, how,
+    return fmt::format("{}: the agent {} before it answered{}", host(), how,
                        heard.empty() ? "" : ": " + heard);
   if (!heard.empty())
     how = heard.starts_with(starter + ": ") ? heard.substr(starter.size() + 2) : heard;
   while (how.ends_with('.')) how.pop_back();
   return fmt::format(
-      "{0}: {1}: {2}: make `{3} {0} true` work without a password", host_.name, starter, how,
-      way_.starter.empty() ? starter : fmt::format("{}", fmt::join(way_.starter, " ")));
+      "{0}: {1}: {2}: make `{3} {0} true` work{4} without a password", host(), starter, how,
+      way_.starter.empty() ? starter : fmt::format("{}", fmt::join(way_.starter, " ")),
+      way_.from.empty() ? "" : " on " + way_.from);
 }
 
 std::string agent_link::why_lost() const {
@@ -250,7 +284,7 @@ std::string agent_link::why_lost() const {
     how = channel_end_;
   else if (starter_end_)
     how = fmt::format("{} {}", starter, describe_end(*starter_end_));
-  return fmt::format("host {} is lost ({})", host_.name, how);
+  return fmt::format("host {} is lost ({})", host(), how);
 }
 
 }  // namespace heddle::tools

@@ -24,12 +24,13 @@ constexpr std::size_t most_in_piece = 64 * 1024;
 /// The largest are the answer to an exchange, and the set-up with an environment.
 constexpr std::size_t most_in_message =
     bootstrap::protocol::max_everything(bootstrap::protocol::max_ranks) + 1024 * 1024;
+constexpr std::int64_t most_silence_s = 1'000'000;
 constexpr std::string_view greeting_mark = "\nHEDDLE-AGENT ";
 constexpr std::size_t longest_greeting = 200;
 
 /// How many numbers a message of each kind has at least, by kind.
-constexpr std::array<std::uint8_t, 20> least_numbers{0, 6, 1, 1, 0, 2, 1, 2, 3, 1,
-                                                     0, 1, 3, 1, 3, 2, 1, 0, 0, 0};
+constexpr std::array<std::uint8_t, 23> least_numbers{0, 3, 6, 1, 1, 0, 2, 1,  // what launchers say
+                                                     2, 3, 0, 1, 1, 0, 1, 3, 1, 3, 2, 1, 0, 0, 0};
 static_assert(least_numbers.size() == static_cast<std::size_t>(message_kind::ping) + 1);
 
 void append(std::vector<std::byte>& to, const void* bytes, std::size_t count) {
@@ -62,7 +63,7 @@ std::optional<message> message_in(message_kind kind, std::span<const std::byte> 
 }
 
 bool plausible(const piece_header& h) {
-  return h.bytes <= most_in_piece && h.kind >= static_cast<std::uint8_t>(message_kind::set_up) &&
+  return h.bytes <= most_in_piece && h.kind >= static_cast<std::uint8_t>(message_kind::branch) &&
          h.kind <= static_cast<std::uint8_t>(message_kind::ping) && h.more <= 1 && h.zero == 0;
 }
 
@@ -101,7 +102,7 @@ bool take_facts(const message& m, set_up& s) {
   const std::int64_t size = m.numbers[0], commands = m.numbers[5];
   const auto numbers = static_cast<std::int64_t>(m.numbers.size());
   if (size < 1 || size > bootstrap::protocol::max_ranks) return false;
-  if (m.numbers[1] < 0 || m.numbers[1] > 1'000'000) return false;
+  if (m.numbers[1] < 0 || m.numbers[1] > most_silence_s) return false;
   if (commands < 1 || commands > numbers - 8 || (numbers - commands) % 2 != 0) return false;
   s.job_size = m.number(0);
   s.silence_s = m.number(1);
@@ -235,6 +236,45 @@ std::string greeting_scanner::noise() const {
   const std::size_t begin = text_.rfind('\n', end);
   const std::string line = text_.substr(begin + 1, std::min<std::size_t>(end - begin, 200));
   return bootstrap::protocol::decode_text(std::as_bytes(std::span(line)));
+}
+
+message encode(const subtree& s) {
+  message m{message_kind::branch};
+  m.numbers = {s.way.silence_s, s.way.fanout, static_cast<std::int64_t>(s.way.starter.size())};
+  append_words(m.body, {s.way.heddle, s.way.from});
+  append_words(m.body, s.way.starter);
+  for (const host_ranks& host : s.hosts) {
+    append_words(m.body, {host.name});
+    m.numbers.push_back(static_cast<std::int64_t>(host.ranks.size()));
+    m.numbers.insert(m.numbers.end(), host.ranks.begin(), host.ranks.end());
+  }
+  return m;
+}
+
+std::optional<subtree> decode_subtree(const message& m) {
+  const auto words = m.kind == message_kind::branch ? words_in(m.text()) : std::nullopt;
+  if (!words || m.numbers[0] < 0 || m.numbers[0] > most_silence_s || m.numbers[1] < 1 ||
+      m.numbers[1] > bootstrap::protocol::max_ranks)
+    return {};
+  subtree s;
+  s.way.silence_s = m.number(0);
+  s.way.fanout = m.number(1);
+  word_taker taker(*words);
+  s.way.heddle = taker.one();
+  s.way.from = taker.one();
+  s.way.starter = taker.some(m.numbers[2]);
+  for (std::size_t i = 3; i < m.numbers.size();) {
+    const std::int64_t count = m.numbers[i++];
+    if (count < 1 || static_cast<std::uint64_t>(count) > m.numbers.size() - i) return {};
+    host_ranks host{taker.one(), {}};
+    for (std::int64_t n = 0; n < count; ++n, ++i) {
+      if (m.numbers[i] < 0 || m.numbers[i] >= bootstrap::protocol::max_ranks) return {};
+      host.ranks.push_back(m.number(i));
+    }
+    s.hosts.push_back(std::move(host));
+  }
+  if (!taker.all_taken() || s.hosts.empty()) return {};
+  return s;
 }
 
 message encode(const set_up& s) {

@@ -5,18 +5,19 @@
 // Then both sides send messages, each of a kind, some numbers and a body:
 //
 //   launcher   numbers                     body
-//   set_up     see set_up below
-//   reply      round, ranks...             a frame of launcher_protocol.h for these ranks
-//   signal     signal
-//   input                                  for rank 0; empty: the end
-//   taken      stream, bytes               of output: as many more may come
-//   unread     stream                      nobody reads that output any more
+//   branch     see subtree below           agents that this one is to start: first, if there are
+//   any set_up     see set_up below reply      round, ranks...             a frame of
+//   launcher_protocol.h for these ranks signal     signal input for rank 0; empty: the end taken
+//   stream, bytes               of output: as many more may come unread     stream nobody reads
+//   that output any more
 //
 //   agent
 //   started    rank, process
 //   ended      rank, process, wait status
+//   ready                                  so are the agents of its branch
+//   lost       ranks...                    they are lost with their host, and why
 //   impossible exit status                 why ranks cannot be started
-//   remark                                 something that people should know
+//   remark                                 a host, a line's end, something that people should know
 //   output     stream (1 or 2)             whole lines
 //   begin      rank, round, limit in ms
 //   joined     rank
@@ -28,6 +29,8 @@
 //
 //   both
 //   ping                                   I am still here
+//
+// An agent with a branch passes on what is for the ranks there, and what comes from them.
 //
 // A message travels in pieces of at most 64 KiB. Numbers are little-endian.
 #pragma once
@@ -41,14 +44,16 @@
 #include <vector>
 
 #include "run/binding.h"
+#include "run/hosts.h"
 
 namespace heddle::tools::agent_protocol {
 
 /// Rises with every change that the two sides must agree on.
-inline constexpr int version = 2;
+inline constexpr int version = 3;
 
 enum class message_kind : std::uint8_t {
-  set_up = 1,
+  branch = 1,
+  set_up,
   reply,
   signal,
   input,
@@ -56,6 +61,8 @@ enum class message_kind : std::uint8_t {
   unread,
   started,
   ended,
+  ready,
+  lost,
   impossible,
   remark,
   output,
@@ -132,13 +139,22 @@ class greeting_scanner {
   std::size_t end_ = 0;    ///< of the greeting
 };
 
-/// What an agent is to run.
+/// The agents that an agent is to start, and how.
+struct subtree {
+  reach way;  ///< without its directory
+  std::vector<host_ranks> hosts;
+};
+[[nodiscard]] message encode(const subtree& s);
+/// Nothing unless the message is a possible subtree.
+[[nodiscard]] std::optional<subtree> decode_subtree(const message& m);
+
+/// What an agent, and those of its branch, are to run.
 struct set_up {
   int job_size = 1;
   int silence_s = 0;
   bool prefix = false;
   binding bind{binding::unit::none};
-  std::vector<int> ranks;
+  std::vector<int> ranks;       ///< of this host and of those of its branch
   std::vector<int> command_of;  ///< by place in `ranks`: an index in `commands`
   std::array<std::byte, 32> secret{};
   std::string host, directory;

@@ -198,5 +198,50 @@ TEST(Greeting, TheLastLineOfNoiseIsKeptForPeople) {
   EXPECT_EQ(scanner.noise(), "This account is ?[1mlocked");
 }
 
+subtree example_branch() {
+  subtree s;
+  s.way.starter = {"ssh", "-p", "2222"};
+  s.way.heddle = "/opt/heddle";
+  s.way.from = "n1";
+  s.way.silence_s = 7;
+  s.way.fanout = 2;
+  s.hosts = {{"n2", {2, 3}}, {"me@n3", {4}}};
+  return s;
+}
+
+TEST(Subtree, ComesBackAsItWas) {
+  const auto back = decode_subtree(encode(example_branch()));
+  ASSERT_TRUE(back);
+  EXPECT_THAT(back->way.starter, ElementsAre("ssh", "-p", "2222"));
+  EXPECT_EQ(back->way.heddle, "/opt/heddle");
+  EXPECT_EQ(back->way.from, "n1");
+  EXPECT_EQ(back->way.silence_s, 7);
+  EXPECT_EQ(back->way.fanout, 2);
+  ASSERT_EQ(back->hosts.size(), 2u);
+  EXPECT_EQ(back->hosts[0].name, "n2");
+  EXPECT_THAT(back->hosts[0].ranks, ElementsAre(2, 3));
+  EXPECT_EQ(back->hosts[1].name, "me@n3");
+  EXPECT_THAT(back->hosts[1].ranks, ElementsAre(4));
+}
+
+TEST(Subtree, WithoutHostsOrWithMoreThanItNamesIsNone) {
+  subtree none = example_branch();
+  none.hosts.clear();
+  EXPECT_FALSE(decode_subtree(encode(none)));
+  message m = encode(example_branch());
+  m.numbers.insert(m.numbers.end(), {1, 5});
+  EXPECT_FALSE(decode_subtree(m));
+  m = encode(example_branch());
+  m.numbers[3] = 100;  // ranks of the first host
+  EXPECT_FALSE(decode_subtree(m));
+  m = encode(example_branch());
+  m.numbers[1] = 0;  // the fan-out
+  EXPECT_FALSE(decode_subtree(m));
+  m = encode(example_branch());
+  m.numbers.back() = -1;
+  EXPECT_FALSE(decode_subtree(m));
+  EXPECT_FALSE(decode_subtree(encode(example())));
+}
+
 }  // namespace
 }  // namespace heddle::tools::agent_protocol

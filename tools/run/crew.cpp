@@ -83,8 +83,7 @@ void crew::bind() {
   auto plan = plan_binding(orders_.bind, look_at_machine(allowed_cpus()),
                            static_cast<int>(orders_.ranks.size()));
   cpus_ = std::move(plan.cpus);
-  if (orders_.bind.asked && !plan.problem.empty())
-    owner_.remark((orders_.host.empty() ? "" : orders_.host + ": ") + plan.problem);
+  if (orders_.bind.asked && !plan.problem.empty()) owner_.remark(orders_.host, plan.problem);
 }
 
 bool crew::start(std::size_t place) {

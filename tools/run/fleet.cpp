@@ -20,7 +20,6 @@ constexpr std::uint64_t full_wait_ms = 5;
 constexpr std::uint64_t hint_after_ms = 10'000;
 constexpr std::uint64_t start_limit_ms = 120'000;  ///< from the starter's start to the greeting
 constexpr int drain_ms = 1000;
-constexpr std::size_t most_names = 4;
 
 }  // namespace
 
@@ -28,14 +27,18 @@ fleet::fleet(const host_process& here, meeting_place& meetings, group_owner& own
              fleet_orders orders)
     : here_(here), meetings_(meetings), owner_(owner), to_(to), orders_(std::move(orders)) {
   const agent_link::handlers handlers{
-      .greeted = [this](agent_link&) { greeted(); },
+      .ready = [this](agent_link&) { ready(); },
       .take = [this](agent_link& link, const message& m) { take(link, m); },
-      .lost = [this](agent_link& link, const std::string& why) { lost(link, why); }};
-  link_of_.resize(static_cast<std::size_t>(orders_.job.job_size));
-  for (const host_ranks& host : orders_.hosts) {
-    links_.push_back(std::make_unique<agent_link>(here_.loop, host, orders_.way, handlers));
-    for (const int rank : host.ranks)
-      link_of_[static_cast<std::size_t>(rank)] = links_.back().get();
+      .lost = [this](agent_link& link, const std::string& why) { lost(link, why); },
+      .told = [this](agent_link& link,
+                     const std::string& line) { owner_.remark(link.host(), line); }};
+  const auto near = [this](const std::string& name) {
+    return orders_.way.starter.empty() && is_this_host(name);
+  };
+  for (const branch& one : branches_of(orders_.hosts, orders_.way.fanout, near)) {
+    links_.push_back(std::make_unique<agent_link>(here_.loop, one, orders_.way, handlers));
+    for (const host_ranks& host : links_.back()->hosts())
+      for (const int rank : host.ranks) places_[rank] = {links_.back().get(), host.name};
   }
 }
 
@@ -46,40 +49,60 @@ void fleet::start() {
   here_.loop.after(hint_after_ms, [this] { hint_at_missing(); });
   here_.loop.after(start_limit_ms, [this] {
     for (auto& link : links_)
-      if (link->at() == agent_link::stage::starting && !ending_)
+      if (link->at() == agent_link::stage::starting && !left_)
         lost(*link, fmt::format("{}: no agent answers", link->host()));
   });
 }
 
 void fleet::hint_at_missing() {
-  std::string names;
-  std::size_t missing = 0;
-  for (const auto& link : links_) {
-    if (link->at() != agent_link::stage::starting) continue;
-    if (++missing <= most_names) names += (names.empty() ? "" : ", ") + link->host();
-  }
-  if (missing > most_names) names += fmt::format(" and {} more", missing - most_names);
-  if (missing > 0 && !ending_) say("waiting for the agents on {} to start", names);
+  std::vector<std::string> missing;
+  for (const auto& link : links_)
+    if (link->at() == agent_link::stage::starting) missing.push_back(link->host());
+  if (!missing.empty() && !left_)
+    owner_.remark("", fmt::format("waiting for the agents on {} to start", some_of(missing)));
 }
 
 // No rank starts before it is known that all hosts can be reached.
-void fleet::greeted() {
-  const auto there = [](const auto& link) { return link->at() == agent_link::stage::greeted; };
-  if (ending_ || launched_ || !std::all_of(links_.begin(), links_.end(), there)) return;
-  launched_ = true;
-  for (int rank = 0; rank < orders_.job.job_size; ++rank) running_.insert(rank);
-  for (auto& link : links_) set_up(*link);
+void fleet::ready() {
+  const auto there = [](const auto& link) { return link->at() == agent_link::stage::ready; };
+  if (left_ || launched_ || !std::all_of(links_.begin(), links_.end(), there)) return;
+  ready_();
 }
 
-void fleet::set_up(agent_link& link) {
-  agent_protocol::set_up job = orders_.job;
-  job.host = link.host();
-  job.ranks = link.ranks();
-  job.command_of.clear();
-  for (const int rank : job.ranks)
-    job.command_of.push_back(orders_.job.command_of[static_cast<std::size_t>(rank)]);
-  link.send(encode(job));
-  link.watch_silence();
+void fleet::launch(const agent_protocol::set_up& job) {
+  launched_ = true;
+  std::map<const agent_link*, agent_protocol::set_up> parts;
+  for (auto& link : links_) {
+    agent_protocol::set_up& part = parts[link.get()] = job;
+    part.host = link->host();
+    part.ranks.clear();
+    part.command_of.clear();
+  }
+  for (std::size_t i = 0; i < job.ranks.size(); ++i) {
+    const auto found = places_.find(job.ranks[i]);
+    if (found == places_.end()) continue;
+    running_.insert(job.ranks[i]);
+    agent_protocol::set_up& part = parts[found->second.link];
+    part.ranks.push_back(job.ranks[i]);
+    part.command_of.push_back(job.command_of[i]);
+  }
+  for (auto& link : links_) {
+    link->send(encode(parts[link.get()]));
+    link->watch_silence();
+  }
+}
+
+bool fleet::is_behind(const agent_link& link, std::int64_t rank) const {
+  if (rank < 0 || rank >= bootstrap::protocol::max_ranks) return false;
+  const auto found = places_.find(static_cast<int>(rank));
+  return found != places_.end() && found->second.link == &link;
+}
+
+std::vector<int> fleet::ranks_behind(const agent_link& link) const {
+  std::vector<int> ranks;
+  for (const auto& [rank, where] : places_)
+    if (where.link == &link) ranks.push_back(rank);
+  return ranks;
 }
 
 void fleet::take(agent_link& link, const message& m) {
@@ -88,11 +111,13 @@ void fleet::take(agent_link& link, const message& m) {
       return owner_.cannot_start(m.number(0) > 0 && m.number(0) < 256 ? m.number(0) : failed,
                                  bootstrap::protocol::decode_text(m.body));
     case message_kind::remark:
-      return owner_.remark(bootstrap::protocol::decode_text(m.body));
+      return take_remark(m);
     case message_kind::output:
       return take_output(link, m);
     case message_kind::hungry:
       return owner_.hungry();
+    case message_kind::lost:
+      return take_loss(link, m);
     case message_kind::done:
       return done(link);
     default:
@@ -108,20 +133,38 @@ bool fleet::take_from_rank(agent_link& link, const message& m) {
                         message_kind::joined,  message_kind::call,  message_kind::leave,
                         message_kind::end};
   if (std::find(of_rank.begin(), of_rank.end(), m.kind) == of_rank.end()) return false;
-  const auto& ranks = link.ranks();
-  if (std::find(ranks.begin(), ranks.end(), m.numbers[0]) == ranks.end()) return false;
-  if (m.kind == message_kind::ended) {
-    rank_ended(link, m);
-    return true;
+  if (!is_behind(link, m.numbers[0])) return false;
+  const int rank = m.number(0);
+  switch (m.kind) {
+    case message_kind::started:
+      owner_.rank_started(rank, m.number(1), places_[rank].host);
+      return true;
+    case message_kind::ended:
+      if (running_.erase(rank) != 0)
+        owner_.rank_ended({rank, m.number(1), m.number(2), places_[rank].host});
+      return true;
+    default:
+      return relayed_meetings::apply(m, meetings_);
   }
-  if (m.kind != message_kind::started) return relayed_meetings::apply(m, meetings_);
-  owner_.rank_started(m.number(0), m.number(1), link.host());
-  return true;
 }
 
-void fleet::rank_ended(agent_link& link, const message& m) {
-  if (running_.erase(m.number(0)) == 0) return;
-  owner_.rank_ended({m.number(0), m.number(1), m.number(2), link.host()});
+void fleet::take_remark(const message& m) {
+  const std::string_view both = m.text();
+  const std::size_t end = std::min(both.find('\n'), both.size());
+  const auto readable = [](std::string_view text) {
+    return bootstrap::protocol::decode_text(std::as_bytes(std::span(text)));
+  };
+  owner_.remark(readable(both.substr(0, end)),
+                readable(both.substr(std::min(end + 1, both.size()))));
+}
+
+// Of a host further down; its agent's own agent has seen it.
+void fleet::take_loss(agent_link& link, const message& m) {
+  std::vector<int> ranks;
+  for (const std::int64_t rank : m.numbers)
+    if (is_behind(link, rank)) ranks.push_back(static_cast<int>(rank));
+  for (const int rank : ranks) running_.erase(rank);
+  owner_.host_lost(ranks, bootstrap::protocol::decode_text(m.body));
 }
 
 void fleet::take_output(agent_link& link, const message& m) {
@@ -146,21 +189,24 @@ void fleet::acknowledge_output() {
 // Ranks of which nothing was heard have not been started; why has been said.
 void fleet::done(agent_link& link) {
   link.close();
-  for (const int rank : link.ranks())
+  for (const int rank : ranks_behind(link))
     if (running_.erase(rank) != 0)
-      meetings_.end(rank, fmt::format("rank {} could not be started on {}", rank, link.host()));
+      meetings_.end(rank,
+                    fmt::format("rank {} could not be started on {}", rank, places_[rank].host));
 }
 
 void fleet::lost(agent_link& link, const std::string& why) {
   link.close();
-  for (const int rank : link.ranks()) {
-    if (launched_)
-      meetings_.end(rank, fmt::format("rank {} is lost with its host {}", rank, link.host()));
+  const std::vector<int> ranks = ranks_behind(link);
+  if (!launched_) {
+    owner_.cannot_start(failed, why);
+    return leave();
+  }
+  for (const int rank : ranks) {
+    meetings_.end(rank, fmt::format("rank {} is lost with its host {}", rank, places_[rank].host));
     running_.erase(rank);
   }
-  if (launched_) return owner_.host_lost(why);
-  owner_.cannot_start(failed, why);
-  leave_agents();
+  owner_.host_lost(ranks, why);
 }
 
 void fleet::reap(const std::vector<ended_child>& ended) {
@@ -169,7 +215,9 @@ void fleet::reap(const std::vector<ended_child>& ended) {
 }
 
 void fleet::input(std::string_view piece) {
-  link_of_[0]->send(message{message_kind::input, {}, agent_protocol::bytes_of(piece)});
+  const auto first = places_.find(0);
+  if (first == places_.end()) return;
+  first->second.link->send(message{message_kind::input, {}, agent_protocol::bytes_of(piece)});
 }
 
 void fleet::signal(int signal) {
@@ -183,19 +231,19 @@ void fleet::signal(int signal) {
 // There are only agents yet, which end when they are left.
 void fleet::signal_before_launch(int signal) {
   const auto ends = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGKILL};
-  if (ending_ || std::find(ends.begin(), ends.end(), signal) == ends.end()) return;
-  leave_agents();
+  if (left_ || std::find(ends.begin(), ends.end(), signal) == ends.end()) return;
+  leave();
   owner_.cannot_start(128 + signal, "ended before all agents had started");
 }
 
-void fleet::leave_agents() {
-  if (std::exchange(ending_, true)) return;
+void fleet::leave() {
+  if (std::exchange(left_, true)) return;
   for (auto& link : links_) link->close();
 }
 
 void fleet::abandon() {
   for (auto& link : links_) {
-    if (link->at() != agent_link::stage::greeted) continue;
+    if (!link->is_alive()) continue;
     say("host {} does not answer: its agent ends what runs there when it finds the channel closed, "
         "or has heard nothing for {} s",
         link->host(), orders_.way.silence_s);
@@ -211,7 +259,7 @@ void fleet::deliver(const std::vector<rendezvous::reply>& replies) {
   // One message per host and answer, however many of its ranks wait for it.
   std::map<std::pair<agent_link*, const rendezvous::blob*>, std::vector<rendezvous::reply>> parts;
   for (const auto& reply : replies)
-    parts[{link_of_[static_cast<std::size_t>(reply.rank)], reply.bytes.get()}].push_back(reply);
+    parts[{places_.at(reply.rank).link, reply.bytes.get()}].push_back(reply);
   for (const auto& [to, part] : parts) to.first->send(relayed_meetings::reply_to(part));
 }
 

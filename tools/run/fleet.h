@@ -1,6 +1,8 @@
-// fleet.h - the ranks of a job on several hosts, by the agents that run them there.
+// fleet.h - the ranks of a job on other hosts, by the agents that run them there.
 #pragma once
-#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -15,17 +17,18 @@
 
 namespace heddle::tools {
 
-/// What a fleet is to do.
+/// Which agents a fleet is to start.
 struct fleet_orders {
   std::vector<host_ranks> hosts;
   reach way;
-  agent_protocol::set_up job;  ///< for all hosts; command_of is by rank
 };
 
-/// A star: the launcher speaks with each agent itself. One thread.
+/// Of the launcher, or of an agent: on more hosts than the fan-out, some of its agents start fleets
+/// of their own, so that the job's agents make a tree. What is said to a rank, and by it, goes the
+/// tree's way, the same on each step. One thread.
 class fleet final : public rank_group {
  public:
-  /// The launcher's outputs.
+  /// What the ranks print goes there.
   struct outputs {
     sink &output, &errors;
   };
@@ -37,7 +40,17 @@ class fleet final : public rank_group {
   fleet(const fleet&) = delete;
   fleet& operator=(const fleet&) = delete;
 
+  /// Called once, when the agents of all hosts have answered.
+  void when_ready(std::function<void()> ready) { ready_ = std::move(ready); }
+  /// Starts the agents; no rank before launch().
   void start() override;
+  /// Of `job` what is for these hosts. Once, not before all are ready.
+  void launch(const agent_protocol::set_up& job);
+  /// Has no more use for the agents.
+  void leave();
+  /// Whether the rank is on one of these hosts.
+  [[nodiscard]] bool runs(int rank) const { return places_.contains(rank); }
+
   void reap(const std::vector<ended_child>& ended) override;
   void signal(int signal) override;
   void input(std::string_view piece) override;
@@ -48,18 +61,24 @@ class fleet final : public rank_group {
   void finish_output() override {}
 
  private:
-  void greeted();
-  void set_up(agent_link& link);
+  struct place {
+    agent_link* link;
+    std::string host;
+  };
+
+  void ready();
   void take(agent_link& link, const agent_protocol::message& m);
   [[nodiscard]] bool take_from_rank(agent_link& link, const agent_protocol::message& m);
-  void rank_ended(agent_link& link, const agent_protocol::message& m);
+  void take_remark(const agent_protocol::message& m);
   void take_output(agent_link& link, const agent_protocol::message& m);
   void acknowledge_output();
+  void take_loss(agent_link& link, const agent_protocol::message& m);
   void done(agent_link& link);
   void signal_before_launch(int signal);
-  void leave_agents();
   void lost(agent_link& link, const std::string& why);
   void hint_at_missing();
+  [[nodiscard]] bool is_behind(const agent_link& link, std::int64_t rank) const;
+  [[nodiscard]] std::vector<int> ranks_behind(const agent_link& link) const;
   [[nodiscard]] sink& stream(int number) { return number == 1 ? to_.output : to_.errors; }
 
   const host_process here_;
@@ -67,12 +86,13 @@ class fleet final : public rank_group {
   group_owner& owner_;
   outputs to_;
   const fleet_orders orders_;
+  std::function<void()> ready_;
   guardian guard_;
-  std::vector<std::unique_ptr<agent_link>> links_;  ///< by host
-  std::vector<agent_link*> link_of_;                ///< by rank
+  std::vector<std::unique_ptr<agent_link>> links_;  ///< by branch
+  std::map<int, place> places_;                     ///< by rank
   std::set<int> running_;  ///< ranks whose end is not known; from the launch on
   bool launched_ = false;  ///< set-ups are out
-  bool ending_ = false;    ///< before the launch
+  bool left_ = false;      ///< the agents are wanted no longer
   struct unacknowledged {
     agent_link* link;
     int stream;

@@ -40,6 +40,11 @@ void add_host_options(CLI::App& app, host_options& into) {
   app.add_option("--workdir", into.directory,
                  "Where ranks on hosts begin (default: this directory, which must be there)")
       ->type_name("DIR");
+  app.add_option("--fanout", into.fanout,
+                 "Most hosts that the launcher, or an agent for it, starts agents on itself")
+      ->type_name("N")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
   app.add_option("--silence-limit", into.silence_s,
                  "Seconds without a sign of life after which a host is lost; 0: never")
       ->type_name("S")
@@ -84,6 +89,7 @@ void take_hosts(const host_options& given, std::optional<int> ranks, launch_opti
   job.way.heddle = given.heddle;
   job.way.directory = given.directory;
   job.way.silence_s = given.silence_s;
+  job.way.fanout = given.fanout;
 }
 
 std::string places_of(const launch_options& job) {

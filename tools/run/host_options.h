@@ -8,7 +8,7 @@
 
 namespace heddle::tools {
 
-/// --hosts, --hostfile, --starter, --remote-heddle, --workdir and --silence-limit.
+/// --hosts, --hostfile, --starter, --remote-heddle, --workdir, --fanout and --silence-limit.
 void add_host_options(CLI::App& app, host_options& into);
 
 /// --bind; the default is what `into` is now.

@@ -249,4 +249,30 @@ std::vector<host_ranks> place_ranks(const std::vector<host_slots>& hosts, std::o
   return placed;
 }
 
+std::string some_of(const std::vector<std::string>& names, std::size_t most) {
+  const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(most, names.size()));
+  const std::string some = fmt::format("{}", fmt::join(names.begin(), end, ", "));
+  return names.size() > most ? fmt::format("{} and {} more", some, names.size() - most) : some;
+}
+
+std::vector<branch> branches_of(const std::vector<host_ranks>& hosts, int fanout,
+                                const std::function<bool(const std::string&)>& near) {
+  std::vector<branch> branches;
+  std::vector<host_ranks> far;
+  for (const host_ranks& host : hosts)
+    if (near(host.name))
+      branches.push_back({host});
+    else
+      far.push_back(host);
+  const auto room = static_cast<std::size_t>(std::max(1, fanout));
+  const std::size_t left = room > branches.size() ? room - branches.size() : 1;
+  const std::size_t count = std::min(left, far.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto first = far.begin() + static_cast<std::ptrdiff_t>(i * far.size() / count);
+    const auto end = far.begin() + static_cast<std::ptrdiff_t>((i + 1) * far.size() / count);
+    branches.push_back({*first, {first + 1, end}});
+  }
+  return branches;
+}
+
 }  // namespace heddle::tools

@@ -1,6 +1,7 @@
 // hosts.h - which hosts a job runs on, how many ranks each takes, as people write it, and how
 // agents are started there.
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,6 +28,8 @@ struct host_slots {
 [[nodiscard]] std::vector<std::string> number_list(std::string_view text);
 /// The other way round, ascending.
 [[nodiscard]] std::string ranges_of(std::vector<int> numbers);
+/// "a, b and 3 more": `most` names at most.
+[[nodiscard]] std::string some_of(const std::vector<std::string>& names, std::size_t most = 4);
 /// Nothing unless the text is a number that is not negative.
 [[nodiscard]] std::optional<int> whole_number(std::string_view text);
 
@@ -48,12 +51,26 @@ enum class placing {
                                                   std::optional<int> ranks,
                                                   placing order = placing::filling);
 
+/// A host whose agent is started from here, and the hosts whose agents that one starts.
+struct branch {
+  host_ranks host;
+  std::vector<host_ranks> below{};
+};
+
+/// The hosts, in their order, as at most `fanout` branches of about the same size. Those in `near`
+/// have nothing below them, and nobody else starts them. Fanout is at least 1; more near hosts than
+/// that are branches all the same.
+[[nodiscard]] std::vector<branch> branches_of(const std::vector<host_ranks>& hosts, int fanout,
+                                              const std::function<bool(const std::string&)>& near);
+
 /// How agents are reached.
 struct reach {
   std::vector<std::string> starter{};  ///< words before the host; empty: ssh
   std::string heddle{};                ///< on the hosts; empty: as here
   std::string directory{};             ///< on the hosts; empty: this process's
+  std::string from{};                  ///< the host that starts them; empty: the launcher's
   int silence_s = 30;                  ///< after which the other side is lost; 0: never
+  int fanout = 32;                     ///< most hosts that one process starts agents on
 };
 
 /// What the options say about hosts, as given; empty ones were not.
@@ -61,6 +78,7 @@ struct host_options {
   std::string hosts, hostfile;
   std::string starter, heddle, directory;
   int silence_s = reach{}.silence_s;
+  int fanout = reach{}.fanout;
 
   [[nodiscard]] bool given() const noexcept { return !hosts.empty() || !hostfile.empty(); }
 };

@@ -126,5 +126,49 @@ TEST(Placement, RefusesMoreRanksThanFit) {
   EXPECT_THROW((void)place_ranks(parse_hosts("a:4096,b:4096"), {}), usage_error);
 }
 
+/// "a[b c] d": a branch of a with b and c below it, and one of d.
+std::string branches(const std::string& hosts, int fanout, const std::string& near = "") {
+  std::string text;
+  const auto is_near = [&](const std::string& name) { return name == near; };
+  for (const branch& one : branches_of(place_ranks(parse_hosts(hosts), {}), fanout, is_near)) {
+    text += (text.empty() ? "" : " ") + one.host.name;
+    std::string below;
+    for (const host_ranks& host : one.below) below += (below.empty() ? "" : " ") + host.name;
+    if (!below.empty()) text += "[" + below + "]";
+  }
+  return text;
+}
+
+TEST(Branches, AreTheHostsThemselvesUpToTheFanout) {
+  EXPECT_EQ(branches("a,b,c", 3), "a b c");
+  EXPECT_EQ(branches("a", 32), "a");
+}
+
+TEST(Branches, BeyondTheFanoutAreOfAboutTheSameSize) {
+  EXPECT_EQ(branches("a,b,c,d,e,f,g", 2), "a[b c] d[e f g]");
+  EXPECT_EQ(branches("a,b,c,d", 3), "a b c[d]");
+  EXPECT_EQ(branches("a,b,c", 1), "a[b c]");
+}
+
+TEST(Branches, AHostThatIsNearIsNobodyElses) {
+  EXPECT_EQ(branches("a,b,here,c,d", 3, "here"), "here a[b] c[d]");
+  EXPECT_EQ(branches("a,here,b", 1, "here"), "here a[b]");
+  EXPECT_EQ(branches("here", 1, "here"), "here");
+}
+
+TEST(Branches, KeepTheRanksOfTheirHosts) {
+  const auto placed = branches_of(place_ranks(parse_hosts("a:2,b:2,c"), {}), 1,
+                                  [](const std::string&) { return false; });
+  ASSERT_EQ(placed.size(), 1u);
+  EXPECT_EQ(placed[0].host.ranks, (std::vector{0, 1}));
+  EXPECT_EQ(placed[0].below[0].ranks, (std::vector{2, 3}));
+  EXPECT_EQ(placed[0].below[1].ranks, std::vector{4});
+}
+
+TEST(Names, AreCutWhenThereAreMany) {
+  EXPECT_EQ(some_of({"a", "b"}, 2), "a, b");
+  EXPECT_EQ(some_of({"a", "b", "c", "d"}, 2), "a, b and 2 more");
+}
+
 }  // namespace
 }  // namespace heddle::tools

@@ -29,10 +29,10 @@ class group_owner {
   virtual void hungry() = 0;
   /// Not all ranks can be started; `status` is what the launcher should end with.
   virtual void cannot_start(int status, const std::string& why) = 0;
-  /// Something that people should know, and that is no failure.
-  virtual void remark(const std::string& text) = 0;
-  /// Its ranks are as good as killed. `why` is a sentence that names the host.
-  virtual void host_lost(const std::string& why) = 0;
+  /// Something that people should know, and that is no failure. `host` may be empty.
+  virtual void remark(const std::string& host, const std::string& text) = 0;
+  /// These are as good as killed. `why` is a sentence that names the host.
+  virtual void host_lost(const std::vector<int>& ranks, const std::string& why) = 0;
 };
 
 /// Ranks of one job. One thread.

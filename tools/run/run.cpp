@@ -44,7 +44,8 @@ host none is bound there. heddle run ... -- heddle info shows who runs where.
 With --hosts or --hostfile the ranks run on other hosts: host after host is filled
 in the order given, with -n ranks or with as many as there is room for. On each
 host this program runs as an agent, which ssh starts, or whatever --starter
-names. Everything goes through that one channel: the environment but for what
+names; on more hosts than --fanout some agents start the others, as a tree.
+Everything goes through these channels: the environment but for what
 belongs to a login (HOME, DISPLAY, SSH_*, ...), output, input, signals, and the
 secret by which ranks know each other. No port is opened for it. When the
 launcher, an agent or what started it is lost, what belongs to it is killed;

@@ -68,10 +68,7 @@ std::unique_ptr<rank_group> supervisor::crew_of_this_host() {
 }
 
 std::unique_ptr<rank_group> supervisor::fleet_of_agents() {
-  fleet_orders orders;
-  orders.hosts = options_.hosts;
-  orders.way = options_.way;
-  agent_protocol::set_up& job = orders.job;
+  agent_protocol::set_up job;
   job.job_size = options_.ranks;
   job.silence_s = options_.way.silence_s;
   job.prefix = options_.prefix;
@@ -80,11 +77,14 @@ std::unique_ptr<rank_group> supervisor::fleet_of_agents() {
   if (job.directory.empty()) job.directory = std::filesystem::current_path().string();
   job.commands = what_.commands;
   job.command_of = what_.of_rank;
+  for (int rank = 0; rank < options_.ranks; ++rank) job.ranks.push_back(rank);
   job.environment = environment_to_send(options_.environment);
   job.bind = binding_beside(options_.bind, job.environment);
   job.output_folder = options_.output_folder;
-  return std::make_unique<fleet>(here(), meetings_, *this, fleet::outputs{output(), errors_},
-                                 std::move(orders));
+  auto agents = std::make_unique<fleet>(here(), meetings_, *this, fleet::outputs{output(), errors_},
+                                        fleet_orders{options_.hosts, options_.way});
+  agents->when_ready([all = agents.get(), job = std::move(job)] { all->launch(job); });
+  return agents;
 }
 
 sink& supervisor::output() {
@@ -126,11 +126,11 @@ void supervisor::cannot_start(int status, const std::string& why) {
 }
 
 // Many hosts would remark the same.
-void supervisor::remark(const std::string& text) {
-  if (!std::exchange(remarked_, true)) say("{}", text);
+void supervisor::remark(const std::string& host, const std::string& text) {
+  if (remarks_.insert(text).second) say("{}{}{}", host, host.empty() ? "" : ": ", text);
 }
 
-void supervisor::host_lost(const std::string& why) {
+void supervisor::host_lost(const std::vector<int>&, const std::string& why) {
   if (ending_) return;
   if (status_ == 0) status_ = failed;
   const bool end_others = !options_.keep_going;

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,8 @@ class supervisor final : public group_owner {
   void rank_ended(const rank_end& end) override;
   void hungry() override { input_->next(); }
   void cannot_start(int status, const std::string& why) override;
-  void remark(const std::string& text) override;
-  void host_lost(const std::string& why) override;
+  void remark(const std::string& host, const std::string& text) override;
+  void host_lost(const std::vector<int>& ranks, const std::string& why) override;
 
  private:
   [[nodiscard]] std::unique_ptr<rank_group> crew_of_this_host();
@@ -64,11 +65,11 @@ class supervisor final : public group_owner {
   std::optional<launcher_input> input_;  ///< when this process has to read for rank 0
   std::unique_ptr<rank_group> ranks_;
 
-  std::string host_;  ///< this one's name
-  int status_ = 0;    ///< of the first failure
-  bool remarked_ = false;
-  bool ending_ = false;   ///< the ranks have been told to end: how they end counts no more
-  int end_requests_ = 0;  ///< signals that asked for an end
+  std::string host_;               ///< this one's name
+  int status_ = 0;                 ///< of the first failure
+  std::set<std::string> remarks_;  ///< that were made
+  bool ending_ = false;            ///< the ranks have been told to end: how they end counts no more
+  int end_requests_ = 0;           ///< signals that asked for an end
 };
 
 }  // namespace heddle::tools
