@@ -249,10 +249,10 @@ std::vector<host_ranks> place_ranks(const std::vector<host_slots>& hosts, std::o
   return placed;
 }
 
-std::string some_of(const std::vector<std::string>& names, std::size_t most) {
-  const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(most, names.size()));
+std::string some_of(const std::vector<std::string>& names, std::size_t limit) {
+  const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(limit, names.size()));
   const std::string some = fmt::format("{}", fmt::join(names.begin(), end, ", "));
-  return names.size() > most ? fmt::format("{} and {} more", some, names.size() - most) : some;
+  return names.size() > limit ? fmt::format("{} and {} more", some, names.size() - limit) : some;
 }
 
 std::vector<branch> branches_of(const std::vector<host_ranks>& hosts, int fanout,

@@ -28,8 +28,8 @@ struct host_slots {
 [[nodiscard]] std::vector<std::string> number_list(std::string_view text);
 /// The other way round, ascending.
 [[nodiscard]] std::string ranges_of(std::vector<int> numbers);
-/// "a, b and 3 more": `most` names at most.
-[[nodiscard]] std::string some_of(const std::vector<std::string>& names, std::size_t most = 4);
+/// "a, b and 3 more": `limit` names at most.
+[[nodiscard]] std::string some_of(const std::vector<std::string>& names, std::size_t limit = 4);
 /// Nothing unless the text is a number that is not negative.
 [[nodiscard]] std::optional<int> whole_number(std::string_view text);
 
