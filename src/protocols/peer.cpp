@@ -87,6 +87,7 @@ peer* peer_table::make(destination d) {
   if (atomics != device && atomics != no_route) p.atomics = rail_on(atomics, d);
   p.copies_in_post = traits.copies_in_post;
   p.refuses_late = traits.refuses_late;
+  p.put_tells = traits.put_tells;
   p.native = transport::usable_ops(traits);
   const bool on_wire = atomics == device && p.takes(transport::op_kind::atomic);
   p.native_atomics = on_wire ? traits.atomics : transport::atomic_set::none();

@@ -49,6 +49,7 @@ struct peer {
   std::uint8_t device = 0;
   bool copies_in_post = false;   ///< traits::copies_in_post
   bool refuses_late = false;     ///< traits::refuses_late
+  bool put_tells = false;        ///< traits::put_tells
   transport::op_set native = 0;  ///< kinds the endpoint takes
   transport::atomic_set native_atomics = transport::atomic_set::none();  ///< `wire` does itself
   bool no_atomics = false;         ///< a network does the atomics on the peer, and is not reached

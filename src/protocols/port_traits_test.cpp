@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "support/port_fixture.h"
@@ -88,6 +90,102 @@ TEST_F(PortTraits, PutsThatEndBeforeTheyArriveGoByMessage) {
   wire_.ends_remotely = false;
   EXPECT_EQ(execute(command_kind::put, 8), status::posted);
   EXPECT_EQ(last(), op_kind::send);
+}
+
+// --- puts that tell ----------------------------------------------------------------------
+
+class PortNotifications : public PortTraits {
+ protected:
+  PortNotifications() { wire_.put_tells = true; }
+  status put_notify(std::size_t bytes, completion done = {}) {
+    target_.bytes = memory_.size();
+    command c;
+    c.kind = command_kind::put_notify;
+    c.peer = 1;
+    c.target = &target_;
+    c.memory = std::span(memory_).first(bytes);
+    c.handler = 9;
+    c.operand = 42;
+    c.done = done;
+    return port_->execute(c, batch_);
+  }
+  void ends(status code) {
+    for (transport::op* each : std::exchange(wire_.under_way, {}))
+      wire_.events.push_back({transport::event::kind_t::ended, code, each->to, each, {}});
+    port_->progress(batch_);
+    batch_.run();
+  }
+  /// What the target's handler 9 gets with it.
+  static std::uint64_t told_by(const transport::op& o) {
+    EXPECT_EQ(o.head.first, head_of_call(9, 8).first);
+    std::uint64_t value = 0;
+    EXPECT_EQ(o.header.size(), sizeof value);
+    std::memcpy(&value, o.header.data(), sizeof value);
+    return value;
+  }
+};
+
+TEST_F(PortNotifications, GoWithThePutWhereTheWireCanTell) {
+  start();
+  test::ending end;
+  ASSERT_EQ(put_notify(100, end), status::posted);
+  ASSERT_EQ(wire_.posted.size(), 1u);
+  EXPECT_TRUE(wire_.posted[0].tells);
+  EXPECT_EQ(told_by(*wire_.under_way[0]), 42u);
+  ends(status::done);
+  EXPECT_EQ(end.count, 1);
+  EXPECT_TRUE(wire_.messages.empty()) << "the wire has told already";
+}
+
+TEST_F(PortNotifications, GoWithThePutAlsoWhenItHadToWait) {
+  start();
+  wire_.room = 0;
+  ASSERT_EQ(put_notify(100), status::posted);
+  wire_.room = SIZE_MAX;
+  port_->progress(batch_);
+  ASSERT_EQ(wire_.under_way.size(), 1u);
+  EXPECT_TRUE(wire_.under_way[0]->tells);
+  EXPECT_EQ(told_by(*wire_.under_way[0]), 42u);
+  ends(status::done);
+  EXPECT_TRUE(wire_.messages.empty());
+}
+
+TEST_F(PortNotifications, FollowThePutsEndWhereTheWireCannotTell) {
+  wire_.put_tells = false;
+  start();
+  ASSERT_EQ(put_notify(100), status::posted);
+  EXPECT_FALSE(wire_.posted[0].tells);
+  EXPECT_TRUE(wire_.messages.empty());
+  ends(status::done);
+  EXPECT_EQ(wire_.messages.size(), 1u);
+}
+
+TEST_F(PortNotifications, FollowTheEndOfAPutThatGoesInSeveralParts) {
+  two_rails_ = true;
+  second_wire_ = transport::script();
+  second_wire_.native = wire_.native;
+  second_wire_.answer = status::posted;
+  config_.stripe_bytes = 1000;
+  start();
+  ASSERT_EQ(put_notify(3000), status::posted);
+  while (!wire_.under_way.empty() || !second_wire_.under_way.empty()) {
+    EXPECT_TRUE(wire_.messages.empty());
+    for (transport::op* each : std::exchange(second_wire_.under_way, {}))
+      second_wire_.events.push_back(
+          {transport::event::kind_t::ended, status::done, each->to, each, {}});
+    ends(status::done);
+  }
+  EXPECT_EQ(wire_.messages.size(), 1u);
+  for (const transport::op& o : wire_.posted) EXPECT_FALSE(o.tells);
+}
+
+TEST_F(PortNotifications, OfAPutThatFailsAreNotMade) {
+  start();
+  test::ending end;
+  ASSERT_EQ(put_notify(100, end), status::posted);
+  ends(status::withdrawn);
+  EXPECT_EQ(end.code, status::withdrawn);
+  EXPECT_TRUE(wire_.messages.empty());
 }
 
 }  // namespace

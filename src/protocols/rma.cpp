@@ -28,7 +28,7 @@ status check(const command& c) noexcept {
 /// All of the op, as if the wire took it in one.
 void describe(const command& c, transport::op& o) noexcept {
   o.kind = native_kind(c.kind);
-  o.over = false;
+  o.over = o.tells = false;
   o.atomic = c.atomic;
   o.width = c.width;
   o.memory = c.memory;
@@ -36,6 +36,13 @@ void describe(const command& c, transport::op& o) noexcept {
   o.offset = c.offset;
   o.operand = c.operand;
   o.compare = c.compare;
+}
+
+/// The op's message is the notification, as notify() would send it.
+void tell(const command& c, transport::op& o) noexcept {
+  o.tells = true;
+  o.header = std::as_bytes(std::span(&o.operand, 1));
+  o.head = head_of_call(c.handler, o.header.size());
 }
 
 template <class T>
@@ -51,8 +58,8 @@ void apply(const command& c, std::byte* at) noexcept {
 
 /// Nothing waits before it, nothing follows its end, and the wire can do it.
 inline bool rma::goes_straight(const peer& p, const command& c) const noexcept {
-  return !p.blocked && !path_.batching() && !p.refuses_late && c.kind != command_kind::put_notify &&
-         c.memory.size() <= p.max_straight &&
+  return !p.blocked && !path_.batching() && !p.refuses_late &&
+         (c.kind != command_kind::put_notify || p.put_tells) && c.memory.size() <= p.max_straight &&
          transfers::is_native(p, native_kind(c.kind), c.atomic, c.width);
 }
 
@@ -60,6 +67,7 @@ inline bool rma::goes_straight(const peer& p, const command& c) const noexcept {
 inline status rma::post_straight(peer& p, const command& c) {
   request& r = ops_.take_direct();
   describe(c, r);
+  if (c.kind == command_kind::put_notify) tell(c, r);
   r.to = p.wire.to;
   const status s = p.wire.by->post(r);
   if (s == status::posted) [[likely]]
@@ -98,16 +106,22 @@ status rma::access(const command& c) {
 status rma::submit(peer& p, const command& c) {
   request& r = ops_.begin(&p, c, *this);
   describe(c, r);
+  // One that goes in parts does not tell: then we do, after its end.
+  if (c.kind == command_kind::put_notify && p.put_tells && c.memory.size() <= p.max_straight)
+    tell(c, r);
   r.local = c.memory;
   r.base = c.offset;
   ops_.count(r);
+  const bool tells = r.tells;
   const status s = path_.submit(r);
-  if (s == status::done && c.kind == command_kind::put_notify) notify(p, c.handler, c.operand);
+  if (s == status::done && c.kind == command_kind::put_notify && !tells)
+    notify(p, c.handler, c.operand);
   return s;
 }
 
 void rma::ended(request& r, status code) {
-  if (r.what == command_kind::put_notify && code == status::done)
+  const bool told = r.tells && r.by == carrier::undecided;  // the wire took it in one
+  if (r.what == command_kind::put_notify && code == status::done && !told)
     notify(*r.with, r.handler, r.operand);
   ops_.finish(r, code);
 }

@@ -140,7 +140,9 @@ class loopback_endpoint final : public transport::endpoint {
   bool full_at(lane_name peer) {
     return hub_->mailbox_of(peer).from[me()] >= loopback_hub::most_messages;
   }
-  bool full(const op& o) { return o.kind == op_kind::send && full_at(name_of_lane(*o.to)); }
+  bool full(const op& o) {
+    return (o.kind == op_kind::send || o.tells) && full_at(name_of_lane(*o.to));
+  }
   void turn_away(const op& o) {
     starved_.insert(name_of_lane(*o.to));
     hub_->mailbox_of(name_of_lane(*o.to)).waiting.insert(me());
@@ -154,17 +156,25 @@ class loopback_endpoint final : public transport::endpoint {
   }
 
   status carry_out(const op& o) {
-    if (o.kind != op_kind::send) return execute(o, *hub_->member_of(o.to->peer).regions);
+    if (o.kind != op_kind::send) {
+      const status s = execute(o, *hub_->member_of(o.to->peer).regions);
+      if (s == status::done && o.tells) deliver(o, {});
+      return s;
+    }
+    deliver(o, o.memory);
+    return status::done;
+  }
+
+  void deliver(const op& o, std::span<const std::byte> data) {
     loopback_hub::mailbox& to = hub_->mailbox_of(name_of_lane(*o.to));
     const auto head = std::as_bytes(std::span(&o.head, 1));
     std::vector<std::byte> bytes(head.begin(), head.end());
     bytes.insert(bytes.end(), o.header.begin(), o.header.end());
-    bytes.insert(bytes.end(), o.memory.begin(), o.memory.end());
+    bytes.insert(bytes.end(), data.begin(), data.end());
     to.messages.push_back({me(), std::move(bytes)});
     ++to.from[me()];
     to.bell.ring();
     if (!to.has_endpoint) hub_->member_of(o.to->peer).bell.ring();
-    return status::done;
   }
 
   void push_outgoing() {
@@ -242,6 +252,7 @@ class loopback_device final : public transport::device {
     traits_.atomics = transport::atomic_set::none().with(atomic_op::add, 4);
     for (const atomic_op one : {atomic_op::add, atomic_op::swap, atomic_op::compare_swap})
       traits_.atomics = traits_.atomics.with(one, 8);
+    traits_.put_tells = true;
     traits_.max_op = largest_op;
     traits_.max_inline = most_inline;
     traits_.depth = most_outgoing;

@@ -31,7 +31,8 @@ post_result port::post(std::span<op> ops) {
   for (op& o : ops) {
     o.number = next_number_++;
     o.to = reach(o.whom);
-    o.head = head_of(o.header.size() + o.memory.size());
+    const bool moves = o.kind == transport::op_kind::send;
+    o.head = head_of(o.header.size() + (moves ? o.memory.size() : 0));
     posted.push_back(copies.emplace_back(std::make_unique<op>(o)).get());
   }
   const post_result r = inner_->post(posted);

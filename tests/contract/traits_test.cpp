@@ -67,6 +67,52 @@ TEST_P(Contract, ShowsPutsInTheirOrderWhereItSaysSo) {
   }
 }
 
+TEST_P(Contract, TellsOfAPutOnceItsBytesAreThere) {
+  group job(GetParam(), 2);
+  if (!job.describe().put_tells) GTEST_SKIP() << "no put tells";
+  port &from = job[0].lane(), &to = job[1].lane();
+  std::uint64_t number = 0;
+  for (const std::size_t bytes : {8u, 1000u, 10'000u, 300'000u, 3'000'000u}) {
+    const auto there = job[1].allocate(bytes);
+    for (int round = 0; round < 20; ++round) {
+      const std::uint64_t seed = ++number;
+      const auto data = pattern(bytes, seed);
+      op o = put_op(1, there.ref, 0, data);
+      o.tells = true;
+      o.header = std::as_bytes(std::span(&seed, 1));
+      std::span<op> rest(&o, 1);
+      ASSERT_TRUE(job.until([&] {
+        rest = rest.subspan(from.post(rest).accepted);
+        return rest.empty() && to.inbox.size() == seed;
+      }));
+      ASSERT_TRUE(is_pattern(there.bytes, seed)) << bytes;
+      std::uint64_t told = 0;
+      ASSERT_EQ(to.inbox.back().bytes.size(), sizeof told);
+      std::memcpy(&told, to.inbox.back().bytes.data(), sizeof told);
+      ASSERT_EQ(told, seed);
+      ASSERT_TRUE(job.until([&] { return from.in_flight() == 0; }));
+    }
+  }
+}
+
+TEST_P(Contract, TellsNothingOfAPutThatFails) {
+  group job(GetParam(), 2);
+  if (!job.describe().put_tells) GTEST_SKIP() << "no put tells";
+  port &from = job[0].lane(), &to = job[1].lane();
+  for (const std::size_t bytes : {8u, 100'000u}) {
+    const auto there = job[1].allocate(bytes);
+    const auto data = pattern(bytes, 1);
+    std::vector<op> ops(2, put_op(1, there.ref, 1, data));  // one byte too far
+    ops[1].offset = 0;
+    for (op& o : ops) o.tells = true;
+    to.inbox.clear();
+    (void)job.run(from, ops);
+    ASSERT_TRUE(job.until([&] { return from.in_flight() == 0 && !to.inbox.empty(); }));
+    for (int i = 0; i < 100; ++i) (void)to.poll();
+    EXPECT_EQ(to.inbox.size(), 1u) << "the good one's";
+  }
+}
+
 TEST_P(Contract, ReachesMemoryOfAPeerThatDoesNothingUnlessItSaysOtherwise) {
   group job(GetParam(), 2);
   HEDDLE_NEEDS_NATIVE(job, op_kind::put);

@@ -40,7 +40,7 @@ struct script {
   op_set native = only(op_kind::send);
   atomic_set atomics = atomic_set::all();
   std::size_t max_op = SIZE_MAX, lanes = SIZE_MAX;
-  bool cpu_atomics = true, ends_remotely = true, copies_in_post = false;
+  bool cpu_atomics = true, ends_remotely = true, copies_in_post = false, put_tells = false;
 };
 
 class scripted_endpoint final : public endpoint {
@@ -108,6 +108,7 @@ class scripted_device final : public device {
     traits_.cpu_atomics = s.cpu_atomics;
     traits_.ends_remotely = s.ends_remotely;
     traits_.copies_in_post = s.copies_in_post;
+    traits_.put_tells = s.put_tells;
   }
 
   [[nodiscard]] const traits& describe() const noexcept override { return traits_; }

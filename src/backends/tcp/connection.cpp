@@ -111,7 +111,7 @@ connection::taken connection::take_frames(event_sink& sink) noexcept {
     }
     const reassembler::item i = in_.next();
     if (i.is == verdict::more) break;
-    if (i.is == verdict::bad || !act(i)) return taken::rules_broken;
+    if (i.is == verdict::bad || !act(i, sink)) return taken::rules_broken;
   }
   return taken::all;
 }
@@ -146,15 +146,19 @@ transferred connection::read_payload(std::size_t& asked) noexcept {
 }
 
 // False, as of the two below: the peer breaks the rules.
-bool connection::act(const reassembler::item& i) noexcept {
+bool connection::act(const reassembler::item& i, event_sink& sink) noexcept {
   const frame& f = i.head;
-  if (!chosen_ && f.kind < frame_kind::bye) return false;
+  if (!chosen_ && f.kind != frame_kind::bye && f.kind != frame_kind::chosen) return false;
   switch (f.kind) {
     case frame_kind::message:
       return false;  // take_frames() took it, if it may come
     case frame_kind::put:
       target_.on_put(f, i.payload);
       return go_on(i);
+    case frame_kind::notice:
+      if (target_.last_put_is_done())
+        sink.add({event::kind_t::arrived, status::done, &peer_, nullptr, i.payload});
+      return true;
     case frame_kind::put_ack:
       return ops_.on_put_ack(f);
     case frame_kind::get:

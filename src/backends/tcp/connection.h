@@ -115,7 +115,7 @@ class connection {
   taken take_frames(event_sink& sink) noexcept;
   transferred read_some(std::size_t& asked) noexcept;
   transferred read_payload(std::size_t& asked) noexcept;
-  bool act(const reassembler::item& i) noexcept;
+  bool act(const reassembler::item& i, event_sink& sink) noexcept;
   bool go_on(const reassembler::item& i) noexcept;
   bool end_frame(const frame& f) noexcept;
 

@@ -82,6 +82,7 @@ tcp_device::tcp_device(const context& where, std::vector<rail_address> addresses
   traits_.max_message = max_message;
   traits_.defers = true;
   traits_.send_after_put = false;  // a message need not wait for the bytes of a put before it
+  traits_.put_tells = true;
   traits_.target_polls = true;
   traits_.lanes = max_lanes;
 }

@@ -37,6 +37,9 @@ bool parse_rest(const std::byte* at, std::uint8_t a, std::uint8_t b, std::uint32
     case frame_kind::message:
       f.payload = d;
       return plain && d <= max_message;
+    case frame_kind::notice:
+      f.payload = d;
+      return plain && d >= 16 && d <= max_notice;
     case frame_kind::put:
       f.flags = a;
       f.payload = d;

@@ -25,6 +25,7 @@ enum class frame_kind : std::uint8_t {
   reply,        ///< request `id` ended with `code`; atomic: `value` was there before
   bye,          ///< nothing follows: the sender ends in order, or uses another connection
   chosen,       ///< first on a connection, from the lower rank: this is the one that is used
+  notice,       ///< payload: a whole message, which counts only if the put before it is done
 };
 
 /// put, of several frames: belongs to the one put of this connection that is under way.
@@ -35,6 +36,7 @@ inline constexpr std::uint8_t flag_last = 2;
 inline constexpr std::uint8_t flag_whole = 4;
 
 inline constexpr std::size_t max_message = 64 * 1024;          ///< payload of one message
+inline constexpr std::size_t max_notice = 128;                 ///< payload of one notice
 inline constexpr std::size_t max_fragment = 16 * 1024 * 1024;  ///< payload of one put or get_data
 inline constexpr std::size_t common_header = 8;                ///< as long as the shortest header
 inline constexpr std::size_t max_header = 40;
@@ -62,7 +64,7 @@ struct frame {
 
 /// Header bytes of a frame that starts with `kind`; 0: there is no such frame.
 [[nodiscard]] constexpr std::size_t header_bytes(std::uint8_t kind) noexcept {
-  constexpr std::array<std::uint8_t, 10> sizes{0, 8, 24, 8, 32, 16, 40, 16, 8, 8};
+  constexpr std::array<std::uint8_t, 11> sizes{0, 8, 24, 8, 32, 16, 40, 16, 8, 8, 8};
   return kind < sizes.size() ? sizes[kind] : 0;
 }
 
@@ -99,6 +101,10 @@ inline std::size_t write_common(std::byte* at, frame_kind kind, std::uint8_t a, 
 
 inline std::size_t write_message(std::byte* at, std::uint32_t payload) noexcept {
   return write_common(at, frame_kind::message, 0, 0, payload);
+}
+
+inline std::size_t write_notice(std::byte* at, std::uint32_t payload) noexcept {
+  return write_common(at, frame_kind::notice, 0, 0, payload);
 }
 
 inline std::size_t write_put(std::byte* at, std::uint8_t flags, std::uint32_t slot,

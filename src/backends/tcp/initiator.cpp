@@ -8,8 +8,8 @@ namespace heddle::transport::tcp {
 bool initiator::has_room_for(const op& o) const noexcept {
   if (o.kind != op_kind::put) return requests_.has_room() && out_.has_room(max_header);
   if (out_.unacknowledged.size() + post_transfers >= put_window) return false;
-  return o.memory.size() > copy_bytes ? out_.has_transfer_room()
-                                      : out_.has_room(max_header + o.memory.size());
+  if (o.memory.size() > copy_bytes) return out_.has_transfer_room();
+  return out_.has_room(max_header + o.memory.size() + outbox::notice_bytes(o));
 }
 
 void initiator::begin(op& o) noexcept {
@@ -24,6 +24,7 @@ void initiator::begin_small_put(op& o) noexcept {
             static_cast<std::uint32_t>(o.memory.size()));
   copy_few(at + 24, o.memory);
   out_.unacknowledged.push(&o);
+  if (o.tells) (void)out_.add_notice(o);  // there is room
 }
 
 void initiator::begin_get(op& o) noexcept {

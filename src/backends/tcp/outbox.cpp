@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/copy.h"
+
 namespace heddle::transport::tcp {
 namespace {
 
@@ -39,6 +41,15 @@ void outbox::add_put(op& o) noexcept {
   t.data = o.memory.data();
   t.bytes = o.memory.size();
   own_.push(t);
+}
+
+bool outbox::add_notice(const op& o) noexcept {
+  std::byte* at = extend(notice_bytes(o));
+  if (at == nullptr) return false;
+  at += write_notice(at, static_cast<std::uint32_t>(sizeof o.head + o.header.size()));
+  std::memcpy(at, &o.head, sizeof o.head);
+  copy_few(at + sizeof o.head, o.header);
+  return true;
 }
 
 bool outbox::add_reply(const frame& get) noexcept {
@@ -103,9 +114,10 @@ bool outbox::begin_put(transfer& t) noexcept {
       static_cast<std::uint8_t>((body != t.bytes ? flag_part : 0) | (last ? flag_last : 0));
   write_put(at, flags, t.region.slot, t.region.generation, t.offset + t.begun,
             static_cast<std::uint32_t>(body));
+  op* const put = t.put;
   if (last) unacknowledged.push(std::exchange(t.put, nullptr));
   begin_body(t, body);
-  return true;
+  return !last || !put->tells || add_notice(*put);
 }
 
 // Nothing is promised of a region that is not there.

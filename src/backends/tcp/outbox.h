@@ -53,6 +53,12 @@ class outbox {
   [[nodiscard]] bool has_transfer_room() const noexcept { return own_.size() < post_transfers; }
   /// The bytes of the put `o`, which are read until it ends.
   void add_put(op& o) noexcept;
+  /// What follows the last frame of a put that tells.
+  [[nodiscard]] static std::size_t notice_bytes(const op& o) noexcept {
+    return o.tells ? common_header + sizeof o.head + o.header.size() : 0;
+  }
+  /// The same, into the stream. False: as extend().
+  [[nodiscard]] bool add_notice(const op& o) noexcept;
   /// The answer to the peer's get. False: the peer has more gets open than allowed.
   [[nodiscard]] bool add_reply(const frame& get) noexcept;
 
@@ -89,8 +95,8 @@ class outbox {
   };
 
   static constexpr std::size_t turn_bytes = 1024 * 1024;
-  static constexpr std::size_t capacity =
-      post_bytes + request_window * (16 + inline_reply) + put_window * 8 + 2 * max_header;
+  static constexpr std::size_t capacity = post_bytes + request_window * (16 + inline_reply) +
+                                          put_window * 8 + 2 * max_header + max_notice;
 
   bool compact(std::size_t bytes) noexcept;
   [[nodiscard]] transfer& sending() noexcept { return (answering_ ? replies_ : own_).front(); }

@@ -45,6 +45,7 @@ bool target::end_put(const frame& f) noexcept {
   const bool last = (f.flags & flag_last) != 0;
   if ((f.flags & flag_part) != 0) part_code_ = last ? status::done : put_code_;
   if (!last) return true;
+  last_put_code_ = put_code_;
   if (put_code_ != ack_code_ && !write_ack()) return false;
   ack_code_ = put_code_;
   ++acks_;

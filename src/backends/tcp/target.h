@@ -23,6 +23,8 @@ class target {
                                                memory::region_table::pinned& pin) noexcept;
   /// All of its payload was taken.
   bool end_put(const frame& f) noexcept;
+  /// The last put that was all taken is done.
+  [[nodiscard]] bool last_put_is_done() const noexcept { return last_put_code_ == status::done; }
   bool on_get(const frame& f) noexcept;
   bool on_atomic(const frame& f) noexcept;
 
@@ -34,7 +36,8 @@ class target {
 
   shared_state& shared_;
   outbox& out_;
-  status put_code_ = status::done;   // of the put frame under way
+  status put_code_ = status::done;  // of the put frame under way
+  status last_put_code_ = status::done;
   status part_code_ = status::done;  // of the put of several frames under way
   status ack_code_ = status::done;   // acknowledgements not written yet: this outcome,
   std::uint32_t acks_ = 0;           // this often
