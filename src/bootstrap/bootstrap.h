@@ -10,11 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "bootstrap/gathered.h"
 #include "bootstrap/secret.h"
 
 namespace heddle::bootstrap {
-
-using blob = std::vector<std::byte>;
 
 struct job {
   int rank = 0;
@@ -28,9 +27,9 @@ class session {
  public:
   virtual ~session() = default;
   [[nodiscard]] virtual const job& info() const noexcept = 0;
-  /// Collective: gives `mine` (at most 4096 bytes), returns everybody's, by rank. Throws error when
-  /// a rank died or the launcher went away.
-  virtual std::vector<blob> exchange(std::span<const std::byte> mine) = 0;
+  /// Collective: gives `mine` (at most 4096 bytes), returns everybody's. Throws error when a rank
+  /// died or the launcher went away.
+  virtual gathered exchange(std::span<const std::byte> mine) = 0;
   /// Collective. Throws like exchange.
   virtual void barrier() = 0;
   /// This rank needs nothing more to start. What it waits for from now on it waits for without

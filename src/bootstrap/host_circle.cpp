@@ -159,10 +159,8 @@ host_circle::gifts host_circle::collect(std::span<const std::byte> mine) {
   return all;
 }
 
-void host_circle::hand_out(std::span<const blob> all) {
-  if (members_.empty()) return;
-  const auto bytes = protocol::encode_blobs(all);
-  for (auto& [who, link] : members_) link->send(frame_kind::everything, bytes);
+void host_circle::hand_out(const gathered& all) {
+  for (auto& [who, link] : members_) link->send(frame_kind::everything, all.encoded());
 }
 
 void host_circle::give_up(const std::string& why) noexcept {
@@ -177,13 +175,13 @@ void host_circle::give(std::span<const std::byte> mine) {
   to_leader_->send(frame_kind::exchange, mine);
 }
 
-std::vector<blob> host_circle::take() {
+gathered host_circle::take() {
   const std::uint64_t limit_ms = limit_ms_ == 0 ? 0 : limit_ms_ + beyond_limit_ms;
-  const auto answer = to_leader_->receive(patience(limit_ms));
+  auto answer = to_leader_->receive(patience(limit_ms));
   if (!answer)
     fail("rank {}, which speaks for this host, has gone or is stopped: see what it says", leader_);
   if (answer->kind == frame_kind::failed) fail("{}", protocol::decode_text(answer->payload));
-  auto all = protocol::decode_blobs(answer->payload, size_);
+  auto all = gathered::decode(std::move(answer->payload), size_);
   if (!all || answer->kind != frame_kind::everything)
     fail("what rank {}, which speaks for this host, has handed out is malformed", leader_);
   return std::move(*all);

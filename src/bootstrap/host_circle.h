@@ -45,14 +45,14 @@ class host_circle {
   using gifts = host_gifts::gifts;
   /// What the members give, by rank, `mine` among it.
   [[nodiscard]] gifts collect(std::span<const std::byte> mine);
-  void hand_out(std::span<const blob> all);
+  void hand_out(const gathered& all);
   /// The members' exchange fails, as `why` says.
   void give_up(const std::string& why) noexcept;
 
   // A member's part. Throws error: the leader is gone, or says why not.
   void give(std::span<const std::byte> mine);
   /// What all ranks of the job have given.
-  [[nodiscard]] std::vector<blob> take();
+  [[nodiscard]] gathered take();
 
  private:
   void enter(const std::string& name);

@@ -69,13 +69,13 @@ bool host_gifts::add(std::span<const std::byte> encoded) {
   return true;
 }
 
-std::vector<blob> host_gifts::take() {
+gathered host_gifts::take() {
   std::vector<blob> taken;
   for (std::size_t rank = 0; rank < all_.size(); ++rank) {
     if (!all_[rank]) fail("nobody has given anything for rank {}", rank);
     taken.push_back(std::move(*all_[rank]));
   }
-  return taken;
+  return gathered(taken);
 }
 
 }  // namespace heddle::bootstrap

@@ -26,7 +26,7 @@ class host_gifts {
     return valid(rank) && all_[static_cast<std::size_t>(rank)].has_value();
   }
   /// By rank. Throws error: somebody's is missing.
-  [[nodiscard]] std::vector<blob> take();
+  [[nodiscard]] gathered take();
 
   [[nodiscard]] static blob encode(const gifts& of_host);
   [[nodiscard]] static blob encode_leader(int leader);

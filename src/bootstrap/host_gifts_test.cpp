@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <heddle/status.h>
 
+#include "support/blobs.h"
 #include "support/refusal.h"
 
 namespace heddle::bootstrap {
@@ -18,7 +19,7 @@ TEST(HostGifts, OfSeveralHostsAreThereByRankAfterTheTrip) {
   host_gifts all(3);
   all.add({{1, two}});
   EXPECT_TRUE(all.add(host_gifts::encode({{2, one}, {0, nothing}})));
-  EXPECT_THAT(all.take(), ElementsAre(nothing, two, one));
+  EXPECT_THAT(test::blobs_of(all.take()), ElementsAre(nothing, two, one));
 }
 
 TEST(HostGifts, ThatAreMissingAreNamed) {

@@ -17,8 +17,8 @@ class alone final : public session {
  public:
   alone() { job_.secret = random_secret(); }
   [[nodiscard]] const job& info() const noexcept override { return job_; }
-  std::vector<blob> exchange(std::span<const std::byte> mine) override {
-    return {blob(mine.begin(), mine.end())};
+  gathered exchange(std::span<const std::byte> mine) override {
+    return gathered(std::vector<blob>{blob(mine.begin(), mine.end())});
   }
   void barrier() override {}
 

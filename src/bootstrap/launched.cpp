@@ -115,12 +115,12 @@ class launched_session final : public session {
 
   [[nodiscard]] const job& info() const noexcept override { return job_; }
 
-  std::vector<blob> exchange(std::span<const std::byte> mine) override {
+  gathered exchange(std::span<const std::byte> mine) override {
     return in_context("exchange addresses", [&] {
       protocol::check_blob(mine);
       link_.send(frame_kind::exchange, mine);
-      const frame answer = link_.receive(frame_kind::everything);
-      auto all = protocol::decode_blobs(answer.payload, static_cast<std::size_t>(job_.size));
+      frame answer = link_.receive(frame_kind::everything);
+      auto all = gathered::decode(std::move(answer.payload), static_cast<std::size_t>(job_.size));
       if (!all) fail("the launcher's answer is malformed");
       return std::move(*all);
     });

@@ -81,7 +81,12 @@ std::optional<frame> frame_parser::next() {
   if (rest.size() < whole) return {};
   taken_ += whole;
   const auto payload = rest.subspan(sizeof header, header.payload_bytes);
-  return frame{static_cast<frame_kind>(header.kind), {payload.begin(), payload.end()}};
+  frame made{static_cast<frame_kind>(header.kind), {payload.begin(), payload.end()}};
+  if (taken_ < buffered_.size()) return made;
+  // What all ranks have given is large, and whoever wants it has it now.
+  buffered_ = std::vector<std::byte>();
+  taken_ = 0;
+  return made;
 }
 
 std::vector<std::byte> encode(const welcome& w) {
@@ -107,22 +112,6 @@ std::vector<std::byte> encode_blobs(std::span<const std::vector<std::byte>> blob
     append(bytes, blob.data(), blob.size());
   }
   return bytes;
-}
-
-std::optional<std::vector<std::vector<std::byte>>> decode_blobs(std::span<const std::byte> payload,
-                                                                std::size_t count) {
-  std::vector<std::vector<std::byte>> blobs;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (payload.size() < sizeof(std::uint32_t)) return {};
-    const std::size_t length = read_as<std::uint32_t>(payload);
-    payload = payload.subspan(sizeof(std::uint32_t));
-    if (length > max_blob_bytes || length > payload.size()) return {};
-    const auto blob = payload.first(length);
-    blobs.emplace_back(blob.begin(), blob.end());
-    payload = payload.subspan(length);
-  }
-  if (!payload.empty()) return {};
-  return blobs;
 }
 
 std::vector<std::byte> encode_limit(std::uint64_t ms) {

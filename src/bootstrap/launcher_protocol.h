@@ -89,11 +89,8 @@ struct welcome {
 /// Nothing when the payload is not a welcome to a possible rank of a possible job.
 [[nodiscard]] std::optional<welcome> decode_welcome(std::span<const std::byte> payload);
 
-/// The payload of `everything`: one blob per rank.
+/// The payload of `everything`, which gathered::decode() takes: one blob per rank.
 [[nodiscard]] std::vector<std::byte> encode_blobs(std::span<const std::vector<std::byte>> blobs);
-/// Nothing unless the payload is exactly `count` blobs.
-[[nodiscard]] std::optional<std::vector<std::vector<std::byte>>> decode_blobs(
-    std::span<const std::byte> payload, std::size_t count);
 /// Largest payload of `everything` in a job of `size` ranks.
 [[nodiscard]] constexpr std::size_t max_everything(std::size_t size) noexcept {
   return size * (sizeof(std::uint32_t) + max_blob_bytes);

@@ -89,28 +89,6 @@ TEST(LauncherProtocol, RandomBytesAreFramesOrBreakTheStream) {
   }
 }
 
-TEST(LauncherProtocol, BlobsOfAllSizesSurviveTheTrip) {
-  const std::vector<bytes> blobs{of(""), of("x"), bytes(max_blob_bytes, std::byte{7}), of("end")};
-  const auto back = decode_blobs(encode_blobs(blobs), blobs.size());
-  ASSERT_TRUE(back);
-  EXPECT_EQ(*back, blobs);
-  EXPECT_LE(encode_blobs(blobs).size(), max_everything(blobs.size()));
-}
-
-TEST(LauncherProtocol, BlobsCutShortTooManyOrTooLongAreRefused) {
-  const std::vector<bytes> blobs{of("ab"), of("cde")};
-  const bytes good = encode_blobs(blobs);
-  for (std::size_t n = 0; n < good.size(); ++n)
-    EXPECT_FALSE(decode_blobs(std::span(good).first(n), 2)) << n;
-  EXPECT_FALSE(decode_blobs(good, 1));
-  EXPECT_FALSE(decode_blobs(good, 3));
-  const std::vector<bytes> too_long{bytes(max_blob_bytes + 1)};
-  EXPECT_FALSE(decode_blobs(encode_blobs(too_long), 1));
-  bytes huge = good;
-  std::memset(huge.data(), 0xff, 4);
-  EXPECT_FALSE(decode_blobs(huge, 2));
-}
-
 TEST(LauncherProtocol, AWelcomeSurvivesTheTrip) {
   welcome w{3, 8, 4, {}};
   w.secret.fill(std::byte{0x5a});

@@ -13,7 +13,7 @@ class meeting_point {
  public:
   explicit meeting_point(std::size_t size) : given_(size) {}
 
-  std::vector<blob> meet(int rank, const char* call, blob mine) {
+  gathered meet(int rank, const char* call, blob mine) {
     std::unique_lock lock(mutex_);
     if (arrived_ == 0) call_ = call;
     if (std::string_view(call_) != call)
@@ -24,7 +24,8 @@ class meeting_point {
     if (++arrived_ == given_.size()) finish_round();
     changed_.wait(lock, [&] { return round_ != round || !broken_.empty(); });
     if (round_ == round) fail("{}: {}", call, broken_);
-    return met_;  // the next round cannot end, and replace it, before this rank takes part
+    return gathered(
+        met_);  // the next round cannot end, and replace it, before this rank takes part
   }
 
   void leave(int rank) {
@@ -60,7 +61,7 @@ class local_session final : public session {
   ~local_session() override { where_->leave(job_.rank); }
 
   [[nodiscard]] const job& info() const noexcept override { return job_; }
-  std::vector<blob> exchange(std::span<const std::byte> mine) override {
+  gathered exchange(std::span<const std::byte> mine) override {
     check();
     return where_->meet(job_.rank, "exchange", blob(mine.begin(), mine.end()));
   }

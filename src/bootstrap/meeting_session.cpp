@@ -5,7 +5,7 @@
 
 namespace heddle::bootstrap {
 
-std::vector<blob> meeting_session::exchange(std::span<const std::byte> mine) {
+gathered meeting_session::exchange(std::span<const std::byte> mine) {
   return in_context("exchange addresses", [&] { return gather(mine); });
 }
 
@@ -13,7 +13,7 @@ void meeting_session::barrier() {
   in_context("barrier", [this] { (void)gather({}); });
 }
 
-std::vector<blob> meeting_session::gather(std::span<const std::byte> mine) {
+gathered meeting_session::gather(std::span<const std::byte> mine) {
   protocol::check_blob(mine);
   return meet(mine);
 }

@@ -12,7 +12,7 @@ class meeting_session : public session {
  public:
   [[nodiscard]] const job& info() const noexcept final { return job_; }
   [[nodiscard]] bool meets_after_joining() const noexcept final { return false; }
-  std::vector<blob> exchange(std::span<const std::byte> mine) final;
+  gathered exchange(std::span<const std::byte> mine) final;
   void barrier() final;
 
  protected:
@@ -20,11 +20,11 @@ class meeting_session : public session {
   explicit meeting_session(const job& known) : job_(known) {}
   [[nodiscard]] job& known() noexcept { return job_; }
   /// Collective: what everybody has given, by rank. Throws error.
-  std::vector<blob> gather(std::span<const std::byte> mine);
+  gathered gather(std::span<const std::byte> mine);
 
  private:
   /// The same, where `mine` is known to be no longer than it may be.
-  virtual std::vector<blob> meet(std::span<const std::byte> mine) = 0;
+  virtual gathered meet(std::span<const std::byte> mine) = 0;
 
   job job_;
 };

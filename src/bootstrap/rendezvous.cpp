@@ -77,10 +77,10 @@ class rendezvous_guest {
     std::ranges::copy(welcome.payload, nonce_.begin());
   }
 
-  std::vector<blob> exchange(std::span<const std::byte> mine) {
+  gathered exchange(std::span<const std::byte> mine) {
     link_->send(message(frame_kind::exchange, mine));
-    const frame answer = receive(frame_kind::everything, patience(limit_ms_));
-    auto all = protocol::decode_blobs(answer.payload, static_cast<std::size_t>(where_.size));
+    frame answer = receive(frame_kind::everything, patience(limit_ms_));
+    auto all = gathered::decode(std::move(answer.payload), static_cast<std::size_t>(where_.size));
     if (!all) fail("rank 0's answer is malformed");
     return std::move(*all);
   }
@@ -169,7 +169,7 @@ class rendezvous_session final : public meeting_session {
   void joined() override { side_.reset(); }
 
  private:
-  std::vector<blob> meet(std::span<const std::byte> mine) override {
+  gathered meet(std::span<const std::byte> mine) override {
     if (!side_) fail("this session was for joining only");
     return side_->exchange(mine);
   }
@@ -178,7 +178,10 @@ class rendezvous_session final : public meeting_session {
     const std::string here = this_host(given == nullptr ? "" : given).id;
     const auto bytes = std::as_bytes(std::span(here));
     const auto all = gather(bytes);
-    return static_cast<int>(std::ranges::count(all, blob(bytes.begin(), bytes.end())));
+    int found = 0;
+    for (std::size_t rank = 0; rank < all.size(); ++rank)
+      if (std::ranges::equal(all[rank], bytes)) ++found;
+    return found;
   }
 
   std::optional<Side> side_;

@@ -102,7 +102,7 @@ void rendezvous_host::listen_at(const meeting_place& where) {
   fail_errno(problem, "rank 0 listens for the others at port {}", port);
 }
 
-std::vector<blob> rendezvous_host::exchange(std::span<const std::byte> mine) {
+gathered rendezvous_host::exchange(std::span<const std::byte> mine) {
   patience limit(limit_ms_);
   while (!all_have_given()) {
     if (limit.over())
@@ -112,10 +112,11 @@ std::vector<blob> rendezvous_host::exchange(std::span<const std::byte> mine) {
                       missing(), limit.waited_s()));
     turn(limit);
   }
-  std::vector<blob> all{blob(mine.begin(), mine.end())};
+  std::vector<blob> given{blob(mine.begin(), mine.end())};
   for (std::size_t r = 1; r < guests_.size(); ++r)
-    all.push_back(*std::exchange(guests_[r]->given, std::nullopt));
-  const blob answer = message(frame_kind::everything, protocol::encode_blobs(all));
+    given.push_back(*std::exchange(guests_[r]->given, std::nullopt));
+  gathered all(given);
+  const blob answer = message(frame_kind::everything, all.encoded());
   for (std::size_t r = 1; r < guests_.size(); ++r) guests_[r]->link.send(answer);
   flush();
   return all;

@@ -21,7 +21,7 @@ class rendezvous_host {
 
   /// Collective: everybody's blob by rank, for this rank and for all guests. Throws error, and
   /// tells the guests the same: a rank has not come within the limit, or went away.
-  std::vector<blob> exchange(std::span<const std::byte> mine);
+  gathered exchange(std::span<const std::byte> mine);
   /// Random, and the same for all ranks of this job.
   [[nodiscard]] const secret_bytes& nonce() const noexcept { return nonce_; }
 

@@ -16,6 +16,7 @@
 #include "base/fd.h"
 #include "bootstrap/rendezvous_host.h"
 #include "bootstrap/rendezvous_protocol.h"
+#include "support/blobs.h"
 
 namespace heddle::bootstrap {
 namespace {
@@ -64,7 +65,7 @@ class Rendezvous : public testing::Test {
         const auto me = join_rendezvous(where, limit_ms);
         mine.secret = me->info().secret;
         mine.local_ranks = me->info().local_ranks;
-        mine.all = me->exchange(blob(1, static_cast<std::byte>(where.rank)));
+        mine.all = test::blobs_of(me->exchange(blob(1, static_cast<std::byte>(where.rank))));
         me->barrier();
         me->joined();
       } catch (const error& e) {

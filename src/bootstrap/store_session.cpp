@@ -44,7 +44,7 @@ class store_session final : public meeting_session {
 
  private:
   /// A meeting ends by what the others have given: there are stores whose fence is no barrier.
-  std::vector<blob> meet(std::span<const std::byte> mine) override {
+  gathered meet(std::span<const std::byte> mine) override {
     failed_ = true;  // unless it comes to its end
     ++round_;
     auto all = circle_.leads() ? lead(mine) : follow(mine);
@@ -52,14 +52,14 @@ class store_session final : public meeting_session {
     return all;
   }
 
-  std::vector<blob> follow(std::span<const std::byte> mine) {
+  gathered follow(std::span<const std::byte> mine) {
     circle_.give(mine);
     if (round_ == 1) put(host_gifts::encode_leader(circle_.leader()));
     store_->fence();
     return circle_.take();
   }
 
-  std::vector<blob> lead(std::span<const std::byte> mine) {
+  gathered lead(std::span<const std::byte> mine) {
     try {
       const host_circle::gifts here = circle_.collect(mine);
       put(host_gifts::encode(here));
@@ -68,7 +68,7 @@ class store_session final : public meeting_session {
       all.add(here);
       if (round_ == 1) find_leaders(all);
       for (const int leader : leaders_) add_gifts_of(leader, all);
-      std::vector<blob> everything = all.take();
+      gathered everything = all.take();
       circle_.hand_out(everything);
       return everything;
     } catch (const error& why) {

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <thread>
 
+#include "support/blobs.h"
 #include "support/refusal.h"
 
 namespace heddle::bootstrap {
@@ -120,7 +121,7 @@ TEST(StoreSession, EveryExchangeReturnsWhatWasGivenInItAndEmptyGiftsTooOnAnyNumb
     on_ranks(launcher, ranks, hosts, [](session& me) {
       for (int round = 0; round < 3; ++round) {
         const blob mine(static_cast<std::size_t>(me.info().rank), static_cast<std::byte>(round));
-        const auto all = me.exchange(mine);
+        const auto all = test::blobs_of(me.exchange(mine));
         ASSERT_EQ(all.size(), std::size_t{ranks});
         for (std::size_t r = 0; r < ranks; ++r)
           EXPECT_EQ(all[r], blob(r, static_cast<std::byte>(round)));

@@ -14,7 +14,7 @@ void host_map::add(std::string_view id, std::string_view name) {
 }
 
 void host_map::close() {
-  known_ = {};
+  known_ = decltype(known_)();
   host_of_.shrink_to_fit();
   names_.shrink_to_fit();
   name_ends_.shrink_to_fit();

@@ -109,7 +109,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   void open_devices();
   [[nodiscard]] std::vector<transport::named_device> open(const transport::backend& which);
   void choose_routes();
-  void hear_peers(const std::vector<bootstrap::blob>& addresses);
+  void hear_peers(const bootstrap::gathered& addresses);
   void meet(rank peer, std::span<const std::byte> blob);
   [[nodiscard]] std::string reach(std::size_t device, rank peer, std::span<const std::byte> blob);
   /// A rank that claims something else than `mine`, if there is one. Inside a gathering only.

@@ -188,13 +188,15 @@ void world_core::choose_routes() {
 
 /// Lanes get endpoints of the devices that some rank sends over, and of no others. With one device
 /// there is nothing to ask.
-void world_core::hear_peers(const std::vector<bootstrap::blob>& addresses) {
-  if (std::ranges::none_of(addresses, has_several)) return;
+void world_core::hear_peers(const bootstrap::gathered& addresses) {
+  bool choice = false;
+  for (std::size_t r = 0; r < addresses.size() && !choice; ++r) choice = has_several(addresses[r]);
+  if (!choice) return;
   std::string mine;
   for (const std::size_t d : routes_->used()) mine += device_names_[d] + '\n';
   const auto blobs = session_->exchange(std::as_bytes(std::span(mine)));
-  for (const bootstrap::blob& b : blobs) {
-    std::string_view names = text_of(b);
+  for (std::size_t r = 0; r < blobs.size(); ++r) {
+    std::string_view names = text_of(blobs[r]);
     while (!names.empty()) {
       const std::string_view name = take_line(names);
       if (name.empty()) break;

@@ -42,7 +42,7 @@ void exchange(std::size_t bytes) {
   const auto all = here().exchange(gift_of(job.rank, bytes));
   if (all.size() != static_cast<std::size_t>(job.size)) throw std::runtime_error("not one each");
   for (int r = 0; r < job.size; ++r)
-    if (all[static_cast<std::size_t>(r)] != gift_of(r, bytes))
+    if (!std::ranges::equal(all[static_cast<std::size_t>(r)], gift_of(r, bytes)))
       throw std::runtime_error("rank " + std::to_string(r) + "'s gift is wrong");
 }
 
@@ -53,9 +53,9 @@ void say_who() {
 
 void compare_secrets() {
   const auto mine = here().info().secret;
-  for (const blob& theirs : here().exchange(mine))
-    if (!std::equal(theirs.begin(), theirs.end(), mine.begin(), mine.end()))
-      throw std::runtime_error("secrets differ");
+  const auto all = here().exchange(mine);
+  for (std::size_t r = 0; r < all.size(); ++r)
+    if (!std::ranges::equal(all[r], mine)) throw std::runtime_error("secrets differ");
   if (std::all_of(mine.begin(), mine.end(), [](std::byte b) { return b == std::byte{}; }))
     throw std::runtime_error("the secret is empty");
 }
