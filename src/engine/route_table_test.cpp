@@ -59,6 +59,15 @@ TEST_F(RouteTable, OverADeviceThatNobodyIsRoutedOverThereIsNoEndpoint) {
   EXPECT_EQ(r.of(0).devices.size(), 1u);
 }
 
+TEST_F(RouteTable, ADeviceIsNeedlessForAPeerThatABetterOneReachesOnEveryLane) {
+  transport::scripted_device other(plain_script_);
+  const routes r = both(plain_, 256, other, 256);
+  EXPECT_FALSE(r.needless(0, 1));
+  EXPECT_TRUE(r.needless(1, 1));
+  EXPECT_FALSE(both(plain_, 255, other, 256).needless(1, 1));
+  EXPECT_FALSE(both(plain_, 256, nic_, 256).needless(1, 1));  // the atomics are its own
+}
+
 TEST_F(RouteTable, ADeviceThatPeersSendOverHasAnEndpointOnEachLaneThatItHas) {
   plain_script_.lanes = 24;
   transport::scripted_device few(plain_script_);

@@ -25,6 +25,13 @@ bool routes::reaches(rank peer) const noexcept {
   return std::ranges::any_of(devices_, [&](const reach& r) { return r.lanes[at(peer)] != 0; });
 }
 
+bool routes::needless(std::size_t device, rank peer) const noexcept {
+  if (transport::owns_atomics(devices_[device].through->describe())) return false;
+  const auto before = std::span(devices_).first(device);
+  return std::ranges::any_of(before,
+                             [&](const reach& r) { return r.lanes[at(peer)] >= max_lanes; });
+}
+
 const lane_routes& routes::of(int lane) {
   const auto number = static_cast<std::size_t>(lane);
   const auto below =

@@ -201,16 +201,20 @@ void world_core::hear_peers(const bootstrap::gathered& addresses) {
       const std::string_view name = take_line(names);
       if (name.empty()) break;
       const auto found = std::ranges::find(device_names_, name);
-      if (found != device_names_.end())
-        routes_->hear(static_cast<std::size_t>(found - device_names_.begin()));
+      if (found == device_names_.end()) continue;
+      const auto device = static_cast<std::size_t>(found - device_names_.begin());
+      routes_->hear(device);
+      const auto peer = static_cast<rank>(r);  // may send to us over a device that we do not need
+      if (routes_->needless(device, peer)) (void)reach(device, peer, addresses[r]);
     }
   }
 }
 
-/// Every device learns of every peer that it can reach.
+/// Every device learns of every peer that it can reach and is needed for.
 void world_core::meet(rank peer, std::span<const std::byte> blob) {
   std::string reasons;
   for (std::size_t d = 0; d < devices_.size(); ++d) {
+    if (routes_->needless(d, peer)) continue;
     const std::string why = reach(d, peer, blob);
     if (!why.empty()) reasons += fmt::format("; {}: {}", device_names_[d], why);
   }
