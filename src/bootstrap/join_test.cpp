@@ -70,6 +70,13 @@ class JoinUnderALauncher : public Join {
     ASSERT_EQ(send(connection_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(bytes.size()));
   }
+  void send_all(std::span<const std::byte> bytes) const {
+    while (!bytes.empty()) {
+      const ssize_t sent = send(connection_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (sent <= 0) return;
+      bytes = bytes.subspan(static_cast<std::size_t>(sent));
+    }
+  }
   [[nodiscard]] static std::vector<std::byte> welcome_to(int rank, int size) {
     return protocol::encode(frame_kind::welcome,
                             protocol::encode(protocol::welcome{rank, size, size, {}}));
@@ -203,6 +210,17 @@ TEST_F(JoinUnderALauncher, ExchangeSendsOursAndReturnsEveryones) {
   const auto said = heard();
   EXPECT_EQ(said.kind, frame_kind::exchange);
   EXPECT_EQ(said.payload, both[0]);
+}
+
+TEST_F(JoinUnderALauncher, AJobMayHaveManyRanks) {
+  constexpr int many = 158'976;
+  const auto me = join_with(welcome_to(many - 1, many));
+  EXPECT_EQ(me->info().size, many);
+  const auto all = protocol::encode(frame_kind::everything,
+                                    protocol::encode_blobs(std::vector<blob>(many, blob(1))));
+  std::thread launcher([&] { send_all(all); });
+  EXPECT_EQ(me->exchange(blob(1)).size(), std::size_t{many});
+  launcher.join();
 }
 
 TEST_F(JoinUnderALauncher, AFailedBarrierThrowsTheLaunchersReason) {

@@ -27,8 +27,12 @@ constexpr std::uint64_t beyond_limit_s = 5;
 class launcher_link {
  public:
   /// `process` is the launcher's, for people.
-  launcher_link(unique_fd socket, pid_t process, std::size_t max_payload)
-      : socket_(std::move(socket)), process_(process), parser_(max_payload) {}
+  launcher_link(unique_fd socket, pid_t process) : socket_(std::move(socket)), process_(process) {}
+
+  /// Answers may be as long as what so many ranks give. Before, as what one does.
+  void expect_ranks(int count) noexcept {
+    parser_.limit(protocol::max_everything(static_cast<std::size_t>(count)));
+  }
 
   /// From now on receive() waits at most so long for each sign of the launcher; 0: for ever.
   void limit_silence(std::uint64_t seconds) noexcept { limit_s_ = seconds; }
@@ -100,7 +104,7 @@ class launcher_link {
 
   unique_fd socket_;
   pid_t process_;
-  protocol::frame_parser parser_;
+  protocol::frame_parser parser_{protocol::max_everything(1)};
   std::uint64_t limit_s_ = 0;
   bool greeted_ = false;  ///< it has said something already
 };
@@ -176,8 +180,7 @@ launcher_link connect_to_launcher(int inherited) {
   unique_fd mine(ends[0]), theirs(ends[1]);
   if (const int problem = protocol::send_join(inherited, theirs.get()); problem != 0)
     fail_errno(problem, "the launcher (heddle run) does not answer");
-  return {std::move(mine), launcher_behind(inherited),
-          protocol::max_everything(protocol::max_ranks)};
+  return {std::move(mine), launcher_behind(inherited)};
 }
 
 }  // namespace
@@ -189,6 +192,7 @@ std::unique_ptr<session> join_launched(const std::string& fd_text, std::uint64_t
     const frame answer = link.receive(frame_kind::welcome);
     const auto hello = protocol::decode_welcome(answer.payload);
     if (!hello) fail("the launcher's welcome is malformed");
+    link.expect_ranks(hello->size);
     link.send(frame_kind::joining, protocol::encode_limit(limit_ms));
     const job mine{hello->rank, hello->size, hello->local_ranks, hello->secret};
     return std::make_unique<launched_session>(std::move(link), mine);

@@ -32,7 +32,8 @@ inline constexpr const char* size_variable = "HEDDLE_SIZE";
 
 inline constexpr std::uint8_t version = 2;
 inline constexpr std::size_t max_blob_bytes = 4096;
-inline constexpr int max_ranks = 4096;
+inline constexpr int max_ranks =
+    4096;  ///< that `heddle run` starts; ranks themselves know no limit
 inline constexpr std::size_t max_text_bytes = 4096;
 
 /// Throws error: a rank may not give so many bytes at once.
@@ -64,6 +65,8 @@ class frame_parser {
  public:
   /// Frames with more than `max_payload` bytes break the stream.
   explicit frame_parser(std::size_t max_payload) noexcept : max_payload_(max_payload) {}
+  /// From the next frame on.
+  void limit(std::size_t max_payload) noexcept { max_payload_ = max_payload; }
 
   void push(std::span<const std::byte> received);
   /// The next whole frame, if there is one.

@@ -239,7 +239,8 @@ TEST_F(Rendezvous, TheEnvironmentIsCheckedWithTheCure) {
     EXPECT_THAT(refusal(bad, "0", "2"), HasSubstr("write host:port")) << bad;
   for (const char* bad : {"2", "-1", "x", ""})
     EXPECT_THAT(refusal("n0:7077", bad, "2"), HasSubstr("HEDDLE_RANK")) << bad;
-  for (const char* bad : {"0", "-1", "x", ""})
+  EXPECT_EQ(refusal("n0:7077", "158975", "158976"), "n0 7077");
+  for (const char* bad : {"0", "-1", "x", "", "99999999"})
     EXPECT_THAT(refusal("n0:7077", "0", bad), HasSubstr("HEDDLE_SIZE")) << bad;
   for (const char* name : {"HEDDLE_RENDEZVOUS", "HEDDLE_RANK", "HEDDLE_SIZE", "HEDDLE_SECRET_FILE"})
     unsetenv(name);
