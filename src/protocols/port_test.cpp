@@ -1,98 +1,16 @@
 // port_test.cpp - one peer's batch, backlog, credit and matching together, over a wire that takes,
 // refuses and fails what the test tells it to.
-#include "protocols/port.h"
-
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstring>
-#include <deque>
-#include <memory>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include "support/port_fixture.h"
+#include "support/message_port_fixture.h"
 
 namespace heddle::protocols {
 namespace {
 
 using test::ending;
 using transport::event;
-using transport::op;
-using transport::op_kind;
-
-constexpr std::size_t large = 10'000;  // more than a message of the scripted wire
-constexpr tag small_tag = 5, large_tag = 7;
-
-class Port : public PortFixture {
- protected:
-  Port() {
-    wire_.native = transport::only(op_kind::send) | transport::only(op_kind::get);
-    config_.credit_bytes = 4096;
-  }
-  void progress() {
-    port_->progress(batch_);
-    batch_.run();
-  }
-  void arrives(const message& m, const std::vector<std::byte>& payload = {}) {
-    arrives_from(0, m, payload);
-  }
-  void arrives_from(int lane, const message& m, const std::vector<std::byte>& payload = {}) {
-    const prefix p(m);
-    auto& bytes = arrived_.emplace_back(p.bytes().begin(), p.bytes().end());
-    bytes.insert(bytes.end(), payload.begin(), payload.end());
-    wire_.events.push_back(
-        {event::kind_t::arrived, status::done, wire_.reach(1, lane), nullptr, arrived_.back()});
-    progress();
-  }
-  /// The peer announces a large message.
-  void is_announced() {
-    message m;
-    m.kind = message_kind::tag_rts;
-    m.word = large_tag;
-    m.slot = 1;
-    m.generation = 1;
-    m.bytes = large;
-    m.id = 1;
-    arrives(m);
-  }
-  static command command_of(command_kind kind, tag t, std::span<std::byte> memory,
-                            completion done) {
-    command c;
-    c.kind = kind;
-    c.peer = 1;
-    c.match = t;
-    c.memory = memory;
-    c.done = done;
-    return c;
-  }
-  static command send(std::span<std::byte> data, completion done = {}) {
-    return command_of(command_kind::send, small_tag, data, done);
-  }
-  command receive_large(completion done = {}) {
-    return command_of(command_kind::recv, large_tag, into_, done);
-  }
-  /// The first data byte of each small message that has left, in this order.
-  [[nodiscard]] std::vector<int> left() const {
-    std::vector<int> bytes;
-    for (const auto& m : wire_.messages) {
-      message parsed;
-      if (parse_message(m, parsed) && parsed.kind == message_kind::tag_eager)
-        bytes.push_back(std::to_integer<int>(parsed.payload[0]));
-    }
-    return bytes;
-  }
-  [[nodiscard]] message_kind last_kind() const {
-    message parsed;
-    EXPECT_TRUE(parse_message(wire_.messages.back(), parsed));
-    return parsed.kind;
-  }
-
-  std::deque<std::vector<std::byte>> arrived_;
-  std::vector<std::byte> into_ = std::vector<std::byte>(large);
-  std::array<std::byte, 1> one_{std::byte{1}}, two_{std::byte{2}}, three_{std::byte{3}};
-};
 
 TEST_F(Port, I5KeepsABatchedSendBeforeWhatQueuesBehindARefusedFetch) {
   port& p = start();
@@ -273,172 +191,6 @@ TEST_F(Port, IsLostWholeWhenItBreaksTheRulesOnOneLane) {
   EXPECT_EQ(wire_.dropped.size(), 3u);  // with that of our own number
 }
 
-/// A small message that is announced while nobody waits for it; the wire reads it, or refuses.
-class PortEarlyFetch : public Port {
- protected:
-  void announce(tag t, std::uint64_t id) {
-    message m;
-    m.kind = message_kind::tag_rts;
-    m.word = t;
-    m.slot = m.generation = 1;
-    m.bytes = 1;
-    m.id = id;
-    wire_.answer = status::posted;
-    arrives(m);
-    wire_.answer = status::done;
-  }
-  /// The wire has read the `n`th.
-  void arrived(std::size_t n, std::byte value, status code = status::done) {
-    op& o = *wire_.under_way.at(n);
-    if (code == status::done) o.memory[0] = value;
-    wire_.events.push_back({event::kind_t::ended, code, wire_.reach(1), &o, {}});
-    progress();
-  }
-  status receive(ending& end, std::span<std::byte> into) {
-    return port_->execute(command_of(command_kind::recv, small_tag, into, end), batch_);
-  }
-};
-
-TEST_F(PortEarlyFetch, ReadsItAndLetsTheSenderGo) {
-  start();
-  announce(small_tag, 5);
-  ASSERT_EQ(wire_.under_way.size(), 1u);
-  arrived(0, std::byte{9});
-  EXPECT_EQ(last_kind(), message_kind::fin);
-  ending end;
-  EXPECT_EQ(receive(end, one_), status::posted);
-  batch_.run();
-  EXPECT_EQ(end.code, status::done);
-  EXPECT_EQ(one_[0], std::byte{9});
-  EXPECT_TRUE(port_->quiet());
-}
-
-TEST_F(PortEarlyFetch, KeepsTheOrderOfAnnouncementsWhateverArrivesFirst) {
-  start();
-  announce(small_tag, 5);
-  announce(small_tag, 6);
-  arrived(1, std::byte{22});
-  ending first, second;
-  (void)receive(first, one_);
-  (void)receive(second, two_);
-  batch_.run();
-  EXPECT_EQ(first.count, 0) << "it is on its way";
-  EXPECT_EQ(second.count, 1);
-  arrived(0, std::byte{11});
-  EXPECT_EQ(first.count, 1);
-  EXPECT_EQ(one_[0], std::byte{11});
-  EXPECT_EQ(two_[0], std::byte{22});
-}
-
-TEST_F(PortEarlyFetch, StopsWhenItsMemoryIsUsedUpAndGoesOnWhenSomeIsTaken) {
-  config_.unexpected_bytes = 2 * port::cost_of(1);
-  start();
-  for (std::uint64_t id = 1; id <= 3; ++id) announce(small_tag, id);
-  EXPECT_EQ(wire_.under_way.size(), 2u);
-  arrived(0, std::byte{1});
-  ending end;
-  (void)receive(end, one_);
-  batch_.run();
-  EXPECT_EQ(end.count, 1);
-  announce(small_tag, 4);
-  EXPECT_EQ(wire_.under_way.size(), 3u);
-}
-
-TEST_F(PortEarlyFetch, ForgetsAMessageThatCannotBeReadAndEndsAReceiveThatHasIt) {
-  start();
-  announce(small_tag, 1);
-  announce(small_tag, 2);
-  ending end;
-  (void)receive(end, one_);
-  arrived(1, {}, status::withdrawn);
-  arrived(0, {}, status::withdrawn);
-  EXPECT_EQ(end.code, status::peer_lost);
-  outcome found;
-  EXPECT_EQ(port_->probe(1, any_tag, found), status::not_found);
-  EXPECT_TRUE(port_->quiet());
-}
-
-TEST_F(PortEarlyFetch, EndsWithItsPeer) {
-  start();
-  announce(small_tag, 1);
-  announce(small_tag, 2);
-  ending end;
-  (void)receive(end, one_);
-  wire_.events.push_back(
-      {event::kind_t::peer_lost, status::peer_lost, wire_.reach(1), nullptr, {}});
-  progress();
-  arrived(1, {}, status::peer_lost);
-  arrived(0, {}, status::peer_lost);
-  EXPECT_EQ(end.code, status::peer_lost);
-  EXPECT_TRUE(port_->quiet());
-}
-
-/// The receive of a large message, which the wire is reading.
-class PortFetch : public Port {
- protected:
-  port& fetch(ending& end) {
-    port& p = start();
-    is_announced();
-    wire_.answer = status::posted;
-    EXPECT_EQ(p.execute(receive_large(end), batch_), status::posted);
-    wire_.answer = status::done;
-    return p;
-  }
-  void ends(status code) {
-    wire_.events.push_back(
-        {event::kind_t::ended, code, wire_.reach(1), wire_.under_way.back(), {}});
-    progress();
-  }
-  /// The sender answers each of the questions for a part of its data, all of which is ones.
-  void are_answered() {
-    const auto asked = std::exchange(wire_.messages, {});
-    for (const auto& bytes : asked) {
-      message question;
-      ASSERT_TRUE(parse_message(bytes, question));
-      ASSERT_EQ(question.kind, message_kind::rma_get);
-      message m;
-      m.kind = message_kind::rma_data;
-      m.word = question.word;
-      m.position = question.offset;
-      arrives(m, std::vector<std::byte>(question.bytes, std::byte{1}));
-    }
-  }
-};
-
-TEST_F(PortFetch, GoesOnByMessagesWhenTheWireRefusesItLate) {
-  ending end;
-  fetch(end);
-  ends(status::unsupported);
-  EXPECT_EQ(end.count, 0);
-  EXPECT_EQ(last_kind(), message_kind::rma_get);
-}
-
-TEST_F(PortFetch, StaysWithMessagesWhenTheWireHasNoRoomForAllOfThem) {
-  ending end;
-  port& p = fetch(end);
-  wire_.room = 1;
-  ends(status::unsupported);
-  wire_.room = SIZE_MAX;
-  wire_.answer = status::posted;
-  progress();
-  EXPECT_EQ(wire_.under_way.size(), 1u) << "the wire was asked again";
-  are_answered();
-  EXPECT_EQ(end.count, 1);
-  EXPECT_EQ(end.code, status::done);
-  EXPECT_TRUE(into_ == std::vector<std::byte>(large, std::byte{1}));
-  EXPECT_EQ(p.counters().violations.get(), 0u);
-}
-
-TEST_F(PortFetch, IsLostWithASenderThatHasTakenTheDataAway) {
-  for (const status code : {status::withdrawn, status::denied, status::out_of_bounds}) {
-    ending end;
-    fetch(end);
-    ends(code);
-    EXPECT_EQ(end.count, 1);
-    EXPECT_EQ(end.code, status::peer_lost) << name_of(code);
-  }
-}
-
 TEST_F(Port, TellsOfAPeerThatAnswersNothing) {
   port& p = start();
   ending end;
@@ -450,6 +202,24 @@ TEST_F(Port, TellsOfAPeerThatAnswersNothing) {
   EXPECT_EQ(end.code, status::peer_lost);
   EXPECT_EQ(losses_.why(0, 1),
             "it has said nothing for 30 s, although it was asked (HEDDLE_PEER_TIMEOUT_MS)");
+}
+
+TEST_F(Port, AnotherLaneOfThePeerThatWasHeardOnceIsNoSignOfLifeForEver) {
+  port& p = start();
+  ending end;
+  EXPECT_EQ(p.execute(receive_large(end), batch_), status::posted);
+  message m;
+  m.kind = message_kind::tag_eager;
+  m.word = small_tag;
+  arrives_from(5, m, {std::byte{1}});
+  const std::uint64_t ms = 1'000'000;
+  p.maintain(1 * ms, batch_);
+  EXPECT_EQ(end.count, 0);
+  for (std::uint64_t look = 1; look <= 3; ++look)
+    p.maintain((1 + look * config_.peer_timeout_ms) * ms, batch_);
+  batch_.run();
+  EXPECT_EQ(end.count, 1);
+  EXPECT_EQ(end.code, status::peer_lost);
 }
 
 }  // namespace

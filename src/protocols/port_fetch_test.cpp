@@ -1,0 +1,184 @@
+// port_fetch_test.cpp - reading announced messages, before and after somebody waits for them, over
+// a wire that does what the test tells it to.
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "support/message_port_fixture.h"
+
+namespace heddle::protocols {
+namespace {
+
+using test::ending;
+using transport::event;
+using transport::op;
+
+/// A small message that is announced while nobody waits for it; the wire reads it, or refuses.
+class PortEarlyFetch : public Port {
+ protected:
+  void announce(tag t, std::uint64_t id) {
+    message m;
+    m.kind = message_kind::tag_rts;
+    m.word = t;
+    m.slot = m.generation = 1;
+    m.bytes = 1;
+    m.id = id;
+    wire_.answer = status::posted;
+    arrives(m);
+    wire_.answer = status::done;
+  }
+  /// The wire has read the `n`th.
+  void arrived(std::size_t n, std::byte value, status code = status::done) {
+    op& o = *wire_.under_way.at(n);
+    if (code == status::done) o.memory[0] = value;
+    wire_.events.push_back({event::kind_t::ended, code, wire_.reach(1), &o, {}});
+    progress();
+  }
+  status receive(ending& end, std::span<std::byte> into) {
+    return port_->execute(command_of(command_kind::recv, small_tag, into, end), batch_);
+  }
+};
+
+TEST_F(PortEarlyFetch, ReadsItAndLetsTheSenderGo) {
+  start();
+  announce(small_tag, 5);
+  ASSERT_EQ(wire_.under_way.size(), 1u);
+  arrived(0, std::byte{9});
+  EXPECT_EQ(last_kind(), message_kind::fin);
+  ending end;
+  EXPECT_EQ(receive(end, one_), status::posted);
+  batch_.run();
+  EXPECT_EQ(end.code, status::done);
+  EXPECT_EQ(one_[0], std::byte{9});
+  EXPECT_TRUE(port_->quiet());
+}
+
+TEST_F(PortEarlyFetch, KeepsTheOrderOfAnnouncementsWhateverArrivesFirst) {
+  start();
+  announce(small_tag, 5);
+  announce(small_tag, 6);
+  arrived(1, std::byte{22});
+  ending first, second;
+  (void)receive(first, one_);
+  (void)receive(second, two_);
+  batch_.run();
+  EXPECT_EQ(first.count, 0) << "it is on its way";
+  EXPECT_EQ(second.count, 1);
+  arrived(0, std::byte{11});
+  EXPECT_EQ(first.count, 1);
+  EXPECT_EQ(one_[0], std::byte{11});
+  EXPECT_EQ(two_[0], std::byte{22});
+}
+
+TEST_F(PortEarlyFetch, StopsWhenItsMemoryIsUsedUpAndGoesOnWhenSomeIsTaken) {
+  config_.unexpected_bytes = 2 * port::cost_of(1);
+  start();
+  for (std::uint64_t id = 1; id <= 3; ++id) announce(small_tag, id);
+  EXPECT_EQ(wire_.under_way.size(), 2u);
+  arrived(0, std::byte{1});
+  ending end;
+  (void)receive(end, one_);
+  batch_.run();
+  EXPECT_EQ(end.count, 1);
+  announce(small_tag, 4);
+  EXPECT_EQ(wire_.under_way.size(), 3u);
+}
+
+TEST_F(PortEarlyFetch, ForgetsAMessageThatCannotBeReadAndEndsAReceiveThatHasIt) {
+  start();
+  announce(small_tag, 1);
+  announce(small_tag, 2);
+  ending end;
+  (void)receive(end, one_);
+  arrived(1, {}, status::withdrawn);
+  arrived(0, {}, status::withdrawn);
+  EXPECT_EQ(end.code, status::peer_lost);
+  outcome found;
+  EXPECT_EQ(port_->probe(1, any_tag, found), status::not_found);
+  EXPECT_TRUE(port_->quiet());
+}
+
+TEST_F(PortEarlyFetch, EndsWithItsPeer) {
+  start();
+  announce(small_tag, 1);
+  announce(small_tag, 2);
+  ending end;
+  (void)receive(end, one_);
+  wire_.events.push_back(
+      {event::kind_t::peer_lost, status::peer_lost, wire_.reach(1), nullptr, {}});
+  progress();
+  arrived(1, {}, status::peer_lost);
+  arrived(0, {}, status::peer_lost);
+  EXPECT_EQ(end.code, status::peer_lost);
+  EXPECT_TRUE(port_->quiet());
+}
+
+/// The receive of a large message, which the wire is reading.
+class PortFetch : public Port {
+ protected:
+  port& fetch(ending& end) {
+    port& p = start();
+    is_announced();
+    wire_.answer = status::posted;
+    EXPECT_EQ(p.execute(receive_large(end), batch_), status::posted);
+    wire_.answer = status::done;
+    return p;
+  }
+  void ends(status code) {
+    wire_.events.push_back(
+        {event::kind_t::ended, code, wire_.reach(1), wire_.under_way.back(), {}});
+    progress();
+  }
+  /// The sender answers each of the questions for a part of its data, all of which is ones.
+  void are_answered() {
+    const auto asked = std::exchange(wire_.messages, {});
+    for (const auto& bytes : asked) {
+      message question;
+      ASSERT_TRUE(parse_message(bytes, question));
+      ASSERT_EQ(question.kind, message_kind::rma_get);
+      message m;
+      m.kind = message_kind::rma_data;
+      m.word = question.word;
+      m.position = question.offset;
+      arrives(m, std::vector<std::byte>(question.bytes, std::byte{1}));
+    }
+  }
+};
+
+TEST_F(PortFetch, GoesOnByMessagesWhenTheWireRefusesItLate) {
+  ending end;
+  fetch(end);
+  ends(status::unsupported);
+  EXPECT_EQ(end.count, 0);
+  EXPECT_EQ(last_kind(), message_kind::rma_get);
+}
+
+TEST_F(PortFetch, StaysWithMessagesWhenTheWireHasNoRoomForAllOfThem) {
+  ending end;
+  port& p = fetch(end);
+  wire_.room = 1;
+  ends(status::unsupported);
+  wire_.room = SIZE_MAX;
+  wire_.answer = status::posted;
+  progress();
+  EXPECT_EQ(wire_.under_way.size(), 1u) << "the wire was asked again";
+  are_answered();
+  EXPECT_EQ(end.count, 1);
+  EXPECT_EQ(end.code, status::done);
+  EXPECT_TRUE(into_ == std::vector<std::byte>(large, std::byte{1}));
+  EXPECT_EQ(p.counters().violations.get(), 0u);
+}
+
+TEST_F(PortFetch, IsLostWithASenderThatHasTakenTheDataAway) {
+  for (const status code : {status::withdrawn, status::denied, status::out_of_bounds}) {
+    ending end;
+    fetch(end);
+    ends(code);
+    EXPECT_EQ(end.count, 1);
+    EXPECT_EQ(end.code, status::peer_lost) << name_of(code);
+  }
+}
+
+}  // namespace
+}  // namespace heddle::protocols
