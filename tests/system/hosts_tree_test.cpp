@@ -134,6 +134,26 @@ TEST(HostsTree, SignalsReachRanksOnTheLastHost) {
   EXPECT_EQ(std::count(how.out.begin(), how.out.end(), 'g'), 7);
 }
 
+TEST(HostsTree, CtrlZStopsRanksOnAllHostsUntilTheLauncherGoesOn) {
+  child job(tree({}, {"sleep", "1000"}));
+  const std::string command("sleep\0001000", 10);
+  const auto in_state = [&](const char* state) {
+    const auto ranks = with_command(job, command);
+    return std::count_if(ranks.begin(), ranks.end(), [&](pid_t rank) {
+      return contents(folder_of(rank) / "cmdline").starts_with("sleep") &&  // not the launcher
+             contents(folder_of(rank) / "status").find(state) != std::string::npos;
+    });
+  };
+  while (in_state("State:\tS") < 7) usleep(5000);
+  job.send_signal(SIGTSTP);
+  while (in_state("State:\tT") < 7) usleep(5000);
+  job.send_signal(SIGCONT);
+  while (in_state("State:\tS") < 7) usleep(5000);
+  job.send_signal(SIGTERM);
+  EXPECT_EQ(job.finish().status, 128 + SIGTERM);
+  EXPECT_THAT(job.marked(), IsEmpty());
+}
+
 TEST(HostsTree, AKilledInnerAgentIsLostWithWhatIsBelowByName) {
   child job(lasting_job());
   job.read_until("ready", 7);
