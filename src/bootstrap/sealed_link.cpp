@@ -107,7 +107,7 @@ void sealed_link::flush() {
 
 void sealed_link::take_hello() {
   const std::size_t common = std::min(in_.size(), magic.size());
-  if (std::memcmp(in_.data(), magic.data(), common) != 0)
+  if (common != 0 && std::memcmp(in_.data(), magic.data(), common) != 0)
     return break_up("it is no process of this version of Heddle");
   if (in_.size() < hello_bytes) return;
   const secret_bytes mine = nonce_;
