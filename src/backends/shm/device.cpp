@@ -98,9 +98,11 @@ void shm_device::wake_everybody() noexcept {
 
 /// Peers whose rings nobody has looked at may sleep as well.
 void shm_device::open_announcers() noexcept {
-  for (const lane_slot& lane : memory().lanes) {
+  const bool any = memory().unserved.is_set();
+  for (std::size_t lane = 0; lane < max_lanes; ++lane) {
+    if (!asked_for_[lane] && !any) continue;
     std::uint64_t entry = 0;
-    for (std::size_t i = 0; (entry = lane.rings.at(i)) != 0; ++i) {
+    for (std::size_t i = 0; (entry = memory().lanes[lane].rings.at(i)) != 0; ++i) {
       const peer_address* const where = address_of(unpacked(entry).from);
       if (where == nullptr || peers_.contains(where->number)) continue;
       try {
@@ -215,9 +217,11 @@ void shm_device::discharge(shm_endpoint& lane) noexcept {
 int shm_device::serve() noexcept {
   silence_bell(bell_.read.get());
   const std::scoped_lock lock(mutex_);
+  if (!memory().unserved.take()) return -1;
   for (std::size_t lane = 0; lane < max_lanes; ++lane) {
     if (asked_for_[lane] || memory().lanes[lane].rings.at(0) == 0) continue;
-    asked_for_[lane] = true;  // once; whenever it is made, it finds the announcements
+    asked_for_[lane] = true;      // once; whenever it is made, it finds the announcements
+    memory().unserved.set(true);  // for the lanes behind it
     return static_cast<int>(lane);
   }
   return -1;

@@ -34,6 +34,7 @@ bool link::open_outgoing(const ring_name& name, std::size_t bytes) noexcept {
 void link::announce_to_device() noexcept {
   sync::heavy_barrier();  // the lane's maker sets its bell, then looks at the board
   if (there->bell.get() >= 0) return;
+  process->memory().unserved.set(true);
   try {
     const owned_fd bell = process->open_file(process->memory().bell.get(), file_kind::pipe);
     ring_bell(bell.get());

@@ -14,6 +14,7 @@
 #include "sync/board.h"
 #include "sync/cache_line.h"
 #include "sync/published.h"
+#include "sync/shared_flag.h"
 #include "sync/shared_region.h"
 #include "sync/sleep_word.h"
 
@@ -78,6 +79,8 @@ struct segment {
       sync::published<std::uint32_t> closed;  ///< 1: the device is gone, or about to be
   sync::published<std::uint32_t> lanes_used;  ///< highest lane number so far + 1
   shared_fd bell;  ///< rung when a ring was announced to a lane that does not exist yet
+  sync::agreed_flag
+      unserved;  ///< the same, until somebody has looked at the boards: 1 MiB of pages
 
   alignas(4096) std::array<sync::shared_region, memory::region_table::slots> regions;
   alignas(4096) std::array<lane_slot, max_lanes> lanes;

@@ -1,4 +1,6 @@
 // shm_test.cpp - messages, sleeping and waking, several ranks in one process.
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -93,6 +95,21 @@ TEST(Shm, AnswersBusyWhenTheRingIsFullAndTakesMoreAfterTheReceiverPolled) {
   for (int i = 0; i < sent; ++i)
     EXPECT_EQ(ranks[0]->got[static_cast<std::size_t>(i)], std::to_string(i));
   EXPECT_EQ(ranks[0]->got.back(), "more");
+}
+
+blkcnt_t blocks_of(const test_rank& of) {
+  address_blob blob;
+  std::memcpy(&blob, of.dev->address().data(), sizeof blob);
+  struct stat about {};
+  EXPECT_EQ(fstat(blob.segment_fd, &about), 0);
+  return about.st_blocks;
+}
+
+TEST(Shm, TouchesNoBoardOfALaneThatNobodyWants) {
+  auto ranks = test_ranks(1);
+  const auto before = blocks_of(*ranks[0]);
+  EXPECT_EQ(ranks[0]->dev->serve(), -1);
+  EXPECT_EQ(blocks_of(*ranks[0]), before);
 }
 
 TEST(Shm, AcceptsThePrefixThatFits) {
