@@ -71,8 +71,7 @@ tcp_device::tcp_device(const context& where, std::vector<rail_address> addresses
       size_(where.size),
       config_(where.config != nullptr ? *where.config : settings{}),
       regions_(where.regions),
-      addresses_(std::move(addresses)),
-      peers_(static_cast<std::size_t>(where.size)) {
+      addresses_(std::move(addresses)) {
   if (sodium_init() < 0) fail("tcp: libsodium cannot be used: no source of randomness");
   std::ranges::copy(where.job_secret, secret_.begin());
   acceptor_ = std::make_unique<acceptor>(addresses_, static_cast<std::uint32_t>(self_),
@@ -98,15 +97,18 @@ std::string tcp_device::add_peer(rank peer, std::span<const std::byte> address, 
   std::string why = why_unreachable(addresses_, *theirs, same_host);
   if (!why.empty()) return why;
   const std::lock_guard lock(mutex_);
-  peers_[static_cast<std::size_t>(peer)] = std::move(*theirs);
+  peers_.resize(static_cast<std::size_t>(size_));
+  peers_[static_cast<std::size_t>(peer)] = meeting(addresses_, *theirs)->to;
   return {};
 }
 
 std::optional<tcp_device::way> tcp_device::way_to(rank peer) const {
   const std::lock_guard lock(mutex_);
-  std::optional<way> found = meeting(addresses_, peers_[static_cast<std::size_t>(peer)]);
-  // A link-local address means: on the link of our interface.
-  if (found) found->to.scope = found->from.scope;
+  if (peers_.empty()) return std::nullopt;
+  const rail_address& there = peers_[static_cast<std::size_t>(peer)];
+  if (there.port == 0) return std::nullopt;
+  std::optional<way> found = meeting(addresses_, {&there, 1});
+  found->to.scope = found->from.scope;  // a link-local address means: on the link of our interface
   return found;
 }
 

@@ -62,8 +62,9 @@ class tcp_device final : public device {
   std::unique_ptr<acceptor> acceptor_;  // executor thread only
   std::vector<accepted> proven_;        // likewise
 
-  mutable std::mutex mutex_;                          // guards what follows
-  std::vector<std::vector<rail_address>> peers_;      // by rank; empty: not added
+  mutable std::mutex mutex_;  // guards what follows
+  // By rank: where we meet it. No port: it was not added. Empty: nobody was.
+  std::vector<rail_address> peers_;
   std::array<tcp_endpoint*, max_lanes> endpoints_{};  // by lane; null: none
   std::array<bool, max_lanes> wanted_{};              // lanes serve() has not named yet
   std::vector<accepted> waiting_;
