@@ -91,9 +91,9 @@ class world {
   void set_handler(handler_id id, call_handler function, void* context = nullptr);
 
   /// Sets what is called for each peer that is lost, also by leaving the job in order before this
-  /// rank does; at once for those lost already. One that this rank has had nothing to do with may go
-  /// unnoticed until it has. Null: nothing. What was under way to a lost peer
-  /// ends with peer_lost, before or after. Any thread.
+  /// rank does; at once for those lost already. One that this rank has had nothing to do with may
+  /// go unnoticed until it has. Null: nothing. What was under way to a lost peer ends with
+  /// peer_lost, before or after. Any thread.
   void on_peer_lost(loss_handler function, void* context = nullptr);
 
   /// Waits for every rank, through the launcher or over lane 0: for start-up and end. For inner

@@ -35,6 +35,9 @@ void draw_wire(plan& p, dice& d, const std::string& wire) {
   }
   for (int r = 0; mixed && r < p.ranks; ++r)
     set(p, "HEDDLE_HOST", d.percent(50) ? "left" : "right", r);
+  // Rails of the loopback, which does not leave a pretended host.
+  if (wire == "tcp" && d.percent(40))
+    set(p, "HEDDLE_TCP_IFACE", d.one_of<const char*>({"127.0.0.1,127.0.0.2", "lo,lo,lo"}));
 }
 
 /// The least of everything, now and then.
@@ -50,7 +53,6 @@ void draw_settings(plan& p, dice& d) {
       choice{"HEDDLE_UNEXPECTED_BYTES", {"0", "1K", "64K"}},
       choice{"HEDDLE_RECORDS", {"16", "24", "64"}},
       choice{"HEDDLE_TCP_CHUNK_BYTES", {"4K", "64K"}},
-      choice{"HEDDLE_TCP_IFACE", {"127.0.0.1,127.0.0.2", "lo,lo,lo"}},
       choice{"HEDDLE_STRIPE_BYTES", {"0", "1", "1K", "64K"}},
       choice{"HEDDLE_UTOFU_RING_BYTES", {"16K", "64K"}},
       choice{"HEDDLE_UTOFU_STAGE_BYTES", {"32", "1K"}},

@@ -173,7 +173,7 @@ void shm_device::announce(const std::shared_ptr<peer_process>& peer) {
 
 std::shared_ptr<peer_process> shm_device::open_peer(const peer_address& where) {
   try {
-    const auto peer = std::make_shared<peer_process>(where, can_fence());
+    auto peer = std::make_shared<peer_process>(where, can_fence());
     announce(peer);
     return peer;
   } catch (const error& why) {
