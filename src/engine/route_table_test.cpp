@@ -66,6 +66,8 @@ TEST_F(RouteTable, ADeviceIsNeedlessForAPeerThatABetterOneReachesOnEveryLane) {
   EXPECT_TRUE(r.needless(1, 1));
   EXPECT_FALSE(both(plain_, 255, other, 256).needless(1, 1));
   EXPECT_FALSE(both(plain_, 256, nic_, 256).needless(1, 1));  // the atomics are its own
+  second_backend_ = 0;
+  EXPECT_FALSE(both(plain_, 256, other, 256).needless(1, 1)) << "it is another rail";
 }
 
 TEST_F(RouteTable, ADeviceThatPeersSendOverHasAnEndpointOnEachLaneThatItHas) {

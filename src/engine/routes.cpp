@@ -28,8 +28,9 @@ bool routes::reaches(rank peer) const noexcept {
 bool routes::needless(std::size_t device, rank peer) const noexcept {
   if (transport::owns_atomics(devices_[device].through->describe())) return false;
   const auto before = std::span(devices_).first(device);
-  return std::ranges::any_of(before,
-                             [&](const reach& r) { return r.lanes[at(peer)] >= max_lanes; });
+  return std::ranges::any_of(before, [&](const reach& r) {
+    return r.backend != devices_[device].backend && r.lanes[at(peer)] >= max_lanes;
+  });
 }
 
 const lane_routes& routes::of(int lane) {

@@ -36,7 +36,8 @@ class routes {
   /// The device of this index reaches `peer`, on lanes whose numbers are below `lanes`.
   void add(std::size_t device, rank peer, std::size_t lanes);
   [[nodiscard]] bool reaches(rank peer) const noexcept;
-  /// Over one device on every lane that there can be: `device`, behind it, has nothing to add.
+  /// Over one device on every lane that there can be: `device`, behind it and of another backend,
+  /// has nothing to add.
   [[nodiscard]] bool needless(std::size_t device, rank peer) const noexcept;
   /// Indices of the devices over which some peer is reached on some lane.
   [[nodiscard]] std::set<std::size_t> used() const;

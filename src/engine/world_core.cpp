@@ -1,7 +1,6 @@
 #include "engine/world_core.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <chrono>
@@ -31,7 +30,6 @@ world_core::world_core(std::unique_ptr<bootstrap::session> session, const settin
   open_devices();
   choose_routes();
   session_->joined();
-  (void)malloc_trim(0);  // what all ranks have said of themselves took more than what is kept of it
   open_lane_zero();
   start_progress();
   joined_.set();

@@ -24,7 +24,7 @@ void require(bool holds) {
 
 void feed_hello(input bytes) {
   if (const auto h = parse_hello(bytes)) {
-    require(h->from_lane < max_lanes && h->to_lane < max_lanes);
+    require(h->from_lane < heddle::max_lanes && h->to_lane < heddle::max_lanes);
     require(std::ranges::equal(encode(*h), bytes));
   }
 }
