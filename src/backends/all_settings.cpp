@@ -45,12 +45,12 @@ std::string_view own_part(std::string_view name) {
 /// The setting that `name` may have been meant for; empty when none is like it. Up to a third of
 /// the letters may differ: HEDDLE_DIR and HEDDLE_HOME are names that others give, not slips.
 std::string_view nearest(std::string_view name, const std::vector<std::string_view>& known) {
-  const auto distance = [&](std::string_view k) {
-    return edit_distance(own_part(name), own_part(k));
+  const auto different = [&](std::string_view k) {  // of 1000 letters
+    const std::size_t letters = std::max(own_part(name).size(), own_part(k).size());
+    return edit_distance(own_part(name), own_part(k)) * 1000 / std::max<std::size_t>(letters, 1);
   };
-  const auto best = *std::ranges::min_element(known, {}, distance);
-  const std::size_t letters = std::max(own_part(name).size(), own_part(best).size());
-  return distance(best) <= letters / 3 ? best : std::string_view{};
+  const auto best = *std::ranges::min_element(known, {}, different);
+  return different(best) <= 333 ? best : std::string_view{};
 }
 
 /// A backend's settings, or none where its module cannot be loaded.
