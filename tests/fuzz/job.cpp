@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 #include <thread>
 
 #include "base/clock.h"
@@ -70,21 +71,32 @@ std::string text_of(const std::string& file) {
   }
 }
 
-/// Watches the board until the launcher has ended; true: nothing moved for too long.
+/// Watches the board until the launcher has ended; true: nothing moved for too long. Time in which
+/// ranks were ready to run and got no core does not count, up to a limit: they may be spinning.
 class watch {
  public:
+  static constexpr int most_patience = 10;
   watch(const plan& p, const board& facts, pid_t launcher)
       : plan_(p), facts_(facts), launcher_(launcher) {}
 
-  bool until_silent(std::chrono::seconds patience, int& status) {
+  bool until_silent(std::chrono::nanoseconds patience, int& status) {
     std::uint64_t last = 0;
-    auto since = std::chrono::steady_clock::now();
+    clock::time_point since = clock::now();
+    constexpr std::chrono::nanoseconds unknown{-1};
+    std::chrono::nanoseconds kept_before = unknown;  // half way
     while (waitpid(launcher_, &status, WNOHANG) == 0) {
       continue_the_stopped();
-      const auto now = std::chrono::steady_clock::now();
-      if (facts_.moves() != last) since = now;
+      const clock::time_point now = clock::now();
+      if (facts_.moves() != last) {
+        since = now;
+        kept_before = unknown;
+      }
       last = facts_.moves();
-      if (now - since > patience) return true;
+      const auto quiet = now - since;
+      if (quiet > patience / 2 && kept_before == unknown) kept_before = kept_from_cores();
+      if (quiet > patience && (quiet - (kept_from_cores() - kept_before) > patience ||
+                               quiet > most_patience * patience))
+        return true;
       std::this_thread::sleep_for(1ms);
     }
     return false;
@@ -113,6 +125,24 @@ class watch {
   }
 
  private:
+  using clock = std::chrono::steady_clock;
+
+  /// What all threads of the ranks have waited on run queues, ever.
+  [[nodiscard]] std::chrono::nanoseconds kept_from_cores() const {
+    std::chrono::nanoseconds all{0};
+    for (int r = 0; r < plan_.ranks; ++r) {
+      std::error_code gone;
+      const fs::path tasks = fmt::format("/proc/{}/task", static_cast<int>(facts_.of_rank(r).pid));
+      for (fs::directory_iterator task(tasks, gone), end; !gone && task != end;
+           task.increment(gone)) {
+        std::uint64_t ran = 0, waited = 0;
+        std::ifstream(task->path() / "schedstat") >> ran >> waited;
+        all += std::chrono::nanoseconds(waited);
+      }
+    }
+    return all;
+  }
+
   void continue_the_stopped() const {
     bool all_over = true;
     for (int r = 0; r < plan_.ranks; ++r)

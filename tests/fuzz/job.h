@@ -10,7 +10,8 @@
 namespace heddle::fuzz {
 
 /// Needs a process with one thread. The ranks are this program again, with the arguments
-/// "rank PLAN BOARD". A job in which nothing ends for `patience` is ended and counts as silent.
+/// "rank PLAN BOARD". A job in which nothing ends for `patience` is ended and counts as silent;
+/// time in which its ranks got no core does not count.
 [[nodiscard]] std::vector<finding> run_job(const plan& p, std::chrono::seconds patience);
 
 /// What a started rank does with its arguments: its exit status.
