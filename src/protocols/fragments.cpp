@@ -62,6 +62,15 @@ status fragments::start(request& r) {
   return status::posted;
 }
 
+status fragments::start_on_wire(request& r) {
+  r.memory = r.local;
+  r.offset = r.base;
+  const status s = path_.post(r);
+  if (s != status::unsupported) return s;
+  r.by = carrier::messages;
+  return start(r);
+}
+
 void fragments::on_message(peer& from, const message& m) {
   request* const r = ops_.find(m.word, from);
   if (r == nullptr || r->by != carrier::messages) return;

@@ -15,6 +15,8 @@ class fragments final : public protocol {
   /// Sends what the window allows: posted, or busy_queue when the wire had no room for the first
   /// fragment missing, or how it ended: a fragment cannot be sent, and none is under way.
   status start(request& r) override;
+  /// The same for what the wire may do in one: by messages only where it answers unsupported.
+  status start_on_wire(request& r);
   /// A reply.
   void on_message(peer& from, const message& m) override;
 

@@ -90,12 +90,7 @@ status stripes::stand(request& whole) {
 
 status stripes::start(request& stripe) {
   if (stripe.by == carrier::messages) return fragments_.start(stripe);
-  stripe.memory = stripe.local;
-  stripe.offset = stripe.base;
-  const status s = path_.post(stripe);
-  if (s != status::unsupported) return s;
-  stripe.by = carrier::messages;
-  return fragments_.start(stripe);
+  return fragments_.start_on_wire(stripe);
 }
 
 void stripes::note_end(const request& stripe, status code) noexcept {

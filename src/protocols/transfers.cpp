@@ -28,13 +28,7 @@ status transfers::start(request& r) {
     r.by = carrier::stripes;
     return start(r);
   }
-  status s = status::unsupported;
-  if (in_one) {
-    r.memory = r.local;
-    r.offset = r.base;
-    s = path_.post(r);
-  }
-  if (s != status::unsupported) return s;
+  if (in_one) return fragments_.start_on_wire(r);
   r.by = carrier::messages;
   return fragments_.start(r);
 }
