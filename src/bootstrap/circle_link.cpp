@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <new>
 
+#include "bootstrap/send_all.h"
+
 namespace heddle::bootstrap {
 
 circle_link::circle_link(unique_fd socket, std::size_t max_payload, std::uint64_t limit_ms)
@@ -21,14 +23,7 @@ circle_link::circle_link(unique_fd socket, std::size_t max_payload, std::uint64_
 
 void circle_link::send(protocol::frame_kind kind, std::span<const std::byte> payload) noexcept {
   try {
-    const auto bytes = protocol::encode(kind, payload);
-    std::span<const std::byte> rest(bytes);
-    while (!rest.empty()) {
-      const ssize_t sent = ::send(socket_.get(), rest.data(), rest.size(), MSG_NOSIGNAL);
-      if (sent < 0 && errno == EINTR) continue;
-      if (sent < 0) return;
-      rest = rest.subspan(static_cast<std::size_t>(sent));
-    }
+    (void)send_all(socket_.get(), protocol::encode(kind, payload));  // receive() finds a broken one
   } catch (const std::bad_alloc&) {
     socket_.reset();  // the other end sees that
   }

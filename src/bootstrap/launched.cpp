@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "bootstrap/launcher_protocol.h"
+#include "bootstrap/send_all.h"
 
 namespace heddle::bootstrap {
 namespace {
@@ -38,15 +39,8 @@ class launcher_link {
   void limit_silence(std::uint64_t seconds) noexcept { limit_s_ = seconds; }
 
   void send(frame_kind kind, std::span<const std::byte> payload) {
-    const auto bytes = protocol::encode(kind, payload);
-    std::span<const std::byte> rest(bytes);
-    while (!rest.empty()) {
-      const ssize_t sent = ::send(socket_.get(), rest.data(), rest.size(), MSG_NOSIGNAL);
-      if (sent < 0 && errno == EINTR) continue;
-      // What the launcher said before it hung up tells more than EPIPE does: receive() finds it.
-      if (sent < 0) return;
-      rest = rest.subspan(static_cast<std::size_t>(sent));
-    }
+    // What the launcher said before it hung up tells more than EPIPE does: receive() finds it.
+    (void)send_all(socket_.get(), protocol::encode(kind, payload));
   }
 
   /// The answer, which must be of `wanted` kind. Throws error when it is `failed`.

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "bootstrap/patience.h"
 #include "bootstrap/pmi1_wire.h"
+#include "bootstrap/send_all.h"
 #include "bootstrap/store_session.h"
 
 namespace heddle::bootstrap {
@@ -75,13 +76,9 @@ class launcher_lines {
   }
 
  private:
-  void send(std::string_view rest) const {
-    while (!rest.empty()) {
-      const ssize_t sent = ::send(fd_, rest.data(), rest.size(), MSG_NOSIGNAL);
-      if (sent < 0 && errno == EINTR) continue;
-      if (sent < 0) fail_errno(errno, "the launcher (PMI) went away");
-      rest.remove_prefix(static_cast<std::size_t>(sent));
-    }
+  void send(std::string_view text) const {
+    if (!send_all(fd_, std::as_bytes(std::span(text))))
+      fail_errno(errno, "the launcher (PMI) went away");
   }
 
   pmi1::words receive(patience limit) {
