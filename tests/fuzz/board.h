@@ -47,6 +47,7 @@ struct rank_record {
   std::atomic<std::uint64_t> wake_at{0};  ///< it stops now; the watcher continues it at this time
   std::atomic<std::uint32_t> meetings{0};
   std::atomic<bool> finished{false};                 ///< it came to the end of its part
+  std::atomic<std::uint32_t> lost{0};                ///< bit r: it was told that rank r is lost
   std::array<std::atomic<std::int32_t>, 8> doing{};  ///< by thread: id of the step; -1: none
   std::array<char, 400> failure{};                   ///< what set-up threw
 };

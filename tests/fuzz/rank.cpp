@@ -17,6 +17,7 @@
 
 #include "fuzz/model.h"
 #include "fuzz/rank_thread.h"
+#include "fuzz/verdict.h"
 
 namespace heddle::fuzz {
 namespace {
@@ -92,6 +93,7 @@ class rank_run {
     world_ = std::make_unique<world>();
     me_ = world_->rank();
     memory_ = std::make_unique<rank_memory>(plan_, facts_, *world_);
+    world_->on_peer_lost(&rank_run::on_loss, this);
     world_->set_handler(notified, &rank_run::on_notify, this);
     world_->set_handler(called, &rank_run::on_call, this);
     open_shared();
@@ -203,6 +205,13 @@ class rank_run {
     facts_.moved();
   }
 
+  /// A peer that leaves when its part is over is not missed.
+  static void on_loss(void* context, rank peer, std::string_view) noexcept {
+    const auto& self = *static_cast<rank_run*>(context);
+    if (!self.facts_.of_rank(peer).finished) self.facts_.of_rank(self.me_).lost |= 1U << peer;
+    self.facts_.moved();
+  }
+
   static void on_notify(void* context, lane&, const call_message& m) noexcept {
     auto& self = *static_cast<rank_run*>(context);
     std::uint64_t value = 0;
@@ -238,7 +247,8 @@ class rank_run {
     if (facts_.of(s.id, me_).heard > 0 || facts_.of_rank(s.rank).gone) return true;
     const record& r = facts_.of(s.id, s.rank);
     if (r.at != stage::ended) return false;
-    return r.code != status::done || prospect_of(plan_, s.rank) == prospect::mortal;
+    return r.code != status::done || outlook_of(plan_, facts_, s.rank) == prospect::mortal ||
+           outlook_of(plan_, facts_, me_) == prospect::mortal;
   }
 
   // --- after the last phase ---------------------------------------------------------------------

@@ -16,7 +16,7 @@ namespace {
 class court {
  public:
   court(const plan& p, const board& facts) : plan_(p), facts_(facts) {
-    for (int r = 0; r < p.ranks; ++r) prospects_.push_back(expected_of(r));
+    for (int r = 0; r < p.ranks; ++r) prospects_.push_back(outlook_of(p, facts, r));
   }
 
   std::vector<finding> judge() {
@@ -42,12 +42,6 @@ class court {
 
   // --- ranks ------------------------------------------------------------------------------------
 
-  /// A rank that was refused what it needs in order to go on is as good as dead.
-  [[nodiscard]] prospect expected_of(int rank) const {
-    const prospect planned = prospect_of(plan_, rank);
-    const bool failed = facts_.of_rank(rank).failure[0] != '\0';
-    return planned == prospect::weak && failed ? prospect::mortal : planned;
-  }
   [[nodiscard]] prospect of(int rank) const { return prospects_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] prospect worst() const {
     return *std::max_element(prospects_.begin(), prospects_.end());
@@ -341,8 +335,19 @@ std::vector<finding> judge(const plan& p, const board& facts) {
   return court(p, facts).judge();
 }
 
+prospect outlook_of(const plan& p, const board& facts, int rank) {
+  const prospect planned = prospect_of(p, rank);
+  if (planned != prospect::weak) return planned;
+  bool ended = facts.of_rank(rank).failure[0] != '\0' || facts.of_rank(rank).lost != 0;
+  for (int r = 0; r < p.ranks; ++r) ended |= (facts.of_rank(r).lost >> rank & 1U) != 0;
+  return ended ? prospect::mortal : planned;
+}
+
 bool nothing_is_left(const plan& p, const board& facts, const group& g) {
-  const auto must_arrive = [&](int sender) { return prospect_of(p, sender) != prospect::mortal; };
+  const auto must_arrive = [&](int sender) {
+    return outlook_of(p, facts, sender) != prospect::mortal &&
+           outlook_of(p, facts, g.to) != prospect::mortal;
+  };
   std::ptrdiff_t left = 0;
   for (const step* m : g.sends) {
     if (facts.of_rank(m->rank).gone) continue;

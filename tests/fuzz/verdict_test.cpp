@@ -140,6 +140,19 @@ phase 0
   EXPECT_TRUE(nothing_is_left(p, f.on(), all[0]));
 }
 
+TEST(Verdict, MessagesToARankThatStarvedAndLostItsPeerNeedNotArrive) {
+  for (const bool starves : {false, true}) {
+    const plan p = read((starves ? "set 1 ulimit_megabytes=1\n" : "") + two_messages);
+    facts f(p);
+    const auto all = groups(p);
+    f.ended(2, status::done), f.ended(3, status::done);
+    f.got(0, 2);
+    EXPECT_FALSE(nothing_is_left(p, f.on(), all[0]));
+    f.on().of_rank(0).lost = 1U << 1;
+    EXPECT_EQ(nothing_is_left(p, f.on(), all[0]), starves);
+  }
+}
+
 TEST(Verdict, AMistakeMustBeAnsweredAsDocumented) {
   const plan p = read("ranks 2\nlane 0 shared\n0: 0.0 mistake op=send_reserved_tag peer=1\n");
   facts f(p);
