@@ -153,6 +153,15 @@ TEST(Verdict, MessagesToARankThatStarvedAndLostItsPeerNeedNotArrive) {
   }
 }
 
+TEST(Verdict, NothingIsLeftOfARankThatStarvedAndCouldNotGoOn) {
+  const plan p = read("set 0 ulimit_megabytes=1\n" + two_messages);
+  facts f(p);
+  f.ended(2, status::done);
+  EXPECT_FALSE(nothing_is_left(p, f.on(), groups(p)[0]));
+  f.on().of_rank(0).failure[0] = '!';
+  EXPECT_TRUE(nothing_is_left(p, f.on(), groups(p)[0]));
+}
+
 TEST(Verdict, AMistakeMustBeAnsweredAsDocumented) {
   const plan p = read("ranks 2\nlane 0 shared\n0: 0.0 mistake op=send_reserved_tag peer=1\n");
   facts f(p);
