@@ -124,6 +124,13 @@ class counter {
   [[nodiscard]] std::uint64_t count() const noexcept { return signal_.count(); }
   /// `done`, or the first failure among those counted.
   [[nodiscard]] status first_failure() const noexcept { return signal_.first_failure(); }
+  /// Counts the answer of an operation that was given this counter: `done` and refusals now, since
+  /// nothing will be delivered; posted when it ends; busy not at all. Returns the answer. So
+  /// `ended.track(l.try_put(data, to, ended))` counts once in any case but busy.
+  status track(status answer) noexcept {
+    if (answer != status::posted && !is_busy(answer)) signal_.raise(answer);
+    return answer;
+  }
   /// Only while no operation holds this counter.
   void reset() noexcept {
     if (signal_.expecting()) [[unlikely]]

@@ -1,5 +1,6 @@
 // heddle.h - everything an application needs.
 #pragma once
+#include <heddle/blocks.h>
 #include <heddle/collectives.h>
 #include <heddle/completion.h>
 #include <heddle/coroutine.h>

@@ -23,6 +23,7 @@
 #include <heddle/status.h>
 #include <heddle/types.h>
 
+#include <atomic>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -30,6 +31,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 
 namespace heddle {
 
@@ -107,6 +109,17 @@ class lane {
   status try_get(T& into, remote_ptr<T> from, completion c = {}) noexcept {
     return try_get(std::as_writable_bytes(std::span(&into, 1)), from.address, c);
   }
+  /// Several items, from and to what converts to a span of them.
+  template <class T>
+  status try_put(std::span<const std::type_identity_t<T>> from, remote_ptr<T> to,
+                 completion c = {}) noexcept {
+    return try_put(std::as_bytes(from), to.address, c);
+  }
+  template <class T>
+  status try_get(std::span<std::type_identity_t<T>> into, remote_ptr<T> from,
+                 completion c = {}) noexcept {
+    return try_get(std::as_writable_bytes(into), from.address, c);
+  }
 
   /// Atomic read-modify-write of the integer at `at`, which must be aligned to its size.
   /// `old`, when not null, receives the value from before. For compare_swap `operand` is stored
@@ -118,8 +131,9 @@ class lane {
   /// says so of its backend) the CPU's and its own do not see each other: the owner uses these
   /// functions too, on its own rank.
   template <atomic_integer T>
-  status try_atomic(atomic_op op, remote_ptr<T> at, T operand, T* old, completion c = {},
-                    T compare = 0) noexcept {
+  status try_atomic(atomic_op op, remote_ptr<T> at, std::type_identity_t<T> operand,
+                    std::type_identity_t<T>* old, completion c = {},
+                    std::type_identity_t<T> compare = 0) noexcept {
     if (const auto [target, offset] = at.address;
         target != nullptr && offset % sizeof(T) == 0 &&
         detail::reachable(*target, offset, sizeof(T), rights::atomic)) [[likely]] {
@@ -132,21 +146,23 @@ class lane {
                        static_cast<std::uint64_t>(compare), old, c);
   }
   template <atomic_integer T>
-  status try_fetch_add(remote_ptr<T> at, T operand, T& old, completion c = {}) noexcept {
+  status try_fetch_add(remote_ptr<T> at, std::type_identity_t<T> operand, T& old,
+                       completion c = {}) noexcept {
     return try_atomic(atomic_op::add, at, operand, &old, c);
   }
   template <atomic_integer T>
-  status try_add(remote_ptr<T> at, T operand, completion c = {}) noexcept {
+  status try_add(remote_ptr<T> at, std::type_identity_t<T> operand, completion c = {}) noexcept {
     return try_atomic<T>(atomic_op::add, at, operand, nullptr, c);
   }
   template <atomic_integer T>
-  status try_swap(remote_ptr<T> at, T desired, T& old, completion c = {}) noexcept {
+  status try_swap(remote_ptr<T> at, std::type_identity_t<T> desired, T& old,
+                  completion c = {}) noexcept {
     return try_atomic(atomic_op::swap, at, desired, &old, c);
   }
   /// `old == expected` afterwards means that `desired` was stored.
   template <atomic_integer T>
-  status try_compare_swap(remote_ptr<T> at, T expected, T desired, T& old,
-                          completion c = {}) noexcept {
+  status try_compare_swap(remote_ptr<T> at, std::type_identity_t<T> expected,
+                          std::type_identity_t<T> desired, T& old, completion c = {}) noexcept {
     return try_atomic(atomic_op::compare_swap, at, desired, &old, c, expected);
   }
 
@@ -202,13 +218,37 @@ class lane {
   status get(T& into, remote_ptr<T> from) noexcept {
     return get(std::as_writable_bytes(std::span(&into, 1)), from.address);
   }
+  template <class T>
+  status put(std::span<const std::type_identity_t<T>> from, remote_ptr<T> to) noexcept {
+    return put(std::as_bytes(from), to.address);
+  }
+  template <class T>
+  status get(std::span<std::type_identity_t<T>> into, remote_ptr<T> from) noexcept {
+    return get(std::as_writable_bytes(into), from.address);
+  }
+  status put_notify(std::span<const std::byte> from, remote_address to, handler_id notify,
+                    std::uint64_t value) noexcept;
   template <atomic_integer T>
-  status fetch_atomic(atomic_op op, remote_ptr<T> at, T operand, T& old, T compare = 0) noexcept {
+  status fetch_atomic(atomic_op op, remote_ptr<T> at, std::type_identity_t<T> operand, T& old,
+                      std::type_identity_t<T> compare = 0) noexcept {
     return blocking([&](completion c) { return try_atomic(op, at, operand, &old, c, compare); });
   }
   template <atomic_integer T>
-  status fetch_add(remote_ptr<T> at, T operand, T& old) noexcept {
+  status fetch_add(remote_ptr<T> at, std::type_identity_t<T> operand, T& old) noexcept {
     return fetch_atomic(atomic_op::add, at, operand, old);
+  }
+  template <atomic_integer T>
+  status add(remote_ptr<T> at, std::type_identity_t<T> operand) noexcept {
+    return blocking([&](completion c) { return try_add(at, operand, c); });
+  }
+  template <atomic_integer T>
+  status swap(remote_ptr<T> at, std::type_identity_t<T> desired, T& old) noexcept {
+    return fetch_atomic(atomic_op::swap, at, desired, old);
+  }
+  template <atomic_integer T>
+  status compare_swap(remote_ptr<T> at, std::type_identity_t<T> expected,
+                      std::type_identity_t<T> desired, T& old) noexcept {
+    return fetch_atomic(atomic_op::compare_swap, at, desired, old, expected);
   }
 
   // --- waiting and order ---------------------------------------------------------------
@@ -225,6 +265,27 @@ class lane {
   /// As wait; false when `limit` passed first, and then nothing has changed.
   bool wait_for(flag& f, std::chrono::nanoseconds limit) noexcept;
   bool wait_for(counter& ended, std::uint64_t target, std::chrono::nanoseconds limit) noexcept;
+  /// Returns once `true_of(word)` is, for a word of this rank's memory that peers put to or change
+  /// by atomics: done, and everything that was visible before that change is visible here. closed
+  /// when the lane's world ended before. Drives the lane meanwhile, and sleeps with pauses that
+  /// grow to a millisecond: nothing tells of a store. The word is read as an atomic.
+  template <class T, std::predicate<T> P>
+  status wait_until(const T& word, P&& true_of) noexcept {
+    return wait_until(word, true_of, std::chrono::nanoseconds::max()) ? status::done
+                                                                      : status::closed;
+  }
+  /// The same; false when `limit` passed first, or the world ended.
+  template <class T, std::predicate<T> P>
+  bool wait_until(const T& word, P&& true_of, std::chrono::nanoseconds limit) noexcept {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
+    const auto look = [&] {
+      // Acquire: pairs with a peer's put or atomic (order_stores, apply_atomic).
+      return true_of(std::atomic_ref<T>(const_cast<T&>(word)).load(std::memory_order_acquire));
+    };
+    const question again{[](const void* of) { return (*static_cast<decltype(look)*>(of))(); },
+                         &look};
+    return look() || wait_for_memory(again, limit);
+  }
   /// Delivers `c` once after an answer of busy_queue or busy_records it is worth asking again.
   void when_ready(completion c) noexcept;
   /// Returns once every put, get and atomic this lane posted to `peer` has completed: done, or
@@ -275,6 +336,13 @@ class lane {
   }
   bool wait(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept;
   void wait_for_room() noexcept;
+  /// A question that can be asked again and again.
+  struct question {
+    bool (*ask)(const void* of);
+    const void* of;
+    bool operator()() const noexcept { return ask(of); }
+  };
+  bool wait_for_memory(question answered, std::chrono::nanoseconds limit) noexcept;
 
   engine::lane_core* core_;
   std::shared_ptr<engine::world_core> opened_by_;  // keeps *core_; null: not ours to close

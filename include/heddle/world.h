@@ -20,6 +20,13 @@ struct call_message {
   int lane;  ///< of the source, that it was sent from: {source, lane} is where an answer goes
   std::span<const std::byte> header;   ///< 0 to max_call_header bytes
   std::span<const std::byte> payload;  ///< contiguous, any size
+
+  /// The payload's bytes for as long as the handler's program wants them: those of a large message
+  /// are handed over as they lie, those of a small one are copied. At most once; `payload` stays
+  /// valid until the handler returns. Null: no memory.
+  [[nodiscard]] std::unique_ptr<std::byte[]> keep() const noexcept;
+
+  std::unique_ptr<std::byte[]>* owned = nullptr;  ///< Heddle's own
 };
 
 /// Runs at the target of lane::try_call, on whichever thread drives `here`, with no lock of

@@ -2,12 +2,16 @@
 #include <heddle/lane.h>
 #include <heddle/world.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <thread>
 #include <utility>
 
 #include "base/clock.h"
 #include "engine/lane_core.h"
 #include "engine/world_core.h"
 #include "protocols/delivery.h"
+#include "sync/cache_line.h"
 #include "sync/fork.h"
 #include "sync/misuse.h"
 
@@ -257,6 +261,12 @@ status lane::call(destination to, handler_id h, std::span<const std::byte> heade
   return blocking([&](completion c) { return try_call(to, h, header, payload, c); });
 }
 
+status lane::put_notify(std::span<const std::byte> from, remote_address to, handler_id notify,
+                        std::uint64_t value) noexcept {
+  may_block(*core_);
+  return blocking([&](completion c) { return try_put_notify(from, to, notify, value, c); });
+}
+
 status lane::flush(rank peer) noexcept {
   if (may_wait(*core_) && core_->submitter().flushed(peer)) return status::done;
   // Out of line, so that what is done at once does not pay for it.
@@ -303,6 +313,31 @@ bool lane::wait_for(flag& f, std::chrono::nanoseconds limit) noexcept {
 
 bool lane::wait_for(counter& ended, std::uint64_t target, std::chrono::nanoseconds limit) noexcept {
   return wait(ended.signal_, target, deadline(limit));
+}
+
+/// Nobody raises a signal for a store: it looks all the time at first, for a peer that is about to
+/// store, and then after pauses that grow, so that a long wait leaves the core to others.
+bool lane::wait_for_memory(question answered, std::chrono::nanoseconds limit) noexcept {
+  constexpr std::uint64_t first_pause_ns = 20'000, longest_pause_ns = 1'000'000;
+  constexpr int looks = 64;  // between two polls
+  if (!may_wait(*core_)) return answered();
+  const bool for_ever = limit == std::chrono::nanoseconds::max();
+  const std::uint64_t begin = now_ns(), end = for_ever ? UINT64_MAX : deadline(limit);
+  const std::uint64_t awake_until = std::min(begin + core_->driver().help().spin_ns, end);
+  for (std::uint64_t now = begin; now < awake_until; now = now_ns()) {
+    for (int i = 0; i < looks; ++i, sync::relax())
+      if (answered()) return true;
+    core_->questions().poll();
+    std::this_thread::yield();
+  }
+  detail::signal nothing;
+  std::uint64_t pause_ns = first_pause_ns;
+  for (std::uint64_t now = now_ns(); now < end && !core_->has_ended(); now = now_ns()) {
+    core_->waiter().wait(nothing, 1, std::min(now + pause_ns, end));
+    if (answered()) return true;
+    pause_ns = std::min(2 * pause_ns, longest_pause_ns);
+  }
+  return answered();
 }
 
 void lane::wait_for_room() noexcept {

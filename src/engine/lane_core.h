@@ -33,6 +33,7 @@ class lane_core {
   [[nodiscard]] int number() const noexcept { return user_.place().lane; }
   [[nodiscard]] rank self() const noexcept { return driver_.where().self; }
   [[nodiscard]] int ranks() const noexcept { return driver_.where().size; }
+  [[nodiscard]] bool has_ended() const noexcept { return end_.has_come(); }
   /// Why a peer was lost; empty: it was not.
   [[nodiscard]] std::string why(rank peer) const {
     return driver_.where().losses->why(number(), peer);

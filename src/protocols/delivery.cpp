@@ -1,6 +1,7 @@
 #include "protocols/delivery.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/checks.h"
@@ -51,7 +52,8 @@ const delivery_batch::call* delivery_batch::run_of_one_lane(const call* first,
         c->large == nullptr ? body.subspan(c->header_bytes)
                             : std::span<const std::byte>(c->large->data.get(), c->large->bytes);
     c->handler.function(c->handler.context, here,
-                        {c->source.to, c->source.lane, body.first(c->header_bytes), payload});
+                        {c->source.to, c->source.lane, body.first(c->header_bytes), payload,
+                         c->large == nullptr ? nullptr : &c->large->data});
   }
   return c;
 }
@@ -97,3 +99,14 @@ std::size_t delivery_batch::run_all() noexcept {
 }
 
 }  // namespace heddle::protocols
+
+namespace heddle {
+
+std::unique_ptr<std::byte[]> call_message::keep() const noexcept {
+  if (owned != nullptr) return std::move(*owned);
+  std::unique_ptr<std::byte[]> copy(new (std::nothrow) std::byte[payload.size()]);
+  if (copy != nullptr) copy_few(copy.get(), payload);
+  return copy;
+}
+
+}  // namespace heddle

@@ -73,7 +73,7 @@ class delivery_batch {
     std::uint32_t header_bytes;
     const std::byte* body;  ///< the header, and behind it the payload
     std::size_t body_bytes;
-    const owned_payload* large;  ///< or there
+    owned_payload* large;  ///< or there
   };
   static constexpr std::size_t block_bytes = 64 * 1024;
   /// What is to run, and the bytes it refers to.

@@ -50,6 +50,8 @@ struct rank_record {
   std::atomic<std::uint32_t> lost{0};                ///< bit r: it was told that rank r is lost
   std::array<std::atomic<std::int32_t>, 8> doing{};  ///< by thread: id of the step; -1: none
   std::array<char, 400> failure{};                   ///< what set-up threw
+  /// What it has not done by now it never will.
+  [[nodiscard]] bool has_ended() const { return gone || failure[0] != '\0'; }
 };
 
 /// Not to be copied: the place of everything follows from the plan.

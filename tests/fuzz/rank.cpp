@@ -244,7 +244,7 @@ class rank_run {
     }
   }
   bool is_settled(const step& s) {
-    if (facts_.of(s.id, me_).heard > 0 || facts_.of_rank(s.rank).gone) return true;
+    if (facts_.of(s.id, me_).heard > 0 || facts_.of_rank(s.rank).has_ended()) return true;
     const record& r = facts_.of(s.id, s.rank);
     if (r.at != stage::ended) return false;
     return r.code != status::done || outlook_of(plan_, facts_, s.rank) == prospect::mortal ||

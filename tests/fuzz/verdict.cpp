@@ -335,18 +335,10 @@ std::vector<finding> judge(const plan& p, const board& facts) {
   return court(p, facts).judge();
 }
 
-namespace {
-
-bool has_ended(const rank_record& r) {
-  return r.gone || r.failure[0] != '\0';
-}
-
-}  // namespace
-
 prospect outlook_of(const plan& p, const board& facts, int rank) {
   const prospect planned = prospect_of(p, rank);
   if (planned != prospect::weak) return planned;
-  bool alone = has_ended(facts.of_rank(rank)) || facts.of_rank(rank).lost != 0;
+  bool alone = facts.of_rank(rank).has_ended() || facts.of_rank(rank).lost != 0;
   for (int r = 0; r < p.ranks; ++r) alone |= (facts.of_rank(r).lost >> rank & 1U) != 0;
   return alone ? prospect::mortal : planned;
 }
@@ -358,7 +350,7 @@ bool nothing_is_left(const plan& p, const board& facts, const group& g) {
   };
   std::ptrdiff_t left = 0;
   for (const step* m : g.sends) {
-    if (has_ended(facts.of_rank(m->rank))) continue;
+    if (facts.of_rank(m->rank).has_ended()) continue;
     const record& r = facts.of(m->id, m->rank);
     if (r.at != stage::ended) return false;
     left += r.code == status::done && must_arrive(m->rank) ? 1 : 0;

@@ -1,0 +1,196 @@
+// blocks_test.cpp - puts and gets of many blocks: every byte, one end, and failures among them.
+#include <gtest/gtest.h>
+#include <heddle/blocks.h>
+#include <heddle/heddle.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <vector>
+
+#include "support/engine_ways.h"
+
+namespace heddle::test {
+namespace {
+
+using bytes = std::vector<std::byte>;
+
+class Blocks : public Engine {};
+INSTANTIATE_TEST_SUITE_P(Ways, Blocks, all_ways(), name_of_way);
+
+/// Cuts [0, total) into blocks of random sizes, empty ones too, in random order: offset and size.
+std::vector<std::pair<std::size_t, std::size_t>> cut(std::size_t total, std::mt19937& random) {
+  std::vector<std::pair<std::size_t, std::size_t>> all;
+  for (std::size_t at = 0; at < total;) {
+    const std::size_t size = std::min<std::size_t>(total - at, random() % 900);
+    all.emplace_back(at, size);
+    at += size;
+  }
+  std::shuffle(all.begin(), all.end(), random);
+  return all;
+}
+
+TEST_P(Blocks, AListOfAThousandBlocksArrivesWholeAndComesBack) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    constexpr std::size_t total = 400'000;
+    auto there = w.symmetric<std::byte>(total);
+    const rank peer = 1 - w.rank();
+    std::mt19937 random(static_cast<unsigned>(w.rank()));
+    const bytes data = pattern(total, static_cast<unsigned>(w.rank()));
+    bytes back(total);
+    std::vector<put_block> puts;
+    std::vector<get_block> gets;
+    for (const auto& [at, size] : cut(total, random)) {
+      puts.push_back({std::span(data).subspan(at, size), there.at(peer, at)});
+      gets.push_back({std::span(back).subspan(at, size), there.at(peer, at)});
+    }
+    EXPECT_EQ(put_blocks(l, puts), status::done);
+    EXPECT_EQ(get_blocks(l, gets), status::done);
+    EXPECT_EQ(back, data);
+    w.barrier();
+    EXPECT_TRUE(std::ranges::equal(there.local(), pattern(total, static_cast<unsigned>(peer))));
+  });
+}
+
+TEST_P(Blocks, AGridOfThreeDimensionsIsWhatALoopWouldMove) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    constexpr std::size_t size = 60'000, block = 24;
+    // Backwards at the peer in the first dimension, and in the local memory in the last.
+    const std::array<stride, 3> shape{{{.count = 5, .here = 9000, .there = -7000},
+                                       {.count = 7, .here = 960, .there = 480},
+                                       {.count = 9, .here = -96, .there = 48}}};
+    constexpr std::size_t here = 1000, there_at = 40'000;
+    auto there = w.symmetric<std::byte>(size);
+    const rank peer = 1 - w.rank();
+    const bytes data = pattern(size, 7);
+    bytes expected(size), back(size), expected_back(size);
+    for (std::size_t i = 0; i < 5 * 7 * 9; ++i) {
+      const auto a = static_cast<std::ptrdiff_t>(i / 63),
+                 b = static_cast<std::ptrdiff_t>(i / 9 % 7), c = static_cast<std::ptrdiff_t>(i % 9);
+      const std::ptrdiff_t from = here + 9000 * a + 960 * b - 96 * c;
+      const std::ptrdiff_t to = there_at - 7000 * a + 480 * b + 48 * c;
+      std::copy_n(data.begin() + from, block, expected.begin() + to);
+      std::copy_n(data.begin() + from, block, expected_back.begin() + from);
+    }
+    EXPECT_EQ(put_grid(l, std::span(data).subspan(here, block), there.at(peer, there_at), shape),
+              status::done);
+    w.barrier();
+    EXPECT_TRUE(std::ranges::equal(there.local(), expected));
+    EXPECT_EQ(get_grid(l, std::span(back).subspan(here, block), there.at(peer, there_at), shape),
+              status::done);
+    EXPECT_EQ(back, expected_back);
+    w.barrier();
+  });
+}
+
+TEST_P(Blocks, TheEndComesOnceWithAllBytes) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    constexpr std::size_t block = 300, blocks = 200;
+    bytes memory(block * blocks);
+    region mine = w.expose(memory);
+    key other;
+    const rank peer = 1 - w.rank();
+    ASSERT_EQ(l.send(peer, 1, std::as_bytes(std::span(&mine.key(), 1))), status::done);
+    ASSERT_EQ(l.recv(peer, 1, std::as_writable_bytes(std::span(&other, 1))).code, status::done);
+    const remote_region theirs = w.import(other);
+    const bytes data(block);
+    const stride all{.count = blocks, .here = 0, .there = block};
+    completion_queue ends(4);
+    status s = status::busy_queue;
+    while (is_busy(s)) s = try_put_grid(l, data, theirs.at(0), {&all, 1}, ends.with(5));
+    completion_queue::entry e;
+    if (s == status::posted) {
+      l.wait(ends, 1);
+      ASSERT_TRUE(ends.try_pop(e));
+      EXPECT_EQ(e.what.code, status::done);
+      EXPECT_EQ(e.what.bytes, block * blocks);
+      EXPECT_EQ(e.what.peer, peer);
+    } else {
+      EXPECT_EQ(s, status::done);
+    }
+    EXPECT_EQ(l.flush(), status::done);
+    EXPECT_FALSE(ends.try_pop(e));
+    w.barrier();
+  });
+}
+
+TEST_P(Blocks, ABlockOutsideTheRegionFailsTheWhole) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    auto there = w.symmetric<std::byte>(5000);
+    const rank peer = 1 - w.rank();
+    const bytes data(100);
+    for (const std::size_t wrong : {0u, 1u, 40u, 99u}) {
+      std::vector<put_block> puts(100, {data, there.at(peer, 100)});
+      for (std::size_t i = 0; i < puts.size(); ++i) puts[i].to.offset = i * 10;
+      puts[wrong].to.offset = 4901;
+      EXPECT_EQ(put_blocks(l, puts), status::out_of_bounds) << wrong;
+    }
+    const get_block nowhere{};
+    bytes into(8);
+    EXPECT_EQ(get_blocks(l, {{get_block{into, nowhere.from}}}), status::invalid);
+    w.barrier();
+  });
+}
+
+TEST_P(Blocks, MoreBlocksThanTheLaneHasRecordsGetThrough) {
+  settings few = config();
+  few.records = 16;
+  run_ranks(2, few, [](world& w) {
+    lane l(w);
+    auto there = w.symmetric<std::uint64_t>(4096);
+    const rank peer = 1 - w.rank();
+    std::vector<std::uint64_t> data(4096);
+    for (std::size_t i = 0; i < data.size(); ++i) data[i] = i * i;
+    const stride every{.count = 4096, .here = 8, .there = 8};
+    // Two at a time.
+    flag first, second;
+    std::vector<std::uint64_t> back(4096);
+    const auto post = [&](flag& f, auto&& attempt) {
+      status s = attempt(f);
+      while (is_busy(s)) {
+        l.poll();
+        s = attempt(f);
+      }
+      return s;
+    };
+    const auto one = std::as_bytes(std::span(data).first(1));
+    EXPECT_EQ(put_grid(l, one, there.at(peer), {&every, 1}), status::done);
+    const status a = post(first, [&](flag& f) {
+      return try_get_grid(l, std::as_writable_bytes(std::span(back).first(1)), there.at(peer),
+                          {&every, 1}, f);
+    });
+    const status b = post(second, [&](flag& f) {
+      return try_put_grid(l, one, there.at(peer), {&every, 1}, f);
+    });
+    EXPECT_EQ(a == status::posted ? l.wait(first) : a, status::done);
+    EXPECT_EQ(b == status::posted ? l.wait(second) : b, status::done);
+    EXPECT_EQ(back, data);
+    w.barrier();
+  });
+}
+
+TEST(BlockShapes, EmptyOnesAreDoneAndImpossibleOnesInvalid) {
+  run_ranks(1, settings_for("shm"), [](world& w) {
+    lane l(w);
+    auto mine = w.symmetric<std::byte>(64);
+    const bytes data(8);
+    const stride none{.count = 0, .here = 8, .there = 8};
+    EXPECT_EQ(put_blocks(l, {}), status::done);
+    EXPECT_EQ(put_grid(l, data, mine.at(0), {&none, 1}), status::done);
+    EXPECT_EQ(put_grid(l, data, mine.at(0), {}), status::done);  // one block
+    const std::vector<stride> nine(9);
+    EXPECT_EQ(put_grid(l, data, mine.at(0), nine), status::invalid);
+    const std::array<stride, 2> endless{{{.count = std::size_t{1} << 40}, {.count = 1u << 30}}};
+    EXPECT_EQ(put_grid(l, data, mine.at(0), endless), status::invalid);
+    const std::array<stride, 3> nothing{
+        {{.count = std::size_t{1} << 40}, {.count = 1u << 30}, {.count = 0}}};
+    EXPECT_EQ(put_grid(l, data, mine.at(0), nothing), status::done);
+  });
+}
+
+}  // namespace
+}  // namespace heddle::test
