@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -86,6 +87,7 @@ class watch {
     std::chrono::nanoseconds kept_before = unknown;  // half way
     while (waitpid(launcher_, &status, WNOHANG) == 0) {
       continue_the_stopped();
+      note_the_starved();
       const clock::time_point now = clock::now();
       if (facts_.moves() != last) {
         since = now;
@@ -143,6 +145,17 @@ class watch {
     return all;
   }
 
+  /// Whom no memory is left for Heddle's own notes, the process ends: what errors.md allows.
+  void note_the_starved() const {
+    for (int r = 0; r < plan_.ranks; ++r) {
+      rank_record& one = facts_.of_rank(r);
+      if (one.finished || one.pid == 0 || plan_.value_of("ulimit_megabytes", r).empty()) continue;
+      if (kill(one.pid, 0) == 0 || one.finished) continue;
+      std::strncpy(one.failure.data(), "its memory gave out", one.failure.size() - 1);
+      one.finished = true;
+    }
+  }
+
   void continue_the_stopped() const {
     bool all_over = true;
     for (int r = 0; r < plan_.ranks; ++r)
@@ -177,7 +190,10 @@ bool crashed(const plan& p, const board& facts, int status, const std::string& o
   for (int r = 0; r < p.ranks; ++r)
     if (!facts.of_rank(r).gone && !facts.of_rank(r).finished) return true;
   if (!p.harsh()) return status != 0 && !(WIFEXITED(status) && WEXITSTATUS(status) == 1);
-  for (const char* signal : {"SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL"})
+  bool starved = false;
+  for (int r = 0; r < p.ranks; ++r) starved |= !p.value_of("ulimit_megabytes", r).empty();
+  if (!starved && output.find("SIGABRT") != std::string::npos) return true;
+  for (const char* signal : {"SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL"})
     if (output.find(signal) != std::string::npos) return true;
   return false;
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 
 #include "backends/tcp/settings.h"
 #include "base/error.h"
@@ -127,7 +128,13 @@ void tcp_endpoint::adopt(unique_fd fd, peer_lane& p, bool ours) noexcept {
   };
   if (choosing ? ours && !arrivals_.choose(fd, name) : needless()) return turn_away(std::move(fd));
   tune(fd.get(), timeout_ms_);
-  connection& c = reader_.add(std::make_unique<connection>(std::move(fd), p, ours, shared_));
+  connection* made = nullptr;
+  try {
+    made = &reader_.add(std::make_unique<connection>(std::move(fd), p, ours, shared_));
+  } catch (const std::bad_alloc&) {
+    return begin_loss(p, status::unsupported, "this process has no memory for a connection to it");
+  }
+  connection& c = *made;
   if (choosing) c.choose();
   if (p.is == peer_lane::life::ending) {
     losses_.end_grace(p);
