@@ -1,10 +1,11 @@
-// blocks.h - puts and gets of many blocks that end as one: lists of them, and grids with strides.
+// blocks.h - operations on many blocks that end as one: puts and gets of lists and of grids with
+// strides, and messages that are gathered from a list or scattered into one.
 //
 // Each comes in two forms:
 //   status try_put_...(lane&, ..., completion)  does not block
 //   status put_...(lane&, ...)                  waits until all blocks have ended: the status
 //
-// Rules for all:
+// Rules for puts and gets:
 // * The blocks may lie anywhere, at several peers too; those of a list in any order. They are
 //   moved in any order, and must not overlap where they are written to.
 // * Local memory, and the blocks themselves, belong to Heddle as any operation's buffers do
@@ -25,6 +26,7 @@
 #include <heddle/lane.h>
 #include <heddle/memory.h>
 #include <heddle/status.h>
+#include <heddle/types.h>
 
 #include <cstddef>
 #include <span>
@@ -74,5 +76,34 @@ status try_get_grid(lane& on, std::span<std::byte> first, remote_address from,
                     std::span<const stride> dimensions, completion ended = {}) noexcept;
 status get_grid(lane& on, std::span<std::byte> first, remote_address from,
                 std::span<const stride> dimensions) noexcept;
+
+// --- messages --------------------------------------------------------------------------
+// They travel whole, as those of lane.h do, with which they match: who sends a list may be received
+// from by a plain receive, and the other way round. Statuses and completions are those of lane.h,
+// and no_memory for a message's bytes, which are copied once here.
+
+/// As lane::try_send, of all blocks behind each other. They may be reused on return, whatever the
+/// answer is.
+status try_send_blocks(lane& on, destination to, tag t,
+                       std::span<const std::span<const std::byte>> blocks,
+                       completion ended = {}) noexcept;
+status send_blocks(lane& on, destination to, tag t,
+                   std::span<const std::span<const std::byte>> blocks) noexcept;
+
+/// As lane::try_call, with such a payload. Header and payload may be reused on return.
+status try_call_blocks(lane& on, destination to, handler_id h, std::span<const std::byte> header,
+                       std::span<const std::span<const std::byte>> payload,
+                       completion ended = {}) noexcept;
+status call_blocks(lane& on, destination to, handler_id h, std::span<const std::byte> header,
+                   std::span<const std::span<const std::byte>> payload) noexcept;
+
+/// As lane::try_recv, into the blocks in turn, each filled before the next. The list may be reused
+/// on return, what it names belongs to Heddle until the completion. lane::try_cancel takes it back
+/// by `ended`.
+status try_recv_blocks(lane& on, rank from, tag_match t,
+                       std::span<const std::span<std::byte>> blocks,
+                       completion ended = {}) noexcept;
+outcome recv_blocks(lane& on, rank from, tag_match t,
+                    std::span<const std::span<std::byte>> blocks) noexcept;
 
 }  // namespace heddle

@@ -1,8 +1,12 @@
 // blocks.cpp - blocks.h: what each form is to a block_transfer.
 #include <heddle/blocks.h>
 
+#include <memory>
+#include <new>
+
 #include "engine/block_source.h"
 #include "engine/block_transfer.h"
+#include "protocols/packed.h"
 
 namespace heddle {
 namespace {
@@ -12,6 +16,8 @@ using engine::block_list;
 using engine::block_transfer;
 using engine::get_of_block;
 using engine::put_of_block;
+using protocols::gathered;
+using protocols::scattered;
 
 template <class Move>
 status start_grid(lane& on, std::span<std::byte> first, remote_address there,
@@ -24,15 +30,33 @@ status start_grid(lane& on, std::span<std::byte> first, remote_address there,
 
 /// Tries until it is accepted, and waits for the end.
 template <class F>
-status wait_for(lane& on, F&& attempt) noexcept {
+outcome outcome_of(lane& on, F&& attempt) noexcept {
   for (;;) {
     flag ended;
     const status s = attempt(ended);
-    if (s == status::posted) return on.wait(ended);
-    if (!is_busy(s)) return s;
+    if (s == status::posted && on.wait(ended) == status::closed) return {.code = status::closed};
+    if (s == status::posted) return ended.result();
+    if (!is_busy(s)) return {.code = s};
     flag room;
     on.when_ready(room);
-    if (const status waited = on.wait(room); waited != status::done) return waited;
+    if (const status waited = on.wait(room); waited != status::done) return {.code = waited};
+  }
+}
+template <class F>
+status wait_for(lane& on, F&& attempt) noexcept {
+  return outcome_of(on, attempt).code;
+}
+
+/// `post(packed)` posts it. What is not posted has no end, and is freed here.
+template <class Packed, class F, class... Parts>
+status post_packed(F&& post, const Parts&... parts) noexcept {
+  try {
+    auto packed = std::make_unique<Packed>(parts...);
+    const status s = post(*packed);
+    if (s == status::posted) static_cast<void>(packed.release());
+    return s;
+  } catch (const std::bad_alloc&) {
+    return status::no_memory;
   }
 }
 
@@ -74,6 +98,44 @@ status put_grid(lane& on, std::span<const std::byte> first, remote_address to,
 status get_grid(lane& on, std::span<std::byte> first, remote_address from,
                 std::span<const stride> dimensions) noexcept {
   return wait_for(on, [&](completion c) { return try_get_grid(on, first, from, dimensions, c); });
+}
+
+// --- messages --------------------------------------------------------------------------
+
+status try_send_blocks(lane& on, destination to, tag t,
+                       std::span<const std::span<const std::byte>> blocks,
+                       completion ended) noexcept {
+  constexpr std::span<const std::byte> no_header;
+  const auto post = [&](gathered& g) { return on.try_send(to, t, g.bytes(), g.end()); };
+  return post_packed<gathered>(post, no_header, blocks, ended);
+}
+
+status try_call_blocks(lane& on, destination to, handler_id h, std::span<const std::byte> header,
+                       std::span<const std::span<const std::byte>> payload,
+                       completion ended) noexcept {
+  const auto post = [&](gathered& g) { return on.try_call(to, h, g.header(), g.bytes(), g.end()); };
+  return post_packed<gathered>(post, header, payload, ended);
+}
+
+status try_recv_blocks(lane& on, rank from, tag_match t,
+                       std::span<const std::span<std::byte>> blocks, completion ended) noexcept {
+  const auto post = [&](scattered& g) { return on.try_recv(from, t, g.bytes(), g.end()); };
+  return post_packed<scattered>(post, blocks, ended);
+}
+
+status send_blocks(lane& on, destination to, tag t,
+                   std::span<const std::span<const std::byte>> blocks) noexcept {
+  return wait_for(on, [&](completion c) { return try_send_blocks(on, to, t, blocks, c); });
+}
+
+status call_blocks(lane& on, destination to, handler_id h, std::span<const std::byte> header,
+                   std::span<const std::span<const std::byte>> payload) noexcept {
+  return wait_for(on, [&](completion c) { return try_call_blocks(on, to, h, header, payload, c); });
+}
+
+outcome recv_blocks(lane& on, rank from, tag_match t,
+                    std::span<const std::span<std::byte>> blocks) noexcept {
+  return outcome_of(on, [&](completion c) { return try_recv_blocks(on, from, t, blocks, c); });
 }
 
 }  // namespace heddle

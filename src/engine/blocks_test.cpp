@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <random>
 #include <vector>
 
@@ -169,6 +170,116 @@ TEST_P(Blocks, MoreBlocksThanTheLaneHasRecordsGetThrough) {
     EXPECT_EQ(a == status::posted ? l.wait(first) : a, status::done);
     EXPECT_EQ(b == status::posted ? l.wait(second) : b, status::done);
     EXPECT_EQ(back, data);
+    w.barrier();
+  });
+}
+
+/// `data` in blocks of random sizes, empty ones too.
+template <class Byte>
+std::vector<std::span<Byte>> in_blocks(std::span<Byte> data, std::mt19937& random) {
+  std::vector<std::span<Byte>> all;
+  while (!data.empty()) {
+    const std::size_t size = std::min<std::size_t>(data.size(), random() % (data.size() / 3 + 2));
+    all.push_back(data.first(size));
+    data = data.subspan(size);
+  }
+  return all;
+}
+
+TEST_P(Blocks, MessagesAreGatheredAndScatteredAndMatchPlainOnes) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    std::mt19937 random(5);
+    for (const std::size_t size : {0u, 7u, 3000u, 200'000u}) {
+      const bytes data = pattern(size, size);
+      bytes plain(size), scattered(size), reused = data;
+      if (w.rank() == 0) {
+        const auto blocks = in_blocks<const std::byte>(reused, random);
+        flag sent;
+        status s = status::busy_queue;
+        while (is_busy(s)) s = try_send_blocks(l, 1, 1, blocks, sent);
+        std::ranges::fill(reused, std::byte{0});  // they are the caller's again
+        EXPECT_EQ(s == status::posted ? l.wait(sent) : s, status::done);
+        EXPECT_EQ(send_blocks(l, 1, 1, in_blocks<const std::byte>(data, random)), status::done);
+        EXPECT_EQ(l.send(1, 1, data), status::done);
+      } else {
+        EXPECT_EQ(l.recv(0, 1, plain).bytes, size);
+        EXPECT_EQ(plain, data);
+        for (int i = 0; i < 2; ++i) {
+          std::ranges::fill(scattered, std::byte{0});
+          const outcome o = recv_blocks(l, 0, 1, in_blocks<std::byte>(scattered, random));
+          EXPECT_EQ(o.code, status::done);
+          EXPECT_EQ(o.bytes, size);
+          EXPECT_EQ(o.peer, 0);
+          EXPECT_EQ(scattered, data);
+        }
+      }
+    }
+    w.barrier();
+  });
+}
+
+TEST_P(Blocks, AShortReceiveIsFilledAndALongOneOnlyAsFarAsTheMessageGoes) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    const bytes data = pattern(50'000);
+    if (w.rank() == 0) {
+      EXPECT_EQ(l.send(1, 1, data), status::done);
+      EXPECT_EQ(l.send(1, 1, data), status::done);
+    } else {
+      bytes a(20'000), b(10'000), c(40'000);
+      const std::array<std::span<std::byte>, 2> few{a, b};
+      EXPECT_EQ(recv_blocks(l, 0, 1, few).code, status::truncated);
+      EXPECT_TRUE(std::ranges::equal(a, std::span(data).first(20'000)));
+      EXPECT_TRUE(std::ranges::equal(b, std::span(data).subspan(20'000, 10'000)));
+      const std::array<std::span<std::byte>, 3> many{a, b, c};
+      EXPECT_EQ(recv_blocks(l, 0, 1, many).bytes, 50'000u);
+      EXPECT_TRUE(std::ranges::equal(std::span(c).first(20'000), std::span(data).last(20'000)));
+      EXPECT_TRUE(all_are(std::span(c).subspan(20'000), std::byte{0}));
+    }
+    w.barrier();
+  });
+}
+
+void hear(void* context, lane&, const call_message& m) noexcept {
+  auto& good = *static_cast<std::atomic<int>*>(context);
+  good += is_pattern(m.payload, m.payload.size()) && is_pattern(m.header, 64) ? 1 : 100;
+}
+
+TEST_P(Blocks, CallsAreGatheredWithTheirHeader) {
+  run_ranks(2, config(), [](world& w) {
+    std::atomic<int> good{0};
+    w.set_handler(4, &hear, &good);
+    w.barrier();
+    lane l(w);
+    std::mt19937 random(9);
+    for (const std::size_t size : {0u, 90u, 300'000u}) {
+      const bytes data = pattern(size, size);
+      EXPECT_EQ(call_blocks(l, 1 - w.rank(), 4, pattern(32, 64),
+                            in_blocks<const std::byte>(data, random)),
+                status::done);
+    }
+    while (good < 3) l.poll();
+    EXPECT_EQ(good, 3);
+    w.barrier();
+  });
+}
+
+TEST_P(Blocks, AScatteredReceiveIsTakenBackByItsCompletion) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    bytes into(8);
+    const std::array<std::span<std::byte>, 1> block{into};
+    flag other, ended;
+    EXPECT_EQ(try_recv_blocks(l, any_source, 1, block, ended), status::posted);
+    status s = status::busy_lane;
+    while (is_busy(s)) s = l.try_cancel(other);
+    EXPECT_EQ(s, status::not_found);
+    s = status::busy_lane;
+    while (is_busy(s)) s = l.try_cancel(ended);
+    EXPECT_EQ(s, status::done);
+    EXPECT_EQ(l.wait(ended), status::canceled);
+    EXPECT_EQ(recv_blocks(l, 2, 1, block).code, status::invalid);
     w.barrier();
   });
 }

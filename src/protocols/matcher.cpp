@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "protocols/packed.h"
+
 namespace heddle::protocols {
 namespace {
 
@@ -12,7 +14,7 @@ constexpr std::size_t max_spare = 4096;
 template <class List>
 posted_receive* first_with(List& candidates, const completion& done) noexcept {
   for (posted_receive* r = candidates.front(); r != nullptr; r = List::next(*r)) {
-    if (r->done == done) return r;
+    if (scattered::of_program(r->done) == done) return r;
   }
   return nullptr;
 }
