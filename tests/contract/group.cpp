@@ -158,9 +158,10 @@ std::size_t group::pump() {
 }
 
 bool group::until(const std::function<bool()>& happened) {
-  const auto limit = clock::now() + too_long;
+  auto limit = clock::now() + too_long;
   for (std::size_t idle = 0; !happened();) {
     idle = pump() == 0 ? idle + 1 : 0;
+    if (idle == 0) limit = clock::now() + too_long;
     if (idle < 64) continue;
     std::this_thread::sleep_for(std::chrono::microseconds(200));
     for (const auto& n : nodes_)

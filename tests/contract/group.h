@@ -92,7 +92,7 @@ class group {
 
   /// Lets every living rank move once.
   std::size_t pump();
-  /// Pumps until `happened`; false when that takes longer than any test should.
+  /// Pumps until `happened`; false when nothing at all happens for longer than in any test.
   [[nodiscard]] bool until(const std::function<bool()>& happened);
   /// Posts all, pumping in between; ops for lost peers are left out. False: took too long.
   [[nodiscard]] bool post_all(port& from, std::span<op> ops);

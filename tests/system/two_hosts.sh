@@ -38,4 +38,4 @@ pace() {
 
 try ip netns add "$left"
 try ip netns add "$right"
-for host in "$left" "$right"; do ip -n "$host" link set lo up; done
+for host in "$left" "$right"; do try ip -n "$host" link set lo up; done
