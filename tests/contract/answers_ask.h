@@ -25,5 +25,7 @@ struct forms {
 };
 
 [[nodiscard]] const forms& forms_of(action asked);
+/// False: the interface that is asked has no words for it.
+[[nodiscard]] bool can_be_asked(const answer_row& row);
 
 }  // namespace heddle::test

@@ -254,7 +254,7 @@ class Answers : public Stress {
     int rows = 0;
     for (const answer_row& row : answer_table()) {
       const bool alone = row.when == state::world_ends || row.when == state::world_has_ended;
-      if (row.expected != expected || alone || HasFailure()) continue;
+      if (row.expected != expected || alone || HasFailure() || !can_be_asked(row)) continue;
       asking.ask(row);
       ++rows;
     }

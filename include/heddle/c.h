@@ -1,0 +1,380 @@
+/* c.h - Heddle for C11, and for languages that call C: the whole of heddle.h but its coroutines.
+ *
+ * What each function does, its statuses, who owns which buffer, and which thread may call it is what
+ * the C++ function of the same name says (lane.h, world.h, memory.h, completion.h, blocks.h,
+ * collectives.h); here stands what is different.
+ *
+ * - Handles are opaque. Every handle that a function opens or makes is closed or freed by the
+ *   function named with it; null may be given to those. A null handle is not valid anywhere else.
+ * - Set-up functions return null or -1 where C++ throws; heddle_error() has the reason then.
+ * - Nothing else fails but by a heddle_status. Functions that C calls back must return normally: no
+ *   longjmp.
+ * - Texts that a function returns as `char*` are the caller's, and freed by heddle_free().
+ * - ABI: functions are added, never changed, while HEDDLE_C_VERSION stays; option structures begin
+ *   with their size, which heddle_..._init() sets, and grow at their end. All other structures and
+ *   the numbers of the enumerations stay as they are.
+ */
+#ifndef HEDDLE_C_H
+#define HEDDLE_C_H
+
+#include <stddef.h>
+#include <stdint.h>
+#if !defined(__cplusplus)
+#include <stdbool.h>
+#endif
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+#define HEDDLE_C_VERSION 1
+
+typedef int32_t heddle_rank;
+typedef uint64_t heddle_tag;
+
+#define HEDDLE_ANY_SOURCE ((heddle_rank)-1)       /* of a receive or probe */
+#define HEDDLE_EVERYBODY ((heddle_rank)-1)        /* of heddle_flush */
+#define HEDDLE_SAME_LANE (-1)                     /* the peer's lane of the sender's own number */
+#define HEDDLE_MAX_TAG (UINT64_MAX >> 1)
+#define HEDDLE_EXACT_TAG UINT64_MAX               /* mask: the tag itself */
+#define HEDDLE_ANY_TAG ((uint64_t)1 << 63)        /* mask, with tag 0: every tag */
+#define HEDDLE_MAX_HANDLERS 1024
+#define HEDDLE_MAX_CALL_HEADER 64                 /* bytes */
+#define HEDDLE_FOR_EVER INT64_MAX                 /* nanoseconds */
+
+/* As heddle::status. */
+typedef enum heddle_status {
+  HEDDLE_DONE, HEDDLE_POSTED,
+  HEDDLE_BUSY_QUEUE, HEDDLE_BUSY_RECORDS, HEDDLE_BUSY_LANE,
+  HEDDLE_NOT_FOUND, HEDDLE_CANCELED, HEDDLE_TRUNCATED, HEDDLE_OUT_OF_BOUNDS, HEDDLE_MISALIGNED,
+  HEDDLE_DENIED, HEDDLE_WITHDRAWN, HEDDLE_PEER_LOST, HEDDLE_INVALID, HEDDLE_UNSUPPORTED,
+  HEDDLE_NO_MEMORY, HEDDLE_CLOSED
+} heddle_status;
+
+static inline bool heddle_is_busy(heddle_status s) {
+  return s >= HEDDLE_BUSY_QUEUE && s <= HEDDLE_BUSY_LANE;
+}
+static inline bool heddle_is_refused(heddle_status s) { return s >= HEDDLE_NOT_FOUND; }
+
+/* The status's name, like "peer_lost". Constant. */
+const char* heddle_status_name(heddle_status s);
+/* Why the calling thread's last set-up function failed; until its next one. Never null. */
+const char* heddle_error(void);
+/* Of the library that is loaded, like "0.1.0". Constant. */
+const char* heddle_library_version(void);
+/* The HEDDLE_C_VERSION of the library that is loaded. */
+int heddle_c_version(void);
+/* Frees texts, and payloads that were kept. */
+void heddle_free(void* text_or_payload);
+
+/* --- the end of an operation ---------------------------------------------------------------- */
+
+/* As heddle::outcome. */
+typedef struct heddle_outcome {
+  uint8_t code;  /* a heddle_status */
+  int16_t lane;
+  heddle_rank peer;
+  heddle_tag tag;
+  size_t bytes;
+} heddle_outcome;
+
+/* As heddle::completion: `deliver` runs once for what was posted, on whatever thread. */
+typedef struct heddle_completion {
+  void (*deliver)(void* owner, uint64_t cookie, const heddle_outcome* what);
+  void* owner;
+  uint64_t cookie;
+} heddle_completion;
+
+/* Nothing happens at the end. */
+static inline heddle_completion heddle_ignore(void) {
+  heddle_completion c = {NULL, NULL, 0};
+  return c;
+}
+
+typedef struct heddle_flag heddle_flag;                 /* becomes ready once */
+typedef struct heddle_counter heddle_counter;           /* counts */
+typedef struct heddle_queue heddle_queue;               /* collects outcomes */
+typedef struct heddle_descriptor heddle_descriptor;     /* counts into a descriptor for poll() */
+
+/* Null: no memory. */
+heddle_flag* heddle_flag_new(void);
+void heddle_flag_free(heddle_flag* flag);
+heddle_completion heddle_flag_completion(heddle_flag* flag);
+bool heddle_flag_ready(const heddle_flag* flag);
+/* Only once it is ready. */
+heddle_outcome heddle_flag_result(const heddle_flag* flag);
+void heddle_flag_reset(heddle_flag* flag);
+
+heddle_counter* heddle_counter_new(void);
+void heddle_counter_free(heddle_counter* counter);
+heddle_completion heddle_counter_completion(heddle_counter* counter);
+uint64_t heddle_counter_count(const heddle_counter* counter);
+heddle_status heddle_counter_first_failure(const heddle_counter* counter);
+/* Counts an answer that no completion will follow; returns it. */
+heddle_status heddle_counter_track(heddle_counter* counter, heddle_status answer);
+void heddle_counter_reset(heddle_counter* counter);
+
+heddle_queue* heddle_queue_new(size_t capacity);
+void heddle_queue_free(heddle_queue* queue);
+heddle_completion heddle_queue_completion(heddle_queue* queue, uint64_t cookie);
+/* False: empty, and nothing was written. */
+bool heddle_queue_pop(heddle_queue* queue, uint64_t* cookie, heddle_outcome* what);
+uint64_t heddle_queue_delivered(const heddle_queue* queue);
+
+/* Null: no descriptors, or no memory (heddle_error). */
+heddle_descriptor* heddle_descriptor_open(void);
+void heddle_descriptor_close(heddle_descriptor* descriptor);
+heddle_completion heddle_descriptor_completion(heddle_descriptor* descriptor);
+int heddle_descriptor_fd(const heddle_descriptor* descriptor);
+uint64_t heddle_descriptor_take(heddle_descriptor* descriptor);
+heddle_status heddle_descriptor_first_failure(const heddle_descriptor* descriptor);
+
+/* --- the world ------------------------------------------------------------------------------ */
+
+typedef struct heddle_world heddle_world;
+typedef struct heddle_lane heddle_lane;
+
+typedef enum heddle_progress_mode {
+  HEDDLE_PROGRESS_ADAPTIVE, HEDDLE_PROGRESS_INLINE, HEDDLE_PROGRESS_DEDICATED, HEDDLE_PROGRESS_IDLE
+} heddle_progress_mode;
+
+/* As heddle::world_options. */
+typedef struct heddle_world_options {
+  size_t size;
+  int32_t progress;           /* a heddle_progress_mode */
+  int32_t executors;
+  const char* executor_cores; /* null: "near" */
+} heddle_world_options;
+void heddle_world_options_init(heddle_world_options* options);
+
+/* Joins the job. `options` may be null. Null: failed. */
+heddle_world* heddle_world_open(const heddle_world_options* options);
+void heddle_world_close(heddle_world* world);
+heddle_rank heddle_world_rank(const heddle_world* world);
+int heddle_world_size(const heddle_world* world);
+/* 0, or -1. */
+int heddle_world_barrier(heddle_world* world);
+size_t heddle_world_idle_hook(heddle_world* world);
+char* heddle_world_describe(const heddle_world* world);
+char* heddle_world_route(const heddle_world* world, heddle_rank peer);
+char* heddle_world_host(const heddle_world* world, heddle_rank peer);
+int heddle_world_host_number(const heddle_world* world, heddle_rank peer);
+
+/* As heddle::call_message: valid until the handler returns. */
+typedef struct heddle_message {
+  heddle_rank source;
+  int lane;
+  const void* header;
+  size_t header_bytes;
+  const void* payload;
+  size_t payload_bytes;
+  void* owned; /* Heddle's own */
+} heddle_message;
+/* The payload's bytes, for heddle_free(). At most once; null: no memory. */
+void* heddle_message_keep(const heddle_message* message);
+
+typedef void (*heddle_call_handler)(void* context, heddle_lane* here,
+                                    const heddle_message* message);
+/* `why` ends with a zero byte, and is valid until the handler returns. */
+typedef void (*heddle_loss_handler)(void* context, heddle_rank peer, const char* why);
+/* 0, or -1: `id` is not below HEDDLE_MAX_HANDLERS. */
+int heddle_world_set_handler(heddle_world* world, uint16_t id, heddle_call_handler function,
+                             void* context);
+void heddle_world_on_peer_lost(heddle_world* world, heddle_loss_handler function, void* context);
+
+/* --- memory that peers may address ----------------------------------------------------------- */
+
+enum { HEDDLE_READ = 1, HEDDLE_WRITE = 2, HEDDLE_ATOMIC = 4, HEDDLE_ALL_RIGHTS = 7 };
+
+typedef struct heddle_key { unsigned char bytes[48]; } heddle_key;
+/* As heddle::remote_address: add to `offset` to go on. */
+typedef struct heddle_address {
+  const void* target;
+  uint64_t offset;
+} heddle_address;
+
+typedef struct heddle_region heddle_region;       /* own memory */
+typedef struct heddle_remote heddle_remote;       /* a peer's region */
+typedef struct heddle_symmetric heddle_symmetric; /* the same bytes on every rank */
+
+/* Null: failed. */
+heddle_region* heddle_expose(heddle_world* world, void* memory, size_t bytes, unsigned rights);
+heddle_region* heddle_allocate(heddle_world* world, size_t bytes, unsigned rights);
+void heddle_region_close(heddle_region* region);
+void heddle_region_withdraw(heddle_region* region);
+void* heddle_region_memory(const heddle_region* region);
+size_t heddle_region_bytes(const heddle_region* region);
+heddle_key heddle_region_key(const heddle_region* region);
+
+heddle_remote* heddle_import(heddle_world* world, const heddle_key* key);
+void heddle_remote_close(heddle_remote* remote);
+heddle_address heddle_remote_at(const heddle_remote* remote, uint64_t offset);
+uint64_t heddle_remote_bytes(const heddle_remote* remote);
+heddle_rank heddle_remote_owner(const heddle_remote* remote);
+bool heddle_remote_mapped(const heddle_remote* remote);
+
+/* Collective. */
+heddle_symmetric* heddle_symmetric_open(heddle_world* world, size_t bytes, unsigned rights);
+void heddle_symmetric_close(heddle_symmetric* array);
+void* heddle_symmetric_local(const heddle_symmetric* array);
+heddle_address heddle_symmetric_at(const heddle_symmetric* array, heddle_rank peer,
+                                   uint64_t offset);
+
+/* --- lanes ------------------------------------------------------------------------------------ */
+
+/* As heddle::lane_options. */
+typedef struct heddle_lane_options {
+  size_t size;
+  int32_t number;    /* -1: the next free one */
+  int32_t exclusive; /* 0 or 1 */
+} heddle_lane_options;
+void heddle_lane_options_init(heddle_lane_options* options);
+
+/* `options` may be null. Null: failed. */
+heddle_lane* heddle_lane_open(heddle_world* world, const heddle_lane_options* options);
+void heddle_lane_close(heddle_lane* lane);
+int heddle_lane_number(const heddle_lane* lane);
+/* Why operations on `peer` end with peer_lost; empty: it is not lost. */
+char* heddle_lane_why(const heddle_lane* lane, heddle_rank peer);
+
+heddle_status heddle_try_put(heddle_lane* lane, const void* from, size_t bytes, heddle_address to,
+                             heddle_completion ended);
+heddle_status heddle_try_get(heddle_lane* lane, void* into, size_t bytes, heddle_address from,
+                             heddle_completion ended);
+heddle_status heddle_try_put_notify(heddle_lane* lane, const void* from, size_t bytes,
+                                    heddle_address to, uint16_t handler, uint64_t value,
+                                    heddle_completion ended);
+
+typedef enum heddle_atomic_op {
+  HEDDLE_ADD, HEDDLE_AND, HEDDLE_OR, HEDDLE_XOR, HEDDLE_SWAP, HEDDLE_COMPARE_SWAP
+} heddle_atomic_op;
+/* On `width` bytes, 4 or 8. `old` is null, or where as many bytes of the old value go. For
+ * HEDDLE_COMPARE_SWAP `operand` is stored where `compare` was found. Also invalid: another width. */
+heddle_status heddle_try_atomic(heddle_lane* lane, heddle_atomic_op op, unsigned width,
+                                heddle_address at, uint64_t operand, uint64_t compare, void* old,
+                                heddle_completion ended);
+
+/* `to_lane`: HEDDLE_SAME_LANE, or the number of a lane of the peer. */
+heddle_status heddle_try_send(heddle_lane* lane, heddle_rank to, int to_lane, heddle_tag tag,
+                              const void* data, size_t bytes, heddle_completion ended);
+/* Tags that agree with `tag` in every bit of `mask`. */
+heddle_status heddle_try_recv(heddle_lane* lane, heddle_rank from, heddle_tag tag, uint64_t mask,
+                              void* into, size_t bytes, heddle_completion ended);
+heddle_status heddle_try_probe(heddle_lane* lane, heddle_rank from, heddle_tag tag, uint64_t mask,
+                               heddle_outcome* out);
+heddle_status heddle_try_cancel(heddle_lane* lane, heddle_completion which);
+heddle_status heddle_try_call(heddle_lane* lane, heddle_rank to, int to_lane, uint16_t handler,
+                              const void* header, size_t header_bytes, const void* payload,
+                              size_t payload_bytes, heddle_completion ended);
+
+/* The same, waiting until done. */
+heddle_status heddle_put(heddle_lane* lane, const void* from, size_t bytes, heddle_address to);
+heddle_status heddle_get(heddle_lane* lane, void* into, size_t bytes, heddle_address from);
+heddle_status heddle_put_notify(heddle_lane* lane, const void* from, size_t bytes,
+                                heddle_address to, uint16_t handler, uint64_t value);
+heddle_status heddle_atomic(heddle_lane* lane, heddle_atomic_op op, unsigned width,
+                            heddle_address at, uint64_t operand, uint64_t compare, void* old);
+heddle_status heddle_send(heddle_lane* lane, heddle_rank to, int to_lane, heddle_tag tag,
+                          const void* data, size_t bytes);
+heddle_outcome heddle_recv(heddle_lane* lane, heddle_rank from, heddle_tag tag, uint64_t mask,
+                           void* into, size_t bytes);
+heddle_status heddle_call(heddle_lane* lane, heddle_rank to, int to_lane, uint16_t handler,
+                          const void* header, size_t header_bytes, const void* payload,
+                          size_t payload_bytes);
+
+size_t heddle_poll(heddle_lane* lane);
+heddle_status heddle_wait_flag(heddle_lane* lane, heddle_flag* flag);
+heddle_status heddle_wait_counter(heddle_lane* lane, heddle_counter* counter, uint64_t target);
+void heddle_wait_queue(heddle_lane* lane, heddle_queue* queue, uint64_t target);
+/* False: `limit_ns` nanoseconds passed first. */
+bool heddle_wait_flag_for(heddle_lane* lane, heddle_flag* flag, int64_t limit_ns);
+bool heddle_wait_counter_for(heddle_lane* lane, heddle_counter* counter, uint64_t target,
+                             int64_t limit_ns);
+/* Waits until `true_of(context, value)` for a word of `width` bytes, 1, 2, 4 or 8, of this rank's
+ * memory that peers change. HEDDLE_FOR_EVER, or at most so long. False: that passed, the world has
+ * ended, or another width. */
+bool heddle_wait_until(heddle_lane* lane, const void* word, unsigned width,
+                       bool (*true_of)(void* context, uint64_t value), void* context,
+                       int64_t limit_ns);
+void heddle_when_ready(heddle_lane* lane, heddle_completion ready);
+/* HEDDLE_EVERYBODY, or of this peer. */
+heddle_status heddle_flush(heddle_lane* lane, heddle_rank peer);
+heddle_status heddle_fence(heddle_lane* lane, heddle_rank peer);
+
+/* --- many blocks (blocks.h) -------------------------------------------------------------------- */
+
+typedef struct heddle_put_block {
+  const void* from;
+  size_t bytes;
+  heddle_address to;
+} heddle_put_block;
+typedef struct heddle_get_block {
+  void* into;
+  size_t bytes;
+  heddle_address from;
+} heddle_get_block;
+typedef struct heddle_stride {
+  size_t count;
+  ptrdiff_t here, there;
+} heddle_stride;
+
+heddle_status heddle_try_put_blocks(heddle_lane* lane, const heddle_put_block* blocks, size_t count,
+                                    heddle_completion ended);
+heddle_status heddle_try_get_blocks(heddle_lane* lane, const heddle_get_block* blocks, size_t count,
+                                    heddle_completion ended);
+heddle_status heddle_try_put_grid(heddle_lane* lane, const void* first, size_t bytes,
+                                  heddle_address to, const heddle_stride* strides, size_t count,
+                                  heddle_completion ended);
+heddle_status heddle_try_get_grid(heddle_lane* lane, void* first, size_t bytes,
+                                  heddle_address from, const heddle_stride* strides, size_t count,
+                                  heddle_completion ended);
+heddle_status heddle_put_blocks(heddle_lane* lane, const heddle_put_block* blocks, size_t count);
+heddle_status heddle_get_blocks(heddle_lane* lane, const heddle_get_block* blocks, size_t count);
+heddle_status heddle_put_grid(heddle_lane* lane, const void* first, size_t bytes,
+                              heddle_address to, const heddle_stride* strides, size_t count);
+heddle_status heddle_get_grid(heddle_lane* lane, void* first, size_t bytes, heddle_address from,
+                              const heddle_stride* strides, size_t count);
+
+/* --- collectives (collectives.h) ---------------------------------------------------------------- */
+
+typedef enum heddle_type {
+  HEDDLE_INT8, HEDDLE_INT16, HEDDLE_INT32, HEDDLE_INT64,
+  HEDDLE_UINT8, HEDDLE_UINT16, HEDDLE_UINT32, HEDDLE_UINT64,
+  HEDDLE_FLOAT, HEDDLE_DOUBLE
+} heddle_type;
+typedef enum heddle_reduce_op {
+  HEDDLE_SUM, HEDDLE_MIN, HEDDLE_MAX, HEDDLE_PROD, HEDDLE_BIT_AND, HEDDLE_BIT_OR, HEDDLE_BIT_XOR
+} heddle_reduce_op;
+
+/* `bytes` of a gather, allgather or alltoall are those of one rank's block, `items` of a reduction
+ * those of the whole vector. Also invalid: an unknown type or operation. */
+heddle_status heddle_barrier(heddle_lane* lane);
+heddle_status heddle_broadcast(heddle_lane* lane, void* data, size_t bytes, heddle_rank root);
+heddle_status heddle_reduce(heddle_lane* lane, const void* in, void* out, size_t items,
+                            heddle_type type, heddle_reduce_op op, heddle_rank root);
+heddle_status heddle_allreduce(heddle_lane* lane, const void* in, void* out, size_t items,
+                               heddle_type type, heddle_reduce_op op);
+heddle_status heddle_gather(heddle_lane* lane, const void* in, void* out, size_t bytes,
+                            heddle_rank root);
+heddle_status heddle_allgather(heddle_lane* lane, const void* in, void* out, size_t bytes);
+heddle_status heddle_alltoall(heddle_lane* lane, const void* in, void* out, size_t bytes);
+
+heddle_status heddle_try_barrier(heddle_lane* lane, heddle_completion ended);
+heddle_status heddle_try_broadcast(heddle_lane* lane, void* data, size_t bytes, heddle_rank root,
+                                   heddle_completion ended);
+heddle_status heddle_try_reduce(heddle_lane* lane, const void* in, void* out, size_t items,
+                                heddle_type type, heddle_reduce_op op, heddle_rank root,
+                                heddle_completion ended);
+heddle_status heddle_try_allreduce(heddle_lane* lane, const void* in, void* out, size_t items,
+                                   heddle_type type, heddle_reduce_op op, heddle_completion ended);
+heddle_status heddle_try_gather(heddle_lane* lane, const void* in, void* out, size_t bytes,
+                                heddle_rank root, heddle_completion ended);
+heddle_status heddle_try_allgather(heddle_lane* lane, const void* in, void* out, size_t bytes,
+                                   heddle_completion ended);
+heddle_status heddle_try_alltoall(heddle_lane* lane, const void* in, void* out, size_t bytes,
+                                  heddle_completion ended);
+
+#if defined(__cplusplus)
+}
+#endif
+#endif

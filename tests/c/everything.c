@@ -1,0 +1,360 @@
+/* everything.c - a job in C that uses every part of c.h, and says where something is wrong. Run it as
+ * two ranks or more; ends with 0 where all is right. */
+#include <heddle/c.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int wrong = 0;
+#define EXPECT(what)                                                  \
+  do {                                                                \
+    if (!(what)) {                                                    \
+      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #what); \
+      wrong = 1;                                                      \
+    }                                                                 \
+  } while (0)
+
+enum { note_handler = 3, answer_handler = 4, notified = 5, items = 1000 };
+
+static heddle_world* world;
+static heddle_lane* lane;
+static heddle_rank me, next, before;
+static int ranks;
+
+static uint64_t number(heddle_rank r, size_t i) { return (uint64_t)r * 1000003U + i * 7919U; }
+
+/* --- messages ----------------------------------------------------------------------------------- */
+
+static void messages(void) {
+  static uint64_t out[items], in[items];
+  for (size_t i = 0; i < items; ++i) out[i] = number(me, i);
+  heddle_flag* came = heddle_flag_new();
+  heddle_status s;
+  do {
+    s = heddle_try_recv(lane, HEDDLE_ANY_SOURCE, 0, HEDDLE_ANY_TAG, in, sizeof in,
+                        heddle_flag_completion(came));
+  } while (heddle_is_busy(s));
+  EXPECT(s == HEDDLE_POSTED);
+  EXPECT(heddle_send(lane, next, HEDDLE_SAME_LANE, 77, out, sizeof out) == HEDDLE_DONE);
+  EXPECT(heddle_wait_flag(lane, came) == HEDDLE_DONE);
+  EXPECT(heddle_flag_ready(came));
+  const heddle_outcome o = heddle_flag_result(came);
+  EXPECT(o.code == HEDDLE_DONE && o.peer == before && o.tag == 77 && o.bytes == sizeof in);
+  EXPECT(o.lane == heddle_lane_number(lane));
+  for (size_t i = 0; i < items; ++i) EXPECT(in[i] == number(before, i));
+
+  /* Taken back. */
+  heddle_flag_reset(came);
+  do {
+    s = heddle_try_recv(lane, next, 78, HEDDLE_EXACT_TAG, in, 8, heddle_flag_completion(came));
+  } while (heddle_is_busy(s));
+  do {
+    s = heddle_try_cancel(lane, heddle_flag_completion(came));
+  } while (heddle_is_busy(s));
+  EXPECT(s == HEDDLE_DONE);
+  EXPECT(heddle_wait_flag(lane, came) == HEDDLE_CANCELED);
+  heddle_flag_free(came);
+
+  heddle_outcome found;
+  do {
+    s = heddle_try_probe(lane, before, 79, HEDDLE_EXACT_TAG, &found);
+  } while (heddle_is_busy(s));
+  EXPECT(s == HEDDLE_NOT_FOUND);
+  EXPECT(heddle_send(lane, next, HEDDLE_SAME_LANE, 80, out, 24) == HEDDLE_DONE);
+  EXPECT(heddle_recv(lane, before, 80, HEDDLE_EXACT_TAG, in, 16).code == HEDDLE_TRUNCATED);
+}
+
+/* --- memory --------------------------------------------------------------------------------------- */
+
+static bool is_all_ones(void* context, uint64_t value) {
+  ++*(int*)context;
+  return value == UINT32_MAX;
+}
+
+static void memory(void) {
+  heddle_symmetric* array = heddle_symmetric_open(world, items * 8, HEDDLE_ALL_RIGHTS);
+  EXPECT(array != NULL);
+  uint64_t* mine = heddle_symmetric_local(array);
+  uint64_t out[4] = {number(me, 1), number(me, 2), number(me, 3), number(me, 4)}, back[4] = {0};
+  EXPECT(heddle_put(lane, out, sizeof out, heddle_symmetric_at(array, next, 64)) == HEDDLE_DONE);
+  EXPECT(heddle_get(lane, back, sizeof back, heddle_symmetric_at(array, next, 64)) == HEDDLE_DONE);
+  EXPECT(memcmp(out, back, sizeof out) == 0);
+  EXPECT(heddle_barrier(lane) == HEDDLE_DONE);
+  EXPECT(mine[8] == number(before, 1) && mine[11] == number(before, 4));
+
+  /* Every rank adds to the word of rank 0, which so counts them. */
+  uint64_t old = 0;
+  const heddle_address word = heddle_symmetric_at(array, 0, 0);
+  EXPECT(heddle_atomic(lane, HEDDLE_ADD, 8, word, 1, 0, &old) == HEDDLE_DONE);
+  EXPECT(old < (uint64_t)ranks);
+  EXPECT(heddle_barrier(lane) == HEDDLE_DONE);
+  EXPECT(heddle_get(lane, &old, 8, word) == HEDDLE_DONE);
+  EXPECT(old == (uint64_t)ranks);
+  EXPECT(heddle_atomic(lane, HEDDLE_ADD, 2, word, 1, 0, &old) == HEDDLE_INVALID);
+  uint32_t half = 9;
+  const heddle_address own = heddle_symmetric_at(array, next, 16);
+  EXPECT(heddle_atomic(lane, HEDDLE_COMPARE_SWAP, 4, own, 50, 0, &half) == HEDDLE_DONE);
+  EXPECT(half == 0);
+  EXPECT(heddle_atomic(lane, HEDDLE_SWAP, 4, own, UINT32_MAX, 0, &half) == HEDDLE_DONE);
+  EXPECT(half == 50);
+  int looks = 0;
+  EXPECT(heddle_wait_until(lane, (char*)mine + 16, 4, is_all_ones, &looks, HEDDLE_FOR_EVER));
+  EXPECT(looks > 0);
+  EXPECT(!heddle_wait_until(lane, (char*)mine + 24, 4, is_all_ones, &looks, 1000000));
+
+  /* Many at once: a column out, a list in. */
+  const heddle_stride rows = {.count = 50, .here = 0, .there = 16};
+  EXPECT(heddle_put_grid(lane, out, 8, heddle_symmetric_at(array, next, 800), &rows, 1) ==
+         HEDDLE_DONE);
+  EXPECT(heddle_barrier(lane) == HEDDLE_DONE);
+  for (size_t i = 0; i < 50; ++i) EXPECT(mine[100 + 2 * i] == number(before, 1));
+  const heddle_get_block list[2] = {{back, 8, heddle_symmetric_at(array, me, 800)},
+                                    {back + 1, 16, heddle_symmetric_at(array, next, 72)}};
+  EXPECT(heddle_get_blocks(lane, list, 2) == HEDDLE_DONE);
+  EXPECT(back[0] == number(before, 1) && back[1] == number(me, 2) && back[2] == number(me, 3));
+  EXPECT(heddle_flush(lane, HEDDLE_EVERYBODY) == HEDDLE_DONE);
+  EXPECT(heddle_fence(lane, next) == HEDDLE_DONE);
+  EXPECT(heddle_put(lane, out, 8, heddle_symmetric_at(array, ranks, 0)) == HEDDLE_INVALID);
+  EXPECT(heddle_world_barrier(world) == 0);
+  heddle_symmetric_close(array);
+}
+
+/* --- keys ------------------------------------------------------------------------------------------- */
+
+static void keys(void) {
+  static char plain[256];
+  heddle_region* exposed = heddle_expose(world, plain, sizeof plain, HEDDLE_READ);
+  heddle_region* allocated = heddle_allocate(world, 4096, HEDDLE_ALL_RIGHTS);
+  EXPECT(exposed != NULL && allocated != NULL);
+  EXPECT(heddle_region_memory(exposed) == plain && heddle_region_bytes(allocated) == 4096);
+  snprintf(plain, sizeof plain, "of rank %d", (int)me);
+  heddle_key mine[2] = {heddle_region_key(exposed), heddle_region_key(allocated)}, *all;
+  all = calloc((size_t)ranks, sizeof mine);
+  EXPECT(heddle_allgather(lane, mine, all, sizeof mine) == HEDDLE_DONE);
+  heddle_remote* theirs = heddle_import(world, &all[2 * next]);
+  heddle_remote* room = heddle_import(world, &all[2 * next + 1]);
+  EXPECT(theirs != NULL && room != NULL);
+  EXPECT(heddle_remote_owner(theirs) == next && heddle_remote_bytes(theirs) == sizeof plain);
+  char text[32] = "", expected[32];
+  snprintf(expected, sizeof expected, "of rank %d", (int)next);
+  EXPECT(heddle_get(lane, text, sizeof text, heddle_remote_at(theirs, 0)) == HEDDLE_DONE);
+  EXPECT(strcmp(text, expected) == 0);
+  EXPECT(heddle_put(lane, text, 8, heddle_remote_at(theirs, 0)) == HEDDLE_DENIED);
+  EXPECT(heddle_put(lane, text, 8, heddle_remote_at(room, 4090)) == HEDDLE_OUT_OF_BOUNDS);
+  EXPECT(heddle_put(lane, text, 8, heddle_remote_at(room, 4088)) == HEDDLE_DONE);
+
+  heddle_key none;
+  memset(&none, 0, sizeof none);
+  EXPECT(heddle_import(world, &none) == NULL);
+  EXPECT(strlen(heddle_error()) > 0);
+
+  EXPECT(heddle_world_barrier(world) == 0);
+  heddle_remote_close(theirs);
+  heddle_remote_close(room);
+  heddle_region_withdraw(exposed);
+  heddle_region_close(exposed);
+  heddle_region_close(allocated);
+  free(all);
+}
+
+/* --- active messages ---------------------------------------------------------------------------------- */
+
+static struct {
+  atomic_int notes, answers, notifications;
+  void* kept;
+  size_t bytes;
+} heard;
+
+static void note(void* context, heddle_lane* here, const heddle_message* m) {
+  EXPECT(context == &heard && m->header_bytes == 3 && memcmp(m->header, "hi", 3) == 0);
+  heard.bytes = m->payload_bytes;
+  heard.kept = heddle_message_keep(m);
+  const uint32_t said = (uint32_t)m->payload_bytes;
+  EXPECT(heddle_try_call(here, m->source, m->lane, answer_handler, &said, sizeof said, NULL, 0,
+                         heddle_ignore()) <= HEDDLE_POSTED);
+  atomic_fetch_add(&heard.notes, 1);
+}
+static void answer(void* context, heddle_lane* here, const heddle_message* m) {
+  uint32_t said = 0;
+  (void)context, (void)here;
+  memcpy(&said, m->header, sizeof said);
+  EXPECT(said == 70000 && m->source == next);
+  atomic_fetch_add(&heard.answers, 1);
+}
+static void notice(void* context, heddle_lane* here, const heddle_message* m) {
+  uint64_t value = 0;
+  (void)here;
+  memcpy(&value, m->header, sizeof value);
+  EXPECT(value == 4711 && *(const char*)context == 'x');
+  atomic_fetch_add(&heard.notifications, 1);
+}
+static void lost(void* context, heddle_rank peer, const char* why) {
+  (void)context;
+  EXPECT(peer >= 0 && peer < ranks && strlen(why) > 0);
+}
+
+static void active_messages(void) {
+  heddle_symmetric* array = heddle_symmetric_open(world, 64, HEDDLE_ALL_RIGHTS);
+  EXPECT(heddle_world_set_handler(world, note_handler, note, &heard) == 0);
+  EXPECT(heddle_world_set_handler(world, answer_handler, answer, NULL) == 0);
+  EXPECT(heddle_world_set_handler(world, notified, notice, heddle_symmetric_local(array)) == 0);
+  EXPECT(heddle_world_set_handler(world, HEDDLE_MAX_HANDLERS, note, NULL) == -1);
+  heddle_world_on_peer_lost(world, lost, NULL);
+  EXPECT(heddle_world_barrier(world) == 0);
+  char* payload = malloc(70000);
+  memset(payload, me + 1, 70000);
+  EXPECT(heddle_call(lane, next, HEDDLE_SAME_LANE, note_handler, "hi", 3, payload, 70000) ==
+         HEDDLE_DONE);
+  EXPECT(heddle_put_notify(lane, "x", 1, heddle_symmetric_at(array, next, 0), notified, 4711) ==
+         HEDDLE_DONE);
+  while (atomic_load(&heard.notes) == 0 || atomic_load(&heard.answers) == 0 ||
+         atomic_load(&heard.notifications) == 0)
+    heddle_poll(lane);
+  EXPECT(heard.bytes == 70000 && heard.kept != NULL);
+  EXPECT(((char*)heard.kept)[0] == before + 1 && ((char*)heard.kept)[69999] == before + 1);
+  heddle_free(heard.kept);
+  free(payload);
+  EXPECT(heddle_world_barrier(world) == 0);
+  heddle_symmetric_close(array);
+}
+
+/* --- endings ---------------------------------------------------------------------------------------- */
+
+static void endings(void) {
+  heddle_symmetric* array = heddle_symmetric_open(world, 800, HEDDLE_ALL_RIGHTS);
+  heddle_counter* counter = heddle_counter_new();
+  const uint64_t value = 5;
+  for (uint64_t i = 0; i < 100; ++i)
+    while (heddle_is_busy(heddle_counter_track(
+        counter, heddle_try_put(lane, &value, 8, heddle_symmetric_at(array, next, 8 * i),
+                                heddle_counter_completion(counter)))))
+      heddle_poll(lane);
+  EXPECT(heddle_wait_counter(lane, counter, 100) == HEDDLE_DONE);
+  EXPECT(heddle_counter_count(counter) == 100);
+  EXPECT(!heddle_wait_counter_for(lane, counter, 101, 1000000));
+  EXPECT(heddle_counter_first_failure(counter) == HEDDLE_DONE);
+  heddle_counter_reset(counter);
+  EXPECT(heddle_counter_count(counter) == 0);
+
+  heddle_queue* queue = heddle_queue_new(4);
+  uint64_t cookie = 0, posted = 0;
+  heddle_outcome what;
+  EXPECT(!heddle_queue_pop(queue, &cookie, &what));
+  uint64_t in[3];
+  for (uint64_t i = 0; i < 3; ++i) {
+    heddle_status s;
+    do {
+      s = heddle_try_recv(lane, before, 100 + i, HEDDLE_EXACT_TAG, &in[i], 8,
+                          heddle_queue_completion(queue, i));
+    } while (heddle_is_busy(s));
+    posted += s == HEDDLE_POSTED;
+    EXPECT(heddle_send(lane, next, HEDDLE_SAME_LANE, 100 + i, &value, 8) == HEDDLE_DONE);
+  }
+  heddle_wait_queue(lane, queue, posted);
+  EXPECT(heddle_queue_delivered(queue) == 3);
+  unsigned seen = 0;
+  while (heddle_queue_pop(queue, &cookie, &what)) {
+    EXPECT(what.code == HEDDLE_DONE && what.tag == 100 + cookie);
+    seen |= 1U << cookie;
+  }
+  EXPECT(seen == 7);
+
+  heddle_descriptor* bell = heddle_descriptor_open();
+  heddle_when_ready(lane, heddle_descriptor_completion(bell));
+  struct pollfd watched = {.fd = heddle_descriptor_fd(bell), .events = POLLIN};
+  EXPECT(poll(&watched, 1, 60000) == 1);
+  EXPECT(heddle_descriptor_take(bell) == 1);
+  EXPECT(heddle_descriptor_first_failure(bell) == HEDDLE_DONE);
+  EXPECT(heddle_world_barrier(world) == 0);
+  heddle_descriptor_close(bell);
+  heddle_queue_free(queue);
+  heddle_counter_free(counter);
+  heddle_symmetric_close(array);
+}
+
+/* --- collectives -------------------------------------------------------------------------------------- */
+
+static void collectives(void) {
+  const double third = (me + 1) / 4.0;
+  double sum = 0;
+  EXPECT(heddle_allreduce(lane, &third, &sum, 1, HEDDLE_DOUBLE, HEDDLE_SUM) == HEDDLE_DONE);
+  EXPECT(sum == ranks * (ranks + 1) / 8.0);
+  const int8_t small[2] = {(int8_t)me, (int8_t)-me};
+  int8_t least[2] = {0, 0};
+  EXPECT(heddle_reduce(lane, small, least, 2, HEDDLE_INT8, HEDDLE_MIN, 0) == HEDDLE_DONE);
+  EXPECT(me != 0 || (least[0] == 0 && least[1] == 1 - ranks));
+  EXPECT(heddle_allreduce(lane, &third, &sum, 1, HEDDLE_DOUBLE, HEDDLE_BIT_OR) == HEDDLE_INVALID);
+  EXPECT(heddle_allreduce(lane, &third, &sum, 1, (heddle_type)99, HEDDLE_SUM) == HEDDLE_INVALID);
+  int told = me == 0 ? 42 : 0;
+  EXPECT(heddle_broadcast(lane, &told, sizeof told, 0) == HEDDLE_DONE && told == 42);
+  int* all = calloc((size_t)ranks, sizeof *all);
+  int* sent = calloc((size_t)ranks, sizeof *sent);
+  EXPECT(heddle_gather(lane, &me, all, sizeof me, ranks - 1) == HEDDLE_DONE);
+  for (int r = 0; r < ranks; ++r) EXPECT(me != ranks - 1 || all[r] == r);
+  for (int r = 0; r < ranks; ++r) sent[r] = 100 * me + r;
+  EXPECT(heddle_alltoall(lane, sent, all, sizeof *all) == HEDDLE_DONE);
+  for (int r = 0; r < ranks; ++r) EXPECT(all[r] == 100 * r + me);
+
+  heddle_flag* over = heddle_flag_new();
+  heddle_status s = heddle_try_allgather(lane, &me, all, sizeof me, heddle_flag_completion(over));
+  EXPECT((s == HEDDLE_POSTED ? heddle_wait_flag(lane, over) : s) == HEDDLE_DONE);
+  for (int r = 0; r < ranks; ++r) EXPECT(all[r] == r);
+  heddle_flag_reset(over);
+  s = heddle_try_barrier(lane, heddle_flag_completion(over));
+  EXPECT(s != HEDDLE_POSTED || heddle_wait_flag_for(lane, over, HEDDLE_FOR_EVER / 4));
+  heddle_flag_free(over);
+  free(all);
+  free(sent);
+}
+
+static void texts(void) {
+  EXPECT(heddle_c_version() == HEDDLE_C_VERSION && strlen(heddle_library_version()) > 0);
+  EXPECT(strcmp(heddle_status_name(HEDDLE_PEER_LOST), "peer_lost") == 0);
+  EXPECT(strcmp(heddle_status_name((heddle_status)200), "unknown") == 0);
+  char* const some[] = {heddle_world_describe(world), heddle_world_route(world, next),
+                        heddle_world_host(world, next)};
+  for (size_t i = 0; i < sizeof some / sizeof *some; ++i) {
+    EXPECT(some[i] != NULL && strlen(some[i]) > 0);
+    heddle_free(some[i]);
+  }
+  EXPECT(heddle_world_host_number(world, next) >= 0);
+  EXPECT(heddle_world_host_number(world, ranks) == -1);
+  char* why = heddle_lane_why(lane, next);
+  EXPECT(why != NULL && *why == '\0');
+  heddle_free(why);
+  heddle_lane_options taken;
+  heddle_lane_options_init(&taken);
+  taken.number = heddle_lane_number(lane);
+  EXPECT(heddle_lane_open(world, &taken) == NULL && strlen(heddle_error()) > 0);
+  (void)heddle_world_idle_hook(world);
+}
+
+int main(void) {
+  heddle_world_options options;
+  heddle_world_options_init(&options);
+  options.progress = HEDDLE_PROGRESS_ADAPTIVE;
+  world = heddle_world_open(&options);
+  if (world == NULL) {
+    fprintf(stderr, "no world: %s\n", heddle_error());
+    return 1;
+  }
+  lane = heddle_lane_open(world, NULL);
+  me = heddle_world_rank(world);
+  ranks = heddle_world_size(world);
+  next = (me + 1) % ranks;
+  before = (me + ranks - 1) % ranks;
+  messages();
+  memory();
+  keys();
+  active_messages();
+  endings();
+  collectives();
+  texts();
+  EXPECT(heddle_world_barrier(world) == 0);
+  heddle_world_close(world);
+  EXPECT(heddle_put(lane, NULL, 0, (heddle_address){NULL, 0}) != HEDDLE_DONE);
+  heddle_lane_close(lane);
+  return wrong;
+}
