@@ -179,7 +179,8 @@ class lane {
   /// anything wait for each other for ever if they use send(): post the receives first, or send
   /// with try_send and wait after receiving, or raise the settings.
   ///
-  /// Also invalid: a tag above max_tag. no_memory: the receiver has none for the message.
+  /// Also invalid: a tag above max_tag. no_memory: the receiver has none for the message, or this
+  /// process none for what it must keep of the peer.
   status try_send(destination to, tag t, std::span<const std::byte> data,
                   completion c = {}) noexcept;
   /// Receives one message into `into`. Of the receives that match a message the oldest gets it.

@@ -12,7 +12,7 @@ transport::message_head head_for(const command& c) noexcept {
 
 status eager::send(const command& c) {
   peer* const to = peers_.reach(aim_of(c));
-  if (to == nullptr) return status::invalid;
+  if (to == nullptr) return peers_.why_none(aim_of(c));
   peer& p = *to;
   if (p.lost) return status::peer_lost;
   if (!p.wire.to->listens) return status::invalid;

@@ -106,6 +106,15 @@ peer* peer_table::make(destination d) {
   return &p;
 }
 
+status peer_table::why_none(destination d) const noexcept {
+  if (d.lane == same_lane) d.lane = own_lane_;
+  if (!valid(d.to) || d.lane < 0 || d.lane >= max_lanes) return status::invalid;
+  const std::size_t best = where_.route[static_cast<std::size_t>(d.to)];
+  const bool may_be_there =
+      static_cast<std::size_t>(d.lane) < where_.devices[best]->describe().lanes;
+  return may_be_there && rail_on(best, d).to == nullptr ? status::no_memory : status::invalid;
+}
+
 void peer_table::clear() noexcept {
   all_.clear();
   size_ = 0;

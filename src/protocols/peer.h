@@ -107,7 +107,9 @@ class peer_table {
     peer* const known = find(d);
     return known != nullptr ? known : make(d);
   }
-  /// The same; null as well: it has not had to do with this lane.
+  /// Why reach() has just given null: invalid, or no_memory.
+  [[nodiscard]] status why_none(destination d) const noexcept;
+  /// As reach(); null as well: it has not had to do with this lane.
   [[nodiscard]] peer* find(destination d) const noexcept {
     if (d.lane == same_lane) [[likely]]
       return of_own_lane_.find(static_cast<std::size_t>(d.to));

@@ -54,6 +54,17 @@ TEST_F(Port, AnswersASendWithWhatTheWireAnswers) {
   EXPECT_EQ(p.execute(send(two_), batch_), status::done);
 }
 
+TEST_F(Port, SaysWhetherThereIsNoMemoryForAPeerOrNoSuchPeer) {
+  port& p = start();
+  wire_.no_memory = true;
+  EXPECT_EQ(p.execute(send(one_), batch_), status::no_memory);
+  const auto to = [&](destination whom) { return send_command(whom, 1, {}, {}); };
+  for (const destination nobody : {destination(2), destination(-1), destination(1, max_lanes)})
+    EXPECT_EQ(p.execute(to(nobody), batch_), status::invalid);
+  wire_.no_memory = false;
+  EXPECT_EQ(p.execute(send(two_), batch_), status::done);
+}
+
 TEST_F(Port, EndsABatchedSendWithWhatTheWireAnswers) {
   port& p = start();
   ending end;

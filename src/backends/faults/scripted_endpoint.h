@@ -22,6 +22,7 @@ struct scripted_lane final : remote_lane {
 
 /// What a test sees and sets; outlives the endpoint.
 struct script {
+  bool no_memory = false;  ///< for a lane that is reached for
   std::map<std::pair<rank, int>, std::unique_ptr<scripted_lane>> reached;
   remote_lane* reach(rank peer, int lane = 0) {
     auto& known = reached[{peer, lane}];
@@ -47,7 +48,9 @@ class scripted_endpoint final : public endpoint {
  public:
   explicit scripted_endpoint(script& s) : script_(s) {}
 
-  remote_lane* reach(rank peer, int lane) noexcept override { return script_.reach(peer, lane); }
+  remote_lane* reach(rank peer, int lane) noexcept override {
+    return script_.no_memory ? nullptr : script_.reach(peer, lane);
+  }
   post_result post(std::span<op* const> ops) noexcept override {
     std::size_t n = 0;
     for (op* each : ops) {
