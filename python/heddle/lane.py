@@ -1,0 +1,258 @@
+"""A lane: one path to all peers, where every operation starts."""
+import numpy
+
+from ._library import ffi, lib, readable, text, writable
+from .memory import Address
+from .request import Request
+from .status import Error, Outcome, PeerLost, Status, outcome_of, set_up_error
+
+ANY_SOURCE = -1
+SAME_LANE = -1
+EXACT_TAG = 2**64 - 1  #: mask: the tag itself
+ANY_TAG = 2**63  #: mask, with tag 0: every tag
+MAX_TAG = 2**63 - 1
+
+_TYPES = {numpy.dtype(name): getattr(lib, "HEDDLE_" + c) for name, c in (
+    ("int8", "INT8"), ("int16", "INT16"), ("int32", "INT32"), ("int64", "INT64"),
+    ("uint8", "UINT8"), ("uint16", "UINT16"), ("uint32", "UINT32"), ("uint64", "UINT64"),
+    ("float32", "FLOAT"), ("float64", "DOUBLE"))}
+_REDUCTIONS = {"sum": lib.HEDDLE_SUM, "min": lib.HEDDLE_MIN, "max": lib.HEDDLE_MAX, "prod": lib.HEDDLE_PROD,
+               "and": lib.HEDDLE_BIT_AND, "or": lib.HEDDLE_BIT_OR, "xor": lib.HEDDLE_BIT_XOR}
+
+
+def _limit_ns(timeout):
+    return 2**63 - 1 if timeout is None else max(0, int(timeout * 1e9))
+
+
+class Lane:
+    """Made by World.lane(). Any thread may use it. Functions that begin with i post an operation and return
+    a Request; the others wait, and raise Error or PeerLost where it failed. Data is anything with a
+    contiguous buffer: numpy arrays, bytes, bytearray, memoryview."""
+
+    def __init__(self, world, c, owned: bool):
+        self._world = world
+        self.c = ffi.gc(c, lib.heddle_lane_close) if owned else c
+
+    @classmethod
+    def opened(cls, world, number: int, exclusive: bool) -> "Lane":
+        options = ffi.new("heddle_lane_options*")
+        lib.heddle_lane_options_init(options)
+        options.number, options.exclusive = number, int(exclusive)
+        c = lib.heddle_lane_open(world.c, options)
+        if c == ffi.NULL:
+            raise set_up_error()
+        return cls(world, c, True)
+
+    @property
+    def number(self) -> int:
+        return lib.heddle_lane_number(self.c)
+
+    def why(self, peer: int) -> str:
+        """Why `peer` is lost; empty: it is not."""
+        return text(lib.heddle_lane_why(self.c, peer))
+
+    # --- answers -----------------------------------------------------------------------------
+
+    def insist(self, ask) -> Status:
+        """`ask()` again and again while the lane has no room."""
+        answer = Status(ask())
+        while answer.busy:
+            self.poll()
+            answer = Status(ask())
+        return answer
+
+    def check(self, status, peer: int = -1) -> None:
+        """Raises for what failed."""
+        status = Status(status)
+        if status in (Status.DONE, Status.POSTED):
+            return
+        name = status.name.lower()
+        if status is Status.PEER_LOST:
+            why = self.why(peer) if peer >= 0 else ""
+            raise PeerLost(f"rank {peer} is lost: {why}" if why else name, status)
+        raise Error(name, status)
+
+    # --- memory of peers -----------------------------------------------------------------------
+
+    def put(self, data, to: Address) -> None:
+        view, size = readable(data)
+        self.check(lib.heddle_put(self.c, view, size, to.c))
+
+    def get(self, into, place: Address) -> None:
+        view, size = writable(into)
+        self.check(lib.heddle_get(self.c, view, size, place.c))
+
+    def put_notify(self, data, to: Address, handler: int, value: int = 0) -> None:
+        """put, and then the handler runs at the peer with the 8 bytes of `value` as its header."""
+        view, size = readable(data)
+        self.check(lib.heddle_put_notify(self.c, view, size, to.c, handler, value))
+
+    def iput(self, data, to: Address) -> Request:
+        view, size = readable(data)
+        return Request(self, lambda c: lib.heddle_try_put(self.c, view, size, to.c, c), (data, view, to))
+
+    def iget(self, into, place: Address) -> Request:
+        view, size = writable(into)
+        return Request(self, lambda c: lib.heddle_try_get(self.c, view, size, place.c, c), (into, view, place))
+
+    # --- atomics: on integers of 4 or 8 bytes, as the address says -------------------------------
+
+    def _atomic(self, op, at: Address, operand: int, compare: int = 0) -> int:
+        bits = 8 * at.dtype.itemsize
+        old = numpy.zeros(1, at.dtype)
+        if at.dtype.kind not in "iu":
+            raise TypeError(f"atomics work on integers, not on {at.dtype}")
+        mask = 2**bits - 1
+        view, _ = writable(old)
+        self.check(lib.heddle_atomic(self.c, op, at.dtype.itemsize, at.c, operand & mask, compare & mask, view))
+        return int(old[0])
+
+    def fetch_add(self, at: Address, value: int) -> int:
+        return self._atomic(lib.HEDDLE_ADD, at, value)
+
+    def fetch_and(self, at: Address, value: int) -> int:
+        return self._atomic(lib.HEDDLE_AND, at, value)
+
+    def fetch_or(self, at: Address, value: int) -> int:
+        return self._atomic(lib.HEDDLE_OR, at, value)
+
+    def fetch_xor(self, at: Address, value: int) -> int:
+        return self._atomic(lib.HEDDLE_XOR, at, value)
+
+    def swap(self, at: Address, desired: int) -> int:
+        return self._atomic(lib.HEDDLE_SWAP, at, desired)
+
+    def compare_swap(self, at: Address, expected: int, desired: int) -> int:
+        """The old value: `desired` was stored where it is `expected`."""
+        return self._atomic(lib.HEDDLE_COMPARE_SWAP, at, desired, expected)
+
+    # --- messages ----------------------------------------------------------------------------------
+
+    def send(self, to: int, tag: int, data, lane: int = SAME_LANE) -> None:
+        view, size = readable(data)
+        self.check(lib.heddle_send(self.c, to, lane, tag, view, size), to)
+
+    def recv(self, source: int, tag: int, into, mask: int = EXACT_TAG) -> Outcome:
+        """Source, tag and length of what came. Raises Error with Status.TRUNCATED where it was longer."""
+        view, size = writable(into)
+        outcome = outcome_of(lib.heddle_recv(self.c, source, tag, mask, view, size))
+        self.check(outcome.status, source)
+        return outcome
+
+    def isend(self, to: int, tag: int, data, lane: int = SAME_LANE) -> Request:
+        view, size = readable(data)
+        return Request(self, lambda c: lib.heddle_try_send(self.c, to, lane, tag, view, size, c), (data, view))
+
+    def irecv(self, source: int, tag: int, into, mask: int = EXACT_TAG) -> Request:
+        view, size = writable(into)
+        return Request(self, lambda c: lib.heddle_try_recv(self.c, source, tag, mask, view, size, c), (into, view))
+
+    def probe(self, source: int, tag: int, mask: int = EXACT_TAG) -> "Outcome | None":
+        """Of a message that a receive would take now; None: there is none."""
+        found = ffi.new("heddle_outcome*")
+        answer = self.insist(lambda: lib.heddle_try_probe(self.c, source, tag, mask, found))
+        if answer is Status.NOT_FOUND:
+            return None
+        self.check(answer, source)
+        return outcome_of(found)
+
+    def call(self, to: int, handler: int, header=b"", payload=b"", lane: int = SAME_LANE) -> None:
+        """Runs World.handler number `handler` at `to`. It may not have run yet on return."""
+        h, header_bytes = readable(header)
+        p, payload_bytes = readable(payload)
+        self.check(lib.heddle_call(self.c, to, lane, handler, h, header_bytes, p, payload_bytes), to)
+
+    def icall(self, to: int, handler: int, header=b"", payload=b"", lane: int = SAME_LANE) -> Request:
+        h, header_bytes = readable(header)
+        p, payload_bytes = readable(payload)
+        return Request(self, lambda c: lib.heddle_try_call(self.c, to, lane, handler, h, header_bytes, p,
+                                                           payload_bytes, c), (header, payload, h, p))
+
+    # --- order and waiting ---------------------------------------------------------------------------
+
+    def poll(self) -> int:
+        return lib.heddle_poll(self.c)
+
+    def flush(self, peer: "int | None" = None) -> None:
+        """All puts, gets and atomics posted to the peer, or to everybody, have completed."""
+        self.check(lib.heddle_flush(self.c, -1 if peer is None else peer), -1 if peer is None else peer)
+
+    def fence(self, peer: int) -> None:
+        self.check(lib.heddle_fence(self.c, peer), peer)
+
+    def wait_until(self, word: numpy.ndarray, true_of, timeout: "float | None" = None) -> bool:
+        """Waits until `true_of(value)` for the one item of `word`, in this rank's memory, that peers change.
+        False: `timeout` seconds passed first."""
+        if word.size != 1 or word.dtype.kind not in "iu":
+            raise TypeError("wait_until looks at one integer, like array[3:4]")
+        failed = []
+
+        def look(_, value):
+            try:
+                return bool(true_of(int(numpy.array([value], f"u{word.dtype.itemsize}").view(word.dtype)[0])))
+            except BaseException as problem:  # raised where it belongs
+                failed.append(problem)
+                return True
+
+        asked = ffi.callback("bool(void*, uint64_t)", look)
+        view, _ = readable(word)
+        answer = lib.heddle_wait_until(self.c, view, word.dtype.itemsize, asked, ffi.NULL, _limit_ns(timeout))
+        if failed:
+            raise failed[0]
+        return answer
+
+    # --- collectives: all ranks call them in the same order --------------------------------------------
+
+    def barrier(self) -> None:
+        self.check(lib.heddle_barrier(self.c))
+
+    def broadcast(self, data, root: int = 0) -> None:
+        """`data` of rank `root` replaces everybody's."""
+        view, size = writable(data)
+        self.check(lib.heddle_broadcast(self.c, view, size, root))
+
+    def _vector(self, array):
+        array = numpy.ascontiguousarray(array)
+        if array.dtype not in _TYPES:
+            raise TypeError(f"reductions do not know {array.dtype}")
+        return array
+
+    def reduce(self, array, op: str = "sum", root: int = 0) -> "numpy.ndarray | None":
+        """Item by item over all ranks, at `root`; None elsewhere."""
+        array = self._vector(array)
+        out = numpy.empty_like(array) if self._world.rank == root else None
+        into = ffi.NULL if out is None else writable(out)[0]
+        self.check(lib.heddle_reduce(self.c, readable(array)[0], into, array.size, _TYPES[array.dtype],
+                                     _REDUCTIONS[op], root))
+        return out
+
+    def allreduce(self, array, op: str = "sum") -> numpy.ndarray:
+        array = self._vector(array)
+        out = numpy.empty_like(array)
+        self.check(lib.heddle_allreduce(self.c, readable(array)[0], writable(out)[0], array.size,
+                                        _TYPES[array.dtype], _REDUCTIONS[op]))
+        return out
+
+    def gather(self, array, root: int = 0) -> "numpy.ndarray | None":
+        """Everybody's array in the order of ranks, at `root`; None elsewhere."""
+        array = numpy.ascontiguousarray(array)
+        out = numpy.empty((self._world.size, *array.shape), array.dtype) if self._world.rank == root else None
+        into = ffi.NULL if out is None else writable(out)[0]
+        self.check(lib.heddle_gather(self.c, readable(array)[0], into, array.nbytes, root))
+        return out
+
+    def allgather(self, array) -> numpy.ndarray:
+        array = numpy.ascontiguousarray(array)
+        out = numpy.empty((self._world.size, *array.shape), array.dtype)
+        self.check(lib.heddle_allgather(self.c, readable(array)[0], writable(out)[0], array.nbytes))
+        return out
+
+    def alltoall(self, array) -> numpy.ndarray:
+        """array[r] goes to rank r; the result's [s] comes from rank s."""
+        array = numpy.ascontiguousarray(array)
+        if array.shape[:1] != (self._world.size,):
+            raise ValueError(f"alltoall needs an item for each of {self._world.size} ranks")
+        out = numpy.empty_like(array)
+        self.check(lib.heddle_alltoall(self.c, readable(array)[0], writable(out)[0],
+                                       array.nbytes // self._world.size))
+        return out

@@ -1,0 +1,150 @@
+"""The job this process belongs to."""
+import atexit
+import dataclasses
+import weakref
+
+import numpy
+
+from ._library import ffi, lib, text
+from .lane import Lane
+from .memory import ALL, Region, Remote, Symmetric
+from .status import set_up_error
+
+MAX_HANDLERS = 1024
+
+_open_worlds: "weakref.WeakSet[World]" = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all():
+    """While Python still can run handlers."""
+    for world in list(_open_worlds):
+        world.close()
+
+
+@dataclasses.dataclass(frozen=True)
+class Message:
+    """What a handler gets. An answer goes to {source, lane}: here.icall(source, ..., lane=lane)."""
+
+    source: int
+    lane: int
+    header: bytes
+    payload: bytes
+    here: Lane
+
+
+class World:
+    """Joins the job it was launched in, by `heddle run`, mpirun, mpiexec or srun; alone it is a world of one.
+    close() or `with` ends it.
+
+    `progress`: "adaptive", "inline", "dedicated" or "idle" (docs/guide/progress.md)."""
+
+    def __init__(self, progress: str = "adaptive", executors: int = 1, executor_cores: str = "near"):
+        options = ffi.new("heddle_world_options*")
+        lib.heddle_world_options_init(options)
+        modes = {"adaptive": lib.HEDDLE_PROGRESS_ADAPTIVE, "inline": lib.HEDDLE_PROGRESS_INLINE,
+                 "dedicated": lib.HEDDLE_PROGRESS_DEDICATED, "idle": lib.HEDDLE_PROGRESS_IDLE}
+        options.progress, options.executors = modes[progress], executors
+        cores = ffi.new("char[]", executor_cores.encode())
+        options.executor_cores = cores
+        self._callbacks = []  # what the library may call
+        self._c = lib.heddle_world_open(options)
+        if self._c == ffi.NULL:
+            raise set_up_error()
+        self._rank, self._size = lib.heddle_world_rank(self._c), lib.heddle_world_size(self._c)
+        _open_worlds.add(self)
+
+    @property
+    def c(self):
+        if self._c == ffi.NULL:
+            raise ValueError("this world is closed")
+        return self._c
+
+    def close(self) -> None:
+        """Flushes what was sent, and leaves the job. Lanes answer `closed` from then on."""
+        c, self._c = self._c, ffi.NULL
+        if c != ffi.NULL:
+            lib.heddle_world_close(c)
+
+    def __enter__(self) -> "World":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+    # --- who is here ---------------------------------------------------------------------------
+
+    @property
+    def rank(self) -> int:
+        return self._rank
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    def route(self, peer: int) -> str:
+        """Which backend carries what goes to `peer`."""
+        return text(lib.heddle_world_route(self.c, peer))
+
+    def host(self, peer: int) -> str:
+        return text(lib.heddle_world_host(self.c, peer))
+
+    def host_number(self, peer: int) -> int:
+        return lib.heddle_world_host_number(self.c, peer)
+
+    def describe(self) -> str:
+        return text(lib.heddle_world_describe(self.c))
+
+    def barrier(self) -> None:
+        """Waits for all ranks: for start-up and end. In loops, Lane.barrier()."""
+        if lib.heddle_world_barrier(self.c) != 0:
+            raise set_up_error()
+
+    def idle_hook(self) -> int:
+        return lib.heddle_world_idle_hook(self.c)
+
+    # --- lanes and memory ------------------------------------------------------------------------
+
+    def lane(self, number: int = -1, exclusive: bool = False) -> Lane:
+        return Lane.opened(self, number, exclusive)
+
+    def symmetric(self, dtype, items: int, rights: int = ALL) -> Symmetric:
+        """Collective: `items` of `dtype` on every rank, zero at first."""
+        return Symmetric(self, dtype, items, rights)
+
+    def allocate(self, dtype, items: int, rights: int = ALL) -> Region:
+        """Memory that peers on this host can map."""
+        return Region.allocated(self, dtype, items, rights)
+
+    def expose(self, array: numpy.ndarray, rights: int = ALL) -> Region:
+        """Lets peers address an array that is there already."""
+        return Region.exposed(self, array, rights)
+
+    def import_key(self, key: bytes, dtype=numpy.uint8) -> Remote:
+        """A peer's region, by its key."""
+        return Remote(self, key, dtype)
+
+    # --- what comes unasked ----------------------------------------------------------------------
+
+    def handler(self, number: int):
+        """Decorator: the function runs with a Message for each call to this number. Set it before a barrier.
+        It runs on any thread, must not wait, and what it raises is printed and goes no further."""
+
+        def set_handler(function):
+            def run(_, here, m):
+                function(Message(m.source, m.lane, bytes(ffi.buffer(m.header, m.header_bytes)),
+                                 bytes(ffi.buffer(m.payload, m.payload_bytes)), Lane(self, here, False)))
+
+            c = ffi.callback("heddle_call_handler", run)
+            self._callbacks.append(c)
+            if lib.heddle_world_set_handler(self.c, number, c, ffi.NULL) != 0:
+                raise set_up_error()
+            return function
+
+        return set_handler
+
+    def on_peer_lost(self, function) -> None:
+        """`function(peer, why)` runs for each peer that is lost."""
+        c = ffi.callback("heddle_loss_handler", lambda _, peer, why: function(peer, ffi.string(why).decode()))
+        self._callbacks.append(c)
+        lib.heddle_world_on_peer_lost(self.c, c, ffi.NULL)

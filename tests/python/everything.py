@@ -1,0 +1,137 @@
+"""A job in Python that uses every part of the package heddle, and says where something is wrong."""
+import sys
+import threading
+
+import heddle
+import numpy
+
+world = heddle.World()
+me, ranks = world.rank, world.size
+after, before = (me + 1) % ranks, (me - 1) % ranks
+lane = world.lane()
+
+
+def raises(status, function, *arguments):
+    try:
+        function(*arguments)
+    except heddle.Error as why:
+        assert why.status is status, (why.status, status)
+        return str(why)
+    raise AssertionError(f"{function} did not fail")
+
+
+def messages():
+    out = numpy.arange(1000, dtype=numpy.float64) * me
+    into = numpy.zeros(1000)
+    request = lane.irecv(heddle.ANY_SOURCE, 0, into, mask=heddle.ANY_TAG)
+    lane.send(after, 7, out)
+    outcome = request.wait()
+    assert (outcome.peer, outcome.tag, outcome.bytes) == (before, 7, out.nbytes), outcome
+    assert request.done and (into == numpy.arange(1000) * before).all()
+    lane.isend(after, 8, b"bytes are fine as well").wait()
+    text = bytearray(22)
+    assert lane.recv(before, 8, text).bytes == 22 and text == b"bytes are fine as well"
+    assert lane.probe(before, 9) is None
+    never = lane.irecv(before, 9, text)
+    assert never.wait(timeout=0.001) is None and never.cancel()
+    raises(heddle.Status.CANCELED, never.wait)
+    sent = lane.isend(after, 10, out)
+    while lane.probe(before, 10) is None:
+        pass
+    raises(heddle.Status.TRUNCATED, lane.recv, before, 10, text)
+    sent.wait()
+    raises(heddle.Status.INVALID, lane.send, ranks, 1, b"")
+    many = [lane.isend(after, 11, bytes([i])) for i in range(200)]
+    for i in range(200):
+        assert lane.recv(before, 11, text).bytes == 1 and text[0] == i
+    for request in many:
+        request.wait()
+
+
+def memory():
+    table = world.symmetric(numpy.int64, 100)
+    lane.put(numpy.array([me, me + 1]), table.at(after, 10))
+    back = numpy.zeros(2, numpy.int64)
+    lane.get(back, table.at(after) + 10)
+    assert list(back) == [me, me + 1]
+    lane.iput(numpy.array([-5]), table.at(after, 20)).wait()
+    lane.flush()
+    lane.barrier()
+    assert list(table.local[10:12]) == [before, before + 1] and table.local[20] == -5
+    assert lane.fetch_add(table.at(0, 0), 1) < ranks
+    lane.barrier()
+    assert lane.fetch_add(table.at(0, 0), 0) == ranks
+    assert lane.swap(table.at(after, 30), -7) == 0
+    assert lane.compare_swap(table.at(after, 30), -7, 9) == -7
+    lane.fence(after)
+    assert lane.wait_until(table.local[30:31], lambda value: value == 9)
+    assert not lane.wait_until(table.local[31:32], lambda value: value == 9, timeout=0.002)
+    raises(heddle.Status.OUT_OF_BOUNDS, lane.put, b"12345678", table.at(after, 100))
+    world.barrier()
+
+    mine = numpy.arange(64, dtype=numpy.int32) + 100 * me
+    exposed, allocated = world.expose(mine, heddle.READ), world.allocate(numpy.float32, 16)
+    keys = lane.allgather(numpy.frombuffer(exposed.key + allocated.key, numpy.uint8))
+    theirs = world.import_key(bytes(keys[after][:48]), numpy.int32)
+    room = world.import_key(bytes(keys[after][48:]), numpy.float32)
+    got = numpy.zeros(4, numpy.int32)
+    lane.get(got, theirs.at(8))
+    assert list(got) == [100 * after + i for i in range(8, 12)] and theirs.owner == after
+    raises(heddle.Status.DENIED, lane.put, got, theirs.at(0))
+    lane.put(numpy.float32([1.5]), room.at(3))
+    lane.barrier()
+    assert allocated.local[3] == 1.5
+    raises(None, world.import_key, bytes(48))
+    world.barrier()
+
+
+def handlers():
+    heard, answered = [], threading.Event()
+
+    @world.handler(5)
+    def hear(message):
+        heard.append((message.source, message.header, len(message.payload)))
+        message.here.icall(message.source, 6, header=b"thanks", lane=message.lane)
+
+    @world.handler(6)
+    def answer(message):
+        assert message.header == b"thanks" and message.source == after
+        answered.set()
+
+    losses = []
+    world.on_peer_lost(lambda peer, why: losses.append((peer, why)))
+    world.barrier()
+    lane.call(after, 5, header=b"hi", payload=numpy.zeros(50000))
+    assert answered.wait(60)
+    while not heard:
+        lane.poll()
+    assert heard == [(before, b"hi", 400000)], heard
+    world.barrier()
+
+
+def collectives():
+    assert (lane.allreduce(numpy.array([me, 1.0])) == [ranks * (ranks - 1) / 2, ranks]).all()
+    least = lane.reduce(numpy.array([me], numpy.uint16), "min", root=ranks - 1)
+    assert least is None if me != ranks - 1 else least[0] == 0
+    told = numpy.array([42 if me == 0 else 0])
+    lane.broadcast(told)
+    assert told[0] == 42
+    assert (lane.allgather(numpy.array([me, 2 * me]))[:, 1] == 2 * numpy.arange(ranks)).all()
+    all_ = lane.gather(numpy.array(me))
+    assert all_ is None if me != 0 else list(all_) == list(range(ranks))
+    assert list(lane.alltoall(100 * me + numpy.arange(ranks))) == [100 * r + me for r in range(ranks)]
+    raises(heddle.Status.INVALID, lane.allreduce, numpy.zeros(2), "or")
+
+
+messages()
+memory()
+handlers()
+collectives()
+assert world.route(after) and world.host(after) and world.host_number(after) >= 0 and world.describe()
+assert lane.why(after) == "" and heddle.__version__
+assert "lane" in raises(None, world.lane, lane.number)
+world.barrier()
+world.close()
+raises(heddle.Status.CLOSED, lane.send, after, 1, b"x")
+print(f"rank {me}: all is right")
+sys.exit(0)
