@@ -54,3 +54,4 @@ if(TARGET completion)
   install(FILES ${HEDDLE_COMPLETION} RENAME heddle
           DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 endif()
+install(FILES LICENSE THIRD_PARTY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
