@@ -8,9 +8,9 @@
 #   check-headers   each header without a source of its own compiles alone
 #   check-tidy      clang-tidy over the library's sources
 
-file(GLOB_RECURSE HEDDLE_HEADERS CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
+file(GLOB_RECURSE HEDDLE_HEADERS CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
      include/*.h src/*.h tools/*.h bench/*.h tests/*.h examples/*.h emu/*.h)
-file(GLOB_RECURSE HEDDLE_SOURCES CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
+file(GLOB_RECURSE HEDDLE_SOURCES CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
      src/*.cpp tools/*.cpp bench/*.cpp tests/*.cpp examples/*.cpp emu/*.c emu/*.cpp)
 
 find_program(HEDDLE_CLANG_FORMAT NAMES clang-format clang-format-14)
@@ -19,16 +19,16 @@ find_package(Python3 COMPONENTS Interpreter)
 if(HEDDLE_CLANG_FORMAT)
   add_custom_target(check-format
     COMMAND ${HEDDLE_CLANG_FORMAT} --dry-run -Werror ${HEDDLE_HEADERS} ${HEDDLE_SOURCES}
-    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "clang-format" VERBATIM)
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "clang-format" VERBATIM)
   add_custom_target(format
     COMMAND ${HEDDLE_CLANG_FORMAT} -i ${HEDDLE_HEADERS} ${HEDDLE_SOURCES}
-    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "clang-format -i" VERBATIM)
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "clang-format -i" VERBATIM)
 endif()
 
 foreach(check includes backends sizes)
   add_custom_target(check-${check}
     COMMAND Python3::Interpreter cmake/lint/check_${check}.py
-    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} COMMENT "check-${check}" VERBATIM)
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "check-${check}" VERBATIM)
 endforeach()
 
 add_custom_target(lint)
@@ -57,11 +57,11 @@ endif()
 set(probes)
 foreach(header ${HEDDLE_HEADERS})
   string(REGEX REPLACE "\\.h$" ".cpp" source ${header})
-  if(EXISTS ${CMAKE_SOURCE_DIR}/${source})
+  if(EXISTS ${PROJECT_SOURCE_DIR}/${source})
     continue()
   endif()
-  set(probe ${CMAKE_BINARY_DIR}/check-headers/${header}.cpp)
-  set(line "#include \"${CMAKE_SOURCE_DIR}/${header}\"\n")
+  set(probe ${PROJECT_BINARY_DIR}/check-headers/${header}.cpp)
+  set(line "#include \"${PROJECT_SOURCE_DIR}/${header}\"\n")
   file(CONFIGURE OUTPUT ${probe} CONTENT "${line}${line}" @ONLY)
   list(APPEND probes ${probe})
 endforeach()

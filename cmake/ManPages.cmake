@@ -6,9 +6,9 @@ if(NOT TARGET heddle_tool OR HEDDLE_SANITIZE OR HEDDLE_LINT OR CMAKE_CROSSCOMPIL
   return()
 endif()
 
-set(HEDDLE_COMPLETION ${CMAKE_BINARY_DIR}/share/heddle.bash)
+set(HEDDLE_COMPLETION ${PROJECT_BINARY_DIR}/share/heddle.bash)
 add_custom_command(OUTPUT ${HEDDLE_COMPLETION}
-  COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/share
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/share
   COMMAND heddle_tool --completion bash > ${HEDDLE_COMPLETION}
   DEPENDS heddle_tool COMMENT "bash completion" VERBATIM)
 add_custom_target(completion ALL DEPENDS ${HEDDLE_COMPLETION})
@@ -18,7 +18,7 @@ if(NOT HEDDLE_HELP2MAN)
   return()
 endif()
 
-set(HEDDLE_MAN_DIR ${CMAKE_BINARY_DIR}/share/man1)
+set(HEDDLE_MAN_DIR ${PROJECT_BINARY_DIR}/share/man1)
 set(pages)
 
 # heddle_man_page(page title arguments): writes page.1 from `heddle arguments --help`.

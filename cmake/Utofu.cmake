@@ -17,9 +17,17 @@ if(HEDDLE_UTOFU MATCHES "^(auto|vendor)$")
     set(HEDDLE_UTOFU_KIND vendor)
   elseif(HEDDLE_UTOFU STREQUAL "vendor")
     message(FATAL_ERROR "HEDDLE_UTOFU=vendor, but utofu.h or libtofucom was not found")
+  elseif(NOT HEDDLE_TOOLS)
+    set(HEDDLE_UTOFU_KIND off)  # the software device is there for tools and tests
   else()
     set(HEDDLE_UTOFU_KIND emulated)
   endif()
+endif()
+
+# Which part of an installation has the backend: with the software device it is for trying out.
+set(HEDDLE_UTOFU_COMPONENT library)
+if(HEDDLE_UTOFU_KIND STREQUAL "emulated")
+  set(HEDDLE_UTOFU_COMPONENT tools)
 endif()
 
 if(NOT HEDDLE_UTOFU_KIND STREQUAL "off")

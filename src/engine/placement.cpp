@@ -1,20 +1,17 @@
 #include "engine/placement.h"
 
-#include <hwloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
 #include <sstream>
 
 #include "base/error.h"
+#include "engine/near_core.h"
 
 namespace heddle::engine {
 namespace {
-
-using topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
 
 bool contains(std::span<const int> list, int value) {
   return std::find(list.begin(), list.end(), value) != list.end();
@@ -29,25 +26,6 @@ int listed_core(const std::string& list, int index) {
     fail("HEDDLE_EXECUTOR_CORES={}: this process may not run on core {}; see taskset -p", list,
          chosen);
   return chosen;
-}
-
-/// How deep in the tree of the machine the smallest part lies that holds both cores.
-int common_depth(hwloc_topology_t machine, int a, int b) {
-  hwloc_obj_t first = hwloc_get_pu_obj_by_os_index(machine, static_cast<unsigned>(a));
-  hwloc_obj_t second = hwloc_get_pu_obj_by_os_index(machine, static_cast<unsigned>(b));
-  if (first == nullptr || second == nullptr) return -1;
-  return hwloc_get_common_ancestor_obj(machine, first, second)->depth;
-}
-
-int nearest(int to, std::span<const int> candidates) {
-  if (candidates.size() == 1) return candidates.front();
-  hwloc_topology_t loaded = nullptr;
-  if (hwloc_topology_init(&loaded) != 0) return candidates.front();
-  const topology machine(loaded, &hwloc_topology_destroy);
-  if (hwloc_topology_load(loaded) != 0) return candidates.front();
-  return *std::max_element(candidates.begin(), candidates.end(), [&](int a, int b) {
-    return common_depth(loaded, to, a) < common_depth(loaded, to, b);
-  });
 }
 
 }  // namespace
@@ -80,7 +58,7 @@ int choose_core(const std::string& wish, int index, std::span<const int> mine,
   if (free.empty()) return -1;
   // Executors of one process take different ones as far as there are.
   std::rotate(free.begin(), free.begin() + index % static_cast<int>(free.size()), free.end());
-  return nearest(mine.front(), free);
+  return nearest_core(mine.front(), free);
 }
 
 int share_of_cores(int ranks) {
