@@ -18,14 +18,22 @@ expect() {
 
 cmake --install "$build" --prefix "$prefix" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
 
+# What Heddle itself stands on is hidden from them: a shared library's user needs none of it.
 cmake -G Ninja -S "$source" -B "$work/by_cmake" -DCMAKE_PREFIX_PATH="$prefix" \
-  -DCMAKE_CXX_COMPILER="$compiler" >/dev/null
+  -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON \
+  -DCMAKE_DISABLE_FIND_PACKAGE_spdlog=ON -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON >/dev/null
 cmake --build "$work/by_cmake"
 expect "$work/by_cmake/outside"
 
 pc=$(dirname "$(find "$prefix" -name heddle.pc)")
-flags=$(PKG_CONFIG_PATH=$pc pkg-config --define-prefix --cflags --libs heddle)
-libraries=$(PKG_CONFIG_PATH=$pc pkg-config --define-prefix --variable=libdir heddle)
+flags=$(PKG_CONFIG_LIBDIR=$pc pkg-config --cflags --libs heddle)
+libraries=$(PKG_CONFIG_LIBDIR=$pc pkg-config --variable=libdir heddle)
+for flag in $flags; do
+  case $flag in
+    -I*/include | -L*/lib* | -lheddle) ;;
+    *) echo "heddle.pc hands on $flag" >&2; exit 1 ;;
+  esac
+done
 # shellcheck disable=SC2086 # several flags
 "$compiler" -std=c++20 "$source/main.cpp" -o "$work/by_pkg_config" $flags "-Wl,-rpath,$libraries"
 expect "$work/by_pkg_config"
