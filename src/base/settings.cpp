@@ -86,6 +86,10 @@ constexpr std::array table{
            "memory stays registered with RDMA devices while it is mapped; auto: where userfaultfd "
            "tells of unmapping; hooks: calls of munmap alone do",
            "auto | hooks | off"),
+    choice("HEDDLE_MEM_HOOKS", &settings::mem_hooks,
+           "backends that keep memory registered redirect the program's calls of mmap, munmap, brk "
+           "and the like; others never do",
+           "on | off"),
     number("HEDDLE_RCACHE_ENTRIES", &settings::rcache_entries,
            "registrations kept, per queue of a device; as many again of what peers only read", 1,
            16384),

@@ -37,6 +37,7 @@ struct settings {
   std::string executor_cores = "near";  ///< HEDDLE_EXECUTOR_CORES: near | none | 2,3,...
   std::string checks = checking ? "on" : "off";  ///< HEDDLE_CHECKS: off | on: look for misuse
   std::string rcache = "auto";        ///< HEDDLE_RCACHE: auto | hooks | off: keep registrations
+  std::string mem_hooks = "on";       ///< HEDDLE_MEM_HOOKS: on | off: hook munmap and the like
   std::size_t rcache_entries = 1024;  ///< HEDDLE_RCACHE_ENTRIES: per device queue
   std::size_t rcache_bytes = 0;       ///< HEDDLE_RCACHE_BYTES: per device queue; 0: no limit
   std::uint64_t backstop_ms = 128;    ///< HEDDLE_BACKSTOP_MS: a sleeper looks by itself; 0: never

@@ -1,32 +1,31 @@
-// unmap_hooks.cpp - munmap() and the like, as programs and libraries call them: tells the monitor,
-// then does what libc does.
-//
-// They are found before libc's because programs are linked with this library first. Until there is
-// a monitor, a call costs two loads more. Whoever else stands in for these functions, be it a
-// sanitizer before us or another library after us, goes on being called.
-#include <dlfcn.h>
+#include "memory/unmap_hooks.h"
+
 #include <sys/mman.h>
 #include <sys/shm.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdint>
 #include <limits>
 
+#include "memory/redirected_calls.h"
 #include "memory/unmap_monitor.h"
 #include "sync/published.h"
 
 namespace heddle::memory {
 namespace {
 
-/// The function that would be called without ours. Null until this library is set up.
+/// The function that is called without ours. Set before any call is redirected.
 template <class F>
 class next_function {
  public:
-  void find(const char* name) noexcept { found_.set(reinterpret_cast<F*>(dlsym(RTLD_NEXT, name))); }
-  [[nodiscard]] F* get() const noexcept { return found_.get(); }
+  void find(const char* name) noexcept { found_.set(reinterpret_cast<F*>(unredirected(name))); }
+  template <class... Arguments>
+  auto operator()(Arguments... arguments) const noexcept {
+    return found_.get()(arguments...);
+  }
 
  private:
   sync::published<F*> found_{nullptr};
@@ -34,23 +33,12 @@ class next_function {
 
 constinit next_function<int(void*, std::size_t)> next_munmap;
 constinit next_function<void*(void*, std::size_t, int, int, int, off_t)> next_mmap;
-constinit next_function<void*(void*, std::size_t, std::size_t, int, ...)> next_mremap;
+constinit next_function<void*(void*, std::size_t, std::size_t, int, void*)> next_mremap;
 constinit next_function<int(void*, std::size_t, int)> next_madvise;
 constinit next_function<int(const void*)> next_shmdt;
 constinit next_function<void*(int, const void*, int)> next_shmat;
 constinit next_function<int(void*)> next_brk;
 constinit next_function<void*(std::intptr_t)> next_sbrk;
-
-[[gnu::constructor]] void find_next_functions() {
-  next_munmap.find("munmap");
-  next_mmap.find("mmap");
-  next_mremap.find("mremap");
-  next_madvise.find("madvise");
-  next_shmdt.find("shmdt");
-  next_shmat.find("shmat");
-  next_brk.find("brk");
-  next_sbrk.find("sbrk");
-}
 
 constexpr auto everything = std::numeric_limits<std::uintptr_t>::max();
 
@@ -96,51 +84,21 @@ bool takes_pages_away(int advice) noexcept {
          advice == dontneed_locked;
 }
 
-/// Both are system calls' results: an address, or -1.
-void* as_pointer(long result) noexcept {
-  return reinterpret_cast<void*>(result);  // NOLINT(performance-no-int-to-ptr)
-}
+// --- what is called instead --------------------------------------------------------------
 
-void* map(void* at, std::size_t bytes, int protection, int flags, int file, off_t offset) noexcept {
-  if (auto* const next = next_mmap.get(); next != nullptr)
-    return next(at, bytes, protection, flags, file, offset);
-  return as_pointer(syscall(SYS_mmap, at, bytes, protection, flags, file, offset));
-}
-
-void* remap(void* at, std::size_t bytes, std::size_t wanted, int flags, void* to) noexcept {
-  if (auto* const next = next_mremap.get(); next != nullptr)
-    return next(at, bytes, wanted, flags, to);
-  return as_pointer(syscall(SYS_mremap, at, bytes, wanted, flags, to));
-}
-
-}  // namespace
-}  // namespace heddle::memory
-
-// NOLINTBEGIN(readability-identifier-naming, bugprone-reserved-identifier): they are libc's names
-
-using namespace heddle::memory;  // NOLINT: this file has no users
-
-extern "C" {
-
-int munmap(void* at, std::size_t bytes) noexcept {
+int hooked_munmap(void* at, std::size_t bytes) noexcept {
   const change during(address(at), end_of(at, bytes));
-  if (auto* const next = next_munmap.get(); next != nullptr) return next(at, bytes);
-  return static_cast<int>(syscall(SYS_munmap, at, bytes));
+  return next_munmap(at, bytes);
 }
 
-void* mmap(void* at, std::size_t bytes, int protection, int flags, int file,
-           off_t offset) noexcept {
-  if ((flags & MAP_FIXED) == 0) return map(at, bytes, protection, flags, file, offset);
+void* hooked_mmap(void* at, std::size_t bytes, int protection, int flags, int file,
+                  off_t offset) noexcept {
+  if ((flags & MAP_FIXED) == 0) return next_mmap(at, bytes, protection, flags, file, offset);
   const change during(address(at), end_of(at, bytes));
-  return map(at, bytes, protection, flags, file, offset);
+  return next_mmap(at, bytes, protection, flags, file, offset);
 }
 
-void* mmap64(void* at, std::size_t bytes, int protection, int flags, int file,
-             off_t offset) noexcept {
-  return mmap(at, bytes, protection, flags, file, offset);
-}
-
-void* mremap(void* at, std::size_t bytes, std::size_t wanted, int flags, ...) noexcept {
+void* hooked_mremap(void* at, std::size_t bytes, std::size_t wanted, int flags, ...) noexcept {
   void* to = nullptr;
   if ((flags & MREMAP_FIXED) != 0) {
     va_list more;
@@ -150,56 +108,73 @@ void* mremap(void* at, std::size_t bytes, std::size_t wanted, int flags, ...) no
   }
   // What stays where it is counts as changed, too: nobody knows before.
   const change from_here(address(at), end_of(at, bytes), change::kind::moves);
-  if (to == nullptr) return remap(at, bytes, wanted, flags, to);
+  if (to == nullptr) return next_mremap(at, bytes, wanted, flags, to);
   const change to_there(address(to), end_of(to, wanted));
-  return remap(at, bytes, wanted, flags, to);
+  return next_mremap(at, bytes, wanted, flags, to);
 }
 
-int madvise(void* at, std::size_t bytes, int advice) noexcept {
-  const auto give = [=] {
-    if (auto* const next = next_madvise.get(); next != nullptr) return next(at, bytes, advice);
-    return static_cast<int>(syscall(SYS_madvise, at, bytes, advice));
-  };
-  if (!takes_pages_away(advice)) return give();
+int hooked_madvise(void* at, std::size_t bytes, int advice) noexcept {
+  if (!takes_pages_away(advice)) return next_madvise(at, bytes, advice);
   const change during(address(at), end_of(at, bytes));
-  return give();
+  return next_madvise(at, bytes, advice);
 }
 
 // The kernel tells nobody of these two (Linux 6.18), and the size of a segment is not to be had
 // from its address: everything behind it counts as changed.
 
-int shmdt(const void* at) noexcept {
+int hooked_shmdt(const void* at) noexcept {
   const change during(address(at), everything);
-  if (auto* const next = next_shmdt.get(); next != nullptr) return next(at);
-  return static_cast<int>(syscall(SYS_shmdt, at));
+  return next_shmdt(at);
 }
 
-void* shmat(int segment, const void* at, int flags) noexcept {
-  const auto attach = [=] {
-    if (auto* const next = next_shmat.get(); next != nullptr) return next(segment, at, flags);
-    return as_pointer(syscall(SYS_shmat, segment, at, flags));
-  };
-  if ((flags & SHM_REMAP) == 0) return attach();
+void* hooked_shmat(int segment, const void* at, int flags) noexcept {
+  if ((flags & SHM_REMAP) == 0) return next_shmat(segment, at, flags);
   const change during(address(at), everything);
-  return attach();
+  return next_shmat(segment, at, flags);
 }
 
 // Libc keeps its own note of where the heap ends, so only libc can move it.
 
-int brk(void* end) noexcept {
-  if (next_brk.get() == nullptr) find_next_functions();
-  const change during(address(end), address(sbrk(0)));
-  return next_brk.get()(end);
+int hooked_brk(void* end) noexcept {
+  const change during(address(end), address(next_sbrk(0)));
+  return next_brk(end);
 }
 
-void* sbrk(std::intptr_t more) noexcept {
-  if (next_sbrk.get() == nullptr) find_next_functions();
-  if (more >= 0) return next_sbrk.get()(more);
-  const std::uintptr_t end = address(next_sbrk.get()(0));
+void* hooked_sbrk(std::intptr_t more) noexcept {
+  if (more >= 0) return next_sbrk(more);
+  const std::uintptr_t end = address(next_sbrk(0));
   const change during(end + static_cast<std::uintptr_t>(more), end);
-  return next_sbrk.get()(more);
+  return next_sbrk(more);
 }
 
-}  // extern "C"
+template <class F>
+void* code(F* function) noexcept {
+  return reinterpret_cast<void*>(function);
+}
 
-// NOLINTEND(readability-identifier-naming, bugprone-reserved-identifier)
+}  // namespace
+
+void hook_memory_calls() {
+  static const std::array<redirected_call, 9> calls = [] {
+    next_munmap.find("munmap");
+    next_mmap.find("mmap");
+    next_mremap.find("mremap");
+    next_madvise.find("madvise");
+    next_shmdt.find("shmdt");
+    next_shmat.find("shmat");
+    next_brk.find("brk");
+    next_sbrk.find("sbrk");
+    return std::array<redirected_call, 9>{{{"munmap", code(&hooked_munmap)},
+                                           {"mmap", code(&hooked_mmap)},
+                                           {"mmap64", code(&hooked_mmap)},
+                                           {"mremap", code(&hooked_mremap)},
+                                           {"madvise", code(&hooked_madvise)},
+                                           {"shmdt", code(&hooked_shmdt)},
+                                           {"shmat", code(&hooked_shmat)},
+                                           {"brk", code(&hooked_brk)},
+                                           {"sbrk", code(&hooked_sbrk)}}};
+  }();
+  redirect_calls(calls);
+}
+
+}  // namespace heddle::memory

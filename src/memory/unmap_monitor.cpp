@@ -12,6 +12,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "memory/redirected_calls.h"
+#include "memory/unmap_hooks.h"
 #include "sync/fork.h"
 
 namespace heddle::memory {
@@ -41,15 +43,18 @@ struct choice {
 };
 
 /// What `mode` comes to.
-choice choose(const std::string& mode) {
+choice choose(const std::string& mode, bool hooked) {
   if (mode == "off") return {{unmap_method::none, "switched off"}, {}};
   if (sync::forked()) return {{unmap_method::none, "this is the child of a fork"}, {}};
+  if (mode == "hooks" && !hooked)
+    return {{unmap_method::none, "HEDDLE_RCACHE=hooks, and HEDDLE_MEM_HOOKS=off"}, {}};
   if (mode == "hooks")
     return {{unmap_method::calls, "calls of munmap and the like, by others than libc"}, {}};
   std::string why_not;
   userfault events = userfault::open(why_not);
   if (!events.is_open()) return {{unmap_method::none, why_not}, {}};
-  return {{unmap_method::kernel, "userfaultfd, and calls of munmap and the like"},
+  return {{unmap_method::kernel, hooked ? "userfaultfd, and calls of munmap and the like"
+                                        : "userfaultfd alone: HEDDLE_MEM_HOOKS=off"},
           std::move(events)};
 }
 
@@ -61,39 +66,43 @@ void keep_libc_from_unmapping() noexcept {
 
 }  // namespace
 
-unmap_report unmap_monitor::probe(const std::string& mode) {
+unmap_report unmap_monitor::probe(const std::string& mode, bool hooked) {
   if (mode != "off")
     if (const unmap_monitor* started = running()) return started->report();
-  return choose(mode).report;
+  return choose(mode, hooked).report;
 }
 
 unmap_monitor* unmap_monitor::running() noexcept {
   return sync::forked() ? nullptr : the_monitor.get();
 }
 
-unmap_monitor* unmap_monitor::start(const std::string& mode) {
+unmap_monitor* unmap_monitor::start(const std::string& mode, bool hooked) {
   static std::mutex starting;
   const std::scoped_lock lock(starting);
   if (mode == "off" || sync::forked()) return nullptr;
-  if (the_monitor.get() == nullptr) the_monitor.set(make(mode));
+  if (the_monitor.get() == nullptr) the_monitor.set(make(mode, hooked));
   return the_monitor.get();
 }
 
-unmap_monitor* unmap_monitor::make(const std::string& mode) {
-  auto [report, events] = choose(mode);
+unmap_monitor* unmap_monitor::make(const std::string& mode, bool hooked) {
+  auto [report, events] = choose(mode, hooked);
   if (report.method == unmap_method::none) return nullptr;
   unique_fd bell(eventfd(0, EFD_CLOEXEC));
   if (!bell) fail_errno(errno, "watch mappings: eventfd");
   sync::watch_forks();
   if (report.method == unmap_method::calls) keep_libc_from_unmapping();
   // Never destroyed: its threads, and calls of munmap(), go on until the process has ended.
-  auto* made = new unmap_monitor(std::move(report), std::move(events), std::move(bell));
+  auto* made = new unmap_monitor(std::move(report), std::move(events), std::move(bell), hooked);
+  made->hook_new_objects();
   made->start_threads();
   return made;
 }
 
-unmap_monitor::unmap_monitor(unmap_report report, userfault events, unique_fd bell)
-    : report_(std::move(report)), events_(std::move(events)), bell_(std::move(bell)) {}
+unmap_monitor::unmap_monitor(unmap_report report, userfault events, unique_fd bell, bool hooked)
+    : report_(std::move(report)),
+      events_(std::move(events)),
+      bell_(std::move(bell)),
+      hooked_(hooked) {}
 
 void unmap_monitor::start_threads() {
   const signals_blocked during;
@@ -108,6 +117,17 @@ void unmap_monitor::start_threads() {
   } catch (const std::system_error& problem) {
     fail("watch mappings: start a thread: {}", problem.what());
   }
+}
+
+bool unmap_monitor::has_new_objects() const noexcept {
+  return hooked_ && objects_ever_loaded() != hooked_objects_.get();
+}
+
+void unmap_monitor::hook_new_objects() {
+  if (!hooked_) return;
+  const std::size_t loaded = objects_ever_loaded();  // before: what comes meanwhile is new again
+  hook_memory_calls();
+  hooked_objects_.set(loaded);
 }
 
 // --- who listens -----------------------------------------------------------------------
@@ -148,6 +168,7 @@ void unmap_monitor::each_listener(F&& use) noexcept {
 // --- who tells -------------------------------------------------------------------------
 
 bool unmap_monitor::watch(std::uintptr_t from, std::uintptr_t to) const noexcept {
+  if (has_new_objects()) ring();
   return !events_.is_open() || events_.watch(from, to);
 }
 
@@ -161,7 +182,7 @@ bool unmap_monitor::tell(std::uintptr_t from, std::uintptr_t to) noexcept {
   return any;
 }
 
-void unmap_monitor::ring() noexcept {
+void unmap_monitor::ring() const noexcept {
   const std::uint64_t one = 1;
   // Fails only when it has rung so often already that the counter is full.
   static_cast<void>(!write(bell_.get(), &one, sizeof(one)));
@@ -199,6 +220,7 @@ void unmap_monitor::read_events() noexcept {
 void unmap_monitor::collect_for_ever() noexcept {
   for (std::uint64_t rung = 0;;) {
     if (read(bell_.get(), &rung, sizeof(rung)) < 0 && errno != EINTR) return;
+    if (has_new_objects()) hook_new_objects();
     each_listener([](unmap_listener& listener) { listener.collect(); });
   }
 }

@@ -38,7 +38,7 @@ class unmap_listener {
 enum class unmap_method : std::uint8_t {
   none,    ///< not at all
   calls,   ///< calls of munmap() and the like by programs and libraries, not what libc does inside
-  kernel,  ///< events of userfaultfd(2), and calls
+  kernel,  ///< events of userfaultfd(2), and calls if hooked
 };
 
 struct unmap_report {
@@ -49,11 +49,12 @@ struct unmap_report {
 /// One per process, made on first use and never destroyed.
 class unmap_monitor {
  public:
-  /// What HEDDLE_RCACHE=`mode` (auto | hooks | off) comes to here. Starts nothing. Any thread.
-  [[nodiscard]] static unmap_report probe(const std::string& mode);
+  /// What HEDDLE_RCACHE=`mode` (auto | hooks | off), with calls hooked or not (HEDDLE_MEM_HOOKS),
+  /// comes to here. Starts nothing. Any thread.
+  [[nodiscard]] static unmap_report probe(const std::string& mode, bool hooked = true);
   /// The process's monitor, started if it was not. Null: none, as probe() says, or this is the
-  /// child of a fork. The mode that first starts it is the one for good. Any thread.
-  [[nodiscard]] static unmap_monitor* start(const std::string& mode);
+  /// child of a fork. What first starts it is what it is for good. Any thread.
+  [[nodiscard]] static unmap_monitor* start(const std::string& mode, bool hooked = true);
   /// The one that was started. Null: none, or this is the child of a fork. Any thread.
   [[nodiscard]] static unmap_monitor* running() noexcept;
 
@@ -79,7 +80,7 @@ class unmap_monitor {
   void end() noexcept { changes_.end(); }
 
  private:
-  unmap_monitor(unmap_report report, userfault events, unique_fd bell);
+  unmap_monitor(unmap_report report, userfault events, unique_fd bell, bool hooked);
 
   struct place {
     sync::pin_count users;  // open while listener is set
@@ -87,19 +88,25 @@ class unmap_monitor {
   };
   static constexpr std::size_t most_listeners = 256;
 
-  static unmap_monitor* make(const std::string& mode);
+  static unmap_monitor* make(const std::string& mode, bool hooked);
+  void hook_new_objects();
+  [[nodiscard]] bool has_new_objects() const noexcept;
   void start_threads();
   void read_events() noexcept;
   void collect_for_ever() noexcept;
   bool tell(std::uintptr_t from, std::uintptr_t to) noexcept;
-  void ring() noexcept;
+  void ring() const noexcept;
   template <class F>
   void each_listener(F&& use) noexcept;
 
   // Constant after construction.
   const unmap_report report_;
   const userfault events_;
-  const unique_fd bell_;  // an eventfd: something is to be collected
+  const unique_fd bell_;  // an eventfd: something is to be collected, or there are new objects
+  const bool hooked_;     // calls of munmap() and the like
+
+  // Of the thread that collects, once it runs; others only read.
+  sync::published<std::size_t> hooked_objects_{0};  // ever loaded, when calls were last hooked
 
   sync::mapping_changes<> changes_;
   std::mutex attaching_;                         // guards who is in which place

@@ -1,7 +1,7 @@
 #!/bin/sh
 # outside_project.sh BUILD_DIR COMPILER - installs a build into an empty prefix, then builds and runs
-# projects that find it there: a program, once by find_package(heddle) and once by pkg-config, and a
-# backend, over which it runs the link tester, examples and the contract suite.
+# projects that find it there: a program, once by find_package(heddle) and once by pkg-config, a library
+# that Python loads, and a backend, over which it runs the link tester, examples and the contract suite.
 set -eu
 build=$1
 compiler=$2
@@ -24,6 +24,15 @@ cmake -G Ninja -S "$source" -B "$work/by_cmake" -DCMAKE_PREFIX_PATH="$prefix" \
   -DCMAKE_DISABLE_FIND_PACKAGE_spdlog=ON -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON >/dev/null
 cmake --build "$work/by_cmake"
 expect "$work/by_cmake/outside"
+
+# Loaded by a program that did not link it; over utofu with its hooks in a process that runs already.
+library=$(find "$prefix" -name libheddle.so.0)
+for backends in shm utofu; do
+  [ "$backends" = shm ] || [ -n "$(find "$prefix" -name "backend_$backends.so")" ] || continue
+  HEDDLE_BACKENDS=$backends python3 "$source/load.py" "$library" "$work/by_cmake/libplugin.so" 1
+  "$prefix/bin/heddle" run -n 2 --env HEDDLE_BACKENDS=$backends -- \
+    python3 "$source/load.py" "$library" "$work/by_cmake/libplugin.so" 2
+done
 
 pc=$(dirname "$(find "$prefix" -name heddle.pc)")
 flags=$(PKG_CONFIG_LIBDIR=$pc pkg-config --cflags --libs heddle)

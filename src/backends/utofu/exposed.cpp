@@ -70,7 +70,8 @@ struct exposed_regions::kept {
 
 exposed_regions::exposed_regions(std::span<const std::unique_ptr<vcq>> vcqs, const settings& config)
     : table_memory_("heddle-utofu-regions", memory::region_table::slots * sizeof(region_entry)) {
-  memory::unmap_monitor* const monitor = memory::unmap_monitor::start(config.rcache);
+  memory::unmap_monitor* const monitor =
+      memory::unmap_monitor::start(config.rcache, config.mem_hooks == "on");
   std::map<std::pair<utofu_tni_id_t, utofu_cq_id_t>, std::size_t> known;
   for (std::size_t lane = 0; lane < vcqs.size(); ++lane) {
     const place& at = vcqs[lane]->where();
