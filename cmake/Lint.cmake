@@ -67,8 +67,6 @@ foreach(header ${HEDDLE_HEADERS})
 endforeach()
 find_package(CLI11 REQUIRED)
 find_package(GTest REQUIRED)
-find_package(nlohmann_json REQUIRED)
-find_package(spdlog REQUIRED)
 add_library(heddle_header_probes OBJECT EXCLUDE_FROM_ALL ${probes})
 target_include_directories(heddle_header_probes PRIVATE include src tools tests bench
                            emu/tofu/include)

@@ -9,4 +9,5 @@
 #include <heddle/status.h>
 #include <heddle/task.h>
 #include <heddle/types.h>
+#include <heddle/version.h>
 #include <heddle/world.h>

@@ -1,9 +1,10 @@
 #include <heddle/info.h>
+#include <heddle/version.h>
 
 namespace heddle {
 
 std::string_view version() noexcept {
-  return HEDDLE_VERSION;
+  return HEDDLE_VERSION_STRING;
 }
 
 }  // namespace heddle

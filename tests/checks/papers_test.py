@@ -19,7 +19,7 @@ class Papers(unittest.TestCase):
             self.assertIn(clause, text("LICENSE"))
 
     def test_the_citation_names_the_version_and_licence_of_the_project(self):
-        version = re.search(r"project\(heddle VERSION ([\d.]+)", text("CMakeLists.txt"))[1]
+        version = re.search(r'HEDDLE_VERSION_STRING "([\d.]+)"', text("include/heddle/version.h"))[1]
         self.assertIn(f"\nversion: {version}\n", text("CITATION.cff"))
         self.assertIn("\nlicense: BSD-3-Clause\n", text("CITATION.cff"))
         self.assertRegex(text("CITATION.cff"), r"(?m)^authors:\n  - name: The Heddle authors$")
