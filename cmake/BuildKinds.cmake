@@ -41,3 +41,7 @@ if(HEDDLE_LINT)
   find_program(HEDDLE_CLANG_TIDY NAMES clang-tidy clang-tidy-14 REQUIRED)
   set(CMAKE_CXX_CLANG_TIDY ${HEDDLE_CLANG_TIDY} --quiet)
 endif()
+if(HEDDLE_PACKAGE)  # the same wherever it was built
+  add_compile_options(-ffile-prefix-map=${PROJECT_BINARY_DIR}=build
+                      -ffile-prefix-map=${PROJECT_SOURCE_DIR}=heddle)
+endif()

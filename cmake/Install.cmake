@@ -27,7 +27,11 @@ endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/heddle DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         COMPONENT development FILES_MATCHING PATTERN "*.h")
 install(EXPORT heddle_targets NAMESPACE heddle:: DESTINATION ${package_dir} COMPONENT development)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
+set(examples ${CMAKE_INSTALL_DOCDIR})
+if(HEDDLE_PACKAGE)
+  set(examples ${CMAKE_INSTALL_DATADIR}/doc/libheddle-dev)
+endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${examples}
         COMPONENT development PATTERN examples/CMakeLists.txt EXCLUDE)
 
 configure_package_config_file(cmake/heddleConfig.cmake.in heddleConfig.cmake
@@ -76,7 +80,11 @@ if(TARGET completion)
   install(FILES ${HEDDLE_COMPLETION} RENAME heddle COMPONENT tools
           DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 endif()
-install(FILES LICENSE THIRD_PARTY.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT library)
+if(HEDDLE_PACKAGE)
+  include(Package)  # whose packages have papers in Debian's form
+else()
+  install(FILES LICENSE THIRD_PARTY.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT library)
+endif()
 
 if(PROJECT_IS_TOP_LEVEL)
   configure_file(cmake/uninstall.cmake.in uninstall.cmake @ONLY)

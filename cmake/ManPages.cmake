@@ -24,13 +24,20 @@ set(pages)
 # heddle_man_page(page title arguments): writes page.1 from `heddle arguments --help`.
 function(heddle_man_page page title)
   set(output ${HEDDLE_MAN_DIR}/${page}.1)
+  set(made ${output})
+  set(compress)
+  if(HEDDLE_PACKAGE)
+    set(made ${output}.gz)
+    set(compress COMMAND gzip -9nf ${output})
+  endif()
   string(JOIN " " command $<TARGET_FILE:heddle_tool> ${ARGN})
-  add_custom_command(OUTPUT ${output}
+  add_custom_command(OUTPUT ${made}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${HEDDLE_MAN_DIR}
     COMMAND ${HEDDLE_HELP2MAN} --no-info --section=1 --name=${title} --source=Heddle
             --version-string=${PROJECT_VERSION} --output=${output} ${command}
+    ${compress}
     DEPENDS heddle_tool COMMENT "man page ${page}(1)" VERBATIM)
-  set(pages ${pages} ${output} PARENT_SCOPE)
+  set(pages ${pages} ${made} PARENT_SCOPE)
 endfunction()
 
 heddle_man_page(heddle "communication engine: launcher, link tester, benchmarks")

@@ -33,6 +33,7 @@ endif()
 
 option(HEDDLE_HWLOC "Ask hwloc which cores are near each other" ON)
 option(HEDDLE_INSTALL "Let `install` have Heddle" ${PROJECT_IS_TOP_LEVEL})
+option(HEDDLE_PACKAGE "Make ready for Debian packages, by cpack" OFF)
 option(HEDDLE_WARNINGS_ARE_ERRORS "A warning ends the build: for those who change Heddle" OFF)
 
 # Rivals that `heddle bench --compare` measures, and schedulers that examples lend workers of.
