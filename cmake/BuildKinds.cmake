@@ -44,4 +44,5 @@ endif()
 if(HEDDLE_PACKAGE)  # the same wherever it was built
   add_compile_options(-ffile-prefix-map=${PROJECT_BINARY_DIR}=build
                       -ffile-prefix-map=${PROJECT_SOURCE_DIR}=heddle)
+  set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 endif()

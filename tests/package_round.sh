@@ -1,6 +1,7 @@
 #!/bin/sh
 # package_round.sh - what packages.sh does within its fresh Debian 12, as root: installs the packages in
 # /packages one after the other, tries each as a normal user, and takes them away again.
+# shellcheck disable=SC2016 # what as_user runs expands there
 set -eux
 cd /packages
 export DEBIAN_FRONTEND=noninteractive

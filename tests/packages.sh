@@ -12,18 +12,22 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=tests/fresh_chroot.sh
 . "$source/tests/fresh_chroot.sh"
 packages=$source/build/package/packages
+commit=$(git -C "$source" rev-parse HEAD)
 
 # make_packages FOLDER: of HEAD, from its sources there. No cache: what it keeps would be the same.
 make_packages() {
   mkdir -p "$1"
-  git -C "$source" archive HEAD | tar -x -C "$1"
-  (cd "$1" && SOURCE_DATE_EPOCH=$(git -C "$source" log -1 --format=%ct) CCACHE_DISABLE=1 ./dev package) \
+  git -C "$source" archive "$commit" | tar -x -C "$1"
+  (cd "$1" && SOURCE_DATE_EPOCH=$(git -C "$source" log -1 --format=%ct "$commit") CCACHE_DISABLE=1 ./dev package) \
     >"$1/log" 2>&1 || { tail -n 40 "$1/log"; return 1; }
 }
 
 same() {
   work=$(mktemp -d /var/tmp/heddle-packages.XXXXXX)
-  make_packages "$work/one" && make_packages "$work/another/place" || { rm -rf "$work"; exit 1; }
+  if ! make_packages "$work/one" || ! make_packages "$work/another/place"; then
+    rm -rf "$work"
+    exit 1
+  fi
   rm -rf "$packages"
   mkdir -p "$packages"
   cp "$work"/one/build/package/packages/*.deb "$packages"
