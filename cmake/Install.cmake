@@ -54,6 +54,10 @@ if(NOT BUILD_SHARED_LIBS)
 endif()
 file(RELATIVE_PATH HEDDLE_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" HEDDLE_PC_TO_PREFIX "${HEDDLE_PC_TO_PREFIX}")
+set(HEDDLE_PC_PREFIX "\${pcfiledir}/${HEDDLE_PC_TO_PREFIX}")
+if(HEDDLE_PACKAGE)  # which stays where it is: flags for folders of the system are left out then
+  set(HEDDLE_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+endif()
 configure_file(cmake/heddle.pc.in heddle.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/heddle.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)

@@ -21,9 +21,9 @@ before=$(find /usr -path /usr/share/doc -prune -o -print | grep -c heddle || :)
 install_package ./libheddle0_*.deb
 ldconfig -p | grep -q libheddle.so.0
 install_package ./libheddle-dev_*.deb g++ pkgconf
-as_user 'flags=$(pkg-config --cflags --libs heddle); echo "$flags"; g++ -std=c++20 /packages/main.cpp -o alone $flags
+as_user 'flags=$(pkg-config --cflags --libs heddle); [ "$flags" = "-lheddle " ]; g++ -std=c++20 /packages/main.cpp -o alone $flags
   [ "$(./alone)" = "rank 0 of 1" ]'
-install_package cmake
+install_package cmake make
 as_user 'mkdir -p by_cmake; cd by_cmake; cp /packages/main.cpp .
   printf "%s\n" "cmake_minimum_required(VERSION 3.25)" "project(p CXX)" "find_package(heddle 0.1 REQUIRED)" \
     "add_executable(p main.cpp)" "target_link_libraries(p heddle::heddle)" >CMakeLists.txt
