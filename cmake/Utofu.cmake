@@ -17,8 +17,10 @@ if(HEDDLE_UTOFU MATCHES "^(auto|vendor)$")
     set(HEDDLE_UTOFU_KIND vendor)
   elseif(HEDDLE_UTOFU STREQUAL "vendor")
     message(FATAL_ERROR "HEDDLE_UTOFU=vendor, but utofu.h or libtofucom was not found")
-  elseif(NOT HEDDLE_TOOLS)
-    set(HEDDLE_UTOFU_KIND off)  # the software device is there for tools and tests
+  elseif(NOT HEDDLE_TOOLS OR NOT BUILD_SHARED_LIBS)
+    # The software device is there for tools and tests; and a module would bring a second Heddle
+    # along into a program that has the archive in it.
+    set(HEDDLE_UTOFU_KIND off)
   else()
     set(HEDDLE_UTOFU_KIND emulated)
   endif()
