@@ -99,7 +99,7 @@ std::vector<std::byte> encode(const welcome& w) {
 std::optional<welcome> decode_welcome(std::span<const std::byte> payload) {
   if (payload.size() != sizeof(welcome_layout)) return {};
   const auto w = read_as<welcome_layout>(payload);
-  if (w.size < 1 || w.rank < 0 || w.rank >= w.size) return {};
+  if (w.size < 1 || w.size > max_ranks || w.rank < 0 || w.rank >= w.size) return {};
   if (w.local_ranks < 1 || w.local_ranks > w.size) return {};
   return welcome{w.rank, w.size, w.local_ranks, w.secret};
 }

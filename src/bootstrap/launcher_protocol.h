@@ -32,8 +32,9 @@ inline constexpr const char* size_variable = "HEDDLE_SIZE";
 
 inline constexpr std::uint8_t version = 2;
 inline constexpr std::size_t max_blob_bytes = 4096;
-inline constexpr int max_ranks =
-    4096;  ///< that `heddle run` starts; ranks themselves know no limit
+/// A job's size is believed up to here. A frame's length has 32 bits, and what so many ranks give
+/// at most still fits (see max_everything()); the largest machines of today run a sixth of it.
+inline constexpr int max_ranks = 1'000'000;
 inline constexpr std::size_t max_text_bytes = 4096;
 
 /// Throws error: a rank may not give so many bytes at once.
@@ -98,6 +99,7 @@ struct welcome {
 [[nodiscard]] constexpr std::size_t max_everything(std::size_t size) noexcept {
   return size * (sizeof(std::uint32_t) + max_blob_bytes);
 }
+static_assert(max_everything(max_ranks) <= UINT32_MAX);
 
 /// The payload of `joining`: milliseconds, 0 for no limit.
 [[nodiscard]] std::vector<std::byte> encode_limit(std::uint64_t ms);

@@ -227,9 +227,9 @@ meeting_place place_from_environment() {
   read_address(needed(rendezvous_variable), where);
   where.rank = number_in(protocol::rank_variable);
   where.size = number_in(protocol::size_variable);
-  if (where.size < 1 || where.size > most_ranks || where.rank >= where.size)
+  if (where.size < 1 || where.size > protocol::max_ranks || where.rank >= where.size)
     fail("HEDDLE_RANK={} in a job of HEDDLE_SIZE={}: ranks are 0 to HEDDLE_SIZE-1, of {} at most",
-         where.rank, where.size, most_ranks);
+         where.rank, where.size, protocol::max_ranks);
   where.secret = read_secret_file(needed(secret_file_variable));
   return where;
 }

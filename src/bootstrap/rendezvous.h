@@ -17,9 +17,6 @@ namespace heddle::bootstrap {
 
 inline constexpr const char* rendezvous_variable = "HEDDLE_RENDEZVOUS";
 
-/// More in HEDDLE_SIZE are a slip of the finger.
-inline constexpr int most_ranks = 1 << 24;
-
 /// What a rank needs to know to meet the others.
 struct meeting_place {
   std::string host;  ///< of rank 0: a name or an address

@@ -78,7 +78,7 @@ TEST(CommandLine, WrongUseGivesTwoAndSaysWhat) {
       {{HEDDLE, "bench", "latency-overhead", "--runs", "2", "--rounds", "2"}, "excludes"},
       {{HEDDLE, "bench", "latency-overhead", "--duration", "0"}, "--duration"},
       {{HEDDLE, "linktest"}, "Give -n N"},
-      {{HEDDLE, "linktest", "-n", "1"}, "from 2 to 4096"},
+      {{HEDDLE, "linktest", "-n", "1"}, "from 2 to 1000000"},
       {{HEDDLE, "linktest", "-n", "2", "--sizes", "0"}, "not a message size"},
       {{HEDDLE, "linktest", "-n", "2", "--backend", "nope"}, "nope"},
   };

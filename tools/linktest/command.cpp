@@ -20,6 +20,8 @@ namespace {
 
 using linktest::options;
 
+static_assert(linktest::max_ranks == most_ranks);
+
 /// Removes an empty directory that was not there before, whatever happened to the ranks.
 class leave_no_empty_directory {
  public:

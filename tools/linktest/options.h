@@ -44,7 +44,7 @@ struct options {
 };
 
 inline constexpr std::uint64_t max_message_bytes = std::uint64_t{1} << 30;
-inline constexpr int max_ranks = 4096;
+inline constexpr int max_ranks = 1'000'000;  ///< that the launcher starts
 
 [[nodiscard]] const char* name_of(run_mode mode) noexcept;
 

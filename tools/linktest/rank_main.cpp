@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <heddle/heddle.h>
 #include <heddle/info.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -32,6 +33,11 @@ double seconds_since(clock::time_point begin) {
   return std::chrono::duration<double>(clock::now() - begin).count();
 }
 
+std::uint64_t memory_here() {
+  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
 /// An option that this job cannot honour, in words; empty when all can be. What is the same for all
 /// ranks is said by rank 0.
 std::string impossible_option(const options& chosen, const world& job) {
@@ -40,6 +46,13 @@ std::string impossible_option(const options& chosen, const world& job) {
     return fmt::format("-n {} disagrees with this job of {} ranks: leave out -n", chosen.ranks,
                        job.size());
   if (first && job.size() < 2) return "a link has two ends: start at least 2 ranks";
+  const std::uint64_t results_bytes = results::bytes(job.size(), chosen.sizes.size());
+  if (first && results_bytes > memory_here())
+    return fmt::format(
+        "the results of {} ranks and {} sizes take {:.0f} GB of memory, and this host has {:.0f}: "
+        "test fewer ranks or sizes at once",
+        job.size(), chosen.sizes.size(), static_cast<double>(results_bytes) * 1e-9,
+        static_cast<double>(memory_here()) * 1e-9);
   if (chosen.backend == "auto") return {};
   for (rank r = 0; r < job.size(); ++r) {
     if (r == job.rank() || job.route(r) == chosen.backend) continue;

@@ -69,6 +69,11 @@ results::results(int ranks, kernel k, std::vector<std::uint64_t> sizes)
   records_.assign(sizes_.size() * n * n, nothing);
 }
 
+std::uint64_t results::bytes(int ranks, std::size_t sizes) noexcept {
+  const auto n = static_cast<std::uint64_t>(ranks);
+  return n * n * sizes * sizeof(pair_record);
+}
+
 bool results::set_row(int rank, std::span<const pair_record> records) {
   const auto n = static_cast<std::size_t>(ranks_);
   if (records.size() != sizes_.size() * n || rank < 0 || rank >= ranks_) return false;

@@ -69,6 +69,8 @@ struct slow_pair {
 class results {
  public:
   results(int ranks, kernel k, std::vector<std::uint64_t> sizes);
+  /// Memory that the rows of so many ranks and sizes take.
+  [[nodiscard]] static std::uint64_t bytes(int ranks, std::size_t sizes) noexcept;
 
   [[nodiscard]] int ranks() const noexcept { return ranks_; }
   [[nodiscard]] const std::vector<std::uint64_t>& sizes() const noexcept { return sizes_; }

@@ -23,6 +23,11 @@ results sample() {
   return all;
 }
 
+TEST(Results, OfManyRanksTakeMemoryByTheirSquare) {
+  EXPECT_EQ(results::bytes(100, 2), 2u * 100 * 100 * sizeof(pair_record));
+  EXPECT_EQ(results::bytes(158'976, 2), std::uint64_t{2} * 158'976 * 158'976 * 32);
+}
+
 TEST(Results, KeepsMinimumMedianAndMaximumOfTheRepetitions) {
   const results all = sample();
   EXPECT_DOUBLE_EQ(all.at(0, 2, 1).time.min, 10.5e-6);

@@ -124,6 +124,7 @@ void agent::begin(const message& m) {
   auto what = agent_protocol::decode_set_up(m);
   if (!what || std::exchange(begun_, true)) return cut_off("the launcher's set-up is malformed");
   watch_launcher(what->silence_s);
+  up_->expect_ranks(what->job_size);
   try {
     if (below_) below_->launch(*what);
     keep_own(*what);

@@ -21,9 +21,11 @@ struct piece_header {
 static_assert(sizeof(piece_header) == 8);
 
 constexpr std::size_t most_in_piece = 64 * 1024;
-/// The largest are the answer to an exchange, and the set-up with an environment.
-constexpr std::size_t most_in_message =
-    bootstrap::protocol::max_everything(bootstrap::protocol::max_ranks) + 1024 * 1024;
+/// Of a set-up or a branch beside what it says of each rank, and of a reply beside its blobs.
+constexpr std::size_t some_room = 1024 * 1024;
+/// A set-up has two numbers for each rank; a branch has two and the name of a host.
+constexpr std::size_t most_per_rank = 2 * sizeof(std::int64_t) + 48;
+constexpr std::size_t most_before_job = bootstrap::protocol::max_ranks * most_per_rank + some_room;
 constexpr std::int64_t most_silence_s = 1'000'000;
 constexpr std::string_view greeting_mark = "\nHEDDLE-AGENT ";
 constexpr std::size_t longest_greeting = 200;
@@ -162,6 +164,14 @@ std::vector<std::byte> encode(const message& m) {
   return bytes;
 }
 
+message_parser::message_parser() noexcept : most_(most_before_job) {}
+
+/// The largest is the answer to an exchange, which names the ranks that it is for.
+void message_parser::expect_ranks(int ranks) noexcept {
+  const auto count = static_cast<std::size_t>(ranks);
+  most_ = bootstrap::protocol::max_everything(count) + count * sizeof(std::int64_t) + some_room;
+}
+
 void message_parser::push(std::span<const std::byte> received) {
   if (broken_) return;
   received_.erase(received_.begin(), received_.begin() + static_cast<std::ptrdiff_t>(taken_));
@@ -184,8 +194,7 @@ std::optional<message> message_parser::next() {
     if (rest.size() < sizeof header) return {};
     std::memcpy(&header, rest.data(), sizeof header);
     const bool other = kind_ != 0 && header.kind != kind_;
-    if (!plausible(header) || other || begun_.size() + header.bytes > most_in_message)
-      return fail();
+    if (!plausible(header) || other || begun_.size() + header.bytes > most_) return fail();
     if (rest.size() < sizeof header + header.bytes) return {};
     taken_ += sizeof header + header.bytes;
     append(begun_, rest.data() + sizeof header, header.bytes);

@@ -97,7 +97,11 @@ struct message {
 /// that their kind has, or make it broken. Keeps at most one message, which is bounded.
 class message_parser {
  public:
+  message_parser() noexcept;
   void push(std::span<const std::byte> received);
+  /// From now on messages may be as long as those for ranks of a job of `ranks`. Before, as long as
+  /// what starts the largest job.
+  void expect_ranks(int ranks) noexcept;
   /// The next whole message, if there is one.
   [[nodiscard]] std::optional<message> next();
   /// True once the stream was not this protocol; next() then gives nothing any more.
@@ -110,6 +114,7 @@ class message_parser {
   std::size_t taken_ = 0;  ///< of received_
   std::uint8_t kind_ = 0;  ///< of the message that begun_ is a part of; 0: none
   std::vector<std::byte> begun_;
+  std::size_t most_;  ///< bytes in a message
   bool broken_ = false;
 };
 

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <random>
+
+#include "bootstrap/launcher_protocol.h"
 
 namespace heddle::tools::agent_protocol {
 namespace {
@@ -79,11 +82,25 @@ TEST(AgentMessages, ThatNeverEndBreakTheStream) {
   piece[4] = static_cast<std::byte>(message_kind::input);
   piece[5] = std::byte{1};  // more
   message_parser parser;
-  for (int i = 0; i < 1000 && !parser.broken(); ++i) {
+  for (int i = 0; i < 2000 && !parser.broken(); ++i) {
     parser.push(piece);
     EXPECT_FALSE(parser.next());
   }
   EXPECT_TRUE(parser.broken());
+}
+
+TEST(AgentMessages, MayBeAsLongAsTheJobsAnswersOnceItsSizeIsKnown) {
+  const auto bytes =
+      encode(message{message_kind::reply, {0, 1}, std::vector<std::byte>(80 << 20, std::byte{1})});
+  message_parser stranger, member;
+  member.expect_ranks(158'976);
+  stranger.push(bytes);
+  member.push(bytes);
+  EXPECT_FALSE(stranger.next());
+  EXPECT_TRUE(stranger.broken());
+  const auto got = member.next();
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->body.size(), std::size_t{80} << 20);
 }
 
 TEST(AgentMessages, NoBytesAreTooHostile) {
@@ -142,6 +159,21 @@ TEST(SetUp, ComesBackAsItWas) {
   EXPECT_THAT(back->environment, ElementsAre("A=1", "B=\xff"));
 }
 
+TEST(SetUp, OfAllRanksOfALargeMachineComesThrough) {
+  set_up s = example();
+  s.job_size = 158'976;
+  s.ranks.resize(158'976);
+  std::iota(s.ranks.begin(), s.ranks.end(), 0);
+  s.command_of.assign(s.ranks.size(), 1);
+  message_parser parser;
+  parser.push(encode(encode(s)));
+  const auto m = parser.next();
+  ASSERT_TRUE(m);
+  const auto back = decode_set_up(*m);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->ranks, s.ranks);
+}
+
 TEST(SetUp, OfAnImpossibleJobIsRefused) {
   const auto refused = [](auto change) {
     message m = encode(example());
@@ -149,7 +181,7 @@ TEST(SetUp, OfAnImpossibleJobIsRefused) {
     return !decode_set_up(m);
   };
   EXPECT_TRUE(refused([](message& m) { m.numbers[0] = 0; }));
-  EXPECT_TRUE(refused([](message& m) { m.numbers[0] = 1 << 20; }));
+  EXPECT_TRUE(refused([](message& m) { m.numbers[0] = bootstrap::protocol::max_ranks + 1; }));
   EXPECT_TRUE(refused([](message& m) { m.numbers[1] = -1; }));
   EXPECT_TRUE(refused([](message& m) { m.numbers[4] = 1; }));
   EXPECT_TRUE(refused([](message& m) { m.numbers[4] = std::int64_t{1} << 62; }));

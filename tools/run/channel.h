@@ -42,6 +42,9 @@ class channel {
   void close();
   [[nodiscard]] bool closed() const noexcept { return !in_; }
 
+  /// What comes from now on may be as long as what ranks of a job of `ranks` are answered.
+  void expect_ranks(int ranks) noexcept { parser_.expect_ranks(ranks); }
+
   /// From now on pings the other side, and calls `silent` (once) when nothing has come from there
   /// for `seconds`. These are counted, not measured: a process that was stopped has not waited.
   void watch_silence(int seconds, std::function<void()> silent);

@@ -46,7 +46,7 @@ TEST_P(NoHosts, AreRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Hosts, NoHosts,
-                         testing::Values("", ",", "a,,b", "a:", "a:0", "a:-1", "a:x", "a:4097",
+                         testing::Values("", ",", "a,,b", "a:", "a:0", "a:-1", "a:x", "a:1000001",
                                          "a:99999999999", "-oProxyCommand=x", "a b", "a;b", "$(x)",
                                          "n[1-3", "n]1[", "n[3-1]", "n[]", "n[a-b]", "n[1-9999999]",
                                          "n[1-4000][1-4000]", "[fd88::1", "@", ":4"));
@@ -123,7 +123,14 @@ TEST(Placement, DealtRanksHaveTheirNeighboursOnOtherHosts) {
 TEST(Placement, RefusesMoreRanksThanFit) {
   EXPECT_THAT([] { (void)place_ranks(parse_hosts("a:2,b"), 4); },
               ThrowsMessage<usage_error>(HasSubstr("4 ranks do not fit on hosts that take 3")));
-  EXPECT_THROW((void)place_ranks(parse_hosts("a:4096,b:4096"), {}), usage_error);
+  EXPECT_THROW((void)place_ranks(parse_hosts("a:500000,b:500001"), {}), usage_error);
+}
+
+TEST(Placement, FillsTheHostsOfALargeMachine) {
+  const auto placed = place_ranks(parse_hosts("n[0001-3312]:48"), {});
+  ASSERT_EQ(placed.size(), 3312u);
+  EXPECT_EQ(placed.back().name, "n3312");
+  EXPECT_EQ(placed.back().ranks.back(), 158'975);
 }
 
 /// "a[b c] d": a branch of a with b and c below it, and one of d.

@@ -15,14 +15,11 @@
 
 namespace heddle::tools {
 
-namespace protocol = bootstrap::protocol;
-
 namespace {
 
 void check(const launch_options& options) {
-  if (options.ranks < 1 || options.ranks > protocol::max_ranks)
-    throw usage_error(
-        fmt::format("a job has 1 to {} ranks, not {}", protocol::max_ranks, options.ranks));
+  if (options.ranks < 1 || options.ranks > most_ranks)
+    throw usage_error(fmt::format("a job has 1 to {} ranks, not {}", most_ranks, options.ranks));
   check_settings(options.environment);
 }
 

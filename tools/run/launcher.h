@@ -6,14 +6,17 @@
 #include <string_view>
 #include <vector>
 
+#include "bootstrap/launcher_protocol.h"
 #include "run/binding.h"
 #include "run/hosts.h"
 #include "run/programs.h"
 
 namespace heddle::tools {
 
+inline constexpr int most_ranks = bootstrap::protocol::max_ranks;
+
 struct launch_options {
-  int ranks = 1;                           ///< 1 to 4096
+  int ranks = 1;                           ///< 1 to most_ranks
   std::string program{};                   ///< looked up in PATH when it has no slash
   std::vector<std::string> arguments{};    ///< without the program itself
   std::vector<std::string> environment{};  ///< NAME=value, added to this process's own

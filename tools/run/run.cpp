@@ -92,7 +92,7 @@ void add_run(CLI::App& app, int& exit_code) {
   run->add_option("-n,--ranks", *ranks,
                   "Number of ranks (default: 1, or as many as the hosts take)")
       ->type_name("N")
-      ->check(CLI::Range(1, 4096));
+      ->check(CLI::Range(1, most_ranks));
   add_host_options(*run, *hosts);
   run->add_option("--env", options->environment,
                   "Set an environment variable in all ranks; may be given several times")
