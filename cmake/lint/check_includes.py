@@ -35,6 +35,11 @@ EXCEPTIONS = {
     # tells that protocol's limits.
     "tools/run/": re.compile(r"bootstrap/(launcher_protocol|ways)\.h"),
     "tools/info/": re.compile(r"bootstrap/launcher_protocol\.h"),
+    # info --scale joins by the real code, with everything around it made up.
+    "tools/info/scale": re.compile(
+        r"bootstrap/(store_session|host_circle|host_gifts)\.h|engine/world_core\.h"
+        r"|backends/all_settings\.h|base/(error|fd)\.h"
+    ),
 }
 
 # Where std::atomic may be named. Everybody else uses the types of src/sync.

@@ -14,9 +14,6 @@
 namespace heddle::bootstrap {
 namespace {
 
-/// Two programs of different versions in one job find each other out.
-constexpr std::byte store_version{2};
-
 class store_session final : public meeting_session {
  public:
   store_session(std::unique_ptr<key_store> store, const job& mine, std::uint64_t limit_ms)

@@ -9,6 +9,9 @@
 
 namespace heddle::bootstrap {
 
+/// How each value begins: two programs of different versions in one job find each other out.
+inline constexpr std::byte store_version{2};
+
 /// A launcher's store, seen by one rank. One thread at a time. All but leave() throw error.
 class key_store {
  public:

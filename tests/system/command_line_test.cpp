@@ -46,6 +46,8 @@ TEST(CommandLine, WrongUseGivesTwoAndSaysWhat) {
       {{HEDDLE, "run", "--env", "A", "true"}, "'A' sets no variable: write NAME=value"},
       {{HEDDLE, "run", "--env", "HEDDLE_RANK=1", "true"}, "HEDDLE_RANK is set by the launcher"},
       {{HEDDLE, "info", "--nothing"}, "--nothing"},
+      {{HEDDLE, "info", "--scale", "1"}, "--scale"},
+      {{HEDDLE, "info", "--ranks-per-host", "2"}, "requires --scale"},
       {{HEDDLE, "bench"}, "subcommand is required"},
       {{HEDDLE, "bench", "latency", "--op", "nonsense"}, "nonsense"},
       {{HEDDLE, "bench", "latency", "--op", "am", "--compare", "mpich"}, "no active messages"},
@@ -238,6 +240,21 @@ TEST(CommandLine, InfoAsJsonIsOneObject) {
   ASSERT_NE(row, all["settings"].end());
   EXPECT_EQ((*row)["value"], "error");
   EXPECT_EQ((*row)["origin"], "environment");
+}
+
+TEST(CommandLine, InfoTellsWhatJoiningAJobOfManyRanksCosts) {
+  const auto how = run({HEDDLE, "info", "--scale", "158976", "--ranks-per-host", "48", "--json"});
+  if (how.err.find("loopback does not leave the host") != std::string::npos)
+    GTEST_SKIP() << "this host has no network but loopback";
+  ASSERT_EQ(how.status, 0) << how.err;
+  const auto told = nlohmann::json::parse(how.out);
+  EXPECT_EQ(told["hosts"], 3312);
+  for (const char* who : {"leader", "member"}) {
+    EXPECT_GT(told[who]["most_memory_bytes"], told[who]["kept_memory_bytes"]) << who;
+    EXPECT_LT(told[who]["kept_memory_bytes"], 158976 * 64) << who;
+  }
+  EXPECT_EQ(told["member"]["gets"], 1);
+  EXPECT_EQ(told["leader"]["host_messages"], 47 * told["member"]["host_messages"].get<int>());
 }
 
 TEST(CommandLine, InfoShowsABadSettingAndFails) {

@@ -10,10 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "bootstrap/launcher_protocol.h"
 #include "exit_status.h"
 #include "info/ask_hosts.h"
 #include "info/hanging.h"
 #include "info/limits.h"
+#include "info/scale.h"
 #include "info/world_part.h"
 #include "run/host_options.h"
 #include "run/launcher.h"
@@ -43,8 +45,14 @@ With --hosts or --hostfile it starts itself on each host, as heddle run would, a
 compares them: versions, cores, memory, limits, backends that can be used there, and
 addresses. What differs is marked with a !.
 
+With --scale it makes the world of one rank of a large job, with the code that does
+that and the devices of this host, while the launcher's store and the other ranks are
+made up; and tells how many messages, bytes and how much memory that takes, for the
+rank that speaks for its host and for another one.
+
 Examples:
   heddle info
+  heddle info --scale 158976 --ranks-per-host 48
   heddle info --hosts node1,node2
   HEDDLE_BACKENDS=tcp heddle info --json
   heddle info --pid $(pgrep -n -f 'heddle run'))";
@@ -166,11 +174,36 @@ int tell_what_waits(int pid, bool as_data) {
   }
 }
 
+/// Of a job that is not there.
+int tell_of_scale(const scale_job& job, bool as_data) {
+  try {
+    print_scale(job, as_data);
+    return success;
+  } catch (const error& e) {
+    fmt::print(stderr, "heddle info: {}\n", e.what());
+    return failed;
+  }
+}
+
 /// Of the job this is part of, or of a world of one.
 int tell_of_here(bool as_data) {
   const report found = collect();
   print(found, as_data);
   return found.problem.empty() ? success : failed;
+}
+
+void add_scale_options(CLI::App& info, scale_job& job) {
+  constexpr int most = bootstrap::protocol::max_ranks;
+  auto* ranks =
+      info.add_option("--scale", job.ranks,
+                      "Simulate how a rank joins a job of so many, and tell what it costs")
+          ->type_name("N")
+          ->check(CLI::Range(2, most));
+  info.add_option("--ranks-per-host", job.per_host, "How many of these are on each host")
+      ->type_name("R")
+      ->check(CLI::Range(1, most))
+      ->needs(ranks)
+      ->capture_default_str();
 }
 
 }  // namespace
@@ -180,6 +213,7 @@ void add_info(CLI::App& app, int& exit_code) {
   const auto pid = std::make_shared<int>(0);
   const auto hosts = std::make_shared<host_options>();
   const auto facts = std::make_shared<bool>(false);
+  const auto scale = std::make_shared<scale_job>(scale_job{.ranks = 0});
   CLI::App* info = app.add_subcommand("info", about);
   info->footer(details);
   info->add_flag("--json", *as_data, "Print one JSON object instead of text");
@@ -188,8 +222,10 @@ void add_info(CLI::App& app, int& exit_code) {
       ->check(CLI::PositiveNumber);
   add_host_options(*info, *hosts);
   info->add_flag(facts_option, *facts, "Tell this host's facts")->group("");
-  info->callback([as_data, pid, hosts, facts, &exit_code] {
+  add_scale_options(*info, *scale);
+  info->callback([as_data, pid, hosts, facts, scale, &exit_code] {
     if (*facts) return tell_facts();
+    if (scale->ranks != 0) return void(exit_code = tell_of_scale(*scale, *as_data));
     if (hosts->given() && *pid != 0)
       throw usage_error("--pid asks processes of this host: leave out --hosts, or run it there");
     exit_code = *pid != 0                         ? tell_what_waits(*pid, *as_data)

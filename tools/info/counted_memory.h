@@ -1,0 +1,28 @@
+// counted_memory.h - how much memory this program has from `new`, for as long as that is counted.
+#pragma once
+#include <cstdint>
+
+namespace heddle::tools {
+
+/// Bytes that the allocator has set aside, its rounding included.
+struct memory_count {
+  std::int64_t now = 0;   ///< given out and not given back since the count began
+  std::int64_t most = 0;  ///< of that, at any time
+};
+
+/// Begins to count from 0, the memory of all threads. Not while other threads run.
+void begin_memory_count() noexcept;
+/// Any thread.
+[[nodiscard]] memory_count count_memory() noexcept;
+
+/// While there is one on a thread, what that thread takes and gives back does not count. What is
+/// taken under one is to be given back under one.
+class uncounted_memory {
+ public:
+  uncounted_memory() noexcept;
+  ~uncounted_memory();
+  uncounted_memory(const uncounted_memory&) = delete;
+  uncounted_memory& operator=(const uncounted_memory&) = delete;
+};
+
+}  // namespace heddle::tools

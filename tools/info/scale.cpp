@@ -1,0 +1,252 @@
+#include "info/scale.h"
+
+#include <fmt/format.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "backends/all_settings.h"
+#include "base/error.h"
+#include "engine/world_core.h"
+#include "info/counted_memory.h"
+
+namespace heddle::tools {
+namespace {
+
+constexpr std::uint64_t limit_ms = 60'000;
+constexpr std::size_t frame_head = 8, introduction_bytes = 36;
+
+/// A process that works something out.
+template <class Result>
+class worker {
+  static_assert(std::is_trivially_copyable_v<Result>);
+
+ public:
+  explicit worker(const std::function<Result()>& work) {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) fail_errno(errno, "make a pipe");
+    read_end_.reset(ends[0]);
+    unique_fd write_end(ends[1]);
+    process_ = fork();
+    if (process_ < 0) fail_errno(errno, "start a process");
+    if (process_ == 0) _exit(tell(work, write_end.get()) ? 0 : 1);
+  }
+  ~worker() {
+    if (process_ > 0) (void)waitpid(process_, nullptr, 0);
+  }
+  worker(const worker&) = delete;
+  worker& operator=(const worker&) = delete;
+
+  /// Throws error: there is none, and why has been printed.
+  Result result() const {
+    Result made;
+    if (read(read_end_.get(), &made, sizeof made) != sizeof made)
+      fail("the join could not be simulated");
+    return made;
+  }
+
+ private:
+  static bool tell(const std::function<Result()>& work, int to) {
+    try {
+      const Result made = work();
+      return write(to, &made, sizeof made) == sizeof made;
+    } catch (const std::exception& why) {
+      fmt::print(stderr, "heddle info: {}\n", why.what());
+      return false;
+    }
+  }
+
+  unique_fd read_end_;
+  pid_t process_ = -1;
+};
+
+/// Passes on what its rank gives to those who have to make up the others' part.
+class watched_session final : public bootstrap::session {
+ public:
+  watched_session(std::unique_ptr<bootstrap::session> real, model_store& launcher, lockstep* beside,
+                  join_cost& cost)
+      : real_(std::move(real)), launcher_(launcher), beside_(beside), cost_(cost) {}
+
+  [[nodiscard]] const bootstrap::job& info() const noexcept override { return real_->info(); }
+  bootstrap::gathered exchange(std::span<const std::byte> mine) override {
+    launcher_.give(mine);
+    if (beside_ != nullptr) beside_->tell(mine);
+    auto all = real_->exchange(mine);
+    cost_.host_messages += 2;  // a member's; a leader's are counted by its members
+    cost_.host_bytes += 2 * frame_head + mine.size() + all.encoded().size();
+    return all;
+  }
+  void barrier() override { real_->barrier(); }
+  void joined() override { real_->joined(); }
+  [[nodiscard]] bool meets_after_joining() const noexcept override {
+    return real_->meets_after_joining();
+  }
+
+ private:
+  std::unique_ptr<bootstrap::session> real_;
+  model_store& launcher_;
+  lockstep* beside_;
+  join_cost& cost_;
+};
+
+join_cost join(const scale_job& job, int rank, const std::string& name, lockstep* beside) {
+  using clock = std::chrono::steady_clock;
+  join_cost cost;
+  cost.host_messages = 2;  // who it is, and the answer
+  cost.host_bytes = 2 * (frame_head + introduction_bytes);
+  const settings config = transport::read_all_settings();
+  auto store = std::make_unique<model_store>(job, name, beside, cost.launcher);
+  model_store& launcher = *store;
+  begin_memory_count();
+  const auto begin = clock::now();
+  const bootstrap::job mine{.rank = rank, .size = job.ranks};
+  auto session = std::make_unique<watched_session>(
+      bootstrap::join_by_store(std::move(store), mine, limit_ms), launcher, beside, cost);
+  const auto world = engine::make_world(std::move(session), config);
+  cost.seconds = std::chrono::duration<double>(clock::now() - begin).count();
+  cost.most_bytes = count_memory().most;
+  cost.kept_bytes = count_memory().now;
+  return cost;
+}
+
+struct socket_pair {
+  unique_fd mine, theirs;
+};
+
+socket_pair connected() {
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    fail_errno(errno, "make a socket pair");
+  return {unique_fd(ends[0]), unique_fd(ends[1])};
+}
+
+std::string name_of_circle(const char* role) {
+  return fmt::format("scale {} {}", role, getpid());
+}
+
+using row = std::pair<const char*, std::string (*)(const join_cost&)>;
+
+std::string mebibytes(double bytes) {
+  return fmt::format("{:.1f} MiB", bytes / (1 << 20));
+}
+
+constexpr std::array<row, 10> rows{{
+    {"put into the launcher's store",
+     [](const join_cost& c) { return fmt::format("{}", c.launcher.puts); }},
+    {"got from it", [](const join_cost& c) { return fmt::format("{}", c.launcher.gets); }},
+    {"its fences", [](const join_cost& c) { return fmt::format("{}", c.launcher.fences); }},
+    {"bytes put",
+     [](const join_cost& c) { return mebibytes(static_cast<double>(c.launcher.put_bytes)); }},
+    {"bytes got",
+     [](const join_cost& c) { return mebibytes(static_cast<double>(c.launcher.got_bytes)); }},
+    {"messages on its host", [](const join_cost& c) { return fmt::format("{}", c.host_messages); }},
+    {"bytes of these",
+     [](const join_cost& c) { return mebibytes(static_cast<double>(c.host_bytes)); }},
+    {"memory, at most while joining",
+     [](const join_cost& c) { return mebibytes(static_cast<double>(c.most_bytes)); }},
+    {"memory of its world",
+     [](const join_cost& c) { return mebibytes(static_cast<double>(c.kept_bytes)); }},
+    {"time here", [](const join_cost& c) { return fmt::format("{:.2f} s", c.seconds); }},
+}};
+
+void print_table(const scale_job& job, const join_cost& leader,
+                 const std::optional<join_cost>& member) {
+  fmt::print(
+      "Joining a job of {} ranks on {} hosts, by a launcher's store; all but one simulated\n",
+      job.ranks, job.hosts());
+  fmt::print("  {:30}{:>14}{:>14}\n", "", "a host leader", member ? "another rank" : "");
+  for (const auto& [name, text] : rows)
+    fmt::print("  {:30}{:>14}{:>14}\n", name, text(leader), member ? text(*member) : "");
+}
+
+nlohmann::ordered_json as_json(const join_cost& c) {
+  return {{"puts", c.launcher.puts},           {"gets", c.launcher.gets},
+          {"fences", c.launcher.fences},       {"put_bytes", c.launcher.put_bytes},
+          {"got_bytes", c.launcher.got_bytes}, {"host_messages", c.host_messages},
+          {"host_bytes", c.host_bytes},        {"most_memory_bytes", c.most_bytes},
+          {"kept_memory_bytes", c.kept_bytes}, {"seconds", c.seconds}};
+}
+
+}  // namespace
+
+join_cost measure_leader(const scale_job& job) {
+  const std::string name = name_of_circle("leader");
+  const int rank = job.first_of(job.measured_host());
+  if (job.per_host == 1) {
+    const worker<join_cost> alone([&] {
+      join_cost cost = join(job, rank, name, nullptr);
+      cost.host_messages = cost.host_bytes = 0;
+      return cost;
+    });
+    return alone.result();
+  }
+  socket_pair ends = connected();
+  std::optional<worker<join_cost>> measured;
+  std::optional<worker<host_traffic>> others;
+  measured.emplace([&, end = ends.mine.get()] {
+    ends.theirs.reset();
+    lockstep beside{unique_fd(end)};
+    return join(job, rank, name, &beside);
+  });
+  ends.mine.reset();
+  others.emplace([&, end = ends.theirs.get()] {
+    lockstep beside{unique_fd(end)};
+    return follow(job, name, beside);
+  });
+  ends.theirs.reset();
+  join_cost cost = measured->result();
+  const host_traffic said = others->result();
+  cost.host_messages = said.to_leader + said.from_leader;
+  cost.host_bytes = said.to_leader_bytes + said.from_leader_bytes;
+  return cost;
+}
+
+join_cost measure_member(const scale_job& job) {
+  const std::string name = name_of_circle("member");
+  socket_pair ends = connected();
+  std::optional<worker<join_cost>> measured;
+  std::optional<worker<bool>> leader;
+  measured.emplace([&, end = ends.mine.get()] {
+    ends.theirs.reset();
+    lockstep beside{unique_fd(end)};
+    beside.let_ahead();  // who is there first leads
+    return join(job, job.end_of(job.measured_host()) - 1, name, &beside);
+  });
+  ends.mine.reset();
+  leader.emplace([&, end = ends.theirs.get()] {
+    lockstep beside{unique_fd(end)};
+    lead(job, name, beside);
+    return true;
+  });
+  ends.theirs.reset();
+  const join_cost cost = measured->result();
+  (void)leader->result();
+  return cost;
+}
+
+void print_scale(const scale_job& job, bool as_data) {
+  unsetenv("HEDDLE_SECRET_FILE");  // the model's secret is no secret
+  const join_cost leader = measure_leader(job);
+  std::optional<join_cost> member;
+  if (job.per_host > 1) member = measure_member(job);
+  if (!as_data) return print_table(job, leader, member);
+  nlohmann::ordered_json all{{"ranks", job.ranks}, {"hosts", job.hosts()}};
+  all["leader"] = as_json(leader);
+  if (member) all["member"] = as_json(*member);
+  fmt::print("{}\n", all.dump(2));
+}
+
+}  // namespace heddle::tools
