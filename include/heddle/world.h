@@ -107,6 +107,13 @@ class world {
   /// loops there is heddle::barrier(lane) in collectives.h. Throws error when a rank is gone.
   void barrier();
 
+  /// Ends the whole job, all ranks on all hosts, and this process at once: nothing is destroyed,
+  /// and nothing that is under way waited for; what was printed is flushed. The launcher ends with
+  /// `status`, which is 1 to 255 (others count as 1), and shows `why` where it can. Without a
+  /// launcher (HEDDLE_RENDEZVOUS, or alone) only this process ends, with `status`, and the others
+  /// find it lost; so it is in the child of a fork. Any thread, also inside a callback.
+  [[noreturn]] void abort(int status, std::string_view why = {}) noexcept;
+
   /// Moves every lane forward once, where nobody else is doing so: for task schedulers to call when
   /// they have nothing better to run. Returns how many things happened. Any thread, never blocks;
   /// from inside a callback it does nothing.

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bootstrap/gathered.h"
@@ -35,6 +36,9 @@ class session {
   /// This rank needs nothing more to start. What it waits for from now on it waits for without
   /// limit: when a program calls a barrier is its own affair.
   virtual void joined() {}
+  /// Asks the launcher to end all ranks, and itself with `status`, 1 to 255; `why` is for people.
+  /// Where there is none, nothing happens. Any thread, also while another one meets the ranks.
+  virtual void abort(int status, std::string_view why) noexcept = 0;
   /// Whether exchange() and barrier() are to be had after joined() too. False: this is a way to
   /// start only, and from then on the ranks meet by means of their own.
   [[nodiscard]] virtual bool meets_after_joining() const noexcept { return true; }

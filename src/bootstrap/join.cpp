@@ -21,6 +21,7 @@ class alone final : public session {
     return gathered(std::vector<blob>{blob(mine.begin(), mine.end())});
   }
   void barrier() override {}
+  void abort(int, std::string_view) noexcept override {}
 
  private:
   job job_;

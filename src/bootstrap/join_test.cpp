@@ -265,6 +265,15 @@ TEST_F(JoinUnderALauncher, TheLauncherLearnsHowLongWeWaitAndThatWeHaveJoined) {
   EXPECT_EQ(heard().kind, frame_kind::joined);
 }
 
+TEST_F(JoinUnderALauncher, TheLauncherLearnsThatTheJobIsToEnd) {
+  const auto me = join_with(welcome_to(0, 2));
+  me->abort(42, "no input");
+  EXPECT_EQ(heard().kind, frame_kind::joining);
+  const auto said = heard();
+  EXPECT_EQ(said.kind, frame_kind::abort);
+  EXPECT_EQ(protocol::decode_ending(said.payload)->status, 42);
+}
+
 TEST_F(JoinUnderALauncher, TheSameProcessCanJoinAgainAfterwards) {
   join_with(welcome_to(1, 2)).reset();
   EXPECT_EQ(join_with(welcome_to(1, 2))->info().rank, 1);

@@ -131,6 +131,14 @@ class launched_session final : public session {
     });
   }
 
+  void abort(int status, std::string_view why) noexcept override {
+    try {
+      link_.send(frame_kind::abort, protocol::encode(protocol::ending{status, std::string(why)}));
+    } catch (const std::bad_alloc&) {
+      return;  // this process ends with the status, and the launcher sees that
+    }
+  }
+
   void joined() override {
     link_.send(frame_kind::joined, {});
     link_.limit_silence(0);

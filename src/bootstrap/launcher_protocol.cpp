@@ -40,7 +40,7 @@ T read_as(std::span<const std::byte> bytes) noexcept {
 bool plausible(const frame_header& h, std::size_t max_payload) noexcept {
   return h.version == version && h.zero == 0 && h.payload_bytes <= max_payload &&
          h.kind >= static_cast<std::uint8_t>(frame_kind::join) &&
-         h.kind <= static_cast<std::uint8_t>(frame_kind::joined);
+         h.kind <= static_cast<std::uint8_t>(frame_kind::abort);
 }
 
 }  // namespace
@@ -122,6 +122,21 @@ std::vector<std::byte> encode_limit(std::uint64_t ms) {
 std::optional<std::uint64_t> decode_limit(std::span<const std::byte> payload) {
   if (payload.size() != sizeof(std::uint64_t)) return {};
   return read_as<std::uint64_t>(payload);
+}
+
+std::vector<std::byte> encode(const ending& e) {
+  const auto status = static_cast<std::uint32_t>(e.status);
+  std::vector<std::byte> bytes;
+  append(bytes, &status, sizeof status);
+  append(bytes, e.why.data(), std::min(e.why.size(), max_blob_bytes - sizeof status));
+  return bytes;
+}
+
+std::optional<ending> decode_ending(std::span<const std::byte> payload) {
+  if (payload.size() < sizeof(std::uint32_t)) return {};
+  const auto status = read_as<std::uint32_t>(payload);
+  if (status < 1 || status > 255) return {};
+  return ending{static_cast<int>(status), decode_text(payload.subspan(sizeof status))};
 }
 
 std::vector<std::byte> encode_text(std::string_view text) {

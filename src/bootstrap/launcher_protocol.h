@@ -4,7 +4,7 @@
 // may share it, so it carries one kind of message only: "join", with a stream socket attached on
 // which everything else is said. The end of that socket means the process that joined is gone.
 //
-//   rank      join (+ socket)   exchange {blob}      barrier     leave
+//   rank      join (+ socket)   exchange {blob}      barrier     leave     abort {status, why}
 //   launcher  welcome           everything {blobs}   released              failed {why}
 //
 // Between "joining {limit}" and "joined", which are not answered, a rank takes part in the job's
@@ -30,7 +30,7 @@ inline constexpr const char* fd_variable = "HEDDLE_BOOT_FD";
 inline constexpr const char* rank_variable = "HEDDLE_RANK";
 inline constexpr const char* size_variable = "HEDDLE_SIZE";
 
-inline constexpr std::uint8_t version = 2;
+inline constexpr std::uint8_t version = 3;
 inline constexpr std::size_t max_blob_bytes = 4096;
 /// A job's size is believed up to here. A frame's length has 32 bits, and what so many ranks give
 /// at most still fits (see max_everything()); the largest machines of today run a sixth of it.
@@ -51,6 +51,7 @@ enum class frame_kind : std::uint8_t {
   leave,
   joining,
   joined,
+  abort,
 };
 
 struct frame {
@@ -105,6 +106,15 @@ static_assert(max_everything(max_ranks) <= UINT32_MAX);
 [[nodiscard]] std::vector<std::byte> encode_limit(std::uint64_t ms);
 /// Nothing when the payload is no limit.
 [[nodiscard]] std::optional<std::uint64_t> decode_limit(std::span<const std::byte> payload);
+
+/// The payload of `abort`: how the launcher is to end, 1 to 255, and why.
+struct ending {
+  int status = 1;
+  std::string why;
+};
+[[nodiscard]] std::vector<std::byte> encode(const ending& e);
+/// Nothing when the payload is no such ending.
+[[nodiscard]] std::optional<ending> decode_ending(std::span<const std::byte> payload);
 
 [[nodiscard]] std::vector<std::byte> encode_text(std::string_view text);
 [[nodiscard]] std::string decode_text(std::span<const std::byte> payload);

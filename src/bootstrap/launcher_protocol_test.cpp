@@ -45,6 +45,16 @@ TEST(LauncherProtocol, FramesComeOutAsTheyWentInHoweverTheyAreCut) {
   }
 }
 
+TEST(LauncherProtocol, AnEndingComesBackAsItWasAndOnlyWithAStatusThatFails) {
+  const auto back = decode_ending(encode(ending{42, "no input"}));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->status, 42);
+  EXPECT_EQ(back->why, "no input");
+  EXPECT_LE(encode(ending{1, std::string(10'000, 'x')}).size(), max_blob_bytes);
+  for (const int status : {0, -1, 256}) EXPECT_FALSE(decode_ending(encode(ending{status, ""})));
+  EXPECT_FALSE(decode_ending({}));
+}
+
 TEST(LauncherProtocol, ACutFrameIsNotGivenOut) {
   const bytes whole = encode(frame_kind::exchange, of("abcdef"));
   for (std::size_t n = 0; n < whole.size(); ++n) {
@@ -66,7 +76,7 @@ TEST(LauncherProtocol, AFrameOverTheLimitBreaksTheStreamForGood) {
 
 TEST(LauncherProtocol, AnotherVersionAndUnknownKindsBreakTheStream) {
   const bytes good = encode(frame_kind::barrier, {});
-  for (const auto& [offset, value] : {std::pair{4, 99}, {5, 0}, {5, 11}, {6, 1}}) {
+  for (const auto& [offset, value] : {std::pair{4, 99}, {5, 0}, {5, 12}, {6, 1}}) {
     bytes bad = good;
     bad[static_cast<std::size_t>(offset)] = static_cast<std::byte>(value);
     frame_parser parser(16);

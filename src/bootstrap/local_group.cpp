@@ -70,6 +70,7 @@ class local_session final : public session {
     (void)where_->meet(job_.rank, "barrier", {});
   }
   void joined() override { joined_ = true; }
+  void abort(int, std::string_view) noexcept override {}
   [[nodiscard]] bool meets_after_joining() const noexcept override { return meets_after_joining_; }
 
  private:

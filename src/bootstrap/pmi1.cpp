@@ -66,6 +66,15 @@ class launcher_lines {
     return answer;
   }
 
+  /// Is not answered: the launcher ends this process.
+  void abort(int status) noexcept {
+    try {
+      send(fmt::format("cmd=abort exitcode={}\n", status));
+    } catch (const std::exception&) {
+      return;  // it has gone, and so will its ranks
+    }
+  }
+
   void say_goodbye() noexcept {
     try {
       send("cmd=finalize\n");
@@ -154,6 +163,7 @@ class pmi1_store final : public key_store {
     return decoded(text, rank);
   }
 
+  void abort(int status, std::string_view) noexcept override { launcher_.abort(status); }
   void leave() noexcept override { launcher_.say_goodbye(); }
 
   std::string look_up(const std::string& key) {

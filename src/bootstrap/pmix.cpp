@@ -121,6 +121,13 @@ class pmix_store final : public key_store {
     pmix::release(found);
     return value;
   }
+  void abort(int status, std::string_view why) noexcept override {
+    try {
+      (void)pmix_.abort(status, std::string(why).c_str(), nullptr, 0);
+    } catch (const std::bad_alloc&) {
+      (void)pmix_.abort(status, "", nullptr, 0);
+    }
+  }
   void leave() noexcept override { (void)pmix_.finalize(nullptr, 0); }
 
  private:

@@ -31,6 +31,7 @@ library load() {
   find(handle, "PMIx_Commit", l.commit);
   find(handle, "PMIx_Fence_nb", l.fence);
   find(handle, "PMIx_Get", l.get);
+  find(handle, "PMIx_Abort", l.abort);
   find(handle, "PMIx_Error_string", l.text_of);
   return l;
 }

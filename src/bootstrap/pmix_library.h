@@ -58,6 +58,7 @@ struct library {
                ended_function ended, void* context);  ///< PMIx_Fence_nb
   int (*get)(const process* of, const char* key, const info* given, std::size_t count,
              value** found);
+  int (*abort)(int status, const char* message, process* among, std::size_t count);
   const char* (*text_of)(int status);
 
   /// Throws error: there is no such library here, or it is not what it should be.

@@ -167,6 +167,8 @@ class rendezvous_session final : public meeting_session {
 
   /// The port and the connections are needed no more.
   void joined() override { side_.reset(); }
+  /// The others find this rank lost.
+  void abort(int, std::string_view) noexcept override {}
 
  private:
   gathered meet(std::span<const std::byte> mine) override {

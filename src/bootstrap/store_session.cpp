@@ -38,6 +38,7 @@ class store_session final : public meeting_session {
     const bool here = getpid() == owner_;  // a forked child must not leave for its parent
     if (here && !failed_) store_->leave();
   }
+  void abort(int status, std::string_view why) noexcept override { store_->abort(status, why); }
 
  private:
   /// A meeting ends by what the others have given: there are stores whose fence is no barrier.

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "bootstrap/bootstrap.h"
 
@@ -25,6 +26,8 @@ class key_store {
   virtual void fence() = 0;
   /// What `rank` has put before the last fence.
   virtual blob get(int rank, const std::string& key) = 0;
+  /// What session::abort() says. Any thread.
+  virtual void abort(int status, std::string_view why) noexcept = 0;
   /// The last call: this rank leaves the job in order.
   virtual void leave() noexcept = 0;
 };

@@ -44,6 +44,14 @@ class shelf {
     return found->second;
   }
 
+  void abort(int status) {
+    const std::lock_guard lock(mutex_);
+    aborted_with_ = status;
+  }
+  [[nodiscard]] int aborted_with() {
+    const std::lock_guard lock(mutex_);
+    return aborted_with_;
+  }
   [[nodiscard]] int gets() {
     const std::lock_guard lock(mutex_);
     return gets_;
@@ -53,7 +61,7 @@ class shelf {
   std::barrier<> meeting_;
   std::mutex mutex_;
   std::map<std::pair<int, std::string>, blob> put_, fenced_;
-  int gets_ = 0;
+  int gets_ = 0, aborted_with_ = 0;
 };
 
 class shelf_store final : public key_store {
@@ -68,6 +76,7 @@ class shelf_store final : public key_store {
   }
   void fence() override { of_.fence(); }
   blob get(int rank, const std::string& key) override { return of_.get(rank, key); }
+  void abort(int status, std::string_view) noexcept override { of_.abort(status); }
   void leave() noexcept override {
     if (left_ != nullptr) ++*left_;
   }
@@ -155,6 +164,12 @@ TEST(StoreSession, ItsEndLeavesTheJobOnce) {
   int left = 0;
   join_by_store(std::make_unique<shelf_store>(launcher, 0, &left), {}, late_ms).reset();
   EXPECT_EQ(left, 1);
+}
+
+TEST(StoreSession, AnAbortGoesToTheLauncher) {
+  shelf launcher(1);
+  on_ranks(launcher, 1, 1, [](session& me) { me.abort(42, "why"); });
+  EXPECT_EQ(launcher.aborted_with(), 42);
 }
 
 TEST(StoreSession, AnotherVersionOfHeddleIsNamedByRankAndOneThatFailsDoesNotLeaveInOrder) {

@@ -1,6 +1,8 @@
 // world.cpp - heddle::world: the handle on world_core.
 #include <heddle/world.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -118,6 +120,14 @@ void world::barrier() {
   sync::refuse_in_child("barrier");
   core_->barrier();
 }
+void world::abort(int status, std::string_view why) noexcept {
+  if (status < 1 || status > 255) status = 1;
+  (void)std::fflush(stdout);
+  (void)std::fflush(stderr);
+  if (!sync::forked()) core_->abort(status, why);
+  std::_Exit(status);
+}
+
 std::size_t world::idle_hook() noexcept {
   return sync::forked() ? 0 : core_->idle_hook();
 }

@@ -54,6 +54,8 @@ class world_core : public std::enable_shared_from_this<world_core> {
   [[nodiscard]] const settings& config() const noexcept { return config_; }
   [[nodiscard]] std::span<transport::device* const> devices() const noexcept { return devices_; }
   void barrier();
+  /// The launcher is to end the job, if there is one. Returns.
+  void abort(int status, std::string_view why) noexcept;
 
   // --- memory (world_memory.cpp) -------------------------------------------------------
   [[nodiscard]] region expose(std::span<std::byte> memory, rights allowed);

@@ -43,6 +43,10 @@ void world_core::barrier() {
   in_context("barrier", [this] { (void)meeting_.meet(*lanes_.front(), {}); });
 }
 
+void world_core::abort(int status, std::string_view why) noexcept {
+  if (session_) session_->abort(status, why);
+}
+
 std::size_t world_core::idle_hook() noexcept {
   std::size_t count = 0;
   if (mode_of(config_) == progress_mode::inline_only) executors_.front()->serve_inline();

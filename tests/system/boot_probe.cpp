@@ -84,6 +84,8 @@ const std::map<std::string, std::function<void()>> steps{
     {"join-twice", join_twice},
     {"kill", [] { raise(SIGKILL); }},
     {"fail", [] { std::exit(7); }},
+    {"abort", [] { here().abort(42, "as it should"), ::sleep(20); }},
+    {"abort-and-end", [] { here().abort(42, ""), std::_Exit(9); }},
     {"end", [] { std::exit(0); }},
     {"ready", [] { std::puts("ready"); }},
     {"deaf", [] { signal(SIGTERM, SIG_IGN), signal(SIGINT, SIG_IGN); }},

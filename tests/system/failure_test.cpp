@@ -49,6 +49,37 @@ TEST(Failure, WithKeepGoingTheOthersFinishTheirWork) {
   EXPECT_THAT(how.err, Not(HasSubstr("ending the other ranks")));
 }
 
+TEST(Failure, ARankThatAbortsEndsTheJobWithItsStatusAndItsReason) {
+  const auto how = run(heddle_run({"-n", "3"}, {ABORTING_JOB, "1", "42"}));
+  EXPECT_EQ(how.status, 42);
+  EXPECT_THAT(how.err, HasSubstr("heddle: rank 1 ends the job with status 42: no input\n"));
+  EXPECT_EQ(how.out, "last words");
+}
+
+TEST(Failure, AnAbortEndsTheOthersAlsoWhereTheyWereToGoOn) {
+  const auto how = run(heddle_probe({"-n", "3", "--keep-going"}, {"1:abort", "join", "sleep"}));
+  EXPECT_EQ(how.status, 42);
+  EXPECT_THAT(how.err, HasSubstr("rank 1 ends the job with status 42: as it should"));
+}
+
+TEST(Failure, TheStatusOfAnAbortIsTheJobsWhateverItsProcessOrAWrapperEndsWith) {
+  const auto own = run(heddle_probe({"-n", "2"}, {"0:abort-and-end", "sleep"}));
+  EXPECT_EQ(own.status, 42) << own.err;
+  const auto wrapped =
+      run(heddle_run({"-n", "2"}, {"sh", "-c", ABORTING_JOB " 0 42; sleep 20; exit 5"}));
+  EXPECT_EQ(wrapped.status, 42) << wrapped.err;
+}
+
+TEST(Failure, AnAbortWithoutAStatusThatFailsIsAFailureAllTheSame) {
+  for (const char* status : {"0", "256", "-1"})
+    EXPECT_EQ(run(heddle_run({"-n", "2"}, {ABORTING_JOB, "1", status})).status, 1) << status;
+}
+
+TEST(Failure, AnAbortInTheChildOfAForkEndsThatChildOnly) {
+  const auto how = run(heddle_run({"-n", "2"}, {ABORTING_JOB, "1", "42", "fork"}));
+  EXPECT_EQ(how.status, 0) << how.err;
+}
+
 TEST(Failure, AMissingProgramIsNamedAndGives127) {
   for (const char* name : {"./no-such-program", "no-such-program", ""}) {
     const auto how = run(heddle_run({"-n", "3"}, {name}));

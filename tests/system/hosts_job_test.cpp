@@ -53,6 +53,15 @@ TEST(HostsJob, RanksMeetAcrossHosts) {
   EXPECT_EQ(how.status, 0) << how.err;
 }
 
+TEST(HostsJob, ARankThatAbortsEndsTheRanksOfAllHostsWithItsStatus) {
+  for (const char* fanout : {"32", "1"}) {
+    const auto how = run(probe_on_hosts("a:2,b:2,c:2", {"--keep-going", "--fanout", fanout},
+                                        {"join", "5:abort", "sleep"}));
+    EXPECT_EQ(how.status, 42);
+    EXPECT_THAT(how.err, HasSubstr("rank 5 ends the job with status 42: as it should"));
+  }
+}
+
 TEST(HostsJob, RanksThatWaitInVainAreToldWhoLeftAndWhere) {
   const auto how = run(probe_on_hosts("a:2,b:2", {"--keep-going"}, {"join", "3:kill", "exchange"}));
   EXPECT_THAT(how.err, HasSubstr("exchange addresses: rank 3 on b was killed by signal 9"));

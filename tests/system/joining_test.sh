@@ -3,7 +3,7 @@
 #
 # WAY: mpirun (Open MPI: PMIx), mpiexec (Hydra: PMI-1), rendezvous (none). Each: the link test is one
 # job and no four; every rank meets the others and they share a secret; the launcher learns how ranks
-# end; a rank that never makes its world is waited for no longer than allowed. Skipped (77) without
+# end, and ends the job that one aborts; a rank that never makes its world is waited for no longer than allowed. Skipped (77) without
 # the launcher.
 set -eu
 way=$1 heddle=$2 probe=$3
@@ -84,6 +84,12 @@ start 2 "$heddle" bench latency --rounds 1 --time-ms 20 || fail "bench ended wit
 code=0
 start 2 sh -c "[ \$$rank = 1 ] || exec '$probe' join leave; '$probe' join leave fail" || code=$?
 [ "$code" = 7 ] || fail "the status of a rank that ended with 7 is $code"
+
+if [ "$way" != rendezvous ]; then # there is nobody to end a job
+  code=0
+  start 2 "$probe" join abort || code=$?
+  [ "$code" = 42 ] || fail "the status of a job that its ranks have aborted with 42 is $code"
+fi
 
 code=0
 HEDDLE_JOIN_TIMEOUT_MS=1000 start 2 sh -c "[ \$$rank = 1 ] || $absent; exec '$heddle' info" ||

@@ -1,7 +1,7 @@
 #include "info/scale.h"
 
-#include <fmt/format.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -91,6 +91,7 @@ class watched_session final : public bootstrap::session {
   }
   void barrier() override { real_->barrier(); }
   void joined() override { real_->joined(); }
+  void abort(int status, std::string_view why) noexcept override { real_->abort(status, why); }
   [[nodiscard]] bool meets_after_joining() const noexcept override {
     return real_->meets_after_joining();
   }

@@ -71,6 +71,7 @@ class model_store final : public bootstrap::key_store {
   void put(const std::string& key, std::span<const std::byte> value) override;
   void fence() override;
   bootstrap::blob get(int rank, const std::string& key) override;
+  void abort(int, std::string_view) noexcept override {}
   void leave() noexcept override {}
 
  private:

@@ -31,9 +31,10 @@ constexpr std::string_view greeting_mark = "\nHEDDLE-AGENT ";
 constexpr std::size_t longest_greeting = 200;
 
 /// How many numbers a message of each kind has at least, by kind.
-constexpr std::array<std::uint8_t, 23> least_numbers{0, 3, 6, 1, 1, 0, 2, 1,  // what launchers say
-                                                     2, 3, 0, 1, 1, 0, 1, 3, 1, 3, 2, 1, 0, 0, 0};
-static_assert(least_numbers.size() == static_cast<std::size_t>(message_kind::ping) + 1);
+constexpr std::array<std::uint8_t, 24> least_numbers{0, 3, 6, 1, 1, 0, 2, 1,  // what launchers say
+                                                     2, 3, 0, 1, 1, 0, 1, 3,
+                                                     1, 3, 2, 1, 0, 0, 0, 2};
+static_assert(least_numbers.size() == static_cast<std::size_t>(message_kind::abort) + 1);
 
 void append(std::vector<std::byte>& to, const void* bytes, std::size_t count) {
   const auto* first = static_cast<const std::byte*>(bytes);
@@ -66,7 +67,7 @@ std::optional<message> message_in(message_kind kind, std::span<const std::byte> 
 
 bool plausible(const piece_header& h) {
   return h.bytes <= most_in_piece && h.kind >= static_cast<std::uint8_t>(message_kind::branch) &&
-         h.kind <= static_cast<std::uint8_t>(message_kind::ping) && h.more <= 1 && h.zero == 0;
+         h.kind <= static_cast<std::uint8_t>(message_kind::abort) && h.more <= 1 && h.zero == 0;
 }
 
 /// Strings that hold no NUL, each ended by one.

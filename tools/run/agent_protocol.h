@@ -24,6 +24,7 @@
 //   call       rank, round, frame kind     a blob
 //   leave      rank, round                 why
 //   end        rank                        why
+//   abort      rank, exit status           why the job is to end
 //   hungry                                 rank 0 has read the last input
 //   done                                   nothing is left of the ranks
 //
@@ -49,7 +50,7 @@
 namespace heddle::tools::agent_protocol {
 
 /// Rises with every change that the two sides must agree on.
-inline constexpr int version = 3;
+inline constexpr int version = 4;
 
 enum class message_kind : std::uint8_t {
   branch = 1,
@@ -74,6 +75,7 @@ enum class message_kind : std::uint8_t {
   hungry,
   done,
   ping,
+  abort,
 };
 
 struct message {

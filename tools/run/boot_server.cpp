@@ -119,6 +119,11 @@ bool boot_server::handle(int rank, protocol::frame frame) {
     if (limit_ms) meetings_.begin(rank, c.round, *limit_ms);
     return limit_ms.has_value();
   }
+  if (frame.kind == frame_kind::abort) {
+    const auto end = protocol::decode_ending(frame.payload);
+    if (end) meetings_.abort(rank, end->status, end->why);
+    return end.has_value();
+  }
   if (frame.kind == frame_kind::joined) {
     meetings_.joined(rank);
     return true;

@@ -131,7 +131,7 @@ void fleet::take(agent_link& link, const message& m) {
 bool fleet::take_from_rank(agent_link& link, const message& m) {
   const auto of_rank = {message_kind::started, message_kind::ended, message_kind::begin,
                         message_kind::joined,  message_kind::call,  message_kind::leave,
-                        message_kind::end};
+                        message_kind::end,     message_kind::abort};
   if (std::find(of_rank.begin(), of_rank.end(), m.kind) == of_rank.end()) return false;
   if (!is_behind(link, m.numbers[0])) return false;
   const int rank = m.number(0);

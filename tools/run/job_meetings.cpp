@@ -9,11 +9,12 @@ constexpr std::uint64_t second_ms = 1000;
 
 }  // namespace
 
-job_meetings::job_meetings(event_loop& loop, int size, deliverer deliver)
+job_meetings::job_meetings(event_loop& loop, int size, deliverer deliver, ender end_job)
     : loop_(loop),
       meetings_(size),
       joins_(meetings_, size, [](const std::string& line) { say("{}", line); }),
-      deliver_(std::move(deliver)) {}
+      deliver_(std::move(deliver)),
+      end_job_(std::move(end_job)) {}
 
 void job_meetings::call(int rank, int round, frame_kind what, blob payload) {
   joins_.set_waiting(rank, true);

@@ -16,8 +16,11 @@ class job_meetings final : public meeting_place {
  public:
   using deliverer = std::function<void(const std::vector<rendezvous::reply>&)>;
 
+  /// A rank wants the job to end.
+  using ender = std::function<void(int rank, int status, const std::string& why)>;
+
   /// Answers go to `deliver`, which must not call back.
-  job_meetings(event_loop& loop, int size, deliverer deliver);
+  job_meetings(event_loop& loop, int size, deliverer deliver, ender end_job);
 
   /// The process that the rank was started as, and where, for people.
   void process_started(int rank, pid_t process, const std::string& host) {
@@ -30,6 +33,7 @@ class job_meetings final : public meeting_place {
   }
   void joined(int rank) override { joins_.end(rank); }
   void call(int rank, int round, frame_kind what, blob payload) override;
+  void abort(int rank, int status, const std::string& why) override { end_job_(rank, status, why); }
   void leave(int rank, int round, const std::string& why) override;
   void end(int rank, const std::string& why) override;
 
@@ -41,6 +45,7 @@ class job_meetings final : public meeting_place {
   rendezvous meetings_;
   join_watch joins_;
   deliverer deliver_;
+  ender end_job_;
   bool counting_ = false;  ///< a timer for joins_ is set
 };
 

@@ -29,6 +29,8 @@ class meeting_place {
   virtual void joined(int rank) = 0;
   /// The rank calls exchange (with its blob) or barrier. It must not be waiting for one already.
   virtual void call(int rank, int round, frame_kind what, blob payload) = 0;
+  /// The rank wants the job to end, with a status from 1 to 255, and all ranks with it.
+  virtual void abort(int rank, int status, const std::string& why) = 0;
   /// The rank will call nothing more in this round.
   virtual void leave(int rank, int round, const std::string& why) = 0;
   /// The rank will call nothing more in any round.

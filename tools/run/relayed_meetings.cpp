@@ -23,6 +23,10 @@ void relayed_meetings::call(int rank, int round, frame_kind what, blob payload) 
   up_({message_kind::call, {rank, round, static_cast<std::int64_t>(what)}, std::move(payload)});
 }
 
+void relayed_meetings::abort(int rank, int status, const std::string& why) {
+  up_({message_kind::abort, {rank, status}, bytes_of(why)});
+}
+
 void relayed_meetings::leave(int rank, int round, const std::string& why) {
   present_.erase(rank);
   up_({message_kind::leave, {rank, round}, bytes_of(why)});
@@ -52,6 +56,10 @@ bool relayed_meetings::apply(const message& m, meeting_place& meetings) {
       meetings.call(rank, round, what, m.body);
       return true;
     }
+    case message_kind::abort:
+      if (m.numbers[1] < 1 || m.numbers[1] > 255) return false;
+      meetings.abort(rank, m.number(1), bootstrap::protocol::decode_text(m.body));
+      return true;
     case message_kind::leave:
       meetings.leave(rank, round, bootstrap::protocol::decode_text(m.body));
       return true;

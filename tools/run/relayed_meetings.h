@@ -22,6 +22,7 @@ class relayed_meetings final : public meeting_place {
   void begin(int rank, int round, std::uint64_t limit_ms) override;
   void joined(int rank) override;
   void call(int rank, int round, frame_kind what, blob payload) override;
+  void abort(int rank, int status, const std::string& why) override;
   void leave(int rank, int round, const std::string& why) override;
   void end(int rank, const std::string& why) override;
 

@@ -1,5 +1,6 @@
 #include "run/relayed_meetings.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,18 +21,30 @@ class RelayedMeetings : public testing::Test {
  protected:
   event_loop loop_;
   std::vector<std::vector<int>> answered_;  ///< ranks of each delivery
-  job_meetings job_{loop_, 4, [this](const std::vector<rendezvous::reply>& replies) {
+  std::string ended_;                       ///< by which rank, how and why
+  job_meetings job_{loop_, 4,
+                    [this](const std::vector<rendezvous::reply>& replies) {
                       const message m = relayed_meetings::reply_to(replies);
                       std::vector<int> ranks;
                       for (const auto& reply : relayed_meetings::replies_in(m))
                         ranks.push_back(reply.rank);
                       answered_.push_back(ranks);
+                    },
+                    [this](int rank, int status, const std::string& why) {
+                      ended_ = fmt::format("{} {} {}", rank, status, why);
                     }};
   relayed_meetings::sender up_ = [this](const message& m) {
     EXPECT_TRUE(relayed_meetings::apply(m, job_));
   };
   relayed_meetings first_{up_}, second_{up_};
 };
+
+TEST_F(RelayedMeetings, AreToldThatARankEndsTheJob) {
+  second_.abort(3, 42, "no input");
+  EXPECT_EQ(ended_, "3 42 no input");
+  EXPECT_FALSE(relayed_meetings::apply({message_kind::abort, {3, 0}}, job_));
+  EXPECT_FALSE(relayed_meetings::apply({message_kind::abort, {3, 256}}, job_));
+}
 
 TEST_F(RelayedMeetings, AreCompleteWhenTheRanksOfAllAgentsHaveCome) {
   for (int rank = 0; rank < 2; ++rank) EXPECT_EQ(first_.join(rank), 0);

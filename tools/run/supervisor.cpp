@@ -38,7 +38,9 @@ std::string host_name() {
 supervisor::supervisor(const launch_options& options, rank_commands what)
     : options_(options),
       what_(std::move(what)),
-      meetings_(loop_, options.ranks, [this](const auto& replies) { ranks_->deliver(replies); }),
+      meetings_(
+          loop_, options.ranks, [this](const auto& replies) { ranks_->deliver(replies); },
+          [this](int rank, int status, const std::string& why) { abort(rank, status, why); }),
       host_(host_name()) {
   if (options.take_output) taken_.emplace(options.take_output);
   // A rank of this host reads for itself, but from a terminal only its foreground may.
@@ -197,6 +199,14 @@ void supervisor::report_failure(const rank_end& end) {
         describe_end(end.wait_status), end_others ? "; ending the other ranks" : "");
   }
   if (end_others) end_job();
+}
+
+// Whether or not the others were to go on when one fails.
+void supervisor::abort(int rank, int status, const std::string& why) {
+  if (ending_) return;
+  if (status_ == 0) status_ = status;
+  say("rank {} ends the job with status {}{}{}", rank, status, why.empty() ? "" : ": ", why);
+  end_job();
 }
 
 void supervisor::end_job() {

@@ -50,6 +50,7 @@ class supervisor final : public group_owner {
   void report_failure(const rank_end& end);
   [[nodiscard]] const std::string& program_of(int rank) const;
   void end_job();
+  void abort(int rank, int status, const std::string& why);
   void time_is_over();
   void drain_output();
   [[nodiscard]] int status_with_output() const;
