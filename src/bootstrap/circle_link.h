@@ -1,5 +1,7 @@
 // circle_link.h - a socket between two ranks of a host: whole frames, as in launcher_protocol.h.
 #pragma once
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -19,14 +21,21 @@ class circle_link {
 
   /// What cannot be sent is not: the other one is gone, or waited for in vain, and receive() tells.
   void send(protocol::frame_kind kind, std::span<const std::byte> payload) noexcept;
+  /// A frame without payload, and a descriptor, which stays the caller's.
+  void send_file(protocol::frame_kind kind, int file) noexcept;
   /// Nothing: it is gone, speaks another protocol, or has said nothing within the limit.
   [[nodiscard]] std::optional<protocol::frame> receive(patience limit);
+  /// The descriptor that came last, with the last frame or before it; none: none came.
+  [[nodiscard]] unique_fd take_file() noexcept { return std::move(file_); }
   /// The other end is a process of our user.
   [[nodiscard]] bool is_ours() const noexcept;
 
  private:
+  ssize_t receive_some(std::span<std::byte> into) noexcept;
+
   unique_fd socket_;
   protocol::frame_parser parser_;
+  unique_fd file_;
 };
 
 }  // namespace heddle::bootstrap

@@ -1,12 +1,15 @@
 #include "bootstrap/gathered.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <string_view>
 
 #include "bootstrap/launcher_protocol.h"
+#include "bootstrap/table_writer.h"
 #include "support/blobs.h"
+#include "support/refusal.h"
 
 namespace heddle::bootstrap {
 namespace {
@@ -40,6 +43,35 @@ TEST(Gathered, BlobsCutShortTooManyOrTooLongAreRefused) {
   blob huge = good;
   std::memset(huge.data(), 0xff, 4);
   EXPECT_FALSE(gathered::decode(huge, 2));
+}
+
+TEST(Gathered, ATableWrittenInAnyOrderIsReadByRankFromItsFileAndByCopies) {
+  table_writer made(3);
+  made.add(2, of("two"));
+  made.add(0, of(""));
+  EXPECT_TRUE(made.has(2));
+  EXPECT_FALSE(made.has(1));
+  made.add(1, blob(200'000 / 50, std::byte{1}));
+  auto table = gathered::map(made.finish().get(), 3);
+  ASSERT_TRUE(table);
+  const gathered copy = *table;
+  table.reset();
+  EXPECT_THAT(test::blobs_of(copy),
+              testing::ElementsAre(of(""), blob(4000, std::byte{1}), of("two")));
+}
+
+TEST(Gathered, ATableWithoutSomebodysGiftIsNotFinished) {
+  table_writer made(3);
+  made.add(0, {});
+  EXPECT_THAT(test::refusal([&] { (void)made.finish(); }), testing::HasSubstr("rank 1"));
+}
+
+TEST(Gathered, WhatIsNoFileOrNoTableIsNotMapped) {
+  EXPECT_FALSE(gathered::map(-1, 1));
+  EXPECT_FALSE(gathered::map(0, 1));
+  table_file other;
+  other.append(of("this is no table of anybody's"));
+  EXPECT_FALSE(gathered::map(other.seal().get(), 2));
 }
 
 }  // namespace

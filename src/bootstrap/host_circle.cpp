@@ -102,8 +102,8 @@ void host_circle::enter(const std::string& name) {
   // Between its bind and its listen the leader refuses: that is over in a moment.
   for (int tries = 0; tries < 100; ++tries) {
     if (connect(socket.get(), address, where.length) == 0) {
-      to_leader_ = std::make_unique<circle_link>(std::move(socket), protocol::max_everything(size_),
-                                                 limit_ms_);
+      to_leader_ =
+          std::make_unique<circle_link>(std::move(socket), protocol::max_blob_bytes, limit_ms_);
       return;
     }
     if (errno != ECONNREFUSED) return;
@@ -159,8 +159,8 @@ host_circle::gifts host_circle::collect(std::span<const std::byte> mine) {
   return all;
 }
 
-void host_circle::hand_out(const gathered& all) {
-  for (auto& [who, link] : members_) link->send(frame_kind::everything, all.encoded());
+void host_circle::hand_out(int table) {
+  for (auto& [who, link] : members_) link->send_file(frame_kind::everything, table);
 }
 
 void host_circle::give_up(const std::string& why) noexcept {
@@ -181,7 +181,11 @@ gathered host_circle::take() {
   if (!answer)
     fail("rank {}, which speaks for this host, has gone or is stopped: see what it says", leader_);
   if (answer->kind == frame_kind::failed) fail("{}", protocol::decode_text(answer->payload));
-  auto all = gathered::decode(std::move(answer->payload), size_);
+  const unique_fd table = to_leader_->take_file();
+  if (!table && answer->kind == frame_kind::everything)
+    fail(
+        "the table of all ranks' addresses cannot be taken over: no descriptors left (ulimit -n)?");
+  auto all = gathered::map(table.get(), size_);
   if (!all || answer->kind != frame_kind::everything)
     fail("what rank {}, which speaks for this host, has handed out is malformed", leader_);
   return std::move(*all);

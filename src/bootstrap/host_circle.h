@@ -6,7 +6,7 @@
 // fence of the launcher's tells, all that are to come are there.
 //
 //   member  join {rank, proof}      exchange {blob}
-//   leader  welcome {rank, proof}   everything {blobs}   failed {why}
+//   leader  welcome {rank, proof}   everything (+ file)  failed {why}
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -17,6 +17,7 @@
 
 #include "base/fd.h"
 #include "bootstrap/bootstrap.h"
+#include "bootstrap/gathered.h"
 #include "bootstrap/host_gifts.h"
 
 namespace heddle::bootstrap {
@@ -45,7 +46,8 @@ class host_circle {
   using gifts = host_gifts::gifts;
   /// What the members give, by rank, `mine` among it.
   [[nodiscard]] gifts collect(std::span<const std::byte> mine);
-  void hand_out(const gathered& all);
+  /// A file for gathered::map(); the descriptor stays the caller's.
+  void hand_out(int table);
   /// The members' exchange fails, as `why` says.
   void give_up(const std::string& why) noexcept;
 

@@ -3,12 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <heddle/status.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <map>
 #include <thread>
 
 #include "bootstrap/circle_link.h"
+#include "bootstrap/table_writer.h"
 #include "support/blobs.h"
 #include "support/refusal.h"
 
@@ -47,6 +49,12 @@ blob gift(int what) {
   return {static_cast<std::byte>(what)};
 }
 
+unique_fd table_of(const std::vector<blob>& all) {
+  table_writer made(all.size());
+  for (std::size_t rank = 0; rank < all.size(); ++rank) made.add(rank, all[rank]);
+  return made.finish();
+}
+
 TEST_F(HostCircle, TheFirstToComeLeadsAndSpeaksForAll) {
   host_circle& leader = enter(2);
   host_circle &a = enter(3), &b = enter(0);
@@ -60,9 +68,36 @@ TEST_F(HostCircle, TheFirstToComeLeadsAndSpeaksForAll) {
   EXPECT_THAT(leader.collect(gift(2)),
               UnorderedElementsAre(Pair(0, gift(0)), Pair(2, gift(2)), Pair(3, gift(3))));
   const std::vector<blob> all{gift(0), gift(1), gift(2), gift(3)};
-  leader.hand_out(gathered(all));
+  leader.hand_out(table_of(all).get());
   EXPECT_EQ(test::blobs_of(a.take()), all);
   EXPECT_EQ(test::blobs_of(b.take()), all);
+}
+
+TEST_F(HostCircle, RanksMapOneAndTheSameTable) {
+  host_circle& leader = enter(0);
+  host_circle &a = enter(1), &b = enter(2);
+  close();
+  const unique_fd table = table_of(std::vector<blob>(4, gift(9)));
+  for (int exchange = 0; exchange < 2; ++exchange) {
+    leader.hand_out(table.get());
+    const gathered one = a.take(), other = b.take();
+    EXPECT_EQ(gathered::map(table.get(), 4)->encoded().size(), one.encoded().size());
+    EXPECT_EQ(one[3].front(), std::byte{9});
+    EXPECT_EQ(other[0].front(), std::byte{9});
+  }
+}
+
+TEST_F(HostCircle, ATableOfOtherRanksOrOneThatMayChangeIsRefused) {
+  host_circle& leader = enter(0);
+  host_circle& a = enter(1);
+  close();
+  leader.hand_out(table_of(std::vector<blob>(3, gift(9))).get());
+  EXPECT_THAT(test::refusal([&] { (void)a.take(); }), HasSubstr("malformed"));
+  const unique_fd loose(memfd_create("loose", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  const blob good = protocol::encode_blobs(std::vector<blob>(4));
+  ASSERT_EQ(write(loose.get(), good.data(), good.size()), static_cast<ssize_t>(good.size()));
+  leader.hand_out(loose.get());
+  EXPECT_THAT(test::refusal([&] { (void)a.take(); }), HasSubstr("malformed"));
 }
 
 TEST_F(HostCircle, JobsOfOtherNamesHaveTheirOwn) {

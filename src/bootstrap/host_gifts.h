@@ -1,44 +1,49 @@
-// host_gifts.h - what the ranks of a job give, host by host, and how that is written into a store:
-// by a leader {1, for each of its ranks: rank, length, bytes}, by the others {0, rank of the
-// leader}.
+// host_gifts.h - what ranks give, as it is written into a store: {1, for each rank: rank, length,
+// bytes}, and by a rank that others speak for {0, rank of its leader}.
 #pragma once
+#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "bootstrap/bootstrap.h"
+#include "bootstrap/gathered.h"
 
 namespace heddle::bootstrap {
 
-/// One thread.
+/// Of ranks in a row, brought together from several. One thread.
 class host_gifts {
  public:
   using gifts = std::vector<std::pair<int, blob>>;
+  using taker = std::function<void(int rank, std::span<const std::byte> given)>;
 
-  /// Of nobody yet.
-  explicit host_gifts(int size) : all_(static_cast<std::size_t>(size)) {}
+  /// Of ranks from `first` to before `end`, and of nobody yet.
+  host_gifts(int first, int end);
 
-  void add(const gifts& of_host);
-  /// The same, as encode() has written it. False: it is no such thing.
-  [[nodiscard]] bool add(std::span<const std::byte> encoded);
+  /// Of another rank, or once more: is left out.
+  void add(int rank, std::span<const std::byte> given);
   [[nodiscard]] bool has(int rank) const noexcept {
-    return valid(rank) && all_[static_cast<std::size_t>(rank)].has_value();
+    return is_ours(rank) && there_[static_cast<std::size_t>(rank - first_)];
   }
-  /// By rank. Throws error: somebody's is missing.
-  [[nodiscard]] gathered take();
+  /// As it is written. Throws error: somebody's is missing.
+  [[nodiscard]] blob take();
 
   [[nodiscard]] static blob encode(const gifts& of_host);
+  /// Gives out what is in `encoded`, which has been written for a job of `size`, rank by rank.
+  /// False: it is no such thing, or not to its end.
+  [[nodiscard]] static bool decode(std::span<const std::byte> encoded, int size, const taker& take);
   [[nodiscard]] static blob encode_leader(int leader);
   /// Nothing: it is what a leader has written, or makes no sense.
   [[nodiscard]] static std::optional<int> decode_leader(std::span<const std::byte> encoded);
 
  private:
-  [[nodiscard]] bool valid(int rank) const noexcept {
-    return rank >= 0 && static_cast<std::size_t>(rank) < all_.size();
+  [[nodiscard]] bool is_ours(int rank) const noexcept {
+    return rank >= first_ && static_cast<std::size_t>(rank - first_) < there_.size();
   }
 
-  std::vector<std::optional<blob>> all_;
+  const int first_;
+  std::vector<bool> there_;  // by rank, from first_
+  blob written_;
 };
 
 }  // namespace heddle::bootstrap

@@ -4,40 +4,57 @@
 #include <gtest/gtest.h>
 #include <heddle/status.h>
 
-#include "support/blobs.h"
+#include <optional>
+
 #include "support/refusal.h"
 
 namespace heddle::bootstrap {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 const blob one{std::byte{1}}, two{std::byte{2}, std::byte{2}}, nothing;
 
-TEST(HostGifts, OfSeveralHostsAreThereByRankAfterTheTrip) {
-  host_gifts all(3);
-  all.add({{1, two}});
-  EXPECT_TRUE(all.add(host_gifts::encode({{2, one}, {0, nothing}})));
-  EXPECT_THAT(test::blobs_of(all.take()), ElementsAre(nothing, two, one));
+using found = std::vector<std::pair<int, blob>>;
+
+/// Nothing: it is refused.
+std::optional<found> decoded(std::span<const std::byte> encoded, int size) {
+  found all;
+  const auto take = [&](int rank, std::span<const std::byte> given) {
+    all.emplace_back(rank, blob(given.begin(), given.end()));
+  };
+  if (!host_gifts::decode(encoded, size, take)) return {};
+  return all;
+}
+
+TEST(HostGifts, OfSeveralHostsAreBroughtTogetherOnceAndWithoutThoseOfOtherRanks) {
+  host_gifts some(2, 4);
+  some.add(3, two);
+  some.add(3, one);
+  some.add(1, one);
+  some.add(4, one);
+  EXPECT_TRUE(some.has(3));
+  EXPECT_FALSE(some.has(2));
+  EXPECT_FALSE(some.has(4));
+  some.add(2, nothing);
+  EXPECT_EQ(decoded(some.take(), 4), (found{{3, two}, {2, nothing}}));
 }
 
 TEST(HostGifts, ThatAreMissingAreNamed) {
-  host_gifts all(3);
-  all.add({{0, one}, {2, one}});
-  EXPECT_FALSE(all.has(1));
-  EXPECT_THAT(test::refusal([&] { (void)all.take(); }), HasSubstr("rank 1"));
+  host_gifts some(5, 8);
+  some.add(5, one);
+  some.add(7, one);
+  EXPECT_THAT(test::refusal([&] { (void)some.take(); }), HasSubstr("rank 6"));
 }
 
 TEST(HostGifts, CutShortOrOfRanksThatThereAreNotAreRefused) {
   const blob good = host_gifts::encode({{0, two}, {1, two}});
   const std::size_t first = 1 + 2 * sizeof(std::uint32_t) + two.size();
   for (std::size_t n = 0; n < good.size(); ++n)
-    EXPECT_EQ(host_gifts(2).add(std::span(good).first(n)), n == 1 || n == first) << n;
-  EXPECT_FALSE(host_gifts(1).add(good));
-  EXPECT_FALSE(host_gifts(2).add(host_gifts::encode({{-1, one}})));
-  EXPECT_FALSE(host_gifts(2).add(host_gifts::encode_leader(1)));
-  EXPECT_FALSE(host_gifts(2).has(2));
+    EXPECT_EQ(decoded(std::span(good).first(n), 2).has_value(), n == 1 || n == first) << n;
+  EXPECT_FALSE(decoded(good, 1));
+  EXPECT_FALSE(decoded(host_gifts::encode({{-1, one}}), 2));
+  EXPECT_FALSE(decoded(host_gifts::encode_leader(1), 2));
 }
 
 TEST(HostGifts, AMemberNamesItsLeaderAndALeaderNobody) {

@@ -106,6 +106,13 @@ std::optional<welcome> decode_welcome(std::span<const std::byte> payload) {
 
 std::vector<std::byte> encode_blobs(std::span<const std::vector<std::byte>> blobs) {
   std::vector<std::byte> bytes;
+  std::size_t begin = blobs.size() * sizeof(std::uint32_t);
+  for (const auto& blob : blobs) {
+    const auto word = static_cast<std::uint32_t>(begin);
+    append(bytes, &word, sizeof word);
+    begin += sizeof word + blob.size();
+  }
+  bytes.reserve(begin);
   for (const auto& blob : blobs) {
     const auto length = static_cast<std::uint32_t>(blob.size());
     append(bytes, &length, sizeof length);

@@ -94,11 +94,11 @@ struct welcome {
 /// Nothing when the payload is not a welcome to a possible rank of a possible job.
 [[nodiscard]] std::optional<welcome> decode_welcome(std::span<const std::byte> payload);
 
-/// The payload of `everything`, which gathered::decode() takes: one blob per rank.
+/// The payload of `everything`: a table of one blob per rank, as in gathered.h.
 [[nodiscard]] std::vector<std::byte> encode_blobs(std::span<const std::vector<std::byte>> blobs);
 /// Largest payload of `everything` in a job of `size` ranks.
 [[nodiscard]] constexpr std::size_t max_everything(std::size_t size) noexcept {
-  return size * (sizeof(std::uint32_t) + max_blob_bytes);
+  return size * (2 * sizeof(std::uint32_t) + max_blob_bytes);
 }
 static_assert(max_everything(max_ranks) <= UINT32_MAX);
 

@@ -7,11 +7,12 @@
 #include <string_view>
 
 #include "bootstrap/bootstrap.h"
+#include "bootstrap/store_tree.h"
 
 namespace heddle::bootstrap {
 
 /// How each value begins: two programs of different versions in one job find each other out.
-inline constexpr std::byte store_version{2};
+inline constexpr std::byte store_version{3};
 
 /// A launcher's store, seen by one rank. One thread at a time. All but leave() throw error.
 class key_store {
@@ -35,10 +36,11 @@ class key_store {
 /// Collective: rank 0 makes the job's secret and shares it by the store, which its launcher can
 /// read; HEDDLE_SECRET_FILE, where set, is mixed in. `known` has all but the secret, `limit_ms` is
 /// join()'s.
-/// In an exchange one rank of each host (host_circle.h) puts what all of them give, and gets what
-/// those of other hosts have put. The session is for joining only: see
+/// In an exchange one rank of each host (host_circle.h) puts what all of them give, and these ranks
+/// bring it together in groups of `group` (store_tree.h). The session is for joining only: see
 /// session::meets_after_joining().
 [[nodiscard]] std::unique_ptr<session> join_by_store(std::unique_ptr<key_store> store,
-                                                     const job& known, std::uint64_t limit_ms);
+                                                     const job& known, std::uint64_t limit_ms,
+                                                     int group = store_group);
 
 }  // namespace heddle::bootstrap

@@ -36,9 +36,10 @@ class shelf {
     }
     meeting_.arrive_and_wait();
   }
-  blob get(int rank, const std::string& key) {
+  blob get(int asker, int rank, const std::string& key) {
     const std::lock_guard lock(mutex_);
     ++gets_;
+    ++gets_by_rank_[asker];
     const auto found = fenced_.find({rank, key});
     if (found == fenced_.end()) throw error("NOT-FOUND");
     return found->second;
@@ -52,6 +53,10 @@ class shelf {
     const std::lock_guard lock(mutex_);
     return aborted_with_;
   }
+  [[nodiscard]] std::map<int, int> gets_by_rank() {
+    const std::lock_guard lock(mutex_);
+    return gets_by_rank_;
+  }
   [[nodiscard]] int gets() {
     const std::lock_guard lock(mutex_);
     return gets_;
@@ -61,6 +66,7 @@ class shelf {
   std::barrier<> meeting_;
   std::mutex mutex_;
   std::map<std::pair<int, std::string>, blob> put_, fenced_;
+  std::map<int, int> gets_by_rank_;
   int gets_ = 0, aborted_with_ = 0;
 };
 
@@ -75,7 +81,7 @@ class shelf_store final : public key_store {
     of_.put(rank_, key, value);
   }
   void fence() override { of_.fence(); }
-  blob get(int rank, const std::string& key) override { return of_.get(rank, key); }
+  blob get(int rank, const std::string& key) override { return of_.get(rank_, rank, key); }
   void abort(int status, std::string_view) noexcept override { of_.abort(status); }
   void leave() noexcept override {
     if (left_ != nullptr) ++*left_;
@@ -92,12 +98,12 @@ constexpr std::uint64_t late_ms = 60'000;
 
 /// Ranks of a job, dealt out to hosts in turn.
 template <class Work>
-void on_ranks(shelf& launcher, int ranks, int hosts, Work work) {
+void on_ranks(shelf& launcher, int ranks, int hosts, Work work, int group = store_group) {
   std::vector<std::thread> threads;
   for (int r = 0; r < ranks; ++r)
     threads.emplace_back([&, r] {
       auto store = std::make_unique<shelf_store>(launcher, r, nullptr, r % hosts);
-      work(*join_by_store(std::move(store), {r, ranks, 1, {}}, late_ms));
+      work(*join_by_store(std::move(store), {r, ranks, 1, {}}, late_ms, group));
     });
   for (auto& t : threads) t.join();
 }
@@ -123,32 +129,51 @@ TEST(StoreSession, ToJoinEachRankAsksRankZeroAndNobodyElse) {
   EXPECT_EQ(launcher.gets(), 4);
 }
 
-TEST(StoreSession, EveryExchangeReturnsWhatWasGivenInItAndEmptyGiftsTooOnAnyNumberOfHosts) {
-  constexpr int ranks = 6;
-  for (const int hosts : {1, 2, 4, ranks}) {
-    shelf launcher(ranks);
-    on_ranks(launcher, ranks, hosts, [](session& me) {
-      for (int round = 0; round < 3; ++round) {
-        const blob mine(static_cast<std::size_t>(me.info().rank), static_cast<std::byte>(round));
-        const auto all = test::blobs_of(me.exchange(mine));
-        ASSERT_EQ(all.size(), std::size_t{ranks});
-        for (std::size_t r = 0; r < ranks; ++r)
-          EXPECT_EQ(all[r], blob(r, static_cast<std::byte>(round)));
-      }
-      me.barrier();
-    });
-  }
+TEST(StoreSession, EveryExchangeReturnsWhatWasGivenInItOnAnyNumberOfHostsAndInGroupsOfAnySize) {
+  constexpr int ranks = 7;
+  for (const int hosts : {1, 2, 4, ranks})
+    for (const int group : {2, 3, 64}) {
+      shelf launcher(ranks);
+      const auto meet = [](session& me) {
+        for (int round = 0; round < 3; ++round) {
+          const blob mine(static_cast<std::size_t>(me.info().rank), static_cast<std::byte>(round));
+          const auto all = test::blobs_of(me.exchange(mine));
+          ASSERT_EQ(all.size(), std::size_t{ranks});
+          for (std::size_t r = 0; r < ranks; ++r)
+            EXPECT_EQ(all[r], blob(r, static_cast<std::byte>(round)));
+        }
+        me.barrier();
+      };
+      on_ranks(launcher, ranks, hosts, meet, group);
+    }
 }
 
-TEST(StoreSession, OneRankOfEachHostAsksOneOfEachOtherHost) {
-  constexpr int ranks = 24, hosts = 3, exchanges = 5;
+TEST(StoreSession, ATableOfSeveralPiecesComesWhole) {
+  constexpr int ranks = 300;
   shelf launcher(ranks);
-  on_ranks(launcher, ranks, hosts, [](session& me) {
+  const auto meet = [](session& me) {
+    const auto value = static_cast<std::byte>(me.info().rank);
+    const gathered all = me.exchange(blob(4096, value));
+    ASSERT_GT(all.encoded().size(), bytes_in_piece);
+    for (std::size_t r = 0; r < ranks; ++r) {
+      ASSERT_EQ(all[r].size(), 4096u);
+      EXPECT_EQ(all[r].back(), static_cast<std::byte>(r));
+    }
+  };
+  on_ranks(launcher, ranks, 2, meet);
+}
+
+TEST(StoreSession, HowOftenAHostAsksGrowsByGroupsAndNotByHosts) {
+  constexpr int ranks = 128, group = 4, levels = 4, exchanges = 3;
+  shelf launcher(ranks);
+  int most = 0;
+  const auto meet = [](session& me) {
     for (int i = 0; i < exchanges; ++i) (void)me.exchange({});
-  });
-  const int always = ranks + exchanges * hosts * (hosts - 1);
-  EXPECT_GE(launcher.gets(), always);
-  EXPECT_LE(launcher.gets(), always + hosts * (hosts - 1));  // once to find out whom to ask
+  };
+  on_ranks(launcher, ranks, ranks, meet, group);
+  for (const auto& [rank, gets] : launcher.gets_by_rank()) most = std::max(most, gets);
+  // The secret, who speaks for others, and in each exchange the groups of a level, and the table.
+  EXPECT_LE(most, 1 + levels * group + exchanges * (levels * group + 1));
 }
 
 TEST(StoreSession, IsForJoiningOnly) {

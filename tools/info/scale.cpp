@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -86,7 +87,9 @@ class watched_session final : public bootstrap::session {
     if (beside_ != nullptr) beside_->tell(mine);
     auto all = real_->exchange(mine);
     cost_.host_messages += 2;  // a member's; a leader's are counted by its members
-    cost_.host_bytes += 2 * frame_head + mine.size() + all.encoded().size();
+    cost_.host_bytes += 2 * frame_head + mine.size();
+    const auto table = static_cast<std::int64_t>(all.encoded().size());
+    cost_.table_bytes = std::max(cost_.table_bytes, table);
     return all;
   }
   void barrier() override { real_->barrier(); }
@@ -135,7 +138,8 @@ socket_pair connected() {
 }
 
 std::string name_of_circle(const char* role) {
-  return fmt::format("scale {} {}", role, getpid());
+  static int made = 0;  // what is left of the one before is in nobody's way
+  return fmt::format("scale {} {} {}", role, getpid(), ++made);
 }
 
 using row = std::pair<const char*, std::string (*)(const join_cost&)>;
@@ -144,7 +148,7 @@ std::string mebibytes(double bytes) {
   return fmt::format("{:.1f} MiB", bytes / (1 << 20));
 }
 
-constexpr std::array<row, 10> rows{{
+constexpr std::array<row, 11> rows{{
     {"put into the launcher's store",
      [](const join_cost& c) { return fmt::format("{}", c.launcher.puts); }},
     {"got from it", [](const join_cost& c) { return fmt::format("{}", c.launcher.gets); }},
@@ -158,35 +162,66 @@ constexpr std::array<row, 10> rows{{
      [](const join_cost& c) { return mebibytes(static_cast<double>(c.host_bytes)); }},
     {"memory, at most while joining",
      [](const join_cost& c) { return mebibytes(static_cast<double>(c.most_bytes)); }},
+    {"table of its host meanwhile",
+     [](const join_cost& c) { return mebibytes(static_cast<double>(c.table_bytes)); }},
     {"memory of its world",
      [](const join_cost& c) { return mebibytes(static_cast<double>(c.kept_bytes)); }},
     {"time here", [](const join_cost& c) { return fmt::format("{:.2f} s", c.seconds); }},
 }};
 
-void print_table(const scale_job& job, const join_cost& leader,
-                 const std::optional<join_cost>& member) {
+/// Rank 0's host does most of the work for others.
+struct measured {
+  join_cost first_leader;
+  std::optional<join_cost> leader, member;
+};
+
+measured measure(scale_job job) {
+  measured found;
+  found.first_leader = measure_leader(job);
+  job.measured_host = job.hosts() / 2;
+  if (job.hosts() > 1) found.leader = measure_leader(job);
+  const int ranks_there = job.end_of(job.measured_host) - job.first_of(job.measured_host);
+  if (ranks_there > 1) found.member = measure_member(job);
+  return found;
+}
+
+void print_table(const scale_job& job, const measured& found) {
   fmt::print(
       "Joining a job of {} ranks on {} hosts, by a launcher's store; all but one simulated\n",
       job.ranks, job.hosts());
-  fmt::print("  {:30}{:>14}{:>14}\n", "", "a host leader", member ? "another rank" : "");
+  const auto line = [&](const char* name, const auto& text_of) {
+    fmt::print("  {:30}{:>16}{:>16}{:>14}\n", name, text_of("rank 0's leader", &found.first_leader),
+               text_of("another leader", found.leader ? &*found.leader : nullptr),
+               text_of("a rank led", found.member ? &*found.member : nullptr));
+  };
+  line("",
+       [](const char* who, const join_cost* c) { return std::string(c != nullptr ? who : ""); });
   for (const auto& [name, text] : rows)
-    fmt::print("  {:30}{:>14}{:>14}\n", name, text(leader), member ? text(*member) : "");
+    line(name, [tell = text](const char*, const join_cost* c) {
+      return c != nullptr ? tell(*c) : std::string();
+    });
 }
 
 nlohmann::ordered_json as_json(const join_cost& c) {
-  return {{"puts", c.launcher.puts},           {"gets", c.launcher.gets},
-          {"fences", c.launcher.fences},       {"put_bytes", c.launcher.put_bytes},
-          {"got_bytes", c.launcher.got_bytes}, {"host_messages", c.host_messages},
-          {"host_bytes", c.host_bytes},        {"most_memory_bytes", c.most_bytes},
-          {"kept_memory_bytes", c.kept_bytes}, {"seconds", c.seconds}};
+  return {{"puts", c.launcher.puts},
+          {"gets", c.launcher.gets},
+          {"fences", c.launcher.fences},
+          {"put_bytes", c.launcher.put_bytes},
+          {"got_bytes", c.launcher.got_bytes},
+          {"host_messages", c.host_messages},
+          {"host_bytes", c.host_bytes},
+          {"most_memory_bytes", c.most_bytes},
+          {"table_bytes", c.table_bytes},
+          {"kept_memory_bytes", c.kept_bytes},
+          {"seconds", c.seconds}};
 }
 
 }  // namespace
 
 join_cost measure_leader(const scale_job& job) {
   const std::string name = name_of_circle("leader");
-  const int rank = job.first_of(job.measured_host());
-  if (job.per_host == 1) {
+  const int rank = job.first_of(job.measured_host);
+  if (job.end_of(job.measured_host) - rank == 1) {
     const worker<join_cost> alone([&] {
       join_cost cost = join(job, rank, name, nullptr);
       cost.host_messages = cost.host_bytes = 0;
@@ -224,7 +259,7 @@ join_cost measure_member(const scale_job& job) {
     ends.theirs.reset();
     lockstep beside{unique_fd(end)};
     beside.let_ahead();  // who is there first leads
-    return join(job, job.end_of(job.measured_host()) - 1, name, &beside);
+    return join(job, job.end_of(job.measured_host) - 1, name, &beside);
   });
   ends.mine.reset();
   leader.emplace([&, end = ends.theirs.get()] {
@@ -240,13 +275,12 @@ join_cost measure_member(const scale_job& job) {
 
 void print_scale(const scale_job& job, bool as_data) {
   unsetenv("HEDDLE_SECRET_FILE");  // the model's secret is no secret
-  const join_cost leader = measure_leader(job);
-  std::optional<join_cost> member;
-  if (job.per_host > 1) member = measure_member(job);
-  if (!as_data) return print_table(job, leader, member);
+  const measured found = measure(job);
+  if (!as_data) return print_table(job, found);
   nlohmann::ordered_json all{{"ranks", job.ranks}, {"hosts", job.hosts()}};
-  all["leader"] = as_json(leader);
-  if (member) all["member"] = as_json(*member);
+  all["first_leader"] = as_json(found.first_leader);
+  if (found.leader) all["leader"] = as_json(*found.leader);
+  if (found.member) all["member"] = as_json(*found.member);
   fmt::print("{}\n", all.dump(2));
 }
 

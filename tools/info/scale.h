@@ -13,17 +13,18 @@ struct join_cost {
   std::uint64_t host_messages = 0, host_bytes = 0;  ///< with ranks of its host, both ways
   std::int64_t most_bytes = 0;                      ///< of memory at any time
   std::int64_t kept_bytes = 0;                      ///< of memory once there is a world
+  std::int64_t table_bytes = 0;  ///< the largest of those that ranks of the host share meanwhile
   double seconds = 0;
 };
 
-/// Makes the world of the rank that leads the measured host: real code, over devices of this host,
+/// Makes the world of the rank that leads job.measured_host: real code, over devices of this host,
 /// with a model of its launcher and of all ranks of other hosts. Starts processes; for programs
 /// with one thread. Throws error.
 [[nodiscard]] join_cost measure_leader(const scale_job& job);
 /// The same for the last rank of that host, which another one leads; per_host is 2 at least.
 [[nodiscard]] join_cost measure_member(const scale_job& job);
 
-/// Prints both as a table, or as a JSON object. Throws error.
+/// Prints these of several ranks as a table, or as a JSON object. Throws error.
 void print_scale(const scale_job& job, bool as_data);
 
 }  // namespace heddle::tools

@@ -4,9 +4,11 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "bootstrap/host_gifts.h"
@@ -36,16 +38,13 @@ blob with_version(const blob& given) {
 
 }  // namespace
 
-// The second line is the host's identity, which is as long on all hosts.
+// Behind the first line are the bytes by which hosts are told apart.
 blob gift_of(const scale_job& job, int rank, std::span<const std::byte> mine) {
   blob theirs(mine.begin(), mine.end());
-  if (job.host_of(rank) == job.measured_host() || !text_of(mine).starts_with(introduction))
-    return theirs;
   const std::size_t begin = text_of(mine).find('\n') + 1;
-  const std::string other = fmt::format("{:08x}", job.host_of(rank));
-  const auto bytes = std::as_bytes(std::span(other));
-  const std::size_t room = std::min(text_of(mine).substr(begin).find('\n'), bytes.size());
-  std::ranges::copy(bytes.last(room), theirs.begin() + static_cast<std::ptrdiff_t>(begin));
+  const int host = job.host_of(rank);
+  if (host == job.measured_host || !text_of(mine).starts_with(introduction)) return theirs;
+  if (begin + sizeof host <= theirs.size()) std::memcpy(theirs.data() + begin, &host, sizeof host);
   return theirs;
 }
 
@@ -102,6 +101,7 @@ model_store::model_store(const scale_job& job, std::string name, lockstep* besid
 void model_store::give(std::span<const std::byte> mine) {
   const uncounted_memory model;
   mine_.assign(mine.begin(), mine.end());
+  table_.reset();
 }
 
 void model_store::put(const std::string&, std::span<const std::byte> value) {
@@ -118,7 +118,7 @@ void model_store::fence() {
 blob model_store::get(int rank, const std::string& key) {
   {
     const uncounted_memory model;
-    got_ = value_of(rank, key);
+    got_ = with_version(value_of(rank, key));
   }
   ++traffic_.gets;
   traffic_.got_bytes += got_.size();
@@ -127,15 +127,45 @@ blob model_store::get(int rank, const std::string& key) {
 
 /// A host's first rank leads it. Those of the measured host that are no circle's are asked
 /// themselves.
-blob model_store::value_of(int rank, const std::string& key) const {
-  if (key == "heddle-0") return with_version(blob(sizeof(bootstrap::secret_bytes)));
+blob model_store::value_of(int rank, const std::string& key) {
+  if (key == bootstrap::gifts_key(0)) return blob(sizeof(bootstrap::secret_bytes));
+  int round = 0, level = 0, group = 0;
+  std::size_t number = 0;
+  if (std::sscanf(key.c_str(), "heddle-%d-all-%zu", &round, &number) == 2) return piece(number);
+  if (std::sscanf(key.c_str(), "heddle-%d-%d-%d", &round, &level, &group) == 3) {
+    long ranks = 1;
+    for (int l = 0; l < level; ++l) ranks *= bootstrap::store_group;
+    return gifts_of(static_cast<int>(group * ranks),
+                    static_cast<int>(std::min<long>((group + 1) * ranks, job_.ranks)));
+  }
   const int host = job_.host_of(rank), leader = job_.first_of(host);
-  const bool alone = host == job_.measured_host();
-  if (!alone && rank != leader) return with_version(host_gifts::encode_leader(leader));
-  host_gifts::gifts given;
-  for (int r = rank; r < (alone ? rank + 1 : job_.end_of(host)); ++r)
-    given.emplace_back(r, gift_of(job_, r, mine_));
-  return with_version(host_gifts::encode(given));
+  if (host == job_.measured_host) return gifts_of(rank, rank + 1);
+  if (rank != leader) return host_gifts::encode_leader(leader);
+  return gifts_of(leader, job_.end_of(host));
+}
+
+blob model_store::gifts_of(int first, int end) const {
+  host_gifts all(first, end);
+  for (int rank = first; rank < end; ++rank) all.add(rank, gift_of(job_, rank, mine_));
+  return all.take();
+}
+
+blob model_store::piece(std::size_t number) {
+  if (!table_) {
+    std::vector<blob> all;
+    for (int rank = 0; rank < job_.ranks; ++rank) all.push_back(gift_of(job_, rank, mine_));
+    const bootstrap::gathered made(all);
+    table_.emplace(made.encoded().begin(), made.encoded().end());
+  }
+  const auto count = static_cast<std::uint32_t>((table_->size() + bootstrap::bytes_in_piece - 1) /
+                                                bootstrap::bytes_in_piece);
+  const std::size_t begin = number * bootstrap::bytes_in_piece;
+  const auto bytes = std::span(*table_).subspan(
+      begin, std::min(bootstrap::bytes_in_piece, table_->size() - begin));
+  blob value(sizeof count + bytes.size());
+  std::memcpy(value.data(), &count, sizeof count);
+  std::ranges::copy(bytes, value.begin() + sizeof count);
+  return value;
 }
 
 }  // namespace heddle::tools

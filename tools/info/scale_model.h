@@ -11,10 +11,11 @@
 
 namespace heddle::tools {
 
-/// Ranks fill host after host. What is measured is on the one in the middle.
+/// Ranks fill host after host.
 struct scale_job {
   int ranks = 1;
   int per_host = 1;
+  int measured_host = 0;
 
   [[nodiscard]] int hosts() const noexcept { return (ranks + per_host - 1) / per_host; }
   [[nodiscard]] int host_of(int rank) const noexcept { return rank / per_host; }
@@ -22,7 +23,6 @@ struct scale_job {
   [[nodiscard]] int end_of(int host) const noexcept {
     return host + 1 < hosts() ? first_of(host + 1) : ranks;
   }
-  [[nodiscard]] int measured_host() const noexcept { return (hosts() - 1) / 2; }
 };
 
 /// What `rank` gives in the exchange in which a rank of the measured host gives `mine`: the same,
@@ -75,13 +75,16 @@ class model_store final : public bootstrap::key_store {
   void leave() noexcept override {}
 
  private:
-  [[nodiscard]] bootstrap::blob value_of(int rank, const std::string& key) const;
+  [[nodiscard]] bootstrap::blob value_of(int rank, const std::string& key);
+  [[nodiscard]] bootstrap::blob gifts_of(int first, int end) const;
+  [[nodiscard]] bootstrap::blob piece(std::size_t number);
 
   const scale_job job_;
   const std::string name_;
   lockstep* const beside_;
   store_traffic& traffic_;
   bootstrap::blob mine_, got_;
+  std::optional<bootstrap::blob> table_;  // of this exchange, once it was asked for
 };
 
 }  // namespace heddle::tools

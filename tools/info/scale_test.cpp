@@ -7,6 +7,7 @@
 #include <net/if.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <thread>
@@ -44,8 +45,8 @@ TEST(ScaleJob, FillsHostAfterHost) {
 }
 
 TEST(ScaleModel, RanksOfOtherHostsIntroduceThemselvesWithOtherHostsOfTheSameLength) {
-  const scale_job job{.ranks = 3000, .per_host = 1};
-  const auto mine = bytes_of("heddle-2\nd9c6a1f2-boot\nname\n1\n");
+  const scale_job job{.ranks = 3000, .per_host = 1, .measured_host = 1500};
+  const auto mine = bytes_of("heddle-3\nd9c6a1f2-and more");
   std::set<bootstrap::blob> seen;
   for (int rank = 0; rank < job.ranks; ++rank) {
     const auto theirs = gift_of(job, rank, mine);
@@ -53,25 +54,44 @@ TEST(ScaleModel, RanksOfOtherHostsIntroduceThemselvesWithOtherHostsOfTheSameLeng
     seen.insert(theirs);
   }
   EXPECT_EQ(seen.size(), 3000u);
-  EXPECT_EQ(gift_of(job, job.measured_host(), mine), mine);
+  EXPECT_EQ(gift_of(job, 1500, mine), mine);
+}
+
+/// The ranks whose gifts `value` holds; empty: it is no such value.
+std::set<int> ranks_in(const bootstrap::blob& value, int size) {
+  std::set<int> found;
+  const auto take = [&](int rank, std::span<const std::byte>) { found.insert(rank); };
+  const bool sound = value.front() == bootstrap::store_version &&
+                     bootstrap::host_gifts::decode(std::span(value).subspan(1), size, take);
+  return sound ? found : std::set<int>();
 }
 
 TEST(ScaleModel, ItsStoreAnswersAsLeadersAndMembersDoAndCounts) {
   const scale_job job{.ranks = 12, .per_host = 3};
   store_traffic seen;
   model_store store(job, "name", nullptr, seen);
-  const auto mine = bytes_of("address");
-  store.give(mine);
-  auto value = store.get(6, "heddle-1");
-  ASSERT_EQ(value.front(), bootstrap::store_version);
-  bootstrap::host_gifts all(12);
-  EXPECT_TRUE(all.add(std::span(value).subspan(1)));
-  EXPECT_TRUE(all.has(8));
-  EXPECT_FALSE(all.has(9));
-  value = store.get(8, "heddle-1");
-  EXPECT_EQ(bootstrap::host_gifts::decode_leader(std::span(value).subspan(1)), 6);
+  store.give(bytes_of("address"));
+  EXPECT_EQ(ranks_in(store.get(6, bootstrap::gifts_key(1)), 12), (std::set{6, 7, 8}));
+  const auto pointer = store.get(8, bootstrap::gifts_key(1));
+  EXPECT_EQ(bootstrap::host_gifts::decode_leader(std::span(pointer).subspan(1)), 6);
   EXPECT_EQ(seen.gets, 2u);
-  EXPECT_GT(seen.got_bytes, 3 * mine.size());
+  EXPECT_GT(seen.got_bytes, 3u * 7);
+}
+
+TEST(ScaleModel, ItsStoreHasTheGroupsAndTheTableOfLargeJobs) {
+  const scale_job job{.ranks = 5000, .per_host = 4};
+  store_traffic seen;
+  model_store store(job, "name", nullptr, seen);
+  store.give(bytes_of("address"));
+  const auto group = ranks_in(store.get(64, bootstrap::group_key(1, 1, 1)), 5000);
+  EXPECT_EQ(group.size(), 64u);
+  EXPECT_EQ(*group.begin(), 64);
+  EXPECT_EQ(ranks_in(store.get(4096, bootstrap::group_key(1, 2, 1)), 5000).size(), 5000u - 4096);
+  auto piece = store.get(0, bootstrap::piece_key(1, 0));
+  piece.erase(piece.begin(), piece.begin() + 5);  // version, and how many pieces
+  const auto all = bootstrap::gathered::decode(std::move(piece), 5000);
+  ASSERT_TRUE(all);
+  EXPECT_TRUE(std::ranges::equal((*all)[4999], bytes_of("address")));
 }
 
 TEST(Lockstep, MeetsAsOftenAsTheOtherAndHearsItsEnd) {
@@ -104,12 +124,16 @@ TEST(Scale, ALeaderHearsFromEachOfItsRanksAndAnotherRankFromItsLeaderOnly) {
   EXPECT_GT(leader.kept_bytes, 0);
 }
 
-TEST(Scale, ALargerJobTakesMoreOfWhatGrowsWithIt) {
+TEST(Scale, ALargerJobTakesMoreMemoryAndHardlyMoreMessages) {
   if (!has_network()) GTEST_SKIP() << "this host has no network but loopback";
-  const join_cost few = measure_leader({.ranks = 10}), many = measure_leader({.ranks = 4000});
-  EXPECT_GT(many.launcher.got_bytes, 100 * few.launcher.got_bytes);
-  EXPECT_GT(many.kept_bytes, few.kept_bytes);
-  EXPECT_EQ(many.host_messages, 0u);
+  for (const int host : {0, 7}) {
+    const join_cost few = measure_leader({.ranks = 500, .measured_host = host}),
+                    many = measure_leader({.ranks = 50'000, .measured_host = host});
+    EXPECT_GT(many.kept_bytes, few.kept_bytes);
+    EXPECT_GT(many.launcher.got_bytes, 50 * few.launcher.got_bytes);
+    EXPECT_LT(many.launcher.gets, 4 * few.launcher.gets);
+    EXPECT_EQ(many.host_messages, 0u);
+  }
 }
 
 }  // namespace
