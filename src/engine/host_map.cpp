@@ -1,21 +1,33 @@
 #include "engine/host_map.h"
 
 #include <algorithm>
+#include <numeric>
+#include <tuple>
 
 namespace heddle::engine {
 
-void host_map::add(std::string_view id, std::string_view name) {
-  const auto next = static_cast<std::uint32_t>(name_ends_.size());
-  const auto [at, fresh] = known_.try_emplace(std::string(id), next);
-  host_of_.push_back(at->second);
-  if (!fresh) return;
-  names_ += name;
-  name_ends_.push_back(static_cast<std::uint32_t>(names_.size()));
-}
-
-void host_map::close() {
-  known_ = decltype(known_)();
-  host_of_.shrink_to_fit();
+/// Sorted by host, and those of a host by rank, a host's first rank comes before its others.
+void host_map::close(const std::function<std::string_view(rank)>& name_of) {
+  std::vector<std::uint32_t> order(keys_.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::sort(order, [this](std::uint32_t a, std::uint32_t b) {
+    return std::tie(keys_[a], a) < std::tie(keys_[b], b);
+  });
+  host_of_.resize(keys_.size());  // the first rank there; in the end, which host that is
+  std::uint32_t first = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i == 0 || keys_[order[i]] != keys_[order[i - 1]]) first = order[i];
+    host_of_[order[i]] = first;
+  }
+  keys_ = decltype(keys_)();
+  order = decltype(order)();
+  for (std::uint32_t r = 0; r < host_of_.size(); ++r) {
+    const bool is_first = host_of_[r] == r;
+    host_of_[r] = is_first ? static_cast<std::uint32_t>(name_ends_.size()) : host_of_[host_of_[r]];
+    if (!is_first) continue;
+    names_ += name_of(static_cast<rank>(r));
+    name_ends_.push_back(static_cast<std::uint32_t>(names_.size()));
+  }
   names_.shrink_to_fit();
   name_ends_.shrink_to_fit();
 }

@@ -6,10 +6,15 @@
 namespace heddle::engine {
 namespace {
 
+/// Of ranks by what tells their hosts apart, a letter, and their hosts' names.
 host_map map_of(const std::vector<std::pair<std::string, std::string>>& ranks) {
   host_map made;
-  for (const auto& [id, name] : ranks) made.add(id, name);
-  made.close();
+  for (const auto& [letter, name] : ranks) {
+    host_key key{};
+    key.back() = static_cast<std::byte>(letter.front());
+    made.add(key);
+  }
+  made.close([&](rank r) { return std::string_view(ranks[static_cast<std::size_t>(r)].second); });
   return made;
 }
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <cstring>
 #include <optional>
 #include <string_view>
 
@@ -12,25 +12,41 @@
 #include "base/error.h"
 #include "base/host_id.h"
 #include "base/log.h"
+#include "bootstrap/secret_file.h"
 #include "engine/placement.h"
 #include "engine/world_core.h"
 
 namespace heddle::engine {
 namespace {
 
-constexpr std::string_view greeting = "heddle-2";
+constexpr std::string_view greeting = "heddle-3\n";
 
-/// What ranks tell each other before they open devices: lines of text.
+/// What ranks tell each other before they open devices: the greeting, what tells their host from
+/// all others, how many bytes of credit they give (8, in the byte order of the machine, which all
+/// ranks of a job share), the host's name.
 struct introduction {
-  std::string_view host_id, host_name;
+  host_key host{};
   std::uint64_t credit_bytes = 0;
+  std::string_view host_name;
 };
+constexpr std::size_t credit_at = greeting.size() + sizeof(host_key);
+constexpr std::size_t name_at = credit_at + sizeof(std::uint64_t);
+
+/// The beginning of the hash: names of hosts are of any length.
+host_key key_of(std::string_view host_id) {
+  const auto hash = bootstrap::derived({}, std::as_bytes(std::span(host_id)));
+  host_key key{};
+  std::copy_n(hash.begin(), key.size(), key.begin());
+  return key;
+}
 
 bootstrap::blob to_blob(const introduction& i) {
-  const std::string text =
-      fmt::format("{}\n{}\n{}\n{}\n", greeting, i.host_id, i.host_name, i.credit_bytes);
-  const auto bytes = std::as_bytes(std::span(text));
-  return {bytes.begin(), bytes.end()};
+  bootstrap::blob blob(name_at + i.host_name.size());
+  std::memcpy(blob.data(), greeting.data(), greeting.size());
+  std::memcpy(blob.data() + greeting.size(), i.host.data(), i.host.size());
+  std::memcpy(blob.data() + credit_at, &i.credit_bytes, sizeof i.credit_bytes);
+  std::ranges::copy(std::as_bytes(std::span(i.host_name)), blob.begin() + name_at);
+  return blob;
 }
 
 /// Takes the first line off `text`; empty when there is none.
@@ -48,17 +64,13 @@ std::string_view text_of(std::span<const std::byte> blob) {
 
 /// Valid as long as the blob.
 introduction from_blob(std::span<const std::byte> blob, std::size_t rank) {
-  std::string_view text = text_of(blob);
-  const std::string_view version = take_line(text);
-  introduction i;
-  i.host_id = take_line(text);
-  i.host_name = take_line(text);
-  const std::string_view credit = take_line(text);
-  const char* const end = credit.data() + credit.size();
-  const auto [stop, problem] = std::from_chars(credit.data(), end, i.credit_bytes);
-  if (version != greeting || problem != std::errc{} || stop != end) {
+  const std::string_view text = text_of(blob);
+  if (!text.starts_with(greeting) || text.size() < name_at)
     fail("rank {} speaks another version of Heddle: install the same one on every host", rank);
-  }
+  introduction i;
+  std::memcpy(i.host.data(), blob.data() + greeting.size(), i.host.size());
+  std::memcpy(&i.credit_bytes, blob.data() + credit_at, sizeof i.credit_bytes);
+  i.host_name = text.substr(name_at);
   return i;
 }
 
@@ -122,16 +134,20 @@ std::uint16_t lanes_of(const transport::device& d) {
 
 void world_core::meet_peers() {
   const host_identity mine = this_host(config_.host);
-  const auto blobs = session_->exchange(to_blob({mine.id, mine.name, config_.credit_bytes}));
+  const auto blobs =
+      session_->exchange(to_blob({key_of(mine.id), config_.credit_bytes, mine.name}));
   for (std::size_t r = 0; r < blobs.size(); ++r) {
     const introduction i = from_blob(blobs[r], r);
     if (i.credit_bytes != config_.credit_bytes) {
       fail("HEDDLE_CREDIT_BYTES is {} here and {} on rank {}: set the same value on all ranks",
            config_.credit_bytes, i.credit_bytes, r);
     }
-    hosts_.add(i.host_id, i.host_name);
+    hosts_.add(i.host);
   }
-  hosts_.close();
+  hosts_.close([&](rank r) {
+    const auto at = static_cast<std::size_t>(r);
+    return from_blob(blobs[at], at).host_name;
+  });
   ranks_here_ = hosts_.ranks_beside(self());
   cores_ = share_of_cores(ranks_here_);
 }
@@ -171,17 +187,21 @@ std::vector<transport::named_device> world_core::open(const transport::backend& 
 }
 
 void world_core::choose_routes() {
-  bootstrap::blob mine;
+  bootstrap::blob mine, for_others;  // a rank that has its host for itself is met from others only
   for (std::size_t d = 0; d < devices_.size(); ++d) {
     const std::vector<std::byte> address = devices_[d]->address();
-    append(mine, {device_names_[d], lanes_of(*devices_[d]), address});
+    const device_address all{device_names_[d], lanes_of(*devices_[d]), address};
+    append(mine, all);
+    if (ranks_here_ > 1 || devices_[d]->describe().leaves_host) append(for_others, all);
   }
-  const auto blobs = session_->exchange(mine);
+  const auto blobs = session_->exchange(for_others);
   std::vector<routes::candidate> candidates;
   for (std::size_t d = 0; d < devices_.size(); ++d)
     candidates.push_back({devices_[d], device_backends_[d]});
   routes_ = std::make_unique<routes>(candidates, size());
-  for (rank peer = 0; peer < size(); ++peer) meet(peer, blobs[static_cast<std::size_t>(peer)]);
+  for (rank peer = 0; peer < size(); ++peer)
+    meet(peer,
+         peer == self() ? std::span<const std::byte>(mine) : blobs[static_cast<std::size_t>(peer)]);
   hear_peers(blobs);
   first_routes_ = &routes_->of(0);
 }

@@ -54,6 +54,9 @@ struct traits {
   bool target_polls = false;
   /// post() itself copies the bytes of a put or get: the engine gives it large ones in pieces.
   bool copies_in_post = false;
+  /// Reaches peers on other hosts. False: those of its own host only, and is told to no others
+  /// where a rank has its host for itself.
+  bool leaves_host = true;
   bool defers = false;  ///< post() may leave output for the next poll() to send (batching)
   /// post() may answer posted for an op that ends as `unsupported`: whoever cannot know at once.
   bool refuses_late = false;

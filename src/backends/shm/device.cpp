@@ -55,6 +55,7 @@ shm_device::shm_device(const context& where)
   traits_.max_message = std::min(largest_record, ring_bytes_ / 8) - sizeof(std::uint64_t);
   traits_.native = only(op_kind::send) | only(op_kind::put) | only(op_kind::get);
   traits_.copies_in_post = true;
+  traits_.leaves_host = false;
   traits_.put_after_put = true;
   traits_.lanes = max_lanes;
   addresses_.reserve(static_cast<std::size_t>(where.on_host));
