@@ -33,7 +33,7 @@ EXCEPTIONS = {
     "examples/backend/": re.compile(r"transport/\w+\.h"),
     # The launcher speaks the protocol by which ranks join, and knows when it is one of them; info
     # tells that protocol's limits.
-    "tools/run/": re.compile(r"bootstrap/(launcher_protocol|ways)\.h"),
+    "tools/run/": re.compile(r"bootstrap/(launcher_protocol|passed_file|table_writer|ways)\.h"),
     "tools/info/": re.compile(r"bootstrap/launcher_protocol\.h"),
     # info --scale joins by the real code, with everything around it made up.
     "tools/info/scale": re.compile(

@@ -6,9 +6,9 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <new>
 
+#include "bootstrap/passed_file.h"
 #include "bootstrap/send_all.h"
 
 namespace heddle::bootstrap {
@@ -32,48 +32,16 @@ void circle_link::send(protocol::frame_kind kind, std::span<const std::byte> pay
 
 void circle_link::send_file(protocol::frame_kind kind, int file) noexcept {
   try {
-    auto bytes = protocol::encode(kind, {});
-    iovec data{bytes.data(), bytes.size()};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof file)> control{};
-    msghdr message{};
-    message.msg_iov = &data;
-    message.msg_iovlen = 1;
-    message.msg_control = control.data();
-    message.msg_controllen = control.size();
-    cmsghdr* attached = CMSG_FIRSTHDR(&message);
-    attached->cmsg_level = SOL_SOCKET;
-    attached->cmsg_type = SCM_RIGHTS;
-    attached->cmsg_len = CMSG_LEN(sizeof file);
-    std::memcpy(CMSG_DATA(attached), &file, sizeof file);
+    const auto bytes = protocol::encode(kind, {});
     ssize_t sent = 0;
     do {
-      sent = sendmsg(socket_.get(), &message, MSG_NOSIGNAL);
+      sent = send_with_file(socket_.get(), bytes, file);
     } while (sent < 0 && errno == EINTR);
     if (sent > 0)
       (void)send_all(socket_.get(), std::span(bytes).subspan(static_cast<std::size_t>(sent)));
   } catch (const std::bad_alloc&) {
     socket_.reset();  // the other end sees that
   }
-}
-
-/// As recv(), and keeps a descriptor that comes along.
-ssize_t circle_link::receive_some(std::span<std::byte> into) noexcept {
-  iovec data{into.data(), into.size()};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  const ssize_t got = recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC);
-  const cmsghdr* attached = got > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
-  if (attached != nullptr && attached->cmsg_level == SOL_SOCKET &&
-      attached->cmsg_type == SCM_RIGHTS && attached->cmsg_len == CMSG_LEN(sizeof(int))) {
-    int file = -1;
-    std::memcpy(&file, CMSG_DATA(attached), sizeof file);
-    file_.reset(file);
-  }
-  return got;
 }
 
 std::optional<protocol::frame> circle_link::receive(patience limit) {
@@ -84,7 +52,7 @@ std::optional<protocol::frame> circle_link::receive(patience limit) {
     std::array<pollfd, 1> news{{{socket_.get(), POLLIN, 0}}};
     while (!limit.wait(news))
       if (limit.over()) return {};
-    const ssize_t got = receive_some(buffer);
+    const ssize_t got = receive_with_file(socket_.get(), buffer, file_);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return {};
     parser_.push(std::span(buffer).first(static_cast<std::size_t>(got)));

@@ -1,7 +1,5 @@
 // circle_link.h - a socket between two ranks of a host: whole frames, as in launcher_protocol.h.
 #pragma once
-#include <sys/types.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -31,8 +29,6 @@ class circle_link {
   [[nodiscard]] bool is_ours() const noexcept;
 
  private:
-  ssize_t receive_some(std::span<std::byte> into) noexcept;
-
   unique_fd socket_;
   protocol::frame_parser parser_;
   unique_fd file_;

@@ -125,7 +125,7 @@ void host_circle::admit_members(const secret_bytes& secret) {
         std::make_unique<circle_link>(std::move(socket), protocol::max_blob_bytes, limit_ms_);
     if (!link->is_ours()) continue;
     const int who = proven(link->receive(patience(proof_limit_ms)), frame_kind::join, secret);
-    if (who < 0) continue;
+    if (who < 0 || static_cast<std::size_t>(who) >= size_) continue;
     say_who(*link, rank_, frame_kind::welcome, secret);
     members_.emplace_back(who, std::move(link));
   }

@@ -11,6 +11,8 @@
 
 #include "bootstrap/bootstrap.h"
 #include "bootstrap/launcher_protocol.h"
+#include "bootstrap/passed_file.h"
+#include "bootstrap/table_writer.h"
 #include "bootstrap/ways.h"
 #include "support/blobs.h"
 #include "support/refusal.h"
@@ -210,6 +212,27 @@ TEST_F(JoinUnderALauncher, ExchangeSendsOursAndReturnsEveryones) {
   const auto said = heard();
   EXPECT_EQ(said.kind, frame_kind::exchange);
   EXPECT_EQ(said.payload, both[0]);
+}
+
+TEST_F(JoinUnderALauncher, WhatAllHaveGivenMayComeAsAFile) {
+  const auto me = join_with(welcome_to(0, 2));
+  table_writer table(2);
+  table.add(1, blob{std::byte{2}});
+  table.add(0, blob{std::byte{1}});
+  const unique_fd file = table.finish();
+  for (int exchange = 0; exchange < 2; ++exchange) {
+    const auto frame = protocol::encode(frame_kind::everything, {});
+    ASSERT_EQ(send_with_file(connection_.get(), frame, file.get()),
+              static_cast<ssize_t>(frame.size()));
+    EXPECT_THAT(test::blobs_of(me->exchange({})),
+                testing::ElementsAre(blob{std::byte{1}}, blob{std::byte{2}}));
+  }
+}
+
+TEST_F(JoinUnderALauncher, AnAnswerWithNeitherATableNorAFileIsRefused) {
+  const auto me = join_with(welcome_to(0, 2));
+  answer(protocol::encode(frame_kind::everything, {}));
+  EXPECT_THAT(refusal([&] { (void)me->exchange({}); }), HasSubstr("malformed"));
 }
 
 TEST_F(JoinUnderALauncher, AJobMayHaveManyRanks) {

@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "bootstrap/launcher_protocol.h"
+#include "bootstrap/passed_file.h"
 #include "bootstrap/send_all.h"
 
 namespace heddle::bootstrap {
@@ -52,6 +53,9 @@ class launcher_link {
     }
   }
 
+  /// The descriptor that came with the last answer, if one did.
+  [[nodiscard]] unique_fd take_file() noexcept { return std::move(file_); }
+
   void say_goodbye() noexcept {
     try {
       const auto bytes = protocol::encode(frame_kind::leave, {});
@@ -89,7 +93,7 @@ class launcher_link {
   void read_more() {
     await_bytes();
     std::array<std::byte, 16384> buffer;
-    const ssize_t got = recv(socket_.get(), buffer.data(), buffer.size(), 0);
+    const ssize_t got = receive_with_file(socket_.get(), buffer, file_);
     if (got < 0 && errno == EINTR) return;
     if (got <= 0) fail("the launcher (heddle run) went away");
     greeted_ = true;
@@ -100,6 +104,7 @@ class launcher_link {
   pid_t process_;
   protocol::frame_parser parser_{protocol::max_everything(1)};
   std::uint64_t limit_s_ = 0;
+  unique_fd file_;
   bool greeted_ = false;  ///< it has said something already
 };
 
@@ -118,7 +123,10 @@ class launched_session final : public session {
       protocol::check_blob(mine);
       link_.send(frame_kind::exchange, mine);
       frame answer = link_.receive(frame_kind::everything);
-      auto all = gathered::decode(std::move(answer.payload), static_cast<std::size_t>(job_.size));
+      const auto size = static_cast<std::size_t>(job_.size);
+      const unique_fd table = link_.take_file();
+      auto all = answer.payload.empty() ? gathered::map(table.get(), size)
+                                        : gathered::decode(std::move(answer.payload), size);
       if (!all) fail("the launcher's answer is malformed");
       return std::move(*all);
     });

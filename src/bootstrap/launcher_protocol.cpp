@@ -17,7 +17,7 @@ struct frame_header {
   std::uint8_t kind;
   std::uint16_t zero;
 };
-static_assert(sizeof(frame_header) == 8);
+static_assert(sizeof(frame_header) == head_bytes);
 
 struct welcome_layout {
   std::int32_t rank, size, local_ranks, zero;
@@ -48,6 +48,10 @@ bool plausible(const frame_header& h, std::size_t max_payload) noexcept {
 void check_blob(std::span<const std::byte> given) {
   if (given.size() > max_blob_bytes)
     fail("{} bytes, at most {} can be given", given.size(), max_blob_bytes);
+}
+
+frame_kind kind_of(std::span<const std::byte> whole_frame) noexcept {
+  return static_cast<frame_kind>(read_as<frame_header>(whole_frame).kind);
 }
 
 std::vector<std::byte> encode(frame_kind kind, std::span<const std::byte> payload) {

@@ -7,6 +7,9 @@
 //   rank      join (+ socket)   exchange {blob}      barrier     leave     abort {status, why}
 //   launcher  welcome           everything {blobs}   released              failed {why}
 //
+// A large answer to an exchange comes as a file, whose descriptor is attached to a frame without
+// payload, so that the ranks of a host map one table.
+//
 // Between "joining {limit}" and "joined", which are not answered, a rank takes part in the job's
 // start: meetings that wait for others for longer than the limit fail.
 //
@@ -59,6 +62,10 @@ struct frame {
   std::vector<std::byte> payload;
 };
 
+/// Of a frame's beginning.
+inline constexpr std::size_t head_bytes = 8;
+/// What encode() has made.
+[[nodiscard]] frame_kind kind_of(std::span<const std::byte> whole_frame) noexcept;
 /// The frame's bytes as they travel.
 [[nodiscard]] std::vector<std::byte> encode(frame_kind kind, std::span<const std::byte> payload);
 

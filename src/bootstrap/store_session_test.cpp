@@ -163,6 +163,13 @@ TEST(StoreSession, ATableOfSeveralPiecesComesWhole) {
   on_ranks(launcher, ranks, 2, meet);
 }
 
+TEST(StoreSession, AJobOnOneHostAsksTheLauncherForItsSecretOnly) {
+  shelf launcher(6);
+  on_ranks(
+      launcher, 6, 1, [](session& me) { EXPECT_EQ(me.exchange({}).size(), 6u); }, 2);
+  EXPECT_EQ(launcher.gets(), 6);
+}
+
 TEST(StoreSession, HowOftenAHostAsksGrowsByGroupsAndNotByHosts) {
   constexpr int ranks = 128, group = 4, levels = 4, exchanges = 3;
   shelf launcher(ranks);

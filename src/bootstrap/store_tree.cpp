@@ -44,6 +44,7 @@ store_tree::store_tree(access store, int size, int group)
     : store_(std::move(store)), size_(size), group_(group), levels_(levels_for(size, group)) {}
 
 unique_fd store_tree::exchange(int round, const host_gifts::gifts& here) {
+  if (here.size() == static_cast<std::size_t>(size_)) return exchange_here(here);
   store_.put(gifts_key(round), host_gifts::encode(here));
   store_.fence();
   groups below;
@@ -54,9 +55,17 @@ unique_fd store_tree::exchange(int round, const host_gifts::gifts& here) {
   const bool first = std::ranges::any_of(here, [](const auto& gift) { return gift.first == 0; });
   unique_fd table;
   if (first) table = take_all(round, here, below);
-  if (first && here.size() < static_cast<std::size_t>(size_)) put_pieces(round, table.get());
+  if (first) put_pieces(round, table.get());
   store_.fence();
   return first ? std::move(table) : get_pieces(round);
+}
+
+/// All ranks of the job are on one host.
+unique_fd store_tree::exchange_here(const host_gifts::gifts& here) {
+  for (int fence = 0; fence < fences(); ++fence) store_.fence();
+  table_writer table(here.size());
+  for (const auto& [rank, given] : here) table.add(static_cast<std::size_t>(rank), given);
+  return table.finish();
 }
 
 long store_tree::ranks_in(int level) const noexcept {

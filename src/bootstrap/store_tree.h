@@ -54,6 +54,7 @@ class store_tree {
   };
   using groups = std::map<int, blob>;
 
+  [[nodiscard]] unique_fd exchange_here(const host_gifts::gifts& here);
   [[nodiscard]] long ranks_in(int level) const noexcept;
   [[nodiscard]] int leader_of(int rank);
   void take(const blob& value, int from, const target& into) const;

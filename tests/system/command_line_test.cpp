@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "system/child.h"
 
@@ -242,19 +243,42 @@ TEST(CommandLine, InfoAsJsonIsOneObject) {
   EXPECT_EQ((*row)["origin"], "environment");
 }
 
-TEST(CommandLine, InfoTellsWhatJoiningAJobOfManyRanksCosts) {
-  const auto how = run({HEDDLE, "info", "--scale", "158976", "--ranks-per-host", "48", "--json"});
-  if (how.err.find("loopback does not leave the host") != std::string::npos)
-    GTEST_SKIP() << "this host has no network but loopback";
-  ASSERT_EQ(how.status, 0) << how.err;
-  const auto told = nlohmann::json::parse(how.out);
-  EXPECT_EQ(told["hosts"], 3312);
-  for (const char* who : {"leader", "member"}) {
-    EXPECT_GT(told[who]["most_memory_bytes"], told[who]["kept_memory_bytes"]) << who;
-    EXPECT_LT(told[who]["kept_memory_bytes"], 158976 * 64) << who;
+/// What `heddle info --scale` tells of a job; nothing where it has no network to pretend others on.
+std::optional<nlohmann::json> cost_of_joining(const char* ranks, const char* per_host) {
+  const auto how = run({HEDDLE, "info", "--scale", ranks, "--ranks-per-host", per_host, "--json"});
+  if (how.err.find("loopback does not leave the host") != std::string::npos) return {};
+  EXPECT_EQ(how.status, 0) << how.err;
+  return nlohmann::json::parse(how.out);
+}
+
+constexpr std::int64_t most_bytes = 16'000'000;  // of a rank that joins
+constexpr int most_gets = 2 * 64 * 3;            // of groups on each level, once to find out whom
+constexpr int most_pieces = 64;                  // of what all give, of 1 MiB each
+
+TEST(CommandLine, JoiningTakesFewMessagesAndLittleMemoryInAJobOfManyRanksOnEachHost) {
+  const auto told = cost_of_joining("158976", "48");
+  if (!told) GTEST_SKIP() << "this host has no network but loopback";
+  EXPECT_EQ((*told)["hosts"], 3312);
+  for (const char* who : {"first_leader", "leader", "member"}) {
+    const auto& cost = (*told)[who];
+    EXPECT_LT(cost["most_memory_bytes"], most_bytes) << who;
+    EXPECT_LT(cost["kept_memory_bytes"], 158'976 * 64) << who;
+    EXPECT_LT(cost["gets"], 3 * most_gets + most_pieces) << who;
+    EXPECT_LT(cost["puts"], 3 * 64 + most_pieces) << who;
   }
-  EXPECT_EQ(told["member"]["gets"], 1);
-  EXPECT_EQ(told["leader"]["host_messages"], 47 * told["member"]["host_messages"].get<int>());
+  EXPECT_EQ((*told)["member"]["gets"], 1);
+  EXPECT_EQ((*told)["leader"]["host_messages"], 47 * (*told)["member"]["host_messages"].get<int>());
+}
+
+TEST(CommandLine, JoiningTakesFewMessagesAndLittleMemoryInAJobOfManyHosts) {
+  const auto told = cost_of_joining("158976", "1");
+  if (!told) GTEST_SKIP() << "this host has no network but loopback";
+  for (const char* who : {"first_leader", "leader"}) {
+    const auto& cost = (*told)[who];
+    const auto memory = cost["most_memory_bytes"].get<std::int64_t>();
+    EXPECT_LT(memory + cost["table_bytes"].get<std::int64_t>(), most_bytes) << who;
+    EXPECT_LT(cost["gets"], 3 * most_gets + most_pieces) << who;
+  }
 }
 
 TEST(CommandLine, InfoShowsABadSettingAndFails) {

@@ -5,6 +5,8 @@
 
 #include <cerrno>
 
+#include "bootstrap/passed_file.h"
+#include "bootstrap/table_writer.h"
 #include "run/failure.h"
 
 namespace heddle::tools {
@@ -16,6 +18,8 @@ namespace {
 
 /// How long after a lost connection the process's own end may still tell the cause.
 constexpr std::uint64_t cause_wait_ms = 200;
+/// A smaller answer costs less than a file does.
+constexpr std::size_t least_shared = 16 * 1024;
 
 }  // namespace
 
@@ -65,8 +69,8 @@ void boot_server::welcome(int rank, unique_fd socket) {
   made.socket = std::move(socket);
   made.round = *round;
   const protocol::welcome hello{rank, size_.job, size_.here, secret_};
-  made.out.push_back(std::make_shared<const rendezvous::blob>(
-      protocol::encode(frame_kind::welcome, protocol::encode(hello))));
+  made.out.push_back({std::make_shared<const rendezvous::blob>(
+      protocol::encode(frame_kind::welcome, protocol::encode(hello)))});
   loop_.watch(fd, EPOLLIN, [this, rank] { serve(rank); });
   flush(rank);
 }
@@ -163,21 +167,44 @@ void boot_server::deliver(const rendezvous::reply& reply) {
   auto& to = link(reply.rank);
   if (!to || to->round != reply.round) return;
   to->waiting = false;
-  to->out.push_back(reply.bytes);
+  to->out.push_back(shared_by_ranks(reply.bytes));
   flush(reply.rank);
+}
+
+/// What all ranks have given is large, and every rank of this host is to have it: as one file that
+/// they map. As it is where that cannot be.
+boot_server::outgoing boot_server::shared_by_ranks(
+    const std::shared_ptr<const rendezvous::blob>& answer) {
+  const bool everything = protocol::kind_of(*answer) == frame_kind::everything;
+  if (!everything || answer->size() < least_shared) return {answer};
+  if (answer == answer_) return as_file_;
+  try {
+    bootstrap::table_file table;
+    table.append(std::span(*answer).subspan(protocol::head_bytes));
+    as_file_ = {
+        std::make_shared<const rendezvous::blob>(protocol::encode(frame_kind::everything, {})),
+        std::make_shared<const unique_fd>(table.seal())};
+    answer_ = answer;
+    return as_file_;
+  } catch (const error&) {
+    return {answer};
+  }
 }
 
 void boot_server::flush(int rank) {
   if (!link(rank)) return;
   connection& c = *link(rank);
   while (!c.out.empty()) {
-    const auto rest = std::span<const std::byte>(*c.out.front()).subspan(c.sent);
+    const outgoing& next = c.out.front();
+    const auto rest = std::span<const std::byte>(*next.bytes).subspan(c.sent);
+    const bool with_file = next.file != nullptr && c.sent == 0;
     const ssize_t sent =
-        send(c.socket.get(), rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        with_file ? bootstrap::send_with_file(c.socket.get(), rest, next.file->get(), MSG_DONTWAIT)
+                  : send(c.socket.get(), rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0) break;  // full: EPOLLOUT calls again; gone: reading finds out
     c.sent += static_cast<std::size_t>(sent);
-    if (c.sent < c.out.front()->size()) continue;
+    if (c.sent < c.out.front().bytes->size()) continue;
     c.out.pop_front();
     c.sent = 0;
   }

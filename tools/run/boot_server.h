@@ -37,11 +37,15 @@ class boot_server {
   void deliver(const rendezvous::reply& reply);
 
  private:
+  struct outgoing {
+    std::shared_ptr<const rendezvous::blob> bytes;
+    std::shared_ptr<const unique_fd> file{};  ///< that goes along, if any
+  };
   struct connection {
     unique_fd socket;
     int round;
     bootstrap::protocol::frame_parser parser{bootstrap::protocol::max_blob_bytes};
-    std::deque<std::shared_ptr<const rendezvous::blob>> out;
+    std::deque<outgoing> out;
     std::size_t sent = 0;  ///< of out.front()
     bool waiting = false;  ///< for the answer to a collective
   };
@@ -55,6 +59,7 @@ class boot_server {
   [[nodiscard]] bool handle(int rank, bootstrap::protocol::frame frame);
   void hang_up(int rank, const std::string& why);
   void lost(int rank);
+  [[nodiscard]] outgoing shared_by_ranks(const std::shared_ptr<const rendezvous::blob>& answer);
   void flush(int rank);
   [[nodiscard]] std::optional<connection>& link(int rank) {
     return links_[static_cast<std::size_t>(rank)];
@@ -64,8 +69,10 @@ class boot_server {
   extent size_;
   std::array<std::byte, 32> secret_;
   meeting_place& meetings_;
-  std::vector<unique_fd> inherited_;              ///< by rank: our ends
-  std::vector<std::optional<connection>> links_;  ///< by rank: of the process that is joined
+  std::vector<unique_fd> inherited_;                ///< by rank: our ends
+  std::shared_ptr<const rendezvous::blob> answer_;  ///< the last that has become a file
+  outgoing as_file_;                                ///< and that
+  std::vector<std::optional<connection>> links_;    ///< by rank: of the process that is joined
 };
 
 }  // namespace heddle::tools
