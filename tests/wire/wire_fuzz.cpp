@@ -1,15 +1,17 @@
 // wire_fuzz.cpp - libFuzzer target over everything that reads bytes of a tcp peer.
 //
-// First byte: what to feed. 0: hello. 1: one frame. 2: an engine's message. Others: a stream, cut
-// into pieces whose sizes come from the input too.
+// First byte: what to feed. 0: hello. 1: one frame. 2: an engine's message. 3: records of an
+// encrypted connection. Others: a stream, cut into pieces whose sizes come from the input too.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <span>
+#include <vector>
 
 #include "backends/tcp/frame.h"
 #include "backends/tcp/hello.h"
 #include "backends/tcp/reassembler.h"
+#include "backends/tcp/records.h"
 #include "protocols/message.h"
 
 namespace {
@@ -81,6 +83,60 @@ void feed_stream(input bytes) {
   }
 }
 
+constexpr cipher::key fuzz_key{};
+
+/// The records of `plain`, of up to `most` bytes each.
+std::vector<std::byte> sealed(input plain, std::size_t most) {
+  cipher c(algorithm::chacha20_poly1305, fuzz_key);
+  std::vector<std::byte> out;
+  for (; !plain.empty(); plain = plain.subspan(std::min(most, plain.size()))) {
+    const std::size_t at = out.size(), n = std::min(most, plain.size());
+    out.resize(at + n + record_extra);
+    store_le(out.data() + at, static_cast<std::uint32_t>(n));
+    c.seal({out.data() + at, record_head}, plain.first(n), out.data() + at + record_head);
+  }
+  return out;
+}
+
+/// What is taken of `stream`, which comes in pieces.
+std::vector<std::byte> opened(input stream, std::size_t piece, bool& forged) {
+  record_reader in(algorithm::chacha20_poly1305, fuzz_key);
+  std::vector<std::byte> out, some(piece);
+  for (;;) {
+    if (const std::size_t n = in.take(some); n != 0) {
+      out.insert(out.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(n));
+      continue;
+    }
+    forged = in.forged();
+    if (forged || stream.empty()) return out;
+    const auto room = in.room();
+    require(!room.empty());
+    const std::size_t n = std::min({room.size(), stream.size(), piece});
+    std::copy_n(stream.begin(), n, room.begin());
+    in.filled(n);
+    stream = stream.subspan(n);
+  }
+}
+
+// Five bytes: size of records, of pieces, what is changed, and where (two); then what is said.
+void feed_records(input bytes) {
+  if (bytes.size() < 6) return;
+  const auto number = [&](std::size_t i) { return std::to_integer<std::size_t>(bytes[i]); };
+  const std::size_t most = 1 + number(0), piece = 1 + number(1) * number(1);
+  const std::byte change = bytes[2];
+  const std::size_t place = number(3) << 8 | number(4);
+  const input said = bytes.subspan(5);
+  bool forged = false;
+  require(opened(said, piece, forged).empty());  // nobody makes a record without the key
+  std::vector<std::byte> stream = sealed(said, most);
+  const std::size_t at = place % stream.size();
+  stream[at] ^= change;
+  const auto got = opened(stream, piece, forged);
+  const std::size_t whole = change == std::byte{} ? said.size() : at / (most + record_extra) * most;
+  require(std::ranges::equal(got, said.first(whole)));
+  require(!(forged && change == std::byte{}));
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -93,6 +149,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     feed_frame(bytes.subspan(1));
   } else if (which == 2) {
     feed_message(bytes.subspan(1));
+  } else if (which == 3) {
+    feed_records(bytes.subspan(1));
   } else {
     feed_stream(bytes.subspan(1));
   }
