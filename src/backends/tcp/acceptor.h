@@ -14,7 +14,7 @@ namespace heddle::transport::tcp {
 
 /// A connection that has proved to come from a lane of rank `from` of this job.
 struct accepted {
-  unique_fd fd;
+  stream with;
   rank from = 0;
   int from_lane = 0;
   int lane = 0;  ///< ours

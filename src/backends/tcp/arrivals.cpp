@@ -9,7 +9,7 @@ namespace heddle::transport::tcp {
 
 void arrivals::give(accepted who) {
   const lane_name peer{who.from, who.from_lane};
-  if (chooses(peer, false) && !choose(who.fd, peer)) return turn_away(std::move(who.fd));
+  if (chooses(peer, false) && !choose(who.with, peer)) return turn_away(std::move(who.with));
   {
     const std::lock_guard lock(mutex_);
     given_.push_back(std::move(who));
@@ -26,20 +26,20 @@ std::vector<accepted> arrivals::take() {
   return std::exchange(given_, {});
 }
 
-bool arrivals::choose(const unique_fd& fd, lane_name peer) {
+bool arrivals::choose(stream& with, lane_name peer) {
   const std::lock_guard lock(mutex_);
   if (!chosen_.insert(peer).second) return false;
   std::array<std::byte, common_header> frame;
   write_chosen(frame.data());
-  (void)transmit(fd.get(), frame);  // there is room; if it is broken, reading will tell
+  (void)with.transmit(frame);  // there is room; if it is broken, reading will tell
   return true;
 }
 
-void turn_away(unique_fd fd) noexcept {
+void turn_away(stream with) noexcept {
   std::array<std::byte, common_header> bye;
   write_bye(bye.data());
-  (void)transmit(fd.get(), bye);
-  close_softly(std::move(fd));
+  (void)with.transmit(bye);
+  close_softly(with.release());
 }
 
 }  // namespace heddle::transport::tcp

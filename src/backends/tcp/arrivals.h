@@ -40,7 +40,7 @@ class arrivals {
     return self_ < peer || (self_ == peer && ours);
   }
   /// Says on a fresh connection that it is the one. False: another was chosen before.
-  [[nodiscard]] bool choose(const unique_fd& fd, lane_name peer);
+  [[nodiscard]] bool choose(stream& with, lane_name peer);
 
  private:
   const lane_name self_;
@@ -53,6 +53,6 @@ class arrivals {
 
 /// Ends a connection in order, so that the peer waits for the one that was chosen and does not hold
 /// us for dead.
-void turn_away(unique_fd fd) noexcept;
+void turn_away(stream with) noexcept;
 
 }  // namespace heddle::transport::tcp

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -37,7 +38,7 @@ status connection::send_uncopied(message_head head, std::span<const std::byte> h
     std::array<iovec, 4> all;
     for (std::size_t i = 0; i < parts.size(); ++i)
       all[i] = {const_cast<std::byte*>(parts[i].data()), parts[i].size()};
-    gone = transmit(fd(), all).bytes;
+    gone = stream_.transmit(all).bytes;
     out_.written += gone;
   }
   for (const auto& part : parts) {
@@ -78,6 +79,8 @@ connection::reading connection::receive(event_sink& sink) noexcept {
 std::string connection::describe_end() const {
   using enum transferred::kind_t;
   const int code = out_.error != 0 ? out_.error : last_read_.code;
+  if (last_read_.code == EBADMSG)
+    return "what came from it was changed on the way: a record is not genuine (HEDDLE_TCP_CRYPT)";
   if (last_read_.kind == ended) return "it hung up: its process has ended, or it has left the job";
   if (out_.error != 0 || (last_read_.kind == broken && code != 0))
     return fmt::format("the connection broke: {}", std::strerror(code));
@@ -91,7 +94,7 @@ void connection::fall_silent() noexcept {
 }
 
 bool connection::is_stuck(std::uint64_t timeout_ms) noexcept {
-  const std::uint64_t moved = received + out_.written;
+  const std::uint64_t moved = received + out_.written + stream_.moved_in_records();
   const bool waits = ops_.owed() != 0 || !out_.empty() || turned_away();
   if (waits && moved == moved_before_) return now_ms() - moved_at_ms_ > timeout_ms;
   moved_before_ = moved;
@@ -120,7 +123,7 @@ transferred connection::read_some(std::size_t& asked) noexcept {
   if (missing_ != 0) [[unlikely]]
     return read_payload(asked);
   const std::span<std::byte> room = in_.room();
-  const transferred got = tcp::receive(fd_.get(), room);
+  const transferred got = stream_.receive(room);
   asked = room.size();
   if (got.kind == transferred::kind_t::some) in_.filled(got.bytes);
   return got;
@@ -135,7 +138,7 @@ transferred connection::read_payload(std::size_t& asked) noexcept {
   place = place.first(std::min(place.size(), pinned_bytes));
   const std::span<std::byte> room = in_.room().first(place.size() == missing_ ? beyond_bytes : 0);
   std::array<iovec, 2> parts{iovec{place.data(), place.size()}, iovec{room.data(), room.size()}};
-  const transferred got = tcp::receive(fd_.get(), parts);
+  const transferred got = stream_.receive(parts);
   asked = place.size() + room.size();
   if (got.kind != transferred::kind_t::some) return got;
   const std::size_t taken_in = std::min(got.bytes, place.size());

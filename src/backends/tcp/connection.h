@@ -13,7 +13,7 @@
 #include "backends/tcp/outbox.h"
 #include "backends/tcp/peer_lane.h"
 #include "backends/tcp/reassembler.h"
-#include "backends/tcp/socket.h"
+#include "backends/tcp/stream.h"
 #include "backends/tcp/target.h"
 #include "base/copy.h"
 #include "transport/event.h"
@@ -40,8 +40,8 @@ class connection {
   };
 
   /// `ours`: this side made it.
-  connection(unique_fd fd, peer_lane& peer, bool ours, shared_state& shared)
-      : fd_(std::move(fd)),
+  connection(stream with, peer_lane& peer, bool ours, shared_state& shared)
+      : stream_(std::move(with)),
         peer_(peer),
         ours_(ours),
         out_(shared),
@@ -50,8 +50,8 @@ class connection {
 
   [[nodiscard]] peer_lane& peer() const noexcept { return peer_; }
   [[nodiscard]] bool ours() const noexcept { return ours_; }
-  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
-  [[nodiscard]] unique_fd release() noexcept { return std::move(fd_); }
+  [[nodiscard]] int fd() const noexcept { return stream_.fd(); }
+  [[nodiscard]] unique_fd release() noexcept { return stream_.release(); }
   [[nodiscard]] outbox& out() noexcept { return out_; }
 
   /// The lower one: this connection is the one, and the peer was told so.
@@ -81,7 +81,7 @@ class connection {
   /// Takes what has arrived and acts on it, for one turn. Messages added to `sink` lie in this
   /// connection's buffer and stay until the next call.
   reading receive(event_sink& sink) noexcept;
-  outbox::flow flush() noexcept { return out_.flush(fd_.get()); }
+  outbox::flow flush() noexcept { return out_.flush(stream_); }
 
   /// For people: how it came to its end, after receive() or flush() has said so.
   [[nodiscard]] std::string describe_end() const;
@@ -119,7 +119,7 @@ class connection {
   bool go_on(const reassembler::item& i) noexcept;
   bool end_frame(const frame& f) noexcept;
 
-  unique_fd fd_;
+  stream stream_;
   peer_lane& peer_;
   bool ours_;
   bool chosen_ = false, bye_ = false;

@@ -17,7 +17,7 @@ class connector {
   /// What came of it: a connection that has proved itself, or why there is none.
   struct outcome {
     peer_lane* peer;
-    unique_fd fd;
+    stream with;      ///< nothing: there is none
     std::string why;  ///< for people
   };
 

@@ -105,10 +105,10 @@ void tcp_endpoint::make_connections() noexcept {
   if (!arrivals_.any() && !connector_.is_making_any() && !connector_.has_news()) return;
   for (accepted& a : arrivals_.take())
     if (auto* const p = static_cast<peer_lane*>(reach(a.from, a.from_lane)); p != nullptr)
-      adopt(std::move(a.fd), *p, false);
+      adopt(std::move(a.with), *p, false);
   for (connector::outcome& o : connector_.advance()) {
-    if (o.fd)
-      adopt(std::move(o.fd), *o.peer, true);
+    if (o.with)
+      adopt(std::move(o.with), *o.peer, true);
     else if (std::ranges::none_of(reader_.all(),
                                   [&](const auto& c) { return &c->peer() == o.peer; }))
       begin_loss(*o.peer, status::unsupported, std::move(o.why));
@@ -116,7 +116,7 @@ void tcp_endpoint::make_connections() noexcept {
 }
 
 // `ours`: we made it.
-void tcp_endpoint::adopt(unique_fd fd, peer_lane& p, bool ours) noexcept {
+void tcp_endpoint::adopt(stream with, peer_lane& p, bool ours) noexcept {
   if (p.is == peer_lane::life::lost) return;
   const arrivals::lane_name name{p.peer, p.lane};
   const bool choosing = arrivals_.chooses(name, ours);
@@ -126,11 +126,12 @@ void tcp_endpoint::adopt(unique_fd fd, peer_lane& p, bool ours) noexcept {
     return std::ranges::any_of(
         reader_.all(), [&](const auto& c) { return &c->peer() == &p && c->ours() == ours; });
   };
-  if (choosing ? ours && !arrivals_.choose(fd, name) : needless()) return turn_away(std::move(fd));
-  tune(fd.get(), timeout_ms_);
+  if (choosing ? ours && !arrivals_.choose(with, name) : needless())
+    return turn_away(std::move(with));
+  tune(with.fd(), timeout_ms_);
   connection* made = nullptr;
   try {
-    made = &reader_.add(std::make_unique<connection>(std::move(fd), p, ours, shared_));
+    made = &reader_.add(std::make_unique<connection>(std::move(with), p, ours, shared_));
   } catch (const std::bad_alloc&) {
     return begin_loss(p, status::unsupported, "this process has no memory for a connection to it");
   }

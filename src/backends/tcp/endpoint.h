@@ -52,7 +52,7 @@ class tcp_endpoint final : public endpoint {
     return p.peer == device_.self() && p.lane == lane_;
   }
   void make_connections() noexcept;
-  void adopt(unique_fd fd, peer_lane& p, bool ours) noexcept;
+  void adopt(stream with, peer_lane& p, bool ours) noexcept;
   void use(connection& c) noexcept;
   void act_on_changes() noexcept;
   void begin_loss(peer_lane& p, status code, std::string why) noexcept;

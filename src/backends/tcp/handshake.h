@@ -5,7 +5,7 @@
 #include <span>
 
 #include "backends/tcp/hello.h"
-#include "backends/tcp/socket.h"
+#include "backends/tcp/stream.h"
 
 namespace heddle::transport::tcp {
 
@@ -29,7 +29,8 @@ class handshake {
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
   /// Acceptor, done: who it is and what for.
   [[nodiscard]] const hello& peer() const noexcept { return peer_; }
-  [[nodiscard]] unique_fd release() noexcept { return std::move(fd_); }
+  /// Done: what frames travel on.
+  [[nodiscard]] stream release() noexcept { return stream(std::move(fd_)); }
   /// Failed: the system's reason (of errno); 0: the peer hung up, or could not prove to be of the
   /// job.
   [[nodiscard]] int error() const noexcept { return error_; }

@@ -72,7 +72,7 @@ void outbox::discard() noexcept {
   body_left_ = 0;
 }
 
-outbox::flow outbox::flush(int fd) noexcept {
+outbox::flow outbox::flush(stream& to) noexcept {
   std::size_t turn = turn_bytes;
   for (;;) {
     if (!begin_fragment()) return flow::broken;
@@ -80,8 +80,8 @@ outbox::flow outbox::flush(int fd) noexcept {
     gathered g;
     gather(g);
     const transferred t =
-        g.count == 1 ? transmit(fd, {static_cast<const std::byte*>(g.parts[0].iov_base), g.bytes})
-                     : transmit(fd, std::span(g.parts).first(g.count));
+        g.count == 1 ? to.transmit({static_cast<const std::byte*>(g.parts[0].iov_base), g.bytes})
+                     : to.transmit(std::span(g.parts).first(g.count));
     if (t.kind == transferred::kind_t::none) return flow::blocked;
     if (t.kind != transferred::kind_t::some) {
       error = t.code;

@@ -15,7 +15,7 @@
 #include "backends/tcp/fifo.h"
 #include "backends/tcp/frame.h"
 #include "backends/tcp/shared.h"
-#include "backends/tcp/socket.h"
+#include "backends/tcp/stream.h"
 #include "memory/region_table.h"
 #include "transport/op.h"
 
@@ -66,7 +66,7 @@ class outbox {
     return head_ == tail_ && own_.empty() && replies_.empty();
   }
   /// Writes until blocked, or for one turn.
-  flow flush(int fd) noexcept;
+  flow flush(stream& to) noexcept;
   /// Forgets everything; the puts that were not all in the stream end as lost.
   void discard() noexcept;
 
