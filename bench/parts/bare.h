@@ -34,4 +34,10 @@ using duration = std::chrono::nanoseconds;
 /// The best of several sizes of write and read, each given its share of `time`.
 [[nodiscard]] double socket_stream(core_pair cores, std::size_t message_bytes, duration time);
 
+/// Whether libsodium has AES-256-GCM on this processor.
+[[nodiscard]] bool has_aes();
+/// Bytes per second of opening encrypted records of `bytes` by libsodium: AES-256-GCM, which has to
+/// be there, or ChaCha20-Poly1305.
+[[nodiscard]] double open_records(int core, bool with_aes, std::size_t bytes, duration time);
+
 }  // namespace heddle::bare

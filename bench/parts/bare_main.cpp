@@ -38,6 +38,15 @@ void print_sockets(core_pair cores, duration time) {
              socket_stream(cores, 1 << 20, 3 * time) / 1e9);
 }
 
+void print_ciphers(core_pair cores, duration time) {
+  const auto row = [&](const char* name, bool with_aes) {
+    fmt::print("{:<44}{:>10.2f} GB/s\n", fmt::format("{}, opening 64 KiB", name),
+               open_records(cores.first, with_aes, 64 << 10, time) / 1e9);
+  };
+  if (has_aes()) row("AES-256-GCM", true);
+  row("ChaCha20-Poly1305", false);
+}
+
 }  // namespace
 
 int main() {
@@ -47,6 +56,7 @@ int main() {
     fmt::print("cores {} and {}\n", pair.first, pair.second);
     print_memory(pair, std::chrono::milliseconds(100));
     print_sockets(pair, std::chrono::milliseconds(100));
+    print_ciphers(pair, std::chrono::milliseconds(100));
     return 0;
   } catch (const std::exception& failure) {
     fmt::print(stderr, "heddle_bare: {}\n", failure.what());
