@@ -61,6 +61,7 @@ void draw_settings(plan& p, dice& d) {
       choice{"HEDDLE_EXECUTORS", {"2", "3"}},
       choice{"HEDDLE_RCACHE", {"off", "hooks"}},
       choice{"HEDDLE_RCACHE_ENTRIES", {"1", "2"}},
+      choice{"HEDDLE_TCP_CRYPT", {"on", "chacha20"}},
   };
   for (const choice& c : choices)
     if (d.percent(20)) set(p, c.name, d.one_of(c.values));

@@ -10,8 +10,13 @@
 namespace heddle::transport::tcp {
 
 acceptor::acceptor(std::vector<rail_address>& addresses, std::uint32_t self, std::uint32_t size,
-                   std::span<const std::byte, 32> secret)
-    : self_(self), size_(size), secret_(secret), epoll_(make_epoll()), timer_(make_timer()) {
+                   std::span<const std::byte, 32> secret, algorithm_set algorithms)
+    : self_(self),
+      size_(size),
+      secret_(secret),
+      algorithms_(algorithms),
+      epoll_(make_epoll()),
+      timer_(make_timer()) {
   for (rail_address& a : addresses) listeners_.push_back(listen_at(a));
   (void)watch(epoll_.get(), timer_.get(), 0, EPOLLIN);
   listen_on(true);
@@ -36,7 +41,8 @@ void acceptor::accept_all(int listener) {
       return;
     }
     if (strangers_.size() >= most_strangers) strangers_.pop_front();
-    strangers_.push_back({handshake::accept(std::move(fd), self_, size_, secret_), now_ms()});
+    strangers_.push_back(
+        {handshake::accept(std::move(fd), self_, size_, secret_, algorithms_), now_ms()});
     strangers_.back().talk.wait_in(epoll_.get());
   }
 }

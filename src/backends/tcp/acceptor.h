@@ -28,9 +28,10 @@ class acceptor {
   static constexpr std::size_t most_strangers = 256;
   static constexpr std::uint64_t patience_ms = 3000, grace_ms = 250;
 
-  /// Listens at every address and sets its port. `secret` outlives this. Throws heddle::error.
+  /// Listens at every address and sets its port. `secret` outlives this. Connections are encrypted
+  /// by one of `algorithms`, if there are any. Throws heddle::error.
   acceptor(std::vector<rail_address>& addresses, std::uint32_t self, std::uint32_t size,
-           std::span<const std::byte, 32> secret);
+           std::span<const std::byte, 32> secret, algorithm_set algorithms);
 
   /// Readable when serve() has something to do.
   [[nodiscard]] int fd() const noexcept { return epoll_.get(); }
@@ -51,6 +52,7 @@ class acceptor {
 
   std::uint32_t self_, size_;
   std::span<const std::byte, 32> secret_;
+  algorithm_set algorithms_;
   unique_fd epoll_, timer_;
   std::vector<unique_fd> listeners_;
   bool listening_ = false;

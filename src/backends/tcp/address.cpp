@@ -13,8 +13,8 @@
 namespace heddle::transport::tcp {
 namespace {
 
-constexpr std::size_t address_bytes = 20;
-constexpr std::byte format_version{1};
+constexpr std::size_t head_bytes = 3, address_bytes = 20;
+constexpr std::byte format_version{2};
 
 std::size_t ip_bytes(int family) noexcept {
   return family == 4 ? 4 : 16;
@@ -98,12 +98,13 @@ std::optional<rail_address> parse_ip(const std::string& text) {
   return out;
 }
 
-std::vector<std::byte> encode(std::span<const rail_address> addresses) {
-  std::vector<std::byte> out(2 + addresses.size() * address_bytes);
+std::vector<std::byte> encode(const whereabouts& w) {
+  std::vector<std::byte> out(head_bytes + w.addresses.size() * address_bytes);
   out[0] = format_version;
-  out[1] = static_cast<std::byte>(addresses.size());
-  std::byte* at = out.data() + 2;
-  for (const rail_address& r : addresses) {
+  out[1] = static_cast<std::byte>(w.addresses.size());
+  out[2] = static_cast<std::byte>(w.algorithms);
+  std::byte* at = out.data() + head_bytes;
+  for (const rail_address& r : w.addresses) {
     at[0] = static_cast<std::byte>(r.family);
     store_le(at + 2, r.port);
     std::memcpy(at + 4, r.ip.data(), r.ip.size());
@@ -112,16 +113,17 @@ std::vector<std::byte> encode(std::span<const rail_address> addresses) {
   return out;
 }
 
-std::optional<std::vector<rail_address>> parse_addresses(std::span<const std::byte> bytes) {
-  if (bytes.size() < 2 || bytes[0] != format_version) return std::nullopt;
+std::optional<whereabouts> parse_whereabouts(std::span<const std::byte> bytes) {
+  if (bytes.size() < head_bytes || bytes[0] != format_version) return std::nullopt;
   const auto count = std::to_integer<std::size_t>(bytes[1]);
-  if (count == 0 || count > max_addresses || bytes.size() != 2 + count * address_bytes)
+  whereabouts out{{}, std::to_integer<algorithm_set>(bytes[2])};
+  if (count == 0 || count > max_addresses || bytes.size() != head_bytes + count * address_bytes ||
+      (out.algorithms & ~every_algorithm) != 0)
     return std::nullopt;
-  std::vector<rail_address> out;
   for (std::size_t i = 0; i < count; ++i) {
-    const auto r = parse_one(bytes.data() + 2 + i * address_bytes);
+    const auto r = parse_one(bytes.data() + head_bytes + i * address_bytes);
     if (!r) return std::nullopt;
-    out.push_back(*r);
+    out.addresses.push_back(*r);
   }
   return out;
 }

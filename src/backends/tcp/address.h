@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "backends/tcp/cipher.h"
+
 namespace heddle::transport::tcp {
 
 /// Most addresses of a rail.
@@ -43,11 +45,17 @@ struct socket_address {
 /// "10.0.0.1", "fd00::2", "fe80::1%eth0".
 [[nodiscard]] std::optional<rail_address> parse_ip(const std::string& text);
 
-/// One rail's addresses as bytes: version 1, count 1, then for each family 1, zero 1, port 2,
+/// What a rank tells its peers of one of its rails.
+struct whereabouts {
+  std::vector<rail_address> addresses;  ///< 1 to max_addresses
+  algorithm_set algorithms = 0;         ///< by which it encrypts; empty: it does not
+  friend bool operator==(const whereabouts&, const whereabouts&) = default;
+};
+
+/// As bytes: version 1, count 1, algorithms 1, then for each address family 1, zero 1, port 2,
 /// ip 16.
-[[nodiscard]] std::vector<std::byte> encode(std::span<const rail_address> addresses);
+[[nodiscard]] std::vector<std::byte> encode(const whereabouts& w);
 /// Nothing unless every byte is as encode() would have written it. Total.
-[[nodiscard]] std::optional<std::vector<rail_address>> parse_addresses(
-    std::span<const std::byte> bytes);
+[[nodiscard]] std::optional<whereabouts> parse_whereabouts(std::span<const std::byte> bytes);
 
 }  // namespace heddle::transport::tcp

@@ -61,7 +61,8 @@ TEST(Address, AddressesSurviveTheTripAndTheKernelsForm) {
   std::vector<rail_address> all{*parse_ip("192.0.2.2"), *parse_ip("fd00::2")};
   all[0].port = 1234;
   all[1].port = 65535;
-  EXPECT_EQ(parse_addresses(encode(all)), all);
+  const whereabouts said{all, every_algorithm};
+  EXPECT_EQ(parse_whereabouts(encode(said)), said);
   for (const auto& r : all) EXPECT_EQ(from_socket(to_socket(r).get()), r);
 }
 

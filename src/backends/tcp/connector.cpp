@@ -32,6 +32,7 @@ void connector::attempt_to(peer_lane& peer, int tries) {
   h.to = static_cast<std::uint32_t>(peer.peer);
   h.from_lane = static_cast<std::uint16_t>(lane_);
   h.to_lane = static_cast<std::uint16_t>(peer.lane);
+  h.algorithms = device_.algorithms();
   unique_fd fd = connect_to(way->from, way->to);
   const int refusal = errno;
   auto a = std::make_unique<attempt>(
@@ -49,7 +50,9 @@ void connector::give_up(const attempt& a, int error) {
 std::vector<connector::outcome> connector::advance() {
   for (auto& a : std::exchange(attempts_, {})) {
     const handshake::state s = a->talk.advance();
-    if (s == handshake::state::failed) {
+    if (s == handshake::state::failed && a->talk.disagrees()) {
+      outcomes_.push_back({a->peer, {}, why_they_disagree(device_.algorithms())});
+    } else if (s == handshake::state::failed) {
       give_up(*a, a->talk.error());
     } else if (s == handshake::state::done) {
       outcomes_.push_back({a->peer, a->talk.release(), {}});

@@ -41,6 +41,13 @@ std::string why_unreachable(std::span<const rail_address> ours,
   return {};
 }
 
+algorithm_set wanted_algorithms(const settings& config) {
+  const std::string chosen = text_of(encryption, config);
+  if (chosen == "off") return 0;
+  return chosen == "on" ? known_algorithms()
+                        : static_cast<algorithm_set>(algorithm::chacha20_poly1305);
+}
+
 /// Where nobody has chosen, a job on one host stays inside it.
 std::string wanted_interfaces(const context& where, const settings& config) {
   const std::string chosen = text_of(interfaces, config);
@@ -73,9 +80,10 @@ tcp_device::tcp_device(const context& where, std::vector<rail_address> addresses
       regions_(where.regions),
       addresses_(std::move(addresses)) {
   if (sodium_init() < 0) fail("tcp: libsodium cannot be used: no source of randomness");
+  algorithms_ = wanted_algorithms(config_);
   std::ranges::copy(where.job_secret, secret_.begin());
   acceptor_ = std::make_unique<acceptor>(addresses_, static_cast<std::uint32_t>(self_),
-                                         static_cast<std::uint32_t>(size_), secret_);
+                                         static_cast<std::uint32_t>(size_), secret_, algorithms_);
   traits_.native =
       only(op_kind::send) | only(op_kind::put) | only(op_kind::get) | only(op_kind::atomic);
   traits_.max_message = max_message;
@@ -92,13 +100,14 @@ tcp_device::~tcp_device() {
 
 std::string tcp_device::add_peer(rank peer, std::span<const std::byte> address, bool same_host) {
   if (peer < 0 || peer >= size_) return fmt::format("rank {} is not in a job of {}", peer, size_);
-  auto theirs = parse_addresses(address);
+  const auto theirs = parse_whereabouts(address);
   if (!theirs) return "its tcp address cannot be understood: is it of another version?";
-  std::string why = why_unreachable(addresses_, *theirs, same_host);
+  if ((algorithms_ == 0) != (theirs->algorithms == 0)) return why_they_disagree(algorithms_);
+  std::string why = why_unreachable(addresses_, theirs->addresses, same_host);
   if (!why.empty()) return why;
   const std::lock_guard lock(mutex_);
   peers_.resize(static_cast<std::size_t>(size_));
-  peers_[static_cast<std::size_t>(peer)] = meeting(addresses_, *theirs)->to;
+  peers_[static_cast<std::size_t>(peer)] = meeting(addresses_, theirs->addresses)->to;
   return {};
 }
 

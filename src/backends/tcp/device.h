@@ -21,7 +21,9 @@ class tcp_device final : public device {
   ~tcp_device() override;
 
   [[nodiscard]] const traits& describe() const noexcept override { return traits_; }
-  [[nodiscard]] std::vector<std::byte> address() const override { return encode(addresses_); }
+  [[nodiscard]] std::vector<std::byte> address() const override {
+    return encode({addresses_, algorithms_});
+  }
   std::string add_peer(rank peer, std::span<const std::byte> address, bool same_host) override;
   std::unique_ptr<endpoint> make_endpoint(int lane) override;
   void expose(const memory::local_region& region) noexcept override;
@@ -41,6 +43,8 @@ class tcp_device final : public device {
   [[nodiscard]] rank self() const noexcept { return self_; }
   [[nodiscard]] int size() const noexcept { return size_; }
   [[nodiscard]] std::span<const std::byte, 32> secret() const noexcept { return secret_; }
+  /// By which connections are encrypted; empty: they are not.
+  [[nodiscard]] algorithm_set algorithms() const noexcept { return algorithms_; }
   /// No connection is handed to the endpoint of `lane` any more.
   void forget(int lane) noexcept;
 
@@ -58,6 +62,7 @@ class tcp_device final : public device {
   memory::region_table* regions_;
   traits traits_;
   std::vector<rail_address> addresses_;
+  algorithm_set algorithms_;
 
   std::unique_ptr<acceptor> acceptor_;  // executor thread only
   std::vector<accepted> proven_;        // likewise

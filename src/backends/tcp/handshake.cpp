@@ -20,9 +20,10 @@ handshake handshake::initiate(unique_fd fd, hello mine, std::span<const std::byt
 }
 
 handshake handshake::accept(unique_fd fd, std::uint32_t self, std::uint32_t size,
-                            std::span<const std::byte, 32> secret) {
+                            std::span<const std::byte, 32> secret, algorithm_set algorithms) {
   handshake h(std::move(fd), role::acceptor, secret);
   h.self_.from = self;
+  h.self_.algorithms = algorithms;
   h.size_ = size;
   h.to_get_ = hello_bytes;
   return h;
@@ -61,14 +62,14 @@ void handshake::wait_in(int epoll) noexcept {
 handshake::state handshake::step() noexcept {
   if (role_ == role::initiator) return sent_ == all ? done : meet_acceptor();
   if (got_ != all) return meet_initiator();
-  return same_proof(theirs_.proven, proof_of(role::initiator)) ? done : failed;
+  return agreed() && same_proof(theirs_.proven, proof_of(role::initiator)) ? done : failed;
 }
 
 handshake::state handshake::meet_initiator() noexcept {
   const auto theirs = parse_hello(theirs_.image);
   if (!theirs || theirs->to != self_.from || theirs->from >= size_) return failed;
   peer_ = *theirs;
-  self_ = {self_.from, peer_.from, peer_.to_lane, peer_.from_lane, fresh_nonce()};
+  self_ = {self_.from, peer_.from, peer_.to_lane, peer_.from_lane, fresh_nonce(), self_.algorithms};
   mine_.image = encode(self_);
   mine_.proven = proof_of(role::acceptor);
   to_send_ = to_get_ = all;
@@ -81,9 +82,31 @@ handshake::state handshake::meet_acceptor() noexcept {
   if (!theirs || theirs->from != self_.to || theirs->to != self_.from ||
       theirs->from_lane != self_.to_lane || theirs->to_lane != self_.from_lane)
     return failed;
+  peer_ = *theirs;
+  disagrees_ = !agreed();
+  if (disagrees_) return failed;
   mine_.proven = proof_of(role::initiator);
   to_send_ = all;
   return pending;
+}
+
+// The one that connects learns it from a hello that is proven, and tells why.
+bool handshake::agreed() const noexcept {
+  const bool plain = self_.algorithms == 0 && peer_.algorithms == 0;
+  return plain || best_of(self_.algorithms, peer_.algorithms) != algorithm::none;
+}
+
+stream handshake::release() {
+  const algorithm which = best_of(self_.algorithms, peer_.algorithms);
+  if (which == algorithm::none) return stream(std::move(fd_));
+  const role other = role_ == role::initiator ? role::acceptor : role::initiator;
+  return stream(std::move(fd_), std::make_unique<sealed_stream>(
+                                    sealed_stream::keys{which, key_of(role_), key_of(other)}));
+}
+
+cipher::key handshake::key_of(role speaker) const noexcept {
+  return role_ == role::initiator ? frame_key(secret_, speaker, mine_.image, theirs_.image)
+                                  : frame_key(secret_, speaker, theirs_.image, mine_.image);
 }
 
 proof handshake::proof_of(role prover) const noexcept {

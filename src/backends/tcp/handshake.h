@@ -19,7 +19,7 @@ class handshake {
   static handshake initiate(unique_fd fd, hello mine, std::span<const std::byte, 32> secret);
   /// The end that accepted, as rank `self` of `size`.
   static handshake accept(unique_fd fd, std::uint32_t self, std::uint32_t size,
-                          std::span<const std::byte, 32> secret);
+                          std::span<const std::byte, 32> secret, algorithm_set algorithms);
 
   /// Goes as far as the socket allows. Failed: hang up, nothing the peer said is to be used.
   state advance() noexcept;
@@ -27,13 +27,16 @@ class handshake {
   void wait_in(int epoll) noexcept;
 
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
-  /// Acceptor, done: who it is and what for.
+  /// Done: who it is and, of the acceptor, what for.
   [[nodiscard]] const hello& peer() const noexcept { return peer_; }
   /// Done: what frames travel on.
-  [[nodiscard]] stream release() noexcept { return stream(std::move(fd_)); }
+  [[nodiscard]] stream release();
   /// Failed: the system's reason (of errno); 0: the peer hung up, or could not prove to be of the
   /// job.
   [[nodiscard]] int error() const noexcept { return error_; }
+  /// Failed: the peer is of the job, but one of us encrypts and the other does not, or by no
+  /// algorithm that both have.
+  [[nodiscard]] bool disagrees() const noexcept { return disagrees_; }
 
  private:
   /// What either side says.
@@ -51,6 +54,8 @@ class handshake {
   state meet_initiator() noexcept;
   state meet_acceptor() noexcept;
   [[nodiscard]] proof proof_of(role prover) const noexcept;
+  [[nodiscard]] cipher::key key_of(role speaker) const noexcept;
+  [[nodiscard]] bool agreed() const noexcept;
 
   unique_fd fd_;
   role role_;
@@ -60,7 +65,7 @@ class handshake {
   words mine_{}, theirs_{};
   std::size_t sent_ = 0, to_send_ = 0;  // of mine_, from its beginning
   std::size_t got_ = 0, to_get_ = 0;    // of theirs_
-  bool failed_ = false;
+  bool failed_ = false, disagrees_ = false;
   int error_ = 0;
   std::uint32_t watched_ = 0;  // what the set in which it waits tells of
 };

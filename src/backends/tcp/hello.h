@@ -3,8 +3,10 @@
 //   initiator -> acceptor   hello
 //   acceptor -> initiator   hello, proof(acceptor)
 //   initiator -> acceptor   proof(initiator), and frames from here on
-// A proof is a hash keyed with the job's secret over the prover's role and both hellos. The role
-// makes a proof useless in the other direction; the nonces make it useless on another connection.
+// Both agree on the best algorithm that both hellos name; frames are plain when neither names any,
+// and there are none when only one does. A proof is a hash keyed with the job's secret over the
+// prover's role and both hellos. The role makes a proof useless in the other direction; the nonces
+// make it useless on another connection.
 #pragma once
 #include <heddle/types.h>
 
@@ -13,10 +15,13 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
+
+#include "backends/tcp/cipher.h"
 
 namespace heddle::transport::tcp {
 
-inline constexpr std::uint16_t protocol_version = 4;
+inline constexpr std::uint16_t protocol_version = 5;
 inline constexpr std::size_t hello_bytes = 64;
 inline constexpr std::size_t proof_bytes = 32;
 
@@ -31,8 +36,12 @@ struct hello {
   std::uint16_t from_lane = 0;  ///< the speaker's; below max_lanes
   std::uint16_t to_lane = 0;    ///< below max_lanes
   nonce random{};
+  algorithm_set algorithms = 0;  ///< by which the speaker encrypts; empty: it does not
   friend bool operator==(const hello&, const hello&) = default;
 };
+
+/// For people, where one side encrypts and the other does not, or by no algorithm that both have.
+[[nodiscard]] std::string why_they_disagree(algorithm_set ours);
 
 enum class role : std::uint8_t { initiator = 1, acceptor = 2 };
 
@@ -45,6 +54,10 @@ enum class role : std::uint8_t { initiator = 1, acceptor = 2 };
 
 [[nodiscard]] proof prove(std::span<const std::byte, 32> secret, role prover,
                           const hello_image& initiator, const hello_image& acceptor) noexcept;
+/// What frames are encrypted with that `speaker` sends: the secret's hash over both hellos, too.
+[[nodiscard]] cipher::key frame_key(std::span<const std::byte, 32> secret, role speaker,
+                                    const hello_image& initiator,
+                                    const hello_image& acceptor) noexcept;
 /// Compares in constant time.
 [[nodiscard]] bool same_proof(const proof& a, const proof& b) noexcept;
 

@@ -12,6 +12,12 @@ inline constexpr setting interfaces =
 inline constexpr setting chunk_size = bytes_setting(
     "HEDDLE_TCP_CHUNK_BYTES", "1M", "piece of a large transfer sent in one go", 4 * kib, gib);
 
-inline constexpr std::array own_settings{interfaces, chunk_size};
+inline constexpr setting encryption =
+    choice_setting("HEDDLE_TCP_CRYPT", "off",
+                   "encrypt and authenticate what goes over tcp; the same on all ranks; chacha20: "
+                   "never by AES",
+                   "off | on | chacha20");
+
+inline constexpr std::array own_settings{interfaces, chunk_size, encryption};
 
 }  // namespace heddle::transport::tcp

@@ -36,6 +36,14 @@ inline settings small_fragments() {
   return config;
 }
 
+/// `like`, encrypted if the test's environment says so.
+inline settings as_wanted_here(settings like) {
+  const environment here = this_environment();
+  if (const auto wanted = here.find("HEDDLE_TCP_CRYPT"); wanted != here.end())
+    like.others.insert(*wanted);
+  return like;
+}
+
 /// An op of a test: copies of it are posted, and it is known by its number.
 struct test_op : op {
   rank whom = 0;
@@ -52,6 +60,7 @@ struct test_node {
   std::map<std::uint64_t, status> ended;
   std::vector<std::unique_ptr<test_op>> posted;  // until the end, whether they are over or not
   std::vector<rank> lost;
+  std::vector<std::string> reasons;  // of each that was lost
   std::vector<int> wanted;
 
   /// As endpoint::post.
@@ -81,7 +90,10 @@ struct test_node {
       const auto body = e.bytes.subspan(std::min(sizeof(message_head), e.bytes.size()));
       messages.emplace_back(body.begin(), body.end());
     }
-    if (e.kind == event::kind_t::peer_lost) lost.push_back(e.from->peer);
+    if (e.kind == event::kind_t::peer_lost) {
+      lost.push_back(e.from->peer);
+      reasons.emplace_back(reinterpret_cast<const char*>(e.bytes.data()), e.bytes.size());
+    }
     if (e.kind != event::kind_t::ended) return;
     const std::uint64_t number = static_cast<const test_op*>(e.of)->number;
     EXPECT_FALSE(ended.contains(number)) << "told twice: " << number;
@@ -107,7 +119,7 @@ struct test_job {
   static std::unique_ptr<test_node> open(rank self, int size, const std::string& iface,
                                          const settings& like = small_fragments()) {
     auto n = std::make_unique<test_node>();
-    n->config = like;
+    n->config = as_wanted_here(like);
     n->dev = std::make_unique<tcp_device>(context{.self = self,
                                                   .size = size,
                                                   .job_secret = test_secret,
