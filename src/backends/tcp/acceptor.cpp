@@ -9,15 +9,15 @@
 
 namespace heddle::transport::tcp {
 
-acceptor::acceptor(std::vector<rail_address>& addresses, std::uint32_t self, std::uint32_t size,
+acceptor::acceptor(std::vector<unique_fd> listeners, std::uint32_t self, std::uint32_t size,
                    std::span<const std::byte, 32> secret, algorithm_set algorithms)
     : self_(self),
       size_(size),
       secret_(secret),
       algorithms_(algorithms),
       epoll_(make_epoll()),
-      timer_(make_timer()) {
-  for (rail_address& a : addresses) listeners_.push_back(listen_at(a));
+      timer_(make_timer()),
+      listeners_(std::move(listeners)) {
   (void)watch(epoll_.get(), timer_.get(), 0, EPOLLIN);
   listen_on(true);
 }

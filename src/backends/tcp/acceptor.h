@@ -28,9 +28,9 @@ class acceptor {
   static constexpr std::size_t most_strangers = 256;
   static constexpr std::uint64_t patience_ms = 3000, grace_ms = 250;
 
-  /// Listens at every address and sets its port. `secret` outlives this. Connections are encrypted
-  /// by one of `algorithms`, if there are any. Throws heddle::error.
-  acceptor(std::vector<rail_address>& addresses, std::uint32_t self, std::uint32_t size,
+  /// Accepts from `listeners`, as rank `self` of `size`. `secret` outlives this. Connections are
+  /// encrypted by one of `algorithms`, if there are any. Throws heddle::error.
+  acceptor(std::vector<unique_fd> listeners, std::uint32_t self, std::uint32_t size,
            std::span<const std::byte, 32> secret, algorithm_set algorithms);
 
   /// Readable when serve() has something to do.

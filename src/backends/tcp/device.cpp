@@ -8,6 +8,7 @@
 
 #include "backends/tcp/endpoint.h"
 #include "backends/tcp/interfaces.h"
+#include "backends/tcp/ports.h"
 #include "backends/tcp/settings.h"
 #include "backends/tcp/tcp.h"
 #include "base/error.h"
@@ -48,6 +49,16 @@ algorithm_set wanted_algorithms(const settings& config) {
                         : static_cast<algorithm_set>(algorithm::chacha20_poly1305);
 }
 
+/// Sets the ports of `addresses`.
+std::vector<unique_fd> listen_at_all(std::vector<rail_address>& addresses, rank self,
+                                     const settings& config) {
+  const port_range ports = parse_ports(text_of(listening_ports, config));
+  std::vector<unique_fd> all;
+  for (rail_address& a : addresses)
+    all.push_back(listen_within(a, ports, static_cast<std::uint32_t>(self)));
+  return all;
+}
+
 /// Where nobody has chosen, a job on one host stays inside it.
 std::string wanted_interfaces(const context& where, const settings& config) {
   const std::string chosen = text_of(interfaces, config);
@@ -58,10 +69,12 @@ std::string wanted_interfaces(const context& where, const settings& config) {
 std::vector<named_device> open_rails(const factory& self, const context& where) {
   std::vector<named_device> made;
   const settings config = where.config != nullptr ? *where.config : settings{};
-  for (const rail_address& a : choose_rails(wanted_interfaces(where, config), list_interfaces())) {
+  const auto rails = choose_rails(wanted_interfaces(where, config), list_interfaces());
+  const auto told = parse_advertised(text_of(advertised, config), rails.size());
+  for (const rail_address& a : rails) {
     const std::string name =
         made.empty() ? self.name : fmt::format("{}.rail{}", self.name, made.size());
-    made.push_back({name, std::make_unique<tcp_device>(where, std::vector{a})});
+    made.push_back({name, std::make_unique<tcp_device>(where, std::vector{a}, told[made.size()])});
   }
   return made;
 }
@@ -73,7 +86,8 @@ const factory& tcp_factory() noexcept {
   return made;
 }
 
-tcp_device::tcp_device(const context& where, std::vector<rail_address> addresses)
+tcp_device::tcp_device(const context& where, std::vector<rail_address> addresses,
+                       std::vector<rail_address> told)
     : self_(where.self),
       size_(where.size),
       config_(where.config != nullptr ? *where.config : settings{}),
@@ -82,8 +96,10 @@ tcp_device::tcp_device(const context& where, std::vector<rail_address> addresses
   if (sodium_init() < 0) fail("tcp: libsodium cannot be used: no source of randomness");
   algorithms_ = wanted_algorithms(config_);
   std::ranges::copy(where.job_secret, secret_.begin());
-  acceptor_ = std::make_unique<acceptor>(addresses_, static_cast<std::uint32_t>(self_),
+  acceptor_ = std::make_unique<acceptor>(listen_at_all(addresses_, self_, config_),
+                                         static_cast<std::uint32_t>(self_),
                                          static_cast<std::uint32_t>(size_), secret_, algorithms_);
+  told_ = with_ports(std::move(told), addresses_);
   traits_.native =
       only(op_kind::send) | only(op_kind::put) | only(op_kind::get) | only(op_kind::atomic);
   traits_.max_message = max_message;

@@ -16,13 +16,15 @@ class tcp_endpoint;
 
 class tcp_device final : public device {
  public:
-  /// Listens at `addresses`, of which there is one at least. Throws heddle::error.
-  tcp_device(const context& where, std::vector<rail_address> addresses);
+  /// Listens at `addresses`, of which there is one at least. Peers are told that it is `told`, if
+  /// that names any, with the same ports. Throws heddle::error.
+  tcp_device(const context& where, std::vector<rail_address> addresses,
+             std::vector<rail_address> told = {});
   ~tcp_device() override;
 
   [[nodiscard]] const traits& describe() const noexcept override { return traits_; }
   [[nodiscard]] std::vector<std::byte> address() const override {
-    return encode({addresses_, algorithms_});
+    return encode({told_, algorithms_});
   }
   std::string add_peer(rank peer, std::span<const std::byte> address, bool same_host) override;
   std::unique_ptr<endpoint> make_endpoint(int lane) override;
@@ -61,7 +63,7 @@ class tcp_device final : public device {
   settings config_;
   memory::region_table* regions_;
   traits traits_;
-  std::vector<rail_address> addresses_;
+  std::vector<rail_address> addresses_, told_;
   algorithm_set algorithms_;
 
   std::unique_ptr<acceptor> acceptor_;  // executor thread only

@@ -26,9 +26,11 @@ class relay {
   /// Sees, and may change, what is about to be passed on, behind what was `before` it.
   using hand = std::function<void(const bytes& before, std::span<std::byte> now)>;
 
-  explicit relay(const device& to) : to_(parse_whereabouts(to.address())->addresses.front()) {
+  /// Between the ranks and `to`, which listens at 127.0.0.1.
+  explicit relay(const device& to, const rail_address& here = *parse_ip("127.0.0.1"))
+      : said_(*parse_whereabouts(to.address())), to_(said_.addresses.front()), here_(here) {
+    to_.ip = parse_ip("127.0.0.1")->ip;
     listener_ = listen_at(here_);
-    said_ = *parse_whereabouts(to.address());
     said_.addresses = {here_};
   }
   /// For add_peer() in place of the rank's own.
@@ -83,8 +85,8 @@ class relay {
     waiting.erase(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(t.bytes));
   }
 
-  rail_address to_, here_ = *parse_ip("127.0.0.1");
   whereabouts said_;
+  rail_address to_, here_;
   unique_fd listener_;
   std::vector<pair> pairs_;
 };

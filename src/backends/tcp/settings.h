@@ -17,7 +17,15 @@ inline constexpr setting encryption =
                    "encrypt and authenticate what goes over tcp; the same on all ranks; chacha20: "
                    "never by AES",
                    "off | on | chacha20");
+inline constexpr setting listening_ports =
+    text_setting("HEDDLE_TCP_PORTS", "",
+                 "ports at which ranks listen, such as 7000-7099; empty: any that are free");
+inline constexpr setting advertised =
+    text_setting("HEDDLE_TCP_ADVERTISE", "",
+                 "addresses that peers are told, comma-separated, where others see this host by "
+                 "another one (NAT, containers); of several rails one each");
 
-inline constexpr std::array own_settings{interfaces, chunk_size, encryption};
+inline constexpr std::array own_settings{interfaces, chunk_size, encryption, listening_ports,
+                                         advertised};
 
 }  // namespace heddle::transport::tcp

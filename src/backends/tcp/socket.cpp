@@ -96,6 +96,19 @@ unique_fd listen_at(rail_address& where) {
   return fd;
 }
 
+// Connections of an earlier job that are not quite over do not count. With this option two may bind
+// to a port, but only one gets to listen.
+unique_fd try_to_listen_at(const rail_address& where) {
+  unique_fd fd = stream_socket(where);
+  if (!fd) fail_errno(errno, "tcp: open a socket for {}", where.text());
+  set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+  const socket_address at = to_socket(where);
+  if (::bind(fd.get(), at.get(), at.length) == 0 && ::listen(fd.get(), listen_backlog) == 0)
+    return fd;
+  if (errno != EADDRINUSE) fail_errno(errno, "tcp: listen at {} port {}", where.text(), where.port);
+  return {};
+}
+
 unique_fd connect_to(const rail_address& from, const rail_address& to) noexcept {
   unique_fd fd = stream_socket(to);
   if (!fd) return {};

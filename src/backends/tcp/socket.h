@@ -34,6 +34,8 @@ struct transferred {
 
 /// Listens at `where` (port 0: any) and sets its port to the one taken. Throws heddle::error.
 [[nodiscard]] unique_fd listen_at(rail_address& where);
+/// The same where the port is given. None: it is taken.
+[[nodiscard]] unique_fd try_to_listen_at(const rail_address& where);
 /// Starts connecting from `from` (its port does not matter) to `to`. None: refused at once, errno
 /// says why.
 [[nodiscard]] unique_fd connect_to(const rail_address& from, const rail_address& to) noexcept;
