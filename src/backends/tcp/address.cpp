@@ -6,6 +6,7 @@
 #include <net/if.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "backends/tcp/bytes.h"
@@ -40,6 +41,17 @@ bool rail_address::loopback() const noexcept {
 
 bool rail_address::link_local() const noexcept {
   return family == 6 ? ip[0] == 0xfe && (ip[1] & 0xc0) == 0x80 : ip[0] == 169 && ip[1] == 254;
+}
+
+int rail_address::bits_in_common(const rail_address& other) const noexcept {
+  if (family != other.family) return -1;
+  int bits = 0;
+  for (std::size_t i = 0; i < ip_bytes(family); ++i) {
+    const auto differing = static_cast<std::uint8_t>(ip[i] ^ other.ip[i]);
+    bits += std::countl_zero(differing);
+    if (differing != 0) break;
+  }
+  return bits;
 }
 
 std::string rail_address::text() const {

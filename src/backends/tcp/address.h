@@ -22,12 +22,16 @@ struct rail_address {
   int family = 4;                     ///< 4 or 6
   std::array<std::uint8_t, 16> ip{};  ///< network order; IPv4: the first four
   std::uint16_t port = 0;
-  std::uint32_t scope = 0;  ///< number of the interface a link-local address is on; ours, not sent
+  // Of our own addresses, and not sent:
+  std::uint32_t scope = 0;  ///< number of the interface that a link-local address is on
+  int subnet_bits = 128;    ///< how many bits all hosts of its network have in common
 
   friend bool operator==(const rail_address&, const rail_address&) = default;
   [[nodiscard]] bool loopback() const noexcept;
   [[nodiscard]] bool link_local() const noexcept;
   [[nodiscard]] std::string text() const;
+  /// How many bits, from the first on, are those of `other`; -1: it is of the other family.
+  [[nodiscard]] int bits_in_common(const rail_address& other) const noexcept;
 };
 
 /// For bind and connect.

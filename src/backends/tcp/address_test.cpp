@@ -20,30 +20,59 @@ const std::vector<interface_address> host{
 
 std::string chosen(const std::string& wanted, const std::vector<interface_address>& from = host) {
   std::string out;
-  for (const auto& r : choose_rails(wanted, from)) out += (out.empty() ? "" : " ") + r.text();
+  for (const rail& r : choose_rails(wanted, from)) {
+    out += out.empty() ? "" : " ";
+    for (const rail_address& a : r.addresses)
+      out += (a == r.addresses.front() ? "" : "+") + a.text();
+  }
   return out;
 }
 
-TEST(Interfaces, ANameStandsForItsBestAddress) {
-  EXPECT_EQ(chosen("eth0"), "192.0.2.2");
+TEST(Interfaces, ANameStandsForItsAddressesIPv4FirstAndLinkLocalOnesOnlyWhereThereIsNoOther) {
+  EXPECT_EQ(chosen("eth0"), "192.0.2.2+fd00::2");
   EXPECT_EQ(chosen("ib0"), "fd01::3");
   EXPECT_EQ(chosen("tap0"), "fe80::9");
   EXPECT_EQ(chosen("lo"), "127.0.0.1");
 }
 
 TEST(Interfaces, EveryItemOfTheListIsARail) {
-  EXPECT_EQ(chosen("eth0,eth1,ib0"), "192.0.2.2 192.0.2.9 fd01::3");
+  EXPECT_EQ(chosen("eth0,eth1,ib0"), "192.0.2.2+fd00::2 192.0.2.9 fd01::3");
   EXPECT_EQ(chosen("::1,fd00::2"), "::1 fd00::2");
 }
 
-TEST(Interfaces, AnEmptyListChoosesTheFirstThatLeavesTheHost) {
-  EXPECT_EQ(chosen(""), "192.0.2.2");
+TEST(Interfaces, AnEmptyListIsOneRailOfAllThatLeavesTheHostBridgesLast) {
+  EXPECT_EQ(chosen(""), "fd00::2+192.0.2.2+fd01::3+192.0.2.9");
+  EXPECT_FALSE(choose_rails("", host)[0].bound);
+  EXPECT_TRUE(choose_rails("eth0", host)[0].bound);
+  std::vector<interface_address> with_docker{on("docker0", "172.17.0.1"), on("eth0", "192.0.2.2")};
+  with_docker[0].is_bridge = true;
+  EXPECT_EQ(chosen("", with_docker), "192.0.2.2+172.17.0.1");
   EXPECT_EQ(chosen("", {host[0], host[1]}), "127.0.0.1");
   EXPECT_THROW(chosen("", {}), error);
 }
 
 TEST(Interfaces, RefusesMoreRailsThanThereMayBe) {
   EXPECT_THROW(chosen("lo,lo,lo,lo,lo,lo,lo,lo,lo"), error);
+}
+
+TEST(Interfaces, ARailHasSoManyAddressesAtMost) {
+  std::vector<interface_address> many;
+  for (int i = 1; i < 20; ++i) many.push_back(on("eth0", ("10.0.0." + std::to_string(i)).c_str()));
+  EXPECT_EQ(choose_rails("eth0", many)[0].addresses.size(), max_addresses);
+  EXPECT_EQ(choose_rails("", many)[0].addresses.size(), max_addresses);
+}
+
+TEST(Address, KnowsHowFarTwoAreTheSame) {
+  const auto bits = [](const char* a, const char* b) {
+    return parse_ip(a)->bits_in_common(*parse_ip(b));
+  };
+  EXPECT_EQ(bits("10.0.0.1", "10.0.0.1"), 32);
+  EXPECT_EQ(bits("10.0.0.1", "10.0.0.0"), 31);
+  EXPECT_EQ(bits("10.0.0.1", "10.128.0.1"), 8);
+  EXPECT_EQ(bits("10.0.0.1", "138.0.0.1"), 0);
+  EXPECT_EQ(bits("fd00::1", "fd00::1"), 128);
+  EXPECT_EQ(bits("fd00::1", "fd00::3"), 126);
+  EXPECT_EQ(bits("10.0.0.1", "fd00::1"), -1);
 }
 
 TEST(Address, KnowsLoopbackAndLinkLocal) {

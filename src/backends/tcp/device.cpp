@@ -16,30 +16,58 @@
 namespace heddle::transport::tcp {
 namespace {
 
-/// The first of our addresses that is of the same family as one of the peer's, with that one.
-std::optional<tcp_device::way> meeting(std::span<const rail_address> ours,
-                                       std::span<const rail_address> theirs) {
-  for (const rail_address& from : ours) {
-    const auto to = std::ranges::find(theirs, from.family, &rail_address::family);
-    if (to != theirs.end()) return tcp_device::way{from, *to};
-  }
-  return std::nullopt;
+/// Of `ours` the one that is likeliest in a network with `to`; none: there is none of its family.
+const rail_address* nearest(std::span<const rail_address> ours, const rail_address& to) {
+  const auto best = std::ranges::max_element(
+      ours, {}, [&](const rail_address& a) { return a.bits_in_common(to); });
+  return best != ours.end() && best->family == to.family ? &*best : nullptr;
 }
 
-std::string why_unreachable(std::span<const rail_address> ours,
-                            std::span<const rail_address> theirs, bool same_host) {
-  const auto way = meeting(ours, theirs);
-  if (!way)
-    return fmt::format(
-        "it listens at {} and we at {}: not the same IP version; choose with "
-        "HEDDLE_TCP_IFACE",
-        theirs[0].text(), ours[0].text());
-  if (!same_host && (way->to.loopback() || way->from.loopback()))
-    return fmt::format(
-        "it listens at {} and we at {}: loopback does not leave the host; choose "
-        "another interface with HEDDLE_TCP_IFACE",
-        way->to.text(), way->from.text());
+bool are_neighbours(std::span<const rail_address> ours, const rail_address& to) {
+  return std::ranges::any_of(
+      ours, [&](const rail_address& a) { return a.bits_in_common(to) >= a.subnet_bits; });
+}
+
+/// How a peer's host is related to ours. Pretended: HEDDLE_HOST says which is which.
+enum class kinship : std::uint8_t { same, other, pretended };
+
+bool is_ours(std::span<const rail_address> ours, const rail_address& to) {
+  return std::ranges::any_of(
+      ours, [&](const rail_address& a) { return a.family == to.family && a.ip == to.ip; });
+}
+
+/// Why `to` does not lead to a peer; empty: it may. An address that another host has as well as we
+/// do, such as that of docker0, leads to us.
+std::string why_not(std::span<const rail_address> ours, const rail_address& to, kinship host) {
+  const rail_address* const from = nearest(ours, to);
+  if (from == nullptr) return "not the same IP version";
+  if (host == kinship::same) return {};
+  if (to.loopback() || from->loopback()) return "loopback does not leave the host";
+  if (host == kinship::other && is_ours(ours, to)) return "both hosts have that address";
   return {};
+}
+
+/// What of `theirs` may lead to a peer, our neighbours first, and our own last; none: `why` says
+/// why.
+std::vector<address_book::entry> candidates(std::span<const rail_address> ours,
+                                            std::span<const rail_address> theirs, kinship host,
+                                            std::string& why) {
+  std::vector<address_book::entry> found;
+  std::string reasons;
+  for (std::size_t i = 0; i < theirs.size(); ++i) {
+    const std::string reason = why_not(ours, theirs[i], host);
+    if (reason.empty())
+      found.push_back({theirs[i], i});
+    else
+      reasons += fmt::format("{}it listens at {} and we at {}: {}", reasons.empty() ? "" : "; ",
+                             theirs[i].text(), ours[0].text(), reason);
+  }
+  if (found.empty()) why = reasons + "; choose with HEDDLE_TCP_IFACE";
+  std::ranges::stable_sort(found, {}, [&](const auto& e) {
+    if (host != kinship::same && is_ours(ours, e.at)) return 2;
+    return are_neighbours(ours, e.at) ? 0 : 1;
+  });
+  return found;
 }
 
 algorithm_set wanted_algorithms(const settings& config) {
@@ -71,10 +99,10 @@ std::vector<named_device> open_rails(const factory& self, const context& where) 
   const settings config = where.config != nullptr ? *where.config : settings{};
   const auto rails = choose_rails(wanted_interfaces(where, config), list_interfaces());
   const auto told = parse_advertised(text_of(advertised, config), rails.size());
-  for (const rail_address& a : rails) {
+  for (const rail& r : rails) {
     const std::string name =
         made.empty() ? self.name : fmt::format("{}.rail{}", self.name, made.size());
-    made.push_back({name, std::make_unique<tcp_device>(where, std::vector{a}, told[made.size()])});
+    made.push_back({name, std::make_unique<tcp_device>(where, r, told[made.size()])});
   }
   return made;
 }
@@ -86,20 +114,20 @@ const factory& tcp_factory() noexcept {
   return made;
 }
 
-tcp_device::tcp_device(const context& where, std::vector<rail_address> addresses,
-                       std::vector<rail_address> told)
+tcp_device::tcp_device(const context& where, rail own, std::vector<rail_address> told)
     : self_(where.self),
       size_(where.size),
       config_(where.config != nullptr ? *where.config : settings{}),
       regions_(where.regions),
-      addresses_(std::move(addresses)) {
+      own_(std::move(own)),
+      peers_(where.size) {
   if (sodium_init() < 0) fail("tcp: libsodium cannot be used: no source of randomness");
   algorithms_ = wanted_algorithms(config_);
   std::ranges::copy(where.job_secret, secret_.begin());
-  acceptor_ = std::make_unique<acceptor>(listen_at_all(addresses_, self_, config_),
+  acceptor_ = std::make_unique<acceptor>(listen_at_all(own_.addresses, self_, config_),
                                          static_cast<std::uint32_t>(self_),
                                          static_cast<std::uint32_t>(size_), secret_, algorithms_);
-  told_ = with_ports(std::move(told), addresses_);
+  told_ = with_ports(std::move(told), own_.addresses);
   traits_.native =
       only(op_kind::send) | only(op_kind::put) | only(op_kind::get) | only(op_kind::atomic);
   traits_.max_message = max_message;
@@ -119,22 +147,38 @@ std::string tcp_device::add_peer(rank peer, std::span<const std::byte> address, 
   const auto theirs = parse_whereabouts(address);
   if (!theirs) return "its tcp address cannot be understood: is it of another version?";
   if ((algorithms_ == 0) != (theirs->algorithms == 0)) return why_they_disagree(algorithms_);
-  std::string why = why_unreachable(addresses_, theirs->addresses, same_host);
-  if (!why.empty()) return why;
+  std::string why;
+  const kinship host = same_host              ? kinship::same
+                       : config_.host.empty() ? kinship::other
+                                              : kinship::pretended;
+  const auto found = candidates(own_.addresses, theirs->addresses, host, why);
+  if (found.empty()) return why;
   const std::lock_guard lock(mutex_);
-  peers_.resize(static_cast<std::size_t>(size_));
-  peers_[static_cast<std::size_t>(peer)] = meeting(addresses_, theirs->addresses)->to;
+  peers_.add(peer, found);
   return {};
 }
 
-std::optional<tcp_device::way> tcp_device::way_to(rank peer) const {
+std::vector<tcp_device::way> tcp_device::ways_to(rank peer) const {
+  std::vector<way> all;
   const std::lock_guard lock(mutex_);
-  if (peers_.empty()) return std::nullopt;
-  const rail_address& there = peers_[static_cast<std::size_t>(peer)];
-  if (there.port == 0) return std::nullopt;
-  std::optional<way> found = meeting(addresses_, {&there, 1});
-  found->to.scope = found->from.scope;  // a link-local address means: on the link of our interface
-  return found;
+  for (const address_book::entry& e : peers_.find(peer)) {
+    way& w = all.emplace_back(way{{}, e.at, e.place});
+    const rail_address* const from = nearest(own_.addresses, e.at);
+    w.to.scope = from->scope;  // a link-local address means: on the link of our interface
+    if (own_.bound) w.from = *from;
+  }
+  return all;
+}
+
+bool tcp_device::knows(rank peer) const {
+  const std::lock_guard lock(mutex_);
+  return peers_.knows(peer);
+}
+
+void tcp_device::learn(rank peer, std::size_t answered, std::span<const std::size_t> failed) {
+  const std::lock_guard lock(mutex_);
+  peers_.answered(peer, answered);
+  for (const std::size_t place : failed) peers_.failed(place);
 }
 
 std::unique_ptr<endpoint> tcp_device::make_endpoint(int lane) {

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "backends/tcp/acceptor.h"
+#include "backends/tcp/address_book.h"
+#include "backends/tcp/interfaces.h"
 #include "transport/device.h"
 
 namespace heddle::transport::tcp {
@@ -16,10 +18,9 @@ class tcp_endpoint;
 
 class tcp_device final : public device {
  public:
-  /// Listens at `addresses`, of which there is one at least. Peers are told that it is `told`, if
-  /// that names any, with the same ports. Throws heddle::error.
-  tcp_device(const context& where, std::vector<rail_address> addresses,
-             std::vector<rail_address> told = {});
+  /// Listens at all addresses of `own`, of which there is one at least. Peers are told that they
+  /// are `told`, if that names any, with the same ports. Throws heddle::error.
+  tcp_device(const context& where, rail own, std::vector<rail_address> told = {});
   ~tcp_device() override;
 
   [[nodiscard]] const traits& describe() const noexcept override { return traits_; }
@@ -37,11 +38,17 @@ class tcp_device final : public device {
 
   // For endpoints.
 
-  /// Where we meet `peer`; nothing when it was not added. Any thread.
+  /// One way to a peer. Whence: nowhere in particular, where there is nothing.
   struct way {
-    rail_address from, to;
+    std::optional<rail_address> from;
+    rail_address to;
+    std::size_t place = 0;  ///< as address_book::entry
   };
-  [[nodiscard]] std::optional<way> way_to(rank peer) const;
+  /// To be tried in this order; none when `peer` was not added. Any thread.
+  [[nodiscard]] std::vector<way> ways_to(rank peer) const;
+  [[nodiscard]] bool knows(rank peer) const;
+  /// Which of them led to the peer, and which did not before it did. Any thread.
+  void learn(rank peer, std::size_t answered, std::span<const std::size_t> failed);
   [[nodiscard]] rank self() const noexcept { return self_; }
   [[nodiscard]] int size() const noexcept { return size_; }
   [[nodiscard]] std::span<const std::byte, 32> secret() const noexcept { return secret_; }
@@ -63,15 +70,15 @@ class tcp_device final : public device {
   settings config_;
   memory::region_table* regions_;
   traits traits_;
-  std::vector<rail_address> addresses_, told_;
+  rail own_;
+  std::vector<rail_address> told_;
   algorithm_set algorithms_;
 
   std::unique_ptr<acceptor> acceptor_;  // executor thread only
   std::vector<accepted> proven_;        // likewise
 
   mutable std::mutex mutex_;  // guards what follows
-  // By rank: where we meet it. No port: it was not added. Empty: nobody was.
-  std::vector<rail_address> peers_;
+  address_book peers_;
   std::array<tcp_endpoint*, max_lanes> endpoints_{};  // by lane; null: none
   std::array<bool, max_lanes> wanted_{};              // lanes serve() has not named yet
   std::vector<accepted> waiting_;

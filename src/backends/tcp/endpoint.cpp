@@ -92,7 +92,7 @@ void tcp_endpoint::tell(event_sink& sink) noexcept {
 // nullptr: no such rank or lane, no way, or no memory.
 remote_lane* tcp_endpoint::reach(rank peer, int lane) noexcept {
   if (peer_lane* const known = peers_.find(peer, lane); known != nullptr) return known;
-  if (lane < 0 || lane >= max_lanes || peer < 0 || peer >= device_.size() || !device_.way_to(peer))
+  if (lane < 0 || lane >= max_lanes || peer < 0 || peer >= device_.size() || !device_.knows(peer))
     return nullptr;
   try {
     return &peers_.insert(peer, lane, std::make_unique<peer_lane>(peer, lane));

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <optional>
 #include <sstream>
 
 #include "base/error.h"
@@ -20,14 +22,18 @@ int rank_of(const rail_address& a) noexcept {
   return (a.link_local() ? 2 : 0) + (a.family == 4 ? 0 : 1);
 }
 
-const interface_address* best_of(const std::string& name,
-                                 const std::vector<interface_address>& present) {
-  const interface_address* best = nullptr;
-  for (const auto& p : present) {
-    if (p.name != name) continue;
-    if (best == nullptr || rank_of(p.address) < rank_of(best->address)) best = &p;
-  }
-  return best;
+/// Of one interface; none when there is no such interface.
+std::vector<rail_address> addresses_of(const std::string& name,
+                                       const std::vector<interface_address>& present) {
+  std::vector<rail_address> all;
+  for (const auto& p : present)
+    if (p.name == name) all.push_back(p.address);
+  std::ranges::stable_sort(all, {}, rank_of);
+  if (all.empty()) return all;
+  const bool choice = !all.front().link_local();
+  std::erase_if(all, [&](const rail_address& a) { return choice && a.link_local(); });
+  all.resize(all.front().loopback() ? 1 : std::min(all.size(), max_addresses));
+  return all;
 }
 
 std::string listing(const std::vector<interface_address>& present) {
@@ -44,27 +50,43 @@ std::string listing(const std::vector<interface_address>& present) {
       item, listing(present));
 }
 
-rail_address find(const std::string& item, const std::vector<interface_address>& present) {
-  if (const auto* named = best_of(item, present)) return named->address;
+std::vector<rail_address> find(const std::string& item,
+                               const std::vector<interface_address>& present) {
+  if (auto named = addresses_of(item, present); !named.empty()) return named;
   auto wanted = parse_ip(item);
   if (!wanted) refuse(item, present);
-  if (wanted->family == 4 && wanted->loopback()) return *wanted;  // all of 127/8 is ours
+  if (wanted->family == 4 && wanted->loopback()) return {*wanted};  // all of 127/8 is ours
   const auto same = [&](const interface_address& p) {
     return p.address.family == wanted->family && p.address.ip == wanted->ip &&
            (wanted->scope == 0 || p.address.scope == wanted->scope);
   };
   const auto found = std::ranges::find_if(present, same);
   if (found == present.end()) refuse(item, present);
-  return found->address;
+  return {found->address};
 }
 
-rail_address choose_one(const std::vector<interface_address>& present) {
-  const auto ours = std::ranges::find_if(
-      present, [](const auto& p) { return !p.address.loopback() && !p.address.link_local(); });
-  const std::string name = ours != present.end() ? ours->name : "lo";
-  const auto* best = best_of(name, present);
-  if (best == nullptr) fail("tcp: no interface of this host is up and has an address");
-  return best->address;
+rail choose_one(std::vector<interface_address> present) {
+  rail all{{}, false};
+  std::ranges::stable_partition(present, [](const auto& p) { return !p.is_bridge; });
+  for (const interface_address& p : present)
+    if (!p.address.loopback() && !p.address.link_local() && all.addresses.size() < max_addresses)
+      all.addresses.push_back(p.address);
+  if (all.addresses.empty()) all.addresses = addresses_of("lo", present);
+  if (all.addresses.empty()) fail("tcp: no interface of this host is up and has an address");
+  return all;
+}
+
+int bits_of(const sockaddr* netmask) noexcept {
+  const auto mask = netmask == nullptr ? std::nullopt : from_socket(netmask);
+  rail_address ones;
+  ones.ip.fill(0xff);
+  if (!mask) return 128;
+  ones.family = mask->family;
+  return mask->bits_in_common(ones);
+}
+
+bool is_bridge(const std::string& name) noexcept {
+  return ::access(("/sys/class/net/" + name + "/bridge").c_str(), F_OK) == 0;
 }
 
 }  // namespace
@@ -76,16 +98,19 @@ std::vector<interface_address> list_interfaces() {
   std::vector<interface_address> out;
   for (const ifaddrs* i = first; i != nullptr; i = i->ifa_next) {
     if (i->ifa_addr == nullptr || (i->ifa_flags & IFF_UP) == 0) continue;
-    if (auto address = from_socket(i->ifa_addr)) out.push_back({i->ifa_name, *address});
+    auto address = from_socket(i->ifa_addr);
+    if (!address) continue;
+    address->subnet_bits = bits_of(i->ifa_netmask);
+    out.push_back({i->ifa_name, *address, is_bridge(i->ifa_name)});
   }
   return out;
 }
 
-std::vector<rail_address> choose_rails(const std::string& wanted,
-                                       const std::vector<interface_address>& present) {
-  std::vector<rail_address> rails;
+std::vector<rail> choose_rails(const std::string& wanted,
+                               const std::vector<interface_address>& present) {
+  std::vector<rail> rails;
   std::istringstream items(wanted);
-  for (std::string item; std::getline(items, item, ',');) rails.push_back(find(item, present));
+  for (std::string item; std::getline(items, item, ',');) rails.push_back({find(item, present)});
   if (rails.empty()) rails.push_back(choose_one(present));
   if (rails.size() > max_rails)
     fail("tcp: HEDDLE_TCP_IFACE lists {} rails; at most {} can be used", rails.size(), max_rails);

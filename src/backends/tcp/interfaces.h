@@ -14,16 +14,26 @@ inline constexpr std::size_t max_rails = 8;
 struct interface_address {
   std::string name;
   rail_address address;
+  bool is_bridge = false;  ///< as those to which containers and virtual machines are connected
+};
+
+/// Where one rail listens, best first, and whether its connections have to leave from there;
+/// otherwise the system's routes decide.
+struct rail {
+  std::vector<rail_address> addresses;
+  bool bound = true;
 };
 
 /// What the kernel says, in its order. Throws heddle::error.
 [[nodiscard]] std::vector<interface_address> list_interfaces();
 
 /// The rails for `wanted` (HEDDLE_TCP_IFACE): a comma list of interface names and addresses, each
-/// one a rail. A name stands for its first IPv4 address, or else its first IPv6 one that is not
-/// link-local, or else its first. Empty: the first interface beside loopback, or else loopback.
-/// Throws heddle::error that names what there is, when there is no such interface or address.
-[[nodiscard]] std::vector<rail_address> choose_rails(const std::string& wanted,
-                                                     const std::vector<interface_address>& present);
+/// one a rail. A name stands for all addresses of its interface, IPv4 first, but for link-local
+/// ones where there are others; of loopback for one. Empty: one rail of all that is beside
+/// loopback, bridges last, of which peers find out what leads here; or else loopback. A rail has
+/// max_addresses at most. Throws heddle::error that names what there is, when there is no such
+/// interface or address.
+[[nodiscard]] std::vector<rail> choose_rails(const std::string& wanted,
+                                             const std::vector<interface_address>& present);
 
 }  // namespace heddle::transport::tcp

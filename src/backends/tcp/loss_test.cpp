@@ -151,7 +151,7 @@ TEST(TcpLoss, AnImpostorAtThePeersAddressIsNotBelieved) {
                                                              .job_secret = other,
                                                              .config = &job[0].config,
                                                              .regions = &job[0].regions},
-                                                     choose_rails("lo", list_interfaces()));
+                                                     choose_rails("lo", list_interfaces()).front());
   ASSERT_EQ(job[0].dev->add_peer(1, impostor->address(), true), "");
   const auto text = pattern(10);
   test_op o = send_op(1, text);

@@ -109,14 +109,16 @@ unique_fd try_to_listen_at(const rail_address& where) {
   return {};
 }
 
-unique_fd connect_to(const rail_address& from, const rail_address& to) noexcept {
+unique_fd connect_to(const std::optional<rail_address>& from, const rail_address& to) noexcept {
   unique_fd fd = stream_socket(to);
   if (!fd) return {};
-  set_option(fd.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
-  rail_address source = from;
-  source.port = 0;
-  const socket_address near = to_socket(source);
-  if (::bind(fd.get(), near.get(), near.length) != 0) return {};
+  if (from) {
+    set_option(fd.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+    rail_address source = *from;
+    source.port = 0;
+    const socket_address near = to_socket(source);
+    if (::bind(fd.get(), near.get(), near.length) != 0) return {};
+  }
   const socket_address far = to_socket(to);
   if (::connect(fd.get(), far.get(), far.length) == 0) return fd;
   // EINTR: the connection goes on being made, as after EINPROGRESS.

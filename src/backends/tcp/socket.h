@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -36,9 +37,10 @@ struct transferred {
 [[nodiscard]] unique_fd listen_at(rail_address& where);
 /// The same where the port is given. None: it is taken.
 [[nodiscard]] unique_fd try_to_listen_at(const rail_address& where);
-/// Starts connecting from `from` (its port does not matter) to `to`. None: refused at once, errno
-/// says why.
-[[nodiscard]] unique_fd connect_to(const rail_address& from, const rail_address& to) noexcept;
+/// Starts connecting to `to`, from `from` if there is one (its port does not matter). None: refused
+/// at once, errno says why.
+[[nodiscard]] unique_fd connect_to(const std::optional<rail_address>& from,
+                                   const rail_address& to) noexcept;
 /// Takes a waiting connection. None: there is none, or it has gone again.
 [[nodiscard]] unique_fd accept_from(int listener) noexcept;
 

@@ -125,7 +125,7 @@ struct test_job {
                                                   .job_secret = test_secret,
                                                   .config = &n->config,
                                                   .regions = &n->regions},
-                                          choose_rails(iface, list_interfaces()));
+                                          choose_rails(iface, list_interfaces()).front());
     n->lane = n->dev->make_endpoint(0);
     return n;
   }
