@@ -5,7 +5,9 @@
 namespace heddle {
 
 struct host_identity {
-  std::string id;    ///< equal on two processes exactly when they count as being on one host
+  /// Equal on two processes that count as being on one host, and perhaps on others: clones of a
+  /// machine say the same of themselves (bootstrap/host_token.h proves it).
+  std::string id;
   std::string name;  ///< for people
 };
 

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/host_id.h"
 #include "base/log.h"
+#include "bootstrap/host_token.h"
 #include "bootstrap/secret_file.h"
 #include "engine/placement.h"
 #include "engine/world_core.h"
@@ -132,8 +133,14 @@ std::uint16_t lanes_of(const transport::device& d) {
 
 }  // namespace
 
+// What a host says of itself is proven by a token, except where HEDDLE_HOST overrules it.
 void world_core::meet_peers() {
-  const host_identity mine = this_host(config_.host);
+  host_identity mine = this_host(config_.host);
+  std::optional<bootstrap::host_token> token;  // until all have theirs
+  if (config_.host.empty() && size() > 1) {
+    token.emplace(job_.secret, config_.join_timeout_ms);
+    mine.id += "/" + token->text();
+  }
   const auto blobs =
       session_->exchange(to_blob({key_of(mine.id), config_.credit_bytes, mine.name}));
   for (std::size_t r = 0; r < blobs.size(); ++r) {

@@ -59,3 +59,13 @@ rm -r "$work/result"
 linktest --env HEDDLE_TCP_IFACE=cable0 --env HEDDLE_TCP_CRYPT=on | tee "$work/out"
 grep -qF '2 ranks on 2 hosts' "$work/out"
 [ -s "$work/result/linktest.json" ]
+
+echo '--- hosts that say the same of themselves, as clones of a machine do, are not taken for one'
+rm -r "$work/result"
+"$heddle" run -n 2 -- sh -c '
+  host=$1; [ "$HEDDLE_RANK" = 0 ] || host=$2; shift 2
+  exec ip netns exec "$host" unshare -m sh -c "mount -t tmpfs none /proc && exec \"\$0\" \"\$@\"" "$@"' \
+  sh "$left" "$right" \
+  "$heddle" linktest --sizes 8,64K --messages 5 --repetitions 1 --output "$work/result" | tee "$work/out"
+grep -qF '2 ranks on 2 hosts' "$work/out"
+[ -s "$work/result/linktest.json" ]
