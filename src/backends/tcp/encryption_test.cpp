@@ -28,7 +28,7 @@ bytes many_mottos(std::size_t size) {
 
 bool shows_it(const bytes& seen) {
   const auto piece = std::as_bytes(std::span(motto)).first(8);
-  return std::ranges::search(seen, piece).begin() != seen.end();
+  return std::search(seen.begin(), seen.end(), piece.begin(), piece.end()) != seen.end();
 }
 
 /// Two ranks of a job, with somebody between them: rank 0 connects to rank 1 by the relay.

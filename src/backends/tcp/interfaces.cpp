@@ -67,7 +67,7 @@ std::vector<rail_address> find(const std::string& item,
 
 rail choose_one(std::vector<interface_address> present) {
   rail all{{}, false};
-  std::ranges::stable_partition(present, [](const auto& p) { return !p.is_bridge; });
+  std::stable_partition(present.begin(), present.end(), [](const auto& p) { return !p.is_bridge; });
   for (const interface_address& p : present)
     if (!p.address.loopback() && !p.address.link_local() && all.addresses.size() < max_addresses)
       all.addresses.push_back(p.address);
