@@ -26,6 +26,7 @@ grep -q '^heddle run' "$work/recipe" || { echo "README.md has no recipe with hed
 nobody=
 if [ "$(id -u)" = 0 ] && setpriv --reuid=65534 --regid=65534 --clear-groups \
   test -r "$build/cmake_install.cmake" 2>/dev/null; then
+  trap 'rm -rf "$work" "$build/install_manifest.txt"' EXIT
   nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
   # CMake notes in the build what it has installed.
   touch "$build/install_manifest.txt"
