@@ -111,7 +111,8 @@ join_cost join(const scale_job& job, int rank, const std::string& name, lockstep
   join_cost cost;
   cost.host_messages = 2;  // who it is, and the answer
   cost.host_bytes = 2 * (frame_head + introduction_bytes);
-  const settings config = transport::read_all_settings();
+  settings config = transport::read_all_settings();
+  if (config.host.empty()) config.host = "model";  // all of the model's hosts have our addresses
   auto store = std::make_unique<model_store>(job, name, beside, cost.launcher);
   model_store& launcher = *store;
   begin_memory_count();

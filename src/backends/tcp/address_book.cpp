@@ -19,8 +19,7 @@ std::size_t ip_bytes(bool v6) noexcept {
 }  // namespace
 
 void address_book::add(rank peer, std::span<const entry> entries) {
-  begins_.resize(static_cast<std::size_t>(size_));
-  if (pool_.empty()) pool_.push_back({});  // nobody begins at 0
+  if (pool_.empty()) begin_with(entries);
   begins_[static_cast<std::size_t>(peer)] = static_cast<std::uint32_t>(pool_.size());
   pool_.push_back(static_cast<std::byte>(entries.size()));
   pool_.push_back(nowhere);
@@ -33,6 +32,15 @@ void address_book::add(rank peer, std::span<const entry> entries) {
     pool_.insert(pool_.end(), packed.begin(),
                  packed.begin() + 3 + static_cast<std::ptrdiff_t>(ip_bytes(v6)));
   }
+}
+
+/// Room for all, should all have as many addresses as the first.
+void address_book::begin_with(std::span<const entry> first) {
+  begins_.resize(static_cast<std::size_t>(size_));
+  std::size_t bytes = head_bytes;
+  for (const entry& e : first) bytes += 3 + ip_bytes(e.at.family == 6);
+  pool_.reserve(1 + static_cast<std::size_t>(size_) * bytes);
+  pool_.push_back({});  // nobody begins at 0
 }
 
 bool address_book::knows(rank peer) const noexcept {
