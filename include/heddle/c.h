@@ -1,7 +1,7 @@
 /* c.h - Heddle for C11, and for languages that call C: the whole of heddle.h but its coroutines.
  *
- * What each function does, its statuses, who owns which buffer, and which thread may call it is what
- * the C++ function of the same name says (lane.h, world.h, memory.h, completion.h, blocks.h,
+ * What each function does, its statuses, who owns which buffer, and which thread may call it is
+ * what the C++ function of the same name says (lane.h, world.h, memory.h, completion.h, blocks.h,
  * collectives.h); here stands what is different.
  *
  * - Handles are opaque. Every handle that a function opens or makes is closed or freed by the
@@ -32,29 +32,43 @@ extern "C" {
 typedef int32_t heddle_rank;
 typedef uint64_t heddle_tag;
 
-#define HEDDLE_ANY_SOURCE ((heddle_rank)-1)       /* of a receive or probe */
-#define HEDDLE_EVERYBODY ((heddle_rank)-1)        /* of heddle_flush */
-#define HEDDLE_SAME_LANE (-1)                     /* the peer's lane of the sender's own number */
+#define HEDDLE_ANY_SOURCE ((heddle_rank)-1) /* of a receive or probe */
+#define HEDDLE_EVERYBODY ((heddle_rank)-1)  /* of heddle_flush */
+#define HEDDLE_SAME_LANE (-1)               /* the peer's lane of the sender's own number */
 #define HEDDLE_MAX_TAG (UINT64_MAX >> 1)
-#define HEDDLE_EXACT_TAG UINT64_MAX               /* mask: the tag itself */
-#define HEDDLE_ANY_TAG ((uint64_t)1 << 63)        /* mask, with tag 0: every tag */
+#define HEDDLE_EXACT_TAG UINT64_MAX        /* mask: the tag itself */
+#define HEDDLE_ANY_TAG ((uint64_t)1 << 63) /* mask, with tag 0: every tag */
 #define HEDDLE_MAX_HANDLERS 1024
-#define HEDDLE_MAX_CALL_HEADER 64                 /* bytes */
-#define HEDDLE_FOR_EVER INT64_MAX                 /* nanoseconds */
+#define HEDDLE_MAX_CALL_HEADER 64 /* bytes */
+#define HEDDLE_FOR_EVER INT64_MAX /* nanoseconds */
 
 /* As heddle::status. */
 typedef enum heddle_status {
-  HEDDLE_DONE, HEDDLE_POSTED,
-  HEDDLE_BUSY_QUEUE, HEDDLE_BUSY_RECORDS, HEDDLE_BUSY_LANE,
-  HEDDLE_NOT_FOUND, HEDDLE_CANCELED, HEDDLE_TRUNCATED, HEDDLE_OUT_OF_BOUNDS, HEDDLE_MISALIGNED,
-  HEDDLE_DENIED, HEDDLE_WITHDRAWN, HEDDLE_PEER_LOST, HEDDLE_INVALID, HEDDLE_UNSUPPORTED,
-  HEDDLE_NO_MEMORY, HEDDLE_CLOSED
+  HEDDLE_DONE,
+  HEDDLE_POSTED,
+  HEDDLE_BUSY_QUEUE,
+  HEDDLE_BUSY_RECORDS,
+  HEDDLE_BUSY_LANE,
+  HEDDLE_NOT_FOUND,
+  HEDDLE_CANCELED,
+  HEDDLE_TRUNCATED,
+  HEDDLE_OUT_OF_BOUNDS,
+  HEDDLE_MISALIGNED,
+  HEDDLE_DENIED,
+  HEDDLE_WITHDRAWN,
+  HEDDLE_PEER_LOST,
+  HEDDLE_INVALID,
+  HEDDLE_UNSUPPORTED,
+  HEDDLE_NO_MEMORY,
+  HEDDLE_CLOSED
 } heddle_status;
 
 static inline bool heddle_is_busy(heddle_status s) {
   return s >= HEDDLE_BUSY_QUEUE && s <= HEDDLE_BUSY_LANE;
 }
-static inline bool heddle_is_refused(heddle_status s) { return s >= HEDDLE_NOT_FOUND; }
+static inline bool heddle_is_refused(heddle_status s) {
+  return s >= HEDDLE_NOT_FOUND;
+}
 
 /* The status's name, like "peer_lost". Constant. */
 const char* heddle_status_name(heddle_status s);
@@ -71,7 +85,7 @@ void heddle_free(void* text_or_payload);
 
 /* As heddle::outcome. */
 typedef struct heddle_outcome {
-  uint8_t code;  /* a heddle_status */
+  uint8_t code; /* a heddle_status */
   int16_t lane;
   heddle_rank peer;
   heddle_tag tag;
@@ -91,10 +105,10 @@ static inline heddle_completion heddle_ignore(void) {
   return c;
 }
 
-typedef struct heddle_flag heddle_flag;                 /* becomes ready once */
-typedef struct heddle_counter heddle_counter;           /* counts */
-typedef struct heddle_queue heddle_queue;               /* collects outcomes */
-typedef struct heddle_descriptor heddle_descriptor;     /* counts into a descriptor for poll() */
+typedef struct heddle_flag heddle_flag;             /* becomes ready once */
+typedef struct heddle_counter heddle_counter;       /* counts */
+typedef struct heddle_queue heddle_queue;           /* collects outcomes */
+typedef struct heddle_descriptor heddle_descriptor; /* counts into a descriptor for poll() */
 
 /* Null: no memory. */
 heddle_flag* heddle_flag_new(void);
@@ -135,13 +149,16 @@ typedef struct heddle_world heddle_world;
 typedef struct heddle_lane heddle_lane;
 
 typedef enum heddle_progress_mode {
-  HEDDLE_PROGRESS_ADAPTIVE, HEDDLE_PROGRESS_INLINE, HEDDLE_PROGRESS_DEDICATED, HEDDLE_PROGRESS_IDLE
+  HEDDLE_PROGRESS_ADAPTIVE,
+  HEDDLE_PROGRESS_INLINE,
+  HEDDLE_PROGRESS_DEDICATED,
+  HEDDLE_PROGRESS_IDLE
 } heddle_progress_mode;
 
 /* As heddle::world_options. */
 typedef struct heddle_world_options {
   size_t size;
-  int32_t progress;           /* a heddle_progress_mode */
+  int32_t progress; /* a heddle_progress_mode */
   int32_t executors;
   const char* executor_cores; /* null: "near" */
 } heddle_world_options;
@@ -186,7 +203,9 @@ void heddle_world_on_peer_lost(heddle_world* world, heddle_loss_handler function
 
 enum { HEDDLE_READ = 1, HEDDLE_WRITE = 2, HEDDLE_ATOMIC = 4, HEDDLE_ALL_RIGHTS = 7 };
 
-typedef struct heddle_key { unsigned char bytes[48]; } heddle_key;
+typedef struct heddle_key {
+  unsigned char bytes[48];
+} heddle_key;
 /* As heddle::remote_address: add to `offset` to go on. */
 typedef struct heddle_address {
   const void* target;
@@ -246,10 +265,16 @@ heddle_status heddle_try_put_notify(heddle_lane* lane, const void* from, size_t 
                                     heddle_completion ended);
 
 typedef enum heddle_atomic_op {
-  HEDDLE_ADD, HEDDLE_AND, HEDDLE_OR, HEDDLE_XOR, HEDDLE_SWAP, HEDDLE_COMPARE_SWAP
+  HEDDLE_ADD,
+  HEDDLE_AND,
+  HEDDLE_OR,
+  HEDDLE_XOR,
+  HEDDLE_SWAP,
+  HEDDLE_COMPARE_SWAP
 } heddle_atomic_op;
 /* On `width` bytes, 4 or 8. `old` is null, or where as many bytes of the old value go. For
- * HEDDLE_COMPARE_SWAP `operand` is stored where `compare` was found. Also invalid: another width. */
+ * HEDDLE_COMPARE_SWAP `operand` is stored where `compare` was found. Also invalid: another width.
+ */
 heddle_status heddle_try_atomic(heddle_lane* lane, heddle_atomic_op op, unsigned width,
                                 heddle_address at, uint64_t operand, uint64_t compare, void* old,
                                 heddle_completion ended);
@@ -301,7 +326,8 @@ void heddle_when_ready(heddle_lane* lane, heddle_completion ready);
 heddle_status heddle_flush(heddle_lane* lane, heddle_rank peer);
 heddle_status heddle_fence(heddle_lane* lane, heddle_rank peer);
 
-/* --- many blocks (blocks.h) -------------------------------------------------------------------- */
+/* --- many blocks (blocks.h) --------------------------------------------------------------------
+ */
 
 typedef struct heddle_put_block {
   const void* from;
@@ -325,25 +351,39 @@ heddle_status heddle_try_get_blocks(heddle_lane* lane, const heddle_get_block* b
 heddle_status heddle_try_put_grid(heddle_lane* lane, const void* first, size_t bytes,
                                   heddle_address to, const heddle_stride* strides, size_t count,
                                   heddle_completion ended);
-heddle_status heddle_try_get_grid(heddle_lane* lane, void* first, size_t bytes,
-                                  heddle_address from, const heddle_stride* strides, size_t count,
+heddle_status heddle_try_get_grid(heddle_lane* lane, void* first, size_t bytes, heddle_address from,
+                                  const heddle_stride* strides, size_t count,
                                   heddle_completion ended);
 heddle_status heddle_put_blocks(heddle_lane* lane, const heddle_put_block* blocks, size_t count);
 heddle_status heddle_get_blocks(heddle_lane* lane, const heddle_get_block* blocks, size_t count);
-heddle_status heddle_put_grid(heddle_lane* lane, const void* first, size_t bytes,
-                              heddle_address to, const heddle_stride* strides, size_t count);
+heddle_status heddle_put_grid(heddle_lane* lane, const void* first, size_t bytes, heddle_address to,
+                              const heddle_stride* strides, size_t count);
 heddle_status heddle_get_grid(heddle_lane* lane, void* first, size_t bytes, heddle_address from,
                               const heddle_stride* strides, size_t count);
 
-/* --- collectives (collectives.h) ---------------------------------------------------------------- */
+/* --- collectives (collectives.h) ----------------------------------------------------------------
+ */
 
 typedef enum heddle_type {
-  HEDDLE_INT8, HEDDLE_INT16, HEDDLE_INT32, HEDDLE_INT64,
-  HEDDLE_UINT8, HEDDLE_UINT16, HEDDLE_UINT32, HEDDLE_UINT64,
-  HEDDLE_FLOAT, HEDDLE_DOUBLE
+  HEDDLE_INT8,
+  HEDDLE_INT16,
+  HEDDLE_INT32,
+  HEDDLE_INT64,
+  HEDDLE_UINT8,
+  HEDDLE_UINT16,
+  HEDDLE_UINT32,
+  HEDDLE_UINT64,
+  HEDDLE_FLOAT,
+  HEDDLE_DOUBLE
 } heddle_type;
 typedef enum heddle_reduce_op {
-  HEDDLE_SUM, HEDDLE_MIN, HEDDLE_MAX, HEDDLE_PROD, HEDDLE_BIT_AND, HEDDLE_BIT_OR, HEDDLE_BIT_XOR
+  HEDDLE_SUM,
+  HEDDLE_MIN,
+  HEDDLE_MAX,
+  HEDDLE_PROD,
+  HEDDLE_BIT_AND,
+  HEDDLE_BIT_OR,
+  HEDDLE_BIT_XOR
 } heddle_reduce_op;
 
 /* `bytes` of a gather, allgather or alltoall are those of one rank's block, `items` of a reduction

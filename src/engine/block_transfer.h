@@ -7,11 +7,11 @@
 #include <heddle/detail/direct.h>
 #include <heddle/lane.h>
 
-#include <atomic>
 #include <cstdint>
 #include <new>
 
 #include "engine/block_source.h"
+#include "sync/joint_work.h"
 
 namespace heddle::engine {
 
@@ -55,11 +55,9 @@ class block_transfer {
       : on_(on),
         blocks_(blocks),
         ended_(ended),
-        next_(copied + 1),
+        work_(copied + 1),
         peer_(owner_of(blocks.at(copied))) {
-    std::uint64_t bytes = 0;
-    for (std::uint64_t i = 0; i < copied; ++i) bytes += blocks.at(i).here.size();
-    bytes_.store(bytes, std::memory_order_relaxed);  // relaxed: nobody else knows of it yet
+    for (std::uint64_t i = 0; i < copied; ++i) work_.add(blocks.at(i).here.size());
   }
 
   static bool is_mapped(const block& b) noexcept {
@@ -82,12 +80,12 @@ class block_transfer {
       note(first, {.code = s, .bytes = blocks_.at(first).here.size()});
       run();
     }
-    for (int i = 1; i < most_chains && has_more(); ++i) {
-      chains_.fetch_add(1, std::memory_order_relaxed);  // relaxed: ours keeps it above 0
+    for (int i = 1; i < most_chains && work_.has_more(blocks_.count()); ++i) {
+      work_.join();
       run();
     }
-    if (!leave()) return status::posted;
-    const status code = code_.load(std::memory_order_relaxed);  // relaxed: after leave()
+    if (!work_.leave()) return status::posted;
+    const status code = work_.code();
     delete this;
     return code;
   }
@@ -95,18 +93,12 @@ class block_transfer {
   /// A chain: one block after the other, until one is under way, whose end goes on with it, or none
   /// is left.
   void run() noexcept {
-    while (has_more()) {
-      const std::uint64_t i = next_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a number
+    while (work_.has_more(blocks_.count())) {
+      const std::uint64_t i = work_.take();
       if (i >= blocks_.count()) break;
       if (!settle(i)) return;
     }
-    if (leave()) finish();
-  }
-  /// After the first failure no block is begun.
-  [[nodiscard]] bool has_more() const noexcept {
-    // Relaxed: hints.
-    return next_.load(std::memory_order_relaxed) < blocks_.count() &&
-           code_.load(std::memory_order_relaxed) == status::done;
+    if (work_.leave()) finish();
   }
 
   status post(std::uint64_t i) noexcept {
@@ -139,24 +131,14 @@ class block_transfer {
   }
 
   void note(std::uint64_t i, const outcome& what) noexcept {
-    // Relaxed: whoever leaves last has acquired all of it.
-    if (what.code == status::done) {
-      bytes_.fetch_add(what.bytes, std::memory_order_relaxed);
-      return;
-    }
-    status none = status::done;
-    if (code_.compare_exchange_strong(none, what.code, std::memory_order_relaxed))
+    if (what.code == status::done)
+      work_.add(what.bytes);
+    else if (work_.fail(what.code))
       peer_ = owner_of(blocks_.at(i));
-  }
-  /// True: that was the last chain.
-  bool leave() noexcept {
-    return chains_.fetch_sub(1, std::memory_order_acq_rel) == 1;  // pairs with itself
   }
   void finish() noexcept {
     const completion ended = ended_;
-    const outcome what{.code = code_.load(std::memory_order_relaxed),  // relaxed: after leave()
-                       .peer = peer_,
-                       .bytes = bytes_.load(std::memory_order_relaxed)};  // relaxed: the same
+    const outcome what{.code = work_.code(), .peer = peer_, .bytes = work_.sum()};
     delete this;
     ended(what);
   }
@@ -164,11 +146,8 @@ class block_transfer {
   lane& on_;
   const Source blocks_;
   const completion ended_;
-  std::atomic<std::uint64_t> next_;  // block to begin
-  std::atomic<int> chains_{2};       // whoever starts, and the first
-  std::atomic<status> code_{status::done};
-  std::atomic<std::uint64_t> bytes_{0};  // moved
-  rank peer_;                            // of the first block, or of the first that failed
+  sync::joint_work work_;
+  rank peer_;  // of the first block, or of the first that failed
 };
 
 }  // namespace heddle::engine
