@@ -23,7 +23,6 @@
 #include <heddle/status.h>
 #include <heddle/types.h>
 
-#include <atomic>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -278,11 +277,7 @@ class lane {
   /// The same; false when `limit` passed first, or the world ended.
   template <class T, std::predicate<T> P>
   bool wait_until(const T& word, P&& true_of, std::chrono::nanoseconds limit) noexcept {
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
-    const auto look = [&] {
-      // Acquire: pairs with a peer's put or atomic (order_stores, apply_atomic).
-      return true_of(std::atomic_ref<T>(const_cast<T&>(word)).load(std::memory_order_acquire));
-    };
+    const auto look = [&] { return true_of(detail::read_shared(word)); };
     const question again{[](const void* of) { return (*static_cast<decltype(look)*>(of))(); },
                          &look};
     return look() || wait_for_memory(again, limit);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace heddle::detail {
 
@@ -64,6 +65,14 @@ inline void put_direct(std::byte* to, const std::byte* from, std::size_t bytes) 
 inline void get_direct(std::byte* into, const std::byte* from, std::size_t bytes) noexcept {
   std::memcpy(into, from, bytes);
   order_loads();
+}
+
+/// A word of this process's memory that peers write. Acquire: pairs with order_stores() and
+/// apply_atomic() there.
+template <class T>
+T read_shared(const T& word) noexcept {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
+  return std::atomic_ref<T>(const_cast<T&>(word)).load(std::memory_order_acquire);
 }
 
 /// Does `op` on `at`, which is aligned to its size; returns the old value.
