@@ -58,7 +58,13 @@ class port {
   /// requests, and delivers its completion in every case.
   void execute_accepted(const command& c, delivery_batch& out);
   /// Handles what has come and goes on with what waits. Returns how many events there were.
-  std::size_t progress(delivery_batch& out);
+  std::size_t progress(delivery_batch& out) {
+    ops_.collect_in(out);
+    const std::size_t count = only_ != nullptr ? look_at(*only_) : look_at_those_due();
+    if (!path_.blocked() && transfers_.by_turns().none() && !ops_.somebody_wants_room()) [[likely]]
+      return count;
+    return count + go_on();
+  }
   status probe(rank source, tag_match match, outcome& found) noexcept {
     return tagged_.probe(source, match, found);
   }
@@ -99,8 +105,12 @@ class port {
   [[gnu::noinline]] peer* meet(transport::remote_lane& from);
   void on_arrived(peer& p, std::span<const std::byte> bytes);
   [[gnu::noinline]] void on_rare(peer& p, std::span<const std::byte> bytes);
-  std::size_t look_at(transport::endpoint& e);
-  std::size_t look_at_those_due();
+  std::size_t look_at(transport::endpoint& e) {
+    const std::size_t n = e.poll(events_);
+    if (n != 0) take_events(n);
+    return n;
+  }
+  [[gnu::noinline]] std::size_t look_at_those_due();
   bool due(std::size_t endpoint) noexcept;
   [[gnu::noinline]] void take_events(std::size_t n);
   [[gnu::noinline]] std::size_t go_on();

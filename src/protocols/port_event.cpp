@@ -77,20 +77,6 @@ bool port::due(std::size_t endpoint) noexcept {
   return true;
 }
 
-std::size_t port::progress(delivery_batch& out) {
-  ops_.collect_in(out);
-  const std::size_t count = only_ != nullptr ? look_at(*only_) : look_at_those_due();
-  if (!path_.blocked() && transfers_.by_turns().none() && !ops_.somebody_wants_room()) [[likely]]
-    return count;
-  return count + go_on();
-}
-
-inline std::size_t port::look_at(transport::endpoint& e) {
-  const std::size_t n = e.poll(events_);
-  if (n != 0) take_events(n);
-  return n;
-}
-
 std::size_t port::look_at_those_due() {
   ++poll_number_;
   std::size_t count = 0;
