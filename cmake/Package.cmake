@@ -11,6 +11,9 @@ set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
 set(CPACK_PACKAGING_INSTALL_PREFIX ${CMAKE_INSTALL_PREFIX})
 set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_ALL library development tools bench)
+if(HEDDLE_PYTHON)
+  list(APPEND CPACK_COMPONENTS_ALL python)
+endif()
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -73,6 +76,15 @@ Heddle moves data between processes on one host and on many.
 This package has what \"heddle bench --compare\" measures Heddle beside: a
 program each for Open MPI, MPICH and UCX, which are used if they are
 installed, and the scripts that draw figures.")
+heddle_package(python python3-heddle python
+  "libheddle${HEDDLE_ABI} (= ${version}), python3, python3-cffi, python3-numpy"
+"communication engine with a lane for every thread (Python package)
+Heddle moves data between processes on one host and on many: put, get,
+atomics, active messages, tagged messages and collectives, from any thread.
+.
+This package has its interface for Python, with numpy arrays.")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${papers}/triggers)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)

@@ -29,6 +29,9 @@ as_user 'mkdir -p by_cmake; cd by_cmake; cp /packages/main.cpp .
     "add_executable(p main.cpp)" "target_link_libraries(p heddle::heddle)" >CMakeLists.txt
   cmake -S . -B build >/dev/null; cmake --build build; [ "$(build/p)" = "rank 0 of 1" ]'
 
+as_user 'cc -std=c11 /packages/ring.c -o ring_in_c $(pkg-config --cflags --libs heddle)
+  [ "$(./ring_in_c)" = "rank 0 was told 100" ]'
+
 # The program, with the README's example; what measures rivals, without any of them and with one.
 install_package ./heddle-tools_*.deb man-db
 as_user "awk '/^\`\`\`cpp/ { on = 1; next } /^\`\`\`/ { if (on) exit } on' /packages/README.md >ring.cpp
@@ -36,6 +39,8 @@ as_user "awk '/^\`\`\`cpp/ { on = 1; next } /^\`\`\`/ { if (on) exit } on' /pack
   [ \"\$(heddle run -n 4 -- ./ring | grep -c 'left neighbour')\" = 4 ]
   HEDDLE_BACKENDS=utofu heddle run -n 3 -- ./ring
   heddle info >/dev/null; man -w heddle-run; cd /tmp; heddle linktest -n 3 --messages 20 --sizes 8,100K >/dev/null"
+install_package ./python3-heddle_*.deb
+as_user 'heddle run -n 3 -- python3 /packages/everything.py | grep -c "all is right" | grep -qx 3'
 install_package ./heddle-bench_*.deb
 as_user 'heddle bench latency --sizes 8 --time-ms 20 --compare ucx 2>&1 | tee said; grep -qi ucx said'
 install_package ucx-utils

@@ -45,7 +45,8 @@ round() {
   make_chroot adduser,ca-certificates
   mkdir "$root/packages"
   cp "$packages"/*.deb "$source/README.md" "$source/tests/checks/outside/main.cpp" \
-    "$source/tests/package_round.sh" "$root/packages"
+    "$source/tests/package_round.sh" "$source/examples/ring.c" "$source/tests/python/everything.py" \
+    "$root/packages"
   enter sh /packages/package_round.sh </dev/null
   nothing_left_behind
   echo "the round is done"

@@ -27,6 +27,7 @@
 extern "C" {
 #endif
 
+/* NOLINTBEGIN(modernize-*,readability-identifier-naming): in C */
 #define HEDDLE_C_VERSION 1
 
 typedef int32_t heddle_rank;
@@ -413,6 +414,8 @@ heddle_status heddle_try_allgather(heddle_lane* lane, const void* in, void* out,
                                    heddle_completion ended);
 heddle_status heddle_try_alltoall(heddle_lane* lane, const void* in, void* out, size_t bytes,
                                   heddle_completion ended);
+
+/* NOLINTEND(modernize-*,readability-identifier-naming) */
 
 #if defined(__cplusplus)
 }

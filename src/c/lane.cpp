@@ -5,6 +5,7 @@
 
 #include "c/convert.h"
 
+// NOLINTBEGIN(readability-function-size): C has neither spans nor defaults
 using heddle::completion;
 using heddle::destination;
 using heddle::status;
@@ -236,3 +237,4 @@ heddle_status heddle_get_grid(heddle_lane* lane, void* first, size_t bytes, hedd
                               const heddle_stride* strides, size_t count) {
   return of(get_grid(of(lane), bytes_of(first, bytes), of(from), strides_of(strides, count)));
 }
+// NOLINTEND(readability-function-size)
