@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "sync/put_word.h"
+
 namespace heddle::protocols {
 namespace {
 
@@ -129,7 +131,9 @@ void rma_target::on_message(peer& from, const message& m) {
 void rma_target::on_put(peer& from, const message& m) {
   const auto range =
       where_.regions->look_up({m.slot, m.generation}, m.offset, m.payload.size(), rights::write);
-  if (range.code() == status::done) std::memcpy(range.at(), m.payload.data(), m.payload.size());
+  if (range.code() == status::done &&
+      !sync::put_if_word(range.at(), m.payload.data(), m.payload.size()))
+    std::memcpy(range.at(), m.payload.data(), m.payload.size());
   message reply;
   reply.kind = message_kind::rma_done;
   reply.word = m.word;

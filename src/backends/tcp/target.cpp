@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/copy.h"
+#include "sync/put_word.h"
 
 namespace heddle::transport::tcp {
 namespace {
@@ -27,7 +28,8 @@ void target::on_put(const frame& f, std::span<const std::byte> here) noexcept {
   if (put_code_ != status::done) return;
   const auto pin = shared_.regions.look_up(region_of(f), f.offset, f.payload, rights::write);
   put_code_ = pin.code();
-  if (put_code_ == status::done) copy_few(pin.at(), here);
+  if (put_code_ != status::done) return;
+  if (!sync::put_if_word(pin.at(), here.data(), here.size())) copy_few(pin.at(), here);
 }
 
 std::span<std::byte> target::place_for(const frame& f, std::size_t missing,
