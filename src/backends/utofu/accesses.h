@@ -37,7 +37,8 @@ class accesses {
  private:
   /// Of an access that is one command.
   struct note {
-    note() noexcept {}  // as much is written as is needed
+    // NOLINTNEXTLINE(modernize-use-equals-default): as much is written as is needed
+    note() noexcept {}
     remote_vcq* to;
     union {
       std::byte* slot;
