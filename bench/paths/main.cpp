@@ -197,7 +197,7 @@ int main(int argc, char** argv) {
     }
     heddle::world w;
     const std::vector<int> cores = heddle::bare::allowed_cores();
-    heddle::bare::pin_this_thread({cores.front()});
+    heddle::bare::pin_this_thread(cores.front());
     if (argc == 1) {
       compare(w, {cores.front(), cores[1 % cores.size()]}, 7);
     } else {
