@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "bootstrap/passed_file.h"
 
 namespace heddle::bootstrap::protocol {
 namespace {
@@ -167,21 +168,9 @@ std::string decode_text(std::span<const std::byte> payload) {
 }
 
 int send_join(int inherited, int connection) noexcept {
-  frame_header header{0, version, static_cast<std::uint8_t>(frame_kind::join), 0};
-  iovec data{&header, sizeof header};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  cmsghdr* attached = CMSG_FIRSTHDR(&message);
-  attached->cmsg_level = SOL_SOCKET;
-  attached->cmsg_type = SCM_RIGHTS;
-  attached->cmsg_len = CMSG_LEN(sizeof(int));
-  std::memcpy(CMSG_DATA(attached), &connection, sizeof connection);
+  const frame_header header{0, version, static_cast<std::uint8_t>(frame_kind::join), 0};
   for (;;) {
-    if (sendmsg(inherited, &message, MSG_NOSIGNAL) >= 0) return 0;
+    if (send_with_file(inherited, std::as_bytes(std::span(&header, 1)), connection) >= 0) return 0;
     if (errno != EINTR) return errno;
   }
 }
@@ -189,28 +178,16 @@ int send_join(int inherited, int connection) noexcept {
 join_request receive_join(int inherited) noexcept {
   using result_t = join_request::result_t;
   frame_header header{};
-  iovec data{&header, sizeof header};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
+  unique_fd connection;
   ssize_t got = 0;
   do {
-    got = recvmsg(inherited, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    got = receive_with_file(inherited, std::as_writable_bytes(std::span(&header, 1)), connection,
+                            MSG_DONTWAIT);
   } while (got < 0 && errno == EINTR);
   if (got < 0) return {errno == EAGAIN ? result_t::nothing : result_t::ended, {}, 0};
   if (got == 0) return {result_t::ended, {}, 0};
 
-  join_request request{result_t::not_a_join, {}, header.version};
-  const cmsghdr* attached = CMSG_FIRSTHDR(&message);
-  if (attached != nullptr && attached->cmsg_level == SOL_SOCKET &&
-      attached->cmsg_type == SCM_RIGHTS && attached->cmsg_len == CMSG_LEN(sizeof(int))) {
-    int fd = -1;
-    std::memcpy(&fd, CMSG_DATA(attached), sizeof fd);
-    request.connection.reset(fd);
-  }
+  join_request request{result_t::not_a_join, std::move(connection), header.version};
   const bool whole = got == static_cast<ssize_t>(sizeof header) && request.connection;
   if (whole && header.kind == static_cast<std::uint8_t>(frame_kind::join))
     request.result = result_t::joined;

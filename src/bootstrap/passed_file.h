@@ -32,7 +32,7 @@ namespace heddle::bootstrap {
 
 /// As recv(); a descriptor that comes along goes to `file`.
 [[nodiscard]] inline ssize_t receive_with_file(int socket, std::span<std::byte> into,
-                                               unique_fd& file) noexcept {
+                                               unique_fd& file, int flags = 0) noexcept {
   iovec data{into.data(), into.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
   msghdr message{};
@@ -40,7 +40,7 @@ namespace heddle::bootstrap {
   message.msg_iovlen = 1;
   message.msg_control = control.data();
   message.msg_controllen = control.size();
-  const ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  const ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | flags);
   const cmsghdr* attached = got > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
   if (attached == nullptr || attached->cmsg_level != SOL_SOCKET ||
       attached->cmsg_type != SCM_RIGHTS || attached->cmsg_len != CMSG_LEN(sizeof(int)))

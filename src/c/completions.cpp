@@ -65,8 +65,7 @@ void heddle_free(void* text_or_payload) {
   delete[] static_cast<std::byte*>(text_or_payload);
 }
 
-// --- adapters
-// -------------------------------------------------------------------------------------
+// --- adapters ----------------------------------------------------------------------------------
 
 heddle_flag* heddle_flag_new(void) {
   return new (std::nothrow) heddle_flag;
@@ -150,8 +149,7 @@ heddle_status heddle_descriptor_first_failure(const heddle_descriptor* descripto
   return of(descriptor->descriptor.first_failure());
 }
 
-// --- waiting for them
-// -------------------------------------------------------------------------------
+// --- waiting for them --------------------------------------------------------------------------
 
 heddle_status heddle_wait_flag(heddle_lane* lane, heddle_flag* flag) {
   return of(of(lane).wait(flag->flag));

@@ -1,4 +1,6 @@
 // lane.cpp - c.h: operations on a lane.
+#include <heddle/detail/outcome_of.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -14,21 +16,6 @@ using heddle::c::bytes_of;
 using heddle::c::of;
 
 namespace {
-
-/// Tries until it is accepted, and waits for the end.
-template <class F>
-heddle::outcome finish(heddle::lane& on, F&& attempt) noexcept {
-  for (;;) {
-    heddle::flag ended;
-    const status s = attempt(ended);
-    if (s == status::posted && on.wait(ended) == status::closed) return {.code = status::closed};
-    if (s == status::posted) return ended.result();
-    if (!heddle::is_busy(s)) return {.code = s};
-    heddle::flag room;
-    on.when_ready(room);
-    if (const status waited = on.wait(room); waited != status::done) return {.code = waited};
-  }
-}
 
 template <class T>
 status post_atomic(heddle::lane& on, heddle_atomic_op op, heddle_address at, uint64_t operand,
@@ -137,7 +124,7 @@ heddle_status heddle_put_notify(heddle_lane* lane, const void* from, size_t byte
 heddle_status heddle_atomic(heddle_lane* lane, heddle_atomic_op op, unsigned width,
                             heddle_address at, uint64_t operand, uint64_t compare, void* old) {
   heddle::lane& on = of(lane);
-  return of(finish(on, [&](const completion& c) {
+  return of(heddle::detail::outcome_of(on, [&](const completion& c) {
               return atomic(on, op, width, at, operand, compare, old, c);
             }).code);
 }
@@ -186,8 +173,7 @@ heddle_status heddle_fence(heddle_lane* lane, heddle_rank peer) {
   return of(of(lane).fence(peer));
 }
 
-// --- many blocks
-// ----------------------------------------------------------------------------------
+// --- many blocks -------------------------------------------------------------------------------
 
 namespace {
 

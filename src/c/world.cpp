@@ -105,8 +105,7 @@ void* heddle_message_keep(const heddle_message* message) {
   return reinterpret_cast<const heddle::call_message*>(message)->keep().release();
 }
 
-// --- memory
-// -----------------------------------------------------------------------------------------
+// --- memory ------------------------------------------------------------------------------------
 
 heddle_region* heddle_expose(heddle_world* world, void* memory, size_t bytes, unsigned rights) {
   return or_failed(static_cast<heddle_region*>(nullptr), [&] {

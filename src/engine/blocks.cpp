@@ -1,5 +1,6 @@
 // blocks.cpp - blocks.h: what each form is to a block_transfer.
 #include <heddle/blocks.h>
+#include <heddle/detail/outcome_of.h>
 
 #include <memory>
 #include <new>
@@ -28,23 +29,9 @@ status start_grid(lane& on, std::span<std::byte> first, remote_address there,
   return block_transfer<Move, block_grid>::start(on, blocks, ended);
 }
 
-/// Tries until it is accepted, and waits for the end.
-template <class F>
-outcome outcome_of(lane& on, F&& attempt) noexcept {
-  for (;;) {
-    flag ended;
-    const status s = attempt(ended);
-    if (s == status::posted && on.wait(ended) == status::closed) return {.code = status::closed};
-    if (s == status::posted) return ended.result();
-    if (!is_busy(s)) return {.code = s};
-    flag room;
-    on.when_ready(room);
-    if (const status waited = on.wait(room); waited != status::done) return {.code = waited};
-  }
-}
 template <class F>
 status wait_for(lane& on, F&& attempt) noexcept {
-  return outcome_of(on, attempt).code;
+  return detail::outcome_of(on, attempt).code;
 }
 
 /// `post(packed)` posts it. What is not posted has no end, and is freed here.
@@ -135,7 +122,8 @@ status call_blocks(lane& on, destination to, handler_id h, std::span<const std::
 
 outcome recv_blocks(lane& on, rank from, tag_match t,
                     std::span<const std::span<std::byte>> blocks) noexcept {
-  return outcome_of(on, [&](completion c) { return try_recv_blocks(on, from, t, blocks, c); });
+  return detail::outcome_of(on,
+                            [&](completion c) { return try_recv_blocks(on, from, t, blocks, c); });
 }
 
 }  // namespace heddle
