@@ -1,17 +1,16 @@
 // wake_cost.cpp - two threads on two cores that wake each other in turn.
 #include "base/wake_cost.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <sys/eventfd.h>
 
-#include <csignal>
 #include <system_error>
 #include <thread>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/signals_blocked.h"
 
 namespace heddle {
 namespace {
@@ -67,10 +66,8 @@ std::uint64_t measure() {
   if (!b.there || !b.back) return 0;
   std::vector<std::uint64_t> halves;
   halves.reserve(most_rounds);
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
+    const signals_blocked during;
     std::thread answering([&] { answer(b); });
     try {
       std::thread([&] { ask(b, halves); }).join();
@@ -80,7 +77,6 @@ std::uint64_t measure() {
     answering.join();
   } catch (const std::system_error&) {  // not even one: unknown
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (halves.empty()) return 0;
   const auto middle = halves.begin() + static_cast<std::ptrdiff_t>(halves.size() / 2);
   std::nth_element(halves.begin(), middle, halves.end());

@@ -1,8 +1,6 @@
 #include "bootstrap/host_token.h"
 
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sodium.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -16,6 +14,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/signals_blocked.h"
 #include "bootstrap/patience.h"
 #include "bootstrap/secret_file.h"
 #include "bootstrap/send_all.h"
@@ -102,11 +101,8 @@ void host_token::lead(unique_fd listener) {
   stop_.reset(eventfd(0, EFD_CLOEXEC));
   if (!stop_ || listen(listener_.get(), SOMAXCONN) != 0)
     fail_errno(errno, "find the ranks of this host");
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are the program's
+  const signals_blocked during;
   server_ = std::thread([this] { serve(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void host_token::serve() const {

@@ -1,15 +1,13 @@
 #include "bootstrap/pmix.h"
 
-#include <pthread.h>
-
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <cstring>
 #include <mutex>
 #include <optional>
 
 #include "base/error.h"
+#include "base/signals_blocked.h"
 #include "bootstrap/pmix_library.h"
 #include "bootstrap/store_session.h"
 
@@ -133,12 +131,8 @@ class pmix_store final : public key_store {
  private:
   /// Signals are the program's: the library's thread starts with all of them blocked.
   int init() {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int status = pmix_.init(&self_, nullptr, 0);
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return status;
+    const signals_blocked during;
+    return pmix_.init(&self_, nullptr, 0);
   }
   [[nodiscard]] pmix::process process_of(std::uint32_t rank) const noexcept {
     pmix::process p = self_;

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/signals_blocked.h"
 #include "engine/lane_core.h"
 #include "engine/placement.h"
 #include "engine/progress_mode.h"
@@ -76,12 +76,8 @@ void executor::start() {
   stop_.clear();
   cores_ = usable_cores();
   avoided_.set(0);
-  // Signals are the program's: the thread starts with all of them blocked.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const signals_blocked during;
   thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_setname_np(thread_.native_handle(), "heddle");
 }
 

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/signals_blocked.h"
 #include "engine/world_core.h"
 
 namespace heddle::engine {
@@ -39,15 +39,12 @@ idle_team::~idle_team() {
 }
 
 void idle_team::start(int threads) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const signals_blocked during;
   for (int i = 0; i < threads; ++i) {
     member& m = *members_.emplace_back(std::make_unique<member>());
     m.thread = std::thread([this, &m] { run(m); });
     pthread_setname_np(m.thread.native_handle(), "heddle-idle");
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void idle_team::stop() {

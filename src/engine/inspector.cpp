@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <exception>
 #include <utility>
 
 #include "base/log.h"
+#include "base/signals_blocked.h"
 #include "engine/inspector_socket.h"
 
 namespace heddle::engine {
@@ -43,16 +43,13 @@ bool may_ask(int asker) noexcept {
 inspector::inspector(int rank, int size, std::function<std::string()> report)
     : report_(std::move(report)), socket_(listen_as(inspector_name(getpid(), rank, size))) {
   if (!socket_) return;
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are the program's
+  const signals_blocked during;
   try {
     thread_ = std::thread([this] { run(); });
     pthread_setname_np(thread_.native_handle(), "heddle-info");
   } catch (const std::exception& e) {
     log::debug("this world cannot be asked by `heddle info --pid`: {}", e.what());
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 inspector::~inspector() {

@@ -2,7 +2,6 @@
 
 #include <malloc.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 
 #include <cerrno>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/signals_blocked.h"
 #include "memory/redirected_calls.h"
 #include "memory/unmap_hooks.h"
 #include "sync/fork.h"
@@ -20,22 +20,6 @@ namespace heddle::memory {
 namespace {
 
 constinit sync::published<unmap_monitor*> the_monitor{nullptr};
-
-/// Threads started meanwhile are never chosen for a signal.
-class signals_blocked {
- public:
-  signals_blocked() noexcept {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  signals_blocked(const signals_blocked&) = delete;
-  signals_blocked& operator=(const signals_blocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 struct choice {
   unmap_report report;
