@@ -119,10 +119,10 @@ function(heddle_over_tofu test)
   endforeach()
 endfunction()
 
-# heddle_backend_module(name source...): a backend that is loaded at run time, lib/heddle/
-# backend_<name>.so. Everything that starts worlds depends on heddle_modules.
+# heddle_backend_module(name component source...): a backend that is loaded at run time, lib/heddle/
+# backend_<name>.so, and the part of an installation that has it. Everything that starts worlds depends on heddle_modules.
 add_custom_target(heddle_modules)
-function(heddle_backend_module name)
+function(heddle_backend_module name component)
   set(module heddle_backend_${name})
   add_library(${module} MODULE ${ARGN})
   set_target_properties(${module} PROPERTIES
@@ -137,7 +137,7 @@ function(heddle_backend_module name)
   add_dependencies(heddle_modules ${module})
   if(HEDDLE_INSTALL)
     install(TARGETS ${module} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/heddle
-                              COMPONENT ${HEDDLE_UTOFU_COMPONENT})
+                              COMPONENT ${component})
   endif()
 endfunction()
 

@@ -9,13 +9,13 @@
 #include "backends/utofu/device.h"
 #include "backends/utofu/liveness.h"
 #include "backends/utofu/messages.h"
-#include "backends/utofu/outbox.h"
 #include "backends/utofu/peer_regions.h"
 #include "backends/utofu/peers.h"
 #include "backends/utofu/slab.h"
 #include "backends/utofu/wireup.h"
 #include "base/fd.h"
 #include "transport/endpoint.h"
+#include "transport/outbox.h"
 
 namespace heddle::transport::utofu {
 

@@ -69,7 +69,7 @@ struct exposed_regions::kept {
 };
 
 exposed_regions::exposed_regions(std::span<const std::unique_ptr<vcq>> vcqs, const settings& config)
-    : table_memory_("heddle-utofu-regions", memory::region_table::slots * sizeof(region_entry)) {
+    : table_memory_("heddle-utofu-regions", region_table_bytes) {
   memory::unmap_monitor* const monitor =
       memory::unmap_monitor::start(config.rcache, config.mem_hooks == "on");
   std::map<std::pair<utofu_tni_id_t, utofu_cq_id_t>, std::size_t> known;
@@ -95,18 +95,8 @@ exposed_regions::~exposed_regions() {
   (void)utofu_dereg_mem(queues_[0]->on.handle(), table_address_, 0);
 }
 
-region_entry* exposed_regions::table() const noexcept {
-  return reinterpret_cast<region_entry*>(table_memory_.memory().data());
-}
-
 memory::registration_cache& exposed_regions::cache_of(int lane) noexcept {
   return queues_[queue_of_lane_[static_cast<std::size_t>(lane)]]->cache;
-}
-
-void exposed_regions::publish(memory::region_ref ref, const region_entry& e) noexcept {
-  region_entry summed = e;
-  summed.check = check_sum(summed);
-  std::memcpy(&table()[ref.slot], &summed, sizeof summed);
 }
 
 void exposed_regions::add(const memory::local_region& region) noexcept {
@@ -118,7 +108,7 @@ void exposed_regions::add(const memory::local_region& region) noexcept {
   const std::scoped_lock lock(mutex_);
   kept& place = kept_[region.ref.slot] = std::move(k);
   if (!register_region(region, place)) note_refused(region);
-  publish(region.ref,
+  publish(table_memory_.memory(), region.ref,
           {region.ref.generation, static_cast<std::uint32_t>(region.allowed), region.memory.size(),
            place.address, static_cast<std::uint32_t>(queues_[place.queue]->lane), 0});
 }
@@ -199,7 +189,7 @@ void exposed_regions::revoke(const memory::local_region& region) noexcept {
 }
 
 void exposed_regions::forget(memory::region_ref ref, kept& k) noexcept {
-  publish(ref, {});
+  publish(table_memory_.memory(), ref, {});
   for (const auto& [on, address] : k.everywhere) (void)utofu_dereg_mem(on->handle(), address, 0);
   if (k.tag >= tag_writable) {
     (void)utofu_dereg_mem(queues_[k.queue]->on.handle(), k.address, 0);

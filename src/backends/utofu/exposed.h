@@ -22,6 +22,7 @@
 #include "memory/registration_cache.h"
 #include "memory/segment.h"
 #include "transport/device.h"
+#include "transport/published_regions.h"
 
 namespace heddle::transport::utofu {
 
@@ -61,8 +62,6 @@ class exposed_regions {
   void forget(memory::region_ref ref, kept& k) noexcept;
   [[nodiscard]] bool register_region(const memory::local_region& region, kept& k) noexcept;
   void note_refused(const memory::local_region& region) noexcept;
-  void publish(memory::region_ref ref, const region_entry& e) noexcept;
-  [[nodiscard]] region_entry* table() const noexcept;
 
   // Constant after construction.
   std::vector<std::unique_ptr<queue_memory>> queues_;  // one per CQ

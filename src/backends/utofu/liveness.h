@@ -3,8 +3,8 @@
 #include <cstddef>
 
 #include "backends/utofu/command_queue.h"
-#include "backends/utofu/outbox.h"
 #include "backends/utofu/peers.h"
+#include "transport/outbox.h"
 
 namespace heddle::transport::utofu {
 

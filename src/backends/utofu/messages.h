@@ -10,9 +10,9 @@
 
 #include "backends/utofu/buffers.h"
 #include "backends/utofu/command_queue.h"
-#include "backends/utofu/outbox.h"
 #include "backends/utofu/peers.h"
 #include "base/copy.h"
+#include "transport/outbox.h"
 
 namespace heddle::transport::utofu {
 

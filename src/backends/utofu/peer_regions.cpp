@@ -11,29 +11,15 @@ namespace heddle::transport::utofu {
 using state_t = peer_region::state_t;
 
 status peer_regions::look_up(peer_state& p, memory::region_ref ref, peer_region*& out) {
-  if (ref.slot >= memory::region_table::slots || ref.generation == 0) return status::withdrawn;
-  peer_region& r = p.regions[ref.slot];
-  if (r.state == state_t::fetching) return status::busy_queue;
-  if (r.ref != ref) {
-    std::replace(p.recent.begin(), p.recent.end(), &r, static_cast<peer_region*>(nullptr));
-    r = {};
-    r.ref = ref;
-  }
-  if (r.state == state_t::unknown) {
+  return p.regions.look_up(ref, out, [&](peer_region& r) {
     if (common_tag(ref) == 0) {
       fetch(p, r);
       return status::busy_queue;  // it is asked for again after a poll
     }
     if (!device_.exposed().find_common(ref, r.facts)) return status::withdrawn;
     compute(p, r);
-  }
-  if (r.state == state_t::fetched) {
-    r.state = state_t::unknown;
-    return status::withdrawn;
-  }
-  out = &r;
-  if (r.state == state_t::known) p.recent[ref.slot % p.recent.size()] = &r;
-  return status::done;
+    return status::done;
+  });
 }
 
 /// The same tag on every queue of every rank. This lane takes the one of its own number.
@@ -47,7 +33,7 @@ void peer_regions::compute(peer_state& p, peer_region& r) {
 }
 
 void peer_regions::fetch(peer_state& p, peer_region& r) {
-  if (p.fetching != nullptr || queue_.listing() || !peers_.prepare_area(p)) return;
+  if (!p.regions.may_fetch() || queue_.listing() || !peers_.prepare_area(p)) return;
   remote_vcq& to = peers_.vcq_of(p, 0);
   command c;
   c.what = command::form::get;
@@ -58,32 +44,24 @@ void peer_regions::fetch(peer_state& p, peer_region& r) {
       queue_.submit([&] { return c; }, to, queue_name::gets, pending(p, ending::entry)) !=
           status::done)
     return;
-  p.fetching = &r;
-  r.state = state_t::fetching;
+  p.regions.begin_fetch(r);
 }
 
 void peer_regions::on_entry(peer_state& p) noexcept {
-  peer_region& r = *std::exchange(p.fetching, nullptr);
   region_entry e;
-  std::memcpy(&e, p.area->landing.data() + entry_at, sizeof e);
-  r.state = state_t::unknown;
-  const bool never_used = e.generation == 0 && e.check == 0;
-  if (!never_used && e.check != check_sum(e)) return;  // it was being written: again
-  r.state = state_t::fetched;
-  if (e.generation != r.ref.generation || e.lane >= p.lanes.size()) return;
-  r.facts = {e.bytes, static_cast<rights>(e.allowed & 7)};
+  peer_region* const r = p.regions.end_fetch(p.area->landing.data() + entry_at, e);
+  if (r == nullptr || e.note >= p.lanes.size()) return;
+  r->facts = {e.bytes, static_cast<rights>(e.allowed & 7)};
   try {
-    r.to = {&peers_.vcq_of(p, e.lane), e.address};
-    r.state = state_t::known;
+    r->to = {&peers_.vcq_of(p, e.note), e.address};
+    r->state = state_t::known;
   } catch (const std::bad_alloc&) {
-    r.state = state_t::unknown;
+    r->state = state_t::unknown;
   }
 }
 
 void peer_regions::distrust(peer_state& p) noexcept {
-  for (auto& [slot, r] : p.regions)
-    if (r.tag == 0 && r.state == state_t::known) r.state = state_t::unknown;
-  p.recent = {};
+  p.regions.distrust([](const peer_region& r) { return r.tag == 0; });
 }
 
 /// Atomics on one word all go through one queue of its owner, whoever does them: the hardware is

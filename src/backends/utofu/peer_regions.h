@@ -1,7 +1,6 @@
 // peer_regions.h - peers' regions as a lane reaches them: their addresses computed, or fetched from
 // the peer's table on first use.
 #pragma once
-#include <bit>
 #include <cstdint>
 
 #include "backends/utofu/command_queue.h"
@@ -17,11 +16,8 @@ class peer_regions {
   /// done: `out` is it. busy_queue: it is being fetched. withdrawn: it is not there. Throws
   /// std::bad_alloc.
   [[nodiscard]] status find(peer_state& p, memory::region_ref ref, peer_region*& out) {
-    peer_region* const recent = p.recent[ref.slot % p.recent.size()];
-    if (recent == nullptr || !same(recent->ref, ref)) [[unlikely]]
-      return look_up(p, ref, out);
-    out = recent;
-    return status::done;
+    out = p.regions.find_recent(ref);
+    return out != nullptr ? status::done : look_up(p, ref, out);
   }
   /// The queue and the address for atomics on the word at this offset. Throws std::bad_alloc.
   [[nodiscard]] way atomic_way(peer_state& p, peer_region& r, std::uint64_t offset) {
@@ -34,9 +30,6 @@ class peer_regions {
   static void distrust(peer_state& p) noexcept;
 
  private:
-  [[nodiscard]] static bool same(memory::region_ref a, memory::region_ref b) noexcept {
-    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);  // one comparison
-  }
   [[nodiscard, gnu::noinline]] status look_up(peer_state& p, memory::region_ref ref,
                                               peer_region*& out);
   void compute(peer_state& p, peer_region& r);

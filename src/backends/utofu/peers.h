@@ -1,10 +1,8 @@
 // peers.h - what one lane keeps of each peer, and how it finds that.
 #pragma once
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "backends/utofu/device.h"
@@ -14,6 +12,7 @@
 #include "backends/utofu/shared_memory.h"
 #include "backends/utofu/slab.h"
 #include "base/lane_table.h"
+#include "transport/published_regions.h"
 #include "transport/remote_lane.h"
 
 namespace heddle::transport::utofu {
@@ -25,16 +24,9 @@ struct way {
 };
 
 /// A region of a peer as this lane reaches it.
-struct peer_region {
-  memory::region_ref ref;
+struct peer_region : known_region {
   region_facts facts;
   way to;
-  enum class state_t : std::uint8_t {
-    unknown,
-    fetching,
-    fetched,  ///< and it was not there
-    known
-  } state = state_t::unknown;
   unsigned tag = 0;  ///< common: the same on every queue of the peer, so atomics spread over them
   std::vector<way> of_atomics;  ///< by the peer's queues, where there is a common tag
 };
@@ -70,10 +62,7 @@ struct alignas(16) peer_state final : remote_lane {
   std::uint32_t ticket = 0;
   std::uint64_t asked_at_ns = 0;
 
-  // Regions. Known ones that were used last are found without the map.
-  std::array<peer_region*, 4> recent{};
-  std::unordered_map<std::uint32_t, peer_region> regions;  // by slot
-  peer_region* fetching = nullptr;                         // whose entry a get is bringing
+  known_regions<peer_region> regions;
 
   // Liveness.
   bool probing = false;          // a get of its nonce is under way

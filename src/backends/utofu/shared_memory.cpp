@@ -22,8 +22,4 @@ std::uint32_t check_sum(const grant& g) noexcept {
   return sum_but_last_word(g);
 }
 
-std::uint32_t check_sum(const region_entry& e) noexcept {
-  return sum_but_last_word(e);
-}
-
 }  // namespace heddle::transport::utofu

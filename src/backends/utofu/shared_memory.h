@@ -84,20 +84,6 @@ struct listener {
   alignas(line_bytes) std::array<grant, backlog> requests;     ///< that of ticket t at t % backlog
 };
 
-/// A region as its owner publishes it. Valid when the generation is the one asked for and the check
-/// sum is right; a wrong sum means that it was being written: read again.
-struct region_entry {
-  std::uint32_t generation = 0;
-  std::uint32_t allowed = 0;  ///< rights
-  std::uint64_t bytes = 0;
-  std::uint64_t address = 0;  ///< STADD of the first byte; 0: not registered
-  std::uint32_t lane = 0;     ///< whose VCQ the address belongs to
-  std::uint32_t check = 0;
-};
-static_assert(sizeof(region_entry) == 32);
-
-[[nodiscard]] std::uint32_t check_sum(const region_entry& e) noexcept;
-
 /// Before the payload of every message in a ring.
 struct message_header {
   std::uint16_t bytes = 0;     ///< of the message behind this; wrapped: none, go to the beginning

@@ -9,7 +9,7 @@
 
 #include "transport/event.h"
 
-namespace heddle::transport::utofu {
+namespace heddle::transport {
 
 class outbox {
  public:
@@ -58,4 +58,4 @@ class outbox {
   std::deque<event> later_;
 };
 
-}  // namespace heddle::transport::utofu
+}  // namespace heddle::transport
