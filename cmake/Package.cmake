@@ -11,6 +11,9 @@ set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
 set(CPACK_PACKAGING_INSTALL_PREFIX ${CMAKE_INSTALL_PREFIX})
 set(CPACK_STRIP_FILES ON)
 set(CPACK_COMPONENTS_ALL library development tools bench)
+if(TARGET heddle_verbs)
+  list(APPEND CPACK_COMPONENTS_ALL verbs)
+endif()
 if(HEDDLE_PYTHON)
   list(APPEND CPACK_COMPONENTS_ALL python)
 endif()
@@ -54,6 +57,12 @@ atomics, active messages, tagged messages and collectives, from any thread,
 while the program computes.
 .
 This package has the shared library.")
+heddle_package(verbs libheddle${HEDDLE_ABI}-verbs libs "libheddle${HEDDLE_ABI} (= ${version})"
+"communication engine with a lane for every thread (InfiniBand, RoCE)
+Heddle moves data between processes on one host and on many.
+.
+This package has what it reaches InfiniBand and RoCE cards by. It is loaded
+where HEDDLE_BACKENDS names it.")
 heddle_package(development libheddle-dev libdevel "libheddle${HEDDLE_ABI} (= ${version})"
 "communication engine with a lane for every thread (development files)
 Heddle moves data between processes on one host and on many: put, get,

@@ -1,9 +1,11 @@
 # update-exports: writes the lists in cmake/exports anew, from what headers declare and from what the
 # program heddle and the modules use. Their objects do, so that it helps where linking has failed.
 set(users heddle_tools heddle_linktest_core heddle_bench_basics heddle_tool_output heddle_tool)
-if(TARGET heddle_backend_utofu)
-  list(APPEND users heddle_backend_utofu)
-endif()
+foreach(backend utofu verbs)
+  if(TARGET heddle_backend_${backend})
+    list(APPEND users heddle_backend_${backend})
+  endif()
+endforeach()
 set(objects)
 foreach(user ${users})
   list(APPEND objects $<TARGET_OBJECTS:${user}>)

@@ -18,8 +18,10 @@ struct row {
 };
 
 const std::vector<row>& rows() {
-  static const std::vector<row> all{
-      {"shm", &shm_factory()}, {"utofu", nullptr}, {"tcp", &tcp::tcp_factory()}};
+  static const std::vector<row> all{{"shm", &shm_factory()},
+                                    {"utofu", nullptr},
+                                    {"verbs", nullptr},
+                                    {"tcp", &tcp::tcp_factory()}};
   return all;
 }
 

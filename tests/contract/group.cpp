@@ -126,7 +126,8 @@ void node::maintain() {
   for (const auto& [number, p] : lanes_) p->maintain();
 }
 
-group::group(const contract_case& backend, int size, const settings& config) {
+group::group(const contract_case& backend, int size, settings config) {
+  config.others = read_settings().others;
   const auto secret = make_secret();
   for (rank r = 0; r < size; ++r)
     nodes_.push_back(std::make_unique<node>(backend, r, size, secret, config));

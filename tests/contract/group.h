@@ -74,7 +74,8 @@ class node {
 class group {
  public:
   /// Throws error when the backend is not usable.
-  group(const contract_case& backend, int size, const settings& config = {});
+  /// Backends' own settings are those of the environment.
+  group(const contract_case& backend, int size, settings config = {});
 
   [[nodiscard]] int size() const { return static_cast<int>(nodes_.size()); }
   [[nodiscard]] node& operator[](rank r) { return *nodes_.at(static_cast<std::size_t>(r)); }

@@ -1,0 +1,101 @@
+#include "backends/verbs/accesses.h"
+
+#include <cstring>
+#include <utility>
+
+namespace heddle::transport::verbs {
+
+/// Whether these bytes are inside the region, and may be touched in this way.
+status accesses::check(const peer_region& r, const op& o, std::size_t bytes,
+                       rights needed) noexcept {
+  if (!allows(r.allowed, needed)) return status::denied;
+  const bool inside = o.offset <= r.bytes && bytes <= r.bytes - o.offset;
+  if (!inside) return status::out_of_bounds;
+  return r.address != 0 || bytes == 0 ? status::done : status::unsupported;
+}
+
+status accesses::start(peer_lane& p, op& o) {
+  peer_region* r = nullptr;
+  if (const status found = regions_.find(p, o.region, r); found != status::done) return found;
+  if (o.kind == op_kind::atomic) return act(p, *r, o);
+  return move(p, *r, o, o.kind == op_kind::put ? rights::write : rights::read);
+}
+
+status accesses::move(peer_lane& p, const peer_region& r, op& o, rights needed) {
+  const std::size_t bytes = o.memory.size();
+  if (const status s = check(r, o, bytes, needed); s != status::done) return s;
+  o.over = bytes == 0;
+  if (o.over) return status::done;
+  const bool out = o.kind == op_kind::put;
+  memory::registration_cache::lease held;
+  std::byte* slot = nullptr;
+  if (out && bytes <= max_inline_) {
+    // The card takes the bytes as it is told of them, and they stay where they are until then.
+  } else if (bytes <= slots_.slot_bytes()) {
+    if (slot = slots_.take(); slot == nullptr) return status::busy_queue;
+    if (out) std::memcpy(slot, o.memory.data(), bytes);
+  } else if (held = cache_.acquire(o.memory, last_); !held) {
+    return held.why() == memory::registration_cache::failure::refused ? status::unsupported
+                                                                      : status::busy_queue;
+  }
+  flight& f = p.out.push();
+  f.of = &o;
+  f.slot = slot;
+  f.held = std::move(held);
+  f.there = r.address + o.offset;
+  f.key = r.key;
+  f.bytes = static_cast<std::uint32_t>(bytes);
+  f.how = out ? ending::told : slot != nullptr ? ending::copied : ending::landed;
+  return status::posted;
+}
+
+status accesses::act(peer_lane& p, const peer_region& r, op& o) noexcept {
+  if (const status s = check(r, o, o.width, rights::atomic); s != status::done) return s;
+  const std::uint64_t there = r.address + o.offset;
+  if (there % o.width != 0) return status::misaligned;
+  std::byte* const slot = slots_.take();
+  if (slot == nullptr) return status::busy_queue;
+  o.over = false;
+  flight& f = p.out.push();
+  f.of = &o;
+  f.slot = slot;
+  f.there = there;
+  f.key = r.key;
+  f.bytes = sizeof(std::uint64_t);
+  f.how = is_native(o) ? ending::fetched : ending::guessed;
+  if (f.how == ending::guessed) o.make_notes<guess>();
+  return status::posted;
+}
+
+bool accesses::finish(stream& s, flight& f) noexcept {
+  if (f.how == ending::copied) std::memcpy(f.of->memory.data(), f.slot, f.bytes);
+  if (f.how < ending::fetched) return true;
+  std::uint64_t found = 0;
+  std::memcpy(&found, f.slot, sizeof found);
+  if (f.how == ending::guessed && try_again(s, f, found)) return false;
+  op& o = *f.of;
+  const std::uint64_t old = word_place(f.there, o.width).get(found);
+  if (!o.memory.empty()) std::memcpy(o.memory.data(), &old, o.width == 8 ? 8 : 4);
+  return true;
+}
+
+/// Somebody came in between, and what is there now would be changed.
+bool accesses::try_again(stream& s, flight& f, std::uint64_t found) noexcept {
+  auto& tried = f.of->notes<guess>();
+  const word_place word(f.there, f.of->width);
+  const std::uint64_t old = word.get(found);
+  if (tried.expected == found) return false;
+  tried.expected = found;
+  if (f.of->atomic == atomic_op::compare_swap && old != (f.of->compare & word.mask)) return false;
+  const flight again{f.of, f.slot, f.there, f.key, f.bytes, {}, f.how, false};
+  flight& next = s.push();  // in the cell that this one leaves, perhaps
+  next.of = again.of;
+  next.slot = again.slot;
+  next.there = again.there;
+  next.key = again.key;
+  next.bytes = again.bytes;
+  next.how = again.how;
+  return true;
+}
+
+}  // namespace heddle::transport::verbs

@@ -1,0 +1,144 @@
+#include "backends/verbs/arrivals.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/verbs/work_list.h"
+
+namespace heddle::transport::verbs {
+namespace {
+
+constexpr std::size_t offers_at_once = 64;
+constexpr std::size_t probes_per_turn = 16;
+
+std::size_t buffers_of(const card& on) {
+  return std::min<std::size_t>(on.chosen().receives,
+                               static_cast<std::size_t>(on.limits().max_srq_wr));
+}
+
+}  // namespace
+
+arrivals::arrivals(lane_home& home, peers& known, outbox& events)
+    : home_(home),
+      peers_(known),
+      events_(events),
+      buffers_(home.on(), buffers_of(home.on()), max_message),
+      offers_(offers_at_once),
+      places_(offers_at_once) {
+  const auto count = static_cast<std::uint32_t>(buffers_.free());
+  used_.reserve(count);
+  heard_.reserve(count);
+  for (std::uint32_t n = 0; n < count; ++n) used_.push_back(n);
+  offer();
+}
+
+/// All that are used, in lists.
+void arrivals::offer() noexcept {
+  while (!used_.empty()) {
+    const std::size_t count = std::min(used_.size(), offers_at_once);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint32_t buffer = used_[used_.size() - 1 - i];
+      places_[i] = {reinterpret_cast<std::uint64_t>(buffers_.at(buffer)), max_message,
+                    buffers_.key()};
+      offers_[i] = {};
+      offers_[i].wr_id = work_id(work_id::kind_t::arrival, 0, 0, buffer).bits();
+      offers_[i].sg_list = &places_[i];
+      offers_[i].num_sge = 1;
+      offers_[i].next = i + 1 < count ? &offers_[i + 1] : nullptr;
+    }
+    ibv_recv_wr* refused = nullptr;
+    if (ibv_post_srq_recv(home_.srq(), offers_.data(), &refused) != 0) {
+      used_.resize(used_.size() - static_cast<std::size_t>(refused - offers_.data()));
+      return;  // the rest the next time
+    }
+    used_.resize(used_.size() - count);
+  }
+}
+
+void arrivals::recycle() noexcept {
+  if (used_.empty()) return;
+  offer();
+  for (inlet* const i : heard_) {
+    ++i->taken;
+    tell(*i);
+  }
+  heard_.clear();
+}
+
+/// How far the lane is, when that is news to the peer that it needs.
+void arrivals::tell(inlet& to) noexcept {
+  if (to.taken - to.told < home_.window() / 4 || to.speaking || to.replaced.is_set()) return;
+  if (say(to, true)) to.told = to.taken;
+}
+
+/// A word for the stream of this inlet, or nothing, which fails when the peer is gone.
+bool arrivals::say(inlet& to, bool how_far) noexcept {
+  if (to.qp == nullptr) return false;
+  ibv_sge part{reinterpret_cast<std::uint64_t>(&to.taken), sizeof to.taken, 0};
+  ibv_send_wr w{}, *refused = nullptr;
+  w.wr_id = work_id(work_id::kind_t::word, 0, to.number, 0).bits();
+  w.send_flags = IBV_SEND_SIGNALED;
+  w.opcode = IBV_WR_RDMA_WRITE;  // of no bytes
+  if (how_far) {
+    w.opcode = IBV_WR_SEND_WITH_IMM;
+    w.send_flags |= IBV_SEND_INLINE;
+    w.sg_list = &part;
+    w.num_sge = 1;
+    w.imm_data = htonl(word_bit | to.stream);
+  }
+  to.speaking = ibv_post_send(to.qp.get(), &w, &refused) == 0;
+  return to.speaking;
+}
+
+void arrivals::on_said(const ibv_wc& c) noexcept {
+  inlet* const i = home_.find(work_id(c.wr_id).number());
+  if (i == nullptr) return;
+  i->speaking = false;
+  if (c.status == IBV_WC_SUCCESS) return tell(*i);
+  // The peer's card may have ended the queue pair after an operation that it has refused: the
+  // stream begins anew then. Only silence means that it is gone.
+  if (c.status != IBV_WC_RETRY_EXC_ERR || i->replaced.is_set()) return;
+  if (peer_lane* const p = peers_.find(i->from, i->lane); p != nullptr) peers_.lose(*p, silent);
+}
+
+void arrivals::take(const ibv_wc& c) noexcept {
+  const std::uint32_t buffer = work_id(c.wr_id).position();
+  used_.push_back(buffer);
+  if (c.status != IBV_WC_SUCCESS || (c.wc_flags & IBV_WC_WITH_IMM) == 0) return;
+  const std::uint32_t about = ntohl(c.imm_data);
+  if ((about & word_bit) != 0) return on_word(c, about & ~word_bit);
+  inlet* const from = home_.find(about);
+  if (from == nullptr || from->qp == nullptr || from->qp->qp_num != c.qp_num) return;
+  heard_.push_back(from);
+  on_message(*from, {buffers_.at(buffer), c.byte_len});
+}
+
+void arrivals::on_message(inlet& from, std::span<const std::byte> bytes) noexcept {
+  if (from.known_as == nullptr) from.known_as = peers_.find(from.from, from.lane);
+  auto* const p = static_cast<peer_lane*>(from.known_as);
+  if (p == nullptr || p->lost || bytes.size() < sizeof(message_head)) return;
+  events_.arrived(*p, bytes);
+}
+
+/// A peer's lane has taken so many of a stream's messages.
+void arrivals::on_word(const ibv_wc& c, std::uint32_t about) noexcept {
+  peer_lane* const p = peers_.at(about);
+  const std::byte* const said = buffers_.at(work_id(c.wr_id).position());
+  if (p == nullptr || p->out.qp == nullptr || p->out.qp->qp_num != c.qp_num) return;
+  std::uint32_t taken = 0;
+  if (c.byte_len != sizeof taken) return;
+  std::memcpy(&taken, said, sizeof taken);
+  (void)p->out.credit(taken);
+}
+
+void arrivals::probe_some() noexcept {
+  const auto all = home_.all();
+  for (std::size_t n = 0; n < std::min(probes_per_turn, all.size()); ++n) {
+    inlet& i = *all[next_probe_++ % all.size()];
+    if (!i.speaking && !i.replaced.is_set()) (void)say(i, false);
+  }
+}
+
+}  // namespace heddle::transport::verbs

@@ -1,0 +1,50 @@
+// arrivals.h - what comes in: buffers that all peers' messages arrive in, and how each peer learns
+// how many of its messages the lane has taken.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "backends/verbs/lane_home.h"
+#include "backends/verbs/peers.h"
+#include "backends/verbs/slots.h"
+#include "transport/outbox.h"
+
+namespace heddle::transport::verbs {
+
+class arrivals {
+ public:
+  /// Throws error: no memory for the buffers.
+  arrivals(lane_home& home, peers& known, outbox& events);
+
+  /// The messages of the poll before have been looked at: their buffers are offered again.
+  void recycle() noexcept;
+  /// Some have been given out and not been recycled.
+  [[nodiscard]] bool lends() const noexcept { return !used_.empty(); }
+  /// One has come.
+  void take(const ibv_wc& c) noexcept;
+  /// What an inlet had to say has left, or cannot be said.
+  void on_said(const ibv_wc& c) noexcept;
+  /// Asks after the peers of some inlets, in turn.
+  void probe_some() noexcept;
+
+ private:
+  void on_message(inlet& from, std::span<const std::byte> bytes) noexcept;
+  void on_word(const ibv_wc& c, std::uint32_t about) noexcept;
+  void offer() noexcept;
+  [[nodiscard]] bool say(inlet& to, bool how_far) noexcept;
+  void tell(inlet& to) noexcept;
+
+  lane_home& home_;
+  peers& peers_;
+  outbox& events_;
+  slots buffers_;
+  std::vector<std::uint32_t> used_;  // buffers to offer
+  std::vector<inlet*> heard_;        // by buffers of messages in used_, whose they were
+  std::vector<ibv_recv_wr> offers_;
+  std::vector<ibv_sge> places_;
+  std::size_t next_probe_ = 0;
+};
+
+}  // namespace heddle::transport::verbs

@@ -1,0 +1,190 @@
+#include "backends/verbs/departures.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace heddle::transport::verbs {
+namespace {
+
+constexpr std::size_t probes_per_turn = 16;
+/// With less room for completions, all that is issued tells of its end: it gives room back.
+constexpr std::uint32_t scarce_room = 1024;
+
+status status_of(ibv_wc_status s) noexcept {
+  switch (s) {
+    case IBV_WC_SUCCESS:
+      return status::done;
+    case IBV_WC_REM_ACCESS_ERR:
+      return status::withdrawn;
+    case IBV_WC_REM_OP_ERR:
+    case IBV_WC_REM_INV_REQ_ERR:
+    case IBV_WC_LOC_PROT_ERR:
+    case IBV_WC_LOC_LEN_ERR:
+    case IBV_WC_LOC_QP_OP_ERR:
+    case IBV_WC_LOC_ACCESS_ERR:
+      return status::invalid;
+    default:
+      return status::peer_lost;
+  }
+}
+
+}  // namespace
+
+departures::departures(const lane_home& home, connector& by, completions& of, accesses& data,
+                       slots& through, peers& known, outbox& events)
+    : connector_(by),
+      completions_(of),
+      accesses_(data),
+      slots_(through),
+      peers_(known),
+      events_(events),
+      works_(depth_of(home.on()), through.key(), home.max_inline()),
+      visible_puts_(home.on().chosen().visible_puts),
+      landing_(through.take()),
+      room_(home.room()) {}
+
+// --- issuing ---------------------------------------------------------------------------
+
+status departures::add_message(peer_lane& p, message_head head, std::span<const std::byte> header,
+                               std::span<const std::byte> data, bool follows) noexcept {
+  if (!p.out.has_room() || !p.out.has_credit()) return status::busy_queue;
+  std::byte* const slot = slots_.take();
+  if (slot == nullptr) return status::busy_queue;
+  std::memcpy(slot, &head, sizeof head);
+  if (!header.empty()) std::memcpy(slot + sizeof head, header.data(), header.size());
+  if (!data.empty()) std::memcpy(slot + sizeof head + header.size(), data.data(), data.size());
+  flight& f = p.out.push();
+  f.slot = slot;
+  f.bytes = static_cast<std::uint32_t>(sizeof head + header.size() + data.size());
+  f.how = ending::sent;
+  f.follows = follows;
+  p.out.count_message();
+  ++messages_;
+  return status::done;
+}
+
+/// Issues what the card has room for. The rest goes when some has ended.
+void departures::push(peer_lane& p) noexcept {
+  stream& s = p.out;
+  if (s.state != stream::state_t::ready) return;
+  if (visible_puts_ && s.ends_in_puts()) add_look(p);
+  if (s.unissued() <= room_) room_ -= works_.post(s, room_ < scarce_room);
+  if (!s.all_issued()) unpushed_.add(p);
+  if (s.unheard() != 0) unsettled_.add(p);
+}
+
+/// A read behind puts. A card answers it when the memory shows them.
+void departures::add_look(peer_lane& p) noexcept {
+  if (!p.out.has_room()) return;
+  flight& f = p.out.push();
+  f.slot = landing_;
+  f.there = p.process->facts->table;
+  f.key = p.process->facts->table_key;
+  f.bytes = sizeof(std::uint64_t);
+  f.how = ending::look;
+}
+
+// --- ends ------------------------------------------------------------------------------
+
+void departures::on_flight(const ibv_wc& c) noexcept {
+  const work_id id(c.wr_id);
+  peer_lane* const p = peers_.at(id.number());
+  if (p == nullptr || p->out.generation != id.generation() || !p->out.holds(id.position())) return;
+  if (c.status == IBV_WC_SUCCESS) return end_through(*p, id.position());
+  while (p->out.head() != id.position()) finish_oldest(*p);
+  fail_oldest(*p, c.status);
+}
+
+/// A queue pair ends its requests in order: all up to this one are over.
+void departures::end_through(peer_lane& p, std::uint32_t position) noexcept {
+  while (p.out.holds(position)) finish_oldest(p);
+  if (!p.out.all_issued()) push(p);
+}
+
+void departures::finish_oldest(peer_lane& p) noexcept {
+  flight f = std::move(p.out.oldest());
+  p.out.pop();
+  ++room_;
+  switch (f.how) {
+    case ending::mark:
+    case ending::look:
+      return;
+    case ending::sent:
+      --messages_;
+      break;
+    case ending::entry:
+      regions::on_entry(*p.process, f.slot);
+      break;
+    default:
+      if (!accesses_.finish(p.out, f)) return;
+      events_.ended(*f.of, status::done);
+  }
+  if (f.slot != nullptr) slots_.give_back(f.slot);
+}
+
+/// The queue pair has ended with it. What is behind it has not been carried out.
+void departures::fail_oldest(peer_lane& p, ibv_wc_status why) noexcept {
+  const status how = status_of(why);
+  const ending what = p.out.oldest().how;
+  const bool one_ops = what >= ending::told;
+  if (how == status::peer_lost || !one_ops)
+    return peers_.lose(p, how == status::peer_lost ? silent : ibv_wc_status_str(why));
+  if (how == status::withdrawn) regions::distrust(*p.process);
+  end_queue_pair(p.out);
+  discard_oldest(p, how);
+  if (!p.out.empty() && p.out.oldest().follows) discard_oldest(p, how);
+  connector_.connect(p);
+}
+
+/// The card touches nothing for it any more, and what is kept could be issued again. A card may
+/// forget what came over a queue pair when that ends, so that is taken out first.
+void departures::end_queue_pair(stream& s) noexcept {
+  if (s.qp != nullptr) {
+    ibv_qp_attr a{};
+    a.qp_state = IBV_QPS_ERR;
+    (void)ibv_modify_qp(s.qp.get(), &a, IBV_QP_STATE);
+    completions_.set_aside();
+  }
+  room_ += s.under_way();
+  s.rewind();
+}
+
+void departures::discard_oldest(peer_lane& p, status how) noexcept {
+  flight f = std::move(p.out.oldest());
+  p.out.pop();
+  if (f.how == ending::sent) --messages_;
+  if (f.how == ending::entry) regions::on_entry(*p.process, nullptr);
+  if (f.of != nullptr) events_.ended(*f.of, how);
+  if (f.slot != nullptr && f.slot != landing_) slots_.give_back(f.slot);
+}
+
+void departures::forget(peer_lane& p) noexcept {
+  connector_.give_up(p.out);
+  end_queue_pair(p.out);
+  while (!p.out.empty()) discard_oldest(p, status::peer_lost);
+}
+
+// --- what nothing tells of -------------------------------------------------------------
+
+void departures::settle() noexcept {
+  unsettled_.take_all([this](peer_lane& p) {
+    if (p.out.unheard() != 0) add_mark(p);
+  });
+}
+
+void departures::add_mark(peer_lane& p) noexcept {
+  if (p.lost || p.out.state != stream::state_t::ready) return;
+  if (p.out.has_room()) (void)p.out.push();
+  push(p);
+}
+
+void departures::probe_some() noexcept {
+  const auto& all = peers_.all();
+  for (std::size_t n = 0; n < std::min(probes_per_turn, all.size()); ++n) {
+    peer_lane& p = *all[next_probe_++ % all.size()];
+    if (p.out.under_way() == 0) add_mark(p);
+  }
+}
+
+}  // namespace heddle::transport::verbs

@@ -1,0 +1,202 @@
+// device.cpp - opening, addresses, peers, lanes, and answers to those who ask for them.
+#include "backends/verbs/device.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sodium.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+
+#include "backends/verbs/endpoint.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+
+namespace heddle::transport::verbs {
+namespace {
+
+constexpr std::size_t most_early = 1024;
+constexpr std::size_t largest_op = std::size_t{1} << 30;
+
+std::uint64_t make_nonce() {
+  std::uint64_t n = 0;
+  randombytes_buf(&n, sizeof n);
+  return n | 1;
+}
+
+}  // namespace
+
+verbs_device::verbs_device(const context& where, const port_choice& port)
+    : self_(where.self),
+      options_(*where.config),
+      nonce_(make_nonce()),
+      card_(port.device, port.port, options_),
+      waker_(::epoll_create1(EPOLL_CLOEXEC)),
+      timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)),
+      exposed_(card_, *where.config),
+      greeter_(card_, where.job_secret),
+      questions_(greeter_, where.config->peer_timeout_ms * 1'000'000) {
+  if (!waker_ || !timer_) fail_errno(errno, "no descriptors left (ulimit -n)");
+  const int events = card_.context()->async_fd;
+  ::fcntl(events, F_SETFL, ::fcntl(events, F_GETFL) | O_NONBLOCK);
+  for (const int fd : {greeter_.fd(), timer_.get(), events}) watch(fd);
+  traits_.native = only(op_kind::send) | only(op_kind::put) | only(op_kind::get);
+  if (card_.limits().atomic_cap != IBV_ATOMIC_NONE) traits_.native |= only(op_kind::atomic);
+  traits_.cpu_atomics = card_.limits().atomic_cap == IBV_ATOMIC_GLOB;
+  traits_.max_message = max_message;
+  traits_.max_op = std::min(largest_op, card_.largest_op());
+  traits_.send_after_put = false;  // a put may go by another lane of the peer than a message
+  traits_.put_tells = true;
+}
+
+verbs_device::~verbs_device() = default;
+
+void verbs_device::watch(int fd) {
+  epoll_event e{};
+  e.events = EPOLLIN;
+  e.data.fd = fd;
+  if (::epoll_ctl(waker_.get(), EPOLL_CTL_ADD, fd, &e) != 0)
+    fail_errno(errno, "{} cannot be waited for", card_.name());
+}
+
+std::vector<std::byte> verbs_device::address() const {
+  peer_facts f;
+  f.number = self_;
+  f.greeter = greeter_.number();
+  f.nonce = nonce_;
+  f.place = card_.place();
+  f.table = exposed_.table();
+  f.table_key = exposed_.table_key();
+  return to_address(f);
+}
+
+std::string verbs_device::add_peer(rank number, std::span<const std::byte> address,
+                                   bool /*same_host*/) {
+  const auto facts = from_address(address);
+  if (!facts || facts->number != number)
+    return "its address makes no sense: install the same Heddle on every host";
+  if (facts->place.by_gid != card_.place().by_gid)
+    return "one port is addressed by LID (InfiniBand) and the other by GID (RoCE)";
+  const std::scoped_lock lock(mutex_);
+  peers_[number] = std::make_shared<const peer_facts>(*facts);
+  return {};
+}
+
+std::shared_ptr<const peer_facts> verbs_device::find_peer(rank number) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = peers_.find(number);
+  return found != peers_.end() ? found->second : nullptr;
+}
+
+std::unique_ptr<endpoint> verbs_device::make_endpoint(int lane) {
+  auto home = std::make_shared<lane_home>(card_, lane);
+  auto made = std::make_unique<verbs_endpoint>(*this, home);
+  const std::scoped_lock lock(mutex_);
+  homes_[lane] = {std::move(home), true};
+  if (!early_.empty()) set_timer(1);
+  return made;
+}
+
+std::uint32_t verbs_device::ask(const peer_facts& whom, int their_lane,
+                                const std::shared_ptr<lane_home>& of, std::uint32_t stream,
+                                far_end our_end) {
+  hello h;
+  h.kind = hello::kind_t::ask;
+  h.from_lane = static_cast<std::uint16_t>(of->lane());
+  h.to_lane = static_cast<std::uint16_t>(their_lane);
+  h.from = self_;
+  h.to = whom.number;
+  h.from_nonce = nonce_;
+  h.to_nonce = whom.nonce;
+  h.stream = stream;
+  h.end = our_end;
+  const std::scoped_lock lock(mutex_);
+  const std::uint32_t number = questions_.ask(whom, h, of);
+  set_timer(1);  // and whoever serves this device asks again in time
+  return number;
+}
+
+void verbs_device::forget(std::uint32_t question) noexcept {
+  const std::scoped_lock lock(mutex_);
+  questions_.forget(question);
+}
+
+// --- what the executor does --------------------------------------------------------------
+
+int verbs_device::serve() noexcept {
+  std::uint64_t fired = 0;
+  (void)!::read(timer_.get(), &fired, sizeof fired);
+  read_events();
+  const std::scoped_lock lock(mutex_);
+  (void)greeter_.arm();
+  try {
+    for (const hello& ask : std::exchange(early_, {})) on_ask(ask);
+    greeter_.receive([this](const hello& h) { on_hello(h); });
+    if (const std::uint64_t next = questions_.move(now_ns()); next != 0) set_timer(next);
+  } catch (const std::bad_alloc&) {
+    set_timer(1'000'000);  // they ask again
+  }
+  return wanted_lane();
+}
+
+/// Each once: when it is made, it finds the asks.
+int verbs_device::wanted_lane() noexcept {
+  for (const hello& ask : early_)
+    if (homes_.try_emplace(ask.to_lane).second) return ask.to_lane;
+  return -1;
+}
+
+void verbs_device::on_hello(const hello& h) {
+  if (h.to != self_ || h.to_nonce != nonce_) return;
+  h.kind == hello::kind_t::ask ? on_ask(h) : questions_.on_answer(h);
+}
+
+void verbs_device::on_ask(const hello& ask) {
+  const auto peer = peers_.find(ask.from);
+  if (peer == peers_.end() || peer->second->nonce != ask.from_nonce) return;
+  const auto found = homes_.find(ask.to_lane);
+  if (found == homes_.end() || !found->second.was_made) return keep_early(ask);
+  const auto home =
+      found->second.home.lock();  // null: the lane has ended, and so does this process
+  greeter_.send(*peer->second, home != nullptr ? home->admit(ask, *peer->second) : refusal_of(ask));
+}
+
+void verbs_device::keep_early(const hello& ask) {
+  const auto same = [&](const hello& h) {
+    return h.from == ask.from && h.question == ask.question;
+  };
+  if (early_.size() < most_early && std::ranges::none_of(early_, same)) early_.push_back(ask);
+}
+
+void verbs_device::read_events() noexcept {
+  ibv_async_event e{};
+  while (ibv_get_async_event(card_.context(), &e) == 0) {
+    const auto kind = e.event_type;
+    ibv_ack_async_event(&e);
+    if (kind != IBV_EVENT_DEVICE_FATAL && kind != IBV_EVENT_PORT_ERR && kind != IBV_EVENT_CQ_ERR)
+      continue;
+    if (!down_.is_set())
+      log::error("verbs: {}: {}; its peers are lost", card_.name(), ibv_event_type_str(kind));
+    down_.set();
+  }
+}
+
+void verbs_device::set_timer(std::uint64_t ns) noexcept {
+  itimerspec when{};
+  when.it_value.tv_sec = static_cast<time_t>(ns / 1'000'000'000);
+  when.it_value.tv_nsec = static_cast<long>(ns % 1'000'000'000);
+  (void)::timerfd_settime(timer_.get(), 0, &when, nullptr);
+}
+
+std::string verbs_device::details() const {
+  std::string text = fmt::format("    {}\n", card_.describe());
+  if (const std::uint64_t refused = exposed_.refused(); refused != 0)
+    text += fmt::format("    {} regions so far could not be registered: by messages\n", refused);
+  return text;
+}
+
+}  // namespace heddle::transport::verbs

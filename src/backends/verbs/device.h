@@ -1,0 +1,93 @@
+// device.h - this process at one port of a card: what it exposes, the peers it knows, and how lanes
+// of two processes find each other.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "backends/verbs/card.h"
+#include "backends/verbs/exposed.h"
+#include "backends/verbs/greeter.h"
+#include "backends/verbs/lane_home.h"
+#include "backends/verbs/questions.h"
+#include "backends/verbs/settings.h"
+#include "base/fd.h"
+#include "sync/counters.h"
+#include "transport/device.h"
+
+namespace heddle::transport::verbs {
+
+class verbs_device final : public device {
+ public:
+  /// Throws error: why the port cannot be used.
+  verbs_device(const context& where, const port_choice& port);
+  ~verbs_device() override;
+
+  [[nodiscard]] const traits& describe() const noexcept override { return traits_; }
+  [[nodiscard]] std::vector<std::byte> address() const override;
+  std::string add_peer(rank peer, std::span<const std::byte> address, bool same_host) override;
+  std::unique_ptr<endpoint> make_endpoint(int lane) override;
+  void expose(const memory::local_region& region) noexcept override { exposed_.add(region); }
+  void withdraw(const memory::local_region& region) noexcept override {
+    exposed_.remove(region.ref);
+  }
+  void revoke(const memory::local_region& region) noexcept override { exposed_.revoke(region); }
+  std::shared_ptr<void> import(rank, memory::region_ref, detail::remote_target&) override {
+    return nullptr;  // nothing is mapped: the card reaches it
+  }
+  [[nodiscard]] int fd() const noexcept override { return waker_.get(); }
+  int serve() noexcept override;
+  [[nodiscard]] std::string details() const override;
+
+  // For this device's endpoints; any thread.
+
+  [[nodiscard]] const card& port() const noexcept { return card_; }
+  [[nodiscard]] rank self() const noexcept { return self_; }
+  [[nodiscard]] memory::registration_cache& cache() noexcept { return exposed_.cache(); }
+  /// nullptr: not added.
+  [[nodiscard]] std::shared_ptr<const peer_facts> find_peer(rank peer) const;
+  /// What `stream` of the lane, at `our_end`, has to know before it is ready; the answer comes by a
+  /// letter. Returns the question's number. Throws std::bad_alloc.
+  std::uint32_t ask(const peer_facts& whom, int their_lane, const std::shared_ptr<lane_home>& of,
+                    std::uint32_t stream, far_end our_end);
+  void forget(std::uint32_t question) noexcept;
+  /// Why nothing goes through this port any more; empty: it does.
+  [[nodiscard]] bool is_down() const noexcept { return down_.is_set(); }
+
+ private:
+  void watch(int fd);
+  void on_hello(const hello& h);
+  void on_ask(const hello& ask);
+  void keep_early(const hello& ask);
+  void read_events() noexcept;
+  void set_timer(std::uint64_t ns) noexcept;
+  [[nodiscard]] int wanted_lane() noexcept;
+
+  // Constant after construction.
+  const rank self_;
+  const options options_;
+  const std::uint64_t nonce_;
+  const card card_;
+  traits traits_;
+  unique_fd waker_, timer_;  // the first is readable when anything is
+  exposed_regions exposed_;
+
+  sync::event_bit down_;
+  mutable std::mutex mutex_;  // guards what follows
+  greeter greeter_;
+  questions questions_;
+  std::unordered_map<rank, std::shared_ptr<const peer_facts>> peers_;
+  struct home_place {
+    std::weak_ptr<lane_home> home;
+    bool was_made = false;
+  };
+  std::map<int, home_place> homes_;  // by lane, of those made or asked for
+  std::vector<hello> early_;         // asks for lanes that have none yet
+};
+
+}  // namespace heddle::transport::verbs

@@ -1,0 +1,177 @@
+// endpoint.cpp - posting, polling, and peers that go.
+#include "backends/verbs/endpoint.h"
+
+#include <sys/epoll.h>
+
+#include <cerrno>
+#include <new>
+#include <utility>
+
+#include "base/error.h"
+
+namespace heddle::transport::verbs {
+namespace {
+
+constexpr std::size_t slot_count = 256;
+/// Messages at a stream's end that nobody waits for are asked after this seldom.
+constexpr unsigned polls_per_settling = 32;
+
+void watch(int waker, int fd) {
+  epoll_event e{};
+  e.events = EPOLLIN;
+  e.data.fd = fd;
+  if (::epoll_ctl(waker, EPOLL_CTL_ADD, fd, &e) != 0)
+    fail_errno(errno, "the completion channel cannot be waited for");
+}
+
+}  // namespace
+
+verbs_endpoint::verbs_endpoint(verbs_device& owner, std::shared_ptr<lane_home> home)
+    : device_(owner),
+      home_(std::move(home)),
+      waker_(::epoll_create1(EPOLL_CLOEXEC)),
+      peers_(owner),
+      slots_(owner.port(), slot_count, max_message),
+      regions_(slots_),
+      accesses_(regions_, slots_, owner.cache(), home_->max_inline()),
+      completions_(*home_),
+      connector_(owner, home_, peers_),
+      departures_(*home_, connector_, completions_, accesses_, slots_, peers_, events_),
+      arrivals_(*home_, peers_, events_) {
+  if (!waker_) fail_errno(errno, "no descriptors left (ulimit -n)");
+  watch(waker_.get(), home_->channel()->fd);
+  watch(waker_.get(), home_->bell());
+}
+
+// --- posting ---------------------------------------------------------------------------
+
+status verbs_endpoint::start(op& o) noexcept {
+  auto& p = static_cast<peer_lane&>(*o.to);
+  if (p.lost) [[unlikely]]
+    return status::peer_lost;
+  if (p.out.state != stream::state_t::ready) [[unlikely]] {
+    connector_.connect(p);
+    return status::busy_queue;
+  }
+  if (o.kind == op_kind::send) {
+    const status s = departures_.add_message(p, o.head, o.header, o.memory);
+    o.over = s == status::done;
+    return s;
+  }
+  try {
+    return start_access(p, o);
+  } catch (const std::bad_alloc&) {
+    return status::busy_queue;
+  }
+}
+
+/// A put that tells has the message behind it, in the same order at the peer.
+status verbs_endpoint::start_access(peer_lane& p, op& o) {
+  const bool tells = o.kind == op_kind::put && o.tells;
+  if (!departures_.has_room(p.out, tells ? 2 : 1)) return status::busy_queue;
+  if (tells && (!p.out.has_credit() || slots_.free() < 2)) return status::busy_queue;
+  const status s = accesses_.start(p, o);
+  if (tells && accepted(s))
+    (void)departures_.add_message(p, o.head, o.header, {}, s == status::posted);
+  return s;
+}
+
+post_result verbs_endpoint::post(std::span<op* const> ops) noexcept {
+  std::size_t taken = 0;
+  peer_lane* last = nullptr;
+  status s = status::done;
+  for (; taken < ops.size(); ++taken) {
+    auto* const p = static_cast<peer_lane*>(ops[taken]->to);
+    if (p != last && last != nullptr) departures_.push(*last);
+    last = p;
+    if (s = start(*ops[taken]); !accepted(s)) break;
+  }
+  if (last != nullptr) departures_.push(*last);
+  refused_ = s == status::busy_queue;
+  moved_ = false;
+  return {taken, taken == ops.size() ? status::done : s};
+}
+
+status verbs_endpoint::send(remote_lane& to, message_head head, std::span<const std::byte> header,
+                            std::span<const std::byte> data) noexcept {
+  auto& p = static_cast<peer_lane&>(to);
+  if (p.lost || p.out.state != stream::state_t::ready) [[unlikely]]
+    return status::busy_queue;  // post() may tell more
+  const status s = departures_.add_message(p, head, header, data);
+  if (s == status::done) departures_.push(p);
+  return s;
+}
+
+// --- polling ---------------------------------------------------------------------------
+
+std::size_t verbs_endpoint::poll(std::span<event> out) noexcept {
+  events_.open(out);
+  arrivals_.recycle();
+  if (connector_.has_news()) [[unlikely]]
+    read_letters();
+  if (++polls_ % polls_per_settling == 0) departures_.settle();
+  ibv_wc c;
+  while (!events_.full()) {
+    if (!completions_.next(c)) {
+      home_->end_replaced();
+      break;
+    }
+    on_completion(c);
+  }
+  if (device_.is_down()) [[unlikely]]
+    lose_all();
+  departures_.move();
+  if (peers_.some_lost()) [[unlikely]]
+    forget_lost();
+  return events_.close();
+}
+
+void verbs_endpoint::read_letters() noexcept {
+  moved_ = true;
+  connector_.read_letters([this](peer_lane& p) { departures_.push(p); });
+}
+
+inline void verbs_endpoint::on_completion(const ibv_wc& c) noexcept {
+  moved_ = true;
+  switch (work_id(c.wr_id).kind()) {
+    case work_id::kind_t::arrival:
+      return arrivals_.take(c);
+    case work_id::kind_t::word:
+      return arrivals_.on_said(c);
+    case work_id::kind_t::flight:
+      return departures_.on_flight(c);
+  }
+}
+
+void verbs_endpoint::lose_all() noexcept {
+  for (peer_lane* const p : peers_.all()) peers_.lose(*p, "this host's port is down");
+}
+
+void verbs_endpoint::forget_lost() noexcept {
+  peers_.take_lost([this](peer_lane& p) {
+    events_.lost(p, p.why);
+    departures_.forget(p);
+  });
+}
+
+void verbs_endpoint::drop(remote_lane& of) noexcept {
+  auto& p = static_cast<peer_lane&>(of);
+  if (!std::exchange(p.lost, true)) departures_.forget(p);
+}
+
+void verbs_endpoint::maintain() noexcept {
+  departures_.probe_some();
+  arrivals_.probe_some();
+}
+
+// --- sleep -----------------------------------------------------------------------------
+
+bool verbs_endpoint::arm() noexcept {
+  if (arrivals_.lends()) return false;  // the next poll has their buffers back
+  if (refused_ && std::exchange(moved_, false)) return false;
+  departures_.settle();
+  if (!events_.empty() || peers_.some_lost() || connector_.has_news()) return false;
+  return completions_.arm();
+}
+
+}  // namespace heddle::transport::verbs

@@ -1,0 +1,152 @@
+#include "backends/verbs/lane_home.h"
+
+#include <fcntl.h>
+#include <sodium.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+#include <utility>
+
+#include "base/error.h"
+
+namespace heddle::transport::verbs {
+namespace {
+
+constexpr std::uint32_t most_room = 4096;
+constexpr std::uint32_t most_window = 64;
+constexpr std::uint32_t wanted_inline = 220;
+/// What an inlet says itself: how far the lane is, and whether the peer lives.
+constexpr std::uint32_t inlet_depth = 4;
+
+}  // namespace
+
+std::uint32_t fresh_psn() noexcept {
+  return randombytes_random() & 0xff'ffff;
+}
+
+lane_home::lane_home(const card& on, int lane)
+    : card_(on), lane_(lane), channel_(ibv_create_comp_channel(on.context())) {
+  if (channel_ == nullptr)
+    fail_errno(errno, "no completion channel: no descriptors left (ulimit -n)");
+  ::fcntl(channel_->fd, F_SETFL, ::fcntl(channel_->fd, F_GETFL) | O_NONBLOCK);
+  bell_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!bell_) fail_errno(errno, "no descriptors left (ulimit -n)");
+  const auto receives =
+      std::min(on.chosen().receives, static_cast<std::uint32_t>(on.limits().max_srq_wr));
+  const auto longest = static_cast<std::uint32_t>(on.limits().max_cqe);
+  if (longest < 2 * receives)
+    fail("completion queues of this card have {} entries at most", longest);
+  room_ = std::min(most_room, longest - receives);
+  window_ = std::min(most_window, receives / 2);
+  cq_.reset(
+      ibv_create_cq(on.context(), static_cast<int>(receives + room_), nullptr, channel_.get(), 0));
+  if (cq_ == nullptr) fail_errno(errno, "no completion queue of {} entries", receives + room_);
+  ibv_srq_init_attr wanted{};
+  wanted.attr.max_wr = receives;
+  wanted.attr.max_sge = 1;
+  srq_.reset(ibv_create_srq(on.domain(), &wanted));
+  if (srq_ == nullptr) fail_errno(errno, "no shared receive queue of {} entries", receives);
+  const handle<ibv_qp> probe = make_queue_pair(on.chosen().depth);
+  if (probe == nullptr) fail_errno(errno, "no queue pair left");
+  ibv_qp_attr a{};
+  ibv_qp_init_attr got{};
+  if (ibv_query_qp(probe.get(), &a, IBV_QP_CAP, &got) == 0)
+    max_inline_ = std::min(wanted_inline, got.cap.max_inline_data);
+}
+
+/// With as much inline data as the card gives.
+handle<ibv_qp> lane_home::make_queue_pair(std::uint32_t depth) const noexcept {
+  ibv_qp_init_attr wanted{};
+  wanted.send_cq = wanted.recv_cq = cq_.get();
+  wanted.srq = srq_.get();
+  wanted.cap.max_send_wr = depth;
+  wanted.cap.max_send_sge = 1;
+  wanted.cap.max_inline_data = wanted_inline;
+  wanted.qp_type = IBV_QPT_RC;
+  for (;; wanted.cap.max_inline_data /= 2) {
+    handle<ibv_qp> made(ibv_create_qp(card_.domain(), &wanted));
+    if (made != nullptr || wanted.cap.max_inline_data == 0) return made;
+  }
+}
+
+bool lane_home::open(inlet& made, const hello& ask, const peer_facts& peer) const noexcept {
+  made.from = ask.from;
+  made.lane = ask.from_lane;
+  made.stream = ask.stream;
+  made.their_qpn = ask.end.qpn;
+  made.our_psn = fresh_psn();
+  made.qp = make_queue_pair(inlet_depth);
+  return made.qp != nullptr && card_.prepare(made.qp.get()) == 0 &&
+         card_.connect(made.qp.get(), peer.place, ask.end, made.our_psn) == 0;
+}
+
+hello refusal_of(const hello& ask) noexcept {
+  hello answer = ask;
+  answer.kind = hello::kind_t::refuse;
+  std::swap(answer.from, answer.to);
+  std::swap(answer.from_nonce, answer.to_nonce);
+  return answer;
+}
+
+hello lane_home::admit(const hello& ask, const peer_facts& peer) {
+  hello answer = refusal_of(ask);
+  const std::scoped_lock lock(mutex_);
+  inlet* found = nullptr;
+  for (const auto& i : inlets_) {
+    if (i->from != ask.from || i->lane != ask.from_lane || i->replaced.is_set()) continue;
+    if (i->their_qpn == ask.end.qpn && i->stream == ask.stream) {
+      found = i.get();
+      break;
+    }
+    i->replaced.set();
+    replaced_here_.set();
+  }
+  if (found == nullptr) {
+    auto made = std::make_unique<inlet>();
+    if (!open(*made, ask, peer)) return answer;
+    made->number = static_cast<std::uint32_t>(inlets_.size());
+    found = inlets_.emplace_back(std::move(made)).get();
+  }
+  answer.kind = hello::kind_t::answer;
+  answer.inlet = found->number;
+  answer.window = window_;
+  answer.end = {found->qp->qp_num, found->our_psn};
+  return answer;
+}
+
+inlet* lane_home::look_for(std::uint32_t number) noexcept {
+  const std::scoped_lock lock(mutex_);
+  try {
+    for (std::size_t n = seen_.size(); n < inlets_.size(); ++n) seen_.push_back(inlets_[n].get());
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+  return number < seen_.size() ? seen_[number] : nullptr;
+}
+
+void lane_home::put(letter l) {
+  {
+    const std::scoped_lock lock(mutex_);
+    letters_.push_back(std::move(l));
+    letters_here_.set();
+  }
+  (void)::eventfd_write(bell_.get(), 1);
+}
+
+std::vector<letter> lane_home::take_letters() noexcept {
+  eventfd_t count = 0;
+  (void)::eventfd_read(bell_.get(), &count);
+  const std::scoped_lock lock(mutex_);
+  letters_here_.clear();
+  return std::exchange(letters_, {});
+}
+
+void lane_home::end_replaced() noexcept {
+  if (!replaced_here_.take()) return;
+  for (inlet* const i : all())
+    if (i->replaced.is_set()) i->qp.reset();
+}
+
+}  // namespace heddle::transport::verbs

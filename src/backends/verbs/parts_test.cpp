@@ -1,0 +1,231 @@
+// parts_test.cpp - the parts that know no card: streams, atomics by tries, hellos, addresses.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+
+#include "backends/verbs/facts.h"
+#include "backends/verbs/hello.h"
+#include "backends/verbs/stream.h"
+#include "backends/verbs/words.h"
+#include "backends/verbs/work_list.h"
+
+namespace heddle::transport::verbs {
+namespace {
+
+flight& add(stream& s, ending how, std::uint32_t bytes) {
+  flight& f = s.push();
+  f.how = how;
+  f.bytes = bytes;
+  return f;
+}
+
+TEST(Stream, KeepsFlightsUntilTheyAreOver) {
+  stream s;
+  s.reserve(4);
+  for (std::uint32_t n = 1; n <= 4; ++n) add(s, ending::told, n);
+  EXPECT_FALSE(s.has_room());
+  s.issued(3, true);
+  EXPECT_EQ(s.under_way(), 3u);
+  EXPECT_EQ(s.unissued(), 1u);
+  EXPECT_TRUE(s.holds(0));
+  EXPECT_TRUE(s.holds(2));
+  EXPECT_FALSE(s.holds(3)) << "it was not issued";
+  s.pop();
+  EXPECT_FALSE(s.holds(0));
+  EXPECT_TRUE(s.has_room());
+  EXPECT_EQ(s.oldest().bytes, 2u);
+}
+
+TEST(Stream, KnowsHowManyTellNothingOfTheirEnd) {
+  stream s;
+  s.reserve(8);
+  for (std::uint32_t n = 0; n < 5; ++n) add(s, ending::sent, 1);
+  s.issued(2, false);
+  EXPECT_EQ(s.unheard(), 2u);
+  s.issued(1, true);
+  EXPECT_EQ(s.unheard(), 0u);
+  s.issued(2, false);
+  EXPECT_EQ(s.unheard(), 2u);
+  for (int n = 0; n < 4; ++n) s.pop();
+  EXPECT_EQ(s.unheard(), 1u);
+}
+
+TEST(Stream, IssuesAgainWhatWasBehindAFailureInTheSameOrder) {
+  stream s;
+  s.reserve(8);
+  s.begin(3, 64);
+  for (std::uint32_t n = 0; n < 6; ++n)
+    add(s, n % 2 == 0 ? ending::sent : ending::told, n), n % 2 == 0 ? s.count_message() : void();
+  s.issued(5, true);
+  s.pop();
+  s.pop();
+  const auto generation = s.generation;
+  s.rewind();
+  EXPECT_NE(s.generation, generation) << "what still comes of the old queue pair is known by it";
+  EXPECT_EQ(s.state, stream::state_t::unused);
+  EXPECT_EQ(s.unissued(), 4u);
+  EXPECT_EQ(s.under_way(), 0u);
+  for (std::uint32_t n = 2; n < 6; ++n) {
+    EXPECT_EQ(s.oldest().bytes, n);
+    s.issued(1, true);
+    s.pop();
+  }
+}
+
+TEST(Stream, SendsNoMoreMessagesThanThePeerHasRoomFor) {
+  stream s;
+  s.reserve(16);
+  s.begin(0, 4);
+  for (int n = 0; n < 4; ++n) {
+    EXPECT_TRUE(s.has_credit());
+    add(s, ending::sent, 1);
+    s.count_message();
+  }
+  EXPECT_FALSE(s.has_credit());
+  EXPECT_TRUE(s.credit(1));
+  EXPECT_TRUE(s.has_credit());
+}
+
+TEST(Stream, BelievesNoPeerThatHasTakenWhatWasNotSent) {
+  stream s;
+  s.reserve(16);
+  s.begin(0, 4);
+  s.count_message();
+  s.count_message();
+  EXPECT_FALSE(s.credit(3));
+  EXPECT_TRUE(s.credit(2));
+  EXPECT_FALSE(s.credit(1)) << "it has taken more before";
+  EXPECT_FALSE(s.credit(~0u));
+}
+
+TEST(Stream, CountsTheMessagesThatItSendsAgainAtANewEnd) {
+  stream s;
+  s.reserve(16);
+  s.begin(0, 4);
+  for (int n = 0; n < 4; ++n) {
+    add(s, ending::sent, 1);
+    s.count_message();
+  }
+  s.issued(4, true);
+  s.pop();  // one has arrived
+  s.rewind();
+  s.begin(1, 4);
+  EXPECT_TRUE(s.has_credit()) << "three are to come there";
+  s.count_message();
+  EXPECT_FALSE(s.has_credit());
+}
+
+TEST(Stream, CountsOnWhenItsPositionsWrap) {
+  stream s;
+  s.reserve(4);
+  for (int round = 0; round < 100'000; ++round) {
+    add(s, ending::told, 1);
+    s.issued(1, true);
+    ASSERT_TRUE(s.holds(s.head()));
+    s.pop();
+  }
+  EXPECT_TRUE(s.empty());
+}
+
+TEST(WorkId, KeepsWhatItIsMadeOf) {
+  for (const auto kind : {work_id::kind_t::flight, work_id::kind_t::word, work_id::kind_t::arrival})
+    for (const std::uint32_t number : {0u, 1u, 0x3f'ffffu}) {
+      const work_id made(work_id(kind, 255, number, 0xffff'ffff).bits());
+      EXPECT_EQ(made.kind(), kind);
+      EXPECT_EQ(made.generation(), 255);
+      EXPECT_EQ(made.number(), number);
+      EXPECT_EQ(made.position(), 0xffff'ffff);
+    }
+}
+
+op atomic(atomic_op what, std::uint8_t width, std::uint64_t operand, std::uint64_t compare = 0) {
+  op o;
+  o.kind = op_kind::atomic;
+  o.atomic = what;
+  o.width = width;
+  o.operand = operand;
+  o.compare = compare;
+  return o;
+}
+
+TEST(Words, ChangesOnlyTheHalfThatIsMeant) {
+  constexpr std::uint64_t both = 0x1111'2222'3333'4444u;
+  EXPECT_EQ(word_place(0x1000, 4).get(both), 0x3333'4444u);
+  EXPECT_EQ(word_place(0x1004, 4).get(both), 0x1111'2222u);
+  EXPECT_EQ(word_place(0x1000, 4).put(both, 5), 0x1111'2222'0000'0005u);
+  EXPECT_EQ(word_place(0x1004, 4).put(both, 5), 0x0000'0005'3333'4444u);
+  EXPECT_EQ(word_place(0x1000, 8).put(both, 5), 5u);
+}
+
+TEST(Words, LetsNoCarryOutOfAHalf) {
+  const op o = atomic(atomic_op::add, 4, 1);
+  const word_place low(0x1000, 4);
+  const std::uint64_t all = 0x0000'0007'ffff'ffffu;
+  EXPECT_EQ(low.put(all, result_of(o, low.get(all), low.mask)), 0x0000'0007'0000'0000u);
+}
+
+TEST(Words, DoesWhatEachAtomicSays) {
+  const auto after = [](const op& o) { return result_of(o, 0b1100, UINT64_MAX); };
+  EXPECT_EQ(after(atomic(atomic_op::add, 8, 5)), 17u);
+  EXPECT_EQ(after(atomic(atomic_op::bit_and, 8, 0b1010)), 0b1000u);
+  EXPECT_EQ(after(atomic(atomic_op::bit_or, 8, 0b1010)), 0b1110u);
+  EXPECT_EQ(after(atomic(atomic_op::bit_xor, 8, 0b1010)), 0b0110u);
+  EXPECT_EQ(after(atomic(atomic_op::swap, 8, 7)), 7u);
+  EXPECT_EQ(after(atomic(atomic_op::compare_swap, 8, 7, 0b1100)), 7u);
+  EXPECT_EQ(after(atomic(atomic_op::compare_swap, 8, 7, 1)), 0b1100u);
+}
+
+std::array<std::byte, 32> secret_of(int seed) {
+  std::array<std::byte, 32> s{};
+  s.fill(static_cast<std::byte>(seed));
+  return s;
+}
+
+TEST(Hello, ComesOutAsItWentIn) {
+  hello h;
+  h.kind = hello::kind_t::answer;
+  h.from = 3;
+  h.to = 4;
+  h.from_lane = 5;
+  h.question = 77;
+  h.end = {0x1234, 0xfffff};
+  const auto secret = secret_of(1);
+  const auto image = encode(h, secret);
+  const auto back = parse_hello(image, secret);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->question, 77u);
+  EXPECT_EQ(back->end.qpn, 0x1234u);
+  EXPECT_EQ(back->from_lane, 5);
+}
+
+TEST(Hello, IsNothingToAnotherJobOrWithAnyBitTurned) {
+  const auto secret = secret_of(1);
+  const auto image = encode(hello{}, secret);
+  EXPECT_FALSE(parse_hello(image, secret_of(2)));
+  EXPECT_FALSE(parse_hello(std::span(image).first(image.size() - 1), secret));
+  for (std::size_t bit = 0; bit < 8 * image.size(); ++bit) {
+    auto turned = image;
+    turned.at(bit / 8) ^= static_cast<std::byte>(1 << bit % 8);
+    EXPECT_FALSE(parse_hello(turned, secret)) << "bit " << bit;
+  }
+}
+
+TEST(Address, ComesOutAsItWentInAndOtherBytesAreNone) {
+  peer_facts f;
+  f.number = 9;
+  f.place.mtu = IBV_MTU_1024;
+  f.place.reads = 16;
+  const auto bytes = to_address(f);
+  const auto back = from_address(bytes);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->number, 9);
+  EXPECT_FALSE(from_address({}));
+  EXPECT_FALSE(from_address(std::span(bytes).first(bytes.size() - 1)));
+  auto other = bytes;
+  other[0] ^= std::byte{1};
+  EXPECT_FALSE(from_address(other));
+}
+
+}  // namespace
+}  // namespace heddle::transport::verbs

@@ -1,0 +1,35 @@
+#include "backends/verbs/peers.h"
+
+#include <heddle/types.h>
+
+#include <new>
+
+#include "backends/verbs/device.h"
+
+namespace heddle::transport::verbs {
+
+peer_lane* peers::make(rank number, int lane) noexcept {
+  if (lane < 0 || lane >= max_lanes) return nullptr;
+  try {
+    auto& process = processes_[number];
+    if (process == nullptr) {
+      auto facts = device_.find_peer(number);
+      if (facts == nullptr) {
+        processes_.erase(number);
+        return nullptr;
+      }
+      process = std::make_unique<peer_process>();
+      process->facts = std::move(facts);
+    }
+    all_.reserve(all_.size() + 1);
+    peer_lane& made =
+        known_.insert(number, lane, std::make_unique<peer_lane>(*process, number, lane));
+    made.out.number = static_cast<std::uint32_t>(all_.size());
+    all_.push_back(&made);
+    return &made;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+}  // namespace heddle::transport::verbs

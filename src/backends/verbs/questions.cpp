@@ -1,0 +1,62 @@
+#include "backends/verbs/questions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.h"
+
+namespace heddle::transport::verbs {
+namespace {
+
+constexpr std::uint64_t first_pause_ns = 20'000'000, longest_pause_ns = 1'000'000'000;
+
+}  // namespace
+
+std::uint32_t questions::ask(const peer_facts& whom, hello what,
+                             const std::shared_ptr<lane_home>& of) {
+  what.question = ++last_;
+  const std::uint64_t now = now_ns();
+  const question& q =
+      open_[last_] = {whom, what, of, now + first_pause_ns, first_pause_ns, now + patience_ns_};
+  greeter_.send(q.whom, q.what);
+  return last_;
+}
+
+void questions::tell(const question& q, std::uint32_t number, std::optional<hello> answer) {
+  if (const auto lane = q.of.lock()) lane->put({q.what.stream, number, answer});
+}
+
+void questions::on_answer(const hello& answer) {
+  const auto found = open_.find(answer.question);
+  if (found == open_.end()) return;
+  const question& q = found->second;
+  if (answer.from != q.what.to || answer.from_nonce != q.what.to_nonce ||
+      answer.stream != q.what.stream)
+    return;
+  const bool yes = answer.kind == hello::kind_t::answer;
+  tell(q, found->first, yes ? std::optional(answer) : std::nullopt);
+  open_.erase(found);
+}
+
+std::uint64_t questions::move(std::uint64_t now) {
+  std::uint64_t next = 0;
+  for (auto at = open_.begin(); at != open_.end();) {
+    auto& [number, q] = *at;
+    if (now >= q.end_ns || q.of.expired()) {
+      tell(q, number, std::nullopt);
+      at = open_.erase(at);
+      continue;
+    }
+    if (now >= q.next_ns) {
+      greeter_.send(q.whom, q.what);
+      q.pause_ns = std::min(2 * q.pause_ns, longest_pause_ns);
+      q.next_ns = now + q.pause_ns;
+    }
+    const std::uint64_t wait = q.next_ns - now;
+    next = next == 0 ? wait : std::min(next, wait);
+    ++at;
+  }
+  return next;
+}
+
+}  // namespace heddle::transport::verbs

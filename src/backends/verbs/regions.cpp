@@ -1,0 +1,45 @@
+#include "backends/verbs/regions.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace heddle::transport::verbs {
+
+status regions::look_up(peer_lane& p, memory::region_ref ref, peer_region*& out) {
+  return p.process->regions.look_up(ref, out, [&](peer_region& r) {
+    fetch(p, r);
+    return status::busy_queue;  // it is asked for again after a poll
+  });
+}
+
+void regions::fetch(peer_lane& p, peer_region& r) noexcept {
+  peer_process& owner = *p.process;
+  if (!owner.regions.may_fetch() || !p.out.has_room()) return;
+  std::byte* const slot = slots_.take();
+  if (slot == nullptr) return;
+  flight& f = p.out.push();
+  f.slot = slot;
+  f.there = owner.facts->table + r.ref.slot * sizeof(region_entry);
+  f.key = owner.facts->table_key;
+  f.bytes = sizeof(region_entry);
+  f.how = ending::entry;
+  owner.regions.begin_fetch(r);
+}
+
+void regions::on_entry(peer_process& p, const std::byte* entry) noexcept {
+  region_entry e;
+  peer_region* const r = p.regions.end_fetch(entry, e);
+  if (r == nullptr) return;
+  r->allowed = static_cast<rights>(e.allowed & 7);
+  r->bytes = e.bytes;
+  r->address = e.address;
+  r->key = e.note;
+  r->state = known_region::state_t::known;
+}
+
+void regions::distrust(peer_process& p) noexcept {
+  p.regions.distrust([](const peer_region&) { return true; });
+}
+
+}  // namespace heddle::transport::verbs

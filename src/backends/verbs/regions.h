@@ -1,0 +1,34 @@
+// regions.h - peers' regions as a lane reaches them: fetched from the peer's table on first use.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/verbs/peers.h"
+#include "backends/verbs/slots.h"
+
+namespace heddle::transport::verbs {
+
+class regions {
+ public:
+  explicit regions(slots& through) : slots_(through) {}
+
+  /// done: `out` is it. busy_queue: it is being fetched. withdrawn: it is not there. Throws
+  /// std::bad_alloc.
+  [[nodiscard]] status find(peer_lane& p, memory::region_ref ref, peer_region*& out) {
+    out = p.process->regions.find_recent(ref);
+    return out != nullptr ? status::done : look_up(p, ref, out);
+  }
+  /// The read of an entry has ended; its bytes, or nothing where it did not succeed.
+  static void on_entry(peer_process& p, const std::byte* entry) noexcept;
+  /// One was not where it had been: nothing that was fetched of this peer counts any more.
+  static void distrust(peer_process& p) noexcept;
+
+ private:
+  [[nodiscard, gnu::noinline]] status look_up(peer_lane& p, memory::region_ref ref,
+                                              peer_region*& out);
+  void fetch(peer_lane& p, peer_region& r) noexcept;
+
+  slots& slots_;
+};
+
+}  // namespace heddle::transport::verbs

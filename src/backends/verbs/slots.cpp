@@ -1,0 +1,21 @@
+#include "backends/verbs/slots.h"
+
+#include <cerrno>
+
+#include "base/error.h"
+
+namespace heddle::transport::verbs {
+
+slots::slots(const card& on, std::size_t count, std::size_t bytes)
+    : bytes_(bytes), memory_("heddle-verbs-slots", count * bytes) {
+  registered_.reset(ibv_reg_mr(on.domain(), memory_.memory().data(), memory_.memory().size(),
+                               IBV_ACCESS_LOCAL_WRITE));
+  if (registered_ == nullptr)
+    fail_errno(errno,
+               "{}: {} bytes cannot be registered; raise the limit on locked memory (ulimit -l)",
+               on.name(), memory_.memory().size());
+  free_.reserve(count);
+  for (std::size_t n = count; n-- != 0;) free_.push_back(at(n));
+}
+
+}  // namespace heddle::transport::verbs

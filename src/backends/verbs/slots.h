@@ -1,0 +1,42 @@
+// slots.h - registered memory of a lane: what messages arrive in, and what small data goes through.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "backends/verbs/card.h"
+#include "memory/segment.h"
+
+namespace heddle::transport::verbs {
+
+/// Places of one size, cut from one registration. The one freed last, which a core's cache has, is
+/// taken next.
+class slots {
+ public:
+  /// Throws error: no memory, or it cannot be registered.
+  slots(const card& on, std::size_t count, std::size_t bytes);
+
+  [[nodiscard]] std::uint32_t key() const noexcept { return registered_->lkey; }
+  [[nodiscard]] std::size_t slot_bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::byte* at(std::size_t number) const noexcept {
+    return memory_.memory().data() + number * bytes_;
+  }
+  /// nullptr: none is free.
+  [[nodiscard]] std::byte* take() noexcept {
+    if (free_.empty()) [[unlikely]]
+      return nullptr;
+    std::byte* const s = free_.back();
+    free_.pop_back();
+    return s;
+  }
+  void give_back(std::byte* slot) noexcept { free_.push_back(slot); }  // has room for all
+  [[nodiscard]] std::size_t free() const noexcept { return free_.size(); }
+
+ private:
+  std::size_t bytes_;
+  memory::segment memory_;
+  handle<ibv_mr> registered_;
+  std::vector<std::byte*> free_;
+};
+
+}  // namespace heddle::transport::verbs
