@@ -23,7 +23,7 @@ namespace {
 
 struct area {
   std::uint64_t begin = 0, end = 0, offset = 0;
-  file_identity file;
+  host::file_identity file;
   bool readable = false, writable = false, shared = false;
 };
 
@@ -70,7 +70,7 @@ class area_reader {
   [[nodiscard]] std::optional<area> find(std::uint64_t address) const;
   void read_all();
 
-  owned_fd maps_;
+  host::owned_fd maps_;
   bool can_ask_ = true;
   std::vector<area> all_;  // lowest first; only when the kernel cannot be asked
 };
@@ -170,7 +170,7 @@ std::optional<mapped_range> look_up_memory(address_range piece, address_range ar
 
 // --- descriptors -------------------------------------------------------------------------
 
-int file_finder::find(const file_identity& file, bool writable) {
+int file_finder::find(const host::file_identity& file, bool writable) {
   const wanted key(file, writable);
   const auto known = known_.find(key);
   if (known != known_.end() && is_open_as(known->second, key)) return known->second;
@@ -180,7 +180,7 @@ int file_finder::find(const file_identity& file, bool writable) {
   return fd;
 }
 
-void file_finder::release(const file_identity& file, bool writable) {
+void file_finder::release(const host::file_identity& file, bool writable) {
   const auto known = known_.find({file, writable});
   if (known == known_.end()) return;
   const auto [place, is_new] = released_.try_emplace(known->second, known->first);
@@ -220,9 +220,9 @@ int file_finder::find_anywhere(const wanted& file) {
 }
 
 bool file_finder::is_open_as(int fd, const wanted& file) noexcept {
-  file_identity found;
+  host::file_identity found;
   std::uint64_t bytes = 0;
-  if (!identify(fd, found, bytes) || found != file.first) return false;
+  if (!host::identify(fd, found, bytes) || found != file.first) return false;
   const int flags = fcntl(fd, F_GETFL);
   if (flags < 0 || (flags & O_PATH) != 0) return false;
   return !file.second || (flags & O_ACCMODE) == O_RDWR;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "os.h"
+#include "host/os.h"
 
 namespace tofu {
 
@@ -17,7 +17,7 @@ struct address_range {
 struct mapped_range {
   std::uint64_t begin = 0, end = 0;  ///< around the piece: mapped without a gap, of one kind
   bool in_file = false;              ///< a MAP_SHARED mapping of one file; else private memory
-  file_identity file;
+  host::file_identity file;
   std::uint64_t file_offset = 0;  ///< of `begin`
 };
 
@@ -33,12 +33,12 @@ struct mapped_range {
 class file_finder {
  public:
   /// -1: there is none, as with memory whose descriptor the program has closed.
-  [[nodiscard]] int find(const file_identity& file, bool writable);
+  [[nodiscard]] int find(const host::file_identity& file, bool writable);
   /// Nobody needs `file` now: the program may close it, and open the next under its number.
-  void release(const file_identity& file, bool writable);
+  void release(const host::file_identity& file, bool writable);
 
  private:
-  using wanted = std::pair<file_identity, bool>;
+  using wanted = std::pair<host::file_identity, bool>;
   [[nodiscard]] int find_released(const wanted& file);
   [[nodiscard]] static int find_anywhere(const wanted& file);
   [[nodiscard]] static bool is_open_as(int fd, const wanted& file) noexcept;

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "api.h"
+#include "host/words.h"
 
 namespace {
 using namespace tofu;
@@ -34,5 +35,5 @@ TOFU_API int utofu_query_num_unread_mrq(utofu_vcq_hdl_t vcq_hdl, size_t* count) 
 /// at most 119 characters, into the caller's buffer. The pointer is to const there, too.
 TOFU_API void utofu_get_last_error(const char* message);
 TOFU_API void utofu_get_last_error(const char* message) {
-  if (message != nullptr) std::strcpy(const_cast<char*>(message), last_words());
+  if (message != nullptr) std::strcpy(const_cast<char*>(message), host::last_words());
 }

@@ -25,7 +25,7 @@ void print_processes(const machine& m) {
     const std::uint32_t life = p.life.load(std::memory_order_relaxed);  // relaxed: see lives()
     std::printf("  process %u: pid %d on node %u (%s)%s\n", slot, p.pid, p.node,
                 joined(m.coordinates_of(p.node), ',').c_str(),
-                (life & life_ended) != 0 ? ", dead" : "");
+                (life & host::life_ended) != 0 ? ", dead" : "");
   }
 }
 

@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-#include "copy.h"
+#include "host/copy.h"
 #include "shared_lock.h"
 
 namespace tofu {
@@ -55,10 +55,10 @@ template <class Word>
 int update_elsewhere(const operation& op, pid_t pid, std::uint64_t at, std::uint64_t& old) {
   Word word = 0;
   auto* const bytes = reinterpret_cast<std::byte*>(&word);
-  if (const int rc = read_from_process(pid, bytes, at, sizeof word); rc != 0) return rc;
+  if (const int rc = host::read_from_process(pid, bytes, at, sizeof word); rc != 0) return rc;
   old = word;
   word = compute(op, word);
-  return write_to_process(pid, at, bytes, sizeof word);
+  return host::write_to_process(pid, at, bytes, sizeof word);
 }
 
 template <class Word>

@@ -29,8 +29,8 @@ std::unique_ptr<chaos> make_chaos(executor& how, const settings& set, std::uint6
 
 }  // namespace
 
-cq::cq(const machine& m, const settings& set, const cq_place& where, std::shared_ptr<mapping> map,
-       owned_fd fd)
+cq::cq(const machine& m, const settings& set, const cq_place& where,
+       std::shared_ptr<host::mapping> map, host::owned_fd fd)
     : machine_(m),
       where_(where),
       id_(id_of(m, where)),

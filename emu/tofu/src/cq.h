@@ -54,8 +54,8 @@ struct cq_place {
 class cq {
  public:
   /// The CQ exists in the machine already; `map` is its shared part and `fd` that part's file.
-  cq(const machine& m, const settings& set, const cq_place& where, std::shared_ptr<mapping> map,
-     owned_fd fd);
+  cq(const machine& m, const settings& set, const cq_place& where,
+     std::shared_ptr<host::mapping> map, host::owned_fd fd);
   ~cq();
 
   // --- queue operations: one thread at a time, see entry
@@ -113,8 +113,8 @@ class cq {
   const bool refuses_lengths_;
   const std::uint64_t depth_, batch_;
   const std::uint64_t call_ns_, virtual_ns_;  // what a post costs, really and on virtual clocks
-  const owned_fd fd_;
-  const std::shared_ptr<mapping> map_;
+  const host::owned_fd fd_;
+  const std::shared_ptr<host::mapping> map_;
   shared_cq& shared_;
   steering_table steering_;
   executor executor_;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "cq.h"
+#include "host/words.h"
 
 namespace tofu {
 
@@ -45,7 +46,8 @@ class cq::entry {
     }
   }
   [[noreturn]] static void raise_exception(const vcq& by) noexcept {
-    say("TOQ Direct Descriptor Exception: two threads use the CQ of VCQ %#lx, which is not "
+    host::say(
+        "TOQ Direct Descriptor Exception: two threads use the CQ of VCQ %#lx, which is not "
         "THREAD_SAFE",
         by.id);
     std::abort();

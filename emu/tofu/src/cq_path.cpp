@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cq_entry.h"
+#include "host/words.h"
 
 namespace tofu {
 
@@ -12,7 +13,7 @@ namespace {
 
 /// For utofu_get_last_error.
 void explain(const char* queue, int code, std::uint64_t vcq_id) noexcept {
-  remember("%s entry with error %d, VCQ %#lx", queue, code, vcq_id);
+  host::remember("%s entry with error %d, VCQ %#lx", queue, code, vcq_id);
 }
 
 void fill(const mrq_message& from, utofu_mrq_notice& into) noexcept {

@@ -6,7 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "copy.h"
+#include "host/copy.h"
+#include "host/words.h"
 
 namespace tofu {
 
@@ -56,8 +57,8 @@ void kill_cq(shared_cq& cq, std::uint64_t vcq_id) noexcept {
   // Relaxed: nothing is published with it.
   if (cq.dead.exchange(1, std::memory_order_relaxed) != 0) return;
   const place p = place_of_vcq(vcq_id);
-  say("the MRQ of CQ %u of TNI %u at %u,%u,%u,%u,%u,%u has overflowed; the CQ is dead", p.number,
-      p.tni, p.at[0], p.at[1], p.at[2], p.at[3], p.at[4], p.at[5]);
+  host::say("the MRQ of CQ %u of TNI %u at %u,%u,%u,%u,%u,%u has overflowed; the CQ is dead",
+            p.number, p.tni, p.at[0], p.at[1], p.at[2], p.at[3], p.at[4], p.at[5]);
 }
 
 executor::executor(const machine& m, const settings& set, std::uint64_t id, shared_cq& own,
@@ -135,18 +136,18 @@ int executor::copy(const operation& op, std::byte* local, const remote_place& re
   const bool get = op.what == command::get;
   const bool in_order = op.has(UTOFU_ONESIDED_FLAG_STRONG_ORDER);
   if (remote.here == nullptr && !get && in_order) {
-    return mrq_code(write_to_process_ascending(to.pid(), remote.there, local, length));
+    return mrq_code(host::write_to_process_ascending(to.pid(), remote.there, local, length));
   }
   if (remote.here == nullptr) {
-    return mrq_code(get ? read_from_process(to.pid(), local, remote.there, length)
-                        : write_to_process(to.pid(), remote.there, local, length));
+    return mrq_code(get ? host::read_from_process(to.pid(), local, remote.there, length)
+                        : host::write_to_process(to.pid(), remote.there, local, length));
   }
   std::byte* const into = get ? local : remote.here;
   const std::byte* const from = get ? remote.here : local;
   if (in_order) {
-    copy_ascending(into, from, length);
+    host::copy_ascending(into, from, length);
   } else {
-    copy_any_order(into, from, length);
+    host::copy_any_order(into, from, length);
   }
   return UTOFU_SUCCESS;
 }

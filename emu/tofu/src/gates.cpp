@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "host/words.h"
 #include "machine_lock.h"
 #include "shared_lock.h"
 
@@ -143,7 +144,7 @@ void finish_if_complete(gate_entry& g) noexcept {
 }
 
 void refuse(const delivery& d) noexcept {
-  say("barrier gate %#lx got a signal that it is not set up for", d.to);
+  host::say("barrier gate %#lx got a signal that it is not set up for", d.to);
 }
 
 void deliver(const machine& m, const delivery& d, std::vector<delivery>& under_way) {

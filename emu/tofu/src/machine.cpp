@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "host/words.h"
 #include "machine_lock.h"
 
 namespace tofu {
@@ -65,12 +66,13 @@ int reserve(int fd, std::size_t at, std::size_t bytes) noexcept {
 void say_no_room(const char* what, std::size_t bytes, int problem) noexcept {
   struct statvfs about {};
   if (problem != ENOSPC || statvfs(folder, &about) != 0) {
-    say("cannot make %s in %s: %s", what, folder, strerrordesc_np(problem));
+    host::say("cannot make %s in %s: %s", what, folder, strerrordesc_np(problem));
     return;
   }
   const unsigned long left = about.f_bavail * about.f_frsize / 1024;
   const unsigned long size = about.f_blocks * about.f_frsize / 1024;
-  say("cannot make %s: %zu KiB are needed in %s, which has %lu of %lu KiB left; remove files "
+  host::say(
+      "cannot make %s: %zu KiB are needed in %s, which has %lu of %lu KiB left; remove files "
       "there, "
       "or enlarge it (mount -o remount,size=64m %s, docker run --shm-size)",
       what, bytes / 1024, folder, left, size, folder);
@@ -90,10 +92,10 @@ bool init_robust(pthread_mutex_t& lock) noexcept {
 /// ever sees half of one. Returns 0, or the reason; EEXIST: there is one already.
 int create_file(const std::string& path, const settings& set) {
   const unsigned nodes = nodes_of(set);
-  const owned_fd fd(open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  const host::owned_fd fd(open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (!fd || ftruncate(fd.get(), static_cast<off_t>(bytes_of(nodes))) != 0) return errno;
   if (const int problem = reserve(fd.get(), 0, gates_at(nodes)); problem != 0) return problem;
-  const mapping map(fd.get(), bytes_of(nodes));
+  const host::mapping map(fd.get(), bytes_of(nodes));
   if (!map) return errno;
   auto& file = *reinterpret_cast<machine_file*>(map.data());
   file.magic = machine_magic;
@@ -107,18 +109,18 @@ int create_file(const std::string& path, const settings& set) {
 
 }  // namespace
 
-machine::machine(std::string path, owned_fd fd, mapping map)
+machine::machine(std::string path, host::owned_fd fd, host::mapping map)
     : path_(std::move(path)), fd_(std::move(fd)), map_(std::move(map)) {
   nodes_ = nodes_of(file().set);
 }
 
 std::optional<machine> machine::open(const std::string& path) {
-  owned_fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  host::owned_fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   struct stat about {};
   if (!fd || fstat(fd.get(), &about) != 0 || about.st_uid != geteuid()) return std::nullopt;
   const auto bytes = static_cast<std::size_t>(about.st_size);
   if (bytes < sizeof(machine_file)) return std::nullopt;
-  mapping map(fd.get(), bytes);
+  host::mapping map(fd.get(), bytes);
   if (!map) return std::nullopt;
   const auto& file = *reinterpret_cast<const machine_file*>(map.data());
   if (file.magic != machine_magic || file.bytes != bytes || bytes_of(nodes_of(file.set)) != bytes)
@@ -136,7 +138,7 @@ std::optional<machine> machine::open_or_create(const asked_settings& asked) {
     say_no_room("the machine's file", gates_at(nodes_of(asked.now)), problem);
     return std::nullopt;
   }
-  say("%s is not a machine of this version", path.c_str());
+  host::say("%s is not a machine of this version", path.c_str());
   return std::nullopt;
 }
 
@@ -153,7 +155,7 @@ std::optional<machine> machine::join(asked_settings& asked) {
     if (how == entering::entered) return m;
     if (how == entering::failed) return std::nullopt;
   }
-  say("cannot join the machine \"%s\": it comes and goes", job_name().c_str());
+  host::say("cannot join the machine \"%s\": it comes and goes", job_name().c_str());
   return std::nullopt;
 }
 
@@ -197,12 +199,12 @@ std::optional<unsigned> machine::free_slot() const noexcept {
 bool machine::settle(const settings& now) {
   const auto slot = free_slot();
   if (!slot) {
-    say("the machine \"%s\" has no room for another process", job_name().c_str());
+    host::say("the machine \"%s\" has no room for another process", job_name().c_str());
     return false;
   }
   const std::uint64_t wanted = now[knob::node];
   if (wanted != any_node && wanted >= nodes_) {
-    say("SOFTTOFU_NODE=%lu, but the machine has %u nodes", wanted, nodes_);
+    host::say("SOFTTOFU_NODE=%lu, but the machine has %u nodes", wanted, nodes_);
     return false;
   }
   slot_ = *slot;
@@ -211,21 +213,21 @@ bool machine::settle(const settings& now) {
   process_entry& mine = process(slot_);
   mine.pid = getpid();
   mine.node = node_;
-  mine.start_time = start_time_of(mine.pid);
+  mine.start_time = host::start_time_of(mine.pid);
   // Relaxed: those who meet our stamp got it from memory we published later.
   const std::uint32_t generation = mine.generation.fetch_add(1, std::memory_order_relaxed) + 1;
   stamp_ = stamp_of(slot_, generation);
-  life_ = begin_life(mine.life);
+  life_ = host::begin_life(mine.life);
   if (life_ != 0 && mine.start_time != 0) return true;
   mine.start_time = 0;
-  say("cannot watch over this process: no thread, or no /proc");
+  host::say("cannot watch over this process: no thread, or no /proc");
   return false;
 }
 
 void machine::leave() noexcept {
   const guard held(file());
   release_all_of(slot_);
-  end_life(process(slot_).life);
+  host::end_life(process(slot_).life);
   process(slot_).start_time = 0;
   clean_locked();
   if (!anybody()) close_locked();
@@ -249,7 +251,7 @@ bool machine::is_abandoned() const noexcept {
   for (unsigned slot = 0; slot < max_processes; ++slot) {
     const process_entry& p = process(slot);
     const std::uint32_t life = p.life.load(std::memory_order_relaxed);  // relaxed: see lives()
-    if (p.start_time != 0 && life != 0 && (life & life_ended) == 0) return false;
+    if (p.start_time != 0 && life != 0 && (life & host::life_ended) == 0) return false;
   }
   // Relaxed: only changed under the lock.
   return file().closed.load(std::memory_order_relaxed) == 0;
@@ -267,9 +269,9 @@ void machine::clean_locked() {
     // A process that died before its life began has a word that says nothing; and after exec the
     // word says that the program before it is gone, which is right.
     const std::uint32_t life = p.life.load(std::memory_order_relaxed);  // relaxed: see lives()
-    if ((life & life_ended) == 0 && start_time_of(p.pid) == p.start_time) continue;
+    if ((life & host::life_ended) == 0 && host::start_time_of(p.pid) == p.start_time) continue;
     release_all_of(slot);
-    end_life(p.life);
+    host::end_life(p.life);
     p.start_time = 0;
   }
 }
@@ -368,7 +370,7 @@ bool machine::is_alive(process_stamp who) const noexcept {
   // Relaxed, both: nothing is published by dying.
   if (stamp_of(slot, p.generation.load(std::memory_order_relaxed)) != who) return false;
   const std::uint32_t life = p.life.load(std::memory_order_relaxed);
-  return life != 0 && (life & life_ended) == 0;
+  return life != 0 && (life & host::life_ended) == 0;
 }
 
 }  // namespace tofu

@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
+#include "host/os.h"
 #include "machine_file.h"
-#include "os.h"
 
 namespace tofu {
 
@@ -63,7 +63,7 @@ class machine {
 
  private:
   enum class entering : std::uint8_t { entered, try_again, failed };
-  machine(std::string path, owned_fd fd, mapping map);
+  machine(std::string path, host::owned_fd fd, host::mapping map);
   /// The machine in the file at `path`. Empty: none there, or a foreign file.
   static std::optional<machine> open(const std::string& path);
   static void sweep();
@@ -78,8 +78,8 @@ class machine {
   void close_locked() noexcept;
 
   std::string path_;
-  owned_fd fd_;
-  mapping map_;
+  host::owned_fd fd_;
+  host::mapping map_;
   unsigned nodes_ = 0, slot_ = 0, node_ = 0;
   process_stamp stamp_ = 0;
   std::uint32_t life_ = 0;

@@ -9,8 +9,8 @@
 #include <cstdint>
 
 #include "gates.h"
+#include "host/life.h"
 #include "ids.h"
-#include "life.h"
 #include "settings.h"
 
 namespace tofu {
@@ -20,7 +20,7 @@ inline constexpr std::uint64_t machine_magic = 0x736f'6674'746f'6601;
 
 /// A process of the machine. Guarded by the machine's lock but for what its comments say.
 struct alignas(64) process_entry {
-  life_word life;                         ///< read by all, see life.h
+  host::life_word life;                   ///< read by all, see life.h
   std::atomic<std::uint32_t> generation;  ///< counts the processes that were here; read by all
   std::uint64_t start_time;               ///< 0: nobody is here
   std::int32_t pid;

@@ -4,6 +4,7 @@
 #include <ctime>
 #include <mutex>
 
+#include "host/words.h"
 #include "machine.h"
 
 namespace tofu {
@@ -37,8 +38,8 @@ class machine::guard {
     until.tv_sec += 5;
     const int rc = pthread_mutex_timedlock(&lock_, &until);
     if (rc != ETIMEDOUT) return rc;
-    say("waiting for the lock of the machine \"%s\": is one of its processes stopped?",
-        job_name().c_str());
+    host::say("waiting for the lock of the machine \"%s\": is one of its processes stopped?",
+              job_name().c_str());
     return pthread_mutex_lock(&lock_);
   }
 

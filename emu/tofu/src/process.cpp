@@ -108,9 +108,9 @@ int process::find_room(unsigned tni, std::optional<unsigned> cmp, bool exclusive
 
 int process::open_cq(unsigned tni, unsigned cmp, bool exclusive, cq*& queue) {
   const std::size_t bytes = shared_cq_bytes(set_);
-  owned_fd fd = make_sealed_memory("softtofu-cq", bytes);
+  host::owned_fd fd = host::make_sealed_memory("softtofu-cq", bytes);
   if (!fd) return UTOFU_ERR_OUT_OF_RESOURCE;
-  auto map = std::make_shared<mapping>(fd.get(), bytes);
+  auto map = std::make_shared<host::mapping>(fd.get(), bytes);
   if (!*map) return UTOFU_ERR_OUT_OF_MEMORY;
   auto& shared = *reinterpret_cast<shared_cq*>(map->data());
   shared.owner = machine_->stamp();

@@ -1,15 +1,16 @@
 // settings.cpp - see settings.h.
 #include "settings.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string_view>
+
+#include "host/words.h"
+
+const char* const host::device_name = "softtofu";
 
 namespace tofu {
 
@@ -104,8 +105,6 @@ std::optional<std::uint64_t> parse(knob k, const char* text) {
   return value;
 }
 
-thread_local std::array<char, 120> words{};  ///< as long as utofu_get_last_error() gives
-
 }  // namespace
 
 bool read_settings(asked_settings& into) {
@@ -114,7 +113,7 @@ bool read_settings(asked_settings& into) {
     const char* const text = std::getenv((std::string(prefix) + r.name).c_str());
     const auto value = parse(static_cast<knob>(i), text == nullptr ? r.preset : text);
     if (!value) {
-      say("%s%s=%s makes no sense: %s", prefix, r.name, text, r.choices ? r.choices : r.help);
+      host::say("%s%s=%s makes no sense: %s", prefix, r.name, text, r.choices ? r.choices : r.help);
       return false;
     }
     into.now.values[i] = *value;
@@ -126,8 +125,8 @@ bool read_settings(asked_settings& into) {
 bool adopt(asked_settings& mine, const settings& machines) {
   for (std::size_t i = 0; i < machine_knobs; ++i) {
     if (mine.by_user[i] && mine.now.values[i] != machines.values[i]) {
-      say("the machine \"%s\" runs with another %s%s; set SOFTTOFU_JOB to have your own",
-          job_name().c_str(), prefix, table[i].name);
+      host::say("the machine \"%s\" runs with another %s%s; set SOFTTOFU_JOB to have your own",
+                job_name().c_str(), prefix, table[i].name);
       return false;
     }
     mine.now.values[i] = machines.values[i];
@@ -149,27 +148,6 @@ std::string help_text() {
     text += line.data();
   }
   return text;
-}
-
-void say(const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  std::array<char, 400> line{};
-  std::vsnprintf(line.data(), line.size(), format, arguments);
-  va_end(arguments);
-  std::copy_n(line.begin(), words.size() - 1, words.begin());
-  std::fprintf(stderr, "softtofu[%d]: %s\n", static_cast<int>(getpid()), line.data());
-}
-
-void remember(const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(words.data(), words.size(), format, arguments);
-  va_end(arguments);
-}
-
-const char* last_words() noexcept {
-  return words.data();
 }
 
 }  // namespace tofu

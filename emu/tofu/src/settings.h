@@ -74,11 +74,4 @@ struct asked_settings {
 /// One line per variable: name, default, meaning.
 [[nodiscard]] std::string help_text();
 
-/// A line on stderr that begins with the device's name.
-[[gnu::format(printf, 1, 2)]] void say(const char* format, ...);
-/// The same, but only kept for last_words().
-[[gnu::format(printf, 1, 2)]] void remember(const char* format, ...);
-/// The last such line of this thread, for utofu_get_last_error.
-[[nodiscard]] const char* last_words() noexcept;
-
 }  // namespace tofu

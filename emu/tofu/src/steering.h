@@ -37,8 +37,8 @@ class steering_table {
   using page_range = std::tuple<std::uint64_t, std::uint64_t, bool>;
   struct registration {
     page_range pages;
-    file_identity file;  ///< inode 0: private memory
-    unsigned users = 0;  ///< only counted with SOFTTOFU_DEREG=counted
+    host::file_identity file;  ///< inode 0: private memory
+    unsigned users = 0;        ///< only counted with SOFTTOFU_DEREG=counted
   };
   [[nodiscard]] page_range round_out(std::uint64_t address, std::size_t bytes,
                                      bool writable) const noexcept;

@@ -14,9 +14,9 @@ namespace {
 /// What this process has mapped of others, each file once however many CQs use it.
 struct mapped_files {
   std::mutex mutex;
-  std::map<std::pair<file_identity, bool>, std::weak_ptr<mapping>> by_file;
+  std::map<std::pair<host::file_identity, bool>, std::weak_ptr<host::mapping>> by_file;
   std::size_t forget_at = 64;  // now and then, so that what was unmapped does not pile up
-  std::shared_ptr<mapping> own_cqs[tnis_per_node][cqs_per_tni];
+  std::shared_ptr<host::mapping> own_cqs[tnis_per_node][cqs_per_tni];
   mapped_files* before = nullptr;  // the parent's, kept after fork
 };
 
@@ -28,13 +28,13 @@ mapped_files& files() {
   return *current();
 }
 
-std::shared_ptr<mapping> map_file(int fd, const file_identity& file, std::uint64_t bytes,
-                                  bool writable) {
+std::shared_ptr<host::mapping> map_file(int fd, const host::file_identity& file,
+                                        std::uint64_t bytes, bool writable) {
   mapped_files& all = files();
   const std::lock_guard held(all.mutex);
-  std::weak_ptr<mapping>& known = all.by_file[{file, writable}];
+  std::weak_ptr<host::mapping>& known = all.by_file[{file, writable}];
   if (auto map = known.lock(); map && map->size() == bytes) return map;
-  auto map = std::make_shared<mapping>(fd, bytes, writable);
+  auto map = std::make_shared<host::mapping>(fd, bytes, writable);
   if (!*map) return nullptr;
   known = map;
   if (all.by_file.size() >= all.forget_at) {
@@ -44,17 +44,18 @@ std::shared_ptr<mapping> map_file(int fd, const file_identity& file, std::uint64
   return map;
 }
 
-std::shared_ptr<mapping> own_cq(unsigned tni, unsigned cq) {
+std::shared_ptr<host::mapping> own_cq(unsigned tni, unsigned cq) {
   const std::lock_guard held(files().mutex);
   return files().own_cqs[tni][cq];
 }
 
 /// The shared CQ that is descriptor `fd` of process `pid`, if it is one.
-std::shared_ptr<mapping> map_cq(pid_t pid, int fd, std::size_t bytes) {
-  const owned_fd file = open_of_process(pid, fd, true);
-  file_identity which;
+std::shared_ptr<host::mapping> map_cq(pid_t pid, int fd, std::size_t bytes) {
+  const host::owned_fd file = host::open_of_process(pid, fd, true);
+  host::file_identity which;
   std::uint64_t size = 0;
-  if (!file || !is_sealed_memory(file.get(), bytes) || !identify(file.get(), which, size)) {
+  if (!file || !host::is_sealed_memory(file.get(), bytes) ||
+      !host::identify(file.get(), which, size)) {
     return nullptr;
   }
   return map_file(file.get(), which, bytes, true);
@@ -62,7 +63,7 @@ std::shared_ptr<mapping> map_cq(pid_t pid, int fd, std::size_t bytes) {
 
 }  // namespace
 
-void announce_own_cq(unsigned tni, unsigned cq, std::shared_ptr<mapping> map) {
+void announce_own_cq(unsigned tni, unsigned cq, std::shared_ptr<host::mapping> map) {
   const std::lock_guard held(files().mutex);
   files().own_cqs[tni][cq] = std::move(map);
 }
@@ -100,7 +101,7 @@ bool target::open(const machine& m) {
   const process_entry& owner = m.process(slot);
   life_ = &owner.life;
   life_value_ = life_->load(std::memory_order_relaxed);  // relaxed: see lives()
-  if (life_value_ == 0 || (life_value_ & life_ended) != 0) return false;
+  if (life_value_ == 0 || (life_value_ & host::life_ended) != 0) return false;
   ours_ = slot == m.slot();
   pid_ = owner.pid;
   const settings& set = m.file().set;
@@ -159,11 +160,11 @@ bool target::learn(unsigned tag, std::uint64_t state, known_region& region) {
 
 /// Maps the file the region lies in. False: it is reached like private memory.
 bool target::locate(const region_facts& facts, bool writable, known_region& region) {
-  const owned_fd fd = open_of_process(pid_, facts.fd, writable);
-  file_identity which;
+  const host::owned_fd fd = host::open_of_process(pid_, facts.fd, writable);
+  host::file_identity which;
   std::uint64_t bytes = 0;
-  if (!fd || !identify(fd.get(), which, bytes)) return false;
-  if (which != file_identity{facts.device, facts.inode}) return false;
+  if (!fd || !host::identify(fd.get(), which, bytes)) return false;
+  if (which != host::file_identity{facts.device, facts.inode}) return false;
   // The last page of a file is mapped whole.
   const std::uint64_t mapped = (bytes + 4095) & ~std::uint64_t{4095};
   const std::uint64_t first = facts.file_origin + facts.begin;

@@ -25,7 +25,8 @@ class target {
 
   /// Whether the VCQ is still the one that was resolved and its process lives.
   [[nodiscard]] bool is_valid() const noexcept {
-    return entry_->claim.load(std::memory_order_acquire) == claim_ && lives(*life_, life_value_);
+    return entry_->claim.load(std::memory_order_acquire) == claim_ &&
+           host::lives(*life_, life_value_);
   }
   /// Where `bytes` at `stadd` lie. False: nowhere we may go, `error` says why (UTOFU_ERR_MRQ_*).
   [[nodiscard]] bool find(std::uint64_t stadd, std::size_t bytes, bool to_write,
@@ -47,7 +48,7 @@ class target {
     std::uint64_t state = 0, begin = 0, end = 0;
     std::uint64_t there = 0;  ///< address of offset 0 in its process
     std::uint64_t here = 0;   ///< and in ours, modulo 2^64; 0: not mapped
-    std::shared_ptr<mapping> file;
+    std::shared_ptr<host::mapping> file;
   };
   static constexpr unsigned chunk_bits = 6;
   target() = default;
@@ -60,7 +61,7 @@ class target {
   std::uint64_t id_ = 0;
   const cq_entry* entry_ = nullptr;
   std::uint64_t claim_ = 0;
-  const life_word* life_ = nullptr;
+  const host::life_word* life_ = nullptr;
   std::uint32_t life_value_ = 0;
   shared_cq* cq_ = nullptr;
   unsigned cq_number_ = 0;
@@ -73,7 +74,7 @@ class target {
   bool ours_ = false;  // in this process
   pid_t pid_ = 0;
   unsigned node_ = 0;
-  std::shared_ptr<mapping> map_;
+  std::shared_ptr<host::mapping> map_;
 };
 
 /// The targets one CQ has sent to.
@@ -106,7 +107,7 @@ class target_cache {
 };
 
 /// CQs of this process, by TNI and number: their owner's mapping is used instead of another one.
-void announce_own_cq(unsigned tni, unsigned cq, std::shared_ptr<mapping> map);
+void announce_own_cq(unsigned tni, unsigned cq, std::shared_ptr<host::mapping> map);
 
 /// After fork, in the child.
 void forget_mappings();

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace tofu {
+namespace host {
 
 using life_word = std::atomic<std::uint32_t>;
 inline constexpr std::uint32_t life_ended = 0x4000'0000;  // FUTEX_OWNER_DIED, set by the kernel
@@ -24,4 +24,4 @@ void end_life(life_word& word) noexcept;
   return value != 0 && word.load(std::memory_order_relaxed) == value;
 }
 
-}  // namespace tofu
+}  // namespace host

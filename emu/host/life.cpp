@@ -17,12 +17,12 @@
 #include <csignal>
 #include <cstddef>
 
-#include "settings.h"
+#include "words.h"
 
 // glibc's clone by the name that sanitizers do not take for a fork. NOLINTNEXTLINE
 extern "C" int __clone(int (*function)(void*), void* stack, int flags, void* argument, ...);
 
-namespace tofu {
+namespace host {
 
 namespace {
 
@@ -84,4 +84,4 @@ void end_life(life_word& word) noexcept {
   word.store(0, std::memory_order_relaxed);  // relaxed: nothing is published by dying
 }
 
-}  // namespace tofu
+}  // namespace host

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-namespace tofu {
+namespace host {
 
 /// Closes its descriptor.
 class owned_fd {
@@ -74,4 +74,4 @@ struct file_identity {
 /// When the process started, in clock ticks since boot; 0: there is none, or it is a zombie.
 [[nodiscard]] std::uint64_t start_time_of(pid_t pid) noexcept;
 
-}  // namespace tofu
+}  // namespace host

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tofu {
+namespace host {
 
 /// Copies in ascending order of addresses; each aligned 8-byte word, and whatever was copied before
 /// it, is visible to whoever sees it: STRONG_ORDER.
@@ -23,4 +23,4 @@ void copy_any_order(std::byte* to, const std::byte* from, std::size_t bytes) noe
 [[nodiscard]] int read_from_process(pid_t pid, std::byte* to, std::uint64_t from,
                                     std::size_t bytes) noexcept;
 
-}  // namespace tofu
+}  // namespace host

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace tofu {
+namespace host {
 
 owned_fd::~owned_fd() {
   if (fd_ >= 0) close(fd_);
@@ -81,4 +81,4 @@ std::uint64_t start_time_of(pid_t pid) noexcept {
   return std::strtoull(at, nullptr, 10);
 }
 
-}  // namespace tofu
+}  // namespace host

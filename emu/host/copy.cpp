@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace tofu {
+namespace host {
 
 namespace {
 
@@ -127,4 +127,4 @@ int read_from_process(pid_t pid, std::byte* to, std::uint64_t from, std::size_t 
   return move(process_vm_readv, pid, to, from, bytes);
 }
 
-}  // namespace tofu
+}  // namespace host
