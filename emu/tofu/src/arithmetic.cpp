@@ -7,7 +7,7 @@
 #include <atomic>
 
 #include "host/copy.h"
-#include "shared_lock.h"
+#include "host/shared_lock.h"
 
 namespace tofu {
 
@@ -92,7 +92,7 @@ shared_lock& lock_of(const machine& m, armw_scope scope, const target& to) noexc
 int execute_armw(const machine& m, const armw_rules& rules, const operation& op, const target& to,
                  const remote_place& where, std::uint64_t& old) noexcept {
   if (rules.with_cpu && where.here != nullptr) return update(rules, op, to, where, old);
-  const shared_lock_guard held(m, lock_of(m, rules.scope, to).holder);
+  const host::shared_lock_guard held(m.file(), m.stamp(), lock_of(m, rules.scope, to).holder);
   return update(rules, op, to, where, old);
 }
 

@@ -5,9 +5,9 @@
 
 #include <vector>
 
+#include "host/shared_lock.h"
+#include "machine.h"
 #include "host/words.h"
-#include "machine_lock.h"
-#include "shared_lock.h"
 
 namespace tofu {
 
@@ -150,7 +150,7 @@ void refuse(const delivery& d) noexcept {
 void deliver(const machine& m, const delivery& d, std::vector<delivery>& under_way) {
   gate_entry* const g = gate_of(m, d.to);
   if (g == nullptr) return refuse(d);
-  const shared_lock_guard held(m, g->holder);
+  const host::shared_lock_guard held(m.file(), m.stamp(), g->holder);
   if (!put_in_inbox(*g, d)) return refuse(d);
   if (is_start(d.to)) {
     finish_if_complete(*g);
@@ -178,7 +178,7 @@ void give_to(gate_entry& g, std::uint32_t owner) noexcept {
 }  // namespace
 
 int allocate_gates(const machine& m, unsigned tni, std::size_t count, std::uint64_t* ids) {
-  const machine::guard held = m.lock();
+  const auto held = m.lock();
   node_gates* const mine = m.make_gates();
   if (mine == nullptr) return UTOFU_ERR_OUT_OF_MEMORY;
   gate_entry* const all = mine->gates[tni];
@@ -190,7 +190,7 @@ int allocate_gates(const machine& m, unsigned tni, std::size_t count, std::uint6
   }
   if (found.size() < count) return UTOFU_ERR_FULL;
   for (std::size_t i = 0; i < count; ++i) {
-    const shared_lock_guard gate_held(m, all[found[i]].holder);
+    const host::shared_lock_guard gate_held(m.file(), m.stamp(), all[found[i]].holder);
     give_to(all[found[i]], m.slot() + 1);
     ids[i] = gate_id_of({m.coordinates_of(m.node()), tni, found[i], 0});
   }
@@ -198,13 +198,13 @@ int allocate_gates(const machine& m, unsigned tni, std::size_t count, std::uint6
 }
 
 int free_gates(const machine& m, const std::uint64_t* ids, std::size_t count) {
-  const machine::guard held = m.lock();
+  const auto held = m.lock();
   for (std::size_t i = 0; i < count; ++i) {
     if (own_gate(m, ids[i]) == nullptr) return UTOFU_ERR_INVALID_VBG_ID;
   }
   for (std::size_t i = 0; i < count; ++i) {
     gate_entry& g = *own_gate(m, ids[i]);
-    const shared_lock_guard gate_held(m, g.holder);
+    const host::shared_lock_guard gate_held(m.file(), m.stamp(), g.holder);
     give_to(g, 0);
   }
   return UTOFU_SUCCESS;
@@ -217,7 +217,7 @@ int set_gate(const machine& m, std::uint64_t id, const gate_setting& setting) {
     if (ends[0] != none && own_gate(m, ends[0]) == nullptr) return UTOFU_ERR_INVALID_VBG_ID;
     if (ends[1] != none && !is_on_machine(m, ends[1])) return UTOFU_ERR_INVALID_VBG_ID;
   }
-  const shared_lock_guard held(m, g->holder);
+  const host::shared_lock_guard held(m.file(), m.stamp(), g->holder);
   if (g->started != 0) return UTOFU_ERR_BUSY;
   g->setting = setting;
   g->is_set = 1;
@@ -230,7 +230,7 @@ int start_gate(const machine& m, std::uint64_t id, const signal& first) {
   if (g == nullptr || !is_start(id) || g->is_set == 0) return UTOFU_ERR_INVALID_VBG_ID;
   std::vector<delivery> under_way;
   {
-    const shared_lock_guard held(m, g->holder);
+    const host::shared_lock_guard held(m.file(), m.stamp(), g->holder);
     if (g->started != 0) return UTOFU_ERR_BUSY;
     g->started = first.op;
     g->finished = 0;
@@ -249,7 +249,7 @@ int start_gate(const machine& m, std::uint64_t id, const signal& first) {
 int poll_gate(const machine& m, std::uint64_t id, unsigned op, signal& result) {
   gate_entry* const g = own_gate(m, id);
   if (g == nullptr || !is_start(id)) return UTOFU_ERR_INVALID_VBG_ID;
-  const shared_lock_guard held(m, g->holder);
+  const host::shared_lock_guard held(m.file(), m.stamp(), g->holder);
   const bool barrier = g->started == UTOFU_REDUCE_OP_BARRIER;
   const bool doubles = g->started == UTOFU_REDUCE_OP_BFPSUM;
   const bool as_asked =

@@ -1,17 +1,18 @@
 // machine.h - this process's view of the machine: joining it, finding places, claiming CQs.
 #pragma once
 #include <optional>
-#include <string>
 
-#include "host/os.h"
+#include "host/machine_lock.h"
+#include "host/machine_store.h"
 #include "machine_file.h"
 
 namespace tofu {
 
 class machine {
  public:
-  class guard;  ///< holds the machine's lock, see machine_lock.h
-  [[nodiscard]] guard lock() const noexcept;
+  [[nodiscard]] host::machine_guard lock() const noexcept {
+    return host::machine_guard(file(), job_name());
+  }
 
   /// Joins the machine of our job or creates it, and removes those that nobody has left. Empty:
   /// stderr says why not.
@@ -20,12 +21,13 @@ class machine {
   [[nodiscard]] static std::optional<machine> look();
   /// Leaves: our CQs are free, and the last process removes the file.
   void leave() noexcept;
+  explicit machine(host::machine_image image);
   machine(machine&&) = default;
   machine& operator=(machine&&) = default;
 
   [[nodiscard]] unsigned node() const noexcept { return node_; }
-  [[nodiscard]] process_stamp stamp() const noexcept { return stamp_; }
-  [[nodiscard]] unsigned slot() const noexcept { return slot_; }
+  [[nodiscard]] process_stamp stamp() const noexcept { return me_.stamp; }
+  [[nodiscard]] unsigned slot() const noexcept { return me_.slot; }
   [[nodiscard]] unsigned nodes() const noexcept { return nodes_; }
 
   /// Nodes along each dimension.
@@ -42,7 +44,9 @@ class machine {
     return file().processes[slot % max_processes];
   }
   [[nodiscard]] node_entry& at(unsigned node) const noexcept { return file().nodes[node]; }
-  [[nodiscard]] bool is_alive(process_stamp who) const noexcept;
+  [[nodiscard]] bool is_alive(process_stamp who) const noexcept {
+    return host::is_alive(file(), who);
+  }
 
   /// nullptr: no process of the node has asked for gates yet.
   [[nodiscard]] node_gates* gates_of(unsigned node) const noexcept;
@@ -58,31 +62,19 @@ class machine {
   /// Frees what dead processes left.
   void clean();
   [[nodiscard]] machine_file& file() const noexcept {
-    return *reinterpret_cast<machine_file*>(map_.data());
+    return static_cast<machine_file&>(image_.head());
   }
+  [[nodiscard]] const host::machine_image& image() const noexcept { return image_; }
+  /// Frees what the process there had. Holding the lock.
+  void release_all_of(unsigned slot) noexcept;
 
  private:
-  enum class entering : std::uint8_t { entered, try_again, failed };
-  machine(std::string path, host::owned_fd fd, host::mapping map);
-  /// The machine in the file at `path`. Empty: none there, or a foreign file.
-  static std::optional<machine> open(const std::string& path);
-  static void sweep();
-  static std::optional<machine> open_or_create(const asked_settings& asked);
-  static entering enter(machine& m, asked_settings& asked);
-  std::optional<unsigned> free_slot() const noexcept;
-  bool settle(const settings& now);
+  bool settle(asked_settings& asked);
   void clean_locked();
-  void release_all_of(unsigned slot) noexcept;
-  [[nodiscard]] bool anybody() const noexcept;
-  [[nodiscard]] bool is_abandoned() const noexcept;
-  void close_locked() noexcept;
 
-  std::string path_;
-  host::owned_fd fd_;
-  host::mapping map_;
-  unsigned nodes_ = 0, slot_ = 0, node_ = 0;
-  process_stamp stamp_ = 0;
-  std::uint32_t life_ = 0;
+  host::machine_image image_;
+  unsigned nodes_ = 0, node_ = 0;
+  host::membership me_;
 };
 
 }  // namespace tofu

@@ -3,36 +3,22 @@
 //
 // The file is sparse: head and nodes have memory from the start, a node's gates once it has some.
 #pragma once
-#include <pthread.h>
-
 #include <atomic>
 #include <cstdint>
 
 #include "gates.h"
-#include "host/life.h"
+#include "host/shared_lock.h"
 #include "ids.h"
 #include "settings.h"
 
 namespace tofu {
 
-inline constexpr unsigned max_processes = 1024;
+using host::max_processes;
+using host::process_entry;
+using host::process_stamp;
+using host::shared_lock;
+
 inline constexpr std::uint64_t machine_magic = 0x736f'6674'746f'6601;
-
-/// A process of the machine. Guarded by the machine's lock but for what its comments say.
-struct alignas(64) process_entry {
-  host::life_word life;                   ///< read by all, see life.h
-  std::atomic<std::uint32_t> generation;  ///< counts the processes that were here; read by all
-  std::uint64_t start_time;               ///< 0: nobody is here
-  std::int32_t pid;
-  std::uint32_t node;
-};
-
-/// Names a process in shared words: slot + 1 in 12 bits, its generation above. Never 0.
-using process_stamp = std::uint32_t;
-
-constexpr process_stamp stamp_of(unsigned slot, std::uint32_t generation) noexcept {
-  return generation << 12 | (slot + 1);
-}
 
 /// A CQ of a TNI: free, or owned by a process. The other words are valid while `claim` stays.
 struct alignas(64) cq_entry {
@@ -44,11 +30,6 @@ inline constexpr std::uint64_t claim_used = 1u << 8;
 constexpr std::uint64_t claim_generation(std::uint64_t claim) noexcept {
   return claim >> 32;
 }
-
-/// A lock that a dead holder does not keep, see shared_lock.h.
-struct alignas(64) shared_lock {
-  std::atomic<process_stamp> holder;
-};
 
 struct tni_entry {
   cq_entry cqs[cqs_per_tni];
@@ -68,13 +49,8 @@ struct alignas(4096) node_gates {
   gate_entry gates[tnis_per_node][gates_per_tni];
 };
 
-struct machine_file {
-  std::uint64_t magic;
-  std::uint64_t bytes;
+struct machine_file : host::machine_head {
   settings set;
-  pthread_mutex_t lock;               ///< robust
-  std::atomic<std::uint32_t> closed;  ///< 1: unlinked, join another one
-  process_entry processes[max_processes];
   node_entry nodes[1];  ///< as many as the shape has; behind them as many node_gates
 };
 

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
-#include <string_view>
 
+#include "host/knobs.h"
 #include "host/words.h"
 
 const char* const host::device_name = "softtofu";
@@ -16,18 +16,10 @@ namespace tofu {
 
 namespace {
 
-struct row {
-  const char* name;
-  const char* preset;
-  const char* choices;  ///< "a|b|c", or nullptr: a number
-  std::uint64_t least, most;
-  const char* help;
-};
-
-constexpr std::uint64_t no_limit = ~std::uint64_t{0};
+using host::no_limit;
 
 // In the order of enum knob.
-constexpr std::array<row, knobs> table{{
+constexpr std::array<host::knob_row, knobs> table{{
     {"SHAPE", "1x1x1x2x3x2", nullptr, 0, 0, "nodes as XxYxZxAxBxC; A <= 2, B <= 3, C <= 2"},
     {"PPN", "1", nullptr, 1, 1024, "processes per node"},
     {"TOQ", "2048", nullptr, 2, 1u << 21, "slots of a TOQ, 32 bytes each; a power of two"},
@@ -59,13 +51,6 @@ constexpr std::array<row, knobs> table{{
 
 constexpr const char* prefix = "SOFTTOFU_";
 
-std::optional<std::uint64_t> parse_number(const char* text) {
-  char* end = nullptr;
-  const unsigned long long value = std::strtoull(text, &end, 0);
-  if (*text < '0' || *text > '9' || *end != '\0') return std::nullopt;
-  return value;
-}
-
 /// Six numbers, one per byte.
 std::optional<std::uint64_t> parse_shape(const char* text) {
   constexpr std::array<unsigned long, 6> most{32, 32, 32, 2, 3, 2};
@@ -81,27 +66,16 @@ std::optional<std::uint64_t> parse_shape(const char* text) {
   return shape;
 }
 
-std::optional<std::uint64_t> parse_choice(std::string_view choices, std::string_view text) {
-  for (std::uint64_t index = 0;; ++index) {
-    const std::size_t bar = choices.find('|');
-    if (choices.substr(0, bar) == text) return index;
-    if (bar == std::string_view::npos) return std::nullopt;
-    choices.remove_prefix(bar + 1);
-  }
-}
-
 bool must_be_power_of_two(knob k) {
   return k == knob::toq || k == knob::mrq || k == knob::page;
 }
 
 std::optional<std::uint64_t> parse(knob k, const char* text) {
-  const row& r = table[static_cast<std::size_t>(k)];
+  const host::knob_row& r = table[static_cast<std::size_t>(k)];
   if (k == knob::shape) return parse_shape(text);
-  if (r.choices != nullptr) return parse_choice(r.choices, text);
   if (k == knob::node && std::strcmp(text, "any") == 0) return any_node;
-  const auto value = parse_number(text);
-  if (!value || *value < r.least || *value > r.most) return std::nullopt;
-  if (must_be_power_of_two(k) && (*value & (*value - 1)) != 0) return std::nullopt;
+  const auto value = host::parse_knob(r, text);
+  if (value && must_be_power_of_two(k) && (*value & (*value - 1)) != 0) return std::nullopt;
   return value;
 }
 
@@ -109,7 +83,7 @@ std::optional<std::uint64_t> parse(knob k, const char* text) {
 
 bool read_settings(asked_settings& into) {
   for (std::size_t i = 0; i < knobs; ++i) {
-    const row& r = table[i];
+    const host::knob_row& r = table[i];
     const char* const text = std::getenv((std::string(prefix) + r.name).c_str());
     const auto value = parse(static_cast<knob>(i), text == nullptr ? r.preset : text);
     if (!value) {
@@ -141,7 +115,7 @@ std::string job_name() {
 
 std::string help_text() {
   std::string text = "SOFTTOFU_JOB            default        name of the machine to join\n";
-  for (const row& r : table) {
+  for (const host::knob_row& r : table) {
     std::array<char, 200> line{};
     std::snprintf(line.data(), line.size(), "%s%-14s %-14s %s%s%s%s\n", prefix, r.name, r.preset,
                   r.help, r.choices ? " (" : "", r.choices ? r.choices : "", r.choices ? ")" : "");

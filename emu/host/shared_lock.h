@@ -4,19 +4,26 @@
 
 #include <atomic>
 
-#include "machine.h"
+#include "host/members.h"
 
-namespace tofu {
+namespace host {
 
-/// Holds a lock word. A holder that died is relieved of it.
+/// A lock that a dead holder does not keep.
+struct alignas(64) shared_lock {
+  std::atomic<process_stamp> holder;
+};
+
+/// Holds a lock word. A holder that died is relieved of it. Not recursive: threads of one process
+/// exclude each other as well.
 class shared_lock_guard {
  public:
-  shared_lock_guard(const machine& m, std::atomic<process_stamp>& holder) noexcept
+  shared_lock_guard(const machine_head& head, process_stamp me,
+                    std::atomic<process_stamp>& holder) noexcept
       : holder_(holder) {
-    for (unsigned tries = 0; !try_take(m, 0); ++tries) {
+    for (unsigned tries = 0; !try_take(0, me); ++tries) {
       if (tries % 64 != 63) continue;
       const process_stamp other = holder_.load(std::memory_order_relaxed);  // the exchange decides
-      if (other != 0 && !m.is_alive(other) && try_take(m, other)) return;
+      if (other != 0 && !is_alive(head, other) && try_take(other, me)) return;
       sched_yield();  // the holder may wait for our core
     }
   }
@@ -27,13 +34,13 @@ class shared_lock_guard {
   }
 
  private:
-  bool try_take(const machine& m, process_stamp from) noexcept {
+  bool try_take(process_stamp from, process_stamp me) noexcept {
     // A1 pairs with R1. A failed exchange says nothing, so relaxed.
-    return holder_.compare_exchange_strong(from, m.stamp(), std::memory_order_acquire,
+    return holder_.compare_exchange_strong(from, me, std::memory_order_acquire,
                                            std::memory_order_relaxed);
   }
 
   std::atomic<process_stamp>& holder_;
 };
 
-}  // namespace tofu
+}  // namespace host
