@@ -1,0 +1,35 @@
+// context.cpp - see context.h.
+#include "context.h"
+
+#include <limits>
+#include <new>
+
+namespace hca {
+
+context::context(process& us, ibv_device& device, unsigned number) : us_(us), number_(number) {
+  if (!async_) throw std::bad_alloc();
+  handle_.object = this;
+  ibv_context& c = handle_.verbs.context;
+  c.device = &device;
+  c.cmd_fd = -1;
+  c.async_fd = async_.fd();
+  c.num_comp_vectors = 4;
+  pthread_mutex_init(&c.mutex, nullptr);
+  c.abi_compat = __VERBS_ABI_IS_EXTENDED;
+  handle_.verbs.sz = sizeof(verbs_context);
+  set_device_operations(handle_.verbs);
+  set_domain_operations(handle_.verbs);
+  set_cq_operations(handle_.verbs);
+  set_queue_operations(handle_.verbs);
+}
+
+unsigned context::ports() const noexcept {
+  return static_cast<unsigned>(us_.set()[knob::ports]);
+}
+
+place context::at(unsigned port) const noexcept {
+  return {static_cast<std::uint8_t>(us_.set()[knob::node]), static_cast<std::uint8_t>(number_),
+          static_cast<std::uint8_t>(port)};
+}
+
+}  // namespace hca

@@ -1,0 +1,66 @@
+// settings.cpp - see settings.h.
+#include "settings.h"
+
+#include <cstdlib>
+
+#include "host/knobs.h"
+#include "host/words.h"
+
+const char* const host::device_name = "softhca";
+
+namespace hca {
+
+namespace {
+
+using host::no_limit;
+
+// In the order of enum knob.
+constexpr std::array<host::knob_row, knobs> table{{
+    {"DEVICES", "1", nullptr, 1, 4, "devices of each node: softhca0 and up"},
+    {"PORTS", "1", nullptr, 1, 2, "ports of each device"},
+    {"LINK", "ib", "ib|roce", 0, 0, "ports are addressed by LIDs, or by GIDs alone"},
+    {"MODE", "inline", "inline|engine|chaos", 0, 0, "when work requests are executed"},
+    {"SEED", "1", nullptr, 0, no_limit, "of chaos"},
+    {"NODE", "0", nullptr, 0, 63, "this process's node"},
+    {"THREAD_DOMAINS", "512", nullptr, 0, no_limit, "thread domains that a process may have"},
+    {"TELL", "off", "off|on", 0, 0, "stderr hears of each work request that ends with an error"},
+}};
+
+constexpr const char* prefix = "SOFTHCA_";
+
+}  // namespace
+
+bool read_settings(asked_settings& into) {
+  for (std::size_t i = 0; i < knobs; ++i) {
+    const host::knob_row& r = table[i];
+    const char* const text = std::getenv((std::string(prefix) + r.name).c_str());
+    const auto value = host::parse_knob(r, text == nullptr ? r.preset : text);
+    if (!value) {
+      host::say("%s%s=%s makes no sense: %s (%s)", prefix, r.name, text, r.help,
+                r.choices != nullptr ? r.choices : "a number within the device's limits");
+      return false;
+    }
+    into.now.values[i] = *value;
+    into.by_user[i] = text != nullptr;
+  }
+  return true;
+}
+
+bool adopt(asked_settings& mine, const settings& machines) {
+  for (std::size_t i = 0; i < machine_knobs; ++i) {
+    if (mine.by_user[i] && mine.now.values[i] != machines.values[i]) {
+      host::say("the machine \"%s\" runs with another %s%s; set SOFTHCA_JOB to have your own",
+                job_name().c_str(), prefix, table[i].name);
+      return false;
+    }
+    mine.now.values[i] = machines.values[i];
+  }
+  return true;
+}
+
+std::string job_name() {
+  const char* const name = std::getenv("SOFTHCA_JOB");
+  return name == nullptr || *name == '\0' ? "default" : name;
+}
+
+}  // namespace hca
