@@ -63,7 +63,7 @@ void engine::run() {
       const std::lock_guard held(serving_);
       moved = serve_held();
     }
-    if (!moved) std::this_thread::sleep_for(pause);
+    if (!moved && is_busy()) std::this_thread::sleep_for(pause);
   }
 }
 
