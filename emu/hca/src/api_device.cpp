@@ -110,7 +110,8 @@ int query_port(ibv_context* api, std::uint8_t port, ibv_port_attr* into, std::si
   if (port < 1 || port > c.ports()) return EINVAL;
   const link_layer link = c.us().link();
   ibv_port_attr p{};
-  p.state = IBV_PORT_ACTIVE;
+  const bool up = c.us().fabric().is_up(c.at(port));
+  p.state = up ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
   p.max_mtu = p.active_mtu = IBV_MTU_4096;
   p.gid_tbl_len = gids_of(link);
   p.port_cap_flags = link == link_layer::roce ? IBV_PORT_CM_SUP | IBV_PORT_IP_BASED_GIDS
@@ -121,9 +122,9 @@ int query_port(ibv_context* api, std::uint8_t port, ibv_port_attr* into, std::si
   p.sm_lid = link == link_layer::ib ? 1 : 0;
   p.max_vl_num = 1;
   p.subnet_timeout = 18;
-  p.active_width = 2;   // 4x
-  p.active_speed = 32;  // EDR
-  p.phys_state = 5;     // LinkUp
+  p.active_width = 2;         // 4x
+  p.active_speed = 32;        // EDR
+  p.phys_state = up ? 5 : 2;  // LinkUp, Polling
   p.link_layer = link == link_layer::roce ? IBV_LINK_LAYER_ETHERNET : IBV_LINK_LAYER_INFINIBAND;
   std::memcpy(into, &p, bytes < sizeof p ? bytes : sizeof p);
   return 0;

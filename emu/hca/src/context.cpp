@@ -8,6 +8,7 @@ namespace hca {
 
 context::context(process& us, ibv_device& device, unsigned number) : us_(us), number_(number) {
   if (!async_) throw std::bad_alloc();
+  if (!us.fabric().add_context(at(1), async_.address())) throw std::bad_alloc();
   handle_.object = this;
   ibv_context& c = handle_.verbs.context;
   c.device = &device;
@@ -21,6 +22,10 @@ context::context(process& us, ibv_device& device, unsigned number) : us_(us), nu
   set_domain_operations(handle_.verbs);
   set_cq_operations(handle_.verbs);
   set_queue_operations(handle_.verbs);
+}
+
+context::~context() {
+  us_.fabric().remove_context(async_.address());
 }
 
 unsigned context::ports() const noexcept {

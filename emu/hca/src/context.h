@@ -20,6 +20,7 @@ namespace hca {
 class context {
  public:
   context(process& us, ibv_device& device, unsigned number);
+  ~context();
   context(const context&) = delete;
   context& operator=(const context&) = delete;
   static context& of(ibv_context* api) noexcept {

@@ -1,6 +1,8 @@
 // fabric.cpp - see fabric.h.
 #include "fabric.h"
 
+#include <unistd.h>
+
 #include <utility>
 
 #include "host/join.h"
@@ -53,11 +55,31 @@ void fabric::leave() noexcept {
 }
 
 void fabric::release_all_of(unsigned slot) noexcept {
+  for (context_entry& e : file().contexts) {
+    if (e.process != 0 && host::slot_of(e.process) == slot) e.process = 0;
+  }
   for (qp_entry& q : file().qps) {
     // Relaxed, both: only changed under the lock, which we hold.
     if (q.number.load(std::memory_order_relaxed) == 0) continue;
     if (host::slot_of(q.process.load(std::memory_order_relaxed)) != slot) continue;
     q.number.store(0, std::memory_order_release);  // R1, see A1
+  }
+}
+
+bool fabric::add_context(const place& at, const pipe_address& async) {
+  const auto held = lock();
+  for (context_entry& e : file().contexts) {
+    if (e.process != 0) continue;
+    e = {me_.stamp, getpid(), at.node, at.device, async};
+    return true;
+  }
+  return false;
+}
+
+void fabric::remove_context(const pipe_address& async) noexcept {
+  const auto held = lock();
+  for (context_entry& e : file().contexts) {
+    if (e.process == me_.stamp && e.async.inode == async.inode) e.process = 0;
   }
 }
 

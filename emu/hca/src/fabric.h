@@ -5,6 +5,7 @@
 #include "fabric_file.h"
 #include "host/machine_lock.h"
 #include "host/machine_store.h"
+#include "place.h"
 
 namespace hca {
 
@@ -34,6 +35,17 @@ class fabric {
   void remove_qp(std::uint32_t number) noexcept;
   /// nullptr: no queue pair has this number now.
   [[nodiscard]] const qp_entry* find_qp(std::uint32_t number) const noexcept;
+
+  [[nodiscard]] std::atomic<std::uint32_t>& port(const place& at) const noexcept {
+    return file().devices[at.node][at.device].down[at.port - 1];
+  }
+  [[nodiscard]] bool is_up(const place& at) const noexcept {
+    return port(at).load(std::memory_order_relaxed) == 0;  // relaxed: see softhca_set_port()
+  }
+
+  /// Whom to tell of the device's ports. False: the fabric has max_contexts already.
+  bool add_context(const place& at, const pipe_address& async);
+  void remove_context(const pipe_address& async) noexcept;
 
   /// Frees what the process there had. Holding the lock.
   void release_all_of(unsigned slot) noexcept;

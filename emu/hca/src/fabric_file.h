@@ -7,6 +7,7 @@
 #include "host/shared_lock.h"
 #include "limits.h"
 #include "settings.h"
+#include "shared_pipe.h"
 
 namespace hca {
 
@@ -30,14 +31,24 @@ struct group_entry {
   std::atomic<std::uint32_t> members[max_group_members];  ///< QPNs, 0: none
 };
 
+/// An open device: guarded by the fabric's lock.
+struct context_entry {
+  host::process_stamp process;  ///< 0: free
+  std::int32_t pid;
+  std::uint32_t node, device;
+  pipe_address async;
+};
+
 struct device_entry {
-  host::shared_lock atomics;  ///< atomics are atomic among those that hold it
+  std::atomic<std::uint32_t> down[max_ports];  ///< 1: the port's cable is out
+  host::shared_lock atomics;                   ///< atomics are atomic among those that hold it
 };
 
 struct fabric_file : host::machine_head {
   settings set;
   member_entry members[host::max_processes];
   device_entry devices[max_nodes][max_devices];
+  context_entry contexts[max_contexts];
   group_entry groups[max_groups];
   qp_entry qps[max_qps];
 };

@@ -8,8 +8,9 @@ namespace hca {
 inline constexpr unsigned max_nodes = 64;
 inline constexpr unsigned max_devices = 4;
 inline constexpr unsigned max_ports = 2;
-inline constexpr unsigned max_qps = 1u << 14;  ///< of the machine
-inline constexpr unsigned max_mrs = 1u << 16;  ///< of a process
+inline constexpr unsigned max_contexts = 1024;  ///< of the machine
+inline constexpr unsigned max_qps = 1u << 14;   ///< of the machine
+inline constexpr unsigned max_mrs = 1u << 16;   ///< of a process
 inline constexpr std::uint32_t max_queue_depth = 1u << 15;
 inline constexpr std::uint32_t max_cqes = 1u << 20;
 inline constexpr std::uint32_t max_sge = 30;

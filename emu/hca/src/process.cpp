@@ -1,6 +1,7 @@
 // process.cpp - see process.h.
 #include "process.h"
 
+#include <pthread.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -35,8 +36,11 @@ process* process::get() {
 }
 
 bool process::join() {
+  // A child of fork is a process of its own; what its parent opened is of no use to it.
+  static const int registered =
+      pthread_atfork(nullptr, nullptr, [] { current.store(nullptr, std::memory_order_relaxed); });
   asked_settings asked;
-  if (!read_settings(asked)) return false;
+  if (registered != 0 || !read_settings(asked)) return false;
   arena_ = hca::arena::make();
   if (!arena_) {
     host::say(

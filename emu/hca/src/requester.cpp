@@ -71,6 +71,8 @@ outcome requester::execute_rc() noexcept {
   if (found.qp == nullptr) return failed(IBV_WC_RETRY_EXC_ERR);
   delivery to(us_, *found.who, *found.qp);
   if (!is_connected(to.to())) return failed(IBV_WC_RETRY_EXC_ERR);
+  if (!us_.fabric().is_up(qp_.shared_->at) || !us_.fabric().is_up(to.to().at))
+    return {outcome::not_ready};
   const ibv_qp_state state = to.state();
   if (state == IBV_QPS_RESET || state == IBV_QPS_INIT) return {outcome::not_ready};
   if (state == IBV_QPS_ERR) return failed(IBV_WC_RETRY_EXC_ERR);

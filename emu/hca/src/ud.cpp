@@ -39,8 +39,9 @@ void requester::send_datagram(std::uint32_t number, const place& at) noexcept {
   delivery to(us_, *found.who, *found.qp);
   const std::uint32_t qkey = (w.remote_qkey & own_qkey_bit) != 0 ? qp_.attr_.qkey : w.remote_qkey;
   const ibv_qp_state state = to.state();
-  if (to.to().number != number || to.to().type != IBV_QPT_UD || to.to().at != at ||
-      to.to().qkey != qkey || (state != IBV_QPS_RTR && state != IBV_QPS_RTS))
+  if (to.to().number != number || !us_.fabric().is_up(at) || !us_.fabric().is_up(qp_.shared_->at) ||
+      to.to().type != IBV_QPT_UD || to.to().at != at || to.to().qkey != qkey ||
+      (state != IBV_QPS_RTR && state != IBV_QPS_RTS))
     return;
   receive into;
   if (!to.take(into)) return;
