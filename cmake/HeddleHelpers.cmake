@@ -95,7 +95,7 @@ function(heddle_unit_test name)
   if(NOT label MATCHES "^(unit|core)$")
     set(cores 2)
   endif()
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_FILTER "-*/verbs*"
                        PROPERTIES TIMEOUT 300 LABELS ${label} PROCESSORS ${cores})
 endfunction()
 
@@ -116,6 +116,35 @@ function(heddle_over_tofu test)
              COMMAND ${test} --gtest_brief=1 --gtest_filter=*/${way})
     set_tests_properties(${test}_over_tofu_${mode} PROPERTIES
                          ENVIRONMENT "${device}" TIMEOUT 300 LABELS ${label} PROCESSORS 2)
+  endforeach()
+endfunction()
+
+# heddle_over_hca(test mode...): its cases over verbs, in these modes of the software InfiniBand device,
+# which stands in front of libibverbs. Without it verbs has no card, so nothing else runs them.
+function(heddle_over_hca test)
+  if(NOT TARGET ${test} OR NOT HEDDLE_SOFTHCA OR NOT TARGET heddle_verbs)
+    return()
+  endif()
+  heddle_label(label)
+  set(front $<TARGET_FILE:softhca>)
+  if(HEDDLE_SANITIZE)  # whose runtime wants to be the very first
+    string(REGEX MATCH "^[a-z]+" sanitizer ${HEDDLE_SANITIZE})
+    string(REPLACE "address" "libasan.so" runtime ${sanitizer})
+    string(REPLACE "thread" "libtsan.so" runtime ${runtime})
+    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=${runtime} OUTPUT_VARIABLE runtime
+                    OUTPUT_STRIP_TRAILING_WHITESPACE)
+    set(front ${runtime}:${front})
+  endif()
+  set(cases */verbs:*/verbs_all:*/verbs_faults:*/verbs_inline:*/verbs_dedicated:*/verbs_idle)
+  foreach(mode ${ARGN})
+    add_test(NAME ${test}_over_hca_${mode} COMMAND ${test} --gtest_brief=1 --gtest_filter=${cases})
+    set(device LD_PRELOAD=${front} SOFTHCA_MODE=${mode} SOFTHCA_JOB=${test}-${mode})
+    if(mode STREQUAL "chaos")  # shows puts late, and its links are Ethernet
+      list(APPEND device SOFTHCA_LINK=roce HEDDLE_VERBS_PUT_ENDS=visible)
+    endif()
+    set_tests_properties(${test}_over_hca_${mode} PROPERTIES
+                         ENVIRONMENT "${device}" TIMEOUT 300 LABELS ${label} PROCESSORS 2)
+    add_dependencies(${test} softhca)
   endforeach()
 endfunction()
 

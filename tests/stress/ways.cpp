@@ -24,15 +24,22 @@ std::vector<way> all_ways() {
       way{"tcp_idle", "tcp", "auto", "", "idle"}};
 #ifdef HEDDLE_TESTS_UTOFU
   ways.insert(ways.end(), {way{"utofu", "utofu", "auto", ""}});
-  if (sanitized) return ways;  // they take long, and go the same ways through the backend
-  ways.insert(ways.end(),
-              {way{"utofu_faults", "utofu", "auto", "seed=15,delay=4,reorder=30,busy=20,split=30"},
-               way{"utofu_inline", "utofu", "auto", "", "inline"},
-               way{"utofu_dedicated", "utofu", "auto", "", "dedicated"}});
+  if (!sanitized)  // they take long, and go the same ways through the backend
+    ways.insert(ways.end(), {way{"utofu_faults", "utofu", "auto",
+                                 "seed=15,delay=4,reorder=30,busy=20,split=30"},
+                             way{"utofu_inline", "utofu", "auto", "", "inline"},
+                             way{"utofu_dedicated", "utofu", "auto", "", "dedicated"}});
   // Told what the receive queues of the device hold, which break when more comes.
   if (const char* const mrq = std::getenv("SOFTTOFU_MRQ"); mrq != nullptr)
     ways.push_back({"utofu_shallow", "utofu", "auto", "", "adaptive", mrq});
 #endif
+  // Where there is a card: the software one, whose tests say so.
+  if (std::getenv("SOFTHCA_MODE") != nullptr)
+    ways.insert(ways.end(), {way{"verbs", "verbs", "auto", ""},
+                             way{"verbs_faults", "verbs", "auto",
+                                 "seed=16,delay=4,reorder=30,busy=20,split=30"},
+                             way{"verbs_inline", "verbs", "auto", "", "inline"},
+                             way{"verbs_dedicated", "verbs", "auto", "", "dedicated"}});
   return ways;
 }
 

@@ -15,9 +15,11 @@
 
 namespace heddle::test {
 
-/// Settings for tests: one backend, and a peer time-out that tests can wait for.
+/// Settings for tests: one backend, its own settings as in the environment, and a peer time-out
+/// that tests can wait for.
 inline settings settings_for(const std::string& backend) {
   settings s;
+  s.others = read_settings().others;
   s.backends = backend;
   s.peer_timeout_ms = 20'000;
   return s;

@@ -169,7 +169,7 @@ void verbs_endpoint::maintain() noexcept {
 bool verbs_endpoint::arm() noexcept {
   if (arrivals_.lends()) return false;  // the next poll has their buffers back
   if (refused_ && std::exchange(moved_, false)) return false;
-  departures_.settle();
+  if (refused_) departures_.settle();  // room is waited for
   if (!events_.empty() || peers_.some_lost() || connector_.has_news()) return false;
   return completions_.arm();
 }
