@@ -221,12 +221,6 @@ void qp::retire(const outcome& what) noexcept {
   const bool good = what.status == IBV_WC_SUCCESS;
   const bool signalled = (w.flags & IBV_SEND_SIGNALED) != 0 || how_.sq_sig_all != 0;
   const std::uint64_t slots = sends_.pop();
-  if (!good && what.status != IBV_WC_WR_FLUSH_ERR) {
-    if (us_.set()[knob::tell] != 0)
-      host::say("QP %#x: work request %#lx (opcode %d, rkey %#x) ended with status %d (%s)",
-                number(), w.wr_id, w.opcode, w.rkey, what.status, ibv_wc_status_str(what.status));
-    fail();
-  }
   if (good && !signalled) return;
   completion c = good ? completion{} : failed_completion(w.wr_id, what.status, number(), false);
   if (good) {
@@ -235,9 +229,14 @@ void qp::retire(const outcome& what) noexcept {
     c.entry.wc.qp_num = number();
     c.entry.wc.byte_len = what.bytes;
     on_.count().add(counter::signalled);
+  } else if (us_.set()[knob::tell] != 0) {
+    host::say("QP %#x: work request %#lx (opcode %d, rkey %#x) ended with status %d (%s)", number(),
+              w.wr_id, w.opcode, w.rkey, what.status, ibv_wc_status_str(what.status));
   }
   c.entry.slots = slots;
-  if (!add_completion(us_, send_cq_.shared(), c)) fail();
+  const bool added = add_completion(us_, send_cq_.shared(), c);
+  // Behind its completion come those of what is flushed.
+  if (!added || (!good && what.status != IBV_WC_WR_FLUSH_ERR)) fail();
 }
 
 /// Holding our lock. RC is broken as a whole; a UD queue pair goes on receiving.
