@@ -187,6 +187,36 @@ void flush_on_error_state(side& me) {
   me.meet();
 }
 
+void killed_peer(side& me) {
+  plan p;
+  p.timeout = 8;
+  endpoint e(me, p);
+  e.connect();
+  if (!me.is_first()) kill(getpid(), SIGKILL);
+  ibv_sge from = e.piece(0, 8);
+  ibv_wc_status status = IBV_WC_SUCCESS;
+  while (status == IBV_WC_SUCCESS)  // it may live for a moment yet
+    status = e.carry_out(e.request(IBV_WR_RDMA_WRITE, from, 0));
+  me.expect(status == IBV_WC_RETRY_EXC_ERR, "status %d", status);
+}
+
+void killed_while_it_should_receive(side& me) {
+  plan p;
+  p.timeout = 8;
+  endpoint e(me, p);
+  e.connect();
+  if (!me.is_first()) {
+    me.meet();
+    kill(getpid(), SIGKILL);
+  }
+  ibv_sge from = e.piece(0, 8);
+  ibv_send_wr wr = e.request(IBV_WR_SEND, from);
+  me.require(e.post(wr) == 0, "ibv_post_send");
+  me.meet();
+  const ibv_wc_status status = e.wait().status;
+  me.expect(status == IBV_WC_RETRY_EXC_ERR, "status %d", status);
+}
+
 }  // namespace
 
 test_list error_tests() {
@@ -201,7 +231,10 @@ test_list error_tests() {
           {"a send that nobody receives ends when its retries are used up", nobody_receives},
           {"a queue pair that is gone is found by the retries", destroyed_peer},
           {"a key is of no use after its memory was deregistered", deregistered_memory},
-          {"a queue pair that is set to error flushes everything", flush_on_error_state}};
+          {"a queue pair that is set to error flushes everything", flush_on_error_state},
+          {"a peer that was killed is found by the retries", killed_peer, SIGKILL},
+          {"a send that waits for a receive ends when the peer is killed",
+           killed_while_it_should_receive, SIGKILL}};
 }
 
 }  // namespace conformance

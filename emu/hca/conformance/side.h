@@ -61,6 +61,7 @@ class side {
 struct test_case {
   const char* name;  ///< a sentence
   std::function<void(side&)> body;
+  int second_ends_by = 0;  ///< a signal: the second side is to end by it
 };
 
 /// All tests of one file, by the order in which they are to be run.
