@@ -1,5 +1,5 @@
 #!/bin/bash
-# programs.sh pingpong|perftest|ucx DEVICE FILES: runs unmodified programs of Debian on the software
+# programs.sh pingpong|perftest|ucx|libfabric DEVICE FILES: runs unmodified programs of Debian on the software
 # device, each as a server and a client. DEVICE and FILES are the libraries to preload. Ends with 77
 # where the programs are not installed.
 suite=$1 device=$2 files=$3
@@ -24,15 +24,15 @@ until_listening() {
   done
 }
 
-# pair PORT-OPTION PROGRAM ARGUMENT...: a server, and a client that goes to localhost.
+# pair PORT-OPTION[,CLIENT'S] PROGRAM ARGUMENT...: a server, and a client that goes to localhost.
 pair() {
-  local option=$1 server
+  local at=${1%,*} to=${1#*,} server
   shift
   port=$((port + 1))
-  LD_PRELOAD=$preload timeout 60 "$@" "$option" $port > "$log/server" 2>&1 &
+  LD_PRELOAD=$preload timeout 60 "$@" "$at" $port > "$log/server" 2>&1 &
   server=$!
   until_listening $port
-  if LD_PRELOAD=$preload timeout 60 "$@" "$option" $port localhost > "$log/client" 2>&1 &&
+  if LD_PRELOAD=$preload timeout 60 "$@" "$to" $port localhost > "$log/client" 2>&1 &&
      wait $server; then
     echo "ok: $*"
     return
@@ -86,6 +86,10 @@ ucx)
     pair -p ucx_perftest -t $test -n 200 -w 20
   done
   pair -p ucx_perftest -t tag_bw -s 1048576 -n 50 -w 5
+  ;;
+libfabric)
+  needs fi_pingpong libfabric-bin
+  pair -B,-P fi_pingpong -p "verbs;ofi_rxd" -e rdm -I 50 -S 4096
   ;;
 esac
 exit $failed
