@@ -78,7 +78,7 @@ class process {
   pipe_writer pipes_;
   hca::engine engine_;
   pid_t pid_ = 0;
-  std::atomic<std::uint32_t> numbers_{0};
+  std::atomic<std::uint32_t> numbers_{1u << 24};  // unlike any QPN
   std::atomic<std::uint64_t> random_{1};
   std::vector<std::atomic<qp*>> polled_ = std::vector<std::atomic<qp*>>(max_qps);
   std::mutex mutex_;  // guards all below

@@ -36,7 +36,10 @@ qp::qp(process& us, context& on, const ibv_qp_init_attr_ex& how)
         std::make_unique<receives>(us, how.cap.max_recv_wr, how.cap.max_recv_sge, pd_.number);
   at_ = us.take_qp_memory();
   const std::uint32_t number = at_ == 0 ? 0 : us.fabric().add_qp(at_);
-  if (number == 0) throw std::bad_alloc();
+  if (number == 0) {
+    if (at_ != 0) us.give_back_qp_memory(at_);
+    throw std::bad_alloc();
+  }
   shared_ = &us.memory().at<shared_qp>(at_);
   {
     const host::shared_lock_guard held(us.fabric().file(), us.fabric().stamp(),
