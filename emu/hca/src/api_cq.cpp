@@ -2,9 +2,9 @@
 #include <memory>
 
 #include "api.h"
+#include "capacity.h"
 #include "context.h"
 #include "cq.h"
-#include "limits.h"
 
 using namespace hca;
 

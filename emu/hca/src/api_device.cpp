@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "api.h"
+#include "capacity.h"
 #include "context.h"
-#include "limits.h"
 
 using namespace hca;
 

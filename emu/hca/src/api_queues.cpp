@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "api.h"
+#include "capacity.h"
 #include "context.h"
-#include "limits.h"
 #include "qp.h"
 
 using namespace hca;

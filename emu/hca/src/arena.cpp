@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "capacity.h"
 #include "keys.h"
-#include "limits.h"
 
 namespace hca {
 

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "capacity.h"
 #include "host/shared_lock.h"
-#include "limits.h"
 #include "settings.h"
 #include "shared_pipe.h"
 

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <vector>
 
-#include "limits.h"
+#include "capacity.h"
 
 namespace hca {
 

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "limits.h"
+#include "capacity.h"
 
 namespace hca {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "limits.h"
+#include "capacity.h"
 #include "qp.h"
 
 namespace hca {

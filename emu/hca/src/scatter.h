@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "limits.h"
+#include "capacity.h"
 
 namespace hca {
 

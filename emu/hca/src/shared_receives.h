@@ -7,8 +7,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "capacity.h"
 #include "host/shared_lock.h"
-#include "limits.h"
 #include "shared_pipe.h"
 
 namespace hca {

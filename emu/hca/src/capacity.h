@@ -1,4 +1,4 @@
-// limits.h - how much of everything the device has.
+// capacity.h - how much of everything the device has.
 #pragma once
 #include <cstddef>
 #include <cstdint>
