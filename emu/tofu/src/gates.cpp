@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "host/shared_lock.h"
-#include "machine.h"
 #include "host/words.h"
+#include "machine.h"
 
 namespace tofu {
 
