@@ -4,6 +4,7 @@
 #include <heddle/collectives.h>
 #include <heddle/completion.h>
 #include <heddle/coroutine.h>
+#include <heddle/group.h>
 #include <heddle/lane.h>
 #include <heddle/memory.h>
 #include <heddle/status.h>

@@ -74,6 +74,8 @@ class lane {
   [[nodiscard]] std::string why(rank peer) const;
   /// The number of the next collective on this lane, from 0: for Heddle itself. Any thread.
   std::uint64_t next_collective() noexcept;
+  /// As it, the number of the next group of which this rank may be member 0.
+  std::uint64_t next_group() noexcept;
   /// As try_send and try_recv, for Heddle itself: the messages of collectives, whose tags have
   /// reserved_tag_bit, so that no message of the program can meet them.
   status try_send_collective(rank to, tag t, std::span<const std::byte> data,

@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <functional>
-#include <numeric>
 #include <thread>
 
 #include "collectives/allgather.h"
@@ -12,68 +10,23 @@
 #include "collectives/alltoall.h"
 #include "collectives/barrier.h"
 #include "collectives/broadcast.h"
-#include "collectives/fake_network.h"
 #include "collectives/gather.h"
 #include "collectives/reduce.h"
+#include "support/network_job.h"
 
 namespace heddle::collectives {
 namespace {
 
-using test::fake_lane;
-using test::fake_network;
-using on_lane = basic_async_lane<fake_lane>;
-using item = std::uint32_t;
-using start_function = std::function<task<status>(on_lane, rank)>;
+using test::buffers;
+using test::item;
+using test::job;
+using test::on_lane;
+using test::start_function;
 
 constexpr int most_ranks = 9;
 
 /// Both sides of every threshold; no multiple of any number of ranks.
 const std::size_t item_counts[] = {1, 3, 131, 2'049, 9'001};
-
-struct job {
-  explicit job(const test::fake_options& options)
-      : network(options), codes(static_cast<std::size_t>(options.ranks), status::posted) {}
-
-  void start(rank r, const start_function& begin) {
-    auto& code = codes[static_cast<std::size_t>(r)];
-    spawn(record(begin(on_lane(network.lane(r)), r), code, running));
-  }
-  static task<> record(task<status> work, status& code, std::atomic<int>& running) {
-    const status ended = co_await std::move(work);
-    code = ended;
-    running.fetch_sub(1, std::memory_order_release);  // pairs with the acquire of who waits
-  }
-  /// Runs `begin` on all ranks; afterwards codes has what each returned.
-  void run(const start_function& begin) {
-    running = static_cast<int>(codes.size());
-    for (rank r = 0; r < static_cast<rank>(codes.size()); ++r) start(r, begin);
-    network.deliver_all();
-  }
-  [[nodiscard]] bool all_done() const {
-    return std::ranges::all_of(codes, [](status s) { return s == status::done; });
-  }
-
-  fake_network network;
-  std::vector<status> codes;
-  std::atomic<int> running = 0;
-};
-
-/// Buffers of all ranks; item i of rank r holds r * 100'000 + i.
-struct buffers {
-  buffers(int ranks, std::size_t items, bool numbered) : of(static_cast<std::size_t>(ranks)) {
-    for (rank r = 0; r < ranks; ++r) {
-      mine(r).resize(items);
-      if (numbered) std::iota(mine(r).begin(), mine(r).end(), value(r, 0));
-    }
-  }
-  static item value(rank r, std::size_t i) {
-    return static_cast<item>(r) * 100'000 + static_cast<item>(i);
-  }
-  std::vector<item>& mine(rank r) { return of[static_cast<std::size_t>(r)]; }
-  bytes out(rank r) { return std::as_writable_bytes(std::span(mine(r))); }
-  const_bytes in(rank r) { return out(r); }
-  std::vector<std::vector<item>> of;
-};
 
 /// Parameters: ranks, and how often a post is answered busy.
 class Collective : public testing::TestWithParam<std::tuple<int, unsigned>> {
@@ -307,7 +260,7 @@ TEST(CollectiveOnThreads, GivesTheSameWhicheverThreadDrives) {
     }
     std::vector<status> ended(ranks, status::posted);
     for (rank r = 0; r < ranks; ++r) {
-      const on_lane on(all.network.lane(r));
+      const on_lane on(&all.network.lane(r));
       spawn(job::record(gather(on, in.in(r), out.out(r), 0), ended[static_cast<std::size_t>(r)],
                         all.running));
       all.start(r, [&](on_lane lane, rank) { return barrier(lane); });

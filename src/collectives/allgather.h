@@ -43,8 +43,8 @@ task<> allgather_ring(exchange<Lane>& all, const_bytes in, bytes out) {
 }
 
 template <class Lane>
-task<status> allgather(basic_async_lane<Lane> on, const_bytes in, bytes out) {
-  if (!is_blocks(out.size(), in.size(), on.base().ranks())) co_return status::invalid;
+task<status> allgather(basic_async_group<Lane> on, const_bytes in, bytes out) {
+  if (!is_blocks(out.size(), in.size(), on.ranks())) co_return status::invalid;
   exchange all(on);
   if (in.empty()) co_return status::done;
   if (in.size() >= ring_block) {

@@ -26,7 +26,7 @@ struct allreduction {
   int folded = 0;    ///< so many pairs at the start count as one
   int position = 0;  ///< in the group; -1: folded into the next rank
 
-  allreduction(basic_async_lane<Lane> on, bytes result, bytes room, detail::reducer combine)
+  allreduction(basic_async_group<Lane> on, bytes result, bytes room, detail::reducer combine)
       : all(on), total(result), arrived(room), op(combine) {
     group = static_cast<int>(std::bit_floor(static_cast<unsigned>(all.ranks())));
     folded = all.ranks() - group;
@@ -128,7 +128,7 @@ task<> gather_blocks(allreduction<Lane>& work) {
 }
 
 template <class Lane>
-task<status> allreduce(basic_async_lane<Lane> on, const_bytes in, bytes out, detail::reducer op) {
+task<status> allreduce(basic_async_group<Lane> on, const_bytes in, bytes out, detail::reducer op) {
   if (!can_reduce(in.size(), op) || out.size() != in.size()) co_return status::invalid;
   const scratch room(in.size());
   allreduction<Lane> work(on, out, room.all(), op);

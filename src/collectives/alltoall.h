@@ -53,9 +53,9 @@ task<> alltoall_pairwise(exchange<Lane>& all, const_bytes in, bytes out, std::si
 }
 
 template <class Lane>
-task<status> alltoall(basic_async_lane<Lane> on, const_bytes in, bytes out) {
-  const std::size_t block = in.size() / static_cast<std::size_t>(on.base().ranks());
-  if (!is_blocks(in.size(), block, on.base().ranks()) || out.size() != in.size()) {
+task<status> alltoall(basic_async_group<Lane> on, const_bytes in, bytes out) {
+  const std::size_t block = in.size() / static_cast<std::size_t>(on.ranks());
+  if (!is_blocks(in.size(), block, on.ranks()) || out.size() != in.size()) {
     co_return status::invalid;
   }
   exchange all(on);

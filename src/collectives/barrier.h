@@ -5,7 +5,7 @@
 namespace heddle::collectives {
 
 template <class Lane>
-task<status> barrier(basic_async_lane<Lane> on) {
+task<status> barrier(basic_async_group<Lane> on) {
   exchange all(on);
   const std::byte out{};
   std::byte in{};

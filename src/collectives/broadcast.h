@@ -6,8 +6,8 @@
 namespace heddle::collectives {
 
 template <class Lane>
-task<status> broadcast(basic_async_lane<Lane> on, bytes data, rank root) {
-  const int ranks = on.base().ranks();
+task<status> broadcast(basic_async_group<Lane> on, bytes data, rank root) {
+  const int ranks = on.ranks();
   if (!is_rank(root, ranks)) co_return status::invalid;
   exchange all(on);
   if (data.empty()) co_return status::done;

@@ -1,7 +1,8 @@
 // exchange.h - what every collective's algorithm stands on: numbered messages among the ranks of a
-// lane, and a failure that travels with them instead of stopping anyone.
+// group, and a failure that travels with them instead of stopping anyone.
 #pragma once
 #include <heddle/coroutine.h>
+#include <heddle/group.h>
 #include <heddle/status.h>
 #include <heddle/types.h>
 
@@ -22,8 +23,9 @@ inline status judge(const outcome& what, std::size_t expected) noexcept {
   return what.bytes == 0 ? status::peer_lost : status::invalid;
 }
 
-/// One collective on one lane, seen by one rank. Used by one coroutine at a time. Its messages have
-/// tags that those of the program cannot have (lane::try_send_collective).
+/// One collective of one group, seen by one rank. Used by one coroutine at a time. Ranks are those
+/// in the group. Its messages have tags that those of the program cannot have
+/// (lane::try_send_collective).
 ///
 /// Messages carry at least one byte, because empty ones tell of failure: from the first failed
 /// receive on, everything this rank sends is empty. The algorithms go on regardless, so every rank
@@ -31,11 +33,10 @@ inline status judge(const outcome& what, std::size_t expected) noexcept {
 template <class Lane>
 class exchange {
  public:
-  explicit exchange(basic_async_lane<Lane> on) noexcept
-      : lane_(on), tag_(on.base().next_collective() << round_bits) {}
+  explicit exchange(basic_async_group<Lane> on) noexcept : group_(on), tag_(on.next_tag()) {}
 
-  [[nodiscard]] rank self() const noexcept { return lane_.base().self(); }
-  [[nodiscard]] int ranks() const noexcept { return lane_.base().ranks(); }
+  [[nodiscard]] rank self() const noexcept { return group_.self(); }
+  [[nodiscard]] int ranks() const noexcept { return group_.ranks(); }
   /// The rank `distance` after this one, and before it, around the ring.
   [[nodiscard]] rank after(int distance) const noexcept { return (self() + distance) % ranks(); }
   [[nodiscard]] rank before(int distance) const noexcept {
@@ -47,17 +48,18 @@ class exchange {
   [[nodiscard]] bool intact() const noexcept { return intact_; }
 
   auto send(rank to, unsigned round, const_bytes data) const noexcept {
-    const auto post = [=, t = tag_of(round), said = intact_ ? data : const_bytes{}](
-                          Lane& l, completion c) noexcept {
-      return l.try_send_collective(to, t, said, c);
+    const auto post = [there = group_.world_rank(to), t = tag_of(round),
+                       said = intact_ ? data : const_bytes{}](Lane& l, completion c) noexcept {
+      return l.try_send_collective(there, t, said, c);
     };
-    return operation<status, Lane, decltype(post)>(lane_.base(), post);
+    return operation<status, Lane, decltype(post)>(*group_.on(), post);
   }
   auto recv(rank from, unsigned round, bytes into) const noexcept {
-    const auto post = [=, t = tag_of(round)](Lane& l, completion c) noexcept {
-      return l.try_recv_collective(from, t, into, c);
+    const auto post = [there = group_.world_rank(from), t = tag_of(round), into](
+                          Lane& l, completion c) noexcept {
+      return l.try_recv_collective(there, t, into, c);
     };
-    return operation<outcome, Lane, decltype(post)>(lane_.base(), post);
+    return operation<outcome, Lane, decltype(post)>(*group_.on(), post);
   }
   /// Both at once: two ranks that send each other large messages wait for each other's receive.
   auto swap(unsigned round, rank to, const_bytes data, rank from, bytes into) const noexcept {
@@ -78,13 +80,12 @@ class exchange {
   }
 
  private:
-  static constexpr unsigned round_bits = 16;
   /// Rounds may wrap: messages between two ranks with one tag match in the order they were sent.
   [[nodiscard]] tag tag_of(unsigned round) const noexcept {
-    return tag_ | (round & ((1u << round_bits) - 1));
+    return tag_ | (round & ((1u << detail::membership::round_bits) - 1));
   }
 
-  basic_async_lane<Lane> lane_;
+  basic_async_group<Lane> group_;
   tag tag_;
   status health_ = status::done;
   bool intact_ = true;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -11,21 +12,26 @@
 #include "collectives/allgather.h"
 #include "collectives/allreduce.h"
 #include "collectives/alltoall.h"
+#include "collectives/alltoallv.h"
 #include "collectives/barrier.h"
 #include "collectives/broadcast.h"
 #include "collectives/fake_network.h"
 #include "collectives/gather.h"
+#include "collectives/gatherv.h"
 #include "collectives/reduce.h"
+#include "collectives/reduce_scatter.h"
+#include "collectives/scan.h"
+#include "collectives/scatter.h"
 
 namespace heddle::collectives {
 namespace {
 
 using test::fake_lane;
 using test::fake_network;
-using on_lane = basic_async_lane<fake_lane>;
+using on_lane = basic_async_group<fake_lane>;
 
 struct room {
-  std::vector<std::byte> in, out;
+  std::vector<std::byte> in, out, more;  ///< the last as long as `out`
 };
 
 /// A collective with the buffers it wants.
@@ -39,6 +45,14 @@ struct candidate {
 };
 
 const auto sum = detail::reducer_for<std::uint32_t>(reduce_op::sum);
+
+/// The same count for each of six ranks.
+std::span<const std::size_t> six(std::size_t size) {
+  static std::map<std::size_t, std::array<std::size_t, 6>> known;
+  auto& counts = known[size];
+  counts.fill(size);
+  return counts;
+}
 
 std::vector<candidate> candidates() {
   std::vector<candidate> all;
@@ -55,6 +69,20 @@ std::vector<candidate> candidates() {
                    [](on_lane on, room& r) { return gather(on, r.in, r.out, 0); }});
     all.push_back({"Allgather" + kind, size, size, true, true,
                    [](on_lane on, room& r) { return allgather(on, r.in, r.out); }});
+    all.push_back({"Scan" + kind, size, size, false, false, [](on_lane on, room& r) {
+                     return scan(on, r.in, r.out, sum, scan_kind::inclusive);
+                   }});
+    all.push_back({"Scatter" + kind, 6 * size, size, false, false,
+                   [](on_lane on, room& r) { return scatter(on, r.in, r.out, 0); }});
+    all.push_back({"ReduceScatter" + kind, 6 * size, size, false, true,
+                   [](on_lane on, room& r) { return reduce_scatter(on, r.in, r.out, sum); }});
+    all.push_back({"Allgatherv" + kind, size, size, true, true, [](on_lane on, room& r) {
+                     return allgatherv(on, r.in, r.out, {.items = six(r.in.size())});
+                   }});
+    all.push_back({"Alltoallv" + kind, size, size, true, true, [](on_lane on, room& r) {
+                     return alltoallv(on, r.out, {.items = six(r.in.size())}, r.more,
+                                      {.items = six(r.in.size())});
+                   }});
   }
   for (const std::size_t block : {std::size_t{8}, std::size_t{4096}}) {
     all.push_back({block == 8 ? "AlltoallSmall" : "AlltoallLarge", block * 6, block * 6, false,
@@ -79,7 +107,8 @@ class Death : public testing::TestWithParam<candidate> {
       auto& mine = rooms[static_cast<std::size_t>(r)];
       mine.in.resize(GetParam().in_bytes);
       mine.out.resize(GetParam().out_bytes * (GetParam().whole ? ranks : 1));
-      spawn(record(GetParam().begin(on_lane(network_->lane(r)), mine),
+      mine.more.resize(mine.out.size());
+      spawn(record(GetParam().begin(on_lane(&network_->lane(r)), mine),
                    codes[static_cast<std::size_t>(r)]));
     }
     network_->deliver_all();
@@ -135,7 +164,8 @@ TEST(Failure, TravelsDownABroadcastAndSparesTheRest) {
     code = co_await std::move(work);
   };
   for (rank r = 0; r < 8; ++r) {
-    spawn(record(broadcast(on_lane(network.lane(r)), data, 0), codes[static_cast<std::size_t>(r)]));
+    spawn(
+        record(broadcast(on_lane(&network.lane(r)), data, 0), codes[static_cast<std::size_t>(r)]));
   }
   network.deliver_all();
   const std::vector expected{status::peer_lost, status::done,     status::done,
@@ -153,7 +183,7 @@ status run_alone(task<status> work) {
 
 TEST(Arguments, ThatCannotBeRightAreRefusedWithoutAMessage) {
   fake_network network({.ranks = 3});
-  const on_lane on(network.lane(0));
+  const on_lane on(&network.lane(0));
   std::array<std::byte, 24> memory{};
   const bytes eight(memory.data(), 8);
   const bytes ten(memory.data(), 10);
@@ -167,6 +197,19 @@ TEST(Arguments, ThatCannotBeRightAreRefusedWithoutAMessage) {
   EXPECT_EQ(run_alone(gather(on, eight, ten, 0)), status::invalid);
   EXPECT_EQ(run_alone(allgather(on, eight, eight)), status::invalid);
   EXPECT_EQ(run_alone(alltoall(on, eight, eight)), status::invalid);
+  EXPECT_EQ(run_alone(scan(on, eight, ten, sum, scan_kind::inclusive)), status::invalid);
+  EXPECT_EQ(run_alone(scatter(on, ten, eight, 0)), status::invalid);
+  EXPECT_EQ(run_alone(scatter(on, memory, eight, 3)), status::invalid);
+  EXPECT_EQ(run_alone(reduce_scatter(on, ten, eight, sum)), status::invalid);
+  const std::size_t counts[] = {1, 0, 7};
+  const std::size_t others[] = {3, 0, 5};
+  const detail::part_counts good{counts, 1}, two{std::span(counts).first(2), 1};
+  EXPECT_EQ(run_alone(gatherv(on, eight.first(1), ten, good, 0)), status::invalid);
+  EXPECT_EQ(run_alone(gatherv(on, eight, eight, good, 0)), status::invalid);
+  EXPECT_EQ(run_alone(gatherv(on, {}, {}, good, -1)), status::invalid);
+  EXPECT_EQ(run_alone(scatterv(on, eight, two, eight.first(1), 0)), status::invalid);
+  EXPECT_EQ(run_alone(allgatherv(on, eight.first(1), eight.first(1), two)), status::invalid);
+  EXPECT_EQ(run_alone(alltoallv(on, eight, good, ten.first(8), {others, 1})), status::invalid);
   EXPECT_EQ(network.messages(), 0u);
 }
 

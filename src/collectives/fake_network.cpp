@@ -5,7 +5,11 @@
 
 namespace heddle::test {
 
-fake_network::fake_network(const fake_options& options) : options_(options), random_(options.seed) {
+fake_network::fake_network(const fake_options& options)
+    : options_(options),
+      random_(options.seed),
+      victims_{victim{options.victim, options.dies_at},
+               victim{options.second_victim, options.second_dies_at}} {
   for (rank r = 0; r < options.ranks; ++r) {
     lanes_.push_back(std::make_unique<fake_lane>(*this, r));
   }
@@ -99,27 +103,29 @@ bool fake_network::pretends_busy() {
 }
 
 bool fake_network::dead_now(rank r) {
-  if (r == options_.victim && !died_ && victim_operations_++ >= options_.dies_at) die();
+  for (victim& v : victims_) {
+    if (v.who != r || v.died || v.operations_left-- > 0) continue;
+    v.died = true;
+    die(r);
+  }
   return dead(r);
 }
 
-/// What others wait for from the victim is lost, what it waited for itself is cut off. What it has
+/// What others wait for from it is lost, what it waited for itself is cut off. What it has
 /// sent before and nobody has received yet still arrives.
-void fake_network::die() {
-  died_ = true;
-  const rank victim = options_.victim;
+void fake_network::die(rank gone) {
   std::erase_if(receives_waiting_, [&](const receive& r) {
-    if (r.at != victim && r.from != victim) return false;
+    if (r.at != gone && r.from != gone) return false;
     events_.push_back(
-        {r.waiting, {.code = r.at == victim ? status::closed : status::peer_lost, .peer = victim}});
+        {r.waiting, {.code = r.at == gone ? status::closed : status::peer_lost, .peer = gone}});
     return true;
   });
   std::erase_if(messages_waiting_, [&](const sent& m) {
-    const bool unfinished = m.from == victim && m.waiting != completion{};
-    if (m.to != victim && !unfinished) return false;
+    const bool unfinished = m.from == gone && m.waiting != completion{};
+    if (m.to != gone && !unfinished) return false;
     if (m.waiting != completion{}) {
       events_.push_back(
-          {m.waiting, {.code = unfinished ? status::closed : status::peer_lost, .peer = victim}});
+          {m.waiting, {.code = unfinished ? status::closed : status::peer_lost, .peer = gone}});
     }
     return true;
   });

@@ -5,6 +5,8 @@
 #include <heddle/status.h>
 #include <heddle/types.h>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -23,6 +25,8 @@ struct fake_options {
   unsigned busy_percent = 0;      ///< of the posts are answered busy
   rank victim = -1;               ///< dies at its operation number `dies_at`, from 0
   int dies_at = 0;
+  rank second_victim = -1;  ///< and another one
+  int second_dies_at = 0;
 };
 
 class fake_lane;
@@ -43,6 +47,9 @@ class fake_network {
   /// Messages sent and not received, receives posted and not matched.
   [[nodiscard]] std::size_t left_over() const;
   [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
+  [[nodiscard]] bool dead(rank r) const noexcept {
+    return std::ranges::any_of(victims_, [r](const victim& v) { return v.who == r && v.died; });
+  }
 
  private:
   friend class fake_lane;
@@ -67,9 +74,8 @@ class fake_network {
   status recv(rank at, rank from, tag_match t, std::span<std::byte> into, completion c);
   bool pretends_busy();
   bool dead_now(rank r);
-  void die();
+  void die(rank gone);
   void match(const sent& message, const receive& wanted);
-  [[nodiscard]] bool dead(rank r) const noexcept { return died_ && r == options_.victim; }
 
   mutable std::mutex mutex_;  // guards all that follows
   fake_options options_;
@@ -79,8 +85,12 @@ class fake_network {
   std::deque<sent> messages_waiting_;
   std::deque<receive> receives_waiting_;
   std::uint64_t messages_ = 0;
-  int victim_operations_ = 0;
-  bool died_ = false;
+  struct victim {
+    rank who;
+    int operations_left;
+    bool died = false;
+  };
+  std::array<victim, 2> victims_;
 };
 
 /// What the algorithms need of a lane. One thread per rank posts at a time.
@@ -90,6 +100,7 @@ class fake_lane {
   [[nodiscard]] rank self() const noexcept { return self_; }
   [[nodiscard]] int ranks() const noexcept { return network_.options_.ranks; }
   std::uint64_t next_collective() noexcept { return sequence_++; }
+  std::uint64_t next_group() noexcept { return groups_++; }
   status try_send_collective(rank to, tag t, std::span<const std::byte> data,
                              completion c) noexcept {
     return network_.send(self_, to, t, data, c);
@@ -102,7 +113,7 @@ class fake_lane {
  private:
   fake_network& network_;
   rank self_;
-  std::uint64_t sequence_ = 0;
+  std::uint64_t sequence_ = 0, groups_ = 0;
 };
 
 }  // namespace heddle::test

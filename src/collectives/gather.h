@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "collectives/exchange.h"
+#include "collectives/parts.h"
 
 namespace heddle::collectives {
 
@@ -38,12 +38,6 @@ task<> gather_tree(exchange<Lane>& all, const_bytes in, bytes out, rank root) {
   }
 }
 
-/// A task of its own for each peer, so that all transfers run at the same time.
-template <class Lane>
-task<status> take_block(const exchange<Lane>& all, rank from, bytes into) {
-  co_return judge(co_await all.recv(from, 0, into), into.size());
-}
-
 template <class Lane>
 task<> gather_directly(exchange<Lane>& all, const_bytes in, bytes out, rank root) {
   if (all.self() != root) {
@@ -60,10 +54,10 @@ task<> gather_directly(exchange<Lane>& all, const_bytes in, bytes out, rank root
 }
 
 template <class Lane>
-task<status> gather(basic_async_lane<Lane> on, const_bytes in, bytes out, rank root) {
-  const int ranks = on.base().ranks();
+task<status> gather(basic_async_group<Lane> on, const_bytes in, bytes out, rank root) {
+  const int ranks = on.ranks();
   if (!is_rank(root, ranks)) co_return status::invalid;
-  if (on.base().self() == root && !is_blocks(out.size(), in.size(), ranks)) {
+  if (on.self() == root && !is_blocks(out.size(), in.size(), ranks)) {
     co_return status::invalid;
   }
   exchange all(on);

@@ -145,6 +145,9 @@ std::string lane::why(rank peer) const {
 std::uint64_t lane::next_collective() noexcept {
   return core_->next_collective();
 }
+std::uint64_t lane::next_group() noexcept {
+  return core_->next_group();
+}
 
 // --- operations ------------------------------------------------------------------------
 

@@ -39,6 +39,7 @@ class lane_core {
     return driver_.where().losses->why(number(), peer);
   }
   [[nodiscard]] std::uint64_t next_collective() noexcept { return collectives_.next(); }
+  [[nodiscard]] std::uint64_t next_group() noexcept { return groups_.next(); }
 
   // --- its parts: any thread, as each of them says ------------------------------------------
   [[nodiscard]] lane_submitter& submitter() noexcept { return submitter_; }
@@ -79,7 +80,7 @@ class lane_core {
   lane_submitter submitter_;
   lane_questions questions_;
   lane_user user_;
-  sync::shared_counter collectives_;
+  sync::shared_counter collectives_, groups_;
 };
 
 }  // namespace heddle::engine

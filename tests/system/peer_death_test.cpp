@@ -27,6 +27,19 @@ TEST_P(PeerDeath, EndsTheOperationWithPeerLostAndTheOthersGoOn) {
   EXPECT_THAT(how.err, testing::Not(testing::HasSubstr("rank 2 (")));
 }
 
+class Survivors : public testing::TestWithParam<std::string> {};
+
+TEST_P(Survivors, OfARankThatIsKilledInACollectiveGoOnAsAGroup) {
+  const auto how =
+      run(heddle_run({"-n", "4", "--keep-going", "--env", "HEDDLE_BACKENDS=" + GetParam(), "--env",
+                      "HEDDLE_PEER_TIMEOUT_MS=5000"},
+                     {SURVIVING_JOB}));
+  EXPECT_EQ(how.status, 128 + 9) << how.out << how.err;  // rank 1's; the others succeed
+  EXPECT_THAT(how.err, testing::Not(testing::HasSubstr("something is wrong")));
+}
+
+INSTANTIATE_TEST_SUITE_P(On, Survivors, testing::Values("shm", "tcp"));
+
 INSTANTIATE_TEST_SUITE_P(Ways, PeerDeath,
                          testing::Combine(testing::Values("shm", "tcp"),
                                           testing::Values("kill", "stop"),
