@@ -1,7 +1,10 @@
 """A lane: one path to all peers, where every operation starts."""
+import weakref
+
 import numpy
 
 from ._library import ffi, lib, readable, text, writable
+from .collectives import Collectives, Group
 from .memory import Address
 from .request import Request
 from .status import Error, Outcome, PeerLost, Status, outcome_of, set_up_error
@@ -12,25 +15,19 @@ EXACT_TAG = 2**64 - 1  #: mask: the tag itself
 ANY_TAG = 2**63  #: mask, with tag 0: every tag
 MAX_TAG = 2**63 - 1
 
-_TYPES = {numpy.dtype(name): getattr(lib, "HEDDLE_" + c) for name, c in (
-    ("int8", "INT8"), ("int16", "INT16"), ("int32", "INT32"), ("int64", "INT64"),
-    ("uint8", "UINT8"), ("uint16", "UINT16"), ("uint32", "UINT32"), ("uint64", "UINT64"),
-    ("float32", "FLOAT"), ("float64", "DOUBLE"))}
-_REDUCTIONS = {"sum": lib.HEDDLE_SUM, "min": lib.HEDDLE_MIN, "max": lib.HEDDLE_MAX, "prod": lib.HEDDLE_PROD,
-               "and": lib.HEDDLE_BIT_AND, "or": lib.HEDDLE_BIT_OR, "xor": lib.HEDDLE_BIT_XOR}
-
 
 def _limit_ns(timeout):
     return 2**63 - 1 if timeout is None else max(0, int(timeout * 1e9))
 
 
-class Lane:
+class Lane(Collectives):
     """Made by World.lane(). Any thread may use it. Functions that begin with i post an operation and return
     a Request; the others wait, and raise Error or PeerLost where it failed. Data is anything with a
-    contiguous buffer: numpy arrays, bytes, bytearray, memoryview."""
+    contiguous buffer: numpy arrays, bytes, bytearray, memoryview. Collectives are of all ranks."""
 
     def __init__(self, world, c, owned: bool):
         self._world = world
+        self._everyone = None
         self.c = ffi.gc(c, lib.heddle_lane_close) if owned else c
 
     @classmethod
@@ -201,58 +198,14 @@ class Lane:
             raise failed[0]
         return answer
 
-    # --- collectives: all ranks call them in the same order --------------------------------------------
+    # --- groups ----------------------------------------------------------------------------------------
 
-    def barrier(self) -> None:
-        self.check(lib.heddle_barrier(self.c))
+    @property
+    def group(self) -> Group:
+        """All ranks. Its collectives are the lane's: lane.barrier() is lane.group.barrier()."""
+        return Group.of_lane(self)
 
-    def broadcast(self, data, root: int = 0) -> None:
-        """`data` of rank `root` replaces everybody's."""
-        view, size = writable(data)
-        self.check(lib.heddle_broadcast(self.c, view, size, root))
-
-    def _vector(self, array):
-        array = numpy.ascontiguousarray(array)
-        if array.dtype not in _TYPES:
-            raise TypeError(f"reductions do not know {array.dtype}")
-        return array
-
-    def reduce(self, array, op: str = "sum", root: int = 0) -> "numpy.ndarray | None":
-        """Item by item over all ranks, at `root`; None elsewhere."""
-        array = self._vector(array)
-        out = numpy.empty_like(array) if self._world.rank == root else None
-        into = ffi.NULL if out is None else writable(out)[0]
-        self.check(lib.heddle_reduce(self.c, readable(array)[0], into, array.size, _TYPES[array.dtype],
-                                     _REDUCTIONS[op], root))
-        return out
-
-    def allreduce(self, array, op: str = "sum") -> numpy.ndarray:
-        array = self._vector(array)
-        out = numpy.empty_like(array)
-        self.check(lib.heddle_allreduce(self.c, readable(array)[0], writable(out)[0], array.size,
-                                        _TYPES[array.dtype], _REDUCTIONS[op]))
-        return out
-
-    def gather(self, array, root: int = 0) -> "numpy.ndarray | None":
-        """Everybody's array in the order of ranks, at `root`; None elsewhere."""
-        array = numpy.ascontiguousarray(array)
-        out = numpy.empty((self._world.size, *array.shape), array.dtype) if self._world.rank == root else None
-        into = ffi.NULL if out is None else writable(out)[0]
-        self.check(lib.heddle_gather(self.c, readable(array)[0], into, array.nbytes, root))
-        return out
-
-    def allgather(self, array) -> numpy.ndarray:
-        array = numpy.ascontiguousarray(array)
-        out = numpy.empty((self._world.size, *array.shape), array.dtype)
-        self.check(lib.heddle_allgather(self.c, readable(array)[0], writable(out)[0], array.nbytes))
-        return out
-
-    def alltoall(self, array) -> numpy.ndarray:
-        """array[r] goes to rank r; the result's [s] comes from rank s."""
-        array = numpy.ascontiguousarray(array)
-        if array.shape[:1] != (self._world.size,):
-            raise ValueError(f"alltoall needs an item for each of {self._world.size} ranks")
-        out = numpy.empty_like(array)
-        self.check(lib.heddle_alltoall(self.c, readable(array)[0], writable(out)[0],
-                                       array.nbytes // self._world.size))
-        return out
+    def _team(self) -> Group:
+        if self._everyone is None:
+            self._everyone = Group(weakref.proxy(self), lib.heddle_group_of(self.c))  # or neither would ever go
+        return self._everyone

@@ -309,6 +309,80 @@ static void collectives(void) {
   free(sent);
 }
 
+/* --- groups ------------------------------------------------------------------------------------------- */
+
+/* Everything on `group`, in whose order member i has `i` of its own. */
+static void parts(heddle_group* group) {
+  const int self = heddle_group_self(group), n = heddle_group_ranks(group);
+  size_t* bytes = calloc((size_t)n, sizeof *bytes);
+  size_t* same = calloc((size_t)n, sizeof *same);
+  int* joined = calloc((size_t)(n * n), sizeof *joined);
+  int* mine = calloc((size_t)(n * n), sizeof *mine);
+  for (int r = 0; r < n; ++r) bytes[r] = (size_t)r * sizeof(int);
+  for (int r = 0; r < n; ++r) same[r] = bytes[self];
+  for (int i = 0; i < n * n; ++i) mine[i] = self;
+  EXPECT(heddle_group_allgatherv(group, mine, bytes[self], joined, bytes) == HEDDLE_DONE);
+  for (int r = 0, at = 0; r < n; ++r)
+    for (int i = 0; i < r; ++i) EXPECT(joined[at++] == r);
+  int back[64] = {0};
+  EXPECT(n <= 64);
+  EXPECT(heddle_group_scatterv(group, joined, bytes, back, bytes[self], 0) == HEDDLE_DONE);
+  for (int i = 0; i < self; ++i) EXPECT(back[i] == self);
+  memset(joined, 0, (size_t)(n * n) * sizeof *joined);
+  EXPECT(heddle_group_alltoallv(group, mine, same, joined, bytes) == HEDDLE_DONE);
+  for (int r = 0, at = 0; r < n; ++r)
+    for (int i = 0; i < r; ++i) EXPECT(joined[at++] == r);
+  memset(joined, 0, (size_t)(n * n) * sizeof *joined);
+  heddle_flag* over = heddle_flag_new();
+  EXPECT(heddle_group_try_gatherv(group, mine, bytes[self], joined, bytes, n - 1,
+                                  heddle_flag_completion(over)) == HEDDLE_POSTED);
+  EXPECT(heddle_wait_flag(lane, over) == HEDDLE_DONE);
+  for (int r = 0, at = 0; r < n; ++r)
+    for (int i = 0; i < r; ++i, ++at) EXPECT(self != n - 1 || joined[at] == r);
+  heddle_flag_free(over);
+  free(bytes);
+  free(same);
+  free(joined);
+  free(mine);
+}
+
+static void groups(void) {
+  heddle_group* all = heddle_group_of(lane);
+  heddle_group* turned = heddle_group_new();
+  EXPECT(heddle_group_ranks(all) == ranks && heddle_group_self(all) == me);
+  EXPECT(heddle_group_ranks(turned) == 0 && heddle_group_self(turned) == -1);
+  EXPECT(heddle_group_barrier(turned) == HEDDLE_INVALID);
+  int one = 1, sum = 0;
+  EXPECT(heddle_group_allreduce(turned, &one, &sum, 1, HEDDLE_INT32, HEDDLE_SUM) == HEDDLE_INVALID);
+  EXPECT(heddle_split(all, 0, -me, turned) == HEDDLE_DONE);
+  const int self = heddle_group_self(turned);
+  EXPECT(self == ranks - 1 - me && heddle_group_world_rank(turned, self) == me);
+  EXPECT(heddle_group_member(turned, me) == self && heddle_group_world_rank(turned, -1) == -1);
+  EXPECT(heddle_group_scan(turned, &one, &sum, 1, HEDDLE_INT32, HEDDLE_SUM) == HEDDLE_DONE);
+  EXPECT(sum == self + 1);
+  EXPECT(heddle_group_exclusive_scan(turned, &one, &sum, 1, HEDDLE_INT32, HEDDLE_SUM) ==
+         HEDDLE_DONE);
+  EXPECT(sum == (self == 0 ? 1 : self));
+  int* block = calloc((size_t)ranks, sizeof *block);
+  for (int r = 0; r < ranks; ++r) block[r] = r;
+  EXPECT(heddle_group_reduce_scatter(turned, block, &sum, 1, HEDDLE_INT32, HEDDLE_SUM) ==
+         HEDDLE_DONE);
+  EXPECT(sum == self * ranks);
+  EXPECT(heddle_group_scatter(turned, block, &sum, sizeof sum, 1) == HEDDLE_DONE && sum == self);
+  free(block);
+  parts(all);
+  parts(turned);
+  heddle_group* alive = heddle_group_new();
+  EXPECT(heddle_survivors(turned, alive) == HEDDLE_DONE && heddle_group_ranks(alive) == ranks);
+  EXPECT(heddle_split(all, me == 0 ? HEDDLE_NO_COLOR : 1, 0, alive) == HEDDLE_DONE);
+  EXPECT(heddle_group_ranks(alive) == (me == 0 ? 0 : ranks - 1));
+  EXPECT(me == 0 || heddle_group_barrier(alive) == HEDDLE_DONE);
+  heddle_group_free(all);
+  heddle_group_free(turned);
+  heddle_group_free(alive);
+  heddle_group_free(NULL);
+}
+
 static void texts(void) {
   EXPECT(heddle_c_version() == HEDDLE_C_VERSION && strlen(heddle_library_version()) > 0);
   EXPECT(strcmp(heddle_status_name(HEDDLE_PEER_LOST), "peer_lost") == 0);
@@ -351,6 +425,7 @@ int main(void) {
   active_messages();
   endings();
   collectives();
+  groups();
   texts();
   EXPECT(heddle_world_barrier(world) == 0);
   heddle_world_close(world);

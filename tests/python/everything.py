@@ -121,12 +121,47 @@ def collectives():
     assert all_ is None if me != 0 else list(all_) == list(range(ranks))
     assert list(lane.alltoall(100 * me + numpy.arange(ranks))) == [100 * r + me for r in range(ranks)]
     raises(heddle.Status.INVALID, lane.allreduce, numpy.zeros(2), "or")
+    assert list(lane.scan(numpy.array([1, me]))) == [me + 1, me * (me + 1) // 2]
+    before_me = lane.exclusive_scan(numpy.array([1.0]))
+    assert before_me is None if me == 0 else before_me[0] == me
+    assert list(lane.reduce_scatter(numpy.arange(2 * ranks))) == [2 * me * ranks, (2 * me + 1) * ranks]
+    block = numpy.zeros(2, numpy.int32)
+    lane.scatter(numpy.arange(2 * ranks) if me == 1 else None, block, root=1)
+    assert list(block) == [2 * me, 2 * me + 1]
+
+
+def groups():
+    counts = list(range(ranks))  # rank 0 has nothing
+    joined = [r for r in range(ranks) for _ in range(r)]
+    mine = numpy.full(me, me)
+    assert list(lane.allgatherv(mine, counts)) == joined
+    at_root = lane.gatherv(mine, counts if me == 1 else None, root=1)
+    assert at_root is None if me != 1 else list(at_root) == joined
+    back = numpy.zeros(me, numpy.int64)
+    lane.scatterv(joined if me == 0 else None, back, counts if me == 0 else None)
+    assert (back == me).all()
+    assert list(lane.alltoallv(numpy.full(me * ranks, me), [me] * ranks, counts)) == joined
+
+    turned = lane.split(0, -me)
+    assert (turned.rank, turned.ranks) == (ranks - 1 - me, ranks) and turned.world_rank(turned.rank) == me
+    assert turned.member(me) == turned.rank and turned.world_rank(ranks) == -1
+    assert list(turned.allgather(numpy.array(me))) == list(reversed(range(ranks)))
+    some = turned.split(heddle.NO_COLOR if me == 1 else 7)
+    if me == 1:
+        assert (some.rank, some.ranks) == (-1, 0)
+        raises(heddle.Status.INVALID, some.barrier)
+    else:
+        assert some.ranks == ranks - 1 and some.allreduce(numpy.array([1]))[0] == ranks - 1
+        some.barrier()
+    alive = lane.survivors()
+    assert alive.ranks == ranks and alive.allreduce(numpy.array([1]))[0] == ranks
 
 
 messages()
 memory()
 handlers()
 collectives()
+groups()
 assert world.route(after) and world.host(after) and world.host_number(after) >= 0 and world.describe()
 assert lane.why(after) == "" and heddle.__version__
 assert "lane" in raises(None, world.lane, lane.number)
