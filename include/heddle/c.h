@@ -289,6 +289,26 @@ heddle_status heddle_try_recv(heddle_lane* lane, heddle_rank from, heddle_tag ta
 heddle_status heddle_try_probe(heddle_lane* lane, heddle_rank from, heddle_tag tag, uint64_t mask,
                                heddle_outcome* out);
 heddle_status heddle_try_cancel(heddle_lane* lane, heddle_completion which);
+
+typedef struct heddle_matched heddle_matched; /* a message taken out of matching, or none */
+/* Null: no memory. */
+heddle_matched* heddle_matched_new(void);
+/* Drops the message that it holds. */
+void heddle_matched_free(heddle_matched* matched);
+bool heddle_matched_holds(const heddle_matched* matched);
+heddle_outcome heddle_matched_what(const heddle_matched* matched);
+void heddle_matched_drop(heddle_matched* matched);
+heddle_status heddle_try_probe_matched(heddle_lane* lane, heddle_rank from, heddle_tag tag,
+                                       uint64_t mask, heddle_matched* out);
+heddle_status heddle_try_match(heddle_lane* lane, heddle_rank from, heddle_tag tag, uint64_t mask,
+                               heddle_matched* into, heddle_completion ended);
+heddle_outcome heddle_match(heddle_lane* lane, heddle_rank from, heddle_tag tag, uint64_t mask,
+                            heddle_matched* into);
+heddle_status heddle_try_recv_matched(heddle_lane* lane, heddle_matched* matched, void* into,
+                                      size_t bytes, heddle_completion ended);
+heddle_outcome heddle_recv_matched(heddle_lane* lane, heddle_matched* matched, void* into,
+                                   size_t bytes);
+
 heddle_status heddle_try_call(heddle_lane* lane, heddle_rank to, int to_lane, uint16_t handler,
                               const void* header, size_t header_bytes, const void* payload,
                               size_t payload_bytes, heddle_completion ended);

@@ -203,6 +203,16 @@ class basic_async_lane {
     return make<outcome>(
         [=](Lane& l, completion c) noexcept { return l.try_recv(from, t, into, c); });
   }
+  /// An outcome, as of recv; then `into` holds the message.
+  auto match(rank from, tag_match t, matched_message& into) const noexcept {
+    return make<outcome>([=, place = &into](Lane& l, completion c) noexcept {
+      return l.try_match(from, t, *place, c);
+    });
+  }
+  auto recv(matched_message& m, std::span<std::byte> into) const noexcept {
+    return make<outcome>(
+        [=, taken = &m](Lane& l, completion c) noexcept { return l.try_recv(*taken, into, c); });
+  }
   /// A status.
   auto call(destination to, handler_id h, std::span<const std::byte> header,
             std::span<const std::byte> payload) const noexcept {

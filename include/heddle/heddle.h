@@ -6,6 +6,7 @@
 #include <heddle/coroutine.h>
 #include <heddle/group.h>
 #include <heddle/lane.h>
+#include <heddle/matched_message.h>
 #include <heddle/memory.h>
 #include <heddle/status.h>
 #include <heddle/task.h>

@@ -19,6 +19,7 @@
 #pragma once
 #include <heddle/completion.h>
 #include <heddle/detail/direct.h>
+#include <heddle/matched_message.h>
 #include <heddle/memory.h>
 #include <heddle/status.h>
 #include <heddle/types.h>
@@ -193,6 +194,16 @@ class lane {
   /// done: `out` tells of it. not_found. busy_lane: another thread drives the lane just now. Also
   /// invalid, closed; nothing else.
   status try_probe(rank from, tag_match t, outcome& out) noexcept;
+  /// The same, but takes the message: `out` holds it, and only try_recv(out, ...) receives it.
+  status try_probe(rank from, tag_match t, matched_message& out) noexcept;
+  /// Takes one message as try_recv would, but leaves its data where it is: when it has come the
+  /// outcome says source and its lane, tag and length, and `into` holds it, so that the buffer can
+  /// be made for it. `into` must stay where it is until then, and must hold nothing: also invalid.
+  /// Never answers done. canceled: taken back by try_cancel.
+  status try_match(rank from, tag_match t, matched_message& into, completion c = {}) noexcept;
+  /// Receives what `m` holds; as try_recv, and `m` holds nothing any more, unless the answer is
+  /// busy. Also invalid: it holds nothing, or a message of another lane.
+  status try_recv(matched_message& m, std::span<std::byte> into, completion c = {}) noexcept;
   /// Takes back the receive that was posted with the completion `which`: done, and the completion
   /// is delivered with `canceled`. not_found: it has matched or ended. busy_lane: ask again. Also
   /// closed; nothing else.
@@ -210,6 +221,8 @@ class lane {
   status get(std::span<std::byte> into, remote_address from) noexcept;
   status send(destination to, tag t, std::span<const std::byte> data) noexcept;
   outcome recv(rank from, tag_match t, std::span<std::byte> into) noexcept;
+  outcome match(rank from, tag_match t, matched_message& into) noexcept;
+  outcome recv(matched_message& m, std::span<std::byte> into) noexcept;
   status call(destination to, handler_id h, std::span<const std::byte> header,
               std::span<const std::byte> payload) noexcept;
   template <class T>
@@ -320,6 +333,11 @@ class lane {
   status post_atomic(atomic_op op, remote_address at, std::size_t width, std::uint64_t operand,
                      std::uint64_t compare, void* old, completion c) noexcept;
 
+  friend matched_message;
+  static void drop(engine::lane_core& core, protocols::unexpected& message) noexcept;
+  /// As blocking(), for a receive.
+  template <class F>
+  outcome receiving(rank from, F&& attempt) noexcept;
   /// Posts with `attempt(completion)` until accepted, then waits: the operation's status.
   template <class F>
   status blocking(F&& attempt) noexcept {

@@ -14,6 +14,7 @@ Run it as `heddle run -n 4 -- python3 program.py`. docs/guide/python.md tells mo
 from ._library import ffi as _ffi, lib as _lib
 from .collectives import NO_COLOR, Group
 from .lane import ANY_SOURCE, ANY_TAG, EXACT_TAG, MAX_TAG, SAME_LANE, Lane
+from .matched import Matched
 from .memory import ALL, ATOMIC, READ, WRITE, Address, Region, Remote, Symmetric
 from .request import Request
 from .status import Error, Outcome, PeerLost, Status
@@ -21,5 +22,5 @@ from .world import MAX_HANDLERS, Message, World
 
 __version__ = _ffi.string(_lib.heddle_library_version()).decode()
 __all__ = ["ALL", "ANY_SOURCE", "ANY_TAG", "ATOMIC", "Address", "EXACT_TAG", "Error", "Group", "Lane", "MAX_HANDLERS",
-           "MAX_TAG", "Message", "NO_COLOR", "Outcome", "PeerLost", "READ", "Region", "Remote", "Request", "SAME_LANE",
+           "MAX_TAG", "Matched", "Message", "NO_COLOR", "Outcome", "PeerLost", "READ", "Region", "Remote", "Request", "SAME_LANE",
            "Status", "Symmetric", "WRITE", "World"]

@@ -5,6 +5,7 @@ import numpy
 
 from ._library import ffi, lib, readable, text, writable
 from .collectives import Collectives, Group
+from .matched import Matched
 from .memory import Address
 from .request import Request
 from .status import Error, Outcome, PeerLost, Status, outcome_of, set_up_error
@@ -152,6 +153,22 @@ class Lane(Collectives):
             return None
         self.check(answer, source)
         return outcome_of(found)
+
+    def match(self, source: int, tag: int, mask: int = EXACT_TAG) -> Matched:
+        """Waits for a message that a receive would take, and takes it: match(source, tag).array(dtype) receives
+        what is of unknown size."""
+        found = Matched(self)
+        self.check(outcome_of(lib.heddle_match(self.c, source, tag, mask, found.c)).status, source)
+        return found
+
+    def try_match(self, source: int, tag: int, mask: int = EXACT_TAG) -> "Matched | None":
+        """The same for one that has come already; None: there is none."""
+        found = Matched(self)
+        answer = self.insist(lambda: lib.heddle_try_probe_matched(self.c, source, tag, mask, found.c))
+        if answer is Status.NOT_FOUND:
+            return None
+        self.check(answer, source)
+        return found
 
     def call(self, to: int, handler: int, header=b"", payload=b"", lane: int = SAME_LANE) -> None:
         """Runs World.handler number `handler` at `to`. It may not have run yet on return."""

@@ -208,6 +208,31 @@ status lane::try_probe(rank from, tag_match t, outcome& out) noexcept {
   return may_use(*core_) ? core_->questions().probe(from, t, out) : status::closed;
 }
 
+status lane::try_probe(rank from, tag_match t, matched_message& out) noexcept {
+  if (is_reserved(t.value)) return status::invalid;
+  if (!may_use(*core_)) return status::closed;
+  matched_message found;
+  found.core_ = core_;
+  const status s = core_->questions().take(from, t, found.taken_);
+  if (s == status::done) out = std::move(found);
+  return s;
+}
+
+status lane::try_match(rank from, tag_match t, matched_message& into, completion c) noexcept {
+  if (is_reserved(t.value) || into.holds()) return status::invalid;
+  into.core_ = core_;
+  return submit(*core_, protocols::match_command(from, t, into.taken_, c));
+}
+
+status lane::try_recv(matched_message& m, std::span<std::byte> into, completion c) noexcept {
+  if (!m.holds() || m.core_ != core_) return status::invalid;
+  // Nobody but the completion may look at `m` once it is posted.
+  protocols::unexpected* const message = std::exchange(m.taken_.message, nullptr);
+  const status s = submit(*core_, protocols::receive_taken_command(*message, into, c));
+  if (is_busy(s)) m.taken_.message = message;
+  return s;
+}
+
 status lane::try_cancel(const completion& which) noexcept {
   return may_use(*core_) ? core_->questions().cancel(which) : status::closed;
 }
@@ -224,6 +249,12 @@ void lane::when_ready(completion c) noexcept {
   status s = submit(*core_, made);
   for (; is_busy(s); s = submit(*core_, made)) core_->make_room();
   if (s != status::posted) c({.code = s});  // a fork's child: the next answer is the same
+}
+
+/// Where the lane has ended, its matcher frees the message.
+void lane::drop(engine::lane_core& core, protocols::unexpected& message) noexcept {
+  const command made = protocols::receive_taken_command(message, {}, {});
+  while (is_busy(submit(core, made))) core.make_room();
 }
 
 // --- blocking forms --------------------------------------------------------------------
@@ -245,17 +276,28 @@ status lane::send(destination to, tag t, std::span<const std::byte> data) noexce
   return blocking([&](completion c) { return try_send(to, t, data, c); });
 }
 
-outcome lane::recv(rank from, tag_match t, std::span<std::byte> into) noexcept {
+template <class F>
+inline outcome lane::receiving(rank from, F&& attempt) noexcept {
   may_block(*core_);
   flag f;
-  status s = try_recv(from, t, into, f);
+  status s = attempt(f);
   while (is_busy(s)) {
     wait_for_room();
-    s = try_recv(from, t, into, f);
+    s = attempt(f);
   }
   if (s != status::posted) return {.code = s, .peer = from};
   wait(f.signal_, 1, 0);
   return f.result();
+}
+
+outcome lane::recv(rank from, tag_match t, std::span<std::byte> into) noexcept {
+  return receiving(from, [&](flag& f) { return try_recv(from, t, into, f); });
+}
+outcome lane::match(rank from, tag_match t, matched_message& into) noexcept {
+  return receiving(from, [&](flag& f) { return try_match(from, t, into, f); });
+}
+outcome lane::recv(matched_message& m, std::span<std::byte> into) noexcept {
+  return receiving(m.what().peer, [&](flag& f) { return try_recv(m, into, f); });
 }
 
 status lane::call(destination to, handler_id h, std::span<const std::byte> header,

@@ -42,16 +42,27 @@ std::size_t lane_questions::miss_poll() noexcept {
   return 0;
 }
 
-status lane_questions::probe(rank source, const tag_match& match, outcome& found) noexcept {
+/// `question(port)`, once what has arrived is known.
+template <class F>
+status lane_questions::look(F&& question) noexcept {
   delivery_batch& batch = delivery_batch::mine();
   if (!server_.enter_with_patience()) return busy_or_closed();
   (void)driver_.drain(batch);
   driver_.parking().state().note_poll(&batch);
   driver_.advance(batch);
-  const status s = driver_.port().probe(source, match, found);
+  const status s = question(driver_.port());
   driver_.release(batch);
   batch.run();
   return s;
+}
+
+status lane_questions::probe(rank source, const tag_match& match, outcome& found) noexcept {
+  return look([&](protocols::port& port) { return port.probe(source, match, found); });
+}
+
+status lane_questions::take(rank source, const tag_match& match,
+                            detail::taken_message& found) noexcept {
+  return look([&](protocols::port& port) { return port.take(source, match, found); });
 }
 
 status lane_questions::cancel(const completion& which) noexcept {

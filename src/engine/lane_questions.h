@@ -2,6 +2,7 @@
 // arrived, what it waits for. None of it can be queued.
 #pragma once
 #include <heddle/completion.h>
+#include <heddle/matched_message.h>
 #include <heddle/status.h>
 #include <heddle/types.h>
 
@@ -27,11 +28,15 @@ class lane_questions {
   /// The program's poll: it also tells the executor that the program looks after the lane.
   std::size_t poll() noexcept;
   status probe(rank source, const tag_match& match, outcome& found) noexcept;
+  /// As probe, but takes the message out of matching.
+  status take(rank source, const tag_match& match, detail::taken_message& found) noexcept;
   status cancel(const completion& which) noexcept;
   /// For people who ask what the lane waits for. False: a thread holds it, and goes on holding it.
   [[nodiscard]] bool report(std::uint64_t now_ns, protocols::port_report& found);
 
  private:
+  template <class F>
+  status look(F&& question) noexcept;
   [[nodiscard, gnu::noinline]] bool may_poll() const noexcept;
   [[gnu::noinline]] std::size_t miss_poll() noexcept;
   [[nodiscard]] status busy_or_closed() const noexcept {

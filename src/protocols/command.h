@@ -1,6 +1,7 @@
 // command.h - one request of the program to a lane, of any kind: the descriptor all paths share.
 #pragma once
 #include <heddle/completion.h>
+#include <heddle/matched_message.h>
 #include <heddle/types.h>
 
 #include <algorithm>
@@ -13,6 +14,8 @@
 
 namespace heddle::protocols {
 
+struct unexpected;
+
 enum class command_kind : std::uint8_t {
   put,         // up to atomic: accesses to a region
   put_notify,  ///< operand: the value the handler gets
@@ -23,6 +26,8 @@ enum class command_kind : std::uint8_t {
   call,
   flush,       ///< done when no put, get or atomic to `peer` (any_source: to anybody) is in flight
   when_ready,  ///< done when there is room for another command
+  match,       ///< takes a message out of matching, into `taken`
+  recv_taken,  ///< receives `message`, which was taken
 };
 
 /// Trivially copyable, so that it can wait in a ring. What it points to stays the caller's until
@@ -38,8 +43,12 @@ struct command {
   /// put, send, call: what to move, only read. get, recv: where it goes. atomic: where the old
   /// value goes, or empty.
   std::span<std::byte> memory;
-  std::span<const std::byte> header;              ///< call
-  const memory::remote_memory* target = nullptr;  ///< put, get, atomic
+  std::span<const std::byte> header;  ///< call
+  union {
+    const memory::remote_memory* target = nullptr;  ///< put, get, atomic
+    detail::taken_message* taken;                   ///< match
+    unexpected* message;                            ///< recv_taken
+  };
   std::uint64_t offset = 0;
   std::uint64_t operand = 0, compare = 0;
   tag_match match{0};  ///< recv; send: value is the tag
@@ -81,6 +90,27 @@ inline command receive_command(rank from, const tag_match& t, std::span<std::byt
   made.kind = command_kind::recv;
   made.peer = from;
   made.match = t;
+  made.memory = into;
+  made.done = done;
+  return made;
+}
+
+inline command match_command(rank from, const tag_match& t, detail::taken_message& into,
+                             const completion& done) noexcept {
+  command made;
+  made.kind = command_kind::match;
+  made.peer = from;
+  made.match = t;
+  made.taken = &into;
+  made.done = done;
+  return made;
+}
+
+inline command receive_taken_command(unexpected& message, std::span<std::byte> into,
+                                     const completion& done) noexcept {
+  command made;
+  made.kind = command_kind::recv_taken;
+  made.message = &message;
   made.memory = into;
   made.done = done;
   return made;

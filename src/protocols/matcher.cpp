@@ -46,7 +46,8 @@ std::unique_ptr<unexpected> matcher::fresh() {
 void matcher::recycle(std::unique_ptr<unexpected> message) noexcept {
   if (spare_.size() >= max_spare) return;
   message->large.reset();
-  message->announced = false;
+  message->announced = message->held = false;
+  message->failed = status::done;
   message->credit = message->since_ns = message->early = 0;
   message->fetching = nullptr;
   spare_.push_back(std::move(message));
@@ -54,13 +55,39 @@ void matcher::recycle(std::unique_ptr<unexpected> message) noexcept {
 
 matcher::~matcher() {
   while (!arrivals_.empty()) take(*arrivals_.front());
+  while (!held_.empty()) release(*held_.front());
 }
 
 /// `known`, or the first one with a wildcard that accepts the message and is older.
-posted_receive* matcher::older(posted_receive* known, rank source, tag t) const noexcept {
+posted_receive* matcher::oldest(posted_receive* known, rank source, tag t) const noexcept {
   posted_receive* wild = first_accepting(wild_receives_, source, t);
   if (known == nullptr || wild == nullptr) return known != nullptr ? known : wild;
   return known->order < wild->order ? known : wild;
+}
+
+posted_receive* matcher::older(posted_receive* known, rank source, tag t) const noexcept {
+  posted_receive* const found = oldest(known, source, t);
+  return found != nullptr && found->takes() ? nullptr : found;
+}
+
+posted_receive* matcher::find_taker(rank source, tag t) noexcept {
+  if (wild_receives_.empty()) return nullptr;
+  posted_receive* const known = first_accepting(receives_[bucket_of(source, t)], source, t);
+  posted_receive* const found = oldest(known, source, t);
+  return found != nullptr && found->takes() ? found : nullptr;
+}
+
+void matcher::post_taker(rank source, const tag_match& match, detail::taken_message& place,
+                         const completion& done) {
+  posted_receive& r = receives_pool_.take();
+  r.source = source;
+  r.match = match;
+  r.into = {reinterpret_cast<std::byte*>(&place), posted_receive::taker_size};
+  r.done = done;
+  r.order = next_order_++;
+  r.since_ns = 0;
+  r.filed_in = &wild_receives_;
+  wild_receives_.push_back(r);
 }
 
 posted_receive* matcher::find_receive(const completion& done) noexcept {
@@ -105,6 +132,18 @@ std::unique_ptr<unexpected> matcher::take(unexpected& message) noexcept {
   arrivals_.remove(message);
   --unexpected_count_;
   return std::unique_ptr<unexpected>(&message);
+}
+
+unexpected& matcher::hold(std::unique_ptr<unexpected> message) noexcept {
+  unexpected& m = *message.release();
+  m.held = true;
+  held_.push_back(m);
+  return m;
+}
+
+std::unique_ptr<unexpected> matcher::release(unexpected& held) noexcept {
+  held_.remove(held);
+  return std::unique_ptr<unexpected>(&held);
 }
 
 void matcher::forget_announcements(const peer& from) noexcept {

@@ -6,6 +6,8 @@
 // oldest gets it; of the messages a receive accepts the one that arrived first (invariant I13).
 #pragma once
 #include <heddle/completion.h>
+#include <heddle/matched_message.h>
+#include <heddle/status.h>
 #include <heddle/types.h>
 
 #include <array>
@@ -36,8 +38,10 @@ struct unexpected {
   announcement data_at;
   request* fetching = nullptr;  ///< announced: its data is on the way here already
   std::uint64_t early = 0;  ///< bytes of the budget for messages fetched before they are asked for
-  std::uint64_t since_ns = 0;  ///< first seen by a look at all; 0: not yet
-  std::uint64_t credit = 0;    ///< goes back to the sender when it is taken
+  std::uint64_t since_ns = 0;    ///< first seen by a look at all; 0: not yet
+  std::uint64_t credit = 0;      ///< goes back to the sender when it is received
+  bool held = false;             ///< taken by the program, and not yet received
+  status failed = status::done;  ///< held: why its data cannot be had
   hook<unexpected> in_bucket, in_arrival;
 
   /// Eager data: `bytes` of it.
@@ -49,7 +53,7 @@ struct unexpected {
 
 struct receive_list;
 
-/// A receive nobody has sent for yet.
+/// A receive nobody has sent for yet; or who takes a message, whose place is in `into`.
 struct posted_receive {
   rank source = any_source;
   tag_match match{0};
@@ -61,6 +65,12 @@ struct posted_receive {
   receive_list* filed_in = nullptr;     ///< by the matcher
   posted_receive* next_free = nullptr;  ///< of the matcher's pool
 
+  /// It takes the message itself, not its data: no span is that long.
+  [[nodiscard]] bool takes() const noexcept { return into.size() == taker_size; }
+  [[nodiscard]] detail::taken_message& place() const noexcept {
+    return *reinterpret_cast<detail::taken_message*>(into.data());
+  }
+  static constexpr std::size_t taker_size = SIZE_MAX;
   [[nodiscard]] bool exact() const noexcept { return source != any_source && match.exact(); }
   [[nodiscard]] bool accepts(rank from, tag t) const noexcept {
     return (source == any_source || source == from) && match.accepts(t);
@@ -88,11 +98,17 @@ class matcher {
     r.filed_in->push_back(r);
     return r;
   }
-  /// The oldest receive that accepts a message from `source` with `t`; still filed.
+  /// Files who takes a message: always as a wildcard, where it costs receives nothing.
+  void post_taker(rank source, const tag_match& match, detail::taken_message& place,
+                  const completion& done);
+  /// The oldest receive that accepts a message from `source` with `t`; still filed. Null as well
+  /// where it is one that takes the message: see find_taker.
   [[nodiscard]] posted_receive* find_receive(rank source, tag t) noexcept {
     posted_receive* known = first_accepting(receives_[bucket_of(source, t)], source, t);
     return wild_receives_.empty() ? known : older(known, source, t);
   }
+  /// The same, where it is one that takes the message.
+  [[nodiscard]] posted_receive* find_taker(rank source, tag t) noexcept;
   /// The receive posted with this completion, or null. Slow: looks at all.
   [[nodiscard]] posted_receive* find_receive(const completion& done) noexcept;
   /// Those posted for `source` itself, oldest first; still filed. Slow: looks at all.
@@ -126,6 +142,9 @@ class matcher {
     return unexpected_count_ == 0 ? nullptr : look_for_message(source, match);
   }
   std::unique_ptr<unexpected> take(unexpected& message) noexcept;
+  /// Keeps a message out of matching until it is released, or the matcher ends.
+  unexpected& hold(std::unique_ptr<unexpected> message) noexcept;
+  std::unique_ptr<unexpected> release(unexpected& held) noexcept;
   /// For all that are filed, as they arrived.
   template <class F>
   void each_message(F&& f) {
@@ -157,6 +176,7 @@ class matcher {
     }
     return nullptr;
   }
+  [[nodiscard]] posted_receive* oldest(posted_receive* known, rank source, tag t) const noexcept;
   [[nodiscard]] posted_receive* older(posted_receive* known, rank source, tag t) const noexcept;
   [[nodiscard]] unexpected* look_for_message(rank source, const tag_match& match) noexcept;
 
@@ -166,7 +186,7 @@ class matcher {
   std::array<receive_list, bucket_count> receives_;
   receive_list wild_receives_;
   std::array<message_list, bucket_count> messages_;
-  arrival_list arrivals_;
+  arrival_list arrivals_, held_;
   std::uint64_t next_order_ = 1;
   std::size_t unexpected_count_ = 0;
   std::vector<std::unique_ptr<unexpected>> spare_;

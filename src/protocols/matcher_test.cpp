@@ -34,6 +34,36 @@ TEST(Matcher, I13TheOldestReceiveThatAcceptsGetsTheMessage) {
   EXPECT_EQ(m.find_receive(2, 7), nullptr);
 }
 
+TEST(Matcher, I13ATakerHasItsTurnAmongReceives) {
+  matcher m;
+  detail::taken_message place;
+  posted_receive& exact = post(m, 1, 7);
+  m.post_taker(1, 7, place, {nullptr, nullptr, 5});
+  posted_receive& wild = post(m, any_source, any_tag);
+  EXPECT_EQ(m.find_receive(1, 7), &exact);
+  EXPECT_EQ(m.find_taker(1, 7), nullptr);
+  m.take(exact);
+  EXPECT_EQ(m.find_receive(1, 7), nullptr);
+  posted_receive* const taker = m.find_taker(1, 7);
+  ASSERT_NE(taker, nullptr);
+  EXPECT_EQ(&taker->place(), &place);
+  EXPECT_EQ(m.find_receive(1, 8), &wild);
+  EXPECT_EQ(m.find_receive(completion{nullptr, nullptr, 5}), taker);
+  m.take(*taker);
+  EXPECT_EQ(m.find_receive(1, 7), &wild);
+  EXPECT_EQ(m.find_taker(1, 7), nullptr);
+}
+
+TEST(Matcher, AHeldMessageIsNotFoundUntilItIsReleased) {
+  matcher m;
+  m.keep(message(1, 4, 10));
+  unexpected& held = m.hold(m.take(*m.find_message(1, 4)));
+  EXPECT_EQ(m.find_message(1, 4), nullptr);
+  EXPECT_EQ(m.unexpected_count(), 0u);
+  EXPECT_EQ(m.release(held)->bytes, 10u);
+  m.hold(message(1, 5));  // goes with the matcher
+}
+
 TEST(Matcher, I13TheFirstMessageThatAReceiveAcceptsIsFound) {
   matcher m;
   m.keep(message(1, 4, 10));

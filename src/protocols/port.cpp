@@ -42,6 +42,10 @@ status port::execute_other(const command& c) {
       return eager_.send(c);
     case command_kind::recv:
       return tagged_.receive(c.peer, c.match, c.memory, c.done);
+    case command_kind::match:
+      return tagged_.match(c.peer, c.match, *c.taken, c.done);
+    case command_kind::recv_taken:
+      return tagged_.receive_taken(*c.message, c.memory, c.done);
     case command_kind::call:
       if (c.handler >= max_handlers || c.header.size() > max_call_header) return status::invalid;
       return eager_.send(c);

@@ -68,6 +68,10 @@ class port {
   status probe(rank source, tag_match match, outcome& found) noexcept {
     return tagged_.probe(source, match, found);
   }
+  /// As probe, but takes the message out of matching.
+  status take(rank source, tag_match match, detail::taken_message& found) noexcept {
+    return tagged_.probe_and_take(source, match, found);
+  }
   status cancel(const completion& which, delivery_batch& out);
 
   /// See endpoint::arm. True: every endpoint is armed.

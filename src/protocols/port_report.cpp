@@ -78,7 +78,7 @@ port_report port::report(std::uint64_t now_ns) {
     if (!stripe) made.operations.push_back(described(r));
   });
   tagged_.matching().each_receive([&](const posted_receive& r) {
-    made.receives.push_back({r.source, r.match, r.into.size(), r.since_ns});
+    made.receives.push_back({r.source, r.match, r.takes() ? 0 : r.into.size(), r.since_ns});
   });
   tagged_.matching().each_message([&](const unexpected& m) {
     made.messages.push_back({m.source, m.tag, m.bytes, m.since_ns, m.announced});

@@ -23,22 +23,27 @@ status tagged::receive(rank source, tag_match match, std::span<std::byte> into,
   if (source != any_source && !peers_.valid(source)) return status::invalid;
   match = of_one_kind(match);
   if (unexpected* found = matcher_.find_message(source, match)) {
-    take_unexpected(into, done, *found);
+    deliver_unexpected(into, done, matcher_.take(*found));
     return status::posted;
   }
-  if (source != any_source) {
-    const peer* const from = peers_.reach(source);  // from now on it is looked after
-    if (from == nullptr) return status::no_memory;
-    if (from->lost) return status::peer_lost;
-  }
-  if (ops_.full()) return status::busy_records;
+  if (const status s = may_post(source); s != status::done) return s;
   matcher_.post(source, match, into, done);
   ops_.receive_posted();
   return status::posted;
 }
 
-void tagged::take_unexpected(std::span<std::byte> into, const completion& done, unexpected& found) {
-  std::unique_ptr<unexpected> message = matcher_.take(found);
+/// Whether a receive may wait for `source`.
+inline status tagged::may_post(rank source) {
+  if (source != any_source) {
+    const peer* const from = peers_.reach(source);  // from now on it is looked after
+    if (from == nullptr) return status::no_memory;
+    if (from->lost) return status::peer_lost;
+  }
+  return ops_.full() ? status::busy_records : status::done;
+}
+
+void tagged::deliver_unexpected(std::span<std::byte> into, const completion& done,
+                                std::unique_ptr<unexpected> message) {
   peer& from = *message->from;
   if (message->announced) {
     --from.announcements;
@@ -68,6 +73,7 @@ void tagged::keep(peer& p, heddle::tag t, std::span<const std::byte> payload) {
   kept->credit = cost;
   kept->copy(payload);
   p.held += cost;
+  if (hand_over(kept)) return;
   counters_.unexpected.add();
   matcher_.keep(std::move(kept));
 }
@@ -106,6 +112,7 @@ void tagged::on_rts(peer& p, const message& m) {
   kept->announced = true;
   kept->data_at = announced_by(m);
   ++p.announcements;
+  if (hand_over(kept)) return;
   counters_.unexpected.add();
   unexpected& filed = *kept;
   matcher_.keep(std::move(kept));
@@ -182,9 +189,63 @@ void tagged::ended_early(request& r, status code) {
     kept.large = std::move(r.payload);
   } else {  // it cannot be had any more
     early_bytes_ -= cost;
-    matcher_.recycle(matcher_.take(kept));
+    kept.failed = code;
+    if (!kept.held) matcher_.recycle(matcher_.take(kept));
   }
   ops_.release(r);
+}
+
+// --- taken out of matching -------------------------------------------------------------
+
+detail::taken_message tagged::held(std::unique_ptr<unexpected> message) noexcept {
+  unexpected& m = matcher_.hold(std::move(message));
+  return {&m, received(*m.from, status::done, m.tag, static_cast<std::size_t>(m.bytes))};
+}
+
+status tagged::probe_and_take(rank source, tag_match match, detail::taken_message& found) noexcept {
+  if (source != any_source && !peers_.valid(source)) return status::invalid;
+  unexpected* const m = matcher_.find_message(source, of_one_kind(match));
+  if (m == nullptr) return status::not_found;
+  found = held(matcher_.take(*m));
+  return status::done;
+}
+
+status tagged::match(rank source, tag_match match, detail::taken_message& into,
+                     const completion& done) {
+  const status s = probe_and_take(source, match, into);
+  if (s == status::done) {
+    ops_.out().add(done, into.what);
+    return status::posted;
+  }
+  if (s != status::not_found) return s;
+  if (const status may = may_post(source); may != status::done) return may;
+  matcher_.post_taker(source, of_one_kind(match), into, done);
+  ops_.receive_posted();
+  return status::posted;
+}
+
+/// Gives a message to who waits to take it. False: nobody does, and it is as it was.
+bool tagged::hand_over(std::unique_ptr<unexpected>& message) {
+  posted_receive* const found = matcher_.find_taker(message->source, message->tag);
+  if (found == nullptr) return false;
+  const posted_receive& taker = take(*found);
+  taker.place() = held(std::move(message));
+  ops_.out().add(taker.done, taker.place().what);
+  return true;
+}
+
+status tagged::receive_taken(unexpected& message, std::span<std::byte> into,
+                             const completion& done) {
+  std::unique_ptr<unexpected> m = matcher_.release(message);
+  const bool unreachable = m->announced && m->fetching == nullptr && m->from->lost;
+  const status failed = unreachable ? status::peer_lost : m->failed;
+  if (failed == status::done) {
+    deliver_unexpected(into, done, std::move(m));
+  } else {
+    ops_.out().add(done, received(*m->from, failed, m->tag, 0));
+    matcher_.recycle(std::move(m));
+  }
+  return status::posted;
 }
 
 // --- asking, and ends ------------------------------------------------------------------

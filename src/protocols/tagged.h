@@ -29,6 +29,10 @@ class tagged final : public protocol {
   status receive(rank source, tag_match match, std::span<std::byte> into, const completion& done);
   status probe(rank source, tag_match match, outcome& found) noexcept;
   status cancel(const completion& which);
+  /// As port::take; as receive, but takes the message itself; receives one that was taken.
+  status probe_and_take(rank source, tag_match match, detail::taken_message& found) noexcept;
+  status match(rank source, tag_match match, detail::taken_message& into, const completion& done);
+  status receive_taken(unexpected& message, std::span<std::byte> into, const completion& done);
 
   /// A message that travelled whole.
   [[gnu::always_inline]] void on_eager(peer& p, heddle::tag t, std::span<const std::byte> payload) {
@@ -66,7 +70,11 @@ class tagged final : public protocol {
   }
   void end_receive(posted_receive& r, status code);
   void keep(peer& p, heddle::tag t, std::span<const std::byte> payload);
-  void take_unexpected(std::span<std::byte> into, const completion& done, unexpected& found);
+  void deliver_unexpected(std::span<std::byte> into, const completion& done,
+                          std::unique_ptr<unexpected> message);
+  [[nodiscard]] status may_post(rank source);
+  detail::taken_message held(std::unique_ptr<unexpected> message) noexcept;
+  [[nodiscard]] bool hand_over(std::unique_ptr<unexpected>& message);
   void on_rts(peer& p, const message& m);
   void begin_fetch(peer& p, std::span<std::byte> into, const completion& done, heddle::tag t,
                    const announcement& a);

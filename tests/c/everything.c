@@ -27,6 +27,40 @@ static uint64_t number(heddle_rank r, size_t i) { return (uint64_t)r * 1000003U 
 
 /* --- messages ----------------------------------------------------------------------------------- */
 
+/* A message of unknown size, found, waited for and dropped. */
+static void matched_messages(void) {
+  char data[100], into[100];
+  memset(data, 7, sizeof data);
+  heddle_matched* m = heddle_matched_new();
+  EXPECT(!heddle_matched_holds(m) &&
+         heddle_recv_matched(lane, m, into, 1).code == HEDDLE_INVALID);
+  for (size_t i = 1; i <= 4; ++i)
+    EXPECT(heddle_send(lane, next, HEDDLE_SAME_LANE, 31, data, i) == HEDDLE_DONE);
+  const heddle_outcome come = heddle_match(lane, before, 31, HEDDLE_EXACT_TAG, m);
+  EXPECT(come.code == HEDDLE_DONE && come.bytes == 1 && heddle_matched_holds(m));
+  EXPECT(heddle_matched_what(m).peer == before && heddle_matched_what(m).tag == 31);
+  EXPECT(heddle_recv_matched(lane, m, into, sizeof into).bytes == 1 && into[0] == 7);
+  heddle_status s = HEDDLE_NOT_FOUND;
+  while (s != HEDDLE_DONE) {
+    s = heddle_try_probe_matched(lane, HEDDLE_ANY_SOURCE, 31, HEDDLE_EXACT_TAG, m);
+    (void)heddle_poll(lane);
+  }
+  EXPECT(heddle_matched_what(m).bytes == 2);
+  heddle_flag* over = heddle_flag_new();
+  EXPECT(heddle_try_recv_matched(lane, m, into, sizeof into, heddle_flag_completion(over)) ==
+         HEDDLE_POSTED);
+  EXPECT(heddle_wait_flag(lane, over) == HEDDLE_DONE && !heddle_matched_holds(m));
+  heddle_flag_reset(over);
+  EXPECT(heddle_try_match(lane, before, 31, HEDDLE_EXACT_TAG, m, heddle_flag_completion(over)) ==
+         HEDDLE_POSTED);
+  EXPECT(heddle_wait_flag(lane, over) == HEDDLE_DONE && heddle_flag_result(over).bytes == 3);
+  heddle_matched_drop(m);
+  EXPECT(heddle_match(lane, before, 31, HEDDLE_EXACT_TAG, m).bytes == 4);
+  heddle_matched_free(m);
+  heddle_matched_free(NULL);
+  heddle_flag_free(over);
+}
+
 static void messages(void) {
   static uint64_t out[items], in[items];
   for (size_t i = 0; i < items; ++i) out[i] = number(me, i);
@@ -420,6 +454,7 @@ int main(void) {
   next = (me + 1) % ranks;
   before = (me + ranks - 1) % ranks;
   messages();
+  matched_messages();
   memory();
   keys();
   active_messages();

@@ -41,6 +41,15 @@ def messages():
     raises(heddle.Status.TRUNCATED, lane.recv, before, 10, text)
     sent.wait()
     raises(heddle.Status.INVALID, lane.send, ranks, 1, b"")
+    lane.send(after, 12, numpy.arange(5.0))
+    lane.send(after, 12, b"abc")
+    assert list(lane.match(before, 12).array(numpy.float64)) == list(range(5))
+    found = None
+    while found is None:
+        found = lane.try_match(heddle.ANY_SOURCE, 12)
+    assert found.what.bytes == 3 and found.holds and lane.try_match(before, 12) is None
+    assert found.recv(text).bytes == 3 and text[:3] == b"abc" and not found.holds
+    raises(heddle.Status.INVALID, found.recv, text)
     many = [lane.isend(after, 11, bytes([i])) for i in range(200)]
     for i in range(200):
         assert lane.recv(before, 11, text).bytes == 1 and text[0] == i
