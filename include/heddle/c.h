@@ -271,8 +271,27 @@ typedef enum heddle_atomic_op {
   HEDDLE_OR,
   HEDDLE_XOR,
   HEDDLE_SWAP,
-  HEDDLE_COMPARE_SWAP
+  HEDDLE_COMPARE_SWAP,
+  HEDDLE_UNSIGNED_MIN,
+  HEDDLE_UNSIGNED_MAX,
+  HEDDLE_SIGNED_MIN,
+  HEDDLE_SIGNED_MAX,
+  HEDDLE_FLOAT_ADD /* a float or a double; `operand` has its bits, by heddle_bits_of_... */
 } heddle_atomic_op;
+static inline uint64_t heddle_bits_of_float(float value) {
+  const union {
+    float value;
+    uint32_t bits;
+  } as = {value};
+  return as.bits;
+}
+static inline uint64_t heddle_bits_of_double(double value) {
+  const union {
+    double value;
+    uint64_t bits;
+  } as = {value};
+  return as.bits;
+}
 /* On `width` bytes, 4 or 8. `old` is null, or where as many bytes of the old value go. For
  * HEDDLE_COMPARE_SWAP `operand` is stored where `compare` was found. Also invalid: another width.
  */

@@ -168,26 +168,34 @@ class basic_async_lane {
       return l.try_put_notify(from, to, notify, value, c);
     });
   }
-  template <atomic_integer T>
+  template <atomic_number T>
   auto atomic(atomic_op op, remote_ptr<T> at, std::type_identity_t<T> operand, T* old,
               std::type_identity_t<T> compare = 0) const noexcept {
     return make<status>([=](Lane& l, completion c) noexcept {
       return l.template try_atomic<T>(op, at, operand, old, c, compare);
     });
   }
-  template <atomic_integer T>
+  template <atomic_number T>
   auto fetch_add(remote_ptr<T> at, std::type_identity_t<T> operand, T& old) const noexcept {
     return atomic<T>(atomic_op::add, at, operand, &old);
   }
   template <atomic_integer T>
+  auto fetch_min(remote_ptr<T> at, std::type_identity_t<T> operand, T& old) const noexcept {
+    return atomic<T>(atomic_op::min, at, operand, &old);
+  }
+  template <atomic_integer T>
+  auto fetch_max(remote_ptr<T> at, std::type_identity_t<T> operand, T& old) const noexcept {
+    return atomic<T>(atomic_op::max, at, operand, &old);
+  }
+  template <atomic_number T>
   auto add(remote_ptr<T> at, std::type_identity_t<T> operand) const noexcept {
     return atomic<T>(atomic_op::add, at, operand, nullptr);
   }
-  template <atomic_integer T>
+  template <atomic_number T>
   auto swap(remote_ptr<T> at, std::type_identity_t<T> desired, T& old) const noexcept {
     return atomic<T>(atomic_op::swap, at, desired, &old);
   }
-  template <atomic_integer T>
+  template <atomic_number T>
   auto compare_swap(remote_ptr<T> at, std::type_identity_t<T> expected,
                     std::type_identity_t<T> desired, T& old) const noexcept {
     return atomic<T>(atomic_op::compare_swap, at, desired, &old, expected);

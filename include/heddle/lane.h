@@ -24,6 +24,7 @@
 #include <heddle/status.h>
 #include <heddle/types.h>
 
+#include <bit>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -44,6 +45,9 @@ class world_core;
 /// The integers that remote atomics work on.
 template <class T>
 concept atomic_integer = std::integral<T> &&(sizeof(T) == 4 || sizeof(T) == 8);
+/// And floating numbers: those that may be added to, swapped, and compared by their bits.
+template <class T>
+concept atomic_number = atomic_integer<T> || std::same_as<T, float> || std::same_as<T, double>;
 
 struct lane_options {
   /// What names no lane of the peer goes to the one of the same number. -1: the next free number,
@@ -123,46 +127,65 @@ class lane {
     return try_get(std::as_writable_bytes(into), from.address, c);
   }
 
-  /// Atomic read-modify-write of the integer at `at`, which must be aligned to its size.
+  /// Atomic read-modify-write of the number at `at`, which must be aligned to its size.
   /// `old`, when not null, receives the value from before. For compare_swap `operand` is stored
-  /// where `compare` was found. Signed integers wrap. Also misaligned, and unsupported where a
-  /// network does atomics on the peer by itself but has no way there for this lane.
+  /// where `compare` was found, bit by bit. Signed integers wrap. Also misaligned, invalid for an
+  /// operation that floating numbers do not have, and unsupported where a network does atomics on
+  /// the peer by itself but has no way there for this lane.
+  ///
+  /// min, max, and add on floating numbers take several trips where a network does atomics by
+  /// itself, and more when others change the word meanwhile.
   ///
   /// Atomic with every other atomic of Heddle on that region. With std::atomic_ref at the owner
   /// only where the owner's CPU does them. Where a network does them by itself (world::describe()
   /// says so of its backend) the CPU's and its own do not see each other: the owner uses these
   /// functions too, on its own rank.
-  template <atomic_integer T>
+  template <atomic_number T>
   status try_atomic(atomic_op op, remote_ptr<T> at, std::type_identity_t<T> operand,
                     std::type_identity_t<T>* old, completion c = {},
                     std::type_identity_t<T> compare = 0) noexcept {
+    using word = typename detail::atomic_word<T>::type;
+    if (!detail::exists_on<T>(op)) return status::invalid;
+    op = detail::op_on<T>(op);
     if (const auto [target, offset] = at.address;
         target != nullptr && offset % sizeof(T) == 0 &&
         detail::reachable(*target, offset, sizeof(T), rights::atomic)) [[likely]] {
-      const T was = detail::apply_atomic(op, *reinterpret_cast<T*>(target->direct + offset),
-                                         operand, compare);
-      if (old != nullptr) *old = was;
+      const word was =
+          detail::apply_atomic(op, *reinterpret_cast<word*>(target->direct + offset),
+                               std::bit_cast<word>(operand), std::bit_cast<word>(compare));
+      if (old != nullptr) *old = std::bit_cast<T>(was);
       return status::done;
     }
-    return post_atomic(op, at.address, sizeof(T), static_cast<std::uint64_t>(operand),
-                       static_cast<std::uint64_t>(compare), old, c);
+    return post_atomic(op, at.address, sizeof(T),
+                       static_cast<std::uint64_t>(std::bit_cast<word>(operand)),
+                       static_cast<std::uint64_t>(std::bit_cast<word>(compare)), old, c);
   }
-  template <atomic_integer T>
+  template <atomic_number T>
   status try_fetch_add(remote_ptr<T> at, std::type_identity_t<T> operand, T& old,
                        completion c = {}) noexcept {
     return try_atomic(atomic_op::add, at, operand, &old, c);
   }
-  template <atomic_integer T>
+  template <atomic_number T>
   status try_add(remote_ptr<T> at, std::type_identity_t<T> operand, completion c = {}) noexcept {
     return try_atomic<T>(atomic_op::add, at, operand, nullptr, c);
   }
-  template <atomic_integer T>
+  template <atomic_number T>
   status try_swap(remote_ptr<T> at, std::type_identity_t<T> desired, T& old,
                   completion c = {}) noexcept {
     return try_atomic(atomic_op::swap, at, desired, &old, c);
   }
-  /// `old == expected` afterwards means that `desired` was stored.
   template <atomic_integer T>
+  status try_fetch_min(remote_ptr<T> at, std::type_identity_t<T> operand, T& old,
+                       completion c = {}) noexcept {
+    return try_atomic(atomic_op::min, at, operand, &old, c);
+  }
+  template <atomic_integer T>
+  status try_fetch_max(remote_ptr<T> at, std::type_identity_t<T> operand, T& old,
+                       completion c = {}) noexcept {
+    return try_atomic(atomic_op::max, at, operand, &old, c);
+  }
+  /// `old == expected` afterwards means that `desired` was stored.
+  template <atomic_number T>
   status try_compare_swap(remote_ptr<T> at, std::type_identity_t<T> expected,
                           std::type_identity_t<T> desired, T& old, completion c = {}) noexcept {
     return try_atomic(atomic_op::compare_swap, at, desired, &old, c, expected);
@@ -243,24 +266,32 @@ class lane {
   }
   status put_notify(std::span<const std::byte> from, remote_address to, handler_id notify,
                     std::uint64_t value) noexcept;
-  template <atomic_integer T>
+  template <atomic_number T>
   status fetch_atomic(atomic_op op, remote_ptr<T> at, std::type_identity_t<T> operand, T& old,
                       std::type_identity_t<T> compare = 0) noexcept {
     return blocking([&](completion c) { return try_atomic(op, at, operand, &old, c, compare); });
   }
-  template <atomic_integer T>
+  template <atomic_number T>
   status fetch_add(remote_ptr<T> at, std::type_identity_t<T> operand, T& old) noexcept {
     return fetch_atomic(atomic_op::add, at, operand, old);
   }
   template <atomic_integer T>
+  status fetch_min(remote_ptr<T> at, std::type_identity_t<T> operand, T& old) noexcept {
+    return fetch_atomic(atomic_op::min, at, operand, old);
+  }
+  template <atomic_integer T>
+  status fetch_max(remote_ptr<T> at, std::type_identity_t<T> operand, T& old) noexcept {
+    return fetch_atomic(atomic_op::max, at, operand, old);
+  }
+  template <atomic_number T>
   status add(remote_ptr<T> at, std::type_identity_t<T> operand) noexcept {
     return blocking([&](completion c) { return try_add(at, operand, c); });
   }
-  template <atomic_integer T>
+  template <atomic_number T>
   status swap(remote_ptr<T> at, std::type_identity_t<T> desired, T& old) noexcept {
     return fetch_atomic(atomic_op::swap, at, desired, old);
   }
-  template <atomic_integer T>
+  template <atomic_number T>
   status compare_swap(remote_ptr<T> at, std::type_identity_t<T> expected,
                       std::type_identity_t<T> desired, T& old) noexcept {
     return fetch_atomic(atomic_op::compare_swap, at, desired, old, expected);

@@ -62,8 +62,23 @@ constexpr bool allows(rights have, rights wanted) noexcept {
          static_cast<unsigned>(wanted);
 }
 
-/// The remote atomics. Each exists fetching and not, on 4 and 8 bytes.
-enum class atomic_op : std::uint8_t { add, bit_and, bit_or, bit_xor, swap, compare_swap };
+/// The remote atomics. Each exists fetching and not, on 4 and 8 bytes. On floating numbers add,
+/// swap and compare_swap, which compares bits.
+enum class atomic_op : std::uint8_t {
+  add,
+  bit_and,
+  bit_or,
+  bit_xor,
+  swap,
+  compare_swap,
+  min,
+  max,
+  // For Heddle itself: what min, max and add are where the type is signed, or floating.
+  signed_min,
+  signed_max,
+  float_add
+};
+inline constexpr atomic_op last_atomic_op = atomic_op::float_add;
 
 /// Number of an active-message handler; the same number means the same handler on every rank.
 using handler_id = std::uint16_t;

@@ -17,6 +17,9 @@ ANY_TAG = 2**63  #: mask, with tag 0: every tag
 MAX_TAG = 2**63 - 1
 
 
+_ON_FLOATS = (lib.HEDDLE_FLOAT_ADD, lib.HEDDLE_SWAP, lib.HEDDLE_COMPARE_SWAP)
+
+
 def _limit_ns(timeout):
     return 2**63 - 1 if timeout is None else max(0, int(timeout * 1e9))
 
@@ -93,20 +96,31 @@ class Lane(Collectives):
         view, size = writable(into)
         return Request(self, lambda c: lib.heddle_try_get(self.c, view, size, place.c, c), (into, view, place))
 
-    # --- atomics: on integers of 4 or 8 bytes, as the address says -------------------------------
+    # --- atomics: on numbers of 4 or 8 bytes, as the address says; floating ones are added to and swapped ---
 
-    def _atomic(self, op, at: Address, operand: int, compare: int = 0) -> int:
-        bits = 8 * at.dtype.itemsize
+    def _atomic(self, op, at: Address, operand, compare=0):
+        kind, size = at.dtype.kind, at.dtype.itemsize
+        if kind not in "iuf" or (kind == "f" and op not in _ON_FLOATS):
+            raise TypeError(f"there is no such atomic on {at.dtype}")
+
+        def word(value) -> int:
+            if kind == "f":
+                return int(numpy.array([value], at.dtype).view(f"u{size}")[0])
+            return value & (2 ** (8 * size) - 1)
+
         old = numpy.zeros(1, at.dtype)
-        if at.dtype.kind not in "iu":
-            raise TypeError(f"atomics work on integers, not on {at.dtype}")
-        mask = 2**bits - 1
         view, _ = writable(old)
-        self.check(lib.heddle_atomic(self.c, op, at.dtype.itemsize, at.c, operand & mask, compare & mask, view))
-        return int(old[0])
+        self.check(lib.heddle_atomic(self.c, op, size, at.c, word(operand), word(compare), view))
+        return old[0].item()
 
-    def fetch_add(self, at: Address, value: int) -> int:
-        return self._atomic(lib.HEDDLE_ADD, at, value)
+    def fetch_add(self, at: Address, value):
+        return self._atomic(lib.HEDDLE_FLOAT_ADD if at.dtype.kind == "f" else lib.HEDDLE_ADD, at, value)
+
+    def fetch_min(self, at: Address, value: int) -> int:
+        return self._atomic(lib.HEDDLE_SIGNED_MIN if at.dtype.kind == "i" else lib.HEDDLE_UNSIGNED_MIN, at, value)
+
+    def fetch_max(self, at: Address, value: int) -> int:
+        return self._atomic(lib.HEDDLE_SIGNED_MAX if at.dtype.kind == "i" else lib.HEDDLE_UNSIGNED_MAX, at, value)
 
     def fetch_and(self, at: Address, value: int) -> int:
         return self._atomic(lib.HEDDLE_AND, at, value)
@@ -117,10 +131,10 @@ class Lane(Collectives):
     def fetch_xor(self, at: Address, value: int) -> int:
         return self._atomic(lib.HEDDLE_XOR, at, value)
 
-    def swap(self, at: Address, desired: int) -> int:
+    def swap(self, at: Address, desired):
         return self._atomic(lib.HEDDLE_SWAP, at, desired)
 
-    def compare_swap(self, at: Address, expected: int, desired: int) -> int:
+    def compare_swap(self, at: Address, expected, desired):
         """The old value: `desired` was stored where it is `expected`."""
         return self._atomic(lib.HEDDLE_COMPARE_SWAP, at, desired, expected)
 

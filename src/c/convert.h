@@ -44,7 +44,8 @@ static_assert(sizeof(stride) == sizeof(heddle_stride) &&
 static_assert(sizeof(key) == sizeof(heddle_key));
 static_assert(static_cast<int>(status::closed) == HEDDLE_CLOSED &&
               static_cast<int>(status::not_found) == HEDDLE_NOT_FOUND);
-static_assert(static_cast<int>(atomic_op::compare_swap) == HEDDLE_COMPARE_SWAP);
+static_assert(static_cast<int>(atomic_op::compare_swap) == HEDDLE_COMPARE_SWAP &&
+              static_cast<int>(last_atomic_op) == HEDDLE_FLOAT_ADD);
 static_assert(static_cast<int>(reduce_op::bit_xor) == HEDDLE_BIT_XOR);
 static_assert(static_cast<int>(progress_mode::idle) == HEDDLE_PROGRESS_IDLE);
 

@@ -27,7 +27,7 @@ status post_atomic(heddle::lane& on, heddle_atomic_op op, heddle_address at, uin
 
 status atomic(heddle::lane& on, heddle_atomic_op op, unsigned width, heddle_address at,
               uint64_t operand, uint64_t compare, void* old, const completion& ended) noexcept {
-  if (op < HEDDLE_ADD || op > HEDDLE_COMPARE_SWAP) return status::invalid;
+  if (op < HEDDLE_ADD || op > HEDDLE_FLOAT_ADD) return status::invalid;
   if (width == 4) return post_atomic<std::uint32_t>(on, op, at, operand, compare, old, ended);
   if (width == 8) return post_atomic<std::uint64_t>(on, op, at, operand, compare, old, ended);
   return status::invalid;

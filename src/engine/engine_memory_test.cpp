@@ -153,6 +153,74 @@ TEST_P(EngineMemory, EveryAtomicDoesWhatItSays) {
   });
 }
 
+/// All ranks change the words of rank 0 at the same time.
+template <class T>
+void sum_and_bound(world& w, lane& l) {
+  constexpr int times = 200;
+  auto words = w.symmetric<T>(3);
+  T old{};
+  for (int i = 0; i < times; ++i) {
+    EXPECT_EQ(l.add(words.at(0, 0), static_cast<T>(2)), status::done);
+    if constexpr (std::integral<T>) {
+      const auto mine = static_cast<T>(static_cast<T>(i) * (w.rank() == 0 ? 1 : -1));
+      EXPECT_EQ(l.fetch_min(words.at(0, 1), mine, old), status::done);
+      EXPECT_EQ(l.fetch_max(words.at(0, 2), mine, old), status::done);
+    }
+  }
+  w.barrier();
+  T least{}, most{};
+  EXPECT_EQ(l.fetch_add(words.at(0, 0), T{}, old), status::done);
+  EXPECT_EQ(old, static_cast<T>(2 * times * w.size()));
+  EXPECT_EQ(l.get(least, words.at(0, 1)), status::done);
+  EXPECT_EQ(l.get(most, words.at(0, 2)), status::done);
+  if constexpr (std::signed_integral<T>) {
+    EXPECT_EQ(least, -(times - 1));
+    EXPECT_EQ(most, times - 1);
+  } else if constexpr (std::integral<T>) {
+    EXPECT_EQ(least, 0u);
+    EXPECT_EQ(most, static_cast<T>(-1));
+  }
+  w.barrier();
+}
+
+TEST_P(EngineMemory, SumsBoundsAndFloatingNumbersAreAtomic) {
+  run_ranks(3, config(), [](world& w) {
+    lane l(w);
+    sum_and_bound<std::int32_t>(w, l);
+    sum_and_bound<std::uint32_t>(w, l);
+    sum_and_bound<std::int64_t>(w, l);
+    sum_and_bound<std::uint64_t>(w, l);
+    sum_and_bound<float>(w, l);
+    sum_and_bound<double>(w, l);
+  });
+}
+
+TEST_P(EngineMemory, FloatingNumbersAreSwappedAndHaveNoBits) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    auto words = w.symmetric<double>(2);
+    const auto at = words.at(1 - w.rank(), 1);
+    double old = 7;
+    EXPECT_EQ(l.swap(at, 1.5, old), status::done);
+    EXPECT_EQ(old, 0.0);
+    EXPECT_EQ(l.compare_swap(at, 1.5, -2.5, old), status::done);
+    EXPECT_EQ(old, 1.5);
+    EXPECT_EQ(l.fetch_add(at, 0.25, old), status::done);
+    EXPECT_EQ(old, -2.5);
+    for (const atomic_op op : {atomic_op::bit_and, atomic_op::bit_or, atomic_op::bit_xor,
+                               atomic_op::min, atomic_op::max})
+      EXPECT_EQ(l.fetch_atomic(op, at, 1.0, old), status::invalid);
+    EXPECT_EQ(old, -2.5);
+    flag ended;
+    const status s = l.try_atomic(atomic_op::add, at, 2.25, nullptr, ended);
+    EXPECT_EQ(s == status::posted ? l.wait(ended) : s, status::done);
+    EXPECT_EQ(l.flush(), status::done);
+    EXPECT_EQ(l.get(old, at), status::done);
+    EXPECT_EQ(old, 0.0);
+    w.barrier();
+  });
+}
+
 TEST_P(EngineMemory, AccessesOutsideTheRegionOrWithoutTheRightAreRefusedAndChangeNothing) {
   run_ranks(2, config(), [](world& w) {
     lane l(w);

@@ -156,8 +156,8 @@ status rma_target::say(peer& to, const message& m) {
 }
 
 void rma_target::on_atomic(peer& from, const message& m) {
-  const bool known = m.flag <= static_cast<std::uint8_t>(atomic_op::compare_swap) &&
-                     (m.width == 4 || m.width == 8);
+  const bool known =
+      m.flag <= static_cast<std::uint8_t>(last_atomic_op) && (m.width == 4 || m.width == 8);
   if (!known) return path_.violated(from);
   const auto op = static_cast<atomic_op>(m.flag);
   const auto range =

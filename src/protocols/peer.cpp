@@ -91,6 +91,7 @@ peer* peer_table::make(destination d) {
   p.native = transport::usable_ops(traits);
   const bool on_wire = atomics == device && p.takes(transport::op_kind::atomic);
   p.native_atomics = on_wire ? traits.atomics : transport::atomic_set::none();
+  p.network_atomics = on_wire && !traits.cpu_atomics;
   p.max_op = traits.max_op;
   p.several = others_beside(device, d);
   p.max_straight = p.max_op;

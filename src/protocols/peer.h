@@ -52,6 +52,7 @@ struct peer {
   bool put_tells = false;        ///< traits::put_tells
   transport::op_set native = 0;  ///< kinds the endpoint takes
   transport::atomic_set native_atomics = transport::atomic_set::none();  ///< `wire` does itself
+  bool network_atomics = false;    ///< `wire` does them, and the CPU's do not see them
   bool no_atomics = false;         ///< a network does the atomics on the peer, and is not reached
   std::size_t max_op = 0;          ///< traits::max_op
   std::size_t max_straight = 0;    ///< larger transfers go in parts

@@ -27,7 +27,8 @@ class PortTraits : public PortFixture {
     target_.bytes = memory_.size();
     target_.allowed = rights::all;
   }
-  status execute(command_kind kind, std::size_t bytes, std::uint8_t width = 8) {
+  status execute(command_kind kind, std::size_t bytes, std::uint8_t width = 8,
+                 atomic_op op = atomic_op::add) {
     port& p = start();
     command c;
     c.kind = kind;
@@ -35,12 +36,14 @@ class PortTraits : public PortFixture {
     c.target = &target_;
     c.memory = std::span(memory_).first(bytes);
     c.width = width;
+    c.atomic = op;
     const status s = p.execute(c, batch_);
     p.abort(status::closed, batch_);
     batch_.run();
     return s;
   }
   [[nodiscard]] op_kind last() const { return wire_.posted.back().kind; }
+  [[nodiscard]] atomic_op last_atomic() const { return wire_.posted.back().atomic; }
 
   std::vector<std::byte> memory_ = std::vector<std::byte>(3000);
   const std::shared_ptr<memory::imported_memory> imported_ =
@@ -52,6 +55,56 @@ TEST_F(PortTraits, AnAtomicThatTheWireDoesGoesToIt) {
   wire_.atomics = transport::atomic_set::none().with(atomic_op::add, 8);
   EXPECT_EQ(execute(command_kind::atomic, 8), status::posted);
   EXPECT_EQ(last(), op_kind::atomic);
+}
+
+TEST_F(PortTraits, WhatANetworkOfItsOwnAtomicsLacksIsMadeOfItsCompareSwap) {
+  wire_.cpu_atomics = false;
+  wire_.atomics = transport::atomic_set::common();
+  EXPECT_EQ(execute(command_kind::atomic, 8, 8, atomic_op::max), status::posted);
+  EXPECT_EQ(last(), op_kind::atomic);
+  EXPECT_EQ(last_atomic(), atomic_op::compare_swap);
+}
+
+TEST_F(PortTraits, ACompareSwapOfALoopIsRepeatedUntilNobodyCameBetween) {
+  wire_.cpu_atomics = false;
+  wire_.atomics = transport::atomic_set::common();
+  port& p = start();
+  std::uint64_t old = 0;
+  status ended = status::posted;
+  callback end([&](const outcome& what) { ended = what.code; });
+  command c;
+  c.kind = command_kind::atomic;
+  c.peer = 1;
+  c.target = &target_;
+  c.atomic = atomic_op::max;
+  c.operand = 7;
+  c.memory = std::as_writable_bytes(std::span(&old, 1));
+  c.done = end;
+  ASSERT_EQ(p.execute(c, batch_), status::posted);
+  for (const std::uint64_t found : {std::uint64_t{5}, std::uint64_t{9}, std::uint64_t{9}}) {
+    transport::op& o = *wire_.under_way.back();
+    ASSERT_EQ(o.memory.size(), sizeof found);
+    std::memcpy(o.memory.data(), &found, sizeof found);
+    wire_.events.push_back({transport::event::kind_t::ended, status::done, o.to, &o, {}});
+    EXPECT_EQ(ended, status::posted);
+    p.progress(batch_);
+    batch_.run();
+  }
+  EXPECT_EQ(ended, status::done);
+  EXPECT_EQ(old, 9u);
+  ASSERT_EQ(wire_.posted.size(), 3u);
+  const std::uint64_t compared[] = {0, 5, 9}, stored[] = {7, 7, 9};
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(wire_.posted[i].compare, compared[i]);
+    EXPECT_EQ(wire_.posted[i].operand, stored[i]);
+  }
+  EXPECT_TRUE(p.quiet());
+}
+
+TEST_F(PortTraits, WhatAWireLacksWhoseAtomicsTheCpuSeesGoesByMessage) {
+  wire_.atomics = transport::atomic_set::common();
+  EXPECT_EQ(execute(command_kind::atomic, 8, 8, atomic_op::float_add), status::posted);
+  EXPECT_EQ(last(), op_kind::send);
 }
 
 TEST_F(PortTraits, AnAtomicOfAWidthThatTheWireDoesNotDoGoesByMessage) {

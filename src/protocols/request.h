@@ -61,6 +61,10 @@ struct request : transport::op {
   std::uint64_t issued = 0, moved = 0;  ///< bytes asked for, bytes done, where it goes in parts
   std::uint64_t part_of = 0;            ///< stripe: id of the whole
 
+  // An atomic that is made of compare_swaps (atomic_loop.h); else `looped` is compare_swap.
+  atomic_op looped = atomic_op::compare_swap;
+  std::uint64_t update = 0, found = 0;  ///< its operand, and what the last one found
+
   // A large message. The sender lends its data as a region; the receiver fetches it.
   memory::region_ref lent;
   std::uint64_t sender_id = 0;      ///< the sender's request, for the FIN
@@ -68,7 +72,7 @@ struct request : transport::op {
   /// What is fetched into memory of ours: a call, or a message that nobody has asked for yet.
   std::unique_ptr<std::byte[]> payload, call_header;
   unexpected* early = nullptr;     ///< that message, as long as nobody has
-  std::span<std::byte> delivered;  ///< where it goes, once somebody has
+  std::span<std::byte> delivered;  ///< where it goes, once somebody has; looped: the old value
 
   hook<request> in_peer, in_queue;
   request_queue* queue = nullptr;  ///< the one it is in

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "protocols/atomic_loop.h"
+
 namespace heddle::protocols {
 namespace {
 
@@ -111,6 +113,9 @@ status rma::submit(peer& p, const command& c) {
     tell(c, r);
   r.local = c.memory;
   r.base = c.offset;
+  r.looped = atomic_op::compare_swap;
+  if (needs_loop(p, c)) [[unlikely]]
+    begin_loop(r, c);
   ops_.count(r);
   const bool tells = r.tells;
   const status s = path_.submit(r);
@@ -119,7 +124,16 @@ status rma::submit(peer& p, const command& c) {
   return s;
 }
 
+status rma::start(request& r) {
+  status s = transfers_.start(r);
+  if (is_looped(r)) {
+    while (s == status::done && !settled(r)) s = transfers_.start(r);
+  }
+  return s;
+}
+
 void rma::ended(request& r, status code) {
+  if (is_looped(r) && code == status::done && !settled(r)) return path_.resume(r);
   const bool told = r.tells && r.by == carrier::undecided;  // the wire took it in one
   if (r.what == command_kind::put_notify && code == status::done && !told)
     notify(*r.with, r.handler, r.operand);

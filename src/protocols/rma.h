@@ -14,7 +14,7 @@ class rma final : public protocol {
   /// As port::execute.
   status access(const command& c);
 
-  status start(request& r) override { return transfers_.start(r); }
+  status start(request& r) override;
   void ended(request& r, status code) override;
 
  private:

@@ -11,6 +11,11 @@ namespace heddle::transport {
 class atomic_set {
  public:
   [[nodiscard]] static constexpr atomic_set all() noexcept { return atomic_set((1u << bits) - 1); }
+  /// Without min, max and those of floating numbers: what a network that does atomics by itself
+  /// needs to have. The engine makes the others of its compare_swap.
+  [[nodiscard]] static constexpr atomic_set common() noexcept {
+    return atomic_set(bit(atomic_op::min, 4) - 1);
+  }
   [[nodiscard]] static constexpr atomic_set none() noexcept { return atomic_set(0); }
   [[nodiscard]] constexpr atomic_set with(atomic_op op, unsigned width) const noexcept {
     return atomic_set(set_ | bit(op, width));
@@ -18,15 +23,18 @@ class atomic_set {
   [[nodiscard]] constexpr bool has(atomic_op op, unsigned width) const noexcept {
     return (set_ & bit(op, width)) != 0;
   }
+  [[nodiscard]] constexpr bool includes(atomic_set other) const noexcept {
+    return (set_ & other.set_) == other.set_;
+  }
   [[nodiscard]] friend constexpr bool operator==(atomic_set, atomic_set) noexcept = default;
 
  private:
-  static constexpr unsigned bits = 12;
-  explicit constexpr atomic_set(unsigned set) noexcept : set_(static_cast<std::uint16_t>(set)) {}
+  static constexpr unsigned bits = 2 * (static_cast<unsigned>(last_atomic_op) + 1);
+  explicit constexpr atomic_set(unsigned set) noexcept : set_(set) {}
   [[nodiscard]] static constexpr unsigned bit(atomic_op op, unsigned width) noexcept {
     return 1u << (2 * static_cast<unsigned>(op) + (width == 8 ? 1 : 0));
   }
-  std::uint16_t set_;
+  std::uint32_t set_;
 };
 
 /// What a device can do. Constant once all peers are added; what it is before says nothing of them.
@@ -63,11 +71,11 @@ struct traits {
 };
 
 /// What the engine uses of `t.native`. Two ways to one word that do not see each other lose
-/// updates, so a device whose atomics the CPU does not see does all of them, or none.
+/// updates, so a device whose atomics the CPU does not see does all the common ones, or none.
 [[nodiscard]] constexpr op_set usable_ops(const traits& t) noexcept {
   op_set usable = t.native;
   if (!t.ends_remotely) usable &= static_cast<op_set>(~only(op_kind::put));
-  if (!t.cpu_atomics && t.atomics != atomic_set::all())
+  if (!t.cpu_atomics && !t.atomics.includes(atomic_set::common()))
     usable &= static_cast<op_set>(~only(op_kind::atomic));
   return usable;
 }

@@ -107,6 +107,30 @@ static bool is_all_ones(void* context, uint64_t value) {
   return value == UINT32_MAX;
 }
 
+static void bounds_and_floats(heddle_address at) {
+  int32_t old = 7, now = 0;
+  EXPECT(heddle_atomic(lane, HEDDLE_SWAP, 4, at, (uint32_t)-5, 0, NULL) == HEDDLE_DONE);
+  EXPECT(heddle_atomic(lane, HEDDLE_SIGNED_MAX, 4, at, 3, 0, &old) == HEDDLE_DONE && old == -5);
+  EXPECT(heddle_atomic(lane, HEDDLE_SIGNED_MIN, 4, at, (uint32_t)-7, 0, &old) == HEDDLE_DONE);
+  EXPECT(old == 3);
+  EXPECT(heddle_atomic(lane, HEDDLE_UNSIGNED_MIN, 4, at, 9, 0, &old) == HEDDLE_DONE && old == -7);
+  EXPECT(heddle_atomic(lane, HEDDLE_UNSIGNED_MAX, 4, at, 4, 0, &old) == HEDDLE_DONE && old == 9);
+  EXPECT(heddle_get(lane, &now, sizeof now, at) == HEDDLE_DONE && now == 9);
+  double was = 7;
+  EXPECT(heddle_atomic(lane, HEDDLE_SWAP, 8, at, heddle_bits_of_double(0.5), 0, NULL) ==
+         HEDDLE_DONE);
+  EXPECT(heddle_atomic(lane, HEDDLE_FLOAT_ADD, 8, at, heddle_bits_of_double(1.25), 0, &was) ==
+         HEDDLE_DONE);
+  EXPECT(was == 0.5);
+  float half = 0;
+  EXPECT(heddle_atomic(lane, HEDDLE_SWAP, 4, at, heddle_bits_of_float(0.5F), 0, NULL) ==
+         HEDDLE_DONE);
+  EXPECT(heddle_atomic(lane, HEDDLE_FLOAT_ADD, 4, at, heddle_bits_of_float(-2), 0, &half) ==
+         HEDDLE_DONE);
+  EXPECT(half == 0.5F);
+  EXPECT(heddle_atomic(lane, (heddle_atomic_op)11, 8, at, 0, 0, NULL) == HEDDLE_INVALID);
+}
+
 static void memory(void) {
   heddle_symmetric* array = heddle_symmetric_open(world, items * 8, HEDDLE_ALL_RIGHTS);
   EXPECT(array != NULL);
@@ -133,6 +157,7 @@ static void memory(void) {
   EXPECT(half == 0);
   EXPECT(heddle_atomic(lane, HEDDLE_SWAP, 4, own, UINT32_MAX, 0, &half) == HEDDLE_DONE);
   EXPECT(half == 50);
+  bounds_and_floats(heddle_symmetric_at(array, next, 40));
   int looks = 0;
   EXPECT(heddle_wait_until(lane, (char*)mine + 16, 4, is_all_ones, &looks, HEDDLE_FOR_EVER));
   EXPECT(looks > 0);

@@ -72,6 +72,15 @@ def memory():
     assert lane.fetch_add(table.at(0, 0), 0) == ranks
     assert lane.swap(table.at(after, 30), -7) == 0
     assert lane.compare_swap(table.at(after, 30), -7, 9) == -7
+    assert lane.fetch_min(table.at(after, 40), -3) == 0 and lane.fetch_max(table.at(after, 40), -9) == -3
+    reals = world.symmetric(numpy.float32, 4)
+    assert lane.fetch_add(reals.at(after, 1), 1.5) == 0.0 and lane.fetch_add(reals.at(after, 1), -0.25) == 1.5
+    assert lane.compare_swap(reals.at(after, 1), 1.25, 7.0) == 1.25 and lane.swap(reals.at(after, 1), 0.5) == 7.0
+    try:
+        lane.fetch_max(reals.at(after, 1), 1.0)
+        raise AssertionError("there is a maximum of floats")
+    except TypeError:
+        pass
     lane.fence(after)
     assert lane.wait_until(table.local[30:31], lambda value: value == 9)
     assert not lane.wait_until(table.local[31:32], lambda value: value == 9, timeout=0.002)

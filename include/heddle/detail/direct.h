@@ -4,7 +4,10 @@
 #include <heddle/detail/signal.h>
 #include <heddle/types.h>
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -75,10 +78,70 @@ T read_shared(const T& word) noexcept {
   return std::atomic_ref<T>(const_cast<T&>(word)).load(std::memory_order_acquire);
 }
 
+/// Of those that CPUs do not have: what is stored where `was` is found. T is an unsigned word.
+template <class T>
+T combined(atomic_op op, T was, T operand) noexcept {
+  using number = std::make_signed_t<T>;
+  using real = std::conditional_t<sizeof(T) == 8, double, float>;
+  switch (op) {
+    case atomic_op::min:
+      return std::min(was, operand);
+    case atomic_op::max:
+      return std::max(was, operand);
+    case atomic_op::signed_min:
+      return static_cast<T>(std::min(static_cast<number>(was), static_cast<number>(operand)));
+    case atomic_op::signed_max:
+      return static_cast<T>(std::max(static_cast<number>(was), static_cast<number>(operand)));
+    default:
+      return std::bit_cast<T>(std::bit_cast<real>(was) + std::bit_cast<real>(operand));
+  }
+}
+
+/// The same on `at`, by compare and swap.
+template <class T>
+[[gnu::noinline]] T apply_combined(atomic_op op, T& at, T operand) noexcept {
+  using word_type = std::make_unsigned_t<T>;
+  const std::atomic_ref<word_type> word(reinterpret_cast<word_type&>(at));
+  // Relaxed: what it says is only a guess. Acquire and release: as apply_atomic().
+  word_type was = word.load(std::memory_order_relaxed);
+  const auto wanted = static_cast<word_type>(operand);
+  while (!word.compare_exchange_weak(was, combined(op, was, wanted), std::memory_order_acq_rel,
+                                     std::memory_order_relaxed)) {
+  }
+  return static_cast<T>(was);
+}
+
+/// What is done to the memory of a T: integers as they are, floating numbers by their bits.
+template <class T>
+struct atomic_word {
+  using type = T;
+};
+template <std::floating_point T>
+struct atomic_word<T> {
+  using type = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+};
+/// Which operation `op` is on a T.
+template <class T>
+constexpr atomic_op op_on(atomic_op op) noexcept {
+  if constexpr (std::floating_point<T>) {
+    if (op == atomic_op::add) return atomic_op::float_add;
+  } else if constexpr (std::is_signed_v<T>) {
+    if (op == atomic_op::min) return atomic_op::signed_min;
+    if (op == atomic_op::max) return atomic_op::signed_max;
+  }
+  return op;
+}
+/// Whether there is such an operation on a T.
+template <class T>
+constexpr bool exists_on(atomic_op op) noexcept {
+  return std::integral<T> || op == atomic_op::add || op == atomic_op::swap ||
+         op == atomic_op::compare_swap;
+}
+
 /// Does `op` on `at`, which is aligned to its size; returns the old value.
 /// Acquire and release: an atomic publishes what was stored before it, as peers expect of one.
 template <class T>
-T apply_atomic(atomic_op op, T& at, T operand, T compare) noexcept {
+[[gnu::always_inline]] inline T apply_atomic(atomic_op op, T& at, T operand, T compare) noexcept {
   constexpr auto order = std::memory_order_acq_rel;  // pairs with the peers' atomics on this word
   const std::atomic_ref<T> word(at);
   switch (op) {
@@ -94,6 +157,9 @@ T apply_atomic(atomic_op op, T& at, T operand, T compare) noexcept {
       return word.exchange(operand, order);
     case atomic_op::compare_swap:
       word.compare_exchange_strong(compare, operand, order);
+      break;
+    default:
+      return apply_combined(op, at, operand);
   }
   return compare;  // compare_exchange_strong left the old value there
 }

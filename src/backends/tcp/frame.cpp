@@ -67,7 +67,7 @@ bool parse_rest(const std::byte* at, std::uint8_t a, std::uint8_t b, std::uint32
       read_place(at, f);
       f.operand = load_le<std::uint64_t>(at + 24);
       f.compare = load_le<std::uint64_t>(at + 32);
-      return f.atomic <= atomic_op::compare_swap && (b == 4 || b == 8);
+      return f.atomic <= last_atomic_op && (b == 4 || b == 8);
     case frame_kind::reply:
       f.code = static_cast<status>(a);
       f.id = d;

@@ -77,6 +77,7 @@ utofu_device::utofu_device(const context& where)
   traits_.max_message = max_message;
   traits_.send_after_put = false;  // a put goes to another queue of the peer than a message
   traits_.cpu_atomics = false;
+  traits_.atomics = transport::atomic_set::common();
   traits_.lanes = vcqs_.size();
   set_timer(true);
 }
