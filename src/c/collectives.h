@@ -7,6 +7,7 @@
 
 #include "c/convert.h"
 
+// NOLINTBEGIN(readability-function-size): C has neither spans nor defaults
 namespace heddle::c {
 
 using detail::reducer;
@@ -202,3 +203,4 @@ heddle_status alltoallv(How how, any_group on, const void* in, const size_t* in_
 }
 
 }  // namespace heddle::c
+// NOLINTEND(readability-function-size)

@@ -27,8 +27,8 @@ class layout {
   /// Parts `first` to `first + count`, in the order in which they lie.
   template <class Byte>
   [[nodiscard]] std::span<Byte> of(std::span<Byte> all, int first, int count = 1) const noexcept {
-    const std::size_t begin = starts_[static_cast<std::size_t>(first)];
-    return all.subspan(begin, starts_[static_cast<std::size_t>(first + count)] - begin);
+    const auto i = static_cast<std::size_t>(first), n = static_cast<std::size_t>(count);
+    return all.subspan(starts_[i], starts_[i + n] - starts_[i]);
   }
   [[nodiscard]] std::size_t size(int part) const noexcept {
     const auto i = static_cast<std::size_t>(part);
