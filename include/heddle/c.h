@@ -198,6 +198,14 @@ typedef void (*heddle_loss_handler)(void* context, heddle_rank peer, const char*
 /* 0, or -1: `id` is not below HEDDLE_MAX_HANDLERS. */
 int heddle_world_set_handler(heddle_world* world, uint16_t id, heddle_call_handler function,
                              void* context);
+/* Under a name, collective: its id, or -1. The id of a name, or -1: there is none. */
+int heddle_world_add_handler(heddle_world* world, const char* name, heddle_call_handler function,
+                             void* context);
+int heddle_world_handler(heddle_world* world, const char* name);
+typedef void (*heddle_unknown_handler)(void* context, heddle_lane* here, uint16_t id,
+                                       const heddle_message* message);
+void heddle_world_on_unknown_call(heddle_world* world, heddle_unknown_handler function,
+                                  void* context);
 void heddle_world_on_peer_lost(heddle_world* world, heddle_loss_handler function, void* context);
 
 /* --- memory that peers may address ----------------------------------------------------------- */

@@ -34,6 +34,10 @@ struct call_message {
 /// Two messages' handlers may run at the same time on two threads, in either order.
 using call_handler = void (*)(void* context, lane& here, const call_message& message) noexcept;
 
+/// As call_handler, for a call or notification to an `id` that has no handler here.
+using unknown_handler = void (*)(void* context, lane& here, handler_id id,
+                                 const call_message& message) noexcept;
+
 /// Runs once for each peer that this process loses, on any lane; `why` as lane::why() says it, and
 /// valid until it returns. On whichever thread noticed, with no lock of Heddle's held. May post and
 /// cancel; must not block and must not throw.
@@ -94,8 +98,21 @@ class world {
   [[nodiscard]] remote_region import(const key& of_peer);
 
   /// Sets handler `id` (below max_handlers) before any message for it can arrive: in practice
-  /// before a barrier. A message for an id without a handler is dropped and counted.
+  /// before a barrier. A message for an id without a handler is dropped and counted, unless
+  /// on_unknown_call() has set what hears of it.
   void set_handler(handler_id id, call_handler function, void* context = nullptr);
+  /// Sets a handler under a name, and gives it an id, the same on every rank. Collective, and waits
+  /// for every rank: all name the same ones in the same order; so no message for it comes before it
+  /// is set. Ids are given from the highest down; those that are set by number stay below. Throws
+  /// error on every rank: another one gives another name, and which; or here: the name or its id is
+  /// taken, a peer is gone.
+  handler_id add_handler(std::string_view name, call_handler function, void* context = nullptr);
+  /// The id of that name. Any thread; takes a lock. Throws error: there is none, and which there
+  /// are.
+  [[nodiscard]] handler_id handler(std::string_view name) const;
+  /// Sets what runs for messages to ids without a handler, instead of dropping them, and is told
+  /// the id. Before any can arrive, as set_handler. Null: they are dropped. Any thread.
+  void on_unknown_call(unknown_handler function, void* context = nullptr);
 
   /// Sets what is called for each peer that is lost, also by leaving the job in order before this
   /// rank does; at once for those lost already. One that this rank has had nothing to do with may

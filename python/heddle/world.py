@@ -126,9 +126,10 @@ class World:
 
     # --- what comes unasked ----------------------------------------------------------------------
 
-    def handler(self, number: int):
+    def handler(self, number: "int | str"):
         """Decorator: the function runs with a Message for each call to this number. Set it before a barrier.
-        It runs on any thread, must not wait, and what it raises is printed and goes no further."""
+        It runs on any thread, must not wait, and what it raises is printed and goes no further. Under a name it
+        gets the same number on every rank, handler_id(name); then it is collective."""
 
         def set_handler(function):
             def run(_, here, m):
@@ -137,11 +138,32 @@ class World:
 
             c = ffi.callback("heddle_call_handler", run)
             self._callbacks.append(c)
-            if lib.heddle_world_set_handler(self.c, number, c, ffi.NULL) != 0:
+            if isinstance(number, str):
+                failed = lib.heddle_world_add_handler(self.c, number.encode(), c, ffi.NULL) < 0
+            else:
+                failed = lib.heddle_world_set_handler(self.c, number, c, ffi.NULL) != 0
+            if failed:
                 raise set_up_error()
             return function
 
         return set_handler
+
+    def handler_id(self, name: str) -> int:
+        number = lib.heddle_world_handler(self.c, name.encode())
+        if number < 0:
+            raise set_up_error()
+        return number
+
+    def on_unknown_call(self, function) -> None:
+        """`function(number, message)` runs for calls to numbers that have no handler."""
+
+        def run(_, here, number, m):
+            function(number, Message(m.source, m.lane, bytes(ffi.buffer(m.header, m.header_bytes)),
+                                     bytes(ffi.buffer(m.payload, m.payload_bytes)), Lane(self, here, False)))
+
+        c = ffi.callback("heddle_unknown_handler", run)
+        self._callbacks.append(c)
+        lib.heddle_world_on_unknown_call(self.c, c, ffi.NULL)
 
     def on_peer_lost(self, function) -> None:
         """`function(peer, why)` runs for each peer that is lost."""

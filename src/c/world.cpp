@@ -92,6 +92,19 @@ int heddle_world_set_handler(heddle_world* world, uint16_t id, heddle_call_handl
     return 0;
   });
 }
+int heddle_world_add_handler(heddle_world* world, const char* name, heddle_call_handler function,
+                             void* context) {
+  return or_failed(-1, [&]() -> int {
+    return world->world.add_handler(name, std::bit_cast<heddle::call_handler>(function), context);
+  });
+}
+int heddle_world_handler(heddle_world* world, const char* name) {
+  return or_failed(-1, [&]() -> int { return world->world.handler(name); });
+}
+void heddle_world_on_unknown_call(heddle_world* world, heddle_unknown_handler function,
+                                  void* context) {
+  world->world.on_unknown_call(std::bit_cast<heddle::unknown_handler>(function), context);
+}
 void heddle_world_on_peer_lost(heddle_world* world, heddle_loss_handler function, void* context) {
   if (function == nullptr) return world->world.on_peer_lost(nullptr);
   const auto made = std::make_shared<loss_listener>(function, context);

@@ -107,7 +107,22 @@ remote_region world::import(const key& of_peer) {
 
 void world::set_handler(handler_id id, call_handler function, void* context) {
   sync::refuse_in_child("set a handler");
-  core_->set_handler(id, function, context);
+  core_->handlers().set(id, function, context);
+}
+
+handler_id world::add_handler(std::string_view name, call_handler function, void* context) {
+  may_block(*core_);
+  sync::refuse_in_child("name a handler");
+  return core_->add_handler(name, function, context);
+}
+
+handler_id world::handler(std::string_view name) const {
+  return core_->handlers().find(name);
+}
+
+void world::on_unknown_call(unknown_handler function, void* context) {
+  sync::refuse_in_child("set a handler for unknown ids");
+  core_->handlers().set_for_unknown(function, context);
 }
 
 void world::on_peer_lost(loss_handler function, void* context) {

@@ -13,6 +13,16 @@
 #include "sync/misuse.h"
 
 namespace heddle::engine {
+namespace {
+
+/// FNV-1a: the same in every process.
+constexpr std::uint64_t hash_of(std::string_view text) noexcept {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
+}
+
+}  // namespace
 
 world_core::world_core(std::unique_ptr<bootstrap::session> session, const settings& config)
     : config_(config),
@@ -95,7 +105,7 @@ lane_core& world_core::lane_at(int number) {
                                       .backends = ways.backends,
                                       .route = ways.route,
                                       .atomic_route = ways.atomics,
-                                      .handlers = handlers_};
+                                      .handlers = handlers_.all()};
   executor& keeper = *executors_[static_cast<std::size_t>(number) % executors_.size()];
   const helpers help{.keeper = keeper,
                      .team = team_.get(),
@@ -154,12 +164,25 @@ void world_core::for_each_lane(const std::function<void(lane_core&)>& f) {
   }
 }
 
-void world_core::set_handler(handler_id id, call_handler function, void* context) {
-  if (id >= max_handlers) fail("set handler {}: ids go from 0 to {}", id, max_handlers - 1);
-  const std::lock_guard lock(mutex_);
-  handler_store_.push_back(
-      std::make_unique<protocols::handler_entry>(protocols::handler_entry{function, context}));
-  handlers_[id].set(function != nullptr ? handler_store_.back().get() : nullptr);
+/// The ranks agree on names as they do on symmetric memory, whose claims have rights below this.
+handler_id world_core::add_handler(std::string_view name, call_handler function, void* context) {
+  constexpr std::uint64_t of_a_name = std::uint64_t{1} << 32;
+  const gathering turn(*this);
+  const handler_id id = handlers_.next_named(name);
+  handlers_.set_named(name, id, function, context);  // before any rank can know of it
+  try {
+    const auto other = in_context(fmt::format("name handler {}", name), [&] {
+      return find_dissent({.bytes = hash_of(name), .allowed = of_a_name | id});
+    });
+    if (!other) return id;
+    fail(
+        "name handler {}: rank {} gives another name: all ranks must give the same, in the same "
+        "order",
+        name, *other);
+  } catch (...) {
+    handlers_.forget_named(name);
+    throw;
+  }
 }
 
 // --- for the executor ------------------------------------------------------------------

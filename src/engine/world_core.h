@@ -19,6 +19,7 @@
 #include "base/settings.h"
 #include "bootstrap/bootstrap.h"
 #include "engine/executor.h"
+#include "engine/handler_table.h"
 #include "engine/host_map.h"
 #include "engine/idle_team.h"
 #include "engine/inspector.h"
@@ -77,7 +78,9 @@ class world_core : public std::enable_shared_from_this<world_core> {
   /// Frees the number; the lane stays, for peers and for the next who opens it.
   void close_lane(int number) noexcept;
   void for_each_lane(const std::function<void(lane_core&)>& f);
-  void set_handler(handler_id id, call_handler function, void* context);
+  [[nodiscard]] handler_table& handlers() noexcept { return handlers_; }
+  /// Collective: see world::add_handler.
+  handler_id add_handler(std::string_view name, call_handler function, void* context);
   [[nodiscard]] protocols::lost_peers& losses() noexcept { return losses_; }
 
   // --- progress ------------------------------------------------------------------------
@@ -169,10 +172,9 @@ class world_core : public std::enable_shared_from_this<world_core> {
   protocols::lost_peers losses_;
   const std::shared_ptr<memory::imported_memory> imported_ =
       std::make_shared<memory::imported_memory>();
-  std::array<sync::published<const protocols::handler_entry*>, max_handlers> handlers_;
+  handler_table handlers_;
 
   std::mutex mutex_;  // guards what follows
-  std::vector<std::unique_ptr<protocols::handler_entry>> handler_store_;
   std::array<std::unique_ptr<lane_core>, max_lanes> lanes_;
   // From allocate(), and symmetric arrays, by slot and generation.
   std::map<std::pair<std::uint32_t, std::uint32_t>, memory::segment> owned_;

@@ -254,12 +254,23 @@ static void lost(void* context, heddle_rank peer, const char* why) {
   EXPECT(peer >= 0 && peer < ranks && strlen(why) > 0);
 }
 
+static atomic_int surprises;
+static void surprise(void* context, heddle_lane* here, uint16_t id, const heddle_message* message) {
+  (void)context, (void)here;
+  EXPECT(id == 900 && message->source == before);
+  atomic_fetch_add(&surprises, 1);
+}
+
 static void active_messages(void) {
   heddle_symmetric* array = heddle_symmetric_open(world, 64, HEDDLE_ALL_RIGHTS);
   EXPECT(heddle_world_set_handler(world, note_handler, note, &heard) == 0);
   EXPECT(heddle_world_set_handler(world, answer_handler, answer, NULL) == 0);
   EXPECT(heddle_world_set_handler(world, notified, notice, heddle_symmetric_local(array)) == 0);
   EXPECT(heddle_world_set_handler(world, HEDDLE_MAX_HANDLERS, note, NULL) == -1);
+  const int spare = heddle_world_add_handler(world, "spare", note, NULL);
+  EXPECT(spare >= 0 && heddle_world_handler(world, "spare") == spare);
+  EXPECT(heddle_world_handler(world, "other") == -1 && strstr(heddle_error(), "other") != NULL);
+  heddle_world_on_unknown_call(world, surprise, NULL);
   heddle_world_on_peer_lost(world, lost, NULL);
   EXPECT(heddle_world_barrier(world) == 0);
   char* payload = malloc(70000);
@@ -268,6 +279,8 @@ static void active_messages(void) {
          HEDDLE_DONE);
   EXPECT(heddle_put_notify(lane, "x", 1, heddle_symmetric_at(array, next, 0), notified, 4711) ==
          HEDDLE_DONE);
+  EXPECT(heddle_call(lane, next, HEDDLE_SAME_LANE, 900, NULL, 0, NULL, 0) == HEDDLE_DONE);
+  while (atomic_load(&surprises) == 0) heddle_poll(lane);
   while (atomic_load(&heard.notes) == 0 || atomic_load(&heard.answers) == 0 ||
          atomic_load(&heard.notifications) == 0)
     heddle_poll(lane);

@@ -116,11 +116,26 @@ def handlers():
         assert message.header == b"thanks" and message.source == after
         answered.set()
 
+    named, unknown = threading.Event(), threading.Event()
+
+    @world.handler("hello")
+    def hello(message):
+        named.set()
+
+    def surprise(number, message):
+        assert number == 99 and message.payload == b"?"
+        unknown.set()
+
+    world.on_unknown_call(surprise)
+    assert "no handler is called bye" in raises(None, world.handler_id, "bye")
     losses = []
     world.on_peer_lost(lambda peer, why: losses.append((peer, why)))
     world.barrier()
     lane.call(after, 5, header=b"hi", payload=numpy.zeros(50000))
     assert answered.wait(60)
+    lane.call(after, world.handler_id("hello"))
+    lane.call(after, 99, payload=b"?")
+    assert named.wait(60) and unknown.wait(60)
     while not heard:
         lane.poll()
     assert heard == [(before, b"hi", 400000)], heard

@@ -1,0 +1,65 @@
+// handler_table.h - what runs for which handler id: those set by number, those that have a name,
+// and one for all the others.
+#pragma once
+#include <heddle/types.h>
+#include <heddle/world.h>
+
+#include <array>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocols/delivery.h"
+#include "sync/published.h"
+
+namespace heddle::engine {
+
+/// One per world. Any thread.
+class handler_table {
+ public:
+  using slot = sync::published<const protocols::handler_entry*>;
+
+  /// By id; null: none. What a lane looks at for each call.
+  [[nodiscard]] std::span<const slot> all() const noexcept { return slots_; }
+
+  /// Null: none. Throws error: no such id.
+  void set(handler_id id, call_handler function, void* context);
+  /// The id that the next name gets, on every rank that has named as many: from the highest down.
+  /// Throws error: no name, it has one already, or a handler was set for that id by number.
+  [[nodiscard]] handler_id next_named(std::string_view name) const;
+  /// What next_named() has said. One thread at a time names.
+  void set_named(std::string_view name, handler_id id, call_handler function, void* context);
+  /// Takes the last one back: the ranks do not agree on it.
+  void forget_named(std::string_view name);
+  /// Throws error: no handler has that name.
+  [[nodiscard]] handler_id find(std::string_view name) const;
+  /// What runs for ids that have none. Null: nothing.
+  void set_for_unknown(unknown_handler function, void* context);
+
+ private:
+  /// One for each id, since what runs is not told its id.
+  struct unknown_call {
+    unknown_handler function = nullptr;
+    void* context = nullptr;
+    handler_id id = 0;
+  };
+  static void run_unknown(void* of, lane& here, const call_message& message) noexcept;
+  [[nodiscard]] const protocols::handler_entry* keep(call_handler function, void* context);
+  void settle(handler_id id);
+
+  std::array<slot, max_handlers> slots_;
+
+  mutable std::mutex mutex_;                                         // guards what follows
+  std::array<const protocols::handler_entry*, max_handlers> set_{};  // by the program
+  std::array<const protocols::handler_entry*, max_handlers> unknown_{};
+  std::map<std::string, handler_id, std::less<>> names_;
+  // Also those replaced since, which may be running still.
+  std::vector<std::unique_ptr<protocols::handler_entry>> entries_;
+  std::vector<std::unique_ptr<std::array<unknown_call, max_handlers>>> unknown_calls_;
+};
+
+}  // namespace heddle::engine
