@@ -4,6 +4,7 @@
 #include <heddle/collectives.h>
 #include <heddle/completion.h>
 #include <heddle/coroutine.h>
+#include <heddle/counters.h>
 #include <heddle/group.h>
 #include <heddle/lane.h>
 #include <heddle/matched_message.h>

@@ -18,6 +18,7 @@
 // * In the child of a fork everything answers `closed`, and no wait waits (docs/guide/threads.md).
 #pragma once
 #include <heddle/completion.h>
+#include <heddle/counters.h>
 #include <heddle/detail/direct.h>
 #include <heddle/matched_message.h>
 #include <heddle/memory.h>
@@ -33,6 +34,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace heddle {
 
@@ -77,6 +79,13 @@ class lane {
   /// ended", "it has said nothing for 30 s ...", "the connection broke: Connection reset by peer".
   /// Empty while this process has lost it on no lane. Any thread; takes a lock.
   [[nodiscard]] std::string why(rank peer) const;
+  /// What this lane has counted so far, written to the members that `into.size` covers. Any thread,
+  /// also while others use the lane: it costs a load for each.
+  void read_counters(lane_counters& into) const noexcept;
+  /// Adds to `into` what it has counted of each lane of a peer that it has had to do with. done.
+  /// busy_lane: another thread keeps the lane for long; ask again. closed. Takes the lane for a
+  /// moment. Any thread. Throws bad_alloc.
+  status read_counters(std::vector<peer_counters>& into);
   /// The number of the next collective on this lane, from 0: for Heddle itself. Any thread.
   std::uint64_t next_collective() noexcept;
   /// As it, the number of the next group of which this rank may be member 0.

@@ -138,6 +138,10 @@ class world {
 
   /// For people: routes, limits, settings, counters. Text of several lines.
   [[nodiscard]] std::string describe() const;
+  /// What all lanes have counted, also those that only peers use, in the text format of Prometheus
+  /// (counters.h). A lane that another thread keeps for long is told of without its peers. Any
+  /// thread.
+  [[nodiscard]] std::string metrics() const;
   /// Which backend carries traffic to `peer`: one of list_backends(), or one of its devices.
   [[nodiscard]] std::string route(heddle::rank peer) const;
   /// Name of the host `peer` runs on, for people: two hosts may have the same one.

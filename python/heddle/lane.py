@@ -24,6 +24,10 @@ def _limit_ns(timeout):
     return 2**63 - 1 if timeout is None else max(0, int(timeout * 1e9))
 
 
+def _by_name(counted):
+    return {name: int(getattr(counted, name)) for name, _ in ffi.typeof(counted).fields if name != "size"}
+
+
 class Lane(Collectives):
     """Made by World.lane(). Any thread may use it. Functions that begin with i post an operation and return
     a Request; the others wait, and raise Error or PeerLost where it failed. Data is anything with a
@@ -51,6 +55,25 @@ class Lane(Collectives):
     def why(self, peer: int) -> str:
         """Why `peer` is lost; empty: it is not."""
         return text(lib.heddle_lane_why(self.c, peer))
+
+    # --- what it counts: the names are those of counters.h ---------------------------------------
+
+    def counters(self) -> "dict[str, int]":
+        """What the lane has counted so far."""
+        counted = ffi.new("heddle_lane_counters*")
+        lib.heddle_lane_counters_init(counted)
+        lib.heddle_lane_read_counters(self.c, counted)
+        return _by_name(counted[0])
+
+    def peer_counters(self) -> "list[dict[str, int]]":
+        """The same of each lane of a peer that it has had to do with."""
+        each, found, room = ffi.sizeof("heddle_peer_counters"), ffi.new("size_t*"), 64
+        while True:
+            into = ffi.new("heddle_peer_counters[]", room)
+            self.check(self.insist(lambda: lib.heddle_lane_read_peer_counters(self.c, into, room, each, found)))
+            if found[0] <= room:
+                return [_by_name(into[i]) for i in range(found[0])]
+            room = found[0]
 
     # --- answers -----------------------------------------------------------------------------
 

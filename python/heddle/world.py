@@ -95,6 +95,10 @@ class World:
     def describe(self) -> str:
         return text(lib.heddle_world_describe(self.c))
 
+    def metrics(self) -> str:
+        """What all lanes have counted, in the text format of Prometheus."""
+        return text(lib.heddle_world_metrics(self.c))
+
     def barrier(self) -> None:
         """Waits for all ranks: for start-up and end. In loops, Lane.barrier()."""
         if lib.heddle_world_barrier(self.c) != 0:

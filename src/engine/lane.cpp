@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <thread>
 #include <utility>
 
@@ -141,6 +142,16 @@ int lane::ranks() const noexcept {
 }
 std::string lane::why(rank peer) const {
   return core_->why(peer);
+}
+void lane::read_counters(lane_counters& into) const noexcept {
+  lane_counters all;
+  core_->count(all);
+  all.size = std::min(into.size, sizeof all);
+  std::memcpy(&into, &all, all.size);
+}
+status lane::read_counters(std::vector<peer_counters>& into) {
+  if (!may_use(*core_) || core_->has_ended()) return status::closed;
+  return core_->questions().count(into) ? status::done : status::busy_lane;
 }
 std::uint64_t lane::next_collective() noexcept {
   return core_->next_collective();

@@ -44,6 +44,15 @@ void lane_core::end() noexcept {
   end_.come(delivery_batch::mine());
 }
 
+void lane_core::count(lane_counters& into) const noexcept {
+  const help_counters& help = driver_.counters();
+  driver_.port().count(into);
+  into.waiting_threads = static_cast<std::uint64_t>(waiter_.threads());
+  into.left = help.left.get();
+  into.helped = help.picked.get();
+  into.rescues = help.rescues.get();
+}
+
 void lane_core::make_room() noexcept {
   /// While the lane has no room, others are given this long to make some.
   constexpr std::uint64_t room_wait_ns = 20'000;

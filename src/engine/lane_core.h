@@ -56,6 +56,8 @@ class lane_core {
     return waiter_.threads() == 0 && !driver_.hold().exclusive();
   }
 
+  /// What it counts. Any thread: some loads.
+  void count(lane_counters& into) const noexcept;
   /// For who was answered busy: polls; when that brings nothing, sleeps a moment for others to make
   /// room. Any thread that may wait.
   void make_room() noexcept;

@@ -19,8 +19,8 @@
 
 namespace heddle::engine {
 
-/// Counted for people.
-struct lane_counters {
+/// Counted for people: lane_counters of counters.h tells of each.
+struct help_counters {
   sync::shared_counter left;     ///< commands left for a helper
   sync::owned_counter picked;    ///< of these, what a helper executed
   sync::shared_counter rescues;  ///< found by a sleeper's backstop: a wake was late or lost
@@ -45,8 +45,8 @@ class lane_driver {
   [[nodiscard]] lane_hold::queue& commands() noexcept { return hold_.commands(); }
   [[nodiscard]] offload_model& model() noexcept { return model_; }
   [[nodiscard]] const offload_model& model() const noexcept { return model_; }
-  [[nodiscard]] lane_counters& counters() noexcept { return counters_; }
-  [[nodiscard]] const lane_counters& counters() const noexcept { return counters_; }
+  [[nodiscard]] help_counters& counters() noexcept { return counters_; }
+  [[nodiscard]] const help_counters& counters() const noexcept { return counters_; }
   [[nodiscard]] const protocols::port& port() const noexcept { return port_; }
   [[nodiscard]] const lane_parking& parking() const noexcept { return parking_; }
   /// True: the calling thread holds.
@@ -106,7 +106,7 @@ class lane_driver {
   // Any thread.
   lane_hold hold_;
   offload_model model_;
-  lane_counters counters_;
+  help_counters counters_;
 
   // Holder only.
   protocols::port port_;

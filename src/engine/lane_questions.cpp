@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <exception>
 #include <thread>
 
 namespace heddle::engine {
@@ -80,7 +81,8 @@ status lane_questions::cancel(const completion& which) noexcept {
 }
 
 /// Takes nothing on: what is queued meanwhile is left to others, who are told.
-bool lane_questions::report(std::uint64_t now_ns, protocols::port_report& found) {
+template <class Question>
+bool lane_questions::ask(Question&& question) {
   delivery_batch& batch = delivery_batch::mine();
   for (int i = 0; i < report_attempts; ++i) {
     server_.ask();
@@ -88,12 +90,26 @@ bool lane_questions::report(std::uint64_t now_ns, protocols::port_report& found)
       usleep(between_attempts_us);
       continue;
     }
-    found = driver_.port().report(now_ns);
+    std::exception_ptr problem;
+    try {
+      question(driver_.port());
+    } catch (const std::exception&) {  // no memory: not without letting go
+      problem = std::current_exception();
+    }
     driver_.commands().pending() ? driver_.hand_over() : driver_.release(batch);
     batch.run();
+    if (problem) std::rethrow_exception(problem);
     return true;
   }
   return false;
+}
+
+bool lane_questions::report(std::uint64_t now_ns, protocols::port_report& found) {
+  return ask([&](protocols::port& port) { found = port.report(now_ns); });
+}
+
+bool lane_questions::count(std::vector<peer_counters>& into) {
+  return ask([&](const protocols::port& port) { port.count(into); });
 }
 
 }  // namespace heddle::engine

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "engine/lane_driver.h"
 #include "engine/lane_end.h"
@@ -31,12 +32,16 @@ class lane_questions {
   /// As probe, but takes the message out of matching.
   status take(rank source, const tag_match& match, detail::taken_message& found) noexcept;
   status cancel(const completion& which) noexcept;
+  /// Adds what the lane counts of its peers. False: as report().
+  [[nodiscard]] bool count(std::vector<peer_counters>& into);
   /// For people who ask what the lane waits for. False: a thread holds it, and goes on holding it.
   [[nodiscard]] bool report(std::uint64_t now_ns, protocols::port_report& found);
 
  private:
   template <class F>
   status look(F&& question) noexcept;
+  template <class Question>
+  bool ask(Question&& question);
   [[nodiscard, gnu::noinline]] bool may_poll() const noexcept;
   [[gnu::noinline]] std::size_t miss_poll() noexcept;
   [[nodiscard]] status busy_or_closed() const noexcept {

@@ -150,6 +150,10 @@ std::size_t world::idle_hook() noexcept {
 std::string world::describe() const {
   return core_->describe();
 }
+std::string world::metrics() const {
+  if (sync::forked()) return {};
+  return core_->metrics();
+}
 std::string world::route(heddle::rank peer) const {
   return core_->route(peer);
 }

@@ -102,6 +102,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
 
   // --- for people (world_describe.cpp, world_report.cpp) -------------------------------
   [[nodiscard]] std::string describe();
+  [[nodiscard]] std::string metrics();
   /// What everything waits for, as a JSON object. Any thread, also while all others hang.
   [[nodiscard]] std::string report() const;
   [[nodiscard]] std::string route(rank peer) const;

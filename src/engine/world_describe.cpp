@@ -1,5 +1,6 @@
 // world_describe.cpp - a world in words, for `heddle info` and for logs.
 #include <fmt/format.h>
+#include <heddle/counters.h>
 
 #include <algorithm>
 
@@ -17,20 +18,17 @@ std::string device_line(const std::string& name, const transport::traits& t) {
 }
 
 std::string lane_line(const lane_core& lane) {
-  const protocols::port_counters& c = lane.port().counters();
-  return fmt::format(
-      "  lane {:<3} eager {}, rendezvous {}, emulated {}, stripes {}, unexpected {}, backlogged "
-      "{}, events {}, "
-      "{} ops in {} posts, "
-      "unknown handlers {}, lost peers {}, violations {}\n",
-      lane.number(), c.eager.get(), c.rendezvous.get(), c.emulated.get(), c.stripes.get(),
-      c.unexpected.get(), c.backlogged.get(), c.events.get(), c.posted_together.get(),
-      c.posts_together.get(), c.unknown_handler.get(), c.lost_peers.get(), c.violations.get());
+  lane_counters counted;
+  lane.count(counted);
+  std::string text = fmt::format("  lane {:<3}", lane.number());
+  for (const counter_row& row : lane_counter_table())
+    text += fmt::format("{}{} {}", &row == lane_counter_table().data() ? " " : ", ", row.name,
+                        row.in(counted));
+  return text + '\n';
 }
 
-/// What the lane's users left for others, and what the cost model has learned of it.
+/// What the cost model has learned of what the lane's users leave for others.
 std::string offload_line(const lane_core& lane) {
-  const lane_counters& c = lane.driver().counters();
   const offload_model::inputs m = lane.driver().model().now();
   std::string submits;
   for (std::size_t i = 0; i < m.submit_ns.size(); ++i)
@@ -38,11 +36,10 @@ std::string offload_line(const lane_core& lane) {
       submits += fmt::format(" {}K {} ns{}", std::size_t{1} << i, m.submit_ns[i],
                              (m.verdicts >> i & 1) != 0 ? " (left)" : "");
   return fmt::format(
-      "           left {}, of these executed by helpers {}, rescues {}; leaving costs {} ns, "
-      "waking "
-      "{} ns, pick-up after {} ns, computing {} ns, helped {} %, submitting{}\n",
-      c.left.get(), c.picked.get(), c.rescues.get(), m.leave_ns, m.wake_ns, m.pick_up_ns,
-      m.compute_ns, m.helped_percent, submits.empty() ? " not sampled" : submits);
+      "           leaving costs {} ns, waking {} ns, pick-up after {} ns, computing {} ns, helped "
+      "{} %, submitting{}\n",
+      m.leave_ns, m.wake_ns, m.pick_up_ns, m.compute_ns, m.helped_percent,
+      submits.empty() ? " not sampled" : submits);
 }
 
 }  // namespace
@@ -63,6 +60,16 @@ std::string world_core::describe() {
                       max_lanes, memory::region_table::slots, config_.records);
   for_each_lane([&](lane_core& lane) { text += lane_line(lane) + offload_line(lane); });
   return text + describe_progress();
+}
+
+std::string world_core::metrics() {
+  std::vector<lane_counters> lanes;
+  std::vector<peer_counters> peers;
+  for_each_lane([&](lane_core& lane) {
+    lane.count(lanes.emplace_back());
+    (void)lane.questions().count(peers);  // false: told of without
+  });
+  return prometheus_text(lanes, peers);
 }
 
 std::string world_core::describe_progress() const {

@@ -3,6 +3,7 @@
 // Runs on the inspector's thread while everything else may hang, so it takes no lock of the world:
 // lanes are found by what they publish, and a lane that somebody holds for long is told of from
 // outside.
+#include <heddle/counters.h>
 #include <heddle/info.h>
 #include <unistd.h>
 
@@ -51,6 +52,13 @@ json all_told(const List& list, std::uint64_t now_ns) {
   return all;
 }
 
+template <class Counters>
+json by_name(const Counters& counted, std::span<const counter_row> table) {
+  json all;
+  for (const counter_row& row : table) all[std::string(row.name)] = row.in(counted);
+  return all;
+}
+
 json told(const port_report::peer& p, const std::string& route, std::uint64_t now_ns) {
   return {{"rank", p.number},
           {"lane", p.lane},
@@ -59,23 +67,19 @@ json told(const port_report::peer& p, const std::string& route, std::uint64_t no
           {"why", p.why},
           {"silent_ms", age_ms(p.silent_since_ns, now_ns)},
           {"asked_for_a_sign", p.asked},
-          {"backlog", p.backlog},
-          {"control", p.control},
-          {"credit", p.credit},
-          {"credit_limit", p.credit_limit},
-          {"held_of_its_credit", p.held}};
+          {"counters", by_name(p.counted, peer_counter_table())}};
 }
 
 /// What can be read without the hold.
 json outside(const lane_core& lane, bool opened) {
+  lane_counters counted;
+  lane.count(counted);
   return {{"number", lane.number()},
           {"opened", opened},
           {"exclusive", lane.user().exclusive()},
           {"opened_by_thread", lane.user().opener()},
-          {"threads_waiting", lane.waiter().threads()},
           {"commands_queued", lane.driver().hold().commands().pending()},
-          {"in_flight", lane.port().in_flight_hint()},
-          {"bytes_in_flight", lane.port().bytes_hint()}};
+          {"counters", by_name(counted, lane_counter_table())}};
 }
 
 json told(const world_core& w, lane_core& lane, std::uint64_t now_ns) {

@@ -22,6 +22,7 @@ status eager::send(const command& c) {
     const status s = path_.post(p, head_for(c), c.header, c.memory);
     if (s == status::done) [[likely]] {
       p.credit -= cost;
+      p.note_sent(c.memory.size());
       counters_.eager.add();
     }
     if (s != status::busy_queue) [[likely]]
@@ -36,20 +37,22 @@ status eager::send(const command& c) {
   r.memory = c.memory;
   p.credit -= cost;
   const status s = path_.submit(r);
-  if (s != status::posted) note(p, s, cost);
+  if (s != status::posted) note(p, s, c.memory.size(), cost);
   return s;
 }
 
 /// One has left, or never will.
-void eager::note(peer& p, status code, std::uint64_t cost) noexcept {
-  if (code == status::done)
-    counters_.eager.add();
-  else
+void eager::note(peer& p, status code, std::size_t bytes, std::uint64_t cost) noexcept {
+  if (code != status::done) {
     p.credit += cost;
+    return;
+  }
+  p.note_sent(bytes);
+  counters_.eager.add();
 }
 
 void eager::ended(request& r, status code) {
-  note(*r.with, code, credit_of(r.what, r.bytes));
+  note(*r.with, code, r.bytes, credit_of(r.what, r.bytes));
   ops_.finish(r, code);
 }
 

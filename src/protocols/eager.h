@@ -22,6 +22,7 @@ class eager final : public protocol {
         p->wire.by->send(*p->wire.to, head, header, data) != status::done) [[unlikely]]
       return false;
     p->credit -= cost;
+    p->note_sent(data.size());
     counters_.eager.add();
     return true;
   }
@@ -45,7 +46,7 @@ class eager final : public protocol {
   [[nodiscard]] static std::uint64_t credit_of(command_kind what, std::size_t bytes) noexcept {
     return what == command_kind::send ? cost_of(bytes) : 0;
   }
-  void note(peer& p, status code, std::uint64_t cost) noexcept;
+  void note(peer& p, status code, std::size_t bytes, std::uint64_t cost) noexcept;
 
   peer_table& peers_;
   operations& ops_;

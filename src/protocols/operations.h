@@ -30,7 +30,7 @@ class operations {
   /// It counts for flush from now on.
   void count(request& r) noexcept {
     r.counted = true;
-    count_up(*r.with);
+    count_up(*r.with, r.bytes);
   }
   /// It is over: delivers its completion. It must be in hand.
   void finish(request& r, const outcome& what);
@@ -54,7 +54,7 @@ class operations {
     r.tag = r.message_bytes = r.since_ns = 0;
     bytes_.add(r.bytes);
     in_flight_.add();
-    count_up(p);
+    count_up(p, r.bytes);
   }
   void end_direct(request& r, status code) {
     peer& p = *r.with;
@@ -95,7 +95,9 @@ class operations {
   [[nodiscard]] std::uint64_t bytes_hint() const noexcept { return bytes_.get(); }
 
  private:
-  void count_up(peer& p) noexcept {
+  void count_up(peer& p, std::uint64_t bytes) noexcept {
+    ++p.accesses;
+    p.accessed_bytes += bytes;
     ++p.counted;
     ++counted_;
   }

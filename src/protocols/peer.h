@@ -85,6 +85,15 @@ struct peer {
   std::uint64_t owed = 0;         ///< what we have to give back
   std::size_t announcements = 0;  ///< its large messages whose data nobody has asked for yet
 
+  // Counted, as peer_counters of counters.h tells.
+  std::uint64_t sent_messages = 0, sent_bytes = 0;
+  std::uint64_t received_messages = 0, received_bytes = 0;
+  std::uint64_t accesses = 0, accessed_bytes = 0;
+  void note_sent(std::size_t bytes) noexcept {
+    ++sent_messages;
+    sent_bytes += bytes;
+  }
+
   // Transfers.
   std::unique_ptr<several_rails> several;  ///< null: there is one rail
   std::array<mapped_region, 8> mapped;     ///< the last used ones; `next_mapped` is replaced next

@@ -86,6 +86,8 @@ class port {
 
   /// What waits, for people. Slow: looks at all there is.
   [[nodiscard]] port_report report(std::uint64_t now_ns);
+  /// Adds what is counted of each peer. Throws bad_alloc.
+  void count(std::vector<peer_counters>& into) const;
   /// Looks for dead peers; every now and then while anything is in flight.
   void maintain(std::uint64_t now_ns, delivery_batch& out);
   /// Ends every operation with `code`.
@@ -97,6 +99,8 @@ class port {
   /// a message do not count there.
   [[nodiscard]] std::size_t in_flight_hint() const noexcept { return ops_.count_hint(); }
   [[nodiscard]] std::uint64_t bytes_hint() const noexcept { return ops_.bytes_hint(); }
+  /// Any thread. Of the lane, as far as its protocols count.
+  void count(lane_counters& into) const noexcept;
   [[nodiscard]] const port_counters& counters() const noexcept { return counters_; }
 
  private:

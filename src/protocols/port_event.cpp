@@ -43,6 +43,8 @@ inline void port::on_event(const transport::event& e) {
     if (p == nullptr) return;
   }
   p->heard = true;
+  ++p->received_messages;
+  p->received_bytes += e.bytes.size();
   on_arrived(*p, e.bytes);
 }
 

@@ -46,20 +46,34 @@ port_report::operation described(const request& r) noexcept {
           .since_ns = r.since_ns};
 }
 
+peer_counters counted(const peer& p) noexcept {
+  peer_counters made;
+  made.peer = p.number;
+  made.peer_lane = p.lane;
+  made.sent_messages = p.sent_messages;
+  made.sent_bytes = p.sent_bytes;
+  made.received_messages = p.received_messages;
+  made.received_bytes = p.received_bytes;
+  made.accesses = p.accesses;
+  made.accessed_bytes = p.accessed_bytes;
+  for (const request* r = p.backlog.front(); r != nullptr; r = request_queue::next(*r))
+    ++made.backlog;
+  made.control = p.control.size();
+  made.credit = p.credit;
+  made.credit_limit = p.credit_limit;
+  made.held = p.held;
+  made.lost = p.lost ? 1 : 0;
+  return made;
+}
+
 port_report::peer described(const peer& p) {
-  std::size_t backlog = 0;
-  for (const request* r = p.backlog.front(); r != nullptr; r = request_queue::next(*r)) ++backlog;
   return {.number = p.number,
           .lane = p.lane,
           .lost = p.lost,
           .asked = p.pinged,
           .why = {},
           .silent_since_ns = p.heard ? 0 : p.silent_since_ns,
-          .backlog = backlog,
-          .control = p.control.size(),
-          .credit = p.credit,
-          .credit_limit = p.credit_limit,
-          .held = p.held};
+          .counted = counted(p)};
 }
 
 template <class T>
@@ -69,6 +83,33 @@ void keep_oldest(std::vector<T>& all) {
 }
 
 }  // namespace
+
+void port::count(std::vector<peer_counters>& into) const {
+  for (const peer* p : peers_.all()) {
+    into.push_back(counted(*p));
+    into.back().rank = where_.self;
+    into.back().lane = where_.lane;
+  }
+}
+
+void port::count(lane_counters& into) const noexcept {
+  into.rank = where_.self;
+  into.lane = where_.lane;
+  into.in_flight = in_flight_hint();
+  into.in_flight_bytes = bytes_hint();
+  into.events = counters_.events.get();
+  into.eager = counters_.eager.get();
+  into.rendezvous = counters_.rendezvous.get();
+  into.emulated = counters_.emulated.get();
+  into.stripes = counters_.stripes.get();
+  into.unexpected = counters_.unexpected.get();
+  into.backlogged = counters_.backlogged.get();
+  into.posts_together = counters_.posts_together.get();
+  into.posted_together = counters_.posted_together.get();
+  into.unknown_handlers = counters_.unknown_handler.get();
+  into.lost_peers = counters_.lost_peers.get();
+  into.violations = counters_.violations.get();
+}
 
 port_report port::report(std::uint64_t now_ns) {
   stamp(now_ns);

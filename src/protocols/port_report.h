@@ -1,5 +1,6 @@
 // port_report.h - what a lane waits for, in words and numbers: for people who ask a job that hangs.
 #pragma once
+#include <heddle/counters.h>
 #include <heddle/types.h>
 
 #include <cstddef>
@@ -39,8 +40,7 @@ struct port_report {
     bool lost = false, asked = false;   ///< asked: for a sign of life
     std::string why;                    ///< lost: in words
     std::uint64_t silent_since_ns = 0;  ///< 0: nothing is expected of it, or it has just been heard
-    std::size_t backlog = 0, control = 0;
-    std::uint64_t credit = 0, credit_limit = 0, held = 0;
+    peer_counters counted;
   };
   std::size_t operation_count = 0, receive_count = 0, message_count = 0;
   std::vector<operation> operations;

@@ -36,7 +36,7 @@ struct surroundings {
   std::span<const sync::published<const handler_entry*>> handlers;  ///< by id; null: none
 };
 
-/// Counted for people: `heddle info` prints them.
+/// Counted for people: lane_counters of counters.h tells of each.
 struct port_counters {
   sync::owned_counter events, eager, rendezvous, emulated, stripes, unexpected, backlogged;
   sync::owned_counter posts_together, posted_together;  ///< posts of several ops, and how many

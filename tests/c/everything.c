@@ -453,6 +453,29 @@ static void groups(void) {
   heddle_group_free(turned);
   heddle_group_free(alive);
   heddle_group_free(NULL);
+static void counters(void) {
+  heddle_lane_counters then, now;
+  heddle_lane_counters_init(&then);
+  heddle_lane_counters_init(&now);
+  heddle_lane_read_counters(lane, &then);
+  uint64_t word = 1;
+  EXPECT(heddle_send(lane, next, HEDDLE_SAME_LANE, 90, &word, sizeof word) == HEDDLE_DONE);
+  EXPECT(heddle_recv(lane, before, 90, HEDDLE_EXACT_TAG, &word, sizeof word).code == HEDDLE_DONE);
+  heddle_lane_read_counters(lane, &now);
+  EXPECT(now.size == sizeof now && now.rank == me && now.lane == heddle_lane_number(lane));
+  EXPECT(now.eager == then.eager + 1);
+  heddle_peer_counters* const peers = calloc((size_t)ranks + 1, sizeof *peers);
+  size_t found = 0;
+  heddle_status s;
+  do {
+    s = heddle_lane_read_peer_counters(lane, peers, (size_t)ranks, sizeof *peers, &found);
+  } while (heddle_is_busy(s));
+  EXPECT(s == HEDDLE_DONE && found >= 1 && found <= (size_t)ranks);
+  bool sent = false;
+  for (size_t i = 0; i < found; ++i) sent |= peers[i].peer == next && peers[i].sent_bytes >= 8;
+  EXPECT(sent);
+  EXPECT(peers[ranks].size == 0); /* nothing is written behind the room that was given */
+  free(peers);
 }
 
 static void texts(void) {
@@ -460,7 +483,7 @@ static void texts(void) {
   EXPECT(strcmp(heddle_status_name(HEDDLE_PEER_LOST), "peer_lost") == 0);
   EXPECT(strcmp(heddle_status_name((heddle_status)200), "unknown") == 0);
   char* const some[] = {heddle_world_describe(world), heddle_world_route(world, next),
-                        heddle_world_host(world, next)};
+                        heddle_world_host(world, next), heddle_world_metrics(world)};
   for (size_t i = 0; i < sizeof some / sizeof *some; ++i) {
     EXPECT(some[i] != NULL && strlen(some[i]) > 0);
     heddle_free(some[i]);
@@ -499,6 +522,7 @@ int main(void) {
   endings();
   collectives();
   groups();
+  counters();
   texts();
   EXPECT(heddle_world_barrier(world) == 0);
   heddle_world_close(world);

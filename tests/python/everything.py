@@ -190,11 +190,23 @@ def groups():
     assert alive.ranks == ranks and alive.allreduce(numpy.array([1]))[0] == ranks
 
 
+def counters():
+    before_it = lane.counters()
+    assert before_it["lane"] == lane.number and before_it["eager"] + before_it["rendezvous"] > 0, before_it
+    lane.send(after, 20, b"12345")
+    lane.recv(before, 20, bytearray(5))
+    assert lane.counters()["eager"] == before_it["eager"] + 1
+    of_next = [p for p in lane.peer_counters() if p["peer"] == after]
+    assert len(of_next) == 1 and of_next[0]["sent_messages"] >= 1 and of_next[0]["lost"] == 0, of_next
+    assert f'heddle_lane_eager_total{{rank="{me}",lane="{lane.number}"}}' in world.metrics()
+
+
 messages()
 memory()
 handlers()
 collectives()
 groups()
+counters()
 assert world.route(after) and world.host(after) and world.host_number(after) >= 0 and world.describe()
 assert lane.why(after) == "" and heddle.__version__
 assert "lane" in raises(None, world.lane, lane.number)

@@ -1,6 +1,7 @@
 // hanging_test.cpp - jobs that hang on purpose, and what `heddle info --pid` says of them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <heddle/counters.h>
 #include <heddle/types.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -132,6 +133,20 @@ TEST(HangingJob, WithAStoppedRankIsToldOfByTheOthers) {
   EXPECT_THAT(text, HasSubstr("rank 1 of 2, process " + worlds[1]["pid"].dump() +
                               ": the process is stopped"));
   kill(worlds[1]["pid"], SIGKILL);
+}
+
+TEST(HangingJob, TellsWhatItHasCountedUnderTheNamesOfTheTable) {
+  const hanging_job job("receive");
+  const json worlds = job.until([](const json& w) { return has(lane_of(w), "receive_count"); });
+  for (const counter_row& row : lane_counter_table())
+    EXPECT_TRUE(lane_of(worlds[0])["counters"].contains(row.name)) << row.name;
+  for (const counter_row& row : peer_counter_table())
+    EXPECT_TRUE(lane_of(worlds[0])["peers"][0]["counters"].contains(row.name)) << row.name;
+  EXPECT_THAT(job.asked().out, HasSubstr("counted: in_flight 1"));
+  EXPECT_THAT(
+      job.asked({"--metrics"}).out,
+      HasSubstr("# TYPE heddle_lane_unexpected_total counter\nheddle_lane_unexpected_total{"
+                "rank=\"0\",lane=\"0\"} 1\nheddle_lane_unexpected_total{rank=\"1\",lane=\"0\"} 0"));
 }
 
 TEST(HangingJob, IsAskedRankByRankToo) {

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "info/metrics.h"
+
 namespace heddle::tools {
 namespace {
 
@@ -65,12 +67,12 @@ std::string life_of(const json& p) {
 }
 
 std::string line_of_peer(const json& p) {
+  const auto counted = [&](const char* name) { return p["counters"][name].get<std::uint64_t>(); };
   return fmt::format(
       "rank {} by {}: {}; {} waiting for room; credit {} of {} bytes, it uses {} here",
       p["rank"].get<rank>(), p["route"].get<std::string>(), life_of(p),
-      p["backlog"].get<std::size_t>() + p["control"].get<std::size_t>(),
-      p["credit"].get<std::uint64_t>(), p["credit_limit"].get<std::uint64_t>(),
-      p["held_of_its_credit"].get<std::uint64_t>());
+      counted("backlog") + counted("control"), counted("credit"), counted("credit_limit"),
+      counted("held"));
 }
 
 /// The oldest of `list`, of which there are `count`.
@@ -84,16 +86,28 @@ void print_list(const char* title, const json& list, std::size_t count,
 
 void print_head(const json& lane) {
   const auto thread = lane["opened_by_thread"].get<std::uint64_t>();
+  const json& counted = lane["counters"];
   fmt::print("  lane {}: {}{}; threads waiting: {}; in flight: {}, {} bytes{}\n",
              lane["number"].get<int>(),
              lane["opened"] ? fmt::format("opened by thread {}", thread) : "not opened here",
-             lane["exclusive"] ? " for itself (exclusive)" : "", lane["threads_waiting"].get<int>(),
-             lane["in_flight"].get<std::size_t>(), lane["bytes_in_flight"].get<std::uint64_t>(),
+             lane["exclusive"] ? " for itself (exclusive)" : "",
+             counted["waiting_threads"].get<std::uint64_t>(),
+             counted["in_flight"].get<std::uint64_t>(),
+             counted["in_flight_bytes"].get<std::uint64_t>(),
              lane["commands_queued"] ? "; commands wait for whoever drives it" : "");
+}
+
+/// What is not 0; the names are those of counters.h.
+void print_counters(const json& lane) {
+  std::string text;
+  for (const auto& [name, value] : lane["counters"].items())
+    if (value != 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value.dump());
+  if (!text.empty()) fmt::print("    counted: {}\n", text);
 }
 
 void print_lane(const json& lane) {
   print_head(lane);
+  print_counters(lane);
   if (lane["held"]) {
     fmt::print("    a thread is inside it and does not come out, so no more can be read\n");
     return;
@@ -135,11 +149,20 @@ void print_missing(const json& worlds, int pid) {
     fmt::print("no world here of rank{}: ended, not made yet, or on another host\n", missing);
 }
 
-}  // namespace
-
-void print_what_waits(int pid, bool as_data) {
+json ask(int pid) {
   json worlds = json::array();
   for (const std::string& text : ask_worlds(pid)) worlds.push_back(json::parse(text));
+  return worlds;
+}
+
+}  // namespace
+
+void print_metrics(int pid) {
+  fmt::print("{}", metrics_of(ask(pid)));
+}
+
+void print_what_waits(int pid, bool as_data) {
+  const json worlds = ask(pid);
   if (as_data) {
     fmt::print("{}\n", json{{"version", version()}, {"worlds", worlds}}.dump(2));
     return;

@@ -7,4 +7,7 @@ namespace heddle::tools {
 /// is none.
 void print_what_waits(int pid, bool as_data);
 
+/// Prints what these have counted, as Prometheus reads it. Throws error: there is none.
+void print_metrics(int pid);
+
 }  // namespace heddle::tools

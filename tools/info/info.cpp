@@ -39,7 +39,8 @@ which stands for all ranks on this host. The job need not call Heddle, nor get
 on, to answer; only processes of the same user are asked. Each rank tells of its
 lanes: operations in flight, receives that have no message, messages that nobody
 has received, and peers. A rank that is stopped is said to be. The exit status is
-1 when there is no such job.
+1 when there is no such job. --metrics prints what
+its lanes have counted instead, as Prometheus and its collectors read it.
 
 With --hosts or --hostfile it starts itself on each host, as heddle run would, and
 compares them: versions, cores, memory, limits, backends that can be used there, and
@@ -55,7 +56,8 @@ Examples:
   heddle info --scale 158976 --ranks-per-host 48
   heddle info --hosts node1,node2
   HEDDLE_BACKENDS=tcp heddle info --json
-  heddle info --pid $(pgrep -n -f 'heddle run'))";
+  heddle info --pid $(pgrep -n -f 'heddle run')
+  heddle info --pid 4711 --metrics > /var/lib/node_exporter/heddle.prom)";
 
 struct report {
   std::vector<setting_row> settings;
@@ -164,9 +166,9 @@ void print(const report& r, bool as_data) {
 }
 
 /// Of a running job.
-int tell_what_waits(int pid, bool as_data) {
+int tell_of_job(int pid, bool as_data, bool as_metrics) {
   try {
-    print_what_waits(pid, as_data);
+    as_metrics ? print_metrics(pid) : print_what_waits(pid, as_data);
     return success;
   } catch (const error& e) {
     fmt::print(stderr, "heddle info: {}\n", e.what());
@@ -210,6 +212,7 @@ void add_scale_options(CLI::App& info, scale_job& job) {
 
 void add_info(CLI::App& app, int& exit_code) {
   const auto as_data = std::make_shared<bool>(false);
+  const auto as_metrics = std::make_shared<bool>(false);
   const auto pid = std::make_shared<int>(0);
   const auto hosts = std::make_shared<host_options>();
   const auto facts = std::make_shared<bool>(false);
@@ -217,18 +220,23 @@ void add_info(CLI::App& app, int& exit_code) {
   CLI::App* info = app.add_subcommand("info", about);
   info->footer(details);
   info->add_flag("--json", *as_data, "Print one JSON object instead of text");
-  info->add_option("--pid", *pid, "Ask this running process, and those it has started")
-      ->type_name("PID")
-      ->check(CLI::PositiveNumber);
+  auto* asked =
+      info->add_option("--pid", *pid, "Ask this running process, and those it has started")
+          ->type_name("PID")
+          ->check(CLI::PositiveNumber);
+  info->add_flag("--metrics", *as_metrics,
+                 "With --pid: print its counters as Prometheus reads them")
+      ->needs(asked)
+      ->excludes("--json");
   add_host_options(*info, *hosts);
   info->add_flag(facts_option, *facts, "Tell this host's facts")->group("");
   add_scale_options(*info, *scale);
-  info->callback([as_data, pid, hosts, facts, scale, &exit_code] {
+  info->callback([as_data, as_metrics, pid, hosts, facts, scale, &exit_code] {
     if (*facts) return tell_facts();
     if (scale->ranks != 0) return void(exit_code = tell_of_scale(*scale, *as_data));
     if (hosts->given() && *pid != 0)
       throw usage_error("--pid asks processes of this host: leave out --hosts, or run it there");
-    exit_code = *pid != 0                         ? tell_what_waits(*pid, *as_data)
+    exit_code = *pid != 0                         ? tell_of_job(*pid, *as_data, *as_metrics)
                 : hosts->given() && !inside_job() ? ask_hosts(*hosts, *as_data)
                                                   : tell_of_here(*as_data);
   });
