@@ -45,7 +45,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/heddleConfig.cmake
 set(HEDDLE_PC_REQUIRES)
 set(HEDDLE_PC_LIBS)
 if(NOT BUILD_SHARED_LIBS)
-  set(HEDDLE_PC_REQUIRES fmt spdlog libsodium)
+  set(HEDDLE_PC_REQUIRES fmt libsodium)
   if(HEDDLE_HWLOC)
     list(APPEND HEDDLE_PC_REQUIRES hwloc)
   endif()

@@ -70,7 +70,7 @@ find_package(GTest REQUIRED)
 add_library(heddle_header_probes OBJECT EXCLUDE_FROM_ALL ${probes})
 target_include_directories(heddle_header_probes PRIVATE include src tools tests bench
                            emu emu/tofu/include emu/hca/include)
-target_link_libraries(heddle_header_probes PRIVATE heddle_warnings fmt::fmt spdlog::spdlog
+target_link_libraries(heddle_header_probes PRIVATE heddle_warnings fmt::fmt
                       PkgConfig::sodium CLI11::CLI11 nlohmann_json::nlohmann_json GTest::gmock ${rivals})
 set_target_properties(heddle_header_probes PROPERTIES CXX_CLANG_TIDY "")
 add_custom_target(check-headers DEPENDS heddle_header_probes)

@@ -55,6 +55,8 @@ ATOMIC_HOMES = (
     # One word per peer that symmetric<T>::at() loads inline; resolve() fills it.
     "include/heddle/memory.h",
     "src/engine/world_memory.cpp",
+    # Levels that any thread reads; sync stands above base.
+    "src/base/log.cpp",
 )
 # Programs share symmetric memory with their peers' atomics through std::atomic_ref.
 PROGRAMS = ("tools/", "examples/")

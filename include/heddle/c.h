@@ -144,6 +144,20 @@ int heddle_descriptor_fd(const heddle_descriptor* descriptor);
 uint64_t heddle_descriptor_take(heddle_descriptor* descriptor);
 heddle_status heddle_descriptor_first_failure(const heddle_descriptor* descriptor);
 
+/* --- the log -------------------------------------------------------------------------------- */
+
+typedef enum heddle_log_level {
+  HEDDLE_LOG_DEBUG,
+  HEDDLE_LOG_INFO,
+  HEDDLE_LOG_WARN,
+  HEDDLE_LOG_ERROR
+} heddle_log_level;
+/* As heddle::log_handler; `level` is a heddle_log_level. Both texts end with a zero byte. */
+typedef void (*heddle_log_handler)(void* context, int level, const char* subsystem,
+                                   const char* line);
+/* As heddle::set_log_handler; null: standard error again. 0, or -1: no memory. */
+int heddle_set_log_handler(heddle_log_handler function, void* context);
+
 /* --- the world ------------------------------------------------------------------------------ */
 
 typedef struct heddle_world heddle_world;

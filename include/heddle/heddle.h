@@ -7,6 +7,7 @@
 #include <heddle/counters.h>
 #include <heddle/group.h>
 #include <heddle/lane.h>
+#include <heddle/log.h>
 #include <heddle/matched_message.h>
 #include <heddle/memory.h>
 #include <heddle/status.h>

@@ -18,10 +18,20 @@ namespace heddle {
 namespace transport {
 namespace {
 
-// How a rank joins its job, set by `heddle run` or by who starts ranks without it; not settings.
-constexpr std::array<std::string_view, 6> launcher_names{"HEDDLE_BOOT",       "HEDDLE_BOOT_FD",
-                                                         "HEDDLE_RANK",       "HEDDLE_SIZE",
-                                                         "HEDDLE_RENDEZVOUS", "HEDDLE_SECRET_FILE"};
+constexpr std::array<launcher_variable, 6> from_launchers{{
+    {"HEDDLE_BOOT",
+     "chooses how a rank joins its job where more than one way is open: run, "
+     "rendezvous, pmix, pmi1 or alone"},
+    {"HEDDLE_BOOT_FD", "`heddle run`'s own: the descriptor by which a rank talks to it"},
+    {"HEDDLE_RANK",
+     "this rank's number, from 0: set by `heddle run` for its ranks, and by whoever "
+     "starts ranks for HEDDLE_RENDEZVOUS"},
+    {"HEDDLE_SIZE", "how many ranks the job has: as HEDDLE_RANK"},
+    {"HEDDLE_RENDEZVOUS", "HOST:PORT where ranks that no launcher has started meet rank 0"},
+    {"HEDDLE_SECRET_FILE",
+     "the file of the job's secret, the same on all of its hosts, for "
+     "HEDDLE_RENDEZVOUS"},
+}};
 constexpr std::string_view name_prefix = "HEDDLE_";
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -75,7 +85,8 @@ std::string prefix_of(const backend& b) {
 std::vector<std::string_view> known_names(const std::vector<backend>& backends,
                                           const std::vector<std::string_view>& given) {
   // Without HEDDLE_BOOT, the first: HEDDLE_ROOT is no slip.
-  std::vector<std::string_view> known(launcher_names.begin() + 1, launcher_names.end());
+  std::vector<std::string_view> known;
+  for (const launcher_variable& v : std::span(from_launchers).subspan(1)) known.push_back(v.name);
   for (const setting_value& v : core_settings()) known.push_back(v.what->name);
   for (const backend& b : backends) {
     const auto is_its = [prefix = prefix_of(b)](std::string_view n) {
@@ -110,11 +121,16 @@ settings read_all_settings(const settings& defaults) {
   return found;
 }
 
+std::span<const launcher_variable> launcher_variables() noexcept {
+  return from_launchers;
+}
+
 std::string unknown_settings() {
   const settings found = read_settings();
   std::vector<std::string_view> given;
   for (const auto& [name, value] : found.others)
-    if (std::ranges::find(launcher_names, name) == launcher_names.end()) given.push_back(name);
+    if (std::ranges::find(from_launchers, name, &launcher_variable::name) == from_launchers.end())
+      given.push_back(name);
   if (given.empty()) return {};
   const auto backends = known_backends(found);
   const auto known = known_names(backends, given);

@@ -1,6 +1,8 @@
 // all_settings.h - the settings of this process: the core's and every backend's.
 #pragma once
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "base/settings.h"
 
@@ -16,5 +18,12 @@ namespace heddle::transport {
 /// mean HEDDLE_RECORDS?)". Empty: there are none. Of a backend whose module cannot be loaded here
 /// every name that would be its own is taken: an environment serves more than one machine.
 [[nodiscard]] std::string unknown_settings();
+
+/// Variables by which a rank joins its job, set by `heddle run` or by who starts ranks without it:
+/// not settings. For docs/guide/settings.md.
+struct launcher_variable {
+  std::string_view name, help;
+};
+[[nodiscard]] std::span<const launcher_variable> launcher_variables() noexcept;
 
 }  // namespace heddle::transport

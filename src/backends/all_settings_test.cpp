@@ -9,6 +9,9 @@
 #include <cstdlib>
 #include <map>
 
+#include "backends/registry.h"
+#include "support/made_text.h"
+
 namespace heddle::transport {
 namespace {
 
@@ -108,6 +111,32 @@ TEST(AllSettings, ListedValuesAreAcceptedBackUnchanged) {
 TEST(AllSettings, TheVendorsNetworkIsUsedByDefaultAndTheSoftwareDeviceIsNot) {
   const bool vendor = std::string(HEDDLE_UTOFU_KIND) == "vendor";
   EXPECT_EQ(settings{}.backends, vendor ? "shm,utofu,tcp" : "shm,tcp");
+}
+
+std::string row_of(const setting& s, const std::string& initial) {
+  std::string accepts(s.accepts);
+  if (s.is_number()) accepts += ", " + s.print(s.least) + " to " + s.print(s.most);
+  for (std::size_t at = 0; (at = accepts.find(" | ", at)) != std::string::npos; at += 4)
+    accepts.replace(at, 3, ", ");
+  return fmt::format("| `{}` | {} | {} | {} |\n", s.name,
+                     initial.empty() ? "" : "`" + initial + "`", accepts, s.help);
+}
+
+TEST(AllSettings, AreInTheGuideWithThoseOfLaunchers) {
+  if (std::string_view(HEDDLE_UTOFU_KIND) == "none") GTEST_SKIP() << "without backend utofu";
+  settings plain;  // not as this build was configured
+  plain.backends = "shm,utofu,tcp";
+  plain.checks = "off";
+  const std::string head = "| name | default | accepts | what |\n|---|---|---|---|\n";
+  std::string core = head, backends = head, launchers = "| name | what |\n|---|---|\n";
+  for (const setting_value& v : core_settings(plain)) core += row_of(*v.what, v.value);
+  for (const backend& b : known_backends())
+    for (const setting& s : b.get().settings) backends += row_of(s, std::string(s.initial));
+  for (const launcher_variable& v : launcher_variables())
+    launchers += fmt::format("| `{}` | {} |\n", v.name, v.help);
+  test::expect_made_text(GUIDE "/settings.md", "settings", core);
+  test::expect_made_text(GUIDE "/settings.md", "settings of backends", backends);
+  test::expect_made_text(GUIDE "/settings.md", "variables of launchers", launchers);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 #include <sstream>
+#include <system_error>
+#include <utility>
 
 #include "backends/module_loader.h"
 #include "backends/shm/shm.h"
@@ -35,7 +37,10 @@ std::vector<std::string> listed_names(const settings& config) {
 backend named(const std::string& name, const settings& config) {
   const auto found = std::ranges::find(rows(), name, &row::name);
   if (found != rows().end() && found->built_in != nullptr) return {name, found->built_in, {}};
-  return {name, nullptr, find_module(name, config.module_path)};
+  std::filesystem::path module = find_module(name, config.module_path);
+  std::error_code none;
+  const bool known = found != rows().end() || std::filesystem::exists(module, none);
+  return {name, nullptr, std::move(module), known};
 }
 
 }  // namespace
@@ -53,6 +58,15 @@ std::vector<backend> known_backends(const settings& config) {
     if (std::ranges::find(all, name, &backend::name) == all.end())
       all.push_back(named(name, config));
   return all;
+}
+
+std::string names_of_backends(const settings& config) {
+  settings plain;
+  plain.module_path = config.module_path;
+  std::string names;
+  for (const backend& b : known_backends(plain))
+    if (b.known) names += (names.empty() ? "" : ", ") + b.name;
+  return names;
 }
 
 bool is_listed(const settings& config, std::string_view name) {

@@ -15,6 +15,9 @@ struct backend {
   const factory* built_in = nullptr;  ///< null: a module
   std::filesystem::path module;       ///< its file, which may be missing
 
+  /// Built in, a module that there is, or one that this Heddle could have been built with.
+  bool known = true;
+
   /// Loads a module on first use. Throws error: why it cannot be used.
   [[nodiscard]] const factory& get() const;
 };
@@ -22,6 +25,9 @@ struct backend {
 /// Those that HEDDLE_BACKENDS names, in its order and whether there is such a module or not; then
 /// the others.
 [[nodiscard]] std::vector<backend> known_backends(const settings& config = {});
+
+/// The names of those that there are, for people: "shm, utofu, tcp".
+[[nodiscard]] std::string names_of_backends(const settings& config);
 
 /// Whether HEDDLE_BACKENDS names it.
 [[nodiscard]] bool is_listed(const settings& config, std::string_view name);

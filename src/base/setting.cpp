@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/log.h"
 
 namespace heddle {
 namespace {
@@ -94,6 +95,8 @@ bool setting::takes(const std::string& value) const {
       return value == "near" || value == "none" || each_part(value, ",", is_core);
     case kind_t::choice:
       return !each_part(accepts, " | ", [&](std::string_view one) { return one != value; });
+    case kind_t::log:
+      return log::parse_levels(value).has_value();
     default:
       return parsed(*this, value).has_value();
   }

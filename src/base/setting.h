@@ -14,7 +14,16 @@ inline constexpr std::uint64_t automatic = UINT64_MAX;
 
 /// Make one by the functions below.
 struct setting {
-  enum class kind_t : std::uint8_t { text, list, cores, choice, bytes, number, number_or_auto };
+  enum class kind_t : std::uint8_t {
+    text,
+    list,
+    cores,
+    choice,
+    bytes,
+    number,
+    number_or_auto,
+    log
+  };
   kind_t kind = kind_t::text;
   std::string_view name;     ///< HEDDLE_..., of a backend x HEDDLE_X_...
   std::string_view help;     ///< a line for people
@@ -30,7 +39,9 @@ struct setting {
   [[nodiscard]] std::uint64_t number_in(const std::string& value) const;
   /// The same backwards: what people would write.
   [[nodiscard]] std::string print(std::uint64_t number) const;
-  [[nodiscard]] bool is_number() const noexcept { return kind >= kind_t::bytes; }
+  [[nodiscard]] bool is_number() const noexcept {
+    return kind >= kind_t::bytes && kind <= kind_t::number_or_auto;
+  }
 };
 
 [[nodiscard]] constexpr setting text_setting(std::string_view name, std::string_view initial,

@@ -45,8 +45,12 @@ constexpr std::array table{
     text("HEDDLE_MODULE_PATH", &settings::module_path,
          "folders with modules of backends, colons between them, besides the library's own"),
     text("HEDDLE_HOST", &settings::host, "stands in for this host's identity and name"),
-    choice("HEDDLE_LOG", &settings::log, "least severity of messages on stderr",
-           "off | error | warn | info | debug"),
+    row{{kind::log, "HEDDLE_LOG",
+         "least severity of messages on stderr, for all of Heddle or for subsystems", "",
+         "off | error | warn | info | debug, or SUBSYSTEM=LEVEL (job, wire, memory, progress, "
+         "peer), "
+         "or several with commas between them"},
+        &settings::log},
     bytes("HEDDLE_EAGER_BYTES", &settings::eager_bytes,
           "larger messages go by rendezvous; 0: the backend decides", 0, gib),
     bytes("HEDDLE_STRIPE_BYTES", &settings::stripe_bytes,

@@ -22,7 +22,7 @@ struct settings {
   std::string backends = default_backends();  ///< HEDDLE_BACKENDS: best first, commas between
   std::string module_path;                    ///< HEDDLE_MODULE_PATH: folders, colons between
   std::string host;                           ///< HEDDLE_HOST: overrides the host identity
-  std::string log = "warn";                   ///< HEDDLE_LOG: off | error | warn | info | debug
+  std::string log = "warn";     ///< HEDDLE_LOG: off | error | warn | info | debug, wire=debug ...
   std::size_t eager_bytes = 0;  ///< HEDDLE_EAGER_BYTES: larger messages rendezvous; 0: backend's
   std::size_t stripe_bytes = 256 * 1024;   ///< HEDDLE_STRIPE_BYTES: over all rails from here on
   std::size_t credit_bytes = 1024 * 1024;  ///< HEDDLE_CREDIT_BYTES: unexpected, per peer and lane

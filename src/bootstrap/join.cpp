@@ -42,7 +42,7 @@ std::unique_ptr<session> join(std::uint64_t limit_ms) {
     case way::alone:
       break;
   }
-  log::info("no launcher has started this process as a rank: a world of one");
+  log::info(log::subsystem::job, "no launcher has started this process as a rank: a world of one");
   return std::make_unique<alone>();
 }
 

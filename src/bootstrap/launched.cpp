@@ -82,7 +82,8 @@ class launcher_link {
       if (ready < 0) continue;  // EINTR: poll has no other reason here
       ++waited_s;
       if (!greeted_ && waited_s == word_after_s)
-        log::warn("waiting for the launcher (heddle run, process {}), which does not answer",
+        log::warn(log::subsystem::job,
+                  "waiting for the launcher (heddle run, process {}), which does not answer",
                   process_);
       if (waited_s == limit_s_)
         fail("the launcher (heddle run, process {}) has said nothing for {} s: is it stopped?",

@@ -214,7 +214,8 @@ int ranks_here(pmi1_store& store, const job& known) {
   try {
     mapping = store.look_up("PMI_process_mapping");
   } catch (const error& unknown) {
-    log::info("the launcher does not tell where ranks are: {}", unknown.what());
+    log::info(log::subsystem::job, "the launcher does not tell where ranks are: {}",
+              unknown.what());
   }
   return pmi1::ranks_beside(mapping, known.rank, known.size).value_or(1);
 }

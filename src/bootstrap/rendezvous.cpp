@@ -105,7 +105,8 @@ class rendezvous_guest {
             "started, and is this its host's address (HEDDLE_RENDEZVOUS)?",
             place(), limit.waited_s(), now.problem);
       if (limit.waited_s() >= word_after_s && !std::exchange(told, true))
-        log::warn("rank {} waits for rank 0 at {}: {}", where_.rank, place(), now.problem);
+        log::warn(log::subsystem::job, "rank {} waits for rank 0 at {}: {}", where_.rank, place(),
+                  now.problem);
       (void)limit.wait({}, between_tries_ms);
     }
   }

@@ -198,7 +198,7 @@ void rendezvous_host::refuse(visitor& who, const std::string& why) {
 /// Nothing that a stranger does may fill a log.
 void rendezvous_host::turn_away(const visitor& who, const std::string& why) {
   if (++told_of_ > most_told_of) return;
-  log::warn("rendezvous: turned away {}: {}{}", who.from, why,
+  log::warn(log::subsystem::job, "rendezvous: turned away {}: {}{}", who.from, why,
             told_of_ == most_told_of ? " (no more are told of)" : "");
 }
 

@@ -47,6 +47,7 @@ static_assert(static_cast<int>(status::closed) == HEDDLE_CLOSED &&
 static_assert(static_cast<int>(atomic_op::compare_swap) == HEDDLE_COMPARE_SWAP &&
               static_cast<int>(last_atomic_op) == HEDDLE_FLOAT_ADD);
 static_assert(static_cast<int>(reduce_op::bit_xor) == HEDDLE_BIT_XOR);
+static_assert(static_cast<int>(log_level::error) == HEDDLE_LOG_ERROR);
 static_assert(static_cast<int>(progress_mode::idle) == HEDDLE_PROGRESS_IDLE);
 
 [[nodiscard]] inline heddle_status of(status s) noexcept {

@@ -30,6 +30,7 @@ class host_map {
   }
   [[nodiscard]] bool same(rank a, rank b) const noexcept { return host_of(a) == host_of(b); }
   [[nodiscard]] std::string_view name_of(int host) const noexcept;
+  [[nodiscard]] int hosts() const noexcept { return static_cast<int>(name_ends_.size()); }
   [[nodiscard]] int ranks_beside(rank r) const noexcept;  ///< on its host, itself included
 
  private:

@@ -25,7 +25,8 @@ unique_fd listen_as(const std::string& name) {
   const auto [address, bytes] = abstract_address(name);
   if (!made || bind(made.get(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0 ||
       listen(made.get(), 8) != 0) {
-    log::debug("this world cannot be asked by `heddle info --pid`: {}", std::strerror(errno));
+    log::debug(log::subsystem::job, "this world cannot be asked by `heddle info --pid`: {}",
+               std::strerror(errno));
     return {};
   }
   return made;
@@ -48,7 +49,8 @@ inspector::inspector(int rank, int size, std::function<std::string()> report)
     thread_ = std::thread([this] { run(); });
     pthread_setname_np(thread_.native_handle(), "heddle-info");
   } catch (const std::exception& e) {
-    log::debug("this world cannot be asked by `heddle info --pid`: {}", e.what());
+    log::debug(log::subsystem::job, "this world cannot be asked by `heddle info --pid`: {}",
+               e.what());
   }
 }
 
@@ -86,7 +88,7 @@ void inspector::answer(int asker) noexcept {
       sent += static_cast<std::size_t>(n);
     }
   } catch (const std::exception& e) {
-    log::debug("what this world waits for cannot be told: {}", e.what());
+    log::debug(log::subsystem::job, "what this world waits for cannot be told: {}", e.what());
   }
 }
 

@@ -38,6 +38,7 @@ void warn_of_unknown_settings(const settings& config, int self) {
     const std::string unknown = transport::unknown_settings();
     if (unknown.empty()) return;
     log::warn(
+        log::subsystem::job,
         "{}: no settings of Heddle, and ignored; `heddle info` lists those, HEDDLE_STRICT=1 makes "
         "this an error",
         unknown);
@@ -47,6 +48,7 @@ void warn_of_unknown_settings(const settings& config, int self) {
 std::shared_ptr<engine::world_core> join(const world_options& options) {
   sync::refuse_in_child("join the job");
   const settings config = settings_from(options);
+  log::open(config.log, -1);
   auto session = bootstrap::join(config.join_timeout_ms);
   warn_of_unknown_settings(config, session->info().rank);
   return engine::make_world(std::move(session), config);

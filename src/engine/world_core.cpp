@@ -43,6 +43,7 @@ world_core::world_core(std::unique_ptr<bootstrap::session> session, const settin
   open_lane_zero();
   start_progress();
   joined_.set();
+  tell_of_start();
 }
 
 world_core::~world_core() {
@@ -52,6 +53,7 @@ world_core::~world_core() {
 
 void world_core::end() noexcept {
   if (std::exchange(ended_, true)) return;
+  log::info(log::subsystem::job, "rank {} leaves", self());
   inspector_->stop();
   if (team_) team_->stop();
   for (auto& e : executors_) e->stop();
@@ -79,7 +81,12 @@ void world_core::linger() noexcept {
       lane->server().maintain(now_ns());
       quiet = quiet && lane->quiet();
     }
-    if (quiet || now_ns() >= end) return;
+    if (quiet) return;
+    if (now_ns() >= end)
+      return log::warn(log::subsystem::job,
+                       "what was sent has not all left within {} ms, and ends here as closed "
+                       "(HEDDLE_LINGER_MS)",
+                       config_.linger_ms);
     std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
 }
@@ -203,7 +210,8 @@ bool world_core::make_wanted(int lane) noexcept {
     return true;
   } catch (const std::exception& e) {
     if (!std::exchange(told_of_wanted_, true))
-      log::error("a peer uses lane {}, which cannot be made here: {}", lane, e.what());
+      log::error(log::subsystem::progress, "a peer uses lane {}, which cannot be made here: {}",
+                 lane, e.what());
     return false;
   }
 }

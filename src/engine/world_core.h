@@ -121,6 +121,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   /// A rank that claims something else than `mine`, if there is one. Inside a gathering only.
   [[nodiscard]] std::optional<rank> find_dissent(const claim& mine);
   void linger() noexcept;
+  void tell_of_start() const;
   void open_lane_zero();
   void start_progress();
   [[nodiscard]] std::uint64_t choose_spin() const;

@@ -1,9 +1,12 @@
 // world_describe.cpp - a world in words, for `heddle info` and for logs.
 #include <fmt/format.h>
 #include <heddle/counters.h>
+#include <heddle/info.h>
+#include <unistd.h>
 
 #include <algorithm>
 
+#include "base/log.h"
 #include "engine/progress_mode.h"
 #include "engine/world_core.h"
 
@@ -43,6 +46,25 @@ std::string offload_line(const lane_core& lane) {
 }
 
 }  // namespace
+
+/// A few lines for the log: what is otherwise asked for when something is wrong.
+void world_core::tell_of_start() const {
+  using enum log::subsystem;
+  log::info(job, "rank {} of {} on {}, process {}, heddle {}; {} ranks on {} hosts", self(), size(),
+            host(self()), getpid(), version(), size(), hosts_.hosts());
+  if (!log::enabled(wire, log::level::info) && !log::enabled(progress, log::level::info)) return;
+  std::string ways;
+  for (std::size_t d = 0; d < devices_.size(); ++d) {
+    const auto peers = std::ranges::count(first_routes_->route, static_cast<std::uint8_t>(d));
+    if (peers != 0)
+      ways += fmt::format("{}{} by {}", ways.empty() ? "" : ", ", peers, device_names_[d]);
+  }
+  log::info(wire, "ways to the ranks: {}", ways);
+  log::info(progress,
+            "mode {}, {} of Heddle's own threads, {} cores for this rank, awake for {} us",
+            name_of(mode_of(config_)), executors_.size() + (team_ ? config_.executors : 0), cores_,
+            spin_ns_ / 1000);
+}
 
 std::string world_core::describe() {
   std::string text = fmt::format("rank {} of {} on {}\nbackends\n", self(), size(), host(self()));

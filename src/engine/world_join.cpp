@@ -168,9 +168,18 @@ void world_core::open_devices() {
       backends_.push_back({b.name, nullptr, "not in HEDDLE_BACKENDS"});
       continue;
     }
+    if (!b.known) {
+      const std::string present = transport::names_of_backends(config_);
+      log::write_if(log::subsystem::wire, self() == 0 ? log::level::warn : log::level::info,
+                    "HEDDLE_BACKENDS names '{}', which is no backend: there are {}", b.name,
+                    present);
+      backends_.push_back({b.name, nullptr, "unknown: there are " + present});
+      continue;
+    }
     try {
       for (auto& [name, device] : open(b)) {
         if (!config_.faults.empty()) device = transport::make_faulty(std::move(device), faults);
+        log::debug(log::subsystem::wire, "backend {} has the device {}", b.name, name);
         devices_.push_back(device.get());
         device_names_.push_back(name);
         device_backends_.push_back(static_cast<std::uint8_t>(number));
@@ -178,7 +187,7 @@ void world_core::open_devices() {
       }
     } catch (const error& e) {
       backends_.push_back({b.name, nullptr, e.what()});
-      log::info("backend {} is not usable: {}", b.name, e.what());
+      log::info(log::subsystem::wire, "backend {} is not usable: {}", b.name, e.what());
     }
   }
 }

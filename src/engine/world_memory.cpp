@@ -157,7 +157,8 @@ std::unique_ptr<memory::remote_memory> world_core::import_symmetric(rank peer, s
   try {
     map(*made, bytes, allowed);
   } catch (const error& e) {
-    log::debug("symmetric array {} of rank {} is not mapped: {}", number, peer, e.what());
+    log::debug(log::subsystem::memory, "symmetric array {} of rank {} is not mapped: {}", number,
+               peer, e.what());
   }
   return made;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/log.h"
 #include "protocols/stripes.h"
 
 namespace heddle::protocols {
@@ -19,7 +20,10 @@ void liveness::lose(peer& p, std::string why) {
 }
 
 void liveness::left(peer& p, const transport::remote_lane& on, status code, std::string why) {
-  if (code == status::unsupported && give_up_rail(p, on)) return;
+  if (code == status::unsupported && give_up_rail(p, on))
+    return log::warn(log::subsystem::wire,
+                     "lane {}: one of the rails to rank {} is done without, the others go on: {}",
+                     where_.lane, p.number, why);
   path_.post_batch();
   if (p.lost) return;
   const bool known = std::ranges::find(leaving_, p.number) != leaving_.end();
@@ -106,6 +110,9 @@ void liveness::look_at(peer& p, std::uint64_t now_ns) {
                                "(HEDDLE_PEER_TIMEOUT_MS)",
                                static_cast<double>(silent_ms) / 1000));
   if (silent_ms * 3 < where_.config->peer_timeout_ms || std::exchange(p.pinged, true)) return;
+  log::info(log::subsystem::peer,
+            "lane {}: rank {} has said nothing for {:.3g} s, and is asked for a sign of life",
+            where_.lane, p.number, static_cast<double>(silent_ms) / 1000);
   message m;
   m.kind = message_kind::ping;
   path_.control(p, m);

@@ -8,7 +8,10 @@ completion lost_peers::note(int lane, rank peer, std::string why, bool missed) {
   const std::lock_guard lock(mutex_);
   const auto first = why_.lower_bound({peer, 0});
   const bool known = first != why_.end() && first->first.first == peer;
-  if (missed && logged_.insert(peer).second) log::warn("rank {} is lost: {}", peer, why);
+  const auto severity = missed ? log::level::warn : log::level::info;
+  if ((missed || !known) && logged_.insert({peer, missed}).second)
+    log::write_if(log::subsystem::peer, severity, "rank {} {}: {}", peer,
+                  missed ? "is lost" : "has gone, and nothing of it was waited for", why);
   why_.emplace(std::pair(peer, lane), std::move(why));
   if (known) return {};
   untold_.push_back(peer);

@@ -33,8 +33,8 @@ class lost_peers {
 
   mutable std::mutex mutex_;                         // guards what follows
   std::map<std::pair<rank, int>, std::string> why_;  // by rank and lane
-  std::set<rank> logged_;
-  std::vector<rank> untold_;  // to the program
+  std::set<std::pair<rank, bool>> logged_;           // and whether something was missed
+  std::vector<rank> untold_;                         // to the program
   loss_handler function_ = nullptr;
   void* context_ = nullptr;
 };

@@ -1,5 +1,6 @@
 /* everything.c - a job in C that uses every part of c.h, and says where something is wrong. Run it as
  * two ranks or more; ends with 0 where all is right. */
+#define _POSIX_C_SOURCE 200809L /* setenv */
 #include <heddle/c.h>
 #include <poll.h>
 #include <stdatomic.h>
@@ -478,6 +479,10 @@ static void counters(void) {
   free(peers);
 }
 
+static void hear(void* context, int level, const char* subsystem, const char* line) {
+  if (level == HEDDLE_LOG_INFO && strcmp(subsystem, "job") == 0 && strlen(line) > 0) ++*(int*)context;
+}
+
 static void texts(void) {
   EXPECT(heddle_c_version() == HEDDLE_C_VERSION && strlen(heddle_library_version()) > 0);
   EXPECT(strcmp(heddle_status_name(HEDDLE_PEER_LOST), "peer_lost") == 0);
@@ -501,6 +506,8 @@ static void texts(void) {
 }
 
 int main(void) {
+  int lines = 0;
+  setenv("HEDDLE_LOG", "warn,job=info", 1);
   heddle_world_options options;
   heddle_world_options_init(&options);
   options.progress = HEDDLE_PROGRESS_ADAPTIVE;
@@ -525,7 +532,10 @@ int main(void) {
   counters();
   texts();
   EXPECT(heddle_world_barrier(world) == 0);
+  EXPECT(heddle_set_log_handler(hear, &lines) == 0);
   heddle_world_close(world);
+  EXPECT(lines >= 1); /* that this rank leaves */
+  EXPECT(heddle_set_log_handler(NULL, NULL) == 0);
   EXPECT(heddle_put(lane, NULL, 0, (heddle_address){NULL, 0}) != HEDDLE_DONE);
   heddle_lane_close(lane);
   return wrong;

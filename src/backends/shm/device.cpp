@@ -12,6 +12,7 @@
 #include "backends/shm/ring_file.h"
 #include "backends/shm/settings.h"
 #include "backends/shm/shm.h"
+#include "base/log.h"
 #include "sync/asymmetric.h"
 
 namespace heddle::transport {
@@ -61,7 +62,18 @@ shm_device::shm_device(const context& where)
   addresses_.reserve(static_cast<std::size_t>(where.on_host));
   const peer_process me({self_, getpid(), file_.get(), secret()},
                         can_fence());  // /proc can be used
-  if (text_of(native_copies, *where.config) == "off" || !me.allows_copies()) refuse_native_copies();
+  const bool wanted = text_of(native_copies, *where.config) != "off";
+  if (wanted && me.allows_copies()) return;
+  refuse_native_copies();
+  if (wanted) tell_of_no_copies("this process");
+}
+
+void shm_device::tell_of_no_copies(std::string_view whose) {
+  log::info(log::subsystem::memory,
+            "shm: the kernel does not let memory of {} be read by others (ptrace_scope, a "
+            "container's seccomp, or HEDDLE_SHM_CMA): large transfers go through rings, which is "
+            "slower",
+            whose);
 }
 
 void shm_device::set_up_segment() {
@@ -137,7 +149,10 @@ std::string shm_device::add_peer(rank number, std::span<const std::byte> address
     const bool believed = std::ranges::find(tried_, said.owner) != tried_.end();
     if (!believed || where.pid == getpid()) {  // what this process may do to itself proves nothing
       const auto peer = std::make_shared<peer_process>(where, can_fence());
-      if (!peer->allows_copies()) refuse_native_copies();
+      if (!peer->allows_copies() && traits_.native != only(op_kind::send)) {
+        refuse_native_copies();
+        tell_of_no_copies(fmt::format("rank {}", number));
+      }
       if (!believed && where.pid != getpid()) tried_.push_back(said.owner);
       announce(peer);
     }

@@ -64,6 +64,7 @@ class shm_device final : public device {
   }
   void set_up_segment();
   void refuse_native_copies() noexcept;
+  static void tell_of_no_copies(std::string_view whose);
   // With mutex_ held.
   [[nodiscard]] const peer_address* address_of(rank peer) const noexcept;
   void remember(const peer_address& where);

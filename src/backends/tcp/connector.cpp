@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/log.h"
 
 namespace heddle::transport::tcp {
 namespace {
@@ -68,12 +69,18 @@ void connector::try_way(search& s, std::size_t way) {
   unique_fd fd = connect_to(w.from, w.to);
   if (!fd) {
     s.reasons[way] = describe_refusal(w.to, errno);
+    tell_of_refusal(s, way);
     return;
   }
   auto a = std::make_unique<attempt>(
       attempt{handshake::initiate(std::move(fd), hello_to(*s.peer), device_.secret()), way});
   a->talk.wait_in(epoll_);
   s.running.push_back(std::move(a));
+}
+
+/// Another way is tried, or this one again.
+void connector::tell_of_refusal(const search& s, std::size_t way) const {
+  log::info(log::subsystem::wire, "tcp: lane {}, rank {}: {}", lane_, s.peer->peer, s.reasons[way]);
 }
 
 std::vector<connector::outcome> connector::advance() {
@@ -95,6 +102,7 @@ bool connector::go_on(search& s) {
     }
     if (state == handshake::state::failed) {
       s.reasons[a->way] = describe_refusal(s.ways[a->way].to, a->talk.error());
+      tell_of_refusal(s, a->way);
       continue;
     }
     a->talk.wait_in(epoll_);
@@ -112,6 +120,8 @@ bool connector::go_on(search& s) {
 }
 
 bool connector::succeed(search& s, attempt& a) {
+  log::debug(log::subsystem::wire, "tcp: lane {} is connected to rank {} at {}", lane_,
+             s.peer->peer, s.ways[a.way].to.text());
   std::vector<std::size_t> others;
   for (std::size_t i = 0; i < s.next; ++i)
     if (i != a.way) others.push_back(s.ways[i].place);

@@ -64,6 +64,7 @@ class connector {
   [[nodiscard]] bool go_on(search& s);
   [[nodiscard]] bool succeed(search& s, attempt& a);
   [[nodiscard]] bool give_up(const search& s);
+  void tell_of_refusal(const search& s, std::size_t way) const;
   void set_timer() noexcept;
 
   tcp_device& device_;

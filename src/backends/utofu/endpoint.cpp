@@ -329,6 +329,7 @@ void utofu_endpoint::drop(remote_lane& of) noexcept {
 void utofu_endpoint::on_dead_queue() noexcept {
   if (std::exchange(told_dead_, true)) return;
   log::error(
+      log::subsystem::wire,
       "utofu: lane {}: the hardware has given up the queue: is HEDDLE_UTOFU_MRQ more than it "
       "holds?",
       lane_);

@@ -125,6 +125,7 @@ bool exposed_regions::register_region(const memory::local_region& region, kept& 
 void exposed_regions::note_refused(const memory::local_region& region) noexcept {
   if (refused_++ != 0) return;
   log::warn(
+      log::subsystem::memory,
       "utofu: a region of {} bytes cannot be registered: either {} writable ones are alive, or its "
       "memory is not mapped as its rights need; peers reach it by messages, which is slower. "
       "Others like it are only counted, in world::describe()",
