@@ -14,6 +14,7 @@ void add_run(CLI::App& app, int& exit_code);
 void add_linktest(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
 void add_info(CLI::App& app, int& exit_code);
+void add_trace(CLI::App& app, int& exit_code);
 
 /// All of the above that this build contains, in the order of `heddle --help`.
 void add_subcommands(CLI::App& app, int& exit_code);

@@ -13,13 +13,14 @@ import sys
 ALLOWED = {
     "base": [],
     "sync": ["base"],
+    "tracing": ["base", "sync"],
     "memory": ["base", "sync"],
     "transport": ["base", "sync", "memory"],
     "backends": ["base", "transport"],
     "backends/*": ["base", "sync", "memory", "transport"],
-    "protocols": ["base", "sync", "memory", "transport"],
+    "protocols": ["base", "sync", "tracing", "memory", "transport"],
     "bootstrap": ["base", "sync"],
-    "engine": ["base", "sync", "memory", "transport", "backends", "protocols", "bootstrap"],
+    "engine": ["base", "sync", "tracing", "memory", "transport", "backends", "protocols", "bootstrap"],
     "collectives": [],
     "c": [],
 }

@@ -12,6 +12,7 @@
 #include <heddle/memory.h>
 #include <heddle/status.h>
 #include <heddle/task.h>
+#include <heddle/trace.h>
 #include <heddle/types.h>
 #include <heddle/version.h>
 #include <heddle/world.h>

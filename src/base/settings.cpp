@@ -105,6 +105,15 @@ constexpr std::array table{
            "a sleeping wait looks by itself at least this often, at first every 4; 0: never, for "
            "tests of the wake-ups (milliseconds)",
            0, 86'400'000),
+    text(
+        "HEDDLE_TRACE", &settings::trace,
+        "a file for what this rank's operations did, %r for its number: Chrome's trace format, for "
+        "Perfetto and `heddle trace`"),
+    number("HEDDLE_TRACE_SAMPLE", &settings::trace_sample, "of so many operations one is traced", 1,
+           1'000'000),
+    number("HEDDLE_TRACE_EVENTS", &settings::trace_events,
+           "events of each thread that are kept for the trace, the newest; 56 bytes each", 64,
+           1u << 26),
     number("HEDDLE_STRICT", &settings::strict,
            "1: a HEDDLE_* name that is no setting is an error; 0: a warning", 0, 1),
     text("HEDDLE_FAULTS", &settings::faults,

@@ -41,7 +41,10 @@ struct settings {
   std::size_t rcache_entries = 1024;  ///< HEDDLE_RCACHE_ENTRIES: per device queue
   std::size_t rcache_bytes = 0;       ///< HEDDLE_RCACHE_BYTES: per device queue; 0: no limit
   std::uint64_t backstop_ms = 128;    ///< HEDDLE_BACKSTOP_MS: a sleeper looks by itself; 0: never
-  std::uint64_t strict = 0;           ///< HEDDLE_STRICT: 1: an unknown HEDDLE_* name is an error
+  std::string trace;                  ///< HEDDLE_TRACE: a file, %r for the rank; empty: none
+  std::uint64_t trace_sample = 1;     ///< HEDDLE_TRACE_SAMPLE: one operation in so many
+  std::uint64_t trace_events = 1 << 16;  ///< HEDDLE_TRACE_EVENTS: kept of each thread
+  std::uint64_t strict = 0;              ///< HEDDLE_STRICT: 1: an unknown HEDDLE_* name is an error
   std::string faults;  ///< HEDDLE_FAULTS: for tests: what goes wrong, see backends/faults/faults.h
   /// HEDDLE_* variables that are not the core's, as they were given: see text_of(), number_of().
   std::map<std::string, std::string> others = {};

@@ -15,6 +15,7 @@
 #include "engine/placement.h"
 #include "engine/progress_mode.h"
 #include "engine/world_core.h"
+#include "tracing/recorder.h"
 
 namespace heddle::engine {
 namespace {
@@ -91,6 +92,8 @@ void executor::stop() {
 
 void executor::ring() noexcept {
   rings_.next();
+  if (trace::is_watched()) [[unlikely]]
+    trace::note_at(trace::event_kind::wake, {world_.self(), -1}, 1);
   eventfd_write(bell_.get(), 1);
 }
 
@@ -117,6 +120,7 @@ void executor::lanes_changed() noexcept {
 }
 
 void executor::run() {
+  trace::this_thread_is(trace::role::executor);
   adopt_lanes();
   while (!stop_.is_set()) {
     if (!stays_awake(work())) sleep();
@@ -163,7 +167,7 @@ void executor::sleep() {
   if (!prepare(timeout_ms)) return rest_.end();
   if (timeout_ms == tick_ms) rest_.is_short();
   std::array<epoll_event, max_events> events;
-  const int n = epoll_wait(epoll_.get(), events.data(), max_events, timeout_ms);
+  const int n = wait_for(events, timeout_ms);
   rest_.end();
   (n > 0 ? wakes_ : ticks_).add();
   told_ = n <= 0;
@@ -173,6 +177,14 @@ void executor::sleep() {
     eventfd_t rung = 0;
     if (from == source::bell) eventfd_read(bell_.get(), &rung);
   }
+}
+
+int executor::wait_for(std::span<epoll_event> events, int timeout_ms) const noexcept {
+  trace::span asleep(trace::event_kind::sleep, {world_.self(), -1}, false);
+  const int n =
+      epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout_ms);
+  asleep.set_amount(n > 0 ? 1 : 0);
+  return n;
 }
 
 /// Gets every lane ready for a sleep. False: there is work.

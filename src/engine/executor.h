@@ -13,6 +13,8 @@
 // last event. In mode inline the thread lives only while the program waits for the launcher;
 // threads that poll do its other duties (serve_inline).
 #pragma once
+#include <sys/epoll.h>
+
 #include <array>
 #include <cstdint>
 #include <span>
@@ -57,6 +59,7 @@ class executor final : public keeper {
   void run();
   std::size_t work();
   void sleep();
+  int wait_for(std::span<epoll_event> events, int timeout_ms) const noexcept;
   bool prepare(int& timeout_ms);
   [[nodiscard]] bool alone() const noexcept { return lanes_.size() == 1; }
   bool stays_awake(std::size_t events);

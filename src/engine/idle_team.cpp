@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/signals_blocked.h"
 #include "engine/world_core.h"
+#include "tracing/recorder.h"
 
 namespace heddle::engine {
 namespace {
@@ -74,6 +75,7 @@ void idle_team::boost() noexcept {
 }
 
 void idle_team::run(member& me) {
+  trace::this_thread_is(trace::role::helper);
   me.id.set(static_cast<std::uint64_t>(syscall(SYS_gettid)));
   run_when_idle(0, true);
   std::uint64_t until = 0;

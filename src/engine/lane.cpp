@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "sync/cache_line.h"
 #include "sync/fork.h"
 #include "sync/misuse.h"
+#include "tracing/operation.h"
 
 namespace heddle {
 namespace {
@@ -42,6 +44,28 @@ command message_command(command_kind kind, rank peer, completion c) noexcept {
   return made;
 }
 
+static_assert(static_cast<int>(operation_kind::when_ready) ==
+              static_cast<int>(command_kind::when_ready));
+
+operation_info info_of(const engine::lane_core& core, command_kind kind, rank peer, tag t,
+                       std::size_t bytes) noexcept {
+  return {static_cast<operation_kind>(kind), core.self(), core.number(), peer, t, bytes};
+}
+
+status submit_watched(engine::lane_core& core, const command& made) noexcept {
+  trace::operation watched(
+      info_of(core, made.kind, made.peer, made.match.value, made.memory.size()));
+  command ours = made;
+  ours.done = watched.instead_of(made.done);
+  return watched.answered(core.submitter().submit(ours));
+}
+
+/// Past all checks; somebody may watch.
+status submit_plainly(engine::lane_core& core, const command& made) noexcept {
+  return trace::is_watched() && trace::wants_next() ? submit_watched(core, made)
+                                                    : core.submitter().submit(made);
+}
+
 /// The completion is free for one more operation, and counts it.
 status submit_checked(engine::lane_core& core, const command& made) noexcept {
   core.user().check_use();
@@ -50,16 +74,37 @@ status submit_checked(engine::lane_core& core, const command& made) noexcept {
     sync::end_for_misuse(core.user().place(),
                          "an operation gets a flag that another one has, or had",
                          "wait for the first and reset() the flag, or use a counter");
-  const status s = core.submitter().submit(made);
+  const status s = submit_plainly(core, made);
   if (s != status::posted) ending.take_back();
   return s;
 }
 
 /// In the child of a fork a lane is still its parent's: nothing is posted, nothing is touched.
+[[gnu::noinline]] status submit_specially(engine::lane_core& core, const command& made) noexcept {
+  if (sync::is_only(sync::special::watched)) return submit_watched(core, made);
+  if (sync::forked()) return status::closed;
+  return sync::looks_for_misuse() ? submit_checked(core, made) : submit_plainly(core, made);
+}
+
+/// Nothing is special, or only that somebody watches who does not want this operation. Costs one
+/// test where nothing is.
+inline bool goes_ahead() noexcept {
+  return !sync::is_special() || trace::passes_by();
+}
+
 status submit(engine::lane_core& core, const command& made) noexcept {
-  if (!sync::is_special()) [[likely]]
+  if (goes_ahead()) [[likely]]
     return core.submitter().submit(made);
-  return sync::forked() ? status::closed : submit_checked(core, made);
+  return submit_specially(core, made);
+}
+
+/// What goes the short way also while somebody watches it, and nothing else is special: `post`
+/// with the completion that it is given.
+template <class Post>
+status post_watched(const engine::lane_core& core, command_kind kind, rank peer, tag t,
+                    std::size_t bytes, const completion& c, Post&& post) noexcept {
+  trace::operation watched(info_of(core, kind, peer, t, bytes));
+  return watched.answered(post(watched.instead_of(c)));
 }
 
 /// A tag that no message of the program may have.
@@ -68,27 +113,62 @@ constexpr bool is_reserved(tag t) noexcept {
 }
 
 /// What is posted goes the short way, unless somebody looks at it or this is a fork's child.
+[[gnu::noinline]] status send_specially(engine::lane_core& core, destination to, tag t,
+                                        std::span<const std::byte> data,
+                                        const completion& c) noexcept {
+  if (sync::is_only(sync::special::watched))
+    return post_watched(
+        core, command_kind::send, to.to, t, data.size(), c,
+        [&](const completion& ours) { return core.submitter().send(to, t, data, ours); });
+  return submit_specially(core, protocols::send_command(to, t, data, c));
+}
+
 status send_any(engine::lane_core& core, destination to, tag t, std::span<const std::byte> data,
                 const completion& c) noexcept {
-  if (!sync::is_special()) [[likely]]
+  if (goes_ahead()) [[likely]]
     return core.submitter().send(to, t, data, c);
-  return submit(core, protocols::send_command(to, t, data, c));
+  return send_specially(core, to, t, data, c);
+}
+
+[[gnu::noinline]] status receive_specially(engine::lane_core& core, rank from, const tag_match& t,
+                                           std::span<std::byte> into,
+                                           const completion& c) noexcept {
+  if (sync::is_only(sync::special::watched))
+    return post_watched(
+        core, command_kind::recv, from, t.value, into.size(), c,
+        [&](const completion& ours) { return core.submitter().receive(from, t, into, ours); });
+  return submit_specially(core, protocols::receive_command(from, t, into, c));
 }
 
 status recv_any(engine::lane_core& core, rank from, const tag_match& t, std::span<std::byte> into,
                 const completion& c) noexcept {
-  if (!sync::is_special()) [[likely]]
+  if (goes_ahead()) [[likely]]
     return core.submitter().receive(from, t, into, c);
-  return submit(core, protocols::receive_command(from, t, into, c));
+  return receive_specially(core, from, t, into, c);
+}
+
+[[gnu::noinline]] status call_specially(engine::lane_core& core, destination to, handler_id h,
+                                        std::span<const std::byte> header,
+                                        std::span<const std::byte> payload,
+                                        const completion& c) noexcept {
+  if (sync::is_only(sync::special::watched))
+    return post_watched(core, command_kind::call, to.to, 0, payload.size(), c,
+                        [&](const completion& ours) {
+                          return core.submitter().call(to, h, header, payload, ours);
+                        });
+  return submit_specially(core, protocols::call_command(to, h, header, payload, c));
 }
 
 /// False in the child of a fork.
+[[gnu::noinline]] bool may_use_specially(const engine::lane_core& core) noexcept {
+  if (sync::forked()) return false;
+  if (sync::looks_for_misuse()) core.user().check_use();
+  return true;
+}
 bool may_use(const engine::lane_core& core) noexcept {
   if (!sync::is_special()) [[likely]]
     return true;
-  if (sync::forked()) return false;
-  core.user().check_use();
-  return true;
+  return may_use_specially(core);
 }
 
 [[gnu::noinline]] std::size_t poll_checked(engine::lane_core& core) noexcept {
@@ -96,18 +176,42 @@ bool may_use(const engine::lane_core& core) noexcept {
 }
 
 /// The same, for what waits.
+[[gnu::noinline]] bool may_wait_specially(const engine::lane_core& core) noexcept {
+  if (sync::forked()) return false;
+  if (sync::looks_for_misuse()) core.user().check_wait();
+  return true;
+}
 bool may_wait(const engine::lane_core& core) noexcept {
   if (!sync::is_special()) [[likely]]
     return true;
-  if (sync::forked()) return false;
-  core.user().check_wait();
-  return true;
+  return may_wait_specially(core);
 }
 
 /// For what may turn out not to wait.
 void may_block(const engine::lane_core& core) noexcept {
   (void)may_wait(core);
 }
+
+/// Of a blocking form that goes by plain stores or loads, if it can: checks that it may wait, and
+/// lets those who watch see it.
+class direct_access {
+ public:
+  direct_access(const engine::lane_core& core, command_kind kind, remote_address at,
+                std::size_t bytes, rights needed) noexcept {
+    may_block(core);
+    if (trace::is_watched() && at.target != nullptr &&
+        detail::reachable(*at.target, at.offset, bytes, needed) && trace::wants_next())
+      seen_.emplace(info_of(core, kind, at.target->owner, 0, bytes));
+  }
+  ~direct_access() {
+    if (seen_) (void)seen_->answered(status::done);
+  }
+  direct_access(const direct_access&) = delete;
+  direct_access& operator=(const direct_access&) = delete;
+
+ private:
+  std::optional<trace::operation> seen_;
+};
 
 engine::lane_core& open(world& owner, lane_options options) {
   sync::refuse_in_child("open a lane");
@@ -195,12 +299,15 @@ status lane::try_put_notify(std::span<const std::byte> from, remote_address to, 
   return submit(*core_, made);
 }
 
-status lane::try_send(destination to, tag t, std::span<const std::byte> data,
-                      completion c) noexcept {
+// Flat, these three: send_specially() and its like call the same, which would otherwise be out of
+// line for all.
+[[gnu::flatten]] status lane::try_send(destination to, tag t, std::span<const std::byte> data,
+                                       completion c) noexcept {
   return is_reserved(t) ? status::invalid : send_any(*core_, to, t, data, c);
 }
 
-status lane::try_recv(rank from, tag_match t, std::span<std::byte> into, completion c) noexcept {
+[[gnu::flatten]] status lane::try_recv(rank from, tag_match t, std::span<std::byte> into,
+                                       completion c) noexcept {
   return is_reserved(t.value) ? status::invalid : recv_any(*core_, from, t, into, c);
 }
 
@@ -248,11 +355,12 @@ status lane::try_cancel(const completion& which) noexcept {
   return may_use(*core_) ? core_->questions().cancel(which) : status::closed;
 }
 
-status lane::try_call(destination to, handler_id h, std::span<const std::byte> header,
-                      std::span<const std::byte> payload, completion c) noexcept {
-  if (!sync::is_special()) [[likely]]
+[[gnu::flatten]] status lane::try_call(destination to, handler_id h,
+                                       std::span<const std::byte> header,
+                                       std::span<const std::byte> payload, completion c) noexcept {
+  if (goes_ahead()) [[likely]]
     return core_->submitter().call(to, h, header, payload, c);
-  return submit(*core_, protocols::call_command(to, h, header, payload, c));
+  return call_specially(*core_, to, h, header, payload, c);
 }
 
 void lane::when_ready(completion c) noexcept {
@@ -271,13 +379,29 @@ void lane::drop(engine::lane_core& core, protocols::unexpected& message) noexcep
 // --- blocking forms --------------------------------------------------------------------
 
 status lane::put(std::span<const std::byte> from, remote_address to) noexcept {
-  may_block(*core_);
+  if (sync::is_special()) [[unlikely]] {
+    // Out of line, and by value, so that the others do not pay for it.
+    const auto be_seen = [ this, from, to ]() __attribute__((noinline)) {
+      const direct_access seen(*core_, command_kind::put, to, from.size(), rights::write);
+      if (put_directly(from, to)) return status::done;
+      return blocking([&](completion c) { return post_put(from, to, c); });
+    };
+    return be_seen();
+  }
   if (put_directly(from, to)) return status::done;
   return blocking([&](completion c) { return post_put(from, to, c); });
 }
 
 status lane::get(std::span<std::byte> into, remote_address from) noexcept {
-  may_block(*core_);
+  if (sync::is_special()) [[unlikely]] {
+    // Out of line, and by value, so that the others do not pay for it.
+    const auto be_seen = [ this, into, from ]() __attribute__((noinline)) {
+      const direct_access seen(*core_, command_kind::get, from, into.size(), rights::read);
+      if (get_directly(into, from)) return status::done;
+      return blocking([&](completion c) { return post_get(into, from, c); });
+    };
+    return be_seen();
+  }
   if (get_directly(into, from)) return status::done;
   return blocking([&](completion c) { return post_get(into, from, c); });
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "tracing/recorder.h"
 
 namespace heddle::engine {
 
@@ -29,14 +30,18 @@ void lane_driver::give_way() const noexcept {
 }
 
 bool lane_driver::drain(delivery_batch& batch, bool helping) noexcept {
+  trace::span help(trace::event_kind::help, {where_.self, where_.lane}, true);
+  std::uint64_t executed = 0;
   port_.begin_batch();
   const bool all = commands().drain(drain_limit, [&](const command& c) {
+    ++executed;
     if (helping) counters_.picked.add();
     if (c.stamped) [[unlikely]]
       model_.picked_up(now_ns(), helping);
     port_.execute_accepted(c, batch);
   });
   port_.end_batch(batch);
+  help.set_amount(executed);
   return all;
 }
 

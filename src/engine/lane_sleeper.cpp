@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "sync/waker.h"
+#include "tracing/recorder.h"
 
 namespace heddle::engine {
 namespace {
@@ -29,12 +30,20 @@ void lane_sleeper::sleep(std::uint64_t deadline_ns, std::uint64_t backstop_ns,
     const std::uint64_t now = now_ns();
     limit = deadline_ns > now ? std::min(limit, deadline_ns - now) : 0;
   }
-  const bool told = watched.sleep(limit);
+  const bool told = sleep_on(watched, limit);
   if (!armed) return;
   driver_.parking().end_sleep();
   if (told || limit != backstop_ns) return;
   // This thread may have been kept from its core since the time was up.
   if (!watched.any_readable()) look_after_backstop();
+}
+
+/// True: something woke it.
+bool lane_sleeper::sleep_on(descriptor_list& watched, std::uint64_t limit_ns) const {
+  trace::span asleep(trace::event_kind::sleep, {driver_.where().self, driver_.where().lane}, false);
+  const bool told = watched.sleep(limit_ns);
+  asleep.set_amount(told ? 1 : 0);
+  return told;
 }
 
 /// The thread's waker, and where there is `news` on the lane.

@@ -20,6 +20,7 @@ class lane_sleeper {
   bool prepare() noexcept;
   bool arm(protocols::delivery_batch& batch) noexcept;
   bool leave_to_executor() noexcept;
+  bool sleep_on(descriptor_list& watched, std::uint64_t limit_ns) const;
   void watch(descriptor_list& watched, bool news) const;
   void look_after_backstop() noexcept;
 

@@ -31,6 +31,10 @@ world_core::world_core(std::unique_ptr<bootstrap::session> session, const settin
       spin_ns_(choose_spin()) {
   log::open(config_.log, self());
   if (config_.checks == "on") sync::look_for_misuse();
+  if (!config_.trace.empty())
+    trace_ = std::make_unique<trace::trace_file>(config_.trace, self(), size(),
+                                                 static_cast<std::uint32_t>(config_.trace_sample),
+                                                 config_.trace_events);
   const auto count = mode_of(config_) == progress_mode::dedicated ? config_.executors : 1;
   for (int i = 0; i < static_cast<int>(count); ++i)
     executors_.push_back(std::make_unique<executor>(*this, i, static_cast<int>(count)));
@@ -64,6 +68,8 @@ void world_core::end() noexcept {
     if (lane) lane->end();
   for (const auto& lane : lanes_)
     if (lane) parted = lane->part() && parted;
+  if (trace_) trace_->write({self(), size(), host(self())});
+  trace_.reset();
   session_.reset();
   if (!parted) return;  // a thread still sleeps on descriptors of theirs
   devices_.clear();

@@ -32,6 +32,7 @@
 #include "protocols/lost_peers.h"
 #include "sync/counters.h"
 #include "sync/published.h"
+#include "tracing/trace_file.h"
 #include "transport/device.h"
 
 namespace heddle::transport {
@@ -197,6 +198,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   std::vector<std::unique_ptr<executor>> executors_;  // the last ones: their threads use the rest
   std::unique_ptr<idle_team> team_;
   std::unique_ptr<inspector> inspector_;
+  std::unique_ptr<trace::trace_file> trace_;  // null: none is wanted
 };
 
 /// A world from a given membership and settings: what `world()` does, and what tests do.

@@ -44,6 +44,7 @@ void world_core::barrier() {
 }
 
 void world_core::abort(int status, std::string_view why) noexcept {
+  if (trace_) trace_->write({self(), size(), host(self())});
   if (session_) session_->abort(status, why);
 }
 

@@ -1,5 +1,7 @@
 #include "protocols/eager.h"
 
+#include "tracing/recorder.h"
+
 namespace heddle::protocols {
 namespace {
 
@@ -59,6 +61,8 @@ void eager::ended(request& r, status code) {
 void eager::on_credit(peer& from, std::uint64_t bytes) {
   if (bytes > from.credit_limit - from.credit) return path_.violated(from);
   from.credit += bytes;
+  if (trace::is_watched()) [[unlikely]]
+    trace::note(trace::event_kind::credit_in, from.number, bytes);
 }
 
 }  // namespace heddle::protocols

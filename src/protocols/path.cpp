@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "tracing/recorder.h"
+
 namespace heddle::protocols {
 namespace {
 
@@ -179,6 +181,8 @@ void path::block(peer& p) {
   if (std::exchange(p.blocked, true)) return;
   blocked_.push_back(&p);
   counters_.backlogged.add();
+  if (trace::is_watched()) [[unlikely]]
+    trace::note(trace::event_kind::no_room, p.number, 1);
 }
 
 /// True when nothing of the peer waits any more.

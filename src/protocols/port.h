@@ -121,6 +121,8 @@ class port {
   [[gnu::noinline]] std::size_t look_at_those_due();
   bool due(std::size_t endpoint) noexcept;
   [[gnu::noinline]] void take_events(std::size_t n);
+  void take_watched_events(std::size_t n);
+  void handle_events(std::size_t n);
   [[gnu::noinline]] std::size_t go_on();
 
   // Constant after construction.

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "protocols/port.h"
+#include "tracing/recorder.h"
 
 namespace heddle::protocols {
 namespace {
@@ -91,9 +92,22 @@ std::size_t port::look_at_those_due() {
   return count;
 }
 
-void port::take_events(std::size_t n) {
+/// One copy, for both that follow.
+[[gnu::noinline]] void port::handle_events(std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) on_event(events_[i]);
   counters_.events.add(n);
+}
+
+void port::take_events(std::size_t n) {
+  if (trace::is_watched()) [[unlikely]]
+    return take_watched_events(n);
+  handle_events(n);
+}
+
+[[gnu::noinline]] void port::take_watched_events(std::size_t n) {
+  trace::span turn(trace::event_kind::turn, {where_.self, where_.lane}, true);
+  turn.set_amount(n);
+  handle_events(n);
 }
 
 /// With what waits for room or for its turn. Returns how many things happened.

@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "tracing/recorder.h"
+
 namespace heddle::protocols {
 namespace {
 
@@ -82,6 +84,8 @@ void tagged::give_credit(peer& p) {
   message m;
   m.kind = message_kind::credit;
   m.word = std::exchange(p.owed, 0);
+  if (trace::is_watched()) [[unlikely]]
+    trace::note(trace::event_kind::credit_out, p.number, m.word);
   path_.control(p, m);
 }
 

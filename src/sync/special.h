@@ -9,10 +9,11 @@ namespace heddle::sync {
 enum class special : std::uint8_t {
   in_child = 1,   ///< this process was forked from one that uses Heddle (fork.h)
   looked_at = 2,  ///< HEDDLE_CHECKS is on (misuse.h)
+  watched = 4,    ///< operations are recorded, or a tool has set hooks (src/tracing)
 };
 
 namespace detail {
-[[gnu::visibility("hidden")]] extern constinit std::atomic<std::uint8_t> specials;
+extern constinit std::atomic<std::uint8_t> specials;
 }
 
 // Relaxed, all of them: a child's only thread finds its bit set before fork() returns, and who was
@@ -23,9 +24,17 @@ namespace detail {
 [[nodiscard]] inline bool is(special one) noexcept {
   return (detail::specials.load(std::memory_order_relaxed) & static_cast<std::uint8_t>(one)) != 0;
 }
-/// There is no way back.
+/// True: it is that and nothing else.
+[[nodiscard]] inline bool is_only(special one) noexcept {
+  return detail::specials.load(std::memory_order_relaxed) == static_cast<std::uint8_t>(one);
+}
+/// For good, but for `watched`.
 inline void becomes(special one) noexcept {
   detail::specials.fetch_or(static_cast<std::uint8_t>(one), std::memory_order_relaxed);
+}
+inline void is_no_more(special one) noexcept {
+  detail::specials.fetch_and(static_cast<std::uint8_t>(~static_cast<unsigned>(one)),
+                             std::memory_order_relaxed);
 }
 
 }  // namespace heddle::sync

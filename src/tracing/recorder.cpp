@@ -1,0 +1,204 @@
+#include "tracing/recorder.h"
+
+#include <unistd.h>
+
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "sync/counters.h"
+
+namespace heddle::trace {
+
+constinit thread_local std::uint32_t detail::until_sample = 0;
+
+namespace {
+constexpr std::size_t most_threads = 1024;
+constinit thread_local role role_of_thread = role::owner;
+// Changed under the mutex of scribes.
+constinit sync::owned_counter recordings, sample_now;
+}  // namespace
+
+/// All there ever were. Threads come and go while nobody looks, so it is never destroyed.
+class scribes {
+ public:
+  static scribes& all() {
+    static auto* const only = new scribes;
+    return *only;
+  }
+  void watch(int more) noexcept {
+    const std::lock_guard lock(mutex_);
+    watchers_ += more;
+    if (watchers_ == more && more > 0) sync::becomes(sync::special::watched);
+    if (watchers_ == 0) sync::is_no_more(sync::special::watched);
+  }
+  std::vector<std::uint64_t> begin(std::uint32_t sample, std::size_t events) {
+    const std::lock_guard lock(mutex_);
+    if (recordings.get() == 0) {
+      sample_now.set(sample);
+      events_ = events;
+    }
+    std::vector<std::uint64_t> added;
+    for (const auto& s : all_) added.push_back(s->ring_->added());
+    recordings.add();
+    return added;
+  }
+  void end() noexcept {
+    const std::lock_guard lock(mutex_);
+    recordings.subtract();
+  }
+
+  scribe* take() noexcept {
+    const std::lock_guard lock(mutex_);
+    try {
+      if (free_.empty() && all_.size() < most_threads) {
+        free_.reserve(all_.size() + 1);  // so that giving back cannot fail
+        auto made = std::make_unique<scribe>();
+        made->ring_ = std::make_unique<sync::event_ring>(events_);
+        free_.push_back(all_.emplace_back(std::move(made)).get());
+      }
+    } catch (const std::bad_alloc&) {
+    }
+    if (free_.empty()) return nullptr;
+    scribe* const s = free_.back();
+    free_.pop_back();
+    s->thread_ = static_cast<std::uint32_t>(gettid());
+    s->until_turn_ = 1;
+    s->role_ = role_of_thread;
+    s->place_ = {};
+    return s;
+  }
+  void give_back(scribe& s) noexcept {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(&s);
+  }
+  template <class F>
+  std::uint64_t each(const std::vector<std::uint64_t>& from, F&& f) {
+    const std::lock_guard lock(mutex_);
+    std::uint64_t lost = 0;
+    for (std::size_t i = 0; i < all_.size(); ++i)
+      lost += all_[i]->ring_->each(i < from.size() ? from[i] : 0, f);
+    return lost;
+  }
+
+ private:
+  std::mutex mutex_;  // guards what follows
+  int watchers_ = 0;
+  std::size_t events_ = 0;
+  std::vector<std::unique_ptr<scribe>> all_;
+  std::vector<scribe*> free_;
+};
+
+namespace {
+
+/// The calling thread's, which is given back at its end.
+struct borrowed {
+  scribe* by = nullptr;
+  bool tried = false;
+  ~borrowed();
+};
+constinit thread_local scribe* of_thread = nullptr;
+constinit thread_local bool asked = false;  // also after the thread's objects have gone
+
+borrowed::~borrowed() {
+  of_thread = nullptr;
+  if (by != nullptr) scribes::all().give_back(*by);
+}
+
+[[gnu::noinline]] scribe* make_mine() noexcept {
+  if (!is_recorded() || std::exchange(asked, true)) return nullptr;
+  static thread_local borrowed held;
+  held.by = of_thread = scribes::all().take();
+  return of_thread;
+}
+
+}  // namespace
+
+scribe* scribe::mine() noexcept {
+  return of_thread != nullptr ? of_thread : make_mine();
+}
+
+bool scribe::samples_turn() noexcept {
+  if (--until_turn_ != 0) return false;
+  until_turn_ = static_cast<std::uint32_t>(sample_now.get());
+  return true;
+}
+
+void count_sample_anew() noexcept {
+  detail::until_sample = static_cast<std::uint32_t>(sample_now.get());
+}
+
+void this_thread_is(role r) noexcept {
+  role_of_thread = r;
+}
+
+void note(event_kind kind, std::int32_t peer, std::uint64_t amount) noexcept {
+  scribe* const by = is_recorded() ? scribe::mine() : nullptr;
+  if (by == nullptr) return;
+  event e;
+  e.kind = kind;
+  e.self = by->where().self;
+  e.lane = by->where().lane;
+  e.peer = peer;
+  e.amount = amount;
+  e.begin = e.end = ticks();
+  by->add(e);
+}
+
+void note_at(event_kind kind, place where, std::uint64_t amount) noexcept {
+  scribe* const by = is_recorded() ? scribe::mine() : nullptr;
+  if (by == nullptr) return;
+  by->set_place(where);
+  note(kind, -1, amount);
+}
+
+void span::begin(event_kind kind, place where, bool sampled) noexcept {
+  scribe* const by = is_recorded() ? scribe::mine() : nullptr;
+  if (by == nullptr) return;
+  by->set_place(where);
+  if (sampled && !by->samples_turn()) return;
+  by_ = by;
+  kind_ = kind;
+  where_ = where;
+  begin_ = ticks();
+}
+
+void span::end() noexcept {
+  event e;
+  e.kind = kind_;
+  e.self = where_.self;
+  e.lane = where_.lane;
+  e.amount = amount_;
+  e.begin = begin_;
+  e.end = ticks();
+  by_->add(e);
+}
+
+recording::recording(std::uint32_t sample, std::size_t events)
+    : added_before_(scribes::all().begin(sample, events)) {
+  scribes::all().watch(1);
+}
+
+recording::~recording() {
+  scribes::all().watch(-1);
+  scribes::all().end();
+}
+
+std::uint64_t recording::each(std::int32_t self, const std::function<void(const event&)>& f) const {
+  return scribes::all().each(added_before_, [&](const sync::event_ring::record& r) {
+    const event e = event::unpacked(r);
+    if (e.self == self && e.end >= began_.ticks) f(e);
+  });
+}
+
+bool is_recorded() noexcept {
+  return recordings.get() != 0;
+}
+void add_watcher() noexcept {
+  scribes::all().watch(1);
+}
+void remove_watcher() noexcept {
+  scribes::all().watch(-1);
+}
+
+}  // namespace heddle::trace

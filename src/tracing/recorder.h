@@ -1,0 +1,132 @@
+// recorder.h - who is watching this process, and where its threads write down what they do.
+//
+// While nobody watches, sync::special::watched is not set and nothing here is called. Each thread
+// has a ring of the newest events; rings outlive their threads, and the next thread takes them
+// over.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "sync/special.h"
+#include "tracing/event.h"
+#include "tracing/ticks.h"
+
+namespace heddle::trace {
+
+/// Some watcher is there. What costs an operation that nobody watches: this.
+[[nodiscard]] inline bool is_watched() noexcept {
+  return sync::is(sync::special::watched);
+}
+
+/// A rank and a lane of it.
+struct place {
+  std::int32_t self = -1, lane = -1;
+};
+
+/// Of a thread: its ring, its role, and which of its operations are sampled.
+class scribe {
+ public:
+  /// The calling thread's; made on first use. Null: no memory, or too many threads.
+  [[nodiscard]] static scribe* mine() noexcept;
+
+  /// True for one turn in so many: it is to be recorded.
+  [[nodiscard]] bool samples_turn() noexcept;
+  /// `e.began_on` 0: here.
+  [[gnu::always_inline]] void add(event& e) noexcept {
+    e.ended_on = thread_;
+    if (e.began_on == 0) e.began_on = thread_;
+    e.by = role_;
+    ring_->add(e.packed());
+  }
+  [[nodiscard]] std::uint32_t thread() const noexcept { return thread_; }
+  /// Where the thread is at work; for what happens deep below.
+  void set_place(place where) noexcept { place_ = where; }
+  [[nodiscard]] place where() const noexcept { return place_; }
+
+ private:
+  friend class scribes;
+  std::unique_ptr<sync::event_ring> ring_;
+  std::uint32_t thread_ = 0, until_turn_ = 1;
+  role role_ = role::owner;
+  place place_;
+};
+
+namespace detail {
+/// Operations of this thread until one is sampled; below 2: the next one is.
+extern constinit thread_local std::uint32_t until_sample;
+}  // namespace detail
+
+/// False for most operations where they are sampled: the calling thread's next one is not recorded.
+[[nodiscard]] inline bool samples_next() noexcept {
+  if (detail::until_sample < 2) return true;
+  --detail::until_sample;
+  return false;
+}
+/// One has been, and the count begins anew.
+void count_sample_anew() noexcept;
+
+/// The calling thread is one of Heddle's own from now on, before it is recorded.
+void this_thread_is(role r) noexcept;
+
+// --- what happens at once: of the calling thread, if it is recorded
+// --------------------------------
+void note(event_kind kind, std::int32_t peer, std::uint64_t amount) noexcept;
+/// `where` the thread is.
+void note_at(event_kind kind, place where, std::uint64_t amount) noexcept;
+
+/// From here to its end is an event, if the thread is recorded and it came to something.
+class span {
+ public:
+  /// `sampled`: only if samples_turn() says so.
+  span(event_kind kind, place where, bool sampled) noexcept {
+    if (is_watched()) [[unlikely]]
+      begin(kind, where, sampled);
+  }
+  ~span() {
+    if (by_ != nullptr) [[unlikely]]
+      end();
+  }
+  span(const span&) = delete;
+  span& operator=(const span&) = delete;
+  void set_amount(std::uint64_t amount) noexcept { amount_ = amount; }
+
+ private:
+  void begin(event_kind kind, place where, bool sampled) noexcept;
+  void end() noexcept;
+  scribe* by_ = nullptr;
+  event_kind kind_{};
+  place where_;
+  std::uint64_t begin_ = 0, amount_ = 0;
+};
+
+// --- who watches
+// ------------------------------------------------------------------------------------
+
+/// Events of all threads from its making on, while it lives. Any thread.
+class recording {
+ public:
+  /// `sample`: one operation in so many; `events`: kept of each thread. The first recording of
+  /// several at a time says both.
+  recording(std::uint32_t sample, std::size_t events);
+  ~recording();
+  recording(const recording&) = delete;
+  recording& operator=(const recording&) = delete;
+
+  /// Calls `f` for each event of rank `self` that is left. Returns how many were lost.
+  std::uint64_t each(std::int32_t self, const std::function<void(const event&)>& f) const;
+  [[nodiscard]] moment began() const noexcept { return began_; }
+
+ private:
+  const moment began_ = moment::now();
+  std::vector<std::uint64_t> added_before_;  // by ring
+};
+
+/// Whether there is a recording.
+[[nodiscard]] bool is_recorded() noexcept;
+/// Watchers that are no recording come and go.
+void add_watcher() noexcept;
+void remove_watcher() noexcept;
+
+}  // namespace heddle::trace
