@@ -75,7 +75,7 @@ action words(draws& in) {
   for (int i = 0; i < count; ++i) {
     step s = in.blank(verb::atomic);
     s.area = first.area, s.peer = first.peer, s.at = first.at, s.width = first.width;
-    s.op = in.d.below(6);
+    s.op = in.d.below(8);
     s.operand = in.d.percent(50) ? in.d.any() : in.d.any() % 4;
     s.compare = in.d.any() % 4;
     if (s.width == 4) s.operand &= 0xffffffff;

@@ -97,7 +97,11 @@ std::uint64_t applied(const word_access& a, std::uint64_t value, int width) {
       return narrowed(value ^ a.operand, width);
     case atomic_op::swap:
       return narrowed(a.operand, width);
-    case atomic_op::compare_swap:
+    case atomic_op::min:
+      return std::min(value, narrowed(a.operand, width));
+    case atomic_op::max:
+      return std::max(value, narrowed(a.operand, width));
+    default:
       break;
   }
   return value == narrowed(a.compare, width) ? narrowed(a.operand, width) : value;

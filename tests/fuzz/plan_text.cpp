@@ -23,7 +23,7 @@ constexpr std::array mistakes{
     "denied_atomic",     "cancel_nothing",    "withdrawn_put",      "withdrawn_get"};
 constexpr std::array late_uses{"send", "recv",   "probe", "call",  "put",
                                "get",  "atomic", "poll",  "flush", "barrier"};
-constexpr std::array atomic_ops{"add", "and", "or", "xor", "swap", "compare_swap"};
+constexpr std::array atomic_ops{"add", "and", "or", "xor", "swap", "compare_swap", "min", "max"};
 constexpr std::array reduce_ops{"sum", "min", "max", "prod", "and", "or", "xor"};
 constexpr std::array kinds{"symmetric", "exposed", "allocated"};
 
