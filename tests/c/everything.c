@@ -454,6 +454,10 @@ static void groups(void) {
   heddle_group_free(turned);
   heddle_group_free(alive);
   heddle_group_free(NULL);
+}
+
+/* --- what happens ------------------------------------------------------------------------------------- */
+
 static void counters(void) {
   heddle_lane_counters then, now;
   heddle_lane_counters_init(&then);

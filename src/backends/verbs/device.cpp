@@ -180,7 +180,8 @@ void verbs_device::read_events() noexcept {
     if (kind != IBV_EVENT_DEVICE_FATAL && kind != IBV_EVENT_PORT_ERR && kind != IBV_EVENT_CQ_ERR)
       continue;
     if (!down_.is_set())
-      log::error("verbs: {}: {}; its peers are lost", card_.name(), ibv_event_type_str(kind));
+      log::error(log::subsystem::wire, "verbs: {}: {}; its peers are lost", card_.name(),
+                 ibv_event_type_str(kind));
     down_.set();
   }
 }

@@ -92,11 +92,11 @@ void exposed_regions::add(const memory::local_region& region) noexcept {
   k.generation = region.ref.generation;
   const std::scoped_lock lock(mutex_);
   if (!register_region(region, k, e) && refused_++ == 0)
-    log::warn(
-        "verbs: {}: a region of {} bytes cannot be registered ({}); peers reach it by "
-        "messages, which is slower. The limit on locked memory is ulimit -l. Others like it "
-        "are only counted, in world::describe()",
-        card_.name(), region.memory.size(), std::strerror(errno));
+    log::warn(log::subsystem::memory,
+              "verbs: {}: a region of {} bytes cannot be registered ({}); peers reach it by "
+              "messages, which is slower. The limit on locked memory is ulimit -l. Others like it "
+              "are only counted, in world::describe()",
+              card_.name(), region.memory.size(), std::strerror(errno));
   kept_[region.ref.slot] = std::move(k);
   publish(table_memory_.memory(), region.ref, e);
 }

@@ -2,6 +2,8 @@
 // bytes. All others are tries of the second, on the 8 bytes around the word, until nobody has come
 // in between; so every atomic on a word is the card's, and none is the CPU's.
 #pragma once
+#include <heddle/detail/direct.h>
+
 #include <cstdint>
 
 #include "transport/op.h"
@@ -32,8 +34,8 @@ struct word_place {
 };
 
 /// What the word is after `o` when it was `old`.
-[[nodiscard]] constexpr std::uint64_t result_of(const op& o, std::uint64_t old,
-                                                std::uint64_t mask) noexcept {
+[[nodiscard]] inline std::uint64_t result_of(const op& o, std::uint64_t old,
+                                             std::uint64_t mask) noexcept {
   switch (o.atomic) {
     case atomic_op::add:
       return old + o.operand;
@@ -47,8 +49,12 @@ struct word_place {
       return o.operand;
     case atomic_op::compare_swap:
       return old == (o.compare & mask) ? o.operand : old;
+    default:  // of those that CPUs do not have either
+      return o.width == 8
+                 ? detail::combined<std::uint64_t>(o.atomic, old, o.operand)
+                 : detail::combined<std::uint32_t>(o.atomic, static_cast<std::uint32_t>(old),
+                                                   static_cast<std::uint32_t>(o.operand));
   }
-  return old;
 }
 
 }  // namespace heddle::transport::verbs
