@@ -1,14 +1,14 @@
 """The declarations of heddle/c.h as cffi reads them: without preprocessor, comments and functions that
 the header defines itself.
 
-  _declarations.py C_H OUTPUT      writes them, when Heddle is built
+  _declarations.py OUTPUT C_H...      writes them, when Heddle is built
 """
 import re
 import sys
 
 
 def declarations(header):
-    """`header`: the text of c.h."""
+    """`header`: the text of c.h, or of a part of it."""
     text = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
     text = re.sub(r"^[ \t]*#.*$", "", text, flags=re.M)
     text = re.sub(r'extern "C" \{', "", text)
@@ -18,5 +18,7 @@ def declarations(header):
 
 
 if __name__ == "__main__":
-    with open(sys.argv[1], encoding="utf-8") as source, open(sys.argv[2], "w", encoding="utf-8") as out:
-        out.write(declarations(source.read()))
+    with open(sys.argv[1], "w", encoding="utf-8") as out:
+        for path in sys.argv[2:]:
+            with open(path, encoding="utf-8") as header:
+                out.write(declarations(header.read()))
