@@ -173,7 +173,10 @@ void world_core::open_devices() {
       log::write_if(log::subsystem::wire, self() == 0 ? log::level::warn : log::level::info,
                     "HEDDLE_BACKENDS names '{}', which is no backend: there are {}", b.name,
                     present);
-      backends_.push_back({b.name, nullptr, "unknown: there are " + present});
+      const std::string why = fmt::format(
+          "unknown: there are {}, and no backend_{}.so beside the library or in HEDDLE_MODULE_PATH",
+          present, b.name);
+      backends_.push_back({b.name, nullptr, why});
       continue;
     }
     try {

@@ -77,7 +77,7 @@ void cq::progress() noexcept {
 /// Nothing was there: on a host with fewer cores than processes, who would send may need ours.
 void cq::rest() noexcept {
   thread_local unsigned tries = 0;
-  if (++tries % 64 == 0) sched_yield();
+  if (++tries % 2048 == 0) sched_yield();
 }
 
 int cq::poll(int most, ibv_wc* into) noexcept {
