@@ -118,9 +118,9 @@ std::set<int> open_descriptors() {
   return open;
 }
 
-/// Sanitizers open a pipe for a moment to look at memory.
+/// Libraries open a file for a moment (hwloc, libstdc++), and sanitizers a pipe to look at memory.
 bool stays_over_an_exec(int fd) {
-  for (int looks = sanitized ? 100 : 1; looks > 0; --looks) {
+  for (int looks = sanitized ? 100 : 30; looks > 0; --looks) {
     const int flags = fcntl(fd, F_GETFD);
     if (flags < 0 || (flags & FD_CLOEXEC) != 0) return false;
     if (looks > 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
