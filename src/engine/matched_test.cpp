@@ -226,11 +226,11 @@ TEST(MatchedOfALostPeer, IsThereWhereItHasComeWholeAndElseIsLost) {
     std::vector<std::thread> threads;
     for (auto& session : bootstrap::local_group(2)) {
       threads.emplace_back([&config, mine = std::move(session)]() mutable {
-        world w(engine::make_world(std::move(mine), config));
-        lane l(w);
         const auto large = pattern(3'000'000);
         std::vector<std::byte> data(large.size());
-        flag sent;
+        flag sent;  // held until its world has ended
+        world w(engine::make_world(std::move(mine), config));
+        lane l(w);
         if (w.rank() == 0) {
           EXPECT_EQ(l.send(1, 7, pattern(100)), status::done);
           ASSERT_EQ(l.try_send(1, 8, large, sent), status::posted);
