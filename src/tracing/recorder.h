@@ -70,8 +70,7 @@ void count_sample_anew() noexcept;
 /// The calling thread is one of Heddle's own from now on, before it is recorded.
 void this_thread_is(role r) noexcept;
 
-// --- what happens at once: of the calling thread, if it is recorded
-// --------------------------------
+// --- what happens at once: of the calling thread, if it is recorded -------------------
 void note(event_kind kind, std::int32_t peer, std::uint64_t amount) noexcept;
 /// `where` the thread is.
 void note_at(event_kind kind, place where, std::uint64_t amount) noexcept;
@@ -101,8 +100,7 @@ class span {
   std::uint64_t begin_ = 0, amount_ = 0;
 };
 
-// --- who watches
-// ------------------------------------------------------------------------------------
+// --- who watches ----------------------------------------------------------------------
 
 /// Events of all threads from its making on, while it lives. Any thread.
 class recording {
