@@ -4,6 +4,7 @@
 // peer_lost, then exchanges a message with rank 2, for whom nothing has changed. Exits with 0 when
 // all that happened within the time allowed, otherwise says what did not.
 #include <heddle/heddle.h>
+#include <heddle/info.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -28,6 +29,7 @@ struct scene {
   heddle::world& world;
   heddle::lane& lane;
   heddle::remote_region doomed;  // plain memory of rank 1
+  pid_t doomed_process;
   std::vector<std::byte> buffer = std::vector<std::byte>(large);
 };
 
@@ -55,16 +57,21 @@ const std::map<std::string, step> steps{
     {"call", [](scene& s, heddle::completion c) { return s.lane.try_call(1, 5, {}, s.buffer, c); }},
 };
 
+/// The operation still refers to its flag, so this process ends at once, and says why.
+[[noreturn]] void give_up(const scene& s) {
+  for (const std::string& told : heddle::ask_worlds(getpid()))
+    std::fprintf(stderr, "an operation did not end: %s\n", told.c_str());
+  kill(s.doomed_process, SIGKILL);  // a stopped one would keep the job alive
+  std::_Exit(1);
+}
+
 bool repeat_until_lost(scene& s, const step& attempt) {
   const auto end = std::chrono::steady_clock::now() + allowed;
   while (std::chrono::steady_clock::now() < end) {
     heddle::flag ended;
     status code = attempt(s, ended);
     if (code == status::posted) {
-      if (!s.lane.wait_for(ended, allowed)) {
-        std::puts("an operation did not end");
-        std::_Exit(1);  // the operation still refers to the flag
-      }
+      if (!s.lane.wait_for(ended, allowed)) give_up(s);
       code = ended.result().code;
     }
     if (code == status::peer_lost) return true;
@@ -87,9 +94,9 @@ int doomed_rank(scene& s, const std::string& name, int signal) {
   for (;;) pause();
 }
 
-int first_rank(scene& s, const step& attempt, pid_t doomed) {
+int first_rank(scene& s, const step& attempt) {
   const bool lost = repeat_until_lost(s, attempt);
-  kill(doomed, SIGKILL);  // a stopped one would keep the job alive
+  kill(s.doomed_process, SIGKILL);  // a stopped one would keep the job alive
   std::uint64_t word = 1;
   if (s.lane.send(2, 1, bytes_of(word)) != status::done) return 1;
   if (s.lane.recv(2, 2, bytes_of(word)).code != status::done) return 1;
@@ -122,9 +129,9 @@ int main(int argc, char** argv) {
   std::int64_t doomed = 0;
   if (lane.get(key, keys.at(1)) != status::done) return 1;
   if (lane.get(doomed, pids.at(1)) != status::done) return 1;
-  scene s{world, lane, world.import(key)};
+  scene s{world, lane, world.import(key), static_cast<pid_t>(doomed)};
   world.barrier();
   if (world.rank() == 1) return doomed_rank(s, argv[2], signal);
   if (world.rank() == 2) return other_rank(s);
-  return first_rank(s, steps.at(argv[2]), static_cast<pid_t>(doomed));
+  return first_rank(s, steps.at(argv[2]));
 }
