@@ -87,14 +87,7 @@ bool accesses::try_again(stream& s, flight& f, std::uint64_t found) noexcept {
   if (tried.expected == found) return false;
   tried.expected = found;
   if (f.of->atomic == atomic_op::compare_swap && old != (f.of->compare & word.mask)) return false;
-  const flight again{f.of, f.slot, f.there, f.key, f.bytes, {}, f.how, false};
-  flight& next = s.push();  // in the cell that this one leaves, perhaps
-  next.of = again.of;
-  next.slot = again.slot;
-  next.there = again.there;
-  next.key = again.key;
-  next.bytes = again.bytes;
-  next.how = again.how;
+  s.push() = std::move(f);
   return true;
 }
 

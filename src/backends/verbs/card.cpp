@@ -1,6 +1,7 @@
 #include "backends/verbs/card.h"
 
 #include <fmt/format.h>
+#include <sys/epoll.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -40,6 +41,14 @@ bool is_zero(const ibv_gid& g) {
 
 void check(int code, std::string_view what) {
   if (code != 0) fail("{}: {}", what, std::generic_category().message(code));
+}
+
+void watch(int waker, int fd) {
+  epoll_event e{};
+  e.events = EPOLLIN;
+  e.data.fd = fd;
+  if (::epoll_ctl(waker, EPOLL_CTL_ADD, fd, &e) != 0)
+    fail_errno(errno, "a descriptor of the card cannot be waited for");
 }
 
 card_list::card_list() {

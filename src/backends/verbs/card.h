@@ -92,6 +92,8 @@ class card_list {
   std::span<ibv_device*> cards_;
 };
 
+/// The epoll descriptor `waker` is readable from now on when `fd` is. Throws error.
+void watch(int waker, int fd);
 /// Throws error with `what` and the system's words, unless `code` (0 or an errno) is 0.
 void check(int code, std::string_view what);
 

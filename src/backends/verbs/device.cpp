@@ -43,7 +43,7 @@ verbs_device::verbs_device(const context& where, const port_choice& port)
   if (!waker_ || !timer_) fail_errno(errno, "no descriptors left (ulimit -n)");
   const int events = card_.context()->async_fd;
   ::fcntl(events, F_SETFL, ::fcntl(events, F_GETFL) | O_NONBLOCK);
-  for (const int fd : {greeter_.fd(), timer_.get(), events}) watch(fd);
+  for (const int fd : {greeter_.fd(), timer_.get(), events}) watch(waker_.get(), fd);
   traits_.native = only(op_kind::send) | only(op_kind::put) | only(op_kind::get);
   if (card_.limits().atomic_cap != IBV_ATOMIC_NONE) traits_.native |= only(op_kind::atomic);
   traits_.cpu_atomics = card_.limits().atomic_cap == IBV_ATOMIC_GLOB;
@@ -54,14 +54,6 @@ verbs_device::verbs_device(const context& where, const port_choice& port)
 }
 
 verbs_device::~verbs_device() = default;
-
-void verbs_device::watch(int fd) {
-  epoll_event e{};
-  e.events = EPOLLIN;
-  e.data.fd = fd;
-  if (::epoll_ctl(waker_.get(), EPOLL_CTL_ADD, fd, &e) != 0)
-    fail_errno(errno, "{} cannot be waited for", card_.name());
-}
 
 std::vector<std::byte> verbs_device::address() const {
   peer_facts f;

@@ -60,7 +60,6 @@ class verbs_device final : public device {
   [[nodiscard]] bool is_down() const noexcept { return down_.is_set(); }
 
  private:
-  void watch(int fd);
   void on_hello(const hello& h);
   void on_ask(const hello& ask);
   void keep_early(const hello& ask);

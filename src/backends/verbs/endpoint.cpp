@@ -16,14 +16,6 @@ constexpr std::size_t slot_count = 256;
 /// Messages at a stream's end that nobody waits for are asked after this seldom.
 constexpr unsigned polls_per_settling = 32;
 
-void watch(int waker, int fd) {
-  epoll_event e{};
-  e.events = EPOLLIN;
-  e.data.fd = fd;
-  if (::epoll_ctl(waker, EPOLL_CTL_ADD, fd, &e) != 0)
-    fail_errno(errno, "the completion channel cannot be waited for");
-}
-
 }  // namespace
 
 verbs_endpoint::verbs_endpoint(verbs_device& owner, std::shared_ptr<lane_home> home)

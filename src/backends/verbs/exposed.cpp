@@ -108,7 +108,7 @@ bool exposed_regions::register_region(const memory::local_region& region, kept& 
   if (region.allowed == rights::read) {
     k.read = lent_cache_.acquire(region.memory);
     if (!k.read) return false;
-    e.note = reinterpret_cast<const ibv_mr*>(k.read.handle())->rkey;  // NOLINT: the registrar's
+    e.note = registration_of(k.read).rkey;
   } else {
     const auto memory =
         allows(region.allowed, rights::atomic) ? whole_words(region.memory) : region.memory;

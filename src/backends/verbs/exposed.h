@@ -19,9 +19,10 @@
 
 namespace heddle::transport::verbs {
 
-/// What a lease on a registration is good for.
-[[nodiscard]] inline std::uint32_t key_of(const memory::registration_cache::lease& l) noexcept {
-  return reinterpret_cast<const ibv_mr*>(l.handle())->lkey;  // NOLINT: the registrar's
+/// What the registrar of a lease on a registration has made, with the card's keys.
+[[nodiscard]] inline const ibv_mr& registration_of(
+    const memory::registration_cache::lease& l) noexcept {
+  return *reinterpret_cast<const ibv_mr*>(l.handle());  // NOLINT: the registrar's
 }
 
 class exposed_regions {

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 
+#include "backends/verbs/exposed.h"
 #include "backends/verbs/words.h"
 
 namespace heddle::transport::verbs {
@@ -75,8 +76,7 @@ void work_list::move_data(const flight& f, ibv_send_wr& w, ibv_sge& part) const 
   part.addr = reinterpret_cast<std::uint64_t>(f.slot != nullptr ? f.slot
                                               : f.of != nullptr ? f.of->memory.data()
                                                                 : nullptr);
-  part.lkey = f.held ? reinterpret_cast<const ibv_mr*>(f.held.handle())->lkey  // NOLINT: a card's
-                     : slots_key_;
+  part.lkey = f.held ? registration_of(f.held).lkey : slots_key_;
   const bool goes_out = f.how == ending::sent || f.how == ending::told;
   if (goes_out && f.bytes <= max_inline_) w.send_flags |= IBV_SEND_INLINE;
 }
