@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 
+#include "host/words.h"
+
 namespace host {
 
 std::optional<std::uint64_t> parse_number(const char* text) {
@@ -26,6 +28,24 @@ std::optional<std::uint64_t> parse_knob(const knob_row& row, const char* text) {
   const auto value = parse_number(text);
   if (!value || *value < row.least || *value > row.most) return std::nullopt;
   return value;
+}
+
+bool adopt(std::span<const knob_row> rows, const char* prefix, std::span<std::uint64_t> mine,
+           std::span<const bool> by_user, std::span<const std::uint64_t> machines) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (by_user[i] && mine[i] != machines[i]) {
+      say("the machine \"%s\" runs with another %s%s; set %sJOB to have your own",
+          job_name(prefix).c_str(), prefix, rows[i].name, prefix);
+      return false;
+    }
+    mine[i] = machines[i];
+  }
+  return true;
+}
+
+std::string job_name(const char* prefix) {
+  const char* const name = std::getenv((std::string(prefix) + "JOB").c_str());
+  return name == nullptr || *name == '\0' ? "default" : name;
 }
 
 }  // namespace host

@@ -2,6 +2,7 @@
 #include "settings.h"
 
 #include <cstdlib>
+#include <span>
 
 #include "host/knobs.h"
 #include "host/words.h"
@@ -47,20 +48,12 @@ bool read_settings(asked_settings& into) {
 }
 
 bool adopt(asked_settings& mine, const settings& machines) {
-  for (std::size_t i = 0; i < machine_knobs; ++i) {
-    if (mine.by_user[i] && mine.now.values[i] != machines.values[i]) {
-      host::say("the machine \"%s\" runs with another %s%s; set SOFTHCA_JOB to have your own",
-                job_name().c_str(), prefix, table[i].name);
-      return false;
-    }
-    mine.now.values[i] = machines.values[i];
-  }
-  return true;
+  return host::adopt(std::span(table).first(machine_knobs), prefix, mine.now.values, mine.by_user,
+                     machines.values);
 }
 
 std::string job_name() {
-  const char* const name = std::getenv("SOFTHCA_JOB");
-  return name == nullptr || *name == '\0' ? "default" : name;
+  return host::job_name(prefix);
 }
 
 }  // namespace hca

@@ -1,9 +1,10 @@
 // settings.h - the SOFTHCA_* environment variables, all of them in one table.
 #pragma once
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+
+#include "host/knobs.h"
 
 namespace hca {
 
@@ -26,23 +27,8 @@ inline constexpr std::size_t machine_knobs = static_cast<std::size_t>(knob::mode
 enum class link_layer : std::uint64_t { ib, roce };
 enum class mode : std::uint64_t { in_line, engine, chaos };
 
-/// The values in force. Plain numbers, so that the machine's file can hold them.
-struct settings {
-  std::array<std::uint64_t, knobs> values{};
-
-  [[nodiscard]] std::uint64_t operator[](knob k) const noexcept {
-    return values[static_cast<std::size_t>(k)];
-  }
-  template <class Choice>
-  [[nodiscard]] Choice choice(knob k) const noexcept {
-    return static_cast<Choice>((*this)[k]);
-  }
-};
-
-struct asked_settings {
-  settings now;
-  std::array<bool, knobs> by_user{};  ///< set in the environment, not a default
-};
+using settings = host::knob_values<knob>;
+using asked_settings = host::asked_knobs<knob>;
 
 /// Reads the environment. False: a value makes no sense, and stderr says which.
 [[nodiscard]] bool read_settings(asked_settings& into);

@@ -1,9 +1,10 @@
 // settings.h - the SOFTTOFU_* environment variables, all of them in one table.
 #pragma once
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+
+#include "host/knobs.h"
 
 namespace tofu {
 
@@ -45,24 +46,8 @@ enum class armw_scope : std::uint64_t { cq, tni, node };
 
 inline constexpr std::uint64_t any_node = ~std::uint64_t{0};
 
-/// The values in force. Plain numbers, so that the machine's file can hold them.
-struct settings {
-  std::array<std::uint64_t, knobs> values{};
-
-  [[nodiscard]] std::uint64_t operator[](knob k) const noexcept {
-    return values[static_cast<std::size_t>(k)];
-  }
-  [[nodiscard]] bool on(knob k) const noexcept { return (*this)[k] != 0; }
-  template <class Choice>
-  [[nodiscard]] Choice choice(knob k) const noexcept {
-    return static_cast<Choice>((*this)[k]);
-  }
-};
-
-struct asked_settings {
-  settings now;
-  std::array<bool, knobs> by_user{};  ///< set in the environment, not a default
-};
+using settings = host::knob_values<knob>;
+using asked_settings = host::asked_knobs<knob>;
 
 /// Reads the environment. False: a value makes no sense, and stderr says which.
 [[nodiscard]] bool read_settings(asked_settings& into);
