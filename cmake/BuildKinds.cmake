@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What the presets switch on: sanitizers, fuzzing, clang-tidy. And what every build has.
 
 set(HEDDLE_SANITIZE "" CACHE STRING "Sanitizers for everything: address,undefined or thread")

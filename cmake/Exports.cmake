@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Which names libheddle shows: those of the lists in cmake/exports, each in the version that says for
 # whom it is (docs/design/abi.md); all others stay inside. Tests, which look inside, are linked to
 # heddle_internals: the same objects, with all names. A program is linked to heddle_linked, which is

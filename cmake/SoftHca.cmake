@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Whether the software host channel adapter in emu/hca is built: with the tests, for which it is there.
 set(with_tests ${HEDDLE_TESTS})
 if(CMAKE_CROSSCOMPILING)

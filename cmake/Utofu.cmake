@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Which libtofucom the utofu backend uses. Leaves the target `heddle_utofu`, to be linked, and
 # HEDDLE_UTOFU_KIND: vendor, emulated or off (then there is no target).
 #

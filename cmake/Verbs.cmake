@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # libibverbs, for the verbs backend. Leaves the target `heddle_verbs`, to be linked, where it is built.
 if(HEDDLE_VERBS AND NOT BUILD_SHARED_LIBS)
   # A module would bring a second Heddle along into a program that has the archive in it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The version, from where programs read it too: include/heddle/version.h. Sets HEDDLE_VERSION_TEXT.
 set(header ${CMAKE_CURRENT_LIST_DIR}/../include/heddle/version.h)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})

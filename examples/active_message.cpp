@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // active_message.cpp - runs a function on every other rank, with a header and a payload.
 //   heddle run -n 4 -- active_message
 #include <heddle/heddle.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // coroutine.cpp - thousands of walks through a table spread over all ranks. Each step needs the
 // one before, so a single walk is as slow as the network; together they keep it busy.
 //   heddle run -n 4 --env HEDDLE_BACKENDS=tcp -- coroutine

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hello.cpp - joins the job, says who is here, and checks that everybody is.
 //   heddle run -n 4 -- hello
 #include <heddle/heddle.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // histogram.cpp - all ranks count their samples in one histogram spread over all ranks, with
 // remote atomic adds; each rank then checks its bins against a count of its own.
 //   heddle run -n 4 -- histogram

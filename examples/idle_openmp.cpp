@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // idle_openmp.cpp - moves a large message with those cores for which OpenMP has no work left.
 //
 // OpenMP tells nobody when a thread finds nothing to do, so the loop over the work ends with

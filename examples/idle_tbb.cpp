@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // idle_tbb.cpp - moves a large message with those workers for which oneTBB has no task left.
 //
 // An arena of low priority gets only workers that no other arena wants. In it lives one task that

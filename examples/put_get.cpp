@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // put_get.cpp - writes into the next rank's memory, then reads it back from there. Nobody at the
 // other end calls anything for that.
 //   heddle run -n 2 -- put_get

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* ring.c - in C: each rank puts a number into the next one's memory, and waits for its own to change.
  *
  *   heddle run -n 4 -- ./ring

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // scheduler.cpp - hides the network behind tasks: each thread looks up thousands of keys in a hash
 // table spread over all ranks, and each look-up is a chain of reads that need each other. With one
 // task per thread it waits for each read; with many, whichever has its answer goes on.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tagged_ping_pong.cpp - pairs of ranks send a message to and fro and print what one way takes.
 //   heddle run -n 2 -- tagged_ping_pong
 #include <heddle/heddle.h>

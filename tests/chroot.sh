@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # chroot.sh - tries the README's two commands in a fresh Debian 12 that has nothing but a shell, git
 # and apt. For maintainers; needs root, debootstrap and about 8 GB below /var/tmp.
 #   sudo tests/chroot.sh [command...]      # default: "./dev demo" and "./dev test"

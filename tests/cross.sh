@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # cross.sh - cross-compiles Heddle and runs under qemu-user what of its tests runs there. For
 # maintainers: it takes long, so neither ctest nor CI does it.
 #   tests/cross.sh [PRESET [TEST...]]     # aarch64 (default) or fx1000; default: the tests below

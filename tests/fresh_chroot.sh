@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # fresh_chroot.sh - read by scripts that try something in a Debian 12 which has nothing else in it: make
 # it, enter it, and see that nothing of it stays behind. Needs root and debootstrap. MIRROR overrides
 # where packages come from.

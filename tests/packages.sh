@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # packages.sh - the Debian packages, as who makes and who installs them would try them. For maintainers;
 # needs root, debootstrap, what ./dev setup installs, and about 3 GB below /var/tmp.
 #   sudo tests/packages.sh            # both of:

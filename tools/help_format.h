@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // help_format.h - how --help looks: CLI11's layout with usage lines that say what is expected.
 #pragma once
 #include <CLI/CLI.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // standard_output.h - printing for people where more than what is printed is at stake.
 //
 // Whoever reads the output may have seen enough (`| head -1`), and a disk may be full. A program

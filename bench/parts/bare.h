@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // bare.h - what the machine itself can do, without Heddle: the limits its figures are held against.
 //
 // Every function measures for about `duration`, starts its own threads and ends them, leaves the

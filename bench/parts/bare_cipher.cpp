@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // bare_cipher.cpp - how fast one core opens what was encrypted: the limit of encrypted transfers.
 #include <sodium.h>
 

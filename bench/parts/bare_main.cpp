@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // bare_main.cpp - heddle_bare: prints the bare limits of this machine.
 #include <fmt/core.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // bare_memory.cpp - the limits set by caches and memory: lines, stores, atomics, copies.
 #include <sched.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // bare_socket.cpp - the limits set by TCP over loopback: round trips and one stream.
 #include <fcntl.h>
 #include <netinet/in.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // pinning.cpp - sched_getaffinity and sched_setaffinity, as lists of core numbers.
 #include "parts/pinning.h"
 

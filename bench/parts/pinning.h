@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // pinning.h - which cores this process may use, and tying a thread to one of them.
 #pragma once
 #include <span>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // random_slots.h - the sequence of random slots that both the bare limits and Heddle are given.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // registration_cache_main.cpp - heddle_registration_cache: what a lease on registered memory costs.
 //
 // Without arguments a table of times. With a part's name and a number that part so often and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // system.h - the few owners and checks of system resources that the bare limits need.
 #pragma once
 #include <sys/mman.h>

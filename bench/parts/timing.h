@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // timing.h - repeats a step in blocks until a time has passed, and tells the time per step.
 #pragma once
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // no_utofu_paths.cpp - in place of utofu_paths.cpp where Heddle is built without uTofu.
 #include "paths/utofu_paths.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // utofu_paths.h - what heddle_paths does over utofu, done by uTofu itself: what is left of a path's
 // instructions when Heddle is taken away.
 #pragma once

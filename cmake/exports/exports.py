@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The names that libheddle exports: lists beside this file, which the version script is made of.
 
   exports.py check LIBRARY            the library exports these names, each in its version, and no others

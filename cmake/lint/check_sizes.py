@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Names sources that have grown beyond one page: a warning above 400 lines, an error above 600."""
 import pathlib
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Debian's cross compiler for 64-bit Arm, and the libraries that `./dev setup --cross` unpacked.
 # Programs that the build or ctest starts run under qemu-user, where it is installed.
 set(CMAKE_SYSTEM_NAME Linux)

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # sysroot.sh - unpacks Debian packages of another architecture, with all they depend on, into a
 # folder. Installs nothing, needs no root, and leaves this machine's own packages as they are: apt
 # works here on lists and a status of its own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // copy.cpp - see copy.h.
 #include "copy.h"
 

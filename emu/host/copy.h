@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // copy.h - how bytes get into memory that a CPU may be polling.
 #pragma once
 #include <sys/types.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // join.h - how a process gets into its job's machine.
 #pragma once
 #include <optional>

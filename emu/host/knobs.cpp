@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // knobs.cpp - see knobs.h.
 #include "host/knobs.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // knobs.h - a device's table of environment variables, and their values.
 #pragma once
 #include <array>

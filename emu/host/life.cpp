@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // life.cpp - see life.h. The kernel's side is described in Documentation/locking/robust-futex-ABI.
 //
 // The thread is the kernel's alone: neither the C library nor a sanitizer knows of it, so that a

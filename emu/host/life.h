@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // life.h - a word in shared memory by which others see at once that this process has died.
 //
 // A thread that does nothing else registers the word as a held robust futex; when the process ends,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // machine_lock.h - the machine's lock.
 #pragma once
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // machine_store.cpp - see machine_store.h.
 #include "host/machine_store.h"
 

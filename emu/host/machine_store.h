@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // machine_store.h - the files in /dev/shm that are machines: making, finding and removing them.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // members.cpp - see members.h.
 #include "host/members.h"
 

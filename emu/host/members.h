@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // members.h - the processes of a machine: who is there, and who has died.
 //
 // Every machine's file begins with a machine_head. Zero-filled memory is a head without members.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // os.h - descriptors, mappings and processes, as far as the device needs them.
 #pragma once
 #include <sys/types.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // shared_lock.h - a lock in memory that processes share.
 #pragma once
 #include <sched.h>

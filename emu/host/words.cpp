@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // words.cpp - see words.h.
 #include "words.h"
 

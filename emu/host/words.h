@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // words.h - what a device says to people: lines on stderr, and the last one kept.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // device.cpp - the device, and what makes this a module of Heddle's.
 #include "device.h"
 

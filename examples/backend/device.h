@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // device.h - one process: its number, its peers' numbers, and the door at which lanes are asked
 // for.
 #pragma once

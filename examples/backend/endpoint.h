@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // endpoint.h - one lane: a socket that everybody sends to, and one for each lane it sends to.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // socket.h - datagrams between processes of one host: Unix sockets with names that no file has.
 #pragma once
 #include <heddle/types.h>

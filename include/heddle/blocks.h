@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // blocks.h - operations on many blocks that end as one: puts and gets of lists and of grids with
 // strides, and messages that are gathered from a list or scattered into one.
 //

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* c_collectives.h - collectives and groups in C: a part of c.h, which includes it. */
 #ifndef HEDDLE_C_COLLECTIVES_H
 #define HEDDLE_C_COLLECTIVES_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // collectives.h - operations that all ranks of a world, or all members of a group, take part in.
 //
 // Each comes in three forms, for a lane, which stands for all its ranks, and for a group (group.h):

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // completion.h - how the end of an operation reaches you: a record, and the adapters on it.
 #pragma once
 #include <heddle/detail/signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // counters.h - what lanes count, as data: numbers of each lane, and of each peer that it has had to
 // do with. For programs that watch themselves, and for tools.
 //

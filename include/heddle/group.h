@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // group.h - some of the ranks, with collectives of their own (collectives.h).
 //
 //   heddle::group row;

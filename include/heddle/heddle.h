@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // heddle.h - everything an application needs.
 #pragma once
 #include <heddle/blocks.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // info.h - what `heddle info` shows without joining a job: the version, the settings, the host, and
 // what a running job waits for.
 #pragma once

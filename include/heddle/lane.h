@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // lane.h - one independent path to the network: every operation of Heddle starts here.
 //
 // The rules for all operations:

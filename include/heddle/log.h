@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // log.h - what Heddle says to people: lines of a level and a subsystem, on standard error or to the
 // program. docs/guide/observe.md tells which there are, and how HEDDLE_LOG chooses among them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // matched_message.h - a message that was taken out of matching, and waits for its buffer.
 //
 //   heddle::matched_message m;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // status.h - the answer of every non-blocking call, and the error that set-up throws.
 #pragma once
 #include <cstdint>

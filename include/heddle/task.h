@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // task.h - a coroutine type for code that awaits, and how plain code starts one.
 //
 // * A task does nothing until it is awaited or spawned. Whoever holds it owns its frame.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // trace.h - hooks by which a tool sees each operation of this process begin and end. For a record
 // of them in a file set HEDDLE_TRACE (docs/guide/observe.md); both work at once.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // types.h - the small words every other header uses: ranks, tags, rights.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // version.h - the version of these headers, for programs that are built with several. That of the
 // library a program runs with, which may be newer: heddle::version() in info.h.
 #pragma once

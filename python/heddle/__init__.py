@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Heddle: a communication engine with a lane to the network for every thread.
 
     import heddle, numpy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The declarations of heddle/c.h as cffi reads them: without preprocessor, comments and functions that
 the header defines itself.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The library, as cffi sees it: `ffi` and `lib`."""
 import os
 import pathlib

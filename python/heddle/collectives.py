@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Collectives: operations that all ranks of a lane, or all members of a group, take part in."""
 import numpy
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A message that was taken out of matching, and waits for its buffer."""
 import numpy
 

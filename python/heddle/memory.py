@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Memory that peers may address, as numpy arrays."""
 import dataclasses
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How operations answer and end."""
 import dataclasses
 import enum

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "backends/all_settings.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "backends/module_loader.h"
 
 #include <dlfcn.h>

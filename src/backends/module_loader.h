@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // module_loader.h - backends that are shared objects of their own.
 #pragma once
 #include <filesystem>

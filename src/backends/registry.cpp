@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // registry.cpp - the one list of backends.
 #include "backends/registry.h"
 

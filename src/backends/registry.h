@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // registry.h - the backends there are: those built in, and those that are modules.
 #pragma once
 #include <filesystem>

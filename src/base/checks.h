@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // checks.h - rules of the engine itself, which only debug builds (those without NDEBUG) look after.
 // What programs do wrong is looked for by sync/misuse.h.
 #pragma once

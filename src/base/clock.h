@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // clock.h - the one clock of the library: monotonic, in nanoseconds.
 #pragma once
 #include <time.h>

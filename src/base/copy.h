@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // copy.h - copying a few bytes, whose number only the run knows.
 #pragma once
 #include <array>

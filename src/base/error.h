@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // error.h - throwing heddle::error with a chain of reasons, outermost first.
 #pragma once
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // fd.h - a file descriptor that closes itself.
 #pragma once
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // growing_list.h - values that are added one by one and dropped all at once, without an allocation
 // once there were as many as ever come.
 #pragma once

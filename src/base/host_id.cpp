@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "base/host_id.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // host_id.h - which host this process runs on, so that peers can tell "same host" from "another".
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // lane_table.h - values by rank and lane, of which few exist: of a job's many ranks and their lanes
 // a lane talks to some.
 #pragma once

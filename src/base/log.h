@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // log.h - messages for people, each of a level and a subsystem, to stderr or to the program.
 //
 // A line that is not wanted costs a load and a branch; nothing of it is formatted. One that is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // paged_table.h - values by number, of which few exist: of a job's many ranks a process talks to
 // some.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // setting.h - one HEDDLE_* variable: its name, what it accepts, and how its value reads and prints.
 //
 // The core has a table of these in settings.cpp, and each backend has one in its folder, which its

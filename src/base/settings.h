@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // settings.h - the values of all HEDDLE_* settings, read once when a world starts: a member for
 // each of the core's, and what backends read for themselves by name.
 #pragma once

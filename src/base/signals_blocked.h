@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // signals_blocked.h - starting a thread of Heddle's own: signals are the program's.
 #pragma once
 #include <pthread.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // slab_pool.h - objects that are taken and given back all the time, stay where they are, and cost
 // no allocation once there were as many as are needed.
 #pragma once

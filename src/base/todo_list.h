@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // todo_list.h - things for which something is to be done, each once. Takes no memory: the links are
 // in the things.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include <heddle/info.h>
 #include <heddle/version.h>
 

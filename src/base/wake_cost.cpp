@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // wake_cost.cpp - two threads on two cores that wake each other in turn.
 #include "base/wake_cost.h"
 

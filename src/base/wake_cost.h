@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // wake_cost.h - what waking a sleeping thread costs here, and for how long it pays to stay awake.
 #pragma once
 #include <heddle/info.h>

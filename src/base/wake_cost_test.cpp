@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // wake_cost_test.cpp - that it is measured once, and what follows from it.
 #include "base/wake_cost.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // bootstrap.h - joining a job: who am I, how many are we, and one exchange of small addresses.
 //
 // The engine sees only `session`. One file pair per way to join (own launcher, rendezvous, PMIx,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/circle_link.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // circle_link.h - a socket between two ranks of a host: whole frames, as in launcher_protocol.h.
 #pragma once
 #include <cstddef>

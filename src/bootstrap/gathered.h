@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // gathered.h - what all ranks of a job have given in an exchange.
 #pragma once
 #include <cstddef>

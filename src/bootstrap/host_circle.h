@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // host_circle.h - ranks of a job that are on one host find each other, and one of them speaks for
 // all.
 //

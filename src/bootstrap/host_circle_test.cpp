@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/host_circle.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // host_gifts.h - what ranks give, as it is written into a store: {1, for each rank: rank, length,
 // bytes}, and by a rank that others speak for {0, rank of its leader}.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // host_token.h - proves which ranks of a job are on one host.
 //
 // What a system says of itself, such as its boot id, clones of a virtual machine and containers may

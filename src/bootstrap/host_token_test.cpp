@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // host_token_test.cpp - ranks that can reach each other in one kernel and network namespace, and no
 // others, get the same token.
 #include "bootstrap/host_token.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // launched.h - membership in a job started by `heddle run`.
 #pragma once
 #include <cstdint>

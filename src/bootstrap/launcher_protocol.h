@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // launcher_protocol.h - what a rank and `heddle run` say to each other, and the parser for it.
 //
 // Each rank inherits one end of a SOCK_SEQPACKET pair, named by HEDDLE_BOOT_FD. Wrapper scripts

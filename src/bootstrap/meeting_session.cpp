@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/meeting_session.h"
 
 #include "base/error.h"

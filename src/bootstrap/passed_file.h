@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // passed_file.h - a descriptor that travels with bytes on a stream socket between processes.
 #pragma once
 #include <sys/socket.h>

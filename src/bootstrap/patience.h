@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // patience.h - waiting for descriptors up to a limit that a stopped process does not use up.
 #pragma once
 #include <poll.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // pmi1.h - membership in a job of a launcher that speaks PMI-1's wire: Hydra, MPICH's mpiexec, and
 // srun --mpi=pmi2, which speaks both. No library of theirs is used.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // pmi1_wire.h - the lines that a rank and a PMI-1 launcher say to each other, and the parser for
 // it.
 //

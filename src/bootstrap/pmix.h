@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // pmix.h - membership in a job of a launcher that offers PMIx: Open MPI's mpirun, srun --mpi=pmix.
 #pragma once
 #include <cstdint>

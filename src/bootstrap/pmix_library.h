@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // pmix_library.h - the few parts of PMIx that Heddle uses, loaded when a launcher offers it.
 //
 // Own declarations of the stable ABI of libpmix.so.2 (PMIx 2 to 5), so that neither building nor

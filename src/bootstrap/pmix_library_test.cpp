@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // pmix_library_test.cpp - compares our declarations with those of the header, where there is one.
 #include "bootstrap/pmix_library.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // rendezvous.h - a job without a launcher: its ranks meet at the address of rank 0.
 //
 // For containers and batch systems that start processes and no more. Rank 0 listens at the port of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // rendezvous_host.h - rank 0 of a job without a launcher: it listens, and gathers what all give.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // rendezvous_protocol.h - what rank 0 and the others say to each other in a rendezvous: a kind, and
 // what belongs to it, as in launcher_protocol.h.
 #pragma once

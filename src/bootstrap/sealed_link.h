@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // sealed_link.h - messages between two processes that prove to each other that they know a secret.
 //
 //   guest   hello {nonce}                  frames ...

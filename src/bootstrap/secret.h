@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // secret.h - makes the random secret of a job.
 #pragma once
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // secret_file.h - a secret that the job's ranks share by a file: HEDDLE_SECRET_FILE.
 #pragma once
 #include <optional>

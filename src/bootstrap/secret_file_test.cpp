@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/secret_file.h"
 
 #include <gmock/gmock.h>

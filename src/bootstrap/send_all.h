@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // send_all.h - writing to a socket that blocks.
 #pragma once
 #include <sys/socket.h>

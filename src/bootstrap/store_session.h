@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // store_session.h - membership in a job whose launcher offers a key-value store: PMIx and PMI-1.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "bootstrap/store_session.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // store_tree.h - how the leaders of a job's hosts bring together what all ranks give, by a store.
 //
 // Ranks in a row make groups, as many groups in a row a larger one, up to one of all. On each level

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // table_writer.h - makes the table of an exchange in a file that the ranks of a host share.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ways.h - by which launcher's means this process joins its job, read from its environment.
 #pragma once
 #include <cstdint>

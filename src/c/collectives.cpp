@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // collectives.cpp - c.h: operations of all ranks.
 #include "c/collectives.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // collectives.h - c.h: operations of all ranks, or of a group's, waited for or started.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // completions.cpp - c.h: statuses, errors, and the adapters that endings go to.
 #include <heddle/info.h>
 

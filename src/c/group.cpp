@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // group.cpp - c.h: groups, and operations of their members.
 #include <new>
 

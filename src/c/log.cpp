@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // log.cpp - c.h: lines of the log, for C.
 #include <mutex>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // matched.cpp - c.h: messages that are taken out of matching.
 #include <new>
 

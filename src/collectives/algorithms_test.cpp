@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // algorithms_test.cpp - the collective algorithms give the right bytes for every number of ranks,
 // size, order of completions and thread that drives them.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // allgather.h - Bruck's algorithm for small blocks, log2(ranks) messages; a ring for large ones,
 // which sends each block once over each link and copies nothing.
 #pragma once

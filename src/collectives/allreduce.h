@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // allreduce.h - recursive doubling for short vectors; for long ones reduce-scatter by recursive
 // halving and then allgather by recursive doubling (Rabenseifner), which moves each byte about
 // twice instead of log2(ranks) times.

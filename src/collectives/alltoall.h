@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // alltoall.h - Bruck's algorithm for small blocks, log2(ranks) messages; pairwise exchange for
 // large ones, which sends each block straight to where it belongs.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // alltoallv.h - alltoall of parts whose sizes differ: pairwise exchange.
 #pragma once
 #include "collectives/parts.h"

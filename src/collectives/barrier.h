@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // barrier.h - dissemination: in round k every rank tells the one 2^k after it.
 #pragma once
 #include "collectives/exchange.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // broadcast.h - binomial tree from the root: each rank receives once, then serves its subtrees,
 // the largest first.
 #pragma once

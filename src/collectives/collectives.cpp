@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // collectives.cpp - the public collectives, and how groups come into being: the algorithms on a
 // real lane. In one file, because split uses allgather: GCC holds the frames of a coroutine that is
 // compiled twice for two types.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // collectives_test.cpp - the public collectives on real lanes, ranks as threads of one process.
 #include <gtest/gtest.h>
 #include <heddle/heddle.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // coroutine_test.cpp - tasks and awaited operations, on a lane that answers what the test says.
 #include <gtest/gtest.h>
 #include <heddle/coroutine.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // exchange.h - what every collective's algorithm stands on: numbered messages among the ranks of a
 // group, and a failure that travels with them instead of stopping anyone.
 #pragma once

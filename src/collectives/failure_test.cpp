@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // failure_test.cpp - a rank that dies at any step of any collective leaves nobody waiting, and
 // arguments that cannot be right are refused.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // fake_network.cpp - see fake_network.h.
 #include "collectives/fake_network.h"
 

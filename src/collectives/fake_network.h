@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // fake_network.h - lanes of several ranks in one process for tests, without an engine: matches in
 // order, completes in a random order chosen by a seed, may be busy, may lose a rank.
 #pragma once

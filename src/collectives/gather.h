@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // gather.h - binomial tree towards the root for small blocks, everyone straight to the root for
 // large ones, which a tree would copy log2(ranks) times.
 #pragma once

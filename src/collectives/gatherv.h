@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // gatherv.h - gather and allgather of parts whose sizes differ. To one rank everyone sends
 // straight: who is between does not know the sizes. To all by Bruck's algorithm or, for large ones,
 // a ring.

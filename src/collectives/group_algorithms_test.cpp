@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // group_algorithms_test.cpp - the collectives with counts, scans and scatters give the right bytes
 // for every number of ranks; groups do not mix; survivors agree whoever dies when.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // group_test.cpp - groups on real lanes, ranks as threads of one process.
 #include <gtest/gtest.h>
 #include <heddle/heddle.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // parts.h - blocks of different sizes in a buffer, one per rank, some of them empty.
 //
 // Empty messages tell of failure, so a part without bytes is not sent: both sides know its size.

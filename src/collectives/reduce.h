@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // reduce.h - binomial tree towards the root: each rank combines its subtrees, then sends once.
 #pragma once
 #include <heddle/detail/reducer.h>

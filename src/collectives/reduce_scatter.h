@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // reduce_scatter.h - for short vectors a tree to rank 0 and one back; for long ones pairwise
 // exchange, in which each block travels once, straight to the rank that keeps it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // reducer_test.cpp - each reduce_op does what its name says, for the types it is for.
 #include <gtest/gtest.h>
 #include <heddle/detail/reducer.h>

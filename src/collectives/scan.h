@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // scan.h - recursive doubling: in round k each rank tells the one 2^k after it, which combines.
 #pragma once
 #include <utility>

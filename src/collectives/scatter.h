@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // scatter.h - binomial tree from the root for small blocks, from the root straight to everyone for
 // large ones, and where their sizes differ.
 #pragma once

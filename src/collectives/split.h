@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // split.h - groups by color and key: everyone tells everyone what it wants, and works out the same.
 #pragma once
 #include <algorithm>

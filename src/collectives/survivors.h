@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // survivors.h - those who are alive agree on who they are: flooding with early stopping.
 //
 // In each round everyone tells everyone alive whom it holds for lost. Who has heard from all

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // block_source.h - the blocks of a transfer, by number: of a list, or of a grid.
 #pragma once
 #include <heddle/blocks.h>

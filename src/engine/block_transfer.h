@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // block_transfer.h - a put or get of many blocks that ends as one.
 //
 // Blocks in mapped memory are copied by the caller. For the rest there is a transfer, which has

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // blocks.cpp - blocks.h: what each form is to a block_transfer.
 #include <heddle/blocks.h>
 #include <heddle/detail/outcome_of.h>

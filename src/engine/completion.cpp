@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // completion.cpp - flag, counter, event_descriptor, completion_queue.
 #include <heddle/completion.h>
 #include <sys/eventfd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // completion_test.cpp - the adapters by themselves; with an engine:
 // tests/stress/visibility_test.cpp.
 #include <fcntl.h>

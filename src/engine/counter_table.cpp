@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // counter_table.cpp - the one list of what is counted: names, units, meanings.
 #include <heddle/counters.h>
 

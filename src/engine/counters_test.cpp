@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // counters_test.cpp - what lanes count, read as data, and the pages and texts made of it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

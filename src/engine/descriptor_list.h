@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // descriptor_list.h - the descriptors on which a thread of the program sleeps, however many.
 #pragma once
 #include <poll.h>

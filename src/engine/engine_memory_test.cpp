@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // engine_memory_test.cpp - remote memory between ranks, over each way, with verified results.
 #include <gtest/gtest.h>
 #include <heddle/heddle.h>

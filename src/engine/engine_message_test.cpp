@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // engine_message_test.cpp - messages between ranks, over each way, with verified results.
 #include <gtest/gtest.h>
 #include <heddle/heddle.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // forged_key_test.cpp - what a key says binds no owner: whatever is changed in one, nothing is done
 // that the region's owner did not allow, over each way to get there.
 #include <fcntl.h>

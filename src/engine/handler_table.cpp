@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "engine/handler_table.h"
 
 #include "base/error.h"

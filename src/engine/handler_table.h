@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // handler_table.h - what runs for which handler id: those set by number, those that have a name,
 // and one for all the others.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // helpers.h - who else moves a lane forward than the threads that use it, as the lane sees them.
 #pragma once
 #include <heddle/world.h>

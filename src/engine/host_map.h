@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // host_map.h - which host each rank of a job is on, and what people call it.
 #pragma once
 #include <heddle/types.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "engine/host_map.h"
 
 #include <gmock/gmock.h>

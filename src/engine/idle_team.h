@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // idle_team.h - threads that run only on cores that would be idle, and submit and poll there.
 //
 // They run under SCHED_IDLE: any thread of the program takes a core from them at once. So one can

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // inspector.h - answers whoever asks a running process what it waits for (`heddle info --pid`).
 //
 // A thread that sleeps in accept() on a socket in the abstract namespace, heddle-PID-RANK-SIZE: it

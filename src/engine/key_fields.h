@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // key_fields.h - what the bytes of a key mean.
 #pragma once
 #include <heddle/memory.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // lane_core.h - a lane: whoever comes first drives it, others leave their commands in its queue.
 //
 // One thread at a time holds the lane and may use its port. What belongs to holding is lane_driver;

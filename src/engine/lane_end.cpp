@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "engine/lane_end.h"
 
 namespace heddle::engine {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // lane_end.h - the end of a lane, and the commands that are queued while it comes.
 //
 // Who queues something looks at `ended` after it, who ends the lane at the queue after setting

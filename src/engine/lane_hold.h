@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // lane_hold.h - who drives a lane, and the queue in which the others leave what they want of it.
 //
 // Shared lanes: whoever takes the queue's hold first. Exclusive lanes: the owner, without an atomic

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // lane_parking.h - who sleeps on a lane's descriptors, and telling them when these fall silent.
 //
 // In mode inline no executor takes over from a thread that has polled and left: there the lane has

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // lane_questions.h - what a thread wants to know of a lane now: whether there is news, what has
 // arrived, what it waits for. None of it can be queued.
 #pragma once

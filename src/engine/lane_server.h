@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // lane_server.h - what others than the waiting program do for a lane: its executor, idle helpers,
 // a thread that has nothing to do.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "engine/lane_server.h"
 
 #include "support/lane_fixture.h"

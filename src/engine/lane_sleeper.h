@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // lane_sleeper.h - how a thread of the program sleeps until there is news on a lane.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // lane_submitter.h - taking operations on: at once where the lane is free, else through its queue.
 //
 // submit() executes inline when the lane is free, otherwise it leaves the command for the holder.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // lane_user.h - who has opened a lane, and what HEDDLE_CHECKS asks about who uses it.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // lifetime_test.cpp - handles that outlive their world: everything answers `closed`, nothing
 // crashes, and peers learn of the end at once.
 #include <gtest/gtest.h>

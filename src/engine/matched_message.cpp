@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // matched_message.cpp - see <heddle/matched_message.h>.
 #include <heddle/lane.h>
 #include <heddle/matched_message.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // matched_test.cpp - messages that are taken out of matching before they are received, over each
 // way.
 #include <gtest/gtest.h>

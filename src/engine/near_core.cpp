@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "engine/near_core.h"
 
 #include <hwloc.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // near_core.h - which core is near another. By hwloc in near_core.cpp; in a library built without
 // it (HEDDLE_HWLOC=OFF) by number, in near_core_by_number.cpp.
 #pragma once

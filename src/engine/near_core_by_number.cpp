@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // near_core_by_number.cpp - near_core.h without hwloc: Linux counts the cores of a package in a row
 // on most machines.
 #include <algorithm>

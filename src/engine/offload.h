@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // offload.h - whether an operation is submitted here and now, or left to somebody else.
 //
 // Submitting inline costs s, the copy and the system call. Leaving it costs e, and w when the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // offload_test.cpp - the cost model by itself, fed with made-up times.
 #include "engine/offload.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // placement.h - where threads of Heddle's own run.
 #pragma once
 #include <span>

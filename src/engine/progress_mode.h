@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // progress_mode.h - who moves a world's lanes forward, as its settings say.
 #pragma once
 #include <heddle/world.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // prometheus.cpp - counters in the text format of Prometheus, which OpenMetrics readers take too.
 #include <fmt/format.h>
 #include <heddle/counters.h>

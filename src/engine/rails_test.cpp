@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // rails_test.cpp - peers that are reached over several rails: large transfers use all of them, and
 // everything else keeps its order.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // route_table_test.cpp - the choice of devices by lane, over devices that only have traits.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // routes.h - which device carries what is for a peer, on each lane.
 #pragma once
 #include <heddle/types.h>

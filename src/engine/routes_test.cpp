@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // routes_test.cpp - which backend carries what is for a peer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // shortage_test.cpp - a process without descriptors: everything that needs one says so, and nothing
 // that was not sent is called done.
 #include <gtest/gtest.h>

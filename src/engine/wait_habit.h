@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // wait_habit.h - whether a program waits for a large transfer as soon as it has left it to others,
 // or computes first.
 #pragma once

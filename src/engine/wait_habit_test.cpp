@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "engine/wait_habit.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // redirected_calls.h - calls of a function of libc, by any object of this process, go elsewhere
 // from some moment on: for what only some programs need, and only once they need it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // region_table.cpp - slots with a pin count each; everything that is rare happens under one mutex.
 #include "memory/region_table.h"
 

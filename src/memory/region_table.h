@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // region_table.h - this process's memory that peers may address, looked up by number.
 //
 // A region_ref names a slot and the slot's generation; a slot that was given to another region has

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // region_table_test.cpp - refs, bounds, rights, pins, and removal under concurrent look-ups.
 #include "memory/region_table.h"
 

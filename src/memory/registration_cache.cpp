@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // registration_cache.cpp - what happens under the mutex: making registrations, making room for
 // them, and clearing them away.
 #include "memory/registration_cache.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // registration_cache.h - keeps memory registered with one device for as long as it stays mapped.
 //
 // Registering costs microseconds to milliseconds, and a device's tables are small; programs send

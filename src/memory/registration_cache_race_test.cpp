@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // registration_cache_race_test.cpp - many threads on one cache, and memory that comes and goes.
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // registration_cache_test.cpp - what is found, what is made, and what has to go, without threads.
 #include "memory/registration_cache.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // remote_memory.h - what the engine keeps of an imported region beside what the fast path needs.
 #pragma once
 #include <heddle/detail/direct.h>

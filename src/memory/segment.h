@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // segment.h - zeroed memory that other processes of the same user can map: a sealed memfd.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // segment_test.cpp - memory for peers: what other processes can get of it.
 #include "memory/segment.h"
 

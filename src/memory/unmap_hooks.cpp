@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "memory/unmap_hooks.h"
 
 #include <sys/mman.h>

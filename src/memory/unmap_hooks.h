@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // unmap_hooks.h - munmap() and the like, as programs and libraries call them: tells the monitor,
 // then does what libc does.
 //

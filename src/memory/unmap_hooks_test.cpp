@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // unmap_hooks_test.cpp - the hooks by themselves, as where the kernel tells of nothing.
 #include <dlfcn.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "memory/unmap_monitor.h"
 
 #include <malloc.h>

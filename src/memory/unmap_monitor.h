@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // unmap_monitor.h - notices when memory of this process goes away or gets other pages.
 //
 // The kernel tells of what it does to watched memory, whoever asked for it, libc included, by

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // unmap_monitor_test.cpp - the monitor itself: what it leaves to others, and how many it serves.
 #include "memory/unmap_monitor.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // unmapping_test.cpp - each way in which memory can go, and what a cache still gives out then.
 #include "support/unmapping.h"
 

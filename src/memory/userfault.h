@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // userfault.h - news of unmapped, moved and emptied memory from the kernel: userfaultfd(2).
 //
 // Memory is registered for write protection, and nothing is ever protected: no page fault is held

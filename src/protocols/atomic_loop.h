@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // atomic_loop.h - an atomic that a network does not have, made of its compare_swap.
 //
 // Where a network does atomics by itself, the owner's CPU must not touch the word in between, so

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // calls.h - active messages on the receiver's side: small ones run on arrival, large ones are
 // fetched into memory of ours first, so many bytes at a time.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // command.h - one request of the program to a lane, of any kind: the descriptor all paths share.
 #pragma once
 #include <heddle/completion.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // delivery.h - what has ended or arrived, collected while a lane is held and run after.
 #pragma once
 #include <heddle/completion.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // eager.h - messages that travel whole, and how many of them a receiver has to keep.
 #pragma once
 #include "protocols/path.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // fragments.h - put, get and atomics by messages, where the wire has no native way: the initiator
 // cuts them into fragments and keeps a window of them in flight; the target answers each one by
 // itself and keeps no state.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // list.h - a doubly linked list through hooks inside its elements: no allocation, O(1) removal.
 #pragma once
 #include <cstddef>

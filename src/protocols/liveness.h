@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // liveness.h - peers that go silent, die or break the rules.
 #pragma once
 #include <vector>

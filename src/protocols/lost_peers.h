@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // lost_peers.h - which ranks this process has lost, on which lane and why; the program and whoever
 // reads the log are told of each once.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/lost_peers.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // matcher.h - which receive gets which message: posted receives on one side, unexpected messages on
 // the other.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // message.h - the messages that two engines exchange through a backend's send: layout and parser.
 //
 // 16 bytes for every message, then an extension whose size the kind gives, then for calls the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // operations.h - what a lane has in flight, and who waits for that to end.
 #pragma once
 #include <cstddef>

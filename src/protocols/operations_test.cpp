@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // operations_test.cpp - what is in flight, and who waits for it.
 #include "protocols/operations.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // packed.h - messages whose data the program keeps in many blocks: gathered before they are sent,
 // scattered when they have come.
 #pragma once

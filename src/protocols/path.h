@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // path.h - the way to the wire that all protocols share: each peer's order, the batch, the backlog.
 //
 // To one peer everything goes out in the order in which it was accepted: first what lies in the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // peer.h - what a lane keeps of one peer it has had to do with: one lane of one rank.
 #pragma once
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // pieces.h - transfers that this process's processor does, a piece in each turn, so that a message
 // of a gigabyte does not keep its lane from everything else.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // port_event.cpp - what arrives, and the loop that moves a lane forward.
 #include <array>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // port_fetch_test.cpp - reading announced messages, before and after somebody waits for them, over
 // a wire that does what the test tells it to.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // port_report.h - what a lane waits for, in words and numbers: for people who ask a job that hangs.
 #pragma once
 #include <heddle/counters.h>

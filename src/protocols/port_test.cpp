@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // port_test.cpp - one peer's batch, backlog, credit and matching together, over a wire that takes,
 // refuses and fails what the test tells it to.
 #include <gtest/gtest.h>

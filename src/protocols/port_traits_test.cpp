@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // port_traits_test.cpp - what a wire does not do by itself goes by messages.
 #include <gtest/gtest.h>
 

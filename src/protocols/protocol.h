@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // protocol.h - one way of the lane's to get something done with a peer.
 #pragma once
 #include <heddle/status.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // rendezvous.h - large messages: the sender announces where the data lies (RTS), the receiver reads
 // it when it has a place for it, and says so (FIN). Also called receiver-read, or read rendezvous.
 #pragma once

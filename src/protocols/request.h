@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // request.h - an operation in flight: one object from the lane to the wire and back.
 #pragma once
 #include <cstddef>

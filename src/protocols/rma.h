@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // rma.h - put, get and atomics that are not plain loads and stores of this process.
 #pragma once
 #include "protocols/transfers.h"

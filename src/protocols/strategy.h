@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // strategy.h - which of a peer's rails takes the next stripe of a large transfer.
 #pragma once
 #include <cstddef>

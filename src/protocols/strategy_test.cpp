@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // strategy_test.cpp - how stripes are shared among rails of known and unknown speed.
 #include "protocols/strategy.h"
 

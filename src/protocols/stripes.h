@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // stripes.h - large transfers over all rails to a peer at once.
 #pragma once
 #include "protocols/fragments.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // surroundings.h - what the protocols of a lane know of its world, and what they count.
 #pragma once
 #include <heddle/types.h>

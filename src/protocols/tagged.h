@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tagged.h - tagged messages on the receiver's side: posted receives, unexpected messages, and the
 // credit that bounds these.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // transfers.h - puts, gets and atomics on a peer's memory, and fetches of large messages: by which
 // way each is carried out.
 //

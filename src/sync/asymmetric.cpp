@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // asymmetric.cpp - membarrier(2), which has no wrapper in the C library.
 #include "sync/asymmetric.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // asymmetric.h - store-then-load ordering between processes, paid by the side that goes to sleep.
 //
 // A sender publishes work and then looks whether the receiver sleeps; the receiver says that it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // biased_hold.h - a hold that costs its owner two plain stores and a load, and others a system
 // call.
 //

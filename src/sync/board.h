@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // board.h - a short list in shared memory that many append to and one reads.
 #pragma once
 #include <array>

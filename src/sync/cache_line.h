@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // cache_line.h - how far apart words of different owners must lie.
 #pragma once
 #include <bit>

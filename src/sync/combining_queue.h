@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // combining_queue.h - who drives a lane, and what the others want of it, decided by one word.
 //
 // One thread at a time holds. Whoever finds the hold taken leaves its value in a bounded queue and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // counters.h - numbers that one thread at a time changes and any thread may read.
 #pragma once
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // foreign_word.h - a word that code reads which is not ours and knows of no order.
 #pragma once
 #include <atomic>

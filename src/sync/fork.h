@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // fork.h - whether this process is the child of a fork: what it inherited then is its parent's.
 #pragma once
 #include "sync/special.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // holds.h - how many lanes the calling thread holds: counted in debug builds, so that what must not
 // happen under a hold can say so when it does.
 #pragma once

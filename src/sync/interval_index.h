@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // interval_index.h - what begins where, sorted, for readers beside one writer.
 //
 // The writer shifts the array in place; a reader beside it may be led to anything that is or was in

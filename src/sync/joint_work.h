@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // joint_work.h - what chains of work share that take items in turn and end as one.
 #pragma once
 #include <heddle/status.h>

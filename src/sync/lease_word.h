@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // lease_word.h - how many use a thing that can be withdrawn, how often it was used, and whether it
 // may be entered: one word.
 //

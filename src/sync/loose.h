@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // loose.h - a value that is read beside its being written, by those who can do with any of the two.
 #pragma once
 #include <atomic>

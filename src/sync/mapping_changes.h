@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // mapping_changes.h - by which caches of mappings and those who notice changes come to agree.
 //
 // Two questions, each answered by a load.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // misuse.h - mistakes of the program that Heddle looks for while HEDDLE_CHECKS is on, and how it
 // ends a program that makes one.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // parking.h - who looks after a lane that nobody drives, and who is to be woken when what he relies
 // on goes away.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // pin.h - counts who is using a thing right now, so that its remover can wait for them.
 #pragma once
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // published.h - one value that one side sets and others read, with what was written before it.
 #pragma once
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // put_word.h - a peer's put of one word, as its owner carries it out.
 #pragma once
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // shared_flag.h - words by which a sleeping thread and those who may wake it come to agree.
 #pragma once
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // shared_region.h - what a process tells its peers about one region, in memory they all map.
 #pragma once
 #include <heddle/detail/signal.h>

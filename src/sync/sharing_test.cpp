@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // sharing_test.cpp - the small shared words: sleep_word, board, shared_region.
 #include <gtest/gtest.h>
 #include <heddle/detail/signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // shm_ring.h - a ring of messages in shared memory: one producer process, one consumer process.
 //
 // Lines of 64 bytes. A record is whole lines; the first word of its first line is {length, tag},

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // shm_ring_test.cpp - the ring by itself: order, wrap, full, stale bytes, lies, two threads.
 #include "sync/shm_ring.h"
 

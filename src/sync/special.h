@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // special.h - the rare reasons for which calls of a lane do not just go ahead, in one word: those
 // that do go ahead pay one load and one branch for all of them.
 #pragma once

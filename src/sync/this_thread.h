@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // this_thread.h - a name of the calling thread that costs next to nothing to ask for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "sync/waker.h"
 
 #include <heddle/detail/signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // waker.h - what a sleeping thread sleeps on, named by a number that never dangles.
 #pragma once
 #include <cstdint>

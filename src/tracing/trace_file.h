@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // trace_file.h - HEDDLE_TRACE: the record of a rank's operations, written as Chrome's trace format
 // (JSON), which Perfetto reads, when the rank ends.
 #pragma once

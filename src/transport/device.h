@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // device.h - the contract between the engine and one kind of wire, and its largest part.
 //
 // A backend is a folder with a device (one per process) that makes endpoints (one per lane).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // event.h - what an endpoint has to say.
 #pragma once
 #include <heddle/status.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // module.h - what a backend that is loaded at run time exports, so that the core library links to
 // no vendor's library. A module lies in heddle/backend_<name>.so beside the library, or in a folder
 // of HEDDLE_MODULE_PATH, and is built against the headers of this library.

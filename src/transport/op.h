@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // op.h - one operation that the engine gives to an endpoint.
 #pragma once
 #include <heddle/status.h>

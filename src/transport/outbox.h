@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // outbox.h - events on their way to the engine, in order: what a poll has no room for comes out
 // first the next time.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // published_regions.h - how a region's key gets to peers by their own reading: its owner keeps a
 // table in memory that its network card lets peers read, with an entry for each slot, and who needs
 // a region reads its entry once. Nothing is exchanged, and the owner has nothing to do for it.

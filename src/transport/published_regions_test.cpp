@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // published_regions_test.cpp - tables of regions that peers read while they are written, and what a
 // reader makes of that.
 #include "transport/published_regions.h"

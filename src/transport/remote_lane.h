@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // remote_lane.h - one lane of a peer: where ops go, and where messages come from.
 #pragma once
 #include <heddle/types.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // traits.h - what a device can do, as data.
 #pragma once
 #include <cstddef>

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # dev_interrupt.sh - Ctrl-C at ./dev ends what it had started, also what does not want to end.
 #
 # A copy of `dev` gets a `cmake` that ignores every polite signal and has a child of its own.

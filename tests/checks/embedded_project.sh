@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # embedded_project.sh SOURCE_DIR COMPILER - Heddle within another project, by FetchContent: the library
 # alone, as an archive, without hwloc. clang++ and lld build it, and link a program with what that
 # project installs, found by pkg-config. COMPILER is asked only what it would compile the archive with.

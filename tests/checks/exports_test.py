@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The script that keeps the lists of exported names sees what it is there to see.
 
 exports_test.py COMPILER

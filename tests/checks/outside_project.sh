@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # outside_project.sh BUILD_DIR COMPILER - installs a build into an empty prefix, then builds and runs
 # projects that find it there: a program, once by find_package(heddle) and once by pkg-config, a library
 # that Python loads, and a backend, over which it runs the link tester, examples and the contract suite.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The papers that go with a release say the same as the tree: licence, notices, citation, security."""
 import pathlib
 import re

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # public_headers.sh INCLUDE_DIR - each public header compiles alone as C++23, and all of them together as
 # C++20, by g++ and by clang++, without a warning.
 # (Alone as C++20, with clang++: `check-headers` of the preset lint.)

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # readme_recipe.sh BUILD_DIR README - installs, builds and runs by the README's own words: the block
 # that begins with `cmake --install`, without a change, over its program. As a normal user in a home of
 # its own; root gives its rights away first, if others may read the build.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reads files of HEDDLE_TRACE as another program would, by the rules of Chrome's trace format, and says what
 breaks them.
 

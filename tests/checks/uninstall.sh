@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # uninstall.sh BUILD_DIR - installs a build by components and below DESTDIR, looks whether each has its
 # own, whether heddle.pc leads to where things are, and whether `uninstall` takes all of it away.
 set -eu

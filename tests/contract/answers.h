@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // answers.h - the documented answers of a lane's functions, as data: one row for each wrong
 // argument or state, with the operations it is about and the status they give.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "contract/answers_ask.h"
 
 #include <gtest/gtest.h>

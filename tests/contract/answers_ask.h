@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // answers_ask.h - one question to a lane, by each form that its function has.
 #pragma once
 #include <heddle/heddle.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "contract/answers_ask_in_c.h"
 
 enum { items = 4 }; /* of a collective's block, each of 8 bytes */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // answers_ask_in_c.cpp - answers_ask.h by the functions of c.h.
 #include "contract/answers_ask_in_c.h"
 

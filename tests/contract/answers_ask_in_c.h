@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* answers_ask_in_c.h - the questions of answers_ask.h as C asks them. */
 #ifndef HEDDLE_TESTS_CONTRACT_ANSWERS_ASK_IN_C_H
 #define HEDDLE_TESTS_CONTRACT_ANSWERS_ASK_IN_C_H

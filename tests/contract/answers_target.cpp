@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "contract/answers_target.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // answers_target.h - memory of every kind and in every state that a row of the table may be about.
 #pragma once
 #include <heddle/heddle.h>

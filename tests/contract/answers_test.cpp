@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // answers_test.cpp - every row of the table of answers over every way: what the try_ form and the
 // blocking one answer, and that nothing has happened.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // atomics_test.cpp - atomics by the device: each of them, in both widths, none lost.
 #include <heddle/detail/direct.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // contract.h - the fixture of the suite that every backend passes unchanged.
 //
 // A test opens a group of ranks over GetParam() and says what src/transport promises. It may ask

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // contract_cases.cpp - which devices the suite runs over: all that are built, alone and with
 // faults; with sanitizers, which take their time, alone and with all faults together.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // death_test.cpp - a peer dies or is given up: its ops end, once (I7), and everybody else goes on.
 #include <poll.h>
 

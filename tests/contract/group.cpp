@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // group.cpp - ranks in one process, and what moves them.
 #include "contract/group.h"
 

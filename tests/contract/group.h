@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // group.h - a job of several ranks inside one process, over one backend: what each test works with.
 #pragma once
 #include <heddle/status.h>

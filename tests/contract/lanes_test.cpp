@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // lanes_test.cpp - lanes keep apart, each with its own thread.
 #include <atomic>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // loopback_device.cpp - devices and endpoints that reach into each other under the hub's mutex.
 #include "contract/loopback_device.h"
 

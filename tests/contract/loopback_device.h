@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // loopback_device.h - the contract in its plainest form: one process, one mutex.
 //
 // It proves that the suite can be passed, and it is the device to read first before writing one.

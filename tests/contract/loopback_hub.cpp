@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // loopback_hub.cpp - hubs by job secret, and their doorbells.
 #include "contract/loopback_hub.h"
 

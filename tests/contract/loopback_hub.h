@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // loopback_hub.h - what the loopback devices of one job share.
 #pragma once
 #include <heddle/types.h>

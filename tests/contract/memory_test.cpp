@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // memory_test.cpp - puts and gets by the device, and mappings: every size, nothing beside it.
 #include <algorithm>
 #include <array>

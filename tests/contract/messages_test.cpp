@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // messages_test.cpp - sends: whole, once, in order, from and to everybody.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // order_test.cpp - what is promised between operations: a put is there before the send after it,
 // and every op ends once, whatever else goes on.
 #include <algorithm>

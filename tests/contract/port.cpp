@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // port.cpp - the rules that every event has to keep.
 #include "contract/port.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // port.h - an endpoint as the suite uses it: checks what holds for every event of every backend,
 // and remembers the rest.
 #pragma once

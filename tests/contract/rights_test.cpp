@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // rights_test.cpp - what must not be touched is not: stale keys, bounds, rights, withdrawal.
 #include <algorithm>
 #include <array>

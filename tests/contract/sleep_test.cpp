@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // sleep_test.cpp - arm, fd and poll(2): nobody sleeps through what was meant to wake it (I2).
 #include <poll.h>
 

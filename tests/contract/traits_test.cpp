@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // traits_test.cpp - what a device says of itself is so.
 #include <array>
 #include <cstring>

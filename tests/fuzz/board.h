@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // board.h - what the ranks of a fuzzed job tell, in memory that outlives them: facts, no judgement.
 //
 // A file that every rank and the watcher map. It is no part of what is tested, so ranks also meet

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // generate_actions.h - the actions of a phase: short lists of steps that belong together.
 #pragma once
 #include <cstdint>

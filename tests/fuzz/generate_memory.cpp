@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // generate_memory.cpp - actions on remote memory.
 
 #include "fuzz/generate_actions.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // generate_messages.cpp - actions that send and receive.
 #include <algorithm>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // job.h - runs a plan as a real job, a process per rank, and watches it.
 #pragma once
 #include <chrono>

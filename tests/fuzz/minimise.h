@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // minimise.h - cuts a failing plan down to what it takes to fail.
 #pragma once
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // rank.h - one rank's part of a plan: calls Heddle as the plan says, writes to the board what came.
 #pragma once
 #include "fuzz/board.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // rank_memory.h - a rank's own parts of the plan's areas, and its ways to those of others.
 #pragma once
 #include <heddle/heddle.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // verdict.h - judges the facts of a job by what its plan promised.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // combining_queue_test.cpp - the lane's queue under every schedule of a few threads: the real code,
 // with atomics that stop at each access. Invariants I1 and I3 of docs/design/lane.md.
 #include "sync/combining_queue.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // dedicated_test.cpp - the queue of a lane that its executor serves alone, and the hold of an
 // exclusive lane, under every schedule of a few threads. Invariants I1, I2 and I8 of
 // docs/design/invariants.md.

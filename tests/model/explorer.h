@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // explorer.h - runs small concurrent programs under every schedule up to a number of preemptions.
 //
 // The code under test is the real one, with model::atomic in place of std::atomic. Each thread of

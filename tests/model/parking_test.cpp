@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // parking_test.cpp - who sleeps on a lane's descriptors and who looks, in every progress mode,
 // under every schedule of a few threads: no news may find all of them asleep. Invariant I2 of
 // docs/design/invariants.md.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // registration_test.cpp - an entry of the registration cache, and what ends it, under every
 // schedule of a few threads: lease_word and mapping_changes as they are, the cache around them
 // reduced to one entry. The guarantee is that of docs/design/registration_cache.md.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # run.sh HEDDLE WIRE PROGRAM [PYTHON...] - PROGRAM as a job of three over WIRE, by the first Python that has
 # what the package needs. Skipped (77) where none has.
 set -eu

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // end_test.cpp - worlds that end under load, at any time (I8), and callbacks that never end (I15).
 #include <heddle/heddle.h>
 #include <pthread.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // fence_test.cpp - the litmus test of a store and a load ("store buffering"): each of two ranks
 // puts into one word and gets the other's; with a fence between the two, at least one sees the
 // other.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // flood_test.cpp - a sender much faster than its receiver: memory stays bounded, nothing is lost
 // (I6), and other lanes are served (I16).
 #include <heddle/heddle.h>

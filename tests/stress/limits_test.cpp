@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // limits_test.cpp - invariant I6: with the least of everything, and both sides sending large
 // messages at once, memory stays bounded and everything arrives. And I16: a flood of one lane does
 // not keep another from being served.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // matching_test.cpp - receives that race with messages (I13), cancels (I7) and each other.
 #include <heddle/heddle.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // mixed_test.cpp - more threads than cores do everything on shared lanes, and check all of it.
 #include <heddle/heddle.h>
 

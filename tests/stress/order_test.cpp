@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // order_test.cpp - a great many messages: each once, and in order per lane, peer and tag (I5). And
 // what has no order: a wire that makes use of that shows it.
 #include <heddle/heddle.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // process_test.cpp - what the rest of the process does to the engine: fork, exec, signals (I11),
 // and far more threads than processors (I10).
 #include <dirent.h>

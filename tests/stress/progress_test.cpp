@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // progress_test.cpp - invariant I9: operations end although no program calls anything, and I14:
 // what a lane learns of its program, and how long it spins, changes when things happen, never what.
 #include <heddle/heddle.h>

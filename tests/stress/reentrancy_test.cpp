@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // reentrancy_test.cpp - what a completion may do (I4, I7, I15): post the next operation, a million
 // times on a small stack; cancel what has just ended; destroy what it belongs to. And what it may
 // not: wait, which debug builds notice.

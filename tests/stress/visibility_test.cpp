@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // visibility_test.cpp - invariant I12: what an operation wrote is visible to whoever learns of its
 // end, by each of the adapters. The payload is plain memory; whoever sees the end reads it, writes
 // over it and destroys the adapter at once (I7: nothing is touched after its completion), while

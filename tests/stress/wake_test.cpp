@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // wake_test.cpp - invariant I2: no wake-up is lost. Nobody spins before a sleep and the backstop,
 // by which a sleeper would look by itself, is off: a lost wake-up leaves its test hanging.
 #include <heddle/heddle.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ways.cpp - the list of ways.
 #include "stress/ways.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ways.h - the ways from rank to rank that the stress tests take: each wire, alone and with faults.
 #pragma once
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // blobs.h - what an exchange has gathered, as a list to compare with.
 #pragma once
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // engine_ways.h - the ways from rank to rank that every engine test runs over.
 #pragma once
 #include <gtest/gtest.h>

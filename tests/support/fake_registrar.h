@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // fake_registrar.h - a device that remembers what it was given, and which pages lay there then.
 #pragma once
 #include <sys/uio.h>

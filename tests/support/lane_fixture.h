@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // lane_fixture.h - for tests: the parts of a lane over a scripted wire, rank 0 of two, with an
 // executor that only counts what it is told.
 #pragma once

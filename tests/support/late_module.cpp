@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // late_module.cpp - a library that is loaded while the program runs, and calls libc.
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // made_text.h - for tests: parts of a page of docs/ that are made from a table of the library.
 //
 // A part begins behind a line `<!-- made: NAME -->` and ends before the next `<!-- end -->`. A test

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // message_port_fixture.h - for tests: a port that messages reach over a scripted wire.
 #pragma once
 #include <array>

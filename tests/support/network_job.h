@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // network_job.h - for tests: a collective on all ranks of a fake network, and buffers for it.
 #pragma once
 #include <heddle/group.h>

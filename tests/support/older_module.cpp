@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // older_module.cpp - a module as an older Heddle would have built it: of its description only the
 // beginning is the same.
 #include <cstdint>

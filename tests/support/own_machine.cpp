@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // own_machine.cpp - gives each test program a Tofu machine of its own, if it is the software one:
 // tests that run at the same time would take each other's queues.
 #include <unistd.h>

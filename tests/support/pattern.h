@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // pattern.h - bytes that tell where they belong: any byte lost, moved or doubled shows.
 #pragma once
 #include <cstddef>

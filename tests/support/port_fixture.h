@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // port_fixture.h - for tests: a port over a scripted wire.
 #pragma once
 #include <memory>

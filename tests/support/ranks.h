@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ranks.h - runs a test body as several ranks of one job, each a thread with a world of its own.
 #pragma once
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // refusal.h - what an error says.
 #pragma once
 #include <heddle/status.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // scale.h - how much work a stress test does: less under sanitizers, or as HEDDLE_TEST_SCALE says.
 #pragma once
 #include <cstdlib>

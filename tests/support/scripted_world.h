@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // scripted_world.h - for tests: what a lane knows of its world, over a scripted wire. Rank 0 of
 // two; nobody else is on the lane.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // unmapping.h - memory whose pages have names, and a cache that must notice when they go.
 #pragma once
 

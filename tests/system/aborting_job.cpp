@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // aborting_job.cpp - a job that one rank ends for all while the others wait for it.
 //
 // aborting_job RANK STATUS [fork]: with `fork` a child of that rank aborts, and the rank ends in

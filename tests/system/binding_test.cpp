@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // binding_test.cpp - which CPUs ranks find that they may use.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

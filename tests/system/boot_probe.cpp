@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // boot_probe.cpp - a rank that does what its arguments say, for tests of the launcher.
 //
 // Each argument is a step, for all ranks or, as "RANK:STEP", for one. Exit status 3 when a step

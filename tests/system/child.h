@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // child.h - a program that a test starts and talks to as a user would.
 #pragma once
 #include <sys/types.h>

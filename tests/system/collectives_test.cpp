@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // collectives_test.cpp - ranks that join through `heddle run` and meet.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // dev_shm_test.cpp - jobs on a host whose /dev/shm is full or read-only: only the software Tofu
 // device needs it, and says so.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // doomed_job.cpp - a job of three ranks in which rank 1 dies or stops while rank 0 needs it.
 //
 // doomed_job kill|stop STEP: rank 0 repeats the operation named by STEP until it ends with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // failure_test.cpp - what `heddle run` does when programs fail, cannot start, or leave a mess.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

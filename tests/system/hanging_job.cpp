@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hanging_job.cpp - a job of two ranks that waits for ever, so that it can be asked for what.
 //
 // hanging_job HOW: rank 0 says "hangs" and then

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hosts_job_test.cpp - what a job on several hosts is to its ranks and to who started it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

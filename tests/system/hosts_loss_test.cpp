@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hosts_loss_test.cpp - launchers, agents and starters that die or fall silent, and what others
 // could read of a job.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hosts_start_test.cpp - hosts that cannot be used, and what people are told about them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

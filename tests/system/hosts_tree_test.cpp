@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hosts_tree_test.cpp - jobs on more hosts than the launcher starts agents on itself.
 //
 // Seven hosts with a fan-out of 2: the launcher starts a and d; a starts b and c; d starts e and f,

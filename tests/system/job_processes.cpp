@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "system/job_processes.h"
 
 #include <fstream>

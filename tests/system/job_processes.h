@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // job_processes.h - the processes of a job that a test has started, as others on the machine see
 // them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // observed_job.cpp - a job of two ranks or more that does some of everything, so that there is
 // something to see. Each rank works with the next one.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // observing_test.cpp - what a job lets operators see: its log, its trace, and what is wrong with
 // its settings.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // peer_death_test.cpp - real processes: a rank is killed or stopped at each step of the protocols,
 // and every operation ends once, with peer_lost (I7).
 #include <gmock/gmock.h>

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # pretended_ssh.sh HOST COMMAND...: what ssh would do, without leaving this machine. The environment
 # is a login's; how well it goes depends on HOST's name.
 host=$1

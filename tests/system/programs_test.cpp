@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // programs_test.cpp - jobs of several programs, wrapped ranks and a file per rank, here and on
 // hosts.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // self_launcher.cpp - a program that starts itself as a job, like `heddle linktest -n N`.
 #include <cstdio>
 #include <cstdlib>

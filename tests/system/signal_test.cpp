@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // signal_test.cpp - signals sent to `heddle run`, from a user or a terminal.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // stream_test.cpp - what ranks read and write under `heddle run`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // surviving_job.cpp - a job that goes on when rank 1 is killed in the middle of its collectives.
 //
 // surviving_job: sums in steps; after each step those who are alive agree on who they are, and do

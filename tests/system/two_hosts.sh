@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # two_hosts.sh - for tests to source, with `set -eu`: two "hosts", the network namespaces $left and
 # $right, and a folder $work. All of it goes when the test ends.
 #

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // agent_fuzz.cpp - libFuzzer target over everything that the launcher reads of its agents, and
 // agents of their launcher.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // wire_fuzz.cpp - libFuzzer target over everything that reads bytes of a tcp peer.
 //
 // First byte: what to feed. 0: hello. 1: one frame. 2: an engine's message. 3: records of an

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "info/ask_hosts.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ask_hosts.h - `heddle info --hosts`: starts itself on each host and shows what they tell.
 #pragma once
 #include "run/hosts.h"

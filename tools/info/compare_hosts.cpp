@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // compare_hosts.cpp - what several hosts have told, for people.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // compare_hosts_test.cpp - what people see of hosts that differ.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

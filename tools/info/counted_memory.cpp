@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // counted_memory.cpp - this program's operators new and delete, which also serve libheddle.
 #include "info/counted_memory.h"
 

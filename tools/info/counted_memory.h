@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // counted_memory.h - how much memory this program has from `new`, for as long as that is counted.
 #pragma once
 #include <cstdint>

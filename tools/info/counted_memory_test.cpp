@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // counted_memory_test.cpp - what counts as memory of this program.
 #include "info/counted_memory.h"
 

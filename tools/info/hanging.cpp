@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "info/hanging.h"
 
 #include <fmt/format.h>

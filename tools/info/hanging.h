@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hanging.h - `heddle info --pid`: what the worlds of a running process wait for.
 #pragma once
 

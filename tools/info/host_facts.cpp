@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "info/host_facts.h"
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // host_facts.h - what one host tells about itself when several are compared.
 #pragma once
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // info.cpp - `heddle info`: version, settings, limits, and what a world says about itself.
 #include <fmt/format.h>
 #include <heddle/info.h>

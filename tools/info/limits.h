@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // limits.h - what this machine and this build allow, as `heddle info` shows it.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // metrics.h - `heddle info --pid P --metrics`: what a running job counts, for Prometheus.
 #pragma once
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // scale.h - `heddle info --scale N`: what joining a job of N ranks costs one of them.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // scale_model.h - a job of which one rank is real: what its launcher's store holds of all others.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "info/scale_neighbours.h"
 
 #include <memory>

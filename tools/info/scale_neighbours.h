@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // scale_neighbours.h - the other ranks of the measured rank's host, in a process of their own.
 #pragma once
 #include <cstdint>

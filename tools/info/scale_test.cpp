@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // scale_test.cpp - a join of which one rank is real.
 #include "info/scale.h"
 

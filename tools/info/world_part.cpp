@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "info/world_part.h"
 
 #include <heddle/collectives.h>

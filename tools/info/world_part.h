@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // world_part.h - what `heddle info` learns by joining the job it runs in.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // rank_main.h - what one rank of a link test does, from joining its job to its exit status.
 #pragma once
 #include "linktest/options.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // agent.h - runs the ranks of one host for a launcher on another, and the agents of a branch.
 #pragma once
 #include <algorithm>

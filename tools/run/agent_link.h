@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // agent_link.h - the way to one host, from the launcher or from an agent: the starter that is run,
 // and the agent at its end.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // agent_protocol.h - what the launcher and its agents on other hosts say to each other, and the
 // parser for it.
 //

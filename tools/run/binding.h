@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // binding.h - which CPUs each rank of a host may use: what the option --bind means in all commands.
 #pragma once
 #include <string>

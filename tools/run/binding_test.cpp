@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // binding_test.cpp - which CPUs ranks get, on machines that are not here.
 #include "run/binding.h"
 

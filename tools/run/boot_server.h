@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // boot_server.h - the launcher's side of the sockets on which ranks join and meet.
 #pragma once
 #include <sys/types.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // channel.h - messages between the launcher and one agent, over a pair of pipes.
 #pragma once
 #include <cstdint>

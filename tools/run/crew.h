@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // crew.h - the ranks of one job on this host, from their start until nothing of them is left.
 #pragma once
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "run/event_loop.h"
 
 #include <sys/epoll.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // event_loop.h - waits for descriptors and timers and calls who asked for them.
 #pragma once
 #include <cstdint>

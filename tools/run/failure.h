@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // failure.h - throwing heddle::error with errno's meaning, and the launcher's own messages.
 #pragma once
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // fleet.h - the ranks of a job on other hosts, by the agents that run them there.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // guardian.h - a process that outlives the launcher just long enough to kill what it leaves behind.
 //
 // PR_SET_PDEATHSIG kills a rank when the launcher is killed, but not what the rank has started: a

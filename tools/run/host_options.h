@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // host_options.h - the options for where ranks run: hosts, and CPUs of each. They are alike in all
 // commands that start jobs.
 #pragma once

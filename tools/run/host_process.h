@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // host_process.h - what groups of ranks need of the process they are started from.
 #pragma once
 #include "run/event_loop.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hosts.h - which hosts a job runs on, how many ranks each takes, as people write it, and how
 // agents are started there.
 #pragma once

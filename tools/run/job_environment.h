@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // job_environment.h - the environment in which a job's ranks begin.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // job_meetings.h - the meetings of a job, and the clock by which ranks wait for each other in vain.
 #pragma once
 #include <functional>

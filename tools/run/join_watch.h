@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // join_watch.h - notices that ranks which join a job wait for others in vain: says whom they wait
 // for, and gives up when they have waited for as long as they allow.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "run/launcher_input.h"
 
 #include <sys/epoll.h>

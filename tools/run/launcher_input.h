@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // launcher_input.h - reads what the launcher is given to read, for rank 0.
 #pragma once
 #include <functional>

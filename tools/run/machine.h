@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // machine.h - the parts of this machine on which its ranks can be placed.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // meeting_place.h - where the ranks of a host bring what they call: the job's own meetings, or the
 // way to them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // open_files.h - room for the descriptors that a launcher of many ranks needs.
 #pragma once
 #include <sys/resource.h>

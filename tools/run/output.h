@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // output.h - brings the ranks' lines to the launcher's own output, each led by its rank.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // programs.h - what each rank of a job runs: several programs, some of them behind a wrapper.
 #pragma once
 #include <string>

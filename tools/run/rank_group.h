@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // rank_group.h - what a job's supervisor sees of its ranks, on this host or on others.
 #pragma once
 #include <sys/types.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // rank_input.h - a pipe into rank 0, which may read as slowly as it likes.
 #pragma once
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "run/rank_process.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // rank_process.h - starts one rank's process, and puts into words how one ended.
 #pragma once
 #include <sys/resource.h>

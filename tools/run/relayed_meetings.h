@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // relayed_meetings.h - an agent's way to the meetings of its job, which are the launcher's.
 #pragma once
 #include <functional>

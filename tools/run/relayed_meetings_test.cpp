@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "run/relayed_meetings.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // rendezvous.h - decides when a collective of the ranks is complete, or why it never will be.
 //
 // Knows ranks by number only; boot_server does the talking. A rank's n-th join is in round n: the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // run.cpp - `heddle run`: the launcher's command line.
 #include <algorithm>
 #include <memory>

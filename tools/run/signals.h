@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // signals.h - turns the signals the launcher cares about into events, and undoes that for ranks.
 #pragma once
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // command.cpp - `heddle trace`: summarises the files of HEDDLE_TRACE, and makes one of several.
 #include <fmt/format.h>
 #include <heddle/status.h>

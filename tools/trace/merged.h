@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // merged.h - the traces of several ranks in one, on one time line.
 #pragma once
 #include <nlohmann/json.hpp>

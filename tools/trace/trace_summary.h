@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // trace_summary.h - what the files of HEDDLE_TRACE come to: how long operations took, by kind, and
 // the longest sleeps.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // connection.cpp - what a reliable connection carries: sends, writes, reads and atomics.
 #include <arpa/inet.h>
 

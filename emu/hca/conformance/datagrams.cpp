@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // datagrams.cpp - unreliable datagrams.
 #include <cstring>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // endpoint.cpp - see endpoint.h.
 #include "endpoint.h"
 

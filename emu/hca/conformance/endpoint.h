@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // endpoint.h - an open device with a queue pair, a completion queue and registered memory: what
 // most tests begin with.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // errors.cpp - what goes wrong, who hears of it, and what becomes of the rest.
 #include <unistd.h>
 

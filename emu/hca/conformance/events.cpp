@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // events.cpp - completion events, asynchronous events, and the order of notify and poll.
 #include <fcntl.h>
 #include <poll.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // verbs_conformance: does a device behave as libibverbs' manual pages and the InfiniBand
 // specification say? Two processes of one host ask it; nothing in it knows which device it is.
 #include <infiniband/verbs.h>

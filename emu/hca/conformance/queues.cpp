@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // queues.cpp - the sizes of queues, lists of work requests, and the extended interfaces.
 #include <cerrno>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // side.cpp - see side.h.
 #include "side.h"
 

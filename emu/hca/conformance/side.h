@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // side.h - a test runs in two processes at once, each of which is a side of it.
 #pragma once
 #include <sys/types.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // states.cpp - a queue pair's states: which follow which, and what they allow.
 #include <cerrno>
 

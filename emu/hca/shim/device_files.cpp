@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // device_files.cpp - a library of its own, to be preloaded as well, for programs that look whether
 // /dev/infiniband/uverbsN is there before they ask libibverbs. UCX does.
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // api.h - what the functions of libibverbs have in common.
 #pragma once
 #include <infiniband/verbs.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // api_cq.cpp - libibverbs' functions: completion queues and channels.
 #include <memory>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // api_events.cpp - libibverbs' functions: asynchronous events.
 #include "api.h"
 #include "context.h"

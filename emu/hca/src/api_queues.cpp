@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // api_queues.cpp - libibverbs' functions: queue pairs, shared receive queues, multicast groups.
 #include <algorithm>
 #include <array>

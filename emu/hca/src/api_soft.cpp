@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // api_soft.cpp - the functions of softhca.h.
 #include "api.h"
 #include "context.h"

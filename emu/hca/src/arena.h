@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // arena.h - memory of this process that its peers map: what they have to read and write to deliver
 // to it. Sparse: only what is used has memory.
 #pragma once

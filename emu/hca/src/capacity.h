@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // capacity.h - how much of everything the device has.
 #pragma once
 #include <cstddef>

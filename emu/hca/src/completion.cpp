@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // completion.cpp - see completion.h.
 #include "completion.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // counters.h - what a device was asked to do, for tests that count it.
 #pragma once
 #include <array>

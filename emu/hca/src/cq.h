@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // cq.h - a completion queue as its owner sees it.
 #pragma once
 #include <infiniband/verbs.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // delivery.cpp - see delivery.h.
 #include "delivery.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // delivery.h - what the responder's side of a queue pair does. Here the initiator does it, holding
 // the target's lock, for the length of one message.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // domain.h - protection domains, parent domains and thread domains.
 #pragma once
 #include <infiniband/verbs.h>

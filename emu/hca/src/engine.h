@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // engine.h - executes what could not be executed by the call that posted it: because a receive is
 // missing or the peer is not ready, or because the mode says so.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // fabric.cpp - see fabric.h.
 #include "fabric.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // fabric.h - this process's view of the fabric: joining it, and who has which queue pair.
 #pragma once
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // fabric_file.h - the layout of the file in /dev/shm that is the fabric: which process has which
 // queue pair. Zero-filled memory is an empty fabric.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // handle.h - what programs hold of an object: the structure that libibverbs' header lays out, and
 // behind it where the object is.
 #pragma once

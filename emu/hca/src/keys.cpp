@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // keys.cpp - see keys.h.
 #include "keys.h"
 

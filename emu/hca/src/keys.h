@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // keys.h - registered memory, as those see it who are given its keys.
 //
 // The table lies at the start of each process's arena, so that initiators check what the hardware

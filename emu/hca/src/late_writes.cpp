@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // late_writes.cpp - requester's part of chaos: a write may be complete for its initiator before the
 // target's memory shows it, until something of the same queue pair that comes after it.
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // peers.cpp - see peers.h.
 #include "peers.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // peers.h - the arenas of the processes that this one sends to, and how bytes get into their
 // memory.
 #pragma once

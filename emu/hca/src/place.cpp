@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // place.cpp - see place.h.
 #include "place.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // place.h - where on the fabric a port is, and its addresses.
 #pragma once
 #include <infiniband/verbs.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // qp.cpp - see qp.h: making a queue pair and changing its state.
 #include "qp.h"
 

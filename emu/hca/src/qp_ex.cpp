@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // qp_ex.cpp - the ibv_wr_* functions: a work request is put together by several calls, and all of
 // them between start and complete are posted at once.
 #include <algorithm>

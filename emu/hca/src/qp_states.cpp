@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // qp_states.cpp - see qp_states.h. The table of the InfiniBand specification, section 11.2.5.2.
 #include "qp_states.h"
 

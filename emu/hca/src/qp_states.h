@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // qp_states.h - which changes of a queue pair's state there are, and what each of them needs.
 #pragma once
 #include <infiniband/verbs.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // receives.cpp - see receives.h.
 #include "receives.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // receives.h - posted receives as their owner sees them: those of a queue pair, and an SRQ.
 #pragma once
 #include <infiniband/verbs.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // requester.h - carries out the oldest work request of a queue pair.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // scatter.cpp - see scatter.h.
 #include "scatter.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // scatter.h - bytes from the pieces of one list of memory to those of another, in this process and
 // in others.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // send_queue.h - the work requests that were posted to a queue pair, copied as hardware copies
 // them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // shared_cq.h - a completion queue as it lies in its owner's arena, where peers add to it.
 #pragma once
 #include <infiniband/verbs.h>

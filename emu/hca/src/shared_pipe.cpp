@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // shared_pipe.cpp - see shared_pipe.h.
 #include "shared_pipe.h"
 

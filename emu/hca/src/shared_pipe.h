@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // shared_pipe.h - a pipe that this process reads, as any program can by its descriptor, and that
 // other processes write: completion events and asynchronous events.
 #pragma once

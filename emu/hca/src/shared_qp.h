@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // shared_qp.h - a queue pair as it lies in its owner's arena: what those need who send to it.
 //
 // Its memory is only ever used for queue pairs, so that whoever comes too late finds a lock, and

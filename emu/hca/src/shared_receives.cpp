@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // shared_receives.cpp - see shared_receives.h.
 #include "shared_receives.h"
 

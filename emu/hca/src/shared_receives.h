@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // shared_receives.h - posted receives, of a QP or an SRQ, as they lie in their owner's arena, where
 // peers take from them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ud.cpp - requester's part for datagrams: one message, delivered if somebody is there who wants
 // it.
 #include <endian.h>

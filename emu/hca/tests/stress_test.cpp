@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Several threads, several queue pairs, one shared receive queue and one completion queue, in each
 // mode: every message arrives once, in the order of its queue pair, and unharmed.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a user of uTofu may want to rely on although no source says so.
 #include "stage.h"
 #include "stamps.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Operations on memory (ARMW), and operations posted as descriptors.
 #include <array>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Backpressure: full queues, and what is lost when nobody reads them. No depth is assumed.
 #include <vector>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Barrier gates: chains of processes that wait for each other and reduce.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // codes.h - the return codes of uTofu by name.
 #pragma once
 #include <utofu.h>

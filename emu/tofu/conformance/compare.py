@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """compare.py ONE.json OTHER.json: the tests on which two runs of tofu_conformance disagree."""
 import json
 import sys

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Completion: which queue shows what, and when.
 #include <vector>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Errors: which queue says what, and that a VCQ goes on afterwards.
 #include "stage.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Identity: numbers of the interface, what TNIs can do, where processes are, how VCQs are named.
 #include <cstddef>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tofu_conformance - does this uTofu library behave as the published facts say?
 #include <cstdio>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What notices say: type, VCQ, edata, addresses.
 #include "stage.h"
 

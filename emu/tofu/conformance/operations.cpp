@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // One-sided operations: all sizes and alignments of put and get, piggyback, stride, nop, loopback.
 #include <cstring>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Order: of bytes and flags, of data and notices, within a stream and between streams.
 #include <algorithm>
 

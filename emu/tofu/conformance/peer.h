@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // peer.h - another process, as a test sees it: it opens, registers, looks and posts when asked.
 #pragma once
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // process.h - starting this program again as another process, with time limits on all of it.
 #pragma once
 #include <sys/types.h>

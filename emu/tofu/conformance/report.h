@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // report.h - what came of the tests, on the terminal and for other programs.
 #pragma once
 #include <string>

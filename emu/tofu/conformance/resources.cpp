@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Resources: how many VCQs there are, who gets them, and when they come back.
 #include <unistd.h>
 

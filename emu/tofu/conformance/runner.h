@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // runner.h - runs tests: each in a process of its own, or all in this one among the ranks of a job.
 #pragma once
 #include "report.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // servant.h - what a process does that takes part in somebody else's test: as it is told.
 #pragma once
 #include <cstdint>

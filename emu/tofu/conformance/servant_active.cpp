@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a process does at length when told: watch memory, add to a word, flood a queue.
 #include <sched.h>
 

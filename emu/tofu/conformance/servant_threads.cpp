@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What a process does with several threads when told.
 #include <atomic>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Steering addresses: what a registration gives, who can compute it, what it protects.
 #include "stage.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // stage.h - where most tests play: a VCQ and memory here, a VCQ and memory at the other end.
 #pragma once
 #include "test.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // stamps.h - words that show when they were put together from two different ones.
 #pragma once
 #include <cstdint>

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # start_ranks.sh N PROGRAM OPTION...: what a launcher does, on this machine. Ends as rank 0 ends.
 set -eu
 size=$1

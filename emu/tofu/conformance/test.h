@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // test.h - what a test is, and what it says as it goes.
 #pragma once
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Threads: a VCQ made for several, one that is not, and two side by side.
 #include <atomic>
 #include <thread>

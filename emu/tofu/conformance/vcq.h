@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // vcq.h - a VCQ, memory and its registration as objects that give back what they hold.
 #pragma once
 #include <utofu.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // way.h - how two processes of this program talk: over a socket, or through files in a folder that
 // both see, or not at all because they are one.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* softtofu.h - what the software TofuD device offers beyond uTofu. The vendor's library has none of
  * it: a program that uses it must do without where UTOFU is the vendor's. */
 #ifndef SOFTTOFU_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* utofu.h - the C interface of the uTofu library (libtofucom) for Tofu Interconnect D.
  *
  * Written for the software TofuD device from the published facts of the interface: names, types,

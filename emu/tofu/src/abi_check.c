@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* abi_check.c - fails to compile when utofu.h is not the interface that was published: every
  * number, every offset. Compiled as C and, by abi_check.cpp, as C++; against the vendor's header,
  * too, where there is one. */

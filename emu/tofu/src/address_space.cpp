@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // address_space.cpp - see address_space.h.
 #include "address_space.h"
 

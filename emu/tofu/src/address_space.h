@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // address_space.h - what the kernel has mapped around a piece of this process's memory.
 #pragma once
 #include <cstdint>

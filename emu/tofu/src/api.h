@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // api.h - what the files that implement utofu.h share.
 #pragma once
 #include <utofu.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // api_barrier.cpp - barrier gates: barriers and reductions.
 #include <cstring>
 

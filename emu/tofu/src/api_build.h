@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // api_build.h - from the arguments of utofu.h's functions to commands, checking them on the way.
 //
 // Every builder returns a utofu_return_code; what is wrong only in the eyes of the hardware (edata,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // api_completion.cpp - polling, and what the library says about itself.
 #include <cstring>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // api_memory.cpp - registering memory.
 #include "api.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // api_onesided.cpp - the one-sided commands, posted at once.
 #include "api.h"
 #include "api_build.h"

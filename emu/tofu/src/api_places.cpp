@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // api_places.cpp - TNIs, VCQs, ids, paths and the process's own place.
 #include <cstdlib>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // api_prepare.cpp - the one-sided commands as descriptors, and posting those.
 #include "api.h"
 #include "api_build.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // api_report.cpp - softtofu.h: what only the software device can tell.
 #include <softtofu.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // arithmetic.cpp - see arithmetic.h.
 #include "arithmetic.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // arithmetic.h - ARMW commands: read, compute and write a word of the target.
 #pragma once
 #include <cstdint>

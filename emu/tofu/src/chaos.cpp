@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // chaos.cpp - see chaos.h.
 #include "chaos.h"
 

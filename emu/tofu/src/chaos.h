@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // chaos.h - executes commands as late and as disorderly as the interface allows.
 //
 // Commands that go from one VCQ to another over one path are a stream. Streams are picked at random

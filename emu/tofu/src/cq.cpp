@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // cq.cpp - opening and closing a CQ, and its VCQs; see cq_path.cpp for posting and polling.
 #include "cq.h"
 

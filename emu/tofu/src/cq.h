@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // cq.h - a CQ as its owner sees it: the VCQs on it, its TOQ, its TCQ and the taking side of its
 // MRQ.
 #pragma once

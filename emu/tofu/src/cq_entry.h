@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // cq_entry.h - who may be inside a CQ's queue operations.
 #pragma once
 #include <sched.h>

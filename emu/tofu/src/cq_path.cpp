@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // cq_path.cpp - posting and polling.
 #include <utofu.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // engine.h - a thread that executes what a process posts, for all its CQs: at once, or what has
 // been left lying.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // exact_sum.cpp - see exact_sum.h.
 #include "exact_sum.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // exact_sum.h - a sum of doubles that does not depend on their order, as BFPSUM promises.
 //
 // A fixed-point number so wide that every double fits: nothing is rounded until value() is asked.

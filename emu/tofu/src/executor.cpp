@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // executor.cpp - see executor.h.
 #include "executor.h"
 

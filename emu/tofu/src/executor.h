@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // executor.h - carries out the commands of one CQ: moves the data and leaves the notices.
 #pragma once
 #include "arithmetic.h"

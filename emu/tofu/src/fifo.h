@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // fifo.h - a queue that keeps its memory: it allocates only when it grows beyond what it ever held.
 #pragma once
 #include <cstddef>

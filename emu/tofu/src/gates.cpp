@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // gates.cpp - see gates.h.
 #include "gates.h"
 

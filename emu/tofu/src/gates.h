@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // gates.h - barrier gates: each waits for its sources' signals, combines what they carry and
 // signals its destinations. They live in the machine's file; whoever brings the last missing signal
 // to a gate also carries on what follows from it, so nobody has to be called for a barrier to go

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ids.h - what is packed into the 64-bit names of uTofu: VCQ ids, gate ids, STADDs, path ids.
 //
 // Programs must treat all of them as opaque, so only two layouts follow the hardware: the STADD

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // machine.cpp - see machine.h.
 #include "machine.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // machine.h - this process's view of the machine: joining it, finding places, claiming CQs.
 #pragma once
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // machine_file.h - the layout of the file in /dev/shm that is the machine: who is where and owns
 // what. Zero-filled memory is an empty machine.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // mrq_ring.h - the message receive queue of a CQ: a ring in shared memory that processes and
 // threads push into and the CQ's owner takes from.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // operation.cpp - see operation.h.
 //
 // A descriptor, as 64-bit words:

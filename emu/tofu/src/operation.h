@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // operation.h - a command of the TOQ, and its form as a descriptor.
 #pragma once
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // process.cpp - see process.h.
 #include "process.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // process.h - this process as a part of the machine: its CQs and the handles of its VCQs.
 #pragma once
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // settings.cpp - see settings.h.
 #include "settings.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // settings.h - the SOFTTOFU_* environment variables, all of them in one table.
 #pragma once
 #include <cstddef>

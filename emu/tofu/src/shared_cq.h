@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // shared_cq.h - the part of a CQ that peers see: its steering table and its MRQ, in one sealed
 // memfd of the owner. Every process computes the layout from the machine's settings.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // steering.cpp - see steering.h.
 #include "steering.h"
 

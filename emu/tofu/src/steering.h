@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // steering.h - the owner's side of a CQ's steering table: registering memory and finding it again.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // target.cpp - see target.h.
 #include "target.h"
 

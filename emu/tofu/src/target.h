@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // target.h - a VCQ that commands are addressed to, as the initiator sees it: its CQ's shared part,
 // mapped, and its registered memory, found and mapped on first use.
 #pragma once

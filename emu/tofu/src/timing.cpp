@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // timing.cpp - see timing.h.
 #include "timing.h"
 

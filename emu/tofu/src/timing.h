@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // timing.h - a model of how long things take on the machine. None of it is a measurement of one:
 // the numbers are taken from publications, and two cores are not a supercomputer. It serves to
 // compare two ways of doing something under the same assumptions.

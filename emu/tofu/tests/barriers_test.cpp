@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Barrier gates: barriers and reductions over gates that processes connect as they like.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Every command between two processes: what it does, and which notices it leaves.
 #include <gmock/gmock.h>
 

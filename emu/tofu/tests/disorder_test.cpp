@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What may be late and out of order is, in mode chaos, and what may not be is not, in any mode.
 #include <functional>
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Peers that are not there, that die, and threads that break the rules.
 #include <thread>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // lane.h - a VCQ with some registered memory, for tests.
 #pragma once
 #include <sys/mman.h>

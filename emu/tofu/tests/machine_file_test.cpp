@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The machine's file: what happens where /dev/shm has no room for it, and that nothing stays of it.
 #include "machine_file.h"
 

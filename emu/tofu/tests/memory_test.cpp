@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Registered memory: STADDs, tags, protection.
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The ring alone: claims, laps, and claimants that die.
 #include "mrq_ring.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // nodes.h - tests over several processes: each one a node of a machine of its own.
 #pragma once
 #include <glob.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // Where a process is, which VCQs it may have, and what their ids say.
 #include <gmock/gmock.h>
 

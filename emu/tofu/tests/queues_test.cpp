@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The queues of a CQ: what fills them, what frees them, who sees which entry.
 #include "lane.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // The timing models: a post's real cost, and virtual clocks.
 #include <softtofu.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tofu_cost - what one command and the polls of its TCQ entry and its MRQ notice cost on this
 // device, between two VCQs: of one process, or with `peer` of two.
 //

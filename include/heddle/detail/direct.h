@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // direct.h - remote memory that this process has mapped: puts, gets and atomics as plain CPU
 // instructions, inlined into the caller. What is not mapped goes to the engine instead.
 #pragma once

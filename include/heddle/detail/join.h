@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // join.h - tells the last of several that end at the same time, on any threads, that it is the
 // last.
 #pragma once

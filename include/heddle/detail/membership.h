@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // membership.h - who belongs to a group, and what tells its collectives from all others.
 #pragma once
 #include <heddle/types.h>

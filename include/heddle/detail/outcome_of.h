@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // outcome_of.h - the blocking form of what is posted by a function rather than by the lane itself.
 #pragma once
 #include <heddle/lane.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // part_counts.h - how much of a buffer is each rank's, for the collectives with counts.
 #pragma once
 #include <cstddef>

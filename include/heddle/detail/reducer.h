@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // reducer.h - how the reducing collectives combine buffers whose type they do not know.
 #pragma once
 #include <algorithm>

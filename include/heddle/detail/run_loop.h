@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // run_loop.h - resumes coroutines one after another on a thread, never one inside another.
 //
 // A coroutine that resumes another by a plain call uses stack for as long as that one runs, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // signal.h - a count that finished operations raise and a sleeping thread can wait for.
 //
 // The one place outside src/sync with atomics: waiting must not cost a call out of line, and a

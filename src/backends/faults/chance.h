@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // chance.h - a small repeatable source of random numbers (splitmix64).
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // faults_test.cpp - what a faulty endpoint may do to its user, and what it must not.
 #include "backends/faults/faults.h"
 

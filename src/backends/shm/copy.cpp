@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // copy.cpp - process_vm_readv and process_vm_writev, in pieces between which a region may go.
 #include "backends/shm/copy.h"
 

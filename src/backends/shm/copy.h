@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // copy.h - puts and gets straight into another process's memory, by the kernel.
 #pragma once
 #include "backends/shm/peer_process.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // device.cpp - opening, peers, lanes, and the end of a device. Regions: device_regions.cpp.
 #include "backends/shm/device.h"
 

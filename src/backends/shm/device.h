@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // device.h - one process's segment, the peers it has verified, and the regions it has mapped.
 #pragma once
 #include <map>

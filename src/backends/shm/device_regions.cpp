@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // device_regions.cpp - telling peers of our regions, and mapping theirs.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // endpoint_path.cpp - post and poll: no lock, no allocation, no system call while peers are awake.
 #include "backends/shm/copy.h"
 #include "backends/shm/endpoint.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // link.cpp - everything about a link that is not its rings' hot path.
 #include "backends/shm/link.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // link.h - one endpoint's way to and from one lane of a peer: two rings and a bell.
 #pragma once
 #include <cstddef>

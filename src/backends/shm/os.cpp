@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // os.cpp - see os.h.
 #include "backends/shm/os.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // os.h - descriptors, mappings and other processes' files, with errors that name their cause.
 #pragma once
 #include <heddle/status.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // peer_process.cpp - opening and verifying a peer's segment.
 #include "backends/shm/peer_process.h"
 

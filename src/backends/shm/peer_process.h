@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // peer_process.h - another rank's process: its segment, its files, whether it still lives.
 #pragma once
 #include <heddle/types.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ring_file.cpp - creating a ring, and checking one that a peer has created.
 #include "backends/shm/ring_file.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ring_file.h - the memory of one ring: whose it is, its control words, its lines.
 #pragma once
 #include <heddle/types.h>

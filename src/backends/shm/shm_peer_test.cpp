@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // shm_peer_test.cpp - what is said by peers that lie, and what is left of peers that die.
 #include <gmock/gmock.h>
 #include <signal.h>

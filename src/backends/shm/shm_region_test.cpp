@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // shm_region_test.cpp - peers' regions: mapped ones, and copies by the kernel for other memory.
 #include <fcntl.h>
 #include <sys/mman.h>

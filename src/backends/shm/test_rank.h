@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // test_rank.h - one rank of the shm tests: a device, its regions, one lane, and what arrived there.
 #pragma once
 #include <gtest/gtest.h>

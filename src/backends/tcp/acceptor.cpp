@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // acceptor.cpp - the listening sockets and the connections that have not proved yet who they are.
 #include "backends/tcp/acceptor.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // acceptor.h - the listening sockets and the connections that have not proved yet who they are.
 #pragma once
 #include <heddle/types.h>

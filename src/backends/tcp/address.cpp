@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // address.cpp - rail addresses: text, bytes, and the kernel's form.
 #include "backends/tcp/address.h"
 

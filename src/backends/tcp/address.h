@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // address.h - where a rank listens on one rail: as bytes and for the socket calls.
 #pragma once
 #include <netinet/in.h>

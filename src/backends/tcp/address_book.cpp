@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // address_book.cpp - addresses of peers, packed.
 #include "backends/tcp/address_book.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // address_book.h - where each peer can be connected to, in little memory, and what was learned of
 // it.
 //

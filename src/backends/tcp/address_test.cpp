@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // address_test.cpp - which addresses rails get, and how they travel.
 #include "backends/tcp/address.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // arrivals.cpp - connections that peers made, on their way to a lane.
 #include "backends/tcp/arrivals.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // arrivals.h - the part of a lane that other threads reach: where connections come in that peers
 // made, and which connection was chosen.
 //

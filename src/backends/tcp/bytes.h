@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // bytes.h - integers to and from the little-endian bytes that travel between processes.
 #pragma once
 #include <bit>

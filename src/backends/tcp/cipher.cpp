@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // cipher.cpp - libsodium's AEAD with counted nonces and keys that follow from each other.
 #include "backends/tcp/cipher.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // cipher.h - one direction of an encrypted connection: its key, and the count that is its nonce.
 //
 // Every connection and direction has a key of its own, so counting from 0 uses no nonce twice. A

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // cipher_test.cpp - what one end seals the other opens, in order, and nothing else.
 #include "backends/tcp/cipher.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // connection.cpp - reading one connection: taking bytes in, and payloads to where they belong.
 #include "backends/tcp/connection.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // connection.h - one authenticated connection to a peer: its stream in both directions.
 //
 // Incoming frames are acted on: what the peer asks goes to the target, what it answers to the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // connector.cpp - making connections, without blocking.
 #include "backends/tcp/connector.h"
 

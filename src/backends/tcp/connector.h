@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // connector.h - the connections that one lane is making.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // device.cpp - one tcp rail of a process, and which rails there are.
 #include "backends/tcp/device.h"
 

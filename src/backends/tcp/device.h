@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // device.h - one tcp rail of a process: its listening sockets and the way to its endpoints.
 #pragma once
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // encryption_test.cpp - jobs that encrypt: what is seen of them on the way, what becomes of changes
 // there, and who is refused.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // endpoint.cpp - polling a lane, making its connections, and losing its peers.
 #include "backends/tcp/endpoint.h"
 

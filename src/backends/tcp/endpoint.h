@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // endpoint.h - one lane's way to all peers over tcp: posting, and who can be reached.
 //
 // A peer is lost when its connection ends. What had arrived completely is taken first; then its ops

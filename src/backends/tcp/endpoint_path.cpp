@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // endpoint_path.cpp - posting operations: the path every op takes.
 #include <utility>
 

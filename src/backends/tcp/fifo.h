@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // fifo.h - a queue that grows to what it once held and does not allocate after that.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // frame.cpp - decoding and checking frame headers.
 #include "backends/tcp/frame.h"
 

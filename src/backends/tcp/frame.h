@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // frame.h - the frames of a tcp connection: what travels after the handshake (docs/design/tcp.md).
 //
 // Every frame is a header of fixed size, known from its first byte, and then `payload` bytes.

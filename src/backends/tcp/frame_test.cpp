@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // frame_test.cpp - every frame survives the trip, and nothing else passes.
 #include "backends/tcp/frame.h"
 

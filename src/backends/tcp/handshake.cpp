@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // handshake.cpp - both ends of the proof that a fresh connection is of this job.
 #include "backends/tcp/handshake.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // handshake.h - both ends of the proof that a fresh connection is of this job, without blocking.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hello.cpp - the image of a hello, and the keyed hash over two of them.
 #include "backends/tcp/hello.h"
 

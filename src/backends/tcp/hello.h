@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hello.h - how the two ends of a fresh connection prove to each other that they are of one job.
 //
 //   initiator -> acceptor   hello

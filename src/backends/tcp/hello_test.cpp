@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hello_test.cpp - hellos survive the trip, and proofs prove only what they should.
 #include "backends/tcp/hello.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hostile_test.cpp - clients that do not keep the rules: strangers, liars, and peers gone mad.
 #include <algorithm>
 #include <random>

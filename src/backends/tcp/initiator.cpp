@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // initiator.cpp - how ops become frames, and answers the end of ops.
 #include "backends/tcp/initiator.h"
 

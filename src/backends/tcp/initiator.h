@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // initiator.h - our ops on one connection: the frames that ask for them, and the answers.
 #pragma once
 #include <cstddef>

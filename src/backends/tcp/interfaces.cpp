@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // interfaces.cpp - which of this host's addresses the rails use.
 #include "backends/tcp/interfaces.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // interfaces.h - which of this host's addresses the rails use.
 #pragma once
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // loss_test.cpp - peers that end, die, hang or are dropped: every op ends, everybody else goes on.
 #include <poll.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // losses.h - peers that are being lost: they may finish what they had said.
 #pragma once
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // outbox.cpp - writing one connection's frames: gathering them and keeping account of what is out.
 #include "backends/tcp/outbox.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // outbox.h - what one connection still has to write: small frames by copy, large data by reference.
 //
 // The stream is made of whole frames. Small frames go into one buffer, and out of it in order.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // peer_lane.h - what a lane keeps of one lane of a peer: how far they are connected.
 #pragma once
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ports.cpp - ports within a range, and addresses that others see.
 #include "backends/tcp/ports.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ports.h - which ports a rank listens at, and what it says of where that is: for firewalls and
 // NAT.
 #pragma once

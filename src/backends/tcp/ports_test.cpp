@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ports_test.cpp - listening within a range of ports, and being known by another address.
 #include "backends/tcp/ports.h"
 

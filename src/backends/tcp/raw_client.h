@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // raw_client.h - for tests: a client that says whatever it likes to a rank's listening socket.
 #pragma once
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // reader.cpp - taking what has come, a turn from each connection.
 #include "backends/tcp/reader.h"
 

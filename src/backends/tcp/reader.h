@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // reader.h - the connections of a lane: which of them a poll reads, and what the kernel watches.
 //
 // Few connections are read each, instead of asking the kernel which to read. A socket in an epoll

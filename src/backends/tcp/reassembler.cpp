@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // reassembler.cpp - the receive buffer of one connection.
 #include "backends/tcp/reassembler.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // reassembler.h - cuts the byte stream of a connection into frames, without believing it.
 #pragma once
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // reassembler_test.cpp - frames come out of the stream whole, however it is cut.
 #include "backends/tcp/reassembler.h"
 

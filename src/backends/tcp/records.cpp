@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // records.cpp - sealing what is written, and opening what has come.
 #include "backends/tcp/records.h"
 

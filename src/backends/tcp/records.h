@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // records.h - the stream of an encrypted connection, cut into records.
 //
 // A record: length 4 (of the plain bytes, 1 to 64 Ki; authenticated), as many encrypted bytes, a

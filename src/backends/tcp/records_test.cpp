@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // records_test.cpp - encrypted streams through sockets: whole however they are cut, and nothing of
 // what was changed on the way.
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // relay.h - for tests: somebody on the way between ranks, who records what passes and can change
 // it.
 #pragma once

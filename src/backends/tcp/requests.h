@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // requests.h - the gets and atomics that one connection has asked its peer for.
 #pragma once
 #include <cstddef>

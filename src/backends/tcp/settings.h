@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // settings.h - what users may choose of tcp.
 #pragma once
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // shared.h - what the connections of one endpoint share, and how an op of theirs ends.
 #pragma once
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // socket.cpp - the few socket calls the tcp backend makes.
 #include "backends/tcp/socket.h"
 

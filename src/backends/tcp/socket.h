@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // socket.h - the few socket calls the tcp backend makes.
 #pragma once
 #include <sys/uio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // stream.cpp - receiving what comes in records.
 #include "backends/tcp/stream.h"
 

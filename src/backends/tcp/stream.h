@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // stream.h - the bytes of a proven connection, both ways: as they are, or in encrypted records.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // target.cpp - puts, gets and atomics of a peer.
 #include "backends/tcp/target.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // target.h - what the peer of one connection asks of our memory.
 //
 // Regions are pinned around each copy, and every range is checked at that moment: a peer's slot,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // tcp.h - the backend for peers anywhere: TCP, IPv4 and IPv6, over one or several interfaces.
 #pragma once
 #include "transport/device.h"

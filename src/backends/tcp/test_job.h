@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // test_job.h - for the tests of this folder: ranks of one job inside one process, over tcp.
 #pragma once
 #include <gtest/gtest.h>

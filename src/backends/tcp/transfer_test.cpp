@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // transfer_test.cpp - moving data: all kinds and sizes, over IPv4 and IPv6.
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ways_test.cpp - peers with several addresses, of which some lead nowhere.
 #include <sys/epoll.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // writer.h - when the output of a lane's connections is written.
 //
 // The first post to a connection since the last poll() or arm() writes at once, unless the peer

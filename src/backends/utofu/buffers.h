@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // buffers.h - registered memory through which small data goes: cheaper than registering its own.
 #pragma once
 #include <utofu.h>

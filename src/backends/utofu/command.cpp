@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "backends/utofu/command.h"
 
 namespace heddle::transport::utofu {

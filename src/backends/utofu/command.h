@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // command.h - one command for a VCQ, in one form whichever way it is posted.
 #pragma once
 #include <heddle/types.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "backends/utofu/command_queue.h"
 
 namespace heddle::transport::utofu {

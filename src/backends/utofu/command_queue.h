@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // command_queue.h - what a lane has posted to its VCQ: commands alone or as one list, how many
 // notices they may still bring, and what has left.
 #pragma once

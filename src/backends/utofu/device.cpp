@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // device.cpp - opening, addresses, peers, lanes.
 #include "backends/utofu/device.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // device.h - this process on a Tofu machine: its VCQs, what it exposes, and the peers it knows.
 #pragma once
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // endpoint.cpp - posting, polling, and peers that go.
 #include "backends/utofu/endpoint.h"
 

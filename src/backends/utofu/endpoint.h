@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // endpoint.h - one lane over Tofu: a VCQ, and who does what with it.
 #pragma once
 #include <cstddef>

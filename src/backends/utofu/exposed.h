@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // exposed.h - this process's memory as the hardware knows it: registrations, and the table that
 // tells peers of them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // exposed_test.cpp - regions as the hardware knows them: who may write, and how many there may be.
 #include "backends/utofu/exposed.h"
 

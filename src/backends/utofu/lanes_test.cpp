@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // lanes_test.cpp - however many lanes a process has, a key is as long and reaches as far.
 #include <gtest/gtest.h>
 #include <heddle/heddle.h>

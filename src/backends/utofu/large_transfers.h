@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // large_transfers.h - puts and gets that go in several pieces: what is longer than one command
 // takes, and what cannot be registered.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // liveness.h - whether peers live: the hardware reads a word of theirs for it.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // message_ring.h - the two ends of a ring of messages: what the sender knows of it, and what the
 // receiver does. Positions are in lines since the ring was granted; it has a power of two of lines.
 //

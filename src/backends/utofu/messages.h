@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // messages.h - messages between this lane and its peers': puts into rings, and the credits for the
 // lines of these.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // module.cpp - what the registry finds when it loads this backend.
 #include "transport/module.h"
 

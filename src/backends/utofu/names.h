@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // names.h - the uTofu interface in this backend's words: return codes as text and as statuses.
 #pragma once
 #include <heddle/status.h>

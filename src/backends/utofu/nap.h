@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // nap.h - sleeping where the network wakes nobody: a timer does, soon after the last event and less
 // and less often the longer nothing comes, so that news is late by a fraction of the silence before
 // it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // parts_test.cpp - the parts of a lane that need no hardware.
 #include <gtest/gtest.h>
 

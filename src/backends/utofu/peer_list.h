@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // peer_list.h - peers for whom something is to be done.
 #pragma once
 #include "base/todo_list.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // peer_regions.h - peers' regions as a lane reaches them: their addresses computed, or fetched from
 // the peer's table on first use.
 #pragma once

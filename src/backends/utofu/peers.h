@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // peers.h - what one lane keeps of each peer, and how it finds that.
 #pragma once
 #include <cstddef>

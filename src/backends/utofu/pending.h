@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // pending.h - what this lane has under way to one VCQ of a peer, and how a notice finds it.
 //
 // A notice names the other VCQ, the kind of operation, and 8 bits we chose. Operations of one kind

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // shared_memory.h - what peers read and write in this process's registered memory: layouts.
 //
 // Rules, because nothing but the hardware's own guarantees may be relied on (research: utofu.md

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // slab.h - memory of a lane that peers write to and that it sends from: registered once, cut into
 // lines. Nothing is given back: a peer that was given a place may write there as long as it lives.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // vcq.h - a virtual control queue: what a lane posts to and polls.
 //
 // A lane has a CQ to itself while they last; further lanes share one CQ per TNI, each with a VCQ

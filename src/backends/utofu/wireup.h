@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // wireup.h - how two lanes connect: one draws a ticket of the other's listener, leaves there what
 // it grants, and finds the other's grant in its area. Either grant alone lets its receiver send; a
 // request that got lost is made again, which changes nothing if it was not lost.

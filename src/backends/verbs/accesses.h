@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // accesses.h - puts, gets and atomics as flights: through a slot, or from and to the program's own
 // memory, registered for as long as it takes and kept for the next time.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // arrivals.h - what comes in: buffers that all peers' messages arrive in, and how each peer learns
 // how many of its messages the lane has taken.
 #pragma once

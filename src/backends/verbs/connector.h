@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // connector.h - how a stream gets its queue pair, and learns of its inlet at the peer.
 #pragma once
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // endpoint.h - one lane over InfiniBand or RoCE: its parts, and who does what.
 #pragma once
 #include <cstddef>

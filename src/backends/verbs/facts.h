@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // facts.h - what a process tells of itself: its address.
 #pragma once
 #include <heddle/types.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // handles.h - objects of libibverbs that go when their owner does.
 #pragma once
 #include <infiniband/verbs.h>

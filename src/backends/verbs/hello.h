@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hello.h - what two processes say to each other, in single datagrams, before two of their lanes
 // are connected. A datagram may get lost, come twice or late: asking again is answered again, and
 // the answer is the same.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // parts_test.cpp - the parts that know no card: streams, atomics by tries, hellos, addresses.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // questions.h - what this process has asked others and has no answer to yet: asked again until
 // there is one, or the peer's time is up.
 //

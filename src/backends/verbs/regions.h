@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // regions.h - peers' regions as a lane reaches them: fetched from the peer's table on first use.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // slots.h - registered memory of a lane: what messages arrive in, and what small data goes through.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // words.h - atomics as a card does them: fetch-and-add and compare-and-swap on aligned words of 8
 // bytes. All others are tries of the second, on the 8 bytes around the word, until nobody has come
 // in between; so every atomic on a word is the card's, and none is the CPU's.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "backends/verbs/work_list.h"
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // work_list.h - flights of a stream as work requests of its queue pair: one list, one doorbell.
 #pragma once
 #include <cstddef>

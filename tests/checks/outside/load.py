@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """load.py LIBHEDDLE PLUGIN RANKS - a program that knows nothing of Heddle loads it, twice, and closes it."""
 import ctypes
 import sys

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // main.cpp - a project that knows Heddle only as installed.
 #include <heddle/heddle.h>
 #include <heddle/info.h>

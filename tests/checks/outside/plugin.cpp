@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // plugin.cpp - what a program that was not linked to Heddle loads: it brings Heddle with it.
 #include <heddle/heddle.h>
 

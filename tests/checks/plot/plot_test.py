@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """`heddle bench plot` draws real images from records, and says what is wrong when it can not.
 
 plot_test.py HEDDLE: the program. Ends with 77, skipped, where there is no matplotlib.
