@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Helpers that keep each folder's CMakeLists.txt short.
 
 include(GoogleTest)
@@ -74,7 +75,11 @@ function(heddle_inside_program name)
   set_target_properties(${name} PROPERTIES HEDDLE_INTERNALS ON)
   target_link_libraries(${name} PRIVATE heddle_linked fmt::fmt PkgConfig::sodium)
   if(TARGET heddle_utofu)
-    target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/own_machine.cpp)
+    if(NOT TARGET heddle_own_machine)
+      add_library(heddle_own_machine OBJECT ${PROJECT_SOURCE_DIR}/tests/support/own_machine.cpp)
+      target_link_libraries(heddle_own_machine PRIVATE heddle_warnings)
+    endif()
+    target_link_libraries(${name} PRIVATE heddle_own_machine)
     target_compile_definitions(${name} PRIVATE HEDDLE_TESTS_UTOFU)
   endif()
   add_dependencies(${name} heddle_modules)
@@ -95,8 +100,28 @@ function(heddle_unit_test name)
   if(NOT label MATCHES "^(unit|core)$")
     set(cores 2)
   endif()
+  if(HEDDLE_SANITIZE)
+    heddle_shards(${name} ${label} ${cores})
+    return()
+  endif()
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_FILTER "-*/verbs*"
                        PROPERTIES TIMEOUT 300 LABELS ${label} PROCESSORS ${cores})
+endfunction()
+
+# heddle_shards(test label cores): all its cases in a few processes. Under a sanitizer a process takes
+# longer to start than most cases take.
+function(heddle_shards name label cores)
+  set(shards 2)
+  if(cores GREATER 1)
+    set(shards 12)
+  endif()
+  foreach(shard RANGE 1 ${shards})
+    math(EXPR index "${shard} - 1")
+    set(test ${name}_${shard}_of_${shards})
+    add_test(NAME ${test} COMMAND ${name} --gtest_brief=1 --gtest_filter=-*/verbs*)
+    set_tests_properties(${test} PROPERTIES TIMEOUT 600 LABELS ${label} PROCESSORS ${cores}
+                         ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index}")
+  endforeach()
 endfunction()
 
 # heddle_over_tofu(test mode...): its cases over uTofu again, in these modes of the software device.
@@ -119,8 +144,8 @@ function(heddle_over_tofu test)
   endforeach()
 endfunction()
 
-# heddle_over_hca(test mode...): its cases over verbs, in these modes of the software InfiniBand device,
-# which stands in front of libibverbs. Without it verbs has no card, so nothing else runs them.
+# heddle_over_hca(test mode...): its cases over verbs, in these modes of the software InfiniBand device
+# (and `rails`), which stands in front of libibverbs. Without it verbs has no card, so nothing else runs them.
 function(heddle_over_hca test)
   if(NOT TARGET ${test} OR NOT HEDDLE_SOFTHCA OR NOT TARGET heddle_verbs)
     return()
@@ -141,6 +166,10 @@ function(heddle_over_hca test)
   foreach(mode ${modes})
     add_test(NAME ${test}_over_hca_${mode} COMMAND ${test} --gtest_brief=1 --gtest_filter=${cases})
     set(device LD_PRELOAD=${front} SOFTHCA_MODE=${mode} SOFTHCA_JOB=${test}-${mode})
+    if(mode STREQUAL "rails")  # two cards of two ports: large transfers go over all four
+      set(device LD_PRELOAD=${front} SOFTHCA_MODE=engine SOFTHCA_JOB=${test}-rails SOFTHCA_DEVICES=2
+                 SOFTHCA_PORTS=2 HEDDLE_TEST_SCALE=0.1)
+    endif()
     if(mode STREQUAL "chaos")  # shows puts late, and its links are Ethernet
       list(APPEND device SOFTHCA_LINK=roce HEDDLE_VERBS_PUT_ENDS=visible HEDDLE_TEST_SCALE=0.3)
     endif()

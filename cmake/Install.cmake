@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What `cmake --install` leaves, in parts that can be installed alone (--component):
 #   library      libheddle, and the backends that are loaded by it
 #   development  its headers, find_package(heddle), heddle.pc, the examples' sources
@@ -83,6 +84,10 @@ endif()
 if(TARGET completion)
   install(FILES ${HEDDLE_COMPLETION} RENAME heddle COMPONENT tools
           DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${PROJECT_BINARY_DIR}/share/heddle.zsh RENAME _heddle COMPONENT tools
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+  install(FILES ${PROJECT_BINARY_DIR}/share/heddle.fish COMPONENT tools
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 if(HEDDLE_PACKAGE)
   include(Package)  # whose packages have papers in Debian's form

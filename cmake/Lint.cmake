@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Checks that fail: each is a target, `lint` is all of them. Included last, when all targets exist.
 #   check-format    clang-format would change nothing
 #   check-includes  folders include only what docs/design allows; std::atomic only where it may be;
@@ -25,14 +26,14 @@ if(HEDDLE_CLANG_FORMAT)
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "clang-format -i" VERBATIM)
 endif()
 
-foreach(check includes backends sizes)
+foreach(check includes backends licenses sizes)
   add_custom_target(check-${check}
     COMMAND Python3::Interpreter cmake/lint/check_${check}.py
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "check-${check}" VERBATIM)
 endforeach()
 
 add_custom_target(lint)
-add_dependencies(lint check-includes check-backends check-sizes)
+add_dependencies(lint check-includes check-backends check-licenses check-sizes)
 if(TARGET check-format)
   add_dependencies(lint check-format)
 endif()
@@ -45,12 +46,10 @@ set(rivals)
 if(TARGET PkgConfig::peer_openmpi)
   list(APPEND rivals PkgConfig::peer_openmpi)
 else()
-  list(FILTER HEDDLE_HEADERS EXCLUDE REGEX bench/peers/mpi_)
 endif()
 if(TARGET PkgConfig::peer_ucx)
   list(APPEND rivals PkgConfig::peer_ucx)
 else()
-  list(FILTER HEDDLE_HEADERS EXCLUDE REGEX bench/peers/ucx_)
 endif()
 
 # One source per such header that includes it twice: it must bring what it needs and guard itself.

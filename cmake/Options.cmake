@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # What of Heddle is built. Each part is an option of its own, and nothing is built because something
 # happens to lie about: a part that is on and lacks what it needs ends with what to install, or the
 # option that leaves it out.
@@ -32,13 +33,14 @@ if(HEDDLE_PYTHON AND NOT BUILD_SHARED_LIBS)
   set(HEDDLE_PYTHON OFF)
 endif()
 
+option(HEDDLE_FORTRAN "Make the Fortran module" OFF)
 option(HEDDLE_HWLOC "Ask hwloc which cores are near each other" ON)
 option(HEDDLE_INSTALL "Let `install` have Heddle" ${PROJECT_IS_TOP_LEVEL})
 option(HEDDLE_PACKAGE "Make ready for Debian packages, by cpack" OFF)
 option(HEDDLE_WARNINGS_ARE_ERRORS "A warning ends the build: for those who change Heddle" OFF)
 
 # Rivals that `heddle bench --compare` measures, and schedulers that examples lend workers of.
-foreach(rival UCX OPENMPI MPICH)
+foreach(rival UCX OFI OPENMPI MPICH)
   option(HEDDLE_RIVAL_${rival} "Build the program that measures ${rival}" OFF)
 endforeach()
 foreach(scheduler OPENMP TBB)

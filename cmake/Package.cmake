@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Debian packages: `./dev package` (HEDDLE_PACKAGE=ON, then cpack -G DEB). One for each component of an
 # installation. Two builds of one commit are the same to the bit if SOURCE_DATE_EPOCH is: times come from
 # there, and no path of the build is in them (BuildKinds.cmake).
@@ -91,8 +92,11 @@ heddle_package(python python3-heddle python
 Heddle moves data between processes on one host and on many: put, get,
 atomics, active messages, tagged messages and collectives, from any thread.
 .
-This package has its interface for Python, with numpy arrays.")
+This package has its interface for Python, with numpy arrays, and what reads
+the results of the link tester into such.")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "python3-h5py, python3-matplotlib")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS python3-heddle)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${papers}/triggers)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS ON)

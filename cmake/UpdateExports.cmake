@@ -1,6 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # update-exports: writes the lists in cmake/exports anew, from what headers declare and from what the
 # program heddle and the modules use. Their objects do, so that it helps where linking has failed.
-set(users heddle_tools heddle_linktest_core heddle_bench_basics heddle_tool_output heddle_tool)
+set(users heddle_tools heddle_linktest_core heddle_report_core heddle_bench_basics heddle_tool_output
+          heddle_tool)
 foreach(backend utofu verbs)
   if(TARGET heddle_backend_${backend})
     list(APPEND users heddle_backend_${backend})

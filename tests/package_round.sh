@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # package_round.sh - what packages.sh does within its fresh Debian 12, as root: installs the packages in
 # /packages one after the other, tries each as a normal user, and takes them away again.
 # shellcheck disable=SC2016 # what as_user runs expands there
@@ -42,9 +43,9 @@ as_user "awk '/^\`\`\`cpp/ { on = 1; next } /^\`\`\`/ { if (on) exit } on' /pack
 install_package ./python3-heddle_*.deb
 as_user 'heddle run -n 3 -- python3 /packages/everything.py | grep -c "all is right" | grep -qx 3'
 install_package ./heddle-bench_*.deb
-as_user 'heddle bench latency --sizes 8 --time-ms 20 --compare ucx 2>&1 | tee said; grep -qi ucx said'
+as_user 'heddle bench check-ucx --backend shm --rounds 1 --time-ms 20 2>&1 | tee said; grep -qi ucx said'
 install_package ucx-utils
-as_user 'heddle bench latency --sizes 8 --time-ms 20 --compare ucx'
+as_user 'heddle bench check-ucx --backend shm --rounds 1 --time-ms 20'
 
 apt-get -q -y install lintian >/tmp/log 2>&1 || { cat /tmp/log; exit 1; }
 as_user 'lintian --fail-on error /packages/*.deb'

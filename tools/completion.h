@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // completion.h - writes a shell's completion script for a command line that CLI11 describes.
 #pragma once
 #include <CLI/CLI.hpp>
@@ -5,7 +6,8 @@
 
 namespace heddle::tools {
 
-/// For bash. Knows all commands, options and, where they are listed, an option's values.
-[[nodiscard]] std::string bash_completion(const CLI::App& app);
+/// For "bash", "zsh" or "fish". Knows all commands, those within commands, all options and, where
+/// they are listed, an option's values; elsewhere it offers files.
+[[nodiscard]] std::string completion(const CLI::App& app, const std::string& shell);
 
 }  // namespace heddle::tools

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // main.cpp - the program `heddle`: picks the command and turns errors into messages.
 #include <fmt/format.h>
 #include <heddle/info.h>
@@ -34,6 +35,8 @@ Exit status, the same for all commands:
   2        wrong use: no such command or option, or one that cannot be honoured
   3        linktest: data arrived corrupted
   4        linktest, bench table: something could not be measured
+  5        linktest: a slow node, rail or link was found
+  6        linktest: a rule or the baseline was missed
   128 + N  ended by signal N; Ctrl-C gives 130, output that nobody reads any
            more gives 141
 heddle run ends with the status of its program where that has failed. Files that
@@ -60,13 +63,13 @@ void describe(CLI::App& app) {
                        "Print the version and exit");
   app.add_option_function<std::string>(
          "--completion",
-         [&app](const std::string&) {
-           fmt::print("{}", bash_completion(app));
+         [&app](const std::string& shell) {
+           fmt::print("{}", completion(app, shell));
            throw CLI::Success();
          },
          "Print a completion script for a shell and exit")
-      ->type_name("SHELL")
-      ->check(CLI::IsMember({"bash"}))
+      ->type_name("bash|zsh|fish")
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
       ->trigger_on_parse();
 }
 
@@ -91,6 +94,9 @@ int parse_and_run(std::vector<std::string> words) {
   add_subcommands(app, exit_code);
   for (CLI::App* command : app.get_subcommands({}))
     if (!command->get_group().empty()) command->group("Commands");
+  for (CLI::App* command : app.get_subcommands({}))
+    if (!command->get_subcommands({}).empty())
+      command->set_help_all_flag("--help-all", "Print the help of its commands as well and exit");
   if (!words.empty() && !words.front().starts_with('-') && !knows(app, words.front())) {
     complain(
         fmt::format("heddle: there is no command '{}'; heddle --help lists them\n", words.front()));

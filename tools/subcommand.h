@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // subcommand.h - how a folder of tools/ adds its command to `heddle`.
 //
 // A folder x holds a CMakeLists.txt that adds its sources to the target heddle_tools and one
@@ -12,6 +13,7 @@ namespace heddle::tools {
 /// parsing.
 void add_run(CLI::App& app, int& exit_code);
 void add_linktest(CLI::App& app, int& exit_code);
+void add_report(CLI::App& app, int& exit_code);
 void add_bench(CLI::App& app, int& exit_code);
 void add_info(CLI::App& app, int& exit_code);
 void add_trace(CLI::App& app, int& exit_code);

@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // main.cpp - heddle_paths: what Heddle's hot paths cost in one process that talks to itself.
 //
 //   heddle_paths            taking a lane: shared, exclusive, beside an atomic read-modify-write
 //   heddle_paths PATH N     N times one path, for counting instructions with Callgrind;
 //                           raw-...: the same by uTofu itself, beside HEDDLE_BACKENDS=utofu
+//                           verbs-...: by libibverbs, beside HEDDLE_BACKENDS=verbs
 #include <fmt/core.h>
 #include <heddle/heddle.h>
 
@@ -18,6 +20,9 @@
 #include "parts/pinning.h"
 #include "parts/timing.h"
 #include "paths/utofu_paths.h"
+#ifdef HEDDLE_WITH_VERBS
+#include "paths/verbs_paths.h"
+#endif
 
 namespace {
 
@@ -175,10 +180,19 @@ const std::map<std::string, path> paths{
     {"call", call},
     {"tag", tag}};
 
+/// Those without Heddle.
+std::map<std::string, std::function<void(long)>> bare_paths() {
+  auto all = heddle::paths::raw_paths();
+#ifdef HEDDLE_WITH_VERBS
+  all.insert(heddle::paths::verbs_paths().begin(), heddle::paths::verbs_paths().end());
+#endif
+  return all;
+}
+
 int usage() {
   fmt::print(stderr, "heddle_paths [PATH N], where PATH is one of:");
   for (const auto& [name, run] : paths) fmt::print(stderr, " {}", name);
-  for (const auto& [name, run] : heddle::paths::raw_paths()) fmt::print(stderr, " {}", name);
+  for (const auto& [name, run] : bare_paths()) fmt::print(stderr, " {}", name);
   fmt::print(stderr, "\n");
   return 2;
 }
@@ -186,7 +200,7 @@ int usage() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto& raw_paths = heddle::paths::raw_paths();
+  const auto raw_paths = bare_paths();
   const auto chosen = argc == 3 ? paths.find(argv[1]) : paths.end();
   const auto raw = argc == 3 ? raw_paths.find(argv[1]) : raw_paths.end();
   if (argc != 1 && chosen == paths.end() && raw == raw_paths.end()) return usage();

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // utofu_paths.cpp - 64 operations of a VCQ on itself, and then all their notices.
 #include "paths/utofu_paths.h"
 
-#include "peers/utofu_path.h"
+#include "libraries/utofu_path.h"
 
 namespace heddle::paths {
 namespace {
 
-using peers::utofu_thread;
+using bench::utofu_thread;
 
 constexpr int per_batch = 64;
 constexpr std::size_t most_bytes = 4096;
@@ -23,10 +24,10 @@ class loop {
   utofu_thread& own() { return own_; }
 
  private:
-  const peers::utofu_memory table_{most_bytes};
-  const peers::utofu_memory source_{most_bytes};
-  peers::utofu_path path_{0, 1, table_};
-  const peers::utofu_registration registered_{path_.queue(), source_};
+  const bench::utofu_memory table_{most_bytes};
+  const bench::utofu_memory source_{most_bytes};
+  bench::utofu_path path_{0, 1, table_};
+  const bench::utofu_registration registered_{path_.queue(), source_};
   utofu_thread own_{path_, 0, per_batch, false};
 };
 

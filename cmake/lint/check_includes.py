@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Fails when a folder includes what it may not, uses atomics where they may not be, or when a
 source does not include its own header first, which is how that is known to compile alone.
 
@@ -25,12 +26,26 @@ ALLOWED = {
     "c": [],
 }
 
+# Folder under bench/ -> folders under bench/ it may include, besides itself: one way, no circles.
+MEASURING = {
+    "parts": [],
+    "harness": ["parts"],
+    "kernels": ["parts", "harness"],
+    "libraries": ["parts", "harness", "kernels"],
+    "report": ["parts", "harness"],
+    "contenders": ["parts", "harness", "kernels", "libraries", "report"],
+    "studies": ["parts", "harness", "kernels", "libraries", "report", "contenders"],
+    "paths": ["parts", "libraries"],
+}
+# The command line stands above all of them.
+COMMAND_LINE = re.compile(r"bench/")
+
 # The rules' exceptions: file or folder -> what it may include on top.
 EXCEPTIONS = {
     # The only file that names all wires: the registry of them.
     "src/backends/registry.cpp": re.compile(r"backends/\w+/\w+\.h"),
     # Tests put faults under a whole world by a setting; this is where devices are opened.
-    "src/engine/world_join.cpp": re.compile(r"backends/faults/faults\.h"),
+    "src/engine/network.cpp": re.compile(r"backends/faults/faults\.h"),
     # C has no other names for them.
     "include/heddle/c.h": re.compile(r"std(bool|def|int)\.h"),
     # A module is built against the contract.
@@ -55,7 +70,7 @@ ATOMIC_HOMES = (
     "emu/",  # knows nothing of Heddle
     # One word per peer that symmetric<T>::at() loads inline; resolve() fills it.
     "include/heddle/memory.h",
-    "src/engine/world_memory.cpp",
+    "src/engine/region.cpp",
     # Levels that any thread reads; sync stands above base.
     "src/base/log.cpp",
 )
@@ -86,6 +101,12 @@ def may_see_src(file, included):
     return theirs in ALLOWED.get(row, [])
 
 
+def may_see_bench(file, included):
+    """Whether a file under bench/ may include the header `included`, given relative to bench/."""
+    mine, theirs = file.split("/")[1], included.split("/")[0]
+    return mine == theirs or theirs in MEASURING[mine]
+
+
 def allowed(file, included, quoted):
     """Whether `file` may include `included`; standard and foreign headers are nobody's business
     here, except in include/heddle, which has only the standard library."""
@@ -95,7 +116,13 @@ def allowed(file, included, quoted):
     if file.startswith("include/heddle/"):
         standard = not quoted and "." not in included and "/" not in included
         return standard or (not quoted and included.startswith("heddle/"))
-    if file.endswith("_test.cpp") or file.startswith(("tests/", "bench/", "emu/")):
+    if file.endswith("_test.cpp"):
+        return True
+    if file.startswith("bench/") and quoted and included.split("/")[0] in MEASURING:
+        return may_see_bench(file, included)
+    if file.startswith("bench/") and COMMAND_LINE.match(included):
+        return False
+    if file.startswith(("tests/", "bench/", "emu/")):
         return True
     if not OURS.match(included):
         return True

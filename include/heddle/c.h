@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* c.h - Heddle for C11, and for languages that call C: the whole of heddle.h but its coroutines.
  *
  * What each function does, its statuses, who owns which buffer, and which thread may call it is
@@ -11,8 +12,9 @@
  *   longjmp.
  * - Texts that a function returns as `char*` are the caller's, and freed by heddle_free().
  * - ABI: functions are added, never changed, while HEDDLE_C_VERSION stays; option structures begin
- *   with their size, which heddle_..._init() sets, and grow at their end. All other structures and
- *   the numbers of the enumerations stay as they are.
+ *   with their size, which heddle_..._init() sets to what it is given (sizeof, as the program was
+ *   compiled), and grow at their end. All other structures and the numbers of the enumerations stay
+ *   as they are.
  */
 #ifndef HEDDLE_C_H
 #define HEDDLE_C_H
@@ -175,12 +177,15 @@ typedef struct heddle_world_options {
   size_t size;
   int32_t progress; /* a heddle_progress_mode */
   int32_t executors;
-  const char* executor_cores; /* null: "near" */
+  const char* executor_cores;  /* null: "near" */
+  const char* const* settings; /* like "HEDDLE_RECORDS=512", behind the last a null; null: none */
 } heddle_world_options;
-void heddle_world_options_init(heddle_world_options* options);
+void heddle_world_options_init(heddle_world_options* options, size_t size);
 
 /* Joins the job. `options` may be null. Null: failed. */
 heddle_world* heddle_world_open(const heddle_world_options* options);
+/* A world of the same ranks beside `first`, on all ranks at once: see heddle::world. */
+heddle_world* heddle_world_open_beside(heddle_world* first, const heddle_world_options* options);
 void heddle_world_close(heddle_world* world);
 heddle_rank heddle_world_rank(const heddle_world* world);
 int heddle_world_size(const heddle_world* world);
@@ -270,7 +275,7 @@ typedef struct heddle_lane_options {
   int32_t number;    /* -1: the next free one */
   int32_t exclusive; /* 0 or 1 */
 } heddle_lane_options;
-void heddle_lane_options_init(heddle_lane_options* options);
+void heddle_lane_options_init(heddle_lane_options* options, size_t size);
 
 /* `options` may be null. Null: failed. */
 heddle_lane* heddle_lane_open(heddle_world* world, const heddle_lane_options* options);
@@ -433,7 +438,7 @@ typedef struct heddle_peer_counters {
   uint64_t held;
   uint64_t lost;
 } heddle_peer_counters;
-void heddle_lane_counters_init(heddle_lane_counters* counters);
+void heddle_lane_counters_init(heddle_lane_counters* counters, size_t size);
 /* Writes the members that `into->size` covers. */
 void heddle_lane_read_counters(const heddle_lane* lane, heddle_lane_counters* into);
 /* Writes those of `most` peers at most; `found`: how many there are. `each` is the caller's

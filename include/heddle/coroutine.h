@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // coroutine.h - a lane's operations to co_await: async_lane.
 //
 //   heddle::task<> work(heddle::async_lane lane) {
@@ -18,6 +19,7 @@
 // and there the post is the last action: after an answer of `posted`, nothing of the frame, and
 // that includes the awaiter, is touched.
 #pragma once
+#include <heddle/blocks.h>
 #include <heddle/completion.h>
 #include <heddle/detail/join.h>
 #include <heddle/detail/run_loop.h>
@@ -226,6 +228,46 @@ class basic_async_lane {
             std::span<const std::byte> payload) const noexcept {
     return make<status>(
         [=](Lane& l, completion c) noexcept { return l.try_call(to, h, header, payload, c); });
+  }
+
+  // --- many blocks as one: those of blocks.h
+  // ------------------------------------------------------ The lists are read again where an answer
+  // was busy: they stay as long as the buffers do.
+  auto put_blocks(std::span<const put_block> blocks) const noexcept {
+    return make<status>(
+        [=](Lane& l, completion c) noexcept { return try_put_blocks(l, blocks, c); });
+  }
+  auto get_blocks(std::span<const get_block> blocks) const noexcept {
+    return make<status>(
+        [=](Lane& l, completion c) noexcept { return try_get_blocks(l, blocks, c); });
+  }
+  auto put_grid(std::span<const std::byte> first, remote_address to,
+                std::span<const stride> dimensions) const noexcept {
+    return make<status>(
+        [=](Lane& l, completion c) noexcept { return try_put_grid(l, first, to, dimensions, c); });
+  }
+  auto get_grid(std::span<std::byte> first, remote_address from,
+                std::span<const stride> dimensions) const noexcept {
+    return make<status>([=](Lane& l, completion c) noexcept {
+      return try_get_grid(l, first, from, dimensions, c);
+    });
+  }
+  auto send_blocks(destination to, tag t,
+                   std::span<const std::span<const std::byte>> blocks) const noexcept {
+    return make<status>(
+        [=](Lane& l, completion c) noexcept { return try_send_blocks(l, to, t, blocks, c); });
+  }
+  auto call_blocks(destination to, handler_id h, std::span<const std::byte> header,
+                   std::span<const std::span<const std::byte>> payload) const noexcept {
+    return make<status>([=](Lane& l, completion c) noexcept {
+      return try_call_blocks(l, to, h, header, payload, c);
+    });
+  }
+  /// An outcome, as of recv.
+  auto recv_blocks(rank from, tag_match t,
+                   std::span<const std::span<std::byte>> blocks) const noexcept {
+    return make<outcome>(
+        [=](Lane& l, completion c) noexcept { return try_recv_blocks(l, from, t, blocks, c); });
   }
 
  private:

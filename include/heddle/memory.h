@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // memory.h - memory that peers may address: regions, keys, and what an imported key gives.
 #pragma once
 #include <heddle/detail/direct.h>
@@ -64,7 +65,8 @@ class region {
 
  private:
   friend class world;
-  friend class engine::world_core;
+  region(std::shared_ptr<engine::world_core> world, std::span<std::byte> memory,
+         const heddle::key& of);
   std::shared_ptr<engine::world_core> world_;
   std::span<std::byte> memory_;
   heddle::key key_;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // world.h - the job this process belongs to, and what its lanes share.
 #pragma once
 #include <heddle/lane.h>
@@ -7,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -56,12 +58,20 @@ struct world_options {
   progress_mode progress = progress_mode::adaptive;  ///< HEDDLE_PROGRESS
   int executors = 1;                    ///< HEDDLE_EXECUTORS: threads, when dedicated or idle
   std::string executor_cores = "near";  ///< HEDDLE_EXECUTOR_CORES: near, none, or "2,3"
+  /// Any other setting of docs/guide/settings.md by its name, like {"HEDDLE_RECORDS", "512"}. One
+  /// of those above wins over its member.
+  std::map<std::string, std::string> settings = {};
 };
 
 /// Joins the job it was launched in, by `heddle run`, mpirun, mpiexec, srun or none at all
 /// (docs/guide/cluster.md); started alone it is a world of one.
 ///
-/// Any thread. A process may have several worlds only in tests. Its end flushes what was sent,
+/// A process may have several worlds beside each other, each with lanes, handler ids, tags, regions
+/// and losses of its own: so libraries that know nothing of each other use one job. The first one
+/// joins the job; while it lives, every other one joins over it, whether it names it or not, and
+/// costs what the first one does (threads, memory, connections).
+///
+/// Any thread. Its end flushes what was sent,
 /// waiting at most HEDDLE_LINGER_MS, and fails what still is in flight with `closed`. Lanes,
 /// regions and arrays may be destroyed before or after it. After it lanes answer `closed` to
 /// everything, memory of regions and arrays is there as long as they are, and peers cannot reach it
@@ -72,6 +82,11 @@ class world {
   /// Throws error: ranks do not come (which ones it says), not launched properly, no usable
   /// backend, a bad HEDDLE_* value ...
   explicit world(const world_options& options = {});
+  /// A world of the same ranks beside `first`, which it may outlive. Collective over `first`: all
+  /// ranks make it, between the same other calls that wait for every rank, as they do where a
+  /// process's second world names none. Waits without limit for ranks that live. Throws error: a
+  /// rank is gone, a bad value ...
+  explicit world(world& first, const world_options& options = {});
   explicit world(std::shared_ptr<engine::world_core> core);  ///< for Heddle itself and its tests
   ~world();
   world(const world&) = delete;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A lane: one path to all peers, where every operation starts."""
 import weakref
 
@@ -41,7 +42,7 @@ class Lane(Collectives):
     @classmethod
     def opened(cls, world, number: int, exclusive: bool) -> "Lane":
         options = ffi.new("heddle_lane_options*")
-        lib.heddle_lane_options_init(options)
+        lib.heddle_lane_options_init(options, ffi.sizeof(options[0]))
         options.number, options.exclusive = number, int(exclusive)
         c = lib.heddle_lane_open(world.c, options)
         if c == ffi.NULL:
@@ -61,7 +62,7 @@ class Lane(Collectives):
     def counters(self) -> "dict[str, int]":
         """What the lane has counted so far."""
         counted = ffi.new("heddle_lane_counters*")
-        lib.heddle_lane_counters_init(counted)
+        lib.heddle_lane_counters_init(counted, ffi.sizeof(counted[0]))
         lib.heddle_lane_read_counters(self.c, counted)
         return _by_name(counted[0])
 

@@ -1,7 +1,9 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The job this process belongs to."""
 import atexit
 import dataclasses
 import weakref
+from collections.abc import Mapping
 
 import numpy
 
@@ -35,20 +37,27 @@ class Message:
 
 class World:
     """Joins the job it was launched in, by `heddle run`, mpirun, mpiexec or srun; alone it is a world of one.
-    close() or `with` ends it.
+    close() or `with` ends it. Further ones are worlds of the same ranks beside the first, with lanes, handlers, tags
+    and memory of their own: all ranks make them in the same order.
 
-    `progress`: "adaptive", "inline", "dedicated" or "idle" (docs/guide/progress.md)."""
+    `progress`: "adaptive", "inline", "dedicated" or "idle" (docs/guide/progress.md). `beside`: the world over which
+    it joins; without, the first one. `settings`: by name, as docs/guide/settings.md has them; the environment wins."""
 
-    def __init__(self, progress: str = "adaptive", executors: int = 1, executor_cores: str = "near"):
+    def __init__(self, progress: str = "adaptive", executors: int = 1, executor_cores: str = "near", *,
+                 beside: "World | None" = None, settings: "Mapping[str, str] | None" = None):
         options = ffi.new("heddle_world_options*")
-        lib.heddle_world_options_init(options)
+        lib.heddle_world_options_init(options, ffi.sizeof(options[0]))
         modes = {"adaptive": lib.HEDDLE_PROGRESS_ADAPTIVE, "inline": lib.HEDDLE_PROGRESS_INLINE,
                  "dedicated": lib.HEDDLE_PROGRESS_DEDICATED, "idle": lib.HEDDLE_PROGRESS_IDLE}
         options.progress, options.executors = modes[progress], executors
         cores = ffi.new("char[]", executor_cores.encode())
         options.executor_cores = cores
+        pairs = [ffi.new("char[]", f"{name}={value}".encode()) for name, value in (settings or {}).items()]
+        listed = ffi.new("char*[]", [*pairs, ffi.NULL])
+        options.settings = listed
         self._callbacks = []  # what the library may call
-        self._c = lib.heddle_world_open(options)
+        self._c = (lib.heddle_world_open(options) if beside is None else
+                   lib.heddle_world_open_beside(beside.c, options))
         if self._c == ffi.NULL:
             raise set_up_error()
         self._rank, self._size = lib.heddle_world_rank(self._c), lib.heddle_world_size(self._c)

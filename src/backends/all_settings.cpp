@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "backends/all_settings.h"
 
 #include <heddle/info.h>
@@ -126,7 +127,11 @@ std::span<const launcher_variable> launcher_variables() noexcept {
 }
 
 std::string unknown_settings() {
-  const settings found = read_settings();
+  return unknown_settings(this_environment());
+}
+
+std::string unknown_settings(const environment& variables) {
+  const settings found = read_settings(variables);
   std::vector<std::string_view> given;
   for (const auto& [name, value] : found.others)
     if (std::ranges::find(from_launchers, name, &launcher_variable::name) == from_launchers.end())

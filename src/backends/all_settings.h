@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // all_settings.h - the settings of this process: the core's and every backend's.
 #pragma once
 #include <span>
@@ -18,6 +19,8 @@ namespace heddle::transport {
 /// mean HEDDLE_RECORDS?)". Empty: there are none. Of a backend whose module cannot be loaded here
 /// every name that would be its own is taken: an environment serves more than one machine.
 [[nodiscard]] std::string unknown_settings();
+/// The same of what a program sets by name.
+[[nodiscard]] std::string unknown_settings(const environment& given);
 
 /// Variables by which a rank joins its job, set by `heddle run` or by who starts ranks without it:
 /// not settings. For docs/guide/settings.md.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "base/settings.h"
 
 #include <unistd.h>
@@ -118,7 +119,7 @@ constexpr std::array table{
            "1: a HEDDLE_* name that is no setting is an error; 0: a warning", 0, 1),
     text("HEDDLE_FAULTS", &settings::faults,
          "for tests: what goes wrong, like "
-         "seed=42,delay=3,reorder=30,busy=20,split=50,kill=2@500"),
+         "seed=42,delay=3,reorder=30,busy=20,split=50,kill=2@500,late=1>2:50"),
 };
 
 constexpr std::string_view name_prefix = "HEDDLE_";

@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // convert.h - what c.h's types are to the C++ interface. Where both lay out the same, one is used
 // as the other: a completion or a handler of C is called without a step in between.
 #pragma once
 #include <heddle/c.h>
 #include <heddle/heddle.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstring>
@@ -108,10 +110,20 @@ auto or_failed(std::invoke_result_t<F> failed, F&& set_up) noexcept -> std::invo
   return reinterpret_cast<char*>(copy);
 }
 
+/// `usual` in as much of `*into` as its program knows, which is `size` bytes.
+template <class Sized>
+void begin_sized(Sized* into, std::size_t size, Sized usual) noexcept {
+  usual.size = size;
+  std::memset(static_cast<void*>(into), 0, size);
+  std::memcpy(static_cast<void*>(into), &usual, std::min(size, sizeof usual));
+}
+
 }  // namespace heddle::c
 
 struct heddle_world {
   explicit heddle_world(const heddle::world_options& options) : world(options) {}
+  heddle_world(heddle::world& first, const heddle::world_options& options)
+      : world(first, options) {}
   /// Handlers that C has set, also those replaced since, which may be running still.
   std::mutex mutex;
   std::vector<std::shared_ptr<void>> listeners;

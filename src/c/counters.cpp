@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // counters.cpp - c.h: what lanes count.
 #include <algorithm>
 #include <cstring>
@@ -60,9 +61,8 @@ static_assert(
 
 }  // namespace
 
-void heddle_lane_counters_init(heddle_lane_counters* counters) {
-  std::memset(counters, 0, sizeof *counters);
-  counters->size = sizeof *counters;
+void heddle_lane_counters_init(heddle_lane_counters* counters, size_t size) {
+  heddle::c::begin_sized(counters, size, heddle_lane_counters{});
 }
 void heddle_lane_read_counters(const heddle_lane* lane, heddle_lane_counters* into) {
   of(lane).read_counters(*reinterpret_cast<heddle::lane_counters*>(into));

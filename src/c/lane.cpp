@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // lane.cpp - c.h: operations on a lane.
 #include <heddle/detail/outcome_of.h>
 
@@ -42,12 +43,12 @@ bool wait_until(heddle::lane& on, const void* word, bool (*true_of)(void*, uint6
 
 }  // namespace
 
-void heddle_lane_options_init(heddle_lane_options* options) {
-  *options = {sizeof *options, -1, 0};
+void heddle_lane_options_init(heddle_lane_options* options, size_t size) {
+  heddle::c::begin_sized(options, size, {.size = 0, .number = -1, .exclusive = 0});
 }
 heddle_lane* heddle_lane_open(heddle_world* world, const heddle_lane_options* options) {
   heddle_lane_options known;
-  heddle_lane_options_init(&known);
+  heddle_lane_options_init(&known, sizeof known);
   if (options != nullptr) std::memcpy(&known, options, std::min(options->size, sizeof known));
   return heddle::c::or_failed(static_cast<heddle_lane*>(nullptr), [&] {
     return reinterpret_cast<heddle_lane*>(new heddle::lane(

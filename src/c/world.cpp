@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // world.cpp - c.h: joining the job, and memory that peers may address.
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -36,24 +38,48 @@ struct loss_listener {
   }
 };
 
+/// What has no value is refused with the name.
+std::map<std::string, std::string> settings_of(const char* const* given) {
+  std::map<std::string, std::string> all;
+  for (; given != nullptr && *given != nullptr; ++given) {
+    const std::string_view pair = *given;
+    const std::size_t end = pair.find('=');
+    if (end == std::string_view::npos)
+      throw heddle::error("heddle_world_options.settings has \"" + std::string(pair) +
+                          "\": give NAME=VALUE");
+    all.insert_or_assign(std::string(pair.substr(0, end)), std::string(pair.substr(end + 1)));
+  }
+  return all;
+}
+
 /// The caller's, in the part of the structure that it knows.
 heddle::world_options options_of(const heddle_world_options* given) {
   heddle_world_options known;
-  heddle_world_options_init(&known);
+  heddle_world_options_init(&known, sizeof known);
   if (given != nullptr) std::memcpy(&known, given, std::min(given->size, sizeof known));
   return {.progress = static_cast<heddle::progress_mode>(known.progress),
           .executors = known.executors,
-          .executor_cores = known.executor_cores != nullptr ? known.executor_cores : "near"};
+          .executor_cores = known.executor_cores != nullptr ? known.executor_cores : "near",
+          .settings = settings_of(known.settings)};
 }
 
 }  // namespace
 
-void heddle_world_options_init(heddle_world_options* options) {
-  *options = {sizeof *options, HEDDLE_PROGRESS_ADAPTIVE, 1, nullptr};
+void heddle_world_options_init(heddle_world_options* options, size_t size) {
+  heddle::c::begin_sized(options, size,
+                         {.size = 0,
+                          .progress = HEDDLE_PROGRESS_ADAPTIVE,
+                          .executors = 1,
+                          .executor_cores = nullptr,
+                          .settings = nullptr});
 }
 heddle_world* heddle_world_open(const heddle_world_options* options) {
   return or_failed(static_cast<heddle_world*>(nullptr),
                    [&] { return new heddle_world(options_of(options)); });
+}
+heddle_world* heddle_world_open_beside(heddle_world* first, const heddle_world_options* options) {
+  return or_failed(static_cast<heddle_world*>(nullptr),
+                   [&] { return new heddle_world(first->world, options_of(options)); });
 }
 void heddle_world_close(heddle_world* world) {
   delete world;

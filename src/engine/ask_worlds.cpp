@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ask_worlds.cpp - the asking side of inspector.h: finds the worlds of a process and of what it
 // started.
 #include <heddle/info.h>
@@ -29,13 +30,15 @@ constexpr int patience_ms = 5000;
 
 /// Whom a socket's name belongs to.
 struct address_of_world {
-  int pid = 0, rank = 0, size = 0;
+  int pid = 0, rank = 0, size = 0, number = 0;
+  friend bool operator==(const address_of_world&, const address_of_world&) = default;
 };
 
 std::optional<address_of_world> parse(const std::string& name) {
   address_of_world w;
   int end = 0;
-  if (std::sscanf(name.c_str(), "@heddle-%d-%d-%d%n", &w.pid, &w.rank, &w.size, &end) != 3 ||
+  if (std::sscanf(name.c_str(), "@heddle-%d-%d-%d-%d%n", &w.pid, &w.rank, &w.size, &w.number,
+                  &end) != 4 ||
       static_cast<std::size_t>(end) != name.size())
     return {};
   return w;
@@ -70,14 +73,12 @@ std::vector<address_of_world> worlds_of(int pid) {
   for (std::string line; std::getline(file, line);) {
     const std::size_t at = line.rfind(' ');
     const auto world = at == std::string::npos ? std::nullopt : parse(line.substr(at + 1));
-    const auto same = [&](const address_of_world& w) {
-      return w.pid == world->pid && w.rank == world->rank;
-    };
     // Once for the world, once for each connection that has not ended.
-    if (world && belongs_to(world->pid, pid) && std::ranges::none_of(found, same))
+    if (world && belongs_to(world->pid, pid) && std::ranges::find(found, *world) == found.end())
       found.push_back(*world);
   }
-  std::ranges::sort(found, {}, &address_of_world::rank);
+  std::ranges::sort(found, {},
+                    [](const address_of_world& w) { return std::pair(w.rank, w.number); });
   return found;
 }
 
@@ -117,7 +118,7 @@ std::string ask(const address_of_world& w) {
   if (is_stopped(w.pid)) return problem(w, "the process is stopped (SIGSTOP, or a debugger)");
   const unique_fd connection(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const auto [address, bytes] =
-      engine::abstract_address(engine::inspector_name(w.pid, w.rank, w.size));
+      engine::abstract_address(engine::inspector_name(w.pid, w.rank, w.size, w.number));
   const timeval patience{.tv_sec = patience_ms / 1000, .tv_usec = 0};
   setsockopt(connection.get(), SOL_SOCKET, SO_SNDTIMEO, &patience,
              sizeof patience);  // of connect()

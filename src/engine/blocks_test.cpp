@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // blocks_test.cpp - puts and gets of many blocks: every byte, one end, and failures among them.
 #include <gtest/gtest.h>
 #include <heddle/blocks.h>
+#include <heddle/coroutine.h>
 #include <heddle/heddle.h>
 
 #include <algorithm>
@@ -280,6 +282,72 @@ TEST_P(Blocks, AScatteredReceiveIsTakenBackByItsCompletion) {
     EXPECT_EQ(s, status::done);
     EXPECT_EQ(l.wait(ended), status::canceled);
     EXPECT_EQ(recv_blocks(l, 2, 1, block).code, status::invalid);
+    w.barrier();
+  });
+}
+
+task<status> there_and_back(async_lane l, symmetric<std::byte>& there, rank peer,
+                            std::span<const std::byte> data, std::span<std::byte> back) {
+  const std::size_t half = data.size() / 2;
+  const std::array<put_block, 2> puts{
+      {{data.first(half), there.at(peer, half)}, {data.subspan(half), there.at(peer, 0)}}};
+  if (const status s = co_await l.put_blocks(puts); s != status::done) co_return s;
+  const std::array<get_block, 1> whole{{{back, there.at(peer, 0)}}};
+  if (const status s = co_await l.get_blocks(whole); s != status::done) co_return s;
+  EXPECT_TRUE(std::ranges::equal(back.first(half), data.subspan(half)));
+  const auto distance = static_cast<std::ptrdiff_t>(half);
+  const stride swapped{.count = 2, .here = -distance, .there = distance};
+  if (const status s = co_await l.put_grid(data.subspan(half), there.at(peer), {&swapped, 1});
+      s != status::done)
+    co_return s;
+  const stride straight{.count = 2, .here = distance, .there = distance};
+  co_return co_await l.get_grid(back.first(half), there.at(peer), {&straight, 1});
+}
+
+TEST_P(Blocks, AreAwaited) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    constexpr std::size_t size = 40'000;
+    auto there = w.symmetric<std::byte>(size);
+    const rank peer = 1 - w.rank();
+    const bytes data = pattern(size, 3);
+    bytes back(size);
+    flag ended;
+    spawn(there_and_back(async_lane(l), there, peer, data, back), ended);
+    EXPECT_EQ(l.wait(ended), status::done);
+    EXPECT_TRUE(
+        std::ranges::equal(std::span(back).first(size / 2), std::span(data).last(size / 2)));
+    w.barrier();
+  });
+}
+
+task<status> talk(async_lane l, rank peer, std::span<const std::byte> data) {
+  bytes into(data.size());
+  const std::size_t third = data.size() / 3;
+  const std::array<std::span<const std::byte>, 2> out{data.first(third), data.subspan(third)};
+  const std::array<std::span<std::byte>, 2> in{std::span(into).first(2 * third),
+                                               std::span(into).subspan(2 * third)};
+  const auto [sent, came] =
+      co_await when_all(l.send_blocks(peer, 1, out), l.recv_blocks(peer, 1, in));
+  EXPECT_EQ(came.code, status::done);
+  EXPECT_EQ(came.bytes, data.size());
+  EXPECT_TRUE(std::ranges::equal(into, data));
+  if (sent != status::done) co_return sent;
+  co_return co_await l.call_blocks(peer, 4, pattern(32, 64), out);
+}
+
+TEST_P(Blocks, OfMessagesAreAwaited) {
+  run_ranks(2, config(), [](world& w) {
+    std::atomic<int> good{0};
+    w.set_handler(4, &hear, &good);
+    w.barrier();
+    lane l(w);
+    const bytes data = pattern(90'000, 90'000);
+    flag ended;
+    spawn(talk(async_lane(l), 1 - w.rank(), data), ended);
+    EXPECT_EQ(l.wait(ended), status::done);
+    while (good < 1) l.poll();
+    EXPECT_EQ(good, 1);
     w.barrier();
   });
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "engine/executor.h"
 
 #include <pthread.h>
@@ -22,6 +23,8 @@ namespace {
 
 /// How long a lane is left to the program that polls it before the executor looks again.
 constexpr int tick_ms = 1;
+/// As long, where the program's thread has given its core to a peer and waits for its turn.
+constexpr int tick_while_away_ms = 8;
 /// Mode idle: helpers may get no core, so the executor looks after what is queued.
 constexpr int backstop_ms = 4;
 constexpr int max_events = 16;
@@ -72,7 +75,7 @@ executor::~executor() {
 void executor::start() {
   while (inline_ && !unserved_.take()) std::this_thread::yield();  // it is for a moment
   if (index_ == 0)
-    for (transport::device* d : world_.devices())
+    for (transport::device* d : world_.network().devices())
       add_to(epoll_.get(), d->fd(), source::device, EPOLLIN);
   stop_.clear();
   cores_ = usable_cores();
@@ -165,7 +168,7 @@ void executor::sleep() {
   int timeout_ms = -1;
   rest_.begin();
   if (!prepare(timeout_ms)) return rest_.end();
-  if (timeout_ms == tick_ms) rest_.is_short();
+  if (polled_) rest_.is_short();
   std::array<epoll_event, max_events> events;
   const int n = wait_for(events, timeout_ms);
   rest_.end();
@@ -189,17 +192,19 @@ int executor::wait_for(std::span<epoll_event> events, int timeout_ms) const noex
 
 /// Gets every lane ready for a sleep. False: there is work.
 bool executor::prepare(int& timeout_ms) {
-  bool polled = false, waiting = false;
+  bool away = true, waiting = false;
+  polled_ = false;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     const auto r = lanes_[i].lane->server().prepare_sleep(alone());
     if (r == lane_server::readiness::work) return false;
     watch(i, r == lane_server::readiness::watched);
-    polled |= r == lane_server::readiness::polled;
+    polled_ |= r == lane_server::readiness::polled;
+    away &= r != lane_server::readiness::polled || lanes_[i].lane->driver().is_away();
     waiting |= lanes_[i].lane->port().in_flight_hint() != 0;
   }
   if (stop_.is_set() || changed_.is_set()) return false;
-  if (polled) {
-    timeout_ms = tick_ms;
+  if (polled_) {
+    timeout_ms = away ? tick_while_away_ms : tick_ms;
   } else if (world_.has_team()) {
     timeout_ms = backstop_ms;
   } else if (waiting) {
@@ -220,7 +225,7 @@ void executor::watch(std::size_t lane, bool wanted) {
 
 void executor::adopt_lanes() {
   changed_.clear();
-  world_.for_each_lane([this](lane_core& lane) {
+  world_.lanes().for_each([this](lane_core& lane) {
     if (lane.number() % of_ != index_) return;
     const bool known = std::any_of(lanes_.begin(), lanes_.end(),
                                    [&](const watched_lane& l) { return l.lane == &lane; });
@@ -236,7 +241,7 @@ void executor::adopt_lanes() {
 void executor::settle() {
   if (core() >= 0) return;
   std::vector<int> mine, all;
-  world_.for_each_lane([&](const lane_core& lane) {
+  world_.lanes().for_each([&](const lane_core& lane) {
     if (lane.user().core() < 0) return;
     all.push_back(lane.user().core());
     if (lane.number() % of_ == index_) mine.push_back(lane.user().core());

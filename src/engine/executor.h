@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // executor.h - the thread that keeps lanes moving while the program computes.
 //
 // It sleeps on one epoll set: its bell, the devices' descriptors, and the endpoints of every lane
@@ -94,7 +95,8 @@ class executor final : public keeper {
   std::uint64_t awake_until_ns_ = 0;
   std::uint64_t picked_ = 0;
   unsigned turns_ = 0, idle_turns_ = 0;
-  bool told_ = true;  // not only by lanes that there is something to do: devices may have some
+  bool told_ = true;     // not only by lanes that there is something to do: devices may have some
+  bool polled_ = false;  // some lane by the program: it rests for a tick only
 };
 
 }  // namespace heddle::engine

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // forms_test.cpp - forms that save callers work: items, answers counted, payloads kept, words
 // waited for.
 #include <gtest/gtest.h>
@@ -124,13 +125,15 @@ TEST(WaitUntil, EndsAsClosedWithTheWorld) {
 struct kept_payload {
   std::unique_ptr<std::byte[]> bytes;
   std::size_t size = 0;
-  std::atomic<const std::byte*> lay_at{nullptr};
+  const std::byte* lay_at = nullptr;
+  std::atomic<bool> came = false;  // written last
 };
 void keep(void* context, lane&, const call_message& m) noexcept {
   auto& mine = static_cast<kept_payload*>(context)[m.header.size()];
   mine.bytes = m.keep();
   mine.size = is_pattern(m.payload, m.payload.size()) ? m.payload.size() : 0;
   mine.lay_at = m.payload.data();
+  mine.came = true;
 }
 
 TEST_P(Forms, AHandlerMayKeepItsPayload) {
@@ -145,8 +148,9 @@ TEST_P(Forms, AHandlerMayKeepItsPayload) {
       EXPECT_EQ(l.call(1 - w.rank(), 9, std::span(data).first(std::min(i, sizes[i])), data),
                 status::done);
     }
+    for (const kept_payload& each : mine)
+      while (!each.came) l.poll();
     for (std::size_t i = 1; i < sizes.size(); ++i) {
-      while (mine[i].lay_at == nullptr) l.poll();
       ASSERT_NE(mine[i].bytes, nullptr);
       EXPECT_EQ(mine[i].size, sizes[i]);
       EXPECT_TRUE(is_pattern({mine[i].bytes.get(), sizes[i]}, sizes[i]));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "engine/idle_team.h"
 
 #include <poll.h>
@@ -82,7 +83,7 @@ void idle_team::run(member& me) {
   while (!stop_.is_set()) {
     const std::size_t done = work(me);
     const std::uint64_t now = now_ns();
-    if (done != 0) until = now + spin_ns_ + (world_.moving() ? awake_while_moving_ns : 0);
+    if (done != 0) until = now + spin_ns_ + (world_.lanes().moving() ? awake_while_moving_ns : 0);
     if (done == 0 && now >= until) sleep(me);
   }
 }

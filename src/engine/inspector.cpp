@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "engine/inspector.h"
 
 #include <fmt/format.h>
@@ -20,11 +21,20 @@ namespace {
 /// An asker that takes longer to read is left alone.
 constexpr timeval patience{.tv_sec = 1, .tv_usec = 0};
 
-unique_fd listen_as(const std::string& name) {
+/// Under the first number that no world of this rank and process has.
+bool bind_free_name(int socket, int rank, int size) {
+  constexpr int most_worlds = 1024;
+  for (int number = 0; number < most_worlds; ++number) {
+    const auto [address, bytes] = abstract_address(inspector_name(getpid(), rank, size, number));
+    if (bind(socket, reinterpret_cast<const sockaddr*>(&address), bytes) == 0) return true;
+    if (errno != EADDRINUSE) return false;
+  }
+  return false;
+}
+
+unique_fd listen_for(int rank, int size) {
   unique_fd made(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const auto [address, bytes] = abstract_address(name);
-  if (!made || bind(made.get(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0 ||
-      listen(made.get(), 8) != 0) {
+  if (!made || !bind_free_name(made.get(), rank, size) || listen(made.get(), 8) != 0) {
     log::debug(log::subsystem::job, "this world cannot be asked by `heddle info --pid`: {}",
                std::strerror(errno));
     return {};
@@ -42,7 +52,7 @@ bool may_ask(int asker) noexcept {
 }  // namespace
 
 inspector::inspector(int rank, int size, std::function<std::string()> report)
-    : report_(std::move(report)), socket_(listen_as(inspector_name(getpid(), rank, size))) {
+    : report_(std::move(report)), socket_(listen_for(rank, size)) {
   if (!socket_) return;
   const signals_blocked during;
   try {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // inspector_socket.h - the name under which a world can be asked, for both sides of the socket.
 #pragma once
 #include <fmt/format.h>
@@ -11,8 +12,9 @@
 
 namespace heddle::engine {
 
-inline std::string inspector_name(int pid, int rank, int size) {
-  return fmt::format("heddle-{}-{}-{}", pid, rank, size);
+/// `number` tells the worlds of a rank apart that one process has beside each other, from 0.
+inline std::string inspector_name(int pid, int rank, int size, int number) {
+  return fmt::format("heddle-{}-{}-{}-{}", pid, rank, size, number);
 }
 
 inline std::pair<sockaddr_un, socklen_t> abstract_address(const std::string& name) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // lane.cpp - heddle::lane: the handle on lane_core, and the blocking forms.
 #include <heddle/lane.h>
 #include <heddle/world.h>
@@ -215,7 +216,7 @@ class direct_access {
 
 engine::lane_core& open(world& owner, lane_options options) {
   sync::refuse_in_child("open a lane");
-  return owner.core().open_lane(options.number, options.exclusive);
+  return owner.core().lanes().open(options.number, options.exclusive);
 }
 
 std::uint64_t deadline(std::chrono::nanoseconds limit) noexcept {
@@ -232,7 +233,7 @@ lane::lane(engine::lane_core& core) noexcept : core_(&core) {}
 lane::lane(lane&& other) noexcept = default;
 
 lane::~lane() {
-  if (opened_by_ != nullptr && !sync::forked()) opened_by_->close_lane(core_->number());
+  if (opened_by_ != nullptr && !sync::forked()) opened_by_->lanes().close(core_->number());
 }
 
 int lane::number() const noexcept {

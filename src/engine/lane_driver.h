@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // lane_driver.h - what can be done to a lane by the one thread that holds it, and getting and
 // letting go of that hold.
 //
@@ -16,6 +17,7 @@
 #include "protocols/delivery.h"
 #include "protocols/port.h"
 #include "sync/counters.h"
+#include "sync/loose.h"
 
 namespace heddle::engine {
 
@@ -49,6 +51,9 @@ class lane_driver {
   [[nodiscard]] const help_counters& counters() const noexcept { return counters_; }
   [[nodiscard]] const protocols::port& port() const noexcept { return port_; }
   [[nodiscard]] const lane_parking& parking() const noexcept { return parking_; }
+  /// A thread that waits has given its core to a peer on it, and polls when it gets it back.
+  [[nodiscard]] bool is_away() const noexcept { return away_.get(); }
+  void set_away(bool away) noexcept { away_.set(away); }
   /// True: the calling thread holds.
   [[nodiscard]] bool enter() noexcept { return hold_.enter(); }
   /// The same, but only when nothing is queued, which would go first.
@@ -107,6 +112,7 @@ class lane_driver {
   lane_hold hold_;
   offload_model model_;
   help_counters counters_;
+  sync::loose<bool> away_;
 
   // Holder only.
   protocols::port port_;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "engine/lane_server.h"
 
 #include "sync/cache_line.h"
@@ -73,6 +74,7 @@ lane_server::readiness lane_server::prepare_sleep(bool keep) noexcept {
   if (!serving_ && !driver_.enter()) return readiness::polled;
   protocols::port& port = driver_.port();
   const auto arm = [&] { return port.progress(batch) == 0 && port.arm(); };
+  if (driver_.is_away()) driver_.parking().state().note_poll(this);
   readiness r = driver_.parking().state().look(driver_.commands().pending(), arm);
   driver_.note_rest();
   if (!driver_.help().dedicated()) {

@@ -1,4 +1,7 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "engine/lane_waiter.h"
+
+#include <sched.h>
 
 #include <algorithm>
 #include <thread>
@@ -29,6 +32,12 @@ std::uint64_t time_to_move(std::uint64_t bytes) noexcept {
   return std::min(bytes / 4, longest_ns);
 }
 
+/// Returns for how long.
+std::uint64_t give_core_away(std::uint64_t now) noexcept {
+  std::this_thread::yield();
+  return now_ns() - now;
+}
+
 /// Counts a thread while it is here.
 struct presence {
   explicit presence(sync::agreed_count& c) : count(c) { count.add(1); }
@@ -40,7 +49,7 @@ struct presence {
 
 /// Somebody else may need this core before there is news: a thread of the program, or, while data
 /// is on the way, an executor that moves it.
-bool lane_waiter::patient() const noexcept {
+[[gnu::always_inline]] inline bool lane_waiter::patient() const noexcept {
   return crowded() || driver_.port().bytes_hint() != 0;
 }
 
@@ -66,7 +75,11 @@ bool lane_waiter::wait(detail::signal& s, std::uint64_t target,
   const std::uint64_t longest_ns = backstop_ms != 0 ? backstop_ms * 1'000'000 : year_ns;
   std::uint64_t backstop_ns = backstop_ms != 0 ? first_backstop_ns : year_ns;
   const presence counted(waiting_);
-  while (!spin(s, target, deadline_ns)) {
+  if (const spun first = spin(s, target, deadline_ns); first.over) {
+    courtesy_.came(first.after_gift);
+    return true;
+  }
+  do {
     if (deadline_ns != 0 && now_ns() >= deadline_ns) return false;
     if (parted_.is_set()) return s.count() >= target;
     if (s.watch(waker.id(), target) < target)
@@ -74,26 +87,48 @@ bool lane_waiter::wait(detail::signal& s, std::uint64_t target,
     s.unwatch();
     waker.clear();
     backstop_ns = std::min(2 * backstop_ns, longest_ns);
-  }
+  } while (!spin(s, target, deadline_ns).over);
   return true;
 }
 
-/// Polls until `s` has counted to `target`, or nothing has happened for the spin budget.
-bool lane_waiter::spin(detail::signal& s, std::uint64_t target,
-                       std::uint64_t deadline_ns) noexcept {
-  std::uint64_t end = 0;
+/// Whether a peer looks for news on this thread's core, too. It is told that this one does.
+bool lane_waiter::shares_core() noexcept {
+  if (driver_.help().dedicated() || !driver_.enter()) return false;
+  const bool shared = driver_.port().shares_core(sched_getcpu());
+  delivery_batch& batch = delivery_batch::mine();
+  driver_.release(batch);  // which may have executed what others have queued meanwhile
+  batch.run();
+  if (!shared) courtesy_.alone();
+  return shared;
+}
+
+/// Polls until `s` has counted to `target`, or nothing has happened for the spin budget, in which
+/// the time of peers that were let run does not count.
+lane_waiter::spun lane_waiter::spin(detail::signal& s, std::uint64_t target,
+                                    std::uint64_t deadline_ns) noexcept {
+  std::uint64_t end = 0, gift_at = 0;
+  bool let_run = false;
   for (;;) {
     const std::size_t events = drive(s, target);
-    if (s.count() >= target) return true;
-    if (parted_.is_set()) return false;
-    if (events == 0 && patient()) {
-      if (executor_polls()) return false;
-      std::this_thread::yield();
-    }
-    const std::uint64_t now = now_ns();
-    if (end == 0 || events != 0)
+    if (s.count() >= target) return {true, let_run};
+    if (parted_.is_set() || (events == 0 && executor_polls())) return {false, let_run};
+    const bool shared = events == 0 && shares_core();
+    std::uint64_t now = now_ns();
+    if (end == 0 || events != 0) {
       end = now + driver_.help().spin_ns + time_to_move(driver_.port().bytes_hint());
-    if (now >= end || (deadline_ns != 0 && now >= deadline_ns)) return false;
+      gift_at = now + courtesy::look_ns;
+    }
+    if (events == 0 && (patient() || (shared && now >= gift_at))) {
+      driver_.set_away(shared);
+      const std::uint64_t away = give_core_away(now);
+      if (shared) {
+        driver_.set_away(false);
+        end += away;
+      }
+      now += away;
+      let_run = let_run || away > courtesy::lone_yield_ns;
+    }
+    if (now >= end || (deadline_ns != 0 && now >= deadline_ns)) return {false, let_run};
   }
 }
 

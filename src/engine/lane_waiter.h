@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // lane_waiter.h - how threads of the program wait on a lane: driving it, looking on, asleep.
 #pragma once
 #include <heddle/completion.h>
@@ -5,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/courtesy.h"
 #include "engine/lane_driver.h"
 #include "engine/lane_sleeper.h"
 #include "engine/wait_habit.h"
@@ -15,7 +17,8 @@ namespace heddle::engine {
 
 class lane_waiter {
  public:
-  explicit lane_waiter(lane_driver& of) noexcept : driver_(of), sleeper_(of) {}
+  explicit lane_waiter(lane_driver& of) noexcept
+      : driver_(of), sleeper_(of), courtesy_(of.help().cores) {}
 
   /// Any thread of the program. Polls, then sleeps, until `s` has counted to `target`. False:
   /// `deadline_ns` came first (0: none), or the world has ended.
@@ -38,13 +41,20 @@ class lane_waiter {
   [[nodiscard]] bool alone() const noexcept {
     return threads() == 0 && !driver_.help().dedicated();
   }
-  /// More threads wait now and then than there are cores: who waits awake takes one from others.
+  /// Who waits awake takes a core from others: more threads wait now and then than there are cores,
+  /// or what is awaited comes from a peer on this core.
   [[nodiscard]] bool crowded() const noexcept {
-    return sync::thread_waker::threads() > driver_.help().cores;
+    return sync::thread_waker::threads() > courtesy_.awake();
   }
   [[nodiscard]] bool patient() const noexcept;
   void note_wait() noexcept;
-  bool spin(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept;
+  /// What a spin has found out.
+  struct spun {
+    bool over;        ///< it has counted to the target
+    bool after_gift;  ///< and another thread was let run before
+  };
+  spun spin(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept;
+  [[nodiscard]] bool shares_core() noexcept;
   std::size_t drive(const detail::signal& s, std::uint64_t target) noexcept;
   std::size_t poll_turn(const detail::signal& s, std::uint64_t target,
                         protocols::delivery_batch& batch) noexcept;
@@ -52,6 +62,7 @@ class lane_waiter {
 
   lane_driver& driver_;
   lane_sleeper sleeper_;
+  courtesy courtesy_;
   wait_habit habit_;
   sync::agreed_count waiting_;  // threads in wait()
   sync::agreed_flag parted_;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "engine/lane_waiter.h"
 
 #include <thread>
@@ -63,6 +64,25 @@ TEST_F(LaneWaiter, PollsAtOnceForABlockingFormThatIsAlone) {
   waiter_.poll_at_once(signal_, mine_);
   driver_->release(mine_);
   EXPECT_TRUE(wire_.events.empty());
+}
+
+TEST_F(LaneWaiter, TellsTheWireFromWhichCoreItLooks) {
+  EXPECT_FALSE(waiter_.wait(signal_, 1, past));
+  EXPECT_GE(wire_.looked_from, 0);
+}
+
+TEST_F(LaneWaiter, IsNotAwayAnyMoreWhenItsWaitIsOver) {
+  wire_.shares_core = true;
+  EXPECT_FALSE(waiter_.wait(signal_, 1, past));
+  EXPECT_FALSE(driver_->is_away());
+}
+
+// Another thread queues something just as the waiting one looks, which executes it as it lets go.
+TEST_F(LaneWaiter, DeliversWhatItExecutedWhileItLookedAtItsCore) {
+  wire_.when_looked = [this] { (void)driver_->commands().leave(short_command()); };
+  EXPECT_FALSE(waiter_.wait(signal_, 1, past));
+  EXPECT_TRUE(mine_.empty());
+  EXPECT_NE(ended_.count, 0);
 }
 
 TEST_F(LaneWaiter, TellsTheModelHowLongTheProgramComputed) {

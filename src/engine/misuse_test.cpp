@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // misuse_test.cpp - what HEDDLE_CHECKS finds, in every build: each mistake ends the program with a
 // line that says where it was made and what to do; without it nothing of the kind happens.
 #include <gmock/gmock.h>
@@ -114,8 +115,8 @@ const mistake mistakes[]{
      second_thread, "dedicated"},
     {"LaneAfterItsEnd",
      [](world& w, lane&) {
-       lane same(w.core().open_lane(9, false));  // one that does not close it
-       w.core().close_lane(9);
+       lane same(w.core().lanes().open(9, false));  // one that does not close it
+       w.core().lanes().close(9);
        (void)same.try_send(0, 1, {});
      },
      "lane 9, thread .*: a lane is used after its end: keep the heddle::lane"},

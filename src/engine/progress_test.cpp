@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // progress_test.cpp - who moves lanes: the modes, exclusive lanes, helpers, and that no wake is
 // lost.
 #include <gtest/gtest.h>
@@ -125,7 +126,7 @@ TEST(Progress, InModeDedicatedExecutorsExecuteEverything) {
   run_ranks(2, mode("dedicated"), [](world& w) {
     lane l(w);
     ping_pong(w, l, 100);
-    w.core().for_each_lane([&](const engine::lane_core& core) {
+    w.core().lanes().for_each([&](const engine::lane_core& core) {
       if (core.number() == l.number()) {
         EXPECT_GE(core.driver().counters().picked.get(), 200u);
       }
@@ -202,7 +203,7 @@ TEST_P(Wakes, NoneIsLost) {
     lane l(w);
     const int rounds = scaled(3000);
     ping_pong(w, l, rounds);
-    w.core().for_each_lane([&](const engine::lane_core& core) {
+    w.core().lanes().for_each([&](const engine::lane_core& core) {
       // The peer may lose its core between a message and its wake for longer than the backstop.
       EXPECT_LE(core.driver().counters().rescues.get(), static_cast<std::uint64_t>(rounds) / 100)
           << "lane " << core.number();

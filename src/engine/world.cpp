@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // world.cpp - heddle::world: the handle on world_core.
 #include <heddle/world.h>
 
@@ -12,6 +13,7 @@
 #include "base/log.h"
 #include "engine/progress_mode.h"
 #include "engine/world_core.h"
+#include "engine/world_session.h"
 #include "protocols/delivery.h"
 #include "sync/fork.h"
 #include "sync/misuse.h"
@@ -26,7 +28,11 @@ settings settings_from(const world_options& o) {
     fail("world_options::executors is {}: give 1 to 64", o.executors);
   chosen.executors = static_cast<std::uint64_t>(o.executors);
   chosen.executor_cores = o.executor_cores;
-  return transport::read_all_settings(chosen);
+  const std::string unknown = transport::unknown_settings(o.settings);
+  if (!unknown.empty())
+    fail("world_options::settings has {}: no settings of Heddle (`heddle info` lists those)",
+         unknown);
+  return transport::read_all_settings(read_settings(o.settings, chosen));
 }
 
 /// One line per job: rank 0 speaks for all, and the first of its worlds.
@@ -45,13 +51,51 @@ void warn_of_unknown_settings(const settings& config, int self) {
   });
 }
 
+/// What a rank's worlds do is all in the first one's trace.
+std::shared_ptr<engine::world_core> join_beside(std::shared_ptr<engine::world_core> first,
+                                                settings config) {
+  config.trace.clear();
+  return engine::make_world(engine::session_over(std::move(first)), config);
+}
+
+/// The world by which this process is in its job, while it lives.
+class first_world {
+ public:
+  std::shared_ptr<engine::world_core> get() const {
+    const std::lock_guard lock(mutex_);
+    auto core = core_.lock();
+    return core && !core->has_ended() ? core : nullptr;
+  }
+  void set(const std::shared_ptr<engine::world_core>& core) {
+    const std::lock_guard lock(mutex_);
+    core_ = core;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::weak_ptr<engine::world_core> core_;  // guarded by mutex_
+};
+
+first_world& first_of_process() {
+  static first_world one;
+  return one;
+}
+
 std::shared_ptr<engine::world_core> join(const world_options& options) {
   sync::refuse_in_child("join the job");
   const settings config = settings_from(options);
+  if (auto first = first_of_process().get()) return join_beside(std::move(first), config);
   log::open(config.log, -1);
   auto session = bootstrap::join(config.join_timeout_ms);
   warn_of_unknown_settings(config, session->info().rank);
-  return engine::make_world(std::move(session), config);
+  auto made = engine::make_world(std::move(session), config);
+  first_of_process().set(made);
+  return made;
+}
+
+std::shared_ptr<engine::world_core> join(world& first, const world_options& options) {
+  sync::refuse_in_child("join the job");
+  return join_beside(first.core().shared_from_this(), settings_from(options));
 }
 
 /// The child of a fork has no executor to end, and its parent's peers are not to hear of it.
@@ -71,6 +115,7 @@ void may_block(const engine::world_core& core) noexcept {
 }  // namespace
 
 world::world(const world_options& options) : world(join(options)) {}
+world::world(world& first, const world_options& options) : world(join(first, options)) {}
 world::world(std::shared_ptr<engine::world_core> core) : core_(std::move(core)) {
   sync::watch_forks();
 }
@@ -92,18 +137,20 @@ int world::size() const noexcept {
 
 region world::expose(std::span<std::byte> memory, rights allowed) {
   sync::refuse_in_child("expose memory");
-  return core_->expose(memory, allowed);
+  const auto made = core_->memory().expose(memory, allowed);
+  return {core_, made.memory, made.of};
 }
 
 region world::allocate(std::size_t bytes, rights allowed) {
   sync::refuse_in_child("allocate memory");
-  return core_->allocate(bytes, allowed);
+  const auto made = core_->memory().allocate(bytes, allowed);
+  return {core_, made.memory, made.of};
 }
 
 remote_region world::import(const key& of_peer) {
   sync::refuse_in_child("import a key");
   remote_region r;
-  r.target_ = core_->import(of_peer);
+  r.target_ = core_->memory().import(of_peer);
   return r;
 }
 
@@ -157,13 +204,13 @@ std::string world::metrics() const {
   return core_->metrics();
 }
 std::string world::route(heddle::rank peer) const {
-  return core_->route(peer);
+  return core_->network().route(peer);
 }
 std::string world::host(heddle::rank peer) const {
-  return core_->host(peer);
+  return core_->network().host(peer);
 }
 int world::host_number(heddle::rank peer) const noexcept {
-  return core_->host_number(peer);
+  return core_->network().host_number(peer);
 }
 
 }  // namespace heddle

@@ -1,15 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "engine/world_core.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <thread>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "engine/progress_mode.h"
+#include "sync/fork.h"
 #include "sync/misuse.h"
 
 namespace heddle::engine {
@@ -28,7 +30,10 @@ world_core::world_core(std::unique_ptr<bootstrap::session> session, const settin
     : config_(config),
       session_(std::move(session)),
       job_(session_->info()),
-      spin_ns_(choose_spin()) {
+      spin_ns_(choose_spin()),
+      lanes_([this](int number) { return make_lane(number); },
+             [this](int number) { keeper_of(number).lanes_changed(); },
+             !session_->meets_after_joining()) {
   log::open(config_.log, self());
   if (config_.checks == "on") sync::look_for_misuse();
   if (!config_.trace.empty())
@@ -40,11 +45,10 @@ world_core::world_core(std::unique_ptr<bootstrap::session> session, const settin
     executors_.push_back(std::make_unique<executor>(*this, i, static_cast<int>(count)));
   if (mode_of(config_) == progress_mode::idle) team_ = std::make_unique<idle_team>(*this);
   inspector_ = std::make_unique<inspector>(self(), size(), [this] { return report(); });
-  meet_peers();
-  open_devices();
-  choose_routes();
+  network_ = std::make_unique<engine::network>(*session_, config_, regions_);
+  memory_ = std::make_unique<world_memory>(regions_, *network_, self(), size());
   session_->joined();
-  open_lane_zero();
+  lanes_.provide(0);  // peers' requests are served here even when the program opens no lane
   start_progress();
   joined_.set();
   tell_of_start();
@@ -52,42 +56,29 @@ world_core::world_core(std::unique_ptr<bootstrap::session> session, const settin
 
 world_core::~world_core() {
   end();
-  for (auto& lane : lanes_) lane.reset();
+  lanes_.clear();
 }
 
 void world_core::end() noexcept {
-  if (std::exchange(ended_, true)) return;
+  if (ended_.is_set()) return;
+  ended_.set();
   log::info(log::subsystem::job, "rank {} leaves", self());
   inspector_->stop();
   if (team_) team_->stop();
   for (auto& e : executors_) e->stop();
   linger();
-  imported_->unmap_all();
-  bool parted = true;
-  for (const auto& lane : lanes_)
-    if (lane) lane->end();
-  for (const auto& lane : lanes_)
-    if (lane) parted = lane->part() && parted;
-  if (trace_) trace_->write({self(), size(), host(self())});
+  memory_->end();
+  const bool parted = lanes_.end();
+  write_trace();
   trace_.reset();
   session_.reset();
-  if (!parted) return;  // a thread still sleeps on descriptors of theirs
-  devices_.clear();
-  backends_.clear();
+  if (parted) network_->close();
 }
 
 /// Gives what was sent a chance to leave, for as long as the setting says.
 void world_core::linger() noexcept {
   const std::uint64_t end = now_ns() + config_.linger_ms * 1'000'000;
-  for (;;) {
-    bool quiet = true;
-    for (const auto& lane : lanes_) {
-      if (!lane) continue;
-      lane->server().progress();
-      lane->server().maintain(now_ns());
-      quiet = quiet && lane->quiet();
-    }
-    if (quiet) return;
+  while (!lanes_.drained()) {
     if (now_ns() >= end)
       return log::warn(log::subsystem::job,
                        "what was sent has not all left within {} ms, and ends here as closed "
@@ -97,13 +88,8 @@ void world_core::linger() noexcept {
   }
 }
 
-// --- lanes -----------------------------------------------------------------------------
-
-/// With mutex_ held, or before other threads exist.
-lane_core& world_core::lane_at(int number) {
-  auto& slot = lanes_[static_cast<std::size_t>(number)];
-  if (slot) return *slot;
-  const lane_routes& ways = routes_->of(number);
+std::unique_ptr<lane_core> world_core::make_lane(int number) {
+  const lane_routes& ways = network_->lane(number);
   std::vector<std::unique_ptr<transport::endpoint>> endpoints;
   in_context(fmt::format("open lane {}", number), [&] {
     for (transport::device* d : ways.devices) endpoints.push_back(d->make_endpoint(number));
@@ -119,62 +105,50 @@ lane_core& world_core::lane_at(int number) {
                                       .route = ways.route,
                                       .atomic_route = ways.atomics,
                                       .handlers = handlers_.all()};
-  executor& keeper = *executors_[static_cast<std::size_t>(number) % executors_.size()];
-  const helpers help{.keeper = keeper,
+  const helpers help{.keeper = keeper_of(number),
                      .team = team_.get(),
                      .mode = mode_of(config_),
                      .spin_ns = spin_ns(),
-                     .cores = cores_};
-  slot = std::make_unique<lane_core>(number, where, std::move(endpoints), help);
-  const auto index = static_cast<std::size_t>(number);
-  running_[index].set(slot.get());
-  lanes_end_.set(std::max<std::uint64_t>(lanes_end_.get(), index + 1));
-  keeper.lanes_changed();
-  return *slot;
+                     .cores = network_->cores()};
+  return std::make_unique<lane_core>(number, where, std::move(endpoints), help);
 }
 
-void world_core::open_lane_zero() {
-  const std::lock_guard lock(mutex_);
-  lane_at(0);  // peers' requests are served here even when the program opens no lane
+// --- all ranks together ----------------------------------------------------------------
+
+/// In mode inline nobody else moves lanes while the program waits for all ranks, and a peer may
+/// need that before it comes itself.
+world_core::gathering::gathering(world_core& of)
+    : of_((of.gathered_.add(1), of)),
+      lock_(of.session_mutex_),
+      keeper_(mode_of(of.config_) == progress_mode::inline_only ? of.executors_.front().get()
+                                                                : nullptr) {
+  if (keeper_ != nullptr) keeper_->start();
 }
 
-lane_core& world_core::open_lane(int number, bool exclusive) {
-  const std::lock_guard lock(mutex_);
-  if (number == -1) {
-    const auto free = std::find_if(opened_.begin(), opened_.end(),
-                                   [](const sync::event_bit& taken) { return !taken.is_set(); });
-    number = static_cast<int>(free - opened_.begin());
-  }
-  if (number < 0 || number >= max_lanes) {
-    fail("open lane {}: lanes are numbered 0 to {}", number, max_lanes - 1);
-  }
-  if (opened(number)) {
-    fail(
-        "open lane {}: this process has opened it already; share that one, or use the next free "
-        "number (-1)",
-        number);
-  }
-  lane_core& lane = lane_at(number);
-  // The ranks meet on lane 0, from whichever thread of the program.
-  const bool shared = number == 0 && session_ && !session_->meets_after_joining();
-  lane.open(exclusive && !shared);
-  opened_[static_cast<std::size_t>(number)].set();
-  executors_[static_cast<std::size_t>(number) % executors_.size()]->lanes_changed();
-  return lane;
+world_core::gathering::~gathering() {
+  if (keeper_ != nullptr) keeper_->stop();
+  of_.gathered_.add(-1);
 }
 
-void world_core::close_lane(int number) noexcept {
-  const std::lock_guard lock(mutex_);
-  const auto index = static_cast<std::size_t>(number);
-  lanes_[index]->close();
-  opened_[index].clear();
+std::optional<rank> world_core::find_dissent(const claim& mine) {
+  if (!session_->meets_after_joining()) return meeting_.meet(lanes_.zero(), mine);
+  const auto all = session_->exchange(std::as_bytes(std::span(&mine, 1)));
+  for (std::size_t peer = 0; peer < all.size(); ++peer)
+    if (all[peer].size() != sizeof mine || std::memcmp(all[peer].data(), &mine, sizeof mine) != 0)
+      return static_cast<rank>(peer);
+  return {};
 }
 
-void world_core::for_each_lane(const std::function<void(lane_core&)>& f) {
-  const std::lock_guard lock(mutex_);
-  for (const auto& lane : lanes_) {
-    if (lane) f(*lane);
-  }
+void world_core::barrier() {
+  const gathering turn(*this);
+  if (session_->meets_after_joining()) return session_->barrier();
+  in_context("barrier", [this] { (void)meeting_.meet(lanes_.zero(), {}); });
+}
+
+bootstrap::gathered world_core::exchange(std::span<const std::byte> mine) {
+  const gathering turn(*this);
+  return session_->meets_after_joining() ? session_->exchange(mine)
+                                         : meeting_.gather(lanes_.zero(), mine);
 }
 
 /// The ranks agree on names as they do on symmetric memory, whose claims have rights below this.
@@ -198,32 +172,31 @@ handler_id world_core::add_handler(std::string_view name, call_handler function,
   }
 }
 
-// --- for the executor ------------------------------------------------------------------
-
-std::size_t world_core::serve_devices() {
-  for (transport::device* d : devices_) {
-    for (int wanted = d->serve(); wanted >= 0 && wanted < max_lanes; wanted = d->serve())
-      wanted_lanes_.push_back(wanted);
+std::span<std::byte> world_core::add_symmetric(std::uint64_t bytes, rights allowed,
+                                               std::uint64_t& number) {
+  sync::refuse_in_child("symmetric memory");
+  const gathering turn(*this);
+  const std::span<std::byte> memory = memory_->add_symmetric(symmetric_count_, bytes, allowed);
+  number = symmetric_count_++;  // this rank takes part, unlike where there was no memory
+  const auto other = in_context("symmetric memory", [&] {
+    return find_dissent({.bytes = bytes, .allowed = static_cast<std::uint64_t>(allowed)});
+  });
+  if (other) {
+    fail(
+        "symmetric memory: {} bytes here, another size or other rights on rank {}: all ranks must "
+        "ask for the same, in the same order",
+        bytes, *other);
   }
-  return std::erase_if(wanted_lanes_, [&](int wanted) { return make_wanted(wanted); });
+  return memory;
 }
 
-/// False: not now, for lack of descriptors perhaps. Meanwhile what peers send to the lane waits.
-bool world_core::make_wanted(int lane) noexcept {
-  try {
-    const std::lock_guard lock(mutex_);
-    lane_at(lane);
-    return true;
-  } catch (const std::exception& e) {
-    if (!std::exchange(told_of_wanted_, true))
-      log::error(log::subsystem::progress, "a peer uses lane {}, which cannot be made here: {}",
-                 lane, e.what());
-    return false;
-  }
+void world_core::write_trace() noexcept {
+  if (trace_) trace_->write({self(), size(), network_->host(self())});
 }
 
-std::uint64_t world_core::maintain_interval_ms() const noexcept {
-  return std::clamp<std::uint64_t>(config_.peer_timeout_ms / 8, 5, 1000);
+void world_core::abort(int status, std::string_view why) noexcept {
+  write_trace();
+  if (session_) session_->abort(status, why);
 }
 
 std::shared_ptr<world_core> make_world(std::unique_ptr<bootstrap::session> session,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // world_describe.cpp - a world in words, for `heddle info` and for logs.
 #include <fmt/format.h>
 #include <heddle/counters.h>
@@ -6,19 +7,13 @@
 
 #include <algorithm>
 
+#include "backends/all_settings.h"
 #include "base/log.h"
 #include "engine/progress_mode.h"
 #include "engine/world_core.h"
 
 namespace heddle::engine {
 namespace {
-
-std::string device_line(const std::string& name, const transport::traits& t) {
-  std::string text = fmt::format("  {:<9} usable, messages up to {} bytes", name, t.max_message);
-  if (t.lanes < static_cast<std::size_t>(max_lanes)) text += fmt::format(", {} lanes", t.lanes);
-  if (transport::owns_atomics(t)) text += ", atomics are its own: the CPU's do not see them";
-  return text + '\n';
-}
 
 std::string lane_line(const lane_core& lane) {
   lane_counters counted;
@@ -45,49 +40,64 @@ std::string offload_line(const lane_core& lane) {
       submits.empty() ? " not sampled" : submits);
 }
 
+/// Those that somebody has set, and who: the environment or the program.
+std::string set_settings(const settings& config) {
+  const environment given = this_environment();
+  const auto origin = [&](std::string_view name) {
+    return given.contains(std::string(name)) ? "environment" : "program";
+  };
+  const std::vector<setting_value> usual = core_settings(), now = core_settings(config);
+  std::string text;
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    const std::string_view name = now[i].what->name;
+    if (now[i].value != usual[i].value || given.contains(std::string(name)))
+      text += fmt::format("  {} {} ({})\n", name, now[i].value, origin(name));
+  }
+  const auto is_setting = [](std::string_view name) {
+    const auto all = transport::launcher_variables();
+    return std::ranges::find(all, name, &transport::launcher_variable::name) == all.end();
+  };
+  for (const auto& [name, value] : config.others)
+    if (is_setting(name)) text += fmt::format("  {} {} ({})\n", name, value, origin(name));
+  return text.empty() ? "" : "settings\n" + text;
+}
+
 }  // namespace
 
 /// A few lines for the log: what is otherwise asked for when something is wrong.
 void world_core::tell_of_start() const {
   using enum log::subsystem;
   log::info(job, "rank {} of {} on {}, process {}, heddle {}; {} ranks on {} hosts", self(), size(),
-            host(self()), getpid(), version(), size(), hosts_.hosts());
+            network_->host(self()), getpid(), version(), size(), network_->hosts().hosts());
   if (!log::enabled(wire, log::level::info) && !log::enabled(progress, log::level::info)) return;
-  std::string ways;
-  for (std::size_t d = 0; d < devices_.size(); ++d) {
-    const auto peers = std::ranges::count(first_routes_->route, static_cast<std::uint8_t>(d));
-    if (peers != 0)
-      ways += fmt::format("{}{} by {}", ways.empty() ? "" : ", ", peers, device_names_[d]);
-  }
-  log::info(wire, "ways to the ranks: {}", ways);
+  log::info(wire, "ways to the ranks: {}", network_->ways());
   log::info(progress,
             "mode {}, {} of Heddle's own threads, {} cores for this rank, awake for {} us",
-            name_of(mode_of(config_)), executors_.size() + (team_ ? config_.executors : 0), cores_,
-            spin_ns_ / 1000);
+            name_of(mode_of(config_)), executors_.size() + (team_ ? config_.executors : 0),
+            network_->cores(), spin_ns_ / 1000);
 }
 
 std::string world_core::describe() {
-  std::string text = fmt::format("rank {} of {} on {}\nbackends\n", self(), size(), host(self()));
-  for (const opened_device& b : backends_) {
-    text += b.device ? device_line(b.name, b.device->describe()) + b.device->details()
-                     : fmt::format("  {:<9} not usable: {}\n", b.name, b.unusable);
-  }
+  std::string text =
+      fmt::format("rank {} of {} on {}\nbackends\n", self(), size(), network_->host(self()));
+  text += network_->describe();
   text += "routes\n";
   constexpr int most = 64;
   for (rank peer = 0; peer < size() && peer < most; ++peer) {
-    text += fmt::format("  to rank {:<5} on {:<20} {}\n", peer, host(peer), route(peer));
+    text += fmt::format("  to rank {:<5} on {:<20} {}\n", peer, network_->host(peer),
+                        network_->route(peer));
   }
   if (size() > most) text += fmt::format("  ... and {} more ranks\n", size() - most);
   text += fmt::format("limits\n  {} lanes, {} regions, {} operations in flight per lane\nlanes\n",
                       max_lanes, memory::region_table::slots, config_.records);
-  for_each_lane([&](lane_core& lane) { text += lane_line(lane) + offload_line(lane); });
-  return text + describe_progress();
+  lanes_.for_each([&](lane_core& lane) { text += lane_line(lane) + offload_line(lane); });
+  return text + describe_progress() + set_settings(config_);
 }
 
 std::string world_core::metrics() {
   std::vector<lane_counters> lanes;
   std::vector<peer_counters> peers;
-  for_each_lane([&](lane_core& lane) {
+  lanes_.for_each([&](lane_core& lane) {
     lane.count(lanes.emplace_back());
     (void)lane.questions().count(peers);  // false: told of without
   });
@@ -108,20 +118,6 @@ std::string world_core::describe_progress() const {
     text += fmt::format("  {} idle helpers, woken {} times, hurried {} times\n", config_.executors,
                         team_->wakes(), team_->boosts());
   return text;
-}
-
-std::string world_core::route(rank peer) const {
-  if (peer < 0 || peer >= size()) return "";
-  const auto found = std::ranges::find(devices_, &device_to(peer));
-  return device_names_[static_cast<std::size_t>(found - devices_.begin())];
-}
-
-std::string world_core::host(rank peer) const {
-  return peer >= 0 && peer < size() ? std::string(hosts_.name_of(hosts_.host_of(peer))) : "";
-}
-
-int world_core::host_number(rank peer) const noexcept {
-  return peer >= 0 && peer < size() ? hosts_.host_of(peer) : -1;
 }
 
 }  // namespace heddle::engine

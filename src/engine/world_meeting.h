@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // world_meeting.h - how the ranks of a world meet where nobody else arranges it for them: by
 // messages on lane 0.
 //
@@ -7,10 +8,13 @@
 #pragma once
 #include <heddle/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <tuple>
 
+#include "bootstrap/gathered.h"
 #include "engine/lane_core.h"
 
 namespace heddle::engine {
@@ -31,10 +35,13 @@ class world_meeting {
   /// Collective: waits for every rank. Returns a rank that claims something else than `mine`, if
   /// there is one; then there is one for every rank. Throws error: a rank is gone, and which.
   std::optional<rank> meet(lane_core& lane_zero, const claim& mine);
+  /// Collective: gives `mine`, returns everybody's, after log2(ranks) rounds (Bruck's algorithm).
+  /// Throws error like meet().
+  bootstrap::gathered gather(lane_core& lane_zero, std::span<const std::byte> mine);
 
  private:
   struct news;
-  void swap(lane_core& lane, int distance, std::uint64_t round, news& known) const;
+  static void swap(lane_core& lane, int distance, std::uint64_t round, news& known);
 
   std::uint64_t meetings_ = 0;
 };

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // world_meeting_test.cpp - barriers and symmetric memory where the launcher helps with the start
 // only.
 #include "engine/world_meeting.h"
@@ -7,6 +8,7 @@
 #include <heddle/heddle.h>
 
 #include <atomic>
+#include <functional>
 #include <string>
 #include <thread>
 
@@ -109,7 +111,8 @@ TEST(WorldMeetingOnLanes, ChecksForMisuseDoNotTakeItForTheProgram) {
   run_alone(2, checked, [](world& w) { w.barrier(); });
 }
 
-TEST(WorldMeetingOnLanes, ARankThatHasGoneIsNamedByAllOthers) {
+/// What three ranks get to hear that do `meet` when rank 2 has gone.
+void meet_without_rank_2(const std::function<void(world&)>& meet, const std::string& said) {
   for (const char* backend : {"shm", "tcp"}) {
     settings s = settings_for(backend);
     s.peer_timeout_ms = 2000;
@@ -120,10 +123,19 @@ TEST(WorldMeetingOnLanes, ARankThatHasGoneIsNamedByAllOthers) {
         world w(engine::make_world(std::move(mine), s));
         w.barrier();
         if (w.rank() == 2) return;
-        EXPECT_THAT(refusal([&] { w.barrier(); }), HasSubstr("barrier: rank 2 is gone"));
+        EXPECT_THAT(refusal([&] { meet(w); }), HasSubstr(said));
       });
     for (auto& t : ranks) t.join();
   }
+}
+
+TEST(WorldMeetingOnLanes, ARankThatHasGoneIsNamedByAllOthers) {
+  meet_without_rank_2([](world& w) { w.barrier(); }, "barrier: rank 2 is gone");
+}
+
+TEST(WorldMeetingOnLanes, ARankThatHasGoneIsNamedByThoseThatMakeAnotherWorld) {
+  meet_without_rank_2([](world& w) { world another(w); },
+                      "join beside another world: rank 2 is gone");
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // world_report.cpp - what a world waits for, as JSON, for `heddle info --pid`.
 //
 // Runs on the inspector's thread while everything else may hang, so it takes no lock of the world:
@@ -82,8 +83,8 @@ json outside(const lane_core& lane, bool opened) {
           {"counters", by_name(counted, lane_counter_table())}};
 }
 
-json told(const world_core& w, lane_core& lane, std::uint64_t now_ns) {
-  json told_of = outside(lane, w.opened(lane.number()));
+json told(const network& net, lane_core& lane, bool opened, std::uint64_t now_ns) {
+  json told_of = outside(lane, opened);
   port_report found;
   const bool held = !lane.questions().report(now_ns, found);
   told_of["held"] = held;
@@ -96,7 +97,7 @@ json told(const world_core& w, lane_core& lane, std::uint64_t now_ns) {
   told_of["messages"] = all_told(found.messages, now_ns);
   told_of["peers"] = json::array();
   for (const port_report::peer& p : found.peers)
-    told_of["peers"].push_back(told(p, w.route(p.number), now_ns));
+    told_of["peers"].push_back(told(p, net.route(p.number), now_ns));
   return told_of;
 }
 
@@ -112,15 +113,15 @@ std::string world_core::report() const {
     all["state"] = "joining: waits for ranks that have not made their world yet";
     return all.dump();
   }
-  all["host"] = host(self());
+  all["host"] = network_->host(self());
   all["state"] = gathered_.get() != 0
                      ? "in world::barrier, symmetric or another call that waits for all ranks"
                      : "running";
   const std::uint64_t now = now_ns();
   all["lanes"] = json::array();
-  for (std::size_t i = 0; i < lanes_end_.get(); ++i)
-    if (lane_core* const lane = running_[i].get(); lane != nullptr)
-      all["lanes"].push_back(told(*this, *lane, now));
+  lanes_.for_each_made([&](lane_core& lane) {
+    all["lanes"].push_back(told(*network_, lane, lanes_.opened(lane.number()), now));
+  });
   return all.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/port.h"
 
 #include <utility>
@@ -97,6 +98,12 @@ bool port::arm() noexcept {
     empty_polls_[i] = 0;  // after a sleep every endpoint is looked at
   }
   return idle;
+}
+
+bool port::shares_core(int core) noexcept {
+  bool shared = false;
+  for (const auto& e : endpoints_) shared |= e->shares_core(core);
+  return shared;
 }
 
 bool port::unsent() const noexcept {

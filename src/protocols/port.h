@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // port.h - a lane's protocols together: what its driver calls.
 //
 //   path          each peer's order on the way to the wire, the batch, the backlog
@@ -79,6 +80,8 @@ class port {
   [[nodiscard]] std::span<const std::unique_ptr<transport::endpoint>> endpoints() const noexcept {
     return endpoints_;
   }
+  /// See endpoint::shares_core. Any endpoint's yes.
+  [[nodiscard]] bool shares_core(int core) noexcept;
   /// Something accepted still waits for a progress() to leave.
   [[nodiscard]] bool unsent() const noexcept;
   /// Nothing of ours is under way, except receives.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // port_order_test.cpp - one peer's batch, backlog and credit together: every short sequence of what
 // a program, a wire and a peer can do, over the real code. Messages leave in the order in which
 // they were accepted, each once, and no more of them unannounced than the receiver has agreed to
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "support/port_fixture.h"
+#include "support/scale.h"
 
 namespace heddle::protocols {
 namespace {
@@ -178,16 +180,17 @@ void PortOrder::try_all(std::size_t longest) {
   extend(extend);
 }
 
+// One thread does all of it: a sanitizer learns no more from the longest ones.
 TEST_F(PortOrder, HoldsAfterEveryShortSequence) {
-  try_all(6);
-  EXPECT_EQ(tried_, 299'593u);  // 1 + 8 + ... + 8^6
+  try_all(test::sanitized ? 5 : 6);
+  EXPECT_EQ(tried_, test::sanitized ? 37'449u : 299'593u);  // 1 + 8 + ... + 8^5, or 8^6
 }
 
 // The wire is asked for each piece by itself, beside the batch.
 TEST_F(PortOrder, HoldsWhereLargeMessagesAreCopiedInPieces) {
   wire_.copies_in_post = true;
-  try_all(5);
-  EXPECT_EQ(tried_, 37'449u);
+  try_all(test::sanitized ? 4 : 5);
+  EXPECT_EQ(tried_, test::sanitized ? 4'681u : 37'449u);
 }
 
 }  // namespace

@@ -1,9 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/rendezvous.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace heddle::protocols {
+namespace {
+
+/// Calls function(device) for each that is a way to the peer: it may read over all its rails.
+template <class F>
+void each_way(const surroundings& where, const peer& p, F function) {
+  for (std::size_t d = 0; d < where.devices.size(); ++d) {
+    const bool rail = !where.backends.empty() && where.backends[d] == where.backends[p.device];
+    if (rail || d == p.device) function(*where.devices[d]);
+  }
+}
+
+}  // namespace
 
 // --- the sender ------------------------------------------------------------------------
 
@@ -27,7 +40,8 @@ void rendezvous::lend(request& r, message& rts) {
   if (r.lent.generation == 0) {
     const auto region = where_.regions->add(data, rights::read);
     r.lent = region.ref;
-    if (r.lent.generation != 0) where_.devices[r.with->device]->expose(region);
+    if (r.lent.generation != 0)
+      each_way(where_, *r.with, [&](transport::device& d) { d.expose(region); });
   }
   rts.slot = r.lent.slot;
   rts.generation = r.lent.generation;
@@ -38,8 +52,8 @@ void rendezvous::take_back(request& r, bool read) {
   const memory::region_ref lent = std::exchange(r.lent, {});
   if (lent.generation == 0) return;
   const memory::local_region region{.ref = lent, .memory = r.memory, .allowed = rights::read};
-  transport::device& device = *where_.devices[r.with->device];
-  read ? device.withdraw(region) : device.revoke(region);
+  each_way(where_, *r.with,
+           [&](transport::device& d) { read ? d.withdraw(region) : d.revoke(region); });
   where_.regions->remove(lent);
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // stripes_test.cpp - large transfers over two scripted rails.
 #include "protocols/stripes.h"
 
@@ -220,6 +221,20 @@ TEST_F(Stripes, AFirstRailThatCannotBeMadeLosesThePeer) {
   EXPECT_EQ(end.code, status::peer_lost);
   EXPECT_EQ(losses_.why(0, 1), "it is gone");
   EXPECT_EQ(second_wire_.dropped, std::vector<rank>{1}) << "it is dropped on every rail";
+}
+
+TEST_F(Stripes, AMessageThatThePeerIsToFetchIsExposedOnEveryRail) {
+  start();
+  wire_.answer = status::done;
+  ending end;
+  ASSERT_EQ(execute(command_kind::send, size, end), status::posted);
+  EXPECT_EQ(wire_.exposed, 1);
+  EXPECT_EQ(second_wire_.exposed, 1) << "it reads stripes over each";
+  is_lost(wire_, status::peer_lost);
+  port_->maintain(1'000'000, batch_);
+  EXPECT_EQ(end.count, 1);
+  EXPECT_EQ(wire_.exposed, 0);
+  EXPECT_EQ(second_wire_.exposed, 0);
 }
 
 TEST_F(Stripes, WhatCameOverTheFirstRailIsStillTakenWhenAnotherHasLostThePeer) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // sleep_word.h - says that its owner is about to sleep and wants to be woken, once.
 #pragma once
 #include <atomic>
@@ -28,6 +29,10 @@ class sleep_word {
   /// True: somebody took the wake-up upon itself since lie_down().
   bool get_up() noexcept {
     return word_.exchange(0, std::memory_order_acq_rel) == 0;  // A1 pairs with R1
+  }
+  /// As far as is known: for who can do with either answer.
+  [[nodiscard]] bool seems_asleep() const noexcept {
+    return word_.load(std::memory_order_relaxed) != 0;  // relaxed: orders nothing
   }
   [[nodiscard]] bool should_wake(glance how) noexcept {
     if (how == glance::cheap) {

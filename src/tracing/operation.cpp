@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tracing/operation.h"
 
 #include <array>
@@ -13,14 +14,7 @@ namespace heddle::trace {
 
 constinit sync::published<const operation_hooks*> detail::hooks_now{nullptr};
 
-struct operation_under_way {
-  operation_info of;
-  const operation_hooks* heard = nullptr;
-  std::uint64_t begin = 0, mark = 0;
-  std::uint32_t began_on = 0;
-  bool recorded = false;
-  completion done;
-};
+constinit thread_local operation_under_way* detail::spare = nullptr;
 
 namespace {
 
@@ -71,10 +65,14 @@ stock& my_stock() {
   return mine;
 }
 
-/// The one that the calling thread's next post takes, if it is posted; null: there is none yet.
-constinit thread_local operation_under_way* spare = nullptr;
+stock::~stock() {
+  if (detail::spare != nullptr) all.push_back(std::exchange(detail::spare, nullptr));
+  store::only().give_back(all, all.size());
+}
 
-[[gnu::noinline]] void take_spare() noexcept {
+}  // namespace
+
+[[gnu::noinline]] void detail::take_spare() noexcept {
   try {
     auto& all = my_stock().all;
     if (all.empty()) store::only().take(all);
@@ -85,7 +83,7 @@ constinit thread_local operation_under_way* spare = nullptr;
   }
 }
 
-void give_back(operation_under_way& one) noexcept {
+void detail::give_back(operation_under_way& one) noexcept {
   if (spare == nullptr) {
     spare = &one;
     return;
@@ -95,31 +93,7 @@ void give_back(operation_under_way& one) noexcept {
   all.push_back(&one);  // there is room
 }
 
-stock::~stock() {
-  if (spare != nullptr) all.push_back(std::exchange(spare, nullptr));
-  store::only().give_back(all, all.size());
-}
-
-[[gnu::always_inline]] inline void add(scribe& by, event_kind kind, const operation_info& of,
-                                       std::uint64_t begin, std::uint32_t began_on,
-                                       status code) noexcept {
-  event e;
-  e.kind = kind;
-  e.operation = of.kind;
-  e.code = code;
-  e.self = of.self;
-  e.peer = of.peer;
-  e.lane = of.lane;
-  e.began_on = began_on;
-  e.begin = begin;
-  e.end = ticks();
-  e.amount = of.bytes;
-  e.tag = of.tag;
-  by.add(e);
-}
-
-/// The completion of all that is watched.
-void deliver(void* owner, std::uint64_t, const outcome& what) noexcept {
+void detail::deliver(void* owner, std::uint64_t, const outcome& what) noexcept {
   auto& ended = *static_cast<operation_under_way*>(owner);
   operation_info of = ended.of;
   of.bytes = what.bytes;
@@ -129,7 +103,8 @@ void deliver(void* owner, std::uint64_t, const outcome& what) noexcept {
   }
   if (ended.recorded)
     if (scribe* const by = scribe::mine(); by != nullptr)
-      add(*by, event_kind::operation, of, ended.begin, ended.began_on, what.code);
+      add(*by, event_kind::operation, of, {ended.begin, ended.began_on, ended.timed}, ticks(),
+          what.code);
   if (ended.heard != nullptr && ended.heard->end != nullptr)
     ended.heard->end(ended.heard->context, ended.mark, of, what.code);
   const completion done = ended.done;
@@ -137,56 +112,20 @@ void deliver(void* owner, std::uint64_t, const outcome& what) noexcept {
   done(what);
 }
 
-}  // namespace
-
 [[gnu::noinline]] bool passes_by() noexcept {
   return sync::is_only(sync::special::watched) && !wants_next();
 }
 
-operation::operation(const operation_info& of) noexcept : of_(of), heard_(detail::hooks_now.get()) {
-  // Where hooks want all, wants_next() has not counted.
-  if (is_recorded() && (heard_ == nullptr || samples_next())) {
-    count_sample_anew();
-    by_ = scribe::mine();
-  }
-  if (heard_ != nullptr && heard_->begin != nullptr) mark_ = heard_->begin(heard_->context, of_);
-  if (by_ == nullptr) return;
-  by_->set_place({of.self, of.lane});
-  begin_ = ticks();
+[[gnu::noinline]] void operation::tell_begin() noexcept {
+  if (heard_->begin != nullptr) mark_ = heard_->begin(heard_->context, of_);
 }
 
-/// What it returns is written now, since the operation may end before its post has been answered.
-completion operation::instead_of(const completion& done) noexcept {
-  if (spare == nullptr) [[unlikely]]
-    take_spare();
-  under_way_ = spare;
-  if (under_way_ == nullptr) return done;  // too many, and this one is told of as if it ended now
-  spare = nullptr;
-  operation_under_way& mine = *under_way_;
-  mine.of = of_;
-  mine.heard = heard_;
-  mine.begin = begin_;
-  mine.mark = mark_;
-  mine.recorded = by_ != nullptr;
-  mine.began_on = mine.recorded ? by_->thread() : 0;
-  mine.done = done;
-  return {&deliver, under_way_, 0};
-}
-
-status operation::answered(status s) noexcept {
-  if (s == status::posted && under_way_ != nullptr) return s;  // its end may have been already
-  if (under_way_ != nullptr) give_back(*under_way_);
-  end_at_once(s);
-  return s;
-}
-
-void operation::end_at_once(status s) noexcept {
-  if (by_ != nullptr && !is_busy(s)) add(*by_, event_kind::at_once, of_, begin_, 0, s);
-  if (heard_ != nullptr && heard_->end != nullptr) heard_->end(heard_->context, mark_, of_, s);
+[[gnu::noinline]] void operation::tell_end(status s) const noexcept {
+  if (heard_->end != nullptr) heard_->end(heard_->context, mark_, of_, s);
 }
 
 bool stands_for(const completion& posted, const completion& done) noexcept {
-  return posted.deliver == &deliver &&
+  return posted.deliver == &detail::deliver &&
          static_cast<const operation_under_way*>(posted.owner)->done == done;
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tracing/operation.h"
 
 #include <gtest/gtest.h>
@@ -82,6 +83,39 @@ TEST(WatchedOperation, IsOneInSoManyWhereTheyAreSampled) {
       if (wants_next()) (void)operation(sending).answered(status::done);
   }).join();
   EXPECT_EQ(events_of(all, 3).size(), 4u);
+}
+
+TEST(WatchedOperation, ThatIsSmallAndEndsAtOnceSharesAReadingOfTheClock) {
+  const recording all(1, 64);
+  std::thread([] {
+    for (std::uint32_t i = 0; i < 2 * (most_untimed + 1); ++i)
+      (void)operation(sending).answered(status::done);
+  }).join();
+  const auto found = events_of(all, 3);
+  ASSERT_EQ(found.size(), 2u * (most_untimed + 1));
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].timed, i % (most_untimed + 1) == 0) << i;
+    if (found[i].timed) continue;
+    EXPECT_EQ(found[i].begin, found[i - 1].end);
+    EXPECT_EQ(found[i].end, found[i].begin);
+  }
+}
+
+TEST(WatchedOperation, IsTimedWhereItIsLargeOrBehindOneThatWasPosted) {
+  const recording all(1, 64);
+  std::thread([] {
+    (void)operation(sending).answered(status::done);
+    operation_info large = sending;
+    large.bytes = most_untimed_bytes + 1;
+    (void)operation(large).answered(status::done);
+    operation posted(sending);
+    (void)posted.instead_of({});
+    (void)posted.answered(status::posted);
+    (void)operation(sending).answered(status::done);
+  }).join();
+  const auto found = events_of(all, 3);
+  ASSERT_EQ(found.size(), 3u);
+  for (const event& e : found) EXPECT_TRUE(e.timed);
 }
 
 struct tool {

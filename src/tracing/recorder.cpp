@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tracing/recorder.h"
 
 #include <unistd.h>
@@ -6,17 +7,15 @@
 #include <new>
 #include <utility>
 
-#include "sync/counters.h"
-
 namespace heddle::trace {
 
 constinit thread_local std::uint32_t detail::until_sample = 0;
+constinit sync::owned_counter detail::recordings, detail::sample_now;
+constinit thread_local scribe* scribe::of_thread = nullptr;
 
 namespace {
 constexpr std::size_t most_threads = 1024;
 constinit thread_local role role_of_thread = role::owner;
-// Changed under the mutex of scribes.
-constinit sync::owned_counter recordings, sample_now;
 }  // namespace
 
 /// All there ever were. Threads come and go while nobody looks, so it is never destroyed.
@@ -34,18 +33,18 @@ class scribes {
   }
   std::vector<std::uint64_t> begin(std::uint32_t sample, std::size_t events) {
     const std::lock_guard lock(mutex_);
-    if (recordings.get() == 0) {
-      sample_now.set(sample);
+    if (detail::recordings.get() == 0) {
+      detail::sample_now.set(sample);
       events_ = events;
     }
     std::vector<std::uint64_t> added;
     for (const auto& s : all_) added.push_back(s->ring_->added());
-    recordings.add();
+    detail::recordings.add();
     return added;
   }
   void end() noexcept {
     const std::lock_guard lock(mutex_);
-    recordings.subtract();
+    detail::recordings.subtract();
   }
 
   scribe* take() noexcept {
@@ -64,6 +63,10 @@ class scribes {
     free_.pop_back();
     s->thread_ = static_cast<std::uint32_t>(gettid());
     s->until_turn_ = 1;
+    s->untimed_between_ =
+        detail::sample_now.get() == 1 ? most_untimed : 0;  // sampled ones lie far apart
+    s->untimed_left_ = 0;
+    s->last_ = ticks();
     s->role_ = role_of_thread;
     s->place_ = {};
     return s;
@@ -89,43 +92,27 @@ class scribes {
   std::vector<scribe*> free_;
 };
 
-namespace {
-
 /// The calling thread's, which is given back at its end.
-struct borrowed {
+struct borrowed_scribe {
   scribe* by = nullptr;
-  bool tried = false;
-  ~borrowed();
+  ~borrowed_scribe() {
+    scribe::of_thread = nullptr;
+    if (by != nullptr) scribes::all().give_back(*by);
+  }
 };
-constinit thread_local scribe* of_thread = nullptr;
-constinit thread_local bool asked = false;  // also after the thread's objects have gone
 
-borrowed::~borrowed() {
-  of_thread = nullptr;
-  if (by != nullptr) scribes::all().give_back(*by);
-}
-
-[[gnu::noinline]] scribe* make_mine() noexcept {
+[[gnu::noinline]] scribe* scribe::make_mine() noexcept {
+  static constinit thread_local bool asked = false;  // also after the thread's objects have gone
   if (!is_recorded() || std::exchange(asked, true)) return nullptr;
-  static thread_local borrowed held;
+  static thread_local borrowed_scribe held;
   held.by = of_thread = scribes::all().take();
   return of_thread;
 }
 
-}  // namespace
-
-scribe* scribe::mine() noexcept {
-  return of_thread != nullptr ? of_thread : make_mine();
-}
-
 bool scribe::samples_turn() noexcept {
   if (--until_turn_ != 0) return false;
-  until_turn_ = static_cast<std::uint32_t>(sample_now.get());
+  until_turn_ = static_cast<std::uint32_t>(detail::sample_now.get());
   return true;
-}
-
-void count_sample_anew() noexcept {
-  detail::until_sample = static_cast<std::uint32_t>(sample_now.get());
 }
 
 void this_thread_is(role r) noexcept {
@@ -164,6 +151,7 @@ void span::begin(event_kind kind, place where, bool sampled) noexcept {
 }
 
 void span::end() noexcept {
+  if (kind_ == event_kind::sleep) by_->time_next();
   event e;
   e.kind = kind_;
   e.self = where_.self;
@@ -191,9 +179,6 @@ std::uint64_t recording::each(std::int32_t self, const std::function<void(const 
   });
 }
 
-bool is_recorded() noexcept {
-  return recordings.get() != 0;
-}
 void add_watcher() noexcept {
   scribes::all().watch(1);
 }

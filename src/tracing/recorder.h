@@ -1,14 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // recorder.h - who is watching this process, and where its threads write down what they do.
 //
 // While nobody watches, sync::special::watched is not set and nothing here is called. Each thread
 // has a ring of the newest events; rings outlive their threads, and the next thread takes them
 // over.
+//
+// Reading the clock costs as much as all the rest. So of small operations that end inside their
+// calls one behind the other only one in so many has its time read; the others are known to lie
+// between the events before and behind them in their ring.
 #pragma once
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
 
+#include "sync/counters.h"
 #include "sync/special.h"
 #include "tracing/event.h"
 #include "tracing/ticks.h"
@@ -25,11 +31,19 @@ struct place {
   std::int32_t self = -1, lane = -1;
 };
 
+/// Small operations that end inside their calls: so many at most, one behind the other, without a
+/// reading of the clock.
+inline constexpr std::uint32_t most_untimed = 7;
+/// A larger one may take long, and is always timed.
+inline constexpr std::size_t most_untimed_bytes = 256;
+
 /// Of a thread: its ring, its role, and which of its operations are sampled.
 class scribe {
  public:
   /// The calling thread's; made on first use. Null: no memory, or too many threads.
-  [[nodiscard]] static scribe* mine() noexcept;
+  [[nodiscard]] static scribe* mine() noexcept {
+    return of_thread != nullptr ? of_thread : make_mine();
+  }
 
   /// True for one turn in so many: it is to be recorded.
   [[nodiscard]] bool samples_turn() noexcept;
@@ -38,8 +52,21 @@ class scribe {
     e.ended_on = thread_;
     if (e.began_on == 0) e.began_on = thread_;
     e.by = role_;
+    last_ = e.end;
     ring_->add(e.packed());
   }
+  /// Of an operation of so many bytes that begins: whether its time has to be read.
+  [[nodiscard]] bool times_next(std::size_t bytes) noexcept {
+    if (bytes > most_untimed_bytes || untimed_left_ == 0) return true;
+    --untimed_left_;
+    return false;
+  }
+  /// An operation has ended inside its call, and its time was read: those behind it need not be.
+  void was_timed() noexcept { untimed_left_ = untimed_between_; }
+  /// The next one's has to be.
+  void time_next() noexcept { untimed_left_ = 0; }
+  /// The end of the thread's last event.
+  [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
   [[nodiscard]] std::uint32_t thread() const noexcept { return thread_; }
   /// Where the thread is at work; for what happens deep below.
   void set_place(place where) noexcept { place_ = where; }
@@ -47,8 +74,14 @@ class scribe {
 
  private:
   friend class scribes;
+  friend struct borrowed_scribe;
+  static scribe* make_mine() noexcept;
+  static constinit thread_local scribe* of_thread;
+
   std::unique_ptr<sync::event_ring> ring_;
   std::uint32_t thread_ = 0, until_turn_ = 1;
+  std::uint32_t untimed_between_ = 0, untimed_left_ = 0;
+  std::uint64_t last_ = 0;
   role role_ = role::owner;
   place place_;
 };
@@ -56,6 +89,8 @@ class scribe {
 namespace detail {
 /// Operations of this thread until one is sampled; below 2: the next one is.
 extern constinit thread_local std::uint32_t until_sample;
+// Changed under the mutex of the scribes.
+extern constinit sync::owned_counter recordings, sample_now;
 }  // namespace detail
 
 /// False for most operations where they are sampled: the calling thread's next one is not recorded.
@@ -65,7 +100,9 @@ extern constinit thread_local std::uint32_t until_sample;
   return false;
 }
 /// One has been, and the count begins anew.
-void count_sample_anew() noexcept;
+inline void count_sample_anew() noexcept {
+  detail::until_sample = static_cast<std::uint32_t>(detail::sample_now.get());
+}
 
 /// The calling thread is one of Heddle's own from now on, before it is recorded.
 void this_thread_is(role r) noexcept;
@@ -122,7 +159,9 @@ class recording {
 };
 
 /// Whether there is a recording.
-[[nodiscard]] bool is_recorded() noexcept;
+[[nodiscard]] inline bool is_recorded() noexcept {
+  return detail::recordings.get() != 0;
+}
 /// Watchers that are no recording come and go.
 void add_watcher() noexcept;
 void remove_watcher() noexcept;

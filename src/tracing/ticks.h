@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // ticks.h - the clock of a trace: as cheap as the machine has one, and what it means in
 // nanoseconds.
 #pragma once
@@ -20,7 +21,7 @@ inline bool has_even_counter() noexcept {
 #endif
 
 /// Never goes back on a thread, and hardly between threads. Any thread.
-[[nodiscard]] inline std::uint64_t ticks() noexcept {
+[[nodiscard, gnu::always_inline]] inline std::uint64_t ticks() noexcept {
 #if defined(__x86_64__)
   static const bool even = has_even_counter();
   if (even) [[likely]]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tracing/trace_file.h"
 
 #include <fcntl.h>
@@ -13,6 +14,7 @@
 #include <iterator>
 #include <map>
 #include <thread>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -63,6 +65,7 @@ std::string time_of(const tick_scale& scale, std::uint64_t ticks) {
 std::string operation_arguments(const event& e) {
   std::string text = fmt::format(R"("lane":{},"peer":{},"bytes":{},"status":"{}","ended_by":"{}")",
                                  e.lane, e.peer, e.amount, heddle::name_of(e.code), name_of(e.by));
+  if (!e.timed) text += R"(,"clock":"shared")";
   if ((e.tag & reserved_tag_bit) != 0)
     text += R"(,"collective":true)";
   else if (e.operation == operation_kind::send || e.operation == operation_kind::recv)
@@ -74,6 +77,12 @@ void add_operation(std::string& text, const event& e, const tick_scale& scale,
                    std::uint64_t number) {
   const auto end = std::back_inserter(text);
   const std::string_view name = heddle::name_of(e.operation);
+  if (e.kind == event_kind::at_once && !e.timed) {
+    fmt::format_to(end, R"({{"name":"{}","cat":"operation","ph":"i","ts":{},"pid":{},"tid":{},)",
+                   name, time_of(scale, e.begin), e.self, e.ended_on);
+    fmt::format_to(end, R"("s":"t","args":{{{}}}}})", operation_arguments(e));
+    return;
+  }
   if (e.kind == event_kind::at_once) {
     fmt::format_to(
         end, R"({{"name":"{}","cat":"operation","ph":"X","ts":{},"dur":{:.3f},"pid":{},"tid":{},)",
@@ -127,6 +136,40 @@ std::uint64_t wall_ns() noexcept {
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u +
          static_cast<std::uint64_t>(t.tv_nsec);
 }
+
+/// Gives each operation that was not timed a place in time: evenly between the events before and
+/// behind it on its thread.
+class placement {
+ public:
+  /// Calls `write(event)` for what has its place now.
+  template <class Write>
+  void add(const event& e, Write&& write) {
+    const bool waits = e.kind == event_kind::at_once && !e.timed;
+    if (!waits || (!waiting_.empty() && waiting_.back().ended_on != e.ended_on))
+      place_before(e.kind == event_kind::operation ? e.end : e.begin, e.ended_on, write);
+    if (waits)
+      waiting_.push_back(e);
+    else
+      write(e);
+  }
+  template <class Write>
+  void finish(Write&& write) {
+    place_before(0, 0, write);
+  }
+
+ private:
+  template <class Write>
+  void place_before(std::uint64_t next, std::uint32_t thread, Write&& write) {
+    for (std::size_t i = 0; i < waiting_.size(); ++i) {
+      event& e = waiting_[i];
+      if (e.ended_on == thread && next > e.begin)
+        e.begin = e.end = e.begin + (next - e.begin) / (waiting_.size() + 1) * (i + 1);
+      write(e);
+    }
+    waiting_.clear();
+  }
+  std::vector<event> waiting_;  // of one thread, behind the same reading of the clock
+};
 
 }  // namespace
 
@@ -186,7 +229,7 @@ void trace_file::write(const traced_rank& of) noexcept {
     std::map<std::uint32_t, role> threads;
     std::uint64_t number = 0;
     bool written = true;
-    const std::uint64_t lost = all_.each(of.self, [&](const event& e) {
+    const auto add = [&](const event& e) {
       if (!written) return;
       threads[e.ended_on] = e.by;
       threads.try_emplace(e.began_on, role::owner);
@@ -198,7 +241,10 @@ void trace_file::write(const traced_rank& of) noexcept {
       if (text.size() < chunk_bytes) return;
       written = put(text);
       text.clear();
-    });
+    };
+    placement places;
+    const std::uint64_t lost = all_.each(of.self, [&](const event& e) { places.add(e, add); });
+    places.finish(add);
     for (const auto& [thread, by] : threads)
       text += ",\n" +
               name_event("thread_name", of.self, thread, fmt::format("{} {}", name_of(by), thread));

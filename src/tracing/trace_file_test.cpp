@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "tracing/trace_file.h"
 
 #include <gmock/gmock.h>
@@ -56,6 +57,26 @@ TEST_F(TraceFile, HasAnOperationThatEndedAtOnceAsASliceOfItsThread) {
   EXPECT_EQ(slice["args"]["ended_by"], "owner");
   EXPECT_EQ(all["otherData"]["host"], "a \"host\"");
   EXPECT_EQ(all["otherData"]["lost_events"], 0);
+}
+
+TEST_F(TraceFile, HasOperationsThatWereNotTimedBetweenTheEventsAroundThem) {
+  trace_file file(path("t.json"), 3, 1, 1, 64);
+  std::thread([] {
+    for (int i = 0; i < 3; ++i)
+      (void)operation({operation_kind::put, 3, 1, 2, 0, 8}).answered(status::done);
+    note_at(event_kind::wake, {3, 1}, 1);
+  }).join();
+  file.write({3, 1, "host"});
+  const json events = read("t.json")["traceEvents"];
+  EXPECT_EQ(events[1]["ph"], "X");
+  EXPECT_FALSE(events[1]["args"].contains("clock"));
+  for (std::size_t i = 2; i < 4; ++i) {
+    EXPECT_EQ(events[i]["ph"], "i");
+    EXPECT_EQ(events[i]["args"]["clock"], "shared");
+    EXPECT_GE(events[i]["ts"], events[i - 1]["ts"]);
+    EXPECT_LE(events[i]["ts"], events[i + 1]["ts"]);
+  }
+  EXPECT_EQ(events[4]["name"], "wake");
 }
 
 TEST_F(TraceFile, HasAPostedOperationAsABeginAndAnEndOfOneNumber) {

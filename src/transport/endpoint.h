@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // endpoint.h - one lane's way to all lanes of all peers over one wire.
 #pragma once
 #include <heddle/status.h>
@@ -70,6 +71,11 @@ class endpoint {
   virtual bool arm() noexcept = 0;
   /// Watched for reading while armed. Constant.
   [[nodiscard]] virtual int fd() const noexcept = 0;
+
+  /// A thread waits on this lane, on `core`, and looks for news in vain. Tells peers on this host
+  /// where the wire can, and answers whether one that this lane has to do with looks for news on
+  /// the same core: what is awaited may have to come from there.
+  virtual bool shares_core([[maybe_unused]] int core) noexcept { return false; }
 
   /// Called now and then while anything is in flight, also when nobody arms: looks for dead peers.
   virtual void maintain() noexcept = 0;

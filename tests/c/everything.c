@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* everything.c - a job in C that uses every part of c.h, and says where something is wrong. Run it as
  * two ranks or more; ends with 0 where all is right. */
 #define _POSIX_C_SOURCE 200809L /* setenv */
@@ -460,8 +461,8 @@ static void groups(void) {
 
 static void counters(void) {
   heddle_lane_counters then, now;
-  heddle_lane_counters_init(&then);
-  heddle_lane_counters_init(&now);
+  heddle_lane_counters_init(&then, sizeof then);
+  heddle_lane_counters_init(&now, sizeof now);
   heddle_lane_read_counters(lane, &then);
   uint64_t word = 1;
   EXPECT(heddle_send(lane, next, HEDDLE_SAME_LANE, 90, &word, sizeof word) == HEDDLE_DONE);
@@ -503,17 +504,59 @@ static void texts(void) {
   EXPECT(why != NULL && *why == '\0');
   heddle_free(why);
   heddle_lane_options taken;
-  heddle_lane_options_init(&taken);
+  heddle_lane_options_init(&taken, sizeof taken);
   taken.number = heddle_lane_number(lane);
   EXPECT(heddle_lane_open(world, &taken) == NULL && strlen(heddle_error()) > 0);
   (void)heddle_world_idle_hook(world);
+}
+
+/* A program that was compiled when options were fewer; what lies behind them is its own. */
+static void older_programs(void) {
+  struct {
+    heddle_world_options options;
+    unsigned char own[8];
+  } memory;
+  memset(&memory, 7, sizeof memory);
+  const size_t known = offsetof(heddle_world_options, settings);
+  heddle_world_options_init(&memory.options, known);
+  EXPECT(memory.options.size == known && memory.options.executors == 1);
+  const unsigned char* behind = (const unsigned char*)&memory.options + known;
+  for (size_t i = 0; i < sizeof memory - known; ++i) EXPECT(behind[i] == 7);
+}
+
+static void worlds_beside(void) {
+  const char* const settings[] = {"HEDDLE_RECORDS=512", NULL};
+  const char* const wrong_ones[] = {"HEDDLE_RECORDS", NULL};
+  heddle_world_options options;
+  heddle_world_options_init(&options, sizeof options);
+  options.settings = wrong_ones;
+  EXPECT(heddle_world_open(&options) == NULL && strstr(heddle_error(), "NAME=VALUE") != NULL);
+  options.settings = settings;
+  heddle_world* named = heddle_world_open_beside(world, &options);
+  heddle_world* unnamed = heddle_world_open(NULL); /* a library that knows of no other world */
+  EXPECT(named != NULL && unnamed != NULL && heddle_world_size(unnamed) == ranks);
+  heddle_lane* other = heddle_lane_open(named, NULL);
+  EXPECT(other != NULL);
+  char* text = heddle_world_describe(named);
+  EXPECT(strstr(text, "HEDDLE_RECORDS 512 (program)") != NULL);
+  heddle_free(text);
+  int out = me, in = -1;
+  EXPECT(heddle_send(other, next, HEDDLE_SAME_LANE, 9, &out, sizeof out) == HEDDLE_DONE);
+  heddle_outcome o;
+  EXPECT(heddle_try_probe(lane, before, 9, HEDDLE_EXACT_TAG, &o) == HEDDLE_NOT_FOUND);
+  EXPECT(heddle_recv(other, before, 9, HEDDLE_EXACT_TAG, &in, sizeof in).code == HEDDLE_DONE);
+  EXPECT(in == before);
+  EXPECT(heddle_world_barrier(named) == 0);
+  heddle_lane_close(other);
+  heddle_world_close(named);
+  heddle_world_close(unnamed);
 }
 
 int main(void) {
   int lines = 0;
   setenv("HEDDLE_LOG", "warn,job=info", 1);
   heddle_world_options options;
-  heddle_world_options_init(&options);
+  heddle_world_options_init(&options, sizeof options);
   options.progress = HEDDLE_PROGRESS_ADAPTIVE;
   world = heddle_world_open(&options);
   if (world == NULL) {
@@ -535,6 +578,8 @@ int main(void) {
   groups();
   counters();
   texts();
+  older_programs();
+  worlds_beside();
   EXPECT(heddle_world_barrier(world) == 0);
   EXPECT(heddle_set_log_handler(hear, &lines) == 0);
   heddle_world_close(world);

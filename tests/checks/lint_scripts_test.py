@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The lint scripts refuse what they are there to refuse, in trees made for the purpose."""
 import contextlib
 import pathlib
@@ -57,6 +58,16 @@ class IncludeDirections(unittest.TestCase):
         self.allows("src/backends/shm/a.cpp", '#include "backends/shm/b.h"')
         self.refuses("src/backends/shm/a.cpp", '#include "backends/tcp/b.h"')
         self.refuses("src/backends/shm/a.cpp", '#include "protocols/port.h"')
+
+    def test_what_measures_has_layers_without_a_circle(self):
+        self.allows("bench/kernels/a.h", '#include "harness/spec.h"')
+        self.refuses("bench/kernels/a.h", '#include "libraries/station.h"')
+        self.refuses("bench/report/a.h", '#include "contenders/session.h"')
+        self.refuses("bench/harness/a.h", '#include "bench/commands.h"')
+        below = []
+        for folder, seen in check_includes.MEASURING.items():
+            self.assertLessEqual(set(seen), set(below), folder)
+            below.append(folder)
 
     def test_only_the_registry_names_all_backends(self):
         self.allows("src/backends/registry.cpp", '#include "backends/shm/shm.h"')
@@ -122,6 +133,15 @@ class FileSizes(unittest.TestCase):
         self.assertEqual((code, "warning: 401" in said), (0, True))
         code, said = run("check_sizes.py", "src/a.cpp", "\n" * 601)
         self.assertEqual((code, "error: 601" in said), (1, True))
+
+
+class Licenses(unittest.TestCase):
+    def test_asks_for_the_line_in_one_of_the_first_two(self):
+        line = "SPDX-License-Identifier: BSD-3-Clause"
+        self.assertEqual(run("check_licenses.py", "src/a.cpp", f"// {line}\nint a;\n"), (0, ""))
+        self.assertEqual(run("check_licenses.py", "tests/a.sh", f"#!/bin/sh\n# {line}\n"), (0, ""))
+        code, said = run("check_licenses.py", "src/a.cpp", f"int a;\nint b;\n// {line}\n")
+        self.assertEqual((code, "src/a.cpp" in said), (1, True))
 
 
 if __name__ == "__main__":

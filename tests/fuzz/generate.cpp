@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "fuzz/generate.h"
 
 #include "base/error.h"
@@ -16,19 +17,20 @@ weather draw_weather(dice& d) {
 
 }  // namespace
 
-const std::vector<std::string>& wires(bool with_utofu) {
-  static const std::vector<std::string> some{"shm", "tcp", "shm+tcp"};
-  static const std::vector<std::string> all{"shm", "tcp", "utofu", "shm+tcp", "shm+utofu", "utofu"};
-  return with_utofu ? all : some;
+std::vector<std::string> wires(devices there) {
+  std::vector<std::string> all{"shm", "tcp", "shm+tcp"};
+  if (there.utofu) all = {"shm", "tcp", "utofu", "shm+tcp", "shm+utofu", "utofu"};
+  if (there.verbs) all.insert(all.end(), {"verbs", "shm+verbs", "verbs"});
+  return all;
 }
 
-plan generate(std::uint64_t seed, const wishes& w, bool with_utofu) {
+plan generate(std::uint64_t seed, const wishes& w, devices there) {
   dice d(seed);
   plan p;
   p.seed = seed;
   const weather drawn = draw_weather(d);
   const weather sky = w.sky.value_or(drawn);
-  draw_job(p, d, w, with_utofu, sky);
+  draw_job(p, d, w, there, sky);
   const int phases = d.between(1, 4);
   draw_areas(p, d, phases, sky == weather::deadly || sky == weather::poor);
   for (int phase = 0; phase < phases; ++phase) draw_phase(p, d, phase, sky);

@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // generate.h - a plan from a seed.
 #pragma once
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "fuzz/plan.h"
 
@@ -22,11 +24,16 @@ struct wishes {
   std::string wire;  ///< a name of wires(); empty: any
 };
 
+/// The software devices that there are.
+struct devices {
+  bool utofu = false, verbs = false;
+};
+
 /// Names of the ways from rank to rank: backends, and mixtures of them.
-[[nodiscard]] const std::vector<std::string>& wires(bool with_utofu);
+[[nodiscard]] std::vector<std::string> wires(devices there);
 
 /// The same arguments give the same plan, and one of which the model says nothing bad.
-[[nodiscard]] plan generate(std::uint64_t seed, const wishes& w, bool with_utofu);
+[[nodiscard]] plan generate(std::uint64_t seed, const wishes& w, devices there);
 
 /// The wire and weather that generate() chose, for statistics.
 [[nodiscard]] std::string wire_of(const plan& p);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "fuzz/generate_job.h"
 
 #include <fmt/format.h>
@@ -24,6 +25,20 @@ void set(plan& p, const std::string& name, const std::string& value, int rank = 
   p.settings.push_back({rank, name, value});
 }
 
+/// The software card: when it works, how it is addressed, its rails, and little of everything.
+void draw_card(plan& p, dice& d) {
+  const char* const mode = d.one_of<const char*>({"inline", "engine", "chaos"});
+  set(p, "SOFTHCA_MODE", mode);
+  // In chaos an acknowledged put may not be seen yet, which hardware does not show.
+  set(p, "HEDDLE_VERBS_PUT_ENDS", std::string(mode) == "chaos" ? "visible" : "acknowledged");
+  if (d.percent(30)) set(p, "SOFTHCA_LINK", "roce");
+  if (d.percent(20)) set(p, "SOFTHCA_DEVICES", "2");
+  if (d.percent(20)) set(p, "SOFTHCA_PORTS", "2");
+  if (d.percent(20)) set(p, "SOFTHCA_THREAD_DOMAINS", d.one_of<const char*>({"0", "1"}));
+  if (d.percent(20)) set(p, "HEDDLE_VERBS_DEPTH", "16");
+  if (d.percent(20)) set(p, "HEDDLE_VERBS_RECEIVES", "64");
+}
+
 void draw_wire(plan& p, dice& d, const std::string& wire) {
   const bool mixed = wire.find('+') != std::string::npos;
   std::string backends = wire;
@@ -33,6 +48,7 @@ void draw_wire(plan& p, dice& d, const std::string& wire) {
     set(p, "SOFTTOFU_MODE", d.one_of<const char*>({"inline", "lazy", "engine", "chaos"}));
     if (d.percent(30)) set(p, "SOFTTOFU_PPN", "2");
   }
+  if (wire.find("verbs") != std::string::npos) draw_card(p, d);
   for (int r = 0; mixed && r < p.ranks; ++r)
     set(p, "HEDDLE_HOST", d.percent(50) ? "left" : "right", r);
   // Rails of the loopback, which does not leave a pretended host.
@@ -79,6 +95,12 @@ void draw_faults(plan& p, dice& d) {
   set(p, "HEDDLE_FAULTS", faults);
 }
 
+/// Two ranks of a node with two worlds each find no control queue left for 24 lanes a world.
+void draw_second_world(plan& p) {
+  set(p, "second_world", "1");
+  if (!p.value_of("SOFTTOFU_PPN", 0).empty()) set(p, "HEDDLE_UTOFU_LANES", "12");
+}
+
 void draw_misery(plan& p, dice& d, weather sky) {
   const int victim = d.below(p.ranks);
   if (sky == weather::poor) {
@@ -93,12 +115,13 @@ void draw_misery(plan& p, dice& d, weather sky) {
 
 }  // namespace
 
-void draw_job(plan& p, dice& d, const wishes& w, bool with_utofu, weather sky) {
+void draw_job(plan& p, dice& d, const wishes& w, devices there, weather sky) {
   p.ranks = d.one_of({2, 2, 3, 4});
   p.threads = d.one_of({1, 1, 2, 2, 3, 4});
-  draw_wire(p, d, w.wire.empty() ? d.one_of(wires(with_utofu)) : w.wire);
+  draw_wire(p, d, w.wire.empty() ? d.one_of(wires(there)) : w.wire);
   draw_settings(p, d);
   if (d.percent(40)) draw_faults(p, d);
+  if (sky == weather::fair && d.percent(15)) draw_second_world(p);
   draw_misery(p, d, sky);
   // Long enough on a busy machine, where nobody dies.
   set(p, "HEDDLE_PEER_TIMEOUT_MS",

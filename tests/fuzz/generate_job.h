@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // generate_job.h - the draws that generate() is made of.
 #pragma once
 #include <cstddef>
@@ -38,7 +39,7 @@ class dice {
 };
 
 /// Ranks, threads, settings and lanes.
-void draw_job(plan& p, dice& d, const wishes& w, bool with_utofu, weather sky);
+void draw_job(plan& p, dice& d, const wishes& w, devices there, weather sky);
 void draw_areas(plan& p, dice& d, int phases, bool harsh);
 void draw_phase(plan& p, dice& d, int phase, weather sky);
 /// What is used and ended after the last phase, in any order.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // generate_others.cpp - collectives, lulls, mistakes and mishaps.
 
 #include <algorithm>
@@ -11,11 +12,12 @@ bool lacks(mistake m) {
   return m == mistake::denied_put || m == mistake::denied_get || m == mistake::denied_atomic;
 }
 
-/// A process that is stopped for ever may hold a lock of the software device, which hardware has
+/// A process that is stopped for ever may hold a lock of a software device, which hardware has
 /// not.
-bool over_tofu(const plan& p) {
+bool over_software_device(const plan& p) {
   return std::ranges::any_of(p.settings, [](const setting& s) {
-    return s.name == "HEDDLE_BACKENDS" && s.value.find("utofu") != std::string::npos;
+    return s.name == "HEDDLE_BACKENDS" && (s.value.find("utofu") != std::string::npos ||
+                                           s.value.find("verbs") != std::string::npos);
   });
 }
 
@@ -101,7 +103,7 @@ action error(draws& in) {
 
 action harm(draws& in) {
   if (in.harmed++ != 0 || in.d.percent(40)) return {};
-  const bool kills = in.sky == weather::deadly && (in.d.percent(70) || over_tofu(in.p));
+  const bool kills = in.sky == weather::deadly && (in.d.percent(70) || over_software_device(in.p));
   step s = in.blank(kills ? verb::kill : verb::stop);
   s.peer = 0;
   if (in.sky == weather::stopped) s.bytes = static_cast<std::uint64_t>(in.d.between(1000, 150000));

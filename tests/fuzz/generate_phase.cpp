@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // generate_phase.cpp - puts the actions of a phase together; and what comes after the last one.
 #include <algorithm>
 #include <utility>
@@ -100,12 +101,30 @@ class phase_maker {
       if (s.ends == ending::counter) s.ends = ending::callback;
       const bool waits = s.ends == ending::blocking || s.ends == ending::coroutine;
       if (s.what == verb::recv && waits) s.ends = ending::flag;
+      if (s.as == form::matched || s.as == form::grouped || s.as == form::named) s.as = form::plain;
     }
+  }
+
+  /// Any form that the step has.
+  void choose_forms(action& a) {
+    for (step& s : a) {
+      if (!in_.d.percent(25)) continue;
+      std::vector<form> there;
+      for (const form f : {form::blocks, form::matched, form::named, form::grouped}) {
+        s.as = f;
+        if (has_form(s) && (f != form::grouped || is_shared(s.lane))) there.push_back(f);
+      }
+      s.as = there.empty() ? form::plain : in_.d.one_of(there);
+    }
+  }
+  bool is_shared(int lane) const {
+    return std::ranges::find(in_.p.lanes, lane, &lane_plan::number)->owner < 0;
   }
 
   /// Takes the action if the plan stays a right one with it.
   void offer(action a) {
     if (a.empty()) return;
+    choose_forms(a);
     if (in_.sky == weather::deadly || in_.sky == weather::poor) make_revocable(a);
     plan with = in_.p;
     for (const action& taken : actions_)

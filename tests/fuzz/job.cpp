@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "fuzz/job.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <heddle/info.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -62,7 +64,8 @@ std::string text_of(const std::string& file) {
   o.ranks = p.ranks;
   o.program = fs::read_symlink("/proc/self/exe").string();
   o.arguments = {"rank", at.file("plan"), at.file("board")};
-  o.environment = {fmt::format("SOFTTOFU_JOB=fuzz-{}", getpid()), "MALLOC_PERTURB_=165"};
+  o.environment = {fmt::format("SOFTTOFU_JOB=fuzz-{}", getpid()),
+                   fmt::format("SOFTHCA_JOB=fuzz-{}", getpid()), "MALLOC_PERTURB_=165"};
   o.keep_going = p.harsh();
   try {
     std::_Exit(tools::launch(o));
@@ -111,7 +114,7 @@ class watch {
       if (const int pid = facts_.of_rank(r).pid; pid > 0) kill(pid, SIGKILL);
   }
 
-  /// Who has not come to an end, and at which step.
+  /// Who has not come to an end, at which step, and what the worlds wait for.
   [[nodiscard]] std::string whereabouts() const {
     std::string text;
     for (int r = 0; r < plan_.ranks; ++r) {
@@ -122,6 +125,11 @@ class watch {
         const step* s = plan_.find(id);
         if (s != nullptr) text += fmt::format("\n    {}.{} is at '{}'", r, t, print(*s));
       }
+    }
+    try {
+      for (const std::string& world : ask_worlds(launcher_)) text += "\n    waits: " + world;
+    } catch (const error& e) {
+      text += fmt::format("\n    nobody can be asked: {}", e.what());
     }
     return text;
   }

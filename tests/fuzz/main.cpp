@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // main.cpp - the fuzzer of the public API as a program: see docs/design/fuzzing.md.
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -24,11 +26,15 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
+/// The software card is there when it was preloaded.
+devices devices_here() {
+  devices here;
 #ifdef HEDDLE_TESTS_UTOFU
-constexpr bool with_utofu = true;
-#else
-constexpr bool with_utofu = false;
+  here.utofu = true;
 #endif
+  here.verbs = ::dlsym(RTLD_DEFAULT, "softhca_set_port") != nullptr;
+  return here;
+}
 
 struct options {
   std::uint64_t seed = 1;
@@ -44,7 +50,7 @@ struct options {
 
 /// The seed's plan, less what is known to fail and would hide the rest.
 plan plan_of(std::uint64_t seed, const options& o) {
-  plan p = generate(seed, o.wanted, with_utofu);
+  plan p = generate(seed, o.wanted, devices_here());
   std::erase_if(p.steps, [&](const step& s) {
     const auto named = [&](std::string_view name) {
       return std::find(o.left_out.begin(), o.left_out.end(), name) != o.left_out.end();
@@ -188,7 +194,7 @@ int command(int argc, char** argv) {
                   "What happens to ranks: fair, stopped, deadly or poor; else drawn")
         ->check(CLI::IsMember({"fair", "stopped", "deadly", "poor"}));
     c->add_option("--wire", o.wanted.wire, "Only this way from rank to rank")
-        ->check(CLI::IsMember(wires(with_utofu)));
+        ->check(CLI::IsMember(wires(devices_here())));
     c->add_option("--leave-out", o.left_out,
                   "No such calls, or mistakes: to look behind what is known")
         ->allow_extra_args(false);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "fuzz/minimise.h"
 
 #include <algorithm>
@@ -161,6 +162,9 @@ class minimiser {
     for (step& s : less.steps) s.phase = is_late(s.what) ? 1 : 0;
     any |= accept(std::move(less));
     for (std::size_t i = 0; i < best_.steps.size(); ++i) {
+      less = best_;
+      less.steps[i].as = form::plain;
+      any |= accept(std::move(less));
       less = best_;
       less.steps[i].ends = ending::flag;
       any |= accept(std::move(less));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "fuzz/minimise.h"
 
 #include <gmock/gmock.h>
@@ -12,11 +13,13 @@
 namespace heddle::fuzz {
 namespace {
 
+constexpr devices every_device{.utofu = true, .verbs = true};
+
 using testing::IsEmpty;
 using testing::SizeIs;
 
 TEST(Minimise, LeavesWhatItTakesToFailAndNothingElse) {
-  plan p = generate(19, {.sky = weather::fair, .wire = "tcp"}, true);
+  plan p = generate(19, {.sky = weather::fair, .wire = "tcp"}, every_device);
   const auto guilty = [](const step& s) { return s.what == verb::send && s.bytes > 100; };
   const auto fails = [&](const plan& less) {
     EXPECT_EQ(why_not(less), "");

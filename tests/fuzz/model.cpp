@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "fuzz/model.h"
 
 #include <algorithm>
@@ -192,10 +193,10 @@ std::uint64_t item_of(const step& s, int rank, std::size_t i) {
   return mixed ^ (mixed >> 31);
 }
 
-std::uint64_t reduced(const plan& p, const step& s, std::size_t i) {
-  std::uint64_t value = item_of(s, 0, i);
-  for (int r = 1; r < p.ranks; ++r) {
-    const std::uint64_t next = item_of(s, r, i);
+std::uint64_t reduced(const step& s, const std::vector<int>& members, std::size_t i) {
+  std::uint64_t value = item_of(s, members[0], i);
+  for (std::size_t m = 1; m < members.size(); ++m) {
+    const std::uint64_t next = item_of(s, members[m], i);
     switch (s.op) {
       case 0:
         value += next;

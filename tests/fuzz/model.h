@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // model.h - what a plan promises: which bytes lie where, which message meets which receive, how an
 // operation may end. Pure functions of the plan; nothing of Heddle is called.
 #pragma once
@@ -90,7 +91,7 @@ struct group {
 
 /// Item `i` of what `rank` gives to a reduction.
 [[nodiscard]] std::uint64_t item_of(const step& s, int rank, std::size_t i);
-[[nodiscard]] std::uint64_t reduced(const plan& p, const step& s, std::size_t i);
+[[nodiscard]] std::uint64_t reduced(const step& s, const std::vector<int>& members, std::size_t i);
 
 /// How a mistake must end.
 [[nodiscard]] status answer_to(mistake m);

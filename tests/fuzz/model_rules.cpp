@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // model_rules.cpp - why_not: whether a plan has only one result, and an end.
 #include <fmt/format.h>
 
@@ -51,6 +52,7 @@ bool has_lane(const plan& p, int number) {
 std::string wrong_alone(const plan& p, const step& s) {
   if (s.rank >= p.ranks || s.thread >= p.threads) return about(s, "belongs to nobody");
   if ((s.rank == all_ranks) != is_collective(s.what)) return about(s, "is not for all ranks");
+  if (!has_form(s)) return about(s, "has no such form");
   if (is_late(s.what)) return "";
   if (!may_use(p, s)) return about(s, "uses a lane that is not its thread's");
   if (!has_lane(p, s.arrives_on())) return about(s, "goes to a lane that nobody has");
@@ -85,6 +87,7 @@ bool ordered(const plan& p, std::size_t i, std::size_t j) {
   // Its handler looks at the bytes, at a time that no flush tells.
   if (first.what == verb::put_notify && p.steps[j].what != verb::get) return false;
   if (first.ends == ending::blocking) return true;
+  if (first.as == form::blocks) return false;  // a flush need not know of all blocks
   return std::any_of(p.steps.begin() + static_cast<std::ptrdiff_t>(i),
                      p.steps.begin() + static_cast<std::ptrdiff_t>(j), [&](const step& s) {
                        const bool divides = s.what == verb::flush || s.what == verb::fence;
@@ -221,6 +224,7 @@ std::string too_many(const plan& p) {
     std::size_t cost = 0;
     if (s.what == verb::send || s.what == verb::recv) cost = 1;
     if (is_collective(s.what)) cost = 4;
+    if (s.what == verb::recv && s.as == form::matched) cost = 2;
     for (int r = 0; cost != 0 && r < p.ranks; ++r) {
       if (s.rank != r && s.rank != all_ranks) continue;
       if ((load[{s.phase, r, s.lane}] += cost) > records(p) / 2)
@@ -236,6 +240,16 @@ std::string mixed_collectives(const plan& p) {
     if (is_collective(s.what) &&
         threads.emplace(std::pair(s.phase, s.lane), s.thread).first->second != s.thread)
       return about(s, "shares its lane with another thread's collectives");
+  return "";
+}
+
+/// Groups are of the lanes that stay, and nobody is lost while they are made.
+std::string no_group(const plan& p) {
+  for (const step& s : p.steps) {
+    const auto of = std::ranges::find(p.lanes, s.lane, &lane_plan::number);
+    if (s.as == form::grouped && (p.harsh() || of == p.lanes.end() || of->owner >= 0))
+      return about(s, "has no group there");
+  }
   return "";
 }
 
@@ -282,7 +296,7 @@ std::string why_not(const plan& p) {
   for (const step& s : p.steps)
     if (std::string why = wrong_alone(p, s); !why.empty()) return why;
   for (const auto rule : {wrong_order, indistinct, irrevocable, race, wrong_messages, too_many,
-                          mixed_collectives, reopened_under_collectives})
+                          mixed_collectives, reopened_under_collectives, no_group})
     if (std::string why = rule(p); !why.empty()) return why;
   return "";
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "fuzz/model.h"
 
 #include <gmock/gmock.h>
@@ -33,6 +34,45 @@ TEST(Rules, TwoPutsOnTheSameBytesNeedAFenceOrThePlanHasTwoResults) {
   EXPECT_EQ(why_not(read(head + "0:" + put + "2: 0.0 fence peer=1\n1:" + put)), "");
   EXPECT_THAT(why_not(read(head + "0:" + put + "2: 0.0 fence peer=0\n1:" + put)),
               HasSubstr("races with"));
+}
+
+TEST(Rules, AFlushDoesNotOrderABlocksPutThatHasNotEnded) {
+  const std::string head = "ranks 2\nlane 0 shared\narea 0 symmetric owner=all bytes=200\n";
+  plan p = read(head +
+                "0: 0.0 put peer=1 at=64 bytes=8 as=blocks\n1: 0.0 flush peer=1\n"
+                "2: 0.0 put peer=1 at=64 bytes=8\n");
+  EXPECT_THAT(why_not(p), HasSubstr("races with"));
+  p.steps[0].ends = ending::blocking;
+  EXPECT_EQ(why_not(p), "");
+}
+
+TEST(Rules, AStepHasOnlyTheFormsThatItsCallHas) {
+  plan p = read(two_messages);
+  p.steps[0].as = form::blocks;
+  EXPECT_EQ(why_not(p), "");
+  p.steps[0].as = form::matched;  // could not be taken back
+  EXPECT_THAT(why_not(p), HasSubstr("has no such form"));
+  p.steps[2].as = form::grouped;
+  EXPECT_THAT(why_not(p), HasSubstr("has no such form"));
+}
+
+TEST(Rules, AGroupIsOfALaneThatStays) {
+  const std::string step = "0: all.0 barrier as=grouped\n";
+  EXPECT_EQ(why_not(read("ranks 2\nlane 0 shared\n" + step)), "");
+  EXPECT_THAT(why_not(read("ranks 2\nlane 0 exclusive=0\n" + step)), HasSubstr("has no group"));
+}
+
+TEST(Groups, AreOfOneParityAndCountBackwards) {
+  step s;
+  s.what = verb::broadcast;
+  s.peer = 3;
+  EXPECT_EQ(members_of(s, 1, 4), (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(root_of(s, 1, 4), 3);
+  s.as = form::grouped;
+  EXPECT_EQ(members_of(s, 1, 4), (std::vector<int>{3, 1}));
+  EXPECT_EQ(members_of(s, 2, 3), (std::vector<int>{2, 0}));
+  EXPECT_EQ(root_of(s, 1, 4), 1);
+  EXPECT_EQ(root_of(s, 1, 3), 3);  // of no rank
 }
 
 TEST(Rules, BytesThatAHandlerMayStillLookAtAreNotOverwritten) {

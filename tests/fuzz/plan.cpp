@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "fuzz/plan.h"
 
 #include <algorithm>
@@ -53,6 +54,36 @@ bool plan::harsh() const {
   };
   return std::any_of(settings.begin(), settings.end(), harms) ||
          std::any_of(steps.begin(), steps.end(), ends_a_rank);
+}
+
+bool has_form(const step& s) {
+  switch (s.as) {
+    case form::plain:
+      return true;
+    case form::blocks:
+      return s.what == verb::put || s.what == verb::get || s.what == verb::send ||
+             s.what == verb::recv || s.what == verb::call;
+    case form::matched:
+      return s.what == verb::recv && (s.ends == ending::blocking || s.ends == ending::coroutine);
+    case form::named:
+      return s.what == verb::call;
+    case form::grouped:
+      return is_collective(s.what);
+  }
+  return false;
+}
+
+std::vector<int> members_of(const step& s, int rank, int ranks) {
+  std::vector<int> all;
+  for (int r = 0; r < ranks; ++r)
+    if (s.as != form::grouped || r % 2 == rank % 2) all.push_back(r);
+  if (s.as == form::grouped) std::reverse(all.begin(), all.end());
+  return all;
+}
+
+int root_of(const step& s, int rank, int ranks) {
+  if (s.peer >= ranks) return s.peer;
+  return s.peer % static_cast<int>(members_of(s, rank, ranks).size());
 }
 
 }  // namespace heddle::fuzz

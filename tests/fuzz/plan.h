@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // plan.h - a fuzzer's program as plain data: the job, its lanes and memory, and what is called
 // when.
 //
@@ -56,6 +57,15 @@ enum class verb : std::uint8_t {
 /// How the end of an operation is awaited.
 enum class ending : std::uint8_t { flag, counter, callback, queue, coroutine, blocking };
 
+/// Which of the calls that mean the same. What it leads to is the same in all forms.
+enum class form : std::uint8_t {
+  plain,
+  blocks,   ///< put, get, send, recv, call: of a list of blocks (blocks.h)
+  matched,  ///< recv: takes the message out of matching first; only where it waits
+  named,    ///< call: of the handler that was added under a name
+  grouped   ///< collectives: each in one of two groups, ranks of even and of odd number, backwards
+};
+
 /// Arguments that can never be right; each has one status that must answer it (model.h).
 enum class mistake : std::uint8_t {
   send_reserved_tag,
@@ -102,6 +112,7 @@ struct step {
   int thread = 0;  ///< which thread of that rank
   verb what = verb::poll;
   ending ends = ending::flag;
+  form as = form::plain;
   int lane = 0;
   int to_lane = -1;         ///< send, call: which of the peer's; -1: the one of the same number
   int peer = 0;             ///< target, source (-1: any) or root (none: must be refused)
@@ -148,8 +159,10 @@ struct lane_plan {
   friend bool operator==(const lane_plan&, const lane_plan&) = default;
 };
 
-/// NAME=value in the environment of one rank or of all. Two names are not for the environment:
-/// ulimit_descriptors and ulimit_megabytes, how much more a rank may take once its world is there.
+/// NAME=value in the environment of one rank or of all. Three names are not for the environment:
+/// ulimit_descriptors and ulimit_megabytes, how much more a rank may take once its world is there;
+/// and second_world, which is another world of all ranks beside the first, with messages, calls and
+/// collectives of its own.
 struct setting {
   int rank = all_ranks;
   std::string name, value;
@@ -179,6 +192,13 @@ struct plan {
 
   friend bool operator==(const plan&, const plan&) = default;
 };
+
+/// Such a call exists.
+[[nodiscard]] bool has_form(const step& s);
+/// The members of the caller's group of a collective, by their numbers in it.
+[[nodiscard]] std::vector<int> members_of(const step& s, int rank, int ranks);
+/// The root of the collective in that group; of no rank: as it is.
+[[nodiscard]] int root_of(const step& s, int rank, int ranks);
 
 [[nodiscard]] constexpr bool is_collective(verb v) {
   return v >= verb::barrier && v <= verb::alltoall;

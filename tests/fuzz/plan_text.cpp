@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "fuzz/plan_text.h"
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@ constexpr std::array verbs{
     "barrier", "broadcast", "reduce",     "allreduce", "gather",   "allgather", "alltoall",
     "mistake", "kill",      "stop",       "end_lane",  "end_area", "end_world", "use"};
 constexpr std::array endings{"flag", "counter", "callback", "queue", "coroutine", "blocking"};
+constexpr std::array forms{"plain", "blocks", "matched", "named", "grouped"};
 constexpr std::array mistakes{
     "send_reserved_tag", "recv_reserved_tag", "probe_reserved_tag", "send_rank",
     "recv_rank",         "call_rank",         "call_header",        "call_handler",
@@ -112,6 +114,7 @@ void read_field(step& s, const std::string& name, const std::string& text,
                 const std::string& line) {
   if (name == "op") return void(s.op = read_op(s, text, line));
   if (name == "ends") return void(s.ends = static_cast<ending>(number_of(endings, text, line)));
+  if (name == "as") return void(s.as = static_cast<form>(number_of(forms, text, line)));
   for (const field& f : fields) {
     if (name != f.name) continue;
     if (f.small != nullptr) return void(s.*f.small = whole(text, line));
@@ -202,6 +205,9 @@ lane_plan read_lane(std::istringstream& words, const std::string& line) {
 std::string_view name_of(verb v) {
   return verbs.at(static_cast<std::size_t>(v));
 }
+std::string_view name_of(form f) {
+  return forms.at(static_cast<std::size_t>(f));
+}
 std::string_view name_of(mistake m) {
   return mistakes.at(static_cast<std::size_t>(m));
 }
@@ -213,6 +219,7 @@ std::string print(const step& s) {
   for (const field& f : fields) line += print_field(f, s);
   if (s.ends != ending::flag)
     line += fmt::format(" ends={}", endings.at(static_cast<std::size_t>(s.ends)));
+  if (s.as != form::plain) line += fmt::format(" as={}", forms.at(static_cast<std::size_t>(s.as)));
   return line;
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // plan_text.h - a plan as text, a line per thing: what people read and the ranks are given.
 #pragma once
 #include <string>
@@ -13,6 +14,7 @@ namespace heddle::fuzz {
 [[nodiscard]] plan read(const std::string& text);
 
 [[nodiscard]] std::string_view name_of(verb v);
+[[nodiscard]] std::string_view name_of(form f);
 [[nodiscard]] std::string_view name_of(mistake m);
 
 }  // namespace heddle::fuzz

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "fuzz/rank.h"
 
 #include <dirent.h>
@@ -5,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <barrier>
 #include <chrono>
 #include <cstdlib>
@@ -18,6 +20,7 @@
 #include "fuzz/model.h"
 #include "fuzz/rank_thread.h"
 #include "fuzz/verdict.h"
+#include "support/pattern.h"
 
 namespace heddle::fuzz {
 namespace {
@@ -27,10 +30,13 @@ using namespace std::chrono_literals;
 bool is_limit(const setting& s) {
   return s.name.starts_with("ulimit_");
 }
+bool is_for_environment(const setting& s) {
+  return !is_limit(s) && s.name != "second_world";
+}
 
 void set_environment(const plan& p, int rank) {
   for (const setting& s : p.settings)
-    if (!is_limit(s) && (s.rank == rank || s.rank == all_ranks))
+    if (is_for_environment(s) && (s.rank == rank || s.rank == all_ranks))
       setenv(s.name.c_str(), s.value.c_str(), 1);
 }
 
@@ -96,11 +102,20 @@ class rank_run {
     world_->on_peer_lost(&rank_run::on_loss, this);
     world_->set_handler(notified, &rank_run::on_notify, this);
     world_->set_handler(called, &rank_run::on_call, this);
+    if (!plan_.harsh()) {
+      (void)world_->add_handler(called_name, &rank_run::on_call, this);
+      if (!plan_.value_of("second_world", me_).empty()) open_second();
+    }
     open_shared();
     {
-      const pump always(*world_, plan_.value_of("HEDDLE_PROGRESS", me_) == "inline");
+      const bool pumped = plan_.value_of("HEDDLE_PROGRESS", me_) == "inline";
+      const pump always(*world_, pumped);
+      const pump beside(second_ != nullptr ? *second_ : *world_, pumped && second_ != nullptr);
       run_threads();
     }
+    members_.clear();
+    second_lane_.reset();
+    second_.reset();
     for (const step& s : plan_.steps)
       if (is_late(s.what) && s.rank == me_) finish(s);
   }
@@ -130,7 +145,7 @@ class rank_run {
   /// Thread 0 makes and checks what the phases need while the others wait.
   void run_thread(int number, std::barrier<>& together) {
     or_end([&] { open_exclusive(number); });
-    rank_thread thread(plan_, facts_, *world_, lanes_, *memory_, number);
+    rank_thread thread(plan_, facts_, *world_, lanes_, members_, *memory_, number);
     for (int phase = 0; phase < plan_.phases(); ++phase) {
       together.arrive_and_wait();
       if (number == 0) or_end([&] { begin(phase); });
@@ -151,12 +166,14 @@ class rank_run {
     memory_->import(phase);
     if (phase != 0) return;
     meet(phase);
+    make_groups();
     set_limits(plan_, me_);
   }
 
   void end(int phase) {
     await_calls(phase);
     meet(phase);
+    if (second_ != nullptr) talk_in_second(phase);
     memory_->check(phase);
     let_handlers_read(nothing);
     memory_->withdraw(phase);
@@ -191,6 +208,49 @@ class rank_run {
       if (l.owner < 0) place = std::make_unique<lane>(*world_, lane_options{.number = l.number});
     }
   }
+  void make_groups() {
+    for (const lane_plan& l : plan_.lanes)
+      if (l.owner < 0 && !plan_.harsh() &&
+          split(*lanes_.at(l.number), me_ % 2, -me_, members_[l.number]) != status::done)
+        throw error("a lane could not be split");
+  }
+
+  /// Handler ids and lanes of the same numbers as in the first world, and other meanings.
+  void open_second() {
+    second_ = std::make_unique<world>(*world_);
+    const auto count = [](void* heard, lane&, const call_message& m) noexcept {
+      static_cast<std::atomic<std::size_t>*>(heard)->fetch_add(m.payload.size());
+    };
+    second_->set_handler(notified, count, &heard_in_second_);
+    second_->set_handler(called, count, &heard_in_second_);
+    second_lane_ = std::make_unique<lane>(*second_);
+    second_->barrier();
+  }
+  /// Each rank to the next: a call and a message, while the first world's are under way.
+  void talk_in_second(int phase) {
+    lane& on = *second_lane_;
+    const int n = plan_.ranks, next = (me_ + 1) % n, last = (me_ + n - 1) % n;
+    const auto size = static_cast<std::size_t>(1 + phase * 7000);
+    const auto from = [&](int rank) { return static_cast<std::uint64_t>(phase * 100 + rank); };
+    const std::vector<std::byte> data = test::pattern(size, from(me_));
+    std::vector<std::byte> into(size);
+    flag sent;
+    status s = on.try_send(next, 1, data, sent);
+    for (; is_busy(s); s = on.try_send(next, 1, data, sent)) on.poll();
+    const outcome came = on.recv(last, 1, into);
+    if (s == status::posted) s = on.wait(sent);
+    const std::size_t before = heard_before_second_;
+    const status called_next = on.call(next, called, {}, data);
+    heard_before_second_ += size;
+    while (heard_in_second_ < before + size) on.poll();
+    std::uint64_t sum = static_cast<std::uint64_t>(me_), all = 0;
+    const status added = allreduce(on, std::span(&sum, 1), std::span(&all, 1), reduce_op::sum);
+    if (s != status::done || came.code != status::done || called_next != status::done ||
+        added != status::done || all != static_cast<std::uint64_t>(n * (n - 1) / 2) ||
+        into != test::pattern(size, from(last)) || heard_in_second_ != heard_before_second_)
+      throw error("the second world does not work, or the first one's messages come to it");
+  }
+
   void open_exclusive(int thread) {
     for (const lane_plan& l : plan_.lanes)
       if (l.owner == thread)
@@ -315,9 +375,13 @@ class rank_run {
   std::mutex reading_;  // held while a handler reads memory_
   static constexpr int nothing = -1;
   int readable_phase_ = nothing;  // under reading_
-  std::unique_ptr<world> world_;
+  std::atomic<std::size_t> heard_in_second_{0};
+  std::size_t heard_before_second_ = 0;
+  std::unique_ptr<world> world_, second_;
   std::unique_ptr<rank_memory> memory_;
   lane_table lanes_;
+  group_table members_;
+  std::unique_ptr<lane> second_lane_;
 };
 
 int rank_here() {

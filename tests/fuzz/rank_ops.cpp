@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "fuzz/rank_ops.h"
 
 #include <algorithm>
@@ -43,8 +44,10 @@ bool is_reduction(verb v) {
 /// Blocks of s.bytes each: for every rank its own, or one.
 std::vector<std::byte> given_blocks(const step& s, int rank, int ranks) {
   std::vector<std::byte> made;
-  const int blocks = s.what == verb::alltoall ? ranks : 1;
-  for (int to = 0; to < blocks; ++to) {
+  const std::vector<int> to_all = members_of(s, rank, ranks);
+  const std::size_t blocks = s.what == verb::alltoall ? to_all.size() : 1;
+  for (std::size_t i = 0; i < blocks; ++i) {
+    const int to = s.what == verb::alltoall ? to_all[i] : 0;
     const auto block = test::pattern(size(s.bytes), block_pattern(s, rank, to));
     made.insert(made.end(), block.begin(), block.end());
   }
@@ -60,6 +63,13 @@ std::vector<std::byte> given_items(const step& s, int rank) {
   return made;
 }
 
+/// -1: none of its members.
+int root_rank(const step& s, int rank, int ranks) {
+  const std::vector<int> all = members_of(s, rank, ranks);
+  const auto root = static_cast<std::size_t>(root_of(s, rank, ranks));
+  return root < all.size() ? all[root] : -1;
+}
+
 void prepare_collective(slot& s, int rank, int ranks) {
   const step& what = *s.what;
   if (what.what == verb::barrier) return;
@@ -69,10 +79,10 @@ void prepare_collective(slot& s, int rank, int ranks) {
     return;
   }
   s.data = given_blocks(what, rank, ranks);
-  if (what.what == verb::broadcast && rank != what.peer)
+  if (what.what == verb::broadcast && rank != root_rank(what, rank, ranks))
     std::fill(s.data.begin(), s.data.end(), untouched);
   if (what.what != verb::broadcast)
-    s.result.assign(size(what.bytes) * static_cast<std::size_t>(ranks), untouched);
+    s.result.assign(size(what.bytes) * members_of(what, rank, ranks).size(), untouched);
 }
 
 /// Calls `use` with a span of items; buffers from new are aligned for them.
@@ -82,9 +92,10 @@ std::span<std::uint64_t> items(std::vector<std::byte>& data) {
 
 /// What the collective must have left at `rank`.
 std::vector<std::byte> expected_blocks(const step& s, int rank, int ranks) {
-  if (s.what == verb::broadcast) return test::pattern(size(s.bytes), block_pattern(s, s.peer, 0));
+  if (s.what == verb::broadcast)
+    return test::pattern(size(s.bytes), block_pattern(s, root_rank(s, rank, ranks), 0));
   std::vector<std::byte> made;
-  for (int from = 0; from < ranks; ++from) {
+  for (const int from : members_of(s, rank, ranks)) {
     const int to = s.what == verb::alltoall ? rank : 0;
     const auto block = test::pattern(size(s.bytes), block_pattern(s, from, to));
     made.insert(made.end(), block.begin(), block.end());
@@ -92,10 +103,11 @@ std::vector<std::byte> expected_blocks(const step& s, int rank, int ranks) {
   return made;
 }
 
-std::vector<std::byte> expected_items(const plan& p, const step& s) {
+std::vector<std::byte> expected_items(const step& s, int rank, int ranks) {
+  const std::vector<int> members = members_of(s, rank, ranks);
   std::vector<std::byte> made(size(s.bytes) / 8 * 8);
   for (std::size_t i = 0; i < made.size() / 8; ++i) {
-    const std::uint64_t item = reduced(p, s, i);
+    const std::uint64_t item = reduced(s, members, i);
     std::memcpy(made.data() + i * 8, &item, 8);
   }
   return made;
@@ -110,27 +122,35 @@ std::uint64_t difference(std::span<const std::byte> a, std::span<const std::byte
 void inspect_collective(const plan& p, slot& s, int rank) {
   const step& what = *s.what;
   const bool only_root = what.what == verb::reduce || what.what == verb::gather;
-  if (what.what == verb::barrier || (only_root && rank != what.peer)) return;
+  if (what.what == verb::barrier || (only_root && rank != root_rank(what, rank, p.ranks))) return;
   const auto& got = what.what == verb::broadcast ? s.data : s.result;
-  s.facts->wrong = difference(got, is_reduction(what.what) ? expected_items(p, what)
+  s.facts->wrong = difference(got, is_reduction(what.what) ? expected_items(what, rank, p.ranks)
                                                            : expected_blocks(what, rank, p.ranks));
 }
 
-status post_collective(lane& on, slot& s, const completion& c) {
+any_group members(lane& on, slot& s) {
+  return s.members != nullptr ? any_group(*s.members) : any_group(on);
+}
+int root(const lane& on, const step& s) {
+  return root_of(s, on.self(), on.ranks());
+}
+
+status post_collective(lane& l, slot& s, const completion& c) {
   const step& what = *s.what;
+  const any_group on = members(l, s);
   const auto op = static_cast<reduce_op>(what.op);
   const bytes out(s.result), in(s.data);
   switch (what.what) {
     case verb::barrier:
       return try_barrier(on, c);
     case verb::broadcast:
-      return try_broadcast(on, in, what.peer, c);
+      return try_broadcast(on, in, root(l, what), c);
     case verb::reduce:
-      return try_reduce(on, items(s.data), items(s.result), op, what.peer, c);
+      return try_reduce(on, items(s.data), items(s.result), op, root(l, what), c);
     case verb::allreduce:
       return try_allreduce(on, items(s.data), items(s.result), op, c);
     case verb::gather:
-      return try_gather(on, in, out, what.peer, c);
+      return try_gather(on, in, out, root(l, what), c);
     case verb::allgather:
       return try_allgather(on, in, out, c);
     default:
@@ -138,21 +158,22 @@ status post_collective(lane& on, slot& s, const completion& c) {
   }
 }
 
-status block_collective(lane& on, slot& s) {
+status block_collective(lane& l, slot& s) {
   const step& what = *s.what;
+  const any_group on = members(l, s);
   const auto op = static_cast<reduce_op>(what.op);
   const bytes out(s.result), in(s.data);
   switch (what.what) {
     case verb::barrier:
       return barrier(on);
     case verb::broadcast:
-      return broadcast(on, in, what.peer);
+      return broadcast(on, in, root(l, what));
     case verb::reduce:
-      return reduce(on, items(s.data), items(s.result), op, what.peer);
+      return reduce(on, items(s.data), items(s.result), op, root(l, what));
     case verb::allreduce:
       return allreduce(on, items(s.data), items(s.result), op);
     case verb::gather:
-      return gather(on, in, out, what.peer);
+      return gather(on, in, out, root(l, what));
     case verb::allgather:
       return allgather(on, in, out);
     default:
@@ -160,21 +181,22 @@ status block_collective(lane& on, slot& s) {
   }
 }
 
-task<status> await_collective(async_lane on, slot& s) {
+task<status> await_collective(async_lane l, slot& s) {
   const step& what = *s.what;
+  const async_group on = members(l.base(), s);
   const auto op = static_cast<reduce_op>(what.op);
   const bytes out(s.result), in(s.data);
   switch (what.what) {
     case verb::barrier:
       co_return co_await barrier(on);
     case verb::broadcast:
-      co_return co_await broadcast(on, in, what.peer);
+      co_return co_await broadcast(on, in, root(l.base(), what));
     case verb::reduce:
-      co_return co_await reduce(on, items(s.data), items(s.result), op, what.peer);
+      co_return co_await reduce(on, items(s.data), items(s.result), op, root(l.base(), what));
     case verb::allreduce:
       co_return co_await allreduce(on, items(s.data), items(s.result), op);
     case verb::gather:
-      co_return co_await gather(on, in, out, what.peer);
+      co_return co_await gather(on, in, out, root(l.base(), what));
     case verb::allgather:
       co_return co_await allgather(on, in, out);
     default:
@@ -193,6 +215,37 @@ auto typed(slot& s, remote_address at, Use&& use) {
     return use(op, remote_ptr<std::uint32_t>{at}, static_cast<std::uint32_t>(what.operand),
                reinterpret_cast<std::uint32_t*>(&s.old), static_cast<std::uint32_t>(what.compare));
   return use(op, remote_ptr<std::uint64_t>{at}, what.operand, &s.old, what.compare);
+}
+
+// --- blocks -------------------------------------------------------------------------------------
+
+/// A few blocks of different sizes, empty ones too, that are `whole` together.
+template <class Byte>
+std::vector<std::span<Byte>> cut(const step& s, std::span<Byte> whole) {
+  std::vector<std::span<Byte>> all;
+  std::uint64_t draw = pattern_of(s);
+  while (all.size() < 8 && !whole.empty()) {
+    draw = draw * 6364136223846793005 + 1442695040888963407;
+    const std::size_t n = (draw >> 33) % (whole.size() + 1);
+    all.push_back(whole.first(n));
+    whole = whole.subspan(n);
+  }
+  all.push_back(whole);
+  return all;
+}
+
+/// Lists what a call of blocks is given: it may be asked again while it is busy.
+void list_blocks(slot& s, remote_address at) {
+  const step& what = *s.what;
+  s.puts.clear(), s.gets.clear();
+  s.given = cut(what, std::span<const std::byte>(s.data));
+  s.taken = cut(what, std::span<std::byte>(s.data));
+  std::uint64_t offset = at.offset;
+  for (std::size_t i = 0; i < s.given.size(); ++i) {
+    s.puts.push_back({s.given[i], {at.target, offset}});
+    s.gets.push_back({s.taken[i], {at.target, offset}});
+    offset += s.given[i].size();
+  }
 }
 
 }  // namespace
@@ -224,11 +277,86 @@ destination target(const step& s) {
   return {s.peer, s.to_lane};
 }
 
+namespace {
+
+status post_blocks(lane& on, slot& s, const completion& c) {
+  const step& what = *s.what;
+  switch (what.what) {
+    case verb::put:
+      return try_put_blocks(on, s.puts, c);
+    case verb::get:
+      return try_get_blocks(on, s.gets, c);
+    case verb::send:
+      return try_send_blocks(on, target(what), what.tag, s.given, c);
+    case verb::recv:
+      return try_recv_blocks(on, what.peer, {what.tag, what.mask}, s.taken, c);
+    default:
+      return try_call_blocks(on, target(what), s.handler, s.header, s.given, c);
+  }
+}
+
+outcome block_blocks(lane& on, slot& s) {
+  const step& what = *s.what;
+  switch (what.what) {
+    case verb::put:
+      return {.code = put_blocks(on, s.puts)};
+    case verb::get:
+      return {.code = get_blocks(on, s.gets)};
+    case verb::send:
+      return {.code = send_blocks(on, target(what), what.tag, s.given)};
+    case verb::recv:
+      return recv_blocks(on, what.peer, {what.tag, what.mask}, s.taken);
+    default:
+      return {.code = call_blocks(on, target(what), s.handler, s.header, s.given)};
+  }
+}
+
+task<outcome> await_blocks(async_lane on, slot& s) {
+  const step& what = *s.what;
+  outcome how;
+  switch (what.what) {
+    case verb::put:
+      how.code = co_await on.put_blocks(s.puts);
+      break;
+    case verb::get:
+      how.code = co_await on.get_blocks(s.gets);
+      break;
+    case verb::send:
+      how.code = co_await on.send_blocks(target(what), what.tag, s.given);
+      break;
+    case verb::recv:
+      co_return co_await on.recv_blocks(what.peer, {what.tag, what.mask}, s.taken);
+    default:
+      how.code = co_await on.call_blocks(target(what), s.handler, s.header, s.given);
+      break;
+  }
+  co_return how;
+}
+
+outcome block_matched(lane& on, slot& s) {
+  const step& what = *s.what;
+  const outcome found = on.match(what.peer, {what.tag, what.mask}, s.message);
+  return found.code == status::done ? on.recv(s.message, s.data) : found;
+}
+
+task<outcome> await_matched(async_lane on, slot& s) {
+  const step& what = *s.what;
+  const outcome found = co_await on.match(what.peer, {what.tag, what.mask}, s.message);
+  if (found.code != status::done) co_return found;
+  co_return co_await on.recv(s.message, s.data);
+}
+
+}  // namespace
+
 status post(lane& on, const rank_memory& memory, slot& s, const completion& c) {
   const step& what = *s.what;
   if (is_collective(what.what)) return post_collective(on, s, c);
   const remote_address at =
       is_access(what.what) ? memory.at(what.area, what.peer, what.at) : remote_address{};
+  if (what.as == form::blocks) {
+    list_blocks(s, at);
+    return post_blocks(on, s, c);
+  }
   switch (what.what) {
     case verb::put:
       return on.try_put(s.data, at, c);
@@ -241,7 +369,7 @@ status post(lane& on, const rank_memory& memory, slot& s, const completion& c) {
     case verb::recv:
       return on.try_recv(what.peer, {what.tag, what.mask}, s.data, c);
     case verb::call:
-      return on.try_call(target(what), called, s.header, s.data, c);
+      return on.try_call(target(what), s.handler, s.header, s.data, c);
     default:
       break;
   }
@@ -255,6 +383,11 @@ outcome block(lane& on, const rank_memory& memory, slot& s) {
   if (is_collective(what.what)) return {.code = block_collective(on, s)};
   const remote_address at =
       is_access(what.what) ? memory.at(what.area, what.peer, what.at) : remote_address{};
+  if (what.as == form::matched) return block_matched(on, s);
+  if (what.as == form::blocks) {
+    list_blocks(s, at);
+    return block_blocks(on, s);
+  }
   switch (what.what) {
     case verb::put:
       return {.code = on.put(s.data, at)};
@@ -265,7 +398,7 @@ outcome block(lane& on, const rank_memory& memory, slot& s) {
     case verb::recv:
       return on.recv(what.peer, {what.tag, what.mask}, s.data);
     case verb::call:
-      return {.code = on.call(target(what), called, s.header, s.data)};
+      return {.code = on.call(target(what), s.handler, s.header, s.data)};
     default:
       break;
   }
@@ -283,7 +416,7 @@ task<outcome> await_message(async_lane on, slot& s) {
     co_return co_await on.recv(what.peer, tag_match{what.tag, what.mask}, s.data);
   outcome how;
   how.code = what.what == verb::send ? co_await on.send(target(what), what.tag, s.data)
-                                     : co_await on.call(target(what), called, s.header, s.data);
+                                     : co_await on.call(target(what), s.handler, s.header, s.data);
   co_return how;
 }
 
@@ -309,7 +442,13 @@ void spawn(lane& on, const rank_memory& memory, slot& s, const completion& c) {
   const step& what = *s.what;
   if (is_collective(what.what))
     heddle::spawn(await_collective(async_lane(on), s), c);
-  else if (is_access(what.what))
+  else if (what.as == form::matched)
+    heddle::spawn(await_matched(async_lane(on), s), c);
+  else if (what.as == form::blocks) {
+    list_blocks(s,
+                is_access(what.what) ? memory.at(what.area, what.peer, what.at) : remote_address{});
+    heddle::spawn(await_blocks(async_lane(on), s), c);
+  } else if (is_access(what.what))
     heddle::spawn(await_access(async_lane(on), s, memory.at(what.area, what.peer, what.at)), c);
   else
     heddle::spawn(await_message(async_lane(on), s), c);

@@ -1,9 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // rank_ops.h - one step as one call of Heddle, in each of the forms that the API has for it.
 #pragma once
+#include <heddle/blocks.h>
 #include <heddle/heddle.h>
 
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "fuzz/board.h"
@@ -13,15 +16,24 @@
 namespace heddle::fuzz {
 
 inline constexpr handler_id notified = 1, called = 2;
+/// Under it stands a handler that does as `called`.
+inline constexpr std::string_view called_name = "fuzz.called";
 
 /// What a step needs while it is under way: buffers, and how its end is learnt of.
 struct slot {
   const step* what = nullptr;
   record* facts = nullptr;
-  std::vector<std::byte> data;    ///< sent or received; collectives: given
-  std::vector<std::byte> result;  ///< collectives: got
-  std::vector<std::byte> header;  ///< of a call
-  std::uint64_t old = 0;          ///< of an atomic
+  std::vector<std::byte> data;       ///< sent or received; collectives: given
+  std::vector<std::byte> result;     ///< collectives: got
+  std::vector<std::byte> header;     ///< of a call
+  std::uint64_t old = 0;             ///< of an atomic
+  heddle::group* members = nullptr;  ///< of a collective; null: all ranks
+  handler_id handler = called;       ///< of a call
+  std::vector<put_block> puts;       ///< what the blocks of a form are listed in
+  std::vector<get_block> gets;
+  std::vector<std::span<const std::byte>> given;
+  std::vector<std::span<std::byte>> taken;
+  matched_message message;
   flag ended_flag;
   std::atomic<bool> ended{false};  ///< by callback, queue or coroutine
   outcome how;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "fuzz/rank_thread.h"
 
 #include <signal.h>
@@ -82,6 +83,8 @@ void rank_thread::operate(const step& s) {
   slot& made = slots_.emplace_back();
   made.what = &s;
   made.facts = &facts_of(s);
+  if (s.as == form::grouped) made.members = &members_.at(s.lane);
+  if (s.as == form::named) made.handler = world_.handler(called_name);
   prepare(made, world_.rank(), plan_.ranks);
   if (s.ends == ending::blocking && s.what != verb::put_notify) {
     made.how = block(on(s), memory_, made);

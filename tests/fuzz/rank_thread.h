@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // rank_thread.h - one thread of a rank: its steps of a phase, one after the other, and their ends.
 #pragma once
 #include <heddle/heddle.h>
@@ -19,15 +20,18 @@ namespace heddle::fuzz {
 
 /// A rank's lanes by number. A thread changes only the entries of lanes that it uses alone.
 using lane_table = std::map<int, std::unique_ptr<lane>>;
+/// The groups of the shared lanes by their numbers: those that this rank is in.
+using group_table = std::map<int, heddle::group>;
 
 class rank_thread {
  public:
-  rank_thread(const plan& p, const board& facts, world& w, lane_table& lanes,
+  rank_thread(const plan& p, const board& facts, world& w, lane_table& lanes, group_table& members,
               const rank_memory& memory, int number)
       : plan_(p),
         facts_(facts),
         world_(w),
         lanes_(lanes),
+        members_(members),
         memory_(memory),
         number_(number),
         groups_(groups(p)) {}
@@ -73,6 +77,7 @@ class rank_thread {
   const board& facts_;
   world& world_;
   lane_table& lanes_;
+  group_table& members_;
   const rank_memory& memory_;
   const int number_;
   const std::vector<group> groups_;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A job in Python that uses every part of the package heddle, and says where something is wrong."""
 import sys
 import threading
@@ -201,12 +202,25 @@ def counters():
     assert f'heddle_lane_eager_total{{rank="{me}",lane="{lane.number}"}}' in world.metrics()
 
 
+def worlds_beside():
+    with heddle.World(beside=world, settings={"HEDDLE_RECORDS": "512"}) as named, heddle.World() as unnamed:
+        assert (named.rank, unnamed.size) == (me, ranks)
+        assert "HEDDLE_RECORDS 512 (program)" in named.describe()
+        into = bytearray(3)
+        other = named.lane()
+        other.send(after, 5, b"abc")
+        assert other.recv(before, 5, into).bytes == 3 and into == b"abc"
+        named.barrier()
+    assert "HEDDLE_RECORD " in raises(None, lambda: heddle.World(settings={"HEDDLE_RECORD": "1"}))
+
+
 messages()
 memory()
 handlers()
 collectives()
 groups()
 counters()
+worlds_beside()
 assert world.route(after) and world.host(after) and world.host_number(after) >= 0 and world.describe()
 assert lane.why(after) == "" and heddle.__version__
 assert "lane" in raises(None, world.lane, lane.number)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // pieces_test.cpp - a large message that this process copies leaves its lane to others meanwhile.
 #include <gtest/gtest.h>
 #include <heddle/heddle.h>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr tag large_tag = 1, small_tag = 2;
 constexpr std::uint64_t seed = 7;
-constexpr int tries = 20;
+constexpr int tries = 100;
 const std::size_t large_bytes = sanitized ? 16 << 20 : 128 << 20;
 
 enum class source { mapped, own };

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // command_line_test.cpp - the command line of `heddle` itself.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -70,7 +71,7 @@ TEST(CommandLine, WrongUseGivesTwoAndSaysWhat) {
       {{HEDDLE, "bench", "gups", "--window", "8"}, "--window is for --atomic"},
       {{HEDDLE, "bench", "gups", "--memory", "lots"}, "--memory"},
       {{HEDDLE, "bench", "gups", "--compare", "lock", "--ranks", "4"}, "--compare needs --ranks 2"},
-      {{HEDDLE, "bench", "gups", "--compare", "ucx"}, "not possible with gups"},
+      {{HEDDLE, "bench", "gups", "--compare", "ofi"}, "do not tell when they have arrived"},
       {{HEDDLE, "bench", "rate", "--backend", "shm", "--compare", "utofu"}, "for --backend utofu"},
       {{HEDDLE, "bench", "rate", "--backend", "utofu", "--compare", "ucx"}, "does not use uTofu"},
       {{HEDDLE, "bench", "mt-rate", "--op", "tag", "--compare", "utofu"}, "no tagged messages"},
@@ -202,9 +203,13 @@ TEST(CommandLine, CompletionKnowsCommandsOptionsAndValues) {
   const std::string complete =
       "source <(" HEDDLE
       " --completion bash); try() { COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _heddle; "
-      "echo \"${COMPREPLY[*]}\"; }; try heddle in; try heddle run --ke; try heddle run --bind ''";
+      "echo \"${COMPREPLY[*]}\"; }; try heddle in; try heddle run --ke; try heddle run --bind ''; "
+      "try heddle bench lat; try heddle bench latency --js; try heddle linktest --mode ''";
   const auto how = run({"bash", "-c", complete});
-  EXPECT_EQ(how.out, "info\n--keep-going\ncore numa none 0,2-3\n") << how.err;
+  EXPECT_EQ(how.out,
+            "info\n--keep-going\ncore numa none 0,2-3\nlatency latency-overhead\n--json\n"
+            "paired parallel serial\n")
+      << how.err;
   EXPECT_THAT(how.err, IsEmpty());
 }
 

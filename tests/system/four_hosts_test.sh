@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # four_hosts_test.sh HEDDLE - a job on four "hosts": network namespaces on one bridge.
 #
 # The launcher is on none of them and reaches them by a starter that enters a namespace; between ranks
@@ -59,7 +60,7 @@ nothing_left() {
 
 echo '--- the link tester starts itself on the hosts'
 # shellcheck disable=SC2086 # words
-"$heddle" linktest $hosts --sizes 8,64K --messages 5 --repetitions 1 --output "$work/result" |
+"$heddle" linktest $hosts --sizes 8,64K --messages 5 --repetitions 1 --diagnosis never --output "$work/result" |
   tee "$work/out"
 grep -qF '8 ranks on 4 hosts' "$work/out"
 [ -s "$work/result/linktest.json" ]
@@ -67,7 +68,7 @@ nothing_left 'the link test'
 
 echo '--- also where one agent starts the next'
 # shellcheck disable=SC2086
-"$heddle" linktest $hosts --fanout 1 --sizes 8 --messages 5 --repetitions 1 \
+"$heddle" linktest $hosts --fanout 1 --sizes 8 --messages 5 --repetitions 1 --diagnosis never \
   --output "$work/result1" >"$work/out"
 grep -qF '8 ranks on 4 hosts' "$work/out"
 nothing_left 'the link test through a chain of agents'
@@ -83,7 +84,7 @@ for i in 0 1 2 3; do grep -q "n$i  eth0  10.89.0.$((i + 1))" "$work/out"; done
 
 echo '--- inside a job, the link tester is its ranks'
 # shellcheck disable=SC2086
-"$heddle" run $hosts -- "$heddle" linktest --sizes 8 --messages 5 --repetitions 1 \
+"$heddle" run $hosts -- "$heddle" linktest --sizes 8 --messages 5 --repetitions 1 --diagnosis never \
   --output "$work/result2" >"$work/out"
 grep -qF '8 ranks on 4 hosts' "$work/out"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // hanging_test.cpp - jobs that hang on purpose, and what `heddle info --pid` says of them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -184,7 +185,7 @@ TEST(HangingJob, TellsOtherUsersNothing) {
   if (geteuid() != 0) GTEST_SKIP() << "needs to become another user";
   const hanging_job job("receive");
   const json worlds = job.until([](const json& w) { return has(lane_of(w), "receive_count"); });
-  const std::string name = "heddle-" + worlds[0]["pid"].dump() + "-0-2";
+  const std::string name = "heddle-" + worlds[0]["pid"].dump() + "-0-2-0";
   const pid_t other = fork();
   if (other == 0) _exit(read_as_nobody(name) == 0 ? 0 : 1);
   int how = -1;

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # joining_hosts_test.sh HEDDLE - four ranks on two "hosts", network namespaces joined by a cable, that
 # `heddle run` did not start: by rendezvous, and where they are installed by mpiexec.hydra and mpirun.
 #
@@ -18,7 +19,7 @@ exec ip netns exec "$host" unshare -u sh -c 'hostname "$0"; exec sh -c "$1"' "$h
 END
 chmod +x "$work/on"
 
-test="$heddle linktest --sizes 8,64K --messages 3 --repetitions 1 --output $work/results"
+test="$heddle linktest --sizes 8,64K --messages 3 --repetitions 1 --diagnosis never --overwrite --output $work/results"
 expect_one_job() {
   cat "$work/out"
   grep -qE "^4 ranks on 2 hosts \($left.*, $right.*\) over shm and tcp" "$work/out" || {

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # joining_test.sh WAY HEDDLE PROBE - ranks that another launcher than `heddle run` has started.
 #
 # WAY: mpirun (Open MPI: PMIx), mpiexec (Hydra: PMI-1), rendezvous (none). Each: the link test is one
@@ -69,7 +70,7 @@ case $way in
   *) echo "no way: $way" >&2; exit 1 ;;
 esac
 
-start 4 "$heddle" linktest --sizes 8,64K --messages 3 --repetitions 1 --output "$work/results" ||
+start 4 "$heddle" linktest --sizes 8,64K --messages 3 --repetitions 1 --diagnosis never --output "$work/results" ||
   fail "the link test ended with $?"
 [ "$(grep -c '^4 ranks on 1 host' "$work/out")" = 1 ] || fail "the link test was not one job of 4"
 

@@ -1,9 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // linktest_check.cpp - reads both result files of a link test and says what is wrong with them.
 //
-//   linktest_check [--lost RANK] DIRECTORY RANKS BYTES...
+//   linktest_check [--lost RANK | --partial] DIRECTORY RANKS BYTES...
+//   linktest_check --shards DIRECTORY    prints how many visits an unfinished run has kept, and
+//   fails
+//                                        when one of them was made twice
 //
 // Every pair must be measured at every size, but those with RANK be lost, and both files must hold
-// the same numbers.
+// the same numbers. With --partial the run was interrupted, and pairs may be unmeasured.
 #include <hdf5.h>
 
 #include <cmath>
@@ -11,8 +15,13 @@
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
+
+#include "linktest/results/output.h"
+#include "linktest/results/shard.h"
 
 namespace {
 
@@ -20,6 +29,7 @@ using json = nlohmann::json;
 
 int problems = 0;
 std::size_t lost_rank = static_cast<std::size_t>(-1);  // none
+bool partial = false;
 
 void expect(bool holds, const std::string& what) {
   if (holds) return;
@@ -49,7 +59,7 @@ std::vector<double> read_matrix(hid_t file, const std::string& name, std::size_t
 }
 
 bool same(double a, const json& b) {
-  return b.is_null() ? std::isnan(a) : a == b.get<double>();
+  return b.is_null() ? std::isnan(a) : static_cast<float>(a) == b.get<float>();
 }
 
 void check_matrix(hid_t file, const json& size, const std::string& metric, std::size_t n) {
@@ -62,7 +72,9 @@ void check_matrix(hid_t file, const json& size, const std::string& metric, std::
     for (std::size_t p = 0; p < n; ++p) {
       const double value = stored[r * n + p];
       const bool lost = r == lost_rank || p == lost_rank;  // it may have a value from before
-      expect(r == p ? std::isnan(value) : value > 0 || lost, name + " holds an impossible value");
+      const bool missing = lost || (partial && std::isnan(value));
+      expect(r == p ? std::isnan(value) : value > 0 || missing,
+             name + " holds an impossible value");
       expect(same(value, matrix[r][p]), name + " differs between the files");
     }
   }
@@ -74,7 +86,8 @@ void check_states(const json& size, std::size_t n) {
     for (std::size_t p = 0; p < n; ++p) {
       if (r == p) continue;
       const char* const right = r == lost_rank || p == lost_rank ? "lost" : "measured";
-      expect(states[r][p] == right, "a pair's state is " + states[r][p].dump());
+      expect(states[r][p] == right || (partial && states[r][p] == "unmeasured"),
+             "a pair's state is " + states[r][p].dump());
     }
   }
 }
@@ -84,8 +97,10 @@ void check(const std::string& directory, std::size_t n, const std::vector<std::u
   const hid_t file = H5Fopen((directory + "/linktest.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   expect(file >= 0, "linktest.h5 cannot be opened");
   if (problems > 0) return;
-  expect(doc["format"] == "heddle-linktest" && doc["schema_version"] == 1, "wrong format");
-  expect(doc["complete"] == (lost_rank >= n), "it is wrong about whether it is complete");
+  expect(doc["format"] == "heddle-linktest" && doc["schema_version"] == 2, "wrong format");
+  expect(partial || doc["complete"] == (lost_rank >= n),
+         "it is wrong about whether it is complete");
+  expect(doc["interrupted"] == partial, "it is wrong about whether it was interrupted");
   expect(doc["ranks"] == n && doc["hosts"].size() == n, "wrong number of ranks");
   expect(doc["options"]["sizes"] == json(sizes), "wrong sizes");
   expect(doc["sizes"].size() == sizes.size(), "a size is missing");
@@ -97,16 +112,32 @@ void check(const std::string& directory, std::size_t n, const std::vector<std::u
   H5Fclose(file);
 }
 
+int check_shards(const std::string& folder) {
+  std::set<std::tuple<int, int, unsigned, unsigned>> seen;
+  for (const std::string& file : heddle::linktest::shards_in(folder))
+    for (const auto& v : heddle::linktest::visits_in(heddle::linktest::read_text(file)))
+      expect(seen.insert({v.initiator, v.peer, v.size_index, v.repetition}).second,
+             "a visit was made twice");
+  std::printf("%zu\n", seen.size());
+  return problems == 0 ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 3 && std::string(argv[1]) == "--shards") return check_shards(argv[2]);
   if (argc > 2 && std::string(argv[1]) == "--lost") {
     lost_rank = std::strtoul(argv[2], nullptr, 10);
     argc -= 2;
     argv += 2;
+  } else if (argc > 1 && std::string(argv[1]) == "--partial") {
+    partial = true;
+    --argc;
+    ++argv;
   }
   if (argc < 4) {
-    std::fprintf(stderr, "usage: linktest_check [--lost RANK] DIRECTORY RANKS BYTES...\n");
+    std::fprintf(stderr,
+                 "usage: linktest_check [--lost RANK | --partial] DIRECTORY RANKS BYTES...\n");
     return 3;
   }
   std::vector<std::uint64_t> sizes;

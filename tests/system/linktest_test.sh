@@ -1,41 +1,22 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # linktest_test.sh - heddle linktest as a user meets it: complete files over each wire, refusals that
-# name the cure, and nothing left behind by Ctrl-C.
+# name the cure, and what was measured kept whatever ends a run: Ctrl-C, a dead rank, a second run.
 #
 #   linktest_test.sh HEDDLE LINKTEST_CHECK UTOFU     UTOFU: vendor, emulated or off
 set -u
 heddle=$1
 check=$2
 utofu=$3
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failures=0
-
-fail() {
-  echo "FAILED: $*"
-  sed 's/^/  | /' "$work/out" "$work/err"
-  failures=$((failures + 1))
-}
-
-# expect STATUS ARGUMENTS...: runs the program and compares its exit status.
-expect() {
-  want=$1
-  shift
-  "$heddle" "$@" >"$work/out" 2>"$work/err"
-  got=$?
-  [ "$got" -eq "$want" ] || fail "heddle $*: exit status $got, not $want"
-}
-
-says() { # FILE TEXT
-  grep -q -e "$2" "$work/$1" || fail "nothing about '$2' in $1"
-}
+# shellcheck source=tests/system/expect.sh
+. "$(dirname "$0")/expect.sh"
 
 measure() { # RANKS ARGUMENTS...
   ranks=$1
   shift
-  expect 0 linktest -n "$ranks" --sizes 8,4K --messages 5 --warmup 2 --repetitions 2 \
+  expect 0 linktest -n "$ranks" --sizes 8,4K --messages 5 --warmup 2 --repetitions 2 --singles 5 \
     --output "$work/results" "$@"
-  says out "Slowest pairs"
+  says out "^bandwidth .*/s"
   says out "$work/results/linktest.h5"
   "$check" "$work/results" "$ranks" 8 4096 || fail "wrong files from -n $ranks $*"
   rm -rf "$work/results"
@@ -47,6 +28,31 @@ whole_runs() {
     for kernel in bi uni; do measure 3 --backend "$backend" --kernel "$kernel" --mode serial; done
     measure 4 --backend "$backend" --shuffle --seed 7 --quiet
   done
+}
+
+# Each operation, kernel and mode in one run over both wires, and what its readers find.
+sections() {
+  expect 0 linktest -n 3 --backend shm,tcp --op send,put,get,call --kernel semi,uni --sizes 8,4K --messages 3 \
+    --warmup 1 --repetitions 1 --singles 2 --window 2 --buffers 2 --diagnosis never --quiet --output "$work/results"
+  for section in semi-send-shm uni-get-shm uni-put-tcp semi-call-tcp; do
+    says out "=== $section ==="
+    "$check" "$work/results/$section" 3 8 4096 || fail "wrong files of $section"
+  done
+  [ "$(find "$work/results" -name linktest.h5 | wc -l)" -eq 16 ] || fail "not 16 sections"
+  expect 0 report "$work/results" -o "$work/links.csv"
+  grep -q "^uni,put,tcp,parallel,4096,2,1," "$work/links-uni-put-tcp.csv" || fail "no csv of a section"
+  rm -rf "$work/results" "$work"/links-*
+  expect 0 linktest -n 4 --mode paired --bisection random --all-to-all --sizes 8 --messages 3 --repetitions 2 \
+    --diagnosis never --quiet --output "$work/results"
+  says out "Impact of all pairs of a step at once, 8 B"
+  says out "Bisection, 8 B: .* in the slowest step"
+  says out "A byte from all to all"
+  grep -q '"factors"' "$work/results/linktest.sections.json" || fail "no impact in the list of sections"
+  expect 1 linktest -n 4 --mode paired --output "$work/results"
+  says err "already holds results"
+  rm -rf "$work/results"
+  expect 2 linktest -n 2 --bisection 0-1 --output "$work/results"
+  says err "give the ranks of one"
 }
 
 # Over the software Tofu device, which moves data in each of its ways.
@@ -78,8 +84,26 @@ inside_a_job() {
 
 hosts() {
   expect 0 run -n 3 -- sh -c 'HEDDLE_HOST=h$((HEDDLE_RANK % 2)) exec "$0" "$@"' \
-    "$heddle" linktest --sizes 8 --messages 2 --output "$work/results"
+    "$heddle" linktest --sizes 8 --messages 2 --diagnosis never --output "$work/results"
   says out "3 ranks on 2 hosts (h0, h1) over shm and tcp"
+  rm -rf "$work/results"
+}
+
+# No run takes the place of another one's results.
+folders() {
+  (cd "$work" && for _ in 1 2 3; do "$heddle" linktest -n 2 --sizes 8 --messages 2 --quiet; done) \
+    >"$work/out" 2>"$work/err"
+  found=$(find "$work" -path '*/linktest-*/linktest.json' | wc -l)
+  [ "$found" -eq 3 ] || fail "three runs left $found folders of results"
+  rm -rf "$work"/linktest-*
+  quick="linktest -n 2 --sizes 8 --messages 2 --quiet --output $work/results"
+  # shellcheck disable=SC2086 # words
+  expect 0 $quick
+  # shellcheck disable=SC2086
+  expect 1 $quick
+  says err "already holds results"
+  # shellcheck disable=SC2086
+  expect 0 $quick --overwrite
   rm -rf "$work/results"
 }
 
@@ -96,15 +120,21 @@ refusals() {
 colours() {
   expect 0 linktest -n 2 --sizes 8 --messages 2 --color always --output "$work/results"
   says out "$(printf '\033')\[48;"
-  expect 0 linktest -n 2 --sizes 8 --messages 2 --output "$work/results"
+  expect 0 linktest -n 2 --sizes 8 --messages 2 --overwrite --output "$work/results"
   if grep -q "$(printf '\033')" "$work/out"; then fail "escapes in a file"; fi
   rm -rf "$work/results"
 }
 
+# What rank 1 sends is a millisecond late, so that the run lasts long enough to be disturbed on the
+# fastest machine, too.
+late='late=1>:1000'
+lasting='--sizes 8 --messages 2 --repetitions 200'
+
 # A rank is killed while it measures; the others go on and the files tell of it.
 death() { # RANK BACKEND
   : >"$work/err" # not by the background command alone: we read it at once
-  "$heddle" linktest -n 4 --backend "$2" --sizes 8 --messages 5 --repetitions 300 --progress bar \
+  # shellcheck disable=SC2086 # words
+  HEDDLE_FAULTS=$late "$heddle" linktest -n 4 --backend "$2" $lasting --progress bar \
     --output "$work/results" >"$work/out" 2>"$work/err" &
   job=$!
   while ! grep -q "repetition" "$work/err" && kill -0 $job; do sleep 0.05; done
@@ -134,21 +164,63 @@ interrupt() { # SIGNAL STATUS
   got=$?
   [ "$got" -eq "$2" ] || fail "exit status $got after SIG$1, not $2"
   says err "interrupted after"
-  [ ! -e "$work/results" ] || fail "SIG$1 left a directory"
+  says err "linktest --resume $work/results goes on"
+  says out "$work/results/linktest.h5"
+  "$check" --partial "$work/results" 4 8 131072 || fail "wrong files after SIG$1"
+  rm -rf "$work/results"
   printf %s "$work/results" >"$work/mark" # in a file, or grep would find itself
   if grep -lsF -f "$work/mark" /proc/[0-9]*/cmdline; then fail "SIG$1 left a process"; fi
 }
 
+# All processes of a run at once, as the out-of-memory killer or a power cut would: nothing is
+# reported, and yet nothing that the shards hold is measured again.
+kill_all_after() { # VISITS ARGUMENTS...
+  visits=$1
+  shift
+  setsid "$heddle" linktest "$@" >"$work/out" 2>"$work/err" &
+  job=$!
+  while kept=$("$check" --shards "$work/results") && [ "$kept" -le "$visits" ] && kill -0 $job; do
+    sleep 0.02
+  done
+  kill -9 $job $(pgrep -P $job)
+  wait $job 2>/dev/null
+  kept=$("$check" --shards "$work/results") || fail "a visit was made twice"
+  [ ! -e "$work/results/linktest.json" ] || fail "the run was over before it was killed"
+}
+
+resumed() {
+  export HEDDLE_FAULTS="$late"
+  # shellcheck disable=SC2086 # words
+  kill_all_after 20 -n 3 $lasting --warmup 0 --output "$work/results"
+  first=$kept
+  expect 1 linktest -n 3 --output "$work/results"
+  says err "already holds an unfinished run"
+  expect 2 linktest --resume "$work/results" --sizes 16
+  says err "leave out --sizes"
+  kill_all_after "$((first + 20))" --resume "$work/results"
+  printf 'HLV1 torn' >>"$work/results/ranks-0-2.shard"
+  expect 0 linktest --resume "$work/results" --quiet
+  unset HEDDLE_FAULTS
+  "$check" "$work/results" 3 8 || fail "wrong files from a resumed run"
+  [ "$(ls "$work/results")" = "$(printf 'linktest.h5\nlinktest.json')" ] || fail "something was left"
+  expect 1 linktest --resume "$work/results"
+  says err "there is no unfinished run"
+  rm -rf "$work/results"
+}
+
 whole_runs
+sections
 [ "$utofu" != emulated ] || over_tofu
 unread
 inside_a_job
 hosts
+folders
 refusals
 colours
 death 2 shm
 death 0 tcp
 interrupt INT 130
 interrupt TERM 143
+resumed
 [ "$failures" -eq 0 ] && echo "linktest: all as expected"
 exit "$((failures > 0))"

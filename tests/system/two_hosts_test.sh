@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # two_hosts_test.sh HEDDLE - two ranks on two "hosts": network namespaces joined by two cables.
 #
 # The ranks must take each other for distant (tcp without being told), and large messages must use
@@ -22,7 +23,7 @@ on_two_hosts() {
     exec ip netns exec "$host" "$@"' sh "$left" "$right" "$@"
 }
 
-on_two_hosts "$heddle" linktest --sizes 8,4M --messages 5 --repetitions 1 --output "$work/result" |
+on_two_hosts "$heddle" linktest --sizes 8,4M --messages 5 --repetitions 1 --diagnosis never --output "$work/result" |
   tee "$work/out"
 name=$(uname -n) # the same in both namespaces, and yet two hosts
 grep -qF "2 ranks on 2 hosts ($name#0, $name#1) over tcp" "$work/out"
@@ -39,7 +40,7 @@ done
 # A cable that is far slower than the other is tried, and then left alone.
 before=$(carried 1)
 pace cable1 10mbit
-on_two_hosts "$heddle" linktest --sizes 4M --messages 5 --repetitions 1 --output "$work/slow" >"$work/out"
+on_two_hosts "$heddle" linktest --sizes 4M --messages 5 --repetitions 1 --diagnosis never --output "$work/slow" >"$work/out"
 slow=$(($(carried 1) - before))
 echo "the slow cable carried $slow bytes, when both had carried $both before"
 [ "$slow" -lt $((both / 4)) ] || { echo "the slow cable was used"; exit 1; }
@@ -47,5 +48,5 @@ echo "the slow cable carried $slow bytes, when both had carried $both before"
 # One that brings nothing back is done without.
 ip -n "$left" route add blackhole 10.87.1.2/32
 ip -n "$right" route add blackhole 10.87.1.1/32
-on_two_hosts "$heddle" linktest --sizes 4M --messages 5 --repetitions 1 --output "$work/cut" >"$work/out"
+on_two_hosts "$heddle" linktest --sizes 4M --messages 5 --repetitions 1 --diagnosis never --output "$work/cut" >"$work/out"
 grep -qF "2 ranks on 2 hosts" "$work/out"

@@ -1,18 +1,14 @@
-// bench.cpp - the command line of `heddle bench`, and of latency, bandwidth, rate and table. The
-// other benchmarks have theirs beside them.
+// SPDX-License-Identifier: BSD-3-Clause
+// bench.cpp - the command `heddle bench`, and of its subcommands those that are no benchmark.
+#include <algorithm>
 #include <memory>
 
-#include "bench/adaptive.h"
-#include "bench/background.h"
-#include "bench/command.h"
-#include "bench/convolution.h"
-#include "bench/gups.h"
-#include "bench/multithreaded.h"
-#include "bench/overhead.h"
-#include "bench/overlap.h"
-#include "bench/plot_command.h"
-#include "bench/run.h"
-#include "bench/table.h"
+#include "bench/commands.h"
+#include "contenders/command.h"
+#include "contenders/table.h"
+#include "contenders/ucx_check.h"
+#include "report/compare.h"
+#include "report/plot.h"
 #include "subcommand.h"
 
 namespace heddle::bench {
@@ -34,77 +30,19 @@ Examples:
   heddle bench rate --op put --threads 2 --json put.json
   heddle bench mt-rate --op tag --threads 1,2,4 --shared-lane --compare ucx,openmpi,mpich
   heddle bench table --markdown table.md
+  heddle bench compare before.json after.json
   heddle bench plot results/bench --out figures --format png,pdf)";
-
-/// What the parser fills in; defaults that depend on the subcommand are settled afterwards.
-struct command_line {
-  options o;
-  buffer_kind buffers = buffer_kind::plain;
-  const CLI::Option* buffers_given = nullptr;
-  const CLI::Option* window_given = nullptr;
-};
-
-operation default_operation(kind what) {
-  switch (what) {
-    case kind::latency:
-      return operation::am;
-    case kind::bandwidth:
-      return operation::tag;
-    case kind::rate:
-      return operation::put;
-  }
-  return operation::am;
-}
-
-/// Large messages need few in flight, and more of them leave the caches.
-constexpr int bandwidth_window = 4;
-
-options settle(const command_line& line) {
-  options o = line.o;
-  const bool bandwidth = o.base.what == kind::bandwidth;
-  if (o.sizes.empty()) o.sizes = {bandwidth ? std::uint64_t{1} << 20 : 8};
-  if (bandwidth && line.window_given->empty()) o.base.window = bandwidth_window;
-  const bool given = !line.buffers_given->empty();
-  o.base.buffers = given ? line.buffers : bandwidth ? buffer_kind::plain : buffer_kind::exposed;
-  return o;
-}
-
-void add_what(CLI::App& app, command_line& line) {
-  spec& s = line.o.base;
-  add_choice(app, "--op", s.op, operation_names(), "operation")->default_str(name_of(s.op));
-  add_sizes(app, line.o.sizes, "bytes, such as 8,1K,4M (default: 8, bandwidth 1M)");
-  line.window_given =
-      app.add_option("--window", s.window, "operations in flight (default: 64, bandwidth 4)")
-          ->check(CLI::Range(1, 4096));
-  add_choice(app, "--target", s.target, target_names(),
-             "what the target does during get and fetch-add: wait, or compute without any call")
-      ->default_str("waiting");
-  line.buffers_given = add_choice(app, "--buffers", line.buffers, buffer_names(),
-                                  "ordinary memory, or memory from world::allocate (default: "
-                                  "exposed, bandwidth plain)");
-}
-
-void add_kind(CLI::App& bench, const std::string& name, kind what, const char* help, int& code) {
-  auto line = std::make_shared<command_line>();
-  options& o = line->o;
-  o.benchmark = name;
-  o.base.what = what;
-  o.base.op = default_operation(what);
-  CLI::App& app = *bench.add_subcommand(name, help);
-  add_what(app, *line);
-  add_job(app, o);
-  add_thread_counts(app, o);
-  add_lanes(app, o);
-  add_lane_lock(app, o);
-  add_rivals(app, o);
-  app.add_option("--ucx-test", o.ucx_test, "ucx_perftest's test to compare with, if not its own");
-  app.callback([line, &code] { code = measure(settle(*line)); });
-}
 
 void add_table(CLI::App& bench, int& code) {
   auto o = std::make_shared<table_options>();
   CLI::App& app = *bench.add_subcommand("table", "every row of docs/performance.md, with goals");
   app.add_option("--rows", o->rows, "only rows with one of these in their names")->delimiter(',');
+  app.add_option("--goals", o->goals_file,
+                 "rows and goals of your own (default: goals.txt, which comes with the program)")
+      ->check(CLI::ExistingFile);
+  app.add_option("--resume", o->resume_folder,
+                 "folder that keeps each row's records: rows that have theirs there are not "
+                 "measured again, as after Ctrl-C");
   const auto set_backend = [o](const std::string& name) { o->over_utofu = name == "utofu"; };
   app.add_option_function<std::string>(
          "--backend", set_backend, "utofu: the rows over uTofu instead of those over shm and tcp")
@@ -120,31 +58,91 @@ void add_table(CLI::App& bench, int& code) {
   app.callback([o, &code] { code = run_table(*o); });
 }
 
+struct compare_options {
+  std::string before, after;
+  thresholds when;
+  bool all = false;
+};
+
+int run_compare(const compare_options& o) {
+  const auto changes = compare(read_records(o.before), read_records(o.after), o.when);
+  if (changes.empty())
+    throw std::runtime_error(
+        "the two files have no figure of Heddle in common; name two files "
+        "that --json of the same benchmarks has written");
+  tools::print(compare_table(changes, o.all));
+  const auto worse = [](const change& c) { return c.what == verdict::worse; };
+  return std::any_of(changes.begin(), changes.end(), worse) ? tools::failed : tools::success;
+}
+
+void add_compare(CLI::App& bench, int& code) {
+  auto o = std::make_shared<compare_options>();
+  CLI::App& app = *bench.add_subcommand("compare", "What changed between two files of records");
+  app.add_option("OLD", o->before, "records, from --json")->required()->check(CLI::ExistingFile);
+  app.add_option("NEW", o->after, "records of the same benchmarks")
+      ->required()
+      ->check(CLI::ExistingFile);
+  const auto set = [o](double percent) { o->when.share = percent / 100; };
+  app.add_option_function<double>("--percent", set, "of the median: a smaller change is none")
+      ->check(CLI::Range(0.0, 1000.0))
+      ->default_str("5");
+  app.add_option("--chance", o->when.probability,
+                 "a change counts if it is this improbable by chance (Mann-Whitney over the "
+                 "rounds, at least 5 of each)")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  app.add_flag("--all", o->all, "print also what is the same");
+  app.footer("Ends in status 1 when a figure of Heddle has become worse.");
+  app.callback([o, &code] { code = run_compare(*o); });
+}
+
+void add_check_ucx(CLI::App& bench, int& code) {
+  auto o = std::make_shared<ucx_check>();
+  CLI::App& app = *bench.add_subcommand(
+      "check-ucx", "Our loops over UCX beside ucx_perftest: are the rival's figures fair?");
+  app.add_option("--backend", o->backends, "shm, tcp, or both with a comma")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"shm", "tcp"}))
+      ->capture_default_str();
+  app.add_option("--rounds", o->rounds)->check(CLI::Range(1, 1000))->capture_default_str();
+  app.add_option("--time-ms", o->time_ms, "length of one round of each")
+      ->check(CLI::Range(1, 60'000))
+      ->capture_default_str();
+  app.footer(
+      "Each operation of 8 bytes by both in turn, on the same cores; the ratio is that of the "
+      "medians, and 1 or more where our loop is as quick. At least 0.95 is wanted. ucx_perftest "
+      "counts on a different kind of run, so a ratio above 1 is no merit.");
+  app.callback([o, &code] { code = run_ucx_check(*o); });
+}
+
+void add_plot(CLI::App& bench, int& exit_code) {
+  auto o = std::make_shared<plot_options>();
+  CLI::App& app = *bench.add_subcommand("plot", "Figures from records, as in the papers");
+  app.add_option("DIR", o->folder, "folder with files of records, from --json")->required();
+  app.add_option("--out", o->out, "folder for the figures (default: DIR)");
+  app.add_option("--format", o->formats, "png, svg or pdf, several with commas")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"png", "svg", "pdf"}))
+      ->capture_default_str();
+  app.callback([o, &exit_code] { exit_code = plot(*o); });
+}
+
 }  // namespace
 }  // namespace heddle::bench
 
 namespace heddle::tools {
 
 void add_bench(CLI::App& app, int& exit_code) {
-  using bench::kind;
-  CLI::App& bench_command = *app.add_subcommand("bench", "Measure latency, bandwidth and rate");
-  bench_command.footer(bench::details);
-  bench_command.require_subcommand(1);
-  bench::add_kind(bench_command, "latency", kind::latency, "Time of one operation at a time",
-                  exit_code);
-  bench::add_kind(bench_command, "bandwidth", kind::bandwidth, "Bytes per second of large ones",
-                  exit_code);
-  bench::add_kind(bench_command, "rate", kind::rate, "Operations per second, many in flight",
-                  exit_code);
-  bench::add_multithreaded(bench_command, exit_code);
-  bench::add_overhead(bench_command, exit_code);
-  bench::add_overlap(bench_command, exit_code);
-  bench::add_adaptive(bench_command, exit_code);
-  bench::add_background(bench_command, exit_code);
-  bench::add_convolution(bench_command, exit_code);
-  bench::add_gups(bench_command, exit_code);
-  bench::add_table(bench_command, exit_code);
-  bench::add_plot(bench_command, exit_code);
+  CLI::App& command = *app.add_subcommand("bench", "Measure latency, bandwidth and rate");
+  command.footer(bench::details);
+  command.require_subcommand(1);
+  for (const auto add :
+       {bench::add_common, bench::add_multithreaded, bench::add_overhead, bench::add_overlap,
+        bench::add_background, bench::add_convolution, bench::add_gups, bench::add_table,
+        bench::add_compare, bench::add_check_ucx, bench::add_plot})
+    add(command, exit_code);
 }
 
 }  // namespace heddle::tools

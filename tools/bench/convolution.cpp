@@ -1,14 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // convolution.cpp - both orders in turn, their parts, and the comparison with one thread's result.
-#include "bench/convolution.h"
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
 
-#include "bench/command.h"
-#include "bench/convolution_worker.h"
-#include "bench/session.h"
-#include "bench/threads.h"
+#include "bench/commands.h"
+#include "contenders/command.h"
+#include "contenders/session.h"
+#include "harness/threads.h"
+#include "libraries/heddle_edges.h"
 
 namespace heddle::bench {
 namespace {
@@ -37,12 +37,13 @@ constexpr double tolerated_difference = 1e-9;
 
 /// The threads of this rank.
 class team {
+  using worker = convolution_worker<heddle_edges>;
+
  public:
-  team(session& in, const convolution_options& o) : in_(in), side_(o.side), spec_(o.job.base) {
-    spec_.threads = o.job.thread_counts.front();
-    for (int t = 0; t < spec_.threads; ++t) {
-      workers_.push_back(std::make_unique<convolution_worker>(in.at(), spec_, o.side, t));
-    }
+  team(session& in, const convolution_options& o)
+      : in_(in), side_(o.side), spec_(spec_for(o)), edges_(in.at(), spec_) {
+    for (int t = 0; t < spec_.threads; ++t)
+      workers_.push_back(std::make_unique<worker>(edges_, spec_, o.side, t));
   }
   [[nodiscard]] const block_grid& grid() const { return workers_.front()->grid(); }
 
@@ -71,6 +72,11 @@ class team {
   }
 
  private:
+  static spec spec_for(const convolution_options& o) {
+    spec s = o.job.base;
+    s.threads = o.job.thread_counts.front();
+    return s;
+  }
   static step_times mean_of(const std::vector<step_times>& all, std::uint64_t steps) {
     step_times mean;
     const double share = 1 / (static_cast<double>(all.size()) * static_cast<double>(steps));
@@ -102,16 +108,16 @@ class team {
   }
 
   session& in_;
-  int side_;
-  spec spec_;
-  std::vector<std::unique_ptr<convolution_worker>> workers_;
+  const int side_;
+  const spec spec_;
+  heddle_edges edges_;
+  std::vector<std::unique_ptr<worker>> workers_;
 };
 
 /// One of the two orders, over the rounds.
 struct variant {
   const char* name;
   step_order order;
-  std::vector<step_times> rounds = {};  // on rank 0
 };
 
 /// The same number on every rank, so that a round lasts about as long as asked.
@@ -120,38 +126,6 @@ std::uint64_t steps_of_a_round(session& in, team& threads) {
   const double each = agree(in, threads.run(tried, step_order::one_after_the_other).total);
   const double time = std::chrono::duration<double>(in.what().base.time).count();
   return static_cast<std::uint64_t>(std::clamp(time / std::max(each, 1e-9), 4.0, 1e6));
-}
-
-std::vector<double> parts(const variant& v, double step_times::*field) {
-  std::vector<double> us;
-  for (const step_times& t : v.rounds) us.push_back(t.*field * 1e6);
-  return us;
-}
-
-struct part {
-  const char* name;
-  double step_times::*field;
-};
-constexpr part all_parts[]{{"compute1", &step_times::compute1},
-                           {"isend", &step_times::isend},
-                           {"compute2", &step_times::compute2},
-                           {"wait", &step_times::wait}};
-
-void report_parts(session& in, const case_result& c, const std::vector<variant>& variants) {
-  std::string text = fmt::format("{:<12}", "us per step");
-  for (const part& p : all_parts) text += fmt::format("{:>12}", p.name);
-  for (std::size_t i = 0; i < variants.size(); ++i) {
-    text += fmt::format("\n{:<12}", variants[i].name);
-    for (const part& p : all_parts) {
-      const summary s = summarize(parts(variants[i], p.field));
-      text += fmt::format("{:>12.1f}", s.median);
-      record r = records_of(c)[i];
-      r.metric = p.name;
-      set_statistics(r, s);
-      in.keep({r});
-    }
-  }
-  in.print(text);
 }
 
 /// Whether both orders give what one thread computes. The same answer on every rank.
@@ -168,18 +142,18 @@ bool verify(session& in, team& threads, const std::vector<variant>& variants) {
 }
 
 std::vector<contender> contenders_for(session& in, team& threads, std::uint64_t steps,
-                                      std::vector<variant>& variants) {
+                                      const std::vector<variant>& variants) {
   std::vector<contender> all;
-  for (variant& v : variants) {
+  for (const variant& v : variants) {
     all.push_back({{.label = v.name,
                     .library = "heddle",
                     .op = v.name,
                     .ranks = in.what().ranks,
                     .threads = in.what().thread_counts.front()},
-                   [&in, &threads, &v, steps] {
-                     const step_times t = threads.run(steps, v.order);
-                     if (in.reports()) v.rounds.push_back(t);
-                     return round_figure{.figure = t.total * 1e6};
+                   [&threads, order = v.order, steps]() -> round_result {
+                     const step_times t = threads.run(steps, order);
+                     return {{t.total * 1e6, t.compute1 * 1e6, t.isend * 1e6, t.compute2 * 1e6,
+                              t.wait * 1e6}};
                    }});
   }
   return all;
@@ -204,7 +178,11 @@ case_result empty_case(const session& in, const convolution_options& o,
   s.bytes = halo_bytes(o);
   return {.what = s,
           .benchmark = o.job.benchmark,
-          .measure = {"step", "us"},
+          .metrics = {{"step", "us"},
+                      {"compute1", "us"},
+                      {"isend", "us"},
+                      {"compute2", "us"},
+                      {"wait", "us"}},
           .backend = in.backend(),
           .contenders = entrants(all),
           .comparisons = {{0, 1, "heddle", "ratio"}}};
@@ -214,14 +192,13 @@ int run_convolution_in_job(const convolution_options& o) {
   session in(o.job);
   team threads(in, o);
   in.print(title_of(in, o, threads.grid()));
-  std::vector<variant> variants{{"overlap", step_order::overlapped},
-                                {"no-overlap", step_order::one_after_the_other}};
+  const std::vector<variant> variants{{"overlap", step_order::overlapped},
+                                      {"no-overlap", step_order::one_after_the_other}};
   if (!verify(in, threads, variants)) return tools::corrupted;
   std::vector<contender> all = contenders_for(in, threads, steps_of_a_round(in, threads), variants);
   case_result c = empty_case(in, o, all);
   in.hold_rounds(all, c);
   in.conclude(c);
-  if (in.reports()) report_parts(in, c, variants);
   in.write();
   in.job().barrier();
   return tools::success;

@@ -1,15 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // command.cpp - `heddle linktest`: a rank inside a job, the starter of one outside.
+#include "linktest/simulate/command.h"
+
+#include <fmt/format.h>
 #include <heddle/status.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <memory>
 #include <optional>
 
+#include "linktest/draw/terminal.h"
 #include "linktest/options.h"
+#include "linktest/plan/dry_run.h"
 #include "linktest/rank_main.h"
-#include "linktest/terminal.h"
+#include "linktest/results/machine_facts.h"
+#include "linktest/results/output.h"
+#include "linktest/results/unfinished.h"
 #include "run/host_options.h"
 #include "run/launcher.h"
 #include "standard_output.h"
@@ -22,20 +33,23 @@ using linktest::options;
 
 static_assert(linktest::max_ranks == most_ranks);
 
-/// Removes an empty directory that was not there before, whatever happened to the ranks.
+/// Removes an empty directory that was not there before, whatever happened to the ranks. Without a
+/// path it makes a new one: path().
 class leave_no_empty_directory {
  public:
   explicit leave_no_empty_directory(std::string path)
-      : path_(std::move(path)), was_there_(std::filesystem::exists(path_)) {}
+      : was_there_(!path.empty() && std::filesystem::exists(path)),
+        path_(path.empty() ? linktest::claim_directory() : std::move(path)) {}
   ~leave_no_empty_directory() {
     if (!was_there_) ::rmdir(path_.c_str());
   }
   leave_no_empty_directory(const leave_no_empty_directory&) = delete;
   leave_no_empty_directory& operator=(const leave_no_empty_directory&) = delete;
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:
-  std::string path_;
   bool was_there_;
+  std::string path_;
 };
 
 /// A rank that was killed leaves pairs unmeasured, which is what the status should say; a request
@@ -47,16 +61,67 @@ int status_of_job(int status) {
   return status > by_signal && !told ? linktest::incomplete : status;
 }
 
+/// A plan or a simulation needs no ranks; nothing when ranks are to be started.
+std::optional<int> without_ranks(const options& chosen) {
+  const bool made_up = chosen.search.dry_run || !chosen.search.simulate.empty();
+  if (!made_up) {
+    if (!chosen.search.faults.empty())
+      throw usage_error("--faults is for --simulate; for real ranks there is HEDDLE_FAULTS");
+    if (chosen.ranks > linktest::max_ranks)
+      throw usage_error(
+          fmt::format("-n {}: at most {} ranks can be started; --dry-run and --simulate take more",
+                      chosen.ranks, linktest::max_ranks));
+    return std::nullopt;
+  }
+  if (chosen.ranks == 0) throw usage_error("--dry-run and --simulate need -n N");
+  if (!chosen.search.dry_run) return linktest::simulate(chosen);
+  print(linktest::describe_cost(chosen));
+  return linktest::success;
+}
+
+/// Whether an option of linktest's own may stand beside --resume.
+bool goes_with_resume(const std::string& name) {
+  constexpr std::array may{"--resume", "--ranks", "--typed",    "--color",
+                           "--quiet",  "--width", "--no-color", "--progress"};
+  return std::find(may.begin(), may.end(), name) != may.end();
+}
+
+/// The options of the run that is to be gone on with, and of those given now how to show it.
+options gone_on_with(const CLI::App& given, const options& now) {
+  options scratch;
+  CLI::App own;
+  linktest::declare_options(own, scratch);
+  for (const CLI::Option* each : own.get_options()) {
+    const std::string name = each->get_single_name();
+    const CLI::Option* const here = given.get_option_no_throw("--" + name);
+    if (here != nullptr && here->count() > 0 && !goes_with_resume("--" + name))
+      throw usage_error(fmt::format(
+          "--resume goes on with the options of the run: leave out --{}, or begin anew", name));
+  }
+  options then = linktest::read_unfinished(now.resume).chosen();
+  if (now.ranks != 0 && now.ranks != then.ranks)
+    throw usage_error(fmt::format("--resume {}: that run has {} ranks, not {}: leave out -n",
+                                  now.resume, then.ranks, now.ranks));
+  then.resume = then.output = now.resume;
+  then.color = now.color;
+  then.quiet = now.quiet;
+  then.progress = now.progress;
+  then.width = now.width;
+  return then;
+}
+
 int start_job(options chosen, const host_options& hosts, const binding& bind) {
   if (chosen.ranks == 0 && !hosts.given()) {
     complain(
-        "heddle linktest: how many ranks? Give -n N or --hosts, or start it inside a job: "
-        "heddle run -n N -- heddle linktest\n");
+        "heddle linktest: how many ranks? Give -n N or --hosts, or start it inside a job of "
+        "several: "
+        "heddle run -n N -- heddle linktest, or mpirun -n N heddle linktest, or srun\n");
     return linktest::bad_usage;
   }
   chosen = linktest::resolve_terminal(std::move(chosen));
-  if (chosen.output.empty()) chosen.output = linktest::default_output();
   const leave_no_empty_directory guard(chosen.output);
+  chosen.output = guard.path();
+  chosen.typed = linktest::command_of_process();
   launch_options job;
   take_hosts(hosts, chosen.ranks == 0 ? std::nullopt : std::optional(chosen.ranks), job);
   if (hosts.given()) chosen.ranks = job.ranks;
@@ -65,9 +130,14 @@ int start_job(options chosen, const host_options& hosts, const binding& bind) {
   job.arguments = linktest::to_arguments(chosen);
   job.keep_going = true;  // the others still have links to measure
   job.ranks_explain = true;
+  job.straggler_s = static_cast<int>(std::ceil(chosen.timeout_s)) + 1;
   job.bind = bind;
   if (!job.hosts.empty() && !job.way.heddle.empty()) job.program = job.way.heddle;
-  return status_of_job(launch(job));
+  const int status = status_of_job(launch(job));
+  if (const std::string left = linktest::unfinished_in(chosen.output); !left.empty())
+    complain(fmt::format(
+        "heddle linktest: not all was measured: heddle linktest --resume {} goes on\n", left));
+  return status;
 }
 
 }  // namespace
@@ -80,11 +150,16 @@ void add_linktest(CLI::App& app, int& exit_code) {
   add_host_options(*command, *hosts);
   auto bind = std::make_shared<binding>();
   add_bind_option(*command, *bind);
-  command->callback([chosen, hosts, bind, &exit_code] {
+  command->callback([command, chosen, hosts, bind, &exit_code] {
     const bool rank = inside_job();
     if (rank && bind->asked)
       throw usage_error(
           "--bind is for ranks that linktest starts: give it to what started this job");
+    if (!chosen->resume.empty() && chosen->typed.empty()) *chosen = gone_on_with(*command, *chosen);
+    if (const auto done = without_ranks(*chosen)) {
+      exit_code = *done;
+      return;
+    }
     exit_code = rank ? linktest::run_rank(*chosen) : start_job(*chosen, *hosts, *bind);
   });
 }

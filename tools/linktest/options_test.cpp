@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // options_test.cpp - sizes, limits with their messages, and options that survive a re-execution.
 #include "linktest/options.h"
 
@@ -51,6 +52,20 @@ TEST(Options, RefusesWhatIsNoSizeAndSaysWhatIsAccepted) {
   }
 }
 
+TEST(Options, ReadsHowOftenAPairIsMeasured) {
+  const options o = parsed({"--repetitions", "2-7", "--ci", "0.5", "--budget", "10", "--singles",
+                            "0", "--drift", "3", "--no-check"});
+  EXPECT_EQ(o.repetitions, 2u);
+  EXPECT_EQ(o.most_repetitions, 7u);
+  EXPECT_EQ(o.interval_percent, 0.5);
+  EXPECT_EQ(o.budget_ms, 10);
+  EXPECT_EQ(o.singles, 0u);
+  EXPECT_EQ(o.drift, 3u);
+  EXPECT_FALSE(o.check);
+  for (const char* bad : {"", "0", "3-2", "3-", "-3", "1-2-3", "3-50x", "0-5", "1000001"})
+    EXPECT_THAT(refusal({"--repetitions", bad}), HasSubstr("such as 3-50")) << bad;
+}
+
 TEST(Options, SortsSizesAndRefusesDuplicates) {
   EXPECT_THAT(parse_sizes("1M,8,1K"), ElementsAre(8u, 1024u, 1u << 20));
   EXPECT_THROW(static_cast<void>(parse_sizes("1K,1024")), error);
@@ -72,12 +87,33 @@ TEST(Options, ReadsEveryOption) {
   EXPECT_EQ(o.messages, 7u);
   EXPECT_EQ(o.warmup, 0u);
   EXPECT_EQ(o.repetitions, 9u);
+  EXPECT_EQ(o.most_repetitions, 9u);
   EXPECT_EQ(o.seed, 11u);
   EXPECT_TRUE(o.shuffle);
   EXPECT_EQ(o.slowest, 2u);
   EXPECT_EQ(o.output, "d");
   EXPECT_EQ(o.color, color_choice::never);
   EXPECT_TRUE(o.quiet);
+}
+
+TEST(Options, TakesSeveralKernelsOperationsAndBackends) {
+  const options o = parsed({"-n", "4", "--kernel", "uni,semi,uni", "--op", "put,call", "--layers",
+                            "tcp,shm", "--mode", "paired", "--window", "9", "--buffers", "3",
+                            "--all-to-all", "--bisection", "0-3,5"});
+  EXPECT_THAT(o.kernels, ElementsAre(kernel::uni, kernel::semi));
+  EXPECT_EQ(o.kernel, kernel::uni);
+  EXPECT_THAT(o.ops, ElementsAre(operation::put, operation::call));
+  EXPECT_EQ(o.op, operation::put);
+  EXPECT_THAT(o.backends, ElementsAre("tcp", "shm"));
+  EXPECT_EQ(o.mode, run_mode::paired);
+  std::vector<std::string> rendered = to_arguments(o);
+  rendered.erase(rendered.begin());
+  EXPECT_EQ(to_arguments(parsed(rendered)), to_arguments(o));
+  EXPECT_THAT(to_arguments(o), ::testing::IsSupersetOf({"uni,semi", "put,call", "tcp,shm", "paired",
+                                                        "9", "3", "--all-to-all", "0-3,5"}));
+  EXPECT_THAT(refusal({"--op", "send,fly"}),
+              HasSubstr("'fly' is not accepted; give some of call, get, put, send"));
+  EXPECT_THAT(refusal({"--bisection", "left"}), HasSubstr("give first, random"));
 }
 
 TEST(Options, NamesTheCureForAWrongValue) {
@@ -88,16 +124,19 @@ TEST(Options, NamesTheCureForAWrongValue) {
   EXPECT_THAT(refusal({"--kernel", "tri"}), HasSubstr("semi"));
   EXPECT_THAT(refusal({"--backend", "ib"}), HasSubstr("shm"));
   EXPECT_THAT(refusal({"--timeout", "0"}), HasSubstr("0.1"));
+  EXPECT_THAT(refusal({"--formats", "h5,xls"}),
+              HasSubstr("'xls' is not accepted; give some of h5"));
   EXPECT_NE(refusal({"--nonsense"}), "");
 }
 
 TEST(Options, SurviveBeingTurnedIntoArgumentsAndBack) {
   const std::vector<std::string> given{
-      "-n",        "5",         "--backend",  "shm",      "--mode",
-      "serial",    "--kernel",  "bi",         "--seed",   "18446744073709551615",
-      "--shuffle", "--timeout", "2.5",        "--output", "some dir/x",
-      "--color",   "always",    "--progress", "none",     "--width",
-      "100",       "--sizes",   "3,4K"};
+      "-n",        "5",         "--backend",  "shm",       "--mode",
+      "serial",    "--kernel",  "bi",         "--seed",    "18446744073709551615",
+      "--shuffle", "--timeout", "2.5",        "--output",  "some dir/x",
+      "--color",   "always",    "--progress", "none",      "--width",
+      "100",       "--sizes",   "3,4K",       "--formats", "csv,prom",
+      "--sion",    "2",         "--overwrite"};
   const options first = parsed(given);
   std::vector<std::string> rendered = to_arguments(first);
   ASSERT_EQ(rendered.front(), "linktest");
@@ -107,6 +146,9 @@ TEST(Options, SurviveBeingTurnedIntoArgumentsAndBack) {
   EXPECT_EQ(again.seed, ~std::uint64_t{0});
   EXPECT_EQ(again.output, "some dir/x");
   EXPECT_EQ(again.timeout_s, 2.5);
+  EXPECT_THAT(again.formats, ElementsAre("csv", "prom"));
+  EXPECT_EQ(again.sion_files, 2);
+  EXPECT_TRUE(again.overwrite);
 }
 
 TEST(Options, HelpTellsUnitsDefinitionsAndExitStatuses) {

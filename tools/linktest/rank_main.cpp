@@ -1,37 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // rank_main.cpp - one rank of a link test.
 #include "linktest/rank_main.h"
 
 #include <fmt/format.h>
 #include <heddle/heddle.h>
-#include <heddle/info.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
 
-#include "linktest/hdf5_file.h"
-#include "linktest/json_file.h"
-#include "linktest/lane_messenger.h"
-#include "linktest/measure.h"
-#include "linktest/output.h"
-#include "linktest/progress.h"
-#include "linktest/stop_signal.h"
-#include "linktest/summary.h"
-#include "linktest/terminal.h"
+#include "linktest/draw/terminal.h"
+#include "linktest/inspection.h"
+#include "linktest/measure/core_wait.h"
+#include "linktest/measure/lane_carriers.h"
+#include "linktest/measure/lane_messenger.h"
+#include "linktest/measure/measure.h"
+#include "linktest/measure/retest.h"
+#include "linktest/measure/stop_signal.h"
+#include "linktest/measure/text_gathering.h"
+#include "linktest/measure/visit_log.h"
+#include "linktest/reporter.h"
+#include "linktest/results/introduction.h"
+#include "linktest/results/step_bandwidth.h"
+#include "linktest/run_of_sections.h"
 #include "standard_output.h"
 
 namespace heddle::linktest {
 namespace {
-
-using clock = std::chrono::steady_clock;
-
-double seconds_since(clock::time_point begin) {
-  return std::chrono::duration<double>(clock::now() - begin).count();
-}
 
 std::uint64_t memory_here() {
   return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
@@ -43,8 +43,11 @@ std::uint64_t memory_here() {
 std::string impossible_option(const options& chosen, const world& job) {
   const bool first = job.rank() == 0;
   if (first && chosen.ranks != 0 && chosen.ranks != job.size())
-    return fmt::format("-n {} disagrees with this job of {} ranks: leave out -n", chosen.ranks,
-                       job.size());
+    return chosen.resume.empty()
+               ? fmt::format("-n {} disagrees with this job of {} ranks: leave out -n",
+                             chosen.ranks, job.size())
+               : fmt::format("--resume {}: that run has {} ranks, and this job {}: start as many",
+                             chosen.resume, chosen.ranks, job.size());
   if (first && job.size() < 2) return "a link has two ends: start at least 2 ranks";
   const std::uint64_t results_bytes = results::bytes(job.size(), chosen.sizes.size());
   if (first && results_bytes > memory_here())
@@ -53,6 +56,9 @@ std::string impossible_option(const options& chosen, const world& job) {
         "test fewer ranks or sizes at once",
         job.size(), chosen.sizes.size(), static_cast<double>(results_bytes) * 1e-9,
         static_cast<double>(memory_here()) * 1e-9);
+  if (const std::string why = halves::problem_with(chosen.halves, job.size());
+      first && chosen.halves.what != halves_choice::how::none && !why.empty())
+    return why;
   if (chosen.backend == "auto") return {};
   for (rank r = 0; r < job.size(); ++r) {
     if (r == job.rank() || job.route(r) == chosen.backend) continue;
@@ -63,166 +69,210 @@ std::string impossible_option(const options& chosen, const world& job) {
   return {};
 }
 
-run_facts facts_of(const options& chosen, const world& job) {
-  run_facts facts;
-  facts.chosen = chosen;
-  facts.version = version();
-  std::vector<std::string> names;
-  std::vector<int> numbers;
-  for (rank r = 0; r < job.size(); ++r) {
-    names.push_back(job.host(r));
-    numbers.push_back(job.host_number(r));
-    if (r != job.rank()) facts.routes.push_back(job.route(r));
-  }
-  facts.hosts = tell_apart(names, numbers);
-  std::sort(facts.routes.begin(), facts.routes.end());
-  facts.routes.erase(std::unique(facts.routes.begin(), facts.routes.end()), facts.routes.end());
-  return facts;
+/// The first that asks for more of these: an end by a signal, then the lower number.
+int graver_of(int a, int b) {
+  constexpr int by_signal = 128;
+  if (a == success || b == success) return a == success ? b : a;
+  if (a >= by_signal || b >= by_signal) return std::max(a, b);
+  return std::min(a, b);
 }
 
-/// When a run began.
-struct beginning {
-  clock::time_point at = clock::now();
-  std::string utc = utc_now();
-};
-
-/// One rank's side of talking to people and files: rank 0's, or when that is lost its successor's.
-class reporter {
- public:
-  reporter(const options& chosen, const world& job, const beginning& began)
-      : began_(began.at),
-        facts_(facts_of(chosen, job)),
-        directory_(chosen.output, bytes_needed(job.size(), chosen.sizes.size())),
-        display_(
-            chosen.progress, chosen.width, [](std::string_view text) { tools::complain(text); },
-            [begin = began_] { return seconds_since(begin); }) {
-    facts_.started = began.utc;
-  }
-
-  void greet() const {
-    if (!facts_.chosen.quiet) tools::print(describe_run(facts_));
-  }
-
-  void update(const progress& p) {
-    last_ = p;
-    display_.update(p);
-  }
-
-  int interrupted_by(int signal) {
-    display_.finish();
-    tools::complain(fmt::format(
-        "linktest: interrupted after {:.0f} % ({} of {} turns) and {}; no files written\n",
-        last_.units > 0
-            ? 100.0 * static_cast<double>(last_.units_done) / static_cast<double>(last_.units)
-            : 0.0,
-        last_.units_done, last_.units, format_duration(seconds_since(began_))));
-    return 128 + signal;
-  }
-
-  /// The files come first: whoever reads the output may hold it up.
-  int finish(const results& all) {
-    display_.finish();
-    facts_.ended = utc_now();
-    facts_.elapsed_s = seconds_since(began_);
-    std::string where;
-    try {
-      where = write_files(all);
-    } catch (...) {
-      print_results(all);
-      throw;
-    }
-    print_results(all);
-    tools::print(where);
-    return verdict_of(all);
-  }
-
- private:
-  void print_results(const results& all) const {
-    const color_depth depth = choose_colors(facts_.chosen.color, false,
-                                            [](const char* name) { return std::getenv(name); });
-    if (!facts_.chosen.quiet) tools::print(fmt::format("\n{}\n", pictures(facts_, all, depth)));
-    tools::print(figures(all));
-    for (const std::string& part : {slowest_pairs(facts_, all), failures(facts_, all)})
-      if (!part.empty()) tools::print(fmt::format("\n{}", part));
-  }
-
-  /// Returns the line that says where they are.
-  std::string write_files(const results& all) {
-    const std::string hdf5 = directory_.put(
-        "linktest.h5", [&](const std::string& path) { write_hdf5(path, facts_, all); });
-    const std::string json = directory_.put(
-        "linktest.json", [&](const std::string& path) { write_text(path, to_json(facts_, all)); });
-    return fmt::format("\nResults in {} and {}, measured in {}\n", hdf5, json,
-                       format_duration(facts_.elapsed_s));
-  }
-
-  clock::time_point began_;
-  run_facts facts_;
-  output_directory directory_;
-  progress_display display_;
-  progress last_{};
-};
-
-/// This process's part in the job. Members are destroyed from the last to the first: the memory
-/// before the world, and the completions that were given up after it.
+/// This process's part in the job over one choice of backends. Members are destroyed from the last
+/// to the first: the memory before the world, and the completions that were given up after it.
 class participant {
  public:
-  explicit participant(const options& chosen)
-      : chosen_(chosen),
-        wire_(path_, std::chrono::nanoseconds(static_cast<std::int64_t>(chosen.timeout_s * 1e9)),
-              given_up_),
-        ranks_(wire_) {}
+  participant(const options& chosen, run_of_sections& sections)
+      : sections_(sections),
+        lane_(path_, std::chrono::nanoseconds(static_cast<std::int64_t>(chosen.timeout_s * 1e9)),
+              given_up_, &asked_),
+        wire_(lane_),
+        ranks_(wire_) {
+    asked_.join(job_);
+  }
 
-  int run() {
-    if (!ready_everywhere()) return refusal_;
-    region send = job_.allocate(chosen_.sizes.back());
-    region receive = job_.allocate(receive_bytes(chosen_.kernel, chosen_.sizes));
-    const run_result mine = measure(ranks_, chosen_, {send.memory(), receive.memory()},
-                                    {[this](const progress& p) {
-                                       if (report_) report_->update(p);
-                                     },
-                                     [] { return stop_signal::seen() != 0; }});
-    const int status = mine.stopped ? stop() : conclude(mine.measured);
-    leave_if_unsettled(status);
+  /// Those of this backend. False in `go_on`: the user wants an end, or it cannot be measured.
+  int run(const std::string& backend, bool& go_on) {
+    int status = success;
+    for (const section& one : sections_.all()) {
+      if (one.how.backend != backend || !go_on) continue;
+      status = graver_of(status, run(one, go_on));
+    }
     return status;
   }
 
  private:
+  /// Where ranks take turns on a core, a step has no common beginning to wait for.
+  static constexpr std::uint64_t drift_when_crowded = 4;
+
+  int run(const section& one, bool& go_on) {
+    section_ = &one;
+    began_ = {};
+    report_.reset();
+    folder_ = one.how.output;
+    whole_ = false;
+    if (!ready_everywhere()) {
+      go_on = false;
+      return refusal_;
+    }
+    const message_memory memory{memory_->send.local(), memory_->receive.local(),
+                                carriers_->of(one.how.op)};
+    const clock_facts of_clock = look_at_clock();
+    bare_times bare;
+    if (one.how.op == operation::send)
+      bare = bare_ping_pong(path_, one.how.sizes, one.how.messages, memory);
+    if (report_) report_->know(of_clock, bare);
+    options how = one.how;
+    if (crowded_ && how.drift == 0) how.drift = drift_when_crowded;
+    visit_log log = open_log();
+    const core_wait watched;
+    const run_result mine = measure(ranks_, how, memory, of_clock,
+                                    {[this](const progress& p) {
+                                       if (report_) report_->update(p);
+                                     },
+                                     [this] { return stop_signal::seen() != 0 || time_is_up(); }},
+                                    log);
+    kept_from_core_ = gather_texts(ranks_, fmt::format("{:.4f}", watched.share()));
+    const int status = conclude(mine, memory);
+    if (log.problem() != 0) tell_unkept(log.path(), log.problem());
+    close(log);
+    leave_if_unsettled(status);
+    go_on = !interrupted_;
+    return status;
+  }
+
+  [[nodiscard]] const options& chosen() const noexcept { return section_->how; }
   [[nodiscard]] bool first() const noexcept { return job_.rank() == 0; }
+
+  [[nodiscard]] bool time_is_up() const {
+    return chosen().search.time_s > 0 && began_.seconds_ago() > chosen().search.time_s;
+  }
+
+  void open_report() {
+    inspection_.emplace(chosen());
+    report_.emplace(chosen(), sections_.folder_of(*section_), job_, began_);
+  }
+  /// In the place of rank 0, which has begun with the same folder.
+  void take_over_report() {
+    inspection_.emplace(chosen());
+    options taken_over = chosen();
+    taken_over.overwrite = true;
+    taken_over.resume.clear();
+    report_.emplace(taken_over, folder_.empty() ? sections_.folder_of(*section_) : folder_, job_,
+                    began_);
+  }
 
   /// Whether no rank has a reason not to start. The reasons have been printed where they arose.
   bool ready_everywhere() {
     std::uint32_t notes = nothing_special;
-    if (const std::string why = impossible_option(chosen_, job_); !why.empty()) {
+    refusal_ = bad_usage;
+    if (const std::string why = impossible_option(chosen(), job_); !why.empty()) {
       tools::complain(fmt::format("heddle linktest: {}\n", why));
-      notes = cannot_start;
+      notes |= cannot_start;
     } else if (first()) {
       try {
-        report_.emplace(chosen_, job_, began_);
-        report_->greet();
+        open_report();
       } catch (const error& problem) {
         tools::complain(fmt::format("heddle linktest: {}\n", problem.what()));
-        notes = cannot_start;
+        notes |= cannot_start;
         refusal_ = failed;
       }
     }
-    const bool ready = (ranks_.meet(notes) & cannot_start) == 0;
+    notes = ranks_.meet(notes);
+    const bool ready = (notes & cannot_start) == 0;
+    if (ready) settle_in();
     if (!first()) refusal_ = success;  // rank 0's status speaks for the job
     return ready;
   }
 
-  int stop() {
-    const int signal = stop_signal::seen();
-    constexpr int interrupt = 2;
-    return report_ ? report_->interrupted_by(signal == 0 ? interrupt : signal) : 0;
+  /// The first section makes memory for all.
+  void settle_in() {
+    if (!memory_) {
+      introduce_all();
+      std::size_t send = 0, receive = 0;
+      for (const section& one : sections_.all()) {
+        send = std::max(send, send_bytes(one.how));
+        receive = std::max(receive, receive_bytes(one.how));
+      }
+      memory_.emplace(
+          common_memory{job_.symmetric<std::byte>(send), job_.symmetric<std::byte>(receive)});
+      carriers_.emplace(lane_, *memory_, arrived_);
+      arrived_.join(job_, memory_->receive.local());
+    }
+    bool shared = false;
+    if (report_) {
+      sections_.begin(*section_);
+      shared = report_->greet(introductions_);
+    }
+    crowded_ = (ranks_.meet(shared ? crowded_host : nothing_special) & crowded_host) != 0;
   }
 
-  int conclude(const row& mine) {
-    results all(job_.size(), chosen_.kernel, chosen_.sizes);
-    const gathered got = gather_rows(ranks_, mine, all);
-    ranks_.meet(nothing_special);
-    if (got.rows == gathered::place::elsewhere) return success;
-    if (got.rows == gathered::place::here && (first() || may_take_over(got))) return report(all);
+  void introduce_all() {
+    bool first_of_host = true;
+    for (rank r = 0; r < job_.rank() && first_of_host; ++r)
+      first_of_host = job_.host_number(r) != job_.host_number(job_.rank());
+    introductions_ = gather_texts(ranks_, introduce(first_of_host));
+  }
+
+  /// What this rank measured in earlier sittings, and where it keeps what it measures now.
+  visit_log open_log() {
+    std::string place;
+    log_place where;
+    try {
+      if (report_) where = report_->open_run();
+      place = fmt::format("{:016x}{}", where.run, where.folder);
+    } catch (const std::exception& why) {
+      tools::complain(
+          fmt::format("heddle linktest: cannot be gone on with later: {}\n", why.what()));
+      place.clear();
+    }
+    constexpr std::size_t digits = 16;
+    place = share_text(ranks_, place);
+    if (place.size() <= digits) return {};
+    folder_ = place.substr(digits);
+    where = {folder_, std::strtoull(place.substr(0, digits).c_str(), nullptr, 16)};
+    try {
+      return {where, job_.rank(), hosts_of(job_), chosen().sizes.size()};
+    } catch (const error& why) {
+      tools::complain(fmt::format("heddle linktest: rank {}: {}; all is measured again\n",
+                                  job_.rank(), why.what()));
+      return {};
+    }
+  }
+
+  void tell_unkept(const std::string& path, int problem) const {
+    tools::complain(fmt::format(
+        "heddle linktest: rank {} could not keep what it measured in {} ({}): --resume would "
+        "measure it again\n",
+        job_.rank(), path, std::strerror(problem)));
+  }
+
+  /// Collective. Nobody takes his shard away before all is in the files.
+  void close(visit_log& log) {
+    if ((ranks_.meet(whole_ ? all_written : nothing_special) & all_written) == 0) return;
+    if (report_) report_->close_run();
+    log.forget();
+  }
+
+  /// Stopped by the user, or because the time was up before every planned pair had its turn.
+  int conclude(const run_result& mine, const message_memory& memory) {
+    results all(job_.size(), chosen().kernel, chosen().sizes);
+    const gathered got = gather_rows(ranks_, mine.measured, all);
+    const bool signalled = stop_signal::seen() != 0;
+    interrupted_ =
+        (ranks_.meet(signalled ? stop_requested : nothing_special) & stop_requested) != 0;
+    const plan steps = plan_of(chosen(), job_.size());
+    retest again(ranks_, chosen(), memory, steps, got.recorder);
+    if (got.rows == gathered::place::elsewhere) {
+      if (!interrupted_) again.serve();
+      return success;
+    }
+    if (got.rows == gathered::place::here && (first() || may_take_over(got))) {
+      if (mine.stopped && !interrupted_)
+        all.set_sample(all.count(pair_state::measured) / all.sizes().size());
+      else if (steps.ordered_pairs() < plan(job_.size(), chosen().mode, false, 0).ordered_pairs())
+        all.set_sample(steps.ordered_pairs());
+      return report(mine, all, steps, again);
+    }
     tools::complain(fmt::format(
         "heddle linktest: rank {} cannot reach the others any more; its results are lost\n",
         job_.rank()));
@@ -231,16 +281,43 @@ class participant {
 
   /// Who was cut off from all others must not write over the results that they have.
   [[nodiscard]] bool may_take_over(const gathered& got) const {
-    return got.heard > 0 || !std::filesystem::exists(chosen_.output + "/linktest.json");
+    return got.heard > 0 || !std::filesystem::exists(folder_ + "/linktest.json");
   }
 
-  int report(const results& all) {
+  int report(const run_result& mine, const results& all, const plan& steps, retest& again) {
     if (!report_) {
       tools::complain(fmt::format("heddle linktest: rank 0 is lost; rank {} writes the results\n",
                                   job_.rank()));
-      report_.emplace(chosen_, job_, began_);
+      take_over_report();
     }
-    return report_->finish(all);
+    if (interrupted_) report_->interrupted();
+    std::vector<int> host_of;
+    for (rank r = 0; r < job_.size(); ++r) host_of.push_back(job_.host_number(r));
+    sized_prober probes;  // whoever interrupts does not want to wait for any
+    if (!interrupted_)
+      probes = [&again](std::span<const probe> wanted, std::uint64_t bytes) {
+        return again.ask(wanted, bytes);
+      };
+    const findings found =
+        inspection_->inspect(all, {chosen(), steps, host_of}, report_->facts().hosts, crowded_,
+                             waits_for_cores(), probes);
+    if (!interrupted_) again.end();
+    const bool at_once = chosen().mode == run_mode::parallel && !chosen().shuffle;
+    report_->know(at_once ? step_bandwidths(all, steps) : std::vector<spread>{}, mine.all_to_all_s);
+    const int verdict = report_->finish(all, found);
+    whole_ = !interrupted_ && verdict_of(all) != incomplete;
+    sections_.end(*section_, report_->facts(), all);
+    constexpr int interrupt = 2;
+    const int signal = stop_signal::seen();
+    return interrupted_ ? 128 + (signal == 0 ? interrupt : signal) : verdict;
+  }
+
+  /// By rank; of one that is lost, nothing.
+  [[nodiscard]] std::vector<double> waits_for_cores() const {
+    std::vector<double> out;
+    for (const std::string& told : kept_from_core_)
+      out.push_back(told.empty() ? 0 : std::strtod(told.c_str(), nullptr));
+    return out;
   }
 
   /// An operation that was given up and never ended may still write to our memory: then the process
@@ -251,15 +328,28 @@ class participant {
     std::_Exit(tools::finish_output(status));
   }
 
-  const options& chosen_;
+  run_of_sections& sections_;
+  const section* section_ = nullptr;  // that is being measured
+  std::string folder_;                // of its files, once rank 0 has told
   beginning began_;
   abandoned given_up_;
+  roll_call asked_;
+  arrivals arrived_;
   world job_;
   lane path_{job_};
+  bounded_lane lane_;
   lane_messenger wire_;
   meeting ranks_;
+  std::optional<common_memory> memory_;
+  std::optional<lane_carriers> carriers_;
+  std::vector<std::string> introductions_;   // on the rank that reports
+  std::vector<std::string> kept_from_core_;  // on rank 0: which part of its time each rank was
+  std::optional<inspection> inspection_;
   std::optional<reporter> report_;
+  bool interrupted_ = false;  // by the user, as all ranks have agreed
   int refusal_ = bad_usage;
+  bool crowded_ = false;  // ranks share cores on some host, as rank 0 has found
+  bool whole_ = false;    // this rank has written the files, and nothing is left to go on with
 };
 
 }  // namespace
@@ -267,19 +357,33 @@ class participant {
 int run_rank(options chosen) {
   tools::outlive_readers();
   const stop_signal watching;
-  if (chosen.backend != "auto") setenv("HEDDLE_BACKENDS", chosen.backend.c_str(), 1);
   chosen = resolve_terminal(std::move(chosen));
-  if (chosen.output.empty()) chosen.output = default_output();
-  std::optional<participant> self;
-  try {
-    self.emplace(chosen);
-  } catch (const error& why) {
-    if (chosen.backend == "auto") throw;
-    tools::complain(
-        fmt::format("heddle linktest: with --backend {}: {}\n", chosen.backend, why.what()));
-    return bad_usage;
+  run_of_sections sections(chosen);
+  std::optional<world> joined;  // what several backends have in common
+  if (chosen.backends.size() > 1) joined.emplace();
+  const char* const usual = std::getenv("HEDDLE_BACKENDS");
+  const std::string before = usual == nullptr ? "" : usual;
+  int status = success;
+  bool go_on = true;
+  for (const std::string& backend : chosen.backends) {
+    if (!go_on) break;
+    if (backend != "auto")
+      setenv("HEDDLE_BACKENDS", backend.c_str(), 1);
+    else if (usual == nullptr)
+      unsetenv("HEDDLE_BACKENDS");
+    else
+      setenv("HEDDLE_BACKENDS", before.c_str(), 1);
+    std::optional<participant> self;
+    try {
+      self.emplace(chosen, sections);
+    } catch (const error& why) {
+      if (backend == "auto") throw;
+      tools::complain(fmt::format("heddle linktest: with --backend {}: {}\n", backend, why.what()));
+      return bad_usage;
+    }
+    status = graver_of(status, self->run(backend, go_on));
   }
-  return self->run();
+  return status;
 }
 
 }  // namespace heddle::linktest

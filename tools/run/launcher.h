@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // launcher.h - starts the ranks of a job, here or on other hosts, and stays until the last one is
 // gone.
 #pragma once
@@ -26,8 +27,10 @@ struct launch_options {
   binding bind{};
   std::vector<program_part> further{};  ///< programs of the last ranks, which `ranks` counts too
   std::vector<wrapper> wrappers{};
-  std::string output_folder{};      ///< see crew_orders
-  int timeout_s = 0;                ///< after which the job is ended; 0: never
+  std::string output_folder{};  ///< see crew_orders
+  int timeout_s = 0;            ///< after which the job is ended; 0: never
+  int straggler_s = 0;          ///< when half of the ranks have exited, the others are ended after
+                                ///< so long, for they may be stopped; 0: never
   std::vector<host_ranks> hosts{};  ///< where the ranks run, in order; none: here
   reach way{};                      ///< to the hosts
   std::function<void(std::string_view)> take_output{};  ///< in place of this process's output

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "run/supervisor.h"
 
 #include <signal.h>
@@ -188,6 +189,18 @@ void supervisor::stop_and_continue() {
 void supervisor::rank_ended(const rank_end& end) {
   if (end.rank == 0 && input_) input_->stop();
   if (exit_status(end.wait_status) != 0 && !ending_) report_failure(end);
+  if (options_.straggler_s == 0 || !WIFEXITED(end.wait_status)) return;
+  const bool was_half = 2 * exited_ >= options_.ranks;
+  if (2 * ++exited_ >= options_.ranks && !was_half)
+    loop_.after(static_cast<std::uint64_t>(options_.straggler_s) * 1000,
+                [this] { end_stragglers(); });
+}
+
+void supervisor::end_stragglers() {
+  if (ending_ || ranks_->all_gone()) return;
+  say("{} of {} ranks, stopped perhaps, had not ended {} s after the others: ending them",
+      ranks_->running(), options_.ranks, options_.straggler_s);
+  end_job();
 }
 
 void supervisor::report_failure(const rank_end& end) {

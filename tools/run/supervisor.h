@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // supervisor.h - one job from its start to its last process's end.
 #pragma once
 #include <sys/types.h>
@@ -52,6 +53,7 @@ class supervisor final : public group_owner {
   void end_job();
   void abort(int rank, int status, const std::string& why);
   void time_is_over();
+  void end_stragglers();
   void drain_output();
   [[nodiscard]] int status_with_output() const;
 
@@ -70,6 +72,7 @@ class supervisor final : public group_owner {
   int status_ = 0;                 ///< of the first failure
   std::set<std::string> remarks_;  ///< that were made
   bool ending_ = false;            ///< the ranks have been told to end: how they end counts no more
+  int exited_ = 0;                 ///< ranks that no signal has ended
   int end_requests_ = 0;           ///< signals that asked for an end
 };
 

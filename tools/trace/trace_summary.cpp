@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "trace/trace_summary.h"
 
 #include <fmt/format.h>
@@ -19,7 +20,7 @@ using nlohmann::json;
 
 struct durations {
   std::vector<double> us;
-  std::size_t failed = 0;
+  std::size_t untimed = 0, failed = 0;
 };
 
 /// The value below which `part` of all are; they are sorted, and there is one.
@@ -30,8 +31,9 @@ double quantile(const std::vector<double>& sorted, double part) {
 
 kind_summary summary_of(const std::string& name, durations& all) {
   std::ranges::sort(all.us);
-  return {name,         all.us.size(), all.failed, quantile(all.us, 0.5), quantile(all.us, 0.99),
-          all.us.back()};
+  const std::size_t count = all.us.size() + all.untimed;
+  if (all.us.empty()) all.us.push_back(0);
+  return {name, count, all.failed, quantile(all.us, 0.5), quantile(all.us, 0.99), all.us.back()};
 }
 
 /// Goes through the events of all files.
@@ -52,6 +54,7 @@ class reader {
     const double ts = e.at("ts");
     first_us = std::min(first_us, ts);
     if (phase == "X") return add(e, e.at("dur"));
+    if (phase == "i" && e.at("cat") == "operation") return add(e, 0);
     const auto number = [&] {
       return std::tuple(e.at("pid").get<int>(), e.at("id2").at("local").get<std::string>());
     };
@@ -65,8 +68,11 @@ class reader {
   void add(const json& e, double us) {
     const bool engine = e.at("cat") == "engine";
     durations& all = kinds[{engine, e.at("name")}];
-    all.us.push_back(us);
     const json& arguments = e.at("args");
+    if (arguments.contains("clock"))
+      ++all.untimed;
+    else
+      all.us.push_back(us);
     if (!engine && arguments.value("status", "done") != "done") ++all.failed;
     if (e.at("name") != "sleep") return;
     sleeps.push_back({e.at("pid"), e.at("tid"), arguments.value("by", ""), e.at("ts"), us,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "trace/trace_summary.h"
 
 #include <gmock/gmock.h>
@@ -40,6 +41,16 @@ TEST(TraceSummary, HasCountMedianAndPercentileOfEachKind) {
   EXPECT_EQ(s.kinds[0].longest_us, 100);
   EXPECT_EQ(s.lost_events, 3u);
   EXPECT_EQ(s.sample, 16u);
+}
+
+TEST(TraceSummary, CountsOperationsThatWereNotTimedAndLeavesThemOutOfTheTimes) {
+  json untimed = slice("put", 3, 0);
+  untimed["ph"] = "i";
+  untimed["args"]["clock"] = "shared";
+  const trace_summary s = summarise({trace_of({slice("put", 1, 7), untimed, untimed})}, 5);
+  ASSERT_EQ(s.kinds.size(), 1u);
+  EXPECT_EQ(s.kinds[0].count, 3u);
+  EXPECT_EQ(s.kinds[0].median_us, 7);
 }
 
 TEST(TraceSummary, FindsTheEndOfEachPostedOperation) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // memory.cpp - registering memory, and keys.
 #include <cerrno>
 
@@ -41,6 +42,24 @@ void overlapping_regions(side& me) {
   me.expect(ibv_dereg_mr(again) == 0, "ibv_dereg_mr");
 }
 
+void registered_anew(side& me) {
+  endpoint e(me);
+  if (ibv_rereg_mr(e.mr(), IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0,
+                   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ) != 0)
+    me.skip("ibv_rereg_mr: errno %d", errno);
+  const std::uint32_t theirs = me.swap(e.mr()->rkey);
+  e.connect();
+  if (me.is_first()) {
+    ibv_sge piece = e.piece(0, 8);
+    ibv_send_wr read = e.request(IBV_WR_RDMA_READ, piece),
+                write = e.request(IBV_WR_RDMA_WRITE, piece);
+    read.wr.rdma.rkey = write.wr.rdma.rkey = theirs;
+    me.expect(e.carry_out(read) == IBV_WC_SUCCESS, "it may be read");
+    me.expect(e.carry_out(write) == IBV_WC_REM_ACCESS_ERR, "and not written");
+  }
+  me.meet();
+}
+
 void busy_domain(side& me) {
   endpoint e(me);
   me.expect(ibv_dealloc_pd(e.pd()) == EBUSY, "a domain with memory and queues is busy");
@@ -52,6 +71,7 @@ test_list memory_tests() {
   return {{"memory that peers may write must be writable here", remote_write_needs_local_write},
           {"memory can be known by addresses of one's own", own_addresses},
           {"memory can be registered twice, with keys of its own", overlapping_regions},
+          {"memory that is registered anew has the new rights", registered_anew},
           {"a protection domain that is in use stays", busy_domain}};
 }
 

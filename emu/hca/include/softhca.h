@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 /* softhca.h - what the software device has beyond libibverbs: counts of what it was asked to do,
  * and a hand on its cables. For tests; programs that run on hardware as well look the functions up
  * by dlsym(). */
@@ -10,7 +11,7 @@
 extern "C" {
 #endif
 
-/* All since the device was opened, by this process. */
+/* All since this process opened the device first, by whichever of its contexts. */
 struct softhca_counters {
   uint64_t doorbells;     /* calls of ibv_post_send and ibv_wr_complete that posted */
   uint64_t work_requests; /* in them */
@@ -18,7 +19,7 @@ struct softhca_counters {
   uint64_t inline_bytes;  /* copied by posting */
 };
 
-/* Any thread. 0, or EINVAL: not a context of this device. */
+/* Any thread. 0, or EINVAL: not a context of such a device. */
 int softhca_read_counters(struct ibv_context* context, struct softhca_counters* into);
 
 /* Pulls the cable of a port (up 0) or plugs it in again, for all processes of this node. They get

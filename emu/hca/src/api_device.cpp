@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // api_device.cpp - libibverbs' functions: devices, what they can, ports and addresses.
 #include <endian.h>
 
@@ -101,6 +102,13 @@ int query_device_ex(ibv_context* api, const ibv_query_device_ex_input* input,
   all.hca_core_clock = 1'000'000;  // kHz: timestamps count nanoseconds
   all.device_cap_flags_ex = all.orig_attr.device_cap_flags;
   all.phys_port_cnt_ex = all.orig_attr.phys_port_cnt;
+  if (context::of(api).us().set().on(knob::odp)) {
+    all.odp_caps.general_caps = IBV_ODP_SUPPORT;
+    all.odp_caps.per_transport_caps.rc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV |
+                                                  IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ |
+                                                  IBV_ODP_SUPPORT_ATOMIC;
+    all.odp_caps.per_transport_caps.ud_odp_caps = IBV_ODP_SUPPORT_SEND;
+  }
   std::memcpy(into, &all, bytes < sizeof all ? bytes : sizeof all);
   return 0;
 }

@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // api_domain.cpp - libibverbs' functions: domains, registered memory and address handles.
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "api.h"
 #include "context.h"
@@ -14,6 +16,34 @@ namespace {
 struct region {
   handle<ibv_mr, region> api;
   domain* under = nullptr;
+  unsigned access = 0;
+
+  region() = default;
+  region(const region&) = delete;
+  region& operator=(const region&) = delete;
+  ~region() {
+    if (owner_ != nullptr) owner_->unlock_memory(locked_);
+  }
+  /// False: the process may not lock so much more.
+  [[nodiscard]] bool lock(process& us, std::uint64_t bytes) noexcept {
+    if (!us.lock_memory(bytes)) return false;
+    owner_ = &us;
+    locked_ = bytes;
+    return true;
+  }
+
+  /// Each is registered as the other was; the handles stay.
+  void swap_with(region& other) noexcept {
+    std::swap(static_cast<ibv_mr&>(api.api), static_cast<ibv_mr&>(other.api.api));
+    std::swap(under, other.under);
+    std::swap(access, other.access);
+    std::swap(owner_, other.owner_);
+    std::swap(locked_, other.locked_);
+  }
+
+ private:
+  process* owner_ = nullptr;  // nullptr: nothing is locked
+  std::uint64_t locked_ = 0;
 };
 
 struct address {
@@ -87,18 +117,21 @@ bool is_sound(unsigned access) noexcept {
 
 ibv_mr* register_memory(ibv_pd* pd, void* address, std::size_t bytes, std::uint64_t iova,
                         unsigned access) {
-  constexpr unsigned unknown = IBV_ACCESS_ON_DEMAND | IBV_ACCESS_MW_BIND;
-  if ((access & unknown) != 0) return refuse(EOPNOTSUPP);
+  process& us = context::of(pd->context).us();
+  const bool on_demand = (access & IBV_ACCESS_ON_DEMAND) != 0;
+  if ((access & IBV_ACCESS_MW_BIND) != 0 || (on_demand && !us.set().on(knob::odp)))
+    return refuse(EOPNOTSUPP);
   if (!is_sound(access) || address == nullptr) return refuse(EINVAL);
   if ((access & IBV_ACCESS_ZERO_BASED) != 0) iova = 0;
   return made([&]() -> ibv_mr* {
     auto one = std::make_unique<region>();
-    process& us = context::of(pd->context).us();
+    if (!on_demand && !one->lock(us, bytes)) return refuse(ENOMEM);
     const std::uint32_t lkey = us.keys().add(0, root_of(pd).number, access, iova,
                                              reinterpret_cast<std::uint64_t>(address), bytes);
     if (lkey == 0) return refuse(ENOMEM);
     one->under = &domain::of(pd);
     ++one->under->users;
+    one->access = access;
     one->api.object = one.get();
     ibv_mr& mr = one->api.api;
     mr.context = pd->context;
@@ -154,10 +187,6 @@ SOFTHCA_API ibv_mr* ibv_reg_dmabuf_mr(ibv_pd*, std::uint64_t, std::size_t, std::
                                       int) {
   return refuse(EOPNOTSUPP);
 }
-SOFTHCA_API int ibv_rereg_mr(ibv_mr*, int, ibv_pd*, void*, std::size_t, int) {
-  errno = EOPNOTSUPP;
-  return IBV_REREG_MR_ERR_INPUT;
-}
 SOFTHCA_API int ibv_dereg_mr(ibv_mr* mr) {
   auto& one = object_of<region, ibv_mr>(mr);
   process& us = context::of(mr->context).us();
@@ -165,6 +194,28 @@ SOFTHCA_API int ibv_dereg_mr(ibv_mr* mr) {
   us.wait_for_deliveries();
   --one.under->users;
   delete &one;
+  return 0;
+}
+
+/// The keys change with every call; where it fails, all is as it was.
+SOFTHCA_API int ibv_rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address, std::size_t bytes,
+                             int access) {
+  constexpr int all =
+      IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_PD | IBV_REREG_MR_CHANGE_ACCESS;
+  auto& one = object_of<region, ibv_mr>(mr);
+  if (flags == 0 || (flags & ~all) != 0) {
+    errno = EINVAL;
+    return IBV_REREG_MR_ERR_INPUT;
+  }
+  const bool moves = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
+  void* const to = moves ? address : mr->addr;
+  ibv_mr* const made = register_memory(
+      (flags & IBV_REREG_MR_CHANGE_PD) != 0 ? pd : mr->pd, to, moves ? bytes : mr->length,
+      reinterpret_cast<std::uint64_t>(to),
+      (flags & IBV_REREG_MR_CHANGE_ACCESS) != 0 ? static_cast<unsigned>(access) : one.access);
+  if (made == nullptr) return IBV_REREG_MR_ERR_CMD;
+  one.swap_with(object_of<region, ibv_mr>(made));
+  ibv_dereg_mr(made);
   return 0;
 }
 

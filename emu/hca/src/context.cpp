@@ -1,12 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // context.cpp - see context.h.
 #include "context.h"
 
 #include <limits>
 #include <new>
 
+#include "host/words.h"
+
 namespace hca {
 
-context::context(process& us, ibv_device& device, unsigned number) : us_(us), number_(number) {
+context::context(process& us, ibv_device& device, unsigned number)
+    : us_(us), number_(number), counters_(us.count(number)) {
   if (!async_) throw std::bad_alloc();
   if (!us.fabric().add_context(at(1), async_.address())) throw std::bad_alloc();
   handle_.object = this;
@@ -25,6 +29,11 @@ context::context(process& us, ibv_device& device, unsigned number) : us_(us), nu
 }
 
 context::~context() {
+  if (us_.set().choice<telling>(knob::tell) == telling::counts)
+    host::say("%s: %lu doorbells, %lu work requests, %lu signalled completions, %lu inline bytes",
+              handle_.verbs.context.device->name, counters_[counter::doorbells],
+              counters_[counter::work_requests], counters_[counter::signalled],
+              counters_[counter::inline_bytes]);
   us_.fabric().remove_context(async_.address());
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // context.h - an open device: what libibverbs calls a context.
 #pragma once
 #include <infiniband/verbs.h>
@@ -32,6 +33,7 @@ class context {
   [[nodiscard]] unsigned ports() const noexcept;
   [[nodiscard]] place at(unsigned port) const noexcept;
   [[nodiscard]] const shared_pipe& async() const noexcept { return async_; }
+  /// What this process has asked of the device, whichever context it used.
   [[nodiscard]] counters& count() noexcept { return counters_; }
 
   /// Objects that events are of, by their numbers. `Api` is what programs hold.
@@ -63,8 +65,8 @@ class context {
   verbs_handle handle_;
   process& us_;
   const unsigned number_;
+  counters& counters_;
   shared_pipe async_;
-  counters counters_;
   std::mutex mutex_;  // guards all below
   std::unordered_map<std::uint32_t, void*> known_;
 };

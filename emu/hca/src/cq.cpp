@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // cq.cpp - see cq.h.
 #include "cq.h"
 
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <new>
 
@@ -21,7 +23,8 @@ cq::cq(process& us, context& on, const ibv_cq_init_attr_ex& how, pipe_address as
   if (at_ == 0) throw std::bad_alloc();
   bytes_capacity_ = how.cqe;
   shared_ = &us.memory().at<shared_cq>(at_);
-  shared_->capacity = how.cqe;
+  const auto limit = static_cast<std::uint32_t>(us.set()[knob::cqes]);
+  shared_->capacity = limit == 0 ? how.cqe : std::min(limit, how.cqe);
   shared_->number = us.next_number();
   shared_->pid = getpid();
   shared_->async = async;

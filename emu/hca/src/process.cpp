@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // process.cpp - see process.h.
 #include "process.h"
 
@@ -68,6 +69,15 @@ std::uint64_t process::random(std::uint64_t below) noexcept {
   x ^= x << 17;
   random_.store(x, std::memory_order_relaxed);  // relaxed: see above
   return (x >> 11) % below;
+}
+
+bool process::lock_memory(std::uint64_t bytes) noexcept {
+  const std::uint64_t limit = set_[knob::locked];
+  // Relaxed: a sum.
+  if (locked_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= limit || limit == 0)
+    return true;
+  unlock_memory(bytes);
+  return false;
 }
 
 void process::know(std::uint32_t number, std::shared_ptr<qp> one) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // process.h - this process as a part of the fabric: what all its open devices share.
 #pragma once
 #include <array>
@@ -10,6 +11,8 @@
 #include <vector>
 
 #include "arena.h"
+#include "capacity.h"
+#include "counters.h"
 #include "engine.h"
 #include "fabric.h"
 #include "keys.h"
@@ -39,6 +42,13 @@ class process {
   [[nodiscard]] const key_table& key_entries() const noexcept { return arena_.at<key_table>(0); }
   [[nodiscard]] hca::engine& engine() noexcept { return engine_; }
 
+  /// So many bytes more are locked. False: that would be more than the process may lock.
+  [[nodiscard]] bool lock_memory(std::uint64_t bytes) noexcept;
+  void unlock_memory(std::uint64_t bytes) noexcept {
+    locked_.fetch_sub(bytes, std::memory_order_relaxed);  // relaxed: a sum
+  }
+
+  [[nodiscard]] counters& count(unsigned device) noexcept { return counts_[device]; }
   /// For what has to be unlike everything else of its kind in this process. Never 0.
   [[nodiscard]] std::uint32_t next_number() noexcept {
     return numbers_.fetch_add(1, std::memory_order_relaxed) + 1;  // relaxed: only has to be unique
@@ -77,9 +87,11 @@ class process {
   std::optional<key_owner> keys_;
   pipe_writer pipes_;
   hca::engine engine_;
+  std::array<counters, max_devices> counts_;
   pid_t pid_ = 0;
   std::atomic<std::uint32_t> numbers_{1u << 24};  // unlike any QPN
   std::atomic<std::uint64_t> random_{1};
+  std::atomic<std::uint64_t> locked_{0};  // bytes
   std::vector<std::atomic<qp*>> polled_ = std::vector<std::atomic<qp*>>(max_qps);
   std::mutex mutex_;  // guards all below
   std::unordered_map<std::uint32_t, std::shared_ptr<qp>> qps_;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // qp.h - a queue pair as its owner sees it: posting, changing its state, and executing what was
 // posted. What a work request does is in rc.cpp and ud.cpp.
 #pragma once
@@ -20,7 +21,8 @@ namespace hca {
 
 /// What became of a work request.
 struct outcome {
-  enum kind_of { done, no_receive, not_ready } kind = done;
+  /// gone: the peer's queue pair, or its process. It is as silent as one that is not ready.
+  enum kind_of { done, no_receive, not_ready, gone } kind = done;
   ibv_wc_status status = IBV_WC_SUCCESS;
   std::uint32_t bytes = 0;  ///< read, for its completion
   std::uint8_t rnr_timer = 0;

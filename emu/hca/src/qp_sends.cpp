@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // qp_sends.cpp - see qp.h: posting work requests and executing them.
 #include <algorithm>
 #include <cerrno>
@@ -13,6 +14,9 @@
 namespace hca {
 
 namespace {
+
+/// Who is gone does not come back: it is asked no longer than this, whatever the attributes say.
+constexpr std::uint64_t longest_doubt_ns = 200'000'000;
 
 std::uint64_t now_ns() noexcept {
   timespec now{};
@@ -208,8 +212,9 @@ bool qp::wait_or_give_up(const outcome& what, outcome& verdict) noexcept {
   if (for_ever) return false;
   const std::uint64_t now = now_ns();
   if (waits_since_ns_ == 0) waits_since_ns_ = now;
-  const std::uint64_t limit = receive ? attr_.rnr_retry * rnr_ns(what.rnr_timer)
-                                      : (attr_.retry_cnt + 1ULL) * (4096ULL << attr_.timeout);
+  std::uint64_t limit = receive ? attr_.rnr_retry * rnr_ns(what.rnr_timer)
+                                : (attr_.retry_cnt + 1ULL) * (4096ULL << attr_.timeout);
+  if (what.kind == outcome::gone) limit = std::min(limit, longest_doubt_ns);
   if (now - waits_since_ns_ < limit) return false;
   verdict = {outcome::done, receive ? IBV_WC_RNR_RETRY_EXC_ERR : IBV_WC_RETRY_EXC_ERR, 0, 0};
   return true;
@@ -229,7 +234,7 @@ void qp::retire(const outcome& what) noexcept {
     c.entry.wc.qp_num = number();
     c.entry.wc.byte_len = what.bytes;
     on_.count().add(counter::signalled);
-  } else if (us_.set()[knob::tell] != 0) {
+  } else if (us_.set().choice<telling>(knob::tell) == telling::errors) {
     host::say("QP %#x: work request %#lx (opcode %d, rkey %#x) ended with status %d (%s)", number(),
               w.wr_id, w.opcode, w.rkey, what.status, ibv_wc_status_str(what.status));
   }

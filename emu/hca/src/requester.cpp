@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // requester.cpp - see requester.h: finding the target and the data. And how RC carries out its
 // work.
 #include "requester.h"
@@ -68,16 +69,15 @@ bool requester::is_connected(const shared_qp& to) const noexcept {
 
 outcome requester::execute_rc() noexcept {
   const target found = find(qp_.attr_.dest_qp_num);
-  if (found.qp == nullptr) return failed(IBV_WC_RETRY_EXC_ERR);
+  if (found.qp == nullptr) return {outcome::gone};
   delivery to(us_, *found.who, *found.qp);
-  if (!is_connected(to.to())) return failed(IBV_WC_RETRY_EXC_ERR);
+  if (!is_connected(to.to())) return {outcome::gone};
   if (!us_.fabric().is_up(qp_.shared_->at) || !us_.fabric().is_up(to.to().at))
     return {outcome::not_ready};
   const ibv_qp_state state = to.state();
   if (state == IBV_QPS_RESET || state == IBV_QPS_INIT) return {outcome::not_ready};
-  if (state == IBV_QPS_ERR) return failed(IBV_WC_RETRY_EXC_ERR);
-  if (to.to().peer != qp_.number() || to.to().peer_at != qp_.shared_->at)
-    return failed(IBV_WC_RETRY_EXC_ERR);
+  if (state == IBV_QPS_ERR || to.to().peer != qp_.number() || to.to().peer_at != qp_.shared_->at)
+    return {outcome::gone};
   return carry_out(to);
 }
 

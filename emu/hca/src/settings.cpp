@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // settings.cpp - see settings.h.
 #include "settings.h"
 
@@ -24,7 +25,13 @@ constexpr std::array<host::knob_row, knobs> table{{
     {"SEED", "1", nullptr, 0, no_limit, "of chaos"},
     {"NODE", "0", nullptr, 0, 63, "this process's node"},
     {"THREAD_DOMAINS", "512", nullptr, 0, no_limit, "thread domains that a process may have"},
-    {"TELL", "off", "off|on", 0, 0, "stderr hears of each work request that ends with an error"},
+    {"CQES", "0", nullptr, 0, no_limit,
+     "completions a CQ holds at most, whatever it says; 0: those"},
+    {"LOCKED", "0", nullptr, 0, no_limit, "bytes that a process may register; 0: no limit"},
+    {"ODP", "off", "off|on", 0, 0,
+     "memory can be registered on demand, which LOCKED does not count"},
+    {"TELL", "off", "off|on|counts", 0, 0,
+     "what stderr hears: errors, or counts as devices are closed"},
 }};
 
 constexpr const char* prefix = "SOFTHCA_";

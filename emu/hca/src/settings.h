@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // settings.h - the SOFTHCA_* environment variables, all of them in one table.
 #pragma once
 #include <cstddef>
@@ -18,6 +19,9 @@ enum class knob : std::uint8_t {
   seed,
   node,
   thread_domains,
+  cqes,
+  locked,
+  odp,
   tell,
   count
 };
@@ -26,6 +30,8 @@ inline constexpr std::size_t machine_knobs = static_cast<std::size_t>(knob::mode
 
 enum class link_layer : std::uint64_t { ib, roce };
 enum class mode : std::uint64_t { in_line, engine, chaos };
+/// What stderr hears.
+enum class telling : std::uint64_t { nothing, errors, counts };
 
 using settings = host::knob_values<knob>;
 using asked_settings = host::asked_knobs<knob>;

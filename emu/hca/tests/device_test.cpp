@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // What only the software device has: counts, cables to pull, checks that hardware lacks. Two
 // processes each, as in the conformance program.
 #include <gmock/gmock.h>
@@ -6,6 +7,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
+#include <optional>
 #include <thread>
 
 #include "endpoint.h"
@@ -13,6 +15,7 @@
 
 namespace {
 
+using conformance::card;
 using conformance::endpoint;
 using conformance::plan;
 using conformance::side;
@@ -103,6 +106,28 @@ TEST(SoftHca, APulledCableEndsRequestsWhoseRetriesAreCounted) {
                 const auto status = e.carry_out(e.request(IBV_WR_RDMA_WRITE, from, 0));
                 me.expect(status == IBV_WC_RETRY_EXC_ERR, "status %d", status);
               }
+              me.meet();
+            }),
+            verdict::ok);
+}
+
+TEST(SoftHca, AQueuePairThatIsGoneIsAskedForItsRetriesBeforeRequestsEnd) {
+  EXPECT_EQ(run([](side& me) {
+              plan p;
+              p.timeout = 15;  // an eighth of a second and more, with its retry
+              endpoint e(me, p);
+              std::optional<endpoint> left(std::in_place, me, p);
+              const card theirs = me.swap(left->mine());
+              me.require(e.to_rtr(theirs) == 0 && e.to_rts() == 0, "connect");
+              me.meet();
+              left.reset();
+              me.meet();
+              ibv_sge from = e.piece(0, 8);
+              ibv_send_wr wr = e.request(IBV_WR_RDMA_WRITE, from, 0);
+              me.require(e.post(wr) == 0, "ibv_post_send");
+              ibv_wc early{};
+              me.expect(ibv_poll_cq(e.cq(), 1, &early) == 0, "nobody can know yet");
+              me.expect(e.wait().status == IBV_WC_RETRY_EXC_ERR, "it ends");
               me.meet();
             }),
             verdict::ok);

@@ -1,9 +1,11 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # programs.sh pingpong|perftest|ucx|libfabric DEVICE FILES: runs unmodified programs of Debian on the software
 # device, each as a server and a client. DEVICE and FILES are the libraries to preload. Ends with 77
 # where the programs are not installed.
 suite=$1 device=$2 files=$3
-port=$((20000 + $$ % 20000))
+# Fifty ports of its own, so that suites beside each other do not meet, below those that the kernel gives out (32768).
+port=$((20000 + $$ % 250 * 50))
 log=$(mktemp -d)
 trap 'rm -rf "$log"' EXIT
 failed=0
@@ -14,25 +16,37 @@ needs() {
   exit 77
 }
 
-# until_listening PORT: the server has opened its port, or has had ten seconds.
+# in_use PORT STATE: a socket with this port is in this state (0A: it listens).
+in_use() {
+  grep -q "$(printf ':%04X' "$1") [^ ]* $2" /proc/net/tcp /proc/net/tcp6
+}
+
+# next_port: the next one that nobody has, not even a connection that has ended.
+next_port() {
+  port=$((port + 1))
+  while in_use $port ..; do port=$((port + 1)); done
+}
+
+# until_listening PORT SERVER: the server has opened its port. It fails where the server ends first, or takes half a minute.
 until_listening() {
-  local hex
-  hex=$(printf ':%04X' "$1")
-  for _ in $(seq 200); do
-    grep -q "$hex .*:0000 0A" /proc/net/tcp /proc/net/tcp6 && return
+  for _ in $(seq 600); do
+    in_use "$1" 0A && return
+    kill -0 "$2" 2> /dev/null || break
     sleep 0.05
   done
+  echo "the server has not opened port $1" > "$log/client"
+  return 1
 }
 
 # pair PORT-OPTION[,CLIENT'S] PROGRAM ARGUMENT...: a server, and a client that goes to localhost.
 pair() {
   local at=${1%,*} to=${1#*,} server
   shift
-  port=$((port + 1))
+  next_port
   LD_PRELOAD=$preload timeout 60 "$@" "$at" $port > "$log/server" 2>&1 &
   server=$!
-  until_listening $port
-  if LD_PRELOAD=$preload timeout 60 "$@" "$to" $port localhost > "$log/client" 2>&1 &&
+  if until_listening $port $server &&
+     LD_PRELOAD=$preload timeout 60 "$@" "$to" $port localhost > "$log/client" 2>&1 &&
      wait $server; then
     echo "ok: $*"
     return
@@ -71,6 +85,7 @@ perftest)
   pair -p ib_atomic_bw -A CMP_AND_SWAP -n 200
   pair -p ib_send_bw -e -n 200
   pair -p ib_send_bw --use-srq -q 2 -n 200
+  pair -p ib_send_lat --use-srq -n 20
   pair -p ib_send_bw -b -n 200
   pair -p ib_send_bw -c UD -s 2048 -n 200
   ;;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // faulty_device.cpp - a device whose endpoints are faulty; all else it leaves to the inner one.
 #include <utility>
 
@@ -38,7 +39,7 @@ class faulty_device final : public device {
  private:
   void describe_again() {
     traits_ = inner_->describe();
-    traits_.defers = traits_.defers || plan_.delay != 0;
+    traits_.defers = traits_.defers || plan_.delay != 0 || !plan_.late.empty();
     traits_.refuses_late = true;  // ops that are held have not been asked of the inner one yet
     traits_.put_after_put = false;
     traits_.max_inline = 0;

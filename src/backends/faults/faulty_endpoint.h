@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // faulty_endpoint.h - an endpoint between the engine and another endpoint, that misbehaves.
 #pragma once
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -29,6 +31,7 @@ class faulty_endpoint final : public endpoint {
   std::size_t poll(std::span<event> out) noexcept override;
   bool arm() noexcept override;
   [[nodiscard]] int fd() const noexcept override { return inner_->fd(); }
+  bool shares_core(int core) noexcept override { return inner_->shares_core(core); }
   void maintain() noexcept override { inner_->maintain(); }
   void drop(remote_lane& of) noexcept override;
   [[nodiscard]] bool idle() const noexcept override { return held_ops_.empty() && inner_->idle(); }
@@ -37,7 +40,8 @@ class faulty_endpoint final : public endpoint {
   struct held_op {
     op* of = nullptr;  // null: a send, of which `sent` is a copy
     op sent;
-    std::uint64_t polls = 0;         // still to be held for
+    std::uint64_t polls = 0;                      // still to be held for
+    std::chrono::steady_clock::time_point until;  // held till then, if it is late
     bool waiting = false;            // the inner endpoint had no room for it when last asked
     std::vector<std::byte> message;  // a send's header and data, which sent.memory names
 
@@ -56,6 +60,7 @@ class faulty_endpoint final : public endpoint {
   fate decide(const op& o);
   status pass_on(std::span<op* const> ops, std::size_t& begin, std::size_t end);
   void hold(op& o);
+  [[nodiscard]] std::chrono::microseconds lateness(const op& o) const noexcept;
   [[nodiscard]] bool must_follow(const op& later, const op& earlier) const noexcept;
   [[nodiscard]] bool blocked(const op& o, std::size_t before) const noexcept;
   /// Only whoever counts ops one by one can lose a peer between two of them.
@@ -84,6 +89,7 @@ class faulty_endpoint final : public endpoint {
   const bool ordered_;
   chance random_;
   std::deque<held_op> held_ops_;
+  std::chrono::steady_clock::time_point late_until_;  // what is late goes one after the other
   std::deque<held_event> held_events_;
   std::vector<std::vector<std::byte>> lent_;  // bytes of delivered messages, until the next poll
   std::set<const remote_lane*> lost_;         // nothing more is taken from or for these

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // faulty_poll.cpp - a faulty endpoint's way out: events, late, in parts and out of order.
 #include <algorithm>
 #include <array>
@@ -27,8 +28,10 @@ void faulty_endpoint::release_ops() {
     held_op& h = held_ops_[i];
     h.waiting = false;
     if (h.polls != 0) --h.polls;
-    const bool stays =
-        h.polls != 0 || blocked(h.what(), i) || random_.percent(plan_.reorder) || !release(h);
+    const bool late =
+        h.until.time_since_epoch().count() != 0 && std::chrono::steady_clock::now() < h.until;
+    const bool stays = late || h.polls != 0 || blocked(h.what(), i) ||
+                       random_.percent(plan_.reorder) || !release(h);
     if (stays)
       ++i;
     else

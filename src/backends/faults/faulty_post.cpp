@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // faulty_post.cpp - a faulty endpoint's way in: which ops go on at once, later, or not at all.
 #include <algorithm>
 
@@ -47,7 +48,7 @@ faulty_endpoint::fate faulty_endpoint::decide(const op& o) {
   // While armed, nothing would tell that there is room again.
   if (!armed_ && random_.percent(plan_.busy)) return fate::busy;
   if (held_ops_.size() >= most_held_ops) return fate::busy;
-  const bool delayed = plan_.delay != 0 && random_.up_to(1) == 0;
+  const bool delayed = (plan_.delay != 0 && random_.up_to(1) == 0) || lateness(o).count() != 0;
   return delayed || blocked(o, held_ops_.size()) ? fate::hold : fate::direct;
 }
 
@@ -65,6 +66,8 @@ status faulty_endpoint::pass_on(std::span<op* const> ops, std::size_t& begin, st
 void faulty_endpoint::hold(op& o) {
   held_op h;
   h.polls = random_.up_to(plan_.delay);
+  if (const auto late = lateness(o); late.count() != 0)
+    h.until = late_until_ = std::max(late_until_, std::chrono::steady_clock::now()) + late;
   o.over = o.kind == op_kind::send;
   if (o.over) {
     h.message.assign(o.header.begin(), o.header.end());
@@ -76,6 +79,13 @@ void faulty_endpoint::hold(op& o) {
     h.of = &o;
   }
   held_ops_.push_back(std::move(h));
+}
+
+/// The data of a get comes this way.
+std::chrono::microseconds faulty_endpoint::lateness(const op& o) const noexcept {
+  if (plan_.late.empty()) return {};
+  return o.kind == op_kind::get ? plan_.lateness(o.to->peer, plan_.self)
+                                : plan_.lateness(plan_.self, o.to->peer);
 }
 
 /// What the contract keeps in order: sends to one peer, and where the wire is ordered puts before a

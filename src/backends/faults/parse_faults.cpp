@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // parse_faults.cpp - the text of HEDDLE_FAULTS to a fault_plan.
 #include <fmt/format.h>
 #include <heddle/status.h>
@@ -36,6 +37,40 @@ void read_kill(fault_plan& plan, std::string_view item, std::string_view text) {
   plan.kill_at = number(item, text.substr(at + 1), std::numeric_limits<std::uint64_t>::max());
 }
 
+constexpr std::string_view late_form =
+    "late=WAY:MICROSECONDS with the WAY N, N>, >N, N>M or N-M, and /RAIL behind it for one rail";
+
+rank rank_of(std::string_view item, std::string_view text) {
+  if (text.empty()) refuse(item, late_form);
+  return static_cast<rank>(number(item, text, std::numeric_limits<rank>::max()));
+}
+
+void read_late(fault_plan& plan, std::string_view item, std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) refuse(item, late_form);
+  constexpr std::uint64_t most = 1'000'000;
+  late_way way;
+  way.by = std::chrono::microseconds(number(item, text.substr(colon + 1), most));
+  std::string_view who = text.substr(0, colon);
+  if (const std::size_t slash = who.find('/'); slash != std::string_view::npos) {
+    way.rail = static_cast<int>(number(item, who.substr(slash + 1), 1000));
+    who = who.substr(0, slash);
+  }
+  const std::size_t mark = who.find_first_of(">-");
+  const bool one_way = mark != std::string_view::npos && who[mark] == '>';
+  if (mark == std::string_view::npos) {
+    way.from = rank_of(item, who);
+    plan.late.push_back(way);
+    plan.late.push_back({-1, way.from, way.rail, way.by});
+    return;
+  }
+  const std::string_view from = who.substr(0, mark), to = who.substr(mark + 1);
+  if (!from.empty() || !one_way) way.from = rank_of(item, from);
+  if (!to.empty() || !one_way || from.empty()) way.to = rank_of(item, to);
+  plan.late.push_back(way);
+  if (!one_way) plan.late.push_back({way.to, way.from, way.rail, way.by});
+}
+
 void read_item(fault_plan& plan, std::string_view item) {
   const std::size_t split = item.find('=');
   const std::string_view name = item.substr(0, split);
@@ -55,13 +90,26 @@ void read_item(fault_plan& plan, std::string_view item) {
     plan.fail_from = number(item, text, any);
   else if (name == "kill")
     read_kill(plan, item, text);
+  else if (name == "late")
+    read_late(plan, item, text);
   else if (item == "map=off" || item == "map=on")
     plan.map = text == "on";
   else
-    refuse(item, "seed=N, delay=N, reorder=%, busy=%, split=%, fail=N, kill=RANK@N, map=on|off");
+    refuse(
+        item,
+        "seed=N, delay=N, reorder=%, busy=%, split=%, fail=N, kill=RANK@N, map=on|off, late=WAY:N");
 }
 
 }  // namespace
+
+std::chrono::microseconds fault_plan::lateness(rank from, rank to) const noexcept {
+  std::chrono::microseconds sum{0};
+  for (const late_way& way : late)
+    if ((way.from < 0 || way.from == from) && (way.to < 0 || way.to == to) &&
+        (way.rail < 0 || way.rail == rail))
+      sum += way.by;
+  return sum;
+}
 
 fault_plan parse_faults(const std::string& text, rank self) {
   fault_plan plan;
@@ -71,6 +119,7 @@ fault_plan parse_faults(const std::string& text, rank self) {
     read_item(plan, rest.substr(0, comma));
     rest = comma == std::string_view::npos ? "" : rest.substr(comma + 1);
   }
+  plan.self = self;
   plan.seed = chance(plan.seed + static_cast<std::uint64_t>(self)).next();
   return plan;
 }

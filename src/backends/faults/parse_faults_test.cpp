@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // parse_faults_test.cpp - the text of HEDDLE_FAULTS.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,6 +32,32 @@ TEST(ParseFaults, ReadsEveryItem) {
   EXPECT_FALSE(plan.map);
 }
 
+TEST(ParseFaults, ReadsWhichWaysAreLate) {
+  using std::chrono::microseconds;
+  const fault_plan node = parse_faults("late=2:50", 0);
+  EXPECT_EQ(node.lateness(2, 1), microseconds(50));
+  EXPECT_EQ(node.lateness(1, 2), microseconds(50));
+  EXPECT_EQ(node.lateness(0, 1), microseconds(0));
+  const fault_plan sends = parse_faults("late=2>:50", 0), receives = parse_faults("late=>2:50", 0);
+  EXPECT_EQ(sends.lateness(2, 1), microseconds(50));
+  EXPECT_EQ(sends.lateness(1, 2), microseconds(0));
+  EXPECT_EQ(receives.lateness(2, 1), microseconds(0));
+  EXPECT_EQ(receives.lateness(1, 2), microseconds(50));
+  const fault_plan there = parse_faults("late=1>2:7", 0), both = parse_faults("late=1-2:7", 0);
+  EXPECT_EQ(there.lateness(1, 2), microseconds(7));
+  EXPECT_EQ(there.lateness(2, 1), microseconds(0));
+  EXPECT_EQ(both.lateness(2, 1), microseconds(7));
+  EXPECT_EQ(both.lateness(1, 0), microseconds(0));
+}
+
+TEST(ParseFaults, MakesOneRailLateAndAddsUpWhatFits) {
+  using std::chrono::microseconds;
+  fault_plan plan = parse_faults("late=1/1:50,late=>2:5", 0);
+  EXPECT_EQ(plan.lateness(1, 2), microseconds(5)) << "this is rail 0";
+  plan.rail = 1;
+  EXPECT_EQ(plan.lateness(1, 2), microseconds(55));
+}
+
 TEST(ParseFaults, GivesEachRankItsOwnSeedAndTheSameOneEveryTime) {
   EXPECT_EQ(parse_faults("seed=42", 1).seed, parse_faults("seed=42", 1).seed);
   EXPECT_NE(parse_faults("seed=42", 1).seed, parse_faults("seed=42", 2).seed);
@@ -38,8 +65,12 @@ TEST(ParseFaults, GivesEachRankItsOwnSeedAndTheSameOneEveryTime) {
 }
 
 TEST(ParseFaults, NamesTheBadItemAndWhatWouldBeAccepted) {
-  for (const char* bad : {"busy=91", "busy=", "busy=x", "delay=-1", "kill=3", "kill=@3", "what=1",
-                          "map=maybe", "seed", "busy=1,,split=2", "seed=99999999999999999999"}) {
+  for (const char* bad :
+       {"busy=91",   "busy=",      "busy=x",          "delay=-1",
+        "kill=3",    "kill=@3",    "what=1",          "late=1",
+        "late=:5",   "late=1>2",   "late=>:5",        "late=-1:5",
+        "late=1-:5", "late=a>b:5", "late=1/x:5",      "late=1:2000000",
+        "map=maybe", "seed",       "busy=1,,split=2", "seed=99999999999999999999"}) {
     try {
       (void)parse_faults(bad, 0);
       ADD_FAILURE() << bad << " was accepted";

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // scripted_endpoint.h - an inner endpoint for tests of faulty ones: remembers what it was given and
 // reports what it was told to.
 #pragma once
@@ -5,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -35,6 +37,10 @@ struct script {
   std::size_t room = SIZE_MAX;                   ///< ops still taken before busy_queue
   std::deque<event> events;                      ///< to be reported, in this order
   std::vector<rank> dropped;
+  int exposed = 0;                    ///< regions now
+  int looked_from = -1;               ///< the core of a thread that waits
+  bool shares_core = false;           ///< what it is answered
+  std::function<void()> when_looked;  ///< not empty: called meanwhile
   std::vector<std::span<std::byte>> revoked;
   status answer = status::done;  ///< to each op
   bool ordered = true;
@@ -88,6 +94,11 @@ class scripted_endpoint final : public endpoint {
     }
     return n;
   }
+  bool shares_core(int core) noexcept override {
+    script_.looked_from = core;
+    if (script_.when_looked) script_.when_looked();
+    return script_.shares_core;
+  }
   bool arm() noexcept override { return script_.events.empty(); }
   [[nodiscard]] int fd() const noexcept override { return 77; }
   void maintain() noexcept override {}
@@ -121,9 +132,10 @@ class scripted_device final : public device {
     for (auto& [name, lane] : script_.reached) lane->user = nullptr;  // of the last one's engine
     return std::make_unique<scripted_endpoint>(script_);
   }
-  void expose(const memory::local_region&) noexcept override {}
-  void withdraw(const memory::local_region&) noexcept override {}
+  void expose(const memory::local_region&) noexcept override { ++script_.exposed; }
+  void withdraw(const memory::local_region&) noexcept override { --script_.exposed; }
   void revoke(const memory::local_region& region) noexcept override {
+    --script_.exposed;
     script_.revoked.push_back(region.memory);
   }
   std::shared_ptr<void> import(rank, memory::region_ref, detail::remote_target&) override {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // endpoint.cpp - opening and closing an endpoint, and making and accepting its links.
 #include "backends/shm/endpoint.h"
 
@@ -43,6 +44,7 @@ shm_endpoint::~shm_endpoint() {
   device_.discharge(*this);
   mine_.bell.set(-1);
   mine_.asleep.get_up();
+  mine_.core.set(0);
 }
 
 void shm_endpoint::meet(const peer_process& peer) {

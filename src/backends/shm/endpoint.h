@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // endpoint.h - one lane over shared memory.
 #pragma once
 #include <memory>
@@ -25,6 +26,7 @@ class shm_endpoint final : public endpoint {
   std::size_t poll(std::span<event> out) noexcept override;
   bool arm() noexcept override;
   [[nodiscard]] int fd() const noexcept override { return sleep_set_.get(); }
+  bool shares_core(int core) noexcept override;
   void maintain() noexcept override;
   void drop(remote_lane& of) noexcept override;
   [[nodiscard]] bool idle() const noexcept override;
@@ -81,6 +83,7 @@ class shm_endpoint final : public endpoint {
   std::vector<link*> ending_;         // to be reported once their ring is empty, then unmapped
   std::vector<link*> blocked_;        // a post found no room there
   std::vector<std::uint64_t> later_;  // announcements that could not be accepted yet
+  std::size_t looked_at_ = 0;         // links whose core was last compared
   std::size_t first_ = 0;             // where in incoming_ the next poll begins
   std::size_t announced_ = 0;         // entries of our board read so far
   unsigned polls_ = 0;                // since later_ was last tried

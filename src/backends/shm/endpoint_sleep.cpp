@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // endpoint_sleep.cpp - going to sleep without missing anything, and looking for ended peers.
 #include <sys/epoll.h>
 
@@ -19,6 +20,23 @@ bool shm_endpoint::arm() noexcept {
   if (!work_in_sight()) return true;
   get_up();
   forget_unblocked();
+  return false;
+}
+
+/// Looks at some of the peers each time; of many, one is soon found if it is there.
+bool shm_endpoint::shares_core(int core) noexcept {
+  constexpr std::size_t most_looks = 32;
+  const std::int32_t here = core + 1;
+  if (mine_.core.get() != here) mine_.core.set(here);
+  const auto waits_here = [this, here](const link* each) {
+    const bool own = each->lane == lane_ && each->peer == device_.self();
+    return !own && each->there->core.get() == here && !each->there->asleep.seems_asleep();
+  };
+  for (std::size_t i = 0; i < std::min(links_.size(), most_looks); ++i) {
+    if (looked_at_ >= links_.size()) looked_at_ = 0;
+    if (waits_here(links_[looked_at_])) return true;
+    ++looked_at_;
+  }
   return false;
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // segment.h - the memory in which a process meets its peers: who it is, its lanes, its regions.
 //
 // One per process and device, created by it, mapped by all peers for reading and writing. A reader
@@ -13,6 +14,7 @@
 #include "memory/region_table.h"
 #include "sync/board.h"
 #include "sync/cache_line.h"
+#include "sync/loose.h"
 #include "sync/published.h"
 #include "sync/shared_flag.h"
 #include "sync/shared_region.h"
@@ -59,7 +61,8 @@ inline constexpr std::size_t most_senders =
     (lane_slot_bytes - sync::cache_line) / sizeof(std::uint64_t) - 1;
 struct lane_slot {
   alignas(sync::cache_line) sync::sleep_word asleep;  ///< read by every sender after every message
-  alignas(sync::cache_line) shared_fd bell;           ///< write end of the pipe that wakes the lane
+  sync::loose<std::int32_t> core;  ///< on which the lane was last waited for, plus one; 0: nowhere
+  alignas(sync::cache_line) shared_fd bell;  ///< write end of the pipe that wakes the lane
   /// Rings made for this lane by peers: announced_ring, packed.
   sync::board<most_senders> rings;
 };

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // shm_test.cpp - messages, sleeping and waking, several ranks in one process.
 #include <sys/stat.h>
 
@@ -42,6 +43,26 @@ TEST(Shm, TellsTheSendersApart) {
   }
   std::sort(ranks[0]->got.begin(), ranks[0]->got.end());
   EXPECT_EQ(ranks[0]->got, (strings{"1", "2", "3"}));
+}
+
+TEST(Shm, KnowsAPeerThatWaitsAwakeOnTheSameCore) {
+  auto ranks = test_ranks(2);
+  ASSERT_EQ(ranks[0]->send(1, "x"), status::done);
+  ASSERT_EQ(ranks[1]->send(0, "x"), status::done);
+  EXPECT_FALSE(ranks[0]->lane->shares_core(3)) << "the peer has not waited yet";
+  EXPECT_TRUE(ranks[1]->lane->shares_core(3));
+  EXPECT_FALSE(ranks[1]->lane->shares_core(4));
+  EXPECT_FALSE(ranks[0]->lane->shares_core(3)) << "it is on another core now";
+  while (ranks[0]->poll() != 0) {
+  }
+  ASSERT_TRUE(ranks[0]->lane->arm());
+  EXPECT_FALSE(ranks[1]->lane->shares_core(3)) << "who sleeps needs no core";
+}
+
+TEST(Shm, DoesNotTakeItselfForAPeer) {
+  auto ranks = test_ranks(1);
+  ASSERT_EQ(ranks[0]->send(0, "x"), status::done);
+  EXPECT_FALSE(ranks[0]->lane->shares_core(3));
 }
 
 TEST(Shm, KeepsLanesApart) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "backends/verbs/accesses.h"
 
 #include <cstring>
@@ -72,7 +73,7 @@ bool accesses::finish(stream& s, flight& f) noexcept {
   if (f.how < ending::fetched) return true;
   std::uint64_t found = 0;
   std::memcpy(&found, f.slot, sizeof found);
-  if (f.how == ending::guessed && try_again(s, f, found)) return false;
+  if (f.how == ending::guessed && try_again(s, f, found)) return false;  // f is the new one's
   op& o = *f.of;
   const std::uint64_t old = word_place(f.there, o.width).get(found);
   if (!o.memory.empty()) std::memcpy(o.memory.data(), &old, o.width == 8 ? 8 : 4);
@@ -87,7 +88,8 @@ bool accesses::try_again(stream& s, flight& f, std::uint64_t found) noexcept {
   if (tried.expected == found) return false;
   tried.expected = found;
   if (f.of->atomic == atomic_op::compare_swap && old != (f.of->compare & word.mask)) return false;
-  s.push() = std::move(f);
+  flight again = std::move(f);  // its cell may be the one that is taken next
+  s.push() = std::move(again);
   return true;
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "backends/verbs/arrivals.h"
 
 #include <arpa/inet.h>
@@ -137,7 +138,10 @@ void arrivals::probe_some() noexcept {
   const auto all = home_.all();
   for (std::size_t n = 0; n < std::min(probes_per_turn, all.size()); ++n) {
     inlet& i = *all[next_probe_++ % all.size()];
-    if (!i.speaking && !i.replaced.is_set()) (void)say(i, false);
+    // Until something has come, the peer may not have read the answer that it needs to be reached:
+    // it computes, perhaps for long.
+    const bool is_reached = i.known_as != nullptr;
+    if (is_reached && !i.speaking && !i.replaced.is_set()) (void)say(i, false);
   }
 }
 

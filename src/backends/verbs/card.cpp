@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "backends/verbs/card.h"
 
 #include <fmt/format.h>
@@ -110,7 +111,25 @@ card::card(ibv_device* which, std::uint8_t port, const options& chosen)
   place_.reads = static_cast<std::uint8_t>(std::clamp(limits_.max_qp_rd_atom, 1, 16));
   place_.by_gid =
       port_.link_layer == IBV_LINK_LAYER_ETHERNET || (port_.flags & IBV_QPF_GRH_REQUIRED) != 0;
+  on_demand_ = rights_on_demand();
   choose_gid();
+}
+
+std::uint32_t card::rights_on_demand() const noexcept {
+  ibv_device_attr_ex all{};
+  if (ibv_query_device_ex(context_.get(), nullptr, &all) != 0) return 0;
+  const bool has_any = (all.odp_caps.general_caps & IBV_ODP_SUPPORT) != 0;
+  return has_any ? all.odp_caps.per_transport_caps.rc_odp_caps : 0;
+}
+
+handle<ibv_mr> card::register_memory(std::span<std::byte> memory, int access) const {
+  handle<ibv_mr> made(ibv_reg_mr(domain(), memory.data(), memory.size(), access));
+  if (made != nullptr || errno != ENOMEM) return made;
+  std::uint32_t needed = IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_WRITE;
+  if ((access & IBV_ACCESS_REMOTE_ATOMIC) != 0) needed |= IBV_ODP_SUPPORT_ATOMIC;
+  if ((on_demand_ & needed) == needed)
+    made.reset(ibv_reg_mr(domain(), memory.data(), memory.size(), access | IBV_ACCESS_ON_DEMAND));
+  return made;
 }
 
 /// The row that is asked for; else for RoCE the first of version 2 with an IPv4 address, or any of

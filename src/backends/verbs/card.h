@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // card.h - one port of a network card, opened: what everything else of this backend is made on.
 #pragma once
 #include <infiniband/verbs.h>
@@ -49,6 +50,10 @@ class card {
   /// How to get to a peer's port.
   [[nodiscard]] ibv_ah_attr way_to(const fabric_place& peer) const noexcept;
 
+  /// Locked in memory; or, where the process may lock no more and the card can do without for what
+  /// `access` (IBV_ACCESS_...) says, brought in on demand. Null with errno: neither.
+  [[nodiscard]] handle<ibv_mr> register_memory(std::span<std::byte> memory, int access) const;
+
   // A reliable queue pair's steps; 0, or an errno.
 
   /// So that peers' requests, and what may be posted, are known; it receives from then on.
@@ -59,6 +64,7 @@ class card {
 
  private:
   void choose_gid();
+  [[nodiscard]] std::uint32_t rights_on_demand() const noexcept;
 
   const options& chosen_;
   const std::uint8_t number_;
@@ -69,6 +75,7 @@ class card {
   ibv_port_attr port_{};
   fabric_place place_;
   std::uint8_t gid_index_ = 0;
+  std::uint32_t on_demand_ = 0;  // IBV_ODP_SUPPORT_... of reliable connections; 0: none
 };
 
 /// A port that may be opened.

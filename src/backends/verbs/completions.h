@@ -1,6 +1,9 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // completions.h - a lane's completion queue: what is taken out of it, and sleeping until there is
 // something.
 #pragma once
+#include <array>
+#include <cstddef>
 #include <deque>
 #include <new>
 
@@ -12,13 +15,10 @@ class completions {
  public:
   explicit completions(const lane_home& of) : home_(of) {}
 
-  /// The oldest; false: there is none.
-  [[nodiscard]] bool next(ibv_wc& out) noexcept {
-    if (early_.empty()) [[likely]]
-      return ibv_poll_cq(home_.cq(), 1, &out) > 0;
-    out = early_.front();
-    early_.pop_front();
-    return true;
+  /// The oldest, good until the next call; null: there is none.
+  [[nodiscard]] const ibv_wc* next() noexcept {
+    if (at_ == end_ && !refill()) return nullptr;
+    return &some_[at_++];
   }
   /// Takes all out of the queue, for next() to give.
   void set_aside() noexcept {
@@ -35,14 +35,29 @@ class completions {
     unsigned events = 0;
     while (ibv_get_cq_event(home_.channel(), &told, &unused) == 0) ++events;
     if (events != 0) ibv_ack_cq_events(home_.cq(), events);
-    if (!early_.empty() || ibv_req_notify_cq(home_.cq(), 0) != 0) return false;
+    if (at_ != end_ || !early_.empty() || ibv_req_notify_cq(home_.cq(), 0) != 0) return false;
     set_aside();  // what came before the request tells nobody
     return early_.empty();
   }
 
  private:
+  /// False: there is nothing anywhere.
+  bool refill() noexcept {
+    at_ = end_ = 0;
+    if (!early_.empty()) [[unlikely]] {
+      some_[end_++] = early_.front();
+      early_.pop_front();
+      return true;
+    }
+    const int count = ibv_poll_cq(home_.cq(), static_cast<int>(some_.size()), some_.data());
+    if (count > 0) end_ = static_cast<std::size_t>(count);
+    return count > 0;
+  }
+
   const lane_home& home_;
-  std::deque<ibv_wc> early_;
+  std::array<ibv_wc, 16> some_;  // taken out of the queue by one call
+  std::size_t at_ = 0, end_ = 0;
+  std::deque<ibv_wc> early_;  // taken out behind them
 };
 
 }  // namespace heddle::transport::verbs

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "backends/verbs/connector.h"
 
 #include <bit>
@@ -25,7 +26,7 @@ void connector::connect(peer_lane& p) noexcept {
   try {
     s.reserve(depth);
     s.our_psn = fresh_psn();
-    s.question = device_.ask(*p.process->facts, p.lane, home_, s.number, {s.qp->qp_num, s.our_psn});
+    s.question = device_.ask(p.process->facts, p.lane, home_, s.number, {s.qp->qp_num, s.our_psn});
     s.state = stream::state_t::asking;
   } catch (const std::bad_alloc&) {
     s.qp.reset();  // it is tried again
@@ -46,7 +47,7 @@ bool connector::begin(peer_lane& p, const letter& l) noexcept {
     return false;
   }
   const hello& a = *l.answer;
-  if (device_.port().connect(p.out.qp.get(), p.process->facts->place, a.end, p.out.our_psn) != 0) {
+  if (device_.port().connect(p.out.qp.get(), p.process->facts.place, a.end, p.out.our_psn) != 0) {
     peers_.lose(p, "its port cannot be reached from this one");
     return false;
   }

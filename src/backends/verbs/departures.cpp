@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "backends/verbs/departures.h"
 
 #include <algorithm>
@@ -79,8 +80,8 @@ void departures::add_look(peer_lane& p) noexcept {
   if (!p.out.has_room()) return;
   flight& f = p.out.push();
   f.slot = landing_;
-  f.there = p.process->facts->table;
-  f.key = p.process->facts->table_key;
+  f.there = p.process->facts.table;
+  f.key = p.process->facts.table_key;
   f.bytes = sizeof(std::uint64_t);
   f.how = ending::look;
 }
@@ -99,13 +100,14 @@ void departures::on_flight(const ibv_wc& c) noexcept {
 /// A queue pair ends its requests in order: all up to this one are over.
 void departures::end_through(peer_lane& p, std::uint32_t position) noexcept {
   while (p.out.holds(position)) finish_oldest(p);
-  if (!p.out.all_issued()) push(p);
+  if (!p.out.all_issued()) push_soon(p);
 }
 
 void departures::finish_oldest(peer_lane& p) noexcept {
-  flight f = std::move(p.out.oldest());
+  flight& f = p.out.oldest();  // its cell is good until something is added
   p.out.pop();
   ++room_;
+  f.held.release();
   switch (f.how) {
     case ending::mark:
     case ending::look:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // departures.h - what goes out: the flights of all streams, issued, and ended when their
 // completions say so.
 #pragma once
@@ -30,8 +31,14 @@ class departures {
                                    std::span<const std::byte> data, bool follows = false) noexcept;
   /// Issues what the stream has, by one doorbell. What there is no room for goes with move().
   void push(peer_lane& p) noexcept;
+  /// The same, or nothing yet: while much is under way, what is posted gathers into one list.
+  /// Whoever takes the next completion issues it, so nothing stays although nobody posts any more.
+  void push_soon(peer_lane& p) noexcept {
+    if (p.out.awaited() < much || p.out.unissued() >= whole_list) return push(p);
+    unpushed_.add(p);
+  }
   void move() noexcept {
-    unpushed_.take_all([this](peer_lane& p) { push(p); });
+    unpushed_.take_all([this](peer_lane& p) { push_soon(p); });
   }
   /// A completion of a flight.
   void on_flight(const ibv_wc& c) noexcept;
@@ -46,6 +53,8 @@ class departures {
   [[nodiscard]] bool idle() const noexcept { return messages_ == 0; }
 
  private:
+  static constexpr std::uint32_t much = 8, whole_list = 32;
+
   void end_through(peer_lane& p, std::uint32_t position) noexcept;
   void finish_oldest(peer_lane& p) noexcept;
   void fail_oldest(peer_lane& p, ibv_wc_status why) noexcept;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // device.cpp - opening, addresses, peers, lanes, and answers to those who ask for them.
 #include "backends/verbs/device.h"
 
@@ -32,6 +33,7 @@ std::uint64_t make_nonce() {
 
 verbs_device::verbs_device(const context& where, const port_choice& port)
     : self_(where.self),
+      job_size_(static_cast<std::size_t>(where.size)),
       options_(*where.config),
       nonce_(make_nonce()),
       card_(port.device, port.port, options_),
@@ -69,19 +71,26 @@ std::vector<std::byte> verbs_device::address() const {
 std::string verbs_device::add_peer(rank number, std::span<const std::byte> address,
                                    bool /*same_host*/) {
   const auto facts = from_address(address);
-  if (!facts || facts->number != number)
+  if (!facts || facts->number != number || facts->nonce == 0)
     return "its address makes no sense: install the same Heddle on every host";
   if (facts->place.by_gid != card_.place().by_gid)
     return "one port is addressed by LID (InfiniBand) and the other by GID (RoCE)";
   const std::scoped_lock lock(mutex_);
-  peers_[number] = std::make_shared<const peer_facts>(*facts);
+  const auto at = static_cast<std::size_t>(number);
+  if (at >= peers_.size()) peers_.resize(std::max<std::size_t>(at + 1, job_size_));
+  peers_[at] = *facts;
   return {};
 }
 
-std::shared_ptr<const peer_facts> verbs_device::find_peer(rank number) const {
+bool verbs_device::knows(rank number) const noexcept {
+  const auto at = static_cast<std::size_t>(number);
+  return at < peers_.size() && peers_[at].nonce != 0;
+}
+
+std::optional<peer_facts> verbs_device::find_peer(rank number) const {
   const std::scoped_lock lock(mutex_);
-  const auto found = peers_.find(number);
-  return found != peers_.end() ? found->second : nullptr;
+  if (!knows(number)) return std::nullopt;
+  return peers_[static_cast<std::size_t>(number)];
 }
 
 std::unique_ptr<endpoint> verbs_device::make_endpoint(int lane) {
@@ -148,13 +157,15 @@ void verbs_device::on_hello(const hello& h) {
 }
 
 void verbs_device::on_ask(const hello& ask) {
-  const auto peer = peers_.find(ask.from);
-  if (peer == peers_.end() || peer->second->nonce != ask.from_nonce) return;
+  if (!knows(ask.from) || ask.from_nonce != peers_[static_cast<std::size_t>(ask.from)].nonce)
+    return;
   const auto found = homes_.find(ask.to_lane);
   if (found == homes_.end() || !found->second.was_made) return keep_early(ask);
   const auto home =
       found->second.home.lock();  // null: the lane has ended, and so does this process
-  greeter_.send(*peer->second, home != nullptr ? home->admit(ask, *peer->second) : refusal_of(ask));
+  const peer_facts& peer = peers_[static_cast<std::size_t>(ask.from)];
+  // One that does not leave is asked for again.
+  (void)greeter_.send(peer, home != nullptr ? home->admit(ask, peer) : refusal_of(ask));
 }
 
 void verbs_device::keep_early(const hello& ask) {
@@ -168,14 +179,28 @@ void verbs_device::read_events() noexcept {
   ibv_async_event e{};
   while (ibv_get_async_event(card_.context(), &e) == 0) {
     const auto kind = e.event_type;
+    const bool our_port = e.element.port_num == card_.port();
     ibv_ack_async_event(&e);
-    if (kind != IBV_EVENT_DEVICE_FATAL && kind != IBV_EVENT_PORT_ERR && kind != IBV_EVENT_CQ_ERR)
-      continue;
-    if (!down_.is_set())
-      log::error(log::subsystem::wire, "verbs: {}: {}; its peers are lost", card_.name(),
-                 ibv_event_type_str(kind));
-    down_.set();
+    if (kind == IBV_EVENT_PORT_ERR || kind == IBV_EVENT_PORT_ACTIVE) {
+      if (our_port) tell_of_port(kind == IBV_EVENT_PORT_ACTIVE);
+    } else if (kind == IBV_EVENT_DEVICE_FATAL || kind == IBV_EVENT_CQ_ERR) {
+      if (!down_.is_set())
+        log::error(log::subsystem::wire, "verbs: {}: {}; its peers are lost", card_.name(),
+                   ibv_event_type_str(kind));
+      down_.set();
+    }
   }
+}
+
+/// The card repeats what is under way. What it has given up when the port is back, is lost.
+void verbs_device::tell_of_port(bool is_up) const noexcept {
+  if (is_up)
+    return log::info(log::subsystem::wire, "verbs: {}: the port is up again", card_.name());
+  log::warn(log::subsystem::wire,
+            "verbs: {}: the port is down: look at its cable and switch. What is under way waits "
+            "for it, for as long as HEDDLE_VERBS_TIMEOUT and HEDDLE_VERBS_RETRIES say; after that "
+            "its peer is lost",
+            card_.name());
 }
 
 void verbs_device::set_timer(std::uint64_t ns) noexcept {
@@ -185,8 +210,20 @@ void verbs_device::set_timer(std::uint64_t ns) noexcept {
   (void)::timerfd_settime(timer_.get(), 0, &when, nullptr);
 }
 
+std::size_t verbs_device::lanes_without_doorbell() const {
+  const std::scoped_lock lock(mutex_);
+  return static_cast<std::size_t>(std::ranges::count_if(homes_, [](const auto& one) {
+    const auto home = one.second.home.lock();
+    return home != nullptr && !home->has_doorbell();
+  }));
+}
+
 std::string verbs_device::details() const {
   std::string text = fmt::format("    {}\n", card_.describe());
+  if (const std::size_t without = lanes_without_doorbell(); without != 0)
+    text += fmt::format(
+        "    {} lanes share a doorbell and its lock: the card has no page left for them\n",
+        without);
   if (const std::uint64_t refused = exposed_.refused(); refused != 0)
     text += fmt::format("    {} regions so far could not be registered: by messages\n", refused);
   return text;

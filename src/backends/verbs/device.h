@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // device.h - this process at one port of a card: what it exposes, the peers it knows, and how lanes
 // of two processes find each other.
 #pragma once
@@ -6,8 +7,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "backends/verbs/card.h"
@@ -49,26 +50,30 @@ class verbs_device final : public device {
   [[nodiscard]] const card& port() const noexcept { return card_; }
   [[nodiscard]] rank self() const noexcept { return self_; }
   [[nodiscard]] memory::registration_cache& cache() noexcept { return exposed_.cache(); }
-  /// nullptr: not added.
-  [[nodiscard]] std::shared_ptr<const peer_facts> find_peer(rank peer) const;
+  /// Nothing: not added.
+  [[nodiscard]] std::optional<peer_facts> find_peer(rank peer) const;
   /// What `stream` of the lane, at `our_end`, has to know before it is ready; the answer comes by a
   /// letter. Returns the question's number. Throws std::bad_alloc.
   std::uint32_t ask(const peer_facts& whom, int their_lane, const std::shared_ptr<lane_home>& of,
                     std::uint32_t stream, far_end our_end);
   void forget(std::uint32_t question) noexcept;
-  /// Why nothing goes through this port any more; empty: it does.
+  /// Nothing goes through the card any more, and nothing will.
   [[nodiscard]] bool is_down() const noexcept { return down_.is_set(); }
 
  private:
+  [[nodiscard]] bool knows(rank number) const noexcept;
   void on_hello(const hello& h);
   void on_ask(const hello& ask);
   void keep_early(const hello& ask);
   void read_events() noexcept;
+  void tell_of_port(bool is_up) const noexcept;
   void set_timer(std::uint64_t ns) noexcept;
   [[nodiscard]] int wanted_lane() noexcept;
+  [[nodiscard]] std::size_t lanes_without_doorbell() const;
 
   // Constant after construction.
   const rank self_;
+  const std::size_t job_size_;
   const options options_;
   const std::uint64_t nonce_;
   const card card_;
@@ -80,7 +85,7 @@ class verbs_device final : public device {
   mutable std::mutex mutex_;  // guards what follows
   greeter greeter_;
   questions questions_;
-  std::unordered_map<rank, std::shared_ptr<const peer_facts>> peers_;
+  std::vector<peer_facts> peers_;  // by rank; those that are not known have no nonce
   struct home_place {
     std::weak_ptr<lane_home> home;
     bool was_made = false;

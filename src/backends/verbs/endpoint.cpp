@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // endpoint.cpp - posting, polling, and peers that go.
 #include "backends/verbs/endpoint.h"
 
@@ -74,11 +75,11 @@ post_result verbs_endpoint::post(std::span<op* const> ops) noexcept {
   status s = status::done;
   for (; taken < ops.size(); ++taken) {
     auto* const p = static_cast<peer_lane*>(ops[taken]->to);
-    if (p != last && last != nullptr) departures_.push(*last);
+    if (p != last && last != nullptr) departures_.push_soon(*last);
     last = p;
     if (s = start(*ops[taken]); !accepted(s)) break;
   }
-  if (last != nullptr) departures_.push(*last);
+  if (last != nullptr) departures_.push_soon(*last);
   refused_ = s == status::busy_queue;
   moved_ = false;
   return {taken, taken == ops.size() ? status::done : s};
@@ -90,7 +91,7 @@ status verbs_endpoint::send(remote_lane& to, message_head head, std::span<const 
   if (p.lost || p.out.state != stream::state_t::ready) [[unlikely]]
     return status::busy_queue;  // post() may tell more
   const status s = departures_.add_message(p, head, header, data);
-  if (s == status::done) departures_.push(p);
+  if (s == status::done) departures_.push_soon(p);
   return s;
 }
 
@@ -102,13 +103,13 @@ std::size_t verbs_endpoint::poll(std::span<event> out) noexcept {
   if (connector_.has_news()) [[unlikely]]
     read_letters();
   if (++polls_ % polls_per_settling == 0) departures_.settle();
-  ibv_wc c;
   while (!events_.full()) {
-    if (!completions_.next(c)) {
+    const ibv_wc* const c = completions_.next();
+    if (c == nullptr) {
       home_->end_replaced();
       break;
     }
-    on_completion(c);
+    on_completion(*c);
   }
   if (device_.is_down()) [[unlikely]]
     lose_all();
@@ -136,7 +137,7 @@ inline void verbs_endpoint::on_completion(const ibv_wc& c) noexcept {
 }
 
 void verbs_endpoint::lose_all() noexcept {
-  for (peer_lane* const p : peers_.all()) peers_.lose(*p, "this host's port is down");
+  for (peer_lane* const p : peers_.all()) peers_.lose(*p, "this host's network card has failed");
 }
 
 void verbs_endpoint::forget_lost() noexcept {

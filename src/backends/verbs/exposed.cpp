@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "backends/verbs/exposed.h"
 
 #include <unistd.h>
@@ -43,13 +44,13 @@ memory::cache_limits limits_of(const settings& config) {
 /// Memory that cannot be written is registered to be read from.
 memory::registrar::registered exposed_regions::registrar::register_memory(
     std::span<std::byte> pages) noexcept {
-  ibv_mr* made = ibv_reg_mr(domain_, pages.data(), pages.size(), access_);
+  handle<ibv_mr> made = card_.register_memory(pages, access_);
   if (made == nullptr && errno == EFAULT && access_ == IBV_ACCESS_LOCAL_WRITE)
-    made = ibv_reg_mr(domain_, pages.data(), pages.size(), 0);
+    made = card_.register_memory(pages, 0);
   registered r;
   if (made != nullptr) {
     r.code = answer::done;
-    r.handle = reinterpret_cast<std::uint64_t>(made);
+    r.handle = reinterpret_cast<std::uint64_t>(made.release());
   } else if (errno == ENOMEM || errno == ENOSPC) {
     r.code = answer::full;
   }
@@ -62,8 +63,8 @@ void exposed_regions::registrar::deregister(std::uint64_t handle) noexcept {
 
 exposed_regions::exposed_regions(const card& on, const settings& config)
     : card_(on),
-      own_(on.domain(), IBV_ACCESS_LOCAL_WRITE),
-      lent_(on.domain(), IBV_ACCESS_REMOTE_READ),
+      own_(on, IBV_ACCESS_LOCAL_WRITE),
+      lent_(on, IBV_ACCESS_REMOTE_READ),
       own_cache_(own_, monitor_by(config), limits_of(config)),
       lent_cache_(lent_, monitor_by(config), limits_of(config)),
       table_memory_("heddle-verbs-regions", region_table_bytes) {
@@ -112,8 +113,7 @@ bool exposed_regions::register_region(const memory::local_region& region, kept& 
   } else {
     const auto memory =
         allows(region.allowed, rights::atomic) ? whole_words(region.memory) : region.memory;
-    k.written.reset(
-        ibv_reg_mr(card_.domain(), memory.data(), memory.size(), access_for(region.allowed)));
+    k.written = card_.register_memory(memory, access_for(region.allowed));
     if (k.written == nullptr) return false;
     e.note = k.written->rkey;
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // exposed.h - this process's memory as its card knows it: registrations, and the table that tells
 // peers of them. Peers read an entry with one read on first use, so nothing is exchanged for a
 // region, and its owner has nothing to do.
@@ -46,12 +47,12 @@ class exposed_regions {
  private:
   class registrar final : public memory::registrar {
    public:
-    registrar(ibv_pd* domain, int access) : domain_(domain), access_(access) {}
+    registrar(const card& on, int access) : card_(on), access_(access) {}
     registered register_memory(std::span<std::byte> pages) noexcept override;
     void deregister(std::uint64_t handle) noexcept override;
 
    private:
-    ibv_pd* const domain_;
+    const card& card_;
     const int access_;
   };
   /// What an exposed region holds.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "backends/verbs/greeter.h"
 
 #include <fcntl.h>
@@ -20,7 +21,7 @@ greeter::greeter(const card& on, std::span<const std::byte, 32> job_secret)
     : card_(on), memory_(2 * slots * slot_bytes) {
   std::ranges::copy(job_secret, secret_.begin());
   registered_.reset(
-      ibv_reg_mr(on.domain(), memory_.data(), memory_.size(), IBV_ACCESS_LOCAL_WRITE));
+      ibv_reg_mr(on.domain(), memory_.data(), memory_.size(), int{IBV_ACCESS_LOCAL_WRITE}));
   if (registered_ == nullptr)
     fail_errno(errno,
                "{}: no memory can be registered; raise the limit on locked memory (ulimit -l)",
@@ -74,11 +75,11 @@ void greeter::offer(std::size_t slot) noexcept {
   (void)ibv_post_recv(qp_.get(), &w, &bad);
 }
 
-void greeter::send(const peer_facts& to, const hello& what) noexcept {
-  if (free_.empty()) return;
+bool greeter::send(const peer_facts& to, const hello& what) noexcept {
+  if (free_.empty()) return false;
   ibv_ah_attr way = card_.way_to(to.place);
   handle<ibv_ah> ah(ibv_create_ah(card_.domain(), &way));
-  if (ah == nullptr) return;
+  if (ah == nullptr) return false;
   const std::size_t slot = free_.back();
   const hello_image image = encode(what, secret_);
   std::memcpy(place_of(slot), image.data(), image.size());
@@ -91,9 +92,10 @@ void greeter::send(const peer_facts& to, const hello& what) noexcept {
   w.wr.ud.ah = ah.get();
   w.wr.ud.remote_qpn = to.greeter;
   w.wr.ud.remote_qkey = queue_key;
-  if (ibv_post_send(qp_.get(), &w, &bad) != 0) return;
+  if (ibv_post_send(qp_.get(), &w, &bad) != 0) return false;
   free_.pop_back();
   on_its_way_.at(slot - slots) = std::move(ah);
+  return true;
 }
 
 void greeter::receive(const std::function<void(const hello&)>& on_hello) {

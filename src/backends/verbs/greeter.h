@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // greeter.h - sends and receives hellos: one queue pair for datagrams per process and port.
 //
 // Threads: one at a time (the device's mutex).
@@ -24,15 +25,15 @@ class greeter {
   /// Readable after arm() when something has come, or has left.
   [[nodiscard]] int fd() const noexcept { return channel_->fd; }
 
-  /// It may get lost on its way, or before.
-  void send(const peer_facts& to, const hello& what) noexcept;
+  /// It may get lost on its way. False: it has not left, for too many others are leaving.
+  bool send(const peer_facts& to, const hello& what) noexcept;
   /// Calls for each hello of this job that has come.
   void receive(const std::function<void(const hello&)>& on_hello);
   /// From now on what comes makes fd() readable. False: something has come already.
   [[nodiscard]] bool arm() noexcept;
 
  private:
-  static constexpr std::size_t slots = 64, grh_bytes = 40, slot_bytes = 128;
+  static constexpr std::size_t slots = 256, grh_bytes = 40, slot_bytes = 128;
   static_assert(grh_bytes + sizeof(hello_image) <= slot_bytes);
   void bring_up();
   void offer(std::size_t slot) noexcept;

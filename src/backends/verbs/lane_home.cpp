@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "backends/verbs/lane_home.h"
 
 #include <fcntl.h>
@@ -15,7 +16,7 @@ namespace heddle::transport::verbs {
 namespace {
 
 constexpr std::uint32_t most_room = 4096;
-constexpr std::uint32_t most_window = 64;
+constexpr std::uint32_t most_window = 256;
 constexpr std::uint32_t wanted_inline = 220;
 /// What an inlet says itself: how far the lane is, and whether the peer lives.
 constexpr std::uint32_t inlet_depth = 4;
@@ -40,9 +41,8 @@ lane_home::lane_home(const card& on, int lane)
     fail("completion queues of this card have {} entries at most", longest);
   room_ = std::min(most_room, longest - receives);
   window_ = std::min(most_window, receives / 2);
-  cq_.reset(
-      ibv_create_cq(on.context(), static_cast<int>(receives + room_), nullptr, channel_.get(), 0));
-  if (cq_ == nullptr) fail_errno(errno, "no completion queue of {} entries", receives + room_);
+  take_doorbell();
+  make_completion_queue(receives + room_);
   ibv_srq_init_attr wanted{};
   wanted.attr.max_wr = receives;
   wanted.attr.max_sge = 1;
@@ -56,6 +56,38 @@ lane_home::lane_home(const card& on, int lane)
     max_inline_ = std::min(wanted_inline, got.cap.max_inline_data);
 }
 
+/// One thread at a time posts and polls: whoever holds the lane. A thread domain tells that to the
+/// card's library, which then takes no lock, and gives the queues a doorbell page of their own.
+void lane_home::take_doorbell() noexcept {
+  ibv_td_init_attr plain{};
+  thread_domain_.reset(ibv_alloc_td(card_.context(), &plain));
+  if (thread_domain_ == nullptr) return;
+  ibv_parent_domain_init_attr both{};
+  both.pd = card_.domain();
+  both.td = thread_domain_.get();
+  parent_domain_.reset(ibv_alloc_parent_domain(card_.context(), &both));
+  if (parent_domain_ == nullptr) thread_domain_.reset();
+}
+
+/// Without a lock where the library has such queues.
+void lane_home::make_completion_queue(std::uint32_t entries) {
+  ibv_cq_init_attr_ex wanted{};
+  wanted.cqe = entries;
+  wanted.channel = channel_.get();
+  wanted.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS;
+  wanted.flags = IBV_CREATE_CQ_ATTR_SINGLE_THREADED;
+  if (has_doorbell()) {
+    wanted.comp_mask |= IBV_CQ_INIT_ATTR_MASK_PD;
+    wanted.parent_domain = parent_domain_.get();
+  }
+  if (ibv_cq_ex* const alone = ibv_create_cq_ex(card_.context(), &wanted); alone != nullptr) {
+    cq_.reset(ibv_cq_ex_to_cq(alone));
+    return;
+  }
+  cq_.reset(ibv_create_cq(card_.context(), static_cast<int>(entries), nullptr, channel_.get(), 0));
+  if (cq_ == nullptr) fail_errno(errno, "no completion queue of {} entries", entries);
+}
+
 /// With as much inline data as the card gives.
 handle<ibv_qp> lane_home::make_queue_pair(std::uint32_t depth) const noexcept {
   ibv_qp_init_attr wanted{};
@@ -66,7 +98,7 @@ handle<ibv_qp> lane_home::make_queue_pair(std::uint32_t depth) const noexcept {
   wanted.cap.max_inline_data = wanted_inline;
   wanted.qp_type = IBV_QPT_RC;
   for (;; wanted.cap.max_inline_data /= 2) {
-    handle<ibv_qp> made(ibv_create_qp(card_.domain(), &wanted));
+    handle<ibv_qp> made(ibv_create_qp(domain(), &wanted));
     if (made != nullptr || wanted.cap.max_inline_data == 0) return made;
   }
 }
@@ -104,10 +136,13 @@ hello lane_home::admit(const hello& ask, const peer_facts& peer) {
     replaced_here_.set();
   }
   if (found == nullptr) {
-    auto made = std::make_unique<inlet>();
-    if (!open(*made, ask, peer)) return answer;
-    made->number = static_cast<std::uint32_t>(inlets_.size());
-    found = inlets_.emplace_back(std::move(made)).get();
+    found = inlets_.emplace_back(std::make_unique<inlet>()).get();
+    found->number = static_cast<std::uint32_t>(inlets_.size() - 1);
+    if (!open(*found, ask, peer)) {
+      found->replaced.set();  // the lane's thread ends what was made of it
+      replaced_here_.set();
+      return answer;
+    }
   }
   answer.kind = hello::kind_t::answer;
   answer.inlet = found->number;

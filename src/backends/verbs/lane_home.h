@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // lane_home.h - what of a lane the device's thread needs, too: the queues that its connections
 // share, the ends of peers' streams, and a box for answers.
 //
@@ -59,6 +60,9 @@ class lane_home {
   [[nodiscard]] ibv_comp_channel* channel() const noexcept { return channel_.get(); }
   /// Readable while there is a letter.
   [[nodiscard]] int bell() const noexcept { return bell_.get(); }
+  /// What it posts with is its own: a doorbell that no other lane rings, and no lock. False: the
+  /// card has no doorbell page left, so the library's locks are taken.
+  [[nodiscard]] bool has_doorbell() const noexcept { return thread_domain_ != nullptr; }
   /// Completions of own requests that the completion queue has room for, beside all that come in.
   [[nodiscard]] std::uint32_t room() const noexcept { return room_; }
   /// Messages of one peer that may wait here.
@@ -92,12 +96,19 @@ class lane_home {
   void end_replaced() noexcept;
 
  private:
+  void take_doorbell() noexcept;
+  void make_completion_queue(std::uint32_t entries);
+  [[nodiscard]] ibv_pd* domain() const noexcept {
+    return parent_domain_ != nullptr ? parent_domain_.get() : card_.domain();
+  }
   [[nodiscard]] inlet* look_for(std::uint32_t number) noexcept;
   [[nodiscard]] bool open(inlet& made, const hello& ask, const peer_facts& peer) const noexcept;
 
   const card& card_;
   const int lane_;
   std::uint32_t room_ = 0, window_ = 0, max_inline_ = 0;
+  handle<ibv_td> thread_domain_;
+  handle<ibv_pd> parent_domain_;
   handle<ibv_comp_channel> channel_;
   handle<ibv_cq> cq_;
   handle<ibv_srq> srq_;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "backends/verbs/peers.h"
 
 #include <heddle/types.h>
@@ -13,13 +14,13 @@ peer_lane* peers::make(rank number, int lane) noexcept {
   try {
     auto& process = processes_[number];
     if (process == nullptr) {
-      auto facts = device_.find_peer(number);
-      if (facts == nullptr) {
+      const auto facts = device_.find_peer(number);
+      if (!facts) {
         processes_.erase(number);
         return nullptr;
       }
       process = std::make_unique<peer_process>();
-      process->facts = std::move(facts);
+      process->facts = *facts;
     }
     all_.reserve(all_.size() + 1);
     peer_lane& made =

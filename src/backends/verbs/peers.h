@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // peers.h - what one lane keeps of each peer, and how it finds that.
 #pragma once
 #include <cstdint>
@@ -32,7 +33,7 @@ struct peer_region : known_region {
 
 /// What the lanes of one peer have in common: its process.
 struct peer_process {
-  std::shared_ptr<const peer_facts> facts;
+  peer_facts facts;
   known_regions<peer_region> regions;
 };
 

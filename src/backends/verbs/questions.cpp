@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "backends/verbs/questions.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@ namespace heddle::transport::verbs {
 namespace {
 
 constexpr std::uint64_t first_pause_ns = 20'000'000, longest_pause_ns = 1'000'000'000;
+constexpr std::uint64_t until_there_is_room_ns = 1'000'000;
 
 }  // namespace
 
@@ -16,9 +18,9 @@ std::uint32_t questions::ask(const peer_facts& whom, hello what,
                              const std::shared_ptr<lane_home>& of) {
   what.question = ++last_;
   const std::uint64_t now = now_ns();
-  const question& q =
-      open_[last_] = {whom, what, of, now + first_pause_ns, first_pause_ns, now + patience_ns_};
-  greeter_.send(q.whom, q.what);
+  const bool asked = greeter_.send(whom, what);
+  const std::uint64_t next = now + (asked ? first_pause_ns : until_there_is_room_ns);
+  open_[last_] = {whom, what, of, next, first_pause_ns, now + patience_ns_};
   return last_;
 }
 
@@ -48,9 +50,9 @@ std::uint64_t questions::move(std::uint64_t now) {
       continue;
     }
     if (now >= q.next_ns) {
-      greeter_.send(q.whom, q.what);
-      q.pause_ns = std::min(2 * q.pause_ns, longest_pause_ns);
-      q.next_ns = now + q.pause_ns;
+      const bool asked = greeter_.send(q.whom, q.what);
+      if (asked) q.pause_ns = std::min(2 * q.pause_ns, longest_pause_ns);
+      q.next_ns = now + (asked ? q.pause_ns : until_there_is_room_ns);
     }
     const std::uint64_t wait = q.next_ns - now;
     next = next == 0 ? wait : std::min(next, wait);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "backends/verbs/regions.h"
 
 #include <algorithm>
@@ -20,8 +21,8 @@ void regions::fetch(peer_lane& p, peer_region& r) noexcept {
   if (slot == nullptr) return;
   flight& f = p.out.push();
   f.slot = slot;
-  f.there = owner.facts->table + r.ref.slot * sizeof(region_entry);
-  f.key = owner.facts->table_key;
+  f.there = owner.facts.table + r.ref.slot * sizeof(region_entry);
+  f.key = owner.facts.table_key;
   f.bytes = sizeof(region_entry);
   f.how = ending::entry;
   owner.regions.begin_fetch(r);

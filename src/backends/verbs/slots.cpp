@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 #include "backends/verbs/slots.h"
 
 #include <cerrno>
@@ -9,7 +10,7 @@ namespace heddle::transport::verbs {
 slots::slots(const card& on, std::size_t count, std::size_t bytes)
     : bytes_(bytes), memory_("heddle-verbs-slots", count * bytes) {
   registered_.reset(ibv_reg_mr(on.domain(), memory_.memory().data(), memory_.memory().size(),
-                               IBV_ACCESS_LOCAL_WRITE));
+                               int{IBV_ACCESS_LOCAL_WRITE}));
   if (registered_ == nullptr)
     fail_errno(errno,
                "{}: {} bytes cannot be registered; raise the limit on locked memory (ulimit -l)",

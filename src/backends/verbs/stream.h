@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: BSD-3-Clause
 // stream.h - what one lane has under way to one lane of a peer, oldest first, and how far that is.
 //
 // A flight is kept until it is known to be over. So when a queue pair has ended because the peer's
@@ -65,7 +66,11 @@ class stream {
   [[nodiscard]] bool empty() const noexcept { return head_ == tail_; }
   [[nodiscard]] std::uint32_t under_way() const noexcept { return issued_ - head_; }
 
-  flight& push() noexcept { return cells_[tail_++ & mask_] = flight(); }
+  flight& push() noexcept {
+    flight* const f = &cells_[tail_++ & mask_];
+    std::destroy_at(f);
+    return *std::construct_at(f);
+  }
   [[nodiscard]] flight& oldest() noexcept { return cells_[head_ & mask_]; }
   /// Drops the oldest. Its cell is good until the next push().
   void pop() noexcept {
@@ -90,6 +95,9 @@ class stream {
   }
   /// Issued since the last one that tells of its end.
   [[nodiscard]] std::uint32_t unheard() const noexcept { return issued_ - unheard_; }
+
+  /// Issued, and before or at one that tells of its end: a completion for them is to come.
+  [[nodiscard]] std::uint32_t awaited() const noexcept { return unheard_ - head_; }
 
   /// No reading is behind the last put of those to issue.
   [[nodiscard]] bool ends_in_puts() const noexcept {

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// peer_command.cpp - arguments, launchers and settings of the rivals.
+#include "contenders/peer_command.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <stdexcept>
+
+#include "contenders/ucx_runner.h"
+#include "harness/companion.h"
+#include "libraries/task.h"
+
+namespace heddle::bench {
+namespace {
+
+/// A peer kills itself when nobody else has done so.
+constexpr std::chrono::seconds own_patience{10};
+
+bool over_tcp(const rival_task& t) {
+  return t.backend == "tcp";
+}
+
+bool crowded(const rival_task& t) {
+  return !t.cores.empty() && 2 * static_cast<std::size_t>(t.what.threads) > t.cores.size();
+}
+
+void append(std::vector<std::string>& to, const std::vector<std::string>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+/// UCX itself, and UCX below an MPI.
+std::vector<std::string> ucx_settings(const rival_task& t) {
+  std::vector<std::string> settings{ucx_transports(t.backend), "UCX_WARN_UNUSED_ENV_VARS=n"};
+  if (over_tcp(t)) settings.emplace_back("UCX_NET_DEVICES=lo");
+  return settings;
+}
+
+std::vector<std::string> openmpi_settings(const rival_task& t, const std::string& scratch) {
+  std::vector<std::string> settings{
+      "OMPI_ALLOW_RUN_AS_ROOT=1",
+      "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+      "OMPI_MCA_rmaps_base_oversubscribe=1",      // more ranks than cores are no error
+      "OMPI_MCA_hwloc_base_binding_policy=none",  // the peer binds itself as Heddle does
+      "OMPI_MCA_plm=isolated",                    // this machine only: no ssh
+      "OMPI_MCA_oob_tcp_if_include=lo",           // the launcher's own connections
+      "OMPI_MCA_orte_tmpdir_base=" + scratch,
+      "OMPI_MCA_btl_vader_backing_directory=" + scratch,
+      "OMPI_MCA_btl_base_warn_component_unused=0",
+      "OMPI_MCA_pml=ob1"};
+  if (over_tcp(t)) {
+    // One-sided: of the parts that know MPI_THREAD_MULTIPLE, only ucx goes over TCP.
+    append(settings, {"OMPI_MCA_btl=self,tcp", "OMPI_MCA_btl_tcp_if_include=lo", "OMPI_MCA_osc=ucx",
+                      "OMPI_MCA_osc_ucx_tls=any", "OMPI_MCA_osc_ucx_devices=any"});
+    append(settings, ucx_settings(t));
+  } else {
+    append(settings, {"OMPI_MCA_btl=self,vader", "OMPI_MCA_osc=sm"});
+  }
+  if (crowded(t)) settings.emplace_back("OMPI_MCA_mpi_yield_when_idle=1");
+  return settings;
+}
+
+std::vector<std::string> mpich_settings(const rival_task& t) {
+  std::vector<std::string> settings = ucx_settings(t);
+  if (over_tcp(t)) settings.emplace_back("MPIR_CVAR_NOLOCAL=1");  // as if on two hosts
+  return settings;
+}
+
+/// Its own machine where uTofu is the software device: CQs are few.
+std::string own_tofu_machine(const std::string& scratch) {
+  return "SOFTTOFU_JOB=" + std::filesystem::path(scratch).filename().string();
+}
+
+void use_launcher(command& c, const std::string& launcher, const std::vector<std::string>& words) {
+  c.arguments.insert(c.arguments.begin(), c.program);
+  c.arguments.insert(c.arguments.begin(), words.begin(), words.end());
+  c.program = launcher;
+}
+
+struct packages {
+  const char* program;
+  const char* launcher;
+  const char* to_build;
+  const char* to_run;
+};
+
+packages packages_of(rival who) {
+  switch (who) {
+    case rival::openmpi:
+      return {"heddle_peer_openmpi", "mpirun.openmpi", "libopenmpi-dev", "openmpi-bin"};
+    case rival::mpich:
+      return {"heddle_peer_mpich", "mpirun.mpich", "libmpich-dev", "mpich"};
+    case rival::ofi:
+      return {"heddle_peer_ofi", nullptr, "libfabric-dev", nullptr};
+    case rival::utofu:
+      return {"heddle_peer_utofu", nullptr, nullptr, nullptr};
+    default:
+      return {"heddle_peer_ucx", nullptr, "libucx-dev", nullptr};
+  }
+}
+
+}  // namespace
+
+std::chrono::seconds limit_of(const rival_task& t) {
+  return std::chrono::ceil<std::chrono::seconds>(t.what.time + t.limit);
+}
+
+peer_programs find_peer(rival who) {
+  const packages of = packages_of(who);
+  peer_programs found{companion_program(of.program).string(), {}};
+  if (access(found.peer.c_str(), X_OK) != 0) {
+    const std::string cure = of.to_build == nullptr
+                                 ? "configure with HEDDLE_UTOFU=emulated, or vendor on Fugaku"
+                                 : fmt::format("on Debian: apt install {}", of.to_build);
+    throw std::runtime_error(
+        fmt::format("comparing with {} needs {}, which was not built; {}, then build Heddle again",
+                    name_of(who), found.peer, cure));
+  }
+  if (of.launcher == nullptr) return found;
+  found.launcher = find_program(of.launcher);
+  if (found.launcher.empty()) {
+    throw std::runtime_error(
+        fmt::format("comparing with {} needs {}, which is not in PATH; on Debian: apt install {}",
+                    name_of(who), of.launcher, of.to_run));
+  }
+  return found;
+}
+
+command peer_command(rival who, const peer_programs& programs, const rival_task& t,
+                     const std::string& scratch) {
+  const auto limit = static_cast<int>((limit_of(t) + own_patience).count());
+  command c{.program = programs.peer,
+            .arguments = words_of({.what = t.what, .limit_s = limit, .cores = t.cores})};
+  c.without = {"UCX_", "FI_",   "OMPI_",  "ORTE_",  "PMIX_",
+               "PMI_", "MPIR_", "MPICH_", "HYDRA_", "SLURM_"};
+  c.end_signal = SIGTERM;  // a launcher then ends its ranks, and removes its files
+  c.own_group = true;
+  switch (who) {
+    case rival::openmpi:
+      use_launcher(c, programs.launcher, {"-n", "2"});
+      c.settings = openmpi_settings(t, scratch);
+      break;
+    case rival::mpich:
+      use_launcher(c, programs.launcher,
+                   {"-n", "2", "-launcher", "fork", "-iface", "lo", "-bind-to", "none"});
+      c.settings = mpich_settings(t);
+      break;
+    case rival::ofi:
+      c.settings = {over_tcp(t) ? "FI_PROVIDER=tcp,ofi_rxm" : "FI_PROVIDER=shm"};
+      break;
+    case rival::utofu:
+      c.settings = {own_tofu_machine(scratch)};
+      break;
+    default:
+      c.settings = ucx_settings(t);
+  }
+  c.settings.emplace_back("LC_ALL=C");
+  return c;
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// rival_runner_test.cpp - real short rounds of every rival that is installed.
+#include "contenders/rival_runner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <tuple>
+
+#include "contenders/peer_command.h"
+#include "exit_status.h"
+
+namespace heddle::bench {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+template <class F>
+std::string failure_of(F&& attempt) {
+  try {
+    attempt();
+  } catch (const std::runtime_error& why) {
+    return why.what();
+  }
+  return "did not fail";
+}
+
+/// Whether a process has `word` on its command line.
+bool somebody_runs_with(const std::string& word) {
+  for (const auto& process : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream in(process.path() / "cmdline");
+    std::ostringstream words;
+    if (in) words << in.rdbuf();
+    if (words.str().find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
+class Peers : public testing::TestWithParam<std::tuple<rival, std::string>> {
+ protected:
+  void SetUp() override {
+    try {
+      (void)find_peer(who());
+    } catch (const std::runtime_error& why) {
+      GTEST_SKIP() << why.what();
+    }
+  }
+  static rival who() { return std::get<0>(GetParam()); }
+
+  static rival_task task(kind what, operation op, int threads) {
+    return {.what = {.what = what, .op = op, .threads = threads, .window = 4, .time = 5ms},
+            .backend = std::get<1>(GetParam()),
+            .limit = 60s};
+  }
+  /// Seconds per operation of one round; a rival that hangs is none of our faults.
+  static double round(const rival_task& t) {
+    try {
+      return make_rival_runner(who(), t)->next().front();
+    } catch (const rival_failure& why) {
+      if (std::string(why.what()).find("was killed") != std::string::npos) return 1;
+      throw;
+    }
+  }
+};
+
+TEST_P(Peers, MeasureTaggedMessagesAndPuts) {
+  for (const operation op : {operation::tag, operation::put}) {
+    EXPECT_GT(round(task(kind::rate, op, 2)), 0) << name_of(op);
+    const int threads = who() == rival::ucx || who() == rival::ofi ? 2 : 1;
+    EXPECT_GT(round(task(kind::latency, op, threads)), 0) << name_of(op);
+  }
+}
+
+TEST_P(Peers, ShareOnePathBetweenThreads) {
+  rival_task t = task(kind::rate, operation::tag, 2);
+  t.what.lanes = 1;
+  EXPECT_GT(round(t), 0);
+}
+
+TEST_P(Peers, MeasureGetsFetchAddsAndBandwidth) {
+  EXPECT_GT(round(task(kind::rate, operation::get, 2)), 0);
+  EXPECT_GT(round(task(kind::rate, operation::fetch_add, 2)), 0);
+  rival_task t = task(kind::bandwidth, operation::tag, 2);
+  t.what.bytes = 100'000;
+  EXPECT_GT(round(t), 0);
+}
+
+TEST_P(Peers, MeasureOverlapOnBothSidesAndTheCostOfGets) {
+  rival_task t = task(kind::overlap, operation::tag, 1);
+  t.what.window = 1;
+  t.what.compute_us = 10;
+  EXPECT_EQ(make_rival_runner(who(), t)->next().size(), metrics_of(t.what).size());
+  const rival_task gets = task(kind::overhead, operation::get, 2);
+  const auto figures = make_rival_runner(who(), gets)->next();
+  ASSERT_EQ(figures.size(), 3u);
+  EXPECT_LE(figures[1], figures[0]) << "the call is a part of the whole";
+}
+
+TEST_P(Peers, ThatTakeTooLongAreKilledAndLeaveNothingBehind) {
+  rival_task t = task(kind::rate, operation::tag, 2);
+  t.what.bytes = 1'000'000 + static_cast<std::size_t>(getpid());  // nobody else's
+  const std::string mark = std::to_string(t.what.bytes);
+  t.what.time = 50s;
+  t.limit = -49s;
+  EXPECT_THAT(failure_of([&] { (void)make_rival_runner(who(), t)->next(); }),
+              HasSubstr("took longer than 1 s and was killed"));
+  for (int i = 0; i < 500 && somebody_runs_with(mark); ++i) std::this_thread::sleep_for(20ms);
+  EXPECT_FALSE(somebody_runs_with(mark));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Peers,
+                         testing::Combine(testing::Values(rival::ucx, rival::ofi, rival::openmpi,
+                                                          rival::mpich),
+                                          testing::Values("shm", "tcp")),
+                         [](const auto& each) {
+                           return name_of(std::get<0>(each.param)) + "_" + std::get<1>(each.param);
+                         });
+
+TEST(UcxPeer, MeasuresActiveMessages) {
+  if (failure_of([] { (void)find_peer(rival::ucx); }) != "did not fail") GTEST_SKIP();
+  for (const kind what : {kind::rate, kind::latency}) {
+    const rival_task t{.what = {.what = what, .op = operation::am, .threads = 2, .time = 5ms},
+                       .backend = "shm"};
+    EXPECT_GT(make_rival_runner(rival::ucx, t)->next().front(), 0);
+  }
+}
+
+class UtofuPeer : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string missing = failure_of([] { (void)find_peer(rival::utofu); });
+    if (missing != "did not fail") GTEST_SKIP() << missing;
+  }
+  static double round(const spec& s) {
+    const rival_task t{.what = s, .backend = "utofu", .limit = 60s};
+    return make_rival_runner(rival::utofu, t)->next().front();
+  }
+};
+
+TEST_F(UtofuPeer, MeasuresEveryOperationOfOneThread) {
+  for (const operation op : {operation::put, operation::get, operation::fetch_add, operation::am}) {
+    for (const kind what : {kind::rate, kind::latency}) {
+      EXPECT_GT(round({.what = what, .op = op, .time = 5ms}), 0) << name_of(what) << name_of(op);
+    }
+  }
+}
+
+TEST_F(UtofuPeer, MovesMessagesOfEverySize) {
+  for (const std::uint64_t bytes : {1, 4, 32, 33, 4096, 100'000}) {
+    for (const operation op : {operation::put, operation::get, operation::am}) {
+      const spec s{.what = kind::rate, .op = op, .bytes = bytes, .window = 4, .time = 2ms};
+      EXPECT_GT(round(s), 0) << bytes;
+    }
+  }
+}
+
+TEST_F(UtofuPeer, LetsThreadsShareVcqsOrHaveTheirOwn) {
+  for (const int lanes : {0, 1, 2}) {
+    for (const operation op : {operation::put, operation::get, operation::am}) {
+      const spec s{
+          .what = kind::rate, .op = op, .threads = 3, .lanes = lanes, .window = 4, .time = 5ms};
+      EXPECT_GT(round(s), 0) << lanes;
+    }
+  }
+}
+
+// The peer verifies the table, and fails when updates are missing.
+TEST_F(UtofuPeer, LosesNoUpdateOfGups) {
+  for (const bool atomic : {false, true}) {
+    spec s{.what = kind::gups,
+           .op = operation::put,
+           .threads = 3,
+           .lanes = 2,
+           .window = 8,
+           .time = 5ms};
+    s.memory_bytes = 8 << 20;
+    s.atomic = atomic;
+    EXPECT_GT(round(s), 0);
+  }
+}
+
+TEST_F(UtofuPeer, SaysWhenThereAreNotEnoughCqs) {
+  EXPECT_THAT(failure_of([] { (void)round({.what = kind::rate, .threads = 60, .time = 5ms}); }),
+              HasSubstr("is there a CQ left"));
+}
+
+TEST(Rivals, UseOnlyTheWireThatTheyHave) {
+  const rival_task put{.what = {.op = operation::put}, .backend = "shm"};
+  EXPECT_THROW(check_rival(rival::utofu, put), tools::usage_error);
+  const rival_task over_utofu{.what = {.op = operation::put}, .backend = "utofu"};
+  EXPECT_THROW(check_rival(rival::mpich, over_utofu), tools::usage_error);
+}
+
+TEST(Rivals, OfUtofuHaveNoTaggedMessages) {
+  const rival_task t{.what = {.op = operation::tag}, .backend = "utofu"};
+  EXPECT_THROW(check_rival(rival::utofu, t), tools::usage_error);
+}
+
+TEST(Rivals, OfMpiAndLibfabricHaveNoActiveMessages) {
+  const rival_task t{.what = {.op = operation::am}, .backend = "shm"};
+  EXPECT_THROW(check_rival(rival::mpich, t), tools::usage_error);
+  EXPECT_THROW(check_rival(rival::ofi, t), tools::usage_error);
+}
+
+TEST(Rivals, AreLibraries) {
+  const rival_task t{.what = {.op = operation::tag}, .backend = "shm"};
+  EXPECT_THROW(check_rival(rival::bare, t), tools::usage_error);
+}
+
+TEST(Rivals, WithoutTheirProgramsNameThePackage) {
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", "/nonexistent", 1);
+  const std::string openmpi = failure_of([] { (void)find_peer(rival::openmpi); });
+  const std::string mpich = failure_of([] { (void)find_peer(rival::mpich); });
+  setenv("PATH", path.c_str(), 1);
+  EXPECT_THAT(openmpi, testing::AnyOf(HasSubstr("openmpi-bin"), HasSubstr("libopenmpi-dev")));
+  EXPECT_THAT(mpich, testing::AnyOf(HasSubstr("apt install mpich"), HasSubstr("libmpich-dev")));
+}
+
+}  // namespace
+}  // namespace heddle::bench

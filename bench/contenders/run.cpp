@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// run.cpp - alternating rounds of Heddle and what it is compared with, on all ranks of a job.
+#include "contenders/run.h"
+
+#include <fmt/core.h>
+#include <heddle/collectives.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+
+#include "contenders/rival_runner.h"
+#include "contenders/session.h"
+#include "exit_status.h"
+#include "harness/bare_limit.h"
+#include "harness/rounds.h"
+#include "kernels/kernels.h"
+#include "libraries/heddle.h"
+
+namespace heddle::bench {
+namespace {
+
+/// The words of one rank's gups, and its part of the table.
+class heddle_gups final : public everybody {
+ public:
+  heddle_gups(session& in, const spec& s)
+      : in_(in),
+        spec_(s),
+        table_(in.job().symmetric<std::uint64_t>(gups_words(s.memory_bytes))),
+        rounds_(*this, table_.local(), s, in.what().ranks, in.at().self(),
+                [this](const gups_plan& plan, int thread) {
+                  heddle_words own(in_.at(), spec_, thread);
+                  gups_updates(own, plan, in_.at().self(), thread, spec_.atomic,
+                               [this](int rank, std::uint64_t i) -> remote_address {
+                                 return table_.at(rank, i);
+                               });
+                }) {}
+  round_result next() { return rounds_.next(); }
+
+  void meet() override { in_.job().barrier(); }
+  double largest(double mine) override { return over_all(mine, reduce_op::max); }
+  std::uint64_t sum(std::uint64_t mine) override { return over_all(mine, reduce_op::sum); }
+
+ private:
+  template <class T>
+  T over_all(T mine, reduce_op how) {
+    T all{};
+    require(
+        allreduce(in_.at().first_lane(), std::span<const T>(&mine, 1), std::span<T>(&all, 1), how),
+        "collect results");
+    return all;
+  }
+  session& in_;
+  const spec spec_;
+  const symmetric<std::uint64_t> table_;
+  gups_rounds rounds_;
+};
+
+/// A pair of ranks, measured by the kernels that measure the rivals.
+struct heddle_case {
+  heddle_case(station& at, const spec& s, bool crowded)
+      : pair(at, s), round(make_measurement(pair, s, at.self(), crowded, true)) {}
+  heddle_pair pair;
+  measurement round;
+};
+
+/// One round of the first `ranks` ranks: rank 0 learns the mean over the pairs, and its own stamps.
+round_result round_of_pairs(session& in, const measurement& own, int ranks) {
+  const std::size_t metrics = metrics_of(in.what().base).size();
+  round_result mine;
+  if (in.at().self() < ranks) mine = own();
+  mine.figures.resize(metrics);
+  const std::vector<double> all = collect(in, std::span<const double>(mine.figures));
+  if (!in.reports()) return {};
+  const auto pairs = static_cast<std::size_t>(ranks) / 2;
+  for (std::size_t i = 0; i < metrics; ++i) {
+    double sum = 0;
+    for (std::size_t p = 0; p < pairs; ++p) sum += all[2 * p * metrics + i];
+    mine.figures[i] = sum / static_cast<double>(pairs);
+  }
+  return mine;
+}
+
+contender heddle_contender(session& in, const spec& s, const std::string& label, int ranks) {
+  contender c{{.label = label, .library = "heddle", .ranks = ranks, .threads = s.threads}, {}};
+  if (s.what == kind::gups) {
+    auto own = std::make_shared<heddle_gups>(in, s);
+    c.round = [&in, own, threads = s.threads] {
+      in.bind(threads);
+      return own->next();
+    };
+    return c;
+  }
+  auto own = std::make_shared<heddle_case>(in.at(), s, in.crowded(ranks, s.threads));
+  if (s.what == kind::overhead) {
+    c.results.op = own->pair.mapped()      ? "get-mapped"
+                   : in.backend() == "shm" ? "get-unmapped"
+                                           : "get";
+    c.results.label = own->pair.mapped() ? "mapped" : in.backend() == "shm" ? "unmapped" : "heddle";
+  }
+  c.round = [&in, own, threads = s.threads, ranks] {
+    in.bind(threads);
+    return round_of_pairs(in, own->round, ranks);
+  };
+  return c;
+}
+
+/// `figures` runs on rank 0 only, while the others sleep.
+contender outside_contender(const session& in, const spec& s, const std::string& label,
+                            std::function<std::vector<double>()> figures) {
+  return {{.label = label, .library = label, .threads = s.threads},
+          [reports = in.reports(), figures = std::move(figures)]() -> round_result {
+            if (!reports) return {};
+            return {figures()};
+          }};
+}
+
+rival_task task_for(const options& o, const spec& s, const std::string& backend) {
+  return {.what = s, .backend = backend, .limit = std::chrono::seconds(o.rival_limit_s)};
+}
+
+contender library_contender(const session& in, const spec& s, rival who) {
+  rival_task t = task_for(in.what(), s, in.backend());
+  t.cores = in.bound_cores(s.threads);
+  const std::shared_ptr<rival_runner> runs = make_rival_runner(who, t);
+  contender c = outside_contender(in, s, name_of(who), [runs] { return runs->next(); });
+  if (s.what == kind::overhead) c.results.op = "get";
+  return c;
+}
+
+std::function<double()> require_limit(const spec& s, const std::string& backend,
+                                      bare::core_pair cores) {
+  auto limit = bare_limit(s, backend, cores);
+  if (limit && !s.background) return limit;
+  throw tools::usage_error(
+      fmt::format("there is no bare limit to compare {} {} of {} B over {} with", name_of(s.what),
+                  name_of(s.op), s.bytes, backend));
+}
+
+contender bare_contender(const session& in, const spec& s) {
+  return outside_contender(in, s, "bare", [s, seconds = require_limit(s, in.backend(), in.pair())] {
+    return std::vector<double>{figure(s, seconds())};
+  });
+}
+
+contender rival_contender(session& in, const spec& s, rival who) {
+  if (is_started(who)) return library_contender(in, s, who);
+  if (who == rival::bare) return bare_contender(in, s);
+  return heddle_contender(in, s, "pair", 2);
+}
+
+/// As many gets in flight as the field has, but no more than 64 MiB.
+int window_of_gets(const spec& s) {
+  constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20, most = 256;
+  const auto each = std::max<std::uint64_t>(s.bytes, 1) * static_cast<std::uint64_t>(s.threads);
+  return static_cast<int>(std::clamp<std::uint64_t>(most_bytes / each, 1, most));
+}
+
+spec with_threads(spec s, int threads) {
+  s.threads = threads;
+  if (s.what == kind::overhead) s.window = window_of_gets(s);
+  return s;
+}
+
+/// Heddle with every thread count and, of the cost of gets over shm, with memory that is mapped and
+/// memory that is not; and then every rival. Bare and pair know only the first of the counts.
+std::vector<contender> contenders_for(session& in, const spec& what) {
+  const std::vector<int>& counts = in.what().thread_counts;
+  std::vector<contender> all;
+  for (const int threads : counts) {
+    spec s = with_threads(what, threads);
+    if (s.what == kind::overhead) s.buffers = buffer_kind::exposed;
+    all.push_back(heddle_contender(in, s, "heddle", in.what().ranks));
+    if (s.what != kind::overhead || in.backend() != "shm") continue;
+    s.buffers = buffer_kind::plain;
+    all.push_back(heddle_contender(in, s, "heddle", in.what().ranks));
+  }
+  for (const rival who : in.what().rivals) {
+    for (const int threads : counts) {
+      if (is_started(who) || threads == counts.front())
+        all.push_back(rival_contender(in, with_threads(what, threads), who));
+    }
+  }
+  if (counts.size() == 1) return all;
+  for (contender& who : all) who.results.label += fmt::format(" T={}", who.results.threads);
+  return all;
+}
+
+/// What is compared besides the first metric: the receiver's total, where both sides compute.
+void compare_receivers(case_result& c) {
+  for (std::size_t i = 1; i < c.metrics.size(); ++i) {
+    if (c.metrics[i].name != c.metrics[0].name) continue;
+    for (comparison between : usual_comparisons(c.contenders)) {
+      between.measure = i;
+      c.comparisons.push_back(between);
+    }
+  }
+}
+
+/// Whether gups has lost no more than may be lost; says so.
+bool judge_updates(session& in, const case_result& c) {
+  const double tolerated = tolerated_losses(c.what.atomic);
+  bool good = true;
+  for (const series& s : c.contenders) {
+    if (s.library != "heddle" || s.parts.empty()) continue;
+    const double lost = *std::max_element(s.parts[0].begin(), s.parts[0].end());
+    good = good && lost <= tolerated;
+    in.print(fmt::format("{:<13}lost updates, at most: {:.4f} %, tolerated {} %: {}", s.label,
+                         lost * 100, tolerated * 100, lost <= tolerated ? "verified" : "FAILED"));
+  }
+  return good;
+}
+
+std::string op_of(const spec& s) {
+  return s.what != kind::gups ? name_of(s.op) : s.atomic ? "atomic" : "get-put";
+}
+
+/// The exit status.
+int measure_case(session& in, const spec& s) {
+  std::vector<contender> all = contenders_for(in, s);
+  case_result c{.what = s,
+                .benchmark = in.what().benchmark,
+                .op = op_of(s),
+                .backend = in.backend(),
+                .contenders = entrants(all)};
+  compare_receivers(c);
+  in.print(title(c));
+  in.hold_rounds(all, c);
+  in.conclude(c);
+  if (in.what().aggregate_bandwidth) {
+    in.print("aggregate bandwidth of a rank in GB/s");
+    in.conclude(aggregate_bandwidth(c));
+  }
+  if (s.what != kind::gups) return tools::success;
+  return agree(in, !in.reports() || judge_updates(in, c)) ? tools::success : tools::corrupted;
+}
+
+void check_libraries(const options& o) {
+  for (const rival who : o.rivals) {
+    if (!is_started(who)) continue;
+    check_rival(who, task_for(o, with_threads(o.base, most_threads(o)), o.backend));
+  }
+}
+
+}  // namespace
+
+void check_options(const options& o) {
+  const auto refuse = [](const char* why) { throw tools::usage_error(why); };
+  const auto has = [&o](rival r) {
+    return std::find(o.rivals.begin(), o.rivals.end(), r) != o.rivals.end();
+  };
+  const bool gups = o.base.what == kind::gups;
+  if (o.ranks % 2 != 0 && !gups) refuse("--ranks must be even: ranks work in pairs");
+  if (has(rival::pair) && o.ranks == 2) refuse("--compare pair needs --ranks above 2");
+  if (gups && o.base.window != 1 && !o.base.atomic)
+    refuse("--window is for --atomic: a get and its put cannot overlap others");
+  if (gups && !o.rivals.empty() && (o.ranks != 2 || o.base.full))
+    refuse("--compare needs --ranks 2, and no --full: that is how others run");
+  if (o.base.what == kind::overlap && (has(rival::bare) || has(rival::pair)))
+    refuse("--compare bare and pair: not possible here");
+  check_libraries(o);
+  if (o.base.target == target_mode::computing && !is_round_trip(o.base.op)) {
+    refuse("--target computing is for --op get and fetch-add: the others need the target's help");
+  }
+  for (const std::uint64_t bytes : o.sizes) {
+    if (o.base.op == operation::fetch_add && bytes != 8) refuse("fetch-add works on 8 bytes");
+    if (bytes == 0 && o.base.op == operation::put) refuse("a put needs at least one byte");
+    if (bytes == 0 && o.base.what == kind::bandwidth) refuse("no bandwidth without bytes");
+    spec s = o.base;
+    s.bytes = bytes;
+    if (has(rival::bare) && o.backend != "auto") (void)require_limit(s, o.backend, {});
+  }
+}
+
+int run_in_job(const options& o) {
+  check_options(o);
+  session in(o);
+  int status = tools::success;
+  for (const std::uint64_t bytes : o.sizes) {
+    spec s = o.base;
+    s.bytes = bytes;
+    status = std::max(status, measure_case(in, s));
+  }
+  in.write();
+  return status;
+}
+
+}  // namespace heddle::bench

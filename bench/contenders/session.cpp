@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// session.cpp - joining, alternating, writing.
+#include "contenders/session.h"
+
+#include <cstdlib>
+
+#include "contenders/rival_runner.h"
+#include "harness/result_file.h"
+#include "parts/bare.h"
+#include "standard_output.h"
+
+namespace heddle::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::unique_ptr<world> join(const options& o, const host_seats& seats) {
+  if (o.backend != "auto") setenv("HEDDLE_BACKENDS", o.backend.c_str(), 1);
+  if (!o.free_executors) seats.take_early(most_threads(o));
+  return std::make_unique<world>();
+}
+
+/// One round of one contender. Only rank 0, whose child a rival is, learns that it failed.
+void play(const contender& who, bool reports, series& s) {
+  if (!s.failure.empty()) return;
+  try {
+    const round_result r = who.round();
+    if (!reports) return;
+    s.figures.push_back(r.figures.front());
+    s.parts.resize(r.figures.size() - 1);
+    for (std::size_t i = 1; i < r.figures.size(); ++i) s.parts[i - 1].push_back(r.figures[i]);
+    s.stamps.insert(s.stamps.end(), r.stamps.begin(), r.stamps.end());
+  } catch (const rival_failure& why) {
+    s.failure = why.what();
+  }
+}
+
+}  // namespace
+
+void print_line(const std::string& line) {
+  tools::print(line + '\n');
+}
+
+std::vector<series> entrants(const std::vector<contender>& all) {
+  std::vector<series> list;
+  for (const contender& who : all) list.push_back(who.results);
+  return list;
+}
+
+session::session(const options& o)
+    : o_(o),
+      seats_(o.bind),
+      job_(join(o, seats_)),
+      at_(*job_, o),
+      backend_(job_->route(at_.partner())) {
+  if (reports()) check_writable(o.json_file, "--json");
+  seats_.meet(*job_, at_.first_lane());
+  bind(most_threads(o));
+}
+
+bare::core_pair session::pair() const {
+  const std::vector<int> cores = seats_.pair(1);
+  if (cores.empty()) return {};
+  return {cores.front(), cores.back()};
+}
+
+void session::bind(int threads) const {
+  seats_.take(threads);
+}
+
+double session::cache_line() const {
+  return bare::cache_line_one_way(pair(), 20ms);
+}
+
+void session::hold_rounds(std::vector<contender>& all, case_result& c) {
+  print(round_heading(c));
+  for (int round = 0; round < o_.rounds; ++round) play_round(all, c);
+  at_.job().barrier();  // before anybody's buffers are withdrawn
+}
+
+/// The same order on every rank.
+void session::play_round(std::vector<contender>& all, case_result& c) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    at_.job().barrier();
+    play(all[i], reports(), c.contenders[i]);
+  }
+  at_.job().barrier();
+  if (!reports()) return;
+  c.cache_line_ns.push_back(cache_line() * 1e9);
+  print(round_line(c));
+}
+
+void session::conclude(const case_result& c) {
+  if (!reports()) return;
+  print(summary_table(c));
+  keep(records_of(c));
+}
+
+void session::keep(const std::vector<record>& more) {
+  records_.insert(records_.end(), more.begin(), more.end());
+}
+
+void session::print(const std::string& line) const {
+  if (reports()) print_line(line);
+}
+
+void session::write() const {
+  if (reports() && !o_.json_file.empty()) write_records(o_.json_file, records_);
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// session.h - a benchmark inside a job: this rank's place, the rounds of all contenders in turn,
+// and the records at the end.
+#pragma once
+#include <heddle/world.h>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "contenders/host_seats.h"
+#include "kernels/kernels.h"
+#include "libraries/station.h"
+#include "parts/pinning.h"
+#include "report/report.h"
+
+namespace heddle::bench {
+
+/// Somebody who is measured in turn. `round` is called on every rank; rank 0's answer counts. It
+/// may throw rival_failure there.
+struct contender {
+  series results;
+  measurement round;
+};
+
+/// Prints a line at once. Never throws, see standard_output.h.
+void print_line(const std::string& line);
+
+[[nodiscard]] std::vector<series> entrants(const std::vector<contender>& all);
+
+/// Collective over the job; rank 0 prints and writes. Everything throws std::exception; then the
+/// launcher must end the job.
+class session {
+ public:
+  /// Joins over the backend and on the cores that `o` says, which must outlive this. Sets
+  /// HEDDLE_BACKENDS and the thread's affinity for the rest of the process.
+  explicit session(const options& o);
+
+  [[nodiscard]] const options& what() const noexcept { return o_; }
+  [[nodiscard]] station& at() noexcept { return at_; }
+  [[nodiscard]] world& job() noexcept { return *job_; }
+  [[nodiscard]] bool reports() const noexcept { return at_.self() == 0; }
+  [[nodiscard]] const std::string& backend() const noexcept { return backend_; }
+  /// That rivals of this host's first two ranks are tied to, with so many threads each: for
+  /// cores_of_rank(). Empty: none.
+  [[nodiscard]] std::vector<int> bound_cores(int threads) const { return seats_.pair(threads); }
+  /// Of the first two ranks; any core when they are not bound.
+  [[nodiscard]] bare::core_pair pair() const;
+  /// Whether so many threads of each of the first `ranks` ranks are more than this host has cores.
+  [[nodiscard]] bool crowded(int ranks, int threads) const noexcept {
+    return seats_.crowded(ranks, threads);
+  }
+  /// Ties the calling thread, and those it starts from now on, to the cores of a rank with so many.
+  void bind(int threads) const;
+  /// Seconds that one cache line needs from core to core just now.
+  [[nodiscard]] double cache_line() const;
+
+  /// Measures everybody in turn, what().rounds times, and adds the figures to `c`, whose contenders
+  /// are those in `all`. A barrier before each of them and one after the last. A rival that fails
+  /// is left out from then on.
+  void hold_rounds(std::vector<contender>& all, case_result& c);
+  /// On rank 0: prints the statistics, and keeps the records for the file.
+  void conclude(const case_result& c);
+  void keep(const std::vector<record>& more);
+  /// On rank 0: prints a line at once.
+  void print(const std::string& line) const;
+  /// On rank 0, after the last measurement: writes the file.
+  void write() const;
+
+ private:
+  void play_round(std::vector<contender>& all, case_result& c);
+
+  const options& o_;
+  host_seats seats_;
+  const std::unique_ptr<world> job_;
+  station at_;
+  const std::string backend_;
+  std::vector<record> records_;
+};
+
+/// What every rank contributes, on rank 0, in the order of ranks; elsewhere nothing. T is trivially
+/// copyable.
+template <class T>
+std::vector<T> collect(session& in, std::span<const T> mine) {
+  lane& l = in.at().first_lane();
+  std::vector<T> all(in.reports() ? mine.size() * static_cast<std::size_t>(l.ranks()) : 0);
+  require(gather(l, mine, std::span(all), 0), "collect results");
+  return all;
+}
+
+/// Rank 0's value, on every rank.
+template <class T>
+T agree(session& in, T value) {
+  require(broadcast(in.at().first_lane(), std::span(&value, 1), 0), "agree on a number");
+  return value;
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// table.cpp - each row as a run of this very program, so that a failing one takes nothing along.
+#include "contenders/table.h"
+
+#include <fmt/core.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+
+#include "contenders/peer_command.h"
+#include "exit_status.h"
+#include "harness/child.h"
+#include "harness/companion.h"
+#include "harness/result_file.h"
+#include "harness/scratch_folder.h"
+#include "report/goals.h"
+#include "standard_output.h"
+
+namespace heddle::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+using clock = std::chrono::steady_clock;
+
+constexpr std::chrono::minutes row_limit{5};
+constexpr int unread = 128 + SIGPIPE;  ///< measured, but nobody reads our common output any more
+
+command command_for(const row& r, const table_options& o, const fs::path& json) {
+  command c{.program = fs::read_symlink("/proc/self/exe"), .arguments = {"bench"}};
+  c.arguments.insert(c.arguments.end(), r.arguments.begin(), r.arguments.end());
+  c.arguments.insert(c.arguments.end(), {"--rounds", std::to_string(o.rounds), "--time-ms",
+                                         std::to_string(o.time_ms), "--json", json.string()});
+  c.settings = r.settings;
+  c.end_signal = SIGTERM;  // so that its ranks end with it
+  c.show_output = true;
+  return c;
+}
+
+outcome_row run_row(const row& r, const table_options& o, const fs::path& json) {
+  outcome_row result{.what = r, .records = {}, .failure = {}};
+  child measuring(command_for(r, o, json));
+  if (!measuring.wait_until(clock::now() + row_limit)) {
+    result.failure = "it took too long and was ended";
+  } else if (const int status = measuring.exit_status(); status != 0 && status != unread) {
+    result.failure = fmt::format("it ended with status {}", status);
+  } else {
+    result.records = read_records(json);
+  }
+  return result;
+}
+
+/// A row whose records an earlier run has left in the folder of --resume.
+std::optional<outcome_row> measured_before(const row& r, const fs::path& json) {
+  if (!fs::exists(json)) return std::nullopt;
+  try {
+    outcome_row result{.what = r, .records = read_records(json), .failure = {}};
+    if (!result.records.empty()) return result;
+  } catch (const std::runtime_error&) {  // cut off while it was written: measured again
+  }
+  return std::nullopt;
+}
+
+/// "about 3 min left", by what the rows so far have taken on average; nothing before the first.
+std::string time_left(clock::duration taken, std::size_t measured, std::size_t left) {
+  if (measured == 0) return {};
+  const auto each = std::chrono::duration<double>(taken).count() / static_cast<double>(measured);
+  const double seconds = each * static_cast<double>(left);
+  return seconds < 90 ? fmt::format(", about {:.0f} s left", seconds)
+                      : fmt::format(", about {:.0f} min left", seconds / 60);
+}
+
+/// All rows in their order, with a line of progress before each.
+std::vector<outcome_row> run_rows(const std::vector<row>& rows, const table_options& o,
+                                  const fs::path& folder) {
+  std::vector<outcome_row> results;
+  const clock::time_point begin = clock::now();
+  std::size_t measured = 0;
+  for (const row& r : rows) {
+    const fs::path json = folder / (r.name + ".json");
+    auto known = measured_before(r, json);
+    const std::size_t left = rows.size() - results.size();
+    tools::print(
+        fmt::format("[{}/{}] {}{}\n", results.size() + 1, rows.size(), r.name,
+                    known ? ": measured before" : time_left(clock::now() - begin, measured, left)));
+    measured += known ? 0 : 1;
+    results.push_back(known ? std::move(*known) : run_row(r, o, json));
+  }
+  return results;
+}
+
+void write_files(const table_options& o, const std::vector<outcome_row>& rows) {
+  std::vector<record> records;
+  for (const outcome_row& r : rows) {
+    records.insert(records.end(), r.records.begin(), r.records.end());
+  }
+  if (!o.json_file.empty()) write_records(o.json_file, records);
+  if (!o.markdown_file.empty()) write_file(o.markdown_file, markdown_table(rows));
+}
+
+}  // namespace
+
+int run_table(const table_options& o) {
+  const std::vector<row> rows = select_rows(
+      read_goals(o.goals_file.empty() ? companion_file("goals.txt") : fs::path(o.goals_file),
+                 o.over_utofu ? "utofu" : "shm and tcp"),
+      o.rows);
+  if (o.over_utofu) {
+    (void)find_peer(rival::utofu);
+  } else {
+    (void)find_peer(rival::ucx);
+  }
+  check_writable(o.json_file, "--json");
+  check_writable(o.markdown_file, "--markdown");
+  if (!o.json_file.empty() || !o.markdown_file.empty()) tools::outlive_readers();
+  const scratch_folder scratch;
+  if (!o.resume_folder.empty()) fs::create_directories(o.resume_folder);
+  const std::vector<outcome_row> results =
+      run_rows(rows, o, o.resume_folder.empty() ? scratch.path() : o.resume_folder);
+  write_files(o, results);
+  tools::print(text_table(results));
+  const auto failed = [](const outcome_row& r) { return !r.failure.empty(); };
+  return std::any_of(results.begin(), results.end(), failed) ? tools::incomplete : tools::success;
+}
+
+}  // namespace heddle::bench

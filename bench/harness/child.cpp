@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// child.cpp - fork and exec with a death signal, a pidfd to wait on, and a memfd to print into.
+#include "harness/child.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+namespace heddle::bench {
+namespace {
+
+constexpr std::chrono::seconds patience{5};
+
+std::vector<std::string> environment_for(const command& what) {
+  std::vector<std::string> settings = what.settings;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string setting = *entry;
+    const bool dropped =
+        std::any_of(what.without.begin(), what.without.end(),
+                    [&](const auto& prefix) { return setting.starts_with(prefix); });
+    if (!dropped) settings.push_back(setting);
+  }
+  return settings;
+}
+
+/// The null-terminated array that exec wants; valid as long as `strings`.
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  for (std::string& s : strings) result.push_back(s.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+/// What the new process needs, all of it made before it exists.
+struct start_kit {
+  const char* program;
+  char* const* arguments;
+  char* const* environment;
+  int input;   // -1: as ours
+  int output;  // -1: as ours
+  bool own_group;
+  int end_signal;
+  pid_t parent;
+};
+
+/// In the new process, where only async-signal-safe calls are allowed: other threads' locks may
+/// have been copied while held.
+[[noreturn]] void become(const start_kit& kit) {
+  prctl(PR_SET_PDEATHSIG, kit.end_signal);
+  if (getppid() != kit.parent) _exit(127);  // it died before the line above
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  signal(SIGPIPE, SIG_DFL);  // we may have files to write, it has not
+  if (kit.own_group) setpgid(0, 0);
+  if (kit.input >= 0) dup2(kit.input, STDIN_FILENO);
+  if (kit.output >= 0) {
+    dup2(kit.output, STDOUT_FILENO);
+    dup2(kit.output, STDERR_FILENO);
+  }
+  execve(kit.program, kit.arguments, kit.environment);
+  _exit(127);
+}
+
+int remaining_ms(child::time_point deadline) {
+  using std::chrono::milliseconds;
+  const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
+  return static_cast<int>(std::clamp(left, milliseconds(0), milliseconds(1'000'000)).count());
+}
+
+}  // namespace
+
+std::string find_program(const std::string& name) {
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "/usr/bin:/bin");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    std::string file = fmt::format("{}/{}", folder, name);
+    if (access(file.c_str(), X_OK) == 0) return file;
+  }
+  return {};
+}
+
+child::child(const command& what) : end_signal_(what.end_signal) {
+  std::vector<std::string> words{what.program};
+  words.insert(words.end(), what.arguments.begin(), what.arguments.end());
+  std::vector<std::string> settings = environment_for(what);
+  const std::vector<char*> arguments = pointers(words);
+  const std::vector<char*> environment = pointers(settings);
+  if (!what.show_output) {
+    printed_ = bare::unique_fd(bare::checked(memfd_create("output", MFD_CLOEXEC), "memfd_create"));
+  }
+  bare::unique_fd nothing;
+  if (what.own_group) {
+    nothing = bare::unique_fd(bare::checked(open("/dev/null", O_RDONLY | O_CLOEXEC), "/dev/null"));
+  }
+  const start_kit kit{.program = what.program.c_str(),
+                      .arguments = arguments.data(),
+                      .environment = environment.data(),
+                      .input = nothing.get(),
+                      .output = printed_.get(),
+                      .own_group = what.own_group,
+                      .end_signal = what.end_signal,
+                      .parent = getpid()};
+  id_ = bare::checked(fork(), "fork");
+  if (id_ == 0) become(kit);
+  ended_ = bare::unique_fd(static_cast<int>(syscall(SYS_pidfd_open, id_, 0)));
+  if (ended_.get() < 0) {
+    const int why = errno;
+    kill(id_, SIGKILL);
+    waitpid(id_, nullptr, 0);
+    throw std::system_error(why, std::generic_category(), "pidfd_open");
+  }
+}
+
+child::~child() {
+  if (id_ < 0) return;
+  kill(id_, end_signal_);
+  if (end_signal_ != SIGKILL && wait_until(std::chrono::steady_clock::now() + patience)) return;
+  kill(id_, SIGKILL);
+  while (waitpid(id_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+bool child::wait_until(time_point deadline) {
+  while (id_ >= 0) {
+    pollfd event{ended_.get(), POLLIN, 0};
+    const int ready = poll(&event, 1, remaining_ms(deadline));
+    if (ready == 0) return false;
+    int how = 0;
+    if (ready < 0 || waitpid(id_, &how, 0) < 0) continue;  // EINTR
+    exit_status_ = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
+    id_ = -1;
+  }
+  return true;
+}
+
+std::string child::output() const {
+  std::string text;
+  char block[4096];
+  for (;;) {
+    const ssize_t got = pread(printed_.get(), block, sizeof block, static_cast<off_t>(text.size()));
+    if (got <= 0) return text;
+    text.append(block, static_cast<std::size_t>(got));
+  }
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// choice.h - an option of a command line that takes one of some names.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace heddle::bench {
+
+template <class E>
+std::vector<std::string> names_in(const std::map<std::string, E>& names) {
+  std::vector<std::string> result;
+  for (const auto& [name, value] : names) result.push_back(name);
+  return result;
+}
+
+template <class E>
+CLI::Option* add_choice(CLI::App& app, const char* name, E& into,
+                        const std::map<std::string, E>& names, const char* help) {
+  const auto set = [&into, &names](const std::string& chosen) { into = names.at(chosen); };
+  return app.add_option_function<std::string>(name, set, help)
+      ->check(CLI::IsMember(names_in(names)));
+}
+
+}  // namespace heddle::bench

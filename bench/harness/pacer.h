@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// pacer.h - how many operations each run of a round makes, so that rounds last as long as asked.
+#pragma once
+#include <cstdint>
+
+#include "harness/spec.h"
+
+namespace heddle::bench {
+
+/// Drives the runs of the rounds of one spec: first ever longer runs to learn the speed, then in
+/// every round one timed run and, for latencies, one in which every operation is stamped. A timed
+/// run that was far too short, because something had held up the run it was planned by, is
+/// repeated.
+class pacer {
+ public:
+  explicit pacer(const spec& s) noexcept : what_(s.what), time_(s.time) {}
+
+  void begin_round() noexcept;
+  /// Operations of the next run, per thread; 0: the round is over.
+  [[nodiscard]] std::uint64_t count() const noexcept;
+  /// Whether the next run is the stamped one.
+  [[nodiscard]] bool stamped() const noexcept { return phase_ == phase::stamped; }
+  /// The run took `elapsed` in all and `per_op` for each operation, in seconds.
+  void end_run(double elapsed, double per_op) noexcept;
+  /// Seconds per operation of the last timed run.
+  [[nodiscard]] double result() const noexcept { return result_; }
+
+ private:
+  enum class phase { learning, timed, stamped, over };
+  kind what_;
+  std::chrono::duration<double> time_;
+  phase phase_ = phase::learning;
+  bool learned_ = false;
+  int repeats_ = 0;  ///< of the timed run, in this round
+  std::uint64_t count_ = 16;
+  double result_ = 0;
+};
+
+}  // namespace heddle::bench

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// pacer_test.cpp - the sequence of runs for made-up speeds.
+#include "harness/pacer.h"
+
+#include <gtest/gtest.h>
+
+namespace heddle::bench {
+namespace {
+
+spec spec_of(kind what) {
+  return {.what = what, .time = std::chrono::milliseconds(100)};
+}
+
+/// Ends runs as operations of `per_op` seconds would, until the round is over; the number of runs.
+int play_round(pacer& p, double per_op) {
+  p.begin_round();
+  int runs = 0;
+  for (; p.count() > 0; ++runs) p.end_run(static_cast<double>(p.count()) * per_op, per_op);
+  return runs;
+}
+
+TEST(Pacer, LearnsTheSpeedOnceAndThenFillsTheTime) {
+  pacer p(spec_of(kind::rate));
+  EXPECT_GT(play_round(p, 1e-6), 2);  // learning
+  EXPECT_EQ(play_round(p, 1e-6), 1);
+  p.begin_round();
+  EXPECT_NEAR(static_cast<double>(p.count()), 1e5, 1);
+}
+
+TEST(Pacer, FollowsAChangeOfSpeed) {
+  pacer p(spec_of(kind::rate));
+  play_round(p, 1e-6);
+  play_round(p, 1e-5);
+  p.begin_round();
+  EXPECT_NEAR(static_cast<double>(p.count()), 1e4, 1);
+}
+
+TEST(Pacer, RepeatsATimedRunThatWasFarTooShort) {
+  pacer p(spec_of(kind::rate));
+  p.begin_round();
+  p.end_run(0.1, 1e-2);  // 16 operations, held up for as long as the round should take
+  EXPECT_EQ(play_round(p, 1e-6), 2);
+  EXPECT_DOUBLE_EQ(p.result(), 1e-6);
+  p.begin_round();
+  EXPECT_NEAR(static_cast<double>(p.count()), 1e5, 1);
+}
+
+TEST(Pacer, TakesAShortRunWhenRepeatingDoesNotHelp) {
+  pacer p(spec_of(kind::rate));
+  play_round(p, 1e-6);
+  p.begin_round();
+  int runs = 0;
+  for (; p.count() > 0 && runs < 100; ++runs) p.end_run(0.01, 1e-6);
+  EXPECT_LT(runs, 10);
+}
+
+TEST(Pacer, GivesTheTimePerOperationOfTheTimedRun) {
+  pacer p(spec_of(kind::bandwidth));
+  play_round(p, 3e-5);
+  EXPECT_DOUBLE_EQ(p.result(), 3e-5);
+}
+
+TEST(Pacer, StampsASecondShorterRunForLatenciesOnly) {
+  pacer p(spec_of(kind::latency));
+  play_round(p, 1e-7);
+  p.begin_round();
+  EXPECT_FALSE(p.stamped());
+  p.end_run(0.1, 1e-7);
+  EXPECT_TRUE(p.stamped());
+  EXPECT_EQ(p.count(), 20'000u);
+  p.end_run(99, 99);
+  EXPECT_EQ(p.count(), 0u);
+  EXPECT_DOUBLE_EQ(p.result(), 1e-7);
+}
+
+TEST(Pacer, MakesAFewOperationsHoweverSlow) {
+  pacer p(spec_of(kind::rate));
+  play_round(p, 10.0);
+  p.begin_round();
+  EXPECT_EQ(p.count(), 16u);
+}
+
+}  // namespace
+}  // namespace heddle::bench

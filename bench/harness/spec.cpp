@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// spec.cpp - names, units and cores.
+#include "harness/spec.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace heddle::bench {
+namespace {
+
+template <class E>
+std::string name_in(const std::map<std::string, E>& names, E wanted) {
+  for (const auto& [name, value] : names) {
+    if (value == wanted) return name;
+  }
+  throw std::logic_error("a name is missing in spec.cpp");
+}
+
+/// A step's times with computing, without it, and what they say, of each side that computes.
+std::vector<metric> overlap_metrics(computing who) {
+  std::vector<metric> all;
+  for (const bool sends : {true, false}) {
+    if (!computes(who, sends)) continue;
+    const std::string side = sends ? "sender" : "receiver";
+    all.push_back({"total", "us", side});
+    all.push_back({"overlap_ratio", "1", side});
+    for (const char* name : {"alone", "isend", "compute", "wait"})
+      all.push_back({name, "us", side});
+  }
+  return all;
+}
+
+}  // namespace
+
+const std::map<std::string, kind>& kind_names() {
+  static const std::map<std::string, kind> names{
+      {"latency", kind::latency}, {"bandwidth", kind::bandwidth},       {"rate", kind::rate},
+      {"overlap", kind::overlap}, {"latency-overhead", kind::overhead}, {"gups", kind::gups}};
+  return names;
+}
+
+const std::map<std::string, operation>& operation_names() {
+  static const std::map<std::string, operation> names{{"put", operation::put},
+                                                      {"get", operation::get},
+                                                      {"fetch-add", operation::fetch_add},
+                                                      {"am", operation::am},
+                                                      {"tag", operation::tag}};
+  return names;
+}
+
+const std::map<std::string, target_mode>& target_names() {
+  static const std::map<std::string, target_mode> names{{"waiting", target_mode::waiting},
+                                                        {"computing", target_mode::computing}};
+  return names;
+}
+
+const std::map<std::string, buffer_kind>& buffer_names() {
+  static const std::map<std::string, buffer_kind> names{{"plain", buffer_kind::plain},
+                                                        {"exposed", buffer_kind::exposed}};
+  return names;
+}
+
+const std::map<std::string, rival>& rival_names() {
+  static const std::map<std::string, rival> names{
+      {"ucx", rival::ucx},           {"ofi", rival::ofi},     {"openmpi", rival::openmpi},
+      {"mpich", rival::mpich},       {"utofu", rival::utofu}, {"lock", rival::lock},
+      {"uncached", rival::uncached}, {"bare", rival::bare},   {"pair", rival::pair}};
+  return names;
+}
+
+const std::map<std::string, computing>& computing_names() {
+  static const std::map<std::string, computing> names{
+      {"sender", computing::sender}, {"receiver", computing::receiver}, {"both", computing::both}};
+  return names;
+}
+
+std::string name_of(kind k) {
+  return name_in(kind_names(), k);
+}
+std::string name_of(operation op) {
+  return name_in(operation_names(), op);
+}
+std::string name_of(rival who) {
+  return name_in(rival_names(), who);
+}
+
+std::string name_of(target_mode target) {
+  return name_in(target_names(), target);
+}
+std::string name_of(buffer_kind buffers) {
+  return name_in(buffer_names(), buffers);
+}
+
+std::string name_of(computing who) {
+  return name_in(computing_names(), who);
+}
+
+bool computes(computing who, bool sends) noexcept {
+  return who == computing::both || (who == computing::sender) == sends;
+}
+
+bool is_round_trip(operation op) {
+  return op == operation::get || op == operation::fetch_add;
+}
+
+int lane_index(const spec& s, int thread) {
+  return s.lanes == 0 || s.lanes >= s.threads ? thread : thread * s.lanes / s.threads;
+}
+
+std::vector<metric> metrics_of(const spec& s) {
+  switch (s.what) {
+    case kind::latency:
+      return {{is_round_trip(s.op) ? "round-trip" : "one-way", "us"}};
+    case kind::rate:
+      return {{"rate", "M/s"}};
+    case kind::bandwidth:
+      return {{"bandwidth", "GB/s"}};
+    case kind::overlap:
+      return overlap_metrics(s.who);
+    case kind::overhead:
+      return {{"latency_mean", "us", {}, true},
+              {"overhead_mean", "us", {}, true},
+              {"rate_mean", "M/s", {}, true}};
+    case kind::gups:
+      return {{"updates", "GUP/s"}, {"lost_updates", "1"}};
+  }
+  throw std::logic_error("a kind is missing in metrics_of");
+}
+
+double figure(const spec& s, double seconds) {
+  if (s.what == kind::latency) return seconds * 1e6;
+  return s.what == kind::rate ? 1e-6 / seconds : static_cast<double>(s.bytes) / seconds * 1e-9;
+}
+
+int most_threads(const options& o) {
+  return *std::max_element(o.thread_counts.begin(), o.thread_counts.end());
+}
+
+std::vector<int> cores_of_rank(const std::vector<int>& allowed, int rank, int ranks, int threads) {
+  const auto total = allowed.size(), share = total / static_cast<std::size_t>(ranks);
+  const auto count = std::clamp(static_cast<std::size_t>(threads), std::size_t{1},
+                                std::max(share, std::size_t{1}));
+  std::vector<int> cores;
+  for (std::size_t i = 0; i < count; ++i)
+    cores.push_back(allowed[(static_cast<std::size_t>(rank) * count + i) % total]);
+  return cores;
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// statistics.cpp - order statistics, the binomial tail behind the median's interval, and Student's
+// t.
+#include "harness/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace heddle::bench {
+namespace {
+
+double median_of_sorted(const std::vector<double>& sorted) {
+  const std::size_t half = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
+double percentile_of_sorted(const std::vector<double>& sorted, double share) {
+  const auto exact = std::ceil(share * static_cast<double>(sorted.size()));
+  const auto rank = static_cast<std::size_t>(std::max(exact, 1.0));
+  return sorted[std::min(rank, sorted.size()) - 1];
+}
+
+/// How many samples may be cut off each end so that both tails together weigh at most 5 %: the
+/// number below the median is binomial with probability one half.
+std::size_t samples_to_cut(std::size_t count) {
+  const auto n = static_cast<double>(count);
+  double tail = 0;
+  std::size_t cut = 0;
+  while (cut < count / 2) {
+    const auto k = static_cast<double>(cut);
+    const double log_ways = std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
+    tail += std::exp(log_ways - n * std::log(2.0));
+    if (tail > 0.025) break;
+    ++cut;
+  }
+  return cut;
+}
+
+interval median_interval_of_sorted(const std::vector<double>& sorted) {
+  const std::size_t cut = samples_to_cut(sorted.size());
+  const std::size_t first = cut == 0 ? 0 : cut - 1;
+  return {sorted[first], sorted[sorted.size() - 1 - first]};
+}
+
+/// The continued fraction of the incomplete beta function, by Lentz's method: each turn multiplies
+/// the result by the ratio of two partial denominators.
+double beta_fraction(double a, double b, double x) {
+  constexpr double tiny = 1e-300, precise = 1e-15;
+  constexpr int most_turns = 1000;
+  const auto not_zero = [](double v) { return std::abs(v) < tiny ? tiny : v; };
+  double c = 1;
+  double d = 1 / not_zero(1 - (a + b) * x / (a + 1));
+  double result = d;
+  for (int m = 1; m <= most_turns; ++m) {
+    const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+    const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+    double change = 1;
+    for (const double term : {even, odd}) {
+      d = 1 / not_zero(1 + term * d);
+      c = not_zero(1 + term / c);
+      change = c * d;
+      result *= change;
+    }
+    if (std::abs(change - 1) < precise) break;
+  }
+  return result;
+}
+
+/// The regularised incomplete beta function.
+double beta_share(double a, double b, double x) {
+  if (x <= 0) return 0;
+  if (x >= 1) return 1;
+  if (x > (a + 1) / (a + b + 2)) return 1 - beta_share(b, a, 1 - x);  // converges faster
+  const double log_front =
+      std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x);
+  return std::exp(log_front) * beta_fraction(a, b, x) / a;
+}
+
+/// The probability of at most `t`, which is not negative.
+double student_t_share(double t, double freedom) {
+  return 1 - beta_share(freedom / 2, 0.5, freedom / (freedom + t * t)) / 2;
+}
+
+std::vector<double> sorted_copy(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  return samples;
+}
+
+}  // namespace
+
+double median(std::vector<double> samples) {
+  return median_of_sorted(sorted_copy(std::move(samples)));
+}
+
+double percentile(std::vector<double> samples, double share) {
+  return percentile_of_sorted(sorted_copy(std::move(samples)), share);
+}
+
+interval median_interval(std::vector<double> samples) {
+  return median_interval_of_sorted(sorted_copy(std::move(samples)));
+}
+
+summary summarize(const std::vector<double>& samples) {
+  const std::vector<double> sorted = sorted_copy(samples);
+  return {.count = sorted.size(),
+          .median = median_of_sorted(sorted),
+          .p99 = percentile_of_sorted(sorted, 0.99),
+          .minimum = sorted.front(),
+          .maximum = sorted.back(),
+          .ci95 = median_interval_of_sorted(sorted)};
+}
+
+double student_t_quantile(double share, double freedom) {
+  double low = 0, high = 1;
+  while (student_t_share(high, freedom) < share) high *= 2;
+  for (int halving = 0; halving < 100; ++halving) {
+    const double middle = (low + high) / 2;
+    (student_t_share(middle, freedom) < share ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+mean_estimate estimate_mean(const std::vector<double>& samples) {
+  const auto n = static_cast<double>(samples.size());
+  const double mean = std::accumulate(samples.begin(), samples.end(), 0.0) / n;
+  if (samples.size() < 2) return {mean, {mean, mean}};
+  double squares = 0;
+  for (const double s : samples) squares += (s - mean) * (s - mean);
+  const double half = student_t_quantile(0.975, n - 1) * std::sqrt(squares / (n - 1) / n);
+  return {mean, {mean - half, mean + half}};
+}
+
+double rank_sum_probability(const std::vector<double>& one, const std::vector<double>& other) {
+  if (one.empty() || other.empty()) return 1;
+  std::vector<double> all = one;
+  all.insert(all.end(), other.begin(), other.end());
+  std::sort(all.begin(), all.end());
+  // Twice the rank, which equal samples share: a whole number.
+  const auto doubled_rank = [&all](double value) {
+    const auto [first, last] = std::equal_range(all.begin(), all.end(), value);
+    return static_cast<std::size_t>((first - all.begin()) + (last - all.begin()) + 1);
+  };
+  // ways[k][s]: in how many ways k of the samples have doubled ranks of the sum s.
+  std::size_t total = 0;
+  for (const double value : all) total += doubled_rank(value);
+  std::vector<std::vector<double>> ways(one.size() + 1, std::vector<double>(total + 1));
+  ways[0][0] = 1;
+  for (const double value : all) {
+    const std::size_t rank = doubled_rank(value);
+    for (std::size_t k = one.size(); k > 0; --k)
+      for (std::size_t s = total; s >= rank; --s) ways[k][s] += ways[k - 1][s - rank];
+  }
+  double sum = 0;
+  for (const double value : one) sum += static_cast<double>(doubled_rank(value));
+  const double expected = static_cast<double>(total) * static_cast<double>(one.size()) /
+                          static_cast<double>(all.size());
+  double as_far = 0, every = 0;
+  for (std::size_t s = 0; s <= total; ++s) {
+    every += ways[one.size()][s];
+    if (std::abs(static_cast<double>(s) - expected) >= std::abs(sum - expected) - 1e-9)
+      as_far += ways[one.size()][s];
+  }
+  return as_far / every;
+}
+
+double overlap_ratio(double alone, double computed, double together) {
+  const double shorter = std::min(alone, computed);
+  return shorter <= 0 ? 0 : (alone + computed - together) / shorter;
+}
+
+}  // namespace heddle::bench

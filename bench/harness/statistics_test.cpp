@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// statistics_test.cpp - the order statistics against tables and by hand.
+#include "harness/statistics.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+namespace heddle::bench {
+namespace {
+
+std::vector<double> one_to(int n) {
+  std::vector<double> samples(static_cast<std::size_t>(n));
+  std::iota(samples.rbegin(), samples.rend(), 1.0);  // descending, so that sorting matters
+  return samples;
+}
+
+TEST(Median, IsTheMiddleOfAnOddNumber) {
+  EXPECT_EQ(median({9, 1, 5}), 5);
+}
+
+TEST(Median, IsTheMeanOfTheMiddleTwoOfAnEvenNumber) {
+  EXPECT_EQ(median({10, 1, 2, 4}), 3);
+}
+
+TEST(Median, OfOneSampleIsThatSample) {
+  EXPECT_EQ(median({7}), 7);
+}
+
+TEST(Percentile, IsTheSmallestSampleThatEnoughOthersDoNotExceed) {
+  EXPECT_EQ(percentile(one_to(100), 0.99), 99);
+  EXPECT_EQ(percentile(one_to(101), 0.99), 100);
+  EXPECT_EQ(percentile(one_to(10), 0.99), 10);
+  EXPECT_EQ(percentile(one_to(10), 0.5), 5);
+}
+
+TEST(Percentile, AtTheEndsIsMinimumAndMaximum) {
+  EXPECT_EQ(percentile(one_to(10), 0), 1);
+  EXPECT_EQ(percentile(one_to(10), 1), 10);
+}
+
+// Ranks from a table of the sign test at 95 %.
+TEST(MedianInterval, HasTheRanksOfTheSignTest) {
+  const auto ranks = [](int n) {
+    const interval ci = median_interval(one_to(n));
+    return std::vector<double>{ci.low, ci.high};
+  };
+  EXPECT_EQ(ranks(6), (std::vector<double>{1, 6}));
+  EXPECT_EQ(ranks(8), (std::vector<double>{1, 8}));
+  EXPECT_EQ(ranks(9), (std::vector<double>{2, 8}));
+  EXPECT_EQ(ranks(11), (std::vector<double>{2, 10}));
+  EXPECT_EQ(ranks(12), (std::vector<double>{3, 10}));
+  EXPECT_EQ(ranks(20), (std::vector<double>{6, 15}));
+  EXPECT_EQ(ranks(100), (std::vector<double>{40, 61}));
+}
+
+TEST(MedianInterval, OfTooFewSamplesIsTheWholeRange) {
+  const interval ci = median_interval(one_to(5));
+  EXPECT_EQ(ci.low, 1);
+  EXPECT_EQ(ci.high, 5);
+}
+
+TEST(MedianInterval, OfManySamplesDoesNotUnderflow) {
+  const interval ci = median_interval(one_to(10'000));
+  EXPECT_EQ(ci.low, 4902);
+  EXPECT_EQ(ci.high, 5099);
+}
+
+TEST(Summary, GathersAllOfThem) {
+  const summary s = summarize(one_to(9));
+  EXPECT_EQ(s.count, 9u);
+  EXPECT_EQ(s.median, 5);
+  EXPECT_EQ(s.p99, 9);
+  EXPECT_EQ(s.minimum, 1);
+  EXPECT_EQ(s.maximum, 9);
+  EXPECT_EQ(s.ci95.low, 2);
+  EXPECT_EQ(s.ci95.high, 8);
+}
+
+TEST(OverlapRatio, IsTheHiddenShareOfTheShorterOne) {
+  EXPECT_DOUBLE_EQ(overlap_ratio(2, 10, 10), 1);    // the transfer is hidden wholly
+  EXPECT_DOUBLE_EQ(overlap_ratio(2, 10, 12), 0);    // one after the other
+  EXPECT_DOUBLE_EQ(overlap_ratio(10, 2, 11), 0.5);  // half of the computing is hidden
+  EXPECT_DOUBLE_EQ(overlap_ratio(2, 10, 13), -0.5);
+  EXPECT_DOUBLE_EQ(overlap_ratio(2, 0, 2), 0);
+}
+
+TEST(StudentT, HasTheQuantilesOfTheTables) {
+  EXPECT_NEAR(student_t_quantile(0.975, 1), 12.7062, 1e-4);
+  EXPECT_NEAR(student_t_quantile(0.975, 2), 4.30265, 1e-5);
+  EXPECT_NEAR(student_t_quantile(0.975, 4), 2.77645, 1e-5);
+  EXPECT_NEAR(student_t_quantile(0.975, 31), 2.03951, 1e-5);
+  EXPECT_NEAR(student_t_quantile(0.995, 10), 3.16927, 1e-5);
+  EXPECT_NEAR(student_t_quantile(0.95, 30), 1.69726, 1e-5);
+  EXPECT_NEAR(student_t_quantile(0.975, 1e6), 1.95997, 1e-4);
+}
+
+TEST(EstimateMean, HasTheIntervalOfStudentsT) {
+  const mean_estimate e = estimate_mean({1, 2, 3, 4, 5});
+  EXPECT_DOUBLE_EQ(e.mean, 3);
+  EXPECT_NEAR(e.ci95.low, 3 - 1.96324, 1e-4);
+  EXPECT_NEAR(e.ci95.high, 3 + 1.96324, 1e-4);
+}
+
+TEST(EstimateMean, OfOneSampleIsTheSample) {
+  const mean_estimate e = estimate_mean({7});
+  EXPECT_EQ(e.ci95.low, 7);
+  EXPECT_EQ(e.ci95.high, 7);
+}
+
+// By hand: of the 252 ways to choose 5 of 10 ranks two lie as far apart as 1 to 5 and 6 to 10.
+TEST(RankSum, OfSeparateSetsIsTheExactProbability) {
+  EXPECT_NEAR(rank_sum_probability({1, 2, 3, 4, 5}, {6, 7, 8, 9, 10}), 2.0 / 252, 1e-12);
+  EXPECT_NEAR(rank_sum_probability({1, 2, 3}, {4, 5, 6}), 2.0 / 20, 1e-12);
+}
+
+TEST(RankSum, OfMixedOrEqualSetsIsNearOne) {
+  EXPECT_GT(rank_sum_probability({1, 4, 5, 8}, {2, 3, 6, 7}), 0.9);
+  EXPECT_DOUBLE_EQ(rank_sum_probability({1, 1, 1}, {1, 1, 1}), 1);
+  EXPECT_DOUBLE_EQ(rank_sum_probability({}, {1, 2}), 1);
+}
+
+}  // namespace
+}  // namespace heddle::bench

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// convolution_worker.h - one thread of the convolution: its block, its neighbours, its steps.
+#pragma once
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "harness/spec.h"
+#include "harness/threads.h"
+#include "kernels/convolution_block.h"
+
+namespace heddle::bench {
+
+/// Seconds of one or of many steps.
+struct step_times {
+  double compute1 = 0;  ///< the frontier
+  double isend = 0;     ///< posting receives and sends
+  double compute2 = 0;  ///< the interior
+  double wait = 0;      ///< until all is there
+  double total = 0;
+};
+
+enum class step_order { overlapped, one_after_the_other };
+
+/// One end of an edge between two threads of the job: a message each way.
+struct edge_end {
+  int thread = 0, peer = 0, their_thread = 0;  ///< ours, and the neighbour's rank and thread
+  int sent = 0, received = 0;                  ///< numbers of the messages
+  std::size_t items = 0;                       ///< of each
+};
+
+/// Halos by the edges of a library, before or while the interior is computed. A library of edges
+/// has ranks() and self(), and connect(end), a pointer to what has out() and in(), the messages,
+/// post_recv(), post_send(), finish_recv() and finish_send().
+template <class Library>
+class convolution_worker {
+ public:
+  /// `s` has the threads and lanes; blocks are `side` x `side`.
+  convolution_worker(Library& over, const spec& s, int side, int thread)
+      : grid_(block_grid::of(over.ranks() * s.threads)),
+        side_(side),
+        number_(over.self() * s.threads + thread),
+        block_(side, side) {
+    for (std::size_t way = 0; way < directions.size(); ++way) {
+      const int neighbor = grid_.neighbor(number_, directions[way]);
+      if (neighbor < 0) continue;
+      const int theirs = neighbor % s.threads;
+      edges_.push_back({way, over.connect({.thread = thread,
+                                           .peer = neighbor / s.threads,
+                                           .their_thread = theirs,
+                                           .sent = message_of(thread, way),
+                                           .received = message_of(theirs, opposite(way)),
+                                           .items = block_.frontier(directions[way]).items()})});
+    }
+    reset();
+  }
+  convolution_worker(const convolution_worker&) = delete;
+  convolution_worker& operator=(const convolution_worker&) = delete;
+
+  /// The matrix before the first step. Then a barrier is needed before anybody steps.
+  void reset() {
+    const rectangle where{number_ / grid_.columns * side_, number_ % grid_.columns * side_, side_,
+                          side_};
+    fill(block_, where, grid_.rows * side_, grid_.columns * side_);
+  }
+  /// Each step adds to the sums that are returned.
+  [[nodiscard]] step_times run(std::uint64_t steps, step_order order) {
+    step_times sums;
+    const clock::time_point begin = clock::now();
+    clock::time_point last = begin;
+    const auto lap = [&last](double& sum) {
+      const clock::time_point now = clock::now();
+      sum += seconds_between(last, now);
+      last = now;
+    };
+    for (std::uint64_t i = 0; i < steps; ++i) {
+      block_.compute_frontier();
+      lap(sums.compute1);
+      if (order == step_order::one_after_the_other) {
+        block_.compute_interior();
+        lap(sums.compute2);
+      }
+      post();
+      lap(sums.isend);
+      if (order == step_order::overlapped) {
+        block_.compute_interior();
+        lap(sums.compute2);
+      }
+      finish();
+      block_.advance();
+      lap(sums.wait);
+    }
+    sums.total = seconds_between(begin, clock::now());
+    return sums;
+  }
+  /// The own items, row by row.
+  void copy_to(std::span<double> out) const {
+    auto to = out.begin();
+    for (int r = 0; r < side_; ++r) {
+      for (int c = 0; c < side_; ++c) *to++ = block_.at(r, c);
+    }
+  }
+  [[nodiscard]] const block_grid& grid() const noexcept { return grid_; }
+
+ private:
+  struct edge {
+    std::size_t way;
+    decltype(std::declval<Library&>().connect({})) at;
+  };
+  /// A message is known by the thread that sends it and the direction it goes.
+  static int message_of(int thread, std::size_t way) {
+    return thread * static_cast<int>(directions.size()) + static_cast<int>(way);
+  }
+  void post() {
+    for (edge& e : edges_) e.at->post_recv();
+    for (edge& e : edges_) {
+      block_.copy_out(block_.frontier(directions[e.way]), e.at->out());
+      e.at->post_send();
+    }
+  }
+  void finish() {
+    for (edge& e : edges_) {
+      e.at->finish_recv();
+      block_.copy_in(e.at->in(), block_.halo(directions[e.way]));
+    }
+    for (edge& e : edges_) e.at->finish_send();
+  }
+
+  const block_grid grid_;
+  const int side_;
+  const int number_;  // of the block
+  block block_;
+  std::vector<edge> edges_;
+};
+
+}  // namespace heddle::bench

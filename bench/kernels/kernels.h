@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// kernels.h - which kernel measures what a spec says, for any library.
+#pragma once
+#include <functional>
+
+#include "harness/rounds.h"
+#include "kernels/background.h"
+#include "kernels/gups.h"
+#include "kernels/messages.h"
+#include "kernels/overhead.h"
+#include "kernels/passive.h"
+#include "kernels/ping.h"
+
+namespace heddle::bench {
+
+/// Throws not_offered. The kernels of one `path` must be made by the thread that made it.
+template <class Path>
+std::unique_ptr<exchange> make_kernel(std::unique_ptr<Path> path, const role& r) {
+  const bool ping = r.what.what == kind::latency;
+  const operation op = r.what.op;
+  if (r.what.background) {
+    if constexpr (has_asides<Path>) {
+      if (op == operation::tag) return std::make_unique<background_tag<Path>>(std::move(path));
+      return std::make_unique<background_call<Path>>(std::move(path));
+    }
+    throw not_offered();
+  }
+  if constexpr (has_tags<Path>) {
+    if (op == operation::tag && ping) return std::make_unique<tag_ping<Path>>(std::move(path));
+    if (op == operation::tag) return std::make_unique<tag_flood<Path>>(std::move(path));
+  }
+  if constexpr (has_calls<Path>) {
+    const auto call = [](Path& p, message m) { p.call(m); };
+    using calls = counted_ping<Path, decltype(call)>;
+    if (op == operation::am && ping)
+      return std::make_unique<calls>(std::move(path), Path::handler_answers, call);
+    if (op == operation::am) return std::make_unique<call_flood<Path>>(std::move(path));
+  }
+  if constexpr (has_table<Path>) {
+    if (op == operation::am || op == operation::tag) throw not_offered();
+    if (!ping) return std::make_unique<table_flood<Path>>(std::move(path), r);
+    if (op != operation::put) return std::make_unique<round_trip<Path>>(std::move(path), r);
+    if (r.what.bytes <= sizeof(std::uint64_t))
+      return std::make_unique<word_ping<Path>>(std::move(path), r);
+    const auto slot = path->at(table_layout::for_spec(r.what).slot_of(r.thread));
+    const auto put = [slot](Path& p, message) { p.put_told(slot); };
+    return std::make_unique<counted_ping<Path, decltype(put)>>(std::move(path), false, put);
+  }
+  throw not_offered();
+}
+
+/// The rounds' exchanges of one rank, one for each thread.
+template <class Library>
+auto make_kernels(Library& self, const spec& s, bool crowded) {
+  std::vector<std::unique_ptr<exchange>> all;
+  for (int t = 0; t < s.threads; ++t)
+    all.push_back(make_kernel(self.make_path(t), {.what = s, .thread = t, .crowded = crowded}));
+  return all;
+}
+
+/// Every thread's path, in their order.
+template <class Library>
+auto make_paths(Library& self, int threads) {
+  std::vector<decltype(self.make_path(0))> all;
+  for (int t = 0; t < threads; ++t) all.push_back(self.make_path(t));
+  return all;
+}
+
+/// A round of whatever a spec says, to be called by both ranks of a pair; the one that leads learns
+/// the figures.
+using measurement = std::function<round_result()>;
+
+template <class Library>
+measurement measure_overlap(Library& self, const spec& s, bool leads) {
+  if constexpr (has_tags<typename Library::path>) {
+    auto side = std::make_shared<tag_side<typename Library::path>>(self.make_path(0), leads);
+    return [&self, s, leads, side]() -> round_result {
+      const side_round mine = overlap_round(*side, s, leads);
+      const side_round theirs = swap(self, mine);
+      if (!leads) return {};
+      return {overlap_figures(s, mine, theirs)};
+    };
+  }
+  throw not_offered();
+}
+
+template <class Library>
+measurement measure_gets(Library& self, const spec& s, bool leads) {
+  if constexpr (has_table<typename Library::path>) {
+    auto all = std::make_shared<get_timing<typename Library::path>>(
+        self, make_paths(self, s.threads), s, leads);
+    return [all] { return all->round(); };
+  }
+  throw not_offered();
+}
+
+/// Updates by both ranks, over the whole of their tables.
+template <class Library>
+measurement measure_gups(Library& self, const spec& s, int rank) {
+  using path = typename Library::path;
+  if constexpr (has_updates<path> && requires { self.table(); }) {
+    struct {
+      std::shared_ptr<both_ranks> ranks;
+      std::vector<std::shared_ptr<path>> paths;
+    } of{std::make_shared<both_ranks>(self), {}};
+    for (auto& one : make_paths(self, s.threads)) of.paths.push_back(std::move(one));
+    const auto bytes = self.table();
+    const std::span words(reinterpret_cast<std::uint64_t*>(bytes.data()),
+                          gups_words(s.memory_bytes));
+    auto all = std::make_shared<gups_rounds>(
+        *of.ranks, words, s, 2, rank, [of, s, rank](const gups_plan& plan, int t) {
+          path& own = *of.paths[static_cast<std::size_t>(t)];
+          gups_updates(own, plan, rank, t, s.atomic,
+                       [&](int, std::uint64_t i) { return own.at(i * sizeof i); });
+        });
+    return [all] { return all->next(); };
+  }
+  throw not_offered();
+}
+
+/// Throws not_offered. `self` is a partner, gives paths by make_path(thread), in the order of
+/// threads and the same at both ranks, and, for gups, its table's bytes by table().
+template <class Library>
+measurement make_measurement(Library& self, const spec& s, int rank, bool crowded, bool stamps) {
+  const bool leads = rank % 2 == 0;
+  if (s.what == kind::overlap) return measure_overlap(self, s, leads);
+  if (s.what == kind::overhead) return measure_gets(self, s, leads);
+  if (s.what == kind::gups) return measure_gups(self, s, rank);
+  auto all = std::make_shared<rounds>(self, s, make_kernels(self, s, crowded), stamps);
+  return [all, leads]() -> round_result {
+    if (leads) return all->lead();
+    all->follow();
+    return {};
+  };
+}
+
+}  // namespace heddle::bench

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// messages.h - a window of messages one way, and of one beside computing.
+#pragma once
+#include <memory>
+
+#include "harness/exchange.h"
+#include "kernels/library.h"
+#include "kernels/overlap_pass.h"
+
+namespace heddle::bench {
+
+/// Tagged messages that the target takes and, after the last, answers once.
+template <class Path>
+class tag_flood final : public exchange {
+ public:
+  explicit tag_flood(std::unique_ptr<Path> path) : path_(std::move(path)) {}
+  void initiate(std::uint64_t count, stopwatch&) override {
+    for (std::uint64_t i = 0; i < count; ++i) path_->send(message::data);
+    path_->drain();
+    path_->await_notice();
+  }
+  void respond(std::uint64_t count) override {
+    for (std::uint64_t i = 0; i < count; ++i) path_->recv(message::data);
+    path_->drain();
+    path_->notify();
+  }
+
+ private:
+  const std::unique_ptr<Path> path_;
+};
+
+/// The same with active messages, which are counted.
+template <class Path>
+class call_flood final : public exchange {
+ public:
+  explicit call_flood(std::unique_ptr<Path> path) : path_(std::move(path)) {}
+  void initiate(std::uint64_t count, stopwatch&) override {
+    for (std::uint64_t i = 0; i < count; ++i) path_->call(message::data);
+    path_->drain();
+    path_->await_notice();
+  }
+  void prepare() override { before_ = path_->arrived(); }
+  void respond(std::uint64_t count) override {
+    path_->await_arrived(before_ + count);
+    path_->notify();
+  }
+
+ private:
+  const std::unique_ptr<Path> path_;
+  std::uint64_t before_ = 0;
+};
+
+/// One tagged message at a time beside computing; the receive is always posted first.
+template <class Path>
+class tag_side final : public overlap_side {
+ public:
+  tag_side(std::unique_ptr<Path> path, bool sends) : path_(std::move(path)), sends_(sends) {}
+  void prepare() override {
+    if (sends_) path_->await_notice();
+  }
+  void post() override {
+    if (sends_) return path_->send(message::data);
+    path_->recv(message::data);
+    path_->notify();
+  }
+  void wait() override { path_->drain(); }
+
+ private:
+  const std::unique_ptr<Path> path_;
+  const bool sends_;
+};
+
+}  // namespace heddle::bench

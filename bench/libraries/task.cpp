@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// task.cpp - one list of options, which is read and written.
+#include "libraries/task.h"
+
+#include <fmt/ranges.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <stdexcept>
+
+#include "harness/choice.h"
+#include "harness/slots.h"
+#include "kernels/gups_stream.h"
+#include "parts/pinning.h"
+
+namespace heddle::bench {
+namespace {
+
+constexpr const char* about =
+    "Measures a rival of Heddle by the definitions of `heddle bench`, which runs this program; "
+    "prints a line of JSON for each round. See docs/guide/measuring.md.";
+
+/// Calls `visit(name, member, help)` for every option.
+template <class Task, class F>
+void each_option(Task& t, F&& visit) {
+  visit("--op", t.what.op, "operation");
+  visit("--bytes", t.what.bytes, "of a message");
+  visit("--threads", t.what.threads, "of a rank");
+  visit("--paths", t.what.lanes,
+        "communicators, workers or VCQs, shared by neighbouring threads; 0: one per thread");
+  visit("--window", t.what.window, "operations in flight per thread");
+  visit("--time-ms", t.what.time, "of a round");
+  visit("--rounds", t.rounds, "each of which prints a line");
+  visit("--limit-s", t.limit_s, "the program is killed after as many seconds");
+  visit("--cores", t.cores, "that both ranks may use together");
+  visit("--compute-us", t.what.compute_us, "overlap: microseconds of computing");
+  visit("--computing", t.what.who, "overlap: which side computes");
+  visit("--memory", t.what.memory_bytes, "gups: bytes of a rank");
+  visit("--atomic", t.what.atomic, "gups: one remote xor instead of get, xor, put");
+  visit("--background", t.what.background, "a latency for which nobody polls or waits");
+}
+
+class option_reader {
+ public:
+  explicit option_reader(CLI::App& app) : app_(app) {}
+  template <class T>
+  void operator()(const char* name, T& into, const char* help) {
+    app_.add_option(name, into, help)->check(CLI::NonNegativeNumber);
+  }
+  void operator()(const char* name, bool& into, const char* help) {
+    app_.add_flag(name, into, help);
+  }
+  void operator()(const char* name, operation& into, const char* help) {
+    add_choice(app_, name, into, operation_names(), help);
+  }
+  void operator()(const char* name, computing& into, const char* help) {
+    add_choice(app_, name, into, computing_names(), help);
+  }
+  void operator()(const char* name, std::vector<int>& into, const char* help) {
+    app_.add_option(name, into, help)->delimiter(',');
+  }
+  void operator()(const char* name, std::chrono::milliseconds& into, const char* help) {
+    app_.add_option_function<int>(
+        name, [&into](int ms) { into = std::chrono::milliseconds(ms); }, help);
+  }
+
+ private:
+  CLI::App& app_;
+};
+
+class option_writer {
+ public:
+  explicit option_writer(std::vector<std::string>& words) : words_(words) {}
+  template <class T>
+  void operator()(const char* name, const T& value, const char*) {
+    if constexpr (requires { name_of(value); }) {
+      add(name, name_of(value));
+    } else {
+      add(name, fmt::format("{}", value));
+    }
+  }
+  void operator()(const char* name, bool value, const char*) {
+    if (value) words_.emplace_back(name);
+  }
+  void operator()(const char* name, const std::vector<int>& value, const char*) {
+    if (!value.empty()) add(name, fmt::format("{}", fmt::join(value, ",")));
+  }
+  void operator()(const char* name, std::chrono::milliseconds value, const char*) {
+    add(name, std::to_string(value.count()));
+  }
+
+ private:
+  void add(const char* name, const std::string& value) {
+    words_.insert(words_.end(), {name, value});
+  }
+  std::vector<std::string>& words_;
+};
+
+constexpr const char* beginning = R"({"peer_round":)";
+
+}  // namespace
+
+std::size_t task::table_bytes() const {
+  return gups() ? gups_words(what.memory_bytes) * sizeof(std::uint64_t)
+                : table_layout::for_spec(what).bytes();
+}
+
+task parse(int argc, char** argv) {
+  task t;
+  CLI::App app(about);
+  add_choice(app, "measure", t.what.what, kind_names(), "what to measure")->required();
+  each_option(t, option_reader(app));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& end) {
+    std::exit(app.exit(end));
+  }
+  return t;
+}
+
+std::vector<std::string> words_of(const task& t) {
+  std::vector<std::string> words{name_of(t.what.what)};
+  each_option(t, option_writer(words));
+  return words;
+}
+
+void settle_in(const task& t, int rank) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  alarm(static_cast<unsigned>(t.limit_s));
+  if (!t.cores.empty()) {
+    bare::pin_this_thread(cores_of_rank(t.cores, rank, 2, t.what.threads));
+  }
+}
+
+std::string to_line(const std::vector<double>& figures) {
+  return nlohmann::json{{"peer_round", figures}}.dump();
+}
+
+std::vector<std::vector<double>> parse_lines(const std::string& output) {
+  std::vector<std::vector<double>> rounds;
+  std::istringstream in(output);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with(beginning)) continue;
+    try {
+      nlohmann::json::parse(line).at("peer_round").get_to(rounds.emplace_back());
+      if (rounds.back().empty() || !(rounds.back().front() > 0))
+        throw std::runtime_error("its first figure is not positive");
+    } catch (const std::exception& why) {
+      throw std::runtime_error("a peer program printed something unexpected: " + line + ": " +
+                               why.what());
+    }
+  }
+  return rounds;
+}
+
+}  // namespace heddle::bench

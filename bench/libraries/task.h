@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// task.h - what one run of a rival's program measures, as words of its command line and back.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "harness/spec.h"
+
+namespace heddle::bench {
+
+struct task {
+  spec what;  ///< its lanes are the communicators, workers or VCQs that the threads of a rank share
+  int rounds = 1;
+  int limit_s = 60;             ///< seconds after which the program kills itself
+  std::vector<int> cores = {};  ///< that both ranks may use; empty: not bound
+
+  [[nodiscard]] bool overlap() const noexcept { return what.what == kind::overlap; }
+  [[nodiscard]] bool gups() const noexcept { return what.what == kind::gups; }
+  /// Bytes of a rank's table that the other one may address.
+  [[nodiscard]] std::size_t table_bytes() const;
+  /// Whether the operations need that table.
+  [[nodiscard]] bool needs_table() const noexcept {
+    return gups() || (what.op != operation::tag && what.op != operation::am);
+  }
+  [[nodiscard]] int paths() const noexcept {
+    return what.lanes < 1 || what.lanes > what.threads ? what.threads : what.lanes;
+  }
+  /// The path of a thread: neighbouring threads share one.
+  [[nodiscard]] int path_of(int thread) const noexcept { return lane_index(what, thread); }
+  /// Whether both ranks' threads are more than the cores.
+  [[nodiscard]] bool crowded() const noexcept {
+    return !cores.empty() && 2 * what.threads > static_cast<int>(cores.size());
+  }
+};
+
+/// From the command line. Ends the program when that is wrong, or after --help.
+[[nodiscard]] task parse(int argc, char** argv);
+/// The arguments from which parse() makes the same.
+[[nodiscard]] std::vector<std::string> words_of(const task& t);
+
+/// Ties this rank to its cores, ends it with the launcher that started it and after the limit.
+void settle_in(const task& t, int rank);
+
+/// The figures of a round as the line of JSON that a rival's program prints.
+[[nodiscard]] std::string to_line(const std::vector<double>& figures);
+/// All such lines in what a program printed; other lines (a launcher's warnings) may stand
+/// anywhere. Throws std::runtime_error quoting a line that begins like one and is not, or whose
+/// first figure is not positive.
+[[nodiscard]] std::vector<std::vector<double>> parse_lines(const std::string& output);
+
+}  // namespace heddle::bench

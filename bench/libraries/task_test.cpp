@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// task_test.cpp - tasks and rounds as text and back, also among other lines, and broken.
+#include "libraries/task.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace heddle::bench {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+
+task reparsed(const task& t) {
+  std::vector<std::string> words = words_of(t);
+  words.insert(words.begin(), "program");
+  std::vector<char*> arguments;
+  for (std::string& w : words) arguments.push_back(w.data());
+  return parse(static_cast<int>(arguments.size()), arguments.data());
+}
+
+TEST(Task, ComesBackFromItsWords) {
+  task t{.what = {.what = kind::gups, .op = operation::put, .threads = 3, .lanes = 2, .window = 8},
+         .limit_s = 7,
+         .cores = {0, 3}};
+  t.what.time = std::chrono::milliseconds(5);
+  t.what.memory_bytes = 4096;
+  t.what.atomic = true;
+  t.what.who = computing::receiver;
+  t.what.compute_us = 20.5;
+  const task back = reparsed(t);
+  EXPECT_EQ(words_of(back), words_of(t));
+  EXPECT_EQ(back.cores, t.cores);
+  EXPECT_EQ(back.what.memory_bytes, 4096u);
+  EXPECT_TRUE(back.what.atomic);
+}
+
+TEST(Task, OfUnboundThreadsNamesNoCores) {
+  EXPECT_THAT(words_of({}), Not(Contains("--cores")));
+}
+
+TEST(Task, HasAPathPerThreadUnlessFewerAreAskedFor) {
+  EXPECT_EQ((task{.what = {.threads = 4}}.paths()), 4);
+  EXPECT_EQ((task{.what = {.threads = 4, .lanes = 2}}.paths()), 2);
+}
+
+std::string failure_of(const std::string& output) {
+  try {
+    (void)parse_lines(output);
+  } catch (const std::runtime_error& why) {
+    return why.what();
+  }
+  return "did not fail";
+}
+
+TEST(PeerLines, AreFoundAmongWarnings) {
+  const std::string line = to_line({1.25e-7, 0});
+  const auto rounds =
+      parse_lines("WARNING: no fabric\n\n" + line + "\n{\"other\":1}\n" + line + "\n");
+  ASSERT_THAT(rounds, SizeIs(2));
+  EXPECT_THAT(rounds.front(), ElementsAre(1.25e-7, 0));
+  EXPECT_THAT(parse_lines("mpirun: no such file\n"), SizeIs(0));
+}
+
+TEST(PeerLines, ThatAreCutOrHaveNoFigureAreRefusedWithTheirText) {
+  EXPECT_THAT(failure_of(R"({"peer_round":[1.)"), HasSubstr("[1."));
+  EXPECT_THAT(failure_of(R"({"peer_round":[]})"), HasSubstr("not positive"));
+  EXPECT_THAT(failure_of(R"({"peer_round":[0.0]})"), HasSubstr("not positive"));
+  EXPECT_THAT(failure_of(R"({"peer_round":["x"]})"), HasSubstr("type"));
+}
+
+}  // namespace
+}  // namespace heddle::bench

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// ucx.cpp - UCX's protocol layer, UCP, by its calls and nothing else.
+#include <ucp/api/ucp.h>
+
+#include <atomic>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+#include "harness/slots.h"
+#include "libraries/rival.h"
+
+namespace heddle::bench {
+namespace {
+
+void require(ucs_status_t status, const char* what) {
+  if (status != UCS_OK)
+    throw std::runtime_error(std::string(what) + ": " + ucs_status_string(status));
+}
+
+std::vector<std::byte> bytes_of(const void* from, std::size_t size) {
+  const auto* const begin = static_cast<const std::byte*>(from);
+  return {begin, begin + size};
+}
+
+/// Runs until the operation is over; a request of null already is.
+using request = ucs_status_ptr_t;
+
+class context {
+ public:
+  explicit context(const task& t) {
+    ucp_params_t params{};
+    params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED;
+    params.features = features(t);
+    params.mt_workers_shared = t.what.threads > 1 ? 1 : 0;
+    require(ucp_init(&params, nullptr, &context_), "ucp_init");
+  }
+  context(const context&) = delete;
+  context& operator=(const context&) = delete;
+  ~context() { ucp_cleanup(context_); }
+  [[nodiscard]] ucp_context_h get() const noexcept { return context_; }
+
+ private:
+  static std::uint64_t features(const task& t) {
+    if (t.gups()) return UCP_FEATURE_AMO64 | UCP_FEATURE_RMA | UCP_FEATURE_TAG;
+    if (t.what.op == operation::tag) return UCP_FEATURE_TAG;
+    if (t.what.op == operation::am) return UCP_FEATURE_AM | UCP_FEATURE_TAG;
+    if (t.what.op == operation::fetch_add)
+      return UCP_FEATURE_AMO64 | UCP_FEATURE_RMA | UCP_FEATURE_TAG;
+    return UCP_FEATURE_RMA | UCP_FEATURE_TAG;
+  }
+  ucp_context_h context_ = nullptr;
+};
+
+/// Memory of this rank's that the other one may address.
+class table {
+ public:
+  table(ucp_context_h context, std::size_t bytes) : context_(context), bytes_(bytes) {
+    ucp_mem_map_params_t params{};
+    params.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS;
+    params.length = bytes;
+    params.flags = UCP_MEM_MAP_ALLOCATE;
+    require(ucp_mem_map(context, &params, &memory_), "ucp_mem_map");
+    ucp_mem_attr_t got{};
+    got.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS;
+    require(ucp_mem_query(memory_, &got), "ucp_mem_query");
+    data_ = static_cast<std::byte*>(got.address);
+    std::fill_n(data_, bytes, std::byte{0});  // every page is there before timing
+  }
+  table(const table&) = delete;
+  table& operator=(const table&) = delete;
+  ~table() { ucp_mem_unmap(context_, memory_); }
+  [[nodiscard]] std::vector<std::byte> key() const {
+    void* packed = nullptr;
+    std::size_t size = 0;
+    require(ucp_rkey_pack(context_, memory_, &packed, &size), "ucp_rkey_pack");
+    std::vector<std::byte> copy = bytes_of(packed, size);
+    ucp_rkey_buffer_release(packed);
+    return copy;
+  }
+  [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {data_, bytes_}; }
+
+ private:
+  ucp_context_h context_;
+  std::size_t bytes_;
+  ucp_mem_h memory_ = nullptr;
+  std::byte* data_ = nullptr;
+};
+
+/// A worker and its endpoint at the other rank's worker of the same number.
+class worker {
+ public:
+  worker(ucp_context_h context, ucs_thread_mode_t mode) {
+    ucp_worker_params_t params{};
+    params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+    params.thread_mode = mode;
+    require(ucp_worker_create(context, &params, &worker_), "ucp_worker_create");
+    ucp_worker_attr_t got{};
+    got.field_mask = UCP_WORKER_ATTR_FIELD_THREAD_MODE;
+    require(ucp_worker_query(worker_, &got), "ucp_worker_query");
+    if (mode == UCS_THREAD_MODE_MULTI && got.thread_mode != mode)
+      throw std::runtime_error("this UCX can not share a worker between threads");
+  }
+  worker(const worker&) = delete;
+  worker& operator=(const worker&) = delete;
+  ~worker() {
+    if (key_ != nullptr) ucp_rkey_destroy(key_);
+    if (endpoint_ != nullptr) close();
+    ucp_worker_destroy(worker_);
+  }
+  [[nodiscard]] std::vector<std::byte> address() const {
+    ucp_address_t* address = nullptr;
+    std::size_t size = 0;
+    require(ucp_worker_get_address(worker_, &address, &size), "ucp_worker_get_address");
+    std::vector<std::byte> copy = bytes_of(address, size);
+    ucp_worker_release_address(worker_, address);
+    return copy;
+  }
+  void connect(const std::vector<std::byte>& address) {
+    ucp_ep_params_t params{};
+    params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
+    params.address = reinterpret_cast<const ucp_address_t*>(address.data());
+    require(ucp_ep_create(worker_, &params, &endpoint_), "ucp_ep_create");
+  }
+  void import(const std::vector<std::byte>& key) {
+    require(ucp_ep_rkey_unpack(endpoint_, key.data(), &key_), "ucp_ep_rkey_unpack");
+  }
+  [[nodiscard]] ucp_worker_h get() const noexcept { return worker_; }
+  [[nodiscard]] ucp_ep_h endpoint() const noexcept { return endpoint_; }
+  [[nodiscard]] ucp_rkey_h key() const noexcept { return key_; }
+
+ private:
+  void close() {
+    ucp_request_param_t params{};
+    params.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+    params.flags = UCP_EP_CLOSE_FLAG_FORCE;
+    const request closing = ucp_ep_close_nbx(endpoint_, &params);
+    while (UCS_PTR_IS_PTR(closing) && ucp_request_check_status(closing) == UCS_INPROGRESS)
+      ucp_worker_progress(worker_);
+    if (UCS_PTR_IS_PTR(closing)) ucp_request_free(closing);
+  }
+  ucp_worker_h worker_ = nullptr;
+  ucp_ep_h endpoint_ = nullptr;
+  ucp_rkey_h key_ = nullptr;
+};
+
+/// Counts the active messages of one thread. With a shared worker any thread may run the handler.
+class arrivals {
+ public:
+  arrivals(ucp_worker_h on, unsigned number, std::size_t bytes, std::size_t slots)
+      : worker_(on), bytes_(bytes), slots_(slots), landings_(bytes * slots) {
+    ucp_am_handler_param_t params{};
+    params.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
+                        UCP_AM_HANDLER_PARAM_FIELD_ARG;
+    params.id = number;
+    params.cb = handle;
+    params.arg = this;
+    require(ucp_worker_set_am_recv_handler(on, &params), "ucp_worker_set_am_recv_handler");
+  }
+  arrivals(const arrivals&) = delete;
+  arrivals& operator=(const arrivals&) = delete;
+  /// Acquire pairs with add()'s release: what a handler did is done.
+  [[nodiscard]] std::uint64_t count() const noexcept {
+    return count_.load(std::memory_order_acquire);
+  }
+
+ private:
+  /// Of one worker only one thread at a time runs handlers, so that no locked instruction is
+  /// needed. Release pairs with count(); relaxed: what this worker's handlers wrote before.
+  void add() noexcept {
+    count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
+
+  static ucs_status_t handle(void* context, const void*, std::size_t, void* data, std::size_t bytes,
+                             const ucp_am_recv_param_t* params) {
+    auto& self = *static_cast<arrivals*>(context);
+    if ((params->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) return self.fetch(data, bytes);
+    self.add();
+    return UCS_OK;
+  }
+  /// Large messages announce themselves and are then fetched.
+  ucs_status_t fetch(void* announced, std::size_t bytes) {
+    ucp_request_param_t params{};
+    params.op_attr_mask =
+        UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
+    params.cb.recv_am = fetched;
+    params.user_data = this;
+    const std::size_t slot = next_++ % slots_;
+    const request r =
+        ucp_am_recv_data_nbx(worker_, announced, landings_.data() + slot * bytes_, bytes, &params);
+    return UCS_PTR_IS_ERR(r) ? UCS_PTR_STATUS(r) : UCS_OK;
+  }
+  static void fetched(void* r, ucs_status_t, std::size_t, void* context) {
+    static_cast<arrivals*>(context)->add();
+    ucp_request_free(r);
+  }
+
+  ucp_worker_h worker_;
+  std::size_t bytes_;
+  std::size_t slots_;
+  page_buffer landings_;
+  std::size_t next_ = 0;
+  std::atomic<std::uint64_t> count_{0};
+};
+
+/// The words of kernels/library.h. A window of requests, of which the oldest is waited for.
+class ucx_path {
+ public:
+  using place = std::uint64_t;                    ///< an address at the other rank
+  static constexpr bool handler_answers = false;  // a handler must not send and wait
+
+  ucx_path(const task& t, worker& on, int thread, std::span<std::byte> here, std::uint64_t there)
+      : task_(t),
+        on_(on),
+        thread_(static_cast<std::uint64_t>(thread)),
+        bytes_(t.what.bytes),
+        here_(here),
+        there_(there),
+        source_(bytes_),
+        landings_(bytes_ * static_cast<std::size_t>(t.what.window)),
+        words_(static_cast<std::size_t>(t.what.window)),
+        requests_(static_cast<std::size_t>(t.what.window), nullptr),
+        line_(t.needs_table() && !t.gups() ? table_layout::for_spec(t.what).line_of(thread) : 0) {
+    if (t.what.op == operation::am && !t.gups())
+      calls_ = std::make_unique<arrivals>(on.get(), static_cast<unsigned>(thread), bytes_,
+                                          requests_.size());
+  }
+
+  [[nodiscard]] place at(std::size_t offset) const noexcept { return there_ + offset; }
+  [[nodiscard]] std::byte* here(std::size_t offset) const noexcept { return &here_[offset]; }
+
+  void put_word(std::uint64_t value, place to, std::uint64_t bytes = sizeof(std::uint64_t)) {
+    const std::size_t slot = free_slot();
+    words_[slot] = value;
+    begin(slot, ucp_put_nbx(on_.endpoint(), &words_[slot], bytes, to, on_.key(), &none_));
+  }
+  void put(place to) {
+    const std::size_t slot = free_slot();
+    begin(slot, ucp_put_nbx(on_.endpoint(), source_.data(), bytes_, to, on_.key(), &none_));
+  }
+  /// UCX promises no order of the bytes, but by a fence that of two puts.
+  void put_told(place to) {
+    put(to);
+    require(ucp_worker_fence(on_.get()), "ucp_worker_fence");
+    put_word(++told_, at(line_), sizeof told_);
+  }
+  void get(place from) {
+    const std::size_t slot = free_slot();
+    begin(slot, ucp_get_nbx(on_.endpoint(), landing(slot), bytes_, from, on_.key(), &none_));
+  }
+  void fetch_add(place at) {
+    const std::size_t slot = free_slot();
+    ucp_request_param_t params = word_;
+    params.op_attr_mask |= UCP_OP_ATTR_FIELD_REPLY_BUFFER;
+    params.reply_buffer = &words_[slot];
+    begin(slot,
+          ucp_atomic_op_nbx(on_.endpoint(), UCP_ATOMIC_OP_ADD, &one_, 1, at, on_.key(), &params));
+  }
+  void exclusive_or(std::uint64_t value, place at) {
+    const std::size_t slot = free_slot();
+    words_[slot] = value;
+    begin(slot, ucp_atomic_op_nbx(on_.endpoint(), UCP_ATOMIC_OP_XOR, &words_[slot], 1, at,
+                                  on_.key(), &word_));
+  }
+  [[nodiscard]] std::uint64_t get_word(place from) {
+    std::uint64_t value = 0;
+    request r = ucp_get_nbx(on_.endpoint(), &value, sizeof value, from, on_.key(), &none_);
+    finish(r);
+    return value;
+  }
+
+  void send(message m) {
+    const std::size_t slot = free_slot();
+    begin(slot, tag_send(tag_for(m), bytes_));
+  }
+  void recv(message m) {
+    const std::size_t slot = free_slot();
+    begin(slot, tag_recv(tag_for(m), landing(slot), bytes_));
+  }
+  void deliver(message m) {
+    request r = tag_send(tag_for(m), bytes_);
+    finish(r);
+  }
+  void call(message) {
+    const std::size_t slot = free_slot();
+    begin(slot, ucp_am_send_nbx(on_.endpoint(), static_cast<unsigned>(thread_), nullptr, 0,
+                                source_.data(), bytes_, &none_));
+  }
+  [[nodiscard]] std::uint64_t arrived() const {
+    if (calls_) return calls_->count();
+    // Acquire pairs with however UCX publishes a put.
+    return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(here(line_)))
+        .load(std::memory_order_acquire);
+  }
+  void await_arrived(std::uint64_t count) {
+    while (arrived() < count) look_after();
+  }
+
+  void drain() {
+    for (; unfinished_ > 0; --unfinished_) finish(requests_[oldest()]);
+  }
+  void flush() {
+    request r = ucp_ep_flush_nbx(on_.endpoint(), &none_);
+    finish(r);
+  }
+  void progress() { ucp_worker_progress(on_.get()); }
+  void notify() {
+    request r = tag_send(notice(), 0);
+    finish(r);
+  }
+  void await_notice() {
+    request r = tag_recv(notice(), landings_.data(), 0);
+    finish(r);
+  }
+
+ private:
+  [[nodiscard]] std::size_t oldest() const noexcept {
+    return next_ >= unfinished_ ? next_ - unfinished_ : next_ + requests_.size() - unfinished_;
+  }
+  std::size_t free_slot() {
+    if (unfinished_ < requests_.size()) return next_;
+    finish(requests_[next_]);
+    --unfinished_;
+    return next_;
+  }
+  /// What is over at once keeps no slot.
+  void begin(std::size_t slot, request r) {
+    if (r == nullptr) return;
+    requests_[slot] = r;
+    if (++next_ == requests_.size()) next_ = 0;
+    ++unfinished_;
+  }
+  void finish(request& r) {
+    if (r == nullptr) return;
+    if (UCS_PTR_IS_ERR(r)) require(UCS_PTR_STATUS(r), "an operation");
+    ucs_status_t end = ucp_request_check_status(r);
+    for (; end == UCS_INPROGRESS; end = ucp_request_check_status(r)) look_after();
+    ucp_request_free(r);
+    r = nullptr;
+    require(end, "an operation");
+  }
+  /// Makes UCX move, and lets others have the core when there are too few.
+  void look_after() {
+    constexpr unsigned patience = 64;
+    if (ucp_worker_progress(on_.get()) != 0) {
+      idle_ = 0;
+    } else if (task_.crowded() && ++idle_ % patience == 0) {
+      sched_yield();
+    }
+  }
+  request tag_send(ucp_tag_t tag, std::size_t bytes) {
+    return ucp_tag_send_nbx(on_.endpoint(), source_.data(), bytes, tag, &none_);
+  }
+  request tag_recv(ucp_tag_t tag, std::byte* into, std::size_t bytes) {
+    return ucp_tag_recv_nbx(on_.get(), into, bytes, tag, ~ucp_tag_t{0}, &none_);
+  }
+  [[nodiscard]] ucp_tag_t tag_for(message m) const { return thread_ * 4 + (m == message::answer); }
+  [[nodiscard]] ucp_tag_t notice() const { return thread_ * 4 + 2; }
+  [[nodiscard]] std::byte* landing(std::size_t slot) { return landings_.data() + slot * bytes_; }
+  static ucp_request_param_t of_a_word() {
+    ucp_request_param_t params{};
+    params.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE;
+    params.datatype = ucp_dt_make_contig(sizeof(std::uint64_t));
+    return params;
+  }
+
+  const task& task_;
+  worker& on_;
+  const std::uint64_t thread_;
+  const std::size_t bytes_;
+  const std::span<std::byte> here_;
+  const std::uint64_t there_;
+  page_buffer source_, landings_;  // landings: one for each slot of the window
+  std::vector<std::uint64_t> words_;
+  std::vector<request> requests_;
+  std::size_t next_ = 0, unfinished_ = 0;
+  const std::size_t line_;  // by which the partner tells of its puts
+  std::uint64_t told_ = 0;
+  const std::uint64_t one_ = 1;
+  const ucp_request_param_t none_{}, word_ = of_a_word();
+  std::unique_ptr<arrivals> calls_;
+  unsigned idle_ = 0;
+};
+
+class ucx_library final : public partner {
+ public:
+  using pair = process_pair;
+  using path = ucx_path;
+
+  ucx_library(const process_pair& both, const task& t) : both_(both), task_(t), context_(t) {
+    for (int i = 0; i < t.paths(); ++i) {
+      workers_.push_back(std::make_unique<worker>(context_.get(), mode()));
+      workers_.back()->connect(swap_bytes(workers_.back()->address()));
+    }
+    if (!t.needs_table()) return;
+    table_ = std::make_unique<class table>(context_.get(), t.table_bytes());
+    there_ = swap<std::uint64_t>(*this, reinterpret_cast<std::uint64_t>(table_->bytes().data()));
+    const std::vector<std::byte> key = swap_bytes(table_->key());
+    for (const auto& w : workers_) w->import(key);
+  }
+  [[nodiscard]] std::unique_ptr<ucx_path> make_path(int thread) {
+    worker& on = *workers_[static_cast<std::size_t>(task_.path_of(thread))];
+    return std::make_unique<ucx_path>(task_, on, thread, table(), there_);
+  }
+  [[nodiscard]] std::span<std::byte> table() const {
+    return table_ ? table_->bytes() : std::span<std::byte>();
+  }
+  void tell(std::span<const std::byte> bytes) override { both_.tell(bytes); }
+  /// UCX moves only when it is called, and the other rank may wait for that.
+  void hear(std::span<std::byte> bytes) override {
+    while (!bytes.empty()) {
+      bytes = both_.hear_some(bytes);
+      for (const auto& w : workers_) ucp_worker_progress(w->get());
+    }
+  }
+
+ private:
+  [[nodiscard]] ucs_thread_mode_t mode() const {
+    if (task_.what.threads == 1) return UCS_THREAD_MODE_SINGLE;
+    return task_.paths() < task_.what.threads ? UCS_THREAD_MODE_MULTI : UCS_THREAD_MODE_SERIALIZED;
+  }
+  std::vector<std::byte> swap_bytes(const std::vector<std::byte>& mine) {
+    std::vector<std::byte> theirs(swap(*this, mine.size()));
+    tell(mine);
+    hear(theirs);
+    return theirs;
+  }
+
+  const process_pair& both_;
+  const task& task_;
+  const context context_;
+  std::unique_ptr<class table> table_;
+  std::vector<std::unique_ptr<worker>> workers_;  // end before the table and the context
+  std::uint64_t there_ = 0;
+};
+
+}  // namespace
+}  // namespace heddle::bench
+
+int main(int argc, char** argv) {
+  return heddle::bench::rival_main<heddle::bench::ucx_library>(argc, argv);
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// utofu_path.h - a VCQ and the other rank's of the same number, and one thread's use of them.
+#pragma once
+#include <sched.h>
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "libraries/utofu_queue.h"
+
+namespace heddle::bench {
+
+/// What one rank must know of the other's path: its VCQ, and the table as that VCQ addresses it.
+struct utofu_target {
+  utofu_vcq_id_t vcq = 0;
+  utofu_stadd_t table = 0;
+};
+
+/// What the notices of one thread's operations have said. With several threads on a path any of
+/// them takes the notices of all; the operation's edata tells whose they are.
+struct alignas(128) utofu_account {
+  std::atomic<std::uint64_t> ended{0};    ///< own puts, gets and armws, known to be complete
+  std::atomic<std::uint64_t> arrived{0};  ///< puts of the partner thread that ask for a notice
+  std::atomic<std::uint64_t> value{0};    ///< that the last armw found
+};
+
+class utofu_path {
+ public:
+  static constexpr int most_threads = 256;  ///< edata has 8 bits
+
+  /// The `n`-th path, of `threads` threads.
+  utofu_path(std::size_t n, int threads, const utofu_memory& table);
+  [[nodiscard]] utofu_target mine() const { return {queue_.id(), table_.stadd()}; }
+  void connect(const utofu_target& theirs) { theirs_ = theirs; }
+
+  [[nodiscard]] const utofu_queue& queue() const noexcept { return queue_; }
+  [[nodiscard]] const utofu_target& theirs() const noexcept { return theirs_; }
+  [[nodiscard]] int threads() const noexcept { return threads_; }
+  [[nodiscard]] const utofu_account& account(std::uint64_t thread) const noexcept {
+    return accounts_[thread];
+  }
+  /// One notice; false: there is none.
+  bool take_notice();
+  /// Makes room for more commands.
+  void reclaim();
+
+ private:
+  void count(std::atomic<std::uint64_t>& of) const noexcept;
+
+  const int threads_;
+  const utofu_queue queue_;
+  const utofu_registration table_;
+  utofu_target theirs_;
+  const std::unique_ptr<utofu_account[]> accounts_;
+};
+
+/// Acquire pairs with R1 in utofu_path::count(): what the operation has written is there.
+[[nodiscard]] inline std::uint64_t seen(const std::atomic<std::uint64_t>& count) noexcept {
+  return count.load(std::memory_order_acquire);
+}
+
+/// One thread's operations on the other rank's table, each of which ends with a notice unless it
+/// says otherwise. At most `window` of those are in flight.
+class utofu_thread {
+ public:
+  static constexpr unsigned long noticed = UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE;
+
+  /// `number` on its path. `crowded`: others need the core while this one waits.
+  utofu_thread(utofu_path& path, int number, int window, bool crowded)
+      : path_(path),
+        number_(static_cast<std::uint64_t>(number)),
+        window_(static_cast<std::uint64_t>(window)),
+        crowded_(crowded) {}
+
+  /// `from` lies at `local`. Up to 32 bytes travel in the command itself.
+  void put(const std::byte* from, utofu_stadd_t local, std::uint64_t to, std::size_t bytes,
+           unsigned long flags = noticed) {
+    const utofu_stadd_t there = path_.theirs().table + to;
+    if (bytes > most_piggyback) {
+      return post(flags, [&] {
+        return utofu_put(handle_, vcq(), local, there, bytes, number_, flags, nullptr);
+      });
+    }
+    if (bytes > sizeof(std::uint64_t)) {
+      auto* const data = const_cast<std::byte*>(from);  // the interface forgets the const
+      return post(flags, [&] {
+        return utofu_put_piggyback(handle_, vcq(), data, there, bytes, number_, flags, nullptr);
+      });
+    }
+    std::uint64_t word = 0;
+    std::memcpy(&word, from, bytes);
+    put_word(word, to, bytes, flags);
+  }
+  void put_word(std::uint64_t word, std::uint64_t to, std::size_t bytes = sizeof(std::uint64_t),
+                unsigned long flags = noticed) {
+    const utofu_stadd_t there = path_.theirs().table + to;
+    post(flags, [&] {
+      return utofu_put_piggyback8(handle_, vcq(), word, there, bytes, number_, flags, nullptr);
+    });
+  }
+  void get(utofu_stadd_t local, std::uint64_t from, std::size_t bytes) {
+    const utofu_stadd_t there = path_.theirs().table + from;
+    post(noticed,
+         [&] { return utofu_get(handle_, vcq(), local, there, bytes, number_, noticed, nullptr); });
+  }
+  /// `at`: the VCQ that the word is addressed by may be another than this path's.
+  void armw(utofu_armw_op op, std::uint64_t operand, const utofu_target& at, std::uint64_t to) {
+    post(noticed, [&] {
+      return utofu_armw8(handle_, at.vcq, op, operand, at.table + to, number_, noticed, nullptr);
+    });
+  }
+  void fetch_add(std::uint64_t operand, std::uint64_t to) {
+    armw(UTOFU_ARMW_OP_ADD, operand, path_.theirs(), to);
+  }
+
+  /// Waits until all that ends with a notice has ended.
+  void drain() { await_ended(posted_); }
+  /// Waits for so many notices of the partner's puts in all.
+  void await_arrived(std::uint64_t count) {
+    await([&] { return seen(account().arrived) >= count; });
+  }
+  [[nodiscard]] std::uint64_t arrived() const { return seen(account().arrived); }
+  /// Takes all notices, also those nobody asked for, and makes room for commands.
+  void sweep() {
+    while (path_.take_notice()) {
+    }
+    path_.reclaim();
+  }
+  /// Waits until `done()`, and looks after the path meanwhile.
+  template <class F>
+  void await(F&& done) {
+    for (unsigned idle = 0; !done();) {
+      if (!path_.take_notice() && ++idle % patience == 0) be_patient();
+    }
+  }
+
+ private:
+  static constexpr std::size_t most_piggyback = 32;
+  static constexpr unsigned patience = 64;
+
+  /// A command that fails at this end gets no notice, only a completion that says so.
+  void be_patient() {
+    path_.reclaim();
+    if (crowded_) sched_yield();
+  }
+
+  template <class F>
+  void post(unsigned long flags, F&& attempt) {
+    if ((flags & noticed) == 0) {
+      if (++silent_ % sweep_interval == 0) sweep();
+    } else if (posted_++ - ended_ >= window_) {
+      await_ended(posted_ - 1 - window_ / 2);
+      path_.reclaim();
+    }
+    int code = attempt();
+    for (; code == UTOFU_ERR_BUSY; code = attempt()) sweep();
+    if (code != UTOFU_SUCCESS) require_utofu(code, "post a command");
+  }
+  /// Commands without a notice take their places in the queues nevertheless.
+  static constexpr std::uint64_t sweep_interval = 256;
+
+  void await_ended(std::uint64_t count) {
+    await([&] { return (ended_ = seen(account().ended)) >= count; });
+  }
+  [[nodiscard]] const utofu_account& account() const noexcept { return path_.account(number_); }
+  [[nodiscard]] utofu_vcq_id_t vcq() const noexcept { return path_.theirs().vcq; }
+
+  utofu_path& path_;
+  const utofu_vcq_hdl_t handle_ = path_.queue().handle();
+  const std::uint64_t number_;
+  const std::uint64_t window_;
+  const bool crowded_;
+  std::uint64_t posted_ = 0;  // with a notice
+  std::uint64_t ended_ = 0;   // of these, as last seen
+  std::uint64_t silent_ = 0;
+};
+
+}  // namespace heddle::bench

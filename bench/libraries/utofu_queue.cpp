@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// utofu_queue.cpp - creating, registering, and the end of both.
+#include "libraries/utofu_queue.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace heddle::bench {
+namespace {
+
+utofu_tni_id_t nth_tni(std::size_t n) {
+  utofu_tni_id_t* ids = nullptr;
+  std::size_t count = 0;
+  require_utofu(utofu_get_onesided_tnis(&ids, &count), "utofu_get_onesided_tnis");
+  const std::unique_ptr<utofu_tni_id_t[], decltype(&std::free)> owned(ids, std::free);
+  if (count == 0) throw std::runtime_error("this process has no TNI");
+  return ids[n % count];
+}
+
+/// That memory is registered by: two registrations that share one would be the same.
+constexpr std::size_t page_bytes = 64 * 1024;
+
+void* mapped(void* at, std::size_t bytes, int access, int how, int file) {
+  void* const got = mmap(at, bytes, access, how, file, 0);
+  if (got == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "map the memory");
+  return got;
+}
+
+}  // namespace
+
+void require_utofu(int code, const char* what) {
+  if (code == UTOFU_SUCCESS) return;
+  throw std::runtime_error(std::string(what) + ": uTofu's error " + std::to_string(code));
+}
+
+utofu_queue::utofu_queue(std::size_t n, utofu_users who) {
+  unsigned long flags = UTOFU_VCQ_FLAG_EXCLUSIVE;
+  if (who == utofu_users::several) flags |= UTOFU_VCQ_FLAG_THREAD_SAFE;
+  require_utofu(utofu_create_vcq(nth_tni(n), flags, &handle_),
+                "utofu_create_vcq (is there a CQ left?)");
+}
+
+utofu_queue::~utofu_queue() {
+  utofu_free_vcq(handle_);
+}
+
+utofu_vcq_id_t utofu_queue::id() const {
+  utofu_vcq_id_t id = 0;
+  require_utofu(utofu_query_vcq_id(handle_, &id), "utofu_query_vcq_id");
+  return id;
+}
+
+utofu_memory::utofu_memory(std::size_t bytes)
+    : file_(bare::checked(memfd_create("heddle-peer", MFD_CLOEXEC), "memfd_create")) {
+  const std::size_t size = (std::max<std::size_t>(bytes, 1) + page_bytes - 1) & ~(page_bytes - 1);
+  bare::checked(ftruncate(file_.get(), static_cast<off_t>(size)), "size the memory");
+  reserved_ = {static_cast<std::byte*>(mapped(nullptr, size + page_bytes, PROT_NONE,
+                                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1)),
+               size + page_bytes};
+  void* at = reserved_.data();
+  std::size_t room = reserved_.size();
+  std::align(page_bytes, size, at, room);
+  bytes_ = {static_cast<std::byte*>(mapped(at, size, PROT_READ | PROT_WRITE,
+                                           MAP_SHARED | MAP_FIXED | MAP_POPULATE, file_.get())),
+            size};
+}
+
+utofu_memory::~utofu_memory() {
+  munmap(reserved_.data(), reserved_.size());
+}
+
+utofu_registration::utofu_registration(const utofu_queue& by, const utofu_memory& memory)
+    : queue_(by) {
+  const auto bytes = memory.bytes();
+  require_utofu(utofu_reg_mem(by.handle(), bytes.data(), bytes.size(), 0, &stadd_),
+                "utofu_reg_mem");
+}
+
+utofu_registration::~utofu_registration() {
+  utofu_dereg_mem(queue_.handle(), stadd_, 0);
+}
+
+}  // namespace heddle::bench

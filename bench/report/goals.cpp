@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// goals.cpp - the rows of the table and what was reached.
+#include "report/goals.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include "exit_status.h"
+
+namespace heddle::bench {
+namespace {
+
+std::string trimmed(const std::string& text) {
+  const auto begin = text.find_first_not_of(' ');
+  if (begin == std::string::npos) return {};
+  return text.substr(begin, text.find_last_not_of(' ') - begin + 1);
+}
+
+/// The parts between `mark`s, without the blanks around them.
+std::vector<std::string> split(const std::string& text, char mark) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, mark);) parts.push_back(trimmed(part));
+  std::erase(parts, "");
+  return parts;
+}
+
+goal parse_goal(const std::string& text) {
+  std::istringstream in(text);
+  std::string at, sense, what;
+  goal g;
+  in >> at >> sense >> g.bound >> what;
+  if (!in || at != "at" || (sense != "least" && sense != "most"))
+    throw std::runtime_error("'" + text + "' is no goal; write such as 'at least 3 x ucx, T=4'");
+  g.at_most = sense == "most";
+  std::string rest;
+  std::getline(in, rest);
+  if (const auto comma = (what + rest).find(','); comma != std::string::npos) {
+    const std::string all = what + rest;
+    const std::string threads = trimmed(all.substr(comma + 1));
+    if (!threads.starts_with("T=")) throw std::runtime_error("'" + threads + "' is not T=NUMBER");
+    g.threads = std::stoi(threads.substr(2));
+    what = what.substr(0, comma);
+    rest = all.substr(what.size(), comma - what.size());
+  }
+  rest = trimmed(rest);
+  if (what == "x") {
+    g.against = rest;
+  } else {
+    g.metric = what;
+    if (rest.starts_with("of ")) g.op = rest.substr(3);
+  }
+  return g;
+}
+
+row parse_row(const std::string& line) {
+  const std::vector<std::string> fields = split(line, '|');
+  if (fields.size() < 3)
+    throw std::runtime_error("it needs a name, arguments and goals with '|' between them");
+  row r{.name = fields[0], .arguments = split(fields[1], ' '), .goals = {}};
+  for (const std::string& text : split(fields[2], ';')) r.goals.push_back(parse_goal(text));
+  if (fields.size() > 3) r.settings = split(fields[3], ' ');
+  return r;
+}
+
+bool fits(const record& r, const goal& wanted) {
+  return (r.library == "heddle" || r.library == "heddle/bare") && r.metric == wanted.metric &&
+         (wanted.op.empty() || r.op == wanted.op) &&
+         (wanted.threads == 0 || r.threads == wanted.threads);
+}
+
+std::optional<double> own_figure(const outcome_row& r, const goal& wanted) {
+  for (const record& candidate : r.records) {
+    if (fits(candidate, wanted)) return candidate.median;
+  }
+  return std::nullopt;
+}
+
+/// Heddle's own record, the first with as many threads, or the rival's.
+const record* find_record(const outcome_row& r, const goal& g, const std::string& against) {
+  const bool pair = against == "pair";
+  for (std::size_t i = pair ? 1 : 0; i < r.records.size(); ++i) {
+    const record& candidate = r.records[i];
+    if (candidate.op == r.records.front().op && candidate.metric == r.records.front().metric &&
+        candidate.library == (pair ? "heddle" : against) &&
+        (g.threads == 0 || candidate.threads == g.threads)) {
+      return &candidate;
+    }
+  }
+  return nullptr;
+}
+
+std::string median_of(const outcome_row& r, const goal& g, const std::string& who) {
+  const record* const found = find_record(r, g, who);
+  return found != nullptr ? fmt::format("{:.4g} {}", found->median, found->unit) : "-";
+}
+
+/// Heddle's median over the rival's.
+std::optional<double> ratio_to(const outcome_row& r, const goal& g) {
+  const record* const own = find_record(r, g, "heddle");
+  const record* const rival = find_record(r, g, g.against);
+  if (own == nullptr || rival == nullptr || rival->median <= 0) return std::nullopt;
+  return own->median / rival->median;
+}
+
+std::string own_median(const outcome_row& r, const goal& g) {
+  return g.against.empty() ? "-" : median_of(r, g, "heddle");
+}
+
+std::string verdict(const outcome_row& r, const goal& g) {
+  const auto ratio = figure_of(r, g);
+  if (!ratio) return "failed";
+  return meets(g, *ratio) ? "pass" : "short";
+}
+
+std::string ratio_text(const outcome_row& r, const goal& g) {
+  const auto ratio = figure_of(r, g);
+  return ratio ? fmt::format("{:.3g}", *ratio) : "-";
+}
+
+}  // namespace
+
+std::vector<row> parse_goals(const std::string& text, const std::string& section) {
+  std::vector<row> rows;
+  bool wanted = false;
+  std::istringstream in(text);
+  int number = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    line = trimmed(line);
+    if (line.empty() || line.front() == '#') continue;
+    if (line.front() == '[') {
+      wanted = line == "[" + section + "]";
+      continue;
+    }
+    if (!wanted) continue;
+    try {
+      rows.push_back(parse_row(line));
+    } catch (const std::exception& why) {
+      throw std::runtime_error(fmt::format("line {}: {}", number, why.what()));
+    }
+  }
+  return rows;
+}
+
+std::vector<row> read_goals(const std::filesystem::path& file, const std::string& section) {
+  std::ifstream in(file);
+  if (!in)
+    throw std::runtime_error("cannot read goals from " + file.string() +
+                             ": install heddle-bench, or name a file by --goals");
+  std::ostringstream text;
+  text << in.rdbuf();
+  try {
+    return parse_goals(text.str(), section);
+  } catch (const std::runtime_error& why) {
+    throw std::runtime_error(file.string() + ", " + why.what());
+  }
+}
+
+std::vector<row> select_rows(const std::vector<row>& rows,
+                             const std::vector<std::string>& patterns) {
+  if (patterns.empty()) return rows;
+  std::vector<std::string> unused = patterns;
+  std::vector<row> selected;
+  for (const row& r : rows) {
+    const auto in_name = [&r](const std::string& p) { return r.name.find(p) != std::string::npos; };
+    if (std::none_of(patterns.begin(), patterns.end(), in_name)) continue;
+    selected.push_back(r);
+    std::erase_if(unused, in_name);
+  }
+  if (unused.empty()) return selected;
+  std::string names;
+  for (const row& r : rows) names += "\n  " + r.name;
+  throw tools::usage_error("no row has '" + unused.front() + "' in its name; there are:" + names);
+}
+
+std::optional<double> figure_of(const outcome_row& r, const goal& g) {
+  return g.against.empty() ? own_figure(r, g) : ratio_to(r, g);
+}
+
+bool meets(const goal& g, double ratio) {
+  return g.at_most ? ratio <= g.bound : ratio >= g.bound;
+}
+
+std::string describe(const goal& g) {
+  std::string what = g.against.empty() ? g.metric : "x " + g.against;
+  if (!g.op.empty()) what += " of " + g.op;
+  if (g.threads != 0) what += fmt::format(", T={}", g.threads);
+  return fmt::format("at {} {} {}", g.at_most ? "most" : "least", g.bound, what);
+}
+
+std::string text_table(const std::vector<outcome_row>& rows) {
+  constexpr auto layout = "{:<28}{:<40}{:>10}  {:<7}{:>14}{:>14}\n";
+  std::string text = fmt::format(layout, "row", "goal", "ratio", "", "heddle", "rival");
+  for (const outcome_row& r : rows) {
+    for (const goal& g : r.what.goals) {
+      text += fmt::format(layout, r.what.name, describe(g), ratio_text(r, g), verdict(r, g),
+                          own_median(r, g), median_of(r, g, g.against));
+    }
+    if (!r.failure.empty()) text += "  " + r.failure + '\n';
+  }
+  return text;
+}
+
+std::string markdown_table(const std::vector<outcome_row>& rows) {
+  std::string text =
+      "| row | goal | ratio | | Heddle | rival | `heddle bench` |\n"
+      "|---|---|---|---|---|---|---|\n";
+  for (const outcome_row& r : rows) {
+    for (const goal& g : r.what.goals) {
+      text += fmt::format("| {} | {} | {} | {} | {} | {} | `{}` |\n", r.what.name, describe(g),
+                          ratio_text(r, g), verdict(r, g), own_median(r, g),
+                          median_of(r, g, g.against), fmt::join(r.what.arguments, " "));
+    }
+  }
+  return text;
+}
+
+}  // namespace heddle::bench

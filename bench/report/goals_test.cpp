@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// goals_test.cpp - the rows of the table, and judging made-up records.
+#include "report/goals.h"
+
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <stdexcept>
+
+namespace heddle::bench {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+
+record measured(const std::string& library, double median, int ranks = 2) {
+  return {.benchmark = "rate",
+          .op = "put",
+          .backend = "shm",
+          .library = library,
+          .ranks = ranks,
+          .threads = 1,
+          .bytes = 8,
+          .metric = "rate",
+          .unit = "M/s",
+          .median = median,
+          .p99 = median,
+          .ci95_low = median,
+          .ci95_high = median,
+          .runs = 5};
+}
+
+outcome_row example() {
+  record ratio = measured("heddle/ucx", 99);
+  ratio.metric = "ratio";
+  record line = measured("bare", 60);
+  line.op = "cache-line";
+  return {
+      .what = {"example",
+               {"rate", "--op", "put"},
+               {{.bound = 3, .against = "ucx"}, {.bound = 0.4, .against = "bare"}}},
+      .records = {measured("heddle", 90), measured("ucx", 25), measured("bare", 300), ratio, line},
+      .failure = {}};
+}
+
+std::vector<row> rows_of(const std::string& section) {
+  return read_goals(GOALS, section);
+}
+goal to(const std::string& against) {
+  return {.against = against};
+}
+
+TEST(Goals, HaveDistinctNamesAndEveryComparisonTheyJudge) {
+  std::set<std::string> names;
+  for (const char* section : {"shm and tcp", "utofu"}) {
+    EXPECT_THAT(rows_of(section), Not(SizeIs(0)));
+    for (const row& r : rows_of(section)) {
+      EXPECT_TRUE(names.insert(r.name).second) << r.name;
+      for (const goal& g : r.goals)
+        EXPECT_THAT(fmt::format("{}", fmt::join(r.arguments, ",")), HasSubstr(g.against)) << r.name;
+    }
+  }
+}
+
+TEST(Goals, AreReadWithAllTheirParts) {
+  const auto rows = parse_goals(
+      "[other]\nx | y | at least 1 x z\n# no row\n[mine]\n"
+      "a-row | rate --op put | at most 0.5 x ucx, T=4; at least 2 scaling, T=8; at most 1 m of get "
+      "| A=1 B=2",
+      "mine");
+  ASSERT_THAT(rows, SizeIs(1));
+  EXPECT_EQ(rows[0].arguments, (std::vector<std::string>{"rate", "--op", "put"}));
+  EXPECT_EQ(rows[0].settings, (std::vector<std::string>{"A=1", "B=2"}));
+  ASSERT_THAT(rows[0].goals, SizeIs(3));
+  EXPECT_EQ(describe(rows[0].goals[0]), "at most 0.5 x ucx, T=4");
+  EXPECT_EQ(describe(rows[0].goals[1]), "at least 2 scaling, T=8");
+  EXPECT_EQ(describe(rows[0].goals[2]), "at most 1 m of get");
+}
+
+TEST(Goals, ThatCannotBeReadNameTheLineAndTheCure) {
+  const auto complaint = [](const std::string& text) -> std::string {
+    try {
+      (void)parse_goals("[s]\n" + text, "s");
+    } catch (const std::runtime_error& why) {
+      return why.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(complaint("name | words"), AllOf(HasSubstr("line 2"), HasSubstr("'|'")));
+  EXPECT_THAT(complaint("name | words | about 3 x ucx"), HasSubstr("at least 3 x ucx"));
+  EXPECT_THAT(complaint("name | words | at least 3 x ucx, 4"), HasSubstr("T=NUMBER"));
+  EXPECT_THROW((void)read_goals("/nonexistent", "s"), std::runtime_error);
+}
+
+TEST(Goals, AreSelectedByPartsOfTheirNames) {
+  const auto rows = rows_of("shm and tcp");
+  EXPECT_THAT(select_rows(rows, {"shm-put-rate"}), SizeIs(2));  // and the crowded one
+  EXPECT_THAT(select_rows(rows, {"tcp-am-latency", "bandwidth"}), SizeIs(6));
+  EXPECT_EQ(select_rows(rows, {}).size(), rows.size());
+}
+
+TEST(Goals, RefuseAPatternThatSelectsNothing) {
+  EXPECT_THROW((void)select_rows(rows_of("utofu"), {"put", "nothing"}), std::runtime_error);
+}
+
+TEST(Goals, CompareMediansOfTheSameThing) {
+  EXPECT_DOUBLE_EQ(*figure_of(example(), to("ucx")), 3.6);
+  EXPECT_DOUBLE_EQ(*figure_of(example(), to("bare")), 0.3);
+  EXPECT_EQ(figure_of(example(), to("pair")), std::nullopt);
+}
+
+TEST(Goals, CompareFourRanksWithTwo) {
+  outcome_row r = example();
+  r.records = {measured("heddle", 10, 4), measured("heddle", 20, 2)};
+  EXPECT_DOUBLE_EQ(*figure_of(r, to("pair")), 0.5);
+}
+
+TEST(Goals, MayBeAboutWhatARecordHolds) {
+  outcome_row r = example();
+  record scaling = measured("heddle", 0.8);
+  scaling.metric = "scaling";
+  scaling.threads = 4;
+  r.records.push_back(scaling);
+  const goal four{.bound = 0.95, .metric = "scaling", .threads = 4};
+  const goal eight{.bound = 0.95, .metric = "scaling", .threads = 8};
+  EXPECT_DOUBLE_EQ(*figure_of(r, four), 0.8);
+  EXPECT_EQ(figure_of(r, eight), std::nullopt);
+}
+
+TEST(Goals, MayBeAboutOneOfSeveralThreadCounts) {
+  outcome_row r = example();
+  r.records = {measured("heddle", 10), measured("heddle", 30), measured("utofu", 11),
+               measured("utofu", 40)};
+  r.records[1].threads = r.records[3].threads = 24;
+  const goal many{.bound = 0.95, .against = "utofu", .threads = 24};
+  EXPECT_DOUBLE_EQ(*figure_of(r, many), 0.75);
+  EXPECT_EQ(describe(many), "at least 0.95 x utofu, T=24");
+  EXPECT_EQ(figure_of(r, {.against = "utofu", .threads = 48}), std::nullopt);
+}
+
+TEST(Goals, AreLowerOrUpperBounds) {
+  EXPECT_TRUE(meets({.bound = 3}, 3.0));
+  EXPECT_FALSE(meets({.bound = 3}, 2.9));
+  EXPECT_TRUE(meets({.at_most = true, .bound = 0.8}, 0.8));
+  EXPECT_FALSE(meets({.at_most = true, .bound = 0.8}, 0.9));
+}
+
+TEST(Goals, AreJudgedOneByOneInTheTables) {
+  const std::string text = text_table({example()});
+  EXPECT_THAT(text, HasSubstr("at least 3 x ucx"));
+  EXPECT_THAT(text, HasSubstr("pass"));
+  EXPECT_THAT(text, HasSubstr("short"));
+  EXPECT_THAT(markdown_table({example()}),
+              HasSubstr("| example | at least 0.4 x bare | 0.3 | short | 90 M/s | 300 M/s | "
+                        "`rate --op put` |"));
+}
+
+TEST(Goals, OfARowWithoutRecordsFailed) {
+  outcome_row r = example();
+  r.records.clear();
+  r.failure = "it took too long";
+  EXPECT_THAT(text_table({r}), HasSubstr("failed"));
+  EXPECT_THAT(text_table({r}), HasSubstr("it took too long"));
+}
+
+}  // namespace
+}  // namespace heddle::bench

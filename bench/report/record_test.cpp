@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// record_test.cpp - the records' file format, and files that are not it.
+#include "report/record.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <stdexcept>
+
+namespace heddle::bench {
+namespace {
+
+using testing::HasSubstr;
+
+record example() {
+  record r{.benchmark = "rate",
+           .op = "put",
+           .backend = "shm",
+           .library = "heddle",
+           .ranks = 2,
+           .threads = 1,
+           .bytes = 8,
+           .metric = "rate",
+           .unit = "M/s"};
+  set_statistics(r, summarize({1, 2, 3, 4, 5}));
+  return r;
+}
+
+TEST(Records, HaveExactlyTheAgreedFieldsInOrder) {
+  EXPECT_EQ(to_json({example()}), R"([
+  {
+    "benchmark": "rate",
+    "op": "put",
+    "backend": "shm",
+    "library": "heddle",
+    "ranks": 2,
+    "threads": 1,
+    "bytes": 8,
+    "metric": "rate",
+    "unit": "M/s",
+    "median": 3.0,
+    "p99": 5.0,
+    "ci95_low": 1.0,
+    "ci95_high": 5.0,
+    "runs": 5
+  }
+]
+)");
+}
+
+TEST(Records, OfNothingAreAnEmptyArray) {
+  EXPECT_EQ(to_json({}), "[]\n");
+}
+
+TEST(Records, ComeBackAsTheyWere) {
+  record other = example();
+  other.library = "heddle/ucx";
+  other.median = 1.0 / 3;
+  other.rounds = {1, 2.5};
+  const std::vector<record> records{example(), other};
+  EXPECT_EQ(records_from_json(to_json(records)), records);
+}
+
+TEST(Records, SurviveAFile) {
+  const std::string file = testing::TempDir() + "heddle_record_test.json";
+  write_records(file, {example()});
+  EXPECT_EQ(read_records(file), std::vector<record>{example()});
+  std::remove(file.c_str());
+}
+
+TEST(Records, WithoutAFieldAreRefusedByName) {
+  std::string text = to_json({example()});
+  text.replace(text.find("\"unit\""), 6, "\"unlt\"");
+  try {
+    (void)records_from_json(text);
+    FAIL() << "accepted";
+  } catch (const std::runtime_error& why) {
+    EXPECT_THAT(why.what(), HasSubstr("unit"));
+  }
+}
+
+TEST(Records, ThatAreNotJsonAreRefused) {
+  EXPECT_THROW((void)records_from_json("[{"), std::runtime_error);
+}
+
+TEST(Records, OfAFileThatIsNotThereNameIt) {
+  try {
+    (void)read_records("/nonexistent/records.json");
+    FAIL() << "read";
+  } catch (const std::runtime_error& why) {
+    EXPECT_THAT(why.what(), HasSubstr("/nonexistent/records.json"));
+  }
+}
+
+TEST(Records, ThatCannotBeWrittenNameTheFile) {
+  EXPECT_THROW(write_records("/nonexistent/records.json", {}), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace heddle::bench

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Readers of the three formats."""
+import dataclasses
+import json
+import pathlib
+
+import numpy
+
+from . import _sion
+
+STATES = ("unmeasured", "measured", "lost", "corrupted")
+SECTION_FILE = "linktest.sections.json"
+CLASSES = ("same core complex", "same host", "other host")
+
+
+class UnreadableError(Exception):
+    """The file is not a result that can be read; says which file, and why."""
+
+
+@dataclasses.dataclass
+class Run:
+    """One run of the link tester."""
+
+    facts: dict  # everything but the matrices, as in linktest.json
+    matrices: dict  # bytes -> metric -> [ranks x ranks]; "state" holds indices into STATES
+
+    @property
+    def hosts(self):
+        return self.facts["hosts"]
+
+    @property
+    def sizes(self):
+        return sorted(self.matrices)
+
+    def time(self, size):
+        """Median seconds per message, [initiator][peer]."""
+        return self.matrices[size]["time_median"]
+
+    def bandwidth(self, size):
+        """Bytes per second, [initiator][peer]."""
+        directions = 2 if self.facts["options"]["kernel"] == "bi" else 1
+        return directions * size / self.time(size)
+
+    def classes(self):
+        """For each pair an index into CLASSES; -1 on the diagonal."""
+        hosts = numpy.array(self.hosts)
+        other = hosts[:, None] != hosts[None, :]
+        places = self.facts.get("places") or []
+        complexes = numpy.array([place["complex"] for place in places] if places else [-1] * len(hosts))
+        shared = (complexes[:, None] == complexes[None, :]) & (complexes[:, None] >= 0)
+        out = numpy.where(other, 2, numpy.where(shared, 0, 1))
+        numpy.fill_diagonal(out, -1)
+        return out
+
+
+def read(path):
+    """The run at `path`: a folder of heddle linktest, its .h5 or .json, or a SION file of LinkTest 1.x.
+
+    Raises UnreadableError naming the file and what is wrong with it, and OSError.
+    """
+    path = pathlib.Path(path)
+    if path.is_dir():
+        path = next((file for file in (path / "linktest.h5", path / "linktest.json") if file.exists()), path)
+    if path.is_dir() and (path / SECTION_FILE).exists():
+        raise UnreadableError(f"{path}: this run has several sections: use read_sections(), or give one of its folders")
+    if path.is_dir():
+        raise UnreadableError(f"{path}: neither linktest.h5 nor linktest.json is in this folder")
+    with open(path, "rb") as file:
+        begin = file.read(8)
+    try:
+        if begin == b"\x89HDF\r\n\x1a\n":
+            return _read_hdf5(path)
+        if begin.startswith(b"sion"):
+            return Run(*_sion.read_run(path))
+        if begin.startswith(b"{"):
+            return _read_json(json.loads(path.read_text()))
+    except (KeyError, ValueError, TypeError) as why:
+        raise UnreadableError(f"{path}: not a whole result of heddle linktest: {why}") from why
+    raise UnreadableError(f"{path}: not a result that can be read: give a folder of heddle linktest, its "
+                          "linktest.h5 or linktest.json, or a SION file of LinkTest 1.x")
+
+
+def read_sections(path):
+    """The runs in the folder of a run with several sections, by name, in the order of measuring.
+
+    A run in mode paired has, in `facts["impact"]` of its parallel sections, the factor by which each pair is slower
+    than alone. Raises as read() does.
+    """
+    path = pathlib.Path(path)
+    try:
+        listed = json.loads((path / SECTION_FILE).read_text())["sections"]
+        named = [(one["name"], one.get("impact")) for one in listed]
+    except FileNotFoundError as why:
+        raise UnreadableError(f"{path}: there is no {SECTION_FILE} in this folder: use read()") from why
+    except (KeyError, ValueError, TypeError) as why:
+        raise UnreadableError(f"{path / SECTION_FILE}: not a list of sections: {why}") from why
+    runs = {}
+    for name, impact in named:
+        runs[name] = read(path / name)
+        if impact is not None:
+            runs[name].facts["impact"] = impact
+    return runs
+
+
+def _read_hdf5(path):
+    try:
+        import h5py
+    except ImportError as why:
+        raise UnreadableError(f"{path}: reading HDF5 needs h5py; on Debian: apt install python3-h5py; or "
+                              "give the linktest.json beside it") from why
+    with h5py.File(path) as file:
+        facts = json.loads(file.attrs["facts"])
+        matrices = {int(size): {name: data[...] for name, data in file[f"size_{size}"].items()
+                                if not name.startswith("host_")}
+                    for size in file["sizes"]}
+    return Run(facts, matrices)
+
+
+def _read_json(document):
+    if document.get("format") != "heddle-linktest":
+        raise ValueError("it has another format")
+    matrices = {}
+    for size in document["sizes"]:
+        named = {name: numpy.array(rows, dtype=float) for name, rows in size["matrices"].items() if name != "state"}
+        named["state"] = numpy.array([[STATES.index(word) for word in row] for row in size["matrices"]["state"]],
+                                     dtype=numpy.uint8)
+        matrices[size["bytes"]] = named
+    return Run({name: value for name, value in document.items() if name not in ("sizes", "metrics")}, matrices)

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// beside_test.cpp - worlds of the same ranks beside each other do not meet.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <heddle/heddle.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "support/ranks.h"
+#include "support/refusal.h"
+
+namespace heddle {
+namespace {
+
+using heddle::test::refusal;
+using heddle::test::run_ranks;
+using heddle::test::settings_for;
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// By backend, and whether the launcher lets ranks meet after they have joined.
+class Beside : public testing::TestWithParam<std::tuple<const char*, bool>> {
+ protected:
+  static void run(int ranks, const std::function<void(world&)>& body) {
+    run_ranks(ranks, settings_for(std::get<0>(GetParam())), body, std::get<1>(GetParam()));
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Wires, Beside,
+                         testing::Combine(testing::Values("shm", "tcp"), testing::Bool()),
+                         [](const auto& p) {
+                           return std::string(std::get<0>(p.param)) +
+                                  (std::get<1>(p.param) ? "" : "_over_lanes");
+                         });
+
+std::span<std::byte> bytes_of(int& number) {
+  return std::as_writable_bytes(std::span(&number, 1));
+}
+
+TEST_P(Beside, MessagesOfOneWorldAreNotReceivedInTheOther) {
+  run(3, [](world& first) {
+    world second(first);
+    ASSERT_EQ(second.rank(), first.rank());
+    ASSERT_EQ(second.size(), first.size());
+    lane a(first), b(second);  // of the same number
+    const rank to = (first.rank() + 1) % first.size();
+    const rank from = (first.rank() + first.size() - 1) % first.size();
+    int in_first = 1, in_second = 2, got_a = 0, got_b = 0;
+    EXPECT_EQ(b.send(to, 7, bytes_of(in_second)), status::done);  // small: waits for no receive
+    EXPECT_EQ(a.send(to, 7, bytes_of(in_first)), status::done);
+    EXPECT_EQ(a.recv(from, 7, bytes_of(got_a)).code, status::done);
+    EXPECT_EQ(b.recv(from, 7, bytes_of(got_b)).code, status::done);
+    EXPECT_EQ(got_a, 1);
+    EXPECT_EQ(got_b, 2);
+    second.barrier();
+  });
+}
+
+TEST_P(Beside, HandlersOfOneIdAreEachWorldsOwn) {
+  run(2, [](world& first) {
+    world second(first);
+    std::atomic<int> by_first = 0, by_second = 0;
+    const call_handler count = [](void* c, lane&, const call_message&) noexcept {
+      ++*static_cast<std::atomic<int>*>(c);
+    };
+    first.set_handler(3, count, &by_first);
+    second.set_handler(3, count, &by_second);
+    first.barrier();
+    lane a(first), b(second);
+    const rank peer = 1 - first.rank();
+    EXPECT_EQ(a.call(peer, 3, {}, {}), status::done);
+    EXPECT_EQ(b.call(peer, 3, {}, {}), status::done);
+    EXPECT_EQ(b.call(peer, 3, {}, {}), status::done);
+    while (by_first < 1 || by_second < 2) a.poll(), b.poll();
+    second.barrier();
+    EXPECT_EQ(by_first, 1);
+    EXPECT_EQ(by_second, 2);
+    first.barrier();
+  });
+}
+
+TEST_P(Beside, ArraysHaveTheSameNumbersAndOtherMemory) {
+  run(2, [](world& first) {
+    world second(first);
+    auto one = first.symmetric<int>(1);
+    auto two = second.symmetric<int>(1);
+    lane a(first), b(second);
+    const rank peer = 1 - first.rank();
+    const int first_value = 10, second_value = 20;
+    EXPECT_EQ(a.put(first_value, one.at(peer)), status::done);
+    EXPECT_EQ(b.put(second_value, two.at(peer)), status::done);
+    EXPECT_EQ(a.flush(), status::done);
+    EXPECT_EQ(b.flush(), status::done);
+    first.barrier();
+    second.barrier();
+    EXPECT_EQ(one.local()[0], 10);
+    EXPECT_EQ(two.local()[0], 20);
+    first.barrier();
+  });
+}
+
+TEST_P(Beside, AWorldOutlivesTheOneThatItWasMadeOver) {
+  run(2, [](world& launched) {
+    std::optional<world> first(std::in_place, launched);
+    world second(*first);
+    world third(second);
+    launched.barrier();  // one that ends may be missed
+    first.reset();
+    lane l(third);
+    int sent = third.rank(), got = -1;
+    const rank peer = 1 - third.rank();
+    EXPECT_EQ(l.send(peer, 1, bytes_of(sent)), status::done);
+    EXPECT_EQ(l.recv(peer, 1, bytes_of(got)).code, status::done);
+    EXPECT_EQ(got, peer);
+    second.barrier();
+    third.barrier();
+  });
+}
+
+TEST_P(Beside, AnyNumberOfRanksMeetForIt) {
+  for (const int ranks : {1, 2, 3, 5, 8}) {
+    run(ranks, [ranks](world& first) {
+      world second(first);
+      EXPECT_EQ(second.size(), ranks);
+      for (rank r = 0; r < ranks; ++r) EXPECT_EQ(second.host_number(r), first.host_number(r));
+      second.barrier();
+    });
+  }
+}
+
+TEST(BesideAlone, TheSecondWorldOfAProcessJoinsOverTheFirst) {
+  world first;
+  world second;
+  EXPECT_EQ(second.size(), 1);
+  lane a(first, {.number = 5}), b(second, {.number = 5});
+  int sent = 4, got = 0;
+  EXPECT_EQ(b.send(0, 1, bytes_of(sent)), status::done);
+  outcome found;
+  EXPECT_EQ(a.try_probe(0, 1, found), status::not_found) << "it is the other world's";
+  EXPECT_EQ(b.recv(0, 1, bytes_of(got)).code, status::done);
+  EXPECT_EQ(got, 4);
+}
+
+TEST(SettingsByProgram, AreUsedAndTheEnvironmentWins) {
+  {
+    const world w({.settings = {{"HEDDLE_RECORDS", "512"}}});
+    EXPECT_THAT(w.describe(), AllOf(HasSubstr("512 operations in flight per lane"),
+                                    HasSubstr("HEDDLE_RECORDS 512 (program)")));
+  }
+  setenv("HEDDLE_RECORDS", "256", 1);
+  {
+    const world w({.settings = {{"HEDDLE_RECORDS", "512"}}});
+    EXPECT_THAT(w.describe(), AllOf(HasSubstr("256 operations in flight per lane"),
+                                    HasSubstr("HEDDLE_RECORDS 256 (environment)")));
+  }
+  unsetenv("HEDDLE_RECORDS");
+}
+
+TEST(SettingsByProgram, AreRefusedWhereTheyAreNone) {
+  EXPECT_THAT(refusal([] {
+                world w({.settings = {{"HEDDLE_RECORD", "512"}}});
+              }),
+              AllOf(HasSubstr("HEDDLE_RECORD"), HasSubstr("did you mean HEDDLE_RECORDS")));
+  EXPECT_THAT(refusal([] {
+                world w({.settings = {{"HEDDLE_RECORDS", "many"}}});
+              }),
+              HasSubstr("HEDDLE_RECORDS"));
+}
+
+}  // namespace
+}  // namespace heddle

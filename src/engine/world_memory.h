@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// world_memory.h - memory of this rank that peers may address, and memory of peers.
+#pragma once
+#include <heddle/memory.h>
+#include <heddle/types.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+
+#include "engine/network.h"
+#include "memory/region_table.h"
+#include "memory/remote_memory.h"
+#include "memory/segment.h"
+#include "sync/counters.h"
+
+namespace heddle::engine {
+
+/// One per world. Any thread.
+class world_memory {
+ public:
+  /// Memory that peers may address from now on, and what names it to them.
+  struct exposed {
+    std::span<std::byte> memory;
+    key of;
+  };
+
+  /// `table` and `net` must outlive it.
+  world_memory(memory::region_table& table, const network& net, rank self, int size) noexcept
+      : table_(table), net_(net), self_(self), size_(size) {}
+
+  /// Throws error: all regions are in use.
+  [[nodiscard]] exposed expose(std::span<std::byte> memory, rights allowed);
+  /// Memory of Heddle's own, until it is withdrawn. Throws error: also where there is no memory.
+  [[nodiscard]] exposed allocate(std::size_t bytes, rights allowed);
+  void withdraw(memory::region_ref which) noexcept;
+
+  /// This rank's part of symmetric array `number`, which no living array has. Throws error: too
+  /// many are alive.
+  [[nodiscard]] std::span<std::byte> add_symmetric(std::uint64_t number, std::uint64_t bytes,
+                                                   rights allowed);
+
+  /// Throws error: no key of this world, or a region that cannot exist.
+  [[nodiscard]] std::shared_ptr<memory::remote_memory> import(const key& of_peer);
+  /// Never throws: what cannot be mapped is reached by the engine.
+  [[nodiscard]] std::unique_ptr<memory::remote_memory> import_symmetric(rank peer,
+                                                                        std::uint64_t number,
+                                                                        std::uint64_t bytes,
+                                                                        rights allowed) noexcept;
+
+  /// The world ends: plain instructions reach no peer's memory any more, and nothing is mapped.
+  void end() noexcept;
+
+ private:
+  [[nodiscard]] exposed tell_devices(const memory::local_region& r, std::span<std::byte> memory,
+                                     rights allowed) const;
+  void map(memory::remote_memory& made, std::uint64_t bytes, rights allowed) const;
+  [[nodiscard]] rights rights_here(rank owner, const detail::remote_target& t) const noexcept;
+  void keep(memory::region_ref of, memory::segment segment);
+
+  memory::region_table& table_;
+  const network& net_;
+  const rank self_;
+  const int size_;
+  const std::shared_ptr<memory::imported_memory> imported_ =
+      std::make_shared<memory::imported_memory>();
+  sync::event_bit ended_;
+  std::mutex mutex_;
+  // What Heddle allocated, by slot and generation. Guarded by mutex_.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, memory::segment> owned_;
+};
+
+}  // namespace heddle::engine

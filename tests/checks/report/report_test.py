@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""heddle report: what it makes of a real run can be opened by what it is for.
+
+    report_test.py HEDDLE PYTHON_FOLDER [KEEP]      KEEP: a folder for the pictures
+"""
+import csv
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import browser
+
+HEDDLE, PACKAGES = sys.argv[1], sys.argv[2]
+KEEP = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
+
+
+def heddle(*words):
+    return subprocess.run([HEDDLE, *map(str, words)], capture_output=True, text=True, timeout=120)
+
+
+def python_with(*modules):
+    for python in sys.executable, "/usr/bin/python3":
+        if not subprocess.run([python, "-c", "import " + ", ".join(modules)], capture_output=True).returncode:
+            return python
+    return None
+
+
+class Report(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.root = pathlib.Path(cls.folder.name)
+        for name in "first", "second":
+            # Pretended hosts, so that there are pairs of two classes.
+            made = heddle("run", "-n", 4, "--", "sh", "-c", 'HEDDLE_HOST=h$((HEDDLE_RANK / 2)) exec "$0" "$@"', HEDDLE,
+                          "linktest", "--sizes", "8,4K", "--messages", 5, "--sion", 2, "--diagnosis", "never",
+                          "--output", cls.root / name)
+            assert made.returncode == 0, made.stderr
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def make(self, *words, status=0):
+        made = heddle("report", *words)
+        self.assertEqual(made.returncode, status, made.stderr)
+        return made
+
+    def test_a_page_shows_its_matrix_without_errors_and_a_click_selects_a_pair(self):
+        program = browser.find()
+        if not program:
+            self.skipTest("chromium is not installed")
+        page = self.root / "page.html"
+        self.make(self.root / "first", self.root / "second", "-o", page)
+        shown = browser.Browser(program, self.root / "profile")
+        self.addCleanup(shown.close)
+        shown.open(page.as_uri())
+        shown.wait("document.documentElement.dataset.ready === 'yes'")
+        self.assertEqual(shown.value("document.getElementById('title').textContent"), "4 ranks on 2 hosts")
+        box = shown.value("(r => [r.left, r.top, r.width])(document.getElementById('matrix').getBoundingClientRect())")
+        each = box[2] * 640 / 676 / 4  # the matrix has a margin of 36 of its 676
+        shown.click(box[0] + box[2] * 36 / 676 + 3.5 * each, box[1] + box[2] * 36 / 676 + 1.5 * each)
+        self.assertEqual(shown.value("document.getElementById('pair-title').textContent"), "rank 1 -> rank 3")
+        self.assertIn("other host", shown.value("document.getElementById('pair-facts').textContent"))
+        for choice, value in ("metric", "change"), ("order", "slow"), ("size", "1"), ("run", "1"):
+            shown.value(f"(e => {{ e.value = '{value}'; e.dispatchEvent(new Event('change')); }})"
+                        f"(document.getElementById('{choice}'))")
+        self.assertGreater(shown.value("document.querySelectorAll('#worst tr').length"), 0)
+        self.assertGreater(shown.value("document.querySelectorAll('#compared tr').length"), 0)
+        shown.screenshot(self.root / "page.png")
+        if KEEP:
+            KEEP.mkdir(parents=True, exist_ok=True)
+            (KEEP / "report-page.png").write_bytes((self.root / "page.png").read_bytes())
+        self.assertEqual(shown.errors, [])
+
+    def test_tables_have_a_line_per_size_and_pair(self):
+        self.make(self.root / "first", "-o", self.root / "x.csv")
+        with open(self.root / "x.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(len(rows), 2 * 4 * 3)
+        self.assertEqual({row["class"] for row in rows} - {"complex"}, {"network"} | {r["class"] for r in rows} & {"host"})
+        self.make(self.root / "first", "-o", self.root / "x.prom")
+        self.assertRegex((self.root / "x.prom").read_text(), r"heddle_linktest_ranks\{[^}]*\} 4\n")
+
+    def test_sion_files_are_read_as_those_of_linktest_are(self):
+        self.make(self.root / "first/linktest-8.sion", "-o", self.root / "old.json")
+        self.make(self.root / "old.json", "-o", self.root / "old.html")
+
+    def test_pages_to_print_are_made_or_what_is_missing_is_named(self):
+        made = heddle("report", self.root / "first", "-o", self.root / "x.pdf")
+        if python_with("matplotlib", "h5py"):
+            self.assertEqual(made.returncode, 0, made.stderr)
+            self.assertTrue((self.root / "x.pdf").read_bytes().startswith(b"%PDF"))
+        else:
+            self.assertNotEqual(made.returncode, 0)
+            self.assertIn("apt install", made.stderr)
+
+    def test_wrong_use_is_told_with_the_cure(self):
+        self.assertIn("does not end with a format", self.make(self.root / "first", "-o", "x.doc", status=2).stderr)
+        self.assertIn("no such file", self.make(self.root / "none", "-o", self.root / "x.html", status=1).stderr)
+        self.assertIn("holds one run", self.make(self.root / "first", self.root / "second", "-o", "x.csv", status=2).stderr)
+
+    def test_python_reads_the_same_from_every_format(self):
+        python = python_with("numpy", "h5py")
+        if not python:
+            self.skipTest("python3-h5py is not installed")
+        script = """
+import sys, numpy, heddle_results
+folder = sys.argv[1]
+h5, js = (heddle_results.read(f"{folder}/linktest.{end}") for end in ("h5", "json"))
+assert h5.hosts == js.hosts == ["h0", "h0", "h1", "h1"] and h5.sizes == js.sizes == [8, 4096]
+for size in h5.sizes:
+    sion = heddle_results.read(f"{folder}/linktest-{size}.sion")
+    for other in js, sion:
+        numpy.testing.assert_allclose(h5.time(size), other.time(size), rtol=1e-6)
+    numpy.testing.assert_allclose(h5.bandwidth(size), h5.matrices[size]["bandwidth"], rtol=1e-6)
+assert (h5.classes()[0, 2:] == 2).all() and h5.classes()[0, 1] < 2
+try:
+    heddle_results.read(__file__)
+except heddle_results.UnreadableError as why:
+    assert "LinkTest 1.x" in str(why)
+else:
+    raise AssertionError
+"""
+        (self.root / "read.py").write_text(script)
+        done = subprocess.run([python, self.root / "read.py", self.root / "first"], capture_output=True, text=True,
+                              env={**os.environ, "PYTHONPATH": PACKAGES})
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

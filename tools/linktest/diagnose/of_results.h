@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// of_results.h - a diagnosis of what a run has measured.
+#pragma once
+#include <set>
+#include <span>
+#include <vector>
+
+#include "linktest/diagnose/diagnose.h"
+#include "linktest/options.h"
+#include "linktest/plan/plan.h"
+#include "linktest/results/results.h"
+
+namespace heddle::linktest {
+
+/// What is known of a run besides its results.
+struct run_setting {
+  const options& chosen;
+  const plan& steps;
+  const std::vector<int>& host_of;  ///< by rank
+  std::set<int> left_out{};         ///< ranks of which the times say nothing of the network
+};
+
+/// Measures pairs again with messages of so many bytes.
+using sized_prober = std::function<std::vector<float>(std::span<const probe>, std::uint64_t bytes)>;
+
+/// The measured pairs of one size. The step is that of the first repetition.
+[[nodiscard]] std::vector<observation> observations_of(const results& all, std::size_t size_index,
+                                                       const run_setting& run);
+
+/// All sizes; a part that is slow in several is named once, where it is slowest. Pairs on one host
+/// are compared with each other, and pairs on two. `again` empty: no retests.
+[[nodiscard]] diagnosis diagnose_results(const results& all, const run_setting& run,
+                                         const sized_prober& again);
+
+}  // namespace heddle::linktest

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "linktest/measure/core_wait.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <fstream>
+#include <thread>
+
+namespace heddle::linktest {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+void compute_for(std::chrono::milliseconds time) {
+  const auto end = clock::now() + time;
+  while (clock::now() < end) {
+  }
+}
+
+/// What `f` says when all of it runs on one core.
+template <class F>
+double on_one_core(F&& f) {
+  cpu_set_t before, one;
+  EXPECT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(sched_getcpu()), &one);
+  EXPECT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  const double said = f();
+  EXPECT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+  return said;
+}
+
+TEST(CoreWait, IsNothingForAThreadThatSleeps) {
+  const core_wait watched;
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_LT(watched.share(), 0.5);
+}
+
+TEST(CoreWait, IsLargeForAThreadThatSharesItsCore) {
+  if (!std::ifstream("/proc/thread-self/schedstat")) GTEST_SKIP() << "this kernel does not tell";
+  const double share = on_one_core([] {
+    std::jthread other([](const std::stop_token& ended) {
+      while (!ended.stop_requested()) {
+      }
+    });
+    const core_wait watched;
+    compute_for(std::chrono::milliseconds(200));
+    return watched.share();
+  });
+  EXPECT_GT(share, disturbing_wait);
+}
+
+}  // namespace
+}  // namespace heddle::linktest

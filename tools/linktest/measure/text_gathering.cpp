@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// text_gathering.cpp - a length and a text from each rank.
+#include "linktest/measure/text_gathering.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace heddle::linktest {
+namespace {
+
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20;
+
+bool tell(messenger& wire, rank to, const std::string& text) {
+  const std::uint64_t length = text.size();
+  return wire.send(to, tag_for(purpose::texts, 0), std::as_bytes(std::span(&length, 1))) ==
+             status::done &&
+         wire.send(to, tag_for(purpose::texts, 1), std::as_bytes(std::span(text))) == status::done;
+}
+
+std::optional<std::string> hear(messenger& wire, rank from) {
+  std::uint64_t length = 0;
+  if (wire.recv(from, tag_for(purpose::texts, 0), std::as_writable_bytes(std::span(&length, 1)),
+                patience::meeting) != status::done ||
+      length > most_bytes)
+    return std::nullopt;
+  std::string text(length, '\0');
+  if (wire.recv(from, tag_for(purpose::texts, 1), std::as_writable_bytes(std::span(text)),
+                patience::meeting) != status::done)
+    return std::nullopt;
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> gather_texts(meeting& ranks, const std::string& mine) {
+  messenger& wire = ranks.wire();
+  if (wire.self() != 0) {
+    if (!ranks.lost(0) && !tell(wire, 0, mine)) ranks.lose(0);
+    return {};
+  }
+  std::vector<std::string> all{mine};
+  for (rank r = 1; r < wire.size(); ++r) {
+    const auto text = ranks.lost(r) ? std::nullopt : hear(wire, r);
+    if (!text) ranks.lose(r);
+    all.push_back(text.value_or(""));
+  }
+  return all;
+}
+
+std::string share_text(meeting& ranks, const std::string& of_rank_0) {
+  messenger& wire = ranks.wire();
+  if (wire.self() != 0) {
+    const auto text = ranks.lost(0) ? std::nullopt : hear(wire, 0);
+    if (!text) ranks.lose(0);
+    return text.value_or("");
+  }
+  for (rank r = 1; r < wire.size(); ++r)
+    if (!ranks.lost(r) && !tell(wire, r, of_rank_0)) ranks.lose(r);
+  return of_rank_0;
+}
+
+}  // namespace heddle::linktest

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// dry_run.cpp - arithmetic of a run.
+#include "linktest/plan/dry_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "linktest/measure/measure.h"
+#include "linktest/plan/plan.h"
+#include "linktest/results/results.h"
+#include "linktest/sections.h"
+
+namespace heddle::linktest {
+namespace {
+
+/// Of one pair in one direction with all sizes, the warm-up included.
+double turn_s(const options& o, double& bytes) {
+  double seconds = 0;
+  for (const std::uint64_t size : o.sizes) {
+    const double ways = o.kernel == kernel::uni ? 1 : o.kernel == kernel::bi ? 4 : 2;
+    const double times = o.kernel == kernel::uni ? 1 : 2;
+    const auto messages = static_cast<double>(o.messages + o.warmup);
+    bytes += ways * messages * static_cast<double>(size);
+    seconds +=
+        times * messages * (assumed_latency_s + static_cast<double>(size) / assumed_bytes_per_s);
+  }
+  return seconds;
+}
+
+/// Two meetings of all ranks: a tree of messages each.
+double meetings_s(int ranks) {
+  return 2 * assumed_latency_s * std::bit_width(static_cast<unsigned>(ranks));
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  constexpr std::uint64_t tebi = std::uint64_t{1} << 40;
+  if (bytes < tebi) return format_size(std::max<std::uint64_t>(bytes, 1));
+  const double tib = static_cast<double>(bytes) / static_cast<double>(tebi);
+  return tib < 1024 ? fmt::format("{:.1f} TiB", tib) : fmt::format("{:.1f} PiB", tib / 1024);
+}
+
+std::string duration(double seconds) {
+  return seconds < 100    ? fmt::format("{:.3g} s", seconds)
+         : seconds < 7200 ? fmt::format("{:.1f} min", seconds / 60)
+                          : fmt::format("{:.1f} h", seconds / 3600);
+}
+
+cost cost_of_section(const options& chosen) {
+  const plan p = plan_of(chosen, chosen.ranks);
+  cost out;
+  double bytes = 0;
+  const double turn = turn_s(chosen, bytes);
+  const double from_all = chosen.all_to_all ? 2 * assumed_latency_s * chosen.ranks : 0;
+  const auto per_step =
+      static_cast<double>(p.phases()) * (turn + meetings_s(chosen.ranks)) + from_all;
+  const auto repetitions = static_cast<double>(chosen.repetitions);
+  double steps = static_cast<double>(p.steps());
+  if (chosen.search.time_s > 0)
+    steps = std::clamp(chosen.search.time_s / (per_step * repetitions), 1.0, steps);
+  out.steps = static_cast<std::uint64_t>(steps);
+  out.ordered_pairs = p.ordered_pairs() /
+                      static_cast<std::uint64_t>(std::max<std::int64_t>(p.steps(), 1)) * out.steps;
+  out.seconds = steps * per_step * repetitions;
+  out.bytes_sent =
+      static_cast<std::uint64_t>(static_cast<double>(out.ordered_pairs) * bytes * repetitions);
+  const std::uint64_t messages = send_bytes(chosen) + receive_bytes(chosen);
+  out.plan_bytes = sizeof(plan);
+  const std::uint64_t entry = sizeof(std::vector<float>) + sizeof(pair_state) + sizeof(pair_record);
+  out.rank_bytes = out.plan_bytes + messages +
+                   chosen.sizes.size() * (static_cast<std::uint64_t>(chosen.ranks) * entry +
+                                          out.steps * chosen.repetitions * sizeof(float));
+  out.report_bytes = results::bytes(chosen.ranks, chosen.sizes.size());
+  return out;
+}
+
+}  // namespace
+
+cost cost_of(const options& chosen) {
+  cost out;
+  for (const section& one : sections_of(chosen)) {
+    const cost own = cost_of_section(one.how);
+    ++out.sections;
+    out.steps = own.steps;
+    out.ordered_pairs = own.ordered_pairs;
+    out.seconds += own.seconds;
+    out.bytes_sent += own.bytes_sent;
+    out.plan_bytes = own.plan_bytes;
+    out.rank_bytes = std::max(out.rank_bytes, own.rank_bytes);
+    out.report_bytes = std::max(out.report_bytes, own.report_bytes);
+  }
+  return out;
+}
+
+std::string describe_cost(const options& chosen) {
+  const cost c = cost_of(chosen);
+  const auto n = static_cast<double>(chosen.ranks);
+  const int per_host = chosen.search.ranks_per_host;
+  const std::uint64_t hosts =
+      (static_cast<std::uint64_t>(chosen.ranks) + static_cast<std::uint64_t>(per_host) - 1) /
+      static_cast<std::uint64_t>(per_host);
+  std::string out;
+  const auto line = [&out](std::string_view name, const std::string& value) {
+    out += fmt::format("{:<22}{}\n", name, value);
+  };
+  line("ranks", fmt::format("{} on {} hosts", chosen.ranks, hosts));
+  line("steps", fmt::format("{} in each of {} repetitions{}", c.steps, chosen.repetitions,
+                            c.sections == 1 ? "" : fmt::format(" of {} sections", c.sections)));
+  line("ordered pairs", fmt::format("{} of {:.0f} ({:.4g} %)", c.ordered_pairs, n * (n - 1),
+                                    100 * static_cast<double>(c.ordered_pairs) / (n * (n - 1))));
+  line("time",
+       fmt::format("{}, if a message takes {:g} us and a host has {:g} GB/s", duration(c.seconds),
+                   assumed_latency_s * 1e6, assumed_bytes_per_s * 1e-9));
+  line("bytes sent", bytes_text(c.bytes_sent) + " by all ranks together");
+  line("memory of a rank", fmt::format("{}, of which the plan is {}", bytes_text(c.rank_bytes),
+                                       bytes_text(c.plan_bytes)));
+  line("memory of rank 0", fmt::format("{} more", bytes_text(c.report_bytes)));
+  if (hosts > 1 && per_host > 1)
+    line("hosts instead",
+         fmt::format("one rank on each of {} hosts has {} steps for all pairs of hosts", hosts,
+                     hosts - 1 + hosts % 2));
+  return out;
+}
+
+}  // namespace heddle::linktest

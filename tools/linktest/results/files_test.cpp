@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// files_test.cpp - what is written can be read back, whole or not at all.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <hdf5.h>
+#include <heddle/status.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "linktest/results/hdf5_file.h"
+#include "linktest/results/json_file.h"
+#include "linktest/results/output.h"
+#include "linktest/results/reading.h"
+#include "linktest/results/sample.h"
+
+namespace heddle::linktest {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+namespace fs = std::filesystem;
+
+class Files : public ::testing::Test {
+ protected:
+  Files() : root_(fs::path(::testing::TempDir()) / "linktest_XXXXXX") {
+    std::string name = root_.string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
+    root_ = name;
+  }
+  ~Files() override { fs::remove_all(root_); }
+  [[nodiscard]] std::string in_root(const char* name) const { return (root_ / name).string(); }
+  fs::path root_;
+};
+
+// --- HDF5, read back with the library's own reading functions ---
+
+std::vector<double> read_matrix(hid_t file, const char* name, std::size_t n) {
+  std::vector<double> out(n * n);
+  const hid_t data = H5Dopen2(file, name, H5P_DEFAULT);
+  EXPECT_GE(data, 0) << name;
+  EXPECT_EQ(H5Sget_simple_extent_npoints(H5Dget_space(data)), static_cast<hssize_t>(n * n));
+  EXPECT_GE(H5Dread(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data()), 0);
+  H5Dclose(data);
+  return out;
+}
+
+std::string read_text(hid_t file, const char* object, const char* name) {
+  const hid_t attribute = H5Aopen_by_name(file, object, name, H5P_DEFAULT, H5P_DEFAULT);
+  EXPECT_GE(attribute, 0) << name;
+  char* text = nullptr;
+  EXPECT_GE(H5Aread(attribute, H5Aget_type(attribute), &text), 0);
+  const std::string out = text == nullptr ? "" : text;
+  H5free_memory(text);
+  H5Aclose(attribute);
+  return out;
+}
+
+std::uint64_t read_number(hid_t file, const char* name) {
+  std::uint64_t out = 0;
+  const hid_t attribute = H5Aopen(file, name, H5P_DEFAULT);
+  EXPECT_GE(H5Aread(attribute, H5T_NATIVE_UINT64, &out), 0) << name;
+  H5Aclose(attribute);
+  return out;
+}
+
+TEST_F(Files, Hdf5HoldsMatricesWithUnitsAndTheRunsFacts) {
+  const std::string path = in_root("x.h5");
+  write_hdf5(path, sample_facts(), sample_results());
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  ASSERT_GE(file, 0);
+  const auto times = read_matrix(file, "/size_1024/time_median", 3);
+  EXPECT_NEAR(times[2 * 3 + 1], 21e-6, 1e-6 * 21e-6);
+  EXPECT_TRUE(std::isnan(times[1 * 3 + 2]));
+  EXPECT_TRUE(std::isnan(times[1 * 3 + 2]));
+  EXPECT_NEAR(read_matrix(file, "/size_8/bandwidth", 3)[1], 8 / 1e-6, 1e-6 * (8 / 1e-6));
+  EXPECT_EQ(read_matrix(file, "/size_8/failed", 3),
+            (std::vector<double>{0, 0, 0, 0, 0, 1, 0, 0, 0}));
+  EXPECT_EQ(read_matrix(file, "/size_1024/state", 3),
+            (std::vector<double>{0, 1, 1, 1, 0, 2, 3, 1, 0}));
+  EXPECT_EQ(read_text(file, "/size_8/time_min", "units"), "s");
+  EXPECT_EQ(read_text(file, "/size_8/bandwidth", "units"), "B/s");
+  EXPECT_EQ(read_text(file, "/", "started"), "2025-01-31T23:59:59Z");
+  EXPECT_EQ(read_text(file, "/", "kernel"), "semi");
+  EXPECT_EQ(read_text(file, "/", "heddle_version"), "1.2.3");
+  EXPECT_EQ(read_number(file, "seed"), ~std::uint64_t{0});
+  EXPECT_EQ(read_number(file, "ranks"), 3u);
+  EXPECT_EQ(read_number(file, "complete"), 0u);
+  H5Fclose(file);
+}
+
+TEST_F(Files, Hdf5NamesThePathItCannotWrite) {
+  try {
+    write_hdf5(in_root("missing/x.h5"), sample_facts(), sample_results());
+    FAIL();
+  } catch (const error& why) {
+    EXPECT_THAT(why.what(), HasSubstr("missing/x.h5"));
+  }
+}
+
+// --- JSON ---
+
+TEST_F(Files, JsonHoldsTheSameWithNullForWhatWasNotMeasured) {
+  const auto doc = nlohmann::json::parse(to_json(sample_facts(), sample_results()));
+  EXPECT_EQ(doc["format"], "heddle-linktest");
+  EXPECT_EQ(doc["schema_version"], json_schema_version);
+  EXPECT_EQ(doc["options"]["seed"], ~std::uint64_t{0});
+  EXPECT_EQ(doc["options"]["sizes"], (std::vector<int>{8, 1024}));
+  EXPECT_EQ(doc["hosts"][2], "beta");
+  EXPECT_EQ(doc["complete"], false);
+  EXPECT_EQ(doc["metrics"]["bandwidth"]["unit"], "B/s");
+  const auto& large = doc["sizes"][1];
+  EXPECT_EQ(large["bytes"], 1024);
+  EXPECT_NEAR(large["matrices"]["time_median"][2][1].get<double>(), 21e-6, 1e-11);
+  EXPECT_TRUE(large["matrices"]["time_median"][1][2].is_null());
+  EXPECT_TRUE(large["matrices"]["bandwidth"][0][0].is_null());
+  EXPECT_TRUE(large["matrices"]["time_median"][1][2].is_null());
+  EXPECT_TRUE(large["matrices"]["bandwidth"][0][0].is_null());
+  EXPECT_EQ(large["matrices"]["state"][2][0], "corrupted");
+  EXPECT_NEAR(large["summary"]["time"]["max"].get<double>(), 21e-6, 1e-6 * 21e-6);
+  ASSERT_EQ(large["slowest"].size(), 1u);
+  EXPECT_EQ(large["slowest"][0]["initiator"], 1) << "compared with pairs of its class";
+  EXPECT_EQ(large["slowest"][0]["initiator_host"], "alpha");
+}
+
+// --- back from each format ---
+
+void expect_same_run(const run_record& got, const run_facts& facts, const results& all) {
+  EXPECT_EQ(facts_as_json(got.facts, got.all), facts_as_json(facts, all));
+  for (std::size_t s = 0; s < all.sizes().size(); ++s) {
+    EXPECT_EQ(got.all.states(s), all.states(s));
+    for (const metric m : all_metrics) {
+      const auto before = all.matrix(s, m), after = got.all.matrix(s, m);
+      for (std::size_t i = 0; i < before.size(); ++i)
+        EXPECT_TRUE(before[i] == after[i] || (std::isnan(before[i]) && std::isnan(after[i])))
+            << name_of(m) << ' ' << i << ": " << before[i] << " became " << after[i];
+    }
+  }
+}
+
+TEST_F(Files, Hdf5AndJsonAreReadBackWithNothingLost) {
+  const run_facts facts = full_facts();
+  const results all = sample_results();
+  write_hdf5(in_root("linktest.h5"), facts, all);
+  expect_same_run(read_results(in_root("linktest.h5")), facts, all);
+  expect_same_run(read_results(root_.string()), facts, all);
+  write_text(in_root("any name"), to_json(facts, all));
+  expect_same_run(read_results(in_root("any name")), facts, all);
+}
+
+TEST_F(Files, WhatIsNoResultIsRefusedByNameWithWhatCanBeRead) {
+  const auto refusal = [](const std::string& path) -> std::string {
+    try {
+      (void)read_results(path);
+    } catch (const error& why) {
+      return why.what();
+    }
+    return {};
+  };
+  EXPECT_THAT(refusal(in_root("x")), HasSubstr("no such file"));
+  EXPECT_THAT(refusal(root_.string()), HasSubstr("neither linktest.h5 nor linktest.json"));
+  write_text(in_root("a.txt"), "hello");
+  EXPECT_THAT(refusal(in_root("a.txt")), HasSubstr("SION file of LinkTest 1.x"));
+  write_text(in_root("b.json"), "{\"format\": \"other\"}");
+  EXPECT_THAT(refusal(in_root("b.json")), HasSubstr("not a result of heddle linktest"));
+  const std::string whole = to_json(sample_facts(), sample_results());
+  write_text(in_root("c.json"), whole.substr(0, whole.size() / 2));
+  EXPECT_THAT(refusal(in_root("c.json")), HasSubstr("not a whole result"));
+  auto doc = nlohmann::json::parse(whole);
+  doc["schema_version"] = json_schema_version + 1;
+  write_text(in_root("d.json"), doc.dump());
+  EXPECT_THAT(refusal(in_root("d.json")), HasSubstr("use a newer one"));
+  doc["schema_version"] = 1;
+  doc["sizes"][0]["matrices"]["state"].erase(1);
+  write_text(in_root("e.json"), doc.dump());
+  EXPECT_THAT(refusal(in_root("e.json")), HasSubstr("row for every rank"));
+  write_hdf5(in_root("f.h5"), sample_facts(), sample_results());
+  fs::resize_file(in_root("f.h5"), fs::file_size(in_root("f.h5")) / 2);
+  EXPECT_THAT(refusal(in_root("f.h5")), HasSubstr("is it whole?"));
+}
+
+// --- the directory ---
+
+TEST_F(Files, OutputDirectoryIsMadeAndKeepsOnlyWholeFiles) {
+  const std::string path = in_root("out");
+  {
+    output_directory out(path, 1000, existing::refuse);
+    EXPECT_EQ(out.put("a.txt", [](const std::string& p) { write_text(p, "whole"); }),
+              path + "/a.txt");
+    EXPECT_THROW(out.put("b.txt",
+                         [](const std::string& p) {
+                           write_text(p, "half");
+                           throw error("interrupted");
+                         }),
+                 error);
+  }
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(path)) names.push_back(entry.path().filename());
+  EXPECT_EQ(names, std::vector<std::string>{"a.txt"});
+}
+
+TEST_F(Files, OutputDirectoryIsGoneWhenNothingWasPutIntoIt) {
+  { const output_directory out(in_root("out"), 10, existing::refuse); }
+  EXPECT_FALSE(fs::exists(in_root("out")));
+  fs::create_directory(in_root("mine"));
+  { const output_directory out(in_root("mine"), 10, existing::refuse); }
+  EXPECT_TRUE(fs::exists(in_root("mine"))) << "it was there before";
+}
+
+TEST_F(Files, OutputDirectoryIsRefusedBeforeTheRunWithCauseAndCure) {
+  const auto refusal = [](const std::string& path, std::uint64_t bytes) -> std::string {
+    try {
+      const output_directory out(path, bytes, existing::refuse);
+    } catch (const error& why) {
+      return why.what();
+    }
+    return {};
+  };
+  EXPECT_THAT(refusal(in_root("no/parent"), 1), HasSubstr("No such file or directory"));
+  EXPECT_THAT(refusal(in_root("no/parent"), 1), HasSubstr("--output DIR"));
+  write_text(in_root("file"), "");
+  EXPECT_THAT(refusal(in_root("file"), 1), HasSubstr("Not a directory"));
+  EXPECT_THAT(refusal(in_root("huge"), std::uint64_t{1} << 60), HasSubstr("results need about"));
+  EXPECT_FALSE(fs::exists(in_root("huge")));
+}
+
+TEST_F(Files, OutputDirectoryWithResultsIsRefusedUnlessTheyAreToBeReplaced) {
+  const std::string path = in_root("out");
+  {
+    output_directory out(path, 10, existing::refuse);
+    out.put("linktest.json", [](const std::string& p) { write_text(p, "precious"); });
+  }
+  try {
+    const output_directory out(path, 10, existing::refuse);
+    FAIL();
+  } catch (const error& why) {
+    EXPECT_THAT(why.what(), HasSubstr("already holds results"));
+    EXPECT_THAT(why.what(), HasSubstr("--overwrite"));
+  }
+  std::ifstream kept(path + "/linktest.json");
+  std::string content;
+  std::getline(kept, content);
+  EXPECT_EQ(content, "precious");
+  EXPECT_NO_THROW(output_directory(path, 10, existing::replace));
+}
+
+TEST_F(Files, ClaimedDirectoriesAreEachNew) {
+  const fs::path before = fs::current_path();
+  fs::current_path(root_);
+  std::set<std::string> names;
+  for (int i = 0; i < 3; ++i) names.insert(claim_directory());
+  fs::current_path(before);
+  EXPECT_EQ(names.size(), 3u);
+  for (const std::string& name : names) EXPECT_TRUE(fs::is_directory(root_ / name)) << name;
+}
+
+TEST_F(Files, OutputReplacesAFileThatIsThere) {
+  output_directory out(in_root("out"), 10, existing::refuse);
+  for (const char* text : {"first and longer", "second"})
+    out.put("a", [text](const std::string& p) { write_text(p, text); });
+  std::ifstream in(in_root("out/a"));
+  std::string content;
+  std::getline(in, content);
+  EXPECT_EQ(content, "second");
+}
+
+TEST_F(Files, RoomIsProvenForMoreThanBothFilesTake) {
+  const std::string path = in_root("x.h5");
+  write_hdf5(path, sample_facts(), sample_results());
+  EXPECT_GT(bytes_needed(3, 2),
+            fs::file_size(path) + to_json(sample_facts(), sample_results()).size());
+}
+
+}  // namespace
+}  // namespace heddle::linktest

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// output.cpp - makes, proves, fills and cleans the output directory.
+#include "linktest/results/output.h"
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <heddle/status.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <utility>
+
+#include "linktest/results/descriptor.h"
+#include "linktest/results/results.h"
+
+namespace heddle::linktest {
+namespace {
+
+std::string temporary_in(const std::string& directory, std::string_view name) {
+  return fmt::format("{}/.{}.{}", directory, name, getpid());
+}
+
+[[noreturn]] void refuse(const std::string& path, int cause, std::string_view cure) {
+  throw error(fmt::format("output directory '{}': {}; {}", path, std::strerror(cause), cure));
+}
+
+int allocate(int fd, std::uint64_t bytes) {
+  int problem;
+  do problem = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+  while (problem == EINTR);
+  return problem == EOPNOTSUPP || problem == EINVAL ? 0 : problem;
+}
+
+}  // namespace
+
+std::string claim_directory() {
+  const std::string base =
+      fmt::format("linktest-{:%Y%m%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
+  std::string name = base;
+  for (int again = 2; ::mkdir(name.c_str(), 0777) != 0; ++again) {
+    if (errno != EEXIST) refuse(name, errno, "choose another with --output DIR");
+    name = fmt::format("{}-{}", base, again);
+  }
+  return name;
+}
+
+output_directory::output_directory(std::string path, std::uint64_t bytes, existing what)
+    : path_(std::move(path)) {
+  if (::mkdir(path_.c_str(), 0777) == 0)
+    made_here_ = true;
+  else if (errno != EEXIST)
+    refuse(path_, errno, "choose another with --output DIR");
+  if (what == existing::refuse) prove_no_results();
+  try {
+    prove_room(bytes);
+  } catch (...) {
+    if (made_here_) ::rmdir(path_.c_str());
+    throw;
+  }
+}
+
+output_directory::~output_directory() {
+  if (made_here_ && !used_) ::rmdir(path_.c_str());
+}
+
+void output_directory::prove_no_results() const {
+  std::error_code told_later;  // by what proves that there is room
+  for (const auto& entry : std::filesystem::directory_iterator(path_, told_later))
+    if (const std::string name = entry.path().filename().string(); name == "unfinished.json")
+      throw error(
+          fmt::format("output directory '{}' already holds an unfinished run: go on with it by "
+                      "--resume {}, give another --output DIR, or --overwrite to replace it",
+                      path_, path_));
+    else if (name.starts_with("linktest"))
+      throw error(
+          fmt::format("output directory '{}' already holds results ({}): give another --output "
+                      "DIR, or --overwrite to replace them",
+                      path_, name));
+}
+
+void output_directory::prove_room(std::uint64_t bytes) const {
+  const std::string probe = temporary_in(path_, "room");
+  const descriptor file(::open(probe.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
+  if (file.get() < 0) refuse(path_, errno, "choose one you may write to with --output DIR");
+  const int problem = allocate(file.get(), bytes);
+  ::unlink(probe.c_str());
+  if (problem != 0)
+    refuse(path_, problem,
+           fmt::format("the results need about {}, choose another place with --output DIR",
+                       format_size(bytes)));
+}
+
+std::string output_directory::put(const std::string& name,
+                                  const std::function<void(const std::string&)>& write) {
+  const std::string temporary = temporary_in(path_, name);
+  std::string final_path = path_ + '/' + name;
+  try {
+    write(temporary);
+    if (std::rename(temporary.c_str(), final_path.c_str()) != 0)
+      refuse(path_, errno, fmt::format("cannot give the file its name {}", name));
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  used_ = true;
+  return final_path;
+}
+
+std::string read_text(const std::string& path) {
+  const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) throw error(fmt::format("read {}: {}", path, std::strerror(errno)));
+  std::string text;
+  std::array<char, 65536> piece;
+  while (true) {
+    const ssize_t n = ::read(file.get(), piece.data(), piece.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw error(fmt::format("read {}: {}", path, std::strerror(errno)));
+    if (n == 0) return text;
+    text.append(piece.data(), static_cast<std::size_t>(n));
+  }
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  descriptor file(::open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666));
+  int problem = file.get() < 0 ? errno : write_all(file.get(), text);
+  if (problem == 0) problem = file.close();
+  if (problem != 0) throw error(fmt::format("write {}: {}", path, std::strerror(problem)));
+}
+
+std::uint64_t bytes_needed(int ranks, std::size_t sizes) noexcept {
+  constexpr std::uint64_t metrics = std::size(all_metrics);
+  constexpr std::uint64_t per_entry_hdf5 = metrics * 8 + 2, per_entry_json = metrics * 28 + 20;
+  constexpr std::uint64_t per_size = 16 * 1024, beside = 128 * 1024;
+  const auto n = static_cast<std::uint64_t>(ranks);
+  return beside + n * 1024 + sizes * (per_size + n * n * (per_entry_hdf5 + per_entry_json));
+}
+
+}  // namespace heddle::linktest

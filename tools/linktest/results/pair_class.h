@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// pair_class.h - sorts of pairs: a link inside a host is never compared with one between hosts.
+#pragma once
+#include <string_view>
+#include <vector>
+
+#include "linktest/results/run_facts.h"
+
+namespace heddle::linktest {
+
+enum class pair_class : std::uint8_t {
+  complex,  ///< both ranks on cores that share their last cache
+  host,     ///< on one host, without that or without knowing
+  network,  ///< on two hosts
+};
+inline constexpr pair_class all_classes[]{pair_class::complex, pair_class::host,
+                                          pair_class::network};
+/// "same core complex", "same host", "other host".
+[[nodiscard]] std::string_view name_of(pair_class c) noexcept;
+/// The same in one word, for files: "complex", "host", "network".
+[[nodiscard]] std::string_view word_of(pair_class c) noexcept;
+[[nodiscard]] pair_class class_of(const run_facts& facts, int a, int b);
+
+/// What the pairs of one class show at one size.
+struct class_figures {
+  pair_class what;
+  std::uint64_t pairs;  ///< ordered pairs with a value
+  spread time, bandwidth;
+};
+/// Of the classes that have a measured pair, in order.
+[[nodiscard]] std::vector<class_figures> figures_by_class(const run_facts& facts,
+                                                          const results& all,
+                                                          std::size_t size_index);
+
+/// The `count` pairs whose median time is the largest multiple of the median of their own class,
+/// the worst first. Those that are at the median or below are left out.
+[[nodiscard]] std::vector<slow_pair> slowest_in_class(const run_facts& facts, const results& all,
+                                                      std::size_t size_index, std::size_t count);
+
+/// Medians over the pairs from one host to another: hosts x hosts values, row by row, NaN without
+/// any. `hosts` as each_host() gives them.
+[[nodiscard]] std::vector<double> host_matrix(const run_facts& facts, const results& all,
+                                              const std::vector<std::string>& hosts,
+                                              std::size_t size_index, metric m);
+
+}  // namespace heddle::linktest

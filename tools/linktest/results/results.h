@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// results.h - what was measured: one row per rank while measuring, all rows in rank 0 afterwards.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "linktest/results/metrics.h"
+
+namespace heddle::linktest {
+
+/// How the measurements of one ordered pair and size went; the worst of all repetitions.
+enum class pair_state : std::uint8_t {
+  unmeasured,  ///< its turn never came
+  measured,
+  lost,       ///< the peer died or did not answer in time
+  corrupted,  ///< bytes arrived that were not sent; the times are kept
+};
+[[nodiscard]] std::string_view name_of(pair_state state) noexcept;
+
+/// One entry of a matrix. Travels between ranks as these bytes.
+struct pair_record {
+  sketch time;  ///< of all measurements
+  pair_state state = pair_state::unmeasured;
+  std::array<std::byte, 3> unused{};  ///< what would be padding, so that every byte is defined
+};
+static_assert(sizeof(pair_record) == 44);
+
+/// What one rank saw as initiator. Memory: 4 bytes per size, peer and time.
+class row {
+ public:
+  row(std::size_t sizes, int ranks, std::size_t repetitions);
+  void add_time(std::size_t size_index, int peer, double message_s);
+  [[nodiscard]] std::span<const float> times(std::size_t size_index, int peer) const noexcept {
+    return times_[at(size_index, peer)];
+  }
+  /// All times of an entry anew, and those of single messages: the percentiles and the maximum are
+  /// theirs, where there are any. With times the entry is measured.
+  void set_times(std::size_t size_index, int peer, std::span<const float> times,
+                 std::span<const float> singles);
+  /// What is known of an entry's single messages.
+  void set_singles(std::size_t size_index, int peer, const sketch& singles) noexcept {
+    singles_[at(size_index, peer)] = singles;
+  }
+  /// Keeps the worst state an entry ever had.
+  void mark(std::size_t size_index, int peer, pair_state state) noexcept;
+  void mark_all_sizes(int peer, pair_state state) noexcept;
+  /// Entries of all sizes, peers within a size in order of rank.
+  [[nodiscard]] std::vector<pair_record> records() const;
+
+ private:
+  [[nodiscard]] std::size_t at(std::size_t size_index, int peer) const noexcept {
+    return size_index * ranks_ + static_cast<std::size_t>(peer);
+  }
+  std::size_t ranks_;
+  std::vector<std::vector<float>> times_;
+  std::vector<sketch> singles_;  // of an entry's single messages; n is 0 without any
+  std::vector<pair_state> states_;
+};
+
+enum class metric : std::uint8_t {
+  time_min,
+  time_median,
+  time_p90,
+  time_p99,
+  time_max,
+  time_mean,
+  time_mad,
+  time_ci_low,
+  time_ci_high,
+  samples,
+  bandwidth,
+};
+inline constexpr metric all_metrics[]{metric::time_min, metric::time_median, metric::time_p90,
+                                      metric::time_p99, metric::time_max,    metric::time_mean,
+                                      metric::time_mad, metric::time_ci_low, metric::time_ci_high,
+                                      metric::samples,  metric::bandwidth};
+/// "time_median" ... as in the files.
+[[nodiscard]] std::string_view name_of(metric m) noexcept;
+/// "s", "B/s", or "1" for a number of things.
+[[nodiscard]] std::string_view unit_of(metric m) noexcept;
+/// One sentence for the files.
+[[nodiscard]] std::string_view definition_of(metric m) noexcept;
+
+/// An ordered pair that stands out, with its median time.
+struct slow_pair {
+  int initiator, peer;
+  double time_s, bandwidth;
+  double times_median;  ///< time as a multiple of the median of all pairs
+};
+
+/// All rows.
+class results {
+ public:
+  results(int ranks, kernel k, std::vector<std::uint64_t> sizes);
+  /// Memory that the rows of so many ranks and sizes take.
+  [[nodiscard]] static std::uint64_t bytes(int ranks, std::size_t sizes) noexcept;
+
+  [[nodiscard]] int ranks() const noexcept { return ranks_; }
+  [[nodiscard]] const std::vector<std::uint64_t>& sizes() const noexcept { return sizes_; }
+  /// `records` as row::records() gives them. False, and nothing changed, when the count is wrong.
+  bool set_row(int rank, std::span<const pair_record> records);
+  [[nodiscard]] const pair_record& at(std::size_t size_index, int initiator, int peer) const;
+
+  [[nodiscard]] double value(std::size_t size_index, int initiator, int peer, metric m) const;
+  /// ranks x ranks values, row by row, row = initiator; NaN where nothing was measured.
+  [[nodiscard]] std::vector<double> matrix(std::size_t size_index, metric m) const;
+  /// ranks x ranks states of a size.
+  [[nodiscard]] std::vector<std::uint8_t> states(std::size_t size_index) const;
+  /// Over all pairs of a size.
+  [[nodiscard]] spread summary(std::size_t size_index, metric m) const;
+  /// Says that so many ordered pairs of each size were to be measured, and the rest not.
+  void set_sample(std::uint64_t ordered_pairs) noexcept { sample_ = ordered_pairs; }
+  /// Whether only some pairs were to be measured.
+  [[nodiscard]] bool sampled() const noexcept { return sample_ != all_pairs; }
+  /// How many ordered pairs and sizes that were to be measured were not, or failed.
+  [[nodiscard]] std::uint64_t missing() const;
+  /// How many ordered pairs and sizes have this state; the diagonal is not counted.
+  [[nodiscard]] std::uint64_t count(pair_state state) const;
+
+ private:
+  static constexpr std::uint64_t all_pairs = ~std::uint64_t{0};
+
+  int ranks_;
+  kernel kernel_;
+  std::uint64_t sample_ = all_pairs;
+  std::vector<std::uint64_t> sizes_;
+  std::vector<pair_record> records_;  // [size][initiator][peer]
+};
+
+}  // namespace heddle::linktest

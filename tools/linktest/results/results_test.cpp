@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// results_test.cpp - rows become matrices, summaries and the list of slowest pairs.
+#include "linktest/results/results.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace heddle::linktest {
+namespace {
+
+/// As far as a float tells.
+bool nearly(double a, double b) {
+  return std::abs(a - b) <= 1e-6 * std::abs(b);
+}
+
+/// 3 ranks, one size of 1000 bytes; the time from r to p is 10 r + p microseconds.
+results sample() {
+  results all(3, kernel::semi, {1000});
+  for (int r = 0; r < 3; ++r) {
+    row mine(1, 3, 3);
+    for (int p = 0; p < 3; ++p) {
+      if (p == r) continue;
+      const double t = (10 * r + p) * 1e-6;
+      for (const double factor : {2.0, 1.0, 0.5}) mine.add_time(0, p, t * factor);
+    }
+    EXPECT_TRUE(all.set_row(r, mine.records()));
+  }
+  return all;
+}
+
+TEST(Results, OfManyRanksTakeMemoryByTheirSquare) {
+  EXPECT_EQ(results::bytes(100, 2), 2u * 100 * 100 * sizeof(pair_record));
+  EXPECT_EQ(results::bytes(158'976, 2), std::uint64_t{2} * 158'976 * 158'976 * 44);
+}
+
+TEST(Results, KeepsMinimumMedianAndMaximumOfTheRepetitions) {
+  const results all = sample();
+  EXPECT_PRED2(nearly, all.at(0, 2, 1).time.min, 10.5e-6);
+  EXPECT_PRED2(nearly, all.at(0, 2, 1).time.median, 21e-6);
+  EXPECT_PRED2(nearly, all.at(0, 2, 1).time.max, 42e-6);
+}
+
+TEST(Results, GivesEveryMetricAsAMatrixWithNaNOnTheDiagonal) {
+  const results all = sample();
+  for (const metric m : all_metrics) {
+    const std::vector<double> values = all.matrix(0, m);
+    ASSERT_EQ(values.size(), 9u);
+    EXPECT_TRUE(std::isnan(values[0])) << name_of(m);
+    const bool interval = m == metric::time_ci_low || m == metric::time_ci_high;
+    EXPECT_EQ(std::isnan(values[1]), interval) << name_of(m) << ": three times give no interval";
+  }
+  EXPECT_EQ(all.matrix(0, metric::samples)[1], 3);
+}
+
+TEST(Results, PutsTheInitiatorInTheRowAndNothingOnTheDiagonal) {
+  const std::vector<double> m = sample().matrix(0, metric::time_median);
+  ASSERT_EQ(m.size(), 9u);
+  EXPECT_PRED2(nearly, m[0 * 3 + 2], 2e-6);
+  EXPECT_PRED2(nearly, m[2 * 3 + 0], 20e-6);
+  for (const std::size_t i : {0u, 4u, 8u}) EXPECT_TRUE(std::isnan(m[i]));
+}
+
+TEST(Results, DerivesBandwidthFromTheMedianTime) {
+  const std::vector<double> m = sample().matrix(0, metric::bandwidth);
+  EXPECT_PRED2(nearly, m[2 * 3 + 0], 1000 / 20e-6);
+}
+
+TEST(Results, SummarisesOverAllPairs) {
+  const spread s = sample().summary(0, metric::time_median);  // 1 2 10 12 20 21 us
+  EXPECT_PRED2(nearly, s.min, 1e-6);
+  EXPECT_PRED2(nearly, s.median, 11e-6);
+  EXPECT_PRED2(nearly, s.max, 21e-6);
+}
+
+TEST(Results, KeepsTheWorstStateOfAPair) {
+  row mine(2, 3, 1);
+  mine.add_time(0, 1, 1e-6);
+  mine.mark(0, 1, pair_state::corrupted);
+  mine.add_time(0, 1, 1e-6);
+  mine.mark_all_sizes(2, pair_state::lost);
+  results all(3, kernel::semi, {1, 2});
+  ASSERT_TRUE(all.set_row(0, mine.records()));
+  EXPECT_EQ(all.at(0, 0, 1).state, pair_state::corrupted);
+  EXPECT_EQ(all.at(0, 0, 2).state, pair_state::lost);
+  EXPECT_EQ(all.at(1, 0, 2).state, pair_state::lost);
+  EXPECT_EQ(all.count(pair_state::lost), 2u);
+  EXPECT_EQ(all.count(pair_state::corrupted), 1u);
+  EXPECT_EQ(all.count(pair_state::unmeasured), 9u);
+}
+
+TEST(Results, RefusesARowOfTheWrongLength) {
+  results all(3, kernel::semi, {1});
+  EXPECT_FALSE(all.set_row(0, row(1, 2, 1).records()));
+  EXPECT_FALSE(all.set_row(3, row(1, 3, 1).records()));
+}
+
+}  // namespace
+}  // namespace heddle::linktest

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// writing.cpp - from a format's name to its writer.
+#include "linktest/results/writing.h"
+
+#include <fmt/format.h>
+#include <heddle/status.h>
+
+#include "linktest/results/hdf5_file.h"
+#include "linktest/results/json_file.h"
+#include "linktest/results/linktest1.h"
+#include "linktest/results/sion_file.h"
+#include "linktest/results/tables.h"
+
+namespace heddle::linktest {
+namespace {
+
+using text_writer = std::string (*)(const run_facts&, const results&);
+
+text_writer writer_of(const std::string& format) {
+  if (format == "json") return to_json;
+  if (format == "summary.json") return to_json_summary;
+  if (format == "jsonl") return to_json_lines;
+  if (format == "csv") return to_csv;
+  if (format == "prom") return to_prometheus;
+  throw error(fmt::format("'{}' is not a format of results", format));
+}
+
+/// The set's first file comes last: without it the others are not found.
+std::string write_sion_set(output_directory& into, const run_facts& facts, const results& all,
+                           std::size_t size_index) {
+  const std::string name = fmt::format("linktest-{}.sion", all.sizes()[size_index]);
+  const auto parts = to_sion(to_linktest1(facts, all, size_index), facts.chosen.sion_files, name);
+  std::string path;
+  for (std::size_t left = parts.size(); left-- > 0;)
+    path = into.put(sion_part_name(name, static_cast<int>(left)),
+                    [&](const std::string& p) { write_text(p, parts[left]); });
+  return path;
+}
+
+}  // namespace
+
+void write_as(const std::string& format, const std::string& path, const run_facts& facts,
+              const results& all) {
+  if (format == "h5") return write_hdf5(path, facts, all);
+  write_text(path, writer_of(format)(facts, all));
+}
+
+std::vector<std::string> write_files(output_directory& into, const run_facts& facts,
+                                     const results& all) {
+  std::vector<std::string> paths;
+  for (const std::string& format : facts.chosen.formats)
+    paths.push_back(into.put(fmt::format("linktest.{}", format),
+                             [&](const std::string& path) { write_as(format, path, facts, all); }));
+  if (facts.chosen.sion_files > 0)
+    for (std::size_t s = 0; s < all.sizes().size(); ++s)
+      paths.push_back(write_sion_set(into, facts, all, s));
+  return paths;
+}
+
+}  // namespace heddle::linktest

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// baseline.cpp - reading results back and comparing.
+#include "linktest/rules/baseline.h"
+
+#include <fmt/format.h>
+#include <heddle/status.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "linktest/results/reading.h"
+
+namespace heddle::linktest {
+namespace {
+
+float or_median(float bound, const sketch& of) {
+  return std::isnan(bound) ? of.median : bound;
+}
+
+broken_rule slower_at(std::size_t size, const baseline& before, const results& now,
+                      double tolerance) {
+  broken_rule out;
+  out.rule = "as fast as the baseline";
+  out.bytes = now.sizes()[size];
+  double worst = 1;
+  for (int a = 0; a < now.ranks(); ++a) {
+    for (int b = 0; b < now.ranks(); ++b) {
+      const sketch &old = before.all.at(size, a, b).time, &fresh = now.at(size, a, b).time;
+      const double least = static_cast<double>(or_median(fresh.ci_low, fresh));
+      const double most = static_cast<double>(or_median(old.ci_high, old)) * (1 + tolerance);
+      if (a == b || std::isnan(least) || std::isnan(most)) continue;
+      ++out.of;
+      if (least <= most) continue;
+      ++out.pairs;
+      if (least / most <= worst) continue;
+      worst = least / most;
+      out.initiator = a;
+      out.peer = b;
+      out.value = static_cast<double>(fresh.median);
+      out.wanted = static_cast<double>(old.median);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string traffic_of(const options& chosen) {
+  return fmt::format("--kernel {} --op {}", name_of(chosen.kernel), name_of(chosen.op));
+}
+
+baseline read_baseline(const std::string& path) {
+  try {
+    run_record before = read_results(path);
+    return {std::move(before.all), std::move(before.facts.hosts), traffic_of(before.facts.chosen)};
+  } catch (const std::exception& problem) {
+    throw error(
+        fmt::format("--baseline {}; give the linktest.json of an earlier run", problem.what()));
+  }
+}
+
+std::string incomparable(const baseline& before, const results& now,
+                         const std::vector<std::string>& hosts_now, std::string_view traffic_now) {
+  if (before.all.ranks() != now.ranks())
+    return fmt::format("it has {} ranks and this run {}", before.all.ranks(), now.ranks());
+  if (before.all.sizes() != now.sizes()) return "it has other message sizes: give the same --sizes";
+  if (before.traffic != traffic_now)
+    return fmt::format("it was measured with {}: give that", before.traffic);
+  if (before.hosts != hosts_now) return "its ranks were on other hosts";
+  return {};
+}
+
+std::vector<broken_rule> slower_than(const baseline& before, const results& now, double tolerance) {
+  std::vector<broken_rule> out;
+  for (std::size_t s = 0; s < now.sizes().size(); ++s) {
+    broken_rule found = slower_at(s, before, now, tolerance);
+    if (found.pairs > 0) out.push_back(std::move(found));
+  }
+  return out;
+}
+
+}  // namespace heddle::linktest

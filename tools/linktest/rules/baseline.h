@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// baseline.h - the results of an earlier run, and what has become slower since.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "linktest/options.h"
+#include "linktest/rules/rule.h"
+
+namespace heddle::linktest {
+
+/// An earlier run of the same pairs.
+struct baseline {
+  results all;
+  std::vector<std::string> hosts;  ///< by rank
+  std::string traffic;             ///< as traffic_of() says it
+};
+
+/// The options that chose a run's messages: "--kernel semi --op send".
+[[nodiscard]] std::string traffic_of(const options& chosen);
+
+/// Reads any file or folder that read_results() can. Throws error naming it, the cause and the
+/// cure.
+[[nodiscard]] baseline read_baseline(const std::string& path);
+
+/// Why the two runs cannot be compared, in words; empty when they can: the same number of ranks and
+/// sizes, the same traffic, and the ranks on the same hosts.
+[[nodiscard]] std::string incomparable(const baseline& before, const results& now,
+                                       const std::vector<std::string>& hosts_now,
+                                       std::string_view traffic_now);
+
+/// Pairs whose median time has grown by more than both runs' intervals and `tolerance` (a share)
+/// allow: the fast end of now is above the slow end of then. Without intervals the medians count.
+/// One entry per size.
+[[nodiscard]] std::vector<broken_rule> slower_than(const baseline& before, const results& now,
+                                                   double tolerance);
+
+}  // namespace heddle::linktest

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// rule.cpp - reading rules and holding pairs against them.
+#include "linktest/rules/rule.h"
+
+#include <fmt/format.h>
+#include <heddle/status.h>
+
+#include <cmath>
+#include <limits>
+#include <regex>
+
+namespace heddle::linktest {
+namespace {
+
+bool is_for(const rule& r, const judged& run, int a, int b) {
+  const bool same =
+      run.host_of[static_cast<std::size_t>(a)] == run.host_of[static_cast<std::size_t>(b)];
+  return r.among == rule::pair_class::all || (r.among == rule::pair_class::host) == same;
+}
+
+/// One rule over the pairs of one size.
+class checking {
+ public:
+  checking(const rule& what, const judged& run, const results* baseline, std::size_t size)
+      : rule_(what), run_(run), baseline_(baseline), size_(size) {
+    for (const bool same : {false, true}) usual_[same ? 1 : 0] = middle(same);
+  }
+
+  broken_rule run() const {
+    broken_rule out;
+    out.rule = rule_.text;
+    out.bytes = run_.all.sizes()[size_];
+    double worst = 1;
+    for_each([&](int a, int b) {
+      if (!is_for(rule_, run_, a, b)) return;
+      const double value = figure(run_.all, a, b), wanted = rule_.value * reference(a, b);
+      if (std::isnan(value) || std::isnan(wanted)) return;
+      ++out.of;
+      const double met = rule_.at_least ? value / wanted : wanted / value;
+      if (met >= 1) return;
+      ++out.pairs;
+      if (met >= worst) return;
+      worst = met;
+      out.initiator = a;
+      out.peer = b;
+      out.value = value;
+      out.wanted = wanted;
+    });
+    return out;
+  }
+
+ private:
+  [[nodiscard]] double figure(const results& from, int a, int b) const {
+    return value_of(rule_.of, from.at(size_, a, b).time, run_.traffic, from.sizes()[size_]);
+  }
+  [[nodiscard]] bool same_host(int a, int b) const {
+    return run_.host_of[static_cast<std::size_t>(a)] == run_.host_of[static_cast<std::size_t>(b)];
+  }
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (int a = 0; a < run_.all.ranks(); ++a)
+      for (int b = 0; b < run_.all.ranks(); ++b)
+        if (a != b) visit(a, b);
+  }
+  [[nodiscard]] double middle(bool same) const {
+    std::vector<double> values;
+    if (rule_.times_reference && baseline_ == nullptr)
+      for_each([&](int a, int b) {
+        if (same_host(a, b) == same) values.push_back(figure(run_.all, a, b));
+      });
+    return spread_of(values).median;
+  }
+  [[nodiscard]] double reference(int a, int b) const {
+    if (!rule_.times_reference) return 1;
+    return baseline_ != nullptr ? figure(*baseline_, a, b) : usual_[same_host(a, b) ? 1 : 0];
+  }
+
+  const rule& rule_;
+  const judged& run_;
+  const results* baseline_;
+  std::size_t size_;
+  double usual_[2];
+};
+
+}  // namespace
+
+rule parse_rule(const std::string& text) {
+  static const std::regex form(
+      R"((?:(all|host|other):)?(median|bandwidth|min|time|p99)\s*(>=|<=)\s*(?:(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)\s*(\*\s*ref)?|(ref)))");
+  std::smatch part;
+  if (!std::regex_match(text, part, form))
+    throw error(fmt::format(
+        "'{}' is no rule; give FIGURE>=VALUE or FIGURE<=VALUE with the FIGURE median, min "
+        "(bandwidths in B/s), time or p99 (in s) and the VALUE a number, 0.93*ref or ref; host: or "
+        "other: before it for pairs on one host or on two",
+        text));
+  rule out;
+  out.text = text;
+  const std::string name = part[2], among = part[1];
+  out.of = name == "time"  ? rule::figure::time
+           : name == "p99" ? rule::figure::p99
+           : name == "min" ? rule::figure::least_bandwidth
+                           : rule::figure::bandwidth;
+  if (among == "host") out.among = rule::pair_class::host;
+  if (among == "other") out.among = rule::pair_class::other;
+  out.at_least = part[3] == ">=";
+  out.times_reference = part[5].matched || part[6].matched;
+  out.value = part[4].matched ? std::stod(part[4]) : 1;
+  return out;
+}
+
+double value_of(rule::figure figure, const sketch& time, kernel k, std::uint64_t bytes) noexcept {
+  switch (figure) {
+    case rule::figure::time:
+      return static_cast<double>(time.median);
+    case rule::figure::p99:
+      return static_cast<double>(time.p99);
+    case rule::figure::least_bandwidth:
+      return bytes_per_second(k, bytes, static_cast<double>(time.max));
+    case rule::figure::bandwidth:
+      return bytes_per_second(k, bytes, static_cast<double>(time.median));
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+std::vector<broken_rule> check_rules(const std::vector<rule>& rules, const judged& run,
+                                     const results* baseline) {
+  std::vector<broken_rule> out;
+  for (const rule& r : rules) {
+    for (std::size_t size = 0; size < run.all.sizes().size(); ++size) {
+      broken_rule found = checking(r, run, baseline, size).run();
+      if (found.pairs > 0) out.push_back(std::move(found));
+    }
+  }
+  return out;
+}
+
+std::string in_words(const std::vector<broken_rule>& broken) {
+  std::string out;
+  for (const broken_rule& b : broken)
+    out += fmt::format(
+        "Missed: {} at {}: {} of {} pairs; the worst is rank {} -> rank {} with {:.4g} "
+        "where {:.4g} was wanted\n",
+        b.rule, format_size(b.bytes), b.pairs, b.of, b.initiator, b.peer, b.value, b.wanted);
+  return out;
+}
+
+}  // namespace heddle::linktest

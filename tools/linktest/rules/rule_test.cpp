@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// rule_test.cpp - rules are read, held against every pair, and compared with an earlier run.
+#include "linktest/rules/rule.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <heddle/status.h>
+
+#include <cstdio>
+#include <fstream>
+
+#include "linktest/inspection.h"
+#include "linktest/results/json_file.h"
+
+namespace heddle::linktest {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+/// Four ranks on two hosts: a microsecond on one host, ten between two, and 0 -> 2 as given.
+results four_ranks(float odd_pair_s, float half_interval = 0.01F) {
+  results all(4, kernel::semi, {1000});
+  for (int a = 0; a < 4; ++a) {
+    std::vector<pair_record> row(4);
+    for (int b = 0; b < 4; ++b) {
+      if (a == b) continue;
+      const float t = a == 0 && b == 2 ? odd_pair_s : a / 2 == b / 2 ? 1e-6F : 1e-5F;
+      sketch& s = row[static_cast<std::size_t>(b)].time;
+      s.n = 9;
+      s.median = s.max = s.p99 = t;
+      s.ci_low = t * (1 - half_interval);
+      s.ci_high = t * (1 + half_interval);
+      row[static_cast<std::size_t>(b)].state = pair_state::measured;
+    }
+    all.set_row(a, row);
+  }
+  return all;
+}
+const std::vector<int> two_hosts{0, 0, 1, 1};
+
+std::vector<broken_rule> check(const char* text, const results& all) {
+  return check_rules({parse_rule(text)}, {all, kernel::semi, two_hosts}, nullptr);
+}
+
+TEST(Rules, AreHeldAgainstThePairsOfEachClassOnTheirOwn) {
+  const results slow = four_ranks(2e-5F);
+  const auto missed = check("median>=0.93*ref", slow);
+  ASSERT_THAT(missed, SizeIs(1));
+  EXPECT_EQ(missed[0].pairs, 1u);
+  EXPECT_EQ(missed[0].of, 12u);
+  EXPECT_EQ(missed[0].initiator, 0);
+  EXPECT_EQ(missed[0].peer, 2);
+  EXPECT_THAT(in_words(missed), HasSubstr("rank 0 -> rank 2"));
+  EXPECT_THAT(check("median>=0.4*ref", slow), IsEmpty());
+  EXPECT_THAT(check("host:median>=0.93*ref", slow), IsEmpty());
+  EXPECT_THAT(check("other:median>=0.93*ref", slow), SizeIs(1));
+}
+
+TEST(Rules, TakeNumbersAndUpperLimits) {
+  const results slow = four_ranks(2e-5F);
+  EXPECT_THAT(check("time<=1.5e-5", slow), SizeIs(1));
+  EXPECT_THAT(check("time<=3e-5", slow), IsEmpty());
+  EXPECT_THAT(check("p99 <= 1.5 * ref", slow), SizeIs(1));
+  EXPECT_THAT(check("host:bandwidth>=9e8", slow), IsEmpty());
+  EXPECT_THAT(check("host:bandwidth>=2e9", slow), SizeIs(1));
+}
+
+TEST(Rules, NameTheTextAndWhatIsAccepted) {
+  for (const char* bad : {"", "median", "median>0.9", "mean>=1", "median>=ref*0.9",
+                          "switch:time<=1", "time<=-1", "median>=0.93*ref and more"}) {
+    try {
+      (void)parse_rule(bad);
+      ADD_FAILURE() << bad;
+    } catch (const error& e) {
+      EXPECT_THAT(e.what(), HasSubstr("0.93*ref"));
+    }
+  }
+}
+
+struct saved_run {
+  std::string path = testing::TempDir() + "baseline.json";
+  explicit saved_run(const results& all) {
+    run_facts facts;
+    facts.chosen.sizes = {1000};
+    facts.hosts = {"a", "a", "b", "b"};
+    std::ofstream(path) << to_json(facts, all);
+  }
+  ~saved_run() { std::remove(path.c_str()); }
+  saved_run(const saved_run&) = delete;
+  saved_run& operator=(const saved_run&) = delete;
+};
+
+TEST(Baseline, IsReadFromTheFileOfAnEarlierRunAndNamesWhatHasBecomeSlower) {
+  const saved_run saved(four_ranks(1e-5F));
+  const baseline before = read_baseline(saved.path);
+  EXPECT_THAT(slower_than(before, four_ranks(1e-5F), 0.05), IsEmpty());
+  const auto slower = slower_than(before, four_ranks(1.3e-5F), 0.05);
+  ASSERT_THAT(slower, SizeIs(1));
+  EXPECT_EQ(slower[0].initiator, 0);
+  EXPECT_EQ(slower[0].peer, 2);
+}
+
+TEST(Baseline, DoesNotTakeForSlowerWhatTheIntervalsAllow) {
+  const saved_run saved(four_ranks(1e-5F));
+  EXPECT_THAT(slower_than(read_baseline(saved.path), four_ranks(1.3e-5F, 0.3F), 0.05), IsEmpty());
+}
+
+TEST(Baseline, SaysWhyItCannotBeComparedWith) {
+  const saved_run saved(four_ranks(1e-5F));
+  const baseline before = read_baseline(saved.path);
+  const results now = four_ranks(1e-5F);
+  const std::string usual = "--kernel semi --op send";
+  const std::vector<std::string> same{"a", "a", "b", "b"}, others{"a", "a", "c", "c"};
+  EXPECT_EQ(incomparable(before, now, same, usual), "");
+  EXPECT_THAT(incomparable(before, now, others, usual), HasSubstr("other hosts"));
+  EXPECT_THAT(incomparable(before, now, same, "--kernel semi --op put"), HasSubstr(usual));
+  EXPECT_THAT(incomparable(before, results(3, kernel::semi, {1000}), same, usual),
+              HasSubstr("4 ranks"));
+  EXPECT_THAT(incomparable(before, results(4, kernel::semi, {8}), same, usual),
+              HasSubstr("--sizes"));
+}
+
+TEST(Baseline, RefusesWhatIsNoResultWithTheCure) {
+  const std::string path = testing::TempDir() + "no-baseline.json";
+  for (const char* text : {"", "{}", "[1]", R"({"format":"heddle-linktest"})",
+                           R"({"format":"heddle-linktest","ranks":2,"hosts":["a"],"options":{)"
+                           R"("kernel":"semi"},"sizes":[{"bytes":8,"matrices":{}}]})"}) {
+    std::ofstream(path) << text;
+    try {
+      (void)read_baseline(path);
+      ADD_FAILURE() << text;
+    } catch (const error& e) {
+      EXPECT_THAT(e.what(), HasSubstr("linktest.json of an earlier run")) << text;
+    }
+  }
+  std::remove(path.c_str());
+}
+
+TEST(Findings, EndInTheStatusOfTheWorstButFailuresOfMeasuringComeFirst) {
+  findings none, slow, missed;
+  slow.slow.emplace().verdicts.emplace_back().what = culprit::link;
+  missed.missed.emplace_back();
+  EXPECT_EQ(status_of(none, success), success);
+  EXPECT_EQ(status_of(slow, success), slow_part);
+  EXPECT_EQ(status_of(missed, success), rule_missed);
+  EXPECT_EQ(status_of(slow, incomplete), incomplete);
+  EXPECT_EQ(status_of(slow, corrupted), corrupted);
+}
+
+}  // namespace
+}  // namespace heddle::linktest

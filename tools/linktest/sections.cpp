@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "linktest/sections.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace heddle::linktest {
+namespace {
+
+std::vector<run_mode> modes_of(const options& chosen) {
+  if (chosen.mode != run_mode::paired) return {chosen.mode};
+  return {run_mode::serial, run_mode::parallel};
+}
+
+std::string name_of_section(const options& how, const options& chosen) {
+  std::string name = fmt::format("{}-{}", name_of(how.kernel), name_of(how.op));
+  if (chosen.backends.size() > 1) name += '-' + how.backend;
+  if (chosen.mode == run_mode::paired) name += fmt::format("-{}", name_of(how.mode));
+  return name;
+}
+
+}  // namespace
+
+std::vector<section> sections_of(const options& chosen) {
+  std::vector<section> out;
+  for (const std::string& backend : chosen.backends) {
+    for (const kernel k : chosen.kernels) {
+      for (const operation op : chosen.ops) {
+        for (const run_mode mode : modes_of(chosen)) {
+          options how = chosen;
+          how.backends = {how.backend = backend};
+          how.kernels = {how.kernel = k};
+          how.ops = {how.op = op};
+          how.mode = mode;
+          out.push_back({name_of_section(how, chosen), how});
+        }
+      }
+    }
+  }
+  for (section& one : out) {
+    one.how.search.time_s /= static_cast<double>(out.size());
+    if (out.size() > 1 && std::filesystem::is_directory(chosen.search.baseline))
+      one.how.search.baseline += '/' + one.name;
+  }
+  return out;
+}
+
+}  // namespace heddle::linktest

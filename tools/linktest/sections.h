@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// sections.h - the parts of a run that are measured and reported each for itself.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "linktest/options.h"
+
+namespace heddle::linktest {
+
+/// One combination of backend, kernel, op and mode; what differs between sections is its own.
+struct section {
+  std::string name;  ///< "uni-put-tcp-serial": kernel and op, and of the rest what several have
+  options how;       ///< with one backend, kernel, op and mode
+};
+
+/// In the order in which they are measured, those of a backend together. One where the options ask
+/// for one of each. Each has its part of --time, and of a
+/// --baseline that is a folder.
+[[nodiscard]] std::vector<section> sections_of(const options& chosen);
+
+}  // namespace heddle::linktest

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// sections_test.cpp - what a run of several is made of, its folder, and the impact of traffic.
+#include "linktest/sections.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <heddle/status.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "linktest/results/reading.h"
+#include "linktest/results/sample.h"
+#include "linktest/results/section_list.h"
+#include "linktest/results/step_bandwidth.h"
+#include "linktest/results/writing.h"
+
+namespace heddle::linktest {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(Sections, AreOnePerBackendKernelOpAndMode) {
+  options chosen;
+  chosen.backends = {"shm", "tcp"};
+  chosen.kernels = {kernel::uni};
+  chosen.ops = {operation::send, operation::put};
+  chosen.mode = run_mode::paired;
+  chosen.search.time_s = 80;
+  std::vector<std::string> names;
+  for (const section& one : sections_of(chosen)) {
+    names.push_back(one.name);
+    EXPECT_EQ(one.how.search.time_s, 10);
+    EXPECT_EQ(one.how.kernel, kernel::uni);
+    EXPECT_EQ(one.how.backends, std::vector{one.how.backend});
+    EXPECT_NE(one.how.mode, run_mode::paired);
+  }
+  EXPECT_THAT(names,
+              ElementsAre("uni-send-shm-serial", "uni-send-shm-parallel", "uni-put-shm-serial",
+                          "uni-put-shm-parallel", "uni-send-tcp-serial", "uni-send-tcp-parallel",
+                          "uni-put-tcp-serial", "uni-put-tcp-parallel"));
+  EXPECT_EQ(sections_of({}).size(), 1u);
+}
+
+/// Two ranks and one size, with a time each way; the second one is not measured where it is 0.
+results both_ways(double there_s, double back_s) {
+  results all(2, kernel::semi, {8});
+  for (int r = 0; r < 2; ++r) {
+    row mine(1, 2, 1);
+    if (const double time = r == 0 ? there_s : back_s; time > 0) mine.add_time(0, 1 - r, time);
+    all.set_row(r, mine.records());
+  }
+  return all;
+}
+
+TEST(Impact, IsTheFactorOfEachPairAndOfAllTogether) {
+  const auto all = impact_of(both_ways(1e-6, 3e-6), both_ways(4e-6, 6e-6));
+  ASSERT_EQ(all.size(), 1u);
+  const impact_of_figure& mean = all[0].mean;
+  EXPECT_NEAR(mean.factors[1], 4, 1e-5);
+  EXPECT_NEAR(mean.factors[2], 2, 1e-5);
+  EXPECT_TRUE(std::isnan(mean.factors[0])) << "no rank measures itself";
+  EXPECT_NEAR(mean.overall, 2.5, 1e-5);
+  EXPECT_EQ(mean.worst_from, 0);
+  EXPECT_NEAR(all[0].p99.over_pairs.max, 4, 1e-5);
+  EXPECT_THAT(in_words(all, {"a", "b"}), HasSubstr("worst rank 0 (a) -> rank 1 (b)"));
+}
+
+TEST(Impact, LeavesOutPairsThatOneOfBothLacks) {
+  const auto all = impact_of(both_ways(1e-6, 0), both_ways(4e-6, 6e-6));
+  EXPECT_NEAR(all[0].mean.overall, 4, 1e-5);
+  EXPECT_TRUE(std::isnan(all[0].mean.factors[2]));
+  const auto none = impact_of(both_ways(1e-6, 0), both_ways(0, 6e-6));
+  EXPECT_EQ(none[0].mean.worst_from, -1);
+  EXPECT_THAT(in_words(none, {"a", "b"}), HasSubstr("no pair was measured both ways"));
+}
+
+TEST(StepBandwidth, AddsUpThePairsOfEachStepAndDirection) {
+  const auto sums = step_bandwidths(both_ways(2e-6, 4e-6), plan(2, run_mode::parallel, false, 1));
+  ASSERT_EQ(sums.size(), 1u);
+  EXPECT_NEAR(sums[0].max, 4e6, 10);
+  EXPECT_NEAR(sums[0].min, 2e6, 10);
+  const auto sample = step_bandwidths(sample_results(), plan(3, run_mode::parallel, false, 1));
+  EXPECT_EQ(sample.size(), 2u) << "steps with a lost pair do not count";
+}
+
+class SectionList : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = (std::filesystem::temp_directory_path() / "heddle-sections-XXXXXX").string();
+    ASSERT_NE(mkdtemp(folder_.data()), nullptr);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string folder_;
+};
+
+TEST_F(SectionList, NamesWhatIsThereAndRefusesToMixTwoRuns) {
+  {
+    section_list list(folder_, existing::refuse);
+    run_facts facts = full_facts();
+    facts.chosen.op = operation::put;
+    output_directory into(list.folder_of("semi-put"), 1, existing::refuse);
+    (void)write_files(into, facts, sample_results());
+    list.add("semi-put", facts, sample_results(), {});
+    facts.chosen.op = operation::get;
+    list.add("semi-get", facts, sample_results(), impact_of(sample_results(), sample_results()));
+  }
+  EXPECT_THAT(sections_in(folder_), ElementsAre("semi-put", "semi-get"));
+  const auto document = nlohmann::json::parse(read_text(folder_ + '/' + section_file));
+  EXPECT_EQ(document["sections"][0]["op"], "put");
+  EXPECT_EQ(document["sections"][0]["complete"], false);
+  EXPECT_EQ(document["sections"][1]["impact"][0]["mean"]["overall"], 1);
+  EXPECT_TRUE(document["sections"][1]["impact"][0]["mean"]["factors"][0][0].is_null());
+  EXPECT_EQ(read_results(folder_ + "/semi-put").facts.chosen.op, operation::put);
+  EXPECT_THROW((void)section_list(folder_, existing::refuse), error);
+  try {
+    (void)read_results(folder_);
+    ADD_FAILURE() << "took a run of several for one";
+  } catch (const error& why) {
+    EXPECT_THAT(why.what(), HasSubstr("give one of semi-put, semi-get"));
+  }
+}
+
+}  // namespace
+}  // namespace heddle::linktest
