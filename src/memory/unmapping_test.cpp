@@ -72,10 +72,9 @@ TEST_F(UnmapMonitor, NoticesThatHugePagesGo) {
   constexpr std::size_t huge = 2u << 20;
   const auto map_huge = [](void* where) {
     return mmap(where, 2 * huge, PROT_READ | PROT_WRITE,
-                MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | (where != nullptr ? MAP_FIXED : 0), -1,
-                0);
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_FIXED, -1, 0);
   };
-  void* const at = map_huge(nullptr);
+  void* const at = map_huge(lonely_place());
   if (at == MAP_FAILED) GTEST_SKIP() << "there are none (/proc/sys/vm/nr_hugepages)";
   expect_noticed(
       static_cast<std::byte*>(at) + huge - page_bytes,
@@ -121,7 +120,7 @@ TEST_F(UnmapMonitor, NoticesSegmentsThatAreDetached) {
   const int segment = shmget(IPC_PRIVATE, size, IPC_CREAT | 0600);
   const int another = shmget(IPC_PRIVATE, size, IPC_CREAT | 0600);
   ASSERT_GE(segment, 0);
-  void* const at = shmat(segment, nullptr, 0);
+  void* const at = shmat(segment, lonely_place(), 0);
   expect_noticed(at, [&] {
     ASSERT_EQ(shmdt(at), 0);
     ASSERT_EQ(shmat(another, at, 0), at);

@@ -40,11 +40,18 @@ inline void name_fresh_pages(void* at, std::size_t bytes) {
   name_pages(at, bytes, true);
 }
 
+/// An address where nothing is, far below where the kernel puts what asks for no place. So nobody
+/// else's memory comes into a hole that a test leaves for a moment.
+inline void* lonely_place() {
+  static std::uintptr_t next = 0x7e90'0000'0000;
+  return reinterpret_cast<void*>(next += 1u << 30);
+}
 inline void* map_at(void* where, int flags, int file = -1) {
   return mmap(where, size, PROT_READ | PROT_WRITE, flags, file, 0);
 }
 inline void* map_private(void* where = nullptr) {
-  return map_at(where, MAP_PRIVATE | MAP_ANONYMOUS | (where != nullptr ? MAP_FIXED : 0));
+  if (where == nullptr) return map_at(lonely_place(), MAP_PRIVATE | MAP_ANONYMOUS);
+  return map_at(where, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED);
 }
 
 inline std::span<const std::byte> span_of(const void* at, std::size_t bytes = size) {

@@ -112,7 +112,8 @@ TEST(VerbsPort, IsNotConcernedByTheNeighboursCable) {
 }
 
 TEST(VerbsQueues, EndEveryOperationOnceWhenTheCompletionQueueIsOverrun) {
-  in_own_process({{"SOFTHCA_CQES", "32"}}, [] {
+  // Fewer than the eight that are told of before posts gather into lists.
+  in_own_process({{"SOFTHCA_CQES", "6"}}, [] {
     verbs_ranks ranks(3);
     port& from = ranks.job[1].lane();
     auto ops = ranks.puts(60);
