@@ -325,6 +325,10 @@ static inline uint64_t heddle_bits_of_double(double value) {
 heddle_status heddle_try_atomic(heddle_lane* lane, heddle_atomic_op op, unsigned width,
                                 heddle_address at, uint64_t operand, uint64_t compare, void* old,
                                 heddle_completion ended);
+/* `how`: HEDDLE_ADD or HEDDLE_SWAP, on the 8 bytes at `word`. */
+heddle_status heddle_try_put_signal(heddle_lane* lane, const void* from, size_t bytes,
+                                    heddle_address to, heddle_atomic_op how, heddle_address word,
+                                    uint64_t value, heddle_completion ended);
 
 /* `to_lane`: HEDDLE_SAME_LANE, or the number of a lane of the peer. */
 heddle_status heddle_try_send(heddle_lane* lane, heddle_rank to, int to_lane, heddle_tag tag,
@@ -364,6 +368,9 @@ heddle_status heddle_put(heddle_lane* lane, const void* from, size_t bytes, hedd
 heddle_status heddle_get(heddle_lane* lane, void* into, size_t bytes, heddle_address from);
 heddle_status heddle_put_notify(heddle_lane* lane, const void* from, size_t bytes,
                                 heddle_address to, uint16_t handler, uint64_t value);
+heddle_status heddle_put_signal(heddle_lane* lane, const void* from, size_t bytes,
+                                heddle_address to, heddle_atomic_op how, heddle_address word,
+                                uint64_t value);
 heddle_status heddle_atomic(heddle_lane* lane, heddle_atomic_op op, unsigned width,
                             heddle_address at, uint64_t operand, uint64_t compare, void* old);
 heddle_status heddle_send(heddle_lane* lane, heddle_rank to, int to_lane, heddle_tag tag,

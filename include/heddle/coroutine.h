@@ -170,6 +170,12 @@ class basic_async_lane {
       return l.try_put_notify(from, to, notify, value, c);
     });
   }
+  auto put_signal(std::span<const std::byte> from, remote_address to, atomic_op how,
+                  remote_ptr<std::uint64_t> word, std::uint64_t value) const noexcept {
+    return make<status>([=](Lane& l, completion c) noexcept {
+      return l.try_put_signal(from, to, how, word, value, c);
+    });
+  }
   template <atomic_number T>
   auto atomic(atomic_op op, remote_ptr<T> at, std::type_identity_t<T> operand, T* old,
               std::type_identity_t<T> compare = 0) const noexcept {

@@ -116,6 +116,14 @@ class lane {
   /// invalid: `notify` is not below max_handlers.
   status try_put_notify(std::span<const std::byte> from, remote_address to, handler_id notify,
                         std::uint64_t value, completion c = {}) noexcept;
+  /// try_put, and then `how` is done to `word` with `value`: atomic_op::add raises it, swap sets
+  /// it. Who sees the word changed, as by wait_until(), sees the data. Completion: both are visible
+  /// to the peer. After a failure the data may be there, but the word is as it was; only after
+  /// peer_lost and closed nobody knows. Also invalid: another `how`, or memory of two peers; and
+  /// what try_atomic may say of the word, whose rules are the same.
+  status try_put_signal(std::span<const std::byte> from, remote_address to, atomic_op how,
+                        remote_ptr<std::uint64_t> word, std::uint64_t value,
+                        completion c = {}) noexcept;
 
   template <class T>
   status try_put(const T& from, remote_ptr<T> to, completion c = {}) noexcept {
@@ -276,6 +284,8 @@ class lane {
   }
   status put_notify(std::span<const std::byte> from, remote_address to, handler_id notify,
                     std::uint64_t value) noexcept;
+  status put_signal(std::span<const std::byte> from, remote_address to, atomic_op how,
+                    remote_ptr<std::uint64_t> word, std::uint64_t value) noexcept;
   template <atomic_number T>
   status fetch_atomic(atomic_op op, remote_ptr<T> at, std::type_identity_t<T> operand, T& old,
                       std::type_identity_t<T> compare = 0) noexcept {

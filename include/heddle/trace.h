@@ -14,6 +14,7 @@ namespace heddle {
 enum class operation_kind : std::uint8_t {
   put,
   put_notify,
+  put_signal,
   get,
   atomic,
   send,

@@ -112,6 +112,26 @@ class Lane(Collectives):
         view, size = readable(data)
         self.check(lib.heddle_put_notify(self.c, view, size, to.c, handler, value))
 
+    def put_signal(self, data, to: Address, word: Address, value: int = 1, add: bool = True) -> None:
+        """put, and then `value` is added to the peer's `word` of 8 bytes, or stored there. Who sees the word
+        changed, by wait_until, sees the data."""
+        self._check_word(word)
+        view, size = readable(data)
+        how = lib.HEDDLE_ADD if add else lib.HEDDLE_SWAP
+        self.check(lib.heddle_put_signal(self.c, view, size, to.c, how, word.c, value % 2**64))
+
+    def iput_signal(self, data, to: Address, word: Address, value: int = 1, add: bool = True) -> Request:
+        self._check_word(word)
+        view, size = readable(data)
+        how = lib.HEDDLE_ADD if add else lib.HEDDLE_SWAP
+        return Request(self, lambda c: lib.heddle_try_put_signal(self.c, view, size, to.c, how, word.c,
+                                                                 value % 2**64, c), (data, view, to, word))
+
+    @staticmethod
+    def _check_word(at: Address) -> None:
+        if at.dtype.kind not in "iu" or at.dtype.itemsize != 8:
+            raise TypeError(f"a signal is an integer of 8 bytes, not {at.dtype}")
+
     def iput(self, data, to: Address) -> Request:
         view, size = readable(data)
         return Request(self, lambda c: lib.heddle_try_put(self.c, view, size, to.c, c), (data, view, to))

@@ -34,6 +34,12 @@ status atomic(heddle::lane& on, heddle_atomic_op op, unsigned width, heddle_addr
   return status::invalid;
 }
 
+/// What C passes for another one is none.
+heddle::atomic_op signal_op(heddle_atomic_op how) noexcept {
+  if (how == HEDDLE_ADD) return heddle::atomic_op::add;
+  return how == HEDDLE_SWAP ? heddle::atomic_op::swap : heddle::atomic_op::compare_swap;
+}
+
 template <class T>
 bool wait_until(heddle::lane& on, const void* word, bool (*true_of)(void*, uint64_t), void* context,
                 std::chrono::nanoseconds limit) noexcept {
@@ -85,6 +91,12 @@ heddle_status heddle_try_atomic(heddle_lane* lane, heddle_atomic_op op, unsigned
                                 heddle_completion ended) {
   return of(atomic(of(lane), op, width, at, operand, compare, old, of(ended)));
 }
+heddle_status heddle_try_put_signal(heddle_lane* lane, const void* from, size_t bytes,
+                                    heddle_address to, heddle_atomic_op how, heddle_address word,
+                                    uint64_t value, heddle_completion ended) {
+  return of(of(lane).try_put_signal(bytes_of(from, bytes), of(to), signal_op(how), {of(word)},
+                                    value, of(ended)));
+}
 heddle_status heddle_try_send(heddle_lane* lane, heddle_rank to, int to_lane, heddle_tag tag,
                               const void* data, size_t bytes, heddle_completion ended) {
   return of(of(lane).try_send(destination(to, to_lane), tag, bytes_of(data, bytes), of(ended)));
@@ -121,6 +133,11 @@ heddle_status heddle_get(heddle_lane* lane, void* into, size_t bytes, heddle_add
 heddle_status heddle_put_notify(heddle_lane* lane, const void* from, size_t bytes,
                                 heddle_address to, uint16_t handler, uint64_t value) {
   return of(of(lane).put_notify(bytes_of(from, bytes), of(to), handler, value));
+}
+heddle_status heddle_put_signal(heddle_lane* lane, const void* from, size_t bytes,
+                                heddle_address to, heddle_atomic_op how, heddle_address word,
+                                uint64_t value) {
+  return of(of(lane).put_signal(bytes_of(from, bytes), of(to), signal_op(how), {of(word)}, value));
 }
 heddle_status heddle_atomic(heddle_lane* lane, heddle_atomic_op op, unsigned width,
                             heddle_address at, uint64_t operand, uint64_t compare, void* old) {

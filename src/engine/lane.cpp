@@ -37,6 +37,32 @@ command access_command(command_kind kind, remote_address at, completion c) noexc
   return made;
 }
 
+command signal_command(std::span<const std::byte> from, remote_address to, atomic_op how,
+                       remote_address word, std::uint64_t value, completion c) noexcept {
+  command made = access_command(command_kind::put_signal, to, c);
+  made.memory = only_read(from);
+  made.atomic = how;
+  made.operand = value;
+  made.signal = {static_cast<const memory::remote_memory*>(word.target), word.offset};
+  return made;
+}
+
+/// False: one of the two is not plain memory of this process, or cannot be right.
+bool put_and_signal_directly(const command& c) noexcept {
+  const auto [word, at] = c.signal;
+  const bool known = c.atomic == atomic_op::add || c.atomic == atomic_op::swap;
+  if (!known || c.target == nullptr || word == nullptr || word->owner != c.peer ||
+      at % sizeof(std::uint64_t) != 0 ||
+      !detail::reachable(*c.target, c.offset, c.memory.size(), rights::write) ||
+      !detail::reachable(*word, at, sizeof(std::uint64_t), rights::atomic))
+    return false;
+  if (!c.memory.empty())
+    detail::put_direct(c.target->direct + c.offset, c.memory.data(), c.memory.size());
+  detail::apply_atomic(c.atomic, *reinterpret_cast<std::uint64_t*>(word->direct + at), c.operand,
+                       std::uint64_t{0});
+  return true;
+}
+
 command message_command(command_kind kind, rank peer, completion c) noexcept {
   command made;
   made.kind = kind;
@@ -300,6 +326,13 @@ status lane::try_put_notify(std::span<const std::byte> from, remote_address to, 
   return submit(*core_, made);
 }
 
+status lane::try_put_signal(std::span<const std::byte> from, remote_address to, atomic_op how,
+                            remote_ptr<std::uint64_t> word, std::uint64_t value,
+                            completion c) noexcept {
+  const command made = signal_command(from, to, how, word, value, c);
+  return put_and_signal_directly(made) ? status::done : submit(*core_, made);
+}
+
 // Flat, these three: send_specially() and its like call the same, which would otherwise be out of
 // line for all.
 [[gnu::flatten]] status lane::try_send(destination to, tag t, std::span<const std::byte> data,
@@ -446,6 +479,15 @@ status lane::put_notify(std::span<const std::byte> from, remote_address to, hand
                         std::uint64_t value) noexcept {
   may_block(*core_);
   return blocking([&](completion c) { return try_put_notify(from, to, notify, value, c); });
+}
+
+status lane::put_signal(std::span<const std::byte> from, remote_address to, atomic_op how,
+                        remote_ptr<std::uint64_t> word, std::uint64_t value) noexcept {
+  may_block(*core_);
+  return blocking([&](completion c) {
+    if (!sync::is_special()) return try_put_signal(from, to, how, word, value, c);
+    return submit(*core_, signal_command(from, to, how, word, value, c));  // to be seen
+  });
 }
 
 status lane::flush(rank peer) noexcept {

@@ -20,6 +20,7 @@ struct unexpected;
 enum class command_kind : std::uint8_t {
   put,         // up to atomic: accesses to a region
   put_notify,  ///< operand: the value the handler gets
+  put_signal,  ///< and then `atomic` with `operand` on `signal`
   get,
   atomic,
   send,
@@ -29,6 +30,12 @@ enum class command_kind : std::uint8_t {
   when_ready,  ///< done when there is room for another command
   match,       ///< takes a message out of matching, into `taken`
   recv_taken,  ///< receives `message`, which was taken
+};
+
+/// The word that is changed once the data of a put is there, 8 bytes of a region of the same peer.
+struct signal_word {
+  const memory::remote_memory* target;
+  std::uint64_t offset;
 };
 
 /// Trivially copyable, so that it can wait in a ring. What it points to stays the caller's until
@@ -44,7 +51,10 @@ struct command {
   /// put, send, call: what to move, only read. get, recv: where it goes. atomic: where the old
   /// value goes, or empty.
   std::span<std::byte> memory;
-  std::span<const std::byte> header;  ///< call
+  union {
+    std::span<const std::byte> header{};  ///< call
+    signal_word signal;                   ///< put_signal
+  };
   union {
     const memory::remote_memory* target = nullptr;  ///< put, get, atomic
     detail::taken_message* taken;                   ///< match

@@ -12,8 +12,9 @@ namespace heddle::protocols {
 namespace {
 
 std::string_view kind_of(const request& r) noexcept {
-  constexpr std::array<std::string_view, 9> names{
-      "put", "put_notify", "get", "atomic", "send", "recv", "call", "flush", "when_ready"};
+  constexpr std::array<std::string_view, 10> names{"put",    "put_notify", "put_signal", "get",
+                                                   "atomic", "send",       "recv",       "call",
+                                                   "flush",  "when_ready"};
   return names[static_cast<std::size_t>(r.what)];
 }
 

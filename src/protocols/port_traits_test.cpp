@@ -2,6 +2,7 @@
 // port_traits_test.cpp - what a wire does not do by itself goes by messages.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory>
@@ -240,6 +241,130 @@ TEST_F(PortNotifications, OfAPutThatFailsAreNotMade) {
   ends(status::withdrawn);
   EXPECT_EQ(end.code, status::withdrawn);
   EXPECT_TRUE(wire_.messages.empty());
+}
+
+// --- puts with a signal ------------------------------------------------------------------
+
+class PortSignals : public PortNotifications {
+ protected:
+  status put_signal(std::size_t bytes, completion done = {}) {
+    command c;
+    c.kind = command_kind::put_signal;
+    c.peer = 1;
+    c.target = &target_;
+    c.memory = std::span(memory_).first(bytes);
+    c.atomic = atomic_op::swap;
+    c.operand = 42;
+    c.signal = {&target_, 16};
+    c.done = done;
+    return port_->execute(c, batch_);
+  }
+};
+
+TEST_F(PortSignals, ChangeTheWordWhenThePutHasEnded) {
+  start();
+  test::ending end;
+  ASSERT_EQ(put_signal(100, end), status::posted);
+  ASSERT_EQ(wire_.posted.size(), 1u);
+  EXPECT_EQ(last(), op_kind::put);
+  ends(status::done);
+  EXPECT_EQ(end.count, 0) << "the word is not there yet";
+  ASSERT_EQ(wire_.posted.size(), 2u);
+  EXPECT_EQ(last_atomic(), atomic_op::swap);
+  EXPECT_EQ(wire_.posted[1].kind, op_kind::atomic);
+  EXPECT_EQ(wire_.posted[1].operand, 42u);
+  EXPECT_EQ(wire_.posted[1].offset, 16u);
+  EXPECT_TRUE(wire_.posted[1].memory.empty());
+  ends(status::done);
+  EXPECT_EQ(end.count, 1);
+  EXPECT_EQ(end.code, status::done);
+  EXPECT_TRUE(port_->quiet());
+}
+
+TEST_F(PortSignals, OfAPutThatFailsChangeNothing) {
+  start();
+  test::ending end;
+  ASSERT_EQ(put_signal(100, end), status::posted);
+  ends(status::withdrawn);
+  EXPECT_EQ(end.code, status::withdrawn);
+  EXPECT_EQ(wire_.posted.size(), 1u);
+}
+
+TEST_F(PortSignals, WithoutDataAreAnAtomic) {
+  start();
+  test::ending end;
+  ASSERT_EQ(put_signal(0, end), status::posted);
+  EXPECT_EQ(last(), op_kind::atomic);
+  ends(status::done);
+  EXPECT_EQ(end.count, 1);
+}
+
+TEST_F(PortSignals, FollowAPutThatIsOverAtOnceAndOneThatHadToWait) {
+  wire_.answer = status::done;
+  start();
+  EXPECT_EQ(put_signal(100), status::done);
+  EXPECT_EQ(wire_.posted.size(), 2u);
+  EXPECT_EQ(last(), op_kind::atomic);
+  wire_.room = 1;
+  test::ending end;
+  ASSERT_EQ(put_signal(100, end), status::posted);
+  EXPECT_EQ(last(), op_kind::put);
+  EXPECT_EQ(end.count, 0);
+  wire_.room = SIZE_MAX;
+  ends(status::done);
+  EXPECT_EQ(last(), op_kind::atomic);
+  EXPECT_EQ(end.count, 1);
+}
+
+TEST_F(PortSignals, GoWithABatchToo) {
+  start();
+  test::ending end;
+  port_->begin_batch();
+  ASSERT_EQ(put_signal(100, end), status::posted);
+  EXPECT_TRUE(wire_.posted.empty());
+  port_->end_batch(batch_);
+  ends(status::done);
+  ends(status::done);
+  EXPECT_EQ(last(), op_kind::atomic);
+  EXPECT_EQ(end.count, 1);
+}
+
+TEST_F(PortSignals, FollowTheEndOfAPutThatGoesInSeveralParts) {
+  two_rails_ = true;
+  second_wire_ = transport::script();
+  second_wire_.native = wire_.native;
+  second_wire_.answer = status::posted;
+  config_.stripe_bytes = 1000;
+  start();
+  test::ending end;
+  ASSERT_EQ(put_signal(3000, end), status::posted);
+  while (end.count == 0 && (!wire_.under_way.empty() || !second_wire_.under_way.empty())) {
+    const bool parts = last() == op_kind::put;
+    EXPECT_TRUE(parts || wire_.under_way.size() == 1);
+    for (transport::op* each : std::exchange(second_wire_.under_way, {}))
+      second_wire_.events.push_back(
+          {transport::event::kind_t::ended, status::done, each->to, each, {}});
+    ends(status::done);
+  }
+  EXPECT_EQ(end.count, 1);
+  EXPECT_EQ(std::ranges::count(wire_.posted, op_kind::atomic, &transport::op::kind), 1);
+}
+
+TEST_F(PortSignals, AreUnsupportedWithoutAWayToTheNetworkThatDoesTheAtomics) {
+  atomic_route_.fill(no_route);
+  start();
+  EXPECT_EQ(put_signal(100), status::unsupported);
+  EXPECT_TRUE(wire_.posted.empty());
+}
+
+TEST_F(PortSignals, OfALostPeerEndOnce) {
+  start();
+  test::ending end;
+  ASSERT_EQ(put_signal(100, end), status::posted);
+  ends(status::peer_lost);
+  EXPECT_EQ(end.code, status::peer_lost);
+  EXPECT_EQ(end.count, 1);
+  EXPECT_EQ(wire_.posted.size(), 1u);
 }
 
 }  // namespace

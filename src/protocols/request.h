@@ -62,6 +62,9 @@ struct request : transport::op {
   std::uint64_t issued = 0, moved = 0;  ///< bytes asked for, bytes done, where it goes in parts
   std::uint64_t part_of = 0;            ///< stripe: id of the whole
 
+  /// put_signal: what is to be changed when the data is there. Null: nothing, or no more.
+  signal_word signal{};
+
   // An atomic that is made of compare_swaps (atomic_loop.h); else `looped` is compare_swap.
   atomic_op looped = atomic_op::compare_swap;
   std::uint64_t update = 0, found = 0;  ///< its operand, and what the last one found

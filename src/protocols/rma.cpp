@@ -2,6 +2,7 @@
 #include "protocols/rma.h"
 
 #include <cstring>
+#include <utility>
 
 #include "protocols/atomic_loop.h"
 
@@ -18,14 +19,34 @@ std::size_t bytes_of(const command& c) noexcept {
   return c.memory.size();
 }
 
+status check_range(const memory::remote_memory& t, std::uint64_t offset, std::size_t bytes,
+                   rights wanted) noexcept {
+  if (offset > t.bytes || bytes > t.bytes - offset) return status::out_of_bounds;
+  return allows(t.allowed, wanted) ? status::done : status::denied;
+}
+
+status check_signal(const command& c) noexcept {
+  const auto [word, offset] = c.signal;
+  const bool known = c.atomic == atomic_op::add || c.atomic == atomic_op::swap;
+  if (word == nullptr || word->owner != c.target->owner || !known) return status::invalid;
+  const status s = check_range(*word, offset, sizeof(std::uint64_t), rights::atomic);
+  if (s != status::done) return s;
+  return offset % sizeof(std::uint64_t) == 0 ? status::done : status::misaligned;
+}
+
 /// What can be said without asking the peer.
 status check(const command& c) noexcept {
-  const memory::remote_memory& t = *c.target;
-  const std::size_t bytes = bytes_of(c);
-  if (c.offset > t.bytes || bytes > t.bytes - c.offset) return status::out_of_bounds;
-  if (!allows(t.allowed, needed(c.kind))) return status::denied;
-  if (c.kind == command_kind::atomic && c.offset % c.width != 0) return status::misaligned;
-  return status::done;
+  const status s = check_range(*c.target, c.offset, bytes_of(c), needed(c.kind));
+  if (s != status::done) return s;
+  if (c.kind == command_kind::put_signal) return check_signal(c);
+  const bool odd = c.kind == command_kind::atomic && c.offset % c.width != 0;
+  return odd ? status::misaligned : status::done;
+}
+
+/// Mapped here. One that is not live any more was withdrawn, or its owner is dead: the wire knows
+/// which.
+bool is_here(const memory::remote_memory& t, rights wanted) noexcept {
+  return allows(t.mapped, wanted) && t.live->is(t.generation);
 }
 
 /// All of the op, as if the wire took it in one.
@@ -53,6 +74,26 @@ void apply(const command& c, std::byte* at) noexcept {
   const T old = detail::apply_atomic(c.atomic, *reinterpret_cast<T*>(at), static_cast<T>(c.operand),
                                      static_cast<T>(c.compare));
   if (!c.memory.empty()) std::memcpy(c.memory.data(), &old, sizeof old);
+}
+
+/// The data is there: what is left of the request is the atomic on the word.
+void turn_to_signal(request& r) noexcept {
+  const auto [word, offset] = std::exchange(r.signal, {});
+  r.kind = transport::op_kind::atomic;
+  r.width = sizeof(std::uint64_t);
+  r.region = word->ref;
+  r.base = offset;
+  r.local = {};
+  r.by = carrier::undecided;
+  r.issued = r.moved = 0;
+}
+
+/// The wire, or whoever does it, has done what it was given. True: the request has more to do.
+bool goes_on(request& r) noexcept {
+  if (is_looped(r)) return !settled(r);
+  if (r.signal.target == nullptr) return false;
+  turn_to_signal(r);
+  return true;
 }
 
 }  // namespace
@@ -89,9 +130,8 @@ status rma::access(const command& c) {
   if (owner == nullptr) return status::no_memory;
   peer& p = *owner;
   if (p.lost) return status::peer_lost;
-  // One that is not live any more was withdrawn, or its owner is dead: the wire knows which.
-  if (allows(c.target->mapped, needed(c.kind)) && c.target->live->is(c.target->generation))
-    return access_here(p, c);
+  if (c.kind == command_kind::put_signal) return put_signal(p, c);
+  if (is_here(*c.target, needed(c.kind))) return access_here(p, c);
   if (bytes_of(c) == 0) {
     if (c.kind == command_kind::put_notify) notify(p, c.handler, c.operand);
     return status::done;
@@ -115,6 +155,7 @@ status rma::submit(peer& p, const command& c) {
   r.local = c.memory;
   r.base = c.offset;
   r.looped = atomic_op::compare_swap;
+  r.signal = {};
   if (needs_loop(p, c)) [[unlikely]]
     begin_loop(r, c);
   ops_.count(r);
@@ -127,14 +168,12 @@ status rma::submit(peer& p, const command& c) {
 
 status rma::start(request& r) {
   status s = transfers_.start(r);
-  if (is_looped(r)) {
-    while (s == status::done && !settled(r)) s = transfers_.start(r);
-  }
+  while (s == status::done && goes_on(r)) s = transfers_.start(r);
   return s;
 }
 
 void rma::ended(request& r, status code) {
-  if (is_looped(r) && code == status::done && !settled(r)) return path_.resume(r);
+  if (code == status::done && goes_on(r)) return path_.resume(r);
   const bool told = r.tells && r.by == carrier::undecided;  // the wire took it in one
   if (r.what == command_kind::put_notify && code == status::done && !told)
     notify(*r.with, r.handler, r.operand);
@@ -156,6 +195,35 @@ status rma::access_here(peer& p, const command& c) {
       if (c.kind == command_kind::put_notify) notify(p, c.handler, c.operand);
   }
   return status::done;
+}
+
+// --- signals ---------------------------------------------------------------------------
+
+/// By plain stores what can be; the rest is one request, of the data first and then of the word.
+status rma::put_signal(peer& p, const command& c) {
+  const bool data_here = c.memory.empty() || is_here(*c.target, rights::write);
+  const bool word_here = is_here(*c.signal.target, rights::atomic);
+  if (p.no_atomics && !word_here) return status::unsupported;
+  const bool at_once = data_here && word_here;
+  if (!at_once && ops_.full()) return status::busy_records;
+  if (data_here && !c.memory.empty())
+    detail::put_direct(c.target->direct + c.offset, c.memory.data(), c.memory.size());
+  if (!at_once) return submit_signal(p, c, data_here);
+  auto& word = *reinterpret_cast<std::uint64_t*>(c.signal.target->direct + c.signal.offset);
+  detail::apply_atomic(c.atomic, word, c.operand, std::uint64_t{0});
+  return status::done;
+}
+
+status rma::submit_signal(peer& p, const command& c, bool data_is_there) {
+  request& r = ops_.begin(&p, c, *this);
+  describe(c, r);
+  r.local = c.memory;
+  r.base = c.offset;
+  r.looped = atomic_op::compare_swap;
+  r.signal = c.signal;
+  if (data_is_there) turn_to_signal(r);
+  ops_.count(r);
+  return path_.submit(r);
 }
 
 // --- notifications ---------------------------------------------------------------------

@@ -23,6 +23,8 @@ class rma final : public protocol {
   [[nodiscard]] bool goes_straight(const peer& p, const command& c) const noexcept;
   status post_straight(peer& p, const command& c);
   status submit(peer& p, const command& c);
+  status put_signal(peer& p, const command& c);
+  status submit_signal(peer& p, const command& c, bool data_is_there);
   void notify(peer& p, handler_id handler, std::uint64_t value);
 
   peer_table& peers_;

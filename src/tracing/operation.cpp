@@ -134,8 +134,9 @@ bool stands_for(const completion& posted, const completion& done) noexcept {
 namespace heddle {
 
 std::string_view name_of(operation_kind k) noexcept {
-  constexpr std::array<std::string_view, 9> names{
-      "put", "put_notify", "get", "atomic", "send", "recv", "call", "flush", "when_ready"};
+  constexpr std::array<std::string_view, 10> names{"put",    "put_notify", "put_signal", "get",
+                                                   "atomic", "send",       "recv",       "call",
+                                                   "flush",  "when_ready"};
   const auto i = static_cast<std::size_t>(k);
   return i < names.size() ? names[i] : "unknown";
 }

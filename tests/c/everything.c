@@ -133,6 +133,28 @@ static void bounds_and_floats(heddle_address at) {
   EXPECT(heddle_atomic(lane, (heddle_atomic_op)11, 8, at, 0, 0, NULL) == HEDDLE_INVALID);
 }
 
+static bool is_two(void* context, uint64_t value) {
+  (void)context;
+  return value == 2;
+}
+
+/* Of a rank's own word 500, and the one behind it. */
+static void signals(heddle_symmetric* array) {
+  const uint64_t* mine = heddle_symmetric_local(array);
+  const uint64_t out = number(me, 9);
+  const heddle_address to = heddle_symmetric_at(array, next, 501 * 8),
+                       word = heddle_symmetric_at(array, next, 500 * 8);
+  EXPECT(heddle_put_signal(lane, &out, 8, to, HEDDLE_SWAP, word, 1) == HEDDLE_DONE);
+  heddle_flag* ended = heddle_flag_new();
+  const heddle_status s = heddle_try_put_signal(lane, &out, 8, to, HEDDLE_ADD, word, 1,
+                                                heddle_flag_completion(ended));
+  EXPECT(s == HEDDLE_DONE || (s == HEDDLE_POSTED && heddle_wait_flag(lane, ended) == HEDDLE_DONE));
+  heddle_flag_free(ended);
+  EXPECT(heddle_wait_until(lane, mine + 500, 8, is_two, NULL, HEDDLE_FOR_EVER));
+  EXPECT(mine[501] == number(before, 9));
+  EXPECT(heddle_put_signal(lane, &out, 8, to, HEDDLE_AND, word, 1) == HEDDLE_INVALID);
+}
+
 static void memory(void) {
   heddle_symmetric* array = heddle_symmetric_open(world, items * 8, HEDDLE_ALL_RIGHTS);
   EXPECT(array != NULL);
@@ -178,6 +200,8 @@ static void memory(void) {
   EXPECT(heddle_flush(lane, HEDDLE_EVERYBODY) == HEDDLE_DONE);
   EXPECT(heddle_fence(lane, next) == HEDDLE_DONE);
   EXPECT(heddle_put(lane, out, 8, heddle_symmetric_at(array, ranks, 0)) == HEDDLE_INVALID);
+  EXPECT(heddle_world_barrier(world) == 0);
+  signals(array);
   EXPECT(heddle_world_barrier(world) == 0);
   heddle_symmetric_close(array);
 }

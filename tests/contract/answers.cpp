@@ -8,9 +8,9 @@ namespace {
 
 using enum action;
 
-const std::vector<action> accesses{put, put_notify, get, fetch_add, compare_swap, add};
-const std::vector<action> moves{put, put_notify, get};
-const std::vector<action> writes{put, put_notify};
+const std::vector<action> accesses{put, put_notify, put_signal, get, fetch_add, compare_swap, add};
+const std::vector<action> moves{put, put_notify, put_signal, get};
+const std::vector<action> writes{put, put_notify, put_signal};
 const std::vector<action> atomics{fetch_add, compare_swap, add};
 
 constexpr std::uint64_t farthest = std::numeric_limits<std::uint64_t>::max() - 7;  // aligned
@@ -28,7 +28,7 @@ const std::vector<answer_row>& answer_table() {
       {.name = "all_is_right", .expected = status::done, .asked = accesses},
       {.name = "nothing_at_the_end",
        .expected = status::done,
-       .asked = moves,
+       .asked = {put, put_notify, get},
        .offset = region_bytes,
        .bytes = 0},
 
@@ -58,10 +58,13 @@ const std::vector<answer_row>& answer_table() {
        .asked = accesses,
        .offset = farthest},
 
-      {.name = "offset_of_1", .expected = status::misaligned, .asked = atomics, .offset = 1},
+      {.name = "offset_of_1",
+       .expected = status::misaligned,
+       .asked = {put_signal, fetch_add, compare_swap, add},
+       .offset = 1},
       {.name = "offset_of_half_its_size",
        .expected = status::misaligned,
-       .asked = {fetch_add, add},
+       .asked = {put_signal, fetch_add, add},
        .offset = 4},
       {.name = "region_begins_at_an_odd_address",
        .expected = status::misaligned,
@@ -78,7 +81,7 @@ const std::vector<answer_row>& answer_table() {
        .allowed = no_reading},
       {.name = "without_the_right_to_atomics",
        .expected = status::denied,
-       .asked = atomics,
+       .asked = {put_signal, fetch_add, compare_swap, add},
        .allowed = no_atomics},
       {.name = "without_any_right",
        .expected = status::denied,
@@ -207,11 +210,13 @@ const std::vector<answer_row>& answer_table() {
        .when = state::world_ends},
       {.name = "after_the_worlds_end",
        .expected = status::closed,
-       .asked = {put, put_notify, get, fetch_add, send, recv, probe, cancel, call, flush},
+       .asked = {put, put_notify, put_signal, get, fetch_add, send, recv, probe, cancel, call,
+                 flush},
        .when = state::world_has_ended},
       {.name = "in_a_forks_child",
        .expected = status::closed,
-       .asked = {put, put_notify, get, fetch_add, send, recv, probe, cancel, call, flush},
+       .asked = {put, put_notify, put_signal, get, fetch_add, send, recv, probe, cancel, call,
+                 flush},
        .when = state::in_a_forks_child},
   };
   return rows;

@@ -19,6 +19,7 @@ namespace heddle::test {
 enum class action : std::uint8_t {
   put,  // up to add: accesses to a region
   put_notify,
+  put_signal,  ///< data and word at one place
   get,
   fetch_add,     ///< 8 bytes
   compare_swap,  ///< 4 bytes

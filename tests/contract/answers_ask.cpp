@@ -63,6 +63,13 @@ const std::map<action, forms> accesses{
         return q.on.try_put_notify(data(q), q.at, q.row.handler, 5, c);
       },
       nullptr}},
+    {action::put_signal,
+     {[](const question& q, completion c) {
+        return q.on.try_put_signal(data(q), q.at, atomic_op::add, word_at(q), 5, c);
+      },
+      [](const question& q) {
+        return q.on.put_signal(data(q), q.at, atomic_op::swap, word_at(q), 5);
+      }}},
     {action::get,
      {[](const question& q, completion c) { return q.on.try_get(buffer(q), q.at, c); },
       [](const question& q) { return q.on.get(buffer(q), q.at); }}},

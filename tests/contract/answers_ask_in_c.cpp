@@ -38,6 +38,7 @@ status wait(const question& q) {
 const std::map<action, forms> all{
     {action::put, {post<post_put>, wait<wait_put>}},
     {action::put_notify, {post<post_put_notify>, wait<wait_put_notify>}},
+    {action::put_signal, {post<post_put_signal>, wait<wait_put_signal>}},
     {action::get, {post<post_get>, wait<wait_get>}},
     {action::fetch_add, {post<post_fetch_add>, wait<wait_fetch_add>}},
     {action::compare_swap, {post<post_compare_swap>, wait<wait_compare_swap>}},

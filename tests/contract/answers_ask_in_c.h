@@ -28,6 +28,7 @@ struct question_in_c {
   heddle_status wait_##name(const struct question_in_c* q);
 ASKED_IN_C(put)
 ASKED_IN_C(put_notify)
+ASKED_IN_C(put_signal)
 ASKED_IN_C(get)
 ASKED_IN_C(fetch_add)
 ASKED_IN_C(compare_swap)

@@ -85,6 +85,10 @@ def memory():
     lane.fence(after)
     assert lane.wait_until(table.local[30:31], lambda value: value == 9)
     assert not lane.wait_until(table.local[31:32], lambda value: value == 9, timeout=0.002)
+    lane.put_signal(numpy.array([me + 50]), table.at(after, 51), table.at(after, 50), 1, add=False)
+    lane.iput_signal(numpy.array([me + 52]), table.at(after, 52), table.at(after, 50)).wait()
+    assert lane.wait_until(table.local[50:51], lambda value: value == 2)
+    assert list(table.local[51:53]) == [before + 50, before + 52]
     raises(heddle.Status.OUT_OF_BOUNDS, lane.put, b"12345678", table.at(after, 100))
     world.barrier()
 
