@@ -258,14 +258,22 @@ void heddle_remote_close(heddle_remote* remote);
 heddle_address heddle_remote_at(const heddle_remote* remote, uint64_t offset);
 uint64_t heddle_remote_bytes(const heddle_remote* remote);
 heddle_rank heddle_remote_owner(const heddle_remote* remote);
+unsigned heddle_remote_rights(const heddle_remote* remote);
 bool heddle_remote_mapped(const heddle_remote* remote);
+/* Null: not mapped in this process, or no longer. */
+void* heddle_remote_mapped_memory(const heddle_remote* remote);
 
-/* Collective. */
+/* Collective: of Heddle's own memory, as much on every rank; of memory that each rank has. */
 heddle_symmetric* heddle_symmetric_open(heddle_world* world, size_t bytes, unsigned rights);
+heddle_symmetric* heddle_expose_symmetric(heddle_world* world, void* memory, size_t bytes,
+                                          unsigned rights);
 void heddle_symmetric_close(heddle_symmetric* array);
 void* heddle_symmetric_local(const heddle_symmetric* array);
+size_t heddle_symmetric_bytes(const heddle_symmetric* array, heddle_rank peer);
 heddle_address heddle_symmetric_at(const heddle_symmetric* array, heddle_rank peer,
                                    uint64_t offset);
+/* Null: not mapped in this process, or no longer. */
+void* heddle_symmetric_mapped_memory(const heddle_symmetric* array, heddle_rank peer);
 
 /* --- lanes ------------------------------------------------------------------------------------ */
 

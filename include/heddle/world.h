@@ -101,6 +101,19 @@ class world {
   [[nodiscard]] heddle::symmetric<T> symmetric(std::size_t items, rights allowed = rights::all) {
     return {std::make_unique<detail::symmetric_memory>(core_, items * sizeof(T), allowed), items};
   }
+  /// The same of memory that each rank has already: `mine`, which stays the caller's, keeps its
+  /// contents and must outlive the array. Sizes may differ, and be 0: bounds are those of each
+  /// rank's own part (symmetric::size(peer)). Collective: all ranks call it in the same order with
+  /// the same type and rights. Throws error on every rank, which then exposes nothing: a rank gives
+  /// null with a size, or has no region left, and which one and why; rights differ; another rank
+  /// makes another call; a peer is gone.
+  template <class T, std::size_t N>
+  [[nodiscard]] heddle::symmetric<T> expose_symmetric(std::span<T, N> mine,
+                                                      rights allowed = rights::all) {
+    return {
+        std::make_unique<detail::symmetric_memory>(core_, std::as_writable_bytes(mine), allowed),
+        mine.size()};
+  }
   /// Lets peers address `memory`, which stays the caller's. Throws error: too many regions.
   [[nodiscard]] region expose(std::span<std::byte> memory, rights allowed = rights::all);
   /// Memory of Heddle's own, zeroed, which peers on this host can map; for reading only, unless

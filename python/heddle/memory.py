@@ -24,14 +24,21 @@ class Address:
         return Address(c, self.dtype, self.owner)
 
 
-def _array(pointer, items, dtype, owner):
+def _array(pointer, items, dtype, owner, may_write=True):
     """`items` of memory that `owner` keeps."""
     if items == 0:
         return numpy.empty(0, dtype)
     bytes_ = ffi.buffer(ffi.cast("char*", pointer), items * dtype.itemsize)
     array = numpy.frombuffer(bytes_, dtype)
-    array.flags.writeable = True
+    array.flags.writeable = may_write
     return _Owned.of(array, owner)
+
+
+def _mapped(pointer, bytes_, dtype, owner, rights):
+    """A peer's memory that this process has mapped; None: it has not."""
+    if pointer == ffi.NULL:
+        return None
+    return _array(pointer, bytes_ // dtype.itemsize, dtype, owner, rights & (WRITE | ATOMIC) != 0)
 
 
 class _Owned(numpy.ndarray):
@@ -48,19 +55,43 @@ class _Owned(numpy.ndarray):
 
 
 class Symmetric:
-    """The same items on every rank. `local` is this rank's part."""
+    """An array with a part on every rank. `local` is this rank's, of `size` items."""
 
-    def __init__(self, world, dtype, items: int, rights: int):
-        self.dtype = numpy.dtype(dtype)
-        self.size = items
-        c = lib.heddle_symmetric_open(world.c, items * self.dtype.itemsize, rights)
+    def __init__(self, c, world, dtype, items: int, rights: int, memory=None):
         if c == ffi.NULL:
             raise set_up_error()
         self.c = ffi.gc(c, lib.heddle_symmetric_close)
+        self.dtype = numpy.dtype(dtype)
+        self.size = items
+        self._rank, self._rights = world.rank, rights
+        self._memory = memory  # stays as long as the array
+
+    @classmethod
+    def made(cls, world, dtype, items: int, rights: int) -> "Symmetric":
+        c = lib.heddle_symmetric_open(world.c, items * numpy.dtype(dtype).itemsize, rights)
+        return cls(c, world, dtype, items, rights)
+
+    @classmethod
+    def exposed(cls, world, array: numpy.ndarray, rights: int) -> "Symmetric":
+        data, bytes_ = writable(array)
+        c = lib.heddle_expose_symmetric(world.c, data, bytes_, rights)
+        return cls(c, world, array.dtype, array.size, rights, (array, data))
 
     @property
     def local(self) -> numpy.ndarray:
         return _array(lib.heddle_symmetric_local(self.c), self.size, self.dtype, self)
+
+    def size_of(self, peer: int) -> int:
+        """How many items `peer` has."""
+        return lib.heddle_symmetric_bytes(self.c, peer) // self.dtype.itemsize
+
+    def mapped_memory(self, peer: int) -> "numpy.ndarray | None":
+        """The part of `peer` where this process has it mapped, to be used as memory that processes share: what was
+        stored before a message or a barrier is there behind it. None: it is not mapped, or no longer."""
+        if peer == self._rank:
+            return self.local
+        pointer = lib.heddle_symmetric_mapped_memory(self.c, peer)
+        return _mapped(pointer, lib.heddle_symmetric_bytes(self.c, peer), self.dtype, self, self._rights)
 
     def at(self, peer: int, index: int = 0) -> Address:
         """Where `peer` keeps item `index`."""
@@ -127,3 +158,12 @@ class Remote:
     @property
     def mapped(self) -> bool:
         return lib.heddle_remote_mapped(self.c)
+
+    @property
+    def rights(self) -> int:
+        """What may be done with it, as far as that is known here."""
+        return lib.heddle_remote_rights(self.c)
+
+    def mapped_memory(self) -> "numpy.ndarray | None":
+        """The region where this process has it mapped: see Symmetric.mapped_memory."""
+        return _mapped(lib.heddle_remote_mapped_memory(self.c), self.bytes, self.dtype, self, self.rights)

@@ -123,7 +123,11 @@ class World:
 
     def symmetric(self, dtype, items: int, rights: int = ALL) -> Symmetric:
         """Collective: `items` of `dtype` on every rank, zero at first."""
-        return Symmetric(self, dtype, items, rights)
+        return Symmetric.made(self, dtype, items, rights)
+
+    def expose_symmetric(self, array: numpy.ndarray, rights: int = ALL) -> Symmetric:
+        """Collective: the array that each rank gives, of any size and one dtype, with what is in it."""
+        return Symmetric.exposed(self, array, rights)
 
     def allocate(self, dtype, items: int, rights: int = ALL) -> Region:
         """Memory that peers on this host can map."""

@@ -190,13 +190,26 @@ uint64_t heddle_remote_bytes(const heddle_remote* remote) {
 heddle_rank heddle_remote_owner(const heddle_remote* remote) {
   return remote->region.owner();
 }
+unsigned heddle_remote_rights(const heddle_remote* remote) {
+  return static_cast<unsigned>(remote->region.allowed());
+}
 bool heddle_remote_mapped(const heddle_remote* remote) {
   return remote->region.mapped();
+}
+void* heddle_remote_mapped_memory(const heddle_remote* remote) {
+  return remote->region.mapped_memory().data();
 }
 
 heddle_symmetric* heddle_symmetric_open(heddle_world* world, size_t bytes, unsigned rights) {
   return or_failed(static_cast<heddle_symmetric*>(nullptr), [&] {
     return new heddle_symmetric{world->world.symmetric<std::byte>(bytes, rights_of(rights))};
+  });
+}
+heddle_symmetric* heddle_expose_symmetric(heddle_world* world, void* memory, size_t bytes,
+                                          unsigned rights) {
+  return or_failed(static_cast<heddle_symmetric*>(nullptr), [&] {
+    return new heddle_symmetric{
+        world->world.expose_symmetric(heddle::c::bytes_of(memory, bytes), rights_of(rights))};
   });
 }
 void heddle_symmetric_close(heddle_symmetric* array) {
@@ -205,9 +218,16 @@ void heddle_symmetric_close(heddle_symmetric* array) {
 void* heddle_symmetric_local(const heddle_symmetric* array) {
   return array->array.local().data();
 }
+size_t heddle_symmetric_bytes(const heddle_symmetric* array, heddle_rank peer) {
+  return array->array.size(peer);
+}
 heddle_address heddle_symmetric_at(const heddle_symmetric* array, heddle_rank peer,
                                    uint64_t offset) {
   // Where a peer's part cannot be had, operations say so.
   return or_failed(heddle_address{nullptr, offset},
                    [&] { return of(array->array.at(peer, offset).address); });
+}
+void* heddle_symmetric_mapped_memory(const heddle_symmetric* array, heddle_rank peer) {
+  return or_failed(static_cast<void*>(nullptr),
+                   [&]() -> void* { return array->array.mapped_memory(peer).data(); });
 }

@@ -46,17 +46,44 @@ symmetric_memory::symmetric_memory(std::shared_ptr<engine::world_core> world, st
   local_ = world_->add_symmetric(bytes, allowed, id_);
 }
 
+symmetric_memory::symmetric_memory(std::shared_ptr<engine::world_core> world,
+                                   std::span<std::byte> mine, rights allowed)
+    : world_(std::move(world)),
+      local_(mine),
+      allowed_(allowed),
+      ranks_(static_cast<std::uint32_t>(world_->size())),
+      targets_(std::make_unique<std::atomic<const remote_target*>[]>(ranks_)),
+      parts_(world_->expose_symmetric(mine, allowed)) {}
+
+/// Computed, or as its owner has said.
+struct symmetric_memory::parts {
+  static engine::exposed_part of(const symmetric_memory& all, rank peer) noexcept {
+    if (all.parts_) return all.parts_[static_cast<std::size_t>(peer)];
+    return {memory::region_table::symmetric_ref(all.id_), all.local_.size()};
+  }
+};
+
 symmetric_memory::~symmetric_memory() {
-  if (!sync::forked()) world_->memory().withdraw(memory::region_table::symmetric_ref(id_));
+  if (!sync::forked()) world_->memory().withdraw(parts::of(*this, world_->self()).ref);
   for (std::uint32_t i = 0; i < ranks_; ++i) {
     // Relaxed: by contract nobody else uses the array any more.
     delete static_cast<const memory::remote_memory*>(targets_[i].load(std::memory_order_relaxed));
   }
 }
 
+std::uint64_t symmetric_memory::bytes(rank peer) const noexcept {
+  return static_cast<std::uint32_t>(peer) < ranks_ ? parts::of(*this, peer).bytes : 0;
+}
+
+std::span<std::byte> symmetric_memory::mapped(rank peer) const {
+  if (peer == world_->self()) return local_;
+  const remote_target* const there = target(peer);
+  return there != nullptr ? mapped_memory(*there) : std::span<std::byte>();
+}
+
 /// Two threads may both make one; the first to publish wins.
 const remote_target* symmetric_memory::resolve(rank peer) const {
-  auto made = world_->memory().import_symmetric(peer, id_, local_.size(), allowed_);
+  auto made = world_->memory().import_symmetric(peer, parts::of(*this, peer), allowed_);
   const remote_target* expected = nullptr;
   // R1 pairs with A1 in target(); on failure acquire what the other thread published.
   if (targets_[static_cast<std::size_t>(peer)].compare_exchange_strong(

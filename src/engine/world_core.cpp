@@ -147,19 +147,22 @@ void world_core::barrier() {
 
 bootstrap::gathered world_core::exchange(std::span<const std::byte> mine) {
   const gathering turn(*this);
+  return gather(mine);
+}
+
+bootstrap::gathered world_core::gather(std::span<const std::byte> mine) {
   return session_->meets_after_joining() ? session_->exchange(mine)
                                          : meeting_.gather(lanes_.zero(), mine);
 }
 
-/// The ranks agree on names as they do on symmetric memory, whose claims have rights below this.
+/// The ranks agree on names as they do on symmetric memory.
 handler_id world_core::add_handler(std::string_view name, call_handler function, void* context) {
-  constexpr std::uint64_t of_a_name = std::uint64_t{1} << 32;
   const gathering turn(*this);
   const handler_id id = handlers_.next_named(name);
   handlers_.set_named(name, id, function, context);  // before any rank can know of it
   try {
     const auto other = in_context(fmt::format("name handler {}", name), [&] {
-      return find_dissent({.bytes = hash_of(name), .allowed = of_a_name | id});
+      return find_dissent({.bytes = hash_of(name), .allowed = claim::of_a_name | id});
     });
     if (!other) return id;
     fail(
@@ -170,24 +173,6 @@ handler_id world_core::add_handler(std::string_view name, call_handler function,
     handlers_.forget_named(name);
     throw;
   }
-}
-
-std::span<std::byte> world_core::add_symmetric(std::uint64_t bytes, rights allowed,
-                                               std::uint64_t& number) {
-  sync::refuse_in_child("symmetric memory");
-  const gathering turn(*this);
-  const std::span<std::byte> memory = memory_->add_symmetric(symmetric_count_, bytes, allowed);
-  number = symmetric_count_++;  // this rank takes part, unlike where there was no memory
-  const auto other = in_context("symmetric memory", [&] {
-    return find_dissent({.bytes = bytes, .allowed = static_cast<std::uint64_t>(allowed)});
-  });
-  if (other) {
-    fail(
-        "symmetric memory: {} bytes here, another size or other rights on rank {}: all ranks must "
-        "ask for the same, in the same order",
-        bytes, *other);
-  }
-  return memory;
 }
 
 void world_core::write_trace() noexcept {

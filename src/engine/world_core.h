@@ -52,7 +52,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   [[nodiscard]] handler_table& handlers() noexcept { return handlers_; }
   [[nodiscard]] protocols::lost_peers& losses() noexcept { return losses_; }
 
-  // --- all ranks together (world_core.cpp) ---------------------------------------------
+  // --- all ranks together (world_core.cpp; memory: world_symmetric.cpp) -----------------
   void barrier();
   /// Gives `mine`, at most 4096 bytes, and returns everybody's. Throws error: a rank is gone.
   bootstrap::gathered exchange(std::span<const std::byte> mine);
@@ -60,6 +60,8 @@ class world_core : public std::enable_shared_from_this<world_core> {
   handler_id add_handler(std::string_view name, call_handler function, void* context);
   /// Returns this rank's part and the array's number.
   std::span<std::byte> add_symmetric(std::uint64_t bytes, rights allowed, std::uint64_t& number);
+  /// See world::expose_symmetric. Returns everybody's part, by rank.
+  std::unique_ptr<const exposed_part[]> expose_symmetric(std::span<std::byte> mine, rights allowed);
   /// The launcher is to end the job, if there is one. Returns. Not collective.
   void abort(int status, std::string_view why) noexcept;
 
@@ -93,8 +95,11 @@ class world_core : public std::enable_shared_from_this<world_core> {
     const std::lock_guard<std::mutex> lock_;
     executor* const keeper_;
   };
-  /// A rank that claims something else than `mine`, if there is one. Inside a gathering only.
+  // Inside a gathering only.
+  /// A rank that claims something else than `mine`, if there is one.
   [[nodiscard]] std::optional<rank> find_dissent(const claim& mine);
+  /// What all ranks give, by rank.
+  [[nodiscard]] bootstrap::gathered gather(std::span<const std::byte> mine);
 
   [[nodiscard]] std::unique_ptr<lane_core> make_lane(int number);
   [[nodiscard]] executor& keeper_of(int lane) const noexcept {

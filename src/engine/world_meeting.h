@@ -22,7 +22,9 @@ namespace heddle::engine {
 /// What a rank says when it meets the others, and all should say alike.
 struct claim {
   std::uint64_t bytes = 0;
-  std::uint64_t allowed = 0;
+  std::uint64_t allowed = 0;  ///< rights, or one of these for a meeting about something else
+  static constexpr std::uint64_t of_a_name = std::uint64_t{1} << 32;      ///< and the handler's id
+  static constexpr std::uint64_t of_own_memory = std::uint64_t{1} << 33;  ///< and rights
   friend bool operator==(const claim&, const claim&) = default;
   friend bool operator<(const claim& a, const claim& b) noexcept {
     return std::tie(a.bytes, a.allowed) < std::tie(b.bytes, b.allowed);

@@ -93,17 +93,16 @@ std::shared_ptr<memory::remote_memory> world_memory::import(const key& of_peer) 
 }
 
 std::unique_ptr<memory::remote_memory> world_memory::import_symmetric(rank peer,
-                                                                      std::uint64_t number,
-                                                                      std::uint64_t bytes,
-                                                                      rights allowed) noexcept {
+                                                                      const exposed_part& part,
+                                                                      rights allowed) {
   auto made = std::make_unique<memory::remote_memory>(imported_);
   made->owner = peer;
-  made->ref = memory::region_table::symmetric_ref(number);
+  made->ref = part.ref;
   try {
-    map(*made, bytes, allowed);
+    map(*made, part.bytes, allowed);
   } catch (const error& e) {
-    log::debug(log::subsystem::memory, "symmetric array {} of rank {} is not mapped: {}", number,
-               peer, e.what());
+    log::debug(log::subsystem::memory, "symmetric memory {}.{} of rank {} is not mapped: {}",
+               part.ref.slot, part.ref.generation, peer, e.what());
   }
   return made;
 }

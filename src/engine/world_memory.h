@@ -19,6 +19,12 @@
 
 namespace heddle::engine {
 
+/// A rank's part of memory that all ranks have exposed together.
+struct exposed_part {
+  memory::region_ref ref;
+  std::uint64_t bytes = 0;
+};
+
 /// One per world. Any thread.
 class world_memory {
  public:
@@ -45,11 +51,10 @@ class world_memory {
 
   /// Throws error: no key of this world, or a region that cannot exist.
   [[nodiscard]] std::shared_ptr<memory::remote_memory> import(const key& of_peer);
-  /// Never throws: what cannot be mapped is reached by the engine.
+  /// Never throws error: what cannot be mapped is reached by the engine.
   [[nodiscard]] std::unique_ptr<memory::remote_memory> import_symmetric(rank peer,
-                                                                        std::uint64_t number,
-                                                                        std::uint64_t bytes,
-                                                                        rights allowed) noexcept;
+                                                                        const exposed_part& part,
+                                                                        rights allowed);
 
   /// The world ends: plain instructions reach no peer's memory any more, and nothing is mapped.
   void end() noexcept;

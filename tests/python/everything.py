@@ -108,6 +108,44 @@ def memory():
     world.barrier()
 
 
+def exposed_together():
+    own = numpy.full(me + 1, me, numpy.int64)  # of another size on each rank
+    array = world.expose_symmetric(own)
+    assert [array.size_of(peer) for peer in range(ranks)] == [peer + 1 for peer in range(ranks)]
+    assert array.size_of(ranks) == 0 and array.local.ctypes.data == own.ctypes.data
+    got = numpy.zeros(1, numpy.int64)
+    lane.get(got, array.at(after, after))
+    assert got[0] == after
+    lane.put(numpy.array([me + 100]), array.at(after))
+    lane.barrier()
+    assert own[0] == before + 100
+    raises(heddle.Status.OUT_OF_BOUNDS, lane.put, got, array.at(after, after + 1))
+    assert array.mapped_memory(me).ctypes.data == own.ctypes.data
+    assert ranks == 1 or array.mapped_memory(after) is None  # the program's memory never is
+    rights = heddle.READ if me == 0 else heddle.ALL
+    assert "other rights" in raises(None, world.expose_symmetric, own, rights)
+    world.barrier()
+
+
+def mapped():
+    shared, fixed = world.symmetric(numpy.int64, 8), world.symmetric(numpy.int64, 8, heddle.READ)
+    room = world.allocate(numpy.int32, 16, heddle.READ)
+    keys = lane.allgather(numpy.frombuffer(room.key, numpy.uint8))
+    theirs = world.import_key(bytes(keys[after]), numpy.int32)
+    on_shm = world.route(after) == "shm"
+    there, readable, region = shared.mapped_memory(after), fixed.mapped_memory(after), theirs.mapped_memory()
+    assert (there is not None) == (readable is not None) == (region is not None) == on_shm
+    assert shared.mapped_memory(ranks) is None
+    fixed.local[1], room.local[2] = me + 7, me + 8
+    if on_shm:
+        there[3] = me + 1
+        assert not readable.flags.writeable and not region.flags.writeable and theirs.rights == heddle.READ
+    lane.barrier()
+    if on_shm:
+        assert shared.local[3] == before + 1 and readable[1] == after + 7 and region[2] == after + 8
+    world.barrier()
+
+
 def handlers():
     heard, answered = [], threading.Event()
 
@@ -220,6 +258,8 @@ def worlds_beside():
 
 messages()
 memory()
+exposed_together()
+mapped()
 handlers()
 collectives()
 groups()
