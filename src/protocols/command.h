@@ -26,7 +26,8 @@ enum class command_kind : std::uint8_t {
   send,
   recv,
   call,
-  flush,       ///< done when no put, get or atomic to `peer` (any_source: to anybody) is in flight
+  flush,       ///< done when the puts, gets and atomics before it to `peer` (any_source: to
+               ///< anybody) have ended
   when_ready,  ///< done when there is room for another command
   match,       ///< takes a message out of matching, into `taken`
   recv_taken,  ///< receives `message`, which was taken

@@ -57,7 +57,6 @@ void liveness::end(peer& p) {
   const bool starting = calls_.hold_back();
   end_requests(p, status::peer_lost);
   tagged_.forget(p);
-  if (p.counted == 0) ops_.end_flushes(p, status::peer_lost);
   calls_.go_on(starting);
 }
 
@@ -121,6 +120,7 @@ void liveness::look_at(peer& p, std::uint64_t now_ns) {
 
 /// Nothing is sent any more, so what the wires have ends here as well.
 void liveness::abort(status code) {
+  ops_.cut_flushes_off(code);
   for (peer* p : peers_.all()) p->lost = true;
   (void)calls_.hold_back();  // for good
   for (peer* p : peers_.all()) {
@@ -128,7 +128,6 @@ void liveness::abort(status code) {
       take_in_hand(*r);
       r->owner->ended(*r, code);
     }
-    ops_.end_flushes(*p, code);
     tagged_.end_receives(p->number, code);
   }
   tagged_.end_receives(any_source, code);

@@ -41,13 +41,14 @@ void operations::release(request& r) {
   peer* const p = r.with;
   if (p != nullptr) p->requests.remove(r);
   const bool counted = r.counted;
+  const std::uint64_t mark = r.mark;
   bytes_.subtract(r.bytes);
   r.payload.reset();
   r.call_header.reset();
   if (++r.generation == 0) r.generation = 1;
   pool_.give_back(r);
   in_flight_.subtract();
-  if (counted) count_down(*p);
+  if (counted) count_down(*p, mark);
 }
 
 request* operations::find(std::uint64_t id, const peer& from) noexcept {
@@ -58,20 +59,29 @@ request* operations::find(std::uint64_t id, const peer& from) noexcept {
 // --- who waits -------------------------------------------------------------------------
 
 status operations::flush(const command& c, peer* p, protocol& owner) {
-  if ((p != nullptr ? p->counted : counted_) == 0)
-    return p != nullptr && p->lost ? status::peer_lost : status::done;
+  const std::uint64_t under_way = p != nullptr ? p->counted : counted_;
+  if (under_way == 0) return p != nullptr && p->lost ? status::peer_lost : status::done;
+  if (full()) return status::busy_records;
   request& r = begin(nullptr, c, owner);
-  (p != nullptr ? p->flushes : flushes_).add(r);
   r.at = stage::flushing;
+  r.flushes = p != nullptr ? &p->flushes : &flushes_;
+  r.flushes->add(r, ++last_flush_, under_way);
+  ++waiting_flushes_;
   return status::posted;
 }
 
-void operations::end_flushes(peer& p, status code) {
-  end_flushes(p.flushes, code);
+void operations::tell_flushes(peer& p, std::uint64_t mark) {
+  const bool lost = p.lost && cut_off_ == status::done;
+  tell_flushes(p.flushes, mark, lost ? status::peer_lost : cut_off_);
+  tell_flushes(flushes_, mark, cut_off_);
 }
 
-void operations::end_flushes(request_queue& waiting, status code) {
-  while (!waiting.empty()) finish(waiting.take_first(), code);
+void operations::tell_flushes(flush_queue& waiting, std::uint64_t mark, status code) {
+  waiting.note_end(mark);
+  while (request* const ended = waiting.take_ended()) {
+    --waiting_flushes_;
+    finish(*ended, code);
+  }
 }
 
 void operations::tell_of_room() {
@@ -83,7 +93,6 @@ void operations::abort(status code) {
   pool_.each([&](request& r) {
     if (r.at == stage::direct) end_direct(r, code);
   });
-  end_flushes(flushes_, code);
   for (const completion& c : std::exchange(room_waiters_, {})) out_->add(c, {});
 }
 

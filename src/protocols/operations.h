@@ -31,6 +31,7 @@ class operations {
   /// It counts for flush from now on.
   void count(request& r) noexcept {
     r.counted = true;
+    r.mark = last_flush_;
     count_up(*r.with, r.bytes);
   }
   /// It is over: delivers its completion. It must be in hand.
@@ -53,6 +54,7 @@ class operations {
     r.done = c.done;
     r.bytes = c.memory.size();
     r.tag = r.message_bytes = r.since_ns = 0;
+    r.mark = last_flush_;
     bytes_.add(r.bytes);
     in_flight_.add();
     count_up(p, r.bytes);
@@ -60,12 +62,12 @@ class operations {
   void end_direct(request& r, status code) {
     peer& p = *r.with;
     p.heard = true;
-    const std::uint64_t bytes = r.bytes;
+    const std::uint64_t bytes = r.bytes, mark = r.mark;
     out_->add(r.done, {.code = code, .peer = p.number, .bytes = code == status::done ? bytes : 0});
     bytes_.subtract(bytes);
     pool_.give_back(r);
     in_flight_.subtract();
-    count_down(p);
+    count_down(p, mark);
   }
 
   /// A receive waits for its message, or does so no more.
@@ -73,14 +75,15 @@ class operations {
   void receive_taken() noexcept { in_flight_.subtract(); }
 
   // --- who waits ------------------------------------------------------------------------
-  /// `p` null: for everybody's.
+  /// Waits for what is counted now; `p` null: for everybody's.
   status flush(const command& c, peer* p, protocol& owner);
-  void end_flushes(peer& p, status code);
+  /// From now on flushes end with `code`, whatever becomes of what they wait for.
+  void cut_flushes_off(status code) noexcept { cut_off_ = code; }
   void when_room(const completion& done) { room_waiters_.push_back(done); }
   void tell_of_room();
   [[nodiscard]] bool somebody_wants_room() const noexcept { return !room_waiters_.empty(); }
 
-  /// Ends what has no owner to do it: flushes, and what went straight.
+  /// Ends what has no owner to do it: what went straight, and who waits for room.
   void abort(status code);
   /// What has been waiting since before the last time keeps its time.
   void stamp(std::uint64_t now_ns);
@@ -102,20 +105,23 @@ class operations {
     ++p.counted;
     ++counted_;
   }
-  void count_down(peer& p) {
+  void count_down(peer& p, std::uint64_t mark) {
     --counted_;
-    if (--p.counted == 0 && !p.flushes.empty()) [[unlikely]]
-      end_flushes(p, p.lost ? status::peer_lost : status::done);
-    if (counted_ == 0 && !flushes_.empty()) [[unlikely]]
-      end_flushes(flushes_, status::done);
+    --p.counted;
+    if (waiting_flushes_ != 0) [[unlikely]]
+      tell_flushes(p, mark);
   }
-  void end_flushes(request_queue& waiting, status code);
+  [[gnu::noinline]] void tell_flushes(peer& p, std::uint64_t mark);
+  void tell_flushes(flush_queue& waiting, std::uint64_t mark, status code);
 
   const std::size_t most_;
   delivery_batch* out_ = nullptr;
   request_pool pool_;
-  std::uint64_t counted_ = 0;  // puts, gets, atomics in flight
-  request_queue flushes_;      // for everybody
+  std::uint64_t counted_ = 0;        // puts, gets, atomics in flight
+  flush_queue flushes_;              // for everybody
+  std::uint64_t last_flush_ = 0;     // how many have ever waited
+  std::size_t waiting_flushes_ = 0;  // those of peers, too
+  status cut_off_ = status::done;
   std::vector<completion> room_waiters_;
   bool must_take_ = false;
   // Written by the holder, read by anyone.

@@ -81,6 +81,7 @@ TEST_F(Operations, AreFullAtTheirLimitButForWhatWasAccepted) {
 TEST_F(Operations, AFlushEndsWithTheLastAccessToItsPeer) {
   request& to_first = begin_put(first_);
   request& to_second = begin_put(second_);
+  ops_.must_take(true);
   EXPECT_EQ(ops_.flush(command_of(command_kind::flush), &first_, nobody_), status::posted);
   EXPECT_EQ(ops_.flush(command_of(command_kind::flush), nullptr, nobody_), status::posted);
   to_first.done = to_second.done = {};
@@ -101,6 +102,68 @@ TEST_F(Operations, AFlushOfALostPeerSaysSo) {
   batch_.run();
   EXPECT_EQ(seen_.codes, (std::vector{status::peer_lost, status::peer_lost}));
   EXPECT_EQ(ops_.flush(command_of(command_kind::flush), &first_, nobody_), status::peer_lost);
+}
+
+TEST_F(Operations, AFlushWaitsForNothingThatBeganAfterIt) {
+  request& before = begin_put(first_);
+  before.done = {};
+  EXPECT_EQ(ops_.flush(command_of(command_kind::flush), &first_, nobody_), status::posted);
+  ops_.must_take(true);
+  EXPECT_EQ(ops_.flush(command_of(command_kind::flush), nullptr, nobody_), status::posted);
+  request& after = begin_put(first_);
+  request& elsewhere = begin_put(second_);
+  after.done = elsewhere.done = {};
+  ops_.finish(elsewhere, status::done);
+  batch_.run();
+  EXPECT_TRUE(seen_.codes.empty());
+  ops_.finish(before, status::done);
+  batch_.run();
+  EXPECT_EQ(seen_.codes, (std::vector{status::done, status::done})) << "one is still under way";
+  EXPECT_EQ(ops_.flush(command_of(command_kind::flush), &first_, nobody_), status::posted);
+  ops_.finish(after, status::done);
+  batch_.run();
+  EXPECT_EQ(seen_.codes.size(), 3u);
+  EXPECT_TRUE(ops_.none());
+}
+
+TEST_F(Operations, FlushesOfOnePeerEndInTheOrderInWhichTheyWerePosted) {
+  ops_.must_take(true);
+  std::vector<endings> each(3);
+  std::vector<request*> puts;
+  for (endings& one : each) {
+    puts.push_back(&begin_put(first_));
+    puts.back()->done = {};
+    command c = command_of(command_kind::flush);
+    c.done = one.one();
+    EXPECT_EQ(ops_.flush(c, &first_, nobody_), status::posted);
+  }
+  ops_.finish(*puts[1], status::done);
+  ops_.finish(*puts[2], status::done);
+  batch_.run();
+  for (const endings& one : each) EXPECT_TRUE(one.codes.empty()) << "the first put is under way";
+  ops_.finish(*puts[0], status::done);
+  batch_.run();
+  for (const endings& one : each) EXPECT_EQ(one.codes, std::vector{status::done});
+}
+
+TEST_F(Operations, AFlushThatWouldWaitIsRefusedWhenTheyAreFull) {
+  begin_put(first_);
+  request& second = begin_put(first_);
+  EXPECT_EQ(ops_.flush(command_of(command_kind::flush), &first_, nobody_), status::busy_records);
+  EXPECT_EQ(ops_.flush(command_of(command_kind::flush), &second_, nobody_), status::done);
+  ops_.release(second);
+  EXPECT_EQ(ops_.flush(command_of(command_kind::flush), &first_, nobody_), status::posted);
+}
+
+TEST_F(Operations, AFlushThatIsCutOffSaysWhyAlthoughItsPeerIsLost) {
+  request& r = begin_put(first_);
+  r.done = {};
+  EXPECT_EQ(ops_.flush(command_of(command_kind::flush), &first_, nobody_), status::posted);
+  first_.lost = true;
+  ops_.cut_flushes_off(status::closed);
+  ops_.finish(r, status::closed);
+  batch_.run();
+  EXPECT_EQ(seen_.codes, std::vector{status::closed});
 }
 
 TEST_F(Operations, WhoeverWantsRoomIsToldOnceThereIsSome) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/lane_table.h"
+#include "protocols/flush_queue.h"
 #include "protocols/message.h"
 #include "protocols/request.h"
 #include "protocols/strategy.h"
@@ -76,7 +77,7 @@ struct peer {
   peer_requests requests;       ///< every one that needs this peer, but those that went straight
   request_queue backlog;        ///< in the order they must go out
   std::deque<message> control;  ///< the protocols' own messages: first, and never refused
-  request_queue flushes;        ///< flush commands
+  flush_queue flushes;          ///< of this peer alone
   std::uint64_t counted = 0;    ///< puts, gets, atomics in flight
 
   // Credit: eager, tagged. Announcements: tagged, calls.

@@ -14,6 +14,7 @@
 namespace heddle::protocols {
 
 struct peer;
+class flush_queue;
 class protocol;
 struct request_queue;
 struct unexpected;
@@ -43,7 +44,7 @@ struct request : transport::op {
   stage at = stage::free;
   carrier by = carrier::undecided;
   std::uint8_t rail = 0;          ///< stripe: of the peer's, which it goes on
-  bool counted = false;           ///< flush waits for it
+  bool counted = false;           ///< flushes wait for it
   bool mappable = false;          ///< the data to fetch lies in memory that may be mapped here
   status failure = status::done;  ///< of one of its fragments
   handler_id handler = 0;
@@ -55,6 +56,7 @@ struct request : transport::op {
   std::uint64_t bytes = 0;     ///< of the program's data
   heddle::tag tag = 0;         ///< send: its tag; recv: that of the message
   std::uint64_t since_ns = 0;  ///< first seen by operations::stamp(); 0: not yet
+  std::uint64_t mark = 0;      ///< counted: the number of the last flush before it
 
   // A transfer: all of it. The op names the part that the wire has.
   std::span<std::byte> local;
@@ -80,6 +82,7 @@ struct request : transport::op {
 
   hook<request> in_peer, in_queue;
   request_queue* queue = nullptr;  ///< the one it is in
+  flush_queue* flushes = nullptr;  ///< flush: the one it is in
   request* next_free = nullptr;
 
   [[nodiscard]] std::uint64_t id() const noexcept {
