@@ -236,6 +236,17 @@ class basic_async_lane {
         [=](Lane& l, completion c) noexcept { return l.try_call(to, h, header, payload, c); });
   }
 
+  // --- order: each gives a status ---------------------------------------------------------------
+  auto flush(rank peer) const noexcept {
+    return make<status>([=](Lane& l, completion c) noexcept { return l.try_flush(peer, c); });
+  }
+  auto flush() const noexcept {
+    return make<status>([](Lane& l, completion c) noexcept { return l.try_flush(c); });
+  }
+  auto fence(rank peer) const noexcept {
+    return make<status>([=](Lane& l, completion c) noexcept { return l.try_fence(peer, c); });
+  }
+
   // --- many blocks as one: those of blocks.h
   // ------------------------------------------------------ The lists are read again where an answer
   // was busy: they stay as long as the buffers do.

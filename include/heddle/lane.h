@@ -245,9 +245,9 @@ class lane {
   /// Receives what `m` holds; as try_recv, and `m` holds nothing any more, unless the answer is
   /// busy. Also invalid: it holds nothing, or a message of another lane.
   status try_recv(matched_message& m, std::span<std::byte> into, completion c = {}) noexcept;
-  /// Takes back the receive that was posted with the completion `which`: done, and the completion
-  /// is delivered with `canceled`. not_found: it has matched or ended. busy_lane: ask again. Also
-  /// closed; nothing else.
+  /// Takes back the receive that was posted with the completion `which`, or else the flush or
+  /// fence: done, and the completion is delivered with `canceled`. not_found: it has matched or
+  /// ended. busy_lane: ask again. Also closed; nothing else.
   status try_cancel(const completion& which) noexcept;
   /// Runs handler `h` at `to` with copies of `header` (0 to max_call_header bytes) and `payload`
   /// (any size). Completion: both may be reused; it does not tell that the handler has run. Also
@@ -350,8 +350,22 @@ class lane {
   }
   /// Delivers `c` once after an answer of busy_queue or busy_records it is worth asking again.
   void when_ready(completion c) noexcept;
-  /// Returns once every put, get and atomic this lane posted to `peer` has completed: done, or
-  /// peer_lost, invalid, closed. The operations' own completions tell of other failures.
+  /// Every put, get and atomic that this lane had posted to `peer` has completed; what it is given
+  /// afterwards is not waited for. done: there is nothing to wait for. Otherwise the completion
+  /// tells: done, or peer_lost, closed. The operations' own completions, which may come a moment
+  /// later, tell of other failures.
+  /// Also invalid: no such rank. canceled: taken back by try_cancel.
+  status try_flush(rank peer, completion c = {}) noexcept;
+  /// try_flush for every peer; ends with done or closed.
+  status try_flush(completion c = {}) noexcept;
+  /// As try_flush, and a fence: operations on `peer` posted after its end take effect after those
+  /// posted before it.
+  status try_fence(rank peer, completion c = {}) noexcept {
+    detail::order_all();
+    return try_flush(peer, c);
+  }
+  /// Returns once every put, get and atomic this lane had posted to `peer` has completed: done, or
+  /// peer_lost, invalid, closed. Waits for nothing that is posted meanwhile.
   status flush(rank peer) noexcept;
   /// flush for every peer: done or closed.
   status flush() noexcept;

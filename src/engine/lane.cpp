@@ -397,6 +397,14 @@ status lane::try_cancel(const completion& which) noexcept {
   return call_specially(*core_, to, h, header, payload, c);
 }
 
+status lane::try_flush(rank peer, completion c) noexcept {
+  return submit(*core_, message_command(command_kind::flush, peer, c));
+}
+
+status lane::try_flush(completion c) noexcept {
+  return try_flush(any_source, c);
+}
+
 void lane::when_ready(completion c) noexcept {
   const command made = message_command(command_kind::when_ready, any_source, c);
   status s = submit(*core_, made);
@@ -494,9 +502,7 @@ status lane::flush(rank peer) noexcept {
   if (may_wait(*core_) && core_->submitter().flushed(peer)) return status::done;
   // Out of line, so that what is done at once does not pay for it.
   const auto wait_for_it = [ this, peer ]() __attribute__((noinline)) {
-    return blocking([this, peer](completion c) {
-      return submit(*core_, message_command(command_kind::flush, peer, c));
-    });
+    return blocking([this, peer](completion c) { return try_flush(peer, c); });
   };
   return wait_for_it();
 }

@@ -70,7 +70,11 @@ status lane_questions::take(rank source, const tag_match& match,
 status lane_questions::cancel(const completion& which) noexcept {
   delivery_batch& batch = delivery_batch::mine();
   if (!server_.enter_with_patience()) return busy_or_closed();
-  (void)driver_.drain(batch);          // the receive itself may be queued
+  if (!driver_.drain(batch)) {  // what is to be taken back may still be queued
+    driver_.hand_over();
+    batch.run();
+    return status::busy_lane;
+  }
   if (driver_.help().only_inline()) {  // nobody else would, ever
     driver_.parking().state().note_poll(&batch);
     driver_.advance(batch);

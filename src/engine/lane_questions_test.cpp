@@ -77,6 +77,21 @@ TEST_F(LaneQuestions, CancelAReceiveThatIsStillQueued) {
   EXPECT_EQ(ended_.code, status::canceled);
 }
 
+TEST_F(LaneQuestions, ACancelOfWhatMayStillBeQueuedAsksToBeAskedAgain) {
+  start_questions();
+  ending others;
+  protocols::command before = short_command();
+  before.done = others;
+  for (std::size_t i = 0; i < lane_driver::drain_limit; ++i)
+    (void)driver_->commands().leave(before);
+  (void)driver_->commands().leave(waiting_command());
+  EXPECT_EQ(questions_->cancel(ended_), status::busy_lane);
+  EXPECT_EQ(ended_.count, 0);
+  EXPECT_EQ(keeper_.deep_wakes, 1) << "the executor takes the rest";
+  EXPECT_EQ(questions_->cancel(ended_), status::done);
+  EXPECT_EQ(ended_.code, status::canceled);
+}
+
 TEST_F(LaneQuestions, AReportLeavesWhatIsQueuedToTheExecutor) {
   start_questions();
   (void)driver_->commands().leave(short_command());

@@ -43,6 +43,8 @@ void expect_closed(lane& l) {
   EXPECT_EQ(l.try_cancel(ended), status::closed);
   EXPECT_EQ(l.flush(), status::closed);
   EXPECT_EQ(l.flush(0), status::closed);
+  EXPECT_EQ(l.try_flush(ended), status::closed);
+  EXPECT_EQ(l.try_fence(0, ended), status::closed);
   EXPECT_EQ(l.poll(), 0u);
   flag ready;
   l.when_ready(ready);

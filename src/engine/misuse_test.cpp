@@ -92,6 +92,12 @@ const mistake mistakes[]{
        on_another_thread([&] { (void)own.try_send(0, 1, {}); });
      },
      "rank 0, lane 7, thread [0-9]+ .*: a second thread uses a lane"},
+    {"FlushOfASecondThread",
+     [](world& w, lane&) {
+       lane own(w, {.exclusive = true});
+       on_another_thread([&] { (void)own.try_flush(0); });
+     },
+     second_thread},
     {"PollOfASecondThread",
      [](world& w, lane&) {
        lane own(w, {.exclusive = true});
@@ -149,6 +155,13 @@ const mistake mistakes[]{
        l.when_ready(ended);
      },
      "an operation gets a flag that another one has, or had"},
+    {"FlushGetsTheFlagOfAReceive",
+     [](world&, lane& l) {
+       flag ended;
+       (void)l.try_recv(0, 1, word(), ended);
+       (void)l.try_flush(0, ended);
+     },
+     "an operation gets a flag that another one has, or had: wait .* reset"},
     {"CounterEndsInFlight",
      [](world&, lane& l) {
        counter ended;
@@ -208,6 +221,8 @@ void use_adapters_well(world& w, lane& l) {
     while (is_busy(s)) s = l.try_cancel(both);
     if (l.try_send(w.size(), 1, {}, queue.with(1)) == status::posted) l.wait(queue, ++refused);
     EXPECT_EQ(l.flush(), status::done);
+    if (l.try_flush(0, first) == status::posted) (void)l.wait(first);
+    first.reset();
   }
   (void)l.wait(both, 3);
   both.reset();

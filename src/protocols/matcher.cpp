@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "protocols/packed.h"
+#include "tracing/operation.h"
 
 namespace heddle::protocols {
 namespace {
@@ -15,7 +16,7 @@ constexpr std::size_t max_spare = 4096;
 template <class List>
 posted_receive* first_with(List& candidates, const completion& done) noexcept {
   for (posted_receive* r = candidates.front(); r != nullptr; r = List::next(*r)) {
-    if (scattered::of_program(r->done) == done) return r;
+    if (scattered::of_program(trace::of_program(r->done)) == done) return r;
   }
   return nullptr;
 }

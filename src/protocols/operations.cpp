@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "tracing/operation.h"
+
 namespace heddle::protocols {
 
 request& operations::begin(peer* p, const command& c, protocol& owner) {
@@ -82,6 +84,18 @@ void operations::tell_flushes(flush_queue& waiting, std::uint64_t mark, status c
     --waiting_flushes_;
     finish(*ended, code);
   }
+}
+
+status operations::cancel_flush(const completion& which) {
+  request* found = nullptr;
+  pool_.each([&](request& r) {
+    if (r.at == stage::flushing && trace::of_program(r.done) == which) found = &r;
+  });
+  if (found == nullptr) return status::not_found;
+  found->flushes->remove(*found);
+  --waiting_flushes_;
+  finish(*found, status::canceled);
+  return status::done;
 }
 
 void operations::tell_of_room() {

@@ -77,6 +77,8 @@ class operations {
   // --- who waits ------------------------------------------------------------------------
   /// Waits for what is counted now; `p` null: for everybody's.
   status flush(const command& c, peer* p, protocol& owner);
+  /// Ends the flush that the program has posted with `which` as canceled: done. not_found.
+  status cancel_flush(const completion& which);
   /// From now on flushes end with `code`, whatever becomes of what they wait for.
   void cut_flushes_off(status code) noexcept { cut_off_ = code; }
   void when_room(const completion& done) { room_waiters_.push_back(done); }

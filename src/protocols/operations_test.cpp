@@ -166,6 +166,34 @@ TEST_F(Operations, AFlushThatIsCutOffSaysWhyAlthoughItsPeerIsLost) {
   EXPECT_EQ(seen_.codes, std::vector{status::closed});
 }
 
+TEST_F(Operations, AFlushThatIsTakenBackLeavesItsAccessesToTheNextOne) {
+  ops_.must_take(true);
+  endings first, second;
+  request& before = begin_put(first_);
+  command c = command_of(command_kind::flush);
+  c.done = first.one();
+  EXPECT_EQ(ops_.flush(c, &first_, nobody_), status::posted);
+  request& between = begin_put(first_);
+  before.done = between.done = {};
+  c.done = second.one();
+  EXPECT_EQ(ops_.flush(c, &first_, nobody_), status::posted);
+  EXPECT_EQ(ops_.cancel_flush(first.one()), status::done);
+  EXPECT_EQ(ops_.cancel_flush(first.one()), status::not_found);
+  ops_.finish(between, status::done);
+  batch_.run();
+  EXPECT_EQ(first.codes, std::vector{status::canceled});
+  EXPECT_TRUE(second.codes.empty());
+  EXPECT_EQ(ops_.cancel_flush(second.one()), status::done);
+  c.done = seen_.one();
+  EXPECT_EQ(ops_.flush(c, &first_, nobody_), status::posted);
+  EXPECT_EQ(ops_.flush(c, nullptr, nobody_), status::posted);
+  ops_.finish(before, status::done);
+  batch_.run();
+  EXPECT_EQ(second.codes, std::vector{status::canceled});
+  EXPECT_EQ(seen_.codes, (std::vector{status::done, status::done}));
+  EXPECT_TRUE(ops_.none());
+}
+
 TEST_F(Operations, WhoeverWantsRoomIsToldOnceThereIsSome) {
   request& r = begin_put(first_);
   begin_put(first_);

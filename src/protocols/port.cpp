@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "tracing/operation.h"
-
 namespace heddle::protocols {
 
 port::port(engine::lane_core& lane, const surroundings& where,
@@ -83,12 +81,7 @@ void port::end_batch(delivery_batch& out) {
 status port::cancel(const completion& which, delivery_batch& out) {
   ops_.collect_in(out);
   const status s = tagged_.cancel(which);
-  if (s != status::not_found) return s;
-  completion watched;  // that was posted instead, if somebody watches
-  tagged_.matching().each_receive([&](const posted_receive& r) {
-    if (trace::stands_for(r.done, which)) watched = r.done;
-  });
-  return watched.deliver != nullptr ? tagged_.cancel(watched) : s;
+  return s == status::not_found ? ops_.cancel_flush(which) : s;
 }
 
 bool port::arm() noexcept {

@@ -124,9 +124,10 @@ void detail::deliver(void* owner, std::uint64_t, const outcome& what) noexcept {
   if (heard_->end != nullptr) heard_->end(heard_->context, mark_, of_, s);
 }
 
-bool stands_for(const completion& posted, const completion& done) noexcept {
-  return posted.deliver == &detail::deliver &&
-         static_cast<const operation_under_way*>(posted.owner)->done == done;
+const completion& of_program(const completion& posted) noexcept {
+  return posted.deliver == &detail::deliver
+             ? static_cast<const operation_under_way*>(posted.owner)->done
+             : posted;
 }
 
 }  // namespace heddle::trace

@@ -138,7 +138,7 @@ class operation {
   bool timed_ = true;
 };
 
-/// Whether `posted` is what was posted instead of `done`, for an operation that has not ended.
-[[nodiscard]] bool stands_for(const completion& posted, const completion& done) noexcept;
+/// What was given to the post of an operation that has not ended, watched or not.
+[[nodiscard]] const completion& of_program(const completion& posted) noexcept;
 
 }  // namespace heddle::trace

@@ -51,7 +51,8 @@ TEST(WatchedOperation, ThatIsPostedIsAnEventAtItsEndAndRunsTheProgramsCompletion
   counter ended;
   operation o(sending);
   const completion ours = o.instead_of(ended);
-  EXPECT_TRUE(stands_for(ours, ended));
+  EXPECT_EQ(of_program(ours), completion(ended));
+  EXPECT_EQ(of_program(ended), completion(ended));
   (void)o.answered(status::posted);
   EXPECT_TRUE(events_of(all, 3).empty());
   ours({.code = status::peer_lost, .peer = 7});
