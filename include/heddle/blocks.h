@@ -29,6 +29,7 @@
 #include <heddle/status.h>
 #include <heddle/types.h>
 
+#include <chrono>
 #include <cstddef>
 #include <span>
 
@@ -106,5 +107,9 @@ status try_recv_blocks(lane& on, rank from, tag_match t,
                        completion ended = {}) noexcept;
 outcome recv_blocks(lane& on, rank from, tag_match t,
                     std::span<const std::span<std::byte>> blocks) noexcept;
+/// As lane::recv_for.
+outcome recv_blocks_for(lane& on, rank from, tag_match t,
+                        std::span<const std::span<std::byte>> blocks,
+                        std::chrono::nanoseconds limit) noexcept;
 
 }  // namespace heddle

@@ -264,6 +264,14 @@ class lane {
   outcome recv(rank from, tag_match t, std::span<std::byte> into) noexcept;
   outcome match(rank from, tag_match t, matched_message& into) noexcept;
   outcome recv(matched_message& m, std::span<std::byte> into) noexcept;
+  /// As recv and match, but when `limit` has passed without a message they are taken back: outcome
+  /// timed_out, and nothing has changed; call again, or do without. A message that has been taken
+  /// by then is the answer, however long the rest of it is under way: none is lost. A limit of 0:
+  /// looks once.
+  outcome recv_for(rank from, tag_match t, std::span<std::byte> into,
+                   std::chrono::nanoseconds limit) noexcept;
+  outcome match_for(rank from, tag_match t, matched_message& into,
+                    std::chrono::nanoseconds limit) noexcept;
   status call(destination to, handler_id h, std::span<const std::byte> header,
               std::span<const std::byte> payload) noexcept;
   template <class T>
@@ -331,6 +339,8 @@ class lane {
   /// As wait; false when `limit` passed first, and then nothing has changed.
   bool wait_for(flag& f, std::chrono::nanoseconds limit) noexcept;
   bool wait_for(counter& ended, std::uint64_t target, std::chrono::nanoseconds limit) noexcept;
+  bool wait_for(completion_queue& queue, std::uint64_t target,
+                std::chrono::nanoseconds limit) noexcept;
   /// Returns once `true_of(word)` is, for a word of this rank's memory that peers put to or change
   /// by atomics: done, and everything that was visible before that change is visible here. closed
   /// when the lane's world ended before. Drives the lane meanwhile, and sleeps with pauses that
@@ -369,6 +379,9 @@ class lane {
   status flush(rank peer) noexcept;
   /// flush for every peer: done or closed.
   status flush() noexcept;
+  /// The same; timed_out when `limit` passed first, and then nothing has changed.
+  status flush_for(rank peer, std::chrono::nanoseconds limit) noexcept;
+  status flush_for(std::chrono::nanoseconds limit) noexcept;
   /// Operations on `peer` posted after this take effect after those posted before, all of them:
   /// also a get after a put to another word, which plain stores and loads of mapped memory may
   /// swap. May wait: done, or peer_lost.
@@ -376,6 +389,9 @@ class lane {
     detail::order_all();
     return flush(peer);
   }
+  /// The same; timed_out when `limit` passed first: what was posted before is not ordered with what
+  /// comes.
+  status fence_for(rank peer, std::chrono::nanoseconds limit) noexcept;
 
  private:
   /// False: it is not plain memory of this process.

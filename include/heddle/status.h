@@ -32,6 +32,7 @@ enum class [[nodiscard]] status : std::uint8_t{
     unsupported,    ///< no backend on the way to this peer can do this
     no_memory,      ///< the peer, or this process, had no memory for the message
     closed,         ///< the lane or the world is closed, or is the parent's of this forked process
+    timed_out,      ///< the limit of a form that waits passed first, and nothing has changed
 };
 
 [[nodiscard]] constexpr bool accepted(status s) noexcept {

@@ -15,8 +15,8 @@ std::string_view name_of(status s) noexcept {
       std::string_view{"denied"},        std::string_view{"withdrawn"},
       std::string_view{"peer_lost"},     std::string_view{"invalid"},
       std::string_view{"unsupported"},   std::string_view{"no_memory"},
-      std::string_view{"closed"}};
-  static_assert(names.size() == static_cast<std::size_t>(status::closed) + 1);
+      std::string_view{"closed"},        std::string_view{"timed_out"}};
+  static_assert(names.size() == static_cast<std::size_t>(status::timed_out) + 1);
   const auto index = static_cast<std::size_t>(s);
   return index < names.size() ? names[index] : "unknown";
 }

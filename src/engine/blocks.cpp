@@ -8,6 +8,7 @@
 
 #include "engine/block_source.h"
 #include "engine/block_transfer.h"
+#include "engine/limited.h"
 #include "protocols/packed.h"
 
 namespace heddle {
@@ -125,6 +126,13 @@ outcome recv_blocks(lane& on, rank from, tag_match t,
                     std::span<const std::span<std::byte>> blocks) noexcept {
   return detail::outcome_of(on,
                             [&](completion c) { return try_recv_blocks(on, from, t, blocks, c); });
+}
+
+outcome recv_blocks_for(lane& on, rank from, tag_match t,
+                        std::span<const std::span<std::byte>> blocks,
+                        std::chrono::nanoseconds limit) noexcept {
+  return engine::end_within(on, limit, from,
+                            [&](flag& f) { return try_recv_blocks(on, from, t, blocks, f); });
 }
 
 }  // namespace heddle

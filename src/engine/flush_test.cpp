@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// flush_test.cpp - flush and fence in all their forms: what they wait for, and how their end is
-// told.
+// flush_test.cpp - flush and fence in all their forms: what they wait for, how their end is told,
+// and what becomes of them when their time is up.
 #include <gtest/gtest.h>
 #include <heddle/coroutine.h>
 #include <heddle/heddle.h>
 
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <functional>
+#include <latch>
 #include <vector>
 
 #include "support/engine_ways.h"
 
 namespace heddle::test {
 namespace {
+
+using namespace std::chrono_literals;
 
 /// Memory of the peer's that is not mapped here, so that an access to it is under way for a while.
 class far_memory {
@@ -89,7 +94,7 @@ TEST_P(Flush, EndsByAnyAdapterOnceThePutsBeforeItHaveArrived) {
     EXPECT_EQ(l.wait(counted, 1), status::done);
     puts.expect_arrived();
     if (puts.ask([&] { return l.try_fence(peer, queue.with(7)); }) == status::posted) {
-      l.wait(queue, 1);
+      EXPECT_TRUE(l.wait_for(queue, 1, 60s));
       completion_queue::entry e;
       ASSERT_TRUE(queue.try_pop(e));
       EXPECT_EQ(e.cookie, 7u);
@@ -138,6 +143,8 @@ TEST_P(Flush, OfNothingIsDoneOrEndsSo) {
                            ended.track(l.try_fence(1, ended))})
       EXPECT_TRUE(accepted(s)) << name_of(s);
     EXPECT_EQ(l.wait(ended, 3), status::done);
+    EXPECT_EQ(l.flush_for(0s), status::done);
+    EXPECT_EQ(l.fence_for(1 - w.rank(), 60s), status::done);
     w.barrier();
   });
 }
@@ -185,6 +192,70 @@ TEST_P(Flush, EndsAlthoughOthersGoOnPosting) {
     }
     w.barrier();
   });
+}
+
+/// A peer that does nothing for a while, in the mode in which nobody does it in its place.
+settings idle_peer() {
+  settings s = settings_for("tcp");
+  s.progress = "inline";
+  return s;
+}
+
+TEST(FlushLimit, PassesWhileThePeerIsIdleAndTheNextFlushEnds) {
+  std::latch asleep(1);
+  run_ranks(2, idle_peer(), [&](world& w) {
+    lane l(w);
+    far_memory memory(w, l, 100'000);
+    if (w.rank() == 1) {
+      asleep.wait();
+    } else {
+      std::vector<std::byte> into(100'000);
+      flag got;
+      EXPECT_EQ(l.try_get(into, memory.at(0), got), status::posted);
+      flag before;
+      EXPECT_EQ(l.try_flush(1, before), status::posted);
+      EXPECT_EQ(l.flush_for(1, 1ms), status::timed_out);
+      EXPECT_EQ(l.flush_for(0ms), status::timed_out);
+      EXPECT_EQ(l.fence_for(1, 2ms), status::timed_out);
+      EXPECT_EQ(l.try_cancel(before), status::done);
+      EXPECT_EQ(l.wait(before), status::canceled);
+      EXPECT_EQ(l.try_cancel(before), status::not_found);
+      EXPECT_FALSE(got.ready());
+      flag after;
+      EXPECT_EQ(l.try_flush(after), status::posted);
+      asleep.count_down();
+      EXPECT_EQ(l.wait(after), status::done);
+      EXPECT_EQ(l.wait(got), status::done);
+      EXPECT_EQ(l.flush_for(60s), status::done);
+    }
+    w.barrier();
+  });
+}
+
+TEST(FlushLimit, OfAWatchedFlushAndReceivesPassesAsWell) {
+  set_operation_hooks(
+      {.begin = [](void*, const operation_info&) noexcept -> std::uint64_t { return 1; }});
+  std::latch asleep(1);
+  run_ranks(2, idle_peer(), [&](world& w) {
+    lane l(w);
+    far_memory memory(w, l, 100'000);
+    if (w.rank() == 1) {
+      asleep.wait();
+    } else {
+      std::vector<std::byte> into(100'000);
+      flag got;
+      EXPECT_EQ(l.try_get(into, memory.at(0), got), status::posted);
+      EXPECT_EQ(l.flush_for(1ms), status::timed_out);
+      const std::array<std::span<std::byte>, 2> blocks{std::span(into).first(10),
+                                                       std::span(into).last(10)};
+      EXPECT_EQ(l.recv_for(1, 7, into, 1ms).code, status::timed_out);
+      EXPECT_EQ(recv_blocks_for(l, 1, 7, blocks, 1ms).code, status::timed_out);
+      asleep.count_down();
+      EXPECT_EQ(l.wait(got), status::done);
+    }
+    w.barrier();
+  });
+  set_operation_hooks({});
 }
 
 }  // namespace

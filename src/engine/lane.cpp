@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "engine/lane_checks.h"
 #include "engine/lane_core.h"
 #include "engine/world_core.h"
 #include "protocols/delivery.h"
@@ -22,6 +23,9 @@
 namespace heddle {
 namespace {
 
+using engine::may_block;
+using engine::may_use;
+using engine::may_wait;
 using protocols::command;
 using protocols::command_kind;
 using protocols::only_read;
@@ -186,37 +190,8 @@ status recv_any(engine::lane_core& core, rank from, const tag_match& t, std::spa
   return submit_specially(core, protocols::call_command(to, h, header, payload, c));
 }
 
-/// False in the child of a fork.
-[[gnu::noinline]] bool may_use_specially(const engine::lane_core& core) noexcept {
-  if (sync::forked()) return false;
-  if (sync::looks_for_misuse()) core.user().check_use();
-  return true;
-}
-bool may_use(const engine::lane_core& core) noexcept {
-  if (!sync::is_special()) [[likely]]
-    return true;
-  return may_use_specially(core);
-}
-
 [[gnu::noinline]] std::size_t poll_checked(engine::lane_core& core) noexcept {
   return may_use(core) ? core.questions().poll() : 0;
-}
-
-/// The same, for what waits.
-[[gnu::noinline]] bool may_wait_specially(const engine::lane_core& core) noexcept {
-  if (sync::forked()) return false;
-  if (sync::looks_for_misuse()) core.user().check_wait();
-  return true;
-}
-bool may_wait(const engine::lane_core& core) noexcept {
-  if (!sync::is_special()) [[likely]]
-    return true;
-  return may_wait_specially(core);
-}
-
-/// For what may turn out not to wait.
-void may_block(const engine::lane_core& core) noexcept {
-  (void)may_wait(core);
 }
 
 /// Of a blocking form that goes by plain stores or loads, if it can: checks that it may wait, and
@@ -542,6 +517,11 @@ bool lane::wait_for(flag& f, std::chrono::nanoseconds limit) noexcept {
 
 bool lane::wait_for(counter& ended, std::uint64_t target, std::chrono::nanoseconds limit) noexcept {
   return wait(ended.signal_, target, deadline(limit));
+}
+
+bool lane::wait_for(completion_queue& queue, std::uint64_t target,
+                    std::chrono::nanoseconds limit) noexcept {
+  return wait(queue.signal_, target, deadline(limit));
 }
 
 /// Nobody raises a signal for a store: it looks all the time at first, for a peer that is about to

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <barrier>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -45,6 +46,12 @@ void expect_closed(lane& l) {
   EXPECT_EQ(l.flush(0), status::closed);
   EXPECT_EQ(l.try_flush(ended), status::closed);
   EXPECT_EQ(l.try_fence(0, ended), status::closed);
+  constexpr std::chrono::minutes limit(1);
+  EXPECT_EQ(l.recv_for(any_source, any_tag, data, limit).code, status::closed);
+  matched_message m;
+  EXPECT_EQ(l.match_for(0, 1, m, limit).code, status::closed);
+  EXPECT_EQ(l.flush_for(limit), status::closed);
+  EXPECT_EQ(l.fence_for(0, limit), status::closed);
   EXPECT_EQ(l.poll(), 0u);
   flag ready;
   l.when_ready(ready);
@@ -138,6 +145,22 @@ TEST_P(Lifetimes, ACompletionOfTheEndMayPost) {
   EXPECT_EQ(closed, 1);
   EXPECT_LE(later.count(), 2u);
   EXPECT_EQ(later.count() == 0 ? status::closed : later.first_failure(), status::closed);
+}
+
+TEST_P(Lifetimes, AReceiveWithALimitThatWaitsWhenTheWorldEndsIsClosed) {
+  auto w = alone(config());
+  auto l = std::make_unique<lane>(*w);
+  std::atomic<bool> waits = false;
+  std::atomic<status> answer = status::done;
+  std::thread waiter([&] {
+    std::byte data{};
+    waits = true;
+    answer.store(l->recv_for(0, 1, {&data, 1}, std::chrono::hours(1)).code);
+  });
+  while (!waits) std::this_thread::yield();
+  w.reset();
+  waiter.join();
+  EXPECT_EQ(answer.load(), status::closed);
 }
 
 /// Of each peer that is lost, and why.

@@ -3,6 +3,7 @@
 // line that says where it was made and what to do; without it nothing of the kind happens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <heddle/blocks.h>
 #include <heddle/heddle.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,6 +67,38 @@ constexpr const char* second_thread =
 
 const mistake mistakes[]{
     {"FlushInACallback", [](world&, lane& l) { inside_a_callback(l, [&] { (void)l.flush(); }); },
+     blocking},
+    {"FlushForInACallback",
+     [](world&, lane& l) {
+       inside_a_callback(l, [&] { (void)l.flush_for(0, std::chrono::milliseconds(1)); });
+     },
+     blocking},
+    {"RecvForInACallback",
+     [](world&, lane& l) {
+       inside_a_callback(l, [&] { (void)l.recv_for(0, 1, {}, std::chrono::milliseconds(1)); });
+     },
+     blocking},
+    {"MatchForInACallback",
+     [](world&, lane& l) {
+       inside_a_callback(l, [&] {
+         matched_message m;
+         (void)l.match_for(0, 1, m, std::chrono::milliseconds(1));
+       });
+     },
+     blocking},
+    {"RecvBlocksForInACallback",
+     [](world&, lane& l) {
+       inside_a_callback(l,
+                         [&] { (void)recv_blocks_for(l, 0, 1, {}, std::chrono::milliseconds(1)); });
+     },
+     blocking},
+    {"WaitForAQueueInACallback",
+     [](world&, lane& l) {
+       inside_a_callback(l, [&] {
+         completion_queue never(1);
+         l.wait_for(never, 1, std::chrono::milliseconds(1));
+       });
+     },
      blocking},
     {"RecvInACallback",
      [](world&, lane& l) { inside_a_callback(l, [&] { (void)l.recv(0, 1, {}); }); }, blocking},
@@ -223,6 +256,7 @@ void use_adapters_well(world& w, lane& l) {
     EXPECT_EQ(l.flush(), status::done);
     if (l.try_flush(0, first) == status::posted) (void)l.wait(first);
     first.reset();
+    EXPECT_EQ(l.recv_for(0, 3, into, std::chrono::microseconds(1)).code, status::timed_out);
   }
   (void)l.wait(both, 3);
   both.reset();
