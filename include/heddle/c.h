@@ -36,7 +36,7 @@ typedef int32_t heddle_rank;
 typedef uint64_t heddle_tag;
 
 #define HEDDLE_ANY_SOURCE ((heddle_rank)-1) /* of a receive or probe */
-#define HEDDLE_EVERYBODY ((heddle_rank)-1)  /* of heddle_flush */
+#define HEDDLE_EVERYBODY ((heddle_rank)-1)  /* of heddle_flush and its like */
 #define HEDDLE_SAME_LANE (-1)               /* the peer's lane of the sender's own number */
 #define HEDDLE_MAX_TAG (UINT64_MAX >> 1)
 #define HEDDLE_EXACT_TAG UINT64_MAX        /* mask: the tag itself */
@@ -63,7 +63,8 @@ typedef enum heddle_status {
   HEDDLE_INVALID,
   HEDDLE_UNSUPPORTED,
   HEDDLE_NO_MEMORY,
-  HEDDLE_CLOSED
+  HEDDLE_CLOSED,
+  HEDDLE_TIMED_OUT
 } heddle_status;
 
 static inline bool heddle_is_busy(heddle_status s) {
@@ -385,6 +386,11 @@ heddle_status heddle_send(heddle_lane* lane, heddle_rank to, int to_lane, heddle
                           const void* data, size_t bytes);
 heddle_outcome heddle_recv(heddle_lane* lane, heddle_rank from, heddle_tag tag, uint64_t mask,
                            void* into, size_t bytes);
+/* At most `limit_ns` nanoseconds: HEDDLE_TIMED_OUT, and the receive is taken back. */
+heddle_outcome heddle_recv_for(heddle_lane* lane, heddle_rank from, heddle_tag tag, uint64_t mask,
+                               void* into, size_t bytes, int64_t limit_ns);
+heddle_outcome heddle_match_for(heddle_lane* lane, heddle_rank from, heddle_tag tag, uint64_t mask,
+                                heddle_matched* into, int64_t limit_ns);
 heddle_status heddle_call(heddle_lane* lane, heddle_rank to, int to_lane, uint16_t handler,
                           const void* header, size_t header_bytes, const void* payload,
                           size_t payload_bytes);
@@ -397,6 +403,8 @@ void heddle_wait_queue(heddle_lane* lane, heddle_queue* queue, uint64_t target);
 bool heddle_wait_flag_for(heddle_lane* lane, heddle_flag* flag, int64_t limit_ns);
 bool heddle_wait_counter_for(heddle_lane* lane, heddle_counter* counter, uint64_t target,
                              int64_t limit_ns);
+bool heddle_wait_queue_for(heddle_lane* lane, heddle_queue* queue, uint64_t target,
+                           int64_t limit_ns);
 /* Waits until `true_of(context, value)` for a word of `width` bytes, 1, 2, 4 or 8, of this rank's
  * memory that peers change. HEDDLE_FOR_EVER, or at most so long. False: that passed, the world has
  * ended, or another width. */
@@ -405,8 +413,13 @@ bool heddle_wait_until(heddle_lane* lane, const void* word, unsigned width,
                        int64_t limit_ns);
 void heddle_when_ready(heddle_lane* lane, heddle_completion ready);
 /* HEDDLE_EVERYBODY, or of this peer. */
+heddle_status heddle_try_flush(heddle_lane* lane, heddle_rank peer, heddle_completion ended);
+heddle_status heddle_try_fence(heddle_lane* lane, heddle_rank peer, heddle_completion ended);
 heddle_status heddle_flush(heddle_lane* lane, heddle_rank peer);
 heddle_status heddle_fence(heddle_lane* lane, heddle_rank peer);
+/* HEDDLE_TIMED_OUT when `limit_ns` nanoseconds passed first. */
+heddle_status heddle_flush_for(heddle_lane* lane, heddle_rank peer, int64_t limit_ns);
+heddle_status heddle_fence_for(heddle_lane* lane, heddle_rank peer, int64_t limit_ns);
 
 /* --- what lanes count: counters.h tells of each -------------------------------------------- */
 

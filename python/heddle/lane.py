@@ -12,6 +12,7 @@ from .request import Request
 from .status import Error, Outcome, PeerLost, Status, outcome_of, set_up_error
 
 ANY_SOURCE = -1
+_EVERYBODY = -1
 SAME_LANE = -1
 EXACT_TAG = 2**64 - 1  #: mask: the tag itself
 ANY_TAG = 2**63  #: mask, with tag 0: every tag
@@ -188,10 +189,12 @@ class Lane(Collectives):
         view, size = readable(data)
         self.check(lib.heddle_send(self.c, to, lane, tag, view, size), to)
 
-    def recv(self, source: int, tag: int, into, mask: int = EXACT_TAG) -> Outcome:
-        """Source, tag and length of what came. Raises Error with Status.TRUNCATED where it was longer."""
+    def recv(self, source: int, tag: int, into, mask: int = EXACT_TAG, timeout: "float | None" = None) -> Outcome:
+        """Source, tag and length of what came. Raises Error with Status.TRUNCATED where it was longer, and with
+        Status.TIMED_OUT when `timeout` seconds passed without a message: then nothing has been received."""
         view, size = writable(into)
-        outcome = outcome_of(lib.heddle_recv(self.c, source, tag, mask, view, size))
+        outcome = outcome_of(lib.heddle_recv_for(self.c, source, tag, mask, view, size, _limit_ns(timeout))
+                             if timeout is not None else lib.heddle_recv(self.c, source, tag, mask, view, size))
         self.check(outcome.status, source)
         return outcome
 
@@ -212,11 +215,13 @@ class Lane(Collectives):
         self.check(answer, source)
         return outcome_of(found)
 
-    def match(self, source: int, tag: int, mask: int = EXACT_TAG) -> Matched:
+    def match(self, source: int, tag: int, mask: int = EXACT_TAG, timeout: "float | None" = None) -> Matched:
         """Waits for a message that a receive would take, and takes it: match(source, tag).array(dtype) receives
-        what is of unknown size."""
+        what is of unknown size. Raises Error with Status.TIMED_OUT when `timeout` seconds passed without one."""
         found = Matched(self)
-        self.check(outcome_of(lib.heddle_match(self.c, source, tag, mask, found.c)).status, source)
+        outcome = outcome_of(lib.heddle_match_for(self.c, source, tag, mask, found.c, _limit_ns(timeout))
+                             if timeout is not None else lib.heddle_match(self.c, source, tag, mask, found.c))
+        self.check(outcome.status, source)
         return found
 
     def try_match(self, source: int, tag: int, mask: int = EXACT_TAG) -> "Matched | None":
@@ -245,12 +250,26 @@ class Lane(Collectives):
     def poll(self) -> int:
         return lib.heddle_poll(self.c)
 
-    def flush(self, peer: "int | None" = None) -> None:
-        """All puts, gets and atomics posted to the peer, or to everybody, have completed."""
-        self.check(lib.heddle_flush(self.c, -1 if peer is None else peer), -1 if peer is None else peer)
+    def flush(self, peer: "int | None" = None, timeout: "float | None" = None) -> None:
+        """All puts, gets and atomics posted to the peer, or to everybody, before it have completed. Raises Error with
+        Status.TIMED_OUT when `timeout` seconds passed first."""
+        whom = _EVERYBODY if peer is None else peer
+        self.check(lib.heddle_flush(self.c, whom) if timeout is None
+                   else lib.heddle_flush_for(self.c, whom, _limit_ns(timeout)), whom)
 
-    def fence(self, peer: int) -> None:
-        self.check(lib.heddle_fence(self.c, peer), peer)
+    def fence(self, peer: int, timeout: "float | None" = None) -> None:
+        """What is posted to the peer afterwards takes effect after what was posted before. `timeout`: as flush."""
+        self.check(lib.heddle_fence(self.c, peer) if timeout is None
+                   else lib.heddle_fence_for(self.c, peer, _limit_ns(timeout)), peer)
+
+    def iflush(self, peer: "int | None" = None) -> Request:
+        """Ends when what was posted before it has: see flush."""
+        whom = _EVERYBODY if peer is None else peer
+        return Request(self, lambda c: lib.heddle_try_flush(self.c, whom, c), ())
+
+    def ifence(self, peer: int) -> Request:
+        """Ends when what is posted takes effect after what was posted before it: see fence."""
+        return Request(self, lambda c: lib.heddle_try_fence(self.c, peer, c), ())
 
     def wait_until(self, word: numpy.ndarray, true_of, timeout: "float | None" = None) -> bool:
         """Waits until `true_of(value)` for the one item of `word`, in this rank's memory, that peers change.

@@ -63,7 +63,8 @@ class Request:
         return self._outcome
 
     def cancel(self) -> bool:
-        """Takes a receive back: True, and wait() raises with Status.CANCELED. False: it has matched."""
+        """Takes a receive or a flush back: True, and wait() raises with Status.CANCELED. False: it has matched, or
+        ended."""
         if self._outcome is not None:
             return False
         which = lib.heddle_flag_completion(self._flag)

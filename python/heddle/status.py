@@ -26,6 +26,7 @@ class Status(enum.IntEnum):
     UNSUPPORTED = lib.HEDDLE_UNSUPPORTED
     NO_MEMORY = lib.HEDDLE_NO_MEMORY
     CLOSED = lib.HEDDLE_CLOSED
+    TIMED_OUT = lib.HEDDLE_TIMED_OUT
 
     @property
     def busy(self) -> bool:

@@ -49,7 +49,7 @@ void remember_error(const char* why) noexcept {
 }  // namespace heddle::c
 
 const char* heddle_status_name(heddle_status s) {
-  return s >= HEDDLE_DONE && s <= HEDDLE_CLOSED
+  return s >= HEDDLE_DONE && s <= HEDDLE_TIMED_OUT
              ? heddle::name_of(static_cast<heddle::status>(s)).data()  // a literal
              : "unknown";
 }
@@ -167,4 +167,8 @@ bool heddle_wait_flag_for(heddle_lane* lane, heddle_flag* flag, int64_t limit_ns
 bool heddle_wait_counter_for(heddle_lane* lane, heddle_counter* counter, uint64_t target,
                              int64_t limit_ns) {
   return of(lane).wait_for(counter->counter, target, std::chrono::nanoseconds(limit_ns));
+}
+bool heddle_wait_queue_for(heddle_lane* lane, heddle_queue* queue, uint64_t target,
+                           int64_t limit_ns) {
+  return of(lane).wait_for(queue->queue, target, std::chrono::nanoseconds(limit_ns));
 }

@@ -44,7 +44,7 @@ static_assert(sizeof(get_block) == sizeof(heddle_get_block) &&
 static_assert(sizeof(stride) == sizeof(heddle_stride) &&
               offsetof(stride, there) == offsetof(heddle_stride, there));
 static_assert(sizeof(key) == sizeof(heddle_key));
-static_assert(static_cast<int>(status::closed) == HEDDLE_CLOSED &&
+static_assert(static_cast<int>(status::timed_out) == HEDDLE_TIMED_OUT &&
               static_cast<int>(status::not_found) == HEDDLE_NOT_FOUND);
 static_assert(static_cast<int>(atomic_op::compare_swap) == HEDDLE_COMPARE_SWAP &&
               static_cast<int>(last_atomic_op) == HEDDLE_FLOAT_ADD);

@@ -15,6 +15,7 @@ using heddle::status;
 using heddle::tag_match;
 using heddle::c::bytes_of;
 using heddle::c::of;
+using std::chrono::nanoseconds;
 
 namespace {
 
@@ -42,7 +43,7 @@ heddle::atomic_op signal_op(heddle_atomic_op how) noexcept {
 
 template <class T>
 bool wait_until(heddle::lane& on, const void* word, bool (*true_of)(void*, uint64_t), void* context,
-                std::chrono::nanoseconds limit) noexcept {
+                nanoseconds limit) noexcept {
   return on.wait_until(
       *static_cast<const T*>(word), [&](T value) { return true_of(context, value); }, limit);
 }
@@ -154,6 +155,11 @@ heddle_outcome heddle_recv(heddle_lane* lane, heddle_rank from, heddle_tag tag, 
                            void* into, size_t bytes) {
   return of(of(lane).recv(from, tag_match(tag, mask), bytes_of(into, bytes)));
 }
+heddle_outcome heddle_recv_for(heddle_lane* lane, heddle_rank from, heddle_tag tag, uint64_t mask,
+                               void* into, size_t bytes, int64_t limit_ns) {
+  return of(
+      of(lane).recv_for(from, tag_match(tag, mask), bytes_of(into, bytes), nanoseconds(limit_ns)));
+}
 heddle_status heddle_call(heddle_lane* lane, heddle_rank to, int to_lane, uint16_t handler,
                           const void* header, size_t header_bytes, const void* payload,
                           size_t payload_bytes) {
@@ -167,7 +173,7 @@ size_t heddle_poll(heddle_lane* lane) {
 bool heddle_wait_until(heddle_lane* lane, const void* word, unsigned width,
                        bool (*true_of)(void* context, uint64_t value), void* context,
                        int64_t limit_ns) {
-  const std::chrono::nanoseconds limit(limit_ns);
+  const nanoseconds limit(limit_ns);
   switch (width) {
     case 1:
       return wait_until<std::uint8_t>(of(lane), word, true_of, context, limit);
@@ -184,11 +190,23 @@ bool heddle_wait_until(heddle_lane* lane, const void* word, unsigned width,
 void heddle_when_ready(heddle_lane* lane, heddle_completion ready) {
   of(lane).when_ready(of(ready));
 }
+heddle_status heddle_try_flush(heddle_lane* lane, heddle_rank peer, heddle_completion ended) {
+  return of(of(lane).try_flush(peer, of(ended)));
+}
+heddle_status heddle_try_fence(heddle_lane* lane, heddle_rank peer, heddle_completion ended) {
+  return of(of(lane).try_fence(peer, of(ended)));
+}
 heddle_status heddle_flush(heddle_lane* lane, heddle_rank peer) {
-  return of(peer == HEDDLE_EVERYBODY ? of(lane).flush() : of(lane).flush(peer));
+  return of(of(lane).flush(peer));
 }
 heddle_status heddle_fence(heddle_lane* lane, heddle_rank peer) {
   return of(of(lane).fence(peer));
+}
+heddle_status heddle_flush_for(heddle_lane* lane, heddle_rank peer, int64_t limit_ns) {
+  return of(of(lane).flush_for(peer, nanoseconds(limit_ns)));
+}
+heddle_status heddle_fence_for(heddle_lane* lane, heddle_rank peer, int64_t limit_ns) {
+  return of(of(lane).fence_for(peer, nanoseconds(limit_ns)));
 }
 
 // --- many blocks -------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // matched.cpp - c.h: messages that are taken out of matching.
+#include <chrono>
 #include <new>
 
 #include "c/convert.h"
@@ -38,6 +39,11 @@ heddle_status heddle_try_match(heddle_lane* lane, heddle_rank from, heddle_tag t
 heddle_outcome heddle_match(heddle_lane* lane, heddle_rank from, heddle_tag tag, uint64_t mask,
                             heddle_matched* into) {
   return of(of(lane).match(from, tag_match(tag, mask), into->message));
+}
+heddle_outcome heddle_match_for(heddle_lane* lane, heddle_rank from, heddle_tag tag, uint64_t mask,
+                                heddle_matched* into, int64_t limit_ns) {
+  return of(of(lane).match_for(from, tag_match(tag, mask), into->message,
+                               std::chrono::nanoseconds(limit_ns)));
 }
 heddle_status heddle_try_recv_matched(heddle_lane* lane, heddle_matched* matched, void* into,
                                       size_t bytes, heddle_completion ended) {

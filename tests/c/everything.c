@@ -2,28 +2,19 @@
 /* everything.c - a job in C that uses every part of c.h, and says where something is wrong. Run it as
  * two ranks or more; ends with 0 where all is right. */
 #define _POSIX_C_SOURCE 200809L /* setenv */
-#include <heddle/c.h>
-#include <poll.h>
+#include "everything.h"
+
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int wrong = 0;
-#define EXPECT(what)                                                  \
-  do {                                                                \
-    if (!(what)) {                                                    \
-      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #what); \
-      wrong = 1;                                                      \
-    }                                                                 \
-  } while (0)
+int wrong = 0;
+heddle_world* world;
+heddle_lane* lane;
+heddle_rank me, next, before;
+int ranks;
 
 enum { note_handler = 3, answer_handler = 4, notified = 5, items = 1000 };
-
-static heddle_world* world;
-static heddle_lane* lane;
-static heddle_rank me, next, before;
-static int ranks;
 
 static uint64_t number(heddle_rank r, size_t i) { return (uint64_t)r * 1000003U + i * 7919U; }
 
@@ -319,60 +310,6 @@ static void active_messages(void) {
   heddle_symmetric_close(array);
 }
 
-/* --- endings ---------------------------------------------------------------------------------------- */
-
-static void endings(void) {
-  heddle_symmetric* array = heddle_symmetric_open(world, 800, HEDDLE_ALL_RIGHTS);
-  heddle_counter* counter = heddle_counter_new();
-  const uint64_t value = 5;
-  for (uint64_t i = 0; i < 100; ++i)
-    while (heddle_is_busy(heddle_counter_track(
-        counter, heddle_try_put(lane, &value, 8, heddle_symmetric_at(array, next, 8 * i),
-                                heddle_counter_completion(counter)))))
-      heddle_poll(lane);
-  EXPECT(heddle_wait_counter(lane, counter, 100) == HEDDLE_DONE);
-  EXPECT(heddle_counter_count(counter) == 100);
-  EXPECT(!heddle_wait_counter_for(lane, counter, 101, 1000000));
-  EXPECT(heddle_counter_first_failure(counter) == HEDDLE_DONE);
-  heddle_counter_reset(counter);
-  EXPECT(heddle_counter_count(counter) == 0);
-
-  heddle_queue* queue = heddle_queue_new(4);
-  uint64_t cookie = 0, posted = 0;
-  heddle_outcome what;
-  EXPECT(!heddle_queue_pop(queue, &cookie, &what));
-  uint64_t in[3];
-  for (uint64_t i = 0; i < 3; ++i) {
-    heddle_status s;
-    do {
-      s = heddle_try_recv(lane, before, 100 + i, HEDDLE_EXACT_TAG, &in[i], 8,
-                          heddle_queue_completion(queue, i));
-    } while (heddle_is_busy(s));
-    posted += s == HEDDLE_POSTED;
-    EXPECT(heddle_send(lane, next, HEDDLE_SAME_LANE, 100 + i, &value, 8) == HEDDLE_DONE);
-  }
-  heddle_wait_queue(lane, queue, posted);
-  EXPECT(heddle_queue_delivered(queue) == 3);
-  unsigned seen = 0;
-  while (heddle_queue_pop(queue, &cookie, &what)) {
-    EXPECT(what.code == HEDDLE_DONE && what.tag == 100 + cookie);
-    seen |= 1U << cookie;
-  }
-  EXPECT(seen == 7);
-
-  heddle_descriptor* bell = heddle_descriptor_open();
-  heddle_when_ready(lane, heddle_descriptor_completion(bell));
-  struct pollfd watched = {.fd = heddle_descriptor_fd(bell), .events = POLLIN};
-  EXPECT(poll(&watched, 1, 60000) == 1);
-  EXPECT(heddle_descriptor_take(bell) == 1);
-  EXPECT(heddle_descriptor_first_failure(bell) == HEDDLE_DONE);
-  EXPECT(heddle_world_barrier(world) == 0);
-  heddle_descriptor_close(bell);
-  heddle_queue_free(queue);
-  heddle_counter_free(counter);
-  heddle_symmetric_close(array);
-}
-
 /* --- collectives -------------------------------------------------------------------------------------- */
 
 static void collectives(void) {
@@ -600,6 +537,8 @@ int main(void) {
   messages();
   matched_messages();
   memory();
+  order();
+  limits();
   keys();
   active_messages();
   endings();

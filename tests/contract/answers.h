@@ -30,6 +30,10 @@ enum class action : std::uint8_t {
   cancel,
   call,
   flush,
+  fence,
+  recv_for,  ///< with a limit of a millisecond, as all that follow up to flush_for
+  match_for,
+  flush_for,
   broadcast,
   reduce,
   allreduce,

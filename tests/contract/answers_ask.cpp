@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <map>
 
 namespace heddle::test {
@@ -11,6 +12,7 @@ namespace {
 
 constexpr auto sum = reduce_op::sum;
 constexpr std::size_t items = 4;  // of a collective's block
+constexpr std::chrono::milliseconds limit(1);
 
 std::span<const std::byte> data(const question& q) {
   return q.from.first(q.row.bytes);
@@ -108,7 +110,25 @@ const std::map<action, forms> messages{
         return q.on.try_call(q.row.peer, q.row.handler, header(q), data(q), c);
       },
       [](const question& q) { return q.on.call(q.row.peer, q.row.handler, header(q), data(q)); }}},
-    {action::flush, {nullptr, [](const question& q) { return q.on.flush(q.row.peer); }}}};
+    {action::flush,
+     {[](const question& q, completion c) { return q.on.try_flush(q.row.peer, c); },
+      [](const question& q) { return q.on.flush(q.row.peer); }}},
+    {action::fence,
+     {[](const question& q, completion c) { return q.on.try_fence(q.row.peer, c); },
+      [](const question& q) { return q.on.fence(q.row.peer); }}},
+    {action::recv_for,
+     {nullptr,
+      [](const question& q) {
+        return q.on.recv_for(q.row.peer, q.row.matching, buffer(q), limit).code;
+      }}},
+    {action::match_for,
+     {nullptr,
+      [](const question& q) {
+        matched_message none;
+        return q.on.match_for(q.row.peer, q.row.matching, none, limit).code;
+      }}},
+    {action::flush_for,
+     {nullptr, [](const question& q) { return q.on.flush_for(q.row.peer, limit); }}}};
 
 const std::map<action, forms> collectives{
     {action::broadcast,
@@ -145,7 +165,7 @@ const std::map<action, forms> collectives{
 
 const forms& forms_of(action asked) {
   if (asked <= action::add) return accesses.at(asked);
-  return asked <= action::flush ? messages.at(asked) : collectives.at(asked);
+  return asked < action::broadcast ? messages.at(asked) : collectives.at(asked);
 }
 
 bool can_be_asked(const answer_row&) {

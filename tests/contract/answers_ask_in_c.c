@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "contract/answers_ask_in_c.h"
 
-enum { items = 4 }; /* of a collective's block, each of 8 bytes */
+enum { limit_ns = 1000000, items = 4 }; /* of a collective's block, each of 8 bytes */
 
 /* NAME, and what both forms call with what they have before the completion. */
 #define BOTH(name, function, ...)                                             \
@@ -48,7 +48,21 @@ heddle_status post_cancel(const struct question_in_c* q, heddle_completion ended
   (void)ended;
   return heddle_try_cancel(q->on, q->which);
 }
-heddle_status wait_flush(const struct question_in_c* q) { return heddle_flush(q->on, q->peer); }
+BOTH(flush, flush, q->peer)
+WAITING(flush, flush, q->peer)
+BOTH(fence, fence, q->peer)
+WAITING(fence, fence, q->peer)
+heddle_status wait_recv_for(const struct question_in_c* q) {
+  return (heddle_status)heddle_recv_for(q->on, q->peer, q->tag, q->mask, q->into, q->bytes, limit_ns)
+      .code;
+}
+heddle_status wait_match_for(const struct question_in_c* q) {
+  heddle_matched* const none = heddle_matched_new();
+  const heddle_outcome o = heddle_match_for(q->on, q->peer, q->tag, q->mask, none, limit_ns);
+  heddle_matched_free(none);
+  return (heddle_status)o.code;
+}
+WAITING(flush_for, flush_for, q->peer, limit_ns)
 
 BOTH(broadcast, broadcast, q->into, items * 8, q->peer)
 WAITING(broadcast, broadcast, q->into, items * 8, q->peer)

@@ -36,6 +36,8 @@ ASKED_IN_C(add)
 ASKED_IN_C(send)
 ASKED_IN_C(recv)
 ASKED_IN_C(call)
+ASKED_IN_C(flush)
+ASKED_IN_C(fence)
 ASKED_IN_C(broadcast)
 ASKED_IN_C(reduce)
 ASKED_IN_C(allreduce)
@@ -45,7 +47,9 @@ ASKED_IN_C(alltoall)
 #undef ASKED_IN_C
 heddle_status post_probe(const struct question_in_c* q, heddle_completion ended);
 heddle_status post_cancel(const struct question_in_c* q, heddle_completion ended);
-heddle_status wait_flush(const struct question_in_c* q);
+heddle_status wait_recv_for(const struct question_in_c* q);
+heddle_status wait_match_for(const struct question_in_c* q);
+heddle_status wait_flush_for(const struct question_in_c* q);
 heddle_status wait_allreduce_floats(const struct question_in_c* q);
 
 #if defined(__cplusplus)

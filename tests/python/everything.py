@@ -42,6 +42,13 @@ def messages():
     raises(heddle.Status.TRUNCATED, lane.recv, before, 10, text)
     sent.wait()
     raises(heddle.Status.INVALID, lane.send, ranks, 1, b"")
+    raises(heddle.Status.TIMED_OUT, lambda: lane.recv(before, 13, text, timeout=0.001))
+    raises(heddle.Status.TIMED_OUT, lambda: lane.match(before, 13, timeout=0))
+    world.barrier()
+    lane.send(after, 13, b"late")
+    assert lane.recv(before, 13, text, timeout=60).bytes == 4 and text[:4] == b"late"
+    lane.send(after, 13, b"later")
+    assert lane.match(before, 13, timeout=60).what.bytes == 5
     lane.send(after, 12, numpy.arange(5.0))
     lane.send(after, 12, b"abc")
     assert list(lane.match(before, 12).array(numpy.float64)) == list(range(5))
@@ -66,6 +73,13 @@ def memory():
     assert list(back) == [me, me + 1]
     lane.iput(numpy.array([-5]), table.at(after, 20)).wait()
     lane.flush()
+    for request in lane.iflush(), lane.iflush(after), lane.ifence(after):
+        assert request.wait().status is heddle.Status.DONE
+        assert not request.cancel()
+    lane.flush(after, timeout=60)
+    lane.flush(timeout=0)
+    lane.fence(after, timeout=60)
+    raises(heddle.Status.INVALID, lane.flush, ranks, 60)
     lane.barrier()
     assert list(table.local[10:12]) == [before, before + 1] and table.local[20] == -5
     assert lane.fetch_add(table.at(0, 0), 1) < ranks
