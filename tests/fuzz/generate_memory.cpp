@@ -26,9 +26,8 @@ step next(draws& in, const step& after, verb v) {
   step s = after;
   s.id = in.next_id++;
   s.what = v;
-  const bool orders = v == verb::fence || v == verb::flush;
-  s.ends = orders ? ending::flag : in.any_ending();
-  if (orders) s.area = 0, s.at = 0, s.bytes = 0;
+  s.ends = orders(v) ? ending::flag : in.any_ending();
+  if (orders(v)) s.area = 0, s.at = 0, s.bytes = 0;
   return s;
 }
 

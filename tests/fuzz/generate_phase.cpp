@@ -101,7 +101,9 @@ class phase_maker {
       if (s.ends == ending::counter) s.ends = ending::callback;
       const bool waits = s.ends == ending::blocking || s.ends == ending::coroutine;
       if (s.what == verb::recv && waits) s.ends = ending::flag;
-      if (s.as == form::matched || s.as == form::grouped || s.as == form::named) s.as = form::plain;
+      const bool needs_a_message = s.what == verb::recv && s.as == form::limited;
+      if (s.as == form::matched || s.as == form::grouped || s.as == form::named || needs_a_message)
+        s.as = form::plain;
     }
   }
 
@@ -110,11 +112,13 @@ class phase_maker {
     for (step& s : a) {
       if (!in_.d.percent(25)) continue;
       std::vector<form> there;
-      for (const form f : {form::blocks, form::matched, form::named, form::grouped}) {
-        s.as = f;
-        if (has_form(s) && (f != form::grouped || is_shared(s.lane))) there.push_back(f);
+      for (int f = static_cast<int>(form::plain) + 1; f <= static_cast<int>(last_form); ++f) {
+        s.as = static_cast<form>(f);
+        if (has_form(s) && (s.as != form::grouped || is_shared(s.lane))) there.push_back(s.as);
       }
       s.as = there.empty() ? form::plain : in_.d.one_of(there);
+      if (s.as == form::posted)
+        s.ends = in_.d.one_of({ending::flag, ending::callback, ending::queue, ending::coroutine});
     }
   }
   bool is_shared(int lane) const {

@@ -54,7 +54,7 @@ TEST(Generate, EveryVerbFormAndMistakeIsDrawn) {
     }
   for (int v = 0; v <= static_cast<int>(verb::use); ++v)
     EXPECT_TRUE(seen.contains(name_of(static_cast<verb>(v)))) << name_of(static_cast<verb>(v));
-  for (int f = 0; f <= static_cast<int>(form::grouped); ++f)
+  for (int f = 0; f <= static_cast<int>(last_form); ++f)
     EXPECT_TRUE(seen.contains(name_of(static_cast<form>(f)))) << name_of(static_cast<form>(f));
   for (int m = 0; m <= static_cast<int>(mistake::withdrawn_get); ++m)
     EXPECT_TRUE(seen.contains(name_of(static_cast<mistake>(m))))

@@ -90,8 +90,8 @@ bool ordered(const plan& p, std::size_t i, std::size_t j) {
   if (first.as == form::blocks) return false;  // a flush need not know of all blocks
   return std::any_of(p.steps.begin() + static_cast<std::ptrdiff_t>(i),
                      p.steps.begin() + static_cast<std::ptrdiff_t>(j), [&](const step& s) {
-                       const bool divides = s.what == verb::flush || s.what == verb::fence;
-                       return divides && same_place(s) && (s.peer == first.peer || s.peer == -1);
+                       return orders(s.what) && same_place(s) &&
+                              (s.peer == first.peer || s.peer == -1);
                      });
 }
 

@@ -52,8 +52,15 @@ TEST(Rules, AStepHasOnlyTheFormsThatItsCallHas) {
   EXPECT_EQ(why_not(p), "");
   p.steps[0].as = form::matched;  // could not be taken back
   EXPECT_THAT(why_not(p), HasSubstr("has no such form"));
+  p.steps[0].as = form::limited;
+  EXPECT_THAT(why_not(p), HasSubstr("has no such form")) << "it does not wait";
   p.steps[2].as = form::grouped;
   EXPECT_THAT(why_not(p), HasSubstr("has no such form"));
+  for (const char* right : {"flush peer=any as=posted ends=queue", "fence peer=1 as=limited"})
+    EXPECT_EQ(why_not(read("ranks 2\nlane 0 shared\nphase 0\n 0: 0.0 " + std::string(right))), "");
+  EXPECT_THAT(why_not(read("ranks 2\nlane 0 shared\nphase 0\n 0: 0.0 fence peer=1 as=posted "
+                           "ends=counter")),
+              HasSubstr("has no such form"));
 }
 
 TEST(Rules, AGroupIsOfALaneThatStays) {

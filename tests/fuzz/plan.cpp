@@ -69,6 +69,10 @@ bool has_form(const step& s) {
       return s.what == verb::call;
     case form::grouped:
       return is_collective(s.what);
+    case form::posted:
+      return orders(s.what) && s.ends != ending::blocking && s.ends != ending::counter;
+    case form::limited:
+      return orders(s.what) || (s.what == verb::recv && s.ends == ending::blocking);
   }
   return false;
 }

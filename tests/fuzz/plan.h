@@ -63,7 +63,9 @@ enum class form : std::uint8_t {
   blocks,   ///< put, get, send, recv, call: of a list of blocks (blocks.h)
   matched,  ///< recv: takes the message out of matching first; only where it waits
   named,    ///< call: of the handler that was added under a name
-  grouped   ///< collectives: each in one of two groups, ranks of even and of odd number, backwards
+  grouped,  ///< collectives: each in one of two groups, ranks of even and of odd number, backwards
+  posted,   ///< flush, fence: by the call with a completion, whose delivery is waited for at once
+  limited   ///< flush, fence, recv that blocks: no longer than some microseconds, until it is over
 };
 
 /// Arguments that can never be right; each has one status that must answer it (model.h).
@@ -133,6 +135,7 @@ struct step {
   friend bool operator==(const step&, const step&) = default;
 };
 
+inline constexpr form last_form = form::limited;
 inline constexpr int all_ranks = -1;
 
 enum class area_kind : std::uint8_t { symmetric, exposed, allocated };
@@ -206,6 +209,10 @@ struct plan {
 /// Done after the last phase.
 [[nodiscard]] constexpr bool is_late(verb v) {
   return v >= verb::end_lane;
+}
+/// Waits for the accesses before it.
+[[nodiscard]] constexpr bool orders(verb v) {
+  return v == verb::flush || v == verb::fence;
 }
 /// Reads or writes an area.
 [[nodiscard]] constexpr bool is_access(verb v) {

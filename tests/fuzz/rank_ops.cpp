@@ -2,6 +2,7 @@
 #include "fuzz/rank_ops.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "fuzz/model.h"
@@ -333,6 +334,20 @@ task<outcome> await_blocks(async_lane on, slot& s) {
   co_return how;
 }
 
+/// Short enough to pass now and then.
+std::chrono::microseconds limit_of(const step& s) {
+  return std::chrono::microseconds(s.id * 37 % 500);
+}
+
+/// Taken back and posted again until it has come.
+outcome block_limited(lane& on, slot& s) {
+  const step& what = *s.what;
+  outcome how;
+  do how = on.recv_for(what.peer, {what.tag, what.mask}, s.data, limit_of(what));
+  while (how.code == status::timed_out);
+  return how;
+}
+
 outcome block_matched(lane& on, slot& s) {
   const step& what = *s.what;
   const outcome found = on.match(what.peer, {what.tag, what.mask}, s.message);
@@ -370,6 +385,10 @@ status post(lane& on, const rank_memory& memory, slot& s, const completion& c) {
       return on.try_recv(what.peer, {what.tag, what.mask}, s.data, c);
     case verb::call:
       return on.try_call(target(what), s.handler, s.header, s.data, c);
+    case verb::flush:
+      return what.peer < 0 ? on.try_flush(c) : on.try_flush(what.peer, c);
+    case verb::fence:
+      return on.try_fence(what.peer, c);
     default:
       break;
   }
@@ -378,12 +397,28 @@ status post(lane& on, const rank_memory& memory, slot& s, const completion& c) {
   });
 }
 
+status order(lane& on, const step& s) {
+  if (s.as != form::limited) {
+    if (s.what == verb::fence) return on.fence(s.peer);
+    return s.peer < 0 ? on.flush() : on.flush(s.peer);
+  }
+  const auto limit = limit_of(s);
+  status how = status::timed_out;
+  while (how == status::timed_out)
+    if (s.what == verb::fence)
+      how = on.fence_for(s.peer, limit);
+    else
+      how = s.peer < 0 ? on.flush_for(limit) : on.flush_for(s.peer, limit);
+  return how;
+}
+
 outcome block(lane& on, const rank_memory& memory, slot& s) {
   const step& what = *s.what;
   if (is_collective(what.what)) return {.code = block_collective(on, s)};
   const remote_address at =
       is_access(what.what) ? memory.at(what.area, what.peer, what.at) : remote_address{};
   if (what.as == form::matched) return block_matched(on, s);
+  if (what.as == form::limited) return block_limited(on, s);
   if (what.as == form::blocks) {
     list_blocks(s, at);
     return block_blocks(on, s);
@@ -420,6 +455,12 @@ task<outcome> await_message(async_lane on, slot& s) {
   co_return how;
 }
 
+task<status> await_order(async_lane on, const step& s) {
+  if (s.what == verb::fence) co_return co_await on.fence(s.peer);
+  if (s.peer < 0) co_return co_await on.flush();
+  co_return co_await on.flush(s.peer);
+}
+
 task<status> await_access(async_lane on, slot& s, remote_address at) {
   const step& what = *s.what;
   const auto op = static_cast<atomic_op>(what.op);
@@ -442,6 +483,8 @@ void spawn(lane& on, const rank_memory& memory, slot& s, const completion& c) {
   const step& what = *s.what;
   if (is_collective(what.what))
     heddle::spawn(await_collective(async_lane(on), s), c);
+  else if (orders(what.what))
+    heddle::spawn(await_order(async_lane(on), what), c);
   else if (what.as == form::matched)
     heddle::spawn(await_matched(async_lane(on), s), c);
   else if (what.as == form::blocks) {

@@ -43,6 +43,8 @@ struct slot {
 void prepare(slot& s, int rank, int ranks);
 /// The call itself, in the form that takes a completion.
 [[nodiscard]] status post(lane& on, const rank_memory& memory, slot& s, const completion& c);
+/// A flush or fence, waiting until it is done.
+[[nodiscard]] status order(lane& on, const step& s);
 /// As post, waiting until it is done.
 [[nodiscard]] outcome block(lane& on, const rank_memory& memory, slot& s);
 /// As post, awaited in a coroutine; `c` is delivered when that has ended.

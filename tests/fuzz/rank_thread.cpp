@@ -49,6 +49,8 @@ void rank_thread::run(const step& s) {
   switch (s.what) {
     case verb::flush:
     case verb::fence:
+      s.as == form::posted ? operate(s) : wait_for_order(s);
+      break;
     case verb::poll:
     case verb::pause:
       wait_for_order(s);
@@ -96,10 +98,11 @@ void rank_thread::operate(const step& s) {
     made.facts->answer = status::posted;
     made.facts->at = stage::posted;
     spawn(on(s), memory_, made, {&deliver, &made, 0});
-    if (is_message(s.what)) await(made);
+    if (is_message(s.what) || s.as == form::posted) await(made);
     return;
   }
   take(made, insist(s, [&] { return post(on(s), memory_, made, completion_of(made)); }));
+  if (s.as == form::posted && made.facts->at == stage::posted) await(made);
 }
 
 completion rank_thread::completion_of(slot& s) {
@@ -153,8 +156,7 @@ status rank_thread::insist(const step& s, const attempt& ask) {
 
 void rank_thread::wait_for_order(const step& s) {
   record& r = facts_of(s);
-  if (s.what == verb::flush) r.code = s.peer < 0 ? on(s).flush() : on(s).flush(s.peer);
-  if (s.what == verb::fence) r.code = on(s).fence(s.peer);
+  if (orders(s.what)) r.code = order(on(s), s);
   for (std::uint64_t i = 0; s.what == verb::poll && i < s.bytes; ++i) on(s).poll();
   if (s.what == verb::pause) {
     const std::uint64_t end = now_ns() + s.bytes * 1000;

@@ -78,7 +78,7 @@ class court {
 
   void judge_ends(const step& s, int rank, const record& r) {
     if (!is_access(s.what) && s.what != verb::send && s.what != verb::recv &&
-        s.what != verb::call && !is_collective(s.what))
+        s.what != verb::call && !is_collective(s.what) && s.as != form::posted)
       return;
     const bool counted =
         s.ends == ending::blocking ? s.what != verb::put_notify : r.answer == status::posted;
