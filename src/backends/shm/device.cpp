@@ -50,6 +50,7 @@ shm_device::shm_device(const context& where)
       file_(make_sealed_memory("heddle-segment", sizeof(segment))),
       mapping_(file_.get(), sizeof(segment), "our segment"),
       bell_(make_bell()),
+      life_line_(make_bell().write),
       endpoints_(max_lanes),
       made_(max_lanes),
       asked_for_(max_lanes) {
@@ -86,6 +87,7 @@ void shm_device::set_up_segment() {
   fill_random(mine.secret);
   mine.start_time = start_time_of(getpid());
   mine.at = reinterpret_cast<std::uint64_t>(mapping_.data());
+  mine.life_line = life_line_.get();
   mine.bell.set(bell_.write.get());
 }
 

@@ -85,6 +85,7 @@ class shm_device final : public device {
   owned_fd file_;
   mapping mapping_;
   bell_pipe bell_;
+  owned_fd life_line_;
 
   mutable std::mutex mutex_;             // guards what follows
   std::vector<peer_address> addresses_;  // of all peers that were added, by rank

@@ -77,14 +77,16 @@ void ring_bell(int write_end) noexcept;
 /// Empties a pipe.
 void silence_bell(int read_end) noexcept;
 
-enum class file_kind : std::uint8_t { memory, pipe };
+/// life_line: a pipe of which its process has the only end to write to.
+enum class file_kind : std::uint8_t { memory, pipe, life_line };
 
 /// Our own descriptor of what is number `fd` in process `pid`, after a look at what it is: opening
 /// must not have effects. A pipe is opened for both directions, so that writing to it never raises
-/// SIGPIPE. Throws.
+/// SIGPIPE; a life line for reading only, and is readable once its process has ended. Throws.
 [[nodiscard]] owned_fd open_of_process(pid_t pid, int fd, file_kind kind);
 
-/// Readable once the process has ended. Throws.
+/// Readable once the process has ended; none where the kernel, or who stands in for it, has no such
+/// descriptors. Throws.
 [[nodiscard]] owned_fd watch_process(pid_t pid);
 [[nodiscard]] bool is_readable(int fd) noexcept;
 

@@ -53,7 +53,8 @@ peer_process::peer_process(const peer_address& where, bool we_can_fence)
   const owned_fd file = open_file(where.segment_fd, file_kind::memory);
   check_sealed_memory(file.get(), sizeof(segment), "its segment");
   mapping_ = mapping(file.get(), sizeof(segment), "its segment");
-  check_segment(where.secret);
+  if (pid_ != getpid() && !watch_) watch_ = open_file(memory().life_line, file_kind::life_line);
+  check_segment(where.secret);  // last: all that was opened was this process's
   how_ = we_can_fence && memory().can_fence == 1 ? sync::glance::cheap : sync::glance::full;
 }
 

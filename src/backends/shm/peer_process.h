@@ -50,7 +50,8 @@ class peer_process {
   /// How this process may look at that one's sleep words.
   [[nodiscard]] sync::glance how() const noexcept { return how_; }
 
-  /// Readable once the process has ended; -1 when it is our own.
+  /// Readable once the process has ended, or its device where there is no pidfd; -1 when it is our
+  /// own.
   [[nodiscard]] int watch_fd() const noexcept { return watch_.get(); }
   /// Whether the process has ended or closed its device. One system call at most.
   [[nodiscard]] bool is_gone() noexcept;

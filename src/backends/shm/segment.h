@@ -22,7 +22,7 @@
 
 namespace heddle::transport::shm {
 
-inline constexpr std::uint64_t segment_magic = 0x324d'4853'4c44'4548;  // "HEDLSHM2"
+inline constexpr std::uint64_t segment_magic = 0x334d'4853'4c44'4548;  // "HEDLSHM3"
 using token = std::array<std::byte, 16>;
 
 /// Descriptor numbers in shared memory are stored plus one: zero-filled memory names none.
@@ -77,6 +77,7 @@ struct segment {
   token secret;              ///< as in the address: tells this segment from any other memory
   std::uint64_t start_time;  ///< of the process: tells it from a later one with its number
   std::uint64_t at;          ///< in its address space: what process_vm_readv is tried on
+  std::int32_t life_line;    ///< its descriptor; the process has the only one that can write
 
   alignas(sync::cache_line)
       sync::published<std::uint32_t> closed;  ///< 1: the device is gone, or about to be

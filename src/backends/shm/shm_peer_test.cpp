@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // shm_peer_test.cpp - what is said by peers that lie, and what is left of peers that die.
 #include <gmock/gmock.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -311,6 +318,47 @@ TEST(ShmDeath, WakesASleeperThatNeverTalkedToThePeer) {
   EXPECT_EQ(here.lost, std::vector<rank>{1});
   EXPECT_EQ(here.poll(), 0u);
   EXPECT_TRUE(here.lane->arm());  // said once
+}
+
+/// A thread that is told, as by valgrind 3.19 and old kernels, that there is no pidfd_open, nor
+/// have the processes that it forks.
+void without_pidfd(int told, const std::function<void()>& body) {
+  std::thread([&] {
+    std::array filter{
+        sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pidfd_open, 0, 1),
+        sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(told)),
+        sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const sock_fprog program{filter.size(), filter.data()};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+      GTEST_SKIP() << "no filter can be set here";
+    }
+    body();
+  }).join();
+}
+
+class ShmDeathWithoutPidfd : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Errors, ShmDeathWithoutPidfd, testing::Values(ENOSYS, EPERM));
+
+TEST_P(ShmDeathWithoutPidfd, IsSeenByASleeperAndByASender) {
+  without_pidfd(GetParam(), [] {
+    test_rank here(0);
+    here.open_lane();
+    other_process there(here, [](test_rank& me, int) { must_send(me, "one"); });
+    there.join();
+    ASSERT_TRUE(here.sleep());
+    EXPECT_EQ(here.got, strings{"one"});
+    EXPECT_EQ(here.send(1, "still there"), status::done);
+    EXPECT_EQ(here.poll(), 0u);
+    ASSERT_TRUE(here.lane->arm());
+    std::thread killer([&] { there.kill_it(); });
+    EXPECT_TRUE(here.sleep());
+    killer.join();
+    EXPECT_EQ(here.lost, std::vector<rank>{1});
+    EXPECT_EQ(here.send(1, "x"), status::peer_lost);
+    EXPECT_TRUE(here.lane->arm());  // said once
+  });
 }
 
 TEST(ShmDeath, WakesASenderBlockedOnTheRing) {
