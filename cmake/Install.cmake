@@ -28,6 +28,7 @@ endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/heddle DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         COMPONENT development FILES_MATCHING PATTERN "*.h")
 install(EXPORT heddle_targets NAMESPACE heddle:: DESTINATION ${package_dir} COMPONENT development)
+install(FILES ${PROJECT_SOURCE_DIR}/packaging/tsan.supp DESTINATION ${HEDDLE_DATA} COMPONENT development)
 set(examples ${CMAKE_INSTALL_DOCDIR})
 if(HEDDLE_PACKAGE)
   set(examples ${CMAKE_INSTALL_DATADIR}/doc/libheddle-dev)

@@ -34,6 +34,7 @@ has_not '*/include/*'
 add development
 has '*/include/heddle/heddle.h'
 has '*/lib*/libheddle.so'
+has '*/share/heddle/tsan.supp'
 has_not '*/bin/heddle'
 prefix=$(PKG_CONFIG_PATH=$(dirname "$(find "$DESTDIR" -name heddle.pc)") \
   pkg-config --variable=prefix heddle)
