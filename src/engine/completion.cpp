@@ -106,6 +106,7 @@ completion_queue::completion_queue(std::size_t capacity) : state_(std::make_uniq
 
 completion_queue::~completion_queue() {
   if (signal_.expecting()) detail::end_in_flight("a completion_queue");
+  const std::lock_guard lock(state_->mutex);  // who delivered what was waited for lets go first
 }
 
 void completion_queue::deliver(void* owner, std::uint64_t cookie, const outcome& what) noexcept {
@@ -118,7 +119,7 @@ void completion_queue::deliver(void* owner, std::uint64_t cookie, const outcome&
     } else {
       s.overflow.push_back({cookie, what});
     }
-    self.signal_.raise();  // under the lock: whoever popped the entry may destroy the queue
+    self.signal_.raise();  // under the lock: whoever waited for the entry may destroy the queue
   }
 }
 

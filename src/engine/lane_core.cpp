@@ -37,8 +37,13 @@ void lane_core::close() noexcept {
   driver_.help().keeper.wake_deep();
 }
 
-bool lane_core::quiet() const noexcept {
-  return driver_.port().quiet() && !driver_.hold().commands().pending();
+bool lane_core::quiet() noexcept {
+  if (!driver_.enter()) return false;
+  delivery_batch& batch = delivery_batch::mine();
+  const bool found = driver_.port().quiet() && !driver_.commands().pending();
+  driver_.release(batch);
+  batch.run();
+  return found;
 }
 
 void lane_core::end() noexcept {

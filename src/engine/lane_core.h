@@ -68,7 +68,8 @@ class lane_core {
   void close() noexcept;
 
   // --- the end of the world: its thread, after the executors' ---------------------------------
-  [[nodiscard]] bool quiet() const noexcept;
+  /// Nothing is under way or queued. False also while another thread holds the lane.
+  [[nodiscard]] bool quiet() noexcept;
   /// From now on everything is answered `closed`; what is under way has ended so on return.
   void end() noexcept;
   /// After the end of all lanes: nobody waits on this one any more. False: somebody still does, for
