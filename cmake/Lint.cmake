@@ -45,11 +45,9 @@ endif()
 set(rivals)
 if(TARGET PkgConfig::peer_openmpi)
   list(APPEND rivals PkgConfig::peer_openmpi)
-else()
 endif()
 if(TARGET PkgConfig::peer_ucx)
   list(APPEND rivals PkgConfig::peer_ucx)
-else()
 endif()
 
 # One source per such header that includes it twice: it must bring what it needs and guard itself.

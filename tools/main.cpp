@@ -4,6 +4,7 @@
 #include <heddle/info.h>
 #include <heddle/status.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
 #include <memory>

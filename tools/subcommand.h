@@ -4,7 +4,9 @@
 // A folder x holds a CMakeLists.txt that adds its sources to the target heddle_tools and one
 // function add_x. The list of all commands is made by CMake from the folders that are there.
 #pragma once
-#include <CLI/CLI.hpp>
+namespace CLI {  // NOLINT: not our name
+class App;
+}
 
 namespace heddle::tools {
 

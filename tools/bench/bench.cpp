@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // bench.cpp - the command `heddle bench`, and of its subcommands those that are no benchmark.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // benchmarks.cpp - the command lines of the benchmarks that measure in alternating rounds.
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "bench/commands.h"

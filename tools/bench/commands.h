@@ -2,7 +2,9 @@
 // commands.h - the subcommands of `heddle bench`. Each function adds one or some; `code` becomes
 // the exit status when it has run, and must outlive the parsing.
 #pragma once
-#include <CLI/CLI.hpp>
+namespace CLI {  // NOLINT: not our name
+class App;
+}
 
 namespace heddle::bench {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // convolution.cpp - both orders in turn, their parts, and the comparison with one thread's result.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <memory>

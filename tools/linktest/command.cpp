@@ -6,6 +6,7 @@
 #include <heddle/status.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>

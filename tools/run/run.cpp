@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run.cpp - `heddle run`: the launcher's command line.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <optional>

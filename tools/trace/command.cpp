@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <heddle/status.h>
 
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
