@@ -20,12 +20,12 @@ struct board {
       : data(slots * most_words), full(w.symmetric<std::uint64_t>(slots)), taken(slots) {
     exposed = w.expose(std::as_writable_bytes(std::span(data)));
     taken_here = w.expose(std::as_writable_bytes(std::span(taken)));
-    auto keys = w.symmetric<std::array<key, 2>>(1);
-    keys.local()[0] = {exposed.key(), taken_here.key()};
-    w.barrier();
-    lane l(w);
+    const std::array own = {exposed.key(), taken_here.key()};
     std::array<key, 2> other;
-    EXPECT_EQ(l.get(other, keys.at(1 - w.rank())), status::done);
+    lane l(w);
+    EXPECT_EQ(l.send(1 - w.rank(), 1, std::as_bytes(std::span(own))), status::done);
+    EXPECT_EQ(l.recv(1 - w.rank(), 1, std::as_writable_bytes(std::span(other))).code,
+              status::done);
     theirs = w.import(other[0]);
     taken_there = w.import(other[1]);
     w.barrier();
