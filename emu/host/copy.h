@@ -15,7 +15,7 @@ void copy_ascending(std::byte* to, const std::byte* from, std::size_t bytes) noe
 /// Copies in no particular order, but an aligned 1, 2, 4 or 8 bytes in one piece.
 void copy_any_order(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
 
-/// Between our memory and that of another process. 0 or an errno.
+/// Between our memory and that of another process, at most 8 bytes in one piece. 0 or an errno.
 [[nodiscard]] int write_to_process(pid_t pid, std::uint64_t to, const std::byte* from,
                                    std::size_t bytes) noexcept;
 /// Word by word in ascending order, as copy_ascending does.

@@ -341,10 +341,11 @@ class lane {
   bool wait_for(counter& ended, std::uint64_t target, std::chrono::nanoseconds limit) noexcept;
   bool wait_for(completion_queue& queue, std::uint64_t target,
                 std::chrono::nanoseconds limit) noexcept;
-  /// Returns once `true_of(word)` is, for a word of this rank's memory that peers put to or change
-  /// by atomics: done, and everything that was visible before that change is visible here. closed
-  /// when the lane's world ended before. Drives the lane meanwhile, and sleeps with pauses that
-  /// grow to a millisecond: nothing tells of a store. The word is read as an atomic.
+  /// Returns once `true_of(word)` is, for a word of this rank's memory that peers put to (the word
+  /// alone: among more bytes it may be seen half written) or change by atomics: done, and
+  /// everything that was visible before that change is visible here. closed when the lane's world
+  /// ended before. Drives the lane meanwhile, and sleeps with pauses that grow to a millisecond:
+  /// nothing tells of a store. The word is read as an atomic.
   template <class T, std::predicate<T> P>
   status wait_until(const T& word, P&& true_of) noexcept {
     return wait_until(word, true_of, std::chrono::nanoseconds::max()) ? status::done

@@ -24,8 +24,7 @@ struct board {
     std::array<key, 2> other;
     lane l(w);
     EXPECT_EQ(l.send(1 - w.rank(), 1, std::as_bytes(std::span(own))), status::done);
-    EXPECT_EQ(l.recv(1 - w.rank(), 1, std::as_writable_bytes(std::span(other))).code,
-              status::done);
+    EXPECT_EQ(l.recv(1 - w.rank(), 1, std::as_writable_bytes(std::span(other))).code, status::done);
     theirs = w.import(other[0]);
     taken_there = w.import(other[1]);
     w.barrier();

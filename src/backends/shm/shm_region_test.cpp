@@ -4,8 +4,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cstring>
+#include <memory>
 #include <numeric>
+#include <thread>
 
 #include "backends/shm/test_rank.h"
 
@@ -67,6 +71,36 @@ TEST_F(ShmRegion, GetsAndPutsOrdinaryMemoryByItself) {
   EXPECT_EQ(std::memcmp(here.data(), memory.data() + 10, here.size()), 0);
   EXPECT_EQ(memory[9], std::byte{9});
   EXPECT_EQ(memory[10 + 64], std::byte{10 + 64});
+}
+
+// Where the source begins at 1000 in its page and the destination at 1024, some CPUs let the kernel
+// copy byte by byte.
+TEST_F(ShmRegion, PutsAWordInOnePieceWhereverItComesFrom) {
+  SKIP_UNLESS_NATIVE();
+  const auto stamp = [](std::uint64_t round) { return round * 0x9E3779B97F4A7C15u; };
+  const auto round_of = [](std::uint64_t word) { return word * 0xF1DE83E19937733Du; };
+  struct alignas(4096) page {
+    std::array<std::uint64_t, 512> words{};
+  };
+  const auto from = std::make_unique<page>(), to = std::make_unique<page>();
+  const exposed region(*ranks[0], std::as_writable_bytes(std::span(to->words)), all);
+  constexpr std::uint64_t rounds = 50'000;
+  std::uint64_t torn = 0;
+  std::thread looking([&] {
+    const std::atomic_ref<std::uint64_t> word(to->words[128]);
+    for (std::uint64_t seen = 0; seen != rounds;) {
+      seen = round_of(word.load(std::memory_order_relaxed));  // alone: nothing else is read
+      torn += seen > rounds ? 1 : 0;
+    }
+  });
+  for (std::uint64_t round = 1; round <= rounds; ++round) {
+    from->words[125] = stamp(round);
+    EXPECT_EQ(ranks[1]->copy(op_kind::put, 0, region.ref(), 1024,
+                             std::as_writable_bytes(std::span(from->words)).subspan(1000, 8)),
+              status::done);
+  }
+  looking.join();
+  EXPECT_EQ(torn, 0u);
 }
 
 TEST_F(ShmRegion, CopiesMoreThanOnePiece) {
