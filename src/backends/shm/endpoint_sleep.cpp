@@ -30,7 +30,8 @@ bool shm_endpoint::shares_core(int core) noexcept {
   if (mine_.core.get() != here) mine_.core.set(here);
   const auto waits_here = [this, here](const link* each) {
     const bool own = each->lane == lane_ && each->peer == device_.self();
-    return !own && each->there->core.get() == here && !each->there->asleep.seems_asleep();
+    return !own && each->state == link::state_t::open && each->there->core.get() == here &&
+           !each->there->asleep.seems_asleep();
   };
   for (std::size_t i = 0; i < std::min(links_.size(), most_looks); ++i) {
     if (looked_at_ >= links_.size()) looked_at_ = 0;

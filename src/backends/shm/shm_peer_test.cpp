@@ -77,6 +77,17 @@ TEST(ShmAddPeer, RefusesMemoryThatCouldShrink) {
   EXPECT_THAT(add(a, 1, blob), testing::HasSubstr("not sealed"));
 }
 
+TEST(ShmCore, IsSharedWithPeersThatWaitThereAndNotWithOnesThatAreLost) {
+  const auto ranks = test_ranks(3);
+  for (const rank peer : {1, 2}) ASSERT_NE(ranks[0]->lane->reach(peer, 0), nullptr);
+  EXPECT_FALSE(ranks[0]->lane->shares_core(5));
+  (void)ranks[1]->lane->shares_core(5);  // says where it waits
+  EXPECT_TRUE(ranks[0]->lane->shares_core(5));
+  EXPECT_FALSE(ranks[0]->lane->shares_core(6));
+  ranks[0]->drop(1);
+  EXPECT_FALSE(ranks[0]->lane->shares_core(5));
+}
+
 /// Rank 0 of this process beside a segment that the test fills as it likes, as rank 1.
 struct ShmLiar : testing::Test {
   ShmLiar() {
