@@ -8,9 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <limits>
-
-#include "base/copy.h"
 
 namespace heddle::transport::shm {
 
@@ -60,11 +59,11 @@ status move_word(pid_t pid, op_kind kind, piece p) noexcept {
   alignas(64) std::array<std::byte, 64 + word_bytes> room;
   std::byte* const word = room.data() + p.there % 64;
   if (kind == op_kind::put) {
-    copy_short(word, {p.here, p.bytes});
+    std::memcpy(word, p.here, p.bytes);
     return move(pid, kind, {word, p.there, p.bytes});
   }
   const status code = move(pid, kind, {word, p.there, p.bytes});
-  if (code == status::done) copy_short(p.here, {word, p.bytes});
+  if (code == status::done) std::memcpy(p.here, word, p.bytes);
   return code;
 }
 
