@@ -84,8 +84,8 @@ class world {
   explicit world(const world_options& options = {});
   /// A world of the same ranks beside `first`, which it may outlive. Collective over `first`: all
   /// ranks make it, between the same other calls that wait for every rank, as they do where a
-  /// process's second world names none. Waits without limit for ranks that live. Throws error: a
-  /// rank is gone, a bad value ...
+  /// process's second world names none. Waits without limit for ranks that live. Throws error:
+  /// another rank makes another call instead, and which; a rank is gone, a bad value ...
   explicit world(world& first, const world_options& options = {});
   explicit world(std::shared_ptr<engine::world_core> core);  ///< for Heddle itself and its tests
   ~world();

@@ -130,6 +130,36 @@ TEST_P(Beside, AnyNumberOfRanksMeetForIt) {
   }
 }
 
+TEST_P(Beside, RanksThatAreAtAnotherCallAreNamedAndMakeTheWorldAfterwards) {
+  run(3, [](world& first) {
+    const std::string said = refusal([&] {
+      if (first.rank() == 1)
+        (void)first.symmetric<int>(1);
+      else
+        world refused(first);
+    });
+    if (first.rank() == 1)
+      EXPECT_THAT(said, AllOf(HasSubstr("symmetric memory"), HasSubstr("on rank")));
+    else
+      EXPECT_THAT(said, HasSubstr("join beside another world: rank 1 makes another call"));
+    first.barrier();
+    world second(first);
+    second.barrier();
+  });
+}
+
+TEST(BesideOverLanes, AWorldIsRefusedToThoseThatMakeItWhereOthersAreAtABarrier) {
+  const auto body = [](world& first) {
+    if (first.rank() == 0)
+      EXPECT_THAT(refusal([&] { world refused(first); }), HasSubstr("makes another call"));
+    else
+      first.barrier();
+    world second(first);
+    second.barrier();
+  };
+  run_ranks(4, settings_for("shm"), body, false);
+}
+
 TEST(BesideAlone, TheSecondWorldOfAProcessJoinsOverTheFirst) {
   world first;
   world second;

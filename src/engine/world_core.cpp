@@ -145,8 +145,15 @@ void world_core::barrier() {
   in_context("barrier", [this] { (void)meeting_.meet(lanes_.zero(), {}); });
 }
 
+/// They meet twice: ranks that are at different calls must not wait for each other's parts. At each
+/// exchange, because a rank whose new world fails in between goes on with other calls.
 bootstrap::gathered world_core::exchange(std::span<const std::byte> mine) {
   const gathering turn(*this);
+  if (const auto other = find_dissent({.allowed = claim::of_a_world}))
+    fail(
+        "rank {} makes another call, and no world beside this one: all ranks must make the same "
+        "calls that wait for every rank, in the same order",
+        *other);
   return gather(mine);
 }
 

@@ -54,7 +54,8 @@ class world_core : public std::enable_shared_from_this<world_core> {
 
   // --- all ranks together (world_core.cpp; memory: world_symmetric.cpp) -----------------
   void barrier();
-  /// Gives `mine`, at most 4096 bytes, and returns everybody's. Throws error: a rank is gone.
+  /// For a world beside this one: gives `mine`, at most 4096 bytes, and returns everybody's. Throws
+  /// error, on every rank that does: another one makes another call, and which; a rank is gone.
   bootstrap::gathered exchange(std::span<const std::byte> mine);
   /// See world::add_handler.
   handler_id add_handler(std::string_view name, call_handler function, void* context);

@@ -25,6 +25,7 @@ struct claim {
   std::uint64_t allowed = 0;  ///< rights, or one of these for a meeting about something else
   static constexpr std::uint64_t of_a_name = std::uint64_t{1} << 32;      ///< and the handler's id
   static constexpr std::uint64_t of_own_memory = std::uint64_t{1} << 33;  ///< and rights
+  static constexpr std::uint64_t of_a_world = std::uint64_t{1} << 34;     ///< beside this one
   friend bool operator==(const claim&, const claim&) = default;
   friend bool operator<(const claim& a, const claim& b) noexcept {
     return std::tie(a.bytes, a.allowed) < std::tie(b.bytes, b.allowed);
