@@ -10,15 +10,15 @@
 #include <vector>
 
 #include "base/error.h"
+#include "engine/meeting_wire.h"
 
 namespace heddle::engine {
 namespace {
 
-/// Among the tags that programs cannot use, those that collectives do not get to: theirs count from
-/// 0, and 2^46 of them come first.
-constexpr tag meeting_tag_bit = tag{1} << 62;
-constexpr unsigned round_bits = 16;
-constexpr rank nobody = -1;
+using meeting_wire::failure;
+using meeting_wire::gather_head;
+using meeting_wire::nobody;
+using meeting_wire::round_bits;
 
 /// An operation's end, waited for by this thread. Not a flag: those are the program's, whose use of
 /// lane 0 HEDDLE_CHECKS watches.
@@ -56,13 +56,18 @@ struct partners {
   rank to, from;
 };
 
-/// Sends `said` and receives as much as `heard` holds. False: that did not come, and will not.
+/// What a rank is guilty of that has sent something else than it should.
+constexpr failure nonsense_of(rank peer) noexcept {
+  return {peer, failure::reason::nonsense};
+}
+
+/// Sends `said` and receives as much as `heard` holds. A failure: that did not come, and will not.
 ///
 /// A failed send needs no word: who should have received it will miss this rank, or is gone itself,
 /// and is missed by those that hear from it.
-bool trade(lane_core& lane, const partners& with, std::uint64_t round,
-           std::span<const std::byte> said, std::span<std::byte> heard) {
-  const tag t = reserved_tag_bit | meeting_tag_bit | round;
+failure trade(lane_core& lane, const partners& with, std::uint64_t round,
+              std::span<const std::byte> said, std::span<std::byte> heard) {
+  const tag t = meeting_wire::tag_bits | round;
   ending sent, received;
   post(lane, received, [&](const completion& c) noexcept {
     return lane.submitter().receive(with.from, t, heard, c);
@@ -71,19 +76,27 @@ bool trade(lane_core& lane, const partners& with, std::uint64_t round,
        [&](const completion& c) noexcept { return lane.submitter().send(with.to, t, said, c); });
   await(lane, received);
   await(lane, sent);
-  return received.what.code == status::done && received.what.bytes == heard.size();
+  const status how = received.what.code;
+  if (how == status::done && received.what.bytes == heard.size()) return {};
+  return how == status::done || how == status::truncated ? nonsense_of(with.from)
+                                                         : failure{.of = with.from};
 }
 
 template <class T>
-bool trade_one(lane_core& lane, const partners& with, std::uint64_t round, const T& said,
-               T& heard) {
+failure trade_one(lane_core& lane, const partners& with, std::uint64_t round, const T& said,
+                  T& heard) {
   return trade(lane, with, round, std::as_bytes(std::span(&said, 1)),
                std::as_writable_bytes(std::span(&heard, 1)));
 }
 
-[[noreturn]] void fail_for_lost(lane_core& lane, rank lost) {
-  const std::string why = lane.why(lost);
-  fail("rank {} is gone{}{}", lost, why.empty() ? "" : ": ", why);
+[[noreturn]] void fail_for(lane_core& lane, const failure& what) {
+  if (what.why == failure::reason::nonsense)
+    fail(
+        "rank {} has sent what no rank sends when all meet: its memory is damaged, or it runs "
+        "another version of Heddle",
+        what.of);
+  const std::string why = lane.why(what.of);
+  fail("rank {} is gone{}{}", what.of, why.empty() ? "" : ": ", why);
 }
 
 // --- what ranks give in a gathering ----------------------------------------------------
@@ -102,37 +115,53 @@ blob packed(std::span<const blob> all) {
   return text;
 }
 
-void unpack(std::span<const std::byte> text, std::vector<blob>& behind) {
-  while (text.size() >= sizeof(std::uint32_t)) {
+/// False: these are not `count` parts, of which none is longer than a rank's may be, and no more.
+bool unpack(std::span<const std::byte> text, std::size_t count, std::vector<blob>& behind) {
+  for (; count != 0; --count) {
     std::uint32_t bytes = 0;
+    if (text.size() < sizeof bytes) return false;
     std::memcpy(&bytes, text.data(), sizeof bytes);
     text = text.subspan(sizeof bytes);
-    const auto part = text.first(std::min<std::size_t>(bytes, text.size()));
-    behind.emplace_back(part.begin(), part.end());
-    text = text.subspan(part.size());
+    if (bytes > bootstrap::protocol::max_blob_bytes || bytes > text.size()) return false;
+    behind.emplace_back(text.begin(), text.begin() + bytes);
+    text = text.subspan(bytes);
   }
+  return text.empty();
 }
 
-/// What goes before a round's parts: how long they are, and whom the sender has lost.
-struct gather_head {
-  std::uint64_t bytes = 0;
-  rank lost = nobody;
-  std::uint32_t unused = 0;
-};
+/// Tells what this rank knows, unless that `failed`, and adds to `known` what as many other ranks
+/// give, `count`. Both messages go and come in any case, but no more of what comes is read than is
+/// believed.
+failure gather_round(lane_core& lane, const partners& with, std::uint64_t round,
+                     const failure& failed, std::size_t count, std::vector<blob>& known) {
+  const blob said = failed ? blob{} : packed(std::span(known).first(count));
+  gather_head head;
+  failure wrong = trade_one(lane, with, round, gather_head{said.size(), failed}, head);
+  if (!wrong && !head.sound(lane.ranks(), count)) wrong = nonsense_of(with.from);
+  blob heard(wrong ? 0 : head.bytes);
+  const failure missed = trade(lane, with, round + 1, said, heard);
+  if (wrong) return wrong;
+  if (head.failed) return head.failed;
+  if (missed || failed) return missed;
+  return unpack(heard, count, known) ? failure{} : nonsense_of(with.from);
+}
 
 }  // namespace
 
-/// What travels, in the byte order of the machine: all ranks of a job share one.
+/// What travels.
 struct world_meeting::news {
   claim least, greatest;
   rank least_of = nobody, greatest_of = nobody;
-  rank lost = nobody;
-  std::uint32_t unused = 0;
+  failure failed = {};
 
+  [[nodiscard]] bool sound(int ranks) const noexcept {
+    return failed.sound(ranks) && least_of >= 0 && least_of < ranks && greatest_of >= 0 &&
+           greatest_of < ranks;
+  }
   void add(const news& more) noexcept {
     if (more.least < least) least = more.least, least_of = more.least_of;
     if (greatest < more.greatest) greatest = more.greatest, greatest_of = more.greatest_of;
-    if (lost == nobody) lost = more.lost;
+    if (!failed) failed = more.failed;
   }
 };
 
@@ -141,7 +170,7 @@ std::optional<rank> world_meeting::meet(lane_core& lane, const claim& mine) {
   std::uint64_t round = meetings_++ << round_bits;
   for (int distance = 1; distance < lane.ranks(); distance *= 2)
     swap(lane, distance, round++, known);
-  if (known.lost != nobody) fail_for_lost(lane, known.lost);
+  if (known.failed) fail_for(lane, known.failed);
   if (known.least != mine) return known.least_of;
   if (known.greatest != mine) return known.greatest_of;
   return {};
@@ -154,10 +183,12 @@ void world_meeting::swap(lane_core& lane, int distance, std::uint64_t round, new
                       .from = (lane.self() - distance + ranks) % ranks};
   const news said = known;
   news heard;
-  if (trade_one(lane, with, round, said, heard))
+  failure wrong = trade_one(lane, with, round, said, heard);
+  if (!wrong && !heard.sound(ranks)) wrong = nonsense_of(with.from);
+  if (!wrong)
     known.add(heard);
-  else if (known.lost == nobody)
-    known.lost = with.from;
+  else if (!known.failed)
+    known.failed = wrong;
 }
 
 /// Before the round of some distance a rank knows what that many ranks give, from itself on.
@@ -165,23 +196,16 @@ bootstrap::gathered world_meeting::gather(lane_core& lane, std::span<const std::
   const int ranks = lane.ranks(), self = lane.self();
   std::vector<blob> known{blob(mine.begin(), mine.end())};
   std::uint64_t round = meetings_++ << round_bits;
-  rank lost = nobody;
-  for (int distance = 1; distance < ranks; distance *= 2) {
+  failure failed;
+  if (mine.size() > bootstrap::protocol::max_blob_bytes) failed = nonsense_of(self);
+  for (int distance = 1; distance < ranks; distance *= 2, round += 2) {
     const partners with{.to = (self - distance + ranks) % ranks, .from = (self + distance) % ranks};
     const auto count = static_cast<std::size_t>(std::min(distance, ranks - distance));
-    const blob said = lost == nobody ? packed(std::span(known).first(count)) : blob{};
-    gather_head heard_of;
-    if (!trade_one(lane, with, round++, gather_head{said.size(), lost}, heard_of))
-      heard_of = {.lost = with.from};
-    blob heard(heard_of.bytes);
-    if (!trade(lane, with, round++, said, heard) && heard_of.lost == nobody)
-      heard_of.lost = with.from;
-    if (lost == nobody) lost = heard_of.lost;
-    unpack(heard, known);
+    const failure wrong = gather_round(lane, with, round, failed, count, known);
+    if (!failed) failed = wrong;
   }
-  if (lost != nobody) fail_for_lost(lane, lost);
-  if (known.size() != static_cast<std::size_t>(ranks))
-    fail("the ranks are not all at the same call that waits for every rank");
+  bootstrap::protocol::check_blob(mine);
+  if (failed) fail_for(lane, failed);
   std::rotate(known.begin(), known.end() - self, known.end());
   return bootstrap::gathered(known);
 }

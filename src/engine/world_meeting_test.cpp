@@ -7,11 +7,13 @@
 #include <gtest/gtest.h>
 #include <heddle/heddle.h>
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <string>
 #include <thread>
 
+#include "engine/meeting_wire.h"
 #include "support/engine_ways.h"
 #include "support/refusal.h"
 
@@ -136,6 +138,89 @@ TEST(WorldMeetingOnLanes, ARankThatHasGoneIsNamedByAllOthers) {
 TEST(WorldMeetingOnLanes, ARankThatHasGoneIsNamedByThoseThatMakeAnotherWorld) {
   meet_without_rank_2([](world& w) { world another(w); },
                       "join beside another world: rank 2 is gone");
+}
+
+/// With whom a rank trades in a round of the first meeting.
+struct round_of {
+  rank to, from;
+  std::uint64_t number;
+};
+
+void say(lane& l, const round_of& r, std::span<const std::byte> what) {
+  const tag t = engine::meeting_wire::tag_bits | r.number;
+  std::array<std::byte, 16384> told;
+  flag sent, got;
+  ASSERT_EQ(l.try_recv_collective(r.from, t, told, got), status::posted);
+  const status s = l.try_send_collective(r.to, t, what, sent);
+  if (s == status::posted)
+    EXPECT_EQ(l.wait(sent), status::done);
+  else
+    EXPECT_EQ(s, status::done);
+  EXPECT_EQ(l.wait(got), status::done);
+}
+
+/// In a gathering of four, the last of which says this in every round, all others name it.
+void expect_named_by_all(std::span<const std::byte> head, std::span<const std::byte> body) {
+  run_alone(4, shm(), [&](world& w) {
+    if (w.rank() == 3) {
+      lane l(w, {.number = 0});
+      say(l, {2, 0, 0}, head);
+      say(l, {2, 0, 1}, body);
+      say(l, {1, 1, 2}, head);
+      say(l, {1, 1, 3}, body);
+      return;
+    }
+    engine::world_meeting meeting;
+    EXPECT_THAT(refusal([&] { (void)meeting.gather(w.core().lanes().zero(), {}); }),
+                HasSubstr("rank 3 has sent what no rank sends"));
+  });
+}
+
+void expect_named_by_all(const engine::meeting_wire::gather_head& head,
+                         std::span<const std::byte> body = {}) {
+  expect_named_by_all(std::as_bytes(std::span(&head, 1)), body);
+}
+
+TEST(WorldMeetingBelievesNobody, WhoAnnouncesMoreThanRanksGive) {
+  expect_named_by_all({.bytes = UINT64_MAX});
+  expect_named_by_all({.bytes = 8201});
+}
+
+TEST(WorldMeetingBelievesNobody, WhosePartIsLongerThanWhatCame) {
+  const std::uint32_t length = UINT32_MAX;
+  expect_named_by_all({.bytes = sizeof length}, std::as_bytes(std::span(&length, 1)));
+}
+
+TEST(WorldMeetingBelievesNobody, WhoGivesFewerPartsThanItHas) {
+  expect_named_by_all({.bytes = 0});
+}
+
+TEST(WorldMeetingBelievesNobody, WhoGivesMorePartsThanItHas) {
+  const std::array<std::uint32_t, 3> empty{};
+  expect_named_by_all({.bytes = sizeof empty}, std::as_bytes(std::span(empty)));
+}
+
+TEST(WorldMeetingBelievesNobody, WhoHasLostARankThatThereIsNot) {
+  expect_named_by_all({.failed = {.of = 12345}});
+  expect_named_by_all({.failed = {.of = -2}});
+}
+
+TEST(WorldMeetingBelievesNobody, WhoSendsNoHead) {
+  expect_named_by_all(std::array<std::byte, 3>{}, {});
+}
+
+TEST(WorldMeetingBelievesNobody, WhoKnowsOfTheClaimsOfARankThatThereIsNot) {
+  run_alone(2, shm(), [&](world& w) {
+    if (w.rank() == 1) {
+      std::array<std::byte, 48> said;
+      said.fill(std::byte{0xff});
+      lane l(w, {.number = 0});
+      return say(l, {0, 0, 0}, said);
+    }
+    engine::world_meeting meeting;
+    EXPECT_THAT(refusal([&] { (void)meeting.meet(w.core().lanes().zero(), {}); }),
+                HasSubstr("rank 1 has sent what no rank sends"));
+  });
 }
 
 }  // namespace
