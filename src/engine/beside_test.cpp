@@ -160,6 +160,56 @@ TEST(BesideOverLanes, AWorldIsRefusedToThoseThatMakeItWhereOthersAreAtABarrier) 
   run_ranks(4, settings_for("shm"), body, false);
 }
 
+/// What a launcher hears of a job of one.
+struct heard_of_job {
+  int status = 0;
+  bool left = false;
+};
+
+class heard_session final : public bootstrap::session {
+ public:
+  explicit heard_session(heard_of_job& heard) : heard_(heard) {}
+  ~heard_session() override { heard_.left = true; }
+  [[nodiscard]] const bootstrap::job& info() const noexcept override { return job_; }
+  bootstrap::gathered exchange(std::span<const std::byte> mine) override {
+    const bootstrap::blob one(mine.begin(), mine.end());
+    return bootstrap::gathered({&one, 1});
+  }
+  void barrier() override {}
+  void abort(int status, std::string_view) noexcept override { heard_.status = status; }
+
+ private:
+  heard_of_job& heard_;
+  const bootstrap::job job_;
+};
+
+TEST(BesideAlone, AWorldThatOutlivesTheOneItIsOverCanStillEndTheJob) {
+  heard_of_job heard;
+  {
+    std::optional<world> first(
+        std::in_place,
+        engine::make_world(std::make_unique<heard_session>(heard), settings_for("shm")));
+    std::optional<world> second(std::in_place, *first);
+    world third(*second);
+    first.reset();
+    second.reset();
+    EXPECT_FALSE(heard.left);
+    third.core().abort(42, "no input");
+    EXPECT_EQ(heard.status, 42);
+  }
+  EXPECT_TRUE(heard.left);
+}
+
+TEST(BesideAlone, AWorldJoinsOverOneThatHasOutlivedTheFirst) {
+  std::optional<world> first(std::in_place);
+  world second(*first);
+  first.reset();
+  const auto shares = [&] { return second.core().weak_from_this().use_count(); };
+  const auto before = shares();
+  world third;
+  EXPECT_GT(shares(), before) << "the process is in the job already";
+}
+
 TEST(BesideAlone, TheSecondWorldOfAProcessJoinsOverTheFirst) {
   world first;
   world second;

@@ -2,6 +2,7 @@
 // world.cpp - heddle::world: the handle on world_core.
 #include <heddle/world.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -51,45 +52,67 @@ void warn_of_unknown_settings(const settings& config, int self) {
   });
 }
 
-/// What a rank's worlds do is all in the first one's trace.
-std::shared_ptr<engine::world_core> join_beside(std::shared_ptr<engine::world_core> first,
-                                                settings config) {
-  config.trace.clear();
-  return engine::make_world(engine::session_over(std::move(first)), config);
-}
-
-/// The world by which this process is in its job, while it lives.
-class first_world {
+/// The worlds by which this process is in its job: the one that has joined it, and those beside it,
+/// which stay in it behind that one's end. Any thread.
+class worlds_of_process {
  public:
-  std::shared_ptr<engine::world_core> get() const {
+  /// Null: the process is in no job.
+  std::shared_ptr<engine::world_core> oldest() const {
     const std::lock_guard lock(mutex_);
-    auto core = core_.lock();
-    return core && !core->has_ended() ? core : nullptr;
+    for (const auto& one : cores_)
+      if (auto core = living(one)) return core;
+    return nullptr;
   }
-  void set(const std::shared_ptr<engine::world_core>& core) {
+  void add(const std::shared_ptr<engine::world_core>& core) {
     const std::lock_guard lock(mutex_);
-    core_ = core;
+    keep(core);
+  }
+  /// Where `first` is one of them, `core` is another.
+  void add_beside(const engine::world_core& first,
+                  const std::shared_ptr<engine::world_core>& core) {
+    const std::lock_guard lock(mutex_);
+    const auto is_first = [&](const auto& one) { return one.lock().get() == &first; };
+    if (std::any_of(cores_.begin(), cores_.end(), is_first)) keep(core);
   }
 
  private:
+  using kept = std::weak_ptr<engine::world_core>;
+  static std::shared_ptr<engine::world_core> living(const kept& one) {
+    auto core = one.lock();
+    return core && !core->has_ended() ? core : nullptr;
+  }
+  void keep(const std::shared_ptr<engine::world_core>& core) {
+    std::erase_if(cores_, [](const kept& one) { return living(one) == nullptr; });
+    cores_.push_back(core);
+  }
+
   mutable std::mutex mutex_;
-  std::weak_ptr<engine::world_core> core_;  // guarded by mutex_
+  std::vector<kept> cores_;  // guarded by mutex_; by age
 };
 
-first_world& first_of_process() {
-  static first_world one;
-  return one;
+worlds_of_process& in_this_process() {
+  static worlds_of_process all;
+  return all;
+}
+
+/// What a rank's worlds do is all in the first one's trace.
+std::shared_ptr<engine::world_core> join_beside(const std::shared_ptr<engine::world_core>& first,
+                                                settings config) {
+  config.trace.clear();
+  auto made = engine::make_world(engine::session_over(first), config);
+  in_this_process().add_beside(*first, made);
+  return made;
 }
 
 std::shared_ptr<engine::world_core> join(const world_options& options) {
   sync::refuse_in_child("join the job");
   const settings config = settings_from(options);
-  if (auto first = first_of_process().get()) return join_beside(std::move(first), config);
+  if (const auto first = in_this_process().oldest()) return join_beside(first, config);
   log::open(config.log, -1);
   auto session = bootstrap::join(config.join_timeout_ms);
   warn_of_unknown_settings(config, session->info().rank);
   auto made = engine::make_world(std::move(session), config);
-  first_of_process().set(made);
+  in_this_process().add(made);
   return made;
 }
 

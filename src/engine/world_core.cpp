@@ -70,7 +70,6 @@ void world_core::end() noexcept {
   memory_->end();
   const bool parted = lanes_.end();
   write_trace();
-  trace_.reset();
   session_.reset();
   if (parted) network_->close();
 }
@@ -183,7 +182,10 @@ handler_id world_core::add_handler(std::string_view name, call_handler function,
 }
 
 void world_core::write_trace() noexcept {
-  if (trace_) trace_->write({self(), size(), network_->host(self())});
+  const std::lock_guard lock(trace_mutex_);
+  if (!trace_) return;
+  trace_->write({self(), size(), network_->host(self())});
+  trace_.reset();
 }
 
 void world_core::abort(int status, std::string_view why) noexcept {

@@ -46,6 +46,11 @@ class world_core : public std::enable_shared_from_this<world_core> {
   [[nodiscard]] int size() const noexcept { return job_.size; }
   [[nodiscard]] const settings& config() const noexcept { return config_; }
   [[nodiscard]] const bootstrap::secret_bytes& job_secret() const noexcept { return job_.secret; }
+  /// By which this process is in the job. Before the end; whoever has a share of it stays in the
+  /// job behind that.
+  [[nodiscard]] const std::shared_ptr<bootstrap::session>& membership() const noexcept {
+    return session_;
+  }
   [[nodiscard]] const engine::network& network() const noexcept { return *network_; }
   [[nodiscard]] world_memory& memory() noexcept { return *memory_; }
   [[nodiscard]] world_lanes& lanes() noexcept { return lanes_; }
@@ -65,6 +70,8 @@ class world_core : public std::enable_shared_from_this<world_core> {
   std::unique_ptr<const exposed_part[]> expose_symmetric(std::span<std::byte> mine, rights allowed);
   /// The launcher is to end the job, if there is one. Returns. Not collective.
   void abort(int status, std::string_view why) noexcept;
+  /// If one is wanted: what has been recorded, once. Any thread, also behind the end.
+  void write_trace() noexcept;
 
   // --- who moves the lanes (world_progress.cpp) ----------------------------------------
   /// Every lane once, where nobody else is at it. Any thread; never blocks.
@@ -109,13 +116,12 @@ class world_core : public std::enable_shared_from_this<world_core> {
   [[nodiscard]] std::uint64_t choose_spin() const;
   void start_progress();
   void linger() noexcept;
-  void write_trace() noexcept;
   void tell_of_start() const;
   [[nodiscard]] std::string describe_progress() const;
 
   // Constant after construction.
   settings config_;
-  std::unique_ptr<bootstrap::session> session_;  // null after the end
+  std::shared_ptr<bootstrap::session> session_;  // null after the end; worlds beside have a share
   const bootstrap::job job_;
   const std::uint64_t spin_ns_;
 
@@ -139,7 +145,8 @@ class world_core : public std::enable_shared_from_this<world_core> {
   std::vector<std::unique_ptr<executor>> executors_;  // the last ones: their threads use the rest
   std::unique_ptr<idle_team> team_;
   std::unique_ptr<inspector> inspector_;
-  std::unique_ptr<trace::trace_file> trace_;  // null: none is wanted
+  std::mutex trace_mutex_;
+  std::unique_ptr<trace::trace_file> trace_;  // guarded by it; null: none is wanted, or is written
 };
 
 /// A world from a given membership and settings: what `world()` does, and what tests do.

@@ -13,7 +13,9 @@ namespace {
 class world_session final : public bootstrap::session {
  public:
   explicit world_session(std::shared_ptr<world_core> first)
-      : first_(std::move(first)), job_{.rank = first_->self(), .size = first_->size()} {
+      : first_(std::move(first)),
+        membership_(first_->membership()),
+        job_{.rank = first_->self(), .size = first_->size()} {
     job_.local_ranks = first_->network().hosts().ranks_beside(job_.rank);
     job_.secret = fresh_secret();
   }
@@ -23,7 +25,11 @@ class world_session final : public bootstrap::session {
     return first_->exchange(mine);
   }
   void barrier() override { first_->barrier(); }
-  void abort(int status, std::string_view why) noexcept override { first_->abort(status, why); }
+  /// The first world may have ended, or be about to.
+  void abort(int status, std::string_view why) noexcept override {
+    first_->write_trace();
+    membership_->abort(status, why);
+  }
   [[nodiscard]] bool meets_after_joining() const noexcept override { return false; }
 
  private:
@@ -33,7 +39,8 @@ class world_session final : public bootstrap::session {
     return bootstrap::derived(first_->job_secret(), first_->exchange(mine)[0]);
   }
 
-  const std::shared_ptr<world_core> first_;  // also behind its end: abort() goes by it
+  const std::shared_ptr<world_core> first_;
+  const std::shared_ptr<bootstrap::session> membership_;  // also behind the first one's end
   bootstrap::job job_;
 };
 
