@@ -58,7 +58,7 @@ reporter::reporter(const options& chosen, const std::string& folder, const world
                                  : read_unfinished(chosen.resume)),
       display_(
           chosen.progress, chosen.width, [](std::string_view text) { tools::complain(text); },
-          [began] { return began.seconds_ago(); }) {
+          [began] { return began.seconds_ago(); }, chosen.search.time_s) {
   facts_.started = chosen.resume.empty() ? began.utc : run_.started;
 }
 

@@ -10,9 +10,17 @@
 namespace heddle::linktest {
 namespace {
 
-double remaining_s(const progress& p, double elapsed_s) {
-  return elapsed_s * static_cast<double>(p.units - p.units_done) /
-         static_cast<double>(std::max<std::uint64_t>(p.units_done, 1));
+/// Until all is measured, or the time is up.
+double remaining_s(const progress& p, double elapsed_s, double budget_s) {
+  const double for_all = elapsed_s * static_cast<double>(p.units - p.units_done) /
+                         static_cast<double>(std::max<std::uint64_t>(p.units_done, 1));
+  return budget_s > 0 ? std::clamp(budget_s - elapsed_s, 0.0, for_all) : for_all;
+}
+
+/// Of the work, or of the time, whichever comes to its end first.
+double done_part(const progress& p, double elapsed_s, double budget_s) {
+  const double of_work = static_cast<double>(p.units_done) / static_cast<double>(p.units);
+  return budget_s > 0 ? std::max(of_work, std::min(elapsed_s / budget_s, 1.0)) : of_work;
 }
 
 std::string where(const progress& p) {
@@ -31,18 +39,24 @@ std::string format_duration(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
-std::string bar_line(const progress& p, double elapsed_s, int width) {
-  const double part = static_cast<double>(p.units_done) / static_cast<double>(p.units);
+std::string bar_line(const progress& p, double elapsed_s, int width, double budget_s) {
+  const double part = done_part(p, elapsed_s, budget_s);
   const std::string text = fmt::format(" {:3.0f} %  {}  {} left", std::floor(100 * part), where(p),
-                                       format_duration(remaining_s(p, elapsed_s)));
+                                       format_duration(remaining_s(p, elapsed_s, budget_s)));
   const int room = std::clamp(width - static_cast<int>(text.size()) - 3, 0, 40);
   if (room < 5) return text.substr(0, static_cast<std::size_t>(std::max(width - 1, 0)));
   const int full = static_cast<int>(part * room);
   return fmt::format("[{:#<{}}{:.<{}}]{}", "", full, "", room - full, text);
 }
 
-progress_display::progress_display(progress_choice how, int width, sink out, clock now)
-    : how_(how), width_(width), out_(std::move(out)), now_(std::move(now)), began_(now_()) {}
+progress_display::progress_display(progress_choice how, int width, sink out, clock now,
+                                   double budget_s)
+    : how_(how),
+      width_(width),
+      out_(std::move(out)),
+      now_(std::move(now)),
+      began_(now_()),
+      budget_s_(budget_s) {}
 
 void progress_display::update(const progress& p) {
   const double now = now_();
@@ -55,18 +69,19 @@ void progress_display::redraw_bar(const progress& p, double now) {
   if (last_drawn_ >= 0 && now - last_drawn_ < interval_s && p.units_done < p.units) return;
   last_drawn_ = now;
   on_screen_ = true;
-  out_("\r" + bar_line(p, now - began_, width_) + "\033[K");
+  out_("\r" + bar_line(p, now - began_, width_, budget_s_) + "\033[K");
 }
 
 void progress_display::add_line(const progress& p, double now) {
   constexpr double least_pause_s = 2;
-  const std::uint64_t tenths = p.units_done * 10 / p.units;
+  const double elapsed = now - began_, part = done_part(p, elapsed, budget_s_);
+  const auto tenths = static_cast<std::uint64_t>(part * 10);
   if (tenths == tenths_told_ || now - std::max(last_drawn_, began_) < least_pause_s) return;
   tenths_told_ = tenths;
   last_drawn_ = now;
-  const double elapsed = now - began_;
-  out_(fmt::format("linktest: {:3} %  {}  elapsed {}, {} left\n", p.units_done * 100 / p.units,
-                   where(p), format_duration(elapsed), format_duration(remaining_s(p, elapsed))));
+  out_(fmt::format("linktest: {:3.0f} %  {}  elapsed {}, {} left\n", std::floor(100 * part),
+                   where(p), format_duration(elapsed),
+                   format_duration(remaining_s(p, elapsed, budget_s_))));
 }
 
 void progress_display::finish() {

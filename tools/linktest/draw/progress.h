@@ -12,8 +12,10 @@ namespace heddle::linktest {
 /// Seconds for people: "0.4 s", "12 s", "3 min 20 s", "2 h 5 min".
 [[nodiscard]] std::string format_duration(double seconds);
 
-/// One line without its end: bar, percentage, step, elapsed and expected remaining time.
-[[nodiscard]] std::string bar_line(const progress& p, double elapsed_s, int width);
+/// One line without its end: bar, percentage, step and expected remaining time. `budget_s`: when
+/// the run ends in any case; 0: when all is measured.
+[[nodiscard]] std::string bar_line(const progress& p, double elapsed_s, int width,
+                                   double budget_s = 0);
 
 /// Shows progress on one rank. As a bar: redrawn at most ten times a second, erased by finish().
 /// As lines: at every tenth of the work, but none in the first two seconds or within two of
@@ -23,7 +25,8 @@ class progress_display {
   using sink = std::function<void(std::string_view)>;
   using clock = std::function<double()>;  ///< seconds, from any start
 
-  progress_display(progress_choice how, int width, sink out, clock now);
+  /// `budget_s` counts from here; 0: there is none.
+  progress_display(progress_choice how, int width, sink out, clock now, double budget_s = 0);
   void update(const progress& p);
   void finish();
 
@@ -36,6 +39,7 @@ class progress_display {
   sink out_;
   clock now_;
   double began_;
+  double budget_s_;
   double last_drawn_ = -1;
   std::uint64_t tenths_told_ = 0;
   bool on_screen_ = false;

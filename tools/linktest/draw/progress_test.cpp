@@ -27,6 +27,15 @@ TEST(Progress, EstimatesTheRestFromTheUnitsDone) {
   EXPECT_THAT(bar_line(at_unit(25, 100), 10, 80), HasSubstr("step 3/7"));
 }
 
+TEST(Progress, EndsWithTheTimeThatIsGivenWhereAllWouldTakeLonger) {
+  EXPECT_THAT(bar_line(at_unit(1, 1000), 30, 80, 90), HasSubstr("1 min 0 s left"));
+  EXPECT_THAT(bar_line(at_unit(1, 1000), 30, 80, 90), HasSubstr("33 %"));
+  EXPECT_THAT(bar_line(at_unit(50, 100), 10, 80, 90), HasSubstr("10 s left"));
+  EXPECT_THAT(bar_line(at_unit(50, 100), 10, 80, 90), HasSubstr("50 %"));
+  EXPECT_THAT(bar_line(at_unit(1, 1000), 95, 80, 90), HasSubstr("100 %"));
+  EXPECT_THAT(bar_line(at_unit(1, 1000), 95, 80, 90), HasSubstr("0.0 s left"));
+}
+
 TEST(Progress, FillsTheBarInProportionAndFitsTheWidth) {
   const std::string half = bar_line(at_unit(50, 100), 1, 80);
   EXPECT_EQ(std::count(half.begin(), half.end(), '#'),
@@ -50,13 +59,14 @@ TEST(Progress, RedrawsABarAtMostTenTimesASecondAndErasesIt) {
   EXPECT_EQ(out.back(), "\r\033[K");
 }
 
-std::vector<std::string> lines_of_run(std::uint64_t units, double seconds_per_unit) {
+std::vector<std::string> lines_of_run(std::uint64_t units, double seconds_per_unit,
+                                      double budget_s = 0) {
   std::vector<std::string> out;
   double now = 100;
   progress_display shown(
       progress_choice::lines, 80, [&](std::string_view text) { out.emplace_back(text); },
-      [&] { return now; });
-  for (std::uint64_t i = 1; i <= units; ++i) {
+      [&] { return now; }, budget_s);
+  for (std::uint64_t i = 1; i <= units && (budget_s == 0 || now < 100 + budget_s); ++i) {
     now += seconds_per_unit;
     shown.update(at_unit(i, units));
   }
@@ -70,6 +80,12 @@ TEST(Progress, WritesAtMostTenLinesForAnyNumberOfUnits) {
     EXPECT_EQ(lines.size(), std::min<std::size_t>(units, 10));
     EXPECT_THAT(lines.back(), StartsWith("linktest: 100 %"));
   }
+}
+
+TEST(Progress, WritesALineAtEachTenthOfTheTimeThatIsGiven) {
+  const auto lines = lines_of_run(1'000'000, 1, 100);
+  EXPECT_EQ(lines.size(), 10u);
+  EXPECT_THAT(lines.front(), HasSubstr("elapsed 10 s, 1 min 30 s left"));
 }
 
 TEST(Progress, WritesNoLinesAboutAShortRunAndFewAboutAQuickOne) {
