@@ -10,7 +10,7 @@
 #include <array>
 #include <charconv>
 
-#include "linktest/rules/rule.h"
+#include "linktest/rules/expectation.h"
 #include "linktest/simulate/fabric.h"
 #include "linktest/simulate/simulated_network.h"
 
@@ -78,10 +78,17 @@ void declare_judgement(CLI::App& command, search_options& into) {
       ->check(CLI::ExistingPath.description(""))
       ->type_name("PATH");
   command
-      .add_option("--expect", into.expect,
-                  "A rule for every pair, like 'median>=0.93*ref'; may be repeated")
-      ->check(checked_by([](const std::string& text) { (void)parse_rule(text); }))
-      ->type_name("RULE")
+      .add_option_function<std::vector<std::string>>(
+          "--expect",
+          [&into](const std::vector<std::string>& given) {
+            for (const std::string& value : given)
+              for (const std::string& rule : expectations_of(value)) into.expect.push_back(rule);
+          },
+          "A rule for every pair, like 'median>=0.93*ref', of some sections, like "
+          "'tcp/time<=1e-5', "
+          "or a file of them; may be repeated")
+      ->check(checked_by([](const std::string& value) { (void)expectations_of(value); }))
+      ->type_name("RULE|@FILE")
       ->take_all();
 }
 

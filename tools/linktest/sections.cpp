@@ -5,6 +5,8 @@
 
 #include <filesystem>
 
+#include "linktest/rules/expectation.h"
+
 namespace heddle::linktest {
 namespace {
 
@@ -39,6 +41,7 @@ std::vector<section> sections_of(const options& chosen) {
     }
   }
   for (section& one : out) {
+    one.how.search.expect = rules_for(chosen.search.expect, one.how);
     one.how.search.time_s /= static_cast<double>(out.size());
     if (out.size() > 1 && std::filesystem::is_directory(chosen.search.baseline))
       one.how.search.baseline += '/' + one.name;
