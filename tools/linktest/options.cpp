@@ -56,6 +56,8 @@ Files, in --output DIR, those of --formats
   linktest.summary.json  the same without matrices
   linktest.csv, .jsonl   a line per size and pair
   linktest.prom          figures for Prometheus' textfile collector
+  linktest.junit.xml     what was found, as test cases for CI
+  linktest.drain.txt     hosts to take out of service, one on each line
   linktest-<bytes>.sion  with --sion: as LinkTest 1.x writes them
 With several sections a folder of these for each, such as DIR/uni-put, and
   linktest.sections.json  which there are, and how each ended
@@ -359,7 +361,8 @@ void add_output_options(CLI::App& command, options& into) {
 }  // namespace
 
 const std::vector<std::string>& file_formats() {
-  static const std::vector<std::string> all{"h5", "json", "summary.json", "jsonl", "csv", "prom"};
+  static const std::vector<std::string> all{"h5",  "json", "summary.json", "jsonl",
+                                            "csv", "prom", "junit.xml",    "drain.txt"};
   return all;
 }
 

@@ -115,6 +115,8 @@ int reporter::finish(const results& all, const findings& found) {
   display_.finish();
   facts_.slow = found.slow;
   facts_.missed = found.missed;
+  if (!found.no_comparison.empty())
+    facts_.missed.emplace_back().rule = fmt::format("{}: {}", comparable_rule, found.no_comparison);
   facts_.ended = utc_now();
   facts_.elapsed_s = began_.seconds_ago();
   std::string where;

@@ -34,6 +34,8 @@ says what is made:
   .json, .h5      as heddle linktest writes them
   .summary.json   without matrices
   .prom           figures for Prometheus' textfile collector
+  .junit.xml      what was found, as test cases for CI
+  .drain.txt      hosts to take out of service, one on each line
 
 Examples:
   heddle report linktest-20260101-120000 -o links.html

@@ -26,6 +26,15 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 namespace fs = std::filesystem;
 
+/// Of a run with a rule that three pairs miss.
+run_facts judged_facts() {
+  run_facts facts = full_facts();
+  facts.chosen.search.expect = {"other:time<=1e-5"};
+  facts.chosen.search.baseline = "before";
+  facts.missed = {{"other:time<=1e-5", 1024, 3, 4, 2, 1, 21e-6, 1e-5}};
+  return facts;
+}
+
 class Files : public ::testing::Test {
  protected:
   Files() : root_(fs::path(::testing::TempDir()) / "linktest_XXXXXX") {
@@ -94,6 +103,25 @@ TEST_F(Files, Hdf5HoldsMatricesWithUnitsAndTheRunsFacts) {
   H5Fclose(file);
 }
 
+TEST_F(Files, Hdf5HoldsVerdictsAndMissedRulesAsColumns) {
+  const std::string path = in_root("x.h5");
+  write_hdf5(path, judged_facts(), sample_results());
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  ASSERT_GE(file, 0);
+  EXPECT_EQ(read_matrix(file, "/verdicts/node", 1), std::vector{1.0});
+  EXPECT_EQ(read_matrix(file, "/verdicts/factor", 1), std::vector{3.5});
+  EXPECT_EQ(read_matrix(file, "/missed_rules/bytes", 1), std::vector{1024.0});
+  EXPECT_EQ(read_matrix(file, "/missed_rules/wanted", 1), std::vector{1e-5});
+  EXPECT_EQ(read_number(file, "diagnosed"), 1u);
+  EXPECT_EQ(read_number(file, "exit_status"), 3u);
+  H5Fclose(file);
+  write_hdf5(path, sample_facts(), sample_results());
+  const hid_t healthy = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  EXPECT_TRUE(read_matrix(healthy, "/missed_rules/bytes", 0).empty());
+  EXPECT_EQ(H5Lexists(healthy, "verdicts", H5P_DEFAULT), 0) << "nobody looked";
+  H5Fclose(healthy);
+}
+
 TEST_F(Files, Hdf5NamesThePathItCannotWrite) {
   try {
     write_hdf5(in_root("missing/x.h5"), sample_facts(), sample_results());
@@ -144,7 +172,7 @@ void expect_same_run(const run_record& got, const run_facts& facts, const result
 }
 
 TEST_F(Files, Hdf5AndJsonAreReadBackWithNothingLost) {
-  const run_facts facts = full_facts();
+  const run_facts facts = judged_facts();
   const results all = sample_results();
   write_hdf5(in_root("linktest.h5"), facts, all);
   expect_same_run(read_results(in_root("linktest.h5")), facts, all);

@@ -16,6 +16,7 @@
 #include "linktest/results/json_file.h"
 #include "linktest/results/pair_class.h"
 #include "linktest/results/rebuild.h"
+#include "linktest/rules/judgement.h"
 
 namespace heddle::linktest {
 namespace {
@@ -161,6 +162,73 @@ void write_machines(hid_t file, const run_facts& facts) {
                 complexes.data());
 }
 
+template <class Value, class Pick>
+auto column(const std::vector<Value>& of, const Pick& pick) {
+  std::vector<std::decay_t<decltype(pick(of.front()))>> out;
+  for (const Value& one : of) out.push_back(pick(one));
+  return out;
+}
+
+void write_column(hid_t where, const char* name, const std::vector<std::string>& values) {
+  write_texts(where, name, values);
+}
+void write_column(hid_t where, const char* name, const std::vector<double>& values) {
+  write_dataset(where, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, {values.size()}, values.data());
+}
+void write_column(hid_t where, const char* name, const std::vector<int>& values) {
+  write_dataset(where, name, H5T_STD_I32LE, H5T_NATIVE_INT, {values.size()}, values.data());
+}
+void write_column(hid_t where, const char* name, const std::vector<std::uint64_t>& values) {
+  write_dataset(where, name, H5T_STD_U64LE, H5T_NATIVE_UINT64, {values.size()}, values.data());
+}
+
+std::string host_of(const run_facts& facts, int rank) {
+  const auto index = static_cast<std::size_t>(rank);
+  return rank >= 0 && index < facts.hosts.size() ? facts.hosts[index] : "";
+}
+
+/// A group of columns, each as long as there are verdicts.
+void write_verdicts(hid_t file, const run_facts& facts) {
+  if (!facts.slow) return;
+  const std::vector<verdict>& all = facts.slow->verdicts;
+  const handle group = make_group(file, "verdicts");
+  const auto write = [&](const char* name, const auto& pick) {
+    write_column(group, name, column(all, pick));
+  };
+  write("what", [](const verdict& v) { return std::string(name_of(v.what)); });
+  write("node", [](const verdict& v) { return v.node; });
+  write("peer", [](const verdict& v) { return v.peer; });
+  write("rail", [](const verdict& v) { return v.rail; });
+  write("host", [&](const verdict& v) { return host_of(facts, v.node); });
+  write("peer_host", [&](const verdict& v) { return host_of(facts, v.peer); });
+  write("factor", [](const verdict& v) { return v.factor; });
+  write("confidence", [](const verdict& v) { return v.confidence; });
+  write("retested", [](const verdict& v) { return int{v.retested}; });
+  write("evidence", [](const verdict& v) { return v.evidence; });
+}
+
+void write_missed_rules(hid_t file, const std::vector<broken_rule>& missed) {
+  const handle group = make_group(file, "missed_rules");
+  const auto write = [&](const char* name, const auto& pick) {
+    write_column(group, name, column(missed, pick));
+  };
+  write("rule", [](const broken_rule& b) { return b.rule; });
+  write("bytes", [](const broken_rule& b) { return b.bytes; });
+  write("pairs", [](const broken_rule& b) { return b.pairs; });
+  write("of", [](const broken_rule& b) { return b.of; });
+  write("initiator", [](const broken_rule& b) { return b.initiator; });
+  write("peer", [](const broken_rule& b) { return b.peer; });
+  write("value", [](const broken_rule& b) { return b.value; });
+  write("wanted", [](const broken_rule& b) { return b.wanted; });
+}
+
+void write_findings(hid_t file, const run_facts& facts, const results& all) {
+  add(file, "exit_status", static_cast<std::uint64_t>(status_of(facts, all)));
+  add(file, "diagnosed", std::uint64_t{facts.slow.has_value()});
+  write_verdicts(file, facts);
+  write_missed_rules(file, facts.missed);
+}
+
 void write_facts(hid_t file, const run_facts& facts, const results& all) {
   add(file, "format", std::string_view("heddle-linktest"));
   add(file, "schema_version", std::uint64_t{hdf5_schema_version});
@@ -178,6 +246,7 @@ void write_facts(hid_t file, const run_facts& facts, const results& all) {
   add(file, facts_attribute, std::string_view(facts_as_json(facts, all).dump()));
   write_options(file, facts.chosen);
   write_machines(file, facts);
+  write_findings(file, facts, all);
   write_texts(file, "hosts", facts.hosts);
   const handle sizes = write_dataset(file, "sizes", H5T_STD_U64LE, H5T_NATIVE_UINT64,
                                      {all.sizes().size()}, all.sizes().data());

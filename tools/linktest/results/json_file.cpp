@@ -13,6 +13,7 @@
 #include "linktest/diagnose/verdict_json.h"
 #include "linktest/results/pair_class.h"
 #include "linktest/results/rebuild.h"
+#include "linktest/rules/judgement.h"
 
 namespace heddle::linktest {
 namespace {
@@ -53,7 +54,10 @@ json options_of(const options& o) {
           {"bisection", text_of(o.halves)},
           {"all_to_all", o.all_to_all},
           {"slowest", o.slowest},
-          {"timeout_s", o.timeout_s}};
+          {"timeout_s", o.timeout_s},
+          {"slow", o.search.slow},
+          {"expect", o.search.expect},
+          {"baseline", o.search.baseline}};
 }
 
 json spread_as_json(const spread& s) {
@@ -137,7 +141,6 @@ json missed_rules(const std::vector<broken_rule>& missed) {
 std::string document(const run_facts& facts, const results& all, bool with_matrices) {
   json out = facts_as_json(facts, all);
   out["metrics"] = metrics_as_json();
-  out["missed_rules"] = missed_rules(facts.missed);
   out["sizes"] = json::array();
   for (std::size_t s = 0; s < all.sizes().size(); ++s) {
     out["sizes"].push_back(summary_of(facts, all, s));
@@ -190,6 +193,9 @@ options options_from(const json& in) {
   in.at("shuffle").get_to(out.shuffle);
   out.slowest = in.value("slowest", out.slowest);
   in.at("timeout_s").get_to(out.timeout_s);
+  out.search.slow = in.value("slow", out.search.slow);
+  out.search.expect = in.value("expect", out.search.expect);
+  out.search.baseline = in.value("baseline", out.search.baseline);
   return out;
 }
 
@@ -208,6 +214,22 @@ sketch all_to_all_from(const json& in) {
   out.median = static_cast<float>(number_from(in.at("time_median")));
   out.p99 = static_cast<float>(number_from(in.at("time_p99")));
   out.max = static_cast<float>(number_from(in.at("time_max")));
+  return out;
+}
+
+std::vector<broken_rule> missed_from(const json& rules) {
+  std::vector<broken_rule> out;
+  for (const json& one : rules) {
+    broken_rule& b = out.emplace_back();
+    one.at("rule").get_to(b.rule);
+    one.at("bytes").get_to(b.bytes);
+    one.at("pairs").get_to(b.pairs);
+    one.at("of").get_to(b.of);
+    one.at("initiator").get_to(b.initiator);
+    one.at("peer").get_to(b.peer);
+    one.at("value").get_to(b.value);
+    one.at("wanted").get_to(b.wanted);
+  }
   return out;
 }
 
@@ -266,6 +288,7 @@ json facts_as_json(const run_facts& facts, const results& all) {
            {"elapsed_s", facts.elapsed_s},
            {"complete", verdict_of(all) == success},
            {"interrupted", facts.interrupted},
+           {"exit_status", int{status_of(facts, all)}},
            {"ranks", all.ranks()},
            {"hosts", facts.hosts},
            {"routes", facts.routes},
@@ -290,6 +313,7 @@ json facts_as_json(const run_facts& facts, const results& all) {
     out["places"].push_back(
         {{"cpus", place.cpus}, {"cores", place.cores}, {"complex", place.complex}});
   if (facts.slow) out["diagnosis"] = as_json(*facts.slow);
+  out["missed_rules"] = missed_rules(facts.missed);
   return out;
 }
 
@@ -321,6 +345,7 @@ run_facts facts_from_json(const json& in) {
     out.step_bandwidths.push_back(spread_from(of_size));
   if (in.contains("all_to_all")) out.all_to_all = all_to_all_from(in.at("all_to_all"));
   if (in.contains("diagnosis")) out.slow = diagnosis_from(in.at("diagnosis"));
+  out.missed = missed_from(in.value("missed_rules", json::array()));
   const json machines = in.value("machines", json::object());
   for (const auto& [host, facts] : machines.items())
     out.machines.push_back({host, texts_of(facts)});

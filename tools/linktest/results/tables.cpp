@@ -4,11 +4,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "linktest/results/json_file.h"
 #include "linktest/results/pair_class.h"
+#include "linktest/rules/judgement.h"
 
 namespace heddle::linktest {
 namespace {
@@ -56,12 +59,23 @@ std::string csv_field(const json& value) {
 
 // --- Prometheus ---
 
+/// A label's value, as the format wants it between quotes.
+std::string label(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\' || c == '"') out += '\\';
+    out += c == '\n' ? "\\n" : std::string(1, c);
+  }
+  return out;
+}
+
 /// All of them have the same labels in front, which tell the sections of a run apart.
 class samples {
  public:
   explicit samples(const options& of)
       : section_(fmt::format("kernel=\"{}\",op=\"{}\",backend=\"{}\",mode=\"{}\"",
-                             name_of(of.kernel), name_of(of.op), of.backend, name_of(of.mode))) {}
+                             name_of(of.kernel), name_of(of.op), label(of.backend),
+                             name_of(of.mode))) {}
   void family(std::string_view name, std::string_view help) {
     name_ = fmt::format("heddle_linktest_{}", name);
     out_ += fmt::format("# HELP {0} {1}\n# TYPE {0} gauge\n", name_, help);
@@ -90,6 +104,47 @@ void add_by_class(samples& out, const run_facts& facts, const results& all, cons
                             word_of(f.what), which),
                 number);
     }
+  }
+}
+
+void add_verdicts(samples& out, const run_facts& facts) {
+  constexpr culprit kinds[]{culprit::node_tx, culprit::node_rx, culprit::node,
+                            culprit::rail,    culprit::link,    culprit::contention};
+  const std::optional<diagnosis>& slow = facts.slow;
+  out.family("diagnosed", "1 when slow nodes, rails and links were looked for.");
+  out.add("", slow ? 1 : 0);
+  if (!slow) return;
+  out.family("verdicts", "Slow parts that were found, by their kind.");
+  for (const culprit kind : kinds)
+    out.add(
+        fmt::format("what=\"{}\"", name_of(kind)),
+        static_cast<double>(std::count_if(slow->verdicts.begin(), slow->verdicts.end(),
+                                          [kind](const verdict& v) { return v.what == kind; })));
+  const auto host = [&facts](int r) {
+    const auto index = static_cast<std::size_t>(r);
+    return r >= 0 && index < facts.hosts.size() ? label(facts.hosts[index]) : "";
+  };
+  out.family("slow_factor", "How many times as long as usual a slow part takes.");
+  for (const verdict& v : slow->verdicts)
+    out.add(
+        fmt::format("what=\"{}\",host=\"{}\",rank=\"{}\",peer_host=\"{}\",peer_rank=\"{}\",rail="
+                    "\"{}\"",
+                    name_of(v.what), host(v.node), v.node, host(v.peer), v.peer, v.rail),
+        v.factor);
+}
+
+/// A rule may be given twice, but no two samples may have the same labels.
+void add_rules(samples& out, const run_facts& facts) {
+  out.family("rules", "Rules of --expect, and the baseline, that were asked for.");
+  const std::size_t given = facts.chosen.search.expect.size();
+  out.add("", static_cast<double>(given + (facts.chosen.search.baseline.empty() ? 0 : 1)));
+  out.family("missed_rules", "How often one of them is missed: by pairs of a size, or as a whole.");
+  out.add("", static_cast<double>(facts.missed.size()));
+  out.family("missed_pairs", "Ordered pairs that miss a rule.");
+  std::set<std::string> told;
+  for (const broken_rule& b : facts.missed) {
+    const std::string labels = fmt::format("rule=\"{}\",bytes=\"{}\"", label(b.rule), b.bytes);
+    if (told.insert(labels).second) out.add(labels, static_cast<double>(b.pairs));
   }
 }
 
@@ -134,6 +189,10 @@ std::string to_prometheus(const run_facts& facts, const results& all) {
   out.add("", facts.elapsed_s);
   out.family("complete", "1 when every pair was measured and all data arrived as it was sent.");
   out.add("", verdict_of(all) == success ? 1 : 0);
+  add_verdicts(out, facts);
+  add_rules(out, facts);
+  out.family("exit_status", "What the program ended with, unless by a signal.");
+  out.add("", status_of(facts, all));
   return out.take();
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "linktest/results/pair_class.h"
@@ -50,6 +51,24 @@ TEST(Tables, PrometheusGetsFiguresByClassAndAsManyLinesForAnyNumberOfRanks) {
                         "\"parallel\",state=\"lost\"} 2\n"));
   EXPECT_THAT(text, ::testing::ContainsRegex("heddle_linktest_complete\\{kernel.*\\} 0\n"));
   EXPECT_THAT(text, HasSubstr(",bytes=\"8\",class=\"host\",over_pairs=\"max\"} 1e-05\n"));
+}
+
+TEST(Tables, PrometheusTellsVerdictsAndMissedRulesWithoutTwoSamplesOfTheSameLabels) {
+  run_facts facts = full_facts();
+  facts.missed.assign(2, {"other:time<=1e-5", 1024, 3, 4, 2, 1, 21e-6, 1e-5});
+  facts.hosts[1] = R"(al"p\ha)";
+  std::istringstream in(to_prometheus(facts, sample_results()));
+  std::set<std::string> seen;
+  std::string all;
+  for (std::string line; std::getline(in, line); all += line + '\n')
+    EXPECT_TRUE(seen.insert(line.substr(0, line.rfind(' '))).second || line[0] == '#') << line;
+  EXPECT_THAT(all, HasSubstr(R"(,what="link"} 1)"));
+  EXPECT_THAT(all, HasSubstr(R"(,what="node"} 0)"));
+  EXPECT_THAT(
+      all, HasSubstr(R"(host="al\"p\\ha",rank="1",peer_host="beta",peer_rank="2",rail="-1"} 3.5)"));
+  EXPECT_THAT(all, HasSubstr(R"(,rule="other:time<=1e-5",bytes="1024"} 3)"));
+  EXPECT_THAT(to_prometheus(sample_facts(), sample_results()),
+              ::testing::ContainsRegex("heddle_linktest_diagnosed\\{kernel.*\\} 0\n"));
 }
 
 // --- classes of pairs ---

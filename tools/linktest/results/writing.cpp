@@ -10,6 +10,8 @@
 #include "linktest/results/linktest1.h"
 #include "linktest/results/sion_file.h"
 #include "linktest/results/tables.h"
+#include "linktest/rules/judgement.h"
+#include "linktest/rules/junit.h"
 
 namespace heddle::linktest {
 namespace {
@@ -22,6 +24,8 @@ text_writer writer_of(const std::string& format) {
   if (format == "jsonl") return to_json_lines;
   if (format == "csv") return to_csv;
   if (format == "prom") return to_prometheus;
+  if (format == "junit.xml") return to_junit;
+  if (format == "drain.txt") return to_drain_list;
   throw error(fmt::format("'{}' is not a format of results", format));
 }
 

@@ -20,7 +20,7 @@ float or_median(float bound, const sketch& of) {
 broken_rule slower_at(std::size_t size, const baseline& before, const results& now,
                       double tolerance) {
   broken_rule out;
-  out.rule = "as fast as the baseline";
+  out.rule = slower_rule;
   out.bytes = now.sizes()[size];
   double worst = 1;
   for (int a = 0; a < now.ranks(); ++a) {

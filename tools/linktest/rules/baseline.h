@@ -9,6 +9,11 @@
 
 namespace heddle::linktest {
 
+/// What slower_than() calls the rule that it holds pairs against.
+inline constexpr const char* slower_rule = "as fast as the baseline";
+/// And the beginning of what a run misses whose baseline is of another job, before the reason.
+inline constexpr const char* comparable_rule = "comparable with the baseline";
+
 /// An earlier run of the same pairs.
 struct baseline {
   results all;

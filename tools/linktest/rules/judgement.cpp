@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "linktest/rules/judgement.h"
+
+#include <set>
+
+namespace heddle::linktest {
+namespace {
+
+bool is_gone(const results& all, int rank) {
+  std::set<int> lost;
+  for (std::size_t s = 0; s < all.sizes().size(); ++s) {
+    for (int p = 0; p < all.ranks(); ++p) {
+      for (const pair_state state : {all.at(s, rank, p).state, all.at(s, p, rank).state}) {
+        if (p == rank || state == pair_state::unmeasured) continue;
+        if (state != pair_state::lost) return false;
+        lost.insert(p);
+      }
+    }
+  }
+  return lost.size() >= 2;
+}
+
+std::set<int> ranks_gone(const results& all) {
+  std::set<int> gone;
+  for (int r = 0; r < all.ranks(); ++r)
+    if (is_gone(all, r)) gone.insert(r);
+  return gone.size() < static_cast<std::size_t>(all.ranks()) ? gone : std::set<int>{};
+}
+
+bool accuses_a_host(const verdict& v) noexcept {
+  return v.what != culprit::link && v.what != culprit::contention;
+}
+
+}  // namespace
+
+exit_status status_of(const run_facts& facts, const results& all) {
+  if (const exit_status measured = verdict_of(all); measured != success) return measured;
+  if (facts.slow && found_slow_part(*facts.slow)) return slow_part;
+  return facts.missed.empty() ? success : rule_missed;
+}
+
+std::vector<std::string> hosts_to_drain(const run_facts& facts, const results& all) {
+  std::set<std::string> bad;
+  for (const int r : ranks_gone(all)) bad.insert(facts.hosts[static_cast<std::size_t>(r)]);
+  if (facts.slow)
+    for (const verdict& v : facts.slow->verdicts)
+      if (accuses_a_host(v)) bad.insert(facts.hosts.at(static_cast<std::size_t>(v.node)));
+  std::vector<std::string> out = each_host(facts.hosts);
+  std::erase_if(out, [&bad](const std::string& host) { return !bad.contains(host); });
+  return out;
+}
+
+std::string to_drain_list(const run_facts& facts, const results& all) {
+  std::string out;
+  for (const std::string& host : hosts_to_drain(facts, all)) out += host + '\n';
+  return out;
+}
+
+}  // namespace heddle::linktest
