@@ -70,7 +70,7 @@ void register_beside_posts(test& t) {
 /// Puts `words` stamps of each round to one place while the other end looks at it.
 reply glance(stage& s, std::size_t offset, std::uint64_t words, unsigned long flags) {
   constexpr std::uint64_t last = 1u << 30;
-  const double seconds = s.t.how().seconds / 32;
+  const double seconds = s.t.how().watching() / 32;
   const auto put = [&](std::uint64_t round) {
     std::uint64_t data[4];
     for (std::uint64_t& word : data) word = stamp(round);

@@ -140,7 +140,7 @@ void mrq_overflow(test& t) {
   const far_memory theirs = victim.enroll(target, area, 0, memory::page);
   std::uint64_t posted = 0;
   int code = UTOFU_SUCCESS;
-  const std::uint64_t end = now_ns() + std::uint64_t(t.how().seconds * 0.4e9);
+  const std::uint64_t end = now_ns() + std::uint64_t(t.how().watching() * 0.4e9);
   while (posted < beyond_any_depth && code == UTOFU_SUCCESS && !has_passed(end)) {
     if (posted % 256 == 0 && victim.child()->ended()) break;
     code = s.here.post([&] {
@@ -162,7 +162,7 @@ void hidden_notices(test& t) {
   t.done(by.code, "a VCQ of the victim");
   victim.start_flood({by.index, s.far.id, s.to(), beyond_any_depth, 0});
   reply answer;
-  if (!victim.finish_or_end(answer, t.how().seconds * 0.6)) {
+  if (!victim.finish_or_end(answer, t.how().watching() * 0.6)) {
     victim.child()->wait(0.5);
     t.note("a process that never polls its MRQ: %s", victim.child()->ending().c_str());
     t.expect(victim.child()->ended(), "it hangs");

@@ -18,6 +18,7 @@ constexpr const char* usage =
     "  --alone           no other process: the other end of each test is in this one\n"
     "  --strict          what differs from the published facts counts as failed\n"
     "  --seconds S       limit of each test (60)\n"
+    "  --watch S         as if that were S, for tests that watch for what is rare\n"
     "  --json FILE       write the results to FILE as well\n"
     "  --meet DIR        this is one rank of a job; they meet in DIR, which must be empty\n"
     "  --rank R --size N of that job, unless the launcher says so in the environment\n"
@@ -75,8 +76,8 @@ bool take_value(const std::string& option, const std::string& value, request_of_
     all.how.rank = std::atoi(value.c_str());
   else if (option == "--size")
     all.how.size = std::atoi(value.c_str());
-  else if (option == "--seconds") {
-    all.how.seconds = std::atof(value.c_str());
+  else if (option == "--seconds" || option == "--watch") {
+    (option == "--watch" ? all.how.watch : all.how.seconds) = std::atof(value.c_str());
     all.handed_on.insert(all.handed_on.end(), {option, value});
   } else
     return false;

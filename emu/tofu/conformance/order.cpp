@@ -110,7 +110,7 @@ watched pour_for(test& t, const pouring& how, double seconds) {
 }
 
 void flag_last(test& t, origin from, const char* kind_of_memory) {
-  const double budget = t.how().seconds / 16;
+  const double budget = t.how().watching() / 16;
   const watched one = pour_for(t, {1024, strong, false, false, from}, budget);
   t.expect(one.violations == 0, "%s: the last word of one put was seen first %lu times",
            kind_of_memory, one.violations);
@@ -128,7 +128,7 @@ void flag_behind_data(test& t) {
 
 // 43
 void without_strong_order(test& t) {
-  const watched seen = pour_for(t, {8192, 0}, t.how().seconds / 8);
+  const watched seen = pour_for(t, {8192, 0}, t.how().watching() / 8);
   t.note("%lu of %lu times the last word was there before the others", seen.violations,
          seen.rounds);
   if (t.is_chaos()) t.expect(seen.violations > 0, "chaos shows no violation");
@@ -136,7 +136,7 @@ void without_strong_order(test& t) {
 
 // 44
 void notice_behind_data(test& t) {
-  const watched seen = pour_for(t, {8192, rmt_notice, false, true}, t.how().seconds / 8);
+  const watched seen = pour_for(t, {8192, rmt_notice, false, true}, t.how().watching() / 8);
   t.note("%lu rounds", seen.rounds);
   t.expect(seen.violations == 0, "a notice came before its data %lu times", seen.violations);
 }

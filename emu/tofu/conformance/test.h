@@ -16,8 +16,12 @@ struct settings {
   bool strict = false;     ///< what differs from the research counts as failed
   bool alone = false;      ///< no other process at all
   double seconds = 60;     ///< limit of a test
+  double watch = 0;        ///< the limit by which tests choose how long they watch; 0: that one
   std::string meet;        ///< folder of a run of several ranks; empty: helpers are started here
   int rank = 0, size = 1;  ///< of such a run
+
+  /// For tests that watch for what is rare: a busy machine needs a limit far beyond it.
+  [[nodiscard]] double watching() const { return watch > 0 ? watch : seconds; }
 };
 
 /// What a disagreement means: the device is broken, or the research is to be mended.
