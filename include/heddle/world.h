@@ -68,8 +68,8 @@ struct world_options {
 ///
 /// A process may have several worlds beside each other, each with lanes, handler ids, tags, regions
 /// and losses of its own: so libraries that know nothing of each other use one job. The first one
-/// joins the job; while it or one beside it lives, every other one joins over the one that it names,
-/// else over the oldest, and costs what the first one does (threads, memory, connections).
+/// joins the job; while it or one beside it lives, every other one joins over the one that it
+/// names, else over the oldest, and costs what the first one does (threads, memory, connections).
 ///
 /// Any thread. Its end flushes what was sent,
 /// waiting at most HEDDLE_LINGER_MS, and fails what still is in flight with `closed`. Lanes,
