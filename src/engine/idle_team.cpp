@@ -52,12 +52,12 @@ void idle_team::start(int threads) {
 void idle_team::stop() {
   stop_.set();
   for (auto& m : members_) {
+    if (!m->thread.joinable()) continue;  // could not be started, or has ended before
     eventfd_write(bell_.get(), 1);
     if (const auto id = static_cast<pid_t>(m->id.get()); id != 0) run_when_idle(id, false);
   }
   for (auto& m : members_)
-    if (m->thread.joinable()) m->thread.join();  // not one that could not be started
-  members_.clear();
+    if (m->thread.joinable()) m->thread.join();
 }
 
 void idle_team::wake() noexcept {

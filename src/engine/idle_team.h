@@ -27,7 +27,7 @@ class idle_team {
   ~idle_team();
 
   void start(int threads);
-  /// Ends them; idempotent.
+  /// Ends them; idempotent. What boost() looks at stays: a thread may still wait for a lane.
   void stop();
 
   /// Any thread: something was left for them. One load when one is awake.
