@@ -112,7 +112,7 @@ int move(mover how, pid_t pid, std::byte* here, std::uint64_t there, std::size_t
 int write_to_process(pid_t pid, std::uint64_t to, const std::byte* from,
                      std::size_t bytes) noexcept {
   level_room<8> room;
-  if (bytes <= 8) {
+  if (bytes != 0 && bytes <= 8) {
     std::memcpy(room.beside(to), from, bytes);
     from = room.beside(to);
   }
@@ -143,7 +143,7 @@ int write_to_process_ascending(pid_t pid, std::uint64_t to, const std::byte* fro
 }
 
 int read_from_process(pid_t pid, std::byte* to, std::uint64_t from, std::size_t bytes) noexcept {
-  if (bytes > 8) return move(process_vm_readv, pid, to, from, bytes);
+  if (bytes == 0 || bytes > 8) return move(process_vm_readv, pid, to, from, bytes);
   level_room<8> room;
   const int code = move(process_vm_readv, pid, room.beside(from), from, bytes);
   if (code == 0) std::memcpy(to, room.beside(from), bytes);

@@ -51,7 +51,7 @@ status move(pid_t pid, op_kind kind, piece p) noexcept {
   return status::done;
 }
 
-/// A piece of at most 8 bytes, whole: who polls a word sees the one before or this one. A kernel
+/// A piece of 1 to 8 bytes, whole: who polls a word sees the one before or this one. A kernel
 /// that copies by `rep movsb` does so byte by byte on some CPUs (seen: AMD with fsrm) where the
 /// destination begins less than a line behind the source, counted within a page. A copy at the same
 /// place in its line is never there.
@@ -89,8 +89,8 @@ status move_inside(sync::shared_region& slot, const op& what, peer_process& peer
   // Asked each time: the number of an ended process may already be another's.
   if (code == status::done && peer.is_gone()) code = status::peer_lost;
   if (code == status::done) {
-    const auto how = p.bytes <= word_bytes ? move_word : move;
-    code = how(peer.pid(), what.kind, p);
+    const bool word = p.bytes != 0 && p.bytes <= word_bytes;
+    code = (word ? move_word : move)(peer.pid(), what.kind, p);
   }
   if (!slot.leave(what.region.generation) && code == status::done) code = status::withdrawn;
   return code;
