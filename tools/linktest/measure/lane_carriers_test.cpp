@@ -86,7 +86,7 @@ TEST_P(LaneCarriers, GiveUpAPeerThatPutsNothing) {
   std::array<arrivals, 2> arrived;
   test::run_ranks(2, test::settings_for(GetParam()), [&](world& w) {
     abandoned given_up;
-    rank_tools own(w, how, 50ms, arrived[static_cast<std::size_t>(w.rank())], given_up);
+    rank_tools own(w, how, 1s, arrived[static_cast<std::size_t>(w.rank())], given_up);
     auto* const put = std::get<told_path*>(own.carriers.of(operation::put));
     const kernel_buffers buffers = buffers_of(own.for_op(operation::put), how, 0, 8);
     ASSERT_EQ(put->prepare(own.wire, 1 - w.rank(), 0, buffers), status::done);

@@ -99,7 +99,7 @@ TEST_P(LaneMessenger, GivesUpASilentPeerAndTakesItsReceivesBack) {
   });
 }
 
-/// Rank 0 waits in a meeting, asking, with a timeout of 20 ms; rank 1 sends after ten of these.
+/// Rank 0 waits in a meeting, asking, with a timeout of 100 ms; rank 1 sends after five of these.
 status meet_late(const std::string& backend, bool peer_answers) {
   status seen = status::invalid;
   std::array<roll_call, 2> all_asked;  // outlive the worlds
@@ -111,11 +111,11 @@ status meet_late(const std::string& backend, bool peer_answers) {
     w.barrier();
     std::vector<std::byte> data(8);
     if (w.rank() == 0) {
-      bounded_lane short_of_time(path, 20ms, given_up, &asked);
+      bounded_lane short_of_time(path, 100ms, given_up, &asked);
       lane_messenger hasty(short_of_time);
       seen = hasty.recv(1, 1, data, patience::meeting);
     } else {
-      std::this_thread::sleep_for(200ms);
+      std::this_thread::sleep_for(500ms);
       EXPECT_EQ(path.send(0, 1, data), status::done);
     }
     w.barrier();
