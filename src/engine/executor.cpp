@@ -72,8 +72,13 @@ executor::~executor() {
   stop();
 }
 
+/// Mode inline: nobody does its duties until unserved_ is set again. Waits for who does them.
+void executor::take_duties() noexcept {
+  while (!unserved_.take()) std::this_thread::yield();  // it is for a moment
+}
+
 void executor::start() {
-  while (inline_ && !unserved_.take()) std::this_thread::yield();  // it is for a moment
+  if (inline_) take_duties();
   if (index_ == 0)
     for (transport::device* d : world_.network().devices())
       add_to(epoll_.get(), d->fd(), source::device, EPOLLIN);
@@ -91,6 +96,11 @@ void executor::stop() {
   eventfd_write(bell_.get(), 1);
   thread_.join();
   if (inline_) unserved_.set(true);
+}
+
+void executor::end() {
+  stop();
+  if (inline_) take_duties();
 }
 
 void executor::ring() noexcept {

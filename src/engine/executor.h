@@ -43,6 +43,8 @@ class executor final : public keeper {
   void start();
   /// Ends the thread; idempotent. From then on, or until start(), nothing progresses by itself.
   void stop();
+  /// Stops for good: in mode inline, too, nobody does its duties from then on.
+  void end();
   void wake_deep() noexcept override;
   void wake() noexcept override;
   void keep_off(int core) noexcept override;
@@ -65,6 +67,7 @@ class executor final : public keeper {
   [[nodiscard]] bool alone() const noexcept { return lanes_.size() == 1; }
   bool stays_awake(std::size_t events);
   void watch(std::size_t lane, bool wanted);
+  void take_duties() noexcept;
   void adopt_lanes();
   void settle();
   void maintain();

@@ -65,7 +65,7 @@ void world_core::end() noexcept {
   log::info(log::subsystem::job, "rank {} leaves", self());
   inspector_->stop();
   if (team_) team_->stop();
-  for (auto& e : executors_) e->stop();
+  for (auto& e : executors_) e->end();
   linger();
   memory_->end();
   const bool parted = lanes_.end();
