@@ -149,7 +149,8 @@ class world {
   void on_peer_lost(loss_handler function, void* context = nullptr);
 
   /// Waits for every rank, through the launcher or over lane 0: for start-up and end. For inner
-  /// loops there is heddle::barrier(lane) in collectives.h. Throws error when a rank is gone.
+  /// loops there is heddle::barrier(lane) in collectives.h. Throws error when a rank is gone, and
+  /// over lane 0 when one makes another call that waits for every rank: not all were here.
   void barrier();
 
   /// Ends the whole job, all ranks on all hosts, and this process at once: nothing is destroyed,

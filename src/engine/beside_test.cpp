@@ -148,12 +148,15 @@ TEST_P(Beside, RanksThatAreAtAnotherCallAreNamedAndMakeTheWorldAfterwards) {
   });
 }
 
-TEST(BesideOverLanes, AWorldIsRefusedToThoseThatMakeItWhereOthersAreAtABarrier) {
+TEST(BesideOverLanes, ThoseThatMakeAWorldAndThoseAtABarrierAreRefused) {
   const auto body = [](world& first) {
-    if (first.rank() == 0)
-      EXPECT_THAT(refusal([&] { world refused(first); }), HasSubstr("makes another call"));
-    else
-      first.barrier();
+    const std::string said = refusal([&] {
+      if (first.rank() == 0)
+        world refused(first);
+      else
+        first.barrier();
+    });
+    EXPECT_THAT(said, HasSubstr("makes another call"));
     world second(first);
     second.barrier();
   };

@@ -141,7 +141,13 @@ std::optional<rank> world_core::find_dissent(const claim& mine) {
 void world_core::barrier() {
   const gathering turn(*this);
   if (session_->meets_after_joining()) return session_->barrier();
-  in_context("barrier", [this] { (void)meeting_.meet(lanes_.zero(), {}); });
+  in_context("barrier", [this] {
+    if (const auto other = meeting_.meet(lanes_.zero(), {}))
+      fail(
+          "rank {} makes another call: all ranks must make the same calls that wait for every rank, "
+          "in the same order",
+          *other);
+  });
 }
 
 /// They meet twice: ranks that are at different calls must not wait for each other's parts. At each
