@@ -213,8 +213,8 @@ bool executor::prepare(int& timeout_ms) {
     waiting |= lanes_[i].lane->port().in_flight_hint() != 0;
   }
   if (stop_.is_set() || changed_.is_set()) return false;
-  if (polled_) {
-    timeout_ms = away ? tick_while_away_ms : tick_ms;
+  if (polled_ || overdue_) {
+    timeout_ms = away && !overdue_ ? tick_while_away_ms : tick_ms;
   } else if (world_.has_team()) {
     timeout_ms = backstop_ms;
   } else if (waiting) {
@@ -260,13 +260,16 @@ void executor::settle() {
   if (core >= 0 && tie_to_core(core)) core_.set(static_cast<std::uint64_t>(core) + 1);
 }
 
+/// A lane that somebody holds just now is not passed over, or a thread that wakes up whenever this
+/// one does could hide a silent peer for long: it tries again after a tick.
 void executor::maintain() {
   const std::uint64_t now = now_ns();
   if (now < next_maintain_ns_) return;
-  next_maintain_ns_ = now + world_.maintain_interval_ms() * 1'000'000;
+  overdue_ = false;
   for (const watched_lane& l : lanes_) {
-    if (l.lane->port().in_flight_hint() != 0) l.lane->server().maintain(now);
+    if (l.lane->port().in_flight_hint() != 0 && !l.lane->server().maintain(now)) overdue_ = true;
   }
+  next_maintain_ns_ = now + (overdue_ ? tick_ms : world_.maintain_interval_ms()) * 1'000'000;
 }
 
 void executor::serve_inline() noexcept {

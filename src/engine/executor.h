@@ -95,6 +95,7 @@ class executor final : public keeper {
   };
   std::vector<watched_lane> lanes_;
   std::uint64_t next_maintain_ns_ = 0;
+  bool overdue_ = false;  // some lane was held when it was to be looked after
   std::uint64_t awake_until_ns_ = 0;
   std::uint64_t picked_ = 0;
   unsigned turns_ = 0, idle_turns_ = 0;

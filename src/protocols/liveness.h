@@ -30,7 +30,8 @@ class liveness final : public protocol, public path::loser {
   /// well, but what came from its other lanes and over its other wires before that is still taken:
   /// they are given the time until the next look. A rail that could not be made is done without.
   void left(peer& p, const transport::remote_lane& on, status code, std::string why);
-  /// Every now and then while anything is in flight.
+  /// Every now and then while anything is in flight. A peer's silence counts only as far as this
+  /// rank has looked: not while nothing was due, the program did not poll, or it had no core.
   void look(std::uint64_t now_ns);
   /// Ends every operation with `code`.
   void abort(status code);
@@ -42,6 +43,7 @@ class liveness final : public protocol, public path::loser {
   void end_rank(rank r);
   void end(peer& p);
   void end_requests(peer& p, status code);
+  std::uint64_t unwatched(std::uint64_t now_ns) noexcept;
   void look_at(peer& p, std::uint64_t now_ns);
 
   const surroundings& where_;
@@ -51,6 +53,7 @@ class liveness final : public protocol, public path::loser {
   calls& calls_;
   port_counters& counters_;
   std::vector<rank> leaving_;  // of whose lanes not all are lost yet
+  std::uint64_t looked_at_ns_ = 0;
 };
 
 }  // namespace heddle::protocols

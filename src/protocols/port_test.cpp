@@ -203,17 +203,36 @@ TEST_F(Port, IsLostWholeWhenItBreaksTheRulesOnOneLane) {
   EXPECT_EQ(wire_.dropped.size(), 3u);  // with that of our own number
 }
 
+constexpr std::uint64_t ms = 1'000'000;
+
+/// Looks every second, after `begin_ms`, for as long as it takes to give up a silent peer.
+void look_in_vain(port& p, const settings& config, std::uint64_t begin_ms, delivery_batch& out) {
+  for (std::uint64_t at = 0; at <= config.peer_timeout_ms; at += 1000)
+    p.maintain((begin_ms + at) * ms, out);
+}
+
 TEST_F(Port, TellsOfAPeerThatAnswersNothing) {
   port& p = start();
   ending end;
   EXPECT_EQ(p.execute(receive_large(end), batch_), status::posted);
-  const std::uint64_t ms = 1'000'000;
-  p.maintain(1 * ms, batch_);
-  p.maintain((1 + config_.peer_timeout_ms) * ms, batch_);
+  look_in_vain(p, config_, 1, batch_);
   batch_.run();
   EXPECT_EQ(end.code, status::peer_lost);
   EXPECT_EQ(losses_.why(0, 1),
             "it has said nothing for 30 s, although it was asked (HEDDLE_PEER_TIMEOUT_MS)");
+}
+
+TEST_F(Port, TakesNoPeerForSilentWhileItDidNotLook) {
+  port& p = start();
+  ending end;
+  EXPECT_EQ(p.execute(receive_large(end), batch_), status::posted);
+  p.maintain(1 * ms, batch_);
+  p.maintain((1 + 3 * config_.peer_timeout_ms) * ms, batch_);  // as after a stop of this process
+  batch_.run();
+  EXPECT_EQ(end.count, 0);
+  look_in_vain(p, config_, 2 + 3 * config_.peer_timeout_ms, batch_);
+  batch_.run();
+  EXPECT_EQ(end.code, status::peer_lost);
 }
 
 TEST_F(Port, AnotherLaneOfThePeerThatWasHeardOnceIsNoSignOfLifeForEver) {
@@ -224,11 +243,10 @@ TEST_F(Port, AnotherLaneOfThePeerThatWasHeardOnceIsNoSignOfLifeForEver) {
   m.kind = message_kind::tag_eager;
   m.word = small_tag;
   arrives_from(5, m, {std::byte{1}});
-  const std::uint64_t ms = 1'000'000;
   p.maintain(1 * ms, batch_);
   EXPECT_EQ(end.count, 0);
-  for (std::uint64_t look = 1; look <= 3; ++look)
-    p.maintain((1 + look * config_.peer_timeout_ms) * ms, batch_);
+  look_in_vain(p, config_, 2, batch_);
+  look_in_vain(p, config_, 3 + config_.peer_timeout_ms, batch_);
   batch_.run();
   EXPECT_EQ(end.count, 1);
   EXPECT_EQ(end.code, status::peer_lost);
