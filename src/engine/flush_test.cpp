@@ -201,14 +201,29 @@ settings idle_peer() {
   return s;
 }
 
+/// Between ranks that are threads: rank 1 does nothing from when rank 0 knows so until it ends it.
+class idle_time {
+ public:
+  void pass() {
+    begun_.count_down();
+    over_.wait();
+  }
+  void await_begin() { begun_.wait(); }
+  void end() { over_.count_down(); }
+
+ private:
+  std::latch begun_{1}, over_{1};
+};
+
 TEST(FlushLimit, PassesWhileThePeerIsIdleAndTheNextFlushEnds) {
-  std::latch asleep(1);
+  idle_time idle;
   run_ranks(2, idle_peer(), [&](world& w) {
     lane l(w);
     far_memory memory(w, l, 100'000);
     if (w.rank() == 1) {
-      asleep.wait();
+      idle.pass();
     } else {
+      idle.await_begin();
       std::vector<std::byte> into(100'000);
       flag got;
       EXPECT_EQ(l.try_get(into, memory.at(0), got), status::posted);
@@ -223,7 +238,7 @@ TEST(FlushLimit, PassesWhileThePeerIsIdleAndTheNextFlushEnds) {
       EXPECT_FALSE(got.ready());
       flag after;
       EXPECT_EQ(l.try_flush(after), status::posted);
-      asleep.count_down();
+      idle.end();
       EXPECT_EQ(l.wait(after), status::done);
       EXPECT_EQ(l.wait(got), status::done);
       EXPECT_EQ(l.flush_for(60s), status::done);
@@ -235,13 +250,14 @@ TEST(FlushLimit, PassesWhileThePeerIsIdleAndTheNextFlushEnds) {
 TEST(FlushLimit, OfAWatchedFlushAndReceivesPassesAsWell) {
   set_operation_hooks(
       {.begin = [](void*, const operation_info&) noexcept -> std::uint64_t { return 1; }});
-  std::latch asleep(1);
+  idle_time idle;
   run_ranks(2, idle_peer(), [&](world& w) {
     lane l(w);
     far_memory memory(w, l, 100'000);
     if (w.rank() == 1) {
-      asleep.wait();
+      idle.pass();
     } else {
+      idle.await_begin();
       std::vector<std::byte> into(100'000);
       flag got;
       EXPECT_EQ(l.try_get(into, memory.at(0), got), status::posted);
@@ -250,7 +266,7 @@ TEST(FlushLimit, OfAWatchedFlushAndReceivesPassesAsWell) {
                                                        std::span(into).last(10)};
       EXPECT_EQ(l.recv_for(1, 7, into, 1ms).code, status::timed_out);
       EXPECT_EQ(recv_blocks_for(l, 1, 7, blocks, 1ms).code, status::timed_out);
-      asleep.count_down();
+      idle.end();
       EXPECT_EQ(l.wait(got), status::done);
     }
     w.barrier();

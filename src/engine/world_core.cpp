@@ -144,8 +144,8 @@ void world_core::barrier() {
   in_context("barrier", [this] {
     if (const auto other = meeting_.meet(lanes_.zero(), {}))
       fail(
-          "rank {} makes another call: all ranks must make the same calls that wait for every rank, "
-          "in the same order",
+          "rank {} makes another call: all ranks must make the calls that wait for every rank in "
+          "the same order",
           *other);
   });
 }
