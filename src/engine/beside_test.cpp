@@ -5,9 +5,11 @@
 #include <heddle/heddle.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "support/ranks.h"
 #include "support/refusal.h"
@@ -27,6 +29,19 @@ class Beside : public testing::TestWithParam<std::tuple<const char*, bool>> {
   static void run(int ranks, const std::function<void(world&)>& body) {
     run_ranks(ranks, settings_for(std::get<0>(GetParam())), body, std::get<1>(GetParam()));
   }
+  /// Two worlds in mode inline.
+  static void run_inline(int ranks, const std::function<void(world&, world&)>& body) {
+    settings config = settings_for(std::get<0>(GetParam()));
+    config.progress = "inline";
+    const world_options same{.progress = progress_mode::inline_only,
+                             .settings = {{"HEDDLE_BACKENDS", config.backends}}};
+    const auto with_second = [&](world& first) {
+      world second(first, same);
+      body(first, second);
+      second.barrier();
+    };
+    run_ranks(ranks, config, with_second, std::get<1>(GetParam()));
+  }
 };
 INSTANTIATE_TEST_SUITE_P(Wires, Beside,
                          testing::Combine(testing::Values("shm", "tcp"), testing::Bool()),
@@ -34,6 +49,9 @@ INSTANTIATE_TEST_SUITE_P(Wires, Beside,
                            return std::string(std::get<0>(p.param)) +
                                   (std::get<1>(p.param) ? "" : "_over_lanes");
                          });
+
+/// Needs both ranks before it is sent.
+constexpr std::size_t large = 8 << 20;
 
 std::span<std::byte> bytes_of(int& number) {
   return std::as_writable_bytes(std::span(&number, 1));
@@ -145,6 +163,40 @@ TEST_P(Beside, RanksThatAreAtAnotherCallAreNamedAndMakeTheWorldAfterwards) {
     first.barrier();
     world second(first);
     second.barrier();
+  });
+}
+
+// Rank 0 needs rank 1 in the first world, which waits in the second for rank 0, and so on.
+TEST_P(Beside, InModeInlineWhoWaitsInOneWorldMovesTheOthers) {
+  run_inline(2, [](world& first, world& second) {
+    lane a(first), b(second);
+    const rank peer = 1 - first.rank();
+    lane& sends = first.rank() == 0 ? b : a;
+    lane& receives = first.rank() == 0 ? a : b;
+    const std::vector<std::byte> data(large, std::byte{7});
+    std::vector<std::byte> into(large);
+    flag sent;
+    ASSERT_EQ(sends.try_send(peer, 1, data, sent), status::posted);
+    EXPECT_EQ(receives.recv(peer, 1, into).code, status::done);
+    EXPECT_EQ(sends.wait(sent), status::done);
+    EXPECT_EQ(into, data);
+  });
+}
+
+TEST_P(Beside, InModeInlineWhoIsAtABarrierOfOneWorldMovesTheOthers) {
+  run_inline(2, [](world& first, world& second) {
+    lane b(second);
+    std::vector<std::byte> data(large, std::byte{7});
+    flag sent;
+    if (first.rank() == 0) {
+      ASSERT_EQ(b.try_send(1, 1, data, sent), status::posted);
+    } else {
+      EXPECT_EQ(b.recv(0, 1, data).code, status::done);
+    }
+    first.barrier();
+    if (first.rank() == 0) {
+      EXPECT_EQ(b.wait(sent), status::done);
+    }
   });
 }
 

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/signals_blocked.h"
+#include "engine/inline_round.h"
 #include "engine/lane_core.h"
 #include "engine/placement.h"
 #include "engine/progress_mode.h"
@@ -69,6 +70,7 @@ executor::executor(world_core& world, int index, int of)
 }
 
 executor::~executor() {
+  if (inline_) world_.inline_worlds()->remove(*this);
   stop();
 }
 
@@ -98,7 +100,12 @@ void executor::stop() {
   if (inline_) unserved_.set(true);
 }
 
+void executor::leave_to_others() {
+  world_.inline_worlds()->add(*this);
+}
+
 void executor::end() {
+  if (inline_) world_.inline_worlds()->remove(*this);
   stop();
   if (inline_) take_duties();
 }
@@ -136,6 +143,7 @@ void executor::run() {
   trace::this_thread_is(trace::role::executor);
   adopt_lanes();
   while (!stop_.is_set()) {
+    if (inline_) world_.inline_worlds()->serve_others(*this);
     if (!stays_awake(work())) sleep();
   }
   for (const watched_lane& l : lanes_) l.lane->server().dismiss();
@@ -213,8 +221,9 @@ bool executor::prepare(int& timeout_ms) {
     waiting |= lanes_[i].lane->port().in_flight_hint() != 0;
   }
   if (stop_.is_set() || changed_.is_set()) return false;
-  if (polled_ || overdue_) {
-    timeout_ms = away && !overdue_ ? tick_while_away_ms : tick_ms;
+  const bool look_soon = overdue_ || is_shared_inline();
+  if (polled_ || look_soon) {
+    timeout_ms = away && !look_soon ? tick_while_away_ms : tick_ms;
   } else if (world_.has_team()) {
     timeout_ms = backstop_ms;
   } else if (waiting) {
@@ -273,6 +282,15 @@ void executor::maintain() {
 }
 
 void executor::serve_inline() noexcept {
+  serve_own();
+  world_.inline_worlds()->serve_others(*this);
+}
+
+bool executor::is_shared_inline() const noexcept {
+  return inline_ && world_.inline_worlds()->has_several();
+}
+
+void executor::serve_own() noexcept {
   const std::uint64_t now = now_ns();
   if (now < next_serve_ns_.get() || !unserved_.take()) return;
   next_serve_ns_.set(now + serve_every_ns);

@@ -12,7 +12,7 @@
 //
 // In mode dedicated there may be several, each with its lanes, who stay awake for a while after the
 // last event. In mode inline the thread lives only while the program waits for the launcher;
-// threads that poll do its other duties (serve_inline).
+// threads that poll do its other duties, and those of other such worlds (serve_inline).
 #pragma once
 #include <sys/epoll.h>
 
@@ -43,6 +43,8 @@ class executor final : public keeper {
   void start();
   /// Ends the thread; idempotent. From then on, or until start(), nothing progresses by itself.
   void stop();
+  /// Mode inline, instead of start(): whoever polls or waits does its duties from now on.
+  void leave_to_others();
   /// Stops for good: in mode inline, too, nobody does its duties from then on.
   void end();
   void wake_deep() noexcept override;
@@ -51,6 +53,9 @@ class executor final : public keeper {
   /// Any thread: a lane was made.
   void lanes_changed() noexcept;
   void serve_inline() noexcept override;
+  [[nodiscard]] bool is_shared_inline() const noexcept override;
+  /// The duties of this one's world in mode inline, at most every 50 us.
+  void serve_own() noexcept;
 
   [[nodiscard]] std::uint64_t wakes() const noexcept { return wakes_.get(); }
   [[nodiscard]] std::uint64_t ticks() const noexcept { return ticks_.get(); }

@@ -19,8 +19,11 @@ class keeper {
   /// Something is to go on while a thread computes on `core`. The scheduler would often wake the
   /// executor there, behind that thread; so it is kept off that core, if it may use others.
   virtual void keep_off(int core) noexcept = 0;
-  /// A thread of the program, in mode inline: devices, liveness, lanes that only peers use.
+  /// A thread of the program, in mode inline: devices, liveness, lanes that only peers use, and the
+  /// same for other worlds in that mode.
   virtual void serve_inline() noexcept = 0;
+  /// Mode inline, and other worlds of this process need the program's threads as well.
+  [[nodiscard]] virtual bool is_shared_inline() const noexcept = 0;
   /// How often it was woken by wake_deep() or wake().
   [[nodiscard]] virtual std::uint64_t rings() const noexcept = 0;
 

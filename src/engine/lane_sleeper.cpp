@@ -26,7 +26,9 @@ void lane_sleeper::sleep(std::uint64_t deadline_ns, std::uint64_t backstop_ns,
   std::uint64_t limit = backstop_ns;
   const bool driven =
       driver_.help().dedicated() || following || armed;  // else who drives may leave
-  if (!driven || sync::thread_waker::mine().fd() < 0) limit = std::min(limit, look_again_ns);
+  const bool needed = driver_.help().keeper.is_shared_inline();
+  if (!driven || needed || sync::thread_waker::mine().fd() < 0)
+    limit = std::min(limit, look_again_ns);
   if (deadline_ns != 0) {
     const std::uint64_t now = now_ns();
     limit = deadline_ns > now ? std::min(limit, deadline_ns - now) : 0;

@@ -99,7 +99,7 @@ worlds_of_process& in_this_process() {
 std::shared_ptr<engine::world_core> join_beside(const std::shared_ptr<engine::world_core>& first,
                                                 settings config) {
   config.trace.clear();
-  auto made = engine::make_world(engine::session_over(first), config);
+  auto made = engine::make_world_beside(*first, engine::session_over(first), config);
   in_this_process().add_beside(*first, made);
   return made;
 }

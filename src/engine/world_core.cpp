@@ -26,9 +26,11 @@ constexpr std::uint64_t hash_of(std::string_view text) noexcept {
 
 }  // namespace
 
-world_core::world_core(std::unique_ptr<bootstrap::session> session, const settings& config)
+world_core::world_core(std::unique_ptr<bootstrap::session> session, const settings& config,
+                       std::shared_ptr<inline_round> inline_worlds)
     : config_(config),
       session_(std::move(session)),
+      inline_worlds_(std::move(inline_worlds)),
       job_(session_->info()),
       spin_ns_(choose_spin()),
       lanes_([this](int number) { return make_lane(number); },
@@ -201,7 +203,13 @@ void world_core::abort(int status, std::string_view why) noexcept {
 
 std::shared_ptr<world_core> make_world(std::unique_ptr<bootstrap::session> session,
                                        const settings& config) {
-  return std::make_shared<world_core>(std::move(session), config);
+  return std::make_shared<world_core>(std::move(session), config, std::make_shared<inline_round>());
+}
+
+std::shared_ptr<world_core> make_world_beside(const world_core& first,
+                                              std::unique_ptr<bootstrap::session> session,
+                                              const settings& config) {
+  return std::make_shared<world_core>(std::move(session), config, first.inline_worlds());
 }
 
 }  // namespace heddle::engine

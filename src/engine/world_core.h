@@ -20,6 +20,7 @@
 #include "engine/executor.h"
 #include "engine/handler_table.h"
 #include "engine/idle_team.h"
+#include "engine/inline_round.h"
 #include "engine/inspector.h"
 #include "engine/network.h"
 #include "engine/world_lanes.h"
@@ -34,7 +35,8 @@ namespace heddle::engine {
 class world_core : public std::enable_shared_from_this<world_core> {
  public:
   /// Collective: exchanges hosts and addresses with the other ranks. Throws error.
-  world_core(std::unique_ptr<bootstrap::session> session, const settings& config);
+  world_core(std::unique_ptr<bootstrap::session> session, const settings& config,
+             std::shared_ptr<inline_round> inline_worlds);
   ~world_core();
 
   /// The end of the world, once: flushes, ends what is under way, lets go of the network and of the
@@ -50,6 +52,10 @@ class world_core : public std::enable_shared_from_this<world_core> {
   /// job behind that.
   [[nodiscard]] const std::shared_ptr<bootstrap::session>& membership() const noexcept {
     return session_;
+  }
+  /// This one, if it is in mode inline, and those beside it that are.
+  [[nodiscard]] const std::shared_ptr<inline_round>& inline_worlds() const noexcept {
+    return inline_worlds_;
   }
   [[nodiscard]] const engine::network& network() const noexcept { return *network_; }
   [[nodiscard]] world_memory& memory() noexcept { return *memory_; }
@@ -122,6 +128,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   // Constant after construction.
   settings config_;
   std::shared_ptr<bootstrap::session> session_;  // null after the end; worlds beside have a share
+  const std::shared_ptr<inline_round> inline_worlds_;  // never null
   const bootstrap::job job_;
   const std::uint64_t spin_ns_;
 
@@ -152,5 +159,8 @@ class world_core : public std::enable_shared_from_this<world_core> {
 /// A world from a given membership and settings: what `world()` does, and what tests do.
 [[nodiscard]] std::shared_ptr<world_core> make_world(std::unique_ptr<bootstrap::session> session,
                                                      const settings& config);
+/// The same, over the membership of `first` (session_over).
+[[nodiscard]] std::shared_ptr<world_core> make_world_beside(
+    const world_core& first, std::unique_ptr<bootstrap::session> session, const settings& config);
 
 }  // namespace heddle::engine

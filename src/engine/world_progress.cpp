@@ -19,7 +19,7 @@ std::uint64_t world_core::choose_spin() const {
 }
 
 void world_core::start_progress() {
-  if (mode_of(config_) == progress_mode::inline_only) return;
+  if (mode_of(config_) == progress_mode::inline_only) return executors_.front()->leave_to_others();
   for (auto& e : executors_) e->start();
   if (team_) team_->start(static_cast<int>(config_.executors));
 }

@@ -17,6 +17,7 @@ struct counting_keeper final : keeper {
   void wake() noexcept override { ++wakes; }
   void keep_off(int) noexcept override { ++moves; }
   void serve_inline() noexcept override { ++turns; }
+  [[nodiscard]] bool is_shared_inline() const noexcept override { return false; }
   [[nodiscard]] std::uint64_t rings() const noexcept override { return 0; }
 };
 
