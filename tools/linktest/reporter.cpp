@@ -114,6 +114,8 @@ void reporter::know(const std::vector<spread>& step_bandwidths,
 int reporter::finish(const results& all, const findings& found) {
   display_.finish();
   facts_.slow = found.slow;
+  facts_.not_diagnosed = found.not_diagnosed;
+  facts_.disturbed = found.disturbed;
   facts_.missed = found.missed;
   if (!found.no_comparison.empty())
     facts_.missed.emplace_back().rule = fmt::format("{}: {}", comparable_rule, found.no_comparison);

@@ -113,6 +113,7 @@ TEST_F(Files, Hdf5HoldsVerdictsAndMissedRulesAsColumns) {
   EXPECT_EQ(read_matrix(file, "/missed_rules/bytes", 1), std::vector{1024.0});
   EXPECT_EQ(read_matrix(file, "/missed_rules/wanted", 1), std::vector{1e-5});
   EXPECT_EQ(read_number(file, "diagnosed"), 1u);
+  EXPECT_EQ(read_text(file, "/", "disturbed"), "rank 2 (beta) 31 %");
   EXPECT_EQ(read_number(file, "exit_status"), 3u);
   H5Fclose(file);
   write_hdf5(path, sample_facts(), sample_results());

@@ -225,6 +225,8 @@ void write_missed_rules(hid_t file, const std::vector<broken_rule>& missed) {
 void write_findings(hid_t file, const run_facts& facts, const results& all) {
   add(file, "exit_status", static_cast<std::uint64_t>(status_of(facts, all)));
   add(file, "diagnosed", std::uint64_t{facts.slow.has_value()});
+  add(file, "not_diagnosed", std::string_view(facts.not_diagnosed));
+  add(file, "disturbed", std::string_view(facts.disturbed));
   write_verdicts(file, facts);
   write_missed_rules(file, facts.missed);
 }

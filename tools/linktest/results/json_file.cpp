@@ -313,6 +313,8 @@ json facts_as_json(const run_facts& facts, const results& all) {
     out["places"].push_back(
         {{"cpus", place.cpus}, {"cores", place.cores}, {"complex", place.complex}});
   if (facts.slow) out["diagnosis"] = as_json(*facts.slow);
+  out["not_diagnosed"] = facts.not_diagnosed;
+  out["disturbed"] = facts.disturbed;
   out["missed_rules"] = missed_rules(facts.missed);
   return out;
 }
@@ -345,6 +347,8 @@ run_facts facts_from_json(const json& in) {
     out.step_bandwidths.push_back(spread_from(of_size));
   if (in.contains("all_to_all")) out.all_to_all = all_to_all_from(in.at("all_to_all"));
   if (in.contains("diagnosis")) out.slow = diagnosis_from(in.at("diagnosis"));
+  out.not_diagnosed = in.value("not_diagnosed", "");
+  out.disturbed = in.value("disturbed", "");
   out.missed = missed_from(in.value("missed_rules", json::array()));
   const json machines = in.value("machines", json::object());
   for (const auto& [host, facts] : machines.items())

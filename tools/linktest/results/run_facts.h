@@ -45,7 +45,9 @@ struct run_facts {
   std::vector<host_facts> machines;     ///< in the order of the hosts' first ranks
   std::vector<rank_place> places;       ///< by rank; empty: not known
   std::optional<diagnosis> slow;        ///< what is slow; none: not looked for
-  std::vector<broken_rule> missed;      ///< of --expect and --baseline
+  std::string not_diagnosed;  ///< why it was not looked for; empty: it was, or nobody wanted it
+  std::string disturbed;      ///< ranks that are not judged for want of a core; empty: none
+  std::vector<broken_rule> missed;  ///< of --expect and --baseline
   clock_facts clock;
   bare_times bare;                      ///< by size; none where nobody measured them
   std::vector<spread> step_bandwidths;  ///< by size: over the steps, of step_bandwidths(); or none

@@ -45,6 +45,7 @@ inline run_facts full_facts() {
                     {"beta", {{"processor", "Example 2"}}}};
   facts.places = {{"0-1", {0, 1}, 0}, {"2", {2}, 0}, {"0", {0}, -1}};
   facts.interrupted = true;
+  facts.disturbed = "rank 2 (beta) 31 %";
   verdict& slow = facts.slow.emplace().verdicts.emplace_back();
   slow.what = culprit::link;
   slow.node = 1;

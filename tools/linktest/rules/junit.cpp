@@ -90,7 +90,8 @@ void add_measuring(suite& out, const results& all) {
 void add_diagnosis(suite& out, const run_facts& facts) {
   constexpr const char* name = "no node, rail or link is slow";
   if (!facts.slow)
-    out.skipped(name, "not looked for");
+    out.skipped(name, facts.not_diagnosed.empty() ? "not looked for"
+                                                  : "not looked for: " + facts.not_diagnosed);
   else if (found_slow_part(*facts.slow))
     out.failed(name, fmt::format("{} found", facts.slow->verdicts.size()),
                in_words(*facts.slow, facts.hosts));

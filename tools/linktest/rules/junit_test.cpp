@@ -41,6 +41,9 @@ TEST(Junit, SkipsWhatWasNotLookedAtWithTheReason) {
   EXPECT_THAT(text, HasSubstr("<failure message=\"not comparable with"));
   EXPECT_THAT(text, HasSubstr("on &quot;other&quot; hosts"));
   EXPECT_THAT(text, HasSubstr(R"(failures="3" errors="0" skipped="7")"));
+  facts.not_diagnosed = "ranks share cores";
+  EXPECT_THAT(to_junit(facts, sample_results()),
+              HasSubstr(R"(<skipped message="not looked for: ranks share cores"/>)"));
 }
 
 TEST(Junit, HoldsNoCharacterThatXmlHasNoFormFor) {
