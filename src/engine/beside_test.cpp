@@ -79,7 +79,7 @@ TEST_P(Beside, MessagesOfOneWorldAreNotReceivedInTheOther) {
 TEST_P(Beside, HandlersOfOneIdAreEachWorldsOwn) {
   run(2, [](world& first) {
     world second(first);
-    std::atomic<int> by_first = 0, by_second = 0;
+    std::atomic<int> by_first = 0, by_second = 0;  // by whatever thread delivers
     const call_handler count = [](void* c, lane&, const call_message&) noexcept {
       ++*static_cast<std::atomic<int>*>(c);
     };

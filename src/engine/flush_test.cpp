@@ -81,7 +81,7 @@ TEST_P(Flush, EndsByAnyAdapterOnceThePutsBeforeItHaveArrived) {
     counter counted;
     flag once;
     completion_queue queue(2);
-    std::atomic<int> called = 0;
+    std::atomic<int> called = 0;  // by whatever thread delivers
     callback call([&](const outcome& what) { called += what.code == status::done ? 1 : 100; });
     put_and_look puts(l, memory);
 
@@ -173,8 +173,8 @@ class endless_puts {
   lane& on_;
   const remote_address to_;
   const std::vector<std::byte> data_ = std::vector<std::byte>(20'000);
-  std::atomic<bool> stopped_ = false;
-  std::atomic<int> chains_ = 0;
+  std::atomic<bool> stopped_ = false;  // read by whatever thread delivers
+  std::atomic<int> chains_ = 0;        // by whatever thread delivers
   callback<std::function<void(const outcome&)>> next_{[this](const outcome&) { go_on(); }};
 };
 

@@ -22,7 +22,7 @@ class keeper {
   /// A thread of the program, in mode inline: devices, liveness, lanes that only peers use, and the
   /// same for other worlds in that mode.
   virtual void serve_inline() noexcept = 0;
-  /// Mode inline, and other worlds of this process need the program's threads as well.
+  /// Mode inline, and other worlds of this rank need the program's threads as well.
   [[nodiscard]] virtual bool is_shared_inline() const noexcept = 0;
   /// How often it was woken by wake_deep() or wake().
   [[nodiscard]] virtual std::uint64_t rings() const noexcept = 0;

@@ -1,29 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/inline_round.h"
 
-#include <algorithm>
 #include <thread>
 
 #include "engine/executor.h"
 
 namespace heddle::engine {
 
-void inline_round::take() noexcept {
-  while (!free_.take()) std::this_thread::yield();  // it is for a moment
-}
+class inline_round::turn {
+ public:
+  explicit turn(sync::agreed_flag& free) noexcept : free_(free) {
+    while (!free_.take()) std::this_thread::yield();  // it is for a moment
+  }
+  ~turn() { free_.set(true); }
+  turn(const turn&) = delete;
+  turn& operator=(const turn&) = delete;
+
+ private:
+  sync::agreed_flag& free_;
+};
 
 void inline_round::add(executor& e) {
-  take();
+  const turn mine(free_);
   executors_.push_back(&e);
   members_.set(executors_.size());
-  free_.set(true);
 }
 
 void inline_round::remove(executor& e) noexcept {
-  take();
+  const turn mine(free_);
   std::erase(executors_, &e);
   members_.set(executors_.size());
-  free_.set(true);
 }
 
 void inline_round::serve_others(const executor& own) noexcept {

@@ -26,7 +26,7 @@ class inline_round {
   [[nodiscard]] bool has_several() const noexcept { return members_.get() > 1; }
 
  private:
-  void take() noexcept;
+  class turn;  // at the list
 
   sync::agreed_flag free_;  // nobody is at the list; a lock that a callback finds taken, and leaves
   std::vector<executor*> executors_;

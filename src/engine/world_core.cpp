@@ -144,7 +144,7 @@ void world_core::barrier() {
   const gathering turn(*this);
   if (session_->meets_after_joining()) return session_->barrier();
   in_context("barrier", [this] {
-    if (const auto other = meeting_.meet(lanes_.zero(), {}))
+    if (const auto other = find_dissent({}))
       fail(
           "rank {} makes another call: all ranks must make the calls that wait for every rank in "
           "the same order",
