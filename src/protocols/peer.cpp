@@ -86,6 +86,10 @@ peer* peer_table::make(destination d) {
   const std::uint8_t atomics = where_.atomic_route[static_cast<std::size_t>(d.to)];
   p.no_atomics = atomics == no_route;
   if (atomics != device && atomics != no_route) p.atomics = rail_on(atomics, d);
+  if (p.atomics.by != nullptr && p.atomics.to == nullptr) {  // for want of memory
+    p.no_atomics = !where_.devices[atomics]->describe().cpu_atomics;
+    p.atomics = {};  // the peer's CPU does them, asked by messages
+  }
   p.copies_in_post = traits.copies_in_post;
   p.refuses_late = traits.refuses_late;
   p.put_tells = traits.put_tells;

@@ -131,6 +131,16 @@ TEST_F(PortTraits, WithoutAWayToTheNetworkThatDoesThemAtomicsAreUnsupported) {
   EXPECT_EQ(execute(command_kind::put, 8), status::posted);
 }
 
+TEST_F(PortTraits, AtomicsOverAnotherWireThatHasNoMemoryForThePeerGoByMessageIfTheCpuSeesThem) {
+  two_rails_ = true;
+  atomic_route_.fill(1);
+  second_wire_.no_memory = true;
+  EXPECT_EQ(execute(command_kind::atomic, 8), status::posted);
+  EXPECT_EQ(last(), op_kind::send);
+  second_wire_.cpu_atomics = false;
+  EXPECT_EQ(execute(command_kind::atomic, 8), status::unsupported);
+}
+
 TEST_F(PortTraits, WhatIsLongerThanOneOpOfTheWireGoesByMessages) {
   wire_.max_op = 2000;
   for (const command_kind kind : {command_kind::put, command_kind::get}) {

@@ -47,10 +47,12 @@ shm_device::shm_device(const context& where)
     : self_(where.self),
       mine_(own_credentials()),
       ring_bytes_(checked_ring_bytes(*where.config)),
+      patience_ns_(where.config->peer_timeout_ms * 1'000'000),
       file_(make_sealed_memory("heddle-segment", sizeof(segment))),
       mapping_(file_.get(), sizeof(segment), "our segment"),
       bell_(make_bell()),
       life_line_(make_bell().write),
+      nowhere_(std::make_shared<mapping>(mapping::of_zeros(sizeof(segment)))),
       endpoints_(max_lanes),
       made_(max_lanes),
       asked_for_(max_lanes) {
@@ -196,7 +198,7 @@ std::shared_ptr<peer_process> shm_device::open_peer(const peer_address& where) {
     announce(peer);
     return peer;
   } catch (const error& why) {
-    return peers_[where.number] = std::make_shared<peer_process>(where, std::string(why.what()));
+    return peers_[where.number] = std::make_shared<peer_process>(where, why.what(), nowhere_);
   }
 }
 

@@ -43,12 +43,14 @@ class shm_device final : public device {
   [[nodiscard]] rank self() const noexcept { return self_; }
   [[nodiscard]] const token& secret() const noexcept { return memory().secret; }
   [[nodiscard]] std::size_t ring_bytes() const noexcept { return ring_bytes_; }
+  /// For how long a ring may lack descriptors or memory until its sender is lost.
+  [[nodiscard]] std::uint64_t patience_ns() const noexcept { return patience_ns_; }
   [[nodiscard]] bool can_fence() const noexcept { return memory().can_fence == 1; }
   [[nodiscard]] lane_slot& slot(int lane) const noexcept {
     return memory().lanes[static_cast<std::size_t>(lane)];
   }
-  /// Opens it when it is needed first; one that is gone or cannot be reached says so from then on.
-  /// nullptr: not added. Throws when there is no memory for it.
+  /// Opens it when it is needed first; one that is gone or cannot be reached, also for want of
+  /// descriptors or memory, says so from then on. nullptr: not added. Throws bad_alloc.
   [[nodiscard]] std::shared_ptr<peer_process> find_peer(rank peer);
   /// Direct operations on the peer's regions find them withdrawn from now on.
   void bury(rank peer) noexcept;
@@ -81,11 +83,13 @@ class shm_device final : public device {
   rank self_;
   credentials mine_;
   std::size_t ring_bytes_;
+  std::uint64_t patience_ns_;
   traits traits_;
   owned_fd file_;
   mapping mapping_;
   bell_pipe bell_;
   owned_fd life_line_;
+  std::shared_ptr<mapping> nowhere_;  // set aside now: it is needed when there is no memory
 
   mutable std::mutex mutex_;             // guards what follows
   std::vector<peer_address> addresses_;  // of all peers that were added, by rank

@@ -10,6 +10,7 @@
 #include <exception>
 
 #include "backends/shm/ring_file.h"
+#include "base/clock.h"
 
 namespace heddle::transport::shm {
 
@@ -90,17 +91,19 @@ void shm_endpoint::read_board() noexcept {
   std::uint64_t entry = 0;
   while ((entry = mine_.rings.at(announced_)) != 0) {
     ++announced_;
-    if (!accept(entry)) later_.push_back(entry);
+    const late_ring now{entry, now_ns()};
+    if (!accept(now)) later_.push_back(now);
   }
 }
 
 void shm_endpoint::retry_later() noexcept {
-  std::erase_if(later_, [&](std::uint64_t entry) { return accept(entry); });
+  std::erase_if(later_, [&](const late_ring& each) { return accept(each); });
 }
 
-/// False: not now, because the peer is not known yet or descriptors ran out.
-bool shm_endpoint::accept(std::uint64_t entry) noexcept {
-  const announced_ring ring = unpacked(entry);
+/// False: not now, because the peer is not known yet, or descriptors or memory ran out. Where they
+/// do not come back the peer is lost: what it has sent is nowhere to be had.
+bool shm_endpoint::accept(late_ring announced) noexcept {
+  const announced_ring ring = unpacked(announced.entry);
   link* const from = find_link(ring.from, ring.lane);
   if (from == nullptr) return false;
   if (from->state != link::state_t::open || from->in) return true;
@@ -108,8 +111,10 @@ bool shm_endpoint::accept(std::uint64_t entry) noexcept {
     from->open_incoming(
         ring.fd, {ring.from, ring.lane, device_.self(), lane_, from->process->memory().secret});
     incoming_.push_back(from);
-  } catch (const shortage&) {
-    return false;
+  } catch (const shortage& why) {
+    if (now_ns() - announced.since_ns < device_.patience_ns()) return false;
+    from->note(why.what());
+    begin_end(*from);
   } catch (const std::exception&) {  // it has ended, or is not what it should be
     from->corrupt = true;
     begin_end(*from);

@@ -52,8 +52,12 @@ class shm_endpoint final : public endpoint {
   link* find_link(rank peer, int lane) noexcept;
   link* make_link(rank peer, int lane) noexcept;
   bool open_outgoing(link& to) noexcept;
+  struct late_ring {
+    std::uint64_t entry;  ///< on the board
+    std::uint64_t since_ns;
+  };
   void read_board() noexcept;
-  bool accept(std::uint64_t entry) noexcept;
+  bool accept(late_ring announced) noexcept;
   void retry_later() noexcept;
 
   // Ends.
@@ -77,17 +81,17 @@ class shm_endpoint final : public endpoint {
 
   // The lane's thread only.
   lane_table<link> known_;
-  std::vector<link*> links_;          // all of them
-  std::vector<link*> incoming_;       // links whose ring is polled
-  std::vector<link*> taken_;          // whose ring holds messages of the last poll
-  std::vector<link*> ending_;         // to be reported once their ring is empty, then unmapped
-  std::vector<link*> blocked_;        // a post found no room there
-  std::vector<std::uint64_t> later_;  // announcements that could not be accepted yet
-  std::size_t looked_at_ = 0;         // links whose core was last compared
-  std::size_t first_ = 0;             // where in incoming_ the next poll begins
-  std::size_t announced_ = 0;         // entries of our board read so far
-  unsigned polls_ = 0;                // since later_ was last tried
-  bool chores_ = false;               // armed_, or something in taken_ or later_
+  std::vector<link*> links_;      // all of them
+  std::vector<link*> incoming_;   // links whose ring is polled
+  std::vector<link*> taken_;      // whose ring holds messages of the last poll
+  std::vector<link*> ending_;     // to be reported once their ring is empty, then unmapped
+  std::vector<link*> blocked_;    // a post found no room there
+  std::vector<late_ring> later_;  // announcements that could not be accepted yet
+  std::size_t looked_at_ = 0;     // links whose core was last compared
+  std::size_t first_ = 0;         // where in incoming_ the next poll begins
+  std::size_t announced_ = 0;     // entries of our board read so far
+  unsigned polls_ = 0;            // since later_ was last tried
+  bool chores_ = false;           // armed_, or something in taken_ or later_
   bool armed_ = false;
 };
 

@@ -30,6 +30,9 @@ class link final : public remote_lane {
   /// it should be, shortage when this process lacks descriptors or memory.
   void open_incoming(int fd, const ring_name& name);
 
+  /// Why it cannot be used, where that is neither its process's end nor what it wrote.
+  void note(const char* why) { why_ = why; }
+
   /// After publishing something for the peer's lane: wakes it if it sleeps.
   void wake() noexcept {
     if (there->asleep.should_wake(how)) [[unlikely]]

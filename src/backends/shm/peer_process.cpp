@@ -52,17 +52,15 @@ peer_process::peer_process(const peer_address& where, bool we_can_fence)
   if (pid_ != getpid()) watch_ = watch_process(pid_);
   const owned_fd file = open_file(where.segment_fd, file_kind::memory);
   check_sealed_memory(file.get(), sizeof(segment), "its segment");
-  mapping_ = mapping(file.get(), sizeof(segment), "its segment");
+  mapping_ = std::make_shared<mapping>(file.get(), sizeof(segment), "its segment");
   if (pid_ != getpid() && !watch_) watch_ = open_file(memory().life_line, file_kind::life_line);
   check_segment(where.secret);  // last: all that was opened was this process's
   how_ = we_can_fence && memory().can_fence == 1 ? sync::glance::cheap : sync::glance::full;
 }
 
-peer_process::peer_process(const peer_address& where, std::string why)
-    : number_(where.number),
-      pid_(where.pid),
-      why_(std::move(why)),
-      mapping_(mapping::of_zeros(sizeof(segment))) {
+peer_process::peer_process(const peer_address& where, std::string why,
+                           std::shared_ptr<mapping> nowhere)
+    : number_(where.number), pid_(where.pid), why_(std::move(why)), mapping_(std::move(nowhere)) {
   ended_.set(1);
 }
 

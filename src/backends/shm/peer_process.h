@@ -38,14 +38,14 @@ class peer_process {
   /// Throws error: why the process cannot be reached. `we_can_fence`: what enable_asymmetric() said
   /// here.
   peer_process(const peer_address& where, bool we_can_fence);
-  /// A peer that is gone, or cannot be reached, for the reason given. Throws.
-  peer_process(const peer_address& where, std::string why);
-  peer_process(const peer_address& where, const char* why) = delete;  // that would be a bool
+  /// A peer that is gone, or cannot be reached, for the reason given. What is written to it goes to
+  /// `nowhere`, zeros of a segment's size.
+  peer_process(const peer_address& where, std::string why, std::shared_ptr<mapping> nowhere);
 
   [[nodiscard]] rank number() const noexcept { return number_; }
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
   [[nodiscard]] segment& memory() const noexcept {
-    return *reinterpret_cast<segment*>(mapping_.data());
+    return *reinterpret_cast<segment*>(mapping_->data());
   }
   /// How this process may look at that one's sleep words.
   [[nodiscard]] sync::glance how() const noexcept { return how_; }
@@ -74,7 +74,7 @@ class peer_process {
   pid_t pid_;
   std::string why_;  // it was never reached
   owned_fd watch_;
-  mapping mapping_;
+  std::shared_ptr<mapping> mapping_;  // that of an unreachable one is shared with others
   sync::glance how_ = sync::glance::full;
 
   sync::published<std::uint32_t> ended_{0};  // 1 once the process was seen to have ended

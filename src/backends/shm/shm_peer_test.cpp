@@ -17,8 +17,12 @@
 #include <filesystem>
 #include <functional>
 
+#include "backends/shm/link.h"
 #include "backends/shm/ring_file.h"
 #include "backends/shm/test_rank.h"
+#include "base/clock.h"
+#include "support/resource_limits.h"
+#include "support/scale.h"
 
 namespace heddle::transport::shm {
 namespace {
@@ -276,6 +280,20 @@ TEST_F(ShmBelief, InAPeerThatHasEndedMeanwhileEndsAtTheFirstPost) {
   EXPECT_EQ(here.send(0, "to myself"), status::done);
 }
 
+TEST_F(ShmBelief, InAPeerThatThereIsNoMemoryForEndsAtTheFirstPost) {
+  if (heddle::test::sanitized) GTEST_SKIP() << "a sanitizer needs memory itself";
+  const other_process second(
+      here, [](test_rank&, int) {}, 2);
+  {
+    const heddle::test::no_mappings left;
+    EXPECT_EQ(here.send(2, "x"), status::peer_lost);
+  }
+  here.poll();
+  EXPECT_EQ(here.lost, std::vector<rank>{2});
+  EXPECT_NE(static_cast<link*>(here.lane->reach(2, 0))->why().find("map"), std::string::npos);
+  EXPECT_EQ(here.send(0, "to myself"), status::done);
+}
+
 TEST_F(ShmBelief, IsEnoughToWakeAPeerWhoseRingNobodyHasLookedAt) {
   const bell_pipe sent = make_bell();
   other_process second(
@@ -291,6 +309,51 @@ TEST_F(ShmBelief, IsEnoughToWakeAPeerWhoseRingNobodyHasLookedAt) {
   here.lane.reset();
   here.dev.reset();
   second.join();
+}
+
+// A ring for which descriptors or memory lack is tried again, and not for ever: a program would
+// wait for messages that were sent and can never come.
+class ShmShortage : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (heddle::test::sanitized) GTEST_SKIP() << "a sanitizer needs memory and descriptors itself";
+    ASSERT_NE(link_to_sender(), nullptr);  // only the ring is to lack
+    ASSERT_EQ(ranks[1]->send(0, "x"), status::done);
+  }
+  link* link_to_sender() { return static_cast<link*>(ranks[0]->lane->reach(1, 0)); }
+  static settings impatient() {
+    settings config = small_rings();
+    config.peer_timeout_ms = 20;
+    return config;
+  }
+
+  std::vector<std::unique_ptr<test_rank>> ranks = test_ranks(2, impatient());
+};
+
+TEST_F(ShmShortage, OfDescriptorsForARingEndsWithTheLossOfItsSender) {
+  const std::uint64_t begin = now_ns();
+  {
+    const heddle::test::no_descriptors left;
+    while (ranks[0]->lost.empty() && now_ns() - begin < 10'000'000'000) {
+      ranks[0]->poll();
+      ranks[0]->lane->maintain();
+    }
+  }
+  EXPECT_EQ(ranks[0]->lost, std::vector<rank>{1});
+  EXPECT_GE(now_ns() - begin, 20'000'000u);
+  EXPECT_NE(link_to_sender()->why().find("ulimit -n"), std::string::npos);
+  EXPECT_EQ(ranks[0]->send(1, "x"), status::peer_lost);
+}
+
+TEST_F(ShmShortage, OfDescriptorsForARingIsForgottenWhenThereAreSomeAgain) {
+  {
+    const heddle::test::no_descriptors left;
+    EXPECT_EQ(ranks[0]->poll(), 0u);
+  }
+  ranks[0]->lane->maintain();
+  ranks[0]->poll();
+  EXPECT_EQ(ranks[0]->got, strings{"x"});
+  EXPECT_TRUE(ranks[0]->lost.empty());
 }
 
 TEST(ShmDeath, DeliversWhatWasSentAndThenReportsTheLoss) {
