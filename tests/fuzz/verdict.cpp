@@ -215,12 +215,15 @@ class court {
            r.value == digest_of(m.id, taken);
   }
 
-  /// Whether receives from number `j` on are messages from number `i` on, in order.
+  /// Whether receives from number `j` on are messages from number `i` on, in order. Behind the last
+  /// receive there may be messages `left` for which a rank had no receive, for want of memory.
   [[nodiscard]] bool fits(const std::vector<const step*>& sent, std::size_t i,
-                          const std::vector<const step*>& got, std::size_t j) const {
+                          const std::vector<const step*>& got, std::size_t j,
+                          std::ptrdiff_t left) const {
     if (i == sent.size()) return j == got.size();
-    if (j < got.size() && is(*got[j], *sent[i]) && fits(sent, i + 1, got, j + 1)) return true;
-    return may_lack(*sent[i]) && fits(sent, i + 1, got, j);
+    if (j < got.size() && is(*got[j], *sent[i]) && fits(sent, i + 1, got, j + 1, left)) return true;
+    if (may_lack(*sent[i])) return fits(sent, i + 1, got, j, left);
+    return j == got.size() && left > 0 && fits(sent, i + 1, got, j, left - 1);
   }
 
   void judge_stream(const group& g, const source& from) {
@@ -231,8 +234,11 @@ class court {
       const record& r = facts_.of(s->id, s->rank);
       if (received(*s) && source_of(r) == from) got.push_back(s);
     }
-    if (!all_known(g) || fits(sent, 0, got, 0)) return;
-    found(got.size() < sent.size() ? "lost" : "order", explain(sent, got));
+    const auto refused = std::ranges::count_if(g.receives, [&](const step* each) {
+      return worse_than_lost(facts_.of(each->id, each->rank).code);
+    });
+    if (!all_known(g) || fits(sent, 0, got, 0, refused)) return;
+    found(got.size() < sent.size() ? "lost" : "order", explain(sent, got) + without(g));
   }
   /// A rank that was ended early says nothing more.
   [[nodiscard]] bool all_known(const group& g) const {
@@ -251,6 +257,14 @@ class court {
         "theirs, got",
         sent[0]->rank, sent[0]->peer, sent[0]->arrives_on(), sent[0]->tag);
     for (const step* s : got) text += fmt::format(" {}: {};", s->id, name_what(*s, sent));
+    return text;
+  }
+  /// The receives that got nothing.
+  [[nodiscard]] std::string without(const group& g) const {
+    std::string text;
+    for (const step* s : g.receives)
+      if (!received(*s))
+        text += fmt::format(" {}: {};", s->id, heddle::name_of(facts_.of(s->id, s->rank).code));
     return text;
   }
   [[nodiscard]] std::string name_what(const step& s, const std::vector<const step*>& sent) const {

@@ -154,6 +154,16 @@ TEST(Verdict, MessagesToARankThatStarvedAndLostItsPeerNeedNotArrive) {
   }
 }
 
+TEST(Verdict, AMessageIsLeftWhereAStarvedRankWasRefusedAReceiveAndNoMore) {
+  const plan p = read("set 1 ulimit_megabytes=1\n" + two_messages);
+  facts f(p);
+  f.ended(2, status::done), f.ended(3, status::done);
+  f.ended(0, status::no_memory), f.got(1, 2);
+  EXPECT_THAT(f.kinds(), IsEmpty());
+  f.got(1, 3);
+  EXPECT_THAT(f.kinds(), testing::ElementsAre("lost"));  // the first is not the one that is left
+}
+
 TEST(Verdict, NothingIsLeftOfARankThatStarvedAndCouldNotGoOn) {
   const plan p = read("set 0 ulimit_megabytes=1\n" + two_messages);
   facts f(p);
