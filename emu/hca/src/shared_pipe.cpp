@@ -29,19 +29,28 @@ int shared_pipe::read_whole(void* into, std::size_t bytes) const noexcept {
   return got == static_cast<ssize_t>(bytes) ? 0 : -1;
 }
 
-int pipe_writer::find(pid_t pid, const pipe_address& to) {
-  host::owned_fd& known = open_[{pid, to.device, to.inode}];
-  if (known) return known.get();
+/// The pipe of that number in process `pid` now, if it is `to`.
+host::owned_fd pipe_writer::open_now(pid_t pid, const pipe_address& to) {
   std::array<char, 64> path{};
   std::snprintf(path.data(), path.size(), "/proc/%d/fd/%d", static_cast<int>(pid), to.fd);
   // For reading as well: a pipe without a reader would end this process by SIGPIPE.
   host::owned_fd fd(open(path.data(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
   host::file_identity which;
   std::uint64_t bytes = 0;
-  if (!fd || !host::identify(fd.get(), which, bytes)) return -1;
-  if (which != host::file_identity{to.device, to.inode}) return -1;
-  known = std::move(fd);
-  return known.get();
+  if (!fd || !host::identify(fd.get(), which, bytes)) return {};
+  if (which != host::file_identity{to.device, to.inode}) return {};
+  return fd;
+}
+
+int pipe_writer::find(pid_t pid, const pipe_address& to) {
+  const key name{pid, to.device, to.inode};
+  if (const auto known = open_.find(name); known != open_.end()) return known->second.fd.get();
+  // Before one more is kept: those that their readers have closed go.
+  std::erase_if(open_, [](const auto& each) {
+    return !open_now(std::get<pid_t>(each.first), each.second.to);
+  });
+  host::owned_fd fd = open_now(pid, to);
+  return fd ? open_.emplace(name, kept{std::move(fd), to}).first->second.fd.get() : -1;
 }
 
 void pipe_writer::write(pid_t pid, const pipe_address& to, const void* record,

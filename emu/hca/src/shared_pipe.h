@@ -53,11 +53,16 @@ class pipe_writer {
 
  private:
   using key = std::tuple<pid_t, std::uint64_t, std::uint64_t>;
+  struct kept {
+    host::owned_fd fd;
+    pipe_address to;
+  };
   void write(pid_t pid, const pipe_address& to, const void* record, std::size_t bytes) noexcept;
   int find(pid_t pid, const pipe_address& to);
+  static host::owned_fd open_now(pid_t pid, const pipe_address& to);
 
   std::mutex mutex_;  // guards all below
-  std::map<key, host::owned_fd> open_;
+  std::map<key, kept> open_;
 };
 
 }  // namespace hca

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// churn_test.cpp - what comes and goes leaves nothing behind: neither descriptors nor memory.
+#include <heddle/heddle.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "stress/ways.h"
+
+namespace heddle::test {
+namespace {
+
+constexpr std::size_t bytes = 5000;
+
+/// What this process, all its ranks together, has at a moment.
+struct holdings {
+  long descriptors, kilobytes;
+
+  static holdings now() {
+    const auto open = std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+    std::ifstream statm("/proc/self/statm");
+    long total = 0, resident = 0;
+    statm >> total >> resident;
+    return {open, resident * (sysconf(_SC_PAGESIZE) / 1024)};
+  }
+};
+
+/// That rounds between two moments have kept nothing each: no descriptor, and not a kilobyte.
+void expect_flat(const holdings& before, const holdings& after, int rounds) {
+  EXPECT_LE(after.descriptors, before.descriptors + rounds / 20);
+  if (!sanitized) {  // whose runtime keeps what was freed
+    EXPECT_LE(after.kilobytes, before.kilobytes + rounds / 2 + 1000);
+  }
+}
+
+/// Rank 1 shows memory that rank 0 writes to and reads back; then it is gone.
+void show_and_withdraw(world& w, lane& l, int round, std::vector<std::byte>& memory) {
+  const auto seed = static_cast<std::uint64_t>(round);
+  key k;
+  if (w.rank() == 1) {
+    region mine = w.expose(memory, rights::all);
+    k = mine.key();
+    ASSERT_EQ(l.send(0, 1, k.bytes), status::done);
+    ASSERT_EQ(l.recv(0, 2, {}).code, status::done);
+    ASSERT_TRUE(is_pattern(memory, seed));
+    return;
+  }
+  ASSERT_EQ(l.recv(1, 1, k.bytes).code, status::done);
+  const remote_region there = w.import(k);
+  const auto data = pattern(bytes, seed);
+  std::vector<std::byte> back(bytes);
+  ASSERT_EQ(l.put(data, there.at(0)), status::done);
+  ASSERT_EQ(l.get(back, there.at(0)), status::done);
+  ASSERT_EQ(back, data);
+  ASSERT_EQ(l.send(1, 2, {}), status::done);
+}
+
+TEST_P(Stress, RegionsThatComeAndGoLeaveNothingBehind) {
+  const int rounds = amount(4000, 100);
+  run_ranks(2, config(), [&](world& w) {
+    lane l(w);
+    std::vector<std::byte> memory(bytes);
+    holdings before{};
+    for (int i = 0; i < rounds; ++i) {
+      if (i == rounds / 2) {
+        w.barrier();
+        before = holdings::now();
+        w.barrier();
+      }
+      show_and_withdraw(w, l, i, memory);
+      ASSERT_FALSE(testing::Test::HasFatalFailure());
+    }
+    w.barrier();
+    expect_flat(before, holdings::now(), rounds / 2);
+    w.barrier();
+  });
+}
+
+TEST_P(Stress, WorldsThatComeAndGoLeaveNothingBehind) {
+  const int rounds = amount(20, 6);
+  const auto one = [&] {
+    run_ranks(2, config(), [&](world& w) {
+      lane l(w);
+      std::vector<std::byte> memory(bytes);
+      show_and_withdraw(w, l, 1, memory);
+    });
+  };
+  for (int i = 0; i < rounds / 2; ++i) one();
+  const holdings before = holdings::now();
+  for (int i = 0; i < rounds / 2; ++i) one();
+  const holdings after = holdings::now();
+  EXPECT_LT(after.descriptors, before.descriptors + rounds / 2);  // not one each
+}
+
+}  // namespace
+}  // namespace heddle::test
