@@ -59,7 +59,7 @@ void show_and_withdraw(world& w, lane& l, int round, std::vector<std::byte>& mem
 }
 
 TEST_P(Stress, RegionsThatComeAndGoLeaveNothingBehind) {
-  const int rounds = amount(4000, 100);
+  const int rounds = amount(1500, 100);
   run_ranks(2, config(), [&](world& w) {
     lane l(w);
     std::vector<std::byte> memory(bytes);

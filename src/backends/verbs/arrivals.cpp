@@ -12,7 +12,6 @@ namespace heddle::transport::verbs {
 namespace {
 
 constexpr std::size_t offers_at_once = 64;
-constexpr std::size_t probes_per_turn = 16;
 
 std::size_t buffers_of(const card& on) {
   return std::min<std::size_t>(on.chosen().receives,

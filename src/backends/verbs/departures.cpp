@@ -8,7 +8,6 @@
 namespace heddle::transport::verbs {
 namespace {
 
-constexpr std::size_t probes_per_turn = 16;
 /// With less room for completions, all that is issued tells of its end: it gives room back.
 constexpr std::uint32_t scarce_room = 1024;
 

@@ -97,7 +97,7 @@ std::unique_ptr<endpoint> verbs_device::make_endpoint(int lane) {
   auto home = std::make_shared<lane_home>(card_, lane);
   auto made = std::make_unique<verbs_endpoint>(*this, home);
   const std::scoped_lock lock(mutex_);
-  homes_[lane] = {std::move(home), true};
+  homes_[lane] = {home, true};
   if (!early_.empty()) set_timer(1);
   return made;
 }

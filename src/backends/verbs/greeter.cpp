@@ -120,8 +120,7 @@ bool greeter::arm() noexcept {
   ibv_cq* told = nullptr;
   void* unused = nullptr;
   while (ibv_get_cq_event(channel_.get(), &told, &unused) == 0) ibv_ack_cq_events(told, 1);
-  if (ibv_req_notify_cq(cq_.get(), 0) != 0) return false;
-  return true;
+  return ibv_req_notify_cq(cq_.get(), 0) == 0;
 }
 
 }  // namespace heddle::transport::verbs

@@ -164,7 +164,7 @@ inlet* lane_home::look_for(std::uint32_t number) noexcept {
 void lane_home::put(letter l) {
   {
     const std::scoped_lock lock(mutex_);
-    letters_.push_back(std::move(l));
+    letters_.push_back(l);
     letters_here_.set();
   }
   (void)::eventfd_write(bell_.get(), 1);

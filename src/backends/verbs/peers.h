@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // peers.h - what one lane keeps of each peer, and how it finds that.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
@@ -22,6 +23,9 @@ class verbs_device;
 /// Why a peer is lost, in most cases.
 inline constexpr const char* silent =
     "its network card does not answer any more: its process, its node or the way to it has gone";
+
+/// Of those with whom nothing is under way, so many are asked at a time whether they are there.
+inline constexpr std::size_t probes_per_turn = 16;
 
 /// A region of a peer as this lane reaches it.
 struct peer_region : known_region {
