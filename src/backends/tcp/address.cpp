@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstring>
 
 #include "backends/tcp/bytes.h"
@@ -108,6 +109,19 @@ std::optional<rail_address> parse_ip(const std::string& text) {
   out.family = 6;
   if (inet_pton(AF_INET6, text.substr(0, percent).c_str(), out.ip.data()) != 1) return std::nullopt;
   if (percent != std::string::npos) out.scope = if_nametoindex(text.substr(percent + 1).c_str());
+  return out;
+}
+
+std::optional<rail_address> parse_subnet(const std::string& text) {
+  const auto slash = text.find('/');
+  if (slash == std::string::npos) return std::nullopt;
+  auto out = parse_ip(text.substr(0, slash));
+  if (!out) return std::nullopt;
+  const char* const end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data() + slash + 1, end, out->subnet_bits);
+  const int most = static_cast<int>(8 * ip_bytes(out->family));
+  if (problem != std::errc{} || stop != end || out->subnet_bits < 0 || out->subnet_bits > most)
+    return std::nullopt;
   return out;
 }
 

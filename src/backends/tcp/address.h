@@ -50,6 +50,9 @@ struct socket_address {
 /// "10.0.0.1", "fd00::2", "fe80::1%eth0".
 [[nodiscard]] std::optional<rail_address> parse_ip(const std::string& text);
 
+/// "10.1.0.0/16": an address of which the first `subnet_bits` count.
+[[nodiscard]] std::optional<rail_address> parse_subnet(const std::string& text);
+
 /// What a rank tells its peers of one of its rails.
 struct whereabouts {
   std::vector<rail_address> addresses;  ///< 1 to max_addresses

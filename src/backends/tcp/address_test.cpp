@@ -52,6 +52,41 @@ TEST(Interfaces, AnEmptyListIsOneRailOfAllThatLeavesTheHostBridgesLast) {
   EXPECT_THROW(chosen("", {}), error);
 }
 
+TEST(Interfaces, ASubnetStandsForTheAddressesInIt) {
+  EXPECT_EQ(chosen("192.0.2.0/24"), "192.0.2.2+192.0.2.9");
+  EXPECT_EQ(chosen("192.0.2.8/29,fd00::/64"), "192.0.2.9 fd00::2");
+  EXPECT_EQ(chosen("fd00::/15"), "fd00::2+fd01::3");
+  EXPECT_EQ(chosen("0.0.0.0/0,!127.0.0.0/8"), "192.0.2.2+192.0.2.9");
+}
+
+TEST(Interfaces, WhatHasAMarkIsLeftOutWhetherItIsThereOrNot) {
+  EXPECT_EQ(chosen("!eth0"), "fd01::3+192.0.2.9");
+  EXPECT_EQ(chosen("!docker0,!172.17.0.0/16,!203.0.113.1"), chosen(""));
+  EXPECT_EQ(chosen("!192.0.2.0/24,!fd01::3"), "fd00::2");
+  EXPECT_EQ(chosen("eth0,!fd00::/8"), "192.0.2.2");
+  EXPECT_EQ(chosen("!eth0,!eth1,!ib0"), "127.0.0.1");  // as on a host that has nothing else
+  EXPECT_FALSE(choose_rails("!eth0", host)[0].bound);
+}
+
+/// Why it is refused.
+std::string refused(const std::string& wanted) {
+  try {
+    return "not refused: " + chosen(wanted);
+  } catch (const error& e) {
+    return e.what();
+  }
+}
+
+TEST(Interfaces, WhatMeansNothingHereIsRefusedAndSaysWhatThereIs) {
+  for (const char* wanted :
+       {"eth7", "203.0.113.1", "203.0.113.0/24", "192.0.2.0/33", "192.0.2.0/", "192.0.2.0/x",
+        "192.0.2.0/-1", "/8", "fd00::/129", "eth0,!eth0", "eth0,,eth1"})
+    EXPECT_NE(refused(wanted).find("ib0 (fd01::3)"), std::string::npos) << refused(wanted);
+  for (const char* wanted : {"!", "!192.0.2.0/33", "!eth0/3"})
+    EXPECT_NE(refused(wanted).find("leaves out"), std::string::npos) << refused(wanted);
+  EXPECT_NE(refused("!lo,!eth0,!eth1,!ib0,!tap0").find("leaves out all"), std::string::npos);
+}
+
 TEST(Interfaces, RefusesMoreRailsThanThereMayBe) {
   EXPECT_THROW(chosen("lo,lo,lo,lo,lo,lo,lo,lo,lo"), error);
 }

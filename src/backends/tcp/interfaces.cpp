@@ -46,24 +46,50 @@ std::string listing(const std::vector<interface_address>& present) {
 
 [[noreturn]] void refuse(const std::string& item, const std::vector<interface_address>& present) {
   fail(
-      "tcp: HEDDLE_TCP_IFACE names '{}', which is no interface that is up nor an "
-      "address of this host; there are: {}",
+      "tcp: HEDDLE_TCP_IFACE names '{}', which is no interface that is up, nor an address of this "
+      "host, nor a subnet in which it has one; there are: {}",
       item, listing(present));
+}
+
+/// Whether `item` is its interface's name, the address itself or a subnet that it is in.
+bool means(const std::string& item, const interface_address& p) {
+  if (p.name == item) return true;
+  if (const auto net = parse_subnet(item))
+    return p.address.bits_in_common(*net) >= net->subnet_bits;
+  const auto one = parse_ip(item);
+  return one && p.address.family == one->family && p.address.ip == one->ip &&
+         (one->scope == 0 || p.address.scope == one->scope);
 }
 
 std::vector<rail_address> find(const std::string& item,
                                const std::vector<interface_address>& present) {
   if (auto named = addresses_of(item, present); !named.empty()) return named;
-  auto wanted = parse_ip(item);
-  if (!wanted) refuse(item, present);
-  if (wanted->family == 4 && wanted->loopback()) return {*wanted};  // all of 127/8 is ours
-  const auto same = [&](const interface_address& p) {
-    return p.address.family == wanted->family && p.address.ip == wanted->ip &&
-           (wanted->scope == 0 || p.address.scope == wanted->scope);
-  };
-  const auto found = std::ranges::find_if(present, same);
-  if (found == present.end()) refuse(item, present);
-  return {found->address};
+  const auto wanted = parse_ip(item);
+  if (wanted && wanted->family == 4 && wanted->loopback())
+    return {*wanted};  // all of 127/8 is ours
+  std::vector<rail_address> found;
+  for (const auto& p : present)
+    if (means(item, p) && found.size() < max_addresses) found.push_back(p.address);
+  if (found.empty()) refuse(item, present);
+  return found;
+}
+
+/// Takes the items with a "!" off the list, and what they mean out of what there is.
+std::vector<std::string> leave_out(const std::string& wanted,
+                                   std::vector<interface_address>& present) {
+  std::vector<std::string> kept;
+  std::istringstream items(wanted);
+  for (std::string item; std::getline(items, item, ',');) {
+    if (!item.starts_with('!')) {
+      kept.push_back(item);
+      continue;
+    }
+    item.erase(0, 1);
+    if (item.empty() || (item.find('/') != std::string::npos && !parse_subnet(item)))
+      fail("tcp: HEDDLE_TCP_IFACE leaves out '{}', which is no subnet such as 10.1.0.0/16", item);
+    std::erase_if(present, [&](const interface_address& p) { return means(item, p); });
+  }
+  return kept;
 }
 
 rail choose_one(std::vector<interface_address> present) {
@@ -73,7 +99,10 @@ rail choose_one(std::vector<interface_address> present) {
     if (!p.address.loopback() && !p.address.link_local() && all.addresses.size() < max_addresses)
       all.addresses.push_back(p.address);
   if (all.addresses.empty()) all.addresses = addresses_of("lo", present);
-  if (all.addresses.empty()) fail("tcp: no interface of this host is up and has an address");
+  if (all.addresses.empty())
+    fail(
+        "tcp: no interface of this host is up and has an address, or HEDDLE_TCP_IFACE leaves out "
+        "all that are");
   return all;
 }
 
@@ -107,11 +136,9 @@ std::vector<interface_address> list_interfaces() {
   return out;
 }
 
-std::vector<rail> choose_rails(const std::string& wanted,
-                               const std::vector<interface_address>& present) {
+std::vector<rail> choose_rails(const std::string& wanted, std::vector<interface_address> present) {
   std::vector<rail> rails;
-  std::istringstream items(wanted);
-  for (std::string item; std::getline(items, item, ',');) rails.push_back({find(item, present)});
+  for (const std::string& item : leave_out(wanted, present)) rails.push_back({find(item, present)});
   if (rails.empty()) rails.push_back(choose_one(present));
   if (rails.size() > max_rails)
     fail("tcp: HEDDLE_TCP_IFACE lists {} rails; at most {} can be used", rails.size(), max_rails);

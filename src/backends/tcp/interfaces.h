@@ -28,13 +28,15 @@ struct rail {
 /// What the kernel says, in its order. Throws heddle::error.
 [[nodiscard]] std::vector<interface_address> list_interfaces();
 
-/// The rails for `wanted` (HEDDLE_TCP_IFACE): a comma list of interface names and addresses, each
-/// one a rail. A name stands for all addresses of its interface, IPv4 first, but for link-local
-/// ones where there are others; of loopback for one. Empty: one rail of all that is beside
-/// loopback, bridges last, of which peers find out what leads here; or else loopback. A rail has
+/// The rails for `wanted` (HEDDLE_TCP_IFACE): a comma list of interface names, addresses and
+/// subnets, each one a rail; and of such with a "!" before them, which are left out wherever they
+/// would be meant, and need not be there. A subnet stands for this host's addresses in it. A name
+/// stands for all addresses of its interface, IPv4 first, but for link-local ones where there are
+/// others; of loopback for one. Empty, or nothing but "!": one rail of all that is beside loopback,
+/// bridges last, of which peers find out what leads here; or else loopback. A rail has
 /// max_addresses at most. Throws heddle::error that names what there is, when there is no such
 /// interface or address.
 [[nodiscard]] std::vector<rail> choose_rails(const std::string& wanted,
-                                             const std::vector<interface_address>& present);
+                                             std::vector<interface_address> present);
 
 }  // namespace heddle::transport::tcp

@@ -7,9 +7,10 @@
 
 namespace heddle::transport::tcp {
 
-inline constexpr setting interfaces =
-    text_setting("HEDDLE_TCP_IFACE", "",
-                 "network interfaces for tcp, comma-separated, each one a rail; empty: choose");
+inline constexpr setting interfaces = text_setting(
+    "HEDDLE_TCP_IFACE", "",
+    "interfaces, addresses and subnets for tcp, comma-separated, each one a rail; with a "
+    "! before them left out; empty: choose");
 inline constexpr setting chunk_size = bytes_setting(
     "HEDDLE_TCP_CHUNK_BYTES", "1M", "piece of a large transfer sent in one go", 4 * kib, gib);
 
