@@ -269,6 +269,30 @@ TEST_P(EngineMemory, AWithdrawnRegionAnswersWithdrawn) {
   });
 }
 
+/// What may only be read is lent to a network from a cache of registrations.
+TEST_P(EngineMemory, AWithdrawnRegionThatWasReadAnswersWithdrawnWhateverItsRights) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    auto keys = w.symmetric<key>(1);
+    std::vector<std::byte> own(4096);
+    for (const rights allowed : {rights::read, rights::read | rights::write, rights::all}) {
+      region exposed = w.expose(own, allowed);
+      keys.local()[0] = exposed.key();
+      w.barrier();
+      key theirs;
+      ASSERT_EQ(l.get(theirs, keys.at(1 - w.rank(), 0)), status::done);
+      const remote_region there = w.import(theirs);
+      std::uint64_t x = 5;
+      EXPECT_EQ(l.get(x, there.at_item<std::uint64_t>(1)), status::done);
+      w.barrier();
+      exposed.withdraw();
+      w.barrier();
+      EXPECT_EQ(l.get(x, there.at_item<std::uint64_t>(1)), status::withdrawn);
+      w.barrier();
+    }
+  });
+}
+
 struct notified {
   std::span<std::uint64_t> data;
   std::atomic<int> good{0};

@@ -31,7 +31,7 @@ region::~region() {
 /// In the child of a fork the memory is the parent's, whose peers go on using it.
 void region::withdraw() noexcept {
   const auto world = std::exchange(world_, nullptr);
-  if (world && !sync::forked()) world->memory().withdraw(engine::from_key(key_).ref);
+  if (world && !sync::forked()) world->memory().withdraw(engine::from_key(key_).ref, memory_);
   memory_ = {};
 }
 
@@ -64,7 +64,7 @@ struct symmetric_memory::parts {
 };
 
 symmetric_memory::~symmetric_memory() {
-  if (!sync::forked()) world_->memory().withdraw(parts::of(*this, world_->self()).ref);
+  if (!sync::forked()) world_->memory().withdraw(parts::of(*this, world_->self()).ref, local_);
   for (std::uint32_t i = 0; i < ranks_; ++i) {
     // Relaxed: by contract nobody else uses the array any more.
     delete static_cast<const memory::remote_memory*>(targets_[i].load(std::memory_order_relaxed));

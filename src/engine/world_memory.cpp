@@ -57,9 +57,9 @@ world_memory::exposed world_memory::allocate(std::size_t bytes, rights allowed) 
   return tell_devices(r, r.memory, allowed);
 }
 
-void world_memory::withdraw(memory::region_ref which) noexcept {
+void world_memory::withdraw(memory::region_ref which, std::span<std::byte> memory) noexcept {
   for (transport::device* d : net_.devices())
-    d->withdraw({.ref = which, .memory = {}, .allowed = {}});
+    d->revoke({.ref = which, .memory = memory, .allowed = {}});
   table_.remove(which);
   const std::lock_guard lock(mutex_);
   owned_.erase({which.slot, which.generation});

@@ -42,7 +42,8 @@ class world_memory {
   [[nodiscard]] exposed expose(std::span<std::byte> memory, rights allowed);
   /// Memory of Heddle's own, until it is withdrawn. Throws error: also where there is no memory.
   [[nodiscard]] exposed allocate(std::size_t bytes, rights allowed);
-  void withdraw(memory::region_ref which) noexcept;
+  /// `memory` is that of the region. Peers that have used it get nothing more of it.
+  void withdraw(memory::region_ref which, std::span<std::byte> memory) noexcept;
 
   /// This rank's part of symmetric array `number`, which no living array has. Throws error: too
   /// many are alive.

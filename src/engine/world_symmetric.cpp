@@ -18,10 +18,10 @@ namespace {
 /// Withdraws a region of this rank's unless all have agreed on theirs.
 class until_agreed {
  public:
-  until_agreed(world_memory& memory, memory::region_ref ref) noexcept
-      : memory_(memory), ref_(ref) {}
+  until_agreed(world_memory& memory, memory::region_ref ref, std::span<std::byte> what) noexcept
+      : memory_(memory), ref_(ref), what_(what) {}
   ~until_agreed() {
-    if (ref_.generation != 0) memory_.withdraw(ref_);
+    if (ref_.generation != 0) memory_.withdraw(ref_, what_);
   }
   until_agreed(const until_agreed&) = delete;
   until_agreed& operator=(const until_agreed&) = delete;
@@ -30,6 +30,7 @@ class until_agreed {
  private:
   world_memory& memory_;
   memory::region_ref ref_;
+  std::span<std::byte> what_;
 };
 
 /// What a rank gives when all expose memory together: its part, or why it has none.
@@ -78,7 +79,7 @@ std::span<std::byte> world_core::add_symmetric(std::uint64_t bytes, rights allow
   const gathering turn(*this);
   const std::span<std::byte> memory = memory_->add_symmetric(symmetric_count_, bytes, allowed);
   number = symmetric_count_++;  // this rank takes part, unlike where there was no memory
-  until_agreed mine(*memory_, memory::region_table::symmetric_ref(number));
+  until_agreed mine(*memory_, memory::region_table::symmetric_ref(number), memory);
   const auto other = in_context("symmetric memory", [&] {
     return find_dissent({.bytes = bytes, .allowed = static_cast<std::uint64_t>(allowed)});
   });
@@ -99,7 +100,7 @@ std::unique_ptr<const exposed_part[]> world_core::expose_symmetric(std::span<std
   sync::refuse_in_child(doing);
   const gathering turn(*this);
   const offer given = offered(*memory_, memory, allowed);
-  until_agreed mine(*memory_, given.part.ref);
+  until_agreed mine(*memory_, given.part.ref, memory);
   return in_context(doing, [&] {
     const auto other =
         find_dissent({.allowed = claim::of_own_memory | static_cast<std::uint64_t>(allowed)});

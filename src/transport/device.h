@@ -54,8 +54,9 @@ class device {
   /// A region entered or is about to leave context::regions. Must be cheap: large messages do it.
   virtual void expose(const memory::local_region& region) noexcept = 0;
   virtual void withdraw(const memory::local_region& region) noexcept = 0;
-  /// The same, where a peer may go on reading because it was given up and does not know that: on
-  /// return it gets nothing more of what lies there. May be slow.
+  /// The same, where a peer may go on reading, because it has a key, or was given up and does not
+  /// know that: on return it gets nothing more of what lies there. Of `region`, `allowed` is not
+  /// set. May be slow.
   virtual void revoke(const memory::local_region& region) noexcept { withdraw(region); }
 
   /// If this process can map `region` of `peer`: fills direct, live and generation of `out` and

@@ -177,16 +177,18 @@ bool exposed_regions::register_readable(const memory::local_region& region, kept
   return true;
 }
 
-void exposed_regions::remove(memory::region_ref ref) noexcept {
+bool exposed_regions::remove(memory::region_ref ref) noexcept {
   const std::scoped_lock lock(mutex_);
   const auto found = kept_.find(ref.slot);
-  if (found == kept_.end() || found->second.generation != ref.generation) return;
+  if (found == kept_.end() || found->second.generation != ref.generation) return false;
+  const bool leased = static_cast<bool>(found->second.read_lease);
   forget(ref, found->second);
   kept_.erase(found);
+  return leased;
 }
 
 void exposed_regions::revoke(const memory::local_region& region) noexcept {
-  remove(region.ref);
+  if (!remove(region.ref)) return;
   for (const auto& q : queues_) q->readable.invalidate(region.memory);
 }
 

@@ -121,17 +121,18 @@ bool exposed_regions::register_region(const memory::local_region& region, kept& 
   return true;
 }
 
-void exposed_regions::remove(memory::region_ref ref) noexcept {
+bool exposed_regions::remove(memory::region_ref ref) noexcept {
   const std::scoped_lock lock(mutex_);
   const auto found = kept_.find(ref.slot);
-  if (found == kept_.end() || found->second.generation != ref.generation) return;
+  if (found == kept_.end() || found->second.generation != ref.generation) return false;
+  const bool leased = static_cast<bool>(found->second.read);
   publish(table_memory_.memory(), ref, {});
   kept_.erase(found);
+  return leased;
 }
 
 void exposed_regions::revoke(const memory::local_region& region) noexcept {
-  remove(region.ref);
-  lent_cache_.invalidate(region.memory);
+  if (remove(region.ref)) lent_cache_.invalidate(region.memory);
 }
 
 std::uint64_t exposed_regions::refused() const noexcept {

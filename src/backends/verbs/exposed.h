@@ -33,7 +33,8 @@ class exposed_regions {
   ~exposed_regions();
 
   void add(const memory::local_region& region) noexcept;
-  void remove(memory::region_ref ref) noexcept;
+  /// True: its memory stays registered, and whoever has its address can read there.
+  bool remove(memory::region_ref ref) noexcept;
   /// And it is no longer registered, unless another region in its memory needs that.
   void revoke(const memory::local_region& region) noexcept;
 
