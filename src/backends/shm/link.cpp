@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <new>
 
 #include "sync/asymmetric.h"
 
@@ -48,6 +49,14 @@ void link::open_incoming(int fd, const ring_name& name) {
   in_file_ = open_ring(process->open_file(fd, file_kind::memory), name);
   in.emplace(in_file_.place);
   in->control().attached.set(1);
+}
+
+void link::note(const char* why) noexcept {
+  try {
+    why_ = why;
+  } catch (const std::bad_alloc&) {
+    why_ = "no memory";  // short enough to need none
+  }
 }
 
 void link::ring() noexcept {

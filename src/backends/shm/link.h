@@ -31,7 +31,7 @@ class link final : public remote_lane {
   void open_incoming(int fd, const ring_name& name);
 
   /// Why it cannot be used, where that is neither its process's end nor what it wrote.
-  void note(const char* why) { why_ = why; }
+  void note(const char* why) noexcept;
 
   /// After publishing something for the peer's lane: wakes it if it sleeps.
   void wake() noexcept {
