@@ -84,7 +84,7 @@ foreach(part heddle heddle_backend_utofu heddle_backend_verbs)
   endif()
 endforeach()
 foreach(source backends/tcp/address_book backends/utofu/names backends/verbs/hello
-               bootstrap/host_token bootstrap/rendezvous bootstrap/secret_file bootstrap/ways
+               bootstrap/rendezvous bootstrap/secret_file bootstrap/ways
                engine/counter_table memory/segment)
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/${source}.cpp TARGET_DIRECTORY ${parts}
                               PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

@@ -3,7 +3,6 @@
 
 #include <sodium.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "base/abstract_address.h"
 #include "base/error.h"
 #include "bootstrap/circle_link.h"
 #include "bootstrap/secret_file.h"
@@ -27,28 +27,13 @@ constexpr std::uint64_t proof_limit_ms = 10'000;
 constexpr std::uint64_t beyond_limit_ms = 5'000;
 constexpr std::size_t name_bytes = 16;
 
-struct socket_name {
-  sockaddr_un address{};
-  socklen_t length = 0;
-};
-
-/// Abstract, so that nothing is left behind: it goes with its socket. Jobs' names are of any
-/// length.
-socket_name socket_of(const std::string& job) {
+/// Jobs' names are of any length.
+abstract_address address_of(const std::string& job) {
   const secret_bytes hash = derived({}, std::as_bytes(std::span(job)));
   std::array<char, 2 * name_bytes + 1> hex{};
   sodium_bin2hex(hex.data(), hex.size(), reinterpret_cast<const unsigned char*>(hash.data()),
                  name_bytes);
-  const std::string text = std::string("heddle-circle-") + hex.data();
-  socket_name name;
-  name.address.sun_family = AF_UNIX;
-  std::memcpy(name.address.sun_path + 1, text.data(), text.size());
-  name.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
-  return name;
-}
-
-unique_fd new_socket() {
-  return unique_fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  return abstract_address(std::string("heddle-circle-") + hex.data());
 }
 
 /// Who says it, and that it knows the job's secret.
@@ -92,17 +77,16 @@ host_circle::~host_circle() = default;
 
 /// A full backlog makes a circle of one too: nobody is waited for.
 void host_circle::enter(const std::string& name) {
-  const socket_name where = socket_of(name);
-  const auto* const address = reinterpret_cast<const sockaddr*>(&where.address);
-  unique_fd socket = new_socket();
+  const abstract_address where = address_of(name);
+  unique_fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return;
-  if (bind(socket.get(), address, where.length) == 0) {
+  if (bind(socket.get(), where.get(), where.length()) == 0) {
     if (listen(socket.get(), SOMAXCONN) == 0) listener_ = std::move(socket);
     return;
   }
   // Between its bind and its listen the leader refuses: that is over in a moment.
   for (int tries = 0; tries < 100; ++tries) {
-    if (connect(socket.get(), address, where.length) == 0) {
+    if (connect(socket.get(), where.get(), where.length()) == 0) {
       to_leader_ =
           std::make_unique<circle_link>(std::move(socket), protocol::max_blob_bytes, limit_ms_);
       return;

@@ -5,7 +5,6 @@
 #include <sodium.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include <array>
 #include <cerrno>
@@ -14,6 +13,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/abstract_address.h"
 #include "base/error.h"
 #include "base/signals_blocked.h"
 #include "bootstrap/patience.h"
@@ -34,24 +34,10 @@ text_array hex_of(const secret_bytes& bytes) {
   return hex;
 }
 
-/// Abstract, so that nothing is left behind: it goes with its socket.
-struct socket_name {
-  sockaddr_un address{};
-  socklen_t length = 0;
-
-  explicit socket_name(const secret_bytes& secret) {
-    constexpr std::string_view what_for = "heddle host";
-    const secret_bytes hash = derived(secret, std::as_bytes(std::span(what_for)));
-    const std::string text = std::string("heddle-host-") + hex_of(hash).data();
-    address.sun_family = AF_UNIX;
-    std::memcpy(address.sun_path + 1, text.data(), text.size());
-    length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
-  }
-  [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
-};
-
-unique_fd new_socket() {
-  return unique_fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+abstract_address address_of(const secret_bytes& secret) {
+  constexpr std::string_view what_for = "heddle host";
+  const secret_bytes hash = derived(secret, std::as_bytes(std::span(what_for)));
+  return abstract_address(std::string("heddle-host-") + hex_of(hash).data());
 }
 
 /// What the other end gives; empty when it has gone.
@@ -74,16 +60,16 @@ std::string read_token(int fd, patience& limit) {
 // Whoever finds the name taken and nobody behind it has come between its bind and its listen, or
 // its owner has died.
 host_token::host_token(const secret_bytes& secret, std::uint64_t limit_ms) {
-  const socket_name where(secret);
+  const abstract_address where = address_of(secret);
   for (patience limit(limit_ms); !limit.over(); (void)limit.wait({}, 1)) {
-    unique_fd socket = new_socket();
+    unique_fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!socket) return;
-    if (bind(socket.get(), where.get(), where.length) == 0) {
+    if (bind(socket.get(), where.get(), where.length()) == 0) {
       lead(std::move(socket));
       return;
     }
     if (errno != EADDRINUSE) return;
-    if (connect(socket.get(), where.get(), where.length) != 0) {
+    if (connect(socket.get(), where.get(), where.length()) != 0) {
       if (errno == ECONNREFUSED || errno == EAGAIN) continue;  // EAGAIN: many have come at once
       return;
     }

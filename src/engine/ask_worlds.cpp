@@ -117,13 +117,11 @@ std::string read_all(int connection, const address_of_world& w) {
 std::string ask(const address_of_world& w) {
   if (is_stopped(w.pid)) return problem(w, "the process is stopped (SIGSTOP, or a debugger)");
   const unique_fd connection(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const auto [address, bytes] =
-      engine::abstract_address(engine::inspector_name(w.pid, w.rank, w.size, w.number));
+  const abstract_address where = engine::inspector_address(w.pid, w.rank, w.size, w.number);
   const timeval patience{.tv_sec = patience_ms / 1000, .tv_usec = 0};
   setsockopt(connection.get(), SOL_SOCKET, SO_SNDTIMEO, &patience,
              sizeof patience);  // of connect()
-  if (!connection ||
-      connect(connection.get(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0)
+  if (!connection || connect(connection.get(), where.get(), where.length()) != 0)
     return problem(w, fmt::format("it cannot be asked: {}", std::strerror(errno)));
   if (!genuine(connection.get(), w)) return problem(w, "the process is another user's");
   return read_all(connection.get(), w);

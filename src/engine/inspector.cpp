@@ -25,8 +25,8 @@ constexpr timeval patience{.tv_sec = 1, .tv_usec = 0};
 bool bind_free_name(int socket, int rank, int size) {
   constexpr int most_worlds = 1024;
   for (int number = 0; number < most_worlds; ++number) {
-    const auto [address, bytes] = abstract_address(inspector_name(getpid(), rank, size, number));
-    if (bind(socket, reinterpret_cast<const sockaddr*>(&address), bytes) == 0) return true;
+    const abstract_address where = inspector_address(getpid(), rank, size, number);
+    if (bind(socket, where.get(), where.length()) == 0) return true;
     if (errno != EADDRINUSE) return false;
   }
   return false;
