@@ -25,7 +25,7 @@ bool link::open_outgoing(const ring_name& name, std::size_t bytes) noexcept {
       throw error(fmt::format("its lane {} takes rings of {} senders at most", lane, most_senders));
     out.emplace(std::move(producer));
   } catch (const std::exception& e) {  // also bad_alloc
-    why_ = e.what();
+    note(e.what());
     return false;
   }
   announce_to_device();
