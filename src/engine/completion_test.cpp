@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 #include <heddle/completion.h>
 #include <poll.h>
-#include <sys/resource.h>
 
 #include <array>
 #include <atomic>
@@ -13,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "support/resource_limits.h"
 #include "support/scale.h"
 
 namespace heddle {
@@ -73,17 +73,13 @@ TEST(EventDescriptor, EachEndingIsTakenOnceByOneOfSeveralThreads) {
 
 TEST(EventDescriptor, WithoutADescriptorLeftSaysSoAndWhatToDo) {
   if (test::sanitized) GTEST_SKIP() << "the sanitizers need descriptors for their own checks";
-  rlimit before{};
-  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
-  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
   std::exception_ptr refused;
   try {
+    const test::no_descriptors left;
     const event_descriptor d;
   } catch (const error&) {
     refused = std::current_exception();
   }
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
   ASSERT_NE(refused, nullptr);
   try {
     std::rethrow_exception(refused);

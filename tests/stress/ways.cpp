@@ -34,8 +34,7 @@ std::vector<way> all_ways() {
   if (const char* const mrq = std::getenv("SOFTTOFU_MRQ"); mrq != nullptr)
     ways.push_back({"utofu_shallow", "utofu", "auto", "", "adaptive", mrq});
 #endif
-  // Where there is a card: the software one, whose tests say so.
-  if (std::getenv("SOFTHCA_MODE") != nullptr)
+  if (has_card())
     ways.insert(ways.end(), {way{"verbs", "verbs", "auto", ""},
                              way{"verbs_faults", "verbs", "auto",
                                  "seed=16,delay=4,reorder=30,busy=20,split=30"},

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <heddle/heddle.h>
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -51,8 +50,7 @@ inline auto all_ways() {
                              way{"utofu_dedicated", "utofu", "auto", "dedicated"},
                              way{"utofu_idle", "utofu", "auto", "idle"}});
 #endif
-  // Where there is a card: the software one, whose tests say so.
-  if (std::getenv("SOFTHCA_MODE") != nullptr)
+  if (has_card())
     ways.insert(ways.end(),
                 {way{"verbs", "verbs", "auto"}, way{"verbs_inline", "verbs", "auto", "inline"},
                  way{"verbs_dedicated", "verbs", "auto", "dedicated"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // resource_limits.h - for tests: a process that for a while gets no more of something.
 #pragma once
+#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -10,12 +11,12 @@ namespace heddle::test {
 class limit {
  public:
   limit(__rlimit_resource resource, rlim_t most) : resource_(resource) {
-    getrlimit(resource_, &before_);
+    EXPECT_EQ(getrlimit(resource_, &before_), 0);
     rlimit now = before_;
     now.rlim_cur = most;
-    setrlimit(resource_, &now);
+    EXPECT_EQ(setrlimit(resource_, &now), 0);
   }
-  ~limit() { setrlimit(resource_, &before_); }
+  ~limit() { EXPECT_EQ(setrlimit(resource_, &before_), 0); }
   limit(const limit&) = delete;
   limit& operator=(const limit&) = delete;
 
