@@ -8,11 +8,11 @@
 namespace heddle::fuzz {
 namespace {
 
-/// weather::poor is for those who ask for it: there, endings are not yet what they should be.
 weather draw_weather(dice& d) {
   const int kind = d.below(20);
-  if (kind < 16) return weather::fair;
-  return kind < 18 ? weather::stopped : weather::deadly;
+  if (kind < 15) return weather::fair;
+  if (kind < 17) return weather::stopped;
+  return kind < 19 ? weather::deadly : weather::poor;
 }
 
 }  // namespace

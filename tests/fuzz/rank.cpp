@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fuzz/rank.h"
 
-#include <dirent.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <barrier>
@@ -19,6 +15,7 @@
 
 #include "fuzz/model.h"
 #include "fuzz/rank_thread.h"
+#include "fuzz/shortage.h"
 #include "fuzz/verdict.h"
 #include "support/pattern.h"
 
@@ -27,48 +24,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-bool is_limit(const setting& s) {
-  return s.name.starts_with("ulimit_");
-}
 bool is_for_environment(const setting& s) {
-  return !is_limit(s) && s.name != "second_world";
+  return !s.name.starts_with("ulimit_") && s.name != "second_world";
 }
 
 void set_environment(const plan& p, int rank) {
   for (const setting& s : p.settings)
     if (is_for_environment(s) && (s.rank == rank || s.rank == all_ranks))
       setenv(s.name.c_str(), s.value.c_str(), 1);
-}
-
-rlim_t open_descriptors() {
-  rlim_t highest = 0;
-  DIR* const all = opendir("/proc/self/fd");
-  for (const dirent* e = nullptr; all != nullptr && (e = readdir(all)) != nullptr;)
-    highest = std::max(highest, static_cast<rlim_t>(std::strtoul(e->d_name, nullptr, 10)));
-  if (all != nullptr) closedir(all);
-  return highest + 1;
-}
-
-rlim_t mapped_bytes() {
-  rlim_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  return pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
-}
-
-void lower(__rlimit_resource_t what, rlim_t to) {
-  rlimit now{};
-  getrlimit(what, &now);
-  now.rlim_cur = std::min(to, now.rlim_max);
-  setrlimit(what, &now);
-}
-
-void set_limits(const plan& p, int rank) {
-  for (const setting& s : p.settings) {
-    if (!is_limit(s) || (s.rank != rank && s.rank != all_ranks)) continue;
-    const auto more = static_cast<rlim_t>(std::stoul(s.value));
-    if (s.name == "ulimit_descriptors") lower(RLIMIT_NOFILE, open_descriptors() + more);
-    if (s.name == "ulimit_megabytes") lower(RLIMIT_AS, mapped_bytes() + (more << 20));
-  }
 }
 
 /// In progress mode inline a program has to call Heddle all the time: this thread does.
@@ -167,7 +130,7 @@ class rank_run {
     if (phase != 0) return;
     meet(phase);
     make_groups();
-    set_limits(plan_, me_);
+    begin_shortage(plan_, me_);
   }
 
   void end(int phase) {

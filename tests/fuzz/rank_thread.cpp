@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "fuzz/shortage.h"
 #include "fuzz/verdict.h"
 
 namespace heddle::fuzz {
@@ -101,8 +102,19 @@ void rank_thread::operate(const step& s) {
     if (is_message(s.what) || s.as == form::posted) await(made);
     return;
   }
-  take(made, insist(s, [&] { return post(on(s), memory_, made, completion_of(made)); }));
+  take(made, post_or_end_shortage(made));
   if (s.as == form::posted && made.facts->at == stage::posted) await(made);
+}
+
+/// Without memory for a receive, its message would stay, and a sender that waits for a place for it
+/// would wait for ever: the shortage ends there, as in a program that frees something.
+status rank_thread::post_or_end_shortage(slot& s) {
+  const step& what = *s.what;
+  const attempt ask = [&] { return post(on(what), memory_, s, completion_of(s)); };
+  const status answer = insist(what, ask);
+  if (what.what != verb::recv || answer != status::no_memory) return answer;
+  end_shortage();
+  return insist(what, ask);
 }
 
 completion rank_thread::completion_of(slot& s) {

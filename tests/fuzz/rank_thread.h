@@ -44,6 +44,7 @@ class rank_thread {
 
   void run(const step& s);
   void operate(const step& s);
+  status post_or_end_shortage(slot& s);
   void take(slot& s, status answer);
   void end(slot& s, const outcome& how);
   /// Asks again, in one of the ways that the API has, for as long as the answer is busy.
