@@ -4,13 +4,17 @@
 include(GoogleTest)
 
 add_library(heddle_warnings INTERFACE)
-target_compile_options(heddle_warnings INTERFACE -Wall -Wextra -Wconversion -Wshadow)
+target_compile_options(heddle_warnings INTERFACE -Wall -Wextra -Wconversion)
+# In a batch of sources, names that one of them shadows may be another's.
+set(in_batches $<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>)
+target_compile_options(heddle_warnings INTERFACE $<IF:${in_batches},-Wno-shadow,-Wshadow>)
 if(HEDDLE_WARNINGS_ARE_ERRORS)
   target_compile_options(heddle_warnings INTERFACE -Werror)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 sees overflows in std::vector::insert and overlaps in std::string that are not there.
-  target_compile_options(heddle_warnings INTERFACE -Wno-stringop-overflow -Wno-restrict)
+  target_compile_options(heddle_warnings INTERFACE -Wno-stringop-overflow -Wno-restrict
+                         $<${in_batches}:-Wno-subobject-linkage>)
 endif()
 
 # heddle_precompile(target header...): standard headers that most sources include, and these, are read
@@ -24,6 +28,34 @@ function(heddle_precompile target)
   list(TRANSFORM HEDDLE_STANDARD_HEADERS REPLACE "(.+)>" "$<$<COMPILE_LANGUAGE:CXX>:\\1$<ANGLE-R>>"
        OUTPUT_VARIABLE standard)
   target_precompile_headers(${target} PRIVATE ${standard} ${ARGN})
+endfunction()
+
+# heddle_batches(target source...): eight sources of the target are one compilation, for most of a
+# compiler's time goes into headers that they share. The sources named here stay alone: a name in their
+# unnamed namespace is also one of another source of the target, and there the compiler says so.
+function(heddle_batches target)
+  if(NOT TARGET ${target} OR NOT HEDDLE_BATCHES)
+    return()
+  endif()
+  heddle_alone_in_batches(${target} ${ARGN})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
+endfunction()
+
+# heddle_library_batches(target source...): the same for what is installed, which is compiled source by
+# source but for sanitizers, clang-tidy, and a project around Heddle that sets CMAKE_UNITY_BUILD.
+function(heddle_library_batches target)
+  heddle_alone_in_batches(${target} ${ARGN})
+  if(HEDDLE_SANITIZE OR HEDDLE_LINT)
+    heddle_batches(${target})
+  endif()
+endfunction()
+
+function(heddle_alone_in_batches target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 8)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  if(ARGN)
+    set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
 endfunction()
 
 # heddle_test_program(name source...): a GoogleTest program. Its own code is optimised less than what

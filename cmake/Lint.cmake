@@ -51,7 +51,7 @@ if(TARGET PkgConfig::peer_ucx)
 endif()
 
 # One source per header that includes it twice: it must bring what it needs and guard itself. The
-# source of its own name shows that as well, but not within a batch (below).
+# source of its own name shows that as well, but not within a batch (heddle_batches).
 set(probes)
 foreach(header ${HEDDLE_HEADERS})
   string(REGEX REPLACE "\\.h$" ".cpp" source ${header})
@@ -75,19 +75,11 @@ add_custom_target(check-headers DEPENDS heddle_header_probes)
 
 # Every compilation here fails on what clang-tidy finds, so building is the check: the library and its
 # modules here, which CI can afford; `cmake --build --preset lint --target all` does the programs as well.
-# Most of clang-tidy's time goes into the headers, so several sources are one compilation. Those below
-# stay alone: a name in their unnamed namespace is also one of another source of the same namespace.
-foreach(part heddle heddle_backend_utofu heddle_backend_verbs)
+set(parts heddle)
+foreach(part heddle_backend_utofu heddle_backend_verbs)
   if(TARGET ${part})
-    set_target_properties(${part} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
     list(APPEND parts ${part})
   endif()
-endforeach()
-foreach(source backends/tcp/address_book backends/utofu/names backends/verbs/hello
-               bootstrap/rendezvous bootstrap/secret_file bootstrap/ways
-               engine/counter_table memory/segment)
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/${source}.cpp TARGET_DIRECTORY ${parts}
-                              PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endforeach()
 add_custom_target(check-tidy DEPENDS ${parts})
 add_dependencies(lint check-headers check-tidy)

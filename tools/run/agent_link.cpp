@@ -261,7 +261,7 @@ std::string agent_link::why_no_agent() const {
   const std::string heddle = way_.heddle.empty() ? own_program() : way_.heddle;
   const std::string heard = last_error_.empty() ? channel_->noise() : last_error_;
   if (!channel_end_.empty()) return fmt::format("{}: {}: {}", host(), starter, channel_end_);
-  const int status = starter_end_ ? exit_status(*starter_end_) : 0;
+  const int status = starter_end_ ? shell_status(*starter_end_) : 0;
   if (!direct_ && (status == 127 || status == 126))
     return fmt::format("{} has no {}: --remote-heddle PATH says where it is there{}", host(),
                        heddle, heard.empty() ? "" : " (" + heard + ")");

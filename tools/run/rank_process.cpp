@@ -156,7 +156,7 @@ std::string describe_end(int wait_status) {
   return fmt::format("was killed by signal {} (SIG{}{})", signal, name, core);
 }
 
-int exit_status(int wait_status) noexcept {
+int shell_status(int wait_status) noexcept {
   return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
 }
 

@@ -61,7 +61,7 @@ struct ended_child {
 /// "exited with status 3", "was killed by signal 9 (SIGKILL)".
 [[nodiscard]] std::string describe_end(int wait_status);
 /// As a shell would give it: the exit status, or 128 + the signal's number.
-[[nodiscard]] int exit_status(int wait_status) noexcept;
+[[nodiscard]] int shell_status(int wait_status) noexcept;
 
 /// CPUs this process may use, in ascending order. Throws error.
 [[nodiscard]] std::vector<int> allowed_cpus();

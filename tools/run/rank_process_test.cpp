@@ -46,8 +46,8 @@ TEST(DescribeEnd, NamesStatusesAndSignals) {
 }
 
 TEST(DescribeEnd, StatusesAreThoseOfAShell) {
-  EXPECT_EQ(exit_status(W_EXITCODE(3, 0)), 3);
-  EXPECT_EQ(exit_status(W_EXITCODE(0, 15)), 143);
+  EXPECT_EQ(shell_status(W_EXITCODE(3, 0)), 3);
+  EXPECT_EQ(shell_status(W_EXITCODE(0, 15)), 143);
 }
 
 TEST(AllowedCpus, AreAscendingAndAtLeastOne) {

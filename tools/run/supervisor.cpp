@@ -188,7 +188,7 @@ void supervisor::stop_and_continue() {
 
 void supervisor::rank_ended(const rank_end& end) {
   if (end.rank == 0 && input_) input_->stop();
-  if (exit_status(end.wait_status) != 0 && !ending_) report_failure(end);
+  if (shell_status(end.wait_status) != 0 && !ending_) report_failure(end);
   if (options_.straggler_s == 0 || !WIFEXITED(end.wait_status)) return;
   const bool was_half = 2 * exited_ >= options_.ranks;
   if (2 * ++exited_ >= options_.ranks && !was_half)
@@ -204,7 +204,7 @@ void supervisor::end_stragglers() {
 }
 
 void supervisor::report_failure(const rank_end& end) {
-  if (status_ == 0) status_ = exit_status(end.wait_status);
+  if (status_ == 0) status_ = shell_status(end.wait_status);
   const bool end_others = ranks_->running() > 0 && !options_.keep_going;
   if (!options_.ranks_explain || WIFSIGNALED(end.wait_status)) {
     const std::string on = end.host.empty() ? "" : " on " + end.host;
