@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// progress_test.cpp - who moves lanes: the modes, exclusive lanes, helpers, and that no wake is
-// lost.
+// progress_test.cpp - who moves lanes: the modes, exclusive lanes, helpers.
 #include <gtest/gtest.h>
 #include <heddle/heddle.h>
 
@@ -181,33 +180,6 @@ TEST(Progress, HelpersSubmitWhatWasLeftForThem) {
                                    : l.try_recv(0, 1, bytes_of(value), ended);
     ASSERT_EQ(s, status::posted);  // left, in any case
     while (!ended.ready()) std::this_thread::sleep_for(1ms);
-    w.barrier();
-  });
-}
-
-// I2: with every wait asleep at once, each message needs a wake; one that is lost is found by a
-// sleeper's backstop, which counts it. (tests/stress/wake_test.cpp has no backstop.)
-class Wakes : public testing::TestWithParam<std::pair<const char*, const char*>> {};
-INSTANTIATE_TEST_SUITE_P(Modes, Wakes,
-                         testing::Values(std::pair{"adaptive", "shm"}, std::pair{"adaptive", "tcp"},
-                                         std::pair{"inline", "shm"}, std::pair{"dedicated", "shm"},
-                                         std::pair{"dedicated", "tcp"}, std::pair{"idle", "shm"}),
-                         [](const auto& p) {
-                           return std::string(p.param.first) + "_" + p.param.second;
-                         });
-
-TEST_P(Wakes, NoneIsLost) {
-  settings s = mode(GetParam().first, GetParam().second);
-  s.spin_us = 0;
-  run_ranks(2, s, [](world& w) {
-    lane l(w);
-    const int rounds = scaled(3000);
-    ping_pong(w, l, rounds);
-    w.core().lanes().for_each([&](const engine::lane_core& core) {
-      // The peer may lose its core between a message and its wake for longer than the backstop.
-      EXPECT_LE(core.driver().counters().rescues.get(), static_cast<std::uint64_t>(rounds) / 100)
-          << "lane " << core.number();
-    });
     w.barrier();
   });
 }
