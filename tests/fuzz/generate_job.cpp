@@ -124,10 +124,8 @@ void draw_job(plan& p, dice& d, const wishes& w, devices there, weather sky) {
   if (sky == weather::fair && d.percent(15)) draw_second_world(p);
   draw_misery(p, d, sky);
   // Long enough on a busy machine, where nobody dies.
-  set(p, "HEDDLE_PEER_TIMEOUT_MS",
-      sky == weather::deadly ? "6000"
-      : sky == weather::poor ? "4000"
-                             : "60000");
+  const bool some_end = sky == weather::deadly || sky == weather::poor;
+  set(p, "HEDDLE_PEER_TIMEOUT_MS", some_end ? "6000" : "60000");
   const int shared = d.between(1, 2);
   for (int i = 0; i < shared; ++i) p.lanes.push_back({i, -1});
   for (int t = 0; t < p.threads; ++t)
