@@ -102,6 +102,9 @@ card::card(ibv_device* which, std::uint8_t port, const options& chosen)
          std::generic_category().message(errno));
   check(ibv_query_device(context_.get(), &limits_), name_ + ": ask for its limits");
   check(ibv_query_port(context_.get(), port, &port_), name_ + ": ask for the port's state");
+  if (chosen.pkey_index >= port_.pkey_tbl_len)
+    fail("HEDDLE_VERBS_PKEY_INDEX={}: the partition table of {} has {} rows, counted from 0",
+         chosen.pkey_index, name_, port_.pkey_tbl_len);
   domain_.reset(ibv_alloc_pd(context_.get()));
   if (domain_ == nullptr)
     fail("{}: no protection domain: {}", name_, std::generic_category().message(errno));
@@ -150,7 +153,7 @@ void card::choose_gid() {
     if (row < 0) row = f;
   ibv_gid gid{};
   if (row < 0 || ibv_query_gid(context_.get(), number_, row, &gid) != 0 || is_zero(gid)) {
-    if (place_.by_gid != 0)
+    if (place_.by_gid != 0 || chosen_.gid_index != any_gid)
       fail(
           "{} has no GID in {}: give its network interface an address, or set "
           "HEDDLE_VERBS_GID_INDEX (ibv_devinfo -v lists the rows)",
