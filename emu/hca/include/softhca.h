@@ -27,6 +27,10 @@ int softhca_read_counters(struct ibv_context* context, struct softhca_counters* 
  * timeout and retry count say. Any thread. 0, or EINVAL: no such port. */
 int softhca_set_port(struct ibv_context* context, unsigned port, int up);
 
+/* Takes the device away, for all processes of this node: they get IBV_EVENT_DEVICE_FATAL, and what
+ * is under way stays unanswered, as with a port that is down. It does not come back. Any thread. */
+void softhca_remove_device(struct ibv_context* context);
+
 #ifdef __cplusplus
 }
 #endif

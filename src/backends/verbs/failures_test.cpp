@@ -26,6 +26,7 @@ class cables {
   }
   void pull(unsigned port) { EXPECT_EQ(softhca_set_port(device_.get(), port, 0), 0); }
   void plug(unsigned port) { EXPECT_EQ(softhca_set_port(device_.get(), port, 1), 0); }
+  void remove_the_card() { softhca_remove_device(device_.get()); }
 
  private:
   handle<ibv_context> device_;
@@ -108,6 +109,26 @@ TEST(VerbsPort, IsNotConcernedByTheNeighboursCable) {
     EXPECT_TRUE(ranks.job.run(ranks.job[1].lane(), ops));
     EXPECT_FALSE(ranks.job[1].lane().lost(0));
     EXPECT_FALSE(ranks.job[0].lane().lost(1));
+  });
+}
+
+TEST(VerbsDevice, LosesAllPeersAndEndsEachOperationOnceWhenItsCardIsTakenAway) {
+  in_own_process({{"HEDDLE_VERBS_TIMEOUT", "20"}}, [] {  // nobody waits for these 30 seconds
+    verbs_ranks ranks(3);
+    cables hand;
+    port& from = ranks.job[1].lane();
+    hand.pull(1);
+    auto ops = ranks.puts(10);
+    ASSERT_TRUE(ranks.job.post_all(from, ops));
+    const auto before = from.ended();
+    hand.remove_the_card();
+    ASSERT_TRUE(ranks.job.until([&] { return from.in_flight() == 0 && from.lost(0); }));
+    EXPECT_EQ(from.ended(), before + 10);
+    EXPECT_EQ(from.ended_with(status::peer_lost), 10u);
+    std::vector late{send_op(0, ranks.data(100))};
+    EXPECT_EQ(from.post(late).reason, status::peer_lost);
+    for (const rank r : {1, 2})
+      EXPECT_TRUE(ranks.job.until([&] { return ranks.job[0].lane().lost(r); }));
   });
 }
 
