@@ -98,6 +98,9 @@ def facts_page(run):
         lines.append(host)
         for name, value in facts.items():
             say("  " + name, value)
+    for name, why in (("not judged", run.facts.get("disturbed")), ("not diagnosed", run.facts.get("not_diagnosed"))):
+        if why:
+            say(name, why)
     found = run.facts.get("diagnosis")
     if found:
         lines += ["", "diagnosis"] + [f"  {v['what']}: {v['factor']:.2f} x as long as usual. {v['evidence']}"

@@ -4,6 +4,7 @@
     report_test.py HEDDLE PYTHON_FOLDER [KEEP]      KEEP: a folder for the pictures
 """
 import csv
+import json
 import os
 import pathlib
 import subprocess
@@ -49,16 +50,28 @@ class Report(unittest.TestCase):
         self.assertEqual(made.returncode, status, made.stderr)
         return made
 
-    def test_a_page_shows_its_matrix_without_errors_and_a_click_selects_a_pair(self):
+    def browser_at(self, page):
         program = browser.find()
         if not program:
             self.skipTest("chromium is not installed")
-        page = self.root / "page.html"
-        self.make(self.root / "first", self.root / "second", "-o", page)
-        shown = browser.Browser(program, self.root / "profile")
+        shown = browser.Browser(program, self.root / f"profile of {page.stem}")
         self.addCleanup(shown.close)
         shown.open(page.as_uri())
         shown.wait("document.documentElement.dataset.ready === 'yes'")
+        return shown
+
+    def page_of_first_with(self, name, **facts):
+        """The first run's page, were these facts of it as given."""
+        document = json.loads((self.root / "first/linktest.json").read_text())
+        document.update(facts)
+        (self.root / f"{name}.json").write_text(json.dumps(document))
+        self.make(self.root / f"{name}.json", "-o", self.root / f"{name}.html")
+        return self.browser_at(self.root / f"{name}.html")
+
+    def test_a_page_shows_its_matrix_without_errors_and_a_click_selects_a_pair(self):
+        page = self.root / "page.html"
+        self.make(self.root / "first", self.root / "second", "-o", page)
+        shown = self.browser_at(page)
         self.assertEqual(shown.value("document.getElementById('title').textContent"), "4 ranks on 2 hosts")
         box = shown.value("(r => [r.left, r.top, r.width])(document.getElementById('matrix').getBoundingClientRect())")
         each = box[2] * 640 / 676 / 4  # the matrix has a margin of 36 of its 676
@@ -75,6 +88,18 @@ class Report(unittest.TestCase):
             KEEP.mkdir(parents=True, exist_ok=True)
             (KEEP / "report-page.png").write_bytes((self.root / "page.png").read_bytes())
         self.assertEqual(shown.errors, [])
+
+    def test_a_page_says_why_nothing_was_diagnosed_and_who_is_not_judged(self):
+        shown = self.page_of_first_with("busy", not_diagnosed="ranks share cores", disturbed="rank 2 (h1) 31 %")
+        self.assertFalse(shown.value("document.getElementById('diagnosis').hidden"))
+        told = shown.value("document.getElementById('verdicts').textContent")
+        self.assertIn("are not judged: rank 2 (h1) 31 %", told)
+        self.assertIn("were not looked for: ranks share cores", told)
+        self.assertEqual(shown.errors, [])
+
+    def test_a_page_has_no_diagnosis_where_nobody_wanted_one(self):
+        shown = self.page_of_first_with("unwanted")
+        self.assertTrue(shown.value("document.getElementById('diagnosis').hidden"))
 
     def test_tables_have_a_line_per_size_and_pair(self):
         self.make(self.root / "first", "-o", self.root / "x.csv")

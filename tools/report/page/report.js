@@ -330,19 +330,26 @@ function showFacts() {
   for (const [host, facts] of Object.entries(r.machines))
     for (const [name, value] of Object.entries(facts)) list.append(...row(`${host}: ${name}`, value));
   $('facts').replaceChildren(list);
-  showDiagnosis(r.diagnosis);
+  showDiagnosis(r);
 }
 
-/// What the link tester's diagnosis accuses, and how much it had looked at.
-function showDiagnosis(found) {
-  $('diagnosis').hidden = !found;
-  if (!found) return;
+/// Who is not judged, what the link tester's diagnosis accuses and how much it had looked at, or why it has not looked.
+function showDiagnosis(r) {
+  const words = [];
+  if (r.disturbed) words.push(`Waited for a core that others had, for part of the time, and are not judged: ${r.disturbed}.`);
+  if (r.not_diagnosed) words.push(`Slow nodes and links were not looked for: ${r.not_diagnosed}.`);
+  if (r.diagnosis) words.push(...wordsOf(r.diagnosis));
+  $('diagnosis').hidden = !words.length;
+  $('verdicts').replaceChildren(...words.map((text) => Object.assign(document.createElement('li'), { textContent: text })));
+}
+
+function wordsOf(found) {
   const seen = found.coverage ?? {};
   const words = found.verdicts.map((v) => `${v.what} ${v.node ?? v.cable ?? ''}${v.peer == null ? '' : ` -> ${v.peer}`}: ` +
     `${v.factor.toFixed(2)} x as long as usual. ${v.evidence}`);
   if (!words.length) words.push('Nothing found.');
   words.push(`Looked at ${seen.pairs ?? '?'} of ${seen.possible_pairs ?? '?'} pairs.`);
-  $('verdicts').replaceChildren(...words.map((text) => Object.assign(document.createElement('li'), { textContent: text })));
+  return words;
 }
 
 // --- choices ---
