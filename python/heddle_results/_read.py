@@ -10,7 +10,7 @@ from . import _sion
 
 STATES = ("unmeasured", "measured", "lost", "corrupted")
 SECTION_FILE = "linktest.sections.json"
-CLASSES = ("same core complex", "same host", "other host")
+CLASSES = ("same core complex", "same host", "same group", "other host")
 
 
 class UnreadableError(Exception):
@@ -41,14 +41,21 @@ class Run:
         directions = 2 if self.facts["options"]["kernel"] == "bi" else 1
         return directions * size / self.time(size)
 
+    @property
+    def class_names(self):
+        """What classes() counts; who is on another host is in another group, where groups are known."""
+        return CLASSES[:3] + ("other group",) if self.facts.get("groups") else CLASSES
+
     def classes(self):
-        """For each pair an index into CLASSES; -1 on the diagonal."""
+        """For each pair an index into class_names; -1 on the diagonal."""
         hosts = numpy.array(self.hosts)
         other = hosts[:, None] != hosts[None, :]
         places = self.facts.get("places") or []
         complexes = numpy.array([place["complex"] for place in places] if places else [-1] * len(hosts))
         shared = (complexes[:, None] == complexes[None, :]) & (complexes[:, None] >= 0)
-        out = numpy.where(other, 2, numpy.where(shared, 0, 1))
+        groups = numpy.array(self.facts.get("groups") or range(len(hosts)))
+        near = groups[:, None] == groups[None, :]
+        out = numpy.where(other, numpy.where(near, 2, 3), numpy.where(shared, 0, 1))
         numpy.fill_diagonal(out, -1)
         return out
 

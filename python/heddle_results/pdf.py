@@ -11,14 +11,13 @@ from matplotlib.backends.backend_pdf import PdfPages  # noqa: E402
 from matplotlib.colors import LinearSegmentedColormap, LogNorm  # noqa: E402
 from matplotlib.ticker import FormatStrFormatter, LogLocator, MaxNLocator, NullFormatter  # noqa: E402
 
-from ._read import CLASSES  # noqa: E402
 
 A4 = (8.27, 11.69)
 # The colours of the tool's own pictures: dark is good; red, for what failed, is not among them.
 RAMP = LinearSegmentedColormap.from_list("heddle", [tuple(c / 255 for c in stop) for stop in (
     (48, 16, 92), (56, 66, 140), (38, 112, 146), (30, 156, 138), (96, 200, 98), (190, 222, 54), (254, 236, 80))])
 RAMP.set_bad("#b4b4b8")
-CLASS_COLORS = ("#1e9c8a", "#38428c", "#c98a1b")
+CLASS_COLORS = ("#1e9c8a", "#38428c", "#b0417f", "#c98a1b")
 
 
 def write(run, path):
@@ -64,7 +63,7 @@ def worst_pairs(run, size, count):
     """(initiator, peer, seconds, multiple of the median of its class), the worst first."""
     times, classes = run.time(size), run.classes()
     factor = numpy.full(times.shape, numpy.nan)
-    for number in range(len(CLASSES)):
+    for number in range(len(run.class_names)):
         of_class = classes == number
         if numpy.isfinite(times[of_class]).any():
             factor[of_class] = times[of_class] / numpy.nanmedian(times[of_class])
@@ -108,7 +107,7 @@ def facts_page(run):
     lines += ["", f"{'message':<10}{'pairs':<20}{'min':>10}{'median':>10}{'max':>10}{'bandwidth':>13}"]
     for size in run.sizes:
         times, classes = run.time(size), run.classes()
-        for number, name in enumerate(CLASSES):
+        for number, name in enumerate(run.class_names):
             values = times[(classes == number) & numpy.isfinite(times)]
             if values.size:
                 lines.append(f"{size_text(size):<10}{name:<20}{seconds(values.min()):>10}"
@@ -180,7 +179,7 @@ def draw_histogram(axes, run, size, values, unit, label):
     if not known.size:
         return
     edges = numpy.geomspace(known.min(), max(known.max(), known.min() * 1.05), 41) * unit
-    for number, name in enumerate(CLASSES):
+    for number, name in enumerate(run.class_names):
         of_class = values[(classes == number) & numpy.isfinite(values)]
         if of_class.size:
             axes.hist(of_class * unit, edges, label=name, color=CLASS_COLORS[number], alpha=.8)
@@ -194,7 +193,7 @@ def draw_hosts(axes, run, size):
     times, classes = run.time(size) * 1e6, run.classes()
     several = len(set(run.hosts)) > 1
     names = numpy.array(run.hosts if several else [f"rank {r}" for r in range(len(run.hosts))])
-    counted = (classes == 2) if several else (classes >= 0)
+    counted = (classes >= 2) if several else (classes >= 0)
     rows = []
     for name in dict.fromkeys(names):
         own = names == name
@@ -212,7 +211,7 @@ def draw_distance(axes, run, size):
     times = run.time(size) * 1e6
     i, j = numpy.nonzero(numpy.isfinite(times))
     classes = run.classes()[i, j]
-    for number, name in enumerate(CLASSES):
+    for number, name in enumerate(run.class_names):
         axes.plot(abs(i - j)[classes == number], times[i, j][classes == number], ".", ms=3,
                   color=CLASS_COLORS[number], label=name)
     axes.set_yscale("log")

@@ -89,6 +89,28 @@ hosts() {
   rm -rf "$work/results"
 }
 
+# Pairs of hosts in one group are a class of their own.
+groups() {
+  # shellcheck disable=SC2016 # the rank's variable
+  on_four_hosts='HEDDLE_HOST=h$HEDDLE_RANK exec "$0" linktest --sizes 8 --messages 2 --diagnosis never --quiet "$@"'
+  printf 'rack1: h[0-1] # near the door\nrack2: h[2-3],h9\n' >"$work/racks"
+  expect 0 run -n 4 -- sh -c "$on_four_hosts" "$heddle" --groups "$work/racks" --output "$work/results"
+  says out "8 B, same group, 4 pairs"
+  says out "8 B, other group, 8 pairs"
+  expect 0 report "$work/results" -o "$work/links.csv"
+  [ "$(grep -c ',group,measured,' "$work/links.csv")" -eq 4 ] || fail "not four lines of pairs in a group"
+  rm -rf "$work/results" "$work/links.csv"
+  expect 2 linktest -n 4 --simulate torus --groups "$work/racks"
+  says err "simulated hosts have no names"
+  echo 'rack1: h[0-2]' >"$work/racks"
+  expect 2 run -n 4 -- sh -c "$on_four_hosts" "$heddle" --groups "$work/racks" --output "$work/results"
+  says err "rank 3 runs on host 'h3', which the file puts in no group"
+  [ ! -e "$work/results" ] || fail "a refused run left a directory"
+  echo 'rack2: h2' >>"$work/racks"
+  expect 2 linktest -n 2 --groups "$work/racks"
+  says err "racks:2: host 'h2' is in the group of line 1 already"
+}
+
 # No run takes the place of another one's results.
 folders() {
   (cd "$work" && for _ in 1 2 3; do "$heddle" linktest -n 2 --sizes 8 --messages 2 --quiet; done) \
@@ -214,6 +236,7 @@ sections
 unread
 inside_a_job
 hosts
+groups
 folders
 refusals
 colours

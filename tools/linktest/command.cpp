@@ -62,6 +62,14 @@ int status_of_job(int status) {
   return status > by_signal && !told ? linktest::incomplete : status;
 }
 
+/// What is wrong with options together that are right alone.
+void refuse_contradictions(const options& chosen) {
+  if (!chosen.search.simulate.empty() && !chosen.search.groups.empty())
+    throw usage_error(
+        "--groups: simulated hosts have no names, and the network's form says who is near whom: "
+        "leave it out");
+}
+
 /// A plan or a simulation needs no ranks; nothing when ranks are to be started.
 std::optional<int> without_ranks(const options& chosen) {
   const bool made_up = chosen.search.dry_run || !chosen.search.simulate.empty();
@@ -157,6 +165,7 @@ void add_linktest(CLI::App& app, int& exit_code) {
       throw usage_error(
           "--bind is for ranks that linktest starts: give it to what started this job");
     if (!chosen->resume.empty() && chosen->typed.empty()) *chosen = gone_on_with(*command, *chosen);
+    refuse_contradictions(*chosen);
     if (const auto done = without_ranks(*chosen)) {
       exit_code = *done;
       return;

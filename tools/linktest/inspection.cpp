@@ -55,8 +55,8 @@ findings inspection::inspect(const results& all, const run_setting& run,
   if (before_) out.no_comparison = incomparable(*before_, all, hosts, traffic_of(chosen_));
   const bool comparable = before_ && out.no_comparison.empty();
   if (before_ && !comparable) return out;
-  out.missed =
-      check_rules(rules_, {all, chosen_.kernel, run.host_of}, comparable ? &before_->all : nullptr);
+  out.missed = check_rules(rules_, {all, chosen_.kernel, run.host_of, run.group_of},
+                           comparable ? &before_->all : nullptr);
   if (!comparable) return out;
   for (broken_rule& slower : slower_than(*before_, all, baseline_tolerance))
     out.missed.push_back(std::move(slower));

@@ -42,6 +42,28 @@ findings find(diagnosis_choice choice, const std::vector<double>& kept) {
   return inspection(chosen).inspect(all, {chosen, steps, one_host}, names, false, kept, {});
 }
 
+/// A rank on each of eight hosts: a microsecond within a group of four, ten between the two groups.
+/// Between ranks 0 and 1, which share a group, it is five.
+results slow_pair_in_a_group(const std::vector<int>& group_of) {
+  results all(ranks, kernel::semi, {1000});
+  for (int a = 0; a < ranks; ++a) {
+    std::vector<pair_record> row(ranks);
+    for (int b = 0; b < ranks; ++b) {
+      if (a == b) continue;
+      const bool near =
+          group_of[static_cast<std::size_t>(a)] == group_of[static_cast<std::size_t>(b)];
+      pair_record& pair = row[static_cast<std::size_t>(b)];
+      pair.time.n = 9;
+      const float usual = a + b == 1 ? 5e-6F : near ? 1e-6F : 1e-5F;
+      pair.time.median = usual * (1 + 0.002F * static_cast<float>((a + 3 * b) % 5));
+      pair.time.ci_low = pair.time.ci_high = pair.time.median;
+      pair.state = pair_state::measured;
+    }
+    all.set_row(a, row);
+  }
+  return all;
+}
+
 std::vector<double> waiting(int first, int end) {
   std::vector<double> kept(ranks, 0.01);
   for (int r = first; r < end; ++r) kept[static_cast<std::size_t>(r)] = 0.4;
@@ -54,6 +76,27 @@ TEST(Inspection, NamesASlowRankThatHadItsCore) {
   ASSERT_FALSE(found.slow->verdicts.empty());
   EXPECT_EQ(found.slow->verdicts[0].node, slow_rank);
   EXPECT_THAT(found.disturbed, IsEmpty());
+}
+
+TEST(Inspection, FindsALinkThatIsSlowForItsGroupAlthoughPairsOfTwoGroupsAreSlower) {
+  const std::vector<int> group_of{0, 0, 0, 0, 1, 1, 1, 1}, host_of{0, 1, 2, 3, 4, 5, 6, 7};
+  const options chosen;
+  const results all = slow_pair_in_a_group(group_of);
+  const plan steps = plan_of(chosen, ranks);
+  const std::vector<std::string> names(ranks, "h");
+  const run_setting run{chosen, steps, host_of, {}, group_of};
+  const findings found = inspection(chosen).inspect(all, run, names, false, {}, {});
+  ASSERT_TRUE(found.slow);
+  EXPECT_THAT(found.slow->verdicts, testing::SizeIs(2)) << "once from each end";
+  for (const verdict& v : found.slow->verdicts) {
+    EXPECT_EQ(v.what, culprit::link);
+    EXPECT_EQ(v.node + v.peer, 1);
+    EXPECT_NEAR(v.factor, 5, 0.5);
+  }
+  const findings untold =
+      inspection(chosen).inspect(all, {chosen, steps, host_of}, names, false, {}, {});
+  ASSERT_TRUE(untold.slow);
+  for (const verdict& v : untold.slow->verdicts) EXPECT_NE(v.node + v.peer, 1) << "not slow then";
 }
 
 TEST(Inspection, DoesNotJudgeARankThatWaitedForItsCoreAndSaysSo) {

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 #include <heddle/heddle.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -15,7 +14,9 @@
 #include <optional>
 
 #include "linktest/draw/terminal.h"
+#include "linktest/impossible_option.h"
 #include "linktest/inspection.h"
+#include "linktest/job_hosts.h"
 #include "linktest/measure/core_wait.h"
 #include "linktest/measure/lane_carriers.h"
 #include "linktest/measure/lane_messenger.h"
@@ -32,42 +33,6 @@
 
 namespace heddle::linktest {
 namespace {
-
-std::uint64_t memory_here() {
-  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-         static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
-/// An option that this job cannot honour, in words; empty when all can be. What is the same for all
-/// ranks is said by rank 0.
-std::string impossible_option(const options& chosen, const world& job) {
-  const bool first = job.rank() == 0;
-  if (first && chosen.ranks != 0 && chosen.ranks != job.size())
-    return chosen.resume.empty()
-               ? fmt::format("-n {} disagrees with this job of {} ranks: leave out -n",
-                             chosen.ranks, job.size())
-               : fmt::format("--resume {}: that run has {} ranks, and this job {}: start as many",
-                             chosen.resume, chosen.ranks, job.size());
-  if (first && job.size() < 2) return "a link has two ends: start at least 2 ranks";
-  const std::uint64_t results_bytes = results::bytes(job.size(), chosen.sizes.size());
-  if (first && results_bytes > memory_here())
-    return fmt::format(
-        "the results of {} ranks and {} sizes take {:.0f} GB of memory, and this host has {:.0f}: "
-        "test fewer ranks or sizes at once",
-        job.size(), chosen.sizes.size(), static_cast<double>(results_bytes) * 1e-9,
-        static_cast<double>(memory_here()) * 1e-9);
-  if (const std::string why = halves::problem_with(chosen.halves, job.size());
-      first && chosen.halves.what != halves_choice::how::none && !why.empty())
-    return why;
-  if (chosen.backend == "auto") return {};
-  for (rank r = 0; r < job.size(); ++r) {
-    if (r == job.rank() || job.route(r) == chosen.backend) continue;
-    return fmt::format("--backend {} cannot be honoured: rank {} ({}) reaches rank {} ({}) over {}",
-                       chosen.backend, job.rank(), job.host(job.rank()), r, job.host(r),
-                       job.route(r));
-  }
-  return {};
-}
 
 /// The first that asks for more of these: an end by a signal, then the lower number.
 int graver_of(int a, int b) {
@@ -291,16 +256,16 @@ class participant {
       take_over_report();
     }
     if (interrupted_) report_->interrupted();
-    std::vector<int> host_of;
-    for (rank r = 0; r < job_.size(); ++r) host_of.push_back(job_.host_number(r));
+    const std::vector<int> host_of = host_numbers_of(job_);
+    const run_setting setting{
+        chosen(), steps, host_of, {}, groups_of(job_, chosen().search.groups)};
     sized_prober probes;  // whoever interrupts does not want to wait for any
     if (!interrupted_)
       probes = [&again](std::span<const probe> wanted, std::uint64_t bytes) {
         return again.ask(wanted, bytes);
       };
-    const findings found =
-        inspection_->inspect(all, {chosen(), steps, host_of}, report_->facts().hosts, crowded_,
-                             waits_for_cores(), probes);
+    const findings found = inspection_->inspect(all, setting, report_->facts().hosts, crowded_,
+                                                waits_for_cores(), probes);
     if (!interrupted_) again.end();
     const bool at_once = chosen().mode == run_mode::parallel && !chosen().shuffle;
     report_->know(at_once ? step_bandwidths(all, steps) : std::vector<spread>{}, mine.all_to_all_s);

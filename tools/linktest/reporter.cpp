@@ -10,6 +10,7 @@
 
 #include "linktest/draw/summary.h"
 #include "linktest/draw/terminal.h"
+#include "linktest/job_hosts.h"
 #include "linktest/results/introduction.h"
 #include "linktest/results/machine_facts.h"
 #include "linktest/results/writing.h"
@@ -27,6 +28,8 @@ run_facts facts_of(const options& chosen, const world& job) {
   for (rank r = 0; r < job.size(); ++r)
     if (r != job.rank()) facts.routes.push_back(job.route(r));
   facts.hosts = hosts_of(job);
+  for (const int group : groups_of(job, chosen.search.groups))
+    facts.groups.push_back(chosen.search.groups[static_cast<std::size_t>(group)].name);
   std::sort(facts.routes.begin(), facts.routes.end());
   facts.routes.erase(std::unique(facts.routes.begin(), facts.routes.end()), facts.routes.end());
   return facts;
@@ -36,16 +39,6 @@ run_facts facts_of(const options& chosen, const world& job) {
 
 double beginning::seconds_ago() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - at).count();
-}
-
-std::vector<std::string> hosts_of(const world& job) {
-  std::vector<std::string> names;
-  std::vector<int> numbers;
-  for (rank r = 0; r < job.size(); ++r) {
-    names.push_back(job.host(r));
-    numbers.push_back(job.host_number(r));
-  }
-  return tell_apart(names, numbers);
 }
 
 reporter::reporter(const options& chosen, const std::string& folder, const world& job,

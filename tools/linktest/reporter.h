@@ -27,9 +27,6 @@ struct beginning {
   [[nodiscard]] double seconds_ago() const;
 };
 
-/// The names of the ranks' hosts, by rank, such that two hosts of one name differ.
-[[nodiscard]] std::vector<std::string> hosts_of(const world& job);
-
 /// One rank's side of talking to people and files: rank 0's, or when that is lost its successor's.
 class reporter {
  public:

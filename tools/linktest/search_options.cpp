@@ -92,6 +92,25 @@ void declare_judgement(CLI::App& command, search_options& into) {
       ->take_all();
 }
 
+/// The starter of a job reads the file, and its ranks get what it says: they may not see it.
+void declare_groups(CLI::App& command, search_options& into) {
+  command
+      .add_option_function<std::string>(
+          "--groups", [&into](const std::string& path) { into.groups = read_groups(path); },
+          "File of the hosts that share a switch or cabinet, as lines like 'rack1: n[01-16]'")
+      ->check(checked_by([](const std::string& path) { (void)read_groups(path); }))
+      ->type_name("FILE");
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--group",
+          [&into](const std::vector<std::string>& given) {
+            for (const std::string& text : given) into.groups.push_back(parse_group(text));
+          })
+      ->check(checked_by([](const std::string& text) { (void)parse_group(text); }))
+      ->take_all()
+      ->group("");
+}
+
 void declare_simulation(CLI::App& command, search_options& into) {
   command
       .add_option("--simulate", into.simulate,
@@ -124,6 +143,7 @@ double parse_duration(const std::string& text) {
 void declare_search_options(CLI::App& command, search_options& into) {
   declare_choice_of_pairs(command, into);
   declare_judgement(command, into);
+  declare_groups(command, into);
   declare_simulation(command, into);
 }
 
@@ -138,6 +158,7 @@ void add_arguments(const search_options& chosen, std::vector<std::string>& out) 
   add("--diagnosis", diagnosis_words[static_cast<std::size_t>(chosen.diagnose)]);
   if (!chosen.baseline.empty()) add("--baseline", chosen.baseline);
   for (const std::string& rule : chosen.expect) add("--expect", rule);
+  for (const host_group& group : chosen.groups) add("--group", text_of(group));
 }
 
 }  // namespace heddle::linktest

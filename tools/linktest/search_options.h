@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "linktest/groups.h"
+
 namespace CLI {  // NOLINT: not our name
 class App;
 }
@@ -26,6 +28,7 @@ struct search_options {
   diagnosis_choice diagnose = diagnosis_choice::automatic;
   std::string baseline;             ///< a linktest.json of an earlier run; empty: none
   std::vector<std::string> expect;  ///< rules, as rules/rule.h reads them
+  std::vector<host_group> groups;   ///< of hosts; none: not told
   bool dry_run = false;
   int ranks_per_host = 1;  ///< of --dry-run and --simulate
   std::string simulate;    ///< fabric::parse(); empty: measure

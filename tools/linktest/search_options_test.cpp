@@ -7,6 +7,8 @@
 #include <heddle/status.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
 
 #include "linktest/plan/dry_run.h"
 
@@ -47,6 +49,19 @@ TEST(SearchOptions, AreReadAndReachTheRanks) {
   EXPECT_EQ(again.search.time_s, 120);
   EXPECT_EQ(again.search.expect, o.search.expect);
   EXPECT_EQ(again.search.diagnose, diagnosis_choice::never);
+}
+
+TEST(SearchOptions, TellRanksWhatTheFileOfGroupsSaysAndNotWhereItIs) {
+  const std::string path = testing::TempDir() + "racks.txt";
+  std::ofstream(path) << "rack1: n[1-2],login # at the door\nrack2: n[3-4]\n";
+  std::vector<std::string> rendered = to_arguments(parsed({"-n", "4", "--groups", path}));
+  std::remove(path.c_str());
+  rendered.erase(rendered.begin());
+  const options of_rank = parsed(rendered);
+  ASSERT_EQ(of_rank.search.groups.size(), 2u);
+  EXPECT_EQ(text_of(of_rank.search.groups[0]), "rack1: n[1-2],login");
+  EXPECT_EQ(of_rank.search.groups[1].hosts, (std::vector<std::string>{"n3", "n4"}));
+  EXPECT_THAT(refusal({"-n", "4", "--groups", path}), HasSubstr("racks.txt"));
 }
 
 TEST(SearchOptions, NameTheCureForAWrongValue) {

@@ -101,6 +101,14 @@ class Report(unittest.TestCase):
         shown = self.page_of_first_with("unwanted")
         self.assertTrue(shown.value("document.getElementById('diagnosis').hidden"))
 
+    def test_a_page_tells_pairs_of_hosts_in_one_group_from_others(self):
+        shown = self.page_of_first_with("racks", hosts=["h0", "h1", "h2", "h3"],
+                                        groups=["rack1", "rack1", "rack2", "rack2"])
+        classes = shown.value("[...document.querySelectorAll('#worst tr')].map((r) => r.children[1].textContent)")
+        self.assertEqual(set(classes), {"same group", "other group"})
+        self.assertEqual(classes.count("same group"), 4)
+        self.assertEqual(shown.errors, [])
+
     def test_tables_have_a_line_per_size_and_pair(self):
         self.make(self.root / "first", "-o", self.root / "x.csv")
         with open(self.root / "x.csv", newline="") as file:
@@ -142,7 +150,9 @@ for size in h5.sizes:
     for other in js, sion:
         numpy.testing.assert_allclose(h5.time(size), other.time(size), rtol=1e-6)
     numpy.testing.assert_allclose(h5.bandwidth(size), h5.matrices[size]["bandwidth"], rtol=1e-6)
-assert (h5.classes()[0, 2:] == 2).all() and h5.classes()[0, 1] < 2
+assert (h5.classes()[0, 2:] == 3).all() and h5.classes()[0, 1] < 2 and h5.class_names[3] == "other host"
+js.facts["groups"] = ["rack1"] * 4
+assert (js.classes()[0, 2:] == 2).all() and js.classes()[0, 1] < 2 and js.class_names[2:] == ("same group", "other group")
 try:
     heddle_results.read(__file__)
 except heddle_results.UnreadableError as why:

@@ -13,8 +13,7 @@ namespace {
 constexpr std::size_t suspects_of_a_run = 12;  // retests of real ranks take time
 
 std::uint8_t kind_of(const run_setting& run, int a, int b) {
-  return run.host_of[static_cast<std::size_t>(a)] == run.host_of[static_cast<std::size_t>(b)] ? 0
-                                                                                              : 1;
+  return static_cast<std::uint8_t>(nearness_of(run.host_of, run.group_of, a, b));
 }
 
 surroundings around(const results& all, const run_setting& run) {

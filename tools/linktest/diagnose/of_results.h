@@ -18,6 +18,7 @@ struct run_setting {
   const plan& steps;
   const std::vector<int>& host_of;  ///< by rank
   std::set<int> left_out{};         ///< ranks of which the times say nothing of the network
+  std::vector<int> group_of{};      ///< by rank, of its host; empty: not told
 };
 
 /// Measures pairs again with messages of so many bytes.
@@ -28,7 +29,8 @@ using sized_prober = std::function<std::vector<float>(std::span<const probe>, st
                                                        const run_setting& run);
 
 /// All sizes; a part that is slow in several is named once, where it is slowest. Pairs on one host
-/// are compared with each other, and pairs on two. `again` empty: no retests.
+/// are compared with each other, so are pairs on two hosts of a group, and all others. `again`
+/// empty: no retests.
 [[nodiscard]] diagnosis diagnose_results(const results& all, const run_setting& run,
                                          const sized_prober& again);
 

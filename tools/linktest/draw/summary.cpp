@@ -90,9 +90,13 @@ std::string describe_run(const run_facts& facts) {
   const std::vector<std::string> hosts = each_host(facts.hosts);
   std::vector<std::string> sizes;
   for (const std::uint64_t size : o.sizes) sizes.push_back(format_size(size));
-  const std::string who =
-      fmt::format("{} on {} ({}) over {}", plural(facts.hosts.size(), "rank"),
-                  plural(hosts.size(), "host"), some_of(hosts), fmt::join(facts.routes, " and "));
+  const std::vector<std::string> groups = each_host(facts.groups);
+  const std::string of_groups =
+      groups.empty() ? ""
+                     : fmt::format(" in {} ({})", plural(groups.size(), "group"), some_of(groups));
+  const std::string who = fmt::format("{} on {} ({}){} over {}", plural(facts.hosts.size(), "rank"),
+                                      plural(hosts.size(), "host"), some_of(hosts), of_groups,
+                                      fmt::join(facts.routes, " and "));
   const std::string how = fmt::format(
       "kernel {}, op {}, {}, sizes {}, {}, {}", name_of(o.kernel), name_of(o.op), name_of(o.mode),
       fmt::join(sizes, ", "), plural(o.messages, "message"), plural(o.repetitions, "repetition"));
@@ -107,7 +111,7 @@ std::string figures(const run_facts& facts, const results& all) {
   std::string out = line("", "min", "median", "max");
   for (std::size_t s = 0; s < all.sizes().size(); ++s) {
     for (const class_figures& f : figures_by_class(facts, all, s)) {
-      out += fmt::format("{}, {}, {}\n", format_size(all.sizes()[s]), name_of(f.what),
+      out += fmt::format("{}, {}, {}\n", format_size(all.sizes()[s]), name_of(facts, f.what),
                          plural(f.pairs, "pair"));
       out += line("time", format_seconds(f.time.min), format_seconds(f.time.median),
                   format_seconds(f.time.max));

@@ -92,6 +92,9 @@ TEST(Summary, SaysWhoMeasuresWhat) {
   EXPECT_EQ(describe_run(sample_facts()),
             "3 ranks on 2 hosts (alpha, beta) over near and wide\n"
             "kernel semi, op send, parallel, sizes 8 B, 1 KiB, 100 messages, 3 repetitions\n");
+  run_facts facts = sample_facts();
+  facts.groups = {"rack1", "rack1", "rack2"};
+  EXPECT_THAT(describe_run(facts), HasSubstr("(alpha, beta) in 2 groups (rack1, rack2) over near"));
 }
 
 TEST(Summary, TellsHostsOfOneNameApart) {

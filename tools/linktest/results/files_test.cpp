@@ -182,6 +182,21 @@ TEST_F(Files, Hdf5AndJsonAreReadBackWithNothingLost) {
   expect_same_run(read_results(in_root("any name")), facts, all);
 }
 
+TEST_F(Files, GroupsAreKeptByRankAndFilesOfBeforeThereWereAnyAreRead) {
+  run_facts facts = judged_facts();
+  const results all = sample_results();
+  facts.groups = {"rack1", "rack1", "rack2"};
+  write_hdf5(in_root("linktest.h5"), facts, all);
+  expect_same_run(read_results(in_root("linktest.h5")), facts, all);
+  auto doc = nlohmann::ordered_json::parse(to_json(facts, all));
+  EXPECT_EQ(doc["groups"][2], "rack2");
+  doc["groups"].erase(2);
+  EXPECT_THROW((void)from_json(doc.dump()), error) << "a rank has none";
+  doc.erase("groups");
+  facts.groups.clear();
+  expect_same_run(from_json(doc.dump()), facts, all);
+}
+
 TEST_F(Files, WhatIsNoResultIsRefusedByNameWithWhatCanBeRead) {
   const auto refusal = [](const std::string& path) -> std::string {
     try {

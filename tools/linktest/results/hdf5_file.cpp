@@ -250,6 +250,7 @@ void write_facts(hid_t file, const run_facts& facts, const results& all) {
   write_machines(file, facts);
   write_findings(file, facts, all);
   write_texts(file, "hosts", facts.hosts);
+  if (!facts.groups.empty()) write_texts(file, "groups", facts.groups);
   const handle sizes = write_dataset(file, "sizes", H5T_STD_U64LE, H5T_NATIVE_UINT64,
                                      {all.sizes().size()}, all.sizes().data());
   add(sizes, "units", std::string_view("B"));

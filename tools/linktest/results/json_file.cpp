@@ -291,6 +291,7 @@ json facts_as_json(const run_facts& facts, const results& all) {
            {"exit_status", int{status_of(facts, all)}},
            {"ranks", all.ranks()},
            {"hosts", facts.hosts},
+           {"groups", facts.groups},
            {"routes", facts.routes},
            {"clock", {{"look_s", facts.clock.look_s}, {"resolution_s", facts.clock.resolution_s}}},
            {"bare_times_s", all_numbers(facts.bare)},
@@ -333,6 +334,9 @@ run_facts facts_from_json(const json& in) {
   in.at("elapsed_s").get_to(out.elapsed_s);
   out.interrupted = in.value("interrupted", false);
   in.at("hosts").get_to(out.hosts);
+  out.groups = in.value("groups", out.groups);
+  if (!out.groups.empty() && out.groups.size() != out.hosts.size())
+    throw error("it has not a group for every rank");
   in.at("routes").get_to(out.routes);
   out.chosen = options_from(in.at("options"));
   out.chosen.ranks = static_cast<int>(out.hosts.size());

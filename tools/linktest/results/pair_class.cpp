@@ -31,19 +31,23 @@ by_class times_of(const run_facts& facts, const results& all, std::size_t size_i
 
 }  // namespace
 
-std::string_view name_of(pair_class c) noexcept {
-  constexpr std::array<std::string_view, 3> names{"same core complex", "same host", "other host"};
+std::string_view name_of(const run_facts& facts, pair_class c) noexcept {
+  constexpr std::array<std::string_view, 4> names{"same core complex", "same host", "same group",
+                                                  "other group"};
+  if (facts.groups.empty() && c == pair_class::network) return "other host";
   return names[static_cast<std::size_t>(c)];
 }
 
 std::string_view word_of(pair_class c) noexcept {
-  constexpr std::array<std::string_view, 3> words{"complex", "host", "network"};
+  constexpr std::array<std::string_view, 4> words{"complex", "host", "group", "network"};
   return words[static_cast<std::size_t>(c)];
 }
 
 pair_class class_of(const run_facts& facts, int a, int b) {
   const auto i = static_cast<std::size_t>(a), j = static_cast<std::size_t>(b);
-  if (facts.hosts[i] != facts.hosts[j]) return pair_class::network;
+  if (facts.hosts[i] != facts.hosts[j])
+    return !facts.groups.empty() && facts.groups[i] == facts.groups[j] ? pair_class::group
+                                                                       : pair_class::network;
   if (facts.places.size() <= std::max(i, j)) return pair_class::host;
   const int complex = facts.places[i].complex;
   return complex >= 0 && complex == facts.places[j].complex ? pair_class::complex

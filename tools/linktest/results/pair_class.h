@@ -11,13 +11,15 @@ namespace heddle::linktest {
 enum class pair_class : std::uint8_t {
   complex,  ///< both ranks on cores that share their last cache
   host,     ///< on one host, without that or without knowing
-  network,  ///< on two hosts
+  group,    ///< on two hosts of one group; none where no groups are told
+  network,  ///< on two hosts, otherwise
 };
-inline constexpr pair_class all_classes[]{pair_class::complex, pair_class::host,
+inline constexpr pair_class all_classes[]{pair_class::complex, pair_class::host, pair_class::group,
                                           pair_class::network};
-/// "same core complex", "same host", "other host".
-[[nodiscard]] std::string_view name_of(pair_class c) noexcept;
-/// The same in one word, for files: "complex", "host", "network".
+/// "same core complex", "same host", "same group", and "other group", or "other host" where no
+/// groups are told.
+[[nodiscard]] std::string_view name_of(const run_facts& facts, pair_class c) noexcept;
+/// The same in one word, for files: "complex", "host", "group", "network".
 [[nodiscard]] std::string_view word_of(pair_class c) noexcept;
 [[nodiscard]] pair_class class_of(const run_facts& facts, int a, int b);
 

@@ -35,6 +35,7 @@ struct rank_place {
 struct run_facts {
   options chosen;
   std::vector<std::string> hosts;   ///< by rank, as tell_apart() makes them
+  std::vector<std::string> groups;  ///< by rank, of its host; empty: not told
   std::vector<std::string> routes;  ///< the backends in use, without repeats, sorted
   std::string version;              ///< of heddle, or of the program that wrote the file
   std::string command;              ///< what was typed, as far as known

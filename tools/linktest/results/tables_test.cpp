@@ -80,6 +80,33 @@ TEST(PairClass, IsToldByHostAndSharedCache) {
   EXPECT_EQ(class_of(sample_facts(), 0, 1), pair_class::host) << "caches are not known";
 }
 
+TEST(PairClass, IsToldByGroupWhereTwoHostsShareOneAndTheirGroupsAreKnown) {
+  run_facts facts = sample_facts();
+  EXPECT_EQ(name_of(facts, pair_class::network), "other host");
+  facts.groups = {"rack1", "rack1", "rack2"};
+  EXPECT_EQ(class_of(facts, 0, 1), pair_class::host);
+  EXPECT_EQ(class_of(facts, 0, 2), pair_class::network);
+  facts.hosts = {"alpha", "gamma", "beta"};
+  EXPECT_EQ(class_of(facts, 0, 1), pair_class::group);
+  EXPECT_EQ(name_of(facts, pair_class::network), "other group");
+}
+
+TEST(PairClass, GivesTheGroupItsOwnFiguresAndReference) {
+  run_facts facts = sample_facts();
+  facts.hosts = {"alpha", "beta", "gamma"};
+  facts.groups = {"rack1", "rack1", "rack2"};
+  // In the group 1 and 10 us; between groups 2, 20 and 21: 1 -> 2 was lost.
+  const auto figures = figures_by_class(facts, sample_results(), 0);
+  ASSERT_EQ(figures.size(), 2u);
+  EXPECT_EQ(figures[0].what, pair_class::group);
+  EXPECT_EQ(figures[0].pairs, 2u);
+  EXPECT_NEAR(figures[0].time.median, 5.5e-6, 1e-11);
+  EXPECT_EQ(figures[1].what, pair_class::network);
+  EXPECT_NEAR(figures[1].time.median, 20e-6, 1e-11);
+  EXPECT_THAT(to_prometheus(facts, sample_results()), HasSubstr("class=\"group\""));
+  EXPECT_THAT(to_csv(facts, sample_results()), HasSubstr(",0,1,alpha,beta,group,measured,"));
+}
+
 TEST(PairClass, ComparesAPairWithItsOwnClassOnly) {
   // Inside the host 1 and 10 us; between hosts 2, 12, 20, 21: never "21 x the median inside".
   const auto slow = slowest_in_class(sample_facts(), sample_results(), 0, 10);

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "linktest/results/output.h"
+#include "linktest/file_lines.h"
 #include "linktest/rules/rule.h"
 
 namespace heddle::linktest {
@@ -67,27 +67,15 @@ void prove(const std::string& text) {
   (void)parse_rule(one.rule);
 }
 
-std::string trimmed(const std::string& line) {
-  constexpr const char* blank = " \t\r";
-  const std::string rule = line.substr(0, line.find('#'));
-  const std::size_t begin = rule.find_first_not_of(blank);
-  if (begin == std::string::npos) return {};
-  return rule.substr(begin, rule.find_last_not_of(blank) + 1 - begin);
-}
-
 std::vector<std::string> rules_in(const std::string& path) {
   std::vector<std::string> out;
-  int number = 0;
-  for (const std::string& line : cut(read_text(path), '\n')) {
-    ++number;
-    const std::string rule = trimmed(line);
-    if (rule.empty()) continue;
+  for (const file_line& rule : lines_of_file(path)) {
     try {
-      prove(rule);
+      prove(rule.text);
     } catch (const error& why) {
-      throw error(fmt::format("{}:{}: {}", path, number, why.what()));
+      throw error(fmt::format("{}:{}: {}", path, rule.number, why.what()));
     }
-    out.push_back(rule);
+    out.push_back(rule.text);
   }
   if (out.empty()) throw error(fmt::format("{}: there is no rule in this file", path));
   return out;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <heddle/status.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <regex>
@@ -13,9 +14,20 @@ namespace heddle::linktest {
 namespace {
 
 bool is_for(const rule& r, const judged& run, int a, int b) {
-  const bool same =
-      run.host_of[static_cast<std::size_t>(a)] == run.host_of[static_cast<std::size_t>(b)];
-  return r.among == rule::pair_class::all || (r.among == rule::pair_class::host) == same;
+  const nearness near = run.nearness_of_pair(a, b);
+  switch (r.among) {
+    case rule::pair_class::host:
+      return near == nearness::one_host;
+    case rule::pair_class::other:
+      return near != nearness::one_host;
+    case rule::pair_class::group:
+      return near == nearness::one_group;
+    case rule::pair_class::network:
+      return near == nearness::apart;
+    case rule::pair_class::all:
+      return true;
+  }
+  return true;
 }
 
 /// One rule over the pairs of one size.
@@ -23,7 +35,7 @@ class checking {
  public:
   checking(const rule& what, const judged& run, const results* baseline, std::size_t size)
       : rule_(what), run_(run), baseline_(baseline), size_(size) {
-    for (const bool same : {false, true}) usual_[same ? 1 : 0] = middle(same);
+    find_usual();
   }
 
   broken_rule run() const {
@@ -53,8 +65,8 @@ class checking {
   [[nodiscard]] double figure(const results& from, int a, int b) const {
     return value_of(rule_.of, from.at(size_, a, b).time, run_.traffic, from.sizes()[size_]);
   }
-  [[nodiscard]] bool same_host(int a, int b) const {
-    return run_.host_of[static_cast<std::size_t>(a)] == run_.host_of[static_cast<std::size_t>(b)];
+  [[nodiscard]] std::size_t kind_of(int a, int b) const {
+    return static_cast<std::size_t>(run_.nearness_of_pair(a, b));
   }
   template <class Visit>
   void for_each(Visit visit) const {
@@ -62,37 +74,38 @@ class checking {
       for (int b = 0; b < run_.all.ranks(); ++b)
         if (a != b) visit(a, b);
   }
-  [[nodiscard]] double middle(bool same) const {
-    std::vector<double> values;
-    if (rule_.times_reference && baseline_ == nullptr)
-      for_each([&](int a, int b) {
-        if (same_host(a, b) == same) values.push_back(figure(run_.all, a, b));
-      });
-    return spread_of(values).median;
+  /// The medians of pairs on one host, in one group, and apart.
+  void find_usual() {
+    if (!rule_.times_reference || baseline_ != nullptr) return;
+    std::array<std::vector<double>, kinds> values;
+    for_each([&](int a, int b) { values[kind_of(a, b)].push_back(figure(run_.all, a, b)); });
+    for (std::size_t kind = 0; kind < kinds; ++kind) usual_[kind] = spread_of(values[kind]).median;
   }
   [[nodiscard]] double reference(int a, int b) const {
     if (!rule_.times_reference) return 1;
-    return baseline_ != nullptr ? figure(*baseline_, a, b) : usual_[same_host(a, b) ? 1 : 0];
+    return baseline_ != nullptr ? figure(*baseline_, a, b) : usual_[kind_of(a, b)];
   }
 
   const rule& rule_;
   const judged& run_;
   const results* baseline_;
   std::size_t size_;
-  double usual_[2];
+  static constexpr std::size_t kinds = 3;  // of nearness
+  std::array<double, kinds> usual_{};
 };
 
 }  // namespace
 
 rule parse_rule(const std::string& text) {
   static const std::regex form(
-      R"((?:(all|host|other):)?(median|bandwidth|min|time|p99)\s*(>=|<=)\s*(?:(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)\s*(\*\s*ref)?|(ref)))");
+      R"((?:(all|host|other|group|network):)?(median|bandwidth|min|time|p99)\s*(>=|<=)\s*(?:(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)\s*(\*\s*ref)?|(ref)))");
   std::smatch part;
   if (!std::regex_match(text, part, form))
     throw error(fmt::format(
         "'{}' is no rule; give FIGURE>=VALUE or FIGURE<=VALUE with the FIGURE median, min "
         "(bandwidths in B/s), time or p99 (in s) and the VALUE a number, 0.93*ref or ref; host: or "
-        "other: before it for pairs on one host or on two",
+        "other: before it for pairs on one host or on two, with --groups group: or network: for "
+        "two hosts of one group or not",
         text));
   rule out;
   out.text = text;
@@ -103,6 +116,8 @@ rule parse_rule(const std::string& text) {
                            : rule::figure::bandwidth;
   if (among == "host") out.among = rule::pair_class::host;
   if (among == "other") out.among = rule::pair_class::other;
+  if (among == "group") out.among = rule::pair_class::group;
+  if (among == "network") out.among = rule::pair_class::network;
   out.at_least = part[3] == ">=";
   out.times_reference = part[5].matched || part[6].matched;
   out.value = part[4].matched ? std::stod(part[4]) : 1;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "linktest/groups.h"
 #include "linktest/results/results.h"
 
 namespace heddle::linktest {
@@ -13,11 +14,11 @@ namespace heddle::linktest {
 /// "[CLASS:]FIGURE>=VALUE" or "<=": FIGURE is median, min or bandwidth (bytes per second: from the
 /// median time, from the largest one) or time or p99 (seconds per message); VALUE a number, a
 /// number times ref, or ref. ref is the same pair in the baseline, or without one the median over
-/// the pairs of the class and size. CLASS is host (both ranks on one host), other, or all, which is
-/// usual.
+/// the pairs that are as near and of that size. CLASS is host (both ranks on one host), other (on
+/// two), group (on two hosts of one group), network (on two, otherwise), or all, which is usual.
 struct rule {
   enum class figure : std::uint8_t { bandwidth, least_bandwidth, time, p99 };
-  enum class pair_class : std::uint8_t { all, host, other };
+  enum class pair_class : std::uint8_t { all, host, other, group, network };
   figure of = figure::bandwidth;
   pair_class among = pair_class::all;
   bool at_least = true;
@@ -33,11 +34,16 @@ struct rule {
 [[nodiscard]] double value_of(rule::figure figure, const sketch& time, kernel k,
                               std::uint64_t bytes) noexcept;
 
-/// Results to be judged: the matrix, and for each rank the number of its host.
+/// Results to be judged: the matrix, and for each rank the numbers of its host and its group.
 struct judged {
   const results& all;
   kernel traffic;
   const std::vector<int>& host_of;
+  std::vector<int> group_of{};  ///< empty: not told
+
+  [[nodiscard]] nearness nearness_of_pair(int a, int b) const {
+    return nearness_of(host_of, group_of, a, b);
+  }
 };
 
 struct broken_rule {

@@ -58,6 +58,24 @@ TEST(Rules, AreHeldAgainstThePairsOfEachClassOnTheirOwn) {
   EXPECT_THAT(check("other:median>=0.93*ref", slow), SizeIs(1));
 }
 
+TEST(Rules, HoldPairsOfAGroupAgainstTheirOwnMedianAndNotThatOfPairsApart) {
+  const results all = four_ranks(1e-5F);
+  // Four hosts, two in each group: a microsecond inside, ten between.
+  const std::vector<int> four_hosts{0, 1, 2, 3};
+  const judged run{all, kernel::semi, four_hosts, {0, 0, 1, 1}};
+  const auto missed = [&run](const char* text) {
+    return check_rules({parse_rule(text)}, run, nullptr);
+  };
+  EXPECT_THAT(missed("median>=0.93*ref"), IsEmpty());
+  EXPECT_THAT(missed("group:time<=1.5e-6"), IsEmpty());
+  EXPECT_THAT(missed("other:time<=1.5e-6"), SizeIs(1));
+  const auto apart = missed("network:time<=1.5e-6");
+  ASSERT_THAT(apart, SizeIs(1));
+  EXPECT_EQ(apart[0].of, 8u);
+  ASSERT_THAT(missed("group:time<=5e-7"), SizeIs(1));
+  EXPECT_EQ(missed("group:time<=5e-7")[0].of, 4u);
+}
+
 TEST(Rules, TakeNumbersAndUpperLimits) {
   const results slow = four_ranks(2e-5F);
   EXPECT_THAT(check("time<=1.5e-5", slow), SizeIs(1));

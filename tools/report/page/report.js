@@ -6,7 +6,10 @@
 const runs = JSON.parse(document.getElementById('data').textContent).runs;
 const $ = (id) => document.getElementById(id);
 const states = ['not measured', 'measured', 'lost', 'corrupted'];
-const classNames = { complex: 'same core complex', host: 'same host', network: 'other host' };
+const classNames = { complex: 'same core complex', host: 'same host', group: 'same group', network: 'other host' };
+/// Whether it is known which hosts are in one group.
+const grouped = (r) => (r.groups ?? []).length > 0;
+const className = (r, name) => name === 'network' && grouped(r) ? 'other group' : classNames[name];
 const ramp = [[48, 16, 92], [56, 66, 140], [38, 112, 146], [30, 156, 138], [96, 200, 98], [190, 222, 54], [254, 236, 80]];
 const failedColor = [225, 30, 45], unknownColor = [128, 128, 132];
 
@@ -66,7 +69,7 @@ const text = (value) => shown.metric === 'bandwidth' ? rate(value)
   : shown.metric === 'change' ? (value > 0 ? `${value.toFixed(2)} x` : '-') : seconds(value);
 
 function classOf(r, i, j) {
-  if (r.hosts[i] !== r.hosts[j]) return 'network';
+  if (r.hosts[i] !== r.hosts[j]) return grouped(r) && r.groups[i] === r.groups[j] ? 'group' : 'network';
   const a = r.places[i], b = r.places[j];
   return a && b && a.complex >= 0 && a.complex === b.complex ? 'complex' : 'host';
 }
@@ -212,7 +215,7 @@ function select(pair) {
   shown.pair = pair;
   const [from, to] = pair, list = document.createElement('dl'), r = run(), n = ranks();
   $('pair-title').textContent = `rank ${from} -> rank ${to}`;
-  list.append(...row('hosts', `${r.hosts[from]} -> ${r.hosts[to]} (${classNames[classOf(r, from, to)]})`));
+  list.append(...row('hosts', `${r.hosts[from]} -> ${r.hosts[to]} (${className(r, classOf(r, from, to))})`));
   for (const s of r.sizes) {
     const m = s.matrices, i = from * n + to, back = to * n + from;
     list.append(...row(bytes(s.bytes), states[m.state[i]]));
@@ -237,7 +240,7 @@ function chart(id, type, data, options) {
   charts[id]?.destroy();
   charts[id] = new Chart($(id), { type, data, options });
 }
-const classColors = { complex: '#1e9c8a', host: '#38428c', network: '#c98a1b' };
+const classColors = { complex: '#1e9c8a', host: '#38428c', group: '#b0417f', network: '#c98a1b' };
 
 function perClass() {
   const out = {}, n = ranks(), r = run(), s = size();
@@ -249,13 +252,13 @@ function perClass() {
   return out;
 }
 function drawHistogram() {
-  const all = perClass(), bins = 40, ratio = scale.high / scale.low;
+  const r = run(), all = perClass(), bins = 40, ratio = scale.high / scale.low;
   const edge = (b) => scale.low * ratio ** (b / bins);
   const labels = [...Array(bins).keys()].map((b) => text(edge(b + .5)));
   const datasets = Object.entries(all).map(([name, values]) => {
     const counts = Array(bins).fill(0);
     for (const v of values) counts[Math.min(bins - 1, Math.max(0, Math.floor(Math.log(v / scale.low) / Math.log(ratio) * bins)))]++;
-    return { label: classNames[name], data: counts, backgroundColor: classColors[name], barPercentage: 1, categoryPercentage: 1 };
+    return { label: className(r, name), data: counts, backgroundColor: classColors[name], barPercentage: 1, categoryPercentage: 1 };
   });
   chart('histogram', 'bar', { labels, datasets }, { scales: { x: { stacked: true, ticks: { maxTicksLimit: 8 } }, y: { stacked: true, title: { display: true, text: 'pairs' } } } });
 }
@@ -295,7 +298,7 @@ function drawWorst() {
     }
   found.sort((a, b) => b.factor - a.factor);
   $('worst').replaceChildren(...found.slice(0, 20).map((f) => {
-    const line = cells('td', [`${f.i} (${r.hosts[f.i]}) -> ${f.j} (${r.hosts[f.j]})`, classNames[f.name], text(f.v), `${f.factor.toFixed(2)} x`, seconds(s.matrices.time_p99[f.i * n + f.j])]);
+    const line = cells('td', [`${f.i} (${r.hosts[f.i]}) -> ${f.j} (${r.hosts[f.j]})`, className(r, f.name), text(f.v), `${f.factor.toFixed(2)} x`, seconds(s.matrices.time_p99[f.i * n + f.j])]);
     line.dataset.pair = `${f.i},${f.j}`;
     if (f.factor > 1.5) line.children[3].className = 'bad';
     line.addEventListener('click', () => select([f.i, f.j]));
@@ -309,8 +312,9 @@ function drawComparison() {
   for (const s of runs[0].sizes) {
     const other = runs[1].sizes.find((o) => o.bytes === s.bytes);
     for (const [name, f] of Object.entries(s.classes)) {
-      const g = other?.classes[name];
-      lines.push(cells('td', [`${bytes(s.bytes)}, ${classNames[name]}`, seconds(f.time.median), g ? seconds(g.time.median) : '-', g ? `${(f.time.median / g.time.median).toFixed(3)} x` : '-']));
+      const alike = name !== 'network' || grouped(runs[0]) === grouped(runs[1]);
+      const g = alike ? other?.classes[name] : null;
+      lines.push(cells('td', [`${bytes(s.bytes)}, ${className(runs[0], name)}`, seconds(f.time.median), g ? seconds(g.time.median) : '-', g ? `${(f.time.median / g.time.median).toFixed(3)} x` : '-']));
     }
   }
   $('compared').replaceChildren(...lines);

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "linktest/impossible_option.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "linktest/job_hosts.h"
+#include "linktest/results/results.h"
+#include "linktest/rules/rule.h"
+
+namespace heddle::linktest {
+namespace {
+
+std::uint64_t memory_here() {
+  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+/// A host without a group, or a rule for groups that nobody has told; empty: neither.
+std::string wrong_groups(const search_options& chosen, const world& job) {
+  const std::vector<int> group_of = groups_of(job, chosen.groups);
+  const auto lost = std::find(group_of.begin(), group_of.end(), -1);
+  if (lost != group_of.end()) {
+    const auto r = static_cast<rank>(lost - group_of.begin());
+    return fmt::format(
+        "--groups: rank {} runs on host '{}', which the file puts in no group: add that name to a "
+        "line of it",
+        r, job.host(r));
+  }
+  for (const std::string& text : chosen.expect)
+    if (chosen.groups.empty() && parse_rule(text).among == rule::pair_class::group)
+      return fmt::format("--expect '{}' is for pairs in one group: give --groups FILE", text);
+  return {};
+}
+
+}  // namespace
+
+std::string impossible_option(const options& chosen, const world& job) {
+  const bool first = job.rank() == 0;
+  if (first && chosen.ranks != 0 && chosen.ranks != job.size())
+    return chosen.resume.empty()
+               ? fmt::format("-n {} disagrees with this job of {} ranks: leave out -n",
+                             chosen.ranks, job.size())
+               : fmt::format("--resume {}: that run has {} ranks, and this job {}: start as many",
+                             chosen.resume, chosen.ranks, job.size());
+  if (first && job.size() < 2) return "a link has two ends: start at least 2 ranks";
+  const std::uint64_t results_bytes = results::bytes(job.size(), chosen.sizes.size());
+  if (first && results_bytes > memory_here())
+    return fmt::format(
+        "the results of {} ranks and {} sizes take {:.0f} GB of memory, and this host has {:.0f}: "
+        "test fewer ranks or sizes at once",
+        job.size(), chosen.sizes.size(), static_cast<double>(results_bytes) * 1e-9,
+        static_cast<double>(memory_here()) * 1e-9);
+  if (std::string why = first ? wrong_groups(chosen.search, job) : ""; !why.empty()) return why;
+  if (std::string why = halves::problem_with(chosen.halves, job.size());
+      first && chosen.halves.what != halves_choice::how::none && !why.empty())
+    return why;
+  if (chosen.backend == "auto") return {};
+  for (rank r = 0; r < job.size(); ++r) {
+    if (r == job.rank() || job.route(r) == chosen.backend) continue;
+    return fmt::format("--backend {} cannot be honoured: rank {} ({}) reaches rank {} ({}) over {}",
+                       chosen.backend, job.rank(), job.host(job.rank()), r, job.host(r),
+                       job.route(r));
+  }
+  return {};
+}
+
+}  // namespace heddle::linktest
