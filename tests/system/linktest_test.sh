@@ -100,8 +100,18 @@ groups() {
   expect 0 report "$work/results" -o "$work/links.csv"
   [ "$(grep -c ',group,measured,' "$work/links.csv")" -eq 4 ] || fail "not four lines of pairs in a group"
   rm -rf "$work/results" "$work/links.csv"
-  expect 2 linktest -n 4 --simulate torus --groups "$work/racks"
-  says err "simulated hosts have no names"
+  expect 0 run -n 4 -- sh -c "$on_four_hosts" "$heddle" --groups "$work/racks" --bisection groups \
+    --output "$work/results"
+  says out "8 B, other group, 8 pairs"
+  if grep -q "same group" "$work/out"; then fail "a bisection of groups measured inside of one"; fi
+  rm -rf "$work/results"
+  for options in '--bisection groups' "--groups $work/racks --simulate torus"; do
+    # shellcheck disable=SC2086 # words
+    expect 2 linktest -n 4 $options
+    says err "--groups"
+  done
+  expect 2 linktest -n 2 --bisection hosts --output "$work/results"
+  says err "all ranks run on one host"
   echo 'rack1: h[0-2]' >"$work/racks"
   expect 2 run -n 4 -- sh -c "$on_four_hosts" "$heddle" --groups "$work/racks" --output "$work/results"
   says err "rank 3 runs on host 'h3', which the file puts in no group"

@@ -30,6 +30,7 @@
 namespace heddle::tools {
 namespace {
 
+using linktest::halves_choice;
 using linktest::options;
 
 static_assert(linktest::max_ranks == most_ranks);
@@ -64,10 +65,20 @@ int status_of_job(int status) {
 
 /// What is wrong with options together that are right alone.
 void refuse_contradictions(const options& chosen) {
+  using how = halves_choice::how;
+  if (chosen.halves.what == how::by_group && chosen.search.groups.empty())
+    throw usage_error("--bisection groups: give --groups FILE, which says which hosts are in one");
   if (!chosen.search.simulate.empty() && !chosen.search.groups.empty())
     throw usage_error(
         "--groups: simulated hosts have no names, and the network's form says who is near whom: "
         "leave it out");
+  if (!chosen.search.dry_run || chosen.ranks == 0) return;
+  if (chosen.halves.what == how::by_group)
+    throw usage_error("--dry-run does not know the hosts' names: give --bisection hosts or first");
+  if (chosen.halves.what == how::by_host && chosen.ranks <= chosen.search.ranks_per_host)
+    throw usage_error(
+        "--bisection hosts: all ranks are on one host: give a larger -n or a smaller "
+        "--ranks-per-host");
 }
 
 /// A plan or a simulation needs no ranks; nothing when ranks are to be started.

@@ -10,7 +10,7 @@
 namespace heddle::linktest {
 
 /// An option that this job cannot honour, in words; empty when all can be. What is the same for all
-/// ranks is said by rank 0.
+/// ranks is said by rank 0. `chosen` has the halves for this job.
 [[nodiscard]] std::string impossible_option(const options& chosen, const world& job);
 
 }  // namespace heddle::linktest

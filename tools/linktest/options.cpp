@@ -275,7 +275,8 @@ void add_halves(CLI::App& command, options& into) {
   command
       .add_option_function<std::string>(
           "--bisection", [](const std::string&) {},
-          "Only pairs between two halves: first, random (by the seed), or one half's ranks: 0-3,8")
+          "Only pairs between two halves: first, random (by the seed), hosts or groups (whole "
+          "ones), or one half's ranks: 0-3,8")
       ->check(CLI::Validator(
           [&into](const std::string& text) -> std::string {
             try {

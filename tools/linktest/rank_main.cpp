@@ -71,6 +71,9 @@ class participant {
 
   int run(const section& one, bool& go_on) {
     section_ = &one;
+    how_ = one.how;
+    how_.halves =
+        for_hosts(how_.halves, host_numbers_of(job_), groups_of(job_, how_.search.groups));
     began_ = {};
     report_.reset();
     folder_ = one.how.output;
@@ -86,7 +89,7 @@ class participant {
     if (one.how.op == operation::send)
       bare = bare_ping_pong(path_, one.how.sizes, one.how.messages, memory);
     if (report_) report_->know(of_clock, bare);
-    options how = one.how;
+    options how = how_;
     if (crowded_ && how.drift == 0) how.drift = drift_when_crowded;
     visit_log log = open_log();
     const core_wait watched;
@@ -105,7 +108,7 @@ class participant {
     return status;
   }
 
-  [[nodiscard]] const options& chosen() const noexcept { return section_->how; }
+  [[nodiscard]] const options& chosen() const noexcept { return how_; }
   [[nodiscard]] bool first() const noexcept { return job_.rank() == 0; }
 
   [[nodiscard]] bool time_is_up() const {
@@ -295,6 +298,7 @@ class participant {
 
   run_of_sections& sections_;
   const section* section_ = nullptr;  // that is being measured
+  options how_;                       // of it, with the halves of this job
   std::string folder_;                // of its files, once rank 0 has told
   beginning began_;
   abandoned given_up_;

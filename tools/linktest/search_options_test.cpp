@@ -94,6 +94,13 @@ TEST(DryRun, TellsStepsPairsAndThePlansMemoryForTheLargestJob) {
   EXPECT_EQ(cost_of(o).steps, 1'799'999u);
 }
 
+TEST(DryRun, TakesHalvesOfWholeHostsAsNeighboursFillThem) {
+  // Eight hosts: four of seven ranks, and four of the 23 others.
+  const options o = parsed({"-n", "51", "--ranks-per-host", "7", "--bisection", "hosts"});
+  EXPECT_EQ(cost_of(o).steps, 28u);
+  EXPECT_EQ(cost_of(o).ordered_pairs, 2u * 28 * 23);
+}
+
 TEST(DryRun, StaysWithinTheTimeThatIsGiven) {
   const options o = parsed({"-n", "100000", "--time", "60"});
   EXPECT_LE(cost_of(o).seconds, 61);

@@ -47,7 +47,17 @@ std::string duration(double seconds) {
                           : fmt::format("{:.1f} h", seconds / 3600);
 }
 
-cost cost_of_section(const options& chosen) {
+/// Nothing is known of the hosts but how many ranks each has: neighbours are together.
+options with_halves(options chosen) {
+  if (chosen.halves.what != halves_choice::how::by_host) return chosen;
+  const int per_host = chosen.search.ranks_per_host;
+  const int hosts = (chosen.ranks + per_host - 1) / per_host;
+  chosen.halves = {halves_choice::how::by_rank, {}, hosts / 2 * per_host};
+  return chosen;
+}
+
+cost cost_of_section(const options& of_section) {
+  const options chosen = with_halves(of_section);
   const plan p = plan_of(chosen, chosen.ranks);
   cost out;
   double bytes = 0;

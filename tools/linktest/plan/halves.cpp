@@ -7,14 +7,33 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
+#include <set>
 
 namespace heddle::linktest {
+namespace {
+
+/// `part_of` has the number of each rank's host, or group. The ranks of the lower half of these
+/// numbers, rounded down; none where there is only one.
+std::vector<int> lower_half(const std::vector<int>& part_of) {
+  const std::set<int> parts(part_of.begin(), part_of.end());
+  std::vector<int> out;
+  if (parts.size() < 2) return out;
+  const int second = *std::next(parts.begin(), static_cast<std::ptrdiff_t>(parts.size() / 2));
+  for (std::size_t r = 0; r < part_of.size(); ++r)
+    if (part_of[r] < second) out.push_back(static_cast<int>(r));
+  return out;
+}
+
+}  // namespace
 
 halves_choice parse_halves(const std::string& text) {
   using how = halves_choice::how;
   if (text == "none") return {};
   if (text == "first") return {how::by_rank, {}};
   if (text == "random") return {how::by_seed, {}};
+  if (text == "hosts") return {how::by_host, {}};
+  if (text == "groups") return {how::by_group, {}};
   constexpr int most = 10'000'000;
   halves_choice out{how::given, {}};
   const char* at = text.data();
@@ -34,8 +53,10 @@ halves_choice parse_halves(const std::string& text) {
       right = number(high);
     }
     if (!right || high < low || (at != end && *at != ','))
-      throw error(fmt::format(
-          "'{}' is not half of the ranks; give first, random, or ranks such as 0-3,8", text));
+      throw error(
+          fmt::format("'{}' is not half of the ranks; give first, random, hosts, groups, or ranks "
+                      "such as 0-3,8",
+                      text));
     for (int r = low; r <= high; ++r) out.first.push_back(r);
     if (at == end) break;
     ++at;
@@ -47,8 +68,20 @@ halves_choice parse_halves(const std::string& text) {
 
 std::string text_of(const halves_choice& halves) {
   using how = halves_choice::how;
-  if (halves.what == how::none) return "none";
-  if (halves.what != how::given) return halves.what == how::by_rank ? "first" : "random";
+  switch (halves.what) {
+    case how::none:
+      return "none";
+    case how::by_rank:
+      return "first";
+    case how::by_seed:
+      return "random";
+    case how::by_host:
+      return "hosts";
+    case how::by_group:
+      return "groups";
+    case how::given:
+      break;
+  }
   std::string out;
   for (std::size_t i = 0; i < halves.first.size();) {
     const int low = halves.first[i];
@@ -60,7 +93,18 @@ std::string text_of(const halves_choice& halves) {
   return out;
 }
 
+halves_choice for_hosts(halves_choice choice, const std::vector<int>& host_of,
+                        const std::vector<int>& group_of) {
+  if (choice.what == halves_choice::how::by_host) choice.first = lower_half(host_of);
+  if (choice.what == halves_choice::how::by_group) choice.first = lower_half(group_of);
+  return choice;
+}
+
 std::string halves::problem_with(const halves_choice& choice, int ranks) {
+  if (choice.what == halves_choice::how::by_host && choice.first.empty())
+    return "--bisection hosts: all ranks run on one host: start some on others, or give first";
+  if (choice.what == halves_choice::how::by_group && choice.first.empty())
+    return "--bisection groups: all hosts are in one group: take hosts of others, or give hosts";
   if (choice.what != halves_choice::how::given) return {};
   if (choice.first.back() >= ranks)
     return fmt::format("--bisection names rank {}, and the last of this job is {}",
@@ -74,9 +118,9 @@ halves::halves(int ranks, halves_choice choice, std::uint64_t seed)
     : ranks_(ranks),
       choice_(std::move(choice)),
       order_(static_cast<std::uint64_t>(ranks), mix(seed)),
-      first_(choice_.what == halves_choice::how::given
-                 ? static_cast<std::int64_t>(choice_.first.size())
-                 : ranks / 2),
+      first_(!choice_.first.empty() ? static_cast<std::int64_t>(choice_.first.size())
+             : choice_.lower > 0    ? choice_.lower
+                                    : ranks / 2),
       larger_(std::max(first_, ranks_ - first_)) {}
 
 std::int64_t halves::seat_of(std::int64_t rank) const noexcept {
@@ -94,12 +138,16 @@ std::int64_t halves::rank_at(std::int64_t seat) const noexcept {
     return static_cast<std::int64_t>(order_.inverse(static_cast<std::uint64_t>(seat)));
   if (seat < first_) return choice_.first[static_cast<std::size_t>(seat)];
   // The rank that has so many of the second half before it: one more for each of the first half.
-  std::int64_t rank = seat - first_;
-  for (const int other : choice_.first) {
-    if (other > rank) break;
-    ++rank;
+  const std::int64_t own = seat - first_;
+  std::size_t before = 0, end = choice_.first.size();
+  while (before < end) {
+    const std::size_t middle = (before + end) / 2;
+    if (choice_.first[middle] - static_cast<std::int64_t>(middle) <= own)
+      before = middle + 1;
+    else
+      end = middle;
   }
-  return rank;
+  return own + static_cast<std::int64_t>(before);
 }
 
 std::int64_t halves::partner(int rank, std::int64_t step) const noexcept {

@@ -11,17 +11,25 @@ namespace heddle::linktest {
 
 /// Whether only pairs between two halves of the ranks are measured, and who is in the first.
 struct halves_choice {
-  enum class how : std::uint8_t { none, by_rank, by_seed, given } what = how::none;
-  std::vector<int> first{};  ///< given: ascending, each once
+  enum class how : std::uint8_t { none, by_rank, by_seed, by_host, by_group, given };
+  how what = how::none;
+  std::vector<int> first{};  ///< given, and by host or group in a job: ascending, each once
+  int lower = 0;             ///< by_rank: so many are in the first; 0: half of them
 };
 
-/// "first" (the lower half of the ranks), "random" (by the seed), or the ranks of one half, such as
-/// "0-3,8". Throws error naming the text and what is accepted.
+/// "first" (the lower half of the ranks), "random" (by the seed), "hosts" or "groups" (of whole
+/// ones), or the ranks of one half, such as "0-3,8". Throws error naming the text and what is
+/// accepted.
 [[nodiscard]] halves_choice parse_halves(const std::string& text);
 /// What parse_halves() reads; "none" for none.
 [[nodiscard]] std::string text_of(const halves_choice& halves);
+/// The choice for a job, from the numbers of each rank's host and group: by host or group, its
+/// first half gets the ranks of those with the lower numbers, and none when there is only one.
+[[nodiscard]] halves_choice for_hosts(halves_choice choice, const std::vector<int>& host_of,
+                                      const std::vector<int>& group_of);
+
 /// Every rank of one half meets every rank of the other one once: step by step each has at most one
-/// partner, and of unequal halves some idle. Memory: the ranks that were given, else none.
+/// partner, and of unequal halves some idle. Memory: the ranks in `first`.
 class halves {
  public:
   static constexpr std::int64_t idle = -1;

@@ -55,16 +55,39 @@ TEST(Halves, ArePickedByTheSeed) {
   EXPECT_NE(half_of(1), half_of(2));
 }
 
+TEST(Halves, OfWholeHostsOrGroupsCutNoneInTwo) {
+  const std::vector<int> host_of{0, 1, 2, 0, 1, 2, 2}, group_of{7, 4, 4, 7, 4, 4, 4};
+  const halves_choice hosts = for_hosts(parse_halves("hosts"), host_of, group_of);
+  EXPECT_THAT(hosts.first, ElementsAre(0, 3)) << "one host of three";
+  EXPECT_EQ(text_of(hosts), "hosts") << "what was asked for, not who that is";
+  const halves_choice groups = for_hosts(parse_halves("groups"), host_of, group_of);
+  EXPECT_THAT(groups.first, ElementsAre(1, 2, 4, 5, 6)) << "the group of the lower number";
+  EXPECT_EQ(text_of(groups), "groups");
+  const halves both(7, hosts, 1);
+  for (int r = 0; r < 7; ++r)
+    EXPECT_EQ(both.in_first(r), host_of[static_cast<std::size_t>(r)] == 0) << r;
+  EXPECT_EQ(both.pairs(), 2);
+}
+
+TEST(Halves, AreRefusedWhereThereIsOnlyOneHostOrGroup) {
+  const std::vector<int> one{3, 3, 3};
+  const auto why = [&one](const char* choice) {
+    return halves::problem_with(for_hosts(parse_halves(choice), one, one), 3);
+  };
+  EXPECT_THAT(why("hosts"), HasSubstr("on one host: start some on others"));
+  EXPECT_THAT(why("groups"), HasSubstr("in one group: take hosts of others"));
+}
+
 TEST(Halves, AreReadAndWrittenAsTextAndRefusedWithTheCure) {
   EXPECT_THAT(parse_halves("4,0-2,1").first, ElementsAre(0, 1, 2, 4));
-  for (const char* text : {"none", "first", "random", "0-2,4", "7"})
+  for (const char* text : {"none", "first", "random", "hosts", "groups", "0-2,4", "7"})
     EXPECT_EQ(text_of(parse_halves(text)), text);
   for (const char* bad : {"", "half", "-1", "3-1", "1,", "1-", "1,,2", "99999999999"}) {
     try {
       (void)parse_halves(bad);
       ADD_FAILURE() << "accepted " << bad;
     } catch (const error& why) {
-      EXPECT_THAT(why.what(), HasSubstr("random, or ranks such as 0-3,8"));
+      EXPECT_THAT(why.what(), HasSubstr("hosts, groups, or ranks such as 0-3,8"));
     }
   }
   EXPECT_THAT(halves::problem_with(parse_halves("0-3"), 4), HasSubstr("one half"));
