@@ -5,11 +5,10 @@
 #
 #   linktest_diagnosis_test.sh HEDDLE
 #
-# One pair at a time, since there may be fewer cores than ranks. What is slow is so by a factor of a
-# hundred or more, since two ranks may share a core even so.
+# One pair at a time, since there may be fewer cores than ranks.
 set -u
 look=always # though ranks share cores
-slow=150    # more than the answer to 200 late messages adds to each, less than what is late itself
+slow=150
 heddle=$1
 # shellcheck source=tests/system/expect.sh
 . "$(dirname "$0")/expect.sh"
@@ -27,20 +26,34 @@ measure() { # STATUS ARGUMENTS...
     --slow $slow --diagnosis $look --quiet --output "$work/results" "$@"
 }
 
+# Sets `slow`, the factor from which a part is accused, by what healthy pairs take here and now: a late
+# message takes 1000 us more than theirs, and one late answer to 200 messages adds 5 us to each.
+between_healthy_and_late() { # BACKEND
+  look=never
+  measure 0 -n 4 --backend "$1" --kernel uni
+  look=always
+  slow=$(python3 - "$work/results/linktest.json" <<'END'
+import json, math, sys
+healthy_us = json.load(open(sys.argv[1]))["sizes"][0]["summary"]["time"]["median"] * 1e6
+print(round(math.sqrt((1 + 5 / healthy_us) * (1 + 1000 / healthy_us)), 2))
+END
+  )
+}
+
 injected() {
-  export HEDDLE_FAULTS
-  HEDDLE_FAULTS='late=2>:1000'
+  between_healthy_and_late shm
+  export HEDDLE_FAULTS='late=2>:1000'
   measure 5 -n 4 --backend shm --kernel uni
   says out '^node_tx: rank 2 '
   says results/linktest.json '"what": "node_tx"'
-  HEDDLE_FAULTS='late=>1:1000'
-  slow=20 # over tcp all takes longer
-  measure 5 -n 4 --backend tcp --kernel uni
-  slow=150
-  says out '^node_rx: rank 1 '
   HEDDLE_FAULTS='late=1>3:1000'
   measure 5 -n 4 --backend shm --kernel uni
   says out '^link: rank 1 .* -> rank 3 '
+  unset HEDDLE_FAULTS
+  between_healthy_and_late tcp
+  export HEDDLE_FAULTS='late=>1:1000'
+  measure 5 -n 4 --backend tcp --kernel uni
+  says out '^node_rx: rank 1 '
   unset HEDDLE_FAULTS
 }
 
