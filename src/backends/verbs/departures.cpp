@@ -91,6 +91,9 @@ void departures::on_flight(const ibv_wc& c) noexcept {
   const work_id id(c.wr_id);
   peer_lane* const p = peers_.at(id.number());
   if (p == nullptr || p->out.generation != id.generation() || !p->out.holds(id.position())) return;
+  // What failed is still the oldest, and forget() ends it with all behind it: it is not over
+  // because what came after it has been flushed.
+  if (p->lost) return;
   if (c.status == IBV_WC_SUCCESS) return end_through(*p, id.position());
   while (p->out.head() != id.position()) finish_oldest(*p);
   fail_oldest(*p, c.status);
