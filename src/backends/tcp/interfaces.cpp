@@ -80,14 +80,15 @@ std::vector<std::string> leave_out(const std::string& wanted,
   std::vector<std::string> kept;
   std::istringstream items(wanted);
   for (std::string item; std::getline(items, item, ',');) {
-    if (!item.starts_with('!')) {
+    const bool out = item.starts_with('!');
+    if (out) item.erase(0, 1);
+    if ((out && item.empty()) || (item.find('/') != std::string::npos && !parse_subnet(item)))
+      fail("tcp: HEDDLE_TCP_IFACE has '{}{}', which is no subnet such as 10.1.0.0/16",
+           out ? "!" : "", item);
+    if (!out)
       kept.push_back(item);
-      continue;
-    }
-    item.erase(0, 1);
-    if (item.empty() || (item.find('/') != std::string::npos && !parse_subnet(item)))
-      fail("tcp: HEDDLE_TCP_IFACE leaves out '{}', which is no subnet such as 10.1.0.0/16", item);
-    std::erase_if(present, [&](const interface_address& p) { return means(item, p); });
+    else
+      std::erase_if(present, [&](const interface_address& p) { return means(item, p); });
   }
   return kept;
 }
