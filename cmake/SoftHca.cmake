@@ -12,3 +12,8 @@ if(HEDDLE_SOFTHCA)
                         "HEDDLE_SOFTHCA=OFF")
   endif()
 endif()
+# Programs can be started over it: a sanitizer's library would have to be loaded before it.
+set(HEDDLE_PRELOADS_SOFTHCA OFF)
+if(HEDDLE_SOFTHCA AND TARGET heddle_verbs AND NOT HEDDLE_SANITIZE)
+  set(HEDDLE_PRELOADS_SOFTHCA ON)
+endif()

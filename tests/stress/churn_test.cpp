@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // churn_test.cpp - what comes and goes leaves nothing behind: neither descriptors nor memory.
 #include <heddle/heddle.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "stress/ways.h"
+#include "support/heap.h"
 
 namespace heddle::test {
 namespace {
@@ -28,15 +28,6 @@ struct holdings {
     using lines = std::istreambuf_iterator<char>;
     return {std::distance(fs::directory_iterator("/proc/self/fd"), {}),
             std::count(lines(maps), lines(), '\n'), bytes_from_the_heap()};
-  }
-
- private:
-  /// 0 under a sanitizer: glibc's allocator, which it replaces, cannot be asked (glibc ends the
-  /// process when a thread that has asked ends).
-  static std::size_t bytes_from_the_heap() {
-    if (sanitized) return 0;
-    const struct mallinfo2 heap = mallinfo2();
-    return heap.uordblks + heap.hblkhd;
   }
 };
 

@@ -6,17 +6,12 @@
 #include "linktest/results/output.h"
 
 namespace heddle::linktest {
-namespace {
 
-std::string trimmed(const std::string& line) {
-  constexpr const char* blank = " \t\r";
-  const std::string text = line.substr(0, line.find('#'));
-  const std::size_t begin = text.find_first_not_of(blank);
+std::string trimmed(const std::string& text, const char* blanks) {
+  const std::size_t begin = text.find_first_not_of(blanks);
   if (begin == std::string::npos) return {};
-  return text.substr(begin, text.find_last_not_of(blank) + 1 - begin);
+  return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
 }
-
-}  // namespace
 
 std::vector<file_line> lines_of_file(const std::string& path) {
   std::vector<file_line> out;
@@ -24,7 +19,8 @@ std::vector<file_line> lines_of_file(const std::string& path) {
   int number = 0;
   for (std::string line; std::getline(in, line);) {
     ++number;
-    if (std::string text = trimmed(line); !text.empty()) out.push_back({number, std::move(text)});
+    std::string text = trimmed(line.substr(0, line.find('#')), " \t\r");
+    if (!text.empty()) out.push_back({number, std::move(text)});
   }
   return out;
 }

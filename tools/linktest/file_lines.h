@@ -6,6 +6,9 @@
 
 namespace heddle::linktest {
 
+/// Without any of `blanks` at its ends.
+[[nodiscard]] std::string trimmed(const std::string& text, const char* blanks = " \t");
+
 /// A line that says something, without what follows a '#' and without blanks at its ends.
 struct file_line {
   int number;  ///< in the file, from 1

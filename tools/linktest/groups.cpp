@@ -35,12 +35,6 @@ std::vector<tools::host_slots> hosts_in(const std::string& list, const std::stri
   }
 }
 
-std::string without_blanks(const std::string& text, std::size_t from) {
-  const std::size_t begin = text.find_first_not_of(" \t", from);
-  if (begin == std::string::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
-}
-
 /// What has been read of a file, and on which lines.
 class groups_read {
  public:
@@ -67,7 +61,7 @@ class groups_read {
 host_group parse_group(const std::string& line) {
   const std::size_t colon = line.find(':');
   if (colon == std::string::npos) throw error(fmt::format("'{}': no ':' in it; {}", line, form));
-  host_group out{without_blanks(line.substr(0, colon), 0), without_blanks(line, colon + 1), {}};
+  host_group out{trimmed(line.substr(0, colon)), trimmed(line.substr(colon + 1)), {}};
   if (!is_name(out.name))
     throw error(fmt::format(
         "'{}': '{}' is no name of a group; give letters, digits and any of -._/", line, out.name));

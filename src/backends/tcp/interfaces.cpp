@@ -81,14 +81,13 @@ std::vector<std::string> leave_out(const std::string& wanted,
   std::istringstream items(wanted);
   for (std::string item; std::getline(items, item, ',');) {
     const bool out = item.starts_with('!');
-    if (out) item.erase(0, 1);
-    if ((out && item.empty()) || (item.find('/') != std::string::npos && !parse_subnet(item)))
-      fail("tcp: HEDDLE_TCP_IFACE has '{}{}', which is no subnet such as 10.1.0.0/16",
-           out ? "!" : "", item);
-    if (!out)
-      kept.push_back(item);
+    const std::string what = item.substr(out ? 1 : 0);
+    if (item == "!" || (what.find('/') != std::string::npos && !parse_subnet(what)))
+      fail("tcp: HEDDLE_TCP_IFACE has '{}', which is no subnet such as 10.1.0.0/16", item);
+    if (out)
+      std::erase_if(present, [&](const interface_address& p) { return means(what, p); });
     else
-      std::erase_if(present, [&](const interface_address& p) { return means(item, p); });
+      kept.push_back(item);
   }
   return kept;
 }

@@ -5,7 +5,6 @@
 #include "support/scale.h"
 
 #include <gtest/gtest.h>
-#include <malloc.h>
 #include <poll.h>
 #include <softhca.h>
 #include <sys/socket.h>
@@ -22,6 +21,7 @@
 #include "backends/registry.h"
 #include "backends/verbs/handles.h"
 #include "base/error.h"
+#include "support/heap.h"
 #include "transport/device.h"
 
 namespace heddle::test {
@@ -126,11 +126,6 @@ class peer_process {
   pid_t pid_ = -1;
 };
 
-std::size_t bytes_in_use() {
-  const auto now = ::mallinfo2();
-  return now.uordblks + now.hblkhd;
-}
-
 /// What the device's library keeps for a queue pair of this depth.
 std::size_t bytes_of_queue_pair(std::uint32_t depth) {
   ibv_device** const list = ibv_get_device_list(nullptr);
@@ -148,9 +143,9 @@ std::size_t bytes_of_queue_pair(std::uint32_t depth) {
   how.qp_type = IBV_QPT_RC;
   std::vector<handle<ibv_qp>> all;
   all.reserve(peers);
-  const std::size_t before = bytes_in_use();
+  const std::size_t before = bytes_from_the_heap();
   for (int i = 0; i < peers; ++i) all.emplace_back(ibv_create_qp(domain.get(), &how));
-  return (bytes_in_use() - before) / peers;
+  return (bytes_from_the_heap() - before) / peers;
 }
 
 TEST(VerbsScale, KeepsLittleForAThousandPeers) {
@@ -170,9 +165,9 @@ TEST(VerbsScale, KeepsLittleForAThousandPeers) {
           ssize_t{sizeof one});
     }
   member us(0);
-  const std::size_t alone = bytes_in_use();
+  const std::size_t alone = bytes_from_the_heap();
   for (int p = 0; p < peers; ++p) us.know(p + 1, addresses[static_cast<std::size_t>(p)]);
-  const std::size_t known = bytes_in_use();
+  const std::size_t known = bytes_from_the_heap();
   const address_bytes mine = us.address();
   for (const auto& one : others)
     ASSERT_EQ(::write(one->wire, mine.data(), mine.size()), ssize_t{sizeof mine});
@@ -182,7 +177,7 @@ TEST(VerbsScale, KeepsLittleForAThousandPeers) {
     came += us.move();
     std::erase_if(silent, [&](rank r) { return us.says_hello_to(r); });
   }
-  const std::size_t connected = bytes_in_use();
+  const std::size_t connected = bytes_from_the_heap();
   const std::size_t device = bytes_of_queue_pair(64) + bytes_of_queue_pair(4);
   const std::size_t idle_peer = (known - alone) / peers, peer = (connected - known) / peers;
   std::printf("a peer: %zu bytes; connected both ways: %zu more, of which the software card %zu\n",

@@ -6,12 +6,24 @@
 #include <heddle/status.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <iterator>
 #include <set>
+#include <string_view>
+#include <utility>
 
 namespace heddle::linktest {
 namespace {
+
+using how = halves_choice::how;
+
+/// All but how::given, whose text is the ranks of one half.
+constexpr std::array<std::pair<std::string_view, how>, 5> words{{{"none", how::none},
+                                                                 {"first", how::by_rank},
+                                                                 {"random", how::by_seed},
+                                                                 {"hosts", how::by_host},
+                                                                 {"groups", how::by_group}}};
 
 /// `part_of` has the number of each rank's host, or group. The ranks of the lower half of these
 /// numbers, rounded down; none where there is only one.
@@ -28,12 +40,8 @@ std::vector<int> lower_half(const std::vector<int>& part_of) {
 }  // namespace
 
 halves_choice parse_halves(const std::string& text) {
-  using how = halves_choice::how;
-  if (text == "none") return {};
-  if (text == "first") return {how::by_rank, {}};
-  if (text == "random") return {how::by_seed, {}};
-  if (text == "hosts") return {how::by_host, {}};
-  if (text == "groups") return {how::by_group, {}};
+  for (const auto& [word, what] : words)
+    if (text == word) return {what, {}};
   constexpr int most = 10'000'000;
   halves_choice out{how::given, {}};
   const char* at = text.data();
@@ -67,21 +75,8 @@ halves_choice parse_halves(const std::string& text) {
 }
 
 std::string text_of(const halves_choice& halves) {
-  using how = halves_choice::how;
-  switch (halves.what) {
-    case how::none:
-      return "none";
-    case how::by_rank:
-      return "first";
-    case how::by_seed:
-      return "random";
-    case how::by_host:
-      return "hosts";
-    case how::by_group:
-      return "groups";
-    case how::given:
-      break;
-  }
+  for (const auto& [word, what] : words)
+    if (halves.what == what) return std::string(word);
   std::string out;
   for (std::size_t i = 0; i < halves.first.size();) {
     const int low = halves.first[i];
@@ -95,17 +90,17 @@ std::string text_of(const halves_choice& halves) {
 
 halves_choice for_hosts(halves_choice choice, const std::vector<int>& host_of,
                         const std::vector<int>& group_of) {
-  if (choice.what == halves_choice::how::by_host) choice.first = lower_half(host_of);
-  if (choice.what == halves_choice::how::by_group) choice.first = lower_half(group_of);
+  if (choice.what == how::by_host) choice.first = lower_half(host_of);
+  if (choice.what == how::by_group) choice.first = lower_half(group_of);
   return choice;
 }
 
 std::string halves::problem_with(const halves_choice& choice, int ranks) {
-  if (choice.what == halves_choice::how::by_host && choice.first.empty())
+  if (choice.what == how::by_host && choice.first.empty())
     return "--bisection hosts: all ranks run on one host: start some on others, or give first";
-  if (choice.what == halves_choice::how::by_group && choice.first.empty())
+  if (choice.what == how::by_group && choice.first.empty())
     return "--bisection groups: all hosts are in one group: take hosts of others, or give hosts";
-  if (choice.what != halves_choice::how::given) return {};
+  if (choice.what != how::given) return {};
   if (choice.first.back() >= ranks)
     return fmt::format("--bisection names rank {}, and the last of this job is {}",
                        choice.first.back(), ranks - 1);
@@ -124,8 +119,8 @@ halves::halves(int ranks, halves_choice choice, std::uint64_t seed)
       larger_(std::max(first_, ranks_ - first_)) {}
 
 std::int64_t halves::seat_of(std::int64_t rank) const noexcept {
-  if (choice_.what == halves_choice::how::by_rank) return rank;
-  if (choice_.what == halves_choice::how::by_seed)
+  if (choice_.what == how::by_rank) return rank;
+  if (choice_.what == how::by_seed)
     return static_cast<std::int64_t>(order_.forward(static_cast<std::uint64_t>(rank)));
   const auto at = std::lower_bound(choice_.first.begin(), choice_.first.end(), rank);
   const std::int64_t before = at - choice_.first.begin();
@@ -133,8 +128,8 @@ std::int64_t halves::seat_of(std::int64_t rank) const noexcept {
 }
 
 std::int64_t halves::rank_at(std::int64_t seat) const noexcept {
-  if (choice_.what == halves_choice::how::by_rank) return seat;
-  if (choice_.what == halves_choice::how::by_seed)
+  if (choice_.what == how::by_rank) return seat;
+  if (choice_.what == how::by_seed)
     return static_cast<std::int64_t>(order_.inverse(static_cast<std::uint64_t>(seat)));
   if (seat < first_) return choice_.first[static_cast<std::size_t>(seat)];
   // The rank that has so many of the second half before it: one more for each of the first half.
