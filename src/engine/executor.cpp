@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -39,7 +40,7 @@ constexpr std::uint64_t move_every_ns = 10'000'000;
 constexpr std::uint64_t serve_every_ns = 50'000;
 
 /// Whose descriptor woke the executor.
-enum class source : std::uint32_t { bell, lane, device };
+enum class source : std::uint32_t { bell, tick, lane, device };
 
 epoll_event event_of(source from, std::uint32_t events) {
   return {.events = events, .data = {.u32 = static_cast<std::uint32_t>(from)}};
@@ -62,9 +63,12 @@ executor::executor(world_core& world, int index, int of)
       dedicated_(mode_of(world.config()) == progress_mode::dedicated),
       spin_ns_(world.spin_ns()),
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
-      bell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (!epoll_ || !bell_) fail_errno(errno, "start the executor: no descriptors left (ulimit -n)");
+      bell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      tick_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
+  if (!epoll_ || !bell_ || !tick_)
+    fail_errno(errno, "start the executor: no descriptors left (ulimit -n)");
   add_to(epoll_.get(), bell_.get(), source::bell, EPOLLIN);
+  add_to(epoll_.get(), tick_.get(), source::tick, EPOLLIN);
   unserved_.set(true);
   if (dedicated_) (void)choose_core(world.config().executor_cores, index, {}, {});  // refused now
 }
@@ -117,8 +121,13 @@ void executor::ring() noexcept {
   eventfd_write(bell_.get(), 1);
 }
 
-void executor::wake_deep() noexcept {
-  if (rest_.take_deep()) ring();
+/// In mode dedicated nobody else drives the lane for long.
+void executor::look_soon() noexcept {
+  if (!rest_.shorten()) return;
+  if (dedicated_) return ring();
+  itimerspec soon{};
+  soon.it_value.tv_nsec = tick_ms * 1'000'000;
+  timerfd_settime(tick_.get(), 0, &soon, nullptr);
 }
 
 void executor::wake() noexcept {
@@ -190,14 +199,17 @@ void executor::sleep() {
   std::array<epoll_event, max_events> events;
   const int n = wait_for(events, timeout_ms);
   rest_.end();
-  (n > 0 ? wakes_ : ticks_).add();
   told_ = n <= 0;
+  bool ticked = n <= 0;
   for (int i = 0; i < n; ++i) {
     const auto from = static_cast<source>(events[static_cast<std::size_t>(i)].data.u32);
     told_ |= from != source::lane;
-    eventfd_t rung = 0;
-    if (from == source::bell) eventfd_read(bell_.get(), &rung);
+    ticked |= from == source::tick;
+    eventfd_t count = 0;  // what both are read by
+    if (from == source::bell) eventfd_read(bell_.get(), &count);
+    if (from == source::tick) eventfd_read(tick_.get(), &count);
   }
+  (ticked ? ticks_ : wakes_).add();
 }
 
 int executor::wait_for(std::span<epoll_event> events, int timeout_ms) const noexcept {

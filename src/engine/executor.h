@@ -8,7 +8,7 @@
 //   a poller        the program polls the lane: it looks again after a tick, and takes over when
 //                   the polling has stopped
 // Where several threads wait on a lane and cores are few, it polls for all of them instead.
-// Whoever takes something away that a deep rest relies on calls wake_deep() (sync/parking.h).
+// Whoever takes something away that a deep rest relies on calls look_soon() (sync/parking.h).
 //
 // In mode dedicated there may be several, each with its lanes, who stay awake for a while after the
 // last event. In mode inline the thread lives only while the program waits for the launcher;
@@ -47,7 +47,7 @@ class executor final : public keeper {
   void leave_to_others();
   /// Stops for good: in mode inline, too, nobody does its duties from then on.
   void end();
-  void wake_deep() noexcept override;
+  void look_soon() noexcept override;
   void wake() noexcept override;
   void keep_off(int core) noexcept override;
   /// Any thread: a lane was made.
@@ -84,6 +84,7 @@ class executor final : public keeper {
   const std::uint64_t spin_ns_;
   std::vector<int> cores_;  // that the thread may use; constant while it runs
   unique_fd epoll_, bell_;
+  unique_fd tick_;  // a timer, for who makes a deep rest a short one
   std::thread thread_;
   sync::executor_rest<> rest_;
   sync::event_bit stop_, changed_;

@@ -12,9 +12,10 @@ namespace heddle::engine {
 /// What a lane asks of the executor that keeps it going, or serves it alone. Any thread.
 class keeper {
  public:
-  /// Ends a deep rest; costs one load when there is none.
-  virtual void wake_deep() noexcept = 0;
-  /// The same, and ends the short rests between two looks at lanes that the program polls.
+  /// Somebody drives a lane on whose descriptors it relied: a deep rest ends with the next tick, as
+  /// if it had found the lane polled. Costs one load when there is none.
+  virtual void look_soon() noexcept = 0;
+  /// There is something for it to do: ends any rest.
   virtual void wake() noexcept = 0;
   /// Something is to go on while a thread computes on `core`. The scheduler would often wake the
   /// executor there, behind that thread; so it is kept off that core, if it may use others.
@@ -24,7 +25,7 @@ class keeper {
   virtual void serve_inline() noexcept = 0;
   /// Mode inline, and other worlds of this rank need the program's threads as well.
   [[nodiscard]] virtual bool is_shared_inline() const noexcept = 0;
-  /// How often it was woken by wake_deep() or wake().
+  /// How often wake() has woken it.
   [[nodiscard]] virtual std::uint64_t rings() const noexcept = 0;
 
  protected:

@@ -27,14 +27,14 @@ void lane_core::open(bool exclusive) noexcept {
   const helpers& help = driver_.help();
   if (!exclusive || help.dedicated() || !sync::enable_asymmetric()) return;
   while (!driver_.hold().reserve()) driver_.give_way();
-  help.keeper.wake_deep();  // what a handler has queued meanwhile is left to it
+  help.keeper.wake();  // what a handler has queued meanwhile is left to it
 }
 
 void lane_core::close() noexcept {
   user_.close();
   if (!driver_.hold().exclusive()) return;
   while (!driver_.hold().unreserve()) driver_.give_way();
-  driver_.help().keeper.wake_deep();
+  driver_.help().keeper.wake();
 }
 
 bool lane_core::quiet() noexcept {

@@ -51,7 +51,10 @@ void lane_driver::release_slowly(delivery_batch& batch) noexcept {
     if (commands().pending() && !drain(batch)) return hand_over();
     // What is unsent leaves by a poll; and whoever rests without limit would not see a peer die.
     const bool unlimited = rested_idle_ && port_.in_flight_hint() != 0;
-    if (parking_.state().is_armed() && (port_.unsent() || unlimited)) parking_.disarm();
+    if (parking_.state().is_relied_on() && (port_.unsent() || unlimited)) {
+      parking_.disarm();
+      help_.keeper.wake();
+    }
     if (help_.dedicated()) return release_served();
   } while (!hold_.leave());
 }
@@ -72,7 +75,7 @@ void lane_driver::release_served() noexcept {
 void lane_driver::hand_over() noexcept {
   parking_.disarm();
   hold_.abandon();
-  help_.dedicated() ? help_.keeper.wake() : help_.keeper.wake_deep();
+  help_.keeper.wake();
 }
 
 }  // namespace heddle::engine

@@ -21,7 +21,7 @@ lane_parking::lane_parking(const helpers& help)
 void lane_parking::wake_relying() noexcept {
   const auto before = state_.disarm();
   if (bell_ && before.sleepers) eventfd_write(bell_.get(), 1);
-  if (before.executor) keeper_.wake_deep();
+  if (before.executor) keeper_.look_soon();
 }
 
 void lane_parking::begin_sleep() noexcept {
@@ -32,7 +32,7 @@ void lane_parking::begin_sleep() noexcept {
 
 void lane_parking::end_sleep() noexcept {
   state_.remove_sleeper();
-  keeper_.wake_deep();  // it may rest because we slept here
+  keeper_.look_soon();  // it may rest because we slept here
 }
 
 }  // namespace heddle::engine

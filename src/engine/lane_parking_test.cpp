@@ -34,20 +34,20 @@ TEST_F(LaneParking, APollTellsTheExecutorThatSleptOnTheDescriptors) {
   ASSERT_EQ(look(), readiness::watched);
   EXPECT_TRUE(parking_.executor_watches());
   parking_.disarm();
-  EXPECT_EQ(keeper_.deep_wakes, 1);
+  EXPECT_EQ(keeper_.soon, 1);
   EXPECT_FALSE(parking_.executor_watches());
 }
 
 TEST_F(LaneParking, APollOfALaneThatNobodyReliesOnTellsNobody) {
   parking_.disarm();
-  EXPECT_EQ(keeper_.deep_wakes, 0);
+  EXPECT_EQ(keeper_.soon, 0);
 }
 
 TEST_F(LaneParking, AThreadThatWakesUpEndsTheRestThatReliedOnIt) {
   parking_.begin_sleep();
   ASSERT_EQ(look(), readiness::covered);
   parking_.end_sleep();
-  EXPECT_EQ(keeper_.deep_wakes, 1);
+  EXPECT_EQ(keeper_.soon, 1);
 }
 
 TEST_F(LaneParking, HasNoBellWhereAnExecutorLooksAfterTheLane) {

@@ -20,7 +20,9 @@ constexpr std::uint64_t look_again_ns = 1'000'000;
 void lane_sleeper::sleep(std::uint64_t deadline_ns, std::uint64_t backstop_ns,
                          bool follows) noexcept {
   const bool following = follows && leave_to_executor();
-  const bool armed = !following && prepare();
+  const found there = following ? found::elsewhere : prepare();
+  if (there == found::news) return;
+  const bool armed = there == found::silence;
   descriptor_list& watched = descriptor_list::mine();
   watch(watched, armed);
   std::uint64_t limit = backstop_ns;
@@ -60,27 +62,35 @@ void lane_sleeper::watch(descriptor_list& watched, bool news) const {
     for (const auto* d : driver_.where().devices) watched.add(d->fd());
 }
 
-/// Gets the lane ready for this thread to sleep on its descriptors. False: there is work, or
-/// another thread drives the lane and will wake us by the signal we watch, or has polled lately.
-bool lane_sleeper::prepare() noexcept {
+/// Gets the lane ready for this thread to sleep on its descriptors. Another thread that drives it
+/// wakes us by the signal we watch.
+lane_sleeper::found lane_sleeper::prepare() noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (driver_.help().dedicated() || batch.running() || !driver_.enter()) return false;
+  if (driver_.help().dedicated() || batch.running() || !driver_.enter()) return found::elsewhere;
   const bool others_poll =
       driver_.help().only_inline() && driver_.parking().state().polled_by_another(&batch);
-  const bool idle = !others_poll && arm(batch);
+  const found there = others_poll ? found::elsewhere : arm(batch);
   driver_.release(batch);
   batch.run();
-  return idle;
+  return there;
 }
 
-/// Arms for this thread, and again for all that sleep already. False: there was something to do.
-bool lane_sleeper::arm(delivery_batch& batch) noexcept {
-  if (driver_.port().progress(batch) != 0 || !driver_.port().arm()) {
-    driver_.parking().disarm();
-    return false;
+/// Arms for this thread, and again for all that sleep already. News that comes while it arms, which
+/// takes long enough for that, is found by a second look: nobody else would for a while.
+lane_sleeper::found lane_sleeper::arm(delivery_batch& batch) noexcept {
+  constexpr int looks = 2;
+  for (int i = 0; i < looks; ++i) {
+    if (driver_.port().progress(batch) != 0) {
+      driver_.parking().disarm();
+      return found::news;
+    }
+    if (driver_.port().arm()) {
+      driver_.parking().begin_sleep();
+      return found::silence;
+    }
   }
-  driver_.parking().begin_sleep();
-  return true;
+  driver_.parking().disarm();
+  return found::elsewhere;  // a wire has something to do, and will not be armed
 }
 
 /// Many wait on few cores: the executor sleeps on the descriptors for all of them, so that news

@@ -18,8 +18,14 @@ class lane_sleeper {
   void sleep(std::uint64_t deadline_ns, std::uint64_t backstop_ns, bool follows) noexcept;
 
  private:
-  bool prepare() noexcept;
-  bool arm(protocols::delivery_batch& batch) noexcept;
+  /// What a thread finds that wants to sleep on a lane's descriptors.
+  enum class found : std::uint8_t {
+    silence,    ///< they are armed, and tell what comes from now on
+    news,       ///< something has come meanwhile: look at it first
+    elsewhere,  ///< another thread drives the lane, or will; they tell nothing
+  };
+  found prepare() noexcept;
+  found arm(protocols::delivery_batch& batch) noexcept;
   bool leave_to_executor() noexcept;
   bool sleep_on(descriptor_list& watched, std::uint64_t limit_ns) const;
   void watch(descriptor_list& watched, bool news) const;

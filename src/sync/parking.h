@@ -37,6 +37,10 @@ class parking {
 
   [[nodiscard]] state now() const noexcept { return state_; }
   [[nodiscard]] bool is_armed() const noexcept { return state_ != state::disarmed; }
+  /// The executor rests without a tick until the descriptors tell, or those who sleep on them.
+  [[nodiscard]] bool is_relied_on() const noexcept {
+    return state_ == state::covered || state_ == state::watched;
+  }
   /// A poll would take from threads of the program what they sleep on.
   [[nodiscard]] bool is_slept_on() const noexcept { return is_armed() && has_sleepers(); }
 
@@ -51,9 +55,9 @@ class parking {
 
   /// The descriptors tell nothing from now on, because somebody polls or has to.
   [[nodiscard]] relying disarm() noexcept {
+    const bool relied = is_relied_on();
     const state before = std::exchange(state_, state::disarmed);
-    return {.sleepers = before != state::disarmed && has_sleepers(),
-            .executor = before == state::covered || before == state::watched};
+    return {.sleepers = before != state::disarmed && has_sleepers(), .executor = relied};
   }
   /// A thread of the program goes to sleep on the descriptors, which were armed just now.
   void add_sleeper() noexcept {
@@ -113,10 +117,11 @@ class executor_rest {
     short_.store(false, std::memory_order_seq_cst);
   }
 
-  // --- any thread: true for the one caller that has to ring ----------------------------------
-  /// Ends a rest without a tick: somebody polls, or has taken away what the executor relies on.
-  [[nodiscard]] bool take_deep() noexcept { return take(deep_); }
-  /// Ends any rest: there is something for the executor to do.
+  // --- any thread ------------------------------------------------------------------------
+  /// Somebody polls, or has taken away what the executor relies on: the rest becomes a short one.
+  /// True for the one caller that has to set the tick.
+  [[nodiscard]] bool shorten() noexcept { return take(deep_); }
+  /// Ends any rest: there is something for the executor to do. True for who has to ring.
   [[nodiscard]] bool take() noexcept { return take(deep_) || take(short_); }
 
  private:

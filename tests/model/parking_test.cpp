@@ -26,10 +26,15 @@ using readiness = parking::readiness;
 class sleepers {
  public:
   explicit sleepers(std::size_t threads) : of_(threads) {}
-  void sleep(std::size_t me, bool limited, const std::function<bool()>& told) {
+  void sleep(std::size_t me, const std::function<bool()>& limited,
+             const std::function<bool()>& told) {
     of_[me] = {told, false};
-    wait_until([=, this] { return told() || (limited && all_wait(me)); });
+    wait_until([=, this] { return told() || (limited() && all_wait(me)); });
     of_[me].told = nullptr;
+  }
+  void sleep(std::size_t me, bool limited, const std::function<bool()>& told) {
+    sleep(
+        me, [limited] { return limited; }, told);
   }
   void end(std::size_t me) { of_[me].ended = true; }
 
@@ -79,7 +84,7 @@ struct parked_lane {
   parking park;
   sync::executor_rest<model::atomic> rest;
   wire endpoint;
-  atomic<bool> lane_bell{false}, executor_bell{false}, stop{false};
+  atomic<bool> lane_bell{false}, executor_bell{false}, tick{false}, stop{false};
   atomic<int> delivered{0}, executed{0};
   bool gave_up = false;  // a thread of the program will not come back
   int working = 0, inside = 0, handing_in = 0;
@@ -88,7 +93,7 @@ struct parked_lane {
   void wake_relying() {
     const auto before = park.disarm();
     if (how == mode::only_inline && before.sleepers) set(lane_bell);
-    if (before.executor) wake_deep();
+    if (before.executor) look_soon();
   }
   int advance() {
     if (park.is_armed()) wake_relying();
@@ -108,7 +113,10 @@ struct parked_lane {
   void release(int found) {
     do {
       drain();
-      if (park.is_armed() && endpoint.unsent) wake_relying();
+      if (park.is_relied_on() && endpoint.unsent) {
+        wake_relying();
+        wake();
+      }
     } while (!commands.release());
     --inside;
     delivered.fetch_add(found, std::memory_order_seq_cst);
@@ -143,8 +151,10 @@ struct parked_lane {
     bool parked = false;
     int found = 0;
     if (how != mode::only_inline || !park.polled_by_another(me)) {
-      found = endpoint.poll();
-      parked = found == 0 && endpoint.arm();
+      for (int looks = 0; looks < 2 && found == 0 && !parked; ++looks) {
+        found = endpoint.poll();
+        parked = found == 0 && endpoint.arm();
+      }
       if (parked) {
         lane_bell.store(false, std::memory_order_seq_cst);
         park.add_sleeper();
@@ -168,14 +178,15 @@ struct parked_lane {
       });
       if (!driving) continue;
       park.remove_sleeper();
-      wake_deep();
+      look_soon();
     }
   }
 
   // --- executor ----------------------------------------------------------------------------
   static void set(atomic<bool>& bell) { bell.store(true, std::memory_order_seq_cst); }
-  void wake_deep() {
-    if (rest.take_deep()) set(executor_bell);
+  void look_soon() {
+    if (!rest.shorten()) return;
+    how == mode::dedicated ? set(executor_bell) : set(tick);
   }
   void wake() {
     if (rest.take()) set(executor_bell);
@@ -202,10 +213,13 @@ struct parked_lane {
   }
   void rest_until_told(std::size_t me, readiness found) {
     if (found == readiness::polled) rest.is_short();
-    asleep.sleep(me, found == readiness::polled, [=, this] {
-      return executor_bell.peek() || (found == readiness::watched && endpoint.readable);
-    });
+    asleep.sleep(
+        me, [=, this] { return found == readiness::polled || tick.peek(); },
+        [=, this] {
+          return executor_bell.peek() || (found == readiness::watched && endpoint.readable);
+        });
     rest.end();
+    tick.store(false, std::memory_order_seq_cst);
     executor_bell.store(false, std::memory_order_seq_cst);
   }
   /// In mode dedicated: it lets go only to rest.
@@ -294,7 +308,7 @@ const part gives_up = [](parked_lane& l, std::size_t me) {
   if (l.prepare_wait(&l)) {
     l.asleep.sleep(me, true, [] { return false; });
     l.park.remove_sleeper();
-    l.wake_deep();
+    l.look_soon();
   }
   l.gave_up = true;
 };

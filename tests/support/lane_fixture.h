@@ -12,8 +12,8 @@
 namespace heddle::engine {
 
 struct counting_keeper final : keeper {
-  int deep_wakes = 0, wakes = 0, turns = 0, moves = 0;
-  void wake_deep() noexcept override { ++deep_wakes; }
+  int soon = 0, wakes = 0, turns = 0, moves = 0;
+  void look_soon() noexcept override { ++soon; }
   void wake() noexcept override { ++wakes; }
   void keep_off(int) noexcept override { ++moves; }
   void serve_inline() noexcept override { ++turns; }

@@ -41,6 +41,7 @@ struct script {
   int looked_from = -1;               ///< the core of a thread that waits
   bool shares_core = false;           ///< what it is answered
   std::function<void()> when_looked;  ///< not empty: called meanwhile
+  std::function<void()> when_arming;  ///< the same
   std::vector<std::span<std::byte>> revoked;
   status answer = status::done;  ///< to each op
   bool ordered = true;
@@ -99,7 +100,10 @@ class scripted_endpoint final : public endpoint {
     if (script_.when_looked) script_.when_looked();
     return script_.shares_core;
   }
-  bool arm() noexcept override { return script_.events.empty(); }
+  bool arm() noexcept override {
+    if (script_.when_arming) script_.when_arming();
+    return script_.events.empty();
+  }
   [[nodiscard]] int fd() const noexcept override { return 77; }
   void maintain() noexcept override {}
   void drop(remote_lane& of) noexcept override { script_.dropped.push_back(of.peer); }
