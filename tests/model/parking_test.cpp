@@ -87,6 +87,7 @@ struct parked_lane {
   atomic<bool> lane_bell{false}, executor_bell{false}, tick{false}, stop{false};
   atomic<int> delivered{0}, executed{0};
   bool gave_up = false;  // a thread of the program will not come back
+  bool has_posted = false;
   int working = 0, inside = 0, handing_in = 0;
 
   // --- the lane ----------------------------------------------------------------------------
@@ -113,9 +114,10 @@ struct parked_lane {
   void release(int found) {
     do {
       drain();
-      if (park.is_relied_on() && endpoint.unsent) {
+      if (park.is_armed() && endpoint.unsent) {
+        const bool relied = park.is_relied_on();
         wake_relying();
-        wake();
+        if (relied) wake();
       }
     } while (!commands.release());
     --inside;
@@ -136,7 +138,7 @@ struct parked_lane {
   void post() {
     wait_until([this] { return inside == 0; });
     if (!enter()) return post();
-    endpoint.unsent = true;
+    endpoint.unsent = has_posted = true;
     release(0);
   }
   void leave_to_executor() {
@@ -320,6 +322,11 @@ const part posts = [](parked_lane& l, std::size_t me) {
   l.post();
   l.asleep.sleep(me, false, [&l] { return !l.endpoint.unsent; });
 };
+/// A peer that answers what was posted.
+const part answers = [](parked_lane& l, std::size_t me) {
+  l.asleep.sleep(me, false, [&l] { return l.has_posted && !l.endpoint.unsent; });
+  brings(1)(l, me);
+};
 const part leaves_a_transfer = [](parked_lane& l, std::size_t) { l.leave_to_executor(); };
 const part hands_in = [](parked_lane& l, std::size_t me) {
   l.hand_in();
@@ -354,6 +361,10 @@ TEST(ParkingModel, I2NewsReachesAnExecutorThatRestedBecauseOfAThreadThatGaveUp) 
 TEST(ParkingModel, I2WhatLeavesByAPollLeavesAlthoughEverybodyRests) {
   EXPECT_EQ(explore_parking(mode::adaptive, 2, {posts, polls_once}).failure, "");
   EXPECT_EQ(explore_parking(mode::adaptive, 1, {posts, brings(1), waits}).failure, "");
+}
+
+TEST(ParkingModel, I2WhatAnotherPostsLeavesAlthoughAThreadSleepsThatAwaitsItsAnswer) {
+  EXPECT_EQ(explore_parking(mode::adaptive, 1, {posts, waits, answers}).failure, "");
 }
 
 TEST(ParkingModel, I2AnExecutorToWhomATransferIsLeftLooksAtItsLane) {

@@ -23,10 +23,12 @@ acceptor::acceptor(std::vector<unique_fd> listeners, std::uint32_t self, std::ui
   listen_on(true);
 }
 
+// Nobody is late whose words lie unread: this thread may have had no core for longer than that, and
+// who has said all takes itself for connected.
 void acceptor::serve(std::vector<accepted>& out) {
+  advance_all(out);
   while (!strangers_.empty() && now_ms() - strangers_.front().since_ms >= patience_ms)
     strangers_.pop_front();
-  advance_all(out);
   starved_ = false;
   for (const unique_fd& l : listeners_) accept_all(l.get());
   advance_all(out);

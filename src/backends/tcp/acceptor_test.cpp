@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "backends/tcp/acceptor.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "backends/tcp/address.h"
+#include "backends/tcp/socket.h"
+#include "base/clock.h"
+
+namespace heddle::transport::tcp {
+namespace {
+
+constexpr std::array<std::byte, 32> secret{std::byte{7}};
+
+/// Rank 0 of two accepts, and rank 1 connects.
+class Acceptor : public testing::Test {
+ protected:
+  Acceptor() {
+    std::vector<unique_fd> listeners;
+    listeners.push_back(listen_at(where_));
+    acceptor_.emplace(std::move(listeners), 0u, 2u, secret, algorithm_set{});
+  }
+  handshake connect() {
+    hello mine;
+    mine.from = 1;
+    return handshake::initiate(connect_to({}, where_), mine, secret);
+  }
+  /// The acceptor is served until the other end has said all it has to say.
+  void introduce(handshake& talk) {
+    const std::uint64_t end = now_ms() + 10'000;
+    while (talk.advance() == handshake::state::pending && now_ms() < end) acceptor_->serve(proven_);
+  }
+  static void pass(std::uint64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+  rail_address where_ = *parse_ip("127.0.0.1");
+  std::optional<acceptor> acceptor_;
+  std::vector<accepted> proven_;
+};
+
+TEST_F(Acceptor, TakesWhoHasProvedItselfWhileNobodyServedItForLongerThanItsPatience) {
+  handshake talk = connect();
+  introduce(talk);
+  ASSERT_TRUE(proven_.empty()) << "its proof lies unread";
+  pass(acceptor::patience_ms + 50);
+  acceptor_->serve(proven_);
+  ASSERT_EQ(proven_.size(), 1u) << "it takes itself for connected";
+  EXPECT_EQ(proven_[0].from, 1);
+}
+
+TEST_F(Acceptor, HangsUpOnWhoProvesNothingForLongerThanItsPatience) {
+  handshake silent = handshake::initiate(connect_to({}, where_), {}, secret);
+  acceptor_->serve(proven_);
+  pass(acceptor::patience_ms + 50);
+  acceptor_->serve(proven_);
+  EXPECT_EQ(silent.advance(), handshake::state::failed);
+}
+
+}  // namespace
+}  // namespace heddle::transport::tcp
