@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/timerfd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -13,6 +12,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/signals_blocked.h"
+#include "base/timer.h"
 #include "engine/inline_round.h"
 #include "engine/lane_core.h"
 #include "engine/placement.h"
@@ -64,7 +64,7 @@ executor::executor(world_core& world, int index, int of)
       spin_ns_(world.spin_ns()),
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
       bell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      tick_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
+      tick_(make_timer()) {
   if (!epoll_ || !bell_ || !tick_)
     fail_errno(errno, "start the executor: no descriptors left (ulimit -n)");
   add_to(epoll_.get(), bell_.get(), source::bell, EPOLLIN);
@@ -125,9 +125,7 @@ void executor::ring() noexcept {
 void executor::look_soon() noexcept {
   if (!rest_.shorten()) return;
   if (dedicated_) return ring();
-  itimerspec soon{};
-  soon.it_value.tv_nsec = tick_ms * 1'000'000;
-  timerfd_settime(tick_.get(), 0, &soon, nullptr);
+  set_timer(tick_.get(), tick_ms * 1'000'000);
 }
 
 void executor::wake() noexcept {

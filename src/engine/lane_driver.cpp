@@ -50,12 +50,9 @@ void lane_driver::release_slowly(delivery_batch& batch) noexcept {
   do {
     if (commands().pending() && !drain(batch)) return hand_over();
     // What is unsent leaves by a poll; and whoever rests without limit would not see a peer die.
-    const bool relied = parking_.state().is_relied_on();
-    const bool unlimited = relied && rested_idle_ && port_.in_flight_hint() != 0;
-    if (parking_.state().is_armed() && (unlimited || port_.unsent())) {
-      parking_.disarm();
-      if (relied) help_.keeper.wake();
-    }
+    const bool unlimited =
+        parking_.state().is_relied_on() && rested_idle_ && port_.in_flight_hint() != 0;
+    if (parking_.state().is_armed() && (unlimited || port_.unsent())) parking_.disarm_and_wake();
     if (help_.dedicated()) return release_served();
   } while (!hold_.leave());
 }

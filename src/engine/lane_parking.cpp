@@ -17,11 +17,19 @@ lane_parking::lane_parking(const helpers& help)
 }
 
 /// Threads asleep on the descriptors are woken in mode inline only: in the others the executor
-/// looks after the lane for them.
-void lane_parking::wake_relying() noexcept {
+/// looks after the lane for them. Returns whether it relied on the descriptors.
+inline bool lane_parking::fall_silent() noexcept {
   const auto before = state_.disarm();
   if (bell_ && before.sleepers) eventfd_write(bell_.get(), 1);
-  if (before.executor) keeper_.look_soon();
+  return before.executor;
+}
+
+void lane_parking::disarm_for_poll() noexcept {
+  if (fall_silent()) keeper_.look_soon();
+}
+
+void lane_parking::disarm_and_wake() noexcept {
+  if (fall_silent()) keeper_.wake();
 }
 
 void lane_parking::begin_sleep() noexcept {

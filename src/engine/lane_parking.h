@@ -22,11 +22,13 @@ class lane_parking {
   [[nodiscard]] bool executor_watches() const noexcept {
     return state_.now() == sync::parking<>::state::watched;
   }
-  /// Somebody polls, or has to: the descriptors tell nothing from now on.
+  /// Somebody polls: the descriptors tell nothing from now on.
   void disarm() noexcept {
     if (state_.is_armed()) [[unlikely]]
-      wake_relying();
+      disarm_for_poll();
   }
+  /// Somebody has to poll: the same, and the executor comes at once where it relied on them.
+  void disarm_and_wake() noexcept;
   /// The calling thread goes to sleep on the descriptors, which were armed just now, and on the
   /// bell.
   void begin_sleep() noexcept;
@@ -36,7 +38,8 @@ class lane_parking {
   [[nodiscard]] int bell() const noexcept { return bell_.get(); }
 
  private:
-  void wake_relying() noexcept;
+  void disarm_for_poll() noexcept;
+  bool fall_silent() noexcept;
 
   keeper& keeper_;
   const unique_fd bell_;  // mode inline: readable while sleepers of a disarmed lane have to look

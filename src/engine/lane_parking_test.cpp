@@ -38,6 +38,13 @@ TEST_F(LaneParking, APollTellsTheExecutorThatSleptOnTheDescriptors) {
   EXPECT_FALSE(parking_.executor_watches());
 }
 
+TEST_F(LaneParking, WhatSomebodyHasToPollForBringsTheExecutorAtOnceAndOnce) {
+  ASSERT_EQ(look(), readiness::watched);
+  parking_.disarm_and_wake();
+  EXPECT_EQ(keeper_.wakes, 1);
+  EXPECT_EQ(keeper_.soon, 0);
+}
+
 TEST_F(LaneParking, APollOfALaneThatNobodyReliesOnTellsNobody) {
   parking_.disarm();
   EXPECT_EQ(keeper_.soon, 0);

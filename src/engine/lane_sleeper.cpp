@@ -90,7 +90,7 @@ lane_sleeper::found lane_sleeper::arm(delivery_batch& batch) noexcept {
     }
   }
   driver_.parking().disarm();
-  return found::elsewhere;  // a wire has something to do, and will not be armed
+  return found::elsewhere;
 }
 
 /// Many wait on few cores: the executor sleeps on the descriptors for all of them, so that news

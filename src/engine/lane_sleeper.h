@@ -22,7 +22,7 @@ class lane_sleeper {
   enum class found : std::uint8_t {
     silence,    ///< they are armed, and tell what comes from now on
     news,       ///< something has come meanwhile: look at it first
-    elsewhere,  ///< another thread drives the lane, or will; they tell nothing
+    elsewhere,  ///< they tell nothing: another thread drives the lane, or a wire cannot be armed
   };
   found prepare() noexcept;
   found arm(protocols::delivery_batch& batch) noexcept;

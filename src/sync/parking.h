@@ -55,9 +55,9 @@ class parking {
 
   /// The descriptors tell nothing from now on, because somebody polls or has to.
   [[nodiscard]] relying disarm() noexcept {
-    const bool relied = is_relied_on();
-    const state before = std::exchange(state_, state::disarmed);
-    return {.sleepers = before != state::disarmed && has_sleepers(), .executor = relied};
+    const relying before{.sleepers = is_slept_on(), .executor = is_relied_on()};
+    state_ = state::disarmed;
+    return before;
   }
   /// A thread of the program goes to sleep on the descriptors, which were armed just now.
   void add_sleeper() noexcept {

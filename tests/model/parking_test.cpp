@@ -91,13 +91,17 @@ struct parked_lane {
   int working = 0, inside = 0, handing_in = 0;
 
   // --- the lane ----------------------------------------------------------------------------
-  void wake_relying() {
+  /// Returns whether the executor relied on the descriptors.
+  bool fall_silent() {
     const auto before = park.disarm();
     if (how == mode::only_inline && before.sleepers) set(lane_bell);
-    if (before.executor) look_soon();
+    return before.executor;
+  }
+  void disarm() {
+    if (park.is_armed() && fall_silent()) look_soon();
   }
   int advance() {
-    if (park.is_armed()) wake_relying();
+    disarm();
     return endpoint.poll();
   }
   bool enter() {
@@ -114,11 +118,7 @@ struct parked_lane {
   void release(int found) {
     do {
       drain();
-      if (park.is_armed() && endpoint.unsent) {
-        const bool relied = park.is_relied_on();
-        wake_relying();
-        if (relied) wake();
-      }
+      if (park.is_armed() && endpoint.unsent && fall_silent()) wake();
     } while (!commands.release());
     --inside;
     delivered.fetch_add(found, std::memory_order_seq_cst);
@@ -160,8 +160,8 @@ struct parked_lane {
       if (parked) {
         lane_bell.store(false, std::memory_order_seq_cst);
         park.add_sleeper();
-      } else if (park.is_armed()) {
-        wake_relying();
+      } else {
+        disarm();
       }
     }
     release(found);

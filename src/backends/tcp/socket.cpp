@@ -6,13 +6,13 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/timerfd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 
 #include "base/error.h"
+#include "base/timer.h"
 
 namespace heddle::transport::tcp {
 namespace {
@@ -167,16 +167,13 @@ unique_fd make_eventfd() {
 }
 
 unique_fd make_timer() {
-  unique_fd fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  unique_fd fd = heddle::make_timer();
   if (!fd) fail_errno(errno, "tcp: timerfd_create");
   return fd;
 }
 
 void set_timer(int fd, std::uint64_t ms) noexcept {
-  itimerspec when{};
-  when.it_value.tv_sec = static_cast<time_t>(ms / 1000);
-  when.it_value.tv_nsec = static_cast<long>(ms % 1000) * 1'000'000;
-  (void)::timerfd_settime(fd, 0, &when, nullptr);
+  heddle::set_timer(fd, ms * 1'000'000);
 }
 
 bool watch(int epoll, int fd, std::uint32_t before, std::uint32_t events, void* what) noexcept {

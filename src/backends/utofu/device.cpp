@@ -3,7 +3,6 @@
 #include "backends/utofu/device.h"
 
 #include <fmt/format.h>
-#include <sys/timerfd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,6 +14,7 @@
 #include "backends/utofu/names.h"
 #include "backends/utofu/nap.h"
 #include "base/error.h"
+#include "base/timer.h"
 
 namespace heddle::transport::utofu {
 namespace {
@@ -67,7 +67,7 @@ utofu_device::utofu_device(const context& where)
       options_(*where.config),
       nonce_(make_nonce()),
       vcqs_(make_vcqs(usable_tnis(), wanted_lanes(where, options_.lanes), options_.cqs)),
-      timer_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
+      timer_(make_timer()) {
   if (!timer_) fail_errno(errno, "no descriptors left (ulimit -n)");
   check(utofu_query_my_coords(coords_.data()), "ask for this node's coordinates");
   set_up_listeners();
@@ -193,7 +193,7 @@ int utofu_device::serve() noexcept {
 /// open here, less and less often.
 void utofu_device::set_timer(bool sooner) noexcept {
   nap_ns_ = sooner ? first_nap_ns : std::min(2 * nap_ns_, longest_nap_ns);
-  set_alarm(timer_.get(), nap_ns_);
+  heddle::set_timer(timer_.get(), nap_ns_);
 }
 
 std::string utofu_device::details() const {

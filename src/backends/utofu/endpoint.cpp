@@ -2,8 +2,6 @@
 // endpoint.cpp - posting, polling, and peers that go.
 #include "backends/utofu/endpoint.h"
 
-#include <sys/timerfd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <new>
@@ -13,6 +11,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/timer.h"
 
 namespace heddle::transport::utofu {
 namespace {
@@ -33,7 +32,7 @@ std::size_t size_of_slot(std::uint64_t stage_bytes) {
 utofu_endpoint::utofu_endpoint(utofu_device& owner, int lane)
     : lane_(lane),
       vcq_(owner.vcq_of(lane)),
-      timer_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)),
+      timer_(make_timer()),
       slab_(vcq_),
       queue_(vcq_, owner.chosen().mrq / 2),
       peers_(owner, slab_),
@@ -354,7 +353,7 @@ bool utofu_endpoint::arm() noexcept {
   const std::uint64_t now = now_ns();
   if (std::exchange(eventful_, false)) last_event_ns_ = now;
   const std::uint64_t silence = now - last_event_ns_;
-  set_alarm(timer_.get(), std::clamp(silence / part_of_silence, first_nap_ns, longest_nap_ns));
+  set_timer(timer_.get(), std::clamp(silence / part_of_silence, first_nap_ns, longest_nap_ns));
   return events_.empty();
 }
 

@@ -12,7 +12,4 @@ inline constexpr std::uint64_t longest_nap_ns = 32'000'000;
 /// News is late by at most this part of the silence before it.
 inline constexpr std::uint64_t part_of_silence = 8;
 
-/// Makes the timer descriptor readable after `ns`.
-void set_alarm(int timer, std::uint64_t ns) noexcept;
-
 }  // namespace heddle::transport::utofu

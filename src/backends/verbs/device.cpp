@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <sodium.h>
 #include <sys/epoll.h>
-#include <sys/timerfd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -16,6 +15,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/timer.h"
 
 namespace heddle::transport::verbs {
 namespace {
@@ -38,7 +38,7 @@ verbs_device::verbs_device(const context& where, const port_choice& port)
       nonce_(make_nonce()),
       card_(port.device, port.port, options_),
       waker_(::epoll_create1(EPOLL_CLOEXEC)),
-      timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)),
+      timer_(make_timer()),
       exposed_(card_, *where.config),
       greeter_(card_, where.job_secret),
       questions_(greeter_, where.config->peer_timeout_ms * 1'000'000) {
@@ -98,7 +98,7 @@ std::unique_ptr<endpoint> verbs_device::make_endpoint(int lane) {
   auto made = std::make_unique<verbs_endpoint>(*this, home);
   const std::scoped_lock lock(mutex_);
   homes_[lane] = {home, true};
-  if (!early_.empty()) set_timer(1);
+  if (!early_.empty()) set_timer(timer_.get(), 1);
   return made;
 }
 
@@ -117,7 +117,7 @@ std::uint32_t verbs_device::ask(const peer_facts& whom, int their_lane,
   h.end = our_end;
   const std::scoped_lock lock(mutex_);
   const std::uint32_t number = questions_.ask(whom, h, of);
-  set_timer(1);  // and whoever serves this device asks again in time
+  set_timer(timer_.get(), 1);  // and whoever serves this device asks again in time
   return number;
 }
 
@@ -137,9 +137,10 @@ int verbs_device::serve() noexcept {
   try {
     for (const hello& ask : std::exchange(early_, {})) on_ask(ask);
     greeter_.receive([this](const hello& h) { on_hello(h); });
-    if (const std::uint64_t next = questions_.move(now_ns()); next != 0) set_timer(next);
+    if (const std::uint64_t next = questions_.move(now_ns()); next != 0)
+      set_timer(timer_.get(), next);
   } catch (const std::bad_alloc&) {
-    set_timer(1'000'000);  // they ask again
+    set_timer(timer_.get(), 1'000'000);  // they ask again
   }
   return wanted_lane();
 }
@@ -201,13 +202,6 @@ void verbs_device::tell_of_port(bool is_up) const noexcept {
             "for it, for as long as HEDDLE_VERBS_TIMEOUT and HEDDLE_VERBS_RETRIES say; after that "
             "its peer is lost",
             card_.name());
-}
-
-void verbs_device::set_timer(std::uint64_t ns) noexcept {
-  itimerspec when{};
-  when.it_value.tv_sec = static_cast<time_t>(ns / 1'000'000'000);
-  when.it_value.tv_nsec = static_cast<long>(ns % 1'000'000'000);
-  (void)::timerfd_settime(timer_.get(), 0, &when, nullptr);
 }
 
 std::size_t verbs_device::lanes_without_doorbell() const {

@@ -67,7 +67,6 @@ class verbs_device final : public device {
   void keep_early(const hello& ask);
   void read_events() noexcept;
   void tell_of_port(bool is_up) const noexcept;
-  void set_timer(std::uint64_t ns) noexcept;
   [[nodiscard]] int wanted_lane() noexcept;
   [[nodiscard]] std::size_t lanes_without_doorbell() const;
 
