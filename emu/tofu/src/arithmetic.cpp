@@ -32,12 +32,20 @@ Word compute(const operation& op, Word old) noexcept {
   }
 }
 
+/// Time for CPUs to change the word, now and then only: the lock is held meanwhile, and on a busy
+/// machine whoever gives its core away waits long for the next one.
+void open_window() noexcept {
+  constexpr unsigned one_in = 32;
+  thread_local unsigned updates = 0;
+  if (++updates % one_in == 0) sched_yield();
+}
+
 /// Whatever is atomic here is made so by the lock: two plain accesses, as far as CPUs can tell.
 template <class Word>
 Word update_in_two(const operation& op, bool window, std::byte* at) noexcept {
   const std::atomic_ref word(*reinterpret_cast<Word*>(at));
   const Word old = word.load(std::memory_order_acquire);  // of the program's release
-  if (window) sched_yield();
+  if (window) open_window();
   word.store(compute(op, old), std::memory_order_release);  // for the program's acquire
   return old;
 }

@@ -13,7 +13,7 @@ namespace tofu {
 struct armw_rules {
   bool with_cpu = false;  ///< atomic with CPUs as well, where memory is mapped
   armw_scope scope = armw_scope::cq;
-  bool window = false;  ///< leaves CPUs time between reading and writing
+  bool window = false;  ///< at times leaves CPUs time between reading and writing
 };
 
 /// Executes an armw or cswap. Returns 0 and the word's `old` value, or an errno.
