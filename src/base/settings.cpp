@@ -74,7 +74,7 @@ constexpr std::array table{
     number("HEDDLE_LINGER_MS", &settings::linger_ms,
            "longest flush at the end of a world (milliseconds)", 0, 86'400'000),
     row{{kind::number_or_auto, "HEDDLE_SPIN_US",
-         "polling before a wait sleeps (microseconds); auto: as long as two wakes take", "",
+         "polling before a wait sleeps (microseconds); auto: as long as four wakes take", "",
          "auto, or a whole number", 0, 1'000'000},
         &settings::spin_us},
     choice("HEDDLE_PROGRESS", &settings::progress, "who moves transfers forward",

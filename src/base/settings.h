@@ -13,8 +13,8 @@
 
 namespace heddle {
 
-/// About two wakes of a sleeping thread on a virtual machine.
-inline constexpr std::uint64_t default_spin_us = 50;
+/// About four wakes of a sleeping thread on a virtual machine.
+inline constexpr std::uint64_t default_spin_us = 100;
 /// What src/backends/CMakeLists.txt says.
 [[nodiscard]] const char* default_backends() noexcept;
 

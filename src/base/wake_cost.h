@@ -8,11 +8,11 @@
 
 namespace heddle {
 
-/// As long as sleeping would cost: arming before it and waking after it, about two wakes. Whoever
-/// waits so long before it sleeps never loses more than a factor of two against knowing how long
-/// the wait will be. Bounded, because what was measured may have been a busy moment. Nanoseconds.
+/// As long as sleeping would cost: arming before it and waking after it, about two wakes, of the
+/// thread that sleeps and, because it answers late, of the peer that waits for its answer. Bounded,
+/// because what was measured may have been a busy moment. Nanoseconds.
 [[nodiscard]] constexpr std::uint64_t spin_budget_ns(std::uint64_t wake_ns) noexcept {
-  return std::clamp<std::uint64_t>(2 * wake_ns, 10'000, 200'000);
+  return std::clamp<std::uint64_t>(4 * wake_ns, 10'000, 200'000);
 }
 
 }  // namespace heddle

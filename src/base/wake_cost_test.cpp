@@ -22,8 +22,8 @@ TEST(WakeCost, LeavesTheCallersAffinityAlone) {
   EXPECT_TRUE(CPU_EQUAL(&before, &after));
 }
 
-TEST(WakeCost, SpinningLastsAsLongAsTwoWakesWithinBounds) {
-  EXPECT_EQ(spin_budget_ns(25'000), 50'000u);
+TEST(WakeCost, SpinningLastsAsLongAsFourWakesWithinBounds) {
+  EXPECT_EQ(spin_budget_ns(25'000), 100'000u);
   EXPECT_EQ(spin_budget_ns(0), 10'000u);
   EXPECT_EQ(spin_budget_ns(4'000'000), 200'000u);
 }

@@ -14,9 +14,13 @@
 // record is always kept free. (The consumer could clear them instead, but would have to fetch every
 // line for writing only to have the producer fetch it back.)
 //
+// In the first lap the producer has memory that was never touched put in place before it writes
+// there, in portions: a fault for each page costs ten times as much.
+//
 // Records do not wrap: what does not fit before the end is skipped by a padding record.
 // The two sides do not trust each other: any bytes in the ring are survived, see `corrupt`.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -63,6 +67,8 @@ struct ring_place {
   std::byte* lines = nullptr;  ///< 64-byte aligned
   std::uint32_t count = 0;     ///< of lines; a power of two, at least 64
   std::uint64_t position = 0;  ///< where both sides begin; control->head says the same
+  /// Called by the producer before it first writes to these lines; none: they need no such thing.
+  void (*provide)(std::span<std::byte> lines) noexcept = nullptr;
 
   /// Largest message: a record takes at most an eighth of the ring.
   [[nodiscard]] std::size_t max_message() const noexcept {
@@ -83,7 +89,8 @@ class ring_producer {
       : place_(place),
         mask_(place.count - 1),
         position_(place.position),
-        limit_(place.position + place.count),
+        limit_(place.position),
+        provided_(place.provide != nullptr ? place.position : all_provided),
         stale_(place.count, 0) {
     move_to(position_);
     tag_ = tag();
@@ -135,17 +142,34 @@ class ring_producer {
   [[nodiscard]] ring_control& control() const noexcept { return *place_.control; }
 
  private:
+  static constexpr std::uint64_t all_provided = ~std::uint64_t{0};
+  static constexpr std::uint64_t first_portion = 256;
+
   /// `need` lines and the one behind them.
   [[nodiscard]] bool has_room(std::uint64_t need) noexcept {
-    return position_ + need < limit_ || (look_at_head() && position_ + need < limit_);
+    return position_ + need < limit_ || (look_at_head(need) && position_ + need < limit_);
   }
   /// False: the head lies outside what was sent, and counts as "full".
-  bool look_at_head() noexcept {
+  bool look_at_head(std::uint64_t need) noexcept {
     const std::uint64_t head =
         place_.control->head.load(std::memory_order_acquire);  // A2 pairs with R2
     if (position_ - head > place_.count) return false;
     limit_ = head + place_.count;
+    if (provided_ != all_provided) provide(position_ + need + 1);
     return true;
+  }
+  /// All lines before `until`, and as many again as there were.
+  void provide(std::uint64_t until) noexcept {
+    const std::uint64_t begin = place_.position, end = begin + place_.count;
+    while (provided_ < std::min(until, end)) {
+      const std::uint64_t index = provided_ & mask_;
+      const std::uint64_t portion = std::max(first_portion, provided_ - begin);
+      const std::uint64_t count = std::min({portion, end - provided_, place_.count - index});
+      place_.provide({place_.lines + index * ring_line, count * ring_line});
+      provided_ += count;
+    }
+    limit_ = std::min(limit_, provided_);
+    if (provided_ == end) provided_ = all_provided;
   }
   bool skip_the_end(std::uint64_t need) noexcept {
     const std::uint64_t rest = place_.count - index_;
@@ -181,6 +205,7 @@ class ring_producer {
   std::uint64_t mask_;
   std::uint64_t position_;           // of the next record, in lines since the beginning
   std::uint64_t limit_;              // the lines before it are free to use, by the head last seen
+  std::uint64_t provided_;           // the lines before it have memory
   std::uint64_t index_ = 0;          // of position_ in the ring
   std::byte* line_ = nullptr;        // the same
   std::uint64_t tag_ = 0;            // of this lap, in the upper half

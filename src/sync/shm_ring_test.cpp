@@ -199,6 +199,41 @@ TEST(ShmRing, StaysInsideItsMemoryWhateverTheProducerWrites) {
   }
 }
 
+/// Lines of a ring that were provided, in order: first and count.
+struct portions {
+  static void add(std::span<std::byte> part) noexcept {
+    EXPECT_EQ(static_cast<std::size_t>(part.data() - begin) / ring_line, lines);
+    lines += part.size() / ring_line;
+  }
+  static inline std::byte* begin = nullptr;
+  static inline std::size_t lines = 0;
+};
+
+TEST(ShmRing, HasItsMemoryProvidedInPortionsAheadOfWhatIsWritten) {
+  constexpr std::uint32_t count = 2048;
+  const std::unique_ptr<std::byte, decltype(&std::free)> memory(
+      static_cast<std::byte*>(std::aligned_alloc(64, count * ring_line)), &std::free);
+  std::memset(memory.get(), 0, count * ring_line);
+  ring_control control{};
+  portions::begin = memory.get();
+  portions::lines = 0;
+  const ring_place place{&control, memory.get(), count, 0, portions::add};
+  ring_producer producer(place);
+  ring_consumer consumer(place);
+  std::size_t most_unused = 0;
+  for (std::size_t pushed = 0; pushed < std::size_t{3} * count; ++pushed) {
+    ASSERT_TRUE(producer.try_push_line(pushed, 0, {}, {}));
+    const std::size_t used = std::min<std::size_t>(pushed + 1, count);
+    EXPECT_GE(portions::lines, std::min<std::size_t>(used + 1, count)) << "and the line behind it";
+    most_unused = std::max(most_unused, portions::lines - used);
+    std::span<const std::byte> bytes;
+    ASSERT_EQ(consumer.try_take(bytes), ring_consumer::taken::message);
+    consumer.release();
+  }
+  EXPECT_EQ(portions::lines, count) << "each line once";
+  EXPECT_LE(most_unused, count / 2) << "only what is used soon";
+}
+
 TEST(ShmRing, TreatsAHeadThatCannotBeAsFull) {
   ring r;
   while (r.push("x")) {

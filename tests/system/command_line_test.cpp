@@ -233,7 +233,7 @@ TEST(CommandLine, WithMoreRanksThanCoresTheUsualSpinningIsKept) {
   const auto how = run({"env", "HEDDLE_SPIN_US=auto", HEDDLE, "run", "-n",
                         std::to_string(CPU_COUNT(&cores) + 1), "--", HEDDLE, "info"});
   EXPECT_EQ(how.status, 0);
-  EXPECT_THAT(how.out, HasSubstr("awake for 50 us before a sleep (HEDDLE_SPIN_US=auto)"));
+  EXPECT_THAT(how.out, HasSubstr("awake for 100 us before a sleep (HEDDLE_SPIN_US=auto)"));
 }
 
 TEST(CommandLine, InfoAsJsonIsOneObject) {

@@ -69,6 +69,13 @@ mapping::~mapping() {
   if (!memory_.empty()) munmap(memory_.data(), memory_.size());
 }
 
+void provide_pages(std::span<std::byte> part) noexcept {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto before = reinterpret_cast<std::uintptr_t>(part.data()) % page;
+  // Since Linux 5.14.
+  (void)madvise(part.data() - before, part.size() + before, MADV_POPULATE_WRITE);
+}
+
 owned_fd make_sealed_memory(const char* name, std::size_t bytes) {
   owned_fd fd(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) fail(fmt::format("cannot create the memory {}", name), errno);

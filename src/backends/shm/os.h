@@ -60,6 +60,10 @@ class mapping {
   std::span<std::byte> memory_;
 };
 
+/// Puts memory in place for this part of a mapping, all at once: touching page after page takes ten
+/// times as long. Where that cannot be, the pages come as they are touched.
+void provide_pages(std::span<std::byte> part) noexcept;
+
 /// Anonymous memory of `bytes` zero bytes that cannot change its size, mode 0600. Throws.
 [[nodiscard]] owned_fd make_sealed_memory(const char* name, std::size_t bytes);
 

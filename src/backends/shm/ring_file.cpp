@@ -22,7 +22,7 @@ sync::ring_place place_in(const mapping& memory) {
   auto* const head = reinterpret_cast<ring_head*>(memory.data());
   const std::size_t bytes = memory.size() - lines_at;
   return {&head->control, memory.data() + lines_at,
-          static_cast<std::uint32_t>(bytes / sync::ring_line)};
+          static_cast<std::uint32_t>(bytes / sync::ring_line), 0, provide_pages};
 }
 
 bool is_ring_size(std::size_t bytes) {

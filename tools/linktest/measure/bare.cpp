@@ -26,9 +26,10 @@ bool bounce(lane& path, std::uint64_t count, std::span<const std::byte> data,
   return true;
 }
 
-/// How often to measure, and how many messages each time. From rank 0 to rank 1 as these bytes.
+/// How many messages before the first turn, how many turns, and messages in each. From rank 0 to
+/// rank 1 as these bytes.
 struct effort {
-  std::uint64_t turns = 1, messages = 1;
+  std::uint64_t untimed = 1, turns = 1, messages = 1;
 };
 
 /// What fits into a twentieth of a second or so: a slow network is not to be kept busy by this.
@@ -39,6 +40,7 @@ effort affordable(double round_trip_s, std::uint64_t messages) {
   effort out;
   out.messages = std::clamp<std::uint64_t>(trips, 1, messages);
   out.turns = std::clamp<std::uint64_t>(trips / out.messages, 1, most_turns);
+  out.untimed = std::max(out.messages, trips / 10);  // queues' memory is touched, cores are awake
   return out;
 }
 
@@ -56,7 +58,7 @@ double median_of(lane& path, std::uint64_t messages, std::span<const std::byte> 
   const auto told = std::as_writable_bytes(std::span(&how, 1));
   const bool agreed = path.self() == 0 ? path.send(1, bare_tag, told) == status::done
                                        : path.recv(0, bare_tag, told).code == status::done;
-  if (!agreed || !bounce(path, how.messages, data, into)) return failed;
+  if (!agreed || !bounce(path, how.untimed, data, into)) return failed;
   std::vector<double> times;
   for (std::uint64_t turn = 0; turn < how.turns; ++turn) {
     const double elapsed_s = timed(how.messages);
