@@ -91,10 +91,12 @@ bool lane_waiter::wait(detail::signal& s, std::uint64_t target,
   return true;
 }
 
-/// Whether a peer looks for news on this thread's core, too. It is told that this one does.
+/// Whether a peer looks for news on this thread's core, too, or another rank may. The peers are
+/// told that this one does.
 bool lane_waiter::shares_core() noexcept {
   if (driver_.help().dedicated() || !driver_.enter()) return false;
-  const bool shared = driver_.port().shares_core(sched_getcpu());
+  const bool shared =
+      driver_.port().shares_core(sched_getcpu()) || driver_.help().ranks_share_cores;
   delivery_batch& batch = delivery_batch::mine();
   driver_.release(batch);  // which may have executed what others have queued meanwhile
   batch.run();
@@ -155,7 +157,8 @@ std::size_t lane_waiter::drive(const detail::signal& s, std::uint64_t target) no
 
 std::size_t lane_waiter::poll_turn(const detail::signal& s, std::uint64_t target,
                                    delivery_batch& batch) noexcept {
-  const int patience = patient() ? empty_polls_when_patient : polls_per_turn;
+  const bool short_turns = patient() || driver_.help().ranks_share_cores;
+  const int patience = short_turns ? empty_polls_when_patient : polls_per_turn;
   std::size_t events = 0;
   for (int i = 0, empty = 0; i < polls_per_turn && empty < patience; ++i, ++empty) {
     if (!batch.empty() || s.count() >= target) break;

@@ -77,6 +77,14 @@ TEST_F(LaneWaiter, IsNotAwayAnyMoreWhenItsWaitIsOver) {
   EXPECT_FALSE(driver_->is_away());
 }
 
+TEST_F(LaneWaiter, TakesShortTurnsWhereRanksShareCores) {
+  EXPECT_FALSE(waiter_.wait(signal_, 1, past));
+  const int long_turns = std::exchange(wire_.polls, 0);
+  lane_driver& crowded = start(progress_mode::adaptive, true);
+  EXPECT_FALSE(lane_waiter(crowded).wait(signal_, 1, past));
+  EXPECT_LT(4 * wire_.polls, long_turns);
+}
+
 // Another thread queues something just as the waiting one looks, which executes it as it lets go.
 TEST_F(LaneWaiter, DeliversWhatItExecutedWhileItLookedAtItsCore) {
   wire_.when_looked = [this] { (void)driver_->commands().leave(short_command()); };

@@ -62,10 +62,13 @@ int choose_core(const std::string& wish, int index, std::span<const int> mine,
   return nearest_core(mine.front(), free);
 }
 
+int cores_of_host() {
+  return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+}
+
 int share_of_cores(int ranks) {
-  const int all = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   const int mine = static_cast<int>(usable_cores().size());
-  return std::max(1, std::min(mine, all / std::max(1, ranks)));
+  return std::max(1, std::min(mine, cores_of_host() / std::max(1, ranks)));
 }
 
 bool tie_to_core(int core) noexcept {

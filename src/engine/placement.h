@@ -24,6 +24,8 @@ namespace heddle::engine {
 bool keep_off(std::thread::native_handle_type thread, std::span<const int> cores,
               int core) noexcept;
 
+/// How many there are, whoever may use them.
+[[nodiscard]] int cores_of_host();
 /// How many cores one of `ranks` ranks on this host has for itself: those it is tied to, if that is
 /// less than an equal share. At least 1.
 [[nodiscard]] int share_of_cores(int ranks);

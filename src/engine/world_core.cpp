@@ -110,7 +110,8 @@ std::unique_ptr<lane_core> world_core::make_lane(int number) {
                      .team = team_.get(),
                      .mode = mode_of(config_),
                      .spin_ns = spin_ns(),
-                     .cores = network_->cores()};
+                     .cores = network_->cores(),
+                     .ranks_share_cores = network_->ranks_share_cores()};
   return std::make_unique<lane_core>(number, where, std::move(endpoints), help);
 }
 

@@ -26,11 +26,13 @@ using test::ending;
 class LaneFixture : public test::ScriptedWorld {
  protected:
   /// Made anew, in this mode.
-  lane_driver& start(progress_mode mode = progress_mode::adaptive) {
+  lane_driver& start(progress_mode mode = progress_mode::adaptive, bool ranks_share_cores = false) {
     driver_.reset();
     auto endpoints = make_endpoints();
-    driver_ = std::make_unique<lane_driver>(no_lane(), where(), std::move(endpoints),
-                                            helpers{.keeper = keeper_, .mode = mode, .spin_ns = 0});
+    driver_ = std::make_unique<lane_driver>(
+        no_lane(), where(), std::move(endpoints),
+        helpers{
+            .keeper = keeper_, .mode = mode, .spin_ns = 0, .ranks_share_cores = ranks_share_cores});
     return *driver_;
   }
   /// Something that is executed as soon as somebody holds the lane, and ends at once.

@@ -37,7 +37,8 @@ struct script {
   std::size_t room = SIZE_MAX;                   ///< ops still taken before busy_queue
   std::deque<event> events;                      ///< to be reported, in this order
   std::vector<rank> dropped;
-  int exposed = 0;                    ///< regions now
+  int exposed = 0;  ///< regions now
+  int polls = 0;
   int looked_from = -1;               ///< the core of a thread that waits
   bool shares_core = false;           ///< what it is answered
   std::function<void()> when_looked;  ///< not empty: called meanwhile
@@ -85,6 +86,7 @@ class scripted_endpoint final : public endpoint {
   /// The bytes of messages lie in one buffer that every poll overwrites.
   std::size_t poll(std::span<event> out) noexcept override {
     std::size_t n = 0, used = 0;
+    ++script_.polls;
     bytes_.assign(bytes_.size(), std::byte{0xee});
     for (; n < out.size() && !script_.events.empty(); ++n, script_.events.pop_front()) {
       out[n] = script_.events.front();
