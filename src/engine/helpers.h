@@ -38,7 +38,7 @@ struct helpers {
   progress_mode mode = progress_mode::adaptive;
   std::uint64_t spin_ns = 50'000;  ///< awake without an event before a sleep
   int cores = 1;                   ///< this rank's share of the host's
-  bool ranks_share_cores = false;  ///< the host has more ranks than cores
+  int ranks_per_core = 1;          ///< of the host, rounded up
 
   [[nodiscard]] bool only_inline() const noexcept { return mode == progress_mode::inline_only; }
   [[nodiscard]] bool dedicated() const noexcept { return mode == progress_mode::dedicated; }

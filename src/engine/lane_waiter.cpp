@@ -91,36 +91,36 @@ bool lane_waiter::wait(detail::signal& s, std::uint64_t target,
   return true;
 }
 
-/// Whether a peer looks for news on this thread's core, too, or another rank may. The peers are
-/// told that this one does.
-bool lane_waiter::shares_core() noexcept {
-  if (driver_.help().dedicated() || !driver_.enter()) return false;
-  const bool shared =
-      driver_.port().shares_core(sched_getcpu()) || driver_.help().ranks_share_cores;
+/// How long this thread looks without news before it gives its core away. Its peers are told on
+/// which core it waits.
+std::uint64_t lane_waiter::look_ns() noexcept {
+  if (driver_.help().dedicated() || !driver_.enter()) return courtesy::for_ever;
+  const bool shared = driver_.port().shares_core(sched_getcpu());
   delivery_batch& batch = delivery_batch::mine();
   driver_.release(batch);  // which may have executed what others have queued meanwhile
   batch.run();
   if (!shared) courtesy_.alone();
-  return shared;
+  return courtesy_.look_ns(shared);
 }
 
 /// Polls until `s` has counted to `target`, or nothing has happened for the spin budget, in which
 /// the time of peers that were let run does not count.
 lane_waiter::spun lane_waiter::spin(detail::signal& s, std::uint64_t target,
                                     std::uint64_t deadline_ns) noexcept {
-  std::uint64_t end = 0, gift_at = 0;
+  std::uint64_t end = 0, quiet_since = 0;
   bool let_run = false;
   for (;;) {
     const std::size_t events = drive(s, target);
     if (s.count() >= target) return {true, let_run};
     if (parted_.is_set() || (events == 0 && executor_polls())) return {false, let_run};
-    const bool shared = events == 0 && shares_core();
+    const std::uint64_t look = events == 0 ? look_ns() : courtesy::for_ever;
     std::uint64_t now = now_ns();
     if (end == 0 || events != 0) {
       end = now + driver_.help().spin_ns + time_to_move(driver_.port().bytes_hint());
-      gift_at = now + courtesy::look_ns;
+      quiet_since = now;
     }
-    if (events == 0 && (patient() || (shared && now >= gift_at))) {
+    if (events == 0 && (patient() || now - quiet_since >= look)) {
+      const bool shared = look != courtesy::for_ever;
       driver_.set_away(shared);
       const std::uint64_t away = give_core_away(now);
       if (shared) {
@@ -157,7 +157,7 @@ std::size_t lane_waiter::drive(const detail::signal& s, std::uint64_t target) no
 
 std::size_t lane_waiter::poll_turn(const detail::signal& s, std::uint64_t target,
                                    delivery_batch& batch) noexcept {
-  const bool short_turns = patient() || driver_.help().ranks_share_cores;
+  const bool short_turns = patient() || driver_.help().ranks_per_core > 1;
   const int patience = short_turns ? empty_polls_when_patient : polls_per_turn;
   std::size_t events = 0;
   for (int i = 0, empty = 0; i < polls_per_turn && empty < patience; ++i, ++empty) {

@@ -18,7 +18,7 @@ namespace heddle::engine {
 class lane_waiter {
  public:
   explicit lane_waiter(lane_driver& of) noexcept
-      : driver_(of), sleeper_(of), courtesy_(of.help().cores) {}
+      : driver_(of), sleeper_(of), courtesy_(of.help().cores, of.help().ranks_per_core) {}
 
   /// Any thread of the program. Polls, then sleeps, until `s` has counted to `target`. False:
   /// `deadline_ns` came first (0: none), or the world has ended.
@@ -54,7 +54,7 @@ class lane_waiter {
     bool after_gift;  ///< and another thread was let run before
   };
   spun spin(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept;
-  [[nodiscard]] bool shares_core() noexcept;
+  [[nodiscard]] std::uint64_t look_ns() noexcept;
   std::size_t drive(const detail::signal& s, std::uint64_t target) noexcept;
   std::size_t poll_turn(const detail::signal& s, std::uint64_t target,
                         protocols::delivery_batch& batch) noexcept;

@@ -80,7 +80,7 @@ TEST_F(LaneWaiter, IsNotAwayAnyMoreWhenItsWaitIsOver) {
 TEST_F(LaneWaiter, TakesShortTurnsWhereRanksShareCores) {
   EXPECT_FALSE(waiter_.wait(signal_, 1, past));
   const int long_turns = std::exchange(wire_.polls, 0);
-  lane_driver& crowded = start(progress_mode::adaptive, true);
+  lane_driver& crowded = start(progress_mode::adaptive, 2);
   EXPECT_FALSE(lane_waiter(crowded).wait(signal_, 1, past));
   EXPECT_LT(4 * wire_.polls, long_turns);
 }

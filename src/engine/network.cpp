@@ -130,7 +130,7 @@ void network::meet_hosts(bootstrap::session& session) {
   });
   ranks_here_ = hosts_.ranks_beside(self_);
   cores_ = share_of_cores(ranks_here_);
-  ranks_share_cores_ = ranks_here_ > cores_of_host();
+  ranks_per_core_ = (ranks_here_ + cores_of_host() - 1) / cores_of_host();
 }
 
 void network::open_devices(const bootstrap::job& job) {

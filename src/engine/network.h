@@ -35,8 +35,8 @@ class network {
   [[nodiscard]] const host_map& hosts() const noexcept { return hosts_; }
   /// This rank's share of its host's cores.
   [[nodiscard]] int cores() const noexcept { return cores_; }
-  /// This rank's host has more ranks than cores.
-  [[nodiscard]] bool ranks_share_cores() const noexcept { return ranks_share_cores_; }
+  /// Of this rank's host, rounded up.
+  [[nodiscard]] int ranks_per_core() const noexcept { return ranks_per_core_; }
   /// The usable ones, best first; none after close().
   [[nodiscard]] std::span<transport::device* const> devices() const noexcept { return devices_; }
   /// What a lane of this number needs. Valid as long as this is.
@@ -85,7 +85,7 @@ class network {
   host_map hosts_;
   int ranks_here_ = 1;  // on this rank's host
   int cores_ = 1;
-  bool ranks_share_cores_ = false;
+  int ranks_per_core_ = 1;
   std::vector<opened_device> backends_;
   std::vector<transport::device*> devices_;
   std::vector<std::string> device_names_;

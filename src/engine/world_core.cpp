@@ -111,7 +111,7 @@ std::unique_ptr<lane_core> world_core::make_lane(int number) {
                      .mode = mode_of(config_),
                      .spin_ns = spin_ns(),
                      .cores = network_->cores(),
-                     .ranks_share_cores = network_->ranks_share_cores()};
+                     .ranks_per_core = network_->ranks_per_core()};
   return std::make_unique<lane_core>(number, where, std::move(endpoints), help);
 }
 

@@ -26,13 +26,12 @@ using test::ending;
 class LaneFixture : public test::ScriptedWorld {
  protected:
   /// Made anew, in this mode.
-  lane_driver& start(progress_mode mode = progress_mode::adaptive, bool ranks_share_cores = false) {
+  lane_driver& start(progress_mode mode = progress_mode::adaptive, int ranks_per_core = 1) {
     driver_.reset();
     auto endpoints = make_endpoints();
     driver_ = std::make_unique<lane_driver>(
         no_lane(), where(), std::move(endpoints),
-        helpers{
-            .keeper = keeper_, .mode = mode, .spin_ns = 0, .ranks_share_cores = ranks_share_cores});
+        helpers{.keeper = keeper_, .mode = mode, .spin_ns = 0, .ranks_per_core = ranks_per_core});
     return *driver_;
   }
   /// Something that is executed as soon as somebody holds the lane, and ends at once.
