@@ -253,6 +253,8 @@ void check_options(const options& o) {
   const bool gups = o.base.what == kind::gups;
   if (o.ranks % 2 != 0 && !gups) refuse("--ranks must be even: ranks work in pairs");
   if (has(rival::pair) && o.ranks == 2) refuse("--compare pair needs --ranks above 2");
+  if (!gups && o.ranks != 2 && std::ranges::any_of(o.rivals, is_started))
+    refuse("others are measured by two ranks: leave out --ranks, or --compare pair");
   if (gups && o.base.window != 1 && !o.base.atomic)
     refuse("--window is for --atomic: a get and its put cannot overlap others");
   if (gups && !o.rivals.empty() && (o.ranks != 2 || o.base.full))

@@ -14,7 +14,7 @@ TEST(Courtesy, LooksFirstUntilGiftsWereNeededSeveralTimesInARow) {
   courtesy c(2, 1);
   come(c, 3, true);
   EXPECT_FALSE(c.at_once());
-  come(c, 1, 1);
+  come(c, 1, false);
   come(c, 3, true);
   EXPECT_FALSE(c.at_once());
   come(c, 1, true);

@@ -143,7 +143,7 @@ class ring_producer {
 
  private:
   static constexpr std::uint64_t all_provided = ~std::uint64_t{0};
-  static constexpr std::uint64_t first_portion = 256;
+  static constexpr std::uint64_t first_portion = 256, largest_portion = 2048;  // 16 and 128 KiB
 
   /// `need` lines and the one behind them.
   [[nodiscard]] bool has_room(std::uint64_t need) noexcept {
@@ -158,12 +158,12 @@ class ring_producer {
     if (provided_ != all_provided) provide(position_ + need + 1);
     return true;
   }
-  /// All lines before `until`, and as many again as there were.
+  /// All lines before `until`, and as many again as there were, within bounds.
   void provide(std::uint64_t until) noexcept {
     const std::uint64_t begin = place_.position, end = begin + place_.count;
     while (provided_ < std::min(until, end)) {
       const std::uint64_t index = provided_ & mask_;
-      const std::uint64_t portion = std::max(first_portion, provided_ - begin);
+      const std::uint64_t portion = std::clamp(provided_ - begin, first_portion, largest_portion);
       const std::uint64_t count = std::min({portion, end - provided_, place_.count - index});
       place_.provide({place_.lines + index * ring_line, count * ring_line});
       provided_ += count;

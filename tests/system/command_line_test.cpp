@@ -71,6 +71,7 @@ TEST(CommandLine, WrongUseGivesTwoAndSaysWhat) {
       {{HEDDLE, "bench", "gups", "--window", "8"}, "--window is for --atomic"},
       {{HEDDLE, "bench", "gups", "--memory", "lots"}, "--memory"},
       {{HEDDLE, "bench", "gups", "--compare", "lock", "--ranks", "4"}, "--compare needs --ranks 2"},
+      {{HEDDLE, "bench", "rate", "--compare", "lock", "--ranks", "4"}, "measured by two ranks"},
       {{HEDDLE, "bench", "gups", "--compare", "ofi"}, "do not tell when they have arrived"},
       {{HEDDLE, "bench", "rate", "--backend", "shm", "--compare", "utofu"}, "for --backend utofu"},
       {{HEDDLE, "bench", "rate", "--backend", "utofu", "--compare", "ucx"}, "does not use uTofu"},

@@ -71,7 +71,8 @@ struct report {
 limit_row wake_cost_row(std::uint64_t ns) {
   const std::string time =
       ns != 0 ? fmt::format("{:.1f} us", static_cast<double>(ns) * 1e-3) : "unknown";
-  return {"wake cost", time, "until a sleeping thread runs; HEDDLE_SPIN_US=auto is four times that"};
+  return {"wake cost", time,
+          "until a sleeping thread runs; HEDDLE_SPIN_US=auto is four times that"};
 }
 
 report collect() {
