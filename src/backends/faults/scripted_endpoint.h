@@ -37,8 +37,8 @@ struct script {
   std::size_t room = SIZE_MAX;                   ///< ops still taken before busy_queue
   std::deque<event> events;                      ///< to be reported, in this order
   std::vector<rank> dropped;
-  int exposed = 0;  ///< regions now
-  int polls = 0;
+  int exposed = 0;                    ///< regions now
+  int polls = 0;                      ///< so far
   int looked_from = -1;               ///< the core of a thread that waits
   bool shares_core = false;           ///< what it is answered
   std::function<void()> when_looked;  ///< not empty: called meanwhile
