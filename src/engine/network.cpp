@@ -130,7 +130,7 @@ void network::meet_hosts(bootstrap::session& session) {
   });
   ranks_here_ = hosts_.ranks_beside(self_);
   cores_ = share_of_cores(ranks_here_);
-  ranks_per_core_ = (ranks_here_ + cores_of_host() - 1) / cores_of_host();
+  ranks_per_core_ = engine::ranks_per_core(ranks_here_);
 }
 
 void network::open_devices(const bootstrap::job& job) {

@@ -29,6 +29,11 @@ int listed_core(const std::string& list, int index) {
   return chosen;
 }
 
+/// Whoever may use them.
+int cores_of_host() {
+  return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+}
+
 }  // namespace
 
 std::vector<int> usable_cores() {
@@ -62,13 +67,14 @@ int choose_core(const std::string& wish, int index, std::span<const int> mine,
   return nearest_core(mine.front(), free);
 }
 
-int cores_of_host() {
-  return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
-}
-
 int share_of_cores(int ranks) {
   const int mine = static_cast<int>(usable_cores().size());
   return std::max(1, std::min(mine, cores_of_host() / std::max(1, ranks)));
+}
+
+int ranks_per_core(int ranks) {
+  const int cores = cores_of_host();
+  return (ranks + cores - 1) / cores;
 }
 
 bool tie_to_core(int core) noexcept {

@@ -24,11 +24,11 @@ namespace heddle::engine {
 bool keep_off(std::thread::native_handle_type thread, std::span<const int> cores,
               int core) noexcept;
 
-/// How many there are, whoever may use them.
-[[nodiscard]] int cores_of_host();
 /// How many cores one of `ranks` ranks on this host has for itself: those it is tied to, if that is
 /// less than an equal share. At least 1.
 [[nodiscard]] int share_of_cores(int ranks);
+/// How many of `ranks` ranks on this host there are for each of its cores, rounded up.
+[[nodiscard]] int ranks_per_core(int ranks);
 
 /// Ties the calling thread to `core`. False: the system refuses.
 bool tie_to_core(int core) noexcept;
