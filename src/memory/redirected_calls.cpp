@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sync/foreign_word.h"
+#include "sync/ordered_elsewhere.h"
 
 namespace heddle::memory {
 namespace {
@@ -153,6 +154,9 @@ void* unredirected(const char* name) noexcept {
 }
 
 void redirect_calls(std::span<const redirected_call> calls) {
+  // What is read below is the loader's: it is walked under its lock, or held by a handle, while
+  // other threads have it load and unload.
+  const sync::ordered_elsewhere by_the_loader;
   std::vector<object> objects;
   dl_iterate_phdr(&add_object, &objects);
   for (const object& o : objects) {
