@@ -246,7 +246,7 @@ void executor::watch(std::size_t lane, bool wanted) {
   watched_lane& l = lanes_[lane];
   if (l.watched == wanted) return;
   l.watched = wanted;
-  for (const auto& e : l.lane->port().endpoints()) {
+  for (const auto& e : l.lane->port().endpoints().all()) {
     epoll_event change = event_of(source::lane, wanted ? EPOLLIN : 0u);
     epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, e->fd(), &change);
   }
@@ -259,7 +259,8 @@ void executor::adopt_lanes() {
     const bool known = std::any_of(lanes_.begin(), lanes_.end(),
                                    [&](const watched_lane& l) { return l.lane == &lane; });
     if (known) return;
-    for (const auto& e : lane.port().endpoints()) add_to(epoll_.get(), e->fd(), source::lane, 0);
+    for (const auto& e : lane.port().endpoints().all())
+      add_to(epoll_.get(), e->fd(), source::lane, 0);
     for (const watched_lane& l : lanes_) l.lane->server().dismiss();  // no longer alone
     lanes_.push_back({&lane, false});
   });

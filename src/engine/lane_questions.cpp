@@ -19,9 +19,9 @@ constexpr useconds_t between_attempts_us = 1000;
 }  // namespace
 
 std::size_t lane_questions::poll() noexcept {
+  lane_driver& driver = driver_;
   delivery_batch& batch = delivery_batch::mine();
   if (batch.running() || !(plainly_ || may_poll())) return 0;
-  lane_driver& driver = driver_;
   if (!driver.enter_free() && !driver.enter_queued()) [[unlikely]]
     return miss_poll();
   driver.parking().state().note_poll(&batch);

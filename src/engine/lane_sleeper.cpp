@@ -56,7 +56,7 @@ void lane_sleeper::watch(descriptor_list& watched, bool news) const {
   watched.clear();
   watched.add(sync::thread_waker::mine().fd());
   if (!news) return;
-  for (const auto& e : driver_.port().endpoints()) watched.add(e->fd());
+  for (const auto& e : driver_.port().endpoints().all()) watched.add(e->fd());
   watched.add(driver_.parking().bell());
   if (driver_.help().only_inline())
     for (const auto* d : driver_.where().devices) watched.add(d->fd());

@@ -95,7 +95,7 @@ bool lane_waiter::wait(detail::signal& s, std::uint64_t target,
 /// which core it waits.
 std::uint64_t lane_waiter::look_ns() noexcept {
   if (driver_.help().dedicated() || !driver_.enter()) return courtesy::for_ever;
-  const bool shared = driver_.port().shares_core(sched_getcpu());
+  const bool shared = driver_.port().endpoints().shares_core(sched_getcpu());
   delivery_batch& batch = delivery_batch::mine();
   driver_.release(batch);  // which may have executed what others have queued meanwhile
   batch.run();

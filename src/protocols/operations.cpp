@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "tracing/operation.h"
-
 namespace heddle::protocols {
 
 request& operations::begin(peer* p, const command& c, protocol& owner) {
@@ -50,7 +48,7 @@ void operations::release(request& r) {
   if (++r.generation == 0) r.generation = 1;
   pool_.give_back(r);
   in_flight_.subtract();
-  if (counted) count_down(*p, mark);
+  if (counted) flushes_.end_access(*p, mark);
 }
 
 request* operations::find(std::uint64_t id, const peer& from) noexcept {
@@ -59,44 +57,6 @@ request* operations::find(std::uint64_t id, const peer& from) noexcept {
 }
 
 // --- who waits -------------------------------------------------------------------------
-
-status operations::flush(const command& c, peer* p, protocol& owner) {
-  const std::uint64_t under_way = p != nullptr ? p->counted : counted_;
-  if (under_way == 0) return p != nullptr && p->lost ? status::peer_lost : status::done;
-  if (full()) return status::busy_records;
-  request& r = begin(nullptr, c, owner);
-  r.at = stage::flushing;
-  r.flushes = p != nullptr ? &p->flushes : &flushes_;
-  r.flushes->add(r, ++last_flush_, under_way);
-  ++waiting_flushes_;
-  return status::posted;
-}
-
-void operations::tell_flushes(peer& p, std::uint64_t mark) {
-  const bool lost = p.lost && cut_off_ == status::done;
-  tell_flushes(p.flushes, mark, lost ? status::peer_lost : cut_off_);
-  tell_flushes(flushes_, mark, cut_off_);
-}
-
-void operations::tell_flushes(flush_queue& waiting, std::uint64_t mark, status code) {
-  waiting.note_end(mark);
-  while (request* const ended = waiting.take_ended()) {
-    --waiting_flushes_;
-    finish(*ended, code);
-  }
-}
-
-status operations::cancel_flush(const completion& which) {
-  request* found = nullptr;
-  pool_.each([&](request& r) {
-    if (r.at == stage::flushing && trace::of_program(r.done) == which) found = &r;
-  });
-  if (found == nullptr) return status::not_found;
-  found->flushes->remove(*found);
-  --waiting_flushes_;
-  finish(*found, status::canceled);
-  return status::done;
-}
 
 void operations::tell_of_room() {
   if (full()) return;
@@ -108,12 +68,6 @@ void operations::abort(status code) {
     if (r.at == stage::direct) end_direct(r, code);
   });
   for (const completion& c : std::exchange(room_waiters_, {})) out_->add(c, {});
-}
-
-void operations::stamp(std::uint64_t now_ns) {
-  each([&](request& r) {
-    if (r.since_ns == 0) r.since_ns = now_ns;
-  });
 }
 
 }  // namespace heddle::protocols

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "protocols/delivery.h"
+#include "protocols/flushes.h"
 #include "protocols/peer.h"
 #include "protocols/protocol.h"
 #include "sync/counters.h"
@@ -28,11 +29,10 @@ class operations {
 
   /// A request for `c`, in hand; `p` null: with nobody in particular.
   request& begin(peer* p, const command& c, protocol& owner);
-  /// It counts for flush from now on.
+  /// It is an access: flushes wait for it from now on.
   void count(request& r) noexcept {
     r.counted = true;
-    r.mark = last_flush_;
-    count_up(*r.with, r.bytes);
+    r.mark = flushes_.begin_access(*r.with, r.bytes);
   }
   /// It is over: delivers its completion. It must be in hand.
   void finish(request& r, const outcome& what);
@@ -54,10 +54,9 @@ class operations {
     r.done = c.done;
     r.bytes = c.memory.size();
     r.tag = r.message_bytes = r.since_ns = 0;
-    r.mark = last_flush_;
+    r.mark = flushes_.begin_access(p, r.bytes);
     bytes_.add(r.bytes);
     in_flight_.add();
-    count_up(p, r.bytes);
   }
   void end_direct(request& r, status code) {
     peer& p = *r.with;
@@ -67,7 +66,7 @@ class operations {
     bytes_.subtract(bytes);
     pool_.give_back(r);
     in_flight_.subtract();
-    count_down(p, mark);
+    flushes_.end_access(p, mark);
   }
 
   /// A receive waits for its message, or does so no more.
@@ -75,20 +74,13 @@ class operations {
   void receive_taken() noexcept { in_flight_.subtract(); }
 
   // --- who waits ------------------------------------------------------------------------
-  /// Waits for what is counted now; `p` null: for everybody's.
-  status flush(const command& c, peer* p, protocol& owner);
-  /// Ends the flush that the program has posted with `which` as canceled: done. not_found.
-  status cancel_flush(const completion& which);
-  /// From now on flushes end with `code`, whatever becomes of what they wait for.
-  void cut_flushes_off(status code) noexcept { cut_off_ = code; }
+  [[nodiscard]] flushes& accesses() noexcept { return flushes_; }
   void when_room(const completion& done) { room_waiters_.push_back(done); }
   void tell_of_room();
   [[nodiscard]] bool somebody_wants_room() const noexcept { return !room_waiters_.empty(); }
 
   /// Ends what has no owner to do it: what went straight, and who waits for room.
   void abort(status code);
-  /// What has been waiting since before the last time keeps its time.
-  void stamp(std::uint64_t now_ns);
   template <class F>
   void each(F&& f) {
     pool_.each(f);
@@ -101,29 +93,10 @@ class operations {
   [[nodiscard]] std::uint64_t bytes_hint() const noexcept { return bytes_.get(); }
 
  private:
-  void count_up(peer& p, std::uint64_t bytes) noexcept {
-    ++p.accesses;
-    p.accessed_bytes += bytes;
-    ++p.counted;
-    ++counted_;
-  }
-  void count_down(peer& p, std::uint64_t mark) {
-    --counted_;
-    --p.counted;
-    if (waiting_flushes_ != 0) [[unlikely]]
-      tell_flushes(p, mark);
-  }
-  [[gnu::noinline]] void tell_flushes(peer& p, std::uint64_t mark);
-  void tell_flushes(flush_queue& waiting, std::uint64_t mark, status code);
-
   const std::size_t most_;
   delivery_batch* out_ = nullptr;
   request_pool pool_;
-  std::uint64_t counted_ = 0;        // puts, gets, atomics in flight
-  flush_queue flushes_;              // for everybody
-  std::uint64_t last_flush_ = 0;     // how many have ever waited
-  std::size_t waiting_flushes_ = 0;  // those of peers, too
-  status cut_off_ = status::done;
+  flushes flushes_{*this};
   std::vector<completion> room_waiters_;
   bool must_take_ = false;
   // Written by the holder, read by anyone.

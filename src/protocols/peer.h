@@ -67,6 +67,11 @@ struct peer {
     return (native & transport::only(k)) != 0;
   }
 
+  /// What a receive is told of a message that this peer has sent.
+  [[nodiscard]] outcome received(status code, heddle::tag t, std::size_t bytes) const noexcept {
+    return {code, static_cast<std::int16_t>(lane), number, t, bytes};
+  }
+
   /// No wire takes or brings anything of it any more.
   void drop() noexcept;
 

@@ -5,13 +5,11 @@
 
 namespace heddle::protocols {
 
-port::port(engine::lane_core& lane, const surroundings& where,
-           std::vector<std::unique_ptr<transport::endpoint>> endpoints)
+port::port(engine::lane_core& lane, const surroundings& where, endpoint_set::list endpoints)
     : where_(where),
       ops_(where.config->records),
-      endpoints_(std::move(endpoints)),
-      only_(endpoints_.size() == 1 ? endpoints_.front().get() : nullptr),
-      peers_(where_, endpoints_),
+      endpoints_(std::move(endpoints), arrivals_),
+      peers_(where_, endpoints_.all()),
       path_(ops_, counters_, kinds_, liveness_),
       transfers_(where_, path_, ops_, counters_),
       rma_(path_, peers_, ops_, transfers_),
@@ -35,7 +33,8 @@ port::port(engine::lane_core& lane, const surroundings& where,
         belong(transfers_.by_messages(), kind::rma_data, kind::rma_done, kind::rma_value);
         return table;
       }()),
-      empty_polls_(endpoints_.size()) {}
+      arrivals_(where_, kinds_, path_, peers_, ops_, transfers_, tagged_, calls_, liveness_,
+                counters_) {}
 
 status port::execute_other(const command& c) {
   switch (c.kind) {
@@ -51,10 +50,10 @@ status port::execute_other(const command& c) {
       if (c.handler >= max_handlers || c.header.size() > max_call_header) return status::invalid;
       return eager_.send(c);
     case command_kind::flush:
-      if (c.peer == any_source) return ops_.flush(c, nullptr, rma_);
+      if (c.peer == any_source) return ops_.accesses().wait(c, nullptr, rma_);
       if (!peers_.valid(c.peer)) return status::invalid;
       return peers_.find(c.peer) == nullptr ? status::done
-                                            : ops_.flush(c, peers_.find(c.peer), rma_);
+                                            : ops_.accesses().wait(c, peers_.find(c.peer), rma_);
     case command_kind::when_ready:
       ops_.when_room(c.done);
       ops_.tell_of_room();
@@ -81,38 +80,29 @@ void port::end_batch(delivery_batch& out) {
 status port::cancel(const completion& which, delivery_batch& out) {
   ops_.collect_in(out);
   const status s = tagged_.cancel(which);
-  return s == status::not_found ? ops_.cancel_flush(which) : s;
-}
-
-bool port::arm() noexcept {
-  bool idle = transfers_.by_turns().none();
-  for (std::size_t i = 0; i < endpoints_.size(); ++i) {
-    idle = endpoints_[i]->arm() && idle;
-    empty_polls_[i] = 0;  // after a sleep every endpoint is looked at
-  }
-  return idle;
-}
-
-bool port::shares_core(int core) noexcept {
-  bool shared = false;
-  for (const auto& e : endpoints_) shared |= e->shares_core(core);
-  return shared;
+  return s == status::not_found ? ops_.accesses().cancel(which) : s;
 }
 
 bool port::unsent() const noexcept {
   if (path_.blocked() || !transfers_.by_turns().none()) return true;
-  for (std::size_t i = 0; i < endpoints_.size(); ++i) {
-    if (where_.devices[i]->describe().defers && !endpoints_[i]->idle()) return true;
+  const auto all = endpoints_.all();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (where_.devices[i]->describe().defers && !all[i]->idle()) return true;
   }
   return false;
 }
 
 bool port::quiet() const noexcept {
-  if (!ops_.none() || path_.blocked()) return false;
-  for (const auto& e : endpoints_) {
-    if (!e->idle()) return false;
-  }
-  return true;
+  return ops_.none() && !path_.blocked() && endpoints_.idle();
+}
+
+/// Goes on with what waits for room or for its turn. Returns how many things happened.
+std::size_t port::go_on() {
+  if (path_.blocked()) path_.flush_blocked();
+  pieces& turns = transfers_.by_turns();
+  const std::size_t moved = turns.none() ? 0 : turns.move_next();
+  ops_.tell_of_room();
+  return moved;
 }
 
 void port::stamp(std::uint64_t now_ns) {
@@ -126,7 +116,7 @@ void port::stamp(std::uint64_t now_ns) {
 
 void port::maintain(std::uint64_t now_ns, delivery_batch& out) {
   ops_.collect_in(out);
-  for (const auto& e : endpoints_) e->maintain();
+  endpoints_.maintain();
   stamp(now_ns);
   liveness_.look(now_ns);
 }
@@ -139,8 +129,7 @@ void port::abort(status code, delivery_batch& out) {
 void port::close() noexcept {
   peers_.clear();
   path_.close();
-  endpoints_.clear();
-  only_ = nullptr;
+  endpoints_.close();
 }
 
 }  // namespace heddle::protocols

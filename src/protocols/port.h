@@ -9,20 +9,17 @@
 //                                                                        the wire, pieces,
 //                                                                        fragments
 //   rma_target    answering fragments of peers           liveness        peers that go
+//   endpoint_set  asking the wires for news              arrivals        who hears what they tell
 #pragma once
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
-#include "protocols/calls.h"
-#include "protocols/eager.h"
-#include "protocols/liveness.h"
+#include "protocols/arrivals.h"
+#include "protocols/endpoint_set.h"
 #include "protocols/port_report.h"
 #include "protocols/rma.h"
-#include "protocols/tagged.h"
 
 namespace heddle::protocols {
 
@@ -30,8 +27,7 @@ namespace heddle::protocols {
 /// into the batch given.
 class port {
  public:
-  port(engine::lane_core& lane, const surroundings& where,
-       std::vector<std::unique_ptr<transport::endpoint>> endpoints);
+  port(engine::lane_core& lane, const surroundings& where, endpoint_set::list endpoints);
 
   /// Starts an operation: done, posted, or why not (never busy_queue: that is the lane's).
   status execute(const command& c, delivery_batch& out) {
@@ -42,9 +38,6 @@ class port {
   bool send_now(destination to, transport::message_head head, std::span<const std::byte> header,
                 std::span<const std::byte> data, std::uint64_t cost) noexcept {
     return eager_.send_now(to, head, header, data, cost);
-  }
-  [[nodiscard]] static constexpr std::uint64_t cost_of(std::size_t bytes) noexcept {
-    return eager::cost_of(bytes);
   }
   /// Never `done`: source, tag and length travel in the completion's outcome.
   status receive(rank source, tag_match match, std::span<std::byte> into, const completion& done,
@@ -61,7 +54,7 @@ class port {
   /// Handles what has come and goes on with what waits. Returns how many events there were.
   std::size_t progress(delivery_batch& out) {
     ops_.collect_in(out);
-    const std::size_t count = only_ != nullptr ? look_at(*only_) : look_at_those_due();
+    const std::size_t count = endpoints_.poll();
     if (!path_.blocked() && transfers_.by_turns().none() && !ops_.somebody_wants_room()) [[likely]]
       return count;
     return count + go_on();
@@ -75,13 +68,9 @@ class port {
   }
   status cancel(const completion& which, delivery_batch& out);
 
-  /// See endpoint::arm. True: every endpoint is armed.
-  [[nodiscard]] bool arm() noexcept;
-  [[nodiscard]] std::span<const std::unique_ptr<transport::endpoint>> endpoints() const noexcept {
-    return endpoints_;
-  }
-  /// See endpoint::shares_core. Any endpoint's yes.
-  [[nodiscard]] bool shares_core(int core) noexcept;
+  /// Prepares for sleep, as endpoint::arm. False: there is work now.
+  [[nodiscard]] bool arm() noexcept { return endpoints_.arm() && transfers_.by_turns().none(); }
+  [[nodiscard]] const endpoint_set& endpoints() const noexcept { return endpoints_; }
   /// Something accepted still waits for a progress() to leave.
   [[nodiscard]] bool unsent() const noexcept;
   /// Nothing of ours is under way, except receives.
@@ -109,31 +98,13 @@ class port {
  private:
   status execute_other(const command& c);
   void stamp(std::uint64_t now_ns);
-
-  // port_event.cpp
-  void on_event(const transport::event& e);
-  void on_news(const transport::event& e);
-  [[gnu::noinline]] peer* meet(transport::remote_lane& from);
-  void on_arrived(peer& p, std::span<const std::byte> bytes);
-  [[gnu::noinline]] void on_rare(peer& p, std::span<const std::byte> bytes);
-  std::size_t look_at(transport::endpoint& e) {
-    const std::size_t n = e.poll(events_);
-    if (n != 0) take_events(n);
-    return n;
-  }
-  [[gnu::noinline]] std::size_t look_at_those_due();
-  bool due(std::size_t endpoint) noexcept;
-  [[gnu::noinline]] void take_events(std::size_t n);
-  void take_watched_events(std::size_t n);
-  void handle_events(std::size_t n);
   [[gnu::noinline]] std::size_t go_on();
 
   // Constant after construction.
   const surroundings where_;
   port_counters counters_;
   operations ops_;  // outlives the endpoints, which know of its requests
-  std::vector<std::unique_ptr<transport::endpoint>> endpoints_;  // by device
-  transport::endpoint* only_;  // of these; null: there are several, or none any more
+  endpoint_set endpoints_;
   peer_table peers_;
   path path_;
   transfers transfers_;
@@ -145,10 +116,7 @@ class port {
   calls calls_;
   liveness liveness_;
   const path::kind_table kinds_;  // which protocol a kind of message belongs to
-
-  std::array<transport::event, 32> events_;  // of the poll under way
-  std::vector<std::uint32_t> empty_polls_;   // per endpoint, in a row
-  std::uint32_t poll_number_ = 0;
+  arrivals arrivals_;
 };
 
 }  // namespace heddle::protocols

@@ -73,7 +73,7 @@ TEST_F(PortEarlyFetch, KeepsTheOrderOfAnnouncementsWhateverArrivesFirst) {
 }
 
 TEST_F(PortEarlyFetch, StopsWhenItsMemoryIsUsedUpAndGoesOnWhenSomeIsTaken) {
-  config_.unexpected_bytes = 2 * port::cost_of(1);
+  config_.unexpected_bytes = 2 * eager::cost_of(1);
   start();
   for (std::uint64_t id = 1; id <= 3; ++id) announce(small_tag, id);
   EXPECT_EQ(wire_.under_way.size(), 2u);

@@ -26,7 +26,7 @@ constexpr std::size_t payload_bytes = 100;
 constexpr std::size_t large_bytes = 300'000;  // more than a processor copies in one turn
 constexpr heddle::tag large_tag = 1'000;
 /// Two messages may be unexpected at the receiver.
-constexpr std::uint64_t credit = 2 * port::cost_of(payload_bytes);
+constexpr std::uint64_t credit = 2 * eager::cost_of(payload_bytes);
 
 class PortOrder : public PortFixture {
  protected:
@@ -95,7 +95,7 @@ class PortOrder : public PortFixture {
     port_->end_batch(batch_);
   }
   void give_credit() {
-    const std::uint64_t used = unannounced() * port::cost_of(payload_bytes) + credit - granted_;
+    const std::uint64_t used = unannounced() * eager::cost_of(payload_bytes) + credit - granted_;
     if (used == 0) return;
     message m;
     m.kind = message_kind::credit;
@@ -144,7 +144,7 @@ class PortOrder : public PortFixture {
     begin();
     for (const char step : steps) {
       play(step);
-      if (unannounced() * port::cost_of(payload_bytes) > granted_) return false;
+      if (unannounced() * eager::cost_of(payload_bytes) > granted_) return false;
     }
     play('+');
     for (int i = 0; i < 4; ++i) play('p');

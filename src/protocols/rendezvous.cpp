@@ -120,4 +120,11 @@ status rendezvous::end_fetch(request& r, status code) {
   return code;
 }
 
+outcome rendezvous::received(const request& r, status code, std::size_t room) noexcept {
+  if (code != status::done) return r.with->received(code, r.tag, 0);
+  const bool cut = r.message_bytes > room;
+  return r.with->received(cut ? status::truncated : status::done, r.tag,
+                          cut ? room : static_cast<std::size_t>(r.message_bytes));
+}
+
 }  // namespace heddle::protocols

@@ -3,7 +3,6 @@
 
 #include <cstring>
 #include <memory>
-#include <new>
 #include <utility>
 
 #include "tracing/recorder.h"
@@ -51,16 +50,16 @@ void tagged::deliver_unexpected(std::span<std::byte> into, const completion& don
   if (message->announced) {
     --from.announcements;
     if (message->fetching != nullptr)
-      take_early(*message->fetching, into, done);
+      early_fetches::take(*message->fetching, into, done);
     else
       begin_fetch(from, into, done, message->tag, message->data_at);
     return matcher_.recycle(std::move(message));
   }
   const std::size_t bytes = std::min<std::size_t>(message->bytes, into.size());
   if (bytes != 0) std::memcpy(into.data(), message->data(), bytes);
-  ops_.out().add(done, received(from, message->bytes > bytes ? status::truncated : status::done,
-                                message->tag, bytes));
-  early_bytes_ -= message->early;
+  ops_.out().add(done, from.received(message->bytes > bytes ? status::truncated : status::done,
+                                     message->tag, bytes));
+  early_.note_taken(*message);
   from.held -= message->credit;
   if (message->credit != 0) repay(from, message->credit);
   matcher_.recycle(std::move(message));
@@ -121,7 +120,7 @@ void tagged::on_rts(peer& p, const message& m) {
   counters_.unexpected.add();
   unexpected& filed = *kept;
   matcher_.keep(std::move(kept));
-  if (may_fetch_early(p, m.bytes)) fetch_early(p, filed);
+  early_.begin(filed);
 }
 
 /// The receive becomes an operation in flight: it was accepted, so it gets its request in any case.
@@ -138,73 +137,14 @@ void tagged::begin_fetch(peer& p, std::span<std::byte> into, const completion& d
 
 void tagged::ended(request& r, status code) {
   code = rendezvous_.end_fetch(r, code);
-  r.early != nullptr ? ended_early(r, code) : deliver(r, code);
-}
-
-void tagged::deliver(request& r, status code) {
-  const bool came_early = r.payload != nullptr;
-  const std::span<std::byte> into = came_early ? r.delivered : r.local;
-  const std::size_t bytes = std::min<std::size_t>(into.size(), r.message_bytes);
-  if (came_early) {
-    if (code == status::done && bytes != 0) std::memcpy(into.data(), r.payload.get(), bytes);
-    early_bytes_ -= eager::cost_of(r.message_bytes);
-  }
-  const bool cut = code == status::done && r.message_bytes > bytes;
-  ops_.finish(r, received(*r.with, cut ? status::truncated : code, r.tag,
-                          code == status::done ? bytes : 0));
-}
-
-// --- small ones that were announced ----------------------------------------------------
-
-bool tagged::may_fetch_early(const peer& p, std::uint64_t bytes) const noexcept {
-  return bytes <= p.eager_bytes && early_bytes_ + eager::cost_of(bytes) <= most_early_ &&
-         !ops_.full();
-}
-
-/// The message stays filed where it is, so it is found in the order in which it was announced.
-void tagged::fetch_early(peer& p, unexpected& kept) {
-  command c;
-  c.kind = command_kind::recv;
-  c.peer = p.number;
-  c.match = kept.tag;
-  request& r = ops_.begin(&p, c, *this);
-  r.payload.reset(new (std::nothrow) std::byte[kept.bytes]);
-  if (r.payload == nullptr) return ops_.release(r);
-  early_bytes_ += eager::cost_of(kept.bytes);
-  kept.fetching = &r;
-  r.early = &kept;
-  rendezvous_.fetch(r, kept.data_at, {r.payload.get(), kept.bytes});
-}
-
-/// Somebody asks for it while it is on its way.
-void tagged::take_early(request& r, std::span<std::byte> into, const completion& done) {
-  r.early = nullptr;
-  r.delivered = into;
-  r.done = done;
-}
-
-void tagged::ended_early(request& r, status code) {
-  unexpected& kept = *r.early;
-  const std::uint64_t cost = eager::cost_of(r.message_bytes);
-  --r.with->announcements;
-  kept.fetching = nullptr;
-  if (code == status::done) {
-    kept.announced = false;
-    kept.early = cost;
-    kept.large = std::move(r.payload);
-  } else {  // it cannot be had any more
-    early_bytes_ -= cost;
-    kept.failed = code;
-    if (!kept.held) matcher_.recycle(matcher_.take(kept));
-  }
-  ops_.release(r);
+  ops_.finish(r, rendezvous::received(r, code, r.local.size()));
 }
 
 // --- taken out of matching -------------------------------------------------------------
 
 detail::taken_message tagged::held(std::unique_ptr<unexpected> message) noexcept {
   unexpected& m = matcher_.hold(std::move(message));
-  return {&m, received(*m.from, status::done, m.tag, static_cast<std::size_t>(m.bytes))};
+  return {&m, m.from->received(status::done, m.tag, static_cast<std::size_t>(m.bytes))};
 }
 
 status tagged::probe_and_take(rank source, tag_match match, detail::taken_message& found) noexcept {
@@ -247,7 +187,7 @@ status tagged::receive_taken(unexpected& message, std::span<std::byte> into,
   if (failed == status::done) {
     deliver_unexpected(into, done, std::move(m));
   } else {
-    ops_.out().add(done, received(*m->from, failed, m->tag, 0));
+    ops_.out().add(done, m->from->received(failed, m->tag, 0));
     matcher_.recycle(std::move(m));
   }
   return status::posted;
@@ -259,7 +199,7 @@ status tagged::probe(rank source, tag_match match, outcome& found) noexcept {
   if (source != any_source && !peers_.valid(source)) return status::invalid;
   const unexpected* m = matcher_.find_message(source, of_one_kind(match));
   if (m == nullptr) return status::not_found;
-  found = received(*m->from, status::done, m->tag, static_cast<std::size_t>(m->bytes));
+  found = m->from->received(status::done, m->tag, static_cast<std::size_t>(m->bytes));
   return status::done;
 }
 

@@ -6,25 +6,26 @@
 
 #include "base/copy.h"
 #include "protocols/eager.h"
+#include "protocols/early_fetches.h"
 #include "protocols/matcher.h"
 
 namespace heddle::protocols {
 
 /// Owns receives whose announced message is being fetched; those without a message are the
-/// matcher's. Small messages that are announced, for lack of credit, are fetched before anybody
-/// asks for them as long as there is memory for that: so their senders need not wait. Holder only.
+/// matcher's, and those whose message was fetched before they were posted are of early_fetches.
+/// Holder only.
 class tagged final : public protocol {
  public:
   /// `most_early`: bytes of messages that are fetched before anybody has asked for them.
   tagged(path& way, peer_table& peers, operations& ops, rendezvous& large, eager& credit,
          std::size_t most_early, port_counters& counters)
       : protocol(way),
-        most_early_(most_early),
         peers_(peers),
         ops_(ops),
         rendezvous_(large),
         eager_(credit),
-        counters_(counters) {}
+        counters_(counters),
+        early_(way, ops, large, matcher_, most_early) {}
 
   /// As port::receive, port::probe, port::cancel.
   status receive(rank source, tag_match match, std::span<std::byte> into, const completion& done);
@@ -43,7 +44,7 @@ class tagged final : public protocol {
       const std::size_t bytes = std::min(payload.size(), wanted.into.size());
       copy_few(wanted.into.data(), payload.first(bytes));
       const bool cut = payload.size() > bytes;
-      ops_.out().add(wanted.done, received(p, cut ? status::truncated : status::done, t, bytes));
+      ops_.out().add(wanted.done, p.received(cut ? status::truncated : status::done, t, bytes));
       return repay(p, cost);
     }
     keep(p, t, payload);
@@ -60,10 +61,6 @@ class tagged final : public protocol {
   [[nodiscard]] matcher& matching() noexcept { return matcher_; }
 
  private:
-  static outcome received(const peer& from, status code, heddle::tag t,
-                          std::size_t bytes) noexcept {
-    return {code, static_cast<std::int16_t>(from.lane), from.number, t, bytes};
-  }
   /// What it returns stays as it is until another receive is posted.
   posted_receive& take(posted_receive& found) noexcept {
     ops_.receive_taken();
@@ -79,11 +76,6 @@ class tagged final : public protocol {
   void on_rts(peer& p, const message& m);
   void begin_fetch(peer& p, std::span<std::byte> into, const completion& done, heddle::tag t,
                    const announcement& a);
-  [[nodiscard]] bool may_fetch_early(const peer& p, std::uint64_t bytes) const noexcept;
-  void fetch_early(peer& p, unexpected& kept);
-  void take_early(request& r, std::span<std::byte> into, const completion& done);
-  void ended_early(request& r, status code);
-  void deliver(request& r, status code);
   /// Gives credit back in portions: one message for many.
   void repay(peer& p, std::uint64_t cost) {
     p.owed += cost;
@@ -92,14 +84,13 @@ class tagged final : public protocol {
   }
   void give_credit(peer& p);
 
-  const std::uint64_t most_early_;
   peer_table& peers_;
   operations& ops_;
   rendezvous& rendezvous_;
   eager& eager_;
   port_counters& counters_;
   matcher matcher_;
-  std::uint64_t early_bytes_ = 0;  // of messages fetched before anybody has asked for them
+  early_fetches early_;
 };
 
 }  // namespace heddle::protocols
