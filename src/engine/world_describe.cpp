@@ -112,7 +112,7 @@ std::string world_core::describe_progress() const {
     const executor& e = *executors_[i];
     text += fmt::format("  executor {} {}, woken {} times ({} by threads), {} ticks\n", i,
                         e.core() < 0 ? "on any core" : fmt::format("on core {}", e.core()),
-                        e.wakes(), e.rings(), e.ticks());
+                        e.place().wakes(), e.place().rings(), e.place().ticks());
   }
   if (team_)
     text += fmt::format("  {} idle helpers, woken {} times, hurried {} times\n", config_.executors,

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/executor_lanes.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+
+namespace heddle::engine {
+
+void executor_lanes::adopt() {
+  all_.for_each([this](lane_core& lane) {
+    if (!has(lane)) return;
+    const bool known =
+        std::any_of(lanes_.begin(), lanes_.end(), [&](const kept& l) { return l.lane == &lane; });
+    if (known) return;
+    place_.add(lane.port().endpoints().all());
+    dismiss();  // no longer alone
+    lanes_.push_back({&lane, false});
+  });
+}
+
+std::size_t executor_lanes::serve() noexcept {
+  std::size_t count = 0;
+  for (const kept& l : lanes_) count += l.lane->server().serve(alone());
+  return count;
+}
+
+void executor_lanes::serve_left_alone() noexcept {
+  for (const kept& l : lanes_)
+    if (l.lane->left_alone()) l.lane->server().progress();
+}
+
+/// A lane that somebody holds just now is not passed over, or a thread that wakes up whenever this
+/// one does could hide a silent peer for long: it tries again after a tick.
+void executor_lanes::maintain(std::uint64_t every_ms) noexcept {
+  const std::uint64_t now = now_ns();
+  if (now < next_maintain_ns_) return;
+  overdue_ = false;
+  for (const kept& l : lanes_) {
+    if (l.lane->port().in_flight_hint() != 0 && !l.lane->server().maintain(now)) overdue_ = true;
+  }
+  next_maintain_ns_ = now + (overdue_ ? resting_place::tick_ms : every_ms) * 1'000'000;
+}
+
+executor_lanes::demand executor_lanes::asked() const noexcept {
+  demand all;
+  for (const kept& l : lanes_) {
+    all.picked += l.lane->driver().counters().picked.get();
+    all.polls |= l.lane->waiter().executor_polls();
+  }
+  return all;
+}
+
+executor_lanes::readiness executor_lanes::prepare_rest() noexcept {
+  using of_lane = lane_server::readiness;
+  readiness all;
+  for (kept& l : lanes_) {
+    const of_lane r = l.lane->server().prepare_sleep(alone());
+    if (r == of_lane::work) return {.work = true};
+    watch(l, r == of_lane::watched);
+    all.polled |= r == of_lane::polled;
+    all.away &= r != of_lane::polled || l.lane->driver().is_away();
+    all.in_flight |= l.lane->port().in_flight_hint() != 0;
+  }
+  return all;
+}
+
+void executor_lanes::watch(kept& one, bool wanted) noexcept {
+  if (one.watched == wanted) return;
+  one.watched = wanted;
+  place_.watch(one.lane->port().endpoints().all(), wanted);
+}
+
+void executor_lanes::dismiss() noexcept {
+  for (const kept& l : lanes_) l.lane->server().dismiss();
+}
+
+}  // namespace heddle::engine

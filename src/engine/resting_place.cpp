@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/resting_place.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "base/error.h"
+#include "base/timer.h"
+#include "tracing/recorder.h"
+
+namespace heddle::engine {
+namespace {
+
+constexpr int max_events = 16;
+
+/// Whose descriptor woke the executor.
+enum class source : std::uint32_t { bell, tick, lane, device };
+
+epoll_event event_of(source from, std::uint32_t events) {
+  return {.events = events, .data = {.u32 = static_cast<std::uint32_t>(from)}};
+}
+
+void add_to(int epoll, int fd, source from, std::uint32_t events) {
+  epoll_event e = event_of(from, events);
+  if (fd >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) != 0 && errno != EEXIST) {
+    fail_errno(errno, "start the executor: watch a descriptor");
+  }
+}
+
+int wait_for(int epoll, std::span<epoll_event> events, int timeout_ms, rank self) noexcept {
+  trace::span asleep(trace::event_kind::sleep, {self, -1}, false);
+  const int n = epoll_wait(epoll, events.data(), static_cast<int>(events.size()), timeout_ms);
+  asleep.set_amount(n > 0 ? 1 : 0);
+  return n;
+}
+
+}  // namespace
+
+resting_place::resting_place(rank self)
+    : self_(self),
+      epoll_(epoll_create1(EPOLL_CLOEXEC)),
+      bell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      tick_(make_timer()) {
+  if (!epoll_ || !bell_ || !tick_)
+    fail_errno(errno, "start the executor: no descriptors left (ulimit -n)");
+  add_to(epoll_.get(), bell_.get(), source::bell, EPOLLIN);
+  add_to(epoll_.get(), tick_.get(), source::tick, EPOLLIN);
+}
+
+void resting_place::add(std::span<transport::device* const> devices) {
+  for (const transport::device* d : devices) add_to(epoll_.get(), d->fd(), source::device, EPOLLIN);
+}
+
+void resting_place::add(endpoints lane) {
+  for (const auto& e : lane) add_to(epoll_.get(), e->fd(), source::lane, 0);
+}
+
+void resting_place::watch(endpoints lane, bool wanted) noexcept {
+  for (const auto& e : lane) {
+    epoll_event change = event_of(source::lane, wanted ? EPOLLIN : 0u);
+    epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, e->fd(), &change);
+  }
+}
+
+bool resting_place::sleep(const rest& how) noexcept {
+  if (how.is_short) depth_.is_short();
+  std::array<epoll_event, max_events> events;
+  const int n = wait_for(epoll_.get(), events, how.timeout_ms, self_);
+  depth_.end();
+  bool told = n <= 0, ticked = n <= 0;
+  for (int i = 0; i < n; ++i) {
+    const auto from = static_cast<source>(events[static_cast<std::size_t>(i)].data.u32);
+    told |= from != source::lane;
+    ticked |= from == source::tick;
+    eventfd_t count = 0;  // what both are read by
+    if (from == source::bell) eventfd_read(bell_.get(), &count);
+    if (from == source::tick) eventfd_read(tick_.get(), &count);
+  }
+  (ticked ? ticks_ : wakes_).add();
+  return told;
+}
+
+void resting_place::shorten() noexcept {
+  if (depth_.shorten()) set_timer(tick_.get(), tick_ms * 1'000'000);
+}
+
+void resting_place::end_deep() noexcept {
+  if (depth_.shorten()) ring();
+}
+
+void resting_place::wake() noexcept {
+  if (depth_.take()) ring();
+}
+
+void resting_place::interrupt() noexcept {
+  eventfd_write(bell_.get(), 1);
+}
+
+void resting_place::ring() noexcept {
+  rings_.next();
+  if (trace::is_watched()) [[unlikely]]
+    trace::note_at(trace::event_kind::wake, {self_, -1}, 1);
+  interrupt();
+}
+
+}  // namespace heddle::engine

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// resting_place.h - what an executor sleeps on, and how others end its rest or make it shorter.
+//
+// One epoll set: a bell, the devices' descriptors, the endpoints of the lanes it watches, and a
+// timer for who makes a deep rest a short one. How deep it rests says sync::executor_rest.
+#pragma once
+#include <heddle/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/fd.h"
+#include "sync/counters.h"
+#include "sync/parking.h"
+#include "transport/device.h"
+
+namespace heddle::engine {
+
+class resting_place {
+ public:
+  using endpoints = std::span<const std::unique_ptr<transport::endpoint>>;
+
+  struct rest {
+    bool is_short = false;  ///< the program polls some lane
+    int timeout_ms = -1;    ///< -1: without limit
+  };
+  /// How long a lane is left to the program that polls it before the executor looks again.
+  static constexpr int tick_ms = 1;
+
+  /// `self` is for traces. Throws error: no descriptors left.
+  explicit resting_place(rank self);
+
+  // --- whoever does the executor's duties, one thread at a time ------------------------------
+  /// Idempotent. Throws error, as does add().
+  void add(std::span<transport::device* const> devices);
+  /// Of a lane; not watched yet.
+  void add(endpoints lane);
+  void watch(endpoints lane, bool wanted) noexcept;
+
+  // --- the executor's thread -----------------------------------------------------------------
+  /// Before it looks at its lanes: who leaves it something to do from now on ends the rest.
+  void begin() noexcept { depth_.begin(); }
+  /// There is something to do already: no rest.
+  void stay_up() noexcept { depth_.end(); }
+  /// Until somebody or something ends it. False: only lanes have told that there is something to
+  /// do.
+  bool sleep(const rest& how) noexcept;
+
+  // --- any thread ----------------------------------------------------------------------------
+  /// A deep rest ends with the next tick.
+  void shorten() noexcept;
+  /// A deep rest ends.
+  void end_deep() noexcept;
+  /// Any rest ends.
+  void wake() noexcept;
+  /// The same, or the next one; not counted.
+  void interrupt() noexcept;
+
+  /// How many rests were ended by an event, by a tick; how often wake() and end_deep() have rung.
+  [[nodiscard]] std::uint64_t wakes() const noexcept { return wakes_.get(); }
+  [[nodiscard]] std::uint64_t ticks() const noexcept { return ticks_.get(); }
+  [[nodiscard]] std::uint64_t rings() const noexcept { return rings_.get(); }
+
+ private:
+  void ring() noexcept;
+
+  const rank self_;
+  const unique_fd epoll_, bell_, tick_;
+  sync::executor_rest<> depth_;
+  sync::owned_counter wakes_, ticks_;
+  sync::shared_counter rings_;
+};
+
+}  // namespace heddle::engine

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/resting_place.h"
+
+#include <gtest/gtest.h>
+
+namespace heddle::engine {
+namespace {
+
+class RestingPlace : public testing::Test {
+ protected:
+  bool rest() { return place_.sleep({}); }
+  resting_place place_{0};
+};
+
+TEST_F(RestingPlace, AWakeEndsTheRestThatHasBegun) {
+  place_.wake();
+  EXPECT_EQ(place_.rings(), 0u) << "nobody rests";
+  place_.begin();
+  place_.wake();
+  EXPECT_TRUE(rest());
+  EXPECT_EQ(place_.rings(), 1u);
+  EXPECT_EQ(place_.wakes(), 1u);
+}
+
+TEST_F(RestingPlace, RingsForNobodyWhoStaysUp) {
+  place_.begin();
+  place_.stay_up();
+  place_.wake();
+  place_.end_deep();
+  EXPECT_EQ(place_.rings(), 0u);
+}
+
+TEST_F(RestingPlace, ADeepRestThatIsShortenedEndsWithATick) {
+  place_.begin();
+  place_.shorten();
+  EXPECT_TRUE(rest());
+  EXPECT_EQ(place_.ticks(), 1u);
+  EXPECT_EQ(place_.wakes() + place_.rings(), 0u);
+}
+
+TEST_F(RestingPlace, AnInterruptEndsTheNextRest) {
+  place_.interrupt();
+  place_.begin();
+  EXPECT_TRUE(rest());
+  EXPECT_EQ(place_.wakes(), 1u);
+  EXPECT_EQ(place_.rings(), 0u);
+}
+
+}  // namespace
+}  // namespace heddle::engine
