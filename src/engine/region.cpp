@@ -43,7 +43,7 @@ symmetric_memory::symmetric_memory(std::shared_ptr<engine::world_core> world, st
       allowed_(allowed),
       ranks_(static_cast<std::uint32_t>(world_->size())),
       targets_(std::make_unique<std::atomic<const remote_target*>[]>(ranks_)) {
-  local_ = world_->add_symmetric(bytes, allowed, id_);
+  local_ = world_->symmetric().add(bytes, allowed, id_);
 }
 
 symmetric_memory::symmetric_memory(std::shared_ptr<engine::world_core> world,
@@ -53,7 +53,7 @@ symmetric_memory::symmetric_memory(std::shared_ptr<engine::world_core> world,
       allowed_(allowed),
       ranks_(static_cast<std::uint32_t>(world_->size())),
       targets_(std::make_unique<std::atomic<const remote_target*>[]>(ranks_)),
-      parts_(world_->expose_symmetric(mine, allowed)) {}
+      parts_(world_->symmetric().expose(mine, allowed)) {}
 
 /// Computed, or as its owner has said.
 struct symmetric_memory::parts {

@@ -205,7 +205,7 @@ void world::on_peer_lost(loss_handler function, void* context) {
 void world::barrier() {
   may_block(*core_);
   sync::refuse_in_child("barrier");
-  core_->barrier();
+  core_->assembly().barrier();
 }
 void world::abort(int status, std::string_view why) noexcept {
   if (status < 1 || status > 255) status = 1;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstring>
 #include <thread>
 
 #include "base/clock.h"
@@ -49,6 +48,8 @@ world_core::world_core(std::unique_ptr<bootstrap::session> session, const settin
   inspector_ = std::make_unique<inspector>(self(), size(), [this] { return report(); });
   network_ = std::make_unique<engine::network>(*session_, config_, regions_);
   memory_ = std::make_unique<world_memory>(regions_, *network_, self(), size());
+  assembly_ = std::make_unique<world_assembly>(*session_, lanes_, inline_executor());
+  symmetric_ = std::make_unique<world_symmetric>(*memory_, *assembly_);
   session_->joined();
   lanes_.provide(0);  // peers' requests are served here even when the program opens no lane
   start_progress();
@@ -117,67 +118,14 @@ std::unique_ptr<lane_core> world_core::make_lane(int number) {
 
 // --- all ranks together ----------------------------------------------------------------
 
-/// In mode inline nobody else moves lanes while the program waits for all ranks, and a peer may
-/// need that before it comes itself.
-world_core::gathering::gathering(world_core& of)
-    : of_((of.gathered_.add(1), of)),
-      lock_(of.session_mutex_),
-      keeper_(mode_of(of.config_) == progress_mode::inline_only ? of.executors_.front().get()
-                                                                : nullptr) {
-  if (keeper_ != nullptr) keeper_->start();
-}
-
-world_core::gathering::~gathering() {
-  if (keeper_ != nullptr) keeper_->stop();
-  of_.gathered_.add(-1);
-}
-
-std::optional<rank> world_core::find_dissent(const claim& mine) {
-  if (!session_->meets_after_joining()) return meeting_.meet(lanes_.zero(), mine);
-  const auto all = session_->exchange(std::as_bytes(std::span(&mine, 1)));
-  for (std::size_t peer = 0; peer < all.size(); ++peer)
-    if (all[peer].size() != sizeof mine || std::memcmp(all[peer].data(), &mine, sizeof mine) != 0)
-      return static_cast<rank>(peer);
-  return {};
-}
-
-void world_core::barrier() {
-  const gathering turn(*this);
-  if (session_->meets_after_joining()) return session_->barrier();
-  in_context("barrier", [this] {
-    if (const auto other = find_dissent({}))
-      fail(
-          "rank {} makes another call: all ranks must make the calls that wait for every rank in "
-          "the same order",
-          *other);
-  });
-}
-
-/// They meet twice: ranks that are at different calls must not wait for each other's parts. At each
-/// exchange, because a rank whose new world fails in between goes on with other calls.
-bootstrap::gathered world_core::exchange(std::span<const std::byte> mine) {
-  const gathering turn(*this);
-  if (const auto other = find_dissent({.allowed = claim::of_a_world}))
-    fail(
-        "rank {} makes another call, and no world beside this one: all ranks must make the same "
-        "calls that wait for every rank, in the same order",
-        *other);
-  return gather(mine);
-}
-
-bootstrap::gathered world_core::gather(std::span<const std::byte> mine) {
-  return session_->meets_after_joining() ? session_->exchange(mine)
-                                         : meeting_.gather(lanes_.zero(), mine);
-}
-
 /// The ranks agree on names as they do on symmetric memory.
 handler_id world_core::add_handler(std::string_view name, call_handler function, void* context) {
-  const gathering turn(*this);
+  const world_assembly::turn turn(*assembly_);
   const handler_id id = handlers_.next_named(name);
   handlers_.set_named(name, id, function, context);  // before any rank can know of it
   try {
     const auto other = in_context(fmt::format("name handler {}", name), [&] {
-      return find_dissent({.bytes = hash_of(name), .allowed = claim::of_a_name | id});
+      return assembly_->find_dissent({.bytes = hash_of(name), .allowed = claim::of_a_name | id});
     });
     if (!other) return id;
     fail(

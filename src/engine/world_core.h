@@ -9,8 +9,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,9 +21,10 @@
 #include "engine/inline_round.h"
 #include "engine/inspector.h"
 #include "engine/network.h"
+#include "engine/world_assembly.h"
 #include "engine/world_lanes.h"
-#include "engine/world_meeting.h"
 #include "engine/world_memory.h"
+#include "engine/world_symmetric.h"
 #include "protocols/lost_peers.h"
 #include "sync/counters.h"
 #include "tracing/trace_file.h"
@@ -62,18 +61,11 @@ class world_core : public std::enable_shared_from_this<world_core> {
   [[nodiscard]] world_lanes& lanes() noexcept { return lanes_; }
   [[nodiscard]] handler_table& handlers() noexcept { return handlers_; }
   [[nodiscard]] protocols::lost_peers& losses() noexcept { return losses_; }
+  [[nodiscard]] world_assembly& assembly() noexcept { return *assembly_; }
+  [[nodiscard]] world_symmetric& symmetric() noexcept { return *symmetric_; }
 
-  // --- all ranks together (world_core.cpp; memory: world_symmetric.cpp) -----------------
-  void barrier();
-  /// For a world beside this one: gives `mine`, at most 4096 bytes, and returns everybody's. Throws
-  /// error, on every rank that does: another one makes another call, and which; a rank is gone.
-  bootstrap::gathered exchange(std::span<const std::byte> mine);
-  /// See world::add_handler.
+  /// Collective. See world::add_handler.
   handler_id add_handler(std::string_view name, call_handler function, void* context);
-  /// Returns this rank's part and the array's number.
-  std::span<std::byte> add_symmetric(std::uint64_t bytes, rights allowed, std::uint64_t& number);
-  /// See world::expose_symmetric. Returns everybody's part, by rank.
-  std::unique_ptr<const exposed_part[]> expose_symmetric(std::span<std::byte> mine, rights allowed);
   /// The launcher is to end the job, if there is one. Returns. Not collective.
   void abort(int status, std::string_view why) noexcept;
   /// If one is wanted: what has been recorded, once. Any thread, also behind the end.
@@ -96,29 +88,12 @@ class world_core : public std::enable_shared_from_this<world_core> {
   [[nodiscard]] std::string report() const;
 
  private:
-  /// One thread at a time waits for all ranks, and lanes move meanwhile.
-  class gathering {
-   public:
-    explicit gathering(world_core& of);
-    ~gathering();
-    gathering(const gathering&) = delete;
-    gathering& operator=(const gathering&) = delete;
-
-   private:
-    world_core& of_;
-    const std::lock_guard<std::mutex> lock_;
-    executor* const keeper_;
-  };
-  // Inside a gathering only.
-  /// A rank that claims something else than `mine`, if there is one.
-  [[nodiscard]] std::optional<rank> find_dissent(const claim& mine);
-  /// What all ranks give, by rank.
-  [[nodiscard]] bootstrap::gathered gather(std::span<const std::byte> mine);
-
   [[nodiscard]] std::unique_ptr<lane_core> make_lane(int number);
   [[nodiscard]] executor& keeper_of(int lane) const noexcept {
     return *executors_[static_cast<std::size_t>(lane) % executors_.size()];
   }
+  /// Null in other modes.
+  [[nodiscard]] executor* inline_executor() const noexcept;
   [[nodiscard]] std::uint64_t choose_spin() const;
   void start_progress();
   void linger() noexcept;
@@ -132,10 +107,6 @@ class world_core : public std::enable_shared_from_this<world_core> {
   const bootstrap::job job_;
   const std::uint64_t spin_ns_;
 
-  std::mutex session_mutex_;           // one thread at a time exchanges, or meets
-  world_meeting meeting_;              // where the session is for joining only
-  std::uint64_t symmetric_count_ = 0;  // arrays so far; inside a gathering only
-
   // What lanes and devices use while they exist.
   memory::region_table regions_;
   protocols::lost_peers losses_;
@@ -144,10 +115,12 @@ class world_core : public std::enable_shared_from_this<world_core> {
   std::unique_ptr<world_memory> memory_;
   world_lanes lanes_;
 
+  std::unique_ptr<world_assembly> assembly_;
+  std::unique_ptr<world_symmetric> symmetric_;
+
   // Any thread.
   sync::event_bit joined_;  // constructed
   sync::event_bit ended_;
-  sync::agreed_count gathered_;  // threads that wait for all ranks, or for their turn to
 
   std::vector<std::unique_ptr<executor>> executors_;  // the last ones: their threads use the rest
   std::unique_ptr<idle_team> team_;

@@ -18,6 +18,10 @@ std::uint64_t world_core::choose_spin() const {
   return spin_budget_ns(wake_cost_ns());
 }
 
+executor* world_core::inline_executor() const noexcept {
+  return mode_of(config_) == progress_mode::inline_only ? executors_.front().get() : nullptr;
+}
+
 void world_core::start_progress() {
   if (mode_of(config_) == progress_mode::inline_only) return executors_.front()->leave_to_others();
   for (auto& e : executors_) e->start();

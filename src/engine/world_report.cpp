@@ -114,7 +114,7 @@ std::string world_core::report() const {
     return all.dump();
   }
   all["host"] = network_->host(self());
-  all["state"] = gathered_.get() != 0
+  all["state"] = assembly_->is_under_way()
                      ? "in world::barrier, symmetric or another call that waits for all ranks"
                      : "running";
   const std::uint64_t now = now_ns();

@@ -22,9 +22,9 @@ class world_session final : public bootstrap::session {
 
   [[nodiscard]] const bootstrap::job& info() const noexcept override { return job_; }
   bootstrap::gathered exchange(std::span<const std::byte> mine) override {
-    return first_->exchange(mine);
+    return first_->assembly().exchange(mine);
   }
-  void barrier() override { first_->barrier(); }
+  void barrier() override { first_->assembly().barrier(); }
   /// The first world may have ended, or be about to.
   void abort(int status, std::string_view why) noexcept override {
     first_->write_trace();
@@ -36,7 +36,7 @@ class world_session final : public bootstrap::session {
   /// Of the first world's, and of what rank 0 says now: another one for each world.
   [[nodiscard]] bootstrap::secret_bytes fresh_secret() const {
     const bootstrap::secret_bytes mine = bootstrap::random_secret();
-    return bootstrap::derived(first_->job_secret(), first_->exchange(mine)[0]);
+    return bootstrap::derived(first_->job_secret(), first_->assembly().exchange(mine)[0]);
   }
 
   const std::shared_ptr<world_core> first_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// world_symmetric.cpp - symmetric memory: all ranks make some together, or expose what they have.
+#include "engine/world_symmetric.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 
 #include "base/error.h"
 #include "engine/key_fields.h"
-#include "engine/world_core.h"
 #include "sync/fork.h"
 
 namespace heddle::engine {
@@ -73,15 +73,15 @@ exposed_part accepted_part(rank peer, std::span<const std::byte> given) {
 
 }  // namespace
 
-std::span<std::byte> world_core::add_symmetric(std::uint64_t bytes, rights allowed,
-                                               std::uint64_t& number) {
+std::span<std::byte> world_symmetric::add(std::uint64_t bytes, rights allowed,
+                                          std::uint64_t& number) {
   sync::refuse_in_child("symmetric memory");
-  const gathering turn(*this);
-  const std::span<std::byte> memory = memory_->add_symmetric(symmetric_count_, bytes, allowed);
-  number = symmetric_count_++;  // this rank takes part, unlike where there was no memory
-  until_agreed mine(*memory_, memory::region_table::symmetric_ref(number), memory);
+  const world_assembly::turn turn(all_);
+  const std::span<std::byte> memory = memory_.add_symmetric(count_, bytes, allowed);
+  number = count_++;  // this rank takes part, unlike where there was no memory
+  until_agreed mine(memory_, memory::region_table::symmetric_ref(number), memory);
   const auto other = in_context("symmetric memory", [&] {
-    return find_dissent({.bytes = bytes, .allowed = static_cast<std::uint64_t>(allowed)});
+    return all_.find_dissent({.bytes = bytes, .allowed = static_cast<std::uint64_t>(allowed)});
   });
   if (other) {
     fail(
@@ -94,22 +94,22 @@ std::span<std::byte> world_core::add_symmetric(std::uint64_t bytes, rights allow
 }
 
 /// They meet twice: ranks that are at different calls must not wait for each other's parts.
-std::unique_ptr<const exposed_part[]> world_core::expose_symmetric(std::span<std::byte> memory,
-                                                                   rights allowed) {
+std::unique_ptr<const exposed_part[]> world_symmetric::expose(std::span<std::byte> memory,
+                                                              rights allowed) {
   constexpr const char* doing = "expose symmetric memory";
   sync::refuse_in_child(doing);
-  const gathering turn(*this);
-  const offer given = offered(*memory_, memory, allowed);
-  until_agreed mine(*memory_, given.part.ref, memory);
+  const world_assembly::turn turn(all_);
+  const offer given = offered(memory_, memory, allowed);
+  until_agreed mine(memory_, given.part.ref, memory);
   return in_context(doing, [&] {
     const auto other =
-        find_dissent({.allowed = claim::of_own_memory | static_cast<std::uint64_t>(allowed)});
+        all_.find_dissent({.allowed = claim::of_own_memory | static_cast<std::uint64_t>(allowed)});
     if (other)
       fail(
           "rank {} gives other rights or makes another call: all ranks must expose with the same "
           "rights, in the same order",
           *other);
-    const bootstrap::gathered all = gather(packed(given));
+    const bootstrap::gathered all = all_.gather(packed(given));
     auto parts = std::make_unique<exposed_part[]>(all.size());
     for (std::size_t peer = 0; peer < all.size(); ++peer)
       parts[peer] = accepted_part(static_cast<rank>(peer), all[peer]);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/world_assembly.h"
+
+#include <cstring>
+
+#include "base/error.h"
+
+namespace heddle::engine {
+
+world_assembly::turn::turn(world_assembly& of) : of_((of.waiting_.add(1), of)), lock_(of.mutex_) {
+  if (of_.keeper_ != nullptr) of_.keeper_->start();
+}
+
+world_assembly::turn::~turn() {
+  if (of_.keeper_ != nullptr) of_.keeper_->stop();
+  of_.waiting_.add(-1);
+}
+
+std::optional<rank> world_assembly::find_dissent(const claim& mine) {
+  if (!session_.meets_after_joining()) return meeting_.meet(lanes_.zero(), mine);
+  const auto all = session_.exchange(std::as_bytes(std::span(&mine, 1)));
+  for (std::size_t peer = 0; peer < all.size(); ++peer)
+    if (all[peer].size() != sizeof mine || std::memcmp(all[peer].data(), &mine, sizeof mine) != 0)
+      return static_cast<rank>(peer);
+  return {};
+}
+
+void world_assembly::barrier() {
+  const turn here(*this);
+  if (session_.meets_after_joining()) return session_.barrier();
+  in_context("barrier", [this] {
+    if (const auto other = find_dissent({}))
+      fail(
+          "rank {} makes another call: all ranks must make the calls that wait for every rank in "
+          "the same order",
+          *other);
+  });
+}
+
+/// They meet twice: ranks that are at different calls must not wait for each other's parts. At each
+/// exchange, because a rank whose new world fails in between goes on with other calls.
+bootstrap::gathered world_assembly::exchange(std::span<const std::byte> mine) {
+  const turn here(*this);
+  if (const auto other = find_dissent({.allowed = claim::of_a_world}))
+    fail(
+        "rank {} makes another call, and no world beside this one: all ranks must make the same "
+        "calls that wait for every rank, in the same order",
+        *other);
+  return gather(mine);
+}
+
+bootstrap::gathered world_assembly::gather(std::span<const std::byte> mine) {
+  return session_.meets_after_joining() ? session_.exchange(mine)
+                                        : meeting_.gather(lanes_.zero(), mine);
+}
+
+}  // namespace heddle::engine
