@@ -34,12 +34,14 @@ constexpr std::uint64_t serve_every_ns = 50'000;
 
 }  // namespace
 
-executor::executor(world_core& world, int index, int of)
+executor::executor(world_core& world, int index, int of, std::uint64_t spin_ns)
     : world_(world),
       index_(index),
       inline_(mode_of(world.config()) == progress_mode::inline_only),
       dedicated_(mode_of(world.config()) == progress_mode::dedicated),
-      spin_ns_(world.spin_ns()),
+      idle_(mode_of(world.config()) == progress_mode::idle),
+      spin_ns_(spin_ns),
+      maintain_every_ms_(std::clamp<std::uint64_t>(world.config().peer_timeout_ms / 8, 5, 1000)),
       place_(world.self()),
       lanes_(world.lanes(), place_, index, of) {
   unserved_.set(true);
@@ -122,8 +124,8 @@ std::size_t executor::work() {
   if (changed_.is_set()) adopt_lanes();
   std::size_t count = 0;
   if (std::exchange(told_, false) || ++turns_ % turns_between_devices == 0) {
-    if (index_ == 0) count += world_.serve_devices();
-    lanes_.maintain(world_.maintain_interval_ms());
+    if (index_ == 0) count += world_.lanes().serve(world_.network().devices());
+    lanes_.maintain(maintain_every_ms_);
   }
   return count + lanes_.serve();
 }
@@ -159,9 +161,8 @@ std::optional<resting_place::rest> executor::prepare() {
   const bool look_soon = lanes_.overdue() || is_shared_inline();
   if (lanes.polled || look_soon)
     return {{lanes.polled, lanes.away && !look_soon ? tick_while_away_ms : tick_ms}};
-  if (world_.has_team()) return {{.timeout_ms = backstop_ms}};
-  if (lanes.in_flight)
-    return {{.timeout_ms = std::max(2, static_cast<int>(world_.maintain_interval_ms()))}};
+  if (idle_) return {{.timeout_ms = backstop_ms}};
+  if (lanes.in_flight) return {{.timeout_ms = std::max(2, static_cast<int>(maintain_every_ms_))}};
   return resting_place::rest{};
 }
 
@@ -198,11 +199,11 @@ void executor::serve_own() noexcept {
   if (now < next_serve_ns_.get() || !unserved_.take()) return;
   next_serve_ns_.set(now + serve_every_ns);
   try {
-    world_.serve_devices();
+    world_.lanes().serve(world_.network().devices());
     if (changed_.is_set()) adopt_lanes();
   } catch (const std::exception&) {  // out of memory: tried again
   }
-  lanes_.maintain(world_.maintain_interval_ms());
+  lanes_.maintain(maintain_every_ms_);
   lanes_.serve_left_alone();
   unserved_.set(true);
 }

@@ -32,7 +32,7 @@ class world_core;
 class executor final : public keeper {
  public:
   /// Looks after every `of`-th lane, from lane `index` on; the first one serves the devices too.
-  executor(world_core& world, int index, int of);
+  executor(world_core& world, int index, int of, std::uint64_t spin_ns);
   ~executor();
 
   void start();
@@ -69,8 +69,9 @@ class executor final : public keeper {
 
   world_core& world_;
   const int index_;
-  const bool inline_, dedicated_;
+  const bool inline_, dedicated_, idle_;
   const std::uint64_t spin_ns_;
+  const std::uint64_t maintain_every_ms_;
   std::vector<int> cores_;  // that the thread may use; constant while it runs
   resting_place place_;
   std::thread thread_;

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/signals_blocked.h"
-#include "engine/world_core.h"
+#include "engine/world_lanes.h"
 #include "tracing/recorder.h"
 
 namespace heddle::engine {
@@ -29,9 +29,9 @@ void run_when_idle(pid_t thread, bool idle) noexcept {
 
 }  // namespace
 
-idle_team::idle_team(world_core& world)
-    : world_(world),
-      spin_ns_(world.spin_ns()),
+idle_team::idle_team(world_lanes& lanes, std::uint64_t spin_ns)
+    : lanes_(lanes),
+      spin_ns_(spin_ns),
       bell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE)) {
   if (!bell_) fail_errno(errno, "start idle helpers: no descriptors left (ulimit -n)");
 }
@@ -83,14 +83,14 @@ void idle_team::run(member& me) {
   while (!stop_.is_set()) {
     const std::size_t done = work(me);
     const std::uint64_t now = now_ns();
-    if (done != 0) until = now + spin_ns_ + (world_.lanes().moving() ? awake_while_moving_ns : 0);
+    if (done != 0) until = now + spin_ns_ + (lanes_.moving() ? awake_while_moving_ns : 0);
     if (done == 0 && now >= until) sleep(me);
   }
 }
 
 std::size_t idle_team::work(member& me) {
   me.working.set(true);
-  const std::size_t done = world_.idle_hook();
+  const std::size_t done = lanes_.progress();
   me.working.set(false);
   if (me.boosted.take()) run_when_idle(0, true);
   return done;

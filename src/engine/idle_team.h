@@ -19,11 +19,12 @@
 
 namespace heddle::engine {
 
-class world_core;
+class world_lanes;
 
 class idle_team {
  public:
-  explicit idle_team(world_core& world);
+  /// `lanes` must outlive it.
+  idle_team(world_lanes& lanes, std::uint64_t spin_ns);
   ~idle_team();
 
   void start(int threads);
@@ -49,7 +50,7 @@ class idle_team {
   std::size_t work(member& me);
   void sleep(member& me);
 
-  world_core& world_;
+  world_lanes& lanes_;
   const std::uint64_t spin_ns_;
   unique_fd bell_;
   sync::agreed_flag asleep_;

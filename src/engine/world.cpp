@@ -216,7 +216,7 @@ void world::abort(int status, std::string_view why) noexcept {
 }
 
 std::size_t world::idle_hook() noexcept {
-  return sync::forked() ? 0 : core_->idle_hook();
+  return sync::forked() ? 0 : core_->progress().idle_hook();
 }
 
 std::string world::describe() const {

@@ -31,9 +31,8 @@ world_core::world_core(std::unique_ptr<bootstrap::session> session, const settin
       session_(std::move(session)),
       inline_worlds_(std::move(inline_worlds)),
       job_(session_->info()),
-      spin_ns_(choose_spin()),
       lanes_([this](int number) { return make_lane(number); },
-             [this](int number) { keeper_of(number).lanes_changed(); },
+             [this](int number) { progress_->executor_of(number).lanes_changed(); },
              !session_->meets_after_joining()) {
   log::open(config_.log, self());
   if (config_.checks == "on") sync::look_for_misuse();
@@ -41,18 +40,15 @@ world_core::world_core(std::unique_ptr<bootstrap::session> session, const settin
     trace_ = std::make_unique<trace::trace_file>(config_.trace, self(), size(),
                                                  static_cast<std::uint32_t>(config_.trace_sample),
                                                  config_.trace_events);
-  const auto count = mode_of(config_) == progress_mode::dedicated ? config_.executors : 1;
-  for (int i = 0; i < static_cast<int>(count); ++i)
-    executors_.push_back(std::make_unique<executor>(*this, i, static_cast<int>(count)));
-  if (mode_of(config_) == progress_mode::idle) team_ = std::make_unique<idle_team>(*this);
+  progress_ = std::make_unique<world_progress>(*this, job_.local_ranks);
   inspector_ = std::make_unique<inspector>(self(), size(), [this] { return report(); });
   network_ = std::make_unique<engine::network>(*session_, config_, regions_);
   memory_ = std::make_unique<world_memory>(regions_, *network_, self(), size());
-  assembly_ = std::make_unique<world_assembly>(*session_, lanes_, inline_executor());
+  assembly_ = std::make_unique<world_assembly>(*session_, lanes_, progress_->inline_executor());
   symmetric_ = std::make_unique<world_symmetric>(*memory_, *assembly_);
   session_->joined();
   lanes_.provide(0);  // peers' requests are served here even when the program opens no lane
-  start_progress();
+  progress_->start();
   joined_.set();
   tell_of_start();
 }
@@ -67,8 +63,7 @@ void world_core::end() noexcept {
   ended_.set();
   log::info(log::subsystem::job, "rank {} leaves", self());
   inspector_->stop();
-  if (team_) team_->stop();
-  for (auto& e : executors_) e->end();
+  progress_->end();
   linger();
   memory_->end();
   const bool parted = lanes_.end();
@@ -107,10 +102,10 @@ std::unique_ptr<lane_core> world_core::make_lane(int number) {
                                       .route = ways.route,
                                       .atomic_route = ways.atomics,
                                       .handlers = handlers_.all()};
-  const helpers help{.keeper = keeper_of(number),
-                     .team = team_.get(),
+  const helpers help{.keeper = progress_->executor_of(number),
+                     .team = progress_->team(),
                      .mode = mode_of(config_),
-                     .spin_ns = spin_ns(),
+                     .spin_ns = progress_->spin_ns(),
                      .cores = network_->cores(),
                      .ranks_per_core = network_->ranks_per_core()};
   return std::make_unique<lane_core>(number, where, std::move(endpoints), help);

@@ -6,24 +6,21 @@
 #include <heddle/types.h>
 #include <heddle/world.h>
 
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/settings.h"
 #include "bootstrap/bootstrap.h"
-#include "engine/executor.h"
 #include "engine/handler_table.h"
-#include "engine/idle_team.h"
 #include "engine/inline_round.h"
 #include "engine/inspector.h"
 #include "engine/network.h"
 #include "engine/world_assembly.h"
 #include "engine/world_lanes.h"
 #include "engine/world_memory.h"
+#include "engine/world_progress.h"
 #include "engine/world_symmetric.h"
 #include "protocols/lost_peers.h"
 #include "sync/counters.h"
@@ -63,6 +60,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   [[nodiscard]] protocols::lost_peers& losses() noexcept { return losses_; }
   [[nodiscard]] world_assembly& assembly() noexcept { return *assembly_; }
   [[nodiscard]] world_symmetric& symmetric() noexcept { return *symmetric_; }
+  [[nodiscard]] world_progress& progress() noexcept { return *progress_; }
 
   /// Collective. See world::add_handler.
   handler_id add_handler(std::string_view name, call_handler function, void* context);
@@ -70,16 +68,6 @@ class world_core : public std::enable_shared_from_this<world_core> {
   void abort(int status, std::string_view why) noexcept;
   /// If one is wanted: what has been recorded, once. Any thread, also behind the end.
   void write_trace() noexcept;
-
-  // --- who moves the lanes (world_progress.cpp) ----------------------------------------
-  /// Every lane once, where nobody else is at it. Any thread; never blocks.
-  std::size_t idle_hook() noexcept;
-  /// Awake without an event before a sleep.
-  [[nodiscard]] std::uint64_t spin_ns() const noexcept { return spin_ns_; }
-  [[nodiscard]] bool has_team() const noexcept { return team_ != nullptr; }
-  /// For the executor: set-up work of the devices; makes the lanes that peers ask for.
-  std::size_t serve_devices() { return lanes_.serve(network_->devices()); }
-  [[nodiscard]] std::uint64_t maintain_interval_ms() const noexcept;
 
   // --- for people (world_describe.cpp, world_report.cpp) -------------------------------
   [[nodiscard]] std::string describe();
@@ -89,23 +77,14 @@ class world_core : public std::enable_shared_from_this<world_core> {
 
  private:
   [[nodiscard]] std::unique_ptr<lane_core> make_lane(int number);
-  [[nodiscard]] executor& keeper_of(int lane) const noexcept {
-    return *executors_[static_cast<std::size_t>(lane) % executors_.size()];
-  }
-  /// Null in other modes.
-  [[nodiscard]] executor* inline_executor() const noexcept;
-  [[nodiscard]] std::uint64_t choose_spin() const;
-  void start_progress();
   void linger() noexcept;
   void tell_of_start() const;
-  [[nodiscard]] std::string describe_progress() const;
 
   // Constant after construction.
   settings config_;
   std::shared_ptr<bootstrap::session> session_;  // null after the end; worlds beside have a share
   const std::shared_ptr<inline_round> inline_worlds_;  // never null
   const bootstrap::job job_;
-  const std::uint64_t spin_ns_;
 
   // What lanes and devices use while they exist.
   memory::region_table regions_;
@@ -122,8 +101,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   sync::event_bit joined_;  // constructed
   sync::event_bit ended_;
 
-  std::vector<std::unique_ptr<executor>> executors_;  // the last ones: their threads use the rest
-  std::unique_ptr<idle_team> team_;
+  std::unique_ptr<world_progress> progress_;  // the last ones: their threads use the rest
   std::unique_ptr<inspector> inspector_;
   std::mutex trace_mutex_;
   std::unique_ptr<trace::trace_file> trace_;  // guarded by it; null: none is wanted, or is written

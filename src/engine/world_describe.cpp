@@ -73,8 +73,8 @@ void world_core::tell_of_start() const {
   log::info(wire, "ways to the ranks: {}", network_->ways());
   log::info(progress,
             "mode {}, {} of Heddle's own threads, {} cores for this rank, awake for {} us",
-            name_of(mode_of(config_)), executors_.size() + (team_ ? config_.executors : 0),
-            network_->cores(), spin_ns_ / 1000);
+            name_of(mode_of(config_)), progress_->threads(), network_->cores(),
+            progress_->spin_ns() / 1000);
 }
 
 std::string world_core::describe() {
@@ -91,7 +91,7 @@ std::string world_core::describe() {
   text += fmt::format("limits\n  {} lanes, {} regions, {} operations in flight per lane\nlanes\n",
                       max_lanes, memory::region_table::slots, config_.records);
   lanes_.for_each([&](lane_core& lane) { text += lane_line(lane) + offload_line(lane); });
-  return text + describe_progress() + set_settings(config_);
+  return text + progress_->describe() + set_settings(config_);
 }
 
 std::string world_core::metrics() {
@@ -102,22 +102,6 @@ std::string world_core::metrics() {
     (void)lane.questions().count(peers);  // false: told of without
   });
   return prometheus_text(lanes, peers);
-}
-
-std::string world_core::describe_progress() const {
-  std::string text =
-      fmt::format("progress {}\n  awake for {} us before a sleep{}\n", name_of(mode_of(config_)),
-                  spin_ns_ / 1000, config_.spin_us == automatic ? " (HEDDLE_SPIN_US=auto)" : "");
-  for (std::size_t i = 0; i < executors_.size(); ++i) {
-    const executor& e = *executors_[i];
-    text += fmt::format("  executor {} {}, woken {} times ({} by threads), {} ticks\n", i,
-                        e.core() < 0 ? "on any core" : fmt::format("on core {}", e.core()),
-                        e.place().wakes(), e.place().rings(), e.place().ticks());
-  }
-  if (team_)
-    text += fmt::format("  {} idle helpers, woken {} times, hurried {} times\n", config_.executors,
-                        team_->wakes(), team_->boosts());
-  return text;
 }
 
 }  // namespace heddle::engine

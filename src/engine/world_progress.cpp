@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// world_progress.cpp - who moves a world's lanes, and what a world lends to task schedulers.
-#include <algorithm>
+#include "engine/world_progress.h"
+
+#include <fmt/format.h>
 
 #include "base/wake_cost.h"
 #include "engine/placement.h"
@@ -8,33 +9,69 @@
 #include "engine/world_core.h"
 
 namespace heddle::engine {
+namespace {
 
 /// With more ranks than cores a wake costs what the others make it cost, and the usual budget has
 /// proved itself (docs/design/lane.md).
-std::uint64_t world_core::choose_spin() const {
-  if (config_.spin_us != automatic) return config_.spin_us * 1000;
+std::uint64_t choose_spin_ns(const settings& config, int local_ranks) {
+  if (config.spin_us != automatic) return config.spin_us * 1000;
   const auto cores = static_cast<int>(usable_cores().size());
-  if (job_.local_ranks > cores) return default_spin_us * 1000;
+  if (local_ranks > cores) return default_spin_us * 1000;
   return spin_budget_ns(wake_cost_ns());
 }
 
-executor* world_core::inline_executor() const noexcept {
-  return mode_of(config_) == progress_mode::inline_only ? executors_.front().get() : nullptr;
+}  // namespace
+
+world_progress::world_progress(world_core& world, int local_ranks)
+    : world_(world), spin_ns_(choose_spin_ns(world.config(), local_ranks)) {
+  const progress_mode mode = mode_of(world.config());
+  const auto count =
+      mode == progress_mode::dedicated ? static_cast<int>(world.config().executors) : 1;
+  for (int i = 0; i < count; ++i)
+    executors_.push_back(std::make_unique<executor>(world, i, count, spin_ns_));
+  if (mode == progress_mode::idle) team_ = std::make_unique<idle_team>(world.lanes(), spin_ns_);
 }
 
-void world_core::start_progress() {
-  if (mode_of(config_) == progress_mode::inline_only) return executors_.front()->leave_to_others();
+void world_progress::start() {
+  if (executor* const one = inline_executor()) return one->leave_to_others();
   for (auto& e : executors_) e->start();
-  if (team_) team_->start(static_cast<int>(config_.executors));
+  if (team_) team_->start(static_cast<int>(world_.config().executors));
 }
 
-std::uint64_t world_core::maintain_interval_ms() const noexcept {
-  return std::clamp<std::uint64_t>(config_.peer_timeout_ms / 8, 5, 1000);
+void world_progress::end() noexcept {
+  if (team_) team_->stop();
+  for (auto& e : executors_) e->end();
 }
 
-std::size_t world_core::idle_hook() noexcept {
-  if (mode_of(config_) == progress_mode::inline_only) executors_.front()->serve_inline();
-  return lanes_.progress();
+executor* world_progress::inline_executor() const noexcept {
+  return mode_of(world_.config()) == progress_mode::inline_only ? executors_.front().get()
+                                                                : nullptr;
+}
+
+std::size_t world_progress::idle_hook() noexcept {
+  if (executor* const one = inline_executor()) one->serve_inline();
+  return world_.lanes().progress();
+}
+
+std::size_t world_progress::threads() const noexcept {
+  return executors_.size() + (team_ ? world_.config().executors : 0);
+}
+
+std::string world_progress::describe() const {
+  const settings& config = world_.config();
+  std::string text =
+      fmt::format("progress {}\n  awake for {} us before a sleep{}\n", name_of(mode_of(config)),
+                  spin_ns_ / 1000, config.spin_us == automatic ? " (HEDDLE_SPIN_US=auto)" : "");
+  for (std::size_t i = 0; i < executors_.size(); ++i) {
+    const executor& e = *executors_[i];
+    text += fmt::format("  executor {} {}, woken {} times ({} by threads), {} ticks\n", i,
+                        e.core() < 0 ? "on any core" : fmt::format("on core {}", e.core()),
+                        e.place().wakes(), e.place().rings(), e.place().ticks());
+  }
+  if (team_)
+    text += fmt::format("  {} idle helpers, woken {} times, hurried {} times\n", config.executors,
+                        team_->wakes(), team_->boosts());
+  return text;
 }
 
 }  // namespace heddle::engine
