@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "engine/progress_mode.h"
 #include "engine/world_core.h"
+#include "engine/world_describe.h"
 #include "engine/world_session.h"
 #include "protocols/delivery.h"
 #include "sync/fork.h"
@@ -220,11 +221,11 @@ std::size_t world::idle_hook() noexcept {
 }
 
 std::string world::describe() const {
-  return core_->describe();
+  return engine::describe(*core_);
 }
 std::string world::metrics() const {
   if (sync::forked()) return {};
-  return core_->metrics();
+  return engine::metrics(*core_);
 }
 std::string world::route(heddle::rank peer) const {
   return core_->network().route(peer);

@@ -10,6 +10,8 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "engine/progress_mode.h"
+#include "engine/world_describe.h"
+#include "engine/world_report.h"
 #include "sync/fork.h"
 #include "sync/misuse.h"
 
@@ -41,7 +43,7 @@ world_core::world_core(std::unique_ptr<bootstrap::session> session, const settin
                                                  static_cast<std::uint32_t>(config_.trace_sample),
                                                  config_.trace_events);
   progress_ = std::make_unique<world_progress>(*this, job_.local_ranks);
-  inspector_ = std::make_unique<inspector>(self(), size(), [this] { return report(); });
+  inspector_ = std::make_unique<inspector>(self(), size(), [this] { return report(*this); });
   network_ = std::make_unique<engine::network>(*session_, config_, regions_);
   memory_ = std::make_unique<world_memory>(regions_, *network_, self(), size());
   assembly_ = std::make_unique<world_assembly>(*session_, lanes_, progress_->inline_executor());
@@ -50,7 +52,7 @@ world_core::world_core(std::unique_ptr<bootstrap::session> session, const settin
   lanes_.provide(0);  // peers' requests are served here even when the program opens no lane
   progress_->start();
   joined_.set();
-  tell_of_start();
+  tell_of_start(*this);
 }
 
 world_core::~world_core() {

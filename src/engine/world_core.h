@@ -8,7 +8,6 @@
 
 #include <memory>
 #include <mutex>
-#include <string>
 #include <string_view>
 
 #include "base/settings.h"
@@ -38,6 +37,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
   /// The end of the world, once: flushes, ends what is under way, lets go of the network and of the
   /// job. What lanes and memory that outlive it need stays until the last of them has gone.
   void end() noexcept;
+  [[nodiscard]] bool has_joined() const noexcept { return joined_.is_set(); }
   [[nodiscard]] bool has_ended() const noexcept { return ended_.is_set(); }
 
   [[nodiscard]] rank self() const noexcept { return job_.rank; }
@@ -69,16 +69,9 @@ class world_core : public std::enable_shared_from_this<world_core> {
   /// If one is wanted: what has been recorded, once. Any thread, also behind the end.
   void write_trace() noexcept;
 
-  // --- for people (world_describe.cpp, world_report.cpp) -------------------------------
-  [[nodiscard]] std::string describe();
-  [[nodiscard]] std::string metrics();
-  /// What everything waits for, as a JSON object. Any thread, also while all others hang.
-  [[nodiscard]] std::string report() const;
-
  private:
   [[nodiscard]] std::unique_ptr<lane_core> make_lane(int number);
   void linger() noexcept;
-  void tell_of_start() const;
 
   // Constant after construction.
   settings config_;

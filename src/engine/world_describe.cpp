@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// world_describe.cpp - a world in words, for `heddle info` and for logs.
+#include "engine/world_describe.h"
+
 #include <fmt/format.h>
 #include <heddle/counters.h>
 #include <heddle/info.h>
@@ -64,40 +65,40 @@ std::string set_settings(const settings& config) {
 
 }  // namespace
 
-/// A few lines for the log: what is otherwise asked for when something is wrong.
-void world_core::tell_of_start() const {
+void tell_of_start(world_core& world) {
   using enum log::subsystem;
-  log::info(job, "rank {} of {} on {}, process {}, heddle {}; {} ranks on {} hosts", self(), size(),
-            network_->host(self()), getpid(), version(), size(), network_->hosts().hosts());
+  log::info(job, "rank {} of {} on {}, process {}, heddle {}; {} ranks on {} hosts", world.self(),
+            world.size(), world.network().host(world.self()), getpid(), version(), world.size(),
+            world.network().hosts().hosts());
   if (!log::enabled(wire, log::level::info) && !log::enabled(progress, log::level::info)) return;
-  log::info(wire, "ways to the ranks: {}", network_->ways());
+  log::info(wire, "ways to the ranks: {}", world.network().ways());
   log::info(progress,
             "mode {}, {} of Heddle's own threads, {} cores for this rank, awake for {} us",
-            name_of(mode_of(config_)), progress_->threads(), network_->cores(),
-            progress_->spin_ns() / 1000);
+            name_of(mode_of(world.config())), world.progress().threads(), world.network().cores(),
+            world.progress().spin_ns() / 1000);
 }
 
-std::string world_core::describe() {
-  std::string text =
-      fmt::format("rank {} of {} on {}\nbackends\n", self(), size(), network_->host(self()));
-  text += network_->describe();
+std::string describe(world_core& world) {
+  std::string text = fmt::format("rank {} of {} on {}\nbackends\n", world.self(), world.size(),
+                                 world.network().host(world.self()));
+  text += world.network().describe();
   text += "routes\n";
   constexpr int most = 64;
-  for (rank peer = 0; peer < size() && peer < most; ++peer) {
-    text += fmt::format("  to rank {:<5} on {:<20} {}\n", peer, network_->host(peer),
-                        network_->route(peer));
+  for (rank peer = 0; peer < world.size() && peer < most; ++peer) {
+    text += fmt::format("  to rank {:<5} on {:<20} {}\n", peer, world.network().host(peer),
+                        world.network().route(peer));
   }
-  if (size() > most) text += fmt::format("  ... and {} more ranks\n", size() - most);
+  if (world.size() > most) text += fmt::format("  ... and {} more ranks\n", world.size() - most);
   text += fmt::format("limits\n  {} lanes, {} regions, {} operations in flight per lane\nlanes\n",
-                      max_lanes, memory::region_table::slots, config_.records);
-  lanes_.for_each([&](lane_core& lane) { text += lane_line(lane) + offload_line(lane); });
-  return text + progress_->describe() + set_settings(config_);
+                      max_lanes, memory::region_table::slots, world.config().records);
+  world.lanes().for_each([&](lane_core& lane) { text += lane_line(lane) + offload_line(lane); });
+  return text + world.progress().describe() + set_settings(world.config());
 }
 
-std::string world_core::metrics() {
+std::string metrics(world_core& world) {
   std::vector<lane_counters> lanes;
   std::vector<peer_counters> peers;
-  lanes_.for_each([&](lane_core& lane) {
+  world.lanes().for_each([&](lane_core& lane) {
     lane.count(lanes.emplace_back());
     (void)lane.questions().count(peers);  // false: told of without
   });

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// world_report.cpp - what a world waits for, as JSON, for `heddle info --pid`.
-//
-// Runs on the inspector's thread while everything else may hang, so it takes no lock of the world:
-// lanes are found by what they publish, and a lane that somebody holds for long is told of from
-// outside.
+#include "engine/world_report.h"
+
 #include <heddle/counters.h>
 #include <heddle/info.h>
 #include <unistd.h>
@@ -103,24 +100,27 @@ json told(const network& net, lane_core& lane, bool opened, std::uint64_t now_ns
 
 }  // namespace
 
-std::string world_core::report() const {
+/// Runs on the inspector's thread while everything else may hang, so it takes no lock of the world:
+/// lanes are found by what they publish, and a lane that somebody holds for long is told of from
+/// outside.
+std::string report(world_core& world) {
   json all{{"pid", getpid()},
-           {"rank", self()},
-           {"size", size()},
+           {"rank", world.self()},
+           {"size", world.size()},
            {"version", version()},
-           {"progress", name_of(mode_of(config_))}};
-  if (!joined_.is_set()) {
+           {"progress", name_of(mode_of(world.config()))}};
+  if (!world.has_joined()) {
     all["state"] = "joining: waits for ranks that have not made their world yet";
     return all.dump();
   }
-  all["host"] = network_->host(self());
-  all["state"] = assembly_->is_under_way()
+  all["host"] = world.network().host(world.self());
+  all["state"] = world.assembly().is_under_way()
                      ? "in world::barrier, symmetric or another call that waits for all ranks"
                      : "running";
   const std::uint64_t now = now_ns();
   all["lanes"] = json::array();
-  lanes_.for_each_made([&](lane_core& lane) {
-    all["lanes"].push_back(told(*network_, lane, lanes_.opened(lane.number()), now));
+  world.lanes().for_each_made([&](lane_core& lane) {
+    all["lanes"].push_back(told(world.network(), lane, world.lanes().opened(lane.number()), now));
   });
   return all.dump(-1, ' ', false, json::error_handler_t::replace);
 }
