@@ -39,6 +39,7 @@ struct script {
   std::vector<rank> dropped;
   int exposed = 0;                    ///< regions now
   int polls = 0;                      ///< so far
+  int fd = 77;                        ///< the endpoint's
   int looked_from = -1;               ///< the core of a thread that waits
   bool shares_core = false;           ///< what it is answered
   std::function<void()> when_looked;  ///< not empty: called meanwhile
@@ -106,7 +107,7 @@ class scripted_endpoint final : public endpoint {
     if (script_.when_arming) script_.when_arming();
     return script_.events.empty();
   }
-  [[nodiscard]] int fd() const noexcept override { return 77; }
+  [[nodiscard]] int fd() const noexcept override { return script_.fd; }
   void maintain() noexcept override {}
   void drop(remote_lane& of) noexcept override { script_.dropped.push_back(of.peer); }
   [[nodiscard]] bool idle() const noexcept override { return true; }
