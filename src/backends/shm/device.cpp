@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// device.cpp - opening, peers, lanes, and the end of a device. Regions: device_regions.cpp.
+// device.cpp - opening, peers, lanes, and the end of a device.
 #include "backends/shm/device.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
+#include <exception>
 
 #include "backends/shm/endpoint.h"
 #include "backends/shm/ring_file.h"
 #include "backends/shm/settings.h"
 #include "backends/shm/shm.h"
 #include "base/log.h"
-#include "sync/asymmetric.h"
 
 namespace heddle::transport {
 
@@ -48,70 +46,38 @@ shm_device::shm_device(const context& where)
       mine_(own_credentials()),
       ring_bytes_(checked_ring_bytes(*where.config)),
       patience_ns_(where.config->peer_timeout_ms * 1'000'000),
-      file_(make_sealed_memory("heddle-segment", sizeof(segment))),
-      mapping_(file_.get(), sizeof(segment), "our segment"),
-      bell_(make_bell()),
-      life_line_(make_bell().write),
-      nowhere_(std::make_shared<mapping>(mapping::of_zeros(sizeof(segment)))),
-      endpoints_(max_lanes),
+      own_(where.self),
+      peers_(memory().can_fence == 1, static_cast<std::size_t>(where.on_host)),
       made_(max_lanes),
       asked_for_(max_lanes) {
-  set_up_segment();
   traits_.max_message = std::min(largest_record, ring_bytes_ / 8) - sizeof(std::uint64_t);
   traits_.native = only(op_kind::send) | only(op_kind::put) | only(op_kind::get);
   traits_.copies_in_post = true;
   traits_.leaves_host = false;
   traits_.put_after_put = true;
   traits_.lanes = max_lanes;
-  addresses_.reserve(static_cast<std::size_t>(where.on_host));
-  const peer_process me({self_, getpid(), file_.get(), secret()},
-                        can_fence());  // /proc can be used
-  const bool wanted = text_of(native_copies, *where.config) != "off";
-  if (wanted && me.allows_copies()) return;
-  refuse_native_copies();
-  if (wanted) tell_of_no_copies("this process");
+  const peer_process me(own_.where(), memory().can_fence == 1);  // /proc can be used
+  if (text_of(native_copies, *where.config) == "off")
+    traits_.native = only(op_kind::send);
+  else if (!me.allows_copies())
+    refuse_native_copies("this process");
 }
 
-void shm_device::tell_of_no_copies(std::string_view whose) {
+void shm_device::refuse_native_copies(std::string_view of) {
+  traits_.native = only(op_kind::send);
   log::info(log::subsystem::memory,
             "shm: the kernel does not let memory of {} be read by others (ptrace_scope, a "
             "container's seccomp, or HEDDLE_SHM_CMA): large transfers go through rings, which is "
             "slower",
-            whose);
-}
-
-void shm_device::set_up_segment() {
-  segment& mine = memory();
-  mine.magic = segment_magic;
-  mine.bytes = sizeof(segment);
-  mine.rank = self_;
-  mine.can_fence = sync::enable_asymmetric() ? 1 : 0;
-  fill_random(mine.secret);
-  mine.start_time = start_time_of(getpid());
-  mine.at = reinterpret_cast<std::uint64_t>(mapping_.data());
-  mine.life_line = life_line_.get();
-  mine.bell.set(bell_.write.get());
-}
-
-void shm_device::refuse_native_copies() noexcept {
-  traits_.native = only(op_kind::send);
-}
-
-shm_device::~shm_device() {
-  memory().closed.set(1);
-  wake_everybody();
+            of);
 }
 
 /// Sleeping peers learn that we hang up; awake ones see it by themselves.
-void shm_device::wake_everybody() noexcept {
+shm_device::~shm_device() {
+  memory().closed.set(1);
   const std::scoped_lock lock(mutex_);
   open_announcers();
-  sync::heavy_barrier();
-  for (auto& [number, peer] : peers_) {
-    const int lanes =
-        static_cast<int>(std::min<std::uint32_t>(max_lanes, peer->memory().lanes_used.get()));
-    for (int lane = 0; lane < lanes && !peer->known_gone(); ++lane) link(peer, lane).wake();
-  }
+  peers_.wake_all();
 }
 
 /// Peers whose rings nobody has looked at may sleep as well.
@@ -121,27 +87,13 @@ void shm_device::open_announcers() noexcept {
     if (!asked_for_[lane] && !any) continue;
     std::uint64_t entry = 0;
     for (std::size_t i = 0; (entry = memory().lanes[lane].rings.at(i)) != 0; ++i) {
-      const peer_address* const where = address_of(unpacked(entry).from);
-      if (where == nullptr || peers_.contains(where->number)) continue;
       try {
-        (void)open_peer(*where);
+        (void)peers_.find(unpacked(entry).from);
       } catch (const std::exception&) {
         continue;  // it finds out by itself, when it looks for ends
       }
     }
   }
-}
-
-std::vector<std::byte> shm_device::address() const {
-  address_blob blob;
-  blob.rank = self_;
-  blob.pid = getpid();
-  blob.segment_fd = file_.get();
-  blob.owner = mine_;
-  blob.secret = memory().secret;
-  std::vector<std::byte> bytes(sizeof blob);
-  std::memcpy(bytes.data(), &blob, sizeof blob);
-  return bytes;
 }
 
 std::string shm_device::add_peer(rank number, std::span<const std::byte> address, bool same_host) {
@@ -150,64 +102,36 @@ std::string shm_device::add_peer(rank number, std::span<const std::byte> address
     const address_blob said = read_address(number, address, mine_);
     const peer_address where{number, said.pid, said.segment_fd, said.secret};
     const std::scoped_lock lock(mutex_);
-    peers_.erase(number);
-    const bool believed = std::ranges::find(tried_, said.owner) != tried_.end();
-    if (!believed || where.pid == getpid()) {  // what this process may do to itself proves nothing
-      const auto peer = std::make_shared<peer_process>(where, can_fence());
-      if (!peer->allows_copies() && traits_.native != only(op_kind::send)) {
-        refuse_native_copies();
-        tell_of_no_copies(fmt::format("rank {}", number));
-      }
-      if (!believed && where.pid != getpid()) tried_.push_back(said.owner);
-      announce(peer);
-    }
-    remember(where);
-    for (shm_endpoint* lane : endpoints_) {
-      if (lane != nullptr) lane->nudge();  // its ring may have been announced already
-    }
+    const auto opened = peers_.open_first_of(said.owner, where);
+    const bool copies = traits_.native != only(op_kind::send);
+    if (opened != nullptr && copies && !opened->allows_copies())
+      refuse_native_copies(fmt::format("rank {}", number));
+    peers_.add(where, opened);
     return {};
   } catch (const std::exception& why) {
     return why.what();
   }
 }
 
-const peer_address* shm_device::address_of(rank peer) const noexcept {
-  const auto at = std::ranges::lower_bound(addresses_, peer, {}, &peer_address::number);
-  return at != addresses_.end() && at->number == peer ? &*at : nullptr;
-}
-
-void shm_device::remember(const peer_address& where) {
-  const auto at = std::ranges::lower_bound(addresses_, where.number, {}, &peer_address::number);
-  if (at != addresses_.end() && at->number == where.number)
-    *at = where;
-  else
-    addresses_.insert(at, where);
-}
-
-/// All lanes are to hear of its end.
-void shm_device::announce(const std::shared_ptr<peer_process>& peer) {
-  for (shm_endpoint* lane : endpoints_) {
-    if (lane != nullptr) lane->meet(*peer);
-  }
-  peers_[peer->number()] = peer;
-}
-
-std::shared_ptr<peer_process> shm_device::open_peer(const peer_address& where) {
-  try {
-    auto peer = std::make_shared<peer_process>(where, can_fence());
-    announce(peer);
-    return peer;
-  } catch (const error& why) {
-    return peers_[where.number] = std::make_shared<peer_process>(where, why.what(), nowhere_);
-  }
-}
-
 std::shared_ptr<peer_process> shm_device::find_peer(rank number) {
   const std::scoped_lock lock(mutex_);
-  const auto found = peers_.find(number);
-  if (found != peers_.end()) return found->second;
-  const peer_address* const where = address_of(number);
-  return where != nullptr ? open_peer(*where) : nullptr;
+  return peers_.find(number);
+}
+
+std::shared_ptr<void> shm_device::import(rank number, memory::region_ref region,
+                                         detail::remote_target& out) {
+  const std::shared_ptr<peer_process> peer = find_peer(number);
+  if (peer == nullptr) return nullptr;
+  if (peer->is_gone())
+    throw error(
+        fmt::format("rank {} has ended, its regions too: {}", number, peer->describe_end()));
+  const std::scoped_lock lock(mutex_);
+  return imports_.import(peer, region, out);
+}
+
+void shm_device::bury(rank number) noexcept {
+  const std::scoped_lock lock(mutex_);
+  imports_.bury(number);
 }
 
 std::unique_ptr<endpoint> shm_device::make_endpoint(int lane) {
@@ -222,9 +146,8 @@ void shm_device::enlist(shm_endpoint& lane) {
   if (made_[static_cast<std::size_t>(lane.lane())]) {
     throw error(fmt::format("lane {} was opened before: its number is used up", lane.lane()));
   }
-  for (auto& [number, peer] : peers_) lane.meet(*peer);
+  peers_.enlist(lane);
   const auto index = static_cast<std::size_t>(lane.lane());
-  endpoints_[index] = &lane;
   made_[index] = asked_for_[index] = true;
   const auto used = static_cast<std::uint32_t>(lane.lane() + 1);
   if (memory().lanes_used.get() < used) memory().lanes_used.set(used);
@@ -232,11 +155,11 @@ void shm_device::enlist(shm_endpoint& lane) {
 
 void shm_device::discharge(shm_endpoint& lane) noexcept {
   const std::scoped_lock lock(mutex_);
-  endpoints_[static_cast<std::size_t>(lane.lane())] = nullptr;
+  peers_.discharge(lane);
 }
 
 int shm_device::serve() noexcept {
-  silence_bell(bell_.read.get());
+  silence_bell(own_.bell());
   const std::scoped_lock lock(mutex_);
   if (!memory().unserved.take()) return -1;
   for (std::size_t lane = 0; lane < max_lanes; ++lane) {

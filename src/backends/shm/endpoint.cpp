@@ -32,7 +32,7 @@ shm_endpoint::shm_endpoint(shm_device& owner, int lane)
     : device_(owner),
       lane_(lane),
       max_message_(owner.describe().max_message),
-      mine_(owner.slot(lane)),
+      mine_(owner.memory().lanes[static_cast<std::size_t>(lane)]),
       bell_(make_bell()),
       sleep_set_(epoll_create1(EPOLL_CLOEXEC)) {
   if (!sleep_set_) fail("cannot create an epoll set", errno);
@@ -80,7 +80,7 @@ link* shm_endpoint::make_link(rank peer, int lane) noexcept {
 
 /// False: it is lost, because there can be no ring to it.
 bool shm_endpoint::open_outgoing(link& to) noexcept {
-  const ring_name name{device_.self(), lane_, to.peer, to.lane, device_.secret()};
+  const ring_name name{device_.self(), lane_, to.peer, to.lane, device_.memory().secret};
   const bool opened = to.open_outgoing(name, device_.ring_bytes());
   if (!opened) begin_end(to);
   return opened;
