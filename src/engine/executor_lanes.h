@@ -22,7 +22,7 @@ class executor_lanes {
   };
   /// What others have given the executor to do.
   struct demand {
-    std::uint64_t picked = 0;  ///< commands that it has executed for them, so far
+    std::uint64_t picked = 0;  ///< commands left for a helper that one has executed, so far
     bool polls = false;        ///< it polls for several threads that wait on few cores
   };
 
@@ -38,7 +38,7 @@ class executor_lanes {
   void adopt();
   /// A turn for each; what that moved.
   std::size_t serve() noexcept;
-  /// In mode inline: a turn for those on which no thread of the program is at it.
+  /// In mode inline: a turn for each that no thread of the program looks after.
   void serve_left_alone() noexcept;
   /// Looks for dead peers, when `every_ms` have passed since the last look.
   void maintain(std::uint64_t every_ms) noexcept;

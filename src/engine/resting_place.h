@@ -17,6 +17,7 @@
 
 namespace heddle::engine {
 
+/// What one executor sleeps on.
 class resting_place {
  public:
   using endpoints = std::span<const std::unique_ptr<transport::endpoint>>;
@@ -32,7 +33,7 @@ class resting_place {
   explicit resting_place(rank self);
 
   // --- whoever does the executor's duties, one thread at a time ------------------------------
-  /// Idempotent. Throws error, as does add().
+  /// Idempotent. Both throw error.
   void add(std::span<transport::device* const> devices);
   /// Of a lane; not watched yet.
   void add(endpoints lane);

@@ -34,9 +34,10 @@ class world_assembly {
   };
 
   /// Of the world that `session` is the membership of: by that where it is for more than joining,
-  /// otherwise on lane 0 of `lanes`. All must outlive it. `keeper` is that of mode inline, where
-  /// nobody else moves lanes while the program waits for all ranks, and a peer may need that before
-  /// it comes itself; elsewhere null.
+  /// otherwise on lane 0 of `lanes`. `session` lasts until the world's end, after which nothing
+  /// here is called; the others outlive it. `keeper` is that of mode inline, where nobody else
+  /// moves lanes while the program waits for all ranks, and a peer may need that before it comes
+  /// itself; elsewhere null.
   world_assembly(bootstrap::session& session, world_lanes& lanes, executor* keeper) noexcept
       : session_(session), lanes_(lanes), keeper_(keeper) {}
 

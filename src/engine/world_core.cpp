@@ -12,7 +12,6 @@
 #include "engine/progress_mode.h"
 #include "engine/world_describe.h"
 #include "engine/world_report.h"
-#include "sync/fork.h"
 #include "sync/misuse.h"
 
 namespace heddle::engine {
@@ -112,8 +111,6 @@ std::unique_ptr<lane_core> world_core::make_lane(int number) {
                      .ranks_per_core = network_->ranks_per_core()};
   return std::make_unique<lane_core>(number, where, std::move(endpoints), help);
 }
-
-// --- all ranks together ----------------------------------------------------------------
 
 /// The ranks agree on names as they do on symmetric memory.
 handler_id world_core::add_handler(std::string_view name, call_handler function, void* context) {

@@ -129,7 +129,7 @@ void liveness::look_at(peer& p, std::uint64_t now_ns) {
 
 /// Nothing is sent any more, so what the wires have ends here as well.
 void liveness::abort(status code) {
-  ops_.accesses().cut_off(code);
+  ops_.flushing().cut_off(code);
   for (peer* p : peers_.all()) p->lost = true;
   (void)calls_.hold_back();  // for good
   for (peer* p : peers_.all()) {

@@ -74,7 +74,7 @@ class operations {
   void receive_taken() noexcept { in_flight_.subtract(); }
 
   // --- who waits ------------------------------------------------------------------------
-  [[nodiscard]] flushes& accesses() noexcept { return flushes_; }
+  [[nodiscard]] flushes& flushing() noexcept { return flushes_; }
   void when_room(const completion& done) { room_waiters_.push_back(done); }
   void tell_of_room();
   [[nodiscard]] bool somebody_wants_room() const noexcept { return !room_waiters_.empty(); }

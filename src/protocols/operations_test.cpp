@@ -82,9 +82,9 @@ TEST_F(Operations, AFlushEndsWithTheLastAccessToItsPeer) {
   request& to_first = begin_put(first_);
   request& to_second = begin_put(second_);
   ops_.must_take(true);
-  EXPECT_EQ(ops_.accesses().wait(command_of(command_kind::flush), &first_, nobody_),
+  EXPECT_EQ(ops_.flushing().wait(command_of(command_kind::flush), &first_, nobody_),
             status::posted);
-  EXPECT_EQ(ops_.accesses().wait(command_of(command_kind::flush), nullptr, nobody_),
+  EXPECT_EQ(ops_.flushing().wait(command_of(command_kind::flush), nullptr, nobody_),
             status::posted);
   to_first.done = to_second.done = {};
   ops_.finish(to_first, status::done);
@@ -98,23 +98,23 @@ TEST_F(Operations, AFlushEndsWithTheLastAccessToItsPeer) {
 
 TEST_F(Operations, AFlushOfALostPeerSaysSo) {
   request& r = begin_put(first_);
-  EXPECT_EQ(ops_.accesses().wait(command_of(command_kind::flush), &first_, nobody_),
+  EXPECT_EQ(ops_.flushing().wait(command_of(command_kind::flush), &first_, nobody_),
             status::posted);
   first_.lost = true;
   ops_.finish(r, status::peer_lost);
   batch_.run();
   EXPECT_EQ(seen_.codes, (std::vector{status::peer_lost, status::peer_lost}));
-  EXPECT_EQ(ops_.accesses().wait(command_of(command_kind::flush), &first_, nobody_),
+  EXPECT_EQ(ops_.flushing().wait(command_of(command_kind::flush), &first_, nobody_),
             status::peer_lost);
 }
 
 TEST_F(Operations, AFlushWaitsForNothingThatBeganAfterIt) {
   request& before = begin_put(first_);
   before.done = {};
-  EXPECT_EQ(ops_.accesses().wait(command_of(command_kind::flush), &first_, nobody_),
+  EXPECT_EQ(ops_.flushing().wait(command_of(command_kind::flush), &first_, nobody_),
             status::posted);
   ops_.must_take(true);
-  EXPECT_EQ(ops_.accesses().wait(command_of(command_kind::flush), nullptr, nobody_),
+  EXPECT_EQ(ops_.flushing().wait(command_of(command_kind::flush), nullptr, nobody_),
             status::posted);
   request& after = begin_put(first_);
   request& elsewhere = begin_put(second_);
@@ -125,7 +125,7 @@ TEST_F(Operations, AFlushWaitsForNothingThatBeganAfterIt) {
   ops_.finish(before, status::done);
   batch_.run();
   EXPECT_EQ(seen_.codes, (std::vector{status::done, status::done})) << "one is still under way";
-  EXPECT_EQ(ops_.accesses().wait(command_of(command_kind::flush), &first_, nobody_),
+  EXPECT_EQ(ops_.flushing().wait(command_of(command_kind::flush), &first_, nobody_),
             status::posted);
   ops_.finish(after, status::done);
   batch_.run();
@@ -142,7 +142,7 @@ TEST_F(Operations, FlushesOfOnePeerEndInTheOrderInWhichTheyWerePosted) {
     puts.back()->done = {};
     command c = command_of(command_kind::flush);
     c.done = one.one();
-    EXPECT_EQ(ops_.accesses().wait(c, &first_, nobody_), status::posted);
+    EXPECT_EQ(ops_.flushing().wait(c, &first_, nobody_), status::posted);
   }
   ops_.finish(*puts[1], status::done);
   ops_.finish(*puts[2], status::done);
@@ -156,21 +156,21 @@ TEST_F(Operations, FlushesOfOnePeerEndInTheOrderInWhichTheyWerePosted) {
 TEST_F(Operations, AFlushThatWouldWaitIsRefusedWhenTheyAreFull) {
   begin_put(first_);
   request& second = begin_put(first_);
-  EXPECT_EQ(ops_.accesses().wait(command_of(command_kind::flush), &first_, nobody_),
+  EXPECT_EQ(ops_.flushing().wait(command_of(command_kind::flush), &first_, nobody_),
             status::busy_records);
-  EXPECT_EQ(ops_.accesses().wait(command_of(command_kind::flush), &second_, nobody_), status::done);
+  EXPECT_EQ(ops_.flushing().wait(command_of(command_kind::flush), &second_, nobody_), status::done);
   ops_.release(second);
-  EXPECT_EQ(ops_.accesses().wait(command_of(command_kind::flush), &first_, nobody_),
+  EXPECT_EQ(ops_.flushing().wait(command_of(command_kind::flush), &first_, nobody_),
             status::posted);
 }
 
 TEST_F(Operations, AFlushThatIsCutOffSaysWhyAlthoughItsPeerIsLost) {
   request& r = begin_put(first_);
   r.done = {};
-  EXPECT_EQ(ops_.accesses().wait(command_of(command_kind::flush), &first_, nobody_),
+  EXPECT_EQ(ops_.flushing().wait(command_of(command_kind::flush), &first_, nobody_),
             status::posted);
   first_.lost = true;
-  ops_.accesses().cut_off(status::closed);
+  ops_.flushing().cut_off(status::closed);
   ops_.finish(r, status::closed);
   batch_.run();
   EXPECT_EQ(seen_.codes, std::vector{status::closed});
@@ -182,21 +182,21 @@ TEST_F(Operations, AFlushThatIsTakenBackLeavesItsAccessesToTheNextOne) {
   request& before = begin_put(first_);
   command c = command_of(command_kind::flush);
   c.done = first.one();
-  EXPECT_EQ(ops_.accesses().wait(c, &first_, nobody_), status::posted);
+  EXPECT_EQ(ops_.flushing().wait(c, &first_, nobody_), status::posted);
   request& between = begin_put(first_);
   before.done = between.done = {};
   c.done = second.one();
-  EXPECT_EQ(ops_.accesses().wait(c, &first_, nobody_), status::posted);
-  EXPECT_EQ(ops_.accesses().cancel(first.one()), status::done);
-  EXPECT_EQ(ops_.accesses().cancel(first.one()), status::not_found);
+  EXPECT_EQ(ops_.flushing().wait(c, &first_, nobody_), status::posted);
+  EXPECT_EQ(ops_.flushing().cancel(first.one()), status::done);
+  EXPECT_EQ(ops_.flushing().cancel(first.one()), status::not_found);
   ops_.finish(between, status::done);
   batch_.run();
   EXPECT_EQ(first.codes, std::vector{status::canceled});
   EXPECT_TRUE(second.codes.empty());
-  EXPECT_EQ(ops_.accesses().cancel(second.one()), status::done);
+  EXPECT_EQ(ops_.flushing().cancel(second.one()), status::done);
   c.done = seen_.one();
-  EXPECT_EQ(ops_.accesses().wait(c, &first_, nobody_), status::posted);
-  EXPECT_EQ(ops_.accesses().wait(c, nullptr, nobody_), status::posted);
+  EXPECT_EQ(ops_.flushing().wait(c, &first_, nobody_), status::posted);
+  EXPECT_EQ(ops_.flushing().wait(c, nullptr, nobody_), status::posted);
   ops_.finish(before, status::done);
   batch_.run();
   EXPECT_EQ(second.codes, std::vector{status::canceled});

@@ -75,7 +75,7 @@ struct peer {
   /// No wire takes or brings anything of it any more.
   void drop() noexcept;
 
-  // Order and what is in flight: path, operations.
+  // Order and what is in flight: path, operations, flushes.
   bool lost = false;
   bool blocked = false;  ///< something waits for room on the wire: messages go behind it
   [[nodiscard]] bool is_free() const noexcept { return !lost && !blocked; }
@@ -85,7 +85,7 @@ struct peer {
   flush_queue flushes;          ///< of this peer alone
   std::uint64_t counted = 0;    ///< puts, gets, atomics in flight
 
-  // Credit: eager, tagged. Announcements: tagged, calls.
+  // Credit: eager, tagged. Announcements: tagged, early_fetches, calls.
   static constexpr std::size_t max_announcements = 1 << 16;  ///< no honest sender has more requests
   std::uint64_t credit = 0;                                  ///< what we may still send eagerly
   std::uint64_t held = 0;         ///< what the peer's unexpected messages use here

@@ -50,10 +50,10 @@ status port::execute_other(const command& c) {
       if (c.handler >= max_handlers || c.header.size() > max_call_header) return status::invalid;
       return eager_.send(c);
     case command_kind::flush:
-      if (c.peer == any_source) return ops_.accesses().wait(c, nullptr, rma_);
+      if (c.peer == any_source) return ops_.flushing().wait(c, nullptr, rma_);
       if (!peers_.valid(c.peer)) return status::invalid;
       return peers_.find(c.peer) == nullptr ? status::done
-                                            : ops_.accesses().wait(c, peers_.find(c.peer), rma_);
+                                            : ops_.flushing().wait(c, peers_.find(c.peer), rma_);
     case command_kind::when_ready:
       ops_.when_room(c.done);
       ops_.tell_of_room();
@@ -80,7 +80,7 @@ void port::end_batch(delivery_batch& out) {
 status port::cancel(const completion& which, delivery_batch& out) {
   ops_.collect_in(out);
   const status s = tagged_.cancel(which);
-  return s == status::not_found ? ops_.accesses().cancel(which) : s;
+  return s == status::not_found ? ops_.flushing().cancel(which) : s;
 }
 
 bool port::unsent() const noexcept {

@@ -29,7 +29,7 @@ class rendezvous final : public protocol {
   status start_fetch(request& r) { return transfers_.start(r); }
   /// For the owner's ended(), first of all: tells the sender. Returns what the receiver is told.
   status end_fetch(request& r, status code);
-  /// And a receive with `room` bytes, of a tagged message.
+  /// What a receive with `room` bytes is told of a tagged message, with what end_fetch() returned.
   [[nodiscard]] static outcome received(const request& r, status code, std::size_t room) noexcept;
 
  private:

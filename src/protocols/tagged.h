@@ -12,8 +12,8 @@
 namespace heddle::protocols {
 
 /// Owns receives whose announced message is being fetched; those without a message are the
-/// matcher's, and those whose message was fetched before they were posted are of early_fetches.
-/// Holder only.
+/// matcher's, and those whose message was already being fetched when they were posted are of
+/// early_fetches. Holder only.
 class tagged final : public protocol {
  public:
   /// `most_early`: bytes of messages that are fetched before anybody has asked for them.

@@ -18,7 +18,8 @@ namespace heddle::model {
 namespace {
 
 /// One place in memory at which one mapping follows another, and a cache with one entry for it.
-/// What the names in registration_cache.cpp do, those here do.
+/// What the names in
+/// registration_cache.cpp and registration_table.cpp do, those here do.
 struct world {
   // --- the kernel and the device ---
   int pages = 1;            // what is mapped; each mapping has other pages
