@@ -172,7 +172,7 @@ function(heddle_over_tofu test)
     add_test(NAME ${test}_over_tofu_${mode}
              COMMAND ${test} --gtest_brief=1 --gtest_filter=*/${way})
     set_tests_properties(${test}_over_tofu_${mode} PROPERTIES
-                         ENVIRONMENT "${device}" TIMEOUT 300 LABELS ${label} PROCESSORS 2)
+                         ENVIRONMENT "${device}" TIMEOUT 900 LABELS ${label} PROCESSORS 2)
   endforeach()
 endfunction()
 
@@ -206,7 +206,7 @@ function(heddle_over_hca test)
       list(APPEND device SOFTHCA_LINK=roce HEDDLE_VERBS_PUT_ENDS=visible HEDDLE_TEST_SCALE=0.3)
     endif()
     set_tests_properties(${test}_over_hca_${mode} PROPERTIES
-                         ENVIRONMENT "${device}" TIMEOUT 300 LABELS ${label} PROCESSORS 2)
+                         ENVIRONMENT "${device}" TIMEOUT 900 LABELS ${label} PROCESSORS 2)
     add_dependencies(${test} softhca)
   endforeach()
 endfunction()
