@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // region.cpp - region and symmetric_memory: the handles on a world's memory.
+//
+// The targets of symmetric_memory are std::atomic here, outside src/sync: programs that inline
+// symmetric_memory::target() read them, so they are declared in a public header (memory.h).
 #include <utility>
 
 #include "engine/key_fields.h"

@@ -7,7 +7,7 @@
 
 namespace heddle::memory {
 
-/// Makes memory usable by one device: one completion queue of TofuD, a protection domain of verbs.
+/// Makes memory usable by one device: a queue of a card, or a protection domain.
 ///
 /// A cache calls it from one thread at a time, but from any: from whoever acquires or releases, and
 /// from a thread of the monitor's. It may block, allocate, free and unmap, but not call the cache.

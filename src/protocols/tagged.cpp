@@ -126,13 +126,7 @@ void tagged::on_rts(peer& p, const message& m) {
 /// The receive becomes an operation in flight: it was accepted, so it gets its request in any case.
 void tagged::begin_fetch(peer& p, std::span<std::byte> into, const completion& done, heddle::tag t,
                          const announcement& a) {
-  command c;
-  c.kind = command_kind::recv;
-  c.peer = p.number;
-  c.match = t;
-  c.memory = into;
-  c.done = done;
-  rendezvous_.fetch(ops_.begin(&p, c, *this), a, into);
+  rendezvous_.fetch(ops_.begin(&p, receive_command(p.number, t, into, done), *this), a, into);
 }
 
 void tagged::ended(request& r, status code) {
