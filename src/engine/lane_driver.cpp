@@ -42,6 +42,8 @@ bool lane_driver::drain(delivery_batch& batch, bool helping) noexcept {
     port_.execute_accepted(c, batch);
   });
   port_.end_batch(batch);
+  if (is_full() != was_full_.get()) [[unlikely]]
+    was_full_.set(is_full());
   help.set_amount(executed);
   return all;
 }

@@ -54,6 +54,9 @@ class lane_driver {
   /// A thread that waits has given its core to a peer on it, and polls when it gets it back.
   [[nodiscard]] bool is_away() const noexcept { return away_.get(); }
   void set_away(bool away) noexcept { away_.set(away); }
+  /// As many operations are in flight as may be: a hint. What is in flight is the holder's line,
+  /// and is looked at only when there were too many a while ago.
+  [[nodiscard]] bool out_of_records() const noexcept { return was_full_.get() && is_full(); }
   /// True: the calling thread holds.
   [[nodiscard]] bool enter() noexcept { return hold_.enter(); }
   /// The same, but only when nothing is queued, which would go first.
@@ -101,12 +104,16 @@ class lane_driver {
   void hand_over() noexcept;
 
  private:
+  [[nodiscard]] bool is_full() const noexcept {
+    return port_.in_flight_hint() >= where_.config->records;
+  }
   void release_served() noexcept;
   void release_and_deliver() noexcept;
 
   // Constant.
   const protocols::surroundings where_;
   const helpers help_;
+  sync::loose<bool> was_full_;  // after the last drain(); seldom written, and beside constants
 
   // Any thread.
   lane_hold hold_;

@@ -174,15 +174,10 @@ void lane_submitter::leave_to_executor() noexcept {
 
 // --- through the queue -----------------------------------------------------------------
 
-/// A hint, of another thread's.
-bool lane_submitter::out_of_records() const noexcept {
-  return driver_.port().in_flight_hint() >= driver_.where().config->records;
-}
-
 status lane_submitter::enqueue(const command& c, delivery_batch& batch) noexcept {
   if (end_.has_come()) [[unlikely]]
     return status::closed;
-  if (out_of_records()) return status::busy_records;
+  if (driver_.out_of_records()) return status::busy_records;
   const queue::pushed how = driver_.commands().push(c);
   if (how == queue::pushed::full) return status::busy_queue;
   if (how == queue::pushed::held) driver_.release_slowly(batch);
@@ -203,7 +198,7 @@ void lane_submitter::serve_queued(delivery_batch& batch) noexcept {
 status lane_submitter::offload(const command& c, delivery_batch& batch) noexcept {
   if (end_.has_come()) [[unlikely]]
     return status::closed;
-  if (out_of_records()) [[unlikely]]  // it may need none
+  if (driver_.out_of_records()) [[unlikely]]  // it may need none
     return server_.enter_with_patience() ? execute_held(c, batch) : status::busy_records;
   const bool dedicated = driver_.help().dedicated();
   const queue::left how = dedicated ? driver_.commands().hand_in(c) : driver_.commands().leave(c);

@@ -60,7 +60,6 @@ class lane_submitter {
   status leave_stamped(const protocols::command& c, delivery_batch& batch) noexcept;
   status offload(const protocols::command& c, delivery_batch& batch) noexcept;
   void leave_to_executor() noexcept;
-  [[nodiscard]] bool out_of_records() const noexcept;
 
   lane_driver& driver_;
   lane_waiter& waiter_;

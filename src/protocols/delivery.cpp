@@ -74,6 +74,9 @@ const delivery_batch::end* delivery_batch::run_alike(const end* first, const end
   return e;
 }
 
+/// Endings whose owners are fetched before their turn: other cores have looked at them last.
+constexpr std::ptrdiff_t ahead = 4;
+
 std::size_t delivery_batch::run_all() noexcept {
   check(sync::holds::count() == 0, "a completion is about to run while its thread holds a lane");
   running_ = true;
@@ -83,6 +86,7 @@ std::size_t delivery_batch::run_all() noexcept {
     const end* const last = draining_->ended.end();
     for (const end* e = draining_->ended.begin(); e != last;) {
       const bool alone = e + 1 == last || e[1].done.owner != e->done.owner;
+      if (last - e > ahead) __builtin_prefetch(e[ahead].done.owner, 1);
       if (!alone && e[1].done == e->done) [[unlikely]] {
         e = run_alike(e, last);
       } else {

@@ -70,10 +70,12 @@ class combining_queue {
   }
   /// The same, but only while nothing is queued nor claimed: the one exchange tells both.
   [[nodiscard]] bool try_hold_free() noexcept {
-    // Relaxed: a head that is behind fails in the exchange, for no ticket comes twice.
-    std::uint64_t seen = head_.load(std::memory_order_relaxed) << 1;
-    // Relaxed: a guess, which leaves the line to others while somebody holds.
-    if (word_.load(std::memory_order_relaxed) != seen) return false;
+    // Relaxed: a guess, which leaves the word's line to others while somebody holds, and the
+    // head's, which the holder writes.
+    std::uint64_t seen = word_.load(std::memory_order_relaxed);
+    if ((seen & held_bit) != 0) return false;
+    // Relaxed: a head that is behind is not what the exchange finds, for no ticket comes twice.
+    if (head_.load(std::memory_order_relaxed) != seen >> 1) return false;
     // Acquire: what the holder before did is visible (pairs with P1 and Q3). It publishes nothing
     // that somebody looks for behind it, as push() does, so it has no part in Q1 to Q4.
     if (!word_.compare_exchange_strong(seen, seen | held_bit, std::memory_order_acquire,
@@ -141,6 +143,7 @@ class combining_queue {
       const std::uint64_t end = ticket();
       // Relaxed: ours.
       for (std::uint64_t p = head_.load(std::memory_order_relaxed); p != end; p = next(p)) {
+        if (distance(p, end) > ahead) fetch(cells_[(p + ahead) & mask_]);
         if (!published(p)) continue;
         if (limit-- == 0) {
           pass_taken(end);
@@ -181,6 +184,8 @@ class combining_queue {
   };
   static constexpr std::uint64_t held_bit = 1, ticket_step = 2;
   static constexpr std::uint64_t tickets = ~std::uint64_t{0} >> 1;  // positions have 63 bits
+  /// Cells that the holder fetches before it comes to them: each was written by another core.
+  static constexpr std::int64_t ahead = 4;
 
   /// release() when positions are claimed: it passes by what is not published yet. Out of line, so
   /// that release() itself is short.
@@ -226,6 +231,12 @@ class combining_queue {
     c.turn.store(next(position), order);  // at least release, to T2
   }
 
+  /// Asks the CPU for a cell's lines, to be written as well.
+  static void fetch(cell& c) noexcept {
+    const auto* const at = reinterpret_cast<const std::byte*>(&c);
+    for (std::size_t line = 0; line < sizeof(cell); line += cache_line)
+      __builtin_prefetch(at + line, 1);
+  }
   static std::uint64_t next(std::uint64_t p) noexcept { return (p + 1) & tickets; }
   static std::int64_t distance(std::uint64_t from, std::uint64_t to) noexcept {
     return static_cast<std::int64_t>((to - from) << 1) >> 1;
