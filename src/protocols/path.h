@@ -56,7 +56,11 @@ class path {
     batching_ = false;
     post_batch();
   }
-  [[nodiscard]] bool batching() const noexcept { return batching_; }
+  /// What is posted to this peer now waits for what comes behind it, or for what lies there already.
+  /// A wire that only copies gains nothing by posts of many.
+  [[nodiscard]] bool keeps_back(const peer& p) const noexcept {
+    return batching_ && (!p.copies_in_post || batched_ != 0);
+  }
   void post_batch();
 
   // --- progress -------------------------------------------------------------------------
