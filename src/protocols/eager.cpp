@@ -31,7 +31,7 @@ status eager::send(const command& c) {
     if (s != status::busy_queue) [[likely]]
       return s;
   }
-  if (ops_.full()) return status::busy_records;
+  if (ops_.room().full()) return status::busy_records;
   if (!whole) return rendezvous_.send(p, c);
   request& r = ops_.begin(&p, c, *this);
   r.kind = transport::op_kind::send;

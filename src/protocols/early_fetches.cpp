@@ -13,7 +13,7 @@ namespace heddle::protocols {
 void early_fetches::begin(unexpected& filed) {
   peer& from = *filed.from;
   const std::uint64_t cost = eager::cost_of(filed.bytes);
-  if (filed.bytes > from.eager_bytes || bytes_ + cost > most_ || ops_.full()) return;
+  if (filed.bytes > from.eager_bytes || bytes_ + cost > most_ || ops_.room().full()) return;
   request& r = ops_.begin(&from, receive_command(from.number, filed.tag, {}, {}), *this);
   r.payload.reset(new (std::nothrow) std::byte[filed.bytes]);
   if (r.payload == nullptr) return ops_.release(r);

@@ -9,7 +9,7 @@ namespace heddle::protocols {
 status flushes::wait(const command& c, peer* p, protocol& owner) {
   const std::uint64_t under_way = p != nullptr ? p->counted : counted_;
   if (under_way == 0) return p != nullptr && p->lost ? status::peer_lost : status::done;
-  if (ops_.full()) return status::busy_records;
+  if (ops_.room().full()) return status::busy_records;
   request& r = ops_.begin(nullptr, c, owner);
   r.at = stage::flushing;
   r.flushes = p != nullptr ? &p->flushes : &of_all_;

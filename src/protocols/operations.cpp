@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/operations.h"
 
-#include <utility>
-
 namespace heddle::protocols {
 
 request& operations::begin(peer* p, const command& c, protocol& owner) {
@@ -21,7 +19,7 @@ request& operations::begin(peer* p, const command& c, protocol& owner) {
   r.early = nullptr;
   r.delivered = {};
   r.since_ns = r.issued = r.moved = r.part_of = r.sender_id = r.message_bytes = 0;
-  in_flight_.add();
+  room_.take();
   bytes_.add(r.bytes);
   r.number = c.peer;
   if (p != nullptr) p->requests.push_back(r);
@@ -47,7 +45,7 @@ void operations::release(request& r) {
   r.call_header.reset();
   if (++r.generation == 0) r.generation = 1;
   pool_.give_back(r);
-  in_flight_.subtract();
+  room_.give_back();
   if (counted) flushes_.end_access(*p, mark);
 }
 
@@ -56,18 +54,11 @@ request* operations::find(std::uint64_t id, const peer& from) noexcept {
   return r != nullptr && r->with == &from ? r : nullptr;
 }
 
-// --- who waits -------------------------------------------------------------------------
-
-void operations::tell_of_room() {
-  if (full()) return;
-  for (const completion& c : std::exchange(room_waiters_, {})) out_->add(c, {});
-}
-
 void operations::abort(status code) {
   pool_.each([&](request& r) {
     if (r.at == stage::direct) end_direct(r, code);
   });
-  for (const completion& c : std::exchange(room_waiters_, {})) out_->add(c, {});
+  room_.tell_all(*out_);
 }
 
 }  // namespace heddle::protocols

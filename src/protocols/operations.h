@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// operations.h - what a lane has in flight, and who waits for that to end.
+// operations.h - what a lane has in flight, and what becomes of it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "protocols/delivery.h"
 #include "protocols/flushes.h"
 #include "protocols/peer.h"
 #include "protocols/protocol.h"
+#include "protocols/room.h"
 #include "sync/counters.h"
 
 namespace heddle::protocols {
@@ -17,15 +17,17 @@ namespace heddle::protocols {
 /// collect_in().
 class operations {
  public:
-  explicit operations(std::size_t most) : most_(most) {}
+  /// Of the program's at most so many.
+  explicit operations(std::size_t most) noexcept : room_(most) {}
 
   void collect_in(delivery_batch& out) noexcept { out_ = &out; }
   [[nodiscard]] delivery_batch& out() noexcept { return *out_; }
 
-  /// No more of the program's are taken now.
-  [[nodiscard]] bool full() const noexcept { return in_flight_.get() >= most_ && !must_take_; }
-  /// Until it is unset, more are taken: they were accepted when there was room.
-  void must_take(bool all) noexcept { must_take_ = all; }
+  /// How many there may be. A receive that waits for its message counts as one.
+  [[nodiscard]] protocols::room& room() noexcept { return room_; }
+  [[nodiscard]] const protocols::room& room() const noexcept { return room_; }
+  /// Who waits for puts, gets and atomics to end.
+  [[nodiscard]] flushes& flushing() noexcept { return flushes_; }
 
   /// A request for `c`, in hand; `p` null: with nobody in particular.
   request& begin(peer* p, const command& c, protocol& owner);
@@ -56,7 +58,7 @@ class operations {
     r.tag = r.message_bytes = r.since_ns = 0;
     r.mark = flushes_.begin_access(p, r.bytes);
     bytes_.add(r.bytes);
-    in_flight_.add();
+    room_.take();
   }
   void end_direct(request& r, status code) {
     peer& p = *r.with;
@@ -65,19 +67,9 @@ class operations {
     out_->add(r.done, {.code = code, .peer = p.number, .bytes = code == status::done ? bytes : 0});
     bytes_.subtract(bytes);
     pool_.give_back(r);
-    in_flight_.subtract();
+    room_.give_back();
     flushes_.end_access(p, mark);
   }
-
-  /// A receive waits for its message, or does so no more.
-  void receive_posted() noexcept { in_flight_.add(); }
-  void receive_taken() noexcept { in_flight_.subtract(); }
-
-  // --- who waits ------------------------------------------------------------------------
-  [[nodiscard]] flushes& flushing() noexcept { return flushes_; }
-  void when_room(const completion& done) { room_waiters_.push_back(done); }
-  void tell_of_room();
-  [[nodiscard]] bool somebody_wants_room() const noexcept { return !room_waiters_.empty(); }
 
   /// Ends what has no owner to do it: what went straight, and who waits for room.
   void abort(status code);
@@ -87,20 +79,15 @@ class operations {
   }
   [[nodiscard]] bool none() const noexcept { return pool_.in_use() == 0; }
 
-  /// Hints for other threads: operations in flight, and bytes of data on the way; receives without
-  /// a message have none.
-  [[nodiscard]] std::size_t count_hint() const noexcept { return in_flight_.get(); }
+  /// A hint for other threads: bytes of data on the way. Receives without a message have none.
   [[nodiscard]] std::uint64_t bytes_hint() const noexcept { return bytes_.get(); }
 
  private:
-  const std::size_t most_;
   delivery_batch* out_ = nullptr;
   request_pool pool_;
   flushes flushes_{*this};
-  std::vector<completion> room_waiters_;
-  bool must_take_ = false;
-  // Written by the holder, read by anyone.
-  sync::owned_counter in_flight_, bytes_;
+  protocols::room room_;
+  sync::owned_counter bytes_;  // written by the holder, read by anyone
 };
 
 }  // namespace heddle::protocols

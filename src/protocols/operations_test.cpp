@@ -66,22 +66,21 @@ TEST_F(Operations, AnOldIdFindsNothingWhenItsRequestIsSomebodyElses) {
   EXPECT_EQ(ops_.find(~0ull, first_), nullptr);
 }
 
-TEST_F(Operations, AreFullAtTheirLimitButForWhatWasAccepted) {
+TEST_F(Operations, TakeRoomFromTheirBeginToTheirEnd) {
   request& r = begin_put(first_);
-  EXPECT_FALSE(ops_.full());
-  begin_put(first_);
-  EXPECT_TRUE(ops_.full());
-  ops_.must_take(true);
-  EXPECT_FALSE(ops_.full());
-  ops_.must_take(false);
+  EXPECT_FALSE(ops_.room().full());
+  request& other = begin_put(first_);
+  EXPECT_TRUE(ops_.room().full());
   ops_.release(r);
-  EXPECT_FALSE(ops_.full());
+  EXPECT_FALSE(ops_.room().full());
+  ops_.finish(other, status::done);
+  EXPECT_EQ(ops_.room().taken(), 0u);
 }
 
 TEST_F(Operations, AFlushEndsWithTheLastAccessToItsPeer) {
   request& to_first = begin_put(first_);
   request& to_second = begin_put(second_);
-  ops_.must_take(true);
+  ops_.room().must_take(true);
   EXPECT_EQ(ops_.flushing().wait(command_of(command_kind::flush), &first_, nobody_),
             status::posted);
   EXPECT_EQ(ops_.flushing().wait(command_of(command_kind::flush), nullptr, nobody_),
@@ -113,7 +112,7 @@ TEST_F(Operations, AFlushWaitsForNothingThatBeganAfterIt) {
   before.done = {};
   EXPECT_EQ(ops_.flushing().wait(command_of(command_kind::flush), &first_, nobody_),
             status::posted);
-  ops_.must_take(true);
+  ops_.room().must_take(true);
   EXPECT_EQ(ops_.flushing().wait(command_of(command_kind::flush), nullptr, nobody_),
             status::posted);
   request& after = begin_put(first_);
@@ -134,7 +133,7 @@ TEST_F(Operations, AFlushWaitsForNothingThatBeganAfterIt) {
 }
 
 TEST_F(Operations, FlushesOfOnePeerEndInTheOrderInWhichTheyWerePosted) {
-  ops_.must_take(true);
+  ops_.room().must_take(true);
   std::vector<endings> each(3);
   std::vector<request*> puts;
   for (endings& one : each) {
@@ -177,7 +176,7 @@ TEST_F(Operations, AFlushThatIsCutOffSaysWhyAlthoughItsPeerIsLost) {
 }
 
 TEST_F(Operations, AFlushThatIsTakenBackLeavesItsAccessesToTheNextOne) {
-  ops_.must_take(true);
+  ops_.room().must_take(true);
   endings first, second;
   request& before = begin_put(first_);
   command c = command_of(command_kind::flush);
@@ -204,16 +203,12 @@ TEST_F(Operations, AFlushThatIsTakenBackLeavesItsAccessesToTheNextOne) {
   EXPECT_TRUE(ops_.none());
 }
 
-TEST_F(Operations, WhoeverWantsRoomIsToldOnceThereIsSome) {
-  request& r = begin_put(first_);
+TEST_F(Operations, TellWhoWaitsForRoomWhenTheyAreAborted) {
   begin_put(first_);
-  ops_.when_room(seen_.one());
-  ops_.tell_of_room();
-  EXPECT_TRUE(ops_.somebody_wants_room());
-  ops_.release(r);
-  ops_.tell_of_room();
+  begin_put(first_);
+  ops_.room().wait(seen_.one());
+  ops_.abort(status::closed);
   batch_.run();
-  EXPECT_FALSE(ops_.somebody_wants_room());
   EXPECT_EQ(seen_.codes, std::vector{status::done});
 }
 

@@ -55,8 +55,8 @@ status port::execute_other(const command& c) {
       return peers_.find(c.peer) == nullptr ? status::done
                                             : ops_.flushing().wait(c, peers_.find(c.peer), rma_);
     case command_kind::when_ready:
-      ops_.when_room(c.done);
-      ops_.tell_of_room();
+      ops_.room().wait(c.done);
+      ops_.room().tell(ops_.out());
       return status::posted;
     default:
       return status::invalid;
@@ -64,9 +64,9 @@ status port::execute_other(const command& c) {
 }
 
 void port::execute_accepted(const command& c, delivery_batch& out) {
-  ops_.must_take(true);
+  ops_.room().must_take(true);
   const status s = execute(c, out);
-  ops_.must_take(false);
+  ops_.room().must_take(false);
   if (s == status::posted) return;
   const std::size_t bytes = s == status::done ? c.memory.size() : 0;
   out.add(c.done, {.code = s, .peer = c.peer, .bytes = bytes});
@@ -101,7 +101,7 @@ std::size_t port::go_on() {
   if (path_.blocked()) path_.flush_blocked();
   pieces& turns = transfers_.by_turns();
   const std::size_t moved = turns.none() ? 0 : turns.move_next();
-  ops_.tell_of_room();
+  ops_.room().tell(ops_.out());
   return moved;
 }
 

@@ -55,7 +55,7 @@ class port {
   std::size_t progress(delivery_batch& out) {
     ops_.collect_in(out);
     const std::size_t count = endpoints_.poll();
-    if (!path_.blocked() && transfers_.by_turns().none() && !ops_.somebody_wants_room()) [[likely]]
+    if (!path_.blocked() && transfers_.by_turns().none() && !ops_.room().is_awaited()) [[likely]]
       return count;
     return count + go_on();
   }
@@ -89,7 +89,7 @@ class port {
 
   /// Hints for other threads: operations in flight, and bytes of data on the way; receives without
   /// a message do not count there.
-  [[nodiscard]] std::size_t in_flight_hint() const noexcept { return ops_.count_hint(); }
+  [[nodiscard]] std::size_t in_flight_hint() const noexcept { return ops_.room().taken(); }
   [[nodiscard]] std::uint64_t bytes_hint() const noexcept { return ops_.bytes_hint(); }
   /// Any thread. Of the lane, as far as its protocols count.
   void count(lane_counters& into) const noexcept;

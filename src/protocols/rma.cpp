@@ -136,7 +136,7 @@ status rma::access(const command& c) {
     if (c.kind == command_kind::put_notify) notify(p, c.handler, c.operand);
     return status::done;
   }
-  if (ops_.full()) return status::busy_records;
+  if (ops_.room().full()) return status::busy_records;
   if (goes_straight(p, c)) {
     const status s = post_straight(p, c);
     if (s == status::posted || s == status::done) [[likely]]
@@ -205,7 +205,7 @@ status rma::put_signal(peer& p, const command& c) {
   const bool word_here = is_here(*c.signal.target, rights::atomic);
   if (p.no_atomics && !word_here) return status::unsupported;
   const bool at_once = data_here && word_here;
-  if (!at_once && ops_.full()) return status::busy_records;
+  if (!at_once && ops_.room().full()) return status::busy_records;
   if (data_here && !c.memory.empty())
     detail::put_direct(c.target->direct + c.offset, c.memory.data(), c.memory.size());
   if (!at_once) return submit_signal(p, c, data_here);

@@ -30,7 +30,7 @@ status tagged::receive(rank source, tag_match match, std::span<std::byte> into,
   }
   if (const status s = may_post(source); s != status::done) return s;
   matcher_.post(source, match, into, done);
-  ops_.receive_posted();
+  ops_.room().take();
   return status::posted;
 }
 
@@ -41,7 +41,7 @@ inline status tagged::may_post(rank source) {
     if (from == nullptr) return status::no_memory;
     if (from->lost) return status::peer_lost;
   }
-  return ops_.full() ? status::busy_records : status::done;
+  return ops_.room().full() ? status::busy_records : status::done;
 }
 
 void tagged::deliver_unexpected(std::span<std::byte> into, const completion& done,
@@ -159,7 +159,7 @@ status tagged::match(rank source, tag_match match, detail::taken_message& into,
   if (s != status::not_found) return s;
   if (const status may = may_post(source); may != status::done) return may;
   matcher_.post_taker(source, of_one_kind(match), into, done);
-  ops_.receive_posted();
+  ops_.room().take();
   return status::posted;
 }
 

@@ -63,7 +63,7 @@ class tagged final : public protocol {
  private:
   /// What it returns stays as it is until another receive is posted.
   posted_receive& take(posted_receive& found) noexcept {
-    ops_.receive_taken();
+    ops_.room().give_back();
     return matcher_.take(found);
   }
   void end_receive(posted_receive& r, status code);
