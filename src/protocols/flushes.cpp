@@ -34,7 +34,7 @@ void flushes::tell(flush_queue& queue, std::uint64_t mark, status code) {
 
 status flushes::cancel(const completion& which) {
   request* found = nullptr;
-  ops_.each([&](request& r) {
+  ops_.pool().each([&](request& r) {
     if (r.at == stage::flushing && trace::of_program(r.done) == which) found = &r;
   });
   if (found == nullptr) return status::not_found;

@@ -75,7 +75,7 @@ status fragments::start_on_wire(request& r) {
 }
 
 void fragments::on_message(peer& from, const message& m) {
-  request* const r = ops_.find(m.word, from);
+  request* const r = ops_.pool().find(m.word, from);
   if (r == nullptr || r->by != carrier::messages) return;
   if (r->at != stage::reply && r->at != stage::backlog) return;
   const status code = status_of(m.flag);

@@ -49,11 +49,6 @@ void operations::release(request& r) {
   if (counted) flushes_.end_access(*p, mark);
 }
 
-request* operations::find(std::uint64_t id, const peer& from) noexcept {
-  request* const r = pool_.find(id);
-  return r != nullptr && r->with == &from ? r : nullptr;
-}
-
 void operations::abort(status code) {
   pool_.each([&](request& r) {
     if (r.at == stage::direct) end_direct(r, code);

@@ -41,14 +41,12 @@ class operations {
   void finish(request& r, status code);
   /// The same, without a word to the program.
   void release(request& r);
-  /// What a message of `from` names as its own, and is with it; null: there is no such request.
-  [[nodiscard]] request* find(std::uint64_t id, const peer& from) noexcept;
+  /// The requests of all of them, and those that rma tries to post directly.
+  [[nodiscard]] request_pool& pool() noexcept { return pool_; }
+  [[nodiscard]] const request_pool& pool() const noexcept { return pool_; }
 
-  // --- those that the wire takes at once and that leave nothing to do but to tell ------------
-  /// Only its op is to be filled, and posted.
-  [[nodiscard]] request& take_direct() { return pool_.take(); }
-  void give_back_direct(request& r) noexcept { pool_.give_back(r); }
-  /// The wire has taken it.
+  // --- direct ones: at their end there is nothing to do but to tell ---------------------------
+  /// The wire has taken it at once. Before this only its op was filled, and it was not in flight.
   void begin_direct(request& r, peer& p, const command& c) noexcept {
     r.what = c.kind;
     r.at = stage::direct;
@@ -73,11 +71,6 @@ class operations {
 
   /// Ends what has no owner to do it: what went straight, and who waits for room.
   void abort(status code);
-  template <class F>
-  void each(F&& f) {
-    pool_.each(f);
-  }
-  [[nodiscard]] bool none() const noexcept { return pool_.in_use() == 0; }
 
   /// A hint for other threads: bytes of data on the way. Receives without a message have none.
   [[nodiscard]] std::uint64_t bytes_hint() const noexcept { return bytes_.get(); }

@@ -57,13 +57,13 @@ class Operations : public testing::Test {
 TEST_F(Operations, AnOldIdFindsNothingWhenItsRequestIsSomebodyElses) {
   request& r = begin_put(first_);
   const std::uint64_t id = r.id();
-  EXPECT_EQ(ops_.find(id, first_), &r);
-  EXPECT_EQ(ops_.find(id, second_), nullptr) << "another peer names it";
+  EXPECT_EQ(ops_.pool().find(id, first_), &r);
+  EXPECT_EQ(ops_.pool().find(id, second_), nullptr) << "another peer names it";
   ops_.finish(r, status::done);
-  EXPECT_EQ(ops_.find(id, first_), nullptr);
+  EXPECT_EQ(ops_.pool().find(id, first_), nullptr);
   EXPECT_EQ(&begin_put(first_), &r) << "it is used again";
-  EXPECT_EQ(ops_.find(id, first_), nullptr);
-  EXPECT_EQ(ops_.find(~0ull, first_), nullptr);
+  EXPECT_EQ(ops_.pool().find(id, first_), nullptr);
+  EXPECT_EQ(ops_.pool().find(~0ull, first_), nullptr);
 }
 
 TEST_F(Operations, TakeRoomFromTheirBeginToTheirEnd) {
@@ -92,7 +92,7 @@ TEST_F(Operations, AFlushEndsWithTheLastAccessToItsPeer) {
   ops_.finish(to_second, status::done);
   batch_.run();
   EXPECT_EQ(seen_.codes, (std::vector{status::done, status::done}));
-  EXPECT_TRUE(ops_.none());
+  EXPECT_EQ(ops_.pool().in_use(), 0u);
 }
 
 TEST_F(Operations, AFlushOfALostPeerSaysSo) {
@@ -129,7 +129,7 @@ TEST_F(Operations, AFlushWaitsForNothingThatBeganAfterIt) {
   ops_.finish(after, status::done);
   batch_.run();
   EXPECT_EQ(seen_.codes.size(), 3u);
-  EXPECT_TRUE(ops_.none());
+  EXPECT_EQ(ops_.pool().in_use(), 0u);
 }
 
 TEST_F(Operations, FlushesOfOnePeerEndInTheOrderInWhichTheyWerePosted) {
@@ -200,7 +200,7 @@ TEST_F(Operations, AFlushThatIsTakenBackLeavesItsAccessesToTheNextOne) {
   batch_.run();
   EXPECT_EQ(second.codes, std::vector{status::canceled});
   EXPECT_EQ(seen_.codes, (std::vector{status::done, status::done}));
-  EXPECT_TRUE(ops_.none());
+  EXPECT_EQ(ops_.pool().in_use(), 0u);
 }
 
 TEST_F(Operations, TellWhoWaitsForRoomWhenTheyAreAborted) {

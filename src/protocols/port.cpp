@@ -93,7 +93,7 @@ bool port::unsent() const noexcept {
 }
 
 bool port::quiet() const noexcept {
-  return ops_.none() && !path_.blocked() && endpoints_.idle();
+  return ops_.pool().in_use() == 0 && !path_.blocked() && endpoints_.idle();
 }
 
 /// Goes on with what waits for room or for its turn. Returns how many things happened.
@@ -109,7 +109,7 @@ void port::stamp(std::uint64_t now_ns) {
   const auto mark = [&](auto& waiting) {
     if (waiting.since_ns == 0) waiting.since_ns = now_ns;
   };
-  ops_.each(mark);
+  ops_.pool().each(mark);
   tagged_.matching().each_receive(mark);
   tagged_.matching().each_message(mark);
 }

@@ -116,7 +116,7 @@ void port::count(lane_counters& into) const noexcept {
 port_report port::report(std::uint64_t now_ns) {
   stamp(now_ns);
   port_report made;
-  ops_.each([&](const request& r) {
+  ops_.pool().each([&](const request& r) {
     const bool stripe = r.at != stage::direct && r.part_of != 0;
     if (!stripe) made.operations.push_back(described(r));
   });

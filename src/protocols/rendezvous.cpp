@@ -87,7 +87,7 @@ void rendezvous::ended(request& r, status code) {
 }
 
 void rendezvous::on_message(peer& from, const message& m) {
-  request* const r = ops_.find(m.word, from);
+  request* const r = ops_.pool().find(m.word, from);
   if (r == nullptr || r->owner != this || r->at != stage::reply)
     return;  // ended meanwhile, or not ours to end
   take_in_hand(*r);

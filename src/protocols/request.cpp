@@ -25,11 +25,12 @@ void request_pool::grow() {
   }
 }
 
-request* request_pool::find(std::uint64_t id) noexcept {
+request* request_pool::find(std::uint64_t id, const peer& from) noexcept {
   const auto index = static_cast<std::uint32_t>(id);
   if (index >= slabs_.size() * at_a_time) return nullptr;
   request& r = slabs_[index / at_a_time][index % at_a_time];
-  return r.at != stage::free && r.generation == id >> 32 ? &r : nullptr;
+  const bool named = r.at != stage::free && r.generation == id >> 32;
+  return named && r.with == &from ? &r : nullptr;
 }
 
 }  // namespace heddle::protocols

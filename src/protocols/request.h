@@ -127,8 +127,9 @@ class request_pool {
     free_ = &r;
     --in_use_;
   }
-  /// The request an id names, or null when that one has ended. For ids from peers too.
-  [[nodiscard]] request* find(std::uint64_t id) noexcept;
+  /// The request with `from` that an id names, which may be that peer's to say; null: there is no
+  /// such request, or no more.
+  [[nodiscard]] request* find(std::uint64_t id, const peer& from) noexcept;
   [[nodiscard]] std::size_t in_use() const noexcept { return in_use_; }
   /// For all that are taken.
   template <class F>

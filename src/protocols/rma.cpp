@@ -109,7 +109,7 @@ inline bool rma::goes_straight(const peer& p, const command& c) const noexcept {
 
 /// Anything but posted and done: nothing happened, and submit() finds out what to do about it.
 inline status rma::post_straight(peer& p, const command& c) {
-  request& r = ops_.take_direct();
+  request& r = ops_.pool().take();
   describe(c, r);
   if (c.kind == command_kind::put_notify) tell(c, r);
   r.to = p.wire.to;
@@ -117,7 +117,7 @@ inline status rma::post_straight(peer& p, const command& c) {
   if (s == status::posted) [[likely]]
     ops_.begin_direct(r, p, c);
   else
-    ops_.give_back_direct(r);
+    ops_.pool().give_back(r);
   return s;
 }
 

@@ -108,7 +108,7 @@ void stripes::note_end(const request& stripe, status code) noexcept {
 void stripes::ended(request& stripe, status code) {
   peer& p = *stripe.with;
   note_end(stripe, code);
-  request* const whole = ops_.find(stripe.part_of, p);
+  request* const whole = ops_.pool().find(stripe.part_of, p);
   if (whole != nullptr) {
     whole->moved += stripe.local.size();
     if (whole->failure == status::done) whole->failure = code;
