@@ -59,7 +59,8 @@ void eager::ended(request& r, status code) {
   ops_.finish(r, code);
 }
 
-void eager::on_credit(peer& from, std::uint64_t bytes) {
+void eager::on_message(peer& from, const message& credit) {
+  const std::uint64_t bytes = credit.word;
   if (bytes > from.credit_limit - from.credit) return path_.violated(from);
   from.credit += bytes;
   if (trace::is_watched()) [[unlikely]]

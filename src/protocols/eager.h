@@ -35,7 +35,7 @@ class eager final : public protocol {
   /// As port::execute, for a send or a call.
   status send(const command& c);
   /// The receiver of what we sent has taken so much, and gives it back.
-  void on_credit(peer& from, std::uint64_t bytes);
+  void on_message(peer& from, const message& credit) override;
 
   status start(request& r) override { return path_.post(r); }
   void ended(request& r, status code) override;

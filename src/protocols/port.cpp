@@ -16,7 +16,7 @@ port::port(engine::lane_core& lane, const surroundings& where, endpoint_set::lis
       rma_target_(where_, path_),
       rendezvous_(where_, path_, ops_, transfers_, counters_),
       eager_(path_, peers_, ops_, rendezvous_, counters_),
-      tagged_(path_, peers_, ops_, rendezvous_, eager_, where.config->unexpected_bytes, counters_),
+      tagged_(path_, peers_, ops_, rendezvous_, where.config->unexpected_bytes, counters_),
       calls_(lane, where_, path_, ops_, rendezvous_, counters_),
       liveness_(where_, path_, peers_, ops_, tagged_, calls_, counters_),
       kinds_([this] {
@@ -25,7 +25,8 @@ port::port(engine::lane_core& lane, const surroundings& where, endpoint_set::lis
         const auto belong = [&](protocol& p, auto... kinds) {
           ((table[index_of(kinds)] = &p), ...);
         };
-        belong(tagged_, kind::tag_eager, kind::tag_rts, kind::credit);
+        belong(tagged_, kind::tag_eager, kind::tag_rts);
+        belong(eager_, kind::credit);
         belong(calls_, kind::call_eager, kind::call_rts);
         belong(rendezvous_, kind::fin);
         belong(liveness_, kind::ping, kind::pong);

@@ -90,14 +90,7 @@ void tagged::give_credit(peer& p) {
 }
 
 void tagged::on_message(peer& from, const message& m) {
-  switch (m.kind) {
-    case message_kind::tag_eager:
-      return on_eager(from, m.word, m.payload);
-    case message_kind::tag_rts:
-      return on_rts(from, m);
-    default:
-      return eager_.on_credit(from, m.word);
-  }
+  m.kind == message_kind::tag_eager ? on_eager(from, m.word, m.payload) : on_rts(from, m);
 }
 
 // --- large messages --------------------------------------------------------------------

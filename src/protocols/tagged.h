@@ -17,13 +17,12 @@ namespace heddle::protocols {
 class tagged final : public protocol {
  public:
   /// `most_early`: bytes of messages that are fetched before anybody has asked for them.
-  tagged(path& way, peer_table& peers, operations& ops, rendezvous& large, eager& credit,
-         std::size_t most_early, port_counters& counters)
+  tagged(path& way, peer_table& peers, operations& ops, rendezvous& large, std::size_t most_early,
+         port_counters& counters)
       : protocol(way),
         peers_(peers),
         ops_(ops),
         rendezvous_(large),
-        eager_(credit),
         counters_(counters),
         early_(way, ops, large, matcher_, most_early) {}
 
@@ -87,7 +86,6 @@ class tagged final : public protocol {
   peer_table& peers_;
   operations& ops_;
   rendezvous& rendezvous_;
-  eager& eager_;
   port_counters& counters_;
   matcher matcher_;
   early_fetches early_;
