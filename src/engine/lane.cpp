@@ -387,7 +387,7 @@ void lane::when_ready(completion c) noexcept {
   if (s != status::posted) c({.code = s});  // a fork's child: the next answer is the same
 }
 
-/// Where the lane has ended, its matcher frees the message.
+/// Where the lane has ended, what holds its matched messages frees this one.
 void lane::drop(engine::lane_core& core, protocols::unexpected& message) noexcept {
   const command made = protocols::receive_taken_command(message, {}, {});
   while (is_busy(submit(core, made))) core.make_room();

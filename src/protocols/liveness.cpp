@@ -56,7 +56,7 @@ void liveness::end(peer& p) {
   p.control.clear();
   const bool starting = calls_.hold_back();
   end_requests(p, status::peer_lost);
-  tagged_.forget(p);
+  tagged_.matching().forget_announcements(p);
   calls_.go_on(starting);
 }
 

@@ -57,7 +57,6 @@ void matcher::recycle(std::unique_ptr<unexpected> message) noexcept {
 
 matcher::~matcher() {
   while (!arrivals_.empty()) take(*arrivals_.front());
-  while (!held_.empty()) release(*held_.front());
 }
 
 /// `known`, or the first one with a wildcard that accepts the message and is older.
@@ -134,18 +133,6 @@ std::unique_ptr<unexpected> matcher::take(unexpected& message) noexcept {
   arrivals_.remove(message);
   --unexpected_count_;
   return std::unique_ptr<unexpected>(&message);
-}
-
-unexpected& matcher::hold(std::unique_ptr<unexpected> message) noexcept {
-  unexpected& m = *message.release();
-  m.held = true;
-  held_.push_back(m);
-  return m;
-}
-
-std::unique_ptr<unexpected> matcher::release(unexpected& held) noexcept {
-  held_.remove(held);
-  return std::unique_ptr<unexpected>(&held);
 }
 
 void matcher::forget_announcements(const peer& from) noexcept {

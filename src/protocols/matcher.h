@@ -52,6 +52,12 @@ struct unexpected {
   void copy(std::span<const std::byte> payload);
 };
 
+/// A receive of the program's gets none of the collectives' messages, whatever its mask.
+inline tag_match of_one_kind(tag_match match) noexcept {
+  if ((match.value & reserved_tag_bit) == 0) match.mask |= reserved_tag_bit;
+  return match;
+}
+
 struct receive_list;
 
 /// A receive nobody has sent for yet; or who takes a message, whose place is in `into`.
@@ -143,9 +149,6 @@ class matcher {
     return unexpected_count_ == 0 ? nullptr : look_for_message(source, match);
   }
   std::unique_ptr<unexpected> take(unexpected& message) noexcept;
-  /// Keeps a message out of matching until it is released, or the matcher ends.
-  unexpected& hold(std::unique_ptr<unexpected> message) noexcept;
-  std::unique_ptr<unexpected> release(unexpected& held) noexcept;
   /// For all that are filed, as they arrived.
   template <class F>
   void each_message(F&& f) {
@@ -187,7 +190,7 @@ class matcher {
   std::array<receive_list, bucket_count> receives_;
   receive_list wild_receives_;
   std::array<message_list, bucket_count> messages_;
-  arrival_list arrivals_, held_;
+  arrival_list arrivals_;
   std::uint64_t next_order_ = 1;
   std::size_t unexpected_count_ = 0;
   std::vector<std::unique_ptr<unexpected>> spare_;

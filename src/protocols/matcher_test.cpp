@@ -55,16 +55,6 @@ TEST(Matcher, I13ATakerHasItsTurnAmongReceives) {
   EXPECT_EQ(m.find_taker(1, 7), nullptr);
 }
 
-TEST(Matcher, AHeldMessageIsNotFoundUntilItIsReleased) {
-  matcher m;
-  m.keep(message(1, 4, 10));
-  unexpected& held = m.hold(m.take(*m.find_message(1, 4)));
-  EXPECT_EQ(m.find_message(1, 4), nullptr);
-  EXPECT_EQ(m.unexpected_count(), 0u);
-  EXPECT_EQ(m.release(held)->bytes, 10u);
-  m.hold(message(1, 5));  // goes with the matcher
-}
-
 TEST(Matcher, I13TheFirstMessageThatAReceiveAcceptsIsFound) {
   matcher m;
   m.keep(message(1, 4, 10));

@@ -135,6 +135,16 @@ class peer_table {
   [[nodiscard]] bool valid(rank r) const noexcept {
     return static_cast<std::size_t>(static_cast<unsigned>(r)) < size_;
   }
+  /// A receive may name it.
+  [[nodiscard]] bool may_be_source(rank r) const noexcept { return r == any_source || valid(r); }
+  /// A receive is to wait for `source`, which is looked after from now on: done, no_memory,
+  /// peer_lost.
+  [[nodiscard]] status look_after(rank source) {
+    if (source == any_source) return status::done;
+    const peer* const from = reach(source);
+    if (from == nullptr) return status::no_memory;
+    return from->lost ? status::peer_lost : status::done;
+  }
   /// All there are. Grows at the end while somebody goes through it by index.
   [[nodiscard]] const std::vector<peer*>& all() const noexcept { return all_; }
   void clear() noexcept;

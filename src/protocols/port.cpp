@@ -44,7 +44,7 @@ status port::execute_other(const command& c) {
     case command_kind::recv:
       return tagged_.receive(c.peer, c.match, c.memory, c.done);
     case command_kind::match:
-      return tagged_.match(c.peer, c.match, *c.taken, c.done);
+      return tagged_.matched().take_or_wait(c.peer, c.match, *c.taken, c.done);
     case command_kind::recv_taken:
       return tagged_.receive_taken(*c.message, c.memory, c.done);
     case command_kind::call:

@@ -64,7 +64,7 @@ class port {
   }
   /// As probe, but takes the message out of matching.
   status take(rank source, tag_match match, detail::taken_message& found) noexcept {
-    return tagged_.probe_and_take(source, match, found);
+    return tagged_.matched().take(source, match, found);
   }
   status cancel(const completion& which, delivery_batch& out);
 

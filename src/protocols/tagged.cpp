@@ -12,36 +12,21 @@ namespace {
 
 static_assert(sizeof(unexpected) < 2 * eager::cost_of(0));
 
-/// A receive of the program's gets none of the collectives' messages, whatever its mask.
-tag_match of_one_kind(tag_match match) noexcept {
-  if ((match.value & reserved_tag_bit) == 0) match.mask |= reserved_tag_bit;
-  return match;
-}
-
 }  // namespace
 
 status tagged::receive(rank source, tag_match match, std::span<std::byte> into,
                        const completion& done) {
-  if (source != any_source && !peers_.valid(source)) return status::invalid;
+  if (!peers_.may_be_source(source)) return status::invalid;
   match = of_one_kind(match);
   if (unexpected* found = matcher_.find_message(source, match)) {
     deliver_unexpected(into, done, matcher_.take(*found));
     return status::posted;
   }
-  if (const status s = may_post(source); s != status::done) return s;
+  if (const status s = peers_.look_after(source); s != status::done) return s;
+  if (ops_.room().full()) return status::busy_records;
   matcher_.post(source, match, into, done);
   ops_.room().take();
   return status::posted;
-}
-
-/// Whether a receive may wait for `source`.
-inline status tagged::may_post(rank source) {
-  if (source != any_source) {
-    const peer* const from = peers_.reach(source);  // from now on it is looked after
-    if (from == nullptr) return status::no_memory;
-    if (from->lost) return status::peer_lost;
-  }
-  return ops_.room().full() ? status::busy_records : status::done;
 }
 
 void tagged::deliver_unexpected(std::span<std::byte> into, const completion& done,
@@ -75,7 +60,7 @@ void tagged::keep(peer& p, heddle::tag t, std::span<const std::byte> payload) {
   kept->credit = cost;
   kept->copy(payload);
   p.held += cost;
-  if (hand_over(kept)) return;
+  if (matched_.give(kept)) return;
   counters_.unexpected.add();
   matcher_.keep(std::move(kept));
 }
@@ -109,7 +94,7 @@ void tagged::on_rts(peer& p, const message& m) {
   kept->announced = true;
   kept->data_at = announced_by(m);
   ++p.announcements;
-  if (hand_over(kept)) return;
+  if (matched_.give(kept)) return;
   counters_.unexpected.add();
   unexpected& filed = *kept;
   matcher_.keep(std::move(kept));
@@ -129,46 +114,9 @@ void tagged::ended(request& r, status code) {
 
 // --- taken out of matching -------------------------------------------------------------
 
-detail::taken_message tagged::held(std::unique_ptr<unexpected> message) noexcept {
-  unexpected& m = matcher_.hold(std::move(message));
-  return {&m, m.from->received(status::done, m.tag, static_cast<std::size_t>(m.bytes))};
-}
-
-status tagged::probe_and_take(rank source, tag_match match, detail::taken_message& found) noexcept {
-  if (source != any_source && !peers_.valid(source)) return status::invalid;
-  unexpected* const m = matcher_.find_message(source, of_one_kind(match));
-  if (m == nullptr) return status::not_found;
-  found = held(matcher_.take(*m));
-  return status::done;
-}
-
-status tagged::match(rank source, tag_match match, detail::taken_message& into,
-                     const completion& done) {
-  const status s = probe_and_take(source, match, into);
-  if (s == status::done) {
-    ops_.out().add(done, into.what);
-    return status::posted;
-  }
-  if (s != status::not_found) return s;
-  if (const status may = may_post(source); may != status::done) return may;
-  matcher_.post_taker(source, of_one_kind(match), into, done);
-  ops_.room().take();
-  return status::posted;
-}
-
-/// Gives a message to who waits to take it. False: nobody does, and it is as it was.
-bool tagged::hand_over(std::unique_ptr<unexpected>& message) {
-  posted_receive* const found = matcher_.find_taker(message->source, message->tag);
-  if (found == nullptr) return false;
-  const posted_receive& taker = take(*found);
-  taker.place() = held(std::move(message));
-  ops_.out().add(taker.done, taker.place().what);
-  return true;
-}
-
 status tagged::receive_taken(unexpected& message, std::span<std::byte> into,
                              const completion& done) {
-  std::unique_ptr<unexpected> m = matcher_.release(message);
+  std::unique_ptr<unexpected> m = matched_.release(message);
   const bool unreachable = m->announced && m->fetching == nullptr && m->from->lost;
   const status failed = unreachable ? status::peer_lost : m->failed;
   if (failed == status::done) {
@@ -183,7 +131,7 @@ status tagged::receive_taken(unexpected& message, std::span<std::byte> into,
 // --- asking, and ends ------------------------------------------------------------------
 
 status tagged::probe(rank source, tag_match match, outcome& found) noexcept {
-  if (source != any_source && !peers_.valid(source)) return status::invalid;
+  if (!peers_.may_be_source(source)) return status::invalid;
   const unexpected* m = matcher_.find_message(source, of_one_kind(match));
   if (m == nullptr) return status::not_found;
   found = m->from->received(status::done, m->tag, static_cast<std::size_t>(m->bytes));
@@ -205,10 +153,6 @@ void tagged::end_receive(posted_receive& r, status code) {
 
 void tagged::end_receives(rank source, status code) {
   for (posted_receive* r : matcher_.receives_from(source)) end_receive(*r, code);
-}
-
-void tagged::forget(peer& p) {
-  matcher_.forget_announcements(p);
 }
 
 }  // namespace heddle::protocols

@@ -7,6 +7,7 @@
 #include "base/copy.h"
 #include "protocols/eager.h"
 #include "protocols/early_fetches.h"
+#include "protocols/matched_messages.h"
 #include "protocols/matcher.h"
 
 namespace heddle::protocols {
@@ -24,15 +25,14 @@ class tagged final : public protocol {
         ops_(ops),
         rendezvous_(large),
         counters_(counters),
+        matched_(peers, ops, matcher_),
         early_(way, ops, large, matcher_, most_early) {}
 
   /// As port::receive, port::probe, port::cancel.
   status receive(rank source, tag_match match, std::span<std::byte> into, const completion& done);
   status probe(rank source, tag_match match, outcome& found) noexcept;
   status cancel(const completion& which);
-  /// As port::take; as receive, but takes the message itself; receives one that was taken.
-  status probe_and_take(rank source, tag_match match, detail::taken_message& found) noexcept;
-  status match(rank source, tag_match match, detail::taken_message& into, const completion& done);
+  /// As receive, of a message that was taken out of matching.
   status receive_taken(unexpected& message, std::span<std::byte> into, const completion& done);
 
   /// A message that travelled whole.
@@ -53,11 +53,10 @@ class tagged final : public protocol {
   status start(request& r) override { return rendezvous_.start_fetch(r); }
   void ended(request& r, status code) override;
 
-  /// The peer is lost: no message comes from it any more.
-  void forget(peer& p);
   /// Ends the receives that name `source`, oldest first.
   void end_receives(rank source, status code);
   [[nodiscard]] matcher& matching() noexcept { return matcher_; }
+  [[nodiscard]] matched_messages& matched() noexcept { return matched_; }
 
  private:
   /// What it returns stays as it is until another receive is posted.
@@ -69,9 +68,6 @@ class tagged final : public protocol {
   void keep(peer& p, heddle::tag t, std::span<const std::byte> payload);
   void deliver_unexpected(std::span<std::byte> into, const completion& done,
                           std::unique_ptr<unexpected> message);
-  [[nodiscard]] status may_post(rank source);
-  detail::taken_message held(std::unique_ptr<unexpected> message) noexcept;
-  [[nodiscard]] bool hand_over(std::unique_ptr<unexpected>& message);
   void on_rts(peer& p, const message& m);
   void begin_fetch(peer& p, std::span<std::byte> into, const completion& done, heddle::tag t,
                    const announcement& a);
@@ -88,6 +84,7 @@ class tagged final : public protocol {
   rendezvous& rendezvous_;
   port_counters& counters_;
   matcher matcher_;
+  matched_messages matched_;
   early_fetches early_;
 };
 

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "protocols/matched_messages.h"
+
+#include <utility>
+
+namespace heddle::protocols {
+
+matched_messages::~matched_messages() {
+  while (!held_.empty()) (void)release(*held_.front());
+}
+
+detail::taken_message matched_messages::hold(std::unique_ptr<unexpected> message) noexcept {
+  unexpected& m = *message.release();
+  m.held = true;
+  held_.push_back(m);
+  return {&m, m.from->received(status::done, m.tag, static_cast<std::size_t>(m.bytes))};
+}
+
+std::unique_ptr<unexpected> matched_messages::release(unexpected& held) noexcept {
+  held_.remove(held);
+  return std::unique_ptr<unexpected>(&held);
+}
+
+status matched_messages::take(rank source, tag_match match, detail::taken_message& found) noexcept {
+  if (!peers_.may_be_source(source)) return status::invalid;
+  unexpected* const m = matcher_.find_message(source, of_one_kind(match));
+  if (m == nullptr) return status::not_found;
+  found = hold(matcher_.take(*m));
+  return status::done;
+}
+
+status matched_messages::take_or_wait(rank source, tag_match match, detail::taken_message& into,
+                                      const completion& done) {
+  const status s = take(source, match, into);
+  if (s == status::done) {
+    ops_.out().add(done, into.what);
+    return status::posted;
+  }
+  if (s != status::not_found) return s;
+  if (const status may = peers_.look_after(source); may != status::done) return may;
+  if (ops_.room().full()) return status::busy_records;
+  matcher_.post_taker(source, of_one_kind(match), into, done);
+  ops_.room().take();
+  return status::posted;
+}
+
+bool matched_messages::give(std::unique_ptr<unexpected>& message) {
+  posted_receive* const found = matcher_.find_taker(message->source, message->tag);
+  if (found == nullptr) return false;
+  const posted_receive& taker = matcher_.take(*found);
+  ops_.room().give_back();
+  taker.place() = hold(std::move(message));
+  ops_.out().add(taker.done, taker.place().what);
+  return true;
+}
+
+}  // namespace heddle::protocols

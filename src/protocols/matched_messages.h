@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// matched_messages.h - messages that the program has taken out of matching, to say later where they
+// are to go.
+#pragma once
+#include <memory>
+
+#include "protocols/matcher.h"
+#include "protocols/operations.h"
+
+namespace heddle::protocols {
+
+/// Holds them until they are received, or to its own end. Holder only.
+class matched_messages {
+ public:
+  matched_messages(peer_table& peers, operations& ops, matcher& matching) noexcept
+      : peers_(peers), ops_(ops), matcher_(matching) {}
+  ~matched_messages();
+  matched_messages(const matched_messages&) = delete;
+
+  /// As port::take.
+  status take(rank source, tag_match match, detail::taken_message& found) noexcept;
+  /// The same, but waits for a message if there is none: as port::receive, which takes its data.
+  status take_or_wait(rank source, tag_match match, detail::taken_message& into,
+                      const completion& done);
+  /// Gives a message that has just come to who waits to take it. False: nobody does, and it is as
+  /// it was.
+  [[nodiscard]] bool give(std::unique_ptr<unexpected>& message);
+  /// It is received now, and not held any more.
+  [[nodiscard]] std::unique_ptr<unexpected> release(unexpected& held) noexcept;
+
+ private:
+  detail::taken_message hold(std::unique_ptr<unexpected> message) noexcept;
+
+  peer_table& peers_;
+  operations& ops_;
+  matcher& matcher_;
+  list<unexpected, &unexpected::in_arrival> held_;
+};
+
+}  // namespace heddle::protocols
