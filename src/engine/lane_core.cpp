@@ -52,7 +52,7 @@ void lane_core::end() noexcept {
 
 void lane_core::count(lane_counters& into) const noexcept {
   const help_counters& help = driver_.counters();
-  driver_.port().count(into);
+  driver_.port().census().count(into);
   into.waiting_threads = static_cast<std::uint64_t>(waiter_.threads());
   into.left = help.left.get();
   into.helped = help.picked.get();

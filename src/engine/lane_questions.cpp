@@ -110,11 +110,11 @@ bool lane_questions::ask(Question&& question) {
 }
 
 bool lane_questions::report(std::uint64_t now_ns, protocols::port_report& found) {
-  return ask([&](protocols::port& port) { found = port.report(now_ns); });
+  return ask([&](protocols::port& port) { found = port.census().report(now_ns); });
 }
 
 bool lane_questions::count(std::vector<peer_counters>& into) {
-  return ask([&](const protocols::port& port) { port.count(into); });
+  return ask([&](const protocols::port& port) { port.census().count(into); });
 }
 
 }  // namespace heddle::engine

@@ -19,6 +19,7 @@ port::port(engine::lane_core& lane, const surroundings& where, endpoint_set::lis
       tagged_(path_, peers_, ops_, rendezvous_, where.config->unexpected_bytes, counters_),
       calls_(lane, where_, path_, ops_, rendezvous_, counters_),
       liveness_(where_, path_, peers_, ops_, tagged_, calls_, counters_),
+      census_(where_, ops_, peers_, tagged_.matching(), counters_),
       kinds_([this] {
         using kind = message_kind;
         path::kind_table table{};
@@ -106,19 +107,10 @@ std::size_t port::go_on() {
   return moved;
 }
 
-void port::stamp(std::uint64_t now_ns) {
-  const auto mark = [&](auto& waiting) {
-    if (waiting.since_ns == 0) waiting.since_ns = now_ns;
-  };
-  ops_.pool().each(mark);
-  tagged_.matching().each_receive(mark);
-  tagged_.matching().each_message(mark);
-}
-
 void port::maintain(std::uint64_t now_ns, delivery_batch& out) {
   ops_.collect_in(out);
   endpoints_.maintain();
-  stamp(now_ns);
+  census_.stamp(now_ns);
   liveness_.look(now_ns);
 }
 

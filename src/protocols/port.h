@@ -10,15 +10,15 @@
 //                                                                        fragments
 //   rma_target    answering fragments of peers           liveness        peers that go
 //   endpoint_set  asking the wires for news              arrivals        who hears what they tell
+//   census        what people ask of all these
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "protocols/arrivals.h"
+#include "protocols/census.h"
 #include "protocols/endpoint_set.h"
-#include "protocols/port_report.h"
 #include "protocols/rma.h"
 
 namespace heddle::protocols {
@@ -76,10 +76,6 @@ class port {
   /// Nothing of ours is under way, except receives.
   [[nodiscard]] bool quiet() const noexcept;
 
-  /// What waits, for people. Slow: looks at all there is.
-  [[nodiscard]] port_report report(std::uint64_t now_ns);
-  /// Adds what is counted of each peer. Throws bad_alloc.
-  void count(std::vector<peer_counters>& into) const;
   /// Looks for dead peers; every now and then while anything is in flight.
   void maintain(std::uint64_t now_ns, delivery_batch& out);
   /// Ends every operation with `code`.
@@ -91,13 +87,13 @@ class port {
   /// a message do not count there.
   [[nodiscard]] std::size_t in_flight_hint() const noexcept { return ops_.room().taken(); }
   [[nodiscard]] std::uint64_t bytes_hint() const noexcept { return ops_.bytes_hint(); }
-  /// Any thread. Of the lane, as far as its protocols count.
-  void count(lane_counters& into) const noexcept;
+  /// For people.
+  [[nodiscard]] protocols::census& census() noexcept { return census_; }
+  [[nodiscard]] const protocols::census& census() const noexcept { return census_; }
   [[nodiscard]] const port_counters& counters() const noexcept { return counters_; }
 
  private:
   status execute_other(const command& c);
-  void stamp(std::uint64_t now_ns);
   [[gnu::noinline]] std::size_t go_on();
 
   // Constant after construction.
@@ -115,6 +111,7 @@ class port {
   tagged tagged_;
   calls calls_;
   liveness liveness_;
+  protocols::census census_;
   const path::kind_table kinds_;  // which protocol a kind of message belongs to
   arrivals arrivals_;
 };

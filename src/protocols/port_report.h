@@ -12,8 +12,8 @@
 
 namespace heddle::protocols {
 
-/// Times are when something was first seen by maintain() or a report, so it waits for longer by up
-/// to the interval between two of these: nothing is stamped when it is posted.
+/// Times are when something was first seen by census::stamp() or a report, so it waits for longer
+/// by up to the interval between two of these: nothing is stamped when it is posted.
 struct port_report {
   /// Of each list that may be long; the counts tell of all.
   static constexpr std::size_t most = 50;

@@ -55,7 +55,7 @@ struct request : transport::op {
   completion done;
   std::uint64_t bytes = 0;     ///< of the program's data
   heddle::tag tag = 0;         ///< send: its tag; recv: that of the message
-  std::uint64_t since_ns = 0;  ///< first seen by port::stamp(); 0: not yet
+  std::uint64_t since_ns = 0;  ///< first seen by census::stamp(); 0: not yet
   std::uint64_t mark = 0;      ///< counted: the number of the last flush before it
 
   // A transfer: all of it. The op names the part that the wire has.

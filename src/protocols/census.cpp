@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "protocols/port_report.h"
+#include "protocols/census.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "protocols/lost_peers.h"
-#include "protocols/port.h"
 
 namespace heddle::protocols {
 namespace {
@@ -86,7 +85,16 @@ void keep_oldest(std::vector<T>& all) {
 
 }  // namespace
 
-void port::count(std::vector<peer_counters>& into) const {
+void census::stamp(std::uint64_t now_ns) {
+  const auto mark = [&](auto& waiting) {
+    if (waiting.since_ns == 0) waiting.since_ns = now_ns;
+  };
+  ops_.pool().each(mark);
+  matcher_.each_receive(mark);
+  matcher_.each_message(mark);
+}
+
+void census::count(std::vector<peer_counters>& into) const {
   for (const peer* p : peers_.all()) {
     into.push_back(counted(*p));
     into.back().rank = where_.self;
@@ -94,11 +102,11 @@ void port::count(std::vector<peer_counters>& into) const {
   }
 }
 
-void port::count(lane_counters& into) const noexcept {
+void census::count(lane_counters& into) const noexcept {
   into.rank = where_.self;
   into.lane = where_.lane;
-  into.in_flight = in_flight_hint();
-  into.in_flight_bytes = bytes_hint();
+  into.in_flight = ops_.room().taken();
+  into.in_flight_bytes = ops_.bytes_hint();
   into.events = counters_.events.get();
   into.eager = counters_.eager.get();
   into.rendezvous = counters_.rendezvous.get();
@@ -113,17 +121,17 @@ void port::count(lane_counters& into) const noexcept {
   into.violations = counters_.violations.get();
 }
 
-port_report port::report(std::uint64_t now_ns) {
+port_report census::report(std::uint64_t now_ns) {
   stamp(now_ns);
   port_report made;
   ops_.pool().each([&](const request& r) {
     const bool stripe = r.at != stage::direct && r.part_of != 0;
     if (!stripe) made.operations.push_back(described(r));
   });
-  tagged_.matching().each_receive([&](const posted_receive& r) {
+  matcher_.each_receive([&](const posted_receive& r) {
     made.receives.push_back({r.source, r.match, r.takes() ? 0 : r.into.size(), r.since_ns});
   });
-  tagged_.matching().each_message([&](const unexpected& m) {
+  matcher_.each_message([&](const unexpected& m) {
     made.messages.push_back({m.source, m.tag, m.bytes, m.since_ns, m.announced});
   });
   for (const peer* p : peers_.all()) {
