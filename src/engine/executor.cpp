@@ -37,19 +37,18 @@ constexpr std::uint64_t serve_every_ns = 50'000;
 executor::executor(world_core& world, int index, int of, std::uint64_t spin_ns)
     : world_(world),
       index_(index),
-      inline_(mode_of(world.config()) == progress_mode::inline_only),
-      dedicated_(mode_of(world.config()) == progress_mode::dedicated),
-      idle_(mode_of(world.config()) == progress_mode::idle),
+      mode_(mode_of(world.config())),
       spin_ns_(spin_ns),
       maintain_every_ms_(std::clamp<std::uint64_t>(world.config().peer_timeout_ms / 8, 5, 1000)),
       place_(world.self()),
       lanes_(world.lanes(), place_, index, of) {
   unserved_.set(true);
-  if (dedicated_) (void)choose_core(world.config().executor_cores, index, {}, {});  // refused now
+  if (mode_ == progress_mode::dedicated)
+    (void)choose_core(world.config().executor_cores, index, {}, {});  // refused now
 }
 
 executor::~executor() {
-  if (inline_) world_.inline_worlds()->remove(*this);
+  if (mode_ == progress_mode::inline_only) world_.inline_worlds()->remove(*this);
   stop();
 }
 
@@ -59,7 +58,7 @@ void executor::take_duties() noexcept {
 }
 
 void executor::start() {
-  if (inline_) take_duties();
+  if (mode_ == progress_mode::inline_only) take_duties();
   if (index_ == 0) place_.add(world_.network().devices());
   stop_.clear();
   cores_ = usable_cores();
@@ -74,7 +73,7 @@ void executor::stop() {
   stop_.set();
   place_.interrupt();
   thread_.join();
-  if (inline_) unserved_.set(true);
+  if (mode_ == progress_mode::inline_only) unserved_.set(true);
 }
 
 void executor::leave_to_others() {
@@ -82,14 +81,14 @@ void executor::leave_to_others() {
 }
 
 void executor::end() {
-  if (inline_) world_.inline_worlds()->remove(*this);
+  if (mode_ == progress_mode::inline_only) world_.inline_worlds()->remove(*this);
   stop();
-  if (inline_) take_duties();
+  if (mode_ == progress_mode::inline_only) take_duties();
 }
 
 /// In mode dedicated nobody else drives the lane for long.
 void executor::look_soon() noexcept {
-  dedicated_ ? place_.end_deep() : place_.shorten();
+  mode_ == progress_mode::dedicated ? place_.end_deep() : place_.shorten();
 }
 
 void executor::wake() noexcept {
@@ -98,7 +97,9 @@ void executor::wake() noexcept {
 
 void executor::keep_off(int core) noexcept {
   const auto number = static_cast<std::uint64_t>(core) + 1;
-  if (core < 0 || dedicated_ || inline_ || avoided_.get() == number) return;
+  if (core < 0 || mode_ == progress_mode::dedicated || mode_ == progress_mode::inline_only ||
+      avoided_.get() == number)
+    return;
   const std::uint64_t now = now_ns();
   if (now < next_move_ns_.get()) return;
   next_move_ns_.set(now + move_every_ns);
@@ -114,7 +115,7 @@ void executor::run() {
   trace::this_thread_is(trace::role::executor);
   adopt_lanes();
   while (!stop_.is_set()) {
-    if (inline_) world_.inline_worlds()->serve_others(*this);
+    if (mode_ == progress_mode::inline_only) world_.inline_worlds()->serve_others(*this);
     if (!stays_awake(work())) sleep();
   }
   lanes_.dismiss();
@@ -136,7 +137,8 @@ bool executor::stays_awake(std::size_t events) {
   if (events == 0 && awake_until_ns_ == 0) return false;
   const auto [picked, polls] = lanes_.asked();
   const std::uint64_t now = now_ns();
-  if (std::exchange(picked_, picked) != picked || ((dedicated_ || polls) && events != 0))
+  if (std::exchange(picked_, picked) != picked ||
+      ((mode_ == progress_mode::dedicated || polls) && events != 0))
     awake_until_ns_ = now + spin_ns_;
   if (events != 0) return true;
   if (now < awake_until_ns_) {
@@ -161,7 +163,7 @@ std::optional<resting_place::rest> executor::prepare() {
   const bool look_soon = lanes_.overdue() || is_shared_inline();
   if (lanes.polled || look_soon)
     return {{lanes.polled, lanes.away && !look_soon ? tick_while_away_ms : tick_ms}};
-  if (idle_) return {{.timeout_ms = backstop_ms}};
+  if (mode_ == progress_mode::idle) return {{.timeout_ms = backstop_ms}};
   if (lanes.in_flight) return {{.timeout_ms = std::max(2, static_cast<int>(maintain_every_ms_))}};
   return resting_place::rest{};
 }
@@ -169,7 +171,7 @@ std::optional<resting_place::rest> executor::prepare() {
 void executor::adopt_lanes() {
   changed_.clear();
   lanes_.adopt();
-  if (dedicated_) settle();
+  if (mode_ == progress_mode::dedicated) settle();
 }
 
 /// Goes next to the threads that opened its lanes, once: then no other core is usable.
@@ -191,7 +193,7 @@ void executor::serve_inline() noexcept {
 }
 
 bool executor::is_shared_inline() const noexcept {
-  return inline_ && world_.inline_worlds()->has_several();
+  return mode_ == progress_mode::inline_only && world_.inline_worlds()->has_several();
 }
 
 void executor::serve_own() noexcept {

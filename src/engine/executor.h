@@ -69,7 +69,7 @@ class executor final : public keeper {
 
   world_core& world_;
   const int index_;
-  const bool inline_, dedicated_, idle_;
+  const progress_mode mode_;
   const std::uint64_t spin_ns_;
   const std::uint64_t maintain_every_ms_;
   std::vector<int> cores_;  // that the thread may use; constant while it runs
