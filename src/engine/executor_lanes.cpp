@@ -59,7 +59,7 @@ executor_lanes::readiness executor_lanes::prepare_rest() noexcept {
     if (r == of_lane::work) return {.work = true};
     watch(l, r == of_lane::watched);
     all.polled |= r == of_lane::polled;
-    all.away &= r != of_lane::polled || l.lane->driver().is_away();
+    all.away &= r != of_lane::polled || l.lane->driver().parking().is_away();
     all.in_flight |= l.lane->port().in_flight_hint() != 0;
   }
   return all;

@@ -38,7 +38,7 @@ void lane_core::close() noexcept {
 }
 
 bool lane_core::quiet() noexcept {
-  if (!driver_.enter()) return false;
+  if (!driver_.hold().enter()) return false;
   delivery_batch& batch = delivery_batch::mine();
   const bool found = driver_.port().quiet() && !driver_.commands().pending();
   driver_.release(batch);

@@ -26,10 +26,6 @@ void lane_driver::give_way() const noexcept {
   std::this_thread::yield();
 }
 
-[[gnu::noinline]] bool lane_driver::enter_queued() noexcept {
-  return commands().pending() && hold_.enter();
-}
-
 bool lane_driver::drain(delivery_batch& batch, bool helping) noexcept {
   trace::span help(trace::event_kind::help, {where_.self, where_.lane}, true);
   std::uint64_t executed = 0;
@@ -52,10 +48,14 @@ void lane_driver::release_slowly(delivery_batch& batch) noexcept {
   do {
     if (commands().pending() && !drain(batch)) return hand_over();
     // What is unsent leaves by a poll; and whoever rests without limit would not see a peer die.
-    const bool unlimited =
-        parking_.state().is_relied_on() && rested_idle_ && port_.in_flight_hint() != 0;
-    if (parking_.state().is_armed() && (unlimited || port_.unsent())) parking_.disarm_and_wake();
-    if (help_.dedicated()) return release_served();
+    const bool blind = parking_.rests_without_limit() && port_.in_flight_hint() != 0;
+    if (parking_.state().is_armed() && (blind || port_.unsent())) parking_.disarm_and_wake();
+    if (help_.dedicated()) {
+      // Who has handed in meanwhile took the holder for the executor, and woke nobody.
+      hold_.abandon();
+      if (commands().pending()) help_.keeper.wake();
+      return;
+    }
   } while (!hold_.leave());
 }
 
@@ -63,13 +63,6 @@ void lane_driver::release_slowly(delivery_batch& batch) noexcept {
   delivery_batch& batch = delivery_batch::mine();
   release_slowly(batch);
   batch.run();
-}
-
-/// In mode dedicated a thread that hands in while the lane is held takes the holder for the
-/// executor and wakes nobody, so another holder does it.
-void lane_driver::release_served() noexcept {
-  hold_.abandon();
-  if (commands().pending()) help_.keeper.wake();
 }
 
 void lane_driver::hand_over() noexcept {

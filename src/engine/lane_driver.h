@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// lane_driver.h - what can be done to a lane by the one thread that holds it, and getting and
-// letting go of that hold.
+// lane_driver.h - what can be done to a lane by the one thread that holds it, and how it lets go.
 //
 // Whoever holds executes what others have queued before it lets go, or tells the executor
 // (lane_hold.h, sync/combining_queue.h; docs/design/lane.md). What has ended is in the thread's
@@ -17,7 +16,6 @@
 #include "protocols/delivery.h"
 #include "protocols/port.h"
 #include "sync/counters.h"
-#include "sync/loose.h"
 
 namespace heddle::engine {
 
@@ -51,18 +49,9 @@ class lane_driver {
   [[nodiscard]] const help_counters& counters() const noexcept { return counters_; }
   [[nodiscard]] const protocols::port& port() const noexcept { return port_; }
   [[nodiscard]] const lane_parking& parking() const noexcept { return parking_; }
-  /// A thread that waits has given its core to a peer on it, and polls when it gets it back.
-  [[nodiscard]] bool is_away() const noexcept { return away_.get(); }
-  void set_away(bool away) noexcept { away_.set(away); }
   /// As many operations are in flight as may be: a hint. What is in flight is the holder's line,
   /// and is looked at only when there were too many a while ago.
   [[nodiscard]] bool out_of_records() const noexcept { return was_full_.get() && is_full(); }
-  /// True: the calling thread holds.
-  [[nodiscard]] bool enter() noexcept { return hold_.enter(); }
-  /// The same, but only when nothing is queued, which would go first.
-  [[nodiscard]] bool enter_free() noexcept { return hold_.enter_free(); }
-  /// The same where enter_free() has failed because something is queued.
-  [[nodiscard]] bool enter_queued() noexcept;
   /// Another thread holds the lane for a moment, and is let run.
   void give_way() const noexcept;
 
@@ -77,9 +66,6 @@ class lane_driver {
     parking_.disarm();
     return port_.progress(batch);
   }
-
-  /// The executor is about to rest, and without limit if nothing is in flight.
-  void note_rest() noexcept { rested_idle_ = port_.in_flight_hint() == 0; }
 
   // --- letting go --------------------------------------------------------------------------
   /// In one step, while nobody shares the lane or relies on its descriptors.
@@ -107,7 +93,6 @@ class lane_driver {
   [[nodiscard]] bool is_full() const noexcept {
     return port_.in_flight_hint() >= where_.config->records;
   }
-  void release_served() noexcept;
   void release_and_deliver() noexcept;
 
   // Constant.
@@ -119,12 +104,10 @@ class lane_driver {
   lane_hold hold_;
   offload_model model_;
   help_counters counters_;
-  sync::loose<bool> away_;
 
   // Holder only.
   protocols::port port_;
   lane_parking parking_;
-  bool rested_idle_ = false;  // nothing was in flight when the executor last began to rest
 };
 
 }  // namespace heddle::engine

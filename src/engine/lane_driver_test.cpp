@@ -19,29 +19,30 @@ class LaneDriver : public LaneFixture {
 
 TEST_F(LaneDriver, IsHeldByOneThreadAtATime) {
   start();
-  ASSERT_TRUE(driver_->enter());
-  EXPECT_FALSE(driver_->enter());
-  EXPECT_FALSE(driver_->enter_free());
+  ASSERT_TRUE(driver_->hold().enter());
+  EXPECT_FALSE(driver_->hold().enter());
+  EXPECT_FALSE(driver_->hold().enter_free());
   driver_->release(mine_);
-  EXPECT_TRUE(driver_->enter());
+  EXPECT_TRUE(driver_->hold().enter());
   driver_->release(other_);
 }
 
 TEST_F(LaneDriver, IsNotFreeWhileSomethingIsQueued) {
   start();
+  EXPECT_FALSE(driver_->hold().enter_queued());
   ASSERT_EQ(driver_->commands().leave(short_command()), queue::left::unattended);
-  EXPECT_FALSE(driver_->enter_free());
-  ASSERT_TRUE(driver_->enter());
+  EXPECT_FALSE(driver_->hold().enter_free());
+  ASSERT_TRUE(driver_->hold().enter_queued());
   driver_->drain(mine_);
   driver_->release(mine_);
-  EXPECT_TRUE(driver_->enter_free());
+  EXPECT_TRUE(driver_->hold().enter_free());
   driver_->release(mine_);
   mine_.run();
 }
 
 TEST_F(LaneDriver, ExecutesBeforeItLetsGoWhatWasQueuedMeanwhile) {
   start();
-  ASSERT_TRUE(driver_->enter());
+  ASSERT_TRUE(driver_->hold().enter());
   queue_commands(3);
   driver_->release(mine_);
   mine_.run();
@@ -51,13 +52,13 @@ TEST_F(LaneDriver, ExecutesBeforeItLetsGoWhatWasQueuedMeanwhile) {
 
 TEST_F(LaneDriver, LeavesToTheExecutorWhatIsMoreThanItsShare) {
   start();
-  ASSERT_TRUE(driver_->enter());
+  ASSERT_TRUE(driver_->hold().enter());
   queue_commands(lane_driver::drain_limit + 1);
   driver_->release(mine_);
   mine_.run();
   EXPECT_EQ(ended_.count, static_cast<int>(lane_driver::drain_limit));
   EXPECT_EQ(keeper_.wakes, 1);
-  EXPECT_TRUE(driver_->enter()) << "the executor cannot get in";
+  EXPECT_TRUE(driver_->hold().enter()) << "the executor cannot get in";
   driver_->release(other_);
   other_.run();
   EXPECT_EQ(ended_.count, static_cast<int>(lane_driver::drain_limit) + 1);
@@ -65,7 +66,7 @@ TEST_F(LaneDriver, LeavesToTheExecutorWhatIsMoreThanItsShare) {
 
 TEST_F(LaneDriver, EndsAnyRestOfADedicatedExecutorThatHasToTakeOver) {
   start(progress_mode::dedicated);
-  ASSERT_TRUE(driver_->enter());
+  ASSERT_TRUE(driver_->hold().enter());
   queue_commands(lane_driver::drain_limit + 1);
   driver_->release(mine_);
   mine_.run();
@@ -75,7 +76,7 @@ TEST_F(LaneDriver, EndsAnyRestOfADedicatedExecutorThatHasToTakeOver) {
 TEST_F(LaneDriver, CountsWhatAHelperExecutes) {
   start();
   ASSERT_EQ(driver_->commands().leave(short_command()), queue::left::unattended);
-  ASSERT_TRUE(driver_->enter());
+  ASSERT_TRUE(driver_->hold().enter());
   driver_->drain(mine_, true);
   driver_->release(mine_);
   mine_.run();
@@ -85,7 +86,7 @@ TEST_F(LaneDriver, CountsWhatAHelperExecutes) {
 TEST_F(LaneDriver, APollLetsTheExecutorThatWatchesLookAtTheNextTick) {
   start();
   (void)driver_->parking().state().look(false, [] { return true; });
-  ASSERT_TRUE(driver_->enter());
+  ASSERT_TRUE(driver_->hold().enter());
   driver_->advance(mine_);
   driver_->release(mine_);
   EXPECT_EQ(keeper_.soon, 1);

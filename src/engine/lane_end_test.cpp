@@ -22,7 +22,7 @@ TEST_F(LaneEnd, EndsWhatIsQueuedAndWhatWaits) {
 
 TEST_F(LaneEnd, LetsNobodyInAnyMore) {
   end_.come(mine_);
-  EXPECT_FALSE(driver_->enter());
+  EXPECT_FALSE(driver_->hold().enter());
 }
 
 TEST_F(LaneEnd, WhoQueuesSomethingAfterItEndsThatHimself) {

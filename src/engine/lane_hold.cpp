@@ -17,6 +17,10 @@ inline bool lane_hold::enter_here() noexcept {
   return exclusive() && !commands_.pending() && enter_here();
 }
 
+[[gnu::noinline]] bool lane_hold::enter_queued() noexcept {
+  return commands_.pending() && enter();
+}
+
 [[gnu::noinline]] bool lane_hold::visit() noexcept {
   return bias_.visitor_enter() && entered(false);
 }

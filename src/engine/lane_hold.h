@@ -33,6 +33,8 @@ class lane_hold {
       return true;
     return enter_free_exclusive();
   }
+  /// The same where enter_free() has failed because something is queued.
+  [[nodiscard]] bool enter_queued() noexcept;
   /// False: more is queued, and the caller still holds.
   [[nodiscard]] bool leave() noexcept {
     if (exclusive()) [[unlikely]]

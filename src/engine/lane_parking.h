@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// lane_parking.h - who sleeps on a lane's descriptors, and telling them when these fall silent.
+// lane_parking.h - who sleeps on a lane's descriptors or rests meanwhile, and telling them when
+// these fall silent.
 //
 // In mode inline no executor takes over from a thread that has polled and left: there the lane has
 // a bell, on which its sleepers sleep as well (docs/design/progress.md).
 #pragma once
 #include "base/fd.h"
 #include "engine/helpers.h"
+#include "sync/loose.h"
 #include "sync/parking.h"
 
 namespace heddle::engine {
@@ -22,6 +24,12 @@ class lane_parking {
   [[nodiscard]] bool executor_watches() const noexcept {
     return state_.now() == sync::parking<>::state::watched;
   }
+  /// The executor is about to rest; `idle`: nothing is in flight, so that it needs no tick.
+  void note_rest(bool idle) noexcept { rested_idle_ = idle; }
+  /// The executor rests until the descriptors tell: it would not see a peer die.
+  [[nodiscard]] bool rests_without_limit() const noexcept {
+    return state_.is_relied_on() && rested_idle_;
+  }
   /// Somebody polls: the descriptors tell nothing from now on.
   void disarm() noexcept {
     if (state_.is_armed()) [[unlikely]]
@@ -34,6 +42,9 @@ class lane_parking {
   void begin_sleep() noexcept;
   /// Any thread, without the hold: it sleeps no more.
   void end_sleep() noexcept;
+  /// Any thread: one that waits has given its core to a peer on it, and polls when it gets it back.
+  [[nodiscard]] bool is_away() const noexcept { return away_.get(); }
+  void set_away(bool away) noexcept { away_.set(away); }
   /// Any thread. -1: there is none.
   [[nodiscard]] int bell() const noexcept { return bell_.get(); }
 
@@ -44,6 +55,8 @@ class lane_parking {
   keeper& keeper_;
   const unique_fd bell_;  // mode inline: readable while sleepers of a disarmed lane have to look
   sync::parking<> state_;
+  bool rested_idle_ = false;  // nothing was in flight when the executor last began to rest
+  sync::loose<bool> away_;
 };
 
 }  // namespace heddle::engine

@@ -45,6 +45,16 @@ TEST_F(LaneParking, WhatSomebodyHasToPollForBringsTheExecutorAtOnceAndOnce) {
   EXPECT_EQ(keeper_.soon, 0);
 }
 
+TEST_F(LaneParking, AnExecutorRestsWithoutLimitWhileNothingIsInFlightAndNobodyPolls) {
+  ASSERT_EQ(look(), readiness::watched);
+  parking_.note_rest(false);
+  EXPECT_FALSE(parking_.rests_without_limit()) << "it looks after what is in flight";
+  parking_.note_rest(true);
+  EXPECT_TRUE(parking_.rests_without_limit());
+  parking_.disarm();
+  EXPECT_FALSE(parking_.rests_without_limit());
+}
+
 TEST_F(LaneParking, APollOfALaneThatNobodyReliesOnTellsNobody) {
   parking_.disarm();
   EXPECT_EQ(keeper_.soon, 0);

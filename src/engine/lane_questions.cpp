@@ -22,7 +22,7 @@ std::size_t lane_questions::poll() noexcept {
   lane_driver& driver = driver_;
   delivery_batch& batch = delivery_batch::mine();
   if (batch.running() || !(plainly_ || may_poll())) return 0;
-  if (!driver.enter_free() && !driver.enter_queued()) [[unlikely]]
+  if (!driver.hold().enter_free() && !driver.hold().enter_queued()) [[unlikely]]
     return miss_poll();
   driver.parking().state().note_poll(&batch);
   const std::size_t events = driver.advance(batch);
@@ -91,7 +91,7 @@ bool lane_questions::ask(Question&& question) {
   delivery_batch& batch = delivery_batch::mine();
   for (int i = 0; i < report_attempts; ++i) {
     server_.ask();
-    if (!driver_.enter()) {
+    if (!driver_.hold().enter()) {
       usleep(between_attempts_us);
       continue;
     }

@@ -41,7 +41,7 @@ TEST_F(LaneQuestions, APollExecutesAndDeliversWhatIsQueued) {
 TEST_F(LaneQuestions, APollOfALaneThatIsHeldDoesNothing) {
   start_questions();
   bring_news();
-  ASSERT_TRUE(driver_->enter());
+  ASSERT_TRUE(driver_->hold().enter());
   EXPECT_EQ(questions_->poll(), 0u);
   EXPECT_EQ(wire_.events.size(), 1u);
   driver_->release(mine_);
@@ -62,7 +62,7 @@ TEST_F(LaneQuestions, APollLeavesADedicatedLaneToItsExecutor) {
 TEST_F(LaneQuestions, AnswerBusyWhileTheLaneIsHeldAndClosedBehindItsEnd) {
   start_questions();
   EXPECT_EQ(probe(), status::not_found);
-  ASSERT_TRUE(driver_->enter());
+  ASSERT_TRUE(driver_->hold().enter());
   EXPECT_EQ(probe(), status::busy_lane);
   driver_->release(mine_);
   end_->come(mine_);

@@ -19,7 +19,7 @@ constexpr int patient_looks = 4096;
 
 std::size_t lane_server::progress() noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (batch.running() || !driver_.enter()) return 0;
+  if (batch.running() || !driver_.hold().enter()) return 0;
   sync::parking<>& parked = driver_.parking().state();
   if (!parked.is_slept_on()) parked.note_poll(&batch);
   return take_turn(batch);
@@ -42,7 +42,7 @@ std::size_t lane_server::take_turn(delivery_batch& batch) noexcept {
 /// another.
 std::size_t lane_server::serve(bool keep) noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (!serving_ && !driver_.enter()) return 0;
+  if (!serving_ && !driver_.hold().enter()) return 0;
   if (!driver_.help().dedicated()) return take_turn(batch);
   serving_ = true;
   const bool queued = driver_.commands().pending();
@@ -71,12 +71,12 @@ void lane_server::dismiss() noexcept {
 
 lane_server::readiness lane_server::prepare_sleep(bool keep) noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (!serving_ && !driver_.enter()) return readiness::polled;
+  if (!serving_ && !driver_.hold().enter()) return readiness::polled;
   protocols::port& port = driver_.port();
   const auto arm = [&] { return port.progress(batch) == 0 && port.arm(); };
-  if (driver_.is_away()) driver_.parking().state().note_poll(this);
+  if (driver_.parking().is_away()) driver_.parking().state().note_poll(this);
   readiness r = driver_.parking().state().look(driver_.commands().pending(), arm);
-  driver_.note_rest();
+  driver_.parking().note_rest(port.in_flight_hint() == 0);
   if (!driver_.help().dedicated()) {
     driver_.release(batch);
   } else if (!rest_served(batch, r == readiness::watched, keep)) {
@@ -100,7 +100,7 @@ bool lane_server::rest_served(delivery_batch& batch, bool watched, bool keep) no
 bool lane_server::maintain(std::uint64_t now_ns) noexcept {
   delivery_batch& batch = delivery_batch::mine();
   for (int i = 0; i < hold_attempts; ++i) {
-    if (!serving_ && !driver_.enter()) {
+    if (!serving_ && !driver_.hold().enter()) {
       sync::relax();
       continue;
     }
@@ -115,11 +115,11 @@ bool lane_server::maintain(std::uint64_t now_ns) noexcept {
 
 bool lane_server::enter_with_patience() noexcept {
   if (driver_.help().only_inline()) driver_.help().keeper.serve_inline();
-  if (driver_.enter()) return true;
+  if (driver_.hold().enter()) return true;
   if (!driver_.help().dedicated()) return false;
   ask();
   for (int i = 0; i < patient_looks; ++i) {
-    if (driver_.enter()) return true;
+    if (driver_.hold().enter()) return true;
     sync::relax();
   }
   return false;

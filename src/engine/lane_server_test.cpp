@@ -15,7 +15,7 @@ class LaneServer : public LaneFixture {
     return *server_;
   }
   bool is_free() {
-    if (!driver_->enter()) return false;
+    if (!driver_->hold().enter()) return false;
     driver_->hold().abandon();
     return true;
   }

@@ -66,7 +66,8 @@ void lane_sleeper::watch(descriptor_list& watched, bool news) const {
 /// wakes us by the signal we watch.
 lane_sleeper::found lane_sleeper::prepare() noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (driver_.help().dedicated() || batch.running() || !driver_.enter()) return found::elsewhere;
+  if (driver_.help().dedicated() || batch.running() || !driver_.hold().enter())
+    return found::elsewhere;
   const bool others_poll =
       driver_.help().only_inline() && driver_.parking().state().polled_by_another(&batch);
   const found there = others_poll ? found::elsewhere : arm(batch);
@@ -97,7 +98,7 @@ lane_sleeper::found lane_sleeper::arm(delivery_batch& batch) noexcept {
 /// wakes one thread instead of all. False: the lane is held.
 bool lane_sleeper::leave_to_executor() noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (batch.running() || !driver_.enter()) return false;
+  if (batch.running() || !driver_.hold().enter()) return false;
   const bool wakes = !driver_.parking().executor_watches();
   if (wakes) driver_.parking().state().forget_polls();
   driver_.release(batch);
@@ -110,7 +111,7 @@ bool lane_sleeper::leave_to_executor() noexcept {
 /// lost, or is late.
 void lane_sleeper::look_after_backstop() noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (!driver_.enter()) return;
+  if (!driver_.hold().enter()) return;
   if (driver_.advance(batch) != 0) driver_.counters().rescues.next();
   driver_.release(batch);
   batch.run();

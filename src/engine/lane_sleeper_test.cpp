@@ -31,8 +31,8 @@ TEST_F(LaneSleeper, TakesNewsThatComesWhileItArms) {
 }
 
 TEST_F(LaneSleeper, LeavesAnExecutorThatTicksAloneWhereItAwaitsSomething) {
-  ASSERT_TRUE(driver_->enter());
-  driver_->note_rest();  // nothing is in flight yet
+  ASSERT_TRUE(driver_->hold().enter());
+  driver_->parking().note_rest(true);
   EXPECT_EQ(driver_->port().execute(waiting_command(), mine_), status::posted);
   driver_->release(mine_);
   sleeper_.sleep(0, shortly_ns, false);

@@ -37,7 +37,7 @@ lane_submitter::lane_submitter(lane_driver& of, lane_waiter& waiter, lane_server
 template <class Work>
 inline bool lane_submitter::at_once(std::size_t bytes, bool& held, Work&& work) noexcept {
   lane_driver& driver = driver_;
-  held = bytes < inline_below_ && driver.enter_free();
+  held = bytes < inline_below_ && driver.hold().enter_free();
   if (!held || !work(driver.port())) [[unlikely]]
     return false;
   driver.release_posted();
@@ -99,7 +99,7 @@ status lane_submitter::submit(const command& c) noexcept {
 
 bool lane_submitter::flushed(rank peer) noexcept {
   lane_driver& driver = driver_;
-  if (driver.help().dedicated() || !driver.enter_free()) return false;
+  if (driver.help().dedicated() || !driver.hold().enter_free()) return false;
   const protocols::port& port = driver.port();
   const bool nothing = port.in_flight_hint() == 0 && port.counters().lost_peers.get() == 0 &&
                        peer >= any_source && peer < driver.where().size;
@@ -158,7 +158,7 @@ status lane_submitter::execute_held(const command& c, delivery_batch& batch) noe
 }
 
 status lane_submitter::execute_or_enqueue(const command& c, delivery_batch& batch) noexcept {
-  return driver_.enter() ? execute_held(c, batch) : enqueue(c, batch);
+  return driver_.hold().enter() ? execute_held(c, batch) : enqueue(c, batch);
 }
 
 /// A large transfer goes on while the program computes, if it does: then the executor has to look
@@ -190,7 +190,7 @@ status lane_submitter::enqueue(const command& c, delivery_batch& batch) noexcept
 
 /// After a push to an exclusive lane, whose holder may have looked at the queue before the push.
 void lane_submitter::serve_queued(delivery_batch& batch) noexcept {
-  if (driver_.enter()) return driver_.release_slowly(batch);
+  if (driver_.hold().enter()) return driver_.release_slowly(batch);
   driver_.help().keeper.wake();
 }
 

@@ -53,7 +53,7 @@ TEST_F(LaneSubmitter, SendsAtOnceWhereTheLaneIsFree) {
 TEST_F(LaneSubmitter, LeavesItToTheHolder) {
   start_submitter();
   const std::string text = "a";
-  ASSERT_TRUE(driver_->enter());
+  ASSERT_TRUE(driver_->hold().enter());
   EXPECT_EQ(send(text), status::posted);
   EXPECT_EQ(left(), words{});
   driver_->release(other_);
@@ -73,7 +73,7 @@ TEST_F(LaneSubmitter, ExecutesFirstWhatWasQueuedBefore) {
 
 TEST_F(LaneSubmitter, RefusesWhatTheQueueHasNoRoomFor) {
   start_submitter();
-  ASSERT_TRUE(driver_->enter());
+  ASSERT_TRUE(driver_->hold().enter());
   while (driver_->commands().leave(short_command()) == queue::left::queued) {
   }
   EXPECT_EQ(send("a"), status::busy_queue);

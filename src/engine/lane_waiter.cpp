@@ -94,7 +94,7 @@ bool lane_waiter::wait(detail::signal& s, std::uint64_t target,
 /// How long this thread looks without news before it gives its core away. Its peers are told on
 /// which core it waits.
 std::uint64_t lane_waiter::look_ns() noexcept {
-  if (driver_.help().dedicated() || !driver_.enter()) return courtesy::for_ever;
+  if (driver_.help().dedicated() || !driver_.hold().enter()) return courtesy::for_ever;
   const bool shared = driver_.port().endpoints().shares_core(sched_getcpu());
   delivery_batch& batch = delivery_batch::mine();
   driver_.release(batch);  // which may have executed what others have queued meanwhile
@@ -121,10 +121,10 @@ lane_waiter::spun lane_waiter::spin(detail::signal& s, std::uint64_t target,
     }
     if (events == 0 && (patient() || now - quiet_since >= look)) {
       const bool shared = look != courtesy::for_ever;
-      driver_.set_away(shared);
+      driver_.parking().set_away(shared);
       const std::uint64_t away = give_core_away(now);
       if (shared) {
-        driver_.set_away(false);
+        driver_.parking().set_away(false);
         end += away;
       }
       now += away;
@@ -142,7 +142,7 @@ std::size_t lane_waiter::drive(const detail::signal& s, std::uint64_t target) no
   const helpers& help = driver_.help();
   delivery_batch& batch = delivery_batch::mine();
   if (help.only_inline()) help.keeper.serve_inline();
-  if (help.dedicated() || batch.running() || !driver_.enter()) {
+  if (help.dedicated() || batch.running() || !driver_.hold().enter()) {
     look_on(s, target);
     return 0;
   }

@@ -28,7 +28,7 @@ class LaneWaiter : public LaneFixture {
 
 TEST_F(LaneWaiter, IsThroughWhenTheCountIsThereAlready) {
   signal_.raise();
-  ASSERT_TRUE(driver_->enter());
+  ASSERT_TRUE(driver_->hold().enter());
   EXPECT_TRUE(waiter_.wait(signal_, 1, 0));
   driver_->release(other_);
 }
@@ -49,7 +49,7 @@ TEST_F(LaneWaiter, GivesUpWhenTheWorldHasEnded) {
 }
 
 TEST_F(LaneWaiter, IsCountedWhileItWaits) {
-  ASSERT_TRUE(driver_->enter());
+  ASSERT_TRUE(driver_->hold().enter());
   std::thread waiting([this] { EXPECT_TRUE(waiter_.wait(signal_, 1, 0)); });
   while (waiter_.threads() == 0) std::this_thread::yield();
   signal_.raise();
@@ -60,7 +60,7 @@ TEST_F(LaneWaiter, IsCountedWhileItWaits) {
 
 TEST_F(LaneWaiter, PollsAtOnceForABlockingFormThatIsAlone) {
   bring_news();
-  ASSERT_TRUE(driver_->enter());
+  ASSERT_TRUE(driver_->hold().enter());
   waiter_.poll_at_once(signal_, mine_);
   driver_->release(mine_);
   EXPECT_TRUE(wire_.events.empty());
@@ -74,7 +74,7 @@ TEST_F(LaneWaiter, TellsTheWireFromWhichCoreItLooks) {
 TEST_F(LaneWaiter, IsNotAwayAnyMoreWhenItsWaitIsOver) {
   wire_.shares_core = true;
   EXPECT_FALSE(waiter_.wait(signal_, 1, past));
-  EXPECT_FALSE(driver_->is_away());
+  EXPECT_FALSE(driver_->parking().is_away());
 }
 
 TEST_F(LaneWaiter, TakesShortTurnsWhereRanksShareCores) {
