@@ -16,9 +16,6 @@ namespace heddle::transport::shm {
 
 namespace {
 
-/// A failed announcement is tried again every so many polls.
-constexpr unsigned polls_between_tries = 64;
-
 void watch(int set, int fd, std::uint64_t id) {
   epoll_event interest{};
   interest.events = EPOLLIN;
@@ -34,7 +31,8 @@ shm_endpoint::shm_endpoint(shm_device& owner, int lane)
       max_message_(owner.describe().max_message),
       mine_(owner.memory().lanes[static_cast<std::size_t>(lane)]),
       bell_(make_bell()),
-      sleep_set_(epoll_create1(EPOLL_CLOEXEC)) {
+      sleep_set_(epoll_create1(EPOLL_CLOEXEC)),
+      announced_(mine_.rings) {
   if (!sleep_set_) fail("cannot create an epoll set", errno);
   watch(sleep_set_.get(), bell_.read.get(), bell_id);
   device_.enlist(*this);
@@ -53,12 +51,7 @@ void shm_endpoint::meet(const peer_process& peer) {
   watch(sleep_set_.get(), peer.watch_fd(), static_cast<std::uint64_t>(peer.number()));
 }
 
-remote_lane* shm_endpoint::reach(rank peer, int lane) noexcept {
-  return find_link(peer, lane);
-}
-
-/// nullptr: there can be no such lane, the device does not know the peer, or there is no memory.
-link* shm_endpoint::find_link(rank peer, int lane) noexcept {
+link* shm_endpoint::reach(rank peer, int lane) noexcept {
   link* const known = known_.find(peer, lane);
   return known != nullptr || lane < 0 || lane >= max_lanes ? known : make_link(peer, lane);
 }
@@ -86,25 +79,11 @@ bool shm_endpoint::open_outgoing(link& to) noexcept {
   return opened;
 }
 
-void shm_endpoint::read_board() noexcept {
-  if (!later_.empty() && ++polls_ % polls_between_tries == 0) retry_later();
-  std::uint64_t entry = 0;
-  while ((entry = mine_.rings.at(announced_)) != 0) {
-    ++announced_;
-    const late_ring now{entry, now_ns()};
-    if (!accept(now)) later_.push_back(now);
-  }
-}
-
-void shm_endpoint::retry_later() noexcept {
-  std::erase_if(later_, [&](const late_ring& each) { return accept(each); });
-}
-
 /// False: not now, because the peer is not known yet, or descriptors or memory ran out. Where they
 /// do not come back the peer is lost: what it has sent is nowhere to be had.
-bool shm_endpoint::accept(late_ring announced) noexcept {
-  const announced_ring ring = unpacked(announced.entry);
-  link* const from = find_link(ring.from, ring.lane);
+bool shm_endpoint::accept(const announcements::announcement& announced) noexcept {
+  const announced_ring& ring = announced.ring;
+  link* const from = reach(ring.from, ring.lane);
   if (from == nullptr) return false;
   if (from->state != link::state_t::open || from->in) return true;
   try {
@@ -123,8 +102,7 @@ bool shm_endpoint::accept(late_ring announced) noexcept {
 }
 
 void shm_endpoint::maintain() noexcept {
-  look_for_ends();
-  retry_later();
+  look_around();
   for (link* each : links_) each->trim();
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "backends/shm/announcements.h"
 #include "backends/shm/device.h"
 #include "backends/shm/link.h"
 #include "base/lane_table.h"
@@ -19,7 +20,7 @@ class shm_endpoint final : public endpoint {
   shm_endpoint(shm_device& owner, int lane);
   ~shm_endpoint() override;
 
-  remote_lane* reach(rank peer, int lane) noexcept override;
+  link* reach(rank peer, int lane) noexcept override;
   post_result post(std::span<op* const> ops) noexcept override;
   status send(remote_lane& to, message_head head, std::span<const std::byte> header,
               std::span<const std::byte> data) noexcept override;
@@ -49,19 +50,12 @@ class shm_endpoint final : public endpoint {
   void free_taken() noexcept;
 
   // Connections.
-  link* find_link(rank peer, int lane) noexcept;
   link* make_link(rank peer, int lane) noexcept;
   bool open_outgoing(link& to) noexcept;
-  struct late_ring {
-    std::uint64_t entry;  ///< on the board
-    std::uint64_t since_ns;
-  };
-  void read_board() noexcept;
-  bool accept(late_ring announced) noexcept;
-  void retry_later() noexcept;
+  bool accept(const announcements::announcement& announced) noexcept;
 
   // Ends.
-  void look_for_ends() noexcept;
+  void look_around() noexcept;
   void begin_end(link& of) noexcept;
   std::size_t report_ends(std::span<event> out) noexcept;
   void forget(link& lost) noexcept;
@@ -81,17 +75,15 @@ class shm_endpoint final : public endpoint {
 
   // The lane's thread only.
   lane_table<link> known_;
-  std::vector<link*> links_;      // all of them
-  std::vector<link*> incoming_;   // links whose ring is polled
-  std::vector<link*> taken_;      // whose ring holds messages of the last poll
-  std::vector<link*> ending_;     // to be reported once their ring is empty, then unmapped
-  std::vector<link*> blocked_;    // a post found no room there
-  std::vector<late_ring> later_;  // announcements that could not be accepted yet
-  std::size_t looked_at_ = 0;     // links whose core was last compared
-  std::size_t first_ = 0;         // where in incoming_ the next poll begins
-  std::size_t announced_ = 0;     // entries of our board read so far
-  unsigned polls_ = 0;            // since later_ was last tried
-  bool chores_ = false;           // armed_, or something in taken_ or later_
+  std::vector<link*> links_;     // all of them
+  std::vector<link*> incoming_;  // links whose ring is polled
+  std::vector<link*> taken_;     // whose ring holds messages of the last poll
+  std::vector<link*> ending_;    // to be reported once their ring is empty, then unmapped
+  std::vector<link*> blocked_;   // a post found no room there
+  std::size_t looked_at_ = 0;    // links whose core was last compared
+  std::size_t first_ = 0;        // where in incoming_ the next poll begins
+  announcements announced_;
+  bool chores_ = false;  // armed_, or something in taken_, or announcements that wait
   bool armed_ = false;
 };
 

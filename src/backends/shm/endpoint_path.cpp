@@ -55,7 +55,7 @@ status shm_endpoint::send(remote_lane& to, message_head head, std::span<const st
 }
 
 std::size_t shm_endpoint::poll(std::span<event> out) noexcept {
-  if (chores_ || mine_.rings.at(announced_) != 0) [[unlikely]]
+  if (chores_ || announced_.have_news()) [[unlikely]]
     do_chores();
   for (const link* from : incoming_) {
     if (from->in->has_work()) return collect(out);
@@ -66,8 +66,8 @@ std::size_t shm_endpoint::poll(std::span<event> out) noexcept {
 void shm_endpoint::do_chores() noexcept {
   if (armed_) get_up();
   free_taken();
-  read_board();
-  chores_ = !later_.empty();
+  announced_.read([this](const auto& ring) { return accept(ring); });
+  chores_ = announced_.some_wait();
 }
 
 /// Goes through all rings once, beginning behind the one that was last the last time.

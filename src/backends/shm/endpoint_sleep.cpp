@@ -58,8 +58,7 @@ bool shm_endpoint::work_in_sight() noexcept {
     return each->state == link::state_t::open && each->process->known_gone();
   };
   const auto owes = [](const auto& each) { return !each->ring_owed(); };
-  return mine_.rings.at(announced_) != 0 ||
-         std::any_of(incoming_.begin(), incoming_.end(), ready) ||
+  return announced_.have_news() || std::any_of(incoming_.begin(), incoming_.end(), ready) ||
          std::any_of(blocked_.begin(), blocked_.end(), has_room) ||
          std::any_of(ending_.begin(), ending_.end(), unreported) ||
          std::any_of(links_.begin(), links_.end(), has_closed) ||
@@ -71,12 +70,12 @@ void shm_endpoint::get_up() noexcept {
   mine_.asleep.get_up();
   for (link* each : blocked_) each->out->control().producer_waits.get_up();
   silence_bell(bell_.read.get());
-  look_for_ends();
-  retry_later();
+  look_around();
 }
 
-/// Leaves the bell alone: maintain() may come between arm() and the sleep.
-void shm_endpoint::look_for_ends() noexcept {
+/// For peers that have ended, and for rings that can be accepted now. Leaves the bell alone:
+/// maintain() may come between arm() and the sleep.
+void shm_endpoint::look_around() noexcept {
   std::array<epoll_event, 16> ready{};
   int count = 0;
   do {
@@ -85,12 +84,13 @@ void shm_endpoint::look_for_ends() noexcept {
   for (int i = 0; i < count; ++i) {
     const std::uint64_t id = ready[static_cast<std::size_t>(i)].data.u64;
     if (id == bell_id) continue;
-    link* const of = find_link(static_cast<rank>(id), lane_);
+    link* const of = reach(static_cast<rank>(id), lane_);
     if (of != nullptr && of->process->is_gone()) begin_end(*of);
   }
   for (auto& each : links_) {
     if (each->process->known_gone()) begin_end(*each);
   }
+  announced_.try_again([this](const auto& ring) { return accept(ring); });
 }
 
 }  // namespace heddle::transport::shm
