@@ -141,21 +141,20 @@ std::unique_ptr<endpoint> shm_device::make_endpoint(int lane) {
   return std::make_unique<shm_endpoint>(*this, lane);
 }
 
-void shm_device::enlist(shm_endpoint& lane) {
+void shm_device::enlist(int lane, lane_sleep& sleep) {
   const std::scoped_lock lock(mutex_);
-  if (made_[static_cast<std::size_t>(lane.lane())]) {
-    throw error(fmt::format("lane {} was opened before: its number is used up", lane.lane()));
-  }
-  peers_.enlist(lane);
-  const auto index = static_cast<std::size_t>(lane.lane());
+  const auto index = static_cast<std::size_t>(lane);
+  if (made_[index])
+    throw error(fmt::format("lane {} was opened before: its number is used up", lane));
+  peers_.enlist(sleep);
   made_[index] = asked_for_[index] = true;
-  const auto used = static_cast<std::uint32_t>(lane.lane() + 1);
+  const auto used = static_cast<std::uint32_t>(lane + 1);
   if (memory().lanes_used.get() < used) memory().lanes_used.set(used);
 }
 
-void shm_device::discharge(shm_endpoint& lane) noexcept {
+void shm_device::discharge(lane_sleep& sleep) noexcept {
   const std::scoped_lock lock(mutex_);
-  peers_.discharge(lane);
+  peers_.discharge(sleep);
 }
 
 int shm_device::serve() noexcept {

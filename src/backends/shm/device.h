@@ -15,8 +15,6 @@
 
 namespace heddle::transport::shm {
 
-class shm_endpoint;
-
 class shm_device final : public device {
  public:
   /// Throws error: what this machine lacks, or which setting is impossible.
@@ -51,8 +49,8 @@ class shm_device final : public device {
   /// As imported_regions::bury().
   void bury(rank peer) noexcept;
   /// As known_peers::enlist(); each lane once.
-  void enlist(shm_endpoint& lane);
-  void discharge(shm_endpoint& lane) noexcept;
+  void enlist(int lane, lane_sleep& sleep);
+  void discharge(lane_sleep& sleep) noexcept;
 
  private:
   void refuse_native_copies(std::string_view of);

@@ -2,11 +2,7 @@
 // endpoint.cpp - opening and closing an endpoint, and making and accepting its links.
 #include "backends/shm/endpoint.h"
 
-#include <fmt/format.h>
-#include <sys/epoll.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <exception>
 
 #include "backends/shm/ring_file.h"
@@ -14,41 +10,21 @@
 
 namespace heddle::transport::shm {
 
-namespace {
-
-void watch(int set, int fd, std::uint64_t id) {
-  epoll_event interest{};
-  interest.events = EPOLLIN;
-  interest.data.u64 = id;
-  if (epoll_ctl(set, EPOLL_CTL_ADD, fd, &interest) != 0) fail("cannot watch a descriptor", errno);
-}
-
-}  // namespace
-
 shm_endpoint::shm_endpoint(shm_device& owner, int lane)
     : device_(owner),
       lane_(lane),
       max_message_(owner.describe().max_message),
       mine_(owner.memory().lanes[static_cast<std::size_t>(lane)]),
-      bell_(make_bell()),
-      sleep_set_(epoll_create1(EPOLL_CLOEXEC)),
+      sleep_(mine_),
       announced_(mine_.rings) {
-  if (!sleep_set_) fail("cannot create an epoll set", errno);
-  watch(sleep_set_.get(), bell_.read.get(), bell_id);
-  device_.enlist(*this);
-  mine_.bell.set(bell_.write.get());
+  device_.enlist(lane, sleep_);
+  sleep_.show_bell();
 }
 
 shm_endpoint::~shm_endpoint() {
-  device_.discharge(*this);
-  mine_.bell.set(-1);
-  mine_.asleep.get_up();
+  device_.discharge(sleep_);
+  sleep_.hide_bell();
   mine_.core.set(0);
-}
-
-void shm_endpoint::meet(const peer_process& peer) {
-  if (peer.watch_fd() < 0) return;  // our own process
-  watch(sleep_set_.get(), peer.watch_fd(), static_cast<std::uint64_t>(peer.number()));
 }
 
 link* shm_endpoint::reach(rank peer, int lane) noexcept {
@@ -128,9 +104,7 @@ void shm_endpoint::begin_end(link& of) noexcept {
 void shm_endpoint::forget(link& lost) noexcept {
   lost.state = link::state_t::lost;
   std::erase(incoming_, &lost);
-  if (const int end = lost.process->watch_fd(); end >= 0) {
-    epoll_ctl(sleep_set_.get(), EPOLL_CTL_DEL, end, nullptr);
-  }
+  sleep_.unwatch(*lost.process);
 }
 
 /// Lost links in the list were reported (or dropped) before this poll, so their messages are over.

@@ -6,6 +6,7 @@
 
 #include "backends/shm/announcements.h"
 #include "backends/shm/device.h"
+#include "backends/shm/lane_sleep.h"
 #include "backends/shm/link.h"
 #include "base/lane_table.h"
 #include "transport/device.h"
@@ -26,21 +27,13 @@ class shm_endpoint final : public endpoint {
               std::span<const std::byte> data) noexcept override;
   std::size_t poll(std::span<event> out) noexcept override;
   bool arm() noexcept override;
-  [[nodiscard]] int fd() const noexcept override { return sleep_set_.get(); }
+  [[nodiscard]] int fd() const noexcept override { return sleep_.fd(); }
   bool shares_core(int core) noexcept override;
   void maintain() noexcept override;
   void drop(remote_lane& of) noexcept override;
   [[nodiscard]] bool idle() const noexcept override;
 
-  [[nodiscard]] int lane() const noexcept { return lane_; }
-  /// The peer's end is to wake this lane. Any thread. Throws.
-  void meet(const peer_process& peer);
-  /// Makes a sleeping lane poll. Any thread.
-  void nudge() noexcept { ring_bell(bell_.write.get()); }
-
  private:
-  static constexpr std::uint64_t bell_id = ~std::uint64_t{0};  // in the epoll set; others are ranks
-
   // Hot path.
   status post_one(op& what) noexcept;
   status push(link& to, const op& what) noexcept;
@@ -70,8 +63,7 @@ class shm_endpoint final : public endpoint {
   const int lane_;
   const std::size_t max_message_;
   lane_slot& mine_;
-  bell_pipe bell_;
-  owned_fd sleep_set_;  // epoll: our bell, and the ends of all peers
+  lane_sleep sleep_;
 
   // The lane's thread only.
   lane_table<link> known_;
@@ -83,8 +75,7 @@ class shm_endpoint final : public endpoint {
   std::size_t looked_at_ = 0;    // links whose core was last compared
   std::size_t first_ = 0;        // where in incoming_ the next poll begins
   announcements announced_;
-  bool chores_ = false;  // armed_, or something in taken_, or announcements that wait
-  bool armed_ = false;
+  bool chores_ = false;  // asleep, or something in taken_, or announcements that wait
 };
 
 }  // namespace heddle::transport::shm

@@ -64,7 +64,7 @@ std::size_t shm_endpoint::poll(std::span<event> out) noexcept {
 }
 
 void shm_endpoint::do_chores() noexcept {
-  if (armed_) get_up();
+  if (sleep_.is_down()) get_up();
   free_taken();
   announced_.read([this](const auto& ring) { return accept(ring); });
   chores_ = announced_.some_wait();

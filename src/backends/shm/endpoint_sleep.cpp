@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // endpoint_sleep.cpp - going to sleep without missing anything, and looking for ended peers.
-#include <sys/epoll.h>
-
 #include <algorithm>
-#include <array>
-#include <cerrno>
 
 #include "backends/shm/endpoint.h"
 #include "sync/asymmetric.h"
@@ -13,8 +9,8 @@ namespace heddle::transport::shm {
 
 bool shm_endpoint::arm() noexcept {
   if (!taken_.empty()) return false;  // senders may wait for these lines
-  armed_ = chores_ = true;
-  mine_.asleep.lie_down();
+  chores_ = true;
+  sleep_.lie_down();
   for (link* each : blocked_) each->out->control().producer_waits.lie_down();
   sync::heavy_barrier();
   if (!work_in_sight()) return true;
@@ -66,25 +62,17 @@ bool shm_endpoint::work_in_sight() noexcept {
 }
 
 void shm_endpoint::get_up() noexcept {
-  armed_ = false;
-  mine_.asleep.get_up();
   for (link* each : blocked_) each->out->control().producer_waits.get_up();
-  silence_bell(bell_.read.get());
+  sleep_.get_up();
   look_around();
 }
 
-/// For peers that have ended, and for rings that can be accepted now. Leaves the bell alone:
-/// maintain() may come between arm() and the sleep.
+/// For peers that have ended, and for rings that can be accepted now.
 void shm_endpoint::look_around() noexcept {
-  std::array<epoll_event, 16> ready{};
-  int count = 0;
-  do {
-    count = epoll_wait(sleep_set_.get(), ready.data(), static_cast<int>(ready.size()), 0);
-  } while (count < 0 && errno == EINTR);
-  for (int i = 0; i < count; ++i) {
-    const std::uint64_t id = ready[static_cast<std::size_t>(i)].data.u64;
-    if (id == bell_id) continue;
-    link* const of = reach(static_cast<rank>(id), lane_);
+  lane_sleep::ended_ranks ended{};
+  const std::size_t count = sleep_.find_ended(ended);
+  for (const rank peer : std::span(ended).first(count)) {
+    link* const of = reach(peer, lane_);
     if (of != nullptr && of->process->is_gone()) begin_end(*of);
   }
   for (auto& each : links_) {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "backends/shm/endpoint.h"
+#include "backends/shm/lane_sleep.h"
 #include "backends/shm/link.h"
 #include "sync/asymmetric.h"
 
@@ -33,7 +33,7 @@ std::shared_ptr<peer_process> known_peers::open_first_of(const credentials& owne
 void known_peers::add(const peer_address& where, const std::shared_ptr<peer_process>& opened) {
   if (opened != nullptr) announce(opened);
   remember(where);
-  for (shm_endpoint* lane : lanes_) lane->nudge();  // its ring may have been announced already
+  for (lane_sleep* lane : lanes_) lane->wake();  // its ring may have been announced already
 }
 
 void known_peers::remember(const peer_address& where) {
@@ -68,16 +68,16 @@ std::shared_ptr<peer_process> known_peers::open(const peer_address& where) {
 
 /// All lanes are to hear of its end.
 void known_peers::announce(const std::shared_ptr<peer_process>& peer) {
-  for (shm_endpoint* lane : lanes_) lane->meet(*peer);
+  for (lane_sleep* lane : lanes_) lane->watch(*peer);
   opened_[peer->number()] = peer;
 }
 
-void known_peers::enlist(shm_endpoint& lane) {
-  for (auto& [number, peer] : opened_) lane.meet(*peer);
+void known_peers::enlist(lane_sleep& lane) {
+  for (auto& [number, peer] : opened_) lane.watch(*peer);
   lanes_.push_back(&lane);
 }
 
-void known_peers::discharge(const shm_endpoint& lane) noexcept {
+void known_peers::discharge(const lane_sleep& lane) noexcept {
   std::erase(lanes_, &lane);
 }
 

@@ -11,7 +11,7 @@
 
 namespace heddle::transport::shm {
 
-class shm_endpoint;
+class lane_sleep;
 
 /// One thread at a time.
 class known_peers {
@@ -30,8 +30,8 @@ class known_peers {
   [[nodiscard]] std::shared_ptr<peer_process> find(rank number);
 
   /// Makes the ends of peers, present and later ones, wake the lane. Throws.
-  void enlist(shm_endpoint& lane);
-  void discharge(const shm_endpoint& lane) noexcept;
+  void enlist(lane_sleep& lane);
+  void discharge(const lane_sleep& lane) noexcept;
   /// What was written before is seen by all lanes of the peers that were opened: sleeping ones are
   /// woken, awake ones look by themselves.
   void wake_all() noexcept;
@@ -47,7 +47,7 @@ class known_peers {
   std::vector<peer_address> addresses_;     // of all peers that were added, by rank
   std::vector<credentials> tried_;          // a peer that has these was reached
   std::unordered_map<rank, std::shared_ptr<peer_process>> opened_;
-  std::vector<shm_endpoint*> lanes_;
+  std::vector<lane_sleep*> lanes_;
 };
 
 }  // namespace heddle::transport::shm
