@@ -36,8 +36,8 @@ link* shm_endpoint::make_link(rank peer, int lane) noexcept {
   try {
     std::shared_ptr<peer_process> process = device_.find_peer(peer);
     if (process == nullptr) return nullptr;
-    for (auto* list : {&links_, &incoming_, &taken_, &ending_, &blocked_})
-      list->reserve(links_.size() + 1);
+    incoming_.reserve(links_.size() + 1);
+    for (auto* list : {&links_, &ending_, &blocked_}) list->reserve(links_.size() + 1);
     link* const made = &known_.insert(peer, lane, std::make_unique<link>(std::move(process), lane));
     links_.push_back(made);
     if (made->process->is_gone()) begin_end(*made);
@@ -65,7 +65,7 @@ bool shm_endpoint::accept(const announcements::announcement& announced) noexcept
   try {
     from->open_incoming(
         ring.fd, {ring.from, ring.lane, device_.self(), lane_, from->process->memory().secret});
-    incoming_.push_back(from);
+    incoming_.add(*from);
   } catch (const shortage& why) {
     if (now_ns() - announced.since_ns < device_.patience_ns()) return false;
     from->note(why.what());
@@ -103,7 +103,7 @@ void shm_endpoint::begin_end(link& of) noexcept {
 /// Takes nothing more from it. The rings stay mapped until the next poll: their messages are out.
 void shm_endpoint::forget(link& lost) noexcept {
   lost.state = link::state_t::lost;
-  std::erase(incoming_, &lost);
+  incoming_.remove(lost);
   sleep_.unwatch(*lost.process);
 }
 

@@ -6,6 +6,7 @@
 
 #include "backends/shm/announcements.h"
 #include "backends/shm/device.h"
+#include "backends/shm/incoming_rings.h"
 #include "backends/shm/lane_sleep.h"
 #include "backends/shm/link.h"
 #include "base/lane_table.h"
@@ -39,8 +40,6 @@ class shm_endpoint final : public endpoint {
   status push(link& to, const op& what) noexcept;
   void do_chores() noexcept;
   std::size_t collect(std::span<event> out) noexcept;
-  std::size_t take_from(link& from, std::span<event> out) noexcept;
-  void free_taken() noexcept;
 
   // Connections.
   link* make_link(rank peer, int lane) noexcept;
@@ -67,15 +66,14 @@ class shm_endpoint final : public endpoint {
 
   // The lane's thread only.
   lane_table<link> known_;
-  std::vector<link*> links_;     // all of them
-  std::vector<link*> incoming_;  // links whose ring is polled
-  std::vector<link*> taken_;     // whose ring holds messages of the last poll
-  std::vector<link*> ending_;    // to be reported once their ring is empty, then unmapped
-  std::vector<link*> blocked_;   // a post found no room there
-  std::size_t looked_at_ = 0;    // links whose core was last compared
-  std::size_t first_ = 0;        // where in incoming_ the next poll begins
+  std::vector<link*> links_;  // all of them
+  incoming_rings incoming_;
+  std::vector<link*> ending_;   // to be reported once their ring is empty, then unmapped
+  std::vector<link*> blocked_;  // a post found no room there
+  std::size_t looked_at_ = 0;   // links whose core was last compared
   announcements announced_;
-  bool chores_ = false;  // asleep, or something in taken_, or announcements that wait
+  bool chores_ =
+      false;  // asleep, or a ring holds messages of the last poll, or announcements that wait
 };
 
 }  // namespace heddle::transport::shm

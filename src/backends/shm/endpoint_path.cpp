@@ -57,59 +57,23 @@ status shm_endpoint::send(remote_lane& to, message_head head, std::span<const st
 std::size_t shm_endpoint::poll(std::span<event> out) noexcept {
   if (chores_ || announced_.have_news()) [[unlikely]]
     do_chores();
-  for (const link* from : incoming_) {
-    if (from->in->has_work()) return collect(out);
-  }
+  if (incoming_.have_work()) return collect(out);
   return ending_.empty() ? 0 : collect(out);
 }
 
 void shm_endpoint::do_chores() noexcept {
   if (sleep_.is_down()) get_up();
-  free_taken();
+  incoming_.release();  // the events of the last poll are over
   announced_.read([this](const auto& ring) { return accept(ring); });
   chores_ = announced_.some_wait();
 }
 
-/// Goes through all rings once, beginning behind the one that was last the last time.
 std::size_t shm_endpoint::collect(std::span<event> out) noexcept {
-  std::size_t count = 0;
-  const std::size_t rings = incoming_.size();
-  for (std::size_t i = 0; i < rings && count < out.size(); ++i) {
-    if (first_ >= rings) first_ = 0;
-    count += take_from(*incoming_[first_++], out.subspan(count));
-  }
+  std::size_t count = incoming_.take(out, [this](link& corrupt) { begin_end(corrupt); });
+  if (incoming_.hold_messages()) chores_ = true;
   if (!ending_.empty()) [[unlikely]]
     count += report_ends(out.subspan(count));
   return count;
-}
-
-inline std::size_t shm_endpoint::take_from(link& from, std::span<event> out) noexcept {
-  std::size_t count = 0;
-  auto result = sync::ring_consumer::taken::message;
-  std::span<const std::byte> bytes;
-  while (count < out.size() &&
-         (result = from.in->try_take(bytes)) == sync::ring_consumer::taken::message) {
-    out[count++] = {event::kind_t::arrived, status::done, &from, nullptr, bytes};
-  }
-  if (result == sync::ring_consumer::taken::corrupt) [[unlikely]] {
-    from.corrupt = true;
-    begin_end(from);
-  }
-  if (from.in->holds_messages()) {
-    taken_.push_back(&from);
-    chores_ = true;
-  }
-  return count;
-}
-
-/// The events of the last poll are over: their lines go back to the senders.
-void shm_endpoint::free_taken() noexcept {
-  for (link* from : taken_) {
-    from->in->release();
-    if (from->in->control().producer_waits.should_wake(from->how)) [[unlikely]]
-      from->wake();
-  }
-  taken_.clear();
 }
 
 }  // namespace heddle::transport::shm

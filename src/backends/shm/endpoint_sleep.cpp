@@ -8,7 +8,7 @@
 namespace heddle::transport::shm {
 
 bool shm_endpoint::arm() noexcept {
-  if (!taken_.empty()) return false;  // senders may wait for these lines
+  if (incoming_.hold_messages()) return false;  // senders may wait for these lines
   chores_ = true;
   sleep_.lie_down();
   for (link* each : blocked_) each->out->control().producer_waits.lie_down();
@@ -47,14 +47,13 @@ void shm_endpoint::forget_unblocked() noexcept {
 
 /// Looked at after lie_down(): whatever comes later rings.
 bool shm_endpoint::work_in_sight() noexcept {
-  const auto ready = [](link* from) { return from->in->has_work(); };
   const auto has_room = [](link* to) { return to->out->would_take(to->blocked_bytes); };
   const auto unreported = [](link* each) { return each->state == link::state_t::ending; };
   const auto has_closed = [](const auto& each) {
     return each->state == link::state_t::open && each->process->known_gone();
   };
   const auto owes = [](const auto& each) { return !each->ring_owed(); };
-  return announced_.have_news() || std::any_of(incoming_.begin(), incoming_.end(), ready) ||
+  return announced_.have_news() || incoming_.have_work() ||
          std::any_of(blocked_.begin(), blocked_.end(), has_room) ||
          std::any_of(ending_.begin(), ending_.end(), unreported) ||
          std::any_of(links_.begin(), links_.end(), has_closed) ||
