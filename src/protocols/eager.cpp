@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/eager.h"
 
+#include "base/clock.h"
 #include "tracing/recorder.h"
 
 namespace heddle::protocols {
@@ -20,13 +21,12 @@ status eager::send(const command& c) {
   if (p.lost) return status::peer_lost;
   if (!p.wire.to->listens) return status::invalid;
   const std::uint64_t cost = credit_of(c.kind, c.memory.size());
-  const bool whole = c.memory.size() <= p.eager_bytes && cost <= p.credit;
-  if (whole && !p.blocked && !path_.keeps_back(p)) {
+  const bool whole = c.memory.size() <= p.eager_bytes;
+  if (whole && cost <= p.credit && !p.blocked && !path_.keeps_back(p)) {
     const status s = path_.post(p, head_for(c), c.header, c.memory);
     if (s == status::done) [[likely]] {
       p.credit -= cost;
-      p.note_sent(c.memory.size());
-      counters_.eager.add();
+      note_sent(p, c.memory.size());
     }
     if (s != status::busy_queue) [[likely]]
       return s;
@@ -38,24 +38,43 @@ status eager::send(const command& c) {
   r.head = head_for(c);
   r.header = c.header;
   r.memory = c.memory;
-  p.credit -= cost;
+  r.paid = false;
   const status s = path_.submit(r);
-  if (s != status::posted) note(p, s, c.memory.size(), cost);
+  if (s == status::done) note_sent(p, c.memory.size());
   return s;
 }
 
-/// One has left, or never will.
-void eager::note(peer& p, status code, std::size_t bytes, std::uint64_t cost) noexcept {
-  if (code != status::done) {
-    p.credit += cost;
-    return;
-  }
-  p.note_sent(bytes);
-  counters_.eager.add();
+/// Takes the message's credit, and gives it to the wire. Without credit it waits for some, which an
+/// active receiver gives back soon, and is announced when that takes as long as a thread would wait
+/// awake, or when nobody is going to look any more.
+status eager::start(request& r) {
+  peer& p = *r.with;
+  const std::uint64_t cost = credit_of(r.what, r.bytes);
+  if (!r.paid && cost > p.credit) return waits_for_credit(p) ? status::busy_queue : announce(r);
+  if (!r.paid) p.credit -= cost;
+  const status s = path_.post(r);
+  r.paid = s == status::posted || s == status::done;
+  if (!r.paid) p.credit += cost;
+  return s;
+}
+
+bool eager::waits_for_credit(peer& p) const noexcept {
+  if (path_.is_last_call() || patience_ns_ == 0) return false;
+  const std::uint64_t now = now_ns();
+  if (p.no_credit_since_ns == 0) p.no_credit_since_ns = now;
+  return now - p.no_credit_since_ns < patience_ns_;
+}
+
+status eager::announce(request& r) {
+  r.owner = &rendezvous_;
+  return rendezvous_.start(r);
 }
 
 void eager::ended(request& r, status code) {
-  note(*r.with, code, r.bytes, credit_of(r.what, r.bytes));
+  if (code == status::done)
+    note_sent(*r.with, r.bytes);
+  else if (r.paid)
+    r.with->credit += credit_of(r.what, r.bytes);
   ops_.finish(r, code);
 }
 
@@ -63,6 +82,7 @@ void eager::on_message(peer& from, const message& credit) {
   const std::uint64_t bytes = credit.word;
   if (bytes > from.credit_limit - from.credit) return path_.violated(from);
   from.credit += bytes;
+  from.no_credit_since_ns = 0;
   if (trace::is_watched()) [[unlikely]]
     trace::note(trace::event_kind::credit_in, from.number, bytes);
 }

@@ -11,8 +11,15 @@ namespace heddle::protocols {
 /// Holder only.
 class eager final : public protocol {
  public:
-  eager(path& way, peer_table& peers, operations& ops, rendezvous& large, port_counters& counters)
-      : protocol(way), peers_(peers), ops_(ops), rendezvous_(large), counters_(counters) {}
+  /// `patience_ns`: how long a message without credit waits for some before it is announced.
+  eager(path& way, peer_table& peers, operations& ops, rendezvous& large, port_counters& counters,
+        std::uint64_t patience_ns)
+      : protocol(way),
+        peers_(peers),
+        ops_(ops),
+        rendezvous_(large),
+        counters_(counters),
+        patience_ns_(patience_ns) {}
 
   /// The short way of a message that can leave at once: true, and it has. False: nothing has
   /// happened, and send() finds out why. `cost`: what it takes of the peer's credit.
@@ -23,8 +30,7 @@ class eager final : public protocol {
         p->wire.by->send(*p->wire.to, head, header, data) != status::done) [[unlikely]]
       return false;
     p->credit -= cost;
-    p->note_sent(data.size());
-    counters_.eager.add();
+    note_sent(*p, data.size());
     return true;
   }
   /// What a tagged message of so many bytes takes of its receiver's memory while it is unexpected:
@@ -37,7 +43,7 @@ class eager final : public protocol {
   /// The receiver of what we sent has taken so much, and gives it back.
   void on_message(peer& from, const message& credit) override;
 
-  status start(request& r) override { return path_.post(r); }
+  status start(request& r) override;
   void ended(request& r, status code) override;
 
  private:
@@ -47,12 +53,18 @@ class eager final : public protocol {
   [[nodiscard]] static std::uint64_t credit_of(command_kind what, std::size_t bytes) noexcept {
     return what == command_kind::send ? cost_of(bytes) : 0;
   }
-  void note(peer& p, status code, std::size_t bytes, std::uint64_t cost) noexcept;
+  [[nodiscard]] bool waits_for_credit(peer& p) const noexcept;
+  status announce(request& r);
+  void note_sent(peer& p, std::size_t bytes) noexcept {
+    p.note_sent(bytes);
+    counters_.eager.add();
+  }
 
   peer_table& peers_;
   operations& ops_;
   rendezvous& rendezvous_;
   port_counters& counters_;
+  const std::uint64_t patience_ns_;
 };
 
 }  // namespace heddle::protocols

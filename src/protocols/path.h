@@ -56,8 +56,8 @@ class path {
     batching_ = false;
     post_batch();
   }
-  /// What is posted to this peer now waits for what comes behind it, or for what lies there already.
-  /// A wire that only copies gains nothing by posts of many.
+  /// What is posted to this peer now waits for what comes behind it, or for what lies there
+  /// already. A wire that only copies gains nothing by posts of many.
   [[nodiscard]] bool keeps_back(const peer& p) const noexcept {
     return batching_ && (!p.copies_in_post || batched_ != 0);
   }
@@ -65,6 +65,13 @@ class path {
 
   // --- progress -------------------------------------------------------------------------
   void flush_blocked();
+  /// The same before nobody looks for a while: what waits for more than room goes without it.
+  void flush_for_rest() {
+    last_call_ = true;
+    flush_blocked();
+    last_call_ = false;
+  }
+  [[nodiscard]] bool is_last_call() const noexcept { return last_call_; }
   [[nodiscard]] bool blocked() const noexcept { return !blocked_.empty(); }
   /// The peers are gone.
   void close() noexcept { blocked_.clear(); }
@@ -93,6 +100,7 @@ class path {
   const kind_table& kinds_;
   loser& losses_;
   std::vector<peer*> blocked_;
+  bool last_call_ = false;  // within flush_for_rest()
   bool batching_ = false;
   bool posting_ = false;  // post_batch() is under way: what it causes goes to the wire by itself
   std::size_t batched_ = 0;

@@ -88,9 +88,10 @@ struct peer {
   // Credit: eager, tagged. Announcements: tagged, early_fetches, calls.
   static constexpr std::size_t max_announcements = 1 << 16;  ///< no honest sender has more requests
   std::uint64_t credit = 0;                                  ///< what we may still send eagerly
-  std::uint64_t held = 0;         ///< what the peer's unexpected messages use here
-  std::uint64_t owed = 0;         ///< what we have to give back
-  std::size_t announcements = 0;  ///< its large messages whose data nobody has asked for yet
+  std::uint64_t no_credit_since_ns = 0;  ///< a message waits for credit; 0: none came since
+  std::uint64_t held = 0;                ///< what the peer's unexpected messages use here
+  std::uint64_t owed = 0;                ///< what we have to give back
+  std::size_t announcements = 0;         ///< its large messages whose data nobody has asked for yet
 
   // Counted, as peer_counters of counters.h tells.
   std::uint64_t sent_messages = 0, sent_bytes = 0;

@@ -4,6 +4,14 @@
 #include <utility>
 
 namespace heddle::protocols {
+namespace {
+
+/// About how long a thread waits awake.
+std::uint64_t awake_ns(const settings& config) noexcept {
+  return 1000 * (config.spin_us == automatic ? default_spin_us : config.spin_us);
+}
+
+}  // namespace
 
 port::port(engine::lane_core& lane, const surroundings& where, endpoint_set::list endpoints)
     : where_(where),
@@ -15,7 +23,7 @@ port::port(engine::lane_core& lane, const surroundings& where, endpoint_set::lis
       rma_(path_, peers_, ops_, transfers_),
       rma_target_(where_, path_),
       rendezvous_(where_, path_, ops_, transfers_, counters_),
-      eager_(path_, peers_, ops_, rendezvous_, counters_),
+      eager_(path_, peers_, ops_, rendezvous_, counters_, awake_ns(*where.config)),
       tagged_(path_, peers_, ops_, rendezvous_, where.config->unexpected_bytes, counters_),
       calls_(lane, where_, path_, ops_, rendezvous_, counters_),
       liveness_(where_, path_, peers_, ops_, tagged_, calls_, counters_),

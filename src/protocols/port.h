@@ -69,7 +69,11 @@ class port {
   status cancel(const completion& which, delivery_batch& out);
 
   /// Prepares for sleep, as endpoint::arm. False: there is work now.
-  [[nodiscard]] bool arm() noexcept { return endpoints_.arm() && transfers_.by_turns().none(); }
+  [[nodiscard]] bool arm() noexcept {
+    if (path_.blocked()) [[unlikely]]
+      path_.flush_for_rest();
+    return endpoints_.arm() && transfers_.by_turns().none();
+  }
   [[nodiscard]] const endpoint_set& endpoints() const noexcept { return endpoints_; }
   /// Something accepted still waits for a progress() to leave.
   [[nodiscard]] bool unsent() const noexcept;

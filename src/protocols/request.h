@@ -45,6 +45,7 @@ struct request : transport::op {
   carrier by = carrier::undecided;
   std::uint8_t rail = 0;          ///< stripe: of the peer's, which it goes on
   bool counted = false;           ///< flushes wait for it
+  bool paid = false;              ///< a message: its credit has been taken
   bool mappable = false;          ///< the data to fetch lies in memory that may be mapped here
   status failure = status::done;  ///< of one of its fragments
   handler_id handler = 0;
