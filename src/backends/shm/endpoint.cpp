@@ -36,8 +36,9 @@ link* shm_endpoint::make_link(rank peer, int lane) noexcept {
   try {
     std::shared_ptr<peer_process> process = device_.find_peer(peer);
     if (process == nullptr) return nullptr;
+    for (auto* list : {&links_, &ending_}) list->reserve(links_.size() + 1);
     incoming_.reserve(links_.size() + 1);
-    for (auto* list : {&links_, &ending_, &blocked_}) list->reserve(links_.size() + 1);
+    blocked_.reserve(links_.size() + 1);
     link* const made = &known_.insert(peer, lane, std::make_unique<link>(std::move(process), lane));
     links_.push_back(made);
     if (made->process->is_gone()) begin_end(*made);
@@ -112,7 +113,7 @@ std::size_t shm_endpoint::report_ends(std::span<event> out) noexcept {
   std::size_t count = 0;
   std::erase_if(ending_, [&](link* each) {
     if (each->state == link::state_t::lost) {
-      std::erase(blocked_, each);
+      blocked_.remove(*each);
       each->close_rings();
       return true;
     }

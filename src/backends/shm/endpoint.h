@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/shm/announcements.h"
+#include "backends/shm/blocked_links.h"
 #include "backends/shm/device.h"
 #include "backends/shm/incoming_rings.h"
 #include "backends/shm/lane_sleep.h"
@@ -55,7 +56,6 @@ class shm_endpoint final : public endpoint {
   // Sleep.
   void get_up() noexcept;
   [[nodiscard]] bool work_in_sight() noexcept;
-  void forget_unblocked() noexcept;
 
   // Constant after construction.
   shm_device& device_;
@@ -68,9 +68,9 @@ class shm_endpoint final : public endpoint {
   lane_table<link> known_;
   std::vector<link*> links_;  // all of them
   incoming_rings incoming_;
-  std::vector<link*> ending_;   // to be reported once their ring is empty, then unmapped
-  std::vector<link*> blocked_;  // a post found no room there
-  std::size_t looked_at_ = 0;   // links whose core was last compared
+  std::vector<link*> ending_;  // to be reported once their ring is empty, then unmapped
+  blocked_links blocked_;
+  std::size_t looked_at_ = 0;  // links whose core was last compared
   announcements announced_;
   bool chores_ =
       false;  // asleep, or a ring holds messages of the last poll, or announcements that wait

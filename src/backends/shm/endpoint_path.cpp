@@ -33,9 +33,7 @@ inline status shm_endpoint::push(link& to, const op& what) noexcept {
     return status::peer_lost;
   if (!to.out->try_push(std::as_bytes(std::span(&what.head, 1)), what.header, what.memory))
       [[unlikely]] {
-    if (!to.blocked) blocked_.push_back(&to);
-    to.blocked = true;
-    to.blocked_bytes = bytes;
+    blocked_.add(to, bytes);
     return status::busy_queue;
   }
   to.wake();

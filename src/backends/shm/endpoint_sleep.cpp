@@ -11,11 +11,11 @@ bool shm_endpoint::arm() noexcept {
   if (incoming_.hold_messages()) return false;  // senders may wait for these lines
   chores_ = true;
   sleep_.lie_down();
-  for (link* each : blocked_) each->out->control().producer_waits.lie_down();
+  blocked_.lie_down();
   sync::heavy_barrier();
   if (!work_in_sight()) return true;
   get_up();
-  forget_unblocked();
+  blocked_.forget_those_with_room();
   return false;
 }
 
@@ -37,31 +37,21 @@ bool shm_endpoint::shares_core(int core) noexcept {
   return false;
 }
 
-/// Said once that there is room: whoever still wants to post does so before the next arm().
-void shm_endpoint::forget_unblocked() noexcept {
-  std::erase_if(blocked_, [](link* to) {
-    to->blocked = !to->out->would_take(to->blocked_bytes);
-    return !to->blocked;
-  });
-}
-
 /// Looked at after lie_down(): whatever comes later rings.
 bool shm_endpoint::work_in_sight() noexcept {
-  const auto has_room = [](link* to) { return to->out->would_take(to->blocked_bytes); };
   const auto unreported = [](link* each) { return each->state == link::state_t::ending; };
   const auto has_closed = [](const auto& each) {
     return each->state == link::state_t::open && each->process->known_gone();
   };
   const auto owes = [](const auto& each) { return !each->ring_owed(); };
-  return announced_.have_news() || incoming_.have_work() ||
-         std::any_of(blocked_.begin(), blocked_.end(), has_room) ||
+  return announced_.have_news() || incoming_.have_work() || blocked_.some_have_room() ||
          std::any_of(ending_.begin(), ending_.end(), unreported) ||
          std::any_of(links_.begin(), links_.end(), has_closed) ||
          std::any_of(links_.begin(), links_.end(), owes);
 }
 
 void shm_endpoint::get_up() noexcept {
-  for (link* each : blocked_) each->out->control().producer_waits.get_up();
+  blocked_.get_up();
   sleep_.get_up();
   look_around();
 }

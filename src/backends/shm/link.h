@@ -52,7 +52,7 @@ class link final : public remote_lane {
   lane_slot* const there;  // the peer's lane
   const sync::glance how;  // we may look at its sleep words
   state_t state = state_t::open;
-  bool blocked = false;  // a message of blocked_bytes was refused for want of room
+  bool blocked = false;  // among the blocked_links: a message of blocked_bytes found no room
   bool corrupt = false;  // the incoming ring makes no sense any more
   std::size_t blocked_bytes = 0;
   std::optional<sync::ring_producer> out;  // set once announced
