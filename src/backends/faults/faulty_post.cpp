@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // faulty_post.cpp - a faulty endpoint's way in: which ops go on at once, later, or not at all.
-#include <algorithm>
-
 #include "backends/faults/faulty_endpoint.h"
 
 namespace heddle::transport {
-namespace {
-
-constexpr std::size_t most_held_ops = 64;
-
-}  // namespace
 
 faulty_endpoint::faulty_endpoint(std::unique_ptr<endpoint> inner, const fault_plan& plan,
                                  bool ordered, int lane)
     : inner_(std::move(inner)),
       plan_(plan),
-      ordered_(ordered),
-      random_(plan.seed + static_cast<std::uint64_t>(lane) * 0x51ed2701) {}
+      random_(plan.seed + static_cast<std::uint64_t>(lane) * 0x51ed2701),
+      ops_(plan_, ordered, random_),
+      events_(plan_, random_) {}
 
 post_result faulty_endpoint::post(std::span<op* const> ops) noexcept {
   std::size_t begin = 0;  // ops[begin..i) go on together
@@ -32,7 +26,7 @@ post_result faulty_endpoint::post(std::span<op* const> ops) noexcept {
     if (f == fate::direct) {
       if (const status s = pass_on(ops, begin, i + 1); s != status::done) return {begin, s};
     } else {
-      hold(*ops[i]);
+      ops_.hold(*ops[i]);
       begin = i + 1;
     }
     count(*ops[i]->to);
@@ -47,9 +41,9 @@ faulty_endpoint::fate faulty_endpoint::decide(const op& o) {
   if (lost_.contains(o.to)) return fate::lost;
   // While armed, nothing would tell that there is room again.
   if (!armed_ && random_.percent(plan_.busy)) return fate::busy;
-  if (held_ops_.size() >= most_held_ops) return fate::busy;
-  const bool delayed = (plan_.delay != 0 && random_.up_to(1) == 0) || lateness(o).count() != 0;
-  return delayed || blocked(o, held_ops_.size()) ? fate::hold : fate::direct;
+  if (ops_.full()) return fate::busy;
+  const bool delayed = plan_.delay != 0 && random_.up_to(1) == 0;
+  return delayed || ops_.must_hold(o) ? fate::hold : fate::direct;
 }
 
 /// Gives ops[begin..end) to the inner endpoint and moves `begin` to the first it did not take.
@@ -60,46 +54,6 @@ status faulty_endpoint::pass_on(std::span<op* const> ops, std::size_t& begin, st
   if (begin == end) return status::done;
   turned_away_ |= r.reason == status::busy_queue;
   return r.reason;
-}
-
-/// A send is copied, and over for its poster; the buffers of other ops are used when they go on.
-void faulty_endpoint::hold(op& o) {
-  held_op h;
-  h.polls = random_.up_to(plan_.delay);
-  if (const auto late = lateness(o); late.count() != 0)
-    h.until = late_until_ = std::max(late_until_, std::chrono::steady_clock::now()) + late;
-  o.over = o.kind == op_kind::send;
-  if (o.over) {
-    h.message.assign(o.header.begin(), o.header.end());
-    h.message.insert(h.message.end(), o.memory.begin(), o.memory.end());
-    h.sent = o;
-    h.sent.header = {};
-    h.sent.memory = h.message;  // moving a vector leaves its bytes where they are
-  } else {
-    h.of = &o;
-  }
-  held_ops_.push_back(std::move(h));
-}
-
-/// The data of a get comes this way.
-std::chrono::microseconds faulty_endpoint::lateness(const op& o) const noexcept {
-  if (plan_.late.empty()) return {};
-  return o.kind == op_kind::get ? plan_.lateness(o.to->peer, plan_.self)
-                                : plan_.lateness(plan_.self, o.to->peer);
-}
-
-/// What the contract keeps in order: sends to one peer, and where the wire is ordered puts before a
-/// later send.
-bool faulty_endpoint::must_follow(const op& later, const op& earlier) const noexcept {
-  if (later.to != earlier.to || later.kind != op_kind::send) return false;
-  if (earlier.kind == op_kind::send) return true;
-  return ordered_ && earlier.kind == op_kind::put;
-}
-
-/// Whether one of the first `before` held ops has to go before `o`.
-bool faulty_endpoint::blocked(const op& o, std::size_t before) const noexcept {
-  return std::any_of(held_ops_.begin(), held_ops_.begin() + static_cast<std::ptrdiff_t>(before),
-                     [&](const held_op& h) { return must_follow(o, h.what()); });
 }
 
 void faulty_endpoint::count(const remote_lane& to) {
@@ -113,7 +67,8 @@ void faulty_endpoint::lose(remote_lane& peer) {
   inner_->drop(peer);
   end_all_of(peer);
   if (told_lost_.insert(&peer).second)
-    report(event::kind_t::peer_lost, status::peer_lost, &peer, nullptr, "HEDDLE_FAULTS has it die");
+    events_.hold({event::kind_t::peer_lost, status::peer_lost, &peer, nullptr,
+                  bytes_of("HEDDLE_FAULTS has it die")});
 }
 
 void faulty_endpoint::drop(remote_lane& of) noexcept {
@@ -124,12 +79,8 @@ void faulty_endpoint::drop(remote_lane& of) noexcept {
 
 /// Ends what is held for `peer` and forgets what has arrived from it.
 void faulty_endpoint::end_all_of(const remote_lane& peer) {
-  for (held_op& h : held_ops_)
-    if (h.what().to == &peer) report_end(h.what(), status::peer_lost);
-  std::erase_if(held_ops_, [&](const held_op& h) { return h.what().to == &peer; });
-  std::erase_if(held_events_, [&](const held_event& h) {
-    return h.what.kind == event::kind_t::arrived && h.what.from == &peer;
-  });
+  ops_.drop_all_of(peer, [this](op& o) { report_end(o, status::peer_lost); });
+  events_.drop_messages_of(peer);
 }
 
 }  // namespace heddle::transport
