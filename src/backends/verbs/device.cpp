@@ -2,7 +2,6 @@
 // device.cpp - opening, addresses, peers, lanes, and answers to those who ask for them.
 #include "backends/verbs/device.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sodium.h>
 #include <sys/epoll.h>
@@ -20,7 +19,6 @@
 namespace heddle::transport::verbs {
 namespace {
 
-constexpr std::size_t most_early = 1024;
 constexpr std::size_t largest_op = std::size_t{1} << 30;
 
 std::uint64_t make_nonce() {
@@ -40,12 +38,11 @@ verbs_device::verbs_device(const context& where, const port_choice& port)
       waker_(::epoll_create1(EPOLL_CLOEXEC)),
       timer_(make_timer()),
       exposed_(card_, *where.config),
+      events_(card_),
       greeter_(card_, where.job_secret),
       questions_(greeter_, where.config->peer_timeout_ms * 1'000'000) {
   if (!waker_ || !timer_) fail_errno(errno, "no descriptors left (ulimit -n)");
-  const int events = card_.context()->async_fd;
-  ::fcntl(events, F_SETFL, ::fcntl(events, F_GETFL) | O_NONBLOCK);
-  for (const int fd : {greeter_.fd(), timer_.get(), events}) watch(waker_.get(), fd);
+  for (const int fd : {greeter_.fd(), timer_.get(), events_.fd()}) watch(waker_.get(), fd);
   traits_.native = only(op_kind::send) | only(op_kind::put) | only(op_kind::get);
   if (card_.limits().atomic_cap != IBV_ATOMIC_NONE) traits_.native |= only(op_kind::atomic);
   traits_.cpu_atomics = card_.limits().atomic_cap == IBV_ATOMIC_GLOB;
@@ -97,8 +94,8 @@ std::unique_ptr<endpoint> verbs_device::make_endpoint(int lane) {
   auto home = std::make_shared<lane_home>(card_, lane);
   auto made = std::make_unique<verbs_endpoint>(*this, home);
   const std::scoped_lock lock(mutex_);
-  homes_[lane] = {home, true};
-  if (!early_.empty()) set_timer(timer_.get(), 1);
+  lanes_.add(lane, home);
+  if (lanes_.has_early()) set_timer(timer_.get(), 1);
   return made;
 }
 
@@ -131,25 +128,18 @@ void verbs_device::forget(std::uint32_t question) noexcept {
 int verbs_device::serve() noexcept {
   std::uint64_t fired = 0;
   (void)!::read(timer_.get(), &fired, sizeof fired);
-  read_events();
+  events_.read();
   const std::scoped_lock lock(mutex_);
   (void)greeter_.arm();
   try {
-    for (const hello& ask : std::exchange(early_, {})) on_ask(ask);
+    for (const hello& ask : lanes_.take_early()) on_ask(ask);
     greeter_.receive([this](const hello& h) { on_hello(h); });
     if (const std::uint64_t next = questions_.move(now_ns()); next != 0)
       set_timer(timer_.get(), next);
   } catch (const std::bad_alloc&) {
     set_timer(timer_.get(), 1'000'000);  // they ask again
   }
-  return wanted_lane();
-}
-
-/// Each once: when it is made, it finds the asks.
-int verbs_device::wanted_lane() noexcept {
-  for (const hello& ask : early_)
-    if (homes_.try_emplace(ask.to_lane).second) return ask.to_lane;
-  return -1;
+  return lanes_.name_wanted();  // each once: when it is made, it finds the asks
 }
 
 void verbs_device::on_hello(const hello& h) {
@@ -160,61 +150,19 @@ void verbs_device::on_hello(const hello& h) {
 void verbs_device::on_ask(const hello& ask) {
   if (!knows(ask.from) || ask.from_nonce != peers_[static_cast<std::size_t>(ask.from)].nonce)
     return;
-  const auto found = homes_.find(ask.to_lane);
-  if (found == homes_.end() || !found->second.was_made) return keep_early(ask);
-  const auto home =
-      found->second.home.lock();  // null: the lane has ended, and so does this process
+  if (!lanes_.was_made(ask.to_lane)) return lanes_.keep_early(ask);
+  const auto home = lanes_.find(ask.to_lane);  // null: the lane has ended, and so does this process
   const peer_facts& peer = peers_[static_cast<std::size_t>(ask.from)];
   // One that does not leave is asked for again.
   (void)greeter_.send(peer, home != nullptr ? home->admit(ask, peer) : refusal_of(ask));
 }
 
-void verbs_device::keep_early(const hello& ask) {
-  const auto same = [&](const hello& h) {
-    return h.from == ask.from && h.question == ask.question;
-  };
-  if (early_.size() < most_early && std::ranges::none_of(early_, same)) early_.push_back(ask);
-}
-
-void verbs_device::read_events() noexcept {
-  ibv_async_event e{};
-  while (ibv_get_async_event(card_.context(), &e) == 0) {
-    const auto kind = e.event_type;
-    const bool our_port = e.element.port_num == card_.port();
-    ibv_ack_async_event(&e);
-    if (kind == IBV_EVENT_PORT_ERR || kind == IBV_EVENT_PORT_ACTIVE) {
-      if (our_port) tell_of_port(kind == IBV_EVENT_PORT_ACTIVE);
-    } else if (kind == IBV_EVENT_DEVICE_FATAL || kind == IBV_EVENT_CQ_ERR) {
-      if (!down_.is_set())
-        log::error(log::subsystem::wire, "verbs: {}: {}; its peers are lost", card_.name(),
-                   ibv_event_type_str(kind));
-      down_.set();
-    }
-  }
-}
-
-/// The card repeats what is under way. What it has given up when the port is back, is lost.
-void verbs_device::tell_of_port(bool is_up) const noexcept {
-  if (is_up)
-    return log::info(log::subsystem::wire, "verbs: {}: the port is up again", card_.name());
-  log::warn(log::subsystem::wire,
-            "verbs: {}: the port is down: look at its cable and switch. What is under way waits "
-            "for it, for as long as HEDDLE_VERBS_TIMEOUT and HEDDLE_VERBS_RETRIES say; after that "
-            "its peer is lost",
-            card_.name());
-}
-
-std::size_t verbs_device::lanes_without_doorbell() const {
-  const std::scoped_lock lock(mutex_);
-  return static_cast<std::size_t>(std::ranges::count_if(homes_, [](const auto& one) {
-    const auto home = one.second.home.lock();
-    return home != nullptr && !home->has_doorbell();
-  }));
-}
-
 std::string verbs_device::details() const {
   std::string text = fmt::format("    {}\n", card_.describe());
-  if (const std::size_t without = lanes_without_doorbell(); without != 0)
+  std::unique_lock lock(mutex_);
+  const std::size_t without = lanes_.without_doorbell();
+  lock.unlock();
+  if (without != 0)
     text += fmt::format(
         "    {} lanes share a doorbell and its lock: the card has no page left for them\n",
         without);

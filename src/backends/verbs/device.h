@@ -2,9 +2,7 @@
 // device.h - this process at one port of a card: what it exposes, the peers it knows, and how lanes
 // of two processes find each other.
 #pragma once
-#include <array>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,13 +10,14 @@
 #include <vector>
 
 #include "backends/verbs/card.h"
+#include "backends/verbs/card_events.h"
 #include "backends/verbs/exposed.h"
 #include "backends/verbs/greeter.h"
 #include "backends/verbs/lane_home.h"
+#include "backends/verbs/lane_homes.h"
 #include "backends/verbs/questions.h"
 #include "backends/verbs/settings.h"
 #include "base/fd.h"
-#include "sync/counters.h"
 #include "transport/device.h"
 
 namespace heddle::transport::verbs {
@@ -58,17 +57,12 @@ class verbs_device final : public device {
                     std::uint32_t stream, far_end our_end);
   void forget(std::uint32_t question) noexcept;
   /// Nothing goes through the card any more, and nothing will.
-  [[nodiscard]] bool is_down() const noexcept { return down_.is_set(); }
+  [[nodiscard]] bool is_down() const noexcept { return events_.card_is_down(); }
 
  private:
   [[nodiscard]] bool knows(rank number) const noexcept;
   void on_hello(const hello& h);
   void on_ask(const hello& ask);
-  void keep_early(const hello& ask);
-  void read_events() noexcept;
-  void tell_of_port(bool is_up) const noexcept;
-  [[nodiscard]] int wanted_lane() noexcept;
-  [[nodiscard]] std::size_t lanes_without_doorbell() const;
 
   // Constant after construction.
   const rank self_;
@@ -80,17 +74,12 @@ class verbs_device final : public device {
   unique_fd waker_, timer_;  // the first is readable when anything is
   exposed_regions exposed_;
 
-  sync::event_bit down_;
+  card_events events_;
   mutable std::mutex mutex_;  // guards what follows
   greeter greeter_;
   questions questions_;
   std::vector<peer_facts> peers_;  // by rank; those that are not known have no nonce
-  struct home_place {
-    std::weak_ptr<lane_home> home;
-    bool was_made = false;
-  };
-  std::map<int, home_place> homes_;  // by lane, of those made or asked for
-  std::vector<hello> early_;         // asks for lanes that have none yet
+  lane_homes lanes_;
 };
 
 }  // namespace heddle::transport::verbs
