@@ -22,6 +22,14 @@ constexpr std::size_t large_slots = 4;
 /// While no message is on its way out, only errors of operations that never left are in the TCQ.
 constexpr unsigned polls_per_drain = 32;
 
+/// Memory of the lane, for its commands.
+registered_memory cut(slab& from, int lane, std::size_t bytes) {
+  slab_place at = 0;
+  if (!from.allocate(bytes, at))
+    fail("lane {}: {} bytes of memory for sending cannot be had or registered", lane, bytes);
+  return {{from.at(at), bytes}, from.address(at)};
+}
+
 /// Slots for what is copied; at least four.
 std::size_t size_of_slot(std::uint64_t stage_bytes) {
   return std::min<std::size_t>((stage_bytes + 63) / 64 * 64, slot_bytes / 4);
@@ -36,24 +44,16 @@ utofu_endpoint::utofu_endpoint(utofu_device& owner, int lane)
       slab_(vcq_),
       queue_(vcq_, owner.chosen().mrq / 2),
       peers_(owner, slab_),
-      messages_(queue_, peers_, events_, cut(sent_bytes), owner.nonce()),
+      messages_(queue_, peers_, events_, cut(slab_, lane, sent_bytes), owner.nonce()),
       wireup_(owner, lane, queue_, peers_, messages_),
       regions_(owner, lane, queue_, peers_),
       liveness_(queue_, peers_, events_),
-      large_(queue_, slot_pool(cut(large_slots * slot_piece), slot_piece)),
+      large_(queue_, slot_pool(cut(slab_, lane, large_slots * slot_piece), slot_piece)),
       accesses_(queue_, regions_, owner.cache_of(lane),
-                slot_pool(cut(slot_bytes), size_of_slot(owner.chosen().stage_bytes)), large_,
-                owner.chosen().stage_bytes),
+                slot_pool(cut(slab_, lane, slot_bytes), size_of_slot(owner.chosen().stage_bytes)),
+                large_, owner.chosen().stage_bytes),
       last_event_ns_(now_ns()) {
   if (!timer_) fail_errno(errno, "no descriptors left (ulimit -n)");
-}
-
-/// Memory of the lane, for its commands.
-registered_memory utofu_endpoint::cut(std::size_t bytes) {
-  slab_place at = 0;
-  if (!slab_.allocate(bytes, at))
-    fail("lane {}: {} bytes of memory for sending cannot be had or registered", lane_, bytes);
-  return {{slab_.at(at), bytes}, slab_.address(at)};
 }
 
 // --- posting ---------------------------------------------------------------------------
@@ -100,73 +100,46 @@ status utofu_endpoint::send(remote_lane& to, message_head head, std::span<const 
   return s == status::done ? s : status::busy_queue;
 }
 
-post_result utofu_endpoint::post(std::span<op* const> ops) noexcept {
-  const vcq::use mine(vcq_);
-  const post_result r = ops.size() == 1 ? post_alone(*ops[0]) : post_several(ops);
-  if (peers_.some_lost()) [[unlikely]]
-    forget_lost();
-  return r;
-}
-
-inline post_result utofu_endpoint::post_alone(op& o) noexcept {
-  const status s = start(o);
-  if (accepted(s)) [[likely]]
-    return {1, status::done};
-  return {0, s};
-}
-
 /// A copy of its own, off the path of those that are posted alone.
 status utofu_endpoint::start_one_of_several(op& o) noexcept {
   return start(o);
 }
 
-post_result utofu_endpoint::post_several(std::span<op* const> ops) noexcept {
-  std::size_t taken = 0;
-  while (taken < ops.size()) {
-    const auto rest = ops.subspan(taken);
-    const std::size_t listed = rest.size() > 1 && list_limit_ > 1 ? post_list(rest) : 0;
-    taken += listed;
-    if (listed != 0) continue;
-    const status s = start_one_of_several(*rest[0]);
-    if (!accepted(s)) return {taken, s};
-    ++taken;
-    list_limit_ = std::max<std::size_t>(list_limit_, 2);
+/// How op_lists posts.
+struct utofu_endpoint::way_of_lists {
+  utofu_endpoint& lane;
+
+  [[nodiscard]] status start(op& o) const noexcept { return lane.start_one_of_several(o); }
+  /// What is not to share a list: its errors must name it, or it takes more than one command.
+  [[nodiscard]] bool goes_alone(const op& o) const noexcept {
+    if (o.kind != op_kind::send) return lane.accesses_.goes_alone(o);
+    return static_cast<const peer_state&>(*o.to).out.polled();
   }
-  return {taken, status::done};
-}
-
-/// What is not to share a list: its errors must name it, or it takes more than one command.
-bool utofu_endpoint::goes_alone(const op& o) noexcept {
-  if (o.kind != op_kind::send) return accesses_.goes_alone(o);
-  return static_cast<const peer_state&>(*o.to).out.polled();
-}
-
-/// As many of the first as can go in one list; the next one, posted alone, tells why no more. All
-/// of a list is posted or nothing, so a queue that is nearly full gets shorter lists until it has
-/// room again.
-std::size_t utofu_endpoint::post_list(std::span<op* const> ops) noexcept {
-  ops = ops.first(std::min(ops.size(), list_limit_));
-  const auto alone = std::find_if(ops.begin(), ops.end(), [this](op* o) { return goes_alone(*o); });
-  ops = ops.first(static_cast<std::size_t>(alone - ops.begin()));
-  queue_.open_list();
-  std::size_t count = 0;
-  while (count < ops.size() && accepted(start_one_of_several(*ops[count]))) ++count;
-  const status posted = queue_.close_list();
-  if (posted == status::done) {
-    messages_.after_list();
-    list_limit_ = std::min(2 * list_limit_, max_list);
-    return count;
+  void open_list() const noexcept { lane.queue_.open_list(); }
+  [[nodiscard]] status close_list() const noexcept {
+    const status posted = lane.queue_.close_list();
+    if (posted == status::done) lane.messages_.after_list();
+    return posted;
   }
-  while (count != 0) take_back(*ops[--count]);
-  // One that the hardware refuses is found when they are posted one by one.
-  list_limit_ = posted == status::busy_queue ? std::max<std::size_t>(1, list_limit_ / 2) : 1;
-  return 0;
-}
+  void take_back(op& o) const noexcept {
+    if (o.kind != op_kind::send) return lane.accesses_.take_back(o);
+    o.over = false;
+    lane.messages_.take_back(static_cast<peer_state&>(*o.to), o.notes<messages::note>());
+  }
+};
 
-void utofu_endpoint::take_back(op& o) noexcept {
-  if (o.kind != op_kind::send) return accesses_.take_back(o);
-  o.over = false;
-  messages_.take_back(static_cast<peer_state&>(*o.to), o.notes<messages::note>());
+post_result utofu_endpoint::post(std::span<op* const> ops) noexcept {
+  const vcq::use mine(vcq_);
+  post_result r;
+  if (ops.size() == 1) {
+    const status s = start(*ops[0]);
+    r = accepted(s) ? post_result{1, status::done} : post_result{0, s};
+  } else {
+    r = lists_.post(ops, way_of_lists{*this});
+  }
+  if (peers_.some_lost()) [[unlikely]]
+    forget_lost();
+  return r;
 }
 
 // --- polling ---------------------------------------------------------------------------

@@ -10,6 +10,7 @@
 #include "backends/utofu/device.h"
 #include "backends/utofu/liveness.h"
 #include "backends/utofu/messages.h"
+#include "backends/utofu/op_lists.h"
 #include "backends/utofu/peer_regions.h"
 #include "backends/utofu/peers.h"
 #include "backends/utofu/slab.h"
@@ -39,16 +40,12 @@ class utofu_endpoint final : public endpoint {
   [[nodiscard]] bool idle() const noexcept override { return messages_.idle(); }
 
  private:
-  [[nodiscard]] registered_memory cut(std::size_t bytes);
+  struct way_of_lists;  // endpoint.cpp
+
   [[nodiscard, gnu::always_inline]] status start(op& o) noexcept;
-  [[nodiscard]] status start_one_of_several(op& o) noexcept;
+  [[nodiscard, gnu::noinline]] status start_one_of_several(op& o) noexcept;
   [[nodiscard, gnu::always_inline]] status start_access(peer_state& p, op& o) noexcept;
   [[nodiscard, gnu::noinline]] status start_message(peer_state& p, op& o) noexcept;
-  [[nodiscard, gnu::always_inline]] post_result post_alone(op& o) noexcept;
-  [[nodiscard, gnu::noinline]] post_result post_several(std::span<op* const> ops) noexcept;
-  [[nodiscard]] std::size_t post_list(std::span<op* const> ops) noexcept;
-  [[nodiscard]] bool goes_alone(const op& o) noexcept;
-  void take_back(op& o) noexcept;
   void do_chores() noexcept;
   void take_failures() noexcept;
   void on_notice(int code, const utofu_mrq_notice& n) noexcept;
@@ -76,7 +73,7 @@ class utofu_endpoint final : public endpoint {
   liveness liveness_;
   large_transfers large_;
   accesses accesses_;
-  std::size_t list_limit_ = max_list;
+  op_lists lists_;
   std::uint64_t last_event_ns_;
   bool eventful_ = false;  // since the last arm()
   bool told_dead_ = false;
