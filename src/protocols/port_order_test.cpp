@@ -33,6 +33,7 @@ class PortOrder : public PortFixture {
   PortOrder() {
     wire_.native = only(op_kind::send) | only(op_kind::get);
     config_.credit_bytes = credit;
+    config_.spin_us = 0;  // without credit, messages are announced
   }
   void begin() {
     wire_.messages.clear();
@@ -66,6 +67,9 @@ class PortOrder : public PortFixture {
         return;
       case '+':
         wire_.room = SIZE_MAX;
+        return;
+      case 'a':  // nobody looks any more
+        (void)port_->arm();
         return;
       case 'c':  // the receiver has taken what it had
         return give_credit();
@@ -137,7 +141,7 @@ class PortOrder : public PortFixture {
     for (const message& m : left()) n += m.kind == message_kind::tag_eager;
     return n;
   }
-  void try_all(std::size_t longest);
+  void try_all(std::size_t longest, std::string_view alphabet = "sbf01+cp");
   /// True when all that was promised of `steps` holds.
   [[nodiscard]] bool holds(std::string_view steps) {
     ++tried_;
@@ -148,6 +152,7 @@ class PortOrder : public PortFixture {
     }
     play('+');
     for (int i = 0; i < 4; ++i) play('p');
+    play('a');
     const auto all = left();
     bool good = all.size() == accepted_;
     for (std::size_t i = 0; good && i < all.size(); ++i) good = all[i].word == i;
@@ -164,8 +169,7 @@ class PortOrder : public PortFixture {
 };
 
 /// All sequences of up to `longest` steps, from the empty one on.
-void PortOrder::try_all(std::size_t longest) {
-  constexpr std::string_view alphabet = "sbf01+cp";
+void PortOrder::try_all(std::size_t longest, std::string_view alphabet) {
   std::string steps;
   const auto extend = [&](const auto& self) -> void {
     ASSERT_TRUE(holds(steps)) << "after " << steps;
@@ -184,6 +188,14 @@ void PortOrder::try_all(std::size_t longest) {
 TEST_F(PortOrder, HoldsAfterEveryShortSequence) {
   try_all(test::sanitized ? 5 : 6);
   EXPECT_EQ(tried_, test::sanitized ? 37'449u : 299'593u);  // 1 + 8 + ... + 8^5, or 8^6
+}
+
+// They go out in order whenever credit comes, and at the latest before nobody looks any more.
+TEST_F(PortOrder, HoldsWhereMessagesWaitForCredit) {
+  constexpr std::uint64_t hour_us = 3'600'000'000;
+  config_.spin_us = hour_us;
+  try_all(test::sanitized ? 4 : 5, "sbf01+cpa");
+  EXPECT_EQ(tried_, test::sanitized ? 7'381u : 66'430u);  // 1 + 9 + ... + 9^4, or 9^5
 }
 
 // The wire is asked for each piece by itself, beside the batch.

@@ -117,6 +117,57 @@ TEST_F(Port, TakesBackTheCreditOfASendThatFails) {
   EXPECT_EQ(last_kind(), message_kind::tag_eager);
 }
 
+constexpr std::uint64_t hour_us = 3'600'000'000;
+
+/// A port that may send one small message without hearing of its receiver.
+struct PortWithoutCredit : Port {
+  port& start_and_use_it_up(std::uint64_t spin_us) {
+    config_.credit_bytes = eager::cost_of(one_.size());
+    config_.spin_us = spin_us;
+    port& p = start();
+    EXPECT_EQ(p.execute(send(one_), batch_), status::done);
+    return p;
+  }
+  void gives_credit() {
+    message m;
+    m.kind = message_kind::credit;
+    m.word = config_.credit_bytes;
+    arrives(m);
+  }
+};
+
+TEST_F(PortWithoutCredit, LetsAMessageWaitAndSendsItWholeWhenCreditComes) {
+  port& p = start_and_use_it_up(hour_us);
+  ending end;
+  EXPECT_EQ(p.execute(send(one_, end), batch_), status::posted);
+  progress();
+  EXPECT_EQ(wire_.messages.size(), 1u);
+  gives_credit();
+  EXPECT_EQ(wire_.messages.size(), 2u);
+  EXPECT_EQ(last_kind(), message_kind::tag_eager);
+  EXPECT_EQ(end.code, status::done);
+  EXPECT_TRUE(p.quiet());
+}
+
+TEST_F(PortWithoutCredit, AnnouncesWhatWaitsBeforeNobodyLooksAnyMore) {
+  port& p = start_and_use_it_up(hour_us);
+  EXPECT_EQ(p.execute(send(one_), batch_), status::posted);
+  EXPECT_EQ(last_kind(), message_kind::tag_eager);
+  EXPECT_TRUE(p.arm());
+  EXPECT_EQ(last_kind(), message_kind::tag_rts);
+}
+
+TEST_F(PortWithoutCredit, AnnouncesAtOnceWhereNobodyWaitsAwake) {
+  port& p = start_and_use_it_up(0);
+  EXPECT_EQ(p.execute(send(one_), batch_), status::posted);
+  EXPECT_EQ(last_kind(), message_kind::tag_rts);
+}
+
+TEST_F(PortWithoutCredit, SendsCallsAllTheSame) {
+  port& p = start_and_use_it_up(hour_us);
+  EXPECT_EQ(p.execute(call_command(1, handler_id{1}, {}, one_, {}), batch_), status::done);
+}
+
 TEST_F(Port, LosesAPeerThatItsOwnMessagesCannotBeSentTo) {
   port& p = start();
   ending end;

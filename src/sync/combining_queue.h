@@ -75,7 +75,7 @@ class combining_queue {
     std::uint64_t seen = word_.load(std::memory_order_relaxed);
     if ((seen & held_bit) != 0) return false;
     // Relaxed: a head that is behind is not what the exchange finds, for no ticket comes twice.
-    if (head_.load(std::memory_order_relaxed) != seen >> 1) return false;
+    if (head_.load(std::memory_order_relaxed) << 1 != seen) return false;
     // Acquire: what the holder before did is visible (pairs with P1 and Q3). It publishes nothing
     // that somebody looks for behind it, as push() does, so it has no part in Q1 to Q4.
     if (!word_.compare_exchange_strong(seen, seen | held_bit, std::memory_order_acquire,
