@@ -40,6 +40,8 @@ class Batches : public testing::TestWithParam<wire> {
   }
   /// Such a wire may happen to refuse all of them but one at a time.
   static bool is_faulty() { return GetParam().faults[0] != '\0'; }
+  /// Posts of many save such a wire nothing, so each message goes by itself.
+  static bool only_copies() { return std::string_view(GetParam().backend) == "shm"; }
   /// Over shm the engine emulates what it cannot map, by messages of one fragment each.
   static bool posts_accesses() {
     return !is_faulty() && std::string_view(GetParam().backend) == "tcp";
@@ -102,7 +104,7 @@ TEST_P(Batches, HoldManyMessagesInTheirOrder) {
       posted += send_numbers(l, std::span(numbers).subspan(at_once), ended);
       EXPECT_EQ(l.wait(ended, posted), status::done);
       if (!is_faulty()) {
-        EXPECT_GT(together(w), 0u);
+        EXPECT_EQ(together(w) != 0, !only_copies());
       }
     } else {
       for (const std::uint64_t expected : numbers) {
