@@ -20,7 +20,7 @@ std::string_view kind_of(const request& r) noexcept {
 std::string_view stage_of(const request& r) noexcept {
   switch (r.at) {
     case stage::backlog:
-      return "waits for room on the wire";
+      return "waits for room on the wire, or for credit";
     case stage::direct:
     case stage::wire:
       return r.message_bytes != 0 ? "its data is being read" : "the wire has it";

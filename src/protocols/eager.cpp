@@ -50,7 +50,8 @@ status eager::send(const command& c) {
 status eager::start(request& r) {
   peer& p = *r.with;
   const std::uint64_t cost = credit_of(r.what, r.bytes);
-  if (!r.paid && cost > p.credit) return waits_for_credit(p) ? status::busy_queue : announce(r);
+  if (!r.paid && cost > p.credit)
+    return waits_for_credit(p, cost) ? status::busy_queue : announce(r);
   if (!r.paid) p.credit -= cost;
   const status s = path_.post(r);
   r.paid = s == status::posted || s == status::done;
@@ -58,8 +59,9 @@ status eager::start(request& r) {
   return s;
 }
 
-bool eager::waits_for_credit(peer& p) const noexcept {
+bool eager::waits_for_credit(peer& p, std::uint64_t cost) const noexcept {
   if (path_.is_last_call() || patience_ns_ == 0) return false;
+  if (cost > p.credit_limit - p.credit_portion()) return false;  // so much may never come
   const std::uint64_t now = now_ns();
   if (p.no_credit_since_ns == 0) p.no_credit_since_ns = now;
   return now - p.no_credit_since_ns < patience_ns_;

@@ -53,7 +53,7 @@ class eager final : public protocol {
   [[nodiscard]] static std::uint64_t credit_of(command_kind what, std::size_t bytes) noexcept {
     return what == command_kind::send ? cost_of(bytes) : 0;
   }
-  [[nodiscard]] bool waits_for_credit(peer& p) const noexcept;
+  [[nodiscard]] bool waits_for_credit(peer& p, std::uint64_t cost) const noexcept;
   status announce(request& r);
   void note_sent(peer& p, std::size_t bytes) noexcept {
     p.note_sent(bytes);

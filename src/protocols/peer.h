@@ -62,6 +62,9 @@ struct peer {
   std::size_t eager_bytes = 0;     ///< larger messages rendezvous
   std::uint64_t credit_limit = 0;  ///< bytes of unexpected messages each may cause at the other
 
+  /// So much is given back at a time, and no less. It is small: a sender without credit waits awake
+  /// for the next.
+  [[nodiscard]] std::uint64_t credit_portion() const noexcept { return credit_limit / 16; }
   [[nodiscard]] destination address() const noexcept { return {number, lane}; }
   [[nodiscard]] bool takes(transport::op_kind k) const noexcept {
     return (native & transport::only(k)) != 0;
@@ -77,7 +80,7 @@ struct peer {
 
   // Order and what is in flight: path, operations, flushes.
   bool lost = false;
-  bool blocked = false;  ///< something waits for room on the wire: messages go behind it
+  bool blocked = false;  ///< something waits for room or credit: messages go behind it
   [[nodiscard]] bool is_free() const noexcept { return !lost && !blocked; }
   peer_requests requests;       ///< every one that needs this peer, but those that went straight
   request_queue backlog;        ///< in the order they must go out

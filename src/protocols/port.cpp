@@ -6,8 +6,11 @@
 namespace heddle::protocols {
 namespace {
 
-/// About how long a thread waits awake.
-std::uint64_t awake_ns(const settings& config) noexcept {
+/// How long a message waits for credit: about as long as a thread waits awake. In mode inline it
+/// does not: a thread that goes to sleep on one lane looks after no other, so nobody would announce
+/// it.
+std::uint64_t patience_ns(const settings& config) noexcept {
+  if (config.progress == "inline") return 0;
   return 1000 * (config.spin_us == automatic ? default_spin_us : config.spin_us);
 }
 
@@ -23,7 +26,7 @@ port::port(engine::lane_core& lane, const surroundings& where, endpoint_set::lis
       rma_(path_, peers_, ops_, transfers_),
       rma_target_(where_, path_),
       rendezvous_(where_, path_, ops_, transfers_, counters_),
-      eager_(path_, peers_, ops_, rendezvous_, counters_, awake_ns(*where.config)),
+      eager_(path_, peers_, ops_, rendezvous_, counters_, patience_ns(*where.config)),
       tagged_(path_, peers_, ops_, rendezvous_, where.config->unexpected_bytes, counters_),
       calls_(lane, where_, path_, ops_, rendezvous_, counters_),
       liveness_(where_, path_, peers_, ops_, tagged_, calls_, counters_),

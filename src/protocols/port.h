@@ -70,8 +70,10 @@ class port {
 
   /// Prepares for sleep, as endpoint::arm. False: there is work now.
   [[nodiscard]] bool arm() noexcept {
-    if (path_.blocked()) [[unlikely]]
+    if (path_.blocked()) [[unlikely]] {
       path_.flush_for_rest();
+      ops_.room().tell(ops_.out());
+    }
     return endpoints_.arm() && transfers_.by_turns().none();
   }
   [[nodiscard]] const endpoint_set& endpoints() const noexcept { return endpoints_; }

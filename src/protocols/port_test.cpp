@@ -119,10 +119,10 @@ TEST_F(Port, TakesBackTheCreditOfASendThatFails) {
 
 constexpr std::uint64_t hour_us = 3'600'000'000;
 
-/// A port that may send one small message without hearing of its receiver.
+/// A port that may send one small message before it hears of its receiver, and has.
 struct PortWithoutCredit : Port {
   port& start_and_use_it_up(std::uint64_t spin_us) {
-    config_.credit_bytes = eager::cost_of(one_.size());
+    config_.credit_bytes = cost_ + cost_ / 8;
     config_.spin_us = spin_us;
     port& p = start();
     EXPECT_EQ(p.execute(send(one_), batch_), status::done);
@@ -131,9 +131,10 @@ struct PortWithoutCredit : Port {
   void gives_credit() {
     message m;
     m.kind = message_kind::credit;
-    m.word = config_.credit_bytes;
+    m.word = cost_;
     arrives(m);
   }
+  const std::uint64_t cost_ = eager::cost_of(one_.size());
 };
 
 TEST_F(PortWithoutCredit, LetsAMessageWaitAndSendsItWholeWhenCreditComes) {
@@ -150,16 +151,39 @@ TEST_F(PortWithoutCredit, LetsAMessageWaitAndSendsItWholeWhenCreditComes) {
 }
 
 TEST_F(PortWithoutCredit, AnnouncesWhatWaitsBeforeNobodyLooksAnyMore) {
+  config_.records = 2;
   port& p = start_and_use_it_up(hour_us);
+  ending room, called;
   EXPECT_EQ(p.execute(send(one_), batch_), status::posted);
+  EXPECT_EQ(p.execute(call_command(1, handler_id{1}, {}, one_, called), batch_), status::posted);
+  command ready;
+  ready.kind = command_kind::when_ready;
+  ready.done = room;
+  EXPECT_EQ(p.execute(ready, batch_), status::posted);
+  progress();
   EXPECT_EQ(last_kind(), message_kind::tag_eager);
+  EXPECT_EQ(room.count, 0);
   EXPECT_TRUE(p.arm());
-  EXPECT_EQ(last_kind(), message_kind::tag_rts);
+  batch_.run();
+  EXPECT_EQ(last_kind(), message_kind::call_eager);  // behind the announcement
+  EXPECT_EQ(wire_.messages.size(), 3u);
+  EXPECT_EQ(called.code, status::done);
+  EXPECT_EQ(room.count, 1);
 }
 
 TEST_F(PortWithoutCredit, AnnouncesAtOnceWhereNobodyWaitsAwake) {
-  port& p = start_and_use_it_up(0);
-  EXPECT_EQ(p.execute(send(one_), batch_), status::posted);
+  for (const char* mode : {"adaptive", "inline"}) {
+    config_.progress = mode;
+    port& p = start_and_use_it_up(config_.progress == "inline" ? hour_us : 0);
+    EXPECT_EQ(p.execute(send(one_), batch_), status::posted);
+    EXPECT_EQ(last_kind(), message_kind::tag_rts) << mode;
+  }
+}
+
+TEST_F(PortWithoutCredit, AnnouncesAtOnceWhatUsesMoreThanIsSureToComeBack) {
+  port& p = start_and_use_it_up(hour_us);
+  std::vector<std::byte> most(20);
+  EXPECT_EQ(p.execute(send(most), batch_), status::posted);
   EXPECT_EQ(last_kind(), message_kind::tag_rts);
 }
 

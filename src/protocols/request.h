@@ -25,7 +25,7 @@ enum class stage : std::uint8_t {
   in_hand,   ///< a function has it and decides what becomes of it [that function]
   direct,    ///< the wire has it, and at its end there is nothing to do but to tell [its event]
   wire,      ///< the wire has it, or the batch that goes there next [its event]
-  backlog,   ///< waits for room on the wire [path::flush_blocked]
+  backlog,   ///< waits for room on the wire, or for credit [path::flush_blocked]
   turn,      ///< the next piece of it is to be copied here [pieces::move_next], or the next
              ///< stripe to be posted [stripes]
   striped,   ///< its stripes are under way [their end]

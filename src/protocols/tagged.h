@@ -74,11 +74,9 @@ class tagged final : public protocol {
   /// Gives credit back in portions: one message for many.
   void repay(peer& p, std::uint64_t cost) {
     p.owed += cost;
-    if (p.owed >= p.credit_limit / portions && !p.lost) [[unlikely]]
+    if (p.owed >= p.credit_portion() && !p.lost) [[unlikely]]
       give_credit(p);
   }
-  /// Of a peer's credit. Small ones: a sender without credit waits awake for the next.
-  static constexpr std::uint64_t portions = 16;
   void give_credit(peer& p);
 
   peer_table& peers_;
