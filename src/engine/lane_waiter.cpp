@@ -135,9 +135,9 @@ lane_waiter::spun lane_waiter::spin(detail::signal& s, std::uint64_t target,
 }
 
 /// A turn of polling. The lane is held throughout, so that an empty poll costs no exchange and what
-/// others want is executed at once, until there is something to deliver. Where others wait as well,
-/// until nothing more comes: who holds next has to fetch all that a lane is made of from this core.
-/// Returns the events.
+/// others want is executed at once, until there is something to deliver. Where others wait on
+/// cores of their own, until nothing more comes: who holds next has to fetch all that a lane is
+/// made of from this core. Returns the events.
 std::size_t lane_waiter::drive(const detail::signal& s, std::uint64_t target) noexcept {
   const helpers& help = driver_.help();
   delivery_batch& batch = delivery_batch::mine();
@@ -161,7 +161,7 @@ std::size_t lane_waiter::poll_turn(const detail::signal& s, std::uint64_t target
                                    delivery_batch& batch) noexcept {
   const bool short_turns = patient() || driver_.help().ranks_per_core > 1;
   const int patience = short_turns ? empty_polls_when_patient : polls_per_turn;
-  const bool gathers = threads() > 1;
+  const bool gathers = threads() > 1 && !crowded();
   std::size_t events = 0;
   for (int i = 0, empty = 0; i < polls_per_turn && empty < patience; ++i, ++empty) {
     if ((!batch.empty() && (!gathers || empty != 0)) || s.count() >= target) break;
