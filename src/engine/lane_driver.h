@@ -16,6 +16,7 @@
 #include "protocols/delivery.h"
 #include "protocols/port.h"
 #include "sync/counters.h"
+#include "sync/loose.h"
 
 namespace heddle::engine {
 
