@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::size_t bytes = 5000;
 
-/// What this process, all its ranks together, has at a moment. Pages that are touched are not
+/// What this process, all its ranks together, has at a moment. One rank asks while the others wait,
+/// because to ask takes descriptors and 40 KiB of the heap itself. Pages that are touched are not
 /// counted: arenas of the allocator and tables of the software devices grow into theirs for long.
 struct holdings {
   long descriptors, mappings;
@@ -31,12 +32,16 @@ struct holdings {
   }
 };
 
-/// That rounds between two moments have kept nothing each. 64 KiB are for tables that grow at last.
-void expect_flat(const holdings& before, const holdings& after, int rounds) {
-  EXPECT_LE(after.descriptors, before.descriptors + rounds / 10);
+/// That the rounds between three moments have kept nothing each. A table that grows at last grows
+/// in one of the two spans; what each round leaves behind grows in both. 16 KiB are for a buffer of
+/// a wire that is in use at one moment and not at another.
+void expect_flat(const holdings& first, const holdings& middle, const holdings& last, int rounds) {
+  EXPECT_LE(last.descriptors, first.descriptors + rounds / 10);
   if (sanitized) return;  // its runtime maps, and keeps what was freed
-  EXPECT_LE(after.mappings, before.mappings + rounds / 10);
-  EXPECT_LE(after.heap_bytes, before.heap_bytes + 65'536);
+  EXPECT_LE(last.mappings, first.mappings + rounds / 10);
+  EXPECT_TRUE(middle.heap_bytes <= first.heap_bytes + 16'384 ||
+              last.heap_bytes <= middle.heap_bytes + 16'384)
+      << first.heap_bytes << ", " << middle.heap_bytes << ", " << last.heap_bytes;
 }
 
 /// Rank 1 shows memory that rank 0 writes to and reads back; then it is gone.
@@ -66,19 +71,19 @@ TEST_P(Stress, RegionsThatComeAndGoLeaveNothingBehind) {
   run_ranks(2, config(), [&](world& w) {
     lane l(w);
     std::vector<std::byte> memory(bytes);
-    holdings before{};
+    std::vector<holdings> moments;
+    const auto look = [&] {
+      w.barrier();
+      if (w.rank() == 0) moments.push_back(holdings::now());
+      w.barrier();
+    };
     for (int i = 0; i < rounds; ++i) {
-      if (i == rounds / 2) {
-        w.barrier();
-        before = holdings::now();
-        w.barrier();
-      }
+      if (i == rounds / 3 || i == rounds * 2 / 3) look();
       show_and_withdraw(w, l, i, memory);
       ASSERT_FALSE(testing::Test::HasFatalFailure());
     }
-    w.barrier();
-    expect_flat(before, holdings::now(), rounds / 2);
-    w.barrier();
+    look();
+    if (w.rank() == 0) expect_flat(moments[0], moments[1], moments[2], rounds * 2 / 3);
   });
 }
 
