@@ -90,8 +90,8 @@ void census::stamp(std::uint64_t now_ns) {
     if (waiting.since_ns == 0) waiting.since_ns = now_ns;
   };
   ops_.pool().each(mark);
-  matcher_.each_receive(mark);
-  matcher_.each_message(mark);
+  matcher_.receives.each(mark);
+  matcher_.messages.each(mark);
 }
 
 void census::count(std::vector<peer_counters>& into) const {
@@ -128,10 +128,10 @@ port_report census::report(std::uint64_t now_ns) {
     const bool stripe = r.at != stage::direct && r.part_of != 0;
     if (!stripe) made.operations.push_back(described(r));
   });
-  matcher_.each_receive([&](const posted_receive& r) {
+  matcher_.receives.each([&](const posted_receive& r) {
     made.receives.push_back({r.source, r.match, r.takes() ? 0 : r.into.size(), r.since_ns});
   });
-  matcher_.each_message([&](const unexpected& m) {
+  matcher_.messages.each([&](const unexpected& m) {
     made.messages.push_back({m.source, m.tag, m.bytes, m.since_ns, m.announced});
   });
   for (const peer* p : peers_.all()) {

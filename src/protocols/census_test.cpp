@@ -37,11 +37,11 @@ class Census : public test::ScriptedWorld {
 TEST_F(Census, TellsSinceWhenEachThingIsKnownToWait) {
   begin_put(10);
   census_.stamp(5);
-  matcher_.post(1, 7, {}, {});
+  matcher_.receives.post(1, 7, {}, {});
   auto message = std::make_unique<unexpected>();
   message->source = 1;
   message->tag = 8;
-  matcher_.keep(std::move(message));
+  matcher_.messages.keep(std::move(message));
   const port_report found = census_.report(6);
   ASSERT_EQ(found.operations.size(), 1u);
   EXPECT_EQ(found.operations[0].since_ns, 5u) << "the first look counts";
@@ -62,9 +62,9 @@ TEST_F(Census, TellsWhatAnOperationIsAndWhatItWaitsFor) {
 }
 
 TEST_F(Census, CountsAllButTellsOnlyOfTheOldest) {
-  for (std::size_t i = 0; i < port_report::most; ++i) matcher_.post(1, 7, {}, {});
+  for (std::size_t i = 0; i < port_report::most; ++i) matcher_.receives.post(1, 7, {}, {});
   census_.stamp(5);
-  matcher_.post(1, 8, {}, {});
+  matcher_.receives.post(1, 8, {}, {});
   const port_report found = census_.report(6);
   EXPECT_EQ(found.receive_count, port_report::most + 1);
   ASSERT_EQ(found.receives.size(), port_report::most);

@@ -22,7 +22,7 @@ status eager::send(const command& c) {
   if (!p.wire.to->listens) return status::invalid;
   const std::uint64_t cost = credit_of(c.kind, c.memory.size());
   const bool whole = c.memory.size() <= p.eager_bytes;
-  if (whole && cost <= p.credit && !p.blocked && !path_.keeps_back(p)) {
+  if (whole && cost <= p.credit && !p.blocked && !path_.batch().keeps_back(p)) {
     const status s = path_.post(p, head_for(c), c.header, c.memory);
     if (s == status::done) [[likely]] {
       p.credit -= cost;

@@ -41,7 +41,7 @@ void early_fetches::keep(request& r, status code) {
   } else {  // it cannot be had any more
     bytes_ -= cost;
     kept.failed = code;
-    if (!kept.held) matcher_.recycle(matcher_.take(kept));
+    if (!kept.held) matcher_.messages.recycle(matcher_.messages.take(kept));
   }
   ops_.release(r);
 }

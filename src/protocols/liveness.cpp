@@ -14,7 +14,7 @@ namespace heddle::protocols {
 /// A rank is lost on all its lanes. The one of our own number stands for it: lanes that are met
 /// later ask that one.
 void liveness::lose(peer& p, std::string why) {
-  path_.post_batch();
+  path_.batch().post();
   if (p.lost) return;
   note(p, std::move(why));
   end_rank(p.number);
@@ -25,7 +25,7 @@ void liveness::left(peer& p, const transport::remote_lane& on, status code, std:
     return log::warn(log::subsystem::wire,
                      "lane {}: one of the rails to rank {} is done without, the others go on: {}",
                      where_.lane, p.number, why);
-  path_.post_batch();
+  path_.batch().post();
   if (p.lost) return;
   const bool known = std::ranges::find(leaving_, p.number) != leaving_.end();
   if (!known) note(p, std::move(why));
@@ -37,7 +37,7 @@ void liveness::left(peer& p, const transport::remote_lane& on, status code, std:
 
 void liveness::note(const peer& p, std::string why) {
   counters_.lost_peers.add();
-  bool missed = !tagged_.matching().receives_from(p.number).empty();
+  bool missed = !tagged_.matching().receives.from(p.number).empty();
   for (const peer* lane : peers_.all())
     if (lane->number == p.number) missed |= !lane->requests.empty() || lane->counted != 0;
   ops_.out().add(where_.losses->note(where_.lane, p.number, std::move(why), missed), {});
@@ -56,7 +56,7 @@ void liveness::end(peer& p) {
   p.control.clear();
   const bool starting = calls_.hold_back();
   end_requests(p, status::peer_lost);
-  tagged_.matching().forget_announcements(p);
+  tagged_.matching().messages.forget_announcements(p);
   calls_.go_on(starting);
 }
 
@@ -89,7 +89,7 @@ void liveness::look(std::uint64_t now_ns) {
     peer* const own = p->heard ? peers_.find(p->number) : nullptr;
     if (own != nullptr) own->heard = true;
   }
-  tagged_.matching().each_receive([&](const posted_receive& r) {
+  tagged_.matching().receives.each([&](const posted_receive& r) {
     peer* const p = r.source != any_source ? peers_.reach(r.source) : nullptr;
     if (p != nullptr) p->awaited = p->wire.to->listens;
   });

@@ -23,9 +23,9 @@ std::unique_ptr<unexpected> matched_messages::release(unexpected& held) noexcept
 
 status matched_messages::take(rank source, tag_match match, detail::taken_message& found) noexcept {
   if (!peers_.may_be_source(source)) return status::invalid;
-  unexpected* const m = matcher_.find_message(source, of_one_kind(match));
+  unexpected* const m = matcher_.messages.find(source, of_one_kind(match));
   if (m == nullptr) return status::not_found;
-  found = hold(matcher_.take(*m));
+  found = hold(matcher_.messages.take(*m));
   return status::done;
 }
 
@@ -39,15 +39,15 @@ status matched_messages::take_or_wait(rank source, tag_match match, detail::take
   if (s != status::not_found) return s;
   if (const status may = peers_.look_after(source); may != status::done) return may;
   if (ops_.room().full()) return status::busy_records;
-  matcher_.post_taker(source, of_one_kind(match), into, done);
+  matcher_.receives.post_taker(source, of_one_kind(match), into, done);
   ops_.room().take();
   return status::posted;
 }
 
 bool matched_messages::give(std::unique_ptr<unexpected>& message) {
-  posted_receive* const found = matcher_.find_taker(message->source, message->tag);
+  posted_receive* const found = matcher_.receives.find_taker(message->source, message->tag);
   if (found == nullptr) return false;
-  const posted_receive& taker = matcher_.take(*found);
+  const posted_receive& taker = matcher_.receives.take(*found);
   ops_.room().give_back();
   taker.place() = hold(std::move(message));
   ops_.out().add(taker.done, taker.place().what);

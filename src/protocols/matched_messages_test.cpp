@@ -37,23 +37,23 @@ class MatchedMessages : public test::ScriptedWorld {
 };
 
 TEST_F(MatchedMessages, AreFoundByNobodyElseUntilTheyAreReleased) {
-  matcher_.keep(message(7, 10));
+  matcher_.messages.keep(message(7, 10));
   ASSERT_EQ(matched_.take(1, 7, found_), status::done);
   EXPECT_EQ(found_.what.bytes, 10u);
   EXPECT_TRUE(found_.message->held);
-  EXPECT_EQ(matcher_.find_message(1, 7), nullptr);
+  EXPECT_EQ(matcher_.messages.find(1, 7), nullptr);
   detail::taken_message other;
   EXPECT_EQ(matched_.take(any_source, any_tag, other), status::not_found);
   EXPECT_EQ(matched_.release(*found_.message)->bytes, 10u);
 }
 
 TEST_F(MatchedMessages, EndWithWhatHoldsThem) {
-  matcher_.keep(message(7, 10));
+  matcher_.messages.keep(message(7, 10));
   EXPECT_EQ(matched_.take(1, 7, found_), status::done);  // and nobody releases it: see asan
 }
 
 TEST_F(MatchedMessages, AreTakenAtOnceWhereThereAreSome) {
-  matcher_.keep(message(7, 10));
+  matcher_.messages.keep(message(7, 10));
   ASSERT_EQ(matched_.take_or_wait(1, 7, found_, taken_), status::posted);
   batch_.run();
   EXPECT_EQ(taken_.count, 1);

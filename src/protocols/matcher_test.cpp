@@ -13,7 +13,7 @@ namespace heddle::protocols {
 namespace {
 
 posted_receive& post(matcher& m, rank from, tag_match match, std::uint64_t number = 0) {
-  return m.post(from, match, {}, {nullptr, nullptr, number});
+  return m.receives.post(from, match, {}, {nullptr, nullptr, number});
 }
 
 std::unique_ptr<unexpected> message(rank from, tag t, std::uint64_t number = 0) {
@@ -28,51 +28,51 @@ TEST(Matcher, I13TheOldestReceiveThatAcceptsGetsTheMessage) {
   matcher m;
   posted_receive& wild = post(m, any_source, any_tag);
   posted_receive& exact = post(m, 1, 7);
-  EXPECT_EQ(m.find_receive(1, 7), &wild);
-  m.take(wild);
-  EXPECT_EQ(m.find_receive(1, 7), &exact);
-  EXPECT_EQ(m.find_receive(1, 8), nullptr);
-  EXPECT_EQ(m.find_receive(2, 7), nullptr);
+  EXPECT_EQ(m.receives.find(1, 7), &wild);
+  m.receives.take(wild);
+  EXPECT_EQ(m.receives.find(1, 7), &exact);
+  EXPECT_EQ(m.receives.find(1, 8), nullptr);
+  EXPECT_EQ(m.receives.find(2, 7), nullptr);
 }
 
 TEST(Matcher, I13ATakerHasItsTurnAmongReceives) {
   matcher m;
   detail::taken_message place;
   posted_receive& exact = post(m, 1, 7);
-  m.post_taker(1, 7, place, {nullptr, nullptr, 5});
+  m.receives.post_taker(1, 7, place, {nullptr, nullptr, 5});
   posted_receive& wild = post(m, any_source, any_tag);
-  EXPECT_EQ(m.find_receive(1, 7), &exact);
-  EXPECT_EQ(m.find_taker(1, 7), nullptr);
-  m.take(exact);
-  EXPECT_EQ(m.find_receive(1, 7), nullptr);
-  posted_receive* const taker = m.find_taker(1, 7);
+  EXPECT_EQ(m.receives.find(1, 7), &exact);
+  EXPECT_EQ(m.receives.find_taker(1, 7), nullptr);
+  m.receives.take(exact);
+  EXPECT_EQ(m.receives.find(1, 7), nullptr);
+  posted_receive* const taker = m.receives.find_taker(1, 7);
   ASSERT_NE(taker, nullptr);
   EXPECT_EQ(&taker->place(), &place);
-  EXPECT_EQ(m.find_receive(1, 8), &wild);
-  EXPECT_EQ(m.find_receive(completion{nullptr, nullptr, 5}), taker);
-  m.take(*taker);
-  EXPECT_EQ(m.find_receive(1, 7), &wild);
-  EXPECT_EQ(m.find_taker(1, 7), nullptr);
+  EXPECT_EQ(m.receives.find(1, 8), &wild);
+  EXPECT_EQ(m.receives.find(completion{nullptr, nullptr, 5}), taker);
+  m.receives.take(*taker);
+  EXPECT_EQ(m.receives.find(1, 7), &wild);
+  EXPECT_EQ(m.receives.find_taker(1, 7), nullptr);
 }
 
 TEST(Matcher, I13TheFirstMessageThatAReceiveAcceptsIsFound) {
   matcher m;
-  m.keep(message(1, 4, 10));
-  m.keep(message(2, 4, 11));
-  m.keep(message(2, 5, 12));
-  EXPECT_EQ(m.find_message(2, 4)->bytes, 11u);
-  EXPECT_EQ(m.find_message(any_source, any_tag)->bytes, 10u);
-  EXPECT_EQ(m.find_message(any_source, tag_match(1, 1))->bytes, 12u);
-  EXPECT_EQ(m.find_message(1, 5), nullptr);
-  m.take(*m.find_message(1, 4));
-  EXPECT_EQ(m.find_message(any_source, any_tag)->bytes, 11u);
+  m.messages.keep(message(1, 4, 10));
+  m.messages.keep(message(2, 4, 11));
+  m.messages.keep(message(2, 5, 12));
+  EXPECT_EQ(m.messages.find(2, 4)->bytes, 11u);
+  EXPECT_EQ(m.messages.find(any_source, any_tag)->bytes, 10u);
+  EXPECT_EQ(m.messages.find(any_source, tag_match(1, 1))->bytes, 12u);
+  EXPECT_EQ(m.messages.find(1, 5), nullptr);
+  m.messages.take(*m.messages.find(1, 4));
+  EXPECT_EQ(m.messages.find(any_source, any_tag)->bytes, 11u);
 }
 
 TEST(Matcher, WildcardsNeverTakeReservedTags) {
   matcher m;
-  m.keep(message(1, reserved_tag_bit | 4));
-  EXPECT_EQ(m.find_message(any_source, any_tag), nullptr);
-  EXPECT_NE(m.find_message(1, reserved_tag_bit | 4), nullptr);
+  m.messages.keep(message(1, reserved_tag_bit | 4));
+  EXPECT_EQ(m.messages.find(any_source, any_tag), nullptr);
+  EXPECT_NE(m.messages.find(1, reserved_tag_bit | 4), nullptr);
 }
 
 TEST(Matcher, ForgettingAnnouncementsKeepsDataThatHasArrived) {
@@ -82,16 +82,16 @@ TEST(Matcher, ForgettingAnnouncementsKeepsDataThatHasArrived) {
     auto made = message(1, t);
     made->from = &from;
     made->announced = announced;
-    m.keep(std::move(made));
+    m.messages.keep(std::move(made));
   };
   keep(gone, 1, false);
   keep(gone, 2, true);
   keep(other_lane, 3, true);
-  m.forget_announcements(gone);
-  EXPECT_NE(m.find_message(1, 1), nullptr);
-  EXPECT_EQ(m.find_message(1, 2), nullptr);
-  EXPECT_NE(m.find_message(1, 3), nullptr);
-  EXPECT_EQ(m.unexpected_count(), 2u);
+  m.messages.forget_announcements(gone);
+  EXPECT_NE(m.messages.find(1, 1), nullptr);
+  EXPECT_EQ(m.messages.find(1, 2), nullptr);
+  EXPECT_NE(m.messages.find(1, 3), nullptr);
+  EXPECT_EQ(m.messages.size(), 2u);
 }
 
 /// The same by lists in order of age: slow and plainly right.
@@ -145,23 +145,23 @@ TEST(Matcher, I13AgreesWithAReferenceOnRandomSchedules) {
       const tag t = random() % 4;
       if (random() % 2 == 0) {
         const auto want = expected.arrive(from, t, step);
-        posted_receive* got = tested.find_receive(from, t);
+        posted_receive* got = tested.receives.find(from, t);
         ASSERT_EQ(got != nullptr, want.has_value()) << "seed " << seed << " step " << step;
         if (got != nullptr) {
-          ASSERT_EQ(tested.take(*got).done.cookie, *want);
+          ASSERT_EQ(tested.receives.take(*got).done.cookie, *want);
         } else {
-          tested.keep(message(from, t, step));
+          tested.messages.keep(message(from, t, step));
         }
         continue;
       }
       const rank source = random() % 4 == 0 ? any_source : from;
       const tag_match match = random() % 4 == 0 ? tag_match(t, 1) : tag_match(t);
       const auto want = expected.post(step, source, match);
-      unexpected* got = tested.find_message(source, match);
+      unexpected* got = tested.messages.find(source, match);
       ASSERT_EQ(got != nullptr, want.has_value()) << "seed " << seed << " step " << step;
       if (got != nullptr) {
         ASSERT_EQ(got->bytes, *want);
-        tested.take(*got);
+        tested.messages.take(*got);
       } else {
         post(tested, source, match, step);
       }

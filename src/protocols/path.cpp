@@ -32,8 +32,8 @@ status path::post_on(const rail& on, transport::op& o, const peer& p) {
 
 status path::post(peer& p, const transport::message_head& head, std::span<const std::byte> header,
                   std::span<const std::byte> data) {
-  if (batching_) [[unlikely]] {
-    post_batch();  // which goes first
+  if (batch_.is_open()) [[unlikely]] {
+    batch_.post();  // what it has goes first
     if (p.blocked) return status::busy_queue;
   }
   transport::op o;
@@ -88,7 +88,7 @@ void path::resume(request& r) {
 
 void path::enqueue(request& r) {
   peer& p = *r.with;
-  post_batch();
+  batch_.post();
   if (p.lost) return r.owner->ended(r, status::peer_lost);
   p.backlog.add(r);
   r.at = stage::backlog;
@@ -106,11 +106,10 @@ status path::post(request& r) {
   peer& p = *r.with;
   const rail& on = rail_of(r);
   r.over = false;
-  if (batching_ && !posting_ && &on == &p.wire && r.by == carrier::undecided) {
+  if (batch_.takes() && &on == &p.wire && r.by == carrier::undecided) {
     r.at = stage::wire;
     r.to = on.to;
-    batch_[batched_++] = &r;
-    if (batched_ == batch_.size()) post_batch();
+    batch_.add(r);
     return status::posted;
   }
   const status s = post_on(on, r, p);
@@ -118,52 +117,7 @@ status path::post(request& r) {
   return s;
 }
 
-// --- batches ---------------------------------------------------------------------------
-
-/// What the wire refuses goes into the backlog of its peer, and so does all for the same peer
-/// behind it; other peers' go on.
-void path::post_batch() {
-  if (batched_ == 0 || posting_) return;
-  posting_ = true;
-  for (std::size_t i = 0; i < batched_;) post_run(i, batched_);
-  batched_ = 0;
-  posting_ = false;
-}
-
-/// Posts the first of what is left together with those behind it that go the same way.
-void path::post_run(std::size_t& from, std::size_t size) {
-  request& first = batched(from);
-  if (first.with->blocked || first.with->lost) {
-    ++from;
-    return refused(first, status::busy_queue);
-  }
-  const std::size_t end = end_of_run(from, size);
-  const auto [taken, reason] =
-      first.with->wire.by->post(std::span(batch_).subspan(from, end - from));
-  if (taken > 1) {
-    counters_.posts_together.add();
-    counters_.posted_together.add(taken);
-  }
-  for (const std::size_t behind = from + taken; from < behind; ++from) {
-    request& r = batched(from);
-    if (!r.over) continue;
-    take_in_hand(r);
-    r.owner->ended(r, status::done);
-  }
-  if (from < end) refused(batched(from++), reason);
-}
-
-/// Up to where they are for one endpoint, and for peers with nothing in their way.
-std::size_t path::end_of_run(std::size_t from, std::size_t size) const noexcept {
-  const transport::endpoint* const wire = batched(from).with->wire.by;
-  std::size_t i = from + 1;
-  for (; i < size; ++i) {
-    const peer& p = *batched(i).with;
-    if (p.wire.by != wire || p.blocked || p.lost) break;
-  }
-  return i;
-}
-
+/// It goes into the backlog of its peer, which keeps back all for the same peer behind it.
 void path::refused(request& r, status reason) {
   take_in_hand(r);
   if (reason == status::busy_queue || reason == status::peer_lost) {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// path.h - the way to the wire that all protocols share: each peer's order, the batch, the backlog.
+// path.h - the way to the wire that all protocols share: each peer's order, batch and backlog.
 //
 // To one peer everything goes out in the order in which it was accepted: first what lies in the
 // batch, then control messages, then the backlog. Nothing enters a backlog past the batch.
 #pragma once
 #include <array>
-#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "protocols/operations.h"
 #include "protocols/peer.h"
+#include "protocols/post_batch.h"
 #include "protocols/surroundings.h"
 
 namespace heddle::protocols {
 
-class path {
+class path : private post_batch::refusals {
  public:
   using kind_table = std::array<protocol*, message_kinds>;
   /// Who is told that a peer is lost.
@@ -29,7 +29,7 @@ class path {
 
   /// `kinds`: who sends control messages of a kind that were kept.
   path(operations& ops, port_counters& counters, const kind_table& kinds, loser& losses)
-      : ops_(ops), counters_(counters), kinds_(kinds), losses_(losses) {}
+      : ops_(ops), counters_(counters), kinds_(kinds), losses_(losses), batch_(*this, counters) {}
 
   // --- messages: done, busy_queue (no room now; nothing changed), or why it can never be sent ---
   status post(peer& p, const transport::message_head& head, std::span<const std::byte> header,
@@ -49,19 +49,8 @@ class path {
   /// For start(): gives its op to the wire, or to the batch. posted, done, busy_queue, or why not.
   status post(request& r);
 
-  // --- batches --------------------------------------------------------------------------
-  /// Between these, what post(request&) gets is kept back and posted together.
-  void begin_batch() noexcept { batching_ = true; }
-  void end_batch() {
-    batching_ = false;
-    post_batch();
-  }
-  /// What is posted to this peer now waits for what comes behind it, or for what lies there
-  /// already. A wire that only copies gains nothing by posts of many.
-  [[nodiscard]] bool keeps_back(const peer& p) const noexcept {
-    return batching_ && (!p.copies_in_post || batched_ != 0);
-  }
-  void post_batch();
+  /// While it is open, what post(request&) gets is kept back in it.
+  [[nodiscard]] post_batch& batch() noexcept { return batch_; }
 
   // --- progress -------------------------------------------------------------------------
   void flush_blocked();
@@ -82,15 +71,9 @@ class path {
   void violated(peer& p);
 
  private:
-  static constexpr std::size_t most_together = 32;
   [[nodiscard]] static const rail& rail_of(const request& r) noexcept;
   [[nodiscard]] static status post_on(const rail& on, transport::op& o, const peer& p);
-  [[nodiscard]] std::size_t end_of_run(std::size_t from, std::size_t size) const noexcept;
-  [[nodiscard]] request& batched(std::size_t i) const noexcept {
-    return static_cast<request&>(*batch_[i]);
-  }
-  void post_run(std::size_t& from, std::size_t size);
-  void refused(request& r, status reason);
+  void refused(request& r, status reason) override;
   void unreachable(peer& p, status refusal);
   void block(peer& p);
   bool flush(peer& p);
@@ -101,10 +84,7 @@ class path {
   loser& losses_;
   std::vector<peer*> blocked_;
   bool last_call_ = false;  // within flush_for_rest()
-  bool batching_ = false;
-  bool posting_ = false;  // post_batch() is under way: what it causes goes to the wire by itself
-  std::size_t batched_ = 0;
-  std::array<transport::op*, most_together> batch_;
+  post_batch batch_;
 };
 
 }  // namespace heddle::protocols

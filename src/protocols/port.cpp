@@ -87,7 +87,7 @@ void port::execute_accepted(const command& c, delivery_batch& out) {
 
 void port::end_batch(delivery_batch& out) {
   ops_.collect_in(out);
-  path_.end_batch();
+  path_.batch().end();
 }
 
 status port::cancel(const completion& which, delivery_batch& out) {

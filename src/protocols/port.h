@@ -46,7 +46,7 @@ class port {
     return tagged_.receive(source, match, into, done);
   }
   /// Between these, what execute_accepted() has for the wire is kept back and posted together.
-  void begin_batch() noexcept { path_.begin_batch(); }
+  void begin_batch() noexcept { path_.batch().begin(); }
   void end_batch(delivery_batch& out);
   /// The same as execute() for a command already accepted: takes it even when there are enough
   /// requests, and delivers its completion in every case.

@@ -102,7 +102,7 @@ bool goes_on(request& r) noexcept {
 
 /// Nothing waits before it, nothing follows its end, and the wire can do it.
 inline bool rma::goes_straight(const peer& p, const command& c) const noexcept {
-  return !p.blocked && !path_.keeps_back(p) && !p.refuses_late &&
+  return !p.blocked && !path_.batch().keeps_back(p) && !p.refuses_late &&
          (c.kind != command_kind::put_notify || p.put_tells) && c.memory.size() <= p.max_straight &&
          transfers::is_native(p, native_kind(c.kind), c.atomic, c.width);
 }

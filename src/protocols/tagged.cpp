@@ -18,13 +18,13 @@ status tagged::receive(rank source, tag_match match, std::span<std::byte> into,
                        const completion& done) {
   if (!peers_.may_be_source(source)) return status::invalid;
   match = of_one_kind(match);
-  if (unexpected* found = matcher_.find_message(source, match)) {
-    deliver_unexpected(into, done, matcher_.take(*found));
+  if (unexpected* found = matcher_.messages.find(source, match)) {
+    deliver_unexpected(into, done, matcher_.messages.take(*found));
     return status::posted;
   }
   if (const status s = peers_.look_after(source); s != status::done) return s;
   if (ops_.room().full()) return status::busy_records;
-  matcher_.post(source, match, into, done);
+  matcher_.receives.post(source, match, into, done);
   ops_.room().take();
   return status::posted;
 }
@@ -38,7 +38,7 @@ void tagged::deliver_unexpected(std::span<std::byte> into, const completion& don
       early_fetches::take(*message->fetching, into, done);
     else
       begin_fetch(from, into, done, message->tag, message->data_at);
-    return matcher_.recycle(std::move(message));
+    return matcher_.messages.recycle(std::move(message));
   }
   const std::size_t bytes = std::min<std::size_t>(message->bytes, into.size());
   if (bytes != 0) std::memcpy(into.data(), message->data(), bytes);
@@ -47,13 +47,13 @@ void tagged::deliver_unexpected(std::span<std::byte> into, const completion& don
   early_.note_taken(*message);
   from.held -= message->credit;
   if (message->credit != 0) repay(from, message->credit);
-  matcher_.recycle(std::move(message));
+  matcher_.messages.recycle(std::move(message));
 }
 
 void tagged::keep(peer& p, heddle::tag t, std::span<const std::byte> payload) {
   const std::uint64_t cost = eager::cost_of(payload.size());
   if (p.held + cost > p.credit_limit) return path_.violated(p);
-  auto kept = matcher_.fresh();
+  auto kept = matcher_.messages.fresh();
   kept->source = p.number;
   kept->from = &p;
   kept->tag = t;
@@ -62,7 +62,7 @@ void tagged::keep(peer& p, heddle::tag t, std::span<const std::byte> payload) {
   p.held += cost;
   if (matched_.give(kept)) return;
   counters_.unexpected.add();
-  matcher_.keep(std::move(kept));
+  matcher_.messages.keep(std::move(kept));
 }
 
 void tagged::give_credit(peer& p) {
@@ -81,12 +81,12 @@ void tagged::on_message(peer& from, const message& m) {
 // --- large messages --------------------------------------------------------------------
 
 void tagged::on_rts(peer& p, const message& m) {
-  if (posted_receive* found = matcher_.find_receive(p.number, m.word)) {
+  if (posted_receive* found = matcher_.receives.find(p.number, m.word)) {
     const posted_receive& wanted = take(*found);
     return begin_fetch(p, wanted.into, wanted.done, m.word, announced_by(m));
   }
   if (p.announcements >= peer::max_announcements) return path_.violated(p);
-  auto kept = matcher_.fresh();
+  auto kept = matcher_.messages.fresh();
   kept->source = p.number;
   kept->from = &p;
   kept->tag = m.word;
@@ -97,7 +97,7 @@ void tagged::on_rts(peer& p, const message& m) {
   if (matched_.give(kept)) return;
   counters_.unexpected.add();
   unexpected& filed = *kept;
-  matcher_.keep(std::move(kept));
+  matcher_.messages.keep(std::move(kept));
   early_.begin(filed);
 }
 
@@ -123,7 +123,7 @@ status tagged::receive_taken(unexpected& message, std::span<std::byte> into,
     deliver_unexpected(into, done, std::move(m));
   } else {
     ops_.out().add(done, m->from->received(failed, m->tag, 0));
-    matcher_.recycle(std::move(m));
+    matcher_.messages.recycle(std::move(m));
   }
   return status::posted;
 }
@@ -132,14 +132,14 @@ status tagged::receive_taken(unexpected& message, std::span<std::byte> into,
 
 status tagged::probe(rank source, tag_match match, outcome& found) noexcept {
   if (!peers_.may_be_source(source)) return status::invalid;
-  const unexpected* m = matcher_.find_message(source, of_one_kind(match));
+  const unexpected* m = matcher_.messages.find(source, of_one_kind(match));
   if (m == nullptr) return status::not_found;
   found = m->from->received(status::done, m->tag, static_cast<std::size_t>(m->bytes));
   return status::done;
 }
 
 status tagged::cancel(const completion& which) {
-  posted_receive* r = matcher_.find_receive(which);
+  posted_receive* r = matcher_.receives.find(which);
   if (r == nullptr) return status::not_found;
   end_receive(*r, status::canceled);
   return status::done;
@@ -152,7 +152,7 @@ void tagged::end_receive(posted_receive& r, status code) {
 }
 
 void tagged::end_receives(rank source, status code) {
-  for (posted_receive* r : matcher_.receives_from(source)) end_receive(*r, code);
+  for (posted_receive* r : matcher_.receives.from(source)) end_receive(*r, code);
 }
 
 }  // namespace heddle::protocols

@@ -38,7 +38,7 @@ class tagged final : public protocol {
   /// A message that travelled whole.
   [[gnu::always_inline]] void on_eager(peer& p, heddle::tag t, std::span<const std::byte> payload) {
     const std::uint64_t cost = eager::cost_of(payload.size());
-    if (posted_receive* found = matcher_.find_receive(p.number, t)) [[likely]] {
+    if (posted_receive* found = matcher_.receives.find(p.number, t)) [[likely]] {
       const posted_receive& wanted = take(*found);
       const std::size_t bytes = std::min(payload.size(), wanted.into.size());
       copy_few(wanted.into.data(), payload.first(bytes));
@@ -62,7 +62,7 @@ class tagged final : public protocol {
   /// What it returns stays as it is until another receive is posted.
   posted_receive& take(posted_receive& found) noexcept {
     ops_.room().give_back();
-    return matcher_.take(found);
+    return matcher_.receives.take(found);
   }
   void end_receive(posted_receive& r, status code);
   void keep(peer& p, heddle::tag t, std::span<const std::byte> payload);

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// unexpected_messages.h - messages that came before anybody asked for them, found by a receive in
+// the order of their arrival.
+#pragma once
+#include <heddle/status.h>
+#include <heddle/types.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "protocols/list.h"
+#include "protocols/match_buckets.h"
+#include "protocols/message.h"
+
+namespace heddle::protocols {
+
+struct peer;
+struct request;
+
+/// A message nobody has asked for yet.
+struct unexpected {
+  rank source = 0;
+  peer* from = nullptr;  ///< that is `source`: one of its lanes
+  heddle::tag tag = 0;
+  std::uint64_t bytes = 0;
+  std::array<std::byte, 64> small;     ///< the data of a short eager one
+  std::unique_ptr<std::byte[]> large;  ///< of a longer one
+  bool announced = false;              ///< by an RTS: `data_at` says where the data is
+  announcement data_at;
+  request* fetching = nullptr;  ///< announced: its data is on the way here already
+  std::uint64_t early = 0;  ///< bytes of the budget for messages fetched before they are asked for
+  std::uint64_t since_ns = 0;    ///< first seen by a look at all; 0: not yet
+  std::uint64_t credit = 0;      ///< goes back to the sender when it is received
+  bool held = false;             ///< taken by the program, and not yet received
+  status failed = status::done;  ///< held: why its data cannot be had
+  hook<unexpected> in_bucket, in_arrival;
+
+  /// Eager data: `bytes` of it.
+  [[nodiscard]] const std::byte* data() const noexcept {
+    return large ? large.get() : small.data();
+  }
+  void copy(std::span<const std::byte> payload);
+};
+
+/// Holder only.
+class unexpected_messages {
+ public:
+  ~unexpected_messages();
+
+  /// An unexpected message to be filled and kept: a used one where there is one.
+  [[nodiscard]] std::unique_ptr<unexpected> fresh();
+  /// A message that was taken and is no longer needed.
+  void recycle(std::unique_ptr<unexpected> message) noexcept;
+  /// Files a message nobody has asked for.
+  void keep(std::unique_ptr<unexpected> message) noexcept;
+  /// The first message that a receive with these arguments would take; still filed.
+  [[nodiscard]] unexpected* find(rank source, const tag_match& match) noexcept {
+    return size_ == 0 ? nullptr : look_for(source, match);
+  }
+  std::unique_ptr<unexpected> take(unexpected& message) noexcept;
+  /// For all that are filed, as they arrived.
+  template <class F>
+  void each(F&& f) {
+    for (unexpected* m = arrivals_.front(); m != nullptr; m = arrival_list::next(*m)) f(*m);
+  }
+  /// Drops the announcements of a peer whose data cannot be had any more, but for those that are
+  /// being fetched.
+  void forget_announcements(const peer& from) noexcept;
+
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+ private:
+  [[nodiscard]] unexpected* look_for(rank source, const tag_match& match) noexcept;
+
+  using bucket_list = list<unexpected, &unexpected::in_bucket>;
+  using arrival_list = list<unexpected, &unexpected::in_arrival>;
+  std::array<bucket_list, match_buckets> buckets_;
+  arrival_list arrivals_;
+  std::size_t size_ = 0;
+  std::vector<std::unique_ptr<unexpected>> spare_;
+};
+
+}  // namespace heddle::protocols
