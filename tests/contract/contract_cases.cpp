@@ -36,7 +36,7 @@ auto first_device_of(const transport::backend& b) {
   };
 }
 
-std::vector<contract_case> all_cases() {
+std::vector<contract_case> find_cases() {
   std::vector<contract_case> cases;
   for (const faults& f :
        std::span(fault_sets).first(sanitized ? sets_with_sanitizers : fault_sets.size())) {
@@ -44,6 +44,12 @@ std::vector<contract_case> all_cases() {
     for (const transport::backend& b : transport::known_backends(read_settings()))
       cases.push_back({fmt::format("{}{}", b.name, f.name), first_device_of(b), f.text});
   }
+  return cases;
+}
+
+/// GoogleTest asks for each of the tests anew, and to look for modules takes long.
+const std::vector<contract_case>& all_cases() {
+  static const std::vector<contract_case> cases = find_cases();
   return cases;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/explorer.h"
 
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <array>
@@ -12,12 +13,13 @@ namespace {
 /// Far more than any program here takes.
 constexpr int most_steps = 10'000;
 
+constexpr std::size_t stack_bytes = 64 * 1024;
+
 struct fiber {
   thread_body body;
-  ucontext_t context{};
-  std::vector<std::byte> stack = std::vector<std::byte>(64 * 1024);
+  jmp_buf at;                   // where it goes on, once it has begun
   std::function<bool()> ready;  // set: waits for it
-  bool ended = false;
+  bool begun = false, ended = false;
 
   [[nodiscard]] bool runnable() const { return !ended && (!ready || ready()); }
 };
@@ -44,7 +46,7 @@ class scheduler {
     for (int steps = 0; pick(); ++steps) {
       if (steps == most_steps) return "a thread runs for ever";
       fibers_[current_]->ready = nullptr;
-      swapcontext(&home_, &fibers_[current_]->context);
+      let_run(current_);
     }
     for (const auto& f : fibers_)
       if (!f->ended) return "every thread that is left waits";
@@ -58,7 +60,11 @@ class scheduler {
     ++choices_.back().taken;
     return true;
   }
-  void step() { swapcontext(&fibers_[current_]->context, &home_); }
+  /// The thread that runs lets the scheduler choose.
+  [[gnu::noinline]] void step() {
+    if (_setjmp(fibers_[current_]->at) == 0) go_home();
+  }
+  [[noreturn]] void go_home() { _longjmp(home_, 1); }
   void wait_until(const std::function<bool()>& ready) {
     fibers_[current_]->ready = ready;
     step();
@@ -68,13 +74,24 @@ class scheduler {
   static constexpr std::size_t none = ~std::size_t{0};
 
   void add(thread_body body) {
-    auto& f = *fibers_.emplace_back(std::make_unique<fiber>());
-    f.body = std::move(body);
-    getcontext(&f.context);
-    f.context.uc_stack.ss_sp = f.stack.data();
-    f.context.uc_stack.ss_size = f.stack.size();
-    f.context.uc_link = &home_;
-    makecontext(&f.context, &scheduler::enter, 0);
+    fibers_.emplace_back(std::make_unique<fiber>())->body = std::move(body);
+    if (stacks_.size() < fibers_.size())
+      stacks_.push_back(std::make_unique_for_overwrite<std::byte[]>(stack_bytes));
+  }
+  /// Until its next step. A jump takes no system call, as swapcontext does: it is for the first
+  /// only.
+  [[gnu::noinline]] void let_run(std::size_t i) {
+    if (_setjmp(home_) != 0) return;
+    fiber& f = *fibers_[i];
+    if (f.begun) _longjmp(f.at, 1);
+    f.begun = true;
+    ucontext_t first;
+    getcontext(&first);
+    first.uc_stack.ss_sp = stacks_[i].get();
+    first.uc_stack.ss_size = stack_bytes;
+    first.uc_link = nullptr;
+    makecontext(&first, &scheduler::enter, 0);
+    setcontext(&first);
   }
   static void enter();
 
@@ -98,8 +115,9 @@ class scheduler {
 
   const int preemptions_;
   std::vector<std::unique_ptr<fiber>> fibers_;
+  std::vector<std::unique_ptr<std::byte[]>> stacks_;  // one run's threads use those of the last's
   std::vector<choice> choices_;
-  ucontext_t home_{};
+  jmp_buf home_;
   std::size_t depth_ = 0, current_ = none;
   int left_ = 0;
 };
@@ -110,6 +128,7 @@ void scheduler::enter() {
   fiber& self = *active->fibers_[active->current_];
   self.body();
   self.ended = true;
+  active->go_home();
 }
 
 }  // namespace

@@ -160,13 +160,13 @@ colours() {
 # What rank 1 sends is a millisecond late, so that the run lasts long enough to be disturbed on the
 # fastest machine, too.
 late='late=1>:1000'
-lasting='--sizes 8 --messages 2 --repetitions 200'
+lasting='--sizes 8 --messages 2 --repetitions'
 
 # A rank is killed while it measures; the others go on and the files tell of it.
 death() { # RANK BACKEND
   : >"$work/err" # not by the background command alone: we read it at once
   # shellcheck disable=SC2086 # words
-  HEDDLE_FAULTS=$late "$heddle" linktest -n 4 --backend "$2" $lasting --progress bar \
+  HEDDLE_FAULTS=$late "$heddle" linktest -n 4 --backend "$2" $lasting 40 --progress bar \
     --output "$work/results" >"$work/out" 2>"$work/err" &
   job=$!
   while ! grep -q "repetition" "$work/err" && kill -0 $job; do sleep 0.05; done
@@ -223,7 +223,7 @@ kill_all_after() { # VISITS ARGUMENTS...
 resumed() {
   export HEDDLE_FAULTS="$late"
   # shellcheck disable=SC2086 # words
-  kill_all_after 20 -n 3 $lasting --warmup 0 --output "$work/results"
+  kill_all_after 20 -n 3 $lasting 200 --warmup 0 --output "$work/results"
   first=$kept
   expect 1 linktest -n 3 --output "$work/results"
   says err "already holds an unfinished run"
