@@ -57,6 +57,14 @@ measure socket_bandwidth(const spec& s, bare::core_pair cores) {
   };
 }
 
+/// Of messages: a put or an atomic is answered, and nothing bare is.
+measure socket_rate(const spec& s, bare::core_pair cores) {
+  if (s.bytes == 0 || (s.op != operation::am && s.op != operation::tag)) return {};
+  return [s, cores] {
+    return 1 / bare::socket_messages(cores, static_cast<std::size_t>(s.bytes), s.time);
+  };
+}
+
 }  // namespace
 
 std::function<double()> bare_limit(const spec& s, const std::string& backend,
@@ -66,7 +74,7 @@ std::function<double()> bare_limit(const spec& s, const std::string& backend,
     case kind::latency:
       return tcp ? socket_latency(s, cores) : memory_latency(s, cores);
     case kind::rate:
-      return tcp ? measure{} : memory_rate(s, cores);
+      return tcp ? socket_rate(s, cores) : memory_rate(s, cores);
     case kind::bandwidth:
       if (s.bytes == 0) return {};
       return tcp ? socket_bandwidth(s, cores) : memory_bandwidth(s, cores);

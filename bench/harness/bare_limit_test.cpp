@@ -31,6 +31,7 @@ TEST(BareLimit, DoesNotExistWhereNothingBareCorresponds) {
   EXPECT_FALSE(bare_limit(short_spec(kind::latency, operation::get), "shm", {}));
   EXPECT_FALSE(bare_limit(short_spec(kind::rate, operation::am), "shm", {}));
   EXPECT_FALSE(bare_limit(short_spec(kind::rate, operation::put), "tcp", {}));
+  EXPECT_FALSE(bare_limit(short_spec(kind::rate, operation::fetch_add), "tcp", {}));
   spec wide = short_spec(kind::rate, operation::put);
   wide.bytes = 16;
   EXPECT_FALSE(bare_limit(wide, "shm", {}));

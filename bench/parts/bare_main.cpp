@@ -37,6 +37,8 @@ void print_sockets(core_pair cores, duration time) {
              sleeping_target_round_trip(cores, 8, time) * 1e6);
   fmt::print("{:<44}{:>10.2f} GB/s\n", "TCP loopback stream, 1 MiB messages",
              socket_stream(cores, 1 << 20, 3 * time) / 1e9);
+  fmt::print("{:<44}{:>10.1f} M/s\n", "TCP loopback, framed messages of 8 B in batches",
+             socket_messages(cores, 8, time) / 1e6);
 }
 
 void print_ciphers(core_pair cores, duration time) {

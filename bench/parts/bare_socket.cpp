@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bare_socket.cpp - the limits set by TCP over loopback: round trips and one stream.
+// bare_socket.cpp - the limits set by TCP over loopback: round trips, one stream, small messages.
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "parts/bare.h"
@@ -131,42 +132,84 @@ void echo_sleeping(int events, int fd, std::size_t bytes) {
   }
 }
 
+/// One way through a connection for about `time`: `send_some(fd)` answers how much it has sent,
+/// `take_some(fd)` false once the other side has ended. So much per second, until the last was
+/// taken.
+template <class Send, class Take>
+double one_way(core_pair cores, duration time, Send send_some, Take take_some) {
+  connection both = connect_loopback(stream_buffer_bytes);
+  const std::jthread sink = start_pinned(cores.second, [&] {
+    while (take_some(both.far.get())) {
+    }
+    both.far.reset();
+  });
+  double per_second = 0;
+  start_pinned(cores.first, [&] {
+    using clock = std::chrono::steady_clock;
+    std::size_t total = 0;
+    const clock::time_point start = clock::now();
+    while (clock::now() - start < time) total += send_some(both.near.get());
+    shutdown(both.near.get(), SHUT_WR);
+    std::byte none;
+    recv_all(both.near.get(), &none, 1);  // returns when the sink has hung up
+    const std::chrono::duration<double> seconds = clock::now() - start;
+    per_second = static_cast<double>(total) / seconds.count();
+  }).join();
+  return per_second;
+}
+
 /// How one stream moves its bytes.
 struct stream_shape {
   std::size_t message, write_bytes, read_bytes;
 };
 
-/// One way through a connection, spinning while it is full or empty; bytes per second until the
-/// last byte was read.
+/// Bytes per second, spinning while the connection is full or empty.
 double stream(core_pair cores, const stream_shape& shape, duration time) {
-  connection both = connect_loopback(stream_buffer_bytes);
-  const std::jthread sink = start_pinned(cores.second, [&] {
-    std::vector<std::byte> buffer(shape.read_bytes);
-    for (;;) {
-      const ssize_t got = recv(both.far.get(), buffer.data(), buffer.size(), 0);
-      if (got == 0 || (got < 0 && !retry())) break;
-    }
-    both.far.reset();
-  });
-  double bytes_per_second = 0;
-  start_pinned(cores.first, [&] {
-    using clock = std::chrono::steady_clock;
-    std::vector<std::byte> data(shape.message, std::byte{1});
-    std::size_t total = 0;
-    const clock::time_point start = clock::now();
-    for (; clock::now() - start < time; total += shape.message) {
-      for (std::size_t at = 0; at < shape.message; at += shape.write_bytes) {
-        send_all(both.near.get(), data.data() + at,
-                 std::min(shape.write_bytes, shape.message - at));
-      }
-    }
-    shutdown(both.near.get(), SHUT_WR);
-    recv_all(both.near.get(), data.data(), 1);  // returns when the sink has hung up
-    const std::chrono::duration<double> seconds = clock::now() - start;
-    bytes_per_second = static_cast<double>(total) / seconds.count();
-  }).join();
-  return bytes_per_second;
+  const std::vector<std::byte> data(shape.message, std::byte{1});
+  std::vector<std::byte> buffer(shape.read_bytes);
+  return one_way(
+      cores, time,
+      [&](int fd) {
+        for (std::size_t at = 0; at < shape.message; at += shape.write_bytes)
+          send_all(fd, data.data() + at, std::min(shape.write_bytes, shape.message - at));
+        return shape.message;
+      },
+      [&](int fd) {
+        const ssize_t got = recv(fd, buffer.data(), buffer.size(), 0);
+        return got > 0 || (got < 0 && retry());
+      });
 }
+
+/// The least that a message has around it: how long it is, and one word of whose it is.
+struct frame_head {
+  std::uint64_t bytes, whose;
+};
+
+/// Takes frames out of what has come; the rest of one waits for its end.
+class frame_reader {
+ public:
+  explicit frame_reader(std::size_t bytes) : buffer_(bytes) {}
+
+  bool take_some(int fd) {
+    const ssize_t got = recv(fd, buffer_.data() + kept_, buffer_.size() - kept_, 0);
+    if (got <= 0) return got < 0 && retry();
+    const std::size_t end = kept_ + static_cast<std::size_t>(got);
+    std::size_t at = 0;
+    for (frame_head head; end - at >= sizeof head; at += sizeof head + head.bytes) {
+      std::memcpy(&head, buffer_.data() + at, sizeof head);
+      if (end - at < sizeof head + head.bytes) break;
+      seen_ = seen_ + head.whose + static_cast<std::uint64_t>(buffer_[at + sizeof head]);
+    }
+    kept_ = end - at;
+    std::memmove(buffer_.data(), buffer_.data() + at, kept_);
+    return true;
+  }
+
+ private:
+  std::vector<std::byte> buffer_;
+  std::size_t kept_ = 0;
+  volatile std::uint64_t seen_ = 0;  // as of a program that looks at its messages
+};
 
 }  // namespace
 
@@ -205,6 +248,28 @@ double socket_stream(core_pair cores, std::size_t message_bytes, duration time) 
     best = std::max(best, stream(cores, shape, time / shapes.size()));
   }
   return best;
+}
+
+double socket_messages(core_pair cores, std::size_t bytes, duration time) {
+  constexpr std::size_t batch = 64 * 1024;
+  const std::size_t framed = sizeof(frame_head) + bytes;
+  const std::size_t count = std::max<std::size_t>(batch / framed, 1);
+  std::vector<std::byte> out(count * framed);
+  const std::vector<std::byte> message(bytes, std::byte{1});
+  frame_reader reader(std::max(batch, 2 * framed));
+  std::uint64_t number = 0;
+  return one_way(
+      cores, time,
+      [&](int fd) {
+        for (std::size_t at = 0; at < out.size(); at += framed) {
+          const frame_head head{bytes, number++};
+          std::memcpy(out.data() + at, &head, sizeof head);
+          std::memcpy(out.data() + at + sizeof head, message.data(), bytes);
+        }
+        send_all(fd, out.data(), out.size());
+        return count;
+      },
+      [&](int fd) { return reader.take_some(fd); });
 }
 
 }  // namespace heddle::bare
