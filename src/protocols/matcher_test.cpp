@@ -4,9 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <list>
+#include <memory>
 #include <optional>
 #include <random>
+#include <set>
+#include <vector>
 
+#include "base/settings.h"
+#include "protocols/eager.h"
 #include "protocols/peer.h"
 
 namespace heddle::protocols {
@@ -73,6 +78,18 @@ TEST(Matcher, WildcardsNeverTakeReservedTags) {
   m.messages.keep(message(1, reserved_tag_bit | 4));
   EXPECT_EQ(m.messages.find(any_source, any_tag), nullptr);
   EXPECT_NE(m.messages.find(1, reserved_tag_bit | 4), nullptr);
+}
+
+TEST(Matcher, TheNextFloodOfAPeerUsesTheMessagesOfTheLast) {
+  unexpected_messages flood;
+  const std::size_t most = settings().credit_bytes / eager::cost_of(1);
+  std::set<unexpected*> used;
+  std::vector<std::unique_ptr<unexpected>> wave;
+  for (std::size_t i = 0; i < most; ++i) used.insert(wave.emplace_back(flood.fresh()).get());
+  for (auto& m : wave) flood.recycle(std::move(m));
+  wave.clear();
+  for (std::size_t i = 0; i < most; ++i) wave.push_back(flood.fresh());
+  for (const auto& m : wave) EXPECT_TRUE(used.erase(m.get())) << "it came from the heap";
 }
 
 TEST(Matcher, ForgettingAnnouncementsKeepsDataThatHasArrived) {

@@ -6,8 +6,10 @@
 namespace heddle::protocols {
 namespace {
 
-/// Used messages kept for the next ones.
-constexpr std::size_t max_spare = 4096;
+/// Used messages kept for the next ones, 4 MiB at most: more than two peers cause with the default
+/// credit. A flood takes as many and gives them back again and again, and where these went to the
+/// heap it would return their pages to the system each time.
+constexpr std::size_t max_spare = 16'384;
 
 }  // namespace
 
