@@ -34,8 +34,8 @@ using duration = std::chrono::nanoseconds;
 /// Bytes per second of one TCP loopback stream of messages, read into one buffer; both sides spin.
 /// The best of several sizes of write and read, each given its share of `time`.
 [[nodiscard]] double socket_stream(core_pair cores, std::size_t message_bytes, duration time);
-/// Messages of `bytes` per second through one TCP loopback stream: framed one by one with a head of
-/// 16 bytes, written 64 KiB at a time, and each looked at by the reader.
+/// Messages of `bytes`, at least 1, per second through one TCP loopback stream: framed one by one
+/// with a head of 16 bytes, written 64 KiB at a time, and each looked at by the reader.
 [[nodiscard]] double socket_messages(core_pair cores, std::size_t bytes, duration time);
 
 /// Whether libsodium has AES-256-GCM on this processor.

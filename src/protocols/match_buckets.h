@@ -16,4 +16,9 @@ inline constexpr std::size_t match_buckets = 1024;
   return mixed >> 54;  // the upper 10 bits are the best mixed
 }
 
+/// One source and one tag: it is looked for in one bucket. Anything else takes a look at all.
+[[nodiscard]] inline bool is_exact(rank source, const tag_match& match) noexcept {
+  return source != any_source && match.exact();
+}
+
 }  // namespace heddle::protocols

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "protocols/path.h"
+#include "support/lone_path.h"
 
 namespace heddle::protocols {
 namespace {
@@ -26,9 +26,6 @@ class Operations : public testing::Test {
   struct nobody final : protocol {
     using protocol::protocol;
   };
-  struct forgetful final : path::loser {
-    void lose(peer&, std::string) override {}
-  };
   Operations() { ops_.collect_in(batch_); }
   command command_of(command_kind kind) {
     command c;
@@ -44,12 +41,9 @@ class Operations : public testing::Test {
   }
 
   delivery_batch batch_;
-  operations ops_{2};
-  port_counters counters_;
-  const path::kind_table kinds_{};
-  forgetful losses_;
-  path path_{ops_, counters_, kinds_, losses_};
-  nobody nobody_{path_};
+  test::lone_path lone_{2};
+  operations& ops_ = lone_.ops;
+  nobody nobody_{lone_.path};
   peer first_, second_;
   endings seen_;
 };

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "backends/faults/scripted_endpoint.h"
-#include "protocols/operations.h"
-#include "protocols/path.h"
+#include "support/lone_path.h"
 
 namespace heddle::protocols {
 namespace {
@@ -26,9 +25,6 @@ class PostBatch : public testing::Test, protected post_batch::refusals {
     using protocol::protocol;
     void ended(request& r, status code) override { ends.emplace_back(&r, code); }
     std::vector<std::pair<request*, status>> ends;
-  };
-  struct forgetful final : path::loser {
-    void lose(peer&, std::string) override {}
   };
   PostBatch() {
     join(first_, 1, endpoint_, wire_);
@@ -58,16 +54,12 @@ class PostBatch : public testing::Test, protected post_batch::refusals {
   script wire_, other_wire_;
   scripted_endpoint endpoint_{wire_}, other_endpoint_{other_wire_};
   peer first_, second_, elsewhere_;
-  operations ops_{64};
-  port_counters counters_;
-  const path::kind_table kinds_{};
-  forgetful losses_;
-  path path_{ops_, counters_, kinds_, losses_};
-  noting owner_{path_};
+  test::lone_path lone_{64};
+  noting owner_{lone_.path};
   std::array<request, 40> made_;
   std::size_t used_ = 0;
   std::vector<std::pair<request*, status>> refused_;
-  post_batch batch_{*this, counters_};
+  post_batch batch_{*this, lone_.counters};
 };
 
 TEST_F(PostBatch, GoesToTheWireAtItsEndInOnePostForBothPeersOfAWire) {
@@ -77,8 +69,8 @@ TEST_F(PostBatch, GoesToTheWireAtItsEndInOnePostForBothPeersOfAWire) {
   EXPECT_TRUE(wire_.posted.empty());
   batch_.end();
   EXPECT_EQ(wire_.posted.size(), 3u);
-  EXPECT_EQ(counters_.posts_together.get(), 1u);
-  EXPECT_EQ(counters_.posted_together.get(), 3u);
+  EXPECT_EQ(lone_.counters.posts_together.get(), 1u);
+  EXPECT_EQ(lone_.counters.posted_together.get(), 3u);
   EXPECT_FALSE(batch_.takes());
 }
 
@@ -96,7 +88,7 @@ TEST_F(PostBatch, IsPartedWhereAnotherWireComesBetween) {
   batch_.end();
   EXPECT_EQ(wire_.posted.size(), 2u);
   EXPECT_EQ(other_wire_.posted.size(), 1u);
-  EXPECT_EQ(counters_.posts_together.get(), 0u) << "each went alone";
+  EXPECT_EQ(lone_.counters.posts_together.get(), 0u) << "each went alone";
 }
 
 TEST_F(PostBatch, KeepsTheOrderOfAPeerThatWasRefused) {

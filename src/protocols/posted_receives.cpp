@@ -9,19 +9,11 @@
 namespace heddle::protocols {
 namespace {
 
-template <class List>
-posted_receive* first_with(List& candidates, const completion& done) noexcept {
-  for (posted_receive* r = candidates.front(); r != nullptr; r = List::next(*r)) {
+posted_receive* first_with(const receive_list& candidates, const completion& done) noexcept {
+  for (posted_receive* r = candidates.front(); r != nullptr; r = receive_list::next(*r)) {
     if (scattered::of_program(trace::of_program(r->done)) == done) return r;
   }
   return nullptr;
-}
-
-template <class List>
-void collect(List& from, rank source, std::vector<posted_receive*>& into) {
-  for (posted_receive* r = from.front(); r != nullptr; r = List::next(*r)) {
-    if (r->source == source) into.push_back(r);
-  }
 }
 
 }  // namespace
@@ -47,20 +39,13 @@ posted_receive* posted_receives::find_taker(rank source, tag t) noexcept {
 
 void posted_receives::post_taker(rank source, const tag_match& match, detail::taken_message& place,
                                  const completion& done) {
-  posted_receive& r = pool_.take();
-  r.source = source;
-  r.match = match;
-  r.into = {reinterpret_cast<std::byte*>(&place), posted_receive::taker_size};
-  r.done = done;
-  r.order = next_order_++;
-  r.since_ns = 0;
-  r.filed_in = &wild_;
-  wild_.push_back(r);
+  const std::span<std::byte> into{reinterpret_cast<std::byte*>(&place), posted_receive::taker_size};
+  file(wild_, source, match, into, done);
 }
 
 posted_receive* posted_receives::find(const completion& done) noexcept {
   if (posted_receive* r = first_with(wild_, done)) return r;
-  for (receive_list& bucket : buckets_) {
+  for (const receive_list& bucket : buckets_) {
     if (posted_receive* r = first_with(bucket, done)) return r;
   }
   return nullptr;
@@ -68,8 +53,9 @@ posted_receive* posted_receives::find(const completion& done) noexcept {
 
 std::vector<posted_receive*> posted_receives::from(rank source) {
   std::vector<posted_receive*> found;
-  collect(wild_, source, found);
-  for (receive_list& bucket : buckets_) collect(bucket, source, found);
+  each([&](posted_receive& r) {
+    if (r.source == source) found.push_back(&r);
+  });
   std::ranges::sort(found, {}, &posted_receive::order);
   return found;
 }

@@ -40,7 +40,6 @@ struct posted_receive {
     return *reinterpret_cast<detail::taken_message*>(into.data());
   }
   static constexpr std::size_t taker_size = SIZE_MAX;
-  [[nodiscard]] bool exact() const noexcept { return source != any_source && match.exact(); }
   [[nodiscard]] bool accepts(rank from, tag t) const noexcept {
     return (source == any_source || source == from) && match.accepts(t);
   }
@@ -54,16 +53,9 @@ class posted_receives {
   /// Files a receive.
   posted_receive& post(rank source, const tag_match& match, std::span<std::byte> into,
                        const completion& done) {
-    posted_receive& r = pool_.take();
-    r.source = source;
-    r.match = match;
-    r.into = into;
-    r.done = done;
-    r.order = next_order_++;
-    r.since_ns = 0;
-    r.filed_in = &list_of(r);
-    r.filed_in->push_back(r);
-    return r;
+    receive_list& in =
+        is_exact(source, match) ? buckets_[match_bucket(source, match.value)] : wild_;
+    return file(in, source, match, into, done);
   }
   /// Files who takes a message: always as a wildcard, where it costs receives nothing.
   void post_taker(rank source, const tag_match& match, detail::taken_message& place,
@@ -99,8 +91,18 @@ class posted_receives {
   [[nodiscard]] std::size_t size() const noexcept { return pool_.in_use(); }
 
  private:
-  [[nodiscard]] receive_list& list_of(const posted_receive& r) noexcept {
-    return r.exact() ? buckets_[match_bucket(r.source, r.match.value)] : wild_;
+  posted_receive& file(receive_list& in, rank source, const tag_match& match,
+                       std::span<std::byte> into, const completion& done) {
+    posted_receive& r = pool_.take();
+    r.source = source;
+    r.match = match;
+    r.into = into;
+    r.done = done;
+    r.order = next_order_++;
+    r.since_ns = 0;
+    r.filed_in = &in;
+    in.push_back(r);
+    return r;
   }
   /// The first receive of `candidates` that accepts the message: lists are in order of age.
   [[nodiscard]] static posted_receive* first_accepting(const receive_list& candidates, rank source,

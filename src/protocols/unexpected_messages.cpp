@@ -50,7 +50,7 @@ void unexpected_messages::keep(std::unique_ptr<unexpected> message) noexcept {
 }
 
 unexpected* unexpected_messages::look_for(rank source, const tag_match& match) noexcept {
-  if (source != any_source && match.exact()) {
+  if (is_exact(source, match)) {
     bucket_list& bucket = buckets_[match_bucket(source, match.value)];
     for (unexpected* m = bucket.front(); m != nullptr; m = bucket_list::next(*m)) {
       if (m->source == source && m->tag == match.value) return m;
