@@ -58,8 +58,9 @@ constexpr std::array table{
           "transfers of at least this go over all rails to a peer at once; 0: over the first only",
           0, 64 * gib),
     bytes("HEDDLE_CREDIT_BYTES", &settings::credit_bytes,
-          "unexpected messages that a sender may cause at once, per peer and lane", 4 * kib,
-          64 * gib),
+          "unexpected messages that a sender may cause at once, per peer and lane; more does not "
+          "make a flood faster",
+          4 * kib, 64 * gib),
     bytes("HEDDLE_UNEXPECTED_BYTES", &settings::unexpected_bytes,
           "unexpected small messages fetched beyond the credit, per lane; beyond that a send waits "
           "for its receive",

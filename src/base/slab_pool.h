@@ -2,6 +2,7 @@
 // slab_pool.h - objects that are taken and given back all the time, stay where they are, and cost
 // no allocation once there were as many as are needed.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -24,26 +25,31 @@ class slab_pool {
     t.next_free = std::exchange(free_, &t);
     --in_use_;
   }
-  /// It is not taken any more, nor will it be again: somebody may still know its address.
-  void retire(T&) noexcept { --in_use_; }
   [[nodiscard]] std::size_t in_use() const noexcept { return in_use_; }
-  /// For all there are, also those not taken.
-  template <class F>
-  void each(F function) {
-    for (const auto& slab : slabs_)
-      for (std::size_t i = 0; i < at_a_time; ++i) function(slab[i]);
+  /// Those taken and those that wait for it.
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// Frees them all; none is taken.
+  void clear() noexcept {
+    slabs_.clear();
+    free_ = nullptr;
+    size_ = 0;
   }
 
  private:
-  static constexpr std::size_t at_a_time = 64;
-  void grow() {
-    T* const more = slabs_.emplace_back(std::make_unique<T[]>(at_a_time)).get();
-    for (std::size_t i = at_a_time; i-- > 0;) more[i].next_free = std::exchange(free_, more + i);
+  // Twice as many each time: a flood asks the heap, and that the system, a few times and not at
+  // each page.
+  static constexpr std::size_t at_first = 64, at_most = 1024;
+  [[gnu::noinline, gnu::cold]] void grow() {
+    const std::size_t more = std::clamp(size_, at_first, at_most);
+    T* const added = slabs_.emplace_back(std::make_unique<T[]>(more)).get();
+    for (std::size_t i = more; i-- > 0;) added[i].next_free = std::exchange(free_, added + i);
+    size_ += more;
   }
 
   std::vector<std::unique_ptr<T[]>> slabs_;
   T* free_ = nullptr;
   std::size_t in_use_ = 0;
+  std::size_t size_ = 0;
 };
 
 }  // namespace heddle

@@ -38,10 +38,10 @@ TEST_F(Census, TellsSinceWhenEachThingIsKnownToWait) {
   begin_put(10);
   census_.stamp(5);
   matcher_.receives.post(1, 7, {}, {});
-  auto message = std::make_unique<unexpected>();
-  message->source = 1;
-  message->tag = 8;
-  matcher_.messages.keep(std::move(message));
+  unexpected& message = matcher_.messages.fresh();
+  message.source = 1;
+  message.tag = 8;
+  matcher_.messages.keep(message);
   const port_report found = census_.report(6);
   ASSERT_EQ(found.operations.size(), 1u);
   EXPECT_EQ(found.operations[0].since_ns, 5u) << "the first look counts";

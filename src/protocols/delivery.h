@@ -28,7 +28,7 @@ struct handler_entry {
 /// once and the outer one goes on with what was added, so the stack does not grow.
 class delivery_batch {
  public:
-  void add(const completion& done, const outcome& what) {
+  [[gnu::always_inline]] void add(const completion& done, const outcome& what) {
     if (done.deliver != nullptr) filling_->ended.add({done, what});
   }
   /// A call whose header and payload follow each other in `body`, which is copied: the wire's

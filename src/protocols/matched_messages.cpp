@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/matched_messages.h"
 
-#include <utility>
-
 namespace heddle::protocols {
 
-matched_messages::~matched_messages() {
-  while (!held_.empty()) (void)release(*held_.front());
+detail::taken_message matched_messages::hold(unexpected& message) noexcept {
+  message.held = true;
+  held_.push_back(message);
+  const auto bytes = static_cast<std::size_t>(message.bytes);
+  return {&message, message.from->received(status::done, message.tag, bytes)};
 }
 
-detail::taken_message matched_messages::hold(std::unique_ptr<unexpected> message) noexcept {
-  unexpected& m = *message.release();
-  m.held = true;
-  held_.push_back(m);
-  return {&m, m.from->received(status::done, m.tag, static_cast<std::size_t>(m.bytes))};
-}
-
-std::unique_ptr<unexpected> matched_messages::release(unexpected& held) noexcept {
+unexpected& matched_messages::release(unexpected& held) noexcept {
   held_.remove(held);
-  return std::unique_ptr<unexpected>(&held);
+  return held;
 }
 
 status matched_messages::take(rank source, tag_match match, detail::taken_message& found) noexcept {
@@ -44,12 +38,12 @@ status matched_messages::take_or_wait(rank source, tag_match match, detail::take
   return status::posted;
 }
 
-bool matched_messages::give(std::unique_ptr<unexpected>& message) {
-  posted_receive* const found = matcher_.receives.find_taker(message->source, message->tag);
+bool matched_messages::give(unexpected& message) {
+  posted_receive* const found = matcher_.receives.find_taker(message.source, message.tag);
   if (found == nullptr) return false;
   const posted_receive& taker = matcher_.receives.take(*found);
   ops_.room().give_back();
-  taker.place() = hold(std::move(message));
+  taker.place() = hold(message);
   ops_.out().add(taker.done, taker.place().what);
   return true;
 }

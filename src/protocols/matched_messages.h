@@ -2,20 +2,16 @@
 // matched_messages.h - messages that the program has taken out of matching, to say later where they
 // are to go.
 #pragma once
-#include <memory>
-
 #include "protocols/matcher.h"
 #include "protocols/operations.h"
 
 namespace heddle::protocols {
 
-/// Holds them until they are received, or to its own end. Holder only.
+/// Holds them until they are received. Holder only.
 class matched_messages {
  public:
   matched_messages(peer_table& peers, operations& ops, matcher& matching) noexcept
       : peers_(peers), ops_(ops), matcher_(matching) {}
-  ~matched_messages();
-  matched_messages(const matched_messages&) = delete;
 
   /// As port::take.
   status take(rank source, tag_match match, detail::taken_message& found) noexcept;
@@ -24,12 +20,12 @@ class matched_messages {
                       const completion& done);
   /// Gives a message that has just come to who waits to take it. False: nobody does, and it is as
   /// it was.
-  [[nodiscard]] bool give(std::unique_ptr<unexpected>& message);
+  [[nodiscard]] bool give(unexpected& message);
   /// It is received now, and not held any more.
-  [[nodiscard]] std::unique_ptr<unexpected> release(unexpected& held) noexcept;
+  unexpected& release(unexpected& held) noexcept;
 
  private:
-  detail::taken_message hold(std::unique_ptr<unexpected> message) noexcept;
+  detail::taken_message hold(unexpected& message) noexcept;
 
   peer_table& peers_;
   operations& ops_;

@@ -16,12 +16,12 @@ class MatchedMessages : public test::ScriptedWorld {
  protected:
   MatchedMessages() { ops_.collect_in(batch_); }
   /// From rank 1, of so many bytes.
-  std::unique_ptr<unexpected> message(tag t, std::uint64_t bytes) {
-    auto made = std::make_unique<unexpected>();
-    made->source = 1;
-    made->from = peers_.reach(1);
-    made->tag = t;
-    made->bytes = bytes;
+  unexpected& message(tag t, std::uint64_t bytes) {
+    unexpected& made = matcher_.messages.fresh();
+    made.source = 1;
+    made.from = peers_.reach(1);
+    made.tag = t;
+    made.bytes = bytes;
     return made;
   }
 
@@ -44,7 +44,7 @@ TEST_F(MatchedMessages, AreFoundByNobodyElseUntilTheyAreReleased) {
   EXPECT_EQ(matcher_.messages.find(1, 7), nullptr);
   detail::taken_message other;
   EXPECT_EQ(matched_.take(any_source, any_tag, other), status::not_found);
-  EXPECT_EQ(matched_.release(*found_.message)->bytes, 10u);
+  EXPECT_EQ(matched_.release(*found_.message).bytes, 10u);
 }
 
 TEST_F(MatchedMessages, EndWithWhatHoldsThem) {
@@ -64,15 +64,15 @@ TEST_F(MatchedMessages, AreTakenAtOnceWhereThereAreSome) {
 TEST_F(MatchedMessages, AreGivenToWhoWaitsWhenTheyCome) {
   ASSERT_EQ(matched_.take_or_wait(any_source, 7, found_, taken_), status::posted);
   EXPECT_EQ(ops_.room().taken(), 1u) << "who waits is in flight";
-  auto another = message(8, 5), wanted = message(7, 10);
+  unexpected& another = message(8, 5);
+  unexpected& wanted = message(7, 10);
   EXPECT_FALSE(matched_.give(another));
-  ASSERT_TRUE(another) << "nobody wants it, so it is still the caller's";
   ASSERT_TRUE(matched_.give(wanted));
   batch_.run();
   EXPECT_EQ(taken_.count, 1);
   EXPECT_EQ(found_.what.bytes, 10u);
   EXPECT_EQ(ops_.room().taken(), 0u);
-  auto next = message(7, 11);
+  unexpected& next = message(7, 11);
   EXPECT_FALSE(matched_.give(next)) << "it has got its message";
 }
 

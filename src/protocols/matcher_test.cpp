@@ -21,11 +21,11 @@ posted_receive& post(matcher& m, rank from, tag_match match, std::uint64_t numbe
   return m.receives.post(from, match, {}, {nullptr, nullptr, number});
 }
 
-std::unique_ptr<unexpected> message(rank from, tag t, std::uint64_t number = 0) {
-  auto m = std::make_unique<unexpected>();
-  m->source = from;
-  m->tag = t;
-  m->bytes = number;
+unexpected& message(matcher& in, rank from, tag t, std::uint64_t number = 0) {
+  unexpected& m = in.messages.fresh();
+  m.source = from;
+  m.tag = t;
+  m.bytes = number;
   return m;
 }
 
@@ -62,9 +62,9 @@ TEST(Matcher, I13ATakerHasItsTurnAmongReceives) {
 
 TEST(Matcher, I13TheFirstMessageThatAReceiveAcceptsIsFound) {
   matcher m;
-  m.messages.keep(message(1, 4, 10));
-  m.messages.keep(message(2, 4, 11));
-  m.messages.keep(message(2, 5, 12));
+  m.messages.keep(message(m, 1, 4, 10));
+  m.messages.keep(message(m, 2, 4, 11));
+  m.messages.keep(message(m, 2, 5, 12));
   EXPECT_EQ(m.messages.find(2, 4)->bytes, 11u);
   EXPECT_EQ(m.messages.find(any_source, any_tag)->bytes, 10u);
   EXPECT_EQ(m.messages.find(any_source, tag_match(1, 1))->bytes, 12u);
@@ -75,7 +75,7 @@ TEST(Matcher, I13TheFirstMessageThatAReceiveAcceptsIsFound) {
 
 TEST(Matcher, WildcardsNeverTakeReservedTags) {
   matcher m;
-  m.messages.keep(message(1, reserved_tag_bit | 4));
+  m.messages.keep(message(m, 1, reserved_tag_bit | 4));
   EXPECT_EQ(m.messages.find(any_source, any_tag), nullptr);
   EXPECT_NE(m.messages.find(1, reserved_tag_bit | 4), nullptr);
 }
@@ -84,22 +84,36 @@ TEST(Matcher, TheNextFloodOfAPeerUsesTheMessagesOfTheLast) {
   unexpected_messages flood;
   const std::size_t most = settings().credit_bytes / eager::cost_of(1);
   std::set<unexpected*> used;
-  std::vector<std::unique_ptr<unexpected>> wave;
-  for (std::size_t i = 0; i < most; ++i) used.insert(wave.emplace_back(flood.fresh()).get());
-  for (auto& m : wave) flood.recycle(std::move(m));
-  wave.clear();
-  for (std::size_t i = 0; i < most; ++i) wave.push_back(flood.fresh());
-  for (const auto& m : wave) EXPECT_TRUE(used.erase(m.get())) << "it came from the heap";
+  for (std::size_t i = 0; i < most; ++i) used.insert(&flood.fresh());
+  for (unexpected* m : used) flood.recycle(*m);
+  for (std::size_t i = 0; i < most; ++i) {
+    EXPECT_TRUE(used.erase(&flood.fresh())) << "it came from the heap";
+  }
+}
+
+TEST(Matcher, TheMemoryOfALargeFloodServesItsNextWavesAndGoesWhenLittleCame) {
+  matcher m;
+  const auto wave = [&m](int messages) {
+    for (int i = 0; i < messages; ++i) m.messages.keep(message(m, 1, 7));
+    while (unexpected* found = m.messages.find(1, 7)) m.messages.recycle(m.messages.take(*found));
+    return m.messages.room();
+  };
+  const std::size_t flooded = wave(40'000);
+  EXPECT_GE(flooded, 40'000u);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(wave(1), flooded);
+  EXPECT_EQ(wave(30'000), flooded);
+  for (int i = 0; i < 20'000; ++i) wave(1);
+  EXPECT_LT(m.messages.room(), 1000u);
 }
 
 TEST(Matcher, ForgettingAnnouncementsKeepsDataThatHasArrived) {
   matcher m;
   peer gone, other_lane;
   const auto keep = [&](peer& from, tag t, bool announced) {
-    auto made = message(1, t);
-    made->from = &from;
-    made->announced = announced;
-    m.messages.keep(std::move(made));
+    unexpected& made = message(m, 1, t);
+    made.from = &from;
+    made.announced = announced;
+    m.messages.keep(made);
   };
   keep(gone, 1, false);
   keep(gone, 2, true);
@@ -167,7 +181,7 @@ TEST(Matcher, I13AgreesWithAReferenceOnRandomSchedules) {
         if (got != nullptr) {
           ASSERT_EQ(tested.receives.take(*got).done.cookie, *want);
         } else {
-          tested.messages.keep(message(from, t, step));
+          tested.messages.keep(message(tested, from, t, step));
         }
         continue;
       }

@@ -2,7 +2,6 @@
 #include "protocols/tagged.h"
 
 #include <cstring>
-#include <memory>
 #include <utility>
 
 #include "tracing/recorder.h"
@@ -30,39 +29,39 @@ status tagged::receive(rank source, tag_match match, std::span<std::byte> into,
 }
 
 void tagged::deliver_unexpected(std::span<std::byte> into, const completion& done,
-                                std::unique_ptr<unexpected> message) {
-  peer& from = *message->from;
-  if (message->announced) {
+                                unexpected& message) {
+  peer& from = *message.from;
+  if (message.announced) {
     --from.announcements;
-    if (message->fetching != nullptr)
-      early_fetches::take(*message->fetching, into, done);
+    if (message.fetching != nullptr)
+      early_fetches::take(*message.fetching, into, done);
     else
-      begin_fetch(from, into, done, message->tag, message->data_at);
-    return matcher_.messages.recycle(std::move(message));
+      begin_fetch(from, into, done, message.tag, message.data_at);
+    return matcher_.messages.recycle(message);
   }
-  const std::size_t bytes = std::min<std::size_t>(message->bytes, into.size());
-  if (bytes != 0) std::memcpy(into.data(), message->data(), bytes);
-  ops_.out().add(done, from.received(message->bytes > bytes ? status::truncated : status::done,
-                                     message->tag, bytes));
-  early_.note_taken(*message);
-  from.held -= message->credit;
-  if (message->credit != 0) repay(from, message->credit);
-  matcher_.messages.recycle(std::move(message));
+  const std::size_t bytes = std::min<std::size_t>(message.bytes, into.size());
+  if (bytes != 0) std::memcpy(into.data(), message.data(), bytes);
+  ops_.out().add(done, from.received(message.bytes > bytes ? status::truncated : status::done,
+                                     message.tag, bytes));
+  early_.note_taken(message);
+  from.held -= message.credit;
+  if (message.credit != 0) repay(from, message.credit);
+  matcher_.messages.recycle(message);
 }
 
 void tagged::keep(peer& p, heddle::tag t, std::span<const std::byte> payload) {
   const std::uint64_t cost = eager::cost_of(payload.size());
   if (p.held + cost > p.credit_limit) return path_.violated(p);
-  auto kept = matcher_.messages.fresh();
-  kept->source = p.number;
-  kept->from = &p;
-  kept->tag = t;
-  kept->credit = cost;
-  kept->copy(payload);
+  unexpected& kept = matcher_.messages.fresh();
+  kept.source = p.number;
+  kept.from = &p;
+  kept.tag = t;
+  kept.credit = cost;
+  kept.copy(payload);
   p.held += cost;
   if (matched_.give(kept)) return;
   counters_.unexpected.add();
-  matcher_.messages.keep(std::move(kept));
+  matcher_.messages.keep(kept);
 }
 
 void tagged::give_credit(peer& p) {
@@ -86,19 +85,18 @@ void tagged::on_rts(peer& p, const message& m) {
     return begin_fetch(p, wanted.into, wanted.done, m.word, announced_by(m));
   }
   if (p.announcements >= peer::max_announcements) return path_.violated(p);
-  auto kept = matcher_.messages.fresh();
-  kept->source = p.number;
-  kept->from = &p;
-  kept->tag = m.word;
-  kept->bytes = m.bytes;
-  kept->announced = true;
-  kept->data_at = announced_by(m);
+  unexpected& kept = matcher_.messages.fresh();
+  kept.source = p.number;
+  kept.from = &p;
+  kept.tag = m.word;
+  kept.bytes = m.bytes;
+  kept.announced = true;
+  kept.data_at = announced_by(m);
   ++p.announcements;
   if (matched_.give(kept)) return;
   counters_.unexpected.add();
-  unexpected& filed = *kept;
-  matcher_.messages.keep(std::move(kept));
-  early_.begin(filed);
+  matcher_.messages.keep(kept);
+  early_.begin(kept);
 }
 
 /// The receive becomes an operation in flight: it was accepted, so it gets its request in any case.
@@ -116,14 +114,14 @@ void tagged::ended(request& r, status code) {
 
 status tagged::receive_taken(unexpected& message, std::span<std::byte> into,
                              const completion& done) {
-  std::unique_ptr<unexpected> m = matched_.release(message);
-  const bool unreachable = m->announced && m->fetching == nullptr && m->from->lost;
-  const status failed = unreachable ? status::peer_lost : m->failed;
+  unexpected& m = matched_.release(message);
+  const bool unreachable = m.announced && m.fetching == nullptr && m.from->lost;
+  const status failed = unreachable ? status::peer_lost : m.failed;
   if (failed == status::done) {
-    deliver_unexpected(into, done, std::move(m));
+    deliver_unexpected(into, done, m);
   } else {
-    ops_.out().add(done, m->from->received(failed, m->tag, 0));
-    matcher_.messages.recycle(std::move(m));
+    ops_.out().add(done, m.from->received(failed, m.tag, 0));
+    matcher_.messages.recycle(m);
   }
   return status::posted;
 }

@@ -3,6 +3,9 @@
 // credit that bounds these.
 #pragma once
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 
 #include "base/copy.h"
 #include "protocols/eager.h"
@@ -66,8 +69,8 @@ class tagged final : public protocol {
   }
   void end_receive(posted_receive& r, status code);
   void keep(peer& p, heddle::tag t, std::span<const std::byte> payload);
-  void deliver_unexpected(std::span<std::byte> into, const completion& done,
-                          std::unique_ptr<unexpected> message);
+  [[gnu::noinline]] void deliver_unexpected(std::span<std::byte> into, const completion& done,
+                                            unexpected& message);
   void on_rts(peer& p, const message& m);
   void begin_fetch(peer& p, std::span<std::byte> into, const completion& done, heddle::tag t,
                    const announcement& a);

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/unexpected_messages.h"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace heddle::protocols {
 namespace {
 
-/// Used messages kept for the next ones, 4 MiB at most: more than two peers cause with the default
-/// credit. A flood takes as many and gives them back again and again, and where these went to the
-/// heap it would return their pages to the system each time.
-constexpr std::size_t max_spare = 16'384;
+/// Messages whose memory is always kept, 4 MiB: more than two peers cause with the default credit.
+constexpr std::size_t always_kept = 16'384;
+/// Small waves after a large one before its memory is given back.
+constexpr std::uint32_t calm = 10'000;
 
 }  // namespace
 
@@ -21,32 +23,31 @@ void unexpected::copy(std::span<const std::byte> payload) {
   if (bytes != 0) std::memcpy(large ? large.get() : small.data(), payload.data(), payload.size());
 }
 
-std::unique_ptr<unexpected> unexpected_messages::fresh() {
-  if (spare_.empty()) return std::make_unique<unexpected>();
-  auto message = std::move(spare_.back());
-  spare_.pop_back();
-  return message;
+void unexpected_messages::recycle(unexpected& message) noexcept {
+  message.large.reset();
+  message.announced = message.held = false;
+  message.failed = status::done;
+  message.credit = message.since_ns = message.early = 0;
+  message.fetching = nullptr;
+  pool_.give_back(message);
+  if (pool_.in_use() == 0) rest();
 }
 
-void unexpected_messages::recycle(std::unique_ptr<unexpected> message) noexcept {
-  if (spare_.size() >= max_spare) return;
-  message->large.reset();
-  message->announced = message->held = false;
-  message->failed = status::done;
-  message->credit = message->since_ns = message->early = 0;
-  message->fetching = nullptr;
-  spare_.push_back(std::move(message));
+/// A flood comes in waves, small ones among them, and each uses the memory of the last. Giving it
+/// back to the system and taking it again would cost more than the messages.
+void unexpected_messages::rest() noexcept {
+  if (pool_.size() <= always_kept) return;
+  const bool was_small = std::exchange(most_, 0) < pool_.size() / 2;
+  small_waves_ = was_small ? small_waves_ + 1 : 0;
+  if (small_waves_ < calm) return;
+  pool_.clear();
+  small_waves_ = 0;
 }
 
-unexpected_messages::~unexpected_messages() {
-  while (!arrivals_.empty()) take(*arrivals_.front());
-}
-
-void unexpected_messages::keep(std::unique_ptr<unexpected> message) noexcept {
-  unexpected& m = *message.release();
-  buckets_[match_bucket(m.source, m.tag)].push_back(m);
-  arrivals_.push_back(m);
-  ++size_;
+void unexpected_messages::keep(unexpected& message) noexcept {
+  buckets_[match_bucket(message.source, message.tag)].push_back(message);
+  arrivals_.push_back(message);
+  most_ = std::max(most_, ++size_);
 }
 
 unexpected* unexpected_messages::look_for(rank source, const tag_match& match) noexcept {
@@ -63,17 +64,17 @@ unexpected* unexpected_messages::look_for(rank source, const tag_match& match) n
   return nullptr;
 }
 
-std::unique_ptr<unexpected> unexpected_messages::take(unexpected& message) noexcept {
+unexpected& unexpected_messages::take(unexpected& message) noexcept {
   buckets_[match_bucket(message.source, message.tag)].remove(message);
   arrivals_.remove(message);
   --size_;
-  return std::unique_ptr<unexpected>(&message);
+  return message;
 }
 
 void unexpected_messages::forget_announcements(const peer& from) noexcept {
   for (unexpected* m = arrivals_.front(); m != nullptr;) {
     unexpected* next = arrival_list::next(*m);
-    if (m->from == &from && m->announced && m->fetching == nullptr) take(*m);
+    if (m->from == &from && m->announced && m->fetching == nullptr) recycle(take(*m));
     m = next;
   }
 }

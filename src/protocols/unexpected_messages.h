@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <vector>
 
+#include "base/slab_pool.h"
 #include "protocols/list.h"
 #include "protocols/match_buckets.h"
 #include "protocols/message.h"
@@ -38,6 +38,7 @@ struct unexpected {
   bool held = false;             ///< taken by the program, and not yet received
   status failed = status::done;  ///< held: why its data cannot be had
   hook<unexpected> in_bucket, in_arrival;
+  unexpected* next_free = nullptr;  ///< of the pool
 
   /// Eager data: `bytes` of it.
   [[nodiscard]] const std::byte* data() const noexcept {
@@ -46,22 +47,21 @@ struct unexpected {
   void copy(std::span<const std::byte> payload);
 };
 
-/// Holder only.
+/// Owns them: also those that are taken out, until they are recycled. Holder only.
 class unexpected_messages {
  public:
-  ~unexpected_messages();
-
   /// An unexpected message to be filled and kept: a used one where there is one.
-  [[nodiscard]] std::unique_ptr<unexpected> fresh();
-  /// A message that was taken and is no longer needed.
-  void recycle(std::unique_ptr<unexpected> message) noexcept;
+  [[nodiscard]] unexpected& fresh() { return pool_.take(); }
+  /// A message that was taken out and is no longer needed.
+  void recycle(unexpected& message) noexcept;
   /// Files a message nobody has asked for.
-  void keep(std::unique_ptr<unexpected> message) noexcept;
+  void keep(unexpected& message) noexcept;
   /// The first message that a receive with these arguments would take; still filed.
   [[nodiscard]] unexpected* find(rank source, const tag_match& match) noexcept {
     return size_ == 0 ? nullptr : look_for(source, match);
   }
-  std::unique_ptr<unexpected> take(unexpected& message) noexcept;
+  /// Takes a filed one out.
+  unexpected& take(unexpected& message) noexcept;
   /// For all that are filed, as they arrived.
   template <class F>
   void each(F&& f) {
@@ -72,16 +72,21 @@ class unexpected_messages {
   void forget_announcements(const peer& from) noexcept;
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// Messages that there is memory for.
+  [[nodiscard]] std::size_t room() const noexcept { return pool_.size(); }
 
  private:
   [[nodiscard]] unexpected* look_for(rank source, const tag_match& match) noexcept;
+  void rest() noexcept;
 
   using bucket_list = list<unexpected, &unexpected::in_bucket>;
   using arrival_list = list<unexpected, &unexpected::in_arrival>;
   std::array<bucket_list, match_buckets> buckets_;
   arrival_list arrivals_;
   std::size_t size_ = 0;
-  std::vector<std::unique_ptr<unexpected>> spare_;
+  std::size_t most_ = 0;  // filed at once since none was there
+  std::uint32_t small_waves_ = 0;
+  slab_pool<unexpected> pool_;
 };
 
 }  // namespace heddle::protocols
