@@ -3,10 +3,11 @@
 #   check-format    clang-format would change nothing
 #   check-includes  folders include only what docs/design allows; std::atomic only where it may be;
 #                   a source includes its own header first, which shows that this compiles alone
+#   check-standard  headers include what they name of the standard library
 #   check-backends  no file outside a backend's folder names it, but the registry
 #   check-sizes     names files that have grown beyond 400 lines
 # and in the preset lint also
-#   check-headers   each header without a source of its own compiles alone
+#   check-headers   each header compiles alone
 #   check-tidy      clang-tidy over the library's sources
 
 file(GLOB_RECURSE HEDDLE_HEADERS CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
@@ -26,14 +27,14 @@ if(HEDDLE_CLANG_FORMAT)
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "clang-format -i" VERBATIM)
 endif()
 
-foreach(check includes backends licenses sizes)
+foreach(check includes standard backends licenses sizes)
   add_custom_target(check-${check}
     COMMAND Python3::Interpreter cmake/lint/check_${check}.py
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "check-${check}" VERBATIM)
 endforeach()
 
 add_custom_target(lint)
-add_dependencies(lint check-includes check-backends check-licenses check-sizes)
+add_dependencies(lint check-includes check-standard check-backends check-licenses check-sizes)
 if(TARGET check-format)
   add_dependencies(lint check-format)
 endif()
@@ -50,14 +51,10 @@ if(TARGET PkgConfig::peer_ucx)
   list(APPEND rivals PkgConfig::peer_ucx)
 endif()
 
-# One source per header that includes it twice: it must bring what it needs and guard itself. The
-# source of its own name shows that as well, but not within a batch (heddle_batches).
+# One source per header that includes it twice: it must bring what it needs of ours and of others, and guard
+# itself. What it needs of the standard library is read once for all of them, as check-standard looks at that.
 set(probes)
 foreach(header ${HEDDLE_HEADERS})
-  string(REGEX REPLACE "\\.h$" ".cpp" source ${header})
-  if(EXISTS ${PROJECT_SOURCE_DIR}/${source} AND NOT header MATCHES "^src/")
-    continue()
-  endif()
   set(probe ${PROJECT_BINARY_DIR}/check-headers/${header}.cpp)
   set(line "#include \"${PROJECT_SOURCE_DIR}/${header}\"\n")
   file(CONFIGURE OUTPUT ${probe} CONTENT "${line}${line}" @ONLY)
@@ -71,6 +68,7 @@ target_include_directories(heddle_header_probes PRIVATE include src tools tests 
 target_link_libraries(heddle_header_probes PRIVATE heddle_warnings fmt::fmt
                       PkgConfig::sodium CLI11::CLI11 nlohmann_json::nlohmann_json GTest::gmock ${rivals})
 set_target_properties(heddle_header_probes PROPERTIES CXX_CLANG_TIDY "")
+target_precompile_headers(heddle_header_probes PRIVATE ${HEDDLE_STANDARD_HEADERS})
 add_custom_target(check-headers DEPENDS heddle_header_probes)
 
 # Every compilation here fails on what clang-tidy finds, so building is the check: the library and its

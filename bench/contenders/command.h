@@ -2,6 +2,7 @@
 // command.h - what the command lines of the benchmarks share: options, and the way into a job.
 #pragma once
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <new>

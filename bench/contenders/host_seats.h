@@ -3,6 +3,7 @@
 #pragma once
 #include <heddle/world.h>
 
+#include <cstddef>
 #include <vector>
 
 #include "run/binding.h"

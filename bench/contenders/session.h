@@ -4,6 +4,7 @@
 #pragma once
 #include <heddle/world.h>
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // pacer.h - how many operations each run of a round makes, so that rounds last as long as asked.
 #pragma once
+#include <chrono>
 #include <cstdint>
 
 #include "harness/spec.h"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // rounds.h - the rounds of one benchmark between two ranks, whatever library moves the bytes.
 #pragma once
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 

@@ -3,7 +3,9 @@
 #pragma once
 #include <sched.h>
 
+#include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "harness/exchange.h"
 #include "kernels/library.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // convolution_worker.h - one thread of the convolution: its block, its neighbours, its steps.
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>

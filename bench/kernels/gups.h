@@ -2,6 +2,7 @@
 // gups.h - random updates of words anywhere in the job, in rounds that are verified.
 #pragma once
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>

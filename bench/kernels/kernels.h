@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // kernels.h - which kernel measures what a spec says, for any library.
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "harness/rounds.h"
 #include "kernels/background.h"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // messages.h - a window of messages one way, and of one beside computing.
 #pragma once
+#include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "harness/exchange.h"
 #include "kernels/library.h"

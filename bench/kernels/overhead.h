@@ -3,7 +3,10 @@
 // passive.
 #pragma once
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "harness/partner.h"

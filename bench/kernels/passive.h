@@ -2,7 +2,10 @@
 // passive.h - a target that is read from and written to, and takes no part.
 #pragma once
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "harness/exchange.h"
 #include "harness/slots.h"

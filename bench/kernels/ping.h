@@ -4,7 +4,10 @@
 #include <sched.h>
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "harness/exchange.h"
 #include "harness/slots.h"

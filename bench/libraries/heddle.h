@@ -4,7 +4,10 @@
 #include <heddle/heddle.h>
 #include <sched.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 

@@ -4,8 +4,10 @@
 #pragma once
 #include <heddle/heddle.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <type_traits>
 

@@ -6,6 +6,8 @@
 
 #include <cstdio>
 #include <exception>
+#include <stdexcept>
+#include <vector>
 
 #include "harness/process_pair.h"
 #include "kernels/kernels.h"

@@ -3,7 +3,10 @@
 #pragma once
 #include <heddle/heddle.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "harness/spec.h"

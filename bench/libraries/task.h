@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // task.h - what one run of a rival's program measures, as words of its command line and back.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
 #include "libraries/locked_lane.h"
 #include "libraries/station.h"

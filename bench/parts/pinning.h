@@ -3,6 +3,7 @@
 #pragma once
 #include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace heddle::bare {

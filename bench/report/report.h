@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // report.h - what a case's rounds came to: for people as text, for programs as records.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // adaptive_report.h - what the rounds of the progress modes came to, one amount of work at a time.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string>
 

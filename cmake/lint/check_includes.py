@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Fails when a folder includes what it may not, uses atomics where they may not be, or when a
-source does not include its own header first, which is how that is known to compile alone.
+source does not include its own header first.
 
 The rules are the tables below; docs/design explains them. Unit tests may include anything.
 """

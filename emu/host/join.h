@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // join.h - how a process gets into its job's machine.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "host/machine_lock.h"
 #include "host/machine_store.h"

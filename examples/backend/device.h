@@ -3,10 +3,14 @@
 // for.
 #pragma once
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 

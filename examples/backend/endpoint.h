@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // endpoint.h - one lane: a socket that everybody sends to, and one for each lane it sends to.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 

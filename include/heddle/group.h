@@ -20,6 +20,7 @@
 
 #include <concepts>
 #include <memory>
+#include <utility>
 
 namespace heddle {
 

@@ -5,11 +5,13 @@
 #include <heddle/types.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 namespace heddle {
 

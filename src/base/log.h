@@ -8,6 +8,7 @@
 #include <heddle/log.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

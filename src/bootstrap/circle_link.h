@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "base/fd.h"
 #include "bootstrap/launcher_protocol.h"

@@ -9,6 +9,7 @@
 //   member  join {rank, proof}      exchange {blob}
 //   leader  welcome {rank, proof}   everything (+ file)  failed {why}
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>

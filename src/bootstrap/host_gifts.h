@@ -2,6 +2,7 @@
 // host_gifts.h - what ranks give, as it is written into a store: {1, for each rank: rank, length,
 // bytes}, and by a rank that others speak for {0, rank of its leader}.
 #pragma once
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <span>

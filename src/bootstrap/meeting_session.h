@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // meeting_session.h - what ways to join have in common that help ranks to start, and no further.
 #pragma once
+#include <cstddef>
 #include <span>
 #include <vector>
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // rendezvous_host.h - rank 0 of a job without a launcher: it listens, and gathers what all give.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 

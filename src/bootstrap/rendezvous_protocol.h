@@ -2,6 +2,7 @@
 // rendezvous_protocol.h - what rank 0 and the others say to each other in a rendezvous: a kind, and
 // what belongs to it, as in launcher_protocol.h.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>

@@ -11,6 +11,7 @@
 #pragma once
 #include <sodium.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // secret_file.h - a secret that the job's ranks share by a file: HEDDLE_SECRET_FILE.
 #pragma once
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // store_session.h - membership in a job whose launcher offers a key-value store: PMIx and PMI-1.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>

@@ -6,6 +6,7 @@
 // level below; the leader of rank 0 puts the table of all, in pieces. So nobody gets more than a
 // few values for each level, and the pieces, however many hosts there are.
 #pragma once
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <span>

@@ -3,6 +3,7 @@
 // which sends each block once over each link and copies nothing.
 #pragma once
 #include <algorithm>
+#include <cstddef>
 
 #include "collectives/exchange.h"
 

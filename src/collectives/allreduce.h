@@ -7,6 +7,7 @@
 // and gets the result from there at the end.
 #pragma once
 #include <bit>
+#include <cstddef>
 
 #include "collectives/exchange.h"
 #include "collectives/reduce.h"

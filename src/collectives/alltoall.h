@@ -2,6 +2,8 @@
 // alltoall.h - Bruck's algorithm for small blocks, log2(ranks) messages; pairwise exchange for
 // large ones, which sends each block straight to where it belongs.
 #pragma once
+#include <cstddef>
+
 #include "collectives/exchange.h"
 
 namespace heddle::collectives {

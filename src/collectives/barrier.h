@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // barrier.h - dissemination: in round k every rank tells the one 2^k after it.
 #pragma once
+#include <cstddef>
+
 #include "collectives/exchange.h"
 
 namespace heddle::collectives {

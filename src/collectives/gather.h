@@ -3,6 +3,7 @@
 // large ones, which a tree would copy log2(ranks) times.
 #pragma once
 #include <algorithm>
+#include <cstddef>
 #include <vector>
 
 #include "collectives/parts.h"

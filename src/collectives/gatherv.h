@@ -4,6 +4,7 @@
 // a ring.
 #pragma once
 #include <algorithm>
+#include <cstddef>
 #include <vector>
 
 #include "collectives/allgather.h"

@@ -5,6 +5,8 @@
 #pragma once
 #include <heddle/detail/part_counts.h>
 
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include "collectives/exchange.h"

@@ -3,6 +3,8 @@
 #pragma once
 #include <heddle/detail/reducer.h>
 
+#include <cstddef>
+
 #include "collectives/exchange.h"
 
 namespace heddle::collectives {

@@ -2,6 +2,8 @@
 // reduce_scatter.h - for short vectors a tree to rank 0 and one back; for long ones pairwise
 // exchange, in which each block travels once, straight to the rank that keeps it.
 #pragma once
+#include <cstddef>
+
 #include "collectives/allreduce.h"
 #include "collectives/reduce.h"
 #include "collectives/scatter.h"

@@ -2,6 +2,7 @@
 // scatter.h - binomial tree from the root for small blocks, from the root straight to everyone for
 // large ones, and where their sizes differ.
 #pragma once
+#include <cstddef>
 #include <vector>
 
 #include "collectives/gather.h"

@@ -2,8 +2,11 @@
 // split.h - groups by color and key: everyone tells everyone what it wants, and works out the same.
 #pragma once
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "collectives/allgather.h"

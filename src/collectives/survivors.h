@@ -8,6 +8,7 @@
 // leaves; who hears that decides for the same and passes it on to those from whom it has not heard
 // it. docs/design/collectives.md has the argument in full.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>

@@ -14,6 +14,7 @@
 // last event. In mode inline the thread lives only while the program waits for the launcher;
 // threads that poll do its other duties, and those of other such worlds (serve_inline).
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <thread>

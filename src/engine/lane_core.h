@@ -10,6 +10,7 @@
 #pragma once
 #include <heddle/types.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>

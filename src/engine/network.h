@@ -4,6 +4,7 @@
 #pragma once
 #include <heddle/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>

@@ -4,6 +4,7 @@
 #include <heddle/memory.h>
 #include <heddle/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>

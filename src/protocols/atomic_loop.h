@@ -7,6 +7,8 @@
 #pragma once
 #include <heddle/detail/direct.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include "protocols/peer.h"

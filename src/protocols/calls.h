@@ -2,6 +2,9 @@
 // calls.h - active messages on the receiver's side: small ones run on arrival, large ones are
 // fetched into memory of ours first, so many bytes at a time.
 #pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <utility>
 
 #include "protocols/rendezvous.h"

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // eager.h - messages that travel whole, and how many of them a receiver has to keep.
 #pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
 #include "protocols/path.h"
 #include "protocols/rendezvous.h"
 

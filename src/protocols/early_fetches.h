@@ -2,6 +2,10 @@
 // early_fetches.h - small messages that were announced for lack of credit are fetched before
 // anybody asks for them, so that their senders need not wait.
 #pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
 #include "protocols/matcher.h"
 #include "protocols/rendezvous.h"
 

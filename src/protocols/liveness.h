@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // liveness.h - peers that go silent, die or break the rules.
 #pragma once
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "protocols/calls.h"

@@ -5,6 +5,7 @@
 #include <heddle/completion.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>

@@ -5,7 +5,10 @@
 // batch, then control messages, then the backlog. Nothing enters a backlog past the batch.
 #pragma once
 #include <array>
+#include <cstddef>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "protocols/operations.h"

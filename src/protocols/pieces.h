@@ -2,6 +2,9 @@
 // pieces.h - transfers that this process's processor does, a piece in each turn, so that a message
 // of a gigabyte does not keep its lane from everything else.
 #pragma once
+#include <cstddef>
+#include <cstdint>
+
 #include "protocols/path.h"
 
 namespace heddle::protocols {

@@ -2,6 +2,9 @@
 // rendezvous.h - large messages: the sender announces where the data lies (RTS), the receiver reads
 // it when it has a place for it, and says so (FIN). Also called receiver-read, or read rendezvous.
 #pragma once
+#include <cstddef>
+#include <span>
+
 #include "protocols/transfers.h"
 
 namespace heddle::protocols {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // rma.h - put, get and atomics that are not plain loads and stores of this process.
 #pragma once
+#include <cstdint>
+
 #include "protocols/transfers.h"
 
 namespace heddle::protocols {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // stripes.h - large transfers over all rails to a peer at once.
 #pragma once
+#include <cstdint>
+
 #include "protocols/fragments.h"
 #include "protocols/path.h"
 

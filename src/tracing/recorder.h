@@ -9,6 +9,7 @@
 // calls one behind the other only one in so many has its time read; the others are known to lie
 // between the events before and behind them in their ring.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>

@@ -126,6 +126,17 @@ class NamesOfBackends(unittest.TestCase):
         self.assertEqual(self.said("src/engine/a.h", '/// Like "x".'), "")
 
 
+class StandardHeaders(unittest.TestCase):
+    def test_a_header_includes_what_it_names(self):
+        code, said = run("check_standard.py", "src/a.h", "std::vector<int> v;\n")
+        self.assertEqual((code, said), (1, "src/a.h:1: std::vector needs #include <vector>\n"))
+        self.assertEqual(run("check_standard.py", "src/a.h", "#include <vector>\nstd::vector<int> v;\n"), (0, ""))
+
+    def test_comments_sources_and_names_it_does_not_know_are_nobodys_business(self):
+        self.assertEqual(run("check_standard.py", "src/a.h", "// a std::vector\nstd::unheard_of x;\n"), (0, ""))
+        self.assertEqual(run("check_standard.py", "src/a.cpp", "std::vector<int> v;\n"), (0, ""))
+
+
 class FileSizes(unittest.TestCase):
     def test_warns_above_400_lines_and_fails_above_600(self):
         self.assertEqual(run("check_sizes.py", "src/a.cpp", "\n" * 400), (0, ""))

@@ -3,6 +3,7 @@
 #pragma once
 #include <heddle/heddle.h>
 
+#include <cstddef>
 #include <span>
 
 #include "contract/answers.h"

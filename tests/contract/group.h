@@ -4,6 +4,8 @@
 #include <heddle/status.h>
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>

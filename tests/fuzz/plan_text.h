@@ -2,6 +2,7 @@
 // plan_text.h - a plan as text, a line per thing: what people read and the ranks are given.
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "fuzz/plan.h"
 

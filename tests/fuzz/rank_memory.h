@@ -4,6 +4,7 @@
 #include <heddle/heddle.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>

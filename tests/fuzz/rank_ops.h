@@ -5,7 +5,9 @@
 #include <heddle/heddle.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // blobs.h - what an exchange has gathered, as a list to compare with.
 #pragma once
+#include <cstddef>
 #include <vector>
 
 #include "bootstrap/gathered.h"

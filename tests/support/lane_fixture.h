@@ -2,6 +2,8 @@
 // lane_fixture.h - for tests: the parts of a lane over a scripted wire, rank 0 of two, with an
 // executor that only counts what it is told.
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>

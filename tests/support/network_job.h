@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "collectives/fake_network.h"

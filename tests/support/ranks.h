@@ -5,9 +5,11 @@
 #include <heddle/world.h>
 
 #include <cstdlib>
+#include <exception>
 #include <functional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/settings.h"

@@ -5,11 +5,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <functional>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // scale_model.h - a job of which one rank is real: what its launcher's store holds of all others.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/fd.h"
 #include "bootstrap/store_session.h"

@@ -2,6 +2,7 @@
 // page.h - runs of the link tester as one page for a browser, which needs nothing else.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "linktest/results/run_facts.h"

@@ -2,9 +2,11 @@
 // agent.h - runs the ranks of one host for a launcher on another, and the agents of a branch.
 #pragma once
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "run/channel.h"

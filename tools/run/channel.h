@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // channel.h - messages between the launcher and one agent, over a pair of pipes.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>

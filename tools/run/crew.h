@@ -2,9 +2,11 @@
 // crew.h - the ranks of one job on this host, from their start until nothing of them is left.
 #pragma once
 #include <array>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "run/binding.h"

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // fleet.h - the ranks of a job on other hosts, by the agents that run them there.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "run/agent_link.h"

@@ -2,6 +2,7 @@
 // hosts.h - which hosts a job runs on, how many ranks each takes, as people write it, and how
 // agents are started there.
 #pragma once
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>

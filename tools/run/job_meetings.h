@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // job_meetings.h - the meetings of a job, and the clock by which ranks wait for each other in vain.
 #pragma once
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 

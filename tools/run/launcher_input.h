@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include <string_view>
+#include <utility>
 
 #include "run/event_loop.h"
 

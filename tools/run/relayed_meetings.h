@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // relayed_meetings.h - an agent's way to the meetings of its job, which are the launcher's.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "run/agent_protocol.h"

@@ -4,10 +4,12 @@
 // Knows ranks by number only; boot_server does the talking. A rank's n-th join is in round n: the
 // programs that a rank runs one after the other meet the n-th ones of the other ranks.
 #pragma once
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bootstrap/launcher_protocol.h"

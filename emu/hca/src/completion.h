@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // completion.h - adding to a completion queue, one's own or a peer's, and waking who waits for it.
 #pragma once
+#include <cstdint>
+
 #include "process.h"
 #include "shared_cq.h"
 

@@ -2,6 +2,7 @@
 // delivery.h - what the responder's side of a queue pair does. Here the initiator does it, holding
 // the target's lock, for the length of one message.
 #pragma once
+#include <cstdint>
 #include <optional>
 
 #include "completion.h"

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // fabric.h - this process's view of the fabric: joining it, and who has which queue pair.
 #pragma once
+#include <atomic>
+#include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "fabric_file.h"
 #include "host/machine_lock.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // requester.h - carries out the oldest work request of a queue pair.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 

@@ -2,6 +2,9 @@
 // peer.h - another process, as a test sees it: it opens, registers, looks and posts when asked.
 #pragma once
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <stdexcept>
 #include <string>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // runner.h - runs tests: each in a process of its own, or all in this one among the ranks of a job.
 #pragma once
+#include <string>
+#include <vector>
+
 #include "report.h"
 
 namespace conformance {

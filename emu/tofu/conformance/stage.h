@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // stage.h - where most tests play: a VCQ and memory here, a VCQ and memory at the other end.
 #pragma once
+#include <cstddef>
+#include <cstdint>
+
 #include "test.h"
 
 namespace conformance {

@@ -6,6 +6,7 @@
 #pragma once
 #include <utofu.h>
 
+#include <cstdint>
 #include <cstring>
 
 #include "operation.h"

@@ -10,9 +10,12 @@
 //   - everything else waits for all that was posted before.
 // The TCQ may hear of a command before anything of it has arrived: then a put's data is kept aside.
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "executor.h"

@@ -3,7 +3,10 @@
 // MRQ.
 #pragma once
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 
 #include "chaos.h"
 #include "engine.h"

@@ -3,6 +3,8 @@
 #pragma once
 #include <sched.h>
 
+#include <atomic>
+#include <cstdint>
 #include <cstdlib>
 
 #include "cq.h"

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // executor.h - carries out the commands of one CQ: moves the data and leaves the notices.
 #pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
 #include "arithmetic.h"
 #include "machine.h"
 #include "operation.h"

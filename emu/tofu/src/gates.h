@@ -6,6 +6,7 @@
 #pragma once
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "exact_sum.h"

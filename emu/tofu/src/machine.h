@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // machine.h - this process's view of the machine: joining it, finding places, claiming CQs.
 #pragma once
+#include <cstdint>
 #include <optional>
 
 #include "host/machine_lock.h"

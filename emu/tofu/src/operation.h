@@ -41,6 +41,9 @@ struct operation {
   std::array<std::uint64_t, 4> words{};
 
   [[nodiscard]] bool has(std::uint64_t flag) const noexcept { return (flags & flag) != 0; }
+  [[nodiscard]] bool is_arithmetic() const noexcept {
+    return what == command::armw || what == command::cswap;
+  }
   /// Bytes from the first to the last byte, strides included.
   [[nodiscard]] std::uint64_t extent() const noexcept { return (blocks - 1) * stride + length; }
 };

@@ -3,6 +3,9 @@
 #pragma once
 #include <array>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <optional>

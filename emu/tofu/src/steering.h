@@ -2,6 +2,7 @@
 // steering.h - the owner's side of a CQ's steering table: registering memory and finding it again.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <tuple>

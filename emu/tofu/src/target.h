@@ -2,6 +2,8 @@
 // target.h - a VCQ that commands are addressed to, as the initiator sees it: its CQ's shared part,
 // mapped, and its registered memory, found and mapped on first use.
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <unordered_map>
 #include <vector>

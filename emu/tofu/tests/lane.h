@@ -3,7 +3,10 @@
 #pragma once
 #include <sys/mman.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "nodes.h"
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // device.h - one process's segment, the peers it knows, and its lanes.
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

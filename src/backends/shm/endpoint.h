@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // endpoint.h - one lane over shared memory.
 #pragma once
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "backends/shm/announcements.h"

@@ -4,6 +4,7 @@
 #include <heddle/types.h>
 
 #include <cstddef>
+#include <cstdint>
 
 #include "backends/shm/os.h"
 #include "backends/shm/segment.h"

@@ -4,6 +4,7 @@
 #include <heddle/types.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <list>
 #include <span>

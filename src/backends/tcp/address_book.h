@@ -9,6 +9,7 @@
 #include <heddle/types.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>

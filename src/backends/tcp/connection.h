@@ -9,6 +9,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "backends/tcp/initiator.h"
 #include "backends/tcp/outbox.h"

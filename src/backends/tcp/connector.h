@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // connector.h - the connections that one lane is making.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>

@@ -2,9 +2,11 @@
 // device.h - one tcp rail of a process: its listening sockets and the way to its endpoints.
 #pragma once
 #include <array>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 

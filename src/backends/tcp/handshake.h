@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "backends/tcp/hello.h"
 #include "backends/tcp/stream.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // interfaces.h - which of this host's addresses the rails use.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 

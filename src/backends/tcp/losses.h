@@ -2,6 +2,7 @@
 // losses.h - peers that are being lost: they may finish what they had said.
 #pragma once
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <string>

@@ -2,6 +2,7 @@
 // ports.h - which ports a rank listens at, and what it says of where that is: for firewalls and
 // NAT.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>

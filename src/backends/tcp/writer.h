@@ -8,6 +8,9 @@
 // together.
 #pragma once
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "backends/tcp/connection.h"

@@ -2,9 +2,11 @@
 // accesses.h - puts, gets and atomics: in the command, through a slot of registered memory, or from
 // and to the program's own memory, registered for as long as it takes and kept for the next time.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "backends/utofu/buffers.h"
 #include "backends/utofu/command_queue.h"

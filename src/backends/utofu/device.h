@@ -2,9 +2,11 @@
 // device.h - this process on a Tofu machine: its VCQs, what it exposes, and the peers it knows.
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>

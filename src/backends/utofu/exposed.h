@@ -11,6 +11,8 @@
 // registration would stay open. What they may only read is leased from a cache of registrations for
 // reading, so that the hardware refuses to write there, whatever a peer believes.
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>

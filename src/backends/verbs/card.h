@@ -4,9 +4,11 @@
 #include <infiniband/verbs.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/verbs/handles.h"

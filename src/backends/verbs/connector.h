@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // connector.h - how a stream gets its queue pair, and learns of its inlet at the peer.
 #pragma once
+#include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "backends/verbs/device.h"
 #include "backends/verbs/lane_home.h"

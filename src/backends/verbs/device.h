@@ -2,10 +2,12 @@
 // device.h - this process at one port of a card: what it exposes, the peers it knows, and how lanes
 // of two processes find each other.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 

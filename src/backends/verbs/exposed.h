@@ -7,8 +7,11 @@
 // read is leased from a cache of registrations for reading: large messages expose memory all the
 // time.
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <unordered_map>
 
 #include "backends/verbs/card.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ladder.h - which pairs to measure again, so that the right part is accused: rung by rung.
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <span>

@@ -2,6 +2,7 @@
 // observation.h - what a diagnosis is made from: who took how long with whom, and what is known of
 // the network around them.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // of_results.h - a diagnosis of what a run has measured.
 #pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <set>
 #include <span>
 #include <vector>

@@ -3,6 +3,7 @@
 // network does not explain.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "linktest/diagnose/additive_model.h"

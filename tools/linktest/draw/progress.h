@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // progress.h - how far a run is and how long it will still take: a bar, or a few lines of a log.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>

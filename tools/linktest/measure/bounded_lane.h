@@ -5,8 +5,10 @@
 #include <heddle/world.h>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "linktest/measure/messenger.h"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // carrier.h - what the messages that are timed travel by: one operation of the library each.
 #pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <variant>
 
 #include "linktest/measure/messenger.h"

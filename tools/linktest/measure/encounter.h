@@ -3,6 +3,7 @@
 //
 // The initiator has the clock and says what comes next; the other side does as it is told.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>

@@ -2,6 +2,7 @@
 // kernels.h - the traffic that is timed: both sides of semi, bi and uni, by any carrier.
 #pragma once
 #include <cstdint>
+#include <span>
 
 #include "linktest/measure/carrier.h"
 #include "linktest/results/metrics.h"

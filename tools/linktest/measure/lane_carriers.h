@@ -4,6 +4,9 @@
 #include <heddle/memory.h>
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 
 #include "linktest/measure/arrivals.h"
 #include "linktest/measure/bounded_lane.h"

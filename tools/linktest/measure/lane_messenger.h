@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // lane_messenger.h - the link tester's messages over a lane of heddle.
 #pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "linktest/measure/bounded_lane.h"

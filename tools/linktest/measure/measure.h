@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "linktest/measure/clock_cost.h"
 #include "linktest/measure/encounter.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // meeting.h - all ranks wait for each other and agree on a few yes-or-no questions, whoever died.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

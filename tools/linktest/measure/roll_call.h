@@ -5,6 +5,7 @@
 #include <heddle/world.h>
 
 #include <chrono>
+#include <cstddef>
 #include <mutex>
 #include <vector>
 

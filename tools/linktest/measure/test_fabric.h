@@ -4,12 +4,15 @@
 #pragma once
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <set>
+#include <span>
 #include <thread>
 #include <tuple>
 #include <utility>

@@ -3,6 +3,7 @@
 // this one, and its way into the host's shard.
 #pragma once
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // impact.h - by which factor other traffic slows each pair down.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // linktest1.h - results in the layout of LinkTest 1.x: a stream per rank in a SION file.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // machine_facts.h - what a report says about the machine that was measured.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 

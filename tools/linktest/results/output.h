@@ -2,6 +2,7 @@
 // output.h - the directory for the result files: checked before the run, filled only with whole
 // files, and gone again when nothing came of it.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // pair_class.h - sorts of pairs: a link inside a host is never compared with one between hosts.
 #pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // rebuild.h - from the matrices of a file back to results.
 #pragma once
+#include <cstddef>
 #include <functional>
 #include <vector>
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // sample.h - a small run for tests: three ranks on two hosts, one pair lost, one corrupted.
 #pragma once
+#include <cstddef>
+#include <cstdint>
+
 #include "linktest/results/run_facts.h"
 
 namespace heddle::linktest {

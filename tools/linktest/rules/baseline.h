@@ -2,6 +2,7 @@
 // baseline.h - the results of an earlier run, and what has become slower since.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "linktest/options.h"

@@ -2,6 +2,7 @@
 // simulated_network.h - how long a measurement would take on a fabric, with noise and with faults.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
