@@ -34,6 +34,9 @@ if(HEDDLE_SANITIZE)
   add_compile_options(-O1 -g1 -fno-omit-frame-pointer -fsanitize=${HEDDLE_SANITIZE}
                       -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${HEDDLE_SANITIZE})
+  if(HEDDLE_SANITIZE MATCHES "address,undefined")  # both of which the address sanitizer finds as well
+    add_compile_options(-fno-sanitize=null,object-size)
+  endif()
   if(HEDDLE_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Fences are used on purpose; the sanitizer merely cannot follow them.
     add_compile_options(-Wno-tsan)

@@ -5,16 +5,20 @@ include(GoogleTest)
 
 add_library(heddle_warnings INTERFACE)
 target_compile_options(heddle_warnings INTERFACE -Wall -Wextra -Wconversion)
-# In a batch of sources, names that one of them shadows may be another's.
+# In a batch of sources, global names that one of them shadows may be another's.
 set(in_batches $<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>)
-target_compile_options(heddle_warnings INTERFACE $<IF:${in_batches},-Wno-shadow,-Wshadow>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(heddle_warnings INTERFACE $<IF:${in_batches},-Wshadow=local,-Wshadow>)
+else()
+  target_compile_options(heddle_warnings INTERFACE $<IF:${in_batches},-Wno-shadow,-Wshadow>)
+endif()
 if(HEDDLE_WARNINGS_ARE_ERRORS)
   target_compile_options(heddle_warnings INTERFACE -Werror)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 sees overflows in std::vector::insert and overlaps in std::string that are not there.
   target_compile_options(heddle_warnings INTERFACE -Wno-stringop-overflow -Wno-restrict
-                         $<${in_batches}:-Wno-subobject-linkage>)
+                         $<$<AND:$<COMPILE_LANGUAGE:CXX>,${in_batches}>:-Wno-subobject-linkage>)
 endif()
 
 # heddle_precompile(target header...): standard headers that most sources include, and these, are read
@@ -31,26 +35,20 @@ function(heddle_precompile target)
 endfunction()
 
 # heddle_batches(target source...): eight sources of the target are one compilation, for most of a
-# compiler's time goes into headers that they share. The sources named here stay alone: a name in their
-# unnamed namespace is also one of another source of the target, and there the compiler says so.
+# compiler's time goes into headers that they share. The sources named here stay alone.
 function(heddle_batches target)
-  if(NOT TARGET ${target} OR NOT HEDDLE_BATCHES)
+  if(HEDDLE_BATCHES)
+    heddle_alone_in_batches(${target} ${ARGN})
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
+  endif()
+endfunction()
+
+# heddle_alone_in_batches(target source...): a name in the unnamed namespace of these is also one of another source
+# of the target (there the compiler says so).
+function(heddle_alone_in_batches target)
+  if(NOT TARGET ${target})
     return()
   endif()
-  heddle_alone_in_batches(${target} ${ARGN})
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
-endfunction()
-
-# heddle_library_batches(target source...): the same for what is installed, which is compiled source by
-# source but for sanitizers, clang-tidy, and a project around Heddle that sets CMAKE_UNITY_BUILD.
-function(heddle_library_batches target)
-  heddle_alone_in_batches(${target} ${ARGN})
-  if(HEDDLE_SANITIZE OR HEDDLE_LINT)
-    heddle_batches(${target})
-  endif()
-endfunction()
-
-function(heddle_alone_in_batches target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 8)
   list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   if(ARGN)
@@ -58,8 +56,8 @@ function(heddle_alone_in_batches target)
   endif()
 endfunction()
 
-# heddle_test_program(name source...): a GoogleTest program. Its own code is optimised less than what
-# it tests, and spared those checks of the sanitizers that look at every pointer: that halves the time
+# heddle_test_program(name source...): a GoogleTest program, compiled in batches. Its own code is optimised less
+# than what it tests, and spared those checks of the sanitizers that look at every pointer: that halves the time
 # the compiler takes.
 set(HEDDLE_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
 if(HEDDLE_SANITIZE MATCHES "undefined")
@@ -79,6 +77,7 @@ function(heddle_test_program name)
   if(HEDDLE_PCH)
     target_precompile_headers(${name} REUSE_FROM heddle_test_headers)
   endif()
+  heddle_batches(${name})
 endfunction()
 
 # heddle_label(out): which suite a test in this folder belongs to. A ctest label and, as
@@ -143,10 +142,7 @@ endfunction()
 # heddle_shards(test label cores): all its cases in a few processes. Under a sanitizer a process takes
 # longer to start than most cases take.
 function(heddle_shards name label cores)
-  set(shards 2)
-  if(cores GREATER 1)
-    set(shards 12)
-  endif()
+  set(shards 12)
   foreach(shard RANGE 1 ${shards})
     math(EXPR index "${shard} - 1")
     set(test ${name}_${shard}_of_${shards})

@@ -13,11 +13,7 @@ preset=${1:-aarch64}
 # Programs that start others (heddle run) are left out: to exec one of the other architecture, this
 # machine's kernel would have to know of qemu.
 [ $# -gt 0 ] || set -- \
-  shm_ring_test sharing_test combining_queue_test base_test \
-  wire_message_test wire_frame_test wire_hello_test wire_reassembler_test \
-  registration_cache_test unmap_monitor_test \
-  tofu_mrq_ring_test \
-  shm_test shm_region_test shm_peer_test utofu_parts_test contract_test
+  sync_test base_test protocols_test memory_test tofu_test shm_test utofu_test contract_test
 
 ./dev setup --cross
 cmake --preset "$preset" --log-level=NOTICE >/dev/null

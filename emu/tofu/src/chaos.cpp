@@ -16,9 +16,6 @@ bool is_put(const operation& op) noexcept {
 bool is_strong(const operation& op) noexcept {
   return op.has(UTOFU_ONESIDED_FLAG_STRONG_ORDER);
 }
-bool is_arithmetic(const operation& op) noexcept {
-  return op.what == command::armw || op.what == command::cswap;
-}
 
 }  // namespace
 
@@ -94,7 +91,7 @@ void chaos::begin(waiting& w) {
     w.dropped = true;
     return;
   }
-  if (is_arithmetic(w.op)) return;  // executed when it retires
+  if (w.op.is_arithmetic()) return;  // executed when it retires
   cut(w);
   if (random(2) == 0) return;
   if (w.op.what == command::put) {
@@ -154,7 +151,7 @@ void chaos::retire(stream& s) {
 
 void chaos::leave_notices(waiting& w) {
   tell(w, UTOFU_SUCCESS);
-  if (is_arithmetic(w.op)) {
+  if (w.op.is_arithmetic()) {
     executor_.execute_armw(w.op);
     return;
   }

@@ -42,10 +42,6 @@ int arrival_code(int tcq_error) noexcept {
   return tcq_error == UTOFU_ERR_TCQ_STADD ? UTOFU_ERR_MRQ_LCL_STADD : UTOFU_ERR_MRQ_LCL_MEMORY;
 }
 
-bool is_arithmetic(const operation& op) noexcept {
-  return op.what == command::armw || op.what == command::cswap;
-}
-
 std::unique_ptr<virtual_network> make_network(const machine& m, const settings& set,
                                               std::uint64_t id) {
   if (set.choice<timing_model>(knob::model) != timing_model::virtual_clock) return nullptr;
@@ -81,7 +77,7 @@ executor::executor(const machine& m, const settings& set, std::uint64_t id, shar
 int executor::execute(const operation& op) {
   if (op.what == command::nop) return UTOFU_SUCCESS;
   if (!op.edata_fits || !op.length_fits) return UTOFU_ERR_TCQ_LENGTH;
-  if (is_arithmetic(op)) return execute_armw(op);
+  if (op.is_arithmetic()) return execute_armw(op);
   for (std::uint64_t block = 0; block < op.blocks; ++block) {
     const int code = move(op, {block, 0, op.length});
     if (is_tcq_error(code)) return code;
@@ -225,7 +221,7 @@ void executor::notify_target(const operation& op, std::uint64_t end, target& to)
   notice.shown = true;
   notice.moment = when_.arrived;
   notice.rmt_stadd = op.rmt_stadd + end;
-  if (is_arithmetic(op)) notice.rmt_value = op.rmt_stadd;
+  if (op.is_arithmetic()) notice.rmt_value = op.rmt_stadd;
   if (!to.mrq().try_push(notice)) kill_cq(to.cq(), op.vcq_id);
 }
 

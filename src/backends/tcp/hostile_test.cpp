@@ -324,7 +324,7 @@ TEST_F(Hostile, LanesThatNobodyOpensAreNamedOnceAndKeptBounded) {
   ASSERT_TRUE(job.until([&] { return real.messages.size() == 1; }));
 }
 
-TEST(Tcp, TotalAddressParserRefusesEveryDamage) {
+TEST(HostileAddress, TotalAddressParserRefusesEveryDamage) {
   test_job job(2);
   const auto good = job[1].dev->address();
   ASSERT_LE(good.size(), 512u);
