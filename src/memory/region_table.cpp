@@ -3,7 +3,10 @@
 #include "memory/region_table.h"
 
 #include <algorithm>
+#include <memory>
+#include <new>
 #include <thread>
+#include <type_traits>
 
 namespace heddle::memory {
 
@@ -16,10 +19,10 @@ struct region_table::slot {
   enum class state_t : std::uint8_t { empty, open, ending } state = state_t::empty;
 };
 
-region_table::region_table() : slots_(std::make_unique<slot[]>(slots)) {
+region_table::region_table() : slots_(std::allocator<slot>().allocate(slots)) {
   free_.reserve(slots - symmetric_slots);  // add() and remove() never allocate
-  for (std::uint32_t i = slots; i-- > symmetric_slots;) free_.push_back(i);
   mapped_.reserve(slots);
+  make_slots(symmetric_slots);
 }
 
 region_table::~region_table() = default;
@@ -30,8 +33,19 @@ region_ref region_table::symmetric_ref(std::uint64_t sequence) noexcept {
           static_cast<std::uint32_t>(sequence / symmetric_slots % generations + 1)};
 }
 
-region_table::slot& region_table::slot_of(region_ref ref) noexcept {
-  return slots_[ref.slot];
+void region_table::release::operator()(slot* memory) const noexcept {
+  static_assert(std::is_trivially_destructible_v<slot>);
+  ::operator delete(memory);
+}
+
+/// Memory of a slot is not touched before: every process has a table, and few have many regions.
+void region_table::make_slots(std::uint32_t up_to) noexcept {
+  for (std::uint32_t i = made_.get(); i < up_to; ++i) new (slots_.get() + i) slot;
+  made_.set(up_to);
+}
+
+region_table::slot* region_table::slot_of(region_ref ref) noexcept {
+  return ref.slot < made_.get() ? slots_.get() + ref.slot : nullptr;
 }
 
 namespace {
@@ -44,10 +58,16 @@ bool address_below(const local_region& a, const local_region& b) {
 
 local_region region_table::add(std::span<std::byte> memory, rights allowed, int memfd) noexcept {
   const std::scoped_lock lock(mutex_);
-  if (free_.empty()) return {};
-  const std::uint32_t number = free_.back();
-  free_.pop_back();
-  slot& s = slots_[number];
+  std::uint32_t number = made_.get();
+  if (!free_.empty()) {
+    number = free_.back();
+    free_.pop_back();
+  } else if (number < slots) {
+    make_slots(number + 1);
+  } else {
+    return {};
+  }
+  slot& s = slots_.get()[number];
   if (++s.last_generation == 0) s.last_generation = 1;
   return open(s, {{number, s.last_generation}, memory, allowed, memfd});
 }
@@ -56,7 +76,7 @@ local_region region_table::add_at(region_ref ref, std::span<std::byte> memory, r
                                   int memfd) noexcept {
   const std::scoped_lock lock(mutex_);
   if (ref.slot >= symmetric_slots || ref.generation == 0) return {};
-  slot& s = slot_of(ref);
+  slot& s = slots_.get()[ref.slot];
   if (s.state != slot::state_t::empty) return {};
   return open(s, {ref, memory, allowed, memfd});
 }
@@ -73,8 +93,9 @@ local_region region_table::open(slot& s, const local_region& region) noexcept {
 }
 
 void region_table::remove(region_ref ref) noexcept {
-  if (ref.slot >= slots) return;
-  slot& s = slot_of(ref);
+  slot* const named = slot_of(ref);
+  if (named == nullptr) return;
+  slot& s = *named;
   {
     const std::scoped_lock lock(mutex_);
     if (s.state != slot::state_t::open || s.region.ref != ref) return;
@@ -99,8 +120,9 @@ void region_table::forget_mapped(const local_region& region) noexcept {
 
 region_table::pinned region_table::look_up(region_ref ref, std::uint64_t offset,
                                            std::uint64_t bytes, rights wanted) noexcept {
-  if (ref.slot >= slots || ref.generation == 0) return {};
-  slot& s = slot_of(ref);
+  slot* const named = slot_of(ref);
+  if (named == nullptr || ref.generation == 0) return {};
+  slot& s = *named;
   if (!s.users.try_enter()) return {};
   sync::pin pin(s.users);
   if (s.region.ref.generation != ref.generation) return {};

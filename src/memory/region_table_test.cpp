@@ -8,6 +8,7 @@
 #include <limits>
 #include <thread>
 
+#include "support/resident.h"
 #include "sync/published.h"
 
 namespace heddle::memory {
@@ -97,6 +98,12 @@ TEST(RegionTable, SaysWhenItIsFullAndRecovers) {
   EXPECT_EQ(table.add(memory, rights::all).ref.generation, 0u);
   table.remove(last);
   EXPECT_NE(table.add(memory, rights::all).ref.generation, 0u);
+}
+
+TEST(RegionTable, TouchesNoMemoryForRegionsThatAreNotThere) {
+  const std::size_t before = test::resident_bytes();
+  const std::array<region_table, 16> tables;
+  EXPECT_LT(test::resident_bytes() - before, tables.size() * 256 * 1024);
 }
 
 TEST(RegionTable, FindsTheMappedRegionThatContainsARange) {

@@ -3,6 +3,9 @@
 #include "memory/registration_table.h"
 
 #include <algorithm>
+#include <memory>
+#include <new>
+#include <type_traits>
 
 #include "base/error.h"
 
@@ -23,13 +26,26 @@ registration_table::registration_table(registrar& device, const cache_limits& li
                                        registration_cache* owner)
     : device_(device),
       most_bytes_(limits.bytes),
-      entries_(std::make_unique<registration[]>(checked_entries(limits.entries))),
-      index_(limits.entries, entries_[0]) {
-  free_.reserve(limits.entries);  // nothing below allocates
-  for (std::size_t i = limits.entries; i-- > 0;) {
-    entries_[i].owner = owner;
-    free_.push_back(&entries_[i]);
-  }
+      capacity_(checked_entries(limits.entries)),
+      owner_(owner),
+      entries_(std::allocator<registration>().allocate(capacity_)),
+      index_(capacity_, *new (entries_.get()) registration) {
+  free_.reserve(capacity_);  // nothing below allocates
+  entries_->owner = owner_;
+}
+
+void registration_table::release::operator()(registration* memory) const noexcept {
+  static_assert(std::is_trivially_destructible_v<registration>);
+  ::operator delete(memory, std::align_val_t(alignof(registration)));
+}
+
+/// Memory of an entry is not touched before its first use: there are many tables, and most stay
+/// small.
+registration& registration_table::make_next() noexcept {
+  registration* const next = entries_.get() + used_.get();
+  if (next != entries_.get()) (new (next) registration)->owner = owner_;  // the first has been made
+  used_.add(1);
+  return *next;
 }
 
 std::span<registration> registration_table::used() const noexcept {
@@ -73,9 +89,8 @@ registration_table::added registration_table::add(address_range pages) noexcept 
 }
 
 registration& registration_table::fill(address_range pages, std::uint64_t handle) noexcept {
-  registration& e = *free_.back();
-  free_.pop_back();
-  if (&e == used().data() + used().size()) used_.add(1);  // first used in order
+  registration& e = free_.empty() ? make_next() : *free_.back();
+  if (!free_.empty()) free_.pop_back();
   e.handle = handle;
   e.from.set(pages.from);
   e.bytes.set(pages.bytes());
@@ -103,7 +118,7 @@ void registration_table::list(registration& e) noexcept {
 // --- making room -----------------------------------------------------------------------
 
 bool registration_table::make_room(std::size_t bytes) noexcept {
-  while (free_.empty())
+  while (free_.empty() && used().size() == capacity_)
     if (!evict_one()) return false;
   while (most_bytes_ != 0 && registered_bytes_ + bytes > most_bytes_)
     if (!evict_one()) break;

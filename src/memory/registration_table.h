@@ -102,19 +102,25 @@ class registration_table {
 
  private:
   registration& fill(address_range pages, std::uint64_t handle) noexcept;
+  registration& make_next() noexcept;
   bool evict_one() noexcept;
 
   // Constant after construction.
   registrar& device_;
   const std::size_t most_bytes_;  // 0: no limit
-  const std::unique_ptr<registration[]> entries_;
+  const std::size_t capacity_;
+  registration_cache* const owner_;
+  struct release {
+    void operator()(registration* memory) const noexcept;
+  };
+  const std::unique_ptr<registration, release> entries_;  // made when they are first used
 
   sync::interval_index<registration> index_;  // of open entries, and some ended
   sync::agreed_count used_;                   // entries beyond have never been used
   sync::owned_counter misses_, evictions_;
 
   // For the thread that changes the table.
-  std::vector<registration*> free_;
+  std::vector<registration*> free_;  // of those made
   std::size_t registered_bytes_ = 0;
   std::uint64_t last_life_ = 0;
 };

@@ -6,6 +6,7 @@
 #include <heddle/status.h>
 
 #include "support/fake_registrar.h"
+#include "support/resident.h"
 
 namespace heddle::memory {
 namespace {
@@ -107,6 +108,12 @@ TEST_F(RegistrationTable, EvictsForADeviceThatIsFull) {
 TEST_F(RegistrationTable, RefusesImpossibleNumbersOfEntries) {
   EXPECT_THROW(registration_table(device, {.entries = 0}, nullptr), error);
   EXPECT_THROW(registration_table(device, {.entries = 20'000}, nullptr), error);
+}
+
+TEST_F(RegistrationTable, TouchesNoMemoryForEntriesThatAreNotUsed) {
+  const std::size_t before = test::resident_bytes();
+  const registration_table table(device, {.entries = 16'384}, nullptr);
+  EXPECT_LT(test::resident_bytes() - before, 512u * 1024) << "the index alone takes 256 KiB";
 }
 
 }  // namespace

@@ -36,10 +36,11 @@ class interval_index {
   /// writer is at work. Any thread.
   [[nodiscard]] T& find(std::uintptr_t at) const noexcept {
     std::size_t place = 0;
-    // Relaxed, all: the answer is a hint.
+    // Relaxed: the answer is a hint.
     for (std::size_t step = half_.load(std::memory_order_relaxed); step != 0; step /= 2)
       place += starts_[place + step].load(std::memory_order_relaxed) <= at ? step : 0;
-    return *things_[place].load(std::memory_order_relaxed);
+    // A1 pairs with R1 in put(): the thing may be younger than the index.
+    return *things_[place].load(std::memory_order_acquire);
   }
 
   // --- the writer: one thread at a time --------------------------------------------------
@@ -62,7 +63,7 @@ class interval_index {
  private:
   static constexpr std::uintptr_t nowhere = UINTPTR_MAX;
 
-  // Relaxed, all: ours, and hints to others.
+  // Relaxed: ours, and hints to others.
   [[nodiscard]] std::uintptr_t start_at(std::size_t i) const noexcept {
     return starts_[i].load(std::memory_order_relaxed);
   }
@@ -70,7 +71,7 @@ class interval_index {
     return things_[i].load(std::memory_order_relaxed);
   }
   void put(std::size_t i, std::uintptr_t start, T* thing) noexcept {
-    things_[i].store(thing, std::memory_order_relaxed);
+    things_[i].store(thing, std::memory_order_release);  // R1 pairs with A1
     starts_[i].store(start, std::memory_order_relaxed);
   }
   void move(std::size_t from, std::size_t to) noexcept { put(to, start_at(from), thing_at(from)); }
