@@ -37,14 +37,14 @@ endfunction()
 # heddle_batches(target source...): eight sources of the target are one compilation, for most of a
 # compiler's time goes into headers that they share. The sources named here stay alone.
 function(heddle_batches target)
+  heddle_alone_in_batches(${target} ${ARGN})
   if(HEDDLE_BATCHES)
-    heddle_alone_in_batches(${target} ${ARGN})
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
   endif()
 endfunction()
 
-# heddle_alone_in_batches(target source...): a name in the unnamed namespace of these is also one of another source
-# of the target (there the compiler says so).
+# heddle_alone_in_batches(target source...): a name in the unnamed namespace of these is also one of another
+# source of the target. Where that is so, the compiler says it.
 function(heddle_alone_in_batches target)
   if(NOT TARGET ${target})
     return()
@@ -117,8 +117,8 @@ function(heddle_inside_program name)
 endfunction()
 
 # heddle_unit_test(name source...): a GoogleTest program that may see src/, one ctest per TEST.
-# Those of tests/contract, tests/stress and tests/system carry that label and count as two cores'
-# work, so that they do not disturb each other on small machines. Those of src/sync, src/protocols and
+# Those of tests/contract, tests/stress and tests/system carry that label. The last start jobs, and count as two
+# cores' work, so that they do not disturb each other on small machines. Those of src/sync, src/protocols and
 # src/engine are the suite `core`: what threads share, which the sanitizers look at as well.
 function(heddle_unit_test name)
   if(NOT HEDDLE_TESTS)
@@ -128,7 +128,7 @@ function(heddle_unit_test name)
   heddle_label(label)
   add_dependencies(tests_${label} ${name})
   set(cores 1)
-  if(NOT label MATCHES "^(unit|core)$")
+  if(label STREQUAL "system")
     set(cores 2)
   endif()
   if(HEDDLE_SANITIZE)
@@ -168,7 +168,7 @@ function(heddle_over_tofu test)
     add_test(NAME ${test}_over_tofu_${mode}
              COMMAND ${test} --gtest_brief=1 --gtest_filter=*/${way})
     set_tests_properties(${test}_over_tofu_${mode} PROPERTIES
-                         ENVIRONMENT "${device}" TIMEOUT 900 LABELS ${label} PROCESSORS 2)
+                         ENVIRONMENT "${device}" TIMEOUT 900 LABELS ${label})
   endforeach()
 endfunction()
 
@@ -205,7 +205,7 @@ function(heddle_over_hca test)
       list(APPEND device SOFTHCA_LINK=roce HEDDLE_VERBS_PUT_ENDS=visible)
     endif()
     set_tests_properties(${test}_over_hca_${mode} PROPERTIES
-                         ENVIRONMENT "${device}" TIMEOUT 900 LABELS ${label} PROCESSORS 2)
+                         ENVIRONMENT "${device}" TIMEOUT 900 LABELS ${label})
     add_dependencies(${test} softhca)
   endforeach()
 endfunction()
