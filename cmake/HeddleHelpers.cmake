@@ -147,7 +147,7 @@ function(heddle_shards name label cores)
     math(EXPR index "${shard} - 1")
     set(test ${name}_${shard}_of_${shards})
     add_test(NAME ${test} COMMAND ${name} --gtest_brief=1 --gtest_filter=-*/verbs*)
-    set_tests_properties(${test} PROPERTIES TIMEOUT 600 LABELS ${label} PROCESSORS ${cores}
+    set_tests_properties(${test} PROPERTIES TIMEOUT 900 LABELS ${label} PROCESSORS ${cores}
                          ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index}")
   endforeach()
 endfunction()
