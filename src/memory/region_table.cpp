@@ -19,10 +19,24 @@ struct region_table::slot {
   enum class state_t : std::uint8_t { empty, open, ending } state = state_t::empty;
 };
 
-region_table::region_table() : slots_(std::allocator<slot>().allocate(slots)) {
+namespace {
+
+/// Memory of a slot is not touched before: every process has a table, and few have many regions.
+template <class Slot>
+void make_slots(Slot* slots, sync::published<std::uint32_t>& made, std::uint32_t up_to) noexcept {
+  for (std::uint32_t i = made.get(); i < up_to; ++i) new (slots + i) Slot;
+  made.set(up_to);
+}
+
+}  // namespace
+
+region_table::region_table()
+    : slots_(std::allocator<slot>().allocate(slots),
+             [](slot* memory) { std::allocator<slot>().deallocate(memory, slots); }) {
+  static_assert(std::is_trivially_destructible_v<slot>);
   free_.reserve(slots - symmetric_slots);  // add() and remove() never allocate
   mapped_.reserve(slots);
-  make_slots(symmetric_slots);
+  make_slots(slots_.get(), made_, symmetric_slots);
 }
 
 region_table::~region_table() = default;
@@ -31,17 +45,6 @@ region_ref region_table::symmetric_ref(std::uint64_t sequence) noexcept {
   constexpr std::uint64_t generations = 0xffff'ffff;  // 1 to this: never 0
   return {static_cast<std::uint32_t>(sequence % symmetric_slots),
           static_cast<std::uint32_t>(sequence / symmetric_slots % generations + 1)};
-}
-
-void region_table::release::operator()(slot* memory) const noexcept {
-  static_assert(std::is_trivially_destructible_v<slot>);
-  ::operator delete(memory);
-}
-
-/// Memory of a slot is not touched before: every process has a table, and few have many regions.
-void region_table::make_slots(std::uint32_t up_to) noexcept {
-  for (std::uint32_t i = made_.get(); i < up_to; ++i) new (slots_.get() + i) slot;
-  made_.set(up_to);
 }
 
 region_table::slot* region_table::slot_of(region_ref ref) noexcept {
@@ -63,7 +66,7 @@ local_region region_table::add(std::span<std::byte> memory, rights allowed, int 
     number = free_.back();
     free_.pop_back();
   } else if (number < slots) {
-    make_slots(number + 1);
+    make_slots(slots_.get(), made_, number + 1);
   } else {
     return {};
   }

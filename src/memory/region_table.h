@@ -80,20 +80,16 @@ class region_table {
 
  private:
   struct slot;
-  struct release {
-    void operator()(slot* memory) const noexcept;
-  };
   /// Null: it was never used.
   [[nodiscard]] slot* slot_of(region_ref ref) noexcept;
-  void make_slots(std::uint32_t up_to) noexcept;
   local_region open(slot& s, const local_region& region) noexcept;
   void forget_mapped(const local_region& region) noexcept;
-  const std::unique_ptr<slot, release> slots_;  // made when they are first used
-  sync::published<std::uint32_t> made_;         // the first so many; changed under mutex_
-  std::mutex mutex_;                            // guards what follows
-  std::vector<std::uint32_t> free_;             // numbers of slots made, last used on top
-  std::vector<local_region> mapped_;            // memfd-backed regions, by address
-  std::size_t longest_mapped_ = 0;              // of all there ever were, in bytes
+  const std::unique_ptr<slot, void (*)(slot*)> slots_;  // made when they are first used
+  sync::published<std::uint32_t> made_;                 // the first so many; changed under mutex_
+  std::mutex mutex_;                                    // guards what follows
+  std::vector<std::uint32_t> free_;                     // numbers of slots made, last used on top
+  std::vector<local_region> mapped_;                    // memfd-backed regions, by address
+  std::size_t longest_mapped_ = 0;                      // of all there ever were, in bytes
 };
 
 }  // namespace heddle::memory
