@@ -2,7 +2,7 @@
 # Checks that fail: each is a target, `lint` is all of them. Included last, when all targets exist.
 #   check-format    clang-format would change nothing
 #   check-includes  folders include only what docs/design allows; std::atomic only where it may be;
-#                   a source includes its own header first, which shows that this compiles alone
+#                   a source includes its own header first
 #   check-standard  headers include what they name of the standard library
 #   check-backends  no file outside a backend's folder names it, but the registry
 #   check-sizes     names files that have grown beyond 400 lines

@@ -67,6 +67,7 @@ TEST_F(MatchedMessages, AreGivenToWhoWaitsWhenTheyCome) {
   unexpected& another = message(8, 5);
   unexpected& wanted = message(7, 10);
   EXPECT_FALSE(matched_.give(another));
+  ASSERT_FALSE(another.held) << "nobody wants it, so it is still the caller's";
   ASSERT_TRUE(matched_.give(wanted));
   batch_.run();
   EXPECT_EQ(taken_.count, 1);
