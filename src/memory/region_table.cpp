@@ -3,10 +3,7 @@
 #include "memory/region_table.h"
 
 #include <algorithm>
-#include <memory>
-#include <new>
 #include <thread>
-#include <type_traits>
 
 namespace heddle::memory {
 
@@ -19,24 +16,10 @@ struct region_table::slot {
   enum class state_t : std::uint8_t { empty, open, ending } state = state_t::empty;
 };
 
-namespace {
-
-/// Memory of a slot is not touched before: every process has a table, and few have many regions.
-template <class Slot>
-void make_slots(Slot* slots, sync::published<std::uint32_t>& made, std::uint32_t up_to) noexcept {
-  for (std::uint32_t i = made.get(); i < up_to; ++i) new (slots + i) Slot;
-  made.set(up_to);
-}
-
-}  // namespace
-
-region_table::region_table()
-    : slots_(std::allocator<slot>().allocate(slots),
-             [](slot* memory) { std::allocator<slot>().deallocate(memory, slots); }) {
-  static_assert(std::is_trivially_destructible_v<slot>);
+region_table::region_table() : slots_(slots) {
   free_.reserve(slots - symmetric_slots);  // add() and remove() never allocate
   mapped_.reserve(slots);
-  make_slots(slots_.get(), made_, symmetric_slots);
+  while (slots_.size() < symmetric_slots) slots_.add();
 }
 
 region_table::~region_table() = default;
@@ -45,10 +28,6 @@ region_ref region_table::symmetric_ref(std::uint64_t sequence) noexcept {
   constexpr std::uint64_t generations = 0xffff'ffff;  // 1 to this: never 0
   return {static_cast<std::uint32_t>(sequence % symmetric_slots),
           static_cast<std::uint32_t>(sequence / symmetric_slots % generations + 1)};
-}
-
-region_table::slot* region_table::slot_of(region_ref ref) noexcept {
-  return ref.slot < made_.get() ? slots_.get() + ref.slot : nullptr;
 }
 
 namespace {
@@ -61,16 +40,16 @@ bool address_below(const local_region& a, const local_region& b) {
 
 local_region region_table::add(std::span<std::byte> memory, rights allowed, int memfd) noexcept {
   const std::scoped_lock lock(mutex_);
-  std::uint32_t number = made_.get();
+  auto number = static_cast<std::uint32_t>(slots_.size());
   if (!free_.empty()) {
     number = free_.back();
     free_.pop_back();
   } else if (number < slots) {
-    make_slots(slots_.get(), made_, number + 1);
+    slots_.add();
   } else {
     return {};
   }
-  slot& s = slots_.get()[number];
+  slot& s = *slots_.find(number);
   if (++s.last_generation == 0) s.last_generation = 1;
   return open(s, {{number, s.last_generation}, memory, allowed, memfd});
 }
@@ -79,7 +58,7 @@ local_region region_table::add_at(region_ref ref, std::span<std::byte> memory, r
                                   int memfd) noexcept {
   const std::scoped_lock lock(mutex_);
   if (ref.slot >= symmetric_slots || ref.generation == 0) return {};
-  slot& s = slots_.get()[ref.slot];
+  slot& s = *slots_.find(ref.slot);
   if (s.state != slot::state_t::empty) return {};
   return open(s, {ref, memory, allowed, memfd});
 }
@@ -96,7 +75,7 @@ local_region region_table::open(slot& s, const local_region& region) noexcept {
 }
 
 void region_table::remove(region_ref ref) noexcept {
-  slot* const named = slot_of(ref);
+  slot* const named = slots_.find(ref.slot);
   if (named == nullptr) return;
   slot& s = *named;
   {
@@ -123,7 +102,7 @@ void region_table::forget_mapped(const local_region& region) noexcept {
 
 region_table::pinned region_table::look_up(region_ref ref, std::uint64_t offset,
                                            std::uint64_t bytes, rights wanted) noexcept {
-  slot* const named = slot_of(ref);
+  slot* const named = slots_.find(ref.slot);
   if (named == nullptr || ref.generation == 0) return {};
   slot& s = *named;
   if (!s.users.try_enter()) return {};

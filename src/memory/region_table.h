@@ -11,14 +11,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "sync/growing_array.h"
 #include "sync/pin.h"
-#include "sync/published.h"
 
 namespace heddle::memory {
 
@@ -80,16 +79,13 @@ class region_table {
 
  private:
   struct slot;
-  /// Null: it was never used.
-  [[nodiscard]] slot* slot_of(region_ref ref) noexcept;
   local_region open(slot& s, const local_region& region) noexcept;
   void forget_mapped(const local_region& region) noexcept;
-  const std::unique_ptr<slot, void (*)(slot*)> slots_;  // made when they are first used
-  sync::published<std::uint32_t> made_;                 // the first so many; changed under mutex_
-  std::mutex mutex_;                                    // guards what follows
-  std::vector<std::uint32_t> free_;                     // numbers of slots made, last used on top
-  std::vector<local_region> mapped_;                    // memfd-backed regions, by address
-  std::size_t longest_mapped_ = 0;                      // of all there ever were, in bytes
+  sync::growing_array<slot> slots_;   // grows under mutex_
+  std::mutex mutex_;                  // guards what follows
+  std::vector<std::uint32_t> free_;   // numbers of slots made, last used on top
+  std::vector<local_region> mapped_;  // memfd-backed regions, by address
+  std::size_t longest_mapped_ = 0;    // of all there ever were, in bytes
 };
 
 }  // namespace heddle::memory

@@ -3,9 +3,6 @@
 #include "memory/registration_table.h"
 
 #include <algorithm>
-#include <memory>
-#include <new>
-#include <type_traits>
 
 #include "base/error.h"
 
@@ -26,30 +23,22 @@ registration_table::registration_table(registrar& device, const cache_limits& li
                                        registration_cache* owner)
     : device_(device),
       most_bytes_(limits.bytes),
-      capacity_(checked_entries(limits.entries)),
       owner_(owner),
-      entries_(std::allocator<registration>().allocate(capacity_)),
-      index_(capacity_, *new (entries_.get()) registration) {
-  free_.reserve(capacity_);  // nothing below allocates
-  entries_->owner = owner_;
+      entries_(checked_entries(limits.entries)),
+      index_(limits.entries, entries_.add()) {
+  free_.reserve(limits.entries);  // nothing below allocates
+  entries_.data()->owner = owner_;
 }
 
-void registration_table::release::operator()(registration* memory) const noexcept {
-  static_assert(std::is_trivially_destructible_v<registration>);
-  ::operator delete(memory, std::align_val_t(alignof(registration)));
-}
-
-/// Memory of an entry is not touched before its first use: there are many tables, and most stay
-/// small.
 registration& registration_table::make_next() noexcept {
-  registration* const next = entries_.get() + used_.get();
-  if (next != entries_.get()) (new (next) registration)->owner = owner_;  // the first has been made
+  registration* next = entries_.data();  // the first was made for the index
+  if (!used().empty()) (next = &entries_.add())->owner = owner_;
   used_.add(1);
   return *next;
 }
 
 std::span<registration> registration_table::used() const noexcept {
-  return {entries_.get(), static_cast<std::size_t>(used_.get())};
+  return {entries_.data(), static_cast<std::size_t>(used_.get())};
 }
 
 cache_counters registration_table::counters() const noexcept {
@@ -118,7 +107,7 @@ void registration_table::list(registration& e) noexcept {
 // --- making room -----------------------------------------------------------------------
 
 bool registration_table::make_room(std::size_t bytes) noexcept {
-  while (free_.empty() && used().size() == capacity_)
+  while (free_.empty() && used().size() == entries_.capacity())
     if (!evict_one()) return false;
   while (most_bytes_ != 0 && registered_bytes_ + bytes > most_bytes_)
     if (!evict_one()) break;

@@ -6,7 +6,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "memory/registrar.h"
 #include "sync/cache_line.h"
 #include "sync/counters.h"
+#include "sync/growing_array.h"
 #include "sync/interval_index.h"
 #include "sync/lease_word.h"
 #include "sync/loose.h"
@@ -108,12 +108,9 @@ class registration_table {
   // Constant after construction.
   registrar& device_;
   const std::size_t most_bytes_;  // 0: no limit
-  const std::size_t capacity_;
   registration_cache* const owner_;
-  struct release {
-    void operator()(registration* memory) const noexcept;
-  };
-  const std::unique_ptr<registration, release> entries_;  // made when they are first used
+
+  sync::growing_array<registration> entries_;
 
   sync::interval_index<registration> index_;  // of open entries, and some ended
   sync::agreed_count used_;                   // entries beyond have never been used
