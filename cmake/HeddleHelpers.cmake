@@ -34,8 +34,12 @@ function(heddle_precompile target)
   target_precompile_headers(${target} PRIVATE ${standard} ${ARGN})
 endfunction()
 
-# heddle_batches(target source...): eight sources of the target are one compilation, for most of a
-# compiler's time goes into headers that they share. The sources named here stay alone.
+# heddle_batches(target source...): several sources of the target are one compilation, for most of a
+# compiler's time goes into headers that they share, and all of clang-tidy's. The sources named here stay alone.
+set(HEDDLE_BATCH_SIZE 8)
+if(HEDDLE_LINT OR HEDDLE_SANITIZE)  # builds that are made to look at all of it
+  set(HEDDLE_BATCH_SIZE 24)
+endif()
 function(heddle_batches target)
   heddle_alone_in_batches(${target} ${ARGN})
   if(HEDDLE_BATCHES)
@@ -49,7 +53,7 @@ function(heddle_alone_in_batches target)
   if(NOT TARGET ${target})
     return()
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 8)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE ${HEDDLE_BATCH_SIZE})
   list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   if(ARGN)
     set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
@@ -131,23 +135,23 @@ function(heddle_unit_test name)
   if(label STREQUAL "system")
     set(cores 2)
   endif()
-  if(HEDDLE_SANITIZE)
-    heddle_shards(${name} ${label} ${cores})
+  if(HEDDLE_SHARDS AND label MATCHES "^(core|contract|stress)$")
+    heddle_shards(${name} ${label})
     return()
   endif()
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_FILTER "-*/verbs*"
                        PROPERTIES TIMEOUT 300 LABELS ${label} PROCESSORS ${cores})
 endfunction()
 
-# heddle_shards(test label cores): all its cases in a few processes. Under a sanitizer a process takes
-# longer to start than most cases take.
-function(heddle_shards name label cores)
+# heddle_shards(test label): all its cases in a few processes. What each case said goes to cases/ of the build.
+function(heddle_shards name label)
   set(shards 12)
   foreach(shard RANGE 1 ${shards})
     math(EXPR index "${shard} - 1")
     set(test ${name}_${shard}_of_${shards})
-    add_test(NAME ${test} COMMAND ${name} --gtest_brief=1 --gtest_filter=-*/verbs*)
-    set_tests_properties(${test} PROPERTIES TIMEOUT 900 LABELS ${label} PROCESSORS ${cores}
+    add_test(NAME ${test} COMMAND ${name} --gtest_filter=-*/verbs*
+                                  --gtest_output=xml:${PROJECT_BINARY_DIR}/cases/${test}.xml)
+    set_tests_properties(${test} PROPERTIES TIMEOUT 900 LABELS ${label}
                          ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index}")
   endforeach()
 endfunction()

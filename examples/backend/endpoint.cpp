@@ -43,7 +43,7 @@ heddle::transport::remote_lane* endpoint::reach(rank peer, int lane) noexcept {
 
 post_result endpoint::post(std::span<op* const> ops) noexcept {
   for (std::size_t n = 0; n < ops.size(); ++n) {
-    const sent how = send(static_cast<peer_lane&>(*ops[n]->to), *ops[n]);
+    const sent how = hand_over(static_cast<peer_lane&>(*ops[n]->to), *ops[n]);
     if (how == sent::full) return {n, status::busy_queue};
     if (how == sent::refused) return {n, status::peer_lost};
     ops[n]->over = true;  // the kernel has a copy
@@ -52,7 +52,7 @@ post_result endpoint::post(std::span<op* const> ops) noexcept {
 }
 
 /// refused: the peer is gone, and poll() says so once what it sent is taken.
-sent endpoint::send(peer_lane& to, const op& o) noexcept {
+sent endpoint::hand_over(peer_lane& to, const op& o) noexcept {
   if (to.is != peer_lane::life::here) return sent::refused;
   sent how = to.connected ? sent::yes : meet(to);
   if (how == sent::yes) how = to.out.send(head_of(head::kind_t::message), o);

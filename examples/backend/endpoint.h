@@ -42,7 +42,7 @@ class endpoint final : public heddle::transport::endpoint {
   [[nodiscard]] bool idle() const noexcept override { return true; }  // the kernel has all of it
 
  private:
-  sent send(peer_lane& to, const heddle::transport::op& o) noexcept;
+  sent hand_over(peer_lane& to, const heddle::transport::op& o) noexcept;
   sent meet(peer_lane& to) noexcept;
   void watch(peer_lane& p, bool room) noexcept;
   bool take(heddle::transport::event& out, std::vector<std::byte>& buffer) noexcept;

@@ -85,13 +85,13 @@ class alignas(cache_line) shared_region {
   }
 
   /// The word that direct operations check; a finder of the owner's death sets it to 0.
-  [[nodiscard]] detail::live_word& live() noexcept { return live_; }
+  [[nodiscard]] heddle::detail::live_word& live() noexcept { return live_; }
 
  private:
   static constexpr std::uint64_t closing = 1u << 31;
   static constexpr std::uint64_t users = closing - 1;
 
-  detail::live_word live_;
+  heddle::detail::live_word live_;
   std::atomic<std::int32_t> memfd_;
   std::atomic<std::uint64_t> address_;
   std::atomic<std::uint64_t> bytes_;

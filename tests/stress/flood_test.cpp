@@ -2,27 +2,19 @@
 // flood_test.cpp - a sender much faster than its receiver: memory stays bounded, nothing is lost
 // (I6), and other lanes are served (I16).
 #include <heddle/heddle.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstring>
-#include <fstream>
 #include <thread>
 #include <vector>
 
 #include "stress/ways.h"
+#include "support/resident.h"
 
 namespace heddle::test {
 namespace {
 
 using clock = std::chrono::steady_clock;
-
-std::size_t resident_bytes() {
-  std::ifstream statm("/proc/self/statm");
-  std::size_t total = 0, resident = 0;
-  statm >> total >> resident;
-  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
 
 constexpr std::size_t message_bytes = 8000;
 constexpr std::size_t most_messages = 50'000;  // 400 MB, if anybody kept them all

@@ -3,25 +3,17 @@
 // messages at once, memory stays bounded and everything arrives. And I16: a flood of one lane does
 // not keep another from being served.
 #include <heddle/heddle.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <fstream>
 #include <memory>
 #include <thread>
 #include <vector>
 
 #include "stress/ways.h"
+#include "support/resident.h"
 
 namespace heddle::test {
 namespace {
-
-std::size_t resident_bytes() {
-  std::ifstream statm("/proc/self/statm");
-  std::size_t total = 0, resident = 0;
-  statm >> total >> resident;
-  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-}
 
 settings least_of_everything(settings s) {
   s.records = 16;
