@@ -10,7 +10,7 @@ namespace hca {
 
 namespace {
 
-std::uint64_t now_ns() noexcept {
+std::uint64_t wall_clock_ns() noexcept {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
@@ -45,7 +45,7 @@ bool add_completion(process& us, shared_cq& to, const completion& what) noexcept
     }
     cqe& slot = to.entries()[tail % to.capacity];
     slot = what.entry;
-    slot.time_ns = now_ns();
+    slot.time_ns = wall_clock_ns();
     to.tail.store(tail + 1, std::memory_order_release);  // R2 pairs with A2 in poll()
     wake = disarm(to, what.solicited);
   }
