@@ -162,26 +162,45 @@ colours() {
 late='late=1>:1000'
 lasting='--sizes 8 --messages 2 --repetitions'
 
-# A rank is killed while it measures; the others go on and the files tell of it.
-death() { # RANK BACKEND
+# A run of four ranks of which one gets a signal while it measures: $job is its process.
+measure_and_signal() { # SIGNAL RANK BACKEND ARGUMENTS...
+  signal=$1 rank=$2 backend=$3
+  shift 3
   : >"$work/err" # not by the background command alone: we read it at once
   # shellcheck disable=SC2086 # words
-  HEDDLE_FAULTS=$late "$heddle" linktest -n 4 --backend "$2" $lasting 40 --progress bar \
-    --output "$work/results" >"$work/out" 2>"$work/err" &
+  HEDDLE_FAULTS=$late "$heddle" linktest -n 4 --backend "$backend" $lasting 40 --progress bar \
+    --output "$work/results" "$@" >"$work/out" 2>"$work/err" &
   job=$!
   while ! grep -q "repetition" "$work/err" && kill -0 $job; do sleep 0.05; done
   # One grep for all processes: a loop over them may take longer than the measurement.
-  for environment in $(grep -lsxz "HEDDLE_RANK=$1" /proc/[0-9]*/environ); do
+  for environment in $(grep -lsxz "HEDDLE_RANK=$rank" /proc/[0-9]*/environ); do
     pid=${environment#/proc/}
     pid=${pid%/environ}
-    grep -qs "PPid:.$job\$" "/proc/$pid/status" && kill -9 "$pid"
+    grep -qs "PPid:.$job\$" "/proc/$pid/status" && kill -"$signal" "$pid"
   done
   wait $job
   got=$?
-  [ "$got" -eq 4 ] || fail "exit status $got after the death of rank $1 over $2, not 4"
+  [ "$got" -eq 4 ] || fail "exit status $got after SIG$signal to rank $rank over $backend, not 4"
+  says out "everything with rank $rank .*lost: died"
+  "$check" --lost "$rank" "$work/results" 4 8 ||
+    fail "wrong files after SIG$signal to rank $rank over $backend"
+}
+
+# A rank is killed while it measures; the others go on and the files tell of it.
+death() { # RANK BACKEND
+  measure_and_signal KILL "$1" "$2"
   says err "rank $1 .*SIGKILL"
-  says out "everything with rank $1 .*lost: died"
-  "$check" --lost "$1" "$work/results" 4 8 || fail "wrong files after the death of rank $1 over $2"
+  rm -rf "$work/results"
+}
+
+# Rank 0 is stopped, and goes on when the others have written: over the results of an earlier run, as they were
+# asked to, but rank 0 not over theirs.
+stop_for_a_while() {
+  mkdir "$work/results"
+  echo old >"$work/results/linktest.json"
+  measure_and_signal STOP 0 shm --timeout 1 --overwrite
+  says err "rank 0 is lost; rank 1 writes the results"
+  says err "rank 0 cannot reach the others any more; its results are lost, theirs are in"
   rm -rf "$work/results"
 }
 
@@ -252,6 +271,7 @@ refusals
 colours
 death 2 shm
 death 0 tcp
+stop_for_a_while
 interrupt INT 130
 interrupt TERM 143
 resumed

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -27,6 +26,7 @@
 #include "linktest/measure/visit_log.h"
 #include "linktest/reporter.h"
 #include "linktest/results/introduction.h"
+#include "linktest/results/output.h"
 #include "linktest/results/step_bandwidth.h"
 #include "linktest/run_of_sections.h"
 #include "standard_output.h"
@@ -197,6 +197,7 @@ class participant {
     place = share_text(ranks_, place);
     if (place.size() <= digits) return {};
     folder_ = place.substr(digits);
+    written_before_ = look_for_results(folder_);
     where = {folder_, std::strtoull(place.substr(0, digits).c_str(), nullptr, 16)};
     try {
       return {where, job_.rank(), hosts_of(job_), chosen().sizes.size()};
@@ -234,7 +235,7 @@ class participant {
       if (!interrupted_) again.serve();
       return success;
     }
-    if (got.rows == gathered::place::here && (first() || may_take_over(got))) {
+    if (got.rows == gathered::place::here && may_write(got)) {
       if (mine.stopped && !interrupted_)
         all.set_sample(all.count(pair_state::measured) / all.sizes().size());
       else if (steps.ordered_pairs() < plan(job_.size(), chosen().mode, false, 0).ordered_pairs())
@@ -242,14 +243,15 @@ class participant {
       return report(mine, all, steps, again);
     }
     tools::complain(fmt::format(
-        "heddle linktest: rank {} cannot reach the others any more; its results are lost\n",
-        job_.rank()));
+        "heddle linktest: rank {} cannot reach the others any more; its results are lost{}\n",
+        job_.rank(), got.rows == gathered::place::here ? ", theirs are in " + folder_ : ""));
     return incomplete;
   }
 
-  /// Who was cut off from all others must not write over the results that they have.
-  [[nodiscard]] bool may_take_over(const gathered& got) const {
-    return got.heard > 0 || !std::filesystem::exists(folder_ + "/linktest.json");
+  /// Who was cut off from all others, or stopped for a while, must not write over the results that
+  /// they have written since.
+  [[nodiscard]] bool may_write(const gathered& got) const {
+    return got.heard > 0 || look_for_results(folder_) == written_before_;
   }
 
   int report(const run_result& mine, const results& all, const plan& steps, retest& again) {
@@ -300,6 +302,7 @@ class participant {
   const section* section_ = nullptr;  // that is being measured
   options how_;                       // of it, with the halves of this job
   std::string folder_;                // of its files, once rank 0 has told
+  results_written written_before_;    // results that were there already
   beginning began_;
   abandoned given_up_;
   roll_call asked_;

@@ -6,12 +6,14 @@
 #include <heddle/status.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include "linktest/results/hdf5_file.h"
 #include "linktest/results/json_file.h"
@@ -291,6 +293,20 @@ TEST_F(Files, OutputDirectoryWithResultsIsRefusedUnlessTheyAreToBeReplaced) {
   std::getline(kept, content);
   EXPECT_EQ(content, "precious");
   EXPECT_NO_THROW(output_directory(path, 10, existing::replace));
+}
+
+TEST_F(Files, ALookAtResultsShowsWhetherTheyWereWrittenSinceTheLast) {
+  EXPECT_TRUE(look_for_results(in_root("out")).empty());
+  output_directory out(in_root("out"), 10, existing::refuse);
+  out.put("ranks-0-3.shard", [](const std::string& p) { write_text(p, "of a run"); });
+  EXPECT_TRUE(look_for_results(in_root("out")).empty());
+  out.put("linktest.json", [](const std::string& p) { write_text(p, "old"); });
+  const results_written before = look_for_results(in_root("out"));
+  EXPECT_EQ(before.size(), 1u);
+  EXPECT_EQ(look_for_results(in_root("out")), before);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // file times are of the last tick
+  out.put("linktest.json", [](const std::string& p) { write_text(p, "new"); });
+  EXPECT_NE(look_for_results(in_root("out")), before);
 }
 
 TEST_F(Files, ClaimedDirectoriesAreEachNew) {

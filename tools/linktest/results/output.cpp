@@ -23,6 +23,8 @@
 namespace heddle::linktest {
 namespace {
 
+constexpr std::string_view result_name = "linktest";  // all result files' names begin so
+
 std::string temporary_in(const std::string& directory, std::string_view name) {
   return fmt::format("{}/.{}.{}", directory, name, getpid());
 }
@@ -78,7 +80,7 @@ void output_directory::prove_no_results() const {
           fmt::format("output directory '{}' already holds an unfinished run: go on with it by "
                       "--resume {}, give another --output DIR, or --overwrite to replace it",
                       path_, path_));
-    else if (name.starts_with("linktest"))
+    else if (name.starts_with(result_name))
       throw error(
           fmt::format("output directory '{}' already holds results ({}): give another --output "
                       "DIR, or --overwrite to replace them",
@@ -111,6 +113,18 @@ std::string output_directory::put(const std::string& name,
   }
   used_ = true;
   return final_path;
+}
+
+results_written look_for_results(const std::string& folder) {
+  results_written found;
+  std::error_code gone;  // a folder or file that is not there has no results
+  for (const auto& entry : std::filesystem::directory_iterator(folder, gone)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(result_name)) continue;
+    const auto written = entry.last_write_time(gone);
+    if (!gone) found.emplace(name, written);
+  }
+  return found;
 }
 
 std::string read_text(const std::string& path) {

@@ -4,7 +4,9 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 
 namespace heddle::linktest {
@@ -41,6 +43,11 @@ class output_directory {
   bool made_here_ = false;
   bool used_ = false;
 };
+
+/// By name, when each result file in a folder was written. Two looks are equal unless somebody has
+/// written results there between them. Files of a run that is under way are not looked at.
+using results_written = std::map<std::string, std::filesystem::file_time_type>;
+[[nodiscard]] results_written look_for_results(const std::string& folder);
 
 /// The whole content of the file at `path`. Throws error with the cause.
 [[nodiscard]] std::string read_text(const std::string& path);
