@@ -21,11 +21,15 @@ endif()
 
 find_program(HEDDLE_CCACHE ccache)
 if(HEDDLE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # The first is what it asks for before it looks at compilations with precompiled headers. By the
-  # others a second checkout in another folder finds what the first has compiled.
+  # The first is what it asks for before it looks at compilations with precompiled headers. By the others
+  # a second checkout in another folder finds what the first has compiled.
   set(CMAKE_CXX_COMPILER_LAUNCHER
       env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
           ${HEDDLE_CCACHE})
+  # Without this the preprocessor would read all that is precompiled for clang++ again for each source.
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    list(PREPEND CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_DEPEND=1)
+  endif()
   if(HEDDLE_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
   endif()

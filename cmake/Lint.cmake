@@ -44,8 +44,7 @@ endif()
 
 # One source for each header of the library that includes it twice: it must bring what it needs of ours and of
 # others, and guard itself. What it needs of the standard library is read once for all of them, as check-standard
-# looks at that. Headers of programs are left out: their one program shows what they lack. The compiler cache
-# would read all standard headers again for each.
+# looks at that. Headers of programs are left out: their one program shows what they lack.
 list(FILTER HEDDLE_HEADERS INCLUDE REGEX "^(include|src)/")
 set(probes)
 foreach(header ${HEDDLE_HEADERS})
@@ -58,7 +57,7 @@ find_package(GTest REQUIRED)
 add_library(heddle_header_probes OBJECT EXCLUDE_FROM_ALL ${probes})
 target_include_directories(heddle_header_probes PRIVATE include src tests emu/tofu/include)
 target_link_libraries(heddle_header_probes PRIVATE heddle_warnings fmt::fmt PkgConfig::sodium GTest::gmock)
-set_target_properties(heddle_header_probes PROPERTIES CXX_CLANG_TIDY "" CXX_COMPILER_LAUNCHER "")
+set_target_properties(heddle_header_probes PROPERTIES CXX_CLANG_TIDY "")
 target_precompile_headers(heddle_header_probes PRIVATE ${HEDDLE_STANDARD_HEADERS} <condition_variable> <deque> <map>)
 add_custom_target(check-headers DEPENDS heddle_header_probes)
 
