@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -37,11 +38,13 @@ class slab_pool {
 
  private:
   // Twice as many each time: a flood asks the heap, and that the system, a few times and not at
-  // each page.
+  // each page. A process that is short of memory gets as few as at first.
   static constexpr std::size_t at_first = 64, at_most = 1024;
   [[gnu::noinline, gnu::cold]] void grow() {
-    const std::size_t more = std::clamp(size_, at_first, at_most);
-    T* const added = slabs_.emplace_back(std::make_unique<T[]>(more)).get();
+    std::size_t more = std::clamp(size_, at_first, at_most);
+    std::unique_ptr<T[]> made(new (std::nothrow) T[more]());
+    if (made == nullptr) made = std::make_unique<T[]>(more = at_first);
+    T* const added = slabs_.emplace_back(std::move(made)).get();
     for (std::size_t i = more; i-- > 0;) added[i].next_free = std::exchange(free_, added + i);
     size_ += more;
   }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <new>
 #include <set>
 #include <vector>
 
@@ -37,6 +38,22 @@ TEST(SlabPool, TakesTheLastObjectThatWasGivenBack) {
   pool.give_back(b);
   EXPECT_EQ(&pool.take(), &b);
   EXPECT_EQ(b.value, 7);
+}
+
+/// Of which there is memory for a hundred at once.
+struct scarce {
+  scarce* next_free = nullptr;
+  static void* operator new[](std::size_t bytes, const std::nothrow_t& quietly) noexcept {
+    return bytes > 100 * sizeof(scarce) ? nullptr : ::operator new[](bytes, quietly);
+  }
+  static void* operator new[](std::size_t bytes) { return ::operator new[](bytes); }
+  static void operator delete[](void* at) { ::operator delete[](at); }
+};
+
+TEST(SlabPool, GrowsByLittleWhereThereIsNoMemoryForMore) {
+  slab_pool<scarce> pool;
+  for (int i = 0; i < 1000; ++i) (void)pool.take();
+  EXPECT_LT(pool.size(), 1100u);
 }
 
 TEST(SlabPool, FreesWhatObjectsHoldWhenItIsCleared) {
