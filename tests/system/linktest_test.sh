@@ -162,9 +162,9 @@ colours() {
 late='late=1>:1000'
 lasting='--sizes 8 --messages 2 --repetitions'
 
-# A run of four ranks of which one gets a signal while it measures: $job is its process.
-measure_and_signal() { # SIGNAL RANK BACKEND ARGUMENTS...
-  signal=$1 rank=$2 backend=$3
+# A run of four ranks of which some get a signal while it measures: $job is its process.
+measure_and_signal() { # SIGNAL RANKS BACKEND ARGUMENTS...
+  signal=$1 ranks=$2 backend=$3
   shift 3
   : >"$work/err" # not by the background command alone: we read it at once
   # shellcheck disable=SC2086 # words
@@ -173,23 +173,30 @@ measure_and_signal() { # SIGNAL RANK BACKEND ARGUMENTS...
   job=$!
   while ! grep -q "repetition" "$work/err" && kill -0 $job; do sleep 0.05; done
   # One grep for all processes: a loop over them may take longer than the measurement.
-  for environment in $(grep -lsxz "HEDDLE_RANK=$rank" /proc/[0-9]*/environ); do
+  for environment in $(grep -lsxzE "HEDDLE_RANK=[$ranks]" /proc/[0-9]*/environ); do
     pid=${environment#/proc/}
     pid=${pid%/environ}
     grep -qs "PPid:.$job\$" "/proc/$pid/status" && kill -"$signal" "$pid"
   done
   wait $job
   got=$?
-  [ "$got" -eq 4 ] || fail "exit status $got after SIG$signal to rank $rank over $backend, not 4"
-  says out "everything with rank $rank .*lost: died"
-  "$check" --lost "$rank" "$work/results" 4 8 ||
-    fail "wrong files after SIG$signal to rank $rank over $backend"
+  [ "$got" -eq 4 ] || fail "exit status $got after SIG$signal to ranks $ranks over $backend, not 4"
 }
 
 # A rank is killed while it measures; the others go on and the files tell of it.
 death() { # RANK BACKEND
   measure_and_signal KILL "$1" "$2"
   says err "rank $1 .*SIGKILL"
+  says out "everything with rank $1 .*lost: died"
+  "$check" --lost "$1" "$work/results" 4 8 || fail "wrong files after the death of rank $1 over $2"
+  rm -rf "$work/results"
+}
+
+# The sections behind one that lost rank 0 would have nobody to report them.
+death_in_a_section() {
+  measure_and_signal KILL 0 shm --op send,put,get
+  says err "a rank was lost, so these sections are left out: semi-put, semi-get"
+  "$check" --lost 0 "$work/results/semi-send" 4 8 || fail "wrong files of the section that lost rank 0"
   rm -rf "$work/results"
 }
 
@@ -200,7 +207,31 @@ stop_for_a_while() {
   echo old >"$work/results/linktest.json"
   measure_and_signal STOP 0 shm --timeout 1 --overwrite
   says err "rank 0 is lost; rank 1 writes the results"
-  says err "rank 0 cannot reach the others any more; its results are lost, theirs are in"
+  says err "rank 0 cannot reach most others any more; its results are lost, theirs are in"
+  "$check" --lost 0 "$work/results" 4 8 || fail "wrong files after rank 0 was stopped"
+  rm -rf "$work/results"
+}
+
+# As on a host that hangs: two ranks that still hear each other are no more than half of the job.
+stop_two_for_a_while() {
+  measure_and_signal STOP 01 tcp --timeout 1
+  for rank in 0 1; do says err "rank $rank cannot reach most others any more"; done
+  expect 0 report "$work/results" -o "$work/links.csv"
+  grep -q "^semi,send,tcp,parallel,8,2,3,.*,measured," "$work/links.csv" || fail "results of two ranks are lost"
+  rm -rf "$work/results"
+}
+
+# Nothing measured is not "all as it should be".
+no_time() {
+  expect 4 linktest -n 2 --time 0.1s --sizes 1,2,4,8,16,32,64,128,256,512 --messages 100000 --output "$work/results"
+  rm -rf "$work/results"
+}
+
+# Readers prefer the one format to the other.
+older_files() {
+  expect 0 linktest -n 2 --sizes 8 --messages 2 --quiet --output "$work/results"
+  expect 0 linktest -n 2 --sizes 16 --messages 2 --quiet --output "$work/results" --overwrite --formats json
+  [ "$(ls "$work/results")" = linktest.json ] || fail "files of an earlier run were left"
   rm -rf "$work/results"
 }
 
@@ -271,7 +302,11 @@ refusals
 colours
 death 2 shm
 death 0 tcp
+death_in_a_section
 stop_for_a_while
+stop_two_for_a_while
+no_time
+older_files
 interrupt INT 130
 interrupt TERM 143
 resumed

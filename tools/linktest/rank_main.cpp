@@ -11,6 +11,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "linktest/draw/terminal.h"
 #include "linktest/impossible_option.h"
@@ -77,6 +78,7 @@ class participant {
     began_ = {};
     report_.reset();
     folder_ = one.how.output;
+    written_before_.clear();
     whole_ = false;
     if (!ready_everywhere()) {
       go_on = false;
@@ -100,11 +102,18 @@ class participant {
                                      [this] { return stop_signal::seen() != 0 || time_is_up(); }},
                                     log);
     kept_from_core_ = gather_texts(ranks_, fmt::format("{:.4f}", watched.share()));
-    const int status = conclude(mine, memory);
+    int status = conclude(mine, memory);
     if (log.problem() != 0) tell_unkept(log.path(), log.problem());
-    close(log);
+    const std::uint32_t losses = close(log);
+    go_on = !interrupted_ && !cut_off_;
+    if (const std::string rest = kept_from(losses); go_on && !rest.empty()) {
+      go_on = false;
+      status = graver_of(status, incomplete);
+      if (report_)
+        tools::complain(fmt::format(
+            "heddle linktest: a rank was lost, so these sections are left out: {}\n", rest));
+    }
     leave_if_unsettled(status);
-    go_on = !interrupted_;
     return status;
   }
 
@@ -215,11 +224,30 @@ class participant {
         job_.rank(), path, std::strerror(problem)));
   }
 
-  /// Collective. Nobody takes his shard away before all is in the files.
-  void close(visit_log& log) {
-    if ((ranks_.meet(whole_ ? all_written : nothing_special) & all_written) == 0) return;
-    if (report_) report_->close_run();
-    log.forget();
+  /// Collective. Nobody takes his shard away before all is in the files. Returns the notes that
+  /// tell what the ranks have lost for what comes next.
+  std::uint32_t close(visit_log& log) {
+    std::uint32_t notes = whole_ ? all_written : nothing_special;
+    if (!given_up_.settled()) notes |= cannot_go_on;
+    for (rank r = 0; r < job_.size(); ++r)
+      if (ranks_.lost(r)) notes |= lost_somebody;
+    notes = ranks_.meet(notes);
+    if (ranks_.choose_recorder() != 0) notes |= cannot_go_on;
+    if ((notes & all_written) != 0) {
+      if (report_) report_->close_run();
+      log.forget();
+    }
+    return notes;
+  }
+
+  /// The sections behind this one, where such losses make them impossible; else nothing.
+  [[nodiscard]] std::string kept_from(std::uint32_t losses) const {
+    const std::span<const section> behind = sections_.behind(*section_);
+    const bool same_job = !behind.empty() && behind[0].how.backend == chosen().backend;
+    if ((losses & cannot_go_on) == 0 && (same_job || (losses & lost_somebody) == 0)) return {};
+    std::string names;
+    for (const section& one : behind) names += (names.empty() ? "" : ", ") + one.name;
+    return names;
   }
 
   /// Stopped by the user, or because the time was up before every planned pair had its turn.
@@ -242,16 +270,17 @@ class participant {
         all.set_sample(steps.ordered_pairs());
       return report(mine, all, steps, again);
     }
+    cut_off_ = true;
     tools::complain(fmt::format(
-        "heddle linktest: rank {} cannot reach the others any more; its results are lost{}\n",
+        "heddle linktest: rank {} cannot reach most others any more; its results are lost{}\n",
         job_.rank(), got.rows == gathered::place::here ? ", theirs are in " + folder_ : ""));
     return incomplete;
   }
 
-  /// Who was cut off from all others, or stopped for a while, must not write over the results that
-  /// they have written since.
+  /// Ranks that were cut off from most others, or stopped for a while, must not write over the
+  /// results that these have written since.
   [[nodiscard]] bool may_write(const gathered& got) const {
-    return got.heard > 0 || look_for_results(folder_) == written_before_;
+    return 2 * (got.heard + 1) > job_.size() || look_for_results(folder_) == written_before_;
   }
 
   int report(const run_result& mine, const results& all, const plan& steps, retest& again) {
@@ -275,7 +304,7 @@ class participant {
     const bool at_once = chosen().mode == run_mode::parallel && !chosen().shuffle;
     report_->know(at_once ? step_bandwidths(all, steps) : std::vector<spread>{}, mine.all_to_all_s);
     const int verdict = report_->finish(all, found);
-    whole_ = !interrupted_ && verdict_of(all) != incomplete;
+    whole_ = !interrupted_ && all.missing() == 0;
     sections_.end(*section_, report_->facts(), all);
     constexpr int interrupt = 2;
     const int signal = stop_signal::seen();
@@ -319,6 +348,7 @@ class participant {
   std::optional<inspection> inspection_;
   std::optional<reporter> report_;
   bool interrupted_ = false;  // by the user, as all ranks have agreed
+  bool cut_off_ = false;      // from those who have the results
   int refusal_ = bad_usage;
   bool crowded_ = false;  // ranks share cores on some host, as rank 0 has found
   bool whole_ = false;    // this rank has written the files, and nothing is left to go on with

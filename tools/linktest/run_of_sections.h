@@ -3,6 +3,7 @@
 // compared between two.
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ class run_of_sections {
   explicit run_of_sections(const options& chosen);
 
   [[nodiscard]] const std::vector<section>& all() const noexcept { return sections_; }
+  /// Those that come after one of them.
+  [[nodiscard]] std::span<const section> behind(const section& one) const noexcept {
+    return {&one + 1, sections_.data() + sections_.size()};
+  }
   /// Where the section's files go, claiming it where need be. Throws error.
   [[nodiscard]] std::string folder_of(const section& one);
   /// Tells people which section begins, where there are several.

@@ -16,6 +16,8 @@ enum note : std::uint32_t {
   cannot_start = 2,    ///< an option cannot be honoured on some rank
   crowded_host = 4,    ///< ranks share cores on some host
   all_written = 8,     ///< the files are whole: nothing is left to go on with
+  cannot_go_on = 16,   ///< another section would lack rank 0, or memory that nobody writes to
+  lost_somebody = 32,  ///< a rank that could not join again for another backend
 };
 
 /// The ranks of a run and the peers this rank has lost contact with. One thread at a time.

@@ -20,6 +20,7 @@
 #include "linktest/results/output.h"
 #include "linktest/results/reading.h"
 #include "linktest/results/sample.h"
+#include "linktest/results/writing.h"
 
 namespace heddle::linktest {
 namespace {
@@ -307,6 +308,17 @@ TEST_F(Files, ALookAtResultsShowsWhetherTheyWereWrittenSinceTheLast) {
   std::this_thread::sleep_for(std::chrono::milliseconds(20));  // file times are of the last tick
   out.put("linktest.json", [](const std::string& p) { write_text(p, "new"); });
   EXPECT_NE(look_for_results(in_root("out")), before);
+}
+
+TEST_F(Files, WhatAnEarlierRunLeftInOtherFormatsIsGoneButNothingElse) {
+  output_directory out(in_root("out"), 10, existing::refuse);
+  for (const char* name : {"linktest.h5", "linktest.csv", "linktest.json", "linktest.pdf"})
+    out.put(name, [](const std::string& p) { write_text(p, "old"); });
+  drop_other_formats(out, std::vector<std::string>{"json"});
+  std::set<std::string> left;
+  for (const auto& entry : fs::directory_iterator(in_root("out")))
+    left.insert(entry.path().filename());
+  EXPECT_EQ(left, (std::set<std::string>{"linktest.json", "linktest.pdf"}));
 }
 
 TEST_F(Files, ClaimedDirectoriesAreEachNew) {

@@ -115,6 +115,10 @@ std::string output_directory::put(const std::string& name,
   return final_path;
 }
 
+void output_directory::drop(const std::string& name) const noexcept {
+  ::unlink((path_ + '/' + name).c_str());
+}
+
 results_written look_for_results(const std::string& folder) {
   results_written found;
   std::error_code gone;  // a folder or file that is not there has no results

@@ -36,6 +36,9 @@ class output_directory {
   /// Returns the path of the finished file.
   std::string put(const std::string& name, const std::function<void(const std::string&)>& write);
 
+  /// Removes a file of an earlier run, if it is there.
+  void drop(const std::string& name) const noexcept;
+
  private:
   void prove_no_results() const;
   void prove_room(std::uint64_t bytes) const;

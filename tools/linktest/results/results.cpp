@@ -190,7 +190,8 @@ spread results::summary(std::size_t size_index, metric m) const {
 std::uint64_t results::missing() const {
   const std::uint64_t lost = count(pair_state::lost), never = count(pair_state::unmeasured);
   if (!sampled()) return lost + never;
-  const std::uint64_t planned = sample_ * sizes_.size();
+  // Who had no time for a single pair has found nothing out.
+  const std::uint64_t planned = std::max<std::uint64_t>(sample_, 1) * sizes_.size();
   const std::uint64_t tried = count(pair_state::measured) + count(pair_state::corrupted) + lost;
   return lost + planned - std::min(planned, tried);
 }

@@ -89,6 +89,13 @@ TEST(Results, KeepsTheWorstStateOfAPair) {
   EXPECT_EQ(all.count(pair_state::unmeasured), 9u);
 }
 
+TEST(Results, OfASampleMissWhatWasLostAndAllIfThereWasTimeForNothing) {
+  results all(3, kernel::semi, {8, 1000});
+  EXPECT_EQ(all.missing(), 12u);
+  all.set_sample(0);
+  EXPECT_EQ(all.missing(), 2u) << "of each size a pair at least";
+}
+
 TEST(Results, RefusesARowOfTheWrongLength) {
   results all(3, kernel::semi, {1});
   EXPECT_FALSE(all.set_row(0, row(1, 2, 1).records()));

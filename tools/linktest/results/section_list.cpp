@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "linktest/results/json_file.h"
+#include "linktest/results/writing.h"
 
 namespace heddle::linktest {
 namespace {
@@ -39,6 +40,7 @@ void section_list::add(const std::string& section, const run_facts& facts, const
                        const std::vector<impact>& against) {
   entries_.push_back({section, facts, verdict_of(all) == success, against});
   (void)into_.put(section_file, [this](const std::string& path) { write_text(path, text()); });
+  drop_other_formats(into_, {});
 }
 
 std::string section_list::text() const {

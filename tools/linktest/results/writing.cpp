@@ -5,9 +5,12 @@
 #include <fmt/format.h>
 #include <heddle/status.h>
 
+#include <algorithm>
+
 #include "linktest/results/hdf5_file.h"
 #include "linktest/results/json_file.h"
 #include "linktest/results/linktest1.h"
+#include "linktest/results/section_list.h"
 #include "linktest/results/sion_file.h"
 #include "linktest/results/tables.h"
 #include "linktest/rules/judgement.h"
@@ -58,7 +61,15 @@ std::vector<std::string> write_files(output_directory& into, const run_facts& fa
   if (facts.chosen.sion_files > 0)
     for (std::size_t s = 0; s < all.sizes().size(); ++s)
       paths.push_back(write_sion_set(into, facts, all, s));
+  drop_other_formats(into, facts.chosen.formats);
+  into.drop(section_file);
   return paths;
+}
+
+void drop_other_formats(const output_directory& from, std::span<const std::string> written) {
+  for (const std::string& format : file_formats())
+    if (std::find(written.begin(), written.end(), format) == written.end())
+      from.drop(fmt::format("linktest.{}", format));
 }
 
 }  // namespace heddle::linktest

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // writing.h - the files of a run, in the formats that were asked for.
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,12 @@ void write_as(const std::string& format, const std::string& path, const run_fact
               const results& all);
 
 /// Writes "linktest.<format>" for each format of facts.chosen and, where asked for, a set of SION
-/// files for each size; returns the paths, of a set its first. Throws error; files that were
-/// written before stay.
+/// files for each size; returns the paths, of a set its first. Files of an earlier run that readers
+/// would take for this one's are gone then. Throws error; files that were written before stay.
 [[nodiscard]] std::vector<std::string> write_files(output_directory& into, const run_facts& facts,
                                                    const results& all);
+
+/// Removes the files that an earlier run left in formats other than `written`.
+void drop_other_formats(const output_directory& from, std::span<const std::string> written);
 
 }  // namespace heddle::linktest
