@@ -28,7 +28,7 @@ if(HEDDLE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
           ${HEDDLE_CCACHE})
   # Without this the preprocessor would read all that is precompiled for clang++ again for each source.
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-    list(PREPEND CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_DEPEND=1)
+    list(INSERT CMAKE_CXX_COMPILER_LAUNCHER 1 CCACHE_DEPEND=1)
   endif()
   if(HEDDLE_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)

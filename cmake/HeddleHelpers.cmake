@@ -34,12 +34,13 @@ function(heddle_precompile target)
   target_precompile_headers(${target} PRIVATE ${standard} ${ARGN})
 endfunction()
 
-# heddle_batches(target source...): several sources of the target are one compilation, for most of a
-# compiler's time goes into headers that they share, and all of clang-tidy's. The sources named here stay alone.
 set(HEDDLE_BATCH_SIZE 8)
 if(HEDDLE_LINT OR HEDDLE_SANITIZE)  # builds that are made to look at all of it
   set(HEDDLE_BATCH_SIZE 24)
 endif()
+
+# heddle_batches(target source...): several sources of the target are one compilation, for most of a
+# compiler's time goes into headers that they share, and all of clang-tidy's. The sources named here stay alone.
 function(heddle_batches target)
   heddle_alone_in_batches(${target} ${ARGN})
   if(HEDDLE_BATCHES)

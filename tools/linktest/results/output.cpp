@@ -74,17 +74,16 @@ output_directory::~output_directory() {
 
 void output_directory::prove_no_results() const {
   std::error_code told_later;  // by what proves that there is room
-  for (const auto& entry : std::filesystem::directory_iterator(path_, told_later))
-    if (const std::string name = entry.path().filename().string(); name == "unfinished.json")
-      throw error(
-          fmt::format("output directory '{}' already holds an unfinished run: go on with it by "
-                      "--resume {}, give another --output DIR, or --overwrite to replace it",
-                      path_, path_));
-    else if (name.starts_with(result_name))
-      throw error(
-          fmt::format("output directory '{}' already holds results ({}): give another --output "
-                      "DIR, or --overwrite to replace them",
-                      path_, name));
+  if (std::filesystem::exists(path_ + "/unfinished.json", told_later))
+    throw error(
+        fmt::format("output directory '{}' already holds an unfinished run: go on with it by "
+                    "--resume {}, give another --output DIR, or --overwrite to replace it",
+                    path_, path_));
+  if (const results_written there = look_for_results(path_); !there.empty())
+    throw error(
+        fmt::format("output directory '{}' already holds results ({}): give another --output "
+                    "DIR, or --overwrite to replace them",
+                    path_, there.begin()->first));
 }
 
 void output_directory::prove_room(std::uint64_t bytes) const {
