@@ -196,7 +196,11 @@ death() { # RANK BACKEND
 death_in_a_section() {
   measure_and_signal KILL 0 shm --op send,put,get
   says err "a rank was lost, so these sections are left out: semi-put, semi-get"
+  says err "linktest --resume $work/results goes on"
   "$check" --lost 0 "$work/results/semi-send" 4 8 || fail "wrong files of the section that lost rank 0"
+  expect 0 linktest --resume "$work/results" --quiet
+  [ "$(grep -c '"whole": true' "$work/results/linktest.sections.json")" -eq 3 ] || fail "not three whole sections"
+  "$check" "$work/results/semi-send" 4 8 || fail "wrong files of the section that had lost rank 0"
   rm -rf "$work/results"
 }
 
@@ -290,6 +294,32 @@ resumed() {
   rm -rf "$work/results"
 }
 
+# A run of several sections goes on as one, although each rank sees another folder, as on hosts without a common
+# file system: what is whole is not measured again, and nothing but the results stays.
+resumed_sections() {
+  printf 'cd "%s/host$HEDDLE_RANK" && exec "%s" linktest "$@"\n' "$work" "$heddle" >"$work/rank.sh"
+  mkdir "$work/host0" "$work/host1" "$work/host2"
+  # shellcheck disable=SC2086 # words
+  HEDDLE_FAULTS=$late setsid "$heddle" run -n 3 -- sh "$work/rank.sh" --op put,send $lasting 40 --warmup 0 \
+    --output results >"$work/out" 2>"$work/err" &
+  job=$!
+  while [ ! -s "$work/host2/results/semi-send/ranks-0-2.shard" ] && kill -0 $job; do sleep 0.02; done
+  kill -9 $job $(pgrep -P $job)
+  wait $job 2>/dev/null
+  measured=$(stat -c %y "$work/host0/results/semi-put/linktest.h5")
+  HEDDLE_FAULTS=$late expect 0 run -n 3 -- sh "$work/rank.sh" --resume results
+  says out "measured before, results in results/semi-put"
+  [ "$measured" = "$(stat -c %y "$work/host0/results/semi-put/linktest.h5")" ] || fail "a section was measured again"
+  for section in semi-put semi-send; do
+    "$check" "$work/host0/results/$section" 3 8 || fail "wrong files of the resumed $section"
+  done
+  [ -z "$(find "$work/host0" -name '*.shard' -o -name 'unfinished.json')" ] || fail "something was left with rank 0"
+  if [ -e "$work/host1/results" ] || [ -e "$work/host2/results" ]; then fail "something was left with the others"; fi
+  expect 1 run -n 3 -- sh "$work/rank.sh" --resume results
+  says err "there is no unfinished run"
+  rm -rf "$work"/host?
+}
+
 whole_runs
 sections
 [ "$utofu" != emulated ] || over_tofu
@@ -310,5 +340,6 @@ older_files
 interrupt INT 130
 interrupt TERM 143
 resumed
+resumed_sections
 [ "$failures" -eq 0 ] && echo "linktest: all as expected"
 exit "$((failures > 0))"

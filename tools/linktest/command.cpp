@@ -106,8 +106,8 @@ bool goes_with_resume(const std::string& name) {
   return std::find(may.begin(), may.end(), name) != may.end();
 }
 
-/// The options of the run that is to be gone on with, and of those given now how to show it.
-options gone_on_with(const CLI::App& given, const options& now) {
+/// The options are those of the run that is gone on with.
+void refuse_others_with_resume(const CLI::App& given) {
   options scratch;
   CLI::App own;
   linktest::declare_options(own, scratch);
@@ -118,15 +118,13 @@ options gone_on_with(const CLI::App& given, const options& now) {
       throw usage_error(fmt::format(
           "--resume goes on with the options of the run: leave out --{}, or begin anew", name));
   }
-  options then = linktest::read_unfinished(now.resume).chosen();
+}
+
+options gone_on_with_here(const options& now) {
+  options then = gone_on_with(linktest::read_unfinished(now.resume), now);
   if (now.ranks != 0 && now.ranks != then.ranks)
     throw usage_error(fmt::format("--resume {}: that run has {} ranks, not {}: leave out -n",
                                   now.resume, then.ranks, now.ranks));
-  then.resume = then.output = now.resume;
-  then.color = now.color;
-  then.quiet = now.quiet;
-  then.progress = now.progress;
-  then.width = now.width;
   return then;
 }
 
@@ -154,9 +152,10 @@ int start_job(options chosen, const host_options& hosts, const binding& bind) {
   job.bind = bind;
   if (!job.hosts.empty() && !job.way.heddle.empty()) job.program = job.way.heddle;
   const int status = status_of_job(launch(job));
-  if (const std::string left = linktest::unfinished_in(chosen.output); !left.empty())
-    complain(fmt::format(
-        "heddle linktest: not all was measured: heddle linktest --resume {} goes on\n", left));
+  if (linktest::is_unfinished(chosen.output))
+    complain(
+        fmt::format("heddle linktest: not all was measured: heddle linktest --resume {} goes on\n",
+                    chosen.output));
   return status;
 }
 
@@ -175,7 +174,14 @@ void add_linktest(CLI::App& app, int& exit_code) {
     if (rank && bind->asked)
       throw usage_error(
           "--bind is for ranks that linktest starts: give it to what started this job");
-    if (!chosen->resume.empty() && chosen->typed.empty()) *chosen = gone_on_with(*command, *chosen);
+    if (!chosen->resume.empty() && chosen->typed.empty()) {
+      refuse_others_with_resume(*command);
+      if (rank) {
+        exit_code = linktest::resume_rank(*chosen);
+        return;
+      }
+      *chosen = gone_on_with_here(*chosen);
+    }
     refuse_contradictions(*chosen);
     if (const auto done = without_ranks(*chosen)) {
       exit_code = *done;

@@ -77,13 +77,17 @@ class participant {
         for_hosts(how_.halves, host_numbers_of(job_), groups_of(job_, how_.search.groups));
     began_ = {};
     report_.reset();
-    folder_ = one.how.output;
+    run_folder_ = one.how.output;
+    folder_ = sections_.place_of(one, run_folder_, 0).folder();
     written_before_.clear();
     whole_ = false;
-    if (!ready_everywhere()) {
-      go_on = false;
-      return refusal_;
+    earlier_.reset();
+    const std::uint32_t reasons = agree_to_begin();
+    if ((reasons & (cannot_start | measured_already)) != 0) {
+      go_on = (reasons & cannot_start) == 0;
+      return go_on ? earlier_.value_or(success) : refusal_;
     }
+    settle_in();
     const message_memory memory{memory_->send.local(), memory_->receive.local(),
                                 carriers_->of(one.how.op)};
     const clock_facts of_clock = look_at_clock();
@@ -105,7 +109,7 @@ class participant {
     int status = conclude(mine, memory);
     if (log.problem() != 0) tell_unkept(log.path(), log.problem());
     const std::uint32_t losses = close(log);
-    go_on = !interrupted_ && !cut_off_;
+    go_on = !interrupted_ && !cut_off_ && (losses & stop_requested) == 0;
     if (const std::string rest = kept_from(losses); go_on && !rest.empty()) {
       go_on = false;
       status = graver_of(status, incomplete);
@@ -126,7 +130,8 @@ class participant {
 
   void open_report() {
     inspection_.emplace(chosen());
-    report_.emplace(chosen(), sections_.folder_of(*section_), job_, began_);
+    const std::string folder = sections_.folder_of(*section_);
+    report_.emplace(chosen(), folder, job_, began_, sections_.first_begun(*section_, began_.utc));
   }
   /// In the place of rank 0, which has begun with the same folder.
   void take_over_report() {
@@ -134,12 +139,13 @@ class participant {
     options taken_over = chosen();
     taken_over.overwrite = true;
     taken_over.resume.clear();
-    report_.emplace(taken_over, folder_.empty() ? sections_.folder_of(*section_) : folder_, job_,
-                    began_);
+    if (!run_folder_.empty()) sections_.take_over(run_folder_);
+    report_.emplace(taken_over, run_folder_.empty() ? sections_.folder_of(*section_) : folder_,
+                    job_, began_, began_.utc);
   }
 
-  /// Whether no rank has a reason not to start. The reasons have been printed where they arose.
-  bool ready_everywhere() {
+  /// The reasons of all ranks not to begin with a section; they have been printed where they arose.
+  std::uint32_t agree_to_begin() {
     std::uint32_t notes = nothing_special;
     refusal_ = bad_usage;
     if (const std::string why = impossible_option(chosen(), job_); !why.empty()) {
@@ -147,18 +153,19 @@ class participant {
       notes |= cannot_start;
     } else if (first()) {
       try {
-        open_report();
+        earlier_ = sections_.measured_before(*section_);
+        if (earlier_)
+          notes |= measured_already;
+        else
+          open_report();
       } catch (const error& problem) {
         tools::complain(fmt::format("heddle linktest: {}\n", problem.what()));
         notes |= cannot_start;
         refusal_ = failed;
       }
     }
-    notes = ranks_.meet(notes);
-    const bool ready = (notes & cannot_start) == 0;
-    if (ready) settle_in();
     if (!first()) refusal_ = success;  // rank 0's status speaks for the job
-    return ready;
+    return ranks_.meet(notes);
   }
 
   /// The first section makes memory for all.
@@ -195,8 +202,8 @@ class participant {
     std::string place;
     log_place where;
     try {
-      if (report_) where = report_->open_run();
-      place = fmt::format("{:016x}{}", where.run, where.folder);
+      if (report_) where = sections_.open(*section_, report_->facts());
+      place = fmt::format("{:016x}{}", where.run, where.run_folder);
     } catch (const std::exception& why) {
       tools::complain(
           fmt::format("heddle linktest: cannot be gone on with later: {}\n", why.what()));
@@ -205,9 +212,11 @@ class participant {
     constexpr std::size_t digits = 16;
     place = share_text(ranks_, place);
     if (place.size() <= digits) return {};
-    folder_ = place.substr(digits);
+    run_folder_ = place.substr(digits);
+    where = sections_.place_of(*section_, run_folder_,
+                               std::strtoull(place.substr(0, digits).c_str(), nullptr, 16));
+    folder_ = where.folder();
     written_before_ = look_for_results(folder_);
-    where = {folder_, std::strtoull(place.substr(0, digits).c_str(), nullptr, 16)};
     try {
       return {where, job_.rank(), hosts_of(job_), chosen().sizes.size()};
     } catch (const error& why) {
@@ -228,13 +237,14 @@ class participant {
   /// tell what the ranks have lost for what comes next.
   std::uint32_t close(visit_log& log) {
     std::uint32_t notes = whole_ ? all_written : nothing_special;
+    if (stop_signal::seen() != 0) notes |= stop_requested;
     if (!given_up_.settled()) notes |= cannot_go_on;
     for (rank r = 0; r < job_.size(); ++r)
       if (ranks_.lost(r)) notes |= lost_somebody;
     notes = ranks_.meet(notes);
     if (ranks_.choose_recorder() != 0) notes |= cannot_go_on;
     if ((notes & all_written) != 0) {
-      if (report_) report_->close_run();
+      if (report_) sections_.close(*section_);
       log.forget();
     }
     return notes;
@@ -294,21 +304,29 @@ class participant {
     const run_setting setting{
         chosen(), steps, host_of, {}, groups_of(job_, chosen().search.groups)};
     sized_prober probes;  // whoever interrupts does not want to wait for any
+    bool cut_short = false;
     if (!interrupted_)
-      probes = [&again](std::span<const probe> wanted, std::uint64_t bytes) {
-        return again.ask(wanted, bytes);
+      probes = [&](std::span<const probe> wanted, std::uint64_t bytes) {
+        cut_short = stop_signal::seen() != 0;
+        return cut_short ? std::vector<float>{} : again.ask(wanted, bytes);
       };
-    const findings found = inspection_->inspect(all, setting, report_->facts().hosts, crowded_,
-                                                waits_for_cores(), probes);
+    findings found = inspection_->inspect(all, setting, report_->facts().hosts, crowded_,
+                                          waits_for_cores(), probes);
     if (!interrupted_) again.end();
+    if (cut_short) {
+      report_->interrupted();
+      found.slow.reset();
+      found.not_diagnosed = "stopped while pairs were measured again to make sure";
+    }
     const bool at_once = chosen().mode == run_mode::parallel && !chosen().shuffle;
     report_->know(at_once ? step_bandwidths(all, steps) : std::vector<spread>{}, mine.all_to_all_s);
     const int verdict = report_->finish(all, found);
-    whole_ = !interrupted_ && all.missing() == 0;
-    sections_.end(*section_, report_->facts(), all);
+    whole_ = !interrupted_ && !cut_short && all.missing() == 0;
+    sections_.end(*section_, report_->facts(), all, {whole_, verdict});
     constexpr int interrupt = 2;
     const int signal = stop_signal::seen();
-    return interrupted_ ? 128 + (signal == 0 ? interrupt : signal) : verdict;
+    if (interrupted_ || signal != 0) return 128 + (signal == 0 ? interrupt : signal);
+    return verdict;
   }
 
   /// By rank; of one that is lost, nothing.
@@ -330,7 +348,8 @@ class participant {
   run_of_sections& sections_;
   const section* section_ = nullptr;  // that is being measured
   options how_;                       // of it, with the halves of this job
-  std::string folder_;                // of its files, once rank 0 has told
+  std::string run_folder_, folder_;   // of the run and the section, as rank 0 has told
+  std::optional<int> earlier_;        // on rank 0: with which status it was measured before
   results_written written_before_;    // results that were there already
   beginning began_;
   abandoned given_up_;
@@ -355,6 +374,25 @@ class participant {
 };
 
 }  // namespace
+
+int resume_rank(const options& now) {
+  world job;
+  lane path(job);
+  std::string text;
+  std::string why;
+  try {
+    if (job.rank() == 0) text = to_text(read_unfinished(now.resume));
+  } catch (const error& problem) {
+    why = problem.what();
+  }
+  std::uint64_t length = text.size();
+  status told = broadcast(path, std::span(&length, 1), 0);
+  text.resize(told == status::done ? length : 0);
+  if (told == status::done) told = broadcast(path, std::span(text), 0);
+  if (!why.empty()) throw error(why);
+  if (told != status::done) throw error("--resume: rank 0 is lost before it told the options");
+  return text.empty() ? success : run_rank(gone_on_with(unfinished_from(text), now));
+}
 
 int run_rank(options chosen) {
   tools::outlive_readers();

@@ -42,29 +42,15 @@ double beginning::seconds_ago() const {
 }
 
 reporter::reporter(const options& chosen, const std::string& folder, const world& job,
-                   const beginning& began)
+                   const beginning& began, const std::string& started)
     : began_(began),
       facts_(facts_of(chosen, job)),
       directory_(folder, bytes_needed(job.size(), chosen.sizes.size()),
                  chosen.overwrite || !chosen.resume.empty() ? existing::replace : existing::refuse),
-      run_(chosen.resume.empty() ? begin_run(chosen, job.size(), facts_.command)
-                                 : read_unfinished(chosen.resume)),
       display_(
           chosen.progress, chosen.width, [](std::string_view text) { tools::complain(text); },
           [began] { return began.seconds_ago(); }, chosen.search.time_s) {
-  facts_.started = chosen.resume.empty() ? began.utc : run_.started;
-}
-
-log_place reporter::open_run() {
-  if (facts_.chosen.resume.empty()) {
-    forget_unfinished(directory_.path());
-    write_unfinished(directory_.path(), run_);
-  }
-  return {directory_.path(), run_.number};
-}
-
-void reporter::close_run() noexcept {
-  forget_unfinished(directory_.path());
+  facts_.started = started;
 }
 
 bool reporter::greet(const std::vector<std::string>& introductions) {

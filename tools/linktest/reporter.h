@@ -12,10 +12,8 @@
 #include "linktest/measure/bare.h"
 #include "linktest/measure/clock_cost.h"
 #include "linktest/measure/measure.h"
-#include "linktest/measure/visit_log.h"
 #include "linktest/results/output.h"
 #include "linktest/results/run_facts.h"
-#include "linktest/results/unfinished.h"
 
 namespace heddle::linktest {
 
@@ -30,14 +28,10 @@ struct beginning {
 /// One rank's side of talking to people and files: rank 0's, or when that is lost its successor's.
 class reporter {
  public:
-  /// Claims `folder` for the results. Throws error.
+  /// Claims `folder` for the results of a section that was first `started`, in this sitting or
+  /// before. Throws error.
   reporter(const options& chosen, const std::string& folder, const world& job,
-           const beginning& began);
-
-  /// Before the first measurement: from now on the run can be gone on with. Where its shards are.
-  log_place open_run();
-  /// All has been measured and written.
-  void close_run() noexcept;
+           const beginning& began, const std::string& started);
 
   /// Returns whether ranks share cores somewhere, of which people are warned.
   bool greet(const std::vector<std::string>& introductions);
@@ -57,7 +51,6 @@ class reporter {
   beginning began_;
   run_facts facts_;
   output_directory directory_;
-  unfinished_run run_;
   progress_display display_;
   progress last_{};
 };

@@ -2,9 +2,14 @@
 #include "linktest/run_of_sections.h"
 
 #include <fmt/format.h>
+#include <heddle/status.h>
+
+#include <algorithm>
 
 #include "linktest/results/impact.h"
 #include "linktest/results/output.h"
+#include "linktest/results/reading.h"
+#include "linktest/results/shard.h"
 #include "standard_output.h"
 
 namespace heddle::linktest {
@@ -12,26 +17,95 @@ namespace heddle::linktest {
 run_of_sections::run_of_sections(const options& chosen)
     : chosen_(chosen), sections_(sections_of(chosen)) {}
 
+log_place run_of_sections::place_of(const section& one, const std::string& folder,
+                                    std::uint64_t number) const {
+  return {folder, number, several() ? one.name : std::string{}};
+}
+
+void run_of_sections::read_earlier() {
+  run_ = read_unfinished(chosen_.resume);
+  folder_ = chosen_.resume;
+  if (!several()) return;
+  list_.emplace(folder_, existing::replace);
+  list_->go_on();
+}
+
+bool run_of_sections::is_whole(const section& one) const {
+  if (!several()) return true;  // as it is this one
+  const auto end = list_->end_of(one.name);
+  return end && end->whole;
+}
+
+std::optional<int> run_of_sections::measured_before(const section& one) {
+  if (chosen_.resume.empty()) return std::nullopt;
+  if (run_.number == 0) read_earlier();
+  if (!several() || !is_whole(one)) return std::nullopt;
+  if (chosen_.mode == run_mode::paired && one.how.mode == run_mode::serial)
+    alone_ = read_results(place_of(one, folder_, run_.number).folder()).all;
+  begin(one);
+  tools::print(fmt::format("measured before, results in {}\n",
+                           place_of(one, folder_, run_.number).folder()));
+  return list_->end_of(one.name)->status;
+}
+
 std::string run_of_sections::folder_of(const section& one) {
-  if (sections_.size() == 1) return one.how.output.empty() ? claim_directory() : one.how.output;
-  if (!list_)
-    list_.emplace(chosen_.output, chosen_.overwrite ? existing::replace : existing::refuse);
-  return list_->folder_of(one.name);
+  if (several()) {
+    if (!list_)
+      list_.emplace(chosen_.output, chosen_.overwrite ? existing::replace : existing::refuse);
+    folder_ = list_->path();
+  } else if (folder_.empty()) {
+    folder_ = chosen_.output.empty() ? claim_directory() : chosen_.output;
+  }
+  return place_of(one, folder_, run_.number).folder();
+}
+
+std::string run_of_sections::first_begun(const section& one, const std::string& now) const {
+  const bool earlier =
+      run_.number != 0 && !shards_in(place_of(one, folder_, run_.number).folder()).empty();
+  return earlier ? run_.started : now;
 }
 
 void run_of_sections::begin(const section& one) const {
-  if (sections_.size() > 1)
+  if (several())
     tools::print(fmt::format("{}=== {} ===\n", &one == sections_.data() ? "" : "\n", one.name));
 }
 
-void run_of_sections::end(const section& one, const run_facts& facts, const results& found) {
+log_place run_of_sections::open(const section& one, const run_facts& facts) {
+  if (run_.number == 0) {
+    run_ = begin_run(chosen_, static_cast<int>(facts.hosts.size()), facts.command);
+    write_unfinished(folder_, run_);
+  }
+  log_place where = place_of(one, folder_, run_.number);
+  if (chosen_.resume.empty()) forget_shards(where.folder());
+  return where;
+}
+
+void run_of_sections::take_over(const std::string& folder) {
+  folder_ = folder;
+  if (!several()) return;
+  list_.emplace(folder, existing::replace);
+  try {
+    list_->go_on();
+  } catch (const error&) {  // a list that cannot be read is begun anew: results matter more
+  }
+}
+
+void run_of_sections::end(const section& one, const run_facts& facts, const results& found,
+                          section_end how) {
   std::vector<impact> against;
   if (chosen_.mode == run_mode::paired && one.how.mode == run_mode::parallel && alone_)
     against = impact_of(*alone_, found);
   alone_.reset();
   if (one.how.mode == run_mode::serial && chosen_.mode == run_mode::paired) alone_ = found;
   if (!against.empty()) tools::print('\n' + in_words(against, facts.hosts));
-  if (list_) list_->add(one.name, facts, found, against);
+  if (list_) list_->add(one.name, facts, found, against, how);
+}
+
+void run_of_sections::close(const section& one) {
+  forget_shards(place_of(one, folder_, run_.number).folder());
+  if (std::all_of(sections_.begin(), sections_.end(),
+                  [this](const section& each) { return is_whole(each); }))
+    forget_unfinished(folder_);
 }
 
 }  // namespace heddle::linktest

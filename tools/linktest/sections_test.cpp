@@ -101,11 +101,12 @@ TEST_F(SectionList, NamesWhatIsThereAndRefusesToMixTwoRuns) {
     section_list list(folder_, existing::refuse);
     run_facts facts = full_facts();
     facts.chosen.op = operation::put;
-    output_directory into(list.folder_of("semi-put"), 1, existing::refuse);
+    output_directory into(list.path() + "/semi-put", 1, existing::refuse);
     (void)write_files(into, facts, sample_results());
-    list.add("semi-put", facts, sample_results(), {});
+    list.add("semi-put", facts, sample_results(), {}, {true, slow_part});
     facts.chosen.op = operation::get;
-    list.add("semi-get", facts, sample_results(), impact_of(sample_results(), sample_results()));
+    list.add("semi-get", facts, sample_results(), impact_of(sample_results(), sample_results()),
+             {});
   }
   EXPECT_THAT(sections_in(folder_), ElementsAre("semi-put", "semi-get"));
   const auto document = nlohmann::json::parse(read_text(folder_ + '/' + section_file));

@@ -12,12 +12,13 @@ namespace heddle::linktest {
 /// What the ranks tell each other when they meet. An answer is yes when any rank says yes.
 enum note : std::uint32_t {
   nothing_special = 0,
-  stop_requested = 1,  ///< the user wants an end
-  cannot_start = 2,    ///< an option cannot be honoured on some rank
-  crowded_host = 4,    ///< ranks share cores on some host
-  all_written = 8,     ///< the files are whole: nothing is left to go on with
-  cannot_go_on = 16,   ///< another section would lack rank 0, or memory that nobody writes to
-  lost_somebody = 32,  ///< a rank that could not join again for another backend
+  stop_requested = 1,     ///< the user wants an end
+  cannot_start = 2,       ///< an option cannot be honoured on some rank
+  crowded_host = 4,       ///< ranks share cores on some host
+  all_written = 8,        ///< the files are whole: nothing is left to go on with
+  cannot_go_on = 16,      ///< another section would lack rank 0, or memory that nobody writes to
+  lost_somebody = 32,     ///< a rank that could not join again for another backend
+  measured_already = 64,  ///< an earlier sitting has all of this section
 };
 
 /// The ranks of a run and the peers this rank has lost contact with. One thread at a time.

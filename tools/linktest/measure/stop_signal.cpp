@@ -3,14 +3,19 @@
 #include "linktest/measure/stop_signal.h"
 
 #include <signal.h>
+#include <time.h>
 
 #include <array>
+#include <atomic>
+#include <cstdint>
 
 namespace heddle::linktest {
 namespace {
 
 constexpr std::array stops{SIGINT, SIGTERM, SIGHUP};
+constexpr std::int64_t same_wish_ns = 300'000'000;
 volatile sig_atomic_t caught = 0;  // by the handler, and before it is in place
+std::atomic<std::int64_t> caught_at{0};
 
 void remember(int number);
 
@@ -22,9 +27,21 @@ void forget_all() noexcept {
       signal(number, SIG_DFL);
 }
 
+std::int64_t now_ns() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
 void remember(int number) {
-  caught = number;
-  forget_all();
+  const std::int64_t now = now_ns();
+  if (caught == 0) {
+    caught_at.store(now, std::memory_order_relaxed);
+    caught = number;
+  } else if (now - caught_at.load(std::memory_order_relaxed) > same_wish_ns) {
+    forget_all();
+    raise(number);
+  }
 }
 
 }  // namespace

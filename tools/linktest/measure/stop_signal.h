@@ -4,8 +4,10 @@
 
 namespace heddle::linktest {
 
-/// While it lives, the first SIGINT, SIGTERM or SIGHUP is only remembered; the next one, of
-/// whatever kind, acts as usual. One at a time in a process.
+/// While it lives, the first SIGINT, SIGTERM or SIGHUP is only remembered; one that comes a while
+/// after it, of whatever kind, acts as usual. What comes at once is the same wish, told twice: by
+/// timeout(1), which tells a launcher and its group, or by a launcher beside the terminal. One at a
+/// time in a process.
 class stop_signal {
  public:
   stop_signal() noexcept;

@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <chrono>
+#include <thread>
+
 namespace heddle::linktest {
 namespace {
 
@@ -22,9 +25,18 @@ TEST(StopSignalDeathTest, LetsTheNextRequestOfAnyKindEndTheProcess) {
   EXPECT_EXIT(
       {
         raise(SIGINT);
+        std::this_thread::sleep_for(std::chrono::milliseconds(400));
         raise(SIGTERM);
       },
       ::testing::KilledBySignal(SIGTERM), "");
+}
+
+TEST(StopSignal, TakesWhatComesAtOnceForTheSameRequest) {
+  const stop_signal watching;
+  raise(SIGINT);
+  raise(SIGINT);
+  raise(SIGTERM);
+  EXPECT_EQ(stop_signal::seen(), SIGINT);
 }
 
 TEST(StopSignal, LeavesAnIgnoredSignalIgnored) {

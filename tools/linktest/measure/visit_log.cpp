@@ -33,7 +33,7 @@ visit_log::visit_log(log_place where, int self, std::span<const std::string> hos
     : where_(std::move(where)),
       self_(self),
       hosts_(hosts.begin(), hosts.end()),
-      path_(where_.folder + '/' + shard_of(hosts, self)),
+      path_(where_.folder() + '/' + shard_of(hosts, self)),
       visits_(sizes * hosts.size()) {
   read_earlier();
 }
@@ -48,7 +48,7 @@ void visit_log::read_earlier() {
   std::vector<measured_visit> found;
   const auto ranks = static_cast<int>(hosts_.size());
   const std::size_t sizes = visits_.size() / hosts_.size();
-  for (const std::string& file : shards_with(where_.folder, self_)) {
+  for (const std::string& file : shards_with(where_.folder(), self_)) {
     for (measured_visit& v : visits_in(read_text(file))) {
       const bool mine = v.run == where_.run && v.initiator == self_ && v.size_index < sizes &&
                         v.peer >= 0 && v.peer < ranks && v.peer != self_;
@@ -91,7 +91,8 @@ void visit_log::flush() {
   written_ = clock::now();
   if (pending_.empty() || problem_ != 0) return;
   if (file_.get() < 0) {
-    ::mkdir(where_.folder.c_str(), 0777);  // where this host does not see that of rank 0
+    for (const std::string& folder : {where_.run_folder, where_.folder()})
+      ::mkdir(folder.c_str(), 0777);  // where this host does not see those of rank 0
     file_ = descriptor(::open(path_.c_str(), O_CREAT | O_APPEND | O_WRONLY | O_CLOEXEC, 0666));
   }
   problem_ = file_.get() < 0 ? errno : write_all(file_.get(), pending_);
@@ -101,7 +102,8 @@ void visit_log::flush() {
 void visit_log::forget() noexcept {
   if (path_.empty()) return;
   ::unlink(path_.c_str());
-  ::rmdir(where_.folder.c_str());
+  ::rmdir(where_.folder().c_str());
+  ::rmdir(where_.run_folder.c_str());
 }
 
 }  // namespace heddle::linktest

@@ -16,8 +16,13 @@ namespace heddle::linktest {
 
 /// Which run a log belongs to, and where its shards are.
 struct log_place {
-  std::string folder;
+  std::string run_folder;
   std::uint64_t run = 0;
+  std::string section = {};  ///< which has a folder in the run's; empty: it is the only one
+
+  [[nodiscard]] std::string folder() const {
+    return section.empty() ? run_folder : run_folder + '/' + section;
+  }
 };
 
 /// One thread. Memory: 4 bytes per size and peer, and the times of earlier sittings.
@@ -44,7 +49,7 @@ class visit_log {
   [[nodiscard]] int problem() const noexcept { return problem_; }
   /// Where it is kept.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// The run is over: removes the host's shard, and the folder where nothing else is in it.
+  /// The run is over: removes the host's shard, and the folders where nothing else is in them.
   void forget() noexcept;
 
  private:

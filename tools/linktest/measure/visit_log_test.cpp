@@ -141,6 +141,7 @@ TEST_F(VisitLog, OfAnUnfinishedRunHasItsOptionsUntilItIsOver) {
   EXPECT_THROW(output_directory(folder_, 1, existing::refuse), error) << "it is not overwritten";
   (void)sit(3);
   forget_unfinished(folder_);
+  forget_shards(folder_);
   EXPECT_FALSE(is_unfinished(folder_));
   EXPECT_TRUE(shards_in(folder_).empty());
   EXPECT_THROW((void)read_unfinished(folder_), error);

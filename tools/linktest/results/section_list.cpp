@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <heddle/status.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -27,49 +28,71 @@ json as_json(const impact_of_figure& of, int ranks) {
           {"factors", rows}};
 }
 
+json entry_of(const std::string& section, const run_facts& facts, const results& all,
+              const std::vector<impact>& against, section_end how) {
+  json out{{"name", section},
+           {"kernel", name_of(facts.chosen.kernel)},
+           {"op", name_of(facts.chosen.op)},
+           {"backend", facts.chosen.backend},
+           {"routes", facts.routes},
+           {"mode", name_of(facts.chosen.mode)},
+           {"complete", verdict_of(all) == success},
+           {"interrupted", facts.interrupted},
+           {"whole", how.whole},
+           {"status", how.status}};
+  for (const impact& size : against) {
+    const int ranks = static_cast<int>(facts.hosts.size());
+    out["impact"].push_back({{"bytes", size.bytes},
+                             {"mean", as_json(size.mean, ranks)},
+                             {"p99", as_json(size.p99, ranks)}});
+  }
+  return out;
+}
+
+json empty_list(const std::string& command) {
+  return {{"format", "heddle-linktest-sections"},
+          {"schema_version", 1},
+          {"command", command},
+          {"sections", json::array()}};
+}
+
+std::string list_in(const std::string& folder) {
+  return folder + '/' + section_file;
+}
+
 }  // namespace
 
 section_list::section_list(std::string path, existing what)
     : path_(path.empty() ? claim_directory() : std::move(path)), into_(path_, 64 * 1024, what) {}
 
-std::string section_list::folder_of(const std::string& section) const {
-  return path_ + '/' + section;
+void section_list::go_on() {
+  if (!sections_in(path_).empty()) document_ = read_text(list_in(path_));
+}
+
+std::optional<section_end> section_list::end_of(const std::string& section) const {
+  if (document_.empty()) return std::nullopt;
+  const json document = json::parse(document_);
+  for (const json& one : document.at("sections"))
+    if (one.at("name") == section)
+      return section_end{one.value("whole", false), one.value("status", 0)};
+  return std::nullopt;
 }
 
 void section_list::add(const std::string& section, const run_facts& facts, const results& all,
-                       const std::vector<impact>& against) {
-  entries_.push_back({section, facts, verdict_of(all) == success, against});
-  (void)into_.put(section_file, [this](const std::string& path) { write_text(path, text()); });
+                       const std::vector<impact>& against, section_end how) {
+  json document = document_.empty() ? empty_list(facts.command) : json::parse(document_);
+  json& sections = document.at("sections");
+  const auto before = std::find_if(sections.begin(), sections.end(),
+                                   [&](const json& one) { return one.at("name") == section; });
+  json& place = before != sections.end() ? *before : sections.emplace_back();
+  place = entry_of(section, facts, all, against, how);
+  document_ = document.dump(1) + '\n';
+  (void)into_.put(section_file, [this](const std::string& path) { write_text(path, document_); });
   drop_other_formats(into_, {});
 }
 
-std::string section_list::text() const {
-  json out{{"format", "heddle-linktest-sections"},
-           {"schema_version", 1},
-           {"command", entries_.front().facts.command},
-           {"sections", json::array()}};
-  for (const entry& e : entries_) {
-    json one{{"name", e.name},
-             {"kernel", name_of(e.facts.chosen.kernel)},
-             {"op", name_of(e.facts.chosen.op)},
-             {"backend", e.facts.chosen.backend},
-             {"routes", e.facts.routes},
-             {"mode", name_of(e.facts.chosen.mode)},
-             {"complete", e.complete},
-             {"interrupted", e.facts.interrupted}};
-    for (const impact& size : e.against) {
-      const int ranks = static_cast<int>(e.facts.hosts.size());
-      one["impact"].push_back({{"bytes", size.bytes},
-                               {"mean", as_json(size.mean, ranks)},
-                               {"p99", as_json(size.p99, ranks)}});
-    }
-    out["sections"].push_back(std::move(one));
-  }
-  return out.dump(1) + '\n';
-}
-
 std::vector<std::string> sections_in(const std::string& folder) {
-  const std::string path = folder + '/' + section_file;
+  const std::string path = list_in(folder);
   if (!std::filesystem::exists(path)) return {};
   try {
     std::vector<std::string> names;

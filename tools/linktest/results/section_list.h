@@ -12,6 +12,12 @@ namespace heddle::linktest {
 
 inline constexpr const char* section_file = "linktest.sections.json";
 
+/// How a section ended.
+struct section_end {
+  bool whole = false;  ///< all of it is measured and written: nothing is left to go on with
+  int status = 0;      ///< that of a run of this section alone
+};
+
 /// On the rank that reports. Each section has a folder of its own in the run's.
 class section_list {
  public:
@@ -19,25 +25,23 @@ class section_list {
   /// output_directory does.
   section_list(std::string path, existing what);
 
-  /// Where a section's files go.
-  [[nodiscard]] std::string folder_of(const std::string& section) const;
-  /// Adds a section that has its files, and writes the list anew. `against` is the serial section
-  /// that this parallel one is compared with, where there is one. Throws error.
+  /// Keeps what is listed there already: by an earlier sitting of this run, or by a rank that is
+  /// lost. Throws error when that is no list of sections.
+  void go_on();
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  /// How a section ended that is listed.
+  [[nodiscard]] std::optional<section_end> end_of(const std::string& section) const;
+  /// Lists a section that has its files, in the place of what was said of it before, and writes
+  /// the list anew. `against` is the serial section that this parallel one is compared with, where
+  /// there is one. Throws error.
   void add(const std::string& section, const run_facts& facts, const results& all,
-           const std::vector<impact>& against);
+           const std::vector<impact>& against, section_end how);
 
  private:
-  struct entry {
-    std::string name;
-    run_facts facts;
-    bool complete;
-    std::vector<impact> against;
-  };
-  [[nodiscard]] std::string text() const;
-
   std::string path_;
   output_directory into_;
-  std::vector<entry> entries_;
+  std::string document_;  // the file's content; empty: none is listed
 };
 
 /// The names of the sections in a folder; empty: it is none of a run with several.

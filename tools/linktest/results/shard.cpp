@@ -155,4 +155,9 @@ std::vector<std::string> shards_in(const std::string& folder) {
   return files_where(folder, [](const auto&) { return true; });
 }
 
+void forget_shards(const std::string& folder) noexcept {
+  std::error_code none;
+  for (const std::string& shard : shards_in(folder)) std::filesystem::remove(shard, none);
+}
+
 }  // namespace heddle::linktest

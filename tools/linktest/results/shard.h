@@ -41,5 +41,7 @@ struct measured_visit {
 [[nodiscard]] std::vector<std::string> shards_with(const std::string& folder, int rank);
 /// All of them.
 [[nodiscard]] std::vector<std::string> shards_in(const std::string& folder);
+/// Removes them: they are of a run that is over, or is to be replaced.
+void forget_shards(const std::string& folder) noexcept;
 
 }  // namespace heddle::linktest

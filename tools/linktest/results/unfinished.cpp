@@ -13,7 +13,6 @@
 
 #include "linktest/results/output.h"
 #include "linktest/results/run_facts.h"
-#include "linktest/results/shard.h"
 
 namespace heddle::linktest {
 namespace {
@@ -33,15 +32,22 @@ std::uint64_t number_from(const std::string& text) {
   return out;
 }
 
-unfinished_run from_json(const std::string& text) {
+}  // namespace
+
+std::string to_text(const unfinished_run& run) {
+  const json told{{"format", format},       {"run", fmt::format("{:016x}", run.number)},
+                  {"started", run.started}, {"command", run.typed},
+                  {"ranks", run.ranks},     {"arguments", run.arguments}};
+  return told.dump(1) + '\n';
+}
+
+unfinished_run unfinished_from(const std::string& text) {
   const json told = json::parse(text);
   if (told.at("format") != format) throw error("it is not of a link test");
   return {number_from(told.at("run").get<std::string>()), told.at("started").get<std::string>(),
           told.at("command").get<std::string>(), told.at("ranks").get<int>(),
           told.at("arguments").get<std::vector<std::string>>()};
 }
-
-}  // namespace
 
 options unfinished_run::chosen() const {
   options out;
@@ -57,6 +63,17 @@ options unfinished_run::chosen() const {
   return out;
 }
 
+options gone_on_with(const unfinished_run& run, const options& now) {
+  options then = run.chosen();
+  then.resume = then.output = now.resume;
+  then.typed = now.typed;
+  then.color = now.color;
+  then.quiet = now.quiet;
+  then.progress = now.progress;
+  then.width = now.width;
+  return then;
+}
+
 unfinished_run begin_run(options chosen, int ranks, const std::string& command) {
   std::random_device dice;
   chosen.ranks = ranks;
@@ -70,14 +87,6 @@ bool is_unfinished(const std::string& folder) {
   return std::filesystem::exists(file_in(folder), none);
 }
 
-std::string unfinished_in(const std::string& folder) {
-  if (is_unfinished(folder)) return folder;
-  std::error_code none;
-  for (const auto& each : std::filesystem::directory_iterator(folder, none))
-    if (is_unfinished(each.path())) return each.path();
-  return {};
-}
-
 unfinished_run read_unfinished(const std::string& folder) {
   if (!is_unfinished(folder))
     throw error(fmt::format(
@@ -85,7 +94,7 @@ unfinished_run read_unfinished(const std::string& folder) {
         "pairs leaves none, and otherwise a folder must be seen by the host of rank 0",
         folder));
   try {
-    return from_json(read_text(file_in(folder)));
+    return unfinished_from(read_text(file_in(folder)));
   } catch (const std::exception& why) {
     throw error(fmt::format("--resume {}: unfinished.json is damaged ({}): begin anew", folder,
                             why.what()));
@@ -93,17 +102,13 @@ unfinished_run read_unfinished(const std::string& folder) {
 }
 
 void write_unfinished(const std::string& folder, const unfinished_run& run) {
-  const json told{{"format", format},       {"run", fmt::format("{:016x}", run.number)},
-                  {"started", run.started}, {"command", run.typed},
-                  {"ranks", run.ranks},     {"arguments", run.arguments}};
   const std::string path = file_in(folder), part = path + ".part";
-  write_text(part, told.dump(1) + '\n');
+  write_text(part, to_text(run));
   std::filesystem::rename(part, path);
 }
 
 void forget_unfinished(const std::string& folder) noexcept {
   std::error_code none;
-  for (const std::string& shard : shards_in(folder)) std::filesystem::remove(shard, none);
   std::filesystem::remove(file_in(folder), none);
 }
 

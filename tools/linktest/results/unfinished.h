@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// unfinished.h - what a folder says of a run that is not over, so that another can go on with it.
+// unfinished.h - what a run's folder says until all of its sections are measured, so that another
+// sitting can go on with it.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -23,15 +24,22 @@ struct unfinished_run {
 /// A run that begins now, with a number of its own.
 [[nodiscard]] unfinished_run begin_run(options chosen, int ranks, const std::string& command);
 
+/// What the options of `run` and those of this sitting, which say how it is to be shown, make
+/// together. Throws error as chosen().
+[[nodiscard]] options gone_on_with(const unfinished_run& run, const options& now);
+
 /// Whether there is one in `folder`.
 [[nodiscard]] bool is_unfinished(const std::string& folder);
-/// The folder of one: `folder`, or that of a section in it; empty: all is finished.
-[[nodiscard]] std::string unfinished_in(const std::string& folder);
 /// The one in `folder`. Throws error with cause and cure.
 [[nodiscard]] unfinished_run read_unfinished(const std::string& folder);
 /// Throws error.
 void write_unfinished(const std::string& folder, const unfinished_run& run);
-/// The run is over, or is to be replaced: removes its file and all shards that are here.
+/// The run is over, or is to be replaced.
 void forget_unfinished(const std::string& folder) noexcept;
+
+/// For a file or another process.
+[[nodiscard]] std::string to_text(const unfinished_run& run);
+/// Throws error, also one of JSON, for what to_text() did not make.
+[[nodiscard]] unfinished_run unfinished_from(const std::string& text);
 
 }  // namespace heddle::linktest
