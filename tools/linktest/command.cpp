@@ -22,6 +22,7 @@
 #include "linktest/results/machine_facts.h"
 #include "linktest/results/output.h"
 #include "linktest/results/unfinished.h"
+#include "linktest/resumption.h"
 #include "run/host_options.h"
 #include "run/launcher.h"
 #include "standard_output.h"

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -34,14 +35,6 @@
 
 namespace heddle::linktest {
 namespace {
-
-/// The first that asks for more of these: an end by a signal, then the lower number.
-int graver_of(int a, int b) {
-  constexpr int by_signal = 128;
-  if (a == success || b == success) return a == success ? b : a;
-  if (a >= by_signal || b >= by_signal) return std::max(a, b);
-  return std::min(a, b);
-}
 
 /// This process's part in the job over one choice of backends. Members are destroyed from the last
 /// to the first: the memory before the world, and the completions that were given up after it.
@@ -105,7 +98,7 @@ class participant {
                                      },
                                      [this] { return stop_signal::seen() != 0 || time_is_up(); }},
                                     log);
-    kept_from_core_ = gather_texts(ranks_, fmt::format("{:.4f}", watched.share()));
+    kept_from_core_ = gather_texts(ranks_, as_text(watched));
     int status = conclude(mine, memory);
     if (log.problem() != 0) tell_unkept(log.path(), log.problem());
     const std::uint32_t losses = close(log);
@@ -300,10 +293,23 @@ class participant {
       take_over_report();
     }
     if (interrupted_) report_->interrupted();
+    const findings found = look_for_slow_parts(all, steps, again);
+    const bool at_once = chosen().mode == run_mode::parallel && !chosen().shuffle;
+    report_->know(at_once ? step_bandwidths(all, steps) : std::vector<spread>{}, mine.all_to_all_s);
+    const int verdict = report_->finish(all, found);
+    whole_ = !report_->facts().interrupted && all.missing() == 0;
+    sections_.end(*section_, report_->facts(), all, {whole_, verdict});
+    const int signal = stop_signal::seen();
+    if (interrupted_ || signal != 0) return 128 + (signal == 0 ? SIGINT : signal);
+    return verdict;
+  }
+
+  /// Whoever interrupts does not want to wait for retests, and gets no diagnosis without them.
+  findings look_for_slow_parts(const results& all, const plan& steps, retest& again) {
     const std::vector<int> host_of = host_numbers_of(job_);
     const run_setting setting{
         chosen(), steps, host_of, {}, groups_of(job_, chosen().search.groups)};
-    sized_prober probes;  // whoever interrupts does not want to wait for any
+    sized_prober probes;
     bool cut_short = false;
     if (!interrupted_)
       probes = [&](std::span<const probe> wanted, std::uint64_t bytes) {
@@ -311,30 +317,13 @@ class participant {
         return cut_short ? std::vector<float>{} : again.ask(wanted, bytes);
       };
     findings found = inspection_->inspect(all, setting, report_->facts().hosts, crowded_,
-                                          waits_for_cores(), probes);
+                                          shares_in(kept_from_core_), probes);
     if (!interrupted_) again.end();
-    if (cut_short) {
-      report_->interrupted();
-      found.slow.reset();
-      found.not_diagnosed = "stopped while pairs were measured again to make sure";
-    }
-    const bool at_once = chosen().mode == run_mode::parallel && !chosen().shuffle;
-    report_->know(at_once ? step_bandwidths(all, steps) : std::vector<spread>{}, mine.all_to_all_s);
-    const int verdict = report_->finish(all, found);
-    whole_ = !interrupted_ && !cut_short && all.missing() == 0;
-    sections_.end(*section_, report_->facts(), all, {whole_, verdict});
-    constexpr int interrupt = 2;
-    const int signal = stop_signal::seen();
-    if (interrupted_ || signal != 0) return 128 + (signal == 0 ? interrupt : signal);
-    return verdict;
-  }
-
-  /// By rank; of one that is lost, nothing.
-  [[nodiscard]] std::vector<double> waits_for_cores() const {
-    std::vector<double> out;
-    for (const std::string& told : kept_from_core_)
-      out.push_back(told.empty() ? 0 : std::strtod(told.c_str(), nullptr));
-    return out;
+    if (!cut_short) return found;
+    report_->interrupted();
+    found.slow.reset();
+    found.not_diagnosed = "stopped while pairs were measured again to make sure";
+    return found;
   }
 
   /// An operation that was given up and never ended may still write to our memory: then the process
@@ -374,25 +363,6 @@ class participant {
 };
 
 }  // namespace
-
-int resume_rank(const options& now) {
-  world job;
-  lane path(job);
-  std::string text;
-  std::string why;
-  try {
-    if (job.rank() == 0) text = to_text(read_unfinished(now.resume));
-  } catch (const error& problem) {
-    why = problem.what();
-  }
-  std::uint64_t length = text.size();
-  status told = broadcast(path, std::span(&length, 1), 0);
-  text.resize(told == status::done ? length : 0);
-  if (told == status::done) told = broadcast(path, std::span(text), 0);
-  if (!why.empty()) throw error(why);
-  if (told != status::done) throw error("--resume: rank 0 is lost before it told the options");
-  return text.empty() ? success : run_rank(gone_on_with(unfinished_from(text), now));
-}
 
 int run_rank(options chosen) {
   tools::outlive_readers();

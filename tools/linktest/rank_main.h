@@ -11,8 +11,4 @@ namespace heddle::linktest {
 /// or the results cannot be written.
 [[nodiscard]] int run_rank(options chosen);
 
-/// The same for the unfinished run in `now.resume`, whose options rank 0 reads and tells the
-/// others: they need not see its folder.
-[[nodiscard]] int resume_rank(const options& now);
-
 }  // namespace heddle::linktest

@@ -2,6 +2,7 @@
 // run_of_sections.h - what the sections of one run have in common: its folder, what is needed to go
 // on with it, the list of sections, and what is compared between two.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>

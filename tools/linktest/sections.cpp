@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "linktest/rules/expectation.h"
@@ -47,6 +48,13 @@ std::vector<section> sections_of(const options& chosen) {
       one.how.search.baseline += '/' + one.name;
   }
   return out;
+}
+
+int graver_of(int a, int b) noexcept {
+  constexpr int by_signal = 128;
+  if (a == success || b == success) return a == success ? b : a;
+  if (a >= by_signal || b >= by_signal) return std::max(a, b);
+  return std::min(a, b);
 }
 
 }  // namespace heddle::linktest

@@ -19,4 +19,8 @@ struct section {
 /// --baseline that is a folder.
 [[nodiscard]] std::vector<section> sections_of(const options& chosen);
 
+/// Of two sections' statuses the one that the run ends with: an end by a signal, then the lower
+/// number that is no success.
+[[nodiscard]] int graver_of(int a, int b) noexcept;
+
 }  // namespace heddle::linktest

@@ -44,6 +44,13 @@ TEST(Sections, AreOnePerBackendKernelOpAndMode) {
   EXPECT_EQ(sections_of({}).size(), 1u);
 }
 
+TEST(Sections, EndTheRunWithTheGravestOfTheirStatuses) {
+  EXPECT_EQ(graver_of(success, slow_part), slow_part);
+  EXPECT_EQ(graver_of(slow_part, incomplete), incomplete);
+  EXPECT_EQ(graver_of(corrupted, 130), 130);
+  EXPECT_EQ(graver_of(success, success), success);
+}
+
 /// Two ranks and one size, with a time each way; the second one is not measured where it is 0.
 results both_ways(double there_s, double back_s) {
   results all(2, kernel::semi, {8});

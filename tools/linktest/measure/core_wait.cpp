@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "linktest/measure/core_wait.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <fstream>
 
 namespace heddle::linktest {
@@ -21,6 +24,17 @@ double core_wait::share() const {
   const std::chrono::duration<double> passed = clock::now() - begin_;
   const std::chrono::duration<double> kept = waited() - waited_before_;
   return passed.count() > 0 ? std::clamp(kept / passed, 0.0, 1.0) : 0;
+}
+
+std::string as_text(const core_wait& watched) {
+  return fmt::format("{:.4f}", watched.share());
+}
+
+std::vector<double> shares_in(const std::vector<std::string>& texts) {
+  std::vector<double> out;
+  for (const std::string& text : texts)
+    out.push_back(text.empty() ? 0 : std::strtod(text.c_str(), nullptr));
+  return out;
 }
 
 }  // namespace heddle::linktest

@@ -3,6 +3,8 @@
 // core is slow without any fault of the network.
 #pragma once
 #include <chrono>
+#include <string>
+#include <vector>
 
 namespace heddle::linktest {
 
@@ -23,6 +25,11 @@ class core_wait {
   clock::time_point begin_ = clock::now();
   std::chrono::nanoseconds waited_before_;
 };
+
+/// Its share, for another rank.
+[[nodiscard]] std::string as_text(const core_wait& watched);
+/// The shares in such texts; 0 for an empty one, of a rank that is lost.
+[[nodiscard]] std::vector<double> shares_in(const std::vector<std::string>& texts);
 
 /// More than this share makes times that say little of the network.
 constexpr double disturbing_wait = 0.1;

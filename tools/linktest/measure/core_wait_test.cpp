@@ -57,5 +57,11 @@ TEST(CoreWait, IsLargeForAThreadThatSharesItsCore) {
   EXPECT_GT(share, disturbing_wait);
 }
 
+TEST(CoreWait, IsToldAsText) {
+  const core_wait watched;
+  EXPECT_GE(shares_in({as_text(watched)}).front(), 0);
+  EXPECT_EQ(shares_in({"0.25", ""}), (std::vector<double>{0.25, 0}));
+}
+
 }  // namespace
 }  // namespace heddle::linktest

@@ -6,16 +6,14 @@
 #include <time.h>
 
 #include <array>
-#include <atomic>
-#include <cstdint>
 
 namespace heddle::linktest {
 namespace {
 
 constexpr std::array stops{SIGINT, SIGTERM, SIGHUP};
-constexpr std::int64_t same_wish_ns = 300'000'000;
+constexpr unsigned same_wish_ms = 300;
 volatile sig_atomic_t caught = 0;  // by the handler, and before it is in place
-std::atomic<std::int64_t> caught_at{0};
+volatile sig_atomic_t caught_at_ms = 0;
 
 void remember(int number);
 
@@ -27,18 +25,19 @@ void forget_all() noexcept {
       signal(number, SIG_DFL);
 }
 
-std::int64_t now_ns() noexcept {
+/// Of which only differences mean anything.
+unsigned now_ms() noexcept {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  return static_cast<unsigned>(now.tv_sec * 1000 + now.tv_nsec / 1'000'000);
 }
 
 void remember(int number) {
-  const std::int64_t now = now_ns();
+  const unsigned now = now_ms();
   if (caught == 0) {
-    caught_at.store(now, std::memory_order_relaxed);
+    caught_at_ms = static_cast<sig_atomic_t>(now);
     caught = number;
-  } else if (now - caught_at.load(std::memory_order_relaxed) > same_wish_ns) {
+  } else if (now - static_cast<unsigned>(caught_at_ms) > same_wish_ms) {
     forget_all();
     raise(number);
   }
