@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// matched_message.h - a message that was taken out of matching, and waits for its buffer.
+// matched_message.h - a message that was taken out of matching, or the payload of a call whose
+// handler chooses where it goes: it waits for its buffer.
 //
 //   heddle::matched_message m;
 //   const heddle::outcome what = lane.match(heddle::any_source, 7, m);
@@ -27,17 +28,21 @@ struct taken_message {
 };
 }  // namespace detail
 
-/// Holds one message, or none. No receive and no probe finds that message any more, so threads that
-/// share a lane do not take it from each other; the order of the others stays. One thread at a
-/// time.
+/// Holds one message, or none. Of a message with a tag no receive and no probe finds that message
+/// any more, so threads that share a lane do not take it from each other; the order of the others
+/// stays. One thread at a time.
 ///
-/// Until it is received it counts for its sender as one that nobody has asked for (lane::try_send).
+/// Until it is received it counts for its sender as one that nobody has asked for (lane::try_send);
+/// a call does not, and its tag is 0.
 /// Its end, and taking another one, drop what it holds: the sender's operation ends as if it had
 /// been received. Must not outlive the world of its lane. Not to be moved while lane::try_match()
 /// may still fill it.
 class matched_message {
  public:
   matched_message() = default;
+  /// Heddle's own.
+  matched_message(engine::lane_core& core, const detail::taken_message& taken) noexcept
+      : core_(&core), taken_(taken) {}
   matched_message(matched_message&& other) noexcept;
   matched_message& operator=(matched_message&& other) noexcept;
   ~matched_message() {

@@ -36,6 +36,23 @@ struct call_message {
 /// Two messages' handlers may run at the same time on two threads, in either order.
 using call_handler = void (*)(void* context, lane& here, const call_message& message) noexcept;
 
+/// What a header handler sees: a call whose payload has no place yet.
+struct arriving_call {
+  rank source;
+  int lane;                           ///< of the source, that it was sent from
+  std::span<const std::byte> header;  ///< valid until the handler returns
+  /// Holds the payload: what().bytes tells its length, and lane::try_recv puts it where it is to
+  /// be, now or later; a large one is only then fetched from its sender, straight into that place.
+  /// Moved elsewhere it stays for as long as wanted. What is left here at the handler's end is
+  /// dropped.
+  matched_message& payload;
+};
+
+/// As call_handler, but runs when the header has come, before the payload of a large call has: the
+/// receiver chooses where it goes (the header handler of LAPI and PAMI). The completion of the
+/// sender's try_call comes when the payload has been received or dropped, of a small one before.
+using header_handler = void (*)(void* context, lane& here, const arriving_call& call) noexcept;
+
 /// As call_handler, for a call or notification to an `id` that has no handler here.
 using unknown_handler = void (*)(void* context, lane& here, handler_id id,
                                  const call_message& message) noexcept;
@@ -135,6 +152,11 @@ class world {
   /// error on every rank: another one gives another name, and which; or here: the name or its id is
   /// taken, a peer is gone.
   handler_id add_handler(std::string_view name, call_handler function, void* context = nullptr);
+  /// The same for handlers that choose where the payload goes. An id has one handler, of either
+  /// kind: the one that was set last.
+  void set_header_handler(handler_id id, header_handler function, void* context = nullptr);
+  handler_id add_header_handler(std::string_view name, header_handler function,
+                                void* context = nullptr);
   /// The id of that name. Any thread; takes a lock. Throws error: there is none, and which there
   /// are.
   [[nodiscard]] handler_id handler(std::string_view name) const;

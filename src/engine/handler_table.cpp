@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/handler_table.h"
 
+#include <heddle/matched_message.h>
+
+#include <cstring>
+
 #include "base/error.h"
+#include "protocols/matched_messages.h"
 
 namespace heddle::engine {
 
@@ -11,14 +16,33 @@ const protocols::handler_entry* handler_table::keep(call_handler function, void*
   return entries_.back().get();
 }
 
+/// An id with a handler of one kind has none of the other, nor the one for unknown ids.
 void handler_table::settle(handler_id id) {
-  slots_[id].set(set_[id] != nullptr ? set_[id] : unknown_[id]);
+  header_slots_[id].set(set_at_header_[id]);
+  const bool unknown = set_[id] == nullptr && set_at_header_[id] == nullptr;
+  slots_[id].set(unknown ? unknown_[id] : set_[id]);
+}
+
+void handler_table::refuse_wrong(handler_id id) {
+  if (id >= max_handlers) fail("set handler {}: ids go from 0 to {}", id, max_handlers - 1);
 }
 
 void handler_table::set(handler_id id, call_handler function, void* context) {
-  if (id >= max_handlers) fail("set handler {}: ids go from 0 to {}", id, max_handlers - 1);
+  refuse_wrong(id);
   const std::lock_guard lock(mutex_);
   set_[id] = function != nullptr ? keep(function, context) : nullptr;
+  set_at_header_[id] = nullptr;
+  settle(id);
+}
+
+void handler_table::set_at_header(handler_id id, header_handler function, void* context) {
+  refuse_wrong(id);
+  const std::lock_guard lock(mutex_);
+  set_[id] = set_at_header_[id] = nullptr;
+  if (function != nullptr) {
+    header_calls_.push_back(std::make_unique<header_call>(header_call{function, context}));
+    set_at_header_[id] = keep(&handler_table::run_at_header, header_calls_.back().get());
+  }
   settle(id);
 }
 
@@ -29,26 +53,22 @@ handler_id handler_table::next_named(std::string_view name) const {
   if (names_.size() >= max_handlers)
     fail("name handler {}: there are {} already, more are not possible", name, max_handlers);
   const auto id = static_cast<handler_id>(max_handlers - 1 - names_.size());
-  if (set_[id] != nullptr)
+  if (set_[id] != nullptr || set_at_header_[id] != nullptr)
     fail(
         "name handler {}: its id would be {}, for which set_handler() has set one; set those below",
         name, id);
   return id;
 }
 
-void handler_table::set_named(std::string_view name, handler_id id, call_handler function,
-                              void* context) {
-  {
-    const std::lock_guard lock(mutex_);
-    names_.emplace(name, id);
-  }
-  set(id, function, context);
+void handler_table::set_named(std::string_view name, handler_id id) {
+  const std::lock_guard lock(mutex_);
+  names_.emplace(name, id);
 }
 
 void handler_table::forget_named(std::string_view name) {
   const std::lock_guard lock(mutex_);
   const auto at = names_.find(name);
-  set_[at->second] = nullptr;
+  set_[at->second] = set_at_header_[at->second] = nullptr;
   settle(at->second);
   names_.erase(at);
 }
@@ -75,6 +95,14 @@ void handler_table::set_for_unknown(unknown_handler function, void* context) {
     }
     settle(id);
   }
+}
+
+void handler_table::run_at_header(void* of, lane& here, const call_message& message) noexcept {
+  const auto& call = *static_cast<const header_call*>(of);
+  protocols::held_payload held{};
+  std::memcpy(&held, message.payload.data(), sizeof held);
+  matched_message payload(*held.lane, held.message);
+  call.function(call.context, here, {message.source, message.lane, message.header, payload});
 }
 
 void handler_table::run_unknown(void* of, lane& here, const call_message& message) noexcept {

@@ -26,14 +26,18 @@ class handler_table {
 
   /// By id; null: none. What a lane looks at for each call.
   [[nodiscard]] std::span<const slot> all() const noexcept { return slots_; }
+  /// The same, of those that are told at the header.
+  [[nodiscard]] std::span<const slot> at_header() const noexcept { return header_slots_; }
 
-  /// Null: none. Throws error: no such id.
+  /// Null: none. In the place of the id's other handler, of either kind. Throws error: no such id.
   void set(handler_id id, call_handler function, void* context);
+  void set_at_header(handler_id id, header_handler function, void* context);
   /// The id that the next name gets, on every rank that has named as many: from the highest down.
   /// Throws error: no name, it has one already, or a handler was set for that id by number.
   [[nodiscard]] handler_id next_named(std::string_view name) const;
-  /// What next_named() has said. One thread at a time names.
-  void set_named(std::string_view name, handler_id id, call_handler function, void* context);
+  /// The name gets the id that next_named() has said, before or after its handler is set. One
+  /// thread at a time names.
+  void set_named(std::string_view name, handler_id id);
   /// Takes the last one back: the ranks do not agree on it.
   void forget_named(std::string_view name);
   /// Throws error: no handler has that name.
@@ -48,18 +52,27 @@ class handler_table {
     void* context = nullptr;
     handler_id id = 0;
   };
+  struct header_call {
+    header_handler function;
+    void* context;
+  };
+  static void run_at_header(void* of, lane& here, const call_message& message) noexcept;
   static void run_unknown(void* of, lane& here, const call_message& message) noexcept;
   [[nodiscard]] const protocols::handler_entry* keep(call_handler function, void* context);
+  static void refuse_wrong(handler_id id);
   void settle(handler_id id);
 
   std::array<slot, max_handlers> slots_;
+  std::array<slot, max_handlers> header_slots_;
 
   mutable std::mutex mutex_;                                         // guards what follows
   std::array<const protocols::handler_entry*, max_handlers> set_{};  // by the program
+  std::array<const protocols::handler_entry*, max_handlers> set_at_header_{};
   std::array<const protocols::handler_entry*, max_handlers> unknown_{};
   std::map<std::string, handler_id, std::less<>> names_;
   // Also those replaced since, which may be running still.
   std::vector<std::unique_ptr<protocols::handler_entry>> entries_;
+  std::vector<std::unique_ptr<header_call>> header_calls_;
   std::vector<std::unique_ptr<std::array<unknown_call, max_handlers>>> unknown_calls_;
 };
 

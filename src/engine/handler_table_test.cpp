@@ -27,7 +27,8 @@ std::string refusal(F&& f) {
 
 handler_id name(handler_table& t, const char* what) {
   const handler_id id = t.next_named(what);
-  t.set_named(what, id, &nothing, nullptr);
+  t.set_named(what, id);
+  t.set(id, &nothing, nullptr);
   return id;
 }
 
@@ -78,6 +79,21 @@ TEST(HandlerTable, WhatIsForUnknownIdsGivesWayToWhatIsSetAndComesBack) {
   t.set_for_unknown(nullptr, nullptr);
   EXPECT_EQ(t.all()[4].get(), nullptr);
   EXPECT_EQ(t.all()[3].get(), own);
+}
+
+TEST(HandlerTable, AnIdHasOneHandlerOfEitherKind) {
+  handler_table t;
+  const auto at_header = [](void*, lane&, const arriving_call&) noexcept {};
+  t.set_for_unknown(&ignore, nullptr);
+  t.set(3, &nothing, nullptr);
+  t.set_at_header(3, at_header, nullptr);
+  EXPECT_EQ(t.all()[3].get(), nullptr) << "neither the other one nor that for unknown ids";
+  EXPECT_NE(t.at_header()[3].get(), nullptr);
+  t.set(3, &nothing, nullptr);
+  EXPECT_NE(t.all()[3].get(), nullptr);
+  EXPECT_EQ(t.at_header()[3].get(), nullptr);
+  EXPECT_THAT(refusal([&] { t.set_at_header(max_handlers, at_header, nullptr); }),
+              testing::HasSubstr("ids go from 0 to 1023"));
 }
 
 class Handlers : public test::Engine {};

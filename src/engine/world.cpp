@@ -186,7 +186,21 @@ void world::set_handler(handler_id id, call_handler function, void* context) {
 handler_id world::add_handler(std::string_view name, call_handler function, void* context) {
   may_block(*core_);
   sync::refuse_in_child("name a handler");
-  return core_->add_handler(name, function, context);
+  return core_->add_handler(name,
+                            [&](handler_id id) { core_->handlers().set(id, function, context); });
+}
+
+void world::set_header_handler(handler_id id, header_handler function, void* context) {
+  sync::refuse_in_child("set a handler");
+  core_->handlers().set_at_header(id, function, context);
+}
+
+handler_id world::add_header_handler(std::string_view name, header_handler function,
+                                     void* context) {
+  may_block(*core_);
+  sync::refuse_in_child("name a handler");
+  return core_->add_handler(
+      name, [&](handler_id id) { core_->handlers().set_at_header(id, function, context); });
 }
 
 handler_id world::handler(std::string_view name) const {

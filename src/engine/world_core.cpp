@@ -102,7 +102,8 @@ std::unique_ptr<lane_core> world_core::make_lane(int number) {
                                       .backends = ways.backends,
                                       .route = ways.route,
                                       .atomic_route = ways.atomics,
-                                      .handlers = handlers_.all()};
+                                      .handlers = handlers_.all(),
+                                      .header_handlers = handlers_.at_header()};
   const helpers help{.keeper = progress_->executor_of(number),
                      .team = progress_->team(),
                      .mode = mode_of(config_),
@@ -113,10 +114,12 @@ std::unique_ptr<lane_core> world_core::make_lane(int number) {
 }
 
 /// The ranks agree on names as they do on symmetric memory.
-handler_id world_core::add_handler(std::string_view name, call_handler function, void* context) {
+handler_id world_core::add_handler(std::string_view name,
+                                   const std::function<void(handler_id)>& set) {
   const world_assembly::turn turn(*assembly_);
   const handler_id id = handlers_.next_named(name);
-  handlers_.set_named(name, id, function, context);  // before any rank can know of it
+  handlers_.set_named(name, id);
+  set(id);  // before any rank can know of it
   try {
     const auto other = in_context(fmt::format("name handler {}", name), [&] {
       return assembly_->find_dissent({.bytes = hash_of(name), .allowed = claim::of_a_name | id});

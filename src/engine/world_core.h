@@ -6,6 +6,7 @@
 #include <heddle/types.h>
 #include <heddle/world.h>
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string_view>
@@ -62,8 +63,8 @@ class world_core : public std::enable_shared_from_this<world_core> {
   [[nodiscard]] world_symmetric& symmetric() noexcept { return *symmetric_; }
   [[nodiscard]] world_progress& progress() noexcept { return *progress_; }
 
-  /// Collective. See world::add_handler.
-  handler_id add_handler(std::string_view name, call_handler function, void* context);
+  /// Collective. See world::add_handler. `set` sets the handler for its id.
+  handler_id add_handler(std::string_view name, const std::function<void(handler_id)>& set);
   /// The launcher is to end the job, if there is one. Returns. Not collective.
   void abort(int status, std::string_view why) noexcept;
   /// If one is wanted: what has been recorded, once. Any thread, also behind the end.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "protocols/calls.h"
 
+#include <array>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -19,6 +20,26 @@ void calls::on_message(peer& from, const message& m) {
   on_eager(from, m.handler, {m.header.data(), m.header.size() + m.payload.size()}, m.header.size());
 }
 
+/// A call without a handler that is told of all of it at once.
+void calls::on_other(peer& p, handler_id h, std::span<const std::byte> body,
+                     std::size_t header_bytes) {
+  const handler_entry* const handler = where_.header_handlers[h].get();
+  if (handler == nullptr) return counters_.unknown_handler.add();
+  unexpected& payload = held_.fresh(p);
+  payload.copy(body.subspan(header_bytes));
+  tell_header(p, *handler, body.first(header_bytes), payload);
+}
+
+void calls::tell_header(peer& p, const handler_entry& handler, std::span<const std::byte> header,
+                        unexpected& payload) {
+  const held_payload held{held_.hold(payload), &lane_};
+  std::array<std::byte, max_call_header + sizeof held> body;
+  if (!header.empty()) std::memcpy(body.data(), header.data(), header.size());
+  std::memcpy(body.data() + header.size(), &held, sizeof held);
+  ops_.out().add_call(lane_, handler, p.address(),
+                      std::span(body).first(header.size() + sizeof held), header.size());
+}
+
 status calls::say(peer& to, const message& m) {
   const auto value = std::as_bytes(std::span(&m.operand, 1));
   return path_.post(to, head_of_call(m.handler, value.size()), value, {});
@@ -26,6 +47,12 @@ status calls::say(peer& to, const message& m) {
 
 void calls::on_rts(peer& p, const message& m) {
   if (p.announcements >= peer::max_announcements) return path_.violated(p);
+  if (const handler_entry* const handler = where_.header_handlers[m.handler].get()) {
+    unexpected& payload = held_.fresh(p);
+    payload.announce(announced_by(m));
+    ++p.announcements;
+    return tell_header(p, *handler, m.header, payload);
+  }
   command c;
   c.kind = command_kind::call;
   c.peer = p.number;

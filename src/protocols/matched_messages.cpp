@@ -10,6 +10,14 @@ detail::taken_message matched_messages::hold(unexpected& message) noexcept {
   return {&message, message.from->received(status::done, message.tag, bytes)};
 }
 
+unexpected& matched_messages::fresh(peer& p) {
+  unexpected& message = matcher_.messages.fresh();
+  message.source = p.number;
+  message.from = &p;
+  message.tag = 0;
+  return message;
+}
+
 unexpected& matched_messages::release(unexpected& held) noexcept {
   held_.remove(held);
   return held;

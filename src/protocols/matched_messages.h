@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// matched_messages.h - messages that the program has taken out of matching, to say later where they
-// are to go.
+// matched_messages.h - messages that the program has taken out of matching, and payloads of calls,
+// of which it says later where they are to go.
 #pragma once
 #include "protocols/matcher.h"
 #include "protocols/operations.h"
 
 namespace heddle::protocols {
+
+/// What a header handler is given as the payload of its call, in bytes.
+struct held_payload {
+  detail::taken_message message;
+  engine::lane_core* lane;
+};
 
 /// Holds them until they are received. Holder only.
 class matched_messages {
@@ -21,12 +27,13 @@ class matched_messages {
   /// Gives a message that has just come to who waits to take it. False: nobody does, and it is as
   /// it was.
   [[nodiscard]] bool give(unexpected& message);
+  /// A message of nobody's matching that has come from `p`, to be filled and held.
+  [[nodiscard]] unexpected& fresh(peer& p);
+  detail::taken_message hold(unexpected& message) noexcept;
   /// It is received now, and not held any more.
   unexpected& release(unexpected& held) noexcept;
 
  private:
-  detail::taken_message hold(unexpected& message) noexcept;
-
   peer_table& peers_;
   operations& ops_;
   matcher& matcher_;

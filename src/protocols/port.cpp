@@ -28,7 +28,7 @@ port::port(engine::lane_core& lane, const surroundings& where, endpoint_set::lis
       rendezvous_(where_, path_, ops_, transfers_, counters_),
       eager_(path_, peers_, ops_, rendezvous_, counters_, patience_ns(*where.config)),
       tagged_(path_, peers_, ops_, rendezvous_, where.config->unexpected_bytes, counters_),
-      calls_(lane, where_, path_, ops_, rendezvous_, counters_),
+      calls_(lane, where_, path_, ops_, rendezvous_, tagged_.matched(), counters_),
       liveness_(where_, path_, peers_, ops_, tagged_, calls_, counters_),
       census_(where_, ops_, peers_, tagged_.matching(), counters_),
       kinds_([this] {

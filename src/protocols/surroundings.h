@@ -35,6 +35,8 @@ struct surroundings {
   std::span<const std::uint8_t> route;         ///< by rank: index into devices
   std::span<const std::uint8_t> atomic_route;  ///< the same, for atomics, or no_route
   std::span<const sync::published<const handler_entry*>> handlers;  ///< by id; null: none
+  /// The same, of handlers that are told at the header; their payload is a held_payload.
+  std::span<const sync::published<const handler_entry*>> header_handlers;
 };
 
 /// Counted for people: lane_counters of counters.h tells of each.

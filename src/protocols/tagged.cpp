@@ -89,9 +89,7 @@ void tagged::on_rts(peer& p, const message& m) {
   kept.source = p.number;
   kept.from = &p;
   kept.tag = m.word;
-  kept.bytes = m.bytes;
-  kept.announced = true;
-  kept.data_at = announced_by(m);
+  kept.announce(announced_by(m));
   ++p.announcements;
   if (matched_.give(kept)) return;
   counters_.unexpected.add();

@@ -45,6 +45,12 @@ struct unexpected {
     return large ? large.get() : small.data();
   }
   void copy(std::span<const std::byte> payload);
+  /// Its data is where `a` says, and `a.bytes` long.
+  void announce(const announcement& a) noexcept {
+    bytes = a.bytes;
+    announced = true;
+    data_at = a;
+  }
 };
 
 /// Owns them: also those that are taken out, until they are recycled. Holder only.

@@ -66,6 +66,7 @@ bool has_form(const step& s) {
     case form::matched:
       return s.what == verb::recv && (s.ends == ending::blocking || s.ends == ending::coroutine);
     case form::named:
+    case form::placed:
       return s.what == verb::call;
     case form::grouped:
       return is_collective(s.what);

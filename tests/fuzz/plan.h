@@ -63,6 +63,7 @@ enum class form : std::uint8_t {
   blocks,   ///< put, get, send, recv, call: of a list of blocks (blocks.h)
   matched,  ///< recv: takes the message out of matching first; only where it waits
   named,    ///< call: of the handler that was added under a name
+  placed,   ///< call: of the handler that chooses where the payload goes
   grouped,  ///< collectives: each in one of two groups, ranks of even and of odd number, backwards
   posted,   ///< flush, fence: by the call with a completion, whose delivery is waited for at once
   limited   ///< flush, fence, recv that blocks: no longer than some microseconds, until it is over

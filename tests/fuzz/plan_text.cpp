@@ -16,7 +16,8 @@ constexpr std::array verbs{
     "barrier", "broadcast", "reduce",     "allreduce", "gather",   "allgather", "alltoall",
     "mistake", "kill",      "stop",       "end_lane",  "end_area", "end_world", "use"};
 constexpr std::array endings{"flag", "counter", "callback", "queue", "coroutine", "blocking"};
-constexpr std::array forms{"plain", "blocks", "matched", "named", "grouped", "posted", "limited"};
+constexpr std::array forms{"plain",  "blocks",  "matched", "named",
+                           "placed", "grouped", "posted",  "limited"};
 constexpr std::array mistakes{
     "send_reserved_tag", "recv_reserved_tag", "probe_reserved_tag", "send_rank",
     "recv_rank",         "call_rank",         "call_header",        "call_handler",

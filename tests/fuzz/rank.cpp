@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "fuzz/model.h"
+#include "fuzz/placed_calls.h"
 #include "fuzz/rank_thread.h"
 #include "fuzz/shortage.h"
 #include "fuzz/verdict.h"
@@ -65,6 +66,7 @@ class rank_run {
     world_->on_peer_lost(&rank_run::on_loss, this);
     world_->set_handler(notified, &rank_run::on_notify, this);
     world_->set_handler(called, &rank_run::on_call, this);
+    world_->set_header_handler(placed, &placed_calls::arrive, &placed_);
     if (!plan_.harsh()) {
       (void)world_->add_handler(called_name, &rank_run::on_call, this);
       if (!plan_.value_of("second_world", me_).empty()) open_second();
@@ -250,10 +252,12 @@ class rank_run {
   }
 
   static void on_call(void* context, lane&, const call_message& m) noexcept {
-    auto& self = *static_cast<rank_run*>(context);
-    const step* s = self.plan_.find(step_of(m));
+    static_cast<rank_run*>(context)->hear_call(m);
+  }
+  void hear_call(const call_message& m) {
+    const step* s = plan_.find(step_of(m));
     if (s == nullptr || s->what != verb::call) std::abort();
-    self.hear(s->id, is_as_sent(*s, m) && m.source == s->rank && m.lane == s->lane);
+    hear(s->id, is_as_sent(*s, m) && m.source == s->rank && m.lane == s->lane);
   }
 
   /// A call's end does not tell that its handler has run.
@@ -340,6 +344,8 @@ class rank_run {
   int readable_phase_ = nothing;  // under reading_
   std::atomic<std::size_t> heard_in_second_{0};
   std::size_t heard_before_second_ = 0;
+  placed_calls placed_{[this](const call_message& m) { hear_call(m); },
+                       [this](int number) -> lane& { return *lanes_.at(number); }};
   std::unique_ptr<world> world_, second_;
   std::unique_ptr<rank_memory> memory_;
   lane_table lanes_;

@@ -17,7 +17,7 @@
 
 namespace heddle::fuzz {
 
-inline constexpr handler_id notified = 1, called = 2;
+inline constexpr handler_id notified = 1, called = 2, placed = 3;
 /// Under it stands a handler that does as `called`.
 inline constexpr std::string_view called_name = "fuzz.called";
 

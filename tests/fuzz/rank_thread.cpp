@@ -87,6 +87,7 @@ void rank_thread::operate(const step& s) {
   made.what = &s;
   made.facts = &facts_of(s);
   if (s.as == form::grouped) made.members = &members_.at(s.lane);
+  if (s.as == form::placed) made.handler = placed;
   if (s.as == form::named) made.handler = world_.handler(called_name);
   prepare(made, world_.rank(), plan_.ranks);
   if (s.ends == ending::blocking && s.what != verb::put_notify) {
