@@ -13,7 +13,7 @@
 file(GLOB_RECURSE HEDDLE_HEADERS CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
      include/*.h src/*.h tools/*.h bench/*.h tests/*.h examples/*.h emu/*.h)
 file(GLOB_RECURSE HEDDLE_SOURCES CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
-     src/*.cpp tools/*.cpp bench/*.cpp tests/*.cpp examples/*.cpp emu/*.c emu/*.cpp)
+     src/*.cpp tools/*.cpp bench/*.cpp tests/*.c tests/*.cpp examples/*.c examples/*.cpp emu/*.c emu/*.cpp)
 
 find_program(HEDDLE_CLANG_FORMAT NAMES clang-format clang-format-14)
 find_package(Python3 COMPONENTS Interpreter)

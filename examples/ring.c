@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ring.c - in C: each rank puts a number into the next one's memory, and waits for its own to change.
+/* ring.c - in C: each rank puts a number into the next one's memory, and waits for one of its own.
  *
  *   heddle run -n 4 -- ./ring
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* everything.c - a job in C that uses every part of c.h, and says where something is wrong. Run it as
- * two ranks or more; ends with 0 where all is right. */
+/* everything.c - a job in C that uses every part of c.h, and says where something is wrong. Run it
+ * as two ranks or more; ends with 0 where all is right. */
 #define _POSIX_C_SOURCE 200809L /* setenv */
 #include "everything.h"
 
@@ -16,17 +16,18 @@ int ranks;
 
 enum { note_handler = 3, answer_handler = 4, notified = 5, items = 1000 };
 
-static uint64_t number(heddle_rank r, size_t i) { return (uint64_t)r * 1000003U + i * 7919U; }
+static uint64_t number(heddle_rank r, size_t i) {
+  return (uint64_t)r * 1000003U + i * 7919U;
+}
 
-/* --- messages ----------------------------------------------------------------------------------- */
+/* --- messages --------------------------------------------------------------------------------- */
 
 /* A message of unknown size, found, waited for and dropped. */
 static void matched_messages(void) {
   char data[100], into[100];
   memset(data, 7, sizeof data);
   heddle_matched* m = heddle_matched_new();
-  EXPECT(!heddle_matched_holds(m) &&
-         heddle_recv_matched(lane, m, into, 1).code == HEDDLE_INVALID);
+  EXPECT(!heddle_matched_holds(m) && heddle_recv_matched(lane, m, into, 1).code == HEDDLE_INVALID);
   for (size_t i = 1; i <= 4; ++i)
     EXPECT(heddle_send(lane, next, HEDDLE_SAME_LANE, 31, data, i) == HEDDLE_DONE);
   const heddle_outcome come = heddle_match(lane, before, 31, HEDDLE_EXACT_TAG, m);
@@ -93,7 +94,7 @@ static void messages(void) {
   EXPECT(heddle_recv(lane, before, 80, HEDDLE_EXACT_TAG, in, 16).code == HEDDLE_TRUNCATED);
 }
 
-/* --- memory --------------------------------------------------------------------------------------- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 static bool is_all_ones(void* context, uint64_t value) {
   ++*(int*)context;
@@ -137,8 +138,8 @@ static void signals(heddle_symmetric* array) {
                        word = heddle_symmetric_at(array, next, 500 * 8);
   EXPECT(heddle_put_signal(lane, &out, 8, to, HEDDLE_SWAP, word, 1) == HEDDLE_DONE);
   heddle_flag* ended = heddle_flag_new();
-  const heddle_status s = heddle_try_put_signal(lane, &out, 8, to, HEDDLE_ADD, word, 1,
-                                                heddle_flag_completion(ended));
+  const heddle_status s =
+      heddle_try_put_signal(lane, &out, 8, to, HEDDLE_ADD, word, 1, heddle_flag_completion(ended));
   EXPECT(s == HEDDLE_DONE || (s == HEDDLE_POSTED && heddle_wait_flag(lane, ended) == HEDDLE_DONE));
   heddle_flag_free(ended);
   EXPECT(heddle_wait_until(lane, mine + 500, 8, is_two, NULL, HEDDLE_FOR_EVER));
@@ -197,7 +198,7 @@ static void memory(void) {
   heddle_symmetric_close(array);
 }
 
-/* --- keys ------------------------------------------------------------------------------------------- */
+/* --- keys ------------------------------------------------------------------------------------- */
 
 static void keys(void) {
   static char plain[256];
@@ -235,7 +236,7 @@ static void keys(void) {
   free(all);
 }
 
-/* --- active messages ---------------------------------------------------------------------------------- */
+/* --- active messages -------------------------------------------------------------------------- */
 
 static struct {
   atomic_int notes, answers, notifications;
@@ -310,7 +311,7 @@ static void active_messages(void) {
   heddle_symmetric_close(array);
 }
 
-/* --- collectives -------------------------------------------------------------------------------------- */
+/* --- collectives ------------------------------------------------------------------------------ */
 
 static void collectives(void) {
   const double third = (me + 1) / 4.0;
@@ -345,7 +346,7 @@ static void collectives(void) {
   free(sent);
 }
 
-/* --- groups ------------------------------------------------------------------------------------------- */
+/* --- groups ----------------------------------------------------------------------------------- */
 
 /* Everything on `group`, in whose order member i has `i` of its own. */
 static void parts(heddle_group* group) {
@@ -419,7 +420,7 @@ static void groups(void) {
   heddle_group_free(NULL);
 }
 
-/* --- what happens ------------------------------------------------------------------------------------- */
+/* --- what happens ----------------------------------------------------------------------------- */
 
 static void counters(void) {
   heddle_lane_counters then, now;
@@ -447,7 +448,8 @@ static void counters(void) {
 }
 
 static void hear(void* context, int level, const char* subsystem, const char* line) {
-  if (level == HEDDLE_LOG_INFO && strcmp(subsystem, "job") == 0 && strlen(line) > 0) ++*(int*)context;
+  if (level == HEDDLE_LOG_INFO && strcmp(subsystem, "job") == 0 && strlen(line) > 0)
+    ++*(int*)context;
 }
 
 static void texts(void) {

@@ -5,7 +5,7 @@
 
 #include "everything.h"
 
-/* --- endings ---------------------------------------------------------------------------------------- */
+/* --- endings ---------------------------------------------------------------------------------- */
 
 void endings(void) {
   heddle_symmetric* array = heddle_symmetric_open(world, 800, HEDDLE_ALL_RIGHTS);
@@ -59,13 +59,17 @@ void endings(void) {
   heddle_symmetric_close(array);
 }
 
-/* --- order, and limits ------------------------------------------------------------------------------ */
+/* --- order, and limits ------------------------------------------------------------------------ */
 
-static heddle_status flush_it(heddle_completion c) { return heddle_try_flush(lane, next, c); }
+static heddle_status flush_it(heddle_completion c) {
+  return heddle_try_flush(lane, next, c);
+}
 static heddle_status flush_all(heddle_completion c) {
   return heddle_try_flush(lane, HEDDLE_EVERYBODY, c);
 }
-static heddle_status fence_it(heddle_completion c) { return heddle_try_fence(lane, next, c); }
+static heddle_status fence_it(heddle_completion c) {
+  return heddle_try_fence(lane, next, c);
+}
 
 void order(void) {
   heddle_status (*const forms[])(heddle_completion) = {flush_it, flush_all, fence_it};
@@ -73,8 +77,8 @@ void order(void) {
   heddle_counter* counter = heddle_counter_new();
   for (uint64_t i = 0; i < 3; ++i) {
     EXPECT(heddle_put(lane, &i, 8, heddle_symmetric_at(array, next, 0)) == HEDDLE_DONE);
-    while (heddle_is_busy(
-        heddle_counter_track(counter, forms[i](heddle_counter_completion(counter)))))
+    while (
+        heddle_is_busy(heddle_counter_track(counter, forms[i](heddle_counter_completion(counter)))))
       heddle_poll(lane);
     EXPECT(heddle_wait_counter(lane, counter, i + 1) == HEDDLE_DONE);
   }

@@ -4,14 +4,13 @@
 enum { limit_ns = 1000000, items = 4 }; /* of a collective's block, each of 8 bytes */
 
 /* NAME, and what both forms call with what they have before the completion. */
-#define BOTH(name, function, ...)                                             \
-  heddle_status post_##name(const struct question_in_c* q,                    \
-                            heddle_completion ended) {                        \
-    return heddle_try_##function(q->on, __VA_ARGS__, ended);                  \
+#define BOTH(name, function, ...)                                                     \
+  heddle_status post_##name(const struct question_in_c* q, heddle_completion ended) { \
+    return heddle_try_##function(q->on, __VA_ARGS__, ended);                          \
   }
-#define WAITING(name, function, ...)                                          \
-  heddle_status wait_##name(const struct question_in_c* q) {                  \
-    return heddle_##function(q->on, __VA_ARGS__);                             \
+#define WAITING(name, function, ...)                         \
+  heddle_status wait_##name(const struct question_in_c* q) { \
+    return heddle_##function(q->on, __VA_ARGS__);            \
   }
 
 BOTH(put, put, q->from, q->bytes, q->at)
@@ -35,8 +34,7 @@ BOTH(recv, recv, q->peer, q->tag, q->mask, q->into, q->bytes)
 heddle_status wait_recv(const struct question_in_c* q) {
   return (heddle_status)heddle_recv(q->on, q->peer, q->tag, q->mask, q->into, q->bytes).code;
 }
-BOTH(call, call, q->peer, HEDDLE_SAME_LANE, q->handler, q->from, q->header_bytes, q->from,
-     q->bytes)
+BOTH(call, call, q->peer, HEDDLE_SAME_LANE, q->handler, q->from, q->header_bytes, q->from, q->bytes)
 WAITING(call, call, q->peer, HEDDLE_SAME_LANE, q->handler, q->from, q->header_bytes, q->from,
         q->bytes)
 heddle_status post_probe(const struct question_in_c* q, heddle_completion ended) {
@@ -53,7 +51,8 @@ WAITING(flush, flush, q->peer)
 BOTH(fence, fence, q->peer)
 WAITING(fence, fence, q->peer)
 heddle_status wait_recv_for(const struct question_in_c* q) {
-  return (heddle_status)heddle_recv_for(q->on, q->peer, q->tag, q->mask, q->into, q->bytes, limit_ns)
+  return (heddle_status)heddle_recv_for(q->on, q->peer, q->tag, q->mask, q->into, q->bytes,
+                                        limit_ns)
       .code;
 }
 heddle_status wait_match_for(const struct question_in_c* q) {
