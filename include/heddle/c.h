@@ -85,7 +85,7 @@ int heddle_c_version(void);
 /* Frees texts, and payloads that were kept. */
 void heddle_free(void* text_or_payload);
 
-/* --- the end of an operation ---------------------------------------------------------------- */
+/* --- the end of an operation ------------------------------------------------------------------ */
 
 /* As heddle::outcome. */
 typedef struct heddle_outcome {
@@ -147,21 +147,7 @@ int heddle_descriptor_fd(const heddle_descriptor* descriptor);
 uint64_t heddle_descriptor_take(heddle_descriptor* descriptor);
 heddle_status heddle_descriptor_first_failure(const heddle_descriptor* descriptor);
 
-/* --- the log -------------------------------------------------------------------------------- */
-
-typedef enum heddle_log_level {
-  HEDDLE_LOG_DEBUG,
-  HEDDLE_LOG_INFO,
-  HEDDLE_LOG_WARN,
-  HEDDLE_LOG_ERROR
-} heddle_log_level;
-/* As heddle::log_handler; `level` is a heddle_log_level. Both texts end with a zero byte. */
-typedef void (*heddle_log_handler)(void* context, int level, const char* subsystem,
-                                   const char* line);
-/* As heddle::set_log_handler; null: standard error again. 0, or -1: no memory. */
-int heddle_set_log_handler(heddle_log_handler function, void* context);
-
-/* --- the world ------------------------------------------------------------------------------ */
+/* --- the world -------------------------------------------------------------------------------- */
 
 typedef struct heddle_world heddle_world;
 typedef struct heddle_lane heddle_lane;
@@ -228,7 +214,7 @@ void heddle_world_on_unknown_call(heddle_world* world, heddle_unknown_handler fu
                                   void* context);
 void heddle_world_on_peer_lost(heddle_world* world, heddle_loss_handler function, void* context);
 
-/* --- memory that peers may address ----------------------------------------------------------- */
+/* --- memory that peers may address ------------------------------------------------------------ */
 
 enum { HEDDLE_READ = 1, HEDDLE_WRITE = 2, HEDDLE_ATOMIC = 4, HEDDLE_ALL_RIGHTS = 7 };
 
@@ -421,101 +407,13 @@ heddle_status heddle_fence(heddle_lane* lane, heddle_rank peer);
 heddle_status heddle_flush_for(heddle_lane* lane, heddle_rank peer, int64_t limit_ns);
 heddle_status heddle_fence_for(heddle_lane* lane, heddle_rank peer, int64_t limit_ns);
 
-/* --- what lanes count: counters.h tells of each -------------------------------------------- */
-
-/* As heddle::lane_counters and heddle::peer_counters. */
-typedef struct heddle_lane_counters {
-  size_t size;
-  int32_t rank;
-  int32_t lane;
-  uint64_t in_flight;
-  uint64_t in_flight_bytes;
-  uint64_t waiting_threads;
-  uint64_t events;
-  uint64_t eager;
-  uint64_t rendezvous;
-  uint64_t emulated;
-  uint64_t stripes;
-  uint64_t unexpected;
-  uint64_t backlogged;
-  uint64_t posts_together;
-  uint64_t posted_together;
-  uint64_t unknown_handlers;
-  uint64_t lost_peers;
-  uint64_t violations;
-  uint64_t left;
-  uint64_t helped;
-  uint64_t rescues;
-} heddle_lane_counters;
-typedef struct heddle_peer_counters {
-  size_t size;
-  int32_t rank;
-  int32_t lane;
-  int32_t peer;
-  int32_t peer_lane;
-  uint64_t sent_messages;
-  uint64_t sent_bytes;
-  uint64_t received_messages;
-  uint64_t received_bytes;
-  uint64_t accesses;
-  uint64_t accessed_bytes;
-  uint64_t backlog;
-  uint64_t control;
-  uint64_t credit;
-  uint64_t credit_limit;
-  uint64_t held;
-  uint64_t lost;
-} heddle_peer_counters;
-void heddle_lane_counters_init(heddle_lane_counters* counters, size_t size);
-/* Writes the members that `into->size` covers. */
-void heddle_lane_read_counters(const heddle_lane* lane, heddle_lane_counters* into);
-/* Writes those of `most` peers at most; `found`: how many there are. `each` is the caller's
- * sizeof(heddle_peer_counters). Also HEDDLE_NO_MEMORY. */
-heddle_status heddle_lane_read_peer_counters(heddle_lane* lane, heddle_peer_counters* into,
-                                             size_t most, size_t each, size_t* found);
-/* Of all lanes, in the text format of Prometheus. */
-char* heddle_world_metrics(const heddle_world* world);
-
-/* --- many blocks (blocks.h) --------------------------------------------------------------------
- */
-
-typedef struct heddle_put_block {
-  const void* from;
-  size_t bytes;
-  heddle_address to;
-} heddle_put_block;
-typedef struct heddle_get_block {
-  void* into;
-  size_t bytes;
-  heddle_address from;
-} heddle_get_block;
-typedef struct heddle_stride {
-  size_t count;
-  ptrdiff_t here, there;
-} heddle_stride;
-
-heddle_status heddle_try_put_blocks(heddle_lane* lane, const heddle_put_block* blocks, size_t count,
-                                    heddle_completion ended);
-heddle_status heddle_try_get_blocks(heddle_lane* lane, const heddle_get_block* blocks, size_t count,
-                                    heddle_completion ended);
-heddle_status heddle_try_put_grid(heddle_lane* lane, const void* first, size_t bytes,
-                                  heddle_address to, const heddle_stride* strides, size_t count,
-                                  heddle_completion ended);
-heddle_status heddle_try_get_grid(heddle_lane* lane, void* first, size_t bytes, heddle_address from,
-                                  const heddle_stride* strides, size_t count,
-                                  heddle_completion ended);
-heddle_status heddle_put_blocks(heddle_lane* lane, const heddle_put_block* blocks, size_t count);
-heddle_status heddle_get_blocks(heddle_lane* lane, const heddle_get_block* blocks, size_t count);
-heddle_status heddle_put_grid(heddle_lane* lane, const void* first, size_t bytes, heddle_address to,
-                              const heddle_stride* strides, size_t count);
-heddle_status heddle_get_grid(heddle_lane* lane, void* first, size_t bytes, heddle_address from,
-                              const heddle_stride* strides, size_t count);
-
 /* NOLINTEND(modernize-*,readability-identifier-naming) */
 
 #if defined(__cplusplus)
 }
 #endif
 
+#include <heddle/c_blocks.h>
 #include <heddle/c_collectives.h>
+#include <heddle/c_observe.h>
 #endif

@@ -10,8 +10,7 @@ extern "C" {
 
 /* NOLINTBEGIN(modernize-*,readability-identifier-naming): in C */
 
-/* --- collectives (collectives.h) ----------------------------------------------------------------
- */
+/* --- collectives (collectives.h) -------------------------------------------------------------- */
 
 typedef enum heddle_type {
   HEDDLE_INT8,
@@ -63,8 +62,7 @@ heddle_status heddle_try_allgather(heddle_lane* lane, const void* in, void* out,
 heddle_status heddle_try_alltoall(heddle_lane* lane, const void* in, void* out, size_t bytes,
                                   heddle_completion ended);
 
-/* --- groups (group.h), and collectives of theirs ------------------------------------------------
- */
+/* --- groups (group.h), and collectives of theirs ---------------------------------------------- */
 
 typedef struct heddle_group heddle_group;
 #define HEDDLE_NO_COLOR (-1)
