@@ -3,6 +3,7 @@
 """The names that libheddle exports: lists beside this file, which the version script is made of.
 
   exports.py check LIBRARY            the library exports these names, each in its version, and no others
+  exports.py called PROGRAM...        every function of public.txt that is for C is called by one of these
   exports.py declared SOURCE_DIR      the lists have what headers declare and do not define (needs clang++)
   exports.py update SOURCE_DIR LIBRARY OBJECT...
         writes the lists anew. LIBRARY exports everything (heddle_internals); OBJECTs are those of the
@@ -161,6 +162,14 @@ def check_declared(source):
     return problems
 
 
+def check_called(programs):
+    """Of what C has, some program asks the loader for each."""
+    asked = "\n".join(output("nm", "-D", "--undefined-only", program) for program in programs)
+    called = set(re.findall(r"\bU (heddle_\w+)", asked))
+    return [f"no test in C calls {name}: give it one in tests/c"
+            for name in read_list("public") if name.startswith("heddle_") and name not in called]
+
+
 def write_list(name, symbols):
     head = [line for line in (HERE / f"{name}.txt").read_text().splitlines() if line.startswith("#")]
     plain = output("c++filt", *sorted(symbols)).splitlines() if symbols else []
@@ -185,6 +194,8 @@ def main(arguments):
     match arguments:
         case ["check", library]:
             problems = check(library)
+        case ["called", *programs]:
+            sys.exit("\n".join(check_called(programs)) or 0)
         case ["declared", _] if shutil.which("clang++") is None:
             print("skipped: no clang++")
             sys.exit(77)

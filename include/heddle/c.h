@@ -3,7 +3,8 @@
  *
  * What each function does, its statuses, who owns which buffer, and which thread may call it is
  * what the C++ function of the same name says (lane.h, world.h, memory.h, completion.h, blocks.h,
- * group.h, collectives.h); here stands what is different.
+ * group.h, collectives.h, counters.h, trace.h, log.h); here stands what is different. Not here is
+ * what needs no library: typed pointers and spans.
  *
  * - Handles are opaque. Every handle that a function opens or makes is closed or freed by the
  *   function named with it; null may be given to those. A null handle is not valid anywhere else.
@@ -179,6 +180,9 @@ int heddle_world_size(const heddle_world* world);
 /* 0, or -1. */
 int heddle_world_barrier(heddle_world* world);
 size_t heddle_world_idle_hook(heddle_world* world);
+/* As heddle::world::abort: ends the whole job with `status`, 1 to 255, and does not return. `why`
+ * may be null. */
+void heddle_world_abort(heddle_world* world, int status, const char* why);
 char* heddle_world_describe(const heddle_world* world);
 char* heddle_world_route(const heddle_world* world, heddle_rank peer);
 char* heddle_world_host(const heddle_world* world, heddle_rank peer);
@@ -315,11 +319,16 @@ static inline uint64_t heddle_bits_of_double(double value) {
   return as.bits;
 }
 /* On `width` bytes, 4 or 8. `old` is null, or where as many bytes of the old value go. For
- * HEDDLE_COMPARE_SWAP `operand` is stored where `compare` was found. Also invalid: another width.
- */
+ * HEDDLE_COMPARE_SWAP `operand` is what is desired, and `compare`, which stands behind it, what is
+ * expected: heddle_try_compare_swap has them the usual way round. Also invalid: another width. */
 heddle_status heddle_try_atomic(heddle_lane* lane, heddle_atomic_op op, unsigned width,
                                 heddle_address at, uint64_t operand, uint64_t compare, void* old,
                                 heddle_completion ended);
+/* Stores `desired` where `expected` was found; it was where `*old` equals `expected`. Otherwise as
+ * heddle_try_atomic. */
+heddle_status heddle_try_compare_swap(heddle_lane* lane, unsigned width, heddle_address at,
+                                      uint64_t expected, uint64_t desired, void* old,
+                                      heddle_completion ended);
 /* `how`: HEDDLE_ADD or HEDDLE_SWAP, on the 8 bytes at `word`. */
 heddle_status heddle_try_put_signal(heddle_lane* lane, const void* from, size_t bytes,
                                     heddle_address to, heddle_atomic_op how, heddle_address word,
@@ -368,6 +377,8 @@ heddle_status heddle_put_signal(heddle_lane* lane, const void* from, size_t byte
                                 uint64_t value);
 heddle_status heddle_atomic(heddle_lane* lane, heddle_atomic_op op, unsigned width,
                             heddle_address at, uint64_t operand, uint64_t compare, void* old);
+heddle_status heddle_compare_swap(heddle_lane* lane, unsigned width, heddle_address at,
+                                  uint64_t expected, uint64_t desired, void* old);
 heddle_status heddle_send(heddle_lane* lane, heddle_rank to, int to_lane, heddle_tag tag,
                           const void* data, size_t bytes);
 heddle_outcome heddle_recv(heddle_lane* lane, heddle_rank from, heddle_tag tag, uint64_t mask,

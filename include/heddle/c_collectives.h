@@ -47,6 +47,17 @@ heddle_status heddle_gather(heddle_lane* lane, const void* in, void* out, size_t
 heddle_status heddle_allgather(heddle_lane* lane, const void* in, void* out, size_t bytes);
 heddle_status heddle_alltoall(heddle_lane* lane, const void* in, void* out, size_t bytes);
 
+/* With an operation of one's own on items of `item_bytes`, which must be commutative and
+ * associative: into[i] = into[i] op from[i] for `items` of them, aligned as `in` and `out` are, at
+ * most as malloc does. It runs on whatever thread drives the lane, until the collective has ended
+ * here; it must neither call Heddle nor block. Also invalid: no `combine`, or no bytes. */
+typedef void (*heddle_combine)(void* context, void* into, const void* from, size_t items);
+heddle_status heddle_reduce_by(heddle_lane* lane, const void* in, void* out, size_t items,
+                               size_t item_bytes, heddle_combine combine, void* context,
+                               heddle_rank root);
+heddle_status heddle_allreduce_by(heddle_lane* lane, const void* in, void* out, size_t items,
+                                  size_t item_bytes, heddle_combine combine, void* context);
+
 heddle_status heddle_try_barrier(heddle_lane* lane, heddle_completion ended);
 heddle_status heddle_try_broadcast(heddle_lane* lane, void* data, size_t bytes, heddle_rank root,
                                    heddle_completion ended);
@@ -93,6 +104,12 @@ heddle_status heddle_group_reduce(heddle_group* group, const void* in, void* out
                                   heddle_type type, heddle_reduce_op op, heddle_rank root);
 heddle_status heddle_group_allreduce(heddle_group* group, const void* in, void* out, size_t items,
                                      heddle_type type, heddle_reduce_op op);
+heddle_status heddle_group_reduce_by(heddle_group* group, const void* in, void* out, size_t items,
+                                     size_t item_bytes, heddle_combine combine, void* context,
+                                     heddle_rank root);
+heddle_status heddle_group_allreduce_by(heddle_group* group, const void* in, void* out,
+                                        size_t items, size_t item_bytes, heddle_combine combine,
+                                        void* context);
 heddle_status heddle_group_scan(heddle_group* group, const void* in, void* out, size_t items,
                                 heddle_type type, heddle_reduce_op op);
 heddle_status heddle_group_exclusive_scan(heddle_group* group, const void* in, void* out,

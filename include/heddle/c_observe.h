@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* c_observe.h - log and counters in C: a part of c.h, which includes it. */
+/* c_observe.h - log, hooks and counters in C: a part of c.h, which includes it. */
 #ifndef HEDDLE_C_OBSERVE_H
 #define HEDDLE_C_OBSERVE_H
 #include <heddle/c.h>
@@ -23,6 +23,42 @@ typedef void (*heddle_log_handler)(void* context, int level, const char* subsyst
                                    const char* line);
 /* As heddle::set_log_handler; null: standard error again. 0, or -1: no memory. */
 int heddle_set_log_handler(heddle_log_handler function, void* context);
+
+/* --- operations (trace.h) --------------------------------------------------------------------- */
+
+typedef enum heddle_operation_kind {
+  HEDDLE_OPERATION_PUT,
+  HEDDLE_OPERATION_PUT_NOTIFY,
+  HEDDLE_OPERATION_PUT_SIGNAL,
+  HEDDLE_OPERATION_GET,
+  HEDDLE_OPERATION_ATOMIC,
+  HEDDLE_OPERATION_SEND,
+  HEDDLE_OPERATION_RECV,
+  HEDDLE_OPERATION_CALL,
+  HEDDLE_OPERATION_FLUSH,
+  HEDDLE_OPERATION_WHEN_READY
+} heddle_operation_kind;
+/* The kind's name, like "put_notify". Constant. */
+const char* heddle_operation_name(heddle_operation_kind kind);
+/* As heddle::operation_info. */
+typedef struct heddle_operation {
+  uint8_t kind; /* a heddle_operation_kind */
+  heddle_rank self;
+  int lane;
+  heddle_rank peer;
+  heddle_tag tag;
+  size_t bytes;
+} heddle_operation;
+/* Before an operation is posted; what it returns is given to its end. */
+typedef uint64_t (*heddle_begin_hook)(void* context, const heddle_operation* of);
+/* Once for each begin, before the completion; `code` is a heddle_status. */
+typedef void (*heddle_end_hook)(void* context, uint64_t mark, const heddle_operation* of,
+                                uint8_t code);
+/* As heddle::set_operation_hooks: for all worlds of this process, and what began with other hooks
+ * ends with those, so `context` stays until it has. One of the two may be null; both: no hooks.
+ * They must not call Heddle, nor block. Any thread. 0, or -1: no memory, and nothing has changed.
+ */
+int heddle_set_operation_hooks(heddle_begin_hook begin, heddle_end_hook end, void* context);
 
 /* --- what lanes count: counters.h tells of each ----------------------------------------------- */
 
@@ -78,6 +114,25 @@ heddle_status heddle_lane_read_peer_counters(heddle_lane* lane, heddle_peer_coun
                                              size_t most, size_t each, size_t* found);
 /* Of all lanes, in the text format of Prometheus. */
 char* heddle_world_metrics(const heddle_world* world);
+
+typedef enum heddle_counter_kind { HEDDLE_KIND_COUNTER, HEDDLE_KIND_GAUGE } heddle_counter_kind;
+/* What a member of one of these is; as heddle::counter_row. All of it is constant. */
+typedef struct heddle_counter_row {
+  const char* name; /* the member's */
+  const char* unit;
+  int32_t kind; /* a heddle_counter_kind */
+  const char* help;
+  size_t offset; /* in the structure: of a uint64_t */
+} heddle_counter_row;
+/* A row for each member that the library knows, in their order; `rows`: how many there are. A
+ * program that is older than the library has no room for those at its structures' ends. */
+const heddle_counter_row* heddle_lane_counter_table(size_t* rows);
+const heddle_counter_row* heddle_peer_counter_table(size_t* rows);
+/* These in the text format of Prometheus, of which several ranks' may stand in one text. `each_...`
+ * are the caller's sizes of one; what it does not know is 0. Null: no memory. */
+char* heddle_prometheus_text(const heddle_lane_counters* lanes, size_t lane_count, size_t each_lane,
+                             const heddle_peer_counters* peers, size_t peer_count,
+                             size_t each_peer);
 
 /* NOLINTEND(modernize-*,readability-identifier-naming) */
 

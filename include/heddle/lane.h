@@ -145,11 +145,11 @@ class lane {
     return try_get(std::as_writable_bytes(into), from.address, c);
   }
 
-  /// Atomic read-modify-write of the number at `at`, which must be aligned to its size.
-  /// `old`, when not null, receives the value from before. For compare_swap `operand` is stored
-  /// where `compare` was found, bit by bit. Signed integers wrap. Also misaligned, invalid for an
-  /// operation that floating numbers do not have, and unsupported where a network does atomics on
-  /// the peer by itself but has no way there for this lane.
+  /// Atomic read-modify-write of the number at `at`, which must be aligned to its size. `old`, when
+  /// not null, receives the value from before. For compare_swap `operand` (desired) is stored where
+  /// `compare` (expected) was found, bit by bit. Signed integers wrap. Also misaligned, invalid for
+  /// an operation that floating numbers do not have, and unsupported where a network does atomics
+  /// on the peer by itself but has no way there for this lane.
   ///
   /// min, max, and add on floating numbers take several trips where a network does atomics by
   /// itself, and more when others change the word meanwhile.

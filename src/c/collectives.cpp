@@ -16,11 +16,11 @@ heddle_status heddle_broadcast(heddle_lane* lane, void* data, size_t bytes, hedd
 }
 heddle_status heddle_reduce(heddle_lane* lane, const void* in, void* out, size_t items,
                             heddle_type type, heddle_reduce_op op, heddle_rank root) {
-  return c::reduce(waiting{}, of(lane), in, out, items, type, op, root);
+  return c::reduce(waiting{}, of(lane), in, out, items, c::reducer_of(type, op), root);
 }
 heddle_status heddle_allreduce(heddle_lane* lane, const void* in, void* out, size_t items,
                                heddle_type type, heddle_reduce_op op) {
-  return c::allreduce(waiting{}, of(lane), in, out, items, type, op);
+  return c::allreduce(waiting{}, of(lane), in, out, items, c::reducer_of(type, op));
 }
 heddle_status heddle_gather(heddle_lane* lane, const void* in, void* out, size_t bytes,
                             heddle_rank root) {
@@ -31,6 +31,17 @@ heddle_status heddle_allgather(heddle_lane* lane, const void* in, void* out, siz
 }
 heddle_status heddle_alltoall(heddle_lane* lane, const void* in, void* out, size_t bytes) {
   return c::alltoall(waiting{}, of(lane), in, out, bytes);
+}
+heddle_status heddle_reduce_by(heddle_lane* lane, const void* in, void* out, size_t items,
+                               size_t item_bytes, heddle_combine combine, void* context,
+                               heddle_rank root) {
+  return c::reduce(waiting{}, of(lane), in, out, items, c::reducer_of(item_bytes, combine, context),
+                   root);
+}
+heddle_status heddle_allreduce_by(heddle_lane* lane, const void* in, void* out, size_t items,
+                                  size_t item_bytes, heddle_combine combine, void* context) {
+  return c::allreduce(waiting{}, of(lane), in, out, items,
+                      c::reducer_of(item_bytes, combine, context));
 }
 
 heddle_status heddle_try_barrier(heddle_lane* lane, heddle_completion ended) {
@@ -43,11 +54,11 @@ heddle_status heddle_try_broadcast(heddle_lane* lane, void* data, size_t bytes, 
 heddle_status heddle_try_reduce(heddle_lane* lane, const void* in, void* out, size_t items,
                                 heddle_type type, heddle_reduce_op op, heddle_rank root,
                                 heddle_completion ended) {
-  return c::reduce(started{ended}, of(lane), in, out, items, type, op, root);
+  return c::reduce(started{ended}, of(lane), in, out, items, c::reducer_of(type, op), root);
 }
 heddle_status heddle_try_allreduce(heddle_lane* lane, const void* in, void* out, size_t items,
                                    heddle_type type, heddle_reduce_op op, heddle_completion ended) {
-  return c::allreduce(started{ended}, of(lane), in, out, items, type, op);
+  return c::allreduce(started{ended}, of(lane), in, out, items, c::reducer_of(type, op));
 }
 heddle_status heddle_try_gather(heddle_lane* lane, const void* in, void* out, size_t bytes,
                                 heddle_rank root, heddle_completion ended) {

@@ -44,6 +44,12 @@ inline reducer reducer_of(heddle_type type, heddle_reduce_op op) noexcept {
   return {};
 }
 
+/// An operation of C's own; item_bytes 0: it is none.
+inline reducer reducer_of(size_t item_bytes, heddle_combine combine, void* context) noexcept {
+  if (combine == nullptr) return {};
+  return {item_bytes, std::bit_cast<reducer::function>(combine), context};
+}
+
 /// How `work(async_group)` goes: waited for, or started.
 struct waiting {
   template <class F>
@@ -81,8 +87,7 @@ heddle_status broadcast(How how, any_group on, void* data, size_t bytes, heddle_
 }
 template <class How>
 heddle_status reduce(How how, any_group on, const void* in, void* out, size_t items,
-                     heddle_type type, heddle_reduce_op op, heddle_rank root) {
-  const reducer r = reducer_of(type, op);
+                     const reducer& r, heddle_rank root) {
   if (r.item_bytes == 0) return HEDDLE_INVALID;
   const std::size_t bytes = items * r.item_bytes;
   return how.run(on, [=](async_group of_all) {
@@ -91,8 +96,7 @@ heddle_status reduce(How how, any_group on, const void* in, void* out, size_t it
 }
 template <class How>
 heddle_status allreduce(How how, any_group on, const void* in, void* out, size_t items,
-                        heddle_type type, heddle_reduce_op op) {
-  const reducer r = reducer_of(type, op);
+                        const reducer& r) {
   if (r.item_bytes == 0) return HEDDLE_INVALID;
   const std::size_t bytes = items * r.item_bytes;
   return how.run(on, [=](async_group of_all) {
@@ -129,9 +133,8 @@ heddle_status scatter(How how, any_group on, const void* in, void* out, size_t b
   });
 }
 template <class How>
-heddle_status scan(How how, any_group on, const void* in, void* out, size_t items, heddle_type type,
-                   heddle_reduce_op op) {
-  const reducer r = reducer_of(type, op);
+heddle_status scan(How how, any_group on, const void* in, void* out, size_t items,
+                   const reducer& r) {
   if (r.item_bytes == 0) return HEDDLE_INVALID;
   const std::size_t bytes = items * r.item_bytes;
   return how.run(on, [=](async_group of_all) {
@@ -140,8 +143,7 @@ heddle_status scan(How how, any_group on, const void* in, void* out, size_t item
 }
 template <class How>
 heddle_status exclusive_scan(How how, any_group on, const void* in, void* out, size_t items,
-                             heddle_type type, heddle_reduce_op op) {
-  const reducer r = reducer_of(type, op);
+                             const reducer& r) {
   if (r.item_bytes == 0) return HEDDLE_INVALID;
   const std::size_t bytes = items * r.item_bytes;
   return how.run(on, [=](async_group of_all) {
@@ -150,8 +152,7 @@ heddle_status exclusive_scan(How how, any_group on, const void* in, void* out, s
 }
 template <class How>
 heddle_status reduce_scatter(How how, any_group on, const void* in, void* out, size_t items,
-                             heddle_type type, heddle_reduce_op op) {
-  const reducer r = reducer_of(type, op);
+                             const reducer& r) {
   if (r.item_bytes == 0) return HEDDLE_INVALID;
   const std::size_t bytes = items * r.item_bytes;
   return how.run(on, [=](async_group of_all) {

@@ -41,6 +41,8 @@ static_assert(sizeof(put_block) == sizeof(heddle_put_block) &&
               offsetof(put_block, to) == offsetof(heddle_put_block, to));
 static_assert(sizeof(get_block) == sizeof(heddle_get_block) &&
               offsetof(get_block, from) == offsetof(heddle_get_block, from));
+static_assert(sizeof(std::span<std::byte>) == sizeof(heddle_recv_block) &&
+              sizeof(std::span<const std::byte>) == sizeof(heddle_send_block));
 static_assert(sizeof(stride) == sizeof(heddle_stride) &&
               offsetof(stride, there) == offsetof(heddle_stride, there));
 static_assert(sizeof(key) == sizeof(heddle_key));

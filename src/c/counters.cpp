@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // counters.cpp - c.h: what lanes count.
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstring>
+#include <span>
+#include <vector>
 
 #include "c/convert.h"
 
@@ -58,6 +62,35 @@ static_assert(
     offsetof(heddle::peer_counters, credit_limit) == offsetof(heddle_peer_counters, credit_limit) &&
     offsetof(heddle::peer_counters, held) == offsetof(heddle_peer_counters, held) &&
     offsetof(heddle::peer_counters, lost) == offsetof(heddle_peer_counters, lost));
+static_assert(static_cast<int>(heddle::counter_kind::gauge) == HEDDLE_KIND_GAUGE);
+
+/// The table in C: its texts are literals, and end with a zero byte.
+template <std::size_t N>
+std::array<heddle_counter_row, N> in_c(std::span<const heddle::counter_row> table) noexcept {
+  std::array<heddle_counter_row, N> rows{};
+  std::ranges::transform(table, rows.begin(), [](const heddle::counter_row& row) {
+    return heddle_counter_row{row.name.data(), row.unit.data(), static_cast<int32_t>(row.kind),
+                              row.help.data(), row.offset};
+  });
+  return rows;
+}
+
+/// A counter for each word behind the names.
+constexpr std::size_t lane_rows =
+    (sizeof(heddle_lane_counters) - offsetof(heddle_lane_counters, in_flight)) / sizeof(uint64_t);
+constexpr std::size_t peer_rows =
+    (sizeof(heddle_peer_counters) - offsetof(heddle_peer_counters, sent_messages)) /
+    sizeof(uint64_t);
+
+/// What a program of another version has, `each` bytes apart.
+template <class Counters>
+std::vector<Counters> read_sized(const void* first, std::size_t count, std::size_t each) {
+  std::vector<Counters> all(count);
+  for (std::size_t i = 0; i < count; ++i)
+    std::memcpy(&all[i], static_cast<const std::byte*>(first) + i * each,
+                std::min(each, sizeof all[i]));
+  return all;
+}
 
 }  // namespace
 
@@ -85,4 +118,23 @@ heddle_status heddle_lane_read_peer_counters(heddle_lane* lane, heddle_peer_coun
 }
 char* heddle_world_metrics(const heddle_world* world) {
   return heddle::c::text_of(world->world.metrics());
+}
+const heddle_counter_row* heddle_lane_counter_table(size_t* rows) {
+  static const auto table = in_c<lane_rows>(heddle::lane_counter_table());
+  *rows = table.size();
+  return table.data();
+}
+const heddle_counter_row* heddle_peer_counter_table(size_t* rows) {
+  static const auto table = in_c<peer_rows>(heddle::peer_counter_table());
+  *rows = table.size();
+  return table.data();
+}
+char* heddle_prometheus_text(const heddle_lane_counters* lanes, size_t lane_count, size_t each_lane,
+                             const heddle_peer_counters* peers, size_t peer_count,
+                             size_t each_peer) {
+  return heddle::c::or_failed(static_cast<char*>(nullptr), [&] {
+    const auto of_lanes = read_sized<heddle::lane_counters>(lanes, lane_count, each_lane);
+    const auto of_peers = read_sized<heddle::peer_counters>(peers, peer_count, each_peer);
+    return heddle::c::text_of(heddle::prometheus_text(of_lanes, of_peers));
+  });
 }

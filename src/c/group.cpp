@@ -67,23 +67,35 @@ heddle_status heddle_group_broadcast(heddle_group* group, void* data, size_t byt
 }
 heddle_status heddle_group_reduce(heddle_group* group, const void* in, void* out, size_t items,
                                   heddle_type type, heddle_reduce_op op, heddle_rank root) {
-  return c::reduce(waiting{}, of(group), in, out, items, type, op, root);
+  return c::reduce(waiting{}, of(group), in, out, items, c::reducer_of(type, op), root);
 }
 heddle_status heddle_group_allreduce(heddle_group* group, const void* in, void* out, size_t items,
                                      heddle_type type, heddle_reduce_op op) {
-  return c::allreduce(waiting{}, of(group), in, out, items, type, op);
+  return c::allreduce(waiting{}, of(group), in, out, items, c::reducer_of(type, op));
+}
+heddle_status heddle_group_reduce_by(heddle_group* group, const void* in, void* out, size_t items,
+                                     size_t item_bytes, heddle_combine combine, void* context,
+                                     heddle_rank root) {
+  return c::reduce(waiting{}, of(group), in, out, items,
+                   c::reducer_of(item_bytes, combine, context), root);
+}
+heddle_status heddle_group_allreduce_by(heddle_group* group, const void* in, void* out,
+                                        size_t items, size_t item_bytes, heddle_combine combine,
+                                        void* context) {
+  return c::allreduce(waiting{}, of(group), in, out, items,
+                      c::reducer_of(item_bytes, combine, context));
 }
 heddle_status heddle_group_scan(heddle_group* group, const void* in, void* out, size_t items,
                                 heddle_type type, heddle_reduce_op op) {
-  return c::scan(waiting{}, of(group), in, out, items, type, op);
+  return c::scan(waiting{}, of(group), in, out, items, c::reducer_of(type, op));
 }
 heddle_status heddle_group_exclusive_scan(heddle_group* group, const void* in, void* out,
                                           size_t items, heddle_type type, heddle_reduce_op op) {
-  return c::exclusive_scan(waiting{}, of(group), in, out, items, type, op);
+  return c::exclusive_scan(waiting{}, of(group), in, out, items, c::reducer_of(type, op));
 }
 heddle_status heddle_group_reduce_scatter(heddle_group* group, const void* in, void* out,
                                           size_t items, heddle_type type, heddle_reduce_op op) {
-  return c::reduce_scatter(waiting{}, of(group), in, out, items, type, op);
+  return c::reduce_scatter(waiting{}, of(group), in, out, items, c::reducer_of(type, op));
 }
 heddle_status heddle_group_gather(heddle_group* group, const void* in, void* out, size_t bytes,
                                   heddle_rank root) {
@@ -126,27 +138,27 @@ heddle_status heddle_group_try_broadcast(heddle_group* group, void* data, size_t
 heddle_status heddle_group_try_reduce(heddle_group* group, const void* in, void* out, size_t items,
                                       heddle_type type, heddle_reduce_op op, heddle_rank root,
                                       heddle_completion ended) {
-  return c::reduce(started{ended}, of(group), in, out, items, type, op, root);
+  return c::reduce(started{ended}, of(group), in, out, items, c::reducer_of(type, op), root);
 }
 heddle_status heddle_group_try_allreduce(heddle_group* group, const void* in, void* out,
                                          size_t items, heddle_type type, heddle_reduce_op op,
                                          heddle_completion ended) {
-  return c::allreduce(started{ended}, of(group), in, out, items, type, op);
+  return c::allreduce(started{ended}, of(group), in, out, items, c::reducer_of(type, op));
 }
 heddle_status heddle_group_try_scan(heddle_group* group, const void* in, void* out, size_t items,
                                     heddle_type type, heddle_reduce_op op,
                                     heddle_completion ended) {
-  return c::scan(started{ended}, of(group), in, out, items, type, op);
+  return c::scan(started{ended}, of(group), in, out, items, c::reducer_of(type, op));
 }
 heddle_status heddle_group_try_exclusive_scan(heddle_group* group, const void* in, void* out,
                                               size_t items, heddle_type type, heddle_reduce_op op,
                                               heddle_completion ended) {
-  return c::exclusive_scan(started{ended}, of(group), in, out, items, type, op);
+  return c::exclusive_scan(started{ended}, of(group), in, out, items, c::reducer_of(type, op));
 }
 heddle_status heddle_group_try_reduce_scatter(heddle_group* group, const void* in, void* out,
                                               size_t items, heddle_type type, heddle_reduce_op op,
                                               heddle_completion ended) {
-  return c::reduce_scatter(started{ended}, of(group), in, out, items, type, op);
+  return c::reduce_scatter(started{ended}, of(group), in, out, items, c::reducer_of(type, op));
 }
 heddle_status heddle_group_try_gather(heddle_group* group, const void* in, void* out, size_t bytes,
                                       heddle_rank root, heddle_completion ended) {

@@ -92,6 +92,11 @@ heddle_status heddle_try_atomic(heddle_lane* lane, heddle_atomic_op op, unsigned
                                 heddle_completion ended) {
   return of(atomic(of(lane), op, width, at, operand, compare, old, of(ended)));
 }
+heddle_status heddle_try_compare_swap(heddle_lane* lane, unsigned width, heddle_address at,
+                                      uint64_t expected, uint64_t desired, void* old,
+                                      heddle_completion ended) {
+  return heddle_try_atomic(lane, HEDDLE_COMPARE_SWAP, width, at, desired, expected, old, ended);
+}
 heddle_status heddle_try_put_signal(heddle_lane* lane, const void* from, size_t bytes,
                                     heddle_address to, heddle_atomic_op how, heddle_address word,
                                     uint64_t value, heddle_completion ended) {
@@ -146,6 +151,10 @@ heddle_status heddle_atomic(heddle_lane* lane, heddle_atomic_op op, unsigned wid
   return of(heddle::detail::outcome_of(on, [&](const completion& c) {
               return atomic(on, op, width, at, operand, compare, old, c);
             }).code);
+}
+heddle_status heddle_compare_swap(heddle_lane* lane, unsigned width, heddle_address at,
+                                  uint64_t expected, uint64_t desired, void* old) {
+  return heddle_atomic(lane, HEDDLE_COMPARE_SWAP, width, at, desired, expected, old);
 }
 heddle_status heddle_send(heddle_lane* lane, heddle_rank to, int to_lane, heddle_tag tag,
                           const void* data, size_t bytes) {

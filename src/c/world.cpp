@@ -99,6 +99,9 @@ int heddle_world_barrier(heddle_world* world) {
 size_t heddle_world_idle_hook(heddle_world* world) {
   return world->world.idle_hook();
 }
+void heddle_world_abort(heddle_world* world, int status, const char* why) {
+  world->world.abort(status, why != nullptr ? why : "");
+}
 char* heddle_world_describe(const heddle_world* world) {
   return heddle::c::text_of(world->world.describe());
 }

@@ -20,6 +20,20 @@ extern heddle_lane* lane;
 extern heddle_rank me, next, before;
 extern int ranks;
 
+/* Made up, of this rank's. */
+uint64_t number(heddle_rank r, size_t i);
+/* How an operation ended that had this answer, and whose end `flag` tells. */
+heddle_status end_of(heddle_flag* flag, heddle_status answer);
+
+/* blocks.c: many blocks at once, in puts, gets and messages. */
+void blocks(void);
+/* collectives.c: of all ranks, and of groups. */
+void collectives(void);
+void groups(void);
+/* messages.c: tagged ones. */
+void messages(void);
+/* observing.c: counters, and hooks. */
+void observing(void);
 /* waiting.c: how ends are told, order, and limits. */
 void endings(void);
 void order(void);

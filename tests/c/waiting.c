@@ -5,6 +5,13 @@
 
 #include "everything.h"
 
+heddle_status end_of(heddle_flag* flag, heddle_status answer) {
+  if (answer != HEDDLE_POSTED) return answer;
+  const heddle_status ended = heddle_wait_flag(lane, flag);
+  heddle_flag_reset(flag);
+  return ended;
+}
+
 /* --- endings ---------------------------------------------------------------------------------- */
 
 void endings(void) {

@@ -50,6 +50,16 @@ class Exports(unittest.TestCase):
         problems = self.problems(SCRIPT, [], ["_ZN6heddle5firstEv"])
         self.assertEqual(problems, ["_ZN6heddle5firstEv of private.txt has the version HEDDLE_0"])
 
+    def test_a_function_for_c_that_no_program_calls_is_one(self):
+        listed = ["heddle_get", "heddle_put", "_ZN6heddle5firstEv"]
+        with tempfile.TemporaryDirectory() as work, \
+                mock.patch.object(exports, "read_list", {"public": listed}.get):
+            work = pathlib.Path(work)
+            (work / "a.cpp").write_text('extern "C" void heddle_put(); void call() { heddle_put(); }\n')
+            subprocess.run([COMPILER, "-shared", "-fPIC", work / "a.cpp", "-o", work / "a.so"], check=True)
+            problems = exports.check_called([work / "a.so"])
+        self.assertEqual(problems, ["no test in C calls heddle_get: give it one in tests/c"])
+
     @unittest.skipUnless(exports.shutil.which("clang++"), "no clang++")
     def test_a_header_declares_what_it_does_not_define(self):
         with tempfile.TemporaryDirectory() as work:
