@@ -212,6 +212,26 @@ int heddle_world_set_handler(heddle_world* world, uint16_t id, heddle_call_handl
 int heddle_world_add_handler(heddle_world* world, const char* name, heddle_call_handler function,
                              void* context);
 int heddle_world_handler(heddle_world* world, const char* name);
+
+typedef struct heddle_matched heddle_matched; /* a message taken out of matching, or none */
+/* As heddle::arriving_call: valid until the handler returns, and what is left in `payload` then is
+ * dropped. heddle_try_recv_matched() says where it goes, heddle_matched_move() keeps it for later.
+ */
+typedef struct heddle_arriving_call {
+  heddle_rank source;
+  int lane;
+  const void* header;
+  size_t header_bytes;
+  heddle_matched* payload;
+} heddle_arriving_call;
+typedef void (*heddle_header_handler)(void* context, heddle_lane* here,
+                                      const heddle_arriving_call* call);
+/* As the two above, of handlers that choose where the payload goes. */
+int heddle_world_set_header_handler(heddle_world* world, uint16_t id,
+                                    heddle_header_handler function, void* context);
+int heddle_world_add_header_handler(heddle_world* world, const char* name,
+                                    heddle_header_handler function, void* context);
+
 typedef void (*heddle_unknown_handler)(void* context, heddle_lane* here, uint16_t id,
                                        const heddle_message* message);
 void heddle_world_on_unknown_call(heddle_world* world, heddle_unknown_handler function,
@@ -344,7 +364,6 @@ heddle_status heddle_try_probe(heddle_lane* lane, heddle_rank from, heddle_tag t
                                heddle_outcome* out);
 heddle_status heddle_try_cancel(heddle_lane* lane, heddle_completion which);
 
-typedef struct heddle_matched heddle_matched; /* a message taken out of matching, or none */
 /* Null: no memory. */
 heddle_matched* heddle_matched_new(void);
 /* Drops the message that it holds. */
@@ -352,6 +371,8 @@ void heddle_matched_free(heddle_matched* matched);
 bool heddle_matched_holds(const heddle_matched* matched);
 heddle_outcome heddle_matched_what(const heddle_matched* matched);
 void heddle_matched_drop(heddle_matched* matched);
+/* `into` holds what `from` did, which is empty then; what it held before is dropped. */
+void heddle_matched_move(heddle_matched* into, heddle_matched* from);
 heddle_status heddle_try_probe_matched(heddle_lane* lane, heddle_rank from, heddle_tag tag,
                                        uint64_t mask, heddle_matched* out);
 heddle_status heddle_try_match(heddle_lane* lane, heddle_rank from, heddle_tag tag, uint64_t mask,

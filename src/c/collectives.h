@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // collectives.h - c.h: operations of all ranks, or of a group's, waited for or started.
 #pragma once
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>

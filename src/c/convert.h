@@ -18,6 +18,11 @@
 #include <type_traits>
 #include <vector>
 
+/// At its beginning, so that a header handler in C has the message by its address.
+struct heddle_matched {
+  heddle::matched_message message;
+};
+
 namespace heddle::c {
 
 // --- structures -------------------------------------------------------------------------------
@@ -35,6 +40,8 @@ static_assert(sizeof(call_message) == sizeof(heddle_message) &&
               offsetof(call_message, header) == offsetof(heddle_message, header) &&
               offsetof(call_message, payload) == offsetof(heddle_message, payload) &&
               offsetof(call_message, owned) == offsetof(heddle_message, owned));
+static_assert(sizeof(arriving_call) == sizeof(heddle_arriving_call) &&
+              sizeof(matched_message) == sizeof(heddle_matched));
 static_assert(sizeof(remote_address) == sizeof(heddle_address) &&
               offsetof(remote_address, offset) == offsetof(heddle_address, offset));
 static_assert(sizeof(put_block) == sizeof(heddle_put_block) &&

@@ -2,16 +2,13 @@
 // matched.cpp - c.h: messages that are taken out of matching.
 #include <chrono>
 #include <new>
+#include <utility>
 
 #include "c/convert.h"
 
 using heddle::tag_match;
 using heddle::c::bytes_of;
 using heddle::c::of;
-
-struct heddle_matched {
-  heddle::matched_message message;
-};
 
 heddle_matched* heddle_matched_new(void) {
   return new (std::nothrow) heddle_matched;
@@ -27,6 +24,9 @@ heddle_outcome heddle_matched_what(const heddle_matched* matched) {
 }
 void heddle_matched_drop(heddle_matched* matched) {
   matched->message.drop();
+}
+void heddle_matched_move(heddle_matched* into, heddle_matched* from) {
+  into->message = std::move(from->message);
 }
 heddle_status heddle_try_probe_matched(heddle_lane* lane, heddle_rank from, heddle_tag tag,
                                        uint64_t mask, heddle_matched* out) {

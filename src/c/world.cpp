@@ -127,6 +127,20 @@ int heddle_world_add_handler(heddle_world* world, const char* name, heddle_call_
     return world->world.add_handler(name, std::bit_cast<heddle::call_handler>(function), context);
   });
 }
+int heddle_world_set_header_handler(heddle_world* world, uint16_t id,
+                                    heddle_header_handler function, void* context) {
+  return or_failed(-1, [&] {
+    world->world.set_header_handler(id, std::bit_cast<heddle::header_handler>(function), context);
+    return 0;
+  });
+}
+int heddle_world_add_header_handler(heddle_world* world, const char* name,
+                                    heddle_header_handler function, void* context) {
+  return or_failed(-1, [&]() -> int {
+    return world->world.add_header_handler(name, std::bit_cast<heddle::header_handler>(function),
+                                           context);
+  });
+}
 int heddle_world_handler(heddle_world* world, const char* name) {
   return or_failed(-1, [&]() -> int { return world->world.handler(name); });
 }

@@ -340,6 +340,7 @@ int main(void) {
   limits();
   keys();
   active_messages();
+  placed_calls();
   endings();
   collectives();
   groups();

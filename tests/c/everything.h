@@ -34,6 +34,8 @@ void groups(void);
 void messages(void);
 /* observing.c: counters, and hooks. */
 void observing(void);
+/* placing.c: calls whose handler chooses where the payload goes. */
+void placed_calls(void);
 /* waiting.c: how ends are told, order, and limits. */
 void endings(void);
 void order(void);
