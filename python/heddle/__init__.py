@@ -19,9 +19,9 @@ from .matched import Matched
 from .memory import ALL, ATOMIC, READ, WRITE, Address, Region, Remote, Symmetric
 from .request import Request
 from .status import Error, Outcome, PeerLost, Status
-from .world import MAX_HANDLERS, Message, World
+from .world import MAX_HANDLERS, ArrivingCall, Message, World
 
 __version__ = _ffi.string(_lib.heddle_library_version()).decode()
-__all__ = ["ALL", "ANY_SOURCE", "ANY_TAG", "ATOMIC", "Address", "EXACT_TAG", "Error", "Group", "Lane", "MAX_HANDLERS",
+__all__ = ["ALL", "ANY_SOURCE", "ANY_TAG", "ATOMIC", "Address", "ArrivingCall", "EXACT_TAG", "Error", "Group", "Lane", "MAX_HANDLERS",
            "MAX_TAG", "Matched", "Message", "NO_COLOR", "Outcome", "PeerLost", "READ", "Region", "Remote", "Request", "SAME_LANE",
            "Status", "Symmetric", "WRITE", "World"]

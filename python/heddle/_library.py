@@ -49,6 +49,11 @@ def text(owned):
         lib.heddle_free(owned)
 
 
+def limit_ns(timeout):
+    """Seconds as the library counts; None: for ever."""
+    return 2**63 - 1 if timeout is None else max(0, int(timeout * 1e9))
+
+
 def readable(data):
     """(pointer, bytes) of anything with a contiguous buffer. Keep the pointer as long as it is used."""
     view = ffi.from_buffer("char[]", data)

@@ -4,7 +4,8 @@ import weakref
 
 import numpy
 
-from ._library import ffi, lib, readable, text, writable
+from ._library import ffi, lib, limit_ns, readable, text, writable
+from .blocks import EXACT_TAG, SAME_LANE, Blocks
 from .collectives import Collectives, Group
 from .matched import Matched
 from .memory import Address
@@ -13,8 +14,6 @@ from .status import Error, Outcome, PeerLost, Status, outcome_of, set_up_error
 
 ANY_SOURCE = -1
 _EVERYBODY = -1
-SAME_LANE = -1
-EXACT_TAG = 2**64 - 1  #: mask: the tag itself
 ANY_TAG = 2**63  #: mask, with tag 0: every tag
 MAX_TAG = 2**63 - 1
 
@@ -22,15 +21,11 @@ MAX_TAG = 2**63 - 1
 _ON_FLOATS = (lib.HEDDLE_FLOAT_ADD, lib.HEDDLE_SWAP, lib.HEDDLE_COMPARE_SWAP)
 
 
-def _limit_ns(timeout):
-    return 2**63 - 1 if timeout is None else max(0, int(timeout * 1e9))
-
-
 def _by_name(counted):
     return {name: int(getattr(counted, name)) for name, _ in ffi.typeof(counted).fields if name != "size"}
 
 
-class Lane(Collectives):
+class Lane(Collectives, Blocks):
     """Made by World.lane(). Any thread may use it. Functions that begin with i post an operation and return
     a Request; the others wait, and raise Error or PeerLost where it failed. Data is anything with a
     contiguous buffer: numpy arrays, bytes, bytearray, memoryview. Collectives are of all ranks."""
@@ -193,7 +188,7 @@ class Lane(Collectives):
         """Source, tag and length of what came. Raises Error with Status.TRUNCATED where it was longer, and with
         Status.TIMED_OUT when `timeout` seconds passed without a message: then nothing has been received."""
         view, size = writable(into)
-        outcome = outcome_of(lib.heddle_recv_for(self.c, source, tag, mask, view, size, _limit_ns(timeout))
+        outcome = outcome_of(lib.heddle_recv_for(self.c, source, tag, mask, view, size, limit_ns(timeout))
                              if timeout is not None else lib.heddle_recv(self.c, source, tag, mask, view, size))
         self.check(outcome.status, source)
         return outcome
@@ -219,7 +214,7 @@ class Lane(Collectives):
         """Waits for a message that a receive would take, and takes it: match(source, tag).array(dtype) receives
         what is of unknown size. Raises Error with Status.TIMED_OUT when `timeout` seconds passed without one."""
         found = Matched(self)
-        outcome = outcome_of(lib.heddle_match_for(self.c, source, tag, mask, found.c, _limit_ns(timeout))
+        outcome = outcome_of(lib.heddle_match_for(self.c, source, tag, mask, found.c, limit_ns(timeout))
                              if timeout is not None else lib.heddle_match(self.c, source, tag, mask, found.c))
         self.check(outcome.status, source)
         return found
@@ -255,12 +250,12 @@ class Lane(Collectives):
         Status.TIMED_OUT when `timeout` seconds passed first."""
         whom = _EVERYBODY if peer is None else peer
         self.check(lib.heddle_flush(self.c, whom) if timeout is None
-                   else lib.heddle_flush_for(self.c, whom, _limit_ns(timeout)), whom)
+                   else lib.heddle_flush_for(self.c, whom, limit_ns(timeout)), whom)
 
     def fence(self, peer: int, timeout: "float | None" = None) -> None:
         """What is posted to the peer afterwards takes effect after what was posted before. `timeout`: as flush."""
         self.check(lib.heddle_fence(self.c, peer) if timeout is None
-                   else lib.heddle_fence_for(self.c, peer, _limit_ns(timeout)), peer)
+                   else lib.heddle_fence_for(self.c, peer, limit_ns(timeout)), peer)
 
     def iflush(self, peer: "int | None" = None) -> Request:
         """Ends when what was posted before it has: see flush."""
@@ -287,7 +282,7 @@ class Lane(Collectives):
 
         asked = ffi.callback("bool(void*, uint64_t)", look)
         view, _ = readable(word)
-        answer = lib.heddle_wait_until(self.c, view, word.dtype.itemsize, asked, ffi.NULL, _limit_ns(timeout))
+        answer = lib.heddle_wait_until(self.c, view, word.dtype.itemsize, asked, ffi.NULL, limit_ns(timeout))
         if failed:
             raise failed[0]
         return answer

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A message that was taken out of matching, and waits for its buffer."""
+"""A message that was taken out of matching, or the payload of an arriving call: it waits for its buffer."""
 import numpy
 
 from ._library import ffi, lib, writable
+from .request import Request
 from .status import Outcome, outcome_of
 
 
 class Matched:
-    """From Lane.match() or Lane.try_match(). No receive and no probe finds that message any more. Dropped when it
-    goes."""
+    """From Lane.match(), Lane.try_match() or an ArrivingCall. No receive and no probe finds that message any more.
+    Dropped when it goes."""
 
     def __init__(self, lane):
         self._lane = lane
@@ -31,6 +32,12 @@ class Matched:
         outcome = outcome_of(lib.heddle_recv_matched(self._lane.c, self.c, view, size))
         self._lane.check(outcome.status, outcome.peer)
         return outcome
+
+    def irecv(self, into) -> Request:
+        """Posts the receive, and does not wait: also in a handler."""
+        view, size = writable(into)
+        return Request(self._lane, lambda c: lib.heddle_try_recv_matched(self._lane.c, self.c, view, size, c),
+                       (into, view, self))
 
     def array(self, dtype=numpy.uint8) -> numpy.ndarray:
         """Receives it as an array of `dtype`."""

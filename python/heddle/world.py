@@ -9,6 +9,7 @@ import numpy
 
 from ._library import ffi, lib, text
 from .lane import Lane
+from .matched import Matched
 from .memory import ALL, Region, Remote, Symmetric
 from .status import set_up_error
 
@@ -35,6 +36,18 @@ class Message:
     here: Lane
 
 
+@dataclasses.dataclass(frozen=True)
+class ArrivingCall:
+    """What a header handler gets: a call whose payload has no place yet. payload.irecv(array) puts it into an array,
+    now or later: a large one is only then fetched from its sender. A payload that nobody keeps is dropped."""
+
+    source: int
+    lane: int
+    header: bytes
+    payload: Matched
+    here: Lane
+
+
 class World:
     """Joins the job it was launched in, by `heddle run`, mpirun, mpiexec or srun; alone it is a world of one.
     close() or `with` ends it. Further ones are worlds of the same ranks beside the first, with lanes, handlers, tags
@@ -56,6 +69,7 @@ class World:
         listed = ffi.new("char*[]", [*pairs, ffi.NULL])
         options.settings = listed
         self._callbacks = []  # what the library may call
+        self._lanes: "weakref.WeakValueDictionary[int, Lane]" = weakref.WeakValueDictionary()  # by number
         self._c = (lib.heddle_world_open(options) if beside is None else
                    lib.heddle_world_open_beside(beside.c, options))
         if self._c == ffi.NULL:
@@ -119,7 +133,9 @@ class World:
     # --- lanes and memory ------------------------------------------------------------------------
 
     def lane(self, number: int = -1, exclusive: bool = False) -> Lane:
-        return Lane.opened(self, number, exclusive)
+        opened = Lane.opened(self, number, exclusive)
+        self._lanes[opened.number] = opened
+        return opened
 
     def symmetric(self, dtype, items: int, rights: int = ALL) -> Symmetric:
         """Collective: `items` of `dtype` on every rank, zero at first."""
@@ -141,6 +157,11 @@ class World:
         """A peer's region, by its key."""
         return Remote(self, key, dtype)
 
+    def _lane_of(self, here) -> Lane:
+        """The program's lane that a handler runs on: what `here` points to goes when the handler returns, and the
+        program may keep a Request or a Matched."""
+        return self._lanes.get(lib.heddle_lane_number(here)) or Lane(self, here, False)
+
     # --- what comes unasked ----------------------------------------------------------------------
 
     def handler(self, number: "int | str"):
@@ -151,7 +172,7 @@ class World:
         def set_handler(function):
             def run(_, here, m):
                 function(Message(m.source, m.lane, bytes(ffi.buffer(m.header, m.header_bytes)),
-                                 bytes(ffi.buffer(m.payload, m.payload_bytes)), Lane(self, here, False)))
+                                 bytes(ffi.buffer(m.payload, m.payload_bytes)), self._lane_of(here)))
 
             c = ffi.callback("heddle_call_handler", run)
             self._callbacks.append(c)
@@ -159,6 +180,30 @@ class World:
                 failed = lib.heddle_world_add_handler(self.c, number.encode(), c, ffi.NULL) < 0
             else:
                 failed = lib.heddle_world_set_handler(self.c, number, c, ffi.NULL) != 0
+            if failed:
+                raise set_up_error()
+            return function
+
+        return set_handler
+
+    def header_handler(self, number: "int | str"):
+        """Decorator: as handler(), but the function runs with an ArrivingCall when the header has come, and says where
+        the payload goes."""
+
+        def set_handler(function):
+            def run(_, here, call):
+                lane = self._lane_of(here)
+                payload = Matched(lane)
+                lib.heddle_matched_move(payload.c, call.payload)
+                header = bytes(ffi.buffer(call.header, call.header_bytes))
+                function(ArrivingCall(call.source, call.lane, header, payload, lane))
+
+            c = ffi.callback("heddle_header_handler", run)
+            self._callbacks.append(c)
+            if isinstance(number, str):
+                failed = lib.heddle_world_add_header_handler(self.c, number.encode(), c, ffi.NULL) < 0
+            else:
+                failed = lib.heddle_world_set_header_handler(self.c, number, c, ffi.NULL) != 0
             if failed:
                 raise set_up_error()
             return function
@@ -176,7 +221,7 @@ class World:
 
         def run(_, here, number, m):
             function(number, Message(m.source, m.lane, bytes(ffi.buffer(m.header, m.header_bytes)),
-                                     bytes(ffi.buffer(m.payload, m.payload_bytes)), Lane(self, here, False)))
+                                     bytes(ffi.buffer(m.payload, m.payload_bytes)), self._lane_of(here)))
 
         c = ffi.callback("heddle_unknown_handler", run)
         self._callbacks.append(c)

@@ -122,6 +122,85 @@ def memory():
     world.barrier()
 
 
+def blocks():
+    table = world.symmetric(numpy.int32, 100)  # ten by ten
+    lane.put_blocks([(numpy.int32([me, 1]), table.at(after, 0)), (numpy.int32([2]), table.at(after, 50))])
+    lane.iput_blocks([(numpy.int32([3]), table.at(after, 51))]).wait()
+    pair, one = numpy.zeros(2, numpy.int32), numpy.zeros(1, numpy.int32)
+    lane.get_blocks([(pair, table.at(after, 50)), (one, table.at(after))])
+    assert list(pair) == [2, 3] and one[0] == me
+    lane.iget_blocks([(one, table.at(after, 1))]).wait()
+    assert one[0] == 1
+    lane.barrier()
+    assert list(table.local[[0, 1, 50, 51]]) == [before, 1, 2, 3]
+
+    mine = numpy.arange(48, dtype=numpy.int32).reshape(6, 8) + 100 * me
+    lane.put_grid(mine[1:4, 2:5], table.at(after, 60), [10])
+    lane.iput_grid(mine[:2, 7:8], table.at(after, 98), [1]).wait()
+    back = numpy.zeros((3, 4), numpy.int32)
+    lane.get_grid(back[:, 1:], table.at(after, 60), [10])
+    assert (back[:, 1:] == mine[1:4, 2:5]).all() and (back[:, 0] == 0).all()
+    lane.iget_grid(back[::-1, 1:], table.at(after, 60), [10]).wait()
+    assert (back[::-1, 1:] == mine[1:4, 2:5]).all()
+    lane.barrier()
+    square = table.local.reshape(10, 10)
+    assert (square[6:9, :3] == mine[1:4, 2:5] + 100 * (before - me)).all()
+    assert list(square[9, 8:]) == [7 + 100 * before, 15 + 100 * before]
+    for wrong in (lambda: lane.put_grid(mine, table.at(after), []), lambda: lane.put_grid(mine.T, table.at(after), [8])):
+        try:
+            wrong()
+            raise AssertionError("that is no grid")
+        except ValueError:
+            pass
+
+    head, tail = bytearray(2), numpy.zeros(3)
+    request = lane.irecv_blocks(before, 30, [head, tail])
+    lane.send_blocks(after, 30, [b"ab", numpy.arange(3.0)])
+    assert request.wait().bytes == 26 and head == b"ab" and list(tail) == [0, 1, 2]
+    gone = bytearray(b"xy")
+    sent = lane.isend_blocks(after, 31, [gone, gone])
+    gone[:] = b"??"  # it has been gathered
+    four = bytearray(4)
+    assert lane.recv_blocks(before, 31, [four]).bytes == 4 and four == b"xyxy"
+    sent.wait()
+    raises(heddle.Status.TIMED_OUT, lambda: lane.recv_blocks(before, 32, [four], timeout=0.001))
+    world.barrier()
+
+
+def placed_calls():
+    blocks_of, filled, kept = {}, [], []
+
+    @world.header_handler(7)
+    def place(call):
+        assert call.source == before
+        blocks_of[call.header] = numpy.zeros(call.payload.what.bytes, numpy.uint8)
+        filled.append(call.payload.irecv(blocks_of[call.header]))
+
+    @world.header_handler("later")
+    def keep(call):
+        kept.append(call.payload)
+
+    dropped = threading.Event()
+
+    @world.header_handler(8)
+    def drop(call):
+        dropped.set()
+
+    world.barrier()
+    lane.call(after, 7, b"small", bytes(3))
+    lane.call_blocks(after, 7, b"large", [bytes(1), b"\1" * 300000])
+    called = lane.icall_blocks(after, world.handler_id("later"), b"", [b"\2" * 300000])
+    lane.call(after, 8, b"", bytes(300000))
+    while len(filled) < 2 or not kept or not dropped.is_set():
+        lane.poll()
+    for request in filled:
+        assert request.wait().status is heddle.Status.DONE
+    assert len(blocks_of[b"small"]) == 3 and blocks_of[b"large"].sum() == 300000
+    assert (kept[0].array() == 2).all()
+    called.wait()
+    world.barrier()
+
+
 def exposed_together():
     own = numpy.full(me + 1, me, numpy.int64)  # of another size on each rank
     array = world.expose_symmetric(own)
@@ -272,9 +351,11 @@ def worlds_beside():
 
 messages()
 memory()
+blocks()
 exposed_together()
 mapped()
 handlers()
+placed_calls()
 collectives()
 groups()
 counters()
