@@ -45,6 +45,10 @@ class Blocks:
     """Of a Lane. Functions that begin with i return a Request, as the lane's others do. What they are given stays as
     it is until they have ended, but for messages that leave, whose blocks may be changed on return."""
 
+    c: typing.Any  # the lane's, as is check()
+    if typing.TYPE_CHECKING:
+        def check(self, status, peer: int = -1) -> None: ...
+
     # --- memory of peers: of several of them, if wanted -------------------------------------------
 
     def put_blocks(self, blocks: "Iterable[tuple[typing.Any, Address]]") -> None:

@@ -32,7 +32,7 @@ class Lane(Collectives, Blocks):
 
     def __init__(self, world, c, owned: bool):
         self._world = world
-        self._everyone = None
+        self._everyone: "Group | None" = None
         self.c = ffi.gc(c, lib.heddle_lane_close) if owned else c
 
     @classmethod

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Operations under way."""
 import threading
+import typing
 
 from ._library import ffi, lib
 from .status import Outcome, Status, outcome_of
@@ -43,6 +44,12 @@ class Request:
     def done(self) -> bool:
         """It has ended, well or not. Does not drive the lane: see Lane.poll."""
         return self._outcome is not None or lib.heddle_flag_ready(self._flag)
+
+    @typing.overload
+    def wait(self, timeout: None = None) -> Outcome: ...
+
+    @typing.overload
+    def wait(self, timeout: float) -> "Outcome | None": ...
 
     def wait(self, timeout: "float | None" = None) -> "Outcome | None":
         """Its outcome; None: `timeout` seconds passed first. Raises where it failed."""

@@ -68,7 +68,7 @@ class World:
         pairs = [ffi.new("char[]", f"{name}={value}".encode()) for name, value in (settings or {}).items()]
         listed = ffi.new("char*[]", [*pairs, ffi.NULL])
         options.settings = listed
-        self._callbacks = []  # what the library may call
+        self._callbacks: "list[object]" = []  # what the library may call
         self._lanes: "weakref.WeakValueDictionary[int, Lane]" = weakref.WeakValueDictionary()  # by number
         self._c = (lib.heddle_world_open(options) if beside is None else
                    lib.heddle_world_open_beside(beside.c, options))
