@@ -40,15 +40,24 @@ std::vector<std::string_view> items_of(std::string_view list) {
   return items;
 }
 
-// What a name may be: nothing that a starter could take for an option, or a shell for more.
-void check_name(std::string_view name, std::string_view item) {
+/// Something that a starter could take for an option, or a shell for more than a name.
+bool is_odd(std::string_view name) {
   const auto odd = [](char c) {
     const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
     return !word && std::string_view("-._@:%").find(c) == std::string_view::npos;
   };
-  if (name.empty() || name.front() == '-' || name.front() == '@' || name.back() == '@' ||
-      std::any_of(name.begin(), name.end(), odd))
+  return name.empty() || name.front() == '-' || name.front() == '@' || name.back() == '@' ||
+         std::any_of(name.begin(), name.end(), odd);
+}
+
+void check_name(std::string_view name, std::string_view item) {
+  if (is_odd(name))
     throw usage_error(fmt::format("'{}' is no host: write HOST:N,HOST:N or n[1-3]:N", item));
+}
+
+void check_user(std::string_view user, std::string_view word) {
+  if (is_odd(user))
+    throw usage_error(fmt::format("'{}' names no user: write 'HOST user=NAME'", word));
 }
 
 [[noreturn]] void fail_range(std::string_view range, std::string_view item) {
@@ -116,18 +125,30 @@ void add(std::vector<host_slots>& hosts, const std::string& name, int slots) {
     found->slots += slots;
 }
 
-void add_item(std::vector<host_slots>& hosts, std::string_view item,
-              std::string_view default_slots) {
+/// "me@host", as ssh takes it.
+std::string with_user(const std::string& name, std::string_view user, std::string_view item) {
+  if (user.empty()) return name;
+  if (name.find('@') != std::string::npos)
+    throw usage_error(fmt::format("'{}' has a user already: leave out 'user={}'", item, user));
+  return fmt::format("{}@{}", user, name);
+}
+
+/// What a line of a hostfile says of its hosts, where these do not say it themselves.
+struct host_words {
+  std::string slots = "1", user;
+};
+
+void add_item(std::vector<host_slots>& hosts, std::string_view item, const host_words& line = {}) {
   const auto [name, slots] = split(item);
-  const int count = slots_in(slots.empty() && !item.ends_with(':') ? default_slots : slots, item);
+  const int count = slots_in(slots.empty() && !item.ends_with(':') ? line.slots : slots, item);
   if (is_address_in_brackets(name)) {
     const std::string_view address = name.substr(1, name.size() - 2);
     check_name(address, item);
-    return add(hosts, std::string(address), count);
+    return add(hosts, with_user(std::string(address), line.user, item), count);
   }
   for (const std::string& one : expand(name, item)) {
     check_name(one, item);
-    add(hosts, one, count);
+    add(hosts, with_user(one, line.user, item), count);
   }
 }
 
@@ -155,20 +176,34 @@ void join_at_equal_signs(std::vector<std::string>& words) {
   }
 }
 
-void add_line(std::vector<host_slots>& hosts, std::vector<std::string> words) {
-  static constexpr std::array<std::string_view, 5> skipped{"max_slots", "max-slots", "ifname",
-                                                           "binding", "user"};
-  join_at_equal_signs(words);
-  std::string slots = "1";
+host_words meaning_of(const std::vector<std::string>& words) {
+  static constexpr std::array<std::string_view, 4> skipped{"max_slots", "max-slots", "ifname",
+                                                           "binding"};
+  static constexpr std::array<std::string_view, 4> users{"user", "username", "user-name",
+                                                         "user_name"};
+  const auto is_in = [](const auto& list, std::string_view name) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+  };
+  host_words line;
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string name = words[i].substr(0, words[i].find('='));
+    const std::string value = words[i].substr(std::min(words[i].size(), name.size() + 1));
     if (name == "slots")
-      slots = words[i].substr(std::min(words[i].size(), name.size() + 1));
-    else if (std::find(skipped.begin(), skipped.end(), name) == skipped.end())
+      line.slots = value;
+    else if (is_in(users, name)) {
+      check_user(value, words[i]);
+      line.user = value;
+    } else if (!is_in(skipped, name))
       throw usage_error(
           fmt::format("'{}' is not understood; write 'HOST slots=N' or 'HOST:N'", words[i]));
   }
-  for (const std::string_view item : items_of(words.front())) add_item(hosts, item, slots);
+  return line;
+}
+
+void add_line(std::vector<host_slots>& hosts, std::vector<std::string> words) {
+  join_at_equal_signs(words);
+  const host_words line = meaning_of(words);
+  for (const std::string_view item : items_of(words.front())) add_item(hosts, item, line);
 }
 
 }  // namespace
@@ -205,7 +240,7 @@ std::string ranges_of(std::vector<int> numbers) {
 
 std::vector<host_slots> parse_hosts(std::string_view list) {
   std::vector<host_slots> hosts;
-  for (const std::string_view item : items_of(list)) add_item(hosts, item, "1");
+  for (const std::string_view item : items_of(list)) add_item(hosts, item);
   return hosts;
 }
 

@@ -74,6 +74,27 @@ TEST(Hostfile, IsReadAsMpichWritesIt) {
             "n1=4,n2=2,n3=1");
 }
 
+TEST(Hostfile, TheUserOfALineLogsInOnItsHosts) {
+  EXPECT_EQ(text_of(parse_hostfile("n1 slots=4 user=me\n"
+                                   "n1 user = me slots=2\n"
+                                   "n[2-3]:2 username=you\n"
+                                   "[fd88::1]:3 user_name=you\n"
+                                   "n4\n",
+                                   "hosts")),
+            "me@n1=6,you@n2=2,you@n3=2,you@fd88::1=3,n4=1");
+}
+
+TEST(Hostfile, AUserThatIsNoneOrComesTwiceIsNamed) {
+  EXPECT_THAT([] { (void)parse_hostfile("n1\nn2 user=\n", "my-hosts"); },
+              ThrowsMessage<usage_error>(HasSubstr("my-hosts, line 2: 'user=' names no user")));
+  EXPECT_THROW((void)parse_hostfile("n1 user\n", "f"), usage_error);
+  EXPECT_THROW((void)parse_hostfile("n1 user=-oProxyCommand\n", "f"), usage_error);
+  EXPECT_THROW((void)parse_hostfile("n1 user=$(x)\n", "f"), usage_error);
+  EXPECT_THAT([] { (void)parse_hostfile("me@n1 user=you\n", "f"); },
+              ThrowsMessage<usage_error>(
+                  HasSubstr("f, line 1: 'me@n1' has a user already: leave out 'user=you'")));
+}
+
 TEST(Hostfile, MayHoldNodeLists) {
   EXPECT_EQ(text_of(parse_hostfile("n[1-2] slots=3\nn[7,9]:2\n", "hosts")), "n1=3,n2=3,n7=2,n9=2");
 }
