@@ -10,7 +10,10 @@ work=$(mktemp -d)
 prefix=hdl$$
 
 clean() {
-  for name in s 0 1 2 3; do ip netns delete "$prefix$name" 2>/dev/null || :; done
+  for name in s 0 1 2 3; do
+    ip netns pids "$prefix$name" 2>/dev/null | xargs -r kill -KILL || :
+    ip netns delete "$prefix$name" 2>/dev/null || :
+  done
   rm -rf "$work"
 }
 trap clean EXIT
@@ -53,7 +56,7 @@ nothing_left() {
   tries=100
   while [ -n "$(left)" ]; do
     tries=$((tries - 1))
-    [ "$tries" -gt 0 ] || { echo "left behind after $1:"; ps -fp "$(left | tr '\n' ,)0"; exit 1; }
+    [ "$tries" -gt 0 ] || { echo "left behind after $1:"; left | xargs ps -fp; exit 1; }
     sleep 0.1
   done
 }
@@ -104,3 +107,27 @@ until [ "$(grep -c ready "$work/out")" = 8 ]; do sleep 0.1; done
 kill -KILL "$launcher"
 wait "$launcher" || :
 nothing_left 'SIGKILL of the launcher'
+
+# lasting_job OPTION...: a link test over tcp that takes longer than anybody waits, as process $job.
+lasting_job() {
+  # shellcheck disable=SC2086 # words
+  timeout 100 "$heddle" run "$@" -- "$heddle" linktest --backend tcp --sizes 64K --messages 5 \
+    --repetitions 1000000 --diagnosis never --overwrite --output "$work/lasting" >"$work/out" 2>"$work/err" &
+  job=$!
+  until grep -qF '8 ranks on 4 hosts' "$work/out"; do
+    kill -0 "$job" || { cat "$work/out" "$work/err"; exit 1; }
+    sleep 0.1
+  done
+}
+
+echo '--- nobody listens but the rails'
+# shellcheck disable=SC2086
+HEDDLE_TCP_PORTS=7000-7001 lasting_job $hosts
+for i in 0 1 2 3; do
+  listening=$(ip netns exec "$prefix$i" ss -lntuwH | awk '{print $1, $5}' | sort | tr '\n' ,)
+  rails="tcp 10.89.0.$((i + 1)):7000,tcp 10.89.0.$((i + 1)):7001,"
+  [ "$listening" = "$rails" ] || { echo "FAILED: n$i listens at $listening, not at $rails"; exit 1; }
+done
+kill "$job"
+wait "$job" || :
+nothing_left 'an ended link test'
