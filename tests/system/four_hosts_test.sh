@@ -8,6 +8,7 @@ set -eu
 heddle=$1
 work=$(mktemp -d)
 prefix=hdl$$
+from= # words before `heddle`: where the launcher runs
 
 clean() {
   for name in s 0 1 2 3; do
@@ -111,7 +112,7 @@ nothing_left 'SIGKILL of the launcher'
 # lasting_job OPTION...: a link test over tcp that takes longer than anybody waits, as process $job.
 lasting_job() {
   # shellcheck disable=SC2086 # words
-  timeout 100 "$heddle" run "$@" -- "$heddle" linktest --backend tcp --sizes 64K --messages 5 \
+  timeout 100 $from "$heddle" run "$@" -- "$heddle" linktest --backend tcp --sizes 64K --messages 5 \
     --repetitions 1000000 --diagnosis never --overwrite --output "$work/lasting" >"$work/out" 2>"$work/err" &
   job=$!
   until grep -qF '8 ranks on 4 hosts' "$work/out"; do
@@ -131,3 +132,29 @@ done
 kill "$job"
 wait "$job" || :
 nothing_left 'an ended link test'
+
+echo '--- a host whose interface goes down ends the job'
+if ! command -v python3 >/dev/null; then
+  echo "left out: no python3 here"
+  exit 0
+fi
+# Here the launcher's channels go over the bridge as well.
+ip -n "${prefix}s" address add 10.89.0.100/24 dev bridge
+network_starter=$(dirname "$0")/network_starter.py
+servers=
+for i in 0 1 2 3; do
+  ip netns exec "$prefix$i" "$network_starter" serve "10.89.0.$((i + 1))" &
+  servers="$servers $!"
+  until ip netns exec "$prefix$i" ss -lntH | grep -q :4022; do sleep 0.1; done
+done
+from="ip netns exec ${prefix}s" lasting_job --starter "$network_starter run" --silence-limit 2 \
+  --hosts 10.89.0.1:2,10.89.0.2:2,10.89.0.3:2,10.89.0.4:2
+ip -n "${prefix}2" link set eth0 down
+code=0
+wait "$job" || code=$?
+cat "$work/err"
+[ "$code" = 1 ]
+grep -qF 'host 10.89.0.3 is lost (nothing heard for 2 s): ending the job' "$work/err"
+# shellcheck disable=SC2086
+kill $servers
+nothing_left 'the loss of a host'
