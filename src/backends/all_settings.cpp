@@ -35,6 +35,10 @@ constexpr std::array<launcher_variable, 6> from_launchers{{
 }};
 constexpr std::string_view name_prefix = "HEDDLE_";
 
+bool is_from_launcher(std::string_view name) {
+  return std::ranges::find(from_launchers, name, &launcher_variable::name) != from_launchers.end();
+}
+
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> line(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) line[j] = j;
@@ -126,6 +130,24 @@ std::span<const launcher_variable> launcher_variables() noexcept {
   return from_launchers;
 }
 
+std::vector<given_setting> given_settings(const settings& config) {
+  const environment variables = this_environment();
+  std::vector<given_setting> all;
+  const auto add = [&](std::string_view name, const std::string& value) {
+    const bool outside = variables.contains(std::string(name));
+    all.push_back({std::string(name), value, outside ? "environment" : "program"});
+  };
+  const std::vector<setting_value> usual = core_settings(), now = core_settings(config);
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    const std::string_view name = now[i].what->name;
+    if (now[i].value != usual[i].value || variables.contains(std::string(name)))
+      add(name, now[i].value);
+  }
+  for (const auto& [name, value] : config.others)
+    if (!is_from_launcher(name)) add(name, value);
+  return all;
+}
+
 std::string unknown_settings() {
   return unknown_settings(this_environment());
 }
@@ -134,8 +156,7 @@ std::string unknown_settings(const environment& variables) {
   const settings found = read_settings(variables);
   std::vector<std::string_view> given;
   for (const auto& [name, value] : found.others)
-    if (std::ranges::find(from_launchers, name, &launcher_variable::name) == from_launchers.end())
-      given.push_back(name);
+    if (!is_from_launcher(name)) given.push_back(name);
   if (given.empty()) return {};
   const auto backends = known_backends(found);
   const auto known = known_names(backends, given);

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/settings.h"
 
@@ -21,6 +22,15 @@ namespace heddle::transport {
 [[nodiscard]] std::string unknown_settings();
 /// The same of what a program sets by name.
 [[nodiscard]] std::string unknown_settings(const environment& given);
+
+/// A setting that somebody has set, and who: "environment" or "program".
+struct given_setting {
+  std::string name, value;
+  std::string_view origin;
+};
+/// Those of `config`, which was read from the environment as it is now. Launcher's variables are
+/// none.
+[[nodiscard]] std::vector<given_setting> given_settings(const settings& config);
 
 /// Variables by which a rank joins its job, set by `heddle run` or by who starts ranks without it:
 /// not settings. For docs/guide/settings.md.

@@ -29,6 +29,7 @@ constexpr std::uint64_t hash_of(std::string_view text) noexcept {
 world_core::world_core(std::unique_ptr<bootstrap::session> session, const settings& config,
                        std::shared_ptr<inline_round> inline_worlds)
     : config_(config),
+      given_settings_(transport::given_settings(config_)),
       session_(std::move(session)),
       inline_worlds_(std::move(inline_worlds)),
       job_(session_->info()),

@@ -10,7 +10,9 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <vector>
 
+#include "backends/all_settings.h"
 #include "base/settings.h"
 #include "bootstrap/bootstrap.h"
 #include "engine/handler_table.h"
@@ -44,6 +46,10 @@ class world_core : public std::enable_shared_from_this<world_core> {
   [[nodiscard]] rank self() const noexcept { return job_.rank; }
   [[nodiscard]] int size() const noexcept { return job_.size; }
   [[nodiscard]] const settings& config() const noexcept { return config_; }
+  /// Those that somebody had set when this was made, and who.
+  [[nodiscard]] const std::vector<transport::given_setting>& given_settings() const noexcept {
+    return given_settings_;
+  }
   [[nodiscard]] const bootstrap::secret_bytes& job_secret() const noexcept { return job_.secret; }
   /// By which this process is in the job. Before the end; whoever has a share of it stays in the
   /// job behind that.
@@ -76,6 +82,7 @@ class world_core : public std::enable_shared_from_this<world_core> {
 
   // Constant after construction.
   settings config_;
+  const std::vector<transport::given_setting> given_settings_;
   std::shared_ptr<bootstrap::session> session_;  // null after the end; worlds beside have a share
   const std::shared_ptr<inline_round> inline_worlds_;  // never null
   const bootstrap::job job_;

@@ -6,9 +6,6 @@
 #include <heddle/info.h>
 #include <unistd.h>
 
-#include <algorithm>
-
-#include "backends/all_settings.h"
 #include "base/log.h"
 #include "engine/progress_mode.h"
 #include "engine/world_core.h"
@@ -41,25 +38,10 @@ std::string offload_line(const lane_core& lane) {
       submits.empty() ? " not sampled" : submits);
 }
 
-/// Those that somebody has set, and who: the environment or the program.
-std::string set_settings(const settings& config) {
-  const environment given = this_environment();
-  const auto origin = [&](std::string_view name) {
-    return given.contains(std::string(name)) ? "environment" : "program";
-  };
-  const std::vector<setting_value> usual = core_settings(), now = core_settings(config);
+std::string settings_lines(const world_core& world) {
   std::string text;
-  for (std::size_t i = 0; i < now.size(); ++i) {
-    const std::string_view name = now[i].what->name;
-    if (now[i].value != usual[i].value || given.contains(std::string(name)))
-      text += fmt::format("  {} {} ({})\n", name, now[i].value, origin(name));
-  }
-  const auto is_setting = [](std::string_view name) {
-    const auto all = transport::launcher_variables();
-    return std::ranges::find(all, name, &transport::launcher_variable::name) == all.end();
-  };
-  for (const auto& [name, value] : config.others)
-    if (is_setting(name)) text += fmt::format("  {} {} ({})\n", name, value, origin(name));
+  for (const transport::given_setting& s : world.given_settings())
+    text += fmt::format("  {} {} ({})\n", s.name, s.value, s.origin);
   return text.empty() ? "" : "settings\n" + text;
 }
 
@@ -92,7 +74,7 @@ std::string describe(world_core& world) {
   text += fmt::format("limits\n  {} lanes, {} regions, {} operations in flight per lane\nlanes\n",
                       max_lanes, memory::region_table::slots, world.config().records);
   world.lanes().for_each([&](lane_core& lane) { text += lane_line(lane) + offload_line(lane); });
-  return text + world.progress().describe() + set_settings(world.config());
+  return text + world.progress().describe() + settings_lines(world);
 }
 
 std::string metrics(world_core& world) {

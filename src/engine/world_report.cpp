@@ -68,6 +68,10 @@ json told(const port_report::peer& p, const std::string& route, std::uint64_t no
           {"counters", by_name(p.counted, peer_counter_table())}};
 }
 
+json told(const transport::given_setting& s) {
+  return {{"name", s.name}, {"value", s.value}, {"origin", s.origin}};
+}
+
 /// What can be read without the hold.
 json outside(const lane_core& lane, bool opened) {
   lane_counters counted;
@@ -98,6 +102,11 @@ json told(const network& net, lane_core& lane, bool opened, std::uint64_t now_ns
   return told_of;
 }
 
+/// Values of settings, and reasons, may be no UTF-8.
+std::string text_of(const json& all) {
+  return all.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
 }  // namespace
 
 /// Runs on the inspector's thread while everything else may hang, so it takes no lock of the world:
@@ -108,10 +117,12 @@ std::string report(world_core& world) {
            {"rank", world.self()},
            {"size", world.size()},
            {"version", version()},
-           {"progress", name_of(mode_of(world.config()))}};
+           {"progress", name_of(mode_of(world.config()))},
+           {"settings", json::array()}};
+  for (const auto& s : world.given_settings()) all["settings"].push_back(told(s));
   if (!world.has_joined()) {
     all["state"] = "joining: waits for ranks that have not made their world yet";
-    return all.dump();
+    return text_of(all);
   }
   all["host"] = world.network().host(world.self());
   all["state"] = world.assembly().is_under_way()
@@ -122,7 +133,7 @@ std::string report(world_core& world) {
   world.lanes().for_each_made([&](lane_core& lane) {
     all["lanes"].push_back(told(world.network(), lane, world.lanes().opened(lane.number()), now));
   });
-  return all.dump(-1, ' ', false, json::error_handler_t::replace);
+  return text_of(all);
 }
 
 }  // namespace heddle::engine

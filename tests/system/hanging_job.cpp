@@ -7,7 +7,7 @@
 //   barrier   waits in a collective that rank 1 never calls
 //   launcher  waits in world::barrier
 //   join      waits for rank 1, which never makes its world
-// Rank 1 sleeps, and calls nothing.
+// Rank 1 sleeps, and calls nothing. The program sets HEDDLE_RECORDS and HEDDLE_LINGER_MS.
 #include <heddle/heddle.h>
 #include <unistd.h>
 
@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
   const bool first = std::string(std::getenv("HEDDLE_RANK")) == "0";
   if (how == "join" && !first) sleep_for_ever();
   if (how == "join") say("hangs");
-  heddle::world world;
+  heddle::world world({.settings = {{"HEDDLE_RECORDS", "64"}, {"HEDDLE_LINGER_MS", "500"}}});
   heddle::lane lane(world, {.exclusive = how == "send"});
   const std::array<std::byte, 100> unwanted{};
   if (world.rank() == 1 && lane.send(0, 5, unwanted) != heddle::status::done) return 1;

@@ -28,8 +28,9 @@ using testing::Not;
 class hanging_job {
  public:
   explicit hanging_job(const std::string& how, const std::string& progress = "adaptive")
-      : launcher_(
-            heddle_run({"-n", "2", "--env", "HEDDLE_PROGRESS=" + progress}, {HANGING_JOB, how})) {
+      : launcher_(heddle_run({"-n", "2", "--env", "HEDDLE_PROGRESS=" + progress, "--env",
+                              "HEDDLE_LINGER_MS=700", "--env", "HEDDLE_TCP_CHUNK_BYTES=64K"},
+                             {HANGING_JOB, how})) {
     launcher_.read_until("hangs");
   }
   [[nodiscard]] outcome asked(const std::vector<std::string>& options = {}) const {
@@ -148,6 +149,28 @@ TEST(HangingJob, TellsWhatItHasCountedUnderTheNamesOfTheTable) {
       job.asked({"--metrics"}).out,
       HasSubstr("# TYPE heddle_lane_unexpected_total counter\nheddle_lane_unexpected_total{"
                 "rank=\"0\",lane=\"0\"} 1\nheddle_lane_unexpected_total{rank=\"1\",lane=\"0\"} 0"));
+}
+
+/// What a rank tells of a setting: its value and who has set it; null: nothing.
+json setting_of(const json& world, const char* name) {
+  for (const json& s : world["settings"])
+    if (s["name"] == name) return {s["value"], s["origin"]};
+  return nullptr;
+}
+
+TEST(HangingJob, TellsWhichSettingsAreGivenAndByWhom) {
+  for (const char* how : {"receive", "join"}) {
+    const hanging_job job(how);
+    const json told = job.until([](const json& w) { return w.contains("settings"); })[0];
+    EXPECT_EQ(setting_of(told, "HEDDLE_RECORDS"), json({"64", "program"}));
+    EXPECT_EQ(setting_of(told, "HEDDLE_LINGER_MS"), json({"700", "environment"}));
+    EXPECT_EQ(setting_of(told, "HEDDLE_TCP_CHUNK_BYTES"), json({"64K", "environment"}));
+    EXPECT_EQ(setting_of(told, "HEDDLE_CREDIT_BYTES"), nullptr);
+    EXPECT_EQ(setting_of(told, "HEDDLE_RANK"), nullptr);
+    const std::string text = job.asked().out;
+    EXPECT_THAT(text, HasSubstr("  HEDDLE_RECORDS=64, from the program\n"));
+    EXPECT_THAT(text, HasSubstr("  HEDDLE_LINGER_MS=700, from the environment\n"));
+  }
 }
 
 TEST(HangingJob, IsAskedRankByRankToo) {

@@ -122,6 +122,14 @@ void print_lane(const json& lane) {
   print_list("peers", lane["peers"], lane["peers"].size(), line_of_peer);
 }
 
+/// Those that somebody has set; another version's library may tell of none.
+void print_settings(const json& w) {
+  if (!w.contains("settings")) return;
+  for (const json& s : w["settings"])
+    fmt::print("  {}={}, from the {}\n", s["name"].get<std::string>(),
+               s["value"].get<std::string>(), s["origin"].get<std::string>());
+}
+
 void print_world(const json& w) {
   fmt::print("rank {} of {}, process {}", w["rank"].get<rank>(), w["size"].get<int>(),
              w["pid"].get<int>());
@@ -132,6 +140,7 @@ void print_world(const json& w) {
   if (w.contains("host")) fmt::print(" on {}", w["host"].get<std::string>());
   fmt::print(", heddle {}, progress {}: {}\n", w["version"].get<std::string>(),
              w["progress"].get<std::string>(), w["state"].get<std::string>());
+  print_settings(w);
   if (!w.contains("lanes")) return;
   for (const json& lane : w["lanes"]) print_lane(lane);
 }
