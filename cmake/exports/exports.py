@@ -4,6 +4,7 @@
 
   exports.py check LIBRARY            the library exports these names, each in its version, and no others
   exports.py called PROGRAM...        every function of public.txt that is for C is called by one of these
+  exports.py accounted SOURCE_DIR     docs/design/abi.md says who uses each of private.txt, and of nothing else
   exports.py declared SOURCE_DIR      the lists have what headers declare and do not define (needs clang++)
   exports.py update SOURCE_DIR LIBRARY OBJECT...
         writes the lists anew. LIBRARY exports everything (heddle_internals); OBJECTs are those of the
@@ -33,10 +34,18 @@ def output(*command):
     return subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True).stdout
 
 
+def lines_of(name):
+    return [line for line in (HERE / f"{name}.txt").read_text().splitlines() if line and not line.startswith("#")]
+
+
 def read_list(name):
     """The mangled names of a list."""
-    return [line.split()[0] for line in (HERE / f"{name}.txt").read_text().splitlines()
-            if line and not line.startswith("#")]
+    return [line.split()[0] for line in lines_of(name)]
+
+
+def read_plain(name):
+    """The same as people write them, without `heddle::` and parameters."""
+    return [re.search(r"heddle::([\w:~]+)", line)[1] for line in lines_of(name)]
 
 
 # --- what headers declare ----------------------------------------------------------------------------
@@ -170,6 +179,23 @@ def check_called(programs):
             for name in read_list("public") if name.startswith("heddle_") and name not in called]
 
 
+def accounted_names(page):
+    """What the second column of the table of HEDDLE_PRIVATE names."""
+    table = page[page.index("`HEDDLE_PRIVATE` has"):].split("\n\n")[1]
+    rows = [line.split("|")[2] for line in table.splitlines()[2:]]
+    return {name for row in rows for name in re.findall(r"`([\w:]+)`", row)}
+
+
+def check_accounted(page):
+    def is_of(row, name):
+        return name == row or name.startswith(row + "::")
+    rows, names = accounted_names(page), read_plain("private")
+    problems = [f"in private.txt, but in no row of docs/design/abi.md: {n}"
+                for n in names if not any(is_of(r, n) for r in rows)]
+    return problems + [f"in docs/design/abi.md, but not in private.txt: {r}"
+                       for r in sorted(rows) if not any(is_of(r, n) for n in names)]
+
+
 def write_list(name, symbols):
     head = [line for line in (HERE / f"{name}.txt").read_text().splitlines() if line.startswith("#")]
     plain = output("c++filt", *sorted(symbols)).splitlines() if symbols else []
@@ -196,6 +222,8 @@ def main(arguments):
             problems = check(library)
         case ["called", *programs]:
             sys.exit("\n".join(check_called(programs)) or 0)
+        case ["accounted", source]:
+            problems = check_accounted((pathlib.Path(source) / "docs/design/abi.md").read_text())
         case ["declared", _] if shutil.which("clang++") is None:
             print("skipped: no clang++")
             sys.exit(77)

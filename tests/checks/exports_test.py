@@ -60,6 +60,14 @@ class Exports(unittest.TestCase):
             problems = exports.check_called([work / "a.so"])
         self.assertEqual(problems, ["no test in C calls heddle_get: give it one in tests/c"])
 
+    def test_a_private_name_is_of_a_row_and_a_row_has_a_name(self):
+        page = "`HEDDLE_PRIVATE` has:\n\n| who | names | why |\n|---|---|---|\n| a | `log`, `old::thing` | `why` |\n\n"
+        names = ["log::write", "logs", "log"]
+        with mock.patch.object(exports, "read_plain", lambda _: names):
+            self.assertEqual(exports.check_accounted(page),
+                             ["in private.txt, but in no row of docs/design/abi.md: logs",
+                              "in docs/design/abi.md, but not in private.txt: old::thing"])
+
     @unittest.skipUnless(exports.shutil.which("clang++"), "no clang++")
     def test_a_header_declares_what_it_does_not_define(self):
         with tempfile.TemporaryDirectory() as work:
