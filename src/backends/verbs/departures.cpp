@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/log.h"
+
 namespace heddle::transport::verbs {
 namespace {
 
@@ -138,6 +140,8 @@ void departures::fail_oldest(peer_lane& p, ibv_wc_status why) noexcept {
   end_queue_pair(p.out);
   discard_oldest(p, how);
   if (!p.out.empty() && p.out.oldest().follows) discard_oldest(p, how);
+  log::debug(log::subsystem::wire, "verbs: rank {}, lane {}: {}; a new queue pair is connected",
+             p.peer, p.lane, ibv_wc_status_str(why));
   connector_.connect(p);
 }
 
