@@ -5,7 +5,7 @@
 #   sudo tests/packages.sh            # both of:
 #   sudo tests/packages.sh same       # two builds of HEAD, in different places, are the same to the bit
 #   sudo tests/packages.sh round      # lintian; then, in a fresh Debian 12: install, try as a normal
-#                                     # user, take away
+#                                     # user, take away; then build HEAD within another project
 # `round` takes the packages from build/package/packages, where `same` and ./dev package put them.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
@@ -48,6 +48,7 @@ round() {
   cp "$packages"/*.deb "$source/README.md" "$source/tests/checks/outside/main.cpp" \
     "$source/tests/package_round.sh" "$source/examples/ring.c" "$source/tests/python/everything.py" \
     "$root/packages"
+  git -C "$source" archive -o "$root/packages/heddle.tar" "$commit"
   enter sh /packages/package_round.sh </dev/null
   nothing_left_behind
   echo "the round is done"
