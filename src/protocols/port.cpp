@@ -92,8 +92,10 @@ void port::end_batch(delivery_batch& out) {
 
 status port::cancel(const completion& which, delivery_batch& out) {
   ops_.collect_in(out);
-  const status s = tagged_.cancel(which);
-  return s == status::not_found ? ops_.flushing().cancel(which) : s;
+  status s = tagged_.cancel(which);
+  if (s == status::not_found) s = ops_.flushing().cancel(which);
+  ops_.room().tell(out);  // what is taken back leaves room, and nobody may look at the lane again
+  return s;
 }
 
 bool port::unsent() const noexcept {

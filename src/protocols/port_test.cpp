@@ -55,6 +55,23 @@ TEST_F(Port, AnswersASendWithWhatTheWireAnswers) {
   EXPECT_EQ(p.execute(send(two_), batch_), status::done);
 }
 
+TEST_F(Port, TellsWhoWaitsForRoomThatATakenBackReceiveLeavesSome) {
+  config_.records = 1;
+  port& p = start();
+  ending taken_back, room;
+  EXPECT_EQ(p.execute(receive_large(taken_back), batch_), status::posted);
+  command ready;
+  ready.kind = command_kind::when_ready;
+  ready.done = room;
+  EXPECT_EQ(p.execute(ready, batch_), status::posted);
+  batch_.run();
+  EXPECT_EQ(room.count, 0);
+  EXPECT_EQ(p.cancel(taken_back, batch_), status::done);
+  batch_.run();
+  EXPECT_EQ(taken_back.code, status::canceled);
+  EXPECT_EQ(room.count, 1);
+}
+
 TEST_F(Port, SaysWhetherThereIsNoMemoryForAPeerOrNoSuchPeer) {
   port& p = start();
   wire_.no_memory = true;
