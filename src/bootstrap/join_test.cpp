@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <heddle/status.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <cstdlib>
@@ -40,6 +41,22 @@ class Join : public testing::Test {
           "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS"})
       unsetenv(name);
   }
+};
+
+/// No file can be opened, and no library loaded, while it lives.
+class no_more_files {
+ public:
+  no_more_files() {
+    EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &before_), 0);
+    const rlimit none{0, before_.rlim_max};
+    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  }
+  ~no_more_files() { setrlimit(RLIMIT_NOFILE, &before_); }
+  no_more_files(const no_more_files&) = delete;
+  no_more_files& operator=(const no_more_files&) = delete;
+
+ private:
+  rlimit before_{};
 };
 
 /// Plays the launcher of a job of one rank in the test's own thread: answers are queued before
@@ -153,6 +170,14 @@ TEST_F(Join, AForcedWayThatIsUnknownOrThatNobodyPreparedIsRefused) {
               HasSubstr("give run, rendezvous, pmix, pmi1 or alone"));
   setenv("HEDDLE_BOOT", "pmix", 1);
   EXPECT_THAT(refusal([] { (void)join(); }), HasSubstr("PMIX_NAMESPACE is not set"));
+}
+
+TEST_F(Join, ALibraryOfPmixThatCannotBeLoadedIsNamedWithTheCure) {
+  setenv("PMIX_NAMESPACE", "job", 1);
+  const no_more_files here;
+  EXPECT_THAT(refusal([] { (void)join(); }),
+              AllOf(HasSubstr("its library cannot be loaded"), HasSubstr("libpmix.so.2"),
+                    HasSubstr("install libpmix2"), HasSubstr("LD_LIBRARY_PATH")));
 }
 
 TEST_F(Join, AJobOfOneRankIsNoneSoThatItsRankMayStartAJob) {

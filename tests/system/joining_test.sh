@@ -3,9 +3,9 @@
 # joining_test.sh WAY HEDDLE PROBE - ranks that another launcher than `heddle run` has started.
 #
 # WAY: mpirun (Open MPI: PMIx), mpiexec (Hydra: PMI-1), rendezvous (none). Each: the link test is one
-# job and no four; every rank meets the others and they share a secret; the launcher learns how ranks
-# end, and ends the job that one aborts; a rank that never makes its world is waited for no longer than allowed. Skipped (77) without
-# the launcher.
+# job and no four, and so are a benchmark and `heddle info`; every rank meets the others and they share
+# a secret; the launcher learns how ranks end, and ends the job that one aborts; a rank that never makes
+# its world is waited for no longer than allowed. Skipped (77) without the launcher.
 set -eu
 way=$1 heddle=$2 probe=$3
 work=$(mktemp -d)
@@ -81,6 +81,10 @@ done
 
 start 2 "$heddle" bench latency --rounds 1 --time-ms 20 || fail "bench ended with $?"
 [ "$(grep -c '^latency am 8 B over shm, 2 ranks' "$work/out")" = 1 ] || fail "bench was not one job"
+
+start 2 "$heddle" info || fail "info ended with $?"
+[ "$(grep -c '^rank 0 of 2 on ' "$work/out")" = 1 ] || fail "info was not one job of 2"
+grep -qE '^  to rank 1 .* shm' "$work/out" || fail "info says no way to rank 1"
 
 code=0
 start 2 sh -c "[ \$$rank = 1 ] || exec '$probe' join leave; '$probe' join leave fail" || code=$?
