@@ -8,12 +8,15 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 
 #include "harness/slots.h"
 #include "libraries/rival.h"
@@ -33,10 +36,21 @@ struct close_fid {
 template <class T>
 using owned = std::unique_ptr<T, close_fid<T>>;
 
+/// Before the first endpoint: libfabric names its shared memory by process, leaves that of one that
+/// was killed, and finds it busy when the process has the same number again.
+void remove_memory_of_an_earlier_process() {
+  std::error_code none;
+  const std::string mine = std::to_string(getpid()) + ':';
+  for (const auto& each : std::filesystem::directory_iterator("/dev/shm", none))
+    if (each.path().filename().string().starts_with(mine))
+      std::filesystem::remove(each.path(), none);
+}
+
 /// The provider that FI_PROVIDER names, and its domain. Several threads may use it.
 class fabric {
  public:
   explicit fabric(const task& t) {
+    remove_memory_of_an_earlier_process();
     fi_info* const hints = fi_allocinfo();
     hints->ep_attr->type = FI_EP_RDM;
     hints->caps = capabilities(t);
