@@ -8,22 +8,15 @@
 #include <atomic>
 
 #include "support/engine_ways.h"
+#include "support/refusal.h"
 
 namespace heddle::engine {
 namespace {
 
+using test::refusal;
+
 void nothing(void*, lane&, const call_message&) noexcept {}
 void ignore(void*, lane&, handler_id, const call_message&) noexcept {}
-
-template <class F>
-std::string refusal(F&& f) {
-  try {
-    f();
-  } catch (const error& e) {
-    return e.what();
-  }
-  return "nothing was refused";
-}
 
 handler_id name(handler_table& t, const char* what) {
   const handler_id id = t.next_named(what);
