@@ -162,6 +162,20 @@ class World:
         program may keep a Request or a Matched."""
         return self._lanes.get(lib.heddle_lane_number(here)) or Lane(self, here, False)
 
+    def _message(self, here, m) -> Message:
+        return Message(m.source, m.lane, bytes(ffi.buffer(m.header, m.header_bytes)),
+                       bytes(ffi.buffer(m.payload, m.payload_bytes)), self._lane_of(here))
+
+    def _set(self, number: "int | str", callback, by_name, by_number) -> None:
+        """Sets what runs for a number or a name."""
+        self._callbacks.append(callback)
+        if isinstance(number, str):
+            failed = by_name(self.c, number.encode(), callback, ffi.NULL) < 0
+        else:
+            failed = by_number(self.c, number, callback, ffi.NULL) != 0
+        if failed:
+            raise set_up_error()
+
     # --- what comes unasked ----------------------------------------------------------------------
 
     def handler(self, number: "int | str"):
@@ -171,17 +185,10 @@ class World:
 
         def set_handler(function):
             def run(_, here, m):
-                function(Message(m.source, m.lane, bytes(ffi.buffer(m.header, m.header_bytes)),
-                                 bytes(ffi.buffer(m.payload, m.payload_bytes)), self._lane_of(here)))
+                function(self._message(here, m))
 
-            c = ffi.callback("heddle_call_handler", run)
-            self._callbacks.append(c)
-            if isinstance(number, str):
-                failed = lib.heddle_world_add_handler(self.c, number.encode(), c, ffi.NULL) < 0
-            else:
-                failed = lib.heddle_world_set_handler(self.c, number, c, ffi.NULL) != 0
-            if failed:
-                raise set_up_error()
+            self._set(number, ffi.callback("heddle_call_handler", run), lib.heddle_world_add_handler,
+                      lib.heddle_world_set_handler)
             return function
 
         return set_handler
@@ -198,14 +205,8 @@ class World:
                 header = bytes(ffi.buffer(call.header, call.header_bytes))
                 function(ArrivingCall(call.source, call.lane, header, payload, lane))
 
-            c = ffi.callback("heddle_header_handler", run)
-            self._callbacks.append(c)
-            if isinstance(number, str):
-                failed = lib.heddle_world_add_header_handler(self.c, number.encode(), c, ffi.NULL) < 0
-            else:
-                failed = lib.heddle_world_set_header_handler(self.c, number, c, ffi.NULL) != 0
-            if failed:
-                raise set_up_error()
+            self._set(number, ffi.callback("heddle_header_handler", run), lib.heddle_world_add_header_handler,
+                      lib.heddle_world_set_header_handler)
             return function
 
         return set_handler
@@ -220,8 +221,7 @@ class World:
         """`function(number, message)` runs for calls to numbers that have no handler."""
 
         def run(_, here, number, m):
-            function(number, Message(m.source, m.lane, bytes(ffi.buffer(m.header, m.header_bytes)),
-                                     bytes(ffi.buffer(m.payload, m.payload_bytes)), self._lane_of(here)))
+            function(number, self._message(here, m))
 
         c = ffi.callback("heddle_unknown_handler", run)
         self._callbacks.append(c)

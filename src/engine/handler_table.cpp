@@ -18,8 +18,7 @@ const protocols::handler_entry* handler_table::keep(call_handler function, void*
 
 /// An id with a handler of one kind has none of the other, nor the one for unknown ids.
 void handler_table::settle(handler_id id) {
-  header_slots_[id].set(set_at_header_[id]);
-  const bool unknown = set_[id] == nullptr && set_at_header_[id] == nullptr;
+  const bool unknown = set_[id] == nullptr && header_slots_[id].get() == nullptr;
   slots_[id].set(unknown ? unknown_[id] : set_[id]);
 }
 
@@ -31,18 +30,20 @@ void handler_table::set(handler_id id, call_handler function, void* context) {
   refuse_wrong(id);
   const std::lock_guard lock(mutex_);
   set_[id] = function != nullptr ? keep(function, context) : nullptr;
-  set_at_header_[id] = nullptr;
+  header_slots_[id].set(nullptr);
   settle(id);
 }
 
 void handler_table::set_at_header(handler_id id, header_handler function, void* context) {
   refuse_wrong(id);
   const std::lock_guard lock(mutex_);
-  set_[id] = set_at_header_[id] = nullptr;
+  set_[id] = nullptr;
+  const protocols::handler_entry* made = nullptr;
   if (function != nullptr) {
     header_calls_.push_back(std::make_unique<header_call>(header_call{function, context}));
-    set_at_header_[id] = keep(&handler_table::run_at_header, header_calls_.back().get());
+    made = keep(&handler_table::run_at_header, header_calls_.back().get());
   }
+  header_slots_[id].set(made);
   settle(id);
 }
 
@@ -53,7 +54,7 @@ handler_id handler_table::next_named(std::string_view name) const {
   if (names_.size() >= max_handlers)
     fail("name handler {}: there are {} already, more are not possible", name, max_handlers);
   const auto id = static_cast<handler_id>(max_handlers - 1 - names_.size());
-  if (set_[id] != nullptr || set_at_header_[id] != nullptr)
+  if (set_[id] != nullptr || header_slots_[id].get() != nullptr)
     fail(
         "name handler {}: its id would be {}, for which set_handler() has set one; set those below",
         name, id);
@@ -68,7 +69,8 @@ void handler_table::set_named(std::string_view name, handler_id id) {
 void handler_table::forget_named(std::string_view name) {
   const std::lock_guard lock(mutex_);
   const auto at = names_.find(name);
-  set_[at->second] = set_at_header_[at->second] = nullptr;
+  set_[at->second] = nullptr;
+  header_slots_[at->second].set(nullptr);
   settle(at->second);
   names_.erase(at);
 }

@@ -67,7 +67,6 @@ class handler_table {
 
   mutable std::mutex mutex_;                                         // guards what follows
   std::array<const protocols::handler_entry*, max_handlers> set_{};  // by the program
-  std::array<const protocols::handler_entry*, max_handlers> set_at_header_{};
   std::array<const protocols::handler_entry*, max_handlers> unknown_{};
   std::map<std::string, handler_id, std::less<>> names_;
   // Also those replaced since, which may be running still.
