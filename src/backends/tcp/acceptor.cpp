@@ -11,11 +11,13 @@
 namespace heddle::transport::tcp {
 
 acceptor::acceptor(std::vector<unique_fd> listeners, std::uint32_t self, std::uint32_t size,
-                   std::span<const std::byte, 32> secret, algorithm_set algorithms)
+                   std::span<const std::byte, 32> secret, algorithm_set algorithms,
+                   std::uint64_t peer_timeout_ms)
     : self_(self),
       size_(size),
       secret_(secret),
       algorithms_(algorithms),
+      peer_timeout_ms_(std::max(peer_timeout_ms, patience_ms)),
       epoll_(make_epoll()),
       timer_(make_timer()),
       listeners_(std::move(listeners)) {
@@ -27,8 +29,7 @@ acceptor::acceptor(std::vector<unique_fd> listeners, std::uint32_t self, std::ui
 // who has said all takes itself for connected.
 void acceptor::serve(std::vector<accepted>& out) {
   advance_all(out);
-  while (!strangers_.empty() && now_ms() - strangers_.front().since_ms >= patience_ms)
-    strangers_.pop_front();
+  std::erase_if(strangers_, [this](const stranger& s) { return is_late(s, false); });
   starved_ = false;
   for (const unique_fd& l : listeners_) accept_all(l.get());
   advance_all(out);
@@ -43,15 +44,29 @@ void acceptor::accept_all(int listener) {
       starved_ = starved_ || errno == EMFILE || errno == ENFILE || errno == ENOMEM;
       return;
     }
-    if (strangers_.size() >= most_strangers) strangers_.pop_front();
+    if (is_full())
+      strangers_.erase(
+          std::ranges::find_if(strangers_, [this](const auto& s) { return is_late(s, true); }));
     strangers_.push_back(
         {handshake::accept(std::move(fd), self_, size_, secret_, algorithms_), now_ms()});
     strangers_.back().talk.wait_in(epoll_.get());
   }
 }
 
+// A rank that was answered sends its proof when it has a core again: hung up on before, it would
+// take itself for connected, or the job for lost.
+std::uint64_t acceptor::allowed_ms(const stranger& s, bool crowded) const noexcept {
+  if (s.talk.has_answered()) return crowded ? patience_ms : peer_timeout_ms_;
+  return crowded ? grace_ms : patience_ms;
+}
+
+bool acceptor::is_late(const stranger& s, bool crowded) const noexcept {
+  return now_ms() - s.since_ms >= allowed_ms(s, crowded);
+}
+
 bool acceptor::has_room() const noexcept {
-  return strangers_.size() < most_strangers || now_ms() - strangers_.front().since_ms >= grace_ms;
+  return !is_full() ||
+         std::ranges::any_of(strangers_, [this](const auto& s) { return is_late(s, true); });
 }
 
 void acceptor::advance_all(std::vector<accepted>& out) {
@@ -78,15 +93,17 @@ void acceptor::listen_on(bool yes) {
     (void)watch(epoll_.get(), l.get(), yes ? 0u : EPOLLIN, yes ? EPOLLIN : 0u);
 }
 
-// Fires when the oldest stranger is late, or may make room, or accepting is worth another try.
+// Fires when the first stranger is late, or may make room, or accepting is worth another try.
 void acceptor::set_timer() {
   const bool needed = !strangers_.empty() || starved_;
   if (!needed && !timing_) return;
   timing_ = needed;
-  const std::uint64_t limit = listening_ ? patience_ms : grace_ms;
-  const std::uint64_t age =
-      strangers_.empty() || starved_ ? 0 : now_ms() - strangers_.front().since_ms;
-  tcp::set_timer(timer_.get(), needed ? std::max(limit, age + 1) - age : 0);
+  std::uint64_t wait_ms = patience_ms;
+  for (const stranger& s : strangers_) {
+    const std::uint64_t age = now_ms() - s.since_ms, limit = allowed_ms(s, is_full());
+    wait_ms = std::min(wait_ms, std::max(limit, age + 1) - age);
+  }
+  tcp::set_timer(timer_.get(), needed ? wait_ms : 0);
 }
 
 }  // namespace heddle::transport::tcp

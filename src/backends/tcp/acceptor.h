@@ -22,18 +22,22 @@ struct accepted {
   int lane = 0;  ///< ours
 };
 
-/// Hostile clients cost at most `most_strangers` descriptors, each for at most `patience_ms`; when
-/// there are that many, a new one takes the place of the oldest, if that has had `grace_ms`.
-/// One thread at a time.
+/// Hostile clients cost at most `most_strangers` descriptors. A stranger has `patience_ms` to say
+/// which rank it is, and then, as the machine may be full of ranks that wait for a core, as long as
+/// any silent peer to prove it. When there are `most_strangers`, a new one takes the place of the
+/// oldest that has had `grace_ms`, or `patience_ms` if only its proof is missing. One thread at a
+/// time.
 class acceptor {
  public:
   static constexpr std::size_t most_strangers = 256;
   static constexpr std::uint64_t patience_ms = 3000, grace_ms = 250;
 
   /// Accepts from `listeners`, as rank `self` of `size`. `secret` outlives this. Connections are
-  /// encrypted by one of `algorithms`, if there are any. Throws heddle::error.
+  /// encrypted by one of `algorithms`, if there are any. `peer_timeout_ms` is the limit for a
+  /// silent peer. Throws heddle::error.
   acceptor(std::vector<unique_fd> listeners, std::uint32_t self, std::uint32_t size,
-           std::span<const std::byte, 32> secret, algorithm_set algorithms);
+           std::span<const std::byte, 32> secret, algorithm_set algorithms,
+           std::uint64_t peer_timeout_ms);
 
   /// Readable when serve() has something to do.
   [[nodiscard]] int fd() const noexcept { return epoll_.get(); }
@@ -45,7 +49,12 @@ class acceptor {
     handshake talk;
     std::uint64_t since_ms;
   };
+  using strangers = std::list<stranger>;  // oldest first
 
+  /// How long `s` may take, while others have room, or while it takes the room of others.
+  [[nodiscard]] std::uint64_t allowed_ms(const stranger& s, bool crowded) const noexcept;
+  [[nodiscard]] bool is_late(const stranger& s, bool crowded) const noexcept;
+  [[nodiscard]] bool is_full() const noexcept { return strangers_.size() >= most_strangers; }
   void accept_all(int listener);
   [[nodiscard]] bool has_room() const noexcept;
   void advance_all(std::vector<accepted>& out);
@@ -55,12 +64,13 @@ class acceptor {
   std::uint32_t self_, size_;
   std::span<const std::byte, 32> secret_;
   algorithm_set algorithms_;
+  std::uint64_t peer_timeout_ms_;
   unique_fd epoll_, timer_;
   std::vector<unique_fd> listeners_;
   bool listening_ = false;
-  bool timing_ = false;            // the timer is set
-  bool starved_ = false;           // the last accept found no descriptor or memory to be had
-  std::list<stranger> strangers_;  // oldest first
+  bool timing_ = false;   // the timer is set
+  bool starved_ = false;  // the last accept found no descriptor or memory to be had
+  strangers strangers_;
 };
 
 }  // namespace heddle::transport::tcp

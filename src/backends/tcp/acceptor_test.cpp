@@ -22,10 +22,14 @@ constexpr std::array<std::byte, 32> secret{std::byte{7}};
 /// Rank 0 of two accepts, and rank 1 connects.
 class Acceptor : public testing::Test {
  protected:
-  Acceptor() {
+  Acceptor() { allow_silence_for(60'000); }
+  /// Makes the acceptor, which waits as long for a peer that says nothing.
+  void allow_silence_for(std::uint64_t ms) {
+    acceptor_.reset();
+    where_ = *parse_ip("127.0.0.1");
     std::vector<unique_fd> listeners;
     listeners.push_back(listen_at(where_));
-    acceptor_.emplace(std::move(listeners), 0u, 2u, secret, algorithm_set{});
+    acceptor_.emplace(std::move(listeners), 0u, 2u, secret, algorithm_set{}, ms);
   }
   handshake connect() {
     hello mine;
@@ -36,6 +40,13 @@ class Acceptor : public testing::Test {
   void introduce(handshake& talk) {
     const std::uint64_t end = now_ms() + 10'000;
     while (talk.advance() == handshake::state::pending && now_ms() < end) acceptor_->serve(proven_);
+  }
+  /// The other end has said who it is, and its answer lies unread.
+  void answer(handshake& talk) {
+    EXPECT_EQ(talk.advance(), handshake::state::pending);
+    pass(50);
+    acceptor_->serve(proven_);
+    pass(50);
   }
   static void pass(std::uint64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
@@ -52,6 +63,26 @@ TEST_F(Acceptor, TakesWhoHasProvedItselfWhileNobodyServedItForLongerThanItsPatie
   acceptor_->serve(proven_);
   ASSERT_EQ(proven_.size(), 1u) << "it takes itself for connected";
   EXPECT_EQ(proven_[0].from, 1);
+}
+
+TEST_F(Acceptor, WaitsForTheProofOfARankThatHasNoCoreForLongerThanItsPatience) {
+  handshake talk = connect();
+  answer(talk);
+  pass(acceptor::patience_ms + 50);
+  acceptor_->serve(proven_);
+  introduce(talk);
+  pass(50);
+  acceptor_->serve(proven_);
+  EXPECT_EQ(proven_.size(), 1u);
+}
+
+TEST_F(Acceptor, LetsNobodyTakeItselfForConnectedWhomItHasGivenUpWaitingFor) {
+  allow_silence_for(0);
+  handshake talk = connect();
+  answer(talk);
+  pass(acceptor::patience_ms + 50);
+  acceptor_->serve(proven_);
+  EXPECT_EQ(talk.advance(), handshake::state::failed);
 }
 
 TEST_F(Acceptor, HangsUpOnWhoProvesNothingForLongerThanItsPatience) {

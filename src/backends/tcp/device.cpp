@@ -125,9 +125,9 @@ tcp_device::tcp_device(const context& where, rail own, std::vector<rail_address>
   if (sodium_init() < 0) fail("tcp: libsodium cannot be used: no source of randomness");
   algorithms_ = wanted_algorithms(config_);
   std::ranges::copy(where.job_secret, secret_.begin());
-  acceptor_ = std::make_unique<acceptor>(listen_at_all(own_.addresses, self_, config_),
-                                         static_cast<std::uint32_t>(self_),
-                                         static_cast<std::uint32_t>(size_), secret_, algorithms_);
+  acceptor_ = std::make_unique<acceptor>(
+      listen_at_all(own_.addresses, self_, config_), static_cast<std::uint32_t>(self_),
+      static_cast<std::uint32_t>(size_), secret_, algorithms_, config_.peer_timeout_ms);
   told_ = with_ports(std::move(told), own_.addresses);
   traits_.native =
       only(op_kind::send) | only(op_kind::put) | only(op_kind::get) | only(op_kind::atomic);

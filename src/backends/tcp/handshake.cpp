@@ -85,7 +85,9 @@ handshake::state handshake::meet_acceptor() noexcept {
     return failed;
   peer_ = *theirs;
   disagrees_ = !agreed();
-  if (disagrees_) return failed;
+  // The acceptor says nothing more before it has the proof. Whom it has given up waiting for would
+  // take itself for connected.
+  if (disagrees_ || has_hung_up(fd())) return failed;
   mine_.proven = proof_of(role::initiator);
   to_send_ = all;
   return pending;

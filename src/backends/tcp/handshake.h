@@ -29,6 +29,11 @@ class handshake {
   void wait_in(int epoll) noexcept;
 
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+  /// Of the acceptor: the peer says that it is a rank of this job, and has been answered. Its proof
+  /// is all that is missing; when that has left, the peer takes itself for connected.
+  [[nodiscard]] bool has_answered() const noexcept {
+    return role_ == role::acceptor && to_get_ == all;
+  }
   /// Done: who it is and, of the acceptor, what for.
   [[nodiscard]] const hello& peer() const noexcept { return peer_; }
   /// Done: what frames travel on.

@@ -133,6 +133,15 @@ unique_fd accept_from(int listener) noexcept {
   }
 }
 
+bool has_hung_up(int fd) noexcept {
+  std::byte next;
+  for (;;) {
+    const ssize_t n = ::recv(fd, &next, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (n < 0 && errno == EINTR) continue;
+    return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
+  }
+}
+
 void tune(int fd, std::uint64_t timeout_ms) noexcept {
   // The system's choice may be BBR, which halves the bandwidth of whoever waits for answers.
   if (is_within_host(fd)) (void)::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4);

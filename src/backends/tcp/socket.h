@@ -45,6 +45,10 @@ struct transferred {
 /// Takes a waiting connection. None: there is none, or it has gone again.
 [[nodiscard]] unique_fd accept_from(int listener) noexcept;
 
+/// True when the peer has closed its side, or the connection is gone, and nothing it said before is
+/// left to receive.
+[[nodiscard]] bool has_hung_up(int fd) noexcept;
+
 /// What a connection that carries frames wants: no Nagle, dead hosts noticed within `timeout_ms`,
 /// and within one host, where no network can be congested, nothing that paces what is sent.
 void tune(int fd, std::uint64_t timeout_ms) noexcept;
