@@ -49,7 +49,6 @@ class acceptor {
     handshake talk;
     std::uint64_t since_ms;
   };
-  using strangers = std::list<stranger>;  // oldest first
 
   /// How long `s` may take, while others have room, or while it takes the room of others.
   [[nodiscard]] std::uint64_t allowed_ms(const stranger& s, bool crowded) const noexcept;
@@ -68,9 +67,9 @@ class acceptor {
   unique_fd epoll_, timer_;
   std::vector<unique_fd> listeners_;
   bool listening_ = false;
-  bool timing_ = false;   // the timer is set
-  bool starved_ = false;  // the last accept found no descriptor or memory to be had
-  strangers strangers_;
+  bool timing_ = false;            // the timer is set
+  bool starved_ = false;           // the last accept found no descriptor or memory to be had
+  std::list<stranger> strangers_;  // oldest first
 };
 
 }  // namespace heddle::transport::tcp
