@@ -53,8 +53,9 @@ void acceptor::accept_all(int listener) {
   }
 }
 
-// A rank that was answered sends its proof when it has a core again: hung up on before, it would
-// take itself for connected, or the job for lost.
+// A rank that was answered sends its proof when it has a core again. Hung up on before, it has to
+// begin anew; if the proof is on its way already, it takes itself for connected and loses this
+// rank.
 std::uint64_t acceptor::allowed_ms(const stranger& s, bool crowded) const noexcept {
   if (s.talk.has_answered()) return crowded ? patience_ms : peer_timeout_ms_;
   return crowded ? grace_ms : patience_ms;
@@ -98,9 +99,10 @@ void acceptor::set_timer() {
   const bool needed = !strangers_.empty() || starved_;
   if (!needed && !timing_) return;
   timing_ = needed;
-  std::uint64_t wait_ms = patience_ms;
+  const bool crowded = !has_room();
+  std::uint64_t wait_ms = starved_ ? grace_ms : patience_ms;
   for (const stranger& s : strangers_) {
-    const std::uint64_t age = now_ms() - s.since_ms, limit = allowed_ms(s, is_full());
+    const std::uint64_t age = now_ms() - s.since_ms, limit = allowed_ms(s, crowded);
     wait_ms = std::min(wait_ms, std::max(limit, age + 1) - age);
   }
   tcp::set_timer(timer_.get(), needed ? wait_ms : 0);

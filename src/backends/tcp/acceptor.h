@@ -23,8 +23,8 @@ struct accepted {
 };
 
 /// Hostile clients cost at most `most_strangers` descriptors. A stranger has `patience_ms` to say
-/// which rank it is, and then, as the machine may be full of ranks that wait for a core, as long as
-/// any silent peer to prove it. When there are `most_strangers`, a new one takes the place of the
+/// which rank it is, and in all as long as any silent peer to prove it: the machine may be full of
+/// ranks that wait for a core. When there are `most_strangers`, a new one takes the place of the
 /// oldest that has had `grace_ms`, or `patience_ms` if only its proof is missing. One thread at a
 /// time.
 class acceptor {

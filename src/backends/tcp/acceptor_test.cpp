@@ -2,6 +2,7 @@
 #include "backends/tcp/acceptor.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <array>
 #include <chrono>
@@ -13,6 +14,7 @@
 #include "backends/tcp/address.h"
 #include "backends/tcp/socket.h"
 #include "base/clock.h"
+#include "support/resource_limits.h"
 
 namespace heddle::transport::tcp {
 namespace {
@@ -47,6 +49,10 @@ class Acceptor : public testing::Test {
     pass(50);
     acceptor_->serve(proven_);
     pass(50);
+  }
+  bool is_called_within(std::uint64_t ms) {
+    pollfd acceptor{acceptor_->fd(), POLLIN, 0};
+    return poll(&acceptor, 1, static_cast<int>(ms)) == 1;
   }
   static void pass(std::uint64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
@@ -83,6 +89,25 @@ TEST_F(Acceptor, LetsNobodyTakeItselfForConnectedWhomItHasGivenUpWaitingFor) {
   pass(acceptor::patience_ms + 50);
   acceptor_->serve(proven_);
   EXPECT_EQ(talk.advance(), handshake::state::failed);
+}
+
+TEST_F(Acceptor, HasNothingToDoWhileMostStrangersAreSilentAndNobodyElseComes) {
+  std::vector<unique_fd> silent;
+  for (std::size_t i = 0; i < acceptor::most_strangers; ++i)
+    silent.push_back(connect_to({}, where_));
+  acceptor_->serve(proven_);
+  pass(acceptor::grace_ms + 50);
+  acceptor_->serve(proven_);
+  EXPECT_FALSE(is_called_within(100));
+}
+
+TEST_F(Acceptor, TriesAgainBeforeItsPatienceEndsWhenNoDescriptorWasLeft) {
+  const unique_fd waiting = connect_to({}, where_);
+  {
+    const test::no_descriptors here;
+    acceptor_->serve(proven_);
+  }
+  EXPECT_TRUE(is_called_within(acceptor::patience_ms / 2));
 }
 
 TEST_F(Acceptor, HangsUpOnWhoProvesNothingForLongerThanItsPatience) {

@@ -135,11 +135,8 @@ unique_fd accept_from(int listener) noexcept {
 
 bool has_hung_up(int fd) noexcept {
   std::byte next;
-  for (;;) {
-    const ssize_t n = ::recv(fd, &next, 1, MSG_PEEK | MSG_DONTWAIT);
-    if (n < 0 && errno == EINTR) continue;
-    return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
-  }
+  const transferred t = attempt([&] { return ::recv(fd, &next, 1, MSG_PEEK | MSG_DONTWAIT); });
+  return t.kind == transferred::kind_t::ended || t.kind == transferred::kind_t::broken;
 }
 
 void tune(int fd, std::uint64_t timeout_ms) noexcept {
