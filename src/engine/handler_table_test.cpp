@@ -92,6 +92,8 @@ TEST(HandlerTable, AnIdHasOneHandlerOfEitherKind) {
 class Handlers : public test::Engine {};
 INSTANTIATE_TEST_SUITE_P(Ways, Handlers, test::all_ways(), test::name_of_way);
 
+/// Atomics of the standard, as here no engine shares anything: handlers count on whichever thread
+/// drives a lane.
 struct heard {
   std::atomic<int> calls{0};
   std::atomic<handler_id> id{0};
