@@ -52,14 +52,23 @@ crew::~crew() {
 void crew::start() {
   if (!find_programs()) return;
   bind();
-  for (std::size_t place = 0; place < orders_.ranks.size(); ++place) {
-    try {
-      if (!start(place)) return;
-    } catch (const error& e) {
-      throw error(
-          fmt::format("start rank {} of {}: {}", orders_.ranks[place], orders_.job_size, e.what()));
-    }
+  unstarted_ = orders_.ranks.size();
+  start_next();
+}
+
+/// One rank in each turn of the loop. A thousand take seconds, in which signals, output and the
+/// ranks that are there already want to be served.
+void crew::start_next() {
+  if (unstarted_ == 0) return;
+  const std::size_t place = orders_.ranks.size() - unstarted_;
+  try {
+    unstarted_ = start(place) ? unstarted_ - 1 : 0;
+  } catch (const error& e) {
+    unstarted_ = 0;
+    owner_.cannot_start(failed, fmt::format("start rank {} of {}: {}", orders_.ranks[place],
+                                            orders_.job_size, e.what()));
   }
+  here_.loop.after(0, [this] { start_next(); });
 }
 
 bool crew::find_programs() {
@@ -100,6 +109,7 @@ bool crew::start(std::size_t place) {
   files_.clear();
   if (child.exec_error == 0) {
     ranks_.push_back({rank, child.pid});
+    for (const int missed : signals_so_far_) kill(-child.pid, missed);
     owner_.rank_started(rank, child.pid, orders_.host);
     return true;
   }
@@ -186,7 +196,10 @@ void crew::check_leftovers(rank_state& r) {
   guard_.forget(r.pid);
 }
 
+/// Ranks that are still to be started get it when they are; nobody wants more of them killed.
 void crew::signal(int signal) {
+  if (signal == SIGKILL) unstarted_ = 0;
+  if (unstarted_ > 0) signals_so_far_.push_back(signal);
   for (const rank_state& r : ranks_)
     if (r.at != stage::gone) kill(-r.pid, signal);
 }
@@ -198,13 +211,14 @@ void crew::input(std::string_view piece) {
 }
 
 int crew::running() const {
-  return static_cast<int>(std::count_if(
-      ranks_.begin(), ranks_.end(), [](const rank_state& r) { return r.at == stage::running; }));
+  const auto started = std::count_if(ranks_.begin(), ranks_.end(),
+                                     [](const rank_state& r) { return r.at == stage::running; });
+  return static_cast<int>(started) + static_cast<int>(unstarted_);
 }
 
 bool crew::all_gone() const {
-  return std::all_of(ranks_.begin(), ranks_.end(),
-                     [](const rank_state& r) { return r.at == stage::gone; });
+  return unstarted_ == 0 && std::all_of(ranks_.begin(), ranks_.end(),
+                                        [](const rank_state& r) { return r.at == stage::gone; });
 }
 
 void crew::deliver(const std::vector<rendezvous::reply>& replies) {

@@ -70,6 +70,7 @@ class crew final : public rank_group {
 
   [[nodiscard]] bool find_programs();
   void bind();
+  void start_next();
   [[nodiscard]] bool start(std::size_t place);
   void print_into_files(int rank, placement& where);
   [[nodiscard]] command command_of(std::size_t place, int boot_fd) const;
@@ -92,7 +93,9 @@ class crew final : public rank_group {
   std::vector<std::unique_ptr<rank_output>> outputs_;  ///< two per rank, or none
   std::vector<unique_fd> files_;                       ///< of the rank that is being started
   std::optional<rank_input> input_;                    ///< when rank 0 is here and is fed
-  std::vector<rank_state> ranks_;
+  std::vector<rank_state> ranks_;                      ///< that have been started
+  std::size_t unstarted_ = 0;                          ///< so many are still to be
+  std::vector<int> signals_so_far_;                    ///< which those have missed
 };
 
 }  // namespace heddle::tools

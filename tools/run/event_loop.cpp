@@ -53,7 +53,8 @@ int event_loop::wait_ms() const {
 }
 
 void event_loop::run_timers() {
-  while (!timers_.empty() && timers_.begin()->first <= now_ms()) {
+  const std::uint64_t now = now_ms();  // what a timer sets for at once waits for the next turn
+  while (!timers_.empty() && timers_.begin()->first <= now) {
     const handler due = std::move(timers_.begin()->second);
     timers_.erase(timers_.begin());
     due();

@@ -27,10 +27,14 @@ std::string limit_in_words(std::uint64_t seconds) {
 }  // namespace
 
 join_watch::join_watch(rendezvous& meetings, int size, teller tell)
-    : meetings_(meetings), tell_(std::move(tell)), members_(static_cast<std::size_t>(size)) {}
+    : meetings_(meetings),
+      tell_(std::move(tell)),
+      members_(static_cast<std::size_t>(size)),
+      unstarted_(size) {}
 
 void join_watch::process_started(int rank, pid_t process, const std::string& host) {
   member& m = members_[static_cast<std::size_t>(rank)];
+  if (m.process == 0) --unstarted_;
   m.process = process;
   m.host = host;
 }
@@ -59,6 +63,7 @@ bool join_watch::somebody_waits() const {
 }
 
 void join_watch::tick() {
+  if (unstarted_ > 0) return;
   std::map<int, const member*> longest;  // by round
   for (member& m : members_) {
     if (!m.joins || !m.waits) continue;

@@ -55,6 +55,22 @@ class JoinWatch : public testing::Test {
   join_watch watch_;
 };
 
+TEST(JoinWatchAtStart, CountsNoWaitingWhileRanksAreStillStarted) {
+  rendezvous meetings(2);
+  std::vector<std::string> told;
+  join_watch watch(meetings, 2, [&](auto& line) { told.push_back(line); });
+  watch.process_started(0, 100, "here");
+  ASSERT_EQ(meetings.join(0), 0);
+  watch.begin(0, 0, 1000);
+  watch.set_waiting(0, true);
+  meetings.call(0, 0, frame_kind::barrier, {});
+  for (int s = 0; s < 60; ++s) watch.tick();
+  EXPECT_THAT(told, IsEmpty());
+  watch.process_started(1, 101, "here");
+  for (int s = 0; s < 60; ++s) watch.tick();
+  EXPECT_THAT(meetings.take_replies(), SizeIs(1)) << "its limit is over";
+}
+
 class JoinWatchOfMany : public JoinWatch {
  protected:
   JoinWatchOfMany() : JoinWatch(100) {}

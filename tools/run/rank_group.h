@@ -40,7 +40,8 @@ class group_owner {
 class rank_group {
  public:
   virtual ~rank_group() = default;
-  /// Starts all of them, or tells the owner why not. Throws error (no more processes ...).
+  /// Begins to start all of them; the loop goes on with it. The owner is told why not all can be.
+  /// Throws error.
   virtual void start() = 0;
   /// Children of this process have ended; some of them may be the group's.
   virtual void reap(const std::vector<ended_child>& ended) = 0;
@@ -50,9 +51,9 @@ class rank_group {
   virtual void input(std::string_view piece) = 0;
   /// Those that have not ended after SIGKILL are waited for no longer.
   virtual void abandon() = 0;
-  /// Ranks whose process has not ended.
+  /// Ranks whose process has not ended, or not begun.
   [[nodiscard]] virtual int running() const = 0;
-  /// Nothing is left of any rank that was started.
+  /// Nothing is left of any rank, and none is still to be started.
   [[nodiscard]] virtual bool all_gone() const = 0;
   /// Answers of the job's meetings.
   virtual void deliver(const std::vector<rendezvous::reply>& replies) = 0;
