@@ -30,6 +30,7 @@ void handler_table::set(handler_id id, call_handler function, void* context) {
   refuse_wrong(id);
   const std::lock_guard lock(mutex_);
   set_[id] = function != nullptr ? keep(function, context) : nullptr;
+  settle(id);  // first, so that no call finds neither
   header_slots_[id].set(nullptr);
   settle(id);
 }

@@ -45,6 +45,16 @@ TEST(HandlerTable, AnUnknownNameIsNamedBesideThoseThereAre) {
             "no handler is called steel; those with names are: answer, steal");
 }
 
+TEST(HandlerTable, AHandlerInThePlaceOfAnotherKindLeavesOnlyItself) {
+  handler_table t;
+  t.set_at_header(
+      1, [](void*, lane&, const arriving_call&) noexcept {}, nullptr);
+  EXPECT_NE(t.at_header()[1].get(), nullptr);
+  t.set(1, &nothing, nullptr);
+  EXPECT_NE(t.all()[1].get(), nullptr);
+  EXPECT_EQ(t.at_header()[1].get(), nullptr);
+}
+
 TEST(HandlerTable, ANameOrAnIdThatIsTakenIsRefused) {
   handler_table t;
   name(t, "a");

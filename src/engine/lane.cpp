@@ -78,9 +78,14 @@ command message_command(command_kind kind, rank peer, completion c) noexcept {
 static_assert(static_cast<int>(operation_kind::when_ready) ==
               static_cast<int>(command_kind::when_ready));
 
+/// What tools know it as: to them a receive is one, whoever has matched it.
+operation_kind kind_of(command_kind kind) noexcept {
+  return kind > command_kind::when_ready ? operation_kind::recv : static_cast<operation_kind>(kind);
+}
+
 operation_info info_of(const engine::lane_core& core, command_kind kind, rank peer, tag t,
                        std::size_t bytes) noexcept {
-  return {static_cast<operation_kind>(kind), core.self(), core.number(), peer, t, bytes};
+  return {kind_of(kind), core.self(), core.number(), peer, t, bytes};
 }
 
 status submit_watched(engine::lane_core& core, const command& made) noexcept {
@@ -387,10 +392,13 @@ void lane::when_ready(completion c) noexcept {
   if (s != status::posted) c({.code = s});  // a fork's child: the next answer is the same
 }
 
-/// Where the lane has ended, what holds its matched messages frees this one.
+/// Where the lane has ended, what holds its matched messages frees this one. Whoever has the
+/// message may drop it, from any thread and after the program's own lane has ended: so past checks
+/// of use.
 void lane::drop(engine::lane_core& core, protocols::unexpected& message) noexcept {
+  if (sync::forked()) return;
   const command made = protocols::receive_taken_command(message, {}, {});
-  while (is_busy(submit(core, made))) core.make_room();
+  while (is_busy(submit_plainly(core, made))) core.make_room();
 }
 
 // --- blocking forms --------------------------------------------------------------------

@@ -46,7 +46,8 @@ status calls::say(peer& to, const message& m) {
 }
 
 void calls::on_rts(peer& p, const message& m) {
-  if (p.announcements >= peer::max_announcements) return path_.violated(p);
+  if (p.announcements >= ops_.room().most_of_peer(peer::announcements_each))
+    return path_.violated(p);
   if (const handler_entry* const handler = where_.header_handlers[m.handler].get()) {
     unexpected& payload = held_.fresh(p);
     payload.announce(announced_by(m));
@@ -102,10 +103,11 @@ void calls::begin_fetch(request& r) {
 void calls::ended(request& r, status code) {
   code = rendezvous_.end_fetch(r, code);
   const std::uint64_t bytes = r.payload != nullptr ? r.message_bytes : 0;
-  if (r.payload != nullptr && code == status::done) {
-    ops_.out().add_call(lane_, *where_.handlers[r.handler].get(), r.with->address(), r.header,
-                        std::move(r.payload), bytes);
-  }
+  const handler_entry* const handler = where_.handlers[r.handler].get();
+  if (r.payload != nullptr && code == status::done && handler == nullptr)  // unset meanwhile
+    counters_.unknown_handler.add();
+  else if (r.payload != nullptr && code == status::done)
+    ops_.out().add_call(lane_, *handler, r.with->address(), r.header, std::move(r.payload), bytes);
   ops_.release(r);
   bytes_ -= bytes;
   start_deferred();

@@ -10,8 +10,8 @@
 namespace heddle::protocols {
 namespace {
 
-/// Control messages that may wait for room; an honest peer causes no more than it has requests.
-constexpr std::size_t max_control = 1 << 16;
+/// Control messages that one request of a peer causes at most: it asks for its data in pieces.
+constexpr std::size_t control_each = 16;
 
 }  // namespace
 
@@ -56,7 +56,7 @@ void path::control(peer& p, const message& m) {
     if (s == status::done || p.lost) return;
     if (s != status::busy_queue) return unreachable(p, s);
   }
-  if (p.control.size() >= max_control) return violated(p);
+  if (p.control.size() >= ops_.room().most_of_peer(control_each)) return violated(p);
   message kept = m;
   kept.header = kept.payload = {};
   p.control.push_back(kept);

@@ -38,8 +38,12 @@ class path : private post_batch::refusals {
   status post(peer& p, const transport::message_head& head, std::span<const std::byte> header,
               std::span<const std::byte> data);
   status post(peer& p, const message& m, std::span<const std::byte> data = {});
-  /// A protocol's own message, which goes out in any case, or the peer is lost.
+  /// A protocol's own message, which goes out in any case, or the peer is lost. What the program
+  /// can cause without end must not come while has_many() says so.
   void control(peer& p, const message& m);
+
+  /// So many control messages wait already that the program should wait with what causes more.
+  [[nodiscard]] static bool has_many(const peer& p) noexcept { return p.control.size() >= 1024; }
 
   // --- requests -------------------------------------------------------------------------
   /// Starts one just begun: `posted`, or how it ended at once, in which case it is released and its

@@ -89,8 +89,8 @@ struct peer {
   std::uint64_t counted = 0;    ///< puts, gets, atomics in flight
 
   // Credit: eager, tagged. Announcements: tagged, early_fetches, calls.
-  static constexpr std::size_t max_announcements = 1 << 16;  ///< no honest sender has more requests
-  std::uint64_t credit = 0;                                  ///< what we may still send eagerly
+  static constexpr std::size_t announcements_each = 2;  ///< of a peer's record, and what is queued
+  std::uint64_t credit = 0;                             ///< what we may still send eagerly
   std::uint64_t no_credit_since_ns = 0;  ///< a message waits for credit; 0: none came since
   std::uint64_t held = 0;                ///< what the peer's unexpected messages use here
   std::uint64_t owed = 0;                ///< what we have to give back

@@ -60,6 +60,7 @@ bool pieces::copy_mapped(request& r, std::uint64_t bytes) {
 /// The region of a peer as mapped here, or null when it cannot be. Keeps the last few mapped.
 const detail::remote_target* pieces::map(const request& r) {
   peer& p = *r.with;
+  if (r.region.generation == 0) return nullptr;  // none: an entry that is not used has it too
   for (const mapped_region& known : p.mapped) {
     if (known.ref == r.region && known.target.live->is(known.target.generation))
       return &known.target;

@@ -171,6 +171,46 @@ TEST_F(PortFetch, StaysWithMessagesWhenTheWireHasNoRoomForAllOfThem) {
   EXPECT_EQ(p.counters().violations.get(), 0u);
 }
 
+/// The same of a call, whose data is asked for at once.
+class PortCallFetch : public PortFetch {
+ protected:
+  port& fetch_call(std::uint8_t flag, std::uint32_t slot, std::uint32_t generation) {
+    handlers_[1].set(&handler_);
+    port& p = start();
+    wire_.answer = status::posted;
+    message m;
+    m.kind = message_kind::call_rts;
+    m.handler = 1;
+    m.flag = flag;
+    m.slot = slot;
+    m.generation = generation;
+    m.bytes = large;
+    m.id = 1;
+    arrives(m);
+    wire_.answer = status::done;
+    return p;
+  }
+  static void count(void* calls, lane&, const call_message&) noexcept {
+    ++*static_cast<int*>(calls);
+  }
+  int calls_ = 0;
+  handler_entry handler_{&count, &calls_};
+};
+
+TEST_F(PortCallFetch, IsCountedWhenItsHandlerIsTakenAwayMeanwhile) {
+  port& p = fetch_call(0, 1, 1);
+  handlers_[1].set(nullptr);
+  ends(status::done);
+  EXPECT_EQ(calls_, 0);
+  EXPECT_EQ(p.counters().unknown_handler.get(), 1u);
+  EXPECT_TRUE(p.quiet());
+}
+
+TEST_F(PortCallFetch, OfARegionThatIsNoneIsNoMappedOne) {
+  (void)fetch_call(1, 0, 0);  // as a hostile peer announces it
+  EXPECT_EQ(calls_, 0);
+}
+
 TEST_F(PortFetch, IsLostWithASenderThatHasTakenTheDataAway) {
   for (const status code : {status::withdrawn, status::denied, status::out_of_bounds}) {
     ending end;

@@ -130,6 +130,9 @@ status rma::access(const command& c) {
   if (owner == nullptr) return status::no_memory;
   peer& p = *owner;
   if (p.lost) return status::peer_lost;
+  // A notification is kept until the peer has room, and takes no record.
+  if (c.kind == command_kind::put_notify && path::has_many(p) && !ops_.room().takes_all())
+    return status::busy_records;
   if (c.kind == command_kind::put_signal) return put_signal(p, c);
   if (is_here(*c.target, needed(c.kind))) return access_here(p, c);
   if (bytes_of(c) == 0) {

@@ -4,6 +4,7 @@
 #pragma once
 #include <heddle/completion.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -19,6 +20,12 @@ class room {
 
   /// No more of the program's operations are taken now.
   [[nodiscard]] bool full() const noexcept { return taken_.get() >= most_ && !must_take_; }
+  [[nodiscard]] bool takes_all() const noexcept { return must_take_; }
+  /// How much an honest peer can cause here of what each of its operations causes `each` times at
+  /// most: it has no more of them than this rank may have.
+  [[nodiscard]] std::size_t most_of_peer(std::size_t each) const noexcept {
+    return std::max<std::size_t>(1 << 16, each * most_);
+  }
   /// Until it is unset, more are taken: they were accepted when there was room.
   void must_take(bool all) noexcept { must_take_ = all; }
 

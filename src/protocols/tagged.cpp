@@ -84,7 +84,8 @@ void tagged::on_rts(peer& p, const message& m) {
     const posted_receive& wanted = take(*found);
     return begin_fetch(p, wanted.into, wanted.done, m.word, announced_by(m));
   }
-  if (p.announcements >= peer::max_announcements) return path_.violated(p);
+  if (p.announcements >= ops_.room().most_of_peer(peer::announcements_each))
+    return path_.violated(p);
   unexpected& kept = matcher_.messages.fresh();
   kept.source = p.number;
   kept.from = &p;

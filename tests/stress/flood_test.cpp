@@ -3,6 +3,7 @@
 // (I6), and other lanes are served (I16).
 #include <heddle/heddle.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -67,6 +68,47 @@ TEST_P(Stress, I6AFloodFillsNoMemoryWhileTheReceiverTakesNothing) {
       ASSERT_EQ(o.bytes, message_bytes);
       ASSERT_EQ(std::memcmp(into.data(), data.data(), message_bytes), 0);
     }
+  });
+}
+
+TEST_P(Stress, I6AFloodOfNotificationsIsBusyAndLosesNothing) {
+  run_ranks(2, config(), [this](world& w) {
+    lane l(w), other(w);
+    const auto word = w.symmetric<std::uint64_t>(1);
+    struct {
+      std::atomic<std::uint64_t> heard = 0, sum = 0;  // handlers run on several threads
+    } told;
+    constexpr handler_id h = 3;
+    w.set_handler(
+        h,
+        [](void* context, lane&, const call_message& m) noexcept {
+          auto& t = *static_cast<decltype(told)*>(context);
+          std::uint64_t number = 0;
+          std::memcpy(&number, m.header.data(), sizeof number);
+          t.sum += number;
+          ++t.heard;
+        },
+        &told);
+    w.barrier();
+    const auto many = static_cast<std::uint64_t>(amount(300'000, 2000));
+    std::uint64_t one = 1;
+    counter ended;
+    std::uint64_t posted = 0;
+    if (w.rank() == 0) {
+      const auto data = std::as_bytes(std::span(&one, 1));
+      for (std::uint64_t i = 0; i < many;) {
+        const status s = l.try_put_notify(data, word.at(1), h, i, ended);
+        ASSERT_TRUE(accepted(s) || is_busy(s)) << name_of(s) << " after " << i;
+        posted += s == status::posted;
+        accepted(s) ? void(++i) : void(l.poll());
+      }
+      ASSERT_EQ(l.wait(ended, posted), status::done);
+    } else {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));  // it falls behind
+      while (told.heard < many) l.poll();
+      EXPECT_EQ(told.sum, many * (many - 1) / 2);
+    }
+    w.barrier();
   });
 }
 
