@@ -21,7 +21,9 @@ using namespace rendezvous_protocol;
 
 namespace {
 
-constexpr std::uint64_t proof_limit_ns = 5'000'000'000;
+/// For its proof, when others wait for its place; a rank that has no core may take as long as it
+/// does.
+constexpr std::uint64_t proof_limit_ns = 1'000'000'000;
 constexpr std::size_t most_newcomers = 256;
 constexpr int most_told_of = 16;
 constexpr std::size_t most_named = 16;
@@ -160,8 +162,9 @@ bool rendezvous_host::settle(visitor_ptr& newcomer) {
     return true;
   }
   std::string why = newcomer->link.problem();
-  if (why.empty() && now_ns() - newcomer->since_ns > proof_limit_ns)
-    why = "it has proved nothing for 5 s";
+  const bool crowded = newcomers_.size() >= most_newcomers;
+  if (why.empty() && crowded && now_ns() - newcomer->since_ns > proof_limit_ns)
+    why = "it has proved nothing, and others wait";
   if (why.empty()) return false;
   turn_away(*newcomer, why);
   return true;

@@ -94,7 +94,8 @@ void connection::fall_silent() noexcept {
   out_.discard();
 }
 
-bool connection::is_stuck(std::uint64_t timeout_ms) noexcept {
+bool connection::is_stuck(std::uint64_t timeout_ms, std::uint64_t away_ms) noexcept {
+  moved_at_ms_ = std::min(now_ms(), moved_at_ms_ + away_ms);
   const std::uint64_t moved = received + out_.written + stream_.moved_in_records();
   const bool waits = ops_.owed() != 0 || !out_.empty() || turned_away();
   if (waits && moved == moved_before_) return now_ms() - moved_at_ms_ > timeout_ms;

@@ -136,8 +136,9 @@ bool connector::give_up(const search& s) {
   return false;
 }
 
-void connector::expire(std::uint64_t timeout_ms) {
+void connector::expire(std::uint64_t timeout_ms, std::uint64_t away_ms) {
   std::erase_if(searches_, [&](const auto& s) {
+    s->since_ms = std::min(now_ms(), s->since_ms + away_ms);
     if (now_ms() - s->since_ms <= timeout_ms) return false;
     outcomes_.push_back(
         {s->peer, {}, fmt::format("it did not answer a connection for {} s", timeout_ms / 1000)});

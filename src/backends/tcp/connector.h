@@ -38,8 +38,8 @@ class connector {
   void start(peer_lane& peer);
   /// Goes as far as the sockets allow, and tells what has come of it.
   std::vector<outcome> advance();
-  /// Those that have taken longer than `timeout_ms` come to nothing.
-  void expire(std::uint64_t timeout_ms);
+  /// Those that have taken longer than `timeout_ms` come to nothing. `away_ms` as in is_stuck().
+  void expire(std::uint64_t timeout_ms, std::uint64_t away_ms);
   /// Stops, without an outcome, making any to `peer`.
   void forget(const peer_lane& peer) noexcept;
 

@@ -222,7 +222,8 @@ int tcp_device::serve() noexcept {
 void tcp_device::hand_over(accepted who) {
   const auto lane = static_cast<std::size_t>(who.lane);
   if (tcp_endpoint* e = endpoints_[lane]; e != nullptr) return e->give(std::move(who));
-  if (waiting_.size() >= most_waiting) return;
+  if (waiting_.size() >= std::max<std::size_t>(most_waiting, static_cast<std::size_t>(size_)))
+    return;
   wanted_[lane] = true;
   waiting_.push_back(std::move(who));
 }

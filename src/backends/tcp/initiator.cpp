@@ -55,8 +55,10 @@ void initiator::end_all() noexcept {
 
 bool initiator::on_put_ack(const frame& f) noexcept {
   if (f.count > out_.unacknowledged.size()) return false;
-  for (std::uint32_t i = 0; i < f.count; ++i, out_.unacknowledged.pop())
+  for (std::uint32_t i = 0; i < f.count; ++i, out_.unacknowledged.pop()) {
+    if (out_.is_sending(out_.unacknowledged.front())) return false;
     shared_.end(*out_.unacknowledged.front(), f.code);
+  }
   return true;
 }
 

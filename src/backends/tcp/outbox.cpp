@@ -71,6 +71,7 @@ void outbox::discard() noexcept {
   replies_.clear();
   head_ = tail_ = cut_ = 0;
   body_left_ = 0;
+  unfinished_ = nullptr;
 }
 
 outbox::flow outbox::flush(stream& to) noexcept {
@@ -116,7 +117,7 @@ bool outbox::begin_put(transfer& t) noexcept {
   write_put(at, flags, t.region.slot, t.region.generation, t.offset + t.begun,
             static_cast<std::uint32_t>(body));
   op* const put = t.put;
-  if (last) unacknowledged.push(std::exchange(t.put, nullptr));
+  if (last) unacknowledged.push(unfinished_ = std::exchange(t.put, nullptr));
   begin_body(t, body);
   return !last || !put->tells || add_notice(*put);
 }
@@ -178,6 +179,7 @@ bool outbox::end_fragment() noexcept {
   if (t.begun != t.bytes && t.code == status::done) return true;
   if (answering_) return end_reply();
   own_.pop();
+  unfinished_ = nullptr;
   return true;
 }
 

@@ -76,6 +76,8 @@ class outbox {
 
   /// Puts whose last frame is in the stream, oldest first: the order of acknowledgements.
   fifo<op*> unacknowledged;
+  /// Of one of those: its data is still being read.
+  [[nodiscard]] bool is_sending(const op* put) const noexcept { return put == unfinished_; }
 
  private:
   struct transfer {
@@ -119,7 +121,8 @@ class outbox {
   // written, between what is before and what is after `cut_` in the buffer.
   std::uint64_t body_left_ = 0;
   std::size_t cut_ = 0;
-  bool answering_ = false;  // it is of `replies_`
+  bool answering_ = false;    // it is of `replies_`
+  op* unfinished_ = nullptr;  // or it is the last one of this put
 };
 
 }  // namespace heddle::transport::tcp

@@ -46,6 +46,7 @@ class reader {
     for (auto& c : conns_) {
       if (!gone(*c)) continue;
       c->ops().end_all();
+      watch(*c, 0);  // a forked child may keep the socket open, which would go on telling
       c->release().reset();
       buried_.push_back(std::move(c));
     }

@@ -103,10 +103,11 @@ std::size_t verbs_endpoint::poll(std::span<event> out) noexcept {
   if (connector_.has_news()) [[unlikely]]
     read_letters();
   if (++polls_ % polls_per_settling == 0) departures_.settle();
+  home_->note_replaced();
   while (!events_.full()) {
     const ibv_wc* const c = completions_.next();
     if (c == nullptr) {
-      home_->end_replaced();
+      home_->end_noted();
       break;
     }
     on_completion(*c);

@@ -127,6 +127,11 @@ hello lane_home::admit(const hello& ask, const peer_facts& peer) {
   const std::scoped_lock lock(mutex_);
   inlet* found = nullptr;
   for (const auto& i : inlets_) {
+    if (i->from != ask.from || i->lane != ask.from_lane) continue;
+    // A copy that comes late, of before the stream began anew.
+    if (static_cast<std::int32_t>(ask.question - i->question) < 0) return answer;
+  }
+  for (const auto& i : inlets_) {
     if (i->from != ask.from || i->lane != ask.from_lane || i->replaced.is_set()) continue;
     if (i->their_qpn == ask.end.qpn && i->stream == ask.stream) {
       found = i.get();
@@ -144,6 +149,7 @@ hello lane_home::admit(const hello& ask, const peer_facts& peer) {
       return answer;
     }
   }
+  found->question = ask.question;
   answer.kind = hello::kind_t::answer;
   answer.inlet = found->number;
   answer.window = window_;
@@ -178,10 +184,16 @@ std::vector<letter> lane_home::take_letters() noexcept {
   return std::exchange(letters_, {});
 }
 
-void lane_home::end_replaced() noexcept {
+void lane_home::note_replaced() noexcept {
   if (!replaced_here_.take()) return;
+  for (inlet* const i : all()) i->ends = i->replaced.is_set() && i->qp != nullptr;
+  some_end_ = true;
+}
+
+void lane_home::end_noted() noexcept {
+  if (!std::exchange(some_end_, false)) return;
   for (inlet* const i : all())
-    if (i->replaced.is_set()) i->qp.reset();
+    if (std::exchange(i->ends, false)) i->qp.reset();
 }
 
 }  // namespace heddle::transport::verbs

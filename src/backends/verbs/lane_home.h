@@ -39,7 +39,9 @@ struct inlet {
   std::uint32_t taken = 0, told = 0;
   bool speaking = false;  ///< a word to the peer is under way
 
-  sync::event_bit replaced;  ///< the stream has begun anew, at another one
+  std::uint32_t question = 0;  ///< the peer's newest one that it was the answer to
+  sync::event_bit replaced;    ///< the stream has begun anew, at another one
+  bool ends = false;           ///< the lane's: with what is in the queue now, it has all of it
 };
 
 /// The answer to a question of a lane's.
@@ -91,9 +93,11 @@ class lane_home {
   }
   [[nodiscard]] bool has_letters() const noexcept { return letters_here_.is_set(); }
   [[nodiscard]] std::vector<letter> take_letters() noexcept;
-  /// Closes inlets that were replaced. To be called when the completion queue is empty: a card may
-  /// forget what came over a queue pair when that ends.
-  void end_replaced() noexcept;
+  /// Notes inlets that were replaced so far, and closes those. The first is to be called before the
+  /// completion queue is emptied, the second when it is empty: a card may forget what came over a
+  /// queue pair when that ends.
+  void note_replaced() noexcept;
+  void end_noted() noexcept;
 
  private:
   void take_doorbell() noexcept;
@@ -115,6 +119,7 @@ class lane_home {
   unique_fd bell_;
   sync::event_bit letters_here_, replaced_here_;
   std::vector<inlet*> seen_;  // by number; the lane's thread's
+  bool some_end_ = false;     // the same
 
   std::mutex mutex_;                            // guards what follows
   std::vector<std::unique_ptr<inlet>> inlets_;  // by number
