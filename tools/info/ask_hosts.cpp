@@ -9,6 +9,7 @@
 
 #include "exit_status.h"
 #include "info/host_facts.h"
+#include "json_text.h"
 #include "run/host_options.h"
 #include "run/launcher.h"
 #include "standard_output.h"
@@ -64,7 +65,7 @@ int ask_hosts(const host_options& given, bool as_data) {
   const int status = launch(job);
   if (status != success) return status;
   const auto hosts = reports_in(told, job);
-  print(as_data ? as_json(hosts).dump(2) + '\n' : compare_hosts(hosts));
+  print(as_data ? json_text(as_json(hosts), 2) + '\n' : compare_hosts(hosts));
   return success;
 }
 
@@ -72,7 +73,7 @@ void tell_facts() {
   json told = facts_of_this_host();
   const char* rank = std::getenv("HEDDLE_RANK");
   told["rank"] = rank != nullptr ? std::atoi(rank) : 0;
-  print(told.dump(-1, ' ', false, json::error_handler_t::replace) + '\n');
+  print(json_text(told) + '\n');
 }
 
 }  // namespace heddle::tools

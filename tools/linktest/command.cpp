@@ -73,6 +73,11 @@ void refuse_contradictions(const options& chosen) {
     throw usage_error(
         "--groups: simulated hosts have no names, and the network's form says who is near whom: "
         "leave it out");
+  const bool judges = !chosen.search.expect.empty() || !chosen.search.baseline.empty();
+  if (!chosen.search.simulate.empty() &&
+      (judges || chosen.search.time_s > 0 || chosen.kernels.size() > 1))
+    throw usage_error(
+        "--simulate tries the diagnosis, of one kernel: leave out --expect, --baseline and --time");
   if (!chosen.search.dry_run || chosen.ranks == 0) return;
   if (chosen.halves.what == how::by_group)
     throw usage_error("--dry-run does not know the hosts' names: give --bisection hosts or first");

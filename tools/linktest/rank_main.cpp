@@ -304,7 +304,8 @@ class participant {
     return verdict;
   }
 
-  /// Whoever interrupts does not want to wait for retests, and gets no diagnosis without them.
+  /// Whoever interrupts does not want to wait for retests, and gets no diagnosis without them: what
+  /// is slow only beside others would be named as slow, and drained.
   findings look_for_slow_parts(const results& all, const plan& steps, retest& again) {
     const std::vector<int> host_of = host_numbers_of(job_);
     const run_setting setting{
@@ -319,10 +320,13 @@ class participant {
     findings found = inspection_->inspect(all, setting, report_->facts().hosts, crowded_,
                                           shares_in(kept_from_core_), probes);
     if (!interrupted_) again.end();
-    if (!cut_short) return found;
-    report_->interrupted();
-    found.slow.reset();
-    found.not_diagnosed = "stopped while pairs were measured again to make sure";
+    if (cut_short) report_->interrupted();
+    if (found.slow && (interrupted_ || cut_short)) {
+      found.slow.reset();
+      found.not_diagnosed = interrupted_
+                                ? "stopped before slow pairs were measured again to make sure"
+                                : "stopped while pairs were measured again to make sure";
+    }
     return found;
   }
 

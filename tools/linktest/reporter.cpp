@@ -50,6 +50,7 @@ reporter::reporter(const options& chosen, const std::string& folder, const world
       display_(
           chosen.progress, chosen.width, [](std::string_view text) { tools::complain(text); },
           [began] { return began.seconds_ago(); }, chosen.search.time_s) {
+  prove_formats(chosen.formats);
   facts_.started = started;
 }
 

@@ -36,22 +36,35 @@ bool run_of_sections::is_whole(const section& one) const {
   return end && end->whole;
 }
 
+/// What the parallel section is compared with; without it there is no comparison, but all else.
+void run_of_sections::remember_alone(const section& one) {
+  try {
+    alone_ = read_results(place_of(one, folder_, run_.number).folder()).all;
+  } catch (const error& why) {
+    tools::complain(fmt::format("heddle linktest: no impact will be told: {}\n", why.what()));
+  }
+}
+
 std::optional<int> run_of_sections::measured_before(const section& one) {
   if (chosen_.resume.empty()) return std::nullopt;
   if (run_.number == 0) read_earlier();
   if (!several() || !is_whole(one)) return std::nullopt;
-  if (chosen_.mode == run_mode::paired && one.how.mode == run_mode::serial)
-    alone_ = read_results(place_of(one, folder_, run_.number).folder()).all;
+  if (chosen_.mode == run_mode::paired && one.how.mode == run_mode::serial) remember_alone(one);
   begin(one);
   tools::print(fmt::format("measured before, results in {}\n",
                            place_of(one, folder_, run_.number).folder()));
   return list_->end_of(one.name)->status;
 }
 
+/// Nobody may take what an earlier run has left there for this one's.
+void run_of_sections::begin_list() {
+  list_.emplace(chosen_.output, chosen_.overwrite ? existing::replace : existing::refuse);
+  if (chosen_.overwrite) list_->forget_earlier();
+}
+
 std::string run_of_sections::folder_of(const section& one) {
   if (several()) {
-    if (!list_)
-      list_.emplace(chosen_.output, chosen_.overwrite ? existing::replace : existing::refuse);
+    if (!list_) begin_list();
     folder_ = list_->path();
   } else if (folder_.empty()) {
     folder_ = chosen_.output.empty() ? claim_directory() : chosen_.output;

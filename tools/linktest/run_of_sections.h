@@ -57,6 +57,8 @@ class run_of_sections {
  private:
   [[nodiscard]] bool several() const noexcept { return sections_.size() > 1; }
   void read_earlier();
+  void remember_alone(const section& one);
+  void begin_list();
   [[nodiscard]] bool is_whole(const section& one) const;
 
   const options& chosen_;

@@ -75,7 +75,6 @@ void declare_judgement(CLI::App& command, search_options& into) {
   command
       .add_option("--baseline", into.baseline,
                   "Earlier run to compare with: its folder, or its linktest.json")
-      ->check(CLI::ExistingPath.description(""))
       ->type_name("PATH");
   command
       .add_option_function<std::vector<std::string>>(

@@ -103,6 +103,24 @@ class SectionList : public ::testing::Test {
   std::string folder_;
 };
 
+TEST_F(SectionList, ForgetsAnEarlierRunsListAndResultsButNothingElse) {
+  const auto write_section = [this](const char* name) {
+    section_list list(folder_, existing::replace);
+    list.go_on();
+    output_directory into(list.path() + '/' + name, 1, existing::refuse);
+    (void)write_files(into, full_facts(), sample_results());
+    list.add(name, full_facts(), sample_results(), {}, {true, 0});
+  };
+  write_section("semi-put");
+  write_section("semi-get");
+  write_text(folder_ + "/semi-get/notes.txt", "mine");
+  section_list(folder_, existing::replace).forget_earlier();
+  EXPECT_TRUE(sections_in(folder_).empty());
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/semi-put"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/semi-get/linktest.h5"));
+  EXPECT_EQ(read_text(folder_ + "/semi-get/notes.txt"), "mine");
+}
+
 TEST_F(SectionList, NamesWhatIsThereAndRefusesToMixTwoRuns) {
   {
     section_list list(folder_, existing::refuse);

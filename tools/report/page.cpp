@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "json_text.h"
 #include "linktest/results/json_file.h"
 #include "linktest/results/pair_class.h"
 #include "report/parts.h"
@@ -99,7 +100,7 @@ std::string make_page(const std::vector<named_run>& runs) {
   // From the end to the front: what is put in may look like a mark.
   put(page, "@SCRIPT@", page_script);
   put(page, "@CHARTS@", page_charts);
-  put(page, "@DATA@", harmless(data.dump()));
+  put(page, "@DATA@", harmless(tools::json_text(data)));
   put(page, "@STYLE@", page_css);
   put(page, "@TITLE@", "Heddle link test");
   return page;

@@ -203,8 +203,13 @@ void supervisor::end_stragglers() {
   end_job();
 }
 
+/// What a rank that explains itself ends with tells more than that others, or their host, are lost.
 void supervisor::report_failure(const rank_end& end) {
-  if (status_ == 0) status_ = shell_status(end.wait_status);
+  const bool explained = options_.ranks_explain && WIFEXITED(end.wait_status);
+  if (status_ == 0 || (explained && !explained_)) {
+    status_ = shell_status(end.wait_status);
+    explained_ = explained;
+  }
   const bool end_others = ranks_->running() > 0 && !options_.keep_going;
   if (!options_.ranks_explain || WIFSIGNALED(end.wait_status)) {
     const std::string on = end.host.empty() ? "" : " on " + end.host;

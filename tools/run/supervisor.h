@@ -70,6 +70,7 @@ class supervisor final : public group_owner {
 
   std::string host_;               ///< this one's name
   int status_ = 0;                 ///< of the first failure
+  bool explained_ = false;         ///< it is what a rank has ended with that said why
   std::set<std::string> remarks_;  ///< that were made
   bool ending_ = false;            ///< the ranks have been told to end: how they end counts no more
   int exited_ = 0;                 ///< ranks that no signal has ended

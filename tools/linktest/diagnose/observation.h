@@ -44,6 +44,14 @@ struct surroundings {
   double least_factor = 1.25;
   /// The same for contention, since pairs that share cables are a little slow in any network.
   double least_contention = 1.6;
+
+  /// As the times of real ranks are judged: retests take time there, and pairs share more than
+  /// cables. `slow`: the factor of --slow.
+  void judge_by(double slow) noexcept {
+    most_suspects = 12;
+    least_factor = slow;
+    least_contention = slow > 2 ? slow : 2;
+  }
 };
 
 /// A wish to measure a pair once more. Travels between ranks as these bytes.

@@ -10,8 +10,6 @@
 namespace heddle::linktest {
 namespace {
 
-constexpr std::size_t suspects_of_a_run = 12;  // retests of real ranks take time
-
 std::uint8_t kind_of(const run_setting& run, int a, int b) {
   return static_cast<std::uint8_t>(nearness_of(run.host_of, run.group_of, a, b));
 }
@@ -22,9 +20,7 @@ surroundings around(const results& all, const run_setting& run) {
   out.one_way = run.chosen.kernel == kernel::uni;
   out.kind_of = [&run](int a, int b) { return kind_of(run, a, b); };
   out.left_out = run.left_out;
-  out.most_suspects = suspects_of_a_run;
-  out.least_factor = run.chosen.search.slow;
-  out.least_contention = std::max(run.chosen.search.slow, 2.0);
+  out.judge_by(run.chosen.search.slow);
   return out;
 }
 

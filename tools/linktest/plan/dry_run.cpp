@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "linktest/measure/measure.h"
 #include "linktest/plan/plan.h"
@@ -29,6 +30,20 @@ double turn_s(const options& o, double& bytes) {
   return seconds;
 }
 
+/// How often each pair is measured. A confidence interval needs six values, so where more than
+/// --repetitions are allowed no pair ends before, unless its budget does.
+struct times_measured {
+  double least, most;
+};
+times_measured times_of(const options& o, double turn) {
+  constexpr double for_an_interval = 6;
+  const auto wanted = static_cast<double>(o.repetitions);
+  const auto allowed = static_cast<double>(std::max(o.most_repetitions, o.repetitions));
+  const double budget_s = o.budget_ms / 1000 * static_cast<double>(o.sizes.size());
+  const double most = std::max(wanted, std::min(allowed, wanted - 1 + std::ceil(budget_s / turn)));
+  return {std::clamp(for_an_interval, wanted, most), most};
+}
+
 /// Two meetings of all ranks: a tree of messages each.
 double meetings_s(int ranks) {
   return 2 * assumed_latency_s * std::bit_width(static_cast<unsigned>(ranks));
@@ -45,6 +60,11 @@ std::string duration(double seconds) {
   return seconds < 100    ? fmt::format("{:.3g} s", seconds)
          : seconds < 7200 ? fmt::format("{:.1f} min", seconds / 60)
                           : fmt::format("{:.1f} h", seconds / 3600);
+}
+
+/// The most is for pairs whose times spread so much that their interval stays wide.
+std::string from_to(const std::string& least, const std::string& most) {
+  return least == most ? least : least + " to " + most;
 }
 
 /// Nothing is known of the hosts but how many ranks each has: neighbours are together.
@@ -65,22 +85,32 @@ cost cost_of_section(const options& of_section) {
   const double from_all = chosen.all_to_all ? 2 * assumed_latency_s * chosen.ranks : 0;
   const auto per_step =
       static_cast<double>(p.phases()) * (turn + meetings_s(chosen.ranks)) + from_all;
-  const auto repetitions = static_cast<double>(chosen.repetitions);
+  const times_measured times = times_of(chosen, turn);
+  const auto meetings_of =
+      static_cast<double>(chosen.repetitions);  // more are measured in the last
+  const auto step_s = [&](double measured) {
+    return meetings_of * (per_step - static_cast<double>(p.phases()) * turn) +
+           measured * static_cast<double>(p.phases()) * turn;
+  };
   double steps = static_cast<double>(p.steps());
   if (chosen.search.time_s > 0)
-    steps = std::clamp(chosen.search.time_s / (per_step * repetitions), 1.0, steps);
+    steps = std::clamp(chosen.search.time_s / step_s(times.least), 1.0, steps);
   out.steps = static_cast<std::uint64_t>(steps);
   out.ordered_pairs = p.ordered_pairs() /
                       static_cast<std::uint64_t>(std::max<std::int64_t>(p.steps(), 1)) * out.steps;
-  out.seconds = steps * per_step * repetitions;
-  out.bytes_sent =
-      static_cast<std::uint64_t>(static_cast<double>(out.ordered_pairs) * bytes * repetitions);
+  out.seconds = steps * step_s(times.least);
+  out.most_seconds = steps * step_s(times.most);
+  const double of_all = static_cast<double>(out.ordered_pairs) * bytes;
+  out.bytes_sent = static_cast<std::uint64_t>(of_all * times.least);
+  out.most_bytes_sent = static_cast<std::uint64_t>(of_all * times.most);
   const std::uint64_t messages = send_bytes(chosen) + receive_bytes(chosen);
   out.plan_bytes = sizeof(plan);
   const std::uint64_t entry = sizeof(std::vector<float>) + sizeof(pair_state) + sizeof(pair_record);
-  out.rank_bytes = out.plan_bytes + messages +
-                   chosen.sizes.size() * (static_cast<std::uint64_t>(chosen.ranks) * entry +
-                                          out.steps * chosen.repetitions * sizeof(float));
+  out.rank_bytes =
+      out.plan_bytes + messages +
+      chosen.sizes.size() *
+          (static_cast<std::uint64_t>(chosen.ranks) * entry +
+           static_cast<std::uint64_t>(static_cast<double>(out.steps) * times.most) * sizeof(float));
   out.report_bytes = results::bytes(chosen.ranks, chosen.sizes.size());
   return out;
 }
@@ -95,7 +125,9 @@ cost cost_of(const options& chosen) {
     out.steps = own.steps;
     out.ordered_pairs = own.ordered_pairs;
     out.seconds += own.seconds;
+    out.most_seconds += own.most_seconds;
     out.bytes_sent += own.bytes_sent;
+    out.most_bytes_sent += own.most_bytes_sent;
     out.plan_bytes = own.plan_bytes;
     out.rank_bytes = std::max(out.rank_bytes, own.rank_bytes);
     out.report_bytes = std::max(out.report_bytes, own.report_bytes);
@@ -119,10 +151,11 @@ std::string describe_cost(const options& chosen) {
                             c.sections == 1 ? "" : fmt::format(" of {} sections", c.sections)));
   line("ordered pairs", fmt::format("{} of {:.0f} ({:.4g} %)", c.ordered_pairs, n * (n - 1),
                                     100 * static_cast<double>(c.ordered_pairs) / (n * (n - 1))));
-  line("time",
-       fmt::format("{}, if a message takes {:g} us and a host has {:g} GB/s", duration(c.seconds),
-                   assumed_latency_s * 1e6, assumed_bytes_per_s * 1e-9));
-  line("bytes sent", bytes_text(c.bytes_sent) + " by all ranks together");
+  line("time", fmt::format("{}, if a message takes {:g} us and a host has {:g} GB/s",
+                           from_to(duration(c.seconds), duration(c.most_seconds)),
+                           assumed_latency_s * 1e6, assumed_bytes_per_s * 1e-9));
+  line("bytes sent",
+       from_to(bytes_text(c.bytes_sent), bytes_text(c.most_bytes_sent)) + " by all ranks together");
   line("memory of a rank", fmt::format("{}, of which the plan is {}", bytes_text(c.rank_bytes),
                                        bytes_text(c.plan_bytes)));
   line("memory of rank 0", fmt::format("{} more", bytes_text(c.report_bytes)));

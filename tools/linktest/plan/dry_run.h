@@ -12,8 +12,9 @@ namespace heddle::linktest {
 struct cost {
   std::uint64_t sections = 0;
   std::uint64_t steps = 0, ordered_pairs = 0;  ///< of each repetition and section
-  double seconds = 0;              ///< of measuring, over links as assumed_latency_s and so on say
-  std::uint64_t bytes_sent = 0;    ///< by all ranks
+  double seconds = 0;       ///< of measuring, over links as assumed_latency_s and so on say
+  double most_seconds = 0;  ///< where pairs take as many measurements as they may
+  std::uint64_t bytes_sent = 0, most_bytes_sent = 0;  ///< by all ranks
   std::uint64_t rank_bytes = 0;    ///< memory of each rank: messages, and what it has measured
   std::uint64_t plan_bytes = 0;    ///< of that, for knowing who measures with whom and when
   std::uint64_t report_bytes = 0;  ///< memory of the rank that reports, on top

@@ -126,6 +126,23 @@ TEST_F(Files, Hdf5HoldsVerdictsAndMissedRulesAsColumns) {
   H5Fclose(healthy);
 }
 
+TEST_F(Files, ASampleIsReadBackAsWhole) {
+  results all = sample_results();
+  all.set_sample(1);
+  ASSERT_EQ(all.missing(), 2u) << "one is lost and one corrupted";
+  write_hdf5(in_root("x.h5"), sample_facts(), all);
+  EXPECT_EQ(read_hdf5(in_root("x.h5")).all.missing(), all.missing());
+  EXPECT_EQ(from_json(to_json(sample_facts(), all)).all.missing(), all.missing());
+}
+
+TEST_F(Files, BytesThatAreNoTextLoseNoFile) {
+  run_facts facts = sample_facts();
+  facts.command = "heddle linktest --output /m\xfcller";
+  write_hdf5(in_root("x.h5"), facts, sample_results());
+  EXPECT_EQ(read_hdf5(in_root("x.h5")).facts.command, "heddle linktest --output /m\uFFFDller");
+  EXPECT_THAT(to_json(facts, sample_results()), HasSubstr("m\uFFFDller"));
+}
+
 TEST_F(Files, Hdf5NamesThePathItCannotWrite) {
   try {
     write_hdf5(in_root("missing/x.h5"), sample_facts(), sample_results());

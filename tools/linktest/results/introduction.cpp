@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "json_text.h"
 #include "linktest/results/machine_facts.h"
 
 namespace heddle::linktest {
@@ -33,7 +34,7 @@ std::string introduce(bool with_machine) {
   json out{{"cpus", place.cpus}, {"cores", place.cores}, {"complex", place.complex}};
   if (with_machine)
     for (const named_text& fact : facts_of_machine()) out["machine"][fact.name] = fact.value;
-  return out.dump();
+  return tools::json_text(out);
 }
 
 void learn(run_facts& facts, const std::vector<std::string>& told) {

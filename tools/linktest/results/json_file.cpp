@@ -10,6 +10,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "json_text.h"
 #include "linktest/diagnose/verdict_json.h"
 #include "linktest/results/pair_class.h"
 #include "linktest/results/rebuild.h"
@@ -146,7 +147,7 @@ std::string document(const run_facts& facts, const results& all, bool with_matri
     out["sizes"].push_back(summary_of(facts, all, s));
     if (with_matrices) add_matrices(out["sizes"].back(), facts, all, s);
   }
-  return out.dump(1) + '\n';
+  return tools::json_text(out, 1) + '\n';
 }
 
 // --- reading ---
@@ -258,6 +259,7 @@ run_record read_document(const json& in) {
   if (sizes.size() != facts.chosen.sizes.size()) throw error("a message size is missing");
   const auto of_size = [&](std::size_t s) -> const json& { return sizes.at(s).at("matrices"); };
   matrix_source source;
+  source.sample = sample_from_json(in);
   source.states = [&](std::size_t s) {
     return read_square(of_size(s).at("state"), ranks, state_from);
   };
@@ -300,6 +302,7 @@ json facts_as_json(const run_facts& facts, const results& all) {
            {"environment", as_json(facts.environment)},
            {"machines", json::object()},
            {"places", json::array()}};
+  if (all.sampled()) out["sample_pairs"] = all.sample();
   for (const spread& of_size : facts.step_bandwidths)
     out["step_bandwidths"].push_back(spread_as_json(of_size));
   if (facts.all_to_all)
@@ -318,6 +321,11 @@ json facts_as_json(const run_facts& facts, const results& all) {
   out["disturbed"] = facts.disturbed;
   out["missed_rules"] = missed_rules(facts.missed);
   return out;
+}
+
+std::optional<std::uint64_t> sample_from_json(const json& in) {
+  const auto found = in.find("sample_pairs");
+  return found == in.end() ? std::nullopt : std::optional(found->get<std::uint64_t>());
 }
 
 run_facts facts_from_json(const json& in) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // json_file.h - the results as one JSON document, and back.
 #pragma once
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +24,9 @@ inline constexpr int json_schema_version = 2;
 [[nodiscard]] nlohmann::ordered_json facts_as_json(const run_facts& facts, const results& all);
 /// The facts that facts_as_json() has written. Throws error: this is something else.
 [[nodiscard]] run_facts facts_from_json(const nlohmann::ordered_json& document);
+
+/// How many ordered pairs of each size that run was to measure; none: all. Throws as json does.
+[[nodiscard]] std::optional<std::uint64_t> sample_from_json(const nlohmann::ordered_json& document);
 
 /// Numbers with NaN as null, each the shortest that is the same in single precision.
 [[nodiscard]] nlohmann::ordered_json all_numbers(std::span<const double> values);

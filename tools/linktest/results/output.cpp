@@ -130,6 +130,12 @@ results_written look_for_results(const std::string& folder) {
   return found;
 }
 
+void drop_results(const std::string& folder) noexcept {
+  for (const auto& [name, written] : look_for_results(folder))
+    ::unlink((folder + '/' + name).c_str());
+  ::rmdir(folder.c_str());
+}
+
 std::string read_text(const std::string& path) {
   const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) throw error(fmt::format("read {}: {}", path, std::strerror(errno)));

@@ -52,6 +52,9 @@ class output_directory {
 using results_written = std::map<std::string, std::filesystem::file_time_type>;
 [[nodiscard]] results_written look_for_results(const std::string& folder);
 
+/// Removes the result files in a folder, and the folder when nothing else is in it.
+void drop_results(const std::string& folder) noexcept;
+
 /// The whole content of the file at `path`. Throws error with the cause.
 [[nodiscard]] std::string read_text(const std::string& path);
 

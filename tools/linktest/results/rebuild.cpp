@@ -73,6 +73,7 @@ results rebuild(const run_facts& facts, const matrix_source& source) {
   }
   results all(static_cast<int>(ranks), facts.chosen.kernel, facts.chosen.sizes);
   for (std::size_t r = 0; r < ranks; ++r) all.set_row(static_cast<int>(r), rows[r]);
+  if (source.sample) all.set_sample(*source.sample);
   return all;
 }
 

@@ -116,6 +116,8 @@ class results {
   void set_sample(std::uint64_t ordered_pairs) noexcept { sample_ = ordered_pairs; }
   /// Whether only some pairs were to be measured.
   [[nodiscard]] bool sampled() const noexcept { return sample_ != all_pairs; }
+  /// How many; only if so.
+  [[nodiscard]] std::uint64_t sample() const noexcept { return sample_; }
   /// How many ordered pairs and sizes that were to be measured were not, or failed.
   [[nodiscard]] std::uint64_t missing() const;
   /// How many ordered pairs and sizes have this state; the diagonal is not counted.

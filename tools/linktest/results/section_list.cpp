@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "json_text.h"
 #include "linktest/results/json_file.h"
 #include "linktest/results/writing.h"
 
@@ -69,6 +70,17 @@ void section_list::go_on() {
   if (!sections_in(path_).empty()) document_ = read_text(list_in(path_));
 }
 
+void section_list::forget_earlier() {
+  std::vector<std::string> names;
+  try {
+    names = sections_in(path_);
+  } catch (const error&) {  // of whatever it is a list, it is not this run's
+  }
+  for (const std::string& name : names)
+    if (std::filesystem::path(name).filename() == name) drop_results(path_ + '/' + name);
+  into_.drop(section_file);
+}
+
 std::optional<section_end> section_list::end_of(const std::string& section) const {
   if (document_.empty()) return std::nullopt;
   const json document = json::parse(document_);
@@ -86,7 +98,7 @@ void section_list::add(const std::string& section, const run_facts& facts, const
                                    [&](const json& one) { return one.at("name") == section; });
   json& place = before != sections.end() ? *before : sections.emplace_back();
   place = entry_of(section, facts, all, against, how);
-  document_ = document.dump(1) + '\n';
+  document_ = tools::json_text(document, 1) + '\n';
   (void)into_.put(section_file, [this](const std::string& path) { write_text(path, document_); });
   drop_other_formats(into_, {});
 }

@@ -29,6 +29,9 @@ class section_list {
   /// lost. Throws error when that is no list of sections.
   void go_on();
 
+  /// Removes the list that an earlier run has left there, and the result files of its sections.
+  void forget_earlier();
+
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   /// How a section ended that is listed.
   [[nodiscard]] std::optional<section_end> end_of(const std::string& section) const;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "json_text.h"
 #include "linktest/results/json_file.h"
 #include "linktest/results/pair_class.h"
 #include "linktest/rules/judgement.h"
@@ -49,7 +50,7 @@ void for_rows(const run_facts& facts, const results& all, const Each& each) {
 
 std::string csv_field(const json& value) {
   if (value.is_null()) return {};
-  if (!value.is_string()) return value.dump();
+  if (!value.is_string()) return tools::json_text(value);
   std::string text = value.get<std::string>();
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   for (std::size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2)
@@ -83,8 +84,12 @@ class samples {
   /// `labels`: what stands behind those.
   void add(const std::string& labels, double value) {
     if (std::isnan(value)) return;
-    out_ += fmt::format("{}{{{}{}{}}} {:.6g}\n", name_, section_, labels.empty() ? "" : ",", labels,
-                        value);
+    // Counts are whole: a monitoring system compares them.
+    const std::string text = value == std::floor(value) && std::abs(value) < 1e15
+                                 ? fmt::format("{:.0f}", value)
+                                 : fmt::format("{:.6g}", value);
+    out_ +=
+        fmt::format("{}{{{}{}{}}} {}\n", name_, section_, labels.empty() ? "" : ",", labels, text);
   }
   [[nodiscard]] std::string take() { return std::move(out_); }
 
@@ -166,8 +171,8 @@ std::string to_csv(const run_facts& facts, const results& all) {
 }
 
 std::string to_json_lines(const run_facts& facts, const results& all) {
-  std::string out = facts_as_json(facts, all).dump() + '\n';
-  for_rows(facts, all, [&out](const json& row) { out += row.dump() + '\n'; });
+  std::string out = tools::json_text(facts_as_json(facts, all)) + '\n';
+  for_rows(facts, all, [&out](const json& row) { out += tools::json_text(row) + '\n'; });
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "json_text.h"
 #include "linktest/results/output.h"
 #include "linktest/results/run_facts.h"
 
@@ -38,7 +39,7 @@ std::string to_text(const unfinished_run& run) {
   const json told{{"format", format},       {"run", fmt::format("{:016x}", run.number)},
                   {"started", run.started}, {"command", run.typed},
                   {"ranks", run.ranks},     {"arguments", run.arguments}};
-  return told.dump(1) + '\n';
+  return tools::json_text(told, 1) + '\n';
 }
 
 unfinished_run unfinished_from(const std::string& text) {

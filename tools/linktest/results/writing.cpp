@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "linktest/results/hdf5_file.h"
+#include "linktest/results/hdf5_loader.h"
 #include "linktest/results/json_file.h"
 #include "linktest/results/linktest1.h"
 #include "linktest/results/section_list.h"
@@ -30,6 +31,12 @@ text_writer writer_of(const std::string& format) {
   if (format == "junit.xml") return to_junit;
   if (format == "drain.txt") return to_drain_list;
   throw error(fmt::format("'{}' is not a format of results", format));
+}
+
+/// Those of an earlier run, which may have had other sizes.
+void drop_sion_sets(const output_directory& from) {
+  for (const auto& [name, written] : look_for_results(from.path()))
+    if (name.find(".sion") != std::string::npos) from.drop(name);
 }
 
 /// The set's first file comes last: without it the others are not found.
@@ -58,12 +65,17 @@ std::vector<std::string> write_files(output_directory& into, const run_facts& fa
   for (const std::string& format : facts.chosen.formats)
     paths.push_back(into.put(fmt::format("linktest.{}", format),
                              [&](const std::string& path) { write_as(format, path, facts, all); }));
+  drop_sion_sets(into);
   if (facts.chosen.sion_files > 0)
     for (std::size_t s = 0; s < all.sizes().size(); ++s)
       paths.push_back(write_sion_set(into, facts, all, s));
   drop_other_formats(into, facts.chosen.formats);
   into.drop(section_file);
   return paths;
+}
+
+void prove_formats(std::span<const std::string> formats) {
+  if (std::find(formats.begin(), formats.end(), "h5") != formats.end()) (void)hdf5();
 }
 
 void drop_other_formats(const output_directory& from, std::span<const std::string> written) {

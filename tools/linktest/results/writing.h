@@ -20,6 +20,10 @@ void write_as(const std::string& format, const std::string& path, const run_fact
 [[nodiscard]] std::vector<std::string> write_files(output_directory& into, const run_facts& facts,
                                                    const results& all);
 
+/// Throws error when what one of the formats needs is not there: to be known before hours of
+/// measuring.
+void prove_formats(std::span<const std::string> formats);
+
 /// Removes the files that an earlier run left in formats other than `written`.
 void drop_other_formats(const output_directory& from, std::span<const std::string> written);
 

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <limits>
 #include <regex>
+#include <stdexcept>
+#include <string>
 
 namespace heddle::linktest {
 namespace {
@@ -94,6 +96,14 @@ class checking {
   std::array<double, kinds> usual_{};
 };
 
+double number_in(const std::string& digits, const std::string& rule) {
+  try {
+    return std::stod(digits);
+  } catch (const std::out_of_range&) {
+    throw error(fmt::format("'{}': {} is out of a number's range", rule, digits));
+  }
+}
+
 }  // namespace
 
 rule parse_rule(const std::string& text) {
@@ -120,7 +130,7 @@ rule parse_rule(const std::string& text) {
   if (among == "network") out.among = rule::pair_class::network;
   out.at_least = part[3] == ">=";
   out.times_reference = part[5].matched || part[6].matched;
-  out.value = part[4].matched ? std::stod(part[4]) : 1;
+  out.value = part[4].matched ? number_in(part[4], text) : 1;
   return out;
 }
 

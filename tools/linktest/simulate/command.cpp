@@ -33,6 +33,7 @@ int simulate(const options& chosen) {
   const fabric where = fabric::parse(chosen.search.simulate, hosts);
   simulated_run job(where, settings_of(chosen), parse_simulated_faults(chosen.search.faults),
                     chosen.search.pairs);
+  job.judge_by(chosen.search.slow);
   const std::uint64_t count =
       job.steps().ordered_pairs() * static_cast<std::uint64_t>(chosen.search.rails);
   if (count > most_observations)

@@ -48,6 +48,7 @@ surroundings simulated_run::around() const {
   };
   out.cable_name = [&where](std::uint32_t cable) { return where.cable_name(cable); };
   out.all_cables = where.cables();
+  if (slow_) out.judge_by(*slow_);
   return out;
 }
 

@@ -2,6 +2,7 @@
 // simulated_run.h - a whole link test on a simulated network: sample, diagnose, retest.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "linktest/diagnose/diagnose.h"
@@ -16,6 +17,8 @@ class simulated_run {
   simulated_run(fabric where, const simulated_network::how& settings,
                 std::vector<simulated_fault> faults, std::uint64_t sample);
 
+  /// By what real ranks are judged, with this factor of --slow; without it, more finely.
+  void judge_by(double slow) noexcept { slow_ = slow; }
   /// Every turn of the plan, once for each rail: 24 bytes each.
   [[nodiscard]] std::vector<observation> measure();
   /// From `seen`, with retests.
@@ -28,6 +31,7 @@ class simulated_run {
   [[nodiscard]] surroundings around() const;
 
   simulated_network::how settings_;
+  std::optional<double> slow_;
   plan plan_;
   simulated_network network_;
 };

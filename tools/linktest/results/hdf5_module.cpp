@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hdf5_module.cpp - hdf5_node.h over the C interface of HDF5; linktest_hdf5.so is this file.
+#include <fmt/format.h>
+#include <hdf5.h>
+#include <heddle/status.h>
+#include <heddle/version.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "linktest/results/hdf5_node.h"
+
+namespace heddle::linktest {
+namespace {
+
+/// Throws when a call of the library answered that it failed.
+template <class Answer>
+Answer checked(Answer answer, std::string_view what) {
+  if (answer < 0) throw error(fmt::format("HDF5 could not {}", what));
+  return answer;
+}
+
+/// An identifier of the library and the function that closes it.
+class handle {
+ public:
+  using closer = herr_t (*)(hid_t);
+  handle(hid_t id, closer closing, std::string_view what)
+      : id_(checked(id, what)), close_(closing) {}
+  handle(handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  handle& operator=(handle&&) = delete;
+  ~handle() {
+    if (id_ >= 0) close_(id_);
+  }
+  operator hid_t() const noexcept { return id_; }  // NOLINT: used as one
+  void close(std::string_view what) { checked(close_(std::exchange(id_, -1)), what); }
+
+ private:
+  hid_t id_;
+  closer close_;
+};
+
+handle text_type() {
+  handle type(H5Tcopy(H5T_C_S1), H5Tclose, "make a text type");
+  checked(H5Tset_size(type, H5T_VARIABLE), "make a text type");
+  checked(H5Tset_cset(type, H5T_CSET_UTF8), "make a text type");
+  return type;
+}
+
+// A number in memory and in the file.
+hid_t in_memory(std::uint8_t) {
+  return H5T_NATIVE_UINT8;
+}
+hid_t in_memory(int) {
+  return H5T_NATIVE_INT;
+}
+hid_t in_memory(std::uint64_t) {
+  return H5T_NATIVE_UINT64;
+}
+hid_t in_memory(double) {
+  return H5T_NATIVE_DOUBLE;
+}
+hid_t in_file(std::uint8_t) {
+  return H5T_STD_U8LE;
+}
+hid_t in_file(int) {
+  return H5T_STD_I32LE;
+}
+hid_t in_file(std::uint64_t) {
+  return H5T_STD_U64LE;
+}
+hid_t in_file(double) {
+  return H5T_IEEE_F64LE;
+}
+
+/// How a square of such a side is kept: in tiles that are compressed each for itself, so that a few
+/// rows of a large one can be read alone.
+handle tiles(hsize_t side) {
+  constexpr hsize_t most = 256;
+  constexpr unsigned usual_effort = 4;
+  handle list(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make a property list");
+  const std::array<hsize_t, 2> tile{std::min(side, most), std::min(side, most)};
+  checked(H5Pset_chunk(list, tile.size(), tile.data()), "choose tiles");
+  checked(H5Pset_shuffle(list), "choose compression");
+  checked(H5Pset_deflate(list, usual_effort), "choose compression");
+  return list;
+}
+
+class node final : public hdf5_node {
+ public:
+  explicit node(handle id) noexcept : id_(std::move(id)) {}
+
+  void add(const std::string& name, std::string_view value) override {
+    const std::string text(value);
+    const char* const pointer = text.c_str();
+    add_attribute(name, text_type(), &pointer);
+  }
+  void add(const std::string& name, std::uint64_t value) override {
+    add_attribute(name, H5T_NATIVE_UINT64, &value);
+  }
+  void add(const std::string& name, double value) override {
+    add_attribute(name, H5T_NATIVE_DOUBLE, &value);
+  }
+  bool has_attribute(const std::string& name) override { return H5Aexists(id_, name.c_str()) > 0; }
+  std::string text(const std::string& name) override {
+    const handle attribute(H5Aopen(id_, name.c_str(), H5P_DEFAULT), H5Aclose,
+                           fmt::format("open the attribute {}", name));
+    const handle type = text_type();
+    char* read = nullptr;
+    checked(H5Aread(attribute, type, &read), fmt::format("read the attribute {}", name));
+    const std::unique_ptr<char, herr_t (*)(void*)> held(read, H5free_memory);
+    return read == nullptr ? "" : read;
+  }
+
+  owner add_group(const std::string& name) override {
+    return std::make_unique<node>(
+        handle(H5Gcreate2(id_, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose,
+               fmt::format("create the group {}", name)));
+  }
+  owner add_column(const std::string& name, const hdf5_numbers& values) override {
+    return std::visit(
+        [&](const auto& of) {
+          using number = std::remove_cv_t<typename std::decay_t<decltype(of)>::element_type>;
+          const std::array<hsize_t, 1> extent{of.size()};
+          return add_dataset(name, {in_file(number{}), in_memory(number{})}, extent, of.data());
+        },
+        values);
+  }
+  owner add_column(const std::string& name, const std::vector<std::string>& values) override {
+    std::vector<const char*> pointers;
+    for (const std::string& text : values) pointers.push_back(text.c_str());
+    const handle type = text_type();
+    const std::array<hsize_t, 1> extent{pointers.size()};
+    return add_dataset(name, {type, type}, extent, pointers.data());
+  }
+  owner add_square(const std::string& name, const hdf5_numbers& values, std::uint64_t side,
+                   bool single) override {
+    return std::visit(
+        [&](const auto& of) {
+          using number = std::remove_cv_t<typename std::decay_t<decltype(of)>::element_type>;
+          const std::array<hsize_t, 2> extent{side, side};
+          const hid_t kept = single ? H5T_IEEE_F32LE : in_file(number{});
+          return add_dataset(name, {kept, in_memory(number{})}, extent, of.data());
+        },
+        values);
+  }
+
+  std::vector<std::uint8_t> bytes(const std::string& path, std::uint64_t entries) override {
+    return read<std::uint8_t>(path, entries);
+  }
+  std::vector<double> doubles(const std::string& path, std::uint64_t entries) override {
+    return read<double>(path, entries);
+  }
+
+  void close() override { id_.close("finish the file; is the disk full?"); }
+
+ private:
+  struct types {
+    hid_t kept, given;  ///< in the file, in memory
+  };
+  void add_attribute(const std::string& name, hid_t type, const void* value) {
+    const handle space(H5Screate(H5S_SCALAR), H5Sclose, "make a scalar");
+    const handle attribute(H5Acreate2(id_, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
+                           H5Aclose, fmt::format("create the attribute {}", name));
+    checked(H5Awrite(attribute, type, value), fmt::format("write the attribute {}", name));
+  }
+  owner add_dataset(const std::string& name, types of, std::span<const hsize_t> extent,
+                    const void* values) {
+    const handle space(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr),
+                       H5Sclose, "make a data space");
+    const handle kept = extent.size() == 2 ? tiles(extent.front())
+                                           : handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose,
+                                                    "make a property list");
+    handle data(H5Dcreate2(id_, name.c_str(), of.kept, space, H5P_DEFAULT, kept, H5P_DEFAULT),
+                H5Dclose, fmt::format("create the dataset {}", name));
+    checked(H5Dwrite(data, of.given, H5S_ALL, H5S_ALL, H5P_DEFAULT, values),
+            fmt::format("write the dataset {}", name));
+    return std::make_unique<node>(std::move(data));
+  }
+  template <class Value>
+  std::vector<Value> read(const std::string& path, std::uint64_t entries) {
+    if (H5Lexists(id_, path.c_str(), H5P_DEFAULT) <= 0) return {};
+    const handle data(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose,
+                      fmt::format("open the dataset {}", path));
+    const handle space(H5Dget_space(data), H5Sclose, "ask for an extent");
+    if (H5Sget_simple_extent_npoints(space) != static_cast<hssize_t>(entries))
+      throw error(fmt::format("{} has not an entry for every two ranks", path));
+    std::vector<Value> out(entries);
+    checked(H5Dread(data, in_memory(Value{}), H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data()),
+            fmt::format("read the dataset {}", path));
+    return out;
+  }
+
+  handle id_;
+};
+
+/// Failures are thrown, not printed as a stack.
+void print_nothing() {
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+hdf5_node::owner create(const std::string& path) {
+  print_nothing();
+  return std::make_unique<node>(
+      handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose,
+             "create the file"));
+}
+
+hdf5_node::owner open(const std::string& path) {
+  print_nothing();
+  return std::make_unique<node>(handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose,
+                                       "open the file: is it whole?"));
+}
+
+}  // namespace
+
+extern "C" [[gnu::visibility("default")]] const hdf5_library heddle_linktest_hdf5{
+    HEDDLE_VERSION_STRING, create, open};
+
+}  // namespace heddle::linktest
