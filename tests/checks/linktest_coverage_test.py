@@ -57,8 +57,24 @@ def options_of(heddle):
 
 
 def tests_of(ctest, build):
+    """What ctest knows, and the cases of the programs that it may run several of at once."""
     listed = output_of(ctest, "--test-dir", build, "-N")
-    return set(re.findall(r"(?m)^ +Test +#\d+: (.+?)(?:  # GetParam.*| \(Disabled\))?$", listed))
+    found = set(re.findall(r"(?m)^ +Test +#\d+: (.+?)(?:  # GetParam.*| \(Disabled\))?$", listed))
+    for program in pathlib.Path(build, "bin").glob("*_test"):
+        found |= cases_of(output_of(program, "--gtest_list_tests"))
+    return found
+
+
+def cases_of(listed):
+    """Suite.Case of each line of GoogleTest's list."""
+    found, suite = set(), ""
+    for line in listed.splitlines():
+        name = line.split("#")[0].strip()
+        if line.startswith("  "):
+            found.add(suite + name)
+        else:
+            suite = name
+    return found
 
 
 def names_in(value):
