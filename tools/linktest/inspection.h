@@ -3,6 +3,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "linktest/diagnose/of_results.h"
@@ -17,6 +18,12 @@ struct findings {
   std::optional<diagnosis> slow;    ///< none: not looked for
   std::vector<broken_rule> missed;  ///< of --expect and --baseline
   std::string no_comparison;  ///< why the baseline was not compared with; empty: it was, or none
+
+  /// What was found slow is not said after all.
+  void withdraw_diagnosis(std::string_view why) {
+    if (slow) not_diagnosed = why;
+    slow.reset();
+  }
 };
 
 /// Holds results against what the options ask for.

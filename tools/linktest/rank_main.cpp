@@ -321,12 +321,8 @@ class participant {
                                           shares_in(kept_from_core_), probes);
     if (!interrupted_) again.end();
     if (cut_short) report_->interrupted();
-    if (found.slow && (interrupted_ || cut_short)) {
-      found.slow.reset();
-      found.not_diagnosed = interrupted_
-                                ? "stopped before slow pairs were measured again to make sure"
-                                : "stopped while pairs were measured again to make sure";
-    }
+    if (interrupted_ || cut_short)
+      found.withdraw_diagnosis("stopped before slow pairs were all measured again, to make sure");
     return found;
   }
 

@@ -200,6 +200,26 @@ TEST(TcpLoss, APeerThatAnswersNothingIsLostAfterTheTimeout) {
   EXPECT_EQ(job[0].ended[5], status::peer_lost);
 }
 
+TEST(TcpLoss, WhatCameWhileThisProcessWasStoppedIsReadBeforeThePeerIsCalledSilent) {
+  settings config;
+  config.peer_timeout_ms = 50;
+  test_job job(2, "lo", config);
+  bytes memory(64);
+  const memory::region_ref ref = job[1].regions.add(memory, rights::all).ref;
+  connect(job, 0, 1);
+  test_op get = get_op(1, ref, 0, memory);
+  get.number = 5;
+  ASSERT_EQ(job[0].post(std::span(&get, 1)).accepted, 1u);
+  job[0].poll();
+  for (int i = 0; i < 2; ++i) job[0].lane->maintain();  // it is known to wait
+  for (int i = 0; i < 4; ++i) job[1].poll();            // and is answered
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  job[0].lane->maintain();
+  ASSERT_TRUE(job.until([&] { return job[0].ended.contains(5); }));
+  EXPECT_EQ(job[0].ended[5], status::done);
+  EXPECT_TRUE(job[0].lost.empty());
+}
+
 TEST(TcpLoss, AQuietPeerThatOwesNothingIsKept) {
   settings config;
   config.peer_timeout_ms = 1;

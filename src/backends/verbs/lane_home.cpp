@@ -16,6 +16,7 @@ namespace heddle::transport::verbs {
 namespace {
 
 constexpr std::uint32_t most_room = 4096;
+constexpr std::uint32_t most_words = 4096;
 constexpr std::uint32_t most_window = 256;
 constexpr std::uint32_t wanted_inline = 220;
 /// What an inlet says itself: how far the lane is, and whether the peer lives.
@@ -42,7 +43,8 @@ lane_home::lane_home(const card& on, int lane)
   room_ = std::min(most_room, longest - receives);
   window_ = std::min(most_window, receives / 2);
   take_doorbell();
-  make_completion_queue(receives + room_);
+  // And a word, or a look at a silent peer, for each inlet.
+  make_completion_queue(receives + room_ + std::min(most_words, longest - receives - room_));
   ibv_srq_init_attr wanted{};
   wanted.attr.max_wr = receives;
   wanted.attr.max_sge = 1;
