@@ -125,8 +125,8 @@ void port::maintain(std::uint64_t now_ns, delivery_batch& out) {
   endpoints_.maintain();
   census_.stamp(now_ns);
   liveness_.look(now_ns);
-  ops_.room().tell(
-      ops_.out());  // what ended with a lost peer has made some, and perhaps nobody polls
+  // What ended with a lost peer has made room, and perhaps nobody polls.
+  ops_.room().tell(ops_.out());
 }
 
 void port::abort(status code, delivery_batch& out) {
