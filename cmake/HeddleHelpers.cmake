@@ -65,9 +65,6 @@ endfunction()
 # than what it tests, and spared those checks of the sanitizers that look at every pointer: that halves the time
 # the compiler takes.
 set(HEDDLE_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
-if(HEDDLE_SANITIZE)
-  set(HEDDLE_TEST_OPTIONS -O0)
-endif()
 if(HEDDLE_SANITIZE MATCHES "undefined")
   list(APPEND HEDDLE_TEST_OPTIONS -fno-sanitize=null,alignment,vptr,object-size)
 endif()

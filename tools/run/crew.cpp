@@ -65,8 +65,9 @@ void crew::start_next() {
     unstarted_ = start(place) ? unstarted_ - 1 : 0;
   } catch (const error& e) {
     unstarted_ = 0;
-    owner_.cannot_start(failed, fmt::format("start rank {} of {}: {}", orders_.ranks[place],
-                                            orders_.job_size, e.what()));
+    const std::string where = orders_.host.empty() ? "" : orders_.host + ": ";
+    owner_.cannot_start(failed, fmt::format("{}start rank {} of {}: {}", where,
+                                            orders_.ranks[place], orders_.job_size, e.what()));
   }
   here_.loop.after(0, [this] { start_next(); });
 }
