@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <heddle/status.h>
 
+#include "support/refusal.h"
 #include "transport/module.h"
 
 namespace heddle::transport {
@@ -15,12 +16,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 std::string refusal(const std::filesystem::path& file) {
-  try {
-    (void)load_module(file);
-  } catch (const error& e) {
-    return e.what();
-  }
-  return "loaded";
+  return test::refusal([&] { (void)load_module(file); });
 }
 
 TEST(ModuleLoader, NamesTheFileThatIsAbsentAndWhereElseItMayBe) {

@@ -103,11 +103,13 @@ void calls::begin_fetch(request& r) {
 void calls::ended(request& r, status code) {
   code = rendezvous_.end_fetch(r, code);
   const std::uint64_t bytes = r.payload != nullptr ? r.message_bytes : 0;
-  const handler_entry* const handler = where_.handlers[r.handler].get();
-  if (r.payload != nullptr && code == status::done && handler == nullptr)  // unset meanwhile
-    counters_.unknown_handler.add();
-  else if (r.payload != nullptr && code == status::done)
-    ops_.out().add_call(lane_, *handler, r.with->address(), r.header, std::move(r.payload), bytes);
+  if (r.payload != nullptr && code == status::done) {
+    if (const handler_entry* const handler = where_.handlers[r.handler].get(); handler != nullptr)
+      ops_.out().add_call(lane_, *handler, r.with->address(), r.header, std::move(r.payload),
+                          bytes);
+    else  // it was taken away meanwhile
+      counters_.unknown_handler.add();
+  }
   ops_.release(r);
   bytes_ -= bytes;
   start_deferred();

@@ -82,7 +82,8 @@ void liveness::on_message(peer& from, const message& m) {
 
 void liveness::look(std::uint64_t now_ns) {
   for (const rank r : std::exchange(leaving_, {})) end_rank(r);
-  const std::uint64_t away_ns = unwatched(now_ns);
+  const std::uint64_t away_ns =
+      looks_.unwatched(now_ns, where_.config->peer_timeout_ms * 1'000'000);
   for (peer* p : peers_.all()) {
     if (p->silent_since_ns != 0) p->silent_since_ns += away_ns;
     p->awaited = false;
@@ -94,13 +95,6 @@ void liveness::look(std::uint64_t now_ns) {
     if (p != nullptr) p->awaited = p->wire.to->listens;
   });
   for (std::size_t i = 0; i < peers_.all().size(); ++i) look_at(*peers_.all()[i], now_ns);
-}
-
-/// What is to be taken off the time since the last look. A quarter of the time-out at most counts,
-/// so whoever is given up was asked before, and looked at after that.
-std::uint64_t liveness::unwatched(std::uint64_t now_ns) noexcept {
-  const std::uint64_t gap = now_ns - std::exchange(looked_at_ns_, now_ns);
-  return gap - std::min(gap, where_.config->peer_timeout_ms * 1'000'000 / 4);
 }
 
 /// A peer we wait for and that says nothing is asked for a sign of life, then given up.

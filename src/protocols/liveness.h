@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/looks.h"
 #include "protocols/calls.h"
 #include "protocols/lost_peers.h"
 #include "protocols/tagged.h"
@@ -45,7 +46,6 @@ class liveness final : public protocol, public path::loser {
   void end_rank(rank r);
   void end(peer& p);
   void end_requests(peer& p, status code);
-  std::uint64_t unwatched(std::uint64_t now_ns) noexcept;
   void look_at(peer& p, std::uint64_t now_ns);
 
   const surroundings& where_;
@@ -55,7 +55,7 @@ class liveness final : public protocol, public path::loser {
   calls& calls_;
   port_counters& counters_;
   std::vector<rank> leaving_;  // of whose lanes not all are lost yet
-  std::uint64_t looked_at_ns_ = 0;
+  looks looks_{0};
 };
 
 }  // namespace heddle::protocols

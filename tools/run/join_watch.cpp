@@ -27,14 +27,10 @@ std::string limit_in_words(std::uint64_t seconds) {
 }  // namespace
 
 join_watch::join_watch(rendezvous& meetings, int size, teller tell)
-    : meetings_(meetings),
-      tell_(std::move(tell)),
-      members_(static_cast<std::size_t>(size)),
-      unstarted_(size) {}
+    : meetings_(meetings), tell_(std::move(tell)), members_(static_cast<std::size_t>(size)) {}
 
 void join_watch::process_started(int rank, pid_t process, const std::string& host) {
   member& m = members_[static_cast<std::size_t>(rank)];
-  if (m.process == 0) --unstarted_;
   m.process = process;
   m.host = host;
 }
@@ -63,7 +59,9 @@ bool join_watch::somebody_waits() const {
 }
 
 void join_watch::tick() {
-  if (unstarted_ > 0) return;
+  // Nobody waits in vain while there are ranks to be started.
+  if (std::any_of(members_.begin(), members_.end(), [](const member& m) { return m.process == 0; }))
+    return;
   std::map<int, const member*> longest;  // by round
   for (member& m : members_) {
     if (!m.joins || !m.waits) continue;

@@ -52,7 +52,6 @@ class join_watch {
   rendezvous& meetings_;
   teller tell_;
   std::vector<member> members_;  ///< by rank
-  int unstarted_;                ///< of these; nobody waits in vain while there are such
 };
 
 }  // namespace heddle::tools

@@ -195,16 +195,9 @@ void tcp_endpoint::drop(remote_lane& of) noexcept {
   close_all(p);
 }
 
-/// Who was not here to look, because the process was stopped, had no core or nothing in flight, has
-/// not seen silence: much of a long gap is not counted. What has come meanwhile is still to be
-/// read.
-std::uint64_t tcp_endpoint::away_ms() noexcept {
-  const std::uint64_t gap = now_ms() - std::exchange(looked_at_ms_, now_ms());
-  return gap - std::min(gap, timeout_ms_ / 4);
-}
-
+/// What has come while nobody looked is still to be read.
 void tcp_endpoint::maintain() noexcept {
-  const std::uint64_t away = away_ms();
+  const std::uint64_t away = looks_.unwatched(now_ms(), timeout_ms_);
   connector_.expire(timeout_ms_, away);
   for (const auto& c : reader_.all()) {
     if (c->is_stuck(timeout_ms_, away))

@@ -19,6 +19,7 @@
 #include "backends/tcp/reader.h"
 #include "backends/tcp/writer.h"
 #include "base/lane_table.h"
+#include "base/looks.h"
 #include "transport/device.h"
 
 namespace heddle::transport::tcp {
@@ -59,7 +60,6 @@ class tcp_endpoint final : public endpoint {
   void act_on_changes() noexcept;
   void begin_loss(peer_lane& p, status code, std::string why) noexcept;
   [[nodiscard]] bool nothing_to_do() const noexcept;
-  std::uint64_t away_ms() noexcept;
   void close_all(peer_lane& p) noexcept;
   void tell(event_sink& sink) noexcept;
 
@@ -79,7 +79,7 @@ class tcp_endpoint final : public endpoint {
   losses losses_;
   lane_table<peer_lane> peers_;              // those it has spoken to
   std::optional<std::uint64_t> refused_at_;  // room_made when post() last answered busy
-  std::uint64_t looked_at_ms_ = now_ms();    // when maintain() last did
+  looks looks_{now_ms()};                    // of maintain(), in ms
 };
 
 }  // namespace heddle::transport::tcp

@@ -83,14 +83,12 @@ cost cost_of_section(const options& of_section) {
   double bytes = 0;
   const double turn = turn_s(chosen, bytes);
   const double from_all = chosen.all_to_all ? 2 * assumed_latency_s * chosen.ranks : 0;
-  const auto per_step =
-      static_cast<double>(p.phases()) * (turn + meetings_s(chosen.ranks)) + from_all;
+  const auto phases = static_cast<double>(p.phases());
+  const double meetings = phases * meetings_s(chosen.ranks) + from_all;
   const times_measured times = times_of(chosen, turn);
-  const auto meetings_of =
-      static_cast<double>(chosen.repetitions);  // more are measured in the last
+  // What goes beyond the repetitions is measured in the last of them, with no further meeting.
   const auto step_s = [&](double measured) {
-    return meetings_of * (per_step - static_cast<double>(p.phases()) * turn) +
-           measured * static_cast<double>(p.phases()) * turn;
+    return static_cast<double>(chosen.repetitions) * meetings + measured * phases * turn;
   };
   double steps = static_cast<double>(p.steps());
   if (chosen.search.time_s > 0)

@@ -7,6 +7,8 @@
 
 #include <string>
 
+#include "support/refusal.h"
+
 namespace heddle::linktest {
 namespace {
 
@@ -14,12 +16,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 std::string refusal_of(const std::string& module_file) {
-  try {
-    (void)load_hdf5(module_file);
-  } catch (const error& why) {
-    return why.what();
-  }
-  return "";
+  return test::refusal([&] { (void)load_hdf5(module_file); });
 }
 
 TEST(Hdf5Loader, NamesTheModuleThatIsNotThereAndOtherFormats) {

@@ -47,30 +47,21 @@ handle text_type() {
   return type;
 }
 
-// A number in memory and in the file.
-hid_t in_memory(std::uint8_t) {
-  return H5T_NATIVE_UINT8;
+/// Of a number in the file and in memory.
+struct types {
+  hid_t kept, given;
+};
+types types_of(std::uint8_t) {
+  return {H5T_STD_U8LE, H5T_NATIVE_UINT8};
 }
-hid_t in_memory(int) {
-  return H5T_NATIVE_INT;
+types types_of(int) {
+  return {H5T_STD_I32LE, H5T_NATIVE_INT};
 }
-hid_t in_memory(std::uint64_t) {
-  return H5T_NATIVE_UINT64;
+types types_of(std::uint64_t) {
+  return {H5T_STD_U64LE, H5T_NATIVE_UINT64};
 }
-hid_t in_memory(double) {
-  return H5T_NATIVE_DOUBLE;
-}
-hid_t in_file(std::uint8_t) {
-  return H5T_STD_U8LE;
-}
-hid_t in_file(int) {
-  return H5T_STD_I32LE;
-}
-hid_t in_file(std::uint64_t) {
-  return H5T_STD_U64LE;
-}
-hid_t in_file(double) {
-  return H5T_IEEE_F64LE;
+types types_of(double) {
+  return {H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE};
 }
 
 /// How a square of such a side is kept: in tiles that are compressed each for itself, so that a few
@@ -118,13 +109,8 @@ class node final : public hdf5_node {
                fmt::format("create the group {}", name)));
   }
   owner add_column(const std::string& name, const hdf5_numbers& values) override {
-    return std::visit(
-        [&](const auto& of) {
-          using number = std::remove_cv_t<typename std::decay_t<decltype(of)>::element_type>;
-          const std::array<hsize_t, 1> extent{of.size()};
-          return add_dataset(name, {in_file(number{}), in_memory(number{})}, extent, of.data());
-        },
-        values);
+    const auto count = std::visit([](const auto& of) { return of.size(); }, values);
+    return add_numbers(name, values, std::array<hsize_t, 1>{count}, false);
   }
   owner add_column(const std::string& name, const std::vector<std::string>& values) override {
     std::vector<const char*> pointers;
@@ -135,14 +121,7 @@ class node final : public hdf5_node {
   }
   owner add_square(const std::string& name, const hdf5_numbers& values, std::uint64_t side,
                    bool single) override {
-    return std::visit(
-        [&](const auto& of) {
-          using number = std::remove_cv_t<typename std::decay_t<decltype(of)>::element_type>;
-          const std::array<hsize_t, 2> extent{side, side};
-          const hid_t kept = single ? H5T_IEEE_F32LE : in_file(number{});
-          return add_dataset(name, {kept, in_memory(number{})}, extent, of.data());
-        },
-        values);
+    return add_numbers(name, values, std::array<hsize_t, 2>{side, side}, single);
   }
 
   std::vector<std::uint8_t> bytes(const std::string& path, std::uint64_t entries) override {
@@ -155,9 +134,16 @@ class node final : public hdf5_node {
   void close() override { id_.close("finish the file; is the disk full?"); }
 
  private:
-  struct types {
-    hid_t kept, given;  ///< in the file, in memory
-  };
+  owner add_numbers(const std::string& name, const hdf5_numbers& values,
+                    std::span<const hsize_t> extent, bool single) {
+    return std::visit(
+        [&](const auto& of) {
+          types t = types_of(typename std::decay_t<decltype(of)>::value_type{});
+          if (single) t.kept = H5T_IEEE_F32LE;
+          return add_dataset(name, t, extent, of.data());
+        },
+        values);
+  }
   void add_attribute(const std::string& name, hid_t type, const void* value) {
     const handle space(H5Screate(H5S_SCALAR), H5Sclose, "make a scalar");
     const handle attribute(H5Acreate2(id_, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
@@ -186,7 +172,7 @@ class node final : public hdf5_node {
     if (H5Sget_simple_extent_npoints(space) != static_cast<hssize_t>(entries))
       throw error(fmt::format("{} has not an entry for every two ranks", path));
     std::vector<Value> out(entries);
-    checked(H5Dread(data, in_memory(Value{}), H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data()),
+    checked(H5Dread(data, types_of(Value{}).given, H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data()),
             fmt::format("read the dataset {}", path));
     return out;
   }
