@@ -15,7 +15,8 @@
 // * Buffers, the lane and the group must stay until the end; inputs are unchanged then. An input
 //   and an output may be the same memory where so said, and must not overlap otherwise.
 // * Reductions assume an operation that is commutative and associative. allreduce gives every rank
-//   the same bits. How floating sums are rounded depends on the number of ranks.
+//   the same bits, also of NaN and zeros. How floating sums are rounded depends on the number of
+//   ranks.
 // * Only barrier synchronizes: a rank may leave the others before all have come. With no data at
 //   all nothing is sent.
 // * Unlike operations they allocate: scratch memory and coroutine frames. Out of memory ends the

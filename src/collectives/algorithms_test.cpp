@@ -3,8 +3,12 @@
 // size, order of completions and thread that drives them.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
+#include <cstring>
+#include <limits>
 #include <thread>
+#include <vector>
 
 #include "collectives/allgather.h"
 #include "collectives/allreduce.h"
@@ -142,6 +146,29 @@ TEST_P(Collective, AllreduceTakesLongVectorsOfFewerItemsThanRanks) {
   });
   expect_clean(all);
   for (const huge& each : out) ASSERT_EQ(each.value, in.size() * (in.size() + 1) / 2);
+}
+
+// Which operand comes first decides the sign of a sum of two NaN, and the sign of the least zero.
+TEST_P(Collective, AllreduceGivesEveryoneTheSameNaNsAndZeros) {
+  constexpr float none = std::numeric_limits<float>::quiet_NaN();
+  constexpr std::array specials{none, -0.0f, 0.0f, 1.0f, -none};
+  for (const reduce_op op : {reduce_op::sum, reduce_op::prod, reduce_op::min, reduce_op::max}) {
+    for (const std::size_t items : item_counts) {
+      job all(options(items));
+      std::vector<std::vector<float>> of(static_cast<std::size_t>(ranks()));
+      const auto combine = detail::reducer_for<float>(op);
+      all.run([&](on_lane on, rank r) {
+        auto& mine = of[static_cast<std::size_t>(r)];
+        for (std::size_t i = 0; i < items; ++i)
+          mine.push_back(specials[(i * 7 + static_cast<std::size_t>(r)) % specials.size()]);
+        return allreduce(on, std::as_bytes(std::span(mine)),
+                         std::as_writable_bytes(std::span(mine)), combine);
+      });
+      expect_clean(all);
+      for (const auto& each : of)
+        ASSERT_EQ(std::memcmp(each.data(), of[0].data(), items * sizeof(float)), 0);
+    }
+  }
 }
 
 TEST_P(Collective, AllreduceGivesEveryoneTheSameBits) {

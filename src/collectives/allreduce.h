@@ -57,6 +57,14 @@ struct allreduction {
   void combine(bytes part) const noexcept {
     if (all.intact()) op(part, arrived.first(part.size()));
   }
+  /// For two partners that compute the same: what the lower one has comes first at both, as the
+  /// bits of a NaN or a zero depend on it.
+  void combine_in_order(int partner) const noexcept {
+    if (position < partner) return combine(total);
+    if (!all.intact()) return;
+    op(arrived, total);
+    copy(arrived, total);
+  }
 };
 
 enum : unsigned { fold_round, unfold_round, first_group_round };
@@ -87,11 +95,12 @@ template <class Lane>
 task<> reduce_whole(allreduction<Lane>& work) {
   unsigned round = first_group_round;
   for (int bit = 1; bit < work.group; bit *= 2) {
-    const rank partner = work.rank_at(work.position ^ bit);
+    const int position = work.position ^ bit;
+    const rank partner = work.rank_at(position);
     const auto swapped =
         co_await work.all.swap(round++, partner, work.total, partner, work.arrived);
     work.all.note(swapped, work.total.size());
-    work.combine(work.total);
+    work.combine_in_order(position);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <heddle/detail/reducer.h>
 
 #include <array>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -38,6 +39,14 @@ TEST(Reducer, WrapsIntegersOfEveryWidth) {
   EXPECT_EQ(combined<std::int8_t>(reduce_op::sum, 127, 1), -128);
   EXPECT_EQ(combined(reduce_op::prod, std::numeric_limits<std::int64_t>::min(), std::int64_t{-1}),
             std::numeric_limits<std::int64_t>::min());
+}
+
+TEST(Reducer, GivesNoNumberWhereEitherIsNone) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  for (const reduce_op op : {reduce_op::min, reduce_op::max}) {
+    EXPECT_TRUE(std::isnan(combined(op, none, 1.0)));
+    EXPECT_TRUE(std::isnan(combined(op, 1.0, none)));
+  }
 }
 
 TEST(Reducer, HasNoBitwiseOperationsForFloatingTypes) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // reducer.h - how the reducing collectives combine buffers whose type they do not know.
 #pragma once
-#include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace heddle {
 
-/// Operations of reduce and allreduce. Integers wrap. The bit_ ones are for integers only.
+/// Operations of reduce and allreduce. Integers wrap. min and max of anything and a NaN are NaN.
+/// The bit_ ones are for integers only.
 enum class reduce_op : std::uint8_t { sum, min, max, prod, bit_and, bit_or, bit_xor };
 
 /// What reduce_op works on.
@@ -49,6 +50,12 @@ struct wide<T> {
   using type = T;
 };
 
+template <class T>
+bool is_nan(T value) noexcept {
+  if constexpr (std::floating_point<T>) return std::isnan(value);
+  return false;
+}
+
 template <class T, class F>
 reducer elementwise(F) noexcept {
   return {sizeof(T),
@@ -82,9 +89,9 @@ reducer reducer_for(reduce_op op) noexcept {
     case reduce_op::prod:
       return arithmetic<T, std::multiplies<>>();
     case reduce_op::min:
-      return elementwise<T>([](T a, T b) noexcept { return std::min(a, b); });
+      return elementwise<T>([](T a, T b) noexcept { return a < b || is_nan(a) ? a : b; });
     case reduce_op::max:
-      return elementwise<T>([](T a, T b) noexcept { return std::max(a, b); });
+      return elementwise<T>([](T a, T b) noexcept { return a > b || is_nan(a) ? a : b; });
     case reduce_op::bit_and:
       return bitwise<T, std::bit_and<>>();
     case reduce_op::bit_or:
