@@ -28,13 +28,27 @@ struct key {
   friend bool operator==(const key&, const key&) = default;
 };
 
+namespace detail {
+
+/// In bytes. Where there can be no such offset: one that is out of every region's bounds, so that
+/// the operation fails instead of reaching another item.
+[[nodiscard]] constexpr std::uint64_t offset_of(std::uint64_t start_bytes, std::uint64_t items,
+                                                std::uint64_t item_bytes) noexcept {
+  std::uint64_t bytes = 0;
+  const bool fits = !__builtin_mul_overflow(items, item_bytes, &bytes) &&
+                    !__builtin_add_overflow(start_bytes, bytes, &bytes);
+  return fits ? bytes : ~std::uint64_t{0};
+}
+
+}  // namespace detail
+
 /// A place in a peer's memory: a region and an offset into it, never a bare pointer.
 struct remote_address {
   const detail::remote_target* target = nullptr;
   std::uint64_t offset = 0;  ///< bytes
 
   [[nodiscard]] constexpr remote_address operator+(std::uint64_t bytes) const noexcept {
-    return {target, offset + bytes};
+    return {target, detail::offset_of(offset, bytes, 1)};
   }
 };
 
@@ -45,7 +59,7 @@ struct remote_ptr {
   remote_address address;
   operator remote_address() const noexcept { return address; }  // NOLINT: it is one
   [[nodiscard]] remote_ptr operator+(std::uint64_t items) const noexcept {
-    return {address + items * sizeof(T)};
+    return {{address.target, detail::offset_of(address.offset, items, sizeof(T))}};
   }
 };
 
@@ -104,7 +118,7 @@ class remote_region {
   }
   template <class T>
   [[nodiscard]] remote_ptr<T> at_item(std::uint64_t index) const noexcept {
-    return {{target_.get(), index * sizeof(T)}};
+    return {{target_.get(), detail::offset_of(0, index, sizeof(T))}};
   }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return target_->bytes; }
   [[nodiscard]] rank owner() const noexcept { return target_->owner; }
@@ -188,7 +202,7 @@ class symmetric {
   }
   /// Where `peer` keeps item `index`. A peer or index out of range makes the operation fail.
   [[nodiscard]] remote_ptr<T> at(rank peer, std::uint64_t index = 0) const {
-    return {{memory_->target(peer), index * sizeof(T)}};
+    return {{memory_->target(peer), detail::offset_of(0, index, sizeof(T))}};
   }
   /// The part of `peer` as this process has it mapped, for loads and stores of its own: see
   /// remote_region, also for who sees them when. This rank's own part always. Empty: it is not

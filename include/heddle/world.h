@@ -116,7 +116,9 @@ class world {
   /// same size and rights. Throws error: out of memory, sizes or rights differ, a peer is gone.
   template <class T>
   [[nodiscard]] heddle::symmetric<T> symmetric(std::size_t items, rights allowed = rights::all) {
-    return {std::make_unique<detail::symmetric_memory>(core_, items * sizeof(T), allowed), items};
+    return {std::make_unique<detail::symmetric_memory>(
+                core_, detail::offset_of(0, items, sizeof(T)), allowed),
+            items};
   }
   /// The same of memory that each rank has already: `mine`, which stays the caller's, keeps its
   /// contents and must outlive the array. Sizes may differ, and be 0: bounds are those of each

@@ -242,6 +242,27 @@ TEST_P(EngineMemory, AccessesOutsideTheRegionOrWithoutTheRightAreRefusedAndChang
   });
 }
 
+// In bytes these places would be inside: 2^61 items of eight bytes are 2^64 bytes, which is 0.
+TEST_P(EngineMemory, AnIndexBeyondEveryAddressIsOutOfBounds) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    auto table = w.symmetric<std::uint64_t>(4);
+    const rank peer = 1 - w.rank();
+    constexpr std::uint64_t beyond = std::uint64_t{1} << 61;
+    EXPECT_EQ(l.put(std::uint64_t{1}, table.at(peer, beyond)), status::out_of_bounds);
+    EXPECT_EQ(l.put(std::uint64_t{1}, table.at(peer, 1) + beyond), status::out_of_bounds);
+    EXPECT_EQ(l.put(std::uint64_t{1}, table.at(peer, 1) + (beyond - 1)), status::out_of_bounds);
+    const remote_address there = table.at(peer, 1);
+    std::uint64_t value = 1;
+    EXPECT_EQ(l.put(std::as_bytes(std::span(&value, 1)), there + (~std::uint64_t{0} - 7)),
+              status::out_of_bounds);
+    w.barrier();
+    for (const std::uint64_t each : table.local()) EXPECT_EQ(each, 0u);
+    EXPECT_THROW((void)w.symmetric<std::uint64_t>(beyond), error);
+    w.barrier();
+  });
+}
+
 TEST_P(EngineMemory, AWithdrawnRegionAnswersWithdrawn) {
   run_ranks(2, config(), [](world& w) {
     lane l(w);
