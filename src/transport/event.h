@@ -19,7 +19,8 @@ struct event {
     peer_lost,  ///< `from` is gone; each of its ops has its own `ended` before or after this.
                 ///< `bytes`: why, in words for people that follow "rank 3 is lost: ". `code`:
                 ///< peer_lost, or unsupported: no way to the lane could be made, and no op was
-                ///< accepted for it, so another wire may still reach the peer
+                ///< accepted for it, so another wire may still reach the peer. Until drop() the
+                ///< peer is served over a way that it finds itself
   };
   kind_t kind = kind_t::ended;
   status code = status::done;

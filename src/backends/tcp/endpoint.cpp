@@ -59,7 +59,7 @@ std::size_t tcp_endpoint::poll(std::span<event> out) noexcept {
   reader_.read(sink);
   act_on_changes();
   writer_.flush(false);  // what reading gave cause to say
-  for (remote_lane* lost : losses_.finish()) close_all(static_cast<peer_lane&>(*lost));
+  end_losses();
   tell(sink);
   writer_.next_turn();
   return sink.count;
@@ -112,8 +112,13 @@ void tcp_endpoint::make_connections() noexcept {
       adopt(std::move(o.with), *o.peer, true);
     else if (std::ranges::none_of(reader_.all(),
                                   [&](const auto& c) { return &c->peer() == o.peer; }))
-      begin_loss(*o.peer, status::unsupported, std::move(o.why));
+      miss(*o.peer, std::move(o.why));
   }
+}
+
+// No way leads to it. It may be about to find one to us.
+void tcp_endpoint::miss(peer_lane& p, std::string why) noexcept {
+  if (p.is == peer_lane::life::wanted) losses_.begin(p, status::unsupported, std::move(why), true);
 }
 
 // `ours`: we made it.
@@ -140,10 +145,10 @@ void tcp_endpoint::adopt(stream with, peer_lane& p, bool ours) noexcept {
   if (choosing) c.choose();
   if (p.is == peer_lane::life::ending) {
     losses_.end_grace(p);
-    reader_.take_last_words(c);
-  } else if (choosing) {
-    use(c);
+    return reader_.take_last_words(c);
   }
+  if (p.is == peer_lane::life::wanted) losses_.forget(p);  // if it was missed
+  if (choosing) use(c);
 }
 
 // What else there is between the two is not needed any more. Nothing has travelled on
@@ -171,7 +176,8 @@ void tcp_endpoint::act_on_changes() noexcept {
 
 // From here on the peer only gets to finish what it had said.
 void tcp_endpoint::begin_loss(peer_lane& p, status code, std::string why) noexcept {
-  if (p.is > peer_lane::life::wanted) return;
+  if (p.is == peer_lane::life::unreached) return close_connections(p);
+  if (p.is > peer_lane::life::unreached) return;
   p.is = peer_lane::life::ending;
   losses_.begin(p, code, std::move(why), p.out == nullptr);
   p.out = nullptr;
@@ -180,11 +186,25 @@ void tcp_endpoint::begin_loss(peer_lane& p, status code, std::string why) noexce
   }
 }
 
+void tcp_endpoint::end_losses() noexcept {
+  for (remote_lane* each : losses_.finish()) {
+    auto& p = static_cast<peer_lane&>(*each);
+    if (p.is == peer_lane::life::wanted)
+      p.is = peer_lane::life::unreached;
+    else
+      close_all(p);
+  }
+}
+
 // Whatever is in flight to the peer ends, and its connections close.
 void tcp_endpoint::close_all(peer_lane& p) noexcept {
   p.is = peer_lane::life::lost;
   p.out = nullptr;
   connector_.forget(p);
+  close_connections(p);
+}
+
+void tcp_endpoint::close_connections(const peer_lane& p) noexcept {
   reader_.bury([&](const connection& c) { return &c.peer() == &p; });
 }
 

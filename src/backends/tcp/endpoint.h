@@ -56,11 +56,14 @@ class tcp_endpoint final : public endpoint {
   }
   void make_connections() noexcept;
   void adopt(stream with, peer_lane& p, bool ours) noexcept;
+  void miss(peer_lane& p, std::string why) noexcept;
   void use(connection& c) noexcept;
   void act_on_changes() noexcept;
   void begin_loss(peer_lane& p, status code, std::string why) noexcept;
   [[nodiscard]] bool nothing_to_do() const noexcept;
+  void end_losses() noexcept;
   void close_all(peer_lane& p) noexcept;
+  void close_connections(const peer_lane& p) noexcept;
   void tell(event_sink& sink) noexcept;
 
   // Constant after construction.

@@ -166,6 +166,65 @@ TEST(Ways, AreAllNamedWhenNoneLeadsToThePeer) {
   EXPECT_NE(why.find("at 127.0.0.1: Connection refused; "), std::string::npos) << why;
 }
 
+/// Two ranks of which only rank 1 has a way to the other, as to one behind a firewall.
+struct one_way_job : test_job {
+  one_way_job() : test_job(2) {
+    whereabouts said = *parse_whereabouts(nodes[1]->dev->address());
+    said.addresses = {closed_port()};
+    EXPECT_EQ(nodes[0]->dev->add_peer(1, encode(said), true), "");
+  }
+  void until_rank_0_gave_up() {
+    ASSERT_TRUE(until([&] {
+      (void)nodes[0]->post(send_op(1, text));
+      return nodes[0]->lost == std::vector<rank>{1};
+    }));
+  }
+  const std::vector<std::byte> text = pattern(100);
+};
+
+// The peer has a moment for that, which passes if this process has no core meanwhile: then once
+// more.
+TEST(Ways, WhoFindsNoneUsesTheOneThatThePeerIsMaking) {
+  for (int tries = 1;; ++tries) {
+    one_way_job job;
+    for (int i = 0; i < 100; ++i) {
+      ASSERT_EQ(job[0].post(send_op(1, job.text)), status::busy_queue);
+      job[0].poll();
+    }
+    ASSERT_EQ(job.post(1, send_op(0, job.text)), status::done);
+    if (job.post(0, send_op(1, job.text)) == status::done) {
+      EXPECT_TRUE(job.until([&] { return job[0].messages.size() + job[1].messages.size() == 2; }));
+      EXPECT_TRUE(job[0].lost.empty());
+      return;
+    }
+    ASSERT_LT(tries, 20);
+  }
+}
+
+TEST(Ways, WhoFindsNoneStillServesThePeerThatFindsOne) {
+  one_way_job job;
+  job.until_rank_0_gave_up();
+  std::vector<std::byte> memory(job.text.size());
+  const memory::region_ref region = job[0].regions.add(memory, rights::all).ref;
+  EXPECT_EQ(job.run(1, put_op(0, region, 0, job.text)), status::done);
+  EXPECT_EQ(memory, job.text);
+  EXPECT_EQ(job.post(0, send_op(1, job.text)), status::peer_lost);
+  EXPECT_TRUE(job[1].lost.empty());
+  job.nodes[1].reset();
+  for (int i = 0; i < 100; ++i) job[0].poll();
+  EXPECT_EQ(job[0].lost, std::vector<rank>{1}) << "it is told once";
+}
+
+TEST(Ways, APeerThatTheEngineHasDroppedIsNotServed) {
+  one_way_job job;
+  job.until_rank_0_gave_up();
+  job[0].lane->drop(*job[0].lane->reach(1, 0));
+  ASSERT_TRUE(job.until([&] {
+    (void)job[1].post(send_op(0, job.text));
+    return job[1].lost == std::vector<rank>{0};
+  }));
+}
+
 /// What a rank that listens on `iface` says of one of another host that gives these addresses.
 std::string refusal(const std::string& iface, std::vector<rail_address> theirs) {
   const test_job job(2, iface);
