@@ -179,6 +179,7 @@ void tcp_endpoint::begin_loss(peer_lane& p, status code, std::string why) noexce
   if (p.is == peer_lane::life::unreached) return close_connections(p);
   if (p.is > peer_lane::life::unreached) return;
   p.is = peer_lane::life::ending;
+  losses_.forget(p);  // if it was missed
   losses_.begin(p, code, std::move(why), p.out == nullptr);
   p.out = nullptr;
   for (const auto& c : reader_.all()) {
