@@ -6,7 +6,7 @@
 
 namespace heddle::transport::utofu {
 
-/// It is there when its stamp is.
+/// It is there when its stamp is; until then the line may hold anything, such as old data.
 bool incoming_ring::look(incoming_message& out) noexcept {
   for (;;) {
     const std::uint64_t at = taken_ & (lines_ - 1);
@@ -16,15 +16,14 @@ bool incoming_ring::look(incoming_message& out) noexcept {
     const auto head = std::bit_cast<message_header>(
         reinterpret_cast<const sync::published<std::uint64_t>*>(from)->get());
     if (head.stamp != static_cast<std::uint16_t>(stamp)) return false;
-    if (head.bytes == wrapped_bytes) {
-      taken_ += lines_ - at;
-      continue;
-    }
-    if (head.bytes > max_message || at + lines_of(stamp_at(head.bytes) + sizeof stamp) > lines_)
-      return false;
+    const bool wraps = head.bytes == wrapped_bytes;
+    const std::size_t bytes = wraps ? 0 : head.bytes;
+    if (bytes > max_message || at + lines_of(stamp_at(bytes) + sizeof stamp) > lines_) return false;
     const auto* const behind =
-        reinterpret_cast<const sync::published<stamp_t>*>(from + stamp_at(head.bytes));
-    return behind->get() == stamp && take(false, out);
+        reinterpret_cast<const sync::published<stamp_t>*>(from + stamp_at(bytes));
+    if (behind->get() != stamp) return false;
+    if (!wraps) return take(false, out);
+    taken_ += lines_ - at;
   }
 }
 

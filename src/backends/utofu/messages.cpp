@@ -91,8 +91,8 @@ void messages::ask_for_departure() noexcept {
 
 /// Tells a peer that polls its ring to go on at the beginning of it.
 bool messages::mark_wrap(peer_state& to, const outgoing_ring::place& at) noexcept {
-  const stamp_t stamp = stamp_of(nonce_, to.out.position());
-  const message_header mark{wrapped_bytes, static_cast<std::uint16_t>(stamp), 0};
+  const wrap_mark mark(stamp_of(nonce_, to.out.position()));
+  static_assert(sizeof mark <= max_piggyback && sizeof mark <= line_bytes);
   command c;
   c.what = command::form::piggyback;
   c.to = to.vcq->with_path;

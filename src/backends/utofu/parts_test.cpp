@@ -184,7 +184,8 @@ class MessageRing : public testing::TestWithParam<bool> {
     auto to = out.next(total);
     if (!out.has_room(to.lines)) return {};
     if (polled && to.skipped != 0) {
-      write(out.address(), {wrapped_bytes, stamp16(), 0});
+      const wrap_mark mark(stamp_of(nonce, out.position()));
+      std::memcpy(memory.data() + out.address(), &mark, sizeof mark);
       out.advance(to.skipped);
       to = out.next(total);
     }
@@ -258,6 +259,21 @@ TEST_P(MessageRing, TakesNothingThatIsLongerThanTheRing) {
   write(60 * line_bytes, {4000, stamp16(), 0});
   incoming_message m;
   EXPECT_FALSE(receive(false, m));
+}
+
+class PolledRing : public MessageRing {};
+INSTANTIATE_TEST_SUITE_P(, PolledRing, testing::Values(true));
+
+TEST_P(PolledRing, NeverTakesOldDataForTheSignToGoRound) {
+  for (std::uint32_t i = 0; i <= UINT16_MAX; ++i) {  // in one of them the stamp begins with 0xffff
+    std::memset(memory.data() + out.address(), 0xff, line_bytes);
+    incoming_message m;
+    ASSERT_FALSE(in.look(m)) << i;
+    ASSERT_TRUE(send(100).has_value());
+    ASSERT_TRUE(in.look(m)) << i;
+    in.release();
+    out.free_up_to(static_cast<std::uint32_t>(in.released()));
+  }
 }
 
 TEST(Grant, IsKnownFromMemoryThatNobodyHasWritten) {

@@ -87,12 +87,12 @@ struct listener {
 
 /// Before the payload of every message in a ring.
 struct message_header {
-  std::uint16_t bytes = 0;     ///< of the message behind this; wrapped: none, go to the beginning
+  std::uint16_t bytes = 0;     ///< of the message behind this; or wrapped_bytes
   std::uint16_t stamp = 0;     ///< polled: the low bits of its stamp
   std::uint32_t consumed = 0;  ///< lines of the other direction's ring that are free again
 };
 static_assert(sizeof(message_header) == 8);
-inline constexpr std::uint16_t wrapped_bytes = 0xffff;
+inline constexpr std::uint16_t wrapped_bytes = 0xffff;  ///< none: a wrap_mark
 
 /// Behind a message in a polled ring, in the next whole word: written last, it says that all of the
 /// message is there. `position` is in lines since the ring was granted; no two messages share one.
@@ -104,6 +104,16 @@ using stamp_t = std::uint64_t;
   return (sizeof(message_header) + message_bytes + sizeof(stamp_t) - 1) / sizeof(stamp_t) *
          sizeof(stamp_t);
 }
+
+/// In a polled ring, in place of a message: the next one lies at the beginning. What is looked at
+/// may be the data of an older message, so it has a stamp as every message has.
+struct wrap_mark {
+  constexpr explicit wrap_mark(stamp_t of) noexcept
+      : head{wrapped_bytes, static_cast<std::uint16_t>(of), 0}, stamp(of) {}
+  message_header head;
+  stamp_t stamp;
+};
+static_assert(offsetof(wrap_mark, stamp) == stamp_at(0));
 
 /// What the 8 bits beside an operation say. Those of tracked operations count; a message's say
 /// whether it lies at the beginning of the ring although there was space before the end.
