@@ -126,7 +126,9 @@ void wireup::on_backlog(peer_state& p) noexcept {
   if (p.at != stage::waiting) return;
   std::uint64_t served = 0;
   std::memcpy(&served, p.area->landing.data() + served_at, sizeof served);
-  if (p.ticket - static_cast<std::uint32_t>(served) < listener::backlog) request(p);
+  const auto ahead = static_cast<std::int32_t>(p.ticket - static_cast<std::uint32_t>(served));
+  if (ahead < 0) return draw_ticket(p);  // its turn has passed
+  if (ahead < static_cast<std::int32_t>(listener::backlog)) request(p);
 }
 
 void wireup::request(peer_state& p) noexcept {
@@ -168,7 +170,8 @@ void wireup::read_requests() noexcept {
       admit(g);
     } else {
       const std::uint64_t now = now_ns();
-      if (waits_since_ns_ == 0) waits_since_ns_ = now;
+      const std::uint64_t away = looks_.unwatched(now, patience_ns);
+      waits_since_ns_ = waits_since_ns_ == 0 ? now : waits_since_ns_ + away;
       if (now - waits_since_ns_ < patience_ns) break;
     }
     waits_since_ns_ = 0;

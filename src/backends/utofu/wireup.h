@@ -8,6 +8,7 @@
 #include "backends/utofu/command_queue.h"
 #include "backends/utofu/messages.h"
 #include "backends/utofu/peers.h"
+#include "base/looks.h"
 
 namespace heddle::transport::utofu {
 
@@ -53,6 +54,7 @@ class wireup {
   const std::uint32_t inbound_;  // lines that peers may be granted together
   std::uint32_t granted_ = 0;
   std::uint64_t next_ticket_ = 0, waits_since_ns_ = 0;
+  looks looks_{0};  // at a ticket that waits
   peer_list<&peer_state::in_connecting> connecting_;
   peer_list<&peer_state::in_answers> answers_;
 };

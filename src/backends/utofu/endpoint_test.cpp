@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// endpoint_test.cpp - lanes of several processes, all in this one: each moves only when it is
+// polled, so a test stops a process by leaving it alone.
+#include "backends/utofu/endpoint.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "backends/utofu/device.h"
+
+namespace heddle::transport::utofu {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// One process with one lane.
+struct process {
+  process(rank self, const settings& config)
+      : device({self, 4, 4, secret, &config, &regions}), lane(device.make_endpoint(0)) {}
+
+  /// Of a message of so many bytes to the lane of a peer.
+  status send(rank to, std::size_t bytes = 8) {
+    static const std::vector<std::byte> data(max_message);
+    op o;
+    o.to = lane->reach(to, 0);
+    o.memory = only_read(std::span(data).first(bytes));
+    return lane->post(o);
+  }
+  void poll() {
+    std::array<event, 16> events;
+    const std::size_t count = lane->poll(events);
+    for (std::size_t i = 0; i < count; ++i) {
+      arrived += events[i].kind == event::kind_t::arrived ? 1 : 0;
+      if (events[i].kind == event::kind_t::peer_lost) lost.insert(events[i].from->peer);
+    }
+  }
+  [[nodiscard]] listener& door() { return device.listener_of(0); }
+
+  static constexpr std::array<std::byte, 32> secret{};
+  memory::region_table regions;
+  utofu_device device;
+  std::unique_ptr<endpoint> lane;
+  int arrived = 0;
+  std::set<rank> lost;
+};
+
+class UtofuEndpoint : public testing::Test {
+ protected:
+  UtofuEndpoint() { config.others["HEDDLE_UTOFU_LANES"] = "1"; }
+  void start(rank count) {
+    for (rank r = 0; r < count; ++r) all.push_back(std::make_unique<process>(r, config));
+    for (const auto& one : all)
+      for (rank r = 0; r < count; ++r)
+        ASSERT_EQ(one->device.add_peer(r, all[static_cast<std::size_t>(r)]->device.address(), true),
+                  "");
+  }
+  process& at(rank r) { return *all[static_cast<std::size_t>(r)]; }
+  /// Polls these until it is so. False: it does not come to that.
+  template <class F>
+  bool until(const std::vector<rank>& polled, F happened) {
+    const auto limit = std::chrono::steady_clock::now() + 30s;
+    while (!happened()) {
+      if (std::chrono::steady_clock::now() > limit) return false;
+      for (const rank r : polled) at(r).poll();
+      std::this_thread::yield();
+    }
+    return true;
+  }
+
+  settings config;
+  std::vector<std::unique_ptr<process>> all;
+};
+
+/// What a process leaves that the receiver does not talk to.
+grant request_of_nobody(std::uint32_t ticket) {
+  grant g;
+  g.ticket = ticket;
+  g.check = check_sum(g);
+  return g;
+}
+
+TEST_F(UtofuEndpoint, DrawsAnotherTicketWhenItsTurnHasPassed) {
+  start(2);
+  listener& door = at(1).door();
+  door.tickets.set(listener::backlog);  // others were faster, and have not left their requests
+  ASSERT_EQ(at(0).send(1), status::busy_queue);
+  ASSERT_TRUE(until({0}, [&] { return door.tickets.get() > listener::backlog; }));
+  for (std::uint32_t t = 0; t < listener::backlog; ++t) door.requests[t] = request_of_nobody(t);
+  // Nobody polls rank 0 until its ticket has been passed over.
+  ASSERT_TRUE(until({1}, [&] { return door.served.get() > listener::backlog; }));
+  EXPECT_TRUE(until({0, 1}, [&] { return at(0).send(1) == status::done; }));
+  EXPECT_TRUE(until({0, 1}, [&] { return at(1).arrived == 1; }));
+}
+
+TEST_F(UtofuEndpoint, PassesNoTicketOverForTheTimeInWhichItDidNotLook) {
+  start(1);
+  at(0).door().tickets.set(1);
+  for (int look = 0; look < 3; ++look) {
+    at(0).poll();
+    std::this_thread::sleep_for(300ms);
+  }
+  EXPECT_EQ(at(0).door().served.get(), 0u);
+}
+
+}  // namespace
+}  // namespace heddle::transport::utofu
