@@ -24,8 +24,20 @@ class command_queue {
 
   // --- the window: the hardware's queue of notices must never overflow
   [[nodiscard]] bool full() const noexcept { return used_ >= window_; }
-  void occupy(std::size_t count) noexcept { used_ += count; }
-  void vacate(std::size_t count) noexcept { used_ -= count; }
+  /// Lines take three quarters of it. Those of peers that read nothing stay, and the rest is for
+  /// what goes elsewhere.
+  [[nodiscard]] bool crowded() const noexcept { return lines_ >= window_ / 4 * 3; }
+  /// How many probes may be under way although it is full.
+  [[nodiscard]] std::size_t spare() const noexcept { return window_ / 8; }
+  /// Lines of peers' rings.
+  void occupy(std::size_t count) noexcept {
+    used_ += count;
+    lines_ += count;
+  }
+  void vacate(std::size_t count) noexcept {
+    used_ -= count;
+    lines_ -= count;
+  }
 
   // --- posting. done, busy_queue, or why it can never be posted
 
@@ -127,7 +139,8 @@ class command_queue {
 
   const utofu_vcq_hdl_t handle_;
   const std::size_t window_;
-  std::size_t used_ = 0;
+  std::size_t used_ = 0;  // with lines_
+  std::size_t lines_ = 0;
   std::uint64_t departures_ = 0, left_ = 0;
   bool listing_ = false;
   bool dead_ = false;

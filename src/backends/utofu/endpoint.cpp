@@ -249,7 +249,7 @@ void utofu_endpoint::on_other_end(const pending& what, int code, std::uint64_t v
 
 void utofu_endpoint::on_own_end(peer_state& p, ending what, status how,
                                 std::uint64_t value) noexcept {
-  if (what == ending::probe) p.probing = false;
+  if (what == ending::probe) liveness_.probe_ended(p);
   if (p.lost) return;
   if (how != status::done) return peers_.lose(p);  // its listener lasts as long as it does
   switch (what) {

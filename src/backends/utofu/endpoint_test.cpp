@@ -9,8 +9,10 @@
 #include <chrono>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "backends/utofu/device.h"
@@ -25,21 +27,36 @@ struct process {
   process(rank self, const settings& config)
       : device({self, 4, 4, secret, &config, &regions}), lane(device.make_endpoint(0)) {}
 
-  /// Of a message of so many bytes to the lane of a peer.
-  status send(rank to, std::size_t bytes = 8) {
+  /// A message of so many bytes, with the engine's head, to the lane of a peer.
+  status send(rank to, std::size_t bytes = 24) {
     static const std::vector<std::byte> data(max_message);
     op o;
     o.to = lane->reach(to, 0);
-    o.memory = only_read(std::span(data).first(bytes));
+    o.memory = only_read(std::span(data).first(bytes - sizeof o.head));
     return lane->post(o);
+  }
+  /// Gets `into` from a region of a peer.
+  status get(rank from, memory::region_ref region) {
+    access.kind = op_kind::get;
+    access.to = lane->reach(from, 0);
+    access.region = region;
+    access.memory = into;
+    return lane->post(access);
+  }
+  memory::region_ref expose(std::span<std::byte> what) {
+    const memory::local_region made = regions.add(what, rights::all);
+    device.expose(made);
+    return made.ref;
   }
   void poll() {
     std::array<event, 16> events;
     const std::size_t count = lane->poll(events);
     for (std::size_t i = 0; i < count; ++i) {
       arrived += events[i].kind == event::kind_t::arrived ? 1 : 0;
+      ended += events[i].kind == event::kind_t::ended ? 1 : 0;
       if (events[i].kind == event::kind_t::peer_lost) lost.insert(events[i].from->peer);
     }
+    lane->maintain();
   }
   [[nodiscard]] listener& door() { return device.listener_of(0); }
 
@@ -47,7 +64,9 @@ struct process {
   memory::region_table regions;
   utofu_device device;
   std::unique_ptr<endpoint> lane;
-  int arrived = 0;
+  int arrived = 0, ended = 0;
+  op access;
+  std::array<std::byte, 8> into{};
   std::set<rank> lost;
 };
 
@@ -72,6 +91,17 @@ class UtofuEndpoint : public testing::Test {
       std::this_thread::yield();
     }
     return true;
+  }
+
+  void connect(rank from, rank to) {
+    ASSERT_TRUE(until({from, to}, [&] { return at(from).send(to) == status::done; }));
+    ASSERT_TRUE(until({from, to}, [&] { return std::exchange(at(to).arrived, 0) == 1; }));
+    for (int polls = 0; polls < 64; ++polls) at(to).poll();  // it tells that it has taken it
+  }
+  /// Sends to a peer that takes nothing until no more can go.
+  void fill(rank from, rank to) {
+    for (int tries = 0; tries < 100; ++tries)
+      while (at(from).send(to, max_message) == status::done) at(from).poll();
   }
 
   settings config;
@@ -107,6 +137,33 @@ TEST_F(UtofuEndpoint, PassesNoTicketOverForTheTimeInWhichItDidNotLook) {
     std::this_thread::sleep_for(300ms);
   }
   EXPECT_EQ(at(0).door().served.get(), 0u);
+}
+
+TEST_F(UtofuEndpoint, GoesOnWithOthersWhileAPeerTakesNothing) {
+  config.others["HEDDLE_UTOFU_MRQ"] = "128";
+  start(3);
+  connect(0, 1);
+  connect(0, 2);
+  fill(0, 1);
+  std::vector<std::byte> memory(8);
+  const memory::region_ref region = at(2).expose(memory);
+  ASSERT_TRUE(until({0, 2}, [&] { return accepted(at(0).get(2, region)); }));
+  EXPECT_TRUE(until({0, 2}, [&] { return at(0).ended == 1; }));
+  for (int i = 0; i < 100; ++i)
+    ASSERT_TRUE(until({0, 2}, [&] { return at(0).send(2) == status::done; })) << i;
+  EXPECT_TRUE(until({0, 2}, [&] { return at(2).arrived == 100; }));
+}
+
+TEST_F(UtofuEndpoint, LearnsThatAPeerIsGoneWhoseMessagesFillTheWindow) {
+  config.others["HEDDLE_UTOFU_MRQ"] = "128";
+  start(3);
+  connect(0, 1);
+  connect(0, 2);
+  fill(0, 1);
+  ASSERT_TRUE(until({0}, [&] { return at(0).send(2, max_message) == status::done; }));
+  ASSERT_EQ(at(0).get(2, {}), status::busy_queue);
+  all[1].reset();
+  EXPECT_TRUE(until({0}, [&] { return at(0).lost == std::set<rank>{1}; }));
 }
 
 }  // namespace

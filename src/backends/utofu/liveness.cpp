@@ -24,7 +24,8 @@ void liveness::probe(peer_state& p) noexcept {
   const bool untouched = p.at == stage::unconnected && p.regions.empty();
   if (p.lost || p.probing || untouched || !peers_.prepare_area(p)) return;
   remote_vcq* const to = peers::any_vcq_of(p);
-  if (to == nullptr || queue_.full()) return;
+  // What fills the window may be what a peer that is gone will never take.
+  if (to == nullptr || (queue_.full() && under_way_ >= queue_.spare())) return;
   command c;
   c.what = command::form::get;
   c.there = address_of(*to, tag_listener, offsetof(listener, nonce));
@@ -36,6 +37,12 @@ void liveness::probe(peer_state& p) noexcept {
   } catch (const std::bad_alloc&) {
     return;  // it is asked again
   }
+  if (p.probing) ++under_way_;
+}
+
+void liveness::probe_ended(peer_state& p) noexcept {
+  p.probing = false;
+  --under_way_;
 }
 
 void liveness::on_probe(peer_state& p) noexcept {

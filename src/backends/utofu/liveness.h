@@ -16,6 +16,8 @@ class liveness {
 
   /// Asks after some of the peers, in turn.
   void probe_some() noexcept;
+  /// For each probe, however it ended; on_probe() also when it was answered.
+  void probe_ended(peer_state& p) noexcept;
   void on_probe(peer_state& p) noexcept;
   /// The op met a steering tag that is not valid: its region was withdrawn, or its owner has gone
   /// and all its tags with it. A probe decides, and until then the op is under way.
@@ -36,7 +38,8 @@ class liveness {
   command_queue& queue_;
   peers& peers_;
   outbox& events_;
-  std::size_t next_ = 0;  // of all peers
+  std::size_t next_ = 0;       // of all peers
+  std::size_t under_way_ = 0;  // probes
   peer_list<&peer_state::in_doubt> in_doubt_;
 };
 

@@ -68,10 +68,11 @@ void messages::take_back(peer_state& to, const note& n) noexcept {
   queue_.vacate(n.lines);
 }
 
-/// Whether the receiver has told by a put of its own that so many lines are free.
+/// Whether receivers have told by puts of their own that so many lines are free.
 bool messages::has_room_now(peer_state& to, std::uint32_t lines) noexcept {
   read_credits(to);
-  return to.out.has_room(lines);
+  if (queue_.crowded()) (void)collect_credits();
+  return has_room(to, lines);
 }
 
 bool messages::find_in_buffer(std::size_t bytes, send_buffer::piece& out) noexcept {

@@ -83,8 +83,12 @@ class messages {
   void sent(peer_state& to, std::uint32_t lines, bool asked) noexcept;
   [[nodiscard]] bool is_due() const noexcept;
   [[nodiscard, gnu::noinline]] bool has_room_now(peer_state& to, std::uint32_t lines) noexcept;
+  /// When the window is crowded, each peer still takes one message after the other.
+  [[nodiscard]] bool has_room(const peer_state& to, std::uint32_t lines) const noexcept {
+    return to.out.has_room(lines) && (!queue_.crowded() || to.out.under_way() == 0);
+  }
   [[nodiscard]] bool room_for(peer_state& to, std::uint32_t lines) noexcept {
-    return to.out.has_room(lines) || has_room_now(to, lines);
+    return has_room(to, lines) || has_room_now(to, lines);
   }
   [[nodiscard]] bool find_in_buffer(std::size_t bytes, send_buffer::piece& out) noexcept;
   [[nodiscard]] bool mark_wrap(peer_state& to, const outgoing_ring::place& at) noexcept;
