@@ -273,9 +273,7 @@ void utofu_endpoint::conclude(peer_state& p, op& o, status how) noexcept {
 
 void utofu_endpoint::forget_lost() noexcept {
   peers_.take_lost([this](peer_state& p) {
-    events_.lost(p,
-                 "the Tofu network does not reach it any more: its node, its process or its lane "
-                 "has gone");
+    events_.lost(p, p.why_lost);
     // Nothing is answered by a peer that is gone, so nothing arrives in their memory any more.
     for (remote_vcq* to : p.lanes) {
       if (to == nullptr) continue;

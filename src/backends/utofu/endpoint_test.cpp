@@ -7,8 +7,9 @@
 
 #include <array>
 #include <chrono>
+#include <cstring>
+#include <map>
 #include <memory>
-#include <set>
 #include <span>
 #include <string>
 #include <thread>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "backends/utofu/device.h"
+#include "support/resource_limits.h"
 
 namespace heddle::transport::utofu {
 namespace {
@@ -54,7 +56,9 @@ struct process {
     for (std::size_t i = 0; i < count; ++i) {
       arrived += events[i].kind == event::kind_t::arrived ? 1 : 0;
       ended += events[i].kind == event::kind_t::ended ? 1 : 0;
-      if (events[i].kind == event::kind_t::peer_lost) lost.insert(events[i].from->peer);
+      if (events[i].kind == event::kind_t::peer_lost)
+        lost[events[i].from->peer] = {reinterpret_cast<const char*>(events[i].bytes.data()),
+                                      events[i].bytes.size()};
     }
     lane->maintain();
   }
@@ -67,7 +71,7 @@ struct process {
   int arrived = 0, ended = 0;
   op access;
   std::array<std::byte, 8> into{};
-  std::set<rank> lost;
+  std::map<rank, std::string> lost;  // with the reason
 };
 
 class UtofuEndpoint : public testing::Test {
@@ -163,7 +167,42 @@ TEST_F(UtofuEndpoint, LearnsThatAPeerIsGoneWhoseMessagesFillTheWindow) {
   ASSERT_TRUE(until({0}, [&] { return at(0).send(2, max_message) == status::done; }));
   ASSERT_EQ(at(0).get(2, {}), status::busy_queue);
   all[1].reset();
-  EXPECT_TRUE(until({0}, [&] { return at(0).lost == std::set<rank>{1}; }));
+  EXPECT_TRUE(until({0}, [&] { return at(0).lost.contains(1); }));
+  EXPECT_EQ(at(0).lost.size(), 1u);
+}
+
+TEST(Slab, HasRoomForTheRingsAndAreasOfManyPeers) {
+  const auto vcqs = make_vcqs(usable_tnis(), 1, 1);
+  slab memory(*vcqs.front());
+  constexpr std::size_t ring_bytes = 2 << 20;
+  struct room {
+    slab_place area = 0, ring = 0;
+  };
+  std::vector<room> rooms(100);
+  for (room& r : rooms) {
+    ASSERT_TRUE(memory.allocate(sizeof(peer_area), r.area));
+    ASSERT_TRUE(memory.allocate(ring_bytes, r.ring));
+    std::memcpy(memory.at(r.area), &r, sizeof r);  // that of none is another's
+    std::memcpy(memory.at(r.ring) + ring_bytes - sizeof r, &r, sizeof r);
+  }
+  for (const room& r : rooms) {
+    EXPECT_LE(tag_of(r.ring), unsigned{tag_last_slab});
+    EXPECT_EQ(std::memcmp(memory.at(r.area), &r, sizeof r), 0);
+    EXPECT_EQ(std::memcmp(memory.at(r.ring) + ring_bytes - sizeof r, &r, sizeof r), 0);
+  }
+}
+
+TEST_F(UtofuEndpoint, LosesAPeerForWhoseMessagesThereIsNoMemoryAndSaysSo) {
+  config.others["HEDDLE_UTOFU_RING_BYTES"] = "2M";  // more than a lane has to begin with
+  config.others["HEDDLE_UTOFU_MRQ"] = "128";        // rings are polled, so they are as long as that
+  config.peer_timeout_ms = 20;
+  start(2);
+  const test::no_descriptors shortage;
+  EXPECT_TRUE(until({0}, [&] {
+    (void)at(0).send(1);
+    return at(0).lost.contains(1);
+  }));
+  EXPECT_NE(at(0).lost[1].find("no memory"), std::string::npos) << at(0).lost[1];
 }
 
 }  // namespace

@@ -47,6 +47,7 @@ struct alignas(16) peer_state final : remote_lane {
   using remote_lane::remote_lane;
   std::shared_ptr<const peer_facts> facts;
   bool lost = false;               // reported, or dropped
+  const char* why_lost = nullptr;  // as events say it
   remote_vcq* vcq = nullptr;       // the lane's; null: it does not listen
   std::vector<remote_vcq*> lanes;  // by its number; null: not used yet
   std::vector<int> first_lanes;    // the peer's lanes that are the first on their CQ
@@ -63,6 +64,7 @@ struct alignas(16) peer_state final : remote_lane {
   stage at = stage::unconnected;
   std::uint32_t ticket = 0;
   std::uint64_t asked_at_ns = 0;
+  std::uint64_t no_memory_since_ns = 0;  // for its ring; 0: there was some
 
   known_regions<peer_region> regions;
 
@@ -95,9 +97,11 @@ class peers {
   /// And a ring of so many lines.
   [[nodiscard]] bool prepare_ring(peer_state& p, std::uint32_t lines, bool polled) noexcept;
 
-  /// It is gone: later it is told, and what is under way to it is ended.
-  void lose(peer_state& p) noexcept {
-    if (!std::exchange(p.lost, true)) lost_.add(p);
+  /// It is gone: later it is told, and what is under way to it is ended. `why`: a literal.
+  void lose(peer_state& p, const char* why = gone) noexcept {
+    if (std::exchange(p.lost, true)) return;
+    p.why_lost = why;
+    lost_.add(p);
   }
   [[nodiscard]] bool some_lost() const noexcept { return !lost_.empty(); }
   /// Calls function(peer) once for each that was lost.
@@ -107,6 +111,8 @@ class peers {
   }
 
  private:
+  static constexpr const char* gone =
+      "the Tofu network does not reach it any more: its node, its process or its lane has gone";
   [[gnu::noinline]] peer_state* make(rank number, int lane) noexcept;
 
   utofu_device& device_;

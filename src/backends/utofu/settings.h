@@ -36,9 +36,10 @@ struct options {
         cqs(number_of(own_cqs, config)),
         stage_bytes(number_of(stage_size, config)),
         ring_bytes(number_of(ring_size, config)),
-        mrq(number_of(mrq_length, config)) {}
+        mrq(number_of(mrq_length, config)),
+        peer_timeout_ns(config.peer_timeout_ms * 1'000'000) {}
 
-  std::uint64_t lanes, cqs, stage_bytes, ring_bytes, mrq;
+  std::uint64_t lanes, cqs, stage_bytes, ring_bytes, mrq, peer_timeout_ns;
 };
 
 }  // namespace heddle::transport::utofu

@@ -46,6 +46,8 @@ using slab_place = std::uint32_t;
 [[nodiscard]] constexpr std::uint64_t offset_of(slab_place p) noexcept {
   return std::uint64_t{p & 0xff'ffff} * line_bytes;
 }
+inline constexpr std::size_t slab_reach = std::size_t{1} << 24 << 8;  ///< bytes under one tag
+static_assert(slab_reach == offset_of(0xff'ffff) + line_bytes);
 
 /// What a lane lets a peer's lane write to: a ring for messages, and an area for the rest. Travels
 /// as a request to the peer's listener, and back as the answer into the requester's area.

@@ -42,11 +42,21 @@ wireup::wireup(utofu_device& device, int lane, command_queue& queue, peers& know
 
 // --- what we grant ---------------------------------------------------------------------
 
-/// A ring for the peer's messages. Each may bring a notice, and the hardware's queue of these must
-/// never overflow: when no more can be allowed, the peer's messages come without, so that any
-/// number of peers finds room.
+/// Gives the peer a ring for its messages. False: there is no memory now; a peer for which there is
+/// none for long is lost.
 bool wireup::prepare_ring(peer_state& p) noexcept {
   if (p.in.is_open()) return true;
+  if (make_ring(p)) return true;
+  const std::uint64_t now = now_ns();
+  if (p.no_memory_since_ns == 0) p.no_memory_since_ns = now;
+  if (now - p.no_memory_since_ns >= device_.chosen().peer_timeout_ns)
+    peers_.lose(p, "this process has no memory, or none that can be registered, for its messages");
+  return false;
+}
+
+/// Each message may bring a notice, and the hardware's queue of these must never overflow: when no
+/// more can be allowed, the peer's messages come without, so that any number of peers finds room.
+bool wireup::make_ring(peer_state& p) noexcept {
   const auto wanted =
       std::bit_floor(static_cast<std::uint32_t>(device_.chosen().ring_bytes / line_bytes));
   const std::uint32_t allowed = std::min(wanted, std::bit_floor((inbound_ - granted_) / 2));

@@ -32,6 +32,7 @@ class wireup {
 
  private:
   [[nodiscard]] bool prepare_ring(peer_state& p) noexcept;
+  [[nodiscard]] bool make_ring(peer_state& p) noexcept;
   [[nodiscard]] grant our_grant(const peer_state& p) const noexcept;
   [[nodiscard]] bool post(peer_state& p, command& c, ending what) noexcept;
   void draw_ticket(peer_state& p) noexcept;
