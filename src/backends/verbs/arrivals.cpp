@@ -135,12 +135,15 @@ void arrivals::on_word(const ibv_wc& c, std::uint32_t about) noexcept {
 
 void arrivals::probe_some() noexcept {
   const auto all = home_.all();
-  for (std::size_t n = 0; n < std::min(probes_per_turn, all.size()); ++n) {
-    inlet& i = *all[next_probe_++ % all.size()];
+  std::size_t turns = 0;
+  for (std::size_t n = 0; n < all.size() && turns < probes_per_turn; ++n) {
+    inlet* const i = all[next_probe_++ % all.size()];
+    if (i == nullptr || i->replaced.is_set()) continue;
+    ++turns;
     // Until something has come, the peer may not have read the answer that it needs to be reached:
     // it computes, perhaps for long.
-    const bool is_reached = i.known_as != nullptr;
-    if (is_reached && !i.speaking && !i.replaced.is_set()) (void)say(i, false);
+    const bool is_reached = i->known_as != nullptr;
+    if (is_reached && !i->speaking) (void)say(*i, false);
   }
 }
 

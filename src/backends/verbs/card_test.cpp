@@ -9,24 +9,17 @@
 #include <string>
 
 #include "backends/verbs/handles.h"
-#include "backends/verbs/settings.h"
 #include "base/error.h"
-#include "base/settings.h"
+#include "support/first_port.h"
 #include "support/ranks_on_softhca.h"
 
 namespace heddle::transport::verbs {
 namespace {
 
+using test::first_port;
 using test::in_own_process;
 using testing::AllOf;
 using testing::HasSubstr;
-
-/// The first port of the first card, by the environment's settings.
-struct first_port {
-  options chosen{read_settings()};
-  card_list all;
-  card opened{all.ports(chosen.devices)[0].device, 1, chosen};
-};
 
 std::string refusal() {
   try {

@@ -128,10 +128,12 @@ hello lane_home::admit(const hello& ask, const peer_facts& peer) {
   hello answer = refusal_of(ask);
   const std::scoped_lock lock(mutex_);
   inlet* found = nullptr;
-  for (const auto& i : inlets_) {
+  std::unique_ptr<inlet>* free_place = nullptr;
+  for (auto& i : inlets_) {
     if (i->from != ask.from || i->lane != ask.from_lane) continue;
     // A copy that comes late, of before the stream began anew.
     if (static_cast<std::int32_t>(ask.question - i->question) < 0) return answer;
+    if (i->let_go) free_place = &i;
   }
   for (const auto& i : inlets_) {
     if (i->from != ask.from || i->lane != ask.from_lane || i->replaced.is_set()) continue;
@@ -143,8 +145,11 @@ hello lane_home::admit(const hello& ask, const peer_facts& peer) {
     replaced_here_.set();
   }
   if (found == nullptr) {
-    found = inlets_.emplace_back(std::make_unique<inlet>()).get();
-    found->number = static_cast<std::uint32_t>(inlets_.size() - 1);
+    auto made = std::make_unique<inlet>();
+    if (free_place == nullptr) free_place = &inlets_.emplace_back();
+    found = (*free_place = std::move(made)).get();
+    found->number = static_cast<std::uint32_t>(free_place - inlets_.data());
+    found->question = ask.question;
     if (!open(*found, ask, peer)) {
       found->replaced.set();  // the lane's thread ends what was made of it
       replaced_here_.set();
@@ -162,10 +167,12 @@ hello lane_home::admit(const hello& ask, const peer_facts& peer) {
 inlet* lane_home::look_for(std::uint32_t number) noexcept {
   const std::scoped_lock lock(mutex_);
   try {
-    for (std::size_t n = seen_.size(); n < inlets_.size(); ++n) seen_.push_back(inlets_[n].get());
+    seen_.resize(inlets_.size());
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
+  for (std::size_t n = 0; n < seen_.size(); ++n)
+    seen_[n] = inlets_[n]->let_go ? nullptr : inlets_[n].get();
   return number < seen_.size() ? seen_[number] : nullptr;
 }
 
@@ -187,15 +194,27 @@ std::vector<letter> lane_home::take_letters() noexcept {
 }
 
 void lane_home::note_replaced() noexcept {
+  if (std::exchange(some_closed_, false)) let_go_of_closed();
   if (!replaced_here_.take()) return;
-  for (inlet* const i : all()) i->ends = i->replaced.is_set() && i->qp != nullptr;
+  for (inlet* const i : all())
+    if (i != nullptr) i->ends = i->replaced.is_set() && i->qp != nullptr;
   some_end_ = true;
+}
+
+void lane_home::let_go_of_closed() noexcept {
+  const std::scoped_lock lock(mutex_);
+  for (inlet*& i : seen_) {
+    if (i == nullptr || !i->replaced.is_set() || i->qp != nullptr) continue;
+    i->let_go = true;
+    i = nullptr;
+  }
 }
 
 void lane_home::end_noted() noexcept {
   if (!std::exchange(some_end_, false)) return;
   for (inlet* const i : all())
-    if (std::exchange(i->ends, false)) i->qp.reset();
+    if (i != nullptr && std::exchange(i->ends, false)) i->qp.reset();
+  some_closed_ = true;
 }
 
 }  // namespace heddle::transport::verbs

@@ -26,7 +26,7 @@ namespace heddle::transport::verbs {
 
 inline constexpr std::size_t max_message = 4096;  ///< bytes with the engine's head
 
-/// The end of a peer's stream. What changes is the lane's thread's.
+/// The end of a peer's stream. What changes is the lane's thread's until it lets go of it.
 struct inlet {
   rank from = 0;
   int lane = 0;              ///< of `from`
@@ -42,6 +42,7 @@ struct inlet {
   std::uint32_t question = 0;  ///< the peer's newest one that it was the answer to
   sync::event_bit replaced;    ///< the stream has begun anew, at another one
   bool ends = false;           ///< the lane's: with what is in the queue now, it has all of it
+  bool let_go = false;         ///< guarded by the home: another may have its place
 };
 
 /// The answer to a question of a lane's.
@@ -84,9 +85,10 @@ class lane_home {
 
   /// Null: there is none of this number.
   [[nodiscard]] inlet* find(std::uint32_t number) noexcept {
-    return number < seen_.size() ? seen_[number] : look_for(number);
+    inlet* const known = number < seen_.size() ? seen_[number] : nullptr;
+    return known != nullptr ? known : look_for(number);
   }
-  /// By number.
+  /// By number; null: there is none now.
   [[nodiscard]] std::span<inlet* const> all() noexcept {
     (void)look_for(UINT32_MAX);
     return seen_;
@@ -95,7 +97,8 @@ class lane_home {
   [[nodiscard]] std::vector<letter> take_letters() noexcept;
   /// Notes inlets that were replaced so far, and closes those. The first is to be called before the
   /// completion queue is emptied, the second when it is empty: a card may forget what came over a
-  /// queue pair when that ends.
+  /// queue pair when that ends. The first also lets go of those that were closed before: nothing is
+  /// to refer to them any more.
   void note_replaced() noexcept;
   void end_noted() noexcept;
 
@@ -106,6 +109,7 @@ class lane_home {
     return parent_domain_ != nullptr ? parent_domain_.get() : card_.domain();
   }
   [[nodiscard]] inlet* look_for(std::uint32_t number) noexcept;
+  void let_go_of_closed() noexcept;
   [[nodiscard]] bool open(inlet& made, const hello& ask, const peer_facts& peer) const noexcept;
 
   const card& card_;
@@ -118,8 +122,9 @@ class lane_home {
   handle<ibv_srq> srq_;
   unique_fd bell_;
   sync::event_bit letters_here_, replaced_here_;
-  std::vector<inlet*> seen_;  // by number; the lane's thread's
-  bool some_end_ = false;     // the same
+  // The lane's thread's:
+  std::vector<inlet*> seen_;  // by number; null: let go of
+  bool some_end_ = false, some_closed_ = false;
 
   std::mutex mutex_;                            // guards what follows
   std::vector<std::unique_ptr<inlet>> inlets_;  // by number
