@@ -18,10 +18,16 @@ std::uint32_t questions::ask(const peer_facts& whom, hello what,
                              const std::shared_ptr<lane_home>& of) {
   what.question = ++last_;
   const std::uint64_t now = now_ns();
+  look(now);
   const bool asked = greeter_.send(whom, what);
   const std::uint64_t next = now + (asked ? first_pause_ns : until_there_is_room_ns);
   open_[last_] = {whom, what, of, next, first_pause_ns, now + patience_ns_};
   return last_;
+}
+
+void questions::look(std::uint64_t now) noexcept {
+  const std::uint64_t away_ns = looks_.unwatched(now, patience_ns_);
+  for (auto& [number, q] : open_) q.end_ns += away_ns;
 }
 
 void questions::tell(const question& q, std::uint32_t number, std::optional<hello> answer) {
@@ -41,6 +47,7 @@ void questions::on_answer(const hello& answer) {
 }
 
 std::uint64_t questions::move(std::uint64_t now) {
+  look(now);
   std::uint64_t next = 0;
   for (auto at = open_.begin(); at != open_.end();) {
     auto& [number, q] = *at;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // questions.h - what this process has asked others and has no answer to yet: asked again until
-// there is one, or the peer's time is up.
+// there is one, or the peer's time is up; time in which this process did not look does not count.
 //
 // Threads: one at a time (the device's mutex).
 #pragma once
@@ -12,6 +12,7 @@
 
 #include "backends/verbs/greeter.h"
 #include "backends/verbs/lane_home.h"
+#include "base/looks.h"
 
 namespace heddle::transport::verbs {
 
@@ -34,12 +35,14 @@ class questions {
     std::weak_ptr<lane_home> of;
     std::uint64_t next_ns = 0, pause_ns = 0, end_ns = 0;
   };
+  void look(std::uint64_t now) noexcept;
   static void tell(const question& q, std::uint32_t number, std::optional<hello> answer);
 
   greeter& greeter_;
   const std::uint64_t patience_ns_;
   std::uint32_t last_ = 0;
   std::map<std::uint32_t, question> open_;  // by number
+  looks looks_{0};                          // at all that are open
 };
 
 }  // namespace heddle::transport::verbs
