@@ -34,10 +34,21 @@ class alignas(64) stag_entry {
   }
   /// Between these the memory behind the tag may be touched, if state() says so after enter().
   void enter() noexcept { users_.fetch_add(1, std::memory_order_seq_cst); }  // S1 pairs with S2
-  void leave() noexcept { users_.fetch_sub(1, std::memory_order_release); }  // R3 pairs with A3
+  void leave() noexcept {
+    // Relaxed: only the count. It is 0 for one that was given up.
+    std::uint32_t users = users_.load(std::memory_order_relaxed);
+    while (users != 0 &&
+           !users_.compare_exchange_weak(users, users - 1, std::memory_order_release,  // R3: A3
+                                         std::memory_order_relaxed)) {
+    }
+  }
   /// After withdraw(): whether those who found it still have left, and what they did is visible.
   [[nodiscard]] bool is_left() const noexcept {
     return users_.load(std::memory_order_seq_cst) == 0;  // A3; S2: after withdraw()
+  }
+  /// After withdraw(): those who are still there were killed, and will not be waited for again.
+  void give_up_users() noexcept {
+    users_.store(0, std::memory_order_relaxed);  // nothing that they did is waited for
   }
   /// The facts that belong to `state`. False: it has changed meanwhile.
   [[nodiscard]] bool read(std::uint64_t state, region_facts& facts) const noexcept {

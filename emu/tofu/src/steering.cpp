@@ -100,6 +100,7 @@ void steering_table::withdraw(unsigned tag) noexcept {
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   while (!shared_.stags[tag].is_left() && std::chrono::steady_clock::now() < give_up)
     std::this_thread::yield();
+  if (!shared_.stags[tag].is_left()) shared_.stags[tag].give_up_users();
   const auto found = registered_.find(tag);
   const auto& [pages, file, users] = found->second;
   if (tag >= first_automatic_tag) automatic_.erase(pages);
