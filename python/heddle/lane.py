@@ -32,6 +32,7 @@ class Lane(Collectives, Blocks):
 
     def __init__(self, world, c, owned: bool):
         self._world = world
+        self.stays = owned  # not only as long as the handler that was given it runs
         self._everyone: "Group | None" = None
         self.c = ffi.gc(c, lib.heddle_lane_close) if owned else c
 

@@ -11,6 +11,7 @@ from ._library import ffi, lib, text
 from .lane import Lane
 from .matched import Matched
 from .memory import ALL, Region, Remote, Symmetric
+from .request import as_handler
 from .status import set_up_error
 
 MAX_HANDLERS = 1024
@@ -184,6 +185,7 @@ class World:
         gets the same number on every rank, handler_id(name); then it is collective."""
 
         def set_handler(function):
+            @as_handler
             def run(_, here, m):
                 function(self._message(here, m))
 
@@ -198,6 +200,7 @@ class World:
         the payload goes."""
 
         def set_handler(function):
+            @as_handler
             def run(_, here, call):
                 lane = self._lane_of(here)
                 payload = Matched(lane)
@@ -220,6 +223,7 @@ class World:
     def on_unknown_call(self, function) -> None:
         """`function(number, message)` runs for calls to numbers that have no handler."""
 
+        @as_handler
         def run(_, here, number, m):
             function(number, self._message(here, m))
 
@@ -229,6 +233,10 @@ class World:
 
     def on_peer_lost(self, function) -> None:
         """`function(peer, why)` runs for each peer that is lost."""
-        c = ffi.callback("heddle_loss_handler", lambda _, peer, why: function(peer, ffi.string(why).decode()))
+        @as_handler
+        def run(_, peer, why):
+            function(peer, ffi.string(why).decode())
+
+        c = ffi.callback("heddle_loss_handler", run)
         self._callbacks.append(c)
         lib.heddle_world_on_peer_lost(self.c, c, ffi.NULL)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A job in Python whose lanes run full, and that makes mistakes."""
+import sys
+
+import heddle
+import numpy
+
+world = heddle.World()
+me, ranks = world.rank, world.size
+after, before = (me + 1) % ranks, (me - 1) % ranks
+lane = world.lane()
+
+
+def answers_on_a_full_lane():
+    """More than a lane has room for, by a handler, and all come when there is room again."""
+    questions, asked, came = 40, [], []
+    with heddle.World(beside=world, settings={"HEDDLE_RECORDS": "16"}) as small:
+        asks, answers = small.lane(), small.lane()
+
+        @small.handler(1)
+        def ask(message):
+            asked.append(message.here.icall(message.source, 2, b"", bytes(300000), lane=message.lane))
+
+        @small.header_handler(2)
+        def answer(call):
+            came.append(call.payload)
+
+        small.barrier()
+        for _ in range(questions):
+            asks.call(after, 1, lane=answers.number)
+        while len(asked) < questions:
+            answers.poll()
+        assert not any(request.done for request in asked)  # their payloads have not been taken
+        small.barrier()
+        for taken in range(questions):
+            while len(came) <= taken:
+                asks.poll()
+            assert came[taken].array().size == 300000
+        for request in asked:
+            assert request.wait().status is heddle.Status.DONE
+        small.barrier()
+
+
+def receives_on_a_full_lane():
+    """Those that wait for room can be taken back, the last ones first."""
+    posted = []
+    with heddle.World(beside=world, settings={"HEDDLE_RECORDS": "16"}) as small:
+        on = small.lane()
+
+        @small.handler(1)
+        def post(message):
+            posted.extend(message.here.irecv(after, 5, bytearray(1)) for _ in range(40))
+
+        small.barrier()
+        on.call(after, 1)
+        while len(posted) < 40:
+            on.poll()
+        for request in reversed(posted):
+            assert request.cancel() and not request.cancel()
+            try:
+                request.wait()
+                raise AssertionError("it was taken back")
+            except heddle.Error as why:
+                assert why.status is heddle.Status.CANCELED
+        small.barrier()
+
+
+answers_on_a_full_lane()
+receives_on_a_full_lane()
+world.barrier()
+world.close()
+print(f"rank {me}: all is right")
+sys.exit(0)
