@@ -16,13 +16,13 @@ from .status import set_up_error
 
 MAX_HANDLERS = 1024
 
-_open_worlds: "weakref.WeakSet[World]" = weakref.WeakSet()
+_open_worlds: "list[World]" = []  # also those that the program has forgotten: the library may call their handlers
 
 
 @atexit.register
 def _close_all():
     """While Python still can run handlers."""
-    for world in list(_open_worlds):
+    for world in reversed(_open_worlds.copy()):
         world.close()
 
 
@@ -51,8 +51,8 @@ class ArrivingCall:
 
 class World:
     """Joins the job it was launched in, by `heddle run`, mpirun, mpiexec or srun; alone it is a world of one.
-    close() or `with` ends it. Further ones are worlds of the same ranks beside the first, with lanes, handlers, tags
-    and memory of their own: all ranks make them in the same order.
+    close() or `with` ends it, or the end of the program. Further ones are worlds of the same ranks beside the first,
+    with lanes, handlers, tags and memory of their own: all ranks make them in the same order.
 
     `progress`: "adaptive", "inline", "dedicated" or "idle" (docs/guide/progress.md). `beside`: the world over which
     it joins; without, the first one. `settings`: by name, as docs/guide/settings.md has them; the environment wins."""
@@ -76,7 +76,7 @@ class World:
         if self._c == ffi.NULL:
             raise set_up_error()
         self._rank, self._size = lib.heddle_world_rank(self._c), lib.heddle_world_size(self._c)
-        _open_worlds.add(self)
+        _open_worlds.append(self)
 
     @property
     def c(self):
@@ -89,6 +89,7 @@ class World:
         c, self._c = self._c, ffi.NULL
         if c != ffi.NULL:
             lib.heddle_world_close(c)
+            _open_worlds.remove(self)
 
     def __enter__(self) -> "World":
         return self

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A job in Python whose lanes run full, and that makes mistakes."""
+import gc
 import sys
+import weakref
 
 import heddle
 import numpy
@@ -65,7 +67,24 @@ def receives_on_a_full_lane():
         small.barrier()
 
 
+def a_forgotten_world():
+    """It and its handlers are there until its close."""
+
+    def forget():
+        made = heddle.World(beside=world)
+        made.on_peer_lost(lambda peer, why: None)
+        return weakref.ref(made)
+
+    forgotten = forget()
+    gc.collect()
+    assert forgotten() is not None
+    forgotten().close()
+    gc.collect()
+    assert forgotten() is None
+
+
 answers_on_a_full_lane()
+a_forgotten_world()
 receives_on_a_full_lane()
 world.barrier()
 world.close()
