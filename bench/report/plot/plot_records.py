@@ -11,7 +11,7 @@ FIELDS = {
     "ci95_high": (int, float),
 }
 # What is said by a figure's place, or is no part of what was measured.
-NOT_IN_A_LABEL = set(FIELDS) | {"p99", "runs", "file"}
+NOT_IN_A_LABEL = set(FIELDS) | {"p99", "runs", "rounds", "file"}
 
 
 def files_in(folder):

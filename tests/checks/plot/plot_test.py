@@ -3,6 +3,7 @@
 
 plot_test.py HEDDLE: the program. Ends with 77, skipped, where there is no matplotlib.
 """
+import itertools
 import json
 import pathlib
 import py_compile
@@ -16,14 +17,17 @@ import xml.etree.ElementTree
 HEDDLE = sys.argv.pop(1)
 # Ends what hangs; ctest's limit for all of the runs together is out of reach.
 MOST_SECONDS_PER_RUN = 300
-SCRIPTS = pathlib.Path(__file__).resolve().parents[3] / "tools" / "bench" / "plot"
+SCRIPTS = pathlib.Path(__file__).resolve().parents[3] / "bench" / "report" / "plot"
+
+NUMBERS = itertools.count()
 
 
 def record(**changes):
-    """One of a benchmark's records."""
+    """One of a benchmark's records: no two have the same rounds."""
     fields = {"benchmark": "latency", "op": "tag", "backend": "shm", "library": "heddle", "ranks": 2,
               "threads": 1, "bytes": 8, "metric": "one-way", "unit": "us", "median": 0.5, "p99": 0.9,
-              "ci95_low": 0.4, "ci95_high": 0.7, "runs": 5}
+              "ci95_low": 0.4, "ci95_high": 0.7, "runs": 5,
+              "rounds": [0.4, 0.5 + next(NUMBERS) / 1e6, 0.7]}
     return fields | changes
 
 
@@ -181,7 +185,9 @@ class Plot(unittest.TestCase):
 class Scripts(unittest.TestCase):
     def test_compile(self):
         with tempfile.TemporaryDirectory() as place:
-            for path in SCRIPTS.glob("*.py"):
+            scripts = list(SCRIPTS.glob("*.py"))
+            self.assertNotEqual(scripts, [])
+            for path in scripts:
                 py_compile.compile(path, cfile=f"{place}/{path.name}c", doraise=True)
 
 
