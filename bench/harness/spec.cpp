@@ -2,6 +2,9 @@
 // spec.cpp - names, units and cores.
 #include "harness/spec.h"
 
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -130,6 +133,21 @@ std::vector<metric> metrics_of(const spec& s) {
 double figure(const spec& s, double seconds) {
   if (s.what == kind::latency) return seconds * 1e6;
   return s.what == kind::rate ? 1e-6 / seconds : static_cast<double>(s.bytes) / seconds * 1e-9;
+}
+
+std::string setup_of(const spec& s) {
+  std::vector<std::string> parts;
+  const bool streams = s.what == kind::rate || s.what == kind::bandwidth;
+  if (s.lanes > 0) parts.push_back(fmt::format("{} lane(s)", s.lanes));
+  if (s.lock_lanes) parts.emplace_back("a lock per lane");
+  if (streams || s.what == kind::gups) parts.push_back(fmt::format("{} in flight", s.window));
+  if (s.what == kind::overlap)
+    parts.push_back(fmt::format("computing {} us ({})", s.compute_us, name_of(s.who)));
+  if (streams || s.what == kind::latency) parts.push_back(name_of(s.buffers) + " buffers");
+  if (s.target == target_mode::computing) parts.emplace_back("target computing");
+  if (s.what == kind::gups) parts.push_back(fmt::format("{} B of memory", s.memory_bytes));
+  if (s.full) parts.emplace_back("full");
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 int most_threads(const options& o) {

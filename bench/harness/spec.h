@@ -101,6 +101,10 @@ struct metric {
 /// way where that is meant) in the metric's unit.
 [[nodiscard]] double figure(const spec& s, double seconds);
 
+/// What makes it another measurement and stands in no other field of a record: "64 in flight,
+/// plain buffers".
+[[nodiscard]] std::string setup_of(const spec& s);
+
 /// The largest of its thread counts.
 [[nodiscard]] int most_threads(const options& o);
 

@@ -4,15 +4,16 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <tuple>
 
 namespace heddle::bench {
 namespace {
 
 auto identity(const record& r) {
-  return std::tie(r.benchmark, r.op, r.backend, r.library, r.ranks, r.threads, r.bytes, r.metric);
+  return std::tie(r.benchmark, r.op, r.backend, r.library, r.ranks, r.threads, r.bytes, r.metric,
+                  r.unit, r.setup);
 }
 
 bool is_time(const record& r) {
@@ -39,11 +40,12 @@ const char* name_of(verdict what) {
 
 std::string line_of(const change& c) {
   const record& r = c.after;
-  return fmt::format("{:<7}{:<44}{:>12.4g}{:>12.4g} {:<6}{:>+9.1f} %{:>10.4f}\n", name_of(c.what),
+  return fmt::format("{:<7}{:<44}{:>12.4g}{:>12.4g} {:<6}{:>+9.1f} %{:>10.4f}  {}\n",
+                     name_of(c.what),
                      fmt::format("{} {} {} {} B T={} {}", r.benchmark, r.op, r.backend, r.bytes,
                                  r.threads, r.metric),
                      c.before.median, r.median, r.unit, (r.median / c.before.median - 1) * 100,
-                     c.probability);
+                     c.probability, r.setup);
 }
 
 }  // namespace
@@ -51,12 +53,15 @@ std::string line_of(const change& c) {
 std::vector<change> compare(const std::vector<record>& before, const std::vector<record>& after,
                             const thresholds& when) {
   std::vector<change> changes;
+  std::vector<bool> paired(before.size());
   for (const record& now : after) {
     if (!is_judged(now)) continue;
-    const auto then = std::find_if(before.begin(), before.end(), [&now](const record& r) {
-      return identity(r) == identity(now) && r.unit == now.unit;
-    });
-    if (then != before.end()) changes.push_back(changed(*then, now, when));
+    std::size_t then = 0;
+    while (then < before.size() && (paired[then] || identity(before[then]) != identity(now)))
+      ++then;
+    if (then == before.size()) continue;
+    paired[then] = true;
+    changes.push_back(changed(before[then], now, when));
   }
   return changes;
 }

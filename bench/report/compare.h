@@ -23,7 +23,8 @@ struct thresholds {
   double probability = 0.01;  ///< of chance, at most
 };
 
-/// The figures of Heddle in both, in the order of `after`. Rates and bandwidths are better when
+/// The figures of Heddle in both, in the order of `after`: of those that are alike in all but what
+/// was measured, the first with the first. Rates and bandwidths are better when
 /// larger, times when smaller; ratios, scalings and the cache line are not judged.
 [[nodiscard]] std::vector<change> compare(const std::vector<record>& before,
                                           const std::vector<record>& after, const thresholds& when);

@@ -52,6 +52,23 @@ TEST(Compare, JudgesNothingWithoutRoundsOrWithAnotherUnit) {
   EXPECT_THAT(compare({measured("us", low)}, {measured("ns", high)}, {}), SizeIs(0));
 }
 
+TEST(Compare, PairsFiguresOfOneKindInTheirOrder) {
+  const std::vector<record> file{measured("us", low), measured("us", high)};
+  const auto changes = compare(file, file, {});
+  ASSERT_THAT(changes, SizeIs(2));
+  for (const change& c : changes) EXPECT_EQ(c.what, verdict::same);
+}
+
+TEST(Compare, DoesNotMixFiguresOfAnotherSetup) {
+  record plain = measured("us", low), exposed = measured("us", high);
+  plain.setup = "plain buffers";
+  exposed.setup = "exposed buffers";
+  const auto changes = compare({plain, exposed}, {exposed, plain}, {});
+  ASSERT_THAT(changes, SizeIs(2));
+  for (const change& c : changes) EXPECT_EQ(c.what, verdict::same);
+  EXPECT_THAT(compare({plain}, {exposed}, {}), SizeIs(0));
+}
+
 TEST(Compare, LeavesOutRivalsAndRatios) {
   record rival = measured("us", low);
   rival.library = "ucx";

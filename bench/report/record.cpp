@@ -46,6 +46,7 @@ std::string to_json(const std::vector<record>& records) {
   for (const record& r : records) {
     nlohmann::ordered_json object;
     each_field(r, [&object](const char* name, const auto& value) { object[name] = value; });
+    if (!r.setup.empty()) object["setup"] = r.setup;
     if (!r.rounds.empty()) object["rounds"] = r.rounds;
     array.push_back(std::move(object));
   }
@@ -58,6 +59,7 @@ std::vector<record> records_from_json(const std::string& text) {
     for (const auto& object : nlohmann::json::parse(text)) {
       record& r = records.emplace_back();
       each_field(r, [&object](const char* name, auto& value) { object.at(name).get_to(value); });
+      if (object.contains("setup")) object.at("setup").get_to(r.setup);
       if (object.contains("rounds")) object.at("rounds").get_to(r.rounds);
     }
     return records;

@@ -25,7 +25,8 @@ struct record {
   double p99 = 0;     ///< latency: of single operations, where known; otherwise of the rounds
   double ci95_low = 0;
   double ci95_high = 0;
-  int runs = 0;                     ///< rounds
+  int runs = 0;            ///< rounds
+  std::string setup = {};  ///< what else was set: "64 in flight, plain buffers"; empty: nothing
   std::vector<double> rounds = {};  ///< each round's figure, where `compare` is to judge them
   friend bool operator==(const record&, const record&) = default;
 };
@@ -33,8 +34,8 @@ struct record {
 /// Sets the five statistical fields from one figure per round.
 void set_statistics(record& of, const summary& rounds);
 
-/// An array of objects, each with exactly the fields of record, in their order; without `rounds`
-/// where there are none.
+/// An array of objects, each with exactly the fields of record, in their order; without `setup` and
+/// `rounds` where there are none.
 [[nodiscard]] std::string to_json(const std::vector<record>& records);
 
 /// The inverse. Throws std::runtime_error saying what is missing or of the wrong type.

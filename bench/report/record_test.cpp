@@ -57,6 +57,7 @@ TEST(Records, ComeBackAsTheyWere) {
   record other = example();
   other.library = "heddle/ucx";
   other.median = 1.0 / 3;
+  other.setup = "plain buffers";
   other.rounds = {1, 2.5};
   const std::vector<record> records{example(), other};
   EXPECT_EQ(records_from_json(to_json(records)), records);

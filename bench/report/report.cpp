@@ -55,7 +55,8 @@ record record_of(const case_result& c, const series& s, std::size_t measure = 0)
            .threads = s.threads,
            .bytes = c.what.bytes,
            .metric = m.name,
-           .unit = m.unit};
+           .unit = m.unit,
+           .setup = setup_of(c.what)};
   set_statistics(r, statistics_of(c, s, measure));
   r.rounds = figures_of(s, measure);
   return r;
@@ -86,6 +87,7 @@ record cache_line_record(const case_result& c) {
   r.bytes = 64;
   r.metric = "one-way";
   r.unit = "ns";
+  r.setup.clear();
   set_statistics(r, summarize(c.cache_line_ns));
   r.rounds = c.cache_line_ns;
   return r;
@@ -120,17 +122,16 @@ std::string parts_table(const case_result& c) {
   return text + '\n';
 }
 
-/// ", 2 threads each on 1 lane"; nothing for one thread.
-std::string threads_and_lanes(const case_result& c) {
+/// ", 2 threads each"; nothing for one thread.
+std::string threads_of(const case_result& c) {
   std::vector<int> counts;
   for (const series& one : c.contenders) {
     const bool known = std::find(counts.begin(), counts.end(), one.threads) != counts.end();
     if (one.library == "heddle" && !known) counts.push_back(one.threads);
   }
   if (counts == std::vector<int>{1}) return {};
-  const std::string lanes =
-      c.what.lanes == 0 ? ", a lane per thread" : fmt::format(" on {} lane(s)", c.what.lanes);
-  return fmt::format(", {} threads each{}", fmt::join(counts, " or "), lanes);
+  return fmt::format(", {} threads each{}", fmt::join(counts, " or "),
+                     c.what.lanes == 0 ? ", a lane per thread" : "");
 }
 
 /// The first contender that `fits`; one past the last: there is none.
@@ -181,16 +182,10 @@ std::vector<comparison> usual_comparisons(const std::vector<series>& contenders)
 std::string title(const case_result& c) {
   const spec& s = c.what;
   const int ranks = c.contenders.front().ranks;
-  std::string text = fmt::format("{} {} {} B over {}, {} ranks{}", c.benchmark, c.op, s.bytes,
-                                 c.backend, ranks, threads_and_lanes(c));
-  if (s.what == kind::rate || s.what == kind::bandwidth || s.what == kind::gups)
-    text += fmt::format(", {} in flight", s.window);
-  if (s.what == kind::overlap)
-    text += fmt::format(", computing {} us ({})", s.compute_us, name_of(s.who));
-  if (s.what == kind::bandwidth) {
-    text += s.buffers == buffer_kind::exposed ? ", exposed buffers" : ", plain buffers";
-  }
-  if (s.target == target_mode::computing) text += ", target computing";
+  const std::string setup = setup_of(s);
+  const std::string text =
+      fmt::format("{} {} {} B over {}, {} ranks{}{}{}", c.benchmark, c.op, s.bytes, c.backend,
+                  ranks, threads_of(c), setup.empty() ? "" : ", ", setup);
   return text + fmt::format(": {} in {}{}", c.metrics[0].name, c.metrics[0].unit,
                             ranks > 2 && s.what != kind::gups ? " per initiating rank" : "");
 }

@@ -67,7 +67,15 @@ TEST(Report, SaysWhatIsMeasured) {
   EXPECT_THAT(title(c), HasSubstr("target computing"));
   c.what = {.what = kind::bandwidth, .lanes = 1};
   for (series& s : c.contenders) s.threads = 2;
-  EXPECT_THAT(title(c), HasSubstr("2 threads each on 1 lane(s), 64 in flight, plain buffers"));
+  EXPECT_THAT(title(c), HasSubstr("2 threads each, 1 lane(s), 64 in flight, plain buffers"));
+}
+
+TEST(Report, RecordsWhatElseWasSet) {
+  case_result c = example();
+  c.what = {.what = kind::bandwidth, .lanes = 1};
+  const std::vector<record> records = records_of(c);
+  EXPECT_EQ(records.front().setup, "1 lane(s), 64 in flight, plain buffers");
+  EXPECT_EQ(records.back().setup, "") << "of the cache line";
 }
 
 TEST(Report, ComparesThreadCountsWithTheFirst) {
