@@ -39,9 +39,11 @@ class Collectives:
         team = self._team()
         team.lane.check(function(team.c, *arguments))
 
-    def _bytes(self, counts, array):
-        """Of each rank's part, where counts are in items; None: they are not known here."""
+    def _bytes(self, counts, array, root=None):
+        """Of each rank's part, where counts are in items; None: only `root` knows them."""
         if counts is None:
+            if root is None or self._team().rank == root:
+                raise ValueError("this rank gives counts, one for each rank")
             return ffi.NULL, 0
         if len(counts) != self._team().ranks:
             raise ValueError(f"{len(counts)} counts for {self._team().ranks} ranks")
@@ -145,7 +147,7 @@ class Collectives:
     def gatherv(self, array, counts=None, root: int = 0) -> "numpy.ndarray | None":
         """gather of so many items of each rank. `counts` at the root; None elsewhere."""
         array = numpy.ascontiguousarray(array)
-        sizes, items = self._bytes(counts, array)
+        sizes, items = self._bytes(counts, array, root)
         out = numpy.empty(items, array.dtype) if self._team().rank == root else None
         into = ffi.NULL if out is None else writable(out)[0]
         self._run(lib.heddle_group_gatherv, readable(array)[0], array.nbytes, into, sizes, root)
@@ -155,7 +157,7 @@ class Collectives:
         """scatter of so many items to each rank. `array` and `counts` at the root; None elsewhere."""
         view, size = writable(into)
         given = ffi.NULL
-        sizes, items = self._bytes(counts, into)
+        sizes, items = self._bytes(counts, into, root)
         if self._team().rank == root:
             array = numpy.ascontiguousarray(array, into.dtype)
             if array.size != items:

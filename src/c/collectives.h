@@ -161,11 +161,13 @@ heddle_status reduce_scatter(How how, any_group on, const void* in, void* out, s
   });
 }
 
-/// Counts in bytes, one for each rank.
+/// Counts in bytes, one for each rank; of null none, which is invalid.
 inline detail::part_counts counts_of(any_group on, const size_t* bytes) noexcept {
+  if (bytes == nullptr) return {};
   return {{bytes, static_cast<std::size_t>(async_group(on).ranks())}, 1};
 }
 inline std::size_t sum_of(any_group on, const size_t* bytes) noexcept {
+  if (bytes == nullptr) return 0;
   return std::accumulate(bytes, bytes + async_group(on).ranks(), std::size_t{0});
 }
 

@@ -103,6 +103,13 @@ static void parts(void) {
               into, bytes[self], 0);
 }
 
+static void without_counts(heddle_group* all) {
+  EXPECT(heddle_group_gatherv(all, NULL, 0, NULL, NULL, me) == HEDDLE_INVALID);
+  EXPECT(heddle_group_scatterv(all, NULL, NULL, NULL, 0, me) == HEDDLE_INVALID);
+  EXPECT(heddle_group_allgatherv(all, NULL, 0, NULL, NULL) == HEDDLE_INVALID);
+  EXPECT(heddle_group_alltoallv(all, NULL, NULL, NULL, NULL) == HEDDLE_INVALID);
+}
+
 /* --- an operation of one's own ---------------------------------------------------------------- */
 
 typedef struct range {
@@ -234,6 +241,7 @@ void groups(void) {
   EXPECT(heddle_group_member(turned, me) == place && heddle_group_world_rank(turned, -1) == -1);
   all_on(all);
   all_on(turned);
+  without_counts(all);
   own_operations();
   of_nobody();
   made_of(all);

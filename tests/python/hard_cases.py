@@ -83,7 +83,20 @@ def a_forgotten_world():
     assert forgotten() is None
 
 
+def parts_without_counts():
+    """Each rank is a root that does not give them: nothing is sent."""
+    nothing = numpy.zeros(0)
+    for mistake in (lambda: lane.gatherv(nothing, root=me), lambda: lane.scatterv(nothing, nothing, root=me),
+                    lambda: lane.allgatherv(nothing, None), lambda: lane.alltoallv(nothing, None, None)):
+        try:
+            mistake()
+            raise AssertionError("there are no counts")
+        except ValueError as why:
+            assert "counts" in str(why)
+
+
 answers_on_a_full_lane()
+parts_without_counts()
 a_forgotten_world()
 receives_on_a_full_lane()
 world.barrier()
