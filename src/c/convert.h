@@ -112,11 +112,15 @@ auto or_failed(std::invoke_result_t<F> failed, F&& set_up) noexcept -> std::invo
   }
 }
 
-/// For heddle_free(), as a kept payload is; null: no memory.
-[[nodiscard]] inline char* text_of(const std::string& text) noexcept {
-  auto* const copy = new (std::nothrow) std::byte[text.size() + 1];
-  if (copy != nullptr) std::memcpy(copy, text.c_str(), text.size() + 1);
-  return reinterpret_cast<char*>(copy);
+/// The text that `make` returns, for heddle_free(), as a kept payload is; null where it throws.
+template <class F>
+[[nodiscard]] char* text_of(F&& make) noexcept {
+  return or_failed(static_cast<char*>(nullptr), [&] {
+    const std::string text = make();
+    auto* const copy = new std::byte[text.size() + 1];
+    std::memcpy(copy, text.c_str(), text.size() + 1);
+    return reinterpret_cast<char*>(copy);
+  });
 }
 
 /// `usual` in as much of `*into` as its program knows, which is `size` bytes.

@@ -117,7 +117,7 @@ heddle_status heddle_lane_read_peer_counters(heddle_lane* lane, heddle_peer_coun
   return of(answer);
 }
 char* heddle_world_metrics(const heddle_world* world) {
-  return heddle::c::text_of(world->world.metrics());
+  return heddle::c::text_of([&] { return world->world.metrics(); });
 }
 const heddle_counter_row* heddle_lane_counter_table(size_t* rows) {
   static const auto table = in_c<lane_rows>(heddle::lane_counter_table());
@@ -132,9 +132,9 @@ const heddle_counter_row* heddle_peer_counter_table(size_t* rows) {
 char* heddle_prometheus_text(const heddle_lane_counters* lanes, size_t lane_count, size_t each_lane,
                              const heddle_peer_counters* peers, size_t peer_count,
                              size_t each_peer) {
-  return heddle::c::or_failed(static_cast<char*>(nullptr), [&] {
+  return heddle::c::text_of([&] {
     const auto of_lanes = read_sized<heddle::lane_counters>(lanes, lane_count, each_lane);
     const auto of_peers = read_sized<heddle::peer_counters>(peers, peer_count, each_peer);
-    return heddle::c::text_of(heddle::prometheus_text(of_lanes, of_peers));
+    return heddle::prometheus_text(of_lanes, of_peers);
   });
 }

@@ -69,7 +69,7 @@ int heddle_lane_number(const heddle_lane* lane) {
   return of(lane).number();
 }
 char* heddle_lane_why(const heddle_lane* lane, heddle_rank peer) {
-  return heddle::c::text_of(of(lane).why(peer));
+  return heddle::c::text_of([&] { return of(lane).why(peer); });
 }
 
 // --- without waiting ----------------------------------------------------------------------------

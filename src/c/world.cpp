@@ -52,6 +52,15 @@ std::map<std::string, std::string> settings_of(const char* const* given) {
   return all;
 }
 
+/// Of set-up that has no answer: heddle_error() has the reason.
+template <class F>
+void remembering(F&& set_up) noexcept {
+  static_cast<void>(or_failed(false, [&] {
+    set_up();
+    return true;
+  }));
+}
+
 /// The caller's, in the part of the structure that it knows.
 heddle::world_options options_of(const heddle_world_options* given) {
   heddle_world_options known;
@@ -103,13 +112,13 @@ void heddle_world_abort(heddle_world* world, int status, const char* why) {
   world->world.abort(status, why != nullptr ? why : "");
 }
 char* heddle_world_describe(const heddle_world* world) {
-  return heddle::c::text_of(world->world.describe());
+  return heddle::c::text_of([&] { return world->world.describe(); });
 }
 char* heddle_world_route(const heddle_world* world, heddle_rank peer) {
-  return heddle::c::text_of(world->world.route(peer));
+  return heddle::c::text_of([&] { return world->world.route(peer); });
 }
 char* heddle_world_host(const heddle_world* world, heddle_rank peer) {
-  return heddle::c::text_of(world->world.host(peer));
+  return heddle::c::text_of([&] { return world->world.host(peer); });
 }
 int heddle_world_host_number(const heddle_world* world, heddle_rank peer) {
   return world->world.host_number(peer);
@@ -146,16 +155,20 @@ int heddle_world_handler(heddle_world* world, const char* name) {
 }
 void heddle_world_on_unknown_call(heddle_world* world, heddle_unknown_handler function,
                                   void* context) {
-  world->world.on_unknown_call(std::bit_cast<heddle::unknown_handler>(function), context);
+  remembering([&] {
+    world->world.on_unknown_call(std::bit_cast<heddle::unknown_handler>(function), context);
+  });
 }
 void heddle_world_on_peer_lost(heddle_world* world, heddle_loss_handler function, void* context) {
-  if (function == nullptr) return world->world.on_peer_lost(nullptr);
-  const auto made = std::make_shared<loss_listener>(function, context);
-  {
-    const std::lock_guard changing(world->mutex);
-    world->listeners.push_back(made);
-  }
-  world->world.on_peer_lost(&loss_listener::hear, made.get());
+  remembering([&] {
+    if (function == nullptr) return world->world.on_peer_lost(nullptr);
+    const auto made = std::make_shared<loss_listener>(function, context);
+    {
+      const std::lock_guard changing(world->mutex);
+      world->listeners.push_back(made);
+    }
+    world->world.on_peer_lost(&loss_listener::hear, made.get());
+  });
 }
 void* heddle_message_keep(const heddle_message* message) {
   return reinterpret_cast<const heddle::call_message*>(message)->keep().release();

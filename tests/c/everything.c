@@ -7,6 +7,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 int wrong = 0;
 heddle_world* world;
@@ -285,6 +287,19 @@ static void older_programs(void) {
   for (size_t i = 0; i < sizeof memory - known; ++i) EXPECT(behind[i] == 7);
 }
 
+/* What it may not do is refused, and does not end it. */
+static void a_forked_child(void) {
+  const pid_t child = fork();
+  if (child == 0) {
+    heddle_world_on_peer_lost(world, NULL, NULL);
+    if (strstr(heddle_error(), "lost peers") == NULL) _exit(1);
+    heddle_world_on_unknown_call(world, NULL, NULL);
+    _exit(strstr(heddle_error(), "unknown ids") == NULL);
+  }
+  int status = -1;
+  EXPECT(waitpid(child, &status, 0) == child && status == 0);
+}
+
 static void worlds_beside(void) {
   const char* const settings[] = {"HEDDLE_RECORDS=512", NULL};
   const char* const wrong_ones[] = {"HEDDLE_RECORDS", NULL};
@@ -347,6 +362,7 @@ int main(void) {
   observing();
   texts();
   older_programs();
+  a_forked_child();
   worlds_beside();
   EXPECT(heddle_world_barrier(world) == 0);
   EXPECT(heddle_set_log_handler(hear, &lines) == 0);
