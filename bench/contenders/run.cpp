@@ -261,6 +261,8 @@ void check_options(const options& o) {
     refuse("--compare needs --ranks 2, and no --full: that is how others run");
   if (o.base.what == kind::overlap && (has(rival::bare) || has(rival::pair)))
     refuse("--compare bare and pair: not possible here");
+  if (has(rival::bare) && o.thread_counts.front() != 1)
+    refuse("--compare bare is of one thread on each side: begin --threads with 1");
   check_libraries(o);
   if (o.base.target == target_mode::computing && !is_round_trip(o.base.op)) {
     refuse("--target computing is for --op get and fetch-add: the others need the target's help");
