@@ -45,8 +45,8 @@ bool is_mpi(rival who) {
 const char* why_not(rival who, const rival_task& t) {
   const spec& s = t.what;
   const bool common = s.what != kind::overlap && s.what != kind::gups && s.what != kind::overhead;
-  if (!is_started(who) || (is_variant(who) && (s.what == kind::overlap || s.background)))
-    return "not possible here";
+  const bool of_one_way = s.what == kind::overlap || s.what == kind::overhead || s.background;
+  if (!is_started(who) || (is_variant(who) && of_one_way)) return "not possible here";
   if (is_variant(who)) return nullptr;
   if (s.background) return "nobody but Heddle moves messages while nobody calls it";
   if (who == rival::utofu) {

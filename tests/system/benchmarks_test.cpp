@@ -93,6 +93,21 @@ TEST(Benchmarks, EndWithALockPerLaneToo) {
   }
 }
 
+// Those that can: the others refuse it, as they do other wrong usage.
+TEST(Benchmarks, RunHeddleInAnotherWayBesideThemOrRefuse) {
+  std::size_t ran = 0;
+  for (const char* name : {"latency", "bandwidth", "rate", "mt-pingpong", "mt-rate", "gups",
+                           "overlap", "latency-overhead"}) {
+    const auto how = run({HEDDLE, "bench", name, "--compare", "lock,uncached", "--rounds", "1",
+                          "--time-ms", "1", "--backend", "shm"});
+    if (how.status == 2) continue;
+    ++ran;
+    EXPECT_EQ(how.status, 0) << name << how.err;
+    EXPECT_THAT(how.out, Not(HasSubstr("left out"))) << name;
+  }
+  EXPECT_EQ(ran, 6u);
+}
+
 TEST(Benchmarks, OverlapHasARatioAndItsPartsForEachSide) {
   for (const char* preset : {"--small", "--rendezvous"}) {
     const benchmark_run r(briefly({"overlap", preset, "--ranks", "4"}));

@@ -55,6 +55,7 @@ TEST(CommandLine, WrongUseGivesTwoAndSaysWhat) {
       {{HEDDLE, "bench", "latency", "--op", "am", "--compare", "mpich"}, "no active messages"},
       {{HEDDLE, "bench", "overlap", "--compare", "bare"}, "not possible here"},
       {{HEDDLE, "bench", "rate", "--threads", "2,1", "--compare", "bare"}, "--threads with 1"},
+      {{HEDDLE, "bench", "latency-overhead", "--compare", "lock"}, "not possible here"},
       {{HEDDLE, "bench", "plot", "--format", "gif", "."}, "gif"},
       {{HEDDLE, "bench", "latency", "--backend", "nope"}, "nope"},
       {{HEDDLE, "bench", "latency", "--sizes", "many"}, "'many' is not a message size"},
