@@ -206,8 +206,9 @@ std::string round_line(const case_result& c) {
 }
 
 std::string summary_table(const case_result& c) {
-  std::string text = fmt::format("{:<13}{:>12}{:>12}{:>12}{:>12}{:>24}\n", "", "median", "p99",
-                                 "min", "max", "95 % CI of median");
+  const std::string middle = c.metrics[0].mean ? "mean" : "median";
+  std::string text = fmt::format("{:<13}{:>12}{:>12}{:>12}{:>12}{:>24}\n", "", middle, "p99", "min",
+                                 "max", "95 % CI of " + middle);
   for (const series& s : c.contenders) {
     if (s.figures.empty()) continue;
     const summary of = statistics_of(c, s);

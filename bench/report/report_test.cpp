@@ -123,6 +123,14 @@ TEST(Report, HasARecordForEveryMetricWithItsOwnOp) {
   EXPECT_EQ(records[6].op, "receiver");
 }
 
+TEST(Report, SaysWhetherItShowsMediansOrMeans) {
+  case_result c = example();
+  EXPECT_THAT(summary_table(c), HasSubstr("95 % CI of median"));
+  c.metrics = {{"latency_mean", "us", {}, true}};
+  EXPECT_THAT(summary_table(c), HasSubstr("95 % CI of mean"));
+  EXPECT_THAT(summary_table(c), Not(HasSubstr("median")));
+}
+
 TEST(Report, PutsTheMetricsOfASideIntoALine) {
   const std::string text = summary_table(with_parts());
   EXPECT_THAT(text, HasSubstr("wait, us"));

@@ -45,7 +45,7 @@ interval by Student's t with (runs - 1) degrees of freedom. The study has 32 run
 5 s: --runs 32 --duration 5. Over shm both memory that is mapped, where a get is a
 copy within try_get, and memory that is not (get-unmapped), are measured in turn;
 over tcp every get is remote. The waiting thread drives its lane, where the study's
-spins on a flag; reading the clock is in both times and is printed.)";
+spins on a flag; reading the clock is in both times.)";
 
 constexpr const char* overlap_details =
     R"(A message is sent to a posted receive, without computing and with --compute-us of

@@ -128,7 +128,8 @@ def line_figure(records, x):
             axes.set_title(name, fontsize=10)
     for axes in list(grid.flat)[len(panels):]:
         axes.remove()
-    title = title_of(records, x) + "\nmedians, 95 % confidence intervals"
+    middle = "means" if records[0]["metric"].endswith("_mean") else "medians"
+    title = f"{title_of(records, x)}\n{middle}, 95 % confidence intervals"
     if len(panels) > 1:
         figure.suptitle(title, fontsize=11)
     else:
