@@ -87,6 +87,55 @@ std::vector<double> sorted_copy(std::vector<double> samples) {
   return samples;
 }
 
+std::vector<double> joined(std::vector<double> one, const std::vector<double>& other) {
+  one.insert(one.end(), other.begin(), other.end());
+  return one;
+}
+
+/// Twice the rank, which equal samples share: a whole number.
+std::size_t doubled_rank(const std::vector<double>& sorted, double value) {
+  const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), value);
+  return static_cast<std::size_t>((first - sorted.begin()) + (last - sorted.begin()) + 1);
+}
+
+/// What is to be expected of the sum of `count` of the doubled ranks.
+double expected_sum(const std::vector<std::size_t>& ranks, std::size_t count) {
+  return static_cast<double>(count * (ranks.size() + 1));
+}
+
+/// How probable it is that such a sum lies `distance` or farther from that: by counting all
+/// choices.
+double exactly_as_far(const std::vector<std::size_t>& ranks, std::size_t count, double distance) {
+  const std::size_t total = std::accumulate(ranks.begin(), ranks.end(), std::size_t{0});
+  const double expected = expected_sum(ranks, count);
+  // ways[k][s]: in how many ways k of the ranks have the sum s.
+  std::vector<std::vector<double>> ways(count + 1, std::vector<double>(total + 1));
+  ways[0][0] = 1;
+  for (const std::size_t rank : ranks) {
+    for (std::size_t k = count; k > 0; --k)
+      for (std::size_t s = total; s >= rank; --s) ways[k][s] += ways[k - 1][s - rank];
+  }
+  double as_far = 0, every = 0;
+  for (std::size_t s = 0; s <= total; ++s) {
+    every += ways[count][s];
+    if (std::abs(static_cast<double>(s) - expected) >= distance - 1e-9) as_far += ways[count][s];
+  }
+  return as_far / every;
+}
+
+/// The same by the normal distribution with the variance of such sums, and half a rank for their
+/// being whole numbers.
+double normally_as_far(const std::vector<std::size_t>& ranks, std::size_t count, double distance) {
+  const auto n = static_cast<double>(ranks.size()), chosen = static_cast<double>(count);
+  double squares = 0;
+  for (const std::size_t rank : ranks) {
+    const double off = static_cast<double>(rank) - expected_sum(ranks, 1);
+    squares += off * off;
+  }
+  const double variance = chosen * (n - chosen) / (n - 1) * squares / n;
+  return variance == 0 ? 1 : std::erfc(std::max(distance - 1, 0.0) / std::sqrt(2 * variance));
+}
+
 }  // namespace
 
 double median(std::vector<double> samples) {
@@ -133,35 +182,15 @@ mean_estimate estimate_mean(const std::vector<double>& samples) {
 
 double rank_sum_probability(const std::vector<double>& one, const std::vector<double>& other) {
   if (one.empty() || other.empty()) return 1;
-  std::vector<double> all = one;
-  all.insert(all.end(), other.begin(), other.end());
-  std::sort(all.begin(), all.end());
-  // Twice the rank, which equal samples share: a whole number.
-  const auto doubled_rank = [&all](double value) {
-    const auto [first, last] = std::equal_range(all.begin(), all.end(), value);
-    return static_cast<std::size_t>((first - all.begin()) + (last - all.begin()) + 1);
-  };
-  // ways[k][s]: in how many ways k of the samples have doubled ranks of the sum s.
-  std::size_t total = 0;
-  for (const double value : all) total += doubled_rank(value);
-  std::vector<std::vector<double>> ways(one.size() + 1, std::vector<double>(total + 1));
-  ways[0][0] = 1;
-  for (const double value : all) {
-    const std::size_t rank = doubled_rank(value);
-    for (std::size_t k = one.size(); k > 0; --k)
-      for (std::size_t s = total; s >= rank; --s) ways[k][s] += ways[k - 1][s - rank];
-  }
+  constexpr std::size_t most_exact = 100;
+  const std::vector<double> all = sorted_copy(joined(one, other));
+  std::vector<std::size_t> ranks;
+  for (const double value : all) ranks.push_back(doubled_rank(all, value));
   double sum = 0;
-  for (const double value : one) sum += static_cast<double>(doubled_rank(value));
-  const double expected = static_cast<double>(total) * static_cast<double>(one.size()) /
-                          static_cast<double>(all.size());
-  double as_far = 0, every = 0;
-  for (std::size_t s = 0; s <= total; ++s) {
-    every += ways[one.size()][s];
-    if (std::abs(static_cast<double>(s) - expected) >= std::abs(sum - expected) - 1e-9)
-      as_far += ways[one.size()][s];
-  }
-  return as_far / every;
+  for (const double value : one) sum += static_cast<double>(doubled_rank(all, value));
+  const double distance = std::abs(sum - expected_sum(ranks, one.size()));
+  return all.size() <= most_exact ? exactly_as_far(ranks, one.size(), distance)
+                                  : normally_as_far(ranks, one.size(), distance);
 }
 
 double overlap_ratio(double alone, double computed, double together) {

@@ -121,5 +121,23 @@ TEST(RankSum, OfMixedOrEqualSetsIsNearOne) {
   EXPECT_DOUBLE_EQ(rank_sum_probability({}, {1, 2}), 1);
 }
 
+/// Of so many samples and as many that are larger by `more`.
+double probability_of_shift(int samples, int more) {
+  std::vector<double> one, other;
+  for (int i = 0; i < samples; ++i) {
+    one.push_back(2 * i);
+    other.push_back(2 * i + 1 + 2 * more);
+  }
+  return rank_sum_probability(one, other);
+}
+
+TEST(RankSum, OfManySamplesIsTheNormalApproximation) {
+  EXPECT_NEAR(probability_of_shift(51, 10), probability_of_shift(50, 10), 0.01);
+  EXPECT_LT(probability_of_shift(600, 600), 1e-6);
+  EXPECT_GT(probability_of_shift(600, 0), 0.9);
+  EXPECT_DOUBLE_EQ(rank_sum_probability(std::vector<double>(600, 1), std::vector<double>(600, 1)),
+                   1);
+}
+
 }  // namespace
 }  // namespace heddle::bench
