@@ -50,8 +50,10 @@ def text(owned):
 
 
 def limit_ns(timeout):
-    """Seconds as the library counts; None: for ever."""
-    return 2**63 - 1 if timeout is None else max(0, int(timeout * 1e9))
+    """Seconds as the library counts; None, or more than a century: for ever."""
+    if timeout is None or timeout * 1e9 >= 2**62:
+        return 2**63 - 1
+    return max(0, int(timeout * 1e9))
 
 
 def readable(data):

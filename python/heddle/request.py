@@ -3,7 +3,7 @@
 import threading
 import typing
 
-from ._library import ffi, lib
+from ._library import ffi, lib, limit_ns
 from .status import Outcome, Status, outcome_of
 
 
@@ -111,7 +111,7 @@ class Request:
                 ended = lib.heddle_flag_ready(self._flag)
                 self._outcome = (outcome_of(lib.heddle_flag_result(self._flag)) if ended
                                  else Outcome(answer, -1, -1, 0, 0))
-            elif lib.heddle_wait_flag_for(self._lane.c, self._flag, int(timeout * 1e9)):
+            elif lib.heddle_wait_flag_for(self._lane.c, self._flag, limit_ns(timeout)):
                 self._outcome = outcome_of(lib.heddle_flag_result(self._flag))
             else:
                 return None

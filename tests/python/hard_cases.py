@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A job in Python whose lanes run full, and that makes mistakes."""
 import gc
+import math
 import sys
 import weakref
 
@@ -95,10 +96,24 @@ def parts_without_counts():
             assert "counts" in str(why)
 
 
+def limits_of_any_length():
+    for limit in (1e10, 1e300, math.inf):
+        into = bytearray(1)
+        lane.isend(after, 3, b"x").wait(timeout=limit)
+        assert lane.recv(before, 3, into, timeout=limit).bytes == 1
+        late = lane.irecv(before, 4, into)
+        lane.send(after, 4, b"y")
+        assert late.wait(timeout=limit).bytes == 1
+        lane.flush(timeout=limit)
+    never = lane.irecv(before, 5, into)
+    assert never.wait(timeout=-1) is None and never.cancel()
+
+
 answers_on_a_full_lane()
 parts_without_counts()
 a_forgotten_world()
 receives_on_a_full_lane()
+limits_of_any_length()
 world.barrier()
 world.close()
 print(f"rank {me}: all is right")
