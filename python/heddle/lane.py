@@ -90,6 +90,8 @@ class Lane(Collectives, Blocks):
             return
         name = status.name.lower()
         if status is Status.PEER_LOST:
+            if peer < 0:  # not known here: any that is lost
+                peer = next((each for each in range(self._world.size) if self.why(each)), -1)
             why = self.why(peer) if peer >= 0 else ""
             raise PeerLost(f"rank {peer} is lost: {why}" if why else name, status)
         raise Error(name, status)

@@ -42,7 +42,7 @@ class Error(Exception):
 
 
 class PeerLost(Error):
-    """The peer died, hung up or fell silent; the text says which."""
+    """The peer, or one of several, died, hung up or fell silent; the text says which."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,6 +2,7 @@
 """A job in Python whose lanes run full, and that makes mistakes."""
 import gc
 import math
+import os
 import sys
 import weakref
 
@@ -109,12 +110,28 @@ def limits_of_any_length():
     assert never.wait(timeout=-1) is None and never.cancel()
 
 
+def a_lost_rank():
+    """It is named also where the operation was with everybody. The last case: that rank ends here."""
+    lost = ranks - 1
+    lane.barrier()
+    if me == lost:
+        print(f"rank {me}: all is right", flush=True)
+        os._exit(0)
+    for ask in lambda: lane.recv(lost, 6, bytearray(1)), lane.barrier:
+        try:
+            ask()
+            raise AssertionError("that rank is there")
+        except heddle.PeerLost as why:
+            assert f"rank {lost} is lost: " in str(why), why
+
+
 answers_on_a_full_lane()
 parts_without_counts()
 a_forgotten_world()
 receives_on_a_full_lane()
 limits_of_any_length()
 world.barrier()
+a_lost_rank()
 world.close()
 print(f"rank {me}: all is right")
 sys.exit(0)
