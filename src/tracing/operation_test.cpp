@@ -86,6 +86,18 @@ TEST(WatchedOperation, IsOneInSoManyWhereTheyAreSampled) {
   EXPECT_EQ(events_of(all, 3).size(), 4u);
 }
 
+TEST(WatchedOperation, IsCountedAnewWhereALaterRecordTakesMore) {
+  std::thread([] {
+    const auto post = [] {
+      if (wants_next()) (void)operation(sending).answered(status::done);
+    };
+    for (const recording few(1000, 64); events_of(few, 3).empty();) post();
+    const recording all(1, 64);
+    for (int i = 0; i < 4; ++i) post();
+    EXPECT_EQ(events_of(all, 3).size(), 4u);
+  }).join();
+}
+
 TEST(WatchedOperation, ThatIsSmallAndEndsAtOnceSharesAReadingOfTheClock) {
   const recording all(1, 64);
   std::thread([] {

@@ -9,7 +9,7 @@
 
 namespace heddle::trace {
 
-constinit thread_local std::uint32_t detail::until_sample = 0;
+constinit thread_local std::uint64_t detail::since_sample = ~std::uint64_t{0};
 constinit sync::owned_counter detail::recordings, detail::sample_now;
 constinit thread_local scribe* scribe::of_thread = nullptr;
 
@@ -62,7 +62,7 @@ class scribes {
     scribe* const s = free_.back();
     free_.pop_back();
     s->thread_ = static_cast<std::uint32_t>(gettid());
-    s->until_turn_ = 1;
+    s->since_turn_ = ~std::uint64_t{0};
     s->untimed_between_ =
         detail::sample_now.get() == 1 ? most_untimed : 0;  // sampled ones lie far apart
     s->untimed_left_ = 0;
@@ -110,9 +110,9 @@ struct borrowed_scribe {
 }
 
 bool scribe::samples_turn() noexcept {
-  if (--until_turn_ != 0) return false;
-  until_turn_ = static_cast<std::uint32_t>(detail::sample_now.get());
-  return true;
+  const bool due = since_turn_ >= detail::sample_now.get();
+  since_turn_ = due ? 1 : since_turn_ + 1;
+  return due;
 }
 
 void this_thread_is(role r) noexcept {

@@ -80,7 +80,8 @@ class scribe {
   static constinit thread_local scribe* of_thread;
 
   std::unique_ptr<sync::event_ring> ring_;
-  std::uint32_t thread_ = 0, until_turn_ = 1;
+  std::uint32_t thread_ = 0;
+  std::uint64_t since_turn_ = 0;  // as detail::since_sample
   std::uint32_t untimed_between_ = 0, untimed_left_ = 0;
   std::uint64_t last_ = 0;
   role role_ = role::owner;
@@ -88,21 +89,21 @@ class scribe {
 };
 
 namespace detail {
-/// Operations of this thread until one is sampled; below 2: the next one is.
-extern constinit thread_local std::uint32_t until_sample;
+/// Operations of this thread from the last that was sampled on; none yet: more than any sample.
+extern constinit thread_local std::uint64_t since_sample;
 // Changed under the mutex of the scribes.
 extern constinit sync::owned_counter recordings, sample_now;
 }  // namespace detail
 
 /// False for most operations where they are sampled: the calling thread's next one is not recorded.
 [[nodiscard]] inline bool samples_next() noexcept {
-  if (detail::until_sample < 2) return true;
-  --detail::until_sample;
+  if (detail::since_sample >= detail::sample_now.get()) return true;
+  ++detail::since_sample;
   return false;
 }
 /// One has been, and the count begins anew.
 inline void count_sample_anew() noexcept {
-  detail::until_sample = static_cast<std::uint32_t>(detail::sample_now.get());
+  detail::since_sample = 1;
 }
 
 /// The calling thread is one of Heddle's own from now on, before it is recorded.

@@ -143,6 +143,16 @@ TEST(Span, OfATurnIsRecordedOnceInSoManyWhereItIsSampled) {
   EXPECT_EQ(events_of(all, 3).size(), 4u);
 }
 
+TEST(Span, OfATurnIsCountedAnewWhereALaterRecordTakesMore) {
+  std::thread([] {
+    const auto turn = [] { const span s(event_kind::turn, {3, 0}, true); };
+    for (const recording few(1000, 64); events_of(few, 3).empty();) turn();
+    const recording all(1, 64);
+    for (int i = 0; i < 4; ++i) turn();
+    EXPECT_EQ(events_of(all, 3).size(), 4u);
+  }).join();
+}
+
 TEST(Ticks, MeanTheTimeOfTheMonotonicClock) {
   const moment from = moment::now();
   const std::uint64_t between = ticks();
