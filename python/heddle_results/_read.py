@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import pathlib
+import struct
 
 import numpy
 
@@ -81,7 +82,7 @@ def read(path):
             return Run(*_sion.read_run(path))
         if begin.startswith(b"{"):
             return _read_json(json.loads(path.read_text()))
-    except (KeyError, ValueError, TypeError) as why:
+    except (LookupError, ValueError, TypeError, struct.error) as why:
         raise UnreadableError(f"{path}: not a whole result of heddle linktest: {why}") from why
     raise UnreadableError(f"{path}: not a result that can be read: give a folder of heddle linktest, its "
                           "linktest.h5 or linktest.json, or a SION file of LinkTest 1.x")

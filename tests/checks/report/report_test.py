@@ -141,7 +141,14 @@ class Report(unittest.TestCase):
         if not python:
             self.skipTest("python3-h5py is not installed")
         script = """
-import sys, numpy, heddle_results
+import pathlib, struct, sys, numpy, heddle_results
+from heddle_results import _sion
+def refused(path):
+    try:
+        heddle_results.read(path)
+    except heddle_results.UnreadableError:
+        return
+    raise AssertionError(f"{path} was read")
 folder = sys.argv[1]
 h5, js = (heddle_results.read(f"{folder}/linktest.{end}") for end in ("h5", "json"))
 assert h5.hosts == js.hosts == ["h0", "h0", "h1", "h1"] and h5.sizes == js.sizes == [8, 4096]
@@ -153,6 +160,21 @@ for size in h5.sizes:
 assert (h5.classes()[0, 2:] == 3).all() and h5.classes()[0, 1] < 2 and h5.class_names[3] == "other host"
 js.facts["groups"] = ["rack1"] * 4
 assert (js.classes()[0, 2:] == 2).all() and js.classes()[0, 1] < 2 and js.class_names[2:] == ("same group", "other group")
+whole = pathlib.Path(folder, "linktest-8.sion").read_bytes()
+cut = pathlib.Path(folder, "cut.sion")
+for more in pathlib.Path(folder).glob("linktest-8.sion.*"):  # the other files of the set
+    cut.with_suffix(".sion" + more.suffix).write_bytes(more.read_bytes())
+order = "<>"[whole[4]]
+tasks, = struct.unpack_from(order + "i", whole, 24)
+index, = struct.unpack_from(order + "q", whole, _sion.FIXED + 16 * tasks + 4)
+for rank in range(tasks):
+    used_at = index + 8 * (tasks + rank)
+    for kept in range(300):  # no rank's times begin before
+        cut.write_bytes(whole[:used_at] + struct.pack(order + "q", kept) + whole[used_at + 8:])
+        refused(cut)
+for kept in range(0, index, 50):
+    cut.write_bytes(whole[:kept])
+    refused(cut)
 try:
     heddle_results.read(__file__)
 except heddle_results.UnreadableError as why:
