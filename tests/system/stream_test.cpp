@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // stream_test.cpp - what ranks read and write under `heddle run`.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -72,6 +76,36 @@ TEST(Streams, AnOutputThatNobodyReadsDoesNotKeepTheLauncherFromEnding) {
   job.send_signal(SIGTERM);
   EXPECT_NE(job.wait(), 0);
   EXPECT_THAT(job.marked(), IsEmpty());
+}
+
+TEST(Streams, MessagesThatNobodyReadsKeepTheLauncherFromNothing) {
+  const std::string folder = testing::TempDir() + "/unread-messages-" + std::to_string(getpid());
+  const std::string full = folder + "/full", up = folder + "/up";
+  ASSERT_EQ(mkdir(folder.c_str(), 0700), 0);
+  ASSERT_EQ(mkfifo(full.c_str(), 0600) + mkfifo(up.c_str(), 0600), 0);
+  const int unread = open(full.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
+  const std::string page(4096, 'p');
+  while (write(unread, page.data(), page.size()) > 0) continue;
+  child job({"sh", "-c",
+             "exec " HEDDLE
+             " run -n 2 -- sh -c 'exec 2>/dev/null; [ $HEDDLE_RANK = 1 ] && read x <" +
+                 up + " && exit 3; trap \"echo told; exit\" TERM; echo >" + up +
+                 "; while :; do sleep 0.02; done' 2>" + full});
+  job.read_until("told");
+  job.send_signal(SIGTERM);
+  EXPECT_EQ(job.wait(), 3);
+  EXPECT_THAT(job.marked(), IsEmpty());
+  close(unread);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Streams, MessagesComeBetweenTheLinesOfTheRanks) {
+  const auto how = run(heddle_run({"-n", "8", "--prefix", "--keep-going"},
+                                  {"sh", "-c", "yes 'a line' | head -n 20000 >&2; exit 3"}));
+  EXPECT_EQ(how.status, 3);
+  const auto lines = sorted_lines(how.err);
+  EXPECT_EQ(lines.size(), 8u * 20'001);
+  EXPECT_THAT(lines, Each(testing::MatchesRegex("(\\[[0-7]\\] a line|heddle: rank [0-7] .*)")));
 }
 
 TEST(Streams, VariablesAreSetForAllRanks) {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 
 #include "exit_status.h"
 #include "run/failure.h"
@@ -245,7 +246,8 @@ bool agent::all_gone() const {
 
 void agent::cut_off(const std::string& why) {
   if (std::exchange(over_, true)) return;
-  if (!why.empty()) say("{}", why);
+  // Once at most: the way to the launcher has room for it, also when nobody reads there.
+  if (!why.empty()) std::fputs(fmt::format("heddle: {}\n", why).c_str(), stderr);
 }
 
 // The launcher must not take their deaths for the cause.

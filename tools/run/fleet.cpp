@@ -245,9 +245,9 @@ void fleet::leave() {
 void fleet::abandon() {
   for (auto& link : links_) {
     if (!link->is_alive()) continue;
-    say("host {} does not answer: its agent ends what runs there when it finds the channel closed, "
-        "or has heard nothing for {} s",
-        link->host(), orders_.way.silence_s);
+    owner_.remark("", fmt::format("host {} does not answer: its agent ends what runs there when it "
+                                  "finds the channel closed, or has heard nothing for {} s",
+                                  link->host(), orders_.way.silence_s));
     link->close();
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "run/job_meetings.h"
 
-#include "run/failure.h"
+#include <utility>
 
 namespace heddle::tools {
 namespace {
@@ -10,10 +10,11 @@ constexpr std::uint64_t second_ms = 1000;
 
 }  // namespace
 
-job_meetings::job_meetings(event_loop& loop, int size, deliverer deliver, ender end_job)
+job_meetings::job_meetings(event_loop& loop, int size, deliverer deliver, ender end_job,
+                           join_watch::teller tell)
     : loop_(loop),
       meetings_(size),
-      joins_(meetings_, size, [](const std::string& line) { say("{}", line); }),
+      joins_(meetings_, size, std::move(tell)),
       deliver_(std::move(deliver)),
       end_job_(std::move(end_job)) {}
 

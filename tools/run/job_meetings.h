@@ -22,8 +22,9 @@ class job_meetings final : public meeting_place {
   /// A rank wants the job to end.
   using ender = std::function<void(int rank, int status, const std::string& why)>;
 
-  /// Answers go to `deliver`, which must not call back.
-  job_meetings(event_loop& loop, int size, deliverer deliver, ender end_job);
+  /// Answers go to `deliver`, which must not call back; lines for people to `tell`.
+  job_meetings(event_loop& loop, int size, deliverer deliver, ender end_job,
+               join_watch::teller tell);
 
   /// The process that the rank was started as, and where, for people.
   void process_started(int rank, pid_t process, const std::string& host) {

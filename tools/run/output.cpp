@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -18,6 +18,22 @@ namespace {
 
 constexpr std::size_t longest_line = 1024 * 1024;
 constexpr std::uint64_t full_wait_ms = 5;
+
+/// The pipe or terminal behind `fd`, opened once more: a descriptor may be shared with other
+/// processes, and only one of our own can be made non-blocking. Nothing where that is not possible.
+unique_fd reopened(int fd) {
+  struct stat what {};
+  if (fstat(fd, &what) != 0 || !(S_ISFIFO(what.st_mode) || isatty(fd) != 0)) return {};
+  const std::string path = fmt::format("/proc/self/fd/{}", fd);
+  return unique_fd(open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+}
+
+/// How many bytes of `text` to write at once: whole lines, if there are any in the first `most`.
+std::size_t next_piece(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text.size();
+  const std::size_t end = text.substr(0, most).rfind('\n');
+  return end == std::string_view::npos ? most : end + 1;
+}
 
 }  // namespace
 
@@ -41,6 +57,9 @@ std::string line_cutter::finish() {
   return push("\n");
 }
 
+file_sink::file_sink(event_loop& loop, int fd, sink* complaints)
+    : loop_(loop), own_(reopened(fd)), fd_(own_ ? own_.get() : fd), complaints_(complaints) {}
+
 void file_sink::write(std::string_view text) {
   if (closed() || text.empty()) return;
   pending_ += text;
@@ -49,16 +68,19 @@ void file_sink::write(std::string_view text) {
   while (always_ready_ && !pending_.empty()) flush();
 }
 
-// Writes at most what fits for sure into a pipe that can be written: its end may be shared with
-// others, so it cannot be made non-blocking.
+// Writes at most what fits for sure into a pipe that has room, and looks for the room: since the
+// event another sink of the same pipe may have filled it.
 void file_sink::flush() {
-  const std::size_t piece = std::min<std::size_t>(pending_.size(), always_ready_ ? 65536 : 4096);
+  pollfd room{fd_, POLLOUT, 0};
+  if (!always_ready_ && poll(&room, 1, 0) <= 0) return;
+  const std::size_t piece = next_piece(pending_, always_ready_ ? 65536 : 4096);
   const ssize_t written = ::write(fd_, pending_.data(), piece);
   if (written >= 0) pending_.erase(0, static_cast<std::size_t>(written));
   if (written < 0 && errno != EINTR && errno != EAGAIN) {
     problem_ = errno;
     pending_.clear();
-    if (problem_ != EPIPE) say("cannot write what the ranks print: {}", strerrordesc_np(problem_));
+    if (problem_ != EPIPE && complaints_ != nullptr)
+      say(*complaints_, "cannot write what the ranks print: {}", strerrordesc_np(problem_));
   }
   if (pending_.empty()) loop_.forget(fd_);
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// output.h - brings the ranks' lines to the launcher's own output, each led by its rank.
+// output.h - brings the ranks' lines to the launcher's own output, each led by its rank, and among
+// them the launcher's own messages.
 #pragma once
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -32,7 +35,7 @@ class line_cutter {
   bool inside_ = false;  ///< the beginning of the line, with its prefix, is out already
 };
 
-/// Where ranks' output goes. Never blocks.
+/// Where ranks' output and the launcher's messages go. Never blocks.
 class sink {
  public:
   virtual ~sink() = default;
@@ -43,10 +46,18 @@ class sink {
   [[nodiscard]] virtual bool closed() const noexcept = 0;
 };
 
-/// One output of the launcher: never blocks it, however slowly it is read.
+/// Writes one line of the launcher's own, led by "heddle: ".
+template <class... Args>
+void say(sink& to, fmt::format_string<Args...> text, Args&&... args) {
+  to.write("heddle: " + fmt::format(text, std::forward<Args>(args)...) + "\n");
+}
+
+/// One output of the launcher: never blocks it, however slowly it is read. Lines (up to 4 KiB) are
+/// written whole, so that other writers of the same output come between them only.
 class file_sink final : public sink {
  public:
-  file_sink(event_loop& loop, int fd) : loop_(loop), fd_(fd) {}
+  /// What is wrong with it is said in `complaints`, if there is one.
+  file_sink(event_loop& loop, int fd, sink* complaints = nullptr);
   ~file_sink() override { loop_.forget(fd_); }
   file_sink(const file_sink&) = delete;
   file_sink& operator=(const file_sink&) = delete;
@@ -62,7 +73,9 @@ class file_sink final : public sink {
   void flush();
 
   event_loop& loop_;
-  int fd_;
+  const unique_fd own_;
+  const int fd_;
+  sink* const complaints_;
   std::string pending_;
   bool always_ready_ = false;
   int problem_ = 0;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -56,6 +57,41 @@ TEST(Sink, KeepsWhatDoesNotFitUntilItIsRead) {
   }
   EXPECT_EQ(got, text);
   EXPECT_TRUE(out.empty());
+}
+
+TEST(Sink, WaitsWhenAnotherOneHasTakenTheRoomThatBothWereToldOf) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const unique_fd reader(ends[0]), writer(ends[1]), same(dup(ends[1]));
+  const std::string page(4096, 'p');
+  event_loop loop;
+  file_sink out(loop, writer.get()), errors(loop, same.get());
+  std::string got(page.size(), ' ');
+  std::size_t filled = 0;
+  for (pollfd room{writer.get(), POLLOUT, 0}; poll(&room, 1, 0) == 1; filled += page.size())
+    ASSERT_EQ(write(writer.get(), page.data(), page.size()), 4096);
+  out.write(page);
+  errors.write(page);
+  ASSERT_EQ(read(reader.get(), got.data(), got.size()), 4096);
+  loop.run_once();
+  EXPECT_NE(out.empty(), errors.empty());
+  for (; filled > 0; filled -= page.size())
+    ASSERT_EQ(read(reader.get(), got.data(), got.size()), 4096);
+  loop.run_once();
+  EXPECT_TRUE(out.empty() && errors.empty());
+}
+
+TEST(Sink, WritesWholeLines) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const unique_fd reader(ends[0]), writer(ends[1]);
+  event_loop loop;
+  file_sink out(loop, writer.get());
+  out.write(std::string(3000, 'a') + '\n' + std::string(3000, 'b') + '\n');
+  loop.run_once();
+  std::string got(8192, ' ');
+  EXPECT_EQ(read(reader.get(), got.data(), got.size()), 3001);
+  EXPECT_FALSE(out.empty());
 }
 
 TEST(Sink, KnowsWhyItCannotBeWritten) {

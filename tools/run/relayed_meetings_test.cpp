@@ -33,7 +33,8 @@ class RelayedMeetings : public testing::Test {
                     },
                     [this](int rank, int status, const std::string& why) {
                       ended_ = fmt::format("{} {} {}", rank, status, why);
-                    }};
+                    },
+                    [](const std::string& line) { ADD_FAILURE() << line; }};
   relayed_meetings::sender up_ = [this](const message& m) {
     EXPECT_TRUE(relayed_meetings::apply(m, job_));
   };

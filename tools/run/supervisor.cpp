@@ -41,7 +41,8 @@ supervisor::supervisor(const launch_options& options, rank_commands what)
       what_(std::move(what)),
       meetings_(
           loop_, options.ranks, [this](const auto& replies) { ranks_->deliver(replies); },
-          [this](int rank, int status, const std::string& why) { abort(rank, status, why); }),
+          [this](int rank, int status, const std::string& why) { abort(rank, status, why); },
+          [this](const std::string& line) { say(errors_, "{}", line); }),
       host_(host_name()) {
   if (options.take_output) taken_.emplace(options.take_output);
   // A rank of this host reads for itself, but from a terminal only its foreground may.
@@ -62,7 +63,7 @@ std::unique_ptr<rank_group> supervisor::crew_of_this_host() {
   orders.output_folder = options_.output_folder;
   orders.bind = binding_beside(options_.bind, orders.environment);
   orders.prefix = options_.prefix;
-  if (options_.prefix || taken_) {
+  if (takes_output()) {
     orders.output = &output();
     orders.errors = &errors_;
   }
@@ -88,6 +89,11 @@ std::unique_ptr<rank_group> supervisor::fleet_of_agents() {
                                         fleet_orders{options_.hosts, options_.way});
   agents->when_ready([all = agents.get(), job = std::move(job)] { all->launch(job); });
   return agents;
+}
+
+/// Else the ranks print where this process does.
+bool supervisor::takes_output() const {
+  return options_.prefix || taken_ || !options_.hosts.empty();
 }
 
 sink& supervisor::output() {
@@ -124,20 +130,20 @@ void supervisor::rank_started(int rank, pid_t process, const std::string& host) 
 void supervisor::cannot_start(int status, const std::string& why) {
   if (ending_) return;
   if (status_ == 0) status_ = status;
-  say("{}", why);
+  say(errors_, "{}", why);
   end_job();
 }
 
 // Many hosts would remark the same.
 void supervisor::remark(const std::string& host, const std::string& text) {
-  if (remarks_.insert(text).second) say("{}{}{}", host, host.empty() ? "" : ": ", text);
+  if (remarks_.insert(text).second) say(errors_, "{}{}{}", host, host.empty() ? "" : ": ", text);
 }
 
 void supervisor::host_lost(const std::vector<int>&, const std::string& why) {
   if (ending_) return;
   if (status_ == 0) status_ = failed;
   const bool end_others = !options_.keep_going;
-  say("{}{}", why, end_others ? ": ending the job" : "");
+  say(errors_, "{}{}", why, end_others ? ": ending the job" : "");
   if (end_others) end_job();
 }
 
@@ -145,7 +151,7 @@ void supervisor::time_is_over() {
   constexpr int status_of_timeout = 124;  // as timeout(1) has it
   if (ending_ || ranks_->all_gone()) return;
   if (status_ == 0) status_ = status_of_timeout;
-  say("the job has not ended after {} s (--timeout): ending it", options_.timeout_s);
+  say(errors_, "the job has not ended after {} s (--timeout): ending it", options_.timeout_s);
   end_job();
 }
 
@@ -198,7 +204,7 @@ void supervisor::rank_ended(const rank_end& end) {
 
 void supervisor::end_stragglers() {
   if (ending_ || ranks_->all_gone()) return;
-  say("{} of {} ranks, stopped perhaps, had not ended {} s after the others: ending them",
+  say(errors_, "{} of {} ranks, stopped perhaps, had not ended {} s after the others: ending them",
       ranks_->running(), options_.ranks, options_.straggler_s);
   end_job();
 }
@@ -213,7 +219,7 @@ void supervisor::report_failure(const rank_end& end) {
   const bool end_others = ranks_->running() > 0 && !options_.keep_going;
   if (!options_.ranks_explain || WIFSIGNALED(end.wait_status)) {
     const std::string on = end.host.empty() ? "" : " on " + end.host;
-    say("rank {}{} ({}, process {}) {}{}", end.rank, on, program_of(end.rank), end.process,
+    say(errors_, "rank {}{} ({}, process {}) {}{}", end.rank, on, program_of(end.rank), end.process,
         describe_end(end.wait_status), end_others ? "; ending the other ranks" : "");
   }
   if (end_others) end_job();
@@ -223,7 +229,8 @@ void supervisor::report_failure(const rank_end& end) {
 void supervisor::abort(int rank, int status, const std::string& why) {
   if (ending_) return;
   if (status_ == 0) status_ = status;
-  say("rank {} ends the job with status {}{}{}", rank, status, why.empty() ? "" : ": ", why);
+  say(errors_, "rank {} ends the job with status {}{}{}", rank, status, why.empty() ? "" : ": ",
+      why);
   end_job();
 }
 
@@ -248,7 +255,7 @@ void supervisor::drain_output() {
 // A rank that had ended before its output was found to go nowhere did not learn of it.
 int supervisor::status_with_output() const {
   const int problem = out_.problem() != 0 ? out_.problem() : errors_.problem();
-  if (status_ != 0 || problem == 0) return status_;
+  if (status_ != 0 || problem == 0 || !takes_output()) return status_;
   return problem == EPIPE ? 128 + SIGPIPE : failed;
 }
 
