@@ -85,6 +85,16 @@ TEST(Collectives, ProgramsThatAScriptRunsInTurnMeetEachTime) {
   EXPECT_EQ(sorted_lines(how.out).size(), 3u);
 }
 
+TEST(Collectives, TheNextProgramOfAScriptJoinsAlsoRightAfterTheDeathOfTheOneBefore) {
+  const std::vector<std::string> script{"sh", "-c",
+                                        BOOT_PROBE " join kill; " BOOT_PROBE " exchange who"};
+  for (const auto& command : {heddle_run({"-n", "2"}, script), run_on_hosts("a,b", {}, script)}) {
+    const auto how = run(command);
+    EXPECT_EQ(how.status, 0) << how.err;
+    EXPECT_EQ(sorted_lines(how.out).size(), 2u);
+  }
+}
+
 TEST(Collectives, ADeathBehindAScriptIsSeenWhileTheScriptGoesOn) {
   const auto folder = testing::TempDir() + "/behind-a-script-" + std::to_string(getpid());
   const std::string script =

@@ -22,6 +22,10 @@ constexpr std::uint64_t cause_wait_ms = 200;
 /// A smaller answer costs less than a file does.
 constexpr std::size_t least_shared = 16 * 1024;
 
+std::string without_goodbye(int rank) {
+  return fmt::format("rank {} has ended without leaving the job", rank);
+}
+
 }  // namespace
 
 boot_server::boot_server(event_loop& loop, extent size, const std::array<std::byte, 32>& secret,
@@ -59,7 +63,8 @@ void boot_server::accept_joins(int rank) {
 }
 
 void boot_server::welcome(int rank, unique_fd socket) {
-  if (link(rank)) serve(rank);  // the one before may have said goodbye already
+  if (link(rank)) serve(rank);  // the one before may have said goodbye already, or died
+  if (link(rank) && is_lost(rank)) hang_up(rank, without_goodbye(rank));
   const auto round = meetings_.join(rank);
   if (!round)
     return refuse(
@@ -149,11 +154,12 @@ void boot_server::hang_up(int rank, const std::string& why) {
 }
 
 // The socket ended without a goodbye: most likely the process died, and how is known in a moment.
+// Behind a script it is not; the script's next program may join before.
 void boot_server::lost(int rank) {
   loop_.forget(link(rank)->socket.get());
   loop_.after(cause_wait_ms, [this, rank, round = link(rank)->round] {
     if (!link(rank) || link(rank)->round != round) return;
-    hang_up(rank, fmt::format("rank {} has ended without leaving the job", rank));
+    hang_up(rank, without_goodbye(rank));
   });
 }
 
@@ -209,7 +215,7 @@ void boot_server::flush(int rank) {
     c.out.pop_front();
     c.sent = 0;
   }
-  if (!loop_.watches(c.socket.get())) return;
+  if (is_lost(rank)) return;
   const std::uint32_t events = c.out.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT;
   loop_.watch(c.socket.get(), events, [this, rank] { serve(rank); });
 }

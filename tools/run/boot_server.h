@@ -60,6 +60,7 @@ class boot_server {
   [[nodiscard]] bool handle(int rank, bootstrap::protocol::frame frame);
   void hang_up(int rank, const std::string& why);
   void lost(int rank);
+  [[nodiscard]] bool is_lost(int rank) { return !loop_.watches(link(rank)->socket.get()); }
   [[nodiscard]] outgoing shared_by_ranks(const std::shared_ptr<const rendezvous::blob>& answer);
   void flush(int rank);
   [[nodiscard]] std::optional<connection>& link(int rank) {
