@@ -74,10 +74,11 @@ binding parse_binding(const std::string& text) {
   } catch (const usage_error&) {
     throw usage_error(fmt::format("--bind: '{}' is not {}", text, accepted));
   }
-  for (std::size_t i = 1; i < list.cpus.size(); ++i)
-    if (contains({list.cpus.begin(), list.cpus.begin() + static_cast<std::ptrdiff_t>(i)},
-                 list.cpus[i]))
-      throw usage_error(fmt::format("--bind {}: CPU {} is listed twice", text, list.cpus[i]));
+  part sorted = list.cpus;
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end())
+    throw usage_error(fmt::format("--bind {}: CPU {} is listed twice", text, *twice));
   return list;
 }
 

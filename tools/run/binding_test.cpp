@@ -100,6 +100,11 @@ TEST(Binding, IsWrittenAsItIsRead) {
     EXPECT_THROW((void)parse_binding(text), usage_error) << text;
 }
 
+TEST(Binding, AListMayBeLongAndItsNumbersLarge) {
+  EXPECT_THAT(parse_binding("2147483646-2147483647").cpus, ElementsAre(2147483646, 2147483647));
+  EXPECT_THAT(parse_binding("0-999999").cpus, SizeIs(1'000'000));
+}
+
 TEST(Binding, WhoPlacesExecutorsIsNotBoundUnlessAsked) {
   const std::vector<std::string> placed{"A=1", "HEDDLE_EXECUTOR_CORES=2,3"};
   EXPECT_EQ(binding_beside({unit::core}, placed).what, unit::none);

@@ -8,6 +8,8 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
+#include <unordered_map>
+#include <utility>
 
 #include "bootstrap/launcher_protocol.h"
 #include "exit_status.h"
@@ -73,7 +75,7 @@ std::vector<std::string> numbers_of(std::string_view range, std::string_view ite
   const auto first = whole_number(low), last = whole_number(high);
   if (!first || !last || *first > *last || *last - *first >= most) fail_range(range, item);
   std::vector<std::string> numbers;
-  for (int n = *first; n <= *last; ++n) numbers.push_back(fmt::format("{:0{}}", n, low.size()));
+  for (long n = *first; n <= *last; ++n) numbers.push_back(fmt::format("{:0{}}", n, low.size()));
   return numbers;
 }
 
@@ -116,14 +118,22 @@ bool is_address_in_brackets(std::string_view name) {
   return name.starts_with('[') && name.ends_with(']') && name.find(':') != std::string_view::npos;
 }
 
-void add(std::vector<host_slots>& hosts, const std::string& name, int slots) {
-  const auto same = [&](const host_slots& h) { return h.name == name; };
-  const auto found = std::find_if(hosts.begin(), hosts.end(), same);
-  if (found == hosts.end())
-    hosts.push_back({name, slots});
-  else
-    found->slots += slots;
-}
+/// Hosts in the order in which they are first named.
+class host_list {
+ public:
+  void add(const std::string& name, int slots) {
+    const auto [found, fresh] = places_.try_emplace(name, hosts_.size());
+    if (fresh)
+      hosts_.push_back({name, slots});
+    else
+      hosts_[found->second].slots += slots;
+  }
+  [[nodiscard]] std::vector<host_slots> take() { return std::move(hosts_); }
+
+ private:
+  std::vector<host_slots> hosts_;
+  std::unordered_map<std::string, std::size_t> places_;
+};
 
 /// "me@host", as ssh takes it.
 std::string with_user(const std::string& name, std::string_view user, std::string_view item) {
@@ -138,17 +148,17 @@ struct host_words {
   std::string slots = "1", user;
 };
 
-void add_item(std::vector<host_slots>& hosts, std::string_view item, const host_words& line = {}) {
+void add_item(host_list& hosts, std::string_view item, const host_words& line = {}) {
   const auto [name, slots] = split(item);
   const int count = slots_in(slots.empty() && !item.ends_with(':') ? line.slots : slots, item);
   if (is_address_in_brackets(name)) {
     const std::string_view address = name.substr(1, name.size() - 2);
     check_name(address, item);
-    return add(hosts, with_user(std::string(address), line.user, item), count);
+    return hosts.add(with_user(std::string(address), line.user, item), count);
   }
   for (const std::string& one : expand(name, item)) {
     check_name(one, item);
-    add(hosts, with_user(one, line.user, item), count);
+    hosts.add(with_user(one, line.user, item), count);
   }
 }
 
@@ -200,7 +210,7 @@ host_words meaning_of(const std::vector<std::string>& words) {
   return line;
 }
 
-void add_line(std::vector<host_slots>& hosts, std::vector<std::string> words) {
+void add_line(host_list& hosts, std::vector<std::string> words) {
   join_at_equal_signs(words);
   const host_words line = meaning_of(words);
   for (const std::string_view item : items_of(words.front())) add_item(hosts, item, line);
@@ -239,24 +249,25 @@ std::string ranges_of(std::vector<int> numbers) {
 }
 
 std::vector<host_slots> parse_hosts(std::string_view list) {
-  std::vector<host_slots> hosts;
+  host_list hosts;
   for (const std::string_view item : items_of(list)) add_item(hosts, item);
-  return hosts;
+  return hosts.take();
 }
 
 std::vector<host_slots> parse_hostfile(std::string_view text, std::string_view name) {
-  std::vector<host_slots> hosts;
+  host_list list;
   for (int number = 1; !text.empty(); ++number) {
     const std::size_t end = text.find('\n');
     const auto words = words_of(text.substr(0, end));
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (words.empty()) continue;
     try {
-      add_line(hosts, words);
+      add_line(list, words);
     } catch (const usage_error& problem) {
       throw usage_error(fmt::format("{}, line {}: {}", name, number, problem.what()));
     }
   }
+  auto hosts = list.take();
   if (hosts.empty()) throw usage_error(fmt::format("{} names no host: write 'HOST:N'", name));
   return hosts;
 }

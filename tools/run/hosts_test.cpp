@@ -40,6 +40,11 @@ TEST(Hosts, SlurmsNodeListsAreExpanded) {
   EXPECT_EQ(text_of(parse_hosts("r[1-2]n[0,5]-ib:2")), "r1n0-ib=2,r1n5-ib=2,r2n0-ib=2,r2n5-ib=2");
 }
 
+TEST(Hosts, AreAsManyAndHaveAsLargeNumbersAsThereAre) {
+  EXPECT_EQ(text_of(parse_hosts("n[2147483646-2147483647]")), "n2147483646=1,n2147483647=1");
+  EXPECT_EQ(parse_hosts("n[0-999999]").back().name, "n999999");
+}
+
 class NoHosts : public testing::TestWithParam<const char*> {};
 
 TEST_P(NoHosts, AreRefused) {
