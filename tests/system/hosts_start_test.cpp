@@ -135,7 +135,24 @@ TEST(HostsStart, WrongUseIsTold) {
   EXPECT_EQ(run(heddle_run({"--hosts", "-oProxyCommand=x"}, {"true"})).status, 2);
   EXPECT_EQ(run(heddle_run({"--hostfile", "/no/such"}, {"true"})).status, 2);
   EXPECT_EQ(run(run_on_hosts("a:2", {"-n", "3"}, {"true"})).status, 2);
-  EXPECT_EQ(run(heddle_run({"--workdir", "/tmp"}, {"true"})).status, 2);
+}
+
+TEST(HostsStart, NoHostIsNotThisHost) {
+  for (const char* option : {"--hosts", "--hostfile"}) {
+    const auto how = run(heddle_run({option, ""}, {"true"}));
+    EXPECT_EQ(how.status, 2);
+    EXPECT_THAT(how.err, AllOf(HasSubstr(option), HasSubstr("it names no host: write HOST:N")));
+  }
+}
+
+TEST(HostsStart, WhatIsForHostsOnlyWantsThem) {
+  const std::vector<std::vector<std::string>> alone{
+      {"--starter", "x"}, {"--workdir", "/tmp"}, {"--fanout", "2"}, {"--silence-limit", "30"}};
+  for (const auto& options : alone) {
+    const auto how = run(heddle_run(options, {"true"}));
+    EXPECT_EQ(how.status, 2);
+    EXPECT_THAT(how.err, AllOf(HasSubstr(options.front()), HasSubstr("need --hosts")));
+  }
 }
 
 TEST(HostsStart, InfoComparesHostsAndMarksWhatDiffers) {

@@ -21,16 +21,24 @@ std::string read_hostfile(const std::string& path) {
   return text;
 }
 
+/// For what a script makes of a variable that is not set: the job must not run here instead.
+std::string not_empty(const std::string& text) {
+  return text.empty() ? "it names no host: write HOST:N,HOST:N or a file's name, or leave it out"
+                      : std::string();
+}
+
 }  // namespace
 
 void add_host_options(CLI::App& app, host_options& into) {
   CLI::Option* const list =
       app.add_option("--hosts", into.hosts,
                      "Start on these hosts, so many ranks on each: a:4,b:4 or n[1-3,7]:4")
-          ->type_name("HOST:N,...");
+          ->type_name("HOST:N,...")
+          ->check(CLI::Validator(not_empty, ""));
   app.add_option("--hostfile", into.hostfile,
                  "The same from a file, as OpenMPI (HOST slots=N) or MPICH (HOST:N) read it")
       ->type_name("FILE")
+      ->check(CLI::Validator(not_empty, ""))
       ->excludes(list);
   app.add_option("--starter", into.starter,
                  "What runs a command on a host, as: CMD HOST COMMAND (default: ssh)")
@@ -45,12 +53,12 @@ void add_host_options(CLI::App& app, host_options& into) {
                  "Most hosts that the launcher, or an agent for it, starts agents on itself")
       ->type_name("N")
       ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
+      ->default_str(std::to_string(reach{}.fanout));
   app.add_option("--silence-limit", into.silence_s,
                  "Seconds without a sign of life after which a host is lost; 0: never")
       ->type_name("S")
       ->check(CLI::Range(0, 86'400))
-      ->capture_default_str();
+      ->default_str(std::to_string(reach{}.silence_s));
 }
 
 void add_bind_option(CLI::App& app, binding& into) {
@@ -74,10 +82,13 @@ void add_bind_option(CLI::App& app, binding& into) {
 
 void take_hosts(const host_options& given, std::optional<int> ranks, launch_options& job,
                 placing order) {
-  const bool others = !given.starter.empty() || !given.heddle.empty() || !given.directory.empty();
+  const bool others = !given.starter.empty() || !given.heddle.empty() || !given.directory.empty() ||
+                      given.fanout || given.silence_s;
   if (!given.given()) {
     if (others)
-      throw usage_error("--starter, --remote-heddle and --workdir need --hosts or --hostfile");
+      throw usage_error(
+          "--starter, --remote-heddle, --workdir, --fanout and --silence-limit need --hosts or "
+          "--hostfile");
     return;
   }
   const auto hosts = given.hosts.empty()
@@ -89,8 +100,8 @@ void take_hosts(const host_options& given, std::optional<int> ranks, launch_opti
   if (!given.starter.empty()) job.way.starter = CLI::detail::split_up(given.starter);
   job.way.heddle = given.heddle;
   job.way.directory = given.directory;
-  job.way.silence_s = given.silence_s;
-  job.way.fanout = given.fanout;
+  job.way.silence_s = given.silence_s.value_or(job.way.silence_s);
+  job.way.fanout = given.fanout.value_or(job.way.fanout);
 }
 
 std::string places_of(const launch_options& job) {

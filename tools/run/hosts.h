@@ -79,8 +79,7 @@ struct reach {
 struct host_options {
   std::string hosts, hostfile;
   std::string starter, heddle, directory;
-  int silence_s = reach{}.silence_s;
-  int fanout = reach{}.fanout;
+  std::optional<int> silence_s, fanout;
 
   [[nodiscard]] bool given() const noexcept { return !hosts.empty() || !hostfile.empty(); }
 };
