@@ -13,6 +13,7 @@
 #include "base/abstract_address.h"
 #include "base/error.h"
 #include "bootstrap/circle_link.h"
+#include "bootstrap/passed_file.h"
 #include "bootstrap/secret_file.h"
 
 namespace heddle::bootstrap {
@@ -167,9 +168,7 @@ gathered host_circle::take() {
     fail("rank {}, which speaks for this host, has gone or is stopped: see what it says", leader_);
   if (answer->kind == frame_kind::failed) fail("{}", protocol::decode_text(answer->payload));
   const unique_fd table = to_leader_->take_file();
-  if (!table && answer->kind == frame_kind::everything)
-    fail(
-        "the table of all ranks' addresses cannot be taken over: no descriptors left (ulimit -n)?");
+  if (!table && answer->kind == frame_kind::everything) fail("{}", no_room_for_table);
   auto all = gathered::map(table.get(), size_);
   if (!all || answer->kind != frame_kind::everything)
     fail("what rank {}, which speaks for this host, has handed out is malformed", leader_);

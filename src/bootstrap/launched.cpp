@@ -97,7 +97,9 @@ class launcher_link {
     std::array<std::byte, 16384> buffer;
     const ssize_t got = receive_with_file(socket_.get(), buffer, file_);
     if (got < 0 && errno == EINTR) return;
-    if (got <= 0) fail("the launcher (heddle run) went away");
+    if (got <= 0)
+      fail("the launcher (heddle run) {}",
+           greeted_ ? "went away" : "hung up without an answer: see what it says");
     greeted_ = true;
     parser_.push(std::span(buffer).first(static_cast<std::size_t>(got)));
   }
@@ -127,6 +129,7 @@ class launched_session final : public session {
       frame answer = link_.receive(frame_kind::everything);
       const auto size = static_cast<std::size_t>(job_.size);
       const unique_fd table = link_.take_file();
+      if (!table && answer.payload.empty()) fail("{}", no_room_for_table);
       auto all = answer.payload.empty() ? gathered::map(table.get(), size)
                                         : gathered::decode(std::move(answer.payload), size);
       if (!all) fail("the launcher's answer is malformed");

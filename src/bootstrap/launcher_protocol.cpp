@@ -180,13 +180,15 @@ join_request receive_join(int inherited) noexcept {
   using result_t = join_request::result_t;
   frame_header header{};
   unique_fd connection;
+  bool no_room = false;
   ssize_t got = 0;
   do {
     got = receive_with_file(inherited, std::as_writable_bytes(std::span(&header, 1)), connection,
-                            MSG_DONTWAIT);
+                            MSG_DONTWAIT, &no_room);
   } while (got < 0 && errno == EINTR);
   if (got < 0) return {errno == EAGAIN ? result_t::nothing : result_t::ended, {}, 0};
   if (got == 0) return {result_t::ended, {}, 0};
+  if (no_room) return {result_t::no_room, {}, 0};
 
   join_request request{result_t::not_a_join, std::move(connection), header.version};
   const bool whole = got == static_cast<ssize_t>(sizeof header) && request.connection;

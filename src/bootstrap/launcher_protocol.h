@@ -132,12 +132,13 @@ struct ending {
 
 /// What receive_join found.
 struct join_request {
-  enum class result_t { joined, nothing, not_a_join, ended };
+  enum class result_t { joined, nothing, not_a_join, no_room, ended };
   result_t result = result_t::nothing;
   unique_fd connection;      ///< when joined: CLOEXEC
   std::uint8_t version = 0;  ///< when joined: what the rank speaks
 };
-/// Takes one join without waiting. `ended`: no process holds the other end any more.
+/// Takes one join without waiting. `ended`: no process holds the other end any more. `no_room`: one
+/// is lost, since this process may have no more descriptors.
 [[nodiscard]] join_request receive_join(int inherited) noexcept;
 
 }  // namespace heddle::bootstrap::protocol

@@ -31,9 +31,15 @@ namespace heddle::bootstrap {
   return sendmsg(socket, &message, MSG_NOSIGNAL | flags);
 }
 
-/// As recv(); a descriptor that comes along goes to `file`.
+/// Why the table of all ranks' addresses that was announced has not come along.
+inline constexpr const char* no_room_for_table =
+    "the table of all ranks' addresses cannot be taken over: no descriptors left (ulimit -n)?";
+
+/// As recv(); a descriptor that comes along goes to `file`. `no_room` is set when it does not come
+/// since this process may have no more of them.
 [[nodiscard]] inline ssize_t receive_with_file(int socket, std::span<std::byte> into,
-                                               unique_fd& file, int flags = 0) noexcept {
+                                               unique_fd& file, int flags = 0,
+                                               bool* no_room = nullptr) noexcept {
   iovec data{into.data(), into.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
   msghdr message{};
@@ -42,6 +48,7 @@ namespace heddle::bootstrap {
   message.msg_control = control.data();
   message.msg_controllen = control.size();
   const ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | flags);
+  if (no_room != nullptr) *no_room = got > 0 && (message.msg_flags & MSG_CTRUNC) != 0;
   const cmsghdr* attached = got > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
   if (attached == nullptr || attached->cmsg_level != SOL_SOCKET ||
       attached->cmsg_type != SCM_RIGHTS || attached->cmsg_len != CMSG_LEN(sizeof(int)))

@@ -105,7 +105,21 @@ TEST(Failure, AFileThatIsNoProgramGives126) {
 TEST(Failure, AJobThatCannotBeStartedWholeIsEnded) {
   const auto how = run({"sh", "-c", "ulimit -n 64; exec " HEDDLE " run -n 64 -- sleep 1000"});
   EXPECT_EQ(how.status, 1);
-  EXPECT_THAT(how.err, AllOf(HasSubstr("start rank "), HasSubstr("Too many open files")));
+  EXPECT_THAT(how.err, AllOf(HasSubstr("start rank "), HasSubstr("Too many open files"),
+                             HasSubstr("ulimit -n")));
+}
+
+// The last rank lets the others join when all have been started.
+TEST(Failure, ALauncherWithoutDescriptorsForTheRanksThatJoinSaysSo) {
+  const std::string file = testing::TempDir() + "/all-started-" + std::to_string(getpid());
+  const auto how = run(
+      {"sh", "-c",
+       "ulimit -n 64; exec " HEDDLE " run -n 40 -- sh -c '[ $HEDDLE_RANK = 39 ] && touch " + file +
+           "; while [ ! -e " + file + " ]; do sleep 0.02; done; exec " BOOT_PROBE " join sleep'"});
+  unlink(file.c_str());
+  EXPECT_EQ(how.status, 1);
+  EXPECT_THAT(how.err, HasSubstr("the launcher has no descriptors left to talk to it: raise the "
+                                 "limit of open files, ulimit -n"));
 }
 
 TEST(Failure, WhatARankLeavesInItsProcessGroupIsEnded) {

@@ -8,6 +8,7 @@
 
 #include "bootstrap/passed_file.h"
 #include "bootstrap/table_writer.h"
+#include "exit_status.h"
 #include "run/failure.h"
 
 namespace heddle::tools {
@@ -58,6 +59,10 @@ void boot_server::accept_joins(int rank) {
       socket.reset();
       return;
     }
+    if (request.result == result_t::no_room)
+      meetings_.abort(rank, failed,
+                      "the launcher has no descriptors left to talk to it: raise the limit of open "
+                      "files, ulimit -n");
     if (request.result == result_t::joined) welcome(rank, std::move(request.connection));
   }
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <heddle/status.h>
 
+#include <cerrno>
 #include <cstring>
 #include <string>
 
@@ -11,7 +12,8 @@ namespace heddle::tools {
 
 [[noreturn]] inline void fail_errno(int code, const std::string& what) {
   const char* meaning = strerrordesc_np(code);
-  throw error(fmt::format("{}: {}", what, meaning != nullptr ? meaning : "unknown error"));
+  const char* cure = code == EMFILE ? "; raise the limit of open files, ulimit -n" : "";
+  throw error(fmt::format("{}: {}{}", what, meaning != nullptr ? meaning : "unknown error", cure));
 }
 
 }  // namespace heddle::tools
