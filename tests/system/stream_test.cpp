@@ -78,6 +78,16 @@ TEST(Streams, AnOutputThatNobodyReadsDoesNotKeepTheLauncherFromEnding) {
   EXPECT_THAT(job.marked(), IsEmpty());
 }
 
+TEST(Streams, OutputThatIsNotWaitedForToBeReadIsNoSuccess) {
+  const std::string ended = testing::TempDir() + "/all-printed-" + std::to_string(getpid());
+  child job(heddle_run({"-n", "1", "--prefix"}, {"sh", "-c", "seq 30000; touch " + ended}));
+  while (!std::filesystem::exists(ended)) usleep(5000);
+  while (job.marked().size() > 2) usleep(5000);  // launcher and guardian
+  job.send_signal(SIGINT);
+  EXPECT_EQ(job.wait(), 128 + SIGINT);
+  unlink(ended.c_str());
+}
+
 TEST(Streams, MessagesThatNobodyReadsKeepTheLauncherFromNothing) {
   const std::string folder = testing::TempDir() + "/unread-messages-" + std::to_string(getpid());
   const std::string full = folder + "/full", up = folder + "/up";

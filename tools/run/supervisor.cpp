@@ -181,6 +181,7 @@ void supervisor::on_signal() {
 // The first is for the ranks to answer; who asks again does not want to wait for that.
 void supervisor::on_end_request(int signal) {
   ++end_requests_;
+  end_signal_ = signal;
   if (end_requests_ == 1) return ranks_->signal(signal);
   if (status_ == 0) status_ = 128 + signal;
   if (end_requests_ == 2 && !ending_) return end_job();
@@ -254,6 +255,8 @@ void supervisor::drain_output() {
 
 // A rank that had ended before its output was found to go nowhere did not learn of it.
 int supervisor::status_with_output() const {
+  const bool unread = !(out_.empty() && errors_.empty());  // for an end was asked for
+  if (status_ == 0 && unread) return 128 + end_signal_;
   const int problem = out_.problem() != 0 ? out_.problem() : errors_.problem();
   if (status_ != 0 || problem == 0 || !takes_output()) return status_;
   return problem == EPIPE ? 128 + SIGPIPE : failed;

@@ -77,6 +77,7 @@ class supervisor final : public group_owner {
   bool ending_ = false;            ///< the ranks have been told to end: how they end counts no more
   int exited_ = 0;                 ///< ranks that no signal has ended
   int end_requests_ = 0;           ///< signals that asked for an end
+  int end_signal_ = 0;             ///< the last of them
 };
 
 }  // namespace heddle::tools
