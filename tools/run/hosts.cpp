@@ -165,7 +165,7 @@ void add_item(host_list& hosts, std::string_view item, const host_words& line = 
 std::vector<std::string> words_of(std::string_view line) {
   std::vector<std::string> words;
   bool inside = false;
-  for (const char c : line.substr(0, line.find('#'))) {
+  for (const char c : line.substr(0, std::min(line.find('#'), line.find("//")))) {
     const bool space = c == ' ' || c == '\t' || c == '\r';
     if (!space && !inside) words.emplace_back();
     if (!space) words.back() += c;
@@ -187,18 +187,21 @@ void join_at_equal_signs(std::vector<std::string>& words) {
 }
 
 host_words meaning_of(const std::vector<std::string>& words) {
-  static constexpr std::array<std::string_view, 4> skipped{"max_slots", "max-slots", "ifname",
-                                                           "binding"};
-  static constexpr std::array<std::string_view, 4> users{"user", "username", "user-name",
-                                                         "user_name"};
+  static constexpr std::array<std::string_view, 3> slots{"slots", "cpu", "count"};
+  static constexpr std::array<std::string_view, 3> users{"user", "username", "user-name"};
+  static constexpr std::array<std::string_view, 15> skipped{
+      "max-slots", "slots-max",         "max-cpu",         "cpu-max", "max-cpus", "cpus-max",
+      "max-count", "count-max",         "boards",          "sockets", "cores",    "ifname",
+      "binding",   "sockets-per-board", "cores-per-socket"};
   const auto is_in = [](const auto& list, std::string_view name) {
     return std::find(list.begin(), list.end(), name) != list.end();
   };
   host_words line;
   for (std::size_t i = 1; i < words.size(); ++i) {
-    const std::string name = words[i].substr(0, words[i].find('='));
+    std::string name = words[i].substr(0, words[i].find('='));
     const std::string value = words[i].substr(std::min(words[i].size(), name.size() + 1));
-    if (name == "slots")
+    std::replace(name.begin(), name.end(), '_', '-');
+    if (is_in(slots, name))
       line.slots = value;
     else if (is_in(users, name)) {
       check_user(value, words[i]);

@@ -74,6 +74,15 @@ TEST(Hostfile, IsReadAsOpenMpiWritesIt) {
             "n1=4,n2=2,n3=2");
 }
 
+TEST(Hostfile, KnowsOpenMpisOtherWordsForTheSame) {
+  EXPECT_EQ(text_of(parse_hostfile("n1 cpu=4 slots-max=8  // the fast one\n"
+                                   "// n9\n"
+                                   "n2 count = 2 max_count=2\n"
+                                   "n3 slots=3 boards=1 sockets_per_board=2 cores-per-socket=4\n",
+                                   "hosts")),
+            "n1=4,n2=2,n3=3");
+}
+
 TEST(Hostfile, IsReadAsMpichWritesIt) {
   EXPECT_EQ(text_of(parse_hostfile("n1:4\nn2:2 ifname=eth1\nn3 binding=user:0,1", "hosts")),
             "n1=4,n2=2,n3=1");
