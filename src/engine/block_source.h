@@ -54,10 +54,17 @@ class block_grid {
       here += step * strides_[d].here;
       there += step * strides_[d].there;
     }
-    return {{first_.data() + here, first_.size()}, there_ + static_cast<std::uint64_t>(there)};
+    return {{first_.data() + here, first_.size()}, moved(there)};
   }
 
  private:
+  /// Before the region's first byte is out of its bounds, as behind its last is.
+  [[nodiscard]] remote_address moved(std::ptrdiff_t bytes) const noexcept {
+    if (bytes >= 0) return there_ + static_cast<std::uint64_t>(bytes);
+    const std::uint64_t back = -static_cast<std::uint64_t>(bytes);
+    return {there_.target, back <= there_.offset ? there_.offset - back : ~std::uint64_t{0}};
+  }
+
   std::span<std::byte> first_;
   remote_address there_;
   std::array<stride, max_strides> strides_{};

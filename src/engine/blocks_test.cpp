@@ -361,6 +361,8 @@ TEST(BlockShapes, EmptyOnesAreDoneAndImpossibleOnesInvalid) {
     EXPECT_EQ(put_blocks(l, {}), status::done);
     EXPECT_EQ(put_grid(l, data, mine.at(0), {&none, 1}), status::done);
     EXPECT_EQ(put_grid(l, data, mine.at(0), {}), status::done);  // one block
+    const stride back{.count = 3, .here = 0, .there = -32};
+    EXPECT_EQ(put_grid(l, data, mine.at(0, 40), {&back, 1}), status::out_of_bounds);
     const std::vector<stride> nine(9);
     EXPECT_EQ(put_grid(l, data, mine.at(0), nine), status::invalid);
     const std::array<stride, 2> endless{{{.count = std::size_t{1} << 40}, {.count = 1u << 30}}};
