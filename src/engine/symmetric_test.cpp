@@ -233,6 +233,49 @@ TEST(Symmetric, ThatWasRefusedLeavesNoRegionBehind) {
   });
 }
 
+TEST(Symmetric, AnArrayThatStaysKeepsNoLaterOneOut) {
+  run_ranks(2, settings_for("shm"), [](world& w) {
+    const auto stays = w.symmetric<int>(1);
+    lane l(w);
+    for (int i = 0; i < 1100; ++i) {  // more than there can be alive
+      const auto passes = w.symmetric<int>(1);
+      ASSERT_EQ(l.put(i, passes.at(1 - w.rank())), status::done);
+      w.barrier();
+      ASSERT_EQ(passes.local()[0], i);
+      w.barrier();
+    }
+    EXPECT_EQ(l.put(1, stays.at(1 - w.rank())), status::done);
+    w.barrier();
+  });
+}
+
+TEST(Symmetric, WhatOneRankHasDestroyedAndAnotherNotKeepsNoLaterOneOut) {
+  run_ranks(2, settings_for("shm"), [](world& w) {
+    lane l(w);
+    std::vector<symmetric<int>> kept;
+    for (int i = 0; i < 1024; ++i) {
+      auto made = w.symmetric<int>(1);
+      if (i % 2 == w.rank() && i < 8) kept.push_back(std::move(made));
+    }
+    w.barrier();
+    for (int i = 0; i < 8; ++i) {
+      const auto made = w.symmetric<int>(1);
+      ASSERT_EQ(l.put(i, made.at(1 - w.rank())), status::done);
+      w.barrier();
+      ASSERT_EQ(made.local()[0], i);
+      w.barrier();
+    }
+  });
+}
+
+TEST(Symmetric, WhereOneRankHasNoRoomTheOthersDoNotWait) {
+  run_ranks(2, settings_for("shm"), [](world& w) {
+    const std::size_t items = w.rank() == 0 ? 8 : SIZE_MAX;
+    EXPECT_THROW((void)w.symmetric<int>(items), error);
+    w.barrier();
+  });
+}
+
 // --- memory of peers that is mapped ----------------------------------------------------------
 
 class MappedMemory : public Engine {

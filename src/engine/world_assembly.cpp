@@ -16,13 +16,17 @@ world_assembly::turn::~turn() {
   of_.waiting_.add(-1);
 }
 
-std::optional<rank> world_assembly::find_dissent(const claim& mine) {
+std::optional<dissent> world_assembly::find_dissent(const claim& mine) {
   if (!session_.meets_after_joining()) return meeting_.meet(lanes_.zero(), mine);
   const auto all = session_.exchange(std::as_bytes(std::span(&mine, 1)));
-  for (std::size_t peer = 0; peer < all.size(); ++peer)
-    if (all[peer].size() != sizeof mine || std::memcmp(all[peer].data(), &mine, sizeof mine) != 0)
-      return static_cast<rank>(peer);
-  return {};
+  claim_range claims(mine, session_.info().rank);
+  for (std::size_t peer = 0; peer < all.size(); ++peer) {
+    claim theirs;
+    if (all[peer].size() != sizeof theirs) return dissent{.who = static_cast<rank>(peer)};
+    std::memcpy(&theirs, all[peer].data(), sizeof theirs);
+    claims.add({theirs, static_cast<rank>(peer)});
+  }
+  return claims.dissent_from(mine);
 }
 
 void world_assembly::barrier() {
@@ -33,7 +37,7 @@ void world_assembly::barrier() {
       fail(
           "rank {} makes another call: all ranks must make the calls that wait for every rank in "
           "the same order",
-          *other);
+          other->who);
   });
 }
 
@@ -45,7 +49,7 @@ bootstrap::gathered world_assembly::exchange(std::span<const std::byte> mine) {
     fail(
         "rank {} makes another call, and no world beside this one: all ranks must make the same "
         "calls that wait for every rank, in the same order",
-        *other);
+        other->who);
   return gather(mine);
 }
 

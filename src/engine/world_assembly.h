@@ -50,8 +50,8 @@ class world_assembly {
   [[nodiscard]] bool is_under_way() const noexcept { return waiting_.get() != 0; }
 
   // --- with a turn -------------------------------------------------------------------------
-  /// A rank that claims something else than `mine`, if there is one.
-  [[nodiscard]] std::optional<rank> find_dissent(const claim& mine);
+  /// Whether all ranks claim the same as `mine`: nothing, or who does not.
+  [[nodiscard]] std::optional<dissent> find_dissent(const claim& mine);
   /// What all ranks give, by rank.
   [[nodiscard]] bootstrap::gathered gather(std::span<const std::byte> mine);
 

@@ -34,8 +34,20 @@ void run_assemblies(int size, const std::function<void(world_assembly& all, rank
 TEST(WorldAssembly, NamesARankThatClaimsSomethingElse) {
   run_assemblies(2, [](world_assembly& all, rank self) {
     const world_assembly::turn turn(all);
-    EXPECT_EQ(all.find_dissent({.bytes = 8}), std::nullopt);
-    EXPECT_EQ(all.find_dissent({.bytes = static_cast<std::uint64_t>(self)}), 1 - self);
+    EXPECT_FALSE(all.find_dissent({.bytes = 8}).has_value());
+    const auto other = all.find_dissent({.bytes = static_cast<std::uint64_t>(self)});
+    ASSERT_TRUE(other.has_value());
+    EXPECT_EQ(other->who, 1 - self);
+    EXPECT_FALSE(other->greatest_number.has_value());
+  });
+}
+
+TEST(WorldAssembly, KnowsTheGreatestWhereRanksDifferInTheNumberOnly) {
+  run_assemblies(2, [](world_assembly& all, rank self) {
+    const world_assembly::turn turn(all);
+    const auto other = all.find_dissent({.bytes = 8, .number = self == 0 ? 7u : 5u});
+    ASSERT_TRUE(other.has_value());
+    EXPECT_EQ(other->greatest_number, 7u);
   });
 }
 
@@ -47,7 +59,7 @@ TEST(WorldAssembly, RefusesAnExchangeWhileAnotherRankMakesAnotherCall) {
       return;
     }
     const world_assembly::turn turn(all);
-    EXPECT_EQ(all.find_dissent({.bytes = 8}), 0);
+    EXPECT_EQ(all.find_dissent({.bytes = 8}).value_or(dissent{-1}).who, 0);
   });
 }
 

@@ -129,7 +129,7 @@ handler_id world_core::add_handler(std::string_view name,
     fail(
         "name handler {}: rank {} gives another name: all ranks must give the same, in the same "
         "order",
-        name, *other);
+        name, other->who);
   } catch (...) {
     handlers_.forget_named(name);
     throw;

@@ -150,30 +150,26 @@ failure gather_round(lane_core& lane, const partners& with, std::uint64_t round,
 
 /// What travels.
 struct world_meeting::news {
-  claim least, greatest;
-  rank least_of = nobody, greatest_of = nobody;
+  claim_range claims;
   failure failed = {};
 
   [[nodiscard]] bool sound(int ranks) const noexcept {
-    return failed.sound(ranks) && least_of >= 0 && least_of < ranks && greatest_of >= 0 &&
-           greatest_of < ranks;
+    const auto exists = [&](rank r) { return r >= 0 && r < ranks; };
+    return failed.sound(ranks) && exists(claims.least_of) && exists(claims.greatest_of);
   }
   void add(const news& more) noexcept {
-    if (more.least < least) least = more.least, least_of = more.least_of;
-    if (greatest < more.greatest) greatest = more.greatest, greatest_of = more.greatest_of;
+    claims.add(more.claims);
     if (!failed) failed = more.failed;
   }
 };
 
-std::optional<rank> world_meeting::meet(lane_core& lane, const claim& mine) {
-  news known{.least = mine, .greatest = mine, .least_of = lane.self(), .greatest_of = lane.self()};
+std::optional<dissent> world_meeting::meet(lane_core& lane, const claim& mine) {
+  news known{.claims = {mine, lane.self()}};
   std::uint64_t round = meetings_++ << round_bits;
   for (int distance = 1; distance < lane.ranks(); distance *= 2)
     swap(lane, distance, round++, known);
   if (known.failed) fail_for(lane, known.failed);
-  if (known.least != mine) return known.least_of;
-  if (known.greatest != mine) return known.greatest_of;
-  return {};
+  return known.claims.dissent_from(mine);
 }
 
 /// A rank that fails goes through all rounds, so that nobody waits for it.
@@ -182,7 +178,7 @@ void world_meeting::swap(lane_core& lane, int distance, std::uint64_t round, new
   const partners with{.to = (lane.self() + distance) % ranks,
                       .from = (lane.self() - distance + ranks) % ranks};
   const news said = known;
-  news heard;
+  news heard = known;
   failure wrong = trade_one(lane, with, round, said, heard);
   if (!wrong && !heard.sound(ranks)) wrong = nonsense_of(with.from);
   if (!wrong)

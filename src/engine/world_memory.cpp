@@ -65,16 +65,18 @@ void world_memory::withdraw(memory::region_ref which, std::span<std::byte> memor
   owned_.erase({which.slot, which.generation});
 }
 
+std::uint64_t world_memory::next_symmetric(std::uint64_t from) const {
+  if (const auto number = table_.next_symmetric(from)) return *number;
+  fail("symmetric memory: {} arrays are alive at once, more are not possible; destroy some",
+       memory::region_table::symmetric_slots);
+}
+
 std::span<std::byte> world_memory::add_symmetric(std::uint64_t number, std::uint64_t bytes,
                                                  rights allowed) {
   memory::segment segment("heddle-symmetric", bytes, peers_may(allowed));
   const std::span<std::byte> memory = segment.memory().first(bytes);
   const auto r =
       table_.add_at(memory::region_table::symmetric_ref(number), memory, allowed, segment.fd());
-  if (r.ref.generation == 0) {
-    fail("symmetric memory: {} arrays are alive at once, more are not possible; destroy some",
-         memory::region_table::symmetric_slots);
-  }
   keep(r.ref, std::move(segment));
   return tell_devices(r, memory, allowed).memory;
 }

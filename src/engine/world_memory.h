@@ -46,8 +46,11 @@ class world_memory {
   /// `memory` is that of the region. Peers that have used it get nothing more of it.
   void withdraw(memory::region_ref which, std::span<std::byte> memory) noexcept;
 
-  /// This rank's part of symmetric array `number`, which no living array has. Throws error: too
-  /// many are alive.
+  /// The first number from this one on that a symmetric array can have here. Throws error: too many
+  /// are alive.
+  [[nodiscard]] std::uint64_t next_symmetric(std::uint64_t from) const;
+  /// This rank's part of symmetric array `number`, which next_symmetric() has said. Throws error:
+  /// no memory.
   [[nodiscard]] std::span<std::byte> add_symmetric(std::uint64_t number, std::uint64_t bytes,
                                                    rights allowed);
 

@@ -73,24 +73,46 @@ exposed_part accepted_part(rank peer, std::span<const std::byte> given) {
 
 }  // namespace
 
+/// Which numbers are free can differ: a rank may have destroyed its part of an array and another
+/// not yet. Each proposes the first that is free for it, until all propose the same.
 std::span<std::byte> world_symmetric::add(std::uint64_t bytes, rights allowed,
                                           std::uint64_t& number) {
   sync::refuse_in_child("symmetric memory");
   const world_assembly::turn turn(all_);
-  const std::span<std::byte> memory = memory_.add_symmetric(count_, bytes, allowed);
-  number = count_++;  // this rank takes part, unlike where there was no memory
-  until_agreed mine(memory_, memory::region_table::symmetric_ref(number), memory);
-  const auto other = in_context("symmetric memory", [&] {
-    return all_.find_dissent({.bytes = bytes, .allowed = static_cast<std::uint64_t>(allowed)});
-  });
-  if (other) {
-    fail(
-        "symmetric memory: {} bytes here, another size or other rights on rank {}: all ranks must "
-        "ask for the same, in the same order",
-        bytes, *other);
+  for (std::uint32_t tries = 0; tries < memory::region_table::symmetric_slots; ++tries) {
+    const std::span<std::byte> memory = propose(bytes, allowed, number);
+    until_agreed mine(memory_, memory::region_table::symmetric_ref(number), memory);
+    const auto other = in_context("symmetric memory", [&] {
+      return all_.find_dissent(
+          {.bytes = bytes, .allowed = static_cast<std::uint64_t>(allowed), .number = number});
+    });
+    if (!other) {
+      mine.agreed();
+      return memory;
+    }
+    if (!other->greatest_number)
+      fail(
+          "symmetric memory: {} bytes here, another size or other rights on rank {}, or no room: "
+          "all ranks must ask for the same, in the same order",
+          bytes, other->who);
+    next_ = *other->greatest_number + 1;
   }
-  mine.agreed();
-  return memory;
+  fail(
+      "symmetric memory: so many arrays are alive that no number is free on all ranks; destroy "
+      "some");
+}
+
+/// Where there is no room here, the others hear of it, so that they do not wait.
+std::span<std::byte> world_symmetric::propose(std::uint64_t bytes, rights allowed,
+                                              std::uint64_t& number) {
+  try {
+    number = memory_.next_symmetric(next_);
+    next_ = number + 1;
+    return memory_.add_symmetric(number, bytes, allowed);
+  } catch (const error&) {
+    (void)all_.find_dissent({.bytes = bytes, .allowed = claim::of_no_room});
+    throw;
+  }
 }
 
 /// They meet twice: ranks that are at different calls must not wait for each other's parts.
@@ -108,7 +130,7 @@ std::unique_ptr<const exposed_part[]> world_symmetric::expose(std::span<std::byt
       fail(
           "rank {} gives other rights or makes another call: all ranks must expose with the same "
           "rights, in the same order",
-          *other);
+          other->who);
     const bootstrap::gathered all = all_.gather(packed(given));
     auto parts = std::make_unique<exposed_part[]>(all.size());
     for (std::size_t peer = 0; peer < all.size(); ++peer)

@@ -26,9 +26,11 @@ class world_symmetric {
   std::unique_ptr<const exposed_part[]> expose(std::span<std::byte> mine, rights allowed);
 
  private:
+  std::span<std::byte> propose(std::uint64_t bytes, rights allowed, std::uint64_t& number);
+
   world_memory& memory_;
   world_assembly& all_;
-  std::uint64_t count_ = 0;  // arrays so far; with a turn only
+  std::uint64_t next_ = 0;  // behind all numbers that were proposed; with a turn only
 };
 
 }  // namespace heddle::engine

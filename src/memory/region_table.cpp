@@ -54,6 +54,13 @@ local_region region_table::add(std::span<std::byte> memory, rights allowed, int 
   return open(s, {{number, s.last_generation}, memory, allowed, memfd});
 }
 
+std::optional<std::uint64_t> region_table::next_symmetric(std::uint64_t from) noexcept {
+  const std::scoped_lock lock(mutex_);
+  for (std::uint64_t n = from; n != from + symmetric_slots; ++n)
+    if (slots_.find(symmetric_ref(n).slot)->state == slot::state_t::empty) return n;
+  return {};
+}
+
 local_region region_table::add_at(region_ref ref, std::span<std::byte> memory, rights allowed,
                                   int memfd) noexcept {
   const std::scoped_lock lock(mutex_);

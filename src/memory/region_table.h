@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -46,6 +47,8 @@ class region_table {
 
   /// The ref of the `sequence`-th symmetric array of the job, the same on all ranks.
   [[nodiscard]] static region_ref symmetric_ref(std::uint64_t sequence) noexcept;
+  /// The first from this one on whose place is free here. Nothing: none is.
+  [[nodiscard]] std::optional<std::uint64_t> next_symmetric(std::uint64_t from) noexcept;
 
   /// Gives a slot of its own to `memory`. ref.generation == 0: the table is full.
   local_region add(std::span<std::byte> memory, rights allowed, int memfd = -1) noexcept;

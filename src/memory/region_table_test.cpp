@@ -88,6 +88,19 @@ TEST(RegionTable, GivesASymmetricSlotToOneArrayAtATime) {
   EXPECT_EQ(table.add_at(outside, memory, rights::all, -1).ref.generation, 0u);
 }
 
+TEST(RegionTable, PassesOverSymmetricPlacesThatAreTaken) {
+  region_table table;
+  std::array<std::byte, 8> memory{};
+  EXPECT_EQ(table.next_symmetric(7), 7u);
+  const std::uint64_t later = 7 + region_table::symmetric_slots;
+  (void)table.add_at(region_table::symmetric_ref(7), memory, rights::all, -1);
+  EXPECT_EQ(table.next_symmetric(7), 8u);
+  EXPECT_EQ(table.next_symmetric(later), later + 1);
+  for (std::uint64_t n = 8; n != later; ++n)
+    (void)table.add_at(region_table::symmetric_ref(n), memory, rights::all, -1);
+  EXPECT_FALSE(table.next_symmetric(7).has_value());
+}
+
 TEST(RegionTable, SaysWhenItIsFullAndRecovers) {
   region_table table;
   std::array<std::byte, 8> memory{};
