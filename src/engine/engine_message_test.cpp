@@ -275,6 +275,25 @@ void count_reply(void* context, lane&, const call_message& m) noexcept {
   *static_cast<std::atomic<std::uint64_t>*>(context) += v;
 }
 
+// The peer reads a large message out of such memory, but not by the program's leave.
+TEST_P(EngineMessages, MayComeFromMemoryThatPeersMayOnlyWrite) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    constexpr std::size_t bytes = 1 << 20;
+    const region own = w.allocate(bytes, rights::write);
+    std::fill(own.memory().begin(), own.memory().end(), std::byte{7});
+    const rank peer = 1 - w.rank();
+    if (w.rank() == 0) {
+      EXPECT_EQ(l.send(peer, 1, own.memory()), status::done);
+    } else {
+      std::vector<std::byte> got(bytes);
+      EXPECT_EQ(l.recv(peer, 1, got).code, status::done);
+      EXPECT_TRUE(std::ranges::equal(got, own.memory()));
+    }
+    w.barrier();
+  });
+}
+
 TEST_P(EngineMessages, HandlersMayAnswer) {
   run_ranks(2, config(), [](world& w) {
     lane l(w);

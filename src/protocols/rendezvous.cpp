@@ -30,7 +30,7 @@ status rendezvous::send(peer& to, const command& c) {
 /// Makes the data readable for the peer: as part of a region it can map, or as a region of its own.
 void rendezvous::lend(request& r, message& rts) {
   const std::span<std::byte> data = r.memory;
-  if (const auto mapped = where_.regions->find_mapped(data); mapped.ref.generation != 0) {
+  if (const auto mapped = where_.regions->find_mapped(data); allows(mapped.allowed, rights::read)) {
     rts.slot = mapped.ref.slot;
     rts.generation = mapped.ref.generation;
     rts.offset = static_cast<std::uint64_t>(data.data() - mapped.memory.data());
