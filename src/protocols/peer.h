@@ -107,7 +107,7 @@ struct peer {
 
   // Transfers.
   std::unique_ptr<several_rails> several;  ///< null: there is one rail
-  std::array<mapped_region, 8> mapped;     ///< the last used ones; `next_mapped` is replaced next
+  std::array<mapped_region, 8> mapped;     ///< the last used; if none is free, `next_mapped` goes
   std::size_t next_mapped = 0;
 
   // Signs of life: liveness.

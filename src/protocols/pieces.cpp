@@ -57,6 +57,14 @@ bool pieces::copy_mapped(request& r, std::uint64_t bytes) {
   return true;
 }
 
+/// Lets go of those that their owner has withdrawn: they keep its memory.
+mapped_region& pieces::place_for_mapping(peer& p) noexcept {
+  for (mapped_region& each : p.mapped)
+    if (each.mapping != nullptr && !each.target.live->is(each.target.generation)) each = {};
+  const auto free = std::ranges::find(p.mapped, nullptr, &mapped_region::mapping);
+  return free != p.mapped.end() ? *free : p.mapped[p.next_mapped++ % p.mapped.size()];
+}
+
 /// The region of a peer as mapped here, or null when it cannot be. Keeps the last few mapped.
 const detail::remote_target* pieces::map(const request& r) {
   peer& p = *r.with;
@@ -73,7 +81,7 @@ const detail::remote_target* pieces::map(const request& r) {
   }
   if (made.target.direct == nullptr) return nullptr;
   made.target.allowed = made.target.mapped = rights::read;
-  mapped_region& place = p.mapped[p.next_mapped++ % p.mapped.size()];
+  mapped_region& place = place_for_mapping(p);
   place = std::move(made);
   return &place.target;
 }

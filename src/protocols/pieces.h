@@ -30,6 +30,7 @@ class pieces {
 
  private:
   const detail::remote_target* map(const request& r);
+  static mapped_region& place_for_mapping(peer& p) noexcept;
   status move(request& r);
   bool copy_mapped(request& r, std::uint64_t bytes);
   void await_turn(request& r) noexcept;
