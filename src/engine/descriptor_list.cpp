@@ -3,11 +3,12 @@
 
 #include <ctime>
 
+#include "base/of_this_thread.h"
+
 namespace heddle::engine {
 
 descriptor_list& descriptor_list::mine() {
-  thread_local descriptor_list list;
-  return list;
+  return of_this_thread<descriptor_list>();
 }
 
 bool descriptor_list::sleep(std::uint64_t longest_ns) noexcept {

@@ -3,17 +3,21 @@
 // crashes, and peers learn of the end at once.
 #include <gtest/gtest.h>
 #include <heddle/heddle.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <barrier>
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "support/engine_ways.h"
@@ -197,6 +201,45 @@ TEST_P(Lifetimes, APeerLearnsThatAWorldHasEnded) {
     });
   }
   for (std::thread& t : ranks) t.join();
+}
+
+std::size_t mapped_regions() {
+  std::ifstream maps("/proc/self/maps");
+  std::size_t count = 0;
+  for (std::string line; std::getline(maps, line);)
+    count += line.find("heddle-region") != std::string::npos ? 1 : 0;
+  return count;
+}
+
+TEST(Lifetime, OfMemoryThatWasSentFromEndsWithItsRegionAtTheReceiverToo) {
+  run_ranks(2, settings_for("shm"), [](world& w) {
+    constexpr int rounds = 20;
+    lane l(w);
+    std::vector<std::byte> got(1 << 20);
+    for (int i = 0; i < rounds; ++i) {
+      if (w.rank() == 0) {
+        EXPECT_EQ(l.send(1, 1, w.allocate(got.size()).memory()), status::done);
+      } else {
+        EXPECT_EQ(l.recv(0, 1, got).code, status::done);
+      }
+      w.barrier();
+    }
+    EXPECT_LE(mapped_regions(), 2u);  // the last one, which no later message has pushed out
+    w.barrier();
+  });
+}
+
+TEST(LifetimeDeathTest, AWorldOfStaticStorageMayEndWithAReceivePosted) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto return_from_main = [] {
+    static flag ended;
+    static std::array<std::byte, 8> into{};
+    static std::optional<world> w(std::in_place);
+    lane l(*w);
+    if (l.try_recv(0, 1, into, ended) != status::posted) _exit(1);
+    std::exit(0);
+  };
+  EXPECT_EXIT(return_from_main(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

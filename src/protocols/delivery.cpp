@@ -6,15 +6,19 @@
 #include <utility>
 
 #include "base/checks.h"
+#include "base/of_this_thread.h"
 #include "sync/holds.h"
 
 namespace heddle::protocols {
 
 thread_local constinit delivery_batch* delivery_batch::of_thread = nullptr;
 
+delivery_batch::~delivery_batch() {
+  if (of_thread == this) of_thread = nullptr;
+}
+
 void delivery_batch::make_mine() noexcept {
-  static thread_local delivery_batch batch;
-  of_thread = &batch;
+  of_thread = &of_this_thread<delivery_batch>();
 }
 
 void delivery_batch::page::add_block(std::size_t bytes) {

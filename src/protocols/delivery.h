@@ -28,6 +28,11 @@ struct handler_entry {
 /// once and the outer one goes on with what was added, so the stack does not grow.
 class delivery_batch {
  public:
+  delivery_batch() = default;
+  ~delivery_batch();
+  delivery_batch(const delivery_batch&) = delete;
+  delivery_batch& operator=(const delivery_batch&) = delete;
+
   [[gnu::always_inline]] void add(const completion& done, const outcome& what) {
     if (done.deliver != nullptr) filling_->ended.add({done, what});
   }
