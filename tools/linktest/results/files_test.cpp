@@ -106,6 +106,18 @@ TEST_F(Files, Hdf5HoldsMatricesWithUnitsAndTheRunsFacts) {
   H5Fclose(file);
 }
 
+TEST_F(Files, Hdf5TakesHostsWhoseNamesHaveSlashes) {
+  run_facts facts = sample_facts();
+  facts.machines = {{"rack1/n0", {{"processor", "A"}}}, {"rack1/n1", {{"processor", "B"}}}};
+  const std::string path = in_root("x.h5");
+  write_hdf5(path, facts, sample_results());
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  ASSERT_GE(file, 0);
+  EXPECT_EQ(read_text(file, "/machines/rack1/n0", "processor"), "A");
+  EXPECT_EQ(read_text(file, "/machines/rack1/n1", "processor"), "B");
+  H5Fclose(file);
+}
+
 TEST_F(Files, Hdf5HoldsVerdictsAndMissedRulesAsColumns) {
   const std::string path = in_root("x.h5");
   write_hdf5(path, judged_facts(), sample_results());

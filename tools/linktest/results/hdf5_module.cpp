@@ -103,10 +103,13 @@ class node final : public hdf5_node {
     return read == nullptr ? "" : read;
   }
 
+  /// "rack1/n0" is a group in a group, and found by the same name.
   owner add_group(const std::string& name) override {
+    const std::string what = fmt::format("create the group {}", name);
+    const handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose, what);
+    checked(H5Pset_create_intermediate_group(links, 1), what);
     return std::make_unique<node>(
-        handle(H5Gcreate2(id_, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose,
-               fmt::format("create the group {}", name)));
+        handle(H5Gcreate2(id_, name.c_str(), links, H5P_DEFAULT, H5P_DEFAULT), H5Gclose, what));
   }
   owner add_column(const std::string& name, const hdf5_numbers& values) override {
     const auto count = std::visit([](const auto& of) { return of.size(); }, values);

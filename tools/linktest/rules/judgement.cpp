@@ -2,29 +2,43 @@
 #include "linktest/rules/judgement.h"
 
 #include <set>
+#include <vector>
 
 namespace heddle::linktest {
 namespace {
 
-bool is_gone(const results& all, int rank) {
+/// Whether the rank's own measurements are there.
+bool answers(const results& all, int rank) {
+  for (std::size_t s = 0; s < all.sizes().size(); ++s)
+    for (int p = 0; p < all.ranks(); ++p)
+      if (p != rank && all.at(s, rank, p).state == pair_state::measured) return true;
+  return false;
+}
+
+/// Of two that were lost to each other nobody knows whose fault it is. What others had measured
+/// with a rank before it was lost is there still.
+bool is_gone(const results& all, int rank, const std::vector<bool>& answering) {
   std::set<int> lost;
+  bool missed = false;  // by one that answers
   for (std::size_t s = 0; s < all.sizes().size(); ++s) {
     for (int p = 0; p < all.ranks(); ++p) {
-      for (const pair_state state : {all.at(s, rank, p).state, all.at(s, p, rank).state}) {
-        if (p == rank || state == pair_state::unmeasured) continue;
-        if (state != pair_state::lost) return false;
-        lost.insert(p);
-      }
+      if (p == rank) continue;
+      const pair_state own = all.at(s, rank, p).state, its = all.at(s, p, rank).state;
+      if (own != pair_state::lost && own != pair_state::unmeasured) return false;
+      if (own == pair_state::lost || its == pair_state::lost) lost.insert(p);
+      missed |= its == pair_state::lost && answering[static_cast<std::size_t>(p)];
     }
   }
-  return lost.size() >= 2;
+  return missed && lost.size() >= 2;
 }
 
 std::set<int> ranks_gone(const results& all) {
+  std::vector<bool> answering;
+  for (int r = 0; r < all.ranks(); ++r) answering.push_back(answers(all, r));
   std::set<int> gone;
   for (int r = 0; r < all.ranks(); ++r)
-    if (is_gone(all, r)) gone.insert(r);
-  return gone.size() < static_cast<std::size_t>(all.ranks()) ? gone : std::set<int>{};
+    if (is_gone(all, r, answering)) gone.insert(r);
+  return gone;
 }
 
 bool accuses_a_host(const verdict& v) noexcept {

@@ -69,6 +69,34 @@ TEST(Drain, NamesTheHostOfARankThatWasLostToSeveralButNotOfThoseWhoLostIt) {
   EXPECT_THAT(hosts_to_drain(facts, two), IsEmpty()) << "nobody knows whose fault it is";
 }
 
+TEST(Drain, NamesTheHostOfARankThatWasLostAfterSomeHadMetIt) {
+  results all = six_ranks(3);
+  for (int r : {0, 1}) {
+    row mine(1, 6, 1);
+    for (int p = 0; p < 6; ++p)
+      if (p != r) mine.add_time(0, p, 1e-6);
+    all.set_row(r, mine.records());
+  }
+  EXPECT_THAT(hosts_to_drain(three_hosts({}), all), ElementsAre("b"));
+}
+
+TEST(Drain, DoesNotNameTheHostOfARankWhosePartnersWereAllLost) {
+  results all(6, kernel::semi, {8});  // a sample: 0 was to meet 4 and 5, which are gone
+  for (int r = 0; r < 6; ++r) {
+    row mine(1, 6, 1);
+    for (int p = 0; p < 6; ++p) {
+      const bool met = r != 0 || p == 4 || p == 5;
+      if (p == r || !met) continue;
+      if (r >= 4 || p >= 4)
+        mine.mark_all_sizes(p, pair_state::lost);
+      else
+        mine.add_time(0, p, 1e-6);
+    }
+    all.set_row(r, mine.records());
+  }
+  EXPECT_THAT(hosts_to_drain(three_hosts({}), all), ElementsAre("c"));
+}
+
 TEST(Status, OfARunIsThatOfWhatFailedThenOfWhatIsSlowThenOfMissedRules) {
   run_facts facts = three_hosts({of(culprit::contention, 0, 2)});
   EXPECT_EQ(status_of(facts, six_ranks(-1)), success);
