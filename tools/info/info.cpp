@@ -58,7 +58,7 @@ Examples:
   heddle info --scale 158976 --ranks-per-host 48
   heddle info --hosts node1,node2
   HEDDLE_BACKENDS=tcp heddle info --json
-  heddle info --pid $(pgrep -n -f 'heddle run')
+  heddle info --pid $(pgrep -o -f 'heddle run')
   heddle info --pid 4711 --metrics > /var/lib/node_exporter/heddle.prom)";
 
 struct report {

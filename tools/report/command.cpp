@@ -75,9 +75,10 @@ int make_each(const wishes& w, const std::vector<std::string>& sections,
 int make(const wishes& w) {
   const std::string format = format_of(w.output);
   if (format.empty())
-    throw usage_error(fmt::format(
-        "report: '{}' does not end with a format: .html, .pdf, .csv, .jsonl, .json, .h5 or .prom",
-        w.output));
+    throw usage_error(
+        fmt::format("report: '{}' does not end with a format: .html, .pdf, .csv, .jsonl, .json, "
+                    ".summary.json, .h5, .prom, .junit.xml or .drain.txt",
+                    w.output));
   const std::size_t most = format == "html" ? 2 : 1;
   if (w.results.size() > most)
     throw usage_error(fmt::format("report: a .{} holds {}", format,
