@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <heddle/status.h>
 #include <poll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <cstdlib>
@@ -18,6 +17,7 @@
 #include "bootstrap/ways.h"
 #include "support/blobs.h"
 #include "support/refusal.h"
+#include "support/resource_limits.h"
 #include "support/scale.h"
 
 namespace heddle::bootstrap {
@@ -42,22 +42,6 @@ class Join : public testing::Test {
           "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS"})
       unsetenv(name);
   }
-};
-
-/// No file can be opened, and no library loaded, while it lives.
-class no_more_files {
- public:
-  no_more_files() {
-    EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &before_), 0);
-    const rlimit none{0, before_.rlim_max};
-    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
-  }
-  ~no_more_files() { setrlimit(RLIMIT_NOFILE, &before_); }
-  no_more_files(const no_more_files&) = delete;
-  no_more_files& operator=(const no_more_files&) = delete;
-
- private:
-  rlimit before_{};
 };
 
 /// Plays the launcher of a job of one rank in the test's own thread: answers are queued before
@@ -176,7 +160,7 @@ TEST_F(Join, AForcedWayThatIsUnknownOrThatNobodyPreparedIsRefused) {
 TEST_F(Join, ALibraryOfPmixThatCannotBeLoadedIsNamedWithTheCure) {
   if (test::sanitized) GTEST_SKIP() << "the sanitizer opens files as well";
   setenv("PMIX_NAMESPACE", "job", 1);
-  const no_more_files here;
+  const test::no_descriptors here;
   EXPECT_THAT(refusal([] { (void)join(); }),
               AllOf(HasSubstr("its library cannot be loaded"), HasSubstr("libpmix.so.2"),
                     HasSubstr("install libpmix2"), HasSubstr("LD_LIBRARY_PATH")));
@@ -255,6 +239,15 @@ TEST_F(JoinUnderALauncher, WhatAllHaveGivenMayComeAsAFile) {
     EXPECT_THAT(test::blobs_of(me->exchange({})),
                 testing::ElementsAre(blob{std::byte{1}}, blob{std::byte{2}}));
   }
+}
+
+TEST_F(JoinUnderALauncher, AFileForWhichThereIsNoDescriptorIsRefusedWithTheCure) {
+  const auto me = join_with(welcome_to(0, 2));
+  const auto frame = protocol::encode(frame_kind::everything, {});
+  ASSERT_EQ(send_with_file(connection_.get(), frame, connection_.get()),
+            static_cast<ssize_t>(frame.size()));
+  const test::no_descriptors here;
+  EXPECT_THAT(refusal([&] { (void)me->exchange({}); }), HasSubstr("ulimit -n"));
 }
 
 TEST_F(JoinUnderALauncher, AnAnswerWithNeitherATableNorAFileIsRefused) {

@@ -56,6 +56,8 @@ class launcher_link {
 
   /// The descriptor that came with the last answer, if one did.
   [[nodiscard]] unique_fd take_file() noexcept { return std::move(file_); }
+  /// One came for which this process may have had no room.
+  [[nodiscard]] bool has_missed_file() const noexcept { return missed_file_; }
 
   void say_goodbye() noexcept {
     try {
@@ -95,7 +97,9 @@ class launcher_link {
   void read_more() {
     await_bytes();
     std::array<std::byte, 16384> buffer;
-    const ssize_t got = receive_with_file(socket_.get(), buffer, file_);
+    bool no_room = false;
+    const ssize_t got = receive_with_file(socket_.get(), buffer, file_, 0, &no_room);
+    missed_file_ |= no_room;
     if (got < 0 && errno == EINTR) return;
     if (got <= 0)
       fail("the launcher (heddle run) {}",
@@ -109,6 +113,7 @@ class launcher_link {
   protocol::frame_parser parser_{protocol::max_everything(1)};
   std::uint64_t limit_s_ = 0;
   unique_fd file_;
+  bool missed_file_ = false;
   bool greeted_ = false;  ///< it has said something already
 };
 
@@ -129,7 +134,7 @@ class launched_session final : public session {
       frame answer = link_.receive(frame_kind::everything);
       const auto size = static_cast<std::size_t>(job_.size);
       const unique_fd table = link_.take_file();
-      if (!table && answer.payload.empty()) fail("{}", no_room_for_table);
+      if (link_.has_missed_file()) fail("{}", no_room_for_table);
       auto all = answer.payload.empty() ? gathered::map(table.get(), size)
                                         : gathered::decode(std::move(answer.payload), size);
       if (!all) fail("the launcher's answer is malformed");
