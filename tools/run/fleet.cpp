@@ -170,9 +170,7 @@ void fleet::take_loss(agent_link& link, const message& m) {
 
 void fleet::take_output(agent_link& link, const message& m) {
   const int number = m.number(0);
-  sink& to = stream(number);
-  to.write(m.text());
-  if (to.closed()) return link.send(message{message_kind::unread, {number}});
+  stream(number).write(m.text());
   unacknowledged_.push_back({&link, number, m.body.size()});
   if (unacknowledged_.size() == 1) acknowledge_output();
 }
@@ -180,9 +178,12 @@ void fleet::take_output(agent_link& link, const message& m) {
 // An agent sends on when the launcher's own output has room: what is read slowly fills no memory.
 void fleet::acknowledge_output() {
   std::erase_if(unacknowledged_, [this](const unacknowledged& u) {
-    if (stream(u.stream).full()) return false;
-    u.link->send(message{message_kind::taken, {u.stream, static_cast<std::int64_t>(u.bytes)}});
-    return true;
+    const sink& to = stream(u.stream);
+    if (to.closed())
+      u.link->send(message{message_kind::unread, {u.stream}});
+    else if (!to.full())
+      u.link->send(message{message_kind::taken, {u.stream, static_cast<std::int64_t>(u.bytes)}});
+    return to.closed() || !to.full();
   });
   if (!unacknowledged_.empty()) here_.loop.after(full_wait_ms, [this] { acknowledge_output(); });
 }
