@@ -4,11 +4,12 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <cstring>
 #include <random>
+
+#include "support/resource_limits.h"
 
 namespace heddle::bootstrap::protocol {
 namespace {
@@ -148,13 +149,8 @@ TEST(LauncherProtocol, AJoinCarriesAWorkingConnection) {
 TEST(LauncherProtocol, AJoinForWhichThereIsNoDescriptorIsToldApart) {
   auto [rank, launcher] = socket_pair(SOCK_SEQPACKET);
   ASSERT_EQ(send_join(rank.get(), rank.get()), 0);
-  rlimit before{};
-  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
-  const rlimit none{0, before.rlim_max};
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
-  const join_request got = receive_join(launcher.get());
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
-  EXPECT_EQ(got.result, join_request::result_t::no_room);
+  const test::no_descriptors here;
+  EXPECT_EQ(receive_join(launcher.get()).result, join_request::result_t::no_room);
 }
 
 TEST(LauncherProtocol, WhatIsNoJoinIsToldApart) {

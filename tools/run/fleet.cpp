@@ -179,11 +179,11 @@ void fleet::take_output(agent_link& link, const message& m) {
 void fleet::acknowledge_output() {
   std::erase_if(unacknowledged_, [this](const unacknowledged& u) {
     const sink& to = stream(u.stream);
-    if (to.closed())
-      u.link->send(message{message_kind::unread, {u.stream}});
-    else if (!to.full())
-      u.link->send(message{message_kind::taken, {u.stream, static_cast<std::int64_t>(u.bytes)}});
-    return to.closed() || !to.full();
+    if (to.full() && !to.closed()) return false;
+    u.link->send(
+        to.closed() ? message{message_kind::unread, {u.stream}}
+                    : message{message_kind::taken, {u.stream, static_cast<std::int64_t>(u.bytes)}});
+    return true;
   });
   if (!unacknowledged_.empty()) here_.loop.after(full_wait_ms, [this] { acknowledge_output(); });
 }
