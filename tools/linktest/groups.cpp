@@ -108,11 +108,4 @@ std::vector<int> group_of_each(const std::vector<host_group>& groups,
   return out;
 }
 
-nearness nearness_of(const std::vector<int>& host_of, const std::vector<int>& group_of, int a,
-                     int b) {
-  const auto i = static_cast<std::size_t>(a), j = static_cast<std::size_t>(b);
-  if (host_of[i] == host_of[j]) return nearness::one_host;
-  return !group_of.empty() && group_of[i] == group_of[j] ? nearness::one_group : nearness::apart;
-}
-
 }  // namespace heddle::linktest

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // groups.h - which hosts share a switch or a cabinet, as the operator says it.
 #pragma once
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -26,12 +25,5 @@ struct host_group {
 /// For each host the index of its group, or -1.
 [[nodiscard]] std::vector<int> group_of_each(const std::vector<host_group>& groups,
                                              const std::vector<std::string>& hosts);
-
-/// How far apart two ranks are.
-enum class nearness : std::uint8_t { one_host, one_group, apart };
-
-/// By rank, the numbers of its host and of its host's group. Without groups two hosts are apart.
-[[nodiscard]] nearness nearness_of(const std::vector<int>& host_of,
-                                   const std::vector<int>& group_of, int a, int b);
 
 }  // namespace heddle::linktest

@@ -87,13 +87,5 @@ TEST(Groups, AreFoundForHostsAndMinusOneForThoseInNone) {
   EXPECT_THAT(group_of_each(groups, {"n3", "n1", "n9", "n2"}), ElementsAre(1, 0, -1, 0));
 }
 
-TEST(Groups, MakeTwoHostsNearOnlyWhereTheyShareOne) {
-  const std::vector<int> hosts{0, 0, 1, 2}, groups{0, 0, 0, 1};
-  EXPECT_EQ(nearness_of(hosts, groups, 0, 1), nearness::one_host);
-  EXPECT_EQ(nearness_of(hosts, groups, 0, 2), nearness::one_group);
-  EXPECT_EQ(nearness_of(hosts, groups, 2, 3), nearness::apart);
-  EXPECT_EQ(nearness_of(hosts, {}, 0, 2), nearness::apart) << "no groups are told";
-}
-
 }  // namespace
 }  // namespace heddle::linktest

@@ -21,7 +21,6 @@ inspection::inspection(const options& chosen) : chosen_(chosen) {
 
 /// Times of ranks that wait for a core are the scheduler's.
 void inspection::look_for_slow_parts(const results& all, run_setting run,
-                                     const std::vector<std::string>& hosts,
                                      const std::vector<double>& kept, const sized_prober& again,
                                      findings& out) const {
   if (chosen_.search.diagnose == diagnosis_choice::automatic) {
@@ -30,7 +29,7 @@ void inspection::look_for_slow_parts(const results& all, run_setting run,
       run.left_out.insert(static_cast<int>(r));
       if (run.left_out.size() <= most_named)
         out.disturbed += fmt::format("{}rank {} ({}) {:.0f} %", out.disturbed.empty() ? "" : ", ",
-                                     r, hosts[r], 100 * kept[r]);
+                                     r, run.facts.hosts[r], 100 * kept[r]);
     }
     if (run.left_out.size() > most_named)
       out.disturbed += fmt::format(", and {} more", run.left_out.size() - most_named);
@@ -43,20 +42,19 @@ void inspection::look_for_slow_parts(const results& all, run_setting run,
   out.slow = diagnose_results(all, run, again);
 }
 
-findings inspection::inspect(const results& all, const run_setting& run,
-                             const std::vector<std::string>& hosts, bool crowded,
+findings inspection::inspect(const results& all, const run_setting& run, bool crowded,
                              const std::vector<double>& kept, const sized_prober& again) const {
   findings out;
   const diagnosis_choice wanted = chosen_.search.diagnose;
   if (wanted == diagnosis_choice::automatic && crowded)
     out.not_diagnosed = "ranks share cores; --diagnosis always looks nevertheless";
   else if (wanted != diagnosis_choice::never)
-    look_for_slow_parts(all, run, hosts, kept, again, out);
-  if (before_) out.no_comparison = incomparable(*before_, all, hosts, traffic_of(chosen_));
+    look_for_slow_parts(all, run, kept, again, out);
+  if (before_)
+    out.no_comparison = incomparable(*before_, all, run.facts.hosts, traffic_of(chosen_));
   const bool comparable = before_ && out.no_comparison.empty();
   if (before_ && !comparable) return out;
-  out.missed = check_rules(rules_, {all, chosen_.kernel, run.host_of, run.group_of},
-                           comparable ? &before_->all : nullptr);
+  out.missed = check_rules(rules_, {all, run.facts}, comparable ? &before_->all : nullptr);
   if (!comparable) return out;
   for (broken_rule& slower : slower_than(*before_, all, baseline_tolerance))
     out.missed.push_back(std::move(slower));

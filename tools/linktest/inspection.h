@@ -32,17 +32,15 @@ class inspection {
   /// Reads the baseline. Throws error naming what is wrong with it or with a rule.
   explicit inspection(const options& chosen);
 
-  /// `hosts` by rank, as in the files; `crowded`: ranks share cores; `kept`: by rank, which part of
+  /// `crowded`: ranks share cores; `kept`: by rank, which part of
   /// its time it was kept from its core, empty where that is not known; `again` as in
   /// diagnose_results(). Who was kept from a core is left out of the diagnosis, unless it is to be
   /// made always.
-  [[nodiscard]] findings inspect(const results& all, const run_setting& run,
-                                 const std::vector<std::string>& hosts, bool crowded,
+  [[nodiscard]] findings inspect(const results& all, const run_setting& run, bool crowded,
                                  const std::vector<double>& kept, const sized_prober& again) const;
 
  private:
-  void look_for_slow_parts(const results& all, run_setting run,
-                           const std::vector<std::string>& hosts, const std::vector<double>& kept,
+  void look_for_slow_parts(const results& all, run_setting run, const std::vector<double>& kept,
                            const sized_prober& again, findings& out) const;
 
   const options& chosen_;

@@ -37,14 +37,15 @@ findings find(diagnosis_choice choice, const std::vector<double>& kept) {
   chosen.search.diagnose = choice;
   const results all = one_slow_rank();
   const plan steps = plan_of(chosen, ranks);
-  const std::vector<int> one_host(ranks, 0);
-  const std::vector<std::string> names(ranks, "h");
-  return inspection(chosen).inspect(all, {chosen, steps, one_host}, names, false, kept, {});
+  run_facts facts;
+  facts.chosen = chosen;
+  facts.hosts.assign(ranks, "h");
+  return inspection(chosen).inspect(all, {facts, steps}, false, kept, {});
 }
 
 /// A rank on each of eight hosts: a microsecond within a group of four, ten between the two groups.
 /// Between ranks 0 and 1, which share a group, it is five.
-results slow_pair_in_a_group(const std::vector<int>& group_of) {
+results slow_pair_in_a_group(const std::vector<std::string>& group_of) {
   results all(ranks, kernel::semi, {1000});
   for (int a = 0; a < ranks; ++a) {
     std::vector<pair_record> row(ranks);
@@ -79,13 +80,13 @@ TEST(Inspection, NamesASlowRankThatHadItsCore) {
 }
 
 TEST(Inspection, FindsALinkThatIsSlowForItsGroupAlthoughPairsOfTwoGroupsAreSlower) {
-  const std::vector<int> group_of{0, 0, 0, 0, 1, 1, 1, 1}, host_of{0, 1, 2, 3, 4, 5, 6, 7};
   const options chosen;
-  const results all = slow_pair_in_a_group(group_of);
   const plan steps = plan_of(chosen, ranks);
-  const std::vector<std::string> names(ranks, "h");
-  const run_setting run{chosen, steps, host_of, {}, group_of};
-  const findings found = inspection(chosen).inspect(all, run, names, false, {}, {});
+  run_facts facts;
+  facts.hosts = {"a", "b", "c", "d", "e", "f", "g", "h"};
+  facts.groups = {"near", "near", "near", "near", "far", "far", "far", "far"};
+  const results all = slow_pair_in_a_group(facts.groups);
+  const findings found = inspection(chosen).inspect(all, {facts, steps}, false, {}, {});
   ASSERT_TRUE(found.slow);
   EXPECT_THAT(found.slow->verdicts, testing::SizeIs(2)) << "once from each end";
   for (const verdict& v : found.slow->verdicts) {
@@ -93,8 +94,8 @@ TEST(Inspection, FindsALinkThatIsSlowForItsGroupAlthoughPairsOfTwoGroupsAreSlowe
     EXPECT_EQ(v.node + v.peer, 1);
     EXPECT_NEAR(v.factor, 5, 0.5);
   }
-  const findings untold =
-      inspection(chosen).inspect(all, {chosen, steps, host_of}, names, false, {}, {});
+  facts.groups.clear();
+  const findings untold = inspection(chosen).inspect(all, {facts, steps}, false, {}, {});
   ASSERT_TRUE(untold.slow);
   for (const verdict& v : untold.slow->verdicts) EXPECT_NE(v.node + v.peer, 1) << "not slow then";
 }

@@ -307,9 +307,7 @@ class participant {
   /// Whoever interrupts does not want to wait for retests, and gets no diagnosis without them: what
   /// is slow only beside others would be named as slow, and drained.
   findings look_for_slow_parts(const results& all, const plan& steps, retest& again) {
-    const std::vector<int> host_of = host_numbers_of(job_);
-    const run_setting setting{
-        chosen(), steps, host_of, {}, groups_of(job_, chosen().search.groups)};
+    const run_setting setting{report_->facts(), steps};
     sized_prober probes;
     bool cut_short = false;
     if (!interrupted_)
@@ -317,8 +315,8 @@ class participant {
         cut_short = stop_signal::seen() != 0;
         return cut_short ? std::vector<float>{} : again.ask(wanted, bytes);
       };
-    findings found = inspection_->inspect(all, setting, report_->facts().hosts, crowded_,
-                                          shares_in(kept_from_core_), probes);
+    findings found =
+        inspection_->inspect(all, setting, crowded_, shares_in(kept_from_core_), probes);
     if (!interrupted_) again.end();
     if (cut_short) report_->interrupted();
     if (interrupted_ || cut_short)

@@ -7,20 +7,22 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linktest/results/pair_class.h"
+
 namespace heddle::linktest {
 namespace {
 
 std::uint8_t kind_of(const run_setting& run, int a, int b) {
-  return static_cast<std::uint8_t>(nearness_of(run.host_of, run.group_of, a, b));
+  return static_cast<std::uint8_t>(class_of(run.facts, a, b));
 }
 
 surroundings around(const results& all, const run_setting& run) {
   surroundings out;
   out.nodes = all.ranks();
-  out.one_way = run.chosen.kernel == kernel::uni;
+  out.one_way = run.facts.chosen.kernel == kernel::uni;
   out.kind_of = [&run](int a, int b) { return kind_of(run, a, b); };
   out.left_out = run.left_out;
-  out.judge_by(run.chosen.search.slow);
+  out.judge_by(run.facts.chosen.search.slow);
   return out;
 }
 
@@ -60,9 +62,9 @@ std::vector<observation> observations_of(const results& all, std::size_t size_in
       const sketch& time = all.at(size_index, from, to).time;
       if (!(time.median > 0)) continue;
       observation o;
-      o.from = run.chosen.initiator_receives() ? to : from;
-      o.to = run.chosen.initiator_receives() ? from : to;
-      o.isolated = run.chosen.mode == run_mode::serial;
+      o.from = run.facts.chosen.initiator_receives() ? to : from;
+      o.to = run.facts.chosen.initiator_receives() ? from : to;
+      o.isolated = run.facts.chosen.mode == run_mode::serial;
       o.step = o.isolated ? -1 : static_cast<std::int32_t>(step);
       o.seconds = time.median;
       const float spread = (time.ci_high - time.ci_low) / 2 / time.median;

@@ -9,19 +9,16 @@
 #include <vector>
 
 #include "linktest/diagnose/diagnose.h"
-#include "linktest/options.h"
 #include "linktest/plan/plan.h"
-#include "linktest/results/results.h"
+#include "linktest/results/run_facts.h"
 
 namespace heddle::linktest {
 
 /// What is known of a run besides its results.
 struct run_setting {
-  const options& chosen;
+  const run_facts& facts;  ///< what was chosen, and where the ranks are
   const plan& steps;
-  const std::vector<int>& host_of;  ///< by rank
-  std::set<int> left_out{};         ///< ranks of which the times say nothing of the network
-  std::vector<int> group_of{};      ///< by rank, of its host; empty: not told
+  std::set<int> left_out{};  ///< ranks of which the times say nothing of the network
 };
 
 /// Measures pairs again with messages of so many bytes.
@@ -31,9 +28,8 @@ using sized_prober = std::function<std::vector<float>(std::span<const probe>, st
 [[nodiscard]] std::vector<observation> observations_of(const results& all, std::size_t size_index,
                                                        const run_setting& run);
 
-/// All sizes; a part that is slow in several is named once, where it is slowest. Pairs on one host
-/// are compared with each other, so are pairs on two hosts of a group, and all others. `again`
-/// empty: no retests.
+/// All sizes; a part that is slow in several is named once, where it is slowest. A pair is compared
+/// with those of its class_of(). `again` empty: no retests.
 [[nodiscard]] diagnosis diagnose_results(const results& all, const run_setting& run,
                                          const sized_prober& again);
 

@@ -24,6 +24,10 @@ inline constexpr pair_class all_classes[]{pair_class::complex, pair_class::host,
 [[nodiscard]] std::string_view name_of(const run_facts& facts, pair_class c) noexcept;
 /// The same in one word, for files: "complex", "host", "group", "network".
 [[nodiscard]] std::string_view word_of(pair_class c) noexcept;
+/// Whether both ranks of such a pair are on one host.
+[[nodiscard]] constexpr bool on_one_host(pair_class c) noexcept {
+  return c == pair_class::complex || c == pair_class::host;
+}
 [[nodiscard]] pair_class class_of(const run_facts& facts, int a, int b);
 
 /// What the pairs of one class show at one size.

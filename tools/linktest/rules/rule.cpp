@@ -12,20 +12,21 @@
 #include <stdexcept>
 #include <string>
 
+#include "linktest/results/pair_class.h"
+
 namespace heddle::linktest {
 namespace {
 
-bool is_for(const rule& r, const judged& run, int a, int b) {
-  const nearness near = run.nearness_of_pair(a, b);
+bool is_for(const rule& r, pair_class near) {
   switch (r.among) {
     case rule::pair_class::host:
-      return near == nearness::one_host;
+      return on_one_host(near);
     case rule::pair_class::other:
-      return near != nearness::one_host;
+      return !on_one_host(near);
     case rule::pair_class::group:
-      return near == nearness::one_group;
+      return near == pair_class::group;
     case rule::pair_class::network:
-      return near == nearness::apart;
+      return near == pair_class::network;
     case rule::pair_class::all:
       return true;
   }
@@ -46,7 +47,7 @@ class checking {
     out.bytes = run_.all.sizes()[size_];
     double worst = 1;
     for_each([&](int a, int b) {
-      if (!is_for(rule_, run_, a, b)) return;
+      if (!is_for(rule_, class_of(run_.facts, a, b))) return;
       const double value = figure(run_.all, a, b), wanted = rule_.value * reference(a, b);
       if (std::isnan(value) || std::isnan(wanted)) return;
       ++out.of;
@@ -65,10 +66,11 @@ class checking {
 
  private:
   [[nodiscard]] double figure(const results& from, int a, int b) const {
-    return value_of(rule_.of, from.at(size_, a, b).time, run_.traffic, from.sizes()[size_]);
+    return value_of(rule_.of, from.at(size_, a, b).time, run_.facts.chosen.kernel,
+                    from.sizes()[size_]);
   }
   [[nodiscard]] std::size_t kind_of(int a, int b) const {
-    return static_cast<std::size_t>(run_.nearness_of_pair(a, b));
+    return static_cast<std::size_t>(class_of(run_.facts, a, b));
   }
   template <class Visit>
   void for_each(Visit visit) const {
@@ -76,7 +78,7 @@ class checking {
       for (int b = 0; b < run_.all.ranks(); ++b)
         if (a != b) visit(a, b);
   }
-  /// The medians of pairs on one host, in one group, and apart.
+  /// The medians of the classes.
   void find_usual() {
     if (!rule_.times_reference || baseline_ != nullptr) return;
     std::array<std::vector<double>, kinds> values;
@@ -92,7 +94,7 @@ class checking {
   const judged& run_;
   const results* baseline_;
   std::size_t size_;
-  static constexpr std::size_t kinds = 3;  // of nearness
+  static constexpr std::size_t kinds = std::size(all_classes);
   std::array<double, kinds> usual_{};
 };
 

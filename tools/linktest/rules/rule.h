@@ -6,15 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "linktest/groups.h"
 #include "linktest/results/results.h"
 
 namespace heddle::linktest {
 
+struct run_facts;
+
 /// "[CLASS:]FIGURE>=VALUE" or "<=": FIGURE is median, min or bandwidth (bytes per second: from the
 /// median time, from the largest one) or time or p99 (seconds per message); VALUE a number, a
 /// number times ref, or ref. ref is the same pair in the baseline, or without one the median over
-/// the pairs that are as near and of that size. CLASS is host (both ranks on one host), other (on
+/// the pairs of its class_of() and that size. CLASS is host (both ranks on one host), other (on
 /// two), group (on two hosts of one group), network (on two, otherwise), or all, which is usual.
 struct rule {
   enum class figure : std::uint8_t { bandwidth, least_bandwidth, time, p99 };
@@ -34,16 +35,10 @@ struct rule {
 [[nodiscard]] double value_of(rule::figure figure, const sketch& time, kernel k,
                               std::uint64_t bytes) noexcept;
 
-/// Results to be judged: the matrix, and for each rank the numbers of its host and its group.
+/// Results to be judged: the matrix, and where the ranks are.
 struct judged {
   const results& all;
-  kernel traffic;
-  const std::vector<int>& host_of;
-  std::vector<int> group_of{};  ///< empty: not told
-
-  [[nodiscard]] nearness nearness_of_pair(int a, int b) const {
-    return nearness_of(host_of, group_of, a, b);
-  }
+  const run_facts& facts;
 };
 
 struct broken_rule {

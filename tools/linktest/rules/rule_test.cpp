@@ -38,10 +38,15 @@ results four_ranks(float odd_pair_s, float half_interval = 0.01F) {
   }
   return all;
 }
-const std::vector<int> two_hosts{0, 0, 1, 1};
+
+run_facts on_hosts(std::vector<std::string> hosts) {
+  run_facts facts;
+  facts.hosts = std::move(hosts);
+  return facts;
+}
 
 std::vector<broken_rule> check(const char* text, const results& all) {
-  return check_rules({parse_rule(text)}, {all, kernel::semi, two_hosts}, nullptr);
+  return check_rules({parse_rule(text)}, {all, on_hosts({"a", "a", "b", "b"})}, nullptr);
 }
 
 TEST(Rules, AreHeldAgainstThePairsOfEachClassOnTheirOwn) {
@@ -61,8 +66,9 @@ TEST(Rules, AreHeldAgainstThePairsOfEachClassOnTheirOwn) {
 TEST(Rules, HoldPairsOfAGroupAgainstTheirOwnMedianAndNotThatOfPairsApart) {
   const results all = four_ranks(1e-5F);
   // Four hosts, two in each group: a microsecond inside, ten between.
-  const std::vector<int> four_hosts{0, 1, 2, 3};
-  const judged run{all, kernel::semi, four_hosts, {0, 0, 1, 1}};
+  run_facts facts = on_hosts({"a", "b", "c", "d"});
+  facts.groups = {"near", "near", "far", "far"};
+  const judged run{all, facts};
   const auto missed = [&run](const char* text) {
     return check_rules({parse_rule(text)}, run, nullptr);
   };
@@ -74,6 +80,19 @@ TEST(Rules, HoldPairsOfAGroupAgainstTheirOwnMedianAndNotThatOfPairsApart) {
   EXPECT_EQ(apart[0].of, 8u);
   ASSERT_THAT(missed("group:time<=5e-7"), SizeIs(1));
   EXPECT_EQ(missed("group:time<=5e-7")[0].of, 4u);
+}
+
+TEST(Rules, HoldPairsOfACoreComplexAgainstTheirOwnMedianAndCountThemAsPairsOfAHost) {
+  const results all = four_ranks(1e-5F);
+  // One host with two complexes: a microsecond inside, ten between.
+  run_facts facts = on_hosts({"a", "a", "a", "a"});
+  facts.places = {{"0", {0}, 0}, {"1", {1}, 0}, {"2", {2}, 1}, {"3", {3}, 1}};
+  const judged run{all, facts};
+  EXPECT_THAT(check_rules({parse_rule("time<=1.1*ref")}, run, nullptr), IsEmpty());
+  const auto missed = check_rules({parse_rule("host:time<=5e-7")}, run, nullptr);
+  ASSERT_THAT(missed, SizeIs(1));
+  EXPECT_EQ(missed[0].of, 12u);
+  EXPECT_THAT(check_rules({parse_rule("other:time<=5e-7")}, run, nullptr), IsEmpty());
 }
 
 TEST(Rules, TakeNumbersAndUpperLimits) {

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// of_results_test.cpp - ranks on sockets and hosts: what is far is not slow, and what is slow is
+// found.
+#include "linktest/diagnose/of_results.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "linktest/results/pair_class.h"
+
+namespace heddle::linktest {
+namespace {
+
+using testing::IsEmpty;
+
+/// Ranks on the hosts and sockets of a machine, one core each.
+struct machine {
+  /// By host, how many ranks each of its sockets has.
+  explicit machine(const std::vector<std::vector<int>>& sockets, bool one_way = false) {
+    facts.chosen.kernel = one_way ? kernel::uni : kernel::semi;
+    facts.chosen.sizes = {1000};
+    for (std::size_t h = 0; h < sockets.size(); ++h)
+      for (std::size_t s = 0; s < sockets[h].size(); ++s)
+        for (int i = 0; i < sockets[h][s]; ++i) {
+          facts.hosts.push_back("n" + std::to_string(h));
+          facts.places.push_back({"", {i}, static_cast<int>(s)});
+        }
+  }
+  [[nodiscard]] int ranks() const { return static_cast<int>(facts.hosts.size()); }
+  /// On a socket of its own, so that few or no pairs of a class are without it.
+  [[nodiscard]] bool has_lonely_rank() const {
+    for (int r = 0, near = 0; r < ranks(); ++r, near = 0) {
+      for (int p = 0; p < ranks(); ++p)
+        near += p != r && class_of(facts, r, p) == pair_class::complex ? 1 : 0;
+      if (near == 0) return true;
+    }
+    return false;
+  }
+  /// Two-way times are the mean of both ways. A little noise that is the same every time.
+  [[nodiscard]] float seconds(int from, int to, int attempt) const {
+    constexpr float usual[]{1e-6F, 2.5e-6F, 5e-6F, 5e-6F};
+    const bool one_way = facts.chosen.kernel == kernel::uni;
+    const double ways = one_way ? factor(from, to) : (factor(from, to) + factor(to, from)) / 2;
+    return usual[static_cast<std::size_t>(class_of(facts, from, to))] * static_cast<float>(ways) *
+           (1 + 0.002F * static_cast<float>((from * 7 + to * 3 + attempt) % 5));
+  }
+  [[nodiscard]] results measure() const {
+    results all(ranks(), facts.chosen.kernel, facts.chosen.sizes);
+    for (int a = 0; a < ranks(); ++a) {
+      row mine(1, ranks(), 1);
+      for (int b = 0; b < ranks(); ++b)
+        if (a != b) mine.add_time(0, b, static_cast<double>(seconds(a, b, 0)));
+      all.set_row(a, mine.records());
+    }
+    return all;
+  }
+  [[nodiscard]] diagnosis diagnose() const {
+    int attempt = 0;
+    const sized_prober again = [&](std::span<const probe> wanted, std::uint64_t) {
+      std::vector<float> out;
+      for (const probe& p : wanted) out.push_back(seconds(p.from, p.to, ++attempt));
+      return out;
+    };
+    const plan steps = plan_of(facts.chosen, ranks());
+    return diagnose_results(measure(), {facts, steps}, again);
+  }
+
+  run_facts facts;
+  std::function<double(int, int)> factor = [](int, int) { return 1.0; };
+};
+
+const std::vector<std::vector<int>> layouts[]{
+    {{1, 1}},
+    {{2, 1}},
+    {{1, 2}},
+    {{2, 2}},
+    {{2, 3}},
+    {{6, 2}},
+    {{1, 7}},
+    {{4, 4}},
+    {{8, 3}},
+    {{2, 1}, {2, 1}},
+    {{1, 2}, {3, 1}, {2, 2}},
+    {{2, 2, 2, 1}},
+    {{2, 2}, {3, 2}, {2, 2}},
+    {{4, 2}, {2, 3}, {2, 2}, {2, 6}},
+    {{2, 2}, {3, 3}},
+};
+
+TEST(DiagnosisOfResults, AccusesNobodyOfBeingOnAnotherSocketOrHost) {
+  for (const auto& layout : layouts) {
+    for (const bool one_way : {false, true}) {
+      const diagnosis d = machine(layout, one_way).diagnose();
+      EXPECT_THAT(d.verdicts, IsEmpty())
+          << testing::PrintToString(layout) << one_way << in_words(d, {});
+    }
+  }
+}
+
+/// Where each socket has two ranks or more, every class has pairs without the slow one.
+TEST(DiagnosisOfResults, FindsEachSlowRankAmongUnevenSockets) {
+  for (const auto& layout : layouts) {
+    for (const bool one_way : {false, true}) {
+      machine m(layout, one_way);
+      if (m.has_lonely_rank()) continue;
+      for (int slow = 0; slow < m.ranks(); ++slow) {
+        m.factor = [slow](int a, int b) { return a == slow || b == slow ? 4.0 : 1.0; };
+        const diagnosis d = m.diagnose();
+        const std::string what =
+            testing::PrintToString(layout) + std::to_string(slow) + in_words(d, {});
+        ASSERT_EQ(d.verdicts.size(), 1u) << what;
+        EXPECT_EQ(d.verdicts[0].what, culprit::node) << what;
+        EXPECT_EQ(d.verdicts[0].node, slow) << what;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace heddle::linktest
