@@ -15,28 +15,36 @@ constexpr double least_sigma = 0.01;        // clocks and caches alone make as m
 constexpr double sigma_of_median = 1.2533;  // of n normal values, times sigma / sqrt(n)
 constexpr double noise_z = 3;               // an excess below so many sigma is taken for noise
 
-/// With few nodes one slow node is in most pairs, so the fast pairs say what is usual.
-double usual_share(std::size_t nodes) noexcept {
-  return nodes <= 5 ? 0.25 : 0.5;
+/// With few nodes one slow node is in most pairs, and so are the nodes of one slow host with few
+/// hosts; then the fast pairs say what is usual.
+double usual_share(const surroundings& where) noexcept {
+  const int parts = where.hosts > 1 ? where.hosts : where.nodes;
+  return parts <= 5 ? 0.25 : 0.5;
 }
 
 }  // namespace
 
 additive_model::additive_model(std::span<const observation> seen, const surroundings& where)
-    : seen_(seen), one_way_(where.one_way), nodes_(static_cast<std::size_t>(where.nodes)) {
+    : seen_(seen),
+      one_way_(where.one_way),
+      scopes_(where.on_one_host ? 2 : 1),
+      usual_share_(usual_share(where)),
+      nodes_(static_cast<std::size_t>(where.nodes)) {
   for (const observation& o : seen) rails_ = std::max(rails_, o.rail + 1);
+  for (std::size_t kind = 0; kind < inside_.size() && scopes_ > 1; ++kind)
+    inside_[kind] = where.on_one_host(static_cast<std::uint8_t>(kind));
   logs_.reserve(seen.size());
   for (const observation& o : seen) logs_.push_back(std::log(o.seconds));
   index_observations();
   count_partners();
   for (int pass = 0; pass < passes; ++pass) {
-    center_classes(usual_share(nodes_));
+    center_classes();
     polish();
     center_ports();
   }
   measure_noise();
   drop_noise();
-  center_classes(usual_share(nodes_));
+  center_classes();
   measure_noise();
 }
 
@@ -44,13 +52,14 @@ std::size_t additive_model::port_of(const observation& o, bool sends) const noex
   const auto node = static_cast<std::size_t>(sends ? o.from : o.to);
   const auto rail = static_cast<std::size_t>(std::max<int>(o.rail, 0));
   const std::size_t direction = one_way_ && !sends ? 1 : 0;
-  return (direction * nodes_ + node) * static_cast<std::size_t>(rails_) + rail;
+  const std::size_t scope = inside_[o.kind] ? 1 : 0;
+  return ((direction * scopes_ + scope) * nodes_ + node) * static_cast<std::size_t>(rails_) + rail;
 }
 
 port additive_model::port_at(std::size_t index) const noexcept {
   const auto rails = static_cast<std::size_t>(rails_);
   return {static_cast<int>(index / rails % nodes_), static_cast<int>(index % rails),
-          index / rails < nodes_};
+          index / rails < scopes_ * nodes_};
 }
 
 std::span<const std::uint32_t> additive_model::observations_of(
@@ -60,7 +69,8 @@ std::span<const std::uint32_t> additive_model::observations_of(
 
 /// A counting sort.
 void additive_model::index_observations() {
-  const std::size_t ports = nodes_ * static_cast<std::size_t>(rails_) * (one_way_ ? 2 : 1);
+  const std::size_t ports =
+      nodes_ * static_cast<std::size_t>(rails_) * scopes_ * (one_way_ ? 2 : 1);
   effects_.resize(ports);
   begin_.assign(ports + 1, 0);
   for (const observation& o : seen_)
@@ -88,14 +98,14 @@ void additive_model::count_partners() {
 }
 
 /// What is left of each class becomes part of what is usual for it.
-void additive_model::center_classes(double share) {
+void additive_model::center_classes() {
   std::array<std::vector<float>, 256> left;
   for (std::size_t i = 0; i < seen_.size(); ++i)
     left[seen_[i].kind].push_back(static_cast<float>(residual(i) + usual_[seen_[i].kind]));
   for (std::size_t kind = 0; kind < left.size(); ++kind) {
     if (left[kind].empty()) continue;
     known_[kind] = true;
-    usual_[kind] = static_cast<double>(order_statistic(left[kind], share));
+    usual_[kind] = static_cast<double>(order_statistic(left[kind], usual_share_));
   }
 }
 
@@ -112,16 +122,19 @@ void additive_model::polish() {
 
 /// Most ports are healthy: they have no excess, and what they share is usual.
 void additive_model::center_ports() {
-  const std::size_t per_direction = nodes_ * static_cast<std::size_t>(rails_);
-  for (std::size_t first = 0; first < effects_.size(); first += per_direction) {
+  const std::size_t alike =
+      nodes_ * static_cast<std::size_t>(rails_);  // of one scope and direction
+  for (std::size_t first = 0; first < effects_.size(); first += alike) {
     std::vector<float> all;
-    for (std::size_t p = first; p < first + per_direction; ++p)
+    for (std::size_t p = first; p < first + alike; ++p)
       if (effects_[p].partners >= 2) all.push_back(static_cast<float>(effects_[p].excess));
     if (all.empty()) continue;
     const double shared = static_cast<double>(low_median(all));
-    for (std::size_t p = first; p < first + per_direction; ++p)
+    for (std::size_t p = first; p < first + alike; ++p)
       if (effects_[p].partners >= 2) effects_[p].excess -= shared;
-    for (double& usual : usual_) usual += one_way_ ? shared : 2 * shared;
+    const bool inside = first / alike % scopes_ == 1;
+    for (std::size_t kind = 0; kind < usual_.size(); ++kind)
+      if (inside_[kind] == inside) usual_[kind] += one_way_ ? shared : 2 * shared;
   }
 }
 

@@ -11,7 +11,8 @@
 
 namespace heddle::linktest {
 
-/// A rail of a node in one direction; for two-way traffic both directions are one port.
+/// A rail of a node in one direction; for two-way traffic both directions are one port. What it has
+/// to do with nodes of its own host is another port: no network card is part of that.
 struct port {
   int node = 0;
   int rail = 0;
@@ -60,7 +61,7 @@ class additive_model {
   [[nodiscard]] std::size_t port_of(const observation& o, bool sends) const noexcept;
   void index_observations();
   void count_partners();
-  void center_classes(double share);
+  void center_classes();
   void polish();
   void center_ports();
   void measure_noise();
@@ -68,6 +69,9 @@ class additive_model {
 
   std::span<const observation> seen_;
   bool one_way_;
+  std::array<bool, 256> inside_{};  // by class: on one host
+  std::size_t scopes_;              // 2: pairs on one host are told from others
+  double usual_share_;              // of a class's pairs are at most as slow as is usual for it
   std::size_t nodes_;
   int rails_ = 1;
   std::vector<float> logs_;                // of seconds

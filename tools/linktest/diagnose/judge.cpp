@@ -255,8 +255,11 @@ std::vector<verdict> believe(const suspects& all, std::span<const observation> s
                              const surroundings& where, int rails) {
   std::vector<verdict> out;
   for (const slow_port& p : all.ports) {
+    const auto same = [&](const verdict& v) {
+      return v.node == p.at.node && (rails <= 1 || v.rail == p.at.rail);
+    };
+    if (std::any_of(out.begin(), out.end(), same)) continue;
     const bool both = !where.one_way || slow_both_ways(all, p.at);
-    if (both && where.one_way && !p.at.sends) continue;  // reported with its sending
     const culprit way = p.at.sends ? culprit::node_tx : culprit::node_rx;
     verdict v = at_first(rails > 1 ? culprit::rail
                          : both    ? culprit::node

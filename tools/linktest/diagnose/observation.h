@@ -26,10 +26,14 @@ struct observation {
 /// What is known of the network besides the times.
 struct surroundings {
   int nodes = 0;
+  int hosts = 0;  ///< that they are on; 0: as many
   /// True for one-way traffic (kernel uni): only that tells a slow sender from a slow receiver.
   bool one_way = false;
   /// The class of a pair, as in observation::kind. Empty: all pairs are of one class.
   std::function<std::uint8_t(int, int)> kind_of;
+  /// Whether pairs of a class are on one host, so that its network cards are no part of them.
+  /// Empty: none are.
+  std::function<bool(std::uint8_t kind)> on_one_host;
   /// Replaces `cables` by those that messages between two nodes cross inside the network. Empty:
   /// routes are not known, and a slow cable is reported as slow pairs.
   std::function<void(int from, int to, std::vector<std::uint32_t>& cables)> route;

@@ -19,8 +19,12 @@ std::uint8_t kind_of(const run_setting& run, int a, int b) {
 surroundings around(const results& all, const run_setting& run) {
   surroundings out;
   out.nodes = all.ranks();
+  out.hosts = static_cast<int>(each_host(run.facts.hosts).size());
   out.one_way = run.facts.chosen.kernel == kernel::uni;
   out.kind_of = [&run](int a, int b) { return kind_of(run, a, b); };
+  out.on_one_host = [](std::uint8_t kind) {
+    return linktest::on_one_host(static_cast<pair_class>(kind));
+  };
   out.left_out = run.left_out;
   out.judge_by(run.facts.chosen.search.slow);
   return out;

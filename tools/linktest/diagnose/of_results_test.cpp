@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <set>
 
 #include "linktest/results/pair_class.h"
 
@@ -38,6 +39,9 @@ struct machine {
     }
     return false;
   }
+  [[nodiscard]] bool on_host(int rank, const char* host) const {
+    return facts.hosts[static_cast<std::size_t>(rank)] == host;
+  }
   /// Two-way times are the mean of both ways. A little noise that is the same every time.
   [[nodiscard]] float seconds(int from, int to, int attempt) const {
     constexpr float usual[]{1e-6F, 2.5e-6F, 5e-6F, 5e-6F};
@@ -56,15 +60,15 @@ struct machine {
     }
     return all;
   }
-  [[nodiscard]] diagnosis diagnose() const {
+  [[nodiscard]] diagnosis diagnose(bool with_retests = true) const {
     int attempt = 0;
-    const sized_prober again = [&](std::span<const probe> wanted, std::uint64_t) {
+    const sized_prober retests = [&](std::span<const probe> wanted, std::uint64_t) {
       std::vector<float> out;
       for (const probe& p : wanted) out.push_back(seconds(p.from, p.to, ++attempt));
       return out;
     };
     const plan steps = plan_of(facts.chosen, ranks());
-    return diagnose_results(measure(), {facts, steps}, again);
+    return diagnose_results(measure(), {facts, steps}, with_retests ? retests : sized_prober{});
   }
 
   run_facts facts;
@@ -114,6 +118,45 @@ TEST(DiagnosisOfResults, FindsEachSlowRankAmongUnevenSockets) {
         EXPECT_EQ(d.verdicts[0].what, culprit::node) << what;
         EXPECT_EQ(d.verdicts[0].node, slow) << what;
       }
+    }
+  }
+}
+
+TEST(DiagnosisOfResults, NamesARankOnceThatIsSlowWithinItsHostAndBeyond) {
+  machine m({{3}, {3}, {3}, {3}}, true);
+  m.factor = [](int a, int b) { return a == 4 || b == 4 ? 4.0 : 1.0; };
+  for (const bool with_retests : {false, true}) {
+    const diagnosis d = m.diagnose(with_retests);
+    ASSERT_EQ(d.verdicts.size(), 1u) << in_words(d, {});
+    EXPECT_EQ(d.verdicts[0].what, culprit::node);
+    EXPECT_EQ(d.verdicts[0].node, 4);
+  }
+}
+
+/// A network card of a host with one rank or more: its ranks are slow with other hosts only.
+void expect_slow_card_found(int hosts, int ranks, culprit what, bool one_way) {
+  machine m(std::vector<std::vector<int>>(static_cast<std::size_t>(hosts), {ranks}), one_way);
+  m.factor = [&](int from, int to) {
+    const bool out = m.on_host(from, "n1"), in = m.on_host(to, "n1");
+    const bool slow = (out && what != culprit::node_rx) || (in && what != culprit::node_tx);
+    return slow && out != in ? 5.0 : 1.0;
+  };
+  const diagnosis d = m.diagnose();
+  std::set<int> accused, there;
+  for (const verdict& v : d.verdicts) {
+    EXPECT_EQ(v.what, what);
+    accused.insert(v.node);
+  }
+  for (int r = ranks; r < 2 * ranks; ++r) there.insert(r);
+  EXPECT_EQ(accused, there) << hosts << " x " << ranks << '\n' << in_words(d, {});
+}
+
+TEST(DiagnosisOfResults, FindsASlowNetworkCardAmongThreeHostsAndMore) {
+  for (const int hosts : {3, 4, 5, 6}) {
+    for (const int ranks : {1, 2, 4}) {
+      for (const culprit what : {culprit::node_tx, culprit::node_rx, culprit::node})
+        expect_slow_card_found(hosts, ranks, what, true);
+      expect_slow_card_found(hosts, ranks, culprit::node, false);
     }
   }
 }
