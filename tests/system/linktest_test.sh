@@ -187,7 +187,7 @@ measure_and_signal() { # SIGNAL RANKS BACKEND ARGUMENTS...
 death() { # RANK BACKEND
   measure_and_signal KILL "$1" "$2"
   says err "rank $1 .*SIGKILL"
-  says out "everything with rank $1 .*lost: died"
+  says out "all that is missing with rank $1 .*lost: died"
   "$check" --lost "$1" "$work/results" 4 8 || fail "wrong files after the death of rank $1 over $2"
   rm -rf "$work/results"
 }

@@ -14,6 +14,7 @@
 #include "linktest/draw/progress.h"
 #include "linktest/results/machine_facts.h"
 #include "linktest/results/pair_class.h"
+#include "linktest/rules/judgement.h"
 
 namespace heddle::linktest {
 namespace {
@@ -60,22 +61,6 @@ void add_pictures(std::vector<std::string>& out, const run_facts& facts, const r
     names += fmt::format(" {} {}", h, hosts[h]);
   out.push_back(drawn + wrapped(names + (hosts.size() > most_named ? " ..." : ""),
                                 facts.chosen.width / 2, 2));
-}
-
-bool nothing_measured(const results& all, int rank) {
-  for (std::size_t s = 0; s < all.sizes().size(); ++s)
-    for (int p = 0; p < all.ranks(); ++p)
-      for (const pair_state state : {all.at(s, rank, p).state, all.at(s, p, rank).state})
-        if (p != rank && state != pair_state::lost) return false;
-  return true;
-}
-
-/// Ranks with which nothing could be measured; none when it was so with all.
-std::set<int> unreachable(const results& all) {
-  std::set<int> gone;
-  for (int r = 0; r < all.ranks(); ++r)
-    if (nothing_measured(all, r)) gone.insert(r);
-  return gone.size() < static_cast<std::size_t>(all.ranks()) ? gone : std::set<int>{};
 }
 
 std::string reason(const run_facts& facts, pair_state state) {
@@ -185,7 +170,7 @@ std::string crowding_warning(const run_facts& facts) {
 
 std::string failures(const run_facts& facts, const results& all) {
   constexpr int most_named = 10;
-  const std::set<int> gone = unreachable(all);
+  const std::set<int> gone = ranks_gone(all);
   std::string names;
   std::uint64_t failed = 0, single = 0;
   for (std::size_t s = 0; s < all.sizes().size(); ++s) {
@@ -194,7 +179,8 @@ std::string failures(const run_facts& facts, const results& all) {
         const pair_state state = all.at(s, r, p).state;
         if (r == p || state == pair_state::measured || state == pair_state::unmeasured) continue;
         ++failed;
-        if (gone.contains(r) || gone.contains(p) || ++single > most_named) continue;
+        const bool with_gone = gone.contains(r) || gone.contains(p);
+        if ((with_gone && state == pair_state::lost) || ++single > most_named) continue;
         names += fmt::format("  {} {}: {}\n", pair_name(facts, r, p), format_size(all.sizes()[s]),
                              reason(facts, state));
       }
@@ -206,7 +192,7 @@ std::string failures(const run_facts& facts, const results& all) {
   if (failed == 0) return unmeasured;
   if (single > most_named) names += fmt::format("  and {} more\n", single - most_named);
   for (const int r : gone)
-    names += fmt::format("  everything with rank {} ({}): {}\n", r,
+    names += fmt::format("  all that is missing with rank {} ({}): {}\n", r,
                          facts.hosts[static_cast<std::size_t>(r)], reason(facts, pair_state::lost));
   return fmt::format("Failed measurements: {}\n{}{}", failed, names, unmeasured);
 }

@@ -70,9 +70,31 @@ TEST(Summary, NamesARankWithWhichNothingWorksInsteadOfAllItsPairs) {
     }
     all.set_row(r, mine.records());
   }
-  EXPECT_EQ(failures(sample_facts(), all),
-            "Failed measurements: 4\n"
-            "  everything with rank 1 (alpha): lost: died, or gave no answer within 60 s\n");
+  EXPECT_EQ(
+      failures(sample_facts(), all),
+      "Failed measurements: 4\n"
+      "  all that is missing with rank 1 (alpha): lost: died, or gave no answer within 60 s\n");
+}
+
+TEST(Summary, NamesARankThatWasLostAfterAnotherHadMetItInsteadOfItsOtherPairs) {
+  results all(4, kernel::semi, {8});
+  for (int r = 0; r < 4; ++r) {
+    row mine(1, 4, 1);
+    for (int p = 0; p < 4; ++p) {
+      if (p == r) continue;
+      if ((r == 3 || p == 3) && r != 0)
+        mine.mark(0, p, pair_state::lost);
+      else
+        mine.add_time(0, p, 1e-6);
+    }
+    all.set_row(r, mine.records());
+  }
+  run_facts facts = sample_facts();
+  facts.hosts.emplace_back("gamma");
+  EXPECT_EQ(
+      failures(facts, all),
+      "Failed measurements: 5\n"
+      "  all that is missing with rank 3 (gamma): lost: died, or gave no answer within 60 s\n");
 }
 
 TEST(Summary, JudgesCorruptionWorseThanAMissingPair) {

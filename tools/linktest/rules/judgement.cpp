@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "linktest/rules/judgement.h"
 
-#include <set>
 #include <vector>
 
 namespace heddle::linktest {
@@ -32,6 +31,12 @@ bool is_gone(const results& all, int rank, const std::vector<bool>& answering) {
   return missed && lost.size() >= 2;
 }
 
+bool accuses_a_host(const verdict& v) noexcept {
+  return v.what != culprit::link && v.what != culprit::contention;
+}
+
+}  // namespace
+
 std::set<int> ranks_gone(const results& all) {
   std::vector<bool> answering;
   for (int r = 0; r < all.ranks(); ++r) answering.push_back(answers(all, r));
@@ -40,12 +45,6 @@ std::set<int> ranks_gone(const results& all) {
     if (is_gone(all, r, answering)) gone.insert(r);
   return gone;
 }
-
-bool accuses_a_host(const verdict& v) noexcept {
-  return v.what != culprit::link && v.what != culprit::contention;
-}
-
-}  // namespace
 
 exit_status status_of(const run_facts& facts, const results& all) {
   if (const exit_status measured = verdict_of(all); measured != success) return measured;

@@ -2,6 +2,7 @@
 // judgement.h - what a run's facts and results come to: its exit status, and hosts to take out of
 // service.
 #pragma once
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,12 @@ namespace heddle::linktest {
 /// written.
 [[nodiscard]] exit_status status_of(const run_facts& facts, const results& all);
 
+/// Ranks of which nothing was measured, while pairs with two others or more were lost: with one
+/// other nobody knows whose fault it is. None where it is so with every rank.
+[[nodiscard]] std::set<int> ranks_gone(const results& all);
+
 /// Hosts with a rank that a verdict accuses (of a node or a rail; a link or contention accuses no
-/// host), or of which nothing was measured and pairs with two others or more were lost; each once,
-/// in the order of their first ranks. None of the latter where it is so with every rank.
+/// host), or with one that is gone; each once, in the order of their first ranks.
 [[nodiscard]] std::vector<std::string> hosts_to_drain(const run_facts& facts, const results& all);
 /// The same with a line for each.
 [[nodiscard]] std::string to_drain_list(const run_facts& facts, const results& all);
