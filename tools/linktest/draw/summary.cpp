@@ -48,13 +48,10 @@ void add_pictures(std::vector<std::string>& out, const run_facts& facts, const r
   if (hosts.size() < 2 || hosts.size() == facts.hosts.size()) return;
   const auto of_hosts = host_matrix(facts, all, hosts, size_index, what);
   const std::string title = fmt::format("{}, medians by host", name);
-  std::string drawn = draw_heatmap({static_cast<int>(hosts.size()),
-                                    of_hosts,
-                                    {},
-                                    is_time,
-                                    title,
-                                    "across: to host; down: from host"},
-                                   style);
+  const char* const axes = facts.chosen.initiator_receives() ? "across: from host; down: to host"
+                                                             : "across: to host; down: from host";
+  std::string drawn =
+      draw_heatmap({static_cast<int>(hosts.size()), of_hosts, {}, is_time, title, axes}, style);
   constexpr std::size_t most_named = 16;
   std::string names = "hosts:";
   for (std::size_t h = 0; h < std::min(hosts.size(), most_named); ++h)

@@ -132,6 +132,17 @@ TEST(Summary, NamesTheFirstOfManyHosts) {
   EXPECT_THAT(describe_run(facts), HasSubstr("on 9 hosts (a, b, c, d, e, f, g, h, ...) over"));
 }
 
+TEST(Summary, SaysWhichHostSends) {
+  run_facts facts = sample_facts();
+  const auto drawn = [&] { return pictures(facts, sample_results(), color_depth::none); };
+  EXPECT_THAT(drawn(), HasSubstr("across: to host; down: from host"));
+  facts.chosen.kernel = kernel::uni;
+  EXPECT_THAT(drawn(), HasSubstr("across: to host; down: from host"));
+  facts.chosen.op = operation::get;  // the initiator, down, is who receives
+  EXPECT_THAT(drawn(), HasSubstr("across: from host; down: to host"));
+  EXPECT_THAT(drawn(), Not(HasSubstr("across: to host")));
+}
+
 TEST(Summary, ShowsTimesOfTheSmallestAndBandwidthsOfTheLargestSize) {
   const std::string text = pictures(sample_facts(), sample_results(), color_depth::none);
   EXPECT_THAT(text, HasSubstr("Time per message, 8 B"));
