@@ -3,6 +3,7 @@
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 namespace heddle::tools {
 
@@ -11,6 +12,11 @@ namespace heddle::tools {
 template <class Json>
 [[nodiscard]] std::string json_text(const Json& value, int indent = -1) {
   return value.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+/// The same bytes, with U+FFFD for those that are no UTF-8, for other formats.
+[[nodiscard]] inline std::string utf8_text(std::string_view text) {
+  return nlohmann::json::parse(json_text(nlohmann::json(text))).get<std::string>();
 }
 
 }  // namespace heddle::tools

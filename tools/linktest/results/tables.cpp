@@ -60,10 +60,10 @@ std::string csv_field(const json& value) {
 
 // --- Prometheus ---
 
-/// A label's value, as the format wants it between quotes.
+/// A label's value, as the format wants it between quotes: UTF-8.
 std::string label(std::string_view text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : tools::utf8_text(text)) {
     if (c == '\\' || c == '"') out += '\\';
     out += c == '\n' ? "\\n" : std::string(1, c);
   }

@@ -71,6 +71,12 @@ TEST(Tables, PrometheusTellsVerdictsAndMissedRulesWithoutTwoSamplesOfTheSameLabe
               ::testing::ContainsRegex("heddle_linktest_diagnosed\\{kernel.*\\} 0\n"));
 }
 
+TEST(Tables, PrometheusGetsTextAlsoOfHostsWhoseNamesAreNone) {
+  run_facts facts = full_facts();
+  facts.hosts[1] = "n\xFF";
+  EXPECT_THAT(to_prometheus(facts, sample_results()), HasSubstr("host=\"n\uFFFD\",rank=\"1\""));
+}
+
 // --- classes of pairs ---
 
 TEST(PairClass, IsToldByHostAndSharedCache) {

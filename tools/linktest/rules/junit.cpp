@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "json_text.h"
 #include "linktest/rules/baseline.h"
 
 namespace heddle::linktest {
@@ -15,7 +16,7 @@ namespace {
 /// Also for between quotes. Control characters, which XML has no form for, become spaces.
 std::string escaped(std::string_view text) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : tools::utf8_text(text)) {
     const auto code = static_cast<unsigned char>(c);
     if (c == '&')
       out += "&amp;";

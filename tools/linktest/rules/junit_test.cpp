@@ -49,9 +49,11 @@ TEST(Junit, SkipsWhatWasNotLookedAtWithTheReason) {
 TEST(Junit, HoldsNoCharacterThatXmlHasNoFormFor) {
   run_facts facts = sample_facts();
   facts.command = "heddle \033[1m<&>\"";
+  facts.hosts[0] = "n\xFF\xC3";
   const std::string text = to_junit(facts, sample_results());
   EXPECT_THAT(text, HasSubstr("value=\"heddle  [1m&lt;&amp;&gt;&quot;\""));
   EXPECT_THAT(text, Not(HasSubstr("\033")));
+  EXPECT_THAT(text, HasSubstr("hostname=\"n\uFFFD\uFFFD\""));
 }
 
 }  // namespace
