@@ -62,15 +62,12 @@ findings inspection::inspect(const results& all, const run_setting& run, bool cr
 }
 
 std::string in_words(const findings& found, const std::vector<std::string>& hosts) {
-  std::vector<std::string> names;
-  for (std::size_t r = 0; r < hosts.size(); ++r)
-    names.push_back(fmt::format("rank {} ({})", r, hosts[r]));
   std::string out;
   if (!found.disturbed.empty())
     out += fmt::format(
         "Waited for a core that others had, for part of the time, and are not judged: {}\n",
         found.disturbed);
-  if (found.slow) out += "Diagnosis\n" + in_words(*found.slow, names);
+  if (found.slow) out += "Diagnosis\n" + in_words(*found.slow, names_of_ranks(hosts));
   if (!found.not_diagnosed.empty())
     out += fmt::format("Slow nodes and links were not looked for: {}\n", found.not_diagnosed);
   out += in_words(found.missed);

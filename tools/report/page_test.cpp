@@ -32,6 +32,8 @@ TEST(Page, HoldsFactsAndMatricesOfAllRuns) {
   EXPECT_EQ(data["runs"][1]["name"], "second");
   EXPECT_EQ(data["runs"][0]["machines"]["beta"]["processor"], "Example 2");
   EXPECT_EQ(data["runs"][0]["diagnosis"]["verdicts"][0]["what"], "link");
+  EXPECT_THAT(std::string(data["runs"][0]["diagnosis"]["words"]),
+              HasSubstr("link: rank 1 (alpha) -> rank 2 (beta): 3.50 times as slow"));
   EXPECT_EQ(data["runs"][0]["sizes"][0]["matrices"]["state"], base64({"\0\1\1\1\0\2\1\1\0", 9}));
 }
 

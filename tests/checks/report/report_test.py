@@ -97,6 +97,18 @@ class Report(unittest.TestCase):
         self.assertIn("were not looked for: ranks share cores", told)
         self.assertEqual(shown.errors, [])
 
+    def test_a_page_says_of_a_verdict_what_the_screen_says(self):
+        verdict = {"what": "node_tx", "node": 3, "peer": None, "rail": None, "cable": None, "step": None, "factor": 2.5,
+                   "confidence": .99, "retested": True, "evidence": "Alone: 3 of 3 slow.", "or_else": []}
+        seen = dict.fromkeys(("pairs", "possible_pairs", "nodes", "all_nodes", "links", "all_links", "retests",
+                              "more_contention", "not_retested"), 12)
+        shown = self.page_of_first_with("slow", diagnosis={"verdicts": [verdict], "coverage": seen})
+        told = shown.value("[...document.querySelectorAll('#verdicts li')].map((e) => e.textContent)")
+        self.assertEqual(len(told), 2)
+        self.assertRegex(told[0], r"^node_tx: rank 3 \(h1\): 2\.50 times as slow as usual, .*\n  Alone: 3 of 3 slow\.$")
+        self.assertIn("Looked at 12 of 12 ordered pairs", told[1])
+        self.assertEqual(shown.errors, [])
+
     def test_a_page_has_no_diagnosis_where_nobody_wanted_one(self):
         shown = self.page_of_first_with("unwanted")
         self.assertTrue(shown.value("document.getElementById('diagnosis').hidden"))

@@ -65,6 +65,13 @@ bool found_slow_part(const diagnosis& d) noexcept {
                      [](const verdict& v) { return v.what != culprit::contention; });
 }
 
+std::vector<std::string> names_of_ranks(const std::vector<std::string>& hosts) {
+  std::vector<std::string> names;
+  for (std::size_t r = 0; r < hosts.size(); ++r)
+    names.push_back(fmt::format("rank {} ({})", r, hosts[r]));
+  return names;
+}
+
 std::string in_words(const diagnosis& d, const std::vector<std::string>& names) {
   std::string text = d.verdicts.empty() ? "Nothing found\n" : "";
   for (const verdict& v : d.verdicts) text += paragraph(v, names);

@@ -54,6 +54,8 @@ struct diagnosis {
 /// Whether some part is slow; contention alone is no slow part.
 [[nodiscard]] bool found_slow_part(const diagnosis& d) noexcept;
 
+/// What to call each rank, from the ranks' hosts: "rank 2 (node1)".
+[[nodiscard]] std::vector<std::string> names_of_ranks(const std::vector<std::string>& hosts);
 /// One paragraph per verdict, or "Nothing found", and the coverage. `names` by node; empty: "node
 /// N".
 [[nodiscard]] std::string in_words(const diagnosis& d, const std::vector<std::string>& names);

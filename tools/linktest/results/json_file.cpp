@@ -316,7 +316,10 @@ json facts_as_json(const run_facts& facts, const results& all) {
   for (const rank_place& place : facts.places)
     out["places"].push_back(
         {{"cpus", place.cpus}, {"cores", place.cores}, {"complex", place.complex}});
-  if (facts.slow) out["diagnosis"] = as_json(*facts.slow);
+  if (facts.slow) {
+    out["diagnosis"] = as_json(*facts.slow);
+    out["diagnosis"]["words"] = in_words(*facts.slow, names_of_ranks(facts.hosts));
+  }
   out["not_diagnosed"] = facts.not_diagnosed;
   out["disturbed"] = facts.disturbed;
   out["missed_rules"] = missed_rules(facts.missed);

@@ -95,7 +95,7 @@ void add_diagnosis(suite& out, const run_facts& facts) {
                                                   : "not looked for: " + facts.not_diagnosed);
   else if (found_slow_part(*facts.slow))
     out.failed(name, fmt::format("{} found", facts.slow->verdicts.size()),
-               in_words(*facts.slow, facts.hosts));
+               in_words(*facts.slow, names_of_ranks(facts.hosts)));
   else
     out.passed(name);
 }

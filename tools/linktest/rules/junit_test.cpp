@@ -28,7 +28,7 @@ TEST(Junit, HasACaseForEachRuleAndSizeAndFailsThoseThatAreMissed) {
                               "of 4 pairs miss it\">"));
   EXPECT_THAT(text, HasSubstr("name=\"other:time&lt;=1e-5 at 8 B\"/>"));
   EXPECT_THAT(text, HasSubstr("name=\"as fast as the baseline at 8 B\"/>"));
-  EXPECT_THAT(text, HasSubstr("link: alpha -&gt; beta"));
+  EXPECT_THAT(text, HasSubstr("link: rank 1 (alpha) -&gt; rank 2 (beta)"));
 }
 
 TEST(Junit, SkipsWhatWasNotLookedAtWithTheReason) {

@@ -342,18 +342,9 @@ function showDiagnosis(r) {
   const words = [];
   if (r.disturbed) words.push(`Waited for a core that others had, for part of the time, and are not judged: ${r.disturbed}.`);
   if (r.not_diagnosed) words.push(`Slow nodes and links were not looked for: ${r.not_diagnosed}.`);
-  if (r.diagnosis) words.push(...wordsOf(r.diagnosis));
+  if (r.diagnosis) words.push(...r.diagnosis.words.trim().split(/\n(?! )/));  // a paragraph each
   $('diagnosis').hidden = !words.length;
   $('verdicts').replaceChildren(...words.map((text) => Object.assign(document.createElement('li'), { textContent: text })));
-}
-
-function wordsOf(found) {
-  const seen = found.coverage ?? {};
-  const words = found.verdicts.map((v) => `${v.what} ${v.node ?? v.cable ?? ''}${v.peer == null ? '' : ` -> ${v.peer}`}: ` +
-    `${v.factor.toFixed(2)} x as long as usual. ${v.evidence}`);
-  if (!words.length) words.push('Nothing found.');
-  words.push(`Looked at ${seen.pairs ?? '?'} of ${seen.possible_pairs ?? '?'} pairs.`);
-  return words;
 }
 
 // --- choices ---
