@@ -13,6 +13,7 @@ from matplotlib.ticker import FormatStrFormatter, LogLocator, MaxNLocator, NullF
 
 
 A4 = (8.27, 11.69)
+LINES = 75  # of text, that a page holds
 # The colours of the tool's own pictures: dark is good; red, for what failed, is not among them.
 RAMP = LinearSegmentedColormap.from_list("heddle", [tuple(c / 255 for c in stop) for stop in (
     (48, 16, 92), (56, 66, 140), (38, 112, 146), (30, 156, 138), (96, 200, 98), (190, 222, 54), (254, 236, 80))])
@@ -23,8 +24,7 @@ CLASS_COLORS = ("#1e9c8a", "#38428c", "#b0417f", "#c98a1b")
 def write(run, path):
     """Writes the pages to `path`, replacing what is there."""
     with PdfPages(path, metadata={"Title": title_of(run), "Creator": "heddle report"}) as pages:
-        for page in [facts_page] + [lambda run, size=size: size_page(run, size) for size in run.sizes]:
-            figure = page(run)
+        for figure in pages_of(run):
             pages.savefig(figure)
             plot.close(figure)
 
@@ -74,12 +74,28 @@ def worst_pairs(run, size, count):
 
 # --- pages ---
 
-def facts_page(run):
-    figure = plot.figure(figsize=A4)
-    figure.text(.08, .95, title_of(run), size=18, weight="bold")
+def pages_of(run):
+    """The figures, one after the other: as many pages as the facts need, then one for each size."""
+    lines = facts_of(run)
+    for first in range(0, len(lines), LINES):
+        figure = plot.figure(figsize=A4)
+        figure.text(.08, .95, title_of(run) + (", continued" if first else ""), size=18, weight="bold")
+        figure.text(.08, .92, "\n".join(lines[first:first + LINES]), family="monospace", size=8.5, va="top")
+        yield figure
+    for size in run.sizes:
+        yield size_page(run, size)
+
+
+def wrapped(line, indent):
+    """The lines that one takes; all but the first are indented."""
+    return textwrap.wrap(line, 84, subsequent_indent=" " * indent, drop_whitespace=False) or [""]
+
+
+def facts_of(run):
+    """Lines about a run: what it was, what it found, its figures; then the machines, each sort of them once."""
     lines = []
     options = run.facts["options"]
-    say = lambda name, value: lines.append(f"{name:<22}{value}")  # noqa: E731
+    say = lambda name, value: lines.extend(wrapped(f"{name:<22}{value}", 22))  # noqa: E731
     say("begun", run.facts["started"] or "not known")
     say("took", f"{run.facts['elapsed_s']:.1f} s")
     say("result", "all pairs measured" if run.facts["complete"] else "not all pairs could be measured")
@@ -92,18 +108,14 @@ def facts_page(run):
     say("command", run.facts.get("command") or "not known")
     for name, value in run.facts.get("environment", {}).items():
         say(name, value)
-    for host, facts in list(run.facts.get("machines", {}).items())[:8]:
-        lines.append("")
-        lines.append(host)
-        for name, value in facts.items():
-            say("  " + name, value)
     for name, why in (("not judged", run.facts.get("disturbed")), ("not diagnosed", run.facts.get("not_diagnosed"))):
         if why:
             say(name, why)
     found = run.facts.get("diagnosis")
     if found:
-        lines += ["", "diagnosis"] + [f"  {v['what']}: {v['factor']:.2f} x as long as usual. {v['evidence']}"
-                                      for v in found["verdicts"]] + ["  nothing found"] * (not found["verdicts"])
+        lines += ["", "diagnosis"]
+        words = found.get("words", "told by a file of an older heddle: have heddle report write it anew as .json")
+        lines += [part for line in words.splitlines() for part in wrapped("  " + line, 6)]
     lines += ["", f"{'message':<10}{'pairs':<20}{'min':>10}{'median':>10}{'max':>10}{'bandwidth':>13}"]
     for size in run.sizes:
         times, classes = run.time(size), run.classes()
@@ -113,10 +125,14 @@ def facts_page(run):
                 lines.append(f"{size_text(size):<10}{name:<20}{seconds(values.min()):>10}"
                              f"{seconds(numpy.median(values)):>10}{seconds(values.max()):>10}"
                              f"{rate(numpy.median(run.bandwidth(size)[(classes == number) & numpy.isfinite(times)])):>13}")
-    wrapped = [part for line in lines for part in (textwrap.wrap(line, 84, subsequent_indent=" " * 22,
-                                                                 drop_whitespace=False) or [""])]
-    figure.text(.08, .92, "\n".join(wrapped[:75]), family="monospace", size=8.5, va="top")
-    return figure
+    alike = {}
+    for host, facts in run.facts.get("machines", {}).items():
+        alike.setdefault(tuple(facts.items()), []).append(host)
+    for facts, hosts in alike.items():
+        lines += [""] + wrapped(", ".join(hosts), 2)
+        for name, value in facts:
+            say("  " + name, value)
+    return lines
 
 
 def size_page(run, size):

@@ -143,6 +143,36 @@ class Report(unittest.TestCase):
             self.assertNotEqual(made.returncode, 0)
             self.assertIn("apt install", made.stderr)
 
+    def test_pages_to_print_hold_the_whole_diagnosis_and_all_machines(self):
+        python = python_with("matplotlib")
+        if not python:
+            self.skipTest("python3-matplotlib is not installed")
+        document = json.loads((self.root / "first/linktest.json").read_text())
+        words = [f"node_tx: rank {r} (h{r}): 2.00 times as slow as usual\n  Alone: {r} of 99 slow, and much more to say "
+                 "that takes a line of its own and some of the next one." for r in range(99)]
+        document["diagnosis"] = {"words": "\n".join(words) + "\nLooked at 12 of 12 pairs\n"}
+        document["machines"] = {f"h{n}": {"processor": f"sort {n % 20}", "memory": "1 GiB"} for n in range(40)}
+        (self.root / "large.json").write_text(json.dumps(document))
+        script = """
+import sys, heddle_results
+from heddle_results import pdf
+for figure in pdf.pages_of(heddle_results.read(sys.argv[1])):
+    for text in figure.texts:
+        assert text.get_text().count("\\n") < pdf.LINES
+        if text.get_position()[1] < .95:  # no title
+            print(text.get_text())
+"""
+        shown = subprocess.run([python, "-c", script, self.root / "large.json"], capture_output=True, text=True,
+                               env={**os.environ, "PYTHONPATH": PACKAGES})
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        told = " ".join(shown.stdout.split())
+        for r in range(99):
+            self.assertIn(f"node_tx: rank {r} (h{r}): 2.00 times as slow as usual Alone: {r} of 99 slow", told)
+        self.assertIn("Looked at 12 of 12 pairs", told)
+        self.assertIn("8 B", told)
+        for n in range(20):
+            self.assertIn(f"h{n}, h{n + 20} processor sort {n} memory 1 GiB", told)
+
     def test_wrong_use_is_told_with_the_cure(self):
         self.assertIn("does not end with a format", self.make(self.root / "first", "-o", "x.doc", status=2).stderr)
         self.assertIn("no such file", self.make(self.root / "none", "-o", self.root / "x.html", status=1).stderr)
