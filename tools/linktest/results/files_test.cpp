@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <hdf5.h>
 #include <heddle/status.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -278,6 +280,27 @@ TEST_F(Files, OutputDirectoryIsMadeAndKeepsOnlyWholeFiles) {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(path)) names.push_back(entry.path().filename());
   EXPECT_EQ(names, std::vector<std::string>{"a.txt"});
+}
+
+TEST_F(Files, OutputDirectoryLosesWhatKilledProcessesLeftAndNothingElse) {
+  const std::string path = in_root("left");
+  std::string temporary;
+  output_directory(path, 10, existing::refuse).put("a.txt", [&](const std::string& p) {
+    temporary = fs::path(p).filename();
+    write_text(p, "whole");
+  });
+  const std::string before = path + '/' + temporary.substr(0, temporary.rfind('.') + 1);
+  const pid_t dead = ::fork();
+  if (dead == 0) ::_exit(0);
+  ASSERT_EQ(::waitpid(dead, nullptr, 0), dead);
+  const std::string left = before + std::to_string(dead);
+  const std::vector<std::string> others{before + std::to_string(::getppid()), before + "x",
+                                        path + "/.a.txt.elsewhere." + std::to_string(dead)};
+  write_text(left, "half");
+  for (const std::string& other : others) write_text(other, "theirs");
+  { const output_directory again(path, 10, existing::replace); }
+  EXPECT_FALSE(fs::exists(left));
+  for (const std::string& other : others) EXPECT_TRUE(fs::exists(other)) << other;
 }
 
 TEST_F(Files, OutputDirectoryIsGoneWhenNothingWasPutIntoIt) {

@@ -11,10 +11,13 @@
 
 #include <array>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
 #include <utility>
 
 #include "linktest/results/descriptor.h"
@@ -25,8 +28,40 @@ namespace {
 
 constexpr std::string_view result_name = "linktest";  // all result files' names begin so
 
+/// Where this process's number means this process: of other hosts and containers that see the same
+/// directory nobody here knows who is alive.
+std::string number_space() {
+  std::ifstream boot("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(boot, id);
+  struct stat found {};
+  const bool known = ::stat("/proc/self/ns/pid", &found) == 0 && !id.empty();
+  return known ? fmt::format("{}-{}", id, found.st_ino) : "";
+}
+
 std::string temporary_in(const std::string& directory, std::string_view name) {
-  return fmt::format("{}/.{}.{}", directory, name, getpid());
+  return fmt::format("{}/.{}.{}.{}", directory, name, number_space(), getpid());
+}
+
+/// Whether a file's name is of temporary_in(), of a process that is there no more.
+bool is_left_over(const std::string& name, const std::string& space) {
+  const std::size_t last = name.rfind('.');
+  if (!name.starts_with('.') || last == 0 || !name.substr(0, last).ends_with('.' + space))
+    return false;
+  pid_t writer = 0;
+  const char* const end = name.data() + name.size();
+  const auto [stop, problem] = std::from_chars(name.data() + last + 1, end, writer);
+  return problem == std::errc{} && stop == end && writer > 0 && ::kill(writer, 0) != 0 &&
+         errno == ESRCH;
+}
+
+/// What runs left that were killed while they wrote.
+void drop_left_over(const std::string& directory) {
+  const std::string space = number_space();
+  if (space.empty()) return;
+  std::error_code none;  // what cannot be looked at stays
+  for (const auto& entry : std::filesystem::directory_iterator(directory, none))
+    if (is_left_over(entry.path().filename().string(), space)) ::unlink(entry.path().c_str());
 }
 
 [[noreturn]] void refuse(const std::string& path, int cause, std::string_view cure) {
@@ -60,6 +95,7 @@ output_directory::output_directory(std::string path, std::uint64_t bytes, existi
   else if (errno != EEXIST)
     refuse(path_, errno, "choose another with --output DIR");
   if (what == existing::refuse) prove_no_results();
+  drop_left_over(path_);
   try {
     prove_room(bytes);
   } catch (...) {

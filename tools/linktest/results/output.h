@@ -20,9 +20,10 @@ enum class existing : std::uint8_t { refuse, replace };
 
 class output_directory {
  public:
-  /// Makes the directory (its parent must exist) and proves that `bytes` can be written there.
-  /// Throws error naming the path, the cause and the cure, also when results are there that are not
-  /// to be replaced; then nothing is left behind and nothing is changed.
+  /// Makes the directory (its parent must exist) and proves that `bytes` can be written there,
+  /// after temporary files are gone that killed processes of this host have left. Throws error
+  /// naming the path, the cause and the cure, also when results are there that are not to be
+  /// replaced; then nothing is left behind and nothing is changed.
   output_directory(std::string path, std::uint64_t bytes, existing what);
   /// Removes the directory if it was made here and no file was put into it.
   ~output_directory();
