@@ -133,15 +133,6 @@ void add_number(CLI::App& command, const std::string& name, Number& into, Number
       ->default_str(into == 0 && least > 0 ? "" : fmt::format("{}", into));
 }
 
-/// A number between `least` and `most`, both included.
-void add_real(CLI::App& command, const std::string& name, double& into, double least, double most,
-              const std::string& unit, const std::string& help) {
-  command.add_option(name, into, help)
-      ->check(CLI::Validator(CLI::Range(least, most)).description(""))
-      ->type_name(unit)
-      ->capture_default_str();
-}
-
 std::string text_of_repetitions(const options& o) {
   return o.most_repetitions == o.repetitions
              ? fmt::format("{}", o.repetitions)
@@ -325,12 +316,8 @@ void add_measurement_options(CLI::App& command, options& into) {
   add_halves(command, into);
   command.add_flag("--all-to-all", into.all_to_all,
                    "Before each step a byte from every rank to every other one, timed");
-  command
-      .add_option("--timeout", into.timeout_s,
-                  "Seconds without an answer after which a pair counts as failed")
-      ->check(CLI::Validator(CLI::Range(0.1, 86'400.0)).description(""))
-      ->type_name("S")
-      ->capture_default_str();
+  add_real(command, "--timeout", into.timeout_s, 0.1, 86'400, "S",
+           "Seconds without an answer after which a pair counts as failed");
 }
 
 void add_output_options(CLI::App& command, options& into) {

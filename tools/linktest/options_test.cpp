@@ -126,6 +126,8 @@ TEST(Options, NamesTheCureForAWrongValue) {
   EXPECT_THAT(refusal({"--timeout", "0"}), HasSubstr("0.1"));
   EXPECT_THAT(refusal({"--formats", "h5,xls"}),
               HasSubstr("'xls' is not accepted; give some of h5"));
+  for (const char* option : {"--timeout", "--ci", "--budget", "--slow"})
+    EXPECT_THAT(refusal({option, "nan"}), HasSubstr("not in range")) << option;
   EXPECT_NE(refusal({"--nonsense"}), "");
 }
 

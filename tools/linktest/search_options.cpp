@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 
 #include "linktest/rules/expectation.h"
 #include "linktest/simulate/fabric.h"
@@ -54,10 +55,8 @@ void declare_choice_of_pairs(CLI::App& command, search_options& into) {
 }
 
 void declare_judgement(CLI::App& command, search_options& into) {
-  command.add_option("--slow", into.slow, "How many times as long as usual counts as slow")
-      ->check(CLI::Range(1.05, 1000.0).description(""))
-      ->type_name("FACTOR")
-      ->capture_default_str();
+  add_real(command, "--slow", into.slow, 1.05, 1000, "FACTOR",
+           "How many times as long as usual counts as slow");
   command
       .add_option_function<std::string>(
           "--diagnosis",
@@ -137,6 +136,20 @@ double parse_duration(const std::string& text) {
     throw error(
         fmt::format("'{}' is not a time; give seconds, minutes or hours like 90s, 5m, 1h", text));
   return value * scale;
+}
+
+/// Unlike CLI::Range, which nothing that is compared with NaN falls out of.
+void add_real(CLI::App& command, const std::string& name, double& into, double least, double most,
+              const std::string& unit, const std::string& help) {
+  const auto refusal = [least, most](const std::string& text) -> std::string {
+    const double value = std::strtod(text.c_str(), nullptr);
+    if (value >= least && value <= most) return {};
+    return fmt::format("'{}' is not in range {} to {}", text, least, most);
+  };
+  command.add_option(name, into, help)
+      ->check(CLI::Validator(refusal, ""))
+      ->type_name(unit)
+      ->capture_default_str();
 }
 
 void declare_search_options(CLI::App& command, search_options& into) {

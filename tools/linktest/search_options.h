@@ -39,6 +39,9 @@ struct search_options {
 /// Seconds from "90", "90s", "5m" or "1h". Throws error with what is accepted.
 [[nodiscard]] double parse_duration(const std::string& text);
 
+/// Declares one whose value is a number between `least` and `most`, both included.
+void add_real(CLI::App& command, const std::string& name, double& into, double least, double most,
+              const std::string& unit, const std::string& help);
 /// Declares the options; parsing fills `into`, which must outlive it.
 void declare_search_options(CLI::App& command, search_options& into);
 /// Adds what ranks of a job need of them.
