@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "exit_status.h"
 #include "linktest/simulate/simulated_network.h"
 
 namespace heddle::linktest {
@@ -85,8 +86,8 @@ TEST(SimulatedNetwork, RefusesFaultsOfHostsThatAreNotThere) {
     return simulated_network({shape::torus, 0, 8}, {}, parse_simulated_faults(faults),
                              [](std::int64_t, std::int64_t) { return -1; });
   };
-  EXPECT_THROW((void)make("node=8:2"), error);
-  EXPECT_THROW((void)make("rail=1/1:2"), error);
+  EXPECT_THROW((void)make("node=8:2"), tools::usage_error);
+  EXPECT_THROW((void)make("rail=1/1:2"), tools::usage_error);
   EXPECT_NO_THROW((void)make("node=7:2"));
 }
 

@@ -10,6 +10,7 @@
 #include <numbers>
 #include <regex>
 
+#include "exit_status.h"
 #include "linktest/plan/permutation.h"
 
 namespace heddle::linktest {
@@ -86,7 +87,7 @@ simulated_network::simulated_network(fabric where, how settings,
   for (const simulated_fault& f : faults_)
     if (f.node >= fabric_.hosts() || f.peer >= fabric_.hosts() || f.rail >= settings_.rails ||
         f.cable >= static_cast<std::int64_t>(fabric_.cables()) || (f.peer >= 0 && f.peer == f.node))
-      throw error(fmt::format(
+      throw tools::usage_error(fmt::format(
           "--faults: {} names a host, rail or cable that is not there: hosts are 0 to {}, rails 0 "
           "to {}, cables 0 to {}, and a link has two ends",
           name_of(f.what), fabric_.hosts() - 1, settings_.rails - 1, fabric_.cables() - 1));
