@@ -23,11 +23,12 @@ struct imported_regions::imported {
 std::shared_ptr<void> imported_regions::import(const std::shared_ptr<peer_process>& peer,
                                                memory::region_ref region,
                                                detail::remote_target& out) {
-  std::weak_ptr<imported>& known = known_[{peer->number(), region.slot, region.generation}];
-  std::shared_ptr<imported> found = known.lock();
+  const region_name name{peer->number(), region.slot, region.generation};
+  const auto known = known_.find(name);
+  std::shared_ptr<imported> found = known != known_.end() ? known->second.lock() : nullptr;
   if (found == nullptr) {
     found = map_region(peer, region);
-    known = found;
+    known_[name] = found;
   }
   forget_unused();
   out.bytes = found->bytes;

@@ -6,6 +6,7 @@
 #include <heddle/status.h>
 
 #include "backends/shm/own_segment.h"
+#include "support/heap.h"
 
 namespace heddle::transport::shm {
 namespace {
@@ -52,6 +53,16 @@ TEST_F(ImportedRegions, FindsThoseOfABuriedPeerWithdrawn) {
 TEST_F(ImportedRegions, ThrowsForWhatWasWithdrawn) {
   there.withdraw(region);
   EXPECT_THROW((void)imports.import(peer, region.ref, target), error);
+}
+
+TEST_F(ImportedRegions, KeepsNothingOfWhatCouldNotBeMapped) {
+  const auto fail = [&](std::uint32_t generation) {
+    EXPECT_THROW((void)imports.import(peer, {region.ref.slot, generation}, target), error);
+  };
+  fail(1000);  // what is made only once
+  const std::size_t before = test::bytes_from_the_heap();
+  for (std::uint32_t i = 1; i <= 1000; ++i) fail(1000 + i);
+  EXPECT_LT(test::bytes_from_the_heap(), before + 16 * 1024);
 }
 
 }  // namespace
