@@ -84,7 +84,7 @@ bool lane_waiter::wait(detail::signal& s, std::uint64_t target,
     if (parted_.is_set()) return s.count() >= target;
     if (s.watch(waker.id(), target) < target)
       sleeper_.sleep(deadline_ns, backstop_ns, executor_polls());
-    s.unwatch();
+    s.unwatch(waker.id());
     waker.clear();
     backstop_ns = std::min(2 * backstop_ns, longest_ns);
   } while (!spin(s, target, deadline_ns).over);

@@ -49,7 +49,7 @@ std::uint64_t raises_of(counter& c, F&& body) {
   waker.clear();
   signal.watch(waker.id(), 0);  // by each of them
   body();
-  signal.unwatch();
+  signal.unwatch(waker.id());
   eventfd_t wakes = 0;
   return eventfd_read(waker.fd(), &wakes) == 0 ? wakes : 0;
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// sharing_test.cpp - the small shared words: sleep_word, board, shared_region.
+// sharing_test.cpp - the small shared words: sleep_word, board, shared_region, signal.
 #include <gtest/gtest.h>
 #include <heddle/detail/signal.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -160,7 +162,7 @@ int wakes_until(detail::signal& s, std::uint64_t target) {
     if (rung == 0 && eventfd_read(waker.fd(), &rung) != 0) return -1;  // there, and not woken
     ++wakes;
   }
-  s.unwatch();
+  s.unwatch(waker.id());
   return wakes;
 }
 
@@ -179,6 +181,94 @@ TEST(Signal, WakesASleeperForManyNowAndThenAndAtItsTarget) {
 TEST(Signal, WakesASleeperForAWholeGroupOnce) {
   detail::signal s;
   for (std::uint64_t group = 1; group < 20; ++group) EXPECT_EQ(wakes_until(s, 16 * group), 1);
+}
+
+bool rung(const thread_waker& w) {
+  eventfd_t wakes = 0;
+  return eventfd_read(w.fd(), &wakes) == 0;
+}
+
+TEST(Signal, WakesEachOfSeveralThatSleepOnItAndNoOther) {
+  const thread_waker first, second, third, elsewhere;
+  detail::signal s, other;
+  for (const thread_waker* w : {&first, &second, &third}) s.watch(w->id(), 1);
+  other.watch(elsewhere.id(), 1);
+  s.raise();
+  EXPECT_TRUE(rung(first));
+  EXPECT_TRUE(rung(second));
+  EXPECT_TRUE(rung(third));
+  EXPECT_FALSE(rung(elsewhere));
+}
+
+TEST(Signal, WakesAtTheTargetOfEachThatSleepsOnIt) {
+  const thread_waker soon, late;
+  detail::signal s;
+  s.watch(late.id(), 64);
+  s.watch(soon.id(), 3);
+  s.raise(3);
+  EXPECT_TRUE(rung(soon));
+  s.unwatch(soon.id());
+  (void)rung(late);
+  s.raise(61);
+  EXPECT_TRUE(rung(late));
+}
+
+TEST(Signal, WakesWhoStaysWhenAnotherLeavesAndNobodyWhenAllHaveLeft) {
+  const thread_waker first, second;
+  detail::signal s;
+  for (const bool first_leaves : {true, false}) {
+    const thread_waker& leaves = first_leaves ? first : second;
+    const thread_waker& stays = first_leaves ? second : first;
+    s.watch(first.id(), s.count() + 1);
+    s.watch(second.id(), s.count() + 1);
+    s.unwatch(leaves.id());
+    s.raise();
+    EXPECT_FALSE(rung(leaves));
+    EXPECT_TRUE(rung(stays));
+    s.unwatch(stays.id());
+    s.raise();
+    EXPECT_FALSE(rung(stays));
+  }
+}
+
+// One that has no descriptor looks by itself.
+TEST(Signal, KeepsASleeperWhenOneComesThatNobodyCanWake) {
+  const thread_waker known;
+  detail::signal s;
+  s.watch(known.id(), 1);
+  s.watch(0, 1);
+  s.unwatch(0);
+  s.raise();
+  EXPECT_TRUE(rung(known));
+}
+
+// The end of one's sleep falls into the beginning of the other's: nobody may be forgotten.
+TEST(Signal, WakesThreadsThatComeAndGoBesideEachOther) {
+  constexpr std::uint64_t rounds = 2000;
+  constexpr int sleepers = 3;
+  detail::signal s;
+  std::atomic<std::uint64_t> there{0};
+  std::vector<std::thread> team;
+  for (int i = 0; i < sleepers; ++i)
+    team.emplace_back([&] {
+      const thread_waker& waker = thread_waker::mine();
+      for (std::uint64_t round = 1; round <= rounds; ++round) {
+        while (s.watch(waker.id(), round) < round) {
+          pollfd wake{waker.fd(), POLLIN, 0};
+          poll(&wake, 1, -1);
+          s.unwatch(waker.id());
+          waker.clear();
+        }
+        s.unwatch(waker.id());
+        ++there;
+      }
+    });
+  for (std::uint64_t round = 1; round <= rounds; ++round) {
+    s.raise();
+    while (there < round * sleepers) std::this_thread::yield();
+  }
+  for (std::thread& t : team) t.join();
+  EXPECT_EQ(s.count(), rounds);
 }
 
 }  // namespace

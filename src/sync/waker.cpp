@@ -4,21 +4,36 @@
 #include <heddle/detail/signal.h>
 #include <sys/eventfd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <mutex>
+#include <span>
 #include <vector>
 
 namespace heddle {
 namespace {
 
-constexpr std::size_t max_wakers = 1 << detail::signal::waker_bits;
+constexpr std::size_t max_wakers = detail::signal::several;
 
-/// eventfds by waker id, plus one so that 0 means none. Never closed: a late wake must not write
-/// into whatever the descriptor's number names next, so a number keeps its eventfd for reuse.
-std::array<std::atomic<int>, max_wakers> descriptors;
-std::atomic<int> living = 0;  // relaxed throughout: a hint
+/// What a waker's id stands for.
+struct place {
+  /// The eventfd, plus one so that 0 means none. Never closed: a late wake must not write into
+  /// whatever the descriptor's number names next, so a place keeps its eventfd for reuse.
+  std::atomic<int> descriptor{0};
+  /// What its thread sleeps on, or is about to; null: nothing.
+  std::atomic<const detail::signal*> sleeps_on{nullptr};
+
+  void wake() const noexcept {
+    const int fd = descriptor.load(std::memory_order_acquire) - 1;  // A1 pairs with R1
+    if (fd >= 0) eventfd_write(fd, 1);
+  }
+};
+std::array<place, max_wakers> places;
+std::atomic<std::size_t> used_places = 1;  // relaxed throughout: as place::sleeps_on, see S1 and R2
+std::atomic<int> living = 0;               // relaxed throughout: a hint
 
 /// Numbers that threads which have ended gave back, and the first one never used.
 struct number_pool {
@@ -33,7 +48,9 @@ struct number_pool {
       returned.pop_back();
       return id;
     }
-    return next < max_wakers ? static_cast<std::uint16_t>(next++) : std::uint16_t{0};
+    if (next == max_wakers) return 0;
+    used_places.store(next + 1, std::memory_order_relaxed);
+    return static_cast<std::uint16_t>(next++);
   }
   void give_back(std::uint16_t id) {
     const std::lock_guard lock(mutex);
@@ -48,11 +65,62 @@ number_pool& numbers() {
 
 }  // namespace
 
+std::span<const place> all_places() noexcept {
+  return std::span(places).first(used_places.load(std::memory_order_relaxed));
+}
+
+/// Sequentially consistent, S1: of two threads that leave a signal, one sees that both have.
+bool is_slept_on(const detail::signal* on) noexcept {
+  return std::ranges::any_of(all_places(), [on](const place& p) {
+    return p.sleeps_on.load(std::memory_order_seq_cst) == on;
+  });
+}
+
 namespace detail {
 
-void wake(std::uint16_t id) noexcept {
-  const int fd = descriptors[id].load(std::memory_order_acquire) - 1;  // A1 pairs with R1
-  if (fd >= 0) eventfd_write(fd, 1);
+void wake(const signal* on, std::uint16_t id) noexcept {
+  if (id != signal::several) return places[id].wake();
+  for (const place& p : all_places())
+    if (p.sleeps_on.load(std::memory_order_relaxed) == on) p.wake();  // relaxed: see R2
+}
+
+/// Who sleeps alone is named. The lowest rarity serves all: what passes a multiple of 4^k passes
+/// one of each lower power.
+std::uint64_t signal::joined(std::uint64_t word, std::uint16_t waker,
+                             std::uint64_t target) noexcept {
+  const std::uint64_t count = word >> 16;
+  const std::uint64_t left = target > count ? target - count : 1;
+  // The largest k for which a multiple of 4^k lies before or at `target`.
+  std::uint64_t rarity = std::min((static_cast<int>(std::bit_width(left)) - 1) / 2, rarest);
+  if ((word & waker_mask) != 0) {
+    rarity = std::min(rarity, (word & watched) >> waker_bits);
+    waker = several;
+  }
+  return (word & ~watched) | rarity << waker_bits | waker;
+}
+
+std::uint64_t signal::watch(std::uint16_t waker, std::uint64_t target) noexcept {
+  if (waker == 0) return count();  // it cannot be woken: those who can stay watched
+  places[waker].sleeps_on.store(this, std::memory_order_relaxed);  // R2 releases it
+  std::uint64_t seen = word_.load(std::memory_order_relaxed);      // a guess; R2 checks it
+  // R2 pairs with raise() and with A2, who then find this thread's place. It acquires as count().
+  while (
+      !word_.compare_exchange_weak(seen, joined(seen, waker, target), std::memory_order_acq_rel)) {
+  }
+  return seen >> 16;
+}
+
+void signal::unwatch(std::uint16_t waker) noexcept {
+  if (waker == 0) return;
+  places[waker].sleeps_on.store(nullptr, std::memory_order_seq_cst);  // S1
+  std::uint64_t seen = word_.load(std::memory_order_relaxed);         // a guess; A2 checks it
+  std::uint64_t name = 0;
+  do {
+    name = seen & waker_mask;
+    if (name != waker && (name != several || is_slept_on(this))) return;
+    // A2 pairs with R2.
+  } while (!word_.compare_exchange_weak(seen, seen & ~watched, std::memory_order_acq_rel));
+  if (name == several) wake(this, several);  // who came meanwhile, and is not named any more
 }
 
 }  // namespace detail
@@ -71,13 +139,14 @@ int thread_waker::threads() noexcept {
 thread_waker::thread_waker() : id_(numbers().take()) {
   living.fetch_add(1, std::memory_order_relaxed);
   if (id_ == 0) return;
-  fd_ = descriptors[id_].load(std::memory_order_relaxed) - 1;  // relaxed: the pool's lock orders it
+  // Relaxed: the pool's lock orders it.
+  fd_ = places[id_].descriptor.load(std::memory_order_relaxed) - 1;
   if (fd_ >= 0) {
     clear();
     return;
   }
   fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  descriptors[id_].store(fd_ + 1, std::memory_order_release);  // R1 pairs with A1 in wake()
+  places[id_].descriptor.store(fd_ + 1, std::memory_order_release);  // R1 pairs with A1 in wake()
 }
 
 thread_waker::~thread_waker() {

@@ -6,7 +6,7 @@
 namespace heddle::sync {
 
 /// This thread's waker: an eventfd, made on first use, handed on when the thread ends.
-/// Others wake it by heddle::detail::wake(id()), which stays harmless when the thread has gone:
+/// Others wake it by heddle::detail::wake(), which stays harmless when the thread has gone:
 /// the number may then be another thread's, who wakes once for nothing.
 class thread_waker {
  public:

@@ -109,6 +109,28 @@ TEST_P(Stress, I2AThreadIsWokenThoughAnotherPolledItsLaneMeanwhile) {
   });
 }
 
+// There is no news on the lane: nothing but the counter can wake them.
+TEST_P(Stress, I2EveryThreadThatSleepsForOneCounterIsWoken) {
+  const int rounds = amount(20, 4);
+  run_ranks(1, without_backstop(config()), [&](world& w) {
+    lane l(w);
+    for (const int sleepers : {2, 8}) {
+      counter done;
+      std::vector<std::thread> team;
+      for (int t = 0; t < sleepers; ++t)
+        team.emplace_back([&] {
+          for (int i = 1; i <= rounds; ++i)
+            ASSERT_EQ(l.wait(done, static_cast<std::uint64_t>(i)), status::done);
+        });
+      for (int i = 0; i < rounds; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));  // they should be asleep by now
+        (void)done.track(status::done);
+      }
+      for (std::thread& t : team) t.join();
+    }
+  });
+}
+
 /// Until another thread has counted to `target`.
 void wait_for(const std::atomic<int>& count, int target) {
   for (int now = count.load(std::memory_order_acquire); now < target;  // pairs with count_up()

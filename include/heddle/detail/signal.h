@@ -7,13 +7,15 @@
 #include <heddle/status.h>
 
 #include <atomic>
-#include <bit>
 #include <cstdint>
 
 namespace heddle::detail {
 
-/// Wakes the thread sleeping behind waker `id`. A stale id costs one needless wake, nothing else.
-void wake(std::uint16_t id) noexcept;
+class signal;
+
+/// Wakes the thread sleeping behind waker `id`, or where that is signal::several all those that
+/// sleep on `on`, which may be gone already. A stale id costs one needless wake, nothing else.
+void wake(const signal* on, std::uint16_t id) noexcept;
 
 /// Count of ended operations in the upper 48 bits, below it how rarely to wake (3 bits) and the id
 /// of a waker (13 bits; 0: nobody sleeps). One word, so that whoever raises it learns whom to wake
@@ -25,6 +27,8 @@ void wake(std::uint16_t id) noexcept;
 class signal {
  public:
   static constexpr int waker_bits = 13;
+  /// Stands for the wakers of all threads that sleep on the signal; no waker has it.
+  static constexpr std::uint16_t several = (1u << waker_bits) - 1;
 
   /// Adds `n`. Everything written before is visible to whoever sees the count (R1 pairs with A1).
   void raise(std::uint64_t n = 1) noexcept {
@@ -32,7 +36,7 @@ class signal {
     // sequence.
     const std::uint64_t before = word_.fetch_add(n * one, std::memory_order_acq_rel);
     if ((before & watched) != 0 && passes(before, n))
-      wake(static_cast<std::uint16_t>(before & waker_mask));
+      wake(this, static_cast<std::uint16_t>(before & waker_mask));
   }
   /// Remembers the first failure, then adds `n`.
   void raise(status code, std::uint64_t n = 1) noexcept {
@@ -49,17 +53,10 @@ class signal {
   [[nodiscard]] status first_failure() const noexcept {
     return failure_.load(std::memory_order_relaxed);  // relaxed: read after count() has acquired
   }
-  /// Registers a waker, which is woken at `target` at the latest. Returns the count then.
-  std::uint64_t watch(std::uint16_t waker, std::uint64_t target) noexcept {
-    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // a guess; the exchange checks it
-    while (!word_.compare_exchange_weak(seen, (seen & ~watched) | rarity(seen, target) | waker,
-                                        std::memory_order_acq_rel)) {  // A1, and before a sleep
-    }
-    return seen >> 16;
-  }
-  void unwatch() noexcept {
-    word_.fetch_and(~watched, std::memory_order_relaxed);  // relaxed: only stops needless wakes
-  }
+  /// Registers the calling thread's waker, beside those of others. It is woken at `target` at the
+  /// latest. Returns the count then.
+  std::uint64_t watch(std::uint16_t waker, std::uint64_t target) noexcept;
+  void unwatch(std::uint16_t waker) noexcept;
   /// Under HEDDLE_CHECKS: so many more operations, or fewer, will raise it.
   void expect(int n) noexcept {
     expected_.fetch_add(static_cast<std::uint32_t>(n),
@@ -78,16 +75,12 @@ class signal {
 
  private:
   static constexpr std::uint64_t one = 1u << 16, watched = one - 1;
-  static constexpr std::uint16_t waker_mask = (1u << waker_bits) - 1;
+  static constexpr std::uint16_t waker_mask = several;
   static constexpr int rarest = 7;  // 4^7
 
-  /// The largest k for which a multiple of 4^k lies before or at `target`, in its place.
-  static std::uint64_t rarity(std::uint64_t word, std::uint64_t target) noexcept {
-    const std::uint64_t count = word >> 16;
-    const std::uint64_t left = target > count ? target - count : 1;
-    const int k = (static_cast<int>(std::bit_width(left)) - 1) / 2;
-    return static_cast<std::uint64_t>(k < rarest ? k : rarest) << waker_bits;
-  }
+  /// How `word` names those that slept and `waker`, which sleeps until `target`.
+  static std::uint64_t joined(std::uint64_t word, std::uint16_t waker,
+                              std::uint64_t target) noexcept;
   /// Whether `n` more than `before` reach the next count at which to wake.
   static bool passes(std::uint64_t before, std::uint64_t n) noexcept {
     const std::uint64_t shift = 2 * ((before & watched) >> waker_bits);
