@@ -173,8 +173,9 @@ class world {
   void on_peer_lost(loss_handler function, void* context = nullptr);
 
   /// Waits for every rank, through the launcher or over lane 0: for start-up and end. For inner
-  /// loops there is heddle::barrier(lane) in collectives.h. Throws error when a rank is gone, and
-  /// over lane 0 when one makes another call that waits for every rank: not all were here.
+  /// loops there is heddle::barrier(lane) in collectives.h. Throws error when a rank is gone, over
+  /// lane 0 when one makes another call that waits for every rank: not all were here, and with
+  /// HEDDLE_PROGRESS=inline when the system gives no thread that moves lanes meanwhile.
   void barrier();
 
   /// Ends the whole job, all ranks on all hosts, and this process at once: nothing is destroyed,

@@ -15,7 +15,7 @@
 
 #include "base/abstract_address.h"
 #include "base/error.h"
-#include "base/signals_blocked.h"
+#include "base/own_thread.h"
 #include "bootstrap/patience.h"
 #include "bootstrap/secret_file.h"
 #include "bootstrap/send_all.h"
@@ -88,8 +88,7 @@ void host_token::lead(unique_fd listener) {
   stop_.reset(eventfd(0, EFD_CLOEXEC));
   if (!stop_ || listen(listener_.get(), SOMAXCONN) != 0)
     fail_errno(errno, "find the ranks of this host");
-  const signals_blocked during;
-  server_ = std::thread([this] { serve(); });
+  server_ = start_thread("heddle-host", [this] { serve(); });
 }
 
 void host_token::serve() const {

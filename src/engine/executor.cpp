@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/executor.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "base/clock.h"
-#include "base/signals_blocked.h"
+#include "base/own_thread.h"
 #include "engine/inline_round.h"
 #include "engine/lane_core.h"
 #include "engine/placement.h"
@@ -59,13 +57,20 @@ void executor::take_duties() noexcept {
 
 void executor::start() {
   if (mode_ == progress_mode::inline_only) take_duties();
+  try {
+    start_thread_now();
+  } catch (...) {
+    if (mode_ == progress_mode::inline_only) unserved_.set(true);
+    throw;
+  }
+}
+
+void executor::start_thread_now() {
   if (index_ == 0) place_.add(world_.network().devices());
   stop_.clear();
   cores_ = usable_cores();
   avoided_.set(0);
-  const signals_blocked during;
-  thread_ = std::thread([this] { run(); });
-  pthread_setname_np(thread_.native_handle(), "heddle");
+  thread_ = start_thread("heddle", [this] { run(); });
 }
 
 void executor::stop() {

@@ -36,6 +36,7 @@ class executor final : public keeper {
   executor(world_core& world, int index, int of, std::uint64_t spin_ns);
   ~executor();
 
+  /// Throws error: the system gives no thread. Then nothing has changed.
   void start();
   /// Ends the thread; idempotent. From then on, or until start(), nothing progresses by itself.
   void stop();
@@ -59,6 +60,7 @@ class executor final : public keeper {
   [[nodiscard]] int core() const noexcept { return static_cast<int>(core_.get()) - 1; }
 
  private:
+  void start_thread_now();
   void run();
   std::size_t work();
   bool stays_awake(std::size_t events);

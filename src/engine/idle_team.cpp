@@ -2,7 +2,6 @@
 #include "engine/idle_team.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -12,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/signals_blocked.h"
+#include "base/own_thread.h"
 #include "engine/world_lanes.h"
 #include "tracing/recorder.h"
 
@@ -41,11 +40,9 @@ idle_team::~idle_team() {
 }
 
 void idle_team::start(int threads) {
-  const signals_blocked during;
   for (int i = 0; i < threads; ++i) {
     member& m = *members_.emplace_back(std::make_unique<member>());
-    m.thread = std::thread([this, &m] { run(m); });
-    pthread_setname_np(m.thread.native_handle(), "heddle-idle");
+    m.thread = start_thread("heddle-idle", [this, &m] { run(m); });
   }
 }
 

@@ -2,7 +2,6 @@
 #include "engine/inspector.h"
 
 #include <fmt/format.h>
-#include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,7 +11,7 @@
 #include <utility>
 
 #include "base/log.h"
-#include "base/signals_blocked.h"
+#include "base/own_thread.h"
 #include "engine/inspector_socket.h"
 
 namespace heddle::engine {
@@ -54,10 +53,8 @@ bool may_ask(int asker) noexcept {
 inspector::inspector(int rank, int size, std::function<std::string()> report)
     : report_(std::move(report)), socket_(listen_for(rank, size)) {
   if (!socket_) return;
-  const signals_blocked during;
   try {
-    thread_ = std::thread([this] { run(); });
-    pthread_setname_np(thread_.native_handle(), "heddle-info");
+    thread_ = start_thread("heddle-info", [this] { run(); });
   } catch (const std::exception& e) {
     log::debug(log::subsystem::job, "this world cannot be asked by `heddle info --pid`: {}",
                e.what());

@@ -38,13 +38,6 @@ std::uint64_t give_core_away(std::uint64_t now) noexcept {
   return now_ns() - now;
 }
 
-/// Counts a thread while it is here.
-struct presence {
-  explicit presence(sync::agreed_count& c) : count(c) { count.add(1); }
-  ~presence() { count.add(-1); }
-  sync::agreed_count& count;
-};
-
 }  // namespace
 
 /// Somebody else may need this core before there is news: a thread of the program, or, while data
@@ -74,7 +67,7 @@ bool lane_waiter::wait(detail::signal& s, std::uint64_t target,
   const std::uint64_t backstop_ms = driver_.where().config->backstop_ms;
   const std::uint64_t longest_ns = backstop_ms != 0 ? backstop_ms * 1'000'000 : year_ns;
   std::uint64_t backstop_ns = backstop_ms != 0 ? first_backstop_ns : year_ns;
-  const presence counted(waiting_);
+  const sync::counted_in counted(waiting_);
   if (const spun first = spin(s, target, deadline_ns); first.over) {
     courtesy_.came(first.after_gift);
     return true;

@@ -16,6 +16,7 @@
 
 #include "base/fd.h"
 #include "support/ranks.h"
+#include "support/refusal.h"
 #include "support/resource_limits.h"
 #include "support/scale.h"
 
@@ -117,6 +118,42 @@ TEST_P(ShortageOfAPeer, ALaneThatAPeerUsesIsMadeWhenItCanBe) {
       EXPECT_EQ(l.recv(0, 2, {&data, 1}).code, status::done);
     }
   });
+}
+
+/// By the mode of progress: who starts threads, and when.
+class ShortageOfThreads : public testing::TestWithParam<const char*> {
+ protected:
+  static world alone() {
+    settings config = settings_for("shm");
+    config.progress = GetParam();
+    return world(engine::make_world(std::move(bootstrap::local_group(1).front()), config));
+  }
+};
+class ShortageOfThreadsAtTheStart : public ShortageOfThreads {};
+INSTANTIATE_TEST_SUITE_P(Modes, ShortageOfThreadsAtTheStart,
+                         testing::Values("adaptive", "dedicated", "idle"),
+                         [](const auto& one) { return one.param; });
+class ShortageOfThreadsWhenAllMeet : public ShortageOfThreads {};
+INSTANTIATE_TEST_SUITE_P(Modes, ShortageOfThreadsWhenAllMeet, testing::Values("inline"),
+                         [](const auto& one) { return one.param; });
+
+TEST_P(ShortageOfThreadsAtTheStart, RefusesTheWorldAndNamesTheCure) {
+  const std::string why = refusal([] {
+    const no_threads left;
+    const world w = alone();
+  });
+  EXPECT_NE(why.find("ulimit -u"), std::string::npos) << why;
+  EXPECT_NO_THROW(alone());
+}
+
+TEST_P(ShortageOfThreadsWhenAllMeet, RefusesABarrierAndLeavesTheWorldAsItWas) {
+  world w = alone();
+  const std::string why = refusal([&] {
+    const no_threads left;
+    w.barrier();
+  });
+  EXPECT_NE(why.find("ulimit -u"), std::string::npos) << why;
+  EXPECT_NO_THROW(w.barrier());
 }
 
 }  // namespace

@@ -7,13 +7,13 @@
 
 namespace heddle::engine {
 
-world_assembly::turn::turn(world_assembly& of) : of_((of.waiting_.add(1), of)), lock_(of.mutex_) {
-  if (of_.keeper_ != nullptr) of_.keeper_->start();
+world_assembly::turn::turn(world_assembly& of)
+    : counted_(of.waiting_), lock_(of.mutex_), keeper_(of.keeper_) {
+  if (keeper_ != nullptr) keeper_->start();
 }
 
 world_assembly::turn::~turn() {
-  if (of_.keeper_ != nullptr) of_.keeper_->stop();
-  of_.waiting_.add(-1);
+  if (keeper_ != nullptr) keeper_->stop();
 }
 
 std::optional<dissent> world_assembly::find_dissent(const claim& mine) {

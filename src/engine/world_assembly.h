@@ -20,7 +20,8 @@ namespace heddle::engine {
 /// One per world. Any thread; each waits for its turn.
 class world_assembly {
  public:
-  /// One thread at a time waits for all ranks, and lanes move meanwhile.
+  /// One thread at a time waits for all ranks, and lanes move meanwhile. Throws error: `keeper` has
+  /// no thread for that.
   class turn {
    public:
     explicit turn(world_assembly& of);
@@ -29,8 +30,9 @@ class world_assembly {
     turn& operator=(const turn&) = delete;
 
    private:
-    world_assembly& of_;
+    const sync::counted_in counted_;
     const std::lock_guard<std::mutex> lock_;
+    executor* const keeper_;
   };
 
   /// Of the world that `session` is the membership of: by that where it is for more than joining,

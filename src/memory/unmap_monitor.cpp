@@ -2,17 +2,14 @@
 #include "memory/unmap_monitor.h"
 
 #include <malloc.h>
-#include <pthread.h>
 #include <sys/eventfd.h>
 
 #include <cerrno>
 #include <limits>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include "base/error.h"
-#include "base/signals_blocked.h"
+#include "base/own_thread.h"
 #include "memory/redirected_calls.h"
 #include "memory/unmap_hooks.h"
 #include "sync/fork.h"
@@ -90,18 +87,10 @@ unmap_monitor::unmap_monitor(unmap_report report, userfault events, unique_fd be
       hooked_(hooked) {}
 
 void unmap_monitor::start_threads() {
-  const signals_blocked during;
-  try {
-    std::thread collector([this] { collect_for_ever(); });
-    pthread_setname_np(collector.native_handle(), "heddle-collect");
-    collector.detach();
-    if (!events_.is_open()) return;
-    std::thread reader([this] { read_events(); });
-    pthread_setname_np(reader.native_handle(), "heddle-unmap");
-    reader.detach();
-  } catch (const std::system_error& problem) {
-    fail("watch mappings: start a thread: {}", problem.what());
-  }
+  in_context("watch mappings", [this] {
+    start_thread("heddle-collect", [this] { collect_for_ever(); }).detach();
+    if (events_.is_open()) start_thread("heddle-unmap", [this] { read_events(); }).detach();
+  });
 }
 
 bool unmap_monitor::has_new_objects() const noexcept {

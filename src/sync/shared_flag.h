@@ -31,4 +31,16 @@ class agreed_count {
   std::atomic<int> word_{0};
 };
 
+/// Adds one to a count while it is here.
+class counted_in {
+ public:
+  explicit counted_in(agreed_count& of) noexcept : of_(of) { of_.add(1); }
+  ~counted_in() { of_.add(-1); }
+  counted_in(const counted_in&) = delete;
+  counted_in& operator=(const counted_in&) = delete;
+
+ private:
+  agreed_count& of_;
+};
+
 }  // namespace heddle::sync

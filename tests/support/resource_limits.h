@@ -2,8 +2,11 @@
 // resource_limits.h - for tests: a process that for a while gets no more of something.
 #pragma once
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include <cstddef>
 
 namespace heddle::test {
 
@@ -29,6 +32,23 @@ class limit {
 /// the limit.
 struct no_descriptors : limit {
   no_descriptors() : limit(RLIMIT_NOFILE, STDERR_FILENO + 1) {}
+};
+
+/// No thread can be started whose starter does not ask for a stack of some size.
+class no_threads {
+ public:
+  no_threads() {
+    EXPECT_EQ(pthread_getattr_default_np(&before_), 0);
+    pthread_attr_t now = before_;
+    EXPECT_EQ(pthread_attr_setstacksize(&now, std::size_t{1} << 60), 0);
+    EXPECT_EQ(pthread_setattr_default_np(&now), 0);
+  }
+  ~no_threads() { EXPECT_EQ(pthread_setattr_default_np(&before_), 0); }
+  no_threads(const no_threads&) = delete;
+  no_threads& operator=(const no_threads&) = delete;
+
+ private:
+  pthread_attr_t before_{};
 };
 
 /// Nothing can be mapped. What the allocator has already, it can give.
