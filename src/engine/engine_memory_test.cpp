@@ -68,6 +68,25 @@ std::ptrdiff_t open_descriptors() {
   return std::distance(begin(all), end(all));
 }
 
+// The address of nothing may be null, which memcpy does not take.
+TEST_P(EngineMemory, NothingIsPutAndGotWithoutACopyAndWithinBounds) {
+  run_ranks(2, config(), [](world& w) {
+    lane l(w);
+    const auto table = w.symmetric<std::uint64_t>(8);
+    remote_address place = table.at(1 - w.rank(), 0).address;
+    for (const std::uint64_t offset : {0, 8, 64}) {  // 64: its end
+      place.offset = offset;
+      EXPECT_FALSE(detail::reachable(*place.target, offset, 0, rights::none));
+      EXPECT_EQ(l.put({}, place), status::done) << offset;
+      EXPECT_EQ(l.get(std::span<std::byte>(), place), status::done) << offset;
+    }
+    place.offset = 65;
+    EXPECT_EQ(l.put({}, place), status::out_of_bounds);
+    EXPECT_EQ(l.get(std::span<std::byte>(), place), status::out_of_bounds);
+    w.barrier();
+  });
+}
+
 TEST_P(EngineMemory, RegionsThatComeAndGoLeaveNoDescriptors) {
   run_ranks(2, config(), [](world& w) {
     lane l(w);

@@ -60,8 +60,7 @@ bool put_and_signal_directly(const command& c) noexcept {
       !detail::reachable(*c.target, c.offset, c.memory.size(), rights::write) ||
       !detail::reachable(*word, at, sizeof(std::uint64_t), rights::atomic))
     return false;
-  if (!c.memory.empty())
-    detail::put_direct(c.target->direct + c.offset, c.memory.data(), c.memory.size());
+  detail::put_direct(c.target->direct + c.offset, c.memory.data(), c.memory.size());
   detail::apply_atomic(c.atomic, *reinterpret_cast<std::uint64_t*>(word->direct + at), c.operand,
                        std::uint64_t{0});
   return true;

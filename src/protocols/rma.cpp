@@ -134,11 +134,11 @@ status rma::access(const command& c) {
   if (c.kind == command_kind::put_notify && path::has_many(p) && !ops_.room().takes_all())
     return status::busy_records;
   if (c.kind == command_kind::put_signal) return put_signal(p, c);
-  if (is_here(*c.target, needed(c.kind))) return access_here(p, c);
   if (bytes_of(c) == 0) {
     if (c.kind == command_kind::put_notify) notify(p, c.handler, c.operand);
     return status::done;
   }
+  if (is_here(*c.target, needed(c.kind))) return access_here(p, c);
   if (ops_.room().full()) return status::busy_records;
   if (goes_straight(p, c)) {
     const status s = post_straight(p, c);
@@ -194,7 +194,7 @@ status rma::access_here(peer& p, const command& c) {
       c.width == 8 ? apply<std::uint64_t>(c, at) : apply<std::uint32_t>(c, at);
       break;
     default:
-      if (!c.memory.empty()) detail::put_direct(at, c.memory.data(), c.memory.size());
+      detail::put_direct(at, c.memory.data(), c.memory.size());
       if (c.kind == command_kind::put_notify) notify(p, c.handler, c.operand);
   }
   return status::done;

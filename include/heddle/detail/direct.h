@@ -30,10 +30,12 @@ struct remote_target {
   rights mapped = rights::none;
 };
 
-/// True when `bytes` at `offset` may be touched here and now with plain instructions.
+/// True when `bytes` at `offset` may be touched here and now with plain instructions. Not when
+/// there are none: then the addresses may be null, which memcpy does not take, and the engine
+/// looks.
 inline bool reachable(const remote_target& t, std::uint64_t offset, std::size_t bytes,
                       rights wanted) noexcept {
-  return allows(t.mapped, wanted) && offset <= t.bytes && bytes <= t.bytes - offset &&
+  return allows(t.mapped, wanted) && offset <= t.bytes && bytes - 1 < t.bytes - offset &&
          t.live->is(t.generation);
 }
 
