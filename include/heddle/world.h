@@ -147,6 +147,9 @@ class world {
   /// Sets handler `id` (below max_handlers) before any message for it can arrive: in practice
   /// before a barrier. A message for an id without a handler is dropped and counted, unless
   /// on_unknown_call() has set what hears of it.
+  ///
+  /// Each function with each context takes some 100 bytes until the world ends, also when another
+  /// has replaced it, but set again it takes no more. For on_unknown_call() it is 40 KiB.
   void set_handler(handler_id id, call_handler function, void* context = nullptr);
   /// Sets a handler under a name, and gives it an id, the same on every rank. Collective, and waits
   /// for every rank: all name the same ones in the same order; so no message for it comes before it

@@ -11,9 +11,17 @@
 namespace heddle::engine {
 
 const protocols::handler_entry* handler_table::keep(call_handler function, void* context) {
-  entries_.push_back(
-      std::make_unique<protocols::handler_entry>(protocols::handler_entry{function, context}));
-  return entries_.back().get();
+  const protocols::handler_entry made{function, context};
+  return &entries_.try_emplace({function, context}, made).first->second;
+}
+
+const handler_table::unknown_calls* handler_table::keep_for_unknown(unknown_handler function,
+                                                                    void* context) {
+  const auto [at, is_new] = unknown_calls_.try_emplace({function, context});
+  unknown_calls& all = at->second;
+  for (std::size_t id = 0; is_new && id < max_handlers; ++id)
+    all[id] = {function, context, static_cast<handler_id>(id), {&run_unknown, &all[id]}};
+  return &all;
 }
 
 /// An id with a handler of one kind has none of the other, nor the one for unknown ids.
@@ -41,8 +49,9 @@ void handler_table::set_at_header(handler_id id, header_handler function, void* 
   set_[id] = nullptr;
   const protocols::handler_entry* made = nullptr;
   if (function != nullptr) {
-    header_calls_.push_back(std::make_unique<header_call>(header_call{function, context}));
-    made = keep(&handler_table::run_at_header, header_calls_.back().get());
+    const header_call call{function, context};
+    made = keep(&handler_table::run_at_header,
+                &header_calls_.try_emplace({function, context}, call).first->second);
   }
   header_slots_[id].set(made);
   settle(id);
@@ -86,17 +95,11 @@ handler_id handler_table::find(std::string_view name) const {
 
 void handler_table::set_for_unknown(unknown_handler function, void* context) {
   const std::lock_guard lock(mutex_);
-  if (function != nullptr)
-    unknown_calls_.push_back(std::make_unique<std::array<unknown_call, max_handlers>>());
-  for (std::size_t i = 0; i < max_handlers; ++i) {
-    const auto id = static_cast<handler_id>(i);
-    unknown_[id] = nullptr;
-    if (function != nullptr) {
-      unknown_call& call = (*unknown_calls_.back())[id];
-      call = {function, context, id};
-      unknown_[id] = keep(&handler_table::run_unknown, &call);
-    }
-    settle(id);
+  const unknown_calls* const made =
+      function != nullptr ? keep_for_unknown(function, context) : nullptr;
+  for (std::size_t id = 0; id < max_handlers; ++id) {
+    unknown_[id] = made != nullptr ? &(*made)[id].entry : nullptr;
+    settle(static_cast<handler_id>(id));
   }
 }
 

@@ -7,12 +7,11 @@
 
 #include <array>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "protocols/delivery.h"
 #include "sync/published.h"
@@ -51,14 +50,17 @@ class handler_table {
     unknown_handler function = nullptr;
     void* context = nullptr;
     handler_id id = 0;
+    protocols::handler_entry entry{};
   };
   struct header_call {
     header_handler function;
     void* context;
   };
+  using unknown_calls = std::array<unknown_call, max_handlers>;
   static void run_at_header(void* of, lane& here, const call_message& message) noexcept;
   static void run_unknown(void* of, lane& here, const call_message& message) noexcept;
   [[nodiscard]] const protocols::handler_entry* keep(call_handler function, void* context);
+  [[nodiscard]] const unknown_calls* keep_for_unknown(unknown_handler function, void* context);
   static void refuse_wrong(handler_id id);
   void settle(handler_id id);
 
@@ -69,10 +71,10 @@ class handler_table {
   std::array<const protocols::handler_entry*, max_handlers> set_{};  // by the program
   std::array<const protocols::handler_entry*, max_handlers> unknown_{};
   std::map<std::string, handler_id, std::less<>> names_;
-  // Also those replaced since, which may be running still.
-  std::vector<std::unique_ptr<protocols::handler_entry>> entries_;
-  std::vector<std::unique_ptr<header_call>> header_calls_;
-  std::vector<std::unique_ptr<std::array<unknown_call, max_handlers>>> unknown_calls_;
+  // By function and context. Also those replaced since, which may be running still.
+  std::map<std::pair<call_handler, void*>, protocols::handler_entry> entries_;
+  std::map<std::pair<header_handler, void*>, header_call> header_calls_;
+  std::map<std::pair<unknown_handler, void*>, unknown_calls> unknown_calls_;
 };
 
 }  // namespace heddle::engine

@@ -99,6 +99,30 @@ TEST(HandlerTable, AnIdHasOneHandlerOfEitherKind) {
               testing::HasSubstr("ids go from 0 to 1023"));
 }
 
+TEST(HandlerTable, HandlersThatReplaceEachOtherInTurnAreKeptOnce) {
+  handler_table t;
+  const auto at_header = [](void*, lane&, const arriving_call&) noexcept {};
+  const auto set = [&](auto setter, auto handler, void* context) {
+    (t.*setter)(1, handler, context);
+    const bool header = t.at_header()[1].get() != nullptr;
+    return header ? t.at_header()[1].get() : t.all()[1].get();
+  };
+  const auto unknown = [&](void* context) {
+    t.set_for_unknown(&ignore, context);
+    return t.all()[2].get();
+  };
+  int other = 0;
+  const auto* const call = set(&handler_table::set, &nothing, nullptr);
+  const auto* const early = set(&handler_table::set_at_header, at_header, nullptr);
+  const auto* const rest = unknown(nullptr);
+  EXPECT_NE(set(&handler_table::set, &nothing, &other), call);
+  EXPECT_NE(set(&handler_table::set_at_header, at_header, &other), early);
+  EXPECT_NE(unknown(&other), rest);
+  EXPECT_EQ(set(&handler_table::set, &nothing, nullptr), call);
+  EXPECT_EQ(set(&handler_table::set_at_header, at_header, nullptr), early);
+  EXPECT_EQ(unknown(nullptr), rest);
+}
+
 class Handlers : public test::Engine {};
 INSTANTIATE_TEST_SUITE_P(Ways, Handlers, test::all_ways(), test::name_of_way);
 
