@@ -183,6 +183,24 @@ TEST(Signal, WakesASleeperForAWholeGroupOnce) {
   for (std::uint64_t group = 1; group < 20; ++group) EXPECT_EQ(wakes_until(s, 16 * group), 1);
 }
 
+// A world that ends there may still wait, and must not take the wakes of another thread.
+TEST(ThreadWaker, IsNoOtherThreadsBehindTheThreadsOwnObjects) {
+  static std::atomic<bool> differ{false};
+  struct ending {
+    ~ending() {
+      const std::uint16_t mine = thread_waker::mine().id();
+      const thread_waker of_another;
+      differ = mine != of_another.id();
+    }
+  };
+  std::thread([] {
+    static thread_local const ending last;
+    (void)last;
+    (void)thread_waker::mine();
+  }).join();
+  EXPECT_TRUE(differ);
+}
+
 bool rung(const thread_waker& w) {
   eventfd_t wakes = 0;
   return eventfd_read(w.fd(), &wakes) == 0;

@@ -13,6 +13,8 @@
 #include <span>
 #include <vector>
 
+#include "base/of_this_thread.h"
+
 namespace heddle {
 namespace {
 
@@ -63,8 +65,6 @@ number_pool& numbers() {
   return *pool;
 }
 
-}  // namespace
-
 std::span<const place> all_places() noexcept {
   return std::span(places).first(used_places.load(std::memory_order_relaxed));
 }
@@ -75,6 +75,8 @@ bool is_slept_on(const detail::signal* on) noexcept {
     return p.sleeps_on.load(std::memory_order_seq_cst) == on;
   });
 }
+
+}  // namespace
 
 namespace detail {
 
@@ -128,8 +130,7 @@ void signal::unwatch(std::uint16_t waker) noexcept {
 namespace sync {
 
 const thread_waker& thread_waker::mine() {
-  thread_local const thread_waker waker;
-  return waker;
+  return of_this_thread<thread_waker>();
 }
 
 int thread_waker::threads() noexcept {
