@@ -25,6 +25,11 @@ struct mapped_region {
   memory::region_ref ref;
   detail::remote_target target;
   std::shared_ptr<void> mapping;
+
+  /// It is in use, and its owner has not withdrawn it.
+  [[nodiscard]] bool lives() const noexcept {
+    return mapping != nullptr && target.live->is(target.generation);
+  }
 };
 
 /// The way to a peer over one wire.

@@ -60,7 +60,7 @@ bool pieces::copy_mapped(request& r, std::uint64_t bytes) {
 /// Lets go of those that their owner has withdrawn: they keep its memory.
 mapped_region& pieces::place_for_mapping(peer& p) noexcept {
   for (mapped_region& each : p.mapped)
-    if (each.mapping != nullptr && !each.target.live->is(each.target.generation)) each = {};
+    if (!each.lives()) each = {};
   const auto free = std::ranges::find(p.mapped, nullptr, &mapped_region::mapping);
   return free != p.mapped.end() ? *free : p.mapped[p.next_mapped++ % p.mapped.size()];
 }
@@ -68,11 +68,9 @@ mapped_region& pieces::place_for_mapping(peer& p) noexcept {
 /// The region of a peer as mapped here, or null when it cannot be. Keeps the last few mapped.
 const detail::remote_target* pieces::map(const request& r) {
   peer& p = *r.with;
-  if (r.region.generation == 0) return nullptr;  // none: an entry that is not used has it too
-  for (const mapped_region& known : p.mapped) {
-    if (known.ref == r.region && known.target.live->is(known.target.generation))
-      return &known.target;
-  }
+  if (r.region.generation == 0) return nullptr;  // none
+  for (const mapped_region& known : p.mapped)
+    if (known.ref == r.region && known.lives()) return &known.target;
   mapped_region made{.ref = r.region, .target = {}, .mapping = nullptr};
   try {
     made.mapping = where_.devices[p.device]->import(p.number, r.region, made.target);
