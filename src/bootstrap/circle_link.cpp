@@ -53,7 +53,7 @@ std::optional<protocol::frame> circle_link::receive(patience limit) {
     std::array<pollfd, 1> news{{{socket_.get(), POLLIN, 0}}};
     while (!limit.wait(news))
       if (limit.over()) return {};
-    const ssize_t got = receive_with_file(socket_.get(), buffer, file_);
+    const ssize_t got = receive_with_file(socket_.get(), buffer, file_).bytes;
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return {};
     parser_.push(std::span(buffer).first(static_cast<std::size_t>(got)));

@@ -97,8 +97,7 @@ class launcher_link {
   void read_more() {
     await_bytes();
     std::array<std::byte, 16384> buffer;
-    bool no_room = false;
-    const ssize_t got = receive_with_file(socket_.get(), buffer, file_, 0, &no_room);
+    const auto [got, no_room] = receive_with_file(socket_.get(), buffer, file_);
     missed_file_ |= no_room;
     if (got < 0 && errno == EINTR) return;
     if (got <= 0)

@@ -180,12 +180,12 @@ join_request receive_join(int inherited) noexcept {
   using result_t = join_request::result_t;
   frame_header header{};
   unique_fd connection;
-  bool no_room = false;
-  ssize_t got = 0;
+  received came{};
   do {
-    got = receive_with_file(inherited, std::as_writable_bytes(std::span(&header, 1)), connection,
-                            MSG_DONTWAIT, &no_room);
-  } while (got < 0 && errno == EINTR);
+    came = receive_with_file(inherited, std::as_writable_bytes(std::span(&header, 1)), connection,
+                             MSG_DONTWAIT);
+  } while (came.bytes < 0 && errno == EINTR);
+  const auto [got, no_room] = came;
   if (got < 0) return {errno == EAGAIN ? result_t::nothing : result_t::ended, {}, 0};
   if (got == 0) return {result_t::ended, {}, 0};
   if (no_room) return {result_t::no_room, {}, 0};

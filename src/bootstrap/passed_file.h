@@ -35,11 +35,14 @@ namespace heddle::bootstrap {
 inline constexpr const char* no_room_for_table =
     "the table of all ranks' addresses cannot be taken over: no descriptors left (ulimit -n)?";
 
-/// As recv(); a descriptor that comes along goes to `file`. `no_room` is set when it does not come
-/// since this process may have no more of them.
-[[nodiscard]] inline ssize_t receive_with_file(int socket, std::span<std::byte> into,
-                                               unique_fd& file, int flags = 0,
-                                               bool* no_room = nullptr) noexcept {
+struct received {
+  ssize_t bytes;  ///< as recv() returns
+  bool no_room;   ///< a descriptor did not come, since this process may have no more of them
+};
+
+/// As recv(); a descriptor that comes along goes to `file`.
+[[nodiscard]] inline received receive_with_file(int socket, std::span<std::byte> into,
+                                                unique_fd& file, int flags = 0) noexcept {
   iovec data{into.data(), into.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
   msghdr message{};
@@ -48,15 +51,15 @@ inline constexpr const char* no_room_for_table =
   message.msg_control = control.data();
   message.msg_controllen = control.size();
   const ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | flags);
-  if (no_room != nullptr) *no_room = got > 0 && (message.msg_flags & MSG_CTRUNC) != 0;
+  const received result{got, got > 0 && (message.msg_flags & MSG_CTRUNC) != 0};
   const cmsghdr* attached = got > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
   if (attached == nullptr || attached->cmsg_level != SOL_SOCKET ||
       attached->cmsg_type != SCM_RIGHTS || attached->cmsg_len != CMSG_LEN(sizeof(int)))
-    return got;
+    return result;
   int came = -1;
   std::memcpy(&came, CMSG_DATA(attached), sizeof came);
   file.reset(came);
-  return got;
+  return result;
 }
 
 }  // namespace heddle::bootstrap
