@@ -9,6 +9,17 @@ namespace {
 
 constexpr int meeting_patience = 20;  // timeouts: peers may have waited for others themselves
 
+/// In turns, so that a time in which this process was stopped is not taken for the peer's silence.
+template <class Event>
+bool await_awake(std::chrono::nanoseconds limit, const Event& wait_for) {
+  awake_time waited;
+  for (std::chrono::nanoseconds left = limit; !wait_for(std::min(left, awake_time::turn));) {
+    left = limit - waited.passed();
+    if (left.count() <= 0) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool abandoned::settled() const noexcept {
@@ -36,10 +47,10 @@ bool bounded_lane::await(counter& arrived, std::uint64_t target, rank peer) {
 template <class Event>
 bool bounded_lane::await_with(rank peer, patience how, const Event& wait_for) {
   if (asked_ == nullptr)
-    return wait_for(how == patience::usual ? timeout_ : timeout_ * meeting_patience);
+    return await_awake(how == patience::usual ? timeout_ : timeout_ * meeting_patience, wait_for);
   const int rounds = how == patience::usual ? 1 : meeting_patience;
   for (int i = 0; i < rounds; ++i) {
-    if (wait_for(asked_->left(peer, timeout_))) return true;
+    if (await_awake(asked_->left(peer, timeout_), wait_for)) return true;
     if (asked_->is_silent(peer, timeout_)) break;
     if (how == patience::meeting) asked_->ask(lane_, peer);
   }

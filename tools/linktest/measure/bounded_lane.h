@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "linktest/measure/awake_time.h"
 #include "linktest/measure/messenger.h"
 #include "linktest/measure/roll_call.h"
 
@@ -83,9 +84,9 @@ status bounded_lane::post(slot& s, Operation operation) {
   s.done->reset();
   status answer = operation(*s.done);
   if (is_busy(answer)) {
-    const auto until = std::chrono::steady_clock::now() + timeout_;
+    awake_time waited;
     while (is_busy(answer = operation(*s.done))) {
-      if (std::chrono::steady_clock::now() >= until) return status::peer_lost;
+      if (waited.passed() >= timeout_) return status::peer_lost;
       if (lane_.poll() == 0) std::this_thread::yield();
     }
   }
