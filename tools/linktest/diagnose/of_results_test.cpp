@@ -17,9 +17,9 @@ namespace {
 using testing::IsEmpty;
 
 /// Ranks on the hosts and sockets of a machine, one core each.
-struct machine {
+struct placed_ranks {
   /// By host, how many ranks each of its sockets has.
-  explicit machine(const std::vector<std::vector<int>>& sockets, bool one_way = false) {
+  explicit placed_ranks(const std::vector<std::vector<int>>& sockets, bool one_way = false) {
     facts.chosen.kernel = one_way ? kernel::uni : kernel::semi;
     facts.chosen.sizes = {1000};
     for (std::size_t h = 0; h < sockets.size(); ++h)
@@ -96,7 +96,7 @@ const std::vector<std::vector<int>> layouts[]{
 TEST(DiagnosisOfResults, AccusesNobodyOfBeingOnAnotherSocketOrHost) {
   for (const auto& layout : layouts) {
     for (const bool one_way : {false, true}) {
-      const diagnosis d = machine(layout, one_way).diagnose();
+      const diagnosis d = placed_ranks(layout, one_way).diagnose();
       EXPECT_THAT(d.verdicts, IsEmpty())
           << testing::PrintToString(layout) << one_way << in_words(d, {});
     }
@@ -107,7 +107,7 @@ TEST(DiagnosisOfResults, AccusesNobodyOfBeingOnAnotherSocketOrHost) {
 TEST(DiagnosisOfResults, FindsEachSlowRankAmongUnevenSockets) {
   for (const auto& layout : layouts) {
     for (const bool one_way : {false, true}) {
-      machine m(layout, one_way);
+      placed_ranks m(layout, one_way);
       if (m.has_lonely_rank()) continue;
       for (int slow = 0; slow < m.ranks(); ++slow) {
         m.factor = [slow](int a, int b) { return a == slow || b == slow ? 4.0 : 1.0; };
@@ -123,7 +123,7 @@ TEST(DiagnosisOfResults, FindsEachSlowRankAmongUnevenSockets) {
 }
 
 TEST(DiagnosisOfResults, NamesARankOnceThatIsSlowWithinItsHostAndBeyond) {
-  machine m({{3}, {3}, {3}, {3}}, true);
+  placed_ranks m({{3}, {3}, {3}, {3}}, true);
   m.factor = [](int a, int b) { return a == 4 || b == 4 ? 4.0 : 1.0; };
   for (const bool with_retests : {false, true}) {
     const diagnosis d = m.diagnose(with_retests);
@@ -135,7 +135,7 @@ TEST(DiagnosisOfResults, NamesARankOnceThatIsSlowWithinItsHostAndBeyond) {
 
 /// A network card of a host with one rank or more: its ranks are slow with other hosts only.
 void expect_slow_card_found(int hosts, int ranks, culprit what, bool one_way) {
-  machine m(std::vector<std::vector<int>>(static_cast<std::size_t>(hosts), {ranks}), one_way);
+  placed_ranks m(std::vector<std::vector<int>>(static_cast<std::size_t>(hosts), {ranks}), one_way);
   m.factor = [&](int from, int to) {
     const bool out = m.on_host(from, "n1"), in = m.on_host(to, "n1");
     const bool slow = (out && what != culprit::node_rx) || (in && what != culprit::node_tx);
