@@ -20,14 +20,18 @@ void calls::on_message(peer& from, const message& m) {
   on_eager(from, m.handler, {m.header.data(), m.header.size() + m.payload.size()}, m.header.size());
 }
 
-/// A call without a handler that is told of all of it at once.
+/// A call without a handler that is told of all of it at once, when it was looked for.
 void calls::on_other(peer& p, handler_id h, std::span<const std::byte> body,
                      std::size_t header_bytes) {
-  const handler_entry* const handler = where_.header_handlers[h].get();
-  if (handler == nullptr) return counters_.unknown_handler.add();
-  unexpected& payload = held_.fresh(p);
-  payload.copy(body.subspan(header_bytes));
-  tell_header(p, *handler, body.first(header_bytes), payload);
+  if (const handler_entry* const handler = where_.header_handlers[h].get()) {
+    unexpected& payload = held_.fresh(p);
+    payload.copy(body.subspan(header_bytes));
+    return tell_header(p, *handler, body.first(header_bytes), payload);
+  }
+  // Whoever sets one kind in place of the other does it before that one goes.
+  if (const handler_entry* const handler = where_.handlers[h].get())
+    return ops_.out().add_call(lane_, *handler, p.address(), body, header_bytes);
+  counters_.unknown_handler.add();
 }
 
 void calls::tell_header(peer& p, const handler_entry& handler, std::span<const std::byte> header,
@@ -91,7 +95,8 @@ void calls::start_those_that_fit() {
 void calls::begin_fetch(request& r) {
   --r.with->announcements;
   const std::uint64_t bytes = r.message_bytes;
-  const bool known = where_.handlers[r.handler].get() != nullptr;
+  const bool known = where_.handlers[r.handler].get() != nullptr ||
+                     where_.header_handlers[r.handler].get() != nullptr;
   if (!known) counters_.unknown_handler.add();
   if (known) r.payload.reset(new (std::nothrow) std::byte[bytes]);
   if (r.payload == nullptr) return ended(r, known ? status::no_memory : status::done);
@@ -103,16 +108,24 @@ void calls::begin_fetch(request& r) {
 void calls::ended(request& r, status code) {
   code = rendezvous_.end_fetch(r, code);
   const std::uint64_t bytes = r.payload != nullptr ? r.message_bytes : 0;
-  if (r.payload != nullptr && code == status::done) {
-    if (const handler_entry* const handler = where_.handlers[r.handler].get(); handler != nullptr)
-      ops_.out().add_call(lane_, *handler, r.with->address(), r.header, std::move(r.payload),
-                          bytes);
-    else  // it was taken away meanwhile
-      counters_.unknown_handler.add();
-  }
+  if (r.payload != nullptr && code == status::done) deliver(r);
   ops_.release(r);
   bytes_ -= bytes;
   start_deferred();
+}
+
+/// To the handler that there is now: since the call was announced one may have been set that is
+/// told of the header first, or none is left.
+void calls::deliver(request& r) {
+  if (const handler_entry* const handler = where_.handlers[r.handler].get())
+    return ops_.out().add_call(lane_, *handler, r.with->address(), r.header, std::move(r.payload),
+                               r.message_bytes);
+  const handler_entry* const handler = where_.header_handlers[r.handler].get();
+  if (handler == nullptr) return counters_.unknown_handler.add();
+  unexpected& payload = held_.fresh(*r.with);
+  payload.bytes = r.message_bytes;
+  payload.large = std::move(r.payload);
+  tell_header(*r.with, *handler, r.header, payload);
 }
 
 }  // namespace heddle::protocols

@@ -58,6 +58,7 @@ class calls final : public protocol {
   void start_deferred();
   void start_those_that_fit();
   void begin_fetch(request& r);
+  void deliver(request& r);
 
   engine::lane_core& lane_;
   const surroundings& where_;

@@ -206,6 +206,17 @@ TEST_F(PortCallFetch, IsCountedWhenItsHandlerIsTakenAwayMeanwhile) {
   EXPECT_TRUE(p.quiet());
 }
 
+// As handler_table sets one kind in place of the other.
+TEST_F(PortCallFetch, IsForTheHandlerOfTheOtherKindThatHasBeenSetMeanwhile) {
+  port& p = fetch_call(0, 1, 1);
+  header_handlers_[1].set(&handler_);
+  handlers_[1].set(nullptr);
+  ends(status::done);
+  batch_.run();
+  EXPECT_EQ(calls_, 1);
+  EXPECT_EQ(p.counters().unknown_handler.get(), 0u);
+}
+
 TEST_F(PortCallFetch, OfARegionThatIsNoneIsNoMappedOne) {
   (void)fetch_call(1, 0, 0);  // as a hostile peer announces it
   EXPECT_EQ(calls_, 0);

@@ -59,7 +59,7 @@ class ScriptedWorld : public testing::Test {
             .route = route_,
             .atomic_route = atomic_route_,
             .handlers = handlers_,
-            .header_handlers = no_handlers_};
+            .header_handlers = header_handlers_};
   }
   /// Only what calls are told; there are none.
   [[nodiscard]] engine::lane_core& no_lane() noexcept {
@@ -77,7 +77,7 @@ class ScriptedWorld : public testing::Test {
   memory::region_table regions_;
   protocols::lost_peers losses_;
   std::array<sync::published<const protocols::handler_entry*>, max_handlers> handlers_;
-  std::array<sync::published<const protocols::handler_entry*>, max_handlers> no_handlers_;
+  std::array<sync::published<const protocols::handler_entry*>, max_handlers> header_handlers_;
 
  private:
   std::array<std::byte, 64> no_lane_{};
