@@ -9,6 +9,12 @@
 #include "base/clock.h"
 
 namespace heddle::transport::shm {
+namespace {
+
+/// A process that exits closes its files so long before others see that it has ended, or less.
+constexpr std::uint64_t longest_exit_ns = 100'000'000;
+
+}  // namespace
 
 shm_endpoint::shm_endpoint(shm_device& owner, int lane)
     : device_(owner),
@@ -56,8 +62,8 @@ bool shm_endpoint::open_outgoing(link& to) noexcept {
   return opened;
 }
 
-/// False: not now, because the peer is not known yet, or descriptors or memory ran out. Where they
-/// do not come back the peer is lost: what it has sent is nowhere to be had.
+/// False: not now, because the peer is not known yet, or descriptors or memory ran out, or its
+/// process is ending. Where that stays so the peer is lost: what it has sent is nowhere to be had.
 bool shm_endpoint::accept(const announcements::announcement& announced) noexcept {
   const announced_ring& ring = announced.ring;
   link* const from = reach(ring.from, ring.lane);
@@ -71,8 +77,11 @@ bool shm_endpoint::accept(const announcements::announcement& announced) noexcept
     if (now_ns() - announced.since_ns < device_.patience_ns()) return false;
     from->note(why.what());
     begin_end(*from);
-  } catch (const std::exception&) {  // it has ended, or is not what it should be
-    from->corrupt = true;
+  } catch (const std::exception& why) {  // it has ended, or is not what it should be
+    if (!from->process->is_gone()) {
+      if (now_ns() - announced.since_ns < longest_exit_ns) return false;
+      from->note(why.what());
+    }
     begin_end(*from);
   }
   return true;

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -105,6 +106,15 @@ struct ShmLiar : testing::Test {
     ASSERT_TRUE(victim().lanes[0].rings.append(rank_word << 32 | fd_word));
   }
   token secret_of_liar() { return blob_of(*ranks[1]).secret; }
+  /// It might be about to end: that is waited for a little.
+  void poll_until_lost() {
+    const std::uint64_t begin = now_ns();
+    while (ranks[0]->lost.empty() && now_ns() - begin < 10'000'000'000) {
+      ranks[0]->poll();
+      ranks[0]->lane->maintain();
+    }
+    EXPECT_EQ(ranks[0]->lost, std::vector<rank>{1});
+  }
 
   std::vector<std::unique_ptr<test_rank>> ranks;
   address_blob blob;
@@ -115,9 +125,10 @@ struct ShmLiar : testing::Test {
 TEST_F(ShmLiar, IsLostWhenItAnnouncesWhatIsNoRing) {
   const bell_pipe pipe = make_bell();
   announce(2, static_cast<std::uint64_t>(pipe.read.get()));
-  ranks[0]->poll();
-  EXPECT_EQ(ranks[0]->lost, std::vector<rank>{1});
+  poll_until_lost();
   EXPECT_EQ(ranks[0]->send(1, "x"), status::peer_lost);
+  EXPECT_NE(static_cast<link*>(ranks[0]->lane->reach(1, 0))->why().find("not what it was said"),
+            std::string::npos);
 }
 
 TEST_F(ShmLiar, IsIgnoredWhenItSpeaksForARankThatDoesNotExist) {
@@ -133,8 +144,7 @@ TEST_F(ShmLiar, IsIgnoredWhenItSpeaksForARankThatDoesNotExist) {
 TEST_F(ShmLiar, IsLostWhenTheRingIsMeantForSomebodyElse) {
   const ring_file ring = create_ring({1, 0, 3, 0, secret_of_liar()}, 4096);
   announce(2, static_cast<std::uint64_t>(ring.fd.get()));
-  ranks[0]->poll();
-  EXPECT_EQ(ranks[0]->lost, std::vector<rank>{1});
+  poll_until_lost();
 }
 
 TEST_F(ShmLiar, IsLostAfterItsGoodMessagesWhenTheRingTurnsToNonsense) {
@@ -377,6 +387,29 @@ TEST(ShmDeath, DeliversWhatWasSentAndThenReportsTheLoss) {
   EXPECT_EQ(here.lost, std::vector<rank>{1});
   EXPECT_EQ(here.send(1, "x"), status::peer_lost);
   EXPECT_TRUE(here.lane->idle());
+}
+
+/// As in a process that exits: its files go first.
+TEST(ShmDeath, IsTheReasonAlsoWhereTheRingHasGoneBeforeTheProcess) {
+  test_rank here(0);
+  other_process there(here, [](test_rank& me, int go) {
+    wait_for_go(go);
+    must_send(me, "one");
+    for (int fd = STDERR_FILENO + 1; fd < 1000; ++fd) {
+      struct stat about {};
+      if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode)) close(fd);
+    }
+  });
+  here.open_lane();
+  there.go_on();
+  there.join();
+  EXPECT_EQ(here.poll(), 0u);
+  EXPECT_TRUE(here.lost.empty()) << "it may end yet";
+  there.kill_it();
+  here.lane->maintain();
+  here.poll();
+  EXPECT_EQ(here.lost, std::vector<rank>{1});
+  EXPECT_NE(static_cast<link*>(here.lane->reach(1, 0))->why().find("has ended"), std::string::npos);
 }
 
 TEST(ShmDeath, WakesASleeperThatNeverTalkedToThePeer) {
