@@ -8,6 +8,7 @@
 #include "contenders/command.h"
 #include "contenders/table.h"
 #include "contenders/ucx_check.h"
+#include "real_range.h"
 #include "report/compare.h"
 #include "report/plot.h"
 #include "subcommand.h"
@@ -85,12 +86,12 @@ void add_compare(CLI::App& bench, int& code) {
       ->check(CLI::ExistingFile);
   const auto set = [o](double percent) { o->when.share = percent / 100; };
   app.add_option_function<double>("--percent", set, "of the median: a smaller change is none")
-      ->check(CLI::Range(0.0, 1000.0))
+      ->check(tools::real_range(0, 1000))
       ->default_str("5");
   app.add_option("--chance", o->when.probability,
                  "a change counts if it is this improbable by chance (Mann-Whitney over the "
                  "rounds, at least 5 of each)")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(tools::real_range(0, 1))
       ->capture_default_str();
   app.add_flag("--all", o->all, "print also what is the same");
   app.footer("Ends in status 1 when a figure of Heddle has become worse.");

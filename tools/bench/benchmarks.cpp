@@ -5,6 +5,7 @@
 
 #include "bench/commands.h"
 #include "contenders/command.h"
+#include "real_range.h"
 
 namespace heddle::bench {
 namespace {
@@ -234,7 +235,7 @@ void add_overhead(CLI::App& bench, int& code) {
     o->base.time = std::chrono::milliseconds(std::max(static_cast<int>(seconds * 1000), 1));
   };
   app.add_option_function<double>("--duration", set, "length of a run in seconds")
-      ->check(CLI::Range(0.001, 60.0))
+      ->check(tools::real_range(0.001, 60))
       ->excludes(app.get_option("--time-ms"));
   add_thread_counts(app, *o);
   add_lanes(app, *o);
@@ -252,7 +253,7 @@ void add_overlap(CLI::App& bench, int& code) {
   CLI::App& app = *bench.add_subcommand("overlap", "How much of a transfer hides behind computing");
   add_sizes(app, o->sizes, "bytes, such as 8,1K,4M (default: 1M)");
   app.add_option("--compute-us", o->base.compute_us, "microseconds of computing")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(tools::real_range(0, 1e6))
       ->capture_default_str();
   add_choice(app, "--computing", o->base.who, computing_names(),
              "which side computes between posting and waiting")

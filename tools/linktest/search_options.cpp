@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdlib>
 
 #include "linktest/rules/expectation.h"
 #include "linktest/simulate/fabric.h"
 #include "linktest/simulate/simulated_network.h"
+#include "real_range.h"
 
 namespace heddle::linktest {
 namespace {
@@ -138,16 +138,10 @@ double parse_duration(const std::string& text) {
   return value * scale;
 }
 
-/// Unlike CLI::Range, which nothing that is compared with NaN falls out of.
 void add_real(CLI::App& command, const std::string& name, double& into, double least, double most,
               const std::string& unit, const std::string& help) {
-  const auto refusal = [least, most](const std::string& text) -> std::string {
-    const double value = std::strtod(text.c_str(), nullptr);
-    if (value >= least && value <= most) return {};
-    return fmt::format("'{}' is not in range {} to {}", text, least, most);
-  };
   command.add_option(name, into, help)
-      ->check(CLI::Validator(refusal, ""))
+      ->check(tools::real_range(least, most).description(""))
       ->type_name(unit)
       ->capture_default_str();
 }

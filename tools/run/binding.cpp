@@ -57,8 +57,8 @@ void check_listed(const part& listed, const machine& here) {
   const part usable = core_by_core(here.cores);
   for (const int cpu : listed)
     if (!contains(usable, cpu))
-      throw error(fmt::format("--bind {}: CPU {} may not be used, only {}", ranges_of(listed), cpu,
-                              ranges_of(usable)));
+      throw usage_error(fmt::format("--bind {}: CPU {} may not be used, only {}", ranges_of(listed),
+                                    cpu, ranges_of(usable)));
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ struct binding_plan {
 /// For `ranks` ranks on `here`, which is what may be used of the machine. Neighbouring ranks get
 /// neighbouring cores, whole ones, and among its own a rank's first CPUs are of different cores.
 /// With more ranks than cores or listed CPUs there are no shares: none is bound, or all to the
-/// whole list. Throws error: a listed CPU may not be used.
+/// whole list. Throws usage_error: a listed CPU may not be used.
 [[nodiscard]] binding_plan plan_binding(const binding& how, const machine& here, int ranks);
 
 /// As asked for, but for a default in a job whose `environment` says on which CPUs executors run:

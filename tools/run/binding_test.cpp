@@ -84,7 +84,7 @@ TEST(Binding, AListedCpuThatMayNotBeUsedIsRefused) {
       [] {
         (void)plan_binding(parse_binding("1-2"), cores({0, 1}), 1);
       },
-      ThrowsMessage<error>(HasSubstr("CPU 2 may not be used, only 0-1")));
+      ThrowsMessage<usage_error>(HasSubstr("CPU 2 may not be used, only 0-1")));
 }
 
 TEST(Binding, NoneBindsNothingAndIsNoProblem) {

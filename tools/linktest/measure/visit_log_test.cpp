@@ -11,6 +11,7 @@
 #include <map>
 #include <tuple>
 
+#include "exit_status.h"
 #include "linktest/measure/measure.h"
 #include "linktest/measure/test_fabric.h"
 #include "linktest/results/output.h"
@@ -144,7 +145,7 @@ TEST_F(VisitLog, OfAnUnfinishedRunHasItsOptionsUntilItIsOver) {
   forget_shards(folder_);
   EXPECT_FALSE(is_unfinished(folder_));
   EXPECT_TRUE(shards_in(folder_).empty());
-  EXPECT_THROW((void)read_unfinished(folder_), error);
+  EXPECT_THROW((void)read_unfinished(folder_), tools::usage_error);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "exit_status.h"
 #include "json_text.h"
 #include "linktest/results/output.h"
 #include "linktest/results/run_facts.h"
@@ -90,7 +91,7 @@ bool is_unfinished(const std::string& folder) {
 
 unfinished_run read_unfinished(const std::string& folder) {
   if (!is_unfinished(folder))
-    throw error(fmt::format(
+    throw tools::usage_error(fmt::format(
         "--resume {}: there is no unfinished run (unfinished.json); a run that measured all its "
         "pairs leaves none, and otherwise a folder must be seen by the host of rank 0",
         folder));

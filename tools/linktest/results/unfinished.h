@@ -30,7 +30,8 @@ struct unfinished_run {
 
 /// Whether there is one in `folder`.
 [[nodiscard]] bool is_unfinished(const std::string& folder);
-/// The one in `folder`. Throws error with cause and cure.
+/// The one in `folder`. Throws usage_error where there is none, and error where it is damaged, with
+/// cause and cure.
 [[nodiscard]] unfinished_run read_unfinished(const std::string& folder);
 /// Throws error.
 void write_unfinished(const std::string& folder, const unfinished_run& run);

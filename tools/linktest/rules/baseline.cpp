@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "exit_status.h"
 #include "linktest/results/reading.h"
 
 namespace heddle::linktest {
@@ -54,7 +55,7 @@ baseline read_baseline(const std::string& path) {
     run_record before = read_results(path);
     return {std::move(before.all), std::move(before.facts.hosts), traffic_of(before.facts.chosen)};
   } catch (const std::exception& problem) {
-    throw error(
+    throw tools::usage_error(
         fmt::format("--baseline {}; give the linktest.json of an earlier run", problem.what()));
   }
 }

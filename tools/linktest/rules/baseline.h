@@ -25,8 +25,8 @@ struct baseline {
 /// The options that chose a run's messages: "--kernel semi --op send".
 [[nodiscard]] std::string traffic_of(const options& chosen);
 
-/// Reads any file or folder that read_results() can. Throws error naming it, the cause and the
-/// cure.
+/// Reads any file or folder that read_results() can. Throws usage_error naming it, the
+/// cause and the cure.
 [[nodiscard]] baseline read_baseline(const std::string& path);
 
 /// Why the two runs cannot be compared, in words; empty when they can: the same number of ranks and

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "exit_status.h"
 #include "linktest/inspection.h"
 #include "linktest/results/json_file.h"
 
@@ -168,7 +169,7 @@ TEST(Baseline, RefusesWhatIsNoResultWithTheCure) {
     try {
       (void)read_baseline(path);
       ADD_FAILURE() << text;
-    } catch (const error& e) {
+    } catch (const tools::usage_error& e) {
       EXPECT_THAT(e.what(), HasSubstr("linktest.json of an earlier run")) << text;
     }
   }
