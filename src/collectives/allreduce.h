@@ -8,6 +8,7 @@
 #pragma once
 #include <bit>
 #include <cstddef>
+#include <utility>
 
 #include "collectives/exchange.h"
 #include "collectives/reduce.h"
@@ -21,7 +22,7 @@ inline constexpr std::size_t long_vector = 32 * 1024;
 template <class Lane>
 struct allreduction {
   exchange<Lane> all;
-  bytes total;    ///< this rank's partial result, in the end the result
+  bytes total;    ///< this rank's partial result; perhaps in the room of `arrived`
   bytes arrived;  ///< as long as `total`
   detail::reducer op;
   int group = 1;     ///< largest power of two not above ranks
@@ -59,11 +60,11 @@ struct allreduction {
   }
   /// For two partners that compute the same: what the lower one has comes first at both, as the
   /// bits of a NaN or a zero depend on it.
-  void combine_in_order(int partner) const noexcept {
+  void combine_in_order(int partner) noexcept {
     if (position < partner) return combine(total);
     if (!all.intact()) return;
     op(arrived, total);
-    copy(arrived, total);
+    std::swap(arrived, total);
   }
 };
 
@@ -155,6 +156,7 @@ task<status> allreduce(basic_async_group<Lane> on, const_bytes in, bytes out, de
     co_await reduce_whole(work);
   }
   co_await unfold(work);
+  if (work.total.data() != out.data()) copy(work.total, out);
   co_return work.all.health();
 }
 
