@@ -13,7 +13,6 @@
 
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -22,6 +21,7 @@
 #include "backends/verbs/handles.h"
 #include "base/error.h"
 #include "support/heap.h"
+#include "support/ranks_on_softhca.h"
 #include "transport/device.h"
 
 namespace heddle::test {
@@ -148,11 +148,7 @@ std::size_t bytes_of_queue_pair(std::uint32_t depth) {
   return (bytes_from_the_heap() - before) / peers;
 }
 
-TEST(VerbsScale, KeepsLittleForAThousandPeers) {
-  if (sanitized) GTEST_SKIP() << "whose malloc counts in another way";
-  setenv("SOFTHCA_JOB", ("scale-" + std::to_string(getpid())).c_str(), 1);
-  setenv("HEDDLE_VERBS_RECEIVES", "64", 1);
-  setenv("HEDDLE_PEER_TIMEOUT_MS", "120000", 1);
+void measure() {
   std::vector<std::unique_ptr<peer_process>> others;
   for (int p = 0; p < processes; ++p)
     others.push_back(std::make_unique<peer_process>(1 + p * each));
@@ -184,6 +180,11 @@ TEST(VerbsScale, KeepsLittleForAThousandPeers) {
               idle_peer, peer, device);
   EXPECT_LE(idle_peer, 64u);
   EXPECT_LE(peer - device, 6000u);
+}
+
+TEST(VerbsScale, KeepsLittleForAThousandPeers) {
+  if (sanitized) GTEST_SKIP() << "whose malloc counts in another way";
+  in_own_process({{"HEDDLE_VERBS_RECEIVES", "64"}, {"HEDDLE_PEER_TIMEOUT_MS", "120000"}}, measure);
 }
 
 }  // namespace
