@@ -165,13 +165,45 @@ void add_item(host_list& hosts, std::string_view item, const host_words& line = 
 std::vector<std::string> words_of(std::string_view line) {
   std::vector<std::string> words;
   bool inside = false;
-  for (const char c : line.substr(0, std::min(line.find('#'), line.find("//")))) {
+  for (const char c : line) {
     const bool space = c == ' ' || c == '\t' || c == '\r';
     if (!space && !inside) words.emplace_back();
     if (!space) words.back() += c;
     inside = !space;
   }
   return words;
+}
+
+[[noreturn]] void fail_line(std::string_view file, std::size_t number, std::string_view why) {
+  throw usage_error(fmt::format("{}, line {}: {}", file, number, why));
+}
+
+/// How long the comment is that begins here, but for the end of its line; 0: none does. Nothing
+/// when its end is missing.
+std::optional<std::size_t> comment_length(std::string_view text) {
+  if (text.starts_with('#') || text.starts_with("//"))
+    return std::min(text.find('\n'), text.size());
+  if (!text.starts_with("/*")) return 0;
+  const std::size_t end = text.find("*/", 2);
+  if (end == std::string_view::npos) return {};
+  return end + 2;
+}
+
+/// A file's lines, blank where comments are.
+std::vector<std::string> lines_of(std::string_view text, std::string_view file) {
+  std::vector<std::string> lines(1);
+  while (!text.empty()) {
+    const auto comment = comment_length(text);
+    if (!comment) fail_line(file, lines.size(), "a comment has no end, '*/'");
+    const std::string_view piece = text.substr(0, std::max<std::size_t>(*comment, 1));
+    for (const char c : piece)
+      if (c == '\n')
+        lines.emplace_back();
+      else
+        lines.back() += *comment == 0 ? c : ' ';
+    text.remove_prefix(piece.size());
+  }
+  return lines;
 }
 
 // OpenMPI also has "slots = 4", in words of its own.
@@ -259,15 +291,14 @@ std::vector<host_slots> parse_hosts(std::string_view list) {
 
 std::vector<host_slots> parse_hostfile(std::string_view text, std::string_view name) {
   host_list list;
-  for (int number = 1; !text.empty(); ++number) {
-    const std::size_t end = text.find('\n');
-    const auto words = words_of(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  const auto lines = lines_of(text, name);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto words = words_of(lines[i]);
     if (words.empty()) continue;
     try {
       add_line(list, words);
     } catch (const usage_error& problem) {
-      throw usage_error(fmt::format("{}, line {}: {}", name, number, problem.what()));
+      fail_line(name, i + 1, problem.what());
     }
   }
   auto hosts = list.take();

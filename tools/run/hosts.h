@@ -23,7 +23,8 @@ struct host_slots {
 
 /// A file's text, one line for a host or a list of such: "host slots=4" as OpenMPI has it, "host:4"
 /// as MPICH has it; "host user=me" is me@host, what else these two allow is skipped. '#' and "//"
-/// begin a comment. `name` is the file's, for people. Throws usage_error, naming the line.
+/// begin a comment, and "/*" one up to "*/". `name` is the file's, for people. Throws usage_error,
+/// naming the line.
 [[nodiscard]] std::vector<host_slots> parse_hostfile(std::string_view text, std::string_view name);
 
 /// "0,4-7" as its numbers, as wide as the first of each range is written. Throws usage_error.

@@ -83,6 +83,25 @@ TEST(Hostfile, KnowsOpenMpisOtherWordsForTheSame) {
             "n1=4,n2=2,n3=3");
 }
 
+TEST(Hostfile, ACommentBetweenSlashAndStarEndsWhereItSays) {
+  EXPECT_EQ(text_of(parse_hostfile("/* the cluster,\n"
+                                   "n8 // n9 # */ n1 /**/ slots=/* four */4\n"
+                                   "// /*\n"
+                                   "n2# /* n7\n"
+                                   "n3/* a space */slots=2\n",
+                                   "hosts")),
+            "n1=4,n2=1,n3=2");
+}
+
+TEST(Hostfile, LinesAreCountedThroughComments) {
+  EXPECT_THAT([] { (void)parse_hostfile("n1 /* two\nlines */ slots=2\nn2 slot=4\n", "f"); },
+              ThrowsMessage<usage_error>(HasSubstr("f, line 2: ")));
+  EXPECT_THAT([] { (void)parse_hostfile("/*\n*/\nn1 slot=4\n", "f"); },
+              ThrowsMessage<usage_error>(HasSubstr("f, line 3: 'slot=4'")));
+  EXPECT_THAT([] { (void)parse_hostfile("n1\nn2 /* the\nend\n", "f"); },
+              ThrowsMessage<usage_error>(HasSubstr("f, line 2: a comment has no end, '*/'")));
+}
+
 TEST(Hostfile, IsReadAsMpichWritesIt) {
   EXPECT_EQ(text_of(parse_hostfile("n1:4\nn2:2 ifname=eth1\nn3 binding=user:0,1", "hosts")),
             "n1=4,n2=2,n3=1");
