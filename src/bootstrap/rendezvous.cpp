@@ -11,6 +11,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/host_id.h"
 #include "base/log.h"
@@ -72,7 +73,8 @@ class rendezvous_guest {
  public:
   rendezvous_guest(const meeting_place& where, std::uint64_t limit_ms)
       : where_(where), limit_ms_(limit_ms == 0 ? 0 : limit_ms + beyond_limit_ms) {
-    find_host(patience(limit_ms));
+    patience limit(limit_ms);
+    find_host(limit);
     const frame welcome = receive(frame_kind::welcome, patience(limit_ms_));
     if (welcome.payload.size() != nonce_.size()) fail("rank 0's welcome is malformed");
     std::ranges::copy(welcome.payload, nonce_.begin());
@@ -89,9 +91,10 @@ class rendezvous_guest {
 
  private:
   /// Until somebody there says hello: what accepts and hangs up is a proxy without a server.
-  void find_host(patience limit) {
+  void find_host(patience& limit) {
     bool told = false;
     for (;;) {
+      tried_ns_ = now_ns();
       attempt now = connect_once(where_);
       if (now.socket) {
         open_link(std::move(now.socket));
@@ -134,11 +137,19 @@ class rendezvous_guest {
         if (!got || got->kind != wanted) fail("rank 0 speaks another version of Heddle");
         return std::move(*got);
       }
-      if (!link_->problem().empty()) refuse();
+      if (!link_->problem().empty()) {
+        if (!may_be_crowded_out()) refuse();
+        find_host(limit);
+      }
       if (limit.over())
         fail("rank 0 at {} has said nothing for {} s: is it stopped?", place(), limit.waited_s());
       wait(limit);
     }
+  }
+
+  /// A proof that rank 0 has read and does not believe, it answers sooner: then this rank is told.
+  [[nodiscard]] bool may_be_crowded_out() const noexcept {
+    return !proven_ && now_ns() - tried_ns_ >= proof_limit_ns;
   }
 
   [[noreturn]] void refuse() const {
@@ -153,6 +164,7 @@ class rendezvous_guest {
   meeting_place where_;
   std::uint64_t limit_ms_;
   std::optional<sealed_link> link_;
+  std::uint64_t tried_ns_ = 0;  ///< when the connection was asked for
   bool proven_ = false;
   secret_bytes nonce_{};
 };

@@ -21,9 +21,6 @@ using namespace rendezvous_protocol;
 
 namespace {
 
-/// For its proof, when others wait for its place; a rank that has no core may take as long as it
-/// does.
-constexpr std::uint64_t proof_limit_ns = 1'000'000'000;
 constexpr std::size_t most_newcomers = 256;
 constexpr int most_told_of = 16;
 constexpr std::size_t most_named = 16;

@@ -16,6 +16,10 @@ namespace heddle::bootstrap::rendezvous_protocol {
 using protocol::frame;
 using protocol::frame_kind;
 
+/// For a guest's proof, from when it was accepted, while others wait for its place. Otherwise a
+/// rank that has no core may take as long as it does.
+inline constexpr std::uint64_t proof_limit_ns = 1'000'000'000;
+
 inline constexpr std::size_t most_from_guest = 1 + protocol::max_blob_bytes;
 [[nodiscard]] constexpr std::size_t most_from_host(int size) noexcept {
   return 1 + protocol::max_everything(static_cast<std::size_t>(size)) + protocol::max_text_bytes;

@@ -22,6 +22,7 @@
 namespace heddle::bootstrap {
 namespace {
 
+using protocol::frame_kind;
 using testing::AllOf;
 using testing::HasSubstr;
 
@@ -142,6 +143,31 @@ TEST_F(Rendezvous, AWrongSecretIsTurnedAwayAndTheJobGoesOn) {
               AllOf(HasSubstr("turned this rank away"), HasSubstr("HEDDLE_SECRET_FILE")));
   auto one = start(place(1, 2));
   expect_whole({zero.get(), one.get()});
+}
+
+TEST_F(Rendezvous, WhoIsHungUpOnInACrowdComesAgain) {
+  const unique_fd listener(socket(AF_INET, SOCK_STREAM, 0));
+  const sockaddr_in a = loopback(port_);
+  ASSERT_EQ(bind(listener.get(), reinterpret_cast<const sockaddr*>(&a), sizeof a), 0);
+  ASSERT_EQ(listen(listener.get(), 2), 0);
+  const timeval patience{.tv_sec = 10, .tv_usec = 0};  // for one that does not come again
+  ASSERT_EQ(setsockopt(listener.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
+  const auto accepted = [&] {
+    return sealed_link(unique_fd(accept(listener.get(), nullptr, nullptr)), secret_,
+                       sealed_link::side::host, rendezvous_protocol::most_from_guest);
+  };
+  auto one = start(place(1, 2));
+  {
+    sealed_link unheard = accepted();
+    while (!unheard.greeted()) unheard.pump();
+    usleep(rendezvous_protocol::proof_limit_ns / 1000);
+  }
+  sealed_link link = accepted();
+  EXPECT_FALSE(next(link).empty());
+  link.send(
+      rendezvous_protocol::message(frame_kind::failed, protocol::encode_text("come tomorrow")));
+  link.pump();
+  EXPECT_THAT(one.get().why, HasSubstr("come tomorrow"));
 }
 
 TEST_F(Rendezvous, ScannersAndSilentStrangersHoldNobodyUp) {
