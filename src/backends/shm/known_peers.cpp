@@ -13,7 +13,8 @@
 namespace heddle::transport::shm {
 
 known_peers::known_peers(bool we_can_fence, std::size_t expected)
-    : we_can_fence_(we_can_fence),
+    : own_pid_(getpid()),
+      we_can_fence_(we_can_fence),
       nowhere_(std::make_shared<mapping>(mapping::of_zeros(sizeof(segment)))) {
   addresses_.reserve(expected);
   lanes_.reserve(max_lanes);
@@ -23,7 +24,7 @@ std::shared_ptr<peer_process> known_peers::open_first_of(const credentials& owne
                                                          const peer_address& where) {
   opened_.erase(where.number);
   // What this process may do to itself proves nothing.
-  const bool ourselves = where.pid == getpid();
+  const bool ourselves = where.pid == own_pid_;
   if (!ourselves && std::ranges::find(tried_, owner) != tried_.end()) return nullptr;
   auto peer = std::make_shared<peer_process>(where, we_can_fence_);
   if (!ourselves) tried_.push_back(owner);

@@ -2,6 +2,8 @@
 // known_peers.h - the peers of a device: where each is, which were opened, and which of this
 // process's lanes hear of their ends.
 #pragma once
+#include <sys/types.h>
+
 #include <cstddef>
 #include <memory>
 #include <unordered_map>
@@ -42,6 +44,7 @@ class known_peers {
   std::shared_ptr<peer_process> open(const peer_address& where);
   void announce(const std::shared_ptr<peer_process>& peer);
 
+  const pid_t own_pid_;
   const bool we_can_fence_;
   const std::shared_ptr<mapping> nowhere_;  // set aside now: it is needed when there is no memory
   std::vector<peer_address> addresses_;     // of all peers that were added, by rank

@@ -22,7 +22,7 @@
 
 namespace heddle::transport::shm {
 
-inline constexpr std::uint64_t segment_magic = 0x334d'4853'4c44'4548;  // "HEDLSHM3"
+inline constexpr std::uint64_t segment_magic = 0x344d'4853'4c44'4548;  // "HEDLSHM4"
 using token = std::array<std::byte, 16>;
 
 /// Descriptor numbers in shared memory are stored plus one: zero-filled memory names none.
@@ -86,10 +86,13 @@ struct segment {
   sync::agreed_flag
       unserved;  ///< the same, until somebody has looked at the boards: 1 MiB of pages
 
+  /// The first begins in the page of what is before it: most peers touch nothing else of a segment,
+  /// and each page, and each 2 MiB that have any, cost as much as all the rest of opening it.
+  std::array<lane_slot, max_lanes> lanes;
   alignas(4096) std::array<sync::shared_region, memory::region_table::slots> regions;
-  alignas(4096) std::array<lane_slot, max_lanes> lanes;
 };
 static_assert(std::is_standard_layout_v<segment>);
+static_assert(offsetof(segment, lanes) + offsetof(lane_slot, rings) < 4096);
 
 /// What the kernel asks for before it lets a process open another one's descriptors and memory. Of
 /// processes with equal credentials all can be reached, or none.
