@@ -267,6 +267,13 @@ TEST_F(JoinUnderALauncher, AJobMayHaveManyRanks) {
   launcher.join();
 }
 
+TEST_F(JoinUnderALauncher, AWordThatOthersAreStillStartedIsNoAnswer) {
+  const auto me = join_with(welcome_to(0, 2));
+  for (int second = 0; second < 3; ++second) answer(protocol::encode(frame_kind::starting, {}));
+  answer(protocol::encode(frame_kind::failed, protocol::encode_text("rank 1 was killed")));
+  EXPECT_THAT(refusal([&] { me->barrier(); }), HasSubstr("barrier: rank 1 was killed"));
+}
+
 TEST_F(JoinUnderALauncher, AFailedBarrierThrowsTheLaunchersReason) {
   const auto me = join_with(welcome_to(0, 2));
   answer(protocol::encode(frame_kind::failed, protocol::encode_text("rank 1 was killed")));

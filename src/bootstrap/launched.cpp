@@ -47,11 +47,9 @@ class launcher_link {
 
   /// The answer, which must be of `wanted` kind. Throws error when it is `failed`.
   frame receive(frame_kind wanted) {
-    for (;;) {
-      if (auto got = parser_.next()) return checked(std::move(*got), wanted);
-      if (parser_.broken()) fail("the launcher speaks another protocol: use its own version");
-      read_more();
-    }
+    frame answer = next();
+    while (answer.kind == frame_kind::starting) answer = next();
+    return checked(std::move(answer), wanted);
   }
 
   /// The descriptor that came with the last answer, if one did.
@@ -69,6 +67,14 @@ class launcher_link {
   }
 
  private:
+  frame next() {
+    for (;;) {
+      if (auto got = parser_.next()) return std::move(*got);
+      if (parser_.broken()) fail("the launcher speaks another protocol: use its own version");
+      read_more();
+    }
+  }
+
   static frame checked(frame got, frame_kind wanted) {
     if (got.kind == frame_kind::failed) fail("{}", protocol::decode_text(got.payload));
     if (got.kind != wanted)

@@ -42,7 +42,7 @@ T read_as(std::span<const std::byte> bytes) noexcept {
 bool plausible(const frame_header& h, std::size_t max_payload) noexcept {
   return h.version == version && h.zero == 0 && h.payload_bytes <= max_payload &&
          h.kind >= static_cast<std::uint8_t>(frame_kind::join) &&
-         h.kind <= static_cast<std::uint8_t>(frame_kind::abort);
+         h.kind <= static_cast<std::uint8_t>(frame_kind::starting);
 }
 
 }  // namespace

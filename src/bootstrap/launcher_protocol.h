@@ -7,12 +7,14 @@
 //
 //   rank      join (+ socket)   exchange {blob}      barrier     leave     abort {status, why}
 //   launcher  welcome           everything {blobs}   released              failed {why}
+//             starting
 //
 // A large answer to an exchange comes as a file, whose descriptor is attached to a frame without
 // payload, so that the ranks of a host map one table.
 //
 // Between "joining {limit}" and "joined", which are not answered, a rank takes part in the job's
-// start: meetings that wait for others for longer than the limit fail.
+// start: meetings that wait for others for longer than the limit fail. "starting" is no answer: it
+// tells those that wait that not all ranks are started yet, and that the limit counts from now on.
 //
 // A rank may be joined several times, one process after the other: the ranks' n-th joins meet each
 // other. Numbers are in the machine's own byte order: both ends are on one host.
@@ -34,7 +36,7 @@ inline constexpr const char* fd_variable = "HEDDLE_BOOT_FD";
 inline constexpr const char* rank_variable = "HEDDLE_RANK";
 inline constexpr const char* size_variable = "HEDDLE_SIZE";
 
-inline constexpr std::uint8_t version = 3;
+inline constexpr std::uint8_t version = 4;
 inline constexpr std::size_t max_blob_bytes = 4096;
 /// A job's size is believed up to here. A frame's length has 32 bits, and what so many ranks give
 /// at most still fits (see max_everything()); the largest machines of today run a sixth of it.
@@ -56,6 +58,7 @@ enum class frame_kind : std::uint8_t {
   joining,
   joined,
   abort,
+  starting,
 };
 
 struct frame {

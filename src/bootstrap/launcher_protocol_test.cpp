@@ -79,7 +79,7 @@ TEST(LauncherProtocol, AFrameOverTheLimitBreaksTheStreamForGood) {
 
 TEST(LauncherProtocol, AnotherVersionAndUnknownKindsBreakTheStream) {
   const bytes good = encode(frame_kind::barrier, {});
-  for (const auto& [offset, value] : {std::pair{4, 99}, {5, 0}, {5, 12}, {6, 1}}) {
+  for (const auto& [offset, value] : {std::pair{4, 99}, {5, 0}, {5, 13}, {6, 1}}) {
     bytes bad = good;
     bad[static_cast<std::size_t>(offset)] = static_cast<std::byte>(value);
     frame_parser parser(16);

@@ -111,6 +111,12 @@ TEST(HostsStart, WhoDoesNotWaitForASlowHostEndsTheLauncher) {
   EXPECT_THAT(job.marked(), IsEmpty());
 }
 
+TEST(HostsStart, RanksThatAreThereEarlyHaveTheirLimitWhenAllAreStarted) {
+  const auto how =
+      run(probe_on_hosts("a,b,deaf", {"--fanout", "2"}, {"join-impatiently", "exchange", "who"}));
+  EXPECT_EQ(how.status, 0) << how.err;
+}
+
 TEST(HostsStart, ThisHostNeedsNoStarter) {
   const auto how = run(heddle_run({"--hosts", "localhost:2"}, {BOOT_PROBE, "who", "exchange"}));
   EXPECT_EQ(how.status, 0) << how.err;

@@ -31,5 +31,6 @@ esac
 set -- env -i PATH="$PATH" HOME="/home/at/$host" LAUNCHER_TEST_MARK="$LAUNCHER_TEST_MARK" sh -c "$*"
 case $host in
   shell*) "$@" ;; # stays, as ssh does
+  deaf*) { sleep 7; exec cat; } | "$@" ;;
   *) exec "$@" ;;
 esac

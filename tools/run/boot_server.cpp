@@ -178,7 +178,7 @@ void boot_server::process_ended(int rank, const std::string& why) {
 void boot_server::deliver(const rendezvous::reply& reply) {
   auto& to = link(reply.rank);
   if (!to || to->round != reply.round) return;
-  to->waiting = false;
+  if (reply.answers()) to->waiting = false;
   to->out.push_back(shared_by_ranks(reply.bytes));
   flush(reply.rank);
 }

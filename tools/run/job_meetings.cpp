@@ -39,7 +39,8 @@ void job_meetings::end(int rank, const std::string& why) {
 
 void job_meetings::deliver() {
   const auto replies = meetings_.take_replies();
-  for (const auto& reply : replies) joins_.set_waiting(reply.rank, false);
+  for (const auto& reply : replies)
+    if (reply.answers()) joins_.set_waiting(reply.rank, false);
   if (!replies.empty()) deliver_(replies);
 }
 

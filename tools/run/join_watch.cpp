@@ -61,7 +61,7 @@ bool join_watch::somebody_waits() const {
 void join_watch::tick() {
   // Nobody waits in vain while there are ranks to be started.
   if (std::any_of(members_.begin(), members_.end(), [](const member& m) { return m.process == 0; }))
-    return;
+    return meetings_.tell_of_starts();
   std::map<int, const member*> longest;  // by round
   for (member& m : members_) {
     if (!m.joins || !m.waits) continue;

@@ -34,7 +34,8 @@ class join_watch {
   [[nodiscard]] bool somebody_waits() const;
 
   /// Another second has passed. What is to be said is told; meetings that have lasted for too long
-  /// are failed in the rendezvous, which has the replies.
+  /// are failed in the rendezvous, which has the replies. While there are ranks to be started none
+  /// is, and those that wait are told so.
   void tick();
 
  private:

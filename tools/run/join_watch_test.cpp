@@ -55,7 +55,7 @@ class JoinWatch : public testing::Test {
   join_watch watch_;
 };
 
-TEST(JoinWatchAtStart, CountsNoWaitingWhileRanksAreStillStarted) {
+TEST(JoinWatchAtStart, CountsNoWaitingWhileRanksAreStillStartedAndTellsThoseThatWait) {
   rendezvous meetings(2);
   std::vector<std::string> told;
   join_watch watch(meetings, 2, [&](auto& line) { told.push_back(line); });
@@ -66,6 +66,10 @@ TEST(JoinWatchAtStart, CountsNoWaitingWhileRanksAreStillStarted) {
   meetings.call(0, 0, frame_kind::barrier, {});
   for (int s = 0; s < 60; ++s) watch.tick();
   EXPECT_THAT(told, IsEmpty());
+  const auto words = meetings.take_replies();
+  ASSERT_THAT(words, SizeIs(60));
+  EXPECT_EQ(words.front().rank, 0);
+  EXPECT_FALSE(words.front().answers());
   watch.process_started(1, 101, "here");
   for (int s = 0; s < 60; ++s) watch.tick();
   EXPECT_THAT(meetings.take_replies(), SizeIs(1)) << "its limit is over";

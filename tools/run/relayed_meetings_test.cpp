@@ -48,6 +48,18 @@ TEST_F(RelayedMeetings, AreToldThatARankEndsTheJob) {
   EXPECT_FALSE(relayed_meetings::apply({message_kind::abort, {3, 256}}, job_));
 }
 
+TEST_F(RelayedMeetings, TellRanksThatWaitThatOthersAreStillStartedAndAnswerThemLater) {
+  for (int rank = 0; rank < 2; ++rank) EXPECT_EQ(first_.join(rank), 0);
+  for (int rank = 2; rank < 4; ++rank) EXPECT_EQ(second_.join(rank), 0);
+  first_.begin(0, 0, 1000);
+  first_.call(0, 0, frame_kind::barrier, {});
+  while (answered_.empty()) loop_.run_once();
+  EXPECT_THAT(answered_, ElementsAre(ElementsAre(0)));
+  first_.call(1, 0, frame_kind::barrier, {});
+  for (int rank = 2; rank < 4; ++rank) second_.call(rank, 0, frame_kind::barrier, {});
+  EXPECT_THAT(answered_.back(), ElementsAre(0, 1, 2, 3));
+}
+
 TEST_F(RelayedMeetings, AreCompleteWhenTheRanksOfAllAgentsHaveCome) {
   for (int rank = 0; rank < 2; ++rank) EXPECT_EQ(first_.join(rank), 0);
   for (int rank = 2; rank < 4; ++rank) EXPECT_EQ(second_.join(rank), 0);

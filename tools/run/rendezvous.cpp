@@ -69,6 +69,13 @@ void rendezvous::give_up(int round, const std::string& why) {
   fail(round, meeting_of(round), why);
 }
 
+void rendezvous::tell_of_starts() {
+  const auto word = std::make_shared<const blob>(protocol::encode(frame_kind::starting, {}));
+  for (const auto& [round, m] : meetings_)
+    for (int rank = 0; m.waiting > 0 && rank < size_; ++rank)
+      if (m.given[static_cast<std::size_t>(rank)]) replies_.push_back({rank, round, word});
+}
+
 void rendezvous::settle(int round, meeting& m) {
   if (m.waiting == 0) return;
   if (m.waiting == size_) return complete(round, m);

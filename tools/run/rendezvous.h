@@ -27,6 +27,11 @@ class rendezvous {
     int rank;
     int round;
     std::shared_ptr<const blob> bytes;
+
+    /// Else the rank waits on.
+    [[nodiscard]] bool answers() const noexcept {
+      return bootstrap::protocol::kind_of(*bytes) != frame_kind::starting;
+    }
   };
 
   explicit rendezvous(int size);
@@ -44,6 +49,9 @@ class rendezvous {
   [[nodiscard]] std::vector<int> missing(int round) const;
   /// Those that wait in this round are answered that it failed, as `why` says.
   void give_up(int round, const std::string& why);
+
+  /// Those that wait, in all rounds, are told that there are ranks to be started.
+  void tell_of_starts();
 
   /// Takes what has become due since the last call.
   [[nodiscard]] std::vector<reply> take_replies() { return std::exchange(replies_, {}); }
