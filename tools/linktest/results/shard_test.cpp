@@ -9,7 +9,7 @@
 namespace heddle::linktest {
 namespace {
 
-measured_visit visit(int peer, std::size_t times) {
+measured_visit visit_to(int peer, std::size_t times) {
   measured_visit v;
   v.run = 0x1234567890abcdef;
   v.hosts = hosts_mark("alpha", "beta");
@@ -30,7 +30,7 @@ std::string records_of(const std::vector<measured_visit>& visits) {
 }
 
 TEST(Shard, GivesBackWhatWasWritten) {
-  const std::string bytes = records_of({visit(0, 0), visit(1, 1), visit(2, 40)});
+  const std::string bytes = records_of({visit_to(0, 0), visit_to(1, 1), visit_to(2, 40)});
   const auto found = visits_in(bytes);
   ASSERT_EQ(found.size(), 3u);
   EXPECT_EQ(records_of(found), bytes);
@@ -39,15 +39,15 @@ TEST(Shard, GivesBackWhatWasWritten) {
 }
 
 TEST(Shard, LeavesOutARecordThatIsTornAnywhereAndKeepsThoseAroundIt) {
-  const std::string whole = to_record(visit(1, 3)), before = to_record(visit(0, 2)),
-                    behind = to_record(visit(2, 2));
+  const std::string whole = to_record(visit_to(1, 3)), before = to_record(visit_to(0, 2)),
+                    behind = to_record(visit_to(2, 2));
   for (std::size_t cut = 0; cut < whole.size(); ++cut)
     EXPECT_EQ(records_of(visits_in(before + whole.substr(0, cut) + behind)), before + behind)
         << "cut after " << cut << " bytes";
 }
 
 TEST(Shard, LeavesOutARecordWithAnyBitFlipped) {
-  const std::string whole = to_record(visit(1, 3)), behind = to_record(visit(2, 2));
+  const std::string whole = to_record(visit_to(1, 3)), behind = to_record(visit_to(2, 2));
   for (std::size_t bit = 0; bit < whole.size() * 8; ++bit) {
     std::string flipped = whole;
     flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ 1 << bit % 8);
@@ -57,7 +57,7 @@ TEST(Shard, LeavesOutARecordWithAnyBitFlipped) {
 
 TEST(Shard, FindsOnlyRecordsThatWereWrittenInRandomlyDamagedBytes) {
   std::mt19937 dice(1);
-  const std::vector<measured_visit> written{visit(0, 1), visit(1, 5), visit(2, 0), visit(3, 9)};
+  const std::vector<measured_visit> written{visit_to(0, 1), visit_to(1, 5), visit_to(2, 0), visit_to(3, 9)};
   const std::string bytes = records_of(written);
   for (int round = 0; round < 3000; ++round) {
     std::string damaged = bytes;
