@@ -56,8 +56,6 @@ TEST(CommandLine, WrongUseGivesTwoAndSaysWhat) {
       {{HEDDLE, "bench", "overlap", "--compare", "bare"}, "not possible here"},
       {{HEDDLE, "bench", "overlap", "--compute-us", "nan"}, "not in range"},
       {{HEDDLE, "run", "-n", "1", "--bind", "9999", "--", "true"}, "CPU 9999 may not be used"},
-      {{HEDDLE, "linktest", "-n", "2", "--baseline", "/no/such", "--output", "/no/such"},
-       "/no/such: there is no such file"},
       {{HEDDLE, "bench", "rate", "--threads", "2,1", "--compare", "bare"}, "--threads with 1"},
       {{HEDDLE, "bench", "latency-overhead", "--compare", "lock"}, "not possible here"},
       {{HEDDLE, "bench", "plot", "--format", "gif", "."}, "gif"},

@@ -289,7 +289,7 @@ resumed() {
   unset HEDDLE_FAULTS
   "$check" "$work/results" 3 8 || fail "wrong files from a resumed run"
   [ "$(ls "$work/results")" = "$(printf 'linktest.h5\nlinktest.json')" ] || fail "something was left"
-  expect 1 linktest --resume "$work/results"
+  expect 2 linktest --resume "$work/results"
   says err "there is no unfinished run"
   rm -rf "$work/results"
 }
@@ -315,7 +315,7 @@ resumed_sections() {
   done
   [ -z "$(find "$work/host0" -name '*.shard' -o -name 'unfinished.json')" ] || fail "something was left with rank 0"
   if [ -e "$work/host1/results" ] || [ -e "$work/host2/results" ]; then fail "something was left with the others"; fi
-  expect 1 run -n 3 -- sh "$work/rank.sh" --resume results
+  expect 2 run -n 3 -- sh "$work/rank.sh" --resume results
   says err "there is no unfinished run"
   rm -rf "$work"/host?
 }
