@@ -113,16 +113,24 @@ def limits_of_any_length():
 def a_lost_rank():
     """It is named also where the operation was with everybody. The last case: that rank ends here."""
     lost = ranks - 1
-    lane.barrier()
     if me == lost:
+        for other in range(lost):
+            lane.recv(other, 8, bytearray(1))  # it has nothing more to do with this one
         print(f"rank {me}: all is right", flush=True)
         os._exit(0)
+    lane.send(lost, 8, b"x")
     for ask in lambda: lane.recv(lost, 6, bytearray(1)), lane.barrier:
         try:
             ask()
             raise AssertionError("that rank is there")
         except heddle.PeerLost as why:
             assert f"rank {lost} is lost: " in str(why), why
+    # Nobody leaves before the others have asked: who has left is lost as well.
+    others = [rank for rank in range(lost) if rank != me]
+    for other in others:
+        lane.send(other, 7, b"x")
+    for other in others:
+        lane.recv(other, 7, bytearray(1))
 
 
 answers_on_a_full_lane()
