@@ -74,10 +74,10 @@ TEST(Binding, RanksOnHostsAreBoundByTheirAgents) {
 
 TEST(Binding, ACpuThatMayNotBeUsedIsRefusedWithThoseThatMay) {
   const auto how = run(on_one_cpu(heddle_run({"--bind", "1023"}, {"true"})));
-  EXPECT_EQ(how.status, 1);
+  EXPECT_EQ(how.status, 2);
   EXPECT_THAT(how.err, HasSubstr("CPU 1023 may not be used, only " + usable().front()));
   const auto far = run(run_on_hosts("a", {"--bind", "1023"}, {"true"}));
-  EXPECT_EQ(far.status, 1);
+  EXPECT_EQ(far.status, 2);
   EXPECT_THAT(far.err, HasSubstr("a: --bind 1023: CPU 1023 may not be used"));
 }
 

@@ -131,6 +131,8 @@ void agent::begin(const message& m) {
     if (below_) below_->launch(*what);
     keep_own(*what);
     start(*what);
+  } catch (const usage_error& problem) {
+    impossible(bad_usage, fmt::format("{}: {}", what->host, problem.what()));
   } catch (const error& problem) {
     impossible(failed, fmt::format("{}: {}", what->host, problem.what()));
   }

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <exception>
 #include <filesystem>
 
 #include "exit_status.h"
@@ -107,18 +108,18 @@ const std::string& supervisor::program_of(int rank) const {
 }
 
 int supervisor::run() {
-  std::string problem;
+  std::exception_ptr problem;
   if (options_.timeout_s > 0)
     loop_.after(static_cast<std::uint64_t>(options_.timeout_s) * 1000, [this] { time_is_over(); });
   try {
     ranks_->start();
-  } catch (const error& e) {
-    problem = e.what();
+  } catch (const std::exception&) {
+    problem = std::current_exception();
     end_job();
   }
   while (!ranks_->all_gone()) loop_.run_once();
   drain_output();
-  if (!problem.empty()) throw error(problem);
+  if (problem) std::rethrow_exception(problem);
   return status_with_output();
 }
 
