@@ -126,7 +126,7 @@ with h5py.File(sys.argv[1]) as f:
         self.assertEqual(set(cases), failed | {"every pair is measured", "data arrives as it was sent",
                                                "time<=100 at 8 B"})
         self.assertEqual(failed, {"no node, rail or link is slow", "time<=1e-12 at 8 B"})
-        self.assertIn("node: h2", cases["no node, rail or link is slow"].find("failure").text)
+        self.assertIn("node: rank 2 (h2): ", cases["no node, rail or link is slow"].find("failure").text)
         self.assertEqual((suite.get("tests"), suite.get("failures"), suite.get("skipped")), ("5", "2", "0"))
 
     def test_the_drain_list_has_the_late_host_on_its_line(self):

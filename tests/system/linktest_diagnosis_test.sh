@@ -84,7 +84,7 @@ judged() {
   HEDDLE_FAULTS='late=0:5000' measure 6 -n 2 --baseline "$work/before.json"
   says out 'Missed: as fast as the baseline'
   echo '{}' >"$work/wrong.json"
-  measure 1 -n 2 --baseline "$work/wrong.json"
+  measure 2 -n 2 --baseline "$work/wrong.json"
   says err 'linktest.json of an earlier run'
 }
 
