@@ -93,7 +93,8 @@ std::uint64_t signal::joined(std::uint64_t word, std::uint16_t waker,
   const std::uint64_t count = word >> 16;
   const std::uint64_t left = target > count ? target - count : 1;
   // The largest k for which a multiple of 4^k lies before or at `target`.
-  std::uint64_t rarity = std::min((static_cast<int>(std::bit_width(left)) - 1) / 2, rarest);
+  auto rarity = static_cast<std::uint64_t>(
+      std::min((static_cast<int>(std::bit_width(left)) - 1) / 2, rarest));
   if ((word & waker_mask) != 0) {
     rarity = std::min(rarity, (word & watched) >> waker_bits);
     waker = several;

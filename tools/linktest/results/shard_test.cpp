@@ -57,7 +57,8 @@ TEST(Shard, LeavesOutARecordWithAnyBitFlipped) {
 
 TEST(Shard, FindsOnlyRecordsThatWereWrittenInRandomlyDamagedBytes) {
   std::mt19937 dice(1);
-  const std::vector<measured_visit> written{visit_to(0, 1), visit_to(1, 5), visit_to(2, 0), visit_to(3, 9)};
+  const std::vector<measured_visit> written{visit_to(0, 1), visit_to(1, 5), visit_to(2, 0),
+                                            visit_to(3, 9)};
   const std::string bytes = records_of(written);
   for (int round = 0; round < 3000; ++round) {
     std::string damaged = bytes;
