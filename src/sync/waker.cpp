@@ -34,14 +34,15 @@ struct place {
   }
 };
 std::array<place, max_wakers> places;
-std::atomic<std::size_t> used_places = 1;  // relaxed throughout: as place::sleeps_on, see S1 and R2
-std::atomic<int> living = 0;               // relaxed throughout: a hint
+// Behind them are those that no thread has had. Relaxed throughout: as place::sleeps_on, see S1,
+// R2.
+std::atomic<std::size_t> used_places = 1;
+std::atomic<int> living = 0;  // relaxed throughout: a hint
 
-/// Numbers that threads which have ended gave back, and the first one never used.
+/// Numbers that threads which have ended gave back, and then those never used.
 struct number_pool {
   std::mutex mutex;
   std::vector<std::uint16_t> returned;
-  std::size_t next = 1;
 
   std::uint16_t take() {
     const std::lock_guard lock(mutex);
@@ -50,9 +51,10 @@ struct number_pool {
       returned.pop_back();
       return id;
     }
+    const std::size_t next = used_places.load(std::memory_order_relaxed);
     if (next == max_wakers) return 0;
     used_places.store(next + 1, std::memory_order_relaxed);
-    return static_cast<std::uint16_t>(next++);
+    return static_cast<std::uint16_t>(next);
   }
   void give_back(std::uint16_t id) {
     const std::lock_guard lock(mutex);

@@ -57,19 +57,26 @@ TEST(Summary, NamesFailedPairsAndWhy) {
   EXPECT_THAT(text, HasSubstr("rank 2 (beta) -> rank 0 (alpha) 1 KiB: corrupted"));
 }
 
-TEST(Summary, NamesARankWithWhichNothingWorksInsteadOfAllItsPairs) {
-  results all(3, kernel::semi, {8});
-  for (int r = 0; r < 3; ++r) {
-    row mine(1, 3, 1);
-    for (int p = 0; p < 3; ++p) {
-      if (p == r) continue;
-      if (r == 1 || p == 1)
-        mine.mark(0, p, pair_state::lost);
+/// Of so many ranks, where pairs are lost of which `lost(initiator, peer)` says so.
+template <class Lost>
+results measured_but(int ranks, const Lost& lost) {
+  results all(ranks, kernel::semi, {8});
+  for (int a = 0; a < ranks; ++a) {
+    row mine(1, ranks, 1);
+    for (int b = 0; b < ranks; ++b) {
+      if (a == b) continue;
+      if (lost(a, b))
+        mine.mark(0, b, pair_state::lost);
       else
-        mine.add_time(0, p, 1e-6);
+        mine.add_time(0, b, 1e-6);
     }
-    all.set_row(r, mine.records());
+    all.set_row(a, mine.records());
   }
+  return all;
+}
+
+TEST(Summary, NamesARankWithWhichNothingWorksInsteadOfAllItsPairs) {
+  const results all = measured_but(3, [](int a, int b) { return a == 1 || b == 1; });
   EXPECT_EQ(
       failures(sample_facts(), all),
       "Failed measurements: 4\n"
@@ -77,18 +84,7 @@ TEST(Summary, NamesARankWithWhichNothingWorksInsteadOfAllItsPairs) {
 }
 
 TEST(Summary, NamesARankThatWasLostAfterAnotherHadMetItInsteadOfItsOtherPairs) {
-  results all(4, kernel::semi, {8});
-  for (int r = 0; r < 4; ++r) {
-    row mine(1, 4, 1);
-    for (int p = 0; p < 4; ++p) {
-      if (p == r) continue;
-      if ((r == 3 || p == 3) && r != 0)
-        mine.mark(0, p, pair_state::lost);
-      else
-        mine.add_time(0, p, 1e-6);
-    }
-    all.set_row(r, mine.records());
-  }
+  const results all = measured_but(4, [](int a, int b) { return (a == 3 || b == 3) && a != 0; });
   run_facts facts = sample_facts();
   facts.hosts.emplace_back("gamma");
   EXPECT_EQ(
