@@ -35,7 +35,7 @@ function(heddle_precompile target)
 endfunction()
 
 set(HEDDLE_BATCH_SIZE 8)
-if(HEDDLE_LINT OR HEDDLE_SANITIZE)  # builds that are made to look at all of it
+if(HEDDLE_WHOLE)
   set(HEDDLE_BATCH_SIZE 24)
 endif()
 
@@ -136,7 +136,7 @@ function(heddle_unit_test name)
   if(label STREQUAL "system")
     set(cores 2)
   endif()
-  if(HEDDLE_SHARDS AND NOT label STREQUAL "system")
+  if(HEDDLE_WHOLE AND NOT label STREQUAL "system")
     heddle_shards(${name} ${label})
     return()
   endif()
