@@ -127,7 +127,7 @@ inline bool goes_ahead() noexcept {
   return !sync::is_special() || trace::passes_by();
 }
 
-status submit(engine::lane_core& core, const command& made) noexcept {
+[[gnu::always_inline]] inline status submit(engine::lane_core& core, const command& made) noexcept {
   if (goes_ahead()) [[likely]]
     return core.submitter().submit(made);
   return submit_specially(core, made);

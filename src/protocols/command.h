@@ -42,6 +42,8 @@ struct signal_word {
 /// Trivially copyable, so that it can wait in a ring. What it points to stays the caller's until
 /// the completion. Small, so that handing one to another thread costs two cache lines.
 struct command {
+  // Member by member: as an aggregate it would be cleared first, in one piece.
+  command() noexcept {}
   command_kind kind = command_kind::put;
   atomic_op atomic = atomic_op::add;
   std::uint8_t width = 8;

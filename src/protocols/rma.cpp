@@ -14,9 +14,8 @@ rights needed(command_kind k) noexcept {
   return k == command_kind::atomic ? rights::atomic : rights::write;
 }
 
-std::size_t bytes_of(const command& c) noexcept {
-  if (c.kind == command_kind::atomic) return c.width;
-  return c.memory.size();
+std::size_t bytes_of(command_kind k, const command& c) noexcept {
+  return k == command_kind::atomic ? c.width : c.memory.size();
 }
 
 status check_range(const memory::remote_memory& t, std::uint64_t offset, std::size_t bytes,
@@ -35,11 +34,11 @@ status check_signal(const command& c) noexcept {
 }
 
 /// What can be said without asking the peer.
-status check(const command& c) noexcept {
-  const status s = check_range(*c.target, c.offset, bytes_of(c), needed(c.kind));
+inline status check(command_kind k, const command& c) noexcept {
+  const status s = check_range(*c.target, c.offset, bytes_of(k, c), needed(k));
   if (s != status::done) return s;
-  if (c.kind == command_kind::put_signal) return check_signal(c);
-  const bool odd = c.kind == command_kind::atomic && c.offset % c.width != 0;
+  if (k == command_kind::put_signal) return check_signal(c);
+  const bool odd = k == command_kind::atomic && c.offset % c.width != 0;
   return odd ? status::misaligned : status::done;
 }
 
@@ -50,14 +49,15 @@ bool is_here(const memory::remote_memory& t, rights wanted) noexcept {
 }
 
 /// All of the op, as if the wire took it in one.
-void describe(const command& c, transport::op& o) noexcept {
-  o.kind = native_kind(c.kind);
+inline void describe(command_kind k, const command& c, transport::op& o) noexcept {
+  o.kind = native_kind(k);
   o.over = o.tells = false;
-  o.atomic = c.atomic;
-  o.width = c.width;
   o.memory = c.memory;
   o.region = c.target->ref;
   o.offset = c.offset;
+  if (k == command_kind::put || k == command_kind::get) return;
+  o.atomic = c.atomic;
+  o.width = c.width;
   o.operand = c.operand;
   o.compare = c.compare;
 }
@@ -101,17 +101,19 @@ bool goes_on(request& r) noexcept {
 // --- those that the wire takes at once ---------------------------------------------------
 
 /// Nothing waits before it, nothing follows its end, and the wire can do it.
+template <command_kind Kind>
 inline bool rma::goes_straight(const peer& p, const command& c) const noexcept {
   return !p.blocked && !path_.batch().keeps_back(p) && !p.refuses_late &&
-         (c.kind != command_kind::put_notify || p.put_tells) && c.memory.size() <= p.max_straight &&
-         transfers::is_native(p, native_kind(c.kind), c.atomic, c.width);
+         (Kind != command_kind::put_notify || p.put_tells) && c.memory.size() <= p.max_straight &&
+         transfers::is_native(p, native_kind(Kind), c.atomic, c.width);
 }
 
 /// Anything but posted and done: nothing happened, and submit() finds out what to do about it.
+template <command_kind Kind>
 inline status rma::post_straight(peer& p, const command& c) {
   request& r = ops_.pool().take();
-  describe(c, r);
-  if (c.kind == command_kind::put_notify) tell(c, r);
+  describe(Kind, c, r);
+  if (Kind == command_kind::put_notify) tell(c, r);
   r.to = p.wire.to;
   const status s = p.wire.by->post(r);
   if (s == status::posted) [[likely]]
@@ -125,33 +127,50 @@ inline status rma::post_straight(peer& p, const command& c) {
 
 status rma::access(const command& c) {
   if (c.target == nullptr) return status::invalid;
-  if (const status s = check(c); s != status::done) return s;
+  switch (c.kind) {
+    case command_kind::put:
+      return access_as<command_kind::put>(c);
+    case command_kind::get:
+      return access_as<command_kind::get>(c);
+    case command_kind::atomic:
+      return access_as<command_kind::atomic>(c);
+    case command_kind::put_notify:
+      return access_as<command_kind::put_notify>(c);
+    default:
+      return access_as<command_kind::put_signal>(c);
+  }
+}
+
+/// Once for each kind, so that none asks for what only another one needs.
+template <command_kind Kind>
+status rma::access_as(const command& c) {
+  if (const status s = check(Kind, c); s != status::done) return s;
   peer* const owner = peers_.reach(c.peer);
   if (owner == nullptr) return status::no_memory;
   peer& p = *owner;
   if (p.lost) return status::peer_lost;
   // A notification is kept until the peer has room, and takes no record.
-  if (c.kind == command_kind::put_notify && path::has_many(p) && !ops_.room().takes_all())
+  if (Kind == command_kind::put_notify && path::has_many(p) && !ops_.room().takes_all())
     return status::busy_records;
-  if (c.kind == command_kind::put_signal) return put_signal(p, c);
-  if (bytes_of(c) == 0) {
-    if (c.kind == command_kind::put_notify) notify(p, c.handler, c.operand);
+  if (Kind == command_kind::put_signal) return put_signal(p, c);
+  if (bytes_of(Kind, c) == 0) {
+    if (Kind == command_kind::put_notify) notify(p, c.handler, c.operand);
     return status::done;
   }
-  if (is_here(*c.target, needed(c.kind))) return access_here(p, c);
+  if (is_here(*c.target, needed(Kind))) return access_here(p, c);
   if (ops_.room().full()) return status::busy_records;
-  if (goes_straight(p, c)) {
-    const status s = post_straight(p, c);
+  if (goes_straight<Kind>(p, c)) {
+    const status s = post_straight<Kind>(p, c);
     if (s == status::posted || s == status::done) [[likely]]
       return s;
   }
-  if (c.kind == command_kind::atomic && p.no_atomics) return status::unsupported;
+  if (Kind == command_kind::atomic && p.no_atomics) return status::unsupported;
   return submit(p, c);
 }
 
 status rma::submit(peer& p, const command& c) {
   request& r = ops_.begin(&p, c, *this);
-  describe(c, r);
+  describe(c.kind, c, r);
   // One that goes in parts does not tell: then we do, after its end.
   if (c.kind == command_kind::put_notify && p.put_tells && c.memory.size() <= p.max_straight)
     tell(c, r);
@@ -219,7 +238,7 @@ status rma::put_signal(peer& p, const command& c) {
 
 status rma::submit_signal(peer& p, const command& c, bool data_is_there) {
   request& r = ops_.begin(&p, c, *this);
-  describe(c, r);
+  describe(c.kind, c, r);
   r.local = c.memory;
   r.base = c.offset;
   r.looped = atomic_op::compare_swap;

@@ -22,7 +22,11 @@ class rma final : public protocol {
 
  private:
   status access_here(peer& p, const command& c);
+  template <command_kind Kind>
+  status access_as(const command& c);
+  template <command_kind Kind>
   [[nodiscard]] bool goes_straight(const peer& p, const command& c) const noexcept;
+  template <command_kind Kind>
   status post_straight(peer& p, const command& c);
   status submit(peer& p, const command& c);
   status put_signal(peer& p, const command& c);
