@@ -30,6 +30,7 @@ class endpoint final : public heddle::transport::endpoint {
   ~endpoint() override;
 
   heddle::transport::remote_lane* reach(heddle::rank peer, int lane) noexcept override;
+  using heddle::transport::endpoint::post;
   heddle::transport::post_result post(
       std::span<heddle::transport::op* const> ops) noexcept override;
   std::size_t poll(std::span<heddle::transport::event> out) noexcept override;

@@ -40,8 +40,9 @@ class endpoint {
   /// either is over, and op::over says so, or ends by exactly one event. An accepted send is always
   /// copied and over.
   virtual post_result post(std::span<op* const> ops) noexcept = 0;
-  /// One op: done, posted, or the reason why not.
-  status post(op& what) noexcept {
+  /// One op: done, posted, or the reason why not. A short way for ops posted alone, which a
+  /// backend may leave to the other post().
+  virtual status post(op& what) noexcept {
     op* const alone = &what;
     const post_result r = post({&alone, 1});
     if (r.accepted == 0) return r.reason;

@@ -86,6 +86,7 @@ class loopback_endpoint final : public transport::endpoint {
     return known.get();
   }
 
+  using endpoint::post;
   post_result post(std::span<op* const> ops) noexcept override {
     const std::scoped_lock lock(hub_->mutex);
     starved_.clear();

@@ -23,6 +23,15 @@ transport::message_head head_of(std::size_t bytes) {
   return {0x1234'5678'9abc'def0, bytes};
 }
 
+/// One alone by the short way for that.
+post_result post_any(transport::endpoint& by, std::span<transport::op* const> ops) {
+  if (ops.size() != 1) return by.post(ops);
+  const status s = by.post(*ops[0]);
+  if (s != status::done && s != status::posted) return {0, s};
+  EXPECT_EQ(s == status::done, ops[0]->over) << "its answer says whether it is over";
+  return {1, status::done};
+}
+
 }  // namespace
 
 post_result port::post(std::span<op> ops) {
@@ -36,7 +45,7 @@ post_result port::post(std::span<op> ops) {
     o.head = head_of(o.header.size() + (moves ? o.memory.size() : 0));
     posted.push_back(copies.emplace_back(std::make_unique<op>(o)).get());
   }
-  const post_result r = inner_->post(posted);
+  const post_result r = post_any(*inner_, posted);
   EXPECT_LE(r.accepted, ops.size());
   EXPECT_EQ(r.accepted == ops.size(), r.reason == status::done) << name_of(r.reason);
   for (std::size_t i = 0; i < std::min(r.accepted, ops.size()); ++i) {

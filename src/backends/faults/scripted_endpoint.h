@@ -62,6 +62,7 @@ class scripted_endpoint final : public endpoint {
   remote_lane* reach(rank peer, int lane) noexcept override {
     return script_.no_memory ? nullptr : script_.reach(peer, lane);
   }
+  using endpoint::post;
   post_result post(std::span<op* const> ops) noexcept override {
     std::size_t n = 0;
     for (op* each : ops) {

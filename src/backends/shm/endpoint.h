@@ -26,6 +26,7 @@ class shm_endpoint final : public endpoint {
   ~shm_endpoint() override;
 
   link* reach(rank peer, int lane) noexcept override;
+  using endpoint::post;
   post_result post(std::span<op* const> ops) noexcept override;
   status send(remote_lane& to, message_head head, std::span<const std::byte> header,
               std::span<const std::byte> data) noexcept override;

@@ -128,15 +128,17 @@ struct utofu_endpoint::way_of_lists {
   }
 };
 
+status utofu_endpoint::post(op& what) noexcept {
+  const vcq::use mine(vcq_);
+  const status s = start(what);
+  if (peers_.some_lost()) [[unlikely]]
+    forget_lost();
+  return s;
+}
+
 post_result utofu_endpoint::post(std::span<op* const> ops) noexcept {
   const vcq::use mine(vcq_);
-  post_result r;
-  if (ops.size() == 1) {
-    const status s = start(*ops[0]);
-    r = accepted(s) ? post_result{1, status::done} : post_result{0, s};
-  } else {
-    r = lists_.post(ops, way_of_lists{*this});
-  }
+  const post_result r = lists_.post(ops, way_of_lists{*this});
   if (peers_.some_lost()) [[unlikely]]
     forget_lost();
   return r;

@@ -27,7 +27,7 @@ class utofu_endpoint final : public endpoint {
   utofu_endpoint(utofu_device& owner, int lane);
 
   remote_lane* reach(rank peer, int lane) noexcept override { return peers_.find(peer, lane); }
-  using endpoint::post;
+  status post(op& what) noexcept override;
   post_result post(std::span<op* const> ops) noexcept override;
   status send(remote_lane& to, message_head head, std::span<const std::byte> header,
               std::span<const std::byte> data) noexcept override;

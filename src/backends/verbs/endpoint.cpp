@@ -69,6 +69,18 @@ status verbs_endpoint::start_access(peer_lane& p, op& o) {
   return s;
 }
 
+status verbs_endpoint::post(op& what) noexcept {
+  const status s = start(what);
+  departures_.push_soon(static_cast<peer_lane&>(*what.to));
+  note_post(s);
+  return s;
+}
+
+inline void verbs_endpoint::note_post(status last) noexcept {
+  refused_ = last == status::busy_queue;
+  moved_ = false;
+}
+
 post_result verbs_endpoint::post(std::span<op* const> ops) noexcept {
   std::size_t taken = 0;
   peer_lane* last = nullptr;
@@ -80,8 +92,7 @@ post_result verbs_endpoint::post(std::span<op* const> ops) noexcept {
     if (s = start(*ops[taken]); !accepted(s)) break;
   }
   if (last != nullptr) departures_.push_soon(*last);
-  refused_ = s == status::busy_queue;
-  moved_ = false;
+  note_post(s);
   return {taken, taken == ops.size() ? status::done : s};
 }
 

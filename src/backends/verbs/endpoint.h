@@ -27,7 +27,7 @@ class verbs_endpoint final : public endpoint {
   verbs_endpoint(verbs_device& owner, std::shared_ptr<lane_home> home);
 
   remote_lane* reach(rank peer, int lane) noexcept override { return peers_.find(peer, lane); }
-  using endpoint::post;
+  status post(op& what) noexcept override;
   post_result post(std::span<op* const> ops) noexcept override;
   status send(remote_lane& to, message_head head, std::span<const std::byte> header,
               std::span<const std::byte> data) noexcept override;
@@ -40,6 +40,7 @@ class verbs_endpoint final : public endpoint {
 
  private:
   [[nodiscard]] status start(op& o) noexcept;
+  void note_post(status last) noexcept;
   [[nodiscard]] status start_access(peer_lane& p, op& o);
   void read_letters() noexcept;
   void on_completion(const ibv_wc& c) noexcept;
