@@ -70,10 +70,10 @@ template <class Region>
 class known_regions {
  public:
   /// One of those used last; nullptr: look_up() may know it.
-  [[nodiscard]] Region* find_recent(memory::region_ref ref) const noexcept {
+  [[nodiscard]] Region* find_recent(const memory::region_ref& ref) const noexcept {
     Region* const r = recent_[ref.slot % recent_.size()];
     // One comparison of 8 bytes.
-    const auto word = [](memory::region_ref of) { return std::bit_cast<std::uint64_t>(of); };
+    const auto word = [](const memory::region_ref& of) { return std::bit_cast<std::uint64_t>(of); };
     return r != nullptr && word(r->ref) == word(ref) ? r : nullptr;
   }
   /// done: `out` is it. busy_queue: it is being fetched, ask again. withdrawn: it is not there.

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/copy.h"
+
 namespace heddle::transport::verbs {
 
 /// Whether these bytes are inside the region, and may be touched in this way.
@@ -29,24 +31,28 @@ status accesses::move(peer_lane& p, const peer_region& r, op& o, rights needed) 
   if (o.over) return status::done;
   const bool out = o.kind == op_kind::put;
   memory::registration_cache::lease held;
-  std::byte* slot = nullptr;
+  std::byte* here = o.memory.data();
+  bool in_slot = false;
   if (out && bytes <= max_inline_) {
     // The card takes the bytes as it is told of them, and they stay where they are until then.
   } else if (bytes <= slots_.slot_bytes()) {
-    if (slot = slots_.take(); slot == nullptr) return status::busy_queue;
-    if (out) std::memcpy(slot, o.memory.data(), bytes);
+    if (here = slots_.take(); here == nullptr) return status::busy_queue;
+    if (out) copy_few(here, o.memory);
+    in_slot = true;
   } else if (held = cache_.acquire(o.memory, last_); !held) {
     return held.why() == memory::registration_cache::failure::refused ? status::unsupported
                                                                       : status::busy_queue;
   }
-  flight& f = p.out.push();
-  f.of = &o;
-  f.slot = slot;
-  f.held = std::move(held);
-  f.there = r.address + o.offset;
-  f.key = r.key;
-  f.bytes = static_cast<std::uint32_t>(bytes);
-  f.how = out ? ending::told : slot != nullptr ? ending::copied : ending::landed;
+  p.out.push({.of = &o,
+              .here = here,
+              .there = r.address + o.offset,
+              .key = r.key,
+              .bytes = static_cast<std::uint32_t>(bytes),
+              .held = std::move(held),
+              .how = out       ? ending::told
+                     : in_slot ? ending::copied
+                               : ending::landed,
+              .in_slot = in_slot});
   return status::posted;
 }
 
@@ -57,22 +63,23 @@ status accesses::act(peer_lane& p, const peer_region& r, op& o) noexcept {
   std::byte* const slot = slots_.take();
   if (slot == nullptr) return status::busy_queue;
   o.over = false;
-  flight& f = p.out.push();
-  f.of = &o;
-  f.slot = slot;
-  f.there = there;
-  f.key = r.key;
-  f.bytes = sizeof(std::uint64_t);
-  f.how = is_native(o) ? ending::fetched : ending::guessed;
-  if (f.how == ending::guessed) o.make_notes<guess>();
+  const ending how = is_native(o) ? ending::fetched : ending::guessed;
+  if (how == ending::guessed) o.make_notes<guess>();
+  p.out.push({.of = &o,
+              .here = slot,
+              .there = there,
+              .key = r.key,
+              .bytes = sizeof(std::uint64_t),
+              .how = how,
+              .in_slot = true});
   return status::posted;
 }
 
 bool accesses::finish(stream& s, flight& f) noexcept {
-  if (f.how == ending::copied) std::memcpy(f.of->memory.data(), f.slot, f.bytes);
+  if (f.how == ending::copied) copy_few(f.of->memory.data(), {f.here, f.bytes});
   if (f.how < ending::fetched) return true;
   std::uint64_t found = 0;
-  std::memcpy(&found, f.slot, sizeof found);
+  std::memcpy(&found, f.here, sizeof found);
   if (f.how == ending::guessed && try_again(s, f, found)) return false;  // f is the new one's
   op& o = *f.of;
   const std::uint64_t old = word_place(f.there, o.width).get(found);
@@ -89,7 +96,7 @@ bool accesses::try_again(stream& s, flight& f, std::uint64_t found) noexcept {
   tried.expected = found;
   if (f.of->atomic == atomic_op::compare_swap && old != (f.of->compare & word.mask)) return false;
   flight again = std::move(f);  // its cell may be the one that is taken next
-  s.push() = std::move(again);
+  s.push(std::move(again));
   return true;
 }
 

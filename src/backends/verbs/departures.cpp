@@ -56,11 +56,11 @@ status departures::add_message(peer_lane& p, message_head head, std::span<const 
   std::memcpy(slot, &head, sizeof head);
   if (!header.empty()) std::memcpy(slot + sizeof head, header.data(), header.size());
   if (!data.empty()) std::memcpy(slot + sizeof head + header.size(), data.data(), data.size());
-  flight& f = p.out.push();
-  f.slot = slot;
-  f.bytes = static_cast<std::uint32_t>(sizeof head + header.size() + data.size());
-  f.how = ending::sent;
-  f.follows = follows;
+  p.out.push({.here = slot,
+              .bytes = static_cast<std::uint32_t>(sizeof head + header.size() + data.size()),
+              .how = ending::sent,
+              .in_slot = true,
+              .follows = follows});
   p.out.count_message();
   ++messages_;
   return status::done;
@@ -79,12 +79,11 @@ void departures::push(peer_lane& p) noexcept {
 /// A read behind puts. A card answers it when the memory shows them.
 void departures::add_look(peer_lane& p) noexcept {
   if (!p.out.has_room()) return;
-  flight& f = p.out.push();
-  f.slot = landing_;
-  f.there = p.process->facts.table;
-  f.key = p.process->facts.table_key;
-  f.bytes = sizeof(std::uint64_t);
-  f.how = ending::look;
+  p.out.push({.here = landing_,
+              .there = p.process->facts.table,
+              .key = p.process->facts.table_key,
+              .bytes = sizeof(std::uint64_t),
+              .how = ending::look});
 }
 
 // --- ends ------------------------------------------------------------------------------
@@ -97,36 +96,34 @@ void departures::on_flight(const ibv_wc& c) noexcept {
   // because what came after it has been flushed.
   if (p->lost) return;
   if (c.status == IBV_WC_SUCCESS) return end_through(*p, id.position());
-  while (p->out.head() != id.position()) finish_oldest(*p);
+  finish_before(*p, id.position());
   fail_oldest(*p, c.status);
 }
 
 /// A queue pair ends its requests in order: all up to this one are over.
 void departures::end_through(peer_lane& p, std::uint32_t position) noexcept {
-  while (p.out.holds(position)) finish_oldest(p);
+  finish_before(p, position + 1);
   if (!p.out.all_issued()) push_soon(p);
 }
 
-void departures::finish_oldest(peer_lane& p) noexcept {
+void departures::finish_before(peer_lane& p, std::uint32_t position) noexcept {
+  while (p.out.head() != position) finish_oldest(p);
+}
+
+inline void departures::finish_oldest(peer_lane& p) noexcept {
   flight& f = p.out.oldest();  // its cell is good until something is added
   p.out.pop();
   ++room_;
   f.held.release();
-  switch (f.how) {
-    case ending::mark:
-    case ending::look:
-      return;
-    case ending::sent:
-      --messages_;
-      break;
-    case ending::entry:
-      regions::on_entry(*p.process, f.slot);
-      break;
-    default:
-      if (!accesses_.finish(p.out, f)) return;
-      events_.ended(*f.of, status::done);
+  if (f.how >= ending::told) {
+    if (!accesses_.finish(p.out, f)) return;
+    events_.ended(*f.of, status::done);
+  } else if (f.how == ending::sent) {
+    --messages_;
+  } else if (f.how == ending::entry) {
+    regions::on_entry(*p.process, f.here);
   }
-  if (f.slot != nullptr) slots_.give_back(f.slot);
+  if (f.in_slot) slots_.give_back(f.here);
 }
 
 /// The queue pair has ended with it. What is behind it has not been carried out.
@@ -164,7 +161,7 @@ void departures::discard_oldest(peer_lane& p, status how) noexcept {
   if (f.how == ending::sent) --messages_;
   if (f.how == ending::entry) regions::on_entry(*p.process, nullptr);
   if (f.of != nullptr) events_.ended(*f.of, how);
-  if (f.slot != nullptr && f.slot != landing_) slots_.give_back(f.slot);
+  if (f.in_slot) slots_.give_back(f.here);
 }
 
 void departures::forget(peer_lane& p) noexcept {

@@ -56,6 +56,7 @@ class departures {
   static constexpr std::uint32_t much = 8, whole_list = 32;
 
   void end_through(peer_lane& p, std::uint32_t position) noexcept;
+  void finish_before(peer_lane& p, std::uint32_t position) noexcept;
   void finish_oldest(peer_lane& p) noexcept;
   void fail_oldest(peer_lane& p, ibv_wc_status why) noexcept;
   void discard_oldest(peer_lane& p, status how) noexcept;

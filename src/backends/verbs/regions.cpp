@@ -19,12 +19,12 @@ void regions::fetch(peer_lane& p, peer_region& r) noexcept {
   if (!owner.regions.may_fetch() || !p.out.has_room()) return;
   std::byte* const slot = slots_.take();
   if (slot == nullptr) return;
-  flight& f = p.out.push();
-  f.slot = slot;
-  f.there = owner.facts.table + r.ref.slot * sizeof(region_entry);
-  f.key = owner.facts.table_key;
-  f.bytes = sizeof(region_entry);
-  f.how = ending::entry;
+  p.out.push({.here = slot,
+              .there = owner.facts.table + r.ref.slot * sizeof(region_entry),
+              .key = owner.facts.table_key,
+              .bytes = sizeof(region_entry),
+              .how = ending::entry,
+              .in_slot = true});
   owner.regions.begin_fetch(r);
 }
 

@@ -15,7 +15,7 @@ class regions {
 
   /// done: `out` is it. busy_queue: it is being fetched. withdrawn: it is not there. Throws
   /// std::bad_alloc.
-  [[nodiscard]] status find(peer_lane& p, memory::region_ref ref, peer_region*& out) {
+  [[nodiscard]] status find(peer_lane& p, const memory::region_ref& ref, peer_region*& out) {
     out = p.process->regions.find_recent(ref);
     return out != nullptr ? status::done : look_up(p, ref, out);
   }

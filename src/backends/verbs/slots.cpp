@@ -15,8 +15,8 @@ slots::slots(const card& on, std::size_t count, std::size_t bytes)
     fail_errno(errno,
                "{}: {} bytes cannot be registered; raise the limit on locked memory (ulimit -l)",
                on.name(), memory_.memory().size());
-  free_.reserve(count);
-  for (std::size_t n = count; n-- != 0;) free_.push_back(at(n));
+  free_.resize(count);
+  for (std::size_t n = count; n-- != 0;) give_back(at(n));
 }
 
 }  // namespace heddle::transport::verbs

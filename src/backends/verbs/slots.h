@@ -24,20 +24,19 @@ class slots {
   }
   /// nullptr: none is free.
   [[nodiscard]] std::byte* take() noexcept {
-    if (free_.empty()) [[unlikely]]
+    if (free_count_ == 0) [[unlikely]]
       return nullptr;
-    std::byte* const s = free_.back();
-    free_.pop_back();
-    return s;
+    return free_[--free_count_];
   }
-  void give_back(std::byte* slot) noexcept { free_.push_back(slot); }  // has room for all
-  [[nodiscard]] std::size_t free() const noexcept { return free_.size(); }
+  void give_back(std::byte* slot) noexcept { free_[free_count_++] = slot; }
+  [[nodiscard]] std::size_t free() const noexcept { return free_count_; }
 
  private:
   std::size_t bytes_;
   memory::segment memory_;
   handle<ibv_mr> registered_;
-  std::vector<std::byte*> free_;
+  std::vector<std::byte*> free_;  // a place for each; the first ones are free
+  std::size_t free_count_ = 0;
 };
 
 }  // namespace heddle::transport::verbs

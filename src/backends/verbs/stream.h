@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "backends/verbs/handles.h"
 #include "backends/verbs/lane_home.h"
@@ -31,12 +32,13 @@ enum class ending : std::uint8_t {
 
 struct flight {
   op* of = nullptr;           ///< null: one of the lane's own
-  std::byte* slot = nullptr;  ///< of the lane's registered memory; null: the op's memory is used
+  std::byte* here = nullptr;  ///< its bytes: the op's memory, or the lane's registered memory
   std::uint64_t there = 0;    ///< address at the peer
   std::uint32_t key = 0;      ///< for it
   std::uint32_t bytes = 0;
-  memory::registration_cache::lease held;  ///< on the op's memory
+  memory::registration_cache::lease held{};  ///< on the op's memory
   ending how = ending::mark;
+  bool in_slot = false;  ///< `here` is a slot, to be given back
   bool follows = false;  ///< a message that the put before it tells: not to be sent without that
 };
 
@@ -66,10 +68,9 @@ class stream {
   [[nodiscard]] bool empty() const noexcept { return head_ == tail_; }
   [[nodiscard]] std::uint32_t under_way() const noexcept { return issued_ - head_; }
 
-  flight& push() noexcept {
-    flight* const f = &cells_[tail_++ & mask_];
-    std::destroy_at(f);
-    return *std::construct_at(f);
+  /// Adds the newest. Its cell's last one has given back what it held.
+  flight& push(flight made = {}) noexcept {
+    return *std::construct_at(&cells_[tail_++ & mask_], std::move(made));
   }
   [[nodiscard]] flight& oldest() noexcept { return cells_[head_ & mask_]; }
   /// Drops the oldest. Its cell is good until the next push().

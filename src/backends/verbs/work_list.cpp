@@ -12,8 +12,9 @@ namespace {
 /// Messages tell of their end once in so many: nobody waits for that.
 constexpr std::uint32_t silent_messages = 16;
 
-ibv_wr_opcode opcode_of(const flight& f) noexcept {
-  switch (f.how) {
+/// Atomics that add are told by act().
+ibv_wr_opcode opcode_of(ending how) noexcept {
+  switch (how) {
     case ending::sent:
       return IBV_WR_SEND_WITH_IMM;
     case ending::look:
@@ -22,8 +23,6 @@ ibv_wr_opcode opcode_of(const flight& f) noexcept {
     case ending::landed:
       return IBV_WR_RDMA_READ;
     case ending::fetched:
-      return f.of->atomic == atomic_op::add ? IBV_WR_ATOMIC_FETCH_AND_ADD
-                                            : IBV_WR_ATOMIC_CMP_AND_SWP;
     case ending::guessed:
       return IBV_WR_ATOMIC_CMP_AND_SWP;
     case ending::mark:
@@ -61,7 +60,7 @@ void work_list::describe(stream& s, std::uint32_t position, std::uint32_t index)
   const flight& f = s.at(position);
   ibv_send_wr& w = works_[index];
   w.wr_id = work_id(work_id::kind_t::flight, s.generation, s.number, position).bits();
-  w.opcode = opcode_of(f);
+  w.opcode = opcode_of(f.how);
   w.send_flags = 0;
   w.sg_list = &parts_[index];
   w.num_sge = f.bytes != 0 ? 1 : 0;
@@ -74,9 +73,7 @@ void work_list::describe(stream& s, std::uint32_t position, std::uint32_t index)
 
 void work_list::move_data(const flight& f, ibv_send_wr& w, ibv_sge& part) const noexcept {
   part.length = f.bytes;
-  part.addr = reinterpret_cast<std::uint64_t>(f.slot != nullptr ? f.slot
-                                              : f.of != nullptr ? f.of->memory.data()
-                                                                : nullptr);
+  part.addr = reinterpret_cast<std::uint64_t>(f.here);
   part.lkey = f.held ? registration_of(f.held).lkey : slots_key_;
   const bool goes_out = f.how == ending::sent || f.how == ending::told;
   if (goes_out && f.bytes <= max_inline_) w.send_flags |= IBV_SEND_INLINE;
@@ -87,7 +84,9 @@ void work_list::act(const flight& f, ibv_send_wr& w) noexcept {
   w.wr.atomic.remote_addr = f.there & ~std::uint64_t{7};
   w.wr.atomic.rkey = f.key;
   if (f.how == ending::fetched) {
-    w.wr.atomic.compare_add = o.atomic == atomic_op::add ? o.operand : o.compare;
+    const bool adds = o.atomic == atomic_op::add;
+    if (adds) w.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+    w.wr.atomic.compare_add = adds ? o.operand : o.compare;
     w.wr.atomic.swap = o.operand;
     return;
   }
