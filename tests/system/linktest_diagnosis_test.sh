@@ -86,6 +86,9 @@ judged() {
   echo '{}' >"$work/wrong.json"
   measure 2 -n 2 --baseline "$work/wrong.json"
   says err 'linktest.json of an earlier run'
+  measure 2 -n 4 --baseline "$work/nowhere.json"
+  says err 'there is no such file'
+  [ "$(wc -l <"$work/err")" -eq 1 ] || fail "more than one line about a baseline that is not there"
 }
 
 made_up() {

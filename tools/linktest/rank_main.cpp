@@ -151,6 +151,9 @@ class participant {
           notes |= measured_already;
         else
           open_report();
+      } catch (const tools::usage_error& wrong) {
+        tools::complain(fmt::format("heddle linktest: {}\n", wrong.what()));
+        notes |= cannot_start;
       } catch (const error& problem) {
         tools::complain(fmt::format("heddle linktest: {}\n", problem.what()));
         notes |= cannot_start;
