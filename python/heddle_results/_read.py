@@ -38,8 +38,8 @@ class Run:
         return self.matrices[size]["time_median"]
 
     def bandwidth(self, size):
-        """Bytes per second, [initiator][peer]."""
-        directions = 2 if self.facts["options"]["kernel"] == "bi" else 1
+        """Bytes per second, [initiator][peer]; NaN where the kernel is unknown."""
+        directions = {"bi": 2, "unknown": numpy.nan}.get(self.facts["options"]["kernel"], 1)
         return directions * size / self.time(size)
 
     @property

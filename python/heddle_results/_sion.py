@@ -7,6 +7,8 @@ import numpy
 PREFIX = 1024
 FIXED = 52 + PREFIX
 LOCATION = 256
+KERNELS = ("semi", "bi", "uni")
+OPS = ("send", "put", "get", "call")
 
 
 def read_part(data):
@@ -40,21 +42,29 @@ def read_part(data):
 
 
 def read_streams(path):
-    """The streams of all ranks of the set whose first file is `path`, and the order of their bytes."""
-    streams, files, order = read_part(path.read_bytes())
+    """Of the set whose first file is `path`: the streams of all ranks, the order of their bytes, and whether heddle
+    wrote it."""
+    first = path.read_bytes()
+    streams, files, order = read_part(first)
     for number in range(1, files):
         streams.update(read_part(path.with_name(f"{path.name}.{number:06}").read_bytes())[0])
     if sorted(streams) != list(range(len(streams))):
         raise ValueError("a rank is missing in it")
-    return [streams[rank] for rank in range(len(streams))], order
+    return [streams[rank] for rank in range(len(streams))], order, first[52:].startswith(b"linktest-")
+
+
+def name_from(words, number):
+    """What heddle counted from 1; 0 in its first files, which do not say it."""
+    return words[number - 1] if 0 < number <= len(words) else "unknown"
 
 
 def read_run(path):
     """Facts and matrices, as a Run has them."""
-    streams, order = read_streams(path)
+    streams, order, ours = read_streams(path)
     ranks = len(streams)
     hosts, times = [], numpy.full((ranks, ranks), numpy.nan)
     size = messages = serial = 1
+    kernel, op = "semi", "send"
     for rank, stream in enumerate(streams):
         if stream[:5] != b"LKTST":
             raise ValueError("its streams are not those of LinkTest 1.x")
@@ -64,17 +74,20 @@ def read_run(path):
         hosts.append(stream[17:17 + LOCATION].split(b"\0")[0].decode(errors="replace"))
         at = 17 + LOCATION + 4 * (6 if minor >= 4 else 4)
         if rank == 0:
-            messages, size, _, _, serial = struct.unpack_from(order + "5i", stream, at)
+            messages, size, _, _, serial, _, *traffic = struct.unpack_from(order + "8i", stream, at)
+            if ours or any(traffic):
+                kernel, op = name_from(KERNELS, traffic[0]), name_from(OPS, traffic[1])
             at += 10 * 4 + 10 * 8
         if len(stream) < at + 8 * ranks:
             raise ValueError(f"the stream of rank {rank} ends within its times")
         times[rank] = numpy.frombuffer(stream, order + "f8", ranks, at)
     times[~(times > 0)] = numpy.nan
     numpy.fill_diagonal(times, numpy.nan)
-    facts = {"format": "LinkTest 1.x", "heddle_version": "LinkTest 1.x", "hosts": hosts, "ranks": ranks,
+    writer = "heddle, as LinkTest 1.x does" if ours else "LinkTest 1.x"
+    facts = {"format": "LinkTest 1.x", "heddle_version": writer, "hosts": hosts, "ranks": ranks,
              "routes": [], "started": "", "ended": "", "elapsed_s": 0.0, "command": "",
              "complete": bool(numpy.isfinite(times).sum() == ranks * (ranks - 1)), "interrupted": False,
-             "options": {"kernel": "semi", "mode": "serial" if serial else "parallel", "messages": messages,
-                         "repetitions": 1}}
+             "options": {"kernel": kernel, "op": op, "backend": "unknown",
+                         "mode": "serial" if serial else "parallel", "messages": messages, "repetitions": 1}}
     state = numpy.isfinite(times).astype(numpy.uint8)
     return facts, {size: {"time_median": times, "state": state}}

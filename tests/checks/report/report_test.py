@@ -38,7 +38,7 @@ class Report(unittest.TestCase):
             # Pretended hosts, so that there are pairs of two classes.
             made = heddle("run", "-n", 4, "--", "sh", "-c", 'HEDDLE_HOST=h$((HEDDLE_RANK / 2)) exec "$0" "$@"', HEDDLE,
                           "linktest", "--sizes", "8,4K", "--messages", 5, "--sion", 2, "--diagnosis", "never",
-                          "--output", cls.root / name)
+                          "--kernel", "uni", "--op", "put", "--output", cls.root / name)
             assert made.returncode == 0, made.stderr
 
     @classmethod
@@ -198,6 +198,7 @@ for size in h5.sizes:
     sion = heddle_results.read(f"{folder}/linktest-{size}.sion")
     for other in js, sion:
         numpy.testing.assert_allclose(h5.time(size), other.time(size), rtol=1e-6)
+        assert [other.facts["options"][key] for key in ("kernel", "op", "mode")] == ["uni", "put", "parallel"]
     numpy.testing.assert_allclose(h5.bandwidth(size), h5.matrices[size]["bandwidth"], rtol=1e-6)
 assert (h5.classes()[0, 2:] == 3).all() and h5.classes()[0, 1] < 2 and h5.class_names[3] == "other host"
 js.facts["groups"] = ["rack1"] * 4

@@ -74,6 +74,8 @@ status run(messenger& wire, kernel k, const bounced& by) {
       return often(by, 2 * by.call.messages);
     case kernel::uni:
       return uni(wire, by);
+    case kernel::unknown:
+      break;
   }
   return status::invalid;
 }

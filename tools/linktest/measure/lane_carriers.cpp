@@ -113,6 +113,7 @@ carrier lane_carriers::of(operation op) noexcept {
     case operation::get:
       return &get_;
     case operation::send:
+    case operation::unknown:
       break;
   }
   return {};

@@ -166,13 +166,15 @@ Enum from_name(const std::string& word, const Enum (&all)[N]) {
 }
 
 options options_from(const json& in) {
-  constexpr kernel kernels[]{kernel::semi, kernel::bi, kernel::uni};
+  constexpr kernel kernels[]{kernel::semi, kernel::bi, kernel::uni, kernel::unknown};
+  constexpr operation ops[]{operation::send, operation::put, operation::get, operation::call,
+                            operation::unknown};
   constexpr run_mode modes[]{run_mode::parallel, run_mode::serial};
   options out;
   out.backend = in.at("backend").get<std::string>();
   out.mode = from_name(in.at("mode").get<std::string>(), modes);
   out.kernel = from_name(in.at("kernel").get<std::string>(), kernels);
-  out.op = from_name(in.value("op", "send"), all_operations);
+  out.op = from_name(in.value("op", "send"), ops);
   out.window = in.value("window", out.window);
   out.buffers = in.value("buffers", out.buffers);
   out.halves = parse_halves(in.value("bisection", "none"));

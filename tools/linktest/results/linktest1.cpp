@@ -16,6 +16,7 @@ namespace {
 constexpr std::string_view mark = "LKTST";
 constexpr std::array<std::int32_t, 3> version{1, 2, 1};
 constexpr std::size_t location_bytes = 256;
+constexpr std::string_view our_names = "linktest-";  // what the names of our files begin with
 
 struct extremes {
   double least, most, mean;
@@ -39,15 +40,12 @@ void put_summary(byte_writer& out, const run_facts& facts, const results& all,
                  std::size_t size_index) {
   const options& o = facts.chosen;
   const auto word = [](std::uint64_t value) { return static_cast<std::int32_t>(value); };
-  const std::array<std::int32_t, 10> words{word(o.messages),
-                                           word(all.sizes()[size_index]),
+  const std::array<std::int32_t, 10> words{word(o.messages), word(all.sizes()[size_index]),
                                            0,  // no exchange of all with all between the steps
-                                           1,
-                                           o.mode == run_mode::serial ? 1 : 0,
-                                           o.shuffle ? 1 : 0,
-                                           0,
-                                           0,
-                                           0,
+                                           1, o.mode == run_mode::serial ? 1 : 0, o.shuffle ? 1 : 0,
+                                           // LinkTest 1.x has 0 here, and its readers skip it.
+                                           word(1 + static_cast<std::uint64_t>(o.kernel)),
+                                           word(1 + static_cast<std::uint64_t>(o.op)), 0,
                                            version[0]};
   for (const std::int32_t w : words) out.number(w);
   const extremes times = extremes_of(all, size_index);
@@ -101,8 +99,23 @@ std::string read_head(byte_reader& in) {
   return std::string(location.substr(0, location.find('\0')));
 }
 
+/// From a word that put_summary() wrote.
+template <class Enum>
+Enum enum_from(std::int32_t word) noexcept {
+  const bool known = word >= 1 && word <= 1 + static_cast<std::int32_t>(Enum::unknown);
+  return known ? static_cast<Enum>(word - 1) : Enum::unknown;
+}
+
+/// LinkTest 1.x has one kernel and one op. Our files told neither in their first days.
+void set_traffic(options& of, std::int32_t kernel_word, std::int32_t op_word, bool by_linktest) {
+  of.backend = "unknown";
+  if (by_linktest && kernel_word == 0 && op_word == 0) return;
+  of.kernel = enum_from<kernel>(kernel_word);
+  of.op = enum_from<operation>(op_word);
+}
+
 /// Sets the facts of rank 0's part and returns the message size.
-std::uint64_t read_summary(byte_reader& in, run_facts& facts) {
+std::uint64_t read_summary(byte_reader& in, run_facts& facts, bool by_linktest) {
   std::array<std::int32_t, 10> words{};
   for (auto& w : words) w = in.number<std::int32_t>();
   in.skip(10 * sizeof(double));
@@ -111,6 +124,7 @@ std::uint64_t read_summary(byte_reader& in, run_facts& facts) {
   facts.chosen.messages = static_cast<std::uint64_t>(words[0]);
   facts.chosen.mode = words[4] != 0 ? run_mode::serial : run_mode::parallel;
   facts.chosen.shuffle = words[5] != 0;
+  set_traffic(facts.chosen, words[6], words[7], by_linktest);
   return static_cast<std::uint64_t>(words[1]);
 }
 
@@ -135,9 +149,14 @@ std::vector<std::string> to_linktest1(const run_facts& facts, const results& all
   return out;
 }
 
+std::string linktest1_name(std::uint64_t bytes) {
+  return fmt::format("{}{}.sion", our_names, bytes);
+}
+
 run_record from_linktest1(const sion_content& file) {
+  const bool by_linktest = !file.name.starts_with(our_names);
   run_facts facts;
-  facts.version = "LinkTest 1.x";
+  facts.version = by_linktest ? "LinkTest 1.x" : "heddle, as LinkTest 1.x does";
   facts.chosen.warmup = 0;
   facts.chosen.repetitions = 1;
   std::uint64_t bytes = 1;
@@ -147,7 +166,7 @@ run_record from_linktest1(const sion_content& file) {
     byte_reader in(file.streams[r], file.big_endian);
     try {
       facts.hosts.push_back(read_head(in));
-      if (r == 0) bytes = read_summary(in, facts);
+      if (r == 0) bytes = read_summary(in, facts, by_linktest);
       rows.push_back(read_row(in, n, r));
     } catch (const error& why) {
       throw error(fmt::format("stream of rank {}: {}", r, why.what()));
@@ -155,7 +174,8 @@ run_record from_linktest1(const sion_content& file) {
   }
   facts.chosen.ranks = static_cast<int>(n);
   facts.chosen.sizes = {bytes};
-  run_record out{std::move(facts), results(static_cast<int>(n), kernel::semi, {bytes})};
+  results all(static_cast<int>(n), facts.chosen.kernel, {bytes});
+  run_record out{std::move(facts), std::move(all)};
   for (std::size_t r = 0; r < n; ++r) out.all.set_row(static_cast<int>(r), rows[r]);
   return out;
 }

@@ -69,12 +69,12 @@ std::size_t interval_rank(std::size_t n) noexcept {
 }  // namespace
 
 std::string_view name_of(kernel k) noexcept {
-  constexpr std::array<std::string_view, 3> names{"semi", "bi", "uni"};
+  constexpr std::array<std::string_view, 4> names{"semi", "bi", "uni", "unknown"};
   return names[static_cast<std::size_t>(k)];
 }
 
 std::string_view name_of(operation op) noexcept {
-  constexpr std::array<std::string_view, 4> names{"send", "put", "get", "call"};
+  constexpr std::array<std::string_view, 5> names{"send", "put", "get", "call", "unknown"};
   return names[static_cast<std::size_t>(op)];
 }
 
@@ -84,7 +84,7 @@ double seconds_per_message(kernel k, double elapsed_s, std::uint64_t messages) n
 }
 
 double bytes_per_second(kernel k, std::uint64_t size_bytes, double message_s) noexcept {
-  if (!(message_s > 0)) return nan;
+  if (!(message_s > 0) || k == kernel::unknown) return nan;
   const double directions = k == kernel::bi ? 2 : 1;
   return directions * static_cast<double>(size_bytes) / message_s;
 }

@@ -12,24 +12,26 @@ namespace heddle::linktest {
 
 /// How two ranks exercise their link.
 enum class kernel : std::uint8_t {
-  semi,  ///< one message goes there and back, n times
-  bi,    ///< two messages go there and back at the same time, n times
-  uni,   ///< n messages go there back to back, then one receipt comes back
+  semi,     ///< one message goes there and back, n times
+  bi,       ///< two messages go there and back at the same time, n times
+  uni,      ///< n messages go there back to back, then one receipt comes back
+  unknown,  ///< of results whose file does not say; nothing is measured by it
 };
 
 /// What carries a message.
 enum class operation : std::uint8_t {
-  send,  ///< a tagged message and its receive
-  put,   ///< written to the peer's memory, with a notification where the peer waits for it
-  get,   ///< read from the peer's memory, by the initiator, in kernel bi by both
-  call,  ///< an active message, whose handler copies it into place
+  send,     ///< a tagged message and its receive
+  put,      ///< written to the peer's memory, with a notification where the peer waits for it
+  get,      ///< read from the peer's memory, by the initiator, in kernel bi by both
+  call,     ///< an active message, whose handler copies it into place
+  unknown,  ///< as a kernel may be
 };
 inline constexpr operation all_operations[]{operation::send, operation::put, operation::get,
                                             operation::call};
-/// "send", "put", "get", "call".
+/// "send", "put", "get", "call", "unknown".
 [[nodiscard]] std::string_view name_of(operation op) noexcept;
 
-/// "semi", "bi", "uni".
+/// "semi", "bi", "uni", "unknown".
 [[nodiscard]] std::string_view name_of(kernel k) noexcept;
 
 /// Seconds per message: elapsed / 2n for semi and bi, elapsed / n for uni (its receipt included).
@@ -39,7 +41,7 @@ inline constexpr operation all_operations[]{operation::send, operation::put, ope
                                          std::uint64_t messages) noexcept;
 
 /// Bytes per second that the link carried: size / time, for bi 2 * size / time as both directions
-/// are busy at once. NaN when the time is not a positive number.
+/// are busy at once. NaN when the time is not a positive number, or the kernel unknown.
 [[nodiscard]] double bytes_per_second(kernel k, std::uint64_t size_bytes,
                                       double message_s) noexcept;
 

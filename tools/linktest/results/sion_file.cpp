@@ -67,7 +67,9 @@ class parser {
     head_.tasks = positive(in_.number<std::int32_t>(), "number of tasks");
     head_.files = in_.number<std::int32_t>();
     out_.files = static_cast<std::int32_t>(positive(head_.files, "number of files"));
-    in_.skip(4 + 8 + 8 + prefix_bytes);  // the file's number, flags, prefix
+    in_.skip(4 + 8 + 8);  // the file's number, flags
+    const std::string_view name = in_.take(prefix_bytes);
+    out_.name = name.substr(0, name.find('\0'));
     demand(in_.left() / 16 >= head_.tasks, "it ends within the sizes of its tasks");
     for (std::uint64_t t = 0; t < head_.tasks; ++t)
       out_.ranks.push_back(in_.number<std::int64_t>());
@@ -214,7 +216,10 @@ sion_content read_sion(const std::string& path) {
     const std::string name = sion_part_name(path, f);
     try {
       sion_part part = parse_sion(read_text(name));
-      if (f == 0) files = part.files;
+      if (f == 0) {
+        files = part.files;
+        all.name = part.name;
+      }
       all.big_endian = part.big_endian;
       for (std::size_t t = 0; t < part.ranks.size(); ++t)
         demand(tasks.emplace(part.ranks[t], std::move(part.streams[t])).second,

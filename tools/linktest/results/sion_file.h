@@ -14,6 +14,7 @@ struct sion_part {
   std::vector<std::int64_t> ranks;   ///< of the tasks whose streams are here
   std::vector<std::string> streams;  ///< their bytes, in the same order
   std::int32_t files = 1;            ///< physical files of the set
+  std::string name;                  ///< of the set, as its writer called it
   bool big_endian = false;           ///< how the streams' own numbers are stored
 };
 
@@ -27,6 +28,7 @@ struct sion_part {
 struct sion_content {
   std::vector<std::string> streams;
   bool big_endian = false;
+  std::string name;  ///< as in sion_part
 };
 [[nodiscard]] sion_content read_sion(const std::string& path);
 

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "linktest/results/bytes.h"
+#include "linktest/results/json_file.h"
 #include "linktest/results/linktest1.h"
 #include "linktest/results/output.h"
 #include "linktest/results/reading.h"
@@ -242,10 +243,59 @@ TEST(LinkTest1, FilesAreReadBackWithHostsTimesAndWhatWasNotMeasured) {
   fs::remove_all(name);
 }
 
+/// What is read of a file of this name.
+run_record read_back(std::vector<std::string> streams, const std::string& name) {
+  return from_linktest1({std::move(streams), false, name});
+}
+
+TEST(LinkTest1, FilesReadAloneSayModeKernelAndOpOfTheirRun) {
+  run_record run = sample();
+  for (const run_mode mode : {run_mode::serial, run_mode::parallel}) {
+    for (const kernel k : {kernel::semi, kernel::bi, kernel::uni}) {
+      for (const operation op : all_operations) {
+        run.facts.chosen.mode = mode;
+        run.facts.chosen.kernel = k;
+        run.facts.chosen.op = op;
+        const auto streams = to_linktest1(run.facts, run.all, 0);
+        const options told =
+            from_linktest1({parse_sion(to_sion(streams, 1, "any").at(0)).streams, false, ""})
+                .facts.chosen;
+        EXPECT_EQ(told.mode, mode);
+        EXPECT_EQ(told.kernel, k);
+        EXPECT_EQ(told.op, op);
+        EXPECT_EQ(told.backend, "unknown");
+      }
+    }
+  }
+}
+
+TEST(LinkTest1, KernelAndOpOfOurFilesWithoutThemAreUnknownAndOfLinkTestsAreItsOnlyOnes) {
+  const run_record run = sample();
+  auto streams = to_linktest1(run.facts, run.all, 0);
+  streams[0].replace(17 + 256 + 16 + 24, 8, 8, '\0');
+  const auto label = [](const options& o) {
+    return std::string(name_of(o.kernel)) + ',' + std::string(name_of(o.op));
+  };
+  EXPECT_EQ(label(read_back(streams, "pingpong_results_bin.sion").facts.chosen), "semi,send");
+  const run_record ours = read_back(streams, linktest1_name(131072));
+  EXPECT_EQ(label(ours.facts.chosen), "unknown,unknown");
+  EXPECT_TRUE(std::isnan(ours.all.value(0, 3, 1, metric::bandwidth)));
+  const run_record again = from_json(to_json(ours.facts, ours.all));
+  EXPECT_EQ(label(again.facts.chosen), "unknown,unknown");
+  streams[0].replace(17 + 256 + 16 + 24, 8, 8, '\x7f');
+  EXPECT_EQ(label(read_back(streams, "any").facts.chosen), "unknown,unknown") << "no such numbers";
+}
+
+TEST(LinkTest1, FilesHaveTheirSetsNameInThem) {
+  const std::string name = linktest1_name(8);
+  EXPECT_EQ(name, "linktest-8.sion");
+  EXPECT_EQ(parse_sion(to_sion({"a", "b"}, 2, name).at(0)).name, name);
+}
+
 TEST(LinkTest1, OtherStreamsAreRefusedWithTheReason) {
   const auto reason = [](std::vector<std::string> streams) -> std::string {
     try {
-      (void)from_linktest1({std::move(streams), false});
+      (void)read_back(std::move(streams), "any");
     } catch (const error& why) {
       return why.what();
     }

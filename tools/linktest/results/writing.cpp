@@ -42,7 +42,7 @@ void drop_sion_sets(const output_directory& from) {
 /// The set's first file comes last: without it the others are not found.
 std::string write_sion_set(output_directory& into, const run_facts& facts, const results& all,
                            std::size_t size_index) {
-  const std::string name = fmt::format("linktest-{}.sion", all.sizes()[size_index]);
+  const std::string name = linktest1_name(all.sizes()[size_index]);
   const auto parts = to_sion(to_linktest1(facts, all, size_index), facts.chosen.sion_files, name);
   std::string path;
   for (std::size_t left = parts.size(); left-- > 0;)

@@ -47,6 +47,7 @@ broken_rule slower_at(std::size_t size, const baseline& before, const results& n
 }  // namespace
 
 std::string traffic_of(const options& chosen) {
+  if (chosen.kernel == kernel::unknown || chosen.op == operation::unknown) return {};
   return fmt::format("--kernel {} --op {}", name_of(chosen.kernel), name_of(chosen.op));
 }
 
@@ -65,6 +66,8 @@ std::string incomparable(const baseline& before, const results& now,
   if (before.all.ranks() != now.ranks())
     return fmt::format("it has {} ranks and this run {}", before.all.ranks(), now.ranks());
   if (before.all.sizes() != now.sizes()) return "it has other message sizes: give the same --sizes";
+  if (before.traffic.empty())
+    return "its file does not say by what kernel and op it was measured: give its linktest.json";
   if (before.traffic != traffic_now)
     return fmt::format("it was measured with {}: give that", before.traffic);
   if (before.hosts != hosts_now) return "its ranks were on other hosts";

@@ -22,7 +22,7 @@ struct baseline {
   std::string traffic;             ///< as traffic_of() says it
 };
 
-/// The options that chose a run's messages: "--kernel semi --op send".
+/// The options that chose a run's messages: "--kernel semi --op send". Empty: they are unknown.
 [[nodiscard]] std::string traffic_of(const options& chosen);
 
 /// Reads any file or folder that read_results() can. Throws usage_error naming it, the

@@ -154,6 +154,11 @@ TEST(Baseline, SaysWhyItCannotBeComparedWith) {
   EXPECT_EQ(incomparable(before, now, same, usual), "");
   EXPECT_THAT(incomparable(before, now, others, usual), HasSubstr("other hosts"));
   EXPECT_THAT(incomparable(before, now, same, "--kernel semi --op put"), HasSubstr(usual));
+  baseline silent = before;
+  options unknown;
+  unknown.kernel = kernel::unknown;
+  silent.traffic = traffic_of(unknown);
+  EXPECT_THAT(incomparable(silent, now, same, usual), HasSubstr("give its linktest.json"));
   EXPECT_THAT(incomparable(before, results(3, kernel::semi, {1000}), same, usual),
               HasSubstr("4 ranks"));
   EXPECT_THAT(incomparable(before, results(4, kernel::semi, {8}), same, usual),

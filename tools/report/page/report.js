@@ -50,7 +50,7 @@ const shown = { run: 0, size: 0, metric: 'time_median', order: 'rank', from: 0, 
 const run = () => runs[shown.run];
 const size = () => run().sizes[shown.size];
 const ranks = () => run().hosts.length;
-const directions = (r) => (r.options.kernel === 'bi' ? 2 : 1);
+const directions = (r) => ({ bi: 2, unknown: NaN }[r.options.kernel] ?? 1);
 const bandwidth = (r, s, time) => directions(r) * s.bytes / time;
 
 function valueOf(r, s, i) {
