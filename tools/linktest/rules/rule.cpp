@@ -33,11 +33,20 @@ bool is_for(const rule& r, pair_class near) {
   return true;
 }
 
+/// Of all pairs, row by row.
+std::vector<pair_class> classes_of_pairs(const judged& run) {
+  std::vector<pair_class> out;
+  for (int a = 0; a < run.all.ranks(); ++a)
+    for (int b = 0; b < run.all.ranks(); ++b) out.push_back(class_of(run.facts, a, b));
+  return out;
+}
+
 /// One rule over the pairs of one size.
 class checking {
  public:
-  checking(const rule& what, const judged& run, const results* baseline, std::size_t size)
-      : rule_(what), run_(run), baseline_(baseline), size_(size) {
+  checking(const rule& what, const judged& run, const std::vector<pair_class>& classes,
+           const results* baseline, std::size_t size)
+      : rule_(what), run_(run), classes_(classes), baseline_(baseline), size_(size) {
     find_usual();
   }
 
@@ -46,9 +55,9 @@ class checking {
     out.rule = rule_.text;
     out.bytes = run_.all.sizes()[size_];
     double worst = 1;
-    for_each([&](int a, int b) {
-      if (!is_for(rule_, class_of(run_.facts, a, b))) return;
-      const double value = figure(run_.all, a, b), wanted = rule_.value * reference(a, b);
+    for_each([&](int a, int b, pair_class near) {
+      if (!is_for(rule_, near)) return;
+      const double value = figure(run_.all, a, b), wanted = rule_.value * reference(a, b, near);
       if (std::isnan(value) || std::isnan(wanted)) return;
       ++out.of;
       const double met = rule_.at_least ? value / wanted : wanted / value;
@@ -69,29 +78,30 @@ class checking {
     return value_of(rule_.of, from.at(size_, a, b).time, run_.facts.chosen.kernel,
                     from.sizes()[size_]);
   }
-  [[nodiscard]] std::size_t kind_of(int a, int b) const {
-    return static_cast<std::size_t>(class_of(run_.facts, a, b));
-  }
   template <class Visit>
   void for_each(Visit visit) const {
+    const pair_class* near = classes_.data();
     for (int a = 0; a < run_.all.ranks(); ++a)
-      for (int b = 0; b < run_.all.ranks(); ++b)
-        if (a != b) visit(a, b);
+      for (int b = 0; b < run_.all.ranks(); ++b, ++near)
+        if (a != b) visit(a, b, *near);
   }
   /// The medians of the classes.
   void find_usual() {
     if (!rule_.times_reference || baseline_ != nullptr) return;
     std::array<std::vector<double>, kinds> values;
-    for_each([&](int a, int b) { values[kind_of(a, b)].push_back(figure(run_.all, a, b)); });
+    for_each([&](int a, int b, pair_class near) {
+      values[static_cast<std::size_t>(near)].push_back(figure(run_.all, a, b));
+    });
     for (std::size_t kind = 0; kind < kinds; ++kind) usual_[kind] = spread_of(values[kind]).median;
   }
-  [[nodiscard]] double reference(int a, int b) const {
+  [[nodiscard]] double reference(int a, int b, pair_class near) const {
     if (!rule_.times_reference) return 1;
-    return baseline_ != nullptr ? figure(*baseline_, a, b) : usual_[kind_of(a, b)];
+    return baseline_ != nullptr ? figure(*baseline_, a, b) : usual_[static_cast<std::size_t>(near)];
   }
 
   const rule& rule_;
   const judged& run_;
+  const std::vector<pair_class>& classes_;
   const results* baseline_;
   std::size_t size_;
   static constexpr std::size_t kinds = std::size(all_classes);
@@ -153,9 +163,11 @@ double value_of(rule::figure figure, const sketch& time, kernel k, std::uint64_t
 std::vector<broken_rule> check_rules(const std::vector<rule>& rules, const judged& run,
                                      const results* baseline) {
   std::vector<broken_rule> out;
+  if (rules.empty()) return out;
+  const std::vector<pair_class> classes = classes_of_pairs(run);
   for (const rule& r : rules) {
     for (std::size_t size = 0; size < run.all.sizes().size(); ++size) {
-      broken_rule found = checking(r, run, baseline, size).run();
+      broken_rule found = checking(r, run, classes, baseline, size).run();
       if (found.pairs > 0) out.push_back(std::move(found));
     }
   }
