@@ -189,6 +189,9 @@ death() { # RANK BACKEND
   says err "rank $1 .*SIGKILL"
   says out "all that is missing with rank $1 .*lost: died"
   "$check" --lost "$1" "$work/results" 4 8 || fail "wrong files after the death of rank $1 over $2"
+  if grep -qE '"(places|cores)": \[\]' "$work/results/linktest.json"; then
+    fail "where ranks ran is not known after the death of rank $1 over $2"
+  fi
   rm -rf "$work/results"
 }
 

@@ -135,6 +135,7 @@ class participant {
     if (!run_folder_.empty()) sections_.take_over(run_folder_);
     report_.emplace(taken_over, run_folder_.empty() ? sections_.folder_of(*section_) : folder_,
                     job_, began_, began_.utc);
+    report_->know(introductions_);
   }
 
   /// The reasons of all ranks not to begin with a section; they have been printed where they arose.
@@ -186,11 +187,22 @@ class participant {
     crowded_ = (ranks_.meet(shared ? crowded_host : nothing_special) & crowded_host) != 0;
   }
 
+  /// Rank 0 hears everybody, and everybody what rank 0 says of itself: whoever takes its place can
+  /// ask all others.
   void introduce_all() {
+    introductions_ = gather_texts(ranks_, own_introduction());
+    of_rank_0_ = share_text(ranks_, first() ? introductions_.front() : "");
+  }
+  /// Collective, once `recorder` has taken the place of rank 0.
+  void introduce_all_to(rank recorder) {
+    introductions_ = gather_texts(ranks_, own_introduction(), recorder);
+    if (!introductions_.empty()) introductions_.front() = of_rank_0_;
+  }
+  [[nodiscard]] std::string own_introduction() const {
     bool first_of_host = true;
     for (rank r = 0; r < job_.rank() && first_of_host; ++r)
-      first_of_host = job_.host_number(r) != job_.host_number(job_.rank());
-    introductions_ = gather_texts(ranks_, introduce(first_of_host));
+      first_of_host = ranks_.lost(r) || job_.host_number(r) != job_.host_number(job_.rank());
+    return introduce(first_of_host);
   }
 
   /// What this rank measured in earlier sittings, and where it keeps what it measures now.
@@ -260,6 +272,7 @@ class participant {
   int conclude(const run_result& mine, const message_memory& memory) {
     results all(job_.size(), chosen().kernel, chosen().sizes);
     const gathered got = gather_rows(ranks_, mine.measured, all);
+    if (got.recorder != 0) introduce_all_to(got.recorder);
     const bool signalled = stop_signal::seen() != 0;
     interrupted_ =
         (ranks_.meet(signalled ? stop_requested : nothing_special) & stop_requested) != 0;
@@ -353,6 +366,7 @@ class participant {
   std::optional<common_memory> memory_;
   std::optional<lane_carriers> carriers_;
   std::vector<std::string> introductions_;   // on the rank that reports
+  std::string of_rank_0_;                    // its introduction, everywhere
   std::vector<std::string> kept_from_core_;  // on rank 0: which part of its time each rank was
   std::optional<inspection> inspection_;
   std::optional<reporter> report_;

@@ -54,8 +54,12 @@ reporter::reporter(const options& chosen, const std::string& folder, const world
   facts_.started = started;
 }
 
-bool reporter::greet(const std::vector<std::string>& introductions) {
+void reporter::know(const std::vector<std::string>& introductions) {
   learn(facts_, introductions);
+}
+
+bool reporter::greet(const std::vector<std::string>& introductions) {
+  know(introductions);
   if (!facts_.chosen.quiet) tools::print(describe_run(facts_));
   const std::string warning = crowding_warning(facts_);
   tools::complain(warning);

@@ -33,7 +33,10 @@ class reporter {
   reporter(const options& chosen, const std::string& folder, const world& job,
            const beginning& began, const std::string& started);
 
-  /// Returns whether ranks share cores somewhere, of which people are warned.
+  /// What the ranks tell of themselves, by rank.
+  void know(const std::vector<std::string>& introductions);
+  /// The same, and tells it. Returns whether ranks share cores somewhere, of which people are
+  /// warned.
   bool greet(const std::vector<std::string>& introductions);
   void know(const clock_facts& of_clock, const bare_times& bare);
   void know(const std::vector<spread>& step_bandwidths, const std::vector<float>& all_to_all_s);

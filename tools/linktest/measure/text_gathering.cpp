@@ -34,15 +34,19 @@ std::optional<std::string> hear(messenger& wire, rank from) {
 
 }  // namespace
 
-std::vector<std::string> gather_texts(meeting& ranks, const std::string& mine) {
+std::vector<std::string> gather_texts(meeting& ranks, const std::string& mine, rank to) {
   messenger& wire = ranks.wire();
-  if (wire.self() != 0) {
-    if (!ranks.lost(0) && !tell(wire, 0, mine)) ranks.lose(0);
+  if (wire.self() != to) {
+    if (!ranks.lost(to) && !tell(wire, to, mine)) ranks.lose(to);
     return {};
   }
-  std::vector<std::string> all{mine};
-  for (rank r = 1; r < wire.size(); ++r) {
-    const auto text = ranks.lost(r) ? std::nullopt : hear(wire, r);
+  std::vector<std::string> all;
+  for (rank r = 0; r < wire.size(); ++r) {
+    std::optional<std::string> text;
+    if (r == to)
+      text = mine;
+    else if (!ranks.lost(r))
+      text = hear(wire, r);
     if (!text) ranks.lose(r);
     all.push_back(text.value_or(""));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// text_gathering.h - what every rank tells of itself, brought to rank 0: before anything is
-// measured, and how it went.
+// text_gathering.h - what every rank tells of itself, brought to one: before anything is measured,
+// and how it went.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,9 +9,10 @@
 
 namespace heddle::linktest {
 
-/// Collective. Rank 0 gets the texts by rank, an empty one from a rank that cannot be reached; the
-/// others get nothing.
-[[nodiscard]] std::vector<std::string> gather_texts(meeting& ranks, const std::string& mine);
+/// Collective. Rank `to` gets the texts by rank, an empty one from a rank that cannot be reached;
+/// the others get nothing.
+[[nodiscard]] std::vector<std::string> gather_texts(meeting& ranks, const std::string& mine,
+                                                    rank to = 0);
 
 /// Collective. The text of rank 0, everywhere; empty where it could not be heard.
 [[nodiscard]] std::string share_text(meeting& ranks, const std::string& of_rank_0);

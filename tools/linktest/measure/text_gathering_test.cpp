@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// text_gathering_test.cpp - rank 0 hears everybody, and does not wait for the dead.
+// text_gathering_test.cpp - one rank hears everybody, and does not wait for the dead.
 #include "linktest/measure/text_gathering.h"
 
 #include <gmock/gmock.h>
@@ -36,6 +36,21 @@ TEST(TextGathering, HearsNothingFromADeadRankAndMarksItLost) {
     if (wire.self() != 0) return;
     EXPECT_THAT(all, ElementsAre("here", "", "here"));
     EXPECT_TRUE(ranks.lost(1));
+  });
+}
+
+TEST(TextGathering, BringsTheTextsToAnotherRankWhenRankZeroIsDead) {
+  test_fabric fabric(4);
+  fabric.kill(0);
+  fabric.run([](messenger& wire) {
+    if (wire.self() == 0) return;
+    meeting ranks(wire);
+    const auto all =
+        gather_texts(ranks, std::string(static_cast<std::size_t>(wire.self()), 'x'), 1);
+    if (wire.self() == 1)
+      EXPECT_THAT(all, ElementsAre("", "x", "xx", "xxx"));
+    else
+      EXPECT_THAT(all, IsEmpty());
   });
 }
 
