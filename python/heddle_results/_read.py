@@ -11,7 +11,7 @@ from . import _sion
 
 STATES = ("unmeasured", "measured", "lost", "corrupted")
 SECTION_FILE = "linktest.sections.json"
-CLASSES = ("same core complex", "same host", "same group", "other host")
+CLASSES = ("same core", "same core complex", "same socket", "same host", "same group", "other host")
 
 
 class UnreadableError(Exception):
@@ -45,18 +45,22 @@ class Run:
     @property
     def class_names(self):
         """What classes() counts; who is on another host is in another group, where groups are known."""
-        return CLASSES[:3] + ("other group",) if self.facts.get("groups") else CLASSES
+        return CLASSES[:5] + ("other group",) if self.facts.get("groups") else CLASSES
 
     def classes(self):
         """For each pair an index into class_names; -1 on the diagonal."""
         hosts = numpy.array(self.hosts)
         other = hosts[:, None] != hosts[None, :]
-        places = self.facts.get("places") or []
-        complexes = numpy.array([place["complex"] for place in places] if places else [-1] * len(hosts))
-        shared = (complexes[:, None] == complexes[None, :]) & (complexes[:, None] >= 0)
+        places = self.facts.get("places") or [{}] * len(hosts)
+        # What several cores, or none that is known, have in common is nothing.
+        cores = [place.get("cores", ()) for place in places]
+        core = numpy.array([of[0] if len(of) == 1 else -1 for of in cores])
+        complexes, sockets = (numpy.array([place.get(part, -1) for place in places]) for part in ("complex", "socket"))
         groups = numpy.array(self.facts.get("groups") or range(len(hosts)))
-        near = groups[:, None] == groups[None, :]
-        out = numpy.where(other, numpy.where(near, 2, 3), numpy.where(shared, 0, 1))
+        out = numpy.where(groups[:, None] == groups[None, :], 4, 5)
+        out[~other] = 3
+        for number, part in (2, sockets), (1, complexes), (0, core):
+            out[~other & (part[:, None] == part[None, :]) & (part >= 0)[:, None]] = number
         numpy.fill_diagonal(out, -1)
         return out
 

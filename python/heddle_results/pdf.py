@@ -18,7 +18,7 @@ LINES = 75  # of text, that a page holds
 RAMP = LinearSegmentedColormap.from_list("heddle", [tuple(c / 255 for c in stop) for stop in (
     (48, 16, 92), (56, 66, 140), (38, 112, 146), (30, 156, 138), (96, 200, 98), (190, 222, 54), (254, 236, 80))])
 RAMP.set_bad("#b4b4b8")
-CLASS_COLORS = ("#1e9c8a", "#38428c", "#b0417f", "#c98a1b")
+CLASS_COLORS = ("#8fae1b", "#1e9c8a", "#3f8fc4", "#38428c", "#b0417f", "#c98a1b")
 
 
 def write(run, path):
@@ -206,10 +206,10 @@ def draw_histogram(axes, run, size, values, unit, label):
 
 def draw_hosts(axes, run, size):
     """Each host's median over its pairs with other hosts, or each rank's where there is one host."""
-    times, classes = run.time(size) * 1e6, run.classes()
+    times = run.time(size) * 1e6
     several = len(set(run.hosts)) > 1
     names = numpy.array(run.hosts if several else [f"rank {r}" for r in range(len(run.hosts))])
-    counted = (classes >= 2) if several else (classes >= 0)
+    counted = names[:, None] != names[None, :]
     rows = []
     for name in dict.fromkeys(names):
         own = names == name

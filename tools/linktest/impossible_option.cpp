@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "linktest/job_hosts.h"
+#include "linktest/results/pair_class.h"
 #include "linktest/results/results.h"
 #include "linktest/rules/rule.h"
 
@@ -30,7 +31,7 @@ std::string wrong_groups(const search_options& chosen, const world& job) {
         r, job.host(r));
   }
   for (const std::string& text : chosen.expect)
-    if (chosen.groups.empty() && parse_rule(text).among == rule::pair_class::group)
+    if (chosen.groups.empty() && parse_rule(text).among == std::vector{pair_class::group})
       return fmt::format("--expect '{}' is for pairs in one group: give --groups FILE", text);
   return {};
 }

@@ -126,7 +126,7 @@ class Report(unittest.TestCase):
         with open(self.root / "x.csv", newline="") as file:
             rows = list(csv.DictReader(file))
         self.assertEqual(len(rows), 2 * 4 * 3)
-        self.assertEqual({row["class"] for row in rows} - {"complex"}, {"network"} | {r["class"] for r in rows} & {"host"})
+        self.assertEqual({row["class"] for row in rows} - {"core", "complex", "socket", "host"}, {"network"})
         self.make(self.root / "first", "-o", self.root / "x.prom")
         self.assertRegex((self.root / "x.prom").read_text(), r"heddle_linktest_ranks\{[^}]*\} 4\n")
 
@@ -200,9 +200,16 @@ for size in h5.sizes:
         numpy.testing.assert_allclose(h5.time(size), other.time(size), rtol=1e-6)
         assert [other.facts["options"][key] for key in ("kernel", "op", "mode")] == ["uni", "put", "parallel"]
     numpy.testing.assert_allclose(h5.bandwidth(size), h5.matrices[size]["bandwidth"], rtol=1e-6)
-assert (h5.classes()[0, 2:] == 3).all() and h5.classes()[0, 1] < 2 and h5.class_names[3] == "other host"
+assert (h5.classes()[0, 2:] == 5).all() and h5.classes()[0, 1] < 4 and h5.class_names[5] == "other host"
 js.facts["groups"] = ["rack1"] * 4
-assert (js.classes()[0, 2:] == 2).all() and js.classes()[0, 1] < 2 and js.class_names[2:] == ("same group", "other group")
+assert (js.classes()[0, 2:] == 4).all() and js.classes()[0, 1] < 4 and js.class_names[4:] == ("same group", "other group")
+js.facts["hosts"] = ["h0"] * 4
+for names, places in (["same host"] * 3, None), (["same core", "same core complex", "same socket"], [
+        {"cores": [1], "complex": 0, "socket": 0}, {"cores": [1], "complex": 0, "socket": 0},
+        {"cores": [2], "complex": 0, "socket": 0}, {"cores": [3], "complex": 1, "socket": 0}]), (
+        ["same host"] * 3, [{"cores": [r, 9], "complex": -1, "socket": r} for r in range(4)]):
+    js.facts["places"] = places
+    assert [js.class_names[number] for number in js.classes()[0, 1:]] == names, (names, js.classes())
 whole = pathlib.Path(folder, "linktest-8.sion").read_bytes()
 cut = pathlib.Path(folder, "cut.sion")
 for more in pathlib.Path(folder).glob("linktest-8.sion.*"):  # the other files of the set

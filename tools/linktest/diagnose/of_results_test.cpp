@@ -18,15 +18,17 @@ using testing::IsEmpty;
 
 /// Ranks on the hosts and sockets of a machine, one core each.
 struct placed_ranks {
-  /// By host, how many ranks each of its sockets has.
-  explicit placed_ranks(const std::vector<std::vector<int>>& sockets, bool one_way = false) {
+  /// By host, how many ranks each of its sockets has, and each of their core complexes at most.
+  explicit placed_ranks(const std::vector<std::vector<int>>& sockets, bool one_way = false,
+                        int in_complex = 1000) {
     facts.chosen.kernel = one_way ? kernel::uni : kernel::semi;
     facts.chosen.sizes = {1000};
     for (std::size_t h = 0; h < sockets.size(); ++h)
       for (std::size_t s = 0; s < sockets[h].size(); ++s)
         for (int i = 0; i < sockets[h][s]; ++i) {
           facts.hosts.push_back("n" + std::to_string(h));
-          facts.places.push_back({"", {i}, static_cast<int>(s)});
+          const int socket = static_cast<int>(s), core = 1000 * socket + i;
+          facts.places.push_back({"", {core}, core / in_complex, socket});
         }
   }
   [[nodiscard]] int ranks() const { return static_cast<int>(facts.hosts.size()); }
@@ -44,7 +46,7 @@ struct placed_ranks {
   }
   /// Two-way times are the mean of both ways. A little noise that is the same every time.
   [[nodiscard]] float seconds(int from, int to, int attempt) const {
-    constexpr float usual[]{1e-6F, 2.5e-6F, 5e-6F, 5e-6F};
+    constexpr float usual[]{5e-7F, 1e-6F, 1.6e-6F, 2.5e-6F, 5e-6F, 5e-6F};
     const bool one_way = facts.chosen.kernel == kernel::uni;
     const double ways = one_way ? factor(from, to) : (factor(from, to) + factor(to, from)) / 2;
     return usual[static_cast<std::size_t>(class_of(facts, from, to))] * static_cast<float>(ways) *
@@ -99,6 +101,16 @@ TEST(DiagnosisOfResults, AccusesNobodyOfBeingOnAnotherSocketOrHost) {
       const diagnosis d = placed_ranks(layout, one_way).diagnose();
       EXPECT_THAT(d.verdicts, IsEmpty())
           << testing::PrintToString(layout) << one_way << in_words(d, {});
+    }
+  }
+}
+
+TEST(DiagnosisOfResults, AccusesNobodyOfBeingInAnotherCoreComplex) {
+  for (const auto& layout : layouts) {
+    for (const int in_complex : {1, 2, 4}) {
+      const diagnosis d = placed_ranks(layout, false, in_complex).diagnose();
+      EXPECT_THAT(d.verdicts, IsEmpty())
+          << testing::PrintToString(layout) << in_complex << in_words(d, {});
     }
   }
 }

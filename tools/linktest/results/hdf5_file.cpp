@@ -56,13 +56,15 @@ void write_machines(hdf5_node& file, const run_facts& facts) {
   }
   if (facts.places.empty()) return;
   std::vector<std::string> cpus;
-  std::vector<int> complexes;
+  std::vector<int> complexes, sockets;
   for (const rank_place& place : facts.places) {
     cpus.push_back(place.cpus);
     complexes.push_back(place.complex);
+    sockets.push_back(place.socket);
   }
   file.add_column("cpus", cpus);
   file.add_column("core_complex", std::span<const int>(complexes));
+  file.add_column("socket", std::span<const int>(sockets));
 }
 
 template <class Value, class Pick>

@@ -6,17 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "json_text.h"
+#include "linktest/results/json_file.h"
 #include "linktest/results/machine_facts.h"
 
 namespace heddle::linktest {
 namespace {
 
 using json = nlohmann::ordered_json;
-
-rank_place place_from(const json& told) {
-  return {told.at("cpus").get<std::string>(), told.at("cores").get<std::vector<int>>(),
-          told.at("complex").get<int>()};
-}
 
 void add_machine(run_facts& facts, const std::string& host, const json& told) {
   const auto known = [&host](const host_facts& one) { return one.host == host; };
@@ -30,8 +26,7 @@ void add_machine(run_facts& facts, const std::string& host, const json& told) {
 }  // namespace
 
 std::string introduce(bool with_machine) {
-  const rank_place place = place_of_process();
-  json out{{"cpus", place.cpus}, {"cores", place.cores}, {"complex", place.complex}};
+  json out = as_json(place_of_process());
   if (with_machine)
     for (const named_text& fact : facts_of_machine()) out["machine"][fact.name] = fact.value;
   return tools::json_text(out);
@@ -43,7 +38,7 @@ void learn(run_facts& facts, const std::vector<std::string>& told) {
     const json one = json::parse(told[r], nullptr, false);
     if (!one.is_object()) continue;
     try {
-      facts.places[r] = place_from(one);
+      facts.places[r] = place_from_json(one);
       if (one.contains("machine")) add_machine(facts, facts.hosts[r], one.at("machine"));
     } catch (const json::exception&) {
       continue;  // a rank of another version: what it says is not understood, and not needed

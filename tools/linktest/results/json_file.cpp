@@ -315,9 +315,7 @@ json facts_as_json(const run_facts& facts, const results& all) {
                          {"time_max", number(facts.all_to_all->max)}};
   for (const host_facts& machine : facts.machines)
     out["machines"][machine.host] = as_json(machine.facts);
-  for (const rank_place& place : facts.places)
-    out["places"].push_back(
-        {{"cpus", place.cpus}, {"cores", place.cores}, {"complex", place.complex}});
+  for (const rank_place& place : facts.places) out["places"].push_back(as_json(place));
   if (facts.slow) {
     out["diagnosis"] = as_json(*facts.slow);
     out["diagnosis"]["words"] = in_words(*facts.slow, names_of_ranks(facts.hosts));
@@ -326,6 +324,18 @@ json facts_as_json(const run_facts& facts, const results& all) {
   out["disturbed"] = facts.disturbed;
   out["missed_rules"] = missed_rules(facts.missed);
   return out;
+}
+
+json as_json(const rank_place& place) {
+  return {{"cpus", place.cpus},
+          {"cores", place.cores},
+          {"complex", place.complex},
+          {"socket", place.socket}};
+}
+
+rank_place place_from_json(const json& told) {
+  return {told.at("cpus").get<std::string>(), told.at("cores").get<std::vector<int>>(),
+          told.at("complex").get<int>(), told.value("socket", -1)};
 }
 
 std::optional<std::uint64_t> sample_from_json(const json& in) {
@@ -371,10 +381,7 @@ run_facts facts_from_json(const json& in) {
   for (const auto& [host, facts] : machines.items())
     out.machines.push_back({host, texts_of(facts)});
   const json places = in.value("places", json::array());
-  for (const json& place : places)
-    out.places.push_back({place.at("cpus").get<std::string>(),
-                          place.at("cores").get<std::vector<int>>(),
-                          place.at("complex").get<int>()});
+  for (const json& place : places) out.places.push_back(place_from_json(place));
   return out;
 }
 

@@ -25,6 +25,10 @@ inline constexpr int json_schema_version = 2;
 /// The facts that facts_as_json() has written. Throws error: this is something else.
 [[nodiscard]] run_facts facts_from_json(const nlohmann::ordered_json& document);
 
+/// Where a rank runs, as in the document, and back. The latter throws as json does.
+[[nodiscard]] nlohmann::ordered_json as_json(const rank_place& place);
+[[nodiscard]] rank_place place_from_json(const nlohmann::ordered_json& told);
+
 /// How many ordered pairs of each size that run was to measure; none: all. Throws as json does.
 [[nodiscard]] std::optional<std::uint64_t> sample_from_json(const nlohmann::ordered_json& document);
 

@@ -137,6 +137,13 @@ int around(hwloc_topology_t from, hwloc_obj_type_t type, int cpu) {
   return part != nullptr ? static_cast<int>(part->logical_index) : -1;
 }
 
+/// The same of the part that all of these are in.
+int around_all(hwloc_topology_t from, hwloc_obj_type_t type, const std::vector<int>& cpus) {
+  std::set<int> parts;
+  for (const int cpu : cpus) parts.insert(around(from, type, cpu));
+  return parts.size() == 1 ? *parts.begin() : -1;
+}
+
 hwloc_obj_type_t last_cache(hwloc_topology_t from) {
   return hwloc_get_nbobjs_by_type(from, HWLOC_OBJ_L3CACHE) > 0 ? HWLOC_OBJ_L3CACHE
                                                                : HWLOC_OBJ_L2CACHE;
@@ -172,14 +179,14 @@ rank_place place_of_process() {
   out.cpus = ranges_of(cpus);
   const topology machine = look();
   if (machine == nullptr || cpus.empty()) return out;
-  std::set<int> cores, complexes;
+  std::set<int> cores;
   for (const int cpu : cpus) {
     const int core = around(machine.get(), HWLOC_OBJ_CORE, cpu);
     cores.insert(core >= 0 ? core : cpu);
-    complexes.insert(around(machine.get(), last_cache(machine.get()), cpu));
   }
   out.cores.assign(cores.begin(), cores.end());
-  if (complexes.size() == 1) out.complex = *complexes.begin();
+  out.complex = around_all(machine.get(), last_cache(machine.get()), cpus);
+  out.socket = around_all(machine.get(), HWLOC_OBJ_PACKAGE, cpus);
   return out;
 }
 

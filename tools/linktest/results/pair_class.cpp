@@ -32,14 +32,15 @@ by_class times_of(const run_facts& facts, const results& all, std::size_t size_i
 }  // namespace
 
 std::string_view name_of(const run_facts& facts, pair_class c) noexcept {
-  constexpr std::array<std::string_view, 4> names{"same core complex", "same host", "same group",
-                                                  "other group"};
+  constexpr std::array<std::string_view, std::size(all_classes)> names{
+      "same core", "same core complex", "same socket", "same host", "same group", "other group"};
   if (facts.groups.empty() && c == pair_class::network) return "other host";
   return names[static_cast<std::size_t>(c)];
 }
 
 std::string_view word_of(pair_class c) noexcept {
-  constexpr std::array<std::string_view, 4> words{"complex", "host", "group", "network"};
+  constexpr std::array<std::string_view, std::size(all_classes)> words{
+      "core", "complex", "socket", "host", "group", "network"};
   return words[static_cast<std::size_t>(c)];
 }
 
@@ -49,9 +50,11 @@ pair_class class_of(const run_facts& facts, int a, int b) {
     return !facts.groups.empty() && facts.groups[i] == facts.groups[j] ? pair_class::group
                                                                        : pair_class::network;
   if (facts.places.size() <= std::max(i, j)) return pair_class::host;
-  const int complex = facts.places[i].complex;
-  return complex >= 0 && complex == facts.places[j].complex ? pair_class::complex
-                                                            : pair_class::host;
+  const rank_place &here = facts.places[i], &there = facts.places[j];
+  if (here.cores.size() == 1 && here.cores == there.cores) return pair_class::core;
+  if (here.complex >= 0 && here.complex == there.complex) return pair_class::complex;
+  if (here.socket >= 0 && here.socket == there.socket) return pair_class::socket;
+  return pair_class::host;
 }
 
 std::vector<class_figures> figures_by_class(const run_facts& facts, const results& all,

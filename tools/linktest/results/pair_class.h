@@ -12,21 +12,24 @@
 namespace heddle::linktest {
 
 enum class pair_class : std::uint8_t {
-  complex,  ///< both ranks on cores that share their last cache
+  core,     ///< both ranks on the same core
+  complex,  ///< on cores that share their last cache
+  socket,   ///< on cores of one processor
   host,     ///< on one host, without that or without knowing
   group,    ///< on two hosts of one group; none where no groups are told
   network,  ///< on two hosts, otherwise
 };
-inline constexpr pair_class all_classes[]{pair_class::complex, pair_class::host, pair_class::group,
-                                          pair_class::network};
-/// "same core complex", "same host", "same group", and "other group", or "other host" where no
-/// groups are told.
+inline constexpr pair_class all_classes[]{pair_class::core,   pair_class::complex,
+                                          pair_class::socket, pair_class::host,
+                                          pair_class::group,  pair_class::network};
+/// "same core", "same core complex", "same socket", "same host", "same group", and "other group",
+/// or "other host" where no groups are told.
 [[nodiscard]] std::string_view name_of(const run_facts& facts, pair_class c) noexcept;
-/// The same in one word, for files: "complex", "host", "group", "network".
+/// The same in one word, for files: "core", "complex", "socket", "host", "group", "network".
 [[nodiscard]] std::string_view word_of(pair_class c) noexcept;
 /// Whether both ranks of such a pair are on one host.
 [[nodiscard]] constexpr bool on_one_host(pair_class c) noexcept {
-  return c == pair_class::complex || c == pair_class::host;
+  return c <= pair_class::host;
 }
 [[nodiscard]] pair_class class_of(const run_facts& facts, int a, int b);
 

@@ -30,6 +30,7 @@ struct rank_place {
   std::string cpus;        ///< it may use: "0-3,8"
   std::vector<int> cores;  ///< of its host, to which these belong
   int complex = -1;        ///< the cores that share their last cache with all of those
+  int socket = -1;         ///< the processor that all of those are in
 };
 
 struct run_facts {

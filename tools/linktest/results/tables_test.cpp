@@ -79,11 +79,38 @@ TEST(Tables, PrometheusGetsTextAlsoOfHostsWhoseNamesAreNone) {
 
 // --- classes of pairs ---
 
-TEST(PairClass, IsToldByHostAndSharedCache) {
-  const run_facts facts = full_facts();
+TEST(PairClass, IsToldByHostSocketSharedCacheAndCore) {
+  run_facts facts = full_facts();
   EXPECT_EQ(class_of(facts, 0, 1), pair_class::complex);
   EXPECT_EQ(class_of(facts, 0, 2), pair_class::network);
   EXPECT_EQ(class_of(sample_facts(), 0, 1), pair_class::host) << "caches are not known";
+  const rank_place here{"0", {0}, 0, 0};
+  const auto beside = [&](const rank_place& there) {
+    facts.places[0] = here;
+    facts.places[1] = there;
+    return class_of(facts, 0, 1);
+  };
+  EXPECT_EQ(beside(here), pair_class::core);
+  EXPECT_EQ(beside({"1", {1}, 0, 0}), pair_class::complex);
+  EXPECT_EQ(beside({"1", {1}, 1, 0}), pair_class::socket);
+  EXPECT_EQ(beside({"1", {1}, 1, 1}), pair_class::host);
+  EXPECT_EQ(beside({"0-1", {0, 1}, -1, 0}), pair_class::socket);
+  EXPECT_EQ(beside({"0-1", {0, 1}, -1, -1}), pair_class::host);
+  facts.places[0] = facts.places[1] = {"0-1", {0, 1}, -1, -1};
+  EXPECT_EQ(class_of(facts, 0, 1), pair_class::host) << "what they share is not known";
+}
+
+TEST(PairClass, GivesPairsOfASocketAcrossItsCoreComplexesTheirOwnFigures) {
+  run_facts facts = sample_facts();
+  facts.hosts = {"alpha", "alpha", "alpha"};
+  facts.places = {{"0", {0}, 0, 0}, {"1", {1}, 1, 0}, {"2", {2}, 2, 1}};
+  const auto figures = figures_by_class(facts, sample_results(), 0);
+  ASSERT_EQ(figures.size(), 2u);
+  EXPECT_EQ(figures[0].what, pair_class::socket);
+  EXPECT_EQ(figures[0].pairs, 2u);
+  EXPECT_NEAR(figures[0].time.median, 5.5e-6, 1e-11);
+  EXPECT_EQ(figures[1].what, pair_class::host);
+  EXPECT_THAT(to_csv(facts, sample_results()), HasSubstr(",0,1,alpha,alpha,socket,measured,"));
 }
 
 TEST(PairClass, IsToldByGroupWhereTwoHostsShareOneAndTheirGroupsAreKnown) {

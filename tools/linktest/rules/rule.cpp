@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <heddle/status.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -17,20 +18,20 @@
 namespace heddle::linktest {
 namespace {
 
-bool is_for(const rule& r, pair_class near) {
-  switch (r.among) {
-    case rule::pair_class::host:
-      return on_one_host(near);
-    case rule::pair_class::other:
-      return !on_one_host(near);
-    case rule::pair_class::group:
-      return near == pair_class::group;
-    case rule::pair_class::network:
-      return near == pair_class::network;
-    case rule::pair_class::all:
-      return true;
+/// What stands in front of a rule.
+std::vector<pair_class> classes_named(std::string_view word) {
+  std::vector<pair_class> out;
+  for (const pair_class c : all_classes) {
+    const bool named = word == "host"    ? on_one_host(c)
+                       : word == "other" ? !on_one_host(c)
+                                         : word.empty() || word == "all" || word == word_of(c);
+    if (named) out.push_back(c);
   }
-  return true;
+  return out;
+}
+
+bool is_for(const rule& r, pair_class near) {
+  return std::find(r.among.begin(), r.among.end(), near) != r.among.end();
 }
 
 /// Of all pairs, row by row.
@@ -120,14 +121,14 @@ double number_in(const std::string& digits, const std::string& rule) {
 
 rule parse_rule(const std::string& text) {
   static const std::regex form(
-      R"((?:(all|host|other|group|network):)?(median|bandwidth|min|time|p99)\s*(>=|<=)\s*(?:(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)\s*(\*\s*ref)?|(ref)))");
+      R"((?:(all|core|complex|socket|host|other|group|network):)?(median|bandwidth|min|time|p99)\s*(>=|<=)\s*(?:(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)\s*(\*\s*ref)?|(ref)))");
   std::smatch part;
   if (!std::regex_match(text, part, form))
     throw error(fmt::format(
         "'{}' is no rule; give FIGURE>=VALUE or FIGURE<=VALUE with the FIGURE median, min "
         "(bandwidths in B/s), time or p99 (in s) and the VALUE a number, 0.93*ref or ref; host: or "
-        "other: before it for pairs on one host or on two, with --groups group: or network: for "
-        "two hosts of one group or not",
+        "other: before it for pairs on one host or on two, core:, complex: or socket: for one of "
+        "these, with --groups group: or network: for two hosts of one group or not",
         text));
   rule out;
   out.text = text;
@@ -136,10 +137,7 @@ rule parse_rule(const std::string& text) {
            : name == "p99" ? rule::figure::p99
            : name == "min" ? rule::figure::least_bandwidth
                            : rule::figure::bandwidth;
-  if (among == "host") out.among = rule::pair_class::host;
-  if (among == "other") out.among = rule::pair_class::other;
-  if (among == "group") out.among = rule::pair_class::group;
-  if (among == "network") out.among = rule::pair_class::network;
+  out.among = classes_named(among);
   out.at_least = part[3] == ">=";
   out.times_reference = part[5].matched || part[6].matched;
   out.value = part[4].matched ? number_in(part[4], text) : 1;

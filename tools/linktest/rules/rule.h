@@ -10,18 +10,18 @@
 
 namespace heddle::linktest {
 
+enum class pair_class : std::uint8_t;
 struct run_facts;
 
 /// "[CLASS:]FIGURE>=VALUE" or "<=": FIGURE is median, min or bandwidth (bytes per second: from the
 /// median time, from the largest one) or time or p99 (seconds per message); VALUE a number, a
 /// number times ref, or ref. ref is the same pair in the baseline, or without one the median over
 /// the pairs of its class_of() and that size. CLASS is host (both ranks on one host), other (on
-/// two), group (on two hosts of one group), network (on two, otherwise), or all, which is usual.
+/// two), all, which is usual, or one that class_of() tells: core, complex, socket, group, network.
 struct rule {
   enum class figure : std::uint8_t { bandwidth, least_bandwidth, time, p99 };
-  enum class pair_class : std::uint8_t { all, host, other, group, network };
   figure of = figure::bandwidth;
-  pair_class among = pair_class::all;
+  std::vector<pair_class> among;  ///< of which it is for the pairs
   bool at_least = true;
   double value = 1;
   bool times_reference = false;

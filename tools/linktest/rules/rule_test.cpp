@@ -96,6 +96,23 @@ TEST(Rules, HoldPairsOfACoreComplexAgainstTheirOwnMedianAndCountThemAsPairsOfAHo
   EXPECT_THAT(check_rules({parse_rule("other:time<=5e-7")}, run, nullptr), IsEmpty());
 }
 
+TEST(Rules, AreForTheClassThatIsNamedInFrontOfThem) {
+  const results all = four_ranks(1e-5F);
+  // Two sockets; on the first two ranks on one core, on the other two complexes.
+  run_facts facts = on_hosts({"a", "a", "a", "a"});
+  facts.places = {{"0", {0}, 0, 0}, {"0", {0}, 0, 0}, {"2", {2}, 1, 1}, {"3", {3}, 2, 1}};
+  const auto pairs_of = [&](const std::string& name) {
+    const auto missed = check_rules({parse_rule(name + ":time<=1e-9")}, {all, facts}, nullptr);
+    return missed.empty() ? 0 : missed[0].of;
+  };
+  EXPECT_EQ(pairs_of("core"), 2u);
+  EXPECT_EQ(pairs_of("complex"), 0u);
+  EXPECT_EQ(pairs_of("socket"), 2u);
+  EXPECT_EQ(pairs_of("host"), 12u);
+  EXPECT_EQ(pairs_of("all"), 12u);
+  EXPECT_EQ(pairs_of("other"), 0u);
+}
+
 TEST(Rules, TakeNumbersAndUpperLimits) {
   const results slow = four_ranks(2e-5F);
   EXPECT_THAT(check("time<=1.5e-5", slow), SizeIs(1));

@@ -6,7 +6,7 @@
 const runs = JSON.parse(document.getElementById('data').textContent).runs;
 const $ = (id) => document.getElementById(id);
 const states = ['not measured', 'measured', 'lost', 'corrupted'];
-const classNames = { complex: 'same core complex', host: 'same host', group: 'same group', network: 'other host' };
+const classNames = { core: 'same core', complex: 'same core complex', socket: 'same socket', host: 'same host', group: 'same group', network: 'other host' };
 /// Whether it is known which hosts are in one group.
 const grouped = (r) => (r.groups ?? []).length > 0;
 const className = (r, name) => name === 'network' && grouped(r) ? 'other group' : classNames[name];
@@ -71,7 +71,9 @@ const text = (value) => shown.metric === 'bandwidth' ? rate(value)
 function classOf(r, i, j) {
   if (r.hosts[i] !== r.hosts[j]) return grouped(r) && r.groups[i] === r.groups[j] ? 'group' : 'network';
   const a = r.places[i], b = r.places[j];
-  return a && b && a.complex >= 0 && a.complex === b.complex ? 'complex' : 'host';
+  if (!a || !b) return 'host';
+  if (a.cores.length === 1 && b.cores.length === 1 && a.cores[0] === b.cores[0]) return 'core';
+  return ['complex', 'socket'].find((part) => a[part] >= 0 && a[part] === b[part]) ?? 'host';
 }
 
 /// For each place in the picture, the rank that stands there.
@@ -240,7 +242,7 @@ function chart(id, type, data, options) {
   charts[id]?.destroy();
   charts[id] = new Chart($(id), { type, data, options });
 }
-const classColors = { complex: '#1e9c8a', host: '#38428c', group: '#b0417f', network: '#c98a1b' };
+const classColors = { core: '#8fae1b', complex: '#1e9c8a', socket: '#3f8fc4', host: '#38428c', group: '#b0417f', network: '#c98a1b' };
 
 function perClass() {
   const out = {}, n = ranks(), r = run(), s = size();
