@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "bootstrap/launcher_protocol.h"
 #include "bootstrap/patience.h"
 #include "bootstrap/pmi1_wire.h"
 #include "bootstrap/send_all.h"
@@ -122,17 +123,26 @@ class launcher_lines {
   pmi1::line_cutter cutter_;
 };
 
+/// How many pieces the longest value is cut into, which is the table of all ranks or its like.
+std::size_t most_pieces(int size) {
+  constexpr std::size_t ahead = 64;  // what goes before a table or its like: versions, counts
+  const std::size_t bytes = protocol::max_everything(static_cast<std::size_t>(size)) + ahead;
+  return sodium_base64_ENCODED_LEN(bytes, encoding) / pmi1::piece_bytes(pmi1::min_value_bytes) + 1;
+}
+
 /// A value is cut into pieces that the launcher accepts; each begins with how many there are.
 class pmi1_store final : public key_store {
  public:
-  pmi1_store(launcher_lines launcher, int rank) : launcher_(std::move(launcher)), rank_(rank) {
+  pmi1_store(launcher_lines launcher, const job& known)
+      : launcher_(std::move(launcher)), rank_(known.rank), size_(known.size) {
     launcher_.ask("cmd=init pmi_version=1 pmi_subversion=1", "response_to_init");
     const auto most = launcher_.ask("cmd=get_maxes", "maxes");
     const auto longest = most.find("vallen_max");
     if (longest == most.end()) fail("the launcher (PMI) does not say how long values may be");
-    const int bytes = number_of("vallen_max", longest->second);
-    if (bytes < 64) fail("the launcher (PMI) takes values of {} bytes only", bytes);
-    piece_bytes_ = static_cast<std::size_t>(bytes) - 16;
+    const auto bytes = static_cast<std::size_t>(number_of("vallen_max", longest->second));
+    if (bytes < pmi1::min_value_bytes)
+      fail("the launcher (PMI) takes values of {} bytes only", bytes);
+    piece_bytes_ = pmi1::piece_bytes(bytes);
     const auto named = launcher_.ask("cmd=get_my_kvsname", "my_kvsname");
     const auto name = named.find("kvsname");
     if (name == named.end()) fail("the launcher (PMI) names no store");
@@ -159,6 +169,12 @@ class pmi1_store final : public key_store {
       const std::size_t colon = piece.find(':');
       if (colon == std::string::npos) fail("rank {} has given a malformed value", rank);
       pieces = static_cast<std::size_t>(number_of("pieces", piece.substr(0, colon)));
+      if (pieces > most_pieces(size_))
+        fail(
+            "what rank {} has given has {} pieces by the launcher's (PMI) word, and of {} ranks {} "
+            "at most: its store is spoilt. Start the job anew, or join without it "
+            "(HEDDLE_RENDEZVOUS)",
+            rank, pieces, size_, most_pieces(size_));
       text += piece.substr(colon + 1);
     }
     return decoded(text, rank);
@@ -198,7 +214,7 @@ class pmi1_store final : public key_store {
   }
 
   launcher_lines launcher_;
-  int rank_;
+  int rank_, size_;
   std::string name_;
   std::size_t piece_bytes_ = 0;
 };
@@ -231,8 +247,10 @@ std::unique_ptr<session> join_pmi1(std::uint64_t limit_ms) {
     known.size = number_in("PMI_SIZE");
     if (known.rank >= known.size)
       fail("PMI_RANK={} in a job of PMI_SIZE={}", known.rank, known.size);
+    if (known.size > protocol::max_ranks)
+      fail("PMI_SIZE={}: a job has {} ranks at most", known.size, protocol::max_ranks);
     refuse_twice();
-    auto store = std::make_unique<pmi1_store>(std::move(launcher), known.rank);
+    auto store = std::make_unique<pmi1_store>(std::move(launcher), known);
     known.local_ranks = ranks_here(*store, known);
     return join_by_store(std::move(store), known, limit_ms);
   });

@@ -64,12 +64,13 @@ void serve(unique_fd socket, const answers& all) {
 
 /// Joins as rank 1 of 2, on a host of its own, and ends with what it has been told. In a process of
 /// its own: PMI-1 lets each join once.
-[[noreturn]] void join_where(const answers& odd, std::uint64_t limit_ms = 60'000) {
+[[noreturn]] void join_where(const answers& odd, std::uint64_t limit_ms = 60'000,
+                             const char* size = "2") {
   int ends[2] = {-1, -1};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) std::_Exit(1);
   setenv("PMI_FD", std::to_string(ends[0]).c_str(), 1);
   setenv("PMI_RANK", "1", 1);
-  setenv("PMI_SIZE", "2", 1);
+  setenv("PMI_SIZE", size, 1);
   std::thread(serve, unique_fd(ends[1]), usual_but(odd)).detach();
   try {
     (void)join_pmi1(limit_ms);
@@ -93,6 +94,11 @@ TEST(Pmi1Launcher, ThatHangsUpHasGoneAway) {
 TEST(Pmi1Launcher, ThatSaysNothingIsWaitedForUpToTheLimit) {
   EXPECT_EXIT(join_where({{"barrier_in", say_nothing}}, 1), testing::ExitedWithCode(failed),
               ContainsRegex("in vain \\(HEDDLE_JOIN_TIMEOUT_MS\\)"));
+}
+
+TEST(Pmi1Launcher, OfMoreRanksThanAJobHasIsRefused) {
+  EXPECT_EXIT(join_where({}, 60'000, "2147483647"), testing::ExitedWithCode(failed),
+              ContainsRegex("PMI_SIZE=2147483647: a job has 1000000 ranks at most"));
 }
 
 TEST(Pmi1Launcher, ThatRefusesIsQuoted) {
@@ -122,6 +128,11 @@ TEST(Pmi1Launcher, WhoseStoreLacksOrSpoilsAValueIsTold) {
     expect_told({{"get", "cmd=get_result rc=0 value=" + std::string(bad)}}, "rank 0");
   expect_told({{"get", "cmd=get_result rc=0 value=-1:QUI"}}, "is no number");
   expect_told({{"get", "cmd=get_result rc=0"}}, "rank 0 has given a malformed value");
+}
+
+TEST(Pmi1Launcher, WhoseStoreHasMorePiecesThanAnyValueIsNotReadToTheirEnd) {
+  expect_told({{"get", "cmd=get_result rc=0 value=2147483647:QUJD"}},
+              "rank 0 has given has 2147483647 pieces by the launcher.*HEDDLE_RENDEZVOUS");
 }
 
 }  // namespace

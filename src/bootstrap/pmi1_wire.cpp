@@ -60,6 +60,11 @@ std::vector<long> nodes_of(const std::vector<block>& blocks, std::size_t size) {
 
 }  // namespace
 
+std::size_t piece_bytes(std::size_t vallen_max) noexcept {
+  constexpr std::size_t number = 16;
+  return std::min(vallen_max, max_line_bytes / 2) - number;
+}
+
 std::optional<words> parse(std::string_view line) {
   if (line.size() > max_line_bytes || !std::ranges::all_of(line, is_printable)) return {};
   words all;

@@ -17,6 +17,11 @@ namespace heddle::bootstrap::pmi1 {
 
 /// Longer lines are no answer of a launcher: values have at most 1024 bytes.
 inline constexpr std::size_t max_line_bytes = 65536;
+/// The least that a launcher has to take as a value.
+inline constexpr std::size_t min_value_bytes = 64;
+/// How long pieces of a value are, of which a launcher takes `vallen_max` bytes, min_value_bytes or
+/// more: their number goes with each, and what it answers with one is a line.
+[[nodiscard]] std::size_t piece_bytes(std::size_t vallen_max) noexcept;
 
 /// The words of a line.
 using words = std::map<std::string, std::string, std::less<>>;

@@ -11,6 +11,12 @@ using testing::Optional;
 using testing::Pair;
 using testing::UnorderedElementsAre;
 
+TEST(Pmi1Piece, LeavesRoomForTheNumberOfPiecesAndIsALineAtMost) {
+  EXPECT_EQ(piece_bytes(1024), 1008u);
+  EXPECT_EQ(piece_bytes(min_value_bytes), 48u);
+  EXPECT_LT(piece_bytes(2'147'483'647), max_line_bytes);
+}
+
 TEST(Pmi1Line, IsWordsWithASpaceBetween) {
   EXPECT_THAT(parse("cmd=maxes keylen_max=64 vallen_max=1024"),
               Optional(UnorderedElementsAre(Pair("cmd", "maxes"), Pair("keylen_max", "64"),
