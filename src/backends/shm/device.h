@@ -45,10 +45,14 @@ class shm_device final : public device {
   /// This process's segment.
   [[nodiscard]] segment& memory() const noexcept { return own_.memory(); }
   [[nodiscard]] std::size_t ring_bytes() const noexcept { return ring_bytes_; }
-  /// For how long a ring may lack descriptors or memory until its sender is lost.
+  /// For how long descriptors or memory may lack for a peer or its ring until it is lost.
   [[nodiscard]] std::uint64_t patience_ns() const noexcept { return patience_ns_; }
   /// As known_peers::find().
   [[nodiscard]] std::shared_ptr<peer_process> find_peer(rank peer);
+  /// As known_peers::stand_in().
+  [[nodiscard]] std::shared_ptr<peer_process> stand_in(rank peer) const {
+    return peers_.stand_in(peer);
+  }
   /// As imported_regions::bury().
   void bury(rank peer) noexcept;
   /// As known_peers::enlist(); each lane once.

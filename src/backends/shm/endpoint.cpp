@@ -3,7 +3,6 @@
 #include "backends/shm/endpoint.h"
 
 #include <algorithm>
-#include <exception>
 
 #include "backends/shm/ring_file.h"
 #include "base/clock.h"
@@ -40,13 +39,21 @@ link* shm_endpoint::reach(rank peer, int lane) noexcept {
 
 link* shm_endpoint::make_link(rank peer, int lane) noexcept {
   try {
-    std::shared_ptr<peer_process> process = device_.find_peer(peer);
+    auto state = link::state_t::open;
+    std::shared_ptr<peer_process> process;
+    try {
+      process = device_.find_peer(peer);
+    } catch (const shortage&) {
+      process = device_.stand_in(peer);
+      state = link::state_t::unmet;
+    }
     if (process == nullptr) return nullptr;
     for (auto* list : {&links_, &ending_}) list->reserve(links_.size() + 1);
     incoming_.reserve(links_.size() + 1);
     blocked_.reserve(links_.size() + 1);
     link* const made = &known_.insert(peer, lane, std::make_unique<link>(std::move(process), lane));
     links_.push_back(made);
+    made->state = state;
     if (made->process->is_gone()) begin_end(*made);
     return made;
   } catch (const std::exception&) {
@@ -54,12 +61,32 @@ link* shm_endpoint::make_link(rank peer, int lane) noexcept {
   }
 }
 
-/// False: it is lost, because there can be no ring to it.
-bool shm_endpoint::open_outgoing(link& to) noexcept {
-  const ring_name name{device_.self(), lane_, to.peer, to.lane, device_.memory().secret};
-  const bool opened = to.open_outgoing(name, device_.ring_bytes());
-  if (!opened) begin_end(to);
-  return opened;
+/// Opens its process if that is to be done yet. Throws shortage.
+void shm_endpoint::meet(link& one) {
+  if (one.state != link::state_t::unmet) return;
+  one.meet(device_.find_peer(one.peer));
+  if (one.process->is_gone()) begin_end(one);
+}
+
+/// Before a post, which otherwise is answered so: its process, and for a message the ring to it,
+/// are opened if they are not. busy_queue: descriptors or memory lack. peer_lost: there is no way
+/// to it.
+status shm_endpoint::open_way(link& to, bool with_ring) noexcept {
+  try {
+    meet(to);
+    if (to.is_over()) return status::peer_lost;
+    const ring_name name{device_.self(), lane_, to.peer, to.lane, device_.memory().secret};
+    if (with_ring) to.open_outgoing(name, device_.ring_bytes());
+    to.short_since_ns = 0;
+    return status::done;
+  } catch (const shortage& why) {
+    short_ = true;
+    if (to.short_since_ns == 0) to.short_since_ns = now_ns();
+    return give_up(to, to.short_since_ns, why) ? status::peer_lost : status::busy_queue;
+  } catch (const std::exception& why) {  // also bad_alloc
+    begin_end(to, why);
+    return status::peer_lost;
+  }
 }
 
 /// False: not now, because the peer is not known yet, or descriptors or memory ran out, or its
@@ -68,22 +95,30 @@ bool shm_endpoint::accept(const announcements::announcement& announced) noexcept
   const announced_ring& ring = announced.ring;
   link* const from = reach(ring.from, ring.lane);
   if (from == nullptr) return false;
-  if (from->state != link::state_t::open || from->in) return true;
+  if (from->is_over() || from->in) return true;
   try {
+    meet(*from);
+    if (from->is_over()) return true;
     from->open_incoming(
         ring.fd, {ring.from, ring.lane, device_.self(), lane_, from->process->memory().secret});
     incoming_.add(*from);
   } catch (const shortage& why) {
-    if (now_ns() - announced.since_ns < device_.patience_ns()) return false;
-    from->note(why.what());
-    begin_end(*from);
+    return give_up(*from, announced.since_ns, why);
   } catch (const std::exception& why) {  // it has ended, or is not what it should be
-    if (!from->process->is_gone()) {
-      if (now_ns() - announced.since_ns < longest_exit_ns) return false;
-      from->note(why.what());
-    }
-    begin_end(*from);
+    if (from->process->is_gone())
+      begin_end(*from);
+    else if (now_ns() - announced.since_ns < longest_exit_ns)
+      return false;
+    else
+      begin_end(*from, why);
   }
+  return true;
+}
+
+/// True: what lacks has lacked for so long that the peer is lost.
+bool shm_endpoint::give_up(link& of, std::uint64_t since_ns, const shortage& why) noexcept {
+  if (now_ns() - since_ns < device_.patience_ns()) return false;
+  begin_end(of, why);
   return true;
 }
 
@@ -105,9 +140,15 @@ bool shm_endpoint::idle() const noexcept {
 
 /// From now on posts answer peer_lost. The event follows what the peer has sent.
 void shm_endpoint::begin_end(link& of) noexcept {
-  if (of.state != link::state_t::open) return;
+  if (of.is_over()) return;
   of.state = link::state_t::ending;
   ending_.push_back(&of);
+}
+
+/// For a reason that is neither its process's end nor what it wrote.
+void shm_endpoint::begin_end(link& of, const std::exception& why) noexcept {
+  of.note(why.what());
+  begin_end(of);
 }
 
 /// Takes nothing more from it. The rings stay mapped until the next poll: their messages are out.

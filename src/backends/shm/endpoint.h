@@ -2,6 +2,8 @@
 // endpoint.h - one lane over shared memory.
 #pragma once
 #include <cstddef>
+#include <cstdint>
+#include <exception>
 #include <memory>
 #include <span>
 #include <vector>
@@ -47,12 +49,15 @@ class shm_endpoint final : public endpoint {
 
   // Connections.
   link* make_link(rank peer, int lane) noexcept;
-  bool open_outgoing(link& to) noexcept;
+  void meet(link& one);
+  status open_way(link& to, bool with_ring) noexcept;
   bool accept(const announcements::announcement& announced) noexcept;
 
   // Ends.
   void look_around() noexcept;
   void begin_end(link& of) noexcept;
+  void begin_end(link& of, const std::exception& why) noexcept;
+  bool give_up(link& of, std::uint64_t since_ns, const shortage& why) noexcept;
   std::size_t report_ends(std::span<event> out) noexcept;
   void forget(link& lost) noexcept;
 
@@ -75,6 +80,7 @@ class shm_endpoint final : public endpoint {
   blocked_links blocked_;
   std::size_t looked_at_ = 0;  // links whose core was last compared
   announcements announced_;
+  bool short_ = false;  // descriptors or memory lacked for a post, since the last arm()
   bool chores_ =
       false;  // asleep, or a ring holds messages of the last poll, or announcements that wait
 };

@@ -16,21 +16,22 @@ post_result shm_endpoint::post(std::span<op* const> ops) noexcept {
 
 inline status shm_endpoint::post_one(op& what) noexcept {
   link& to = static_cast<link&>(*what.to);
-  if (to.state != link::state_t::open) [[unlikely]]
-    return status::peer_lost;
+  if (to.state != link::state_t::open) [[unlikely]] {
+    if (const status s = open_way(to, false); s != status::done) return s;
+  }
   if (what.kind == op_kind::send) [[likely]]
     return push(to, what);
   if ((device_.describe().native & only(what.kind)) == 0) return status::unsupported;
   return copy_directly(what, *to.process);
 }
 
-/// peer_lost: no way to it can be made.
 inline status shm_endpoint::push(link& to, const op& what) noexcept {
   const std::size_t bytes = message_bytes(what);
   if (bytes > max_message_) [[unlikely]]
     return status::invalid;
-  if (!to.out && !open_outgoing(to)) [[unlikely]]
-    return status::peer_lost;
+  if (!to.out) [[unlikely]] {
+    if (const status s = open_way(to, true); s != status::done) return s;
+  }
   if (!to.out->try_push(std::as_bytes(std::span(&what.head, 1)), what.header, what.memory))
       [[unlikely]] {
     blocked_.add(to, bytes);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // endpoint_sleep.cpp - going to sleep without missing anything, and looking for ended peers.
 #include <algorithm>
+#include <utility>
 
 #include "backends/shm/endpoint.h"
 #include "sync/asymmetric.h"
@@ -8,7 +9,8 @@
 namespace heddle::transport::shm {
 
 bool shm_endpoint::arm() noexcept {
-  if (incoming_.hold_messages()) return false;  // senders may wait for these lines
+  if (incoming_.hold_messages()) return false;     // senders may wait for these lines
+  if (std::exchange(short_, false)) return false;  // nothing tells when there are descriptors again
   chores_ = true;
   sleep_.lie_down();
   blocked_.lie_down();

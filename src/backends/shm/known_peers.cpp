@@ -62,9 +62,16 @@ std::shared_ptr<peer_process> known_peers::open(const peer_address& where) {
     auto peer = std::make_shared<peer_process>(where, we_can_fence_);
     announce(peer);
     return peer;
+  } catch (const shortage&) {
+    throw;
   } catch (const error& why) {
-    return opened_[where.number] = std::make_shared<peer_process>(where, why.what(), nowhere_);
+    return opened_[where.number] =
+               std::make_shared<peer_process>(where.number, why.what(), nowhere_);
   }
+}
+
+std::shared_ptr<peer_process> known_peers::stand_in(rank number) const {
+  return std::make_shared<peer_process>(number, "", nowhere_);
 }
 
 /// All lanes are to hear of its end.

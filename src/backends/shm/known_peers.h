@@ -27,9 +27,11 @@ class known_peers {
                                                             const peer_address& where);
   /// `opened`: what open_first_of() said. Throws.
   void add(const peer_address& where, const std::shared_ptr<peer_process>& opened);
-  /// Opens it when it is needed first; one that is gone or cannot be reached, also for want of
-  /// descriptors or memory, says so from then on. nullptr: not added. Throws bad_alloc.
+  /// Opens it when it is needed first; one that is gone or cannot be reached says so from then on.
+  /// nullptr: not added. Throws shortage, and bad_alloc.
   [[nodiscard]] std::shared_ptr<peer_process> find(rank number);
+  /// For one that find() threw shortage for. Throws bad_alloc.
+  [[nodiscard]] std::shared_ptr<peer_process> stand_in(rank number) const;
 
   /// Makes the ends of peers, present and later ones, wake the lane. Throws.
   void enlist(lane_sleep& lane);

@@ -17,20 +17,21 @@ link::link(std::shared_ptr<peer_process> to, int number)
       there(&process->memory().lanes[static_cast<std::size_t>(number)]),
       how(process->how()) {}
 
-bool link::open_outgoing(const ring_name& name, std::size_t bytes) noexcept {
-  try {
-    if (!out_file_.fd) out_file_ = create_ring(name, bytes);
-    sync::ring_producer producer(out_file_.place);
-    if (!there->rings.append(packed({name.from, name.from_lane, out_file_.fd.get()})))
-      throw error(fmt::format("its lane {} takes rings of {} senders at most", lane, most_senders));
-    out.emplace(std::move(producer));
-  } catch (const std::exception& e) {  // also bad_alloc
-    note(e.what());
-    return false;
-  }
+void link::meet(std::shared_ptr<peer_process> opened) noexcept {
+  process = std::move(opened);
+  there = &process->memory().lanes[static_cast<std::size_t>(lane)];
+  how = process->how();
+  state = state_t::open;
+}
+
+void link::open_outgoing(const ring_name& name, std::size_t bytes) {
+  if (!out_file_.fd) out_file_ = create_ring(name, bytes);
+  sync::ring_producer producer(out_file_.place);
+  if (!there->rings.append(packed({name.from, name.from_lane, out_file_.fd.get()})))
+    throw error(fmt::format("its lane {} takes rings of {} senders at most", lane, most_senders));
+  out.emplace(std::move(producer));
   announce_to_device();
   wake();
-  return true;
 }
 
 void link::announce_to_device() noexcept {

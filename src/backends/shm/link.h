@@ -20,12 +20,19 @@ class link final : public remote_lane {
   link(std::shared_ptr<peer_process> to, int number);
 
   enum class state_t : std::uint8_t {
+    unmet,  ///< `process` stands in for one that is to be opened yet
     open,
     ending,  ///< the peer is gone; what it sent is still being delivered
     lost,    ///< reported, or dropped
   };
-  /// Makes the ring to the peer and announces it. False: it cannot be, as why() will say.
-  bool open_outgoing(const ring_name& name, std::size_t bytes) noexcept;
+  [[nodiscard]] bool is_over() const noexcept {
+    return state == state_t::ending || state == state_t::lost;
+  }
+  /// Its process could be opened at last.
+  void meet(std::shared_ptr<peer_process> opened) noexcept;
+  /// Makes the ring to the peer and announces it. Throws error when it cannot be, shortage when
+  /// this process lacks descriptors or memory.
+  void open_outgoing(const ring_name& name, std::size_t bytes);
   /// Maps the ring that the peer announced as its descriptor `fd`. Throws error when it is not what
   /// it should be, shortage when this process lacks descriptors or memory.
   void open_incoming(int fd, const ring_name& name);
@@ -48,13 +55,14 @@ class link final : public remote_lane {
   /// For people: why it is not open any more. Valid as long as the link.
   [[nodiscard]] std::string_view why() noexcept;
 
-  const std::shared_ptr<peer_process> process;
-  lane_slot* const there;  // the peer's lane
-  const sync::glance how;  // we may look at its sleep words
+  std::shared_ptr<peer_process> process;
+  lane_slot* there;  // the peer's lane
+  sync::glance how;  // we may look at its sleep words
   state_t state = state_t::open;
   bool blocked = false;  // among the blocked_links: a message of blocked_bytes found no room
   bool corrupt = false;  // the incoming ring makes no sense any more
   std::size_t blocked_bytes = 0;
+  std::uint64_t short_since_ns = 0;  // when a post first lacked descriptors or memory; 0: does not
   std::optional<sync::ring_producer> out;  // set once announced
   std::optional<sync::ring_consumer> in;
 

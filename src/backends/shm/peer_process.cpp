@@ -58,10 +58,9 @@ peer_process::peer_process(const peer_address& where, bool we_can_fence)
   how_ = we_can_fence && memory().can_fence == 1 ? sync::glance::cheap : sync::glance::full;
 }
 
-peer_process::peer_process(const peer_address& where, std::string why,
-                           std::shared_ptr<mapping> nowhere)
-    : number_(where.number), pid_(where.pid), why_(std::move(why)), mapping_(std::move(nowhere)) {
-  ended_.set(1);
+peer_process::peer_process(rank number, std::string why, std::shared_ptr<mapping> nowhere)
+    : number_(number), why_(std::move(why)), mapping_(std::move(nowhere)) {
+  if (!why_.empty()) ended_.set(1);
 }
 
 void peer_process::check_segment(const token& secret) const {

@@ -38,9 +38,9 @@ class peer_process {
   /// Throws error: why the process cannot be reached. `we_can_fence`: what enable_asymmetric() said
   /// here.
   peer_process(const peer_address& where, bool we_can_fence);
-  /// A peer that is gone, or cannot be reached, for the reason given. What is written to it goes to
-  /// `nowhere`, zeros of a segment's size.
-  peer_process(const peer_address& where, std::string why, std::shared_ptr<mapping> nowhere);
+  /// A peer that is gone, or cannot be reached, for the reason given; without one, a peer that is
+  /// to be opened yet. What is written to it goes to `nowhere`, zeros of a segment's size.
+  peer_process(rank number, std::string why, std::shared_ptr<mapping> nowhere);
 
   [[nodiscard]] rank number() const noexcept { return number_; }
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
@@ -71,7 +71,7 @@ class peer_process {
 
   // Constant after construction.
   rank number_;
-  pid_t pid_;
+  pid_t pid_ = 0;
   std::string why_;  // it was never reached
   owned_fd watch_;
   std::shared_ptr<mapping> mapping_;  // that of an unreachable one is shared with others

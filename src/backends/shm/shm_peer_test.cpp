@@ -18,29 +18,15 @@
 #include <filesystem>
 #include <functional>
 
+#include "backends/shm/forked_rank.h"
 #include "backends/shm/link.h"
 #include "backends/shm/ring_file.h"
-#include "backends/shm/test_rank.h"
 #include "base/clock.h"
-#include "support/resource_limits.h"
-#include "support/scale.h"
 
 namespace heddle::transport::shm {
 namespace {
 
 using strings = std::vector<std::string>;
-
-address_blob blob_of(test_rank& of) {
-  address_blob blob;
-  const auto bytes = of.dev->address();
-  EXPECT_EQ(bytes.size(), sizeof blob);
-  std::memcpy(&blob, bytes.data(), sizeof blob);
-  return blob;
-}
-
-std::string add(test_rank& to, rank number, const address_blob& blob, bool same_host = true) {
-  return to.dev->add_peer(number, std::as_bytes(std::span(&blob, 1)), same_host);
-}
 
 TEST(ShmAddPeer, TellsWhyAPeerCannotBeReached) {
   test_rank a(0), b(1);
@@ -172,75 +158,11 @@ TEST_F(ShmLiar, CannotMakeItsPeersRingSomethingElse) {
   }
 }
 
-/// Runs `child` in a process that this one kills; the pipes carry the addresses and "go on".
-class other_process {
- public:
-  other_process(test_rank& here, const std::function<void(test_rank&, int)>& child,
-                rank number = 1) {
-    int up[2], down[2];
-    if (pipe(up) != 0 || pipe(down) != 0) std::abort();
-    const auto mine = here.dev->address();
-    pid_ = fork();
-    if (pid_ == 0) {
-      test_rank there(number);
-      const auto theirs = there.dev->address();
-      if (write(up[1], theirs.data(), theirs.size()) < 0) _exit(1);
-      if (!there.dev->add_peer(0, mine, true).empty()) _exit(2);
-      there.open_lane();
-      child(there, down[0]);
-      if (write(up[1], "!", 1) < 0) _exit(3);
-      for (;;) pause();
-    }
-    EXPECT_EQ(read(up[0], &address, sizeof address), static_cast<ssize_t>(sizeof address));
-    EXPECT_EQ(add(here, number, address), "");
-    ready_ = owned_fd(up[0]);
-    go_ = owned_fd(down[1]);
-    close(up[1]);
-    close(down[0]);
-  }
-  ~other_process() { kill_it(); }
-  address_blob address;
-  void go_on() { EXPECT_EQ(write(go_.get(), "!", 1), 1); }
-  /// Waits until the child has done its part.
-  void join() {
-    char done = 0;
-    EXPECT_EQ(read(ready_.get(), &done, 1), 1);
-  }
-  void kill_it() {
-    if (pid_ <= 0) return;
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-    pid_ = 0;
-  }
-
- private:
-  pid_t pid_ = 0;
-  owned_fd ready_, go_;
-};
-
-void wait_for_go(int from) {
-  char byte = 0;
-  if (read(from, &byte, 1) != 1) _exit(4);
-}
-
-void must_send(test_rank& from, std::string_view text) {
-  if (from.send(0, text) != status::done) _exit(5);
-}
-
 std::ptrdiff_t descriptors() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
 }
 
-/// Rank 0 of this process, which has reached rank 1 of another one, and so believes the like of it.
-struct ShmBelief : testing::Test {
-  ShmBelief() {
-    first.join();
-    here.open_lane();
-    EXPECT_EQ(here.dev->add_peer(0, here.dev->address(), true), "");
-  }
-  test_rank here{0};
-  other_process first{here, [](test_rank&, int) {}};
-};
+struct ShmBelief : testing::Test, believer {};
 
 TEST_F(ShmBelief, CostsNoDescriptorUntilThePeerIsNeeded) {
   const auto before = descriptors();
@@ -268,7 +190,7 @@ TEST_F(ShmBelief, OfAnOtherUserIsNoneBeforeOneOfItsPeersWasTried) {
 }
 
 TEST_F(ShmBelief, BecomesKnowledgeWhenAMessageComes) {
-  other_process second(
+  forked_rank second(
       here, [](test_rank& me, int) { must_send(me, "first words"); }, 2);
   second.join();
   ASSERT_TRUE(here.sleep());
@@ -280,7 +202,7 @@ TEST_F(ShmBelief, BecomesKnowledgeWhenAMessageComes) {
 }
 
 TEST_F(ShmBelief, InAPeerThatHasEndedMeanwhileEndsAtTheFirstPost) {
-  other_process second(
+  forked_rank second(
       here, [](test_rank&, int) {}, 2);
   second.join();
   second.kill_it();
@@ -290,23 +212,9 @@ TEST_F(ShmBelief, InAPeerThatHasEndedMeanwhileEndsAtTheFirstPost) {
   EXPECT_EQ(here.send(0, "to myself"), status::done);
 }
 
-TEST_F(ShmBelief, InAPeerThatThereIsNoMemoryForEndsAtTheFirstPost) {
-  if (heddle::test::sanitized) GTEST_SKIP() << "a sanitizer needs memory itself";
-  const other_process second(
-      here, [](test_rank&, int) {}, 2);
-  {
-    const heddle::test::no_mappings left;
-    EXPECT_EQ(here.send(2, "x"), status::peer_lost);
-  }
-  here.poll();
-  EXPECT_EQ(here.lost, std::vector<rank>{2});
-  EXPECT_NE(static_cast<link*>(here.lane->reach(2, 0))->why().find("map"), std::string::npos);
-  EXPECT_EQ(here.send(0, "to myself"), status::done);
-}
-
 TEST_F(ShmBelief, IsEnoughToWakeAPeerWhoseRingNobodyHasLookedAt) {
   const bell_pipe sent = make_bell();
-  other_process second(
+  forked_rank second(
       here,
       [&](test_rank& me, int) {
         must_send(me, "unread");
@@ -321,54 +229,14 @@ TEST_F(ShmBelief, IsEnoughToWakeAPeerWhoseRingNobodyHasLookedAt) {
   second.join();
 }
 
-// A ring for which descriptors or memory lack is tried again, and not for ever: a program would
-// wait for messages that were sent and can never come.
-class ShmShortage : public testing::Test {
- protected:
-  void SetUp() override {
-    if (heddle::test::sanitized) GTEST_SKIP() << "a sanitizer needs memory and descriptors itself";
-    ASSERT_NE(link_to_sender(), nullptr);  // only the ring is to lack
-    ASSERT_EQ(ranks[1]->send(0, "x"), status::done);
-  }
-  link* link_to_sender() { return static_cast<link*>(ranks[0]->lane->reach(1, 0)); }
-  static settings impatient() {
-    settings config = small_rings();
-    config.peer_timeout_ms = 20;
-    return config;
-  }
-
-  std::vector<std::unique_ptr<test_rank>> ranks = test_ranks(2, impatient());
-};
-
-TEST_F(ShmShortage, OfDescriptorsForARingEndsWithTheLossOfItsSender) {
-  const std::uint64_t begin = now_ns();
-  {
-    const heddle::test::no_descriptors left;
-    while (ranks[0]->lost.empty() && now_ns() - begin < 10'000'000'000) {
-      ranks[0]->poll();
-      ranks[0]->lane->maintain();
-    }
-  }
-  EXPECT_EQ(ranks[0]->lost, std::vector<rank>{1});
-  EXPECT_GE(now_ns() - begin, 20'000'000u);
-  EXPECT_NE(link_to_sender()->why().find("ulimit -n"), std::string::npos);
-  EXPECT_EQ(ranks[0]->send(1, "x"), status::peer_lost);
-}
-
-TEST_F(ShmShortage, OfDescriptorsForARingIsForgottenWhenThereAreSomeAgain) {
-  {
-    const heddle::test::no_descriptors left;
-    EXPECT_EQ(ranks[0]->poll(), 0u);
-  }
-  ranks[0]->lane->maintain();
-  ranks[0]->poll();
-  EXPECT_EQ(ranks[0]->got, strings{"x"});
-  EXPECT_TRUE(ranks[0]->lost.empty());
+void wait_for_go(int from) {
+  char byte = 0;
+  if (read(from, &byte, 1) != 1) _exit(4);
 }
 
 TEST(ShmDeath, DeliversWhatWasSentAndThenReportsTheLoss) {
   test_rank here(0);
-  other_process there(here, [](test_rank& me, int go) {
+  forked_rank there(here, [](test_rank& me, int go) {
     must_send(me, "one");
     wait_for_go(go);
     must_send(me, "two");
@@ -392,7 +260,7 @@ TEST(ShmDeath, DeliversWhatWasSentAndThenReportsTheLoss) {
 /// As in a process that exits: its files go first.
 TEST(ShmDeath, IsTheReasonAlsoWhereTheRingHasGoneBeforeTheProcess) {
   test_rank here(0);
-  other_process there(here, [](test_rank& me, int go) {
+  forked_rank there(here, [](test_rank& me, int go) {
     wait_for_go(go);
     must_send(me, "one");
     for (int fd = STDERR_FILENO + 1; fd < 1000; ++fd) {
@@ -415,7 +283,7 @@ TEST(ShmDeath, IsTheReasonAlsoWhereTheRingHasGoneBeforeTheProcess) {
 TEST(ShmDeath, WakesASleeperThatNeverTalkedToThePeer) {
   test_rank here(0);
   here.open_lane();
-  other_process there(here, [](test_rank&, int) {});
+  forked_rank there(here, [](test_rank&, int) {});
   there.join();
   ASSERT_EQ(here.poll(), 0u);
   ASSERT_TRUE(here.lane->arm());
@@ -452,7 +320,7 @@ TEST_P(ShmDeathWithoutPidfd, IsSeenByASleeperAndByASender) {
   without_pidfd(GetParam(), [] {
     test_rank here(0);
     here.open_lane();
-    other_process there(here, [](test_rank& me, int) { must_send(me, "one"); });
+    forked_rank there(here, [](test_rank& me, int) { must_send(me, "one"); });
     there.join();
     ASSERT_TRUE(here.sleep());
     EXPECT_EQ(here.got, strings{"one"});
@@ -470,7 +338,7 @@ TEST_P(ShmDeathWithoutPidfd, IsSeenByASleeperAndByASender) {
 
 TEST(ShmDeath, WakesASenderBlockedOnTheRing) {
   test_rank here(0);
-  other_process there(here, [](test_rank&, int) {});
+  forked_rank there(here, [](test_rank&, int) {});
   there.join();
   here.open_lane();
   while (here.send(1, "x") == status::done) {
@@ -486,7 +354,7 @@ TEST(ShmDeath, WakesASenderBlockedOnTheRing) {
 TEST(ShmDeath, TakesTheDeadRanksRegionsAway) {
   test_rank here(0);
   const memory::region_ref ref = memory::region_table::symmetric_ref(0);
-  other_process there(here, [&](test_rank& me, int) {
+  forked_rank there(here, [&](test_rank& me, int) {
     static std::array<std::byte, 64> plain;
     static const owned_fd file = make_sealed_memory("region", 4096);
     static const mapping memory(file.get(), 4096, "region");
@@ -516,7 +384,7 @@ TEST(ShmDeath, TakesTheDeadRanksRegionsAway) {
 
 TEST(ShmDeath, LeavesOtherPeersAlone) {
   auto ranks = test_ranks(1);
-  other_process there(*ranks[0], [](test_rank& me, int) { must_send(me, "x"); });
+  forked_rank there(*ranks[0], [](test_rank& me, int) { must_send(me, "x"); });
   there.join();
   ASSERT_TRUE(ranks[0]->sleep());
   there.kill_it();
