@@ -42,8 +42,7 @@ struct signal_word {
 /// Trivially copyable, so that it can wait in a ring. What it points to stays the caller's until
 /// the completion. Small, so that handing one to another thread costs two cache lines.
 struct command {
-  // Member by member: as an aggregate it would be cleared first, in one piece.
-  command() noexcept {}
+  command() noexcept;
   command_kind kind = command_kind::put;
   atomic_op atomic = atomic_op::add;
   std::uint8_t width = 8;
@@ -69,6 +68,8 @@ struct command {
   completion done;
 };
 static_assert(sizeof(command) <= 120);
+/// Out of the class: defaulted in it, `command{}` would be cleared first, in one piece.
+inline command::command() noexcept = default;
 
 /// What a put, get or atomic is to a wire.
 inline transport::op_kind native_kind(command_kind k) noexcept {
