@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::size_t total = 0;
     for (const std::string& stream : part.streams) total += stream.size();
     if (total > size) std::abort();
-    (void)from_linktest1({std::move(part.streams), part.big_endian});
+    (void)from_linktest1({std::move(part.streams), part.big_endian, std::move(part.name)});
   } catch (const heddle::error&) {
     return 0;
   }
