@@ -5,7 +5,7 @@ set(HEDDLE_SANITIZE "" CACHE STRING "Sanitizers for everything: address,undefine
 option(HEDDLE_FUZZ "Build the libFuzzer targets (clang)" OFF)
 option(HEDDLE_LINT "Run clang-tidy beside every compilation" OFF)
 option(HEDDLE_PCH "Precompile the headers that most sources include: half the time of a build" ON)
-option(HEDDLE_WHOLE "All is built and run: larger batches, a test program's cases in a few processes" OFF)
+option(HEDDLE_AT_ONCE "All is built and run: larger batches, a test program's cases in a few processes" OFF)
 option(HEDDLE_BATCHES "Compile several sources of a target at once: faster, when all is built" ON)
 
 set(HEDDLE_CACHE_LINE 64 CACHE STRING "Bytes in a cache line of the CPU: 64, or 256 on an A64FX")
