@@ -2,11 +2,7 @@
 // endpoint.h - one lane over shared memory.
 #pragma once
 #include <cstddef>
-#include <cstdint>
-#include <exception>
-#include <memory>
 #include <span>
-#include <vector>
 
 #include "backends/shm/announcements.h"
 #include "backends/shm/blocked_links.h"
@@ -14,7 +10,7 @@
 #include "backends/shm/incoming_rings.h"
 #include "backends/shm/lane_sleep.h"
 #include "backends/shm/link.h"
-#include "base/lane_table.h"
+#include "backends/shm/links.h"
 #include "transport/device.h"
 
 namespace heddle::transport::shm {
@@ -27,7 +23,7 @@ class shm_endpoint final : public endpoint {
   shm_endpoint(shm_device& owner, int lane);
   ~shm_endpoint() override;
 
-  link* reach(rank peer, int lane) noexcept override;
+  link* reach(rank peer, int lane) noexcept override { return links_.reach(peer, lane); }
   using endpoint::post;
   post_result post(std::span<op* const> ops) noexcept override;
   status send(remote_lane& to, message_head head, std::span<const std::byte> header,
@@ -47,17 +43,8 @@ class shm_endpoint final : public endpoint {
   void do_chores() noexcept;
   std::size_t collect(std::span<event> out) noexcept;
 
-  // Connections.
-  link* make_link(rank peer, int lane) noexcept;
-  void meet(link& one);
-  status open_way(link& to, bool with_ring) noexcept;
-  bool accept(const announcements::announcement& announced) noexcept;
-
   // Ends.
   void look_around() noexcept;
-  void begin_end(link& of) noexcept;
-  void begin_end(link& of, const std::exception& why) noexcept;
-  bool give_up(link& of, std::uint64_t since_ns, const shortage& why) noexcept;
   std::size_t report_ends(std::span<event> out) noexcept;
   void forget(link& lost) noexcept;
 
@@ -73,16 +60,13 @@ class shm_endpoint final : public endpoint {
   lane_sleep sleep_;
 
   // The lane's thread only.
-  lane_table<link> known_;
-  std::vector<link*> links_;  // all of them
   incoming_rings incoming_;
-  std::vector<link*> ending_;  // to be reported once their ring is empty, then unmapped
   blocked_links blocked_;
+  links links_;
   std::size_t looked_at_ = 0;  // links whose core was last compared
   announcements announced_;
-  bool short_ = false;  // descriptors or memory lacked for a post, since the last arm()
-  bool chores_ =
-      false;  // asleep, or a ring holds messages of the last poll, or announcements that wait
+  // Asleep, or a ring holds messages of the last poll, or announcements wait.
+  bool chores_ = false;
 };
 
 }  // namespace heddle::transport::shm

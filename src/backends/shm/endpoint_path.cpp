@@ -17,7 +17,7 @@ post_result shm_endpoint::post(std::span<op* const> ops) noexcept {
 inline status shm_endpoint::post_one(op& what) noexcept {
   link& to = static_cast<link&>(*what.to);
   if (to.state != link::state_t::open) [[unlikely]] {
-    if (const status s = open_way(to, false); s != status::done) return s;
+    if (const status s = links_.open_way(to, false); s != status::done) return s;
   }
   if (what.kind == op_kind::send) [[likely]]
     return push(to, what);
@@ -30,7 +30,7 @@ inline status shm_endpoint::push(link& to, const op& what) noexcept {
   if (bytes > max_message_) [[unlikely]]
     return status::invalid;
   if (!to.out) [[unlikely]] {
-    if (const status s = open_way(to, true); s != status::done) return s;
+    if (const status s = links_.open_way(to, true); s != status::done) return s;
   }
   if (!to.out->try_push(std::as_bytes(std::span(&what.head, 1)), what.header, what.memory))
       [[unlikely]] {
@@ -57,20 +57,20 @@ std::size_t shm_endpoint::poll(std::span<event> out) noexcept {
   if (chores_ || announced_.have_news()) [[unlikely]]
     do_chores();
   if (incoming_.have_work()) return collect(out);
-  return ending_.empty() ? 0 : collect(out);
+  return links_.some_end() ? collect(out) : 0;
 }
 
 void shm_endpoint::do_chores() noexcept {
   if (sleep_.is_down()) get_up();
   incoming_.release();  // the events of the last poll are over
-  announced_.read([this](const auto& ring) { return accept(ring); });
+  announced_.read([this](const auto& ring) { return links_.accept(ring); });
   chores_ = announced_.some_wait();
 }
 
 std::size_t shm_endpoint::collect(std::span<event> out) noexcept {
-  std::size_t count = incoming_.take(out, [this](link& corrupt) { begin_end(corrupt); });
+  std::size_t count = incoming_.take(out, [this](link& corrupt) { links_.begin_end(corrupt); });
   if (incoming_.hold_messages()) chores_ = true;
-  if (!ending_.empty()) [[unlikely]]
+  if (links_.some_end()) [[unlikely]]
     count += report_ends(out.subspan(count));
   return count;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // endpoint_sleep.cpp - going to sleep without missing anything, and looking for ended peers.
 #include <algorithm>
-#include <utility>
 
 #include "backends/shm/endpoint.h"
 #include "sync/asymmetric.h"
@@ -9,8 +8,8 @@
 namespace heddle::transport::shm {
 
 bool shm_endpoint::arm() noexcept {
-  if (incoming_.hold_messages()) return false;     // senders may wait for these lines
-  if (std::exchange(short_, false)) return false;  // nothing tells when there are descriptors again
+  if (incoming_.hold_messages()) return false;  // senders may wait for these lines
+  if (links_.take_shortage()) return false;     // nothing tells when there are descriptors again
   chores_ = true;
   sleep_.lie_down();
   blocked_.lie_down();
@@ -31,9 +30,10 @@ bool shm_endpoint::shares_core(int core) noexcept {
     return !own && each->state == link::state_t::open && each->there->core.get() == here &&
            !each->there->asleep.seems_asleep();
   };
-  for (std::size_t i = 0; i < std::min(links_.size(), most_looks); ++i) {
-    if (looked_at_ >= links_.size()) looked_at_ = 0;
-    if (waits_here(links_[looked_at_])) return true;
+  const std::span<link* const> all = links_.all();
+  for (std::size_t i = 0; i < std::min(all.size(), most_looks); ++i) {
+    if (looked_at_ >= all.size()) looked_at_ = 0;
+    if (waits_here(all[looked_at_])) return true;
     ++looked_at_;
   }
   return false;
@@ -41,15 +41,13 @@ bool shm_endpoint::shares_core(int core) noexcept {
 
 /// Looked at after lie_down(): whatever comes later rings.
 bool shm_endpoint::work_in_sight() noexcept {
-  const auto unreported = [](link* each) { return each->state == link::state_t::ending; };
-  const auto has_closed = [](const auto& each) {
+  const auto has_closed = [](const link* each) {
     return each->state == link::state_t::open && each->process->known_gone();
   };
-  const auto owes = [](const auto& each) { return !each->ring_owed(); };
+  const auto owes = [](link* each) { return !each->ring_owed(); };
   return announced_.have_news() || incoming_.have_work() || blocked_.some_have_room() ||
-         std::any_of(ending_.begin(), ending_.end(), unreported) ||
-         std::any_of(links_.begin(), links_.end(), has_closed) ||
-         std::any_of(links_.begin(), links_.end(), owes);
+         links_.some_end_unreported() || std::ranges::any_of(links_.all(), has_closed) ||
+         std::ranges::any_of(links_.all(), owes);
 }
 
 void shm_endpoint::get_up() noexcept {
@@ -64,12 +62,10 @@ void shm_endpoint::look_around() noexcept {
   const std::size_t count = sleep_.find_ended(ended);
   for (const rank peer : std::span(ended).first(count)) {
     link* const of = reach(peer, lane_);
-    if (of != nullptr && of->process->is_gone()) begin_end(*of);
+    if (of != nullptr && of->process->is_gone()) links_.begin_end(*of);
   }
-  for (auto& each : links_) {
-    if (each->process->known_gone()) begin_end(*each);
-  }
-  announced_.try_again([this](const auto& ring) { return accept(ring); });
+  links_.end_gone();
+  announced_.try_again([this](const auto& ring) { return links_.accept(ring); });
 }
 
 }  // namespace heddle::transport::shm
