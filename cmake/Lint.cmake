@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Checks that fail: each is a target, `lint` is all of them. Included last, when all targets exist.
+# Checks that fail: each is a target, `lint` is all of them, in each preset. Included last, when all targets exist.
 #   check-format    clang-format would change nothing
 #   check-includes  folders include only what docs/design allows; std::atomic only where it may be;
 #                   a source includes its own header first
