@@ -50,6 +50,9 @@ class network {
     return routes_->cpu_does_atomics(peer);
   }
 
+  /// Some peer may map memory of this rank, where it is a file's.
+  [[nodiscard]] bool peers_map() const noexcept;
+
   /// The name of the device that leads to `peer`, and of its host; empty where there is no such
   /// rank.
   [[nodiscard]] std::string route(rank peer) const;

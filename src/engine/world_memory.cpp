@@ -12,13 +12,18 @@
 namespace heddle::engine {
 namespace {
 
-/// For memory that Heddle allocates itself.
+/// Of memory that they map.
 memory::peers peers_may(rights allowed) noexcept {
   const bool change = (allowed & (rights::write | rights::atomic)) != rights::none;
   return change ? memory::peers::write : memory::peers::only_read;
 }
 
 }  // namespace
+
+memory::segment world_memory::make_segment(const char* name, std::size_t bytes,
+                                           rights allowed) const {
+  return {name, bytes, net_.peers_map() ? peers_may(allowed) : memory::peers::none};
+}
 
 world_memory::exposed world_memory::tell_devices(const memory::local_region& r,
                                                  std::span<std::byte> memory,
@@ -32,9 +37,13 @@ world_memory::exposed world_memory::tell_devices(const memory::local_region& r,
   return {memory, to_key(f)};
 }
 
-void world_memory::keep(memory::region_ref of, memory::segment segment) {
+void world_memory::keep(const memory::local_region& region, memory::segment segment) {
+  auto own = std::make_shared<own_memory>();
+  own->memory = std::move(segment);
+  own->region = region;
+  own->live.set(region.ref.generation);
   const std::lock_guard lock(mutex_);
-  owned_.try_emplace({of.slot, of.generation}, std::move(segment));
+  owned_.try_emplace({region.ref.slot, region.ref.generation}, std::move(own));
 }
 
 world_memory::exposed world_memory::expose(std::span<std::byte> memory, rights allowed) {
@@ -47,13 +56,13 @@ world_memory::exposed world_memory::expose(std::span<std::byte> memory, rights a
 }
 
 world_memory::exposed world_memory::allocate(std::size_t bytes, rights allowed) {
-  memory::segment segment("heddle-region", bytes, peers_may(allowed));
+  memory::segment segment = make_segment("heddle-region", bytes, allowed);
   const auto r = table_.add(segment.memory().first(bytes), allowed, segment.fd());
   if (r.ref.generation == 0) {
     fail("allocate {} bytes: all {} regions are in use; withdraw some", bytes,
          memory::region_table::slots);
   }
-  keep(r.ref, std::move(segment));
+  keep(r, std::move(segment));
   return tell_devices(r, r.memory, allowed);
 }
 
@@ -62,7 +71,10 @@ void world_memory::withdraw(memory::region_ref which, std::span<std::byte> memor
     d->revoke({.ref = which, .memory = memory, .allowed = {}});
   table_.remove(which);
   const std::lock_guard lock(mutex_);
-  owned_.erase({which.slot, which.generation});
+  const auto own = owned_.find({which.slot, which.generation});
+  if (own == owned_.end()) return;
+  own->second->live.set(0);
+  owned_.erase(own);
 }
 
 std::uint64_t world_memory::next_symmetric(std::uint64_t from) const {
@@ -73,11 +85,11 @@ std::uint64_t world_memory::next_symmetric(std::uint64_t from) const {
 
 std::span<std::byte> world_memory::add_symmetric(std::uint64_t number, std::uint64_t bytes,
                                                  rights allowed) {
-  memory::segment segment("heddle-symmetric", bytes, peers_may(allowed));
+  memory::segment segment = make_segment("heddle-symmetric", bytes, allowed);
   const std::span<std::byte> memory = segment.memory().first(bytes);
   const auto r =
       table_.add_at(memory::region_table::symmetric_ref(number), memory, allowed, segment.fd());
-  keep(r.ref, std::move(segment));
+  keep(r, std::move(segment));
   return tell_devices(r, memory, allowed).memory;
 }
 
@@ -110,14 +122,30 @@ std::unique_ptr<memory::remote_memory> world_memory::import_symmetric(rank peer,
 }
 
 /// No more than `bytes` and `allowed`, which were promised to us, and no more than the owner says.
-void world_memory::map(memory::remote_memory& made, std::uint64_t bytes, rights allowed) const {
+void world_memory::map(memory::remote_memory& made, std::uint64_t bytes, rights allowed) {
   made.bytes = bytes;
   made.allowed = allowed;
   if (ended_.is_set()) return;  // every operation on it will be answered `closed`
-  made.mapping = net_.to(made.owner).import(made.owner, made.ref, made);
+  transport::device& way = net_.to(made.owner);
+  if (made.owner == self_ && way.describe().maps_files) made.mapping = find_own(made.ref, made);
+  if (made.mapping == nullptr) made.mapping = way.import(made.owner, made.ref, made);
   made.bytes = std::min(made.bytes, bytes);
   made.allowed = made.allowed & allowed;
   made.mapped = rights_here(made.owner, made);
+}
+
+/// This rank's own is there already, be it a file's or not.
+std::shared_ptr<void> world_memory::find_own(memory::region_ref which, detail::remote_target& out) {
+  const std::lock_guard lock(mutex_);
+  const auto found = owned_.find({which.slot, which.generation});
+  if (found == owned_.end()) return nullptr;
+  const std::shared_ptr<own_memory>& own = found->second;
+  out.direct = own->region.memory.data();
+  out.live = &own->live;
+  out.generation = which.generation;
+  out.bytes = own->region.memory.size();
+  out.allowed = own->region.allowed;
+  return own;
 }
 
 /// What plain instructions may do: not the atomics that others do by a network which does not see

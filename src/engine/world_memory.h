@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // world_memory.h - memory of this rank that peers may address, and memory of peers.
 #pragma once
+#include <heddle/detail/direct.h>
+#include <heddle/detail/signal.h>
 #include <heddle/memory.h>
 #include <heddle/types.h>
 
@@ -65,11 +67,21 @@ class world_memory {
   void end() noexcept;
 
  private:
+  /// What Heddle allocated. Who has imported it here keeps it, as a mapping of a peer's is kept.
+  struct own_memory {
+    memory::segment memory;
+    memory::local_region region;
+    detail::live_word live;
+  };
+  [[nodiscard]] memory::segment make_segment(const char* name, std::size_t bytes,
+                                             rights allowed) const;
   [[nodiscard]] exposed tell_devices(const memory::local_region& r, std::span<std::byte> memory,
                                      rights allowed) const;
-  void map(memory::remote_memory& made, std::uint64_t bytes, rights allowed) const;
+  void map(memory::remote_memory& made, std::uint64_t bytes, rights allowed);
+  [[nodiscard]] std::shared_ptr<void> find_own(memory::region_ref which,
+                                               detail::remote_target& out);
   [[nodiscard]] rights rights_here(rank owner, const detail::remote_target& t) const noexcept;
-  void keep(memory::region_ref of, memory::segment segment);
+  void keep(const memory::local_region& region, memory::segment segment);
 
   memory::region_table& table_;
   const network& net_;
@@ -79,8 +91,8 @@ class world_memory {
       std::make_shared<memory::imported_memory>();
   sync::event_bit ended_;
   std::mutex mutex_;
-  // What Heddle allocated, by slot and generation. Guarded by mutex_.
-  std::map<std::pair<std::uint32_t, std::uint32_t>, memory::segment> owned_;
+  // By slot and generation. Guarded by mutex_.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::shared_ptr<own_memory>> owned_;
 };
 
 }  // namespace heddle::engine

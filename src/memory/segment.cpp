@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <heddle/status.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,16 +17,46 @@
 namespace heddle::memory {
 namespace {
 
+/// What the kernel can make one page of: on x86, and on Arm of many small ones.
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
 [[noreturn]] void fail(const std::string& what, std::size_t bytes) {
   throw error(
-      fmt::format("allocate {} bytes of shared memory: {}: {}; ask for less, or raise the "
+      fmt::format("allocate {} bytes of memory: {}: {}; ask for less, or raise the "
                   "limit (ulimit -v, ulimit -n, cgroup memory, /proc/sys/fs/file-max)",
                   bytes, what, std::strerror(errno)));
 }
 
-std::size_t whole_pages(std::size_t bytes) {
+/// 0: there are not so many.
+std::size_t whole_pages(std::size_t bytes) noexcept {
+  if (bytes > SIZE_MAX / 2) return 0;
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  return std::max<std::size_t>(1, (bytes + page - 1) / page) * page;
+  const auto rounded = [=](std::size_t to) { return (bytes + to - 1) / to * to; };
+  const bool mostly_used = rounded(huge_page) / 2 < bytes;
+  return mostly_used ? rounded(huge_page) : std::max(page, rounded(page));
+}
+
+/// From where a huge page can begin. MAP_FAILED: errno says why.
+void* map_private(const std::string& name, std::size_t size) noexcept {
+  const std::size_t spare = size < huge_page ? 0 : huge_page;
+  void* const at =
+      mmap(nullptr, size + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) return at;
+  auto* begin = static_cast<std::byte*>(at);
+  if (spare != 0) {
+    const std::size_t before = -reinterpret_cast<std::uintptr_t>(at) % huge_page;
+    if (before != 0) munmap(begin, before);
+    begin += before;
+    munmap(begin + size, spare - before);
+  }
+  (void)prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, begin, size, name.c_str());  // for /proc/PID/smaps
+  return begin;
+}
+
+/// MAP_FAILED: errno says why.
+void* map_file(int fd, std::size_t size) noexcept {
+  if (fchmod(fd, 0600) != 0 || ftruncate(fd, static_cast<off_t>(size)) != 0) return MAP_FAILED;
+  return mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 }
 
 /// Nobody sets another seal afterwards. The owner's mapping, made before, stays writable.
@@ -42,23 +73,22 @@ bool seal(int fd, peers may) {
 
 segment::segment(const std::string& name, std::size_t bytes, peers may) {
   const std::size_t size = whole_pages(bytes);
-  if (size < bytes) {
+  if (size == 0) {
     errno = ENOMEM;
     fail("size", bytes);
   }
-  fd_ = memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (fd_ < 0) fail("memfd_create", bytes);
-  void* at = MAP_FAILED;
-  if (fchmod(fd_, 0600) == 0 && ftruncate(fd_, static_cast<off_t>(size)) == 0) {
-    at = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
-  }
+  const bool is_file = may != peers::none;
+  if (is_file) fd_ = memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (is_file && fd_ < 0) fail("memfd_create", bytes);
+  void* const at = is_file ? map_file(fd_, size) : map_private(name, size);
   if (at != MAP_FAILED) memory_ = {static_cast<std::byte*>(at), size};
-  if (at == MAP_FAILED || !seal(fd_, may)) {
+  if (at == MAP_FAILED || (is_file && !seal(fd_, may))) {
     const int why = errno;
     *this = segment();
     errno = why;
     fail("map", bytes);
   }
+  if (size >= huge_page) (void)madvise(at, size, MADV_HUGEPAGE);  // the kernel may have none
 }
 
 segment::segment(segment&& other) noexcept

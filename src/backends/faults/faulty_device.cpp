@@ -42,6 +42,7 @@ class faulty_device final : public device {
     traits_.defers = traits_.defers || plan_.delay != 0 || !plan_.late.empty();
     traits_.refuses_late = true;  // ops that are held have not been asked of the inner one yet
     traits_.put_after_put = false;
+    traits_.maps_files = traits_.maps_files && plan_.map;
     traits_.max_inline = 0;
   }
 

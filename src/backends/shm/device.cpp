@@ -54,6 +54,7 @@ shm_device::shm_device(const context& where)
   traits_.native = only(op_kind::send) | only(op_kind::put) | only(op_kind::get);
   traits_.copies_in_post = true;
   traits_.leaves_host = false;
+  traits_.maps_files = true;
   traits_.put_after_put = true;
   traits_.lanes = max_lanes;
   const peer_process me(own_.where(), memory().can_fence == 1);  // /proc can be used

@@ -67,7 +67,7 @@ exposed_regions::exposed_regions(const card& on, const settings& config)
       lent_(on, IBV_ACCESS_REMOTE_READ),
       own_cache_(own_, monitor_by(config), limits_of(config)),
       lent_cache_(lent_, monitor_by(config), limits_of(config)),
-      table_memory_("heddle-verbs-regions", region_table_bytes) {
+      table_memory_("heddle-verbs-regions", region_table_bytes, memory::peers::none) {
   const auto memory = table_memory_.memory();
   table_registered_.reset(ibv_reg_mr(on.domain(), memory.data(), memory.size(),
                                      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ));

@@ -8,7 +8,7 @@
 namespace heddle::transport::verbs {
 
 slots::slots(const card& on, std::size_t count, std::size_t bytes)
-    : bytes_(bytes), memory_("heddle-verbs-slots", count * bytes) {
+    : bytes_(bytes), memory_("heddle-verbs-slots", count * bytes, memory::peers::none) {
   registered_.reset(ibv_reg_mr(on.domain(), memory_.memory().data(), memory_.memory().size(),
                                int{IBV_ACCESS_LOCAL_WRITE}));
   if (registered_ == nullptr)
