@@ -14,8 +14,8 @@ namespace heddle::bench {
 
 /// What a rival measures, between two processes of its own on this machine.
 struct rival_task {
-  /// Its buffers and target do not matter to libraries; its lanes are their workers, communicators
-  /// or VCQs.
+  /// Its target does not matter to libraries, its buffers to UCX alone; its lanes are their
+  /// workers, communicators or VCQs.
   spec what;
   std::string backend;          ///< shm, tcp or utofu: it gets nothing else
   std::vector<int> cores = {};  ///< for both ranks, as cores_of_rank() deals them; empty: not bound

@@ -32,6 +32,8 @@ void each_option(Task& t, F&& visit) {
   visit("--threads", t.what.threads, "of a rank");
   visit("--paths", t.what.lanes,
         "communicators, workers or VCQs, shared by neighbouring threads; 0: one per thread");
+  visit("--buffers", t.what.buffers,
+        "the program's memory, or the library's where it allocates any");
   visit("--window", t.what.window, "operations in flight per thread");
   visit("--time-ms", t.what.time, "of a round");
   visit("--rounds", t.rounds, "each of which prints a line");
@@ -56,6 +58,9 @@ class option_reader {
   }
   void operator()(const char* name, operation& into, const char* help) {
     add_choice(app_, name, into, operation_names(), help);
+  }
+  void operator()(const char* name, buffer_kind& into, const char* help) {
+    add_choice(app_, name, into, buffer_names(), help);
   }
   void operator()(const char* name, computing& into, const char* help) {
     add_choice(app_, name, into, computing_names(), help);

@@ -33,11 +33,13 @@ TEST(Task, ComesBackFromItsWords) {
   t.what.atomic = true;
   t.what.who = computing::receiver;
   t.what.compute_us = 20.5;
+  t.what.buffers = buffer_kind::exposed;
   const task back = reparsed(t);
   EXPECT_EQ(words_of(back), words_of(t));
   EXPECT_EQ(back.cores, t.cores);
   EXPECT_EQ(back.what.memory_bytes, 4096u);
   EXPECT_TRUE(back.what.atomic);
+  EXPECT_EQ(back.what.buffers, buffer_kind::exposed);
 }
 
 TEST(Task, OfUnboundThreadsNamesNoCores) {

@@ -9,19 +9,10 @@
 
 #include "harness/slots.h"
 #include "libraries/rival.h"
+#include "libraries/ucx_buffer.h"
 
 namespace heddle::bench {
 namespace {
-
-void require(ucs_status_t status, const char* what) {
-  if (status != UCS_OK)
-    throw std::runtime_error(std::string(what) + ": " + ucs_status_string(status));
-}
-
-std::vector<std::byte> bytes_of(const void* from, std::size_t size) {
-  const auto* const begin = static_cast<const std::byte*>(from);
-  return {begin, begin + size};
-}
 
 /// Runs until the operation is over; a request of null already is.
 using request = ucs_status_ptr_t;
@@ -50,41 +41,6 @@ class context {
     return UCP_FEATURE_RMA | UCP_FEATURE_TAG;
   }
   ucp_context_h context_ = nullptr;
-};
-
-/// Memory of this rank's that the other one may address.
-class table {
- public:
-  table(ucp_context_h context, std::size_t bytes) : context_(context), bytes_(bytes) {
-    ucp_mem_map_params_t params{};
-    params.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS;
-    params.length = bytes;
-    params.flags = UCP_MEM_MAP_ALLOCATE;
-    require(ucp_mem_map(context, &params, &memory_), "ucp_mem_map");
-    ucp_mem_attr_t got{};
-    got.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS;
-    require(ucp_mem_query(memory_, &got), "ucp_mem_query");
-    data_ = static_cast<std::byte*>(got.address);
-    std::fill_n(data_, bytes, std::byte{0});  // every page is there before timing
-  }
-  table(const table&) = delete;
-  table& operator=(const table&) = delete;
-  ~table() { ucp_mem_unmap(context_, memory_); }
-  [[nodiscard]] std::vector<std::byte> key() const {
-    void* packed = nullptr;
-    std::size_t size = 0;
-    require(ucp_rkey_pack(context_, memory_, &packed, &size), "ucp_rkey_pack");
-    std::vector<std::byte> copy = bytes_of(packed, size);
-    ucp_rkey_buffer_release(packed);
-    return copy;
-  }
-  [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {data_, bytes_}; }
-
- private:
-  ucp_context_h context_;
-  std::size_t bytes_;
-  ucp_mem_h memory_ = nullptr;
-  std::byte* data_ = nullptr;
 };
 
 /// A worker and its endpoint at the other rank's worker of the same number.
@@ -147,8 +103,8 @@ class worker {
 /// Counts the active messages of one thread. With a shared worker any thread may run the handler.
 class arrivals {
  public:
-  arrivals(ucp_worker_h on, unsigned number, std::size_t bytes, std::size_t slots)
-      : worker_(on), bytes_(bytes), slots_(slots), landings_(bytes * slots) {
+  arrivals(ucp_worker_h on, unsigned number, std::size_t bytes, const ucx_buffer& landings)
+      : worker_(on), bytes_(bytes), landings_(landings) {
     ucp_am_handler_param_t params{};
     params.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
                         UCP_AM_HANDLER_PARAM_FIELD_ARG;
@@ -185,7 +141,7 @@ class arrivals {
         UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
     params.cb.recv_am = fetched;
     params.user_data = this;
-    const std::size_t slot = next_++ % slots_;
+    const std::size_t slot = next_++ % (landings_.bytes().size() / bytes_);
     const request r =
         ucp_am_recv_data_nbx(worker_, announced, landings_.data() + slot * bytes_, bytes, &params);
     return UCS_PTR_IS_ERR(r) ? UCS_PTR_STATUS(r) : UCS_OK;
@@ -197,8 +153,7 @@ class arrivals {
 
   ucp_worker_h worker_;
   std::size_t bytes_;
-  std::size_t slots_;
-  page_buffer landings_;
+  const ucx_buffer& landings_;  // one for each slot of the window
   std::size_t next_ = 0;
   std::atomic<std::uint64_t> count_{0};
 };
@@ -209,21 +164,22 @@ class ucx_path {
   using place = std::uint64_t;                    ///< an address at the other rank
   static constexpr bool handler_answers = false;  // a handler must not send and wait
 
-  ucx_path(const task& t, worker& on, int thread, std::span<std::byte> here, std::uint64_t there)
+  ucx_path(const task& t, ucp_context_h context, worker& on, int thread, std::span<std::byte> here,
+           std::uint64_t there)
       : task_(t),
         on_(on),
         thread_(static_cast<std::uint64_t>(thread)),
         bytes_(t.what.bytes),
         here_(here),
         there_(there),
-        source_(bytes_),
-        landings_(bytes_ * static_cast<std::size_t>(t.what.window)),
+        source_(context, bytes_, t.what.buffers),
+        landings_(context, bytes_ * static_cast<std::size_t>(t.what.window), t.what.buffers),
         words_(static_cast<std::size_t>(t.what.window)),
         requests_(static_cast<std::size_t>(t.what.window), nullptr),
         line_(t.needs_table() && !t.gups() ? table_layout::for_spec(t.what).line_of(thread) : 0) {
     if (t.what.op == operation::am && !t.gups())
-      calls_ = std::make_unique<arrivals>(on.get(), static_cast<unsigned>(thread), bytes_,
-                                          requests_.size());
+      calls_ =
+          std::make_unique<arrivals>(on.get(), static_cast<unsigned>(thread), bytes_, landings_);
   }
 
   [[nodiscard]] place at(std::size_t offset) const noexcept { return there_ + offset; }
@@ -370,7 +326,7 @@ class ucx_path {
   const std::size_t bytes_;
   const std::span<std::byte> here_;
   const std::uint64_t there_;
-  page_buffer source_, landings_;  // landings: one for each slot of the window
+  const ucx_buffer source_, landings_;  // landings: one for each slot of the window
   std::vector<std::uint64_t> words_;
   std::vector<request> requests_;
   std::size_t next_ = 0, unfinished_ = 0;
@@ -393,14 +349,14 @@ class ucx_library final : public partner {
       workers_.back()->connect(swap_bytes(workers_.back()->address()));
     }
     if (!t.needs_table()) return;
-    table_ = std::make_unique<class table>(context_.get(), t.table_bytes());
+    table_ = std::make_unique<ucx_buffer>(context_.get(), t.table_bytes(), t.what.buffers, true);
     there_ = swap<std::uint64_t>(*this, reinterpret_cast<std::uint64_t>(table_->bytes().data()));
     const std::vector<std::byte> key = swap_bytes(table_->key());
     for (const auto& w : workers_) w->import(key);
   }
   [[nodiscard]] std::unique_ptr<ucx_path> make_path(int thread) {
     worker& on = *workers_[static_cast<std::size_t>(task_.path_of(thread))];
-    return std::make_unique<ucx_path>(task_, on, thread, table(), there_);
+    return std::make_unique<ucx_path>(task_, context_.get(), on, thread, table(), there_);
   }
   [[nodiscard]] std::span<std::byte> table() const {
     return table_ ? table_->bytes() : std::span<std::byte>();
@@ -429,7 +385,7 @@ class ucx_library final : public partner {
   const process_pair& both_;
   const task& task_;
   const context context_;
-  std::unique_ptr<class table> table_;
+  std::unique_ptr<ucx_buffer> table_;
   std::vector<std::unique_ptr<worker>> workers_;  // end before the table and the context
   std::uint64_t there_ = 0;
 };
