@@ -57,7 +57,7 @@ world_memory::exposed world_memory::expose(std::span<std::byte> memory, rights a
 
 world_memory::exposed world_memory::allocate(std::size_t bytes, rights allowed) {
   memory::segment segment = make_segment("heddle-region", bytes, allowed);
-  const auto r = table_.add(segment.memory().first(bytes), allowed, segment.fd());
+  const auto r = table_.add(segment.memory().first(bytes), allowed, {segment.fd(), true});
   if (r.ref.generation == 0) {
     fail("allocate {} bytes: all {} regions are in use; withdraw some", bytes,
          memory::region_table::slots);
@@ -87,8 +87,8 @@ std::span<std::byte> world_memory::add_symmetric(std::uint64_t number, std::uint
                                                  rights allowed) {
   memory::segment segment = make_segment("heddle-symmetric", bytes, allowed);
   const std::span<std::byte> memory = segment.memory().first(bytes);
-  const auto r =
-      table_.add_at(memory::region_table::symmetric_ref(number), memory, allowed, segment.fd());
+  const auto r = table_.add_at(memory::region_table::symmetric_ref(number), memory, allowed,
+                               {segment.fd(), true});
   keep(r, std::move(segment));
   return tell_devices(r, memory, allowed).memory;
 }

@@ -18,7 +18,7 @@ struct region_table::slot {
 
 region_table::region_table() : slots_(slots) {
   free_.reserve(slots - symmetric_slots);  // add() and remove() never allocate
-  mapped_.reserve(slots);
+  lasting_.reserve(slots);
   while (slots_.size() < symmetric_slots) slots_.add();
 }
 
@@ -38,7 +38,7 @@ bool address_below(const local_region& a, const local_region& b) {
 
 }  // namespace
 
-local_region region_table::add(std::span<std::byte> memory, rights allowed, int memfd) noexcept {
+local_region region_table::add(std::span<std::byte> memory, rights allowed, backing on) noexcept {
   const std::scoped_lock lock(mutex_);
   auto number = static_cast<std::uint32_t>(slots_.size());
   if (!free_.empty()) {
@@ -51,7 +51,7 @@ local_region region_table::add(std::span<std::byte> memory, rights allowed, int 
   }
   slot& s = *slots_.find(number);
   if (++s.last_generation == 0) s.last_generation = 1;
-  return open(s, {{number, s.last_generation}, memory, allowed, memfd});
+  return open(s, {{number, s.last_generation}, memory, allowed, on});
 }
 
 std::optional<std::uint64_t> region_table::next_symmetric(std::uint64_t from) noexcept {
@@ -62,20 +62,21 @@ std::optional<std::uint64_t> region_table::next_symmetric(std::uint64_t from) no
 }
 
 local_region region_table::add_at(region_ref ref, std::span<std::byte> memory, rights allowed,
-                                  int memfd) noexcept {
+                                  backing on) noexcept {
   const std::scoped_lock lock(mutex_);
   if (ref.slot >= symmetric_slots || ref.generation == 0) return {};
   slot& s = *slots_.find(ref.slot);
   if (s.state != slot::state_t::empty) return {};
-  return open(s, {ref, memory, allowed, memfd});
+  return open(s, {ref, memory, allowed, on});
 }
 
 local_region region_table::open(slot& s, const local_region& region) noexcept {
   s.region = region;
   s.state = slot::state_t::open;
-  if (region.memfd >= 0) {
-    mapped_.insert(std::upper_bound(mapped_.begin(), mapped_.end(), region, address_below), region);
-    longest_mapped_ = std::max(longest_mapped_, region.memory.size());
+  if (region.on.lasts) {
+    lasting_.insert(std::upper_bound(lasting_.begin(), lasting_.end(), region, address_below),
+                    region);
+    longest_lasting_ = std::max(longest_lasting_, region.memory.size());
   }
   s.users.open();
   return region;
@@ -89,7 +90,7 @@ void region_table::remove(region_ref ref) noexcept {
     const std::scoped_lock lock(mutex_);
     if (s.state != slot::state_t::open || s.region.ref != ref) return;
     s.state = slot::state_t::ending;
-    forget_mapped(s.region);
+    forget_lasting(s.region);
     s.users.close();
   }
   while (!s.users.empty()) std::this_thread::yield();
@@ -99,11 +100,11 @@ void region_table::remove(region_ref ref) noexcept {
   if (ref.slot >= symmetric_slots) free_.push_back(ref.slot);
 }
 
-void region_table::forget_mapped(const local_region& region) noexcept {
-  if (region.memfd < 0) return;
+void region_table::forget_lasting(const local_region& region) noexcept {
+  if (!region.on.lasts) return;
   const auto [first, last] =
-      std::equal_range(mapped_.begin(), mapped_.end(), region, address_below);
-  mapped_.erase(
+      std::equal_range(lasting_.begin(), lasting_.end(), region, address_below);
+  lasting_.erase(
       std::find_if(first, last, [&](const local_region& each) { return each.ref == region.ref; }));
 }
 
@@ -121,16 +122,16 @@ region_table::pinned region_table::look_up(region_ref ref, std::uint64_t offset,
   return {status::done, s.region.memory.data() + offset, std::move(pin)};
 }
 
-local_region region_table::find_mapped(std::span<const std::byte> memory) noexcept {
+local_region region_table::find_lasting(std::span<const std::byte> memory) noexcept {
   const std::scoped_lock lock(mutex_);
   const auto begins_after = [](const std::byte* at, const local_region& region) {
     return at < region.memory.data();
   };
-  auto it = std::upper_bound(mapped_.begin(), mapped_.end(), memory.data(), begins_after);
-  while (it != mapped_.begin()) {  // regions may overlap, so the nearest need not be the one
+  auto it = std::upper_bound(lasting_.begin(), lasting_.end(), memory.data(), begins_after);
+  while (it != lasting_.begin()) {  // regions may overlap, so the nearest need not be the one
     --it;
     const auto before = static_cast<std::size_t>(memory.data() - it->memory.data());
-    if (before > longest_mapped_) break;  // nor do those that begin earlier reach as far
+    if (before > longest_lasting_) break;  // nor do those that begin earlier reach as far
     if (before <= it->memory.size() && memory.size() <= it->memory.size() - before) return *it;
   }
   return {};

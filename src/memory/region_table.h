@@ -29,11 +29,18 @@ struct region_ref {
   friend bool operator==(const region_ref&, const region_ref&) = default;
 };
 
+/// What a region's memory is.
+struct backing {
+  int memfd = -1;  ///< the sealed memfd whose first byte is memory's first byte; -1: no file's
+  bool lasts =
+      false;  ///< it is Heddle's own and ends with the region: while it is used, that stays
+};
+
 struct local_region {
   region_ref ref;
   std::span<std::byte> memory;
   rights allowed = rights::none;
-  int memfd = -1;  ///< the sealed memfd whose first byte is memory's first byte; -1: other memory
+  backing on = {};
 };
 
 class region_table {
@@ -51,10 +58,10 @@ class region_table {
   [[nodiscard]] std::optional<std::uint64_t> next_symmetric(std::uint64_t from) noexcept;
 
   /// Gives a slot of its own to `memory`. ref.generation == 0: the table is full.
-  local_region add(std::span<std::byte> memory, rights allowed, int memfd = -1) noexcept;
+  local_region add(std::span<std::byte> memory, rights allowed, backing on = {}) noexcept;
   /// The same at a computed ref; generation 0 when the slot is in use.
   local_region add_at(region_ref ref, std::span<std::byte> memory, rights allowed,
-                      int memfd) noexcept;
+                      backing on) noexcept;
   /// Ends the region; returns when nobody has it pinned. A ref that names no region is ignored.
   void remove(region_ref ref) noexcept;
 
@@ -77,18 +84,18 @@ class region_table {
   [[nodiscard]] pinned look_up(region_ref ref, std::uint64_t offset, std::uint64_t bytes,
                                rights wanted) noexcept;
 
-  /// The memfd-backed region containing all of `memory`, or generation 0. For large sends.
-  [[nodiscard]] local_region find_mapped(std::span<const std::byte> memory) noexcept;
+  /// The lasting region containing all of `memory`, or generation 0. For large sends.
+  [[nodiscard]] local_region find_lasting(std::span<const std::byte> memory) noexcept;
 
  private:
   struct slot;
   local_region open(slot& s, const local_region& region) noexcept;
-  void forget_mapped(const local_region& region) noexcept;
-  sync::growing_array<slot> slots_;   // grows under mutex_
-  std::mutex mutex_;                  // guards what follows
-  std::vector<std::uint32_t> free_;   // numbers of slots made, last used on top
-  std::vector<local_region> mapped_;  // memfd-backed regions, by address
-  std::size_t longest_mapped_ = 0;    // of all there ever were, in bytes
+  void forget_lasting(const local_region& region) noexcept;
+  sync::growing_array<slot> slots_;    // grows under mutex_
+  std::mutex mutex_;                   // guards what follows
+  std::vector<std::uint32_t> free_;    // numbers of slots made, last used on top
+  std::vector<local_region> lasting_;  // by address
+  std::size_t longest_lasting_ = 0;    // of all there ever were, in bytes
 };
 
 }  // namespace heddle::memory

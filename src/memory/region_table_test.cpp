@@ -78,14 +78,14 @@ TEST(RegionTable, GivesASymmetricSlotToOneArrayAtATime) {
   region_table table;
   std::array<std::byte, 8> memory{};
   const region_ref ref = region_table::symmetric_ref(7);
-  EXPECT_EQ(table.add_at(ref, memory, rights::all, -1).ref, ref);
+  EXPECT_EQ(table.add_at(ref, memory, rights::all, {}).ref, ref);
   const region_ref next = region_table::symmetric_ref(7 + region_table::symmetric_slots);
-  EXPECT_EQ(table.add_at(next, memory, rights::all, -1).ref.generation, 0u);
+  EXPECT_EQ(table.add_at(next, memory, rights::all, {}).ref.generation, 0u);
   table.remove(ref);
-  EXPECT_EQ(table.add_at(next, memory, rights::all, -1).ref, next);
+  EXPECT_EQ(table.add_at(next, memory, rights::all, {}).ref, next);
   EXPECT_EQ(table.look_up(ref, 0, 1, rights::read).code(), status::withdrawn);
   const region_ref outside{region_table::symmetric_slots, 1};
-  EXPECT_EQ(table.add_at(outside, memory, rights::all, -1).ref.generation, 0u);
+  EXPECT_EQ(table.add_at(outside, memory, rights::all, {}).ref.generation, 0u);
 }
 
 TEST(RegionTable, PassesOverSymmetricPlacesThatAreTaken) {
@@ -93,11 +93,11 @@ TEST(RegionTable, PassesOverSymmetricPlacesThatAreTaken) {
   std::array<std::byte, 8> memory{};
   EXPECT_EQ(table.next_symmetric(7), 7u);
   const std::uint64_t later = 7 + region_table::symmetric_slots;
-  (void)table.add_at(region_table::symmetric_ref(7), memory, rights::all, -1);
+  (void)table.add_at(region_table::symmetric_ref(7), memory, rights::all, {});
   EXPECT_EQ(table.next_symmetric(7), 8u);
   EXPECT_EQ(table.next_symmetric(later), later + 1);
   for (std::uint64_t n = 8; n != later; ++n)
-    (void)table.add_at(region_table::symmetric_ref(n), memory, rights::all, -1);
+    (void)table.add_at(region_table::symmetric_ref(n), memory, rights::all, {});
   EXPECT_FALSE(table.next_symmetric(7).has_value());
 }
 
@@ -121,35 +121,35 @@ TEST(RegionTable, TouchesNoMemoryForRegionsThatAreNotThere) {
   EXPECT_LT(test::resident_bytes() - before, tables.size() * 256 * 1024);
 }
 
-TEST(RegionTable, FindsTheMappedRegionThatContainsARange) {
+TEST(RegionTable, FindsTheLastingRegionThatContainsARange) {
   region_table table;
   std::array<std::byte, 300> memory{};
   const std::span<std::byte> all(memory);
-  const auto outer = table.add(all, rights::all, 5);
-  const auto inner = table.add(all.subspan(100, 50), rights::all, 6);
-  table.add(all.subspan(200, 100), rights::all);  // not mapped
-  EXPECT_EQ(table.find_mapped(all.subspan(110, 20)).memfd, 6);
-  EXPECT_EQ(table.find_mapped(all.subspan(140, 20)).memfd, 5);
-  EXPECT_EQ(table.find_mapped(all.subspan(250, 50)).memfd, 5);
+  const auto outer = table.add(all, rights::all, {5, true});
+  const auto inner = table.add(all.subspan(100, 50), rights::all, {6, true});
+  table.add(all.subspan(200, 100), rights::all);  // the program's
+  EXPECT_EQ(table.find_lasting(all.subspan(110, 20)).on.memfd, 6);
+  EXPECT_EQ(table.find_lasting(all.subspan(140, 20)).on.memfd, 5);
+  EXPECT_EQ(table.find_lasting(all.subspan(250, 50)).on.memfd, 5);
   table.remove(outer.ref);
-  EXPECT_EQ(table.find_mapped(all.subspan(250, 50)).ref.generation, 0u);
-  EXPECT_EQ(table.find_mapped(all.subspan(140, 20)).ref.generation, 0u);
-  EXPECT_EQ(table.find_mapped(all.subspan(100, 50)).ref, inner.ref);
+  EXPECT_EQ(table.find_lasting(all.subspan(250, 50)).ref.generation, 0u);
+  EXPECT_EQ(table.find_lasting(all.subspan(140, 20)).ref.generation, 0u);
+  EXPECT_EQ(table.find_lasting(all.subspan(100, 50)).ref, inner.ref);
 }
 
-TEST(RegionTable, KeepsOtherMappedRegionsThatBeginAtTheSamePlace) {
+TEST(RegionTable, KeepsOtherLastingRegionsThatBeginAtTheSamePlace) {
   region_table table;
   std::array<std::byte, 300> memory{};
   const std::span<std::byte> all(memory);
-  const auto first = table.add(all, rights::all, 5);
-  const auto second = table.add(all.first(100), rights::all, 6);
-  const auto third = table.add(all.first(200), rights::all, 7);
+  const auto first = table.add(all, rights::all, {5, true});
+  const auto second = table.add(all.first(100), rights::all, {6, true});
+  const auto third = table.add(all.first(200), rights::all, {7, true});
   table.remove(second.ref);
-  EXPECT_EQ(table.find_mapped(all.first(50)).ref, third.ref);
-  EXPECT_EQ(table.find_mapped(all).ref, first.ref);
+  EXPECT_EQ(table.find_lasting(all.first(50)).ref, third.ref);
+  EXPECT_EQ(table.find_lasting(all).ref, first.ref);
   table.remove(third.ref);
   table.remove(first.ref);
-  EXPECT_EQ(table.find_mapped(all.first(50)).ref.generation, 0u);
+  EXPECT_EQ(table.find_lasting(all.first(50)).ref.generation, 0u);
 }
 
 TEST(RegionTable, RemoveWaitsForPins) {

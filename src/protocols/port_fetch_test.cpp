@@ -232,5 +232,42 @@ TEST_F(PortFetch, IsLostWithASenderThatHasTakenTheDataAway) {
   }
 }
 
+/// What a port announces that sends a large message from `data`.
+class PortAnnouncement : public Port {
+ protected:
+  message announced(std::span<std::byte> data) {
+    port& p = start();
+    EXPECT_EQ(p.execute(send(data), batch_), status::posted);
+    message m;
+    EXPECT_TRUE(parse_message(wire_.messages.back(), m));
+    EXPECT_EQ(m.kind, message_kind::tag_rts);
+    return m;
+  }
+  std::vector<std::byte> memory_ = std::vector<std::byte>(large + 100);
+};
+
+TEST_F(PortAnnouncement, OfHeddlesOwnMemoryNamesTheRegionThatItIsPartOf) {
+  for (const int memfd : {-1, 3}) {
+    const auto region = regions_.add(memory_, rights::all, {memfd, true});
+    const message m = announced(std::span(memory_).subspan(100));
+    EXPECT_EQ((memory::region_ref{m.slot, m.generation}), region.ref);
+    EXPECT_EQ(m.offset, 100u);
+    EXPECT_EQ(m.flag, memfd == 3) << "only a file can be mapped";
+    regions_.remove(region.ref);
+  }
+}
+
+TEST_F(PortAnnouncement, OfMemoryThatPeersMayNotReadOrThatIsTheProgramsNamesARegionOfItsOwn) {
+  for (const memory::backing on :
+       {memory::backing{.lasts = false}, memory::backing{.lasts = true}}) {
+    const auto region = regions_.add(memory_, on.lasts ? rights::write : rights::all, on);
+    const message m = announced(std::span(memory_).subspan(100));
+    EXPECT_NE((memory::region_ref{m.slot, m.generation}), region.ref);
+    EXPECT_EQ(m.offset, 0u);
+    EXPECT_EQ(m.flag, 0);
+    regions_.remove(region.ref);
+  }
+}
+
 }  // namespace
 }  // namespace heddle::protocols

@@ -27,14 +27,15 @@ status rendezvous::send(peer& to, const command& c) {
   return path_.submit(r);
 }
 
-/// Makes the data readable for the peer: as part of a region it can map, or as a region of its own.
+/// Makes the data readable for the peer: as part of a region that is there anyway, so that the peer
+/// may know it or map it, or as a region of its own.
 void rendezvous::lend(request& r, message& rts) {
   const std::span<std::byte> data = r.memory;
-  if (const auto mapped = where_.regions->find_mapped(data); allows(mapped.allowed, rights::read)) {
-    rts.slot = mapped.ref.slot;
-    rts.generation = mapped.ref.generation;
-    rts.offset = static_cast<std::uint64_t>(data.data() - mapped.memory.data());
-    rts.flag = 1;
+  if (const auto known = where_.regions->find_lasting(data); allows(known.allowed, rights::read)) {
+    rts.slot = known.ref.slot;
+    rts.generation = known.ref.generation;
+    rts.offset = static_cast<std::uint64_t>(data.data() - known.memory.data());
+    rts.flag = known.on.memfd >= 0 ? 1 : 0;
     return;
   }
   if (r.lent.generation == 0) {

@@ -66,7 +66,7 @@ struct traits {
   /// Reaches peers on other hosts. False: those of its own host only, and is told to no others
   /// where a rank has its host for itself.
   bool leaves_host = true;
-  /// import() maps memory of peers that is a file's (local_region::memfd).
+  /// import() maps memory of peers that is a file's (backing::memfd).
   bool maps_files = false;
   bool defers = false;  ///< post() may leave output for the next poll() to send (batching)
   /// post() may answer posted for an op that ends as `unsupported`: whoever cannot know at once.

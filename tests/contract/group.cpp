@@ -92,7 +92,7 @@ memory::region_ref node::expose(std::span<std::byte> memory, rights allowed) {
 
 node::mapped_memory node::allocate(std::size_t bytes, rights allowed) {
   owned& memory = *owned_.emplace_back(std::make_unique<owned>(bytes));
-  const auto region = regions_->add(memory.bytes, allowed, memory.fd);
+  const auto region = regions_->add(memory.bytes, allowed, {memory.fd, memory.fd >= 0});
   EXPECT_NE(region.ref.generation, 0u);
   device_->expose(region);
   exposed_.push_back(region);

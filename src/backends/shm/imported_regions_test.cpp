@@ -18,7 +18,7 @@ struct ImportedRegions : testing::Test {
         peer(std::make_shared<peer_process>(there.where(), false)),
         file(make_sealed_memory("a region", bytes)),
         memory(file.get(), bytes, "a region"),
-        region(table.add({memory.data(), bytes}, rights::all, file.get())) {
+        region(table.add({memory.data(), bytes}, rights::all, {file.get(), true})) {
     there.expose(region);
   }
   static constexpr std::size_t bytes = 4096;

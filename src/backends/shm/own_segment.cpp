@@ -55,9 +55,9 @@ std::vector<std::byte> own_segment::address(const credentials& mine) const {
 
 void own_segment::expose(const memory::local_region& region) noexcept {
   if (region.ref.slot >= memory::region_table::slots || region.ref.generation == 0) return;
-  memory().regions[region.ref.slot].publish(region.ref.generation,
-                                            {reinterpret_cast<std::uint64_t>(region.memory.data()),
-                                             region.memory.size(), region.allowed, region.memfd});
+  memory().regions[region.ref.slot].publish(
+      region.ref.generation, {reinterpret_cast<std::uint64_t>(region.memory.data()),
+                              region.memory.size(), region.allowed, region.on.memfd});
 }
 
 void own_segment::withdraw(const memory::local_region& region) noexcept {

@@ -358,9 +358,9 @@ TEST(ShmDeath, TakesTheDeadRanksRegionsAway) {
     static std::array<std::byte, 64> plain;
     static const owned_fd file = make_sealed_memory("region", 4096);
     static const mapping memory(file.get(), 4096, "region");
-    me.dev->expose(me.regions.add_at(ref, {memory.data(), 4096}, rights::all, file.get()));
+    me.dev->expose(me.regions.add_at(ref, {memory.data(), 4096}, rights::all, {file.get(), true}));
     me.dev->expose(
-        me.regions.add_at(memory::region_table::symmetric_ref(1), plain, rights::all, -1));
+        me.regions.add_at(memory::region_table::symmetric_ref(1), plain, rights::all, {}));
   });
   there.join();
   here.open_lane();

@@ -22,7 +22,7 @@ constexpr rights all = rights::all;
 class exposed {
  public:
   exposed(test_rank& of, std::span<std::byte> memory, rights allowed, int memfd = -1)
-      : owner_(of), region_(of.regions.add(memory, allowed, memfd)) {
+      : owner_(of), region_(of.regions.add(memory, allowed, {memfd, memfd >= 0})) {
     owner_.dev->expose(region_);
   }
   ~exposed() { withdraw(); }

@@ -84,7 +84,7 @@ TEST_F(ShmFirstContact, ByAnImportIsRefusedWhileDescriptorsLack) {
       [](test_rank& me, int) {
         static std::array<std::byte, 64> plain;
         me.dev->expose(
-            me.regions.add_at(memory::region_table::symmetric_ref(0), plain, rights::all, -1));
+            me.regions.add_at(memory::region_table::symmetric_ref(0), plain, rights::all, {}));
       },
       2);
   second.join();
