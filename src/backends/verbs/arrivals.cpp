@@ -57,9 +57,7 @@ void arrivals::offer() noexcept {
   }
 }
 
-void arrivals::recycle() noexcept {
-  if (used_.empty()) return;
-  offer();
+void arrivals::count_heard() noexcept {
   for (inlet* const i : heard_) {
     ++i->taken;
     tell(*i);
@@ -69,7 +67,7 @@ void arrivals::recycle() noexcept {
 
 /// How far the lane is, when that is news to the peer that it needs.
 void arrivals::tell(inlet& to) noexcept {
-  if (to.taken - to.told < home_.window() / 4 || to.speaking || to.replaced.is_set()) return;
+  if (to.taken - to.told < home_.window() / 2 || to.speaking || to.replaced.is_set()) return;
   if (say(to, true)) to.told = to.taken;
 }
 

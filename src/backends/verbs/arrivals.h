@@ -20,10 +20,14 @@ class arrivals {
   /// Throws error: no memory for the buffers.
   arrivals(lane_home& home, peers& known, outbox& events);
 
-  /// The messages of the poll before have been looked at: their buffers are offered again.
-  void recycle() noexcept;
+  /// The messages of the poll before have been looked at: their buffers may be offered again, which
+  /// is done for some at a time.
+  void recycle() noexcept {
+    if (!heard_.empty()) count_heard();
+    if (used_.size() >= few) offer();
+  }
   /// Some have been given out and not been recycled.
-  [[nodiscard]] bool lends() const noexcept { return !used_.empty(); }
+  [[nodiscard]] bool lends() const noexcept { return !heard_.empty(); }
   /// One has come.
   void take(const ibv_wc& c) noexcept;
   /// What an inlet had to say has left, or cannot be said.
@@ -32,6 +36,11 @@ class arrivals {
   void probe_some() noexcept;
 
  private:
+  /// So many buffers are done without, of 64 at least: each offer takes the queue from the card,
+  /// and costs as much for one as for many.
+  static constexpr std::size_t few = 16;
+
+  void count_heard() noexcept;
   void on_message(inlet& from, std::span<const std::byte> bytes) noexcept;
   void on_word(const ibv_wc& c, std::uint32_t about) noexcept;
   void offer() noexcept;
@@ -43,7 +52,7 @@ class arrivals {
   outbox& events_;
   slots buffers_;
   std::vector<std::uint32_t> used_;  // buffers to offer
-  std::vector<inlet*> heard_;        // by buffers of messages in used_, whose they were
+  std::vector<inlet*> heard_;        // for each message since recycle(), whose it was
   std::vector<ibv_recv_wr> offers_;
   std::vector<ibv_sge> places_;
   std::size_t next_probe_ = 0;

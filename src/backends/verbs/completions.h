@@ -15,7 +15,10 @@ class completions {
  public:
   explicit completions(const lane_home& of) : home_(of) {}
 
-  /// The oldest, good until the next call; null: there is none.
+  /// From now on next() looks into the queue.
+  void begin() noexcept { emptied_ = false; }
+  /// The oldest, good until the next call; null: there is none, or was none when the queue was
+  /// looked into last.
   [[nodiscard]] const ibv_wc* next() noexcept {
     if (at_ == end_ && !refill()) return nullptr;
     return &some_[at_++];
@@ -49,14 +52,17 @@ class completions {
       early_.pop_front();
       return true;
     }
+    if (emptied_) return false;
     const int count = ibv_poll_cq(home_.cq(), static_cast<int>(some_.size()), some_.data());
     if (count > 0) end_ = static_cast<std::size_t>(count);
+    emptied_ = end_ < some_.size();  // a card gives as many as there are
     return count > 0;
   }
 
   const lane_home& home_;
   std::array<ibv_wc, 16> some_;  // taken out of the queue by one call
   std::size_t at_ = 0, end_ = 0;
+  bool emptied_ = false;
   std::deque<ibv_wc> early_;  // taken out behind them
 };
 

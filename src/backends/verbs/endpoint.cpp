@@ -115,6 +115,7 @@ std::size_t verbs_endpoint::poll(std::span<event> out) noexcept {
     read_letters();
   if (++polls_ % polls_per_settling == 0) departures_.settle();
   home_->note_replaced();
+  completions_.begin();
   while (!events_.full()) {
     const ibv_wc* const c = completions_.next();
     if (c == nullptr) {
