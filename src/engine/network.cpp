@@ -22,7 +22,7 @@
 namespace heddle::engine {
 namespace {
 
-constexpr std::string_view greeting = "heddle-3\n";
+constexpr std::string_view greeting = "heddle-4\n";
 
 /// What ranks tell each other before they open devices: the greeting, what tells their host from
 /// all others, how many bytes of credit they give (8, in the byte order of the machine, which all

@@ -66,6 +66,7 @@ void calls::on_rts(peer& p, const message& m) {
   const announcement a = announced_by(m);
   r.region = a.ref;
   r.base = a.offset;
+  r.place = a.place;
   r.sender_id = a.id;
   r.message_bytes = a.bytes;
   r.mappable = a.mappable;
@@ -101,7 +102,7 @@ void calls::begin_fetch(request& r) {
   if (known) r.payload.reset(new (std::nothrow) std::byte[bytes]);
   if (r.payload == nullptr) return ended(r, known ? status::no_memory : status::done);
   bytes_ += bytes;
-  rendezvous_.fetch(r, {r.region, r.base, bytes, r.sender_id, r.mappable},
+  rendezvous_.fetch(r, {r.region, r.base, bytes, r.sender_id, r.mappable, r.place},
                     {r.payload.get(), bytes});
 }
 

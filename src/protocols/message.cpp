@@ -54,7 +54,7 @@ class reader {
 };
 
 constexpr std::size_t bytes_of(extension e) noexcept {
-  constexpr std::array<std::size_t, 5> sizes{0, 32, 24, 40, 16};
+  constexpr std::array<std::size_t, 5> sizes{0, 48, 24, 40, 16};
   return sizes[static_cast<std::size_t>(e)];
 }
 
@@ -65,7 +65,7 @@ void with_extension(extension e, M& m, F&& f) noexcept {
     case extension::none:
       break;
     case extension::rendezvous:
-      f(m.slot, m.generation, m.offset, m.bytes, m.id);
+      f(m.slot, m.generation, m.offset, m.bytes, m.id, m.place.address, m.place.key, m.place.by);
       break;
     case extension::access:
       f(m.slot, m.generation, m.offset, m.bytes);

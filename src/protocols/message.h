@@ -59,6 +59,7 @@ struct message {
   std::uint32_t slot = 0, generation = 0;  // rendezvous, access: region
   std::uint64_t offset = 0, bytes = 0;     // rendezvous, access
   std::uint64_t id = 0;                    // rendezvous
+  transport::region_place place;           // rendezvous: of the region
   std::uint64_t operand = 0, compare = 0;  // rma_atomic
   std::uint64_t position = 0, value = 0;   // reply
   std::span<const std::byte> header;       // calls
@@ -71,17 +72,19 @@ struct announcement {
   std::uint64_t offset = 0, bytes = 0;
   std::uint64_t id = 0;   ///< the sender's request
   bool mappable = false;  ///< it may be mapped
+  transport::region_place place = {};
 };
 [[nodiscard]] inline announcement announced_by(const message& rts) noexcept {
   return {.ref = {rts.slot, rts.generation},
           .offset = rts.offset,
           .bytes = rts.bytes,
           .id = rts.id,
-          .mappable = rts.flag != 0};
+          .mappable = rts.flag != 0,
+          .place = rts.place};
 }
 
 inline constexpr std::size_t base_bytes = 16;
-inline constexpr std::size_t max_extension = 40;
+inline constexpr std::size_t max_extension = 48;
 /// Room a message needs beside its payload, at most.
 inline constexpr std::size_t max_overhead = base_bytes + max_extension + max_call_header;
 

@@ -31,6 +31,7 @@ TEST(Message, ComesBackAsItWasForEveryKind) {
     m.offset = 1ull << 40;
     m.bytes = 77;
     m.id = 88;
+    m.place = {.address = 444, .key = 555, .by = 666};
     m.operand = 99;
     m.compare = 111;
     m.position = 222;
@@ -42,6 +43,8 @@ TEST(Message, ComesBackAsItWasForEveryKind) {
     ASSERT_TRUE(parse_message(bytes, back)) << k;
     EXPECT_EQ(joined(back), bytes) << k;
     EXPECT_EQ(back.word, m.word);
+    const bool announces = m.kind == message_kind::tag_rts || m.kind == message_kind::call_rts;
+    EXPECT_EQ(back.place.by, announces ? 666u : 0u);
     EXPECT_EQ(back.header.size(), header.size());
     EXPECT_EQ(back.payload.size(), payload.size());
   }

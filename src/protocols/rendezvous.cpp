@@ -44,6 +44,7 @@ void rendezvous::lend(request& r, message& rts) {
     if (r.lent.generation != 0)
       each_way(where_, *r.with, [&](transport::device& d) { d.expose(region); });
   }
+  rts.place = where_.devices[r.with->device]->place_of(r.lent);
   rts.slot = r.lent.slot;
   rts.generation = r.lent.generation;
 }
@@ -101,6 +102,7 @@ void rendezvous::fetch(request& r, const announcement& a, std::span<std::byte> i
   r.kind = transport::op_kind::get;
   r.region = a.ref;
   r.base = a.offset;
+  r.place = a.place;
   r.local = into.first(std::min<std::size_t>(into.size(), a.bytes));
   r.mappable = a.mappable;
   r.sender_id = a.id;

@@ -55,6 +55,7 @@ inline void describe(command_kind k, const command& c, transport::op& o) noexcep
   o.memory = c.memory;
   o.region = c.target->ref;
   o.offset = c.offset;
+  o.place.by = 0;
   if (k == command_kind::put || k == command_kind::get) return;
   o.atomic = c.atomic;
   o.width = c.width;

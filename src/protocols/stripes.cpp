@@ -68,6 +68,7 @@ request& stripes::cut(const request& whole, std::uint64_t bytes) {
   request& stripe = ops_.begin(whole.with, c, *this);
   stripe.kind = whole.kind;
   stripe.region = whole.region;
+  stripe.place = whole.place;
   stripe.local = whole.local.subspan(whole.issued, bytes);
   stripe.base = whole.base + whole.issued;
   stripe.part_of = whole.id();

@@ -18,6 +18,7 @@
 #include "base/settings.h"
 #include "memory/region_table.h"
 #include "transport/endpoint.h"
+#include "transport/op.h"
 #include "transport/traits.h"
 
 namespace heddle::transport {
@@ -58,6 +59,9 @@ class device {
   /// know that: on return it gets nothing more of what lies there. Of `region`, `allowed` is not
   /// set. May be slow.
   virtual void revoke(const memory::local_region& region) noexcept { withdraw(region); }
+
+  /// Where peers find a region that was exposed, to be told with what names it. Nothing: they ask.
+  [[nodiscard]] virtual region_place place_of(memory::region_ref) const noexcept { return {}; }
 
   /// If this process can map `region` of `peer`: fills direct, live and generation of `out` and
   /// returns what keeps the mapping, which can be written to only if the owner allows that.

@@ -28,6 +28,13 @@ struct message_head {
   std::uint64_t first = 0, word = 0;
 };
 
+/// Where peers' cards find a region, as its owner's device says: who is told of it need not ask.
+struct region_place {
+  std::uint64_t address = 0;
+  std::uint32_t key = 0;
+  std::uint32_t by = 0;  ///< which of its owner's devices says so; 0: none does
+};
+
 /// One operation, of any kind: what a wire needs to know, and the wire's own notes of it.
 ///
 /// It is the engine's, and part of whatever the engine keeps of the operation. From post() until
@@ -47,6 +54,7 @@ struct op {
   std::span<std::byte> memory;
   memory::region_ref region;  ///< put, get, atomic: where at the peer
   std::uint64_t offset = 0;
+  region_place place;  ///< of the region, where its owner has told it; a hint, and the peer's word
   std::uint64_t operand = 0, compare = 0;
   /// send: the message is `head`, `header` and `memory`, together at most traits::max_message.
   message_head head;

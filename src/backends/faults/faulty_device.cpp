@@ -29,6 +29,9 @@ class faulty_device final : public device {
   void expose(const memory::local_region& region) noexcept override { inner_->expose(region); }
   void withdraw(const memory::local_region& region) noexcept override { inner_->withdraw(region); }
   void revoke(const memory::local_region& region) noexcept override { inner_->revoke(region); }
+  [[nodiscard]] region_place place_of(memory::region_ref region) const noexcept override {
+    return inner_->place_of(region);
+  }
   std::shared_ptr<void> import(rank peer, memory::region_ref region,
                                detail::remote_target& out) override {
     return plan_.map ? inner_->import(peer, region, out) : nullptr;

@@ -19,7 +19,7 @@ status accesses::check(const peer_region& r, const op& o, std::size_t bytes,
 
 status accesses::start(peer_lane& p, op& o) {
   peer_region* r = nullptr;
-  if (const status found = regions_.find(p, o.region, r); found != status::done) return found;
+  if (const status found = regions_.find(p, o, r); found != status::done) return found;
   if (o.kind == op_kind::atomic) return act(p, *r, o);
   return move(p, *r, o, o.kind == op_kind::put ? rights::write : rights::read);
 }

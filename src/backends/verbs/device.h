@@ -39,6 +39,10 @@ class verbs_device final : public device {
     exposed_.remove(region.ref);
   }
   void revoke(const memory::local_region& region) noexcept override { exposed_.revoke(region); }
+  [[nodiscard]] region_place place_of(memory::region_ref region) const noexcept override {
+    const region_entry e = exposed_.entry_of(region);
+    return {e.address, e.note, e.address != 0 ? name_of_places(nonce_) : 0};
+  }
   std::shared_ptr<void> import(rank, memory::region_ref, detail::remote_target&) override {
     return nullptr;  // nothing is mapped: the card reaches it
   }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// doorbells_test.cpp - how often the card is told that there is something to do, and that nothing
-// waits for a doorbell which nobody rings.
+// doorbells_test.cpp - how often the card is told that there is something to do, that nothing waits
+// for a doorbell which nobody rings, and that nothing is asked which was told.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <softhca.h>
+
+#include <functional>
+#include <vector>
 
 #include "backends/verbs/handles.h"
 #include "support/ranks_on_softhca.h"
@@ -81,6 +84,47 @@ TEST(VerbsDoorbells, OfWhatGathersAreRungByWhoeverTheLaneWakes) {
       }
       EXPECT_EQ(from.ended_with(status::done), from.ended());
     });
+}
+
+/// Requests that it takes to read a region from where it is told to be.
+std::uint64_t requests_to_read(const std::function<void(transport::region_place&)>& change) {
+  verbs_ranks ranks(2);
+  meter card;
+  std::vector<std::byte> memory = pattern(64 << 10, 3), into(memory.size());
+  const memory::region_ref there = ranks.job[0].expose(memory, rights::read);
+  std::vector<op> read{get_op(0, there, 0, into)};
+  read[0].place = ranks.job[0].device().place_of(there);
+  change(read[0].place);
+  const softhca_counters before = card.read();
+  EXPECT_TRUE(ranks.job.run(ranks.job[1].lane(), read));
+  EXPECT_EQ(into, memory);
+  return card.read().work_requests - before.work_requests;
+}
+
+TEST(VerbsPlaces, AreReadFromWithoutAskingFirst) {
+  in_own_process({{"SOFTHCA_MODE", "inline"}},
+                 [] { EXPECT_EQ(requests_to_read([](auto&) {}), 1u); });
+}
+
+TEST(VerbsPlaces, ThatAnotherCardHasToldAreAskedFor) {
+  in_own_process({{"SOFTHCA_MODE", "inline"}}, [] {
+    const auto of_another = [](transport::region_place& p) {
+      p.by ^= 2;
+      p.key ^= 1;
+    };
+    EXPECT_EQ(requests_to_read(of_another), 2u);
+  });
+}
+
+TEST(VerbsPlaces, AreNotToldOfWhatIsNotThere) {
+  in_own_process({{"SOFTHCA_MODE", "inline"}}, [] {
+    verbs_ranks ranks(1);
+    std::vector<std::byte> memory(64);
+    const memory::region_ref there = ranks.job[0].expose(memory, rights::read);
+    EXPECT_NE(ranks.job[0].device().place_of(there).by, 0u);
+    ranks.job[0].withdraw(there);
+    EXPECT_EQ(ranks.job[0].device().place_of(there).by, 0u);
+  });
 }
 
 }  // namespace

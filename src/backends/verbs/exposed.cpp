@@ -83,6 +83,12 @@ std::uint64_t exposed_regions::table() const noexcept {
   return reinterpret_cast<std::uint64_t>(table_memory_.memory().data());
 }
 
+region_entry exposed_regions::entry_of(memory::region_ref ref) const noexcept {
+  region_entry e;
+  std::memcpy(&e, table_memory_.memory().data() + ref.slot * sizeof e, sizeof e);
+  return e.generation == ref.generation ? e : region_entry{};
+}
+
 void exposed_regions::add(const memory::local_region& region) noexcept {
   if (region.ref.slot >= memory::region_table::slots || region.ref.generation == 0) return;
   region_entry e;

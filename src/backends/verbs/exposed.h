@@ -46,6 +46,9 @@ class exposed_regions {
   /// Regions so far that could not be registered: peers reach them by messages.
   [[nodiscard]] std::uint64_t refused() const noexcept;
   [[nodiscard]] std::uint64_t table() const noexcept;
+  /// As peers read it in the table; generation 0: the region is not there. Of one that stays
+  /// exposed meanwhile.
+  [[nodiscard]] region_entry entry_of(memory::region_ref ref) const noexcept;
   [[nodiscard]] std::uint32_t table_key() const noexcept { return table_registered_->rkey; }
 
  private:

@@ -25,6 +25,11 @@ struct peer_facts {
 };
 static_assert(sizeof(peer_facts) == 56);
 
+/// By which a process's device is known in region_place::by.
+[[nodiscard]] constexpr std::uint32_t name_of_places(std::uint64_t nonce) noexcept {
+  return static_cast<std::uint32_t>(nonce) | 1;
+}
+
 [[nodiscard]] std::vector<std::byte> to_address(const peer_facts& of);
 /// Nothing when the bytes are no address of this version. Total.
 [[nodiscard]] std::optional<peer_facts> from_address(std::span<const std::byte> address) noexcept;

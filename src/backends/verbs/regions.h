@@ -13,11 +13,11 @@ class regions {
  public:
   explicit regions(slots& through) : slots_(through) {}
 
-  /// done: `out` is it. busy_queue: it is being fetched. withdrawn: it is not there. Throws
-  /// std::bad_alloc.
-  [[nodiscard]] status find(peer_lane& p, const memory::region_ref& ref, peer_region*& out) {
-    out = p.process->regions.find_recent(ref);
-    return out != nullptr ? status::done : look_up(p, ref, out);
+  /// The region of `o`. done: `out` is it. busy_queue: it is being fetched. withdrawn: it is not
+  /// there. Throws std::bad_alloc.
+  [[nodiscard]] status find(peer_lane& p, const op& o, peer_region*& out) {
+    out = p.process->regions.find_recent(o.region);
+    return out != nullptr ? status::done : look_up(p, o, out);
   }
   /// The read of an entry has ended; its bytes, or nothing where it did not succeed.
   static void on_entry(peer_process& p, const std::byte* entry) noexcept;
@@ -25,8 +25,8 @@ class regions {
   static void distrust(peer_process& p) noexcept;
 
  private:
-  [[nodiscard, gnu::noinline]] status look_up(peer_lane& p, memory::region_ref ref,
-                                              peer_region*& out);
+  [[nodiscard, gnu::noinline]] status look_up(peer_lane& p, const op& o, peer_region*& out);
+  static status be_told(peer_region& r, const region_place& where) noexcept;
   void fetch(peer_lane& p, peer_region& r) noexcept;
 
   slots& slots_;
