@@ -123,6 +123,21 @@ std::string row_of(const setting& s, const std::string& initial) {
                      initial.empty() ? "" : "`" + initial + "`", accepts, s.help);
 }
 
+TEST(Backends, AreListedAsAWholeOrByTheirRails) {
+  settings config;
+  config.backends = "tcp.rail2,shm,tcp.rail0,x.rail,y.rail1z";
+  const auto all = known_backends(config);
+  EXPECT_EQ(all[0].name, "tcp");
+  EXPECT_THAT(all[0].chosen_of(4), testing::ElementsAre(0u, 2u));
+  EXPECT_THAT(all[0].chosen_of(2), testing::ElementsAre(0u));
+  EXPECT_THAT(all[1].chosen_of(2), testing::ElementsAre(0u, 1u)) << "shm";
+  EXPECT_EQ(all[2].name, "x.rail") << "which is no number";
+  EXPECT_EQ(all[3].name, "y.rail1z");
+  EXPECT_TRUE(is_listed(config, "tcp"));
+  config.backends = "tcp.rail1,tcp";
+  EXPECT_THAT(known_backends(config)[0].chosen_of(3), testing::ElementsAre(0u, 1u, 2u));
+}
+
 TEST(AllSettings, AreInTheGuideWithThoseOfLaunchers) {
   if (std::string_view(HEDDLE_UTOFU_KIND) == "none") GTEST_SKIP() << "without backend utofu";
   settings plain;  // not as this build was configured

@@ -41,7 +41,8 @@ constexpr row number(std::string_view name, std::uint64_t settings::*member, std
 constexpr std::array table{
     row{{kind::list, "HEDDLE_BACKENDS",
          "backends that may be used, best first: the first that reaches a peer is its route", "",
-         "names of backends with commas between them; `heddle info` lists those there are"},
+         "names of backends with commas between them, or of one rail of one, counted from 0, as in "
+         "NAME.rail0; `heddle info` lists those there are"},
         &settings::backends},
     text("HEDDLE_MODULE_PATH", &settings::module_path,
          "folders with modules of backends, colons between them, besides the library's own"),

@@ -3,6 +3,7 @@
 #include "engine/network.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
@@ -155,12 +156,18 @@ void network::open_devices(const bootstrap::job& job) {
 
 void network::open(const transport::backend& which, const transport::context& where,
                    std::uint8_t number, transport::fault_plan faults) {
-  faults.rail = 0;  // of this backend's
   try {
     const transport::factory& f = which.get();
-    for (auto& [name, device] : f.open(f, where)) {
+    std::vector<transport::named_device> rails = f.open(f, where);
+    const std::vector<std::size_t> chosen = which.chosen_of(rails.size());
+    if (chosen.empty())
+      fail("it has {} here, counted from 0, and HEDDLE_BACKENDS names rail {}",
+           rails.size() == 1 ? "1 rail" : fmt::format("{} rails", rails.size()),
+           fmt::join(which.rails, ", "));
+    for (const std::size_t rail : chosen) {
+      auto& [name, device] = rails[rail];
+      faults.rail = static_cast<int>(rail);
       if (!config_.faults.empty()) device = transport::make_faulty(std::move(device), faults);
-      ++faults.rail;
       log::debug(log::subsystem::wire, "backend {} has the device {}", which.name, name);
       devices_.push_back(device.get());
       device_names_.push_back(name);

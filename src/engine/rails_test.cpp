@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "support/ranks.h"
+#include "support/refusal.h"
 
 namespace heddle::test {
 namespace {
@@ -67,6 +68,33 @@ TEST(RailsOfUnequalRanks, ThoseThatBothHaveAreUsed) {
       w.barrier();
     });
   for (std::thread& t : ranks) t.join();
+}
+
+TEST(ARailThatIsNamed, IsTheOnlyOneOfItsBackendThatIsUsed) {
+  settings config = over("127.0.0.1,127.0.0.2,127.0.0.3");
+  config.backends = "tcp.rail1";
+  run_ranks(2, config, [](world& w) {
+    const rank peer = 1 - w.rank();
+    EXPECT_EQ(w.route(peer), "tcp.rail1");
+    auto area = w.symmetric<std::byte>(2 * mib);
+    lane l(w);
+    const auto mine = pattern(2 * mib, w.rank() + 1);
+    ASSERT_EQ(l.put(mine, area.at(peer).address), status::done);
+    w.barrier();
+    EXPECT_TRUE(area.local()[0] == pattern(mib, peer + 1)[0]);
+    EXPECT_THAT(w.describe(), testing::HasSubstr("stripes 0,"));
+  });
+}
+
+TEST(ARailThatIsNamed, AndIsNotThereIsToldWithHowManyThereAre) {
+  settings config = over("127.0.0.1,127.0.0.2");
+  config.backends = "tcp.rail2";
+  const auto join = [&] {
+    world(engine::make_world(std::move(bootstrap::local_group(1).front()), config));
+  };
+  EXPECT_THAT(refusal(join),
+              testing::HasSubstr("tcp: it has 2 rails here, counted from 0, and HEDDLE_BACKENDS "
+                                 "names rail 2"));
 }
 
 }  // namespace
