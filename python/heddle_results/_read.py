@@ -96,21 +96,21 @@ def read_sections(path):
     """The runs in the folder of a run with several sections, by name, in the order of measuring.
 
     A run in mode paired has, in `facts["impact"]` of its parallel sections, the factor by which each pair is slower
-    than alone. Raises as read() does.
+    than alone. A run over several layers has, in `facts["comparison"]` of the sections over the last one, the figures
+    of them all, and what is slow over some rails of a wire. Raises as read() does.
     """
     path = pathlib.Path(path)
     try:
         listed = json.loads((path / SECTION_FILE).read_text())["sections"]
-        named = [(one["name"], one.get("impact")) for one in listed]
+        named = [(one["name"], {key: one[key] for key in ("impact", "comparison") if key in one}) for one in listed]
     except FileNotFoundError as why:
         raise UnreadableError(f"{path}: there is no {SECTION_FILE} in this folder: use read()") from why
     except (KeyError, ValueError, TypeError) as why:
         raise UnreadableError(f"{path / SECTION_FILE}: not a list of sections: {why}") from why
     runs = {}
-    for name, impact in named:
+    for name, compared in named:
         runs[name] = read(path / name)
-        if impact is not None:
-            runs[name].facts["impact"] = impact
+        runs[name].facts.update(compared)
     return runs
 
 

@@ -157,6 +157,60 @@ with h5py.File(sys.argv[1]) as f:
         self.assertEqual((self.root / "two/linktest.drain.txt").read_text(), "")
 
 
+class Rails(unittest.TestCase):
+    """Of a job over two rails of tcp, each alone, of which rank 2 is late with all over the second."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.root = pathlib.Path(cls.folder.name)
+        cls.made = heddle("run", "-n", 4, "--env", "HEDDLE_TCP_IFACE=127.0.0.1,127.0.0.2", "--env",
+                          "HEDDLE_FAULTS=late=2/1:6000", "--", HEDDLE, "linktest", *QUICK,
+                          "--layers", "tcp.rail0-1", *FORMATS[:1], FORMATS[1] + ",csv", "--diagnosis", "always",
+                          "--expect", "tcp.rail0/time<=10", "--output", cls.root / "all")
+        cls.slow = cls.root / "all/uni-send-tcp.rail1"
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_the_screen_names_the_rail_and_the_one_that_is_not_slow(self):
+        self.assertEqual(self.made.returncode, 5, self.made.stdout + self.made.stderr)
+        words = self.made.stdout[self.made.stdout.index("\nRails 0, 1 of tcp\n"):]
+        self.assertRegex(words, r"\nrail: rank 2 \(.*\), rail 1: [0-9.]+ times as slow as usual")
+        self.assertIn("Over rail 0 it is not slow.", words)
+
+    def test_the_list_of_sections_has_what_the_screen_says(self):
+        listed = json.loads((self.root / "all/linktest.sections.json").read_text())["sections"]
+        self.assertEqual([(one["backend"], one["status"], "comparison" in one) for one in listed],
+                         [("tcp.rail0", 0, False), ("tcp.rail1", 5, True)])
+        found = listed[1]["comparison"]
+        self.assertEqual([one["name"] for one in found["layers"]], ["tcp.rail0", "tcp.rail1"])
+        self.assertEqual([(one["what"], one["node"], one["rail"]) for one in found["wires"][0]["verdicts"]],
+                         [("rail", 2, 1)])
+        self.assertIn(found["words"], self.made.stdout)
+
+    def test_each_file_of_a_rail_names_it_and_a_verdict_is_on_it(self):
+        document = json.loads((self.slow / "linktest.json").read_text())
+        self.assertEqual((document["options"]["backend"], document["routes"]), ("tcp.rail1", ["tcp.rail1"]))
+        verdict = document["diagnosis"]["verdicts"][0]
+        self.assertEqual((verdict["what"], verdict["node"], verdict["rail"]), ("node", 2, 1))
+        self.assertTrue((self.slow / "linktest.csv").read_text().splitlines()[1].startswith("uni,send,tcp.rail1,serial,"))
+        slow = [dict(labels) for (name, labels) in samples_of((self.slow / "linktest.prom").read_text())
+                if name == "heddle_linktest_slow_factor"]
+        self.assertEqual([(one["backend"], one["rank"], one["rail"]) for one in slow if one["what"] == "node"],
+                         [("tcp.rail1", "2", "1")])
+        suite = xml.etree.ElementTree.parse(self.slow / "linktest.junit.xml").getroot().find("testsuite")
+        self.assertIn("uni-send-tcp.rail1-serial", suite.get("name"))
+        self.assertIn(", rail 1: ", next(suite.iter("failure")).text)
+
+    def test_reports_of_it_say_the_same(self):
+        made = heddle("report", self.slow / "linktest.h5", "-o", self.root / "again.json")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        before = json.loads((self.slow / "linktest.json").read_text())
+        self.assertEqual(json.loads((self.root / "again.json").read_text())["diagnosis"], before["diagnosis"])
+
+
 if __name__ == "__main__":
     HEDDLE = sys.argv[1]
     unittest.main(argv=sys.argv[:1])

@@ -146,7 +146,7 @@ refusals() {
   says err "--output DIR"
   # Ranks told that they live on different hosts have only tcp between them.
   expect 2 run -n 2 -- sh -c 'HEDDLE_HOST=h$HEDDLE_RANK exec "$0" linktest --backend shm' "$heddle"
-  says err "with --backend shm"
+  says err "with --layers shm"
 }
 
 colours() {
@@ -323,6 +323,30 @@ resumed_sections() {
   rm -rf "$work"/host?
 }
 
+# The layer that was under way when all was killed goes on, and is compared with the one before.
+resumed_layers() {
+  export HEDDLE_TCP_IFACE=127.0.0.1,127.0.0.2
+  # shellcheck disable=SC2086 # words
+  HEDDLE_FAULTS=$late setsid "$heddle" linktest -n 3 --layers shm,tcp.rail0-1 $lasting 20 --warmup 0 \
+    --output "$work/results" >"$work/out" 2>"$work/err" &
+  job=$!
+  while [ ! -s "$work/results/semi-send-tcp.rail0/ranks-0-2.shard" ] && kill -0 $job; do sleep 0.02; done
+  kill -9 $job $(pgrep -P $job)
+  wait $job 2>/dev/null
+  [ -s "$work/results/semi-send-tcp.rail0/ranks-0-2.shard" ] || fail "nothing was left to go on with"
+  expect 0 linktest --resume "$work/results" --quiet
+  says out "measured before, results in $work/results/semi-send-shm"
+  says out "^Layers, medians  *shm  *tcp.rail0  *tcp.rail1"
+  for section in semi-send-shm semi-send-tcp.rail0 semi-send-tcp.rail1; do
+    "$check" "$work/results/$section" 3 8 || fail "wrong files of the resumed $section"
+  done
+  grep -q '"comparison"' "$work/results/linktest.sections.json" || fail "no comparison in the list of sections"
+  expect 2 linktest -n 2 --layers tcp.rail2 --output "$work/results" --overwrite
+  says err "tcp: it has 2 rails here, counted from 0, and HEDDLE_BACKENDS names rail 2"
+  unset HEDDLE_TCP_IFACE
+  rm -rf "$work/results"
+}
+
 whole_runs
 sections
 [ "$utofu" != emulated ] || over_tofu
@@ -344,5 +368,6 @@ interrupt INT 130
 interrupt TERM 143
 resumed
 resumed_sections
+resumed_layers
 [ "$failures" -eq 0 ] && echo "linktest: all as expected"
 exit "$((failures > 0))"

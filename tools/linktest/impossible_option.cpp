@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "linktest/job_hosts.h"
+#include "linktest/layer.h"
 #include "linktest/results/pair_class.h"
 #include "linktest/results/results.h"
 #include "linktest/rules/rule.h"
@@ -58,11 +59,11 @@ std::string impossible_option(const options& chosen, const world& job) {
   if (std::string why = halves::problem_with(chosen.halves, job.size());
       first && chosen.halves.what != halves_choice::how::none && !why.empty())
     return why;
-  if (chosen.backend == "auto") return {};
+  if (chosen.layer == "auto") return {};
   for (rank r = 0; r < job.size(); ++r) {
-    if (r == job.rank() || job.route(r) == chosen.backend) continue;
-    return fmt::format("--backend {} cannot be honoured: rank {} ({}) reaches rank {} ({}) over {}",
-                       chosen.backend, job.rank(), job.host(job.rank()), r, job.host(r),
+    if (r == job.rank() || is_over(job.route(r), layer_named(chosen.layer))) continue;
+    return fmt::format("--layers {} cannot be honoured: rank {} ({}) reaches rank {} ({}) over {}",
+                       chosen.layer, job.rank(), job.host(job.rank()), r, job.host(r),
                        job.route(r));
   }
   return {};

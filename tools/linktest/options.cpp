@@ -12,6 +12,8 @@
 #include <charconv>
 #include <map>
 
+#include "linktest/layer.h"
+
 namespace heddle::linktest {
 namespace {
 
@@ -43,8 +45,8 @@ constexpr const char* help_footer = R"(Definitions
   pair down: of the mean of its measurements, and of its 99th percentile.
   --bisection measures only pairs between two halves of the ranks; with all pairs of a step at once
   their bandwidths add up to that step's bisection bandwidth.
-  Several words for --kernel, --op or --backend, and paired, make several sections: each is
-  measured like a run of its own, by the same ranks.
+  Several words for --kernel, --op or --layers, and paired, make several sections: each is
+  measured like a run of its own, by the same ranks. After the last one its layers are compared.
 
 Units
   Sizes are bytes; K, M and G mean powers of 1024. Files hold seconds and bytes per second. On the
@@ -251,14 +253,25 @@ void add_formats(CLI::App& command, options& into) {
       ->default_str("h5,json");
 }
 
-void add_backends(CLI::App& command, options& into) {
-  std::vector<std::string> known = list_backends();
-  known.insert(known.begin(), "auto");
-  add_words(command, "--backend,--layers", known, "Wires that every pair must use",
-            [&into](const std::vector<std::string>& words) {
-              into.backends = words;
-              into.backend = words.front();
-            })
+std::string take_layers(const std::string& text, options& into) {
+  try {
+    into.layers = layers_in(text, list_backends());
+  } catch (const error& problem) {
+    return problem.what();
+  }
+  into.layer = into.layers.front();
+  return {};
+}
+
+void add_layers(CLI::App& command, options& into) {
+  command
+      .add_option_function<std::string>(
+          "--backend,--layers", [](const std::string&) {},
+          "Wires that every pair must use; with .rail0 or .rail0-3 behind it a wire's rails, each "
+          "alone")
+      ->check(
+          CLI::Validator([&into](const std::string& text) { return take_layers(text, into); }, ""))
+      ->type_name(fmt::format("auto|{},...", fmt::join(list_backends(), "|")))
       ->default_str("auto");
 }
 
@@ -282,7 +295,7 @@ void add_halves(CLI::App& command, options& into) {
 }
 
 void add_measurement_options(CLI::App& command, options& into) {
-  add_backends(command, into);
+  add_layers(command, into);
   add_choice(command, "--mode", modes, into.mode, "Pairs of a step at once, one by one, or both");
   add_choices(command, "--kernel", kernels, into.kernels, into.kernel,
               "Traffic of a measurement, see below");
@@ -408,7 +421,7 @@ std::vector<std::string> to_arguments(const options& chosen) {
     out.push_back(fmt::format("{}", value));
   };
   add("--ranks", chosen.ranks);
-  add("--backend", fmt::format("{}", fmt::join(chosen.backends, ",")));
+  add("--backend", fmt::format("{}", fmt::join(chosen.layers, ",")));
   add("--mode", text_of(modes, chosen.mode));
   add("--kernel", text_of(kernels, chosen.kernels));
   add("--op", text_of(operations, chosen.ops));

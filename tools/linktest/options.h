@@ -29,10 +29,10 @@ using enum tools::exit_status;
 
 struct options {
   int ranks = 0;                                                  ///< 0: not given
-  std::vector<std::string> backends{"auto"};                      ///< each once
+  std::vector<std::string> layers{"auto"};                        ///< by name, each once
   std::vector<linktest::kernel> kernels{linktest::kernel::semi};  ///< each once
   std::vector<operation> ops{operation::send};                    ///< each once
-  std::string backend = "auto";  ///< of this section, as the next two
+  std::string layer = "auto";  ///< of this section, as the next two: layer.h
   linktest::kernel kernel = linktest::kernel::semi;
   operation op = operation::send;
   run_mode mode = run_mode::parallel;

@@ -80,7 +80,7 @@ TEST(Options, ReadsEveryOption) {
                             "9",          "--seed",   "11",        "--shuffle",  "--slowest",
                             "2",          "--output", "d",         "--no-color", "--quiet"});
   EXPECT_EQ(o.ranks, 5);
-  EXPECT_EQ(o.backend, "tcp");
+  EXPECT_EQ(o.layer, "tcp");
   EXPECT_EQ(o.mode, run_mode::serial);
   EXPECT_EQ(o.kernel, kernel::uni);
   EXPECT_THAT(o.sizes, ElementsAre(1u, 2u));
@@ -96,7 +96,7 @@ TEST(Options, ReadsEveryOption) {
   EXPECT_TRUE(o.quiet);
 }
 
-TEST(Options, TakesSeveralKernelsOperationsAndBackends) {
+TEST(Options, TakesSeveralKernelsOperationsAndLayers) {
   const options o = parsed({"-n", "4", "--kernel", "uni,semi,uni", "--op", "put,call", "--layers",
                             "tcp,shm", "--mode", "paired", "--window", "9", "--buffers", "3",
                             "--all-to-all", "--bisection", "0-3,5"});
@@ -104,13 +104,16 @@ TEST(Options, TakesSeveralKernelsOperationsAndBackends) {
   EXPECT_EQ(o.kernel, kernel::uni);
   EXPECT_THAT(o.ops, ElementsAre(operation::put, operation::call));
   EXPECT_EQ(o.op, operation::put);
-  EXPECT_THAT(o.backends, ElementsAre("tcp", "shm"));
+  EXPECT_THAT(o.layers, ElementsAre("tcp", "shm"));
   EXPECT_EQ(o.mode, run_mode::paired);
   std::vector<std::string> rendered = to_arguments(o);
   rendered.erase(rendered.begin());
   EXPECT_EQ(to_arguments(parsed(rendered)), to_arguments(o));
   EXPECT_THAT(to_arguments(o), ::testing::IsSupersetOf({"uni,semi", "put,call", "tcp,shm", "paired",
                                                         "9", "3", "--all-to-all", "0-3,5"}));
+  EXPECT_THAT(parsed({"-n", "4", "--layers", "shm,tcp.rail0-1,tcp.rail1"}).layers,
+              ElementsAre("shm", "tcp.rail0", "tcp.rail1"));
+  EXPECT_THAT(refusal({"--layers", "tcp,tcp.rail"}), HasSubstr("'tcp.rail' is not accepted"));
   EXPECT_THAT(refusal({"--op", "send,fly"}),
               HasSubstr("'fly' is not accepted; give some of call, get, put, send"));
   EXPECT_THAT(refusal({"--bisection", "left"}), HasSubstr("give first, random"));

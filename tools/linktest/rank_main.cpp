@@ -36,7 +36,7 @@
 namespace heddle::linktest {
 namespace {
 
-/// This process's part in the job over one choice of backends. Members are destroyed from the last
+/// This process's part in the job over one layer. Members are destroyed from the last
 /// to the first: the memory before the world, and the completions that were given up after it.
 class participant {
  public:
@@ -49,11 +49,11 @@ class participant {
     asked_.join(job_);
   }
 
-  /// Those of this backend. False in `go_on`: the user wants an end, or it cannot be measured.
-  int run(const std::string& backend, bool& go_on) {
+  /// The sections of this layer. False in `go_on`: the user wants an end, or it cannot be measured.
+  int run(const std::string& layer, bool& go_on) {
     int status = success;
     for (const section& one : sections_.all()) {
-      if (one.how.backend != backend || !go_on) continue;
+      if (one.how.layer != layer || !go_on) continue;
       status = graver_of(status, run(one, go_on));
     }
     return status;
@@ -261,7 +261,7 @@ class participant {
   /// The sections behind this one, where such losses make them impossible; else nothing.
   [[nodiscard]] std::string kept_from(std::uint32_t losses) const {
     const std::span<const section> behind = sections_.behind(*section_);
-    const bool same_job = !behind.empty() && behind[0].how.backend == chosen().backend;
+    const bool same_job = !behind.empty() && behind[0].how.layer == chosen().layer;
     if ((losses & cannot_go_on) == 0 && (same_job || (losses & lost_somebody) == 0)) return {};
     std::string names;
     for (const section& one : behind) names += (names.empty() ? "" : ", ") + one.name;
@@ -384,16 +384,16 @@ int run_rank(options chosen) {
   const stop_signal watching;
   chosen = resolve_terminal(std::move(chosen));
   run_of_sections sections(chosen);
-  std::optional<world> joined;  // what several backends have in common
-  if (chosen.backends.size() > 1) joined.emplace();
+  std::optional<world> joined;  // what several layers have in common
+  if (chosen.layers.size() > 1) joined.emplace();
   const char* const usual = std::getenv("HEDDLE_BACKENDS");
   const std::string before = usual == nullptr ? "" : usual;
   int status = success;
   bool go_on = true;
-  for (const std::string& backend : chosen.backends) {
+  for (const std::string& layer : chosen.layers) {
     if (!go_on) break;
-    if (backend != "auto")
-      setenv("HEDDLE_BACKENDS", backend.c_str(), 1);
+    if (layer != "auto")
+      setenv("HEDDLE_BACKENDS", layer.c_str(), 1);
     else if (usual == nullptr)
       unsetenv("HEDDLE_BACKENDS");
     else
@@ -402,11 +402,11 @@ int run_rank(options chosen) {
     try {
       self.emplace(chosen, sections);
     } catch (const error& why) {
-      if (backend == "auto") throw;
-      tools::complain(fmt::format("heddle linktest: with --backend {}: {}\n", backend, why.what()));
+      if (layer == "auto") throw;
+      tools::complain(fmt::format("heddle linktest: with --layers {}: {}\n", layer, why.what()));
       return bad_usage;
     }
-    status = graver_of(status, self->run(backend, go_on));
+    status = graver_of(status, self->run(layer, go_on));
   }
   return status;
 }

@@ -13,6 +13,13 @@
 #include "standard_output.h"
 
 namespace heddle::linktest {
+namespace {
+
+bool has_traffic_of(const options& a, const options& b) {
+  return a.kernel == b.kernel && a.op == b.op && a.mode == b.mode;
+}
+
+}  // namespace
 
 run_of_sections::run_of_sections(const options& chosen)
     : chosen_(chosen), sections_(sections_of(chosen)) {}
@@ -36,23 +43,45 @@ bool run_of_sections::is_whole(const section& one) const {
   return end && end->whole;
 }
 
-/// What the parallel section is compared with; without it there is no comparison, but all else.
-void run_of_sections::remember_alone(const section& one) {
+/// What later sections are compared with; without it there is no comparison, but all else.
+void run_of_sections::remember_earlier(const section& one) {
+  const bool alone = chosen_.mode == run_mode::paired && one.how.mode == run_mode::serial;
+  if (!alone && chosen_.layers.size() < 2) return;
   try {
-    alone_ = read_results(place_of(one, folder_, run_.number).folder()).all;
+    run_record before = read_results(place_of(one, folder_, run_.number).folder());
+    remember_layer(one, before.facts, before.all);
+    if (alone) alone_ = std::move(before.all);
   } catch (const error& why) {
-    tools::complain(fmt::format("heddle linktest: no impact will be told: {}\n", why.what()));
+    tools::complain(fmt::format(
+        "heddle linktest: no impact will be told, and layers not compared: {}\n", why.what()));
   }
+}
+
+/// Compares the layers after the last one with such traffic, if each of them is known.
+void run_of_sections::remember_layer(const section& one, const run_facts& facts,
+                                     const results& found) {
+  if (chosen_.layers.size() < 2 || facts.interrupted) return;
+  over_.insert_or_assign(one.name, findings_over(facts, found));
+  std::vector<layer_findings> layers;
+  for (const section& each : sections_) {
+    if (!has_traffic_of(each.how, one.how)) continue;
+    const auto known = over_.find(each.name);
+    if (known == over_.end()) return;
+    layers.push_back(known->second);
+  }
+  const layer_comparison compared = compare(std::move(layers), facts);
+  tools::print('\n' + in_words(compared, facts));
+  list_->compare(one.name, compared, facts);
 }
 
 std::optional<int> run_of_sections::measured_before(const section& one) {
   if (chosen_.resume.empty()) return std::nullopt;
   if (run_.number == 0) read_earlier();
   if (!several() || !is_whole(one)) return std::nullopt;
-  if (chosen_.mode == run_mode::paired && one.how.mode == run_mode::serial) remember_alone(one);
   begin(one);
   tools::print(fmt::format("measured before, results in {}\n",
                            place_of(one, folder_, run_.number).folder()));
+  remember_earlier(one);
   return list_->end_of(one.name)->status;
 }
 
@@ -112,6 +141,7 @@ void run_of_sections::end(const section& one, const run_facts& facts, const resu
   if (one.how.mode == run_mode::serial && chosen_.mode == run_mode::paired) alone_ = found;
   if (!against.empty()) tools::print('\n' + in_words(against, facts.hosts));
   if (list_) list_->add(one.name, facts, found, against, how);
+  remember_layer(one, facts, found);
 }
 
 void run_of_sections::close(const section& one) {

@@ -3,6 +3,7 @@
 // on with it, the list of sections, and what is compared between two.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "linktest/measure/visit_log.h"
 #include "linktest/options.h"
+#include "linktest/results/layers.h"
 #include "linktest/results/results.h"
 #include "linktest/results/run_facts.h"
 #include "linktest/results/section_list.h"
@@ -47,8 +49,8 @@ class run_of_sections {
   [[nodiscard]] log_place open(const section& one, const run_facts& facts);
   /// In the place of a rank that is lost, which had begun the run in `folder`.
   void take_over(const std::string& folder);
-  /// After the section's files are written. Serial sections are kept to be compared with. Throws
-  /// error.
+  /// After the section's files are written. Serial sections are kept to be compared with, and of
+  /// each layer what it is compared by after the last. Throws error.
   void end(const section& one, const run_facts& facts, const results& found, section_end how);
   /// After all ranks know that the section is whole: only the files stay of it, and of the run when
   /// it was the last one that was not.
@@ -57,7 +59,8 @@ class run_of_sections {
  private:
   [[nodiscard]] bool several() const noexcept { return sections_.size() > 1; }
   void read_earlier();
-  void remember_alone(const section& one);
+  void remember_earlier(const section& one);
+  void remember_layer(const section& one, const run_facts& facts, const results& found);
   void begin_list();
   [[nodiscard]] bool is_whole(const section& one) const;
 
@@ -67,6 +70,7 @@ class run_of_sections {
   std::string folder_;                // of the run
   std::optional<section_list> list_;  // where there are several
   std::optional<results> alone_;
+  std::map<std::string, layer_findings> over_;  // by section
 };
 
 }  // namespace heddle::linktest

@@ -18,7 +18,7 @@ std::vector<run_mode> modes_of(const options& chosen) {
 
 std::string name_of_section(const options& how, const options& chosen) {
   std::string name = fmt::format("{}-{}", name_of(how.kernel), name_of(how.op));
-  if (chosen.backends.size() > 1) name += '-' + how.backend;
+  if (chosen.layers.size() > 1) name += '-' + how.layer;
   if (chosen.mode == run_mode::paired) name += fmt::format("-{}", name_of(how.mode));
   return name;
 }
@@ -27,12 +27,12 @@ std::string name_of_section(const options& how, const options& chosen) {
 
 std::vector<section> sections_of(const options& chosen) {
   std::vector<section> out;
-  for (const std::string& backend : chosen.backends) {
+  for (const std::string& layer : chosen.layers) {
     for (const kernel k : chosen.kernels) {
       for (const operation op : chosen.ops) {
         for (const run_mode mode : modes_of(chosen)) {
           options how = chosen;
-          how.backends = {how.backend = backend};
+          how.layers = {how.layer = layer};
           how.kernels = {how.kernel = k};
           how.ops = {how.op = op};
           how.mode = mode;

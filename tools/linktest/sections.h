@@ -8,13 +8,13 @@
 
 namespace heddle::linktest {
 
-/// One combination of backend, kernel, op and mode; what differs between sections is its own.
+/// One combination of layer, kernel, op and mode; what differs between sections is its own.
 struct section {
   std::string name;  ///< "uni-put-tcp-serial": kernel and op, and of the rest what several have
-  options how;       ///< with one backend, kernel, op and mode
+  options how;       ///< with one layer, kernel, op and mode
 };
 
-/// In the order in which they are measured, those of a backend together. One where the options ask
+/// In the order in which they are measured, those of a layer together. One where the options ask
 /// for one of each. Each has its part of --time, and of a
 /// --baseline that is a folder.
 [[nodiscard]] std::vector<section> sections_of(const options& chosen);

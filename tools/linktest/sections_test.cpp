@@ -21,10 +21,19 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
-TEST(Sections, AreOnePerBackendKernelOpAndMode) {
+TEST(Sections, AreOnePerRailThatIsNamed) {
   options chosen;
-  chosen.backends = {"shm", "tcp"};
+  chosen.layers = {"shm", "tcp.rail0", "tcp.rail1"};
+  std::vector<std::string> names;
+  for (const section& one : sections_of(chosen)) names.push_back(one.name);
+  EXPECT_THAT(names, ElementsAre("semi-send-shm", "semi-send-tcp.rail0", "semi-send-tcp.rail1"));
+}
+
+TEST(Sections, AreOnePerLayerKernelOpAndMode) {
+  options chosen;
+  chosen.layers = {"shm", "tcp"};
   chosen.kernels = {kernel::uni};
   chosen.ops = {operation::send, operation::put};
   chosen.mode = run_mode::paired;
@@ -34,7 +43,7 @@ TEST(Sections, AreOnePerBackendKernelOpAndMode) {
     names.push_back(one.name);
     EXPECT_EQ(one.how.search.time_s, 10);
     EXPECT_EQ(one.how.kernel, kernel::uni);
-    EXPECT_EQ(one.how.backends, std::vector{one.how.backend});
+    EXPECT_EQ(one.how.layers, std::vector{one.how.layer});
     EXPECT_NE(one.how.mode, run_mode::paired);
   }
   EXPECT_THAT(names,
@@ -84,6 +93,50 @@ TEST(Impact, LeavesOutPairsThatOneOfBothLacks) {
   EXPECT_THAT(in_words(none, {"a", "b"}), HasSubstr("no pair was measured both ways"));
 }
 
+run_facts facts_over(const std::string& layer, std::vector<verdict> verdicts) {
+  run_facts facts = sample_facts();
+  facts.chosen.layer = layer;
+  facts.slow = diagnosis{std::move(verdicts), {}};
+  return facts;
+}
+
+layer_comparison of_two_rails_and_a_wire() {
+  verdict slow;
+  slow.what = culprit::node;
+  slow.node = 2;
+  slow.rail = 1;
+  slow.factor = 3;
+  std::vector<layer_findings> layers;
+  for (const auto& [layer, verdicts] : {std::pair<const char*, std::vector<verdict>>{"near", {}},
+                                        {"wide.rail0", {}},
+                                        {"wide.rail1", {slow}}})
+    layers.push_back(findings_over(facts_over(layer, verdicts), sample_results()));
+  return compare(std::move(layers), sample_facts());
+}
+
+TEST(Layers, StandBesideEachOtherWithTheRailThatIsSlow) {
+  const std::string words = in_words(of_two_rails_and_a_wire(), sample_facts());
+  EXPECT_THAT(words, HasSubstr("Layers, medians                      near  wide.rail0  wide.rail1\n"
+                               "8 B, same host                    5.50 us     5.50 us     5.50 us\n"
+                               "8 B, other host"));
+  EXPECT_THAT(words, HasSubstr("1 KiB, same host"));
+  EXPECT_THAT(words, HasSubstr("\nRails 0, 1 of wide\nrail: rank 2 (beta), rail 1: 3.00 times"));
+  EXPECT_THAT(words, Not(HasSubstr("Not all was judged")));
+}
+
+TEST(Layers, SayOfWhichRailsNotAllWasJudged) {
+  run_facts not_looked_for = facts_over("wide.rail1", {}), crowded = facts_over("wide.rail2", {});
+  not_looked_for.slow.reset();
+  crowded.disturbed = "rank 2 (beta) 31 %";
+  const auto found = compare(
+      {findings_over(facts_over("wide.rail0", {}), sample_results()),
+       findings_over(not_looked_for, sample_results()), findings_over(crowded, sample_results())},
+      sample_facts());
+  EXPECT_THAT(
+      in_words(found, sample_facts()),
+      HasSubstr("Rails 0, 1, 2 of wide\nNothing found\nNot all was judged over rail 1, 2\n"));
+}
+
 TEST(StepBandwidth, AddsUpThePairsOfEachStepAndDirection) {
   const auto sums = step_bandwidths(both_ways(2e-6, 4e-6), plan(2, run_mode::parallel, false, 1));
   ASSERT_EQ(sums.size(), 1u);
@@ -119,6 +172,19 @@ TEST_F(SectionList, ForgetsAnEarlierRunsListAndResultsButNothingElse) {
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/semi-put"));
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/semi-get/linktest.h5"));
   EXPECT_EQ(read_text(folder_ + "/semi-get/notes.txt"), "mine");
+}
+
+TEST_F(SectionList, HasTheComparisonOfLayersWithTheLastOfThem) {
+  section_list list(folder_, existing::replace);
+  list.add("semi-send-wide.rail1", facts_over("wide.rail1", {}), sample_results(), {}, {true, 0});
+  list.compare("semi-send-wide.rail1", of_two_rails_and_a_wire(), sample_facts());
+  const auto document = nlohmann::json::parse(read_text(folder_ + '/' + section_file));
+  const auto& found = document["sections"][0]["comparison"];
+  EXPECT_EQ(found["layers"][0]["name"], "near");
+  EXPECT_EQ(found["layers"][2]["medians"][1]["class"], "network");
+  EXPECT_EQ(found["wires"][0]["rails"], (std::vector{0, 1}));
+  EXPECT_EQ(found["wires"][0]["verdicts"][0]["what"], "rail");
+  EXPECT_THAT(found["words"], HasSubstr("Rails 0, 1 of wide"));
 }
 
 TEST_F(SectionList, NamesWhatIsThereAndRefusesToMixTwoRuns) {

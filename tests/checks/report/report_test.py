@@ -173,6 +173,32 @@ for figure in pdf.pages_of(heddle_results.read(sys.argv[1])):
         for n in range(20):
             self.assertIn(f"h{n}, h{n + 20} processor sort {n} memory 1 GiB", told)
 
+    def test_layers_have_a_page_each_and_python_reads_how_they_compare(self):
+        made = heddle("run", "-n", 3, "--env", "HEDDLE_TCP_IFACE=127.0.0.1,127.0.0.2", "--", HEDDLE, "linktest",
+                      "--layers", "shm,tcp.rail0-1", "--sizes", "8", "--messages", 5, "--diagnosis", "never",
+                      "--output", self.root / "layers")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.make(self.root / "layers", "-o", self.root / "links.html")
+        for layer in "shm", "tcp.rail0", "tcp.rail1":
+            self.assertIn(f'"backend":"{layer}"', (self.root / f"links-semi-send-{layer}.html").read_text())
+        self.make(self.root / "layers/semi-send-tcp.rail0", self.root / "layers/semi-send-tcp.rail1", "-o",
+                  self.root / "both.html")
+        python = python_with("numpy", "h5py")
+        if not python:
+            self.skipTest("python3-h5py is not installed")
+        script = """
+import sys, heddle_results
+runs = heddle_results.read_sections(sys.argv[1])
+assert list(runs) == ["semi-send-shm", "semi-send-tcp.rail0", "semi-send-tcp.rail1"], list(runs)
+assert ["comparison" in run.facts for run in runs.values()] == [False, False, True]
+layers = runs["semi-send-tcp.rail1"].facts["comparison"]["layers"]
+assert [one["name"] for one in layers] == ["shm", "tcp.rail0", "tcp.rail1"]
+assert all(one["medians"][0]["bytes"] == 8 and one["medians"][0]["time"] > 0 for one in layers)
+"""
+        done = subprocess.run([python, "-c", script, self.root / "layers"], capture_output=True, text=True,
+                              env=dict(os.environ, PYTHONPATH=PACKAGES))
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_wrong_use_is_told_with_the_cure(self):
         self.assertIn("does not end with a format", self.make(self.root / "first", "-o", "x.doc", status=2).stderr)
         self.assertIn("no such file", self.make(self.root / "none", "-o", self.root / "x.html", status=1).stderr)

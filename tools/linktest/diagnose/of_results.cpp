@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linktest/layer.h"
 #include "linktest/results/pair_class.h"
 
 namespace heddle::linktest {
@@ -88,6 +89,8 @@ diagnosis diagnose_results(const results& all, const run_setting& run, const siz
     if (again) of_size = [&](std::span<const probe> wanted) { return again(wanted, bytes); };
     add(out, diagnose(observations_of(all, s, run), around(all, run), of_size), bytes);
   }
+  const int rail = layer_named(run.facts.chosen.layer).rail;
+  for (verdict& v : out.verdicts) v.rail = rail;
   std::stable_sort(
       out.verdicts.begin(), out.verdicts.end(), [](const verdict& a, const verdict& b) {
         const bool last_a = a.what == culprit::contention, last_b = b.what == culprit::contention;

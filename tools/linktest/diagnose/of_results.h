@@ -29,7 +29,8 @@ using sized_prober = std::function<std::vector<float>(std::span<const probe>, st
                                                        const run_setting& run);
 
 /// All sizes; a part that is slow in several is named once, where it is slowest. A pair is compared
-/// with those of its class_of(). `again` empty: no retests.
+/// with those of its class_of(). Where one rail of a wire was measured alone, verdicts are on that
+/// rail, though they name a node: its other rails were not looked at. `again` empty: no retests.
 [[nodiscard]] diagnosis diagnose_results(const results& all, const run_setting& run,
                                          const sized_prober& again);
 

@@ -134,6 +134,16 @@ TEST(DiagnosisOfResults, FindsEachSlowRankAmongUnevenSockets) {
   }
 }
 
+TEST(DiagnosisOfResults, IsOfTheRailThatWasMeasuredAlone) {
+  placed_ranks m({{1}, {1}, {1}, {1}}, true);
+  m.facts.chosen.layer = "wide.rail1";
+  m.factor = [](int from, int) { return from == 2 ? 4.0 : 1.0; };
+  const diagnosis d = m.diagnose();
+  ASSERT_EQ(d.verdicts.size(), 1u) << in_words(d, {});
+  EXPECT_EQ(d.verdicts[0].what, culprit::node_tx) << "of other rails nothing is known";
+  EXPECT_EQ(d.verdicts[0].rail, 1);
+}
+
 TEST(DiagnosisOfResults, NamesARankOnceThatIsSlowWithinItsHostAndBeyond) {
   placed_ranks m({{3}, {3}, {3}, {3}}, true);
   m.factor = [](int a, int b) { return a == 4 || b == 4 ? 4.0 : 1.0; };

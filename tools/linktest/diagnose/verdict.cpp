@@ -24,17 +24,6 @@ std::string accused(const verdict& v, const std::vector<std::string>& names) {
   return who;
 }
 
-std::string paragraph(const verdict& v, const std::vector<std::string>& names) {
-  std::string text =
-      fmt::format("{}: {}: {:.2f} times as slow as usual, confidence {:.1f} %{}\n  {}\n",
-                  name_of(v.what), accused(v, names), v.factor, 100 * v.confidence,
-                  v.retested ? "" : ", not retested", v.evidence);
-  if (!v.or_else.empty())
-    text +=
-        fmt::format("  These measurements cannot tell it from: {}\n", fmt::join(v.or_else, "; "));
-  return text;
-}
-
 double share(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -72,9 +61,20 @@ std::vector<std::string> names_of_ranks(const std::vector<std::string>& hosts) {
   return names;
 }
 
+std::string in_words(const verdict& v, const std::vector<std::string>& names) {
+  std::string text =
+      fmt::format("{}: {}: {:.2f} times as slow as usual, confidence {:.1f} %{}\n  {}\n",
+                  name_of(v.what), accused(v, names), v.factor, 100 * v.confidence,
+                  v.retested ? "" : ", not retested", v.evidence);
+  if (!v.or_else.empty())
+    text +=
+        fmt::format("  These measurements cannot tell it from: {}\n", fmt::join(v.or_else, "; "));
+  return text;
+}
+
 std::string in_words(const diagnosis& d, const std::vector<std::string>& names) {
   std::string text = d.verdicts.empty() ? "Nothing found\n" : "";
-  for (const verdict& v : d.verdicts) text += paragraph(v, names);
+  for (const verdict& v : d.verdicts) text += in_words(v, names);
   return text + coverage_line(d.seen);
 }
 

@@ -25,7 +25,7 @@ struct verdict {
   culprit what = culprit::node;
   int node = -1;           ///< the one accused; the sender of a link
   int peer = -1;           ///< the receiver of a link; -1: none
-  int rail = -1;           ///< of `node`; -1: not one rail
+  int rail = -1;           ///< of `node`, over which alone that is so; -1: not one rail
   std::string cable;       ///< of a link, where routes are known; empty: between node and peer
   std::int64_t step = -1;  ///< of contention: when it was seen
   double factor = 1;       ///< how many times as long as usual for pairs of its class; > 1
@@ -56,8 +56,9 @@ struct diagnosis {
 
 /// What to call each rank, from the ranks' hosts: "rank 2 (node1)".
 [[nodiscard]] std::vector<std::string> names_of_ranks(const std::vector<std::string>& hosts);
-/// One paragraph per verdict, or "Nothing found", and the coverage. `names` by node; empty: "node
-/// N".
+/// A paragraph, with what to call each node; empty: "node N".
+[[nodiscard]] std::string in_words(const verdict& v, const std::vector<std::string>& names);
+/// One paragraph per verdict, or "Nothing found", and the coverage.
 [[nodiscard]] std::string in_words(const diagnosis& d, const std::vector<std::string>& names);
 
 }  // namespace heddle::linktest

@@ -17,20 +17,6 @@ json known(Number value) {
   return value < 0 ? json(nullptr) : json(value);
 }
 
-json as_json(const verdict& v) {
-  return {{"what", name_of(v.what)},
-          {"node", known(v.node)},
-          {"peer", known(v.peer)},
-          {"rail", known(v.rail)},
-          {"cable", v.cable.empty() ? json(nullptr) : json(v.cable)},
-          {"step", known(v.step)},
-          {"factor", v.factor},
-          {"confidence", v.confidence},
-          {"retested", v.retested},
-          {"evidence", v.evidence},
-          {"or_else", v.or_else}};
-}
-
 culprit culprit_from(const std::string& word) {
   for (const culprit c : {culprit::node_tx, culprit::node_rx, culprit::node, culprit::rail,
                           culprit::link, culprit::contention})
@@ -75,6 +61,20 @@ diagnosis diagnosis_from(const json& in) {
   seen.at("more_contention").get_to(out.seen.more_contention);
   seen.at("not_retested").get_to(out.seen.not_retested);
   return out;
+}
+
+json as_json(const verdict& v) {
+  return {{"what", name_of(v.what)},
+          {"node", known(v.node)},
+          {"peer", known(v.peer)},
+          {"rail", known(v.rail)},
+          {"cable", v.cable.empty() ? json(nullptr) : json(v.cable)},
+          {"step", known(v.step)},
+          {"factor", v.factor},
+          {"confidence", v.confidence},
+          {"retested", v.retested},
+          {"evidence", v.evidence},
+          {"or_else", v.or_else}};
 }
 
 json as_json(const diagnosis& d) {

@@ -7,8 +7,10 @@
 
 namespace heddle::linktest {
 
-/// {"verdicts": [{"what", "node", "peer", "rail", "cable", "step", "factor", "confidence",
-/// "retested", "evidence", "or_else"}], "coverage": {...}}; what does not apply is null.
+/// {"what", "node", "peer", "rail", "cable", "step", "factor", "confidence", "retested",
+/// "evidence", "or_else"}; what does not apply is null.
+[[nodiscard]] nlohmann::ordered_json as_json(const verdict& v);
+/// {"verdicts": [as above], "coverage": {...}}
 [[nodiscard]] nlohmann::ordered_json as_json(const diagnosis& d);
 /// What as_json() has written. Throws a JSON exception, or error, when it is something else.
 [[nodiscard]] diagnosis diagnosis_from(const nlohmann::ordered_json& in);

@@ -17,7 +17,7 @@ enum note : std::uint32_t {
   crowded_host = 4,       ///< ranks share cores on some host
   all_written = 8,        ///< the files are whole: nothing is left to go on with
   cannot_go_on = 16,      ///< another section would lack rank 0, or memory that nobody writes to
-  lost_somebody = 32,     ///< a rank that could not join again for another backend
+  lost_somebody = 32,     ///< a rank that could not join again for another layer
   measured_already = 64,  ///< an earlier sitting has all of this section
 };
 

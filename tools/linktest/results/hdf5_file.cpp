@@ -23,7 +23,7 @@ namespace {
 constexpr const char* facts_attribute = "facts";
 
 void write_options(hdf5_node& file, const options& o) {
-  file.add("backend", std::string_view(o.backend));
+  file.add("backend", std::string_view(o.layer));
   file.add("mode", std::string_view(name_of(o.mode)));
   file.add("kernel", name_of(o.kernel));
   file.add("op", name_of(o.op));

@@ -34,7 +34,7 @@ json as_json(const std::vector<named_text>& texts) {
 }
 
 json options_of(const options& o) {
-  return {{"backend", o.backend},
+  return {{"backend", o.layer},
           {"mode", name_of(o.mode)},
           {"kernel", name_of(o.kernel)},
           {"op", name_of(o.op)},
@@ -171,7 +171,7 @@ options options_from(const json& in) {
                             operation::unknown};
   constexpr run_mode modes[]{run_mode::parallel, run_mode::serial};
   options out;
-  out.backend = in.at("backend").get<std::string>();
+  out.layer = in.at("backend").get<std::string>();
   out.mode = from_name(in.at("mode").get<std::string>(), modes);
   out.kernel = from_name(in.at("kernel").get<std::string>(), kernels);
   out.op = from_name(in.value("op", "send"), ops);
@@ -181,7 +181,7 @@ options options_from(const json& in) {
   out.all_to_all = in.value("all_to_all", out.all_to_all);
   out.kernels = {out.kernel};
   out.ops = {out.op};
-  out.backends = {out.backend};
+  out.layers = {out.layer};
   in.at("sizes").get_to(out.sizes);
   in.at("messages").get_to(out.messages);
   in.at("warmup").get_to(out.warmup);

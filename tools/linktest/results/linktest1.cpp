@@ -108,7 +108,7 @@ Enum enum_from(std::int32_t word) noexcept {
 
 /// LinkTest 1.x has one kernel and one op. Our files told neither in their first days.
 void set_traffic(options& of, std::int32_t kernel_word, std::int32_t op_word, bool by_linktest) {
-  of.backend = "unknown";
+  of.layer = "unknown";
   if (by_linktest && kernel_word == 0 && op_word == 0) return;
   of.kernel = enum_from<kernel>(kernel_word);
   of.op = enum_from<operation>(op_word);

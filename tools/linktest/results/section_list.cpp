@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "json_text.h"
+#include "linktest/diagnose/verdict_json.h"
 #include "linktest/results/json_file.h"
 #include "linktest/results/writing.h"
 
@@ -34,7 +35,7 @@ json entry_of(const std::string& section, const run_facts& facts, const results&
   json out{{"name", section},
            {"kernel", name_of(facts.chosen.kernel)},
            {"op", name_of(facts.chosen.op)},
-           {"backend", facts.chosen.backend},
+           {"backend", facts.chosen.layer},
            {"routes", facts.routes},
            {"mode", name_of(facts.chosen.mode)},
            {"complete", verdict_of(all) == success},
@@ -48,6 +49,45 @@ json entry_of(const std::string& section, const run_facts& facts, const results&
                              {"p99", as_json(size.p99, ranks)}});
   }
   return out;
+}
+
+json as_json(const wire_findings& of) {
+  json verdicts = json::array();
+  for (const verdict& v : of.verdicts) verdicts.push_back(as_json(v));
+  return {{"backend", of.backend},
+          {"rails", of.rails},
+          {"not_judged", of.not_judged},
+          {"verdicts", std::move(verdicts)}};
+}
+
+json medians_of(const layer_findings& one, const std::vector<std::uint64_t>& sizes) {
+  json out = json::array();
+  for (std::size_t s = 0; s < one.figures.size(); ++s)
+    for (const class_figures& f : one.figures[s])
+      out.push_back({{"bytes", sizes.at(s)},
+                     {"class", word_of(f.what)},
+                     {"pairs", f.pairs},
+                     {"time", f.time.median},
+                     {"bandwidth", f.bandwidth.median}});
+  return out;
+}
+
+json as_json(const layer_comparison& of, const run_facts& facts) {
+  json layers = json::array(), wires = json::array();
+  for (const layer_findings& one : of.layers)
+    layers.push_back({{"name", one.layer},
+                      {"diagnosed", one.slow.has_value()},
+                      {"medians", medians_of(one, facts.chosen.sizes)}});
+  for (const wire_findings& wire : of.wires) wires.push_back(as_json(wire));
+  return {
+      {"layers", std::move(layers)}, {"wires", std::move(wires)}, {"words", in_words(of, facts)}};
+}
+
+json* entry_in(json& document, const std::string& section) {
+  json& sections = document.at("sections");
+  const auto found = std::find_if(sections.begin(), sections.end(),
+                                  [&](const json& one) { return one.at("name") == section; });
+  return found == sections.end() ? nullptr : &*found;
 }
 
 json empty_list(const std::string& command) {
@@ -93,12 +133,25 @@ std::optional<section_end> section_list::end_of(const std::string& section) cons
 void section_list::add(const std::string& section, const run_facts& facts, const results& all,
                        const std::vector<impact>& against, section_end how) {
   json document = document_.empty() ? empty_list(facts.command) : json::parse(document_);
-  json& sections = document.at("sections");
-  const auto before = std::find_if(sections.begin(), sections.end(),
-                                   [&](const json& one) { return one.at("name") == section; });
-  json& place = before != sections.end() ? *before : sections.emplace_back();
+  json* const before = entry_in(document, section);
+  json& place = before != nullptr ? *before : document.at("sections").emplace_back();
   place = entry_of(section, facts, all, against, how);
   document_ = tools::json_text(document, 1) + '\n';
+  write();
+}
+
+void section_list::compare(const std::string& section, const layer_comparison& found,
+                           const run_facts& facts) {
+  if (document_.empty()) return;
+  json document = json::parse(document_);
+  json* const place = entry_in(document, section);
+  if (place == nullptr) return;
+  (*place)["comparison"] = as_json(found, facts);
+  document_ = tools::json_text(document, 1) + '\n';
+  write();
+}
+
+void section_list::write() {
   (void)into_.put(section_file, [this](const std::string& path) { write_text(path, document_); });
   drop_other_formats(into_, {});
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "linktest/results/impact.h"
+#include "linktest/results/layers.h"
 #include "linktest/results/output.h"
 
 namespace heddle::linktest {
@@ -40,8 +41,13 @@ class section_list {
   /// there is one. Throws error.
   void add(const std::string& section, const run_facts& facts, const results& all,
            const std::vector<impact>& against, section_end how);
+  /// Adds the comparison to what is said of a section that is listed, the last of its layers, which
+  /// has such `facts`, and writes the list anew. Throws error.
+  void compare(const std::string& section, const layer_comparison& found, const run_facts& facts);
 
  private:
+  void write();
+
   std::string path_;
   output_directory into_;
   std::string document_;  // the file's content; empty: none is listed

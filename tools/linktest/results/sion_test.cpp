@@ -263,7 +263,7 @@ TEST(LinkTest1, FilesReadAloneSayModeKernelAndOpOfTheirRun) {
         EXPECT_EQ(told.mode, mode);
         EXPECT_EQ(told.kernel, k);
         EXPECT_EQ(told.op, op);
-        EXPECT_EQ(told.backend, "unknown");
+        EXPECT_EQ(told.layer, "unknown");
       }
     }
   }

@@ -29,7 +29,7 @@ void for_rows(const run_facts& facts, const results& all, const Each& each) {
         if (r == p) continue;
         json row{{"kernel", name_of(facts.chosen.kernel)},
                  {"op", name_of(facts.chosen.op)},
-                 {"backend", facts.chosen.backend},
+                 {"backend", facts.chosen.layer},
                  {"mode", name_of(facts.chosen.mode)},
                  {"bytes", all.sizes()[s]},
                  {"initiator", r},
@@ -75,7 +75,7 @@ class samples {
  public:
   explicit samples(const options& of)
       : section_(fmt::format("kernel=\"{}\",op=\"{}\",backend=\"{}\",mode=\"{}\"",
-                             name_of(of.kernel), name_of(of.op), label(of.backend),
+                             name_of(of.kernel), name_of(of.op), label(of.layer),
                              name_of(of.mode))) {}
   void family(std::string_view name, std::string_view help) {
     name_ = fmt::format("heddle_linktest_{}", name);

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "linktest/file_lines.h"
+#include "linktest/layer.h"
 #include "linktest/rules/rule.h"
 
 namespace heddle::linktest {
@@ -36,10 +37,10 @@ expectation split(const std::string& text) {
   return {cut(text.substr(0, slash), '-'), text.substr(slash + 1)};
 }
 
-/// What a section's name is made of.
+/// What a section's name is made of; of one rail also its backend.
 std::vector<std::string> words_of(const options& how) {
-  return {std::string(name_of(how.kernel)), std::string(name_of(how.op)), how.backend,
-          name_of(how.mode)};
+  return {std::string(name_of(how.kernel)), std::string(name_of(how.op)), how.layer,
+          layer_named(how.layer).backend, name_of(how.mode)};
 }
 
 std::vector<std::string> known_words() {
@@ -55,11 +56,16 @@ bool has(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+bool is_rail(const std::string& word) {
+  const layer of = layer_named(word);
+  return of.rail >= 0 && has(list_backends(), of.backend);
+}
+
 void prove(const std::string& text) {
   const expectation one = split(text);
   const std::vector<std::string> known = known_words();
   for (const std::string& word : one.words)
-    if (!has(known, word))
+    if (!has(known, word) && !is_rail(word))
       throw error(
           fmt::format("'{}': no section has the word '{}'; give some of {}, with - between "
                       "them and / behind",

@@ -74,6 +74,16 @@ TEST(Expectations, AreForTheSectionsThatHaveAllTheirWords) {
   EXPECT_THAT(sections[3].how.search.expect, ElementsAre("time<=1", "time<=2"));
 }
 
+TEST(Expectations, AreForEachRailOfAWireOrForOne) {
+  const options chosen = parsed({"-n", "2", "--layers", "tcp.rail0-1", "--expect", "tcp/time<=1",
+                                 "--expect", "tcp.rail1/time<=2"});
+  const std::vector<section> sections = sections_of(chosen);
+  ASSERT_EQ(sections.size(), 2u);
+  EXPECT_THAT(sections[0].how.search.expect, ElementsAre("time<=1"));
+  EXPECT_THAT(sections[1].how.search.expect, ElementsAre("time<=1", "time<=2"));
+  EXPECT_THAT(refusal("uni.rail1/time<=1"), HasSubstr("no section has the word 'uni.rail1'"));
+}
+
 TEST(Expectations, FromAFileReachTheRanksAsRules) {
   const rule_file file("time<=1\nuni/time<=2\n");
   const options chosen = parsed({"-n", "2", "--expect", '@' + file.path, "--expect", "p99<=3"});

@@ -139,7 +139,7 @@ void add_baseline(suite& out, const run_facts& facts) {
 
 std::string to_junit(const run_facts& facts, const results& all) {
   const options& o = facts.chosen;
-  suite out(fmt::format("heddle.linktest.{}-{}-{}-{}", name_of(o.kernel), name_of(o.op), o.backend,
+  suite out(fmt::format("heddle.linktest.{}-{}-{}-{}", name_of(o.kernel), name_of(o.op), o.layer,
                         name_of(o.mode)));
   add_measuring(out, all);
   add_diagnosis(out, facts);
