@@ -210,6 +210,20 @@ class Rails(unittest.TestCase):
         before = json.loads((self.slow / "linktest.json").read_text())
         self.assertEqual(json.loads((self.root / "again.json").read_text())["diagnosis"], before["diagnosis"])
 
+    def test_a_baseline_without_a_section_for_each_layer_is_refused_before_anything_is_measured(self):
+        made = heddle("linktest", "-n", 4, *QUICK, "--layers", "tcp.rail0,shm", "--baseline", self.root / "all",
+                      "--output", self.root / "other")
+        self.assertEqual(made.returncode, 2, made.stdout + made.stderr)
+        self.assertIn("that run has no section uni-send-shm, but uni-send-tcp.rail0, uni-send-tcp.rail1: give",
+                      made.stderr)
+        self.assertNotIn("===", made.stdout)
+
+    def test_a_baseline_of_another_layer_is_not_comparable_and_the_cure_is_told(self):
+        made = heddle("linktest", "-n", 4, *QUICK, "--layers", "shm", "--diagnosis", "never", "--baseline", self.slow,
+                      "--output", self.root / "another")
+        self.assertEqual(made.returncode, 6, made.stdout + made.stderr)
+        self.assertIn("measured over tcp.rail1, and this run over shm: give --layers tcp.rail1", made.stdout)
+
 
 if __name__ == "__main__":
     HEDDLE = sys.argv[1]

@@ -50,8 +50,7 @@ findings inspection::inspect(const results& all, const run_setting& run, bool cr
     out.not_diagnosed = "ranks share cores; --diagnosis always looks nevertheless";
   else if (wanted != diagnosis_choice::never)
     look_for_slow_parts(all, run, kept, again, out);
-  if (before_)
-    out.no_comparison = incomparable(*before_, all, run.facts.hosts, traffic_of(chosen_));
+  if (before_) out.no_comparison = incomparable(*before_, all, run.facts);
   const bool comparable = before_ && out.no_comparison.empty();
   if (before_ && !comparable) return out;
   out.missed = check_rules(rules_, {all, run.facts}, comparable ? &before_->all : nullptr);

@@ -10,6 +10,7 @@
 #include "linktest/results/output.h"
 #include "linktest/results/reading.h"
 #include "linktest/results/shard.h"
+#include "linktest/rules/baseline.h"
 #include "standard_output.h"
 
 namespace heddle::linktest {
@@ -27,6 +28,11 @@ run_of_sections::run_of_sections(const options& chosen)
 log_place run_of_sections::place_of(const section& one, const std::string& folder,
                                     std::uint64_t number) const {
   return {folder, number, several() ? one.name : std::string{}};
+}
+
+void run_of_sections::prove_baselines() const {
+  for (const section& one : sections_)
+    if (!one.how.search.baseline.empty()) prove_baseline(one.how.search.baseline);
 }
 
 void run_of_sections::read_earlier() {

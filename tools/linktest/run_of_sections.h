@@ -36,6 +36,8 @@ class run_of_sections {
   [[nodiscard]] log_place place_of(const section& one, const std::string& folder,
                                    std::uint64_t number) const;
 
+  /// Throws usage_error where a section of this run has no counterpart in the baseline.
+  void prove_baselines() const;
   /// The status of a section that an earlier sitting has measured to its end; nothing: it is to be
   /// measured. Throws error where the run cannot be gone on with.
   [[nodiscard]] std::optional<int> measured_before(const section& one);

@@ -2,10 +2,9 @@
 // baseline.h - the results of an earlier run, and what has become slower since.
 #pragma once
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "linktest/options.h"
+#include "linktest/results/run_facts.h"
 #include "linktest/rules/rule.h"
 
 namespace heddle::linktest {
@@ -20,6 +19,8 @@ struct baseline {
   results all;
   std::vector<std::string> hosts;  ///< by rank
   std::string traffic;             ///< as traffic_of() says it
+  std::string layer;
+  std::vector<std::string> routes;  ///< as run_facts has them; none: not known
 };
 
 /// The options that chose a run's messages: "--kernel semi --op send". Empty: they are unknown.
@@ -29,11 +30,14 @@ struct baseline {
 /// cause and the cure.
 [[nodiscard]] baseline read_baseline(const std::string& path);
 
+/// Throws usage_error, with the cure, where `path` would be a section of an earlier run of several
+/// that has none of that name.
+void prove_baseline(const std::string& path);
+
 /// Why the two runs cannot be compared, in words; empty when they can: the same number of ranks and
-/// sizes, the same traffic, and the ranks on the same hosts.
+/// sizes, the same traffic over the same layer, and the ranks on the same hosts.
 [[nodiscard]] std::string incomparable(const baseline& before, const results& now,
-                                       const std::vector<std::string>& hosts_now,
-                                       std::string_view traffic_now);
+                                       const run_facts& facts_now);
 
 /// Pairs whose median time has grown by more than both runs' intervals and `tolerance` (a share)
 /// allow: the fast end of now is above the slow end of then. Without intervals the medians count.

@@ -166,20 +166,41 @@ TEST(Baseline, SaysWhyItCannotBeComparedWith) {
   const saved_run saved(four_ranks(1e-5F));
   const baseline before = read_baseline(saved.path);
   const results now = four_ranks(1e-5F);
-  const std::string usual = "--kernel semi --op send";
-  const std::vector<std::string> same{"a", "a", "b", "b"}, others{"a", "a", "c", "c"};
-  EXPECT_EQ(incomparable(before, now, same, usual), "");
-  EXPECT_THAT(incomparable(before, now, others, usual), HasSubstr("other hosts"));
-  EXPECT_THAT(incomparable(before, now, same, "--kernel semi --op put"), HasSubstr(usual));
+  run_facts same, others, puts;
+  same.hosts = puts.hosts = {"a", "a", "b", "b"};
+  others.hosts = {"a", "a", "c", "c"};
+  puts.chosen.op = operation::put;
+  EXPECT_EQ(incomparable(before, now, same), "");
+  EXPECT_THAT(incomparable(before, now, others), HasSubstr("other hosts"));
+  EXPECT_THAT(incomparable(before, now, puts), HasSubstr("--kernel semi --op send"));
   baseline silent = before;
   options unknown;
   unknown.kernel = kernel::unknown;
   silent.traffic = traffic_of(unknown);
-  EXPECT_THAT(incomparable(silent, now, same, usual), HasSubstr("give its linktest.json"));
-  EXPECT_THAT(incomparable(before, results(3, kernel::semi, {1000}), same, usual),
-              HasSubstr("4 ranks"));
-  EXPECT_THAT(incomparable(before, results(4, kernel::semi, {8}), same, usual),
-              HasSubstr("--sizes"));
+  EXPECT_THAT(incomparable(silent, now, same), HasSubstr("give its linktest.json"));
+  EXPECT_THAT(incomparable(before, results(3, kernel::semi, {1000}), same), HasSubstr("4 ranks"));
+  EXPECT_THAT(incomparable(before, results(4, kernel::semi, {8}), same), HasSubstr("--sizes"));
+}
+
+TEST(Baseline, OfAnotherLayerIsNotComparedWith) {
+  const results all = four_ranks(1e-5F);
+  baseline before{all, {"a", "a", "b", "b"}, "--kernel semi --op send", "wide", {"wide"}};
+  run_facts now;
+  now.hosts = before.hosts;
+  now.chosen.layer = "near.rail1";
+  now.routes = {"near.rail1"};
+  EXPECT_EQ(incomparable(before, all, now),
+            "it was measured over wide, and this run over near.rail1: give --layers wide");
+  now.chosen.layer = "auto";
+  now.routes = {"near", "wide"};
+  EXPECT_EQ(incomparable(before, all, now),
+            "it was measured over wide, and this run over near and wide: give --layers wide");
+  now.routes = before.routes;
+  EXPECT_EQ(incomparable(before, all, now), "") << "the same wire, chosen in another way";
+  now.chosen.layer = "wide.rail0";
+  EXPECT_NE(incomparable(before, all, now), "") << "one rail in place of all";
+  before.routes.clear();
+  EXPECT_EQ(incomparable(before, all, now), "") << "not told by its file";
 }
 
 TEST(Baseline, RefusesWhatIsNoResultWithTheCure) {
