@@ -93,6 +93,8 @@ const std::vector<std::vector<int>> layouts[]{
     {{2, 2}, {3, 2}, {2, 2}},
     {{4, 2}, {2, 3}, {2, 2}, {2, 6}},
     {{2, 2}, {3, 3}},
+    {{4, 4}, {4, 2}},
+    {{8}, {4}, {6}},
 };
 
 TEST(DiagnosisOfResults, AccusesNobodyOfBeingOnAnotherSocketOrHost) {
@@ -115,11 +117,11 @@ TEST(DiagnosisOfResults, AccusesNobodyOfBeingInAnotherCoreComplex) {
   }
 }
 
-/// Where each socket has two ranks or more, every class has pairs without the slow one.
-TEST(DiagnosisOfResults, FindsEachSlowRankAmongUnevenSockets) {
+/// Where each complex has two ranks or more, every class has pairs without the slow one.
+void expect_each_slow_rank_found(int in_complex) {
   for (const auto& layout : layouts) {
     for (const bool one_way : {false, true}) {
-      placed_ranks m(layout, one_way);
+      placed_ranks m(layout, one_way, in_complex);
       if (m.has_lonely_rank()) continue;
       for (int slow = 0; slow < m.ranks(); ++slow) {
         m.factor = [slow](int a, int b) { return a == slow || b == slow ? 4.0 : 1.0; };
@@ -132,6 +134,14 @@ TEST(DiagnosisOfResults, FindsEachSlowRankAmongUnevenSockets) {
       }
     }
   }
+}
+
+TEST(DiagnosisOfResults, FindsEachSlowRankAmongUnevenSockets) {
+  expect_each_slow_rank_found(1000);
+}
+
+TEST(DiagnosisOfResults, FindsEachSlowRankAmongSeveralComplexesOfASocket) {
+  for (const int in_complex : {2, 3, 4}) expect_each_slow_rank_found(in_complex);
 }
 
 TEST(DiagnosisOfResults, IsOfTheRailThatWasMeasuredAlone) {
