@@ -144,6 +144,12 @@ refusals() {
   says err "Give -n N"
   expect 1 linktest -n 2 --output "$work/no/such/place"
   says err "--output DIR"
+  # Whoever asks another rank than 0 hears the same.
+  for wrong in "2 --baseline $work/nowhere" "1 --output $work/no/such/place"; do
+    # shellcheck disable=SC2016,SC2086 # the ranks' variable, words
+    expect 0 run -n 3 -- sh -c '"$0" linktest "$@"; echo "ended with $?"' "$heddle" ${wrong#* }
+    [ "$(grep -c "ended with ${wrong%% *}" "$work/out")" -eq 3 ] || fail "not all ranks refused $wrong"
+  done
   # Ranks told that they live on different hosts have only tcp between them.
   expect 2 run -n 2 -- sh -c 'HEDDLE_HOST=h$HEDDLE_RANK exec "$0" linktest --backend shm' "$heddle"
   says err "with --layers shm"

@@ -78,7 +78,8 @@ class participant {
     const std::uint32_t reasons = agree_to_begin();
     if ((reasons & (cannot_start | measured_already)) != 0) {
       go_on = (reasons & cannot_start) == 0;
-      return go_on ? earlier_.value_or(success) : refusal_;
+      const int refusal = (reasons & no_wrong_option) != 0 ? failed : bad_usage;
+      return go_on ? earlier_.value_or(success) : refusal;
     }
     settle_in();
     const message_memory memory{memory_->send.local(), memory_->receive.local(),
@@ -141,7 +142,6 @@ class participant {
   /// The reasons of all ranks not to begin with a section; they have been printed where they arose.
   std::uint32_t agree_to_begin() {
     std::uint32_t notes = nothing_special;
-    refusal_ = bad_usage;
     if (const std::string why = impossible_option(chosen(), job_); !why.empty()) {
       tools::complain(fmt::format("heddle linktest: {}\n", why));
       notes |= cannot_start;
@@ -158,11 +158,9 @@ class participant {
         notes |= cannot_start;
       } catch (const error& problem) {
         tools::complain(fmt::format("heddle linktest: {}\n", problem.what()));
-        notes |= cannot_start;
-        refusal_ = failed;
+        notes |= cannot_start | no_wrong_option;
       }
     }
-    if (!first()) refusal_ = success;  // rank 0's status speaks for the job
     return ranks_.meet(notes);
   }
 
@@ -373,7 +371,6 @@ class participant {
   std::optional<reporter> report_;
   bool interrupted_ = false;  // by the user, as all ranks have agreed
   bool cut_off_ = false;      // from those who have the results
-  int refusal_ = bad_usage;
   bool crowded_ = false;  // ranks share cores on some host, as rank 0 has found
   bool whole_ = false;    // this rank has written the files, and nothing is left to go on with
 };

@@ -19,6 +19,7 @@ enum note : std::uint32_t {
   cannot_go_on = 16,      ///< another section would lack rank 0, or memory that nobody writes to
   lost_somebody = 32,     ///< a rank that could not join again for another layer
   measured_already = 64,  ///< an earlier sitting has all of this section
+  no_wrong_option = 128,  ///< what keeps a rank from starting is no option
 };
 
 /// The ranks of a run and the peers this rank has lost contact with. One thread at a time.
