@@ -201,6 +201,16 @@ death() { # RANK BACKEND
   rm -rf "$work/results"
 }
 
+# Rank 1 writes, and knows where the two ran that it cannot ask any more.
+death_of_two() {
+  measure_and_signal KILL 02 tcp
+  says err "rank 0 is lost; rank 1 writes the results"
+  if grep -qE '"(places|cores)": \[\]' "$work/results/linktest.json"; then
+    fail "where ranks ran is not known after the death of ranks 0 and 2"
+  fi
+  rm -rf "$work/results"
+}
+
 # The sections behind one that lost rank 0 would have nobody to report them.
 death_in_a_section() {
   measure_and_signal KILL 0 shm --op send,put,get
@@ -365,6 +375,7 @@ refusals
 colours
 death 2 shm
 death 0 tcp
+death_of_two
 death_in_a_section
 stop_for_a_while
 stop_two_for_a_while

@@ -186,16 +186,18 @@ class participant {
     crowded_ = (ranks_.meet(shared ? crowded_host : nothing_special) & crowded_host) != 0;
   }
 
-  /// Rank 0 hears everybody, and everybody what rank 0 says of itself: whoever takes its place can
-  /// ask all others.
+  /// Rank 0 hears everybody, and the next ones all that it has heard: whoever takes its place
+  /// cannot ask those that are lost by then.
   void introduce_all() {
+    constexpr rank heirs = 3;
     introductions_ = gather_texts(ranks_, own_introduction());
-    of_rank_0_ = share_text(ranks_, first() ? introductions_.front() : "");
+    told_before_ = share_texts(ranks_, introductions_, heirs);
   }
   /// Collective, once `recorder` has taken the place of rank 0.
   void introduce_all_to(rank recorder) {
     introductions_ = gather_texts(ranks_, own_introduction(), recorder);
-    if (!introductions_.empty()) introductions_.front() = of_rank_0_;
+    for (std::size_t r = 0; r < std::min(introductions_.size(), told_before_.size()); ++r)
+      if (introductions_[r].empty()) introductions_[r] = told_before_[r];
   }
   [[nodiscard]] std::string own_introduction() const {
     bool first_of_host = true;
@@ -365,14 +367,14 @@ class participant {
   std::optional<common_memory> memory_;
   std::optional<lane_carriers> carriers_;
   std::vector<std::string> introductions_;   // on the rank that reports
-  std::string of_rank_0_;                    // its introduction, everywhere
+  std::vector<std::string> told_before_;     // those of before, for who may come after rank 0
   std::vector<std::string> kept_from_core_;  // on rank 0: which part of its time each rank was
   std::optional<inspection> inspection_;
   std::optional<reporter> report_;
   bool interrupted_ = false;  // by the user, as all ranks have agreed
   bool cut_off_ = false;      // from those who have the results
-  bool crowded_ = false;  // ranks share cores on some host, as rank 0 has found
-  bool whole_ = false;    // this rank has written the files, and nothing is left to go on with
+  bool crowded_ = false;      // ranks share cores on some host, as rank 0 has found
+  bool whole_ = false;        // this rank has written the files, and nothing is left to go on with
 };
 
 }  // namespace

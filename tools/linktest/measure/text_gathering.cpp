@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 
 namespace heddle::linktest {
 namespace {
@@ -63,6 +64,25 @@ std::string share_text(meeting& ranks, const std::string& of_rank_0) {
   for (rank r = 1; r < wire.size(); ++r)
     if (!ranks.lost(r) && !tell(wire, r, of_rank_0)) ranks.lose(r);
   return of_rank_0;
+}
+
+std::vector<std::string> share_texts(meeting& ranks, const std::vector<std::string>& of_rank_0,
+                                     rank heirs) {
+  messenger& wire = ranks.wire();
+  const auto texts_for = [&](rank r) { return r <= heirs ? wire.size() : 1; };
+  std::vector<std::string> heard;
+  if (wire.self() != 0) {
+    for (int i = 0; i < texts_for(wire.self()) && !ranks.lost(0); ++i) {
+      std::optional<std::string> text = hear(wire, 0);
+      if (!text) ranks.lose(0);
+      heard.push_back(std::move(text).value_or(""));
+    }
+    return heard;
+  }
+  for (rank r = 1; r < wire.size(); ++r)
+    for (int i = 0; i < texts_for(r) && !ranks.lost(r); ++i)
+      if (!tell(wire, r, of_rank_0[static_cast<std::size_t>(i)])) ranks.lose(r);
+  return heard;
 }
 
 }  // namespace heddle::linktest

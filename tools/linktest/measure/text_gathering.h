@@ -17,4 +17,11 @@ namespace heddle::linktest {
 /// Collective. The text of rank 0, everywhere; empty where it could not be heard.
 [[nodiscard]] std::string share_text(meeting& ranks, const std::string& of_rank_0);
 
+/// Collective. Of the texts that rank 0 has gathered, by rank: all of them on the next `heirs`
+/// ranks, which write the results when it is lost, and on those behind them its own. What could not
+/// be heard is empty or missing at the end; rank 0 gets nothing.
+[[nodiscard]] std::vector<std::string> share_texts(meeting& ranks,
+                                                   const std::vector<std::string>& of_rank_0,
+                                                   rank heirs);
+
 }  // namespace heddle::linktest

@@ -54,6 +54,34 @@ TEST(TextGathering, BringsTheTextsToAnotherRankWhenRankZeroIsDead) {
   });
 }
 
+TEST(TextGathering, SharesAllTextsWithTheRanksThatComeNextAndItsOwnWithTheOthers) {
+  test_fabric fabric(5);
+  fabric.kill(1);
+  fabric.run([](messenger& wire) {
+    if (wire.self() == 1) return;
+    meeting ranks(wire);
+    const std::vector<std::string> all{"a", "", "c", "d", "e"};
+    const auto heard = share_texts(ranks, wire.self() == 0 ? all : std::vector<std::string>{}, 2);
+    if (wire.self() == 0)
+      EXPECT_TRUE(ranks.lost(1));
+    else if (wire.self() == 2)
+      EXPECT_EQ(heard, all);
+    else
+      EXPECT_THAT(heard, ElementsAre("a"));
+  });
+}
+
+TEST(TextGathering, SharesNothingOfARankZeroThatIsDead) {
+  test_fabric fabric(3);
+  fabric.kill(0);
+  fabric.run([](messenger& wire) {
+    if (wire.self() == 0) return;
+    meeting ranks(wire);
+    for (const std::string& text : share_texts(ranks, {}, 1)) EXPECT_EQ(text, "");
+    EXPECT_TRUE(ranks.lost(0));
+  });
+}
+
 TEST(Introduction, IsLearntWithPlaceAndMachine) {
   run_facts facts;
   facts.hosts = {"a", "a", "b"};
