@@ -189,6 +189,7 @@ class Rails(unittest.TestCase):
         self.assertEqual([(one["what"], one["node"], one["rail"]) for one in found["wires"][0]["verdicts"]],
                          [("rail", 2, 1)])
         self.assertIn(found["words"], self.made.stdout)
+        self.assertEqual(json.loads((self.slow / "linktest.json").read_text())["layers"], found["words"])
 
     def test_each_file_of_a_rail_names_it_and_a_verdict_is_on_it(self):
         document = json.loads((self.slow / "linktest.json").read_text())

@@ -313,6 +313,8 @@ class participant {
     const findings found = look_for_slow_parts(all, steps, again);
     const bool at_once = chosen().mode == run_mode::parallel && !chosen().shuffle;
     report_->know(at_once ? step_bandwidths(all, steps) : std::vector<spread>{}, mine.all_to_all_s);
+    report_->know(found);
+    report_->know(sections_.compare_layers(*section_, report_->facts(), all));
     const int verdict = report_->finish(all, found);
     whole_ = !report_->facts().interrupted && all.missing() == 0;
     sections_.end(*section_, report_->facts(), all, {whole_, verdict});

@@ -94,15 +94,18 @@ void reporter::know(const std::vector<spread>& step_bandwidths,
   if (!all_to_all_s.empty()) facts_.all_to_all = sketch_of(all_to_all_s);
 }
 
-/// The files come first: whoever reads the output may hold it up.
-int reporter::finish(const results& all, const findings& found) {
-  display_.finish();
+void reporter::know(const findings& found) {
   facts_.slow = found.slow;
   facts_.not_diagnosed = found.not_diagnosed;
   facts_.disturbed = found.disturbed;
   facts_.missed = found.missed;
   if (!found.no_comparison.empty())
     facts_.missed.emplace_back().rule = fmt::format("{}: {}", comparable_rule, found.no_comparison);
+}
+
+/// The files come first: whoever reads the output may hold it up.
+int reporter::finish(const results& all, const findings& found) {
+  display_.finish();
   facts_.ended = utc_now();
   facts_.elapsed_s = began_.seconds_ago();
   std::string where;
@@ -112,14 +115,18 @@ int reporter::finish(const results& all, const findings& found) {
                         format_duration(facts_.elapsed_s));
   } catch (...) {
     print_results(all);
-    tools::print('\n' + in_words(found, facts_.hosts));
+    print_findings(found);
     throw;
   }
   print_results(all);
-  if (const std::string words = in_words(found, facts_.hosts); !words.empty())
-    tools::print('\n' + words);
+  print_findings(found);
   tools::print(where);
   return status_of(found, verdict_of(all));
+}
+
+void reporter::print_findings(const findings& found) const {
+  for (const std::string& words : {in_words(found, facts_.hosts), facts_.layers})
+    if (!words.empty()) tools::print('\n' + words);
 }
 
 void reporter::print_results(const results& all) const {

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "linktest/draw/progress.h"
@@ -39,17 +40,21 @@ class reporter {
   /// warned.
   bool greet(const std::vector<std::string>& introductions);
   void know(const clock_facts& of_clock, const bare_times& bare);
+  void know(const findings& found);
+  /// How the layers of the run compare, in words.
+  void know(std::string of_layers) { facts_.layers = std::move(of_layers); }
   void know(const std::vector<spread>& step_bandwidths, const std::vector<float>& all_to_all_s);
   void update(const progress& p);
   /// Says so; what was measured until then is still to be reported by finish().
   void interrupted();
-  /// Writes the files, then tells people. Returns the exit status.
+  /// Writes the files, then tells people, after all else is known. Returns the exit status.
   int finish(const results& all, const findings& found);
 
   [[nodiscard]] const run_facts& facts() const noexcept { return facts_; }
 
  private:
   void print_results(const results& all) const;
+  void print_findings(const findings& found) const;
 
   beginning began_;
   run_facts facts_;

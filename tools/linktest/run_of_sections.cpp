@@ -55,7 +55,9 @@ void run_of_sections::remember_earlier(const section& one) {
   if (!alone && chosen_.layers.size() < 2) return;
   try {
     run_record before = read_results(place_of(one, folder_, run_.number).folder());
-    remember_layer(one, before.facts, before.all);
+    const std::string words = compare_layers(one, before.facts, before.all);
+    if (!words.empty()) tools::print('\n' + words);
+    if (compared_) list_->compare(one.name, *compared_, before.facts);
     if (alone) alone_ = std::move(before.all);
   } catch (const error& why) {
     tools::complain(fmt::format(
@@ -63,21 +65,20 @@ void run_of_sections::remember_earlier(const section& one) {
   }
 }
 
-/// Compares the layers after the last one with such traffic, if each of them is known.
-void run_of_sections::remember_layer(const section& one, const run_facts& facts,
-                                     const results& found) {
-  if (chosen_.layers.size() < 2 || facts.interrupted) return;
+std::string run_of_sections::compare_layers(const section& one, const run_facts& facts,
+                                            const results& found) {
+  compared_.reset();
+  if (chosen_.layers.size() < 2 || facts.interrupted) return {};
   over_.insert_or_assign(one.name, findings_over(facts, found));
   std::vector<layer_findings> layers;
   for (const section& each : sections_) {
     if (!has_traffic_of(each.how, one.how)) continue;
     const auto known = over_.find(each.name);
-    if (known == over_.end()) return;
+    if (known == over_.end()) return {};
     layers.push_back(known->second);
   }
-  const layer_comparison compared = compare(std::move(layers), facts);
-  tools::print('\n' + in_words(compared, facts));
-  list_->compare(one.name, compared, facts);
+  compared_ = compare(std::move(layers), facts);
+  return in_words(*compared_, facts);
 }
 
 std::optional<int> run_of_sections::measured_before(const section& one) {
@@ -147,7 +148,7 @@ void run_of_sections::end(const section& one, const run_facts& facts, const resu
   if (one.how.mode == run_mode::serial && chosen_.mode == run_mode::paired) alone_ = found;
   if (!against.empty()) tools::print('\n' + in_words(against, facts.hosts));
   if (list_) list_->add(one.name, facts, found, against, how);
-  remember_layer(one, facts, found);
+  if (list_ && compared_) list_->compare(one.name, *compared_, facts);
 }
 
 void run_of_sections::close(const section& one) {

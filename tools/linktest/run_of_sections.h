@@ -51,8 +51,13 @@ class run_of_sections {
   [[nodiscard]] log_place open(const section& one, const run_facts& facts);
   /// In the place of a rank that is lost, which had begun the run in `folder`.
   void take_over(const std::string& folder);
-  /// After the section's files are written. Serial sections are kept to be compared with, and of
-  /// each layer what it is compared by after the last. Throws error.
+  /// After the section is measured and judged, and before its files are written: after the last
+  /// layer with such traffic how all of them compare, in words; else empty, as where one is not
+  /// known.
+  [[nodiscard]] std::string compare_layers(const section& one, const run_facts& facts,
+                                           const results& found);
+  /// After the section's files are written. Serial sections are kept to be compared with. Throws
+  /// error.
   void end(const section& one, const run_facts& facts, const results& found, section_end how);
   /// After all ranks know that the section is whole: only the files stay of it, and of the run when
   /// it was the last one that was not.
@@ -62,7 +67,6 @@ class run_of_sections {
   [[nodiscard]] bool several() const noexcept { return sections_.size() > 1; }
   void read_earlier();
   void remember_earlier(const section& one);
-  void remember_layer(const section& one, const run_facts& facts, const results& found);
   void begin_list();
   [[nodiscard]] bool is_whole(const section& one) const;
 
@@ -73,6 +77,7 @@ class run_of_sections {
   std::optional<section_list> list_;  // where there are several
   std::optional<results> alone_;
   std::map<std::string, layer_findings> over_;  // by section
+  std::optional<layer_comparison> compared_;
 };
 
 }  // namespace heddle::linktest

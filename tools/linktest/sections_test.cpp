@@ -132,6 +132,10 @@ TEST(Layers, SayOfWhichRailsNotAllWasJudged) {
       {findings_over(facts_over("wide.rail0", {}), sample_results()),
        findings_over(not_looked_for, sample_results()), findings_over(crowded, sample_results())},
       sample_facts());
+  const auto nobody_looked = compare({findings_over(not_looked_for, sample_results()),
+                                      findings_over(not_looked_for, sample_results())},
+                                     sample_facts());
+  EXPECT_TRUE(nobody_looked.wires.empty());
   EXPECT_THAT(
       in_words(found, sample_facts()),
       HasSubstr("Rails 0, 1, 2 of wide\nNothing found\nNot all was judged over rail 1, 2\n"));

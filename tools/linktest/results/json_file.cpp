@@ -323,6 +323,7 @@ json facts_as_json(const run_facts& facts, const results& all) {
   out["not_diagnosed"] = facts.not_diagnosed;
   out["disturbed"] = facts.disturbed;
   out["missed_rules"] = missed_rules(facts.missed);
+  if (!facts.layers.empty()) out["layers"] = facts.layers;
   return out;
 }
 
@@ -377,6 +378,7 @@ run_facts facts_from_json(const json& in) {
   out.not_diagnosed = in.value("not_diagnosed", "");
   out.disturbed = in.value("disturbed", "");
   out.missed = missed_from(in.value("missed_rules", json::array()));
+  out.layers = in.value("layers", "");
   const json machines = in.value("machines", json::object());
   for (const auto& [host, facts] : machines.items())
     out.machines.push_back({host, texts_of(facts)});

@@ -57,7 +57,7 @@ std::string lines_of(const layer_comparison& of, const run_facts& facts, std::si
 std::string in_words(const wire_findings& of, const std::vector<std::string>& names) {
   std::string out;
   for (const verdict& v : of.verdicts) out += in_words(v, names);
-  if (out.empty() && of.not_judged.size() < of.rails.size()) out = "Nothing found\n";
+  if (out.empty()) out = "Nothing found\n";
   if (!of.not_judged.empty())
     out += fmt::format("Not all was judged over rail {}\n", fmt::join(of.not_judged, ", "));
   return fmt::format("Rails {} of {}\n{}", fmt::join(of.rails, ", "), of.backend, out);
@@ -79,7 +79,9 @@ layer_comparison compare(std::vector<layer_findings> layers, const run_facts& fa
       by_wire[of.backend].push_back({of.rail, one.slow, one.all_judged});
   layer_comparison out{std::move(layers), {}};
   for (const auto& [backend, rails] : by_wire) {
-    if (rails.size() < 2) continue;
+    const bool judged = std::any_of(rails.begin(), rails.end(),
+                                    [](const rail_findings& one) { return one.slow.has_value(); });
+    if (rails.size() < 2 || !judged) continue;
     wire_findings& wire = out.wires.emplace_back();
     wire.backend = backend;
     for (const rail_findings& one : rails) {

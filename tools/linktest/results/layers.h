@@ -22,7 +22,7 @@ struct layer_findings {
 };
 [[nodiscard]] layer_findings findings_over(const run_facts& facts, const results& all);
 
-/// A wire of which several rails were measured, each alone.
+/// A wire of which several rails were measured, each alone, and one at least was judged.
 struct wire_findings {
   std::string backend;
   std::vector<int> rails, not_judged;  ///< the second: of these, where nobody or not all was judged

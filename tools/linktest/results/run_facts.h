@@ -50,6 +50,7 @@ struct run_facts {
   std::string not_diagnosed;  ///< why it was not looked for; empty: it was, or nobody wanted it
   std::string disturbed;      ///< ranks that are not judged for want of a core; empty: none
   std::vector<broken_rule> missed;  ///< of --expect and --baseline
+  std::string layers;  ///< how all layers of the run compare, in words, of the last one; else empty
   clock_facts clock;
   bare_times bare;                      ///< by size; none where nobody measured them
   std::vector<spread> step_bandwidths;  ///< by size: over the steps, of step_bandwidths(); or none

@@ -49,6 +49,7 @@ inline run_facts full_facts() {
   facts.places = {{"0-1", {0, 1}, 0}, {"2", {2}, 0}, {"0", {0}, -1}};
   facts.interrupted = true;
   facts.disturbed = "rank 2 (beta) 31 %";
+  facts.layers = "Layers, medians  near  wide\n8 B  1 us  2 us\n";
   verdict& slow = facts.slow.emplace().verdicts.emplace_back();
   slow.what = culprit::link;
   slow.node = 1;

@@ -328,7 +328,7 @@ function showFacts() {
   const r = run(), list = document.createElement('dl'), o = r.options;
   const failed = r.sizes.reduce((sum, s) => sum + s.matrices.state.reduce((k, v) => k + (v >= 2), 0), 0);
   $('title').textContent = `${r.hosts.length} ranks on ${r.hostNames.length} host${r.hostNames.length > 1 ? 's' : ''}`;
-  $('subtitle').textContent = [r.started, `kernel ${o.kernel}`, `op ${o.op || 'send'}`, o.mode, `${o.messages} messages`, `${o.repetitions} repetitions`, r.routes.length ? `over ${r.routes.join(' and ')}` : ''].filter(Boolean).join(', ');
+  $('subtitle').textContent = [r.started, `kernel ${o.kernel}`, `op ${o.op || 'send'}`, o.mode, `${o.messages} messages`, `${o.repetitions} repetitions`, over(r)].filter(Boolean).join(', ');
   $('state').textContent = r.interrupted ? 'Interrupted before all was measured.' : failed ? `${failed} measurements failed.` : r.complete ? 'All pairs were measured.' : 'Some pairs were not measured.';
   $('state').className = r.complete ? 'soft' : 'bad';
   list.append(...row('command', r.command || 'not known'), ...row('written by', /^\d/.test(r.heddle_version) ? `heddle ${r.heddle_version}` : r.heddle_version), ...row('took', `${r.elapsed_s.toFixed(1)} s`), ...row('seed', `${o.seed}`));
@@ -339,13 +339,23 @@ function showFacts() {
   showDiagnosis(r);
 }
 
-/// Who is not judged, what the link tester's diagnosis accuses and how much it had looked at, or why it has not looked.
+/// The layer that was asked for, or the wires that were in use.
+function over(r) {
+  const layer = r.options.backend || 'auto';
+  if (layer !== 'auto' && layer !== 'unknown') return `over ${layer}`;
+  return r.routes.length ? `over ${r.routes.join(' and ')}` : '';
+}
+
+/// Who is not judged, what the link tester's diagnosis accuses and how much it had looked at, or why it has not looked;
+/// and how the layers of the run compare, where this is the last of several.
 function showDiagnosis(r) {
   const words = [];
   if (r.disturbed) words.push(`Waited for a core that others had, for part of the time, and are not judged: ${r.disturbed}.`);
   if (r.not_diagnosed) words.push(`Slow nodes and links were not looked for: ${r.not_diagnosed}.`);
   if (r.diagnosis) words.push(...r.diagnosis.words.trim().split(/\n(?! )/));  // a paragraph each
   $('diagnosis').hidden = !words.length;
+  $('layers').hidden = !r.layers;
+  $('layers-words').textContent = r.layers || '';
   $('verdicts').replaceChildren(...words.map((text) => Object.assign(document.createElement('li'), { textContent: text })));
 }
 
