@@ -47,9 +47,8 @@ bool lane_driver::drain(delivery_batch& batch, bool helping) noexcept {
 void lane_driver::release_slowly(delivery_batch& batch) noexcept {
   do {
     if (commands().pending() && !drain(batch)) return hand_over();
-    // What is unsent leaves by a poll; and whoever rests without limit would not see a peer die.
-    const bool blind = parking_.rests_without_limit() && port_.in_flight_hint() != 0;
-    if (parking_.state().is_armed() && (blind || port_.unsent())) parking_.disarm_and_wake();
+    // What is unsent leaves by a poll.
+    if (parking_.state().is_armed() && (is_blind() || port_.unsent())) parking_.disarm_and_wake();
     if (help_.dedicated()) {
       // Who has handed in meanwhile took the holder for the executor, and woke nobody.
       hold_.abandon();

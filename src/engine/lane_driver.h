@@ -87,6 +87,11 @@ class lane_driver {
   }
   /// Lets go when nothing is queued, or the executor was told.
   void release_slowly(delivery_batch& batch) noexcept;
+  /// Behind an attempt to arm: nothing was posted since, and what is unsent waits for what the
+  /// descriptors tell.
+  void release_armed(delivery_batch& batch) noexcept {
+    if (is_blind() || commands().pending() || !hold_.leave()) release_slowly(batch);
+  }
   /// Lets go with commands left in the queue, which the executor takes.
   void hand_over() noexcept;
 
@@ -95,6 +100,10 @@ class lane_driver {
     return port_.in_flight_hint() >= where_.config->records;
   }
   void release_and_deliver() noexcept;
+  /// Who rests without limit would not see a peer die.
+  [[nodiscard]] bool is_blind() const noexcept {
+    return parking_.rests_without_limit() && port_.in_flight_hint() != 0;
+  }
 
   // Constant.
   const protocols::surroundings where_;

@@ -78,7 +78,7 @@ lane_server::readiness lane_server::prepare_sleep(bool keep) noexcept {
   readiness r = driver_.parking().state().look(driver_.commands().pending(), arm);
   driver_.parking().note_rest(port.in_flight_hint() == 0);
   if (!driver_.help().dedicated()) {
-    driver_.release(batch);
+    driver_.release_armed(batch);
   } else if (!rest_served(batch, r == readiness::watched, keep)) {
     r = readiness::work;
   }

@@ -73,6 +73,14 @@ TEST_F(LaneServer, DoesNotPollWhatAThreadSleepsOn) {
   EXPECT_EQ(server_->prepare_sleep(true), readiness::covered);
 }
 
+TEST_F(LaneServer, RestsWhileTheWireHasNoRoomForWhatIsSent) {
+  start_server();
+  leave_without_room();
+  EXPECT_EQ(server_->prepare_sleep(true), readiness::watched);
+  EXPECT_TRUE(driver_->parking().executor_watches());
+  EXPECT_EQ(keeper_.wakes, 0) << "an executor that wakes itself never rests";
+}
+
 TEST_F(LaneServer, RestsOnADedicatedLaneWithoutTheHold) {
   start_server(progress_mode::dedicated).serve(true);
   EXPECT_EQ(server_->prepare_sleep(true), readiness::watched);

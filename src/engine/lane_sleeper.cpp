@@ -71,7 +71,7 @@ lane_sleeper::found lane_sleeper::prepare() noexcept {
   const bool others_poll =
       driver_.help().only_inline() && driver_.parking().state().polled_by_another(&batch);
   const found there = others_poll ? found::elsewhere : arm(batch);
-  driver_.release(batch);
+  driver_.release_armed(batch);
   batch.run();
   return there;
 }

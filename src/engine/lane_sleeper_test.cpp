@@ -39,6 +39,12 @@ TEST_F(LaneSleeper, LeavesAnExecutorThatTicksAloneWhereItAwaitsSomething) {
   EXPECT_EQ(keeper_.wakes, 0) << "it would take this core from whom the news is for";
 }
 
+TEST_F(LaneSleeper, LeavesTheDescriptorsArmedWhileTheWireHasNoRoomForWhatIsSent) {
+  leave_without_room();
+  sleeper_.sleep(0, shortly_ns, false);
+  EXPECT_TRUE(driver_->parking().state().is_armed());
+}
+
 TEST_F(LaneSleeper, LetsTheExecutorLookOnceItHasSlept) {
   sleeper_.sleep(0, shortly_ns, false);
   EXPECT_EQ(keeper_.soon, 1);

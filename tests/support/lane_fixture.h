@@ -48,6 +48,15 @@ class LaneFixture : public test::ScriptedWorld {
     return protocols::receive_command(1, tag{1}, into_, ended_);
   }
 
+  /// A message is accepted that the wire does not take.
+  void leave_without_room() {
+    wire_.room = 0;
+    ASSERT_TRUE(driver_->hold().enter());
+    driver_->port().execute_accepted(protocols::send_command({1}, tag{1}, into_, ended_), mine_);
+    ASSERT_TRUE(driver_->port().unsent());
+    driver_->release(mine_);
+  }
+
   /// Something that is nothing to the port.
   void bring_news() {
     wire_.events.push_back(
