@@ -16,7 +16,6 @@
 namespace heddle::engine {
 namespace {
 
-constexpr int tick_ms = resting_place::tick_ms;
 /// A tick where the program's thread has given its core to a peer and waits for its turn.
 constexpr int tick_while_away_ms = 8;
 /// Mode idle: helpers may get no core, so the executor looks after what is queued.
@@ -67,6 +66,7 @@ void executor::start() {
 
 void executor::start_thread_now() {
   if (index_ == 0) place_.add(world_.network().devices());
+  place_.share_core(world_.network().ranks_per_core());
   stop_.clear();
   cores_ = usable_cores();
   avoided_.set(0);
@@ -167,10 +167,14 @@ std::optional<resting_place::rest> executor::prepare() {
   if (lanes.work || stop_.is_set() || changed_.is_set()) return {};
   const bool look_soon = lanes_.overdue() || is_shared_inline();
   if (lanes.polled || look_soon)
-    return {{lanes.polled, lanes.away && !look_soon ? tick_while_away_ms : tick_ms}};
+    return {{lanes.polled, rest_of_polled_ms(lanes.away && !look_soon)}};
   if (mode_ == progress_mode::idle) return {{.timeout_ms = backstop_ms}};
   if (lanes.in_flight) return {{.timeout_ms = std::max(2, static_cast<int>(maintain_every_ms_))}};
   return resting_place::rest{};
+}
+
+int executor::rest_of_polled_ms(bool away) const noexcept {
+  return away ? std::max(place_.tick_ms(), tick_while_away_ms) : place_.tick_ms();
 }
 
 void executor::adopt_lanes() {

@@ -39,7 +39,7 @@ void executor_lanes::maintain(std::uint64_t every_ms) noexcept {
   for (const kept& l : lanes_) {
     if (l.lane->port().in_flight_hint() != 0 && !l.lane->server().maintain(now)) overdue_ = true;
   }
-  next_maintain_ns_ = now + (overdue_ ? resting_place::tick_ms : every_ms) * 1'000'000;
+  next_maintain_ns_ = now + (overdue_ ? resting_place::least_tick_ms : every_ms) * 1'000'000;
 }
 
 executor_lanes::demand executor_lanes::asked() const noexcept {

@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -15,6 +16,8 @@ namespace heddle::engine {
 namespace {
 
 constexpr int max_events = 16;
+/// A peer of a program that has polled and computes now waits so long, should nobody look before.
+constexpr int longest_tick_ms = 64;
 
 /// Whose descriptor woke the executor.
 enum class source : std::uint32_t { bell, tick, lane, device };
@@ -65,6 +68,10 @@ void resting_place::watch(endpoints lane, bool wanted) noexcept {
   }
 }
 
+void resting_place::share_core(int ranks) noexcept {
+  tick_ms_ = std::clamp(ranks, least_tick_ms, longest_tick_ms);
+}
+
 bool resting_place::sleep(const rest& how) noexcept {
   if (how.is_short) depth_.is_short();
   std::array<epoll_event, max_events> events;
@@ -84,7 +91,7 @@ bool resting_place::sleep(const rest& how) noexcept {
 }
 
 void resting_place::shorten() noexcept {
-  if (depth_.shorten()) set_timer(tick_.get(), tick_ms * 1'000'000);
+  if (depth_.shorten()) set_timer(tick_.get(), static_cast<std::uint64_t>(tick_ms_) * 1'000'000);
 }
 
 void resting_place::end_deep() noexcept {

@@ -26,8 +26,8 @@ class resting_place {
     bool is_short = false;  ///< the program polls some lane
     int timeout_ms = -1;    ///< -1: without limit
   };
-  /// How long a lane is left to the program that polls it before the executor looks again.
-  static constexpr int tick_ms = 1;
+  /// The shortest tick.
+  static constexpr int least_tick_ms = 1;
 
   /// `self` is for traces. Throws error: no descriptors left.
   explicit resting_place(rank self);
@@ -38,6 +38,10 @@ class resting_place {
   /// Of a lane; not watched yet.
   void add(endpoints lane);
   void watch(endpoints lane, bool wanted) noexcept;
+  /// So many ranks are on this one's core: together they look as often as one alone would.
+  void share_core(int ranks) noexcept;
+  /// How long a lane is left to the program that polls it before the executor looks again.
+  [[nodiscard]] int tick_ms() const noexcept { return tick_ms_; }
 
   // --- the executor's thread -----------------------------------------------------------------
   /// Before it looks at its lanes: who leaves it something to do from now on ends the rest.
@@ -68,6 +72,7 @@ class resting_place {
 
   const rank self_;
   const unique_fd epoll_, bell_, tick_;
+  int tick_ms_ = least_tick_ms;  // constant while somebody rests here
   sync::executor_rest<> depth_;
   sync::owned_counter wakes_, ticks_;
   sync::shared_counter rings_;

@@ -38,6 +38,18 @@ TEST_F(RestingPlace, ADeepRestThatIsShortenedEndsWithATick) {
   EXPECT_EQ(place_.wakes() + place_.rings(), 0u);
 }
 
+TEST_F(RestingPlace, ManyRanksOfACoreLookAsOftenTogetherAsOneDoes) {
+  place_.share_core(1);
+  EXPECT_EQ(place_.tick_ms(), 1);
+  place_.share_core(16);
+  EXPECT_EQ(place_.tick_ms(), 16);
+}
+
+TEST_F(RestingPlace, ManyRanksOfACoreDoNotKeepAPeerWaitingForLong) {
+  place_.share_core(100'000);
+  EXPECT_LE(place_.tick_ms(), 100);
+}
+
 TEST_F(RestingPlace, AnInterruptEndsTheNextRest) {
   place_.interrupt();
   place_.begin();
