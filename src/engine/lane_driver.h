@@ -50,8 +50,8 @@ class lane_driver {
   [[nodiscard]] const help_counters& counters() const noexcept { return counters_; }
   [[nodiscard]] const protocols::port& port() const noexcept { return port_; }
   [[nodiscard]] const lane_parking& parking() const noexcept { return parking_; }
-  /// As many operations are in flight as may be: a hint. What is in flight is the holder's line,
-  /// and is looked at only when there were too many a while ago.
+  /// As many operations are in flight, or notifications wait, as may: a hint. What is in flight is
+  /// the holder's line, and is looked at only when there were too many a while ago.
   [[nodiscard]] bool out_of_records() const noexcept { return was_full_.get() && is_full(); }
   /// Another thread holds the lane for a moment, and is let run.
   void give_way() const noexcept;
@@ -97,7 +97,7 @@ class lane_driver {
 
  private:
   [[nodiscard]] bool is_full() const noexcept {
-    return port_.in_flight_hint() >= where_.config->records;
+    return port_.in_flight_hint() >= where_.config->records || port_.is_crowded();
   }
   void release_and_deliver() noexcept;
   /// Who rests without limit would not see a peer die.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/lane_driver.h"
 
+#include "memory/remote_memory.h"
 #include "support/lane_fixture.h"
 
 namespace heddle::engine {
@@ -62,6 +63,36 @@ TEST_F(LaneDriver, LeavesToTheExecutorWhatIsMoreThanItsShare) {
   driver_->release(other_);
   other_.run();
   EXPECT_EQ(ended_.count, static_cast<int>(lane_driver::drain_limit) + 1);
+}
+
+TEST_F(LaneDriver, HasQueuedNoMoreNotificationsThanMayWaitAndBlamesNoPeerForThem) {
+  start();
+  wire_.room = 0;
+  memory::remote_memory target{std::make_shared<memory::imported_memory>()};
+  target.owner = 1;
+  target.ref = {1, 1};
+  target.allowed = rights::all;
+  protocols::command told;
+  told.kind = protocols::command_kind::put_notify;
+  told.peer = 1;
+  told.target = &target;
+  told.done = ended_;
+  constexpr std::size_t more_than_of_a_peer = 70'000;
+  ASSERT_TRUE(driver_->hold().enter());
+  for (std::size_t i = 0; i < more_than_of_a_peer; ++i) {
+    ASSERT_EQ(driver_->commands().push(told), queue::pushed::queued);
+    driver_->drain(mine_);
+    mine_.run();
+  }
+  EXPECT_TRUE(driver_->out_of_records());
+  EXPECT_EQ(driver_->port().counters().violations.get(), 0u);
+  wire_.room = more_than_of_a_peer;
+  driver_->port().progress(mine_);
+  EXPECT_EQ(wire_.messages.size(), more_than_of_a_peer);
+  EXPECT_FALSE(driver_->out_of_records());
+  EXPECT_EQ(ended_.count, static_cast<int>(more_than_of_a_peer));
+  EXPECT_EQ(ended_.code, status::done);
+  driver_->release(mine_);
 }
 
 TEST_F(LaneDriver, EndsAnyRestOfADedicatedExecutorThatHasToTakeOver) {

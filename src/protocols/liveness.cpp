@@ -53,7 +53,7 @@ void liveness::end_rank(rank r) {
 void liveness::end(peer& p) {
   if (std::exchange(p.lost, true)) return;
   p.drop();
-  p.control.clear();
+  path_.forget(p);
   const bool starting = calls_.hold_back();
   end_requests(p, status::peer_lost);
   tagged_.matching().messages.forget_announcements(p);

@@ -56,10 +56,13 @@ void path::control(peer& p, const message& m) {
     if (s == status::done || p.lost) return;
     if (s != status::busy_queue) return unreachable(p, s);
   }
-  if (p.control.size() >= ops_.room().most_of_peer(control_each)) return violated(p);
+  const bool is_notification = m.kind == message_kind::call_eager;  // no peer's doing
+  if (!is_notification && p.control.size() >= ops_.room().most_of_peer(control_each))
+    return violated(p);
   message kept = m;
   kept.header = kept.payload = {};
   p.control.push_back(kept);
+  kept_.add();
   block(p);
 }
 
@@ -152,6 +155,7 @@ bool path::flush(peer& p) {
       return true;
     }
     p.control.pop_front();
+    kept_.subtract();
   }
   while (!p.backlog.empty()) {
     request& r = p.backlog.take_first();

@@ -15,6 +15,7 @@
 #include "protocols/peer.h"
 #include "protocols/post_batch.h"
 #include "protocols/surroundings.h"
+#include "sync/counters.h"
 
 namespace heddle::protocols {
 
@@ -39,11 +40,19 @@ class path : private post_batch::refusals {
               std::span<const std::byte> data);
   status post(peer& p, const message& m, std::span<const std::byte> data = {});
   /// A protocol's own message, which goes out in any case, or the peer is lost. What the program
-  /// can cause without end must not come while has_many() says so.
+  /// can cause without end must not come while has_many() says so, nor be queued for the lane while
+  /// is_crowded() does. What a peer causes is bounded here: beyond that the peer is lost.
   void control(peer& p, const message& m);
+  /// Nothing goes to this peer any more.
+  void forget(peer& p) noexcept {
+    kept_.subtract(p.control.size());
+    p.control.clear();
+  }
 
   /// So many control messages wait already that the program should wait with what causes more.
-  [[nodiscard]] static bool has_many(const peer& p) noexcept { return p.control.size() >= 1024; }
+  [[nodiscard]] static bool has_many(const peer& p) noexcept { return p.control.size() >= many; }
+  /// The same of all peers together; any thread, a hint.
+  [[nodiscard]] bool is_crowded() const noexcept { return kept_.get() >= many; }
 
   // --- requests -------------------------------------------------------------------------
   /// Starts one just begun: `posted`, or how it ended at once, in which case it is released and its
@@ -85,10 +94,13 @@ class path : private post_batch::refusals {
   void block(peer& p);
   bool flush(peer& p);
 
+  static constexpr std::size_t many = 1024;
+
   operations& ops_;
   port_counters& counters_;
   const kind_table& kinds_;
   loser& losses_;
+  sync::owned_counter kept_;  // control messages that wait; written by the holder, read by anyone
   std::vector<peer*> blocked_;
   bool last_call_ = false;  // within flush_for_rest()
   post_batch batch_;

@@ -89,10 +89,11 @@ class port {
   /// After abort(): lets the endpoints go, and is used no more.
   void close() noexcept;
 
-  /// Hints for other threads: operations in flight, and bytes of data on the way; receives without
-  /// a message do not count there.
+  /// Hints for other threads: operations in flight, bytes of data on the way, where receives
+  /// without a message do not count, and whether no more notifications should be queued.
   [[nodiscard]] std::size_t in_flight_hint() const noexcept { return ops_.room().taken(); }
   [[nodiscard]] std::uint64_t bytes_hint() const noexcept { return ops_.bytes_hint(); }
+  [[nodiscard]] bool is_crowded() const noexcept { return path_.is_crowded(); }
   /// For people.
   [[nodiscard]] protocols::census& census() noexcept { return census_; }
   [[nodiscard]] const protocols::census& census() const noexcept { return census_; }
