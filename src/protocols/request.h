@@ -141,7 +141,7 @@ class request_pool {
   }
 
  private:
-  static constexpr std::size_t at_a_time = 128;
+  static constexpr std::size_t at_a_time = 16;
   void grow();
   std::vector<std::unique_ptr<request[]>> slabs_;
   request* free_ = nullptr;
