@@ -78,15 +78,17 @@ TEST_F(LaneDriver, HasQueuedNoMoreNotificationsThanMayWaitAndBlamesNoPeerForThem
   told.target = &target;
   told.done = ended_;
   constexpr std::size_t more_than_of_a_peer = 70'000;
-  ASSERT_TRUE(driver_->hold().enter());
   for (std::size_t i = 0; i < more_than_of_a_peer; ++i) {
+    ASSERT_TRUE(driver_->hold().enter());
     ASSERT_EQ(driver_->commands().push(told), queue::pushed::queued);
     driver_->drain(mine_);
+    driver_->release(mine_);
     mine_.run();
   }
   EXPECT_TRUE(driver_->out_of_records());
   EXPECT_EQ(driver_->port().counters().violations.get(), 0u);
   wire_.room = more_than_of_a_peer;
+  ASSERT_TRUE(driver_->hold().enter());
   driver_->port().progress(mine_);
   EXPECT_EQ(wire_.messages.size(), more_than_of_a_peer);
   EXPECT_FALSE(driver_->out_of_records());
