@@ -166,15 +166,11 @@ std::optional<resting_place::rest> executor::prepare() {
   const executor_lanes::readiness lanes = lanes_.prepare_rest();
   if (lanes.work || stop_.is_set() || changed_.is_set()) return {};
   const bool look_soon = lanes_.overdue() || is_shared_inline();
-  if (lanes.polled || look_soon)
-    return {{lanes.polled, rest_of_polled_ms(lanes.away && !look_soon)}};
+  const int away_ms = lanes.away && !look_soon ? tick_while_away_ms : 0;
+  if (lanes.polled || look_soon) return {{lanes.polled, std::max(place_.tick_ms(), away_ms)}};
   if (mode_ == progress_mode::idle) return {{.timeout_ms = backstop_ms}};
   if (lanes.in_flight) return {{.timeout_ms = std::max(2, static_cast<int>(maintain_every_ms_))}};
   return resting_place::rest{};
-}
-
-int executor::rest_of_polled_ms(bool away) const noexcept {
-  return away ? std::max(place_.tick_ms(), tick_while_away_ms) : place_.tick_ms();
 }
 
 void executor::adopt_lanes() {

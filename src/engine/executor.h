@@ -66,7 +66,6 @@ class executor final : public keeper {
   bool stays_awake(std::size_t events);
   void sleep();
   std::optional<resting_place::rest> prepare();
-  [[nodiscard]] int rest_of_polled_ms(bool away) const noexcept;
   void take_duties() noexcept;
   void adopt_lanes();
   void settle();

@@ -9,7 +9,6 @@ request& operations::begin(peer* p, const command& c, protocol& owner) {
   r.by = carrier::undecided;
   r.rail = 0;
   r.counted = r.mappable = r.over = r.tells = false;
-  r.place.by = 0;
   r.failure = status::done;
   r.handler = c.handler;
   r.with = p;
