@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # four_hosts.sh - for tests to source, with `set -eu`: four "hosts", the network namespaces ${prefix}0 to
-# ${prefix}3, whose eth0 with 10.89.0.1 to 10.89.0.4 are on a bridge in ${prefix}s, and a folder $work.
+# ${prefix}3, whose eth0 with 10.89.0.1 to 10.89.0.4 are on a bridge in ${prefix}s, and a folder $work with
+# a starter that knows them as n0 to n3.
 # All of it goes when the test ends, with what still runs there.
 #
 # The test is skipped (77) where namespaces may not be made.
@@ -35,3 +36,10 @@ for i in 0 1 2 3; do
   ip -n "$host" link set lo up
   ip -n "$host" link set eth0 up
 done
+cat >"$work/starter" <<END
+#!/bin/sh
+host=\$1
+shift
+exec ip netns exec "$prefix\${host#n}" sh -c "\$*"
+END
+chmod +x "$work/starter"

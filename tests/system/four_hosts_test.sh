@@ -9,13 +9,6 @@ heddle=$1
 . "$(dirname "$0")/four_hosts.sh"
 from= # words before `heddle`: where the launcher runs
 
-cat >"$work/starter" <<END
-#!/bin/sh
-host=\$1
-shift
-exec ip netns exec "$prefix\${host#n}" sh -c "\$*"
-END
-chmod +x "$work/starter"
 hosts="--starter $work/starter --hosts n[0-3]:2"
 
 # What is left of jobs in the namespaces.

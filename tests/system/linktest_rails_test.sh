@@ -21,13 +21,6 @@ if ! ip netns exec "${prefix}2" tc qdisc add dev eth1 root tbf rate 200mbit burs
   echo "skipped: a card cannot be slowed down here: $(cat "$work/why")"
   exit 77
 fi
-cat >"$work/starter" <<END
-#!/bin/sh
-host=\$1
-shift
-exec ip netns exec "$prefix\${host#n}" sh -c "\$*"
-END
-chmod +x "$work/starter"
 export HEDDLE_TCP_IFACE=eth0,eth1
 
 measure() { # ARGUMENTS...
