@@ -84,6 +84,10 @@ std::vector<std::string> layers_in(const std::string& list,
   return out;
 }
 
+std::string in_words(const std::string& layer, const std::vector<std::string>& routes) {
+  return layer == usual_ones ? fmt::format("{}", fmt::join(routes, " and ")) : layer;
+}
+
 bool is_over(std::string_view route, const layer& of) {
   return route == of.backend ||
          (route.starts_with(of.backend) && route.substr(of.backend.size()).starts_with('.'));

@@ -26,6 +26,10 @@ inline constexpr int most_rails = 64;
 [[nodiscard]] std::vector<std::string> layers_in(const std::string& list,
                                                  const std::vector<std::string>& backends);
 
+/// For people: the layer, or of "auto" the wires that were in use.
+[[nodiscard]] std::string in_words(const std::string& layer,
+                                   const std::vector<std::string>& routes);
+
 /// Whether a route of a world, which is the name of a device, is over the layer's backend.
 [[nodiscard]] bool is_over(std::string_view route, const layer& of);
 

@@ -12,6 +12,7 @@
 #include <charconv>
 #include <map>
 
+#include "linktest/checked_by.h"
 #include "linktest/layer.h"
 
 namespace heddle::linktest {
@@ -176,16 +177,7 @@ void add_sizes(CLI::App& command, options& into) {
   command
       .add_option_function<std::string>(
           "--sizes", [](const std::string&) {}, "Message sizes in bytes, comma-separated: 8,1K,4M")
-      ->check(CLI::Validator(
-          [&into](const std::string& text) -> std::string {
-            try {
-              into.sizes = parse_sizes(text);
-              return {};
-            } catch (const error& problem) {
-              return problem.what();
-            }
-          },
-          ""))
+      ->check(checked_by([&into](const std::string& text) { into.sizes = parse_sizes(text); }))
       ->type_name("LIST")
       ->default_str("8,128K");
 }
@@ -253,24 +245,16 @@ void add_formats(CLI::App& command, options& into) {
       ->default_str("h5,json");
 }
 
-std::string take_layers(const std::string& text, options& into) {
-  try {
-    into.layers = layers_in(text, list_backends());
-  } catch (const error& problem) {
-    return problem.what();
-  }
-  into.layer = into.layers.front();
-  return {};
-}
-
 void add_layers(CLI::App& command, options& into) {
   command
       .add_option_function<std::string>(
           "--backend,--layers", [](const std::string&) {},
           "Wires that every pair must use; with .rail0 or .rail0-3 behind it a wire's rails, each "
           "alone")
-      ->check(
-          CLI::Validator([&into](const std::string& text) { return take_layers(text, into); }, ""))
+      ->check(checked_by([&into](const std::string& text) {
+        into.layers = layers_in(text, list_backends());
+        into.layer = into.layers.front();
+      }))
       ->type_name(fmt::format("auto|{},...", fmt::join(list_backends(), "|")))
       ->default_str("auto");
 }
@@ -281,16 +265,7 @@ void add_halves(CLI::App& command, options& into) {
           "--bisection", [](const std::string&) {},
           "Only pairs between two halves: first, random (by the seed), hosts or groups (whole "
           "ones), or one half's ranks: 0-3,8")
-      ->check(CLI::Validator(
-          [&into](const std::string& text) -> std::string {
-            try {
-              into.halves = parse_halves(text);
-              return {};
-            } catch (const error& problem) {
-              return problem.what();
-            }
-          },
-          ""))
+      ->check(checked_by([&into](const std::string& text) { into.halves = parse_halves(text); }))
       ->type_name("HALF");
 }
 

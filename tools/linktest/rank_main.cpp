@@ -147,7 +147,7 @@ class participant {
       notes |= cannot_start;
     } else if (first()) {
       try {
-        sections_.prove_baselines();
+        if (section_ == &sections_.all().front()) sections_.prove_baselines();
         earlier_ = sections_.measured_before(*section_);
         if (earlier_)
           notes |= measured_already;

@@ -10,6 +10,7 @@
 #include <array>
 #include <charconv>
 
+#include "linktest/checked_by.h"
 #include "linktest/rules/expectation.h"
 #include "linktest/simulate/fabric.h"
 #include "linktest/simulate/simulated_network.h"
@@ -19,20 +20,6 @@ namespace heddle::linktest {
 namespace {
 
 constexpr std::array<const char*, 3> diagnosis_words{"auto", "always", "never"};
-
-/// Turns what a parser throws into a refusal of the option.
-template <class Parse>
-CLI::Validator checked_by(Parse parse) {
-  return {[parse](const std::string& text) -> std::string {
-            try {
-              parse(text);
-              return {};
-            } catch (const error& problem) {
-              return problem.what();
-            }
-          },
-          ""};
-}
 
 void declare_choice_of_pairs(CLI::App& command, search_options& into) {
   command

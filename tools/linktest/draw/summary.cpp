@@ -12,6 +12,7 @@
 #include "linktest/draw/heatmap.h"
 #include "linktest/draw/layout.h"
 #include "linktest/draw/progress.h"
+#include "linktest/layer.h"
 #include "linktest/results/machine_facts.h"
 #include "linktest/results/pair_class.h"
 #include "linktest/rules/judgement.h"
@@ -76,11 +77,9 @@ std::string describe_run(const run_facts& facts) {
   const std::string of_groups =
       groups.empty() ? ""
                      : fmt::format(" in {} ({})", plural(groups.size(), "group"), some_of(groups));
-  const std::string over =
-      o.layer == "auto" ? fmt::format("{}", fmt::join(facts.routes, " and ")) : o.layer;
-  const std::string who =
-      fmt::format("{} on {} ({}){} over {}", plural(facts.hosts.size(), "rank"),
-                  plural(hosts.size(), "host"), some_of(hosts), of_groups, over);
+  const std::string who = fmt::format("{} on {} ({}){} over {}", plural(facts.hosts.size(), "rank"),
+                                      plural(hosts.size(), "host"), some_of(hosts), of_groups,
+                                      in_words(o.layer, facts.routes));
   const std::string how = fmt::format(
       "kernel {}, op {}, {}, sizes {}, {}, {}", name_of(o.kernel), name_of(o.op), name_of(o.mode),
       fmt::join(sizes, ", "), plural(o.messages, "message"), plural(o.repetitions, "repetition"));

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <utility>
 
 namespace heddle::linktest {
 namespace {
@@ -33,36 +32,37 @@ std::optional<std::string> hear(messenger& wire, rank from) {
   return text;
 }
 
+/// Rank `to` is lost where it cannot be told.
+void tell_or_lose(meeting& ranks, rank to, const std::string& text) {
+  if (!ranks.lost(to) && !tell(ranks.wire(), to, text)) ranks.lose(to);
+}
+
+/// Empty: rank `from` is lost.
+std::optional<std::string> hear_or_lose(meeting& ranks, rank from) {
+  std::optional<std::string> text;
+  if (!ranks.lost(from)) text = hear(ranks.wire(), from);
+  if (!text) ranks.lose(from);
+  return text;
+}
+
 }  // namespace
 
 std::vector<std::string> gather_texts(meeting& ranks, const std::string& mine, rank to) {
   messenger& wire = ranks.wire();
   if (wire.self() != to) {
-    if (!ranks.lost(to) && !tell(wire, to, mine)) ranks.lose(to);
+    tell_or_lose(ranks, to, mine);
     return {};
   }
   std::vector<std::string> all;
-  for (rank r = 0; r < wire.size(); ++r) {
-    std::optional<std::string> text;
-    if (r == to)
-      text = mine;
-    else if (!ranks.lost(r))
-      text = hear(wire, r);
-    if (!text) ranks.lose(r);
-    all.push_back(text.value_or(""));
-  }
+  for (rank r = 0; r < wire.size(); ++r)
+    all.push_back(r == to ? mine : hear_or_lose(ranks, r).value_or(""));
   return all;
 }
 
 std::string share_text(meeting& ranks, const std::string& of_rank_0) {
   messenger& wire = ranks.wire();
-  if (wire.self() != 0) {
-    const auto text = ranks.lost(0) ? std::nullopt : hear(wire, 0);
-    if (!text) ranks.lose(0);
-    return text.value_or("");
-  }
-  for (rank r = 1; r < wire.size(); ++r)
-    if (!ranks.lost(r) && !tell(wire, r, of_rank_0)) ranks.lose(r);
+  if (wire.self() != 0) return hear_or_lose(ranks, 0).value_or("");
+  for (rank r = 1; r < wire.size(); ++r) tell_or_lose(ranks, r, of_rank_0);
   return of_rank_0;
 }
 
@@ -72,16 +72,13 @@ std::vector<std::string> share_texts(meeting& ranks, const std::vector<std::stri
   const auto texts_for = [&](rank r) { return r <= heirs ? wire.size() : 1; };
   std::vector<std::string> heard;
   if (wire.self() != 0) {
-    for (int i = 0; i < texts_for(wire.self()) && !ranks.lost(0); ++i) {
-      std::optional<std::string> text = hear(wire, 0);
-      if (!text) ranks.lose(0);
-      heard.push_back(std::move(text).value_or(""));
-    }
+    for (int i = 0; i < texts_for(wire.self()); ++i)
+      heard.push_back(hear_or_lose(ranks, 0).value_or(""));
     return heard;
   }
   for (rank r = 1; r < wire.size(); ++r)
-    for (int i = 0; i < texts_for(r) && !ranks.lost(r); ++i)
-      if (!tell(wire, r, of_rank_0[static_cast<std::size_t>(i)])) ranks.lose(r);
+    for (int i = 0; i < texts_for(r); ++i)
+      tell_or_lose(ranks, r, of_rank_0[static_cast<std::size_t>(i)]);
   return heard;
 }
 

@@ -19,7 +19,7 @@ namespace heddle::linktest {
 
 /// Collective. Of the texts that rank 0 has gathered, by rank: all of them on the next `heirs`
 /// ranks, which write the results when it is lost, and on those behind them its own. What could not
-/// be heard is empty or missing at the end; rank 0 gets nothing.
+/// be heard is empty; rank 0 gets nothing.
 [[nodiscard]] std::vector<std::string> share_texts(meeting& ranks,
                                                    const std::vector<std::string>& of_rank_0,
                                                    rank heirs);

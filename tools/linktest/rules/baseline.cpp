@@ -56,10 +56,6 @@ bool over_another_layer(const baseline& before, const run_facts& now) {
          layer_named(before.layer).rail != layer_named(layer_now).rail;
 }
 
-std::string in_words(const std::string& layer, const std::vector<std::string>& routes) {
-  return layer == "auto" ? fmt::format("{}", fmt::join(routes, " and ")) : layer;
-}
-
 }  // namespace
 
 std::string traffic_of(const options& chosen) {
