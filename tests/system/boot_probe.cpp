@@ -74,6 +74,7 @@ void join_twice() {
 const std::map<std::string, std::function<void()>> steps{
     {"join", [] { here(); }},
     {"join-impatiently", [] { session = heddle::bootstrap::join(1000); }},
+    {"join-within-5s", [] { session = heddle::bootstrap::join(5000); }},
     {"joined", [] { here().joined(); }},
     {"who", say_who},
     {"exchange", [] { exchange(100); }},

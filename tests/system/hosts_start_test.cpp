@@ -113,7 +113,7 @@ TEST(HostsStart, WhoDoesNotWaitForASlowHostEndsTheLauncher) {
 
 TEST(HostsStart, RanksThatAreThereEarlyHaveTheirLimitWhenAllAreStarted) {
   const auto how =
-      run(probe_on_hosts("a,b,deaf", {"--fanout", "2"}, {"join-impatiently", "exchange", "who"}));
+      run(probe_on_hosts("a,b,deaf", {"--fanout", "2"}, {"join-within-5s", "exchange", "who"}));
   EXPECT_EQ(how.status, 0) << how.err;
 }
 

@@ -50,7 +50,7 @@ void join_watch::end(int rank) {
 void join_watch::set_waiting(int rank, bool waits) {
   member& m = members_[static_cast<std::size_t>(rank)];
   m.waits = waits;
-  m.waited_s = 0;
+  m.ticks = 0;
 }
 
 bool join_watch::somebody_waits() const {
@@ -65,16 +65,17 @@ void join_watch::tick() {
   std::map<int, const member*> longest;  // by round
   for (member& m : members_) {
     if (!m.joins || !m.waits) continue;
-    ++m.waited_s;
+    ++m.ticks;
     const member*& so_far = longest[m.round];
-    if (so_far == nullptr || so_far->waited_s < m.waited_s) so_far = &m;
+    if (so_far == nullptr || so_far->ticks < m.ticks) so_far = &m;
   }
   for (const auto& [round, m] : longest) look_at(round, *m);
 }
 
 // The limit of the one that has waited for longest counts: all have the same but in odd jobs.
 void join_watch::look_at(int round, const member& longest) {
-  const std::uint64_t waited = longest.waited_s, limit = longest.limit_s;
+  // The first tick ends a second that had begun before the waiting did.
+  const std::uint64_t waited = longest.ticks - 1, limit = longest.limit_s;
   const bool over = limit != 0 && waited >= limit;
   if (!over && !is_time_for_a_word(waited)) return;
   const std::string whom = names_of(meetings_.missing(round));

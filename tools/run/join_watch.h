@@ -24,8 +24,8 @@ class join_watch {
 
   /// Which process the rank was started as, and on which host, for people.
   void process_started(int rank, pid_t process, const std::string& host);
-  /// From now on the rank joins in `round`, and waits at most `limit_ms` (rounded up to seconds) in
-  /// each meeting; 0: without limit.
+  /// From now on the rank joins in `round`, and waits for `limit_ms` (rounded up to seconds, and
+  /// up to one more) in each meeting; 0: without limit.
   void begin(int rank, int round, std::uint64_t limit_ms);
   /// The rank has joined, or will not.
   void end(int rank);
@@ -44,7 +44,8 @@ class join_watch {
     std::string host{};
     bool joins = false, waits = false;
     int round = 0;
-    std::uint64_t limit_s = 0, waited_s = 0;
+    std::uint64_t limit_s = 0;
+    std::uint64_t ticks = 0;  ///< since it waits: that many seconds have begun, one less are over
   };
 
   void look_at(int round, const member& longest);

@@ -34,7 +34,10 @@ class JoinWatch : public testing::Test {
     watch_.set_waiting(rank, true);
     meetings_.call(rank, 0, frame_kind::barrier, {});
   }
-  void seconds(int count) {
+  /// So many whole seconds pass for those that began to wait before: the first tick ends a part of
+  /// one.
+  void begun_and(int seconds) { ticks(1 + seconds); }
+  void ticks(int count) {
     for (int i = 0; i < count; ++i) watch_.tick();
   }
   /// What the ranks that waited are told; empty: they wait on.
@@ -83,27 +86,27 @@ class JoinWatchOfMany : public JoinWatch {
 TEST_F(JoinWatch, SaysAfterFiveSecondsWhomTheOthersWaitFor) {
   arrives(0, 0);
   arrives(2, 0);
-  seconds(4);
+  begun_and(4);
   EXPECT_THAT(told_, IsEmpty());
-  seconds(1);
+  ticks(1);
   EXPECT_THAT(told_, ElementsAre(AllOf(HasSubstr("waiting for rank 1 (host "),
                                        HasSubstr("process 101"), Not(HasSubstr("rank 0")))));
 }
 
 TEST_F(JoinWatch, SaysItAgainMoreAndMoreRarely) {
   arrives(0, 0);
-  seconds(100);
+  begun_and(100);
   EXPECT_THAT(told_, ElementsAre(HasSubstr(": 5 s"), HasSubstr(": 20 s"), HasSubstr(": 80 s")));
   EXPECT_THAT(failures(), IsEmpty()) << "0 is without limit";
 }
 
 TEST_F(JoinWatch, FailsThoseThatWaitAtTheirLimitAndNamesWhoIsMissing) {
   arrives(0, 120'000);
-  seconds(60);
+  begun_and(60);
   arrives(1, 120'000);
-  seconds(59);
+  ticks(59);
   EXPECT_THAT(failures(), IsEmpty());
-  seconds(1);
+  ticks(1);
   EXPECT_THAT(failures(),
               AllOf(SizeIs(2), testing::Each(AllOf(HasSubstr("120 s"), HasSubstr("rank 2 (host "),
                                                    HasSubstr("process 102"),
@@ -112,21 +115,29 @@ TEST_F(JoinWatch, FailsThoseThatWaitAtTheirLimitAndNamesWhoIsMissing) {
 
 TEST_F(JoinWatch, ALimitIsRoundedUpToSeconds) {
   arrives(0, 1001);
-  seconds(1);
+  begun_and(1);
   EXPECT_THAT(failures(), IsEmpty());
-  seconds(1);
+  ticks(1);
+  EXPECT_THAT(failures(), SizeIs(1));
+}
+
+TEST_F(JoinWatch, ASecondThatHadBegunBeforeIsNotCounted) {
+  arrives(0, 1000);
+  ticks(1);
+  EXPECT_THAT(failures(), IsEmpty()) << "the last rank may have started a moment ago";
+  ticks(1);
   EXPECT_THAT(failures(), SizeIs(1));
 }
 
 TEST_F(JoinWatch, EachMeetingHasTheWholeLimit) {
   for (const int rank : {0, 1}) arrives(rank, 3000);
-  seconds(2);
+  begun_and(2);
   arrives(2, 3000);
   for (const auto& reply : meetings_.take_replies()) watch_.set_waiting(reply.rank, false);
   for (const int rank : {0, 1}) calls(rank);
-  seconds(2);
+  begun_and(2);
   EXPECT_THAT(failures(), IsEmpty());
-  seconds(1);
+  ticks(1);
   EXPECT_THAT(failures(), SizeIs(2));
 }
 
@@ -135,14 +146,14 @@ TEST_F(JoinWatch, WhoHasJoinedWaitsForAsLongAsItTakesAndInSilence) {
   watch_.end(0);
   calls(0);
   EXPECT_FALSE(watch_.somebody_waits());
-  seconds(1000);
+  ticks(1000);
   EXPECT_THAT(failures(), IsEmpty());
   EXPECT_THAT(told_, IsEmpty());
 }
 
 TEST_F(JoinWatchOfMany, OfManyMissingAFewAreNamedAndTheRestCounted) {
   arrives(0, 0);
-  seconds(5);
+  begun_and(5);
   EXPECT_THAT(told_, ElementsAre(AllOf(HasSubstr("rank 4 ("), HasSubstr(" and 95 more"),
                                        Not(HasSubstr("rank 5 (")))));
 }
