@@ -43,6 +43,7 @@ function(heddle_man_page page title)
     COMMAND ${CMAKE_COMMAND} -E make_directory ${HEDDLE_MAN_DIR}
     COMMAND ${HEDDLE_HELP2MAN} --no-info --section=1 --name=${title} --source=Heddle
             --version-string=${PROJECT_VERSION} --output=${output} --help-option=${help} ${command}
+    COMMAND sed -i "/^.SH NAME/{n;s/^heddle [a-z]* /${page} /}" ${output}  # "heddle run" is no name to man
     ${compress}
     DEPENDS heddle_tool COMMENT "man page ${page}(1)" VERBATIM)
   set(pages ${pages} ${made} PARENT_SCOPE)

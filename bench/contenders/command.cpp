@@ -99,6 +99,13 @@ void add_lane_lock(CLI::App& app, options& o) {
                "one plain lock around every call and poll of a lane");
 }
 
+void add_beside(CLI::App& app, options& o) {
+  app.add_option("--beside", o.base.beside_bytes,
+                 "of tag: while messages of so many bytes, such as 256M, go one after the other "
+                 "from the same lane to the target; --compare unloaded measures it without them")
+      ->transform(CLI::Validator(take_size, ""));
+}
+
 std::vector<std::string> settings_for(const options& o) {
   if (o.backend != "utofu" || std::getenv("SOFTTOFU_JOB") != nullptr) return {};
   return {fmt::format("SOFTTOFU_JOB=heddle-bench-{}", getpid())};

@@ -39,6 +39,9 @@ void add_thread_counts(CLI::App& app, options& o);
 void add_lanes(CLI::App& app, options& o);
 void add_lane_lock(CLI::App& app, options& o);
 
+/// --beside: the size of messages that move meanwhile.
+void add_beside(CLI::App& app, options& o);
+
 /// --compare: a list of rivals, in which "none" may stand for an empty one; and --rival-limit-s.
 void add_rivals(CLI::App& app, options& o);
 

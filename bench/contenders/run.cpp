@@ -255,6 +255,12 @@ void check_options(const options& o) {
   if (has(rival::pair) && o.ranks == 2) refuse("--compare pair needs --ranks above 2");
   if (!gups && o.ranks != 2 && std::ranges::any_of(o.rivals, is_started))
     refuse("others are measured by two ranks: leave out --ranks, or --compare pair");
+  const auto is_not_unloaded = [](rival r) { return r != rival::unloaded; };
+  const bool beside = o.base.beside_bytes > 0;
+  if (beside && o.base.op != operation::tag) refuse("--beside is for --op tag");
+  if (beside && std::ranges::any_of(o.rivals, is_not_unloaded))
+    refuse("--beside can only be compared with unloaded");
+  if (!beside && has(rival::unloaded)) refuse("--compare unloaded is for --beside");
   if (gups && o.base.window != 1 && !o.base.atomic)
     refuse("--window is for --atomic: a get and its put cannot overlap others");
   if (gups && !o.rivals.empty() && (o.ranks != 2 || o.base.full))

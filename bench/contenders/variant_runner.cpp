@@ -70,7 +70,7 @@ class variant_runner final : public rival_runner {
 }  // namespace
 
 bool is_variant(rival who) noexcept {
-  return who == rival::lock || who == rival::uncached;
+  return who == rival::lock || who == rival::uncached || who == rival::unloaded;
 }
 
 command variant_command(rival who, const rival_task& t, const std::string& scratch) {

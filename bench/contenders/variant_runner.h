@@ -12,7 +12,7 @@
 
 namespace heddle::bench {
 
-/// Whether it is one: lock, uncached.
+/// Whether it is one: lock, uncached, unloaded.
 [[nodiscard]] bool is_variant(rival who) noexcept;
 
 /// This program, measuring one round of the task as `who` and writing its records to a file in

@@ -31,6 +31,11 @@ TEST(VariantCommand, MeasuresTheSameInAnotherWay) {
   EXPECT_THAT(uncached.arguments, Not(Contains("--lock-lanes")));
 }
 
+TEST(VariantCommand, UnloadedHasNothingBesideIt) {
+  const rival_task t{.what = {.op = operation::tag, .beside_bytes = 1024}, .backend = "shm"};
+  EXPECT_THAT(variant_command(rival::unloaded, t, "/s").arguments, Not(Contains("--beside")));
+}
+
 TEST(VariantCommand, IsAJobOfItsOwn) {
   const command c = variant_command(rival::lock, shared_lanes(), "/scratch/one");
   EXPECT_THAT(c.without, IsSupersetOf({"HEDDLE_BOOT_FD", "HEDDLE_RANK", "HEDDLE_SIZE"}));

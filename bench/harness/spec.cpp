@@ -65,9 +65,10 @@ const std::map<std::string, buffer_kind>& buffer_names() {
 
 const std::map<std::string, rival>& rival_names() {
   static const std::map<std::string, rival> names{
-      {"ucx", rival::ucx},           {"ofi", rival::ofi},     {"openmpi", rival::openmpi},
-      {"mpich", rival::mpich},       {"utofu", rival::utofu}, {"lock", rival::lock},
-      {"uncached", rival::uncached}, {"bare", rival::bare},   {"pair", rival::pair}};
+      {"ucx", rival::ucx},           {"ofi", rival::ofi},           {"openmpi", rival::openmpi},
+      {"mpich", rival::mpich},       {"utofu", rival::utofu},       {"lock", rival::lock},
+      {"uncached", rival::uncached}, {"unloaded", rival::unloaded}, {"bare", rival::bare},
+      {"pair", rival::pair}};
   return names;
 }
 
@@ -147,6 +148,7 @@ std::string setup_of(const spec& s) {
   if (s.target == target_mode::computing) parts.emplace_back("target computing");
   if (s.what == kind::gups) parts.push_back(fmt::format("{} B of memory", s.memory_bytes));
   if (s.full) parts.emplace_back("full");
+  if (s.beside_bytes > 0) parts.push_back(fmt::format("beside copies of {} B", s.beside_bytes));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -23,9 +23,10 @@ enum class buffer_kind { plain, exposed };
 /// Which sides compute between posting and waiting, in overlap.
 enum class computing { sender, receiver, both };
 /// Who is measured in turn with Heddle. `ofi`: libfabric. `utofu`: a program that calls uTofu
-/// itself. `lock`, `uncached`: Heddle with one lock per lane, or keeping no registrations, in a job
-/// of its own. `pair`: Heddle with two ranks of the job active.
-enum class rival { ucx, ofi, openmpi, mpich, utofu, lock, uncached, bare, pair };
+/// itself. `lock`, `uncached`, `unloaded`: Heddle with one lock per lane, keeping no registrations,
+/// or without the copies beside, in a job of its own. `pair`: Heddle with two ranks of the job
+/// active.
+enum class rival { ucx, ofi, openmpi, mpich, utofu, lock, uncached, unloaded, bare, pair };
 
 /// One thing to measure, on all ranks of a job.
 struct spec {
@@ -39,6 +40,7 @@ struct spec {
   buffer_kind buffers = buffer_kind::plain;
   target_mode target = target_mode::waiting;
   bool background = false;                  ///< a latency for which nobody polls or waits
+  std::uint64_t beside_bytes = 0;           ///< latency of tag: of a message that moves meanwhile
   std::chrono::milliseconds time{200};      ///< of one round
   computing who = computing::both;          ///< overlap
   double compute_us = 100;                  ///< overlap: between posting and waiting

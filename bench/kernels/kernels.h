@@ -31,6 +31,11 @@ std::unique_ptr<exchange> make_kernel(std::unique_ptr<Path> path, const role& r)
     }
     throw not_offered();
   }
+  if (r.what.beside_bytes > 0) {
+    if constexpr (has_streams<Path>)
+      return std::make_unique<tag_ping_beside<Path>>(std::move(path));
+    throw not_offered();
+  }
   if constexpr (has_tags<Path>) {
     if (op == operation::tag && ping) return std::make_unique<tag_ping<Path>>(std::move(path));
     if (op == operation::tag) return std::make_unique<tag_flood<Path>>(std::move(path));

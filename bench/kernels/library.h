@@ -20,6 +20,9 @@
 //   flush()                     after drain(): waits until the partner has all that was put
 //   progress()                  what must be called between two looks at memory
 //   notify() await_notice()     an empty word to the partner thread, which waits in the library
+//   stream() sink()             a tagged message of spec.beside_bytes is under way to, or from, the
+//                               partner from now on: each call begins the next when one has ended
+//   end_stream() end_sink()     when both have called one of these, none is under way
 //   send_aside(m) recv_aside(m) call_aside() finish_aside()  begin, and end, without ever driving
 //                               the library: somebody else moves the message meanwhile
 //
@@ -49,6 +52,10 @@ concept has_tags = requires(P& p) {
 template <class P>
 concept has_calls = requires(P& p) {
   p.call(message::data);
+};
+template <class P>
+concept has_streams = requires(P& p) {
+  p.stream();
 };
 template <class P>
 concept has_asides = requires(P& p) {

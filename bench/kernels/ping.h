@@ -123,4 +123,35 @@ class tag_ping final : public exchange {
   const std::unique_ptr<Path> path_;
 };
 
+/// The same while large messages move from the initiator to the target over the same path.
+template <class Path>
+class tag_ping_beside final : public exchange {
+ public:
+  explicit tag_ping_beside(std::unique_ptr<Path> path) : path_(std::move(path)) {}
+  void initiate(std::uint64_t count, stopwatch& watch) override {
+    watch.start();
+    for (std::uint64_t i = 0; i < count; ++i) {
+      path_->stream();
+      path_->deliver(message::data);
+      path_->recv(message::answer);
+      path_->drain();
+      watch.lap();
+    }
+  }
+  void conclude() override { path_->end_stream(); }
+  void prepare() override { path_->recv(message::data); }
+  void respond(std::uint64_t count) override {
+    for (std::uint64_t i = 1; i <= count; ++i) {
+      path_->sink();
+      path_->drain();
+      path_->deliver(message::answer);
+      if (i < count) path_->recv(message::data);
+    }
+    path_->end_sink();
+  }
+
+ private:
+  const std::unique_ptr<Path> path_;
+};
+
 }  // namespace heddle::bench

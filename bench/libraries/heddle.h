@@ -14,6 +14,7 @@
 #include "harness/partner.h"
 #include "kernels/library.h"
 #include "libraries/equipment.h"
+#include "libraries/heddle_stream.h"
 #include "libraries/station.h"
 #include "libraries/window.h"
 
@@ -161,6 +162,11 @@ class heddle_path : public heddle_words {
     require(turns_.wait(seat_.box().arrived, count), "wait for an arrival");
   }
 
+  void stream() { stream_.send(); }
+  void sink() { stream_.receive(); }
+  void end_stream() { stream_.end_sending(); }
+  void end_sink() { stream_.end_receiving(); }
+
   /// Heddle's executor moves them, or a post that finds something to do.
   void send_aside(message m) {
     sent_.post([&](completion c) { return lane_.try_send(peer_, tag_for(m), source_, c); });
@@ -206,6 +212,8 @@ class heddle_path : public heddle_words {
   const handler_id called_ =
       handler(seat_.what.what == kind::latency ? ping_handlers : count_handlers);
   watched sent_, received_;
+  heddle_stream stream_{lane_, turns_, peer_, seat_.tag_for(purpose::beside),
+                        seat_.what.beside_bytes};
   unsigned looks_ = 0;
 };
 

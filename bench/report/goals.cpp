@@ -49,8 +49,9 @@ goal parse_goal(const std::string& text) {
     rest = all.substr(what.size(), comma - what.size());
   }
   rest = trimmed(rest);
-  if (what == "x") {
+  if (what == "x" || what == "above") {
     g.against = rest;
+    g.above = what == "above";
   } else {
     g.metric = what;
     if (rest.starts_with("of ")) g.op = rest.substr(3);
@@ -100,12 +101,12 @@ std::string median_of(const outcome_row& r, const goal& g, const std::string& wh
   return found != nullptr ? fmt::format("{:.4g} {}", found->median, found->unit) : "-";
 }
 
-/// Heddle's median over the rival's.
-std::optional<double> ratio_to(const outcome_row& r, const goal& g) {
+/// Heddle's median over the rival's, or less it.
+std::optional<double> beside_rival(const outcome_row& r, const goal& g) {
   const record* const own = find_record(r, g, "heddle");
   const record* const rival = find_record(r, g, g.against);
   if (own == nullptr || rival == nullptr || rival->median <= 0) return std::nullopt;
-  return own->median / rival->median;
+  return g.above ? own->median - rival->median : own->median / rival->median;
 }
 
 std::string own_median(const outcome_row& r, const goal& g) {
@@ -180,7 +181,7 @@ std::vector<row> select_rows(const std::vector<row>& rows,
 }
 
 std::optional<double> figure_of(const outcome_row& r, const goal& g) {
-  return g.against.empty() ? own_figure(r, g) : ratio_to(r, g);
+  return g.against.empty() ? own_figure(r, g) : beside_rival(r, g);
 }
 
 bool meets(const goal& g, double ratio) {
@@ -188,7 +189,7 @@ bool meets(const goal& g, double ratio) {
 }
 
 std::string describe(const goal& g) {
-  std::string what = g.against.empty() ? g.metric : "x " + g.against;
+  std::string what = g.against.empty() ? g.metric : (g.above ? "above " : "x ") + g.against;
   if (!g.op.empty()) what += " of " + g.op;
   if (g.threads != 0) what += fmt::format(", T={}", g.threads);
   return fmt::format("at {} {} {}", g.at_most ? "most" : "least", g.bound, what);

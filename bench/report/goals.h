@@ -10,12 +10,13 @@
 
 namespace heddle::bench {
 
-/// A bound on the median of Heddle divided by that of a contender, or on the metric of a record of
-/// Heddle's own.
+/// A bound on the median of Heddle divided by that of a contender, or less it, or on the metric of
+/// a record of Heddle's own.
 struct goal {
   bool at_most = false;  ///< else at least
   double bound = 1;
   std::string against = {};  ///< ucx, bare, pair ...; empty: the metric counts
+  bool above = false;        ///< the bound is on the difference to `against`, not on the ratio
   std::string metric = {};
   std::string op = {};  ///< of the record; empty: any
   int threads = 0;      ///< 0: the first
@@ -48,8 +49,8 @@ struct outcome_row {
   std::string failure;
 };
 
-/// What `g` judges: Heddle's median over the rival's, or the record's; empty when the records do
-/// not have it.
+/// What `g` judges: Heddle's median over or less the rival's, or the record's; empty when the
+/// records do not have it.
 [[nodiscard]] std::optional<double> figure_of(const outcome_row& r, const goal& g);
 [[nodiscard]] bool meets(const goal& g, double ratio);
 

@@ -69,16 +69,19 @@ TEST(Goals, HaveDistinctNamesAndEveryComparisonTheyJudge) {
 TEST(Goals, AreReadWithAllTheirParts) {
   const auto rows = parse_goals(
       "[other]\nx | y | at least 1 x z\n# no row\n[mine]\n"
-      "a-row | rate --op put | at most 0.5 x ucx, T=4; at least 2 scaling, T=8; at most 1 m of get "
+      "a-row | rate --op put | at most 0.5 x ucx, T=4; at least 2 scaling, T=8; at most 1 m of "
+      "get; "
+      "at most 100 above pair "
       "| A=1 B=2",
       "mine");
   ASSERT_THAT(rows, SizeIs(1));
   EXPECT_EQ(rows[0].arguments, (std::vector<std::string>{"rate", "--op", "put"}));
   EXPECT_EQ(rows[0].settings, (std::vector<std::string>{"A=1", "B=2"}));
-  ASSERT_THAT(rows[0].goals, SizeIs(3));
+  ASSERT_THAT(rows[0].goals, SizeIs(4));
   EXPECT_EQ(describe(rows[0].goals[0]), "at most 0.5 x ucx, T=4");
   EXPECT_EQ(describe(rows[0].goals[1]), "at least 2 scaling, T=8");
   EXPECT_EQ(describe(rows[0].goals[2]), "at most 1 m of get");
+  EXPECT_EQ(describe(rows[0].goals[3]), "at most 100 above pair");
 }
 
 TEST(Goals, ThatCannotBeReadNameTheLineAndTheCure) {

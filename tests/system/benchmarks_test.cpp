@@ -93,6 +93,24 @@ TEST(Benchmarks, EndWithALockPerLaneToo) {
   }
 }
 
+TEST(Benchmarks, PingPongGoesOnBesideLargeMessages) {
+  for (const char* backend : {"shm", "tcp"}) {
+    const benchmark_run r(briefly({"latency", "--op", "tag", "--backend", backend, "--beside", "1M",
+                                   "--compare", "unloaded"}));
+    EXPECT_THAT(r.values("library"), IsSupersetOf({"heddle", "unloaded", "heddle/unloaded"}));
+  }
+  for (const std::vector<std::string>& wrong :
+       {std::vector<std::string>{"--op", "am", "--beside", "1M"},
+        {"--op", "tag", "--beside", "1M", "--compare", "ucx"},
+        {"--op", "tag", "--compare", "unloaded"}}) {
+    std::vector<std::string> words{HEDDLE, "bench", "latency"};
+    words.insert(words.end(), wrong.begin(), wrong.end());
+    const auto how = run(words);
+    EXPECT_EQ(how.status, 2);
+    EXPECT_THAT(how.err, HasSubstr("--beside"));
+  }
+}
+
 // Those that can: the others refuse it, as they do other wrong usage.
 TEST(Benchmarks, RunHeddleInAnotherWayBesideThemOrRefuse) {
   std::size_t ran = 0;

@@ -126,6 +126,7 @@ void add_kind(CLI::App& bench, const std::string& name, kind what, const char* h
   add_lanes(app, o);
   add_lane_lock(app, o);
   add_rivals(app, o);
+  if (what == kind::latency) add_beside(app, o);
   app.callback([line, &code] { code = measure(settle(*line)); });
 }
 
