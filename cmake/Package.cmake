@@ -104,5 +104,5 @@ set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 # A rival that is not there is said to be, by the program that would have measured it.
 set(CPACK_DEBIAN_BENCH_PACKAGE_SHLIBDEPS OFF)
-set(CPACK_DEBIAN_BENCH_PACKAGE_RECOMMENDS "openmpi-bin, mpich, ucx-utils, python3-matplotlib")
+set(CPACK_DEBIAN_BENCH_PACKAGE_RECOMMENDS "openmpi-bin, mpich, ucx-utils, libibverbs1, python3-matplotlib")
 include(CPack)

@@ -96,6 +96,8 @@ packages packages_of(rival who) {
       return {"heddle_peer_ofi", nullptr, "libfabric-dev", nullptr};
     case rival::utofu:
       return {"heddle_peer_utofu", nullptr, nullptr, nullptr};
+    case rival::verbs:
+      return {"heddle_peer_verbs", nullptr, "libibverbs-dev", nullptr};
     default:
       return {"heddle_peer_ucx", nullptr, "libucx-dev", nullptr};
   }
@@ -153,6 +155,8 @@ command peer_command(rival who, const peer_programs& programs, const rival_task&
     case rival::utofu:
       c.settings = {own_tofu_machine(scratch)};
       break;
+    case rival::verbs:
+      break;  // the card that is there
     default:
       c.settings = ucx_settings(t);
   }

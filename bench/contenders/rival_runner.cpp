@@ -55,6 +55,11 @@ const char* why_not(rival who, const rival_task& t) {
     return t.backend == "utofu" || t.backend == "auto" ? nullptr : "that is for --backend utofu";
   }
   if (t.backend == "utofu") return "it does not use uTofu";
+  if (who == rival::verbs) {
+    if (!common || s.op == operation::tag) return "verbs have no tagged messages and no xor";
+    return t.backend == "verbs" || t.backend == "auto" ? nullptr : "that is for --backend verbs";
+  }
+  if (t.backend == "verbs" && who != rival::ucx) return "it is not set to use verbs";
   if (s.what == kind::gups && who == rival::ofi)
     return "its puts do not tell when they have arrived";
   const bool calls = common && s.op == operation::am;

@@ -199,6 +199,16 @@ TEST(Rivals, UseOnlyTheWireThatTheyHave) {
   EXPECT_THROW(check_rival(rival::mpich, over_utofu), tools::usage_error);
 }
 
+TEST(Rivals, OverVerbsAreThoseThatUseThem) {
+  rival_task t{.what = {.op = operation::put}, .backend = "verbs"};
+  EXPECT_THROW(check_rival(rival::openmpi, t), tools::usage_error);
+  EXPECT_THROW(check_rival(rival::ofi, t), tools::usage_error);
+  t.what.op = operation::tag;
+  EXPECT_THROW(check_rival(rival::verbs, t), tools::usage_error);
+  t = {.what = {.op = operation::put}, .backend = "tcp"};
+  EXPECT_THROW(check_rival(rival::verbs, t), tools::usage_error);
+}
+
 TEST(Rivals, OfUtofuHaveNoTaggedMessages) {
   const rival_task t{.what = {.op = operation::tag}, .backend = "utofu"};
   EXPECT_THROW(check_rival(rival::utofu, t), tools::usage_error);

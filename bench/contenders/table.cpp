@@ -106,13 +106,10 @@ void write_files(const table_options& o, const std::vector<outcome_row>& rows) {
 int run_table(const table_options& o) {
   const std::vector<row> rows = select_rows(
       read_goals(o.goals_file.empty() ? companion_file("goals.txt") : fs::path(o.goals_file),
-                 o.over_utofu ? "utofu" : "shm and tcp"),
+                 o.section),
       o.rows);
-  if (o.over_utofu) {
-    (void)find_peer(rival::utofu);
-  } else {
-    (void)find_peer(rival::ucx);
-  }
+  const auto themselves = rival_names().find(o.section);  // the wires that are rivals too
+  (void)find_peer(themselves == rival_names().end() ? rival::ucx : themselves->second);
   check_writable(o.json_file, "--json");
   check_writable(o.markdown_file, "--markdown");
   if (!o.json_file.empty() || !o.markdown_file.empty()) tools::outlive_readers();

@@ -7,9 +7,9 @@
 namespace heddle::bench {
 
 struct table_options {
-  std::vector<std::string> rows;  ///< parts of names; empty: all
-  bool over_utofu = false;        ///< the rows over utofu instead of those over shm and tcp
-  std::string goals_file;         ///< empty: the one that comes with the program
+  std::vector<std::string> rows;        ///< parts of names; empty: all
+  std::string section = "shm and tcp";  ///< of the goals; or utofu, verbs
+  std::string goals_file;               ///< empty: the one that comes with the program
   int rounds = 5;
   int time_ms = 200;  ///< of one round
   std::string

@@ -65,10 +65,10 @@ const std::map<std::string, buffer_kind>& buffer_names() {
 
 const std::map<std::string, rival>& rival_names() {
   static const std::map<std::string, rival> names{
-      {"ucx", rival::ucx},           {"ofi", rival::ofi},           {"openmpi", rival::openmpi},
-      {"mpich", rival::mpich},       {"utofu", rival::utofu},       {"lock", rival::lock},
-      {"uncached", rival::uncached}, {"unloaded", rival::unloaded}, {"bare", rival::bare},
-      {"pair", rival::pair}};
+      {"ucx", rival::ucx},     {"ofi", rival::ofi},           {"openmpi", rival::openmpi},
+      {"mpich", rival::mpich}, {"utofu", rival::utofu},       {"verbs", rival::verbs},
+      {"lock", rival::lock},   {"uncached", rival::uncached}, {"unloaded", rival::unloaded},
+      {"bare", rival::bare},   {"pair", rival::pair}};
   return names;
 }
 

@@ -22,11 +22,11 @@ enum class target_mode { waiting, computing };
 enum class buffer_kind { plain, exposed };
 /// Which sides compute between posting and waiting, in overlap.
 enum class computing { sender, receiver, both };
-/// Who is measured in turn with Heddle. `ofi`: libfabric. `utofu`: a program that calls uTofu
-/// itself. `lock`, `uncached`, `unloaded`: Heddle with one lock per lane, keeping no registrations,
-/// or without the copies beside, in a job of its own. `pair`: Heddle with two ranks of the job
-/// active.
-enum class rival { ucx, ofi, openmpi, mpich, utofu, lock, uncached, unloaded, bare, pair };
+/// Who is measured in turn with Heddle. `ofi`: libfabric. `utofu`, `verbs`: a program that calls
+/// uTofu or libibverbs itself. `lock`, `uncached`, `unloaded`: Heddle with one lock per lane,
+/// keeping no registrations, or without the copies beside, in a job of its own. `pair`: Heddle with
+/// two ranks of the job active.
+enum class rival { ucx, ofi, openmpi, mpich, utofu, verbs, lock, uncached, unloaded, bare, pair };
 
 /// One thing to measure, on all ranks of a job.
 struct spec {

@@ -56,7 +56,7 @@ goal to(const std::string& against) {
 
 TEST(Goals, HaveDistinctNamesAndEveryComparisonTheyJudge) {
   std::set<std::string> names;
-  for (const char* section : {"shm and tcp", "utofu"}) {
+  for (const char* section : {"shm and tcp", "utofu", "verbs"}) {
     EXPECT_THAT(rows_of(section), Not(SizeIs(0)));
     for (const row& r : rows_of(section)) {
       EXPECT_TRUE(names.insert(r.name).second) << r.name;

@@ -18,6 +18,7 @@ SHORT, LONG = 6400, 12800
 SETTINGS = {
     "shm": {"HEDDLE_BACKENDS": "shm"},
     "utofu": {"HEDDLE_BACKENDS": "utofu", "HEDDLE_UTOFU_LANES": "2"},
+    "verbs": {"HEDDLE_BACKENDS": "verbs", "HEDDLE_PROGRESS": "inline"},
 }
 
 

@@ -45,10 +45,9 @@ void add_table(CLI::App& bench, int& code) {
   app.add_option("--resume", o->resume_folder,
                  "folder that keeps each row's records: rows that have theirs there are not "
                  "measured again, as after Ctrl-C");
-  const auto set_backend = [o](const std::string& name) { o->over_utofu = name == "utofu"; };
-  app.add_option_function<std::string>(
-         "--backend", set_backend, "utofu: the rows over uTofu instead of those over shm and tcp")
-      ->check(CLI::IsMember({"utofu"}));
+  app.add_option("--backend", o->section, "the rows over this wire instead of those over both")
+      ->check(CLI::IsMember({"utofu", "verbs"}))
+      ->capture_default_str();
   app.add_option("--rounds", o->rounds, "rounds of each row")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

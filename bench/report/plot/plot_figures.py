@@ -11,9 +11,9 @@ from matplotlib.ticker import FuncFormatter, NullLocator  # noqa: E402
 from plot_records import curves, groups, size_text  # noqa: E402
 
 # Okabe and Ito's colours, which everybody can tell apart; one for each library, in every figure.
-# Those that are only measured over uTofu share theirs with those that never are.
+# Those that are only measured over uTofu or verbs share theirs with those that never are.
 COLOURS = {"heddle": "#0072B2", "ucx": "#D55E00", "openmpi": "#009E73", "mpich": "#CC79A7",
-           "bare": "#555555", "utofu": "#D55E00", "lock": "#CC79A7",
+           "bare": "#555555", "utofu": "#D55E00", "verbs": "#009E73", "lock": "#CC79A7",
            "uncached": "#009E73"}
 OTHERS = ["#E69F00", "#56B4E9", "#000000", "#F0E442"]
 MARKERS = "osD^vP*X"
