@@ -60,7 +60,10 @@ executor_lanes::readiness executor_lanes::prepare_rest() noexcept {
     watch(l, r == of_lane::watched);
     all.polled |= r == of_lane::polled;
     all.away &= r != of_lane::polled || l.lane->driver().parking().is_away();
-    all.in_flight |= l.lane->port().in_flight_hint() != 0;
+    const protocols::port& port = l.lane->port();
+    if (port.in_flight_hint() == 0) continue;
+    all.in_flight = true;
+    if (port.awaits_credit()) look_soon();
   }
   return all;
 }

@@ -40,9 +40,11 @@ class executor_lanes {
   std::size_t serve() noexcept;
   /// In mode inline: a turn for each that no thread of the program looks after.
   void serve_left_alone() noexcept;
-  /// Looks for dead peers, when `every_ms` have passed since the last look.
+  /// Looks after what nothing tells of: dead peers, credit that does not come. When `every_ms` have
+  /// passed since the last look, or it is overdue().
   void maintain(std::uint64_t every_ms) noexcept;
-  /// Some lane was held when it was to be looked after; it is tried again after a tick.
+  /// Some lane was held when it was to be looked after, or has something to be looked at soon: it
+  /// is tried after a tick.
   [[nodiscard]] bool overdue() const noexcept { return overdue_; }
   [[nodiscard]] demand asked() const noexcept;
   /// Gets each ready for a rest.
@@ -57,6 +59,10 @@ class executor_lanes {
   };
   [[nodiscard]] bool alone() const noexcept { return lanes_.size() == 1; }
   void watch(kept& one, bool wanted) noexcept;
+  void look_soon() noexcept {
+    overdue_ = true;
+    next_maintain_ns_ = 0;
+  }
 
   world_lanes& all_;
   resting_place& place_;

@@ -45,8 +45,7 @@ status eager::send(const command& c) {
 }
 
 /// Takes the message's credit, and gives it to the wire. Without credit it waits for some, which an
-/// active receiver gives back soon, and is announced when that takes as long as a thread would wait
-/// awake, or when nobody is going to look any more.
+/// active receiver gives back soon, and is announced when that takes too long.
 status eager::start(request& r) {
   peer& p = *r.with;
   const std::uint64_t cost = credit_of(r.what, r.bytes);
@@ -59,12 +58,24 @@ status eager::start(request& r) {
   return s;
 }
 
-bool eager::waits_for_credit(peer& p, std::uint64_t cost) const noexcept {
-  if (path_.is_last_call() || patience_ns_ == 0) return false;
+bool eager::waits_for_credit(peer& p, std::uint64_t cost) noexcept {
+  if (patience_ns_ == 0) return false;
   if (cost > p.credit_limit - p.credit_portion()) return false;  // so much may never come
+  if (!is_patient(p)) return false;
+  awaits_credit_.set(true);
+  return true;
+}
+
+/// As long as a thread would wait awake, unless nobody is going to look any more. Where the peer
+/// receives, its threads may only be short of a core: an announcement is work for both sides, and
+/// what is fetched ahead of them fills their caches.
+bool eager::is_patient(peer& p) const noexcept {
   const std::uint64_t now = now_ns();
   if (p.no_credit_since_ns == 0) p.no_credit_since_ns = now;
-  return now - p.no_credit_since_ns < patience_ns_;
+  const std::uint64_t waited = now - p.no_credit_since_ns;
+  if (p.credit_came_ns != 0 && now - p.credit_came_ns < lately * patience_ns_)
+    return waited < patience_with_active * patience_ns_;
+  return !path_.is_last_call() && waited < patience_ns_;
 }
 
 status eager::announce(request& r) {
@@ -85,6 +96,7 @@ void eager::on_message(peer& from, const message& credit) {
   if (bytes > from.credit_limit - from.credit) return path_.violated(from);
   from.credit += bytes;
   from.no_credit_since_ns = 0;
+  from.credit_came_ns = now_ns();
   if (trace::is_watched()) [[unlikely]]
     trace::note(trace::event_kind::credit_in, from.number, bytes);
 }

@@ -7,6 +7,7 @@
 
 #include "protocols/path.h"
 #include "protocols/rendezvous.h"
+#include "sync/loose.h"
 
 namespace heddle::protocols {
 
@@ -15,7 +16,8 @@ namespace heddle::protocols {
 /// Holder only.
 class eager final : public protocol {
  public:
-  /// `patience_ns`: how long a message without credit waits for some before it is announced.
+  /// `patience_ns`: how long a message without credit waits for some before it is announced, where
+  /// somebody looks; 0: not at all. For a peer that has given some lately it waits for longer.
   eager(path& way, peer_table& peers, operations& ops, rendezvous& large, port_counters& counters,
         std::uint64_t patience_ns)
       : protocol(way),
@@ -47,6 +49,11 @@ class eager final : public protocol {
   /// The receiver of what we sent has taken so much, and gives it back.
   void on_message(peer& from, const message& credit) override;
 
+  /// Hint for any thread: a message waits for credit, and has to be looked at again after a while
+  /// though nothing may have come. It is known anew after new_look() and a start() of what waits.
+  [[nodiscard]] bool awaits_credit() const noexcept { return awaits_credit_.get(); }
+  void new_look() noexcept { awaits_credit_.set(false); }
+
   status start(request& r) override;
   void ended(request& r, status code) override;
 
@@ -57,7 +64,11 @@ class eager final : public protocol {
   [[nodiscard]] static std::uint64_t credit_of(command_kind what, std::size_t bytes) noexcept {
     return what == command_kind::send ? cost_of(bytes) : 0;
   }
-  [[nodiscard]] bool waits_for_credit(peer& p, std::uint64_t cost) const noexcept;
+  /// Of a peer that has given credit within so many times the patience: it receives, and the next
+  /// is waited for as many times the patience as is said here, whoever looks.
+  static constexpr std::uint64_t lately = 100, patience_with_active = 20;
+  [[nodiscard]] bool waits_for_credit(peer& p, std::uint64_t cost) noexcept;
+  [[nodiscard]] bool is_patient(peer& p) const noexcept;
   status announce(request& r);
   void note_sent(peer& p, std::size_t bytes) noexcept {
     p.note_sent(bytes);
@@ -69,6 +80,7 @@ class eager final : public protocol {
   rendezvous& rendezvous_;
   port_counters& counters_;
   const std::uint64_t patience_ns_;
+  sync::loose<bool> awaits_credit_;
 };
 
 }  // namespace heddle::protocols

@@ -96,6 +96,7 @@ struct peer {
   // Credit: eager, tagged. Announcements: tagged, early_fetches, calls.
   static constexpr std::size_t announcements_each = 2;  ///< of a peer's record, and what is queued
   std::uint64_t credit = 0;                             ///< what we may still send eagerly
+  std::uint64_t credit_came_ns = 0;      ///< when the peer last gave some back; 0: never
   std::uint64_t no_credit_since_ns = 0;  ///< a message waits for credit; 0: none came since
   std::uint64_t held = 0;                ///< what the peer's unexpected messages use here
   std::uint64_t owed = 0;                ///< what we have to give back

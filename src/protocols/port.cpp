@@ -8,7 +8,7 @@ namespace {
 
 /// How long a message waits for credit: about as long as a thread waits awake. In mode inline it
 /// does not: a thread that goes to sleep on one lane looks after no other, so nobody would announce
-/// it.
+/// it; elsewhere the executor looks.
 std::uint64_t patience_ns(const settings& config) noexcept {
   if (config.progress == "inline") return 0;
   return 1000 * (config.spin_us == automatic ? default_spin_us : config.spin_us);
@@ -111,9 +111,14 @@ bool port::quiet() const noexcept {
   return ops_.pool().in_use() == 0 && !path_.blocked() && endpoints_.idle();
 }
 
+void port::flush_blocked() {
+  eager_.new_look();
+  if (path_.blocked()) path_.flush_blocked();
+}
+
 /// Goes on with what waits for room or for its turn. Returns how many things happened.
 std::size_t port::go_on() {
-  if (path_.blocked()) path_.flush_blocked();
+  flush_blocked();
   pieces& turns = transfers_.by_turns();
   const std::size_t moved = turns.none() ? 0 : turns.move_next();
   ops_.room().tell(ops_.out());
@@ -125,6 +130,7 @@ void port::maintain(std::uint64_t now_ns, delivery_batch& out) {
   endpoints_.maintain();
   census_.stamp(now_ns);
   liveness_.look(now_ns);
+  flush_blocked();
   // What ended with a lost peer has made room, and perhaps nobody polls.
   ops_.room().tell(ops_.out());
 }

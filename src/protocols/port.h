@@ -71,6 +71,7 @@ class port {
   /// Prepares for sleep, as endpoint::arm. False: there is work now.
   [[nodiscard]] bool arm() noexcept {
     if (path_.blocked()) [[unlikely]] {
+      eager_.new_look();
       path_.flush_for_rest();
       ops_.room().tell(ops_.out());
     }
@@ -82,7 +83,8 @@ class port {
   /// Nothing of ours is under way, except receives.
   [[nodiscard]] bool quiet() const noexcept;
 
-  /// Looks for dead peers; every now and then while anything is in flight.
+  /// Looks for dead peers, and at what waits for credit; every now and then while anything is in
+  /// flight, and soon where awaits_credit().
   void maintain(std::uint64_t now_ns, delivery_batch& out);
   /// Ends every operation with `code`.
   void abort(status code, delivery_batch& out);
@@ -94,6 +96,7 @@ class port {
   [[nodiscard]] std::size_t in_flight_hint() const noexcept { return ops_.room().taken(); }
   [[nodiscard]] std::uint64_t bytes_hint() const noexcept { return ops_.bytes_hint(); }
   [[nodiscard]] bool is_crowded() const noexcept { return path_.is_crowded(); }
+  [[nodiscard]] bool awaits_credit() const noexcept { return eager_.awaits_credit(); }
   /// For people.
   [[nodiscard]] protocols::census& census() noexcept { return census_; }
   [[nodiscard]] const protocols::census& census() const noexcept { return census_; }
@@ -102,6 +105,7 @@ class port {
  private:
   status execute_other(const command& c);
   [[gnu::noinline]] std::size_t go_on();
+  void flush_blocked();
 
   // Constant after construction.
   const surroundings where_;

@@ -2,9 +2,11 @@
 // port_test.cpp - one peer's batch, backlog, credit and matching together, over a wire that takes,
 // refuses and fails what the test tells it to.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <vector>
 
+#include "base/clock.h"
 #include "support/message_port_fixture.h"
 
 namespace heddle::protocols {
@@ -186,6 +188,33 @@ TEST_F(PortWithoutCredit, AnnouncesWhatWaitsBeforeNobodyLooksAnyMore) {
   EXPECT_EQ(wire_.messages.size(), 3u);
   EXPECT_EQ(called.code, status::done);
   EXPECT_EQ(room.count, 1);
+}
+
+TEST_F(PortWithoutCredit, LetsAMessageWaitThroughARestForAPeerThatHasGivenSomeLately) {
+  port& p = start_and_use_it_up(hour_us);
+  gives_credit();
+  ending end;
+  EXPECT_EQ(p.execute(send(one_), batch_), status::done);
+  EXPECT_EQ(p.execute(send(one_, end), batch_), status::posted);
+  EXPECT_TRUE(p.arm());
+  EXPECT_EQ(wire_.messages.size(), 2u);
+  EXPECT_TRUE(p.awaits_credit());
+  gives_credit();
+  EXPECT_EQ(wire_.messages.size(), 3u);
+  EXPECT_EQ(last_kind(), message_kind::tag_eager);
+  EXPECT_EQ(end.code, status::done);
+  EXPECT_TRUE(p.arm());
+  EXPECT_TRUE(p.quiet());
+}
+
+TEST_F(PortWithoutCredit, AnnouncesWhatHasWaitedForTooLongWhenItIsLookedAfter) {
+  constexpr std::uint64_t moment_us = 200;
+  port& p = start_and_use_it_up(moment_us);
+  EXPECT_EQ(p.execute(send(one_), batch_), status::posted);
+  usleep(2 * moment_us);
+  p.maintain(now_ns(), batch_);
+  EXPECT_EQ(last_kind(), message_kind::tag_rts);
+  EXPECT_FALSE(p.awaits_credit());
 }
 
 TEST_F(PortWithoutCredit, AnnouncesAtOnceWhereNobodyWaitsAwake) {
