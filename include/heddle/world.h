@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <span>
@@ -15,6 +16,13 @@
 #include <string_view>
 
 namespace heddle {
+
+/// Gives memory back that malloc made.
+struct free_memory {
+  void operator()(std::byte* memory) const noexcept { std::free(memory); }
+};
+/// The bytes of a payload, and its memory, which goes with it. Release()d it is for std::free().
+using payload_memory = std::unique_ptr<std::byte[], free_memory>;
 
 /// What an active-message handler sees. Both spans are valid only until it returns.
 struct call_message {
@@ -26,9 +34,9 @@ struct call_message {
   /// The payload's bytes for as long as the handler's program wants them: those of a large message
   /// are handed over as they lie, those of a small one are copied. At most once; `payload` stays
   /// valid until the handler returns. Null: no memory.
-  [[nodiscard]] std::unique_ptr<std::byte[]> keep() const noexcept;
+  [[nodiscard]] payload_memory keep() const noexcept;
 
-  std::unique_ptr<std::byte[]>* owned = nullptr;  ///< Heddle's own
+  payload_memory* owned = nullptr;  ///< Heddle's own
 };
 
 /// Runs at the target of lane::try_call, on whichever thread drives `here`, with no lock of

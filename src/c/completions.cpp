@@ -63,7 +63,7 @@ int heddle_c_version(void) {
   return HEDDLE_C_VERSION;
 }
 void heddle_free(void* text_or_payload) {
-  delete[] static_cast<std::byte*>(text_or_payload);
+  std::free(text_or_payload);
 }
 
 // --- adapters ----------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -117,9 +118,9 @@ template <class F>
 [[nodiscard]] char* text_of(F&& make) noexcept {
   return or_failed(static_cast<char*>(nullptr), [&] {
     const std::string text = make();
-    auto* const copy = new (std::nothrow) std::byte[text.size() + 1];
+    auto* const copy = static_cast<char*>(std::malloc(text.size() + 1));
     if (copy != nullptr) std::memcpy(copy, text.c_str(), text.size() + 1);
-    return reinterpret_cast<char*>(copy);
+    return copy;
   });
 }
 

@@ -123,7 +123,7 @@ TEST(WaitUntil, EndsAsClosedWithTheWorld) {
 
 /// What a handler kept, and the bytes it saw.
 struct kept_payload {
-  std::unique_ptr<std::byte[]> bytes;
+  payload_memory bytes;
   std::size_t size = 0;
   const std::byte* lay_at = nullptr;
   std::atomic<bool> came = false;  // written last

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstring>
-#include <new>
 #include <utility>
 
 namespace heddle::protocols {
@@ -99,7 +98,7 @@ void calls::begin_fetch(request& r) {
   const bool known = where_.handlers[r.handler].get() != nullptr ||
                      where_.header_handlers[r.handler].get() != nullptr;
   if (!known) counters_.unknown_handler.add();
-  if (known) r.payload.reset(new (std::nothrow) std::byte[bytes]);
+  if (known) r.payload = ops_.out().payloads().take(bytes);
   if (r.payload == nullptr) return ended(r, known ? status::no_memory : status::done);
   bytes_ += bytes;
   rendezvous_.fetch(r, {r.region, r.base, bytes, r.sender_id, r.mappable, r.place},

@@ -2,7 +2,6 @@
 #include "protocols/delivery.h"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "base/checks.h"
@@ -39,7 +38,7 @@ void delivery_batch::page::clear() {
 
 void delivery_batch::add_call(engine::lane_core& lane, const handler_entry& handler,
                               destination source, std::span<const std::byte> header,
-                              std::unique_ptr<std::byte[]> owned, std::size_t bytes) {
+                              payload_memory owned, std::size_t bytes) {
   add_call(lane, handler, source, header, header.size());
   page& p = *filling_;
   p.owned.push_back(std::make_unique<owned_payload>(owned_payload{std::move(owned), bytes}));
@@ -101,6 +100,8 @@ std::size_t delivery_batch::run_all() noexcept {
     for (const call* c = draining_->calls.begin(); c != draining_->calls.end();)
       c = run_of_one_lane(c, draining_->calls.end());
     count += draining_->size();
+    for (const auto& large : draining_->owned)
+      payloads_.give_back(std::move(large->data), large->bytes);
     draining_->clear();
   }
   running_ = false;
@@ -111,9 +112,9 @@ std::size_t delivery_batch::run_all() noexcept {
 
 namespace heddle {
 
-std::unique_ptr<std::byte[]> call_message::keep() const noexcept {
+payload_memory call_message::keep() const noexcept {
   if (owned != nullptr) return std::move(*owned);
-  std::unique_ptr<std::byte[]> copy(new (std::nothrow) std::byte[payload.size()]);
+  payload_memory copy = protocols::memory_for(payload.size());
   if (copy != nullptr) copy_few(copy.get(), payload);
   return copy;
 }

@@ -13,6 +13,7 @@
 
 #include "base/copy.h"
 #include "base/growing_list.h"
+#include "protocols/spare_payloads.h"
 
 namespace heddle::protocols {
 
@@ -46,10 +47,12 @@ class delivery_batch {
     p.calls.add({&lane, handler, source, static_cast<std::uint32_t>(header_bytes), copy,
                  body.size(), nullptr});
   }
-  /// A call whose payload lies in `owned` already.
+  /// A call whose payload lies in `owned` already, which payloads() gave for it.
   void add_call(engine::lane_core& lane, const handler_entry& handler, destination source,
-                std::span<const std::byte> header, std::unique_ptr<std::byte[]> owned,
-                std::size_t bytes);
+                std::span<const std::byte> header, payload_memory owned, std::size_t bytes);
+
+  /// Memory for the payloads of large calls; what handlers leave of it comes back.
+  [[nodiscard]] spare_payloads& payloads() noexcept { return payloads_; }
 
   /// Runs everything; with no lane held. Returns how many items ran.
   std::size_t run() noexcept { return running_ || empty() ? 0 : run_all(); }
@@ -69,7 +72,7 @@ class delivery_batch {
     outcome what;
   };
   struct owned_payload {
-    std::unique_ptr<std::byte[]> data;
+    payload_memory data;
     std::size_t bytes;
   };
   struct call {
@@ -111,6 +114,7 @@ class delivery_batch {
   page* filling_ = &pages_[0];   // what is added
   page* draining_ = &pages_[1];  // what runs
   bool running_ = false;
+  spare_payloads payloads_;
 };
 
 }  // namespace heddle::protocols

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
 
+#include <cstddef>
 #include <vector>
 
 #include "base/checks.h"
@@ -95,6 +96,30 @@ TEST(DeliveryBatch, EndingsInARowForOneDescriptorAreAllCounted) {
   batch.run();
   EXPECT_EQ(d.take(), 3u);
   EXPECT_EQ(d.first_failure(), status::canceled);
+}
+
+/// A large call, whose handler moves its payload to `*keep` if there is such a place.
+void add_large_call(delivery_batch& batch, payload_memory* keep) {
+  static std::max_align_t nothing;  // the handler asks nothing of its lane
+  auto& lane = reinterpret_cast<engine::lane_core&>(nothing);
+  const auto handle = [](void* context, heddle::lane&, const call_message& m) noexcept {
+    if (context != nullptr) *static_cast<payload_memory*>(context) = m.keep();
+  };
+  constexpr std::size_t bytes = 1 << 20;
+  batch.add_call(lane, {handle, keep}, {}, {}, batch.payloads().take(bytes), bytes);
+}
+
+TEST(DeliveryBatch, ThePayloadOfALargeCallIsThereForTheNextUnlessItsHandlerKeepsIt) {
+  delivery_batch batch;
+  add_large_call(batch, nullptr);
+  EXPECT_EQ(batch.run(), 1u);
+  EXPECT_EQ(batch.payloads().kept_bytes(), 1u << 20);
+  payload_memory kept;
+  add_large_call(batch, &kept);
+  EXPECT_EQ(batch.payloads().kept_bytes(), 0u);
+  EXPECT_EQ(batch.run(), 1u);
+  EXPECT_NE(kept, nullptr);
+  EXPECT_EQ(batch.payloads().kept_bytes(), 0u);
 }
 
 // Invariant I4: no callback inside a hold.

@@ -3,10 +3,10 @@
 
 #include <cstring>
 #include <memory>
-#include <new>
 #include <utility>
 
 #include "protocols/eager.h"
+#include "protocols/spare_payloads.h"
 
 namespace heddle::protocols {
 
@@ -15,7 +15,7 @@ void early_fetches::begin(unexpected& filed) {
   const std::uint64_t cost = eager::cost_of(filed.bytes);
   if (filed.bytes > from.eager_bytes || bytes_ + cost > most_ || ops_.room().full()) return;
   request& r = ops_.begin(&from, receive_command(from.number, filed.tag, {}, {}), *this);
-  r.payload.reset(new (std::nothrow) std::byte[filed.bytes]);
+  r.payload = memory_for(filed.bytes);
   if (r.payload == nullptr) return ops_.release(r);
   bytes_ += cost;
   filed.fetching = &r;

@@ -9,6 +9,7 @@
 
 #include "protocols/command.h"
 #include "protocols/list.h"
+#include "protocols/spare_payloads.h"
 #include "transport/op.h"
 
 namespace heddle::protocols {
@@ -77,7 +78,8 @@ struct request : transport::op {
   std::uint64_t sender_id = 0;      ///< the sender's request, for the FIN
   std::uint64_t message_bytes = 0;  ///< all of it, also what does not fit
   /// What is fetched into memory of ours: a call, or a message that nobody has asked for yet.
-  std::unique_ptr<std::byte[]> payload, call_header;
+  payload_memory payload;
+  std::unique_ptr<std::byte[]> call_header;
   unexpected* early = nullptr;     ///< that message, as long as nobody has
   std::span<std::byte> delivered;  ///< where it goes, once somebody has; looped: the old value
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace heddle::protocols {
@@ -18,7 +19,8 @@ constexpr std::uint32_t calm = 10'000;
 void unexpected::copy(std::span<const std::byte> payload) {
   bytes = payload.size();
   if (payload.size() > small.size()) {
-    large = std::make_unique_for_overwrite<std::byte[]>(payload.size());
+    large = memory_for(payload.size());
+    if (large == nullptr) throw std::bad_alloc();
   }
   if (bytes != 0) std::memcpy(large ? large.get() : small.data(), payload.data(), payload.size());
 }

@@ -8,13 +8,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 
 #include "base/slab_pool.h"
 #include "protocols/list.h"
 #include "protocols/match_buckets.h"
 #include "protocols/message.h"
+#include "protocols/spare_payloads.h"
 
 namespace heddle::protocols {
 
@@ -27,9 +27,9 @@ struct unexpected {
   peer* from = nullptr;  ///< that is `source`: one of its lanes
   heddle::tag tag = 0;
   std::uint64_t bytes = 0;
-  std::array<std::byte, 64> small;     ///< the data of a short eager one
-  std::unique_ptr<std::byte[]> large;  ///< of a longer one
-  bool announced = false;              ///< by an RTS: `data_at` says where the data is
+  std::array<std::byte, 64> small;  ///< the data of a short eager one
+  payload_memory large;             ///< of a longer one
+  bool announced = false;           ///< by an RTS: `data_at` says where the data is
   announcement data_at;
   request* fetching = nullptr;  ///< announced: its data is on the way here already
   std::uint64_t early = 0;  ///< bytes of the budget for messages fetched before they are asked for
