@@ -129,11 +129,19 @@ void executor::run() {
 std::size_t executor::work() {
   if (changed_.is_set()) adopt_lanes();
   std::size_t count = 0;
-  if (std::exchange(told_, false) || ++turns_ % turns_between_devices == 0) {
-    if (index_ == 0) count += world_.lanes().serve(world_.network().devices());
+  auto told = std::exchange(told_by_, by::lane);
+  if (++turns_ % turns_between_devices == 0) told = by::others;
+  if (told != by::lane) {
+    if (index_ == 0) count += serve_devices(told == by::others);
     lanes_.maintain(maintain_every_ms_);
   }
   return count + lanes_.serve();
+}
+
+/// Those that have not `told` are not asked; lanes that could not be made before are tried again.
+std::size_t executor::serve_devices(bool told) {
+  const auto devices = world_.network().devices();
+  return world_.lanes().serve(devices.first(told ? devices.size() : 0));
 }
 
 /// After an event a dedicated executor stays awake for the spin budget, and one that polls for
@@ -158,7 +166,7 @@ void executor::sleep() {
   place_.begin();
   const auto rest = prepare();
   if (!rest) return place_.stay_up();
-  told_ = place_.sleep(*rest);
+  told_by_ = place_.sleep(*rest);
 }
 
 /// Gets every lane ready for a rest, and says which. None: there is work.

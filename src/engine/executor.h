@@ -60,9 +60,11 @@ class executor final : public keeper {
   [[nodiscard]] int core() const noexcept { return static_cast<int>(core_.get()) - 1; }
 
  private:
+  using by = resting_place::ended_by;
   void start_thread_now();
   void run();
   std::size_t work();
+  std::size_t serve_devices(bool told);
   bool stays_awake(std::size_t events);
   void sleep();
   std::optional<resting_place::rest> prepare();
@@ -89,7 +91,7 @@ class executor final : public keeper {
   std::uint64_t awake_until_ns_ = 0;
   std::uint64_t picked_ = 0;
   unsigned turns_ = 0, idle_turns_ = 0;
-  bool told_ = true;  // not only by lanes that there is something to do: devices may have some
+  by told_by_ = by::others;  // who ended the last rest: devices may have something to do
 };
 
 }  // namespace heddle::engine

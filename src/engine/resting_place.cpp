@@ -22,6 +22,11 @@ constexpr int longest_tick_ms = 64;
 /// Whose descriptor woke the executor.
 enum class source : std::uint32_t { bell, tick, lane, device };
 
+resting_place::ended_by end_by(source from) noexcept {
+  using by = resting_place::ended_by;
+  return from == source::tick ? by::tick : from == source::lane ? by::lane : by::others;
+}
+
 epoll_event event_of(source from, std::uint32_t events) {
   return {.events = events, .data = {.u32 = static_cast<std::uint32_t>(from)}};
 }
@@ -72,22 +77,23 @@ void resting_place::share_core(int ranks) noexcept {
   tick_ms_ = std::clamp(ranks, least_tick_ms, longest_tick_ms);
 }
 
-bool resting_place::sleep(const rest& how) noexcept {
+resting_place::ended_by resting_place::sleep(const rest& how) noexcept {
   if (how.is_short) depth_.is_short();
   std::array<epoll_event, max_events> events;
   const int n = wait_for(epoll_.get(), events, how.timeout_ms, self_);
   depth_.end();
-  bool told = n <= 0, ticked = n <= 0;
+  ended_by last = ended_by::tick;
+  bool ticked = n <= 0;
   for (int i = 0; i < n; ++i) {
     const auto from = static_cast<source>(events[static_cast<std::size_t>(i)].data.u32);
-    told |= from != source::lane;
+    last = std::max(last, end_by(from));
     ticked |= from == source::tick;
     eventfd_t count = 0;  // what both are read by
     if (from == source::bell) eventfd_read(bell_.get(), &count);
     if (from == source::tick) eventfd_read(tick_.get(), &count);
   }
   (ticked ? ticks_ : wakes_).add();
-  return told;
+  return last;
 }
 
 void resting_place::shorten() noexcept {

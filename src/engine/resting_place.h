@@ -26,6 +26,12 @@ class resting_place {
     bool is_short = false;  ///< the program polls some lane
     int timeout_ms = -1;    ///< -1: without limit
   };
+  /// What has ended a rest, the last of these where several have.
+  enum class ended_by : std::uint8_t {
+    tick,    ///< time: nobody has told that there is something to do
+    lane,    ///< the descriptors of lanes
+    others,  ///< the bell or the descriptors of devices
+  };
   /// The shortest tick.
   static constexpr int least_tick_ms = 1;
 
@@ -48,9 +54,8 @@ class resting_place {
   void begin() noexcept { depth_.begin(); }
   /// There is something to do already: no rest.
   void stay_up() noexcept { depth_.end(); }
-  /// Until somebody or something ends it. False: only lanes have told that there is something to
-  /// do.
-  bool sleep(const rest& how) noexcept;
+  /// Until somebody or something ends it.
+  ended_by sleep(const rest& how) noexcept;
 
   // --- any thread ----------------------------------------------------------------------------
   /// A deep rest ends with the next tick.

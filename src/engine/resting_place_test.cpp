@@ -3,12 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 namespace heddle::engine {
 namespace {
 
 class RestingPlace : public testing::Test {
  protected:
-  bool rest() { return place_.sleep({}); }
+  using by = resting_place::ended_by;
+  by rest() { return place_.sleep({}); }
   resting_place place_{0};
 };
 
@@ -17,7 +21,7 @@ TEST_F(RestingPlace, AWakeEndsTheRestThatHasBegun) {
   EXPECT_EQ(place_.rings(), 0u) << "nobody rests";
   place_.begin();
   place_.wake();
-  EXPECT_TRUE(rest());
+  EXPECT_EQ(rest(), by::others);
   EXPECT_EQ(place_.rings(), 1u);
   EXPECT_EQ(place_.wakes(), 1u);
 }
@@ -33,9 +37,23 @@ TEST_F(RestingPlace, RingsForNobodyWhoStaysUp) {
 TEST_F(RestingPlace, ADeepRestThatIsShortenedEndsWithATick) {
   place_.begin();
   place_.shorten();
-  EXPECT_TRUE(rest());
+  EXPECT_EQ(rest(), by::tick);
   EXPECT_EQ(place_.ticks(), 1u);
   EXPECT_EQ(place_.wakes() + place_.rings(), 0u);
+}
+
+TEST_F(RestingPlace, AShortRestIsOverByTime) {
+  place_.begin();
+  EXPECT_EQ(place_.sleep({.is_short = true, .timeout_ms = 1}), by::tick);
+  EXPECT_EQ(place_.ticks(), 1u);
+}
+
+TEST_F(RestingPlace, ABellBesideATickIsHeard) {
+  place_.begin();
+  place_.interrupt();
+  place_.shorten();
+  std::this_thread::sleep_for(std::chrono::milliseconds(3 * place_.tick_ms()));
+  EXPECT_EQ(rest(), by::others);
 }
 
 TEST_F(RestingPlace, ManyRanksOfACoreLookAsOftenTogetherAsOneDoes) {
@@ -53,7 +71,7 @@ TEST_F(RestingPlace, ManyRanksOfACoreDoNotKeepAPeerWaitingForLong) {
 TEST_F(RestingPlace, AnInterruptEndsTheNextRest) {
   place_.interrupt();
   place_.begin();
-  EXPECT_TRUE(rest());
+  EXPECT_EQ(rest(), by::others);
   EXPECT_EQ(place_.wakes(), 1u);
   EXPECT_EQ(place_.rings(), 0u);
 }
