@@ -8,8 +8,8 @@
 
 #include "linktest/job_hosts.h"
 #include "linktest/layer.h"
+#include "linktest/plan/dry_run.h"
 #include "linktest/results/pair_class.h"
-#include "linktest/results/results.h"
 #include "linktest/rules/rule.h"
 
 namespace heddle::linktest {
@@ -18,6 +18,11 @@ namespace {
 std::uint64_t memory_here() {
   return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
          static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+cost cost_here(options chosen, const world& job) {
+  chosen.ranks = job.size();
+  return cost_of(chosen);
 }
 
 /// A host without a group, or a rule for groups that nobody has told; empty: neither.
@@ -48,11 +53,11 @@ std::string impossible_option(const options& chosen, const world& job) {
                : fmt::format("--resume {}: that run has {} ranks, and this job {}: start as many",
                              chosen.resume, chosen.ranks, job.size());
   if (first && job.size() < 2) return "a link has two ends: start at least 2 ranks";
-  const std::uint64_t results_bytes = results::bytes(job.size(), chosen.sizes.size());
+  const std::uint64_t results_bytes = first ? cost_here(chosen, job).report_bytes : 0;
   if (first && results_bytes > memory_here())
     return fmt::format(
         "the results of {} ranks and {} sizes take {:.0f} GB of memory, and this host has {:.0f}: "
-        "test fewer ranks or sizes at once",
+        "measure some of the pairs (--pairs K), or fewer ranks or sizes at once",
         job.size(), chosen.sizes.size(), static_cast<double>(results_bytes) * 1e-9,
         static_cast<double>(memory_here()) * 1e-9);
   if (std::string why = first ? wrong_groups(chosen.search, job) : ""; !why.empty()) return why;

@@ -272,12 +272,12 @@ class participant {
   /// Stopped by the user, or because the time was up before every planned pair had its turn.
   int conclude(const run_result& mine, const message_memory& memory) {
     results all(job_.size(), chosen().kernel, chosen().sizes);
-    const gathered got = gather_rows(ranks_, mine.measured, all);
+    const plan steps = plan_of(chosen(), job_.size());
+    const gathered got = gather_rows(ranks_, mine.measured, steps, all);
     if (got.recorder != 0) introduce_all_to(got.recorder);
     const bool signalled = stop_signal::seen() != 0;
     interrupted_ =
         (ranks_.meet(signalled ? stop_requested : nothing_special) & stop_requested) != 0;
-    const plan steps = plan_of(chosen(), job_.size());
     retest again(ranks_, chosen(), memory, steps, got.recorder);
     if (got.rows == gathered::place::elsewhere) {
       if (!interrupted_) again.serve();

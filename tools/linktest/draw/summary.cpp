@@ -172,17 +172,14 @@ std::string failures(const run_facts& facts, const results& all) {
   std::string names;
   std::uint64_t failed = 0, single = 0;
   for (std::size_t s = 0; s < all.sizes().size(); ++s) {
-    for (int r = 0; r < all.ranks(); ++r) {
-      for (int p = 0; p < all.ranks(); ++p) {
-        const pair_state state = all.at(s, r, p).state;
-        if (r == p || state == pair_state::measured || state == pair_state::unmeasured) continue;
-        ++failed;
-        const bool with_gone = gone.contains(r) || gone.contains(p);
-        if ((with_gone && state == pair_state::lost) || ++single > most_named) continue;
-        names += fmt::format("  {} {}: {}\n", pair_name(facts, r, p), format_size(all.sizes()[s]),
-                             reason(facts, state));
-      }
-    }
+    all.for_known(s, [&](int r, int p, const pair_record& one) {
+      if (r == p || one.state == pair_state::measured) return;
+      ++failed;
+      const bool with_gone = gone.contains(r) || gone.contains(p);
+      if ((with_gone && one.state == pair_state::lost) || ++single > most_named) return;
+      names += fmt::format("  {} {}: {}\n", pair_name(facts, r, p), format_size(all.sizes()[s]),
+                           reason(facts, one.state));
+    });
   }
   const std::uint64_t missing = all.missing() - all.count(pair_state::lost);
   const std::string unmeasured =

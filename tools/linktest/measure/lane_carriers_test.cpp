@@ -73,7 +73,8 @@ TEST_P(LaneCarriers, CarryWholeMeasurementsOfEveryKernelWithTheRightData) {
         visit_log nowhere;
         const run_result got = measure(ranks, mine, own.for_op(op), {},
                                        {[](const progress&) {}, [] { return false; }}, nowhere);
-        const bool reports = gather_rows(ranks, got.measured, all).rows == gathered::place::here;
+        const bool reports =
+            gather_rows(ranks, got.measured, plan_of(mine, 2), all).rows == gathered::place::here;
         EXPECT_EQ(all.count(pair_state::measured), reports ? 4u : 0u) << name_of(op) << name_of(k);
       }
     }

@@ -147,7 +147,8 @@ TEST_P(LaneMessenger, CarriesAWholeMeasurement) {
       visit_log nowhere;
       const run_result mine = measure(ranks, how, {send, receive}, {},
                                       {[](const progress&) {}, [] { return false; }}, nowhere);
-      EXPECT_NE(gather_rows(ranks, mine.measured, all).rows, gathered::place::nowhere);
+      EXPECT_NE(gather_rows(ranks, mine.measured, plan_of(how, 3), all).rows,
+                gathered::place::nowhere);
     });
     EXPECT_EQ(all.count(pair_state::measured), 12u);
   }

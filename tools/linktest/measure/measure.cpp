@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "linktest/plan/plan.h"
 
@@ -131,19 +132,41 @@ class run {
   run_result out_;
 };
 
-bool receive_row(meeting& ranks, rank from, std::span<pair_record> into) {
+/// How many entries, and then these: a row has as many as its rank has met peers.
+bool send_row(messenger& wire, rank to, std::span<const row_record> records) {
+  const std::uint64_t entries = records.size();
+  return wire.send(to, tag_for(purpose::rows, 0), std::as_bytes(std::span(&entries, 1))) ==
+             status::done &&
+         wire.send(to, tag_for(purpose::rows, 1), std::as_bytes(records)) == status::done;
+}
+
+std::optional<std::vector<row_record>> receive_row(messenger& wire, rank from, std::size_t sizes) {
+  std::uint64_t entries = 0;
+  const status told = wire.recv(from, tag_for(purpose::rows, 0),
+                                std::as_writable_bytes(std::span(&entries, 1)), patience::meeting);
+  if (told != status::done || entries > sizes * static_cast<std::uint64_t>(wire.size()))
+    return std::nullopt;
+  std::vector<row_record> records(entries);
+  if (wire.recv(from, tag_for(purpose::rows, 1), std::as_writable_bytes(std::span(records)),
+                patience::meeting) != status::done)
+    return std::nullopt;
+  return records;
+}
+
+/// False: that rank is lost.
+bool receive_row_or_lose(meeting& ranks, rank from, results& all) {
   if (ranks.lost(from)) return false;
-  if (ranks.wire().recv(from, tag_for(purpose::rows, 0), std::as_writable_bytes(into),
-                        patience::meeting) == status::done)
-    return true;
+  const auto records = receive_row(ranks.wire(), from, all.sizes().size());
+  if (records && all.set_row(from, *records)) return true;
   ranks.lose(from);
   return false;
 }
 
-std::vector<pair_record> row_of_lost(const results& all, rank who) {
+std::vector<row_record> row_of_lost(const results& all, rank who, const plan& steps) {
   row unknown(all.sizes().size(), all.ranks(), 0);
-  for (int p = 0; p < all.ranks(); ++p)
-    if (p != who) unknown.mark_all_sizes(p, pair_state::lost);
+  for (std::int64_t step = 0; step < steps.steps(); ++step)
+    if (const std::int64_t peer = steps.partner(who, 0, step); peer != schedule::idle)
+      unknown.mark_all_sizes(static_cast<int>(peer), pair_state::lost);
   return unknown.records();
 }
 
@@ -154,22 +177,21 @@ run_result measure(meeting& ranks, const options& how, const message_memory& mem
   return run(ranks, how, memory, clock, watch, log).all();
 }
 
-gathered gather_rows(meeting& ranks, const row& mine, results& all) {
-  std::vector<pair_record> records = mine.records();
+gathered gather_rows(meeting& ranks, const row& mine, const plan& steps, results& all) {
+  const std::vector<row_record> records = mine.records();
   const rank self = ranks.wire().self(), recorder = ranks.choose_recorder();
   if (self != recorder) {
-    const bool delivered = !ranks.lost(recorder) &&
-                           ranks.wire().send(recorder, tag_for(purpose::rows, 0),
-                                             std::as_bytes(std::span(records))) == status::done;
+    const bool delivered = !ranks.lost(recorder) && send_row(ranks.wire(), recorder, records);
     return {delivered ? gathered::place::elsewhere : gathered::place::nowhere, recorder};
   }
   gathered result{gathered::place::here, recorder};
   all.set_row(self, records);
   for (rank r = 0; r < ranks.wire().size(); ++r) {
     if (r == self) continue;
-    const bool came = receive_row(ranks, r, records);
-    result.heard += came ? 1 : 0;
-    all.set_row(r, came ? records : row_of_lost(all, r));
+    if (receive_row_or_lose(ranks, r, all))
+      ++result.heard;
+    else
+      all.set_row(r, row_of_lost(all, r, steps));
   }
   return result;
 }

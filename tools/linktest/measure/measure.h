@@ -11,6 +11,7 @@
 #include "linktest/measure/meeting.h"
 #include "linktest/measure/visit_log.h"
 #include "linktest/options.h"
+#include "linktest/plan/plan.h"
 #include "linktest/results/results.h"
 
 namespace heddle::linktest {
@@ -51,7 +52,8 @@ struct gathered {
 };
 
 /// Collective. The recorder, which is rank 0 unless that was lost, puts everybody's row into `all`;
-/// the row of a rank that cannot be reached is marked lost.
-[[nodiscard]] gathered gather_rows(meeting& ranks, const row& mine, results& all);
+/// of a rank that cannot be reached all pairs that `steps` has for it are marked lost.
+[[nodiscard]] gathered gather_rows(meeting& ranks, const row& mine, const plan& steps,
+                                   results& all);
 
 }  // namespace heddle::linktest

@@ -44,7 +44,7 @@ whole_run run_all(test_fabric& fabric, const options& how, const std::set<rank>&
     visit_log nowhere;
     run_result mine = measure(ranks, how, {send, receive}, {}, watch, nowhere);
     results found(n, how.kernel, how.sizes);
-    const gathered got = gather_rows(ranks, mine.measured, found);
+    const gathered got = gather_rows(ranks, mine.measured, plan_of(how, n), found);
     EXPECT_NE(got.rows, gathered::place::nowhere);
     if (got.rows == gathered::place::here) out.all = found;
     out.by_rank[static_cast<std::size_t>(wire.self())] = std::move(mine);
@@ -98,6 +98,27 @@ TEST(Measure, GoesOnWithoutADeadRankAndMarksItsRowAndColumn) {
       }
     }
   }
+}
+
+TEST(Measure, OfASampleLosesOfADeadRankOnlyThePairsThatWereToBeMeasured) {
+  constexpr int n = 8, dead = 3;
+  test_fabric fabric(n);
+  fabric.kill(dead);
+  options how = quick(run_mode::parallel, kernel::semi);
+  how.search.pairs = 2;
+  const whole_run run = run_all(fabric, how, {dead});
+  EXPECT_EQ(run.all.count(pair_state::lost), 2u * 2 * 2);  // partners, directions, sizes
+  EXPECT_EQ(run.all.count(pair_state::measured), 2u * 2 * n - 2 * 2 * 2);
+}
+
+TEST(Measure, KeepsOfEachRankOnlyThePeersThatItMeets) {
+  constexpr int n = 16;
+  test_fabric fabric(n);
+  options how = quick(run_mode::parallel, kernel::semi);
+  how.search.pairs = 3;
+  const whole_run run = run_all(fabric, how);
+  for (const run_result& mine : run.by_rank)
+    EXPECT_EQ(mine.measured.records().size(), 3u * how.sizes.size());
 }
 
 TEST(Measure, LosesOnlyThePairWhoseLinkIsCut) {

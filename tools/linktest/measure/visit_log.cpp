@@ -34,7 +34,7 @@ visit_log::visit_log(log_place where, int self, std::span<const std::string> hos
       self_(self),
       hosts_(hosts.begin(), hosts.end()),
       path_(where_.folder() + '/' + shard_of(hosts, self)),
-      visits_(sizes * hosts.size()) {
+      sizes_(sizes) {
   read_earlier();
 }
 
@@ -47,10 +47,9 @@ std::uint32_t visit_log::mark_of(int peer) const {
 void visit_log::read_earlier() {
   std::vector<measured_visit> found;
   const auto ranks = static_cast<int>(hosts_.size());
-  const std::size_t sizes = visits_.size() / hosts_.size();
   for (const std::string& file : shards_with(where_.folder(), self_)) {
     for (measured_visit& v : visits_in(read_text(file))) {
-      const bool mine = v.run == where_.run && v.initiator == self_ && v.size_index < sizes &&
+      const bool mine = v.run == where_.run && v.initiator == self_ && v.size_index < sizes_ &&
                         v.peer >= 0 && v.peer < ranks && v.peer != self_;
       if (mine && v.hosts == mark_of(v.peer)) found.push_back(std::move(v));
     }
@@ -59,7 +58,7 @@ void visit_log::read_earlier() {
       found.begin(), found.end(),
       [](const measured_visit& a, const measured_visit& b) { return order_of(a) < order_of(b); });
   for (measured_visit& v : found) {
-    std::uint32_t& visits = visits_[at(v.size_index, v.peer)];
+    std::uint32_t& visits = visits_[{v.peer, v.size_index}];
     if (v.repetition != visits) continue;
     ++visits;
     earlier_.push_back(std::move(v));
@@ -67,7 +66,8 @@ void visit_log::read_earlier() {
 }
 
 bool visit_log::has(std::size_t size_index, int peer, std::uint64_t repetition) const noexcept {
-  return !visits_.empty() && repetition < visits_[at(size_index, peer)];
+  const auto known = visits_.find({peer, size_index});
+  return known != visits_.end() && repetition < known->second;
 }
 
 void visit_log::restore(row& into) const {

@@ -5,8 +5,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "linktest/results/descriptor.h"
@@ -25,7 +27,7 @@ struct log_place {
   }
 };
 
-/// One thread. Memory: 4 bytes per size and peer, and the times of earlier sittings.
+/// One thread. Memory: the times of earlier sittings, and the hosts' names.
 class visit_log {
  public:
   /// Knows nothing and keeps nothing.
@@ -57,16 +59,15 @@ class visit_log {
   static constexpr std::chrono::milliseconds between_writes{200};
 
   void read_earlier();
-  [[nodiscard]] std::size_t at(std::size_t size_index, int peer) const noexcept {
-    return size_index * hosts_.size() + static_cast<std::size_t>(peer);
-  }
   [[nodiscard]] std::uint32_t mark_of(int peer) const;
 
   log_place where_;
   int self_ = 0;
   std::vector<std::string> hosts_;
   std::string path_;
-  std::vector<std::uint32_t> visits_;    // of earlier sittings, by size and peer
+  std::size_t sizes_ = 0;
+  std::map<std::pair<int, std::size_t>, std::uint32_t>
+      visits_;                           // of earlier ones, by peer and size
   std::vector<measured_visit> earlier_;  // by peer and size, in order
   std::string pending_;
   descriptor file_;

@@ -50,7 +50,8 @@ class VisitLog : public testing::Test {
       const run_result mine = measure(all, how_, {send, receive}, {}, watch, log);
       EXPECT_EQ(log.problem(), 0);
       results found(ranks, how_.kernel, how_.sizes);
-      if (gather_rows(all, mine.measured, found).rows == gathered::place::here) out = found;
+      const plan steps = plan_of(how_, ranks);
+      if (gather_rows(all, mine.measured, steps, found).rows == gathered::place::here) out = found;
     });
     return out;
   }

@@ -103,13 +103,11 @@ cost cost_of_section(const options& of_section) {
   out.most_bytes_sent = static_cast<std::uint64_t>(of_all * times.most);
   const std::uint64_t messages = send_bytes(chosen) + receive_bytes(chosen);
   out.plan_bytes = sizeof(plan);
-  const std::uint64_t entry = sizeof(std::vector<float>) + sizeof(pair_state) + sizeof(pair_record);
-  out.rank_bytes =
-      out.plan_bytes + messages +
-      chosen.sizes.size() *
-          (static_cast<std::uint64_t>(chosen.ranks) * entry +
-           static_cast<std::uint64_t>(static_cast<double>(out.steps) * times.most) * sizeof(float));
-  out.report_bytes = results::bytes(chosen.ranks, chosen.sizes.size());
+  const std::uint64_t of_peer =
+      row::bytes_of_peer(chosen.sizes.size(), static_cast<std::uint64_t>(times.most)) +
+      chosen.sizes.size() * sizeof(row_record);
+  out.rank_bytes = out.plan_bytes + messages + out.steps * of_peer;
+  out.report_bytes = results::bytes(chosen.ranks, out.ordered_pairs, chosen.sizes.size());
   return out;
 }
 

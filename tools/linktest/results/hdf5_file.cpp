@@ -216,7 +216,7 @@ run_record read_file(hdf5_node& file) {
   const auto path = [&](std::size_t s, std::string_view name) {
     return fmt::format("{}/{}", group_of(facts.chosen.sizes[s]), name);
   };
-  matrix_source source;
+  value_source source;
   source.sample = sample_from_json(told);
   source.states = [&](std::size_t s) {
     return as_states(file.bytes(path(s, "state"), ranks * ranks));

@@ -260,7 +260,7 @@ run_record read_document(const json& in) {
   const json& sizes = in.at("sizes");
   if (sizes.size() != facts.chosen.sizes.size()) throw error("a message size is missing");
   const auto of_size = [&](std::size_t s) -> const json& { return sizes.at(s).at("matrices"); };
-  matrix_source source;
+  value_source source;
   source.sample = sample_from_json(in);
   source.states = [&](std::size_t s) {
     return read_square(of_size(s).at("state"), ranks, state_from);

@@ -128,14 +128,14 @@ std::uint64_t read_summary(byte_reader& in, run_facts& facts, bool by_linktest) 
   return static_cast<std::uint64_t>(words[1]);
 }
 
-std::vector<pair_record> read_row(byte_reader& in, std::size_t ranks, std::size_t self) {
-  std::vector<pair_record> out(ranks);
+std::vector<row_record> read_row(byte_reader& in, std::size_t ranks, std::size_t self) {
+  std::vector<row_record> out;
   if (in.left() / sizeof(double) < ranks) throw error("a stream ends within its times");
   for (std::size_t p = 0; p < ranks; ++p) {
     const auto time = static_cast<float>(in.number<double>());
     if (p == self || !(time > 0) || std::isinf(time)) continue;
-    out[p].time = sketch_of(std::array{time});
-    out[p].state = pair_state::measured;
+    out.push_back(
+        {static_cast<std::int32_t>(p), 0, {sketch_of(std::array{time}), pair_state::measured, {}}});
   }
   return out;
 }
@@ -160,7 +160,7 @@ run_record from_linktest1(const sion_content& file) {
   facts.chosen.warmup = 0;
   facts.chosen.repetitions = 1;
   std::uint64_t bytes = 1;
-  std::vector<std::vector<pair_record>> rows;
+  std::vector<std::vector<row_record>> rows;
   const std::size_t n = file.streams.size();
   for (std::size_t r = 0; r < n; ++r) {
     byte_reader in(file.streams[r], file.big_endian);

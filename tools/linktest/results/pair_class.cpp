@@ -10,21 +10,22 @@
 namespace heddle::linktest {
 namespace {
 
-/// Calls `each(initiator, peer, class)` for all ordered pairs of two ranks.
+/// Calls `each(initiator, peer, class, median time)` for all ordered pairs that have one.
 template <class Each>
-void for_pairs(const run_facts& facts, const results& all, const Each& each) {
-  for (int r = 0; r < all.ranks(); ++r)
-    for (int p = 0; p < all.ranks(); ++p)
-      if (r != p) each(r, p, class_of(facts, r, p));
+void for_pairs(const run_facts& facts, const results& all, std::size_t size_index,
+               const Each& each) {
+  all.for_known(size_index, [&](int r, int p, const pair_record& one) {
+    const double time = one.time.median;
+    if (r != p && !std::isnan(time)) each(r, p, class_of(facts, r, p), time);
+  });
 }
 
 using by_class = std::array<std::vector<double>, std::size(all_classes)>;
 
 by_class times_of(const run_facts& facts, const results& all, std::size_t size_index) {
   by_class out;
-  for_pairs(facts, all, [&](int r, int p, pair_class c) {
-    const double time = all.at(size_index, r, p).time.median;
-    if (!std::isnan(time)) out[static_cast<std::size_t>(c)].push_back(time);
+  for_pairs(facts, all, size_index, [&](int, int, pair_class c, double time) {
+    out[static_cast<std::size_t>(c)].push_back(time);
   });
   return out;
 }
@@ -80,8 +81,7 @@ std::vector<slow_pair> slowest_in_class(const run_facts& facts, const results& a
   std::array<double, std::size(all_classes)> usual{};
   for (std::size_t c = 0; c < usual.size(); ++c) usual[c] = spread_of(times[c]).median;
   std::vector<slow_pair> found;
-  for_pairs(facts, all, [&](int r, int p, pair_class c) {
-    const double time = all.at(size_index, r, p).time.median;
+  for_pairs(facts, all, size_index, [&](int r, int p, pair_class c, double time) {
     const double factor = time / usual[static_cast<std::size_t>(c)];
     if (factor > 1)
       found.push_back({r, p, time,
@@ -101,13 +101,14 @@ std::vector<double> host_matrix(const run_facts& facts, const results& all,
                                 metric m) {
   std::map<std::string, std::size_t> number;
   for (const std::string& host : hosts) number.emplace(host, number.size());
+  std::vector<std::size_t> of_rank;
+  for (const std::string& host : facts.hosts) of_rank.push_back(number[host]);
   std::vector<std::vector<double>> values(hosts.size() * hosts.size());
-  const std::vector<double> matrix = all.matrix(size_index, m);
-  const auto n = static_cast<std::size_t>(all.ranks());
-  for (std::size_t r = 0; r < n; ++r)
-    for (std::size_t p = 0; p < n; ++p)
-      values[number[facts.hosts[r]] * hosts.size() + number[facts.hosts[p]]].push_back(
-          matrix[r * n + p]);
+  all.for_known(size_index, [&](int r, int p, const pair_record& one) {
+    values[of_rank[static_cast<std::size_t>(r)] * hosts.size() +
+           of_rank[static_cast<std::size_t>(p)]]
+        .push_back(all.value_of(size_index, one, m));
+  });
   std::vector<double> out;
   for (const auto& of_pair : values) out.push_back(spread_of(of_pair).median);
   return out;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace heddle::linktest {
 namespace {
@@ -47,7 +48,7 @@ const description& about(metric m) noexcept {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// Of messages of `bytes`.
-double value_of(const sketch& time, metric m, kernel k, std::uint64_t bytes) noexcept {
+double figure_of(const sketch& time, metric m, kernel k, std::uint64_t bytes) noexcept {
   switch (m) {
     case metric::time_min:
       return time.min;
@@ -94,97 +95,134 @@ std::string_view definition_of(metric m) noexcept {
   return about(m).definition;
 }
 
-row::row(std::size_t sizes, int ranks, std::size_t repetitions)
-    : ranks_(static_cast<std::size_t>(ranks)),
-      times_(sizes * ranks_),
-      singles_(sizes * ranks_),
-      states_(sizes * ranks_) {
-  for (auto& entry : times_) entry.reserve(repetitions);
+std::uint64_t row::bytes_of_peer(std::size_t sizes, std::uint64_t times) noexcept {
+  constexpr std::uint64_t node =
+      4 * sizeof(void*) + sizeof(std::pair<const int, std::vector<entry>>);
+  return node + sizes * (sizeof(entry) + times * sizeof(float));
+}
+
+row::entry& row::at(std::size_t size_index, int peer) {
+  std::vector<entry>& known = peers_[peer];
+  if (known.empty()) known.resize(sizes_);
+  return known[size_index];
+}
+
+std::span<const float> row::times(std::size_t size_index, int peer) const noexcept {
+  const auto known = peers_.find(peer);
+  return known == peers_.end() ? std::span<const float>{} : known->second[size_index].times;
 }
 
 void row::add_time(std::size_t size_index, int peer, double message_s) {
-  times_[at(size_index, peer)].push_back(static_cast<float>(message_s));
+  at(size_index, peer).times.push_back(static_cast<float>(message_s));
   mark(size_index, peer, pair_state::measured);
 }
 
 void row::set_times(std::size_t size_index, int peer, std::span<const float> times,
                     std::span<const float> singles) {
-  const std::size_t entry = at(size_index, peer);
-  times_[entry].assign(times.begin(), times.end());
-  if (!singles.empty()) singles_[entry] = sketch_of(singles);
+  entry& one = at(size_index, peer);
+  one.times.assign(times.begin(), times.end());
+  if (!singles.empty()) one.singles = sketch_of(singles);
   if (!times.empty()) mark(size_index, peer, pair_state::measured);
 }
 
-void row::mark(std::size_t size_index, int peer, pair_state state) noexcept {
-  pair_state& now = states_[at(size_index, peer)];
+void row::mark(std::size_t size_index, int peer, pair_state state) {
+  pair_state& now = at(size_index, peer).state;
   now = std::max(now, state);
 }
 
-void row::mark_all_sizes(int peer, pair_state state) noexcept {
-  for (std::size_t s = 0; s < states_.size() / ranks_; ++s) mark(s, peer, state);
+void row::mark_all_sizes(int peer, pair_state state) {
+  for (std::size_t s = 0; s < sizes_; ++s) mark(s, peer, state);
 }
 
-std::vector<pair_record> row::records() const {
-  std::vector<pair_record> out(times_.size());
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    out[i] = {sketch_of(times_[i]), states_[i], {}};
-    if (singles_[i].n == 0) continue;
-    out[i].time.p90 = singles_[i].p90;
-    out[i].time.p99 = singles_[i].p99;
-    out[i].time.max = singles_[i].max;
+std::vector<row_record> row::records() const {
+  std::vector<row_record> out;
+  for (const auto& [peer, entries] : peers_) {
+    for (std::size_t s = 0; s < entries.size(); ++s) {
+      const entry& one = entries[s];
+      if (one.state == pair_state::unmeasured) continue;
+      sketch time = sketch_of(one.times);
+      if (one.singles.n != 0) {
+        time.p90 = one.singles.p90;
+        time.p99 = one.singles.p99;
+        time.max = one.singles.max;
+      }
+      out.push_back({peer, static_cast<std::uint32_t>(s), {time, one.state, {}}});
+    }
   }
   return out;
 }
 
 results::results(int ranks, kernel k, std::vector<std::uint64_t> sizes)
-    : ranks_(ranks), kernel_(k), sizes_(std::move(sizes)) {
-  const auto n = static_cast<std::size_t>(ranks);
-  records_.assign(sizes_.size() * n * n, {});
+    : ranks_(ranks), kernel_(k), sizes_(std::move(sizes)), rows_(static_cast<std::size_t>(ranks)) {}
+
+std::uint64_t results::bytes(int ranks, std::uint64_t ordered_pairs, std::size_t sizes) noexcept {
+  return static_cast<std::uint64_t>(ranks) * sizeof(known_row) +
+         ordered_pairs * (sizeof(std::int32_t) + sizes * sizeof(pair_record));
 }
 
-std::uint64_t results::bytes(int ranks, std::size_t sizes) noexcept {
-  const auto n = static_cast<std::uint64_t>(ranks);
-  return n * n * sizes * sizeof(pair_record);
-}
-
-bool results::set_row(int rank, std::span<const pair_record> records) {
-  const auto n = static_cast<std::size_t>(ranks_);
-  if (records.size() != sizes_.size() * n || rank < 0 || rank >= ranks_) return false;
-  for (std::size_t s = 0; s < sizes_.size(); ++s)
-    std::copy_n(records.begin() + static_cast<std::ptrdiff_t>(s * n), n,
-                records_.begin() +
-                    static_cast<std::ptrdiff_t>((s * n + static_cast<std::size_t>(rank)) * n));
+bool results::set_row(int rank, std::span<const row_record> records) {
+  if (rank < 0 || rank >= ranks_) return false;
+  std::int32_t before = 0;
+  std::size_t peers = 0;
+  for (const row_record& one : records) {
+    if (one.peer < before || one.peer >= ranks_ || one.size_index >= sizes_.size()) return false;
+    peers += peers == 0 || one.peer != before ? 1 : 0;
+    before = one.peer;
+  }
+  known_row fresh;
+  fresh.peers.reserve(peers);
+  fresh.records.resize(peers * sizes_.size());
+  for (const row_record& one : records) {
+    if (fresh.peers.empty() || fresh.peers.back() != one.peer) fresh.peers.push_back(one.peer);
+    fresh.records[(fresh.peers.size() - 1) * sizes_.size() + one.size_index] = one.known;
+  }
+  rows_[static_cast<std::size_t>(rank)] = std::move(fresh);
   return true;
 }
 
 const pair_record& results::at(std::size_t size_index, int initiator, int peer) const {
-  const auto n = static_cast<std::size_t>(ranks_);
-  return records_[(size_index * n + static_cast<std::size_t>(initiator)) * n +
-                  static_cast<std::size_t>(peer)];
+  static const pair_record nothing;
+  const known_row& row = rows_[static_cast<std::size_t>(initiator)];
+  const auto found = std::lower_bound(row.peers.begin(), row.peers.end(), peer);
+  if (found == row.peers.end() || *found != peer) return nothing;
+  const auto place = static_cast<std::size_t>(found - row.peers.begin());
+  return row.records[place * sizes_.size() + size_index];
+}
+
+double results::value_of(std::size_t size_index, const pair_record& one, metric m) const {
+  return figure_of(one.time, m, kernel_, sizes_[size_index]);
 }
 
 double results::value(std::size_t size_index, int initiator, int peer, metric m) const {
-  return value_of(at(size_index, initiator, peer).time, m, kernel_, sizes_[size_index]);
+  return value_of(size_index, at(size_index, initiator, peer), m);
 }
 
 std::vector<double> results::matrix(std::size_t size_index, metric m) const {
-  std::vector<double> out;
-  out.reserve(static_cast<std::size_t>(ranks_) * static_cast<std::size_t>(ranks_));
-  for (int r = 0; r < ranks_; ++r)
-    for (int p = 0; p < ranks_; ++p) out.push_back(value(size_index, r, p, m));
+  const auto n = static_cast<std::size_t>(ranks_);
+  std::vector<double> out(n * n, nan);
+  for_known(size_index, [&](int r, int p, const pair_record& one) {
+    out[static_cast<std::size_t>(r) * n + static_cast<std::size_t>(p)] =
+        value_of(size_index, one, m);
+  });
   return out;
 }
 
 std::vector<std::uint8_t> results::states(std::size_t size_index) const {
-  std::vector<std::uint8_t> out;
-  for (int r = 0; r < ranks_; ++r)
-    for (int p = 0; p < ranks_; ++p)
-      out.push_back(static_cast<std::uint8_t>(at(size_index, r, p).state));
+  const auto n = static_cast<std::size_t>(ranks_);
+  std::vector<std::uint8_t> out(n * n);
+  for_known(size_index, [&](int r, int p, const pair_record& one) {
+    out[static_cast<std::size_t>(r) * n + static_cast<std::size_t>(p)] =
+        static_cast<std::uint8_t>(one.state);
+  });
   return out;
 }
 
 spread results::summary(std::size_t size_index, metric m) const {
-  return spread_of(matrix(size_index, m));
+  std::vector<double> values;
+  for_known(size_index, [&](int, int, const pair_record& one) {
+    values.push_back(value_of(size_index, one, m));
+  });
+  return spread_of(values);
 }
 
 std::uint64_t results::missing() const {
@@ -197,11 +235,14 @@ std::uint64_t results::missing() const {
 }
 
 std::uint64_t results::count(pair_state state) const {
-  std::uint64_t found = 0;
+  std::uint64_t found = 0, known = 0;
   for (std::size_t s = 0; s < sizes_.size(); ++s)
-    for (int r = 0; r < ranks_; ++r)
-      for (int p = 0; p < ranks_; ++p) found += r != p && at(s, r, p).state == state ? 1u : 0u;
-  return found;
+    for_known(s, [&](int r, int p, const pair_record& one) {
+      known += r != p ? 1u : 0u;
+      found += r != p && one.state == state ? 1u : 0u;
+    });
+  const auto n = static_cast<std::uint64_t>(ranks_);
+  return state == pair_state::unmeasured ? n * (n - 1) * sizes_.size() - known : found;
 }
 
 }  // namespace heddle::linktest

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // results.h - what was measured: one row per rank while measuring, all rows in rank 0 afterwards.
+// Memory goes by the pairs of which something is known, not by the square of the ranks.
 #pragma once
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -21,7 +23,7 @@ enum class pair_state : std::uint8_t {
 };
 [[nodiscard]] std::string_view name_of(pair_state state) noexcept;
 
-/// One entry of a matrix. Travels between ranks as these bytes.
+/// One entry of a matrix.
 struct pair_record {
   sketch time;  ///< of all measurements
   pair_state state = pair_state::unmeasured;
@@ -29,36 +31,50 @@ struct pair_record {
 };
 static_assert(sizeof(pair_record) == 44);
 
-/// What one rank saw as initiator. Memory: 4 bytes per size, peer and time.
+/// An entry of a row, with its place there. Travels between ranks as these bytes.
+struct row_record {
+  std::int32_t peer = -1;
+  std::uint32_t size_index = 0;
+  pair_record known;
+};
+static_assert(sizeof(row_record) == 52);
+
+/// What one rank saw as initiator, of those peers that it met or should have met.
 class row {
  public:
-  row(std::size_t sizes, int ranks, std::size_t repetitions);
+  row(std::size_t sizes, int ranks, std::size_t repetitions)
+      : sizes_(sizes), ranks_(ranks), repetitions_(repetitions) {}
+  /// Memory that a peer takes, with so many times of each size.
+  [[nodiscard]] static std::uint64_t bytes_of_peer(std::size_t sizes, std::uint64_t times) noexcept;
+
   void add_time(std::size_t size_index, int peer, double message_s);
-  [[nodiscard]] std::span<const float> times(std::size_t size_index, int peer) const noexcept {
-    return times_[at(size_index, peer)];
-  }
+  [[nodiscard]] std::span<const float> times(std::size_t size_index, int peer) const noexcept;
   /// All times of an entry anew, and those of single messages: the percentiles and the maximum are
   /// theirs, where there are any. With times the entry is measured.
   void set_times(std::size_t size_index, int peer, std::span<const float> times,
                  std::span<const float> singles);
   /// What is known of an entry's single messages.
-  void set_singles(std::size_t size_index, int peer, const sketch& singles) noexcept {
-    singles_[at(size_index, peer)] = singles;
+  void set_singles(std::size_t size_index, int peer, const sketch& singles) {
+    at(size_index, peer).singles = singles;
   }
   /// Keeps the worst state an entry ever had.
-  void mark(std::size_t size_index, int peer, pair_state state) noexcept;
-  void mark_all_sizes(int peer, pair_state state) noexcept;
-  /// Entries of all sizes, peers within a size in order of rank.
-  [[nodiscard]] std::vector<pair_record> records() const;
+  void mark(std::size_t size_index, int peer, pair_state state);
+  void mark_all_sizes(int peer, pair_state state);
+  /// The entries of which something is known, by peer and size.
+  [[nodiscard]] std::vector<row_record> records() const;
 
  private:
-  [[nodiscard]] std::size_t at(std::size_t size_index, int peer) const noexcept {
-    return size_index * ranks_ + static_cast<std::size_t>(peer);
-  }
-  std::size_t ranks_;
-  std::vector<std::vector<float>> times_;
-  std::vector<sketch> singles_;  // of an entry's single messages; n is 0 without any
-  std::vector<pair_state> states_;
+  struct entry {
+    std::vector<float> times;
+    sketch singles;  // of single messages; n is 0 without any
+    pair_state state = pair_state::unmeasured;
+  };
+  [[nodiscard]] entry& at(std::size_t size_index, int peer);
+
+  std::size_t sizes_;
+  int ranks_;
+  std::size_t repetitions_;
+  std::map<int, std::vector<entry>> peers_;  // an entry for each size
 };
 
 enum class metric : std::uint8_t {
@@ -96,16 +112,30 @@ struct slow_pair {
 class results {
  public:
   results(int ranks, kernel k, std::vector<std::uint64_t> sizes);
-  /// Memory that the rows of so many ranks and sizes take.
-  [[nodiscard]] static std::uint64_t bytes(int ranks, std::size_t sizes) noexcept;
+  /// Memory that the rows of so many ranks take, with so many ordered pairs in all of them.
+  [[nodiscard]] static std::uint64_t bytes(int ranks, std::uint64_t ordered_pairs,
+                                           std::size_t sizes) noexcept;
 
   [[nodiscard]] int ranks() const noexcept { return ranks_; }
   [[nodiscard]] const std::vector<std::uint64_t>& sizes() const noexcept { return sizes_; }
-  /// `records` as row::records() gives them. False, and nothing changed, when the count is wrong.
-  bool set_row(int rank, std::span<const pair_record> records);
+  /// `records` in order of their peers, as row::records() gives them. False, and nothing changed,
+  /// when they are not, or name a rank or a size that is not there.
+  bool set_row(int rank, std::span<const row_record> records);
+  /// Unmeasured where nothing is known.
   [[nodiscard]] const pair_record& at(std::size_t size_index, int initiator, int peer) const;
+  /// Calls `each(initiator, peer, record)` for the ordered pairs of a size of which something is
+  /// known, row by row.
+  template <class Each>
+  void for_known(std::size_t size_index, const Each& each) const {
+    for (std::size_t r = 0; r < rows_.size(); ++r)
+      for (std::size_t i = 0; i < rows_[r].peers.size(); ++i)
+        if (const pair_record& one = rows_[r].records[i * sizes_.size() + size_index];
+            one.state != pair_state::unmeasured)
+          each(static_cast<int>(r), int{rows_[r].peers[i]}, one);
+  }
 
   [[nodiscard]] double value(std::size_t size_index, int initiator, int peer, metric m) const;
+  [[nodiscard]] double value_of(std::size_t size_index, const pair_record& one, metric m) const;
   /// ranks x ranks values, row by row, row = initiator; NaN where nothing was measured.
   [[nodiscard]] std::vector<double> matrix(std::size_t size_index, metric m) const;
   /// ranks x ranks states of a size.
@@ -125,12 +155,16 @@ class results {
 
  private:
   static constexpr std::uint64_t all_pairs = ~std::uint64_t{0};
+  struct known_row {
+    std::vector<std::int32_t> peers;   // ascending
+    std::vector<pair_record> records;  // [peer][size]
+  };
 
   int ranks_;
   kernel kernel_;
   std::uint64_t sample_ = all_pairs;
   std::vector<std::uint64_t> sizes_;
-  std::vector<pair_record> records_;  // [size][initiator][peer]
+  std::vector<known_row> rows_;
 };
 
 }  // namespace heddle::linktest

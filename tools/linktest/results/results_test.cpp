@@ -29,9 +29,16 @@ results sample() {
   return all;
 }
 
-TEST(Results, OfManyRanksTakeMemoryByTheirSquare) {
-  EXPECT_EQ(results::bytes(100, 2), 2u * 100 * 100 * sizeof(pair_record));
-  EXPECT_EQ(results::bytes(158'976, 2), std::uint64_t{2} * 158'976 * 158'976 * 44);
+TEST(Results, TakeMemoryByTheirPairsAndNotByTheSquareOfTheRanks) {
+  constexpr std::uint64_t ranks = 1'800'000, pairs = 32 * ranks;
+  EXPECT_LE(results::bytes(ranks, pairs, 1), 50 * pairs);
+  results all(ranks, kernel::semi, {8});  // their square would be 142 TB
+  row last(1, ranks, 1);
+  last.add_time(0, 0, 1e-6);
+  ASSERT_TRUE(all.set_row(ranks - 1, last.records()));
+  EXPECT_EQ(all.at(0, ranks - 1, 0).state, pair_state::measured);
+  EXPECT_EQ(all.at(0, 0, ranks - 1).state, pair_state::unmeasured);
+  EXPECT_EQ(all.count(pair_state::unmeasured), ranks * (ranks - 1) - 1);
 }
 
 TEST(Results, KeepsMinimumMedianAndMaximumOfTheRepetitions) {
@@ -96,10 +103,17 @@ TEST(Results, OfASampleMissWhatWasLostAndAllIfThereWasTimeForNothing) {
   EXPECT_EQ(all.missing(), 2u) << "of each size a pair at least";
 }
 
-TEST(Results, RefusesARowOfTheWrongLength) {
+TEST(Results, RefuseARowThatNamesWhatIsNotThereAndPeersOutOfOrder) {
   results all(3, kernel::semi, {1});
-  EXPECT_FALSE(all.set_row(0, row(1, 2, 1).records()));
-  EXPECT_FALSE(all.set_row(3, row(1, 3, 1).records()));
+  const auto refuses = [&all](int rank, const std::vector<row_record>& records) {
+    return !all.set_row(rank, records);
+  };
+  EXPECT_TRUE(refuses(3, {}));
+  EXPECT_TRUE(refuses(0, {{3, 0, {}}}));
+  EXPECT_TRUE(refuses(0, {{-1, 0, {}}}));
+  EXPECT_TRUE(refuses(0, {{1, 1, {}}}));
+  EXPECT_TRUE(refuses(0, {{2, 0, {}}, {1, 0, {}}}));
+  EXPECT_FALSE(refuses(0, {{1, 0, {}}, {2, 0, {}}}));
 }
 
 }  // namespace

@@ -28,23 +28,21 @@ broken_rule slower_at(std::size_t size, const baseline& before, const results& n
   out.rule = slower_rule;
   out.bytes = now.sizes()[size];
   double worst = 1;
-  for (int a = 0; a < now.ranks(); ++a) {
-    for (int b = 0; b < now.ranks(); ++b) {
-      const sketch &old = before.all.at(size, a, b).time, &fresh = now.at(size, a, b).time;
-      const double least = static_cast<double>(or_median(fresh.ci_low, fresh));
-      const double most = static_cast<double>(or_median(old.ci_high, old)) * (1 + tolerance);
-      if (a == b || std::isnan(least) || std::isnan(most)) continue;
-      ++out.of;
-      if (least <= most) continue;
-      ++out.pairs;
-      if (least / most <= worst) continue;
-      worst = least / most;
-      out.initiator = a;
-      out.peer = b;
-      out.value = static_cast<double>(fresh.median);
-      out.wanted = static_cast<double>(old.median);
-    }
-  }
+  now.for_known(size, [&](int a, int b, const pair_record& one) {
+    const sketch &old = before.all.at(size, a, b).time, &fresh = one.time;
+    const double least = static_cast<double>(or_median(fresh.ci_low, fresh));
+    const double most = static_cast<double>(or_median(old.ci_high, old)) * (1 + tolerance);
+    if (a == b || std::isnan(least) || std::isnan(most)) return;
+    ++out.of;
+    if (least <= most) return;
+    ++out.pairs;
+    if (least / most <= worst) return;
+    worst = least / most;
+    out.initiator = a;
+    out.peer = b;
+    out.value = static_cast<double>(fresh.median);
+    out.wanted = static_cast<double>(old.median);
+  });
   return out;
 }
 

@@ -6,29 +6,41 @@
 namespace heddle::linktest {
 namespace {
 
-/// Whether the rank's own measurements are there.
-bool answers(const results& all, int rank) {
+/// What a rank's pairs say of it.
+struct standing {
+  bool answers = false;  // something was measured by it
+  bool damaged = false;  // or arrived, though not as it was sent
+  bool missed = false;   // by one that answers
+  std::set<int> lost;    // to it, or it to them
+};
+
+template <class Each>
+void for_all_known(const results& all, const Each& each) {
   for (std::size_t s = 0; s < all.sizes().size(); ++s)
-    for (int p = 0; p < all.ranks(); ++p)
-      if (p != rank && all.at(s, rank, p).state == pair_state::measured) return true;
-  return false;
+    all.for_known(s, [&](int r, int p, const pair_record& one) {
+      if (r != p) each(static_cast<std::size_t>(r), static_cast<std::size_t>(p), one.state);
+    });
+}
+
+std::vector<standing> standings(const results& all) {
+  std::vector<standing> out(static_cast<std::size_t>(all.ranks()));
+  for_all_known(all, [&](std::size_t r, std::size_t, pair_state state) {
+    out[r].answers |= state == pair_state::measured;
+    out[r].damaged |= state == pair_state::corrupted;
+  });
+  for_all_known(all, [&](std::size_t r, std::size_t p, pair_state state) {
+    if (state != pair_state::lost) return;
+    out[r].lost.insert(static_cast<int>(p));
+    out[p].lost.insert(static_cast<int>(r));
+    out[p].missed |= out[r].answers;
+  });
+  return out;
 }
 
 /// Of two that were lost to each other nobody knows whose fault it is. What others had measured
 /// with a rank before it was lost is there still.
-bool is_gone(const results& all, int rank, const std::vector<bool>& answering) {
-  std::set<int> lost;
-  bool missed = false;  // by one that answers
-  for (std::size_t s = 0; s < all.sizes().size(); ++s) {
-    for (int p = 0; p < all.ranks(); ++p) {
-      if (p == rank) continue;
-      const pair_state own = all.at(s, rank, p).state, its = all.at(s, p, rank).state;
-      if (own != pair_state::lost && own != pair_state::unmeasured) return false;
-      if (own == pair_state::lost || its == pair_state::lost) lost.insert(p);
-      missed |= its == pair_state::lost && answering[static_cast<std::size_t>(p)];
-    }
-  }
-  return missed && lost.size() >= 2;
+bool is_gone(const standing& of) {
+  return !of.answers && !of.damaged && of.missed && of.lost.size() >= 2;
 }
 
 bool accuses_a_host(const verdict& v) noexcept {
@@ -38,11 +50,10 @@ bool accuses_a_host(const verdict& v) noexcept {
 }  // namespace
 
 std::set<int> ranks_gone(const results& all) {
-  std::vector<bool> answering;
-  for (int r = 0; r < all.ranks(); ++r) answering.push_back(answers(all, r));
+  const std::vector<standing> ranks = standings(all);
   std::set<int> gone;
-  for (int r = 0; r < all.ranks(); ++r)
-    if (is_gone(all, r, answering)) gone.insert(r);
+  for (std::size_t r = 0; r < ranks.size(); ++r)
+    if (is_gone(ranks[r])) gone.insert(static_cast<int>(r));
   return gone;
 }
 

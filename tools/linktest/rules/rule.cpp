@@ -34,20 +34,11 @@ bool is_for(const rule& r, pair_class near) {
   return std::find(r.among.begin(), r.among.end(), near) != r.among.end();
 }
 
-/// Of all pairs, row by row.
-std::vector<pair_class> classes_of_pairs(const judged& run) {
-  std::vector<pair_class> out;
-  for (int a = 0; a < run.all.ranks(); ++a)
-    for (int b = 0; b < run.all.ranks(); ++b) out.push_back(class_of(run.facts, a, b));
-  return out;
-}
-
 /// One rule over the pairs of one size.
 class checking {
  public:
-  checking(const rule& what, const judged& run, const std::vector<pair_class>& classes,
-           const results* baseline, std::size_t size)
-      : rule_(what), run_(run), classes_(classes), baseline_(baseline), size_(size) {
+  checking(const rule& what, const judged& run, const results* baseline, std::size_t size)
+      : rule_(what), run_(run), baseline_(baseline), size_(size) {
     find_usual();
   }
 
@@ -81,10 +72,9 @@ class checking {
   }
   template <class Visit>
   void for_each(Visit visit) const {
-    const pair_class* near = classes_.data();
-    for (int a = 0; a < run_.all.ranks(); ++a)
-      for (int b = 0; b < run_.all.ranks(); ++b, ++near)
-        if (a != b) visit(a, b, *near);
+    run_.all.for_known(size_, [&](int a, int b, const pair_record&) {
+      if (a != b) visit(a, b, class_of(run_.facts, a, b));
+    });
   }
   /// The medians of the classes.
   void find_usual() {
@@ -102,7 +92,6 @@ class checking {
 
   const rule& rule_;
   const judged& run_;
-  const std::vector<pair_class>& classes_;
   const results* baseline_;
   std::size_t size_;
   static constexpr std::size_t kinds = std::size(all_classes);
@@ -161,11 +150,9 @@ double value_of(rule::figure figure, const sketch& time, kernel k, std::uint64_t
 std::vector<broken_rule> check_rules(const std::vector<rule>& rules, const judged& run,
                                      const results* baseline) {
   std::vector<broken_rule> out;
-  if (rules.empty()) return out;
-  const std::vector<pair_class> classes = classes_of_pairs(run);
   for (const rule& r : rules) {
     for (std::size_t size = 0; size < run.all.sizes().size(); ++size) {
-      broken_rule found = checking(r, run, classes, baseline, size).run();
+      broken_rule found = checking(r, run, baseline, size).run();
       if (found.pairs > 0) out.push_back(std::move(found));
     }
   }

@@ -24,16 +24,17 @@ using testing::SizeIs;
 results four_ranks(float odd_pair_s, float half_interval = 0.01F) {
   results all(4, kernel::semi, {1000});
   for (int a = 0; a < 4; ++a) {
-    std::vector<pair_record> row(4);
+    std::vector<row_record> row;
     for (int b = 0; b < 4; ++b) {
       if (a == b) continue;
       const float t = a == 0 && b == 2 ? odd_pair_s : a / 2 == b / 2 ? 1e-6F : 1e-5F;
-      sketch& s = row[static_cast<std::size_t>(b)].time;
+      pair_record& pair = row.emplace_back(row_record{b, 0, {}}).known;
+      sketch& s = pair.time;
       s.n = 9;
       s.median = s.max = s.p99 = t;
       s.ci_low = t * (1 - half_interval);
       s.ci_high = t * (1 + half_interval);
-      row[static_cast<std::size_t>(b)].state = pair_state::measured;
+      pair.state = pair_state::measured;
     }
     all.set_row(a, row);
   }
