@@ -7,6 +7,7 @@
     run.time(131072)                    # median seconds per message, [initiator][peer], NaN: none
     run.matrices[131072]["time_p99"]    # all that is kept of each pair
     runs = heddle_results.read_sections("several")  # by name, of a run with several sections
+    run.pairs(131072)["time_median"]    # only of the pairs that were measured
     run.facts["machines"]               # processor, kernel, network cards ...
 
 Needs numpy; for HDF5 h5py. Nothing else of Heddle has to be installed.

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Readers of the three formats."""
+import collections.abc
 import dataclasses
 import json
 import pathlib
@@ -18,6 +19,26 @@ class UnreadableError(Exception):
     """The file is not a result that can be read; says which file, and why."""
 
 
+class _Spread(collections.abc.Mapping):
+    """Matrices of a run of so many ranks that its file lists the known pairs: each is made when it is asked for."""
+
+    def __init__(self, ranks, columns):
+        self._ranks, self.columns = ranks, columns
+
+    def __getitem__(self, name):
+        values = self.columns[name]
+        fill = 0 if name == "state" else numpy.nan
+        out = numpy.full((self._ranks, self._ranks), fill, dtype=values.dtype)
+        out[self.columns["initiator"], self.columns["peer"]] = values
+        return out
+
+    def __iter__(self):
+        return (name for name in self.columns if name not in ("initiator", "peer"))
+
+    def __len__(self):
+        return len(self.columns) - 2
+
+
 @dataclasses.dataclass
 class Run:
     """One run of the link tester."""
@@ -32,6 +53,15 @@ class Run:
     @property
     def sizes(self):
         return sorted(self.matrices)
+
+    def pairs(self, size):
+        """The pairs of which something is known, as columns: initiator, peer, state and the metrics. Of a run of more
+        than 2048 ranks this needs no matrix."""
+        matrices = self.matrices[size]
+        if isinstance(matrices, _Spread):
+            return dict(matrices.columns)
+        known = numpy.nonzero(matrices["state"])
+        return {"initiator": known[0], "peer": known[1], **{name: values[known] for name, values in matrices.items()}}
 
     def time(self, size):
         """Median seconds per message, [initiator][peer]."""
@@ -122,10 +152,22 @@ def _read_hdf5(path):
                               "give the linktest.json beside it") from why
     with h5py.File(path) as file:
         facts = json.loads(file.attrs["facts"])
-        matrices = {int(size): {name: data[...] for name, data in file[f"size_{size}"].items()
-                                if not name.startswith("host_")}
-                    for size in file["sizes"]}
+        matrices = {int(size): _matrices_of(file[f"size_{size}"], len(facts["hosts"])) for size in file["sizes"]}
     return Run(facts, matrices)
+
+
+def _matrices_of(group, ranks):
+    if "pairs" in group:
+        return _Spread(ranks, {name: data[...] for name, data in group["pairs"].items()})
+    return {name: data[...] for name, data in group.items() if not name.startswith("host_")}
+
+
+def _columns_of(pairs):
+    out = {name: numpy.array(values, dtype=float) for name, values in pairs.items() if name != "state"}
+    out["state"] = numpy.array([STATES.index(word) for word in pairs["state"]], dtype=numpy.uint8)
+    for end in ("initiator", "peer"):
+        out[end] = out[end].astype(int)
+    return out
 
 
 def _read_json(document):
@@ -133,6 +175,9 @@ def _read_json(document):
         raise ValueError("it has another format")
     matrices = {}
     for size in document["sizes"]:
+        if "pairs" in size:
+            matrices[size["bytes"]] = _Spread(len(document["hosts"]), _columns_of(size["pairs"]))
+            continue
         named = {name: numpy.array(rows, dtype=float) for name, rows in size["matrices"].items() if name != "state"}
         named["state"] = numpy.array([[STATES.index(word) for word in row] for row in size["matrices"]["state"]],
                                      dtype=numpy.uint8)

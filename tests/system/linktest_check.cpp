@@ -97,7 +97,7 @@ void check(const std::string& directory, std::size_t n, const std::vector<std::u
   const hid_t file = H5Fopen((directory + "/linktest.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   expect(file >= 0, "linktest.h5 cannot be opened");
   if (problems > 0) return;
-  expect(doc["format"] == "heddle-linktest" && doc["schema_version"] == 2, "wrong format");
+  expect(doc["format"] == "heddle-linktest" && doc["schema_version"] == 3, "wrong format");
   expect(partial || doc["complete"] == (lost_rank >= n),
          "it is wrong about whether it is complete");
   expect(doc["interrupted"] == partial, "it is wrong about whether it was interrupted");

@@ -10,6 +10,7 @@
 #include "linktest/layer.h"
 #include "linktest/plan/dry_run.h"
 #include "linktest/results/pair_class.h"
+#include "linktest/results/results.h"
 #include "linktest/rules/rule.h"
 
 namespace heddle::linktest {
@@ -18,11 +19,6 @@ namespace {
 std::uint64_t memory_here() {
   return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
          static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
-cost cost_here(options chosen, const world& job) {
-  chosen.ranks = job.size();
-  return cost_of(chosen);
 }
 
 /// A host without a group, or a rule for groups that nobody has told; empty: neither.
@@ -53,13 +49,18 @@ std::string impossible_option(const options& chosen, const world& job) {
                : fmt::format("--resume {}: that run has {} ranks, and this job {}: start as many",
                              chosen.resume, chosen.ranks, job.size());
   if (first && job.size() < 2) return "a link has two ends: start at least 2 ranks";
-  const std::uint64_t results_bytes = first ? cost_here(chosen, job).report_bytes : 0;
+  const std::uint64_t results_bytes = first ? cost_of(chosen, job.size()).report_bytes : 0;
   if (first && results_bytes > memory_here())
     return fmt::format(
         "the results of {} ranks and {} sizes take {:.0f} GB of memory, and this host has {:.0f}: "
         "measure some of the pairs (--pairs K), or fewer ranks or sizes at once",
         job.size(), chosen.sizes.size(), static_cast<double>(results_bytes) * 1e-9,
         static_cast<double>(memory_here()) * 1e-9);
+  if (first && chosen.sion_files > 0 && job.size() > most_ranks_of_matrices)
+    return fmt::format(
+        "--sion writes LinkTest 1.x's files, with a value for every two ranks, for up to {} ranks: "
+        "leave it out for {}",
+        most_ranks_of_matrices, job.size());
   if (std::string why = first ? wrong_groups(chosen.search, job) : ""; !why.empty()) return why;
   if (std::string why = halves::problem_with(chosen.halves, job.size());
       first && chosen.halves.what != halves_choice::how::none && !why.empty())

@@ -11,6 +11,7 @@
 #include "linktest/draw/summary.h"
 #include "linktest/draw/terminal.h"
 #include "linktest/job_hosts.h"
+#include "linktest/plan/dry_run.h"
 #include "linktest/results/introduction.h"
 #include "linktest/results/machine_facts.h"
 #include "linktest/results/writing.h"
@@ -45,8 +46,10 @@ reporter::reporter(const options& chosen, const std::string& folder, const world
                    const beginning& began, const std::string& started)
     : began_(began),
       facts_(facts_of(chosen, job)),
-      directory_(folder, bytes_needed(job.size(), chosen.sizes.size()),
-                 chosen.overwrite || !chosen.resume.empty() ? existing::replace : existing::refuse),
+      directory_(
+          folder,
+          bytes_needed(job.size(), cost_of(chosen, job.size()).ordered_pairs, chosen.sizes.size()),
+          chosen.overwrite || !chosen.resume.empty() ? existing::replace : existing::refuse),
       display_(
           chosen.progress, chosen.width, [](std::string_view text) { tools::complain(text); },
           [began] { return began.seconds_ago(); }, chosen.search.time_s) {

@@ -220,6 +220,37 @@ assert all(one["medians"][0]["bytes"] == 8 and one["medians"][0]["time"] > 0 for
         self.assertIn("no such file", self.make(self.root / "none", "-o", self.root / "x.html", status=1).stderr)
         self.assertIn("holds one run", self.make(self.root / "first", self.root / "second", "-o", "x.csv", status=2).stderr)
 
+    def test_results_of_more_ranks_than_matrices_are_kept_of_are_read_from_lists_of_pairs(self):
+        python = python_with("numpy", "h5py")
+        if not python:
+            self.skipTest("python3-h5py is not installed")
+        many = json.loads((self.root / "first" / "linktest.json").read_text())
+        many["hosts"] += ["h2"] * (2049 - len(many["hosts"]))
+        for size in many["sizes"]:
+            matrices = size.pop("matrices")
+            ends = [(i, j) for i in range(4) for j in range(4) if i != j]
+            size["pairs"] = {"initiator": [i for i, _ in ends], "peer": [j for _, j in ends],
+                             **{name: [rows[i][j] for i, j in ends] for name, rows in matrices.items()}}
+        (self.root / "many.json").write_text(json.dumps(many))
+        self.make(self.root / "many.json", "-o", self.root / "many.h5")
+        self.make(self.root / "many.h5", "-o", self.root / "again.json")
+        script = """
+import sys, numpy, heddle_results
+few, *many = map(heddle_results.read, sys.argv[1:])
+for run in many:
+    for size in few.sizes:
+        own, listed = few.pairs(size), run.pairs(size)
+        for name in "initiator", "peer", "state", "time_median", "time_p99", "samples", "bandwidth":
+            numpy.testing.assert_allclose(own[name], listed[name], rtol=1e-6, err_msg=name)
+        assert run.time(size).shape == (2049, 2049)
+        numpy.testing.assert_allclose(run.time(size)[:4, :4], few.time(size), rtol=1e-6)
+        assert numpy.isnan(run.time(size)[4:]).all() and not run.matrices[size]["state"][4:].any()
+"""
+        done = subprocess.run([python, "-c", script, self.root / "first", self.root / "many.json", self.root / "many.h5",
+                               self.root / "again.json"], capture_output=True, text=True,
+                              env={**os.environ, "PYTHONPATH": PACKAGES})
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_python_reads_the_same_from_every_format(self):
         python = python_with("numpy", "h5py")
         if not python:

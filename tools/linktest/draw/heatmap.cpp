@@ -31,7 +31,8 @@ class picture {
       : in_(in),
         style_(style),
         scale_(in.values, in.is_time),
-        margin_(static_cast<int>(fmt::formatted_size("{}", std::max(in.side - 1, 10))) + 2) {}
+        margin_(static_cast<int>(fmt::formatted_size("{}", std::max((in.side - 1) * in.each, 10))) +
+                2) {}
 
   std::string draw() {
     field_width_ = std::min(widest_field, (style_.width - margin_) / std::max(in_.side, 1));
@@ -129,7 +130,7 @@ class picture {
     std::string axis;
     for (int c = 0; c < cells_; c += every) {
       axis.resize(static_cast<std::size_t>(c) * static_cast<std::size_t>(zoom_), ' ');
-      axis += fmt::format("{}", c * group_);
+      axis += fmt::format("{}", c * group_ * in_.each);
     }
     out_ += fmt::format("{:{}}{}\n", "", margin_, axis);
   }
@@ -137,7 +138,7 @@ class picture {
   void draw_row_label(int line, int lines) {
     const int pixel = colored() ? 2 * line : line;
     const bool starts_cell = pixel % zoom_ == 0 && (lines <= most_fields || line % 4 == 0);
-    out_ += starts_cell ? fmt::format("{:>{}}  ", pixel / zoom_ * group_, margin_ - 2)
+    out_ += starts_cell ? fmt::format("{:>{}}  ", pixel / zoom_ * group_ * in_.each, margin_ - 2)
                         : std::string(pixel_margin(), ' ');
   }
 
@@ -189,9 +190,9 @@ class picture {
       used += columns + (used > 0 ? 3 : 0);
     }
     out_ += fmt::format("{:{}}{}\n", "", margin_, line);
-    if (group_ > 1)
+    if (const int worst_of = group_ * in_.each; worst_of > 1)
       out_ += wrapped(fmt::format("{:{}}each point shows the worst of {} x {} pairs", "", margin_,
-                                  group_, group_),
+                                  worst_of, worst_of),
                       style_.width, margin_);
   }
 

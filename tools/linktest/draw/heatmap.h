@@ -19,6 +19,7 @@ struct heatmap_input {
   bool is_time = true;                   ///< seconds, large is bad; else bytes/s, small is bad
   std::string_view title;
   std::string_view axes = "across: peer; down: initiator";
+  int each = 1;  ///< an entry is the worst of so many ranks by as many
 };
 
 struct heatmap_style {

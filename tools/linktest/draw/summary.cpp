@@ -15,6 +15,7 @@
 #include "linktest/layer.h"
 #include "linktest/results/machine_facts.h"
 #include "linktest/results/pair_class.h"
+#include "linktest/results/pair_list.h"
 #include "linktest/rules/judgement.h"
 
 namespace heddle::linktest {
@@ -42,11 +43,15 @@ void add_pictures(std::vector<std::string>& out, const run_facts& facts, const r
   const std::string name = fmt::format("{}, {}", is_time ? "Time per message" : "Bandwidth",
                                        format_size(all.sizes()[size_index]));
   const heatmap_style style{depth, facts.chosen.width};
-  const auto values = all.matrix(size_index, what);
-  const auto states = all.states(size_index);
-  out.push_back(draw_heatmap({all.ranks(), values, states, is_time, name}, style));
+  const int each = (all.ranks() + most_ranks_of_matrices - 1) / most_ranks_of_matrices;
+  const blocks drawn_of = blocks_of(all, size_index, what, each);
+  heatmap_input ranks{drawn_of.side, drawn_of.values, drawn_of.states, is_time, name};
+  ranks.each = each;
+  out.push_back(draw_heatmap(ranks, style));
   const std::vector<std::string> hosts = each_host(facts.hosts);
-  if (hosts.size() < 2 || hosts.size() == facts.hosts.size()) return;
+  if (hosts.size() < 2 || hosts.size() == facts.hosts.size() ||
+      hosts.size() > most_ranks_of_matrices)
+    return;
   const auto of_hosts = host_matrix(facts, all, hosts, size_index, what);
   const std::string title = fmt::format("{}, medians by host", name);
   const char* const axes = facts.chosen.initiator_receives() ? "across: from host; down: to host"

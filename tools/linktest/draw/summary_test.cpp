@@ -5,8 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <sstream>
 
+#include "linktest/results/pair_list.h"
 #include "linktest/results/sample.h"
 
 namespace heddle::linktest {
@@ -91,6 +93,26 @@ TEST(Summary, NamesARankThatWasLostAfterAnotherHadMetItInsteadOfItsOtherPairs) {
       failures(facts, all),
       "Failed measurements: 5\n"
       "  all that is missing with rank 3 (gamma): lost: died, or gave no answer within 60 s\n");
+}
+
+TEST(Summary, DrawsBlocksOfManyRanksThatShowTheWorstPairInThem) {
+  constexpr int ranks = most_ranks_of_matrices * 2;
+  results all(ranks, kernel::semi, {8, 1024});
+  run_facts facts = sample_facts();
+  facts.hosts.assign(ranks, "alpha");
+  for (int r = 0; r < ranks; ++r) {
+    row mine(2, ranks, 1);
+    const bool slow = r == ranks - 1;
+    for (std::size_t s = 0; s < 2; ++s) mine.add_time(s, ranks - 1 - r, slow ? 9e-3 : 1e-6);
+    all.set_row(r, mine.records());
+  }
+  const std::string text = pictures(facts, all, color_depth::none);
+  EXPECT_THAT(text, HasSubstr("shows the worst of"));
+  EXPECT_THAT(text, Not(HasSubstr("nothing was measured")));
+  const blocks in_four = blocks_of(all, 1, metric::bandwidth, ranks / 2);
+  EXPECT_EQ(in_four.side, 2);
+  EXPECT_TRUE(std::isnan(in_four.values[0]));
+  EXPECT_NEAR(in_four.values[2], 1024 / 9e-3, 1);
 }
 
 TEST(Summary, JudgesCorruptionWorseThanAMissingPair) {

@@ -131,6 +131,11 @@ cost cost_of(const options& chosen) {
   return out;
 }
 
+cost cost_of(options chosen, int ranks) {
+  chosen.ranks = ranks;
+  return cost_of(chosen);
+}
+
 std::string describe_cost(const options& chosen) {
   const cost c = cost_of(chosen);
   const auto n = static_cast<double>(chosen.ranks);

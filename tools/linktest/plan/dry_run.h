@@ -25,6 +25,8 @@ inline constexpr double assumed_latency_s = 2e-6, assumed_bytes_per_s = 10e9;
 
 /// Of all sections together; memory is that of the greatest.
 [[nodiscard]] cost cost_of(const options& chosen);
+/// Of a job of so many ranks.
+[[nodiscard]] cost cost_of(options chosen, int ranks);
 /// The table that --dry-run prints.
 [[nodiscard]] std::string describe_cost(const options& chosen);
 

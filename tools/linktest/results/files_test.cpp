@@ -20,8 +20,10 @@
 #include "linktest/results/hdf5_file.h"
 #include "linktest/results/json_file.h"
 #include "linktest/results/output.h"
+#include "linktest/results/pair_list.h"
 #include "linktest/results/reading.h"
 #include "linktest/results/sample.h"
+#include "linktest/results/tables.h"
 #include "linktest/results/writing.h"
 
 namespace heddle::linktest {
@@ -216,6 +218,68 @@ TEST_F(Files, Hdf5AndJsonAreReadBackWithNothingLost) {
   expect_same_run(read_results(in_root("any name")), facts, all);
 }
 
+/// A ring: of more ranks than matrices are kept of, each has measured the next one.
+results ring_of_many(int ranks) {
+  results all(ranks, kernel::semi, {8, 1024});
+  for (int r = 0; r < ranks; ++r) {
+    row mine(2, ranks, 1);
+    const int next = (r + 1) % ranks;
+    for (std::size_t s = 0; s < 2; ++s) mine.add_time(s, next, (r % 7 + 1) * 1e-6);
+    if (r == 5) mine.mark(1, next, pair_state::corrupted);
+    if (r == 6) mine.mark_all_sizes(9, pair_state::lost);
+    all.set_row(r, mine.records());
+  }
+  all.set_sample(static_cast<std::uint64_t>(ranks));
+  return all;
+}
+
+TEST_F(Files, OfMoreRanksThanMatricesAreKeptOfListTheKnownPairsAndAreReadBackWithNothingLost) {
+  constexpr int ranks = most_ranks_of_matrices + 1;
+  run_facts facts = sample_facts();
+  facts.hosts.assign(ranks, "alpha");
+  const results all = ring_of_many(ranks);
+  const std::string json = to_json(facts, all), path = in_root("linktest.h5");
+  EXPECT_FALSE(nlohmann::json::parse(json)["sizes"][0].contains("matrices"));
+  write_hdf5(path, facts, all);
+  EXPECT_LT(fs::file_size(path) + json.size(), bytes_needed(ranks, ranks + 1, 2));
+  for (const run_record& got : {read_results(path), from_json(json)}) {
+    EXPECT_EQ(got.all.sample(), all.sample());
+    for (std::size_t s = 0; s < 2; ++s) {
+      const pair_list before = known_pairs(all, s), after = known_pairs(got.all, s);
+      EXPECT_EQ(before.initiators, after.initiators);
+      EXPECT_EQ(before.peers, after.peers);
+      EXPECT_EQ(before.states, after.states);
+      for (const metric m : {metric::time_median, metric::samples, metric::bandwidth})
+        EXPECT_EQ(spread_of(values_of_known(got.all, s, m)).median,
+                  spread_of(values_of_known(all, s, m)).median);
+    }
+  }
+  const std::string table = to_csv(facts, all);
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 1 + 2 * (ranks + 1));
+}
+
+TEST_F(Files, ListsOfPairsThatNameWhatIsNotThereAreRefused) {
+  constexpr int ranks = most_ranks_of_matrices + 1;
+  run_facts facts = sample_facts();
+  facts.hosts.assign(ranks, "alpha");
+  const auto whole = nlohmann::ordered_json::parse(to_json(facts, ring_of_many(ranks)));
+  const auto refuses = [&whole](const char* column, int at, int value) {
+    auto doc = whole;
+    doc["sizes"][0]["pairs"][column][static_cast<std::size_t>(at)] = value;
+    EXPECT_THROW((void)from_json(doc.dump()), error) << column << ' ' << value;
+  };
+  refuses("peer", 0, ranks);
+  refuses("peer", 0, -1);
+  refuses("initiator", 0, ranks);
+  auto twice = whole;
+  twice["sizes"][0]["pairs"]["initiator"][1] = whole["sizes"][0]["pairs"]["initiator"][0];
+  twice["sizes"][0]["pairs"]["peer"][1] = whole["sizes"][0]["pairs"]["peer"][0];
+  EXPECT_THROW((void)from_json(twice.dump()), error);
+  auto shorter = whole;
+  shorter["sizes"][0]["pairs"]["time_p99"].erase(0);
+  EXPECT_THROW((void)from_json(shorter.dump()), error);
+}
+
 TEST_F(Files, GroupsAreKeptByRankAndFilesOfBeforeThereWereAnyAreRead) {
   run_facts facts = judged_facts();
   const results all = sample_results();
@@ -396,7 +460,7 @@ TEST_F(Files, OutputReplacesAFileThatIsThere) {
 TEST_F(Files, RoomIsProvenForMoreThanBothFilesTake) {
   const std::string path = in_root("x.h5");
   write_hdf5(path, sample_facts(), sample_results());
-  EXPECT_GT(bytes_needed(3, 2),
+  EXPECT_GT(bytes_needed(3, 6, 2),
             fs::file_size(path) + to_json(sample_facts(), sample_results()).size());
 }
 

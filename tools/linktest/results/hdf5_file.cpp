@@ -14,6 +14,7 @@
 #include "linktest/results/hdf5_loader.h"
 #include "linktest/results/json_file.h"
 #include "linktest/results/pair_class.h"
+#include "linktest/results/pair_list.h"
 #include "linktest/results/rebuild.h"
 #include "linktest/rules/judgement.h"
 
@@ -21,6 +22,7 @@ namespace heddle::linktest {
 namespace {
 
 constexpr const char* facts_attribute = "facts";
+constexpr const char* listed_attribute = "pairs_listed";
 
 void write_options(hdf5_node& file, const options& o) {
   file.add("backend", std::string_view(o.layer));
@@ -144,6 +146,7 @@ void write_facts(hdf5_node& file, const run_facts& facts, const results& all) {
   file.add("clock_look_s", facts.clock.look_s);
   file.add("clock_resolution_s", facts.clock.resolution_s);
   file.add("ranks", static_cast<std::uint64_t>(all.ranks()));
+  if (!all.have_matrices()) file.add(listed_attribute, std::uint64_t{1});
   file.add("routes", std::string_view(fmt::format("{}", fmt::join(facts.routes, ","))));
   file.add(facts_attribute, std::string_view(tools::json_text(facts_as_json(facts, all))));
   write_options(file, facts.chosen);
@@ -164,6 +167,21 @@ std::string group_of(std::uint64_t bytes) {
   return fmt::format("size_{}", bytes);
 }
 
+/// A column at a time.
+void write_pairs(hdf5_node& size, const results& all, std::size_t size_index) {
+  const auto group = size.add_group("pairs");
+  const pair_list known = known_pairs(all, size_index);
+  group->add_column("initiator", std::span<const int>(known.initiators));
+  group->add_column("peer", std::span<const int>(known.peers));
+  group->add_column("state", std::span<const std::uint8_t>(known.states));
+  for (const metric m : all_metrics) {
+    const std::vector<double> values = values_of_known(all, size_index, m);
+    const auto data = group->add_column(std::string(name_of(m)), std::span<const double>(values));
+    data->add("units", unit_of(m));
+    data->add("definition", definition_of(m));
+  }
+}
+
 void write_size(hdf5_node& file, const run_facts& facts, const results& all,
                 std::size_t size_index) {
   const std::uint64_t bytes = all.sizes()[size_index];
@@ -177,6 +195,12 @@ void write_size(hdf5_node& file, const run_facts& facts, const results& all,
     data->add("units", unit_of(m));
     data->add("definition", definition_of(m));
   };
+  const std::vector<std::string> hosts = each_host(facts.hosts);
+  if (hosts.size() > 1 && hosts.size() <= most_ranks_of_matrices)
+    for (const metric m : {metric::time_median, metric::bandwidth})
+      write(fmt::format("host_{}", name_of(m)), m, hosts.size(),
+            host_matrix(facts, all, hosts, size_index, m));
+  if (!all.have_matrices()) return write_pairs(*group, all, size_index);
   for (const metric m : all_metrics)
     write(std::string(name_of(m)), m, n, all.matrix(size_index, m));
   auto states = all.states(size_index);
@@ -184,11 +208,6 @@ void write_size(hdf5_node& file, const run_facts& facts, const results& all,
   state->add("meaning", std::string_view("0 unmeasured, 1 measured, 2 lost, 3 corrupted"));
   for (auto& s : states) s = s >= static_cast<std::uint8_t>(pair_state::lost) ? 1 : 0;
   group->add_square("failed", std::span<const std::uint8_t>(states), n, false);
-  const std::vector<std::string> hosts = each_host(facts.hosts);
-  if (hosts.size() < 2) return;
-  for (const metric m : {metric::time_median, metric::bandwidth})
-    write(fmt::format("host_{}", name_of(m)), m, hosts.size(),
-          host_matrix(facts, all, hosts, size_index, m));
 }
 
 // --- reading ---
@@ -212,18 +231,18 @@ std::vector<pair_state> as_states(const std::vector<std::uint8_t>& numbers) {
 run_record read_file(hdf5_node& file) {
   const nlohmann::ordered_json told = read_facts(file);
   run_facts facts = facts_from_json(told);
-  const std::size_t ranks = facts.hosts.size();
+  const bool listed = file.has_attribute(listed_attribute);
   const auto path = [&](std::size_t s, std::string_view name) {
-    return fmt::format("{}/{}", group_of(facts.chosen.sizes[s]), name);
+    return fmt::format("{}/{}{}", group_of(facts.chosen.sizes[s]), listed ? "pairs/" : "", name);
   };
   value_source source;
   source.sample = sample_from_json(told);
-  source.states = [&](std::size_t s) {
-    return as_states(file.bytes(path(s, "state"), ranks * ranks));
-  };
-  source.values = [&](std::size_t s, metric m) {
-    return file.doubles(path(s, name_of(m)), ranks * ranks);
-  };
+  source.states = [&](std::size_t s) { return as_states(file.bytes(path(s, "state"))); };
+  source.values = [&](std::size_t s, metric m) { return file.doubles(path(s, name_of(m))); };
+  if (listed)
+    source.pairs = [&](std::size_t s) {
+      return pairs_from(file.doubles(path(s, "initiator")), file.doubles(path(s, "peer")));
+    };
   results all = rebuild(facts, source);
   return {std::move(facts), std::move(all)};
 }

@@ -8,7 +8,7 @@
 namespace heddle::linktest {
 
 /// Version of the file's structure; rises when a reader would have to change.
-inline constexpr int hdf5_schema_version = 2;
+inline constexpr int hdf5_schema_version = 3;
 
 /// Writes the file, replacing one that is there. Throws error naming the path and what failed.
 /// docs/design/result-files.md describes its structure.

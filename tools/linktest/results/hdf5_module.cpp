@@ -64,14 +64,16 @@ types types_of(double) {
   return {H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE};
 }
 
-/// How a square of such a side is kept: in tiles that are compressed each for itself, so that a few
-/// rows of a large one can be read alone.
-handle tiles(hsize_t side) {
-  constexpr hsize_t most = 256;
+/// How a square is kept, or a long column: in tiles that are compressed each for itself, so that a
+/// few rows of a large one can be read alone.
+handle tiles(std::span<const hsize_t> extent) {
+  constexpr std::array<hsize_t, 3> most{0, 65'536, 256};  // by dimensions
   constexpr unsigned usual_effort = 4;
   handle list(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make a property list");
-  const std::array<hsize_t, 2> tile{std::min(side, most), std::min(side, most)};
-  checked(H5Pset_chunk(list, tile.size(), tile.data()), "choose tiles");
+  if (extent.size() == 1 && extent.front() <= most[1]) return list;
+  std::vector<hsize_t> tile;
+  for (const hsize_t side : extent) tile.push_back(std::min(side, most[extent.size()]));
+  checked(H5Pset_chunk(list, static_cast<int>(tile.size()), tile.data()), "choose tiles");
   checked(H5Pset_shuffle(list), "choose compression");
   checked(H5Pset_deflate(list, usual_effort), "choose compression");
   return list;
@@ -127,12 +129,10 @@ class node final : public hdf5_node {
     return add_numbers(name, values, std::array<hsize_t, 2>{side, side}, single);
   }
 
-  std::vector<std::uint8_t> bytes(const std::string& path, std::uint64_t entries) override {
-    return read<std::uint8_t>(path, entries);
+  std::vector<std::uint8_t> bytes(const std::string& path) override {
+    return read<std::uint8_t>(path);
   }
-  std::vector<double> doubles(const std::string& path, std::uint64_t entries) override {
-    return read<double>(path, entries);
-  }
+  std::vector<double> doubles(const std::string& path) override { return read<double>(path); }
 
   void close() override { id_.close("finish the file; is the disk full?"); }
 
@@ -157,9 +157,7 @@ class node final : public hdf5_node {
                     const void* values) {
     const handle space(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr),
                        H5Sclose, "make a data space");
-    const handle kept = extent.size() == 2 ? tiles(extent.front())
-                                           : handle(H5Pcreate(H5P_DATASET_CREATE), H5Pclose,
-                                                    "make a property list");
+    const handle kept = tiles(extent);
     handle data(H5Dcreate2(id_, name.c_str(), of.kept, space, H5P_DEFAULT, kept, H5P_DEFAULT),
                 H5Dclose, fmt::format("create the dataset {}", name));
     checked(H5Dwrite(data, of.given, H5S_ALL, H5S_ALL, H5P_DEFAULT, values),
@@ -167,14 +165,13 @@ class node final : public hdf5_node {
     return std::make_unique<node>(std::move(data));
   }
   template <class Value>
-  std::vector<Value> read(const std::string& path, std::uint64_t entries) {
+  std::vector<Value> read(const std::string& path) {
     if (H5Lexists(id_, path.c_str(), H5P_DEFAULT) <= 0) return {};
     const handle data(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose,
                       fmt::format("open the dataset {}", path));
     const handle space(H5Dget_space(data), H5Sclose, "ask for an extent");
-    if (H5Sget_simple_extent_npoints(space) != static_cast<hssize_t>(entries))
-      throw error(fmt::format("{} has not an entry for every two ranks", path));
-    std::vector<Value> out(entries);
+    const hssize_t entries = checked(H5Sget_simple_extent_npoints(space), "ask for an extent");
+    std::vector<Value> out(static_cast<std::size_t>(entries));
     checked(H5Dread(data, types_of(Value{}).given, H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data()),
             fmt::format("read the dataset {}", path));
     return out;

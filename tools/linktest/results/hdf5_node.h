@@ -37,17 +37,15 @@ class hdf5_node {
 
   // --- what lies in it --------------------------------------------------------------------
   virtual owner add_group(const std::string& name) = 0;
-  /// A dataset of one dimension.
+  /// A dataset of one dimension; a long one is compressed in pieces.
   virtual owner add_column(const std::string& name, const hdf5_numbers& values) = 0;
   virtual owner add_column(const std::string& name, const std::vector<std::string>& values) = 0;
   /// A dataset [side x side], compressed in tiles. `single`: doubles are kept in single precision.
   virtual owner add_square(const std::string& name, const hdf5_numbers& values, std::uint64_t side,
                            bool single) = 0;
   /// Of the dataset at that path; empty: there is none.
-  [[nodiscard]] virtual std::vector<std::uint8_t> bytes(const std::string& path,
-                                                        std::uint64_t entries) = 0;
-  [[nodiscard]] virtual std::vector<double> doubles(const std::string& path,
-                                                    std::uint64_t entries) = 0;
+  [[nodiscard]] virtual std::vector<std::uint8_t> bytes(const std::string& path) = 0;
+  [[nodiscard]] virtual std::vector<double> doubles(const std::string& path) = 0;
 
   /// Closes now, and throws when that fails: the last bytes of a file are written here.
   virtual void close() = 0;

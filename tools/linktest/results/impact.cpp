@@ -13,22 +13,25 @@ impact_of_figure impact_of(const results& alone, const results& loaded, std::siz
                            metric m) {
   impact_of_figure out;
   double with = 0, without = 0, worst = 0;
-  for (int from = 0; from < alone.ranks(); ++from) {
-    for (int to = 0; to < alone.ranks(); ++to) {
-      const double before = alone.value(size_index, from, to, m);
-      const double after = loaded.value(size_index, from, to, m);
-      const bool known = before > 0 && after > 0;
-      out.factors.push_back(known ? after / before : std::numeric_limits<double>::quiet_NaN());
-      if (!known) continue;
-      with += after;
-      without += before;
-      if (after / before <= worst) continue;
-      worst = after / before;
-      out.worst_from = from;
-      out.worst_to = to;
-    }
-  }
-  out.over_pairs = spread_of(out.factors);
+  const auto n = static_cast<std::size_t>(alone.ranks());
+  if (alone.have_matrices()) out.factors.assign(n * n, std::numeric_limits<double>::quiet_NaN());
+  std::vector<double> factors;
+  alone.for_known(size_index, [&](int from, int to, const pair_record& one) {
+    const double before = alone.value_of(size_index, one, m);
+    const double after = loaded.value(size_index, from, to, m);
+    if (!(before > 0 && after > 0)) return;
+    with += after;
+    without += before;
+    factors.push_back(after / before);
+    if (!out.factors.empty())
+      out.factors[static_cast<std::size_t>(from) * n + static_cast<std::size_t>(to)] =
+          after / before;
+    if (after / before <= worst) return;
+    worst = after / before;
+    out.worst_from = from;
+    out.worst_to = to;
+  });
+  out.over_pairs = spread_of(factors);
   out.overall = with / without;
   return out;
 }

@@ -11,9 +11,11 @@ namespace heddle::linktest {
 
 /// Of one figure: how many times as long it takes with all pairs of a step at once as alone.
 struct impact_of_figure {
-  std::vector<double> factors;  ///< ranks x ranks, row = initiator; NaN: not measured both ways
-  spread over_pairs;            ///< of the factors
-  double overall;               ///< the sum over those pairs with traffic / the sum alone
+  /// ranks x ranks, row = initiator; NaN: not measured both ways. Empty with more ranks than
+  /// most_ranks_of_matrices.
+  std::vector<double> factors;
+  spread over_pairs;                   ///< of the factors
+  double overall;                      ///< the sum over those pairs with traffic / the sum alone
   int worst_from = -1, worst_to = -1;  ///< the pair with the largest; -1: there is none
 };
 struct impact {

@@ -13,6 +13,7 @@
 #include "json_text.h"
 #include "linktest/diagnose/verdict_json.h"
 #include "linktest/results/pair_class.h"
+#include "linktest/results/pair_list.h"
 #include "linktest/results/rebuild.h"
 #include "linktest/rules/judgement.h"
 
@@ -104,18 +105,30 @@ json summary_of(const run_facts& facts, const results& all, std::size_t size_ind
   return out;
 }
 
+void add_pairs(json& pairs, const results& all, std::size_t size_index) {
+  const pair_list known = known_pairs(all, size_index);
+  pairs["initiator"] = known.initiators;
+  pairs["peer"] = known.peers;
+  pairs["state"] = json::array();
+  for (const std::uint8_t s : known.states)
+    pairs["state"].push_back(name_of(static_cast<pair_state>(s)));
+  for (const metric m : all_metrics)
+    pairs[std::string(name_of(m))] = all_numbers(values_of_known(all, size_index, m));
+}
+
 void add_matrices(json& size, const run_facts& facts, const results& all, std::size_t size_index) {
   const auto ranks = static_cast<std::size_t>(all.ranks());
+  const std::vector<std::string> hosts = each_host(facts.hosts);
+  if (hosts.size() > 1 && hosts.size() <= most_ranks_of_matrices)
+    for (const metric m : {metric::time_median, metric::bandwidth})
+      size["host_matrices"][std::string(name_of(m))] =
+          square(host_matrix(facts, all, hosts, size_index, m), hosts.size(), number);
+  if (!all.have_matrices()) return add_pairs(size["pairs"], all, size_index);
   for (const metric m : all_metrics)
     size["matrices"][std::string(name_of(m))] = square(all.matrix(size_index, m), ranks, number);
   size["matrices"]["state"] = square(all.states(size_index), ranks, [](std::uint8_t s) {
     return json(name_of(static_cast<pair_state>(s)));
   });
-  const std::vector<std::string> hosts = each_host(facts.hosts);
-  if (hosts.size() < 2) return;
-  for (const metric m : {metric::time_median, metric::bandwidth})
-    size["host_matrices"][std::string(name_of(m))] =
-        square(host_matrix(facts, all, hosts, size_index, m), hosts.size(), number);
 }
 
 json metrics_as_json() {
@@ -254,22 +267,49 @@ pair_state state_from(const json& word) {
   return from_name(word.get<std::string>(), states);
 }
 
+template <class Convert>
+auto read_column(const json& values, const Convert& convert) {
+  std::vector<decltype(convert(values))> out;
+  for (const json& value : values) out.push_back(convert(value));
+  return out;
+}
+
+/// Sizes have lists of pairs in place of matrices.
+value_source lists_in(const json& sizes) {
+  const auto column = [&sizes](std::size_t s, std::string_view name) -> const json& {
+    return sizes.at(s).at("pairs").at(std::string(name));
+  };
+  value_source out;
+  out.states = [=](std::size_t s) { return read_column(column(s, "state"), state_from); };
+  out.values = [=](std::size_t s, metric m) {
+    return read_column(column(s, name_of(m)), number_from);
+  };
+  out.pairs = [=](std::size_t s) {
+    return pairs_from(read_column(column(s, "initiator"), number_from),
+                      read_column(column(s, "peer"), number_from));
+  };
+  return out;
+}
+
 run_record read_document(const json& in) {
   run_facts facts = facts_from_json(in);
   const std::size_t ranks = facts.hosts.size();
   const json& sizes = in.at("sizes");
   if (sizes.size() != facts.chosen.sizes.size()) throw error("a message size is missing");
   const auto of_size = [&](std::size_t s) -> const json& { return sizes.at(s).at("matrices"); };
-  value_source source;
+  const bool listed = !sizes.empty() && sizes.at(0).contains("pairs");
+  value_source source = listed ? lists_in(sizes) : value_source{};
   source.sample = sample_from_json(in);
-  source.states = [&](std::size_t s) {
-    return read_square(of_size(s).at("state"), ranks, state_from);
-  };
-  source.values = [&](std::size_t s, metric m) {
-    const auto found = of_size(s).find(std::string(name_of(m)));
-    if (found == of_size(s).end()) return std::vector<double>(ranks * ranks, nan);
-    return read_square(*found, ranks, number_from);
-  };
+  if (!listed)
+    source.states = [&](std::size_t s) {
+      return read_square(of_size(s).at("state"), ranks, state_from);
+    };
+  if (!listed)
+    source.values = [&](std::size_t s, metric m) {
+      const auto found = of_size(s).find(std::string(name_of(m)));
+      if (found == of_size(s).end()) return std::vector<double>(ranks * ranks, nan);
+      return read_square(*found, ranks, number_from);
+    };
   results all = rebuild(facts, source);
   return {std::move(facts), std::move(all)};
 }

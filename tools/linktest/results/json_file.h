@@ -13,7 +13,7 @@
 namespace heddle::linktest {
 
 /// Version of the document's structure; rises when a reader would have to change.
-inline constexpr int json_schema_version = 2;
+inline constexpr int json_schema_version = 3;
 
 /// The whole document. Values that were not measured are null; seconds and bytes per second.
 [[nodiscard]] std::string to_json(const run_facts& facts, const results& all);

@@ -193,12 +193,13 @@ void write_text(const std::string& path, const std::string& text) {
   if (problem != 0) throw error(fmt::format("write {}: {}", path, std::strerror(problem)));
 }
 
-std::uint64_t bytes_needed(int ranks, std::size_t sizes) noexcept {
+std::uint64_t bytes_needed(int ranks, std::uint64_t ordered_pairs, std::size_t sizes) noexcept {
   constexpr std::uint64_t metrics = std::size(all_metrics);
-  constexpr std::uint64_t per_entry_hdf5 = metrics * 8 + 2, per_entry_json = metrics * 28 + 20;
+  constexpr std::uint64_t per_entry_hdf5 = metrics * 8 + 9, per_entry_json = metrics * 28 + 48;
   constexpr std::uint64_t per_size = 16 * 1024, beside = 128 * 1024;
   const auto n = static_cast<std::uint64_t>(ranks);
-  return beside + n * 1024 + sizes * (per_size + n * n * (per_entry_hdf5 + per_entry_json));
+  const std::uint64_t entries = ranks <= most_ranks_of_matrices ? n * n : ordered_pairs;
+  return beside + n * 1024 + sizes * (per_size + entries * (per_entry_hdf5 + per_entry_json));
 }
 
 }  // namespace heddle::linktest

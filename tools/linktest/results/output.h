@@ -62,7 +62,9 @@ void drop_results(const std::string& folder) noexcept;
 /// Writes `text` as the whole content of the file at `path`. Throws error with the cause.
 void write_text(const std::string& path, const std::string& text);
 
-/// An upper estimate of what both result files of a run need.
-[[nodiscard]] std::uint64_t bytes_needed(int ranks, std::size_t sizes) noexcept;
+/// An upper estimate of what both result files of a run need in which so many ordered pairs are
+/// measured.
+[[nodiscard]] std::uint64_t bytes_needed(int ranks, std::uint64_t ordered_pairs,
+                                         std::size_t sizes) noexcept;
 
 }  // namespace heddle::linktest

@@ -108,6 +108,9 @@ struct slow_pair {
   double times_median;  ///< time as a multiple of the median of all pairs
 };
 
+/// Of more ranks no square is kept, written or drawn pair by pair: files list the known pairs.
+inline constexpr int most_ranks_of_matrices = 2048;
+
 /// All rows.
 class results {
  public:
@@ -117,6 +120,8 @@ class results {
                                            std::size_t sizes) noexcept;
 
   [[nodiscard]] int ranks() const noexcept { return ranks_; }
+  /// Whether there are few enough for squares.
+  [[nodiscard]] bool have_matrices() const noexcept { return ranks_ <= most_ranks_of_matrices; }
   [[nodiscard]] const std::vector<std::uint64_t>& sizes() const noexcept { return sizes_; }
   /// `records` in order of their peers, as row::records() gives them. False, and nothing changed,
   /// when they are not, or name a rank or a size that is not there.

@@ -3,8 +3,10 @@
 #include "linktest/results/results.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <cmath>
+#include <vector>
 
 namespace heddle::linktest {
 namespace {
@@ -39,6 +41,35 @@ TEST(Results, TakeMemoryByTheirPairsAndNotByTheSquareOfTheRanks) {
   EXPECT_EQ(all.at(0, ranks - 1, 0).state, pair_state::measured);
   EXPECT_EQ(all.at(0, 0, ranks - 1).state, pair_state::unmeasured);
   EXPECT_EQ(all.count(pair_state::unmeasured), ranks * (ranks - 1) - 1);
+}
+
+/// Of this process, on the heap.
+double bytes_in_use() {
+  const struct mallinfo2 now = mallinfo2();
+  return static_cast<double>(now.uordblks) + static_cast<double>(now.hblkhd);
+}
+
+TEST(Results, TakeTheMemoryThatADryRunCountsForAnyNumberOfRanks) {
+  constexpr std::size_t sizes = 2, times = 7, partners = 32;
+  constexpr int ranks = 100'000;
+  const double before = bytes_in_use();
+  std::vector<row> rows(1, row(sizes, ranks, times));
+  const std::vector<float> measured(times, 1e-6F);
+  for (std::size_t s = 0; s < sizes; ++s)
+    for (int p = 1; p <= static_cast<int>(partners); ++p)
+      rows.front().set_times(s, 1000 * p, measured, {});
+  const double of_row = bytes_in_use() - before;
+  if (of_row <= 0) GTEST_SKIP() << "this allocator does not count";
+  const auto counted = static_cast<double>(partners * row::bytes_of_peer(sizes, times));
+  EXPECT_GT(of_row, 0.9 * counted);
+  EXPECT_LT(of_row, 1.5 * counted) << "the allocator's own bytes included";
+  const double without = bytes_in_use();
+  results all(ranks, kernel::semi, {8, 1000});
+  for (int r = 0; r < 1000; ++r) ASSERT_TRUE(all.set_row(r, rows.front().records()));
+  const double of_all = bytes_in_use() - without;
+  const auto expected = static_cast<double>(results::bytes(ranks, 1000 * partners, sizes));
+  EXPECT_GT(of_all, 0.9 * expected);
+  EXPECT_LT(of_all, 1.1 * expected);
 }
 
 TEST(Results, KeepsMinimumMedianAndMaximumOfTheRepetitions) {

@@ -21,7 +21,7 @@ using json = nlohmann::ordered_json;
 
 json as_json(const impact_of_figure& of, int ranks) {
   json rows = json::array();
-  const auto side = static_cast<std::size_t>(ranks);
+  const auto side = of.factors.empty() ? std::size_t{0} : static_cast<std::size_t>(ranks);
   for (std::size_t r = 0; r < side; ++r)
     rows.push_back(all_numbers(std::span(of.factors).subspan(r * side, side)));
   return {{"overall", all_numbers(std::span(&of.overall, 1)).front()},

@@ -19,32 +19,39 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
+/// Calls `each(initiator, peer, record)` for all pairs of a size; of many ranks only for those that
+/// are known.
+template <class Each>
+void for_pairs_told(const results& all, std::size_t size_index, const Each& each) {
+  if (!all.have_matrices()) return all.for_known(size_index, each);
+  for (int r = 0; r < all.ranks(); ++r)
+    for (int p = 0; p < all.ranks(); ++p) each(r, p, all.at(size_index, r, p));
+}
+
 /// Calls `each` with an object of all that is known of it for every size and pair.
 template <class Each>
 void for_rows(const run_facts& facts, const results& all, const Each& each) {
   const auto host = [&](int r) { return facts.hosts[static_cast<std::size_t>(r)]; };
   for (std::size_t s = 0; s < all.sizes().size(); ++s) {
-    for (int r = 0; r < all.ranks(); ++r) {
-      for (int p = 0; p < all.ranks(); ++p) {
-        if (r == p) continue;
-        json row{{"kernel", name_of(facts.chosen.kernel)},
-                 {"op", name_of(facts.chosen.op)},
-                 {"backend", facts.chosen.layer},
-                 {"mode", name_of(facts.chosen.mode)},
-                 {"bytes", all.sizes()[s]},
-                 {"initiator", r},
-                 {"peer", p},
-                 {"initiator_host", host(r)},
-                 {"peer_host", host(p)},
-                 {"class", word_of(class_of(facts, r, p))},
-                 {"state", name_of(all.at(s, r, p).state)}};
-        for (const metric m : all_metrics) {
-          const double value = all.value(s, r, p, m);
-          row[std::string(name_of(m))] = std::isnan(value) ? json(nullptr) : json(shortest(value));
-        }
-        each(row);
+    for_pairs_told(all, s, [&](int r, int p, const pair_record& one) {
+      if (r == p) return;
+      json row{{"kernel", name_of(facts.chosen.kernel)},
+               {"op", name_of(facts.chosen.op)},
+               {"backend", facts.chosen.layer},
+               {"mode", name_of(facts.chosen.mode)},
+               {"bytes", all.sizes()[s]},
+               {"initiator", r},
+               {"peer", p},
+               {"initiator_host", host(r)},
+               {"peer_host", host(p)},
+               {"class", word_of(class_of(facts, r, p))},
+               {"state", name_of(one.state)}};
+      for (const metric m : all_metrics) {
+        const double value = all.value_of(s, one, m);
+        row[std::string(name_of(m))] = std::isnan(value) ? json(nullptr) : json(shortest(value));
       }
-    }
+      each(row);
+    });
   }
 }
 
