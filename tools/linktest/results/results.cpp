@@ -153,7 +153,7 @@ std::vector<row_record> row::records() const {
 }
 
 results::results(int ranks, kernel k, std::vector<std::uint64_t> sizes)
-    : ranks_(ranks), kernel_(k), sizes_(std::move(sizes)), rows_(static_cast<std::size_t>(ranks)) {}
+    : ranks_(ranks), kernel_(k), sizes_(std::move(sizes)) {}
 
 std::uint64_t results::bytes(int ranks, std::uint64_t ordered_pairs, std::size_t sizes) noexcept {
   return static_cast<std::uint64_t>(ranks) * sizeof(known_row) +
@@ -169,6 +169,8 @@ bool results::set_row(int rank, std::span<const row_record> records) {
     peers += peers == 0 || one.peer != before ? 1 : 0;
     before = one.peer;
   }
+  // Only who gathers rows has room for one of every rank.
+  if (rows_.empty()) rows_.resize(static_cast<std::size_t>(ranks_));
   known_row fresh;
   fresh.peers.reserve(peers);
   fresh.records.resize(peers * sizes_.size());
@@ -182,6 +184,7 @@ bool results::set_row(int rank, std::span<const row_record> records) {
 
 const pair_record& results::at(std::size_t size_index, int initiator, int peer) const {
   static const pair_record nothing;
+  if (rows_.empty()) return nothing;
   const known_row& row = rows_[static_cast<std::size_t>(initiator)];
   const auto found = std::lower_bound(row.peers.begin(), row.peers.end(), peer);
   if (found == row.peers.end() || *found != peer) return nothing;

@@ -72,6 +72,14 @@ TEST(Results, TakeTheMemoryThatADryRunCountsForAnyNumberOfRanks) {
   EXPECT_LT(of_all, 1.1 * expected);
 }
 
+TEST(Results, OfARankThatGathersNoneTakeNoMemoryAndKnowNothing) {
+  const double before = bytes_in_use();
+  const results none(1'000'000, kernel::semi, {8});
+  EXPECT_LT(bytes_in_use() - before, 10'000);
+  EXPECT_EQ(none.at(0, 999'999, 0).state, pair_state::unmeasured);
+  EXPECT_EQ(none.count(pair_state::unmeasured), std::uint64_t{1'000'000} * 999'999);
+}
+
 TEST(Results, KeepsMinimumMedianAndMaximumOfTheRepetitions) {
   const results all = sample();
   EXPECT_PRED2(nearly, all.at(0, 2, 1).time.min, 10.5e-6);
