@@ -124,6 +124,43 @@ TEST(Layers, StandBesideEachOtherWithTheRailThatIsSlow) {
   EXPECT_THAT(words, Not(HasSubstr("Not all was judged")));
 }
 
+/// sample_results(), all of which but one pair take so many times as long.
+results slower_but_for(int initiator, int peer, float times) {
+  const results usual = sample_results();
+  results out(3, kernel::semi, {8, 1024});
+  for (int r = 0; r < 3; ++r) {
+    std::vector<row_record> mine;
+    for (int p = 0; p < 3; ++p)
+      for (std::uint32_t s = 0; s < 2; ++s) {
+        row_record& one = mine.emplace_back(row_record{p, s, usual.at(s, r, p)});
+        if (r != initiator || p != peer) one.known.time.median *= times;
+      }
+    out.set_row(r, mine);
+  }
+  return out;
+}
+
+layer_comparison of_rails(const results& second) {
+  return compare({findings_over(facts_over("wide.rail0", {}), sample_results()),
+                  findings_over(facts_over("wide.rail1", {}), second)},
+                 sample_facts());
+}
+
+TEST(Layers, TellARailThatIsSlowerForAllHostsWithoutAVerdict) {
+  const layer_comparison found = of_rails(slower_but_for(2, 1, 20));
+  ASSERT_EQ(found.wires.size(), 1u);
+  EXPECT_TRUE(found.wires[0].verdicts.empty());
+  ASSERT_EQ(found.wires[0].slower.size(), 1u) << "once for both sizes";
+  EXPECT_EQ(found.wires[0].slower[0].rail, 1);
+  EXPECT_EQ(found.wires[0].slower[0].between, pair_class::network);
+  EXPECT_THAT(in_words(found, sample_facts()), HasSubstr("\nNothing found\nRail 1 takes "));
+}
+
+TEST(Layers, TellNothingOfARailThatIsHardlySlowerOrOnlyForSomeHosts) {
+  EXPECT_TRUE(of_rails(slower_but_for(2, 1, 1.2F)).wires[0].slower.empty());
+  EXPECT_TRUE(of_rails(slower_but_for(0, 2, 3)).wires[0].slower.empty()) << "0 -> 2 is as usual";
+}
+
 TEST(Layers, SayOfWhichRailsNotAllWasJudged) {
   run_facts not_looked_for = facts_over("wide.rail1", {}), crowded = facts_over("wide.rail2", {});
   not_looked_for.slow.reset();

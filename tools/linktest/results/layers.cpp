@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "linktest/layer.h"
 #include "linktest/results/metrics.h"
@@ -32,6 +33,32 @@ std::string table_line(const std::string& label, const std::vector<std::string>&
   return out + '\n';
 }
 
+/// Beside the fastest rail of the wire.
+void look_for_slower(wire_findings& wire, const std::vector<layer_findings>& layers,
+                     const run_facts& facts, std::size_t size_index, pair_class between) {
+  std::vector<std::pair<int, const class_figures*>> rails;
+  for (const layer_findings& one : layers)
+    if (const layer of = layer_named(one.layer); of.backend == wire.backend && of.rail >= 0)
+      if (const class_figures* const f = figures_of(one, size_index, between))
+        rails.emplace_back(of.rail, f);
+  const auto fastest = std::min_element(
+      rails.begin(), rails.end(),
+      [](const auto& a, const auto& b) { return a.second->time.median < b.second->time.median; });
+  for (const auto& [rail, figures] : rails) {
+    const double usual = fastest->second->time.median, times = figures->time.median / usual;
+    if (!(times >= facts.chosen.search.slow && figures->time.min > usual)) continue;
+    const slower_rail found{rail, fastest->first, facts.chosen.sizes[size_index], between, times};
+    const auto known =
+        std::find_if(wire.slower.begin(), wire.slower.end(), [&found](const slower_rail& other) {
+          return other.rail == found.rail && other.between == found.between;
+        });
+    if (known == wire.slower.end())
+      wire.slower.push_back(found);
+    else if (known->times < times)
+      *known = found;
+  }
+}
+
 /// A row for each class of pairs that some layer has.
 std::string lines_of(const layer_comparison& of, const run_facts& facts, std::size_t size_index,
                      bool is_time) {
@@ -54,10 +81,14 @@ std::string lines_of(const layer_comparison& of, const run_facts& facts, std::si
   return out;
 }
 
-std::string in_words(const wire_findings& of, const std::vector<std::string>& names) {
+std::string in_words(const wire_findings& of, const run_facts& facts) {
   std::string out;
-  for (const verdict& v : of.verdicts) out += in_words(v, names);
+  for (const verdict& v : of.verdicts) out += in_words(v, names_of_ranks(facts.hosts));
   if (out.empty()) out = "Nothing found\n";
+  for (const slower_rail& one : of.slower)
+    out += fmt::format(
+        "Rail {} takes {:.2f} times as long as rail {} for all ({}, {}): a switch, or made so\n",
+        one.rail, one.times, one.than, format_size(one.bytes), name_of(facts, one.between));
   if (!of.not_judged.empty())
     out += fmt::format("Not all was judged over rail {}\n", fmt::join(of.not_judged, ", "));
   return fmt::format("Rails {} of {}\n{}", fmt::join(of.rails, ", "), of.backend, out);
@@ -89,6 +120,9 @@ layer_comparison compare(std::vector<layer_findings> layers, const run_facts& fa
       if (!one.slow || !one.all_judged) wire.not_judged.push_back(one.rail);
     }
     wire.verdicts = verdicts_on_rails(rails, facts.chosen.kernel == kernel::uni);
+    for (std::size_t s = 0; s < facts.chosen.sizes.size(); ++s)
+      for (const pair_class c : all_classes)
+        if (!on_one_host(c)) look_for_slower(wire, out.layers, facts, s, c);
   }
   return out;
 }
@@ -99,8 +133,7 @@ std::string in_words(const layer_comparison& of, const run_facts& facts) {
   const std::size_t last = facts.chosen.sizes.size() - 1;
   std::string out = table_line("Layers, medians", names, of.layers) + lines_of(of, facts, 0, true) +
                     lines_of(of, facts, last, false);
-  for (const wire_findings& wire : of.wires)
-    out += '\n' + in_words(wire, names_of_ranks(facts.hosts));
+  for (const wire_findings& wire : of.wires) out += '\n' + in_words(wire, facts);
   return out;
 }
 

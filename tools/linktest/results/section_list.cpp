@@ -54,10 +54,18 @@ json entry_of(const std::string& section, const run_facts& facts, const results&
 json as_json(const wire_findings& of) {
   json verdicts = json::array();
   for (const verdict& v : of.verdicts) verdicts.push_back(as_json(v));
+  json slower = json::array();
+  for (const slower_rail& one : of.slower)
+    slower.push_back({{"rail", one.rail},
+                      {"than", one.than},
+                      {"bytes", one.bytes},
+                      {"class", word_of(one.between)},
+                      {"times", one.times}});
   return {{"backend", of.backend},
           {"rails", of.rails},
           {"not_judged", of.not_judged},
-          {"verdicts", std::move(verdicts)}};
+          {"verdicts", std::move(verdicts)},
+          {"slower", std::move(slower)}};
 }
 
 json medians_of(const layer_findings& one, const std::vector<std::uint64_t>& sizes) {
