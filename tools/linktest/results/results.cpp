@@ -166,7 +166,7 @@ bool results::set_row(int rank, std::span<const row_record> records) {
   std::size_t peers = 0;
   for (const row_record& one : records) {
     if (one.peer < before || one.peer >= ranks_ || one.size_index >= sizes_.size()) return false;
-    peers += peers == 0 || one.peer != before ? 1 : 0;
+    peers += peers == 0 || one.peer != before ? 1U : 0U;
     before = one.peer;
   }
   // Only who gathers rows has room for one of every rank.
