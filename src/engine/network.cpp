@@ -201,11 +201,12 @@ void network::choose_routes(bootstrap::session& session) {
 }
 
 /// Lanes get endpoints of the devices that some rank sends over, and of no others. With one device
-/// there is nothing to ask.
+/// there is nothing to ask, but a meeting all the same: no rank leaves before all have looked at
+/// it.
 void network::hear_peers(bootstrap::session& session, const bootstrap::gathered& addresses) {
   bool choice = false;
   for (std::size_t r = 0; r < addresses.size() && !choice; ++r) choice = has_several(addresses[r]);
-  if (!choice) return;
+  if (!choice) return session.barrier();
   std::string mine;
   for (const std::size_t d : routes_->used()) mine += device_names_[d] + '\n';
   const auto blobs = session.exchange(std::as_bytes(std::span(mine)));

@@ -57,7 +57,7 @@ shm_device::shm_device(const context& where)
   traits_.maps_files = true;
   traits_.put_after_put = true;
   traits_.lanes = max_lanes;
-  const peer_process me(own_.where(), memory().can_fence == 1);  // /proc can be used
+  peer_process me(own_.where(), memory().can_fence == 1);  // /proc can be used
   if (text_of(native_copies, *where.config) == "off")
     traits_.native = only(op_kind::send);
   else if (!me.allows_copies())
@@ -105,9 +105,9 @@ std::string shm_device::add_peer(rank number, std::span<const std::byte> address
     const std::scoped_lock lock(mutex_);
     const auto opened = peers_.open_first_of(said.owner, where);
     const bool copies = traits_.native != only(op_kind::send);
-    if (opened != nullptr && copies && !opened->allows_copies())
+    if (opened != nullptr && copies && !opened->allows_copies() && !opened->is_gone())
       refuse_native_copies(fmt::format("rank {}", number));
-    peers_.add(where, opened);
+    peers_.add(said.owner, where, opened);
     return {};
   } catch (const std::exception& why) {
     return why.what();

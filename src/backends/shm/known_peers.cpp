@@ -23,16 +23,16 @@ known_peers::known_peers(bool we_can_fence, std::size_t expected)
 std::shared_ptr<peer_process> known_peers::open_first_of(const credentials& owner,
                                                          const peer_address& where) {
   opened_.erase(where.number);
-  // What this process may do to itself proves nothing.
-  const bool ourselves = where.pid == own_pid_;
-  if (!ourselves && std::ranges::find(tried_, owner) != tried_.end()) return nullptr;
-  auto peer = std::make_shared<peer_process>(where, we_can_fence_);
-  if (!ourselves) tried_.push_back(owner);
-  return peer;
+  const bool tried = std::ranges::find(tried_, owner) != tried_.end();
+  if (tried && where.pid != own_pid_) return nullptr;
+  return std::make_shared<peer_process>(where, we_can_fence_);
 }
 
-void known_peers::add(const peer_address& where, const std::shared_ptr<peer_process>& opened) {
+void known_peers::add(const credentials& owner, const peer_address& where,
+                      const std::shared_ptr<peer_process>& opened) {
   if (opened != nullptr) announce(opened);
+  // What this process may do to itself proves nothing.
+  if (opened != nullptr && where.pid != own_pid_ && !opened->is_gone()) tried_.push_back(owner);
   remember(where);
   for (lane_sleep* lane : lanes_) lane->wake();  // its ring may have been announced already
 }

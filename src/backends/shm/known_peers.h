@@ -25,8 +25,10 @@ class known_peers {
   /// nullptr: one was, and this one is believed to be the same. Throws error: it cannot be reached.
   [[nodiscard]] std::shared_ptr<peer_process> open_first_of(const credentials& owner,
                                                             const peer_address& where);
-  /// `opened`: what open_first_of() said. Throws.
-  void add(const peer_address& where, const std::shared_ptr<peer_process>& opened);
+  /// `opened`: what open_first_of() said of the same. One that has ended by now proves nothing for
+  /// others. Throws.
+  void add(const credentials& owner, const peer_address& where,
+           const std::shared_ptr<peer_process>& opened);
   /// Opens it when it is needed first; one that is gone or cannot be reached says so from then on.
   /// nullptr: not added. Throws shortage, and bad_alloc.
   [[nodiscard]] std::shared_ptr<peer_process> find(rank number);

@@ -19,7 +19,7 @@ struct KnownPeers : testing::Test {
 
 TEST_F(KnownPeers, OpensWhatWasAddedWhenItIsNeededFirst) {
   EXPECT_EQ(peers.find(1), nullptr);
-  peers.add(there.where(), nullptr);
+  peers.add(own_credentials(), there.where(), nullptr);
   const auto found = peers.find(1);
   ASSERT_NE(found, nullptr);
   EXPECT_FALSE(found->is_gone());
@@ -35,7 +35,7 @@ TEST_F(KnownPeers, TakesWhatOurOwnProcessShowsForNoProof) {
 TEST_F(KnownPeers, KeepsTheReasonWhyOneCannotBeReached) {
   peer_address wrong = there.where();
   wrong.secret[0] ^= std::byte{1};
-  peers.add(wrong, nullptr);
+  peers.add(own_credentials(), wrong, nullptr);
   const auto found = peers.find(1);
   ASSERT_NE(found, nullptr);
   EXPECT_TRUE(found->is_gone());
@@ -44,10 +44,11 @@ TEST_F(KnownPeers, KeepsTheReasonWhyOneCannotBeReached) {
 }
 
 TEST_F(KnownPeers, ForgetsWhatItHadOpenedOfOneThatIsAddedAgain) {
-  peers.add(there.where(), nullptr);
+  peers.add(own_credentials(), there.where(), nullptr);
   const auto before = peers.find(1);
   const own_segment later(1);
-  peers.add(later.where(), peers.open_first_of(own_credentials(), later.where()));
+  peers.add(own_credentials(), later.where(),
+            peers.open_first_of(own_credentials(), later.where()));
   EXPECT_NE(peers.find(1), before);
 }
 

@@ -105,7 +105,7 @@ TEST_F(LaneSleep, EndsWithAPeerThatIsWatched) {
 TEST_F(LaneSleep, EndsWhenAPeerIsAddedThatMayHaveAnnouncedARing) {
   known_peers peers(false, 2);
   peers.enlist(sleep);
-  peers.add(here.where(), nullptr);
+  peers.add(own_credentials(), here.where(), nullptr);
   EXPECT_TRUE(is_woken());
 }
 

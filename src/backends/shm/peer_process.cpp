@@ -8,6 +8,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 
 namespace heddle::transport::shm {
@@ -100,13 +101,14 @@ owned_fd peer_process::open_file(int fd, file_kind kind) {
   return file;
 }
 
-bool peer_process::allows_copies() const noexcept {
+bool peer_process::allows_copies() noexcept {
   token seen{};
   iovec here{seen.data(), seen.size()};
   // NOLINTNEXTLINE: another process's address
   iovec there{reinterpret_cast<void*>(memory().at + offsetof(segment, secret)), seen.size()};
-  return process_vm_readv(pid_, &here, 1, &there, 1, 0) == static_cast<ssize_t>(seen.size()) &&
-         seen == memory().secret;
+  const ssize_t got = process_vm_readv(pid_, &here, 1, &there, 1, 0);
+  if (got < 0 && errno == ESRCH) ended_.set(1);  // sooner than its pidfd says so
+  return got == static_cast<ssize_t>(seen.size()) && seen == memory().secret;
 }
 
 }  // namespace heddle::transport::shm

@@ -63,8 +63,9 @@ class peer_process {
   /// A file of the process. Throws; never gives a file of a later process with the same number.
   [[nodiscard]] owned_fd open_file(int fd, file_kind kind);
 
-  /// Whether process_vm_readv works on it: tried, not guessed.
-  [[nodiscard]] bool allows_copies() const noexcept;
+  /// Whether process_vm_readv works on it: tried, not guessed. One that has ended has forbidden
+  /// nothing: is_gone() says so then.
+  [[nodiscard]] bool allows_copies() noexcept;
 
  private:
   void check_segment(const token& secret) const;

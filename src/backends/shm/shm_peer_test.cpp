@@ -189,6 +189,24 @@ TEST_F(ShmBelief, OfAnOtherUserIsNoneBeforeOneOfItsPeersWasTried) {
   EXPECT_THAT(add(here, 2, first.address), testing::HasSubstr("not the one"));
 }
 
+peer_address place_of(const forked_rank& peer) {
+  const address_blob& said = peer.address;
+  return {said.rank, said.pid, said.segment_fd, said.secret};
+}
+
+TEST_F(ShmBelief, IsNotFoundedOnAPeerThatEndsAsItIsTried) {
+  const credentials& kind = first.address.owner;
+  known_peers peers(false, 2);
+  const auto ended = peers.open_first_of(kind, place_of(first));
+  first.kill_it();
+  EXPECT_FALSE(ended->allows_copies());
+  EXPECT_TRUE(ended->is_gone());
+  peers.add(kind, place_of(first), ended);
+  const forked_rank second(
+      here, [](test_rank&, int) {}, 2);
+  EXPECT_NE(peers.open_first_of(kind, place_of(second)), nullptr);
+}
+
 TEST_F(ShmBelief, BecomesKnowledgeWhenAMessageComes) {
   forked_rank second(
       here, [](test_rank& me, int) { must_send(me, "first words"); }, 2);
