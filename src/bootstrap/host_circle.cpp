@@ -98,15 +98,18 @@ void host_circle::enter(const std::string& name) {
 }
 
 void host_circle::close(const secret_bytes& secret) {
-  if (listener_) admit_members(secret);
+  if (listener_) (void)admit(secret);
+  listener_.reset();
+  std::ranges::sort(members_, {}, [](const auto& m) { return m.first; });
   if (to_leader_) join_leader(secret);
 }
 
-void host_circle::admit_members(const secret_bytes& secret) {
+std::vector<int> host_circle::admit(const secret_bytes& secret) {
+  std::vector<int> entered;
   for (;;) {
     unique_fd socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!socket && errno == EINTR) continue;
-    if (!socket) break;
+    if (!socket) return entered;
     auto link =
         std::make_unique<circle_link>(std::move(socket), protocol::max_blob_bytes, limit_ms_);
     if (!link->is_ours()) continue;
@@ -114,9 +117,8 @@ void host_circle::admit_members(const secret_bytes& secret) {
     if (who < 0 || static_cast<std::size_t>(who) >= size_) continue;
     say_who(*link, rank_, frame_kind::welcome, secret);
     members_.emplace_back(who, std::move(link));
+    entered.push_back(who);
   }
-  listener_.reset();
-  std::ranges::sort(members_, {}, [](const auto& m) { return m.first; });
 }
 
 /// Whom the leader turned away leads itself.

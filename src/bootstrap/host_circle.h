@@ -4,7 +4,7 @@
 //
 // Whoever is the first to bind the circle's name, an abstract socket, leads; the others connect to
 // it. Neither needs to know how many will come: when every rank of the job has entered, which a
-// fence of the launcher's tells, all that are to come are there.
+// fence of the launcher's tells, or rank 0 in a rendezvous, all that are to come are there.
 //
 //   member  join {rank, proof}      exchange {blob}
 //   leader  welcome {rank, proof}   everything (+ file)  failed {why}
@@ -36,8 +36,13 @@ class host_circle {
   host_circle(const host_circle&) = delete;
   host_circle& operator=(const host_circle&) = delete;
 
+  /// Readable when somebody enters; -1: nobody can, for another rank leads, or this one is alone.
+  [[nodiscard]] int fd() const noexcept { return listener_.get(); }
+  /// The leader's, as often as it likes: the ranks that have entered since the last time. A
+  /// stranger has not, nor who says nothing for some seconds.
+  [[nodiscard]] std::vector<int> admit(const secret_bytes& secret);
   /// Once all ranks of the job have entered and know its secret: settles who belongs to the circle.
-  /// A stranger does not, nor who says nothing for some seconds.
+  /// A member whose leader admits it meanwhile may call it sooner.
   void close(const secret_bytes& secret);
 
   /// The rank that speaks for this one; after close().
@@ -60,7 +65,6 @@ class host_circle {
 
  private:
   void enter(const std::string& name);
-  void admit_members(const secret_bytes& secret);
   void join_leader(const secret_bytes& secret);
 
   const int rank_;

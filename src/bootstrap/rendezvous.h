@@ -2,11 +2,12 @@
 // rendezvous.h - a job without a launcher: its ranks meet at the address of rank 0.
 //
 // For containers and batch systems that start processes and no more. Rank 0 listens at the port of
-// HEDDLE_RENDEZVOUS until all have joined; the others connect to it and go on trying until it is
-// there. Links are sealed by the secret of HEDDLE_SECRET_FILE (sealed_link.h):
+// HEDDLE_RENDEZVOUS until all have joined. The other ranks of a host form a circle (host_circle.h),
+// whose leader connects to rank 0 and goes on trying until it is there. Links to rank 0 are sealed
+// by the secret of HEDDLE_SECRET_FILE (sealed_link.h):
 //
-//   guest   join {rank, size}   exchange {blob}
-//   rank 0  welcome {nonce}     everything {blobs}     failed {why}
+//   leader  join {size, ranks} ...                exchange {gifts}      failed {why}
+//   rank 0  welcome             starting (all)    everything {table}    failed {why}
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "bootstrap/host_gifts.h"
 #include "bootstrap/rendezvous_protocol.h"
 
 namespace heddle::bootstrap {
@@ -81,9 +82,8 @@ unique_fd bound_to_all(std::uint16_t port) {
 rendezvous_host::rendezvous_host(const meeting_place& where, std::uint64_t limit_ms)
     : size_(where.size),
       secret_(where.secret),
-      nonce_(random_secret()),
       limit_ms_(limit_ms),
-      guests_(static_cast<std::size_t>(where.size)) {
+      speakers_(static_cast<std::size_t>(where.size)) {
   if (size_ > 1) listen_at(where);
 }
 
@@ -103,8 +103,24 @@ void rendezvous_host::listen_at(const meeting_place& where) {
 }
 
 gathered rendezvous_host::exchange(std::span<const std::byte> mine) {
+  await_all();
+  std::vector<blob> given(speakers_.size());
+  given.front().assign(mine.begin(), mine.end());
+  for (const auto& g : guests_) take_given(*g, given);
+  gathered all(given);
+  tell_all(message(frame_kind::everything, all.encoded()));
+  return all;
+}
+
+/// Until all ranks have come, the first time, and have given.
+void rendezvous_host::await_all() {
   patience limit(limit_ms_);
-  while (!all_have_given()) {
+  const auto others = std::span(speakers_).subspan(1);
+  while (!std::ranges::all_of(others, has_given)) {
+    if (!started_ && std::ranges::all_of(others, has_come)) {
+      started_ = true;
+      tell_all(message(frame_kind::starting, {}));
+    }
     if (limit.over())
       give_up(
           fmt::format("{} after {} s (HEDDLE_JOIN_TIMEOUT_MS): are they started with the same "
@@ -112,14 +128,21 @@ gathered rendezvous_host::exchange(std::span<const std::byte> mine) {
                       missing(), limit.waited_s()));
     turn(limit);
   }
-  std::vector<blob> given{blob(mine.begin(), mine.end())};
-  for (std::size_t r = 1; r < guests_.size(); ++r)
-    given.push_back(*std::exchange(guests_[r]->given, std::nullopt));
-  gathered all(given);
-  const blob answer = message(frame_kind::everything, all.encoded());
-  for (std::size_t r = 1; r < guests_.size(); ++r) guests_[r]->link.send(answer);
-  flush();
-  return all;
+}
+
+/// Of the ranks that it speaks for, and of no others.
+void rendezvous_host::take_given(visitor& guest, std::vector<blob>& all) {
+  std::size_t ranks = 0;
+  const auto take = [&](int rank, std::span<const std::byte> given) {
+    const auto at = static_cast<std::size_t>(rank);
+    if (speakers_[at] != &guest) return;
+    all[at].assign(given.begin(), given.end());
+    ++ranks;
+  };
+  const blob bytes = *std::exchange(guest.given, std::nullopt);
+  if (!host_gifts::decode(bytes, size_, take) || ranks != guest.ranks)
+    give_up(
+        fmt::format("what rank {} ({}) gives for its host is malformed", guest.rank, guest.from));
 }
 
 /// Waits for news once, and hears it.
@@ -128,11 +151,9 @@ void rendezvous_host::turn(patience& limit) {
   const bool room = newcomers_.size() < most_newcomers;
   watched.push_back({room ? listener_.get() : -1, POLLIN, 0});
   for (const auto& n : newcomers_) watched.push_back({n->link.fd(), n->link.events(), 0});
-  for (const auto& g : guests_)
-    if (g) watched.push_back({g->link.fd(), g->link.events(), 0});
+  for (const auto& g : guests_) watched.push_back({g->link.fd(), g->link.events(), 0});
   (void)limit.wait(watched);
-  for (std::size_t r = 1; r < guests_.size(); ++r)
-    if (guests_[r]) hear(static_cast<int>(r));
+  for (const auto& g : guests_) hear(*g);
   std::erase_if(newcomers_, [this](visitor_ptr& n) { return settle(n); });
   if ((watched.front().revents & POLLIN) != 0) accept_one();
 }
@@ -143,10 +164,10 @@ void rendezvous_host::accept_one() {
   unique_fd socket(
       accept4(listener_.get(), reinterpret_cast<sockaddr*>(&from), &length, SOCK_CLOEXEC));
   if (!socket && (errno == EMFILE || errno == ENFILE))
-    give_up("rank 0 has no descriptors left for more ranks: allow it one for each (ulimit -n)");
+    give_up("rank 0 has no descriptors left for more hosts: allow it one for each (ulimit -n)");
   if (!socket) return;  // it has gone again
   newcomers_.push_back(std::make_unique<visitor>(
-      visitor{{std::move(socket), secret_, sealed_link::side::host, most_from_guest},
+      visitor{{std::move(socket), secret_, sealed_link::side::host, most_from_stranger},
               name_of(from, length),
               now_ns()}));
 }
@@ -176,18 +197,34 @@ void rendezvous_host::admit(visitor_ptr newcomer, std::span<const std::byte> sai
   if (asked->size != size_)
     return refuse(*newcomer, fmt::format("HEDDLE_SIZE is {} on {} and {} on rank 0: set the same",
                                          asked->size, newcomer->from, size_));
-  if (asked->rank < 1 || asked->rank >= size_)
-    return refuse(*newcomer, fmt::format("HEDDLE_RANK is {} on {}: give each process one of 0 to "
-                                         "{}, and 0 to the one that listens",
-                                         asked->rank, newcomer->from, size_ - 1));
-  visitor_ptr& place = guests_[static_cast<std::size_t>(asked->rank)];
-  if (place)
-    return refuse(*newcomer, fmt::format("rank {} has come already, from {}, and again from {}: "
-                                         "give each process a HEDDLE_RANK of its own",
-                                         asked->rank, place->from, newcomer->from));
-  newcomer->link.send(message(frame_kind::welcome, nonce_));
+  if (const std::string why = enter(*newcomer, asked->ranks); !why.empty()) {
+    std::ranges::replace(speakers_, newcomer.get(), nullptr);
+    return refuse(*newcomer, why);
+  }
+  newcomer->link.limit(most_from_guest(size_));
+  newcomer->link.send(message(frame_kind::welcome, {}));
   newcomer->link.pump();
-  place = std::move(newcomer);
+  guests_.push_back(std::move(newcomer));
+}
+
+/// From now on it speaks for them. Why not; empty: it does.
+std::string rendezvous_host::enter(visitor& guest, std::span<const std::int32_t> ranks) {
+  for (const std::int32_t rank : ranks) {
+    if (rank < 1 || rank >= size_)
+      return fmt::format(
+          "HEDDLE_RANK is {} on {}: give each process one of 0 to {}, and 0 to the one that "
+          "listens",
+          rank, guest.from, size_ - 1);
+    visitor*& speaker = speakers_[static_cast<std::size_t>(rank)];
+    if (speaker != nullptr)
+      return fmt::format(
+          "rank {} has come already, from {}, and again from {}: give each process a HEDDLE_RANK "
+          "of its own",
+          rank, speaker->from, guest.from);
+    speaker = &guest;
+    if (guest.ranks++ == 0) guest.rank = rank;
+  }
+  return {};
 }
 
 void rendezvous_host::refuse(visitor& who, const std::string& why) {
@@ -203,33 +240,36 @@ void rendezvous_host::turn_away(const visitor& who, const std::string& why) {
             told_of_ == most_told_of ? " (no more are told of)" : "");
 }
 
-void rendezvous_host::hear(int rank) {
-  visitor& guest = *guests_[static_cast<std::size_t>(rank)];
+void rendezvous_host::hear(visitor& guest) {
   guest.link.pump();
-  if (guest.given) return;
-  if (const auto said = guest.link.next()) {
+  while (!guest.given) {
+    const auto said = guest.link.next();
+    if (!said) break;
     auto frame = parse(*said);
-    if (frame && frame->kind == frame_kind::exchange) {
+    const auto asked = frame && frame->kind == frame_kind::join && !started_
+                           ? decode_request(frame->payload)
+                           : std::nullopt;
+    if (asked) {
+      if (const std::string why = enter(guest, asked->ranks); !why.empty()) give_up(why);
+    } else if (frame && frame->kind == frame_kind::failed) {
+      give_up(fmt::format("rank {} ({}) gives up: {}", guest.rank, guest.from,
+                          protocol::decode_text(frame->payload)));
+    } else if (frame && frame->kind == frame_kind::exchange) {
       guest.given = std::move(frame->payload);
-      return;
+    } else {
+      give_up(fmt::format("rank {} ({}) speaks another version of Heddle", guest.rank, guest.from));
     }
-    give_up(fmt::format("rank {} ({}) speaks another version of Heddle", rank, guest.from));
   }
-  if (!guest.link.problem().empty())
-    give_up(fmt::format("rank {} ({}) went away while the ranks joined", rank, guest.from));
-}
-
-bool rendezvous_host::all_have_given() const {
-  return std::all_of(guests_.begin() + 1, guests_.end(),
-                     [](const visitor_ptr& g) { return g && g->given; });
+  if (!guest.given && !guest.link.problem().empty())
+    give_up(fmt::format("rank {} ({}) went away while the ranks joined", guest.rank, guest.from));
 }
 
 /// "2 of 8 ranks are missing: 3, 7"
 std::string rendezvous_host::missing() const {
   std::size_t count = 0;
   std::string names;
-  for (std::size_t r = 1; r < guests_.size(); ++r) {
-    if (guests_[r] && guests_[r]->given) continue;
+  for (std::size_t r = 1; r < speakers_.size(); ++r) {
+    if (started_ ? has_given(speakers_[r]) : has_come(speakers_[r])) continue;
     if (++count <= most_named) names += fmt::format("{}{}", count > 1 ? ", " : "", r);
   }
   if (count > most_named) names += ", ...";
@@ -237,11 +277,13 @@ std::string rendezvous_host::missing() const {
 }
 
 void rendezvous_host::give_up(const std::string& why) {
-  const blob answer = message(frame_kind::failed, protocol::encode_text(why));
-  for (const auto& g : guests_)
-    if (g) g->link.send(answer);
-  flush();
+  tell_all(message(frame_kind::failed, protocol::encode_text(why)));
   fail("{}", why);
+}
+
+void rendezvous_host::tell_all(std::span<const std::byte> message) {
+  for (const auto& g : guests_) g->link.send(message);
+  flush();
 }
 
 /// Guests that are gone are found by the next exchange, unless nobody needs them any more.
@@ -250,7 +292,7 @@ void rendezvous_host::flush() {
   for (;;) {
     std::vector<pollfd> watched;
     for (const auto& g : guests_) {
-      if (!g || !g->link.problem().empty()) continue;
+      if (!g->link.problem().empty()) continue;
       g->link.pump();
       if (!g->link.flushed()) watched.push_back({g->link.fd(), POLLOUT, 0});
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// rendezvous_host.h - rank 0 of a job without a launcher: it listens, and gathers what all give.
+// rendezvous_host.h - rank 0 of a job without a launcher: it listens, and gathers what the leaders
+// of all hosts give for their ranks.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -25,38 +26,48 @@ class rendezvous_host {
   /// Collective: everybody's blob by rank, for this rank and for all guests. Throws error, and
   /// tells the guests the same: a rank has not come within the limit, or went away.
   gathered exchange(std::span<const std::byte> mine);
-  /// Random, and the same for all ranks of this job.
-  [[nodiscard]] const secret_bytes& nonce() const noexcept { return nonce_; }
 
  private:
   struct visitor {
     sealed_link link;
     std::string from;
     std::uint64_t since_ns;
+    int rank = -1;          // of who leads
+    std::size_t ranks = 0;  // it speaks for, itself among them
     std::optional<blob> given = {};
   };
   using visitor_ptr = std::unique_ptr<visitor>;
 
   void listen_at(const meeting_place& where);
   void turn(patience& limit);
+  void await_all();
+  void tell_all(std::span<const std::byte> message);
   void accept_one();
   bool settle(visitor_ptr& newcomer);
   void admit(visitor_ptr newcomer, std::span<const std::byte> request);
   void refuse(visitor& who, const std::string& why);
   void turn_away(const visitor& who, const std::string& why);
-  void hear(int rank);
-  [[nodiscard]] bool all_have_given() const;
+  void hear(visitor& guest);
+  [[nodiscard]] std::string enter(visitor& guest, std::span<const std::int32_t> ranks);
+  void take_given(visitor& guest, std::vector<blob>& all);
+  // Of who speaks for a rank.
+  static bool has_come(const visitor* speaker) noexcept { return speaker != nullptr; }
+  static bool has_given(const visitor* speaker) noexcept {
+    return has_come(speaker) && speaker->given;
+  }
   [[nodiscard]] std::string missing() const;
   [[noreturn]] void give_up(const std::string& why);
   void flush();
 
   int size_;
-  secret_bytes secret_, nonce_;
+  secret_bytes secret_;
   std::uint64_t limit_ms_;
   unique_fd listener_;
   std::vector<visitor_ptr> newcomers_;  // have not proved themselves
-  std::vector<visitor_ptr> guests_;     // by rank; null: has not come
-  int told_of_ = 0;                     // strangers
+  std::vector<visitor_ptr> guests_;
+  std::vector<visitor*> speakers_;  // of guests_, by rank; null: has not come, and rank 0
+  bool started_ = false;            // all have come
+  int told_of_ = 0;                 // strangers
 };
 
 }  // namespace heddle::bootstrap

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// rendezvous_protocol.h - what rank 0 and the others say to each other in a rendezvous: a kind, and
-// what belongs to it, as in launcher_protocol.h.
+// rendezvous_protocol.h - what rank 0 and the leaders of hosts say to each other in a rendezvous: a
+// kind, and what belongs to it, as in launcher_protocol.h.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,11 @@ using protocol::frame_kind;
 /// rank that has no core may take as long as it does.
 inline constexpr std::uint64_t proof_limit_ns = 1'000'000'000;
 
-inline constexpr std::size_t most_from_guest = 1 + protocol::max_blob_bytes;
+/// Before it has proved itself, and of what it gives for its host's ranks.
+inline constexpr std::size_t most_from_stranger = 64;
+[[nodiscard]] constexpr std::size_t most_from_guest(int size) noexcept {
+  return 2 + protocol::max_everything(static_cast<std::size_t>(size)) + protocol::max_text_bytes;
+}
 [[nodiscard]] constexpr std::size_t most_from_host(int size) noexcept {
   return 1 + protocol::max_everything(static_cast<std::size_t>(size)) + protocol::max_text_bytes;
 }
@@ -37,20 +41,24 @@ inline constexpr std::size_t most_from_guest = 1 + protocol::max_blob_bytes;
   return frame{static_cast<frame_kind>(message.front()), {message.begin() + 1, message.end()}};
 }
 
-/// The payload of `join`, in the byte order of the machine: all ranks of a job share one.
+/// The payload of `join`: the size of the job, then ranks for which the guest speaks, in the byte
+/// order of the machine: all ranks of a job share one.
 struct request {
-  std::int32_t rank = 0;
   std::int32_t size = 0;
+  std::vector<std::int32_t> ranks;
 };
 [[nodiscard]] inline std::vector<std::byte> encode(const request& r) {
-  const auto bytes = std::as_bytes(std::span(&r, 1));
+  std::vector<std::int32_t> words{r.size};
+  words.insert(words.end(), r.ranks.begin(), r.ranks.end());
+  const auto bytes = std::as_bytes(std::span(words));
   return {bytes.begin(), bytes.end()};
 }
+/// Nothing unless it names one rank at least.
 [[nodiscard]] inline std::optional<request> decode_request(std::span<const std::byte> payload) {
-  request r;
-  if (payload.size() != sizeof r) return {};
-  std::memcpy(&r, payload.data(), sizeof r);
-  return r;
+  std::vector<std::int32_t> words(payload.size() / sizeof(std::int32_t));
+  if (words.size() < 2 || payload.size() % sizeof(std::int32_t) != 0) return {};
+  std::memcpy(words.data(), payload.data(), payload.size());
+  return request{words.front(), {words.begin() + 1, words.end()}};
 }
 
 }  // namespace heddle::bootstrap::rendezvous_protocol

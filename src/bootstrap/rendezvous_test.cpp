@@ -6,15 +6,20 @@
 #include <gtest/gtest.h>
 #include <heddle/status.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
 #include <future>
+#include <optional>
+#include <utility>
 
 #include "base/fd.h"
+#include "bootstrap/host_gifts.h"
 #include "bootstrap/rendezvous_host.h"
 #include "bootstrap/rendezvous_protocol.h"
 #include "support/blobs.h"
@@ -99,7 +104,7 @@ class Rendezvous : public testing::Test {
   [[nodiscard]] sealed_link welcomed_guest(std::int32_t rank, std::int32_t size) const {
     using namespace rendezvous_protocol;
     sealed_link link(stranger(), secret_, sealed_link::side::guest, most_from_host(size));
-    link.send(message(frame_kind::join, encode(request{rank, size})));
+    link.send(message(frame_kind::join, encode(request{size, {rank}})));
     link.pump();
     EXPECT_FALSE(next(link).empty());
     return link;
@@ -154,7 +159,7 @@ TEST_F(Rendezvous, WhoIsHungUpOnInACrowdComesAgain) {
   ASSERT_EQ(setsockopt(listener.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
   const auto accepted = [&] {
     return sealed_link(unique_fd(accept(listener.get(), nullptr, nullptr)), secret_,
-                       sealed_link::side::host, rendezvous_protocol::most_from_guest);
+                       sealed_link::side::host, rendezvous_protocol::most_from_stranger);
   };
   auto one = start(place(1, 2));
   {
@@ -196,20 +201,18 @@ TEST_F(Rendezvous, ARankZeroThatIsNotThereIsToldWithItsAddress) {
 }
 
 TEST_F(Rendezvous, TheSecondOfTwoProcessesWithOneRankIsRefusedByName) {
-  rendezvous_host zero(place(0, 3), soon_ms);
-  auto job = std::async(std::launch::async, [&] {
-    try {
-      (void)zero.exchange({});
-    } catch (const error&) {
-      return;
-    }
-  });
-  auto first = start(place(1, 3), soon_ms), second = start(place(1, 3), soon_ms);
-  const std::string both = first.get().why + second.get().why;
-  EXPECT_THAT(both,
+  auto zero = start(place(0, 3), soon_ms);
+  const sealed_link first = welcomed_guest(1, 3);
+  EXPECT_THAT(start(place(1, 3)).get().why,
               AllOf(HasSubstr("rank 1 has come already, from 127.0.0.1"),
-                    HasSubstr("HEDDLE_RANK of its own"), HasSubstr("1 of 3 ranks are missing: 2")));
-  job.get();
+                    HasSubstr("HEDDLE_RANK of its own")));
+  EXPECT_THAT(zero.get().why, HasSubstr("1 of 3 ranks are missing: 2"));
+}
+
+TEST_F(Rendezvous, TwoProcessesWithOneRankOnAHostEndTheMeeting) {
+  auto zero = start(place(0, 3)), first = start(place(1, 3)), second = start(place(1, 3));
+  for (auto* one : {&zero, &first, &second})
+    EXPECT_THAT(one->get().why, HasSubstr("rank 1 has come already, from 127.0.0.1"));
 }
 
 TEST_F(Rendezvous, ASecondRankZeroOnTheHostIsRefused) {
@@ -230,6 +233,7 @@ TEST_F(Rendezvous, ARankThatGoesAwayWhileOthersJoinIsNamedToAll) {
   sealed_link two = welcomed_guest(2, 3);
   { const sealed_link one = welcomed_guest(1, 3); }
   EXPECT_THAT(zero.get().why, HasSubstr("rank 1 (127.0.0.1) went away"));
+  EXPECT_EQ(next(two), rendezvous_protocol::message(frame_kind::starting, {}));
   const blob told = next(two);
   ASSERT_FALSE(told.empty());
   EXPECT_THAT(protocol::decode_text(std::span(told).subspan(1)),
@@ -239,9 +243,149 @@ TEST_F(Rendezvous, ARankThatGoesAwayWhileOthersJoinIsNamedToAll) {
 TEST_F(Rendezvous, ARankZeroThatGoesAwayEndsTheOthers) {
   auto zero = std::make_unique<rendezvous_host>(place(0, 2), late_ms);
   auto one = start(place(1, 2));
-  (void)zero->exchange({});  // that of the join
+  (void)zero->exchange(blob(sizeof secret_));  // that of the join
   zero.reset();
   EXPECT_THAT(one.get().why, HasSubstr("went away while the ranks joined"));
+}
+
+/// A rank in a process of its own, which joins when it is told.
+class distant_rank {
+ public:
+  explicit distant_rank(const meeting_place& where) {
+    int ends[2] = {-1, -1};
+    EXPECT_EQ(pipe(ends), 0);
+    process_ = fork();
+    if (process_ == 0) {
+      char go = 0;
+      if (read(ends[0], &go, 1) == 1) (void)join_rendezvous(where, late_ms);
+      _exit(0);
+    }
+    close(ends[0]);
+    go_.reset(ends[1]);
+  }
+  ~distant_rank() { kill_it(); }
+  distant_rank(const distant_rank&) = delete;
+  distant_rank& operator=(const distant_rank&) = delete;
+  void start() { EXPECT_EQ(write(go_.get(), "!", 1), 1); }
+  void kill_it() {
+    kill(process_, SIGKILL);
+    (void)waitpid(process_, nullptr, 0);
+  }
+
+ private:
+  pid_t process_ = -1;
+  unique_fd go_;
+};
+
+/// The test is rank 0.
+class RendezvousOfAHost : public Rendezvous {
+ protected:
+  RendezvousOfAHost() {
+    const sockaddr_in a = loopback(port_);
+    EXPECT_EQ(bind(listener_.get(), reinterpret_cast<const sockaddr*>(&a), sizeof a), 0);
+    EXPECT_EQ(listen(listener_.get(), 8), 0);
+  }
+  /// Who leads the ranks of this host, once it has come.
+  [[nodiscard]] sealed_link& leader() {
+    link_.emplace(unique_fd(accept(listener_.get(), nullptr, nullptr)), secret_,
+                  sealed_link::side::host, rendezvous_protocol::most_from_guest(4));
+    return *link_;
+  }
+  /// The ranks that it has told of, when these are so many.
+  [[nodiscard]] std::vector<int> ranks_told(std::size_t count) {
+    std::vector<int> ranks;
+    while (ranks.size() < count) {
+      const auto said = rendezvous_protocol::parse(next(*link_));
+      if (!said || said->kind != frame_kind::join) break;
+      const auto told = rendezvous_protocol::decode_request(said->payload);
+      if (!told) break;
+      if (ranks.empty()) tell(frame_kind::welcome);
+      ranks.insert(ranks.end(), told->ranks.begin(), told->ranks.end());
+    }
+    return ranks;
+  }
+  void tell(frame_kind kind, std::span<const std::byte> what = {}) {
+    link_->send(rendezvous_protocol::message(kind, what));
+    link_->pump();
+  }
+
+  unique_fd listener_{socket(AF_INET, SOCK_STREAM, 0)};
+  std::optional<sealed_link> link_;
+};
+
+TEST_F(RendezvousOfAHost, OneSpeaksForAllAndAnExchangeIsOneMessageEachWay) {
+  std::vector<std::future<fate>> coming;
+  coming.push_back(start(place(2, 4)));
+  (void)leader();
+  for (const int rank : {3, 1}) coming.push_back(start(place(rank, 4)));
+  EXPECT_THAT(ranks_told(3), testing::UnorderedElementsAre(1, 2, 3));
+  tell(frame_kind::starting);
+  for (int exchange = 0; exchange < 3; ++exchange) {  // that of the join, the test's, its barrier
+    std::vector<blob> all(4, blob(sizeof secret_));
+    const auto said = rendezvous_protocol::parse(next(*link_));
+    ASSERT_TRUE(said && said->kind == frame_kind::exchange);
+    std::vector<int> givers;
+    EXPECT_TRUE(host_gifts::decode(said->payload, 4, [&](int rank, auto given) {
+      givers.push_back(rank);
+      all[static_cast<std::size_t>(rank)].assign(given.begin(), given.end());
+    }));
+    EXPECT_THAT(givers, testing::UnorderedElementsAre(1, 2, 3));
+    tell(frame_kind::everything, gathered(all).encoded());
+  }
+  for (auto& one : coming) {
+    const fate mine = one.get();
+    EXPECT_EQ(mine.why, "");
+    EXPECT_EQ(mine.local_ranks, 3);
+    ASSERT_EQ(mine.all.size(), 4u);
+    EXPECT_EQ(mine.all[3], blob(1, std::byte{3}));
+  }
+}
+
+TEST_F(RendezvousOfAHost, ALeaderThatDiesIsNamedToItsRanks) {
+  distant_rank one(place(1, 4));
+  one.start();
+  (void)leader();
+  auto two = start(place(2, 4));
+  EXPECT_THAT(ranks_told(2), testing::ElementsAre(1, 2));
+  one.kill_it();
+  EXPECT_THAT(two.get().why, HasSubstr("rank 1, which speaks for this host, has gone"));
+}
+
+TEST_F(RendezvousOfAHost, ARankThatDiesIsNamedToItsLeaderAndToRankZero) {
+  distant_rank two(place(2, 4));
+  auto one = start(place(1, 4));
+  (void)leader();
+  two.start();
+  EXPECT_THAT(ranks_told(2), testing::ElementsAre(1, 2));
+  two.kill_it();
+  tell(frame_kind::starting);
+  EXPECT_FALSE(next(*link_).empty());  // it has given for the first exchange before
+  tell(frame_kind::everything, gathered(std::vector<blob>(4, blob(sizeof secret_))).encoded());
+  EXPECT_THAT(one.get().why, HasSubstr("rank 2 on this host has gone"));
+  const auto said = rendezvous_protocol::parse(next(*link_));
+  ASSERT_TRUE(said && said->kind == frame_kind::failed);
+  EXPECT_THAT(protocol::decode_text(said->payload), HasSubstr("rank 2 on this host has gone"));
+}
+
+TEST_F(RendezvousOfAHost, RanksHearWhyRankZeroEndsTheMeeting) {
+  auto one = start(place(1, 4));
+  (void)leader();
+  auto two = start(place(2, 4));
+  (void)ranks_told(2);
+  tell(frame_kind::failed, protocol::encode_text("1 of 4 ranks are missing: 3"));
+  EXPECT_THAT(one.get().why, HasSubstr("are missing: 3"));
+  EXPECT_THAT(two.get().why, HasSubstr("are missing: 3"));
+}
+
+TEST_F(Rendezvous, WhatALeaderGivesForRanksOfOthersEndsTheMeeting) {
+  auto zero = start(place(0, 3));
+  sealed_link one = welcomed_guest(1, 3), two = welcomed_guest(2, 3);
+  const blob forged = host_gifts::encode({{2, blob(sizeof secret_)}});
+  one.send(rendezvous_protocol::message(frame_kind::exchange, forged));
+  two.send(rendezvous_protocol::message(frame_kind::exchange, forged));
+  one.pump();
+  two.pump();
+  EXPECT_THAT(zero.get().why, HasSubstr("what rank 1 (127.0.0.1) gives for its host is malformed"));
 }
 
 TEST_F(Rendezvous, TheEnvironmentIsCheckedWithTheCure) {

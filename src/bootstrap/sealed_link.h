@@ -33,6 +33,8 @@ class sealed_link {
 
   /// Messages of more than `most_bytes` are not taken. Throws error: no randomness.
   sealed_link(unique_fd socket, const secret_bytes& secret, side mine, std::size_t most_bytes);
+  /// From the next message on.
+  void limit(std::size_t most_bytes) noexcept { most_bytes_ = most_bytes; }
 
   [[nodiscard]] int fd() const noexcept { return socket_.get(); }
   [[nodiscard]] short events() const noexcept;
