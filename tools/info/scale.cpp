@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <type_traits>
@@ -107,13 +108,18 @@ class watched_session final : public bootstrap::session {
   join_cost& cost_;
 };
 
+settings settings_of_model() {
+  settings config = transport::read_all_settings();
+  if (config.host.empty()) config.host = "model";  // all of the model's hosts have our addresses
+  return config;
+}
+
 join_cost join(const scale_job& job, int rank, const std::string& name, lockstep* beside) {
   using clock = std::chrono::steady_clock;
   join_cost cost;
   cost.host_messages = 2;  // who it is, and the answer
   cost.host_bytes = 2 * (frame_head + introduction_bytes);
-  settings config = transport::read_all_settings();
-  if (config.host.empty()) config.host = "model";  // all of the model's hosts have our addresses
+  const settings config = settings_of_model();
   auto store = std::make_unique<model_store>(job, name, beside, cost.launcher);
   model_store& launcher = *store;
   begin_memory_count();
@@ -175,6 +181,7 @@ constexpr std::array<row, 11> rows{{
 struct measured {
   join_cost first_leader;
   std::optional<join_cost> leader, member;
+  std::optional<rendezvous_traffic> rendezvous;
 };
 
 measured measure(scale_job job) {
@@ -184,6 +191,7 @@ measured measure(scale_job job) {
   if (job.hosts() > 1) found.leader = measure_leader(job);
   const int ranks_there = job.end_of(job.measured_host) - job.first_of(job.measured_host);
   if (ranks_there > 1) found.member = measure_member(job);
+  if (job.ranks > 1) found.rendezvous = measure_rendezvous(job);
   return found;
 }
 
@@ -202,6 +210,12 @@ void print_table(const scale_job& job, const measured& found) {
     line(name, [tell = text](const char*, const join_cost* c) {
       return c != nullptr ? tell(*c) : std::string();
     });
+  if (!found.rendezvous) return;
+  const rendezvous_traffic& said = *found.rendezvous;
+  fmt::print(
+      "Without a launcher rank 0 hears {} messages of each host ({}), and answers with {} ({})\n",
+      said.to_zero, mebibytes(static_cast<double>(said.to_zero_bytes)), said.from_zero,
+      mebibytes(static_cast<double>(said.from_zero_bytes)));
 }
 
 nlohmann::ordered_json as_json(const join_cost& c) {
@@ -216,6 +230,23 @@ nlohmann::ordered_json as_json(const join_cost& c) {
           {"table_bytes", c.table_bytes},
           {"kept_memory_bytes", c.kept_bytes},
           {"seconds", c.seconds}};
+}
+
+nlohmann::ordered_json as_json(const rendezvous_traffic& said) {
+  return {{"to_rank_0", said.to_zero},
+          {"from_rank_0", said.from_zero},
+          {"bytes_to_rank_0", said.to_zero_bytes},
+          {"bytes_from_rank_0", said.from_zero_bytes}};
+}
+
+/// Until the rank that makes its world has gone.
+bool keep_company(const bootstrap::meeting_place& where) {
+  try {
+    const auto session = bootstrap::join_rendezvous(where, limit_ms);
+    for (;;) (void)session->exchange({});
+  } catch (const error&) {
+    return true;
+  }
 }
 
 }  // namespace
@@ -275,6 +306,23 @@ join_cost measure_member(const scale_job& job) {
   return cost;
 }
 
+rendezvous_traffic measure_rendezvous(const scale_job& job) {
+  model_zero zero(job);
+  const int real = std::max(1, job.first_of(job.measured_host));
+  const worker<rendezvous_traffic> model([&] { return zero.serve(real); });
+  const worker<bool> measured([&] {
+    const auto world = engine::make_world(bootstrap::join_rendezvous(zero.place_of(real), limit_ms),
+                                          settings_of_model());
+    return true;
+  });
+  std::vector<std::unique_ptr<worker<bool>>> others;
+  for (int rank = real + 1; rank < job.end_of(job.measured_host); ++rank)
+    others.push_back(
+        std::make_unique<worker<bool>>([&] { return keep_company(zero.place_of(rank)); }));
+  (void)measured.result();
+  return model.result();
+}
+
 void print_scale(const scale_job& job, bool as_data) {
   unsetenv("HEDDLE_SECRET_FILE");  // the model's secret is no secret
   const measured found = measure(job);
@@ -283,6 +331,7 @@ void print_scale(const scale_job& job, bool as_data) {
   all["first_leader"] = as_json(found.first_leader);
   if (found.leader) all["leader"] = as_json(*found.leader);
   if (found.member) all["member"] = as_json(*found.member);
+  if (found.rendezvous) all["rendezvous"] = as_json(*found.rendezvous);
   fmt::print("{}\n", all.dump(2));
 }
 

@@ -5,6 +5,7 @@
 
 #include "info/scale_model.h"
 #include "info/scale_neighbours.h"
+#include "info/scale_zero.h"
 
 namespace heddle::tools {
 
@@ -24,6 +25,11 @@ struct join_cost {
 [[nodiscard]] join_cost measure_leader(const scale_job& job);
 /// The same for the last rank of that host, which another one leads; per_host is 2 at least.
 [[nodiscard]] join_cost measure_member(const scale_job& job);
+
+/// What the leader of job.measured_host says to rank 0, and hears of it, where there is no
+/// launcher: the real code for all ranks of that host, of which one makes its world. The job has 2
+/// ranks at least. Starts processes; for programs with one thread. Throws error.
+[[nodiscard]] rendezvous_traffic measure_rendezvous(const scale_job& job);
 
 /// Prints these of several ranks as a table, or as a JSON object. Throws error.
 void print_scale(const scale_job& job, bool as_data);

@@ -125,6 +125,17 @@ TEST(Scale, ALeaderHearsFromEachOfItsRanksAndAnotherRankFromItsLeaderOnly) {
   EXPECT_GT(leader.kept_bytes, 0);
 }
 
+TEST(Scale, WithoutALauncherOneRankOfAHostSpeaksWithRankZero) {
+  if (!has_network()) GTEST_SKIP() << "this host has no network but loopback";
+  const rendezvous_traffic alone = measure_rendezvous({.ranks = 40, .measured_host = 20}),
+                           four = measure_rendezvous(
+                               {.ranks = 160, .per_host = 4, .measured_host = 20});
+  EXPECT_EQ(alone.from_zero, alone.to_zero + 1);  // that all have come
+  EXPECT_EQ(four.from_zero, alone.from_zero);
+  EXPECT_LE(four.to_zero, alone.to_zero + 3);  // at most a word for each that comes late
+  EXPECT_GT(four.from_zero_bytes, 3 * alone.from_zero_bytes);
+}
+
 TEST(Scale, ALargerJobTakesMoreMemoryAndHardlyMoreMessages) {
   if (!has_network()) GTEST_SKIP() << "this host has no network but loopback";
   for (const int host : {0, 7}) {
