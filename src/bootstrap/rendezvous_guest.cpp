@@ -21,9 +21,9 @@ namespace {
 
 constexpr std::uint64_t connect_limit_ms = 3000;
 constexpr std::uint64_t first_pause_ms = 5, longest_pause_ms = 200;  // between tries
-constexpr std::uint64_t word_after_s = 5;
+constexpr std::uint64_t told_after_s = 5;
 /// Rank 0 has the limit too, and can say who is missing: it comes first.
-constexpr std::uint64_t beyond_limit_ms = 5000;
+constexpr std::uint64_t grace_ms = 5000;
 
 /// Why a connection was not made, in words.
 struct attempt {
@@ -64,9 +64,7 @@ attempt connect_once(const meeting_place& where) {
 }  // namespace
 
 rendezvous_guest::rendezvous_guest(const meeting_place& where, std::uint64_t limit_ms)
-    : where_(where),
-      limit_ms_(limit_ms == 0 ? 0 : limit_ms + beyond_limit_ms),
-      until_start_(limit_ms_) {
+    : where_(where), limit_ms_(limit_ms == 0 ? 0 : limit_ms + grace_ms), until_start_(limit_ms_) {
   patience limit(limit_ms);
   find_host(limit);
   (void)receive(frame_kind::welcome);
@@ -113,7 +111,7 @@ void rendezvous_guest::find_host(patience& limit) {
           "nobody but this rank meets at {} after {} s (HEDDLE_JOIN_TIMEOUT_MS; {}): is rank 0 "
           "started, and is this its host's address (HEDDLE_RENDEZVOUS)?",
           place(), limit.waited_s(), now.problem);
-    if (limit.waited_s() >= word_after_s && !std::exchange(told, true))
+    if (limit.waited_s() >= told_after_s && !std::exchange(told, true))
       log::warn(log::subsystem::job, "rank {} waits for rank 0 at {}: {}", where_.rank, place(),
                 now.problem);
     (void)limit.wait({}, pause_ms);

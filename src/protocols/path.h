@@ -70,7 +70,8 @@ class path : private post_batch::refusals {
 
   // --- progress -------------------------------------------------------------------------
   void flush_blocked();
-  /// The same before nobody looks for a while: what waits for more than room goes without it.
+  /// The same before nobody looks for a while: what waits for more than room goes without it,
+  /// unless its protocol knows of somebody who looks.
   void flush_for_rest() {
     last_call_ = true;
     flush_blocked();
