@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <cstdlib>
 #include <iterator>
 #include <utility>
@@ -13,10 +14,12 @@ namespace {
 constexpr std::size_t page_bytes = 4096;
 
 /// Of the block that a payload gets: a power of two where it may be kept, so that calls of about
-/// the same size share blocks. What lies above the payload is not touched, and so is not there.
+/// the same size share blocks, otherwise whole pages where it is large. What lies above the payload
+/// is not touched, and so is not there.
 std::size_t room_for(std::size_t bytes) noexcept {
-  const bool kept = bytes >= spare_payloads::least_block && bytes <= spare_payloads::most_bytes;
-  return kept ? std::bit_ceil(bytes) : bytes;
+  if (bytes < spare_payloads::least_block) return bytes;
+  if (bytes <= spare_payloads::most_bytes) return std::bit_ceil(bytes);
+  return (bytes + page_bytes - 1) / page_bytes * page_bytes;
 }
 
 }  // namespace
@@ -24,6 +27,7 @@ std::size_t room_for(std::size_t bytes) noexcept {
 /// Large ones begin with a page: the kernel copies to them a sixth faster than to where malloc puts
 /// them by itself, which is 16 bytes into a page.
 payload_memory memory_for(std::size_t bytes) noexcept {
+  if (bytes > PTRDIFF_MAX) return nullptr;  // a peer can say so, and no room could be told
   const std::size_t room = std::max<std::size_t>(room_for(bytes), 1);
   void* const memory =
       room < spare_payloads::least_block ? std::malloc(room) : std::aligned_alloc(page_bytes, room);

@@ -63,6 +63,12 @@ TEST(SparePayloads, SmallAndHugeOnesAreNotKept) {
   EXPECT_EQ(kept_of(1, 40 * mib), 0u);
 }
 
+TEST(SparePayloads, ThereIsNoneForWhatNoMemoryCanHold) {
+  spare_payloads spares;
+  for (const std::size_t bytes : {SIZE_MAX, SIZE_MAX - 5000, SIZE_MAX / 2 + 1})
+    EXPECT_EQ(spares.take(bytes), nullptr);
+}
+
 TEST(SparePayloads, WhatAHandlerKeptDoesNotComeBack) {
   spare_payloads spares;
   spares.give_back(nullptr, mib);
