@@ -20,9 +20,10 @@
 //   flush()                     after drain(): waits until the partner has all that was put
 //   progress()                  what must be called between two looks at memory
 //   notify() await_notice()     an empty word to the partner thread, which waits in the library
-//   stream() sink()             a tagged message of spec.beside_bytes is under way to, or from, the
-//                               partner from now on: each call begins the next when one has ended
-//   end_stream() end_sink()     when both have called one of these, none is under way
+//   beside()                    large tagged messages on the same path, of spec.beside_bytes:
+//     send() receive()          one is under way to, or from, the partner from now on; each call
+//                               begins the next when one has ended
+//     end_sending() end_receiving()  when both have called one of these, none is under way
 //   send_aside(m) recv_aside(m) call_aside() finish_aside()  begin, and end, without ever driving
 //                               the library: somebody else moves the message meanwhile
 //
@@ -55,7 +56,7 @@ concept has_calls = requires(P& p) {
 };
 template <class P>
 concept has_streams = requires(P& p) {
-  p.stream();
+  p.beside().send();
 };
 template <class P>
 concept has_asides = requires(P& p) {

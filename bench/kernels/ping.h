@@ -131,23 +131,23 @@ class tag_ping_beside final : public exchange {
   void initiate(std::uint64_t count, stopwatch& watch) override {
     watch.start();
     for (std::uint64_t i = 0; i < count; ++i) {
-      path_->stream();
+      path_->beside().send();
       path_->deliver(message::data);
       path_->recv(message::answer);
       path_->drain();
       watch.lap();
     }
   }
-  void conclude() override { path_->end_stream(); }
+  void conclude() override { path_->beside().end_sending(); }
   void prepare() override { path_->recv(message::data); }
   void respond(std::uint64_t count) override {
     for (std::uint64_t i = 1; i <= count; ++i) {
-      path_->sink();
+      path_->beside().receive();
       path_->drain();
       path_->deliver(message::answer);
       if (i < count) path_->recv(message::data);
     }
-    path_->end_sink();
+    path_->beside().end_receiving();
   }
 
  private:

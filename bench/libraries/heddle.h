@@ -162,10 +162,7 @@ class heddle_path : public heddle_words {
     require(turns_.wait(seat_.box().arrived, count), "wait for an arrival");
   }
 
-  void stream() { stream_.send(); }
-  void sink() { stream_.receive(); }
-  void end_stream() { stream_.end_sending(); }
-  void end_sink() { stream_.end_receiving(); }
+  [[nodiscard]] heddle_stream& beside() noexcept { return beside_; }
 
   /// Heddle's executor moves them, or a post that finds something to do.
   void send_aside(message m) {
@@ -212,7 +209,7 @@ class heddle_path : public heddle_words {
   const handler_id called_ =
       handler(seat_.what.what == kind::latency ? ping_handlers : count_handlers);
   watched sent_, received_;
-  heddle_stream stream_{lane_, turns_, peer_, seat_.tag_for(purpose::beside),
+  heddle_stream beside_{lane_, turns_, peer_, seat_.tag_for(purpose::beside),
                         seat_.what.beside_bytes};
   unsigned looks_ = 0;
 };

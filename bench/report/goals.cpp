@@ -128,6 +128,7 @@ std::string ratio_text(const outcome_row& r, const goal& g) {
 
 std::vector<row> parse_goals(const std::string& text, const std::string& section) {
   std::vector<row> rows;
+  std::vector<std::string> sections;
   bool wanted = false;
   std::istringstream in(text);
   int number = 0;
@@ -136,7 +137,8 @@ std::vector<row> parse_goals(const std::string& text, const std::string& section
     line = trimmed(line);
     if (line.empty() || line.front() == '#') continue;
     if (line.front() == '[') {
-      wanted = line == "[" + section + "]";
+      sections.push_back(trimmed(line.substr(1, line.find(']') - 1)));
+      wanted = sections.back() == section;
       continue;
     }
     if (!wanted) continue;
@@ -146,6 +148,9 @@ std::vector<row> parse_goals(const std::string& text, const std::string& section
       throw std::runtime_error(fmt::format("line {}: {}", number, why.what()));
     }
   }
+  if (std::ranges::find(sections, section) == sections.end())
+    throw tools::usage_error(fmt::format("the goals have no section '{}'; there are: {}", section,
+                                         fmt::join(sections, ", ")));
   return rows;
 }
 
@@ -158,6 +163,8 @@ std::vector<row> read_goals(const std::filesystem::path& file, const std::string
   text << in.rdbuf();
   try {
     return parse_goals(text.str(), section);
+  } catch (const tools::usage_error&) {
+    throw;
   } catch (const std::runtime_error& why) {
     throw std::runtime_error(file.string() + ", " + why.what());
   }

@@ -31,7 +31,8 @@ struct row {
 };
 
 /// The rows of one section of a goals file: bench/report/goals.txt, which says its own form. Throws
-/// std::runtime_error with the line that cannot be understood, and how one looks.
+/// std::runtime_error with the line that cannot be understood, and how one looks; usage_error
+/// naming the sections when that one is not there.
 [[nodiscard]] std::vector<row> parse_goals(const std::string& text, const std::string& section);
 /// The same of a file. Throws std::runtime_error naming it.
 [[nodiscard]] std::vector<row> read_goals(const std::filesystem::path& file,

@@ -9,6 +9,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "exit_status.h"
+
 namespace heddle::bench {
 namespace {
 
@@ -82,6 +84,16 @@ TEST(Goals, AreReadWithAllTheirParts) {
   EXPECT_EQ(describe(rows[0].goals[1]), "at least 2 scaling, T=8");
   EXPECT_EQ(describe(rows[0].goals[2]), "at most 1 m of get");
   EXPECT_EQ(describe(rows[0].goals[3]), "at most 100 above pair");
+}
+
+TEST(Goals, OfASectionThatIsNotThereNameThoseThatAre) {
+  try {
+    (void)rows_of("carrier pigeon");
+    FAIL() << "it is there";
+  } catch (const tools::usage_error& why) {
+    EXPECT_THAT(why.what(),
+                AllOf(HasSubstr("'carrier pigeon'"), HasSubstr("shm and tcp, utofu, verbs")));
+  }
 }
 
 TEST(Goals, ThatCannotBeReadNameTheLineAndTheCure) {

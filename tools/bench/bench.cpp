@@ -45,8 +45,8 @@ void add_table(CLI::App& bench, int& code) {
   app.add_option("--resume", o->resume_folder,
                  "folder that keeps each row's records: rows that have theirs there are not "
                  "measured again, as after Ctrl-C");
-  app.add_option("--backend", o->section, "the rows over this wire instead of those over both")
-      ->check(CLI::IsMember({"utofu", "verbs"}))
+  app.add_option("--backend", o->section,
+                 "the rows over another wire, which is a section of the goals")
       ->capture_default_str();
   app.add_option("--rounds", o->rounds, "rounds of each row")
       ->check(CLI::Range(1, 1000))
