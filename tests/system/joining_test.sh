@@ -12,15 +12,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
-skip() {
-  echo "skipped: $*"
-  exit 77
-}
-fail() {
-  echo "FAILED: $*"
-  cat "$work/out"
-  exit 1
-}
+# shellcheck source=tests/system/skip_or_fail.sh
+. "$(dirname "$0")/skip_or_fail.sh"
 
 # start N WORD...: N ranks of this program; their output in $work/out, the status returned. The
 # variable of $rank tells a rank its number; $absent is what one does that makes no world: a launcher

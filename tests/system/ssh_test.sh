@@ -16,15 +16,8 @@ clean() {
 trap clean EXIT
 trap 'exit 1' INT TERM
 
-skip() {
-  echo "skipped: $*"
-  exit 77
-}
-fail() {
-  echo "FAILED: $*"
-  cat "$work/out" "$work/err"
-  exit 1
-}
+# shellcheck source=tests/system/skip_or_fail.sh
+. "$(dirname "$0")/skip_or_fail.sh"
 
 [ -x "$sshd" ] || skip 'there is no sshd (Debian: openssh-server)'
 [ "$(id -u)" != 0 ] || mkdir -p /run/sshd # where it asks for it
