@@ -86,6 +86,39 @@ TEST(HostsLoss, RanksOfASilentLauncherAreEnded) {
   EXPECT_THAT(job.marked(), IsEmpty());
 }
 
+/// On two hosts, of which one never answers.
+std::vector<std::string> job_that_does_not_start() {
+  return run_on_hosts("a,slow", {"--silence-limit", "2"}, {"true"});
+}
+
+/// Of the host that answers; it has had time to, and to hear how long the launcher may be silent.
+pid_t agent_that_waits(const child& job) {
+  const auto keeps_its_pipe = [](pid_t agent) {
+    const auto output = "/proc/" + std::to_string(agent) + "/fd/1";
+    return std::filesystem::read_symlink(output) != "/dev/null";
+  };
+  while (agents_of(job).empty() || keeps_its_pipe(agents_of(job).front())) usleep(5000);
+  sleep(1);
+  return agents_of(job).front();
+}
+
+TEST(HostsLoss, AnAgentWithoutASetUpDoesNotOutliveASilentLauncher) {
+  child job(job_that_does_not_start());
+  agent_that_waits(job);
+  job.send_signal(SIGSTOP);
+  while (!agents_of(job).empty()) usleep(5000);
+  job.send_signal(SIGCONT);
+  EXPECT_EQ(job.finish().status, 1);
+}
+
+TEST(HostsLoss, AHostThatFallsSilentWhileOthersStartIsLost) {
+  child job(job_that_does_not_start());
+  kill(agent_that_waits(job), SIGSTOP);
+  const auto how = job.finish();
+  EXPECT_EQ(how.status, 1);
+  EXPECT_THAT(how.err, HasSubstr("host a is lost (nothing heard for 2 s)"));
+}
+
 TEST(HostsLoss, TheSilenceOfAHostIsNotCountedWhileItStarts) {
   const auto how = run(run_on_hosts("tardy,a", {"--silence-limit", "1"}, {"echo", "hello"}));
   EXPECT_EQ(how.out, "hello\nhello\n") << how.err;

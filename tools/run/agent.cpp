@@ -24,6 +24,7 @@ using agent_protocol::message_kind;
 namespace {
 
 constexpr int kill_wait_ms = 1000;
+constexpr int first_word_wait_s = 120;
 
 // The launcher's end of a pipe must not be what ranks, or a stray message of ours, print to.
 unique_fd take_over(int standard) {
@@ -36,6 +37,10 @@ void leave_nothing_at(int standard, int flags) {
   const unique_fd nothing(open("/dev/null", flags | O_CLOEXEC));
   if (!nothing) fail_errno(errno, "open /dev/null");
   dup2(nothing.get(), standard);
+}
+
+std::string silent_launcher(int seconds) {
+  return fmt::format("nothing heard from the launcher for {} s: ending the ranks here", seconds);
 }
 
 }  // namespace
@@ -55,6 +60,9 @@ agent::agent() : meetings_([this](const message& m) { up_->send(m); }) {
                                    .ended = [this](const std::string& why) { cut_off(why); }};
   up_.emplace(loop_, std::move(in), std::move(out), handlers, false);
   loop_.watch(signals_.fd(), EPOLLIN, [this] { on_signal(); });
+  loop_.after(first_word_wait_s * 1000, [this] {
+    if (!placed_) cut_off(silent_launcher(first_word_wait_s));
+  });
 }
 
 int agent::run() {
@@ -101,8 +109,10 @@ agent::stream* agent::output(int number) {
 
 void agent::grow(const message& m) {
   const auto what = agent_protocol::decode_subtree(m);
-  if (!what || below_ || begun_) return cut_off("the launcher's branch is malformed");
-  watch_launcher(what->way.silence_s);
+  if (!what || std::exchange(placed_, true)) return cut_off("the launcher's branch is malformed");
+  up_->watch_silence(what->way.silence_s,
+                     [this, limit = what->way.silence_s] { cut_off(silent_launcher(limit)); });
+  if (what->hosts.empty()) return up_->send(message{message_kind::ready});
   try {
     below_ = std::make_unique<fleet>(host_process{loop_, signals_, limits_}, meetings_, *this,
                                      fleet::outputs{out_, errors_},
@@ -114,18 +124,10 @@ void agent::grow(const message& m) {
   }
 }
 
-void agent::watch_launcher(int silence_s) {
-  if (std::exchange(watches_, true)) return;
-  up_->watch_silence(silence_s, [this, silence_s] {
-    cut_off(
-        fmt::format("nothing heard from the launcher for {} s: ending the ranks here", silence_s));
-  });
-}
-
 void agent::begin(const message& m) {
   auto what = agent_protocol::decode_set_up(m);
-  if (!what || std::exchange(begun_, true)) return cut_off("the launcher's set-up is malformed");
-  watch_launcher(what->silence_s);
+  if (!what || !placed_ || std::exchange(begun_, true))
+    return cut_off("the launcher's set-up is malformed");
   up_->expect_ranks(what->job_size);
   try {
     if (below_) below_->launch(*what);

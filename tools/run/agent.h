@@ -59,7 +59,6 @@ class agent final : public group_owner {
 
   void take(const agent_protocol::message& m);
   void grow(const agent_protocol::message& m);
-  void watch_launcher(int silence_s);
   void begin(const agent_protocol::message& m);
   void keep_own(agent_protocol::set_up& what) const;
   void start(const agent_protocol::set_up& what);
@@ -83,7 +82,7 @@ class agent final : public group_owner {
   stream out_{*this, 1}, errors_{*this, 2};
   std::unique_ptr<fleet> below_;  ///< when there is a branch
   std::unique_ptr<crew> ranks_;   ///< from the set-up on
-  bool watches_ = false;          ///< for a silent launcher
+  bool placed_ = false;           ///< knows its branch, and for how long to wait for the launcher
   bool begun_ = false;            ///< the set-up was there
   bool done_ = false;             ///< and the launcher knows
   bool over_ = false;             ///< the launcher has closed the channel, or is lost

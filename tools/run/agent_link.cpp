@@ -134,8 +134,9 @@ void agent_link::connect(unique_fd in, unique_fd out, unique_fd errors) {
 void agent_link::greet(const agent_protocol::greeting& g) {
   if (g.build == version() && g.protocol == agent_protocol::version) {
     at_ = stage::greeted;
-    if (branch_.below.empty()) return become_ready();
-    watch_silence();
+    channel_->watch_silence(way_.silence_s, [this] {
+      lose(fmt::format("host {} is lost (nothing heard for {} s)", host(), way_.silence_s));
+    });
     return send(encode(below()));
   }
   const bool same_name = g.build == version();
@@ -178,13 +179,6 @@ void agent_link::send(const message& m) {
 
 void agent_link::drain(int ms) {
   if (channel_) channel_->drain(ms);
-}
-
-void agent_link::watch_silence() {
-  if (std::exchange(watched_, true)) return;
-  channel_->watch_silence(way_.silence_s, [this] {
-    lose(fmt::format("host {} is lost (nothing heard for {} s)", host(), way_.silence_s));
-  });
 }
 
 void agent_link::close() {

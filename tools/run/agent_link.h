@@ -25,7 +25,7 @@ class agent_link {
  public:
   enum class stage {
     starting,  ///< no greeting yet
-    greeted,   ///< and it has a branch of which not all agents have answered
+    greeted,   ///< and not yet said that all agents of its branch have answered
     ready,
     done,  ///< nothing is left of its ranks
     lost,
@@ -49,8 +49,6 @@ class agent_link {
   void start(const surroundings& around);
   void send(const agent_protocol::message& m);
   void drain(int ms);
-  /// From now on, if not before.
-  void watch_silence();
   /// Nothing more is wanted from there: the agent ends, and what is left of its ranks with it.
   void close();
   /// A child of this process has ended: maybe the starter.
@@ -94,7 +92,7 @@ class agent_link {
   pid_t starter_ = -1, group_ = -1;
   std::optional<int> starter_end_;  ///< wait status
   std::string channel_end_;         ///< why the channel has ended, if that is known
-  bool channel_ended_ = false, watched_ = false;
+  bool channel_ended_ = false;
   unique_fd errors_;
   std::string error_text_, last_error_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  ///< false: timers do nothing

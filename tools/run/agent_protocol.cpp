@@ -32,7 +32,7 @@ constexpr std::string_view greeting_mark = "\nHEDDLE-AGENT ";
 constexpr std::size_t longest_greeting = 200;
 
 /// How many numbers a message of each kind has at least, by kind.
-constexpr std::array<std::uint8_t, 24> least_numbers{0, 3, 6, 1, 1, 0, 2, 1,  // what launchers say
+constexpr std::array<std::uint8_t, 24> least_numbers{0, 3, 5, 1, 1, 0, 2, 1,  // what launchers say
                                                      2, 3, 0, 1, 1, 0, 1, 3,
                                                      1, 3, 2, 1, 0, 0, 0, 2};
 static_assert(least_numbers.size() == static_cast<std::size_t>(message_kind::abort) + 1);
@@ -103,16 +103,14 @@ class word_taker {
 
 // What a set-up says in numbers: facts of the job, and the ranks with their commands.
 bool take_facts(const message& m, set_up& s) {
-  const std::int64_t size = m.numbers[0], commands = m.numbers[5];
+  const std::int64_t size = m.numbers[0], commands = m.numbers[4];
   const auto numbers = static_cast<std::int64_t>(m.numbers.size());
   if (size < 1 || size > bootstrap::protocol::max_ranks) return false;
-  if (m.numbers[1] < 0 || m.numbers[1] > most_silence_s) return false;
-  if (commands < 1 || commands > numbers - 8 || (numbers - commands) % 2 != 0) return false;
+  if (commands < 1 || commands > numbers - 7 || (numbers - commands) % 2 == 0) return false;
   s.job_size = m.number(0);
-  s.silence_s = m.number(1);
-  s.prefix = m.numbers[2] != 0;
-  s.bind.asked = m.numbers[3] != 0;
-  for (auto i = static_cast<std::size_t>(6 + commands); i < m.numbers.size(); i += 2) {
+  s.prefix = m.numbers[1] != 0;
+  s.bind.asked = m.numbers[2] != 0;
+  for (auto i = static_cast<std::size_t>(5 + commands); i < m.numbers.size(); i += 2) {
     const std::int64_t rank = m.numbers[i], command = m.numbers[i + 1];
     if (rank < 0 || rank >= size || command < 0 || command >= commands) return false;
     s.ranks.push_back(static_cast<int>(rank));
@@ -284,16 +282,13 @@ std::optional<subtree> decode_subtree(const message& m) {
     }
     s.hosts.push_back(std::move(host));
   }
-  if (!taker.all_taken() || s.hosts.empty()) return {};
+  if (!taker.all_taken()) return {};
   return s;
 }
 
 message encode(const set_up& s) {
   message m{message_kind::set_up};
-  m.numbers = {s.job_size,
-               s.silence_s,
-               s.prefix ? 1 : 0,
-               s.bind.asked ? 1 : 0,
+  m.numbers = {s.job_size, s.prefix ? 1 : 0, s.bind.asked ? 1 : 0,
                static_cast<std::int64_t>(s.environment.size()),
                static_cast<std::int64_t>(s.commands.size())};
   append(m.body, s.secret.data(), s.secret.size());
@@ -322,9 +317,9 @@ std::optional<set_up> decode_set_up(const message& m) {
   s.directory = taker.one();
   s.output_folder = taker.one();
   if (!take_binding(taker.one(), s.bind)) return {};
-  const auto commands = static_cast<std::size_t>(m.numbers[5]);
-  for (std::size_t i = 0; i < commands; ++i) s.commands.push_back(taker.some(m.numbers[6 + i]));
-  s.environment = taker.some(m.numbers[4]);
+  const auto commands = static_cast<std::size_t>(m.numbers[4]);
+  for (std::size_t i = 0; i < commands; ++i) s.commands.push_back(taker.some(m.numbers[5 + i]));
+  s.environment = taker.some(m.numbers[3]);
   const auto empty = [](const auto& command) { return command.empty(); };
   if (!taker.all_taken() || std::any_of(s.commands.begin(), s.commands.end(), empty)) return {};
   return s;

@@ -6,11 +6,13 @@
 // Then both sides send messages, each of a kind, some numbers and a body:
 //
 //   launcher   numbers                     body
-//   branch     see subtree below           agents that this one is to start: first, if there are
-//   any set_up     see set_up below reply      round, ranks...             a frame of
-//   launcher_protocol.h for these ranks signal     signal input for rank 0; empty: the end taken
-//   stream, bytes               of output: as many more may come unread     stream nobody reads
-//   that output any more
+//   branch     see subtree below           comes first, and once
+//   set_up     see set_up below
+//   reply      round, ranks...             a frame of launcher_protocol.h for these ranks
+//   signal     signal
+//   input                                  for rank 0; empty: the end
+//   taken      stream, bytes               of output: as many more may come
+//   unread     stream                      nobody reads that output any more
 //
 //   agent
 //   started    rank, process
@@ -51,7 +53,7 @@
 namespace heddle::tools::agent_protocol {
 
 /// Rises with every change that the two sides must agree on.
-inline constexpr int version = 4;
+inline constexpr int version = 5;
 
 enum class message_kind : std::uint8_t {
   branch = 1,
@@ -147,7 +149,8 @@ class greeting_scanner {
   std::size_t end_ = 0;    ///< of the greeting
 };
 
-/// The agents that an agent is to start, and how.
+/// What each agent hears first: how long the launcher may be silent, and which agents this one is
+/// to start, and how.
 struct subtree {
   reach way;  ///< without its directory
   std::vector<host_ranks> hosts;
@@ -159,7 +162,6 @@ struct subtree {
 /// What an agent, and those of its branch, are to run.
 struct set_up {
   int job_size = 1;
-  int silence_s = 0;
   bool prefix = false;
   binding bind{binding::unit::none};
   std::vector<int> ranks;       ///< of this host and of those of its branch

@@ -87,10 +87,7 @@ void fleet::launch(const agent_protocol::set_up& job) {
     part.ranks.push_back(job.ranks[i]);
     part.command_of.push_back(job.command_of[i]);
   }
-  for (auto& link : links_) {
-    link->send(encode(parts[link.get()]));
-    link->watch_silence();
-  }
+  for (auto& link : links_) link->send(encode(parts[link.get()]));
 }
 
 bool fleet::is_behind(const agent_link& link, std::int64_t rank) const {

@@ -56,6 +56,7 @@ guardian::guardian() {
 
 guardian::~guardian() {
   pipe_.reset();
+  kill(process_, SIGCONT);  // also one that somebody has stopped is to end
   while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 

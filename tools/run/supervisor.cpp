@@ -75,7 +75,6 @@ std::unique_ptr<rank_group> supervisor::crew_of_this_host() {
 std::unique_ptr<rank_group> supervisor::fleet_of_agents() {
   agent_protocol::set_up job;
   job.job_size = options_.ranks;
-  job.silence_s = options_.way.silence_s;
   job.prefix = options_.prefix;
   job.secret = make_secret();
   job.directory = options_.way.directory;
