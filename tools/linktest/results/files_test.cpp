@@ -18,12 +18,14 @@
 #include <thread>
 
 #include "linktest/results/hdf5_file.h"
+#include "linktest/results/json_document.h"
 #include "linktest/results/json_file.h"
 #include "linktest/results/output.h"
 #include "linktest/results/pair_list.h"
 #include "linktest/results/reading.h"
 #include "linktest/results/sample.h"
 #include "linktest/results/tables.h"
+#include "linktest/results/text_file.h"
 #include "linktest/results/writing.h"
 
 namespace heddle::linktest {
@@ -142,13 +144,54 @@ TEST_F(Files, Hdf5HoldsVerdictsAndMissedRulesAsColumns) {
   H5Fclose(healthy);
 }
 
+/// nlohmann's own writing of a whole document is what the stream must give.
+TEST_F(Files, JsonIsStreamedAsItWouldBeWrittenAtOnce) {
+  constexpr int ranks = most_ranks_of_matrices + 1;
+  run_facts many = sample_facts();
+  many.hosts.assign(ranks, "alpha");
+  const results nothing(ranks, kernel::semi, {8});
+  const std::string whole = text_of(write_json, judged_facts(), sample_results());
+  const std::string summary = text_of(write_json_summary, sample_facts(), sample_results());
+  const std::string empty = text_of(write_json, many, nothing);
+  EXPECT_THAT(empty, HasSubstr("\"initiator\": []"));
+  for (const std::string& text : {whole, summary, empty})
+    EXPECT_EQ(nlohmann::ordered_json::parse(text).dump(1) + '\n', text);
+}
+
+TEST_F(Files, TextThatIsLongerThanWhatIsKeptInMemoryIsWritten) {
+  std::string whole;
+  text_file file(in_root("long"));
+  for (int i = 0; i < 100'000; ++i) {
+    whole += std::to_string(i);
+    file.add(std::to_string(i));
+  }
+  file.close();
+  EXPECT_EQ(linktest::read_text(in_root("long")), whole);
+}
+
+TEST_F(Files, AFullDiskIsToldWhileTextIsWrittenAndAtItsEnd) {
+  const auto problem = [](std::size_t bytes) -> std::string {
+    try {
+      text_file file("/dev/full");
+      file.add(std::string(bytes, 'x'));
+      if (bytes > 65536) return "is not written at once";
+      file.close();
+    } catch (const error& why) {
+      return why.what();
+    }
+    return "no error";
+  };
+  for (const std::size_t bytes : {1, 1'000'000})
+    EXPECT_EQ(problem(bytes), "write /dev/full: No space left on device");
+}
+
 TEST_F(Files, ASampleIsReadBackAsWhole) {
   results all = sample_results();
   all.set_sample(1);
   ASSERT_EQ(all.missing(), 2u) << "one is lost and one corrupted";
   write_hdf5(in_root("x.h5"), sample_facts(), all);
   EXPECT_EQ(read_hdf5(in_root("x.h5")).all.missing(), all.missing());
-  EXPECT_EQ(from_json(to_json(sample_facts(), all)).all.missing(), all.missing());
+  EXPECT_EQ(from_json(text_of(write_json, sample_facts(), all)).all.missing(), all.missing());
 }
 
 TEST_F(Files, BytesThatAreNoTextLoseNoFile) {
@@ -156,7 +199,7 @@ TEST_F(Files, BytesThatAreNoTextLoseNoFile) {
   facts.command = "heddle linktest --output /m\xfcller";
   write_hdf5(in_root("x.h5"), facts, sample_results());
   EXPECT_EQ(read_hdf5(in_root("x.h5")).facts.command, "heddle linktest --output /m\uFFFDller");
-  EXPECT_THAT(to_json(facts, sample_results()), HasSubstr("m\uFFFDller"));
+  EXPECT_THAT(text_of(write_json, facts, sample_results()), HasSubstr("m\uFFFDller"));
 }
 
 TEST_F(Files, Hdf5NamesThePathItCannotWrite) {
@@ -171,7 +214,7 @@ TEST_F(Files, Hdf5NamesThePathItCannotWrite) {
 // --- JSON ---
 
 TEST_F(Files, JsonHoldsTheSameWithNullForWhatWasNotMeasured) {
-  const auto doc = nlohmann::json::parse(to_json(sample_facts(), sample_results()));
+  const auto doc = nlohmann::json::parse(text_of(write_json, sample_facts(), sample_results()));
   EXPECT_EQ(doc["format"], "heddle-linktest");
   EXPECT_EQ(doc["schema_version"], json_schema_version);
   EXPECT_EQ(doc["options"]["seed"], ~std::uint64_t{0});
@@ -214,7 +257,7 @@ TEST_F(Files, Hdf5AndJsonAreReadBackWithNothingLost) {
   write_hdf5(in_root("linktest.h5"), facts, all);
   expect_same_run(read_results(in_root("linktest.h5")), facts, all);
   expect_same_run(read_results(root_.string()), facts, all);
-  write_text(in_root("any name"), to_json(facts, all));
+  write_text(in_root("any name"), text_of(write_json, facts, all));
   expect_same_run(read_results(in_root("any name")), facts, all);
 }
 
@@ -238,7 +281,7 @@ TEST_F(Files, OfMoreRanksThanMatricesAreKeptOfListTheKnownPairsAndAreReadBackWit
   run_facts facts = sample_facts();
   facts.hosts.assign(ranks, "alpha");
   const results all = ring_of_many(ranks);
-  const std::string json = to_json(facts, all), path = in_root("linktest.h5");
+  const std::string json = text_of(write_json, facts, all), path = in_root("linktest.h5");
   EXPECT_FALSE(nlohmann::json::parse(json)["sizes"][0].contains("matrices"));
   write_hdf5(path, facts, all);
   EXPECT_LT(fs::file_size(path) + json.size(), bytes_needed(ranks, ranks + 1, 2));
@@ -254,7 +297,7 @@ TEST_F(Files, OfMoreRanksThanMatricesAreKeptOfListTheKnownPairsAndAreReadBackWit
                   spread_of(values_of_known(all, s, m)).median);
     }
   }
-  const std::string table = to_csv(facts, all);
+  const std::string table = text_of(write_csv, facts, all);
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 1 + 2 * (ranks + 1));
 }
 
@@ -262,7 +305,7 @@ TEST_F(Files, ListsOfPairsThatNameWhatIsNotThereAreRefused) {
   constexpr int ranks = most_ranks_of_matrices + 1;
   run_facts facts = sample_facts();
   facts.hosts.assign(ranks, "alpha");
-  const auto whole = nlohmann::ordered_json::parse(to_json(facts, ring_of_many(ranks)));
+  const auto whole = nlohmann::ordered_json::parse(text_of(write_json, facts, ring_of_many(ranks)));
   const auto refuses = [&whole](const char* column, int at, int value) {
     auto doc = whole;
     doc["sizes"][0]["pairs"][column][static_cast<std::size_t>(at)] = value;
@@ -286,7 +329,7 @@ TEST_F(Files, GroupsAreKeptByRankAndFilesOfBeforeThereWereAnyAreRead) {
   facts.groups = {"rack1", "rack1", "rack2"};
   write_hdf5(in_root("linktest.h5"), facts, all);
   expect_same_run(read_results(in_root("linktest.h5")), facts, all);
-  auto doc = nlohmann::ordered_json::parse(to_json(facts, all));
+  auto doc = nlohmann::ordered_json::parse(text_of(write_json, facts, all));
   EXPECT_EQ(doc["groups"][2], "rack2");
   doc["groups"].erase(2);
   EXPECT_THROW((void)from_json(doc.dump()), error) << "a rank has none";
@@ -310,7 +353,7 @@ TEST_F(Files, WhatIsNoResultIsRefusedByNameWithWhatCanBeRead) {
   EXPECT_THAT(refusal(in_root("a.txt")), HasSubstr("SION file of LinkTest 1.x"));
   write_text(in_root("b.json"), "{\"format\": \"other\"}");
   EXPECT_THAT(refusal(in_root("b.json")), HasSubstr("not a result of heddle linktest"));
-  const std::string whole = to_json(sample_facts(), sample_results());
+  const std::string whole = text_of(write_json, sample_facts(), sample_results());
   write_text(in_root("c.json"), whole.substr(0, whole.size() / 2));
   EXPECT_THAT(refusal(in_root("c.json")), HasSubstr("not a whole result"));
   auto doc = nlohmann::json::parse(whole);
@@ -461,7 +504,7 @@ TEST_F(Files, RoomIsProvenForMoreThanBothFilesTake) {
   const std::string path = in_root("x.h5");
   write_hdf5(path, sample_facts(), sample_results());
   EXPECT_GT(bytes_needed(3, 6, 2),
-            fs::file_size(path) + to_json(sample_facts(), sample_results()).size());
+            fs::file_size(path) + text_of(write_json, sample_facts(), sample_results()).size());
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// json_file.cpp - builds and reads the JSON document.
+// json_file.cpp - facts as JSON, and the document read back.
 #include "linktest/results/json_file.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,6 @@
 
 #include "json_text.h"
 #include "linktest/diagnose/verdict_json.h"
-#include "linktest/results/pair_class.h"
 #include "linktest/results/pair_list.h"
 #include "linktest/results/rebuild.h"
 #include "linktest/rules/judgement.h"
@@ -23,10 +22,6 @@ namespace {
 using json = nlohmann::ordered_json;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-json number(double value) {
-  return std::isnan(value) ? json(nullptr) : json(shortest(value));
-}
 
 json as_json(const std::vector<named_text>& texts) {
   json out = json::object();
@@ -62,82 +57,6 @@ json options_of(const options& o) {
           {"baseline", o.search.baseline}};
 }
 
-json spread_as_json(const spread& s) {
-  return {{"min", number(s.min)}, {"median", number(s.median)}, {"max", number(s.max)}};
-}
-
-template <class Value, class Convert>
-json square(const std::vector<Value>& values, std::size_t side, Convert convert) {
-  json rows = json::array();
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (i % side == 0) rows.push_back(json::array());
-    rows.back().push_back(convert(values[i]));
-  }
-  return rows;
-}
-
-json slowest_of(const run_facts& facts, const results& all, std::size_t size_index) {
-  json out = json::array();
-  for (const slow_pair& p : slowest_in_class(facts, all, size_index, facts.chosen.slowest)) {
-    out.push_back({{"initiator", p.initiator},
-                   {"peer", p.peer},
-                   {"initiator_host", facts.hosts[static_cast<std::size_t>(p.initiator)]},
-                   {"peer_host", facts.hosts[static_cast<std::size_t>(p.peer)]},
-                   {"class", word_of(class_of(facts, p.initiator, p.peer))},
-                   {"time_s", p.time_s},
-                   {"bandwidth", number(p.bandwidth)},
-                   {"times_median", p.times_median}});
-  }
-  return out;
-}
-
-json summary_of(const run_facts& facts, const results& all, std::size_t size_index) {
-  json out{{"bytes", all.sizes()[size_index]}};
-  out["summary"]["time"] = spread_as_json(all.summary(size_index, metric::time_median));
-  out["summary"]["bandwidth"] = spread_as_json(all.summary(size_index, metric::bandwidth));
-  out["classes"] = json::object();
-  for (const class_figures& f : figures_by_class(facts, all, size_index))
-    out["classes"][std::string(word_of(f.what))] = {{"pairs", f.pairs},
-                                                    {"time", spread_as_json(f.time)},
-                                                    {"bandwidth", spread_as_json(f.bandwidth)}};
-  if (size_index < facts.bare.size()) out["bare_time_s"] = number(facts.bare[size_index]);
-  out["slowest"] = slowest_of(facts, all, size_index);
-  return out;
-}
-
-void add_pairs(json& pairs, const results& all, std::size_t size_index) {
-  const pair_list known = known_pairs(all, size_index);
-  pairs["initiator"] = known.initiators;
-  pairs["peer"] = known.peers;
-  pairs["state"] = json::array();
-  for (const std::uint8_t s : known.states)
-    pairs["state"].push_back(name_of(static_cast<pair_state>(s)));
-  for (const metric m : all_metrics)
-    pairs[std::string(name_of(m))] = all_numbers(values_of_known(all, size_index, m));
-}
-
-void add_matrices(json& size, const run_facts& facts, const results& all, std::size_t size_index) {
-  const auto ranks = static_cast<std::size_t>(all.ranks());
-  const std::vector<std::string> hosts = each_host(facts.hosts);
-  if (hosts.size() > 1 && hosts.size() <= most_ranks_of_matrices)
-    for (const metric m : {metric::time_median, metric::bandwidth})
-      size["host_matrices"][std::string(name_of(m))] =
-          square(host_matrix(facts, all, hosts, size_index, m), hosts.size(), number);
-  if (!all.have_matrices()) return add_pairs(size["pairs"], all, size_index);
-  for (const metric m : all_metrics)
-    size["matrices"][std::string(name_of(m))] = square(all.matrix(size_index, m), ranks, number);
-  size["matrices"]["state"] = square(all.states(size_index), ranks, [](std::uint8_t s) {
-    return json(name_of(static_cast<pair_state>(s)));
-  });
-}
-
-json metrics_as_json() {
-  json out;
-  for (const metric m : all_metrics)
-    out[std::string(name_of(m))] = {{"unit", unit_of(m)}, {"definition", definition_of(m)}};
-  return out;
-}
-
 json missed_rules(const std::vector<broken_rule>& missed) {
   json out = json::array();
   for (const broken_rule& b : missed)
@@ -150,17 +69,6 @@ json missed_rules(const std::vector<broken_rule>& missed) {
                    {"value", b.value},
                    {"wanted", b.wanted}});
   return out;
-}
-
-std::string document(const run_facts& facts, const results& all, bool with_matrices) {
-  json out = facts_as_json(facts, all);
-  out["metrics"] = metrics_as_json();
-  out["sizes"] = json::array();
-  for (std::size_t s = 0; s < all.sizes().size(); ++s) {
-    out["sizes"].push_back(summary_of(facts, all, s));
-    if (with_matrices) add_matrices(out["sizes"].back(), facts, all, s);
-  }
-  return tools::json_text(out, 1) + '\n';
 }
 
 // --- reading ---
@@ -316,6 +224,14 @@ run_record read_document(const json& in) {
 
 }  // namespace
 
+json number(double value) {
+  return std::isnan(value) ? json(nullptr) : json(shortest(value));
+}
+
+json spread_as_json(const spread& s) {
+  return {{"min", number(s.min)}, {"median", number(s.median)}, {"max", number(s.max)}};
+}
+
 json all_numbers(std::span<const double> values) {
   json out = json::array();
   for (const double value : values) out.push_back(number(value));
@@ -425,14 +341,6 @@ run_facts facts_from_json(const json& in) {
   const json places = in.value("places", json::array());
   for (const json& place : places) out.places.push_back(place_from_json(place));
   return out;
-}
-
-std::string to_json(const run_facts& facts, const results& all) {
-  return document(facts, all, true);
-}
-
-std::string to_json_summary(const run_facts& facts, const results& all) {
-  return document(facts, all, false);
 }
 
 run_record from_json(std::string_view text) {

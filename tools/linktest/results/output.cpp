@@ -22,6 +22,7 @@
 
 #include "linktest/results/descriptor.h"
 #include "linktest/results/results.h"
+#include "linktest/results/text_file.h"
 
 namespace heddle::linktest {
 namespace {
@@ -187,10 +188,9 @@ std::string read_text(const std::string& path) {
 }
 
 void write_text(const std::string& path, const std::string& text) {
-  descriptor file(::open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666));
-  int problem = file.get() < 0 ? errno : write_all(file.get(), text);
-  if (problem == 0) problem = file.close();
-  if (problem != 0) throw error(fmt::format("write {}: {}", path, std::strerror(problem)));
+  text_file file(path);
+  file.add(text);
+  file.close();
 }
 
 std::uint64_t bytes_needed(int ranks, std::uint64_t ordered_pairs, std::size_t sizes) noexcept {

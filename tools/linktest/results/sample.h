@@ -3,6 +3,8 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "linktest/results/run_facts.h"
 
@@ -59,6 +61,14 @@ inline run_facts full_facts() {
   facts.slow->seen.pairs = 4;
   facts.slow->seen.possible_pairs = 6;
   return facts;
+}
+
+/// What a writer of files of text writes.
+template <class Write>
+std::string text_of(const Write& write, const run_facts& facts, const results& all) {
+  std::string out;
+  write([&out](std::string_view piece) { out += piece; }, facts, all);
+  return out;
 }
 
 }  // namespace heddle::linktest

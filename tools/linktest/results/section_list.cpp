@@ -24,9 +24,9 @@ json as_json(const impact_of_figure& of, int ranks) {
   const auto side = of.factors.empty() ? std::size_t{0} : static_cast<std::size_t>(ranks);
   for (std::size_t r = 0; r < side; ++r)
     rows.push_back(all_numbers(std::span(of.factors).subspan(r * side, side)));
-  return {{"overall", all_numbers(std::span(&of.overall, 1)).front()},
-          {"median", all_numbers(std::span(&of.over_pairs.median, 1)).front()},
-          {"max", all_numbers(std::span(&of.over_pairs.max, 1)).front()},
+  return {{"overall", number(of.overall)},
+          {"median", number(of.over_pairs.median)},
+          {"max", number(of.over_pairs.max)},
           {"factors", rows}};
 }
 

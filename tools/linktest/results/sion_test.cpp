@@ -9,10 +9,12 @@
 #include <random>
 
 #include "linktest/results/bytes.h"
+#include "linktest/results/json_document.h"
 #include "linktest/results/json_file.h"
 #include "linktest/results/linktest1.h"
 #include "linktest/results/output.h"
 #include "linktest/results/reading.h"
+#include "linktest/results/sample.h"
 #include "linktest/results/sion_file.h"
 
 namespace heddle::linktest {
@@ -280,7 +282,7 @@ TEST(LinkTest1, KernelAndOpOfOurFilesWithoutThemAreUnknownAndOfLinkTestsAreItsOn
   const run_record ours = read_back(streams, linktest1_name(131072));
   EXPECT_EQ(label(ours.facts.chosen), "unknown,unknown");
   EXPECT_TRUE(std::isnan(ours.all.value(0, 3, 1, metric::bandwidth)));
-  const run_record again = from_json(to_json(ours.facts, ours.all));
+  const run_record again = from_json(text_of(write_json, ours.facts, ours.all));
   EXPECT_EQ(label(again.facts.chosen), "unknown,unknown");
   streams[0].replace(17 + 256 + 16 + 24, 8, 8, '\x7f');
   EXPECT_EQ(label(read_back(streams, "any").facts.chosen), "unknown,unknown") << "no such numbers";

@@ -162,25 +162,24 @@ void add_rules(samples& out, const run_facts& facts) {
 
 }  // namespace
 
-std::string to_csv(const run_facts& facts, const results& all) {
-  std::string out;
-  for_rows(facts, all, [&out](const json& row) {
+void write_csv(const text_sink& out, const run_facts& facts, const results& all) {
+  bool first = true;
+  for_rows(facts, all, [&](const json& row) {
     std::string names, values;
     for (const auto& [name, value] : row.items()) {
       const char* const comma = names.empty() ? "" : ",";
       names += comma + name;
       values += comma + csv_field(value);
     }
-    if (out.empty()) out = names + '\n';
-    out += values + '\n';
+    if (first) out(names + '\n');
+    first = false;
+    out(values + '\n');
   });
-  return out;
 }
 
-std::string to_json_lines(const run_facts& facts, const results& all) {
-  std::string out = tools::json_text(facts_as_json(facts, all)) + '\n';
-  for_rows(facts, all, [&out](const json& row) { out += tools::json_text(row) + '\n'; });
-  return out;
+void write_json_lines(const text_sink& out, const run_facts& facts, const results& all) {
+  out(tools::json_text(facts_as_json(facts, all)) + '\n');
+  for_rows(facts, all, [&out](const json& row) { out(tools::json_text(row) + '\n'); });
 }
 
 std::string to_prometheus(const run_facts& facts, const results& all) {

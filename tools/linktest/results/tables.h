@@ -4,16 +4,17 @@
 #include <string>
 
 #include "linktest/results/run_facts.h"
+#include "linktest/results/text_file.h"
 
 namespace heddle::linktest {
 
 /// A line of names, then one per size and ordered pair with all that is kept of it; seconds and
 /// bytes per second, empty where nothing is known. Text with a comma or quote is in quotes (RFC
-/// 4180).
-[[nodiscard]] std::string to_csv(const run_facts& facts, const results& all);
+/// 4180). In the memory of a line.
+void write_csv(const text_sink& out, const run_facts& facts, const results& all);
 
 /// The same with an object per line. The first line is the run's facts.
-[[nodiscard]] std::string to_json_lines(const run_facts& facts, const results& all);
+void write_json_lines(const text_sink& out, const run_facts& facts, const results& all);
 
 /// Prometheus' text format, for its node exporter's textfile collector: figures by size and class
 /// of pair, counts of failed pairs, and how the run went. As many lines for any number of ranks.

@@ -20,7 +20,7 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(Tables, CsvHasALinePerSizeAndPairWithEmptyFieldsForWhatIsNotKnown) {
-  const std::string text = to_csv(sample_facts(), sample_results());
+  const std::string text = text_of(write_csv, sample_facts(), sample_results());
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 2 * 3 * 2);
   EXPECT_THAT(text, HasSubstr("kernel,op,backend,mode,bytes,initiator,peer,initiator_host,peer_"
                               "host,class,state,time_min"));
@@ -30,11 +30,11 @@ TEST(Tables, CsvHasALinePerSizeAndPairWithEmptyFieldsForWhatIsNotKnown) {
 TEST(Tables, CsvQuotesWhatWouldNotBeOneField) {
   run_facts facts = sample_facts();
   facts.hosts[2] = "be,\"ta";
-  EXPECT_THAT(to_csv(facts, sample_results()), HasSubstr(",\"be,\"\"ta\","));
+  EXPECT_THAT(text_of(write_csv, facts, sample_results()), HasSubstr(",\"be,\"\"ta\","));
 }
 
 TEST(Tables, JsonLinesBeginWithTheFactsAndGoOnWithAPairEach) {
-  std::istringstream in(to_json_lines(full_facts(), sample_results()));
+  std::istringstream in(text_of(write_json_lines, full_facts(), sample_results()));
   std::vector<nlohmann::json> lines;
   for (std::string line; std::getline(in, line);) lines.push_back(nlohmann::json::parse(line));
   ASSERT_EQ(lines.size(), 1u + 2 * 3 * 2);
@@ -110,7 +110,8 @@ TEST(PairClass, GivesPairsOfASocketAcrossItsCoreComplexesTheirOwnFigures) {
   EXPECT_EQ(figures[0].pairs, 2u);
   EXPECT_NEAR(figures[0].time.median, 5.5e-6, 1e-11);
   EXPECT_EQ(figures[1].what, pair_class::host);
-  EXPECT_THAT(to_csv(facts, sample_results()), HasSubstr(",0,1,alpha,alpha,socket,measured,"));
+  EXPECT_THAT(text_of(write_csv, facts, sample_results()),
+              HasSubstr(",0,1,alpha,alpha,socket,measured,"));
 }
 
 TEST(PairClass, IsToldByGroupWhereTwoHostsShareOneAndTheirGroupsAreKnown) {
@@ -137,7 +138,8 @@ TEST(PairClass, GivesTheGroupItsOwnFiguresAndReference) {
   EXPECT_EQ(figures[1].what, pair_class::network);
   EXPECT_NEAR(figures[1].time.median, 20e-6, 1e-11);
   EXPECT_THAT(to_prometheus(facts, sample_results()), HasSubstr("class=\"group\""));
-  EXPECT_THAT(to_csv(facts, sample_results()), HasSubstr(",0,1,alpha,beta,group,measured,"));
+  EXPECT_THAT(text_of(write_csv, facts, sample_results()),
+              HasSubstr(",0,1,alpha,beta,group,measured,"));
 }
 
 TEST(PairClass, ComparesAPairWithItsOwnClassOnly) {

@@ -9,27 +9,34 @@
 
 #include "linktest/results/hdf5_file.h"
 #include "linktest/results/hdf5_loader.h"
-#include "linktest/results/json_file.h"
+#include "linktest/results/json_document.h"
 #include "linktest/results/linktest1.h"
 #include "linktest/results/section_list.h"
 #include "linktest/results/sion_file.h"
 #include "linktest/results/tables.h"
+#include "linktest/results/text_file.h"
 #include "linktest/rules/judgement.h"
 #include "linktest/rules/junit.h"
 
 namespace heddle::linktest {
 namespace {
 
-using text_writer = std::string (*)(const run_facts&, const results&);
+using text_writer = void (*)(const text_sink&, const run_facts&, const results&);
+
+/// Of a text that is short for any number of ranks.
+template <std::string (*make)(const run_facts&, const results&)>
+void write_at_once(const text_sink& out, const run_facts& facts, const results& all) {
+  out(make(facts, all));
+}
 
 text_writer writer_of(const std::string& format) {
-  if (format == "json") return to_json;
-  if (format == "summary.json") return to_json_summary;
-  if (format == "jsonl") return to_json_lines;
-  if (format == "csv") return to_csv;
-  if (format == "prom") return to_prometheus;
-  if (format == "junit.xml") return to_junit;
-  if (format == "drain.txt") return to_drain_list;
+  if (format == "json") return write_json;
+  if (format == "summary.json") return write_json_summary;
+  if (format == "jsonl") return write_json_lines;
+  if (format == "csv") return write_csv;
+  if (format == "prom") return write_at_once<to_prometheus>;
+  if (format == "junit.xml") return write_at_once<to_junit>;
+  if (format == "drain.txt") return write_at_once<to_drain_list>;
   throw error(fmt::format("'{}' is not a format of results", format));
 }
 
@@ -56,7 +63,10 @@ std::string write_sion_set(output_directory& into, const run_facts& facts, const
 void write_as(const std::string& format, const std::string& path, const run_facts& facts,
               const results& all) {
   if (format == "h5") return write_hdf5(path, facts, all);
-  write_text(path, writer_of(format)(facts, all));
+  const text_writer write = writer_of(format);
+  text_file file(path);
+  write([&file](std::string_view piece) { file.add(piece); }, facts, all);
+  file.close();
 }
 
 std::vector<std::string> write_files(output_directory& into, const run_facts& facts,

@@ -11,7 +11,8 @@
 
 #include "exit_status.h"
 #include "linktest/inspection.h"
-#include "linktest/results/json_file.h"
+#include "linktest/results/json_document.h"
+#include "linktest/results/sample.h"
 
 namespace heddle::linktest {
 namespace {
@@ -141,7 +142,7 @@ struct saved_run {
     run_facts facts;
     facts.chosen.sizes = {1000};
     facts.hosts = {"a", "a", "b", "b"};
-    std::ofstream(path) << to_json(facts, all);
+    std::ofstream(path) << text_of(write_json, facts, all);
   }
   ~saved_run() { std::remove(path.c_str()); }
   saved_run(const saved_run&) = delete;
