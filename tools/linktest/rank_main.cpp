@@ -26,6 +26,7 @@
 #include "linktest/measure/stop_signal.h"
 #include "linktest/measure/text_gathering.h"
 #include "linktest/measure/visit_log.h"
+#include "linktest/plan/dry_run.h"
 #include "linktest/reporter.h"
 #include "linktest/results/introduction.h"
 #include "linktest/results/output.h"
@@ -272,6 +273,8 @@ class participant {
   /// Stopped by the user, or because the time was up before every planned pair had its turn.
   int conclude(const run_result& mine, const message_memory& memory) {
     results all(job_.size(), chosen().kernel, chosen().sizes);
+    if (cost_of(chosen(), job_.size()).file_bytes != 0)
+      all.keep_rows_in(report_ ? report_->folder() : folder_);
     const plan steps = plan_of(chosen(), job_.size());
     const gathered got = gather_rows(ranks_, mine.measured, steps, all);
     if (got.recorder != 0) introduce_all_to(got.recorder);

@@ -36,6 +36,12 @@ run_facts facts_of(const options& chosen, const world& job) {
   return facts;
 }
 
+/// For the files, and until they are written what they are made of.
+std::uint64_t room_for(const options& chosen, int ranks) {
+  const cost expected = cost_of(chosen, ranks);
+  return bytes_needed(ranks, expected.ordered_pairs, chosen.sizes.size()) + expected.file_bytes;
+}
+
 }  // namespace
 
 double beginning::seconds_ago() const {
@@ -46,10 +52,8 @@ reporter::reporter(const options& chosen, const std::string& folder, const world
                    const beginning& began, const std::string& started)
     : began_(began),
       facts_(facts_of(chosen, job)),
-      directory_(
-          folder,
-          bytes_needed(job.size(), cost_of(chosen, job.size()).ordered_pairs, chosen.sizes.size()),
-          chosen.overwrite || !chosen.resume.empty() ? existing::replace : existing::refuse),
+      directory_(folder, room_for(chosen, job.size()),
+                 chosen.overwrite || !chosen.resume.empty() ? existing::replace : existing::refuse),
       display_(
           chosen.progress, chosen.width, [](std::string_view text) { tools::complain(text); },
           [began] { return began.seconds_ago(); }, chosen.search.time_s) {

@@ -50,6 +50,7 @@ class reporter {
   /// Writes the files, then tells people, after all else is known. Returns the exit status.
   int finish(const results& all, const findings& found);
 
+  [[nodiscard]] const std::string& folder() const noexcept { return directory_.path(); }
   [[nodiscard]] const run_facts& facts() const noexcept { return facts_; }
 
  private:

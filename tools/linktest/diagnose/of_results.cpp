@@ -59,6 +59,7 @@ void add(diagnosis& to, diagnosis from, std::uint64_t bytes) {
 std::vector<observation> observations_of(const results& all, std::size_t size_index,
                                          const run_setting& run) {
   std::vector<observation> out;
+  out.reserve(run.steps.ordered_pairs());
   for (int from = 0; from < all.ranks(); ++from) {
     for (std::int64_t step = 0; step < run.steps.steps(); ++step) {
       const auto to = static_cast<int>(run.steps.partner(from, 0, step));

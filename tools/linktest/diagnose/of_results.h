@@ -14,6 +14,10 @@
 
 namespace heddle::linktest {
 
+/// Memory that a diagnosis takes for each ordered pair, of one size at a time: with what
+/// additive_model makes of it.
+inline constexpr std::uint64_t bytes_of_observation = sizeof(observation) + 30;
+
 /// What is known of a run besides its results.
 struct run_setting {
   const run_facts& facts;  ///< what was chosen, and where the ranks are

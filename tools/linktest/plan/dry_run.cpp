@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 
+#include "linktest/diagnose/of_results.h"
 #include "linktest/measure/measure.h"
 #include "linktest/plan/plan.h"
 #include "linktest/results/results.h"
@@ -107,7 +108,11 @@ cost cost_of_section(const options& of_section) {
       row::bytes_of_peer(chosen.sizes.size(), static_cast<std::uint64_t>(times.most)) +
       chosen.sizes.size() * sizeof(row_record);
   out.rank_bytes = out.plan_bytes + messages + out.steps * of_peer;
-  out.report_bytes = results::bytes(chosen.ranks, out.ordered_pairs, chosen.sizes.size());
+  const std::uint64_t rows = results::bytes(chosen.ranks, out.ordered_pairs, chosen.sizes.size());
+  out.file_bytes = rows > most_bytes_of_rows_in_memory ? rows : 0;
+  out.report_bytes = out.file_bytes == 0 ? rows : results::bytes(chosen.ranks, 0, 0);
+  if (chosen.search.diagnose != diagnosis_choice::never)
+    out.report_bytes += out.ordered_pairs * bytes_of_observation;
   return out;
 }
 
@@ -127,6 +132,7 @@ cost cost_of(const options& chosen) {
     out.plan_bytes = own.plan_bytes;
     out.rank_bytes = std::max(out.rank_bytes, own.rank_bytes);
     out.report_bytes = std::max(out.report_bytes, own.report_bytes);
+    out.file_bytes = std::max(out.file_bytes, own.file_bytes);
   }
   return out;
 }
@@ -160,6 +166,9 @@ std::string describe_cost(const options& chosen) {
   line("memory of a rank", fmt::format("{}, of which the plan is {}", bytes_text(c.rank_bytes),
                                        bytes_text(c.plan_bytes)));
   line("memory of rank 0", fmt::format("{} more", bytes_text(c.report_bytes)));
+  if (c.file_bytes != 0)
+    line("file of rank 0",
+         bytes_text(c.file_bytes) + " beside the results, until they are written");
   if (hosts > 1 && per_host > 1)
     line("hosts instead",
          fmt::format("one rank on each of {} hosts has {} steps for all pairs of hosts", hosts,

@@ -18,6 +18,7 @@ struct cost {
   std::uint64_t rank_bytes = 0;    ///< memory of each rank: messages, and what it has measured
   std::uint64_t plan_bytes = 0;    ///< of that, for knowing who measures with whom and when
   std::uint64_t report_bytes = 0;  ///< memory of the rank that reports, on top
+  std::uint64_t file_bytes = 0;    ///< of results, where they are kept in a file meanwhile
 };
 
 /// Of a message, and of a host, whose ranks share it.

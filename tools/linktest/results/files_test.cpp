@@ -16,6 +16,7 @@
 #include <set>
 #include <sstream>
 #include <thread>
+#include <tuple>
 
 #include "linktest/results/hdf5_file.h"
 #include "linktest/results/json_document.h"
@@ -276,6 +277,18 @@ results ring_of_many(int ranks) {
   return all;
 }
 
+/// Of each known pair of a size: its ends, its state and figures.
+std::vector<std::tuple<int, int, pair_state, double, double>> known_in(const results& all,
+                                                                       std::size_t size_index) {
+  std::vector<std::tuple<int, int, pair_state, double, double>> out;
+  all.for_known(size_index, [&](int r, int p, const pair_record& one) {
+    const bool timed = one.time.n != 0;  // NaN would not be equal
+    out.emplace_back(r, p, one.state, timed ? double{one.time.median} : 0,
+                     timed ? all.value_of(size_index, one, metric::bandwidth) : 0);
+  });
+  return out;
+}
+
 TEST_F(Files, OfMoreRanksThanMatricesAreKeptOfListTheKnownPairsAndAreReadBackWithNothingLost) {
   constexpr int ranks = most_ranks_of_matrices + 1;
   run_facts facts = sample_facts();
@@ -288,17 +301,50 @@ TEST_F(Files, OfMoreRanksThanMatricesAreKeptOfListTheKnownPairsAndAreReadBackWit
   for (const run_record& got : {read_results(path), from_json(json)}) {
     EXPECT_EQ(got.all.sample(), all.sample());
     for (std::size_t s = 0; s < 2; ++s) {
-      const pair_list before = known_pairs(all, s), after = known_pairs(got.all, s);
-      EXPECT_EQ(before.initiators, after.initiators);
-      EXPECT_EQ(before.peers, after.peers);
-      EXPECT_EQ(before.states, after.states);
-      for (const metric m : {metric::time_median, metric::samples, metric::bandwidth})
-        EXPECT_EQ(spread_of(values_of_known(got.all, s, m)).median,
-                  spread_of(values_of_known(all, s, m)).median);
+      EXPECT_EQ(known_in(got.all, s), known_in(all, s));
     }
   }
   const std::string table = text_of(write_csv, facts, all);
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 1 + 2 * (ranks + 1));
+}
+
+TEST_F(Files, RowsThatAreKeptInAFileGiveTheSameFiles) {
+  constexpr int ranks = most_ranks_of_matrices + 1;
+  run_facts facts = sample_facts();
+  facts.hosts.assign(ranks, "alpha");
+  const results kept = ring_of_many(ranks);
+  results filed(ranks, kernel::semi, kept.sizes());
+  filed.keep_rows_in(root_.string());
+  filed.set_sample(kept.sample());
+  for (int r = 0; r < ranks; ++r) {
+    std::vector<row_record> records;
+    for (int p = 0; p < ranks; ++p)
+      for (std::uint32_t s = 0; s < 2; ++s)
+        if (const pair_record& one = kept.at(s, r, p); one.state != pair_state::unmeasured)
+          records.push_back({p, s, one});
+    ASSERT_TRUE(filed.set_row(r, records));
+  }
+  const results copy = filed;
+  for (const auto& write : {write_json, write_csv, write_json_lines})
+    EXPECT_EQ(text_of(write, facts, copy), text_of(write, facts, kept));
+  write_hdf5(in_root("filed.h5"), facts, filed);
+  const results again = read_results(in_root("filed.h5")).all;
+  for (std::size_t s = 0; s < 2; ++s) EXPECT_EQ(known_in(again, s), known_in(kept, s));
+  EXPECT_EQ(std::distance(fs::directory_iterator(root_), {}), 1) << "that file has no name";
+}
+
+TEST_F(Files, RowsThatHaveNoRoomAreToldWithTheFolderAndTheCure) {
+  results all(3, kernel::semi, {8});
+  all.keep_rows_in(in_root("missing"));
+  row mine(1, 3, 1);
+  mine.add_time(0, 1, 1e-6);
+  try {
+    all.set_row(0, mine.records());
+    FAIL();
+  } catch (const error& why) {
+    EXPECT_THAT(why.what(), HasSubstr("missing: No such file or directory; make room"));
+    EXPECT_THAT(why.what(), HasSubstr("--resume"));
+  }
 }
 
 TEST_F(Files, ListsOfPairsThatNameWhatIsNotThereAreRefused) {

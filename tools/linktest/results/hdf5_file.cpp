@@ -167,16 +167,41 @@ std::string group_of(std::uint64_t bytes) {
   return fmt::format("size_{}", bytes);
 }
 
-/// A column at a time.
+/// What `of` says of each known pair, in pieces of a tile.
+template <class Value, class Of>
+hdf5_node::owner write_known(hdf5_node& group, std::string_view name, const results& all,
+                             std::size_t size_index, const Of& of) {
+  constexpr std::size_t most = 65'536;
+  std::uint64_t length = 0, written = 0;
+  all.for_known(size_index, [&length](int, int, const pair_record&) { ++length; });
+  auto data = group.add_empty_column(std::string(name), std::span<const Value>(), length);
+  std::vector<Value> piece;
+  const auto flush = [&] {
+    if (!piece.empty()) data->write(written, std::span<const Value>(piece));
+    written += piece.size();
+    piece.clear();
+  };
+  all.for_known(size_index, [&](int r, int p, const pair_record& one) {
+    piece.push_back(of(r, p, one));
+    if (piece.size() == most) flush();
+  });
+  flush();
+  return data;
+}
+
 void write_pairs(hdf5_node& size, const results& all, std::size_t size_index) {
   const auto group = size.add_group("pairs");
-  const pair_list known = known_pairs(all, size_index);
-  group->add_column("initiator", std::span<const int>(known.initiators));
-  group->add_column("peer", std::span<const int>(known.peers));
-  group->add_column("state", std::span<const std::uint8_t>(known.states));
+  write_known<int>(*group, "initiator", all, size_index,
+                   [](int r, int, const pair_record&) { return r; });
+  write_known<int>(*group, "peer", all, size_index,
+                   [](int, int p, const pair_record&) { return p; });
+  write_known<std::uint8_t>(*group, "state", all, size_index, [](int, int, const pair_record& one) {
+    return static_cast<std::uint8_t>(one.state);
+  });
   for (const metric m : all_metrics) {
-    const std::vector<double> values = values_of_known(all, size_index, m);
-    const auto data = group->add_column(std::string(name_of(m)), std::span<const double>(values));
+    const auto data = write_known<double>(
+        *group, name_of(m), all, size_index,
+        [&](int, int, const pair_record& one) { return all.value_of(size_index, one, m); });
     data->add("units", unit_of(m));
     data->add("definition", definition_of(m));
   }

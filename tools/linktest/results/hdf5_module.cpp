@@ -64,6 +64,12 @@ types types_of(double) {
   return {H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE};
 }
 
+types types_in(const hdf5_numbers& values) {
+  return std::visit(
+      [](const auto& of) { return types_of(typename std::decay_t<decltype(of)>::value_type{}); },
+      values);
+}
+
 /// How a square is kept, or a long column: in tiles that are compressed each for itself, so that a
 /// few rows of a large one can be read alone.
 handle tiles(std::span<const hsize_t> extent) {
@@ -117,6 +123,25 @@ class node final : public hdf5_node {
     const auto count = std::visit([](const auto& of) { return of.size(); }, values);
     return add_numbers(name, values, std::array<hsize_t, 1>{count}, false);
   }
+  owner add_empty_column(const std::string& name, const hdf5_numbers& kind,
+                         std::uint64_t length) override {
+    return std::make_unique<node>(
+        create(name, types_in(kind).kept, std::array<hsize_t, 1>{length}));
+  }
+  void write(std::uint64_t first, const hdf5_numbers& values) override {
+    const hsize_t begin = first;
+    std::visit(
+        [&](const auto& of) {
+          const hsize_t count = of.size();
+          const handle from(H5Screate_simple(1, &count, nullptr), H5Sclose, "make a data space");
+          const handle to(H5Dget_space(id_), H5Sclose, "ask for an extent");
+          checked(H5Sselect_hyperslab(to, H5S_SELECT_SET, &begin, nullptr, &count, nullptr),
+                  "choose a part of a column");
+          checked(H5Dwrite(id_, types_in(values).given, from, to, H5P_DEFAULT, of.data()),
+                  "write a part of a column; is the disk full?");
+        },
+        values);
+  }
   owner add_column(const std::string& name, const std::vector<std::string>& values) override {
     std::vector<const char*> pointers;
     for (const std::string& text : values) pointers.push_back(text.c_str());
@@ -139,13 +164,10 @@ class node final : public hdf5_node {
  private:
   owner add_numbers(const std::string& name, const hdf5_numbers& values,
                     std::span<const hsize_t> extent, bool single) {
-    return std::visit(
-        [&](const auto& of) {
-          types t = types_of(typename std::decay_t<decltype(of)>::value_type{});
-          if (single) t.kept = H5T_IEEE_F32LE;
-          return add_dataset(name, t, extent, of.data());
-        },
-        values);
+    types t = types_in(values);
+    if (single) t.kept = H5T_IEEE_F32LE;
+    return std::visit([&](const auto& of) { return add_dataset(name, t, extent, of.data()); },
+                      values);
   }
   void add_attribute(const std::string& name, hid_t type, const void* value) {
     const handle space(H5Screate(H5S_SCALAR), H5Sclose, "make a scalar");
@@ -153,13 +175,16 @@ class node final : public hdf5_node {
                            H5Aclose, fmt::format("create the attribute {}", name));
     checked(H5Awrite(attribute, type, value), fmt::format("write the attribute {}", name));
   }
-  owner add_dataset(const std::string& name, types of, std::span<const hsize_t> extent,
-                    const void* values) {
+  handle create(const std::string& name, hid_t kept, std::span<const hsize_t> extent) {
     const handle space(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr),
                        H5Sclose, "make a data space");
-    const handle kept = tiles(extent);
-    handle data(H5Dcreate2(id_, name.c_str(), of.kept, space, H5P_DEFAULT, kept, H5P_DEFAULT),
-                H5Dclose, fmt::format("create the dataset {}", name));
+    const handle how = tiles(extent);
+    return {H5Dcreate2(id_, name.c_str(), kept, space, H5P_DEFAULT, how, H5P_DEFAULT), H5Dclose,
+            fmt::format("create the dataset {}", name)};
+  }
+  owner add_dataset(const std::string& name, types of, std::span<const hsize_t> extent,
+                    const void* values) {
+    handle data = create(name, of.kept, extent);
     checked(H5Dwrite(data, of.given, H5S_ALL, H5S_ALL, H5P_DEFAULT, values),
             fmt::format("write the dataset {}", name));
     return std::make_unique<node>(std::move(data));

@@ -40,6 +40,11 @@ class hdf5_node {
   /// A dataset of one dimension; a long one is compressed in pieces.
   virtual owner add_column(const std::string& name, const hdf5_numbers& values) = 0;
   virtual owner add_column(const std::string& name, const std::vector<std::string>& values) = 0;
+  /// Such a dataset of `length` numbers of the type of `kind`, to be filled by write().
+  virtual owner add_empty_column(const std::string& name, const hdf5_numbers& kind,
+                                 std::uint64_t length) = 0;
+  /// Of a column: its numbers from `first` on.
+  virtual void write(std::uint64_t first, const hdf5_numbers& values) = 0;
   /// A dataset [side x side], compressed in tiles. `single`: doubles are kept in single precision.
   virtual owner add_square(const std::string& name, const hdf5_numbers& values, std::uint64_t side,
                            bool single) = 0;

@@ -40,10 +40,6 @@ std::string number_space() {
   return known ? fmt::format("{}-{}", id, found.st_ino) : "";
 }
 
-std::string temporary_in(const std::string& directory, std::string_view name) {
-  return fmt::format("{}/.{}.{}.{}", directory, name, number_space(), getpid());
-}
-
 /// Whether a file's name is of temporary_in(), of a process that is there no more.
 bool is_left_over(const std::string& name, const std::string& space) {
   const std::size_t last = name.rfind('.');
@@ -77,6 +73,10 @@ int allocate(int fd, std::uint64_t bytes) {
 }
 
 }  // namespace
+
+std::string temporary_in(const std::string& directory, std::string_view name) {
+  return fmt::format("{}/.{}.{}.{}", directory, name, number_space(), getpid());
+}
 
 std::string claim_directory() {
   const std::string base =

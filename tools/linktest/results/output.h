@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace heddle::linktest {
 
@@ -47,6 +48,10 @@ class output_directory {
   bool made_here_ = false;
   bool used_ = false;
 };
+
+/// The path of a hidden file in a folder: no other process has it, and it is removed by who next
+/// claims the folder, should this process end before.
+[[nodiscard]] std::string temporary_in(const std::string& directory, std::string_view name);
 
 /// By name, when each result file in a folder was written. Two looks are equal unless somebody has
 /// written results there between them. Files of a run that is under way are not looked at.

@@ -20,14 +20,11 @@ void for_pairs(const run_facts& facts, const results& all, std::size_t size_inde
   });
 }
 
-using by_class = std::array<std::vector<double>, std::size(all_classes)>;
-
-by_class times_of(const run_facts& facts, const results& all, std::size_t size_index) {
-  by_class out;
-  for_pairs(facts, all, size_index, [&](int, int, pair_class c, double time) {
-    out[static_cast<std::size_t>(c)].push_back(time);
+times_by_class times_of(const run_facts& facts, const results& all, std::size_t size_index) {
+  return times_by_class([&](const auto& look) {
+    for_pairs(facts, all, size_index,
+              [&](int, int, pair_class c, double time) { look(c, static_cast<float>(time)); });
   });
-  return out;
 }
 
 }  // namespace
@@ -60,39 +57,35 @@ pair_class class_of(const run_facts& facts, int a, int b) {
 
 std::vector<class_figures> figures_by_class(const run_facts& facts, const results& all,
                                             std::size_t size_index) {
-  const by_class times = times_of(facts, all, size_index);
-  const std::uint64_t bytes = all.sizes()[size_index];
-  const auto rate = [&](double time) { return bytes_per_second(facts.chosen.kernel, bytes, time); };
+  const times_by_class times = times_of(facts, all, size_index);
   std::vector<class_figures> out;
   for (const pair_class c : all_classes) {
-    const auto& values = times[static_cast<std::size_t>(c)];
-    if (values.empty()) continue;
-    const spread time = spread_of(values);
-    std::vector<double> rates;
-    for (const double t : values) rates.push_back(rate(t));
-    out.push_back({c, values.size(), time, spread_of(rates)});
+    const time_order& of_class = times.of(c);
+    if (of_class.count() != 0)
+      out.push_back({c, of_class.count(), of_class.times(),
+                     of_class.rates(facts.chosen.kernel, all.sizes()[size_index])});
   }
   return out;
 }
 
 std::vector<slow_pair> slowest_in_class(const run_facts& facts, const results& all,
                                         std::size_t size_index, std::size_t count) {
-  const by_class times = times_of(facts, all, size_index);
+  const times_by_class times = times_of(facts, all, size_index);
   std::array<double, std::size(all_classes)> usual{};
-  for (std::size_t c = 0; c < usual.size(); ++c) usual[c] = spread_of(times[c]).median;
-  std::vector<slow_pair> found;
+  for (const pair_class c : all_classes)
+    usual[static_cast<std::size_t>(c)] = times.of(c).times().median;
+  std::vector<slow_pair> found;  // the worst so far
   for_pairs(facts, all, size_index, [&](int r, int p, pair_class c, double time) {
     const double factor = time / usual[static_cast<std::size_t>(c)];
-    if (factor > 1)
-      found.push_back({r, p, time,
-                       bytes_per_second(facts.chosen.kernel, all.sizes()[size_index], time),
-                       factor});
+    const auto place = std::upper_bound(
+        found.begin(), found.end(), factor,
+        [](double value, const slow_pair& one) { return value > one.times_median; });
+    if (!(factor > 1) || (found.size() == count && place == found.end())) return;
+    found.insert(
+        place,
+        {r, p, time, bytes_per_second(facts.chosen.kernel, all.sizes()[size_index], time), factor});
+    if (found.size() > count) found.pop_back();
   });
-  const auto kept = static_cast<std::ptrdiff_t>(std::min(count, found.size()));
-  std::partial_sort(
-      found.begin(), found.begin() + kept, found.end(),
-      [](const slow_pair& a, const slow_pair& b) { return a.times_median > b.times_median; });
-  found.resize(static_cast<std::size_t>(kept));
   return found;
 }
 
@@ -103,14 +96,17 @@ std::vector<double> host_matrix(const run_facts& facts, const results& all,
   for (const std::string& host : hosts) number.emplace(host, number.size());
   std::vector<std::size_t> of_rank;
   for (const std::string& host : facts.hosts) of_rank.push_back(number[host]);
-  std::vector<std::vector<double>> values(hosts.size() * hosts.size());
-  all.for_known(size_index, [&](int r, int p, const pair_record& one) {
-    values[of_rank[static_cast<std::size_t>(r)] * hosts.size() +
-           of_rank[static_cast<std::size_t>(p)]]
-        .push_back(all.value_of(size_index, one, m));
-  });
+  std::vector<std::vector<int>> ranks(hosts.size());
+  for (int r = 0; r < all.ranks(); ++r) ranks[of_rank[static_cast<std::size_t>(r)]].push_back(r);
   std::vector<double> out;
-  for (const auto& of_pair : values) out.push_back(spread_of(of_pair).median);
+  for (const std::vector<int>& of_host : ranks) {
+    std::vector<std::vector<double>> values(hosts.size());
+    for (const int initiator : of_host)
+      all.for_known_of(size_index, initiator, [&](int, int p, const pair_record& one) {
+        values[of_rank[static_cast<std::size_t>(p)]].push_back(all.value_of(size_index, one, m));
+      });
+    for (const auto& of_pair : values) out.push_back(spread_of(of_pair).median);
+  }
   return out;
 }
 

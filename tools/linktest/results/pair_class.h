@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // pair_class.h - sorts of pairs: a link inside a host is never compared with one between hosts.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "linktest/results/run_facts.h"
+#include "linktest/results/time_order.h"
 
 namespace heddle::linktest {
 
@@ -32,6 +34,27 @@ inline constexpr pair_class all_classes[]{pair_class::core,   pair_class::comple
   return c <= pair_class::host;
 }
 [[nodiscard]] pair_class class_of(const run_facts& facts, int a, int b);
+
+/// The order of times in each class of pairs.
+class times_by_class {
+ public:
+  /// Each time it is asked, `look_at_all(look)` calls `look(class, time)` for all of the same
+  /// times.
+  template <class Walk>
+  explicit times_by_class(const Walk& look_at_all) {
+    for (int round = 0; round < time_order::looks; ++round) {
+      look_at_all(
+          [this](pair_class c, float time) { orders_[static_cast<std::size_t>(c)].look(time); });
+      for (time_order& one : orders_) one.end_round();
+    }
+  }
+  [[nodiscard]] const time_order& of(pair_class c) const noexcept {
+    return orders_[static_cast<std::size_t>(c)];
+  }
+
+ private:
+  std::array<time_order, std::size(all_classes)> orders_;
+};
 
 /// What the pairs of one class show at one size.
 struct class_figures {

@@ -18,24 +18,6 @@ int rank_from(double number) {
 
 }  // namespace
 
-pair_list known_pairs(const results& all, std::size_t size_index) {
-  pair_list out;
-  all.for_known(size_index, [&out](int r, int p, const pair_record& one) {
-    out.initiators.push_back(r);
-    out.peers.push_back(p);
-    out.states.push_back(static_cast<std::uint8_t>(one.state));
-  });
-  return out;
-}
-
-std::vector<double> values_of_known(const results& all, std::size_t size_index, metric m) {
-  std::vector<double> out;
-  all.for_known(size_index, [&](int, int, const pair_record& one) {
-    out.push_back(all.value_of(size_index, one, m));
-  });
-  return out;
-}
-
 std::vector<std::pair<int, int>> pairs_from(const std::vector<double>& initiators,
                                             const std::vector<double>& peers) {
   if (initiators.size() != peers.size()) throw error("a list of pairs has not two ends for each");

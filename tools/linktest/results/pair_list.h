@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// pair_list.h - the known pairs of a size as columns: what files have in place of matrices where
-// there are more ranks than most_ranks_of_matrices.
+// pair_list.h - what files and pictures have in place of matrices where there are more ranks than
+// most_ranks_of_matrices.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,17 +10,6 @@
 #include "linktest/results/results.h"
 
 namespace heddle::linktest {
-
-/// Columns of equal length, in the order of results::for_known().
-struct pair_list {
-  std::vector<int> initiators, peers;
-  std::vector<std::uint8_t> states;  ///< pair_state
-};
-[[nodiscard]] pair_list known_pairs(const results& all, std::size_t size_index);
-
-/// The column of a metric.
-[[nodiscard]] std::vector<double> values_of_known(const results& all, std::size_t size_index,
-                                                  metric m);
 
 /// Back from the two columns of a file, which are exact in doubles. Throws error where they are no
 /// numbers of ranks, or one is longer.

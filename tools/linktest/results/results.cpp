@@ -8,6 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "linktest/results/time_order.h"
+
 namespace heddle::linktest {
 namespace {
 
@@ -178,14 +180,32 @@ bool results::set_row(int rank, std::span<const row_record> records) {
     if (fresh.peers.empty() || fresh.peers.back() != one.peer) fresh.peers.push_back(one.peer);
     fresh.records[(fresh.peers.size() - 1) * sizes_.size() + one.size_index] = one.known;
   }
+  if (!folder_.empty()) file(fresh);
   rows_[static_cast<std::size_t>(rank)] = std::move(fresh);
   return true;
 }
 
+/// Moves it from memory.
+void results::file(known_row& row) {
+  if (!file_) file_ = std::make_shared<row_file>(folder_);
+  const std::uint64_t place = file_->add(std::as_bytes(std::span(row.peers)));
+  (void)file_->add(std::as_bytes(std::span(row.records)));
+  row = known_row{{}, {}, place, row.peers.size()};
+}
+
+results::row_view results::view_of(int rank) const noexcept {
+  if (rows_.empty()) return {};
+  const known_row& row = rows_[static_cast<std::size_t>(rank)];
+  if (row.filed == 0) return {row.peers, row.records};
+  const std::byte* const begin = file_->at(row.place);
+  return {{reinterpret_cast<const std::int32_t*>(begin), row.filed},
+          {reinterpret_cast<const pair_record*>(begin + row.filed * sizeof(std::int32_t)),
+           row.filed * sizes_.size()}};
+}
+
 const pair_record& results::at(std::size_t size_index, int initiator, int peer) const {
   static const pair_record nothing;
-  if (rows_.empty()) return nothing;
-  const known_row& row = rows_[static_cast<std::size_t>(initiator)];
+  const row_view row = view_of(initiator);
   const auto found = std::lower_bound(row.peers.begin(), row.peers.end(), peer);
   if (found == row.peers.end() || *found != peer) return nothing;
   const auto place = static_cast<std::size_t>(found - row.peers.begin());
@@ -221,11 +241,15 @@ std::vector<std::uint8_t> results::states(std::size_t size_index) const {
 }
 
 spread results::summary(std::size_t size_index, metric m) const {
-  std::vector<double> values;
-  for_known(size_index, [&](int, int, const pair_record& one) {
-    values.push_back(value_of(size_index, one, m));
-  });
-  return spread_of(values);
+  const metric looked_at = m == metric::bandwidth ? metric::time_median : m;
+  time_order order;
+  for (int round = 0; round < time_order::looks; ++round) {
+    for_known(size_index, [&](int, int, const pair_record& one) {
+      order.look(static_cast<float>(value_of(size_index, one, looked_at)));
+    });
+    order.end_round();
+  }
+  return m == metric::bandwidth ? order.rates(kernel_, sizes_[size_index]) : order.times();
 }
 
 std::uint64_t results::missing() const {

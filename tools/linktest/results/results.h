@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // results.h - what was measured: one row per rank while measuring, all rows in rank 0 afterwards.
-// Memory goes by the pairs of which something is known, not by the square of the ranks.
+// Memory goes by the pairs of which something is known, not by the square of the ranks; what would
+// be too much of it goes into a file.
 #pragma once
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "linktest/results/metrics.h"
+#include "linktest/results/row_file.h"
 
 namespace heddle::linktest {
 
@@ -111,6 +115,9 @@ struct slow_pair {
 /// Of more ranks no square is kept, written or drawn pair by pair: files list the known pairs.
 inline constexpr int most_ranks_of_matrices = 2048;
 
+/// Rows that take more than this are for a file.
+inline constexpr std::uint64_t most_bytes_of_rows_in_memory = std::uint64_t{1} << 30;
+
 /// All rows.
 class results {
  public:
@@ -118,13 +125,16 @@ class results {
   /// Memory that the rows of so many ranks take, with so many ordered pairs in all of them.
   [[nodiscard]] static std::uint64_t bytes(int ranks, std::uint64_t ordered_pairs,
                                            std::size_t sizes) noexcept;
+  /// Rows that are set are not kept in memory, but in a file without a name in `folder`.
+  void keep_rows_in(const std::string& folder) { folder_ = folder.empty() ? "." : folder; }
 
   [[nodiscard]] int ranks() const noexcept { return ranks_; }
   /// Whether there are few enough for squares.
   [[nodiscard]] bool have_matrices() const noexcept { return ranks_ <= most_ranks_of_matrices; }
   [[nodiscard]] const std::vector<std::uint64_t>& sizes() const noexcept { return sizes_; }
   /// `records` in order of their peers, as row::records() gives them. False, and nothing changed,
-  /// when they are not, or name a rank or a size that is not there.
+  /// when they are not, or name a rank or a size that is not there. Throws error where they are to
+  /// be kept in a file, and cannot.
   bool set_row(int rank, std::span<const row_record> records);
   /// Unmeasured where nothing is known.
   [[nodiscard]] const pair_record& at(std::size_t size_index, int initiator, int peer) const;
@@ -132,11 +142,16 @@ class results {
   /// known, row by row.
   template <class Each>
   void for_known(std::size_t size_index, const Each& each) const {
-    for (std::size_t r = 0; r < rows_.size(); ++r)
-      for (std::size_t i = 0; i < rows_[r].peers.size(); ++i)
-        if (const pair_record& one = rows_[r].records[i * sizes_.size() + size_index];
-            one.state != pair_state::unmeasured)
-          each(static_cast<int>(r), int{rows_[r].peers[i]}, one);
+    for (int r = 0; r < ranks_; ++r) for_known_of(size_index, r, each);
+  }
+  /// The same for the pairs that a rank has initiated.
+  template <class Each>
+  void for_known_of(std::size_t size_index, int initiator, const Each& each) const {
+    const row_view row = view_of(initiator);
+    for (std::size_t i = 0; i < row.peers.size(); ++i)
+      if (const pair_record& one = row.records[i * sizes_.size() + size_index];
+          one.state != pair_state::unmeasured)
+        each(initiator, int{row.peers[i]}, one);
   }
 
   [[nodiscard]] double value(std::size_t size_index, int initiator, int peer, metric m) const;
@@ -161,15 +176,24 @@ class results {
  private:
   static constexpr std::uint64_t all_pairs = ~std::uint64_t{0};
   struct known_row {
-    std::vector<std::int32_t> peers;   // ascending
-    std::vector<pair_record> records;  // [peer][size]
+    std::vector<std::int32_t> peers;     // ascending
+    std::vector<pair_record> records;    // [peer][size]
+    std::uint64_t place = 0, filed = 0;  // so many peers and their records are there in the file
   };
+  struct row_view {
+    std::span<const std::int32_t> peers;
+    std::span<const pair_record> records;
+  };
+  [[nodiscard]] row_view view_of(int rank) const noexcept;
+  void file(known_row& row);
 
   int ranks_;
   kernel kernel_;
   std::uint64_t sample_ = all_pairs;
   std::vector<std::uint64_t> sizes_;
   std::vector<known_row> rows_;
+  std::string folder_;              // empty: rows are kept in memory
+  std::shared_ptr<row_file> file_;  // else; copies add to it as well
 };
 
 }  // namespace heddle::linktest

@@ -72,6 +72,19 @@ TEST(Results, TakeTheMemoryThatADryRunCountsForAnyNumberOfRanks) {
   EXPECT_LT(of_all, 1.1 * expected);
 }
 
+TEST(Results, ThatAreKeptInAFileTakeNoMemoryForTheirPairs) {
+  constexpr int ranks = 1000, partners = 500;
+  std::vector<row_record> records;
+  for (int p = 0; p < partners; ++p) records.push_back({p, 0, {{}, pair_state::measured, {}}});
+  const double before = bytes_in_use();
+  results all(ranks, kernel::semi, {8});
+  all.keep_rows_in(::testing::TempDir());
+  for (int r = 0; r < ranks; ++r) ASSERT_TRUE(all.set_row(r, records));
+  EXPECT_EQ(all.count(pair_state::measured), std::uint64_t{ranks} * partners - partners);
+  const auto of_pairs = static_cast<double>(results::bytes(ranks, ranks * partners, 1));
+  EXPECT_LT(bytes_in_use() - before, 0.02 * of_pairs);
+}
+
 TEST(Results, OfARankThatGathersNoneTakeNoMemoryAndKnowNothing) {
   const double before = bytes_in_use();
   const results none(1'000'000, kernel::semi, {8});

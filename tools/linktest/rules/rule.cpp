@@ -34,6 +34,16 @@ bool is_for(const rule& r, pair_class near) {
   return std::find(r.among.begin(), r.among.end(), near) != r.among.end();
 }
 
+bool is_rate(rule::figure figure) noexcept {
+  return figure == rule::figure::bandwidth || figure == rule::figure::least_bandwidth;
+}
+
+/// That a figure is made of.
+float time_of(rule::figure figure, const sketch& times) noexcept {
+  if (figure == rule::figure::p99) return times.p99;
+  return figure == rule::figure::least_bandwidth ? times.max : times.median;
+}
+
 /// One rule over the pairs of one size.
 class checking {
  public:
@@ -79,11 +89,16 @@ class checking {
   /// The medians of the classes.
   void find_usual() {
     if (!rule_.times_reference || baseline_ != nullptr) return;
-    std::array<std::vector<double>, kinds> values;
-    for_each([&](int a, int b, pair_class near) {
-      values[static_cast<std::size_t>(near)].push_back(figure(run_.all, a, b));
+    const times_by_class times([&](const auto& look) {
+      for_each([&](int a, int b, pair_class near) {
+        look(near, time_of(rule_.of, run_.all.at(size_, a, b).time));
+      });
     });
-    for (std::size_t kind = 0; kind < kinds; ++kind) usual_[kind] = spread_of(values[kind]).median;
+    for (const pair_class near : all_classes)
+      usual_[static_cast<std::size_t>(near)] =
+          is_rate(rule_.of)
+              ? times.of(near).rates(run_.facts.chosen.kernel, run_.all.sizes()[size_]).median
+              : times.of(near).times().median;
   }
   [[nodiscard]] double reference(int a, int b, pair_class near) const {
     if (!rule_.times_reference) return 1;
@@ -94,8 +109,7 @@ class checking {
   const judged& run_;
   const results* baseline_;
   std::size_t size_;
-  static constexpr std::size_t kinds = std::size(all_classes);
-  std::array<double, kinds> usual_{};
+  std::array<double, std::size(all_classes)> usual_{};
 };
 
 double number_in(const std::string& digits, const std::string& rule) {
@@ -134,17 +148,8 @@ rule parse_rule(const std::string& text) {
 }
 
 double value_of(rule::figure figure, const sketch& time, kernel k, std::uint64_t bytes) noexcept {
-  switch (figure) {
-    case rule::figure::time:
-      return static_cast<double>(time.median);
-    case rule::figure::p99:
-      return static_cast<double>(time.p99);
-    case rule::figure::least_bandwidth:
-      return bytes_per_second(k, bytes, static_cast<double>(time.max));
-    case rule::figure::bandwidth:
-      return bytes_per_second(k, bytes, static_cast<double>(time.median));
-  }
-  return std::numeric_limits<double>::quiet_NaN();
+  const double seconds = static_cast<double>(time_of(figure, time));
+  return is_rate(figure) ? bytes_per_second(k, bytes, seconds) : seconds;
 }
 
 std::vector<broken_rule> check_rules(const std::vector<rule>& rules, const judged& run,
