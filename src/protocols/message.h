@@ -27,7 +27,7 @@ enum class message_kind : std::uint8_t {
   call_eager,     ///< handler, header; payload
   call_rts,       ///< handler, header; rendezvous
   fin,            ///< word: rendezvous id; flag: the status the sender's operation ends with
-  credit,         ///< word: bytes of credit given back
+  credit,         ///< word: bytes of credit given back; 0: the program receives, no more
   ping,           ///< asks for a pong
   pong,
   rma_put,     ///< word: id; access; payload: a fragment, written at offset

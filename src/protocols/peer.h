@@ -100,6 +100,7 @@ struct peer {
   std::uint64_t no_credit_since_ns = 0;  ///< a message waits for credit; 0: none came since
   std::uint64_t held = 0;                ///< what the peer's unexpected messages use here
   std::uint64_t owed = 0;                ///< what we have to give back
+  std::uint64_t taken_early = 0;         ///< of messages fetched early, since the peer was told
   std::size_t announcements = 0;         ///< its large messages whose data nobody has asked for yet
 
   // Counted, as peer_counters of counters.h tells.

@@ -86,6 +86,24 @@ TEST_F(PortEarlyFetch, StopsWhenItsMemoryIsUsedUpAndGoesOnWhenSomeIsTaken) {
   EXPECT_EQ(wire_.under_way.size(), 3u);
 }
 
+TEST_F(PortEarlyFetch, TellsInPortionsThatTheProgramTakesThem) {
+  config_.credit_bytes = 16 * 2 * eager::cost_of(1);
+  start();
+  for (std::size_t n = 0; n < 2; ++n) {
+    announce(small_tag, n);
+    arrived(n, std::byte{1});
+  }
+  ending end;
+  (void)receive(end, one_);
+  EXPECT_EQ(last_kind(), message_kind::fin);
+  (void)receive(end, one_);
+  batch_.run();
+  message told;
+  ASSERT_TRUE(parse_message(wire_.messages.back(), told));
+  EXPECT_EQ(told.kind, message_kind::credit);
+  EXPECT_EQ(told.word, 0u) << "they took none";
+}
+
 TEST_F(PortEarlyFetch, ForgetsAMessageThatCannotBeReadAndEndsAReceiveThatHasIt) {
   start();
   announce(small_tag, 1);

@@ -147,10 +147,11 @@ struct PortWithoutCredit : Port {
     EXPECT_EQ(p.execute(send(one_), batch_), status::done);
     return p;
   }
-  void gives_credit() {
+  void gives_credit() { gives_credit(cost_); }
+  void gives_credit(std::uint64_t bytes) {
     message m;
     m.kind = message_kind::credit;
-    m.word = cost_;
+    m.word = bytes;
     arrives(m);
   }
   const std::uint64_t cost_ = eager::cost_of(one_.size());
@@ -205,6 +206,18 @@ TEST_F(PortWithoutCredit, LetsAMessageWaitThroughARestForAPeerThatHasGivenSomeLa
   EXPECT_EQ(end.code, status::done);
   EXPECT_TRUE(p.arm());
   EXPECT_TRUE(p.quiet());
+}
+
+TEST_F(PortWithoutCredit, LetsAMessageWaitForAPeerThatTellsThatItReceives) {
+  port& p = start_and_use_it_up(hour_us);
+  ending end;
+  EXPECT_EQ(p.execute(send(one_, end), batch_), status::posted);
+  gives_credit(0);
+  EXPECT_TRUE(p.arm());
+  EXPECT_EQ(wire_.messages.size(), 1u);
+  gives_credit();
+  EXPECT_EQ(last_kind(), message_kind::tag_eager);
+  EXPECT_EQ(end.code, status::done);
 }
 
 TEST_F(PortWithoutCredit, AnnouncesWhatHasWaitedForTooLongWhenItIsLookedAfter) {

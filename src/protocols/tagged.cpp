@@ -46,6 +46,7 @@ void tagged::deliver_unexpected(std::span<std::byte> into, const completion& don
   early_.note_taken(message);
   from.held -= message.credit;
   if (message.credit != 0) repay(from, message.credit);
+  if (message.early != 0) tell_taken(from, message.early);
   matcher_.messages.recycle(message);
 }
 
@@ -68,6 +69,7 @@ void tagged::give_credit(peer& p) {
   message m;
   m.kind = message_kind::credit;
   m.word = std::exchange(p.owed, 0);
+  p.taken_early = 0;
   if (trace::is_watched()) [[unlikely]]
     trace::note(trace::event_kind::credit_out, p.number, m.word);
   path_.control(p, m);

@@ -80,6 +80,14 @@ class tagged final : public protocol {
     if (p.owed >= p.credit_portion() && !p.lost) [[unlikely]]
       give_credit(p);
   }
+  /// A message that was fetched early took no credit. Its sender is told all the same, as often,
+  /// that somebody receives: or it announces what waits for credit behind a thousand of these,
+  /// which makes a thousand more.
+  void tell_taken(peer& p, std::uint64_t cost) {
+    p.taken_early += cost;
+    if (p.taken_early >= p.credit_portion() && !p.lost) give_credit(p);
+  }
+  /// All that is owed, which may be nothing.
   void give_credit(peer& p);
 
   peer_table& peers_;
