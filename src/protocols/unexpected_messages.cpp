@@ -30,7 +30,6 @@ void unexpected_messages::recycle(unexpected& message) noexcept {
   message.announced = message.held = false;
   message.failed = status::done;
   message.credit = message.since_ns = message.early = 0;
-  message.fetching = nullptr;
   pool_.give_back(message);
   if (pool_.in_use() == 0) rest();
 }

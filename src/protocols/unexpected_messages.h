@@ -15,30 +15,32 @@
 #include "protocols/match_buckets.h"
 #include "protocols/message.h"
 #include "protocols/spare_payloads.h"
+#include "sync/cache_line.h"
 
 namespace heddle::protocols {
 
 struct peer;
 struct request;
 
-/// A message nobody has asked for yet.
-struct unexpected {
-  rank source = 0;
+/// A message nobody has asked for yet. A flood keeps thousands: what all of them use is in the
+/// first two lines, what announced ones use behind them.
+struct alignas(sync::cache_line) unexpected {
+  hook<unexpected> in_bucket, in_arrival;
   peer* from = nullptr;  ///< that is `source`: one of its lanes
   heddle::tag tag = 0;
   std::uint64_t bytes = 0;
-  std::array<std::byte, 64> small;  ///< the data of a short eager one
-  payload_memory large;             ///< of a longer one
-  bool announced = false;           ///< by an RTS: `data_at` says where the data is
-  announcement data_at;
-  request* fetching = nullptr;  ///< announced: its data is on the way here already
-  std::uint64_t early = 0;  ///< bytes of the budget for messages fetched before they are asked for
-  std::uint64_t since_ns = 0;    ///< first seen by a look at all; 0: not yet
-  std::uint64_t credit = 0;      ///< goes back to the sender when it is received
-  bool held = false;             ///< taken by the program, and not yet received
-  status failed = status::done;  ///< held: why its data cannot be had
-  hook<unexpected> in_bucket, in_arrival;
+  std::uint64_t credit = 0;         ///< goes back to the sender when it is received
   unexpected* next_free = nullptr;  ///< of the pool
+  payload_memory large;             ///< of a longer eager one, in the place of `small`
+  std::uint64_t early = 0;  ///< bytes of the budget for messages fetched before they are asked for
+  std::uint64_t since_ns = 0;  ///< first seen by a look at all; 0: not yet
+  rank source = 0;
+  bool announced = false;           ///< by an RTS: `data_at` says where the data is
+  bool held = false;                ///< taken by the program, and not yet received
+  status failed = status::done;     ///< held: why its data cannot be had
+  std::array<std::byte, 64> small;  ///< the data of a short eager one
+  request* fetching = nullptr;      ///< announced: its data is on the way here already
+  announcement data_at;
 
   /// Eager data: `bytes` of it.
   [[nodiscard]] const std::byte* data() const noexcept {
@@ -49,6 +51,7 @@ struct unexpected {
   void announce(const announcement& a) noexcept {
     bytes = a.bytes;
     announced = true;
+    fetching = nullptr;
     data_at = a;
   }
 };
