@@ -54,8 +54,3 @@ if(HEDDLE_LINT)
   find_program(HEDDLE_CLANG_TIDY NAMES clang-tidy clang-tidy-14 REQUIRED)
   set(CMAKE_CXX_CLANG_TIDY ${HEDDLE_CLANG_TIDY} --quiet)
 endif()
-if(HEDDLE_PACKAGE)  # the same wherever it was built
-  add_compile_options(-ffile-prefix-map=${PROJECT_BINARY_DIR}=build
-                      -ffile-prefix-map=${PROJECT_SOURCE_DIR}=heddle)
-  set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
-endif()

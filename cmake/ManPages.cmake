@@ -25,6 +25,9 @@ if(NOT HEDDLE_HELP2MAN)
 endif()
 
 set(HEDDLE_MAN_DIR ${PROJECT_BINARY_DIR}/share/man1)
+if(HEDDLE_PACKAGE)
+  set(HEDDLE_MAN_DIR ${PROJECT_BINARY_DIR}/share/compressed/man1)
+endif()
 set(pages)
 
 # heddle_man_page(page title arguments): writes page.1 from `heddle arguments --help`, or --help-all where

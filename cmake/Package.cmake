@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Debian packages: `./dev package` (HEDDLE_PACKAGE=ON, then cpack -G DEB). One for each component of an
 # installation. Two builds of one commit are the same to the bit if SOURCE_DATE_EPOCH is: times come from
-# there, and no path of the build is in them (BuildKinds.cmake).
+# there, and no path of the build is in them (the preset package).
 set(HEDDLE_PACKAGE_MAINTAINER "The Heddle authors <heddle@users.noreply.github.com>" CACHE STRING
     "Who answers for the packages: name and address")
 
@@ -98,6 +98,8 @@ set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "python3-h5py, python3-matplotlib")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS python3-heddle)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS OFF)
+# Beside it CPack adds scripts that call ldconfig as well, to any library where the loader looks. lintian
+# warns of them; nothing leaves them out.
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${papers}/triggers)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)

@@ -11,10 +11,25 @@ host_mirror() {
     head -n 1
 }
 
+mirror=${MIRROR:-$(host_mirror)}
+mirror=${mirror:-http://deb.debian.org/debian}
+
+# Why there can be no such Debian here; nothing, if there can.
+why_no_chroot() {
+  [ "$(id -u)" = 0 ] || { echo "it needs root"; return; }
+  command -v debootstrap >/dev/null || { echo "debootstrap is not installed"; return; }
+  unshare --mount true 2>/dev/null || { echo "nothing may be mounted here"; return; }
+  device=$(mktemp -u /var/tmp/heddle-device.XXXXXX)
+  (mknod "$device" c 1 3 && : >"$device") 2>/dev/null || { rm -f "$device"; echo "/var/tmp takes no devices"; return; }
+  rm "$device"
+  answer=$(mktemp)
+  /usr/lib/apt/apt-helper download-file "$mirror/dists/bookworm/Release" "$answer" >/dev/null 2>&1 ||
+    echo "$mirror does not answer"
+  rm -f "$answer"
+}
+
 # make_chroot PACKAGES: sets $root. PACKAGES, with commas between them, are there besides the minimum.
 make_chroot() {
-  mirror=${MIRROR:-$(host_mirror)}
-  mirror=${mirror:-http://deb.debian.org/debian}
   root=$(mktemp -d /var/tmp/heddle-chroot.XXXXXX)
   chmod 755 "$root"
   mounted=
@@ -25,6 +40,7 @@ make_chroot() {
     { tail -n 20 "$root.log"; exit 1; }
   rm "$root.log"
   echo "deb $mirror bookworm-updates main" >>"$root/etc/apt/sources.list"
+  echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe"  # it need not outlive the machine
   apt-config dump Acquire::http::Proxy >"$root/etc/apt/apt.conf.d/90proxy"
   apt-config dump Acquire::https::Proxy >>"$root/etc/apt/apt.conf.d/90proxy"
   cp /etc/resolv.conf /etc/hosts "$root/etc/"
