@@ -32,26 +32,23 @@ visit_log::visit_log(log_place where, int self, std::span<const std::string> hos
                      std::size_t sizes)
     : where_(std::move(where)),
       self_(self),
-      hosts_(hosts.begin(), hosts.end()),
       path_(where_.folder() + '/' + shard_of(hosts, self)),
       sizes_(sizes) {
+  const std::string& mine = hosts[static_cast<std::size_t>(self)];
+  for (const std::string& theirs : hosts) marks_.push_back(hosts_mark(mine, theirs));
   read_earlier();
-}
-
-std::uint32_t visit_log::mark_of(int peer) const {
-  return hosts_mark(hosts_[static_cast<std::size_t>(self_)],
-                    hosts_[static_cast<std::size_t>(peer)]);
 }
 
 /// Of each peer and size the visits from the first on; what is behind a gap is measured again.
 void visit_log::read_earlier() {
   std::vector<measured_visit> found;
-  const auto ranks = static_cast<int>(hosts_.size());
+  const auto ranks = static_cast<int>(marks_.size());
   for (const std::string& file : shards_with(where_.folder(), self_)) {
     for (measured_visit& v : visits_in(read_text(file))) {
       const bool mine = v.run == where_.run && v.initiator == self_ && v.size_index < sizes_ &&
                         v.peer >= 0 && v.peer < ranks && v.peer != self_;
-      if (mine && v.hosts == mark_of(v.peer)) found.push_back(std::move(v));
+      if (mine && v.hosts == marks_[static_cast<std::size_t>(v.peer)])
+        found.push_back(std::move(v));
     }
   }
   std::stable_sort(
@@ -81,7 +78,7 @@ void visit_log::restore(row& into) const {
 void visit_log::keep(measured_visit visit) {
   if (path_.empty() || problem_ != 0) return;
   visit.run = where_.run;
-  visit.hosts = mark_of(visit.peer);
+  visit.hosts = marks_[static_cast<std::size_t>(visit.peer)];
   visit.initiator = self_;
   pending_ += to_record(visit);
   if (clock::now() - written_ >= between_writes) flush();

@@ -27,7 +27,7 @@ struct log_place {
   }
 };
 
-/// One thread. Memory: the times of earlier sittings, and the hosts' names.
+/// One thread. Memory: the times of earlier sittings, and 4 bytes for each rank.
 class visit_log {
  public:
   /// Knows nothing and keeps nothing.
@@ -59,11 +59,10 @@ class visit_log {
   static constexpr std::chrono::milliseconds between_writes{200};
 
   void read_earlier();
-  [[nodiscard]] std::uint32_t mark_of(int peer) const;
 
   log_place where_;
   int self_ = 0;
-  std::vector<std::string> hosts_;
+  std::vector<std::uint32_t> marks_;  // by peer, hosts_mark() of the pair
   std::string path_;
   std::size_t sizes_ = 0;
   std::map<std::pair<int, std::size_t>, std::uint32_t>
