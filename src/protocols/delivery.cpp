@@ -7,6 +7,7 @@
 #include "base/checks.h"
 #include "base/of_this_thread.h"
 #include "sync/holds.h"
+#include "tracing/recorder.h"
 
 namespace heddle::protocols {
 
@@ -86,6 +87,7 @@ std::size_t delivery_batch::run_all() noexcept {
   std::size_t count = 0;
   while (!filling_->empty()) {
     std::swap(filling_, draining_);
+    const trace::delivery_together here;
     const end* const last = draining_->ended.end();
     for (const end* e = draining_->ended.begin(); e != last;) {
       const bool alone = e + 1 == last || e[1].done.owner != e->done.owner;

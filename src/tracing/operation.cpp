@@ -5,7 +5,6 @@
 #include <memory>
 #include <mutex>
 #include <new>
-#include <utility>
 #include <vector>
 
 #include "sync/published.h"
@@ -14,114 +13,97 @@ namespace heddle::trace {
 
 constinit sync::published<const operation_hooks*> detail::hooks_now{nullptr};
 
-constinit thread_local operation_under_way* detail::spare = nullptr;
+constinit thread_local detail::spares detail::mine;
 
 namespace {
 
 /// Those that no thread keeps. Bounded: beyond it operations are not watched.
 class store {
  public:
-  static constexpr std::size_t at_a_time = 64, most = 1 << 16;
+  static constexpr std::size_t most_blocks = 1024;
   static store& only() {
     static auto* const one = new store;
     return *one;
   }
-  void take(std::vector<operation_under_way*>& into) {
+  /// A block's worth of them, or fewer; throws bad_alloc.
+  void give(detail::spares& to) {
     const std::lock_guard lock(mutex_);
-    if (free_.empty()) grow();
-    for (std::size_t i = 0; i < at_a_time && !free_.empty(); ++i) {
-      into.push_back(free_.back());
-      free_.pop_back();
+    if (free_.first == nullptr && blocks_.size() < most_blocks) {
+      blocks_.push_back(std::make_unique<operation_under_way[]>(detail::spares::at_a_time));
+      for (std::uint32_t i = 0; i < detail::spares::at_a_time; ++i) push(free_, blocks_.back()[i]);
     }
+    move(free_, to, detail::spares::at_a_time);
   }
-  void give_back(std::vector<operation_under_way*>& from, std::size_t count) noexcept {
+  void take(detail::spares& from, std::uint32_t count) noexcept {
     const std::lock_guard lock(mutex_);
-    for (; count != 0; --count) {
-      free_.push_back(from.back());
-      from.pop_back();
-    }
+    move(from, free_, count);
   }
 
  private:
-  void grow() {
-    if (blocks_.size() * at_a_time >= most) return;
-    free_.reserve((blocks_.size() + 1) * at_a_time);  // so that giving back cannot fail
-    blocks_.push_back(std::make_unique<operation_under_way[]>(at_a_time));
-    for (std::size_t i = 0; i < at_a_time; ++i) free_.push_back(&blocks_.back()[i]);
+  static void push(detail::spares& to, operation_under_way& one) noexcept {
+    one.next = to.first;
+    to.first = &one;
+    ++to.count;
   }
-  std::mutex mutex_;
+  static void move(detail::spares& from, detail::spares& to, std::uint32_t count) noexcept {
+    for (; count != 0 && from.first != nullptr; --count) {
+      operation_under_way& one = *from.first;
+      from.first = one.next;
+      --from.count;
+      push(to, one);
+    }
+  }
+  std::mutex mutex_;  // guards what follows
   std::vector<std::unique_ptr<operation_under_way[]>> blocks_;
-  std::vector<operation_under_way*> free_;
+  detail::spares free_;
 };
 
-/// What a thread keeps of them, so that most cost no lock.
-struct stock {
-  std::vector<operation_under_way*> all;
-  stock() { all.reserve(2 * store::at_a_time); }
-  ~stock();
+/// At the end of a thread what it keeps goes back.
+struct returner {
+  ~returner() { store::only().take(detail::mine, detail::mine.count); }
 };
-stock& my_stock() {
-  static thread_local stock mine;
-  return mine;
-}
-
-stock::~stock() {
-  if (detail::spare != nullptr) all.push_back(std::exchange(detail::spare, nullptr));
-  store::only().give_back(all, all.size());
-}
 
 }  // namespace
 
-[[gnu::noinline]] void detail::take_spare() noexcept {
+[[gnu::noinline]] void detail::begin_to_keep() noexcept {
+  static const thread_local returner at_end;
+  (void)at_end;
+}
+
+[[gnu::noinline]] void detail::take_more() noexcept {
+  begin_to_keep();
   try {
-    auto& all = my_stock().all;
-    if (all.empty()) store::only().take(all);
-    if (all.empty()) return;
-    spare = all.back();
-    all.pop_back();
+    store::only().give(mine);
   } catch (const std::bad_alloc&) {
   }
 }
 
-void detail::give_back(operation_under_way& one) noexcept {
-  if (spare == nullptr) {
-    spare = &one;
-    return;
-  }
-  auto& all = my_stock().all;
-  if (all.size() == 2 * store::at_a_time) store::only().give_back(all, store::at_a_time);
-  all.push_back(&one);  // there is room
+[[gnu::noinline]] void detail::keep_fewer() noexcept {
+  store::only().take(mine, spares::at_a_time);
 }
 
 void detail::deliver(void* owner, std::uint64_t, const outcome& what) noexcept {
   auto& ended = *static_cast<operation_under_way*>(owner);
-  operation_info of = ended.of;
-  of.bytes = what.bytes;
-  if (of.kind == operation_kind::recv && what.peer != any_source) {
-    of.peer = what.peer;
-    of.tag = what.tag;
+  ended.of.bytes = what.bytes;
+  if (ended.of.kind == operation_kind::recv && what.peer != any_source) {
+    ended.of.peer = what.peer;
+    ended.of.tag = what.tag;
   }
   if (ended.recorded)
     if (scribe* const by = scribe::mine(); by != nullptr)
-      add(*by, event_kind::operation, of, {ended.begin, ended.began_on, ended.timed}, ticks(),
-          what.code);
-  if (ended.heard != nullptr && ended.heard->end != nullptr)
-    ended.heard->end(ended.heard->context, ended.mark, of, what.code);
+      add(*by, event_kind::operation, ended, by->end_time(), what.code);
+  if (ended.heard != nullptr) tell_end(ended, what.code);
   const completion done = ended.done;
   give_back(ended);
   done(what);
 }
 
-[[gnu::noinline]] bool passes_by() noexcept {
-  return sync::is_only(sync::special::watched) && !wants_next();
+[[gnu::noinline]] void detail::tell_begin(operation_under_way& u) noexcept {
+  u.mark = u.heard->begin != nullptr ? u.heard->begin(u.heard->context, u.of) : 0;
 }
 
-[[gnu::noinline]] void operation::tell_begin() noexcept {
-  if (heard_->begin != nullptr) mark_ = heard_->begin(heard_->context, of_);
-}
-
-[[gnu::noinline]] void operation::tell_end(status s) const noexcept {
-  if (heard_->end != nullptr) heard_->end(heard_->context, mark_, of_, s);
+[[gnu::noinline]] void detail::tell_end(const operation_under_way& u, status s) noexcept {
+  if (u.heard->end != nullptr) u.heard->end(u.heard->context, u.mark, u.of, s);
 }
 
 const completion& of_program(const completion& posted) noexcept {

@@ -14,48 +14,72 @@
 
 namespace heddle::trace {
 
-/// What has to be known of an operation that is watched when it ends.
+/// What has to be known of an operation that is watched, until it has ended.
 struct operation_under_way {
   operation_info of;
-  const operation_hooks* heard = nullptr;
+  const operation_hooks* heard = nullptr;  ///< null: no tool listens
   std::uint64_t begin = 0, mark = 0;
   std::uint32_t began_on = 0;
   bool recorded = false, timed = true;
   completion done;
+  operation_under_way* next = nullptr;  ///< of those that are free
 };
 
 namespace detail {
 
 extern constinit sync::published<const operation_hooks*> hooks_now;
-/// The one that the calling thread's next post takes, if it is posted; null: there is none yet.
-extern constinit thread_local operation_under_way* spare;
-void take_spare() noexcept;
-void give_back(operation_under_way& one) noexcept;
+/// Those that are free, and a thread keeps for its next operations: most cost no lock.
+struct spares {
+  static constexpr std::uint32_t at_a_time = 64;
+  operation_under_way* first = nullptr;
+  std::uint32_t count = 0;
+};
+extern constinit thread_local spares mine;
+void take_more() noexcept;
+void begin_to_keep() noexcept;
+void keep_fewer() noexcept;
+
+/// Null: there are too many.
+[[gnu::always_inline]] inline operation_under_way* take() noexcept {
+  if (mine.first == nullptr) [[unlikely]]
+    take_more();
+  operation_under_way* const one = mine.first;
+  if (one == nullptr) [[unlikely]]
+    return nullptr;
+  mine.first = one->next;
+  --mine.count;
+  return one;
+}
+[[gnu::always_inline]] inline void give_back(operation_under_way& one) noexcept {
+  if (mine.first == nullptr) [[unlikely]]
+    begin_to_keep();
+  one.next = mine.first;
+  mine.first = &one;
+  if (++mine.count == 2 * spares::at_a_time) [[unlikely]]
+    keep_fewer();
+}
 /// The completion of all that is watched.
 void deliver(void* owner, std::uint64_t cookie, const outcome& what) noexcept;
 
-/// When and where an operation began.
-struct beginning {
-  std::uint64_t ticks;
-  std::uint32_t thread;  ///< 0: the calling one
-  bool timed;
-};
-[[gnu::always_inline]] inline void add(scribe& by, event_kind kind, const operation_info& of,
-                                       const beginning& from, std::uint64_t end,
-                                       status code) noexcept {
+void tell_begin(operation_under_way& u) noexcept;
+void tell_end(const operation_under_way& u, status s) noexcept;
+
+/// `u` has ended: the thread of `by` writes it down.
+[[gnu::always_inline]] inline void add(scribe& by, event_kind kind, const operation_under_way& u,
+                                       std::uint64_t end, status code) noexcept {
   event e;
   e.kind = kind;
-  e.operation = of.kind;
-  e.timed = from.timed;
+  e.operation = u.of.kind;
+  e.timed = u.timed;
   e.code = code;
-  e.self = of.self;
-  e.peer = of.peer;
-  e.lane = of.lane;
-  e.began_on = from.thread;
-  e.begin = from.ticks;
+  e.self = u.of.self;
+  e.peer = u.of.peer;
+  e.lane = u.of.lane;
+  e.began_on = u.began_on;
+  e.begin = u.begin;
   e.end = end;
-  e.amount = of.bytes;
-  e.tag = of.tag;
+  e.amount = u.of.bytes;
+  e.tag = u.of.tag;
   by.add(e);
 }
 
@@ -69,73 +93,71 @@ struct beginning {
 /// For a call of a lane: somebody watches, nothing else is special, and the operation is not
 /// wanted. False as well where it is wanted, and then it is counted: wants_next() is not asked
 /// again.
-[[nodiscard]] bool passes_by() noexcept;
+[[nodiscard, gnu::always_inline]] inline bool passes_by() noexcept {
+  return sync::is_only(sync::special::watched) && !wants_next();
+}
 
 /// Where wants_next(), once for it. On the stack of the call that posts, and all of it inline
-/// there: it costs less than what an operation does.
+/// there: it costs less than what an operation does. All it knows lies where its end finds it from
+/// the start, since copies of it would cost as much as the record.
 class operation {
  public:
   [[gnu::always_inline]] explicit operation(const operation_info& of) noexcept
-      : of_(of), heard_(detail::hooks_now.get()) {
+      : under_way_(detail::take()) {
+    if (under_way_ == nullptr) [[unlikely]]  // nobody is told of this one
+      return;
+    operation_under_way& u = *under_way_;
+    u.of = of;
+    u.heard = detail::hooks_now.get();
     // Where hooks want all, wants_next() has not counted.
-    if (is_recorded() && (heard_ == nullptr || samples_next())) {
-      count_sample_anew();
-      by_ = scribe::mine();
+    u.recorded = is_recorded() && (u.heard == nullptr || samples_next());
+    if (u.heard != nullptr) [[unlikely]]
+      detail::tell_begin(u);
+    if (!u.recorded) return;
+    count_sample_anew();
+    by_ = scribe::mine();
+    if (by_ == nullptr) [[unlikely]] {
+      u.recorded = false;
+      return;
     }
-    if (heard_ != nullptr) [[unlikely]]
-      tell_begin();
-    if (by_ == nullptr) return;
     by_->set_place({of.self, of.lane});
-    timed_ = by_->times_next(of.bytes);
-    begin_ = timed_ ? ticks() : by_->last();
+    u.began_on = by_->thread();
+    u.timed = by_->times_next(of.bytes);
+    u.begin = u.timed ? ticks() : by_->last();
   }
 
   /// What to post with; `done` itself where nobody is to hear of the end.
   // Written now, since the operation may end before its post has been answered.
   [[nodiscard, gnu::always_inline]] completion instead_of(const completion& done) noexcept {
-    if (detail::spare == nullptr) [[unlikely]]
-      detail::take_spare();
-    under_way_ = detail::spare;
-    if (under_way_ == nullptr) return done;  // too many: this one is told of as if it ended now
-    detail::spare = nullptr;
-    *under_way_ = {
-        of_,    heard_, begin_, mark_, by_ != nullptr ? by_->thread() : 0, by_ != nullptr,
-        timed_, done};
+    if (under_way_ == nullptr) [[unlikely]]
+      return done;
+    under_way_->done = done;
     return {&detail::deliver, under_way_, 0};
   }
 
-  /// The answer to the post; returns it.
+  /// The answer to the post, to which instead_of() has been given if it can be `posted`; returns
+  /// it.
   [[gnu::always_inline]] status answered(status s) noexcept {
-    if (under_way_ != nullptr) {
-      if (s == status::posted) {  // its end may have been already
-        if (by_ != nullptr) by_->time_next();
-        return s;
-      }
-      if (detail::spare == nullptr) [[likely]]
-        detail::spare = under_way_;
-      else
-        detail::give_back(*under_way_);
+    if (under_way_ == nullptr) [[unlikely]]
+      return s;
+    if (s == status::posted) {  // its end may have been already
+      if (by_ != nullptr) by_->time_next();
+      return s;
     }
+    operation_under_way& u = *under_way_;
     if (by_ != nullptr && !is_busy(s)) {
-      detail::add(*by_, event_kind::at_once, of_, {begin_, 0, timed_}, timed_ ? ticks() : begin_,
-                  s);
-      if (timed_) by_->was_timed();
+      detail::add(*by_, event_kind::at_once, u, u.timed ? ticks() : u.begin, s);
+      if (u.timed) by_->was_timed();
     }
-    if (heard_ != nullptr) [[unlikely]]
-      tell_end(s);
+    if (u.heard != nullptr) [[unlikely]]
+      detail::tell_end(u, s);
+    detail::give_back(u);
     return s;
   }
 
  private:
-  void tell_begin() noexcept;
-  void tell_end(status s) const noexcept;
-
-  const operation_info of_;
-  scribe* by_ = nullptr;                    // null: it is not recorded
-  const operation_hooks* heard_ = nullptr;  // null: no tool listens
-  operation_under_way* under_way_ = nullptr;
-  std::uint64_t begin_ = 0, mark_ = 0;
-  bool timed_ = true;
+  operation_under_way* const under_way_;
+  scribe* by_ = nullptr;  // null: it is not recorded
 };
 
 /// What was given to the post of an operation that has not ended, watched or not.

@@ -131,6 +131,29 @@ TEST(WatchedOperation, IsTimedWhereItIsLargeOrBehindOneThatWasPosted) {
   for (const event& e : found) EXPECT_TRUE(e.timed);
 }
 
+TEST(WatchedOperation, SharesTheTimeOfItsEndWithThoseThatAreDeliveredTogether) {
+  const recording all(1, 64);
+  std::thread([] {
+    std::vector<completion> posted;
+    for (int i = 0; i < 3; ++i) {
+      operation o(sending);
+      posted.push_back(o.instead_of({}));
+      (void)o.answered(status::posted);
+    }
+    {
+      const delivery_together here;
+      posted[0]({});
+      posted[1]({});
+    }
+    posted[2]({});
+  }).join();
+  const auto found = events_of(all, 3);
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_GE(found[0].end, found[1].begin);
+  EXPECT_EQ(found[0].end, found[1].end);
+  EXPECT_GT(found[2].end, found[1].end);
+}
+
 struct tool {
   std::vector<operation_info> begun, ended;
   std::vector<std::uint64_t> marks;

@@ -69,6 +69,7 @@ class scribes {
     s->last_ = ticks();
     s->role_ = role_of_thread;
     s->place_ = {};
+    s->deliver_together(false);
     return s;
   }
   void give_back(scribe& s) noexcept {
@@ -160,6 +161,11 @@ void span::end() noexcept {
   e.begin = begin_;
   e.end = ticks();
   by_->add(e);
+}
+
+void delivery_together::begin() noexcept {
+  by_ = is_recorded() ? scribe::mine() : nullptr;
+  if (by_ != nullptr) by_->deliver_together(true);
 }
 
 recording::recording(std::uint32_t sample, std::size_t events)

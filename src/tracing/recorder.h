@@ -66,6 +66,17 @@ class scribe {
   void was_timed() noexcept { untimed_left_ = untimed_between_; }
   /// The next one's has to be.
   void time_next() noexcept { untimed_left_ = 0; }
+  /// When what is delivered now has ended.
+  [[nodiscard]] std::uint64_t end_time() noexcept {
+    if (!delivers_together_) return ticks();
+    if (ended_together_ == 0) ended_together_ = ticks();
+    return ended_together_;
+  }
+  /// All has ended by now that is delivered until this is said again.
+  void deliver_together(bool from_now_on) noexcept {
+    delivers_together_ = from_now_on;
+    ended_together_ = 0;
+  }
   /// The end of the thread's last event.
   [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
   [[nodiscard]] std::uint32_t thread() const noexcept { return thread_; }
@@ -84,6 +95,8 @@ class scribe {
   std::uint64_t since_turn_ = 0;  // as detail::since_sample
   std::uint32_t untimed_between_ = 0, untimed_left_ = 0;
   std::uint64_t last_ = 0;
+  bool delivers_together_ = false;
+  std::uint64_t ended_together_ = 0;  // 0: not read yet
   role role_ = role::owner;
   place place_;
 };
@@ -137,6 +150,26 @@ class span {
   event_kind kind_{};
   place where_;
   std::uint64_t begin_ = 0, amount_ = 0;
+};
+
+/// What the calling thread delivers from here to its end had ended before: one reading of the clock
+/// does for all of it.
+class delivery_together {
+ public:
+  delivery_together() noexcept {
+    if (is_watched()) [[unlikely]]
+      begin();
+  }
+  ~delivery_together() {
+    if (by_ != nullptr) [[unlikely]]
+      by_->deliver_together(false);
+  }
+  delivery_together(const delivery_together&) = delete;
+  delivery_together& operator=(const delivery_together&) = delete;
+
+ private:
+  void begin() noexcept;
+  scribe* by_ = nullptr;
 };
 
 // --- who watches ----------------------------------------------------------------------
