@@ -60,7 +60,7 @@ status eager::start(request& r) {
 
 bool eager::waits_for_credit(peer& p, std::uint64_t cost) noexcept {
   if (patience_ns_ == 0) return false;
-  if (cost > p.credit_limit - p.credit_portion()) return false;  // so much may never come
+  if (cost > p.credit_limit - p.credit_portion) return false;  // so much may never come
   if (!is_patient(p)) return false;
   awaits_credit_.set(true);
   return true;

@@ -106,6 +106,7 @@ peer* peer_table::make(destination d) {
   p.eager_bytes =
       config.eager_bytes == 0 ? p.max_payload : std::min(config.eager_bytes, p.max_payload);
   p.credit_limit = p.credit = config.credit_bytes;
+  p.credit_portion = p.credit_limit / (p.copies_in_post ? 32 : 16);
   p.lost = lost;
   if (lost) p.drop();
   all_.push_back(&p);

@@ -66,10 +66,10 @@ struct peer {
   std::size_t max_payload = 0;     ///< of one message, beside max_overhead
   std::size_t eager_bytes = 0;     ///< larger messages rendezvous
   std::uint64_t credit_limit = 0;  ///< bytes of unexpected messages each may cause at the other
+  /// So much of it is given back at a time, and no less. It is small: a sender without credit waits
+  /// awake for the next. Smaller where a message costs as little as a copy.
+  std::uint64_t credit_portion = 0;
 
-  /// So much is given back at a time, and no less. It is small: a sender without credit waits awake
-  /// for the next.
-  [[nodiscard]] std::uint64_t credit_portion() const noexcept { return credit_limit / 16; }
   [[nodiscard]] destination address() const noexcept { return {number, lane}; }
   [[nodiscard]] bool takes(transport::op_kind k) const noexcept {
     return (native & transport::only(k)) != 0;

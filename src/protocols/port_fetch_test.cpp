@@ -104,6 +104,29 @@ TEST_F(PortEarlyFetch, TellsInPortionsThatTheProgramTakesThem) {
   EXPECT_EQ(told.word, 0u) << "they took none";
 }
 
+TEST_F(Port, GivesCreditBackInSmallerPortionsOverAWireThatOnlyCopies) {
+  for (const bool copies : {false, true}) {
+    config_.credit_bytes = 64 * eager::cost_of(1);
+    wire_.copies_in_post = copies;
+    start();
+    std::size_t portion = 0;
+    for (std::uint64_t given = 0; given == 0 && portion < 64; ++portion) {
+      message m;
+      m.kind = message_kind::tag_eager;
+      m.word = small_tag;
+      arrives(m, {std::byte{1}});
+      ending end;
+      (void)port_->execute(command_of(command_kind::recv, small_tag, one_, end), batch_);
+      batch_.run();
+      message told;
+      const bool some = !wire_.messages.empty() && parse_message(wire_.messages.back(), told);
+      given = some && told.kind == message_kind::credit ? told.word : 0;
+    }
+    EXPECT_EQ(portion, copies ? 2u : 4u);
+    wire_.messages.clear();
+  }
+}
+
 TEST_F(PortEarlyFetch, ForgetsAMessageThatCannotBeReadAndEndsAReceiveThatHasIt) {
   start();
   announce(small_tag, 1);

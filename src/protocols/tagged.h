@@ -77,7 +77,7 @@ class tagged final : public protocol {
   /// Gives credit back in portions: one message for many.
   void repay(peer& p, std::uint64_t cost) {
     p.owed += cost;
-    if (p.owed >= p.credit_portion() && !p.lost) [[unlikely]]
+    if (p.owed >= p.credit_portion && !p.lost) [[unlikely]]
       give_credit(p);
   }
   /// A message that was fetched early took no credit. Its sender is told all the same, as often,
@@ -85,7 +85,7 @@ class tagged final : public protocol {
   /// which makes a thousand more.
   void tell_taken(peer& p, std::uint64_t cost) {
     p.taken_early += cost;
-    if (p.taken_early >= p.credit_portion() && !p.lost) give_credit(p);
+    if (p.taken_early >= p.credit_portion && !p.lost) give_credit(p);
   }
   /// All that is owed, which may be nothing.
   void give_credit(peer& p);
