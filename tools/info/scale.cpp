@@ -131,6 +131,8 @@ join_cost join(const scale_job& job, int rank, const std::string& name, lockstep
   cost.seconds = std::chrono::duration<double>(clock::now() - begin).count();
   cost.most_bytes = count_memory().most;
   cost.kept_bytes = count_memory().now;
+  for (int lane = 1; lane < many_lanes; ++lane) (void)world->lanes().open(lane, false);
+  cost.kept_by_lanes = count_memory().now;
   return cost;
 }
 
@@ -156,7 +158,7 @@ std::string mebibytes(double bytes) {
   return fmt::format("{:.1f} MiB", bytes / (1 << 20));
 }
 
-constexpr std::array<row, 11> rows{{
+constexpr std::array<row, 12> rows{{
     {"put into the launcher's store",
      [](const join_cost& c) { return fmt::format("{}", c.launcher.puts); }},
     {"got from it", [](const join_cost& c) { return fmt::format("{}", c.launcher.gets); }},
@@ -174,6 +176,8 @@ constexpr std::array<row, 11> rows{{
      [](const join_cost& c) { return mebibytes(static_cast<double>(c.table_bytes)); }},
     {"memory of its world",
      [](const join_cost& c) { return mebibytes(static_cast<double>(c.kept_bytes)); }},
+    {"the same with 48 lanes",
+     [](const join_cost& c) { return mebibytes(static_cast<double>(c.kept_by_lanes)); }},
     {"time here", [](const join_cost& c) { return fmt::format("{:.2f} s", c.seconds); }},
 }};
 
@@ -229,6 +233,7 @@ nlohmann::ordered_json as_json(const join_cost& c) {
           {"most_memory_bytes", c.most_bytes},
           {"table_bytes", c.table_bytes},
           {"kept_memory_bytes", c.kept_bytes},
+          {"kept_memory_bytes_48_lanes", c.kept_by_lanes},
           {"seconds", c.seconds}};
 }
 

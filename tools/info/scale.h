@@ -9,12 +9,16 @@
 
 namespace heddle::tools {
 
+/// One for each core of a large node.
+inline constexpr int many_lanes = 48;
+
 /// Of one rank, from the launcher's start to its world.
 struct join_cost {
   store_traffic launcher;
   std::uint64_t host_messages = 0, host_bytes = 0;  ///< with ranks of its host, both ways
   std::int64_t most_bytes = 0;                      ///< of memory at any time
   std::int64_t kept_bytes = 0;                      ///< of memory once there is a world
+  std::int64_t kept_by_lanes = 0;                   ///< of memory once it has many_lanes of them
   std::int64_t table_bytes = 0;  ///< the largest of those that ranks of the host share meanwhile
   double seconds = 0;
 };

@@ -148,5 +148,14 @@ TEST(Scale, ALargerJobTakesMoreMemoryAndHardlyMoreMessages) {
   }
 }
 
+TEST(Scale, AnIdlePeerTakesNoMoreThan64BytesHoweverManyLanesThereAre) {
+  if (!has_network()) GTEST_SKIP() << "this host has no network but loopback";
+  const join_cost few = measure_leader({.ranks = 2'000, .measured_host = 7}),
+                  many = measure_leader({.ranks = 50'000, .measured_host = 7});
+  EXPECT_GT(many.kept_by_lanes, many.kept_bytes + many_lanes * 4096);
+  EXPECT_LE(many.kept_bytes - few.kept_bytes, 48'000 * 64);
+  EXPECT_LE(many.kept_by_lanes - few.kept_by_lanes, 48'000 * 64);
+}
+
 }  // namespace
 }  // namespace heddle::tools
