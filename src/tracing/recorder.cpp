@@ -10,7 +10,7 @@
 namespace heddle::trace {
 
 constinit thread_local std::uint64_t detail::since_sample = ~std::uint64_t{0};
-constinit sync::owned_counter detail::recordings, detail::sample_now;
+constinit sync::owned_counter detail::recordings, detail::begun, detail::sample_now;
 constinit thread_local scribe* scribe::of_thread = nullptr;
 
 namespace {
@@ -35,6 +35,7 @@ class scribes {
     const std::lock_guard lock(mutex_);
     if (detail::recordings.get() == 0) {
       detail::sample_now.set(sample);
+      detail::begun.add();
       events_ = events;
     }
     std::vector<std::uint64_t> added;
@@ -62,10 +63,7 @@ class scribes {
     scribe* const s = free_.back();
     free_.pop_back();
     s->thread_ = static_cast<std::uint32_t>(gettid());
-    s->since_turn_ = ~std::uint64_t{0};
-    s->untimed_between_ =
-        detail::sample_now.get() == 1 ? most_untimed : 0;  // sampled ones lie far apart
-    s->untimed_left_ = 0;
+    s->begin_anew();
     s->last_ = ticks();
     s->role_ = role_of_thread;
     s->place_ = {};
@@ -108,6 +106,14 @@ struct borrowed_scribe {
   static thread_local borrowed_scribe held;
   held.by = of_thread = scribes::all().take();
   return of_thread;
+}
+
+[[gnu::noinline]] void scribe::begin_anew() noexcept {
+  began_in_ = detail::begun.get();
+  since_turn_ = ~std::uint64_t{0};
+  untimed_between_ =
+      detail::sample_now.get() == 1 ? most_untimed : 0;  // sampled ones lie far apart
+  untimed_left_ = 0;
 }
 
 bool scribe::samples_turn() noexcept {

@@ -38,6 +38,13 @@ inline constexpr std::uint32_t most_untimed = 7;
 /// A larger one may take long, and is always timed.
 inline constexpr std::size_t most_untimed_bytes = 256;
 
+namespace detail {
+/// Operations of this thread from the last that was sampled on; none yet: more than any sample.
+extern constinit thread_local std::uint64_t since_sample;
+// Changed under the mutex of the scribes. `begun`: how often the first recording of several has.
+extern constinit sync::owned_counter recordings, begun, sample_now;
+}  // namespace detail
+
 /// Of a thread: its ring, its role, and which of its operations are sampled.
 class scribe {
  public:
@@ -58,6 +65,8 @@ class scribe {
   }
   /// Of an operation of so many bytes that begins: whether its time has to be read.
   [[nodiscard]] bool times_next(std::size_t bytes) noexcept {
+    if (began_in_ != detail::begun.get()) [[unlikely]]
+      begin_anew();
     if (bytes > most_untimed_bytes || untimed_left_ == 0) return true;
     --untimed_left_;
     return false;
@@ -88,10 +97,13 @@ class scribe {
   friend class scribes;
   friend struct borrowed_scribe;
   static scribe* make_mine() noexcept;
+  /// What is behind from an earlier recording is nothing to count from.
+  void begin_anew() noexcept;
   static constinit thread_local scribe* of_thread;
 
   std::unique_ptr<sync::event_ring> ring_;
   std::uint32_t thread_ = 0;
+  std::uint64_t began_in_ = 0;    // of detail::begun
   std::uint64_t since_turn_ = 0;  // as detail::since_sample
   std::uint32_t untimed_between_ = 0, untimed_left_ = 0;
   std::uint64_t last_ = 0;
@@ -100,13 +112,6 @@ class scribe {
   role role_ = role::owner;
   place place_;
 };
-
-namespace detail {
-/// Operations of this thread from the last that was sampled on; none yet: more than any sample.
-extern constinit thread_local std::uint64_t since_sample;
-// Changed under the mutex of the scribes.
-extern constinit sync::owned_counter recordings, sample_now;
-}  // namespace detail
 
 /// False for most operations where they are sampled: the calling thread's next one is not recorded.
 [[nodiscard]] inline bool samples_next() noexcept {

@@ -59,6 +59,20 @@ TEST_F(TraceFile, HasAnOperationThatEndedAtOnceAsASliceOfItsThread) {
   EXPECT_EQ(all["otherData"]["lost_events"], 0);
 }
 
+TEST_F(TraceFile, TimesTheFirstOperationAlsoWhereAThreadHasBeenRecordedBefore) {
+  const auto put = [] {
+    (void)operation({operation_kind::put, 3, 1, 2, 0, 8}).answered(status::done);
+  };
+  {
+    const recording before(1, 64);
+    put();
+  }
+  trace_file file(path("t.json"), 3, 1, 1, 64);
+  put();
+  file.write({3, 1, "host"});
+  EXPECT_EQ(read("t.json")["traceEvents"][1]["ph"], "X");
+}
+
 TEST_F(TraceFile, HasOperationsThatWereNotTimedBetweenTheEventsAroundThem) {
   trace_file file(path("t.json"), 3, 1, 1, 64);
   std::thread([] {

@@ -33,14 +33,16 @@ struct holdings {
 };
 
 /// That the rounds between three moments have kept nothing each. A table that grows at last grows
-/// in one of the two spans; what each round leaves behind grows in both. 16 KiB are for a buffer of
-/// a wire that is in use at one moment and not at another.
+/// in one of the two spans; what each round leaves behind grows in both. 20 KiB are for a buffer of
+/// a wire that is in use at one moment and not at another, or what a lane makes at its first
+/// message that nobody has asked for yet.
 void expect_flat(const holdings& first, const holdings& middle, const holdings& last, int rounds) {
   EXPECT_LE(last.descriptors, first.descriptors + rounds / 10);
   if (sanitized) return;  // its runtime maps, and keeps what was freed
   EXPECT_LE(last.mappings, first.mappings + rounds / 10);
-  EXPECT_TRUE(middle.heap_bytes <= first.heap_bytes + 16'384 ||
-              last.heap_bytes <= middle.heap_bytes + 16'384)
+  constexpr std::size_t leeway = 20 * 1024;
+  EXPECT_TRUE(middle.heap_bytes <= first.heap_bytes + leeway ||
+              last.heap_bytes <= middle.heap_bytes + leeway)
       << first.heap_bytes << ", " << middle.heap_bytes << ", " << last.heap_bytes;
 }
 
