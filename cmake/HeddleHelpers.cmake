@@ -19,6 +19,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 sees overflows in std::vector::insert and overlaps in std::string that are not there.
   target_compile_options(heddle_warnings INTERFACE -Wno-stringop-overflow -Wno-restrict
                          $<$<AND:$<COMPILE_LANGUAGE:CXX>,${in_batches}>:-Wno-subobject-linkage>)
+  if(HEDDLE_SANITIZE)  # and members of std::regex that have no value
+    target_compile_options(heddle_warnings INTERFACE -Wno-maybe-uninitialized)
+  endif()
 endif()
 
 # heddle_precompile(target header...): standard headers that most sources include, and these, are read
