@@ -167,13 +167,12 @@ std::string group_of(std::uint64_t bytes) {
   return fmt::format("size_{}", bytes);
 }
 
-/// What `of` says of each known pair, in pieces of a tile.
+/// What `of` says of each known pair, of which there are `length`, in pieces of a tile.
 template <class Value, class Of>
 hdf5_node::owner write_known(hdf5_node& group, std::string_view name, const results& all,
-                             std::size_t size_index, const Of& of) {
+                             std::size_t size_index, std::uint64_t length, const Of& of) {
   constexpr std::size_t most = 65'536;
-  std::uint64_t length = 0, written = 0;
-  all.for_known(size_index, [&length](int, int, const pair_record&) { ++length; });
+  std::uint64_t written = 0;
   auto data = group.add_empty_column(std::string(name), std::span<const Value>(), length);
   std::vector<Value> piece;
   const auto flush = [&] {
@@ -191,16 +190,18 @@ hdf5_node::owner write_known(hdf5_node& group, std::string_view name, const resu
 
 void write_pairs(hdf5_node& size, const results& all, std::size_t size_index) {
   const auto group = size.add_group("pairs");
-  write_known<int>(*group, "initiator", all, size_index,
+  std::uint64_t length = 0;
+  all.for_known(size_index, [&length](int, int, const pair_record&) { ++length; });
+  write_known<int>(*group, "initiator", all, size_index, length,
                    [](int r, int, const pair_record&) { return r; });
-  write_known<int>(*group, "peer", all, size_index,
+  write_known<int>(*group, "peer", all, size_index, length,
                    [](int, int p, const pair_record&) { return p; });
-  write_known<std::uint8_t>(*group, "state", all, size_index, [](int, int, const pair_record& one) {
-    return static_cast<std::uint8_t>(one.state);
-  });
+  write_known<std::uint8_t>(
+      *group, "state", all, size_index, length,
+      [](int, int, const pair_record& one) { return static_cast<std::uint8_t>(one.state); });
   for (const metric m : all_metrics) {
     const auto data = write_known<double>(
-        *group, name_of(m), all, size_index,
+        *group, name_of(m), all, size_index, length,
         [&](int, int, const pair_record& one) { return all.value_of(size_index, one, m); });
     data->add("units", unit_of(m));
     data->add("definition", definition_of(m));
