@@ -126,8 +126,14 @@ void this_thread_is(role r) noexcept {
   role_of_thread = r;
 }
 
+namespace {
+scribe* mine_if_recorded() noexcept {
+  return is_recorded() ? scribe::mine() : nullptr;
+}
+}  // namespace
+
 void note(event_kind kind, std::int32_t peer, std::uint64_t amount) noexcept {
-  scribe* const by = is_recorded() ? scribe::mine() : nullptr;
+  scribe* const by = mine_if_recorded();
   if (by == nullptr) return;
   event e;
   e.kind = kind;
@@ -140,14 +146,14 @@ void note(event_kind kind, std::int32_t peer, std::uint64_t amount) noexcept {
 }
 
 void note_at(event_kind kind, place where, std::uint64_t amount) noexcept {
-  scribe* const by = is_recorded() ? scribe::mine() : nullptr;
+  scribe* const by = mine_if_recorded();
   if (by == nullptr) return;
   by->set_place(where);
   note(kind, -1, amount);
 }
 
 void span::begin(event_kind kind, place where, bool sampled) noexcept {
-  scribe* const by = is_recorded() ? scribe::mine() : nullptr;
+  scribe* const by = mine_if_recorded();
   if (by == nullptr) return;
   by->set_place(where);
   if (sampled && !by->samples_turn()) return;
@@ -170,7 +176,7 @@ void span::end() noexcept {
 }
 
 void delivery_together::begin() noexcept {
-  by_ = is_recorded() ? scribe::mine() : nullptr;
+  by_ = mine_if_recorded();
   if (by_ != nullptr) by_->deliver_together(true);
 }
 
