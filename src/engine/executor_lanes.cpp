@@ -19,9 +19,14 @@ void executor_lanes::adopt() {
   });
 }
 
+/// An executor that went on where the program polls would keep the lane from it, and the core: it
+/// moves a piece of a large message at each turn, so that there is always something to go on with.
 std::size_t executor_lanes::serve() noexcept {
   std::size_t count = 0;
-  for (const kept& l : lanes_) count += l.lane->server().serve(alone());
+  for (const kept& l : lanes_) {
+    const std::size_t events = l.lane->server().serve(alone());
+    if (!l.lane->server().program_polls() || l.lane->waiter().executor_polls()) count += events;
+  }
   return count;
 }
 

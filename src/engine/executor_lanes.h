@@ -36,7 +36,7 @@ class executor_lanes {
   }
   /// Takes on those that were made since. Throws error.
   void adopt();
-  /// A turn for each; what that moved.
+  /// A turn for each; what that moved on lanes that are left to the executor.
   std::size_t serve() noexcept;
   /// In mode inline: a turn for each that no thread of the program looks after.
   void serve_left_alone() noexcept;

@@ -38,6 +38,15 @@ TEST_F(ExecutorLanes, AreNoneOfAnotherExecutor) {
   EXPECT_EQ(wire_.events.size(), 1u);
 }
 
+TEST_F(ExecutorLanes, AreServedWithoutKeepingTheExecutorUpWhereTheProgramPolls) {
+  all_.provide(0);
+  lanes_.adopt();
+  all_.zero().server().progress();
+  bring_news();
+  EXPECT_EQ(lanes_.serve(), 0u);
+  EXPECT_TRUE(wire_.events.empty());
+}
+
 TEST_F(ExecutorLanes, SayBeforeARestThatTheProgramPolls) {
   all_.provide(0);
   lanes_.adopt();

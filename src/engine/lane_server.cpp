@@ -43,6 +43,7 @@ std::size_t lane_server::take_turn(delivery_batch& batch) noexcept {
 std::size_t lane_server::serve(bool keep) noexcept {
   delivery_batch& batch = delivery_batch::mine();
   if (!serving_ && !driver_.hold().enter()) return 0;
+  program_polls_ = driver_.parking().state().is_polled();
   if (!driver_.help().dedicated()) return take_turn(batch);
   serving_ = true;
   const bool queued = driver_.commands().pending();

@@ -31,6 +31,9 @@ class lane_server {
   // --- the executor's thread ---------------------------------------------------------------
   /// A turn of the executor. `keep`: it has no other lane, and in mode dedicated keeps the hold.
   std::size_t serve(bool keep) noexcept;
+  /// The program had polled before the last turn since the look before: it goes on by itself, or is
+  /// looked after when a tick has passed.
+  [[nodiscard]] bool program_polls() const noexcept { return program_polls_; }
   readiness prepare_sleep(bool keep) noexcept;
   /// Lets go what serve() holds, because the executor ends.
   void dismiss() noexcept;
@@ -44,7 +47,9 @@ class lane_server {
 
   lane_driver& driver_;
   sync::event_bit asked_;  // a thread of the program wants the hold that serve() keeps
-  bool serving_ = false;   // executor only: serve() has kept the hold
+  // The executor's thread only.
+  bool serving_ = false;  // serve() has kept the hold
+  bool program_polls_ = false;
 };
 
 }  // namespace heddle::engine

@@ -63,6 +63,17 @@ TEST_F(LaneServer, ComesBackAfterATickWhereTheProgramHasPolled) {
   EXPECT_EQ(server_->prepare_sleep(true), readiness::watched);
 }
 
+TEST_F(LaneServer, KnowsWhetherTheProgramPollsByItselfSinceTheLastLook) {
+  start_server().serve(true);
+  EXPECT_FALSE(server_->program_polls());
+  server_->progress();
+  server_->serve(true);
+  EXPECT_TRUE(server_->program_polls());
+  EXPECT_EQ(server_->prepare_sleep(true), readiness::polled);
+  server_->serve(true);
+  EXPECT_FALSE(server_->program_polls()) << "it has polled before the look, and not since";
+}
+
 TEST_F(LaneServer, DoesNotPollWhatAThreadSleepsOn) {
   start_server();
   driver_->parking().begin_sleep();

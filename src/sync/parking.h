@@ -48,6 +48,8 @@ class parking {
   void note_poll(const void* thread) noexcept { poller_ = thread; }
   /// The program leaves the lane to its executor, although it has polled a moment ago.
   void forget_polls() noexcept { poller_ = nullptr; }
+  /// The program has polled since the executor's last look.
+  [[nodiscard]] bool is_polled() const noexcept { return poller_ != nullptr; }
   /// Another thread has polled since `me` last asked: it will go on, or `me` looks again soon.
   [[nodiscard]] bool polled_by_another(const void* me) noexcept {
     return std::exchange(poller_, me) != me;
