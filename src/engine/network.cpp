@@ -248,9 +248,9 @@ std::string network::reach(std::size_t device, rank peer, std::span<const std::b
   return why;
 }
 
-bool network::peers_map() const noexcept {
+bool network::shares_files() const noexcept {
   return ranks_here_ > 1 && std::ranges::any_of(devices_, [](const transport::device* d) {
-           return d->describe().maps_files;
+           return d->describe().maps_files || d->describe().reaches_files;
          });
 }
 

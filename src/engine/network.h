@@ -50,8 +50,8 @@ class network {
     return routes_->cpu_does_atomics(peer);
   }
 
-  /// Some peer may map memory of this rank, where it is a file's.
-  [[nodiscard]] bool peers_map() const noexcept;
+  /// Some peer, or a device in software, may map memory of this rank where it is a file's.
+  [[nodiscard]] bool shares_files() const noexcept;
 
   /// The name of the device that leads to `peer`, and of its host; empty where there is no such
   /// rank.

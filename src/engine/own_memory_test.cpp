@@ -47,6 +47,12 @@ TEST(OwnMemory, IsAFilesOnlyWhereAPeerMapsIt) {
   expect_files(2, unmapped, false);
 }
 
+#ifdef HEDDLE_TESTS_UTOFU
+TEST(OwnMemory, IsAFilesWhereADeviceInSoftwareReachesFiles) {
+  expect_files(2, settings_for("utofu"), true);
+}
+#endif
+
 TEST(OwnMemory, IsMappedForItsOwnRankWhereItLies) {
   for (const int ranks : {1, 2}) {
     run_ranks(ranks, settings_for("shm"), [](world& w) {

@@ -22,7 +22,7 @@ memory::peers peers_may(rights allowed) noexcept {
 
 memory::segment world_memory::make_segment(const char* name, std::size_t bytes,
                                            rights allowed) const {
-  return {name, bytes, net_.peers_map() ? peers_may(allowed) : memory::peers::none};
+  return {name, bytes, net_.shares_files() ? peers_may(allowed) : memory::peers::none};
 }
 
 world_memory::exposed world_memory::tell_devices(const memory::local_region& r,

@@ -68,6 +68,9 @@ struct traits {
   bool leaves_host = true;
   /// import() maps memory of peers that is a file's (backing::memfd).
   bool maps_files = false;
+  /// It is software that reaches the memory of this host's processes by itself where that is a
+  /// file's, and through the kernel where it is not: what Heddle allocates is a file's then.
+  bool reaches_files = false;
   bool defers = false;  ///< post() may leave output for the next poll() to send (batching)
   /// post() may answer posted for an op that ends as `unsupported`: whoever cannot know at once.
   bool refuses_late = false;

@@ -16,6 +16,9 @@
 #include "base/error.h"
 #include "base/timer.h"
 
+/// The software device has it, the vendor's library has not.
+extern "C" [[gnu::weak]] void softtofu_help(void);  // NOLINT(modernize-redundant-void-arg): C
+
 namespace heddle::transport::utofu {
 namespace {
 
@@ -78,6 +81,7 @@ utofu_device::utofu_device(const context& where)
   traits_.max_message = max_message;
   traits_.send_after_put = false;  // a put goes to another queue of the peer than a message
   traits_.cpu_atomics = false;
+  traits_.reaches_files = softtofu_help != nullptr;
   traits_.atomics = transport::atomic_set::common();
   traits_.lanes = vcqs_.size();
   set_timer(true);
