@@ -49,7 +49,7 @@ status lane_submitter::send(destination to, tag t, std::span<const std::byte> da
   bool held = false;
   const auto send_now = [&](protocols::port& port) {
     return port.send_now(to, protocols::head_of_tagged(t), {}, data,
-                         protocols::eager::cost_of(data.size()));
+                         protocols::credit::cost_of(data.size()));
   };
   if (at_once(data.size(), held, send_now)) [[likely]]
     return status::done;

@@ -60,9 +60,9 @@ peer_counters counted(const peer& p) noexcept {
   for (const request* r = p.backlog.front(); r != nullptr; r = request_queue::next(*r))
     ++made.backlog;
   made.control = p.control.size();
-  made.credit = p.credit;
-  made.credit_limit = p.credit_limit;
-  made.held = p.held;
+  made.credit = p.credit.left();
+  made.credit_limit = p.credit.limit();
+  made.held = p.credit.held();
   made.lost = p.lost ? 1 : 0;
   return made;
 }

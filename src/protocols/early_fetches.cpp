@@ -12,7 +12,7 @@ namespace heddle::protocols {
 
 void early_fetches::begin(unexpected& filed) {
   peer& from = *filed.from;
-  const std::uint64_t cost = eager::cost_of(filed.bytes);
+  const std::uint64_t cost = credit::cost_of(filed.bytes);
   if (filed.bytes > from.eager_bytes || bytes_ + cost > most_ || ops_.room().full()) return;
   request& r = ops_.begin(&from, receive_command(from.number, filed.tag, {}, {}), *this);
   r.payload = memory_for(filed.bytes);
@@ -31,7 +31,7 @@ void early_fetches::ended(request& r, status code) {
 /// Nobody has asked for it yet.
 void early_fetches::keep(request& r, status code) {
   unexpected& kept = *r.early;
-  const std::uint64_t cost = eager::cost_of(r.message_bytes);
+  const std::uint64_t cost = credit::cost_of(r.message_bytes);
   --r.with->announcements;
   kept.fetching = nullptr;
   if (code == status::done) {
@@ -47,7 +47,7 @@ void early_fetches::keep(request& r, status code) {
 }
 
 void early_fetches::deliver(request& r, status code) {
-  bytes_ -= eager::cost_of(r.message_bytes);
+  bytes_ -= credit::cost_of(r.message_bytes);
   const outcome what = rendezvous::received(r, code, r.delivered.size());
   if (what.bytes != 0) std::memcpy(r.delivered.data(), r.payload.get(), what.bytes);
   ops_.finish(r, what);

@@ -82,7 +82,7 @@ TEST(Matcher, WildcardsNeverTakeReservedTags) {
 
 TEST(Matcher, TheNextFloodOfAPeerUsesTheMessagesOfTheLast) {
   unexpected_messages flood;
-  const std::size_t most = settings().credit_bytes / eager::cost_of(1);
+  const std::size_t most = settings().credit_bytes / credit::cost_of(1);
   std::set<unexpected*> used;
   for (std::size_t i = 0; i < most; ++i) used.insert(&flood.fresh());
   for (unexpected* m : used) flood.recycle(*m);

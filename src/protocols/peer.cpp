@@ -105,8 +105,9 @@ peer* peer_table::make(destination d) {
   p.max_payload = traits.max_message - max_overhead;
   p.eager_bytes =
       config.eager_bytes == 0 ? p.max_payload : std::min(config.eager_bytes, p.max_payload);
-  p.credit_limit = p.credit = config.credit_bytes;
-  p.credit_portion = p.credit_limit / (p.copies_in_post ? 32 : 16);
+  // A sender without credit waits awake for the next, so the portions are small; smaller where a
+  // message costs as little as a copy.
+  p.credit.open(config.credit_bytes, config.credit_bytes / (p.copies_in_post ? 32 : 16));
   p.lost = lost;
   if (lost) p.drop();
   all_.push_back(&p);

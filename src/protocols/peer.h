@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/lane_table.h"
+#include "protocols/credit.h"
 #include "protocols/flush_queue.h"
 #include "protocols/message.h"
 #include "protocols/request.h"
@@ -59,16 +60,12 @@ struct peer {
   bool put_tells = false;        ///< traits::put_tells
   transport::op_set native = 0;  ///< kinds the endpoint takes
   transport::atomic_set native_atomics = transport::atomic_set::none();  ///< `wire` does itself
-  bool network_atomics = false;    ///< `wire` does them, and the CPU's do not see them
-  bool no_atomics = false;         ///< a network does the atomics on the peer, and is not reached
-  std::size_t max_op = 0;          ///< traits::max_op
-  std::size_t max_straight = 0;    ///< larger transfers go in parts
-  std::size_t max_payload = 0;     ///< of one message, beside max_overhead
-  std::size_t eager_bytes = 0;     ///< larger messages rendezvous
-  std::uint64_t credit_limit = 0;  ///< bytes of unexpected messages each may cause at the other
-  /// So much of it is given back at a time, and no less. It is small: a sender without credit waits
-  /// awake for the next. Smaller where a message costs as little as a copy.
-  std::uint64_t credit_portion = 0;
+  bool network_atomics = false;  ///< `wire` does them, and the CPU's do not see them
+  bool no_atomics = false;       ///< a network does the atomics on the peer, and is not reached
+  std::size_t max_op = 0;        ///< traits::max_op
+  std::size_t max_straight = 0;  ///< larger transfers go in parts
+  std::size_t max_payload = 0;   ///< of one message, beside max_overhead
+  std::size_t eager_bytes = 0;   ///< larger messages rendezvous
 
   [[nodiscard]] destination address() const noexcept { return {number, lane}; }
   [[nodiscard]] bool takes(transport::op_kind k) const noexcept {
@@ -93,15 +90,9 @@ struct peer {
   flush_queue flushes;          ///< of this peer alone
   std::uint64_t counted = 0;    ///< puts, gets, atomics in flight
 
-  // Credit: eager, tagged. Announcements: tagged, early_fetches, calls.
+  protocols::credit credit;                             ///< flow, eager, tagged
   static constexpr std::size_t announcements_each = 2;  ///< of a peer's record, and what is queued
-  std::uint64_t credit = 0;                             ///< what we may still send eagerly
-  std::uint64_t credit_came_ns = 0;      ///< when the peer last gave some back; 0: never
-  std::uint64_t no_credit_since_ns = 0;  ///< a message waits for credit; 0: none came since
-  std::uint64_t held = 0;                ///< what the peer's unexpected messages use here
-  std::uint64_t owed = 0;                ///< what we have to give back
-  std::uint64_t taken_early = 0;         ///< of messages fetched early, since the peer was told
-  std::size_t announcements = 0;         ///< its large messages whose data nobody has asked for yet
+  std::size_t announcements = 0;  ///< large messages whose data nobody has asked for yet
 
   // Counted, as peer_counters of counters.h tells.
   std::uint64_t sent_messages = 0, sent_bytes = 0;

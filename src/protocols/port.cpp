@@ -26,8 +26,9 @@ port::port(engine::lane_core& lane, const surroundings& where, endpoint_set::lis
       rma_(path_, peers_, ops_, transfers_),
       rma_target_(where_, path_),
       rendezvous_(where_, path_, ops_, transfers_, counters_),
-      eager_(path_, peers_, ops_, rendezvous_, counters_, patience_ns(*where.config)),
-      tagged_(path_, peers_, ops_, rendezvous_, where.config->unexpected_bytes, counters_),
+      flow_(path_, patience_ns(*where.config)),
+      eager_(path_, peers_, ops_, rendezvous_, flow_, counters_),
+      tagged_(path_, peers_, ops_, rendezvous_, flow_, where.config->unexpected_bytes, counters_),
       calls_(lane, where_, path_, ops_, rendezvous_, tagged_.matched(), counters_),
       liveness_(where_, path_, peers_, ops_, tagged_, calls_, counters_),
       census_(where_, ops_, peers_, tagged_.matching(), counters_),
@@ -38,7 +39,7 @@ port::port(engine::lane_core& lane, const surroundings& where, endpoint_set::lis
           ((table[index_of(kinds)] = &p), ...);
         };
         belong(tagged_, kind::tag_eager, kind::tag_rts);
-        belong(eager_, kind::credit);
+        belong(flow_, kind::credit);
         belong(calls_, kind::call_eager, kind::call_rts);
         belong(rendezvous_, kind::fin);
         belong(liveness_, kind::ping, kind::pong);
@@ -112,7 +113,7 @@ bool port::quiet() const noexcept {
 }
 
 void port::flush_blocked() {
-  eager_.new_look();
+  flow_.new_look();
   if (path_.blocked()) path_.flush_blocked();
 }
 

@@ -4,6 +4,7 @@
 //   path          each peer's order on the way to the wire, the batch, the backlog
 //   operations    what is in flight, and who waits for that
 //   eager         sending messages whole                 tagged, calls   receiving them
+//   flow          the credit that they take
 //   rendezvous    announcing large ones, fetching them
 //   rma           put, get, atomics of the program       transfers       by which way they go:
 //                                                                        the wire, pieces,
@@ -18,6 +19,7 @@
 
 #include "protocols/arrivals.h"
 #include "protocols/census.h"
+#include "protocols/eager.h"
 #include "protocols/endpoint_set.h"
 #include "protocols/rma.h"
 
@@ -71,7 +73,7 @@ class port {
   /// Prepares for sleep, as endpoint::arm. False: there is work now.
   [[nodiscard]] bool arm() noexcept {
     if (path_.blocked()) [[unlikely]] {
-      eager_.new_look();
+      flow_.new_look();
       path_.flush_for_rest();
       ops_.room().tell(ops_.out());
     }
@@ -96,7 +98,7 @@ class port {
   [[nodiscard]] std::size_t in_flight_hint() const noexcept { return ops_.room().taken(); }
   [[nodiscard]] std::uint64_t bytes_hint() const noexcept { return ops_.bytes_hint(); }
   [[nodiscard]] bool is_crowded() const noexcept { return path_.is_crowded(); }
-  [[nodiscard]] bool awaits_credit() const noexcept { return eager_.awaits_credit(); }
+  [[nodiscard]] bool awaits_credit() const noexcept { return flow_.is_awaited(); }
   /// For people.
   [[nodiscard]] protocols::census& census() noexcept { return census_; }
   [[nodiscard]] const protocols::census& census() const noexcept { return census_; }
@@ -118,6 +120,7 @@ class port {
   rma rma_;
   rma_target rma_target_;
   rendezvous rendezvous_;
+  flow flow_;
   eager eager_;
   tagged tagged_;
   calls calls_;

@@ -73,7 +73,7 @@ TEST_F(PortEarlyFetch, KeepsTheOrderOfAnnouncementsWhateverArrivesFirst) {
 }
 
 TEST_F(PortEarlyFetch, StopsWhenItsMemoryIsUsedUpAndGoesOnWhenSomeIsTaken) {
-  config_.unexpected_bytes = 2 * eager::cost_of(1);
+  config_.unexpected_bytes = 2 * credit::cost_of(1);
   start();
   for (std::uint64_t id = 1; id <= 3; ++id) announce(small_tag, id);
   EXPECT_EQ(wire_.under_way.size(), 2u);
@@ -87,7 +87,7 @@ TEST_F(PortEarlyFetch, StopsWhenItsMemoryIsUsedUpAndGoesOnWhenSomeIsTaken) {
 }
 
 TEST_F(PortEarlyFetch, TellsInPortionsThatTheProgramTakesThem) {
-  config_.credit_bytes = 16 * 2 * eager::cost_of(1);
+  config_.credit_bytes = 16 * 2 * credit::cost_of(1);
   start();
   for (std::size_t n = 0; n < 2; ++n) {
     announce(small_tag, n);
@@ -106,7 +106,7 @@ TEST_F(PortEarlyFetch, TellsInPortionsThatTheProgramTakesThem) {
 
 TEST_F(Port, GivesCreditBackInSmallerPortionsOverAWireThatOnlyCopies) {
   for (const bool copies : {false, true}) {
-    config_.credit_bytes = 64 * eager::cost_of(1);
+    config_.credit_bytes = 64 * credit::cost_of(1);
     wire_.copies_in_post = copies;
     start();
     std::size_t portion = 0;

@@ -24,9 +24,9 @@ using transport::op_kind;
 
 constexpr std::size_t payload_bytes = 100;
 constexpr std::size_t large_bytes = 300'000;  // more than a processor copies in one turn
-constexpr heddle::tag large_tag = 1'000;
+constexpr heddle::tag announced_tag = 1'000;
 /// Two messages may be unexpected at the receiver.
-constexpr std::uint64_t credit = 2 * eager::cost_of(payload_bytes);
+constexpr std::uint64_t credit = 2 * credit::cost_of(payload_bytes);
 
 class PortOrder : public PortFixture {
  protected:
@@ -80,7 +80,7 @@ class PortOrder : public PortFixture {
   void fetch_between() {
     message rts;
     rts.kind = message_kind::tag_rts;
-    rts.word = large_tag;
+    rts.word = announced_tag;
     rts.slot = rts.generation = 1;
     rts.bytes = large_bytes;
     rts.id = 1;
@@ -91,7 +91,7 @@ class PortOrder : public PortFixture {
     command c;
     c.kind = command_kind::recv;
     c.peer = 1;
-    c.match = large_tag;
+    c.match = announced_tag;
     c.memory = into_;
     port_->execute_accepted(c, batch_);
     port_->execute_accepted(send(), batch_);
@@ -99,7 +99,7 @@ class PortOrder : public PortFixture {
     port_->end_batch(batch_);
   }
   void give_credit() {
-    const std::uint64_t used = unannounced() * eager::cost_of(payload_bytes) + credit - granted_;
+    const std::uint64_t used = unannounced() * credit::cost_of(payload_bytes) + credit - granted_;
     if (used == 0) return;
     message m;
     m.kind = message_kind::credit;
@@ -148,7 +148,7 @@ class PortOrder : public PortFixture {
     begin();
     for (const char step : steps) {
       play(step);
-      if (unannounced() * eager::cost_of(payload_bytes) > granted_) return false;
+      if (unannounced() * credit::cost_of(payload_bytes) > granted_) return false;
     }
     play('+');
     for (int i = 0; i < 4; ++i) play('p');

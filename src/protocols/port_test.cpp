@@ -154,7 +154,7 @@ struct PortWithoutCredit : Port {
     m.word = bytes;
     arrives(m);
   }
-  const std::uint64_t cost_ = eager::cost_of(one_.size());
+  const std::uint64_t cost_ = credit::cost_of(one_.size());
 };
 
 TEST_F(PortWithoutCredit, LetsAMessageWaitAndSendsItWholeWhenCreditComes) {

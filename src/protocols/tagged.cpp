@@ -9,7 +9,7 @@
 namespace heddle::protocols {
 namespace {
 
-static_assert(sizeof(unexpected) < 2 * eager::cost_of(0));
+static_assert(sizeof(unexpected) < 2 * credit::cost_of(0));
 
 }  // namespace
 
@@ -44,35 +44,24 @@ void tagged::deliver_unexpected(std::span<std::byte> into, const completion& don
   ops_.out().add(done, from.received(message.bytes > bytes ? status::truncated : status::done,
                                      message.tag, bytes));
   early_.note_taken(message);
-  from.held -= message.credit;
-  if (message.credit != 0) repay(from, message.credit);
-  if (message.early != 0) tell_taken(from, message.early);
+  from.credit.let_go(message.credit);
+  if (message.credit != 0) flow_.repay(from, message.credit);
+  if (message.early != 0) flow_.tell_taken(from, message.early);
   matcher_.messages.recycle(message);
 }
 
 void tagged::keep(peer& p, heddle::tag t, std::span<const std::byte> payload) {
-  const std::uint64_t cost = eager::cost_of(payload.size());
-  if (p.held + cost > p.credit_limit) return path_.violated(p);
+  const std::uint64_t cost = credit::cost_of(payload.size());
+  if (!p.credit.hold(cost)) return path_.violated(p);
   unexpected& kept = matcher_.messages.fresh();
   kept.source = p.number;
   kept.from = &p;
   kept.tag = t;
   kept.credit = cost;
   kept.copy(payload);
-  p.held += cost;
   if (matched_.give(kept)) return;
   counters_.unexpected.add();
   matcher_.messages.keep(kept);
-}
-
-void tagged::give_credit(peer& p) {
-  message m;
-  m.kind = message_kind::credit;
-  m.word = std::exchange(p.owed, 0);
-  p.taken_early = 0;
-  if (trace::is_watched()) [[unlikely]]
-    trace::note(trace::event_kind::credit_out, p.number, m.word);
-  path_.control(p, m);
 }
 
 void tagged::on_message(peer& from, const message& m) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tagged.h - tagged messages on the receiver's side: posted receives, unexpected messages, and the
-// credit that bounds these.
+// tagged.h - tagged messages on the receiver's side: posted receives and unexpected messages.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -8,8 +7,8 @@
 #include <span>
 
 #include "base/copy.h"
-#include "protocols/eager.h"
 #include "protocols/early_fetches.h"
+#include "protocols/flow.h"
 #include "protocols/matched_messages.h"
 #include "protocols/matcher.h"
 
@@ -21,12 +20,13 @@ namespace heddle::protocols {
 class tagged final : public protocol {
  public:
   /// `most_early`: bytes of messages that are fetched before anybody has asked for them.
-  tagged(path& way, peer_table& peers, operations& ops, rendezvous& large, std::size_t most_early,
-         port_counters& counters)
+  tagged(path& way, peer_table& peers, operations& ops, rendezvous& large, flow& credit,
+         std::size_t most_early, port_counters& counters)
       : protocol(way),
         peers_(peers),
         ops_(ops),
         rendezvous_(large),
+        flow_(credit),
         counters_(counters),
         matched_(peers, ops, matcher_),
         early_(way, ops, large, matcher_, most_early) {}
@@ -40,14 +40,14 @@ class tagged final : public protocol {
 
   /// A message that travelled whole.
   [[gnu::always_inline]] void on_eager(peer& p, heddle::tag t, std::span<const std::byte> payload) {
-    const std::uint64_t cost = eager::cost_of(payload.size());
+    const std::uint64_t cost = credit::cost_of(payload.size());
     if (posted_receive* found = matcher_.receives.find(p.number, t)) [[likely]] {
       const posted_receive& wanted = take(*found);
       const std::size_t bytes = std::min(payload.size(), wanted.into.size());
       copy_few(wanted.into.data(), payload.first(bytes));
       const bool cut = payload.size() > bytes;
       ops_.out().add(wanted.done, p.received(cut ? status::truncated : status::done, t, bytes));
-      return repay(p, cost);
+      return flow_.repay(p, cost);
     }
     keep(p, t, payload);
   }
@@ -74,25 +74,11 @@ class tagged final : public protocol {
   void on_rts(peer& p, const message& m);
   void begin_fetch(peer& p, std::span<std::byte> into, const completion& done, heddle::tag t,
                    const announcement& a);
-  /// Gives credit back in portions: one message for many.
-  void repay(peer& p, std::uint64_t cost) {
-    p.owed += cost;
-    if (p.owed >= p.credit_portion && !p.lost) [[unlikely]]
-      give_credit(p);
-  }
-  /// A message that was fetched early took no credit. Its sender is told all the same, as often,
-  /// that somebody receives: or it announces what waits for credit behind a thousand of these,
-  /// which makes a thousand more.
-  void tell_taken(peer& p, std::uint64_t cost) {
-    p.taken_early += cost;
-    if (p.taken_early >= p.credit_portion && !p.lost) give_credit(p);
-  }
-  /// All that is owed, which may be nothing.
-  void give_credit(peer& p);
 
   peer_table& peers_;
   operations& ops_;
   rendezvous& rendezvous_;
+  flow& flow_;
   port_counters& counters_;
   matcher matcher_;
   matched_messages matched_;
