@@ -30,6 +30,8 @@ class growing_list {
   [[nodiscard]] std::size_t size() const noexcept {
     return static_cast<std::size_t>(next_ - first_.get());
   }
+  [[nodiscard]] T* begin() noexcept { return first_.get(); }
+  [[nodiscard]] T* end() noexcept { return next_; }
   [[nodiscard]] const T* begin() const noexcept { return first_.get(); }
   [[nodiscard]] const T* end() const noexcept { return next_; }
 

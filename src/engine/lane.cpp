@@ -133,13 +133,14 @@ inline bool goes_ahead() noexcept {
   return submit_specially(core, made);
 }
 
-/// What goes the short way also while somebody watches it, and nothing else is special: `post`
-/// with the completion that it is given.
-template <class Post>
-status post_watched(const engine::lane_core& core, command_kind kind, rank peer, tag t,
-                    std::size_t bytes, const completion& c, Post&& post) noexcept {
-  trace::operation watched(info_of(core, kind, peer, t, bytes));
-  return watched.answered(post(watched.instead_of(c)));
+/// A message that goes the short way also while somebody watches it, and nothing else is special:
+/// `at_once(held)`, and where that was not the moment `rest(completion, held)`.
+template <class AtOnce, class Rest>
+status post_watched(const operation_info& what, const completion& c, AtOnce&& at_once,
+                    Rest&& rest) noexcept {
+  trace::operation watched(what);
+  bool held = false;
+  return watched.answered(at_once(held) ? status::done : rest(watched.instead_of(c), held));
 }
 
 /// A tag that no message of the program may have.
@@ -153,8 +154,11 @@ constexpr bool is_reserved(tag t) noexcept {
                                         const completion& c) noexcept {
   if (sync::is_only(sync::special::watched))
     return post_watched(
-        core, command_kind::send, to.to, t, data.size(), c,
-        [&](const completion& ours) { return core.submitter().send(to, t, data, ours); });
+        info_of(core, command_kind::send, to.to, t, data.size()), c,
+        [&](bool& held) { return core.submitter().sends_at_once(to, t, data, held); },
+        [&](const completion& ours, bool held) {
+          return core.submitter().send_rest(to, t, data, ours, held);
+        });
   return submit_specially(core, protocols::send_command(to, t, data, c));
 }
 
@@ -168,10 +172,10 @@ status send_any(engine::lane_core& core, destination to, tag t, std::span<const 
 [[gnu::noinline]] status receive_specially(engine::lane_core& core, rank from, const tag_match& t,
                                            std::span<std::byte> into,
                                            const completion& c) noexcept {
-  if (sync::is_only(sync::special::watched))
-    return post_watched(
-        core, command_kind::recv, from, t.value, into.size(), c,
-        [&](const completion& ours) { return core.submitter().receive(from, t, into, ours); });
+  if (sync::is_only(sync::special::watched)) {
+    trace::operation watched(info_of(core, command_kind::recv, from, t.value, into.size()));
+    return watched.answered(core.submitter().receive(from, t, into, watched.instead_of(c)));
+  }
   return submit_specially(core, protocols::receive_command(from, t, into, c));
 }
 
@@ -187,10 +191,12 @@ status recv_any(engine::lane_core& core, rank from, const tag_match& t, std::spa
                                         std::span<const std::byte> payload,
                                         const completion& c) noexcept {
   if (sync::is_only(sync::special::watched))
-    return post_watched(core, command_kind::call, to.to, 0, payload.size(), c,
-                        [&](const completion& ours) {
-                          return core.submitter().call(to, h, header, payload, ours);
-                        });
+    return post_watched(
+        info_of(core, command_kind::call, to.to, 0, payload.size()), c,
+        [&](bool& held) { return core.submitter().calls_at_once(to, h, header, payload, held); },
+        [&](const completion& ours, bool held) {
+          return core.submitter().call_rest(to, h, header, payload, ours, held);
+        });
   return submit_specially(core, protocols::call_command(to, h, header, payload, c));
 }
 

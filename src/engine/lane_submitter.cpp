@@ -44,14 +44,28 @@ inline bool lane_submitter::at_once(std::size_t bytes, bool& held, Work&& work) 
   return true;
 }
 
-status lane_submitter::send(destination to, tag t, std::span<const std::byte> data,
-                            const completion& done) noexcept {
-  bool held = false;
+bool lane_submitter::sends_at_once(destination to, tag t, std::span<const std::byte> data,
+                                   bool& held) noexcept {
   const auto send_now = [&](protocols::port& port) {
     return port.send_now(to, protocols::head_of_tagged(t), {}, data,
                          protocols::credit::cost_of(data.size()));
   };
-  if (at_once(data.size(), held, send_now)) [[likely]]
+  return at_once(data.size(), held, send_now);
+}
+
+bool lane_submitter::calls_at_once(destination to, handler_id h, std::span<const std::byte> header,
+                                   std::span<const std::byte> payload, bool& held) noexcept {
+  const auto call_now = [&](protocols::port& port) {
+    return h < max_handlers && header.size() <= max_call_header &&
+           port.send_now(to, protocols::head_of_call(h, header.size()), header, payload, 0);
+  };
+  return at_once(payload.size(), held, call_now);
+}
+
+status lane_submitter::send(destination to, tag t, std::span<const std::byte> data,
+                            const completion& done) noexcept {
+  bool held = false;
+  if (sends_at_once(to, t, data, held)) [[likely]]
     return status::done;
   return send_rest(to, t, data, done, held);
 }
@@ -59,11 +73,7 @@ status lane_submitter::send(destination to, tag t, std::span<const std::byte> da
 status lane_submitter::call(destination to, handler_id h, std::span<const std::byte> header,
                             std::span<const std::byte> payload, const completion& done) noexcept {
   bool held = false;
-  const auto call_now = [&](protocols::port& port) {
-    return h < max_handlers && header.size() <= max_call_header &&
-           port.send_now(to, protocols::head_of_call(h, header.size()), header, payload, 0);
-  };
-  if (at_once(payload.size(), held, call_now)) [[likely]]
+  if (calls_at_once(to, h, header, payload, held)) [[likely]]
     return status::done;
   return call_rest(to, h, header, payload, done, held);
 }

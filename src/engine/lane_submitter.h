@@ -32,6 +32,17 @@ class lane_submitter {
               const completion& done) noexcept;
   status call(destination to, handler_id h, std::span<const std::byte> header,
               std::span<const std::byte> payload, const completion& done) noexcept;
+  /// Either in two halves: where the first, which can do without a completion, is false, the second
+  /// has to follow. `held`: from one to the other.
+  bool sends_at_once(destination to, tag t, std::span<const std::byte> data, bool& held) noexcept;
+  [[gnu::noinline]] status send_rest(destination to, tag t, std::span<const std::byte> data,
+                                     const completion& done, bool held) noexcept;
+  bool calls_at_once(destination to, handler_id h, std::span<const std::byte> header,
+                     std::span<const std::byte> payload, bool& held) noexcept;
+  [[gnu::noinline]] status call_rest(destination to, handler_id h,
+                                     std::span<const std::byte> header,
+                                     std::span<const std::byte> payload, const completion& done,
+                                     bool held) noexcept;
   status receive(rank from, const tag_match& t, std::span<std::byte> into,
                  const completion& done) noexcept;
   /// Nothing that flush(peer) waits for is in flight, and no peer was ever lost. False: ask by
@@ -42,12 +53,6 @@ class lane_submitter {
   using delivery_batch = protocols::delivery_batch;
   template <class Work>
   bool at_once(std::size_t bytes, bool& held, Work&& work) noexcept;
-  [[gnu::noinline]] status send_rest(destination to, tag t, std::span<const std::byte> data,
-                                     const completion& done, bool held) noexcept;
-  [[gnu::noinline]] status call_rest(destination to, handler_id h,
-                                     std::span<const std::byte> header,
-                                     std::span<const std::byte> payload, const completion& done,
-                                     bool held) noexcept;
   [[gnu::noinline]] status receive_rest(rank from, const tag_match& t, std::span<std::byte> into,
                                         const completion& done, bool held) noexcept;
   [[gnu::noinline]] status submit_rest(const protocols::command& c, bool held) noexcept;

@@ -7,7 +7,7 @@
 #include "base/checks.h"
 #include "base/of_this_thread.h"
 #include "sync/holds.h"
-#include "tracing/recorder.h"
+#include "tracing/operation.h"
 
 namespace heddle::protocols {
 
@@ -78,6 +78,12 @@ const delivery_batch::end* delivery_batch::run_alike(const end* first, const end
   return e;
 }
 
+/// Before any of them runs: then those of one counter are alike also where they are watched.
+[[gnu::noinline]] void delivery_batch::tell_watchers(growing_list<end>& ended) noexcept {
+  trace::ends_together together;
+  for (end& e : ended) together.tell(e.done, e.what);
+}
+
 /// Endings whose owners are fetched before their turn: other cores have looked at them last.
 constexpr std::ptrdiff_t ahead = 4;
 
@@ -87,7 +93,8 @@ std::size_t delivery_batch::run_all() noexcept {
   std::size_t count = 0;
   while (!filling_->empty()) {
     std::swap(filling_, draining_);
-    const trace::delivery_together here;
+    if (trace::is_watched()) [[unlikely]]
+      tell_watchers(draining_->ended);
     const end* const last = draining_->ended.end();
     for (const end* e = draining_->ended.begin(); e != last;) {
       const bool alone = e + 1 == last || e[1].done.owner != e->done.owner;

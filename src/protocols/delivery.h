@@ -105,6 +105,7 @@ class delivery_batch {
     [[nodiscard]] bool empty() const noexcept { return ended.empty() && calls.empty(); }
     void clear();
   };
+  static void tell_watchers(growing_list<end>& ended) noexcept;
   static const end* run_alike(const end* first, const end* last) noexcept;
   static const call* run_of_one_lane(const call* first, const call* last) noexcept;
   static void make_mine() noexcept;

@@ -82,28 +82,53 @@ struct returner {
   store::only().take(mine, spares::at_a_time);
 }
 
-void detail::deliver(void* owner, std::uint64_t, const outcome& what) noexcept {
-  auto& ended = *static_cast<operation_under_way*>(owner);
+void detail::deliver(void* owner, std::uint64_t cookie, const outcome& what) noexcept {
+  completion done{&deliver, owner, cookie};
+  ends_together().tell(done, what);
+  done(what);
+}
+
+namespace {
+void tell_end(const operation_under_way& u, status s) noexcept {
+  if (u.heard != nullptr && u.heard->end != nullptr)
+    u.heard->end(u.heard->context, u.mark, u.of, s);
+}
+}  // namespace
+
+[[gnu::cold]] void operation::tell_begin(const operation_hooks& heard) noexcept {
+  under_way_ = detail::take();
+  if (under_way_ == nullptr) return;  // then it is not told of its end either
+  under_way_->heard = &heard;
+  under_way_->of = of_;
+  under_way_->mark = heard.begin != nullptr ? heard.begin(heard.context, of_) : 0;
+}
+
+[[gnu::cold]] void operation::end_unposted(status s) noexcept {
+  tell_end(*under_way_, s);
+  detail::give_back(*under_way_);
+}
+
+void ends_together::tell_watched(completion& done, const outcome& what) noexcept {
+  auto& ended = *static_cast<operation_under_way*>(done.owner);
   ended.of.bytes = what.bytes;
   if (ended.of.kind == operation_kind::recv && what.peer != any_source) {
     ended.of.peer = what.peer;
     ended.of.tag = what.tag;
   }
   if (ended.recorded)
-    if (scribe* const by = scribe::mine(); by != nullptr)
-      add(*by, event_kind::operation, ended, by->end_time(), what.code);
-  if (ended.heard != nullptr) tell_end(ended, what.code);
-  const completion done = ended.done;
-  give_back(ended);
-  done(what);
-}
-
-[[gnu::noinline]] void detail::tell_begin(operation_under_way& u) noexcept {
-  u.mark = u.heard->begin != nullptr ? u.heard->begin(u.heard->context, u.of) : 0;
-}
-
-[[gnu::noinline]] void detail::tell_end(const operation_under_way& u, status s) noexcept {
-  if (u.heard->end != nullptr) u.heard->end(u.heard->context, u.mark, u.of, s);
+    if (scribe* const by = scribe::mine(); by != nullptr) {
+      if (at_ == 0) at_ = ticks();
+      by->time_next();
+      event e = event_of(ended.of, event_kind::operation, what.code);
+      e.timed = ended.timed;
+      e.began_on = ended.began_on;
+      e.begin = ended.begin;
+      e.end = at_;
+      by->add(e);
+    }
+  tell_end(ended, what.code);
+  done = ended.done;
+  detail::give_back(ended);
 }
 
 const completion& of_program(const completion& posted) noexcept {

@@ -14,7 +14,7 @@
 
 namespace heddle::trace {
 
-/// What has to be known of an operation that is watched, until it has ended.
+/// What has to be known of an operation that is watched and posted, until it has ended.
 struct operation_under_way {
   operation_info of;
   const operation_hooks* heard = nullptr;  ///< null: no tool listens
@@ -61,29 +61,21 @@ void keep_fewer() noexcept;
 /// The completion of all that is watched.
 void deliver(void* owner, std::uint64_t cookie, const outcome& what) noexcept;
 
-void tell_begin(operation_under_way& u) noexcept;
-void tell_end(const operation_under_way& u, status s) noexcept;
+}  // namespace detail
 
-/// `u` has ended: the thread of `by` writes it down.
-[[gnu::always_inline]] inline void add(scribe& by, event_kind kind, const operation_under_way& u,
-                                       std::uint64_t end, status code) noexcept {
+[[nodiscard]] inline event event_of(const operation_info& of, event_kind kind,
+                                    status code) noexcept {
   event e;
   e.kind = kind;
-  e.operation = u.of.kind;
-  e.timed = u.timed;
+  e.operation = of.kind;
   e.code = code;
-  e.self = u.of.self;
-  e.peer = u.of.peer;
-  e.lane = u.of.lane;
-  e.began_on = u.began_on;
-  e.begin = u.begin;
-  e.end = end;
-  e.amount = u.of.bytes;
-  e.tag = u.of.tag;
-  by.add(e);
+  e.self = of.self;
+  e.peer = of.peer;
+  e.lane = of.lane;
+  e.amount = of.bytes;
+  e.tag = of.tag;
+  return e;
 }
-
-}  // namespace detail
 
 /// False: nothing of the calling thread's next operation is to be told. Only while is_watched().
 [[nodiscard]] inline bool wants_next() noexcept {
@@ -98,66 +90,94 @@ void tell_end(const operation_under_way& u, status s) noexcept;
 }
 
 /// Where wants_next(), once for it. On the stack of the call that posts, and all of it inline
-/// there: it costs less than what an operation does. All it knows lies where its end finds it from
-/// the start, since copies of it would cost as much as the record.
+/// there: it costs less than what an operation does. Only what may be posted takes an
+/// operation_under_way.
 class operation {
  public:
-  [[gnu::always_inline]] explicit operation(const operation_info& of) noexcept
-      : under_way_(detail::take()) {
-    if (under_way_ == nullptr) [[unlikely]]  // nobody is told of this one
-      return;
-    operation_under_way& u = *under_way_;
-    u.of = of;
-    u.heard = detail::hooks_now.get();
+  [[gnu::always_inline]] explicit operation(const operation_info& of) noexcept : of_(of) {
+    const operation_hooks* const heard = detail::hooks_now.get();
     // Where hooks want all, wants_next() has not counted.
-    u.recorded = is_recorded() && (u.heard == nullptr || samples_next());
-    if (u.heard != nullptr) [[unlikely]]
-      detail::tell_begin(u);
-    if (!u.recorded) return;
+    const bool recorded = is_recorded() && (heard == nullptr || samples_next());
+    if (heard != nullptr) [[unlikely]]
+      tell_begin(*heard);
+    if (!recorded) return;
     count_sample_anew();
     by_ = scribe::mine();
-    if (by_ == nullptr) [[unlikely]] {
-      u.recorded = false;
+    if (by_ == nullptr) [[unlikely]]
       return;
-    }
     by_->set_place({of.self, of.lane});
-    u.began_on = by_->thread();
-    u.timed = by_->times_next(of.bytes);
-    u.begin = u.timed ? ticks() : by_->last();
+    timed_ = by_->times_next(of.bytes);
+    begin_ = timed_ ? ticks() : by_->last();
   }
+  operation(const operation&) = delete;
+  operation& operator=(const operation&) = delete;
 
   /// What to post with; `done` itself where nobody is to hear of the end.
   // Written now, since the operation may end before its post has been answered.
   [[nodiscard, gnu::always_inline]] completion instead_of(const completion& done) noexcept {
-    if (under_way_ == nullptr) [[unlikely]]
-      return done;
-    under_way_->done = done;
+    if (under_way_ == nullptr) {  // no hooks
+      if (by_ == nullptr) return done;
+      under_way_ = detail::take();
+      if (under_way_ == nullptr) [[unlikely]]
+        return done;
+      under_way_->heard = nullptr;
+    }
+    operation_under_way& u = *under_way_;
+    u.of = of_;
+    u.recorded = by_ != nullptr;
+    if (by_ != nullptr) {
+      u.began_on = by_->thread();
+      u.timed = timed_;
+      u.begin = begin_;
+    }
+    u.done = done;
     return {&detail::deliver, under_way_, 0};
   }
 
   /// The answer to the post, to which instead_of() has been given if it can be `posted`; returns
   /// it.
   [[gnu::always_inline]] status answered(status s) noexcept {
-    if (under_way_ == nullptr) [[unlikely]]
-      return s;
     if (s == status::posted) {  // its end may have been already
-      if (by_ != nullptr) by_->time_next();
+      if (by_ != nullptr && timed_) by_->was_timed(begin_);
       return s;
     }
-    operation_under_way& u = *under_way_;
     if (by_ != nullptr && !is_busy(s)) {
-      detail::add(*by_, event_kind::at_once, u, u.timed ? ticks() : u.begin, s);
-      if (u.timed) by_->was_timed();
+      event e = event_of(of_, event_kind::at_once, s);
+      e.timed = timed_;
+      e.began_on = by_->thread();
+      e.begin = begin_;
+      e.end = timed_ ? ticks() : begin_;
+      by_->add(e);
+      if (timed_) by_->was_timed(e.end);
     }
-    if (u.heard != nullptr) [[unlikely]]
-      detail::tell_end(u, s);
-    detail::give_back(u);
+    if (under_way_ != nullptr) [[unlikely]]
+      end_unposted(s);
     return s;
   }
 
  private:
-  operation_under_way* const under_way_;
+  void tell_begin(const operation_hooks& heard) noexcept;
+  void end_unposted(status s) noexcept;
+
+  const operation_info of_;
+  operation_under_way* under_way_ = nullptr;
   scribe* by_ = nullptr;  // null: it is not recorded
+  std::uint64_t begin_ = 0;
+  bool timed_ = true;
+};
+
+/// Operations that are delivered together had ended before: one reading of the clock does for all.
+class ends_together {
+ public:
+  /// One of them has this completion. If it is watched, its end is told, and `done` is the
+  /// program's own from then on.
+  [[gnu::always_inline]] void tell(completion& done, const outcome& what) noexcept {
+    if (done.deliver == &detail::deliver) tell_watched(done, what);
+  }
+
+ private:
+  void tell_watched(completion& done, const outcome& what) noexcept;
+  std::uint64_t at_ = 0;  // 0: not read yet
 };
 
 /// What was given to the post of an operation that has not ended, watched or not.

@@ -99,13 +99,13 @@ TEST(WatchedOperation, IsCountedAnewWhereALaterRecordTakesMore) {
 }
 
 TEST(WatchedOperation, ThatIsSmallAndEndsAtOnceSharesAReadingOfTheClock) {
+  constexpr std::uint32_t count = most_untimed + 3;
   const recording all(1, 64);
   std::thread([] {
-    for (std::uint32_t i = 0; i < 2 * (most_untimed + 1); ++i)
-      (void)operation(sending).answered(status::done);
+    for (std::uint32_t i = 0; i < count; ++i) (void)operation(sending).answered(status::done);
   }).join();
   const auto found = events_of(all, 3);
-  ASSERT_EQ(found.size(), 2u * (most_untimed + 1));
+  ASSERT_EQ(found.size(), count);
   for (std::size_t i = 0; i < found.size(); ++i) {
     EXPECT_EQ(found[i].timed, i % (most_untimed + 1) == 0) << i;
     if (found[i].timed) continue;
@@ -114,7 +114,27 @@ TEST(WatchedOperation, ThatIsSmallAndEndsAtOnceSharesAReadingOfTheClock) {
   }
 }
 
-TEST(WatchedOperation, IsTimedWhereItIsLargeOrBehindOneThatWasPosted) {
+TEST(WatchedOperation, ThatIsPostedBehindAnotherBeganAfterTheReadingBefore) {
+  const recording all(1, 64);
+  std::thread([] {
+    std::vector<completion> posted;
+    for (int i = 0; i < 3; ++i) {
+      operation o(sending);
+      posted.push_back(o.instead_of({}));
+      (void)o.answered(status::posted);
+    }
+    for (const completion& ended : posted) ended({});
+  }).join();
+  const auto found = events_of(all, 3);
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_TRUE(found[0].timed);
+  for (std::size_t i = 1; i < 3; ++i) {
+    EXPECT_FALSE(found[i].timed);
+    EXPECT_EQ(found[i].begin, found[0].begin);
+  }
+}
+
+TEST(WatchedOperation, IsTimedWhereItIsLargeOrBehindTheEndOfOneThatWasPosted) {
   const recording all(1, 64);
   std::thread([] {
     (void)operation(sending).answered(status::done);
@@ -122,13 +142,16 @@ TEST(WatchedOperation, IsTimedWhereItIsLargeOrBehindOneThatWasPosted) {
     large.bytes = most_untimed_bytes + 1;
     (void)operation(large).answered(status::done);
     operation posted(sending);
-    (void)posted.instead_of({});
+    const completion ended = posted.instead_of({});
     (void)posted.answered(status::posted);
+    ended({});
     (void)operation(sending).answered(status::done);
   }).join();
   const auto found = events_of(all, 3);
-  ASSERT_EQ(found.size(), 3u);
-  for (const event& e : found) EXPECT_TRUE(e.timed);
+  ASSERT_EQ(found.size(), 4u);
+  EXPECT_TRUE(found[0].timed);
+  EXPECT_TRUE(found[1].timed);
+  EXPECT_TRUE(found[3].timed);
 }
 
 TEST(WatchedOperation, SharesTheTimeOfItsEndWithThoseThatAreDeliveredTogether) {
@@ -141,9 +164,9 @@ TEST(WatchedOperation, SharesTheTimeOfItsEndWithThoseThatAreDeliveredTogether) {
       (void)o.answered(status::posted);
     }
     {
-      const delivery_together here;
-      posted[0]({});
-      posted[1]({});
+      ends_together together;
+      together.tell(posted[0], {});
+      together.tell(posted[1], {});
     }
     posted[2]({});
   }).join();

@@ -67,7 +67,6 @@ class scribes {
     s->last_ = ticks();
     s->role_ = role_of_thread;
     s->place_ = {};
-    s->deliver_together(false);
     return s;
   }
   void give_back(scribe& s) noexcept {
@@ -111,8 +110,6 @@ struct borrowed_scribe {
 [[gnu::noinline]] void scribe::begin_anew() noexcept {
   began_in_ = detail::begun.get();
   since_turn_ = ~std::uint64_t{0};
-  untimed_between_ =
-      detail::sample_now.get() == 1 ? most_untimed : 0;  // sampled ones lie far apart
   untimed_left_ = 0;
 }
 
@@ -141,6 +138,7 @@ void note(event_kind kind, std::int32_t peer, std::uint64_t amount) noexcept {
   e.lane = by->where().lane;
   e.peer = peer;
   e.amount = amount;
+  e.began_on = by->thread();
   e.begin = e.end = ticks();
   by->add(e);
 }
@@ -170,14 +168,10 @@ void span::end() noexcept {
   e.self = where_.self;
   e.lane = where_.lane;
   e.amount = amount_;
+  e.began_on = by_->thread();
   e.begin = begin_;
   e.end = ticks();
   by_->add(e);
-}
-
-void delivery_together::begin() noexcept {
-  by_ = mine_if_recorded();
-  if (by_ != nullptr) by_->deliver_together(true);
 }
 
 recording::recording(std::uint32_t sample, std::size_t events)

@@ -5,9 +5,9 @@
 // has a ring of the newest events; rings outlive their threads, and the next thread takes them
 // over.
 //
-// Reading the clock costs as much as all the rest. So of small operations that end inside their
-// calls one behind the other only one in so many has its time read; the others are known to lie
-// between the events before and behind them in their ring.
+// Reading the clock costs more than all the rest. So of small operations one behind the other only
+// one in so many has its time read; the others are known to lie between the events before and
+// behind them in their ring, or to have begun after the reading before.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -32,9 +32,8 @@ struct place {
   std::int32_t self = -1, lane = -1;
 };
 
-/// Small operations that end inside their calls: so many at most, one behind the other, without a
-/// reading of the clock.
-inline constexpr std::uint32_t most_untimed = 7;
+/// Small operations: so many at most, one behind the other, without a reading of the clock.
+inline constexpr std::uint32_t most_untimed = 31;
 /// A larger one may take long, and is always timed.
 inline constexpr std::size_t most_untimed_bytes = 256;
 
@@ -55,10 +54,8 @@ class scribe {
 
   /// True for one turn in so many: it is to be recorded.
   [[nodiscard]] bool samples_turn() noexcept;
-  /// `e.began_on` 0: here.
   [[gnu::always_inline]] void add(event& e) noexcept {
     e.ended_on = thread_;
-    if (e.began_on == 0) e.began_on = thread_;
     e.by = role_;
     last_ = e.end;
     ring_->add(e.packed());
@@ -71,22 +68,18 @@ class scribe {
     --untimed_left_;
     return false;
   }
-  /// An operation has ended inside its call, and its time was read: those behind it need not be.
-  void was_timed() noexcept { untimed_left_ = untimed_between_; }
+  /// An operation's time was read, at its end or where it was posted: those behind it need not be,
+  /// unless something else has happened since.
+  void was_timed(std::uint64_t at) noexcept {
+    if (at < last_) [[unlikely]]
+      return;
+    last_ = at;
+    untimed_left_ = most_untimed;
+  }
   /// The next one's has to be.
   void time_next() noexcept { untimed_left_ = 0; }
-  /// When what is delivered now has ended.
-  [[nodiscard]] std::uint64_t end_time() noexcept {
-    if (!delivers_together_) return ticks();
-    if (ended_together_ == 0) ended_together_ = ticks();
-    return ended_together_;
-  }
-  /// All has ended by now that is delivered until this is said again.
-  void deliver_together(bool from_now_on) noexcept {
-    delivers_together_ = from_now_on;
-    ended_together_ = 0;
-  }
-  /// The end of the thread's last event.
+  /// The end of the thread's last event, or the begin of the last one posted, as far as it was
+  /// read.
   [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
   [[nodiscard]] std::uint32_t thread() const noexcept { return thread_; }
   /// Where the thread is at work; for what happens deep below.
@@ -105,10 +98,8 @@ class scribe {
   std::uint32_t thread_ = 0;
   std::uint64_t began_in_ = 0;    // of detail::begun
   std::uint64_t since_turn_ = 0;  // as detail::since_sample
-  std::uint32_t untimed_between_ = 0, untimed_left_ = 0;
+  std::uint32_t untimed_left_ = 0;
   std::uint64_t last_ = 0;
-  bool delivers_together_ = false;
-  std::uint64_t ended_together_ = 0;  // 0: not read yet
   role role_ = role::owner;
   place place_;
 };
@@ -155,26 +146,6 @@ class span {
   event_kind kind_{};
   place where_;
   std::uint64_t begin_ = 0, amount_ = 0;
-};
-
-/// What the calling thread delivers from here to its end had ended before: one reading of the clock
-/// does for all of it.
-class delivery_together {
- public:
-  delivery_together() noexcept {
-    if (is_watched()) [[unlikely]]
-      begin();
-  }
-  ~delivery_together() {
-    if (by_ != nullptr) [[unlikely]]
-      by_->deliver_together(false);
-  }
-  delivery_together(const delivery_together&) = delete;
-  delivery_together& operator=(const delivery_together&) = delete;
-
- private:
-  void begin() noexcept;
-  scribe* by_ = nullptr;
 };
 
 // --- who watches ----------------------------------------------------------------------
