@@ -10,6 +10,7 @@
 #include "base/checks.h"
 #include "sync/combining_queue.h"
 #include "sync/waker.h"
+#include "tracing/operation.h"
 
 namespace heddle::protocols {
 namespace {
@@ -66,6 +67,22 @@ TEST(DeliveryBatch, EndingsInARowForOneCounterAreOneRaiseAndTheFirstFailureIsKep
   EXPECT_EQ(raises, 1u);
   EXPECT_EQ(c.count(), 4u);
   EXPECT_EQ(c.first_failure(), status::peer_lost);
+}
+
+TEST(DeliveryBatch, EndingsForOneCounterAreOneRaiseAlsoWhereTheyAreRecorded) {
+  const trace::recording all(1, 64);
+  delivery_batch batch;
+  counter c;
+  for (int i = 0; i < 3; ++i) {
+    trace::operation watched({operation_kind::send, 3, 0, 7, 0, 8});
+    batch.add(watched.instead_of(c), {});
+    (void)watched.answered(status::posted);
+  }
+  EXPECT_EQ(raises_of(c, [&] { EXPECT_EQ(batch.run(), 3u); }), 1u);
+  EXPECT_EQ(c.count(), 3u);
+  int recorded = 0;
+  (void)all.each(3, [&](const trace::event&) { ++recorded; });
+  EXPECT_EQ(recorded, 3);
 }
 
 TEST(DeliveryBatch, EndingsOfOtherAdaptersStayInTheirPlaceAmongACountersOwn) {
