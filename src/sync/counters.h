@@ -45,8 +45,10 @@ class event_bit {
   void set() noexcept { bit_.store(true, std::memory_order_release); }  // R1 pairs with A1
   void clear() noexcept { bit_.store(false, std::memory_order_relaxed); }
   [[nodiscard]] bool is_set() const noexcept { return bit_.load(std::memory_order_acquire); }  // A1
-  /// True for the one caller that finds it set.
-  [[nodiscard]] bool take() noexcept { return bit_.exchange(false, std::memory_order_acq_rel); }
+  /// True for the one caller that finds it set. It looks first: seldom is there anything to take.
+  [[nodiscard]] bool take() noexcept {
+    return is_set() && bit_.exchange(false, std::memory_order_acq_rel);
+  }
 
  private:
   std::atomic<bool> bit_{false};

@@ -193,15 +193,14 @@ std::vector<letter> lane_home::take_letters() noexcept {
   return std::exchange(letters_, {});
 }
 
-void lane_home::note_replaced() noexcept {
-  if (std::exchange(some_closed_, false)) let_go_of_closed();
-  if (!replaced_here_.take()) return;
+void lane_home::note_those_replaced() noexcept {
   for (inlet* const i : all())
     if (i != nullptr) i->ends = i->replaced.is_set() && i->qp != nullptr;
   some_end_ = true;
 }
 
 void lane_home::let_go_of_closed() noexcept {
+  some_closed_ = false;
   const std::scoped_lock lock(mutex_);
   for (inlet*& i : seen_) {
     if (i == nullptr || !i->replaced.is_set() || i->qp != nullptr) continue;
@@ -210,8 +209,8 @@ void lane_home::let_go_of_closed() noexcept {
   }
 }
 
-void lane_home::end_noted() noexcept {
-  if (!std::exchange(some_end_, false)) return;
+void lane_home::end_those_noted() noexcept {
+  some_end_ = false;
   for (inlet* const i : all())
     if (i != nullptr && std::exchange(i->ends, false)) i->qp.reset();
   some_closed_ = true;

@@ -99,8 +99,16 @@ class lane_home {
   /// completion queue is emptied, the second when it is empty: a card may forget what came over a
   /// queue pair when that ends. The first also lets go of those that were closed before: nothing is
   /// to refer to them any more.
-  void note_replaced() noexcept;
-  void end_noted() noexcept;
+  void note_replaced() noexcept {
+    if (some_closed_) [[unlikely]]
+      let_go_of_closed();
+    if (replaced_here_.take()) [[unlikely]]
+      note_those_replaced();
+  }
+  void end_noted() noexcept {
+    if (some_end_) [[unlikely]]
+      end_those_noted();
+  }
 
  private:
   void take_doorbell() noexcept;
@@ -109,7 +117,9 @@ class lane_home {
     return parent_domain_ != nullptr ? parent_domain_.get() : card_.domain();
   }
   [[nodiscard]] inlet* look_for(std::uint32_t number) noexcept;
-  void let_go_of_closed() noexcept;
+  [[gnu::noinline]] void let_go_of_closed() noexcept;
+  [[gnu::noinline]] void note_those_replaced() noexcept;
+  [[gnu::noinline]] void end_those_noted() noexcept;
   [[nodiscard]] bool open(inlet& made, const hello& ask, const peer_facts& peer) const noexcept;
 
   const card& card_;
