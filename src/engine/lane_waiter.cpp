@@ -46,6 +46,23 @@ std::uint64_t give_core_away(std::uint64_t now) noexcept {
   return crowded() || driver_.port().bytes_hint() != 0;
 }
 
+[[gnu::always_inline]] inline std::size_t lane_waiter::poll_turn(const detail::signal& s,
+                                                                 std::uint64_t target,
+                                                                 delivery_batch& batch) noexcept {
+  const bool short_turns = patient() || driver_.help().ranks_per_core > 1;
+  const int patience = short_turns ? empty_polls_when_patient : polls_per_turn;
+  const bool gathers = threads() > 1 && !crowded();
+  std::size_t events = 0;
+  for (int i = 0, empty = 0; i < polls_per_turn && empty < patience; ++i, ++empty) {
+    if ((!batch.empty() && (!gathers || empty != 0)) || s.count() >= target) break;
+    if (driver_.commands().pending() && !driver_.drain(batch)) break;
+    const std::size_t more = driver_.advance(batch);
+    events += more;
+    if (more != 0) empty = -1;
+  }
+  return events;
+}
+
 void lane_waiter::poll_at_once(const detail::signal& s, delivery_batch& batch) noexcept {
   if (!alone()) return;
   driver_.parking().state().note_poll(&batch);
@@ -63,6 +80,11 @@ bool lane_waiter::wait(detail::signal& s, std::uint64_t target,
   note_wait();
   if (s.count() >= target) return true;
   if (alone() && (drive(s, target), s.count() >= target)) return true;  // mostly, so first of all
+  return wait_long(s, target, deadline_ns);
+}
+
+bool lane_waiter::wait_long(detail::signal& s, std::uint64_t target,
+                            std::uint64_t deadline_ns) noexcept {
   const sync::thread_waker& waker = sync::thread_waker::mine();
   const std::uint64_t backstop_ms = driver_.where().config->backstop_ms;
   const std::uint64_t longest_ns = backstop_ms != 0 ? backstop_ms * 1'000'000 : year_ns;
@@ -148,22 +170,6 @@ std::size_t lane_waiter::drive(const detail::signal& s, std::uint64_t target) no
   }
   driver_.release(batch);
   return events + batch.run();
-}
-
-std::size_t lane_waiter::poll_turn(const detail::signal& s, std::uint64_t target,
-                                   delivery_batch& batch) noexcept {
-  const bool short_turns = patient() || driver_.help().ranks_per_core > 1;
-  const int patience = short_turns ? empty_polls_when_patient : polls_per_turn;
-  const bool gathers = threads() > 1 && !crowded();
-  std::size_t events = 0;
-  for (int i = 0, empty = 0; i < polls_per_turn && empty < patience; ++i, ++empty) {
-    if ((!batch.empty() && (!gathers || empty != 0)) || s.count() >= target) break;
-    if (driver_.commands().pending() && !driver_.drain(batch)) break;
-    const std::size_t more = driver_.advance(batch);
-    events += more;
-    if (more != 0) empty = -1;
-  }
-  return events;
 }
 
 /// Someone else drives: its turn raises s, and it may need this core for that.

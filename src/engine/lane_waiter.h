@@ -48,6 +48,8 @@ class lane_waiter {
   }
   [[nodiscard]] bool patient() const noexcept;
   void note_wait() noexcept;
+  [[gnu::noinline]] bool wait_long(detail::signal& s, std::uint64_t target,
+                                   std::uint64_t deadline_ns) noexcept;
   /// What a spin has found out.
   struct spun {
     bool over;        ///< it has counted to the target

@@ -28,8 +28,7 @@ void delivery_batch::page::add_block(std::size_t bytes) {
   room_end = room + size;
 }
 
-void delivery_batch::page::clear() {
-  ended.clear();
+void delivery_batch::page::clear_calls() {
   calls.clear();
   owned.clear();
   if (blocks.size() > 1) blocks.resize(1);
@@ -87,32 +86,44 @@ const delivery_batch::end* delivery_batch::run_alike(const end* first, const end
 /// Endings whose owners are fetched before their turn: other cores have looked at them last.
 constexpr std::ptrdiff_t ahead = 4;
 
+inline std::size_t delivery_batch::run_ended(page& of) noexcept {
+  const end* const last = of.ended.end();
+  for (const end* e = of.ended.begin(); e != last;) {
+    const bool alone = e + 1 == last || e[1].done.owner != e->done.owner;
+    if (last - e > ahead) __builtin_prefetch(e[ahead].done.owner, 1);
+    if (!alone && e[1].done == e->done) [[unlikely]] {
+      e = run_alike(e, last);
+    } else {
+      e->done(e->what);
+      ++e;
+    }
+  }
+  const std::size_t count = of.ended.size();
+  of.ended.clear();
+  return count;
+}
+
+std::size_t delivery_batch::run_calls(page& of) noexcept {
+  for (const call* c = of.calls.begin(); c != of.calls.end();)
+    c = run_of_one_lane(c, of.calls.end());
+  for (const auto& large : of.owned) payloads_.give_back(std::move(large->data), large->bytes);
+  const std::size_t count = of.calls.size();
+  of.clear_calls();
+  return count;
+}
+
 std::size_t delivery_batch::run_all() noexcept {
   check(sync::holds::count() == 0, "a completion is about to run while its thread holds a lane");
   running_ = true;
   std::size_t count = 0;
-  while (!filling_->empty()) {
+  do {
+    page& full = *filling_;
     std::swap(filling_, draining_);
     if (trace::is_watched()) [[unlikely]]
-      tell_watchers(draining_->ended);
-    const end* const last = draining_->ended.end();
-    for (const end* e = draining_->ended.begin(); e != last;) {
-      const bool alone = e + 1 == last || e[1].done.owner != e->done.owner;
-      if (last - e > ahead) __builtin_prefetch(e[ahead].done.owner, 1);
-      if (!alone && e[1].done == e->done) [[unlikely]] {
-        e = run_alike(e, last);
-      } else {
-        e->done(e->what);
-        ++e;
-      }
-    }
-    for (const call* c = draining_->calls.begin(); c != draining_->calls.end();)
-      c = run_of_one_lane(c, draining_->calls.end());
-    count += draining_->size();
-    for (const auto& large : draining_->owned)
-      payloads_.give_back(std::move(large->data), large->bytes);
-    draining_->clear();
-  }
+      tell_watchers(full.ended);
+    if (!full.ended.empty()) count += run_ended(full);
+    if (!full.calls.empty()) count += run_calls(full);
+  } while (!filling_->empty());
   running_ = false;
   return count;
 }

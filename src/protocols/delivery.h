@@ -66,7 +66,7 @@ class delivery_batch {
   }
 
  private:
-  std::size_t run_all() noexcept;
+  std::size_t run_all() noexcept;  // not when empty
   struct end {
     completion done;
     outcome what;
@@ -101,11 +101,12 @@ class delivery_batch {
       return at;
     }
     void add_block(std::size_t bytes);
-    [[nodiscard]] std::size_t size() const noexcept { return ended.size() + calls.size(); }
     [[nodiscard]] bool empty() const noexcept { return ended.empty() && calls.empty(); }
-    void clear();
+    void clear_calls();
   };
   static void tell_watchers(growing_list<end>& ended) noexcept;
+  static std::size_t run_ended(page& of) noexcept;
+  [[gnu::noinline]] std::size_t run_calls(page& of) noexcept;
   static const end* run_alike(const end* first, const end* last) noexcept;
   static const call* run_of_one_lane(const call* first, const call* last) noexcept;
   static void make_mine() noexcept;
