@@ -20,16 +20,20 @@ status accesses::check(const peer_region& r, const op& o, std::size_t bytes,
 status accesses::start(peer_lane& p, op& o) {
   peer_region* r = nullptr;
   if (const status found = regions_.find(p, o, r); found != status::done) return found;
-  if (o.kind == op_kind::atomic) return act(p, *r, o);
-  return move(p, *r, o, o.kind == op_kind::put ? rights::write : rights::read);
+  if (o.kind == op_kind::put) return move<op_kind::put>(p, *r, o);
+  if (o.kind == op_kind::get) return move<op_kind::get>(p, *r, o);
+  return act(p, *r, o);
 }
 
-status accesses::move(peer_lane& p, const peer_region& r, op& o, rights needed) {
+/// Once for puts and once for gets, so that neither asks for what only the other one needs.
+template <op_kind Kind>
+inline status accesses::move(peer_lane& p, const peer_region& r, op& o) {
+  constexpr bool out = Kind == op_kind::put;
   const std::size_t bytes = o.memory.size();
-  if (const status s = check(r, o, bytes, needed); s != status::done) return s;
+  const status s = check(r, o, bytes, out ? rights::write : rights::read);
+  if (s != status::done) return s;
   o.over = bytes == 0;
   if (o.over) return status::done;
-  const bool out = o.kind == op_kind::put;
   memory::registration_cache::lease held;
   std::byte* here = o.memory.data();
   bool in_slot = false;

@@ -24,7 +24,8 @@ class accesses {
  private:
   [[nodiscard]] static status check(const peer_region& r, const op& o, std::size_t bytes,
                                     rights needed) noexcept;
-  [[nodiscard]] status move(peer_lane& p, const peer_region& r, op& o, rights needed);
+  template <op_kind Kind>
+  [[nodiscard]] status move(peer_lane& p, const peer_region& r, op& o);
   [[nodiscard]] status act(peer_lane& p, const peer_region& r, op& o) noexcept;
   [[nodiscard]] static bool try_again(stream& s, flight& f, std::uint64_t found) noexcept;
 

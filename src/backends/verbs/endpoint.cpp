@@ -38,7 +38,8 @@ verbs_endpoint::verbs_endpoint(verbs_device& owner, std::shared_ptr<lane_home> h
 
 // --- posting ---------------------------------------------------------------------------
 
-status verbs_endpoint::start(op& o) noexcept {
+/// In both that post, each of which says what is posted.
+[[gnu::always_inline]] inline status verbs_endpoint::start(op& o) noexcept {
   auto& p = static_cast<peer_lane&>(*o.to);
   if (p.lost) [[unlikely]]
     return status::peer_lost;
@@ -58,14 +59,19 @@ status verbs_endpoint::start(op& o) noexcept {
   }
 }
 
+inline status verbs_endpoint::start_access(peer_lane& p, op& o) {
+  if (o.kind == op_kind::put && o.tells) [[unlikely]]
+    return start_told(p, o);
+  if (!departures_.has_room(p.out, 1)) return status::busy_queue;
+  return accesses_.start(p, o);
+}
+
 /// A put that tells has the message behind it, in the same order at the peer.
-status verbs_endpoint::start_access(peer_lane& p, op& o) {
-  const bool tells = o.kind == op_kind::put && o.tells;
-  if (!departures_.has_room(p.out, tells ? 2 : 1)) return status::busy_queue;
-  if (tells && (!p.out.has_credit() || slots_.free() < 2)) return status::busy_queue;
+status verbs_endpoint::start_told(peer_lane& p, op& o) {
+  if (!departures_.has_room(p.out, 2) || !p.out.has_credit() || slots_.free() < 2)
+    return status::busy_queue;
   const status s = accesses_.start(p, o);
-  if (tells && accepted(s))
-    (void)departures_.add_message(p, o.head, o.header, {}, s == status::posted);
+  if (accepted(s)) (void)departures_.add_message(p, o.head, o.header, {}, s == status::posted);
   return s;
 }
 

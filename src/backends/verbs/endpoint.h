@@ -42,6 +42,7 @@ class verbs_endpoint final : public endpoint {
   [[nodiscard]] status start(op& o) noexcept;
   void note_post(status last) noexcept;
   [[nodiscard]] status start_access(peer_lane& p, op& o);
+  [[nodiscard, gnu::noinline]] status start_told(peer_lane& p, op& o);
   void read_letters() noexcept;
   void on_completion(const ibv_wc& c) noexcept;
   void lose_all() noexcept;

@@ -3,6 +3,8 @@
 
 #include <arpa/inet.h>
 
+#include <array>
+
 #include "backends/verbs/exposed.h"
 #include "backends/verbs/words.h"
 
@@ -12,40 +14,44 @@ namespace {
 /// Messages tell of their end once in so many: nobody waits for that.
 constexpr std::uint32_t silent_messages = 16;
 
-/// Atomics that add are told by act().
-ibv_wr_opcode opcode_of(ending how) noexcept {
-  switch (how) {
-    case ending::sent:
-      return IBV_WR_SEND_WITH_IMM;
-    case ending::look:
-    case ending::entry:
-    case ending::copied:
-    case ending::landed:
-      return IBV_WR_RDMA_READ;
-    case ending::fetched:
-    case ending::guessed:
-      return IBV_WR_ATOMIC_CMP_AND_SWP;
-    case ending::mark:
-    case ending::told:
-      break;
-  }
-  return IBV_WR_RDMA_WRITE;
-}
+struct request_kind {
+  ibv_wr_opcode opcode;
+  bool goes_out;  ///< its bytes do, so the card may take them with the request
+};
+
+/// By ending. Atomics that add are told by act().
+constexpr std::array<request_kind, 9> kinds{{{IBV_WR_RDMA_WRITE, false},
+                                             {IBV_WR_SEND_WITH_IMM, true},
+                                             {IBV_WR_RDMA_READ, false},
+                                             {IBV_WR_RDMA_READ, false},
+                                             {IBV_WR_RDMA_WRITE, true},
+                                             {IBV_WR_RDMA_READ, false},
+                                             {IBV_WR_RDMA_READ, false},
+                                             {IBV_WR_ATOMIC_CMP_AND_SWP, false},
+                                             {IBV_WR_ATOMIC_CMP_AND_SWP, false}}};
+static_assert(static_cast<std::size_t>(ending::guessed) + 1 == kinds.size());
 
 }  // namespace
 
+work_list::work_list(std::uint32_t depth, std::uint32_t slots_key, std::uint32_t max_inline)
+    : slots_key_(slots_key), max_inline_(max_inline), works_(depth), parts_(depth) {
+  for (std::uint32_t i = 0; i < depth; ++i) works_[i].sg_list = &parts_[i];
+}
+
 /// All before the last one end before it does. Nobody waits for messages, so most of those are not
-/// told of.
+/// told of. Mostly there is one.
 std::uint32_t work_list::post(stream& s, bool tell) noexcept {
-  const std::uint32_t count = s.unissued();
+  const std::uint32_t count = s.unissued(), first = s.next();
   if (count == 0) return 0;
   tell = tell || s.unheard() + count >= silent_messages;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    describe(s, s.next() + i, i);
-    works_[i].next = i + 1 < count ? &works_[i + 1] : nullptr;
-    tell = tell || s.at(s.next() + i).how != ending::sent;
+  ibv_send_wr* w = works_.data();
+  tell = describe(s, first, *w) || tell;
+  for (std::uint32_t i = 1; i < count; ++i) {
+    w->next = w + 1;
+    tell = describe(s, first + i, *++w) || tell;
   }
-  if (tell) works_[count - 1].send_flags |= IBV_SEND_SIGNALED;
+  w->next = nullptr;
+  if (tell) w->send_flags |= IBV_SEND_SIGNALED;
   ibv_send_wr* refused = nullptr;
   if (ibv_post_send(s.qp.get(), works_.data(), &refused) == 0) {
     s.issued(count, tell);
@@ -56,27 +62,22 @@ std::uint32_t work_list::post(stream& s, bool tell) noexcept {
   return done;
 }
 
-void work_list::describe(stream& s, std::uint32_t position, std::uint32_t index) noexcept {
+/// Returns whether somebody waits for its end.
+[[gnu::always_inline]] inline bool work_list::describe(stream& s, std::uint32_t position,
+                                                       ibv_send_wr& w) const noexcept {
   const flight& f = s.at(position);
-  ibv_send_wr& w = works_[index];
+  const request_kind& kind = kinds[static_cast<std::size_t>(f.how)];
   w.wr_id = work_id(work_id::kind_t::flight, s.generation, s.number, position).bits();
-  w.opcode = opcode_of(f.how);
-  w.send_flags = 0;
-  w.sg_list = &parts_[index];
+  *w.sg_list = {reinterpret_cast<std::uint64_t>(f.here), f.bytes,
+                f.held ? registration_of(f.held).lkey : slots_key_};
   w.num_sge = f.bytes != 0 ? 1 : 0;
+  w.opcode = kind.opcode;
+  w.send_flags = kind.goes_out && f.bytes <= max_inline_ ? unsigned{IBV_SEND_INLINE} : 0U;
   w.imm_data = htonl(s.inlet);
-  move_data(f, w, parts_[index]);
-  if (f.how >= ending::fetched) return act(f, w);
   w.wr.rdma.remote_addr = f.there;
   w.wr.rdma.rkey = f.key;
-}
-
-void work_list::move_data(const flight& f, ibv_send_wr& w, ibv_sge& part) const noexcept {
-  part.length = f.bytes;
-  part.addr = reinterpret_cast<std::uint64_t>(f.here);
-  part.lkey = f.held ? registration_of(f.held).lkey : slots_key_;
-  const bool goes_out = f.how == ending::sent || f.how == ending::told;
-  if (goes_out && f.bytes <= max_inline_) w.send_flags |= IBV_SEND_INLINE;
+  if (f.how >= ending::fetched) act(f, w);
+  return f.how != ending::sent;
 }
 
 void work_list::act(const flight& f, ibv_send_wr& w) noexcept {

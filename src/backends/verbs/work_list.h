@@ -41,21 +41,19 @@ inline constexpr std::uint32_t word_bit = 0x8000'0000;
 class work_list {
  public:
   /// For streams of up to `depth` flights.
-  work_list(std::uint32_t depth, std::uint32_t slots_key, std::uint32_t max_inline)
-      : slots_key_(slots_key), max_inline_(max_inline), works_(depth), parts_(depth) {}
+  work_list(std::uint32_t depth, std::uint32_t slots_key, std::uint32_t max_inline);
 
   /// Issues all that the stream has not issued; `tell`: and something will tell of their end soon.
   /// Returns how many; not all: the card has no room now.
   std::uint32_t post(stream& s, bool tell) noexcept;
 
  private:
-  void describe(stream& s, std::uint32_t position, std::uint32_t index) noexcept;
-  void move_data(const flight& f, ibv_send_wr& w, ibv_sge& part) const noexcept;
+  bool describe(stream& s, std::uint32_t position, ibv_send_wr& w) const noexcept;
   static void act(const flight& f, ibv_send_wr& w) noexcept;
 
   const std::uint32_t slots_key_, max_inline_;
   std::vector<ibv_send_wr> works_;
-  std::vector<ibv_sge> parts_;
+  std::vector<ibv_sge> parts_;  // of each request
 };
 
 }  // namespace heddle::transport::verbs
