@@ -68,6 +68,19 @@ bool cq::take(cqe& into) noexcept {
   return true;
 }
 
+int cq::take_some(int most, ibv_wc* into) noexcept {
+  const auto take_them = [&] {
+    int count = 0;
+    cqe one;
+    while (count < most && take(one)) into[count++] = one.wc;
+    return count;
+  };
+  // Under a thread domain the promise stands for the lock, as in an adapter's library.
+  if (td_ != nullptr) return take_them();
+  const std::lock_guard held(mutex_);
+  return take_them();
+}
+
 void cq::free_slots(const cqe& polled) noexcept {
   if (qp* const one = us_.find_polled(polled.wc.qp_num)) one->free_slots(polled.slots);
 }
@@ -86,12 +99,7 @@ void cq::rest() noexcept {
 int cq::poll(int most, ibv_wc* into) noexcept {
   const td_call alone(td_, "ibv_poll_cq");
   if (us_.is_chaos()) progress();
-  int count = 0;
-  {
-    const std::lock_guard held(mutex_);
-    cqe one;
-    while (count < most && take(one)) into[count++] = one.wc;
-  }
+  const int count = take_some(most, into);
   if (count > 0 || most == 0) return count;
   progress();
   rest();
@@ -108,6 +116,7 @@ void cq::arm(bool solicited_only) noexcept {
 }
 
 int cq::resize(std::uint32_t capacity) {
+  const td_call alone(td_, "ibv_resize_cq");
   const std::lock_guard polling(mutex_);
   const host::shared_lock_guard held(us_.fabric().file(), us_.fabric().stamp(),
                                      shared_->producers.holder);
@@ -124,6 +133,7 @@ int cq::resize(std::uint32_t capacity) {
 }
 
 void cq::remove_all_of(std::uint32_t qp_num) noexcept {
+  const td_call alone(td_, "the end of a queue pair");
   const std::lock_guard polling(mutex_);
   const host::shared_lock_guard held(us_.fabric().file(), us_.fabric().stamp(),
                                      shared_->producers.holder);

@@ -63,6 +63,7 @@ class cq {
 
  private:
   bool take(cqe& into) noexcept;
+  int take_some(int most, ibv_wc* into) noexcept;
   void free_slots(const cqe& polled) noexcept;
   void progress() noexcept;
   static void rest() noexcept;
@@ -75,7 +76,7 @@ class cq {
   shared_cq* shared_ = nullptr;
   channel* const channel_;
   thread_domain* td_ = nullptr;  ///< of a single-threaded queue
-  std::mutex mutex_;             // held to poll
+  std::mutex mutex_;             // held to poll, but by ibv_poll_cq under a thread domain
   cqe now_{};
   std::uint32_t events_got_ = 0;  // guarded by the mutex in `handle_`
 };
