@@ -98,43 +98,43 @@ void put(heddle::world& w, long times) {
   for (long i = 0; i < times; ++i) (void)l.put(std::uint64_t{1}, to);
 }
 
-/// 64 operations on this rank's own memory as on a peer's, and then all their ends. Only over a
-/// wire that does not map it.
+/// So many operations at once on this rank's own memory as on a peer's, and then all their ends.
+/// Only over a wire that does not map it.
 template <class F>
-void batches(heddle::world& w, long times, F step) {
+void batches(heddle::world& w, long times, int at_once, F step) {
   heddle::lane l(w);
   const heddle::region table = w.allocate(4096), local = w.allocate(4096);
   const heddle::remote_region there = w.import(table.key());
   heddle::counter ended;
   std::uint64_t posted = 0;
-  repeat(times / per_batch, [&] {
-    for (int i = 0; i < per_batch; ++i)
+  repeat(times / at_once, [&] {
+    for (int i = 0; i < at_once; ++i)
       posted += step(l, local.memory(), there.at(0), ended) == heddle::status::posted ? 1 : 0;
     (void)l.wait(ended, posted);
   });
 }
 
-void put_bytes(heddle::world& w, long times, std::size_t bytes) {
-  batches(w, times, [bytes](heddle::lane& l, auto from, auto to, heddle::counter& c) {
+void put_bytes(heddle::world& w, long times, std::size_t bytes, int at_once = per_batch) {
+  batches(w, times, at_once, [bytes](heddle::lane& l, auto from, auto to, heddle::counter& c) {
     return l.try_put(from.first(bytes), to, c);
   });
 }
 
-void get_bytes(heddle::world& w, long times, std::size_t bytes) {
-  batches(w, times, [bytes](heddle::lane& l, auto into, auto from, heddle::counter& c) {
+void get_bytes(heddle::world& w, long times, std::size_t bytes, int at_once = per_batch) {
+  batches(w, times, at_once, [bytes](heddle::lane& l, auto into, auto from, heddle::counter& c) {
     return l.try_get(into.first(bytes), from, c);
   });
 }
 
 void fetch_add(heddle::world& w, long times) {
   std::uint64_t old = 0;
-  batches(w, times, [&old](heddle::lane& l, auto, auto at, heddle::counter& c) {
+  batches(w, times, per_batch, [&old](heddle::lane& l, auto, auto at, heddle::counter& c) {
     return l.try_fetch_add(heddle::remote_ptr<std::uint64_t>{at}, std::uint64_t{1}, old, c);
   });
 }
 
-/// Calls to itself, 64 and then all that came of them.
-void call(heddle::world& w, long times) {
+/// Calls to itself, so many at once and then all that came of them.
+void call(heddle::world& w, long times, int at_once) {
   heddle::counter arrived;
   const auto handler = [](void* into, heddle::lane&, const heddle::call_message&) noexcept {
     const heddle::completion came = *static_cast<heddle::counter*>(into);
@@ -144,24 +144,24 @@ void call(heddle::world& w, long times) {
   heddle::lane l(w);
   const std::uint64_t header = 7;
   std::uint64_t sent = 0;
-  repeat(times / per_batch, [&] {
-    for (int i = 0; i < per_batch; ++i)
+  repeat(times / at_once, [&] {
+    for (int i = 0; i < at_once; ++i)
       sent += accepted(l.try_call(0, 1, std::as_bytes(std::span(&header, 1)), {})) ? 1 : 0;
     (void)l.wait(arrived, sent);
   });
 }
 
-void tag(heddle::world& w, long times) {
+void tag(heddle::world& w, long times, int at_once) {
   heddle::lane l(w);
   heddle::counter ended;
   const std::uint64_t value = 7;
-  std::vector<std::uint64_t> into(per_batch);
+  std::vector<std::uint64_t> into(static_cast<std::size_t>(at_once));
   std::uint64_t posted = 0;
   const auto count = [&posted](heddle::status s) { posted += s == heddle::status::posted ? 1 : 0; };
-  repeat(times / per_batch, [&] {
+  repeat(times / at_once, [&] {
     for (std::uint64_t& slot : into)
       count(l.try_recv(0, 1, std::as_writable_bytes(std::span(&slot, 1)), ended));
-    for (int i = 0; i < per_batch; ++i)
+    for (int i = 0; i < at_once; ++i)
       count(l.try_send(0, 1, std::as_bytes(std::span(&value, 1)), ended));
     (void)l.wait(ended, posted);
   });
@@ -174,11 +174,15 @@ const std::map<std::string, path> paths{
     {"poll", poll},
     {"put", put},
     {"put8", [](heddle::world& w, long n) { put_bytes(w, n, 8); }},
+    {"put8-alone", [](heddle::world& w, long n) { put_bytes(w, n, 8, 1); }},
+    {"get8-alone", [](heddle::world& w, long n) { get_bytes(w, n, 8, 1); }},
+    {"call-alone", [](heddle::world& w, long n) { call(w, n, 1); }},
+    {"tag-alone", [](heddle::world& w, long n) { tag(w, n, 1); }},
     {"put64", [](heddle::world& w, long n) { put_bytes(w, n, 64); }},
     {"get8", [](heddle::world& w, long n) { get_bytes(w, n, 8); }},
     {"add8", fetch_add},
-    {"call", call},
-    {"tag", tag}};
+    {"call", [](heddle::world& w, long n) { call(w, n, per_batch); }},
+    {"tag", [](heddle::world& w, long n) { tag(w, n, per_batch); }}};
 
 /// Those without Heddle.
 std::map<std::string, std::function<void(long)>> bare_paths() {
