@@ -20,7 +20,7 @@ class UnreadableError(Exception):
 
 
 class _Spread(collections.abc.Mapping):
-    """Matrices of a run of so many ranks that its file lists the known pairs: each is made when it is asked for."""
+    """Matrices of a run whose file lists the known pairs: each is made when it is asked for."""
 
     def __init__(self, ranks, columns):
         self._ranks, self.columns = ranks, columns
@@ -55,8 +55,8 @@ class Run:
         return sorted(self.matrices)
 
     def pairs(self, size):
-        """The pairs of which something is known, as columns: initiator, peer, state and the metrics. Of a run of more
-        than 2048 ranks this needs no matrix."""
+        """The pairs of which something is known, as columns: initiator, peer, state and the metrics. Of a run whose
+        file lists them this needs no matrix."""
         matrices = self.matrices[size]
         if isinstance(matrices, _Spread):
             return dict(matrices.columns)

@@ -44,7 +44,7 @@ json read_json(const std::string& path) {
   return doc;
 }
 
-std::vector<double> read_matrix(hid_t file, const std::string& name, std::size_t entries) {
+std::vector<double> read_values(hid_t file, const std::string& name, std::size_t entries) {
   std::vector<double> out(entries, -1);
   const hid_t data = H5Dopen2(file, name.c_str(), H5P_DEFAULT);
   const hid_t space = H5Dget_space(data);
@@ -62,10 +62,31 @@ bool same(double a, const json& b) {
   return b.is_null() ? std::isnan(a) : static_cast<float>(a) == b.get<float>();
 }
 
+/// A size has a matrix of them, or lists of the known pairs.
+json states_of(const json& size, std::size_t n) {
+  if (!size.contains("pairs")) return size["matrices"]["state"];
+  const json& pairs = size["pairs"];
+  json out(n, json(n, "unmeasured"));
+  for (std::size_t i = 0; i < pairs["peer"].size(); ++i)
+    out.at(pairs["initiator"][i].get<std::size_t>()).at(pairs["peer"][i].get<std::size_t>()) =
+        pairs["state"].at(i);
+  return out;
+}
+
+void check_list(hid_t file, const json& size, const std::string& group, const std::string& metric) {
+  const json& values = size["pairs"][metric];
+  const std::vector<double> stored =
+      read_values(file, group + "/pairs/" + metric, size["pairs"]["peer"].size());
+  expect(values.size() == stored.size(), metric + " in JSON has the wrong length");
+  for (std::size_t i = 0; i < stored.size(); ++i)
+    expect(same(stored[i], values.at(i)), metric + " differs between the lists of both files");
+}
+
 void check_matrix(hid_t file, const json& size, const std::string& metric, std::size_t n) {
-  const std::string name =
-      "/size_" + std::to_string(size["bytes"].get<std::uint64_t>()) + "/" + metric;
-  const std::vector<double> stored = read_matrix(file, name, n * n);
+  const std::string group = "/size_" + std::to_string(size["bytes"].get<std::uint64_t>());
+  if (size.contains("pairs")) return check_list(file, size, group, metric);
+  const std::string name = group + "/" + metric;
+  const std::vector<double> stored = read_values(file, name, n * n);
   const json& matrix = size["matrices"][metric];
   expect(matrix.size() == n, name + " in JSON has the wrong extent");
   for (std::size_t r = 0; r < n; ++r) {
@@ -81,7 +102,7 @@ void check_matrix(hid_t file, const json& size, const std::string& metric, std::
 }
 
 void check_states(const json& size, std::size_t n) {
-  const json& states = size["matrices"]["state"];
+  const json states = states_of(size, n);
   for (std::size_t r = 0; r < n; ++r) {
     for (std::size_t p = 0; p < n; ++p) {
       if (r == p) continue;

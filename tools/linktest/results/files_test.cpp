@@ -33,6 +33,7 @@ namespace heddle::linktest {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
 using ::testing::Not;
 namespace fs = std::filesystem;
 
@@ -262,7 +263,7 @@ TEST_F(Files, Hdf5AndJsonAreReadBackWithNothingLost) {
   expect_same_run(read_results(in_root("any name")), facts, all);
 }
 
-/// A ring: of more ranks than matrices are kept of, each has measured the next one.
+/// A ring: each has measured the next one.
 results ring_of_many(int ranks) {
   results all(ranks, kernel::semi, {8, 1024});
   for (int r = 0; r < ranks; ++r) {
@@ -306,6 +307,36 @@ TEST_F(Files, OfMoreRanksThanMatricesAreKeptOfListTheKnownPairsAndAreReadBackWit
   }
   const std::string table = text_of(write_csv, facts, all);
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 1 + 2 * (ranks + 1));
+}
+
+TEST_F(Files, ListPairsWhereLessThanHalfOfASquareIsKnownAndThenAreSmallerThanOne) {
+  constexpr int ranks = 30;
+  run_facts facts = sample_facts();
+  facts.hosts.assign(ranks, "alpha");
+  const auto known_to = [](int peers) {
+    results all(ranks, kernel::semi, {8, 1024});
+    for (int r = 0; r < ranks; ++r) {
+      row mine(2, ranks, 1);
+      for (int next = 1; next <= peers; ++next)
+        mine.add_time(0, (r + next) % ranks, (r + next) * 1.2345e-6);
+      all.set_row(r, mine.records());
+    }
+    return all;
+  };
+  const results few = known_to(ranks / 2 - 1), many = known_to(ranks / 2), none = known_to(0);
+  const std::string listed = text_of(write_json, facts, few),
+                    square = text_of(write_json, facts, many);
+  EXPECT_TRUE(nlohmann::json::parse(listed)["sizes"][0].contains("pairs"));
+  EXPECT_TRUE(nlohmann::json::parse(square)["sizes"][0].contains("matrices"));
+  EXPECT_LT(listed.size(), square.size());
+  for (const results* all : {&few, &many, &none}) {
+    write_hdf5(in_root("x.h5"), facts, *all);
+    expect_same_run(read_results(in_root("x.h5")), facts, *all);
+    expect_same_run(from_json(text_of(write_json, facts, *all)), facts, *all);
+  }
+  const std::string table = text_of(write_csv, facts, few);
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 1 + ranks * (ranks / 2 - 1));
+  EXPECT_THAT(text_of(write_csv, facts, none), MatchesRegex("kernel,op,[a-z0-9_,]*,bandwidth\n"));
 }
 
 TEST_F(Files, RowsThatAreKeptInAFileGiveTheSameFiles) {

@@ -146,7 +146,7 @@ void write_facts(hdf5_node& file, const run_facts& facts, const results& all) {
   file.add("clock_look_s", facts.clock.look_s);
   file.add("clock_resolution_s", facts.clock.resolution_s);
   file.add("ranks", static_cast<std::uint64_t>(all.ranks()));
-  if (!all.have_matrices()) file.add(listed_attribute, std::uint64_t{1});
+  if (all.pairs_listed()) file.add(listed_attribute, std::uint64_t{1});
   file.add("routes", std::string_view(fmt::format("{}", fmt::join(facts.routes, ","))));
   file.add(facts_attribute, std::string_view(tools::json_text(facts_as_json(facts, all))));
   write_options(file, facts.chosen);
@@ -226,7 +226,7 @@ void write_size(hdf5_node& file, const run_facts& facts, const results& all,
     for (const metric m : {metric::time_median, metric::bandwidth})
       write(fmt::format("host_{}", name_of(m)), m, hosts.size(),
             host_matrix(facts, all, hosts, size_index, m));
-  if (!all.have_matrices()) return write_pairs(*group, all, size_index);
+  if (all.pairs_listed()) return write_pairs(*group, all, size_index);
   for (const metric m : all_metrics)
     write(std::string(name_of(m)), m, n, all.matrix(size_index, m));
   auto states = all.states(size_index);

@@ -14,7 +14,8 @@ impact_of_figure impact_of(const results& alone, const results& loaded, std::siz
   impact_of_figure out;
   double with = 0, without = 0, worst = 0;
   const auto n = static_cast<std::size_t>(alone.ranks());
-  if (alone.have_matrices()) out.factors.assign(n * n, std::numeric_limits<double>::quiet_NaN());
+  if (alone.ranks() <= most_ranks_of_matrices)
+    out.factors.assign(n * n, std::numeric_limits<double>::quiet_NaN());
   std::vector<double> factors;
   alone.for_known(size_index, [&](int from, int to, const pair_record& one) {
     const double before = alone.value_of(size_index, one, m);

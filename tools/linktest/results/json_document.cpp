@@ -109,12 +109,13 @@ void write_host_matrices(json_stream& out, const run_facts& facts, const results
 
 void write_measured(json_stream& out, const run_facts& facts, const results& all, std::size_t s) {
   write_host_matrices(out, facts, all, s);
-  out.key(all.have_matrices() ? "matrices" : "pairs");
+  const bool listed = all.pairs_listed();
+  out.key(listed ? "pairs" : "matrices");
   out.begin_object();
-  if (all.have_matrices())
-    write_matrices(out, all, s);
-  else
+  if (listed)
     write_pairs(out, all, s);
+  else
+    write_matrices(out, all, s);
   out.end();
 }
 

@@ -198,7 +198,7 @@ std::uint64_t bytes_needed(int ranks, std::uint64_t ordered_pairs, std::size_t s
   constexpr std::uint64_t per_entry_hdf5 = metrics * 8 + 9, per_entry_json = metrics * 28 + 48;
   constexpr std::uint64_t per_size = 16 * 1024, beside = 128 * 1024;
   const auto n = static_cast<std::uint64_t>(ranks);
-  const std::uint64_t entries = ranks <= most_ranks_of_matrices ? n * n : ordered_pairs;
+  const std::uint64_t entries = lists_pairs(ranks, ordered_pairs) ? ordered_pairs : n * n;
   return beside + n * 1024 + sizes * (per_size + entries * (per_entry_hdf5 + per_entry_json));
 }
 

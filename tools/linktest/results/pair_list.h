@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// pair_list.h - what files and pictures have in place of matrices where there are more ranks than
-// most_ranks_of_matrices.
+// pair_list.h - what files have in place of matrices where they list pairs, and pictures where
+// there are more ranks than most_ranks_of_matrices.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -154,6 +154,11 @@ std::vector<row_record> row::records() const {
   return out;
 }
 
+bool lists_pairs(int ranks, std::uint64_t known_pairs) noexcept {
+  const auto n = static_cast<std::uint64_t>(ranks);
+  return ranks > most_ranks_of_matrices || 2 * known_pairs < n * n;
+}
+
 results::results(int ranks, kernel k, std::vector<std::uint64_t> sizes)
     : ranks_(ranks), kernel_(k), sizes_(std::move(sizes)) {}
 
@@ -201,6 +206,12 @@ results::row_view results::view_of(int rank) const noexcept {
   return {{reinterpret_cast<const std::int32_t*>(begin), row.filed},
           {reinterpret_cast<const pair_record*>(begin + row.filed * sizeof(std::int32_t)),
            row.filed * sizes_.size()}};
+}
+
+bool results::pairs_listed() const noexcept {
+  std::uint64_t known = 0;
+  for (int r = 0; r < ranks_; ++r) known += view_of(r).peers.size();
+  return lists_pairs(ranks_, known);
 }
 
 const pair_record& results::at(std::size_t size_index, int initiator, int peer) const {

@@ -112,8 +112,11 @@ struct slow_pair {
   double times_median;  ///< time as a multiple of the median of all pairs
 };
 
-/// Of more ranks no square is kept, written or drawn pair by pair: files list the known pairs.
+/// Of more ranks no square is kept, written or drawn pair by pair.
 inline constexpr int most_ranks_of_matrices = 2048;
+/// Whether files list the known pairs in place of squares: of more ranks than that, and where less
+/// than half of a square is known, since a list is shorter then.
+[[nodiscard]] bool lists_pairs(int ranks, std::uint64_t known_pairs) noexcept;
 
 /// Rows that take more than this are for a file.
 inline constexpr std::uint64_t most_bytes_of_rows_in_memory = std::uint64_t{1} << 30;
@@ -129,8 +132,8 @@ class results {
   void keep_rows_in(const std::string& folder) { folder_ = folder.empty() ? "." : folder; }
 
   [[nodiscard]] int ranks() const noexcept { return ranks_; }
-  /// Whether there are few enough for squares.
-  [[nodiscard]] bool have_matrices() const noexcept { return ranks_ <= most_ranks_of_matrices; }
+  /// Whether files list the pairs of which something is known at any size, in place of squares.
+  [[nodiscard]] bool pairs_listed() const noexcept;
   [[nodiscard]] const std::vector<std::uint64_t>& sizes() const noexcept { return sizes_; }
   /// `records` in order of their peers, as row::records() gives them. False, and nothing changed,
   /// when they are not, or name a rank or a size that is not there. Throws error where they are to

@@ -19,40 +19,44 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// Calls `each(initiator, peer, record)` for all pairs of a size; of many ranks only for those that
-/// are known.
+/// Calls `each(initiator, peer, record)` for all pairs of a size, or for the known ones where files
+/// list only those.
 template <class Each>
 void for_pairs_told(const results& all, std::size_t size_index, const Each& each) {
-  if (!all.have_matrices()) return all.for_known(size_index, each);
+  if (all.pairs_listed()) return all.for_known(size_index, each);
   for (int r = 0; r < all.ranks(); ++r)
     for (int p = 0; p < all.ranks(); ++p) each(r, p, all.at(size_index, r, p));
 }
 
-/// Calls `each` with an object of all that is known of it for every size and pair.
+/// All that is known of a pair at a size.
+json row_of(const run_facts& facts, const results& all, std::size_t s, int r, int p,
+            const pair_record& one) {
+  const auto host = [&](int rank) { return facts.hosts[static_cast<std::size_t>(rank)]; };
+  json row{{"kernel", name_of(facts.chosen.kernel)},
+           {"op", name_of(facts.chosen.op)},
+           {"backend", facts.chosen.layer},
+           {"mode", name_of(facts.chosen.mode)},
+           {"bytes", all.sizes()[s]},
+           {"initiator", r},
+           {"peer", p},
+           {"initiator_host", host(r)},
+           {"peer_host", host(p)},
+           {"class", word_of(class_of(facts, r, p))},
+           {"state", name_of(one.state)}};
+  for (const metric m : all_metrics) {
+    const double value = all.value_of(s, one, m);
+    row[std::string(name_of(m))] = std::isnan(value) ? json(nullptr) : json(shortest(value));
+  }
+  return row;
+}
+
+/// Calls `each` with such a row for every size and pair.
 template <class Each>
 void for_rows(const run_facts& facts, const results& all, const Each& each) {
-  const auto host = [&](int r) { return facts.hosts[static_cast<std::size_t>(r)]; };
-  for (std::size_t s = 0; s < all.sizes().size(); ++s) {
+  for (std::size_t s = 0; s < all.sizes().size(); ++s)
     for_pairs_told(all, s, [&](int r, int p, const pair_record& one) {
-      if (r == p) return;
-      json row{{"kernel", name_of(facts.chosen.kernel)},
-               {"op", name_of(facts.chosen.op)},
-               {"backend", facts.chosen.layer},
-               {"mode", name_of(facts.chosen.mode)},
-               {"bytes", all.sizes()[s]},
-               {"initiator", r},
-               {"peer", p},
-               {"initiator_host", host(r)},
-               {"peer_host", host(p)},
-               {"class", word_of(class_of(facts, r, p))},
-               {"state", name_of(one.state)}};
-      for (const metric m : all_metrics) {
-        const double value = all.value_of(s, one, m);
-        row[std::string(name_of(m))] = std::isnan(value) ? json(nullptr) : json(shortest(value));
-      }
-      each(row);
+      if (r != p) each(row_of(facts, all, s, r, p, one));
     });
-  }
 }
 
 std::string csv_field(const json& value) {
@@ -163,17 +167,15 @@ void add_rules(samples& out, const run_facts& facts) {
 }  // namespace
 
 void write_csv(const text_sink& out, const run_facts& facts, const results& all) {
-  bool first = true;
-  for_rows(facts, all, [&](const json& row) {
-    std::string names, values;
-    for (const auto& [name, value] : row.items()) {
-      const char* const comma = names.empty() ? "" : ",";
-      names += comma + name;
-      values += comma + csv_field(value);
-    }
-    if (first) out(names + '\n');
-    first = false;
-    out(values + '\n');
+  const auto line = [&out](const json& row, const auto& field) {
+    std::string text;
+    for (const auto& [name, value] : row.items())
+      text += (text.empty() ? "" : ",") + field(name, value);
+    out(text + '\n');
+  };
+  line(row_of(facts, all, 0, 0, 1, {}), [](const std::string& name, const json&) { return name; });
+  for_rows(facts, all, [&line](const json& row) {
+    line(row, [](const std::string&, const json& value) { return csv_field(value); });
   });
 }
 
