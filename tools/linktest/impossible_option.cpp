@@ -49,13 +49,9 @@ std::string impossible_option(const options& chosen, const world& job) {
                : fmt::format("--resume {}: that run has {} ranks, and this job {}: start as many",
                              chosen.resume, chosen.ranks, job.size());
   if (first && job.size() < 2) return "a link has two ends: start at least 2 ranks";
-  const std::uint64_t bytes = first ? cost_of(chosen, job.size()).report_bytes : 0;
-  if (first && bytes > memory_here())
-    return fmt::format(
-        "to look for slow parts among so many pairs of {} ranks takes {:.0f} GB of memory, and "
-        "this host has {:.0f}: leave that out (--diagnosis never), or measure some of the pairs "
-        "(--pairs K)",
-        job.size(), static_cast<double>(bytes) * 1e-9, static_cast<double>(memory_here()) * 1e-9);
+  if (std::string why = first ? lacking_memory(chosen, job.size(), memory_here()) : "";
+      !why.empty())
+    return why;
   if (first && chosen.sion_files > 0 && job.size() > most_ranks_of_matrices)
     return fmt::format(
         "--sion writes LinkTest 1.x's files, with a value for every two ranks, for up to {} ranks: "

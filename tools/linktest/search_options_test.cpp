@@ -16,6 +16,7 @@ namespace heddle::linktest {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 options parsed(std::vector<std::string> words) {
   options o;
@@ -108,6 +109,27 @@ TEST(DryRun, TakesHalvesOfWholeHostsAsNeighboursFillThem) {
   const options o = parsed({"-n", "51", "--ranks-per-host", "7", "--bisection", "hosts"});
   EXPECT_EQ(cost_of(o).steps, 28u);
   EXPECT_EQ(cost_of(o).ordered_pairs, 2u * 28 * 23);
+}
+
+TEST(DryRun, SaysWhatItIsThatLacksMemoryAndItsOwnCure) {
+  constexpr int ranks = 20'000;
+  constexpr std::uint64_t mib = 1024 * 1024, gib = 1024 * mib;
+  const options diagnosed = parsed({"-n", "20000", "--diagnosis", "always"});
+  const options all = parsed({"-n", "20000", "--diagnosis", "never"});
+  EXPECT_THAT(lacking_memory(diagnosed, ranks, 8 * gib), HasSubstr("--diagnosis never"));
+  EXPECT_EQ(lacking_memory(all, ranks, 8 * gib), "");
+  const options few = parsed({"-n", "2000", "--diagnosis", "always"});
+  const std::string told = lacking_memory(few, 2000, 256 * mib);
+  EXPECT_THAT(
+      told,
+      HasSubstr("what 2000 ranks measure takes rank 0 0.37 GB of memory, and its host has 0.27"));
+  EXPECT_THAT(told, Not(HasSubstr("--diagnosis")));
+}
+
+TEST(DryRun, CountsTheRowsOfBothSectionsThatArePaired) {
+  const cost one = cost_of(parsed({"-n", "1000", "--diagnosis", "never"}));
+  const cost two = cost_of(parsed({"-n", "1000", "--diagnosis", "never", "--mode", "paired"}));
+  EXPECT_EQ(two.report_bytes, 2 * one.report_bytes);
 }
 
 TEST(DryRun, StaysWithinTheTimeThatIsGiven) {

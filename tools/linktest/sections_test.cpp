@@ -19,6 +19,8 @@
 namespace heddle::linktest {
 namespace {
 
+using ::testing::DoubleNear;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -87,10 +89,30 @@ TEST(Impact, IsTheFactorOfEachPairAndOfAllTogether) {
 TEST(Impact, LeavesOutPairsThatOneOfBothLacks) {
   const auto all = impact_of(both_ways(1e-6, 0), both_ways(4e-6, 6e-6));
   EXPECT_NEAR(all[0].mean.overall, 4, 1e-5);
-  EXPECT_TRUE(std::isnan(all[0].mean.factors[2]));
+  EXPECT_THAT(all[0].mean.factors, ElementsAre(DoubleNear(4, 1e-5)))
+      << "one of four, so it is listed";
+  EXPECT_THAT(all[0].mean.peers, ElementsAre(1));
   const auto none = impact_of(both_ways(1e-6, 0), both_ways(0, 6e-6));
   EXPECT_EQ(none[0].mean.worst_from, -1);
   EXPECT_THAT(in_words(none, {"a", "b"}), HasSubstr("no pair was measured both ways"));
+}
+
+TEST(Impact, IsListedByPairWhereLessThanHalfOfAMatrixIsKnown) {
+  constexpr int ranks = 5;
+  const auto ring = [](double time_s) {
+    results all(ranks, kernel::semi, {8});
+    for (int r = 0; r < ranks; ++r) {
+      row mine(1, ranks, 1);
+      mine.add_time(0, (r + 1) % ranks, time_s * (r + 1));
+      all.set_row(r, mine.records());
+    }
+    return all;
+  };
+  const impact_of_figure mean = impact_of(ring(1e-6), ring(2e-6))[0].mean;
+  EXPECT_THAT(mean.initiators, ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(mean.peers, ElementsAre(1, 2, 3, 4, 0));
+  EXPECT_THAT(mean.factors, Each(DoubleNear(2, 1e-5)));
+  EXPECT_NEAR(mean.over_pairs.median, 2, 1e-5);
 }
 
 run_facts facts_over(const std::string& layer, std::vector<verdict> verdicts) {
@@ -246,6 +268,7 @@ TEST_F(SectionList, NamesWhatIsThereAndRefusesToMixTwoRuns) {
   EXPECT_EQ(document["sections"][0]["complete"], false);
   EXPECT_EQ(document["sections"][1]["impact"][0]["mean"]["overall"], 1);
   EXPECT_TRUE(document["sections"][1]["impact"][0]["mean"]["factors"][0][0].is_null());
+  EXPECT_FALSE(document["sections"][1]["impact"][0]["mean"].contains("peer"));
   EXPECT_EQ(read_results(folder_ + "/semi-put").facts.chosen.op, operation::put);
   EXPECT_THROW((void)section_list(folder_, existing::refuse), error);
   try {

@@ -77,7 +77,7 @@ options with_halves(options chosen) {
   return chosen;
 }
 
-cost cost_of_section(const options& of_section) {
+cost cost_of_section(const options& of_section, bool both_modes) {
   const options chosen = with_halves(of_section);
   const plan p = plan_of(chosen, chosen.ranks);
   cost out;
@@ -111,8 +111,11 @@ cost cost_of_section(const options& of_section) {
   const std::uint64_t rows = results::bytes(chosen.ranks, out.ordered_pairs, chosen.sizes.size());
   out.file_bytes = rows > most_bytes_of_rows_in_memory ? rows : 0;
   out.report_bytes = out.file_bytes == 0 ? rows : results::bytes(chosen.ranks, 0, 0);
+  // The parallel section is compared with the serial one's rows.
+  if (both_modes) out.report_bytes *= 2;
   if (chosen.search.diagnose != diagnosis_choice::never)
-    out.report_bytes += out.ordered_pairs * bytes_of_observation;
+    out.diagnosis_bytes = out.ordered_pairs * bytes_of_observation;
+  out.report_bytes += out.diagnosis_bytes;
   return out;
 }
 
@@ -121,7 +124,7 @@ cost cost_of_section(const options& of_section) {
 cost cost_of(const options& chosen) {
   cost out;
   for (const section& one : sections_of(chosen)) {
-    const cost own = cost_of_section(one.how);
+    const cost own = cost_of_section(one.how, chosen.mode == run_mode::paired);
     ++out.sections;
     out.steps = own.steps;
     out.ordered_pairs = own.ordered_pairs;
@@ -132,6 +135,7 @@ cost cost_of(const options& chosen) {
     out.plan_bytes = own.plan_bytes;
     out.rank_bytes = std::max(out.rank_bytes, own.rank_bytes);
     out.report_bytes = std::max(out.report_bytes, own.report_bytes);
+    out.diagnosis_bytes = std::max(out.diagnosis_bytes, own.diagnosis_bytes);
     out.file_bytes = std::max(out.file_bytes, own.file_bytes);
   }
   return out;
@@ -140,6 +144,24 @@ cost cost_of(const options& chosen) {
 cost cost_of(options chosen, int ranks) {
   chosen.ranks = ranks;
   return cost_of(chosen);
+}
+
+std::string lacking_memory(const options& chosen, int ranks, std::uint64_t there) {
+  const cost expected = cost_of(chosen, ranks);
+  const auto gb = [](std::uint64_t bytes) { return static_cast<double>(bytes) * 1e-9; };
+  const std::uint64_t rows = expected.report_bytes - expected.diagnosis_bytes;
+  if (rows > there)
+    return fmt::format(
+        "to gather what {} ranks measure takes rank 0 {:.2g} GB of memory, and its host has "
+        "{:.2g}: measure some of the pairs (--pairs K), or start rank 0 on a host with more",
+        ranks, gb(rows), gb(there));
+  if (expected.report_bytes > there)
+    return fmt::format(
+        "to look for slow parts among so many pairs of {} ranks takes {:.0f} GB of memory, and "
+        "this host has {:.0f}: leave that out (--diagnosis never), or measure some of the pairs "
+        "(--pairs K)",
+        ranks, gb(expected.report_bytes), gb(there));
+  return {};
 }
 
 std::string describe_cost(const options& chosen) {

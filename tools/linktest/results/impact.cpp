@@ -3,36 +3,53 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <limits>
+
+#include "linktest/results/time_order.h"
 
 namespace heddle::linktest {
 namespace {
+
+/// Calls `each(initiator, peer, alone, loaded)` with a figure of all pairs that have it both ways.
+template <class Each>
+void for_both(const results& alone, const results& loaded, std::size_t size_index, metric m,
+              const Each& each) {
+  alone.for_known(size_index, [&](int from, int to, const pair_record& one) {
+    const double before = alone.value_of(size_index, one, m);
+    const double after = loaded.value(size_index, from, to, m);
+    if (before > 0 && after > 0) each(from, to, before, after);
+  });
+}
 
 impact_of_figure impact_of(const results& alone, const results& loaded, std::size_t size_index,
                            metric m) {
   impact_of_figure out;
   double with = 0, without = 0, worst = 0;
   const auto n = static_cast<std::size_t>(alone.ranks());
-  if (alone.ranks() <= most_ranks_of_matrices)
-    out.factors.assign(n * n, std::numeric_limits<double>::quiet_NaN());
-  std::vector<double> factors;
-  alone.for_known(size_index, [&](int from, int to, const pair_record& one) {
-    const double before = alone.value_of(size_index, one, m);
-    const double after = loaded.value(size_index, from, to, m);
-    if (!(before > 0 && after > 0)) return;
+  const bool matrix = !alone.pairs_listed(), list = !matrix && n <= most_ranks_of_matrices;
+  if (matrix) out.factors.assign(n * n, std::numeric_limits<double>::quiet_NaN());
+  for_both(alone, loaded, size_index, m, [&](int from, int to, double before, double after) {
     with += after;
     without += before;
-    factors.push_back(after / before);
-    if (!out.factors.empty())
-      out.factors[static_cast<std::size_t>(from) * n + static_cast<std::size_t>(to)] =
-          after / before;
-    if (after / before <= worst) return;
-    worst = after / before;
+    const double factor = after / before;
+    if (matrix)
+      out.factors[static_cast<std::size_t>(from) * n + static_cast<std::size_t>(to)] = factor;
+    if (list) {
+      out.initiators.push_back(from);
+      out.peers.push_back(to);
+      out.factors.push_back(factor);
+    }
+    if (factor <= worst) return;
+    worst = factor;
     out.worst_from = from;
     out.worst_to = to;
   });
-  out.over_pairs = spread_of(factors);
+  const time_order order = time_order::of([&](const auto& look) {
+    for_both(alone, loaded, size_index, m, [&look](int, int, double before, double after) {
+      look(static_cast<float>(after / before));
+    });
+  });
+  out.over_pairs = order.times();
   out.overall = with / without;
   return out;
 }

@@ -11,9 +11,10 @@ namespace heddle::linktest {
 
 /// Of one figure: how many times as long it takes with all pairs of a step at once as alone.
 struct impact_of_figure {
-  /// ranks x ranks, row = initiator; NaN: not measured both ways. Empty with more ranks than
-  /// most_ranks_of_matrices.
+  /// ranks x ranks, row = initiator; NaN: not measured both ways. Where files list pairs, of those
+  /// that were, and empty with more ranks than most_ranks_of_matrices.
   std::vector<double> factors;
+  std::vector<int> initiators, peers;  ///< of the factors, where files list pairs
   spread over_pairs;                   ///< of the factors
   double overall;                      ///< the sum over those pairs with traffic / the sum alone
   int worst_from = -1, worst_to = -1;  ///< the pair with the largest; -1: there is none

@@ -253,13 +253,11 @@ std::vector<std::uint8_t> results::states(std::size_t size_index) const {
 
 spread results::summary(std::size_t size_index, metric m) const {
   const metric looked_at = m == metric::bandwidth ? metric::time_median : m;
-  time_order order;
-  for (int round = 0; round < time_order::looks; ++round) {
+  const time_order order = time_order::of([&](const auto& look) {
     for_known(size_index, [&](int, int, const pair_record& one) {
-      order.look(static_cast<float>(value_of(size_index, one, looked_at)));
+      look(static_cast<float>(value_of(size_index, one, looked_at)));
     });
-    order.end_round();
-  }
+  });
   return m == metric::bandwidth ? order.rates(kernel_, sizes_[size_index]) : order.times();
 }
 

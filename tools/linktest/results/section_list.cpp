@@ -20,14 +20,20 @@ namespace {
 using json = nlohmann::ordered_json;
 
 json as_json(const impact_of_figure& of, int ranks) {
-  json rows = json::array();
-  const auto side = of.factors.empty() ? std::size_t{0} : static_cast<std::size_t>(ranks);
-  for (std::size_t r = 0; r < side; ++r)
-    rows.push_back(all_numbers(std::span(of.factors).subspan(r * side, side)));
-  return {{"overall", number(of.overall)},
-          {"median", number(of.over_pairs.median)},
-          {"max", number(of.over_pairs.max)},
-          {"factors", rows}};
+  json out{{"overall", number(of.overall)},
+           {"median", number(of.over_pairs.median)},
+           {"max", number(of.over_pairs.max)},
+           {"factors", json::array()}};
+  const bool listed = of.factors.size() == of.peers.size();
+  const auto side = static_cast<std::size_t>(ranks);
+  for (std::size_t r = 0; !listed && r < side; ++r)
+    out["factors"].push_back(all_numbers(std::span(of.factors).subspan(r * side, side)));
+  if (listed) {
+    out["factors"] = all_numbers(of.factors);
+    out["initiator"] = of.initiators;
+    out["peer"] = of.peers;
+  }
+  return out;
 }
 
 json entry_of(const std::string& section, const run_facts& facts, const results& all,

@@ -15,6 +15,17 @@ class time_order {
  public:
   static constexpr int looks = 3;
 
+  /// Of the times for which `look_at_all(look)` calls `look(time)`, the same in each round.
+  template <class Walk>
+  [[nodiscard]] static time_order of(const Walk& look_at_all) {
+    time_order out;
+    for (int round = 0; round < looks; ++round) {
+      look_at_all([&out](float time) { out.look(time); });
+      out.end_round();
+    }
+    return out;
+  }
+
   /// To be called for the same times in each of `looks` rounds; NaN is left out.
   void look(float time);
   void end_round();

@@ -15,12 +15,9 @@ namespace {
 constexpr std::uint64_t size_bytes = 1000;
 
 time_order order_of(const std::vector<float>& times) {
-  time_order out;
-  for (int round = 0; round < time_order::looks; ++round) {
-    for (const float time : times) out.look(time);
-    out.end_round();
-  }
-  return out;
+  return time_order::of([&times](const auto& look) {
+    for (const float time : times) look(time);
+  });
 }
 
 void expect_same(const spread& found, const spread& wanted) {
