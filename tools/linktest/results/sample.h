@@ -63,6 +63,15 @@ inline run_facts full_facts() {
   return facts;
 }
 
+/// Of a run with a rule that three pairs miss.
+inline run_facts facts_of_a_missed_rule() {
+  run_facts facts = full_facts();
+  facts.chosen.search.expect = {"other:time<=1e-5"};
+  facts.chosen.search.baseline = "before";
+  facts.missed = {{"other:time<=1e-5", 1024, 3, 4, 2, 1, 21e-6, 1e-5}};
+  return facts;
+}
+
 /// What a writer of files of text writes.
 template <class Write>
 std::string text_of(const Write& write, const run_facts& facts, const results& all) {
