@@ -116,6 +116,10 @@ def facts_of(run):
         lines += ["", "diagnosis"]
         words = found.get("words", "told by a file of an older heddle: have heddle report write it anew as .json")
         lines += [part for line in words.splitlines() for part in wrapped("  " + line, 6)]
+    missed = run.facts.get("missed_rules")
+    if missed:
+        lines += ["", "rules"]
+        lines += [part for rule in missed for part in wrapped("  " + rule.get("words", rule["rule"]).strip(), 6)]
     if run.facts.get("layers"):
         lines += [""] + [part for line in run.facts["layers"].splitlines() for part in wrapped(line, 4)]
     lines += ["", f"{'message':<10}{'pairs':<20}{'min':>10}{'median':>10}{'max':>10}{'bandwidth':>13}"]

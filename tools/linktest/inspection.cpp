@@ -69,7 +69,7 @@ std::string in_words(const findings& found, const std::vector<std::string>& host
   if (found.slow) out += "Diagnosis\n" + in_words(*found.slow, names_of_ranks(hosts));
   if (!found.not_diagnosed.empty())
     out += fmt::format("Slow nodes and links were not looked for: {}\n", found.not_diagnosed);
-  out += in_words(found.missed);
+  for (const broken_rule& missed : found.missed) out += in_words(missed, names_of_ranks(hosts));
   if (!found.no_comparison.empty())
     out += fmt::format("Not compared with the baseline, and no rule was checked: {}\n",
                        found.no_comparison);

@@ -112,6 +112,20 @@ class Report(unittest.TestCase):
     def test_a_page_has_no_diagnosis_where_nobody_wanted_one(self):
         shown = self.page_of_first_with("unwanted")
         self.assertTrue(shown.value("document.getElementById('diagnosis').hidden"))
+        self.assertTrue(shown.value("document.getElementById('rules').hidden"))
+
+    def test_a_page_says_which_rules_are_missed_by_which_pairs(self):
+        missed = {"rule": "time<=1e-6", "bytes": 8, "pairs": 2, "of": 12, "initiator": 0, "peer": 3, "value": 2.5e-6,
+                  "wanted": 1e-6}
+        other = {"rule": "comparable with the baseline: it has 4 ranks and this run 2", "bytes": 0, "pairs": 0, "of": 0,
+                 "initiator": -1, "peer": -1, "value": 0, "wanted": 0}
+        shown = self.page_of_first_with("missed", missed_rules=[missed, other])
+        told = shown.value("[...document.querySelectorAll('#missed li')].map((e) => e.textContent.trim())")
+        self.assertRegex(told[0], r"^Missed: time<=1e-6 at 8 B: 2 of 12 pairs; the worst is rank 0 \(.*\) -> rank 3 "
+                                  r"\(.*\) with 2\.50 us where 1\.00 us was wanted$")
+        self.assertEqual(told[1], "Missed: " + other["rule"])
+        self.assertFalse(shown.value("document.getElementById('rules').hidden"))
+        self.assertEqual(shown.errors, [])
 
     def test_a_page_tells_pairs_of_hosts_in_one_group_from_others(self):
         shown = self.page_of_first_with("racks", hosts=["h0", "h1", "h2", "h3"],
@@ -151,6 +165,7 @@ class Report(unittest.TestCase):
         words = [f"node_tx: rank {r} (h{r}): 2.00 times as slow as usual\n  Alone: {r} of 99 slow, and much more to say "
                  "that takes a line of its own and some of the next one." for r in range(99)]
         document["diagnosis"] = {"words": "\n".join(words) + "\nLooked at 12 of 12 pairs\n"}
+        document["missed_rules"] = [{"rule": "time<=1", "words": "Missed: time<=1 at 8 B: 1 of 12 pairs\n"}]
         document["layers"] = "Layers, medians     near     wide\n8 B, other host  1.00 us  2.00 us\n"
         document["machines"] = {f"h{n}": {"processor": f"sort {n % 20}", "memory": "1 GiB"} for n in range(40)}
         (self.root / "large.json").write_text(json.dumps(document))
@@ -169,7 +184,7 @@ for figure in pdf.pages_of(heddle_results.read(sys.argv[1])):
         told = " ".join(shown.stdout.split())
         for r in range(99):
             self.assertIn(f"node_tx: rank {r} (h{r}): 2.00 times as slow as usual Alone: {r} of 99 slow", told)
-        self.assertIn("Looked at 12 of 12 pairs", told)
+        self.assertIn("Looked at 12 of 12 pairs rules Missed: time<=1 at 8 B: 1 of 12 pairs", told)
         self.assertIn(document["layers"], shown.stdout)  # in its columns
         self.assertIn("8 B", told)
         for n in range(20):

@@ -57,9 +57,9 @@ json options_of(const options& o) {
           {"baseline", o.search.baseline}};
 }
 
-json missed_rules(const std::vector<broken_rule>& missed) {
+json missed_rules(const run_facts& facts) {
   json out = json::array();
-  for (const broken_rule& b : missed)
+  for (const broken_rule& b : facts.missed)
     out.push_back({{"rule", b.rule},
                    {"bytes", b.bytes},
                    {"pairs", b.pairs},
@@ -67,7 +67,8 @@ json missed_rules(const std::vector<broken_rule>& missed) {
                    {"initiator", b.initiator},
                    {"peer", b.peer},
                    {"value", b.value},
-                   {"wanted", b.wanted}});
+                   {"wanted", b.wanted},
+                   {"words", in_words(b, names_of_ranks(facts.hosts))}});
   return out;
 }
 
@@ -278,7 +279,7 @@ json facts_as_json(const run_facts& facts, const results& all) {
   }
   out["not_diagnosed"] = facts.not_diagnosed;
   out["disturbed"] = facts.disturbed;
-  out["missed_rules"] = missed_rules(facts.missed);
+  out["missed_rules"] = missed_rules(facts);
   if (!facts.layers.empty()) out["layers"] = facts.layers;
   return out;
 }

@@ -118,7 +118,7 @@ void add_rule(suite& out, const run_facts& facts, const std::string& rule) {
         find(facts, [&](const broken_rule& b) { return b.rule == rule && b.bytes == bytes; });
     if (missed != nullptr)
       out.failed(name, fmt::format("{} of {} pairs miss it", missed->pairs, missed->of),
-                 in_words(std::vector{*missed}));
+                 in_words(*missed, names_of_ranks(facts.hosts)));
     else if (const broken_rule* const none = incomparable_in(facts); none != nullptr)
       out.skipped(name, "not " + none->rule);
     else

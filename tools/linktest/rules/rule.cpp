@@ -112,6 +112,13 @@ class checking {
   std::array<double, std::size(all_classes)> usual_{};
 };
 
+/// With its unit: what is said of the baseline is of times.
+std::string figure_text(const std::string& rule, double value) {
+  for (const char* const rate : {"median", "bandwidth", "min"})
+    if (rule.find(rate) != std::string::npos) return format_bandwidth(value);
+  return format_seconds(value);
+}
+
 double number_in(const std::string& digits, const std::string& rule) {
   try {
     return std::stod(digits);
@@ -164,14 +171,16 @@ std::vector<broken_rule> check_rules(const std::vector<rule>& rules, const judge
   return out;
 }
 
-std::string in_words(const std::vector<broken_rule>& broken) {
-  std::string out;
-  for (const broken_rule& b : broken)
-    out += fmt::format(
-        "Missed: {} at {}: {} of {} pairs; the worst is rank {} -> rank {} with {:.4g} "
-        "where {:.4g} was wanted\n",
-        b.rule, format_size(b.bytes), b.pairs, b.of, b.initiator, b.peer, b.value, b.wanted);
-  return out;
+std::string in_words(const broken_rule& b, const std::vector<std::string>& names) {
+  if (b.of == 0) return fmt::format("Missed: {}\n", b.rule);
+  const auto name = [&names](int rank) {
+    const auto index = static_cast<std::size_t>(rank);  // as a file says, which may be damaged
+    return index < names.size() ? names[index] : fmt::format("rank {}", rank);
+  };
+  return fmt::format(
+      "Missed: {} at {}: {} of {} pairs; the worst is {} -> {} with {} where {} was wanted\n",
+      b.rule, format_size(b.bytes), b.pairs, b.of, name(b.initiator), name(b.peer),
+      figure_text(b.rule, b.value), figure_text(b.rule, b.wanted));
 }
 
 }  // namespace heddle::linktest

@@ -44,7 +44,7 @@ struct judged {
 struct broken_rule {
   std::string rule;
   std::uint64_t bytes = 0;          ///< message size
-  std::uint64_t pairs = 0, of = 0;  ///< that miss it, of those that it is for
+  std::uint64_t pairs = 0, of = 0;  ///< that miss it, of those that it is for; of 0: of the run
   int initiator = -1, peer = -1;    ///< the worst of them
   double value = 0, wanted = 0;     ///< of that one
 };
@@ -53,7 +53,7 @@ struct broken_rule {
 /// with the same sizes.
 [[nodiscard]] std::vector<broken_rule> check_rules(const std::vector<rule>& rules,
                                                    const judged& run, const results* baseline);
-/// A line for each.
-[[nodiscard]] std::string in_words(const std::vector<broken_rule>& broken);
+/// A line. `names` of the ranks, as names_of_ranks() gives them.
+[[nodiscard]] std::string in_words(const broken_rule& b, const std::vector<std::string>& names);
 
 }  // namespace heddle::linktest

@@ -60,7 +60,12 @@ TEST(Rules, AreHeldAgainstThePairsOfEachClassOnTheirOwn) {
   EXPECT_EQ(missed[0].of, 12u);
   EXPECT_EQ(missed[0].initiator, 0);
   EXPECT_EQ(missed[0].peer, 2);
-  EXPECT_THAT(in_words(missed), HasSubstr("rank 0 -> rank 2"));
+  const std::vector<std::string> names = names_of_ranks({"a", "a", "b", "b"});
+  EXPECT_EQ(in_words(missed[0], names),
+            "Missed: median>=0.93*ref at 1000 B: 1 of 12 pairs; the worst is rank 0 (a) -> rank 2 "
+            "(b) with 50.0 MB/s where 93.0 MB/s was wanted\n");
+  EXPECT_THAT(in_words(check("other:time<=1.5e-5", slow)[0], names),
+              HasSubstr("with 20.0 us where 15.0 us was wanted"));
   EXPECT_THAT(check("median>=0.4*ref", slow), IsEmpty());
   EXPECT_THAT(check("host:median>=0.93*ref", slow), IsEmpty());
   EXPECT_THAT(check("other:median>=0.93*ref", slow), SizeIs(1));

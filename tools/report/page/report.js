@@ -336,7 +336,7 @@ function showFacts() {
   for (const [host, facts] of Object.entries(r.machines))
     for (const [name, value] of Object.entries(facts)) list.append(...row(`${host}: ${name}`, value));
   $('facts').replaceChildren(list);
-  showDiagnosis(r);
+  showFindings(r);
 }
 
 /// The layer that was asked for, or the wires that were in use.
@@ -346,17 +346,22 @@ function over(r) {
   return r.routes.length ? `over ${r.routes.join(' and ')}` : '';
 }
 
+function showList(list, words) {
+  $(list).replaceChildren(...words.map((text) => Object.assign(document.createElement('li'), { textContent: text })));
+  $(list).parentElement.hidden = !words.length;
+}
+
 /// Who is not judged, what the link tester's diagnosis accuses and how much it had looked at, or why it has not looked;
-/// and how the layers of the run compare, where this is the last of several.
-function showDiagnosis(r) {
+/// which rules are missed; and how the layers of the run compare, where this is the last of several.
+function showFindings(r) {
   const words = [];
   if (r.disturbed) words.push(`Waited for a core that others had, for part of the time, and are not judged: ${r.disturbed}.`);
   if (r.not_diagnosed) words.push(`Slow nodes and links were not looked for: ${r.not_diagnosed}.`);
   if (r.diagnosis) words.push(...r.diagnosis.words.trim().split(/\n(?! )/));  // a paragraph each
-  $('diagnosis').hidden = !words.length;
+  showList('verdicts', words);
+  showList('missed', r.missed_rules.map((rule) => rule.words));
   $('layers').hidden = !r.layers;
   $('layers-words').textContent = r.layers || '';
-  $('verdicts').replaceChildren(...words.map((text) => Object.assign(document.createElement('li'), { textContent: text })));
 }
 
 // --- choices ---
