@@ -281,7 +281,8 @@ class participant {
     const bool signalled = stop_signal::seen() != 0;
     interrupted_ =
         (ranks_.meet(signalled ? stop_requested : nothing_special) & stop_requested) != 0;
-    retest again(ranks_, chosen(), memory, steps, got.recorder);
+    retest again(ranks_, chosen(), memory, steps, got.recorder,
+                 [] { return stop_signal::seen() != 0; });
     if (got.rows == gathered::place::elsewhere) {
       if (!interrupted_) again.serve();
       return success;
@@ -334,8 +335,11 @@ class participant {
     bool cut_short = false;
     if (!interrupted_)
       probes = [&](std::span<const probe> wanted, std::uint64_t bytes) {
-        cut_short = stop_signal::seen() != 0;
-        return cut_short ? std::vector<float>{} : again.ask(wanted, bytes);
+        cut_short |= stop_signal::seen() != 0;
+        std::vector<float> times;
+        if (!cut_short) times = again.ask(wanted, bytes);
+        cut_short |= again.stopped();
+        return times;
       };
     findings found =
         inspection_->inspect(all, setting, crowded_, shares_in(kept_from_core_), probes);

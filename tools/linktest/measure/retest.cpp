@@ -68,7 +68,9 @@ std::vector<float> retest::carry_out(std::span<const probe> wanted, std::uint64_
   std::vector<float> out(wanted.size(), failed_probe);
   const rank self = ranks_.wire().self();
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    ranks_.meet(nothing_special);
+    stopped_ =
+        (ranks_.meet(stop_wanted_() ? stop_requested : nothing_special) & stop_requested) != 0;
+    if (stopped_) break;
     const float mine = turn(wanted[i], bytes);
     const rank from = wanted[i].from;
     const tag t = tag_for(purpose::probes, 1 + i);

@@ -2,7 +2,9 @@
 // retest.h - measuring single pairs once more, on demand of the rank that reports.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "linktest/diagnose/observation.h"
@@ -17,14 +19,23 @@ namespace heddle::linktest {
 class retest {
  public:
   /// All outlive it. `recorder` asks.
+  /// Before each probe, `stop_wanted` of any rank ends what is asked: a probe over a slow link
+  /// takes seconds, and there may be hundreds.
   retest(meeting& ranks, const options& how, const message_memory& memory, const plan& steps,
-         rank recorder)
-      : ranks_(ranks), how_(how), memory_(memory), plan_(steps), recorder_(recorder) {}
+         rank recorder, std::function<bool()> stop_wanted)
+      : ranks_(ranks),
+        how_(how),
+        memory_(memory),
+        plan_(steps),
+        recorder_(recorder),
+        stop_wanted_(std::move(stop_wanted)) {}
 
   /// Recorder only. Seconds per message in the order of the probes, NaN where it failed; each the
   /// median of some turns with messages of `bytes`. A probe also fails when one of the two was kept
   /// from its core meanwhile, unless --diagnosis always asks for it all the same.
   [[nodiscard]] std::vector<float> ask(std::span<const probe> wanted, std::uint64_t bytes);
+  /// Whether somebody wanted it to, so that the rest of the probes was left out.
+  [[nodiscard]] bool stopped() const noexcept { return stopped_; }
   /// Recorder only, once, last: serve() returns on all other ranks.
   void end();
   /// All other ranks.
@@ -47,6 +58,8 @@ class retest {
   const message_memory& memory_;
   const plan& plan_;
   rank recorder_;
+  std::function<bool()> stop_wanted_;
+  bool stopped_ = false;
   std::uint64_t number_ = 0;  // of turns; the same on all ranks
 };
 

@@ -29,7 +29,7 @@ std::vector<float> ask(test_fabric& fabric, const options& how, const std::vecto
     std::vector<std::byte> send(16), receive(receive_bytes(how));
     const message_memory memory{send, receive};
     const plan steps = plan_of(how, wire.size());
-    retest again(ranks, how, memory, steps, 0);
+    retest again(ranks, how, memory, steps, 0, [] { return false; });
     if (wire.self() != 0) return again.serve();
     got = again.ask(wanted, 16);
     const auto twice = again.ask(wanted, 16);
@@ -55,6 +55,30 @@ TEST(Retest, GivesATimeForEachProbeAloneAndInItsStepForEveryKernel) {
     ASSERT_EQ(got.size(), wanted.size());
     for (const float t : got) EXPECT_GT(t, 0);
   }
+}
+
+TEST(Retest, LeavesOutTheProbesBehindTheOneAtWhichAnyRankIsToldToStop) {
+  test_fabric fabric(3);
+  const options how = quick(kernel::uni);
+  std::vector<float> got;
+  fabric.run([&](messenger& wire) {
+    meeting ranks(wire);
+    std::vector<std::byte> send(16), receive(receive_bytes(how));
+    const message_memory memory{send, receive};
+    const plan steps = plan_of(how, wire.size());
+    int looks = 0;
+    retest again(ranks, how, memory, steps, 0, [&] { return wire.self() == 1 && ++looks > 2; });
+    if (wire.self() != 0) return again.serve();
+    got = again.ask(
+        std::vector<probe>{{0, 1, -1, -1}, {1, 2, -1, -1}, {2, 0, -1, -1}, {0, 2, -1, -1}}, 16);
+    EXPECT_TRUE(again.stopped());
+    again.end();
+  });
+  ASSERT_EQ(got.size(), 4u);
+  EXPECT_GT(got[0], 0);
+  EXPECT_GT(got[1], 0);
+  EXPECT_TRUE(std::isnan(got[2]));
+  EXPECT_TRUE(std::isnan(got[3]));
 }
 
 TEST(Retest, MarksProbesOfARankThatCannotBeReachedAndEnds) {
