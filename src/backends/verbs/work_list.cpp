@@ -20,15 +20,17 @@ struct request_kind {
 };
 
 /// By ending. Atomics that add are told by act().
-constexpr std::array<request_kind, 9> kinds{{{IBV_WR_RDMA_WRITE, false},
-                                             {IBV_WR_SEND_WITH_IMM, true},
-                                             {IBV_WR_RDMA_READ, false},
-                                             {IBV_WR_RDMA_READ, false},
-                                             {IBV_WR_RDMA_WRITE, true},
-                                             {IBV_WR_RDMA_READ, false},
-                                             {IBV_WR_RDMA_READ, false},
-                                             {IBV_WR_ATOMIC_CMP_AND_SWP, false},
-                                             {IBV_WR_ATOMIC_CMP_AND_SWP, false}}};
+constexpr std::array<request_kind, 9> kinds{{
+    {IBV_WR_RDMA_WRITE, false},          // mark
+    {IBV_WR_SEND_WITH_IMM, true},        // sent
+    {IBV_WR_RDMA_READ, false},           // look
+    {IBV_WR_RDMA_READ, false},           // entry
+    {IBV_WR_RDMA_WRITE, true},           // told
+    {IBV_WR_RDMA_READ, false},           // copied
+    {IBV_WR_RDMA_READ, false},           // landed
+    {IBV_WR_ATOMIC_CMP_AND_SWP, false},  // fetched
+    {IBV_WR_ATOMIC_CMP_AND_SWP, false},  // guessed
+}};
 static_assert(static_cast<std::size_t>(ending::guessed) + 1 == kinds.size());
 
 }  // namespace
