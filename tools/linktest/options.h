@@ -41,6 +41,7 @@ struct options {
   std::uint64_t window = 64;  ///< messages of kernel uni in flight, 1 to most_in_flight
   std::uint64_t buffers = 1;  ///< of which each visit takes one, by the seed
   std::uint64_t warmup = 10;
+  int warming_turns = 16;               ///< of a visit, each of `warmup` messages, at most
   std::uint64_t repetitions = 3;        ///< visits of every pair
   std::uint64_t most_repetitions = 50;  ///< measurements of a pair, at least `repetitions`
   double interval_percent = 2;          ///< wanted half width of the median's confidence interval

@@ -61,8 +61,10 @@ class participant {
   }
 
  private:
-  /// Where ranks take turns on a core, a step has no common beginning to wait for.
+  /// Where ranks take turns on a core, a step has no common beginning to wait for, and how long a
+  /// turn of warming takes says when the scheduler had its turn.
   static constexpr std::uint64_t drift_when_crowded = 4;
+  static constexpr int warming_turns_when_crowded = 1;
 
   int run(const section& one, bool& go_on) {
     section_ = &one;
@@ -92,6 +94,7 @@ class participant {
     if (report_) report_->know(of_clock, bare);
     options how = how_;
     if (crowded_ && how.drift == 0) how.drift = drift_when_crowded;
+    if (crowded_) how.warming_turns = warming_turns_when_crowded;
     visit_log log = open_log();
     const core_wait watched;
     const run_result mine = measure(ranks_, how, memory, of_clock,

@@ -133,7 +133,7 @@ status encounter::tell(command next) {
 }
 
 status encounter::warm_up() {
-  warming state;
+  warming state(how_.warming_turns);
   double elapsed_s = 0;
   status s = status::done;
   do {

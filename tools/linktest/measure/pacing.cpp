@@ -12,7 +12,7 @@ bool warming::is_steady(double message_s, double elapsed_s) noexcept {
   const bool faster = turns_ == 0 || message_s < notably * fastest_s_;
   fastest_s_ = turns_ == 0 ? message_s : std::min(fastest_s_, message_s);
   spent_s_ += elapsed_s;
-  return ++turns_ == most_turns || spent_s_ >= most_s || !faster;
+  return ++turns_ == most_turns_ || spent_s_ >= most_s || !faster;
 }
 
 bool is_enough(const pace& how, std::span<const float> times, double spent_s) {

@@ -10,12 +10,13 @@ namespace heddle::linktest {
 /// when a turn is no longer a tenth faster than the fastest before it. Bounded.
 class warming {
  public:
+  explicit warming(int most_turns) noexcept : most_turns_(most_turns) {}
   /// After a turn that took `message_s` per message and `elapsed_s` in all. False: go on.
   [[nodiscard]] bool is_steady(double message_s, double elapsed_s) noexcept;
 
  private:
-  static constexpr int most_turns = 16;
   static constexpr double most_s = 0.05;
+  const int most_turns_;
   double fastest_s_ = 0, spent_s_ = 0;
   int turns_ = 0;
 };

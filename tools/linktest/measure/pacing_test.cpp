@@ -11,7 +11,7 @@ namespace {
 constexpr pace usual{0.02, 50, 1.0};
 
 TEST(Warming, GoesOnWhileTurnsBecomeNotablyFaster) {
-  warming w;
+  warming w(16);
   EXPECT_FALSE(w.is_steady(100e-6, 1e-6));
   EXPECT_FALSE(w.is_steady(50e-6, 1e-6));
   EXPECT_FALSE(w.is_steady(40e-6, 1e-6));
@@ -19,18 +19,19 @@ TEST(Warming, GoesOnWhileTurnsBecomeNotablyFaster) {
 }
 
 TEST(Warming, EndsWhenATurnIsSlowerAgain) {
-  warming w;
+  warming w(16);
   EXPECT_FALSE(w.is_steady(1e-6, 1e-6));
   EXPECT_TRUE(w.is_steady(2e-6, 1e-6));
 }
 
 TEST(Warming, EndsAfterSomeTurnsAndAfterSomeTimeInAnyCase) {
-  warming by_turns, by_time;
+  warming by_turns(16), by_time(16), only_one(1);
   double t = 1;
   int turns = 1;
   while (!by_turns.is_steady(t /= 2, 0)) ++turns;
   EXPECT_EQ(turns, 16);
   EXPECT_TRUE(by_time.is_steady(1, 0.1));
+  EXPECT_TRUE(only_one.is_steady(1, 0));
 }
 
 TEST(Pace, IsEnoughWhenTheMedianIsKnownWellEnough) {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -24,11 +25,16 @@ namespace {
 namespace fs = std::filesystem;
 using topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
 
-topology look() {
+enum class devices : std::uint8_t { left_out, looked_at };
+
+/// Devices are looked at by one rank of a host: that reads the configuration of each, one word
+/// after the other, which takes milliseconds of a core and on a virtual machine tens of them.
+topology look(devices wanted) {
   hwloc_topology_t made = nullptr;
   if (hwloc_topology_init(&made) != 0) return {nullptr, &hwloc_topology_destroy};
   topology loaded(made, &hwloc_topology_destroy);
-  hwloc_topology_set_io_types_filter(made, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  if (wanted == devices::looked_at)
+    hwloc_topology_set_io_types_filter(made, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
   if (hwloc_topology_load(made) != 0) loaded.reset();
   return loaded;
 }
@@ -163,7 +169,7 @@ std::string shell_word(const std::string& word) {
 std::vector<named_text> facts_of_machine() {
   std::vector<named_text> out;
   std::map<std::string, std::string> cards;
-  if (const topology machine = look(); machine != nullptr) {
+  if (const topology machine = look(devices::looked_at); machine != nullptr) {
     tell_processor(machine.get(), out);
     tell_cards(machine.get(), cards);
   }
@@ -177,7 +183,7 @@ rank_place place_of_process() {
   rank_place out;
   const std::vector<int> cpus = cpus_allowed();
   out.cpus = ranges_of(cpus);
-  const topology machine = look();
+  const topology machine = look(devices::left_out);
   if (machine == nullptr || cpus.empty()) return out;
   std::set<int> cores;
   for (const int cpu : cpus) {
