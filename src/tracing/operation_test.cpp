@@ -114,16 +114,21 @@ TEST(WatchedOperation, ThatIsSmallAndEndsAtOnceSharesAReadingOfTheClock) {
   }
 }
 
+/// Their completions.
+std::vector<completion> three_posted() {
+  std::vector<completion> posted;
+  for (int i = 0; i < 3; ++i) {
+    operation o(sending);
+    posted.push_back(o.instead_of({}));
+    (void)o.answered(status::posted);
+  }
+  return posted;
+}
+
 TEST(WatchedOperation, ThatIsPostedBehindAnotherBeganAfterTheReadingBefore) {
   const recording all(1, 64);
   std::thread([] {
-    std::vector<completion> posted;
-    for (int i = 0; i < 3; ++i) {
-      operation o(sending);
-      posted.push_back(o.instead_of({}));
-      (void)o.answered(status::posted);
-    }
-    for (const completion& ended : posted) ended({});
+    for (const completion& ended : three_posted()) ended({});
   }).join();
   const auto found = events_of(all, 3);
   ASSERT_EQ(found.size(), 3u);
@@ -157,12 +162,7 @@ TEST(WatchedOperation, IsTimedWhereItIsLargeOrBehindTheEndOfOneThatWasPosted) {
 TEST(WatchedOperation, SharesTheTimeOfItsEndWithThoseThatAreDeliveredTogether) {
   const recording all(1, 64);
   std::thread([] {
-    std::vector<completion> posted;
-    for (int i = 0; i < 3; ++i) {
-      operation o(sending);
-      posted.push_back(o.instead_of({}));
-      (void)o.answered(status::posted);
-    }
+    std::vector<completion> posted = three_posted();
     {
       ends_together together;
       together.tell(posted[0], {});

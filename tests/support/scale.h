@@ -6,28 +6,20 @@
 
 namespace heddle::test {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-inline constexpr bool sanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-inline constexpr bool sanitized = true;
-#else
-inline constexpr bool sanitized = false;
-#endif
-#else
-inline constexpr bool sanitized = false;
-#endif
-
-#if defined(__SANITIZE_THREAD__)
-inline constexpr bool thread_sanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
+#ifdef __has_feature
+inline constexpr bool thread_sanitized = __has_feature(thread_sanitizer);
+inline constexpr bool sanitized = thread_sanitized || __has_feature(address_sanitizer);
+#else  // g++ before 14
+#ifdef __SANITIZE_THREAD__
 inline constexpr bool thread_sanitized = true;
 #else
 inline constexpr bool thread_sanitized = false;
 #endif
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr bool sanitized = true;
 #else
-inline constexpr bool thread_sanitized = false;
+inline constexpr bool sanitized = thread_sanitized;
+#endif
 #endif
 
 /// The factor for amounts of work: HEDDLE_TEST_SCALE (1 is normal), else 0.1 under sanitizers.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "linktest/measure/test_fabric.h"
 
@@ -21,21 +22,33 @@ options quick(kernel k) {
   return o;
 }
 
-/// Has rank 0 of `fabric` ask for `wanted`; the times it got.
-std::vector<float> ask(test_fabric& fabric, const options& how, const std::vector<probe>& wanted) {
-  std::vector<float> got;
+/// On all ranks of `fabric`: rank 0 does `asking(again)` and ends it, the others serve. Before each
+/// probe a rank looks whether `stop(rank)`.
+template <class Asking>
+void run_retest(test_fabric& fabric, const options& how, const std::function<bool(rank)>& stop,
+                const Asking& asking) {
   fabric.run([&](messenger& wire) {
     meeting ranks(wire);
     std::vector<std::byte> send(16), receive(receive_bytes(how));
     const message_memory memory{send, receive};
     const plan steps = plan_of(how, wire.size());
-    retest again(ranks, how, memory, steps, 0, [] { return false; });
+    retest again(ranks, how, memory, steps, 0, [&] { return stop(wire.self()); });
     if (wire.self() != 0) return again.serve();
-    got = again.ask(wanted, 16);
-    const auto twice = again.ask(wanted, 16);
-    EXPECT_EQ(twice.size(), wanted.size());
+    asking(again);
     again.end();
   });
+}
+
+/// Has rank 0 of `fabric` ask for `wanted`; the times it got.
+std::vector<float> ask(test_fabric& fabric, const options& how, const std::vector<probe>& wanted) {
+  std::vector<float> got;
+  run_retest(
+      fabric, how, [](rank) { return false; },
+      [&](retest& again) {
+        got = again.ask(wanted, 16);
+        const auto twice = again.ask(wanted, 16);
+        EXPECT_EQ(twice.size(), wanted.size());
+      });
   return got;
 }
 
@@ -61,19 +74,14 @@ TEST(Retest, LeavesOutTheProbesBehindTheOneAtWhichAnyRankIsToldToStop) {
   test_fabric fabric(3);
   const options how = quick(kernel::uni);
   std::vector<float> got;
-  fabric.run([&](messenger& wire) {
-    meeting ranks(wire);
-    std::vector<std::byte> send(16), receive(receive_bytes(how));
-    const message_memory memory{send, receive};
-    const plan steps = plan_of(how, wire.size());
-    int looks = 0;
-    retest again(ranks, how, memory, steps, 0, [&] { return wire.self() == 1 && ++looks > 2; });
-    if (wire.self() != 0) return again.serve();
-    got = again.ask(
-        std::vector<probe>{{0, 1, -1, -1}, {1, 2, -1, -1}, {2, 0, -1, -1}, {0, 2, -1, -1}}, 16);
-    EXPECT_TRUE(again.stopped());
-    again.end();
-  });
+  int looks = 0;  // of rank 1
+  run_retest(
+      fabric, how, [&looks](rank r) { return r == 1 && ++looks > 2; },
+      [&](retest& again) {
+        got = again.ask(
+            std::vector<probe>{{0, 1, -1, -1}, {1, 2, -1, -1}, {2, 0, -1, -1}, {0, 2, -1, -1}}, 16);
+        EXPECT_TRUE(again.stopped());
+      });
   ASSERT_EQ(got.size(), 4u);
   EXPECT_GT(got[0], 0);
   EXPECT_GT(got[1], 0);
