@@ -28,6 +28,13 @@ TEST(HostsStart, LoginsMayPrintBeforeTheAgentDoes) {
   EXPECT_THAT(how.err, IsEmpty());
 }
 
+TEST(HostsStart, WhatLoginsPrintIsTheirsAlsoWhereItIsReadWithTheAgentsFirstWord) {
+  const auto how = run(run_on_hosts("unread", {}, {"echo", "hello"}));
+  EXPECT_EQ(how.status, 0) << how.err;
+  EXPECT_EQ(how.out, "hello\n");
+  EXPECT_THAT(how.err, IsEmpty());
+}
+
 TEST(HostsStart, AHostThatLetsNobodyInIsNamedWithTheCure) {
   const auto how = run(run_on_hosts("a,denied", {}, {"echo", "hello"}));
   EXPECT_EQ(how.status, 1);

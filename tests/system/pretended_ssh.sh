@@ -5,7 +5,13 @@
 host=$1
 shift
 case $host in
-  noisy*)
+  unread*) # the launcher reads nothing until the agent has long greeted
+    kill -STOP $PPID
+    { sleep 0.5; kill -CONT $PPID; } >/dev/null 2>&1 &
+    ;;
+esac
+case $host in
+  noisy*|unread*)
     echo "Welcome to $host!"
     echo "You have mail." >&2
     printf 'Your quota is full'

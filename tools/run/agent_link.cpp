@@ -132,6 +132,9 @@ void agent_link::connect(unique_fd in, unique_fd out, unique_fd errors) {
 }
 
 void agent_link::greet(const agent_protocol::greeting& g) {
+  // What was printed before the greeting may not have been read before it: there are two pipes.
+  if (errors_) read_errors();
+  error_text_.clear();
   if (g.build == version() && g.protocol == agent_protocol::version) {
     at_ = stage::greeted;
     channel_->watch_silence(way_.silence_s, [this] {
@@ -193,7 +196,7 @@ void agent_link::close() {
 }
 
 void agent_link::read_errors() {
-  std::array<char, 4096> buffer;
+  std::array<char, 65536> buffer;  // all that a pipe holds
   const ssize_t got = read(errors_.get(), buffer.data(), buffer.size());
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
   if (got <= 0) {
