@@ -100,6 +100,10 @@ void executor::wake() noexcept {
   place_.wake();
 }
 
+bool executor::watch(resting_place::endpoints lane, bool wanted) noexcept {
+  return place_.watch(lane, wanted);
+}
+
 void executor::keep_off(int core) noexcept {
   const auto number = static_cast<std::uint64_t>(core) + 1;
   if (core < 0 || mode_ == progress_mode::dedicated || mode_ == progress_mode::inline_only ||

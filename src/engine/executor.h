@@ -46,6 +46,7 @@ class executor final : public keeper {
   void end();
   void look_soon() noexcept override;
   void wake() noexcept override;
+  bool watch(resting_place::endpoints lane, bool wanted) noexcept override;
   void keep_off(int core) noexcept override;
   /// Any thread: a lane was made.
   void lanes_changed() noexcept;

@@ -10,12 +10,10 @@ namespace heddle::engine {
 void executor_lanes::adopt() {
   all_.for_each([this](lane_core& lane) {
     if (!has(lane)) return;
-    const bool known =
-        std::any_of(lanes_.begin(), lanes_.end(), [&](const kept& l) { return l.lane == &lane; });
-    if (known) return;
+    if (std::ranges::find(lanes_, &lane) != lanes_.end()) return;
     place_.add(lane.port().endpoints().all());
     dismiss();  // no longer alone
-    lanes_.push_back({&lane, false});
+    lanes_.push_back(&lane);
   });
 }
 
@@ -23,16 +21,16 @@ void executor_lanes::adopt() {
 /// moves a piece of a large message at each turn, so that there is always something to go on with.
 std::size_t executor_lanes::serve() noexcept {
   std::size_t count = 0;
-  for (const kept& l : lanes_) {
-    const std::size_t events = l.lane->server().serve(alone());
-    if (!l.lane->server().program_polls() || l.lane->waiter().executor_polls()) count += events;
+  for (lane_core* const l : lanes_) {
+    const std::size_t events = l->server().serve(alone());
+    if (!l->server().program_polls() || l->waiter().executor_polls()) count += events;
   }
   return count;
 }
 
 void executor_lanes::serve_left_alone() noexcept {
-  for (const kept& l : lanes_)
-    if (l.lane->left_alone()) l.lane->server().progress();
+  for (lane_core* const l : lanes_)
+    if (l->left_alone()) l->server().progress();
 }
 
 /// A lane that somebody holds just now is not passed over, or a thread that wakes up whenever this
@@ -41,17 +39,17 @@ void executor_lanes::maintain(std::uint64_t every_ms) noexcept {
   const std::uint64_t now = now_ns();
   if (now < next_maintain_ns_) return;
   overdue_ = false;
-  for (const kept& l : lanes_) {
-    if (l.lane->port().in_flight_hint() != 0 && !l.lane->server().maintain(now)) overdue_ = true;
+  for (lane_core* const l : lanes_) {
+    if (l->port().in_flight_hint() != 0 && !l->server().maintain(now)) overdue_ = true;
   }
   next_maintain_ns_ = now + (overdue_ ? resting_place::least_tick_ms : every_ms) * 1'000'000;
 }
 
 executor_lanes::demand executor_lanes::asked() const noexcept {
   demand all;
-  for (const kept& l : lanes_) {
-    all.picked += l.lane->driver().counters().picked.get();
-    all.polls |= l.lane->waiter().executor_polls();
+  for (lane_core* const l : lanes_) {
+    all.picked += l->driver().counters().picked.get();
+    all.polls |= l->waiter().executor_polls();
   }
   return all;
 }
@@ -59,13 +57,12 @@ executor_lanes::demand executor_lanes::asked() const noexcept {
 executor_lanes::readiness executor_lanes::prepare_rest() noexcept {
   using of_lane = lane_server::readiness;
   readiness all;
-  for (kept& l : lanes_) {
-    const of_lane r = l.lane->server().prepare_sleep(alone());
+  for (lane_core* const l : lanes_) {
+    const of_lane r = l->server().prepare_sleep(alone());
     if (r == of_lane::work) return {.work = true};
-    watch(l, r == of_lane::watched);
     all.polled |= r == of_lane::polled;
-    all.away &= r != of_lane::polled || l.lane->driver().parking().is_away();
-    const protocols::port& port = l.lane->port();
+    all.away &= r != of_lane::polled || l->driver().parking().is_away();
+    const protocols::port& port = l->port();
     if (port.in_flight_hint() == 0) continue;
     all.in_flight = true;
     if (port.awaits_credit()) look_soon();
@@ -73,14 +70,8 @@ executor_lanes::readiness executor_lanes::prepare_rest() noexcept {
   return all;
 }
 
-void executor_lanes::watch(kept& one, bool wanted) noexcept {
-  if (one.watched == wanted) return;
-  one.watched = wanted;
-  place_.watch(one.lane->port().endpoints().all(), wanted);
-}
-
 void executor_lanes::dismiss() noexcept {
-  for (const kept& l : lanes_) l.lane->server().dismiss();
+  for (lane_core* const l : lanes_) l->server().dismiss();
 }
 
 }  // namespace heddle::engine

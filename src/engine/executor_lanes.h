@@ -53,12 +53,7 @@ class executor_lanes {
   void dismiss() noexcept;
 
  private:
-  struct kept {
-    lane_core* lane;
-    bool watched;
-  };
   [[nodiscard]] bool alone() const noexcept { return lanes_.size() == 1; }
-  void watch(kept& one, bool wanted) noexcept;
   void look_soon() noexcept {
     overdue_ = true;
     next_maintain_ns_ = 0;
@@ -67,7 +62,7 @@ class executor_lanes {
   world_lanes& all_;
   resting_place& place_;
   const int index_, of_;
-  std::vector<kept> lanes_;
+  std::vector<lane_core*> lanes_;
   std::uint64_t next_maintain_ns_ = 0;
   bool overdue_ = false;
 };

@@ -4,8 +4,11 @@
 #include <heddle/world.h>
 
 #include <cstdint>
+#include <memory>
+#include <span>
 
 #include "engine/idle_team.h"
+#include "transport/endpoint.h"
 
 namespace heddle::engine {
 
@@ -17,6 +20,10 @@ class keeper {
   virtual void look_soon() noexcept = 0;
   /// There is something for it to do: ends any rest.
   virtual void wake() noexcept = 0;
+  /// What a lane's armed descriptors tell ends its rest, or does no more, although it is not woken.
+  /// False: it does not know the lane yet. Under the lane's hold.
+  virtual bool watch(std::span<const std::unique_ptr<transport::endpoint>> lane,
+                     bool wanted) noexcept = 0;
   /// Something is to go on while a thread computes on `core`. The scheduler would often wake the
   /// executor there, behind that thread; so it is kept off that core, if it may use others.
   virtual void keep_off(int core) noexcept = 0;

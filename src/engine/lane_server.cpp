@@ -72,18 +72,42 @@ void lane_server::dismiss() noexcept {
 
 lane_server::readiness lane_server::prepare_sleep(bool keep) noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (!serving_ && !driver_.hold().enter()) return readiness::polled;
+  if (!serving_ && !driver_.hold().enter()) {
+    (void)listen(false);
+    return readiness::polled;
+  }
   protocols::port& port = driver_.port();
   const auto arm = [&] { return port.progress(batch) == 0 && port.arm(); };
   if (driver_.parking().is_away()) driver_.parking().state().note_poll(this);
   readiness r = driver_.parking().state().look(driver_.commands().pending(), arm);
   driver_.parking().note_rest(port.in_flight_hint() == 0);
+  if (r != readiness::work) (void)listen(r == readiness::watched);
   if (!driver_.help().dedicated()) {
     driver_.release_armed(batch);
   } else if (!rest_served(batch, r == readiness::watched, keep)) {
     r = readiness::work;
   }
   return batch.run() != 0 ? readiness::work : r;
+}
+
+/// The executor knows the lanes that it makes ready for its rest.
+bool lane_server::listen(bool wanted) noexcept {
+  if (listened_to_.get() == wanted) return true;
+  if (!driver_.help().keeper.watch(driver_.port().endpoints().all(), wanted)) return false;
+  listened_to_.set(wanted);
+  return true;
+}
+
+/// In mode dedicated only the executor arms; in mode idle it is not the executor that goes on.
+bool lane_server::leave_to_descriptors() noexcept {
+  if (driver_.help().mode != progress_mode::adaptive) return false;
+  const auto arm = [&] {
+    const bool armed = driver_.port().arm_loosely();
+    if (armed) driver_.parking().note_rest(false);  // it looks at the next tick
+    return armed;
+  };
+  const readiness r = driver_.parking().state().leave(arm);
+  return r == readiness::covered || (r == readiness::watched && listen(true));
 }
 
 /// False: there is more to do. The hold goes in any case when there is something to deliver.

@@ -8,6 +8,7 @@
 #include "engine/lane_driver.h"
 #include "sync/counters.h"
 #include "sync/parking.h"
+#include "sync/published.h"
 
 namespace heddle::engine {
 
@@ -23,6 +24,9 @@ class lane_server {
   /// Takes the hold for a question that has to be answered at once and so cannot be queued: in mode
   /// dedicated the executor lets it go for a moment.
   [[nodiscard]] bool enter_with_patience() noexcept;
+  /// The holder leaves the lane to the executor, and need not wake it: the descriptors will. False:
+  /// it has to be woken.
+  [[nodiscard]] bool leave_to_descriptors() noexcept;
   /// Of the executor of mode dedicated: to let go for a moment, if it has the hold.
   void ask() noexcept {
     if (driver_.help().dedicated()) asked_.set();
@@ -41,12 +45,16 @@ class lane_server {
   bool maintain(std::uint64_t now_ns) noexcept;
 
  private:
+  bool listen(bool wanted) noexcept;
   std::size_t take_turn(protocols::delivery_batch& batch) noexcept;
   bool rest_served(protocols::delivery_batch& batch, bool watched, bool keep) noexcept;
   std::size_t let_others_in(protocols::delivery_batch& batch, bool asked) noexcept;
 
   lane_driver& driver_;
   sync::event_bit asked_;  // a thread of the program wants the hold that serve() keeps
+  // What the descriptors tell ends the executor's rest. Set under the hold; cleared by the
+  // executor's thread, which may not have it: then it rests for a tick.
+  sync::published<bool> listened_to_;
   // The executor's thread only.
   bool serving_ = false;  // serve() has kept the hold
   bool program_polls_ = false;

@@ -63,6 +63,17 @@ TEST_F(LaneServer, ComesBackAfterATickWhereTheProgramHasPolled) {
   EXPECT_EQ(server_->prepare_sleep(true), readiness::watched);
 }
 
+TEST_F(LaneServer, ListensToTheDescriptorsUntilTheProgramDrivesTheLane) {
+  start_server();
+  keeper_.knows = true;
+  EXPECT_EQ(server_->prepare_sleep(true), readiness::watched);
+  EXPECT_TRUE(keeper_.listens);
+  ASSERT_TRUE(driver_->hold().enter());
+  EXPECT_EQ(server_->prepare_sleep(true), readiness::polled);
+  EXPECT_FALSE(keeper_.listens) << "they tell again and again of what the holder is about to take";
+  driver_->release(mine_);
+}
+
 TEST_F(LaneServer, KnowsWhetherTheProgramPollsByItselfSinceTheLastLook) {
   start_server().serve(true);
   EXPECT_FALSE(server_->program_polls());

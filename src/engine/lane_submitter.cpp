@@ -179,7 +179,7 @@ void lane_submitter::leave_to_executor() noexcept {
   if (waiter_.habit().waits_at_once()) return;
   driver_.parking().state().forget_polls();
   driver_.help().keeper.keep_off(sched_getcpu());
-  driver_.help().keeper.wake();
+  if (!server_.leave_to_descriptors()) driver_.help().keeper.wake();
 }
 
 // --- through the queue -----------------------------------------------------------------

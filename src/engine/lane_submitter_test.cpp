@@ -91,11 +91,28 @@ TEST_F(LaneSubmitter, AnswersClosedBehindTheEnd) {
   EXPECT_EQ(ended_.count, 0);
 }
 
-TEST_F(LaneSubmitter, WakesTheExecutorForALargeTransfer) {
+TEST_F(LaneSubmitter, LeavesALargeTransferToAnExecutorThatListensWithoutWakingIt) {
+  start_submitter();
+  keeper_.knows = true;
+  EXPECT_EQ(receive_much(), status::posted);
+  EXPECT_TRUE(keeper_.listens);
+  EXPECT_TRUE(driver_->parking().executor_watches());
+  EXPECT_EQ(keeper_.wakes, 0);
+  EXPECT_EQ(keeper_.moves, 1);
+}
+
+TEST_F(LaneSubmitter, WakesTheExecutorForALargeTransferOfALaneThatItDoesNotKnow) {
   start_submitter();
   EXPECT_EQ(receive_much(), status::posted);
   EXPECT_EQ(keeper_.wakes, 1);
-  EXPECT_EQ(keeper_.moves, 1);
+}
+
+TEST_F(LaneSubmitter, WakesTheExecutorForALargeTransferWhereThereIsWorkAlready) {
+  start_submitter();
+  keeper_.knows = true;
+  bring_news();
+  EXPECT_EQ(receive_much(), status::posted);
+  EXPECT_EQ(keeper_.wakes, 1);
 }
 
 TEST_F(LaneSubmitter, LetsTheExecutorSleepWhereTheProgramAlwaysWaitsAtOnce) {

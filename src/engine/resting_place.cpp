@@ -66,11 +66,11 @@ void resting_place::add(endpoints lane) {
   for (const auto& e : lane) add_to(epoll_.get(), e->fd(), source::lane, 0);
 }
 
-void resting_place::watch(endpoints lane, bool wanted) noexcept {
-  for (const auto& e : lane) {
+bool resting_place::watch(endpoints lane, bool wanted) noexcept {
+  return std::ranges::all_of(lane, [&](const auto& e) {
     epoll_event change = event_of(source::lane, wanted ? EPOLLIN : 0u);
-    epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, e->fd(), &change);
-  }
+    return epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, e->fd(), &change) == 0;
+  });
 }
 
 void resting_place::share_core(int ranks) noexcept {

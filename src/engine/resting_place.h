@@ -43,7 +43,6 @@ class resting_place {
   void add(std::span<transport::device* const> devices);
   /// Of a lane; not watched yet.
   void add(endpoints lane);
-  void watch(endpoints lane, bool wanted) noexcept;
   /// So many ranks are on this one's core: together they look as often as one alone would.
   void share_core(int ranks) noexcept;
   /// How long a lane is left to the program that polls it before the executor looks again.
@@ -58,6 +57,9 @@ class resting_place {
   ended_by sleep(const rest& how) noexcept;
 
   // --- any thread ----------------------------------------------------------------------------
+  /// Whether what a lane's descriptors tell ends a rest, this one too. False: add() has not seen
+  /// it.
+  bool watch(endpoints lane, bool wanted) noexcept;
   /// A deep rest ends with the next tick.
   void shorten() noexcept;
   /// A deep rest ends.

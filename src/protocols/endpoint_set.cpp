@@ -46,8 +46,16 @@ void endpoint_set::hand_over(std::size_t n) {
 }
 
 bool endpoint_set::arm() noexcept {
+  return arm_by(&transport::endpoint::arm);
+}
+
+bool endpoint_set::arm_loosely() noexcept {
+  return arm_by(&transport::endpoint::arm_loosely);
+}
+
+bool endpoint_set::arm_by(bool (transport::endpoint::*way)() noexcept) noexcept {
   bool armed = true;
-  for (const auto& e : all_) armed = e->arm() && armed;
+  for (const auto& e : all_) armed = (*e.*way)() && armed;
   std::ranges::fill(empty_polls_, 0);  // after a sleep every endpoint is asked
   return armed;
 }

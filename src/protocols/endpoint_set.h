@@ -29,6 +29,8 @@ class endpoint_set {
   std::size_t poll() { return only_ != nullptr ? ask(*only_) : ask_those_due(); }
   /// See endpoint::arm. True: every endpoint is armed.
   [[nodiscard]] bool arm() noexcept;
+  /// See endpoint::arm_loosely.
+  [[nodiscard]] bool arm_loosely() noexcept;
   /// See endpoint::shares_core. Any endpoint's yes.
   [[nodiscard]] bool shares_core(int core) const noexcept;
   /// See endpoint::idle. Every endpoint is.
@@ -38,6 +40,7 @@ class endpoint_set {
   void close() noexcept;
 
  private:
+  bool arm_by(bool (transport::endpoint::*way)() noexcept) noexcept;
   std::size_t ask(transport::endpoint& e) {
     const std::size_t n = e.poll(events_);
     if (n != 0) hand_over(n);

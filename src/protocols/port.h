@@ -79,6 +79,10 @@ class port {
     }
     return endpoints_.arm() && transfers_.by_turns().none();
   }
+  /// The same as endpoint::arm_loosely, and polls for nothing that waits here.
+  [[nodiscard]] bool arm_loosely() noexcept {
+    return !path_.blocked() && transfers_.by_turns().none() && endpoints_.arm_loosely();
+  }
   [[nodiscard]] const endpoint_set& endpoints() const noexcept { return endpoints_; }
   /// Something accepted still waits for a progress() to leave.
   [[nodiscard]] bool unsent() const noexcept;

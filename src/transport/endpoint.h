@@ -70,6 +70,9 @@ class endpoint {
   /// a post that was answered busy_queue, makes fd() readable. False: there is work now, do not
   /// sleep.
   virtual bool arm() noexcept = 0;
+  /// The same for an owner that polls again in a moment in any case: what comes just now may be
+  /// missed. Worth overriding where arm() has to agree with peers about that.
+  virtual bool arm_loosely() noexcept { return arm(); }
   /// Watched for reading while armed. Constant.
   [[nodiscard]] virtual int fd() const noexcept = 0;
 

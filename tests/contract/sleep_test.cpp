@@ -108,6 +108,29 @@ TEST_P(Contract, NoticesAMessageThatArrivesBetweenPollAndArm) {
   }
 }
 
+TEST_P(Contract, TellsWhoHasArmedLooselyOfWhatComesLater) {
+  group job(GetParam(), 2);
+  port &from = job[0].lane(), &to = job[1].lane();
+  const auto data = pattern(100, 1);
+  std::vector first{send_op(1, data)}, second{send_op(1, data)};
+  ASSERT_TRUE(job.run(from, first));
+  ASSERT_TRUE(job.until([&] { return to.inbox.size() == 1 && job.pump() == 0; }));
+  bool armed = false;
+  for (int tries = 0; tries < 100 && !armed; ++tries) {
+    (void)job.pump();
+    armed = to.inner().arm_loosely();
+  }
+  ASSERT_TRUE(armed);
+  std::span<op> rest(second);
+  for (int tries = 0; tries < 1000 && !rest.empty(); ++tries) {
+    rest = rest.subspan(from.post(rest).accepted);
+    (void)from.poll();
+  }
+  ASSERT_TRUE(rest.empty());
+  ASSERT_TRUE(see_off(job[0], from));
+  EXPECT_TRUE(sleep(job[1], to, nap_ms));
+}
+
 TEST_P(Contract, WakesASleepingReceiver) {
   group job(GetParam(), 2);
   const auto rounds = static_cast<std::size_t>(scaled(500, 50));

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -15,8 +16,13 @@ namespace heddle::engine {
 
 struct counting_keeper final : keeper {
   int soon = 0, wakes = 0, turns = 0, moves = 0;
+  bool knows = false, listens = false;  ///< the lane, to its descriptors
   void look_soon() noexcept override { ++soon; }
   void wake() noexcept override { ++wakes; }
+  bool watch(std::span<const std::unique_ptr<transport::endpoint>>, bool wanted) noexcept override {
+    listens = knows && wanted;
+    return knows;
+  }
   void keep_off(int) noexcept override { ++moves; }
   void serve_inline() noexcept override { ++turns; }
   [[nodiscard]] bool is_shared_inline() const noexcept override { return false; }

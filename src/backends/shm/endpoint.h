@@ -30,6 +30,7 @@ class shm_endpoint final : public endpoint {
               std::span<const std::byte> data) noexcept override;
   std::size_t poll(std::span<event> out) noexcept override;
   bool arm() noexcept override;
+  bool arm_loosely() noexcept override;
   [[nodiscard]] int fd() const noexcept override { return sleep_.fd(); }
   bool shares_core(int core) noexcept override;
   void maintain() noexcept override;
@@ -49,6 +50,7 @@ class shm_endpoint final : public endpoint {
   void forget(link& lost) noexcept;
 
   // Sleep.
+  bool lie_down(bool for_sure) noexcept;
   void get_up() noexcept;
   [[nodiscard]] bool work_in_sight() noexcept;
 

@@ -8,12 +8,23 @@
 namespace heddle::transport::shm {
 
 bool shm_endpoint::arm() noexcept {
+  return lie_down(true);
+}
+
+bool shm_endpoint::arm_loosely() noexcept {
+  return lie_down(false);
+}
+
+/// `for_sure`: with the barrier, which interrupts the cores of all senders. Without it one of them
+/// may store a message and still see this lane awake, while its store comes here after the last
+/// look for work.
+bool shm_endpoint::lie_down(bool for_sure) noexcept {
   if (incoming_.hold_messages()) return false;  // senders may wait for these lines
   if (links_.take_shortage()) return false;     // nothing tells when there are descriptors again
   chores_ = true;
   sleep_.lie_down();
   blocked_.lie_down();
-  sync::heavy_barrier();
+  if (for_sure) sync::heavy_barrier();
   if (!work_in_sight()) return true;
   get_up();
   blocked_.forget_those_with_room();
