@@ -71,7 +71,8 @@ class endpoint {
   /// sleep.
   virtual bool arm() noexcept = 0;
   /// The same for an owner that polls again in a moment in any case: what comes just now may be
-  /// missed. Worth overriding where arm() has to agree with peers about that.
+  /// missed. It is through with the events of the last poll. Worth overriding where arm() has to
+  /// agree with peers, or to wait for a poll.
   virtual bool arm_loosely() noexcept { return arm(); }
   /// Watched for reading while armed. Constant.
   [[nodiscard]] virtual int fd() const noexcept = 0;

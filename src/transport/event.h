@@ -15,7 +15,8 @@ namespace heddle::transport {
 struct event {
   enum class kind_t : std::uint8_t {
     ended,      ///< the op `of` is over: `code` says how. Once for each that post() left under way
-    arrived,    ///< a message from `from`, in `bytes`, which stay valid until the next poll()
+    arrived,    ///< a message from `from`, in `bytes`, which stay valid until the next
+                ///< poll() or arm_loosely()
     peer_lost,  ///< `from` is gone; each of its ops has its own `ended` before or after this.
                 ///< `bytes`: why, in words for people that follow "rank 3 is lost: ". `code`:
                 ///< peer_lost, or unsupported: no way to the lane could be made, and no op was

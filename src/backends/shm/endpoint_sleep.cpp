@@ -12,6 +12,7 @@ bool shm_endpoint::arm() noexcept {
 }
 
 bool shm_endpoint::arm_loosely() noexcept {
+  incoming_.release();
   return lie_down(false);
 }
 
