@@ -24,7 +24,7 @@ arrivals::arrivals(lane_home& home, peers& known, outbox& events)
     : home_(home),
       peers_(known),
       events_(events),
-      buffers_(home.on(), buffers_of(home.on()), max_message),
+      buffers_(home.on(), buffers_of(home.on()), parcel::most_bytes),
       offers_(offers_at_once),
       places_(offers_at_once) {
   const auto count = static_cast<std::uint32_t>(buffers_.free());
@@ -40,7 +40,7 @@ void arrivals::offer() noexcept {
     const std::size_t count = std::min(used_.size(), offers_at_once);
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint32_t buffer = used_[used_.size() - 1 - i];
-      places_[i] = {reinterpret_cast<std::uint64_t>(buffers_.at(buffer)), max_message,
+      places_[i] = {reinterpret_cast<std::uint64_t>(buffers_.at(buffer)), parcel::most_bytes,
                     buffers_.key()};
       offers_[i] = {};
       offers_[i].wr_id = work_id(work_id::kind_t::arrival, 0, 0, buffer).bits();
@@ -103,21 +103,37 @@ void arrivals::on_said(const ibv_wc& c) noexcept {
 
 void arrivals::take(const ibv_wc& c) noexcept {
   const std::uint32_t buffer = work_id(c.wr_id).position();
-  used_.push_back(buffer);
-  if (c.status != IBV_WC_SUCCESS || (c.wc_flags & IBV_WC_WITH_IMM) == 0) return;
-  const std::uint32_t about = ntohl(c.imm_data);
-  if ((about & word_bit) != 0) return on_word(c, about & ~word_bit);
-  inlet* const from = home_.find(about);
-  if (from == nullptr || from->qp == nullptr || from->qp->qp_num != c.qp_num) return;
-  heard_.push_back(from);
-  on_message(*from, {buffers_.at(buffer), c.byte_len});
+  inlet* const from = comes_with(c);
+  if (from == nullptr) return used_.push_back(buffer);
+  opened_ = {from, buffer, parcel({buffers_.at(buffer), c.byte_len})};
+  go_on();
 }
 
-void arrivals::on_message(inlet& from, std::span<const std::byte> bytes) noexcept {
+/// The inlet that messages have come to; null: they are none.
+inlet* arrivals::comes_with(const ibv_wc& c) noexcept {
+  if (c.status != IBV_WC_SUCCESS || (c.wc_flags & IBV_WC_WITH_IMM) == 0) return nullptr;
+  const std::uint32_t about = ntohl(c.imm_data);
+  if ((about & word_bit) != 0) {
+    on_word(c, about & ~word_bit);
+    return nullptr;
+  }
+  inlet* const from = home_.find(about);
+  return from != nullptr && from->qp != nullptr && from->qp->qp_num == c.qp_num ? from : nullptr;
+}
+
+void arrivals::tell_messages() noexcept {
+  inlet& from = *opened_.from;
   if (from.known_as == nullptr) from.known_as = peers_.find(from.from, from.lane);
   auto* const p = static_cast<peer_lane*>(from.known_as);
-  if (p == nullptr || p->lost || bytes.size() < sizeof(message_head)) return;
-  events_.arrived(*p, bytes);
+  while (!opened_.rest.empty() && !events_.full()) {
+    const std::span<const std::byte> message = opened_.rest.next();
+    if (p != nullptr && !p->lost && message.size() >= sizeof(message_head))
+      events_.arrived(*p, message);
+  }
+  if (!opened_.rest.empty()) return;
+  used_.push_back(opened_.buffer);
+  heard_.push_back(&from);
+  opened_.from = nullptr;
 }
 
 /// A peer's lane has taken so many of a stream's messages.

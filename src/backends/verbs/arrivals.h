@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/verbs/lane_home.h"
+#include "backends/verbs/parcel.h"
 #include "backends/verbs/peers.h"
 #include "backends/verbs/slots.h"
 #include "transport/outbox.h"
@@ -27,9 +28,13 @@ class arrivals {
     if (used_.size() >= few) offer();
   }
   /// Some have been given out and not been recycled.
-  [[nodiscard]] bool lends() const noexcept { return !heard_.empty(); }
-  /// One has come.
+  [[nodiscard]] bool lends() const noexcept { return opened_.from != nullptr || !heard_.empty(); }
+  /// Some have come, or a word of an inlet.
   void take(const ibv_wc& c) noexcept;
+  /// Tells of messages for which the poll before had no room any more.
+  void go_on() noexcept {
+    if (opened_.from != nullptr) tell_messages();
+  }
   /// What an inlet had to say has left, or cannot be said.
   void on_said(const ibv_wc& c) noexcept;
   /// Asks after the peers of some inlets, in turn.
@@ -41,7 +46,8 @@ class arrivals {
   static constexpr std::size_t few = 16;
 
   void count_heard() noexcept;
-  void on_message(inlet& from, std::span<const std::byte> bytes) noexcept;
+  [[nodiscard]] inlet* comes_with(const ibv_wc& c) noexcept;
+  void tell_messages() noexcept;
   void on_word(const ibv_wc& c, std::uint32_t about) noexcept;
   void offer() noexcept;
   [[nodiscard]] bool say(inlet& to, bool how_far) noexcept;
@@ -52,7 +58,12 @@ class arrivals {
   outbox& events_;
   slots buffers_;
   std::vector<std::uint32_t> used_;  // buffers to offer
-  std::vector<inlet*> heard_;        // for each message since recycle(), whose it was
+  std::vector<inlet*> heard_;        // for each parcel since recycle(), whose it was
+  struct {
+    inlet* from = nullptr;  // null: there is none
+    std::uint32_t buffer = 0;
+    parcel rest;
+  } opened_;  // of whose messages not all have been told
   std::vector<ibv_recv_wr> offers_;
   std::vector<ibv_sge> places_;
   std::size_t next_probe_ = 0;

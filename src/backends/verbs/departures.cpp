@@ -2,9 +2,9 @@
 #include "backends/verbs/departures.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
+#include "backends/verbs/parcel.h"
 #include "base/log.h"
 
 namespace heddle::transport::verbs {
@@ -50,20 +50,24 @@ departures::departures(const lane_home& home, connector& by, completions& of, ac
 
 status departures::add_message(peer_lane& p, message_head head, std::span<const std::byte> header,
                                std::span<const std::byte> data, bool follows) noexcept {
-  if (!p.out.has_room() || !p.out.has_credit()) return status::busy_queue;
-  std::byte* const slot = slots_.take();
-  if (slot == nullptr) return status::busy_queue;
-  std::memcpy(slot, &head, sizeof head);
-  if (!header.empty()) std::memcpy(slot + sizeof head, header.data(), header.size());
-  if (!data.empty()) std::memcpy(slot + sizeof head + header.size(), data.data(), data.size());
-  p.out.push({.here = slot,
-              .bytes = static_cast<std::uint32_t>(sizeof head + header.size() + data.size()),
-              .how = ending::sent,
-              .in_slot = true,
-              .follows = follows});
-  p.out.count_message();
-  ++messages_;
+  const std::size_t bytes = parcel::bytes_of(sizeof head + header.size() + data.size());
+  flight* f = p.out.joinable();
+  if (f != nullptr && f->bytes + bytes <= parcel::most_bytes)
+    p.out.count_joined();
+  else if (f = begin_parcel(p, follows); f == nullptr)
+    return status::busy_queue;
+  parcel::write(f->here + f->bytes, head, header, data);
+  f->bytes += static_cast<std::uint32_t>(bytes);
   return status::done;
+}
+
+flight* departures::begin_parcel(peer_lane& p, bool follows) noexcept {
+  if (!p.out.has_room() || !p.out.has_credit()) return nullptr;
+  std::byte* const slot = slots_.take();
+  if (slot == nullptr) return nullptr;
+  p.out.count_message();
+  ++parcels_;
+  return &p.out.push({.here = slot, .how = ending::sent, .in_slot = true, .follows = follows});
 }
 
 /// Issues what the card has room for. The rest goes when some has ended.
@@ -119,7 +123,7 @@ inline void departures::finish_oldest(peer_lane& p) noexcept {
     if (!accesses_.finish(p.out, f)) return;
     events_.ended(*f.of, status::done);
   } else if (f.how == ending::sent) {
-    --messages_;
+    --parcels_;
   } else if (f.how == ending::entry) {
     regions::on_entry(*p.process, f.here);
   }
@@ -158,7 +162,7 @@ void departures::end_queue_pair(stream& s) noexcept {
 void departures::discard_oldest(peer_lane& p, status how) noexcept {
   flight f = std::move(p.out.oldest());
   p.out.pop();
-  if (f.how == ending::sent) --messages_;
+  if (f.how == ending::sent) --parcels_;
   if (f.how == ending::entry) regions::on_entry(*p.process, nullptr);
   if (f.of != nullptr) events_.ended(*f.of, how);
   if (f.in_slot) slots_.give_back(f.here);

@@ -25,7 +25,8 @@ class departures {
   [[nodiscard]] bool has_room(const stream& s, std::uint32_t count) const noexcept {
     return s.has_room(count + (visible_puts_ ? 1 : 0));
   }
-  /// Adds a message to its stream. busy_queue: there is no room, or the peer has none.
+  /// Adds a message to its stream, where it joins those that have not left. busy_queue: there is
+  /// no room, or the peer has none.
   [[nodiscard]] status add_message(peer_lane& p, message_head head,
                                    std::span<const std::byte> header,
                                    std::span<const std::byte> data, bool follows = false) noexcept;
@@ -34,7 +35,7 @@ class departures {
   /// The same, or nothing yet: while much is under way, what is posted gathers into one list.
   /// Whoever takes the next completion issues it, so nothing stays although nobody posts any more.
   void push_soon(peer_lane& p) noexcept {
-    if (p.out.awaited() < much || p.out.unissued() >= whole_list) return push(p);
+    if (p.out.awaited() < much || p.out.gathered() >= whole_list) return push(p);
     unpushed_.add(p);
   }
   void move() noexcept {
@@ -50,11 +51,12 @@ class departures {
   /// Asks after peers from which the card awaits nothing, some at a time, in turn.
   void probe_some() noexcept;
   /// All messages have left.
-  [[nodiscard]] bool idle() const noexcept { return messages_ == 0; }
+  [[nodiscard]] bool idle() const noexcept { return parcels_ == 0; }
 
  private:
   static constexpr std::uint32_t much = 8, whole_list = 32;
 
+  [[nodiscard]] flight* begin_parcel(peer_lane& p, bool follows) noexcept;
   void end_through(peer_lane& p, std::uint32_t position) noexcept;
   void finish_before(peer_lane& p, std::uint32_t position) noexcept;
   void finish_oldest(peer_lane& p) noexcept;
@@ -76,7 +78,7 @@ class departures {
   todo_list<peer_lane, &peer_lane::in_unpushed> unpushed_;    // with flights to issue
   todo_list<peer_lane, &peer_lane::in_unsettled> unsettled_;  // whose last flights tell nothing
   std::uint32_t room_;                                        // for completions of flights
-  std::size_t messages_ = 0;                                  // that have not left
+  std::size_t parcels_ = 0;                                   // of messages, that have not left
   std::size_t next_probe_ = 0;
 };
 

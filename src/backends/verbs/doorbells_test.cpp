@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// doorbells_test.cpp - how often the card is told that there is something to do, that nothing waits
-// for a doorbell which nobody rings, and that nothing is asked which was told.
+// doorbells_test.cpp - how often the card is told that there is something to do, and of how much,
+// that nothing waits for a doorbell which nobody rings, and that nothing is asked which was told.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <softhca.h>
 
+#include <algorithm>
 #include <functional>
 #include <vector>
 
@@ -84,6 +85,43 @@ TEST(VerbsDoorbells, OfWhatGathersAreRungByWhoeverTheLaneWakes) {
       }
       EXPECT_EQ(from.ended_with(status::done), from.ended());
     });
+}
+
+/// Each is told by its first byte, and some are longer than what a card takes with a request.
+TEST(VerbsMessages, TravelTogetherWhereManyAreUnderWay) {
+  for (const char* mode : {"inline", "engine", "chaos"})
+    in_own_process({{"SOFTHCA_MODE", mode}}, [] {
+      verbs_ranks ranks(2);
+      meter card;
+      std::vector<std::byte> bytes(500);
+      std::vector<op> ops;
+      for (std::size_t n = 0; n < 250; ++n) {
+        bytes[n] = std::byte(n);
+        ops.push_back(send_op(0, std::span(bytes).subspan(n, n % 10 == 0 ? 250 : 1)));
+      }
+      const softhca_counters before = card.read();
+      post_one_by_one(ranks.job[1].lane(), ops);
+      ASSERT_TRUE(ranks.job.until([&] { return ranks.inbox().size() == ops.size(); }));
+      EXPECT_LE(card.read().work_requests - before.work_requests, 90u);
+      for (std::size_t n = 0; n < ops.size(); ++n)
+        EXPECT_TRUE(std::ranges::equal(ranks.inbox()[n].bytes, ops[n].memory)) << n;
+    });
+}
+
+/// A port looks at a message's bytes once more before the next poll.
+TEST(VerbsMessages, OfOneBufferStayUntilThePollBehindTheOneThatTellsOfThem) {
+  in_own_process({{"SOFTHCA_MODE", "inline"}}, [] {
+    verbs_ranks ranks(2);
+    port& to = ranks.job[0].lane();
+    std::vector<op> ops(400, send_op(0, ranks.data(64)));
+    post_one_by_one(ranks.job[1].lane(), ops);
+    for (std::size_t n = 1; n <= ops.size(); ++n) {
+      EXPECT_FALSE(to.inner().arm()) << "there is more";
+      EXPECT_LE(to.poll(1), 1u);
+      ASSERT_EQ(to.inbox.size(), n);
+      (void)ranks.job[1].lane().poll();
+    }
+  });
 }
 
 /// Requests that it takes to read a region from where it is told to be.

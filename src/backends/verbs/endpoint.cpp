@@ -24,7 +24,7 @@ verbs_endpoint::verbs_endpoint(verbs_device& owner, std::shared_ptr<lane_home> h
       home_(std::move(home)),
       waker_(::epoll_create1(EPOLL_CLOEXEC)),
       peers_(owner),
-      slots_(owner.port(), slot_count, max_message),
+      slots_(owner.port(), slot_count, parcel::most_bytes),
       regions_(slots_),
       accesses_(regions_, slots_, owner.cache(), home_->max_inline()),
       completions_(*home_),
@@ -117,6 +117,7 @@ status verbs_endpoint::send(remote_lane& to, message_head head, std::span<const 
 std::size_t verbs_endpoint::poll(std::span<event> out) noexcept {
   events_.open(out);
   arrivals_.recycle();
+  arrivals_.go_on();
   if (connector_.has_news()) [[unlikely]]
     read_letters();
   if (++polls_ % polls_per_settling == 0) departures_.settle();

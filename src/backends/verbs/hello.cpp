@@ -10,7 +10,7 @@
 namespace heddle::transport::verbs {
 namespace {
 
-constexpr std::uint64_t magic = 0x3130'5342'5645'4448u;  // "HDEVBS01": and the version
+constexpr std::uint64_t magic = 0x3230'5342'5645'4448u;  // "HDEVBS02": and the version
 constexpr std::size_t said_bytes = 8 + sizeof(hello);
 
 using proof = std::array<std::byte, proof_bytes>;

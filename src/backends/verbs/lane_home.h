@@ -24,8 +24,6 @@
 
 namespace heddle::transport::verbs {
 
-inline constexpr std::size_t max_message = 4096;  ///< bytes with the engine's head
-
 /// The end of a peer's stream. What changes is the lane's thread's until it lets go of it.
 struct inlet {
   rank from = 0;

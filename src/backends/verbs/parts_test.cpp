@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// parts_test.cpp - the parts that know no card: streams, atomics by tries, hellos, addresses.
+// parts_test.cpp - the parts that know no card: streams, parcels, atomics by tries, hellos,
+// addresses.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <vector>
 
 #include "backends/verbs/facts.h"
 #include "backends/verbs/hello.h"
+#include "backends/verbs/parcel.h"
 #include "backends/verbs/stream.h"
 #include "backends/verbs/words.h"
 #include "backends/verbs/work_list.h"
@@ -127,6 +131,68 @@ TEST(Stream, CountsOnWhenItsPositionsWrap) {
     s.pop();
   }
   EXPECT_TRUE(s.empty());
+}
+
+TEST(Stream, LetsMessagesJoinOnlyTheNewestThatHasNotLeft) {
+  stream s;
+  s.reserve(8);
+  EXPECT_EQ(s.joinable(), nullptr) << "there is none";
+  flight& first = add(s, ending::sent, 32);
+  EXPECT_EQ(s.joinable(), &first);
+  s.count_joined();
+  EXPECT_EQ(s.unissued(), 1u);
+  EXPECT_EQ(s.gathered(), 2u);
+  s.issued(1, false);
+  EXPECT_EQ(s.joinable(), nullptr) << "it has left";
+  EXPECT_EQ(s.gathered(), 0u);
+  add(s, ending::sent, 32);
+  add(s, ending::told, 8);
+  EXPECT_EQ(s.joinable(), nullptr) << "the message would overtake the put";
+  add(s, ending::sent, 32).follows = true;
+  EXPECT_EQ(s.joinable(), nullptr) << "it may have to be left out with its put";
+}
+
+// --- parcels ---------------------------------------------------------------------------
+
+std::vector<std::byte> message_of(std::size_t data) {
+  std::vector<std::byte> all(sizeof(message_head) + data);
+  for (std::size_t i = 0; i < data; ++i) all[sizeof(message_head) + i] = std::byte(i + data);
+  return all;
+}
+
+TEST(Parcel, GivesTheMessagesThatWereWrittenInTheirOrder) {
+  std::array<std::byte, parcel::most_bytes> buffer{};
+  std::size_t filled = 0;
+  const std::array<std::size_t, 6> sizes{0, 1, 7, 8, 49, 1000};
+  for (const std::size_t size : sizes) {
+    const auto message = message_of(size);
+    const auto data = std::span(message).subspan(sizeof(message_head));
+    parcel::write(&buffer.at(filled), {}, data.first(size / 2), data.subspan(size / 2));
+    filled += parcel::bytes_of(message.size());
+  }
+  parcel all{std::span(buffer).first(filled)};
+  for (const std::size_t size : sizes)
+    EXPECT_TRUE(std::ranges::equal(all.next(), message_of(size)));
+  EXPECT_TRUE(all.empty());
+}
+
+TEST(Parcel, HasRoomForTheLargestMessage) {
+  EXPECT_EQ(parcel::bytes_of(max_message), parcel::most_bytes);
+}
+
+TEST(Parcel, EndsWhereWhatIsLeftIsNoMessage) {
+  std::array<std::byte, 64> buffer{};
+  for (const std::uint64_t length : {std::uint64_t{0}, std::uint64_t{57}, ~std::uint64_t{0}}) {
+    std::memcpy(buffer.data(), &length, sizeof length);
+    parcel p(buffer);
+    EXPECT_TRUE(p.next().empty());
+    EXPECT_TRUE(p.empty());
+  }
+  for (std::size_t bytes = 0; bytes < parcel::length_bytes; ++bytes) {
+    parcel p{std::span(buffer).first(bytes)};
+    EXPECT_TRUE(p.next().empty());
+    EXPECT_TRUE(p.empty());
+  }
 }
 
 TEST(WorkId, KeepsWhatItIsMadeOf) {

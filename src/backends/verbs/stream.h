@@ -20,7 +20,7 @@ namespace heddle::transport::verbs {
 /// What a flight is, and so what its end means.
 enum class ending : std::uint8_t {
   mark,     ///< nothing: that it ends says that all before it have, and that the peer lives
-  sent,     ///< a message, from a slot
+  sent,     ///< messages, from a slot
   look,     ///< nothing, but by reading: the peer's memory shows all puts before it
   entry,    ///< an entry of the peer's table has come into a slot
   told,     ///< a put
@@ -92,8 +92,19 @@ class stream {
   /// So many more were issued, of which the last one tells of its end, or not.
   void issued(std::uint32_t count, bool tells) noexcept {
     issued_ += count;
+    joined_ = 0;
     if (tells) unheard_ = issued_;
   }
+  /// The newest one, when it is of messages that have not left, and more may join them.
+  [[nodiscard]] flight* joinable() noexcept {
+    if (all_issued()) return nullptr;
+    flight& f = at(tail_ - 1);
+    return f.how == ending::sent && !f.follows ? &f : nullptr;
+  }
+  void count_joined() noexcept { ++joined_; }
+  /// Operations and messages that have not been issued.
+  [[nodiscard]] std::uint32_t gathered() const noexcept { return unissued() + joined_; }
+
   /// Issued since the last one that tells of its end.
   [[nodiscard]] std::uint32_t unheard() const noexcept { return issued_ - unheard_; }
 
@@ -110,7 +121,7 @@ class stream {
     return false;
   }
 
-  // Messages: as many as the peer has room for.
+  // Flights of messages: as many as the peer has buffers for.
   [[nodiscard]] bool has_credit() const noexcept { return sent_ - taken_ < window_; }
   void count_message() noexcept { ++sent_; }
   void uncount_message() noexcept { --sent_; }
@@ -136,6 +147,7 @@ class stream {
   // Positions, which wrap.
   std::uint32_t head_ = 0, issued_ = 0, tail_ = 0;
   std::uint32_t unheard_ = 0;  // behind the last one that tells of its end
+  std::uint32_t joined_ = 0;   // messages not issued, beside the first of each flight
   std::uint32_t sent_ = 0, taken_ = 0, window_ = 0;
 };
 
