@@ -125,12 +125,14 @@ void arrivals::tell_messages() noexcept {
   inlet& from = *opened_.from;
   if (from.known_as == nullptr) from.known_as = peers_.find(from.from, from.lane);
   auto* const p = static_cast<peer_lane*>(from.known_as);
-  while (!opened_.rest.empty() && !events_.full()) {
-    const std::span<const std::byte> message = opened_.rest.next();
-    if (p != nullptr && !p->lost && message.size() >= sizeof(message_head))
-      events_.arrived(*p, message);
+  parcel rest = opened_.rest;
+  const bool taken = p != nullptr && !p->lost;
+  while (!rest.empty() && !events_.full()) {
+    const std::span<const std::byte> message = rest.next();
+    if (taken && message.size() >= sizeof(message_head)) events_.arrived(*p, message);
   }
-  if (!opened_.rest.empty()) return;
+  opened_.rest = rest;
+  if (!rest.empty()) return;
   used_.push_back(opened_.buffer);
   heard_.push_back(&from);
   opened_.from = nullptr;
