@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// wire_fuzz.cpp - libFuzzer target over everything that reads bytes of a tcp peer.
+// wire_fuzz.cpp - libFuzzer target over everything that reads bytes of a tcp peer, and over what a
+// verbs peer puts into one buffer.
 //
 // First byte: what to feed. 0: hello. 1: one frame. 2: an engine's message. 3: records of an
-// encrypted connection. Others: a stream, cut into pieces whose sizes come from the input too.
+// encrypted connection. 4: a parcel. Others: a stream, cut into pieces whose sizes come from the
+// input too.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -13,6 +15,7 @@
 #include "backends/tcp/hello.h"
 #include "backends/tcp/reassembler.h"
 #include "backends/tcp/records.h"
+#include "backends/verbs/parcel.h"
 #include "protocols/message.h"
 
 namespace {
@@ -138,6 +141,18 @@ void feed_records(input bytes) {
   require(!(forged && change == std::byte{}));
 }
 
+// Its messages lie in it one behind the other.
+void feed_parcel(input bytes) {
+  const std::byte* last = bytes.data();
+  heddle::transport::verbs::parcel all(bytes);
+  while (!all.empty()) {
+    const input message = all.next();
+    if (message.empty()) return require(all.empty());
+    require(message.data() > last && &message.back() <= &bytes.back());
+    last = &message.back();
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -152,6 +167,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     feed_message(bytes.subspan(1));
   } else if (which == 3) {
     feed_records(bytes.subspan(1));
+  } else if (which == 4) {
+    feed_parcel(bytes.subspan(1));
   } else {
     feed_stream(bytes.subspan(1));
   }
