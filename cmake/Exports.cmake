@@ -6,6 +6,8 @@
 
 # The number in the library's name. docs/design/abi.md says when to raise it.
 set(HEDDLE_ABI 0)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+             ${PROJECT_SOURCE_DIR}/src/transport/module.h)
 file(READ ${PROJECT_SOURCE_DIR}/src/transport/module.h text)
 string(REGEX MATCH "module_abi = ([0-9]+);" found "${text}")
 set(versions public HEDDLE_${HEDDLE_ABI} backend HEDDLE_BACKEND_${CMAKE_MATCH_1}
