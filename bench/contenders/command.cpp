@@ -40,7 +40,7 @@ void add_operation(CLI::App& app, operation& into, const std::vector<operation>&
   std::vector<std::string> names;
   for (const operation op : allowed) names.push_back(name_of(op));
   std::sort(names.begin(), names.end());
-  const auto set = [&into](const std::string& name) { into = operation_names().at(name); };
+  const auto set = [&into](const std::string& name) { into = choices<operation>().at(name); };
   app.add_option_function<std::string>("--op", set, "operation")
       ->check(CLI::IsMember(names))
       ->default_str(name_of(into));
@@ -115,10 +115,10 @@ void add_rivals(CLI::App& app, options& o) {
   const auto set = [&into = o.rivals](const std::vector<std::string>& chosen) {
     into.clear();
     for (const std::string& name : chosen) {
-      if (name != "none") into.push_back(rival_names().at(name));
+      if (name != "none") into.push_back(choices<rival>().at(name));
     }
   };
-  std::vector<std::string> names = names_in(rival_names());
+  std::vector<std::string> names = names_in(choices<rival>());
   names.emplace_back("none");
   app.add_option_function<std::vector<std::string>>(
          "--compare", set,

@@ -108,8 +108,8 @@ int run_table(const table_options& o) {
       read_goals(o.goals_file.empty() ? companion_file("goals.txt") : fs::path(o.goals_file),
                  o.section),
       o.rows);
-  const auto themselves = rival_names().find(o.section);  // the wires that are rivals too
-  (void)find_peer(themselves == rival_names().end() ? rival::ucx : themselves->second);
+  const auto themselves = choices<rival>().find(o.section);  // the wires that are rivals too
+  (void)find_peer(themselves == choices<rival>().end() ? rival::ucx : themselves->second);
   check_writable(o.json_file, "--json");
   check_writable(o.markdown_file, "--markdown");
   if (!o.json_file.empty() || !o.markdown_file.empty()) tools::outlive_readers();

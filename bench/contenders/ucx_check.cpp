@@ -75,7 +75,7 @@ int run_ucx_check(const ucx_check& o) {
   bool complete = true;
   for (const std::string& backend : o.backends) {
     for (const kind what : {kind::latency, kind::rate}) {
-      for (const auto& [name, op] : operation_names())
+      for (const auto& [name, op] : choices<operation>())
         complete = check(o, backend, what, op) && complete;
     }
   }

@@ -40,7 +40,7 @@ std::string failure_of(F&& attempt) {
 // one only when the other's time slice is over.
 TEST_F(Ucx, RunsEveryTestOnBothBackends) {
   for (const std::string backend : {"shm", "tcp"}) {
-    for (const auto& [name, op] : operation_names()) {
+    for (const auto& [name, op] : choices<operation>()) {
       for (const kind what : {kind::latency, kind::rate}) {
         const ucx_run run{.test = ucx_test_for(what, op),
                           .backend = backend,

@@ -22,7 +22,7 @@ TEST(BareLimit, ExistsForEveryLatencyThatAnotherRankTakesPartIn) {
   for (const operation op : {operation::put, operation::am, operation::tag}) {
     EXPECT_TRUE(bare_limit(short_spec(kind::latency, op), "shm", {})) << name_of(op);
   }
-  for (const auto& [name, op] : operation_names()) {
+  for (const auto& [name, op] : choices<operation>()) {
     EXPECT_TRUE(bare_limit(short_spec(kind::latency, op), "tcp", {})) << name;
   }
 }
@@ -40,7 +40,7 @@ TEST(BareLimit, DoesNotExistWhereNothingBareCorresponds) {
 TEST(BareLimit, OfEveryKindCanBeMeasured) {
   for (const std::string backend : {"shm", "tcp"}) {
     for (const kind what : {kind::latency, kind::bandwidth, kind::rate}) {
-      for (const auto& [name, op] : operation_names()) {
+      for (const auto& [name, op] : choices<operation>()) {
         const auto limit = bare_limit(short_spec(what, op), backend, {});
         if (!limit) continue;
         const double seconds = limit();

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/spec.h"
+
 namespace heddle::bench {
 
 template <class E>
@@ -15,12 +17,12 @@ std::vector<std::string> names_in(const std::map<std::string, E>& names) {
   return result;
 }
 
+/// One of choices<E>().
 template <class E>
-CLI::Option* add_choice(CLI::App& app, const char* name, E& into,
-                        const std::map<std::string, E>& names, const char* help) {
-  const auto set = [&into, &names](const std::string& chosen) { into = names.at(chosen); };
+CLI::Option* add_choice(CLI::App& app, const char* name, E& into, const char* help) {
+  const auto set = [&into](const std::string& chosen) { into = choices<E>().at(chosen); };
   return app.add_option_function<std::string>(name, set, help)
-      ->check(CLI::IsMember(names_in(names)));
+      ->check(CLI::IsMember(names_in(choices<E>())));
 }
 
 }  // namespace heddle::bench

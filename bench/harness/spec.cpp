@@ -11,14 +11,6 @@
 namespace heddle::bench {
 namespace {
 
-template <class E>
-std::string name_in(const std::map<std::string, E>& names, E wanted) {
-  for (const auto& [name, value] : names) {
-    if (value == wanted) return name;
-  }
-  throw std::logic_error("a name is missing in spec.cpp");
-}
-
 /// A step's times with computing, without it, and what they say, of each side that computes.
 std::vector<metric> overlap_metrics(computing who) {
   std::vector<metric> all;
@@ -35,14 +27,16 @@ std::vector<metric> overlap_metrics(computing who) {
 
 }  // namespace
 
-const std::map<std::string, kind>& kind_names() {
+template <>
+const std::map<std::string, kind>& choices() {
   static const std::map<std::string, kind> names{
       {"latency", kind::latency}, {"bandwidth", kind::bandwidth},       {"rate", kind::rate},
       {"overlap", kind::overlap}, {"latency-overhead", kind::overhead}, {"gups", kind::gups}};
   return names;
 }
 
-const std::map<std::string, operation>& operation_names() {
+template <>
+const std::map<std::string, operation>& choices() {
   static const std::map<std::string, operation> names{{"put", operation::put},
                                                       {"get", operation::get},
                                                       {"fetch-add", operation::fetch_add},
@@ -51,19 +45,22 @@ const std::map<std::string, operation>& operation_names() {
   return names;
 }
 
-const std::map<std::string, target_mode>& target_names() {
+template <>
+const std::map<std::string, target_mode>& choices() {
   static const std::map<std::string, target_mode> names{{"waiting", target_mode::waiting},
                                                         {"computing", target_mode::computing}};
   return names;
 }
 
-const std::map<std::string, buffer_kind>& buffer_names() {
+template <>
+const std::map<std::string, buffer_kind>& choices() {
   static const std::map<std::string, buffer_kind> names{{"plain", buffer_kind::plain},
                                                         {"exposed", buffer_kind::exposed}};
   return names;
 }
 
-const std::map<std::string, rival>& rival_names() {
+template <>
+const std::map<std::string, rival>& choices() {
   static const std::map<std::string, rival> names{
       {"ucx", rival::ucx},     {"ofi", rival::ofi},           {"openmpi", rival::openmpi},
       {"mpich", rival::mpich}, {"utofu", rival::utofu},       {"verbs", rival::verbs},
@@ -72,31 +69,11 @@ const std::map<std::string, rival>& rival_names() {
   return names;
 }
 
-const std::map<std::string, computing>& computing_names() {
+template <>
+const std::map<std::string, computing>& choices() {
   static const std::map<std::string, computing> names{
       {"sender", computing::sender}, {"receiver", computing::receiver}, {"both", computing::both}};
   return names;
-}
-
-std::string name_of(kind k) {
-  return name_in(kind_names(), k);
-}
-std::string name_of(operation op) {
-  return name_in(operation_names(), op);
-}
-std::string name_of(rival who) {
-  return name_in(rival_names(), who);
-}
-
-std::string name_of(target_mode target) {
-  return name_in(target_names(), target);
-}
-std::string name_of(buffer_kind buffers) {
-  return name_in(buffer_names(), buffers);
-}
-
-std::string name_of(computing who) {
-  return name_in(computing_names(), who);
 }
 
 bool computes(computing who, bool sends) noexcept {

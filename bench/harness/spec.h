@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "parts/pinning.h"
@@ -67,19 +69,29 @@ struct options {
   std::string json_file;           ///< empty: none
 };
 
-/// Names as on the command line and in records.
-[[nodiscard]] const std::map<std::string, kind>& kind_names();
-[[nodiscard]] const std::map<std::string, operation>& operation_names();
-[[nodiscard]] const std::map<std::string, target_mode>& target_names();
-[[nodiscard]] const std::map<std::string, buffer_kind>& buffer_names();
-[[nodiscard]] const std::map<std::string, rival>& rival_names();
-[[nodiscard]] const std::map<std::string, computing>& computing_names();
-[[nodiscard]] std::string name_of(kind k);
-[[nodiscard]] std::string name_of(operation op);
-[[nodiscard]] std::string name_of(rival who);
-[[nodiscard]] std::string name_of(target_mode target);
-[[nodiscard]] std::string name_of(buffer_kind buffers);
-[[nodiscard]] std::string name_of(computing who);
+/// All values by their names, as on the command line and in records.
+template <class E>
+[[nodiscard]] const std::map<std::string, E>& choices();
+template <>
+const std::map<std::string, kind>& choices();
+template <>
+const std::map<std::string, operation>& choices();
+template <>
+const std::map<std::string, target_mode>& choices();
+template <>
+const std::map<std::string, buffer_kind>& choices();
+template <>
+const std::map<std::string, rival>& choices();
+template <>
+const std::map<std::string, computing>& choices();
+
+template <class E>
+requires std::is_enum_v<E>
+[[nodiscard]] std::string name_of(E value) {
+  for (const auto& [name, each] : choices<E>())
+    if (each == value) return name;
+  throw std::logic_error("a name is missing in spec.cpp");
+}
 
 /// Whether the side that sends, or the one that receives, computes.
 [[nodiscard]] bool computes(computing who, bool sends) noexcept;

@@ -23,9 +23,9 @@ TEST(Spec, SaysWhetherALatencyIsARoundTrip) {
 }
 
 TEST(Spec, NamesEveryOperationAsOnTheCommandLine) {
-  for (const auto& [name, op] : operation_names()) EXPECT_EQ(name_of(op), name);
-  for (const auto& [name, k] : kind_names()) EXPECT_EQ(name_of(k), name);
-  for (const auto& [name, who] : rival_names()) EXPECT_EQ(name_of(who), name);
+  for (const auto& [name, op] : choices<operation>()) EXPECT_EQ(name_of(op), name);
+  for (const auto& [name, k] : choices<kind>()) EXPECT_EQ(name_of(k), name);
+  for (const auto& [name, who] : choices<rival>()) EXPECT_EQ(name_of(who), name);
 }
 
 TEST(Spec, LetsNeighbouringThreadsShareALane) {

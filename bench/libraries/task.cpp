@@ -51,19 +51,13 @@ class option_reader {
   explicit option_reader(CLI::App& app) : app_(app) {}
   template <class T>
   void operator()(const char* name, T& into, const char* help) {
-    app_.add_option(name, into, help)->check(CLI::NonNegativeNumber);
+    if constexpr (std::is_enum_v<T>)
+      add_choice(app_, name, into, help);
+    else
+      app_.add_option(name, into, help)->check(CLI::NonNegativeNumber);
   }
   void operator()(const char* name, bool& into, const char* help) {
     app_.add_flag(name, into, help);
-  }
-  void operator()(const char* name, operation& into, const char* help) {
-    add_choice(app_, name, into, operation_names(), help);
-  }
-  void operator()(const char* name, buffer_kind& into, const char* help) {
-    add_choice(app_, name, into, buffer_names(), help);
-  }
-  void operator()(const char* name, computing& into, const char* help) {
-    add_choice(app_, name, into, computing_names(), help);
   }
   void operator()(const char* name, std::vector<int>& into, const char* help) {
     app_.add_option(name, into, help)->delimiter(',');
@@ -82,11 +76,10 @@ class option_writer {
   explicit option_writer(std::vector<std::string>& words) : words_(words) {}
   template <class T>
   void operator()(const char* name, const T& value, const char*) {
-    if constexpr (requires { name_of(value); }) {
+    if constexpr (std::is_enum_v<T>)
       add(name, name_of(value));
-    } else {
+    else
       add(name, fmt::format("{}", value));
-    }
   }
   void operator()(const char* name, bool value, const char*) {
     if (value) words_.emplace_back(name);
@@ -117,7 +110,7 @@ std::size_t task::table_bytes() const {
 task parse(int argc, char** argv) {
   task t;
   CLI::App app(about);
-  add_choice(app, "measure", t.what.what, kind_names(), "what to measure")->required();
+  add_choice(app, "measure", t.what.what, "what to measure")->required();
   each_option(t, option_reader(app));
   try {
     app.parse(argc, argv);

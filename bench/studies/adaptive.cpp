@@ -103,8 +103,7 @@ void add_what(CLI::App& app, adaptive_options& o) {
       ->delimiter(',')
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
-  add_choice(app, "--computing", o.who, computing_names(),
-             "which side computes between posting and waiting")
+  add_choice(app, "--computing", o.who, "which side computes between posting and waiting")
       ->default_str("sender");
   app.add_option("--offload", o.offload, "the mode in which helpers do everything")
       ->check(CLI::IsMember({"auto", "idle", "dedicated"}))

@@ -100,15 +100,15 @@ options settle(const command_line& line) {
 
 void add_what(CLI::App& app, command_line& line) {
   spec& s = line.o.base;
-  add_choice(app, "--op", s.op, operation_names(), "operation")->default_str(name_of(s.op));
+  add_choice(app, "--op", s.op, "operation")->default_str(name_of(s.op));
   add_sizes(app, line.o.sizes, "bytes, such as 8,1K,4M (default: 8, bandwidth 1M)");
   line.window_given =
       app.add_option("--window", s.window, "operations in flight (default: 64, bandwidth 4)")
           ->check(CLI::Range(1, 4096));
-  add_choice(app, "--target", s.target, target_names(),
+  add_choice(app, "--target", s.target,
              "what the target does during get and fetch-add: wait, or compute without any call")
       ->default_str("waiting");
-  line.buffers_given = add_choice(app, "--buffers", line.buffers, buffer_names(),
+  line.buffers_given = add_choice(app, "--buffers", line.buffers,
                                   "ordinary memory, or memory from world::allocate (default: "
                                   "exposed, bandwidth plain)");
 }
@@ -144,8 +144,7 @@ CLI::App& add_thread_benchmark(CLI::App& bench, options& o, const char* help, co
   CLI::App& app = *bench.add_subcommand(o.benchmark, help);
   app.footer(details);
   add_sizes(app, o.sizes, "bytes, such as 8,1K,4M")->capture_default_str();
-  add_choice(app, "--buffers", o.base.buffers, buffer_names(),
-             "ordinary memory, or memory from world::allocate")
+  add_choice(app, "--buffers", o.base.buffers, "ordinary memory, or memory from world::allocate")
       ->default_str("exposed");
   add_job(app, o);
   add_thread_counts(app, o);
@@ -256,8 +255,7 @@ void add_overlap(CLI::App& bench, int& code) {
   app.add_option("--compute-us", o->base.compute_us, "microseconds of computing")
       ->check(tools::real_range(0, 1e6))
       ->capture_default_str();
-  add_choice(app, "--computing", o->base.who, computing_names(),
-             "which side computes between posting and waiting")
+  add_choice(app, "--computing", o->base.who, "which side computes between posting and waiting")
       ->default_str("both");
   add_presets(app, *o);
   add_job(app, *o);
