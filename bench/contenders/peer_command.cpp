@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "contenders/ucx_runner.h"
 #include "harness/companion.h"
 #include "libraries/task.h"
 
@@ -31,13 +30,6 @@ void append(std::vector<std::string>& to, const std::vector<std::string>& more) 
   to.insert(to.end(), more.begin(), more.end());
 }
 
-/// UCX itself, and UCX below an MPI.
-std::vector<std::string> ucx_settings(const rival_task& t) {
-  std::vector<std::string> settings{ucx_transports(t.backend), "UCX_WARN_UNUSED_ENV_VARS=n"};
-  if (over_tcp(t)) settings.emplace_back("UCX_NET_DEVICES=lo");
-  return settings;
-}
-
 std::vector<std::string> openmpi_settings(const rival_task& t, const std::string& scratch) {
   std::vector<std::string> settings{
       "OMPI_ALLOW_RUN_AS_ROOT=1",
@@ -54,7 +46,7 @@ std::vector<std::string> openmpi_settings(const rival_task& t, const std::string
     // One-sided: of the parts that know MPI_THREAD_MULTIPLE, only ucx goes over TCP.
     append(settings, {"OMPI_MCA_btl=self,tcp", "OMPI_MCA_btl_tcp_if_include=lo", "OMPI_MCA_osc=ucx",
                       "OMPI_MCA_osc_ucx_tls=any", "OMPI_MCA_osc_ucx_devices=any"});
-    append(settings, ucx_settings(t));
+    append(settings, ucx_settings(t.backend));
   } else {
     append(settings, {"OMPI_MCA_btl=self,vader", "OMPI_MCA_osc=sm"});
   }
@@ -63,7 +55,7 @@ std::vector<std::string> openmpi_settings(const rival_task& t, const std::string
 }
 
 std::vector<std::string> mpich_settings(const rival_task& t) {
-  std::vector<std::string> settings = ucx_settings(t);
+  std::vector<std::string> settings = ucx_settings(t.backend);
   if (over_tcp(t)) settings.emplace_back("MPIR_CVAR_NOLOCAL=1");  // as if on two hosts
   return settings;
 }
@@ -77,6 +69,32 @@ void use_launcher(command& c, const std::string& launcher, const std::vector<std
   c.arguments.insert(c.arguments.begin(), c.program);
   c.arguments.insert(c.arguments.begin(), words.begin(), words.end());
   c.program = launcher;
+}
+
+/// Heddle itself, one round of the task.
+std::vector<std::string> heddle_words(const rival_task& t, const std::string& scratch) {
+  const spec& s = t.what;
+  std::vector<std::string> words{"bench", name_of(s.what), "--backend", t.backend};
+  const auto add = [&words](const char* option, const auto& value) {
+    append(words, {option, fmt::format("{}", value)});
+  };
+  add("--threads", s.threads);
+  if (s.lanes > 0) add("--lanes", s.lanes);
+  if (s.what != kind::latency) add("--window", s.window);
+  if (s.what == kind::gups) {
+    add("--memory", s.memory_bytes);
+    if (s.atomic) words.emplace_back("--atomic");
+  } else {
+    add("--sizes", s.bytes);
+    add("--op", name_of(s.op));
+    add("--buffers", name_of(s.buffers));
+    add("--target", name_of(s.target));
+  }
+  add("--bind", t.cores.empty() ? "none" : "core");
+  add("--rounds", 1);
+  add("--time-ms", s.time.count());
+  add("--json", records_in(scratch).string());
+  return words;
 }
 
 struct packages {
@@ -109,7 +127,21 @@ std::chrono::seconds limit_of(const rival_task& t) {
   return std::chrono::ceil<std::chrono::seconds>(t.what.time + t.limit);
 }
 
+std::vector<std::string> ucx_settings(const std::string& backend) {
+  // Verbs are plain libibverbs, as Heddle's are; datagrams are what UCX connects by.
+  std::vector<std::string> settings{
+      fmt::format("UCX_TLS={},self", backend == "verbs" ? "rc_v,ud_v" : backend),
+      "UCX_WARN_UNUSED_ENV_VARS=n"};
+  if (backend == "tcp") settings.emplace_back("UCX_NET_DEVICES=lo");
+  return settings;
+}
+
+std::filesystem::path records_in(const std::string& scratch) {
+  return std::filesystem::path(scratch) / "round.json";
+}
+
 peer_programs find_peer(rival who) {
+  if (who == rival::uncached) return {std::filesystem::read_symlink("/proc/self/exe"), {}};
   const packages of = packages_of(who);
   peer_programs found{companion_program(of.program).string(), {}};
   if (access(found.peer.c_str(), X_OK) != 0) {
@@ -135,8 +167,9 @@ command peer_command(rival who, const peer_programs& programs, const rival_task&
   const auto limit = static_cast<int>((limit_of(t) + own_patience).count());
   command c{.program = programs.peer,
             .arguments = words_of({.what = t.what, .limit_s = limit, .cores = t.cores})};
-  c.without = {"UCX_", "FI_",   "OMPI_",  "ORTE_",  "PMIX_",
-               "PMI_", "MPIR_", "MPICH_", "HYDRA_", "SLURM_"};
+  c.without = {"UCX_",           "FI_",         "OMPI_",       "ORTE_",       "PMIX_",
+               "PMI_",           "MPIR_",       "MPICH_",      "HYDRA_",      "SLURM_",
+               "HEDDLE_BOOT_FD", "HEDDLE_RANK", "HEDDLE_SIZE", "SOFTTOFU_JOB"};
   c.end_signal = SIGTERM;  // a launcher then ends its ranks, and removes its files
   c.own_group = true;
   switch (who) {
@@ -157,8 +190,12 @@ command peer_command(rival who, const peer_programs& programs, const rival_task&
       break;
     case rival::verbs:
       break;  // the card that is there
+    case rival::uncached:
+      c.arguments = heddle_words(t, scratch);
+      c.settings = {own_tofu_machine(scratch), "HEDDLE_BOOT=alone", "HEDDLE_RCACHE=off"};
+      break;
     default:
-      c.settings = ucx_settings(t);
+      c.settings = ucx_settings(t.backend);
   }
   c.settings.emplace_back("LC_ALL=C");
   return c;

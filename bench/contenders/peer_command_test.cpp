@@ -14,8 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsSupersetOf;
 using testing::Not;
 
@@ -98,6 +96,39 @@ TEST(PeerCommand, OfUtofuHasAMachineOfItsOwnForEachRound) {
   };
   EXPECT_THAT(settings_in("/dev/shm/one"), Contains("SOFTTOFU_JOB=one"));
   EXPECT_THAT(settings_in("/dev/shm/two"), Contains("SOFTTOFU_JOB=two"));
+}
+
+command uncached(const rival_task& t) {
+  return peer_command(rival::uncached, {"/bin/heddle", ""}, t, "/scratch/one");
+}
+
+TEST(PeerCommand, OfHeddleMeasuresTheSameWithoutRegistrations) {
+  rival_task t = two_threads("utofu");
+  t.what.lanes = 2;
+  const command c = uncached(t);
+  EXPECT_THAT(c.arguments,
+              IsSupersetOf({"bench", "rate", "--op", "put", "--sizes", "8", "--threads", "2",
+                            "--lanes", "2", "--backend", "utofu", "core"}));
+  EXPECT_THAT(c.settings, Contains("HEDDLE_RCACHE=off"));
+}
+
+TEST(PeerCommand, OfHeddleIsAJobOfItsOwnAndBoundOnlyWhereWeAre) {
+  rival_task t = two_threads("utofu");
+  t.cores.clear();
+  const command c = uncached(t);
+  EXPECT_THAT(c.without, IsSupersetOf({"HEDDLE_BOOT_FD", "HEDDLE_RANK", "HEDDLE_SIZE"}));
+  EXPECT_THAT(c.settings, Contains("SOFTTOFU_JOB=one"));
+  EXPECT_THAT(c.arguments, Contains("none"));
+}
+
+TEST(PeerCommand, OfHeddlesGupsSaysItsMemoryAndWay) {
+  rival_task t = two_threads("shm");
+  t.what.what = kind::gups;
+  t.what.memory_bytes = 4096;
+  t.what.atomic = true;
+  EXPECT_THAT(uncached(t).arguments,
+              IsSupersetOf({"bench", "gups", "--memory", "4096", "--atomic"}));
+  EXPECT_THAT(uncached(t).arguments, Not(Contains("--op")));
 }
 
 TEST(PeerCommand, ForgetsTheUsersOwnTuning) {

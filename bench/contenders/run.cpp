@@ -10,7 +10,7 @@
 #include <memory>
 #include <stdexcept>
 
-#include "contenders/rival_runner.h"
+#include "contenders/rival_round.h"
 #include "contenders/session.h"
 #include "exit_status.h"
 #include "harness/bare_limit.h"
@@ -123,9 +123,18 @@ rival_task task_for(const options& o, const spec& s, const std::string& backend)
 contender library_contender(const session& in, const spec& s, rival who) {
   rival_task t = task_for(in.what(), s, in.backend());
   t.cores = in.bound_cores(s.threads);
-  const std::shared_ptr<rival_runner> runs = make_rival_runner(who, t);
-  contender c = outside_contender(in, s, name_of(who), [runs] { return runs->next(); });
+  check_rival(who, t);
+  contender c = outside_contender(in, s, name_of(who), [who, t] { return rival_round(who, t); });
   if (s.what == kind::overhead) c.results.op = "get";
+  return c;
+}
+
+/// Heddle with a lock around every call, or without the messages beside.
+contender contender_in_another_way(session& in, spec s, rival who) {
+  s.lock_lanes = who == rival::lock;
+  if (who == rival::unloaded) s.beside_bytes = 0;
+  contender c = heddle_contender(in, s, name_of(who), in.what().ranks);
+  c.results.library = c.results.label;
   return c;
 }
 
@@ -145,7 +154,8 @@ contender bare_contender(const session& in, const spec& s) {
 }
 
 contender rival_contender(session& in, const spec& s, rival who) {
-  if (is_started(who)) return library_contender(in, s, who);
+  if (is_in_this_job(who)) return contender_in_another_way(in, s, who);
+  if (is_library(who)) return library_contender(in, s, who);
   if (who == rival::bare) return bare_contender(in, s);
   return heddle_contender(in, s, "pair", 2);
 }
@@ -178,7 +188,7 @@ std::vector<contender> contenders_for(session& in, const spec& what) {
   }
   for (const rival who : in.what().rivals) {
     for (const int threads : counts) {
-      if (is_started(who) || threads == counts.front())
+      if (is_library(who) || threads == counts.front())
         all.push_back(rival_contender(in, with_threads(what, threads), who));
     }
   }
@@ -203,7 +213,7 @@ bool judge_updates(session& in, const case_result& c) {
   const double tolerated = tolerated_losses(c.what.atomic);
   bool good = true;
   for (const series& s : c.contenders) {
-    if (s.library != "heddle" || s.parts.empty()) continue;
+    if (s.parts.empty()) continue;
     const double lost = *std::max_element(s.parts[0].begin(), s.parts[0].end());
     good = good && lost <= tolerated;
     in.print(fmt::format("{:<13}lost updates, at most: {:.4f} %, tolerated {} %: {}", s.label,
@@ -238,7 +248,7 @@ int measure_case(session& in, const spec& s) {
 
 void check_libraries(const options& o) {
   for (const rival who : o.rivals) {
-    if (!is_started(who)) continue;
+    if (!is_library(who)) continue;
     check_rival(who, task_for(o, with_threads(o.base, most_threads(o)), o.backend));
   }
 }
@@ -253,7 +263,7 @@ void check_options(const options& o) {
   const bool gups = o.base.what == kind::gups;
   if (o.ranks % 2 != 0 && !gups) refuse("--ranks must be even: ranks work in pairs");
   if (has(rival::pair) && o.ranks == 2) refuse("--compare pair needs --ranks above 2");
-  if (!gups && o.ranks != 2 && std::ranges::any_of(o.rivals, is_started))
+  if (!gups && o.ranks != 2 && std::ranges::any_of(o.rivals, is_library))
     refuse("others are measured by two ranks: leave out --ranks, or --compare pair");
   const auto is_not_unloaded = [](rival r) { return r != rival::unloaded; };
   const bool beside = o.base.beside_bytes > 0;

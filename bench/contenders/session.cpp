@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "contenders/rival_runner.h"
+#include "contenders/rival_round.h"
 #include "harness/result_file.h"
 #include "parts/bare.h"
 #include "standard_output.h"
@@ -26,9 +26,7 @@ void play(const contender& who, bool reports, series& s) {
   try {
     const round_result r = who.round();
     if (!reports) return;
-    s.figures.push_back(r.figures.front());
-    s.parts.resize(r.figures.size() - 1);
-    for (std::size_t i = 1; i < r.figures.size(); ++i) s.parts[i - 1].push_back(r.figures[i]);
+    add_round(s, r.figures);
     s.stamps.insert(s.stamps.end(), r.stamps.begin(), r.stamps.end());
   } catch (const rival_failure& why) {
     s.failure = why.what();
@@ -93,10 +91,7 @@ void session::play_round(std::vector<contender>& all, case_result& c) {
 void session::conclude(const case_result& c) {
   if (!reports()) return;
   print(summary_table(c));
-  keep(records_of(c));
-}
-
-void session::keep(const std::vector<record>& more) {
+  const std::vector<record> more = records_of(c);
   records_.insert(records_.end(), more.begin(), more.end());
 }
 

@@ -63,7 +63,6 @@ class session {
   void hold_rounds(std::vector<contender>& all, case_result& c);
   /// On rank 0: prints the statistics, and keeps the records for the file.
   void conclude(const case_result& c);
-  void keep(const std::vector<record>& more);
   /// On rank 0: prints a line at once.
   void print(const std::string& line) const;
   /// On rank 0, after the last measurement: writes the file.

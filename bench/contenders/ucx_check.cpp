@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include "contenders/peer_command.h"
-#include "contenders/ucx_runner.h"
+#include "contenders/ucx_perftest.h"
 #include "exit_status.h"
 #include "harness/statistics.h"
 #include "standard_output.h"
@@ -16,61 +16,40 @@ namespace {
 constexpr double wanted = 0.95;
 constexpr auto layout = "{:<8}{:<11}{:<11}{:>12}{:>14} {:<5}{:>8}  {}\n";
 
-rival_task task_for(const ucx_check& o, const std::string& backend, kind what, operation op) {
+/// Whether it could be measured.
+bool check(const ucx_check& o, const std::string& backend, kind what, operation op) {
   rival_task t{.what = {.what = what, .op = op}, .backend = backend};
   t.what.time = std::chrono::milliseconds(o.time_ms);
   t.cores = cores_of_rank(bare::allowed_cores(), 0, 1, 2);
-  return t;
-}
-
-ucx_rounds perftest_for(const rival_task& t) {
-  const spec& s = t.what;
-  return ucx_rounds({.test = ucx_test_for(s.what, s.op),
-                     .backend = t.backend,
-                     .bytes = s.bytes,
-                     .outstanding = s.what == kind::latency ? 1 : s.window,
-                     .cores = {t.cores.front(), t.cores[1 % t.cores.size()]}},
-                    s.time, limit_of(t));
-}
-
-/// Figures of every round of both.
-struct both_series {
+  ucx_run run{.test = ucx_test_for(what, op),
+              .backend = backend,
+              .bytes = t.what.bytes,
+              .outstanding = what == kind::latency ? 1 : t.what.window,
+              .cores = {t.cores.front(), t.cores.back()}};
   std::vector<double> ours, theirs;
-};
-
-both_series play(const ucx_check& o, const rival_task& t) {
-  const auto ours = make_rival_runner(rival::ucx, t);
-  ucx_rounds theirs = perftest_for(t);
-  both_series s;
-  for (int round = 0; round < o.rounds; ++round) {
-    s.ours.push_back(ours->next().front());
-    s.theirs.push_back(figure(t.what, theirs.next().seconds_per_op));
-  }
-  return s;
-}
-
-/// Whether it could be measured.
-bool check(const ucx_check& o, const std::string& backend, kind what, operation op) {
-  const rival_task t = task_for(o, backend, what, op);
   try {
-    const both_series s = play(o, t);
-    const double ours = median(s.ours), theirs = median(s.theirs);
-    const double ratio = what == kind::latency ? theirs / ours : ours / theirs;
-    tools::print(fmt::format(layout, backend, name_of(what), name_of(op),
-                             fmt::format("{:.4g}", ours), fmt::format("{:.4g}", theirs),
-                             metrics_of(t.what).front().unit, fmt::format("{:.3g}", ratio),
-                             ratio >= wanted ? "pass" : "short"));
-    return true;
+    for (int round = 0; round < o.rounds; ++round) {
+      ours.push_back(rival_round(rival::ucx, t).front());
+      theirs.push_back(figure(t.what, run_ucx_for(run, t.what.time, limit_of(t)).seconds_per_op));
+    }
   } catch (const std::runtime_error& why) {
     tools::print(fmt::format("{} {} {}: {}\n", backend, name_of(what), name_of(op), why.what()));
     return false;
   }
+  const double times = median(ours) / median(theirs);
+  const double ratio = what == kind::latency ? 1 / times : times;
+  tools::print(fmt::format(layout, backend, name_of(what), name_of(op),
+                           fmt::format("{:.4g}", median(ours)),
+                           fmt::format("{:.4g}", median(theirs)), metrics_of(t.what).front().unit,
+                           fmt::format("{:.3g}", ratio), ratio >= wanted ? "pass" : "short"));
+  return true;
 }
 
 }  // namespace
 
 int run_ucx_check(const ucx_check& o) {
   (void)find_ucx();
+  (void)find_peer(rival::ucx);
   tools::print(fmt::format(layout, "", "", "", "our loop", "ucx_perftest", "", "ratio", ""));
   bool complete = true;
   for (const std::string& backend : o.backends) {

@@ -25,9 +25,9 @@ enum class buffer_kind { plain, exposed };
 /// Which sides compute between posting and waiting, in overlap.
 enum class computing { sender, receiver, both };
 /// Who is measured in turn with Heddle. `ofi`: libfabric. `utofu`, `verbs`: a program that calls
-/// uTofu or libibverbs itself. `lock`, `uncached`, `unloaded`: Heddle with one lock per lane,
-/// keeping no registrations, or without the copies beside, in a job of its own. `pair`: Heddle with
-/// two ranks of the job active.
+/// uTofu or libibverbs itself. `lock`, `unloaded`: Heddle with one lock per lane, or without the
+/// copies beside. `uncached`: Heddle keeping no registrations, in a job of its own. `pair`: Heddle
+/// with two ranks of the job active.
 enum class rival { ucx, ofi, openmpi, mpich, utofu, verbs, lock, uncached, unloaded, bare, pair };
 
 /// One thing to measure, on all ranks of a job.

@@ -157,6 +157,12 @@ std::string failures(const case_result& c) {
 
 }  // namespace
 
+void add_round(series& to, const std::vector<double>& figures) {
+  to.figures.push_back(figures.front());
+  to.parts.resize(figures.size() - 1);
+  for (std::size_t i = 1; i < figures.size(); ++i) to.parts[i - 1].push_back(figures[i]);
+}
+
 std::vector<comparison> usual_comparisons(const std::vector<series>& contenders) {
   std::vector<comparison> all;
   const series& heddle = contenders.front();

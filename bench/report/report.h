@@ -23,6 +23,9 @@ struct series {
   std::string failure = {};  ///< of a rival, and all that it printed; empty: none
 };
 
+/// Adds a round: the figures as metrics say, the first of which is the one that is compared.
+void add_round(series& to, const std::vector<double>& figures);
+
 /// A ratio that is shown and recorded: of the median of one contender to that of another.
 struct comparison {
   std::size_t of = 0, to = 0;   ///< places among the contenders

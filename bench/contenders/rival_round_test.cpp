@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// rival_runner_test.cpp - real short rounds of every rival that is installed.
-#include "contenders/rival_runner.h"
+// rival_round_test.cpp - real short rounds of every rival that is installed.
+#include "contenders/rival_round.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,16 +21,18 @@ namespace heddle::bench {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::ThrowsMessage;
 
-template <class F>
-std::string failure_of(F&& attempt) {
+/// Whether the rival's program, and its launcher, are there.
+bool is_there(rival who) {
   try {
-    attempt();
-  } catch (const std::runtime_error& why) {
-    return why.what();
+    (void)find_peer(who);
+  } catch (const std::runtime_error&) {
+    return false;
   }
-  return "did not fail";
+  return true;
 }
 
 /// Whether a process has `word` on its command line.
@@ -47,11 +49,7 @@ bool somebody_runs_with(const std::string& word) {
 class Peers : public testing::TestWithParam<std::tuple<rival, std::string>> {
  protected:
   void SetUp() override {
-    try {
-      (void)find_peer(who());
-    } catch (const std::runtime_error& why) {
-      GTEST_SKIP() << why.what();
-    }
+    if (!is_there(who())) GTEST_SKIP() << name_of(who()) << " is not there";
   }
   static rival who() { return std::get<0>(GetParam()); }
 
@@ -63,7 +61,7 @@ class Peers : public testing::TestWithParam<std::tuple<rival, std::string>> {
   /// Seconds per operation of one round; a rival that hangs is none of our faults.
   static double round(const rival_task& t) {
     try {
-      return make_rival_runner(who(), t)->next().front();
+      return rival_round(who(), t).front();
     } catch (const rival_failure& why) {
       if (std::string(why.what()).find("was killed") != std::string::npos) return 1;
       throw;
@@ -97,9 +95,9 @@ TEST_P(Peers, MeasureOverlapOnBothSidesAndTheCostOfGets) {
   rival_task t = task(kind::overlap, operation::tag, 1);
   t.what.window = 1;
   t.what.compute_us = 10;
-  EXPECT_EQ(make_rival_runner(who(), t)->next().size(), metrics_of(t.what).size());
+  EXPECT_EQ(rival_round(who(), t).size(), metrics_of(t.what).size());
   const rival_task gets = task(kind::overhead, operation::get, 2);
-  const auto figures = make_rival_runner(who(), gets)->next();
+  const auto figures = rival_round(who(), gets);
   ASSERT_EQ(figures.size(), 3u);
   EXPECT_LE(figures[1], figures[0]) << "the call is a part of the whole";
 }
@@ -110,8 +108,8 @@ TEST_P(Peers, ThatTakeTooLongAreKilledAndLeaveNothingBehind) {
   const std::string mark = std::to_string(t.what.bytes);
   t.what.time = 50s;
   t.limit = -49s;
-  EXPECT_THAT(failure_of([&] { (void)make_rival_runner(who(), t)->next(); }),
-              HasSubstr("took longer than 1 s and was killed"));
+  EXPECT_THAT([&] { (void)rival_round(who(), t); },
+              ThrowsMessage<rival_failure>(HasSubstr("took longer than 1 s and was killed")));
   for (int i = 0; i < 500 && somebody_runs_with(mark); ++i) std::this_thread::sleep_for(20ms);
   EXPECT_FALSE(somebody_runs_with(mark));
 }
@@ -125,23 +123,22 @@ INSTANTIATE_TEST_SUITE_P(All, Peers,
                          });
 
 TEST(UcxPeer, MeasuresActiveMessages) {
-  if (failure_of([] { (void)find_peer(rival::ucx); }) != "did not fail") GTEST_SKIP();
+  if (!is_there(rival::ucx)) GTEST_SKIP();
   for (const kind what : {kind::rate, kind::latency}) {
     const rival_task t{.what = {.what = what, .op = operation::am, .threads = 2, .time = 5ms},
                        .backend = "shm"};
-    EXPECT_GT(make_rival_runner(rival::ucx, t)->next().front(), 0);
+    EXPECT_GT(rival_round(rival::ucx, t).front(), 0);
   }
 }
 
 class UtofuPeer : public testing::Test {
  protected:
   void SetUp() override {
-    const std::string missing = failure_of([] { (void)find_peer(rival::utofu); });
-    if (missing != "did not fail") GTEST_SKIP() << missing;
+    if (!is_there(rival::utofu)) GTEST_SKIP() << "Heddle was built without uTofu";
   }
   static double round(const spec& s) {
     const rival_task t{.what = s, .backend = "utofu", .limit = 60s};
-    return make_rival_runner(rival::utofu, t)->next().front();
+    return rival_round(rival::utofu, t).front();
   }
 };
 
@@ -188,8 +185,8 @@ TEST_F(UtofuPeer, LosesNoUpdateOfGups) {
 }
 
 TEST_F(UtofuPeer, SaysWhenThereAreNotEnoughCqs) {
-  EXPECT_THAT(failure_of([] { (void)round({.what = kind::rate, .threads = 60, .time = 5ms}); }),
-              HasSubstr("is there a CQ left"));
+  EXPECT_THAT([] { (void)round({.what = kind::rate, .threads = 60, .time = 5ms}); },
+              ThrowsMessage<rival_failure>(HasSubstr("is there a CQ left")));
 }
 
 TEST(Rivals, UseOnlyTheWireThatTheyHave) {
@@ -228,11 +225,32 @@ TEST(Rivals, AreLibraries) {
 TEST(Rivals, WithoutTheirProgramsNameThePackage) {
   const std::string path = std::getenv("PATH");
   setenv("PATH", "/nonexistent", 1);
-  const std::string openmpi = failure_of([] { (void)find_peer(rival::openmpi); });
-  const std::string mpich = failure_of([] { (void)find_peer(rival::mpich); });
+  const auto finding = [](rival who) { return [who] { (void)find_peer(who); }; };
+  EXPECT_THAT(finding(rival::openmpi),
+              ThrowsMessage<std::runtime_error>(ContainsRegex("openmpi-bin|libopenmpi-dev")));
+  EXPECT_THAT(finding(rival::mpich),
+              ThrowsMessage<std::runtime_error>(ContainsRegex("apt install mpich|libmpich-dev")));
   setenv("PATH", path.c_str(), 1);
-  EXPECT_THAT(openmpi, testing::AnyOf(HasSubstr("openmpi-bin"), HasSubstr("libopenmpi-dev")));
-  EXPECT_THAT(mpich, testing::AnyOf(HasSubstr("apt install mpich"), HasSubstr("libmpich-dev")));
+}
+
+record of(const std::string& library, const std::string& metric, double median) {
+  record r;
+  r.library = library;
+  r.metric = metric;
+  r.median = median;
+  return r;
+}
+
+TEST(RecordsOfARound, GiveTheFiguresOfHeddle) {
+  EXPECT_EQ(figures_in({of("bare", "rate", 1), of("heddle", "rate", 20)}, {.what = kind::rate}),
+            std::vector<double>{20});
+  EXPECT_EQ(figures_in({of("heddle", "updates", 0.002), of("heddle", "lost_updates", 0)},
+                       {.what = kind::gups}),
+            (std::vector<double>{0.002, 0}));
+}
+
+TEST(RecordsOfARound, ThatAreMissingAreAFailure) {
+  EXPECT_THROW((void)figures_in({}, {.what = kind::rate}), rival_failure);
 }
 
 }  // namespace

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// rival_runner.h - rounds of somebody else's library, one at a time, for any benchmark of ours.
+// rival_round.h - a round of somebody else's library, for any benchmark of ours.
 #pragma once
 #include <chrono>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "harness/child.h"
 #include "harness/spec.h"
+#include "report/record.h"
 
 namespace heddle::bench {
 
@@ -27,28 +26,23 @@ struct rival_failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What a program that ended without a figure, or did not end, said.
-[[nodiscard]] std::string how_it_failed(rival who, const rival_task& t, const child& program,
-                                        bool ended);
-
-class rival_runner {
- public:
-  virtual ~rival_runner() = default;
-  /// Starts the rival, lets it measure one round, and sees it end: no process is left behind, not
-  /// even when this process is killed. The figures are those of metrics_of(). Throws rival_failure
-  /// with what it printed.
-  [[nodiscard]] virtual std::vector<double> next() = 0;
-};
-
-/// Whether a round of it is a program of its own, and not a part of this job.
-[[nodiscard]] bool is_started(rival who) noexcept;
+/// Whether it is a library, or Heddle in another way: measured by two ranks, with any number of
+/// threads.
+[[nodiscard]] bool is_library(rival who) noexcept;
+/// Whether it is Heddle used in another way, which this job's ranks measure themselves.
+[[nodiscard]] bool is_in_this_job(rival who) noexcept;
 
 /// Throws tools::usage_error when this rival has no such thing to measure, and std::runtime_error
 /// naming the Debian package when a program is missing. Starts nothing.
 void check_rival(rival who, const rival_task& t);
 
-/// As check_rival(). Heddle in another way is this program; everything else is a program of
-/// bench/libraries, MPI's under their launchers.
-[[nodiscard]] std::unique_ptr<rival_runner> make_rival_runner(rival who, const rival_task& t);
+/// Starts the rival, lets it measure one round, and sees it end: no process is left behind, not
+/// even when this process is killed. The figures are those of metrics_of(). Throws rival_failure
+/// with what it printed.
+[[nodiscard]] std::vector<double> rival_round(rival who, const rival_task& t);
+
+/// The figures of metrics_of() that records of Heddle's hold. Throws rival_failure when they do
+/// not.
+[[nodiscard]] std::vector<double> figures_in(const std::vector<record>& records, const spec& s);
 
 }  // namespace heddle::bench
