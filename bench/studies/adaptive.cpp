@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // adaptive.cpp - a world per mode and turn, and overlap's iterations in it.
-#include "studies/adaptive.h"
-
 #include <memory>
 
 #include "contenders/command.h"
@@ -9,6 +7,7 @@
 #include "libraries/heddle.h"
 #include "studies/adaptive_report.h"
 #include "studies/mode_turns.h"
+#include "studies/studies.h"
 
 namespace heddle::bench {
 namespace {
@@ -23,7 +22,7 @@ struct adaptive_options {
 /// After so many messages the cost model has tried both ways and judged.
 constexpr std::uint64_t messages_to_learn_from = 64;
 
-/// Seconds of an iteration at this rank.
+/// Microseconds of an iteration at this rank.
 double play(session& in, const adaptive_options& o, const adaptive_work& w) {
   spec s = o.job.base;
   s.bytes = w.bytes;
@@ -35,54 +34,25 @@ double play(session& in, const adaptive_options& o, const adaptive_work& w) {
   in.job().barrier();
   const side_times times = overlap_pass(own, overlap_iterations(s), seconds);
   in.job().barrier();  // before anybody's buffers are withdrawn
-  return times.total;
+  return times.total * 1e6;
 }
 
-/// Each mode once; the cache line while the last one's world is quiet. Rank 0 learns the figures
-/// and returns whether it is rank 0.
-bool play_round(const mode_turns& turns, const adaptive_options& o, const adaptive_work& w,
-                case_result& c) {
-  bool reports = false;
-  for (series& mode : c.contenders) {
-    const std::unique_ptr<session> in = turns.join(mode.op);
-    mode.figures.push_back(play(*in, o, w) * 1e6);
-    c.backend = in->backend();
-    reports = in->reports();
-    if (reports && &mode == &c.contenders.back()) c.cache_line_ns.push_back(in->cache_line() * 1e9);
-    in->job().barrier();
-  }
-  return reports;
-}
-
-/// The records on rank 0, elsewhere nothing.
-std::vector<record> measure_work(const mode_turns& turns, const adaptive_options& o,
-                                 const adaptive_work& w) {
+void measure_work(mode_turns& turns, const adaptive_options& o, const adaptive_work& w) {
   const std::string offload =
       o.offload == "auto" ? offload_mode(turns.cores().size(), o.job.ranks) : o.offload;
   case_result c = adaptive_case(w, offload, o.job.ranks);
-  bool reports = false;
-  for (int round = 0; round < o.job.rounds; ++round) {
-    reports = play_round(turns, o, w, c);
-    if (!reports) continue;
-    if (round == 0) print_line(adaptive_title(w, c.backend) + '\n' + round_heading(c));
-    print_line(round_line(c));
-  }
-  if (!reports) return {};
+  turns.hold_rounds(
+      c, [&](session& in) { return std::vector<double>{play(in, o, w)}; },
+      [&](const case_result& of) { return adaptive_title(w, of.backend); });
   compare_with_best(c, w);
-  print_line(summary_table(c));
-  return records_of(c);
+  turns.conclude(c);
 }
 
 void run_adaptive_in_job(const adaptive_options& o) {
-  const mode_turns turns(o.job);
-  std::vector<record> records;
-  for (const std::uint64_t bytes : o.job.sizes) {
-    for (const double us : o.compute_us) {
-      const std::vector<record> more = measure_work(turns, o, {bytes, us, o.who});
-      records.insert(records.end(), more.begin(), more.end());
-    }
-  }
-  if (!records.empty() && !o.job.json_file.empty()) write_records(o.job.json_file, records);
+  mode_turns turns(o.job);
+  for (const std::uint64_t bytes : o.job.sizes)
+    for (const double us : o.compute_us) measure_work(turns, o, {bytes, us, o.who});
+  turns.write();
 }
 
 constexpr const char* details =
@@ -112,13 +82,13 @@ void add_what(CLI::App& app, adaptive_options& o) {
 
 }  // namespace
 
-void add_adaptive(CLI::App& bench, int& code) {
+void add_adaptive(CLI::App& studies, int& code) {
   auto o = std::make_shared<adaptive_options>();
   o->job.bind.what = tools::binding::unit::none;
   o->job.base.op = operation::tag;
   o->job.base.window = 1;
   o->job.sizes = {8, 4096, std::uint64_t{64} << 10, std::uint64_t{1} << 20};
-  CLI::App& app = *bench.add_subcommand("adaptive", "Progress mode adaptive beside its choices");
+  CLI::App& app = *studies.add_subcommand("adaptive", "Progress mode adaptive beside its choices");
   add_what(app, *o);
   add_job(app, o->job);
   app.footer(details);

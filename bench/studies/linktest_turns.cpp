@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // linktest_turns.cpp - the link tester and the same schedule over OpenMPI, program by program.
-#include "studies/linktest_turns.h"
-
 #include <fmt/format.h>
 
 #include <chrono>
+#include <iterator>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <vector>
 
@@ -15,6 +15,7 @@
 #include "harness/scratch_folder.h"
 #include "harness/statistics.h"
 #include "standard_output.h"
+#include "studies/studies.h"
 
 namespace heddle::bench {
 namespace {
@@ -33,41 +34,32 @@ double seconds_of(const command& what) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+std::vector<std::string> words_in(const std::string& line) {
+  std::istringstream in(line);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
 /// At equal effort: no adaptive repetition, no percentiles, no check, no retests.
 command link_test(const turns_options& o, const std::string& folder) {
   return {.program = neighbour_program("heddle").string(),
-          .arguments = {"linktest",
-                        "-n",
-                        fmt::format("{}", o.ranks),
-                        "--sizes",
-                        fmt::format("{}", o.bytes),
-                        "--messages",
-                        fmt::format("{}", o.messages),
-                        "--warmup",
-                        fmt::format("{}", o.warmup),
-                        "--repetitions",
-                        fmt::format("{}", o.repetitions),
-                        "--singles",
-                        "0",
-                        "--no-check",
-                        "--diagnosis",
-                        "never",
-                        "--quiet",
-                        "--overwrite",
-                        "--output",
-                        folder}};
+          .arguments = words_in(fmt::format(
+              "linktest -n {} --sizes {} --messages {} --warmup {} --repetitions {} --singles 0 "
+              "--no-check --diagnosis never --quiet --overwrite --output {}",
+              o.ranks, o.bytes, o.messages, o.warmup, o.repetitions, folder))};
 }
 
 command rival_test(const turns_options& o) {
   const std::string launcher = find_program("mpirun.openmpi");
   if (launcher.empty()) throw std::runtime_error("no mpirun.openmpi: apt install openmpi-bin");
-  return {.program = launcher,
-          .arguments = {"--allow-run-as-root", "--mca", "mpi_yield_when_idle", "1",
-                        "--oversubscribe", "-n", fmt::format("{}", o.ranks),
-                        companion_program("heddle_peer_linktest_openmpi").string(),
-                        fmt::format("{}", o.bytes), fmt::format("{}", o.messages),
-                        fmt::format("{}", o.warmup), fmt::format("{}", o.repetitions)},
-          .end_signal = 15};
+  command c{.program = launcher,
+            .arguments = words_in(fmt::format("--allow-run-as-root --mca mpi_yield_when_idle 1 "
+                                              "--oversubscribe -n {}",
+                                              o.ranks)),
+            .end_signal = 15};
+  c.arguments.push_back(companion_program("heddle_peer_linktest_openmpi").string());
+  for (const int n : {o.bytes, o.messages, o.warmup, o.repetitions})
+    c.arguments.push_back(std::to_string(n));
+  return c;
 }
 
 void take_turns(const turns_options& o) {
@@ -95,9 +87,9 @@ agrees on every measurement, which is its own messages on top.)";
 
 }  // namespace
 
-void add_linktest_turns(CLI::App& bench, int& code) {
+void add_linktest(CLI::App& studies, int& code) {
   auto o = std::make_shared<turns_options>();
-  CLI::App& app = *bench.add_subcommand("linktest", "A whole matrix of links beside OpenMPI");
+  CLI::App& app = *studies.add_subcommand("linktest", "A whole matrix of links beside OpenMPI");
   const auto number = [&app](const char* name, int& into, int least, const char* help) {
     app.add_option(name, into, help)->check(CLI::Range(least, 1'000'000))->capture_default_str();
   };

@@ -8,9 +8,7 @@
 
 #include "exit_status.h"
 #include "standard_output.h"
-#include "studies/adaptive.h"
-#include "studies/linktest_turns.h"
-#include "studies/offload_cost.h"
+#include "studies/studies.h"
 
 namespace {
 
@@ -23,8 +21,8 @@ int parse_and_run(int argc, char** argv) {
   CLI::App app(about, "heddle_studies");
   app.require_subcommand(1);
   heddle::bench::add_adaptive(app, code);
-  heddle::bench::add_linktest_turns(app, code);
-  heddle::bench::add_offload_cost(app, code);
+  heddle::bench::add_linktest(app, code);
+  heddle::bench::add_offload(app, code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& end) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // offload_cost.cpp - the same gets inline and handed to an executor, a world for each turn.
-#include "studies/offload_cost.h"
-
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -11,11 +9,10 @@
 #include "contenders/command.h"
 #include "exit_status.h"
 #include "harness/laps.h"
-#include "harness/result_file.h"
 #include "harness/statistics.h"
 #include "libraries/heddle.h"
-#include "parts/bare.h"
 #include "studies/mode_turns.h"
+#include "studies/studies.h"
 
 namespace heddle::bench {
 namespace {
@@ -25,104 +22,44 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t dropped_samples = 1000, most_samples = 200'000;
 
-/// Of single gets, medians of a round, in seconds.
-struct get_times {
-  double overhead = 0;  ///< of the call, without reading the clock
-  double latency = 0;
-};
+/// Without the first ones, but no less than half of them.
+double steady_median(const std::vector<double>& all) {
+  const std::size_t dropped = std::min(dropped_samples, all.size() / 2);
+  return median({all.begin() + static_cast<std::ptrdiff_t>(dropped), all.end()});
+}
 
-/// Thread 0 of the initiating rank, one get at a time.
-class single_gets {
- public:
-  single_gets(session& in, const equipment& gear)
-      : lane_(in.at().first_lane()), into_(gear.landing(0, 0)), from_(gear.their_table().at(0)) {}
-
-  get_times measure(milliseconds time) {
-    const clock::time_point end = clock::now() + time;
-    for (clock::time_point now = clock::now(); now < end && overheads_.size() < most_samples;) {
-      now = get();
-    }
-    return {median_of(overheads_) - clock_cost(), median_of(latencies_)};
-  }
-
- private:
-  /// Until accepted, complete; returns when.
-  clock::time_point get() {
-    ended_.reset();
-    const clock::time_point begin = clock::now();
-    const status posted = lane_.try_get(into_, from_, ended_);
+/// Of single gets by this thread, medians in us: the latency, and of that the call, without reading
+/// the clock.
+std::vector<double> time_gets(lane& l, std::span<std::byte> into, remote_address from,
+                              milliseconds time) {
+  std::vector<double> overheads, latencies;
+  const clock::time_point begin = clock::now();
+  for (clock::time_point end = begin; end - begin < time && overheads.size() < most_samples;) {
+    flag ended;
+    const clock::time_point start = clock::now();
+    const status posted = l.try_get(into, from, ended);
     const clock::time_point handed_in = clock::now();
     require(posted, "get");
-    if (posted == status::posted) require(lane_.wait(ended_), "get");
-    const clock::time_point end = clock::now();
-    overheads_.push_back(seconds_between(begin, handed_in));
-    latencies_.push_back(seconds_between(begin, end));
-    return end;
+    if (posted == status::posted) require(l.wait(ended), "get");
+    end = clock::now();
+    overheads.push_back(seconds_between(start, handed_in));
+    latencies.push_back(seconds_between(start, end));
   }
-  /// Without the first ones, but no less than half of them.
-  static double median_of(const std::vector<double>& all) {
-    const std::size_t dropped = std::min(dropped_samples, all.size() / 2);
-    return median({all.begin() + static_cast<std::ptrdiff_t>(dropped), all.end()});
-  }
+  return {steady_median(latencies) * 1e6, (steady_median(overheads) - clock_cost()) * 1e6};
+}
 
-  lane& lane_;
-  std::span<std::byte> into_;
-  remote_address from_;
-  flag ended_;
-  std::vector<double> overheads_, latencies_;
-};
-
-/// Rounds of one size, on every rank; only the first rank's figures count.
-class offload_turns {
- public:
-  offload_turns(const options& o, const mode_turns& turns, std::uint64_t bytes)
-      : o_(o), turns_(turns), spec_(o.base) {
-    spec_.bytes = bytes;
-    spec_.buffers = buffer_kind::plain;  // what is mapped is copied within the call in any mode
-  }
-  /// Adds to the contenders of `c`, inline and dedicated, and its cache lines.
-  void play(case_result& c) {
-    double cache_line = 0;
-    const get_times alone = play("inline", cache_line), offloaded = play("dedicated", cache_line);
-    if (!reports_) return;
-    c.cache_line_ns.push_back(cache_line * 1e9);
-    add(c.contenders[0], alone, alone, cache_line);
-    add(c.contenders[1], offloaded, alone, cache_line);
-  }
-  [[nodiscard]] bool reports() const noexcept { return reports_; }
-
- private:
-  /// As the metrics of offload_case().
-  static void add(series& to, const get_times& t, const get_times& alone, double cache_line) {
-    to.figures.push_back(t.latency * 1e6);
-    to.parts.resize(3);
-    to.parts[0].push_back(t.overhead * 1e6);
-    to.parts[1].push_back(t.overhead / cache_line);
-    to.parts[2].push_back((t.latency - alone.latency) / cache_line);
-  }
-  /// The executors have started, unbound, when this thread is tied to its core.
-  get_times play(const char* mode, double& cache_line) {
-    const std::unique_ptr<session> in = turns_.join(mode);
-    const std::vector<int>& cores = turns_.cores();
-    bare::pin_this_thread(cores.front());
-    const equipment gear(in->at(), spec_);
-    reports_ = in->reports();
-    get_times times;
-    in->job().barrier();
-    if (reports_) {
-      times = single_gets(*in, gear).measure(o_.base.time);
-      cache_line =
-          bare::cache_line_one_way({cores.front(), cores[1 % cores.size()]}, milliseconds(20));
-    }
-    in->job().barrier();  // before anybody's buffers are withdrawn
-    return times;
-  }
-
-  const options& o_;
-  const mode_turns& turns_;
-  spec spec_;
-  bool reports_ = false;
-};
+/// Of thread 0 of the first rank. The executors have started, unbound, when this thread is tied to
+/// its core.
+std::vector<double> play(session& in, const spec& s, int core) {
+  bare::pin_this_thread(core);
+  const equipment gear(in.at(), s);
+  std::vector<double> figures(2);
+  in.job().barrier();
+  if (in.reports())
+    figures = time_gets(in.at().first_lane(), gear.landing(0, 0), gear.their_table().at(0), s.time);
+  in.job().barrier();  // before anybody's buffers are withdrawn
+  return figures;
+}
 
 case_result offload_case(std::uint64_t bytes) {
   spec what{.what = kind::latency, .op = operation::get, .bytes = bytes};
@@ -138,19 +75,28 @@ case_result offload_case(std::uint64_t bytes) {
           .comparisons = {}};
 }
 
-/// The records on rank 0, elsewhere nothing.
-std::vector<record> measure_size(const options& o, const mode_turns& turns, std::uint64_t bytes) {
-  offload_turns modes(o, turns, bytes);
-  case_result c = offload_case(bytes);
-  for (int round = 1; round <= o.rounds; ++round) {
-    modes.play(c);
-    if (!modes.reports()) continue;
-    if (round == 1) print_line(title(c) + '\n' + round_heading(c));
-    print_line(round_line(c));
+/// The figures of each round in cache lines of that round.
+void count_in_cache_lines(case_result& c) {
+  const std::vector<double>& alone = c.contenders[0].figures;
+  for (series& mode : c.contenders) {
+    mode.parts.resize(3);
+    for (std::size_t i = 0; i < c.cache_line_ns.size(); ++i) {
+      const double line_us = c.cache_line_ns[i] * 1e-3;
+      mode.parts[1].push_back(mode.parts[0][i] / line_us);
+      mode.parts[2].push_back((mode.figures[i] - alone[i]) / line_us);
+    }
   }
-  if (!modes.reports()) return {};
-  print_line(summary_table(c));
-  return records_of(c);
+}
+
+void measure_size(mode_turns& turns, const options& o, std::uint64_t bytes) {
+  spec s = o.base;
+  s.bytes = bytes;
+  s.buffers = buffer_kind::plain;  // what is mapped is copied within the call in any mode
+  case_result c = offload_case(bytes);
+  turns.hold_rounds(
+      c, [&](session& in) { return play(in, s, turns.cores().front()); }, title);
+  count_in_cache_lines(c);
+  turns.conclude(c);
 }
 
 void check(const options& o) {
@@ -160,15 +106,11 @@ void check(const options& o) {
 }
 
 void run_in_this_job(const options& o) {
-  const mode_turns turns(o);
+  mode_turns turns(o);
   const int second = turns.cores()[1 % turns.cores().size()];
   setenv("HEDDLE_EXECUTOR_CORES", std::to_string(second).c_str(), 0);
-  std::vector<record> records;
-  for (const std::uint64_t bytes : o.sizes) {
-    const std::vector<record> more = measure_size(o, turns, bytes);
-    records.insert(records.end(), more.begin(), more.end());
-  }
-  if (!records.empty() && !o.json_file.empty()) write_records(o.json_file, records);
+  for (const std::uint64_t bytes : o.sizes) measure_size(turns, o, bytes);
+  turns.write();
 }
 
 constexpr const char* details =
@@ -181,7 +123,7 @@ that is added. Goals: at most 1 and at most 5.)";
 
 }  // namespace
 
-void add_offload_cost(CLI::App& studies, int& code) {
+void add_offload(CLI::App& studies, int& code) {
   auto o = std::make_shared<options>();
   o->benchmark = "offload";
   o->backend = "shm";
