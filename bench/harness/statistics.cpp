@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 namespace heddle::bench {
@@ -43,43 +44,19 @@ interval median_interval_of_sorted(const std::vector<double>& sorted) {
   return {sorted[first], sorted[sorted.size() - 1 - first]};
 }
 
-/// The continued fraction of the incomplete beta function, by Lentz's method: each turn multiplies
-/// the result by the ratio of two partial denominators.
-double beta_fraction(double a, double b, double x) {
-  constexpr double tiny = 1e-300, precise = 1e-15;
-  constexpr int most_turns = 1000;
-  const auto not_zero = [](double v) { return std::abs(v) < tiny ? tiny : v; };
-  double c = 1;
-  double d = 1 / not_zero(1 - (a + b) * x / (a + 1));
-  double result = d;
-  for (int m = 1; m <= most_turns; ++m) {
-    const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-    const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-    double change = 1;
-    for (const double term : {even, odd}) {
-      d = 1 / not_zero(1 + term * d);
-      c = not_zero(1 + term / c);
-      change = c * d;
-      result *= change;
-    }
-    if (std::abs(change - 1) < precise) break;
+/// The probability of at most `t`, which is not negative: the finite series in the angle whose
+/// tangent is t / sqrt(freedom), of cosines to even powers for an even freedom, else to odd ones.
+double student_t_share(double t, int freedom) {
+  constexpr double half_pi = std::numbers::pi / 2;
+  const double angle = std::atan(t / std::sqrt(freedom)), cosine = std::cos(angle);
+  const bool odd = freedom % 2 != 0;
+  double term = odd ? cosine : 1, sum = 0;
+  for (int k = odd ? 3 : 2; k <= freedom; k += 2) {
+    sum += term;
+    term *= cosine * cosine * (k - 1) / k;
   }
-  return result;
-}
-
-/// The regularised incomplete beta function.
-double beta_share(double a, double b, double x) {
-  if (x <= 0) return 0;
-  if (x >= 1) return 1;
-  if (x > (a + 1) / (a + b + 2)) return 1 - beta_share(b, a, 1 - x);  // converges faster
-  const double log_front =
-      std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x);
-  return std::exp(log_front) * beta_fraction(a, b, x) / a;
-}
-
-/// The probability of at most `t`, which is not negative.
-double student_t_share(double t, double freedom) {
-  return 1 - beta_share(freedom / 2, 0.5, freedom / (freedom + t * t)) / 2;
+  const double within = std::sin(angle) * sum;
+  return 0.5 + (odd ? (angle + within) / half_pi : within) / 2;
 }
 
 std::vector<double> sorted_copy(std::vector<double> samples) {
@@ -160,7 +137,7 @@ summary summarize(const std::vector<double>& samples) {
           .ci95 = median_interval_of_sorted(sorted)};
 }
 
-double student_t_quantile(double share, double freedom) {
+double student_t_quantile(double share, int freedom) {
   double low = 0, high = 1;
   while (student_t_share(high, freedom) < share) high *= 2;
   for (int halving = 0; halving < 100; ++halving) {
@@ -176,7 +153,8 @@ mean_estimate estimate_mean(const std::vector<double>& samples) {
   if (samples.size() < 2) return {mean, {mean, mean}};
   double squares = 0;
   for (const double s : samples) squares += (s - mean) * (s - mean);
-  const double half = student_t_quantile(0.975, n - 1) * std::sqrt(squares / (n - 1) / n);
+  const double half = student_t_quantile(0.975, static_cast<int>(samples.size()) - 1) *
+                      std::sqrt(squares / (n - 1) / n);
   return {mean, {mean - half, mean + half}};
 }
 

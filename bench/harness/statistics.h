@@ -37,7 +37,7 @@ struct summary {
 
 /// The value that Student's t with `freedom` degrees of freedom (1 or more) does not exceed with
 /// probability `share`, which is above 0.5 and below 1.
-[[nodiscard]] double student_t_quantile(double share, double freedom);
+[[nodiscard]] double student_t_quantile(double share, int freedom);
 
 /// A mean and its 95 % interval by Student's t over the samples; of one sample, the sample itself.
 struct mean_estimate {

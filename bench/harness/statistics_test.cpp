@@ -93,7 +93,7 @@ TEST(StudentT, HasTheQuantilesOfTheTables) {
   EXPECT_NEAR(student_t_quantile(0.975, 31), 2.03951, 1e-5);
   EXPECT_NEAR(student_t_quantile(0.995, 10), 3.16927, 1e-5);
   EXPECT_NEAR(student_t_quantile(0.95, 30), 1.69726, 1e-5);
-  EXPECT_NEAR(student_t_quantile(0.975, 1e6), 1.95997, 1e-4);
+  EXPECT_NEAR(student_t_quantile(0.975, 1'000'000), 1.95997, 1e-4);
 }
 
 TEST(EstimateMean, HasTheIntervalOfStudentsT) {
