@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 namespace heddle::bench {
 
@@ -35,6 +36,14 @@ template <class T>
 T swap(partner& other, const T& mine) {
   tell(other, mine);
   return hear<T>(other);
+}
+
+/// The same of bytes, as many as each side has.
+inline std::vector<std::byte> swap_bytes(partner& other, const std::vector<std::byte>& mine) {
+  std::vector<std::byte> theirs(swap(other, mine.size()));
+  other.tell(mine);
+  other.hear(theirs);
+  return theirs;
 }
 
 }  // namespace heddle::bench

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "harness/rounds.h"
-#include "kernels/background.h"
 #include "kernels/gups.h"
 #include "kernels/messages.h"
 #include "kernels/overhead.h"
@@ -19,6 +18,14 @@
 
 namespace heddle::bench {
 
+/// A ping-pong by calls.
+template <class Path>
+std::unique_ptr<exchange> make_call_ping(std::unique_ptr<Path> path, bool handler_answers) {
+  const auto call = [](Path& p, message m) { p.call(m); };
+  return std::make_unique<counted_ping<Path, decltype(call)>>(std::move(path), handler_answers,
+                                                              call);
+}
+
 /// Throws not_offered. The kernels of one `path` must be made by the thread that made it.
 template <class Path>
 std::unique_ptr<exchange> make_kernel(std::unique_ptr<Path> path, const role& r) {
@@ -26,14 +33,14 @@ std::unique_ptr<exchange> make_kernel(std::unique_ptr<Path> path, const role& r)
   const operation op = r.what.op;
   if (r.what.background) {
     if constexpr (has_asides<Path>) {
-      if (op == operation::tag) return std::make_unique<background_tag<Path>>(std::move(path));
-      return std::make_unique<background_call<Path>>(std::move(path));
+      if (op == operation::tag)
+        return std::make_unique<tag_ping<typename Path::aside>>(path->make_aside());
+      return make_call_ping(path->make_aside(), false);
     }
     throw not_offered();
   }
   if (r.what.beside_bytes > 0) {
-    if constexpr (has_streams<Path>)
-      return std::make_unique<tag_ping_beside<Path>>(std::move(path));
+    if constexpr (has_streams<Path>) return std::make_unique<tag_ping<Path, true>>(std::move(path));
     throw not_offered();
   }
   if constexpr (has_tags<Path>) {
@@ -41,10 +48,7 @@ std::unique_ptr<exchange> make_kernel(std::unique_ptr<Path> path, const role& r)
     if (op == operation::tag) return std::make_unique<tag_flood<Path>>(std::move(path));
   }
   if constexpr (has_calls<Path>) {
-    const auto call = [](Path& p, message m) { p.call(m); };
-    using calls = counted_ping<Path, decltype(call)>;
-    if (op == operation::am && ping)
-      return std::make_unique<calls>(std::move(path), Path::handler_answers, call);
+    if (op == operation::am && ping) return make_call_ping(std::move(path), Path::handler_answers);
     if (op == operation::am) return std::make_unique<call_flood<Path>>(std::move(path));
   }
   if constexpr (has_table<Path>) {

@@ -24,8 +24,10 @@
 //     send() receive()          one is under way to, or from, the partner from now on; each call
 //                               begins the next when one has ended
 //     end_sending() end_receiving()  when both have called one of these, none is under way
-//   send_aside(m) recv_aside(m) call_aside() finish_aside()  begin, and end, without ever driving
-//                               the library: somebody else moves the message meanwhile
+//   make_aside()                words of a ping-pong, of a class P::aside: recv deliver call
+//   arrived
+//                               await_arrived drain, which begin, and end, without ever driving the
+//                               library: somebody else moves the message meanwhile
 //
 // Operations are begun; each waits first while as many as spec.window are under way. What a library
 // does not have it leaves out: a kernel that needs it is then refused by "not offered".
@@ -60,7 +62,7 @@ concept has_streams = requires(P& p) {
 };
 template <class P>
 concept has_asides = requires(P& p) {
-  p.finish_aside();
+  p.make_aside();
 };
 template <class P>
 concept has_updates = requires(P& p) {

@@ -96,58 +96,35 @@ class counted_ping final : public exchange {
   std::uint64_t before_ = 0;
 };
 
-/// Tagged messages there and back, each receive posted behind the message that it answers.
-template <class Path>
+/// Tagged messages there and back, each receive posted behind the message that it answers. Beside:
+/// while large messages move from the initiator to the target over the same path.
+template <class Path, bool Beside = false>
 class tag_ping final : public exchange {
  public:
   explicit tag_ping(std::unique_ptr<Path> path) : path_(std::move(path)) {}
   void initiate(std::uint64_t count, stopwatch& watch) override {
     watch.start();
     for (std::uint64_t i = 0; i < count; ++i) {
+      if constexpr (Beside) path_->beside().send();
       path_->deliver(message::data);
       path_->recv(message::answer);
       path_->drain();
       watch.lap();
     }
   }
+  void conclude() override {
+    if constexpr (Beside) path_->beside().end_sending();
+  }
   void prepare() override { path_->recv(message::data); }
   void respond(std::uint64_t count) override {
     for (std::uint64_t i = 1; i <= count; ++i) {
+      if constexpr (Beside) path_->beside().receive();
       path_->drain();
       path_->deliver(message::answer);
       if (i < count) path_->recv(message::data);
     }
-  }
-
- private:
-  const std::unique_ptr<Path> path_;
-};
-
-/// The same while large messages move from the initiator to the target over the same path.
-template <class Path>
-class tag_ping_beside final : public exchange {
- public:
-  explicit tag_ping_beside(std::unique_ptr<Path> path) : path_(std::move(path)) {}
-  void initiate(std::uint64_t count, stopwatch& watch) override {
-    watch.start();
-    for (std::uint64_t i = 0; i < count; ++i) {
-      path_->beside().send();
-      path_->deliver(message::data);
-      path_->recv(message::answer);
-      path_->drain();
-      watch.lap();
-    }
-  }
-  void conclude() override { path_->beside().end_sending(); }
-  void prepare() override { path_->recv(message::data); }
-  void respond(std::uint64_t count) override {
-    for (std::uint64_t i = 1; i <= count; ++i) {
-      path_->beside().receive();
-      path_->drain();
-      path_->deliver(message::answer);
-      if (i < count) path_->recv(message::data);
-    }
-    path_->beside().end_receiving();
+    path_->drain();
+    if constexpr (Beside) path_->beside().end_receiving();
   }
 
  private:

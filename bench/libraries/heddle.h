@@ -73,46 +73,90 @@ class heddle_words {
   std::vector<std::uint64_t> words_;  // by slot: what puts read and fetch-adds write
 };
 
-/// One operation at a time whose end is seen by looking at a flag, and by nothing else.
-class watched {
- public:
-  /// `attempt(completion)` until it is accepted.
-  template <class Attempt>
-  void post(Attempt&& attempt) {
-    ended_.reset();
-    status s = attempt(completion(ended_));
-    for (; is_busy(s); s = attempt(completion(ended_))) sched_yield();
-    require(s, "post");
-    in_flight_ = s == status::posted;
-  }
-  void finish() {
-    if (!std::exchange(in_flight_, false)) return;
-    while (!ended_.ready()) sched_yield();
-    require(ended_.result().code, "complete");
-  }
-
- private:
-  flag ended_;
-  bool in_flight_ = false;
-};
-
-/// Where one thread sits.
+/// Where one thread sits, and what it sends and receives.
 struct seat {
   station& at;
   const equipment& gear;
   spec what;
   int thread;
 
-  [[nodiscard]] lane& own_lane() const noexcept { return at.lane_of(what, thread); }
-  /// The same, for what is measured.
-  [[nodiscard]] locked_lane turns() const noexcept { return at.turns_of(what, thread); }
   [[nodiscard]] mailbox& box() const noexcept { return at.mailbox_of(thread); }
   [[nodiscard]] tag tag_for(purpose p) const noexcept { return tag_of(p, thread); }
+  [[nodiscard]] tag tag_for(message m) const noexcept {
+    return tag_for(m == message::data ? purpose::data : purpose::answer);
+  }
+  [[nodiscard]] handler_id handler(handler_id first) const noexcept {
+    return static_cast<handler_id>(first + thread);
+  }
+  [[nodiscard]] std::span<const std::byte> source() const noexcept { return gear.source(thread); }
+  [[nodiscard]] std::span<std::byte> landing(std::size_t slot) const noexcept {
+    return gear.landing(thread, slot);
+  }
+};
+
+/// The words of a ping-pong by a thread that begins, and then only looks at a flag or a counter of
+/// its own: Heddle's executor moves the messages, or a post that finds something to do.
+class heddle_aside {
+ public:
+  explicit heddle_aside(const seat& s) : seat_(s), lane_(s.at.lane_of(s.what, s.thread)) {}
+
+  void recv(message m) {
+    received_.post(
+        [&](completion c) { return lane_.try_recv(peer_, seat_.tag_for(m), seat_.landing(0), c); });
+  }
+  void deliver(message m) {
+    sent_.post(
+        [&](completion c) { return lane_.try_send(peer_, seat_.tag_for(m), seat_.source(), c); });
+  }
+  void call(message) {
+    sent_.post([&](completion c) {
+      return lane_.try_call(peer_, seat_.handler(count_handlers), {}, seat_.source(), c);
+    });
+  }
+  [[nodiscard]] std::uint64_t arrived() const { return seat_.box().arrived.count(); }
+  void await_arrived(std::uint64_t count) const {
+    while (arrived() < count) sched_yield();
+  }
+  void drain() {
+    received_.finish();
+    sent_.finish();
+  }
+
+ private:
+  /// One operation at a time.
+  class watched {
+   public:
+    /// `attempt(completion)` until it is accepted, when the one before has ended.
+    template <class Attempt>
+    void post(Attempt&& attempt) {
+      finish();
+      ended_.reset();
+      status s = attempt(completion(ended_));
+      for (; is_busy(s); s = attempt(completion(ended_))) sched_yield();
+      require(s, "post");
+      in_flight_ = s == status::posted;
+    }
+    void finish() {
+      if (!std::exchange(in_flight_, false)) return;
+      while (!ended_.ready()) sched_yield();
+      require(ended_.result().code, "complete");
+    }
+
+   private:
+    flag ended_;
+    bool in_flight_ = false;
+  };
+
+  const seat seat_;
+  lane& lane_;
+  const rank peer_ = seat_.at.peer();
+  watched sent_, received_;
 };
 
 /// The words of kernels/library.h, between a thread and its partner.
 class heddle_path : public heddle_words {
  public:
+  using aside = heddle_aside;
   static constexpr bool handler_answers = true;
 
   explicit heddle_path(const seat& s) : heddle_words(s.at, s.what, s.thread), seat_(s) {}
@@ -130,25 +174,26 @@ class heddle_path : public heddle_words {
   }
   void put_told(place to) {
     window_.post([&](completion c, std::size_t) {
-      return lane_.try_put_notify(source_, to, handler(pong_handlers), 0, c);
+      return lane_.try_put_notify(source_, to, seat_.handler(pong_handlers), 0, c);
     });
   }
   [[gnu::always_inline]] void get(place from) {
     window_.post([this, from](completion c, std::size_t slot) {
-      return lane_.try_get(landing(slot), from, c);
+      return lane_.try_get(seat_.landing(slot), from, c);
     });
   }
 
   void send(message m) {
-    window_.post(
-        [&](completion c, std::size_t) { return lane_.try_send(peer_, tag_for(m), source_, c); });
+    window_.post([&](completion c, std::size_t) {
+      return lane_.try_send(peer_, seat_.tag_for(m), source_, c);
+    });
   }
   void recv(message m) {
     window_.post([&](completion c, std::size_t slot) {
-      return lane_.try_recv(peer_, tag_for(m), landing(slot), c);
+      return lane_.try_recv(peer_, seat_.tag_for(m), seat_.landing(slot), c);
     });
   }
-  void deliver(message m) { require(turns_.send(peer_, tag_for(m), source_), "send"); }
+  void deliver(message m) { require(turns_.send(peer_, seat_.tag_for(m), source_), "send"); }
   /// In a ping-pong the handler answers, otherwise it counts.
   void call(message) {
     const bool fits = source_.size() <= max_call_header;
@@ -163,23 +208,7 @@ class heddle_path : public heddle_words {
   }
 
   [[nodiscard]] heddle_stream& beside() noexcept { return beside_; }
-
-  /// Heddle's executor moves them, or a post that finds something to do.
-  void send_aside(message m) {
-    sent_.post([&](completion c) { return lane_.try_send(peer_, tag_for(m), source_, c); });
-  }
-  void recv_aside(message m) {
-    received_.post([&](completion c) { return lane_.try_recv(peer_, tag_for(m), landing(0), c); });
-  }
-  void call_aside() {
-    sent_.post([&](completion c) {
-      return lane_.try_call(peer_, handler(count_handlers), {}, source_, c);
-    });
-  }
-  void finish_aside() {
-    received_.finish();
-    sent_.finish();
-  }
+  [[nodiscard]] std::unique_ptr<aside> make_aside() const { return std::make_unique<aside>(seat_); }
 
   void flush() { require(turns_.flush(peer_), "flush"); }
   /// Where puts come by message, Heddle is kept moving.
@@ -192,23 +221,12 @@ class heddle_path : public heddle_words {
   }
 
  private:
-  [[nodiscard]] std::span<std::byte> landing(std::size_t slot) const {
-    return seat_.gear.landing(seat_.thread, slot);
-  }
-  [[nodiscard]] tag tag_for(message m) const {
-    return seat_.tag_for(m == message::data ? purpose::data : purpose::answer);
-  }
-  [[nodiscard]] handler_id handler(handler_id first) const {
-    return static_cast<handler_id>(first + seat_.thread);
-  }
-
   const seat seat_;
   const rank peer_ = seat_.at.peer();
   const remote_region table_ = seat_.gear.their_table();
-  const std::span<const std::byte> source_ = seat_.gear.source(seat_.thread);
+  const std::span<const std::byte> source_ = seat_.source();
   const handler_id called_ =
-      handler(seat_.what.what == kind::latency ? ping_handlers : count_handlers);
-  watched sent_, received_;
+      seat_.handler(seat_.what.what == kind::latency ? ping_handlers : count_handlers);
   heddle_stream beside_{lane_, turns_, peer_, seat_.tag_for(purpose::beside),
                         seat_.what.beside_bytes};
   unsigned looks_ = 0;

@@ -352,11 +352,7 @@ class ofi_library final : public partner {
   ofi_library(const process_pair& both, const task& t) : both_(both), task_(t), fabric_(t) {
     for (int i = 0; i < t.paths(); ++i) {
       endpoints_.push_back(std::make_unique<endpoint>(fabric_));
-      const std::vector<std::byte> mine = endpoints_.back()->name();
-      std::vector<std::byte> theirs(swap(*this, mine.size()));
-      tell(mine);
-      hear(theirs);
-      endpoints_.back()->connect(theirs);
+      endpoints_.back()->connect(swap_bytes(*this, endpoints_.back()->name()));
     }
     if (!t.needs_table()) return;
     table_ = std::make_unique<class table>(fabric_, t.table_bytes());

@@ -346,12 +346,12 @@ class ucx_library final : public partner {
   ucx_library(const process_pair& both, const task& t) : both_(both), task_(t), context_(t) {
     for (int i = 0; i < t.paths(); ++i) {
       workers_.push_back(std::make_unique<worker>(context_.get(), mode()));
-      workers_.back()->connect(swap_bytes(workers_.back()->address()));
+      workers_.back()->connect(swap_bytes(*this, workers_.back()->address()));
     }
     if (!t.needs_table()) return;
     table_ = std::make_unique<ucx_buffer>(context_.get(), t.table_bytes(), t.what.buffers, true);
     there_ = swap<std::uint64_t>(*this, reinterpret_cast<std::uint64_t>(table_->bytes().data()));
-    const std::vector<std::byte> key = swap_bytes(table_->key());
+    const std::vector<std::byte> key = swap_bytes(*this, table_->key());
     for (const auto& w : workers_) w->import(key);
   }
   [[nodiscard]] std::unique_ptr<ucx_path> make_path(int thread) {
@@ -374,12 +374,6 @@ class ucx_library final : public partner {
   [[nodiscard]] ucs_thread_mode_t mode() const {
     if (task_.what.threads == 1) return UCS_THREAD_MODE_SINGLE;
     return task_.paths() < task_.what.threads ? UCS_THREAD_MODE_MULTI : UCS_THREAD_MODE_SERIALIZED;
-  }
-  std::vector<std::byte> swap_bytes(const std::vector<std::byte>& mine) {
-    std::vector<std::byte> theirs(swap(*this, mine.size()));
-    tell(mine);
-    hear(theirs);
-    return theirs;
   }
 
   const process_pair& both_;
