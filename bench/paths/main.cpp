@@ -19,10 +19,7 @@
 #include "parts/bare.h"
 #include "parts/pinning.h"
 #include "parts/timing.h"
-#include "paths/utofu_paths.h"
-#ifdef HEDDLE_WITH_VERBS
-#include "paths/verbs_paths.h"
-#endif
+#include "paths/bare_paths.h"
 
 namespace {
 
@@ -185,10 +182,13 @@ const std::map<std::string, path> paths{
     {"tag", [](heddle::world& w, long n) { tag(w, n, per_batch); }}};
 
 /// Those without Heddle.
-std::map<std::string, std::function<void(long)>> bare_paths() {
-  auto all = heddle::paths::raw_paths();
+heddle::paths::bare_paths bare_paths() {
+  heddle::paths::bare_paths all;
+#ifdef HEDDLE_WITH_UTOFU
+  all.merge(heddle::paths::utofu_paths());
+#endif
 #ifdef HEDDLE_WITH_VERBS
-  all.insert(heddle::paths::verbs_paths().begin(), heddle::paths::verbs_paths().end());
+  all.merge(heddle::paths::verbs_paths());
 #endif
   return all;
 }

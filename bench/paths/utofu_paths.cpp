@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // utofu_paths.cpp - 64 operations of a VCQ on itself, and then all their notices.
-#include "paths/utofu_paths.h"
-
 #include "libraries/utofu_path.h"
+#include "paths/bare_paths.h"
 
 namespace heddle::paths {
 namespace {
@@ -54,14 +53,12 @@ void message(long times) {
 
 }  // namespace
 
-const std::map<std::string, std::function<void(long)>>& raw_paths() {
-  static const std::map<std::string, std::function<void(long)>> paths{
-      {"raw-put8", batches_of([](loop& l) { l.put(8, utofu_thread::noticed); })},
-      {"raw-put64", batches_of([](loop& l) { l.put(64, utofu_thread::noticed); })},
-      {"raw-get8", batches_of([](loop& l) { l.get(8); })},
-      {"raw-add8", batches_of([](loop& l) { l.fetch_add(); })},
-      {"raw-call", message}};
-  return paths;
+bare_paths utofu_paths() {
+  return {{"raw-put8", batches_of([](loop& l) { l.put(8, utofu_thread::noticed); })},
+          {"raw-put64", batches_of([](loop& l) { l.put(64, utofu_thread::noticed); })},
+          {"raw-get8", batches_of([](loop& l) { l.get(8); })},
+          {"raw-add8", batches_of([](loop& l) { l.fetch_add(); })},
+          {"raw-call", message}};
 }
 
 }  // namespace heddle::paths

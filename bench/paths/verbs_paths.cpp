@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // verbs_paths.cpp - 64 operations of a queue pair on its own process, and then all their
 // completions; each with a doorbell of its own, or (`verbs-list-...`) 16 by one.
-#include "paths/verbs_paths.h"
-
 #include <infiniband/verbs.h>
 
 #include <array>
@@ -10,6 +8,7 @@
 #include <stdexcept>
 
 #include "libraries/verbs_calls.h"
+#include "paths/bare_paths.h"
 
 namespace heddle::paths {
 namespace {
@@ -27,23 +26,16 @@ class loop {
     for (std::uint64_t i = 0; i < per_batch; ++i) receive();
   }
 
-  /// One request, known by its end.
-  void post(ibv_wr_opcode opcode, std::size_t bytes) {
-    ibv_sge part;
-    ibv_send_wr w = request(opcode, bytes, part);
-    w.send_flags |= IBV_SEND_SIGNALED;
-    send(w);
-  }
-  /// `per_list` of them by one doorbell; the last one tells of the end.
-  void post_list(ibv_wr_opcode opcode, std::size_t bytes) {
+  /// `count` of them, `per_list` at most, by one doorbell; the last one tells of the end.
+  void post(ibv_wr_opcode opcode, std::size_t bytes, std::size_t count) {
     std::array<ibv_sge, per_list> parts;
     std::array<ibv_send_wr, per_list> works;
-    for (std::size_t i = 0; i < works.size(); ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
       works.at(i) = request(opcode, bytes, parts.at(i));
-      works.at(i).next = i + 1 < works.size() ? &works.at(i + 1) : nullptr;
+      works.at(i).next = i + 1 < count ? &works.at(i + 1) : nullptr;
     }
-    works.back().send_flags |= IBV_SEND_SIGNALED;
-    send(works.front());
+    works.at(count - 1).send_flags |= IBV_SEND_SIGNALED;
+    bench::post(from_, works.front());
   }
   void drain(int completions) {
     ibv_wc c;
@@ -79,7 +71,6 @@ class loop {
     w.wr.atomic = {address() + bytes_there / 2, 1, 0, memory_->rkey};
     return w;
   }
-  void send(ibv_send_wr& first) { bench::post(from_, first); }
 
   alignas(4096) std::array<std::byte, bytes_there> data_{};
   const bench::verbs_card card_;
@@ -90,22 +81,13 @@ class loop {
   ibv_qp* const to_ = card_.make_qp(cq_, srq_, per_batch);
 };
 
-std::function<void(long)> one_by_one(ibv_wr_opcode opcode, std::size_t bytes) {
+std::function<void(long)> batches(ibv_wr_opcode opcode, std::size_t bytes, int by_one_doorbell) {
   return [=](long times) {
     loop l;
     for (long batch = 0; batch < times / per_batch; ++batch) {
-      for (int i = 0; i < per_batch; ++i) l.post(opcode, bytes);
-      l.drain(per_batch);
-    }
-  };
-}
-
-std::function<void(long)> in_lists(ibv_wr_opcode opcode, std::size_t bytes) {
-  return [=](long times) {
-    loop l;
-    for (long batch = 0; batch < times / per_batch; ++batch) {
-      for (int i = 0; i < per_batch / per_list; ++i) l.post_list(opcode, bytes);
-      l.drain(per_batch / per_list);
+      for (int i = 0; i < per_batch / by_one_doorbell; ++i)
+        l.post(opcode, bytes, static_cast<std::size_t>(by_one_doorbell));
+      l.drain(per_batch / by_one_doorbell);
     }
   };
 }
@@ -115,7 +97,7 @@ void message(long times) {
   constexpr std::size_t bytes = 32;
   loop l;
   for (long batch = 0; batch < times / per_batch; ++batch) {
-    for (int i = 0; i < per_batch / per_list; ++i) l.post_list(IBV_WR_SEND_WITH_IMM, bytes);
+    for (int i = 0; i < per_batch / per_list; ++i) l.post(IBV_WR_SEND_WITH_IMM, bytes, per_list);
     l.drain(per_batch + per_batch / per_list);
     for (int i = 0; i < per_batch; ++i) l.receive();
   }
@@ -123,16 +105,14 @@ void message(long times) {
 
 }  // namespace
 
-const std::map<std::string, std::function<void(long)>>& verbs_paths() {
-  static const std::map<std::string, std::function<void(long)>> paths{
-      {"verbs-put8", one_by_one(IBV_WR_RDMA_WRITE, 8)},
-      {"verbs-put64", one_by_one(IBV_WR_RDMA_WRITE, 64)},
-      {"verbs-get8", one_by_one(IBV_WR_RDMA_READ, 8)},
-      {"verbs-add8", one_by_one(IBV_WR_ATOMIC_FETCH_AND_ADD, 8)},
-      {"verbs-list-put8", in_lists(IBV_WR_RDMA_WRITE, 8)},
-      {"verbs-list-get8", in_lists(IBV_WR_RDMA_READ, 8)},
-      {"verbs-call", message}};
-  return paths;
+bare_paths verbs_paths() {
+  return {{"verbs-put8", batches(IBV_WR_RDMA_WRITE, 8, 1)},
+          {"verbs-put64", batches(IBV_WR_RDMA_WRITE, 64, 1)},
+          {"verbs-get8", batches(IBV_WR_RDMA_READ, 8, 1)},
+          {"verbs-add8", batches(IBV_WR_ATOMIC_FETCH_AND_ADD, 8, 1)},
+          {"verbs-list-put8", batches(IBV_WR_RDMA_WRITE, 8, per_list)},
+          {"verbs-list-get8", batches(IBV_WR_RDMA_READ, 8, per_list)},
+          {"verbs-call", message}};
 }
 
 }  // namespace heddle::paths
