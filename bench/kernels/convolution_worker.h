@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // convolution_worker.h - one thread of the convolution: its block, its neighbours, its steps.
 #pragma once
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <span>
 #include <vector>
 
 #include "harness/spec.h"
@@ -42,6 +42,7 @@ class convolution_worker {
       : grid_(block_grid::of(over.ranks() * s.threads)),
         side_(side),
         number_(over.self() * s.threads + thread),
+        where_{number_ / grid_.columns * side, number_ % grid_.columns * side, side, side},
         block_(side, side) {
     for (std::size_t way = 0; way < directions.size(); ++way) {
       const int neighbor = grid_.neighbor(number_, directions[way]);
@@ -60,11 +61,7 @@ class convolution_worker {
   convolution_worker& operator=(const convolution_worker&) = delete;
 
   /// The matrix before the first step. Then a barrier is needed before anybody steps.
-  void reset() {
-    const rectangle where{number_ / grid_.columns * side_, number_ % grid_.columns * side_, side_,
-                          side_};
-    fill(block_, where, grid_.rows * side_, grid_.columns * side_);
-  }
+  void reset() { fill(block_, where_, grid_.rows * side_, grid_.columns * side_); }
   /// Each step adds to the sums that are returned.
   [[nodiscard]] step_times run(std::uint64_t steps, step_order order) {
     step_times sums;
@@ -95,12 +92,14 @@ class convolution_worker {
     sums.total = seconds_between(begin, clock::now());
     return sums;
   }
-  /// The own items, row by row.
-  void copy_to(std::span<double> out) const {
-    auto to = out.begin();
-    for (int r = 0; r < side_; ++r) {
-      for (int c = 0; c < side_; ++c) *to++ = block_.at(r, c);
-    }
+  /// How far at most the own items are from those of the whole matrix.
+  [[nodiscard]] double difference_from(const block& whole) const {
+    double largest = 0;
+    for (int r = 0; r < where_.rows; ++r)
+      for (int c = 0; c < where_.columns; ++c)
+        largest = std::max(largest,
+                           std::abs(block_.at(r, c) - whole.at(where_.row + r, where_.column + c)));
+    return largest;
   }
   [[nodiscard]] const block_grid& grid() const noexcept { return grid_; }
 
@@ -131,6 +130,7 @@ class convolution_worker {
   const block_grid grid_;
   const int side_;
   const int number_;  // of the block
+  const rectangle where_;
   block block_;
   std::vector<edge> edges_;
 };

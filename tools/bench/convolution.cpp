@@ -2,7 +2,6 @@
 // convolution.cpp - both orders in turn, their parts, and the comparison with one thread's result.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <memory>
 
 #include "bench/commands.h"
@@ -42,7 +41,7 @@ class team {
 
  public:
   team(session& in, const convolution_options& o)
-      : in_(in), side_(o.side), spec_(spec_for(o)), edges_(in.at(), spec_) {
+      : in_(in), spec_(spec_for(o)), edges_(in.at(), spec_) {
     for (int t = 0; t < spec_.threads; ++t)
       workers_.push_back(std::make_unique<worker>(edges_, spec_, o.side, t));
   }
@@ -59,17 +58,14 @@ class team {
     return mean_of(collect(in_, std::span<const step_times>(mine)), steps);
   }
 
-  /// How far at most the blocks are from what one thread computes; on rank 0.
-  double difference(step_order order) {
+  /// How far at most the blocks are from those of the whole matrix; on rank 0.
+  double difference(step_order order, const block& whole) {
     for (const auto& w : workers_) w->reset();
     (void)run(verified_steps, order);
-    const auto items = static_cast<std::size_t>(side_) * static_cast<std::size_t>(side_);
-    std::vector<double> mine(workers_.size() * items);
-    for (std::size_t t = 0; t < workers_.size(); ++t) {
-      workers_[t]->copy_to(std::span(mine).subspan(t * items, items));
-    }
-    const std::vector<double> all = collect(in_, std::span<const double>(mine));
-    return in_.reports() ? largest_difference(all) : 0;
+    double mine = 0;
+    for (const auto& w : workers_) mine = std::max(mine, w->difference_from(whole));
+    const std::vector<double> all = collect(in_, std::span<const double>(&mine, 1));
+    return in_.reports() ? *std::ranges::max_element(all) : 0;
   }
 
  private:
@@ -90,26 +86,8 @@ class team {
     }
     return mean;
   }
-  /// `all`: block after block, each row by row.
-  [[nodiscard]] double largest_difference(const std::vector<double>& all) const {
-    const block_grid& g = grid();
-    const int rows = g.rows * side_, columns = g.columns * side_;
-    const block whole = convolve_alone(rows, columns, static_cast<int>(verified_steps));
-    double largest = 0;
-    std::size_t i = 0;
-    for (int b = 0; b < g.rows * g.columns; ++b) {
-      const int row = b / g.columns * side_, column = b % g.columns * side_;
-      for (int r = 0; r < side_; ++r) {
-        for (int c = 0; c < side_; ++c) {
-          largest = std::max(largest, std::abs(all[i++] - whole.at(row + r, column + c)));
-        }
-      }
-    }
-    return largest;
-  }
 
   session& in_;
-  const int side_;
   const spec spec_;
   heddle_edges edges_;
   std::vector<std::unique_ptr<worker>> workers_;
@@ -130,10 +108,13 @@ std::uint64_t steps_of_a_round(session& in, team& threads) {
 }
 
 /// Whether both orders give what one thread computes. The same answer on every rank.
-bool verify(session& in, team& threads, const std::vector<variant>& variants) {
+bool verify(session& in, team& threads, int side, const std::vector<variant>& variants) {
+  const block_grid& grid = threads.grid();
+  const block whole =
+      convolve_alone(grid.rows * side, grid.columns * side, static_cast<int>(verified_steps));
   bool good = true;
   for (const variant& v : variants) {
-    const double difference = threads.difference(v.order);
+    const double difference = threads.difference(v.order, whole);
     const bool fine = difference <= tolerated_difference;
     good = good && fine;
     in.print(fmt::format("{}: {} steps differ by at most {:.1e} from one thread's: {}", v.name,
@@ -195,7 +176,7 @@ int run_convolution_in_job(const convolution_options& o) {
   in.print(title_of(in, o, threads.grid()));
   const std::vector<variant> variants{{"overlap", step_order::overlapped},
                                       {"no-overlap", step_order::one_after_the_other}};
-  if (!verify(in, threads, variants)) return tools::corrupted;
+  if (!verify(in, threads, o.side, variants)) return tools::corrupted;
   std::vector<contender> all = contenders_for(in, threads, steps_of_a_round(in, threads), variants);
   case_result c = empty_case(in, o, all);
   in.hold_rounds(all, c);
