@@ -30,10 +30,13 @@ std::string take_size(std::string& text) {
 
 }  // namespace
 
-CLI::Option* add_sizes(CLI::App& app, std::vector<std::uint64_t>& into, const char* help) {
-  return app.add_option("--sizes", into, help)
+void add_sizes(CLI::App& app, std::vector<std::uint64_t>& into,
+               const std::vector<std::uint64_t>& unless_given) {
+  into = unless_given;
+  app.add_option("--sizes", into, "bytes, such as 8,1K,4M")
       ->delimiter(',')
-      ->transform(CLI::Validator(take_size, ""));
+      ->transform(CLI::Validator(take_size, ""))
+      ->capture_default_str();
 }
 
 void add_operation(CLI::App& app, operation& into, const std::vector<operation>& allowed) {
@@ -46,7 +49,7 @@ void add_operation(CLI::App& app, operation& into, const std::vector<operation>&
       ->default_str(name_of(into));
 }
 
-CLI::Option* add_job(CLI::App& app, options& o) {
+void add_job(CLI::App& app, options& o) {
   std::vector<std::string> backends = list_backends();
   backends.insert(backends.begin(), "auto");
   app.add_option("--backend", o.backend, "wire; an error when the ranks are not connected so")
@@ -65,7 +68,7 @@ CLI::Option* add_job(CLI::App& app, options& o) {
       ->default_str(std::to_string(o.base.time.count()));
   app.add_option("--json", o.json_file, "write an array of records");
   tools::add_host_options(app, o.hosts);
-  return app.add_option("--rounds", o.rounds, "rounds, each of everybody in turn")
+  app.add_option("--rounds", o.rounds, "rounds, each of everybody in turn")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
 }

@@ -22,15 +22,16 @@
 
 namespace heddle::bench {
 
-/// --sizes: a list of 0 to 1G with units. `help` ends in what is the default.
-CLI::Option* add_sizes(CLI::App& app, std::vector<std::uint64_t>& into, const char* help);
+/// --sizes: a list of 0 to 1G with units.
+void add_sizes(CLI::App& app, std::vector<std::uint64_t>& into,
+               const std::vector<std::uint64_t>& unless_given);
 
 /// --op, of those in `allowed`; the default is what `into` is now.
 void add_operation(CLI::App& app, operation& into, const std::vector<operation>& allowed);
 
 /// --backend, --ranks, --bind, --free-executors, --rounds, --time-ms and --json; defaults are what
-/// `o` is now. Returns --rounds.
-CLI::Option* add_job(CLI::App& app, options& o);
+/// `o` is now.
+void add_job(CLI::App& app, options& o);
 
 /// --threads N, or a list of numbers, each measured in every round.
 void add_thread_counts(CLI::App& app, options& o);

@@ -68,7 +68,7 @@ every rank and its executor can have a core of their own, otherwise idle: execut
 that are always awake would take the cores that the ranks compute on.)";
 
 void add_what(CLI::App& app, adaptive_options& o) {
-  add_sizes(app, o.job.sizes, "bytes, such as 8,1K,4M")->capture_default_str();
+  add_sizes(app, o.job.sizes, {8, 4096, std::uint64_t{64} << 10, std::uint64_t{1} << 20});
   app.add_option("--compute-us", o.compute_us, "microseconds of computing, each with every size")
       ->delimiter(',')
       ->check(CLI::Range(0.0, 1e6))
@@ -87,7 +87,6 @@ void add_adaptive(CLI::App& studies, int& code) {
   o->job.bind.what = tools::binding::unit::none;
   o->job.base.op = operation::tag;
   o->job.base.window = 1;
-  o->job.sizes = {8, 4096, std::uint64_t{64} << 10, std::uint64_t{1} << 20};
   CLI::App& app = *studies.add_subcommand("adaptive", "Progress mode adaptive beside its choices");
   add_what(app, *o);
   add_job(app, o->job);

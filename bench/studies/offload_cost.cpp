@@ -128,10 +128,9 @@ void add_offload(CLI::App& studies, int& code) {
   o->benchmark = "offload";
   o->backend = "shm";
   o->base.op = operation::get;
-  o->sizes = {8, 4096};
   CLI::App& app = *studies.add_subcommand("offload", "Cost of leaving a get to an executor");
   app.footer(details);
-  add_sizes(app, o->sizes, "bytes, such as 8,1K,4M")->capture_default_str();
+  add_sizes(app, o->sizes, {8, 4096});
   add_job(app, *o);
   app.callback([o, &code] {
     check(*o);

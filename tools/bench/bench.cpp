@@ -139,10 +139,8 @@ void add_bench(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand("bench", "Measure latency, bandwidth and rate");
   command.footer(bench::details);
   command.require_subcommand(1);
-  for (const auto add :
-       {bench::add_common, bench::add_multithreaded, bench::add_overhead, bench::add_overlap,
-        bench::add_background, bench::add_convolution, bench::add_gups, bench::add_table,
-        bench::add_compare, bench::add_check_ucx, bench::add_plot})
+  for (const auto add : {bench::add_benchmarks, bench::add_convolution, bench::add_table,
+                         bench::add_compare, bench::add_check_ucx, bench::add_plot})
     add(command, exit_code);
 }
 

@@ -72,225 +72,170 @@ makes as many updates as fit into --time-ms, at most 4 per word; --full makes th
 which must give back what it began with: more than 1 % of the updates lost, or any
 with --atomic, ends in status 3; the source only counts updates.)";
 
-/// What the parser fills in; defaults that depend on the subcommand are settled afterwards.
-struct command_line {
-  options o;
-  buffer_kind buffers = buffer_kind::plain;
-  const CLI::Option* buffers_given = nullptr;
-  const CLI::Option* window_given = nullptr;
+/// A command that measures in alternating rounds, and what its options set.
+struct benchmark {
+  CLI::App& app;
+  std::shared_ptr<options> o;
 };
 
-operation default_operation(kind what) {
-  if (what == kind::latency) return operation::am;
-  return what == kind::bandwidth ? operation::tag : operation::put;
-}
-
-/// Large messages need few in flight, and more of them leave the caches.
-constexpr int bandwidth_window = 4;
-
-options settle(const command_line& line) {
-  options o = line.o;
-  const bool bandwidth = o.base.what == kind::bandwidth;
-  if (o.sizes.empty()) o.sizes = {bandwidth ? std::uint64_t{1} << 20 : 8};
-  if (bandwidth && line.window_given->empty()) o.base.window = bandwidth_window;
-  const bool given = !line.buffers_given->empty();
-  o.base.buffers = given ? line.buffers : bandwidth ? buffer_kind::plain : buffer_kind::exposed;
-  return o;
-}
-
-void add_what(CLI::App& app, command_line& line) {
-  spec& s = line.o.base;
-  add_choice(app, "--op", s.op, "operation")->default_str(name_of(s.op));
-  add_sizes(app, line.o.sizes, "bytes, such as 8,1K,4M (default: 8, bandwidth 1M)");
-  line.window_given =
-      app.add_option("--window", s.window, "operations in flight (default: 64, bandwidth 4)")
-          ->check(CLI::Range(1, 4096));
-  add_choice(app, "--target", s.target,
-             "what the target does during get and fetch-add: wait, or compute without any call")
-      ->default_str("waiting");
-  line.buffers_given = add_choice(app, "--buffers", line.buffers,
-                                  "ordinary memory, or memory from world::allocate (default: "
-                                  "exposed, bandwidth plain)");
-}
-
-void add_kind(CLI::App& bench, const std::string& name, kind what, const char* help, int& code) {
-  auto line = std::make_shared<command_line>();
-  options& o = line->o;
-  o.benchmark = name;
-  o.base.what = what;
-  o.base.op = default_operation(what);
-  CLI::App& app = *bench.add_subcommand(name, help);
-  add_what(app, *line);
-  add_job(app, o);
-  add_thread_counts(app, o);
-  add_lanes(app, o);
-  add_lane_lock(app, o);
-  add_rivals(app, o);
-  if (what == kind::latency) add_beside(app, o);
-  app.callback([line, &code] { code = measure(settle(*line)); });
-}
-
-std::shared_ptr<options> multithreaded_options(const std::string& name, kind what) {
+/// With the options that all of them have.
+benchmark add_benchmark(CLI::App& bench, int& code, const std::string& name, const spec& what,
+                        const char* help, const char* details = "") {
   auto o = std::make_shared<options>();
   o->benchmark = name;
-  o->base.what = what;
-  o->base.op = operation::put;
-  o->base.buffers = buffer_kind::exposed;
-  o->thread_counts = {1, 2, 4, 8};
-  return o;
-}
-
-CLI::App& add_thread_benchmark(CLI::App& bench, options& o, const char* help, const char* details) {
-  CLI::App& app = *bench.add_subcommand(o.benchmark, help);
+  o->base = what;
+  CLI::App& app = *bench.add_subcommand(name, help);
   app.footer(details);
-  add_sizes(app, o.sizes, "bytes, such as 8,1K,4M")->capture_default_str();
-  add_choice(app, "--buffers", o.base.buffers, "ordinary memory, or memory from world::allocate")
-      ->default_str("exposed");
-  add_job(app, o);
-  add_thread_counts(app, o);
-  add_lanes(app, o);
-  add_rivals(app, o);
-  return app;
+  add_job(app, *o);
+  app.callback([o, &code] { code = measure(*o); });
+  return {app, o};
 }
 
-/// The two questions of the source: do small messages leave at once, do large ones go on without
-/// us.
-void add_presets(CLI::App& app, options& o) {
-  const auto small = [&o] {
-    o.sizes = {8, 64, 512, 4096};
-    o.base.compute_us = 20;
+void add_window(const benchmark& b, const char* help) {
+  b.app.add_option("--window", b.o->base.window, help)
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+}
+
+void add_buffers(const benchmark& b) {
+  buffer_kind& buffers = b.o->base.buffers;
+  add_choice(b.app, "--buffers", buffers, "ordinary memory, or memory from world::allocate")
+      ->default_str(name_of(buffers));
+}
+
+void add_kind(CLI::App& bench, int& code, kind what, operation op, const char* help) {
+  const bool bandwidth = what == kind::bandwidth;
+  const spec s{.what = what,
+               .op = op,
+               .window = bandwidth ? 4 : 64,  // large ones need few, and more leave the caches
+               .buffers = bandwidth ? buffer_kind::plain : buffer_kind::exposed};
+  const benchmark b = add_benchmark(bench, code, name_of(what), s, help);
+  add_sizes(b.app, b.o->sizes, {bandwidth ? std::uint64_t{1} << 20 : 8});
+  add_choice(b.app, "--op", b.o->base.op, "operation")->default_str(name_of(op));
+  add_window(b, "operations in flight");
+  add_choice(b.app, "--target", b.o->base.target,
+             "what the target does during get and fetch-add: wait, or compute without any call")
+      ->default_str("waiting");
+  add_buffers(b);
+  add_thread_counts(b.app, *b.o);
+  add_lanes(b.app, *b.o);
+  add_lane_lock(b.app, *b.o);
+  add_rivals(b.app, *b.o);
+  if (what == kind::latency) add_beside(b.app, *b.o);
+}
+
+benchmark add_multithreaded(CLI::App& bench, int& code, const char* name, kind what,
+                            const std::vector<std::uint64_t>& sizes, const char* help,
+                            const char* details) {
+  const spec s{.what = what, .op = operation::put, .buffers = buffer_kind::exposed};
+  benchmark b = add_benchmark(bench, code, name, s, help, details);
+  b.o->thread_counts = {1, 2, 4, 8};
+  add_sizes(b.app, b.o->sizes, sizes);
+  add_buffers(b);
+  add_thread_counts(b.app, *b.o);
+  add_lanes(b.app, *b.o);
+  add_rivals(b.app, *b.o);
+  return b;
+}
+
+void add_background(CLI::App& bench, int& code) {
+  const benchmark b =
+      add_benchmark(bench, code, "background", {.op = operation::tag, .background = true},
+                    "Ping-pong in which nobody polls or waits", background_details);
+  add_operation(b.app, b.o->base.op, {operation::am, operation::tag});
+  add_sizes(b.app, b.o->sizes, {8, 65536});
+  add_thread_counts(b.app, *b.o);
+}
+
+void add_overhead(CLI::App& bench, int& code) {
+  const benchmark b =
+      add_benchmark(bench, code, "latency-overhead", {.what = kind::overhead, .op = operation::get},
+                    "Latency, call overhead and rate of gets", overhead_details);
+  add_sizes(b.app, b.o->sizes, {8, 4096});
+  b.app.add_option("--runs", b.o->rounds, "the same as --rounds")
+      ->check(CLI::Range(1, 1000))
+      ->excludes(b.app.get_option("--rounds"));
+  const auto set = [o = b.o](double seconds) {
+    o->base.time = std::chrono::milliseconds(std::max(static_cast<int>(seconds * 1000), 1));
   };
-  const auto rendezvous = [&o] {
-    o.sizes = {std::uint64_t{128} << 10, std::uint64_t{512} << 10, std::uint64_t{2} << 20};
-    o.base.compute_us = 100;
+  b.app.add_option_function<double>("--duration", set, "length of a run in seconds")
+      ->check(tools::real_range(0.001, 60))
+      ->excludes(b.app.get_option("--time-ms"));
+  add_thread_counts(b.app, *b.o);
+  add_lanes(b.app, *b.o);
+  add_rivals(b.app, *b.o);
+}
+
+/// A question of the source: do small messages leave at once, do large ones go on without us?
+CLI::Option* add_preset(const benchmark& b, const char* name,
+                        const std::vector<std::uint64_t>& sizes, double compute_us,
+                        const char* help) {
+  const auto set = [o = b.o, sizes, compute_us] {
+    o->sizes = sizes;
+    o->base.compute_us = compute_us;
   };
-  CLI::Option* const first = app.add_flag_callback(
-      "--small", small, "20 us of computing, 8 B to 4 KiB: sent at once by every backend");
-  CLI::Option* const second = app.add_flag_callback(
-      "--rendezvous", rendezvous, "100 us of computing, 128 KiB to 2 MiB: sent by rendezvous");
-  second->excludes(first);
-  for (const char* const name : {"--sizes", "--compute-us"}) {
-    first->excludes(app.get_option(name));
-    second->excludes(app.get_option(name));
-  }
+  CLI::Option* const preset = b.app.add_flag_callback(name, set, help);
+  for (const char* const other : {"--sizes", "--compute-us"})
+    preset->excludes(b.app.get_option(other));
+  return preset;
+}
+
+void add_overlap(CLI::App& bench, int& code) {
+  constexpr std::uint64_t kib = 1024;
+  const benchmark b = add_benchmark(
+      bench, code, "overlap", {.what = kind::overlap, .op = operation::tag, .window = 1},
+      "How much of a transfer hides behind computing", overlap_details);
+  b.o->free_executors = true;  // whose work is to go on where nobody computes
+  add_sizes(b.app, b.o->sizes, {1024 * kib});
+  b.app.add_option("--compute-us", b.o->base.compute_us, "microseconds of computing")
+      ->check(tools::real_range(0, 1e6))
+      ->capture_default_str();
+  add_choice(b.app, "--computing", b.o->base.who, "which side computes between posting and waiting")
+      ->default_str("both");
+  add_preset(b, "--small", {8, 64, 512, 4096}, 20,
+             "20 us of computing, 8 B to 4 KiB: sent at once by every backend")
+      ->excludes(add_preset(b, "--rendezvous", {128 * kib, 512 * kib, 2048 * kib}, 100,
+                            "100 us of computing, 128 KiB to 2 MiB: sent by rendezvous"));
+  add_rivals(b.app, *b.o);
+}
+
+void add_gups(CLI::App& bench, int& code) {
+  const benchmark b =
+      add_benchmark(bench, code, "gups", {.what = kind::gups, .op = operation::put, .window = 1},
+                    "Random updates of the other ranks' memory", gups_details);
+  spec& s = b.o->base;
+  b.o->sizes = {8};
+  b.app.add_flag("--atomic", s.atomic, "one remote xor instead of get, xor, put");
+  b.app.add_flag("--full", s.full, "4 updates per word in every round, however long it takes");
+  b.app.add_option("--memory", s.memory_bytes, "bytes per rank; the table takes half or less")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(std::uint64_t{16}, std::uint64_t{1} << 34))
+      ->capture_default_str();
+  add_window(b, "atomic updates in flight per thread");
+  add_thread_counts(b.app, *b.o);
+  add_lanes(b.app, *b.o);
+  add_lane_lock(b.app, *b.o);
+  add_rivals(b.app, *b.o);
 }
 
 }  // namespace
 
-void add_common(CLI::App& bench, int& code) {
-  add_kind(bench, "latency", kind::latency, "Time of one operation at a time", code);
-  add_kind(bench, "bandwidth", kind::bandwidth, "Bytes per second of large ones", code);
-  add_kind(bench, "rate", kind::rate, "Operations per second, many in flight", code);
-}
-
-void add_multithreaded(CLI::App& bench, int& code) {
-  const auto pingpong = multithreaded_options("mt-pingpong", kind::latency);
-  pingpong->aggregate_bandwidth = true;
-  pingpong->sizes = {8, 4096};
-  add_thread_benchmark(bench, *pingpong, "Put ping-pong of several thread counts", pingpong_details)
-      .callback([pingpong, &code] { code = measure(*pingpong); });
-
-  const auto rate = multithreaded_options("mt-rate", kind::rate);
-  rate->sizes = {8};
-  CLI::App& app =
-      add_thread_benchmark(bench, *rate, "Message rate of several thread counts", rate_details);
-  add_operation(app, rate->base.op,
+void add_benchmarks(CLI::App& bench, int& code) {
+  add_kind(bench, code, kind::latency, operation::am, "Time of one operation at a time");
+  add_kind(bench, code, kind::bandwidth, operation::tag, "Bytes per second of large ones");
+  add_kind(bench, code, kind::rate, operation::put, "Operations per second, many in flight");
+  add_multithreaded(bench, code, "mt-pingpong", kind::latency, {8, 4096},
+                    "Put ping-pong of several thread counts", pingpong_details)
+      .o->aggregate_bandwidth = true;
+  const benchmark rate = add_multithreaded(bench, code, "mt-rate", kind::rate, {8},
+                                           "Message rate of several thread counts", rate_details);
+  add_operation(rate.app, rate.o->base.op,
                 {operation::put, operation::get, operation::am, operation::tag});
-  app.add_option("--window", rate->base.window, "operations in flight per thread")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
-  app.callback([rate, &code] { code = measure(*rate); });
-}
-
-void add_background(CLI::App& bench, int& code) {
-  auto o = std::make_shared<options>();
-  o->benchmark = "background";
-  o->base.background = true;
-  o->base.op = operation::tag;
-  o->sizes = {8, 65536};
-  CLI::App& app = *bench.add_subcommand("background", "Ping-pong in which nobody polls or waits");
-  app.footer(background_details);
-  add_operation(app, o->base.op, {operation::am, operation::tag});
-  add_sizes(app, o->sizes, "bytes, such as 8,1K,4M")->capture_default_str();
-  add_job(app, *o);
-  add_thread_counts(app, *o);
-  app.callback([o, &code] { code = measure(*o); });
-}
-
-void add_overhead(CLI::App& bench, int& code) {
-  auto o = std::make_shared<options>();
-  o->benchmark = "latency-overhead";
-  o->base.what = kind::overhead;
-  o->base.op = operation::get;
-  o->sizes = {8, 4096};
-  CLI::App& app =
-      *bench.add_subcommand("latency-overhead", "Latency, call overhead and rate of gets");
-  app.footer(overhead_details);
-  add_sizes(app, o->sizes, "bytes, such as 8,1K,4M")->capture_default_str();
-  CLI::Option* const rounds = add_job(app, *o);
-  app.add_option("--runs", o->rounds, "the same as --rounds")
-      ->check(CLI::Range(1, 1000))
-      ->excludes(rounds);
-  const auto set = [o](double seconds) {
-    o->base.time = std::chrono::milliseconds(std::max(static_cast<int>(seconds * 1000), 1));
-  };
-  app.add_option_function<double>("--duration", set, "length of a run in seconds")
-      ->check(tools::real_range(0.001, 60))
-      ->excludes(app.get_option("--time-ms"));
-  add_thread_counts(app, *o);
-  add_lanes(app, *o);
-  add_rivals(app, *o);
-  app.callback([o, &code] { code = measure(*o); });
-}
-
-void add_overlap(CLI::App& bench, int& code) {
-  auto o = std::make_shared<options>();
-  o->benchmark = "overlap";
-  o->free_executors = true;  // whose work is to go on where nobody computes
-  o->base.what = kind::overlap;
-  o->base.op = operation::tag;
-  o->base.window = 1;
-  CLI::App& app = *bench.add_subcommand("overlap", "How much of a transfer hides behind computing");
-  add_sizes(app, o->sizes, "bytes, such as 8,1K,4M (default: 1M)");
-  app.add_option("--compute-us", o->base.compute_us, "microseconds of computing")
-      ->check(tools::real_range(0, 1e6))
-      ->capture_default_str();
-  add_choice(app, "--computing", o->base.who, "which side computes between posting and waiting")
-      ->default_str("both");
-  add_presets(app, *o);
-  add_job(app, *o);
-  add_rivals(app, *o);
-  app.footer(overlap_details);
-  app.callback([o, &code] {
-    if (o->sizes.empty()) o->sizes = {std::uint64_t{1} << 20};
-    code = measure(*o);
-  });
-}
-
-void add_gups(CLI::App& bench, int& code) {
-  auto o = std::make_shared<options>();
-  o->benchmark = "gups";
-  o->base.what = kind::gups;
-  o->base.op = operation::put;
-  o->base.window = 1;
-  o->sizes = {8};
-  CLI::App& app = *bench.add_subcommand("gups", "Random updates of the other ranks' memory");
-  app.footer(gups_details);
-  app.add_flag("--atomic", o->base.atomic, "one remote xor instead of get, xor, put");
-  app.add_flag("--full", o->base.full, "4 updates per word in every round, however long it takes");
-  app.add_option("--memory", o->base.memory_bytes, "bytes per rank; the table takes half or less")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(std::uint64_t{16}, std::uint64_t{1} << 34))
-      ->capture_default_str();
-  app.add_option("--window", o->base.window, "atomic updates in flight per thread")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
-  add_job(app, *o);
-  add_thread_counts(app, *o);
-  add_lanes(app, *o);
-  add_lane_lock(app, *o);
-  add_rivals(app, *o);
-  app.callback([o, &code] { code = measure(*o); });
+  add_window(rate, "operations in flight per thread");
+  add_overhead(bench, code);
+  add_overlap(bench, code);
+  add_background(bench, code);
+  add_gups(bench, code);
 }
 
 }  // namespace heddle::bench

@@ -8,12 +8,8 @@ class App;
 
 namespace heddle::bench {
 
-void add_common(CLI::App& bench, int& code);         ///< latency, bandwidth and rate
-void add_multithreaded(CLI::App& bench, int& code);  ///< mt-pingpong and mt-rate
-void add_overhead(CLI::App& bench, int& code);
-void add_overlap(CLI::App& bench, int& code);
-void add_background(CLI::App& bench, int& code);
-void add_gups(CLI::App& bench, int& code);
+/// Those that measure in alternating rounds: latency, bandwidth, rate, mt-pingpong ...
+void add_benchmarks(CLI::App& bench, int& code);
 void add_convolution(CLI::App& bench, int& code);
 
 }  // namespace heddle::bench
