@@ -9,7 +9,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iterator>
 
 namespace heddle::bench {
@@ -17,15 +16,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-
-std::string complaint_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const std::runtime_error& why) {
-    return why.what();
-  }
-  return {};
-}
+using testing::ThrowsMessage;
 
 std::string some_path() {
   return testing::TempDir() + "/result-" + std::to_string(getpid());
@@ -48,14 +39,15 @@ TEST(ResultFile, CheckingKeepsWhatIsThere) {
 }
 
 TEST(ResultFile, APathThatCannotBeNamesCauseAndCure) {
-  EXPECT_THAT(complaint_of([] { check_writable("/nonexistent/x.json", "--json FILE"); }),
-              AllOf(HasSubstr("'/nonexistent/x.json'"), HasSubstr("No such file or directory"),
-                    HasSubstr("--json FILE")));
+  EXPECT_THAT([] { check_writable("/nonexistent/x.json", "--json FILE"); },
+              ThrowsMessage<std::runtime_error>(AllOf(HasSubstr("'/nonexistent/x.json'"),
+                                                      HasSubstr("No such file or directory"),
+                                                      HasSubstr("--json FILE"))));
 }
 
 TEST(ResultFile, AFullDiskIsTold) {
-  EXPECT_THAT(complaint_of([] { write_file("/dev/full", "text"); }),
-              HasSubstr("No space left on device"));
+  EXPECT_THAT([] { write_file("/dev/full", "text"); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("No space left on device")));
 }
 
 }  // namespace

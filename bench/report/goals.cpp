@@ -6,9 +6,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
+#include <regex>
 #include <sstream>
 #include <stdexcept>
+#include <tuple>
 
 #include "exit_status.h"
 
@@ -31,32 +34,20 @@ std::vector<std::string> split(const std::string& text, char mark) {
 }
 
 goal parse_goal(const std::string& text) {
-  std::istringstream in(text);
-  std::string at, sense, what;
-  goal g;
-  in >> at >> sense >> g.bound >> what;
-  if (!in || at != "at" || (sense != "least" && sense != "most"))
-    throw std::runtime_error("'" + text + "' is no goal; write such as 'at least 3 x ucx, T=4'");
-  g.at_most = sense == "most";
-  std::string rest;
-  std::getline(in, rest);
-  if (const auto comma = (what + rest).find(','); comma != std::string::npos) {
-    const std::string all = what + rest;
-    const std::string threads = trimmed(all.substr(comma + 1));
-    if (!threads.starts_with("T=")) throw std::runtime_error("'" + threads + "' is not T=NUMBER");
-    g.threads = std::stoi(threads.substr(2));
-    what = what.substr(0, comma);
-    rest = all.substr(what.size(), comma - what.size());
-  }
-  rest = trimmed(rest);
-  if (what == "x" || what == "above") {
-    g.against = rest;
-    g.above = what == "above";
-  } else {
-    g.metric = what;
-    if (rest.starts_with("of ")) g.op = rest.substr(3);
-  }
-  return g;
+  static const std::regex form(
+      R"(at (least|most) ([0-9.]+) (?:(x|above) ([^\s,]+)|([^\s,]+)(?: of ([^\s,]+))?)(?:, T=(\d+))?)");
+  std::smatch is;
+  if (!std::regex_match(text, is, form))
+    throw std::runtime_error("'" + text +
+                             "' is no goal; write such as 'at least 3 x ucx', or "
+                             "'at most 2 scaling of put, T=NUMBER'");
+  return {.at_most = is[1] == "most",
+          .bound = std::stod(is[2]),
+          .against = is[4],
+          .above = is[3] == "above",
+          .metric = is[5],
+          .op = is[6],
+          .threads = is[7].matched ? std::stoi(is[7]) : 0};
 }
 
 row parse_row(const std::string& line) {
@@ -109,19 +100,17 @@ std::optional<double> beside_rival(const outcome_row& r, const goal& g) {
   return g.above ? own->median - rival->median : own->median / rival->median;
 }
 
-std::string own_median(const outcome_row& r, const goal& g) {
-  return g.against.empty() ? "-" : median_of(r, g, "heddle");
-}
-
-std::string verdict(const outcome_row& r, const goal& g) {
+/// What a table says of a goal: the row, the goal, the ratio, the verdict, and both medians.
+std::array<std::string, 6> cells_of(const outcome_row& r, const goal& g) {
   const auto ratio = figure_of(r, g);
-  if (!ratio) return "failed";
-  return meets(g, *ratio) ? "pass" : "short";
-}
-
-std::string ratio_text(const outcome_row& r, const goal& g) {
-  const auto ratio = figure_of(r, g);
-  return ratio ? fmt::format("{:.3g}", *ratio) : "-";
+  return {r.what.name,
+          describe(g),
+          ratio ? fmt::format("{:.3g}", *ratio) : "-",
+          !ratio             ? "failed"
+          : meets(g, *ratio) ? "pass"
+                             : "short",
+          g.against.empty() ? "-" : median_of(r, g, "heddle"),
+          median_of(r, g, g.against)};
 }
 
 }  // namespace
@@ -206,10 +195,9 @@ std::string text_table(const std::vector<outcome_row>& rows) {
   constexpr auto layout = "{:<28}{:<40}{:>10}  {:<7}{:>14}{:>14}\n";
   std::string text = fmt::format(layout, "row", "goal", "ratio", "", "heddle", "rival");
   for (const outcome_row& r : rows) {
-    for (const goal& g : r.what.goals) {
-      text += fmt::format(layout, r.what.name, describe(g), ratio_text(r, g), verdict(r, g),
-                          own_median(r, g), median_of(r, g, g.against));
-    }
+    for (const goal& g : r.what.goals)
+      text += std::apply([&](const auto&... cell) { return fmt::format(layout, cell...); },
+                         cells_of(r, g));
     if (!r.failure.empty()) text += "  " + r.failure + '\n';
   }
   return text;
@@ -219,13 +207,10 @@ std::string markdown_table(const std::vector<outcome_row>& rows) {
   std::string text =
       "| row | goal | ratio | | Heddle | rival | `heddle bench` |\n"
       "|---|---|---|---|---|---|---|\n";
-  for (const outcome_row& r : rows) {
-    for (const goal& g : r.what.goals) {
-      text += fmt::format("| {} | {} | {} | {} | {} | {} | `{}` |\n", r.what.name, describe(g),
-                          ratio_text(r, g), verdict(r, g), own_median(r, g),
-                          median_of(r, g, g.against), fmt::join(r.what.arguments, " "));
-    }
-  }
+  for (const outcome_row& r : rows)
+    for (const goal& g : r.what.goals)
+      text += fmt::format("| {} | `{}` |\n", fmt::join(cells_of(r, g), " | "),
+                          fmt::join(r.what.arguments, " "));
   return text;
 }
 

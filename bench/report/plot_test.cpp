@@ -16,6 +16,7 @@ namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 /// A program that ends with a status, whatever it is asked.
 class stand_in {
@@ -35,27 +36,23 @@ class stand_in {
   std::filesystem::path path_;
 };
 
-std::string failure_of(const std::vector<std::string>& candidates) {
-  try {
-    return "found " + find_python(candidates);
-  } catch (const std::runtime_error& why) {
-    return why.what();
-  }
-}
-
 TEST(FindPython, TakesTheFirstThatHasMatplotlib) {
-  const stand_in without(1);
-  const stand_in with(0);
-  EXPECT_EQ(failure_of({without.path(), with.path()}), "found " + with.path());
+  const stand_in without(1), with(0);
+  EXPECT_EQ(find_python({without.path(), with.path()}), with.path());
 }
 
 TEST(FindPython, NamesThePackageWhenNoneHasMatplotlib) {
   const stand_in without(1);
-  EXPECT_THAT(failure_of({without.path()}), HasSubstr("apt install python3-matplotlib"));
+  EXPECT_THAT([&] { (void)find_python({without.path()}); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("apt install python3-matplotlib")));
 }
 
 TEST(FindPython, SaysThatThereIsNone) {
-  EXPECT_THAT(failure_of({"", "/nonexistent/python3"}), HasSubstr("needs python3"));
+  EXPECT_THAT(
+      [] {
+        (void)find_python({"", "/nonexistent/python3"});
+      },
+      ThrowsMessage<std::runtime_error>(HasSubstr("needs python3")));
 }
 
 TEST(PlotCommand, DrawsIntoTheFolderOfTheRecordsUnlessTold) {
