@@ -78,7 +78,7 @@ void check_rival(rival who, const rival_task& t) {
   if (!is_in_this_job(who)) (void)find_peer(who);
 }
 
-std::vector<double> rival_round(rival who, const rival_task& t) {
+round_result rival_round(rival who, const rival_task& t) {
   const scratch_folder scratch;
   const auto program = start(peer_command(who, find_peer(who), t, scratch.path()), t.cores);
   const bool ended = program->wait_until(std::chrono::steady_clock::now() + limit_of(t));
@@ -91,16 +91,17 @@ std::vector<double> rival_round(rival who, const rival_task& t) {
   throw rival_failure(how_it_failed(who, t, *program, ended));
 }
 
-std::vector<double> figures_in(const std::vector<record>& records, const spec& s) {
-  std::vector<double> figures;
+round_result figures_in(const std::vector<record>& records, const spec& s) {
+  round_result round;
   for (const metric& m : metrics_of(s)) {
     const auto found = std::find_if(records.begin(), records.end(), [&m](const record& r) {
       return r.library == "heddle" && r.metric == m.name;
     });
     if (found == records.end()) throw rival_failure(fmt::format("its records have no {}", m.name));
-    figures.push_back(found->median);
+    round.figures.push_back(found->median);
+    if (s.what == kind::latency) round.p99 = found->p99;
   }
-  return figures;
+  return round;
 }
 
 }  // namespace heddle::bench

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/rounds.h"
 #include "harness/spec.h"
 #include "report/record.h"
 
@@ -39,10 +40,10 @@ void check_rival(rival who, const rival_task& t);
 /// Starts the rival, lets it measure one round, and sees it end: no process is left behind, not
 /// even when this process is killed. The figures are those of metrics_of(). Throws rival_failure
 /// with what it printed.
-[[nodiscard]] std::vector<double> rival_round(rival who, const rival_task& t);
+[[nodiscard]] round_result rival_round(rival who, const rival_task& t);
 
 /// The figures of metrics_of() that records of Heddle's hold. Throws rival_failure when they do
 /// not.
-[[nodiscard]] std::vector<double> figures_in(const std::vector<record>& records, const spec& s);
+[[nodiscard]] round_result figures_in(const std::vector<record>& records, const spec& s);
 
 }  // namespace heddle::bench

@@ -61,7 +61,7 @@ class Peers : public testing::TestWithParam<std::tuple<rival, std::string>> {
   /// Seconds per operation of one round; a rival that hangs is none of our faults.
   static double round(const rival_task& t) {
     try {
-      return rival_round(who(), t).front();
+      return rival_round(who(), t).figures.front();
     } catch (const rival_failure& why) {
       if (std::string(why.what()).find("was killed") != std::string::npos) return 1;
       throw;
@@ -95,9 +95,9 @@ TEST_P(Peers, MeasureOverlapOnBothSidesAndTheCostOfGets) {
   rival_task t = task(kind::overlap, operation::tag, 1);
   t.what.window = 1;
   t.what.compute_us = 10;
-  EXPECT_EQ(rival_round(who(), t).size(), metrics_of(t.what).size());
+  EXPECT_EQ(rival_round(who(), t).figures.size(), metrics_of(t.what).size());
   const rival_task gets = task(kind::overhead, operation::get, 2);
-  const auto figures = rival_round(who(), gets);
+  const auto figures = rival_round(who(), gets).figures;
   ASSERT_EQ(figures.size(), 3u);
   EXPECT_LE(figures[1], figures[0]) << "the call is a part of the whole";
 }
@@ -127,7 +127,7 @@ TEST(UcxPeer, MeasuresActiveMessages) {
   for (const kind what : {kind::rate, kind::latency}) {
     const rival_task t{.what = {.what = what, .op = operation::am, .threads = 2, .time = 5ms},
                        .backend = "shm"};
-    EXPECT_GT(rival_round(rival::ucx, t).front(), 0);
+    EXPECT_GT(rival_round(rival::ucx, t).figures.front(), 0);
   }
 }
 
@@ -138,7 +138,7 @@ class UtofuPeer : public testing::Test {
   }
   static double round(const spec& s) {
     const rival_task t{.what = s, .backend = "utofu", .limit = 60s};
-    return rival_round(rival::utofu, t).front();
+    return rival_round(rival::utofu, t).figures.front();
   }
 };
 
@@ -242,11 +242,12 @@ record of(const std::string& library, const std::string& metric, double median) 
 }
 
 TEST(RecordsOfARound, GiveTheFiguresOfHeddle) {
-  EXPECT_EQ(figures_in({of("bare", "rate", 1), of("heddle", "rate", 20)}, {.what = kind::rate}),
-            std::vector<double>{20});
-  EXPECT_EQ(figures_in({of("heddle", "updates", 0.002), of("heddle", "lost_updates", 0)},
-                       {.what = kind::gups}),
-            (std::vector<double>{0.002, 0}));
+  const auto rate =
+      figures_in({of("bare", "rate", 1), of("heddle", "rate", 20)}, {.what = kind::rate});
+  EXPECT_EQ(rate.figures, std::vector<double>{20});
+  const auto gups = figures_in({of("heddle", "updates", 0.002), of("heddle", "lost_updates", 0)},
+                               {.what = kind::gups});
+  EXPECT_EQ(gups.figures, (std::vector<double>{0.002, 0}));
 }
 
 TEST(RecordsOfARound, ThatAreMissingAreAFailure) {

@@ -60,12 +60,12 @@ class heddle_gups final : public everybody {
 /// A pair of ranks, measured by the kernels that measure the rivals.
 struct heddle_case {
   heddle_case(station& at, const spec& s, bool crowded)
-      : pair(at, s), round(make_measurement(pair, s, at.self(), crowded, true)) {}
+      : pair(at, s), round(make_measurement(pair, s, at.self(), crowded)) {}
   heddle_pair pair;
   measurement round;
 };
 
-/// One round of the first `ranks` ranks: rank 0 learns the mean over the pairs, and its own stamps.
+/// One round of the first `ranks` ranks: rank 0 learns the mean over the pairs, and its own p99.
 round_result round_of_pairs(session& in, const measurement& own, int ranks) {
   const std::size_t metrics = metrics_of(in.what().base).size();
   round_result mine;
@@ -106,13 +106,12 @@ contender heddle_contender(session& in, const spec& s, const std::string& label,
   return c;
 }
 
-/// `figures` runs on rank 0 only, while the others sleep.
+/// `round` runs on rank 0 only, while the others sleep.
 contender outside_contender(const session& in, const spec& s, const std::string& label,
-                            std::function<std::vector<double>()> figures) {
+                            std::function<round_result()> round) {
   return {{.label = label, .library = label, .threads = s.threads},
-          [reports = in.reports(), figures = std::move(figures)]() -> round_result {
-            if (!reports) return {};
-            return {figures()};
+          [reports = in.reports(), round = std::move(round)] {
+            return reports ? round() : round_result{};
           }};
 }
 
@@ -149,7 +148,7 @@ std::function<double()> require_limit(const spec& s, const std::string& backend,
 
 contender bare_contender(const session& in, const spec& s) {
   return outside_contender(in, s, "bare", [s, seconds = require_limit(s, in.backend(), in.pair())] {
-    return std::vector<double>{figure(s, seconds())};
+    return round_result{{figure(s, seconds())}};
   });
 }
 

@@ -25,9 +25,7 @@ void play(const contender& who, bool reports, series& s) {
   if (!s.failure.empty()) return;
   try {
     const round_result r = who.round();
-    if (!reports) return;
-    add_round(s, r.figures);
-    s.stamps.insert(s.stamps.end(), r.stamps.begin(), r.stamps.end());
+    if (reports) add_round(s, r);
   } catch (const rival_failure& why) {
     s.failure = why.what();
   }

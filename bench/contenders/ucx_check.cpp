@@ -29,7 +29,7 @@ bool check(const ucx_check& o, const std::string& backend, kind what, operation 
   std::vector<double> ours, theirs;
   try {
     for (int round = 0; round < o.rounds; ++round) {
-      ours.push_back(rival_round(rival::ucx, t).front());
+      ours.push_back(rival_round(rival::ucx, t).figures.front());
       theirs.push_back(figure(t.what, run_ucx_for(run, t.what.time, limit_of(t)).seconds_per_op));
     }
   } catch (const std::runtime_error& why) {

@@ -4,23 +4,24 @@
 
 #include <barrier>
 
+#include "harness/statistics.h"
 #include "harness/threads.h"
 
 namespace heddle::bench {
 
-rounds::rounds(partner& other, const spec& s, exchanges all, bool stamps, time_source now)
-    : other_(other), spec_(s), all_(std::move(all)), stamps_(stamps), now_(now), pacer_(s) {}
+rounds::rounds(partner& other, const spec& s, exchanges all, time_source now)
+    : other_(other), spec_(s), all_(std::move(all)), now_(now), pacer_(s) {}
 
 round_result rounds::lead() {
   std::vector<double> stamps;
   pacer_.begin_round();
-  while (const std::uint64_t count = pacer_.count()) {
-    if (pacer_.stamped() && !stamps_) break;
+  while (const std::uint64_t count = pacer_.count())
     run(count, pacer_.stamped() ? &stamps : nullptr);
-  }
   tell(other_, std::uint64_t{0});
-  for (double& seconds : stamps) seconds = figure(spec_, seconds * share_of_trip(spec_));
-  return {{figure(spec_, pacer_.result())}, std::move(stamps)};
+  round_result result{{figure(spec_, pacer_.result())}};
+  if (!stamps.empty())
+    result.p99 = figure(spec_, percentile(std::move(stamps), 0.99) * share_of_trip(spec_));
+  return result;
 }
 
 void rounds::run(std::uint64_t count, std::vector<double>* stamps) {

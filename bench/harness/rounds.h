@@ -17,8 +17,7 @@ namespace heddle::bench {
 /// What the leading rank learned in one round.
 struct round_result {
   std::vector<double> figures;  ///< as metrics_of() says
-  std::vector<double> stamps =
-      {};  ///< latency: of single operations of thread 0, in the same sense
+  double p99 = 0;  ///< latency: of single operations of thread 0, in the same sense; 0: unknown
 };
 
 /// One rank's side. The initiator leads as many rounds as the target follows.
@@ -26,9 +25,8 @@ class rounds {
  public:
   using exchanges = std::vector<std::unique_ptr<exchange>>;
 
-  /// `all`: one per thread. `stamps`: latencies end with a run in which each operation is stamped.
-  /// `other` must outlive this.
-  rounds(partner& other, const spec& s, exchanges all, bool stamps,
+  /// `all`: one per thread. `other` must outlive this.
+  rounds(partner& other, const spec& s, exchanges all,
          time_source now = std::chrono::steady_clock::now);
   /// Initiator. Throws std::exception when the other rank is gone; an operation that fails ends
   /// this process, because other threads and the partner would wait for ever.
@@ -43,7 +41,6 @@ class rounds {
   partner& other_;
   const spec spec_;
   const exchanges all_;
-  const bool stamps_;
   const time_source now_;
   pacer pacer_;
 };

@@ -136,12 +136,12 @@ measurement measure_gups(Library& self, const spec& s, int rank) {
 /// Throws not_offered. `self` is a partner, gives paths by make_path(thread), in the order of
 /// threads and the same at both ranks, and, for gups, its table's bytes by table().
 template <class Library>
-measurement make_measurement(Library& self, const spec& s, int rank, bool crowded, bool stamps) {
+measurement make_measurement(Library& self, const spec& s, int rank, bool crowded) {
   const bool leads = rank % 2 == 0;
   if (s.what == kind::overlap) return measure_overlap(self, s, leads);
   if (s.what == kind::overhead) return measure_gets(self, s, leads);
   if (s.what == kind::gups) return measure_gups(self, s, rank);
-  auto all = std::make_shared<rounds>(self, s, make_kernels(self, s, crowded), stamps);
+  auto all = std::make_shared<rounds>(self, s, make_kernels(self, s, crowded));
   return [all, leads]() -> round_result {
     if (leads) return all->lead();
     all->follow();

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <exception>
 #include <stdexcept>
-#include <vector>
 
 #include "harness/process_pair.h"
 #include "kernels/kernels.h"
@@ -18,13 +17,14 @@ namespace heddle::bench {
 /// A library L is made of its pair of processes, L::pair, and a task; see make_measurement().
 template <class Library>
 void measure_rounds(Library& self, int rank, const task& t) {
-  const measurement round = make_measurement(self, t.what, rank, t.crowded(), false);
+  const measurement round = make_measurement(self, t.what, rank, t.crowded());
   for (int i = 0; i < t.rounds; ++i) {
-    const std::vector<double> figures = round().figures;
-    if (t.gups() && figures[1] > tolerated_losses(t.what.atomic))
-      throw std::runtime_error(fmt::format("{:.2f} % of the updates were lost", figures[1] * 100));
+    const round_result r = round();
+    if (t.gups() && r.figures[1] > tolerated_losses(t.what.atomic))
+      throw std::runtime_error(
+          fmt::format("{:.2f} % of the updates were lost", r.figures[1] * 100));
     if (rank != 0) continue;
-    fmt::print("{}\n", to_line(figures));
+    fmt::print("{}\n", to_line(r));
     std::fflush(stdout);
   }
 }

@@ -134,18 +134,20 @@ void settle_in(const task& t, int rank) {
   }
 }
 
-std::string to_line(const std::vector<double>& figures) {
-  return nlohmann::json{{"peer_round", figures}}.dump();
+std::string to_line(const round_result& r) {
+  return nlohmann::ordered_json{{"peer_round", r.figures}, {"p99", r.p99}}.dump();
 }
 
-std::vector<std::vector<double>> parse_lines(const std::string& output) {
-  std::vector<std::vector<double>> rounds;
+std::vector<round_result> parse_lines(const std::string& output) {
+  std::vector<round_result> rounds;
   std::istringstream in(output);
   for (std::string line; std::getline(in, line);) {
     if (!line.starts_with(beginning)) continue;
     try {
-      nlohmann::json::parse(line).at("peer_round").get_to(rounds.emplace_back());
-      if (rounds.back().empty() || !(rounds.back().front() > 0))
+      const auto object = nlohmann::json::parse(line);
+      const round_result& r = rounds.emplace_back(round_result{
+          object.at("peer_round").get<std::vector<double>>(), object.value("p99", 0.0)});
+      if (r.figures.empty() || !(r.figures.front() > 0))
         throw std::runtime_error("its first figure is not positive");
     } catch (const std::exception& why) {
       throw std::runtime_error("a peer program printed something unexpected: " + line + ": " +

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/rounds.h"
 #include "harness/spec.h"
 
 namespace heddle::bench {
@@ -42,11 +43,11 @@ struct task {
 /// Ties this rank to its cores, ends it with the launcher that started it and after the limit.
 void settle_in(const task& t, int rank);
 
-/// The figures of a round as the line of JSON that a rival's program prints.
-[[nodiscard]] std::string to_line(const std::vector<double>& figures);
+/// A round as the line of JSON that a rival's program prints.
+[[nodiscard]] std::string to_line(const round_result& r);
 /// All such lines in what a program printed; other lines (a launcher's warnings) may stand
 /// anywhere. Throws std::runtime_error quoting a line that begins like one and is not, or whose
 /// first figure is not positive.
-[[nodiscard]] std::vector<std::vector<double>> parse_lines(const std::string& output);
+[[nodiscard]] std::vector<round_result> parse_lines(const std::string& output);
 
 }  // namespace heddle::bench

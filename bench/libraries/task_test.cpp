@@ -15,6 +15,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 using testing::SizeIs;
+using testing::ThrowsMessage;
 
 task reparsed(const task& t) {
   std::vector<std::string> words = words_of(t);
@@ -51,29 +52,25 @@ TEST(Task, HasAPathPerThreadUnlessFewerAreAskedFor) {
   EXPECT_EQ((task{.what = {.threads = 4, .lanes = 2}}.paths()), 2);
 }
 
-std::string failure_of(const std::string& output) {
-  try {
-    (void)parse_lines(output);
-  } catch (const std::runtime_error& why) {
-    return why.what();
-  }
-  return "did not fail";
-}
-
 TEST(PeerLines, AreFoundAmongWarnings) {
-  const std::string line = to_line({1.25e-7, 0});
+  const std::string line = to_line({{1.25e-7, 0}, 2e-7});
   const auto rounds =
       parse_lines("WARNING: no fabric\n\n" + line + "\n{\"other\":1}\n" + line + "\n");
   ASSERT_THAT(rounds, SizeIs(2));
-  EXPECT_THAT(rounds.front(), ElementsAre(1.25e-7, 0));
+  EXPECT_THAT(rounds.front().figures, ElementsAre(1.25e-7, 0));
+  EXPECT_EQ(rounds.front().p99, 2e-7);
   EXPECT_THAT(parse_lines("mpirun: no such file\n"), SizeIs(0));
 }
 
 TEST(PeerLines, ThatAreCutOrHaveNoFigureAreRefusedWithTheirText) {
-  EXPECT_THAT(failure_of(R"({"peer_round":[1.)"), HasSubstr("[1."));
-  EXPECT_THAT(failure_of(R"({"peer_round":[]})"), HasSubstr("not positive"));
-  EXPECT_THAT(failure_of(R"({"peer_round":[0.0]})"), HasSubstr("not positive"));
-  EXPECT_THAT(failure_of(R"({"peer_round":["x"]})"), HasSubstr("type"));
+  const auto reading = [](const char* output) { return [=] { (void)parse_lines(output); }; };
+  const auto refuses = [](const char* why) {
+    return ThrowsMessage<std::runtime_error>(HasSubstr(why));
+  };
+  EXPECT_THAT(reading(R"({"peer_round":[1.)"), refuses("[1."));
+  EXPECT_THAT(reading(R"({"peer_round":[]})"), refuses("not positive"));
+  EXPECT_THAT(reading(R"({"peer_round":[0.0]})"), refuses("not positive"));
+  EXPECT_THAT(reading(R"({"peer_round":["x"]})"), refuses("type"));
 }
 
 }  // namespace

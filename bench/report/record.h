@@ -22,7 +22,8 @@ struct record {
   std::string metric;  ///< what the number is: one-way, rate, ratio, scaling ...
   std::string unit;
   double median = 0;  ///< of the rounds; where `metric` ends in _mean, the mean of the runs
-  double p99 = 0;     ///< latency: of single operations, where known; otherwise of the rounds
+  double p99 = 0;  ///< latency: median of the rounds' p99 of single operations, where known; else
+                   ///< of the rounds
   double ci95_low = 0;
   double ci95_high = 0;
   int runs = 0;            ///< rounds

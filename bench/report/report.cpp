@@ -28,7 +28,7 @@ const std::vector<double>& figures_of(const series& s, std::size_t measure) {
 summary statistics_of(const case_result& c, const series& s, std::size_t measure = 0) {
   const std::vector<double>& figures = figures_of(s, measure);
   summary result = summarize(figures);
-  if (measure == 0 && !s.stamps.empty()) result.p99 = percentile(s.stamps, 0.99);
+  if (measure == 0 && !s.p99.empty()) result.p99 = median(s.p99);
   if (!c.metrics[measure].mean) return result;
   const mean_estimate mean = estimate_mean(figures);
   result.median = mean.mean;
@@ -157,10 +157,11 @@ std::string failures(const case_result& c) {
 
 }  // namespace
 
-void add_round(series& to, const std::vector<double>& figures) {
-  to.figures.push_back(figures.front());
-  to.parts.resize(figures.size() - 1);
-  for (std::size_t i = 1; i < figures.size(); ++i) to.parts[i - 1].push_back(figures[i]);
+void add_round(series& to, const round_result& r) {
+  to.figures.push_back(r.figures.front());
+  to.parts.resize(r.figures.size() - 1);
+  for (std::size_t i = 1; i < r.figures.size(); ++i) to.parts[i - 1].push_back(r.figures[i]);
+  if (r.p99 > 0) to.p99.push_back(r.p99);
 }
 
 std::vector<comparison> usual_comparisons(const std::vector<series>& contenders) {
@@ -215,12 +216,16 @@ std::string summary_table(const case_result& c) {
   const std::string middle = c.metrics[0].mean ? "mean" : "median";
   std::string text = fmt::format("{:<13}{:>12}{:>12}{:>12}{:>12}{:>24}\n", "", middle, "p99", "min",
                                  "max", "95 % CI of " + middle);
+  const bool of_operations =
+      std::ranges::any_of(c.contenders, [](const series& s) { return !s.p99.empty(); });
   for (const series& s : c.contenders) {
     if (s.figures.empty()) continue;
     const summary of = statistics_of(c, s);
+    // That of rounds is another thing, which does not stand in one column with those.
+    const std::string p99 = of_operations && s.p99.empty() ? "-" : digits(of.p99);
     const std::string ci = fmt::format("{} - {}", digits(of.ci95.low), digits(of.ci95.high));
-    text += fmt::format("{:<13}{:>12}{:>12}{:>12}{:>12}{:>24}\n", s.label, digits(of.median),
-                        digits(of.p99), digits(of.minimum), digits(of.maximum), ci);
+    text += fmt::format("{:<13}{:>12}{:>12}{:>12}{:>12}{:>24}\n", s.label, digits(of.median), p99,
+                        digits(of.minimum), digits(of.maximum), ci);
   }
   text += parts_table(c);
   for (const comparison& between : c.comparisons) {
@@ -238,7 +243,7 @@ case_result aggregate_bandwidth(const case_result& latencies) {
   c.metrics = metrics_of(c.what);
   c.cache_line_ns.clear();
   for (series& s : c.contenders) {
-    s.stamps.clear();
+    s.p99.clear();
     for (double& value : s.figures) value = s.threads * figure(c.what, value * 1e-6);
   }
   return c;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/rounds.h"
 #include "harness/spec.h"
 #include "report/record.h"
 
@@ -19,12 +20,12 @@ struct series {
   int threads = 1;
   std::vector<double> figures = {};             ///< fewer than rounds when it failed in one
   std::vector<std::vector<double>> parts = {};  ///< of the other metrics: each one's figures
-  std::vector<double> stamps = {};              ///< of single operations; empty where unknown
+  std::vector<double> p99 = {};                 ///< of single operations; empty where unknown
   std::string failure = {};  ///< of a rival, and all that it printed; empty: none
 };
 
-/// Adds a round: the figures as metrics say, the first of which is the one that is compared.
-void add_round(series& to, const std::vector<double>& figures);
+/// Adds a round, which has a figure for each metric.
+void add_round(series& to, const round_result& r);
 
 /// A ratio that is shown and recorded: of the median of one contender to that of another.
 struct comparison {

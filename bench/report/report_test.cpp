@@ -8,6 +8,7 @@
 namespace heddle::bench {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -18,7 +19,7 @@ case_result example() {
                                 .library = "heddle",
                                 .ranks = 4,
                                 .figures = {2, 4, 3},
-                                .stamps = {1, 1, 9}},
+                                .p99 = {1, 9, 9}},
                                {.label = "ucx", .library = "ucx", .figures = {4, 6, 8}},
                                {.label = "pair", .library = "heddle", .figures = {1, 1, 1}}},
                 .cache_line_ns = {60, 62, 250}};
@@ -39,6 +40,13 @@ TEST(Report, TakesTheP99OfALatencyFromSingleOperations) {
   EXPECT_EQ(r.median, 3);
   EXPECT_EQ(r.p99, 9);
   EXPECT_EQ(r.runs, 3);
+}
+
+TEST(Report, ShowsNoP99OfRoundsBesideThoseOfSingleOperations) {
+  EXPECT_THAT(summary_table(example()), ContainsRegex("ucx +6.00 +- +4.00"));
+  case_result c = example();
+  c.contenders.front().p99.clear();
+  EXPECT_THAT(summary_table(c), ContainsRegex("ucx +6.00 +8.00 +4.00"));
 }
 
 TEST(Report, NamesHowManyRanksWereAtWork) {

@@ -16,7 +16,7 @@ void mode_turns::play_round(case_result& c, const turn& play) {
     bare::pin_this_thread(cores_);  // as the session before found it
     setenv("HEDDLE_PROGRESS", mode.op.c_str(), 1);
     session in(o_);
-    add_round(mode, play(in));
+    add_round(mode, {play(in)});
     c.backend = in.backend();
     reports_ = in.reports();
     if (reports_ && &mode == &c.contenders.back()) {
