@@ -8,9 +8,7 @@ namespace heddle::bench {
 namespace {
 
 constexpr double long_enough_to_learn = 5e-3;  // seconds; below, set-up and clock show
-constexpr double fewest = 16;
-constexpr double most = 1e9;
-constexpr double far_too_short = 0.25;  // of the time asked for
+constexpr double far_too_short = 0.25;         // of the time asked for
 constexpr int most_repeats = 3;
 constexpr std::uint64_t most_stamped = 20'000;
 
@@ -39,20 +37,22 @@ void pacer::end_run(double elapsed, double per_op) noexcept {
   }
   const double seconds = std::max(elapsed, 1e-9);
   const double fitting = static_cast<double>(count_) * time_.count() / seconds;
-  if (phase_ == phase::learning && seconds < long_enough_to_learn) {
-    count_ *= 4;
+  const bool may_be_longer = count_ < most_;
+  if (phase_ == phase::learning && seconds < long_enough_to_learn && may_be_longer) {
+    count_ = std::min(count_ * 4, most_);
     return;
   }
   if (phase_ == phase::learning) {
     learned_ = true;
     phase_ = phase::timed;
-  } else if (seconds < far_too_short * time_.count() && repeats_ < most_repeats) {
+  } else if (may_be_longer && seconds < far_too_short * time_.count() && repeats_ < most_repeats) {
     ++repeats_;
   } else {
     result_ = per_op;
     phase_ = what_ == kind::latency ? phase::stamped : phase::over;
   }
-  count_ = static_cast<std::uint64_t>(std::clamp(fitting, fewest, most));
+  count_ = static_cast<std::uint64_t>(
+      std::clamp(fitting, static_cast<double>(fewest_), static_cast<double>(most_)));
 }
 
 }  // namespace heddle::bench

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // pacer.h - how many operations each run of a round makes, so that rounds last as long as asked.
 #pragma once
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -14,7 +15,15 @@ namespace heddle::bench {
 /// repeated.
 class pacer {
  public:
-  explicit pacer(const spec& s) noexcept : what_(s.what), time_(s.time) {}
+  /// A run makes no fewer and no more operations than these; if there is no choice, nothing is
+  /// learned.
+  explicit pacer(const spec& s, std::uint64_t fewest = 16, std::uint64_t most = 1'000'000'000)
+      : what_(s.what),
+        time_(s.time),
+        fewest_(fewest),
+        most_(most),
+        learned_(fewest == most),
+        count_(std::clamp(first_count, fewest, most)) {}
 
   void begin_round() noexcept;
   /// Operations of the next run, per thread; 0: the round is over.
@@ -28,12 +37,14 @@ class pacer {
 
  private:
   enum class phase { learning, timed, stamped, over };
+  static constexpr std::uint64_t first_count = 16;
   kind what_;
   std::chrono::duration<double> time_;
+  std::uint64_t fewest_, most_;
   phase phase_ = phase::learning;
-  bool learned_ = false;
+  bool learned_;
   int repeats_ = 0;  ///< of the timed run, in this round
-  std::uint64_t count_ = 16;
+  std::uint64_t count_;
   double result_ = 0;
 };
 

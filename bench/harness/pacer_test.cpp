@@ -80,5 +80,21 @@ TEST(Pacer, MakesAFewOperationsHoweverSlow) {
   EXPECT_EQ(p.count(), 16u);
 }
 
+TEST(Pacer, MakesNoMoreThanItMayAndDoesNotRepeatForThat) {
+  pacer p(spec_of(kind::gups), 1, 64);
+  play_round(p, 1e-9);
+  EXPECT_EQ(play_round(p, 1e-9), 1);
+  EXPECT_EQ(p.result(), 1e-9);
+  p.begin_round();
+  EXPECT_EQ(p.count(), 64u);
+}
+
+TEST(Pacer, LearnsNothingWhereThereIsNoChoice) {
+  pacer p(spec_of(kind::gups), 1024, 1024);
+  EXPECT_EQ(play_round(p, 1e-9), 1);
+  p.begin_round();
+  EXPECT_EQ(p.count(), 1024u);
+}
+
 }  // namespace
 }  // namespace heddle::bench

@@ -6,6 +6,16 @@
 
 namespace heddle::bench {
 
+namespace {
+
+/// At most 4 updates per word, which in a full round are made however long they take.
+pacer pacer_for(const spec& s, std::size_t words) {
+  const auto most = std::max<std::uint64_t>(4 * words / static_cast<std::uint64_t>(s.threads), 1);
+  return pacer(s, s.full ? most : 1, most);
+}
+
+}  // namespace
+
 gups_rounds::gups_rounds(everybody& all, std::span<std::uint64_t> table, const spec& s, int ranks,
                          int rank, update own)
     : all_(all),
@@ -15,13 +25,18 @@ gups_rounds::gups_rounds(everybody& all, std::span<std::uint64_t> table, const s
             .words = table.size(),
             .first = far_from_the_beginning},
       rank_(rank),
-      pacer_(table.size(), s.threads, s.time, s.full),
+      pacer_(pacer_for(s, table.size())),
       update_(std::move(own)) {}
 
 round_result gups_rounds::next() {
-  while (pacer_.learning()) pacer_.end_run(run());
-  const double seconds = std::max(run(), 1e-9);
-  return {{updates_of_all() / seconds * 1e-9, lost_share()}};
+  pacer_.begin_round();
+  while (const std::uint64_t updates = pacer_.count()) {
+    const double seconds = run(updates);
+    pacer_.end_run(seconds, seconds / updates_of_all());
+  }
+  all_.meet();
+  const auto lost = static_cast<double>(all_.sum(count_lost(table_, plan_, rank_)));
+  return {{1e-9 / pacer_.result(), lost / updates_of_all()}};
 }
 
 double gups_rounds::updates_of_all() const {
@@ -29,19 +44,14 @@ double gups_rounds::updates_of_all() const {
 }
 
 /// The seconds of the slowest rank.
-double gups_rounds::run() {
+double gups_rounds::run(std::uint64_t updates) {
   reset_table(table_);
   plan_.first += plan_.pieces() * plan_.updates;
-  plan_.updates = pacer_.updates();
+  plan_.updates = updates;
   all_.meet();
   const clock::time_point begin = clock::now();
   on_threads(plan_.threads, [this](int t) { update_(plan_, t); });
-  return all_.largest(seconds_between(begin, clock::now()));
-}
-
-double gups_rounds::lost_share() {
-  all_.meet();
-  return static_cast<double>(all_.sum(count_lost(table_, plan_, rank_))) / updates_of_all();
+  return all_.largest(std::max(seconds_between(begin, clock::now()), 1e-9));
 }
 
 }  // namespace heddle::bench

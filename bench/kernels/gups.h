@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "harness/pacer.h"
 #include "harness/partner.h"
 #include "harness/rounds.h"
 #include "kernels/gups_stream.h"
@@ -69,14 +70,13 @@ class gups_rounds {
 
  private:
   [[nodiscard]] double updates_of_all() const;
-  double run();
-  double lost_share();
+  double run(std::uint64_t updates);
 
   everybody& all_;
   const std::span<std::uint64_t> table_;
   gups_plan plan_;
   const int rank_;
-  gups_pacer pacer_;
+  pacer pacer_;
   const update update_;
 };
 

@@ -39,25 +39,6 @@ int gups_plan::target(int from, std::uint64_t random) const noexcept {
   return (from + distance) % ranks;
 }
 
-gups_pacer::gups_pacer(std::uint64_t words, int threads, std::chrono::duration<double> round,
-                       bool full) noexcept
-    : most_(std::max<std::uint64_t>(4 * words / static_cast<std::uint64_t>(threads), 1)),
-      round_(round.count()),
-      updates_(full ? most_ : std::min<std::uint64_t>(16, most_)),
-      learning_(!full) {}
-
-void gups_pacer::end_run(double seconds) noexcept {
-  constexpr double long_enough = 2e-3;
-  if (!learning_) return;
-  if (seconds < long_enough && updates_ * 4 <= most_) {
-    updates_ *= 4;
-    return;
-  }
-  const double fitting = static_cast<double>(updates_) * round_ / std::max(seconds, 1e-9);
-  updates_ = static_cast<std::uint64_t>(std::clamp(fitting, 1.0, static_cast<double>(most_)));
-  learning_ = false;
-}
-
 std::uint64_t gups_words(std::uint64_t memory_bytes) noexcept {
   return std::bit_floor(std::max<std::uint64_t>(memory_bytes / 2 / sizeof(std::uint64_t), 1));
 }

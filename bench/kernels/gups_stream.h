@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // gups_stream.h - the random numbers of GUPS, where each one's update goes, and what must come out.
 #pragma once
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -54,26 +53,6 @@ inline constexpr std::uint64_t far_from_the_beginning = 0x243f6a8885a308d3;
 [[nodiscard]] constexpr double tolerated_losses(bool atomic) noexcept {
   return atomic ? 0 : 0.01;
 }
-
-/// How many updates each thread makes in a round: ever longer runs until one shows how many fit.
-class gups_pacer {
- public:
-  /// `round`: how long one is to last. `full`: 4 updates per word, however long that takes, which
-  /// otherwise is the limit.
-  gups_pacer(std::uint64_t words, int threads, std::chrono::duration<double> round,
-             bool full) noexcept;
-  /// Of each thread, in the next run.
-  [[nodiscard]] std::uint64_t updates() const noexcept { return updates_; }
-  [[nodiscard]] bool learning() const noexcept { return learning_; }
-  /// That run has taken so many seconds.
-  void end_run(double seconds) noexcept;
-
- private:
-  const std::uint64_t most_;
-  const double round_;
-  std::uint64_t updates_;
-  bool learning_;
-};
 
 /// `memory_bytes` halved and rounded down to a power of two, in words.
 [[nodiscard]] std::uint64_t gups_words(std::uint64_t memory_bytes) noexcept;

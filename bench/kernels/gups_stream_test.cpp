@@ -70,27 +70,6 @@ std::vector<std::uint64_t> updated(const gups_plan& plan, int skipped) {
   return table;
 }
 
-TEST(GupsPacer, LearnsByLongerRunsUntilOneIsLongEnough) {
-  gups_pacer pacer(1 << 20, 2, std::chrono::milliseconds(100), false);
-  EXPECT_TRUE(pacer.learning());
-  const std::uint64_t first = pacer.updates();
-  pacer.end_run(1e-6);
-  EXPECT_TRUE(pacer.learning());
-  EXPECT_EQ(pacer.updates(), 4 * first);
-  pacer.end_run(0.01);
-  EXPECT_FALSE(pacer.learning());
-  EXPECT_EQ(pacer.updates(), 40 * first);
-}
-
-TEST(GupsPacer, MakesNoMoreThanFourUpdatesPerWordAndWhenFullAsMany) {
-  gups_pacer pacer(64, 4, std::chrono::hours(1), false);
-  while (pacer.learning()) pacer.end_run(1e-6);
-  EXPECT_EQ(pacer.updates(), 64u);
-  const gups_pacer full(1024, 4, std::chrono::milliseconds(1), true);
-  EXPECT_FALSE(full.learning());
-  EXPECT_EQ(full.updates(), 1024u);
-}
-
 TEST(GupsVerification, FindsNothingWhenEveryUpdateWasMade) {
   const gups_plan plan{.ranks = 3, .threads = 2, .words = 64, .updates = 500};
   auto table = updated(plan, 0);
