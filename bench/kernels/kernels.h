@@ -45,11 +45,13 @@ std::unique_ptr<exchange> make_kernel(std::unique_ptr<Path> path, const role& r)
   }
   if constexpr (has_tags<Path>) {
     if (op == operation::tag && ping) return std::make_unique<tag_ping<Path>>(std::move(path));
-    if (op == operation::tag) return std::make_unique<tag_flood<Path>>(std::move(path));
+    if (op == operation::tag)
+      return std::make_unique<message_flood<Path, operation::tag>>(std::move(path));
   }
   if constexpr (has_calls<Path>) {
     if (op == operation::am && ping) return make_call_ping(std::move(path), Path::handler_answers);
-    if (op == operation::am) return std::make_unique<call_flood<Path>>(std::move(path));
+    if (op == operation::am)
+      return std::make_unique<message_flood<Path, operation::am>>(std::move(path));
   }
   if constexpr (has_table<Path>) {
     if (op == operation::am || op == operation::tag) throw not_offered();

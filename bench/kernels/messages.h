@@ -11,39 +11,32 @@
 
 namespace heddle::bench {
 
-/// Tagged messages that the target takes and, after the last, answers once.
-template <class Path>
-class tag_flood final : public exchange {
+/// Messages that the target answers once, after the last: tagged ones, which it receives, or calls,
+/// which are counted.
+template <class Path, operation Op>
+class message_flood final : public exchange {
  public:
-  explicit tag_flood(std::unique_ptr<Path> path) : path_(std::move(path)) {}
+  explicit message_flood(std::unique_ptr<Path> path) : path_(std::move(path)) {}
   void initiate(std::uint64_t count, stopwatch&) override {
-    for (std::uint64_t i = 0; i < count; ++i) path_->send(message::data);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      if constexpr (Op == operation::tag)
+        path_->send(message::data);
+      else
+        path_->call(message::data);
+    }
     path_->drain();
     path_->await_notice();
   }
-  void respond(std::uint64_t count) override {
-    for (std::uint64_t i = 0; i < count; ++i) path_->recv(message::data);
-    path_->drain();
-    path_->notify();
+  void prepare() override {
+    if constexpr (Op == operation::am) before_ = path_->arrived();
   }
-
- private:
-  const std::unique_ptr<Path> path_;
-};
-
-/// The same with active messages, which are counted.
-template <class Path>
-class call_flood final : public exchange {
- public:
-  explicit call_flood(std::unique_ptr<Path> path) : path_(std::move(path)) {}
-  void initiate(std::uint64_t count, stopwatch&) override {
-    for (std::uint64_t i = 0; i < count; ++i) path_->call(message::data);
-    path_->drain();
-    path_->await_notice();
-  }
-  void prepare() override { before_ = path_->arrived(); }
   void respond(std::uint64_t count) override {
-    path_->await_arrived(before_ + count);
+    if constexpr (Op == operation::tag) {
+      for (std::uint64_t i = 0; i < count; ++i) path_->recv(message::data);
+      path_->drain();
+    } else {
+      path_->await_arrived(before_ + count);
+    }
     path_->notify();
   }
 

@@ -8,9 +8,6 @@
 namespace heddle::bench {
 namespace {
 
-/// Plain buffers begin at a page, as those of the rivals do: copies of unaligned memory are slower.
-constexpr std::size_t page_bytes = 4096;
-
 /// At least one byte, so that every buffer has an address.
 std::size_t room_for(std::size_t bytes) {
   return std::max<std::size_t>(bytes, 1);
@@ -34,10 +31,8 @@ buffer::buffer(world& job, std::size_t bytes, buffer_kind where, bool addressabl
     region_ = job.allocate(bytes);
     bytes_ = region_.memory();
   } else {
-    plain_.resize(bytes + page_bytes);
-    void* at = plain_.data();
-    std::size_t room = plain_.size();
-    bytes_ = {static_cast<std::byte*>(std::align(page_bytes, bytes, at, room)), bytes};
+    plain_ = std::make_unique<page_buffer>(bytes);
+    bytes_ = {plain_->data(), bytes};
     if (addressable) region_ = job.expose(bytes_);
   }
   std::fill(bytes_.begin(), bytes_.end(), std::byte{0});  // every page is there before timing

@@ -4,8 +4,8 @@
 #include <heddle/heddle.h>
 
 #include <cstddef>
+#include <memory>
 #include <span>
-#include <vector>
 
 #include "harness/slots.h"
 #include "libraries/station.h"
@@ -22,7 +22,7 @@ class buffer {
   [[nodiscard]] const heddle::key& key() const noexcept { return region_.key(); }
 
  private:
-  std::vector<std::byte> plain_;
+  std::unique_ptr<page_buffer> plain_;
   region region_;
   std::span<std::byte> bytes_;
 };
