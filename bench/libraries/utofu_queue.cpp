@@ -2,8 +2,6 @@
 // utofu_queue.cpp - creating, registering, and the end of both.
 #include "libraries/utofu_queue.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -24,12 +22,6 @@ utofu_tni_id_t nth_tni(std::size_t n) {
 
 /// That memory is registered by: two registrations that share one would be the same.
 constexpr std::size_t page_bytes = 64 * 1024;
-
-void* mapped(void* at, std::size_t bytes, int access, int how, int file) {
-  void* const got = mmap(at, bytes, access, how, file, 0);
-  if (got == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "map the memory");
-  return got;
-}
 
 }  // namespace
 
@@ -56,22 +48,11 @@ utofu_vcq_id_t utofu_queue::id() const {
 }
 
 utofu_memory::utofu_memory(std::size_t bytes)
-    : file_(bare::checked(memfd_create("heddle-peer", MFD_CLOEXEC), "memfd_create")) {
-  const std::size_t size = (std::max<std::size_t>(bytes, 1) + page_bytes - 1) & ~(page_bytes - 1);
-  bare::checked(ftruncate(file_.get(), static_cast<off_t>(size)), "size the memory");
-  reserved_ = {static_cast<std::byte*>(mapped(nullptr, size + page_bytes, PROT_NONE,
-                                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1)),
-               size + page_bytes};
-  void* at = reserved_.data();
-  std::size_t room = reserved_.size();
-  std::align(page_bytes, size, at, room);
-  bytes_ = {static_cast<std::byte*>(mapped(at, size, PROT_READ | PROT_WRITE,
-                                           MAP_SHARED | MAP_FIXED | MAP_POPULATE, file_.get())),
-            size};
-}
-
-utofu_memory::~utofu_memory() {
-  munmap(reserved_.data(), reserved_.size());
+    : mapping_((std::max<std::size_t>(bytes, 1) + 2 * page_bytes - 1) / page_bytes * page_bytes) {
+  void* at = mapping_.data();
+  std::size_t room = mapping_.bytes();
+  std::align(page_bytes, std::max<std::size_t>(bytes, 1), at, room);
+  bytes_ = {static_cast<std::byte*>(at), room / page_bytes * page_bytes};
 }
 
 utofu_registration::utofu_registration(const utofu_queue& by, const utofu_memory& memory)

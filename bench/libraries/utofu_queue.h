@@ -33,20 +33,15 @@ class utofu_queue {
   utofu_vcq_hdl_t handle_ = 0;
 };
 
-/// Zeroed memory of this process, in pages of its own that are there already. It is a file that
-/// stays open: that is what lets the software device reach it without asking this process.
+/// Zeroed memory of this process, in pages of its own that are there already.
 class utofu_memory {
  public:
   explicit utofu_memory(std::size_t bytes);
-  utofu_memory(const utofu_memory&) = delete;
-  utofu_memory& operator=(const utofu_memory&) = delete;
-  ~utofu_memory();
   [[nodiscard]] std::byte* data() const noexcept { return bytes_.data(); }
   [[nodiscard]] std::span<std::byte> bytes() const noexcept { return bytes_; }
 
  private:
-  bare::unique_fd file_;
-  std::span<std::byte> reserved_;  // of addresses
+  bare::shared_mapping mapping_;
   std::span<std::byte> bytes_;
 };
 

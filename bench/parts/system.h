@@ -38,14 +38,15 @@ class unique_fd {
   int fd_ = -1;
 };
 
-/// A memfd mapped shared, every page already there: what a peer's exposed memory is.
+/// A memfd mapped shared, every page already there: what a peer's exposed memory is. The file stays
+/// open, by which software devices reach it.
 class shared_mapping {
  public:
-  explicit shared_mapping(std::size_t bytes) : bytes_(bytes) {
-    const unique_fd file(checked(memfd_create("heddle-bare", MFD_CLOEXEC), "memfd_create"));
-    checked(ftruncate(file.get(), static_cast<off_t>(bytes)), "size the shared mapping");
+  explicit shared_mapping(std::size_t bytes)
+      : file_(checked(memfd_create("heddle-bare", MFD_CLOEXEC), "memfd_create")), bytes_(bytes) {
+    checked(ftruncate(file_.get(), static_cast<off_t>(bytes)), "size the shared mapping");
     memory_ =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file.get(), 0);
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file_.get(), 0);
     if (memory_ == MAP_FAILED) {
       throw std::system_error(errno, std::generic_category(), "map the shared mapping");
     }
@@ -57,6 +58,7 @@ class shared_mapping {
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
  private:
+  unique_fd file_;
   void* memory_ = nullptr;
   std::size_t bytes_;
 };
