@@ -9,12 +9,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <barrier>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
-#include <functional>
-#include <memory>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -52,6 +52,12 @@ std::byte* map(std::size_t bytes, void* at = nullptr) {
   return static_cast<std::byte*>(got);
 }
 
+/// A result that has to be there, and is not used.
+template <class T>
+void keep(T value) {
+  asm volatile("" : : "r"(value) : "memory");
+}
+
 /// A cache, and memory of which every second page is registered: 64 entries that stay apart.
 struct bench {
   explicit bench(unmap_monitor* with) : cache(device, with, {.entries = 64}) {
@@ -66,49 +72,26 @@ struct bench {
   free_registrar device;
   std::byte* const memory = map(pages * page);
   registration_cache cache;
+  registration_cache::hint last;
+  heddle::bare::random_slots slots{64, 1};
+  std::size_t next = 0;
 };
 
-/// One part: a step to be repeated.
-using step = std::function<void()>;
-
+/// What is repeated.
 struct part {
   std::string name, what;
-  std::function<step(bench&)> make;
+  void (*step)(bench&);
 };
 
-const std::vector<part>& parts() {
-  static const std::vector<part> all{
-      {"hit", "hit, the same buffer as before",
-       [](bench& b) -> step {
-         return [&b, last = registration_cache::hint()]() mutable {
-           const auto lease = b.cache.acquire(b.buffer(7), last);
-           asm volatile("" : : "r"(lease.offset()) : "memory");
-         };
-       }},
-      {"search", "hit, another of 64 buffers each time",
-       [](bench& b) -> step {
-         return [&b, slots = heddle::bare::random_slots(64, 1)]() mutable {
-           const auto lease = b.cache.acquire(b.buffer(slots.next()));
-           asm volatile("" : : "r"(lease.offset()) : "memory");
-         };
-       }},
-      {"miss", "miss that evicts, registrar free of charge",
-       [](bench& b) -> step {
-         return [&b, i = std::size_t{0}]() mutable {
-           const auto lease = b.cache.acquire(b.buffer(i++ % 128));
-           asm volatile("" : : "r"(lease.offset()) : "memory");
-         };
-       }},
-      {"nothing", "the loop around these",
-       [](bench& b) -> step {
-         return [&b] {
-           const auto buffer = b.buffer(7);
-           asm volatile("" : : "r"(buffer.data()) : "memory");
-         };
-       }},
-  };
-  return all;
-}
+const part parts[]{
+    {"hit", "hit, the same buffer as before",
+     [](bench& b) { keep(b.cache.acquire(b.buffer(7), b.last).offset()); }},
+    {"search", "hit, another of 64 buffers each time",
+     [](bench& b) { keep(b.cache.acquire(b.buffer(b.slots.next())).offset()); }},
+    {"miss", "miss that evicts, registrar free of charge",
+     [](bench& b) { keep(b.cache.acquire(b.buffer(b.next++ % 128)).offset()); }},
+    {"nothing", "the loop around these", [](bench& b) { keep(b.buffer(7).data()); }},
+};
 
 void print(const std::string& what, double seconds) {
   fmt::print("{:<60}{:>10.1f} ns\n", what, seconds * 1e9);
@@ -126,10 +109,8 @@ void print_threads(bench& b, std::size_t threads, bool apart) {
         registration_cache::hint last;
         const auto buffer = b.buffer(apart ? 5 * t : 5);
         start.arrive_and_wait();
-        seconds[t] = median_seconds_per_step(time, 1000, [&] {
-          const auto lease = b.cache.acquire(buffer, last);
-          asm volatile("" : : "r"(lease.offset()) : "memory");
-        });
+        seconds[t] = median_seconds_per_step(time, 1000,
+                                             [&] { keep(b.cache.acquire(buffer, last).offset()); });
       }));
     }
   }
@@ -158,16 +139,12 @@ void print_unmapping(bench& b) {
 
 void print_table(unmap_monitor* monitor) {
   fmt::print("changes are noticed by: {}\n", monitor != nullptr ? monitor->report().why : "nobody");
-  bench b(monitor);
-  for (const part& p : parts()) {
-    const step once = p.make(b);
-    print(p.what, median_seconds_per_step(time, p.name == "miss" ? 10 : 1000, once));
-  }
-  {
-    bench off(nullptr);
-    const step once = parts()[0].make(off);
-    print("register and deregister each time (off)", median_seconds_per_step(time, 100, once));
-  }
+  bench b(monitor), off(nullptr);
+  const auto time_of = [](bench& of, const part& p, std::size_t block) {
+    return median_seconds_per_step(time, block, [&] { p.step(of); });
+  };
+  for (const part& p : parts) print(p.what, time_of(b, p, p.name == "miss" ? 10 : 1000));
+  print("register and deregister each time (off)", time_of(off, parts[0], 100));
   for (const bool apart : {true, false})
     for (const std::size_t threads : {1u, 2u, 3u, 4u}) print_threads(b, threads, apart);
   print_unmapping(b);
@@ -175,13 +152,9 @@ void print_table(unmap_monitor* monitor) {
 
 void run_part(unmap_monitor* monitor, const std::string& name, long times) {
   bench b(monitor);
-  for (const part& p : parts()) {
-    if (p.name != name) continue;
-    const step once = p.make(b);
-    for (long i = 0; i < times; ++i) once();
-    return;
-  }
-  throw std::runtime_error("no part of that name");
+  const part* const found = std::ranges::find(parts, name, &part::name);
+  if (found == std::end(parts)) throw std::runtime_error("no part of that name");
+  for (long i = 0; i < times; ++i) found->step(b);
 }
 
 }  // namespace
