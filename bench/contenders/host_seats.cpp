@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "libraries/station.h"
@@ -15,25 +14,6 @@
 
 namespace heddle::bench {
 namespace {
-
-/// As ranks tell each other. Larger numbers are not told.
-using cpu_bits = std::array<std::uint64_t, CPU_SETSIZE / 64>;
-
-cpu_bits bits_of(const std::vector<int>& cpus) {
-  cpu_bits bits{};
-  for (const int cpu : cpus) {
-    const auto n = static_cast<std::size_t>(cpu);
-    if (n < CPU_SETSIZE) bits[n / 64] |= std::uint64_t{1} << n % 64;
-  }
-  return bits;
-}
-
-std::vector<int> cpus_in(const cpu_bits& bits) {
-  std::vector<int> cpus;
-  for (std::size_t n = 0; n < CPU_SETSIZE; ++n)
-    if ((bits[n / 64] >> n % 64 & 1) != 0) cpus.push_back(static_cast<int>(n));
-  return cpus;
-}
 
 std::vector<int> first(const std::vector<int>& cpus, std::size_t count) {
   return {cpus.begin(), cpus.begin() + static_cast<std::ptrdiff_t>(std::min(count, cpus.size()))};
@@ -63,15 +43,15 @@ void host_seats::take_early(int threads) const {
 }
 
 void host_seats::meet(const world& job, lane& over) {
-  const cpu_bits own = bits_of(mine_);
-  std::vector<cpu_bits> all(static_cast<std::size_t>(job.size()));
+  const cpu_set_t own = bare::set_of(mine_);
+  std::vector<cpu_set_t> all(static_cast<std::size_t>(job.size()));
   require(allgather(over, std::span(&own, 1), std::span(all)), "tell which cores may be used");
   std::set<int> used;
   for (rank r = 0; r < job.size(); ++r) {
     if (job.host_number(r) != job.host_number(job.rank())) continue;
     if (r == job.rank()) own_ = ranks_.size();
     ranks_.push_back(r);
-    seats_.push_back(cpus_in(all[static_cast<std::size_t>(r)]));
+    seats_.push_back(bare::cores_in(all[static_cast<std::size_t>(r)]));
     used.insert(seats_.back().begin(), seats_.back().end());
   }
   cpus_ = used.size();

@@ -54,14 +54,13 @@ bool has_aes() {
 double open_records(int core, bool with_aes, std::size_t bytes, duration time) {
   if (sodium_init() < 0 || (with_aes && !has_aes()))
     throw std::runtime_error("this processor has no AES for libsodium");
-  double seconds = 0;
-  bool good = true;
-  start_pinned(core, [&] {
+  const double seconds = on_core(core, [&] {
     sealed_record r(with_aes, bytes);
-    seconds = seconds_per_step(
-        time, 16, [&] { good = good && (with_aes ? r.opens_by_aes() : r.opens_by_chacha()); });
-  }).join();
-  if (!good) throw std::runtime_error("libsodium does not open what it has sealed");
+    return seconds_per_step(time, 16, [&] {
+      if (!(with_aes ? r.opens_by_aes() : r.opens_by_chacha()))
+        throw std::runtime_error("libsodium does not open what it has sealed");
+    });
+  });
   return static_cast<double>(bytes) / seconds;
 }
 

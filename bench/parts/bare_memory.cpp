@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <exception>
 #include <limits>
 #include <vector>
 
@@ -36,22 +35,6 @@ bool await(const line& at, std::uint64_t wanted) {
     if (seen == stop) return false;
     if (spins % 16384 == 16383) sched_yield();
   }
-}
-
-/// Runs `measure` on a thread of its own tied to `core`, and hands on its result or exception.
-template <class F>
-double on_core(int core, F measure) {
-  double result = 0;
-  std::exception_ptr failure;
-  start_pinned(core, [&] {
-    try {
-      result = measure();
-    } catch (...) {
-      failure = std::current_exception();
-    }
-  }).join();
-  if (failure) std::rethrow_exception(failure);
-  return result;
 }
 
 /// A process that only sleeps, so that its memory can be read; gone at the end of the scope.

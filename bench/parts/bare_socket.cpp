@@ -93,18 +93,15 @@ bool recv_all(int fd, std::byte* into, std::size_t bytes) {
 
 /// Pings from a thread on `core` until the time is over; then hangs up, which ends the echo.
 double ping(int core, unique_fd& fd, std::size_t bytes, duration time) {
-  double seconds = 0;
-  bool complete = true;
-  start_pinned(core, [&] {
+  return on_core(core, [&] {
+    const unique_fd until_then = std::move(fd);
     std::vector<std::byte> buffer(bytes);
-    seconds = seconds_per_step(time, 16, [&] {
-      complete = complete && send_all(fd.get(), buffer.data(), bytes) &&
-                 recv_all(fd.get(), buffer.data(), bytes);
+    return seconds_per_step(time, 16, [&] {
+      if (!send_all(until_then.get(), buffer.data(), bytes) ||
+          !recv_all(until_then.get(), buffer.data(), bytes))
+        throw std::system_error(ECONNRESET, std::generic_category(), "socket ping-pong");
     });
-    fd.reset();
-  }).join();
-  if (!complete) throw std::system_error(ECONNRESET, std::generic_category(), "socket ping-pong");
-  return seconds;
+  });
 }
 
 void echo_spinning(int fd, std::size_t bytes) {
@@ -143,8 +140,7 @@ double one_way(core_pair cores, duration time, Send send_some, Take take_some) {
     }
     both.far.reset();
   });
-  double per_second = 0;
-  start_pinned(cores.first, [&] {
+  return on_core(cores.first, [&] {
     using clock = std::chrono::steady_clock;
     std::size_t total = 0;
     const clock::time_point start = clock::now();
@@ -153,9 +149,8 @@ double one_way(core_pair cores, duration time, Send send_some, Take take_some) {
     std::byte none;
     recv_all(both.near.get(), &none, 1);  // returns when the sink has hung up
     const std::chrono::duration<double> seconds = clock::now() - start;
-    per_second = static_cast<double>(total) / seconds.count();
-  }).join();
-  return per_second;
+    return static_cast<double>(total) / seconds.count();
+  });
 }
 
 /// How one stream moves its bytes.

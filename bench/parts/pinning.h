@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // pinning.h - which cores this process may use, and tying a thread to one of them.
 #pragma once
+#include <sched.h>
+
+#include <future>
 #include <span>
 #include <thread>
 #include <utility>
@@ -17,6 +20,11 @@ struct core_pair {
   int second = any_core;
 };
 
+/// The system's own form, which has no numbers from CPU_SETSIZE on.
+[[nodiscard]] cpu_set_t set_of(std::span<const int> cores) noexcept;
+/// Ascending.
+[[nodiscard]] std::vector<int> cores_in(const cpu_set_t& set);
+
 /// The cores the calling thread may run on, ascending. Throws std::system_error.
 [[nodiscard]] std::vector<int> allowed_cores();
 
@@ -32,6 +40,14 @@ template <class F>
     pin_this_thread(core);
     work();
   });
+}
+
+/// What `measure` answers, or throws, on a thread of its own tied to `core`.
+template <class F>
+[[nodiscard]] double on_core(int core, F measure) {
+  std::packaged_task<double()> task(std::move(measure));
+  start_pinned(core, [&task] { task(); }).join();
+  return task.get_future().get();
 }
 
 }  // namespace heddle::bare
