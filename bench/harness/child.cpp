@@ -39,34 +39,23 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return result;
 }
 
-/// What the new process needs, all of it made before it exists.
-struct start_kit {
-  const char* program;
-  char* const* arguments;
-  char* const* environment;
-  int input;   // -1: as ours
-  int output;  // -1: as ours
-  bool own_group;
-  int end_signal;
-  pid_t parent;
-};
-
-/// In the new process, where only async-signal-safe calls are allowed: other threads' locks may
-/// have been copied while held.
-[[noreturn]] void become(const start_kit& kit) {
-  prctl(PR_SET_PDEATHSIG, kit.end_signal);
-  if (getppid() != kit.parent) _exit(127);  // it died before the line above
+/// In the new process, where only async-signal-safe calls are allowed, since other threads' locks
+/// may have been copied while held: all it needs was made before. A descriptor of -1: as ours.
+[[noreturn]] void become(const command& what, char* const* arguments, char* const* environment,
+                         int input, int output, pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, what.end_signal);
+  if (getppid() != parent) _exit(127);  // it died before the line above
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   signal(SIGPIPE, SIG_DFL);  // we may have files to write, it has not
-  if (kit.own_group) setpgid(0, 0);
-  if (kit.input >= 0) dup2(kit.input, STDIN_FILENO);
-  if (kit.output >= 0) {
-    dup2(kit.output, STDOUT_FILENO);
-    dup2(kit.output, STDERR_FILENO);
+  if (what.own_group) setpgid(0, 0);
+  if (input >= 0) dup2(input, STDIN_FILENO);
+  if (output >= 0) {
+    dup2(output, STDOUT_FILENO);
+    dup2(output, STDERR_FILENO);
   }
-  execve(kit.program, kit.arguments, kit.environment);
+  execve(what.program.c_str(), arguments, environment);
   _exit(127);
 }
 
@@ -101,16 +90,10 @@ child::child(const command& what) : end_signal_(what.end_signal) {
   if (what.own_group) {
     nothing = bare::unique_fd(bare::checked(open("/dev/null", O_RDONLY | O_CLOEXEC), "/dev/null"));
   }
-  const start_kit kit{.program = what.program.c_str(),
-                      .arguments = arguments.data(),
-                      .environment = environment.data(),
-                      .input = nothing.get(),
-                      .output = printed_.get(),
-                      .own_group = what.own_group,
-                      .end_signal = what.end_signal,
-                      .parent = getpid()};
+  const pid_t parent = getpid();
   id_ = bare::checked(fork(), "fork");
-  if (id_ == 0) become(kit);
+  if (id_ == 0)
+    become(what, arguments.data(), environment.data(), nothing.get(), printed_.get(), parent);
   ended_ = bare::unique_fd(static_cast<int>(syscall(SYS_pidfd_open, id_, 0)));
   if (ended_.get() < 0) {
     const int why = errno;
