@@ -21,41 +21,31 @@
 namespace heddle::bench {
 namespace {
 
-/// The words of one rank's gups, and its part of the table.
-class heddle_gups final : public everybody {
- public:
-  heddle_gups(session& in, const spec& s)
-      : in_(in),
-        spec_(s),
-        table_(in.job().symmetric<std::uint64_t>(gups_words(s.memory_bytes))),
-        rounds_(*this, table_.local(), s, in.what().ranks, in.at().self(),
-                [this](const gups_plan& plan, int thread) {
-                  heddle_words own(in_.at(), spec_, thread);
-                  gups_updates(own, plan, in_.at().self(), thread, spec_.atomic,
-                               [this](int rank, std::uint64_t i) -> remote_address {
-                                 return table_.at(rank, i);
-                               });
-                }) {}
-  round_result next() { return rounds_.next(); }
-
-  void meet() override { in_.job().barrier(); }
-  double largest(double mine) override { return over_all(mine, reduce_op::max); }
-  std::uint64_t sum(std::uint64_t mine) override { return over_all(mine, reduce_op::sum); }
-
- private:
-  template <class T>
-  T over_all(T mine, reduce_op how) {
-    T all{};
-    require(
-        allreduce(in_.at().first_lane(), std::span<const T>(&mine, 1), std::span<T>(&all, 1), how),
-        "collect results");
+/// One rank's gups: its part of the table, and the words of its threads.
+measurement heddle_gups(session& in, const spec& s) {
+  const auto over_all = [&in](auto mine, reduce_op how) {
+    auto all = mine;
+    require(allreduce(in.at().first_lane(), std::span(&std::as_const(mine), 1), std::span(&all, 1),
+                      how),
+            "collect results");
     return all;
-  }
-  session& in_;
-  const spec spec_;
-  const symmetric<std::uint64_t> table_;
-  gups_rounds rounds_;
-};
+  };
+  const everybody together{
+      [&in] { in.job().barrier(); },
+      [over_all](double mine) { return over_all(mine, reduce_op::max); },
+      [over_all](std::uint64_t mine) { return over_all(mine, reduce_op::sum); }};
+  const auto table = std::make_shared<symmetric<std::uint64_t>>(
+      in.job().symmetric<std::uint64_t>(gups_words(s.memory_bytes)));
+  const auto all = std::make_shared<gups_rounds>(
+      together, table->local(), s, in.what().ranks, in.at().self(),
+      [&in, s, table](const gups_plan& plan, int thread) {
+        heddle_words own(in.at(), s, thread);
+        gups_updates(
+            own, plan, in.at().self(), thread, s.atomic,
+            [&](int rank, std::uint64_t i) -> remote_address { return table->at(rank, i); });
+      });
+  return [all] { return all->next(); };
+}
 
 /// A pair of ranks, measured by the kernels that measure the rivals.
 struct heddle_case {
@@ -85,10 +75,9 @@ round_result round_of_pairs(session& in, const measurement& own, int ranks) {
 contender heddle_contender(session& in, const spec& s, const std::string& label, int ranks) {
   contender c{{.label = label, .library = "heddle", .ranks = ranks, .threads = s.threads}, {}};
   if (s.what == kind::gups) {
-    auto own = std::make_shared<heddle_gups>(in, s);
-    c.round = [&in, own, threads = s.threads] {
+    c.round = [&in, own = heddle_gups(in, s), threads = s.threads] {
       in.bind(threads);
-      return own->next();
+      return own();
     };
     return c;
   }

@@ -16,9 +16,9 @@ pacer pacer_for(const spec& s, std::size_t words) {
 
 }  // namespace
 
-gups_rounds::gups_rounds(everybody& all, std::span<std::uint64_t> table, const spec& s, int ranks,
+gups_rounds::gups_rounds(everybody all, std::span<std::uint64_t> table, const spec& s, int ranks,
                          int rank, update own)
-    : all_(all),
+    : all_(std::move(all)),
       table_(table),
       plan_{.ranks = ranks,
             .threads = s.threads,

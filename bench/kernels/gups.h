@@ -35,27 +35,20 @@ void gups_updates(Path& path, const gups_plan& plan, int rank, int thread, bool 
   path.drain();
 }
 
-/// All ranks of a job, between runs. Collective.
-class everybody {
- public:
-  virtual ~everybody() = default;
-  virtual void meet() = 0;
+/// What all ranks of a job do together between runs.
+struct everybody {
+  std::function<void()> meet;
   /// The largest and the sum of what each rank gives, on every rank.
-  [[nodiscard]] virtual double largest(double mine) = 0;
-  [[nodiscard]] virtual std::uint64_t sum(std::uint64_t mine) = 0;
+  std::function<double(double mine)> largest;
+  std::function<std::uint64_t(std::uint64_t mine)> sum;
 };
 
-/// The two ranks of a pair.
-class both_ranks final : public everybody {
- public:
-  explicit both_ranks(partner& other) : other_(other) {}
-  void meet() override { (void)swap(other_, true); }
-  double largest(double mine) override { return std::max(mine, swap(other_, mine)); }
-  std::uint64_t sum(std::uint64_t mine) override { return mine + swap(other_, mine); }
-
- private:
-  partner& other_;
-};
+/// The two ranks of a pair; `other` must outlive it.
+inline everybody both_ranks(partner& other) {
+  return {[&other] { (void)swap(other, true); },
+          [&other](double mine) { return std::max(mine, swap(other, mine)); },
+          [&other](std::uint64_t mine) { return mine + swap(other, mine); }};
+}
 
 /// The rounds of one thread count, the same on every rank.
 class gups_rounds {
@@ -63,7 +56,7 @@ class gups_rounds {
   using update = std::function<void(const gups_plan&, int thread)>;
 
   /// The table is this rank's. `own` is called on each thread.
-  gups_rounds(everybody& all, std::span<std::uint64_t> table, const spec& s, int ranks, int rank,
+  gups_rounds(everybody all, std::span<std::uint64_t> table, const spec& s, int ranks, int rank,
               update own);
   /// Collective: 10^9 updates per second of the whole job, and the share of them that was lost.
   round_result next();
@@ -72,7 +65,7 @@ class gups_rounds {
   [[nodiscard]] double updates_of_all() const;
   double run(std::uint64_t updates);
 
-  everybody& all_;
+  const everybody all_;
   const std::span<std::uint64_t> table_;
   gups_plan plan_;
   const int rank_;

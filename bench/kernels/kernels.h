@@ -116,17 +116,13 @@ template <class Library>
 measurement measure_gups(Library& self, const spec& s, int rank) {
   using path = typename Library::path;
   if constexpr (has_updates<path> && requires { self.table(); }) {
-    struct {
-      std::shared_ptr<both_ranks> ranks;
-      std::vector<std::shared_ptr<path>> paths;
-    } of{std::make_shared<both_ranks>(self), {}};
-    for (auto& one : make_paths(self, s.threads)) of.paths.push_back(std::move(one));
+    auto paths = std::make_shared<std::vector<std::unique_ptr<path>>>(make_paths(self, s.threads));
     const auto bytes = self.table();
     const std::span words(reinterpret_cast<std::uint64_t*>(bytes.data()),
                           gups_words(s.memory_bytes));
     auto all = std::make_shared<gups_rounds>(
-        *of.ranks, words, s, 2, rank, [of, s, rank](const gups_plan& plan, int t) {
-          path& own = *of.paths[static_cast<std::size_t>(t)];
+        both_ranks(self), words, s, 2, rank, [paths, s, rank](const gups_plan& plan, int t) {
+          path& own = *(*paths)[static_cast<std::size_t>(t)];
           gups_updates(own, plan, rank, t, s.atomic,
                        [&](int, std::uint64_t i) { return own.at(i * sizeof i); });
         });
