@@ -2,6 +2,7 @@
 // convolution_worker.h - one thread of the convolution: its block, its neighbours, its steps.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -13,14 +14,13 @@
 
 namespace heddle::bench {
 
-/// Seconds of one or of many steps.
-struct step_times {
-  double compute1 = 0;  ///< the frontier
-  double isend = 0;     ///< posting receives and sends
-  double compute2 = 0;  ///< the interior
-  double wait = 0;      ///< until all is there
-  double total = 0;
+/// What a step consists of: its frontier, posting receives and sends, the interior, and until all
+/// is there.
+struct step {
+  enum part : std::size_t { compute1, isend, compute2, wait, parts };
 };
+/// Seconds of one or of many steps, by their parts.
+using step_times = std::array<double, step::parts>;
 
 enum class step_order { overlapped, one_after_the_other };
 
@@ -64,32 +64,30 @@ class convolution_worker {
   void reset() { fill(block_, where_, grid_.rows * side_, grid_.columns * side_); }
   /// Each step adds to the sums that are returned.
   [[nodiscard]] step_times run(std::uint64_t steps, step_order order) {
-    step_times sums;
-    const clock::time_point begin = clock::now();
-    clock::time_point last = begin;
-    const auto lap = [&last](double& sum) {
+    step_times sums{};
+    clock::time_point last = clock::now();
+    const auto lap = [&](step::part part) {
       const clock::time_point now = clock::now();
-      sum += seconds_between(last, now);
+      sums[part] += seconds_between(last, now);
       last = now;
     };
     for (std::uint64_t i = 0; i < steps; ++i) {
       block_.compute_frontier();
-      lap(sums.compute1);
+      lap(step::compute1);
       if (order == step_order::one_after_the_other) {
         block_.compute_interior();
-        lap(sums.compute2);
+        lap(step::compute2);
       }
       post();
-      lap(sums.isend);
+      lap(step::isend);
       if (order == step_order::overlapped) {
         block_.compute_interior();
-        lap(sums.compute2);
+        lap(step::compute2);
       }
       finish();
       block_.advance();
-      lap(sums.wait);
+      lap(step::wait);
     }
-    sums.total = seconds_between(begin, clock::now());
     return sums;
   }
   /// How far at most the own items are from those of the whole matrix.

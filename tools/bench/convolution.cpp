@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <numeric>
 
 #include "bench/commands.h"
 #include "contenders/command.h"
@@ -47,15 +48,23 @@ class team {
   }
   [[nodiscard]] const block_grid& grid() const { return workers_.front()->grid(); }
 
-  /// Mean times of a step, in seconds, on rank 0.
-  step_times run(std::uint64_t steps, step_order order) {
+  /// Of a step, in us, on rank 0: that of the slowest thread, and the means of its parts.
+  std::vector<double> run(std::uint64_t steps, step_order order) {
     std::vector<step_times> mine(workers_.size());
     in_.job().barrier();
     on_threads(spec_.threads, [&](int t) {
       const auto i = static_cast<std::size_t>(t);
       mine[i] = workers_[i]->run(steps, order);
     });
-    return mean_of(collect(in_, std::span<const step_times>(mine)), steps);
+    const std::vector<step_times> all = collect(in_, std::span<const step_times>(mine));
+    const double us = 1e6 / static_cast<double>(steps);
+    std::vector<double> figures(1 + step::parts);
+    for (const step_times& t : all) {
+      figures[0] = std::max(figures[0], std::accumulate(t.begin(), t.end(), 0.0) * us);
+      for (std::size_t i = 0; i < step::parts; ++i)
+        figures[1 + i] += t[i] * us / static_cast<double>(all.size());
+    }
+    return figures;
   }
 
   /// How far at most the blocks are from those of the whole matrix; on rank 0.
@@ -74,18 +83,6 @@ class team {
     s.threads = o.job.thread_counts.front();
     return s;
   }
-  static step_times mean_of(const std::vector<step_times>& all, std::uint64_t steps) {
-    step_times mean;
-    const double share = 1 / (static_cast<double>(all.size()) * static_cast<double>(steps));
-    for (const step_times& t : all) {
-      mean.compute1 += t.compute1 * share;
-      mean.isend += t.isend * share;
-      mean.compute2 += t.compute2 * share;
-      mean.wait += t.wait * share;
-      mean.total = std::max(mean.total, t.total / static_cast<double>(steps));
-    }
-    return mean;
-  }
 
   session& in_;
   const spec spec_;
@@ -102,7 +99,7 @@ struct variant {
 /// The same number on every rank, so that a round lasts about as long as asked.
 std::uint64_t steps_of_a_round(session& in, team& threads) {
   constexpr std::uint64_t tried = 5;
-  const double each = agree(in, threads.run(tried, step_order::one_after_the_other).total);
+  const double each = agree(in, threads.run(tried, step_order::one_after_the_other).front()) * 1e-6;
   const double time = std::chrono::duration<double>(in.what().base.time).count();
   return static_cast<std::uint64_t>(std::clamp(time / std::max(each, 1e-9), 4.0, 1e6));
 }
@@ -127,16 +124,13 @@ std::vector<contender> contenders_for(session& in, team& threads, std::uint64_t 
                                       const std::vector<variant>& variants) {
   std::vector<contender> all;
   for (const variant& v : variants) {
-    all.push_back({{.label = v.name,
-                    .library = "heddle",
-                    .op = v.name,
-                    .ranks = in.what().ranks,
-                    .threads = in.what().thread_counts.front()},
-                   [&threads, order = v.order, steps]() -> round_result {
-                     const step_times t = threads.run(steps, order);
-                     return {{t.total * 1e6, t.compute1 * 1e6, t.isend * 1e6, t.compute2 * 1e6,
-                              t.wait * 1e6}};
-                   }});
+    all.push_back(
+        {{.label = v.name,
+          .library = "heddle",
+          .op = v.name,
+          .ranks = in.what().ranks,
+          .threads = in.what().thread_counts.front()},
+         [&threads, order = v.order, steps] { return round_result{threads.run(steps, order)}; }});
   }
   return all;
 }
