@@ -39,6 +39,16 @@ void add_sizes(CLI::App& app, std::vector<std::uint64_t>& into,
       ->capture_default_str();
 }
 
+void add_rounds(CLI::App& app, int& rounds, std::chrono::milliseconds& time) {
+  app.add_option("--rounds", rounds, "rounds, each of everybody in turn")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  const auto set = [&time](int ms) { time = std::chrono::milliseconds(ms); };
+  app.add_option_function<int>("--time-ms", set, "length of one round of one contender")
+      ->check(CLI::Range(1, 60'000))
+      ->default_str(std::to_string(time.count()));
+}
+
 void add_operation(CLI::App& app, operation& into, const std::vector<operation>& allowed) {
   std::vector<std::string> names;
   for (const operation op : allowed) names.push_back(name_of(op));
@@ -62,15 +72,9 @@ void add_job(CLI::App& app, options& o) {
   app.add_flag("--free-executors,!--tied-executors", o.free_executors,
                "let Heddle's own threads run where the system puts them, not on the cores of the "
                "threads that measure");
-  const auto time = [&o](int ms) { o.base.time = std::chrono::milliseconds(ms); };
-  app.add_option_function<int>("--time-ms", time, "length of one round of one contender")
-      ->check(CLI::Range(1, 60'000))
-      ->default_str(std::to_string(o.base.time.count()));
+  add_rounds(app, o.rounds, o.base.time);
   app.add_option("--json", o.json_file, "write an array of records");
   tools::add_host_options(app, o.hosts);
-  app.add_option("--rounds", o.rounds, "rounds, each of everybody in turn")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
 }
 
 void add_thread_counts(CLI::App& app, options& o) {

@@ -2,6 +2,7 @@
 // command.h - what the command lines of the benchmarks share: options, and the way into a job.
 #pragma once
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -25,6 +26,9 @@ namespace heddle::bench {
 /// --sizes: a list of 0 to 1G with units.
 void add_sizes(CLI::App& app, std::vector<std::uint64_t>& into,
                const std::vector<std::uint64_t>& unless_given);
+
+/// --rounds and --time-ms, the length of one; defaults are what they are now.
+void add_rounds(CLI::App& app, int& rounds, std::chrono::milliseconds& time);
 
 /// --op, of those in `allowed`; the default is what `into` is now.
 void add_operation(CLI::App& app, operation& into, const std::vector<operation>& allowed);

@@ -33,7 +33,7 @@ command command_for(const row& r, const table_options& o, const fs::path& json) 
   command c{.program = fs::read_symlink("/proc/self/exe"), .arguments = {"bench"}};
   c.arguments.insert(c.arguments.end(), r.arguments.begin(), r.arguments.end());
   c.arguments.insert(c.arguments.end(), {"--rounds", std::to_string(o.rounds), "--time-ms",
-                                         std::to_string(o.time_ms), "--json", json.string()});
+                                         std::to_string(o.time.count()), "--json", json.string()});
   c.settings = r.settings;
   c.end_signal = SIGTERM;  // so that its ranks end with it
   c.show_output = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // table.h - `heddle bench table`: measures all rows of the goals, one job after the other.
 #pragma once
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,7 @@ struct table_options {
   std::string section = "shm and tcp";  ///< of the goals; or utofu, verbs
   std::string goals_file;               ///< empty: the one that comes with the program
   int rounds = 5;
-  int time_ms = 200;  ///< of one round
+  std::chrono::milliseconds time{200};  ///< of one round
   std::string
       resume_folder;      ///< keeps each row's records, which are not measured again; empty: none
   std::string json_file;  ///< all records; empty: none

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ucx_check.h - `heddle bench check-ucx`: whether our loops over UCX are as quick as UCX's own.
 #pragma once
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,7 @@ namespace heddle::bench {
 struct ucx_check {
   std::vector<std::string> backends{"shm", "tcp"};
   int rounds = 5;
-  int time_ms = 200;  ///< of one round
+  std::chrono::milliseconds time{200};  ///< of one round
 };
 
 /// Prints a line for each backend, kind and operation. Returns success, or incomplete when one of

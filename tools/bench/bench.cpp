@@ -48,12 +48,7 @@ void add_table(CLI::App& bench, int& code) {
   app.add_option("--backend", o->section,
                  "the rows over another wire, which is a section of the goals")
       ->capture_default_str();
-  app.add_option("--rounds", o->rounds, "rounds of each row")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  app.add_option("--time-ms", o->time_ms, "length of one round")
-      ->check(CLI::Range(1, 60'000))
-      ->capture_default_str();
+  add_rounds(app, o->rounds, o->time);
   app.add_option("--json", o->json_file, "write all records");
   app.add_option("--markdown", o->markdown_file, "write the table as Markdown");
   app.callback([o, &code] { code = run_table(*o); });
@@ -106,10 +101,7 @@ void add_check_ucx(CLI::App& bench, int& code) {
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"shm", "tcp"}))
       ->capture_default_str();
-  app.add_option("--rounds", o->rounds)->check(CLI::Range(1, 1000))->capture_default_str();
-  app.add_option("--time-ms", o->time_ms, "length of one round of each")
-      ->check(CLI::Range(1, 60'000))
-      ->capture_default_str();
+  add_rounds(app, o->rounds, o->time);
   app.footer(
       "Each operation of 8 bytes by both in turn, on the same cores; the ratio is that of the "
       "medians, and 1 or more where our loop is as quick. At least 0.95 is wanted. ucx_perftest "
