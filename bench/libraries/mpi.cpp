@@ -5,7 +5,6 @@
 #include <mpi.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <stdexcept>
 #include <string>
 
@@ -92,30 +91,26 @@ class window {
 
 /// The words of kernels/library.h. MPI knows no end of a single put, get or fetch-add, so a window
 /// of them ends with a flush; of messages the oldest is waited for. No active messages.
-class mpi_path {
+class mpi_path : public rival_thread {
  public:
   using place = MPI_Aint;  ///< an offset
 
   mpi_path(const task& t, int rank, MPI_Comm comm, const window* table, int thread)
-      : peer_(1 - rank),
+      : rival_thread(t, thread, table != nullptr ? table->bytes() : std::span<std::byte>()),
+        peer_(1 - rank),
         comm_(comm),
         table_(table),
-        thread_(thread),
-        crowded_(t.crowded()),
         // In a ping-pong each is flushed at once: the partner waits for it.
         size_(t.what.what == kind::latency && !t.gups() ? 1
                                                         : static_cast<std::size_t>(t.what.window)),
-        bytes_(t.what.bytes),
         source_(bytes_),
         landings_(bytes_ * size_),
         words_(size_),
-        requests_(size_, MPI_REQUEST_NULL),
-        line_(table != nullptr && !t.gups() ? table_layout::for_spec(t.what).line_of(thread) : 0) {}
+        requests_(size_, MPI_REQUEST_NULL) {}
 
   [[nodiscard]] place at(std::size_t offset) const noexcept {
     return static_cast<MPI_Aint>(offset);
   }
-  [[nodiscard]] std::byte* here(std::size_t offset) const { return &table_->bytes()[offset]; }
 
   void put_word(std::uint64_t value, place to, std::uint64_t bytes = sizeof(std::uint64_t)) {
     words_[begun_] = value;
@@ -161,30 +156,23 @@ class mpi_path {
   void send(message m) {
     MPI_Request& r = free_request();
     require(
-        MPI_Isend(source_.data(), static_cast<int>(bytes_), MPI_BYTE, peer_, tag_for(m), comm_, &r),
+        MPI_Isend(source_.data(), static_cast<int>(bytes_), MPI_BYTE, peer_, tag_of(m), comm_, &r),
         "MPI_Isend");
   }
   void recv(message m) {
     const std::size_t slot = next_;
     MPI_Request& r = free_request();
     require(MPI_Irecv(landings_.data() + slot * bytes_, static_cast<int>(bytes_), MPI_BYTE, peer_,
-                      tag_for(m), comm_, &r),
+                      tag_of(m), comm_, &r),
             "MPI_Irecv");
   }
   void deliver(message m) {
-    require(MPI_Send(source_.data(), static_cast<int>(bytes_), MPI_BYTE, peer_, tag_for(m), comm_),
+    require(MPI_Send(source_.data(), static_cast<int>(bytes_), MPI_BYTE, peer_, tag_of(m), comm_),
             "MPI_Send");
   }
-  [[nodiscard]] std::uint64_t arrived() const {
-    // Acquire pairs with however this MPI publishes a put.
-    return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(here(line_)))
-        .load(std::memory_order_acquire);
-  }
+  [[nodiscard]] std::uint64_t arrived() const { return told_of(); }
   void await_arrived(std::uint64_t count) {
-    for (unsigned spins = 1; arrived() < count; ++spins) {
-      progress();
-      if (crowded_ && spins % 64 == 0) sched_yield();
-    }
+    for (; arrived() < count; rest()) progress();
   }
 
   void drain() {
@@ -230,21 +218,17 @@ class mpi_path {
   static void wait(MPI_Request& r) {
     if (r != MPI_REQUEST_NULL) require(MPI_Wait(&r, MPI_STATUS_IGNORE), "MPI_Wait");
   }
-  [[nodiscard]] int tag_for(message m) const { return thread_ * 4 + (m == message::answer); }
-  [[nodiscard]] int notice() const { return thread_ * 4 + 2; }
+  [[nodiscard]] int tag_of(message m) const { return static_cast<int>(tag_for(m)); }
+  [[nodiscard]] int notice() const { return static_cast<int>(notice_tag()); }
 
   const int peer_;
   const MPI_Comm comm_;
   const window* const table_;
-  const int thread_;
-  const bool crowded_;
   const std::size_t size_;
-  const std::size_t bytes_;
   page_buffer source_, landings_;  // landings: one for each slot of the window
   std::vector<std::uint64_t> words_;
   std::vector<MPI_Request> requests_;
-  const std::size_t line_;  // by which the partner tells of its puts
-  std::size_t begun_ = 0;   // accesses since the last flush
+  std::size_t begun_ = 0;  // accesses since the last flush
   std::size_t next_ = 0;
   std::uint64_t told_ = 0;
   const std::uint64_t one_ = 1;

@@ -200,16 +200,13 @@ class table {
 
 /// The words of kernels/library.h. libfabric has no active messages, and a put's end does not say
 /// that it has arrived, which random updates need of each.
-class ofi_path {
+class ofi_path : public rival_thread {
  public:
   using place = std::uint64_t;  ///< an address at the other rank
 
   ofi_path(const task& t, endpoint& on, int thread, std::span<std::byte> here, table::place there)
-      : crowded_(t.crowded()),
+      : rival_thread(t, thread, here),
         on_(on),
-        thread_(static_cast<std::uint64_t>(thread)),
-        bytes_(t.what.bytes),
-        here_(here),
         there_(there),
         source_(bytes_),
         landings_(bytes_ * static_cast<std::size_t>(t.what.window)),
@@ -217,7 +214,6 @@ class ofi_path {
         slots_(static_cast<std::size_t>(t.what.window)) {}
 
   [[nodiscard]] place at(std::size_t offset) const noexcept { return there_.address + offset; }
-  [[nodiscard]] std::byte* here(std::size_t offset) const noexcept { return &here_[offset]; }
 
   void put_word(std::uint64_t value, place to, std::uint64_t bytes = sizeof(std::uint64_t)) {
     begin([&](std::size_t slot, void* context) {
@@ -279,10 +275,10 @@ class ofi_path {
   }
   void progress() { on_.progress(); }
   void notify() {
-    apart([&](void* context) { return tag_send(notice(), 0, context); });
+    apart([&](void* context) { return tag_send(notice_tag(), 0, context); });
   }
   void await_notice() {
-    apart([&](void* context) { return tag_recv(notice(), landings_.data(), 0, context); });
+    apart([&](void* context) { return tag_recv(notice_tag(), landings_.data(), 0, context); });
   }
 
  private:
@@ -314,8 +310,7 @@ class ofi_path {
     while (slot.busy.load(std::memory_order_acquire)) look_after();
   }
   void look_after() {
-    constexpr unsigned patience = 64;
-    if (!on_.progress() && crowded_ && ++idle_ % patience == 0) sched_yield();
+    if (!on_.progress()) rest();
   }
   ssize_t tag_send(std::uint64_t tag, std::size_t bytes, void* context) {
     return fi_tsend(on_.get(), source_.data(), bytes, nullptr, on_.peer(), tag, context);
@@ -324,16 +319,8 @@ class ofi_path {
     return fi_trecv(on_.get(), into, bytes, nullptr, on_.peer(), tag, 0, context);
   }
   [[nodiscard]] std::byte* landing(std::size_t slot) { return landings_.data() + slot * bytes_; }
-  [[nodiscard]] std::uint64_t tag_for(message m) const {
-    return thread_ * 4 + (m == message::answer);
-  }
-  [[nodiscard]] std::uint64_t notice() const { return thread_ * 4 + 2; }
 
-  const bool crowded_;
   endpoint& on_;
-  const std::uint64_t thread_;
-  const std::size_t bytes_;
-  const std::span<std::byte> here_;
   const table::place there_;
   page_buffer source_, landings_;  // landings: one for each slot of the window
   std::vector<std::uint64_t> words_;
@@ -341,7 +328,6 @@ class ofi_path {
   operation_slot apart_;
   std::size_t next_ = 0;
   const std::uint64_t one_ = 1;
-  unsigned idle_ = 0;
 };
 
 class ofi_library final : public partner {

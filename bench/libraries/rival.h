@@ -3,16 +3,62 @@
 // kernels that measure Heddle; rank 0 prints a line of JSON for each round.
 #pragma once
 #include <fmt/core.h>
+#include <sched.h>
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <span>
 #include <stdexcept>
 
 #include "harness/process_pair.h"
+#include "harness/slots.h"
 #include "kernels/kernels.h"
 #include "libraries/task.h"
 
 namespace heddle::bench {
+
+/// What a thread of a rival has, whatever its library.
+class rival_thread {
+ public:
+  [[nodiscard]] std::byte* here(std::size_t offset) const noexcept { return &here_[offset]; }
+
+ protected:
+  /// `here`: this rank's table, or nothing.
+  rival_thread(const task& t, int thread, std::span<std::byte> here)
+      : thread_(static_cast<std::uint64_t>(thread)),
+        bytes_(t.what.bytes),
+        line_(t.needs_table() && !t.gups() ? table_layout::for_spec(t.what).line_of(thread) : 0),
+        here_(here),
+        crowded_(t.crowded()) {}
+  /// Tags of its own.
+  [[nodiscard]] std::uint64_t tag_for(message m) const {
+    return thread_ * 4 + (m == message::answer);
+  }
+  [[nodiscard]] std::uint64_t notice_tag() const { return thread_ * 4 + 2; }
+  /// Of how many puts the partner has told by the word at line_.
+  [[nodiscard]] std::uint64_t told_of() const {
+    // Acquire pairs with however the library publishes a put.
+    return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(here(line_)))
+        .load(std::memory_order_acquire);
+  }
+  /// After a look that was in vain: at times gives the core away where others need it.
+  void rest() {
+    constexpr unsigned patience = 64;
+    if (crowded_ && ++in_vain_ % patience == 0) sched_yield();
+  }
+
+  const std::uint64_t thread_;
+  const std::size_t bytes_;  ///< of a message
+  const std::size_t line_;   ///< in the tables, by which partners tell of their puts
+
+ private:
+  const std::span<std::byte> here_;
+  const bool crowded_;
+  unsigned in_vain_ = 0;
+};
 
 /// A library L is made of its pair of processes, L::pair, and a task; see make_measurement().
 template <class Library>

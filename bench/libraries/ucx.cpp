@@ -3,9 +3,10 @@
 #include <ucp/api/ucp.h>
 
 #include <atomic>
-#include <cstring>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include "harness/slots.h"
 #include "libraries/rival.h"
@@ -17,31 +18,27 @@ namespace {
 /// Runs until the operation is over; a request of null already is.
 using request = ucs_status_ptr_t;
 
-class context {
- public:
-  explicit context(const task& t) {
-    ucp_params_t params{};
-    params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED;
-    params.features = features(t);
-    params.mt_workers_shared = t.what.threads > 1 ? 1 : 0;
-    require(ucp_init(&params, nullptr, &context_), "ucp_init");
-  }
-  context(const context&) = delete;
-  context& operator=(const context&) = delete;
-  ~context() { ucp_cleanup(context_); }
-  [[nodiscard]] ucp_context_h get() const noexcept { return context_; }
+std::uint64_t features_for(const task& t) {
+  if (t.what.op == operation::tag && !t.gups()) return UCP_FEATURE_TAG;
+  if (t.what.op == operation::am && !t.gups()) return UCP_FEATURE_AM | UCP_FEATURE_TAG;
+  const bool atomic = t.gups() || t.what.op == operation::fetch_add;
+  return UCP_FEATURE_RMA | UCP_FEATURE_TAG | (atomic ? UCP_FEATURE_AMO64 : 0);
+}
 
- private:
-  static std::uint64_t features(const task& t) {
-    if (t.gups()) return UCP_FEATURE_AMO64 | UCP_FEATURE_RMA | UCP_FEATURE_TAG;
-    if (t.what.op == operation::tag) return UCP_FEATURE_TAG;
-    if (t.what.op == operation::am) return UCP_FEATURE_AM | UCP_FEATURE_TAG;
-    if (t.what.op == operation::fetch_add)
-      return UCP_FEATURE_AMO64 | UCP_FEATURE_RMA | UCP_FEATURE_TAG;
-    return UCP_FEATURE_RMA | UCP_FEATURE_TAG;
-  }
-  ucp_context_h context_ = nullptr;
+struct clean_up {
+  void operator()(ucp_context_h c) const noexcept { ucp_cleanup(c); }
 };
+using owned_context = std::unique_ptr<std::remove_pointer_t<ucp_context_h>, clean_up>;
+
+owned_context make_context(const task& t) {
+  ucp_params_t params{};
+  params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED;
+  params.features = features_for(t);
+  params.mt_workers_shared = t.what.threads > 1 ? 1 : 0;
+  ucp_context_h made = nullptr;
+  require(ucp_init(&params, nullptr, &made), "ucp_init");
+  return owned_context(made);
+}
 
 /// A worker and its endpoint at the other rank's worker of the same number.
 class worker {
@@ -159,31 +156,26 @@ class arrivals {
 };
 
 /// The words of kernels/library.h. A window of requests, of which the oldest is waited for.
-class ucx_path {
+class ucx_path : public rival_thread {
  public:
   using place = std::uint64_t;                    ///< an address at the other rank
   static constexpr bool handler_answers = false;  // a handler must not send and wait
 
   ucx_path(const task& t, ucp_context_h context, worker& on, int thread, std::span<std::byte> here,
            std::uint64_t there)
-      : task_(t),
+      : rival_thread(t, thread, here),
         on_(on),
-        thread_(static_cast<std::uint64_t>(thread)),
-        bytes_(t.what.bytes),
-        here_(here),
         there_(there),
         source_(context, bytes_, t.what.buffers),
         landings_(context, bytes_ * static_cast<std::size_t>(t.what.window), t.what.buffers),
         words_(static_cast<std::size_t>(t.what.window)),
-        requests_(static_cast<std::size_t>(t.what.window), nullptr),
-        line_(t.needs_table() && !t.gups() ? table_layout::for_spec(t.what).line_of(thread) : 0) {
+        requests_(static_cast<std::size_t>(t.what.window), nullptr) {
     if (t.what.op == operation::am && !t.gups())
       calls_ =
           std::make_unique<arrivals>(on.get(), static_cast<unsigned>(thread), bytes_, landings_);
   }
 
   [[nodiscard]] place at(std::size_t offset) const noexcept { return there_ + offset; }
-  [[nodiscard]] std::byte* here(std::size_t offset) const noexcept { return &here_[offset]; }
 
   void put_word(std::uint64_t value, place to, std::uint64_t bytes = sizeof(std::uint64_t)) {
     const std::size_t slot = free_slot();
@@ -242,12 +234,7 @@ class ucx_path {
     begin(slot, ucp_am_send_nbx(on_.endpoint(), static_cast<unsigned>(thread_), nullptr, 0,
                                 source_.data(), bytes_, &none_));
   }
-  [[nodiscard]] std::uint64_t arrived() const {
-    if (calls_) return calls_->count();
-    // Acquire pairs with however UCX publishes a put.
-    return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(here(line_)))
-        .load(std::memory_order_acquire);
-  }
+  [[nodiscard]] std::uint64_t arrived() const { return calls_ ? calls_->count() : told_of(); }
   void await_arrived(std::uint64_t count) {
     while (arrived() < count) look_after();
   }
@@ -261,11 +248,11 @@ class ucx_path {
   }
   void progress() { ucp_worker_progress(on_.get()); }
   void notify() {
-    request r = tag_send(notice(), 0);
+    request r = tag_send(notice_tag(), 0);
     finish(r);
   }
   void await_notice() {
-    request r = tag_recv(notice(), landings_.data(), 0);
+    request r = tag_recv(notice_tag(), landings_.data(), 0);
     finish(r);
   }
 
@@ -295,14 +282,8 @@ class ucx_path {
     r = nullptr;
     require(end, "an operation");
   }
-  /// Makes UCX move, and lets others have the core when there are too few.
   void look_after() {
-    constexpr unsigned patience = 64;
-    if (ucp_worker_progress(on_.get()) != 0) {
-      idle_ = 0;
-    } else if (task_.crowded() && ++idle_ % patience == 0) {
-      sched_yield();
-    }
+    if (ucp_worker_progress(on_.get()) == 0) rest();
   }
   request tag_send(ucp_tag_t tag, std::size_t bytes) {
     return ucp_tag_send_nbx(on_.endpoint(), source_.data(), bytes, tag, &none_);
@@ -310,8 +291,6 @@ class ucx_path {
   request tag_recv(ucp_tag_t tag, std::byte* into, std::size_t bytes) {
     return ucp_tag_recv_nbx(on_.get(), into, bytes, tag, ~ucp_tag_t{0}, &none_);
   }
-  [[nodiscard]] ucp_tag_t tag_for(message m) const { return thread_ * 4 + (m == message::answer); }
-  [[nodiscard]] ucp_tag_t notice() const { return thread_ * 4 + 2; }
   [[nodiscard]] std::byte* landing(std::size_t slot) { return landings_.data() + slot * bytes_; }
   static ucp_request_param_t of_a_word() {
     ucp_request_param_t params{};
@@ -320,22 +299,16 @@ class ucx_path {
     return params;
   }
 
-  const task& task_;
   worker& on_;
-  const std::uint64_t thread_;
-  const std::size_t bytes_;
-  const std::span<std::byte> here_;
   const std::uint64_t there_;
   const ucx_buffer source_, landings_;  // landings: one for each slot of the window
   std::vector<std::uint64_t> words_;
   std::vector<request> requests_;
   std::size_t next_ = 0, unfinished_ = 0;
-  const std::size_t line_;  // by which the partner tells of its puts
   std::uint64_t told_ = 0;
   const std::uint64_t one_ = 1;
   const ucp_request_param_t none_{}, word_ = of_a_word();
   std::unique_ptr<arrivals> calls_;
-  unsigned idle_ = 0;
 };
 
 class ucx_library final : public partner {
@@ -343,7 +316,8 @@ class ucx_library final : public partner {
   using pair = process_pair;
   using path = ucx_path;
 
-  ucx_library(const process_pair& both, const task& t) : both_(both), task_(t), context_(t) {
+  ucx_library(const process_pair& both, const task& t)
+      : both_(both), task_(t), context_(make_context(t)) {
     for (int i = 0; i < t.paths(); ++i) {
       workers_.push_back(std::make_unique<worker>(context_.get(), mode()));
       workers_.back()->connect(swap_bytes(*this, workers_.back()->address()));
@@ -378,7 +352,7 @@ class ucx_library final : public partner {
 
   const process_pair& both_;
   const task& task_;
-  const context context_;
+  const owned_context context_;
   std::unique_ptr<ucx_buffer> table_;
   std::vector<std::unique_ptr<worker>> workers_;  // end before the table and the context
   std::uint64_t there_ = 0;

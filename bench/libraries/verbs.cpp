@@ -59,18 +59,16 @@ struct place_there {
 };
 
 /// The words of kernels/library.h.
-class verbs_path {
+class verbs_path : public rival_thread {
  public:
   using place = std::uint64_t;  ///< an address at the other rank
   static constexpr bool handler_answers = false;
 
-  verbs_path(const task& t, const verbs_card& card, partner& other, std::span<std::byte> here,
-             const place_there& there)
-      : crowded_(t.crowded()),
-        bytes_(t.what.bytes),
+  verbs_path(const task& t, const verbs_card& card, partner& other, int thread,
+             std::span<std::byte> here, const place_there& there)
+      : rival_thread(t, thread, here),
         window_(static_cast<std::uint64_t>(t.what.window)),
         tells_each_(t.what.what == kind::latency ? 1 : std::max<std::uint64_t>(window_ / 4, 1)),
-        here_(here),
         there_(there),
         memory_(room(window_)),
         known_(card.know({memory_.data(), room(window_)})),
@@ -82,7 +80,6 @@ class verbs_path {
   }
 
   [[nodiscard]] place at(std::size_t offset) const noexcept { return there_.address + offset; }
-  [[nodiscard]] std::byte* here(std::size_t offset) const { return &here_[offset]; }
 
   void put_word(std::uint64_t value, place to, std::uint64_t bytes = sizeof(std::uint64_t)) {
     begin(IBV_WR_RDMA_WRITE, {reinterpret_cast<std::uint64_t>(&value), part_of(bytes), 0}, to);
@@ -183,14 +180,11 @@ class verbs_path {
     inbox_.give_back(c.wr_id);
   }
   void look_after() {
-    constexpr unsigned patience = 64;
-    if (!look() && crowded_ && ++idle_ % patience == 0) sched_yield();
+    if (!look()) rest();
   }
 
-  const bool crowded_;
-  const std::uint64_t bytes_, window_;
+  const std::uint64_t window_;
   const std::uint64_t tells_each_;  ///< of so many requests one has its end told
-  const std::span<std::byte> here_;
   const place_there there_;
   page_buffer memory_;
   ibv_mr* const known_;
@@ -199,7 +193,6 @@ class verbs_path {
   ibv_qp* const qp_;
   std::uint64_t begun_ = 0, told_of_ = 0, ended_ = 0;  ///< requests, counted from the first
   std::uint64_t arrived_ = 0, notices_ = 0;
-  unsigned idle_ = 0;
 };
 
 class verbs_library final : public partner {
@@ -214,8 +207,8 @@ class verbs_library final : public partner {
     const ibv_mr* const known = card_.know(table());
     there_ = swap(*this, place_there{reinterpret_cast<std::uint64_t>(known->addr), known->rkey});
   }
-  [[nodiscard]] std::unique_ptr<verbs_path> make_path(int) {
-    return std::make_unique<verbs_path>(task_, card_, *this, table(), there_);
+  [[nodiscard]] std::unique_ptr<verbs_path> make_path(int thread) {
+    return std::make_unique<verbs_path>(task_, card_, *this, thread, table(), there_);
   }
   [[nodiscard]] std::span<std::byte> table() const { return {table_.data(), task_.table_bytes()}; }
   void tell(std::span<const std::byte> bytes) override { both_.tell(bytes); }
