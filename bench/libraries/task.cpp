@@ -20,6 +20,8 @@
 namespace heddle::bench {
 namespace {
 
+using words = std::vector<std::string>;
+
 constexpr const char* about =
     "Measures a rival of Heddle by the definitions of `heddle bench`, which runs this program; "
     "prints a line of JSON for each round. See docs/guide/measuring.md.";
@@ -46,57 +48,36 @@ void each_option(Task& t, F&& visit) {
   visit("--background", t.what.background, "a latency for which nobody polls or waits");
 }
 
-class option_reader {
- public:
-  explicit option_reader(CLI::App& app) : app_(app) {}
-  template <class T>
-  void operator()(const char* name, T& into, const char* help) {
-    if constexpr (std::is_enum_v<T>)
-      add_choice(app_, name, into, help);
-    else
-      app_.add_option(name, into, help)->check(CLI::NonNegativeNumber);
-  }
-  void operator()(const char* name, bool& into, const char* help) {
-    app_.add_flag(name, into, help);
-  }
-  void operator()(const char* name, std::vector<int>& into, const char* help) {
-    app_.add_option(name, into, help)->delimiter(',');
-  }
-  void operator()(const char* name, std::chrono::milliseconds& into, const char* help) {
-    app_.add_option_function<int>(
+/// Adds an option of a command line that sets `into`.
+template <class T>
+void add_option(CLI::App& app, const char* name, T& into, const char* help) {
+  if constexpr (std::is_same_v<T, bool>)
+    app.add_flag(name, into, help);
+  else if constexpr (std::is_enum_v<T>)
+    add_choice(app, name, into, help);
+  else if constexpr (std::is_same_v<T, std::vector<int>>)
+    app.add_option(name, into, help)->delimiter(',');
+  else if constexpr (std::is_same_v<T, std::chrono::milliseconds>)
+    app.add_option_function<int>(
         name, [&into](int ms) { into = std::chrono::milliseconds(ms); }, help);
-  }
+  else
+    app.add_option(name, into, help)->check(CLI::NonNegativeNumber);
+}
 
- private:
-  CLI::App& app_;
-};
-
-class option_writer {
- public:
-  explicit option_writer(std::vector<std::string>& words) : words_(words) {}
-  template <class T>
-  void operator()(const char* name, const T& value, const char*) {
-    if constexpr (std::is_enum_v<T>)
-      add(name, name_of(value));
-    else
-      add(name, fmt::format("{}", value));
-  }
-  void operator()(const char* name, bool value, const char*) {
-    if (value) words_.emplace_back(name);
-  }
-  void operator()(const char* name, const std::vector<int>& value, const char*) {
-    if (!value.empty()) add(name, fmt::format("{}", fmt::join(value, ",")));
-  }
-  void operator()(const char* name, std::chrono::milliseconds value, const char*) {
-    add(name, std::to_string(value.count()));
-  }
-
- private:
-  void add(const char* name, const std::string& value) {
-    words_.insert(words_.end(), {name, value});
-  }
-  std::vector<std::string>& words_;
-};
+/// What gives such an option this value.
+template <class T>
+words words_for(const char* name, const T& value) {
+  if constexpr (std::is_same_v<T, bool>)
+    return words(value ? 1 : 0, name);
+  else if constexpr (std::is_enum_v<T>)
+    return {name, name_of(value)};
+  else if constexpr (std::is_same_v<T, std::vector<int>>)
+    return value.empty() ? words{} : words{name, fmt::format("{}", fmt::join(value, ","))};
+  else if constexpr (std::is_same_v<T, std::chrono::milliseconds>)
+    return {name, std::to_string(value.count())};
+  else
+    return {name, fmt::format("{}", value)};
+}
 
 constexpr const char* beginning = R"({"peer_round":)";
 
@@ -111,7 +92,9 @@ task parse(int argc, char** argv) {
   task t;
   CLI::App app(about);
   add_choice(app, "measure", t.what.what, "what to measure")->required();
-  each_option(t, option_reader(app));
+  each_option(t, [&app](const char* name, auto& into, const char* help) {
+    add_option(app, name, into, help);
+  });
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& end) {
@@ -121,9 +104,12 @@ task parse(int argc, char** argv) {
 }
 
 std::vector<std::string> words_of(const task& t) {
-  std::vector<std::string> words{name_of(t.what.what)};
-  each_option(t, option_writer(words));
-  return words;
+  words all{name_of(t.what.what)};
+  each_option(t, [&all](const char* name, const auto& value, const char*) {
+    const words more = words_for(name, value);
+    all.insert(all.end(), more.begin(), more.end());
+  });
+  return all;
 }
 
 void settle_in(const task& t, int rank) {
