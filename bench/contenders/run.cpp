@@ -72,57 +72,56 @@ round_result round_of_pairs(session& in, const measurement& own, int ranks) {
   return mine;
 }
 
-contender heddle_contender(session& in, const spec& s, const std::string& label, int ranks) {
-  contender c{{.label = label, .library = "heddle", .ranks = ranks, .threads = s.threads}, {}};
+series heddle_contender(session& in, const spec& s, const std::string& label, int ranks) {
+  series c{.label = label, .library = "heddle", .ranks = ranks, .threads = s.threads};
   if (s.what == kind::gups) {
     c.round = [&in, own = heddle_gups(in, s), threads = s.threads] {
-      in.bind(threads);
+      in.seats().take(threads);
       return own();
     };
     return c;
   }
-  auto own = std::make_shared<heddle_case>(in.at(), s, in.crowded(ranks, s.threads));
+  auto own = std::make_shared<heddle_case>(in.at(), s, in.seats().crowded(ranks, s.threads));
   if (s.what == kind::overhead) {
-    c.results.op = own->pair.mapped()      ? "get-mapped"
-                   : in.backend() == "shm" ? "get-unmapped"
-                                           : "get";
-    c.results.label = own->pair.mapped() ? "mapped" : in.backend() == "shm" ? "unmapped" : "heddle";
+    c.op = own->pair.mapped() ? "get-mapped" : in.backend() == "shm" ? "get-unmapped" : "get";
+    c.label = own->pair.mapped() ? "mapped" : in.backend() == "shm" ? "unmapped" : "heddle";
   }
   c.round = [&in, own, threads = s.threads, ranks] {
-    in.bind(threads);
+    in.seats().take(threads);
     return round_of_pairs(in, own->round, ranks);
   };
   return c;
 }
 
 /// `round` runs on rank 0 only, while the others sleep.
-contender outside_contender(const session& in, const spec& s, const std::string& label,
-                            std::function<round_result()> round) {
-  return {{.label = label, .library = label, .threads = s.threads},
-          [reports = in.reports(), round = std::move(round)] {
-            return reports ? round() : round_result{};
-          }};
+series outside_contender(const session& in, const spec& s, const std::string& label,
+                         std::function<round_result()> round) {
+  series c{.label = label, .library = label, .threads = s.threads};
+  c.round = [reports = in.reports(), round = std::move(round)] {
+    return reports ? round() : round_result{};
+  };
+  return c;
 }
 
 rival_task task_for(const options& o, const spec& s, const std::string& backend) {
   return {.what = s, .backend = backend, .limit = std::chrono::seconds(o.rival_limit_s)};
 }
 
-contender library_contender(const session& in, const spec& s, rival who) {
+series library_contender(const session& in, const spec& s, rival who) {
   rival_task t = task_for(in.what(), s, in.backend());
-  t.cores = in.bound_cores(s.threads);
+  t.cores = in.seats().pair(s.threads);
   check_rival(who, t);
-  contender c = outside_contender(in, s, name_of(who), [who, t] { return rival_round(who, t); });
-  if (s.what == kind::overhead) c.results.op = "get";
+  series c = outside_contender(in, s, name_of(who), [who, t] { return rival_round(who, t); });
+  if (s.what == kind::overhead) c.op = "get";
   return c;
 }
 
 /// Heddle with a lock around every call, or without the messages beside.
-contender contender_in_another_way(session& in, spec s, rival who) {
+series contender_in_another_way(session& in, spec s, rival who) {
   s.lock_lanes = who == rival::lock;
   if (who == rival::unloaded) s.beside_bytes = 0;
-  contender c = heddle_contender(in, s, name_of(who), in.what().ranks);
-  c.results.library = c.results.label;
+  series c = heddle_contender(in, s, name_of(who), in.what().ranks);
+  c.library = c.label;
   return c;
 }
 
@@ -135,13 +134,13 @@ std::function<double()> require_limit(const spec& s, const std::string& backend,
                   name_of(s.op), s.bytes, backend));
 }
 
-contender bare_contender(const session& in, const spec& s) {
+series bare_contender(const session& in, const spec& s) {
   return outside_contender(in, s, "bare", [s, seconds = require_limit(s, in.backend(), in.pair())] {
     return round_result{{figure(s, seconds())}};
   });
 }
 
-contender rival_contender(session& in, const spec& s, rival who) {
+series rival_contender(session& in, const spec& s, rival who) {
   if (is_in_this_job(who)) return contender_in_another_way(in, s, who);
   if (is_library(who)) return library_contender(in, s, who);
   if (who == rival::bare) return bare_contender(in, s);
@@ -163,9 +162,9 @@ spec with_threads(spec s, int threads) {
 
 /// Heddle with every thread count and, of the cost of gets over shm, with memory that is mapped and
 /// memory that is not; and then every rival. Bare and pair know only the first of the counts.
-std::vector<contender> contenders_for(session& in, const spec& what) {
+std::vector<series> contenders_for(session& in, const spec& what) {
   const std::vector<int>& counts = in.what().thread_counts;
-  std::vector<contender> all;
+  std::vector<series> all;
   for (const int threads : counts) {
     spec s = with_threads(what, threads);
     if (s.what == kind::overhead) s.buffers = buffer_kind::exposed;
@@ -181,7 +180,7 @@ std::vector<contender> contenders_for(session& in, const spec& what) {
     }
   }
   if (counts.size() == 1) return all;
-  for (contender& who : all) who.results.label += fmt::format(" T={}", who.results.threads);
+  for (series& who : all) who.label += fmt::format(" T={}", who.threads);
   return all;
 }
 
@@ -216,15 +215,14 @@ std::string op_of(const spec& s) {
 
 /// The exit status.
 int measure_case(session& in, const spec& s) {
-  std::vector<contender> all = contenders_for(in, s);
   case_result c{.what = s,
                 .benchmark = in.what().benchmark,
                 .op = op_of(s),
                 .backend = in.backend(),
-                .contenders = entrants(all)};
+                .contenders = contenders_for(in, s)};
   compare_receivers(c);
   in.print(title(c));
-  in.hold_rounds(all, c);
+  in.hold_rounds(c);
   in.conclude(c);
   if (in.what().aggregate_bandwidth) {
     in.print("aggregate bandwidth of a rank in GB/s");

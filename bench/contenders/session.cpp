@@ -21,10 +21,10 @@ std::unique_ptr<world> join(const options& o, const host_seats& seats) {
 }
 
 /// One round of one contender. Only rank 0, whose child a rival is, learns that it failed.
-void play(const contender& who, bool reports, series& s) {
+void play(series& s, bool reports) {
   if (!s.failure.empty()) return;
   try {
-    const round_result r = who.round();
+    const round_result r = s.round();
     if (reports) add_round(s, r);
   } catch (const rival_failure& why) {
     s.failure = why.what();
@@ -37,12 +37,6 @@ void print_line(const std::string& line) {
   tools::print(line + '\n');
 }
 
-std::vector<series> entrants(const std::vector<contender>& all) {
-  std::vector<series> list;
-  for (const contender& who : all) list.push_back(who.results);
-  return list;
-}
-
 session::session(const options& o)
     : o_(o),
       seats_(o.bind),
@@ -51,7 +45,7 @@ session::session(const options& o)
       backend_(job_->route(at_.partner())) {
   if (reports()) check_writable(o.json_file, "--json");
   seats_.meet(*job_, at_.first_lane());
-  bind(most_threads(o));
+  seats_.take(most_threads(o));
 }
 
 bare::core_pair session::pair() const {
@@ -60,25 +54,21 @@ bare::core_pair session::pair() const {
   return {cores.front(), cores.back()};
 }
 
-void session::bind(int threads) const {
-  seats_.take(threads);
-}
-
 double session::cache_line() const {
   return bare::cache_line_one_way(pair(), 20ms);
 }
 
-void session::hold_rounds(std::vector<contender>& all, case_result& c) {
+void session::hold_rounds(case_result& c) {
   print(round_heading(c));
-  for (int round = 0; round < o_.rounds; ++round) play_round(all, c);
+  for (int round = 0; round < o_.rounds; ++round) play_round(c);
   at_.job().barrier();  // before anybody's buffers are withdrawn
 }
 
 /// The same order on every rank.
-void session::play_round(std::vector<contender>& all, case_result& c) {
-  for (std::size_t i = 0; i < all.size(); ++i) {
+void session::play_round(case_result& c) {
+  for (series& who : c.contenders) {
     at_.job().barrier();
-    play(all[i], reports(), c.contenders[i]);
+    play(who, reports());
   }
   at_.job().barrier();
   if (!reports()) return;

@@ -11,24 +11,14 @@
 #include <vector>
 
 #include "contenders/host_seats.h"
-#include "kernels/kernels.h"
 #include "libraries/station.h"
 #include "parts/pinning.h"
 #include "report/report.h"
 
 namespace heddle::bench {
 
-/// Somebody who is measured in turn. `round` is called on every rank; rank 0's answer counts. It
-/// may throw rival_failure there.
-struct contender {
-  series results;
-  measurement round;
-};
-
 /// Prints a line at once. Never throws, see standard_output.h.
 void print_line(const std::string& line);
-
-[[nodiscard]] std::vector<series> entrants(const std::vector<contender>& all);
 
 /// Collective over the job; rank 0 prints and writes. Everything throws std::exception; then the
 /// launcher must end the job.
@@ -43,24 +33,16 @@ class session {
   [[nodiscard]] world& job() noexcept { return *job_; }
   [[nodiscard]] bool reports() const noexcept { return at_.self() == 0; }
   [[nodiscard]] const std::string& backend() const noexcept { return backend_; }
-  /// That rivals of this host's first two ranks are tied to, with so many threads each: for
-  /// cores_of_rank(). Empty: none.
-  [[nodiscard]] std::vector<int> bound_cores(int threads) const { return seats_.pair(threads); }
+  /// The cores that ranks of this host, and rivals, measure on.
+  [[nodiscard]] const host_seats& seats() const noexcept { return seats_; }
   /// Of the first two ranks; any core when they are not bound.
   [[nodiscard]] bare::core_pair pair() const;
-  /// Whether so many threads of each of the first `ranks` ranks are more than this host has cores.
-  [[nodiscard]] bool crowded(int ranks, int threads) const noexcept {
-    return seats_.crowded(ranks, threads);
-  }
-  /// Ties the calling thread, and those it starts from now on, to the cores of a rank with so many.
-  void bind(int threads) const;
   /// Seconds that one cache line needs from core to core just now.
   [[nodiscard]] double cache_line() const;
 
-  /// Measures everybody in turn, what().rounds times, and adds the figures to `c`, whose contenders
-  /// are those in `all`. A barrier before each of them and one after the last. A rival that fails
-  /// is left out from then on.
-  void hold_rounds(std::vector<contender>& all, case_result& c);
+  /// Measures the contenders of `c` in turn, what().rounds times. A barrier before each of them and
+  /// one after the last. One whose round throws rival_failure is left out from then on.
+  void hold_rounds(case_result& c);
   /// On rank 0: prints the statistics, and keeps the records for the file.
   void conclude(const case_result& c);
   /// On rank 0: prints a line at once.
@@ -69,7 +51,7 @@ class session {
   void write() const;
 
  private:
-  void play_round(std::vector<contender>& all, case_result& c);
+  void play_round(case_result& c);
 
   const options& o_;
   host_seats seats_;

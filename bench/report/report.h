@@ -2,6 +2,7 @@
 // report.h - what a case's rounds came to: for people as text, for programs as records.
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,7 @@
 
 namespace heddle::bench {
 
-/// One contender's figures, one per round, in the metric's unit.
+/// Somebody who is measured in turn, and the figures, one per round, in the metric's unit.
 struct series {
   std::string label;    ///< heddle, ucx, bare, pair; with T=4 where thread counts compete
   std::string library;  ///< as in a record; `pair` is heddle too
@@ -22,6 +23,8 @@ struct series {
   std::vector<std::vector<double>> parts = {};  ///< of the other metrics: each one's figures
   std::vector<double> p99 = {};                 ///< of single operations; empty where unknown
   std::string failure = {};  ///< of a rival, and all that it printed; empty: none
+  /// Measures a round: called on every rank, rank 0's answer counts.
+  std::function<round_result()> round = {};
 };
 
 /// Adds a round, which has a figure for each metric.

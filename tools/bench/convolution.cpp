@@ -120,21 +120,6 @@ bool verify(session& in, team& threads, int side, const std::vector<variant>& va
   return agree(in, good);
 }
 
-std::vector<contender> contenders_for(session& in, team& threads, std::uint64_t steps,
-                                      const std::vector<variant>& variants) {
-  std::vector<contender> all;
-  for (const variant& v : variants) {
-    all.push_back(
-        {{.label = v.name,
-          .library = "heddle",
-          .op = v.name,
-          .ranks = in.what().ranks,
-          .threads = in.what().thread_counts.front()},
-         [&threads, order = v.order, steps] { return round_result{threads.run(steps, order)}; }});
-  }
-  return all;
-}
-
 /// Bytes of an edge.
 std::uint64_t halo_bytes(const convolution_options& o) {
   return static_cast<std::uint64_t>(o.side) * reach * sizeof(double);
@@ -148,10 +133,22 @@ std::string title_of(const session& in, const convolution_options& o, const bloc
       o.side, halo_bytes(o));
 }
 
-case_result empty_case(const session& in, const convolution_options& o,
-                       const std::vector<contender>& all) {
+/// Of both orders, a round of so many steps.
+case_result case_of(const session& in, const convolution_options& o, team& threads,
+                    std::uint64_t steps, const std::vector<variant>& variants) {
   spec s = o.job.base;
   s.bytes = halo_bytes(o);
+  std::vector<series> all;
+  for (const variant& v : variants) {
+    all.push_back({.label = v.name,
+                   .library = "heddle",
+                   .op = v.name,
+                   .ranks = o.job.ranks,
+                   .threads = o.job.thread_counts.front()});
+    all.back().round = [&threads, order = v.order, steps] {
+      return round_result{threads.run(steps, order)};
+    };
+  }
   return {.what = s,
           .benchmark = o.job.benchmark,
           .metrics = {{"step", "us"},
@@ -160,7 +157,7 @@ case_result empty_case(const session& in, const convolution_options& o,
                       {"compute2", "us"},
                       {"wait", "us"}},
           .backend = in.backend(),
-          .contenders = entrants(all),
+          .contenders = all,
           .comparisons = {{0, 1, "heddle", "ratio"}}};
 }
 
@@ -171,9 +168,8 @@ int run_convolution_in_job(const convolution_options& o) {
   const std::vector<variant> variants{{"overlap", step_order::overlapped},
                                       {"no-overlap", step_order::one_after_the_other}};
   if (!verify(in, threads, o.side, variants)) return tools::corrupted;
-  std::vector<contender> all = contenders_for(in, threads, steps_of_a_round(in, threads), variants);
-  case_result c = empty_case(in, o, all);
-  in.hold_rounds(all, c);
+  case_result c = case_of(in, o, threads, steps_of_a_round(in, threads), variants);
+  in.hold_rounds(c);
   in.conclude(c);
   in.write();
   in.job().barrier();
