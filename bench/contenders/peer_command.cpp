@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <map>
 #include <stdexcept>
 
 #include "harness/companion.h"
@@ -97,29 +98,17 @@ std::vector<std::string> heddle_words(const rival_task& t, const std::string& sc
   return words;
 }
 
+/// The Debian packages of a library's program and launcher; null: it has none.
 struct packages {
-  const char* program;
-  const char* launcher;
-  const char* to_build;
-  const char* to_run;
+  const char *to_build, *launcher, *to_run;
 };
-
-packages packages_of(rival who) {
-  switch (who) {
-    case rival::openmpi:
-      return {"heddle_peer_openmpi", "mpirun.openmpi", "libopenmpi-dev", "openmpi-bin"};
-    case rival::mpich:
-      return {"heddle_peer_mpich", "mpirun.mpich", "libmpich-dev", "mpich"};
-    case rival::ofi:
-      return {"heddle_peer_ofi", nullptr, "libfabric-dev", nullptr};
-    case rival::utofu:
-      return {"heddle_peer_utofu", nullptr, nullptr, nullptr};
-    case rival::verbs:
-      return {"heddle_peer_verbs", nullptr, "libibverbs-dev", nullptr};
-    default:
-      return {"heddle_peer_ucx", nullptr, "libucx-dev", nullptr};
-  }
-}
+const std::map<rival, packages> packages_of{
+    {rival::ucx, {"libucx-dev", nullptr, nullptr}},
+    {rival::ofi, {"libfabric-dev", nullptr, nullptr}},
+    {rival::openmpi, {"libopenmpi-dev", "mpirun.openmpi", "openmpi-bin"}},
+    {rival::mpich, {"libmpich-dev", "mpirun.mpich", "mpich"}},
+    {rival::utofu, {nullptr, nullptr, nullptr}},
+    {rival::verbs, {"libibverbs-dev", nullptr, nullptr}}};
 
 }  // namespace
 
@@ -142,8 +131,8 @@ std::filesystem::path records_in(const std::string& scratch) {
 
 peer_programs find_peer(rival who) {
   if (who == rival::uncached) return {std::filesystem::read_symlink("/proc/self/exe"), {}};
-  const packages of = packages_of(who);
-  peer_programs found{companion_program(of.program).string(), {}};
+  const packages& of = packages_of.at(who);
+  peer_programs found{companion_program("heddle_peer_" + name_of(who)).string(), {}};
   if (access(found.peer.c_str(), X_OK) != 0) {
     const std::string cure = of.to_build == nullptr
                                  ? "configure with HEDDLE_UTOFU=emulated, or vendor on Fugaku"

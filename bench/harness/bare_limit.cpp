@@ -9,78 +9,77 @@
 namespace heddle::bench {
 namespace {
 
-using measure = std::function<double()>;
+/// Seconds per operation.
+using limit = double (*)(const spec& s, bare::core_pair cores);
 
 constexpr std::size_t table_bytes = 1 << 20;  // as the table that Heddle's floods hit
 
-measure memory_latency(const spec& s, bare::core_pair cores) {
-  if (is_round_trip(s.op)) return {};
-  return [s, cores] { return bare::cache_line_one_way(cores, s.time); };
+std::size_t bytes_of(const spec& s) {
+  return static_cast<std::size_t>(s.bytes);
 }
 
-measure socket_latency(const spec& s, bare::core_pair cores) {
-  return [s, cores] {
-    const auto bytes = std::max<std::size_t>(static_cast<std::size_t>(s.bytes), 1);
-    if (s.target == target_mode::computing) {
-      return bare::sleeping_target_round_trip(cores, bytes, s.time);
-    }
-    const double round_trip = bare::socket_round_trip(cores, bytes, s.time);
-    return is_round_trip(s.op) ? round_trip : round_trip / 2;
-  };
+double line_latency(const spec& s, bare::core_pair cores) {
+  return bare::cache_line_one_way(cores, s.time);
 }
 
-measure memory_rate(const spec& s, bare::core_pair cores) {
-  if (s.bytes != sizeof(std::uint64_t)) return {};
-  const auto with = [&](auto per_second) {
-    return [s, cores, per_second] { return 1 / per_second(cores.first, table_bytes, s.time); };
-  };
-  if (s.op == operation::put) return with(bare::random_stores);
-  if (s.op == operation::fetch_add) return with(bare::random_atomics);
-  return {};
+double socket_latency(const spec& s, bare::core_pair cores) {
+  const std::size_t bytes = std::max<std::size_t>(bytes_of(s), 1);
+  if (s.target == target_mode::computing)
+    return bare::sleeping_target_round_trip(cores, bytes, s.time);
+  const double round_trip = bare::socket_round_trip(cores, bytes, s.time);
+  return is_round_trip(s.op) ? round_trip : round_trip / 2;
 }
 
-measure memory_bandwidth(const spec& s, bare::core_pair cores) {
-  return [s, cores] {
-    const auto bytes = static_cast<std::size_t>(s.bytes);
-    const double per_second = s.buffers == buffer_kind::exposed
-                                  ? bare::copy_into_mapping(cores.first, bytes, s.time)
-                                  : bare::read_other_process(cores.first, bytes, s.time);
-    return static_cast<double>(bytes) / per_second;
-  };
+double store_time(const spec& s, bare::core_pair cores) {
+  return 1 / bare::random_stores(cores.first, table_bytes, s.time);
 }
 
-measure socket_bandwidth(const spec& s, bare::core_pair cores) {
-  return [s, cores] {
-    const auto bytes = static_cast<std::size_t>(s.bytes);
-    const double per_second = bare::socket_stream(cores, bytes, s.time);
-    return static_cast<double>(bytes) / per_second;
-  };
+double atomic_time(const spec& s, bare::core_pair cores) {
+  return 1 / bare::random_atomics(cores.first, table_bytes, s.time);
 }
 
-/// Of messages: a put or an atomic is answered, and nothing bare is.
-measure socket_rate(const spec& s, bare::core_pair cores) {
-  if (s.bytes == 0 || (s.op != operation::am && s.op != operation::tag)) return {};
-  return [s, cores] {
-    return 1 / bare::socket_messages(cores, static_cast<std::size_t>(s.bytes), s.time);
-  };
+double socket_message_time(const spec& s, bare::core_pair cores) {
+  return 1 / bare::socket_messages(cores, bytes_of(s), s.time);
+}
+
+double copy_time(const spec& s, bare::core_pair cores) {
+  const auto copy =
+      s.buffers == buffer_kind::exposed ? bare::copy_into_mapping : bare::read_other_process;
+  return static_cast<double>(s.bytes) / copy(cores.first, bytes_of(s), s.time);
+}
+
+double stream_time(const spec& s, bare::core_pair cores) {
+  return static_cast<double>(s.bytes) / bare::socket_stream(cores, bytes_of(s), s.time);
+}
+
+/// Null: nothing bare corresponds.
+limit limit_for(const spec& s, bool tcp) {
+  const bool message = s.op == operation::am || s.op == operation::tag;
+  switch (s.what) {
+    case kind::latency:
+      if (tcp) return socket_latency;
+      return is_round_trip(s.op) ? nullptr : line_latency;
+    case kind::rate:  // over tcp of messages: a put or an atomic is answered, and nothing bare is
+      if (tcp) return message && s.bytes > 0 ? socket_message_time : nullptr;
+      if (s.bytes != sizeof(std::uint64_t)) return nullptr;
+      return s.op == operation::put         ? store_time
+             : s.op == operation::fetch_add ? atomic_time
+                                            : nullptr;
+    case kind::bandwidth:
+      if (s.bytes == 0) return nullptr;
+      return tcp ? stream_time : copy_time;
+    default:
+      return nullptr;
+  }
 }
 
 }  // namespace
 
 std::function<double()> bare_limit(const spec& s, const std::string& backend,
                                    bare::core_pair cores) {
-  const bool tcp = backend == "tcp";
-  switch (s.what) {
-    case kind::latency:
-      return tcp ? socket_latency(s, cores) : memory_latency(s, cores);
-    case kind::rate:
-      return tcp ? socket_rate(s, cores) : memory_rate(s, cores);
-    case kind::bandwidth:
-      if (s.bytes == 0) return {};
-      return tcp ? socket_bandwidth(s, cores) : memory_bandwidth(s, cores);
-    default:
-      return {};
-  }
+  const limit measure = limit_for(s, backend == "tcp");
+  if (measure == nullptr) return {};
+  return [measure, s, cores] { return measure(s, cores); };
 }
 
 }  // namespace heddle::bench

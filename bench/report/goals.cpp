@@ -67,10 +67,9 @@ bool fits(const record& r, const goal& wanted) {
 }
 
 std::optional<double> own_figure(const outcome_row& r, const goal& wanted) {
-  for (const record& candidate : r.records) {
-    if (fits(candidate, wanted)) return candidate.median;
-  }
-  return std::nullopt;
+  const auto found =
+      std::ranges::find_if(r.records, [&](const record& x) { return fits(x, wanted); });
+  return found != r.records.end() ? std::optional(found->median) : std::nullopt;
 }
 
 /// Heddle's own record, the first with as many threads, or the rival's.
