@@ -35,8 +35,6 @@ class child {
 
   /// Throws std::system_error. May be called while other threads run.
   explicit child(const command& what);
-  child(const child&) = delete;
-  child& operator=(const child&) = delete;
   ~child();
 
   /// True once it has ended; false when `deadline` came first.

@@ -13,8 +13,6 @@ namespace heddle::bench {
 class process_pair {
  public:
   process_pair();
-  process_pair(const process_pair&) = delete;
-  process_pair& operator=(const process_pair&) = delete;
   ~process_pair();  ///< rank 0 waits for the other one
   [[nodiscard]] int rank() const noexcept { return child_ == 0 ? 1 : 0; }
 

@@ -13,8 +13,6 @@ class scratch_folder {
  public:
   /// Throws std::runtime_error when there is no place for it.
   scratch_folder();
-  scratch_folder(const scratch_folder&) = delete;
-  scratch_folder& operator=(const scratch_folder&) = delete;
   ~scratch_folder();
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 

@@ -123,10 +123,6 @@ double percentile(std::vector<double> samples, double share) {
   return percentile_of_sorted(sorted_copy(std::move(samples)), share);
 }
 
-interval median_interval(std::vector<double> samples) {
-  return median_interval_of_sorted(sorted_copy(std::move(samples)));
-}
-
 summary summarize(const std::vector<double>& samples) {
   const std::vector<double> sorted = sorted_copy(samples);
   return {.count = sorted.size(),

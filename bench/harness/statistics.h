@@ -19,7 +19,10 @@ struct summary {
   double p99 = 0;  ///< the smallest sample that at least 99 % do not exceed
   double minimum = 0;
   double maximum = 0;
-  interval ci95;  ///< of the median
+  /// The narrowest pair of order statistics, symmetric in rank, that holds the median of the
+  /// underlying distribution with 95 % or more, whatever the distribution. Fewer than 6 samples can
+  /// not promise that: then minimum and maximum (5 samples: 93.75 %).
+  interval ci95;
 };
 
 /// Mean of the middle two when their number is even. `samples` must not be empty.
@@ -28,11 +31,7 @@ struct summary {
 /// The smallest sample that at least `share` (0 to 1) of all do not exceed. Must not be empty.
 [[nodiscard]] double percentile(std::vector<double> samples, double share);
 
-/// The narrowest pair of order statistics, symmetric in rank, that holds the median of the
-/// underlying distribution with 95 % or more, whatever the distribution. Fewer than 6 samples can
-/// not promise that: then minimum and maximum (5 samples: 93.75 %). Must not be empty.
-[[nodiscard]] interval median_interval(std::vector<double> samples);
-
+/// Must not be empty.
 [[nodiscard]] summary summarize(const std::vector<double>& samples);
 
 /// The value that Student's t with `freedom` degrees of freedom (1 or more) does not exceed with

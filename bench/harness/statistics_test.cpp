@@ -43,7 +43,7 @@ TEST(Percentile, AtTheEndsIsMinimumAndMaximum) {
 // Ranks from a table of the sign test at 95 %.
 TEST(MedianInterval, HasTheRanksOfTheSignTest) {
   const auto ranks = [](int n) {
-    const interval ci = median_interval(one_to(n));
+    const interval ci = summarize(one_to(n)).ci95;
     return std::vector<double>{ci.low, ci.high};
   };
   EXPECT_EQ(ranks(6), (std::vector<double>{1, 6}));
@@ -56,13 +56,13 @@ TEST(MedianInterval, HasTheRanksOfTheSignTest) {
 }
 
 TEST(MedianInterval, OfTooFewSamplesIsTheWholeRange) {
-  const interval ci = median_interval(one_to(5));
+  const interval ci = summarize(one_to(5)).ci95;
   EXPECT_EQ(ci.low, 1);
   EXPECT_EQ(ci.high, 5);
 }
 
 TEST(MedianInterval, OfManySamplesDoesNotUnderflow) {
-  const interval ci = median_interval(one_to(10'000));
+  const interval ci = summarize(one_to(10'000)).ci95;
   EXPECT_EQ(ci.low, 4902);
   EXPECT_EQ(ci.high, 5099);
 }

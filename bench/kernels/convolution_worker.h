@@ -57,8 +57,6 @@ class convolution_worker {
     }
     reset();
   }
-  convolution_worker(const convolution_worker&) = delete;
-  convolution_worker& operator=(const convolution_worker&) = delete;
 
   /// The matrix before the first step. Then a barrier is needed before anybody steps.
   void reset() { fill(block_, where_, grid_.rows * side_, grid_.columns * side_); }

@@ -57,10 +57,6 @@ class locked_lane {
     if (lock_ == nullptr) return lane_.send(to, t, data);
     return finish([&](completion c) { return lane_.try_send(to, t, data, c); });
   }
-  status recv(rank from, tag t, std::span<std::byte> into) const {
-    if (lock_ == nullptr) return lane_.recv(from, t, into).code;
-    return finish([&](completion c) { return lane_.try_recv(from, t, into, c); });
-  }
   /// After the ends of all that was posted: it has nothing to wait for.
   status flush(rank peer) const {
     return turn([&] { return lane_.flush(peer); });

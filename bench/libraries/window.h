@@ -22,8 +22,6 @@ class window {
     per_group_ = wanted < groups_.size() ? 1 : wanted / groups_.size();
     used_groups_ = wanted < groups_.size() ? wanted : groups_.size();
   }
-  window(const window&) = delete;
-  window& operator=(const window&) = delete;
   /// How many slots there are.
   [[nodiscard]] std::size_t slots() const noexcept { return per_group_ * used_groups_; }
 

@@ -51,8 +51,6 @@ class shared_mapping {
       throw std::system_error(errno, std::generic_category(), "map the shared mapping");
     }
   }
-  shared_mapping(const shared_mapping&) = delete;
-  shared_mapping& operator=(const shared_mapping&) = delete;
   ~shared_mapping() { munmap(memory_, bytes_); }
   [[nodiscard]] std::byte* data() const noexcept { return static_cast<std::byte*>(memory_); }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
