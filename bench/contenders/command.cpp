@@ -6,7 +6,6 @@
 #include <heddle/info.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "libraries/station.h"
@@ -47,16 +46,6 @@ void add_rounds(CLI::App& app, int& rounds, std::chrono::milliseconds& time) {
   app.add_option_function<int>("--time-ms", set, "length of one round of one contender")
       ->check(CLI::Range(1, 60'000))
       ->default_str(std::to_string(time.count()));
-}
-
-void add_operation(CLI::App& app, operation& into, const std::vector<operation>& allowed) {
-  std::vector<std::string> names;
-  for (const operation op : allowed) names.push_back(name_of(op));
-  std::sort(names.begin(), names.end());
-  const auto set = [&into](const std::string& name) { into = choices<operation>().at(name); };
-  app.add_option_function<std::string>("--op", set, "operation")
-      ->check(CLI::IsMember(names))
-      ->default_str(name_of(into));
 }
 
 void add_job(CLI::App& app, options& o) {

@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -29,9 +28,6 @@ void add_sizes(CLI::App& app, std::vector<std::uint64_t>& into,
 
 /// --rounds and --time-ms, the length of one; defaults are what they are now.
 void add_rounds(CLI::App& app, int& rounds, std::chrono::milliseconds& time);
-
-/// --op, of those in `allowed`; the default is what `into` is now.
-void add_operation(CLI::App& app, operation& into, const std::vector<operation>& allowed);
 
 /// --backend, --ranks, --bind, --free-executors, --rounds, --time-ms and --json; defaults are what
 /// `o` is now.

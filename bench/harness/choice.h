@@ -17,12 +17,14 @@ std::vector<std::string> names_in(const std::map<std::string, E>& names) {
   return result;
 }
 
-/// One of choices<E>().
+/// One of choices<E>(), or of those `allowed`; the default is what `into` is now.
 template <class E>
-CLI::Option* add_choice(CLI::App& app, const char* name, E& into, const char* help) {
+CLI::Option* add_choice(CLI::App& app, const char* name, E& into, const char* help,
+                        const std::vector<std::string>& allowed = names_in(choices<E>())) {
   const auto set = [&into](const std::string& chosen) { into = choices<E>().at(chosen); };
   return app.add_option_function<std::string>(name, set, help)
-      ->check(CLI::IsMember(names_in(choices<E>())));
+      ->check(CLI::IsMember(allowed))
+      ->default_str(name_of(into));
 }
 
 }  // namespace heddle::bench

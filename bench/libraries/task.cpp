@@ -91,7 +91,7 @@ std::size_t task::table_bytes() const {
 task parse(int argc, char** argv) {
   task t;
   CLI::App app(about);
-  add_choice(app, "measure", t.what.what, "what to measure")->required();
+  add_choice(app, "measure", t.what.what, "what to measure")->required()->default_str("");
   each_option(t, [&app](const char* name, auto& into, const char* help) {
     add_option(app, name, into, help);
   });

@@ -9,6 +9,7 @@
 #include <heddle/heddle.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <functional>
@@ -43,31 +44,26 @@ double ns_of_atomic() {
   return heddle::bare::seconds_per_step(20ms, block, [&] { word.fetch_add(1); }) * 1e9;
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 void compare(heddle::world& w, heddle::bare::core_pair cores, int rounds) {
   heddle::lane shared(w), exclusive(w, {.exclusive = true});
-  std::vector<double> atomics, shares, exclusives, lines;
-  constexpr auto layout = "{:<8}{:>14}{:>14}{:>16}{:>16}\n";
-  fmt::print(layout, "round", "atomic, ns", "shared, ns", "exclusive, ns", "cache line, ns");
-  const auto show = [&](const std::string& name, double a, double s, double e, double c) {
-    const auto one = [](double x) { return fmt::format("{:.1f}", x); };
-    fmt::print(layout, name, one(a), one(s), one(e), one(c));
-  };
+  constexpr auto heading = "{:<8}{:>14}{:>14}{:>16}{:>16}\n";
+  constexpr auto layout = "{:<8}{:>14.1f}{:>14.1f}{:>16.1f}{:>16.1f}\n";
+  fmt::print(heading, "round", "atomic, ns", "shared, ns", "exclusive, ns", "cache line, ns");
+  std::array<std::vector<double>, 4> all;
   for (int round = 1; round <= rounds; ++round) {
-    atomics.push_back(ns_of_atomic());
-    shares.push_back(ns_of_lane(shared));
-    exclusives.push_back(ns_of_lane(exclusive));
-    lines.push_back(heddle::bare::cache_line_one_way(cores, 20ms) * 1e9);
-    show(std::to_string(round), atomics.back(), shares.back(), exclusives.back(), lines.back());
+    const std::array now{ns_of_atomic(), ns_of_lane(shared), ns_of_lane(exclusive),
+                         heddle::bare::cache_line_one_way(cores, 20ms) * 1e9};
+    for (std::size_t i = 0; i < now.size(); ++i) all.at(i).push_back(now.at(i));
+    fmt::print(layout, round, now[0], now[1], now[2], now[3]);
   }
-  show("median", median(atomics), median(shares), median(exclusives), median(lines));
-  const double more = median(shares) - median(exclusives);
+  const auto median = [&](std::size_t i) {
+    std::ranges::sort(all.at(i));
+    return all.at(i)[all.at(i).size() / 2];
+  };
+  fmt::print(layout, "median", median(0), median(1), median(2), median(3));
+  const double more = median(1) - median(2);
   fmt::print("shared costs {:.1f} ns more than exclusive: {:.2f} atomic read-modify-writes\n", more,
-             more / median(atomics));
+             more / median(0));
 }
 
 // --- paths to be counted -------------------------------------------------------------------

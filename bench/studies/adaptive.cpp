@@ -73,8 +73,7 @@ void add_what(CLI::App& app, adaptive_options& o) {
       ->delimiter(',')
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
-  add_choice(app, "--computing", o.who, "which side computes between posting and waiting")
-      ->default_str("sender");
+  add_choice(app, "--computing", o.who, "which side computes between posting and waiting");
   app.add_option("--offload", o.offload, "the mode in which helpers do everything")
       ->check(CLI::IsMember({"auto", "idle", "dedicated"}))
       ->capture_default_str();

@@ -98,9 +98,8 @@ void add_window(const benchmark& b, const char* help) {
 }
 
 void add_buffers(const benchmark& b) {
-  buffer_kind& buffers = b.o->base.buffers;
-  add_choice(b.app, "--buffers", buffers, "ordinary memory, or memory from world::allocate")
-      ->default_str(name_of(buffers));
+  add_choice(b.app, "--buffers", b.o->base.buffers,
+             "ordinary memory, or memory from world::allocate");
 }
 
 void add_kind(CLI::App& bench, int& code, kind what, operation op, const char* help) {
@@ -111,11 +110,10 @@ void add_kind(CLI::App& bench, int& code, kind what, operation op, const char* h
                .buffers = bandwidth ? buffer_kind::plain : buffer_kind::exposed};
   const benchmark b = add_benchmark(bench, code, name_of(what), s, help);
   add_sizes(b.app, b.o->sizes, {bandwidth ? std::uint64_t{1} << 20 : 8});
-  add_choice(b.app, "--op", b.o->base.op, "operation")->default_str(name_of(op));
+  add_choice(b.app, "--op", b.o->base.op, "operation");
   add_window(b, "operations in flight");
   add_choice(b.app, "--target", b.o->base.target,
-             "what the target does during get and fetch-add: wait, or compute without any call")
-      ->default_str("waiting");
+             "what the target does during get and fetch-add: wait, or compute without any call");
   add_buffers(b);
   add_thread_counts(b.app, *b.o);
   add_lanes(b.app, *b.o);
@@ -142,7 +140,7 @@ void add_background(CLI::App& bench, int& code) {
   const benchmark b =
       add_benchmark(bench, code, "background", {.op = operation::tag, .background = true},
                     "Ping-pong in which nobody polls or waits", background_details);
-  add_operation(b.app, b.o->base.op, {operation::am, operation::tag});
+  add_choice(b.app, "--op", b.o->base.op, "operation", {"am", "tag"});
   add_sizes(b.app, b.o->sizes, {8, 65536});
   add_thread_counts(b.app, *b.o);
 }
@@ -190,8 +188,8 @@ void add_overlap(CLI::App& bench, int& code) {
   b.app.add_option("--compute-us", b.o->base.compute_us, "microseconds of computing")
       ->check(tools::real_range(0, 1e6))
       ->capture_default_str();
-  add_choice(b.app, "--computing", b.o->base.who, "which side computes between posting and waiting")
-      ->default_str("both");
+  add_choice(b.app, "--computing", b.o->base.who,
+             "which side computes between posting and waiting");
   add_preset(b, "--small", {8, 64, 512, 4096}, 20,
              "20 us of computing, 8 B to 4 KiB: sent at once by every backend")
       ->excludes(add_preset(b, "--rendezvous", {128 * kib, 512 * kib, 2048 * kib}, 100,
@@ -229,8 +227,7 @@ void add_benchmarks(CLI::App& bench, int& code) {
       .o->aggregate_bandwidth = true;
   const benchmark rate = add_multithreaded(bench, code, "mt-rate", kind::rate, {8},
                                            "Message rate of several thread counts", rate_details);
-  add_operation(rate.app, rate.o->base.op,
-                {operation::put, operation::get, operation::am, operation::tag});
+  add_choice(rate.app, "--op", rate.o->base.op, "operation", {"am", "get", "put", "tag"});
   add_window(rate, "operations in flight per thread");
   add_overhead(bench, code);
   add_overlap(bench, code);
