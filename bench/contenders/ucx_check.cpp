@@ -18,8 +18,9 @@ constexpr auto layout = "{:<8}{:<11}{:<11}{:>12}{:>14} {:<5}{:>8}  {}\n";
 
 /// Whether it could be measured.
 bool check(const ucx_check& o, const std::string& backend, kind what, operation op) {
-  rival_task t{.what = {.what = what, .op = op}, .backend = backend};
-  t.what.time = o.time;
+  // ucx_perftest measures memory that UCX has allocated.
+  const spec s{.what = what, .op = op, .buffers = buffer_kind::exposed, .time = o.time};
+  rival_task t{.what = s, .backend = backend};
   t.cores = cores_of_rank(bare::allowed_cores(), 0, 1, 2);
   ucx_run run{.test = ucx_test_for(what, op),
               .backend = backend,
