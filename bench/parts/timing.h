@@ -4,30 +4,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <numeric>
 #include <vector>
 
 namespace heddle::bare {
 
-/// Runs `step` for about `time`, reading the clock once per `block` steps; seconds per step.
-/// One block before that is not counted.
+/// Runs `step` for about `time`, reading the clock once per `block` steps; the seconds of each
+/// block. One block before that is not counted.
 template <class F>
-double seconds_per_step(std::chrono::nanoseconds time, std::size_t block, F&& step) {
-  using clock = std::chrono::steady_clock;
-  for (std::size_t i = 0; i < block; ++i) step();
-  const clock::time_point start = clock::now();
-  clock::time_point now = start;
-  std::size_t steps = 0;
-  do {
-    for (std::size_t i = 0; i < block; ++i) step();
-    steps += block;
-    now = clock::now();
-  } while (now - start < time);
-  return std::chrono::duration<double>(now - start).count() / static_cast<double>(steps);
-}
-
-/// The same, as the median of the blocks: one in which a thread lost its core does not count.
-template <class F>
-double median_seconds_per_step(std::chrono::nanoseconds time, std::size_t block, F&& step) {
+std::vector<double> seconds_of_blocks(std::chrono::nanoseconds time, std::size_t block, F&& step) {
   using clock = std::chrono::steady_clock;
   for (std::size_t i = 0; i < block; ++i) step();
   std::vector<double> blocks;
@@ -38,6 +23,21 @@ double median_seconds_per_step(std::chrono::nanoseconds time, std::size_t block,
     blocks.push_back(std::chrono::duration<double>(now - last).count());
     last = now;
   }
+  return blocks;
+}
+
+/// The same; seconds per step.
+template <class F>
+double seconds_per_step(std::chrono::nanoseconds time, std::size_t block, F&& step) {
+  const std::vector<double> blocks = seconds_of_blocks(time, block, step);
+  return std::accumulate(blocks.begin(), blocks.end(), 0.0) /
+         static_cast<double>(block * blocks.size());
+}
+
+/// As the median of the blocks: one in which a thread lost its core does not count.
+template <class F>
+double median_seconds_per_step(std::chrono::nanoseconds time, std::size_t block, F&& step) {
+  std::vector<double> blocks = seconds_of_blocks(time, block, step);
   const auto middle = blocks.begin() + static_cast<std::ptrdiff_t>(blocks.size() / 2);
   std::nth_element(blocks.begin(), middle, blocks.end());
   return *middle / static_cast<double>(block);

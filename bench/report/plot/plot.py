@@ -27,7 +27,7 @@ def complain(text):
 def load(folder):
     """All records in the folder that can be drawn. Raises OSError, LookupError."""
     records = []
-    for path in plot_records.files_in(folder):
+    for path in sorted(path for path in folder.iterdir() if path.suffix == ".json"):
         try:
             records += plot_records.read(path)
         except ValueError as why:

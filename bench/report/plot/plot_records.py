@@ -2,7 +2,6 @@
 """Reading records, and putting together those that make one figure and one curve."""
 import collections
 import json
-import os
 
 # The fields of bench/report/record.h that a figure needs, and their types.
 FIELDS = {
@@ -12,12 +11,6 @@ FIELDS = {
 }
 # What is said by a figure's place, or is no part of what was measured.
 NOT_IN_A_LABEL = set(FIELDS) | {"p99", "runs", "rounds", "file"}
-
-
-def files_in(folder):
-    """The folder's *.json, by name. Raises OSError."""
-    return [os.path.join(folder, name) for name in sorted(os.listdir(folder))
-            if name.endswith(".json")]
 
 
 def check(record):
@@ -46,7 +39,7 @@ def read(path):
         raise ValueError("not an array of benchmark records")
     for record in found:
         check(record)
-        record["file"] = os.path.splitext(os.path.basename(path))[0]
+        record["file"] = path.stem
     return [with_modes_as_libraries(record) for record in found]
 
 
@@ -92,21 +85,16 @@ def varying(all_parts):
             if name == "library" or len({parts.get(name) for parts in all_parts}) > 1]
 
 
-def has_twice(records, x):
-    return len({record[x] for record in records}) < len(records)
-
-
 def split(label, records, x):
     """Records that fall on each other come from several files or runs: one curve for each."""
-    if not has_twice(records, x):
+    if len({record[x] for record in records}) == len(records):
         return {label: records}
-    found = {}
-    for (file,), of_file in groups(records, "file").items():
-        seen = collections.Counter()
-        for record in of_file:
-            seen[record[x]] += 1
-            again = f" ({seen[record[x]]})" if seen[record[x]] > 1 else ""
-            found.setdefault(f"{label}, {file}{again}", []).append(record)
+    found, seen = {}, collections.Counter()
+    for record in sorted(records, key=lambda each: each["file"]):
+        seen[record["file"], record[x]] += 1
+        nth = seen[record["file"], record[x]]
+        again = f" ({nth})" if nth > 1 else ""
+        found.setdefault(f"{label}, {record['file']}{again}", []).append(record)
     return found
 
 
