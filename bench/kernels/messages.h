@@ -47,18 +47,18 @@ class message_flood final : public exchange {
 
 /// One tagged message at a time beside computing; the receive is always posted first.
 template <class Path>
-class tag_side final : public overlap_side {
+class tag_side {
  public:
   tag_side(std::unique_ptr<Path> path, bool sends) : path_(std::move(path)), sends_(sends) {}
-  void prepare() override {
+  void prepare() {
     if (sends_) path_->await_notice();
   }
-  void post() override {
+  void post() {
     if (sends_) return path_->send(message::data);
     path_->recv(message::data);
     path_->notify();
   }
-  void wait() override { path_->drain(); }
+  void wait() { path_->drain(); }
 
  private:
   const std::unique_ptr<Path> path_;

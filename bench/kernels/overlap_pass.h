@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // overlap_pass.h - how the overlap of one message with computing is timed, whoever moves it.
 #pragma once
-#include <array>
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
+#include "harness/laps.h"
 #include "harness/spec.h"
 
 namespace heddle::bench {
@@ -22,26 +23,45 @@ struct side_round {
   side_times alone, together;
 };
 
-/// One of two that move one message at a time: the receive is always posted first.
-class overlap_side {
- public:
-  virtual ~overlap_side() = default;
-  /// Not timed. The sender waits here until the partner's receive is posted.
-  virtual void prepare() = 0;
-  /// Starts the transfer; the receiver then tells the sender.
-  virtual void post() = 0;
-  /// Until it is complete.
-  virtual void wait() = 0;
-};
-
 /// Messages in one pass, the same on both sides: half a round's time, at 1 GB/s and 20 us each.
 [[nodiscard]] std::uint64_t overlap_iterations(const spec& s);
 
-/// `count` messages with `seconds` of computing between post and wait; medians.
-[[nodiscard]] side_times overlap_pass(overlap_side& side, std::uint64_t count, double seconds);
+/// Computes for so long; touches no memory that anybody else uses.
+void compute_for(double seconds);
+
+[[nodiscard]] side_times medians_of(const std::vector<side_times>& all);
+
+/// `count` messages with `seconds` of computing between post and wait; medians. A side is one of
+/// two that move one message at a time:
+///   prepare()  not timed; the sender waits here until the partner's receive is posted
+///   post()     starts the transfer; the receiver then tells the sender
+///   wait()     until it is complete
+template <class Side>
+[[nodiscard]] side_times overlap_pass(Side& side, std::uint64_t count, double seconds) {
+  using clock = std::chrono::steady_clock;
+  std::vector<side_times> all;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    side.prepare();
+    const clock::time_point begin = clock::now();
+    side.post();
+    const clock::time_point posted = clock::now();
+    if (seconds > 0) compute_for(seconds);
+    const clock::time_point computed = clock::now();
+    side.wait();
+    const clock::time_point end = clock::now();
+    all.push_back({seconds_between(begin, posted), seconds_between(posted, computed),
+                   seconds_between(computed, end), seconds_between(begin, end)});
+  }
+  return medians_of(all);
+}
 
 /// One side's round.
-[[nodiscard]] side_round overlap_round(overlap_side& side, const spec& s, bool sends);
+template <class Side>
+[[nodiscard]] side_round overlap_round(Side& side, const spec& s, bool sends) {
+  const std::uint64_t count = overlap_iterations(s);
+  const side_times alone = overlap_pass(side, count, 0);
+  return {alone, overlap_pass(side, count, computes(s.who, sends) ? s.compute_us * 1e-6 : 0)};
+}
 
 /// As metrics_of(s) says.
 [[nodiscard]] std::vector<double> overlap_figures(const spec& s, const side_round& sender,
