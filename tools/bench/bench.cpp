@@ -6,8 +6,6 @@
 
 #include "bench/commands.h"
 #include "contenders/command.h"
-#include "contenders/table.h"
-#include "contenders/ucx_check.h"
 #include "real_range.h"
 #include "report/compare.h"
 #include "report/plot.h"
@@ -34,25 +32,6 @@ Examples:
   heddle bench table --markdown table.md
   heddle bench compare before.json after.json
   heddle bench plot results/bench --out figures --format png,pdf)";
-
-void add_table(CLI::App& bench, int& code) {
-  auto o = std::make_shared<table_options>();
-  CLI::App& app = *bench.add_subcommand("table", "every row of docs/performance.md, with goals");
-  app.add_option("--rows", o->rows, "only rows with one of these in their names")->delimiter(',');
-  app.add_option("--goals", o->goals_file,
-                 "rows and goals of your own (default: goals.txt, which comes with the program)")
-      ->check(CLI::ExistingFile);
-  app.add_option("--resume", o->resume_folder,
-                 "folder that keeps each row's records: rows that have theirs there are not "
-                 "measured again, as after Ctrl-C");
-  app.add_option("--backend", o->section,
-                 "the rows over another wire, which is a section of the goals")
-      ->capture_default_str();
-  add_rounds(app, o->rounds, o->time);
-  app.add_option("--json", o->json_file, "write all records");
-  app.add_option("--markdown", o->markdown_file, "write the table as Markdown");
-  app.callback([o, &code] { code = run_table(*o); });
-}
 
 struct compare_options {
   std::string before, after;
@@ -90,23 +69,6 @@ void add_compare(CLI::App& bench, int& code) {
   app.add_flag("--all", o->all, "print also what is the same");
   app.footer("Ends in status 1 when a figure of Heddle has become worse.");
   app.callback([o, &code] { code = run_compare(*o); });
-}
-
-void add_check_ucx(CLI::App& bench, int& code) {
-  auto o = std::make_shared<ucx_check>();
-  CLI::App& app = *bench.add_subcommand(
-      "check-ucx", "Our loops over UCX beside ucx_perftest: are the rival's figures fair?");
-  app.add_option("--backend", o->backends, "shm, tcp, or both with a comma")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember({"shm", "tcp"}))
-      ->capture_default_str();
-  add_rounds(app, o->rounds, o->time);
-  app.footer(
-      "Each operation of 8 bytes by both in turn, on the same cores; the ratio is that of the "
-      "medians, and 1 or more where our loop is as quick. At least 0.95 is wanted. ucx_perftest "
-      "counts on a different kind of run, so a ratio above 1 is no merit.");
-  app.callback([o, &code] { code = run_ucx_check(*o); });
 }
 
 void add_plot(CLI::App& bench, int& exit_code) {

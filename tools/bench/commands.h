@@ -11,5 +11,7 @@ namespace heddle::bench {
 /// Those that measure in alternating rounds: latency, bandwidth, rate, mt-pingpong ...
 void add_benchmarks(CLI::App& bench, int& code);
 void add_convolution(CLI::App& bench, int& code);
+void add_table(CLI::App& bench, int& code);
+void add_check_ucx(CLI::App& bench, int& code);
 
 }  // namespace heddle::bench

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ucx_check.cpp - rounds of heddle_peer_ucx and of ucx_perftest in turn.
-#include "contenders/ucx_check.h"
-
+// check_ucx.cpp - `heddle bench check-ucx`: whether our loops over UCX are as quick as UCX's own,
+// by rounds of heddle_peer_ucx and of ucx_perftest in turn.
 #include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "bench/commands.h"
+#include "contenders/command.h"
 #include "contenders/peer_command.h"
 #include "contenders/ucx_perftest.h"
 #include "exit_status.h"
@@ -12,6 +20,12 @@
 
 namespace heddle::bench {
 namespace {
+
+struct ucx_check {
+  std::vector<std::string> backends{"shm", "tcp"};
+  int rounds = 5;
+  std::chrono::milliseconds time{200};  ///< of one round
+};
 
 constexpr double wanted = 0.95;
 constexpr auto layout = "{:<8}{:<11}{:<11}{:>12}{:>14} {:<5}{:>8}  {}\n";
@@ -46,8 +60,8 @@ bool check(const ucx_check& o, const std::string& backend, kind what, operation 
   return true;
 }
 
-}  // namespace
-
+/// Prints a line for each backend, kind and operation. Returns success, or incomplete when one of
+/// both failed. Throws std::runtime_error naming the package when one is missing.
 int run_ucx_check(const ucx_check& o) {
   (void)find_ucx();
   (void)find_peer(rival::ucx);
@@ -60,6 +74,25 @@ int run_ucx_check(const ucx_check& o) {
     }
   }
   return complete ? tools::success : tools::incomplete;
+}
+
+}  // namespace
+
+void add_check_ucx(CLI::App& bench, int& code) {
+  auto o = std::make_shared<ucx_check>();
+  CLI::App& app = *bench.add_subcommand(
+      "check-ucx", "Our loops over UCX beside ucx_perftest: are the rival's figures fair?");
+  app.add_option("--backend", o->backends, "shm, tcp, or both with a comma")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"shm", "tcp"}))
+      ->capture_default_str();
+  add_rounds(app, o->rounds, o->time);
+  app.footer(
+      "Each operation of 8 bytes by both in turn, on the same cores; the ratio is that of the "
+      "medians, and 1 or more where our loop is as quick. At least 0.95 is wanted. ucx_perftest "
+      "counts on a different kind of run, so a ratio above 1 is no merit.");
+  app.callback([o, &code] { code = run_ucx_check(*o); });
 }
 
 }  // namespace heddle::bench

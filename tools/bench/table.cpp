@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// table.cpp - each row as a run of this very program, so that a failing one takes nothing along.
-#include "contenders/table.h"
-
+// table.cpp - `heddle bench table`: each row of the goals as a run of this very program, so that a
+// failing one takes nothing along.
 #include <fmt/core.h>
 #include <signal.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
+#include "bench/commands.h"
+#include "contenders/command.h"
 #include "contenders/peer_command.h"
 #include "exit_status.h"
 #include "harness/child.h"
@@ -25,6 +31,18 @@ namespace {
 namespace fs = std::filesystem;
 
 using clock = std::chrono::steady_clock;
+
+struct table_options {
+  std::vector<std::string> rows;        ///< parts of names; empty: all
+  std::string section = "shm and tcp";  ///< of the goals; or utofu, verbs
+  std::string goals_file;               ///< empty: the one that comes with the program
+  int rounds = 5;
+  std::chrono::milliseconds time{200};  ///< of one round
+  std::string
+      resume_folder;      ///< keeps each row's records, which are not measured again; empty: none
+  std::string json_file;  ///< all records; empty: none
+  std::string markdown_file;  ///< empty: none
+};
 
 constexpr std::chrono::minutes row_limit{5};
 constexpr int unread = 128 + SIGPIPE;  ///< measured, but nobody reads our common output any more
@@ -101,8 +119,9 @@ void write_files(const table_options& o, const std::vector<outcome_row>& rows) {
   if (!o.markdown_file.empty()) write_file(o.markdown_file, markdown_table(rows));
 }
 
-}  // namespace
-
+/// Runs the rows and prints what was reached; a row that fails is named and the others go on.
+/// Returns success, or incomplete when a row failed to run; a goal that is not met is a result, not
+/// a failure. Throws usage_error, and std::runtime_error for files that can not be written.
 int run_table(const table_options& o) {
   const std::vector<row> rows = select_rows(
       read_goals(o.goals_file.empty() ? companion_file("goals.txt") : fs::path(o.goals_file),
@@ -121,6 +140,27 @@ int run_table(const table_options& o) {
   tools::print(text_table(results));
   const auto failed = [](const outcome_row& r) { return !r.failure.empty(); };
   return std::any_of(results.begin(), results.end(), failed) ? tools::incomplete : tools::success;
+}
+
+}  // namespace
+
+void add_table(CLI::App& bench, int& code) {
+  auto o = std::make_shared<table_options>();
+  CLI::App& app = *bench.add_subcommand("table", "every row of docs/performance.md, with goals");
+  app.add_option("--rows", o->rows, "only rows with one of these in their names")->delimiter(',');
+  app.add_option("--goals", o->goals_file,
+                 "rows and goals of your own (default: goals.txt, which comes with the program)")
+      ->check(CLI::ExistingFile);
+  app.add_option("--resume", o->resume_folder,
+                 "folder that keeps each row's records: rows that have theirs there are not "
+                 "measured again, as after Ctrl-C");
+  app.add_option("--backend", o->section,
+                 "the rows over another wire, which is a section of the goals")
+      ->capture_default_str();
+  add_rounds(app, o->rounds, o->time);
+  app.add_option("--json", o->json_file, "write all records");
+  app.add_option("--markdown", o->markdown_file, "write the table as Markdown");
+  app.callback([o, &code] { code = run_table(*o); });
 }
 
 }  // namespace heddle::bench
