@@ -10,7 +10,7 @@
 
 #include "harness/slots.h"
 #include "libraries/rival.h"
-#include "libraries/utofu_path.h"
+#include "libraries/utofu_calls.h"
 
 namespace heddle::bench {
 namespace {

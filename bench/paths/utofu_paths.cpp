@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // utofu_paths.cpp - 64 operations of a VCQ on itself, and then all their notices.
-#include "libraries/utofu_path.h"
+#include "libraries/utofu_calls.h"
 #include "paths/bare_paths.h"
 
 namespace heddle::paths {
