@@ -6,6 +6,7 @@
 
 #include <array>
 #include <chrono>
+#include <latch>
 #include <string>
 #include <thread>
 #include <vector>
@@ -99,9 +100,12 @@ TEST_P(LaneMessenger, GivesUpASilentPeerAndTakesItsReceivesBack) {
   });
 }
 
-/// Rank 0 waits in a meeting, asking, with a timeout of 100 ms; rank 1 sends after five of these.
+/// Rank 0 waits in a meeting, asking. Rank 1 sends after more than the timeout, or, if it does not
+/// answer, when it has been given up.
 status meet_late(const std::string& backend, bool peer_answers) {
+  constexpr auto timeout = 400ms;  // of a peer whose threads wait for a core
   status seen = status::invalid;
+  std::latch given_up_by_0(1);
   std::array<roll_call, 2> all_asked;  // outlive the worlds
   test::run_ranks(2, test::settings_for(backend), [&](world& w) {
     abandoned given_up;
@@ -111,11 +115,16 @@ status meet_late(const std::string& backend, bool peer_answers) {
     w.barrier();
     std::vector<std::byte> data(8);
     if (w.rank() == 0) {
-      bounded_lane short_of_time(path, 100ms, given_up, &asked);
+      bounded_lane short_of_time(path, timeout, given_up, &asked);
       lane_messenger hasty(short_of_time);
       seen = hasty.recv(1, 1, data, patience::meeting);
+      given_up_by_0.count_down();
     } else {
-      std::this_thread::sleep_for(500ms);
+      if (peer_answers) {
+        std::this_thread::sleep_for(5 * timeout / 2);
+      } else {
+        given_up_by_0.wait();
+      }
       EXPECT_EQ(path.send(0, 1, data), status::done);
     }
     w.barrier();
