@@ -65,7 +65,7 @@ SOFTHCA_API int ibv_destroy_cq(ibv_cq* api) {
   cq& one = cq::of(api);
   if (one.users != 0) return EBUSY;
   one.on().forget(one.number());
-  one.wait_for_acks();
+  one.events().wait_for_acknowledgements();
   delete &one;
   return 0;
 }
@@ -95,12 +95,12 @@ SOFTHCA_API int ibv_get_cq_event(ibv_comp_channel* api, ibv_cq** which, void** g
     auto* const found =
         context::of(api->context).find<ibv_cq_ex>(static_cast<std::uint32_t>(event.cq));
     if (found == nullptr) continue;
-    cq::of(found).count_event();
+    cq::of(found).events().count();
     *which = reinterpret_cast<ibv_cq*>(found);
     *given = found->cq_context;
     return 0;
   }
 }
 SOFTHCA_API void ibv_ack_cq_events(ibv_cq* api, unsigned count) {
-  cq::of(api).ack(count);
+  cq::of(api).events().acknowledge(count);
 }

@@ -13,6 +13,19 @@
 #include "qp.h"
 
 namespace hca {
+namespace {
+
+/// Nothing was there: on a host with fewer cores than processes, who would send may need ours.
+void rest() noexcept {
+  thread_local unsigned tries = 0;
+  if (++tries % 2048 == 0) sched_yield();
+}
+
+const ibv_wc& wc_of(ibv_cq_ex* api) noexcept {
+  return cq::of(api).now().wc;
+}
+
+}  // namespace
 
 cq::cq(process& us, context& on, const ibv_cq_init_attr_ex& how, pipe_address async)
     : us_(us),
@@ -35,8 +48,6 @@ cq::cq(process& us, context& on, const ibv_cq_init_attr_ex& how, pipe_address as
   api.cq_context = how.cq_context;
   api.handle = shared_->number;
   api.cqe = static_cast<int>(how.cqe);
-  pthread_mutex_init(&api.mutex, nullptr);
-  pthread_cond_init(&api.cond, nullptr);
   set_extended_functions(api);
   if ((how.comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) != 0 && how.parent_domain != nullptr &&
       (how.comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 &&
@@ -54,8 +65,6 @@ cq::~cq() {
     --channel_->api.api.refcnt;
   }
   us_.memory().give_back(at_, shared_cq::bytes(bytes_capacity_));
-  pthread_cond_destroy(&handle_.api.cond);
-  pthread_mutex_destroy(&handle_.api.mutex);
 }
 
 bool cq::take(cqe& into) noexcept {
@@ -88,12 +97,6 @@ void cq::free_slots(const cqe& polled) noexcept {
 /// What waits is looked at when there is nothing to poll, and in chaos at every poll.
 void cq::progress() noexcept {
   if (us_.engine().is_busy()) us_.engine().serve();
-}
-
-/// Nothing was there: on a host with fewer cores than processes, who would send may need ours.
-void cq::rest() noexcept {
-  thread_local unsigned tries = 0;
-  if (++tries % 2048 == 0) sched_yield();
 }
 
 int cq::poll(int most, ibv_wc* into) noexcept {
@@ -147,26 +150,6 @@ void cq::remove_all_of(std::uint32_t qp_num) noexcept {
   shared_->tail.store(kept, std::memory_order_release);  // R2
 }
 
-void cq::count_event() noexcept {
-  pthread_mutex_lock(&handle_.api.mutex);
-  ++events_got_;
-  pthread_mutex_unlock(&handle_.api.mutex);
-}
-
-void cq::ack(unsigned events) noexcept {
-  pthread_mutex_lock(&handle_.api.mutex);
-  handle_.api.comp_events_completed += events;
-  pthread_cond_signal(&handle_.api.cond);
-  pthread_mutex_unlock(&handle_.api.mutex);
-}
-
-void cq::wait_for_acks() noexcept {
-  pthread_mutex_lock(&handle_.api.mutex);
-  while (events_got_ != handle_.api.comp_events_completed)
-    pthread_cond_wait(&handle_.api.cond, &handle_.api.mutex);
-  pthread_mutex_unlock(&handle_.api.mutex);
-}
-
 int cq::start_poll() noexcept {
   progress();
   mutex_.lock();
@@ -182,14 +165,6 @@ int cq::next_poll() noexcept {
   handle_.api.status = now_.wc.status;
   return 0;
 }
-
-namespace {
-
-const ibv_wc& wc_of(ibv_cq_ex* api) noexcept {
-  return cq::of(api).now().wc;
-}
-
-}  // namespace
 
 void set_extended_functions(ibv_cq_ex& api) noexcept {
   api.start_poll = [](ibv_cq_ex* c, ibv_poll_cq_attr* how) {

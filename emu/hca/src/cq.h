@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "cq_events.h"
 #include "domain.h"
 #include "handle.h"
 #include "process.h"
@@ -38,6 +39,7 @@ class cq {
   [[nodiscard]] std::uint64_t at() const noexcept { return at_; }
   [[nodiscard]] shared_cq& shared() noexcept { return *shared_; }
   [[nodiscard]] context& on() noexcept { return on_; }
+  [[nodiscard]] cq_events& events() noexcept { return events_; }
 
   /// As ibv_poll_cq: how many, or -1 once the queue was overrun and what it held is read.
   int poll(int most, ibv_wc* into) noexcept;
@@ -47,11 +49,6 @@ class cq {
   int resize(std::uint32_t capacity);
   /// Takes out what a queue pair left that is being destroyed or reset.
   void remove_all_of(std::uint32_t qp_num) noexcept;
-
-  /// Events that the program got and has to acknowledge.
-  void count_event() noexcept;
-  void ack(unsigned events) noexcept;
-  void wait_for_acks() noexcept;
 
   /// The extended interface. 0, or ENOENT: empty; the lock is held until end_poll() if 0.
   int start_poll() noexcept;
@@ -66,9 +63,9 @@ class cq {
   int take_some(int most, ibv_wc* into) noexcept;
   void free_slots(const cqe& polled) noexcept;
   void progress() noexcept;
-  static void rest() noexcept;
 
   handle<ibv_cq_ex, cq> handle_;
+  cq_events events_{handle_.api};
   process& us_;
   context& on_;
   std::uint64_t at_ = 0;
@@ -78,7 +75,6 @@ class cq {
   thread_domain* td_ = nullptr;  ///< of a single-threaded queue
   std::mutex mutex_;             // held to poll, but by ibv_poll_cq under a thread domain
   cqe now_{};
-  std::uint32_t events_got_ = 0;  // guarded by the mutex in `handle_`
 };
 
 /// Fills in the functions of the extended interface.
