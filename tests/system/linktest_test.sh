@@ -336,6 +336,7 @@ resumed_sections() {
   if [ -e "$work/host1/results" ] || [ -e "$work/host2/results" ]; then fail "something was left with the others"; fi
   expect 2 run -n 3 -- sh "$work/rank.sh" --resume results
   says err "there is no unfinished run"
+  if grep -q "rank 0 is lost" "$work/err"; then fail "the others do not hear what rank 0 refuses"; fi
   rm -rf "$work"/host?
 }
 

@@ -4,6 +4,7 @@
 #include <heddle/heddle.h>
 
 #include <cstdint>
+#include <exception>
 #include <span>
 #include <string>
 
@@ -16,17 +17,19 @@ int resume_rank(const options& now) {
   world job;
   lane path(job);
   std::string text;
-  std::string why;
+  std::exception_ptr refusal;
   try {
     if (job.rank() == 0) text = to_text(read_unfinished(now.resume));
-  } catch (const error& problem) {
-    why = problem.what();
+  } catch (...) {
+    refusal = std::current_exception();
   }
   std::uint64_t length = text.size();
   status told = broadcast(path, std::span(&length, 1), 0);
   text.resize(told == status::done ? length : 0);
   if (told == status::done) told = broadcast(path, std::span(text), 0);
-  if (!why.empty()) throw error(why);
+  // Or rank 0 might be gone before the others have heard of it, and be lost to them.
+  if (told == status::done && text.empty()) job.barrier();
+  if (refusal) std::rethrow_exception(refusal);
   if (told != status::done) throw error("--resume: rank 0 is lost before it told the options");
   return text.empty() ? success : run_rank(gone_on_with(unfinished_from(text), now));
 }
