@@ -100,13 +100,19 @@ bool genuine(int connection, const address_of_world& w) {
          (who.uid == geteuid() || geteuid() == 0);
 }
 
+std::string stopped(const address_of_world& w) {
+  return problem(w, "the process is stopped (SIGSTOP, or a debugger)");
+}
+
 std::string read_all(int connection, const address_of_world& w) {
   std::string text;
   std::array<char, 65536> part;
   for (;;) {
     pollfd readable{.fd = connection, .events = POLLIN, .revents = 0};
     if (poll(&readable, 1, patience_ms) <= 0)
-      return problem(w, fmt::format("it did not answer within {} s", patience_ms / 1000));
+      return is_stopped(w.pid)  // it takes a moment, on a busy host
+                 ? stopped(w)
+                 : problem(w, fmt::format("it did not answer within {} s", patience_ms / 1000));
     const ssize_t n = read(connection, part.data(), part.size());
     if (n <= 0) break;
     text.append(part.data(), static_cast<std::size_t>(n));
@@ -115,7 +121,7 @@ std::string read_all(int connection, const address_of_world& w) {
 }
 
 std::string ask(const address_of_world& w) {
-  if (is_stopped(w.pid)) return problem(w, "the process is stopped (SIGSTOP, or a debugger)");
+  if (is_stopped(w.pid)) return stopped(w);
   const unique_fd connection(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const abstract_address where = engine::inspector_address(w.pid, w.rank, w.size, w.number);
   const timeval patience{.tv_sec = patience_ms / 1000, .tv_usec = 0};
