@@ -16,6 +16,7 @@
 #include <string>
 
 #include "system/child.h"
+#include "system/job_processes.h"
 
 namespace heddle::test {
 namespace {
@@ -126,7 +127,10 @@ TEST(HangingJob, ThatWaitsForARankWhichNeverJoinsSaysWhoIsMissing) {
 TEST(HangingJob, WithAStoppedRankIsToldOfByTheOthers) {
   const hanging_job job("receive");
   const json worlds = job.until([](const json& w) { return has(lane_of(w), "receive_count"); });
-  kill(worlds[1]["pid"], SIGSTOP);
+  const pid_t stopped = worlds[1]["pid"];
+  kill(stopped, SIGSTOP);
+  while (contents(folder_of(stopped) / "status").find("State:\tT") == std::string::npos)
+    usleep(1000);
   const std::string text = job.asked().out;
   EXPECT_THAT(text,
               HasSubstr("receives without a message: 1\n      from rank 1, tag 77, up to 24"));
