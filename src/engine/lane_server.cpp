@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/lane_server.h"
 
+#include <utility>
+
 #include "sync/cache_line.h"
 
 namespace heddle::engine {
@@ -73,7 +75,7 @@ void lane_server::dismiss() noexcept {
 lane_server::readiness lane_server::prepare_sleep(bool keep) noexcept {
   delivery_batch& batch = delivery_batch::mine();
   if (!serving_ && !driver_.hold().enter()) {
-    (void)listen(false);
+    turn_away();
     return readiness::polled;
   }
   protocols::port& port = driver_.port();
@@ -81,7 +83,10 @@ lane_server::readiness lane_server::prepare_sleep(bool keep) noexcept {
   if (driver_.parking().is_away()) driver_.parking().state().note_poll(this);
   readiness r = driver_.parking().state().look(driver_.commands().pending(), arm);
   driver_.parking().note_rest(port.in_flight_hint() == 0);
-  if (r != readiness::work) (void)listen(r == readiness::watched);
+  if (r != readiness::work) {
+    if (std::exchange(turned_away_, false)) listened_to_.set(r != readiness::watched);
+    (void)listen(r == readiness::watched);
+  }
   if (!driver_.help().dedicated()) {
     driver_.release_armed(batch);
   } else if (!rest_served(batch, r == readiness::watched, keep)) {
@@ -96,6 +101,15 @@ bool lane_server::listen(bool wanted) noexcept {
   if (!driver_.help().keeper.watch(driver_.port().endpoints().all(), wanted)) return false;
   listened_to_.set(wanted);
   return true;
+}
+
+/// Without the hold, whose owner may be about to listen: its descriptors would end each rest at
+/// once until it lets go, which it cannot do while the executor has its core. So the executor does
+/// not believe listened_to_ afterwards, and rests for a tick only.
+void lane_server::turn_away() noexcept {
+  (void)driver_.help().keeper.watch(driver_.port().endpoints().all(), false);
+  listened_to_.set(false);
+  turned_away_ = true;
 }
 
 /// In mode dedicated only the executor arms; in mode idle it is not the executor that goes on.

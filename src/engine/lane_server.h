@@ -46,6 +46,7 @@ class lane_server {
 
  private:
   bool listen(bool wanted) noexcept;
+  void turn_away() noexcept;
   std::size_t take_turn(protocols::delivery_batch& batch) noexcept;
   bool rest_served(protocols::delivery_batch& batch, bool watched, bool keep) noexcept;
   std::size_t let_others_in(protocols::delivery_batch& batch, bool asked) noexcept;
@@ -56,7 +57,8 @@ class lane_server {
   // executor's thread, which may not have it: then it rests for a tick.
   sync::published<bool> listened_to_;
   // The executor's thread only.
-  bool serving_ = false;  // serve() has kept the hold
+  bool serving_ = false;      // serve() has kept the hold
+  bool turned_away_ = false;  // it took what tells out of its rest without the hold
   bool program_polls_ = false;
 };
 

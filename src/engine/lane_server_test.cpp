@@ -74,6 +74,20 @@ TEST_F(LaneServer, ListensToTheDescriptorsUntilTheProgramDrivesTheLane) {
   driver_->release(mine_);
 }
 
+TEST_F(LaneServer, TurnsAwayFromDescriptorsThatWakeItWhileTheHolderBeginsToListen) {
+  start_server();
+  keeper_.knows = true;
+  keeper_.on_listening = [this] {
+    EXPECT_EQ(server_->prepare_sleep(true), readiness::polled);
+    EXPECT_FALSE(keeper_.listens) << "they would wake it until the holder lets go";
+  };
+  ASSERT_TRUE(driver_->hold().enter());
+  EXPECT_TRUE(server_->leave_to_descriptors());
+  driver_->release(mine_);
+  EXPECT_EQ(server_->prepare_sleep(true), readiness::watched);
+  EXPECT_TRUE(keeper_.listens) << "rests without a tick, and nothing tells";
+}
+
 TEST_F(LaneServer, KnowsWhetherTheProgramPollsByItselfSinceTheLastLook) {
   start_server().serve(true);
   EXPECT_FALSE(server_->program_polls());

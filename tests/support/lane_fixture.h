@@ -4,6 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -17,10 +18,12 @@ namespace heddle::engine {
 struct counting_keeper final : keeper {
   int soon = 0, wakes = 0, turns = 0, moves = 0;
   bool knows = false, listens = false;  ///< the lane, to its descriptors
+  std::function<void()> on_listening;   ///< it is woken by that at once
   void look_soon() noexcept override { ++soon; }
   void wake() noexcept override { ++wakes; }
   bool watch(std::span<const std::unique_ptr<transport::endpoint>>, bool wanted) noexcept override {
     listens = knows && wanted;
+    if (listens && on_listening) std::exchange(on_listening, nullptr)();
     return knows;
   }
   void keep_off(int) noexcept override { ++moves; }
