@@ -12,6 +12,8 @@
 #include <iterator>
 #include <set>
 #include <sstream>
+#include <system_error>
+#include <vector>
 
 #include "system/child.h"
 #include "system/job_processes.h"
@@ -95,11 +97,16 @@ std::vector<std::string> job_that_does_not_start() {
 pid_t agent_that_waits(const child& job) {
   const auto keeps_its_pipe = [](pid_t agent) {
     const auto output = "/proc/" + std::to_string(agent) + "/fd/1";
-    return std::filesystem::read_symlink(output) != "/dev/null";
+    std::error_code gone;
+    return std::filesystem::read_symlink(output, gone) != "/dev/null";
   };
-  while (agents_of(job).empty() || keeps_its_pipe(agents_of(job).front())) usleep(5000);
+  std::vector<pid_t> agents;  // of one look: another may not find it
+  while (agents.empty() || keeps_its_pipe(agents.front())) {
+    usleep(5000);
+    agents = agents_of(job);
+  }
   sleep(1);
-  return agents_of(job).front();
+  return agents.front();
 }
 
 TEST(HostsLoss, AnAgentWithoutASetUpDoesNotOutliveASilentLauncher) {
