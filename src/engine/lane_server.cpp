@@ -83,10 +83,8 @@ lane_server::readiness lane_server::prepare_sleep(bool keep) noexcept {
   if (driver_.parking().is_away()) driver_.parking().state().note_poll(this);
   readiness r = driver_.parking().state().look(driver_.commands().pending(), arm);
   driver_.parking().note_rest(port.in_flight_hint() == 0);
-  if (r != readiness::work) {
-    if (std::exchange(turned_away_, false)) listened_to_.set(r != readiness::watched);
-    (void)listen(r == readiness::watched);
-  }
+  if (r != readiness::work)
+    (void)listen(r == readiness::watched, std::exchange(turned_away_, false));
   if (!driver_.help().dedicated()) {
     driver_.release_armed(batch);
   } else if (!rest_served(batch, r == readiness::watched, keep)) {
@@ -96,8 +94,8 @@ lane_server::readiness lane_server::prepare_sleep(bool keep) noexcept {
 }
 
 /// The executor knows the lanes that it makes ready for its rest.
-bool lane_server::listen(bool wanted) noexcept {
-  if (listened_to_.get() == wanted) return true;
+bool lane_server::listen(bool wanted, bool anew) noexcept {
+  if (!anew && listened_to_.get() == wanted) return true;
   if (!driver_.help().keeper.watch(driver_.port().endpoints().all(), wanted)) return false;
   listened_to_.set(wanted);
   return true;
@@ -121,7 +119,7 @@ bool lane_server::leave_to_descriptors() noexcept {
     return armed;
   };
   const readiness r = driver_.parking().state().leave(arm);
-  return r == readiness::covered || (r == readiness::watched && listen(true));
+  return r == readiness::covered || (r == readiness::watched && listen(true, false));
 }
 
 /// False: there is more to do. The hold goes in any case when there is something to deliver.

@@ -45,7 +45,8 @@ class lane_server {
   bool maintain(std::uint64_t now_ns) noexcept;
 
  private:
-  bool listen(bool wanted) noexcept;
+  /// `anew`: listened_to_ may not say how it is.
+  bool listen(bool wanted, bool anew) noexcept;
   void turn_away() noexcept;
   std::size_t take_turn(protocols::delivery_batch& batch) noexcept;
   bool rest_served(protocols::delivery_batch& batch, bool watched, bool keep) noexcept;

@@ -48,13 +48,12 @@ class parking {
   void note_poll(const void* thread) noexcept { poller_ = thread; }
   /// The program leaves the lane to its executor, although it has polled a moment ago.
   void forget_polls() noexcept { poller_ = nullptr; }
-  /// The same, and the executor sleeps on the descriptors from now on, without being woken for
-  /// that: where they are not armed it looks at the next tick in any case, so that `arm()` may miss
-  /// what comes just now. covered: it is for the threads that sleep there. work: there is some, or
-  /// not all that tells of it could be armed, and the executor has to be woken.
+  /// Behind that, the executor sleeps on the descriptors without being woken for it: where they are
+  /// not armed it looks at the next tick in any case, so that `arm()` may miss what comes just now.
+  /// covered: it is for the threads that sleep there. work: there is some, or not all that tells of
+  /// it could be armed, and the executor has to be woken.
   template <class Arm>
   [[nodiscard]] readiness leave(Arm&& arm) noexcept {
-    poller_ = nullptr;
     if (is_slept_on()) return readiness::covered;
     if (!is_armed() && !arm()) return readiness::work;
     state_ = state::watched;

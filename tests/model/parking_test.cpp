@@ -149,6 +149,7 @@ struct parked_lane {
   void leave_to_executor() {
     wait_until([this] { return inside == 0; });
     if (!enter()) return leave_to_executor();
+    park.forget_polls();
     if (park.leave([this] { return endpoint.arm_loosely(); }) == readiness::work) wake();
     release(0);
   }
