@@ -139,9 +139,14 @@ class ring_producer {
     const std::uint64_t need = ring_detail::lines_of(bytes), rest = place_.count - index_;
     return has_room(need > rest ? rest + need : need);
   }
+  /// The consumer's side has been heard: what is pushed next may be an answer, and not one of many.
+  /// Of many in a row each line is fetched before its message is there. A line that the consumer
+  /// looks at already, as it does where one message is waited for, would be fetched in vain.
+  void heard() noexcept { stream_from_ = position_ + lines_of_answer; }
   [[nodiscard]] ring_control& control() const noexcept { return *place_.control; }
 
  private:
+  static constexpr std::uint64_t lines_of_answer = 16;
   static constexpr std::uint64_t all_provided = ~std::uint64_t{0};
   static constexpr std::uint64_t first_portion = 256, largest_portion = 2048;  // 16 and 128 KiB
 
@@ -183,6 +188,7 @@ class ring_producer {
     const std::uint64_t word = tag_ | length;
     std::byte* const line = line_;
     move_to(position_ + need);
+    if (position_ >= stream_from_) fetch_to_write(line_);
     if (stale_[index_] != 0) [[unlikely]] {
       // Relaxed: published by R1 together with the record before it.
       ring_detail::word_of(line_).store(0, std::memory_order_relaxed);
@@ -206,6 +212,7 @@ class ring_producer {
   std::uint64_t position_;           // of the next record, in lines since the beginning
   std::uint64_t limit_;              // the lines before it are free to use, by the head last seen
   std::uint64_t provided_;           // the lines before it have memory
+  std::uint64_t stream_from_ = 0;    // see heard()
   std::uint64_t index_ = 0;          // of position_ in the ring
   std::byte* line_ = nullptr;        // the same
   std::uint64_t tag_ = 0;            // of this lap, in the upper half

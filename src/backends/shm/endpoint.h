@@ -11,6 +11,7 @@
 #include "backends/shm/lane_sleep.h"
 #include "backends/shm/link.h"
 #include "backends/shm/links.h"
+#include "backends/shm/reading_pace.h"
 #include "transport/device.h"
 
 namespace heddle::transport::shm {
@@ -63,11 +64,12 @@ class shm_endpoint final : public endpoint {
 
   // The lane's thread only.
   incoming_rings incoming_;
+  reading_pace<> pace_;
   blocked_links blocked_;
   links links_;
   std::size_t looked_at_ = 0;  // links whose core was last compared
   announcements announced_;
-  // Asleep, or a ring holds messages of the last poll, or announcements wait.
+  // Asleep, or one of the last polls has found messages, or announcements wait.
   bool chores_ = false;
 };
 

@@ -64,12 +64,15 @@ void shm_endpoint::do_chores() noexcept {
   if (sleep_.is_down()) get_up();
   incoming_.release();  // the events of the last poll are over
   announced_.read([this](const auto& ring) { return links_.accept(ring); });
-  chores_ = announced_.some_wait();
+  chores_ = pace_.wait() || announced_.some_wait();
 }
 
 std::size_t shm_endpoint::collect(std::span<event> out) noexcept {
   std::size_t count = incoming_.take(out, [this](link& corrupt) { links_.begin_end(corrupt); });
-  if (incoming_.hold_messages()) chores_ = true;
+  if (incoming_.hold_messages()) {
+    pace_.found(count);
+    chores_ = true;
+  }
   if (links_.some_end()) [[unlikely]]
     count += report_ends(out.subspan(count));
   return count;

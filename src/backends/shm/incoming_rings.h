@@ -66,7 +66,10 @@ class incoming_rings {
       from.corrupt = true;
       on_corrupt(from);
     }
-    if (from.in->holds_messages()) taken_.push_back(&from);
+    if (from.in->holds_messages()) {
+      taken_.push_back(&from);
+      if (from.out) from.out->heard();
+    }
     return count;
   }
 

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// reading_pace.h - how often a receiver that keeps up with a stream looks for its next messages.
+//
+// Who looks all the time takes each line in the moment in which it is written: for every message
+// the sender's core has to win the line back, and the receiver's to fetch it. When looks are a
+// moment apart, messages gather, and their lines travel one behind the other (docs/design/shm.md).
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "base/clock.h"
+#include "sync/cache_line.h"
+
+namespace heddle::transport::shm {
+
+/// One lane's. `Now`: tests put in a clock of their own.
+template <std::uint64_t (*Now)() noexcept = now_ns>
+class reading_pace {
+ public:
+  /// So many looks that found something are a stream, if from the first `counted` on no two empty
+  /// ones lie between. An answer that is waited for takes many looks to come.
+  static constexpr int looks_of_stream = 16, counted = 4;
+  /// Who finds as many at once does not keep up, and looks again at once.
+  static constexpr std::size_t many = 8;
+  /// In a stream, from one look to the next. What the receiver does meanwhile counts.
+  static constexpr std::uint64_t apart_ns = 400;
+
+  /// A look found so many messages.
+  void found(std::size_t messages) noexcept {
+    if (++looks_ > counted) [[unlikely]]
+      follow(messages);
+  }
+  /// Before the look behind one that found something, and as long as it is true before the next.
+  bool wait() noexcept { return looks_ >= counted && keep_apart(); }
+
+ private:
+  [[gnu::noinline]] void follow(std::size_t messages) noexcept {
+    empty_ = 0;
+    keeps_up_ = messages < many;
+    if (looks_ < looks_of_stream) return;
+    looks_ = looks_of_stream;
+    last_ns_ = Now();
+  }
+  [[gnu::noinline]] bool keep_apart() noexcept {
+    if (++empty_ > 2) {
+      looks_ = 0;
+      empty_ = 0;
+      return false;
+    }
+    if (looks_ == looks_of_stream && keeps_up_)
+      while (Now() - last_ns_ < apart_ns) sync::relax();
+    return true;
+  }
+
+  int looks_ = 0;  // that found something, in a row; at most looks_of_stream
+  int empty_ = 0;  // looks that were begun since the last of these
+  bool keeps_up_ = false;
+  std::uint64_t last_ns_ = 0;  // when the last of these ended, in a stream
+};
+
+}  // namespace heddle::transport::shm
