@@ -2,10 +2,18 @@
 #include "engine/lane_hold.h"
 
 namespace heddle::engine {
+namespace {
+
+constexpr int turn_and_look = 2;
+
+}  // namespace
 
 inline bool lane_hold::enter_here() noexcept {
   if (!is_owner()) return visit();
-  return bias_.owner_enter() && entered(true);
+  if (bias_.owner_enter()) [[likely]]
+    return entered(true);
+  visits_left_out_.set(turn_and_look);
+  return false;
 }
 
 [[gnu::noinline]] bool lane_hold::enter_exclusive() noexcept {

@@ -12,6 +12,7 @@
 #include "sync/biased_hold.h"
 #include "sync/combining_queue.h"
 #include "sync/holds.h"
+#include "sync/loose.h"
 #include "sync/published.h"
 #include "sync/this_thread.h"
 
@@ -49,6 +50,14 @@ class lane_hold {
   }
   /// Lets go whatever is queued: somebody else was told to come.
   void abandon() noexcept;
+  /// Asked by the executor before it enters: the owner of an exclusive lane has found it taken, and
+  /// tries again just now. True for a turn and for the look behind it, so that the executor rests.
+  [[nodiscard]] bool gives_way() noexcept {
+    const int left = visits_left_out_.get();
+    if (left != 0) [[unlikely]]
+      visits_left_out_.set(left - 1);
+    return left != 0;
+  }
 
   /// From now on, until unreserve(), the calling thread is the lane's only user. False: somebody
   /// holds it now.
@@ -76,6 +85,7 @@ class lane_hold {
   [[nodiscard]] bool entered(bool as_owner) noexcept;
   void step_out(bool owner) noexcept;
 
+  sync::loose<int> visits_left_out_;  // by the executor, for the owner
   // Null: the lane is shared. Who sees it set sees what was done under the queue's hold before.
   sync::published<const void*> owner_;
   sync::biased_hold<> bias_;

@@ -38,13 +38,18 @@ std::size_t lane_server::take_turn(delivery_batch& batch) noexcept {
   return events + batch.run();
 }
 
+/// A visitor goes round faster than the owner of an exclusive lane finds it free.
+bool lane_server::enter() noexcept {
+  return !driver_.hold().gives_way() && driver_.hold().enter();
+}
+
 /// In the other modes it takes turns with everybody. In mode dedicated nobody else drives, so the
 /// hold is kept as long as there is nothing to deliver: a look at an idle lane costs no exchange.
 /// Not by an executor of several lanes: it would run the callbacks of one under the hold of
 /// another.
 std::size_t lane_server::serve(bool keep) noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (!serving_ && !driver_.hold().enter()) return 0;
+  if (!serving_ && !enter()) return 0;
   program_polls_ = driver_.parking().state().is_polled();
   if (!driver_.help().dedicated()) return take_turn(batch);
   serving_ = true;
@@ -74,7 +79,7 @@ void lane_server::dismiss() noexcept {
 
 lane_server::readiness lane_server::prepare_sleep(bool keep) noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (!serving_ && !driver_.hold().enter()) {
+  if (!serving_ && !enter()) {
     turn_away();
     return readiness::polled;
   }

@@ -48,6 +48,7 @@ class lane_server {
   /// `anew`: listened_to_ may not say how it is.
   bool listen(bool wanted, bool anew) noexcept;
   void turn_away() noexcept;
+  [[nodiscard]] bool enter() noexcept;
   std::size_t take_turn(protocols::delivery_batch& batch) noexcept;
   bool rest_served(protocols::delivery_batch& batch, bool watched, bool keep) noexcept;
   std::size_t let_others_in(protocols::delivery_batch& batch, bool asked) noexcept;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/lane_server.h"
 
+#include <future>
+#include <thread>
+
 #include "support/lane_fixture.h"
+#include "sync/asymmetric.h"
 
 namespace heddle::engine {
 namespace {
@@ -55,6 +59,21 @@ TEST_F(LaneServer, DeliversWithoutTheHold) {
   server_->serve(true);
   EXPECT_EQ(ended_.count, 1);
   EXPECT_TRUE(is_free());
+}
+
+TEST_F(LaneServer, RestsForATickWhereTheOwnerOfAnExclusiveLaneFoundItTaken) {
+  if (!sync::enable_asymmetric()) GTEST_SKIP() << "no membarrier, so no lane is exclusive";
+  start_server();
+  lane_hold& hold = driver_->hold();
+  ASSERT_TRUE(hold.reserve());
+  EXPECT_TRUE(std::async(std::launch::async, [&] { return hold.enter(); }).get());
+  EXPECT_FALSE(hold.enter());
+  std::thread([&] {
+    hold.abandon();
+    server_->serve(false);
+    EXPECT_EQ(server_->prepare_sleep(false), readiness::polled);
+    EXPECT_NE(server_->prepare_sleep(false), readiness::polled);
+  }).join();
 }
 
 TEST_F(LaneServer, ComesBackAfterATickWhereTheProgramHasPolled) {
