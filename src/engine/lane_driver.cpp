@@ -29,15 +29,15 @@ void lane_driver::give_way() const noexcept {
 bool lane_driver::drain(delivery_batch& batch, bool helping) noexcept {
   trace::span help(trace::event_kind::help, {where_.self, where_.lane}, true);
   std::uint64_t executed = 0;
-  port_.begin_batch();
+  port_.dispatch().begin_batch();
   const bool all = commands().drain(drain_limit, [&](const command& c) {
     ++executed;
     if (helping) counters_.picked.add();
     if (c.stamped) [[unlikely]]
       model_.picked_up(now_ns(), helping);
-    port_.execute_accepted(c, batch);
+    port_.dispatch().execute_accepted(c, batch);
   });
-  port_.end_batch(batch);
+  port_.dispatch().end_batch(batch);
   if (is_full() != was_full_.get()) [[unlikely]]
     was_full_.set(is_full());
   help.set_amount(executed);

@@ -59,12 +59,13 @@ status lane_questions::look(F&& question) noexcept {
 }
 
 status lane_questions::probe(rank source, const tag_match& match, outcome& found) noexcept {
-  return look([&](protocols::port& port) { return port.probe(source, match, found); });
+  return look([&](protocols::port& port) { return port.tagged().probe(source, match, found); });
 }
 
 status lane_questions::take(rank source, const tag_match& match,
                             detail::taken_message& found) noexcept {
-  return look([&](protocols::port& port) { return port.take(source, match, found); });
+  return look(
+      [&](protocols::port& port) { return port.tagged().matched().take(source, match, found); });
 }
 
 status lane_questions::cancel(const completion& which) noexcept {
@@ -79,7 +80,7 @@ status lane_questions::cancel(const completion& which) noexcept {
     driver_.parking().state().note_poll(&batch);
     driver_.advance(batch);
   }
-  const status s = driver_.port().cancel(which, batch);
+  const status s = driver_.port().dispatch().cancel(which, batch);
   driver_.release(batch);
   batch.run();
   return s;

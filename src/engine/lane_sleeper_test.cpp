@@ -33,7 +33,7 @@ TEST_F(LaneSleeper, TakesNewsThatComesWhileItArms) {
 TEST_F(LaneSleeper, LeavesAnExecutorThatTicksAloneWhereItAwaitsSomething) {
   ASSERT_TRUE(driver_->hold().enter());
   driver_->parking().note_rest(true);
-  EXPECT_EQ(driver_->port().execute(waiting_command(), mine_), status::posted);
+  EXPECT_EQ(driver_->port().dispatch().execute(waiting_command(), mine_), status::posted);
   driver_->release(mine_);
   sleeper_.sleep(0, shortly_ns, false);
   EXPECT_EQ(keeper_.wakes, 0) << "it would take this core from whom the news is for";

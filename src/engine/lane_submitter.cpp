@@ -47,8 +47,8 @@ inline bool lane_submitter::at_once(std::size_t bytes, bool& held, Work&& work) 
 bool lane_submitter::sends_at_once(destination to, tag t, std::span<const std::byte> data,
                                    bool& held) noexcept {
   const auto send_now = [&](protocols::port& port) {
-    return port.send_now(to, protocols::head_of_tagged(t), {}, data,
-                         protocols::credit::cost_of(data.size()));
+    return port.eager().send_now(to, protocols::head_of_tagged(t), {}, data,
+                                 protocols::credit::cost_of(data.size()));
   };
   return at_once(data.size(), held, send_now);
 }
@@ -57,7 +57,7 @@ bool lane_submitter::calls_at_once(destination to, handler_id h, std::span<const
                                    std::span<const std::byte> payload, bool& held) noexcept {
   const auto call_now = [&](protocols::port& port) {
     return h < max_handlers && header.size() <= max_call_header &&
-           port.send_now(to, protocols::head_of_call(h, header.size()), header, payload, 0);
+           port.eager().send_now(to, protocols::head_of_call(h, header.size()), header, payload, 0);
   };
   return at_once(payload.size(), held, call_now);
 }
@@ -84,7 +84,7 @@ status lane_submitter::receive(rank from, const tag_match& t, std::span<std::byt
   bool held = false;
   status s = status::posted;
   const auto receive_now = [&](protocols::port& port) {
-    s = port.receive(from, t, into, done, batch);
+    s = port.dispatch().receive(from, t, into, done, batch);
     return true;
   };
   if (!at_once(into.size(), held, receive_now)) [[unlikely]]
@@ -145,7 +145,7 @@ status lane_submitter::submit_rest(const command& c, bool held) noexcept {
 /// A blocking form goes on to poll in the turn in which it posts; a large transfer is left to the
 /// executor, since the program may compute meanwhile.
 inline status lane_submitter::execute(const command& c, delivery_batch& batch) noexcept {
-  const status s = driver_.port().execute(c, batch);
+  const status s = driver_.port().dispatch().execute(c, batch);
   if (s != status::posted) return s;
   if (c.memory.size() > large_bytes)
     leave_to_executor();

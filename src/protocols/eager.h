@@ -35,7 +35,7 @@ class eager final : public protocol {
     note_sent(*p, data.size());
     return true;
   }
-  /// As port::execute, for a send or a call.
+  /// As dispatch::execute, for a send or a call.
   status send(const command& c);
   status start(request& r) override;
   void ended(request& r, status code) override;

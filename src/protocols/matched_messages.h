@@ -19,9 +19,10 @@ class matched_messages {
   matched_messages(peer_table& peers, operations& ops, matcher& matching) noexcept
       : peers_(peers), ops_(ops), matcher_(matching) {}
 
-  /// As port::take.
+  /// As tagged::probe, but takes the message out of matching.
   status take(rank source, tag_match match, detail::taken_message& found) noexcept;
-  /// The same, but waits for a message if there is none: as port::receive, which takes its data.
+  /// The same, but waits for a message if there is none: as dispatch::receive, which takes its
+  /// data.
   status take_or_wait(rank source, tag_match match, detail::taken_message& into,
                       const completion& done);
   /// Gives a message that has just come to who waits to take it. False: nobody does, and it is as

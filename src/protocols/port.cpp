@@ -29,6 +29,7 @@ port::port(engine::lane_core& lane, const surroundings& where, endpoint_set::lis
       flow_(path_, patience_ns(*where.config)),
       eager_(path_, peers_, ops_, rendezvous_, flow_, counters_),
       tagged_(path_, peers_, ops_, rendezvous_, flow_, where.config->unexpected_bytes, counters_),
+      dispatch_(path_, peers_, ops_, eager_, tagged_, rma_),
       calls_(lane, where_, path_, ops_, rendezvous_, tagged_.matched(), counters_),
       liveness_(where_, path_, peers_, ops_, tagged_, calls_, counters_),
       census_(where_, ops_, peers_, tagged_.matching(), counters_),
@@ -49,55 +50,6 @@ port::port(engine::lane_core& lane, const surroundings& where, endpoint_set::lis
       }()),
       arrivals_(where_, kinds_, path_, peers_, ops_, transfers_, tagged_, calls_, liveness_,
                 counters_) {}
-
-status port::execute_other(const command& c) {
-  switch (c.kind) {
-    case command_kind::send:
-      return eager_.send(c);
-    case command_kind::recv:
-      return tagged_.receive(c.peer, c.match, c.memory, c.done);
-    case command_kind::match:
-      return tagged_.matched().take_or_wait(c.peer, c.match, *c.taken, c.done);
-    case command_kind::recv_taken:
-      return tagged_.receive_taken(*c.message, c.memory, c.done);
-    case command_kind::call:
-      if (c.handler >= max_handlers || c.header.size() > max_call_header) return status::invalid;
-      return eager_.send(c);
-    case command_kind::flush:
-      if (c.peer == any_source) return ops_.flushing().wait(c, nullptr, rma_);
-      if (!peers_.valid(c.peer)) return status::invalid;
-      return peers_.find(c.peer) == nullptr ? status::done
-                                            : ops_.flushing().wait(c, peers_.find(c.peer), rma_);
-    case command_kind::when_ready:
-      ops_.room().wait(c.done);
-      ops_.room().tell(ops_.out());
-      return status::posted;
-    default:
-      return status::invalid;
-  }
-}
-
-void port::execute_accepted(const command& c, delivery_batch& out) {
-  ops_.room().must_take(true);
-  const status s = execute(c, out);
-  ops_.room().must_take(false);
-  if (s == status::posted) return;
-  const std::size_t bytes = s == status::done ? c.memory.size() : 0;
-  out.add(c.done, {.code = s, .peer = c.peer, .bytes = bytes});
-}
-
-void port::end_batch(delivery_batch& out) {
-  ops_.collect_in(out);
-  path_.batch().end();
-}
-
-status port::cancel(const completion& which, delivery_batch& out) {
-  ops_.collect_in(out);
-  status s = tagged_.cancel(which);
-  if (s == status::not_found) s = ops_.flushing().cancel(which);
-  ops_.room().tell(out);  // what is taken back leaves room, and nobody may look at the lane again
-  return s;
-}
 
 bool port::unsent() const noexcept {
   if (path_.blocked() || !transfers_.by_turns().none()) return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // port.h - a lane's protocols together: what its driver calls.
 //
+//   dispatch      which of them a command of the program belongs to
 //   path          each peer's order on the way to the wire, the batch, the backlog
 //   operations    what is in flight, and who waits for that
 //   eager         sending messages whole                 tagged, calls   receiving them
@@ -15,13 +16,11 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "protocols/arrivals.h"
 #include "protocols/census.h"
-#include "protocols/eager.h"
+#include "protocols/dispatch.h"
 #include "protocols/endpoint_set.h"
-#include "protocols/rma.h"
 
 namespace heddle::protocols {
 
@@ -31,28 +30,12 @@ class port {
  public:
   port(engine::lane_core& lane, const surroundings& where, endpoint_set::list endpoints);
 
-  /// Starts an operation: done, posted, or why not (never busy_queue: that is the lane's).
-  status execute(const command& c, delivery_batch& out) {
-    ops_.collect_in(out);
-    return c.kind <= command_kind::atomic ? rma_.access(c) : execute_other(c);
-  }
-  /// See eager::send_now.
-  bool send_now(destination to, transport::message_head head, std::span<const std::byte> header,
-                std::span<const std::byte> data, std::uint64_t cost) noexcept {
-    return eager_.send_now(to, head, header, data, cost);
-  }
-  /// Never `done`: source, tag and length travel in the completion's outcome.
-  status receive(rank source, tag_match match, std::span<std::byte> into, const completion& done,
-                 delivery_batch& out) {
-    ops_.collect_in(out);
-    return tagged_.receive(source, match, into, done);
-  }
-  /// Between these, what execute_accepted() has for the wire is kept back and posted together.
-  void begin_batch() noexcept { path_.batch().begin(); }
-  void end_batch(delivery_batch& out);
-  /// The same as execute() for a command already accepted: takes it even when there are enough
-  /// requests, and delivers its completion in every case.
-  void execute_accepted(const command& c, delivery_batch& out);
+  /// Starts what the program asks for.
+  [[nodiscard]] protocols::dispatch& dispatch() noexcept { return dispatch_; }
+  /// For what goes the short way, and for questions.
+  [[nodiscard]] protocols::eager& eager() noexcept { return eager_; }
+  [[nodiscard]] protocols::tagged& tagged() noexcept { return tagged_; }
+
   /// Handles what has come and goes on with what waits. Returns how many events there were.
   std::size_t progress(delivery_batch& out) {
     ops_.collect_in(out);
@@ -61,15 +44,6 @@ class port {
       return count;
     return count + go_on();
   }
-  status probe(rank source, tag_match match, outcome& found) noexcept {
-    return tagged_.probe(source, match, found);
-  }
-  /// As probe, but takes the message out of matching.
-  status take(rank source, tag_match match, detail::taken_message& found) noexcept {
-    return tagged_.matched().take(source, match, found);
-  }
-  status cancel(const completion& which, delivery_batch& out);
-
   /// Prepares for sleep, as endpoint::arm. False: there is work now.
   [[nodiscard]] bool arm() noexcept {
     if (path_.blocked()) [[unlikely]] {
@@ -109,7 +83,6 @@ class port {
   [[nodiscard]] const port_counters& counters() const noexcept { return counters_; }
 
  private:
-  status execute_other(const command& c);
   [[gnu::noinline]] std::size_t go_on();
   void flush_blocked();
 
@@ -125,8 +98,9 @@ class port {
   rma_target rma_target_;
   rendezvous rendezvous_;
   flow flow_;
-  eager eager_;
-  tagged tagged_;
+  protocols::eager eager_;
+  protocols::tagged tagged_;
+  protocols::dispatch dispatch_;
   calls calls_;
   liveness liveness_;
   protocols::census census_;

@@ -37,7 +37,7 @@ class PortEarlyFetch : public Port {
     progress();
   }
   status receive(ending& end, std::span<std::byte> into) {
-    return port_->execute(command_of(command_kind::recv, small_tag, into, end), batch_);
+    return port_->dispatch().execute(command_of(command_kind::recv, small_tag, into, end), batch_);
   }
 };
 
@@ -116,7 +116,7 @@ TEST_F(Port, GivesCreditBackInSmallerPortionsOverAWireThatOnlyCopies) {
       m.word = small_tag;
       arrives(m, {std::byte{1}});
       ending end;
-      (void)port_->execute(command_of(command_kind::recv, small_tag, one_, end), batch_);
+      (void)port_->dispatch().execute(command_of(command_kind::recv, small_tag, one_, end), batch_);
       batch_.run();
       message told;
       const bool some = !wire_.messages.empty() && parse_message(wire_.messages.back(), told);
@@ -137,7 +137,7 @@ TEST_F(PortEarlyFetch, ForgetsAMessageThatCannotBeReadAndEndsAReceiveThatHasIt) 
   arrived(0, {}, status::withdrawn);
   EXPECT_EQ(end.code, status::peer_lost);
   outcome found;
-  EXPECT_EQ(port_->probe(1, any_tag, found), status::not_found);
+  EXPECT_EQ(port_->tagged().probe(1, any_tag, found), status::not_found);
   EXPECT_TRUE(port_->quiet());
 }
 
@@ -163,7 +163,7 @@ class PortFetch : public Port {
     port& p = start();
     is_announced();
     wire_.answer = status::posted;
-    EXPECT_EQ(p.execute(receive_large(end), batch_), status::posted);
+    EXPECT_EQ(p.dispatch().execute(receive_large(end), batch_), status::posted);
     wire_.answer = status::done;
     return p;
   }
@@ -278,7 +278,7 @@ class PortAnnouncement : public Port {
  protected:
   message announced(std::span<std::byte> data) {
     port& p = start();
-    EXPECT_EQ(p.execute(send(data), batch_), status::posted);
+    EXPECT_EQ(p.dispatch().execute(send(data), batch_), status::posted);
     message m;
     EXPECT_TRUE(parse_message(wire_.messages.back(), m));
     EXPECT_EQ(m.kind, message_kind::tag_rts);

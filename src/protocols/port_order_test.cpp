@@ -49,14 +49,14 @@ class PortOrder : public PortFixture {
   void play(char step) {
     switch (step) {
       case 's':  // a send of a thread that has the lane
-        return note(port_->execute(send(), batch_));
+        return note(port_->dispatch().execute(send(), batch_));
       case 'b':  // two that others had left in the queue
-        port_->begin_batch();
-        port_->execute_accepted(send(), batch_);
+        port_->dispatch().begin_batch();
+        port_->dispatch().execute_accepted(send(), batch_);
         ++accepted_;
-        port_->execute_accepted(send(), batch_);
+        port_->dispatch().execute_accepted(send(), batch_);
         ++accepted_;
-        return port_->end_batch(batch_);
+        return port_->dispatch().end_batch(batch_);
       case 'f':  // in a batch, a receive whose data has to be fetched between two sends
         return fetch_between();
       case '0':
@@ -85,18 +85,18 @@ class PortOrder : public PortFixture {
     rts.bytes = large_bytes;
     rts.id = 1;
     arrives(rts);
-    port_->begin_batch();
-    port_->execute_accepted(send(), batch_);
+    port_->dispatch().begin_batch();
+    port_->dispatch().execute_accepted(send(), batch_);
     ++accepted_;
     command c;
     c.kind = command_kind::recv;
     c.peer = 1;
     c.match = announced_tag;
     c.memory = into_;
-    port_->execute_accepted(c, batch_);
-    port_->execute_accepted(send(), batch_);
+    port_->dispatch().execute_accepted(c, batch_);
+    port_->dispatch().execute_accepted(send(), batch_);
     ++accepted_;
-    port_->end_batch(batch_);
+    port_->dispatch().end_batch(batch_);
   }
   void give_credit() {
     const std::uint64_t used = unannounced() * credit::cost_of(payload_bytes) + credit - granted_;

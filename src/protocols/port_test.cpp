@@ -18,12 +18,12 @@ using transport::event;
 TEST_F(Port, I5KeepsABatchedSendBeforeWhatQueuesBehindARefusedFetch) {
   port& p = start();
   is_announced();
-  p.begin_batch();
-  p.execute_accepted(send(one_), batch_);
+  p.dispatch().begin_batch();
+  p.dispatch().execute_accepted(send(one_), batch_);
   wire_.room = 0;
-  p.execute_accepted(receive_large(), batch_);
-  p.execute_accepted(send(two_), batch_);
-  p.end_batch(batch_);
+  p.dispatch().execute_accepted(receive_large(), batch_);
+  p.dispatch().execute_accepted(send(two_), batch_);
+  p.dispatch().end_batch(batch_);
   wire_.room = SIZE_MAX;
   progress();
   EXPECT_EQ(left(), (std::vector<int>{1, 2}));
@@ -36,13 +36,13 @@ TEST_F(Port, I5KeepsTheOrderWhereverTheWireRefuses) {
     wire_.room = SIZE_MAX;
     port& p = start();
     is_announced();
-    p.begin_batch();
+    p.dispatch().begin_batch();
     wire_.room = room;
-    p.execute_accepted(send(one_), batch_);
-    p.execute_accepted(receive_large(), batch_);
-    p.execute_accepted(send(two_), batch_);
-    p.end_batch(batch_);
-    (void)p.execute(send(three_), batch_);
+    p.dispatch().execute_accepted(send(one_), batch_);
+    p.dispatch().execute_accepted(receive_large(), batch_);
+    p.dispatch().execute_accepted(send(two_), batch_);
+    p.dispatch().end_batch(batch_);
+    (void)p.dispatch().execute(send(three_), batch_);
     wire_.room = SIZE_MAX;
     progress();
     EXPECT_EQ(left(), (std::vector<int>{1, 2, 3})) << "after " << room;
@@ -52,23 +52,23 @@ TEST_F(Port, I5KeepsTheOrderWhereverTheWireRefuses) {
 TEST_F(Port, AnswersASendWithWhatTheWireAnswers) {
   port& p = start();
   wire_.answer = status::unsupported;
-  EXPECT_EQ(p.execute(send(one_), batch_), status::unsupported);
+  EXPECT_EQ(p.dispatch().execute(send(one_), batch_), status::unsupported);
   wire_.answer = status::done;
-  EXPECT_EQ(p.execute(send(two_), batch_), status::done);
+  EXPECT_EQ(p.dispatch().execute(send(two_), batch_), status::done);
 }
 
 TEST_F(Port, TellsWhoWaitsForRoomThatATakenBackReceiveLeavesSome) {
   config_.records = 1;
   port& p = start();
   ending taken_back, room;
-  EXPECT_EQ(p.execute(receive_large(taken_back), batch_), status::posted);
+  EXPECT_EQ(p.dispatch().execute(receive_large(taken_back), batch_), status::posted);
   command ready;
   ready.kind = command_kind::when_ready;
   ready.done = room;
-  EXPECT_EQ(p.execute(ready, batch_), status::posted);
+  EXPECT_EQ(p.dispatch().execute(ready, batch_), status::posted);
   batch_.run();
   EXPECT_EQ(room.count, 0);
-  EXPECT_EQ(p.cancel(taken_back, batch_), status::done);
+  EXPECT_EQ(p.dispatch().cancel(taken_back, batch_), status::done);
   batch_.run();
   EXPECT_EQ(taken_back.code, status::canceled);
   EXPECT_EQ(room.count, 1);
@@ -77,21 +77,21 @@ TEST_F(Port, TellsWhoWaitsForRoomThatATakenBackReceiveLeavesSome) {
 TEST_F(Port, SaysWhetherThereIsNoMemoryForAPeerOrNoSuchPeer) {
   port& p = start();
   wire_.no_memory = true;
-  EXPECT_EQ(p.execute(send(one_), batch_), status::no_memory);
+  EXPECT_EQ(p.dispatch().execute(send(one_), batch_), status::no_memory);
   const auto to = [&](destination whom) { return send_command(whom, 1, {}, {}); };
   for (const destination nobody : {destination(2), destination(-1), destination(1, max_lanes)})
-    EXPECT_EQ(p.execute(to(nobody), batch_), status::invalid);
+    EXPECT_EQ(p.dispatch().execute(to(nobody), batch_), status::invalid);
   wire_.no_memory = false;
-  EXPECT_EQ(p.execute(send(two_), batch_), status::done);
+  EXPECT_EQ(p.dispatch().execute(send(two_), batch_), status::done);
 }
 
 TEST_F(Port, EndsABatchedSendWithWhatTheWireAnswers) {
   port& p = start();
   ending end;
   wire_.answer = status::unsupported;
-  p.begin_batch();
-  p.execute_accepted(send(one_, end), batch_);
-  p.end_batch(batch_);
+  p.dispatch().begin_batch();
+  p.dispatch().execute_accepted(send(one_, end), batch_);
+  p.dispatch().end_batch(batch_);
   batch_.run();
   EXPECT_EQ(end.count, 1);
   EXPECT_EQ(end.code, status::unsupported);
@@ -101,7 +101,7 @@ TEST_F(Port, EndsAQueuedSendWithWhatTheWireAnswers) {
   port& p = start();
   ending end;
   wire_.room = 0;
-  EXPECT_EQ(p.execute(send(one_, end), batch_), status::posted);
+  EXPECT_EQ(p.dispatch().execute(send(one_, end), batch_), status::posted);
   wire_.room = SIZE_MAX;
   wire_.answer = status::no_memory;
   progress();
@@ -113,7 +113,7 @@ TEST_F(Port, EndsAQueuedSendWithWhatTheWireAnswers) {
 TEST_F(Port, EndsAnAnnouncementThatCannotBeSentWithWhatTheWireAnswers) {
   port& p = start();
   wire_.answer = status::unsupported;
-  EXPECT_EQ(p.execute(send(into_), batch_), status::unsupported);
+  EXPECT_EQ(p.dispatch().execute(send(into_), batch_), status::unsupported);
   EXPECT_TRUE(p.quiet());
 }
 
@@ -123,16 +123,16 @@ TEST_F(Port, TakesBackTheCreditOfASendThatFails) {
   port& p = start();
   std::vector<std::byte> most(150);
   wire_.answer = status::no_memory;
-  EXPECT_EQ(p.execute(send(most), batch_), status::no_memory);
-  p.begin_batch();
-  p.execute_accepted(send(most), batch_);
-  p.end_batch(batch_);
+  EXPECT_EQ(p.dispatch().execute(send(most), batch_), status::no_memory);
+  p.dispatch().begin_batch();
+  p.dispatch().execute_accepted(send(most), batch_);
+  p.dispatch().end_batch(batch_);
   wire_.room = 0;
-  EXPECT_EQ(p.execute(send(most), batch_), status::posted);
+  EXPECT_EQ(p.dispatch().execute(send(most), batch_), status::posted);
   wire_.room = SIZE_MAX;
   progress();
   wire_.answer = status::done;
-  EXPECT_EQ(p.execute(send(most), batch_), status::done);
+  EXPECT_EQ(p.dispatch().execute(send(most), batch_), status::done);
   EXPECT_EQ(last_kind(), message_kind::tag_eager);
 }
 
@@ -144,7 +144,7 @@ struct PortWithoutCredit : Port {
     config_.credit_bytes = cost_ + cost_ / 8;
     config_.spin_us = spin_us;
     port& p = start();
-    EXPECT_EQ(p.execute(send(one_), batch_), status::done);
+    EXPECT_EQ(p.dispatch().execute(send(one_), batch_), status::done);
     return p;
   }
   void gives_credit() { gives_credit(cost_); }
@@ -160,7 +160,7 @@ struct PortWithoutCredit : Port {
 TEST_F(PortWithoutCredit, LetsAMessageWaitAndSendsItWholeWhenCreditComes) {
   port& p = start_and_use_it_up(hour_us);
   ending end;
-  EXPECT_EQ(p.execute(send(one_, end), batch_), status::posted);
+  EXPECT_EQ(p.dispatch().execute(send(one_, end), batch_), status::posted);
   progress();
   EXPECT_EQ(wire_.messages.size(), 1u);
   gives_credit();
@@ -174,12 +174,13 @@ TEST_F(PortWithoutCredit, AnnouncesWhatWaitsBeforeNobodyLooksAnyMore) {
   config_.records = 2;
   port& p = start_and_use_it_up(hour_us);
   ending room, called;
-  EXPECT_EQ(p.execute(send(one_), batch_), status::posted);
-  EXPECT_EQ(p.execute(call_command(1, handler_id{1}, {}, one_, called), batch_), status::posted);
+  EXPECT_EQ(p.dispatch().execute(send(one_), batch_), status::posted);
+  EXPECT_EQ(p.dispatch().execute(call_command(1, handler_id{1}, {}, one_, called), batch_),
+            status::posted);
   command ready;
   ready.kind = command_kind::when_ready;
   ready.done = room;
-  EXPECT_EQ(p.execute(ready, batch_), status::posted);
+  EXPECT_EQ(p.dispatch().execute(ready, batch_), status::posted);
   progress();
   EXPECT_EQ(last_kind(), message_kind::tag_eager);
   EXPECT_EQ(room.count, 0);
@@ -195,8 +196,8 @@ TEST_F(PortWithoutCredit, LetsAMessageWaitThroughARestForAPeerThatHasGivenSomeLa
   port& p = start_and_use_it_up(hour_us);
   gives_credit();
   ending end;
-  EXPECT_EQ(p.execute(send(one_), batch_), status::done);
-  EXPECT_EQ(p.execute(send(one_, end), batch_), status::posted);
+  EXPECT_EQ(p.dispatch().execute(send(one_), batch_), status::done);
+  EXPECT_EQ(p.dispatch().execute(send(one_, end), batch_), status::posted);
   EXPECT_TRUE(p.arm());
   EXPECT_EQ(wire_.messages.size(), 2u);
   EXPECT_TRUE(p.awaits_credit());
@@ -211,7 +212,7 @@ TEST_F(PortWithoutCredit, LetsAMessageWaitThroughARestForAPeerThatHasGivenSomeLa
 TEST_F(PortWithoutCredit, LetsAMessageWaitForAPeerThatTellsThatItReceives) {
   port& p = start_and_use_it_up(hour_us);
   ending end;
-  EXPECT_EQ(p.execute(send(one_, end), batch_), status::posted);
+  EXPECT_EQ(p.dispatch().execute(send(one_, end), batch_), status::posted);
   gives_credit(0);
   EXPECT_TRUE(p.arm());
   EXPECT_EQ(wire_.messages.size(), 1u);
@@ -223,7 +224,7 @@ TEST_F(PortWithoutCredit, LetsAMessageWaitForAPeerThatTellsThatItReceives) {
 TEST_F(PortWithoutCredit, AnnouncesWhatHasWaitedForTooLongWhenItIsLookedAfter) {
   constexpr std::uint64_t moment_us = 200;
   port& p = start_and_use_it_up(moment_us);
-  EXPECT_EQ(p.execute(send(one_), batch_), status::posted);
+  EXPECT_EQ(p.dispatch().execute(send(one_), batch_), status::posted);
   usleep(2 * moment_us);
   p.maintain(now_ns(), batch_);
   EXPECT_EQ(last_kind(), message_kind::tag_rts);
@@ -234,7 +235,7 @@ TEST_F(PortWithoutCredit, AnnouncesAtOnceWhereNobodyWaitsAwake) {
   for (const char* mode : {"adaptive", "inline"}) {
     config_.progress = mode;
     port& p = start_and_use_it_up(config_.progress == "inline" ? hour_us : 0);
-    EXPECT_EQ(p.execute(send(one_), batch_), status::posted);
+    EXPECT_EQ(p.dispatch().execute(send(one_), batch_), status::posted);
     EXPECT_EQ(last_kind(), message_kind::tag_rts) << mode;
   }
 }
@@ -242,35 +243,37 @@ TEST_F(PortWithoutCredit, AnnouncesAtOnceWhereNobodyWaitsAwake) {
 TEST_F(PortWithoutCredit, AnnouncesAtOnceWhatUsesMoreThanIsSureToComeBack) {
   port& p = start_and_use_it_up(hour_us);
   std::vector<std::byte> most(20);
-  EXPECT_EQ(p.execute(send(most), batch_), status::posted);
+  EXPECT_EQ(p.dispatch().execute(send(most), batch_), status::posted);
   EXPECT_EQ(last_kind(), message_kind::tag_rts);
 }
 
 TEST_F(PortWithoutCredit, SendsCallsAllTheSame) {
   port& p = start_and_use_it_up(hour_us);
-  EXPECT_EQ(p.execute(call_command(1, handler_id{1}, {}, one_, {}), batch_), status::done);
+  EXPECT_EQ(p.dispatch().execute(call_command(1, handler_id{1}, {}, one_, {}), batch_),
+            status::done);
 }
 
 TEST_F(Port, LosesAPeerThatItsOwnMessagesCannotBeSentTo) {
   port& p = start();
   ending end;
-  EXPECT_EQ(p.execute(receive_large(end), batch_), status::posted);
+  EXPECT_EQ(p.dispatch().execute(receive_large(end), batch_), status::posted);
   wire_.answer = status::no_memory;
   message ping;
   ping.kind = message_kind::ping;
   arrives(ping);
   EXPECT_EQ(end.code, status::peer_lost);
   EXPECT_EQ(losses_.why(0, 1), "messages to it are refused here: no_memory");
-  EXPECT_EQ(p.execute(send(one_), batch_), status::peer_lost);
+  EXPECT_EQ(p.dispatch().execute(send(one_), batch_), status::peer_lost);
 }
 
 TEST_F(Port, RevokesWhatItHasLentOnlyToAPeerThatHasNotReadIt) {
   port& p = start();
   ending read, given_up;
-  EXPECT_EQ(p.execute(command_of(command_kind::send, large_tag, into_, read), batch_),
+  EXPECT_EQ(p.dispatch().execute(command_of(command_kind::send, large_tag, into_, read), batch_),
             status::posted);
-  EXPECT_EQ(p.execute(command_of(command_kind::send, large_tag, into_, given_up), batch_),
-            status::posted);
+  EXPECT_EQ(
+      p.dispatch().execute(command_of(command_kind::send, large_tag, into_, given_up), batch_),
+      status::posted);
   message fin;
   fin.kind = message_kind::fin;
   message rts;
@@ -290,7 +293,7 @@ TEST_F(Port, RevokesWhatItHasLentOnlyToAPeerThatHasNotReadIt) {
 TEST_F(Port, TellsWhyTheWireHasLostAPeer) {
   port& p = start();
   ending end;
-  EXPECT_EQ(p.execute(receive_large(end), batch_), status::posted);
+  EXPECT_EQ(p.dispatch().execute(receive_large(end), batch_), status::posted);
   const auto words = transport::bytes_of("its process 12 has ended");
   wire_.events.push_back(
       {event::kind_t::peer_lost, status::peer_lost, wire_.reach(1), nullptr, words});
@@ -306,9 +309,9 @@ TEST_F(Port, TakesWhatCameFromOtherLanesOfAPeerBeforeItIsLostOnThemToo) {
   m.word = small_tag;
   arrives_from(4, m, {std::byte{1}});
   ending first, second, named;
-  (void)p.execute(command_of(command_kind::recv, small_tag, two_, first), batch_);
-  (void)p.execute(command_of(command_kind::recv, large_tag, into_, named), batch_);
-  (void)p.execute(command_of(command_kind::recv, small_tag, three_, second), batch_);
+  (void)p.dispatch().execute(command_of(command_kind::recv, small_tag, two_, first), batch_);
+  (void)p.dispatch().execute(command_of(command_kind::recv, large_tag, into_, named), batch_);
+  (void)p.dispatch().execute(command_of(command_kind::recv, small_tag, three_, second), batch_);
   wire_.events.push_back(
       {event::kind_t::peer_lost, status::peer_lost, wire_.reach(1), nullptr, {}});
   arrives_from(4, m, {std::byte{2}});
@@ -319,7 +322,7 @@ TEST_F(Port, TakesWhatCameFromOtherLanesOfAPeerBeforeItIsLostOnThemToo) {
   batch_.run();
   EXPECT_EQ(named.code, status::peer_lost);
   EXPECT_EQ(wire_.dropped, (std::vector<rank>{1, 1}));
-  EXPECT_EQ(p.execute(send(one_), batch_), status::peer_lost);
+  EXPECT_EQ(p.dispatch().execute(send(one_), batch_), status::peer_lost);
 }
 
 TEST_F(Port, IsLostWholeWhenItBreaksTheRulesOnOneLane) {
@@ -333,7 +336,7 @@ TEST_F(Port, IsLostWholeWhenItBreaksTheRulesOnOneLane) {
   bad.word = 1;  // nothing was owed
   arrives_from(7, bad);
   arrives_from(4, m, {std::byte{2}});
-  EXPECT_EQ(p.execute(send(one_), batch_), status::peer_lost);
+  EXPECT_EQ(p.dispatch().execute(send(one_), batch_), status::peer_lost);
   EXPECT_EQ(wire_.dropped.size(), 3u);  // with that of our own number
 }
 
@@ -348,7 +351,7 @@ void look_in_vain(port& p, const settings& config, std::uint64_t begin_ms, deliv
 TEST_F(Port, TellsOfAPeerThatAnswersNothing) {
   port& p = start();
   ending end;
-  EXPECT_EQ(p.execute(receive_large(end), batch_), status::posted);
+  EXPECT_EQ(p.dispatch().execute(receive_large(end), batch_), status::posted);
   look_in_vain(p, config_, 1, batch_);
   batch_.run();
   EXPECT_EQ(end.code, status::peer_lost);
@@ -359,7 +362,7 @@ TEST_F(Port, TellsOfAPeerThatAnswersNothing) {
 TEST_F(Port, TakesNoPeerForSilentWhileItDidNotLook) {
   port& p = start();
   ending end;
-  EXPECT_EQ(p.execute(receive_large(end), batch_), status::posted);
+  EXPECT_EQ(p.dispatch().execute(receive_large(end), batch_), status::posted);
   p.maintain(1 * ms, batch_);
   p.maintain((1 + 3 * config_.peer_timeout_ms) * ms, batch_);  // as after a stop of this process
   batch_.run();
@@ -372,7 +375,7 @@ TEST_F(Port, TakesNoPeerForSilentWhileItDidNotLook) {
 TEST_F(Port, AnotherLaneOfThePeerThatWasHeardOnceIsNoSignOfLifeForEver) {
   port& p = start();
   ending end;
-  EXPECT_EQ(p.execute(receive_large(end), batch_), status::posted);
+  EXPECT_EQ(p.dispatch().execute(receive_large(end), batch_), status::posted);
   message m;
   m.kind = message_kind::tag_eager;
   m.word = small_tag;

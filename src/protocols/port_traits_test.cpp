@@ -39,7 +39,7 @@ class PortTraits : public PortFixture {
     c.memory = std::span(memory_).first(bytes);
     c.width = width;
     c.atomic = op;
-    const status s = p.execute(c, batch_);
+    const status s = p.dispatch().execute(c, batch_);
     p.abort(status::closed, batch_);
     batch_.run();
     return s;
@@ -82,7 +82,7 @@ TEST_F(PortTraits, ACompareSwapOfALoopIsRepeatedUntilNobodyCameBetween) {
   c.operand = 7;
   c.memory = std::as_writable_bytes(std::span(&old, 1));
   c.done = end;
-  ASSERT_EQ(p.execute(c, batch_), status::posted);
+  ASSERT_EQ(p.dispatch().execute(c, batch_), status::posted);
   for (const std::uint64_t found : {std::uint64_t{5}, std::uint64_t{9}, std::uint64_t{9}}) {
     transport::op& o = *wire_.under_way.back();
     ASSERT_EQ(o.memory.size(), sizeof found);
@@ -172,7 +172,7 @@ class PortNotifications : public PortTraits {
     c.handler = 9;
     c.operand = 42;
     c.done = done;
-    return port_->execute(c, batch_);
+    return port_->dispatch().execute(c, batch_);
   }
   void ends(status code) {
     for (transport::op* each : std::exchange(wire_.under_way, {}))
@@ -267,7 +267,7 @@ class PortSignals : public PortNotifications {
     c.operand = 42;
     c.signal = {&target_, 16};
     c.done = done;
-    return port_->execute(c, batch_);
+    return port_->dispatch().execute(c, batch_);
   }
 };
 
@@ -329,10 +329,10 @@ TEST_F(PortSignals, FollowAPutThatIsOverAtOnceAndOneThatHadToWait) {
 TEST_F(PortSignals, GoWithABatchToo) {
   start();
   test::ending end;
-  port_->begin_batch();
+  port_->dispatch().begin_batch();
   ASSERT_EQ(put_signal(100, end), status::posted);
   EXPECT_TRUE(wire_.posted.empty());
-  port_->end_batch(batch_);
+  port_->dispatch().end_batch(batch_);
   ends(status::done);
   ends(status::done);
   EXPECT_EQ(last(), op_kind::atomic);

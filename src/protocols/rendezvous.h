@@ -18,7 +18,7 @@ class rendezvous final : public protocol {
       : protocol(way), where_(where), ops_(ops), transfers_(carriers), counters_(counters) {}
 
   // --- the sender -----------------------------------------------------------------------
-  /// As port::execute, for a send or a call.
+  /// As dispatch::execute, for a send or a call.
   status send(peer& to, const command& c);
   status start(request& r) override;
   void ended(request& r, status code) override;

@@ -14,7 +14,7 @@ class rma final : public protocol {
   rma(path& way, peer_table& peers, operations& ops, transfers& carriers)
       : protocol(way), peers_(peers), ops_(ops), transfers_(carriers) {}
 
-  /// As port::execute.
+  /// As dispatch::execute.
   status access(const command& c);
 
   status start(request& r) override;

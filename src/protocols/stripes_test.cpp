@@ -41,7 +41,7 @@ class Stripes : public PortFixture {
     c.target = &target_;
     c.memory = std::span(memory_).first(bytes);
     c.done = done;
-    return port_->execute(c, batch_);
+    return port_->dispatch().execute(c, batch_);
   }
   /// Until what the wires have to say is told: one that had nothing for long is looked at rarely.
   void progress() {
@@ -114,7 +114,7 @@ TEST_F(Stripes, SmallOnesAndMessagesGoOverTheFirstRail) {
   c.kind = command_kind::send;
   c.peer = 1;
   c.memory = std::span(memory_).first(8);
-  EXPECT_EQ(port_->execute(c, batch_), status::done);
+  EXPECT_EQ(port_->dispatch().execute(c, batch_), status::done);
   EXPECT_EQ(wire_.posted.size(), 2u);
   EXPECT_TRUE(second_wire_.posted.empty());
   all_ends();
@@ -161,7 +161,7 @@ TEST_F(Stripes, SeveralTransfersTakeTurnsAndAMessageIsNotKeptBehindThem) {
   c.kind = command_kind::send;
   c.peer = 1;
   c.memory = std::span(memory_).first(8);
-  EXPECT_EQ(port_->execute(c, batch_), status::done);
+  EXPECT_EQ(port_->dispatch().execute(c, batch_), status::done);
   all_ends();
   for (const ending& each : ends) EXPECT_EQ(each.count, 1);
   EXPECT_TRUE(port_->quiet());
@@ -187,7 +187,7 @@ TEST_F(Stripes, AFlushWaitsForAllStripes) {
   c.kind = command_kind::flush;
   c.peer = 1;
   c.done = flushed;
-  ASSERT_EQ(port_->execute(c, batch_), status::posted);
+  ASSERT_EQ(port_->dispatch().execute(c, batch_), status::posted);
   ends(second_wire_);
   EXPECT_EQ(flushed.count, 0);
   all_ends();
@@ -242,7 +242,7 @@ TEST_F(Stripes, WhatCameOverTheFirstRailIsStillTakenWhenAnotherHasLostThePeer) {
   ending end, got;
   ASSERT_EQ(execute(command_kind::get, size, end), status::posted);
   std::vector<std::byte> into(8);
-  ASSERT_EQ(port_->receive(1, tag_match(5), into, got, batch_), status::posted);
+  ASSERT_EQ(port_->dispatch().receive(1, tag_match(5), into, got, batch_), status::posted);
   is_lost(second_wire_, status::peer_lost);
   message m;
   m.kind = message_kind::tag_eager;

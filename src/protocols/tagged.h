@@ -31,9 +31,11 @@ class tagged final : public protocol {
         matched_(peers, ops, matcher_),
         early_(way, ops, large, matcher_, most_early) {}
 
-  /// As port::receive, port::probe, port::cancel.
+  /// As dispatch::receive.
   status receive(rank source, tag_match match, std::span<std::byte> into, const completion& done);
+  /// The oldest unexpected message that `match` allows, which stays. not_found: none.
   status probe(rank source, tag_match match, outcome& found) noexcept;
+  /// As dispatch::cancel.
   status cancel(const completion& which);
   /// As receive, of a message that was taken out of matching.
   status receive_taken(unexpected& message, std::span<std::byte> into, const completion& done);

@@ -61,7 +61,8 @@ class LaneFixture : public test::ScriptedWorld {
   void leave_without_room() {
     wire_.room = 0;
     ASSERT_TRUE(driver_->hold().enter());
-    driver_->port().execute_accepted(protocols::send_command({1}, tag{1}, into_, ended_), mine_);
+    driver_->port().dispatch().execute_accepted(protocols::send_command({1}, tag{1}, into_, ended_),
+                                                mine_);
     ASSERT_TRUE(driver_->port().unsent());
     driver_->release(mine_);
   }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// dispatch.h - what the program asks of a lane, and which protocol it belongs to.
+#pragma once
+#include <cstddef>
+#include <span>
+
+#include "protocols/eager.h"
+#include "protocols/rma.h"
+#include "protocols/tagged.h"
+
+namespace heddle::protocols {
+
+/// Holder only. What has ended goes into the delivery batch given.
+class dispatch {
+ public:
+  dispatch(path& way, peer_table& peers, operations& ops, eager& messages, tagged& receives,
+           rma& accesses)
+      : path_(way), peers_(peers), ops_(ops), eager_(messages), tagged_(receives), rma_(accesses) {}
+
+  /// Starts an operation: done, posted, or why not (never busy_queue: that is the lane's).
+  status execute(const command& c, delivery_batch& out) {
+    ops_.collect_in(out);
+    return c.kind <= command_kind::atomic ? rma_.access(c) : execute_other(c);
+  }
+  /// Never `done`: source, tag and length travel in the completion's outcome.
+  status receive(rank source, tag_match match, std::span<std::byte> into, const completion& done,
+                 delivery_batch& out) {
+    ops_.collect_in(out);
+    return tagged_.receive(source, match, into, done);
+  }
+  /// Takes a receive or a flush back. not_found: there is none with this completion.
+  status cancel(const completion& which, delivery_batch& out);
+
+  /// Between these, what execute_accepted() has for the wire is kept back and posted together.
+  void begin_batch() noexcept { path_.batch().begin(); }
+  void end_batch(delivery_batch& out);
+  /// The same as execute() for a command already accepted: takes it even when there are enough
+  /// requests, and delivers its completion in every case.
+  void execute_accepted(const command& c, delivery_batch& out);
+
+ private:
+  status execute_other(const command& c);
+  status flush(const command& c);
+
+  path& path_;
+  peer_table& peers_;
+  operations& ops_;
+  eager& eager_;
+  tagged& tagged_;
+  rma& rma_;
+};
+
+}  // namespace heddle::protocols
