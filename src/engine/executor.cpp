@@ -37,7 +37,7 @@ executor::executor(world_core& world, int index, int of, std::uint64_t spin_ns)
       mode_(mode_of(world.config())),
       spin_ns_(spin_ns),
       maintain_every_ms_(std::clamp<std::uint64_t>(world.config().peer_timeout_ms / 8, 5, 1000)),
-      place_(world.self()),
+      place_(world.self(), mode_ == progress_mode::dedicated),
       lanes_(world.lanes(), place_, index, of) {
   unserved_.set(true);
   if (mode_ == progress_mode::dedicated)
@@ -89,19 +89,6 @@ void executor::end() {
   if (mode_ == progress_mode::inline_only) world_.inline_worlds()->remove(*this);
   stop();
   if (mode_ == progress_mode::inline_only) take_duties();
-}
-
-/// In mode dedicated nobody else drives the lane for long.
-void executor::look_soon() noexcept {
-  mode_ == progress_mode::dedicated ? place_.end_deep() : place_.shorten();
-}
-
-void executor::wake() noexcept {
-  place_.wake();
-}
-
-bool executor::watch(resting_place::endpoints lane, bool wanted) noexcept {
-  return place_.watch(lane, wanted);
 }
 
 void executor::keep_off(int core) noexcept {

@@ -8,7 +8,8 @@
 //   a poller        the program polls the lane: it looks again after a tick, and takes over when
 //                   the polling has stopped
 // Where several threads wait on a lane and cores are few, it polls for all of them instead.
-// Whoever takes something away that a deep rest relies on calls look_soon() (sync/parking.h).
+// Whoever takes something away that a deep rest relies on says so there: alarm::look_soon()
+// (sync/parking.h).
 //
 // In mode dedicated there may be several, each with its lanes, who stay awake for a while after the
 // last event. In mode inline the thread lives only while the program waits for the launcher;
@@ -44,9 +45,6 @@ class executor final : public keeper {
   void leave_to_others();
   /// Stops for good: in mode inline, too, nobody does its duties from then on.
   void end();
-  void look_soon() noexcept override;
-  void wake() noexcept override;
-  bool watch(resting_place::endpoints lane, bool wanted) noexcept override;
   void keep_off(int core) noexcept override;
   /// Any thread: a lane was made.
   void lanes_changed() noexcept;
@@ -55,8 +53,8 @@ class executor final : public keeper {
   /// The duties of this one's world in mode inline, at most every 50 us.
   void serve_own() noexcept;
 
-  [[nodiscard]] std::uint64_t rings() const noexcept override { return place_.rings(); }
-  [[nodiscard]] const resting_place& place() const noexcept { return place_; }
+  /// What it sleeps on.
+  [[nodiscard]] resting_place& place() noexcept { return place_; }
   /// Where it is tied to; -1: nowhere.
   [[nodiscard]] int core() const noexcept { return static_cast<int>(core_.get()) - 1; }
 

@@ -48,7 +48,7 @@ void executor_lanes::maintain(std::uint64_t every_ms) noexcept {
 executor_lanes::demand executor_lanes::asked() const noexcept {
   demand all;
   for (lane_core* const l : lanes_) {
-    all.picked += l->driver().counters().picked.get();
+    all.picked += l->driver().model().counters().picked.get();
     all.polls |= l->waiter().executor_polls();
   }
   return all;

@@ -15,10 +15,10 @@ class ExecutorLanes : public LaneFixture {
     auto on = where();
     on.lane = number;
     return std::make_unique<lane_core>(number, on, std::move(endpoints),
-                                       helpers{.keeper = keeper_, .spin_ns = 0});
+                                       helpers{.alarm = alarm_, .keeper = keeper_, .spin_ns = 0});
   }
   world_lanes all_{[this](int number) { return make(number); }, [](int) {}, false};
-  resting_place place_{0};
+  resting_place place_{0, false};
   executor_lanes lanes_{all_, place_, 0, 2};  // those of even numbers
 };
 

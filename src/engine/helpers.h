@@ -12,8 +12,8 @@
 
 namespace heddle::engine {
 
-/// What a lane asks of the executor that keeps it going, or serves it alone. Any thread.
-class keeper {
+/// How a lane ends the rest of the executor that keeps it going, or serves it alone. Any thread.
+class alarm {
  public:
   /// Somebody drives a lane on whose descriptors it relied: a deep rest ends with the next tick, as
   /// if it had found the lane polled. Costs one load when there is none.
@@ -24,6 +24,16 @@ class keeper {
   /// False: it does not know the lane yet. Under the lane's hold.
   virtual bool watch(std::span<const std::unique_ptr<transport::endpoint>> lane,
                      bool wanted) noexcept = 0;
+  /// How often this has rung its bell.
+  [[nodiscard]] virtual std::uint64_t rings() const noexcept = 0;
+
+ protected:
+  ~alarm() = default;
+};
+
+/// What a lane asks of that executor beside it. Any thread.
+class keeper {
+ public:
   /// Something is to go on while a thread computes on `core`. The scheduler would often wake the
   /// executor there, behind that thread; so it is kept off that core, if it may use others.
   virtual void keep_off(int core) noexcept = 0;
@@ -32,14 +42,13 @@ class keeper {
   virtual void serve_inline() noexcept = 0;
   /// Mode inline, and other worlds of this rank need the program's threads as well.
   [[nodiscard]] virtual bool is_shared_inline() const noexcept = 0;
-  /// How often wake() has woken it.
-  [[nodiscard]] virtual std::uint64_t rings() const noexcept = 0;
 
  protected:
   ~keeper() = default;
 };
 
 struct helpers {
+  engine::alarm& alarm;
   engine::keeper& keeper;
   idle_team* team = nullptr;  ///< mode idle
   progress_mode mode = progress_mode::adaptive;
@@ -50,7 +59,7 @@ struct helpers {
   [[nodiscard]] bool only_inline() const noexcept { return mode == progress_mode::inline_only; }
   [[nodiscard]] bool dedicated() const noexcept { return mode == progress_mode::dedicated; }
   /// Something was left for whoever comes first.
-  void wake() const noexcept { team != nullptr ? team->wake() : keeper.wake(); }
+  void wake() const noexcept { team != nullptr ? team->wake() : alarm.wake(); }
   /// A lane is held, by a helper perhaps that has lost its core, and somebody waits for it.
   void boost() const noexcept {
     if (team != nullptr) team->boost();

@@ -27,14 +27,14 @@ void lane_core::open(bool exclusive) noexcept {
   const helpers& help = driver_.help();
   if (!exclusive || help.dedicated() || !sync::enable_asymmetric()) return;
   while (!driver_.hold().reserve()) driver_.give_way();
-  help.keeper.wake();  // what a handler has queued meanwhile is left to it
+  help.alarm.wake();  // what a handler has queued meanwhile is left to it
 }
 
 void lane_core::close() noexcept {
   user_.close();
   if (!driver_.hold().exclusive()) return;
   while (!driver_.hold().unreserve()) driver_.give_way();
-  driver_.help().keeper.wake();
+  driver_.help().alarm.wake();
 }
 
 bool lane_core::quiet() noexcept {
@@ -51,12 +51,12 @@ void lane_core::end() noexcept {
 }
 
 void lane_core::count(lane_counters& into) const noexcept {
-  const help_counters& help = driver_.counters();
+  const offload_counters& help = driver_.model().counters();
   driver_.port().census().count(into);
   into.waiting_threads = static_cast<std::uint64_t>(waiter_.threads());
   into.left = help.left.get();
   into.helped = help.picked.get();
-  into.rescues = help.rescues.get();
+  into.rescues = waiter_.sleeper().rescues();
 }
 
 void lane_core::make_room() noexcept {

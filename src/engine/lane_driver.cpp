@@ -32,7 +32,7 @@ bool lane_driver::drain(delivery_batch& batch, bool helping) noexcept {
   port_.dispatch().begin_batch();
   const bool all = commands().drain(drain_limit, [&](const command& c) {
     ++executed;
-    if (helping) counters_.picked.add();
+    if (helping) model_.counters().picked.add();
     if (c.stamped) [[unlikely]]
       model_.picked_up(now_ns(), helping);
     port_.dispatch().execute_accepted(c, batch);
@@ -52,7 +52,7 @@ void lane_driver::release_slowly(delivery_batch& batch) noexcept {
     if (help_.dedicated()) {
       // Who has handed in meanwhile took the holder for the executor, and woke nobody.
       hold_.abandon();
-      if (commands().pending()) help_.keeper.wake();
+      if (commands().pending()) help_.alarm.wake();
       return;
     }
   } while (!hold_.leave());
@@ -67,7 +67,7 @@ void lane_driver::release_slowly(delivery_batch& batch) noexcept {
 void lane_driver::hand_over() noexcept {
   parking_.disarm();
   hold_.abandon();
-  help_.keeper.wake();
+  help_.alarm.wake();
 }
 
 }  // namespace heddle::engine

@@ -15,17 +15,9 @@
 #include "engine/offload.h"
 #include "protocols/delivery.h"
 #include "protocols/port.h"
-#include "sync/counters.h"
 #include "sync/loose.h"
 
 namespace heddle::engine {
-
-/// Counted for people: lane_counters of counters.h tells of each.
-struct help_counters {
-  sync::shared_counter left;     ///< commands left for a helper
-  sync::owned_counter picked;    ///< of these, what a helper executed
-  sync::shared_counter rescues;  ///< found by a sleeper's backstop: a wake was late or lost
-};
 
 class lane_driver {
  public:
@@ -46,8 +38,6 @@ class lane_driver {
   [[nodiscard]] lane_hold::queue& commands() noexcept { return hold_.commands(); }
   [[nodiscard]] offload_model& model() noexcept { return model_; }
   [[nodiscard]] const offload_model& model() const noexcept { return model_; }
-  [[nodiscard]] help_counters& counters() noexcept { return counters_; }
-  [[nodiscard]] const help_counters& counters() const noexcept { return counters_; }
   [[nodiscard]] const protocols::port& port() const noexcept { return port_; }
   [[nodiscard]] const lane_parking& parking() const noexcept { return parking_; }
   /// As many operations are in flight, or notifications wait, as may: a hint. What is in flight is
@@ -113,7 +103,6 @@ class lane_driver {
   // Any thread.
   lane_hold hold_;
   offload_model model_;
-  help_counters counters_;
 
   // Holder only.
   protocols::port port_;

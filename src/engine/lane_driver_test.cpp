@@ -48,7 +48,7 @@ TEST_F(LaneDriver, ExecutesBeforeItLetsGoWhatWasQueuedMeanwhile) {
   driver_->release(mine_);
   mine_.run();
   EXPECT_EQ(ended_.count, 3);
-  EXPECT_EQ(keeper_.soon + keeper_.wakes, 0);
+  EXPECT_EQ(alarm_.soon + alarm_.wakes, 0);
 }
 
 TEST_F(LaneDriver, LeavesToTheExecutorWhatIsMoreThanItsShare) {
@@ -58,7 +58,7 @@ TEST_F(LaneDriver, LeavesToTheExecutorWhatIsMoreThanItsShare) {
   driver_->release(mine_);
   mine_.run();
   EXPECT_EQ(ended_.count, static_cast<int>(lane_driver::drain_limit));
-  EXPECT_EQ(keeper_.wakes, 1);
+  EXPECT_EQ(alarm_.wakes, 1);
   EXPECT_TRUE(driver_->hold().enter()) << "the executor cannot get in";
   driver_->release(other_);
   other_.run();
@@ -103,7 +103,7 @@ TEST_F(LaneDriver, EndsAnyRestOfADedicatedExecutorThatHasToTakeOver) {
   queue_commands(lane_driver::drain_limit + 1);
   driver_->release(mine_);
   mine_.run();
-  EXPECT_EQ(keeper_.wakes, 1);
+  EXPECT_EQ(alarm_.wakes, 1);
 }
 
 TEST_F(LaneDriver, CountsWhatAHelperExecutes) {
@@ -113,7 +113,7 @@ TEST_F(LaneDriver, CountsWhatAHelperExecutes) {
   driver_->drain(mine_, true);
   driver_->release(mine_);
   mine_.run();
-  EXPECT_EQ(driver_->counters().picked.get(), 1u);
+  EXPECT_EQ(driver_->model().counters().picked.get(), 1u);
 }
 
 TEST_F(LaneDriver, APollLetsTheExecutorThatWatchesLookAtTheNextTick) {
@@ -122,8 +122,8 @@ TEST_F(LaneDriver, APollLetsTheExecutorThatWatchesLookAtTheNextTick) {
   ASSERT_TRUE(driver_->hold().enter());
   driver_->advance(mine_);
   driver_->release(mine_);
-  EXPECT_EQ(keeper_.soon, 1);
-  EXPECT_EQ(keeper_.wakes, 0) << "it would take the core from who polls";
+  EXPECT_EQ(alarm_.soon, 1);
+  EXPECT_EQ(alarm_.wakes, 0) << "it would take the core from who polls";
 }
 
 }  // namespace

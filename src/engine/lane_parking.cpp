@@ -10,8 +10,7 @@
 namespace heddle::engine {
 
 lane_parking::lane_parking(const helpers& help)
-    : keeper_(help.keeper),
-      bell_(help.only_inline() ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1) {
+    : alarm_(help.alarm), bell_(help.only_inline() ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1) {
   if (help.only_inline() && !bell_)
     fail_errno(errno, "open a lane: no descriptors left (ulimit -n)");
 }
@@ -25,11 +24,11 @@ inline bool lane_parking::fall_silent() noexcept {
 }
 
 void lane_parking::disarm_for_poll() noexcept {
-  if (fall_silent()) keeper_.look_soon();
+  if (fall_silent()) alarm_.look_soon();
 }
 
 void lane_parking::disarm_and_wake() noexcept {
-  if (fall_silent()) keeper_.wake();
+  if (fall_silent()) alarm_.wake();
 }
 
 void lane_parking::begin_sleep() noexcept {
@@ -40,7 +39,7 @@ void lane_parking::begin_sleep() noexcept {
 
 void lane_parking::end_sleep() noexcept {
   state_.remove_sleeper();
-  keeper_.look_soon();  // it may rest because we slept here
+  alarm_.look_soon();  // it may rest because we slept here
 }
 
 }  // namespace heddle::engine

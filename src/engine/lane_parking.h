@@ -52,7 +52,7 @@ class lane_parking {
   void disarm_for_poll() noexcept;
   bool fall_silent() noexcept;
 
-  keeper& keeper_;
+  alarm& alarm_;
   const unique_fd bell_;  // mode inline: readable while sleepers of a disarmed lane have to look
   sync::parking<> state_;
   bool rested_idle_ = false;  // nothing was in flight when the executor last began to rest

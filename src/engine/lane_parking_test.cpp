@@ -14,7 +14,7 @@ using readiness = sync::parking<>::readiness;
 class LaneParking : public testing::Test {
  protected:
   explicit LaneParking(progress_mode mode = progress_mode::adaptive)
-      : parking_(helpers{.keeper = keeper_, .mode = mode}) {}
+      : parking_(helpers{.alarm = alarm_, .keeper = keeper_, .mode = mode}) {}
   readiness look() {
     return parking_.state().look(false, [] { return true; });
   }
@@ -22,6 +22,7 @@ class LaneParking : public testing::Test {
     pollfd bell{.fd = parking_.bell(), .events = POLLIN, .revents = 0};
     return poll(&bell, 1, 0) == 1;
   }
+  counting_alarm alarm_;
   counting_keeper keeper_;
   lane_parking parking_;
 };
@@ -34,15 +35,15 @@ TEST_F(LaneParking, APollTellsTheExecutorThatSleptOnTheDescriptors) {
   ASSERT_EQ(look(), readiness::watched);
   EXPECT_TRUE(parking_.executor_watches());
   parking_.disarm();
-  EXPECT_EQ(keeper_.soon, 1);
+  EXPECT_EQ(alarm_.soon, 1);
   EXPECT_FALSE(parking_.executor_watches());
 }
 
 TEST_F(LaneParking, WhatSomebodyHasToPollForBringsTheExecutorAtOnceAndOnce) {
   ASSERT_EQ(look(), readiness::watched);
   parking_.disarm_and_wake();
-  EXPECT_EQ(keeper_.wakes, 1);
-  EXPECT_EQ(keeper_.soon, 0);
+  EXPECT_EQ(alarm_.wakes, 1);
+  EXPECT_EQ(alarm_.soon, 0);
 }
 
 TEST_F(LaneParking, AnExecutorRestsWithoutLimitWhileNothingIsInFlightAndNobodyPolls) {
@@ -57,14 +58,14 @@ TEST_F(LaneParking, AnExecutorRestsWithoutLimitWhileNothingIsInFlightAndNobodyPo
 
 TEST_F(LaneParking, APollOfALaneThatNobodyReliesOnTellsNobody) {
   parking_.disarm();
-  EXPECT_EQ(keeper_.soon, 0);
+  EXPECT_EQ(alarm_.soon, 0);
 }
 
 TEST_F(LaneParking, AThreadThatWakesUpEndsTheRestThatReliedOnIt) {
   parking_.begin_sleep();
   ASSERT_EQ(look(), readiness::covered);
   parking_.end_sleep();
-  EXPECT_EQ(keeper_.soon, 1);
+  EXPECT_EQ(alarm_.soon, 1);
 }
 
 TEST_F(LaneParking, HasNoBellWhereAnExecutorLooksAfterTheLane) {

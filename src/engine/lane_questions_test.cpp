@@ -87,7 +87,7 @@ TEST_F(LaneQuestions, ACancelOfWhatMayStillBeQueuedAsksToBeAskedAgain) {
   (void)driver_->commands().leave(waiting_command());
   EXPECT_EQ(questions_->cancel(ended_), status::busy_lane);
   EXPECT_EQ(ended_.count, 0);
-  EXPECT_EQ(keeper_.wakes, 1) << "the executor takes the rest";
+  EXPECT_EQ(alarm_.wakes, 1) << "the executor takes the rest";
   EXPECT_EQ(questions_->cancel(ended_), status::done);
   EXPECT_EQ(ended_.code, status::canceled);
 }
@@ -98,7 +98,7 @@ TEST_F(LaneQuestions, AReportLeavesWhatIsQueuedToTheExecutor) {
   protocols::port_report found;
   EXPECT_TRUE(questions_->report(1, found));
   EXPECT_EQ(ended_.count, 0);
-  EXPECT_EQ(keeper_.wakes, 1);
+  EXPECT_EQ(alarm_.wakes, 1);
 }
 
 }  // namespace

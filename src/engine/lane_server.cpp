@@ -101,7 +101,7 @@ lane_server::readiness lane_server::prepare_sleep(bool keep) noexcept {
 /// The executor knows the lanes that it makes ready for its rest.
 bool lane_server::listen(bool wanted, bool anew) noexcept {
   if (!anew && listened_to_.get() == wanted) return true;
-  if (!driver_.help().keeper.watch(driver_.port().endpoints().all(), wanted)) return false;
+  if (!driver_.help().alarm.watch(driver_.port().endpoints().all(), wanted)) return false;
   listened_to_.set(wanted);
   return true;
 }
@@ -110,7 +110,7 @@ bool lane_server::listen(bool wanted, bool anew) noexcept {
 /// once until it lets go, which it cannot do while the executor has its core. So the executor does
 /// not believe listened_to_ afterwards, and rests for a tick only.
 void lane_server::turn_away() noexcept {
-  (void)driver_.help().keeper.watch(driver_.port().endpoints().all(), false);
+  (void)driver_.help().alarm.watch(driver_.port().endpoints().all(), false);
   listened_to_.set(false);
   turned_away_ = true;
 }

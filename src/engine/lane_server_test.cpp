@@ -84,27 +84,27 @@ TEST_F(LaneServer, ComesBackAfterATickWhereTheProgramHasPolled) {
 
 TEST_F(LaneServer, ListensToTheDescriptorsUntilTheProgramDrivesTheLane) {
   start_server();
-  keeper_.knows = true;
+  alarm_.knows = true;
   EXPECT_EQ(server_->prepare_sleep(true), readiness::watched);
-  EXPECT_TRUE(keeper_.listens);
+  EXPECT_TRUE(alarm_.listens);
   ASSERT_TRUE(driver_->hold().enter());
   EXPECT_EQ(server_->prepare_sleep(true), readiness::polled);
-  EXPECT_FALSE(keeper_.listens) << "they tell again and again of what the holder is about to take";
+  EXPECT_FALSE(alarm_.listens) << "they tell again and again of what the holder is about to take";
   driver_->release(mine_);
 }
 
 TEST_F(LaneServer, TurnsAwayFromDescriptorsThatWakeItWhileTheHolderBeginsToListen) {
   start_server();
-  keeper_.knows = true;
-  keeper_.on_listening = [this] {
+  alarm_.knows = true;
+  alarm_.on_listening = [this] {
     EXPECT_EQ(server_->prepare_sleep(true), readiness::polled);
-    EXPECT_FALSE(keeper_.listens) << "they would wake it until the holder lets go";
+    EXPECT_FALSE(alarm_.listens) << "they would wake it until the holder lets go";
   };
   ASSERT_TRUE(driver_->hold().enter());
   EXPECT_TRUE(server_->leave_to_descriptors());
   driver_->release(mine_);
   EXPECT_EQ(server_->prepare_sleep(true), readiness::watched);
-  EXPECT_TRUE(keeper_.listens) << "rests without a tick, and nothing tells";
+  EXPECT_TRUE(alarm_.listens) << "rests without a tick, and nothing tells";
 }
 
 TEST_F(LaneServer, KnowsWhetherTheProgramPollsByItselfSinceTheLastLook) {
@@ -133,7 +133,7 @@ TEST_F(LaneServer, RestsWhileTheWireHasNoRoomForWhatIsSent) {
   leave_without_room();
   EXPECT_EQ(server_->prepare_sleep(true), readiness::watched);
   EXPECT_TRUE(driver_->parking().executor_watches());
-  EXPECT_EQ(keeper_.wakes, 0) << "an executor that wakes itself never rests";
+  EXPECT_EQ(alarm_.wakes, 0) << "an executor that wakes itself never rests";
 }
 
 TEST_F(LaneServer, RestsOnADedicatedLaneWithoutTheHold) {

@@ -102,7 +102,7 @@ bool lane_sleeper::leave_to_executor() noexcept {
   const bool wakes = !driver_.parking().executor_watches();
   if (wakes) driver_.parking().state().forget_polls();
   driver_.release(batch);
-  if (wakes) driver_.help().keeper.wake();
+  if (wakes) driver_.help().alarm.wake();
   batch.run();
   return true;
 }
@@ -112,7 +112,7 @@ bool lane_sleeper::leave_to_executor() noexcept {
 void lane_sleeper::look_after_backstop() noexcept {
   delivery_batch& batch = delivery_batch::mine();
   if (!driver_.hold().enter()) return;
-  if (driver_.advance(batch) != 0) driver_.counters().rescues.next();
+  if (driver_.advance(batch) != 0) rescues_.next();
   driver_.release(batch);
   batch.run();
 }

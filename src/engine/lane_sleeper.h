@@ -5,6 +5,7 @@
 
 #include "engine/descriptor_list.h"
 #include "engine/lane_driver.h"
+#include "sync/counters.h"
 
 namespace heddle::engine {
 
@@ -16,6 +17,8 @@ class lane_sleeper {
   /// much time has passed. `follows`: the executor looks after the lane for many, and the thread
   /// sleeps on its waker alone.
   void sleep(std::uint64_t deadline_ns, std::uint64_t backstop_ns, bool follows) noexcept;
+  /// How often its backstop found news: a wake was late or lost. Any thread.
+  [[nodiscard]] std::uint64_t rescues() const noexcept { return rescues_.get(); }
 
  private:
   /// What a thread finds that wants to sleep on a lane's descriptors.
@@ -32,6 +35,7 @@ class lane_sleeper {
   void look_after_backstop() noexcept;
 
   lane_driver& driver_;
+  sync::shared_counter rescues_;
 };
 
 }  // namespace heddle::engine

@@ -36,7 +36,7 @@ TEST_F(LaneSleeper, LeavesAnExecutorThatTicksAloneWhereItAwaitsSomething) {
   EXPECT_EQ(driver_->port().dispatch().execute(waiting_command(), mine_), status::posted);
   driver_->release(mine_);
   sleeper_.sleep(0, shortly_ns, false);
-  EXPECT_EQ(keeper_.wakes, 0) << "it would take this core from whom the news is for";
+  EXPECT_EQ(alarm_.wakes, 0) << "it would take this core from whom the news is for";
 }
 
 TEST_F(LaneSleeper, LeavesTheDescriptorsArmedWhileTheWireHasNoRoomForWhatIsSent) {
@@ -47,7 +47,7 @@ TEST_F(LaneSleeper, LeavesTheDescriptorsArmedWhileTheWireHasNoRoomForWhatIsSent)
 
 TEST_F(LaneSleeper, LetsTheExecutorLookOnceItHasSlept) {
   sleeper_.sleep(0, shortly_ns, false);
-  EXPECT_EQ(keeper_.soon, 1);
+  EXPECT_EQ(alarm_.soon, 1);
   EXPECT_FALSE(driver_->parking().state().is_slept_on());
 }
 

@@ -179,7 +179,7 @@ void lane_submitter::leave_to_executor() noexcept {
   if (waiter_.habit().waits_at_once()) return;
   driver_.parking().state().forget_polls();
   driver_.help().keeper.keep_off(sched_getcpu());
-  if (!server_.leave_to_descriptors()) driver_.help().keeper.wake();
+  if (!server_.leave_to_descriptors()) driver_.help().alarm.wake();
 }
 
 // --- through the queue -----------------------------------------------------------------
@@ -201,7 +201,7 @@ status lane_submitter::enqueue(const command& c, delivery_batch& batch) noexcept
 /// After a push to an exclusive lane, whose holder may have looked at the queue before the push.
 void lane_submitter::serve_queued(delivery_batch& batch) noexcept {
   if (driver_.hold().enter()) return driver_.release_slowly(batch);
-  driver_.help().keeper.wake();
+  driver_.help().alarm.wake();
 }
 
 /// Leaves it to whoever comes first: the executor or a helper, who are told, or a wait.
@@ -214,7 +214,7 @@ status lane_submitter::offload(const command& c, delivery_batch& batch) noexcept
   const queue::left how = dedicated ? driver_.commands().hand_in(c) : driver_.commands().leave(c);
   if (how == queue::left::full) return status::busy_queue;
   end_.look_after_queue(batch);
-  if (!dedicated) driver_.counters().left.next();
+  if (!dedicated) driver_.model().counters().left.next();
   if (how == queue::left::unattended || driver_.hold().exclusive()) driver_.help().wake();
   return status::posted;
 }
@@ -240,14 +240,14 @@ status lane_submitter::choose(const command& c, delivery_batch& batch) noexcept 
 
 /// The model is told when it was left, and when it is executed.
 status lane_submitter::leave_stamped(const command& c, delivery_batch& batch) noexcept {
-  const keeper& executor = driver_.help().keeper;
+  const alarm& alarm = driver_.help().alarm;
   command stamped = c;
   stamped.stamped = true;
-  const std::uint64_t begin = now_ns(), rings = executor.rings();
+  const std::uint64_t begin = now_ns(), rings = alarm.rings();
   driver_.model().leaving(begin);  // first: it may be picked up at once
   const status s = offload(stamped, batch);
   const std::uint64_t end = now_ns();
-  driver_.model().left(end - begin, executor.rings() != rings);
+  driver_.model().left(end - begin, alarm.rings() != rings);
   waiter_.habit().leave(end);
   return s;
 }

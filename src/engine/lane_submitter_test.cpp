@@ -93,26 +93,26 @@ TEST_F(LaneSubmitter, AnswersClosedBehindTheEnd) {
 
 TEST_F(LaneSubmitter, LeavesALargeTransferToAnExecutorThatListensWithoutWakingIt) {
   start_submitter();
-  keeper_.knows = true;
+  alarm_.knows = true;
   EXPECT_EQ(receive_much(), status::posted);
-  EXPECT_TRUE(keeper_.listens);
+  EXPECT_TRUE(alarm_.listens);
   EXPECT_TRUE(driver_->parking().executor_watches());
-  EXPECT_EQ(keeper_.wakes, 0);
+  EXPECT_EQ(alarm_.wakes, 0);
   EXPECT_EQ(keeper_.moves, 1);
 }
 
 TEST_F(LaneSubmitter, WakesTheExecutorForALargeTransferOfALaneThatItDoesNotKnow) {
   start_submitter();
   EXPECT_EQ(receive_much(), status::posted);
-  EXPECT_EQ(keeper_.wakes, 1);
+  EXPECT_EQ(alarm_.wakes, 1);
 }
 
 TEST_F(LaneSubmitter, WakesTheExecutorForALargeTransferWhereThereIsWorkAlready) {
   start_submitter();
-  keeper_.knows = true;
+  alarm_.knows = true;
   bring_news();
   EXPECT_EQ(receive_much(), status::posted);
-  EXPECT_EQ(keeper_.wakes, 1);
+  EXPECT_EQ(alarm_.wakes, 1);
 }
 
 TEST_F(LaneSubmitter, LetsTheExecutorSleepWhereTheProgramAlwaysWaitsAtOnce) {
@@ -122,7 +122,7 @@ TEST_F(LaneSubmitter, LetsTheExecutorSleepWhereTheProgramAlwaysWaitsAtOnce) {
     waiter_->habit().wait(2);
   }
   EXPECT_EQ(receive_much(), status::posted);
-  EXPECT_EQ(keeper_.wakes, 0);
+  EXPECT_EQ(alarm_.wakes, 0);
 }
 
 TEST_F(LaneSubmitter, HandsInAndRingsInModeDedicated) {
@@ -130,7 +130,7 @@ TEST_F(LaneSubmitter, HandsInAndRingsInModeDedicated) {
   const std::string text = "a";
   EXPECT_EQ(send(text), status::posted);
   EXPECT_EQ(left(), words{});
-  EXPECT_EQ(keeper_.wakes, 1);
+  EXPECT_EQ(alarm_.wakes, 1);
   server_->serve(false);
   EXPECT_EQ(left(), words{"a"});
   EXPECT_EQ(ended_.count, 1);
@@ -140,7 +140,7 @@ TEST_F(LaneSubmitter, LeavesSmallOnesToHelpersInModeIdle) {
   start_submitter(progress_mode::idle);
   const std::string text = "a";
   EXPECT_EQ(send(text), status::posted);
-  EXPECT_EQ(driver_->counters().left.get(), 1u);
+  EXPECT_EQ(driver_->model().counters().left.get(), 1u);
   server_->progress();
   EXPECT_EQ(left(), words{"a"});
 }

@@ -32,6 +32,7 @@ class lane_waiter {
     return threads() > 1 && crowded() && !driver_.help().dedicated() &&
            !driver_.help().only_inline();
   }
+  [[nodiscard]] const lane_sleeper& sleeper() const noexcept { return sleeper_; }
   [[nodiscard]] wait_habit& habit() noexcept { return habit_; }
   /// At the end of the world, when everything on all lanes has been delivered: nobody waits any
   /// more. False: somebody still does, for a moment.

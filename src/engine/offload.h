@@ -21,6 +21,12 @@
 
 namespace heddle::engine {
 
+/// Counted for people: lane_counters of counters.h tells of each.
+struct offload_counters {
+  sync::shared_counter left;   ///< commands left for a helper
+  sync::owned_counter picked;  ///< of these, what a helper executed
+};
+
 /// One lane's. Any thread; samples may overwrite each other.
 class offload_model {
  public:
@@ -57,6 +63,8 @@ class offload_model {
     std::uint64_t verdicts;                        ///< bit i: leave operations of that size
   };
   [[nodiscard]] inputs now() const noexcept;
+  [[nodiscard]] offload_counters& counters() noexcept { return counters_; }
+  [[nodiscard]] const offload_counters& counters() const noexcept { return counters_; }
 
  private:
   static std::size_t class_of(std::size_t bytes) noexcept;
@@ -64,6 +72,7 @@ class offload_model {
   [[nodiscard]] bool pays(std::size_t size_class, bool leaves_now) const noexcept;
 
   const std::size_t from_;
+  offload_counters counters_;
   sync::shared_counter asked_;
   sync::owned_counter verdicts_, leave_ns_, wake_ns_, pick_up_ns_, compute_ns_, helped_;
   sync::owned_counter stamped_at_ns_;

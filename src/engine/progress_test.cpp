@@ -127,7 +127,7 @@ TEST(Progress, InModeDedicatedExecutorsExecuteEverything) {
     ping_pong(w, l, 100);
     w.core().lanes().for_each([&](const engine::lane_core& core) {
       if (core.number() == l.number()) {
-        EXPECT_GE(core.driver().counters().picked.get(), 200u);
+        EXPECT_GE(core.driver().model().counters().picked.get(), 200u);
       }
     });
     w.barrier();

@@ -47,8 +47,9 @@ int wait_for(int epoll, std::span<epoll_event> events, int timeout_ms, rank self
 
 }  // namespace
 
-resting_place::resting_place(rank self)
+resting_place::resting_place(rank self, bool alone)
     : self_(self),
+      alone_(alone),
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
       bell_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       tick_(make_timer()) {
@@ -96,12 +97,10 @@ resting_place::ended_by resting_place::sleep(const rest& how) noexcept {
   return last;
 }
 
-void resting_place::shorten() noexcept {
-  if (depth_.shorten()) set_timer(tick_.get(), static_cast<std::uint64_t>(tick_ms_) * 1'000'000);
-}
-
-void resting_place::end_deep() noexcept {
-  if (depth_.shorten()) ring();
+void resting_place::look_soon() noexcept {
+  if (!depth_.shorten()) return;
+  if (alone_) return ring();
+  set_timer(tick_.get(), static_cast<std::uint64_t>(tick_ms_) * 1'000'000);
 }
 
 void resting_place::wake() noexcept {

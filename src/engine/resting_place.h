@@ -11,6 +11,7 @@
 #include <span>
 
 #include "base/fd.h"
+#include "engine/helpers.h"
 #include "sync/counters.h"
 #include "sync/parking.h"
 #include "transport/device.h"
@@ -18,7 +19,7 @@
 namespace heddle::engine {
 
 /// What one executor sleeps on.
-class resting_place {
+class resting_place final : public alarm {
  public:
   using endpoints = std::span<const std::unique_ptr<transport::endpoint>>;
 
@@ -35,8 +36,9 @@ class resting_place {
   /// The shortest tick.
   static constexpr int least_tick_ms = 1;
 
-  /// `self` is for traces. Throws error: no descriptors left.
-  explicit resting_place(rank self);
+  /// `self` is for traces. `alone`: the executor serves its lanes alone, so nobody else drives one
+  /// for long. Throws error: no descriptors left.
+  resting_place(rank self, bool alone);
 
   // --- whoever does the executor's duties, one thread at a time ------------------------------
   /// Idempotent. Both throw error.
@@ -57,27 +59,23 @@ class resting_place {
   ended_by sleep(const rest& how) noexcept;
 
   // --- any thread ----------------------------------------------------------------------------
-  /// Whether what a lane's descriptors tell ends a rest, this one too. False: add() has not seen
-  /// it.
-  bool watch(endpoints lane, bool wanted) noexcept;
-  /// A deep rest ends with the next tick.
-  void shorten() noexcept;
-  /// A deep rest ends.
-  void end_deep() noexcept;
-  /// Any rest ends.
-  void wake() noexcept;
-  /// The same, or the next one; not counted.
+  bool watch(endpoints lane, bool wanted) noexcept override;
+  /// Of one that serves alone, a deep rest ends at once.
+  void look_soon() noexcept override;
+  void wake() noexcept override;
+  /// Ends this rest, or the next one; not counted.
   void interrupt() noexcept;
 
-  /// How many rests were ended by an event, by a tick; how often wake() and end_deep() have rung.
+  /// How many rests were ended by an event, by a tick; how often others have rung.
   [[nodiscard]] std::uint64_t wakes() const noexcept { return wakes_.get(); }
   [[nodiscard]] std::uint64_t ticks() const noexcept { return ticks_.get(); }
-  [[nodiscard]] std::uint64_t rings() const noexcept { return rings_.get(); }
+  [[nodiscard]] std::uint64_t rings() const noexcept override { return rings_.get(); }
 
  private:
   void ring() noexcept;
 
   const rank self_;
+  const bool alone_;
   const unique_fd epoll_, bell_, tick_;
   int tick_ms_ = least_tick_ms;  // constant while somebody rests here
   sync::executor_rest<> depth_;

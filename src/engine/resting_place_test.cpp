@@ -13,7 +13,7 @@ class RestingPlace : public testing::Test {
  protected:
   using by = resting_place::ended_by;
   by rest() { return place_.sleep({}); }
-  resting_place place_{0};
+  resting_place place_{0, false};
 };
 
 TEST_F(RestingPlace, AWakeEndsTheRestThatHasBegun) {
@@ -30,16 +30,24 @@ TEST_F(RestingPlace, RingsForNobodyWhoStaysUp) {
   place_.begin();
   place_.stay_up();
   place_.wake();
-  place_.end_deep();
+  place_.look_soon();
   EXPECT_EQ(place_.rings(), 0u);
 }
 
 TEST_F(RestingPlace, ADeepRestThatIsShortenedEndsWithATick) {
   place_.begin();
-  place_.shorten();
+  place_.look_soon();
   EXPECT_EQ(rest(), by::tick);
   EXPECT_EQ(place_.ticks(), 1u);
   EXPECT_EQ(place_.wakes() + place_.rings(), 0u);
+}
+
+TEST_F(RestingPlace, ADeepRestOfOneThatServesAloneIsOverAtOnce) {
+  resting_place alone(0, true);
+  alone.begin();
+  alone.look_soon();
+  EXPECT_EQ(alone.sleep({}), by::others);
+  EXPECT_EQ(alone.rings(), 1u);
 }
 
 TEST_F(RestingPlace, AShortRestIsOverByTime) {
@@ -51,7 +59,7 @@ TEST_F(RestingPlace, AShortRestIsOverByTime) {
 TEST_F(RestingPlace, ABellBesideATickIsHeard) {
   place_.begin();
   place_.interrupt();
-  place_.shorten();
+  place_.look_soon();
   std::this_thread::sleep_for(std::chrono::milliseconds(3 * place_.tick_ms()));
   EXPECT_EQ(rest(), by::others);
 }

@@ -105,7 +105,9 @@ std::unique_ptr<lane_core> world_core::make_lane(int number) {
                                       .atomic_route = ways.atomics,
                                       .handlers = handlers_.all(),
                                       .header_handlers = handlers_.at_header()};
-  const helpers help{.keeper = progress_->executor_of(number),
+  executor& by = progress_->executor_of(number);
+  const helpers help{.alarm = by.place(),
+                     .keeper = by,
                      .team = progress_->team(),
                      .mode = mode_of(config_),
                      .spin_ns = progress_->spin_ns(),

@@ -63,7 +63,7 @@ std::string world_progress::describe() const {
       fmt::format("progress {}\n  awake for {} us before a sleep{}\n", name_of(mode_of(config)),
                   spin_ns_ / 1000, config.spin_us == automatic ? " (HEDDLE_SPIN_US=auto)" : "");
   for (std::size_t i = 0; i < executors_.size(); ++i) {
-    const executor& e = *executors_[i];
+    executor& e = *executors_[i];
     text += fmt::format("  executor {} {}, woken {} times ({} by threads), {} ticks\n", i,
                         e.core() < 0 ? "on any core" : fmt::format("on core {}", e.core()),
                         e.place().wakes(), e.place().rings(), e.place().ticks());

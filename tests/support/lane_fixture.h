@@ -15,8 +15,8 @@
 
 namespace heddle::engine {
 
-struct counting_keeper final : keeper {
-  int soon = 0, wakes = 0, turns = 0, moves = 0;
+struct counting_alarm final : alarm {
+  int soon = 0, wakes = 0;
   bool knows = false, listens = false;  ///< the lane, to its descriptors
   std::function<void()> on_listening;   ///< it is woken by that at once
   void look_soon() noexcept override { ++soon; }
@@ -26,10 +26,14 @@ struct counting_keeper final : keeper {
     if (listens && on_listening) std::exchange(on_listening, nullptr)();
     return knows;
   }
+  [[nodiscard]] std::uint64_t rings() const noexcept override { return 0; }
+};
+
+struct counting_keeper final : keeper {
+  int turns = 0, moves = 0;
   void keep_off(int) noexcept override { ++moves; }
   void serve_inline() noexcept override { ++turns; }
   [[nodiscard]] bool is_shared_inline() const noexcept override { return false; }
-  [[nodiscard]] std::uint64_t rings() const noexcept override { return 0; }
 };
 
 using test::ending;
@@ -40,9 +44,12 @@ class LaneFixture : public test::ScriptedWorld {
   lane_driver& start(progress_mode mode = progress_mode::adaptive, int ranks_per_core = 1) {
     driver_.reset();
     auto endpoints = make_endpoints();
-    driver_ = std::make_unique<lane_driver>(
-        no_lane(), where(), std::move(endpoints),
-        helpers{.keeper = keeper_, .mode = mode, .spin_ns = 0, .ranks_per_core = ranks_per_core});
+    driver_ = std::make_unique<lane_driver>(no_lane(), where(), std::move(endpoints),
+                                            helpers{.alarm = alarm_,
+                                                    .keeper = keeper_,
+                                                    .mode = mode,
+                                                    .spin_ns = 0,
+                                                    .ranks_per_core = ranks_per_core});
     return *driver_;
   }
   /// Something that is executed as soon as somebody holds the lane, and ends at once.
@@ -73,6 +80,7 @@ class LaneFixture : public test::ScriptedWorld {
         {transport::event::kind_t::arrived, status::done, wire_.reach(any_source), nullptr, {}});
   }
 
+  counting_alarm alarm_;
   counting_keeper keeper_;
   ending ended_;
   std::vector<std::byte> into_ = std::vector<std::byte>(8);
