@@ -9,6 +9,7 @@
 
 #include "backends/utofu/command.h"
 #include "backends/utofu/names.h"
+#include "backends/utofu/notice_window.h"
 #include "backends/utofu/vcq.h"
 
 namespace heddle::transport::utofu {
@@ -19,25 +20,10 @@ inline constexpr std::size_t max_command_bytes = 64;
 
 class command_queue {
  public:
-  /// `window`: how many notices may be to come, and lines of peers' rings in use, together.
+  /// `window`: of its notices.
   command_queue(const vcq& on, std::size_t window);
 
-  // --- the window: the hardware's queue of notices must never overflow
-  [[nodiscard]] bool full() const noexcept { return used_ >= window_; }
-  /// Lines take three quarters of it. Those of peers that read nothing stay, and the rest is for
-  /// what goes elsewhere.
-  [[nodiscard]] bool crowded() const noexcept { return lines_ >= window_ / 4 * 3; }
-  /// How many probes may be under way although it is full.
-  [[nodiscard]] std::size_t spare() const noexcept { return window_ / 8; }
-  /// Lines of peers' rings.
-  void occupy(std::size_t count) noexcept {
-    used_ += count;
-    lines_ += count;
-  }
-  void vacate(std::size_t count) noexcept {
-    used_ -= count;
-    lines_ -= count;
-  }
+  [[nodiscard]] notice_window& window() noexcept { return window_; }
 
   // --- posting. done, busy_queue, or why it can never be posted
 
@@ -74,7 +60,7 @@ class command_queue {
     });
     if (s == status::done) [[likely]] {
       queue.push(what);
-      ++used_;
+      window_.open();
     }
     return s;
   }
@@ -93,7 +79,7 @@ class command_queue {
   [[nodiscard]] status close_list() noexcept;
   /// Takes the last one to this VCQ back, which was not posted after all.
   pending take_back(remote_vcq& to, queue_name name) noexcept {
-    --used_;
+    window_.close();
     return to.queue(name).unpush();
   }
 
@@ -131,16 +117,14 @@ class command_queue {
   }
   [[nodiscard]] pending counted(pending p) noexcept {
     if (p) [[likely]]
-      --used_;
+      window_.close();
     return p;
   }
   [[nodiscard, gnu::noinline]] status submit_slowly(const command& c) noexcept;
   [[nodiscard]] int add(const command& c) noexcept;
 
   const utofu_vcq_hdl_t handle_;
-  const std::size_t window_;
-  std::size_t used_ = 0;  // with lines_
-  std::size_t lines_ = 0;
+  notice_window window_;
   std::uint64_t departures_ = 0, left_ = 0;
   bool listing_ = false;
   bool dead_ = false;

@@ -44,7 +44,8 @@ utofu_endpoint::utofu_endpoint(utofu_device& owner, int lane)
       slab_(vcq_),
       queue_(vcq_, owner.chosen().mrq / 2),
       peers_(owner, slab_),
-      messages_(queue_, peers_, events_, cut(slab_, lane, sent_bytes), owner.nonce()),
+      credits_(queue_, peers_),
+      messages_(queue_, peers_, credits_, events_, cut(slab_, lane, sent_bytes), owner.nonce()),
       wireup_(owner, lane, queue_, peers_, messages_),
       regions_(owner, lane, queue_, peers_),
       liveness_(queue_, peers_, events_),
@@ -63,7 +64,7 @@ inline status utofu_endpoint::start(op& o) noexcept {
   auto& p = static_cast<peer_state&>(*o.to);
   if (p.lost) [[unlikely]]
     return status::peer_lost;
-  if (queue_.full() && !messages_.collect_credits()) [[unlikely]]
+  if (queue_.window().full() && !credits_.read_all()) [[unlikely]]
     return status::busy_queue;
   if (o.kind != op_kind::send) [[likely]]
     return start_access(p, o);
@@ -94,7 +95,7 @@ status utofu_endpoint::send(remote_lane& to, message_head head, std::span<const 
                             std::span<const std::byte> data) noexcept {
   const vcq::use mine(vcq_);
   auto& p = static_cast<peer_state&>(to);
-  if (p.lost || !p.out.is_open() || queue_.full()) [[unlikely]]
+  if (p.lost || !p.out.is_open() || queue_.window().full()) [[unlikely]]
     return status::busy_queue;  // post() may tell more
   const status s = messages_.send(p, {head, header, data});
   return s == status::done ? s : status::busy_queue;
@@ -170,10 +171,11 @@ std::size_t utofu_endpoint::poll(std::span<event> out) noexcept {
 }
 
 inline void utofu_endpoint::do_chores() noexcept {
-  messages_.release();
+  credits_.release();
   if (++polls_ % polls_per_drain == 0) {
     queue_.drain();
-    messages_.settle();
+    credits_.tell_all();
+    messages_.ask_for_departure();
     take_failures();
   } else if (!messages_.idle()) {
     queue_.drain();
@@ -319,7 +321,8 @@ void utofu_endpoint::maintain() noexcept {
 bool utofu_endpoint::arm() noexcept {
   const vcq::use mine(vcq_);
   queue_.drain();
-  messages_.settle();
+  credits_.tell_all();
+  messages_.ask_for_departure();
   take_failures();
   if (peers_.some_lost()) [[unlikely]]
     forget_lost();

@@ -7,6 +7,7 @@
 
 #include "backends/utofu/accesses.h"
 #include "backends/utofu/command_queue.h"
+#include "backends/utofu/credits.h"
 #include "backends/utofu/device.h"
 #include "backends/utofu/liveness.h"
 #include "backends/utofu/messages.h"
@@ -67,6 +68,7 @@ class utofu_endpoint final : public endpoint {
   command_queue queue_;
   outbox events_;
   peers peers_;
+  credits credits_;
   messages messages_;
   wireup wireup_;
   peer_regions regions_;

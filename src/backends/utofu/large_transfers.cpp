@@ -48,7 +48,7 @@ void large_transfers::post_pieces(op& o) noexcept {
 
 bool large_transfers::post_piece(op& o) noexcept {
   auto& notes = o.notes<large_notes>();
-  if (queue_.full()) return false;
+  if (queue_.window().full()) return false;
   const bool is_put = o.kind == op_kind::put;
   command c;
   c.what = is_put ? command::form::put : command::form::get;

@@ -25,7 +25,7 @@ void liveness::probe(peer_state& p) noexcept {
   if (p.lost || p.probing || untouched || !peers_.prepare_area(p)) return;
   remote_vcq* const to = peers::any_vcq_of(p);
   // What fills the window may be what a peer that is gone will never take.
-  if (to == nullptr || (queue_.full() && under_way_ >= queue_.spare())) return;
+  if (to == nullptr || (queue_.window().full() && under_way_ >= queue_.window().spare())) return;
   command c;
   c.what = command::form::get;
   c.there = address_of(*to, tag_listener, offsetof(listener, nonce));

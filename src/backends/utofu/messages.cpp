@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/utofu/messages.h"
 
-#include <cstddef>
-
 namespace heddle::transport::utofu {
 
 // --- sending ---------------------------------------------------------------------------
@@ -65,13 +63,13 @@ void messages::take_back(peer_state& to, const note& n) noexcept {
   unasked_ = n.unasked;
   to.out.retreat(n.lines);
   to.in.tell(n.told);
-  queue_.vacate(n.lines);
+  queue_.window().vacate(n.lines);
 }
 
 /// Whether receivers have told by puts of their own that so many lines are free.
 bool messages::has_room_now(peer_state& to, std::uint32_t lines) noexcept {
-  read_credits(to);
-  if (queue_.crowded()) (void)collect_credits();
+  credits_.read(to);
+  if (queue_.window().crowded()) (void)credits_.read_all();
   return has_room(to, lines);
 }
 
@@ -104,7 +102,7 @@ bool messages::mark_wrap(peer_state& to, const outgoing_ring::place& at) noexcep
   c.flags = UTOFU_ONESIDED_FLAG_STRONG_ORDER;
   if (queue_.submit([&] { return c; }) != status::done) return false;
   to.out.advance(at.skipped);
-  queue_.occupy(at.skipped);
+  queue_.window().occupy(at.skipped);
   return true;
 }
 
@@ -119,58 +117,15 @@ void messages::on_arrived(peer_state& from, bool wrapped) noexcept {
 }
 
 inline void messages::deliver(peer_state& from, const incoming_message& m) noexcept {
-  taken_.add(from);
-  queue_.vacate(from.out.free_up_to(m.credits));
+  credits_.note_taken(from);
+  credits_.heard(from, m.credits);
   events_.arrived(from, m.bytes);
 }
 
 void messages::look_at(peer_state& p) noexcept {
   incoming_message m;
   while (!p.lost && !events_.full() && p.in.look(m)) deliver(p, m);
-  if (p.in.holds()) taken_.add(p);  // also when it only wrapped
-}
-
-// --- credits ---------------------------------------------------------------------------
-
-void messages::release_taken() noexcept {
-  taken_.take_all([this](peer_state& p) {
-    p.in.release();
-    if (p.in.untold() >= p.in.lines() / 4) tell(p);
-    if (p.in.untold() != 0) untold_.add(p);
-  });
-}
-
-/// Mostly the next message to the peer says it as well; a put of its own is for one-way traffic.
-void messages::tell(peer_state& p) noexcept {
-  if (p.lost || !p.out.is_open()) return;
-  command c;
-  c.what = command::form::piggyback;
-  c.to = p.vcq->with_path;
-  c.there = p.their_area + offsetof(peer_area, consumed);
-  c.data = &p.in.released();
-  c.bytes = sizeof(std::uint64_t);
-  c.edata = edata_message;
-  if (queue_.submit([&] { return c; }) == status::done)
-    p.in.tell(p.in.released());
-  else
-    owed_.add(p);
-}
-
-void messages::settle() noexcept {
-  untold_.take_all([this](peer_state& p) {
-    if (p.in.untold() != 0) tell(p);
-  });
-  ask_for_departure();
-}
-
-void messages::read_credits(peer_state& p) noexcept {
-  if (p.area == nullptr) return;
-  queue_.vacate(p.out.free_up_to(static_cast<std::uint32_t>(p.area->consumed.get())));
-}
-
-bool messages::collect_credits() noexcept {
-  for (peer_state* p : peers_.all()) read_credits(*p);
-  return !queue_.full();
+  if (p.in.holds()) credits_.note_taken(p);  // also when it only wrapped
 }
 
 }  // namespace heddle::transport::utofu

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// messages.h - messages between this lane and its peers': puts into rings, and the credits for the
-// lines of these.
+// messages.h - messages between this lane and its peers': puts into rings.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -11,6 +10,7 @@
 
 #include "backends/utofu/buffers.h"
 #include "backends/utofu/command_queue.h"
+#include "backends/utofu/credits.h"
 #include "backends/utofu/peers.h"
 #include "base/copy.h"
 #include "transport/outbox.h"
@@ -19,9 +19,14 @@ namespace heddle::transport::utofu {
 
 class messages {
  public:
-  messages(command_queue& queue, peers& known, outbox& events, registered_memory buffer,
-           std::uint64_t nonce)
-      : queue_(queue), peers_(known), events_(events), buffer_(buffer), nonce_(nonce) {}
+  messages(command_queue& queue, peers& known, credits& freed, outbox& events,
+           registered_memory buffer, std::uint64_t nonce)
+      : queue_(queue),
+        peers_(known),
+        credits_(freed),
+        events_(events),
+        buffer_(buffer),
+        nonce_(nonce) {}
 
   struct message {
     const message_head& head;
@@ -58,19 +63,10 @@ class messages {
   void look() noexcept {
     for (peer_state* p : polled_) look_at(*p);
   }
-  /// The messages of the last poll are read; credits are told that are due.
-  void release() noexcept {
-    if (!taken_.empty()) release_taken();
-    if (!owed_.empty()) [[unlikely]]
-      owed_.take_all([this](peer_state& p) { tell(p); });
-  }
-  /// All that was freed is told, and what was sent is to be heard of. Now and then, and before the
-  /// lane sleeps: what each of many peers is not told adds up to a window that is full for ever.
-  void settle() noexcept;
-  /// Asks all peers' areas what they have freed. Whether the window has room then.
-  [[nodiscard]] bool collect_credits() noexcept;
+  /// What was sent is to be heard of.
+  void ask_for_departure() noexcept;
   /// The peer is gone.
-  void forget(peer_state& p) noexcept { queue_.vacate(p.out.free_all()); }
+  void forget(peer_state& p) noexcept { queue_.window().vacate(p.out.free_all()); }
 
   /// All that was sent has left, as far as drain() has heard.
   [[nodiscard]] bool idle() const noexcept {
@@ -85,22 +81,19 @@ class messages {
   [[nodiscard, gnu::noinline]] bool has_room_now(peer_state& to, std::uint32_t lines) noexcept;
   /// When the window is crowded, each peer still takes one message after the other.
   [[nodiscard]] bool has_room(const peer_state& to, std::uint32_t lines) const noexcept {
-    return to.out.has_room(lines) && (!queue_.crowded() || to.out.under_way() == 0);
+    return to.out.has_room(lines) && (!queue_.window().crowded() || to.out.under_way() == 0);
   }
   [[nodiscard]] bool room_for(peer_state& to, std::uint32_t lines) noexcept {
     return has_room(to, lines) || has_room_now(to, lines);
   }
   [[nodiscard]] bool find_in_buffer(std::size_t bytes, send_buffer::piece& out) noexcept;
   [[nodiscard]] bool mark_wrap(peer_state& to, const outgoing_ring::place& at) noexcept;
-  void ask_for_departure() noexcept;
   void deliver(peer_state& from, const incoming_message& m) noexcept;
   void look_at(peer_state& p) noexcept;
-  void release_taken() noexcept;
-  void read_credits(peer_state& p) noexcept;
-  void tell(peer_state& p) noexcept;
 
   command_queue& queue_;
   peers& peers_;
+  credits& credits_;
   outbox& events_;
   send_buffer buffer_;
   const std::uint64_t nonce_;      // of this process
@@ -108,9 +101,6 @@ class messages {
   std::uint32_t unasked_ = 0;      // messages since then
   std::uint64_t asked_up_to_ = 0;  // of the send buffer
   std::vector<peer_state*> polled_;
-  peer_list<&peer_state::in_taken> taken_;
-  peer_list<&peer_state::in_untold> untold_;
-  peer_list<&peer_state::in_owed> owed_;
 };
 
 /// So much may leave before it is asked whether it has: a notice for each message would cost as
@@ -125,7 +115,7 @@ inline bool messages::is_due() const noexcept {
 inline void messages::sent(peer_state& to, std::uint32_t lines, bool asked) noexcept {
   to.out.advance(lines);
   to.in.tell(to.in.released());
-  queue_.occupy(lines);
+  queue_.window().occupy(lines);
   ++unasked_;
   if (!asked) [[likely]]
     return;

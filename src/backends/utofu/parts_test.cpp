@@ -11,6 +11,7 @@
 
 #include "backends/utofu/buffers.h"
 #include "backends/utofu/message_ring.h"
+#include "backends/utofu/notice_window.h"
 #include "backends/utofu/pending.h"
 #include "backends/utofu/shared_memory.h"
 
@@ -98,6 +99,28 @@ TEST(VcqTable, FindsWhatWasPutInAndNothingElse) {
   EXPECT_EQ(table.find(42), nullptr);
   EXPECT_EQ(table.at(0), nullptr);
   EXPECT_EQ(table.at(1001), nullptr);
+}
+
+TEST(NoticeWindow, IsFullByOperationsAndLinesTogether) {
+  notice_window window(8);
+  window.occupy(5);
+  window.open();
+  window.open();
+  EXPECT_FALSE(window.full());
+  window.open();
+  EXPECT_TRUE(window.full());
+  window.close();
+  EXPECT_FALSE(window.full());
+}
+
+TEST(NoticeWindow, IsCrowdedByLinesAloneThatNobodyFrees) {
+  notice_window window(8);
+  for (int i = 0; i < 6; ++i) window.open();
+  EXPECT_FALSE(window.crowded());
+  window.occupy(6);
+  EXPECT_TRUE(window.crowded());
+  window.vacate(1);
+  EXPECT_FALSE(window.crowded());
 }
 
 /// A buffer over memory of its own.

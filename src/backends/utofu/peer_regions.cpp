@@ -41,7 +41,7 @@ void peer_regions::fetch(peer_state& p, peer_region& r) {
   c.there = address_of(to, tag_regions, r.ref.slot * sizeof(region_entry));
   c.here = p.area_address + offsetof(peer_area, landing) + entry_at;
   c.bytes = sizeof(region_entry);
-  if (c.there == no_address || queue_.full() ||
+  if (c.there == no_address || queue_.window().full() ||
       queue_.submit([&] { return c; }, to, queue_name::gets, pending(p, ending::entry)) !=
           status::done)
     return;

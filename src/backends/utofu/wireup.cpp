@@ -91,7 +91,7 @@ grant wireup::our_grant(const peer_state& p) const noexcept {
 /// Not in a list, which may be taken back.
 bool wireup::post(peer_state& p, command& c, ending what) noexcept {
   try {
-    return c.there != no_address && !queue_.full() && !queue_.listing() &&
+    return c.there != no_address && !queue_.window().full() && !queue_.listing() &&
            queue_.submit([&] { return c; }, *p.vcq, queue_of(c.what), pending(p, what)) ==
                status::done;
   } catch (const std::bad_alloc&) {
