@@ -161,7 +161,8 @@ std::size_t utofu_endpoint::poll(std::span<event> out) noexcept {
         break;
       }
     }
-    on_notice(code, notice);
+    const bool ended = on_notice(code, notice);
+    if (ended && queue_.window().empty()) break;  // nothing of ours is to come
   }
   if (peers_.some_lost()) [[unlikely]]
     forget_lost();
@@ -197,21 +198,22 @@ void utofu_endpoint::take_failures() noexcept {
   if (queue_.dead()) on_dead_queue();
 }
 
-inline void utofu_endpoint::on_notice(int code, const utofu_mrq_notice& n) noexcept {
+/// True: an operation of the lane has ended.
+inline bool utofu_endpoint::on_notice(int code, const utofu_mrq_notice& n) noexcept {
   remote_vcq* const from = peers_.vcqs().find(n.vcq_id);
   if (from == nullptr) [[unlikely]]
-    return;  // nobody we have had to do with
+    return false;  // nobody we have had to do with
   queue_name queue = queue_name::puts;
   switch (n.notice_type) {
     case UTOFU_MRQ_TYPE_RMT_PUT:
       if (code == UTOFU_SUCCESS && (n.edata & edata_message) != 0 && from->messages != nullptr)
         messages_.on_arrived(*from->messages, (n.edata & edata_wrapped) != 0);
-      return;
+      return false;
     case UTOFU_MRQ_TYPE_LCL_PUT:
       if ((n.edata & edata_message) == 0) break;
       if (code != UTOFU_SUCCESS && from->messages != nullptr)
         peers_.lose(*from->messages);  // a message that did not arrive
-      return;
+      return false;
     case UTOFU_MRQ_TYPE_LCL_GET:
       queue = queue_name::gets;
       break;
@@ -219,10 +221,13 @@ inline void utofu_endpoint::on_notice(int code, const utofu_mrq_notice& n) noexc
       queue = queue_name::atomics;
       break;
     default:
-      return;
+      return false;
   }
-  if (const pending what = queue_.end(*from, queue, n.edata)) [[likely]]
-    on_end(what, code, n.rmt_value);
+  const pending what = queue_.end(*from, queue, n.edata);
+  if (!what) [[unlikely]]
+    return false;
+  on_end(what, code, n.rmt_value);
+  return true;
 }
 
 // --- ends ------------------------------------------------------------------------------

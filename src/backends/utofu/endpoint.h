@@ -49,7 +49,7 @@ class utofu_endpoint final : public endpoint {
   [[nodiscard, gnu::noinline]] status start_message(peer_state& p, op& o) noexcept;
   void do_chores() noexcept;
   void take_failures() noexcept;
-  void on_notice(int code, const utofu_mrq_notice& n) noexcept;
+  bool on_notice(int code, const utofu_mrq_notice& n) noexcept;
   void on_end(const pending& what, int code, std::uint64_t value) noexcept;
   [[gnu::noinline]] void on_other_end(const pending& what, int code, std::uint64_t value) noexcept;
   void on_own_end(peer_state& p, ending what, status how, std::uint64_t value) noexcept;

@@ -11,6 +11,7 @@ class notice_window {
  public:
   explicit notice_window(std::size_t most) noexcept : most_(most) {}
 
+  [[nodiscard]] bool empty() const noexcept { return used_ == 0; }
   [[nodiscard]] bool full() const noexcept { return used_ >= most_; }
   /// Lines take three quarters of it. Those of peers that read nothing stay, and the rest is for
   /// what goes elsewhere.
