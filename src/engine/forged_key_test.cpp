@@ -15,6 +15,7 @@
 #include "engine/key_fields.h"
 #include "support/pattern.h"
 #include "support/ranks.h"
+#include "support/wires.h"
 
 namespace heddle::test {
 namespace {
@@ -25,10 +26,10 @@ constexpr std::size_t bytes = 4096;
 constexpr std::uint64_t huge = std::numeric_limits<std::uint64_t>::max();
 
 struct way {
-  const char* name;
-  const char* backend;
-  const char* cma = "auto";
-  const char* faults = "";
+  std::string name;
+  std::string backend;
+  std::string cma = "auto";
+  std::string faults = "";
 };
 
 void PrintTo(const way& w, std::ostream* out) {
@@ -37,6 +38,7 @@ void PrintTo(const way& w, std::ostream* out) {
 
 class ForgedKey : public testing::TestWithParam<way> {
  protected:
+  void SetUp() override { HEDDLE_NEEDS_WIRE(GetParam().backend); }
   [[nodiscard]] static settings config() {
     settings s = settings_for(GetParam().backend);
     s.others["HEDDLE_SHM_CMA"] = GetParam().cma;
@@ -46,12 +48,9 @@ class ForgedKey : public testing::TestWithParam<way> {
 };
 
 auto ways() {
-  std::vector<way> all{way{"shm_mapped", "shm"}, way{"shm_copied", "shm", "auto", "map=off"},
-                       way{"shm_messages", "shm", "off", "map=off"}, way{"tcp", "tcp"}};
-#ifdef HEDDLE_TESTS_UTOFU
-  all.push_back(way{"utofu", "utofu"});
-#endif
-  if (has_card()) all.push_back(way{"verbs", "verbs"});
+  std::vector<way> all{way{"shm_copied", "shm", "auto", "map=off"},
+                       way{"shm_messages", "shm", "off", "map=off"}};
+  for (const known_wire& wire : wires()) all.push_back({wire.name, wire.name});
   return testing::ValuesIn(all);
 }
 INSTANTIATE_TEST_SUITE_P(, ForgedKey, ways(), [](const auto& one) { return one.param.name; });

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "support/ranks.h"
+#include "support/wires.h"
 
 namespace heddle::test {
 namespace {
@@ -38,20 +39,26 @@ void expect_files(int ranks, const settings& config, bool expected) {
   });
 }
 
+TEST(OwnMemory, IsAFilesWhereItsWireMapsOrReachesFiles) {
+  for (const known_wire& wire : wires()) {
+    if (!why_not_over(wire.name).empty()) continue;
+    SCOPED_TRACE(wire.name);
+    run_ranks(2, settings_for(wire.name), [](world& w) {
+      const region some = w.allocate(100);
+      const transport::traits& wire_can = w.core().network().devices().front()->describe();
+      EXPECT_EQ(is_of_a_file(some.memory().data()), wire_can.maps_files || wire_can.reaches_files);
+      w.barrier();
+    });
+  }
+}
+
 TEST(OwnMemory, IsAFilesOnlyWhereAPeerMapsIt) {
   expect_files(2, settings_for("shm,tcp"), true);
-  expect_files(2, settings_for("tcp"), false);
   expect_files(1, settings_for("shm,tcp"), false);
   settings unmapped = settings_for("shm");
   unmapped.faults = "map=off";
   expect_files(2, unmapped, false);
 }
-
-#ifdef HEDDLE_TESTS_UTOFU
-TEST(OwnMemory, IsAFilesWhereADeviceInSoftwareReachesFiles) {
-  expect_files(2, settings_for("utofu"), true);
-}
-#endif
 
 TEST(OwnMemory, IsMappedForItsOwnRankWhereItLies) {
   for (const int ranks : {1, 2}) {

@@ -280,7 +280,7 @@ TEST(Symmetric, WhereOneRankHasNoRoomTheOthersDoNotWait) {
 
 class MappedMemory : public Engine {
  protected:
-  [[nodiscard]] static bool maps() { return GetParam().backend == std::string("shm"); }
+  [[nodiscard]] static bool maps() { return GetParam().backend == "shm"; }
 };
 INSTANTIATE_TEST_SUITE_P(Ways, MappedMemory, all_ways(), name_of_way);
 

@@ -4,24 +4,32 @@
 #include <gtest/gtest.h>
 #include <heddle/heddle.h>
 
+#include <ostream>
 #include <string>
 #include <vector>
 
 #include "support/ranks.h"
 #include "support/scale.h"
+#include "support/wires.h"
 
 namespace heddle::test {
 
 /// One way to get from rank to rank.
 struct way {
-  const char* name;
-  const char* backend;
-  const char* cma;
-  const char* progress = "adaptive";
+  std::string name;
+  std::string backend;
+  std::string progress = "adaptive";
+  /// Whether shm may read a peer's memory by itself; else by messages.
+  std::string cma = "auto";
 };
+
+inline void PrintTo(const way& w, std::ostream* out) {
+  *out << w.name;
+}
 
 class Engine : public testing::TestWithParam<way> {
  protected:
+  void SetUp() override { HEDDLE_NEEDS_WIRE(GetParam().backend); }
   [[nodiscard]] settings config() const {
     settings s = settings_for(GetParam().backend);
     s.others["HEDDLE_SHM_CMA"] = GetParam().cma;
@@ -30,31 +38,18 @@ class Engine : public testing::TestWithParam<way> {
     return s;
   }
   /// Nobody serves a rank that does not call: for tests in which the target only computes.
-  [[nodiscard]] static bool only_inline() { return GetParam().progress == std::string("inline"); }
+  [[nodiscard]] static bool only_inline() { return GetParam().progress == "inline"; }
 };
 
+/// Each wire in each mode of progress; by messages as well where it can do without.
 inline auto all_ways() {
-  std::vector<way> ways{way{"shm", "shm", "auto"},
-                        way{"shm_messages", "shm", "off"},
-                        way{"tcp", "tcp", "auto"},
-                        way{"shm_inline", "shm", "auto", "inline"},
-                        way{"tcp_inline", "tcp", "auto", "inline"},
-                        way{"shm_dedicated", "shm", "off", "dedicated"},
-                        way{"tcp_dedicated", "tcp", "auto", "dedicated"},
-                        way{"shm_idle", "shm", "off", "idle"},
-                        way{"tcp_idle", "tcp", "auto", "idle"}};
-#ifdef HEDDLE_TESTS_UTOFU
-  ways.push_back(way{"utofu", "utofu", "auto"});
-  if (!sanitized)  // the rest goes the same ways through the backend
-    ways.insert(ways.end(), {way{"utofu_inline", "utofu", "auto", "inline"},
-                             way{"utofu_dedicated", "utofu", "auto", "dedicated"},
-                             way{"utofu_idle", "utofu", "auto", "idle"}});
-#endif
-  if (has_card())
-    ways.insert(ways.end(),
-                {way{"verbs", "verbs", "auto"}, way{"verbs_inline", "verbs", "auto", "inline"},
-                 way{"verbs_dedicated", "verbs", "auto", "dedicated"},
-                 way{"verbs_idle", "verbs", "auto", "idle"}});
+  std::vector<way> ways{{"shm_messages", "shm", "adaptive", "off"}};
+  for (const known_wire& wire : wires()) {
+    ways.push_back({wire.name, wire.name});
+    if (sanitized && wire.is_module) continue;  // the rest goes the same ways through the backend
+    for (const std::string mode : {"inline", "dedicated", "idle"})
+      ways.push_back({wire.name + "_" + mode, wire.name, mode, mode == "inline" ? "auto" : "off"});
+  }
   return testing::ValuesIn(ways);
 }
 inline std::string name_of_way(const testing::TestParamInfo<way>& tested) {
