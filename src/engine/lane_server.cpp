@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/lane_server.h"
 
-#include <utility>
-
 #include "sync/cache_line.h"
 
 namespace heddle::engine {
@@ -80,7 +78,7 @@ void lane_server::dismiss() noexcept {
 lane_server::readiness lane_server::prepare_sleep(bool keep) noexcept {
   delivery_batch& batch = delivery_batch::mine();
   if (!serving_ && !enter()) {
-    turn_away();
+    listening_.turn_away([this](bool wanted) { return watch(wanted); });
     return readiness::polled;
   }
   protocols::port& port = driver_.port();
@@ -89,7 +87,7 @@ lane_server::readiness lane_server::prepare_sleep(bool keep) noexcept {
   readiness r = driver_.parking().state().look(driver_.commands().pending(), arm);
   driver_.parking().note_rest(port.in_flight_hint() == 0);
   if (r != readiness::work)
-    (void)listen(r == readiness::watched, std::exchange(turned_away_, false));
+    listening_.decide(r == readiness::watched, [this](bool wanted) { return watch(wanted); });
   if (!driver_.help().dedicated()) {
     driver_.release_armed(batch);
   } else if (!rest_served(batch, r == readiness::watched, keep)) {
@@ -99,20 +97,8 @@ lane_server::readiness lane_server::prepare_sleep(bool keep) noexcept {
 }
 
 /// The executor knows the lanes that it makes ready for its rest.
-bool lane_server::listen(bool wanted, bool anew) noexcept {
-  if (!anew && listened_to_.get() == wanted) return true;
-  if (!driver_.help().alarm.watch(driver_.port().endpoints().all(), wanted)) return false;
-  listened_to_.set(wanted);
-  return true;
-}
-
-/// Without the hold, whose owner may be about to listen: its descriptors would end each rest at
-/// once until it lets go, which it cannot do while the executor has its core. So the executor does
-/// not believe listened_to_ afterwards, and rests for a tick only.
-void lane_server::turn_away() noexcept {
-  (void)driver_.help().alarm.watch(driver_.port().endpoints().all(), false);
-  listened_to_.set(false);
-  turned_away_ = true;
+bool lane_server::watch(bool wanted) noexcept {
+  return driver_.help().alarm.watch(driver_.port().endpoints().all(), wanted);
 }
 
 /// In mode dedicated only the executor arms; in mode idle it is not the executor that goes on.
@@ -124,7 +110,8 @@ bool lane_server::leave_to_descriptors() noexcept {
     return armed;
   };
   const readiness r = driver_.parking().state().leave(arm);
-  return r == readiness::covered || (r == readiness::watched && listen(true, false));
+  const auto watching = [this](bool wanted) { return watch(wanted); };
+  return r == readiness::covered || (r == readiness::watched && listening_.begin(watching));
 }
 
 /// False: there is more to do. The hold goes in any case when there is something to deliver.

@@ -8,7 +8,6 @@
 #include "engine/lane_driver.h"
 #include "sync/counters.h"
 #include "sync/parking.h"
-#include "sync/published.h"
 
 namespace heddle::engine {
 
@@ -45,9 +44,7 @@ class lane_server {
   bool maintain(std::uint64_t now_ns) noexcept;
 
  private:
-  /// `anew`: listened_to_ may not say how it is.
-  bool listen(bool wanted, bool anew) noexcept;
-  void turn_away() noexcept;
+  bool watch(bool wanted) noexcept;
   [[nodiscard]] bool enter() noexcept;
   std::size_t take_turn(protocols::delivery_batch& batch) noexcept;
   bool rest_served(protocols::delivery_batch& batch, bool watched, bool keep) noexcept;
@@ -55,12 +52,9 @@ class lane_server {
 
   lane_driver& driver_;
   sync::event_bit asked_;  // a thread of the program wants the hold that serve() keeps
-  // What the descriptors tell ends the executor's rest. Set under the hold; cleared by the
-  // executor's thread, which may not have it: then it rests for a tick.
-  sync::published<bool> listened_to_;
+  sync::listening<> listening_;
   // The executor's thread only.
-  bool serving_ = false;      // serve() has kept the hold
-  bool turned_away_ = false;  // it took what tells out of its rest without the hold
+  bool serving_ = false;  // serve() has kept the hold
   bool program_polls_ = false;
 };
 

@@ -111,6 +111,44 @@ class parking {
   Atomic<int> sleepers_{0};       // threads of the program asleep on the descriptors
 };
 
+/// Whether what a lane's descriptors tell ends its executor's rest. `watch(wanted)` makes it so;
+/// false: the executor does not know the lane yet.
+template <template <class> class Atomic = std::atomic>
+class listening {
+ public:
+  /// Under the lane's hold, but not by the executor. As watch(true).
+  template <class Watch>
+  bool begin(Watch&& watch) noexcept {
+    return set(true, false, watch);
+  }
+  /// By the executor, which holds the lane and is about to rest.
+  template <class Watch>
+  void decide(bool wanted, Watch&& watch) noexcept {
+    (void)set(wanted, std::exchange(turned_away_, false), watch);
+  }
+  /// By the executor, without the hold, whose owner may be about to begin: the descriptors would
+  /// end each rest at once until it lets go, which it cannot do while the executor has its core. So
+  /// the executor does not believe afterwards what it has noted, and rests for a tick only.
+  template <class Watch>
+  void turn_away(Watch&& watch) noexcept {
+    (void)watch(false);
+    noted_.store(false, std::memory_order_release);  // R3 pairs with A3
+    turned_away_ = true;
+  }
+
+ private:
+  template <class Watch>
+  bool set(bool wanted, bool anew, Watch&& watch) noexcept {
+    // A3 pairs with R3: who finds that the executor has turned away watches after it.
+    if (!anew && noted_.load(std::memory_order_acquire) == wanted) return true;
+    if (!watch(wanted)) return false;
+    noted_.store(wanted, std::memory_order_release);  // R3
+    return true;
+  }
+  Atomic<bool> noted_{false};
+  bool turned_away_ = false;  // the executor's
+};
+
 /// How deep an executor sleeps. What is sequentially consistent here makes one of two see the
 /// other: the executor says that it rests (R1) and then looks at its lanes; who takes away what it
 /// relies on, or leaves it something to do, does that and then looks whether it rests (R2).

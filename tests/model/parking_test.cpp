@@ -55,6 +55,7 @@ class sleepers {
 struct wire {
   int news = 0;
   bool armed = false, readable = false, unsent = false;
+  bool watched = false;  ///< the executor sleeps on it
 
   void bring() {
     step();
@@ -69,6 +70,11 @@ struct wire {
   bool arm() {
     step();
     return armed = news == 0 && !unsent;
+  }
+  bool watch(bool wanted) {
+    step();
+    watched = wanted;
+    return true;
   }
   /// At its worst: it misses whatever comes.
   bool arm_loosely() {
@@ -88,11 +94,13 @@ struct parked_lane {
   sync::combining_queue<std::uint64_t, model::atomic> commands{4};
   parking park;
   sync::executor_rest<model::atomic> rest;
+  sync::listening<model::atomic> listening;
   wire endpoint;
   atomic<bool> lane_bell{false}, executor_bell{false}, tick{false}, stop{false};
   atomic<int> delivered{0}, executed{0};
   bool gave_up = false;  // a thread of the program will not come back
   bool has_posted = false;
+  bool watches = false;  // the executor rests, and relies on what the descriptors tell
   int working = 0, inside = 0, handing_in = 0;
 
   // --- the lane ----------------------------------------------------------------------------
@@ -150,7 +158,9 @@ struct parked_lane {
     wait_until([this] { return inside == 0; });
     if (!enter()) return leave_to_executor();
     park.forget_polls();
-    if (park.leave([this] { return endpoint.arm_loosely(); }) == readiness::work) wake();
+    const auto found = park.leave([this] { return endpoint.arm_loosely(); });
+    if (found == readiness::work) wake();
+    if (found == readiness::watched) (void)listening.begin(watching());
     release(0);
   }
   bool prepare_wait(const void* me) {
@@ -189,6 +199,10 @@ struct parked_lane {
     }
   }
 
+  std::function<bool(bool)> watching() {
+    return [this](bool wanted) { return endpoint.watch(wanted); };
+  }
+
   // --- executor ----------------------------------------------------------------------------
   static void set(atomic<bool>& bell) { bell.store(true, std::memory_order_seq_cst); }
   void look_soon() {
@@ -213,18 +227,21 @@ struct parked_lane {
         news = endpoint.poll();
         return news == 0 && endpoint.arm();
       });
+      if (found != readiness::work) listening.decide(found == readiness::watched, watching());
       release(news);
+    } else {
+      listening.turn_away(watching());
     }
     if (found == readiness::work || stop.load(std::memory_order_seq_cst)) return rest.end();
     rest_until_told(me, found);
   }
   void rest_until_told(std::size_t me, readiness found) {
     if (found == readiness::polled) rest.is_short();
+    watches = found == readiness::watched;
     asleep.sleep(
         me, [=, this] { return found == readiness::polled || tick.peek(); },
-        [=, this] {
-          return executor_bell.peek() || (found == readiness::watched && endpoint.readable);
-        });
+        [this] { return executor_bell.peek() || (endpoint.watched && endpoint.readable); });
+    watches = false;
     rest.end();
     tick.store(false, std::memory_order_seq_cst);
     executor_bell.store(false, std::memory_order_seq_cst);
@@ -243,6 +260,7 @@ struct parked_lane {
         return news == 0 && endpoint.arm();
       });
       delivered.fetch_add(news, std::memory_order_seq_cst);
+      if (found != readiness::work) listening.decide(found == readiness::watched, watching());
       if (found != readiness::watched || !commands.release_empty()) {
         (void)park.disarm();
         rest.end();
@@ -323,6 +341,10 @@ const part brings_then = [](parked_lane& l, std::size_t me) {
   l.asleep.sleep(me, false, [&l] { return l.gave_up; });
   brings(1)(l, me);
 };
+const part brings_when_watched = [](parked_lane& l, std::size_t me) {
+  l.asleep.sleep(me, false, [&l] { return l.watches; });
+  brings(1)(l, me);
+};
 const part posts = [](parked_lane& l, std::size_t me) {
   l.post();
   l.asleep.sleep(me, false, [&l] { return !l.endpoint.unsent; });
@@ -381,6 +403,11 @@ TEST(ParkingModel, I2AnExecutorToWhomATransferIsLeftLooksAtItsLane) {
 TEST(ParkingModel, I2NewsReachesSleepersOrTheExecutorOfALaneThatIsLeftToItMeanwhile) {
   EXPECT_EQ(explore_parking(mode::adaptive, 1, {brings(1), waits, leaves_a_transfer}).failure, "");
   EXPECT_EQ(explore_parking(mode::adaptive, 1, {gives_up, brings_then, leaves_a_transfer}).failure,
+            "");
+}
+
+TEST(ParkingModel, I2NewsReachesAnExecutorThatTurnedAwayFromALaneThatWasJustBeingLeftToIt) {
+  EXPECT_EQ(explore_parking(mode::adaptive, 2, {leaves_a_transfer, brings_when_watched}).failure,
             "");
 }
 
