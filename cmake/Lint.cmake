@@ -5,7 +5,7 @@
 #                   a source includes its own header first
 #   check-standard  headers include what they name of the standard library
 #   check-backends  no file outside a backend's folder names it, but the registry
-#   check-sizes     names files that have grown beyond 400 lines
+#   check-sizes     names files that have grown beyond 400 lines, and classes beyond 25 functions
 # and in the preset lint also
 #   check-headers   each header of the library compiles alone
 #   check-tidy      clang-tidy over the library's sources

@@ -145,6 +145,27 @@ class FileSizes(unittest.TestCase):
         code, said = run("check_sizes.py", "src/a.cpp", "\n" * 601)
         self.assertEqual((code, "error: 601" in said), (1, True))
 
+    def functions_of(self, body):
+        """What is said of a class with 25 functions and `body`."""
+        plain = "  void f();\n" * 25
+        return run("check_sizes.py", "src/a.h", f"class a final : public b {{\n{plain}  {body}\n}};\n")
+
+    def test_a_class_of_more_than_25_functions_is_named(self):
+        for function in ("a() = default;", "~a();", "operator bool() const noexcept { return b(); }",
+                         "bool operator==(const a&) const = default;", "a& operator=(a&&) noexcept;",
+                         "void operator()(int);", "template <class F> void g(F f) { f(); }",
+                         "[[nodiscard]] std::function<void(int)> g() const { if (h()) { return {}; } return {}; }",
+                         "a(int i) : i_(i) {}"):
+            code, said = self.functions_of(function)
+            self.assertEqual((code, "warning: a has 26" in said), (0, True), function)
+        self.assertEqual(self.functions_of("void g();\n" * 6)[0], 1)
+
+    def test_what_is_no_function_of_a_class_does_not_count(self):
+        for other in ("int i_ = f();", "std::function<void(int)> g_;", "using f_of = void (*)(int);", "// void g();",
+                      "enum class e { a, b };", "static_assert(sizeof(int) == 4);", "int j_{f()};",
+                      "struct inner { void g(); void h(); };", "friend bool operator<(const a&, const a&);"):
+            self.assertEqual(self.functions_of(other), (0, ""), other)
+
 
 class Licenses(unittest.TestCase):
     def test_asks_for_the_line_in_one_of_the_first_two(self):
