@@ -47,16 +47,16 @@ inline status accesses::move(peer_lane& p, const peer_region& r, op& o) {
     return held.why() == memory::registration_cache::failure::refused ? status::unsupported
                                                                       : status::busy_queue;
   }
-  p.out.push({.of = &o,
-              .here = here,
-              .there = r.address + o.offset,
-              .key = r.key,
-              .bytes = static_cast<std::uint32_t>(bytes),
-              .held = std::move(held),
-              .how = out       ? ending::told
-                     : in_slot ? ending::copied
-                               : ending::landed,
-              .in_slot = in_slot});
+  p.out.flights.push({.of = &o,
+                      .here = here,
+                      .there = r.address + o.offset,
+                      .key = r.key,
+                      .bytes = static_cast<std::uint32_t>(bytes),
+                      .held = std::move(held),
+                      .how = out       ? ending::told
+                             : in_slot ? ending::copied
+                                       : ending::landed,
+                      .in_slot = in_slot});
   return status::posted;
 }
 
@@ -69,13 +69,13 @@ status accesses::act(peer_lane& p, const peer_region& r, op& o) noexcept {
   o.over = false;
   const ending how = is_native(o) ? ending::fetched : ending::guessed;
   if (how == ending::guessed) o.make_notes<guess>();
-  p.out.push({.of = &o,
-              .here = slot,
-              .there = there,
-              .key = r.key,
-              .bytes = sizeof(std::uint64_t),
-              .how = how,
-              .in_slot = true});
+  p.out.flights.push({.of = &o,
+                      .here = slot,
+                      .there = there,
+                      .key = r.key,
+                      .bytes = sizeof(std::uint64_t),
+                      .how = how,
+                      .in_slot = true});
   return status::posted;
 }
 
@@ -100,7 +100,7 @@ bool accesses::try_again(stream& s, flight& f, std::uint64_t found) noexcept {
   tried.expected = found;
   if (f.of->atomic == atomic_op::compare_swap && old != (f.of->compare & word.mask)) return false;
   flight again = std::move(f);  // its cell may be the one that is taken next
-  s.push(std::move(again));
+  s.flights.push(std::move(again));
   return true;
 }
 

@@ -20,11 +20,12 @@ std::size_t buffers_of(const card& on) {
 
 }  // namespace
 
-arrivals::arrivals(lane_home& home, peers& known, outbox& events)
-    : home_(home),
+arrivals::arrivals(const lane_queues& queues, inlets& ends, peers& known, outbox& events)
+    : queues_(queues),
+      inlets_(ends),
       peers_(known),
       events_(events),
-      buffers_(home.on(), buffers_of(home.on()), parcel::most_bytes),
+      buffers_(queues.on(), buffers_of(queues.on()), parcel::most_bytes),
       offers_(offers_at_once),
       places_(offers_at_once) {
   const auto count = static_cast<std::uint32_t>(buffers_.free());
@@ -49,7 +50,7 @@ void arrivals::offer() noexcept {
       offers_[i].next = i + 1 < count ? &offers_[i + 1] : nullptr;
     }
     ibv_recv_wr* refused = nullptr;
-    if (ibv_post_srq_recv(home_.srq(), offers_.data(), &refused) != 0) {
+    if (ibv_post_srq_recv(queues_.srq(), offers_.data(), &refused) != 0) {
       used_.resize(used_.size() - static_cast<std::size_t>(refused - offers_.data()));
       return;  // the rest the next time
     }
@@ -67,7 +68,7 @@ void arrivals::count_heard() noexcept {
 
 /// How far the lane is, when that is news to the peer that it needs.
 void arrivals::tell(inlet& to) noexcept {
-  if (to.taken - to.told < home_.window() / 2 || to.speaking || to.replaced.is_set()) return;
+  if (to.taken - to.told < queues_.window() / 2 || to.speaking || to.replaced.is_set()) return;
   if (say(to, true)) to.told = to.taken;
 }
 
@@ -91,7 +92,7 @@ bool arrivals::say(inlet& to, bool how_far) noexcept {
 }
 
 void arrivals::on_said(const ibv_wc& c) noexcept {
-  inlet* const i = home_.find(work_id(c.wr_id).number());
+  inlet* const i = inlets_.find(work_id(c.wr_id).number());
   if (i == nullptr) return;
   i->speaking = false;
   if (c.status == IBV_WC_SUCCESS) return tell(*i);
@@ -117,7 +118,7 @@ inlet* arrivals::comes_with(const ibv_wc& c) noexcept {
     on_word(c, about & ~word_bit);
     return nullptr;
   }
-  inlet* const from = home_.find(about);
+  inlet* const from = inlets_.find(about);
   return from != nullptr && from->qp != nullptr && from->qp->qp_num == c.qp_num ? from : nullptr;
 }
 
@@ -146,11 +147,11 @@ void arrivals::on_word(const ibv_wc& c, std::uint32_t about) noexcept {
   std::uint32_t taken = 0;
   if (c.byte_len != sizeof taken) return;
   std::memcpy(&taken, said, sizeof taken);
-  (void)p->out.credit(taken);
+  (void)p->out.window.on_taken(taken);
 }
 
 void arrivals::probe_some() noexcept {
-  const auto all = home_.all();
+  const auto all = inlets_.all();
   std::size_t turns = 0;
   for (std::size_t n = 0; n < all.size() && turns < probes_per_turn; ++n) {
     inlet* const i = all[next_probe_++ % all.size()];

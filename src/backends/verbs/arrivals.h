@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "backends/verbs/lane_home.h"
+#include "backends/verbs/inlets.h"
 #include "backends/verbs/parcel.h"
 #include "backends/verbs/peers.h"
 #include "backends/verbs/slots.h"
@@ -19,7 +19,7 @@ namespace heddle::transport::verbs {
 class arrivals {
  public:
   /// Throws error: no memory for the buffers.
-  arrivals(lane_home& home, peers& known, outbox& events);
+  arrivals(const lane_queues& queues, inlets& ends, peers& known, outbox& events);
 
   /// The messages of the poll before have been looked at: their buffers may be offered again, which
   /// is done for some at a time.
@@ -53,7 +53,8 @@ class arrivals {
   [[nodiscard]] bool say(inlet& to, bool how_far) noexcept;
   void tell(inlet& to) noexcept;
 
-  lane_home& home_;
+  const lane_queues& queues_;
+  inlets& inlets_;
   peers& peers_;
   outbox& events_;
   slots buffers_;

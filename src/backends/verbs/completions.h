@@ -7,13 +7,13 @@
 #include <deque>
 #include <new>
 
-#include "backends/verbs/lane_home.h"
+#include "backends/verbs/lane_queues.h"
 
 namespace heddle::transport::verbs {
 
 class completions {
  public:
-  explicit completions(const lane_home& of) : home_(of) {}
+  explicit completions(const lane_queues& of) : queues_(of) {}
 
   /// From now on next() looks into the queue.
   void begin() noexcept { emptied_ = false; }
@@ -26,7 +26,7 @@ class completions {
   /// Takes all out of the queue, for next() to give.
   void set_aside() noexcept {
     try {
-      for (ibv_wc c; ibv_poll_cq(home_.cq(), 1, &c) > 0;) early_.push_back(c);
+      for (ibv_wc c; ibv_poll_cq(queues_.cq(), 1, &c) > 0;) early_.push_back(c);
     } catch (const std::bad_alloc&) {
       // What is left goes with its queue pair: a buffer or two are missing from now on.
     }
@@ -36,9 +36,9 @@ class completions {
     ibv_cq* told = nullptr;
     void* unused = nullptr;
     unsigned events = 0;
-    while (ibv_get_cq_event(home_.channel(), &told, &unused) == 0) ++events;
-    if (events != 0) ibv_ack_cq_events(home_.cq(), events);
-    if (at_ != end_ || !early_.empty() || ibv_req_notify_cq(home_.cq(), 0) != 0) return false;
+    while (ibv_get_cq_event(queues_.channel(), &told, &unused) == 0) ++events;
+    if (events != 0) ibv_ack_cq_events(queues_.cq(), events);
+    if (at_ != end_ || !early_.empty() || ibv_req_notify_cq(queues_.cq(), 0) != 0) return false;
     set_aside();  // what came before the request tells nobody
     return early_.empty();
   }
@@ -53,13 +53,13 @@ class completions {
       return true;
     }
     if (emptied_) return false;
-    const int count = ibv_poll_cq(home_.cq(), static_cast<int>(some_.size()), some_.data());
+    const int count = ibv_poll_cq(queues_.cq(), static_cast<int>(some_.size()), some_.data());
     if (count > 0) end_ = static_cast<std::size_t>(count);
     emptied_ = end_ < some_.size();  // a card gives as many as there are
     return count > 0;
   }
 
-  const lane_home& home_;
+  const lane_queues& queues_;
   std::array<ibv_wc, 16> some_;  // taken out of the queue by one call
   std::size_t at_ = 0, end_ = 0;
   bool emptied_ = false;

@@ -18,13 +18,13 @@ void connector::connect(peer_lane& p) noexcept {
   stream& s = p.out;
   if (s.state != stream::state_t::unused) return;
   const std::uint32_t depth = depth_of(device_.port());
-  s.qp = home_->make_queue_pair(depth);
+  s.qp = home_->queues.make_queue_pair(depth);
   if (s.qp == nullptr || device_.port().prepare(s.qp.get()) != 0)
     return peers_.lose(p,
                        "no queue pair could be made for it: the card has none left, or the limit "
                        "on locked memory (ulimit -l) is reached");
   try {
-    s.reserve(depth);
+    s.flights.reserve(depth);
     s.our_psn = fresh_psn();
     s.question = device_.ask(p.process->facts, p.lane, home_, s.number, {s.qp->qp_num, s.our_psn});
     s.state = stream::state_t::asking;

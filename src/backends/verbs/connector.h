@@ -26,11 +26,11 @@ class connector {
   void connect(peer_lane& p) noexcept;
   /// The question is withdrawn, if there is one.
   void give_up(stream& s) noexcept;
-  [[nodiscard]] bool has_news() const noexcept { return home_->has_letters(); }
+  [[nodiscard]] bool has_news() const noexcept { return home_->letters.has_letters(); }
   /// Calls ready(peer) for each stream that has its inlet now.
   template <class F>
   void read_letters(F ready) noexcept {
-    for (const letter& l : home_->take_letters()) {
+    for (const letter& l : home_->letters.take_all()) {
       peer_lane* const p = peers_.at(l.stream);
       if (p != nullptr && is_awaited(*p, l) && begin(*p, l)) ready(*p);
     }

@@ -33,7 +33,7 @@ status status_of(ibv_wc_status s) noexcept {
 
 }  // namespace
 
-departures::departures(const lane_home& home, connector& by, completions& of, accesses& data,
+departures::departures(const lane_queues& of_lane, connector& by, completions& of, accesses& data,
                        slots& through, peers& known, outbox& events)
     : connector_(by),
       completions_(of),
@@ -41,19 +41,19 @@ departures::departures(const lane_home& home, connector& by, completions& of, ac
       slots_(through),
       peers_(known),
       events_(events),
-      works_(depth_of(home.on()), through.key(), home.max_inline()),
-      visible_puts_(home.on().chosen().visible_puts),
+      works_(depth_of(of_lane.on()), through.key(), of_lane.max_inline()),
+      visible_puts_(of_lane.on().chosen().visible_puts),
       landing_(through.take()),
-      room_(home.room()) {}
+      room_(of_lane.room()) {}
 
 // --- issuing ---------------------------------------------------------------------------
 
 status departures::add_message(peer_lane& p, message_head head, std::span<const std::byte> header,
                                std::span<const std::byte> data, bool follows) noexcept {
   const std::size_t bytes = parcel::bytes_of(sizeof head + header.size() + data.size());
-  flight* f = p.out.joinable();
+  flight* f = p.out.flights.joinable();
   if (f != nullptr && f->bytes + bytes <= parcel::most_bytes)
-    p.out.count_joined();
+    p.out.flights.count_joined();
   else if (f = begin_parcel(p, follows); f == nullptr)
     return status::busy_queue;
   parcel::write(f->here + f->bytes, head, header, data);
@@ -62,32 +62,33 @@ status departures::add_message(peer_lane& p, message_head head, std::span<const 
 }
 
 flight* departures::begin_parcel(peer_lane& p, bool follows) noexcept {
-  if (!p.out.has_room() || !p.out.has_credit()) return nullptr;
+  if (!p.out.flights.has_room() || !p.out.window.has_room()) return nullptr;
   std::byte* const slot = slots_.take();
   if (slot == nullptr) return nullptr;
-  p.out.count_message();
+  p.out.window.count_sent();
   ++parcels_;
-  return &p.out.push({.here = slot, .how = ending::sent, .in_slot = true, .follows = follows});
+  return &p.out.flights.push(
+      {.here = slot, .how = ending::sent, .in_slot = true, .follows = follows});
 }
 
 /// Issues what the card has room for. The rest goes when some has ended.
 void departures::push(peer_lane& p) noexcept {
   stream& s = p.out;
   if (s.state != stream::state_t::ready) return;
-  if (visible_puts_ && s.ends_in_puts()) add_look(p);
-  if (s.unissued() <= room_) room_ -= works_.post(s, room_ < scarce_room);
-  if (!s.all_issued()) unpushed_.add(p);
-  if (s.unheard() != 0) unsettled_.add(p);
+  if (visible_puts_ && s.flights.ends_in_puts()) add_look(p);
+  if (s.flights.unissued() <= room_) room_ -= works_.post(s, room_ < scarce_room);
+  if (s.flights.unissued() != 0) unpushed_.add(p);
+  if (s.flights.unheard() != 0) unsettled_.add(p);
 }
 
 /// A read behind puts. A card answers it when the memory shows them.
 void departures::add_look(peer_lane& p) noexcept {
-  if (!p.out.has_room()) return;
-  p.out.push({.here = landing_,
-              .there = p.process->facts.table,
-              .key = p.process->facts.table_key,
-              .bytes = sizeof(std::uint64_t),
-              .how = ending::look});
+  if (!p.out.flights.has_room()) return;
+  p.out.flights.push({.here = landing_,
+                      .there = p.process->facts.table,
+                      .key = p.process->facts.table_key,
+                      .bytes = sizeof(std::uint64_t),
+                      .how = ending::look});
 }
 
 // --- ends ------------------------------------------------------------------------------
@@ -95,7 +96,8 @@ void departures::add_look(peer_lane& p) noexcept {
 void departures::on_flight(const ibv_wc& c) noexcept {
   const work_id id(c.wr_id);
   peer_lane* const p = peers_.at(id.number());
-  if (p == nullptr || p->out.generation != id.generation() || !p->out.holds(id.position())) return;
+  if (p == nullptr || p->out.generation != id.generation() || !p->out.flights.holds(id.position()))
+    return;
   // What failed is still the oldest, and forget() ends it with all behind it: it is not over
   // because what came after it has been flushed.
   if (p->lost) return;
@@ -107,16 +109,16 @@ void departures::on_flight(const ibv_wc& c) noexcept {
 /// A queue pair ends its requests in order: all up to this one are over.
 void departures::end_through(peer_lane& p, std::uint32_t position) noexcept {
   finish_before(p, position + 1);
-  if (!p.out.all_issued()) push_soon(p);
+  if (p.out.flights.unissued() != 0) push_soon(p);
 }
 
 void departures::finish_before(peer_lane& p, std::uint32_t position) noexcept {
-  while (p.out.head() != position) finish_oldest(p);
+  while (p.out.flights.head() != position) finish_oldest(p);
 }
 
 inline void departures::finish_oldest(peer_lane& p) noexcept {
-  flight& f = p.out.oldest();  // its cell is good until something is added
-  p.out.pop();
+  flight& f = p.out.flights.oldest();  // its cell is good until something is added
+  p.out.flights.pop();
   ++room_;
   f.held.release();
   if (f.how >= ending::told) {
@@ -133,14 +135,14 @@ inline void departures::finish_oldest(peer_lane& p) noexcept {
 /// The queue pair has ended with it. What is behind it has not been carried out.
 void departures::fail_oldest(peer_lane& p, ibv_wc_status why) noexcept {
   const status how = status_of(why);
-  const ending what = p.out.oldest().how;
+  const ending what = p.out.flights.oldest().how;
   const bool one_ops = what >= ending::told;
   if (how == status::peer_lost || !one_ops)
     return peers_.lose(p, how == status::peer_lost ? silent : ibv_wc_status_str(why));
   if (how == status::withdrawn) regions::distrust(*p.process);
   end_queue_pair(p.out);
   discard_oldest(p, how);
-  if (!p.out.empty() && p.out.oldest().follows) discard_oldest(p, how);
+  if (!p.out.flights.empty() && p.out.flights.oldest().follows) discard_oldest(p, how);
   log::debug(log::subsystem::wire, "verbs: rank {}, lane {}: {}; a new queue pair is connected",
              p.peer, p.lane, ibv_wc_status_str(why));
   connector_.connect(p);
@@ -155,13 +157,13 @@ void departures::end_queue_pair(stream& s) noexcept {
     (void)ibv_modify_qp(s.qp.get(), &a, IBV_QP_STATE);
     completions_.set_aside();
   }
-  room_ += s.under_way();
+  room_ += s.flights.under_way();
   s.rewind();
 }
 
 void departures::discard_oldest(peer_lane& p, status how) noexcept {
-  flight f = std::move(p.out.oldest());
-  p.out.pop();
+  flight f = std::move(p.out.flights.oldest());
+  p.out.flights.pop();
   if (f.how == ending::sent) --parcels_;
   if (f.how == ending::entry) regions::on_entry(*p.process, nullptr);
   if (f.of != nullptr) events_.ended(*f.of, how);
@@ -171,20 +173,20 @@ void departures::discard_oldest(peer_lane& p, status how) noexcept {
 void departures::forget(peer_lane& p) noexcept {
   connector_.give_up(p.out);
   end_queue_pair(p.out);
-  while (!p.out.empty()) discard_oldest(p, status::peer_lost);
+  while (!p.out.flights.empty()) discard_oldest(p, status::peer_lost);
 }
 
 // --- what nothing tells of -------------------------------------------------------------
 
 void departures::settle() noexcept {
   unsettled_.take_all([this](peer_lane& p) {
-    if (p.out.unheard() != 0) add_mark(p);
+    if (p.out.flights.unheard() != 0) add_mark(p);
   });
 }
 
 void departures::add_mark(peer_lane& p) noexcept {
   if (p.lost || p.out.state != stream::state_t::ready) return;
-  if (p.out.has_room()) (void)p.out.push();
+  if (p.out.flights.has_room()) (void)p.out.flights.push();
   push(p);
 }
 
@@ -192,7 +194,7 @@ void departures::probe_some() noexcept {
   const auto& all = peers_.all();
   for (std::size_t n = 0; n < std::min(probes_per_turn, all.size()); ++n) {
     peer_lane& p = *all[next_probe_++ % all.size()];
-    if (p.out.under_way() == 0) add_mark(p);
+    if (p.out.flights.under_way() == 0) add_mark(p);
   }
 }
 

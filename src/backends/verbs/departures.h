@@ -18,12 +18,12 @@ namespace heddle::transport::verbs {
 
 class departures {
  public:
-  departures(const lane_home& home, connector& by, completions& of, accesses& data, slots& through,
-             peers& known, outbox& events);
+  departures(const lane_queues& of_lane, connector& by, completions& of, accesses& data,
+             slots& through, peers& known, outbox& events);
 
   /// Whether so many flights have room, and what may have to follow them.
   [[nodiscard]] bool has_room(const stream& s, std::uint32_t count) const noexcept {
-    return s.has_room(count + (visible_puts_ ? 1 : 0));
+    return s.flights.has_room(count + (visible_puts_ ? 1 : 0));
   }
   /// Adds a message to its stream, where it joins those that have not left. busy_queue: there is
   /// no room, or the peer has none.
@@ -35,7 +35,7 @@ class departures {
   /// The same, or nothing yet: while much is under way, what is posted gathers into one list.
   /// Whoever takes the next completion issues it, so nothing stays although nobody posts any more.
   void push_soon(peer_lane& p) noexcept {
-    if (p.out.awaited() < much || p.out.gathered() >= whole_list) return push(p);
+    if (p.out.flights.awaited() < much || p.out.flights.gathered() >= whole_list) return push(p);
     unpushed_.add(p);
   }
   void move() noexcept {

@@ -104,7 +104,7 @@ std::uint32_t verbs_device::ask(const peer_facts& whom, int their_lane,
                                 far_end our_end) {
   hello h;
   h.kind = hello::kind_t::ask;
-  h.from_lane = static_cast<std::uint16_t>(of->lane());
+  h.from_lane = static_cast<std::uint16_t>(of->lane);
   h.to_lane = static_cast<std::uint16_t>(their_lane);
   h.from = self_;
   h.to = whom.number;
@@ -113,7 +113,7 @@ std::uint32_t verbs_device::ask(const peer_facts& whom, int their_lane,
   h.stream = stream;
   h.end = our_end;
   const std::scoped_lock lock(mutex_);
-  const std::uint32_t number = questions_.ask(whom, h, of);
+  const std::uint32_t number = questions_.ask(whom, h, {of, &of->letters});
   set_timer(timer_.get(), 1);  // and whoever serves this device asks again in time
   return number;
 }
@@ -154,7 +154,7 @@ void verbs_device::on_ask(const hello& ask) {
   const auto home = lanes_.find(ask.to_lane);  // null: the lane has ended, and so does this process
   const peer_facts& peer = peers_[static_cast<std::size_t>(ask.from)];
   // One that does not leave is asked for again.
-  (void)greeter_.send(peer, home != nullptr ? home->admit(ask, peer) : refusal_of(ask));
+  (void)greeter_.send(peer, home != nullptr ? home->ends.admit(ask, peer) : refusal_of(ask));
 }
 
 std::string verbs_device::details() const {

@@ -26,14 +26,14 @@ verbs_endpoint::verbs_endpoint(verbs_device& owner, std::shared_ptr<lane_home> h
       peers_(owner),
       slots_(owner.port(), slot_count, parcel::most_bytes),
       regions_(slots_),
-      accesses_(regions_, slots_, owner.cache(), home_->max_inline()),
-      completions_(*home_),
+      accesses_(regions_, slots_, owner.cache(), home_->queues.max_inline()),
+      completions_(home_->queues),
       connector_(owner, home_, peers_),
-      departures_(*home_, connector_, completions_, accesses_, slots_, peers_, events_),
-      arrivals_(*home_, peers_, events_) {
+      departures_(home_->queues, connector_, completions_, accesses_, slots_, peers_, events_),
+      arrivals_(home_->queues, home_->ends, peers_, events_) {
   if (!waker_) fail_errno(errno, "no descriptors left (ulimit -n)");
-  watch(waker_.get(), home_->channel()->fd);
-  watch(waker_.get(), home_->bell());
+  watch(waker_.get(), home_->queues.channel()->fd);
+  watch(waker_.get(), home_->letters.bell());
 }
 
 // --- posting ---------------------------------------------------------------------------
@@ -68,7 +68,7 @@ inline status verbs_endpoint::start_access(peer_lane& p, op& o) {
 
 /// A put that tells has the message behind it, in the same order at the peer.
 status verbs_endpoint::start_told(peer_lane& p, op& o) {
-  if (!departures_.has_room(p.out, 2) || !p.out.has_credit() || slots_.free() < 2)
+  if (!departures_.has_room(p.out, 2) || !p.out.window.has_room() || slots_.free() < 2)
     return status::busy_queue;
   const status s = accesses_.start(p, o);
   if (accepted(s)) (void)departures_.add_message(p, o.head, o.header, {}, s == status::posted);
@@ -123,12 +123,12 @@ std::size_t verbs_endpoint::poll(std::span<event> out) noexcept {
   if (connector_.has_news()) [[unlikely]]
     read_letters();
   if (++polls_ % polls_per_settling == 0) departures_.settle();
-  home_->note_replaced();
+  home_->ends.note_replaced();
   completions_.begin();
   while (!events_.full()) {
     const ibv_wc* const c = completions_.next();
     if (c == nullptr) {
-      home_->end_noted();
+      home_->ends.end_noted();
       break;
     }
     on_completion(*c);

@@ -24,7 +24,7 @@ std::shared_ptr<lane_home> lane_homes::find(int lane) const noexcept {
 std::size_t lane_homes::without_doorbell() const noexcept {
   return static_cast<std::size_t>(std::ranges::count_if(places_, [](const auto& one) {
     const auto home = one.second.home.lock();
-    return home != nullptr && !home->has_doorbell();
+    return home != nullptr && !home->queues.has_doorbell();
   }));
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // parts_test.cpp - the parts that know no card: streams, parcels, atomics by tries, hellos,
-// addresses.
+// letters, addresses.
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +11,7 @@
 
 #include "backends/verbs/facts.h"
 #include "backends/verbs/hello.h"
+#include "backends/verbs/letter_box.h"
 #include "backends/verbs/parcel.h"
 #include "backends/verbs/stream.h"
 #include "backends/verbs/words.h"
@@ -18,15 +20,15 @@
 namespace heddle::transport::verbs {
 namespace {
 
-flight& add(stream& s, ending how, std::uint32_t bytes) {
+flight& add(flight_queue& s, ending how, std::uint32_t bytes) {
   flight& f = s.push();
   f.how = how;
   f.bytes = bytes;
   return f;
 }
 
-TEST(Stream, KeepsFlightsUntilTheyAreOver) {
-  stream s;
+TEST(FlightQueue, KeepsFlightsUntilTheyAreOver) {
+  flight_queue s;
   s.reserve(4);
   for (std::uint32_t n = 1; n <= 4; ++n) add(s, ending::told, n);
   EXPECT_FALSE(s.has_room());
@@ -42,8 +44,8 @@ TEST(Stream, KeepsFlightsUntilTheyAreOver) {
   EXPECT_EQ(s.oldest().bytes, 2u);
 }
 
-TEST(Stream, KnowsHowManyTellNothingOfTheirEnd) {
-  stream s;
+TEST(FlightQueue, KnowsHowManyTellNothingOfTheirEnd) {
+  flight_queue s;
   s.reserve(8);
   for (std::uint32_t n = 0; n < 5; ++n) add(s, ending::sent, 1);
   s.issued(2, false);
@@ -58,71 +60,66 @@ TEST(Stream, KnowsHowManyTellNothingOfTheirEnd) {
 
 TEST(Stream, IssuesAgainWhatWasBehindAFailureInTheSameOrder) {
   stream s;
-  s.reserve(8);
-  s.begin(3, 64);
-  for (std::uint32_t n = 0; n < 6; ++n)
-    add(s, n % 2 == 0 ? ending::sent : ending::told, n), n % 2 == 0 ? s.count_message() : void();
-  s.issued(5, true);
-  s.pop();
-  s.pop();
+  s.flights.reserve(8);
+  for (std::uint32_t n = 0; n < 6; ++n) add(s.flights, n % 2 == 0 ? ending::sent : ending::told, n);
+  s.flights.issued(5, true);
+  s.flights.pop();
+  s.flights.pop();
   const auto generation = s.generation;
   s.rewind();
   EXPECT_NE(s.generation, generation) << "what still comes of the old queue pair is known by it";
   EXPECT_EQ(s.state, stream::state_t::unused);
-  EXPECT_EQ(s.unissued(), 4u);
-  EXPECT_EQ(s.under_way(), 0u);
+  EXPECT_EQ(s.flights.unissued(), 4u);
+  EXPECT_EQ(s.flights.under_way(), 0u);
   for (std::uint32_t n = 2; n < 6; ++n) {
-    EXPECT_EQ(s.oldest().bytes, n);
-    s.issued(1, true);
-    s.pop();
+    EXPECT_EQ(s.flights.oldest().bytes, n);
+    s.flights.issued(1, true);
+    s.flights.pop();
   }
 }
 
-TEST(Stream, SendsNoMoreMessagesThanThePeerHasRoomFor) {
-  stream s;
-  s.reserve(16);
-  s.begin(0, 4);
+TEST(SendWindow, HasRoomForNoMoreMessagesThanThePeerHasBuffersFor) {
+  send_window w;
+  w.open(4);
   for (int n = 0; n < 4; ++n) {
-    EXPECT_TRUE(s.has_credit());
-    add(s, ending::sent, 1);
-    s.count_message();
+    EXPECT_TRUE(w.has_room());
+    w.count_sent();
   }
-  EXPECT_FALSE(s.has_credit());
-  EXPECT_TRUE(s.credit(1));
-  EXPECT_TRUE(s.has_credit());
+  EXPECT_FALSE(w.has_room());
+  EXPECT_TRUE(w.on_taken(1));
+  EXPECT_TRUE(w.has_room());
 }
 
-TEST(Stream, BelievesNoPeerThatHasTakenWhatWasNotSent) {
-  stream s;
-  s.reserve(16);
-  s.begin(0, 4);
-  s.count_message();
-  s.count_message();
-  EXPECT_FALSE(s.credit(3));
-  EXPECT_TRUE(s.credit(2));
-  EXPECT_FALSE(s.credit(1)) << "it has taken more before";
-  EXPECT_FALSE(s.credit(~0u));
+TEST(SendWindow, BelievesNoPeerThatHasTakenWhatWasNotSent) {
+  send_window w;
+  w.open(4);
+  w.count_sent();
+  w.count_sent();
+  EXPECT_FALSE(w.on_taken(3));
+  EXPECT_TRUE(w.on_taken(2));
+  EXPECT_FALSE(w.on_taken(1)) << "it has taken more before";
+  EXPECT_FALSE(w.on_taken(~0u));
 }
 
 TEST(Stream, CountsTheMessagesThatItSendsAgainAtANewEnd) {
   stream s;
-  s.reserve(16);
+  s.flights.reserve(16);
   s.begin(0, 4);
   for (int n = 0; n < 4; ++n) {
-    add(s, ending::sent, 1);
-    s.count_message();
+    add(s.flights, ending::sent, 1);
+    s.window.count_sent();
   }
-  s.issued(4, true);
-  s.pop();  // one has arrived
+  s.flights.issued(4, true);
+  s.flights.pop();  // one has arrived
   s.rewind();
   s.begin(1, 4);
-  EXPECT_TRUE(s.has_credit()) << "three are to come there";
-  s.count_message();
-  EXPECT_FALSE(s.has_credit());
+  EXPECT_TRUE(s.window.has_room()) << "three are to come there";
+  s.window.count_sent();
+  EXPECT_FALSE(s.window.has_room());
 }
 
-TEST(Stream, CountsOnWhenItsPositionsWrap) {
-  stream s;
+TEST(FlightQueue, CountsOnWhenItsPositionsWrap) {
+  flight_queue s;
   s.reserve(4);
   for (int round = 0; round < 100'000; ++round) {
     add(s, ending::told, 1);
@@ -133,8 +130,8 @@ TEST(Stream, CountsOnWhenItsPositionsWrap) {
   EXPECT_TRUE(s.empty());
 }
 
-TEST(Stream, LetsMessagesJoinOnlyTheNewestThatHasNotLeft) {
-  stream s;
+TEST(FlightQueue, LetsMessagesJoinOnlyTheNewestThatHasNotLeft) {
+  flight_queue s;
   s.reserve(8);
   EXPECT_EQ(s.joinable(), nullptr) << "there is none";
   flight& first = add(s, ending::sent, 32);
@@ -276,6 +273,25 @@ TEST(Hello, IsNothingToAnotherJobOrWithAnyBitTurned) {
     turned.at(bit / 8) ^= static_cast<std::byte>(1 << bit % 8);
     EXPECT_FALSE(parse_hello(turned, secret)) << "bit " << bit;
   }
+}
+
+TEST(LetterBox, RingsUntilWhatIsInItIsTaken) {
+  letter_box box;
+  const auto rings = [&box] {
+    pollfd bell{box.bell(), POLLIN, 0};
+    return ::poll(&bell, 1, 0) == 1;
+  };
+  EXPECT_FALSE(box.has_letters() || rings());
+  box.put({.stream = 1, .question = 2, .answer = {}});
+  box.put({.stream = 3, .question = 4, .answer = hello{}});
+  EXPECT_TRUE(box.has_letters() && rings());
+  const auto letters = box.take_all();
+  ASSERT_EQ(letters.size(), 2u);
+  EXPECT_EQ(letters[0].stream, 1u);
+  EXPECT_FALSE(letters[0].answer.has_value());
+  EXPECT_EQ(letters[1].question, 4u);
+  EXPECT_FALSE(box.has_letters() || rings());
+  EXPECT_TRUE(box.take_all().empty());
 }
 
 TEST(Address, ComesOutAsItWentInAndOtherBytesAreNone) {

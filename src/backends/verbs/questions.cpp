@@ -15,7 +15,7 @@ constexpr std::uint64_t until_there_is_room_ns = 1'000'000;
 }  // namespace
 
 std::uint32_t questions::ask(const peer_facts& whom, hello what,
-                             const std::shared_ptr<lane_home>& of) {
+                             const std::shared_ptr<letter_box>& of) {
   what.question = ++last_;
   const std::uint64_t now = now_ns();
   look(now);
@@ -31,7 +31,7 @@ void questions::look(std::uint64_t now) noexcept {
 }
 
 void questions::tell(const question& q, std::uint32_t number, std::optional<hello> answer) {
-  if (const auto lane = q.of.lock()) lane->put({q.what.stream, number, answer});
+  if (const auto box = q.of.lock()) box->put({q.what.stream, number, answer});
 }
 
 void questions::on_answer(const hello& answer) {

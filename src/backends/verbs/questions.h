@@ -11,7 +11,7 @@
 #include <span>
 
 #include "backends/verbs/greeter.h"
-#include "backends/verbs/lane_home.h"
+#include "backends/verbs/letter_box.h"
 #include "base/looks.h"
 
 namespace heddle::transport::verbs {
@@ -21,7 +21,7 @@ class questions {
   questions(greeter& by, std::uint64_t patience_ns) : greeter_(by), patience_ns_(patience_ns) {}
 
   /// The answer goes to the lane's box. Returns the question's number.
-  std::uint32_t ask(const peer_facts& whom, hello what, const std::shared_ptr<lane_home>& of);
+  std::uint32_t ask(const peer_facts& whom, hello what, const std::shared_ptr<letter_box>& of);
   /// Nobody waits for this one any more.
   void forget(std::uint32_t number) noexcept { open_.erase(number); }
   void on_answer(const hello& answer);
@@ -32,7 +32,7 @@ class questions {
   struct question {
     peer_facts whom;
     hello what;
-    std::weak_ptr<lane_home> of;
+    std::weak_ptr<letter_box> of;
     std::uint64_t next_ns = 0, pause_ns = 0, end_ns = 0;
   };
   void look(std::uint64_t now) noexcept;

@@ -24,19 +24,19 @@ struct asking_lane {
   asking_lane() {
     peer.place = port.opened.place();
     peer.greeter = 0;  // nobody
-    all.ask(peer, {}, home);
+    all.ask(peer, {}, box);
   }
   /// Looks once, so long after the last time. Whether the peer was given up.
   bool look_after(std::uint64_t ns) {
     (void)all.move(now += ns);
-    return home->has_letters();
+    return box->has_letters();
   }
 
   test::first_port port;
   const std::array<std::byte, 32> secret{};
   greeter by{port.opened, secret};
   peer_facts peer;
-  std::shared_ptr<lane_home> home = std::make_shared<lane_home>(port.opened, 0);
+  std::shared_ptr<letter_box> box = std::make_shared<letter_box>();
   questions all{by, patience_ns};
   std::uint64_t now = now_ns();
 };
@@ -46,7 +46,7 @@ TEST(Questions, EndWithoutAnAnswerWhenTheirTimeIsUp) {
     asking_lane lane;
     for (int looks = 1; looks < 8; ++looks) EXPECT_FALSE(lane.look_after(patience_ns / 8)) << looks;
     EXPECT_TRUE(lane.look_after(patience_ns / 4));
-    const auto letters = lane.home->take_letters();
+    const auto letters = lane.box->take_all();
     ASSERT_EQ(letters.size(), 1u);
     EXPECT_FALSE(letters[0].answer.has_value());
   });

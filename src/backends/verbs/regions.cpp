@@ -27,15 +27,15 @@ status regions::be_told(peer_region& r, const region_place& where) noexcept {
 
 void regions::fetch(peer_lane& p, peer_region& r) noexcept {
   peer_process& owner = *p.process;
-  if (!owner.regions.may_fetch() || !p.out.has_room()) return;
+  if (!owner.regions.may_fetch() || !p.out.flights.has_room()) return;
   std::byte* const slot = slots_.take();
   if (slot == nullptr) return;
-  p.out.push({.here = slot,
-              .there = owner.facts.table + r.ref.slot * sizeof(region_entry),
-              .key = owner.facts.table_key,
-              .bytes = sizeof(region_entry),
-              .how = ending::entry,
-              .in_slot = true});
+  p.out.flights.push({.here = slot,
+                      .there = owner.facts.table + r.ref.slot * sizeof(region_entry),
+                      .key = owner.facts.table_key,
+                      .bytes = sizeof(region_entry),
+                      .how = ending::entry,
+                      .in_slot = true});
   owner.regions.begin_fetch(r);
 }
 

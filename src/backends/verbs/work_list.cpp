@@ -43,9 +43,9 @@ work_list::work_list(std::uint32_t depth, std::uint32_t slots_key, std::uint32_t
 /// All before the last one end before it does. Nobody waits for messages, so most of those are not
 /// told of. Mostly there is one.
 std::uint32_t work_list::post(stream& s, bool tell) noexcept {
-  const std::uint32_t count = s.unissued(), first = s.next();
+  const std::uint32_t count = s.flights.unissued(), first = s.flights.next();
   if (count == 0) return 0;
-  tell = tell || s.unheard() + count >= silent_messages;
+  tell = tell || s.flights.unheard() + count >= silent_messages;
   ibv_send_wr* w = works_.data();
   tell = describe(s, first, *w) || tell;
   for (std::uint32_t i = 1; i < count; ++i) {
@@ -56,18 +56,18 @@ std::uint32_t work_list::post(stream& s, bool tell) noexcept {
   if (tell) w->send_flags |= IBV_SEND_SIGNALED;
   ibv_send_wr* refused = nullptr;
   if (ibv_post_send(s.qp.get(), works_.data(), &refused) == 0) {
-    s.issued(count, tell);
+    s.flights.issued(count, tell);
     return count;
   }
   const auto done = static_cast<std::uint32_t>(refused - works_.data());
-  s.issued(done, false);
+  s.flights.issued(done, false);
   return done;
 }
 
 /// Returns whether somebody waits for its end.
 [[gnu::always_inline]] inline bool work_list::describe(stream& s, std::uint32_t position,
                                                        ibv_send_wr& w) const noexcept {
-  const flight& f = s.at(position);
+  const flight& f = s.flights.at(position);
   const request_kind& kind = kinds[static_cast<std::size_t>(f.how)];
   w.wr_id = work_id(work_id::kind_t::flight, s.generation, s.number, position).bits();
   *w.sg_list = {reinterpret_cast<std::uint64_t>(f.here), f.bytes,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// lane_home_test.cpp - ends of streams that begin anew. Each test runs on a software device of its
+// inlets_test.cpp - ends of streams that begin anew. Each test runs on a software device of its
 // own, in a process of its own.
-#include "backends/verbs/lane_home.h"
+#include "backends/verbs/inlets.h"
 
 #include <gtest/gtest.h>
 
@@ -26,41 +26,42 @@ struct lane_and_peer {
     return answer_to(ask);
   }
   std::optional<std::uint32_t> answer_to(const hello& asked) {
-    const hello answer = home.admit(asked, peer);
+    const hello answer = ends.admit(asked, peer);
     if (answer.kind != hello::kind_t::answer) return {};
     return answer.inlet;
   }
   /// The lane's thread polls, and nothing is in the queue.
   void poll() {
-    home.note_replaced();
-    home.end_noted();
+    ends.note_replaced();
+    ends.end_noted();
   }
 
   test::first_port port;
-  lane_home home{port.opened, 0};
+  lane_queues queues{port.opened};
+  inlets ends{queues};
   peer_facts peer;
   hello ask;  ///< the newest
 };
 
-TEST(LaneHome, KeepsFewInletsOfAStreamThatBeginsAnewAgainAndAgain) {
+TEST(Inlets, KeepsFewInletsOfAStreamThatBeginsAnewAgainAndAgain) {
   test::in_own_process({}, [] {
     lane_and_peer both;
     for (int times = 0; times < 100; ++times) {
       const auto number = both.begin_anew();
       ASSERT_TRUE(number.has_value());
       EXPECT_EQ(both.answer_to(both.ask), number);
-      const inlet* const now = both.home.find(*number);
+      const inlet* const now = both.ends.find(*number);
       ASSERT_NE(now, nullptr);
       EXPECT_NE(now->qp, nullptr);
       EXPECT_EQ(now->their_qpn, both.ask.end.qpn);
       both.poll();
       both.poll();
     }
-    EXPECT_LE(both.home.all().size(), 3u);
+    EXPECT_LE(both.ends.all().size(), 3u);
   });
 }
 
-TEST(LaneHome, HasNothingForAnInletThatIsClosedAndLetGoOf) {
+TEST(Inlets, HasNothingForAnInletThatIsClosedAndLetGoOf) {
   test::in_own_process({}, [] {
     lane_and_peer both;
     const auto first = both.begin_anew();
@@ -68,11 +69,11 @@ TEST(LaneHome, HasNothingForAnInletThatIsClosedAndLetGoOf) {
     const auto second = both.begin_anew();
     ASSERT_TRUE(first.has_value() && second.has_value());
     EXPECT_NE(first, second) << "something may still come over the first";
-    EXPECT_NE(both.home.find(*first), nullptr);
+    EXPECT_NE(both.ends.find(*first), nullptr);
     both.poll();
     both.poll();
-    EXPECT_EQ(both.home.find(*first), nullptr);
-    EXPECT_NE(both.home.find(*second), nullptr);
+    EXPECT_EQ(both.ends.find(*first), nullptr);
+    EXPECT_NE(both.ends.find(*second), nullptr);
     EXPECT_FALSE(both.answer_to(late).has_value());
     EXPECT_EQ(both.begin_anew(), first);
     EXPECT_FALSE(both.answer_to(late).has_value());
