@@ -124,6 +124,22 @@ TEST(VerbsMessages, OfOneBufferStayUntilThePollBehindTheOneThatTellsOfThem) {
   });
 }
 
+TEST(VerbsMessages, KeepNobodyFromArmingLooselyBehindThePollThatBroughtThem) {
+  in_own_process({{"SOFTHCA_MODE", "inline"}}, [] {
+    verbs_ranks ranks(2);
+    port& from = ranks.job[1].lane();
+    port& to = ranks.job[0].lane();
+    std::vector<op> ops(2, send_op(0, ranks.data(64)));
+    post_one_by_one(from, std::span(ops).first(1));
+    while (to.inbox.empty()) (void)to.poll();
+    EXPECT_FALSE(to.inner().arm()) << "their bytes are to stay";
+    EXPECT_TRUE(to.inner().arm_loosely());
+    post_one_by_one(from, std::span(ops).last(1));
+    pollfd news{to.inner().fd(), POLLIN, 0};
+    EXPECT_EQ(::poll(&news, 1, 10'000), 1);
+  });
+}
+
 /// Requests that it takes to read a region from where it is told to be.
 std::uint64_t requests_to_read(const std::function<void(transport::region_place&)>& change) {
   verbs_ranks ranks(2);

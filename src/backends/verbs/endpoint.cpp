@@ -189,4 +189,9 @@ bool verbs_endpoint::arm() noexcept {
   return completions_.arm();
 }
 
+bool verbs_endpoint::arm_loosely() noexcept {
+  arrivals_.recycle();  // what the last poll brought is over
+  return arm();
+}
+
 }  // namespace heddle::transport::verbs

@@ -33,6 +33,7 @@ class verbs_endpoint final : public endpoint {
               std::span<const std::byte> data) noexcept override;
   std::size_t poll(std::span<event> out) noexcept override;
   bool arm() noexcept override;
+  bool arm_loosely() noexcept override;
   [[nodiscard]] int fd() const noexcept override { return waker_.get(); }
   void maintain() noexcept override;
   void drop(remote_lane& of) noexcept override;
