@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // bench.cpp - the command `heddle bench`, and of its subcommands those that are no benchmark.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <memory>
+#include <stdexcept>
 
 #include "bench/commands.h"
 #include "contenders/command.h"
+#include "harness/child.h"
+#include "harness/companion.h"
 #include "real_range.h"
 #include "report/compare.h"
-#include "report/plot.h"
 #include "subcommand.h"
 
 namespace heddle::bench {
@@ -71,6 +76,30 @@ void add_compare(CLI::App& bench, int& code) {
   app.callback([o, &code] { code = run_compare(*o); });
 }
 
+struct plot_options {
+  std::string folder;  ///< with files of records
+  std::string out;     ///< for the figures; empty: the same
+  std::vector<std::string> formats{"png"};
+};
+
+/// Lets the script draw, which says what is wrong itself.
+int run_plot(const plot_options& o) {
+  const std::string script = companion_file("plot.py").string();
+  if (access(script.c_str(), R_OK) != 0)
+    throw std::runtime_error("the script '" + script + "' is missing: install heddle again");
+  command c{.program = find_program("python3"), .arguments = {"-B", script}, .show_output = true};
+  if (c.program.empty())
+    throw std::runtime_error(
+        "drawing needs python3, which is not in PATH; on Debian: apt install python3-matplotlib");
+  c.arguments.push_back("--out=" + (o.out.empty() ? o.folder : o.out));
+  for (const std::string& format : o.formats) c.arguments.push_back("--format=" + format);
+  c.arguments.insert(c.arguments.end(), {"--", o.folder});
+  child drawing(c);
+  if (!drawing.wait_until(std::chrono::steady_clock::now() + std::chrono::minutes(10)))
+    throw std::runtime_error("drawing took longer than 10 minutes and was ended");
+  return drawing.exit_status() == 0 ? tools::success : tools::failed;
+}
+
 void add_plot(CLI::App& bench, int& exit_code) {
   auto o = std::make_shared<plot_options>();
   CLI::App& app = *bench.add_subcommand("plot", "Figures from records, as in the papers");
@@ -81,7 +110,7 @@ void add_plot(CLI::App& bench, int& exit_code) {
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"png", "svg", "pdf"}))
       ->capture_default_str();
-  app.callback([o, &exit_code] { exit_code = plot(*o); });
+  app.callback([o, &exit_code] { exit_code = run_plot(*o); });
 }
 
 }  // namespace

@@ -6,22 +6,35 @@ Prints the path of every figure. Ends with 1 and one line on stderr when there i
 it can not be written; files that are no records are named there and left out.
 """
 import argparse
+import importlib.util
+import os
 import pathlib
 import sys
 
 import plot_records
+
+DEBIANS_PYTHON = "/usr/bin/python3"
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path, help="with files of records, *.json")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for the figures")
-    parser.add_argument("--format", default="png", help="png, svg, pdf; several with commas")
+    parser.add_argument("--format", action="append", help="png, svg or pdf; may be repeated")
     return parser.parse_args()
 
 
 def complain(text):
     print(f"heddle bench plot: {text}", file=sys.stderr)
+
+
+def find_matplotlib():
+    """PATH may begin with a Python that has no packages; Debian's own then goes on. Raises ImportError."""
+    if importlib.util.find_spec("matplotlib"):
+        return
+    if sys.executable != DEBIANS_PYTHON and os.access(DEBIANS_PYTHON, os.X_OK):
+        os.execv(DEBIANS_PYTHON, [DEBIANS_PYTHON, "-B", *sys.argv])
+    raise ImportError("drawing needs matplotlib for Python")
 
 
 def load(folder):
@@ -44,11 +57,12 @@ def load(folder):
 def main():
     given = arguments()
     try:
+        find_matplotlib()
         records = load(given.folder)
         # Only now: importing matplotlib takes longer than all the rest.
         import plot_figures
         given.out.mkdir(parents=True, exist_ok=True)
-        paths = list(plot_figures.draw_all(records, given.out, given.format.split(",")))
+        paths = list(plot_figures.draw_all(records, given.out, given.format or ["png"]))
     except ImportError as why:
         complain(f"{why}; on Debian: apt install python3-matplotlib")
         return 1

@@ -176,6 +176,18 @@ class Plot(unittest.TestCase):
         self.out.write_text("in the way")
         self.assertIn(str(self.out), self.refused("--out", self.out))
 
+    def test_goes_on_in_debians_python_where_that_of_path_has_no_packages(self):
+        bin = self.folder.parent / "bin"
+        bin.mkdir()
+        (bin / "python3").symlink_to("/usr/bin/python3")
+        (self.folder.parent / "pyvenv.cfg").write_text("home = /usr/bin\n")
+        self.write("rate.json", RATE)
+        ran = self.plot(path=f"{bin}:{os.environ['PATH']}")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+
+    def test_says_that_there_is_no_python(self):
+        self.assertIn("needs python3", self.plot(path="/nonexistent").stderr)
+
     def test_refuses_other_formats(self):
         ran = self.plot("--format", "gif")
         self.assertEqual(ran.returncode, 2)
