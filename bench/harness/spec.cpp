@@ -27,55 +27,6 @@ std::vector<metric> overlap_metrics(computing who) {
 
 }  // namespace
 
-template <>
-const std::map<std::string, kind>& choices() {
-  static const std::map<std::string, kind> names{
-      {"latency", kind::latency}, {"bandwidth", kind::bandwidth},       {"rate", kind::rate},
-      {"overlap", kind::overlap}, {"latency-overhead", kind::overhead}, {"gups", kind::gups}};
-  return names;
-}
-
-template <>
-const std::map<std::string, operation>& choices() {
-  static const std::map<std::string, operation> names{{"put", operation::put},
-                                                      {"get", operation::get},
-                                                      {"fetch-add", operation::fetch_add},
-                                                      {"am", operation::am},
-                                                      {"tag", operation::tag}};
-  return names;
-}
-
-template <>
-const std::map<std::string, target_mode>& choices() {
-  static const std::map<std::string, target_mode> names{{"waiting", target_mode::waiting},
-                                                        {"computing", target_mode::computing}};
-  return names;
-}
-
-template <>
-const std::map<std::string, buffer_kind>& choices() {
-  static const std::map<std::string, buffer_kind> names{{"plain", buffer_kind::plain},
-                                                        {"exposed", buffer_kind::exposed}};
-  return names;
-}
-
-template <>
-const std::map<std::string, rival>& choices() {
-  static const std::map<std::string, rival> names{
-      {"ucx", rival::ucx},     {"ofi", rival::ofi},           {"openmpi", rival::openmpi},
-      {"mpich", rival::mpich}, {"utofu", rival::utofu},       {"verbs", rival::verbs},
-      {"lock", rival::lock},   {"uncached", rival::uncached}, {"unloaded", rival::unloaded},
-      {"bare", rival::bare},   {"pair", rival::pair}};
-  return names;
-}
-
-template <>
-const std::map<std::string, computing>& choices() {
-  static const std::map<std::string, computing> names{
-      {"sender", computing::sender}, {"receiver", computing::receiver}, {"both", computing::both}};
-  return names;
-}
-
 bool computes(computing who, bool sends) noexcept {
   return who == computing::both || (who == computing::sender) == sends;
 }

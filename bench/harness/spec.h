@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // spec.h - what one benchmark measures, and the names of its parts on the command line.
 #pragma once
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <stdexcept>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "parts/pinning.h"
@@ -69,28 +68,36 @@ struct options {
   std::string json_file;           ///< empty: none
 };
 
-/// All values by their names, as on the command line and in records.
+/// The names of an enumeration's values in their order, as on the command line and in records.
 template <class E>
-[[nodiscard]] const std::map<std::string, E>& choices();
+inline constexpr std::array<const char*, 0> names_of{};
 template <>
-const std::map<std::string, kind>& choices();
+inline constexpr std::array names_of<kind>{"latency", "bandwidth",        "rate",
+                                           "overlap", "latency-overhead", "gups"};
 template <>
-const std::map<std::string, operation>& choices();
+inline constexpr std::array names_of<operation>{"put", "get", "fetch-add", "am", "tag"};
 template <>
-const std::map<std::string, target_mode>& choices();
+inline constexpr std::array names_of<target_mode>{"waiting", "computing"};
 template <>
-const std::map<std::string, buffer_kind>& choices();
+inline constexpr std::array names_of<buffer_kind>{"plain", "exposed"};
 template <>
-const std::map<std::string, rival>& choices();
+inline constexpr std::array names_of<computing>{"sender", "receiver", "both"};
 template <>
-const std::map<std::string, computing>& choices();
+inline constexpr std::array names_of<rival>{"ucx",      "ofi",   "openmpi", "mpich",
+                                            "utofu",    "verbs", "lock",    "uncached",
+                                            "unloaded", "bare",  "pair"};
 
 template <class E>
-requires std::is_enum_v<E>
-[[nodiscard]] std::string name_of(E value) {
-  for (const auto& [name, each] : choices<E>())
-    if (each == value) return name;
-  throw std::logic_error("a name is missing in spec.cpp");
+requires(!names_of<E>.empty()) [[nodiscard]] std::string name_of(E value) {
+  return names_of<E>.at(static_cast<std::size_t>(value));
+}
+
+/// All values by their names.
+template <class E>
+[[nodiscard]] std::map<std::string, E> choices() {
+  std::map<std::string, E> all;
+  for (std::size_t i = 0; i < names_of<E>.size(); ++i) all[names_of<E>[i]] = static_cast<E>(i);
+  return all;
 }
 
 /// Whether the side that sends, or the one that receives, computes.

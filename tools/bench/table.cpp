@@ -127,8 +127,9 @@ int run_table(const table_options& o) {
       read_goals(o.goals_file.empty() ? companion_file("goals.txt") : fs::path(o.goals_file),
                  o.section),
       o.rows);
-  const auto themselves = choices<rival>().find(o.section);  // the wires that are rivals too
-  (void)find_peer(themselves == choices<rival>().end() ? rival::ucx : themselves->second);
+  const auto rivals = choices<rival>();
+  const auto itself = rivals.find(o.section);  // a wire that is a rival too
+  (void)find_peer(itself == rivals.end() ? rival::ucx : itself->second);
   check_writable(o.json_file, "--json");
   check_writable(o.markdown_file, "--markdown");
   if (!o.json_file.empty() || !o.markdown_file.empty()) tools::outlive_readers();

@@ -5,6 +5,7 @@ plot_test.py HEDDLE: the program. Ends with 77, skipped, where there is no matpl
 """
 import itertools
 import json
+import os
 import pathlib
 import py_compile
 import struct
@@ -47,9 +48,9 @@ MODES = [record(benchmark="adaptive", op=mode, metric=metric, bytes=size, unit=u
 RATIO = [record(library="heddle/ucx", metric="ratio", unit="times")]
 
 
-def run_plot(*arguments):
+def run_plot(*arguments, path=os.environ["PATH"]):
     return subprocess.run([HEDDLE, "bench", "plot", *arguments], text=True, capture_output=True,
-                          check=False, timeout=MOST_SECONDS_PER_RUN)
+                          check=False, timeout=MOST_SECONDS_PER_RUN, env=os.environ | {"PATH": path})
 
 
 class Plot(unittest.TestCase):
@@ -64,8 +65,8 @@ class Plot(unittest.TestCase):
         text = content if isinstance(content, str) else json.dumps(content)
         (self.folder / name).write_text(text)
 
-    def plot(self, *more):
-        return run_plot(*more, self.folder)
+    def plot(self, *more, **where):
+        return run_plot(*more, self.folder, **where)
 
     def drawn(self, *more):
         """Names of the figures, after a run that must succeed and tell all of them."""
@@ -177,12 +178,12 @@ class Plot(unittest.TestCase):
         self.assertIn(str(self.out), self.refused("--out", self.out))
 
     def test_goes_on_in_debians_python_where_that_of_path_has_no_packages(self):
-        bin = self.folder.parent / "bin"
-        bin.mkdir()
-        (bin / "python3").symlink_to("/usr/bin/python3")
+        programs = self.folder.parent / "bin"
+        programs.mkdir()
+        (programs / "python3").symlink_to("/usr/bin/python3")
         (self.folder.parent / "pyvenv.cfg").write_text("home = /usr/bin\n")
         self.write("rate.json", RATE)
-        ran = self.plot(path=f"{bin}:{os.environ['PATH']}")
+        ran = self.plot(path=f"{programs}:{os.environ['PATH']}")
         self.assertEqual(ran.returncode, 0, ran.stderr)
 
     def test_says_that_there_is_no_python(self):
