@@ -14,7 +14,7 @@
 #include "contenders/run.h"
 #include "exit_status.h"
 #include "harness/choice.h"
-#include "harness/result_file.h"
+#include "harness/files.h"
 #include "harness/spec.h"
 #include "run/host_options.h"
 #include "run/launcher.h"

@@ -10,7 +10,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "harness/companion.h"
+#include "harness/programs.h"
 #include "libraries/task.h"
 
 namespace heddle::bench {

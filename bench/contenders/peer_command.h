@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "contenders/rival_round.h"
-#include "harness/child.h"
+#include "harness/programs.h"
 
 namespace heddle::bench {
 

@@ -9,7 +9,7 @@
 
 #include "contenders/peer_command.h"
 #include "exit_status.h"
-#include "harness/scratch_folder.h"
+#include "harness/files.h"
 #include "libraries/task.h"
 
 namespace heddle::bench {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "contenders/rival_round.h"
-#include "harness/result_file.h"
+#include "harness/files.h"
 #include "parts/bare.h"
 #include "standard_output.h"
 

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "harness/child.h"
+#include "harness/programs.h"
 
 namespace heddle::bench {
 namespace {

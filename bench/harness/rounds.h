@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// rounds.h - the rounds of one benchmark between two ranks, whatever library moves the bytes.
+// rounds.h - the rounds of one benchmark between two ranks, whatever library moves the bytes: what
+// a thread does in them as initiator and as target.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -7,12 +8,58 @@
 #include <memory>
 #include <vector>
 
-#include "harness/exchange.h"
-#include "harness/laps.h"
-#include "harness/pacer.h"
+#include "harness/pace.h"
 #include "harness/partner.h"
+#include "harness/spec.h"
 
 namespace heddle::bench {
+
+/// What tells the time: the steady clock, or in a test one that only known costs move.
+using time_source = std::chrono::steady_clock::time_point (*)();
+
+/// Takes the time of single operations when asked to, else does nothing.
+class stopwatch {
+ public:
+  stopwatch(std::vector<double>* seconds, time_source now) noexcept
+      : seconds_(seconds), now_(now) {}
+  void start() noexcept {
+    if (seconds_ != nullptr) last_ = now_();
+  }
+  /// Ends one operation and begins the next.
+  void lap() {
+    if (seconds_ == nullptr) return;
+    const std::chrono::steady_clock::time_point now = now_();
+    seconds_->push_back(std::chrono::duration<double>(now - last_).count());
+    last_ = now;
+  }
+
+ private:
+  std::vector<double>* seconds_;
+  time_source now_;
+  std::chrono::steady_clock::time_point last_;
+};
+
+/// What one thread is to do.
+struct role {
+  spec what;
+  int thread = 0;
+  bool crowded = false;  ///< more threads than cores: give the core away when spinning on memory
+};
+
+/// Both sides make the same sequence of runs of the same `count`. Functions throw
+/// std::runtime_error when an operation fails.
+class exchange {
+ public:
+  virtual ~exchange() = default;
+  /// Initiator, timed: `count` operations and whatever shows that they are complete.
+  virtual void initiate(std::uint64_t count, stopwatch& watch) = 0;
+  /// Initiator, after the time was taken: lets a passive target go on.
+  virtual void conclude() {}
+  /// Target, before the initiator starts.
+  virtual void prepare() {}
+  /// Target, meanwhile.
+  virtual void respond(std::uint64_t count) = 0;
+};
 
 /// What the leading rank learned in one round.
 struct round_result {

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "harness/laps.h"
+#include "harness/pace.h"
 
 namespace heddle::bench {
 

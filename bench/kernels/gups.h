@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "harness/pacer.h"
+#include "harness/pace.h"
 #include "harness/partner.h"
 #include "harness/rounds.h"
 #include "kernels/gups_stream.h"

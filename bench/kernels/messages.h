@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "harness/exchange.h"
+#include "harness/rounds.h"
 #include "kernels/library.h"
 #include "kernels/overlap_pass.h"
 

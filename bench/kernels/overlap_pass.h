@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "harness/laps.h"
+#include "harness/pace.h"
 #include "harness/spec.h"
 
 namespace heddle::bench {

@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-#include "harness/exchange.h"
+#include "harness/rounds.h"
 #include "harness/slots.h"
 #include "kernels/library.h"
 

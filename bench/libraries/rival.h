@@ -13,7 +13,7 @@
 #include <span>
 #include <stdexcept>
 
-#include "harness/process_pair.h"
+#include "harness/partner.h"
 #include "harness/slots.h"
 #include "kernels/kernels.h"
 #include "libraries/task.h"

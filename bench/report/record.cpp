@@ -7,7 +7,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "harness/result_file.h"
+#include "harness/files.h"
 
 namespace heddle::bench {
 namespace {

@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "exit_status.h"
-#include "harness/child.h"
-#include "harness/companion.h"
-#include "harness/scratch_folder.h"
+#include "harness/files.h"
+#include "harness/programs.h"
 #include "harness/statistics.h"
 #include "standard_output.h"
 #include "studies/studies.h"

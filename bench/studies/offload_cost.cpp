@@ -8,7 +8,7 @@
 
 #include "contenders/command.h"
 #include "exit_status.h"
-#include "harness/laps.h"
+#include "harness/pace.h"
 #include "harness/statistics.h"
 #include "libraries/heddle.h"
 #include "studies/mode_turns.h"

@@ -10,8 +10,7 @@
 
 #include "bench/commands.h"
 #include "contenders/command.h"
-#include "harness/child.h"
-#include "harness/companion.h"
+#include "harness/programs.h"
 #include "real_range.h"
 #include "report/compare.h"
 #include "subcommand.h"

@@ -18,10 +18,8 @@
 #include "contenders/command.h"
 #include "contenders/peer_command.h"
 #include "exit_status.h"
-#include "harness/child.h"
-#include "harness/companion.h"
-#include "harness/result_file.h"
-#include "harness/scratch_folder.h"
+#include "harness/files.h"
+#include "harness/programs.h"
 #include "report/goals.h"
 #include "standard_output.h"
 

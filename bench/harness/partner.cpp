@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// process_pair.cpp - forking, and a socket between the two.
-#include "harness/process_pair.h"
+// partner.cpp - forking, and a socket between the two.
+#include "harness/partner.h"
 
 #include <poll.h>
 #include <sys/socket.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// child.cpp - fork and exec with a death signal, a pidfd to wait on, and a memfd to print into.
-#include "harness/child.h"
+// programs.cpp - fork and exec with a death signal, a pidfd to wait on, and a memfd to print into.
+// CMake knows the way from the running program to its companions.
+#include "harness/programs.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -65,7 +66,23 @@ int remaining_ms(child::time_point deadline) {
   return static_cast<int>(std::clamp(left, milliseconds(0), milliseconds(1'000'000)).count());
 }
 
+std::filesystem::path program_folder() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path();
+}
+
 }  // namespace
+
+std::filesystem::path neighbour_program(const std::string& name) {
+  return program_folder() / name;
+}
+
+std::filesystem::path companion_program(const std::string& name) {
+  return (program_folder() / HEDDLE_BIN_TO_LIBEXEC / name).lexically_normal();
+}
+
+std::filesystem::path companion_file(const std::string& name) {
+  return (program_folder() / HEDDLE_BIN_TO_DATA / name).lexically_normal();
+}
 
 std::string find_program(const std::string& name) {
   const char* const path = std::getenv("PATH");

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// result_file_test.cpp - what can not be written is told with its cause, and nothing is left
-// behind.
-#include "harness/result_file.h"
+// files_test.cpp - what can not be written is told with its cause, and nothing is left behind;
+// folders that are used stay, others go.
+#include "harness/files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
+#include <thread>
 
 namespace heddle::bench {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
@@ -48,6 +52,38 @@ TEST(ResultFile, APathThatCannotBeNamesCauseAndCure) {
 TEST(ResultFile, AFullDiskIsTold) {
   EXPECT_THAT([] { write_file("/dev/full", "text"); },
               ThrowsMessage<std::runtime_error>(HasSubstr("No space left on device")));
+}
+
+bool is_there(const std::string& path) {
+  return std::filesystem::exists(path);
+}
+
+TEST(ScratchFolder, IsGoneWithAllThatIsInIt) {
+  std::string path;
+  {
+    const scratch_folder folder;
+    path = folder.path();
+    std::ofstream(path + "/file") << "text";
+    EXPECT_TRUE(is_there(path + "/file"));
+  }
+  EXPECT_FALSE(is_there(path));
+}
+
+TEST(ScratchFolder, StaysWhileItIsUsed) {
+  const scratch_folder first;
+  const scratch_folder second;
+  EXPECT_NE(first.path(), second.path());
+  EXPECT_TRUE(is_there(first.path()));
+}
+
+TEST(ScratchFolder, OfAProcessThatWasKilledIsRemovedByTheNext) {
+  const scratch_folder first;
+  const std::string left = first.path().substr(0, first.path().size() - 6) + "KILLED";
+  std::filesystem::create_directories(left + "/inside");
+  const scratch_folder second;
+  // Somebody else's sweep may have it just now.
+  for (int i = 0; i < 500 && is_there(left); ++i) std::this_thread::sleep_for(20ms);
+  EXPECT_FALSE(is_there(left));
 }
 
 }  // namespace

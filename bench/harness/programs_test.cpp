@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// child_test.cpp - children end, are seen to end, and are ended.
-#include "harness/child.h"
+// programs_test.cpp - children end, are seen to end, and are ended.
+#include "harness/programs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -103,6 +103,10 @@ TEST(Child, OfAProgramThatIsNotThereEndsWith127) {
 TEST(FindProgram, LooksThroughPath) {
   EXPECT_THAT(find_program("sh"), HasSubstr("/sh"));
   EXPECT_EQ(find_program("heddle-no-such-program"), "");
+}
+
+TEST(Companions, LieBesideTheProgramsOfThisBuild) {
+  EXPECT_TRUE(std::filesystem::exists(companion_file("plot.py")));
 }
 
 }  // namespace

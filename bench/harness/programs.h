@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// child.h - a program run beside us that can not outlive us, and what it printed.
+// programs.h - where programs are, and one run beside us that can not outlive us.
 #pragma once
 #include <sys/types.h>
 
 #include <chrono>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,12 @@ struct command {
 
 /// Finds an executable file in PATH; empty: there is none.
 [[nodiscard]] std::string find_program(const std::string& name);
+
+/// What comes with the program heddle lies relative to it, built or installed: in bin a program
+/// that users start, in libexec one that only heddle starts, in share a file that heddle reads.
+[[nodiscard]] std::filesystem::path neighbour_program(const std::string& name);
+[[nodiscard]] std::filesystem::path companion_program(const std::string& name);
+[[nodiscard]] std::filesystem::path companion_file(const std::string& name);
 
 /// A running program. It is ended when this object ends, and when the thread that made it does; one
 /// that takes more than five seconds to clean up is killed.

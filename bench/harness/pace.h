@@ -1,13 +1,37 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// pacer.h - how many operations each run of a round makes, so that rounds last as long as asked.
+// pace.h - how many operations each run of a round makes, so that rounds last as long as asked; and
+// from when the threads of a run started and ended to seconds per operation.
 #pragma once
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <vector>
 
 #include "harness/spec.h"
 
 namespace heddle::bench {
+
+/// One run's beginning and end at one thread.
+struct lap_times {
+  std::chrono::steady_clock::time_point start, end;
+};
+
+[[nodiscard]] double seconds_between(std::chrono::steady_clock::time_point from,
+                                     std::chrono::steady_clock::time_point to) noexcept;
+
+/// What reading the clock takes, in seconds: measured undisturbed, which takes some microseconds.
+[[nodiscard]] double clock_cost();
+
+/// From the first start to the last end, in seconds. `laps` must not be empty.
+[[nodiscard]] double elapsed(const std::vector<lap_times>& laps);
+
+/// Of what is measured in a ping-pong, the part that counts.
+[[nodiscard]] double share_of_trip(const spec& s);
+
+/// What a run of `count` operations on each thread came to: a latency is the mean over the threads,
+/// rate and bandwidth count all threads' operations in the time they took together.
+[[nodiscard]] double seconds_per_op(const spec& s, const std::vector<lap_times>& laps,
+                                    std::uint64_t count);
 
 /// Drives the runs of the rounds of one spec: first ever longer runs to learn the speed, then in
 /// every round one timed run and, for latencies, one in which every operation is stamped. A timed
