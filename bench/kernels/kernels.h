@@ -11,8 +11,8 @@
 
 #include "harness/rounds.h"
 #include "kernels/gups.h"
-#include "kernels/messages.h"
 #include "kernels/overhead.h"
+#include "kernels/overlap.h"
 #include "kernels/passive.h"
 #include "kernels/ping.h"
 

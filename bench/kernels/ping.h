@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ping.h - one operation at a time, there and back: by put, by what arrives, by tagged message.
+// ping.h - one operation at a time, there and back: by put, by what arrives, by tagged message; and
+// many messages one way, which are answered once.
 #pragma once
 #include <sched.h>
 
@@ -129,6 +130,40 @@ class tag_ping final : public exchange {
 
  private:
   const std::unique_ptr<Path> path_;
+};
+
+/// Messages that the target answers once, after the last: tagged ones, which it receives, or calls,
+/// which are counted.
+template <class Path, operation Op>
+class message_flood final : public exchange {
+ public:
+  explicit message_flood(std::unique_ptr<Path> path) : path_(std::move(path)) {}
+  void initiate(std::uint64_t count, stopwatch&) override {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      if constexpr (Op == operation::tag)
+        path_->send(message::data);
+      else
+        path_->call(message::data);
+    }
+    path_->drain();
+    path_->await_notice();
+  }
+  void prepare() override {
+    if constexpr (Op == operation::am) before_ = path_->arrived();
+  }
+  void respond(std::uint64_t count) override {
+    if constexpr (Op == operation::tag) {
+      for (std::uint64_t i = 0; i < count; ++i) path_->recv(message::data);
+      path_->drain();
+    } else {
+      path_->await_arrived(before_ + count);
+    }
+    path_->notify();
+  }
+
+ private:
+  const std::unique_ptr<Path> path_;
+  std::uint64_t before_ = 0;
 };
 
 }  // namespace heddle::bench

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/convolution_worker.h"
+#include "kernels/convolution.h"
 #include "libraries/station.h"
 
 namespace heddle::bench {

@@ -14,7 +14,7 @@
 
 #include "harness/choice.h"
 #include "harness/slots.h"
-#include "kernels/gups_stream.h"
+#include "kernels/gups.h"
 #include "parts/pinning.h"
 
 namespace heddle::bench {

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "contenders/command.h"
-#include "kernels/messages.h"
+#include "kernels/overlap.h"
 #include "libraries/heddle.h"
 #include "studies/adaptive_report.h"
 #include "studies/mode_turns.h"

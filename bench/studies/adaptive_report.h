@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "kernels/overlap_pass.h"
+#include "kernels/overlap.h"
 #include "report/report.h"
 
 namespace heddle::bench {

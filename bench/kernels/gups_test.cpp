@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// gups_stream_test.cpp - the sequence, its beginnings, and finding lost updates.
-#include "kernels/gups_stream.h"
+// gups_test.cpp - the sequence, its beginnings, and finding lost updates.
+#include "kernels/gups.h"
 
 #include <gtest/gtest.h>
 

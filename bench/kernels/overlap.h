@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// overlap_pass.h - how the overlap of one message with computing is timed, whoever moves it.
+// overlap.h - how the overlap of one message with computing is timed, whoever moves it.
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "harness/pace.h"
 #include "harness/spec.h"
+#include "harness/threads.h"
+#include "kernels/library.h"
 
 namespace heddle::bench {
 
@@ -38,7 +42,6 @@ void compute_for(double seconds);
 ///   wait()     until it is complete
 template <class Side>
 [[nodiscard]] side_times overlap_pass(Side& side, std::uint64_t count, double seconds) {
-  using clock = std::chrono::steady_clock;
   std::vector<side_times> all;
   for (std::uint64_t i = 0; i < count; ++i) {
     side.prepare();
@@ -54,6 +57,26 @@ template <class Side>
   }
   return medians_of(all);
 }
+
+/// One tagged message at a time beside computing; the receive is always posted first.
+template <class Path>
+class tag_side {
+ public:
+  tag_side(std::unique_ptr<Path> path, bool sends) : path_(std::move(path)), sends_(sends) {}
+  void prepare() {
+    if (sends_) path_->await_notice();
+  }
+  void post() {
+    if (sends_) return path_->send(message::data);
+    path_->recv(message::data);
+    path_->notify();
+  }
+  void wait() { path_->drain(); }
+
+ private:
+  const std::unique_ptr<Path> path_;
+  const bool sends_;
+};
 
 /// One side's round.
 template <class Side>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// overlap_pass_test.cpp - what a pass calls, in which order, and which side computes.
-#include "kernels/overlap_pass.h"
+// overlap_test.cpp - what a pass calls, in which order, and which side computes.
+#include "kernels/overlap.h"
 
 #include <gtest/gtest.h>
 

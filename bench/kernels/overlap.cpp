@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// overlap_pass.cpp - computing, and what a pass came to.
-#include "kernels/overlap_pass.h"
+// overlap.cpp - computing, and what a pass came to.
+#include "kernels/overlap.h"
 
 #include <algorithm>
 

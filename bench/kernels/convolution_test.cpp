@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// convolution_block_test.cpp - blocks that exchange their halos make up the same matrix as one.
-#include "kernels/convolution_block.h"
+// convolution_test.cpp - blocks that exchange their halos make up the same matrix as one.
+#include "kernels/convolution.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// convolution_block.cpp - the arithmetic, and what is where.
-#include "kernels/convolution_block.h"
+// convolution.cpp - the arithmetic, and what is where.
+#include "kernels/convolution.h"
 
 #include <algorithm>
 
