@@ -124,14 +124,17 @@ TEST(Rounds, PrintTheirOwnCostInRealTime) {
 }
 
 /// Offers nothing at all.
-struct empty_path {
-  using place = std::size_t;
+struct empty_library {
+  struct path {
+    using place = std::size_t;
+  };
+  static std::unique_ptr<path> make_path(int) { return std::make_unique<path>(); }
 };
 
 TEST(Kernels, AreRefusedWhereALibraryDoesNotOfferTheOperation) {
   for (const operation op : all_operations) {
-    EXPECT_THROW((void)make_kernel(std::make_unique<empty_path>(), {.what = {.op = op}}),
-                 not_offered);
+    empty_library library;
+    EXPECT_THROW((void)make_kernel(library, {.what = {.op = op}}), not_offered);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -26,21 +27,27 @@ std::unique_ptr<exchange> make_call_ping(std::unique_ptr<Path> path, bool handle
                                                               call);
 }
 
-/// Throws not_offered. The kernels of one `path` must be made by the thread that made it.
-template <class Path>
-std::unique_ptr<exchange> make_kernel(std::unique_ptr<Path> path, const role& r) {
+/// Of one thread, which makes it itself. Throws not_offered.
+template <class Library>
+std::unique_ptr<exchange> make_kernel(Library& self, const role& r) {
+  using Path = std::remove_reference_t<decltype(*self.make_path(0))>;
   const bool ping = r.what.what == kind::latency;
   const operation op = r.what.op;
   if (r.what.background) {
-    if constexpr (has_asides<Path>) {
-      if (op == operation::tag)
-        return std::make_unique<tag_ping<typename Path::aside>>(path->make_aside());
-      return make_call_ping(path->make_aside(), false);
+    if constexpr (requires { self.make_aside(0); }) {
+      auto path = self.make_aside(r.thread);
+      if (op != operation::tag) return make_call_ping(std::move(path), false);
+      return std::make_unique<tag_ping<std::remove_reference_t<decltype(*path)>>>(std::move(path));
     }
     throw not_offered();
   }
+  auto path = self.make_path(r.thread);
   if (r.what.beside_bytes > 0) {
-    if constexpr (has_streams<Path>) return std::make_unique<tag_ping<Path, true>>(std::move(path));
+    if constexpr (requires { self.make_stream(0); }) {
+      auto stream = self.make_stream(r.thread);
+      using beside = std::remove_reference_t<decltype(*stream)>;
+      return std::make_unique<tag_ping<Path, beside>>(std::move(path), std::move(stream));
+    }
     throw not_offered();
   }
   if constexpr (has_tags<Path>) {
@@ -71,7 +78,7 @@ template <class Library>
 auto make_kernels(Library& self, const spec& s, bool crowded) {
   std::vector<std::unique_ptr<exchange>> all;
   for (int t = 0; t < s.threads; ++t)
-    all.push_back(make_kernel(self.make_path(t), {.what = s, .thread = t, .crowded = crowded}));
+    all.push_back(make_kernel(self, {.what = s, .thread = t, .crowded = crowded}));
   return all;
 }
 

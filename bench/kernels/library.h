@@ -20,14 +20,17 @@
 //   flush()                     after drain(): waits until the partner has all that was put
 //   progress()                  what must be called between two looks at memory
 //   notify() await_notice()     an empty word to the partner thread, which waits in the library
-//   beside()                    large tagged messages on the same path, of spec.beside_bytes:
+//
+// Of a library itself, where it has them, for each thread:
+//
+//   make_stream(thread)         large tagged messages on the same path, of spec.beside_bytes:
 //     send() receive()          one is under way to, or from, the partner from now on; each call
 //                               begins the next when one has ended
 //     end_sending() end_receiving()  when both have called one of these, none is under way
-//   make_aside()                words of a ping-pong, of a class P::aside: recv deliver call
-//   arrived
-//                               await_arrived drain, which begin, and end, without ever driving the
-//                               library: somebody else moves the message meanwhile
+//   make_aside(thread)          words of a ping-pong: recv deliver call arrived await_arrived
+//   drain,
+//                               which begin, and end, without ever driving the library: somebody
+//                               else moves the message meanwhile
 //
 // Operations are begun; each waits first while as many as spec.window are under way. What a library
 // does not have it leaves out: a kernel that needs it is then refused by "not offered".
@@ -55,14 +58,6 @@ concept has_tags = requires(P& p) {
 template <class P>
 concept has_calls = requires(P& p) {
   p.call(message::data);
-};
-template <class P>
-concept has_streams = requires(P& p) {
-  p.beside().send();
-};
-template <class P>
-concept has_asides = requires(P& p) {
-  p.make_aside();
 };
 template <class P>
 concept has_updates = requires(P& p) {

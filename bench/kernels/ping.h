@@ -97,39 +97,48 @@ class counted_ping final : public exchange {
   std::uint64_t before_ = 0;
 };
 
-/// Tagged messages there and back, each receive posted behind the message that it answers. Beside:
-/// while large messages move from the initiator to the target over the same path.
-template <class Path, bool Beside = false>
+/// Nothing beside a ping-pong.
+struct no_stream {
+  void send() {}
+  void receive() {}
+  void end_sending() {}
+  void end_receiving() {}
+};
+
+/// Tagged messages there and back, each receive posted behind the message that it answers; while
+/// large messages move from the initiator to the target over the same path.
+template <class Path, class Beside = no_stream>
 class tag_ping final : public exchange {
  public:
-  explicit tag_ping(std::unique_ptr<Path> path) : path_(std::move(path)) {}
+  explicit tag_ping(std::unique_ptr<Path> path,
+                    std::unique_ptr<Beside> beside = std::make_unique<Beside>())
+      : path_(std::move(path)), beside_(std::move(beside)) {}
   void initiate(std::uint64_t count, stopwatch& watch) override {
     watch.start();
     for (std::uint64_t i = 0; i < count; ++i) {
-      if constexpr (Beside) path_->beside().send();
+      beside_->send();
       path_->deliver(message::data);
       path_->recv(message::answer);
       path_->drain();
       watch.lap();
     }
   }
-  void conclude() override {
-    if constexpr (Beside) path_->beside().end_sending();
-  }
+  void conclude() override { beside_->end_sending(); }
   void prepare() override { path_->recv(message::data); }
   void respond(std::uint64_t count) override {
     for (std::uint64_t i = 1; i <= count; ++i) {
-      if constexpr (Beside) path_->beside().receive();
+      beside_->receive();
       path_->drain();
       path_->deliver(message::answer);
       if (i < count) path_->recv(message::data);
     }
     path_->drain();
-    if constexpr (Beside) path_->beside().end_receiving();
+    beside_->end_receiving();
   }
 
  private:
   const std::unique_ptr<Path> path_;
+  const std::unique_ptr<Beside> beside_;
 };
 
 /// Messages that the target answers once, after the last: tagged ones, which it receives, or calls,

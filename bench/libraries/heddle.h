@@ -4,6 +4,7 @@
 #include <heddle/heddle.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,9 +13,8 @@
 #include <vector>
 
 #include "harness/partner.h"
+#include "harness/slots.h"
 #include "kernels/library.h"
-#include "libraries/equipment.h"
-#include "libraries/heddle_stream.h"
 #include "libraries/station.h"
 #include "libraries/window.h"
 
@@ -31,19 +31,13 @@ class heddle_words {
         window_(turns_, s.window),
         words_(window_.slots()) {}
 
-  /// Of the value a copy is kept.
-  [[gnu::always_inline]] void put_word(std::uint64_t value, place to) {
-    window_.post([this, value, to](completion c, std::size_t slot) {
-      words_[slot] = value;
-      return lane_.try_put(words_[slot], remote_ptr<std::uint64_t>{to}, c);
-    });
-  }
-  /// The low 1 to 8 bytes of it.
-  void put_word(std::uint64_t value, place to, std::uint64_t bytes) {
-    if (bytes == sizeof value) return put_word(value, to);
-    window_.post([&](completion c, std::size_t slot) {
-      words_[slot] = value;
-      return lane_.try_put(std::as_bytes(std::span(&words_[slot], 1)).first(bytes), to, c);
+  /// The low 1 to 8 bytes of it, of which a copy is kept.
+  [[gnu::always_inline]] void put_word(std::uint64_t value, place to,
+                                       std::uint64_t bytes = sizeof(std::uint64_t)) {
+    window_.post([this, value, to, bytes](completion c, std::size_t slot) {
+      std::uint64_t& word = words_[slot] = value;
+      if (bytes == sizeof word) return lane_.try_put(word, remote_ptr<std::uint64_t>{to}, c);
+      return lane_.try_put(std::as_bytes(std::span(&word, 1)).first(bytes), to, c);
     });
   }
   [[gnu::always_inline]] void fetch_add(place at) {
@@ -73,12 +67,40 @@ class heddle_words {
   std::vector<std::uint64_t> words_;  // by slot: what puts read and fetch-adds write
 };
 
+/// Bytes that are plain memory or Heddle's own, and registered when peers shall address them.
+class buffer {
+ public:
+  /// Throws heddle::error.
+  buffer(world& job, std::size_t bytes, buffer_kind where, bool addressable) {
+    if (where == buffer_kind::exposed) {
+      region_ = job.allocate(std::max<std::size_t>(bytes, 1));  // so that it has an address
+      bytes_ = region_.memory();
+    } else {
+      plain_ = std::make_unique<page_buffer>(bytes);
+      bytes_ = {plain_->data(), bytes};
+      if (addressable) region_ = job.expose(bytes_);
+    }
+    std::fill(bytes_.begin(), bytes_.end(), std::byte{0});  // every page is there before timing
+  }
+  [[nodiscard]] std::span<std::byte> bytes() const noexcept { return bytes_; }
+  /// Only when addressable.
+  [[nodiscard]] const heddle::key& key() const noexcept { return region_.key(); }
+
+ private:
+  std::unique_ptr<page_buffer> plain_;
+  region region_;
+  std::span<std::byte> bytes_;
+};
+
 /// Where one thread sits, and what it sends and receives.
 struct seat {
   station& at;
-  const equipment& gear;
   spec what;
   int thread;
+  std::span<const std::byte> source;  ///< spec's bytes
+  std::span<std::byte> landings;      ///< as many for each slot of the window
+  std::byte* table;                   ///< this rank's
+  const remote_region& their_table;
 
   [[nodiscard]] mailbox& box() const noexcept { return at.mailbox_of(thread); }
   [[nodiscard]] tag tag_for(purpose p) const noexcept { return tag_of(p, thread); }
@@ -88,9 +110,8 @@ struct seat {
   [[nodiscard]] handler_id handler(handler_id first) const noexcept {
     return static_cast<handler_id>(first + thread);
   }
-  [[nodiscard]] std::span<const std::byte> source() const noexcept { return gear.source(thread); }
   [[nodiscard]] std::span<std::byte> landing(std::size_t slot) const noexcept {
-    return gear.landing(thread, slot);
+    return landings.subspan(slot * source.size(), source.size());
   }
 };
 
@@ -106,11 +127,11 @@ class heddle_aside {
   }
   void deliver(message m) {
     sent_.post(
-        [&](completion c) { return lane_.try_send(peer_, seat_.tag_for(m), seat_.source(), c); });
+        [&](completion c) { return lane_.try_send(peer_, seat_.tag_for(m), seat_.source, c); });
   }
   void call(message) {
     sent_.post([&](completion c) {
-      return lane_.try_call(peer_, seat_.handler(count_handlers), {}, seat_.source(), c);
+      return lane_.try_call(peer_, seat_.handler(count_handlers), {}, seat_.source, c);
     });
   }
   [[nodiscard]] std::uint64_t arrived() const { return seat_.box().arrived.count(); }
@@ -123,46 +144,60 @@ class heddle_aside {
   }
 
  private:
-  /// One operation at a time.
-  class watched {
-   public:
-    /// `attempt(completion)` until it is accepted, when the one before has ended.
-    template <class Attempt>
-    void post(Attempt&& attempt) {
-      finish();
-      ended_.reset();
-      status s = attempt(completion(ended_));
-      for (; is_busy(s); s = attempt(completion(ended_))) sched_yield();
-      require(s, "post");
-      in_flight_ = s == status::posted;
-    }
-    void finish() {
-      if (!std::exchange(in_flight_, false)) return;
-      while (!ended_.ready()) sched_yield();
-      require(ended_.result().code, "complete");
-    }
-
-   private:
-    flag ended_;
-    bool in_flight_ = false;
-  };
-
   const seat seat_;
   lane& lane_;
   const rank peer_ = seat_.at.peer();
-  watched sent_, received_;
+  single sent_{{lane_, nullptr}, false}, received_{{lane_, nullptr}, false};
+};
+
+/// One end of large tagged messages, one after the other, beside what is measured. An empty one is
+/// the last. One thread.
+class heddle_stream {
+ public:
+  explicit heddle_stream(const seat& s)
+      : lane_(s.at.lane_of(s.what, s.thread)),
+        turns_(s.at.turns_of(s.what, s.thread)),
+        peer_(s.at.peer()),
+        tag_(s.tag_for(purpose::beside)),
+        memory_(s.what.beside_bytes) {}
+
+  void send() {
+    if (!moving_.is_moving())
+      moving_.post([this](completion c) { return lane_.try_send(peer_, tag_, memory_, c); });
+  }
+  void end_sending() {
+    moving_.finish();
+    require(turns_.send(peer_, tag_, {}), "end a stream");
+  }
+  void receive() {
+    if (!moving_.is_moving())
+      moving_.post([this](completion c) { return lane_.try_recv(peer_, tag_, memory_, c); });
+  }
+  void end_receiving() {
+    do {
+      receive();
+      moving_.finish();
+    } while (moving_.bytes() != 0);
+  }
+
+ private:
+  lane& lane_;
+  const locked_lane turns_;
+  const rank peer_;
+  const tag tag_;
+  std::vector<std::byte> memory_;
+  single moving_{turns_};
 };
 
 /// The words of kernels/library.h, between a thread and its partner.
 class heddle_path : public heddle_words {
  public:
-  using aside = heddle_aside;
   static constexpr bool handler_answers = true;
 
   explicit heddle_path(const seat& s) : heddle_words(s.at, s.what, s.thread), seat_(s) {}
 
   [[nodiscard]] place at(std::size_t offset) const noexcept { return table_.at(offset); }
-  [[nodiscard]] std::byte* here(std::size_t offset) const { return seat_.gear.table() + offset; }
+  [[nodiscard]] std::byte* here(std::size_t offset) const { return seat_.table + offset; }
 
   /// Of 8 bytes as a word, which is how a program would put them.
   [[gnu::always_inline]] void put(place to) {
@@ -207,9 +242,6 @@ class heddle_path : public heddle_words {
     require(turns_.wait(seat_.box().arrived, count), "wait for an arrival");
   }
 
-  [[nodiscard]] heddle_stream& beside() noexcept { return beside_; }
-  [[nodiscard]] std::unique_ptr<aside> make_aside() const { return std::make_unique<aside>(seat_); }
-
   void flush() { require(turns_.flush(peer_), "flush"); }
   /// Where puts come by message, Heddle is kept moving.
   void progress() {
@@ -223,27 +255,48 @@ class heddle_path : public heddle_words {
  private:
   const seat seat_;
   const rank peer_ = seat_.at.peer();
-  const remote_region table_ = seat_.gear.their_table();
-  const std::span<const std::byte> source_ = seat_.source();
+  const remote_region table_ = seat_.their_table;
+  const std::span<const std::byte> source_ = seat_.source;
   const handler_id called_ =
       seat_.handler(seat_.what.what == kind::latency ? ping_handlers : count_handlers);
-  heddle_stream beside_{lane_, turns_, peer_, seat_.tag_for(purpose::beside),
-                        seat_.what.beside_bytes};
   unsigned looks_ = 0;
 };
 
-/// This rank and its partner in one benchmark. Collective between them.
+/// This rank and its partner in one benchmark: the buffers of their threads. Collective between
+/// them.
 class heddle_pair final : public partner {
  public:
   using path = heddle_path;
 
   /// `at` must outlive this. Throws heddle::error.
-  heddle_pair(station& at, const spec& s) : at_(at), spec_(s), gear_(at, s) {}
-  [[nodiscard]] std::unique_ptr<heddle_path> make_path(int thread) {
-    return std::make_unique<heddle_path>(seat{at_, gear_, spec_, thread});
+  heddle_pair(station& at, const spec& s)
+      : at_(at),
+        spec_(s),
+        table_(at.job(), table_layout::for_spec(s).bytes(), s.buffers, true),
+        sources_(at.job(), threads() * bytes(), s.buffers, false),
+        landings_(at.job(), threads() * bytes() * window(), s.buffers, false),
+        their_table_(at.job().import(swap(*this, table_.key()))) {}
+  [[nodiscard]] std::unique_ptr<path> make_path(int thread) {
+    return std::make_unique<path>(seat_of(thread));
+  }
+  [[nodiscard]] std::unique_ptr<heddle_aside> make_aside(int thread) {
+    return std::make_unique<heddle_aside>(seat_of(thread));
+  }
+  [[nodiscard]] std::unique_ptr<heddle_stream> make_stream(int thread) {
+    return std::make_unique<heddle_stream>(seat_of(thread));
+  }
+  [[nodiscard]] seat seat_of(int thread) {
+    const std::size_t first = static_cast<std::size_t>(thread) * bytes();
+    return {.at = at_,
+            .what = spec_,
+            .thread = thread,
+            .source = sources_.bytes().subspan(first, bytes()),
+            .landings = landings_.bytes().subspan(first * window(), bytes() * window()),
+            .table = table_.bytes().data(),
+            .their_table = their_table_};
   }
   /// Whether the partner's table is mapped here, so that puts and gets are copies.
-  [[nodiscard]] bool mapped() const noexcept { return gear_.their_table().mapped(); }
+  [[nodiscard]] bool mapped() const noexcept { return their_table_.mapped(); }
   void tell(std::span<const std::byte> bytes) override {
     require(at_.first_lane().send(at_.peer(), tag_of(purpose::count, 0), bytes), "tell");
   }
@@ -252,9 +305,14 @@ class heddle_pair final : public partner {
   }
 
  private:
+  [[nodiscard]] std::size_t threads() const { return static_cast<std::size_t>(spec_.threads); }
+  [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(spec_.bytes); }
+  [[nodiscard]] std::size_t window() const { return static_cast<std::size_t>(spec_.window); }
+
   station& at_;
   const spec spec_;
-  const equipment gear_;
+  const buffer table_, sources_, landings_;
+  const remote_region their_table_;
 };
 
 }  // namespace heddle::bench

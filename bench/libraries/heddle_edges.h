@@ -7,6 +7,7 @@
 
 #include "kernels/convolution.h"
 #include "libraries/station.h"
+#include "libraries/window.h"
 
 namespace heddle::bench {
 
@@ -23,39 +24,26 @@ class heddle_edge {
   [[nodiscard]] std::span<const double> in() const noexcept { return in_; }
 
   void post_recv() {
-    receiving_ = post(in_lane_, received_, [this](completion c) {
+    received_.post([this](completion c) {
       return in_lane_.try_recv(end_.peer, tag_of(purpose::data, end_.received),
                                std::as_writable_bytes(std::span(in_)), c);
     });
   }
   void post_send() {
-    sending_ = post(out_lane_, sent_, [this](completion c) {
+    sent_.post([this](completion c) {
       return out_lane_.try_send(end_.peer, tag_of(purpose::data, end_.sent),
                                 std::as_bytes(std::span(out_)), c);
     });
   }
-  void finish_recv() { finish(in_lane_, received_, receiving_); }
-  void finish_send() { finish(out_lane_, sent_, sending_); }
+  void finish_recv() { received_.finish(); }
+  void finish_send() { sent_.finish(); }
 
  private:
-  template <class Attempt>
-  static status post(lane& on, flag& ended, Attempt&& attempt) {
-    ended.reset();
-    status s = attempt(completion(ended));
-    for (; is_busy(s); s = attempt(completion(ended))) on.poll();
-    require(s, "exchange halos");
-    return s;
-  }
-  static void finish(lane& on, flag& ended, status posted) {
-    if (posted == status::posted) require(on.wait(ended), "exchange halos");
-  }
-
   const edge_end end_;
   lane& out_lane_;
   lane& in_lane_;
   std::vector<double> out_, in_;
-  flag sent_, received_;
-  status sending_ = status::done, receiving_ = status::done;
+  single sent_{{out_lane_, nullptr}}, received_{{in_lane_, nullptr}};
 };
 
 class heddle_edges {

@@ -23,7 +23,7 @@ inline constexpr handler_id pong_handlers = 256;
 inline constexpr handler_id count_handlers = 512;
 
 /// Tags: a purpose, and the thread or 0.
-enum class purpose : std::uint64_t { setup = 1, count, finished, answer, data, beside };
+enum class purpose : std::uint64_t { count = 1, finished, answer, data, beside };
 [[nodiscard]] constexpr tag tag_of(purpose p, int thread) noexcept {
   return static_cast<std::uint64_t>(p) << 32 | static_cast<std::uint64_t>(thread);
 }

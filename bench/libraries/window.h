@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// window.h - keeps a bounded number of operations in flight, and knows which buffers are free.
+// window.h - keeps a bounded number of operations in flight, and knows which buffers are free; or
+// one.
 #pragma once
 #include <heddle/heddle.h>
+#include <sched.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "libraries/locked_lane.h"
 #include "libraries/station.h"
@@ -91,6 +94,47 @@ class window {
   std::size_t used_groups_ = 1;
   std::size_t current_ = 0;
   std::size_t in_group_ = 0;
+};
+
+/// One operation at a time, by one thread that drives the lane while it waits; or that does not, so
+/// that somebody else has to move the message: it then gives its core away between two looks.
+class single {
+ public:
+  explicit single(locked_lane on, bool drives = true) noexcept : lane_(on), drives_(drives) {}
+
+  /// Calls `attempt(completion)`, in a turn of the lane, until accepted, when the one before has
+  /// ended. Throws std::runtime_error on refusal.
+  template <class F>
+  void post(F&& attempt) {
+    finish();
+    ended_.reset();
+    const auto once = [&] { return lane_.turn([&] { return attempt(completion(ended_)); }); };
+    status s = once();
+    for (; is_busy(s); s = once()) look();
+    require(s, "post");
+    posted_ = s == status::posted;
+  }
+  [[nodiscard]] bool is_moving() const { return posted_ && !ended_.ready(); }
+  void finish() {
+    if (!std::exchange(posted_, false)) return;
+    while (!drives_ && !ended_.ready()) look();
+    require(lane_.wait(ended_), "complete");
+  }
+  /// Of the last one, after finish(): how many it moved.
+  [[nodiscard]] std::size_t bytes() const { return ended_.result().bytes; }
+
+ private:
+  void look() const {
+    if (drives_)
+      lane_.poll();
+    else
+      sched_yield();
+  }
+
+  locked_lane lane_;
+  const bool drives_;
+  flag ended_;
+  bool posted_ = false;
 };
 
 }  // namespace heddle::bench

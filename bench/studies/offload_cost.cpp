@@ -52,11 +52,12 @@ std::vector<double> time_gets(lane& l, std::span<std::byte> into, remote_address
 /// its core.
 std::vector<double> play(session& in, const spec& s, int core) {
   bare::pin_this_thread(core);
-  const equipment gear(in.at(), s);
+  heddle_pair pair(in.at(), s);
+  const seat own = pair.seat_of(0);
   std::vector<double> figures(2);
   in.job().barrier();
   if (in.reports())
-    figures = time_gets(in.at().first_lane(), gear.landing(0, 0), gear.their_table().at(0), s.time);
+    figures = time_gets(in.at().first_lane(), own.landing(0), own.their_table.at(0), s.time);
   in.job().barrier();  // before anybody's buffers are withdrawn
   return figures;
 }
