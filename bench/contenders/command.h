@@ -11,7 +11,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "contenders/run.h"
 #include "exit_status.h"
 #include "harness/choice.h"
 #include "harness/files.h"
@@ -82,6 +81,14 @@ int on_every_rank(const options& o, F&& body) {
   }
   return tools::success;
 }
+
+/// Throws usage_error when these options can not be honoured together, naming which and why.
+void check_options(const options& o);
+
+/// By every rank of a job: measures every size in alternating rounds; rank 0 prints and writes. The
+/// exit status: corrupted when updates were lost. Throws std::exception; then the launcher must end
+/// the job.
+[[nodiscard]] int run_in_job(const options& o);
 
 /// Runs the alternating rounds that `o` describes on every rank. Throws usage_error.
 inline int measure(const options& o) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run.cpp - alternating rounds of Heddle and what it is compared with, on all ranks of a job.
-#include "contenders/run.h"
-
 #include <fmt/core.h>
 #include <heddle/collectives.h>
 
@@ -10,7 +8,8 @@
 #include <memory>
 #include <stdexcept>
 
-#include "contenders/rival_round.h"
+#include "contenders/command.h"
+#include "contenders/rivals.h"
 #include "contenders/session.h"
 #include "exit_status.h"
 #include "harness/bare_limit.h"

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "contenders/rival_round.h"
+#include "contenders/rivals.h"
 #include "harness/files.h"
 #include "parts/bare.h"
 #include "standard_output.h"

@@ -8,43 +8,42 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
+#include <cstdlib>
+#include <map>
 #include <sstream>
 #include <stdexcept>
-#include <string_view>
 #include <vector>
 
-#include "contenders/peer_command.h"
+#include "contenders/rivals.h"
 
 namespace heddle::bench {
 namespace {
 
 using clock = std::chrono::steady_clock;
-using strings = std::vector<std::string>;
-
-strings split(const std::string& line) {
-  strings fields;
-  std::istringstream in(line);
-  for (std::string field; std::getline(in, field, ',');) fields.push_back(field);
-  return fields;
-}
-
-std::optional<double> number(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  double value = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+/// The numbers of the last line of results, by the names of their columns: earlier ones are of a
+/// run in progress.
+std::map<std::string, double> last_results(const std::string& output) {
+  std::vector<std::string> names;
+  std::map<std::string, double> results;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    std::vector<std::string> fields;
+    std::istringstream in(line);
+    for (std::string field; std::getline(in, field, ',');) fields.push_back(field);
+    if (line.starts_with("iterations,")) names = fields;
+    if (fields.size() != names.size() || !(std::atof(line.c_str()) > 0)) continue;
+    for (std::size_t i = 0; i < names.size(); ++i) results[names[i]] = std::atof(fields[i].c_str());
+  }
+  if (results.empty()) throw std::runtime_error("there is no line of results");
+  return results;
 }
 
 /// The number under the heading `name`, which must be there and positive.
-double column(const strings& heading, const strings& row, const std::string& name) {
-  const auto found = std::ranges::find(heading, name);
-  if (found == heading.end()) throw std::runtime_error("there is no column '" + name + "'");
-  const std::string& text = row[static_cast<std::size_t>(found - heading.begin())];
-  if (const auto value = number(text); value && *value > 0) return *value;
-  throw std::runtime_error("column '" + name + "' is '" + text + "'");
+double column(const std::map<std::string, double>& results, const std::string& name) {
+  const auto found = results.find(name);
+  if (found == results.end()) throw std::runtime_error("there is no column '" + name + "'");
+  if (found->second > 0) return found->second;
+  throw std::runtime_error(fmt::format("column '{}' is {}", name, found->second));
 }
 
 /// A TCP port that nobody uses now.
@@ -83,41 +82,21 @@ command ucx_command(const ucx_run& run, const std::string& server, int port, int
 
 }  // namespace
 
-ucx_result parse_ucx_output(const std::string& output) try {
-  strings heading, row;
-  std::istringstream in(output);
-  for (std::string line; std::getline(in, line);) {
-    const strings fields = split(line);
-    if (fields.empty()) continue;
-    if (fields.front() == "iterations") heading = fields;
-    // The last one counts: earlier ones are of a run in progress.
-    if (fields.size() == heading.size() && number(fields.front())) row = fields;
-  }
-  if (row.empty()) throw std::runtime_error("there is no line of results");
-  const double us = column(heading, row, "overall_lat");
+double parse_ucx_output(const std::string& output) try {
+  const auto results = last_results(output);
+  const double us = column(results, "overall_lat");
   // Both say the same; the time has three decimals, the rate none.
-  return {static_cast<std::uint64_t>(column(heading, row, "iterations")),
-          us >= 1 ? us * 1e-6 : 1 / column(heading, row, "overall_mr")};
+  return us >= 1 ? us * 1e-6 : 1 / column(results, "overall_mr");
 } catch (const std::runtime_error& why) {
   throw std::runtime_error(std::string("ucx_perftest printed something unexpected: ") + why.what() +
                            "; all of it:\n" + output);
 }
 
 std::string ucx_test_for(kind what, operation op) {
-  const bool latency = what == kind::latency;
-  switch (op) {
-    case operation::put:
-      return latency ? "ucp_put_lat" : "ucp_put_bw";
-    case operation::get:
-      return "ucp_get";
-    case operation::fetch_add:
-      return "ucp_fadd";
-    case operation::am:
-      return latency ? "ucp_am_lat" : "ucp_am_bw";
-    case operation::tag:
-      return latency ? "tag_lat" : "tag_bw";
-  }
-  throw std::logic_error("an operation is missing in ucx_test_for");
+  if (op == operation::get) return "ucp_get";
+  if (op == operation::fetch_add) return "ucp_fadd";
+  return fmt::format("{}{}{}", op == operation::tag ? "" : "ucp_", name_of(op),
+                     what == kind::latency ? "_lat" : "_bw");
 }
 
 std::string find_ucx() {
@@ -130,7 +109,7 @@ std::string find_ucx() {
   return path;
 }
 
-ucx_result run_ucx(const ucx_run& run, std::chrono::seconds limit) {
+double run_ucx(const ucx_run& run, std::chrono::seconds limit) {
   const clock::time_point deadline = clock::now() + limit;
   const int port = free_port();
   child server(ucx_command(run, "", port, run.cores.second));
@@ -151,15 +130,15 @@ ucx_result run_ucx(const ucx_run& run, std::chrono::seconds limit) {
   }
 }
 
-ucx_result run_ucx_for(ucx_run& run, std::chrono::milliseconds time, std::chrono::seconds limit) {
+double run_ucx_for(ucx_run& run, std::chrono::milliseconds time, std::chrono::seconds limit) {
   constexpr double most = 1e9;
   const std::chrono::duration<double> wanted = time;
   for (;;) {
-    const ucx_result result = run_ucx(run, limit);
-    const double took = static_cast<double>(run.iterations) * result.seconds_per_op;
-    const double fitting = wanted.count() / result.seconds_per_op;
+    const double each = run_ucx(run, limit);
+    const double took = static_cast<double>(run.iterations) * each;
+    const double fitting = wanted.count() / each;
     run.iterations = static_cast<std::uint64_t>(std::clamp(fitting, 100.0, most));
-    if (took > wanted.count() / 4) return result;
+    if (took > wanted.count() / 4) return each;
   }
 }
 

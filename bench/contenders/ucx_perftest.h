@@ -9,17 +9,11 @@
 
 namespace heddle::bench {
 
-/// The averages over one run of ucx_perftest.
-struct ucx_result {
-  std::uint64_t iterations = 0;
-  double seconds_per_op = 0;  ///< ping-pong tests: half a round trip; others: one operation
-};
-
-/// Reads the output of `ucx_perftest -f -v`: a line of column names, a line of numbers; other lines
-/// (warnings) may stand anywhere. Columns are found by name, so that a release may add some.
-/// Throws std::runtime_error quoting the output when there is no such line, or a number is not
-/// positive.
-[[nodiscard]] ucx_result parse_ucx_output(const std::string& output);
+/// Seconds per operation, of ping-pong tests half a round trip, that the output of `ucx_perftest -f
+/// -v` tells: a line of column names, a line of numbers; other lines (warnings) may stand anywhere.
+/// Columns are found by name, so that a release may add some. Throws std::runtime_error quoting the
+/// output when there is no such line, or a number is not positive.
+[[nodiscard]] double parse_ucx_output(const std::string& output);
 
 /// The arguments of one run.
 struct ucx_run {
@@ -37,13 +31,14 @@ struct ucx_run {
 /// Path of ucx_perftest. Throws std::runtime_error naming the package when it is missing.
 [[nodiscard]] std::string find_ucx();
 
-/// Runs server and client to the end, both killed after `limit`. No process is left behind, not
-/// even when this process is killed. Throws std::runtime_error with what they printed.
-[[nodiscard]] ucx_result run_ucx(const ucx_run& run, std::chrono::seconds limit);
+/// Runs server and client to the end, both killed after `limit`: seconds per operation. No process
+/// is left behind, not even when this process is killed. Throws std::runtime_error with what they
+/// printed.
+[[nodiscard]] double run_ucx(const ucx_run& run, std::chrono::seconds limit);
 
 /// A run that lasts about as long as asked: the iterations of `run` follow the rate, for this run
 /// and the next. Throws as run_ucx() does.
-[[nodiscard]] ucx_result run_ucx_for(ucx_run& run, std::chrono::milliseconds time,
-                                     std::chrono::seconds limit);
+[[nodiscard]] double run_ucx_for(ucx_run& run, std::chrono::milliseconds time,
+                                 std::chrono::seconds limit);
 
 }  // namespace heddle::bench

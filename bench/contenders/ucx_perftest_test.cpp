@@ -22,42 +22,42 @@ using testing::ThrowsMessage;
 const std::string heading =
     "iterations,50.0_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr\n";
 
+double told_by(const std::string& rows) {
+  return parse_ucx_output(heading + rows);
+}
+
 TEST(UcxOutput, OfAFastTestTakesTheTimeFromTheRate) {
-  const ucx_result r =
-      parse_ucx_output(heading + "2000000,0.040,0.060,0.060,126.56,126.56,16588702,16588702\n");
-  EXPECT_EQ(r.iterations, 2'000'000u);
-  EXPECT_DOUBLE_EQ(r.seconds_per_op, 1 / 16588702.0);  // 0.060 has too few digits
+  EXPECT_DOUBLE_EQ(told_by("2000000,0.040,0.060,0.060,126.56,126.56,16588702,16588702\n"),
+                   1 / 16588702.0);  // 0.060 has too few digits
 }
 
 TEST(UcxOutput, OfASlowTestTakesTheTimeAsPrinted) {
-  const ucx_result r =
-      parse_ucx_output(heading + "500,1104.474,1013.758,1013.758,0.01,0.01,986,986\n");
-  EXPECT_DOUBLE_EQ(r.seconds_per_op, 1013.758e-6);
+  EXPECT_DOUBLE_EQ(told_by("500,1104.474,1013.758,1013.758,0.01,0.01,986,986\n"), 1013.758e-6);
 }
 
 TEST(UcxOutput, OfAVerySlowTestMayHaveNoBandwidthToShow) {
-  const ucx_result r =
-      parse_ucx_output(heading + " 20,17998.061,18294.400,18294.400,0.00,0.00,55,55\n");
-  EXPECT_DOUBLE_EQ(r.seconds_per_op, 18294.4e-6);
+  EXPECT_DOUBLE_EQ(told_by(" 20,17998.061,18294.400,18294.400,0.00,0.00,55,55\n"), 18294.4e-6);
 }
 
 TEST(UcxOutput, MayHaveWarningsAroundIt) {
-  const ucx_result r = parse_ucx_output(
-      "[1700000000.123456] [host:123  :0]  parser.c:1911 UCX  WARN  unused env variable\n" +
-      heading + "5000,5.498,6.611,6.611,1.15,1.15,151268,151268\n" + "bye, bye\n");
-  EXPECT_EQ(r.iterations, 5000u);
+  EXPECT_DOUBLE_EQ(
+      parse_ucx_output(
+          "[17.123456] [host:123  :0]  parser.c:1911 UCX  WARN  unused env variable\n" + heading +
+          "5000,5.498,6.611,6.611,1.15,1.15,151268,151268\n" + "bye, bye\n"),
+      6.611e-6);
 }
 
 TEST(UcxOutput, OfALongRunCountsTheLastLine) {
-  const ucx_result r = parse_ucx_output(heading + "1000,5.0,5.0,5.0,1.0,1.0,200000,200000\n" +
-                                        "2000,4.0,4.0,4.0,2.0,2.0,250000,250000\n");
-  EXPECT_EQ(r.iterations, 2000u);
+  EXPECT_DOUBLE_EQ(told_by("1000,5.0,5.0,5.0,1.0,1.0,200000,200000\n"
+                           "2000,4.0,4.0,4.0,2.0,2.0,250000,250000\n"),
+                   4e-6);
 }
 
 TEST(UcxOutput, MayHaveMoreColumnsInAnotherOrder) {
-  const ucx_result r = parse_ucx_output(
-      "iterations,99.9_percentile_lat,overall_mr,overall_lat,new\n10,9,500000,2,x\n");
-  EXPECT_DOUBLE_EQ(r.seconds_per_op, 2e-6);
+  EXPECT_DOUBLE_EQ(
+      parse_ucx_output(
+          "iterations,99.9_percentile_lat,overall_mr,overall_lat,new\n10,9,500000,2,x\n"),
+      2e-6);
 }
 
 /// That the output is refused, and why.
@@ -107,9 +107,7 @@ TEST_F(Ucx, RunsEveryTestOnBothBackends) {
                           .backend = backend,
                           .outstanding = 4,
                           .iterations = 100};
-        const ucx_result result = run_ucx(run, only_what_hangs);
-        EXPECT_EQ(result.iterations, run.iterations) << backend << ' ' << name;
-        EXPECT_GT(result.seconds_per_op, 0) << backend << ' ' << name;
+        EXPECT_GT(run_ucx(run, only_what_hangs), 0) << backend << ' ' << name;
       }
     }
   }

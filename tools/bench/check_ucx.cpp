@@ -12,7 +12,7 @@
 
 #include "bench/commands.h"
 #include "contenders/command.h"
-#include "contenders/peer_command.h"
+#include "contenders/rivals.h"
 #include "contenders/ucx_perftest.h"
 #include "exit_status.h"
 #include "harness/statistics.h"
@@ -45,7 +45,7 @@ bool check(const ucx_check& o, const std::string& backend, kind what, operation 
   try {
     for (int round = 0; round < o.rounds; ++round) {
       ours.push_back(rival_round(rival::ucx, t).figures.front());
-      theirs.push_back(figure(t.what, run_ucx_for(run, t.what.time, limit_of(t)).seconds_per_op));
+      theirs.push_back(figure(t.what, run_ucx_for(run, t.what.time, limit_of(t))));
     }
   } catch (const std::runtime_error& why) {
     tools::print(fmt::format("{} {} {}: {}\n", backend, name_of(what), name_of(op), why.what()));

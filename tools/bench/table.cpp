@@ -16,7 +16,7 @@
 
 #include "bench/commands.h"
 #include "contenders/command.h"
-#include "contenders/peer_command.h"
+#include "contenders/rivals.h"
 #include "exit_status.h"
 #include "harness/files.h"
 #include "harness/programs.h"

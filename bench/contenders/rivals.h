@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// rival_round.h - a round of somebody else's library, for any benchmark of ours.
+// rivals.h - a round of somebody else's library, for any benchmark of ours; and how its program is
+// started, so that it uses one wire and no other.
 #pragma once
 #include <chrono>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "harness/programs.h"
 #include "harness/rounds.h"
 #include "harness/spec.h"
 #include "report/record.h"
@@ -32,6 +35,30 @@ struct rival_failure : std::runtime_error {
 [[nodiscard]] bool is_library(rival who) noexcept;
 /// Whether it is Heddle used in another way, which this job's ranks measure themselves.
 [[nodiscard]] bool is_in_this_job(rival who) noexcept;
+
+/// How long one round may take in all.
+[[nodiscard]] std::chrono::seconds limit_of(const rival_task& t);
+
+struct peer_programs {
+  std::string peer;      ///< of bench/libraries, or this program
+  std::string launcher;  ///< that starts it on two ranks; empty: it does so itself
+};
+
+/// Where they are; of Heddle itself this program. Throws std::runtime_error naming the Debian
+/// packages when one is missing.
+[[nodiscard]] peer_programs find_peer(rival who);
+
+/// Settings of UCX itself, and of UCX below an MPI, for a backend of Heddle's: the same wire, and
+/// to oneself.
+[[nodiscard]] std::vector<std::string> ucx_settings(const std::string& backend);
+
+/// Where Heddle, as a rival of its own, writes its records.
+[[nodiscard]] std::filesystem::path records_in(const std::string& scratch);
+
+/// The whole command. `scratch` is a folder for the launcher's files. docs/performance.md says what
+/// each setting is for.
+[[nodiscard]] command peer_command(rival who, const peer_programs& programs, const rival_task& t,
+                                   const std::string& scratch);
 
 /// Throws tools::usage_error when this rival has no such thing to measure, and std::runtime_error
 /// naming the Debian package when a program is missing. Starts nothing.
