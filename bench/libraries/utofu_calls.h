@@ -5,48 +5,77 @@
 #include <sched.h>
 #include <utofu.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <span>
-#include <vector>
+#include <stdexcept>
+#include <string>
 
 #include "parts/system.h"
 
 namespace heddle::bench {
 
 /// Throws std::runtime_error naming `what` and the return code.
-void require_utofu(int code, const char* what);
+inline void require_utofu(int code, const char* what) {
+  if (code == UTOFU_SUCCESS) return;
+  throw std::runtime_error(std::string(what) + ": uTofu's error " + std::to_string(code));
+}
 
-/// Who calls it: one thread at a time without a lock of uTofu's, or several at once with it.
-enum class utofu_users : std::uint8_t { one, several };
-
-/// A VCQ that has its CQ to itself.
+/// A VCQ that has its CQ to itself, and which several threads may use at once if they are to.
 class utofu_queue {
  public:
   /// On the n-th TNI, going round when there are fewer.
-  utofu_queue(std::size_t n, utofu_users who);
+  utofu_queue(std::size_t n, bool several) {
+    const unsigned long flags =
+        UTOFU_VCQ_FLAG_EXCLUSIVE | (several ? UTOFU_VCQ_FLAG_THREAD_SAFE : 0);
+    require_utofu(utofu_create_vcq(nth_tni(n), flags, &handle_),
+                  "utofu_create_vcq (is there a CQ left?)");
+  }
   utofu_queue(const utofu_queue&) = delete;
   utofu_queue& operator=(const utofu_queue&) = delete;
-  ~utofu_queue();
+  ~utofu_queue() { utofu_free_vcq(handle_); }
   [[nodiscard]] utofu_vcq_hdl_t handle() const noexcept { return handle_; }
   /// As peers address it, by the default path.
-  [[nodiscard]] utofu_vcq_id_t id() const;
+  [[nodiscard]] utofu_vcq_id_t id() const {
+    utofu_vcq_id_t id = 0;
+    require_utofu(utofu_query_vcq_id(handle_, &id), "utofu_query_vcq_id");
+    return id;
+  }
 
  private:
+  static utofu_tni_id_t nth_tni(std::size_t n) {
+    utofu_tni_id_t* ids = nullptr;
+    std::size_t count = 0;
+    require_utofu(utofu_get_onesided_tnis(&ids, &count), "utofu_get_onesided_tnis");
+    const std::unique_ptr<utofu_tni_id_t[], decltype(&std::free)> owned(ids, std::free);
+    if (count == 0) throw std::runtime_error("this process has no TNI");
+    return ids[n % count];
+  }
+
   utofu_vcq_hdl_t handle_ = 0;
 };
 
-/// Zeroed memory of this process, in pages of its own that are there already.
+/// Zeroed memory of this process, in pages of its own that are there already: by pages of 64 KiB it
+/// is registered, and two registrations that share one would be the same.
 class utofu_memory {
  public:
-  explicit utofu_memory(std::size_t bytes);
+  explicit utofu_memory(std::size_t bytes)
+      : mapping_((std::max<std::size_t>(bytes, 1) + 2 * page_bytes - 1) / page_bytes * page_bytes) {
+    void* at = mapping_.data();
+    std::size_t room = mapping_.bytes();
+    std::align(page_bytes, std::max<std::size_t>(bytes, 1), at, room);
+    bytes_ = {static_cast<std::byte*>(at), room / page_bytes * page_bytes};
+  }
   [[nodiscard]] std::byte* data() const noexcept { return bytes_.data(); }
   [[nodiscard]] std::span<std::byte> bytes() const noexcept { return bytes_; }
 
  private:
+  static constexpr std::size_t page_bytes = 64 * 1024;
   bare::shared_mapping mapping_;
   std::span<std::byte> bytes_;
 };
@@ -54,10 +83,14 @@ class utofu_memory {
 /// Memory as a VCQ addresses it. Both must outlive this.
 class utofu_registration {
  public:
-  utofu_registration(const utofu_queue& by, const utofu_memory& memory);
+  utofu_registration(const utofu_queue& by, const utofu_memory& memory) : queue_(by) {
+    const auto bytes = memory.bytes();
+    require_utofu(utofu_reg_mem(by.handle(), bytes.data(), bytes.size(), 0, &stadd_),
+                  "utofu_reg_mem");
+  }
   utofu_registration(const utofu_registration&) = delete;
   utofu_registration& operator=(const utofu_registration&) = delete;
-  ~utofu_registration();
+  ~utofu_registration() { utofu_dereg_mem(queue_.handle(), stadd_, 0); }
   /// Of the first byte; the others follow.
   [[nodiscard]] utofu_stadd_t stadd() const noexcept { return stadd_; }
 
@@ -77,7 +110,6 @@ struct utofu_target {
 struct alignas(128) utofu_account {
   std::atomic<std::uint64_t> ended{0};    ///< own puts, gets and armws, known to be complete
   std::atomic<std::uint64_t> arrived{0};  ///< puts of the partner thread that ask for a notice
-  std::atomic<std::uint64_t> value{0};    ///< that the last armw found
 };
 
 class utofu_path {
@@ -85,7 +117,8 @@ class utofu_path {
   static constexpr int most_threads = 256;  ///< edata has 8 bits
 
   /// The `n`-th path, of `threads` threads.
-  utofu_path(std::size_t n, int threads, const utofu_memory& table);
+  utofu_path(std::size_t n, int threads, const utofu_memory& table)
+      : threads_(threads), queue_(n, threads > 1), table_(queue_, table) {}
   [[nodiscard]] utofu_target mine() const { return {queue_.id(), table_.stadd()}; }
   void connect(const utofu_target& theirs) { theirs_ = theirs; }
 
@@ -96,18 +129,39 @@ class utofu_path {
     return accounts_[thread];
   }
   /// One notice; false: there is none.
-  bool take_notice();
+  bool take_notice() {
+    utofu_mrq_notice notice;
+    const int code = utofu_poll_mrq(queue_.handle(), 0, &notice);
+    if (code == UTOFU_ERR_NOT_FOUND) return false;
+    require_utofu(code, "utofu_poll_mrq");
+    utofu_account& of = accounts_[notice.edata % most_threads];
+    count(notice.notice_type == UTOFU_MRQ_TYPE_RMT_PUT ? of.arrived : of.ended);
+    return true;
+  }
   /// Makes room for more commands.
-  void reclaim();
+  void reclaim() {
+    void* which = nullptr;
+    int code = UTOFU_SUCCESS;
+    while ((code = utofu_poll_tcq(queue_.handle(), 0, &which)) != UTOFU_ERR_NOT_FOUND)
+      require_utofu(code, "utofu_poll_tcq");
+  }
 
  private:
-  void count(std::atomic<std::uint64_t>& of) const noexcept;
+  /// A thread that has the path to itself counts without an atomic read-modify-write.
+  void count(std::atomic<std::uint64_t>& of) const noexcept {
+    if (threads_ > 1) {
+      of.fetch_add(1, std::memory_order_release);  // R1
+    } else {
+      of.store(of.load(std::memory_order_relaxed) + 1, std::memory_order_release);  // R1
+    }
+  }
 
   const int threads_;
   const utofu_queue queue_;
   const utofu_registration table_;
   utofu_target theirs_;
-  const std::unique_ptr<utofu_account[]> accounts_;
+  const std::unique_ptr<utofu_account[]> accounts_ =
+      std::make_unique<utofu_account[]>(most_threads);
 };
 
 /// Acquire pairs with R1 in utofu_path::count(): what the operation has written is there.
