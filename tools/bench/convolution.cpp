@@ -9,7 +9,7 @@
 #include "contenders/command.h"
 #include "contenders/session.h"
 #include "harness/threads.h"
-#include "libraries/heddle_edges.h"
+#include "libraries/heddle.h"
 
 namespace heddle::bench {
 namespace {

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// modes.cpp - progress modes measured in turn in one job: overlap's iterations beside adaptive, and
+// gets handed to an executor. A world has one mode for life, and a process one world at a time. So
+// every turn joins the job anew; what a world learns of its program it must learn again, before it
+// is measured.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+
+#include "contenders/command.h"
+#include "contenders/session.h"
+#include "exit_status.h"
+#include "harness/statistics.h"
+#include "harness/threads.h"
+#include "kernels/overlap.h"
+#include "libraries/heddle.h"
+#include "parts/bare.h"
+#include "studies/adaptive_report.h"
+#include "studies/studies.h"
+
+namespace heddle::bench {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Modes that take turns, and the records of all of them.
+class mode_turns {
+ public:
+  /// Played on every rank, in a world of the mode; rank 0's figures count. It ends when no other
+  /// rank uses its buffers any more.
+  using turn = std::function<std::vector<double>(session& in)>;
+
+  /// `o` must outlive this.
+  explicit mode_turns(const options& o) : o_(o), cores_(bare::allowed_cores()) {}
+  /// That the job may use.
+  [[nodiscard]] const std::vector<int>& cores() const noexcept { return cores_; }
+
+  /// Collective: the rounds of `c`, whose contenders are modes by their op ("inline", "idle" ...),
+  /// whatever the environment said, and what a cache line needs while the last world is quiet; then
+  /// `judge(c)`, and on rank 0 the statistics. Sets HEDDLE_PROGRESS for the rest of the process.
+  /// Throws like a session.
+  template <class Title, class Judge>
+  void measure(case_result c, const turn& play, Title&& title, Judge&& judge) {
+    for (int round = 0; round < o_.rounds; ++round) {
+      play_round(c, play);
+      if (reports_ && round == 0) print_line(title(c) + '\n' + round_heading(c));
+      if (reports_) print_line(round_line(c));
+    }
+    judge(c);
+    if (!reports_) return;
+    print_line(summary_table(c));
+    const std::vector<record> more = records_of(c);
+    records_.insert(records_.end(), more.begin(), more.end());
+  }
+  /// On rank 0, after the last measurement: writes the file.
+  void write() const {
+    if (reports_ && !o_.json_file.empty()) write_records(o_.json_file, records_);
+  }
+
+ private:
+  void play_round(case_result& c, const turn& play) {
+    for (series& mode : c.contenders) {
+      bare::pin_this_thread(cores_);  // as the session before found it
+      setenv("HEDDLE_PROGRESS", mode.op.c_str(), 1);
+      session in(o_);
+      add_round(mode, {play(in)});
+      c.backend = in.backend();
+      reports_ = in.reports();
+      if (reports_ && &mode == &c.contenders.back()) {
+        const bare::core_pair pair{cores_.front(), cores_[1 % cores_.size()]};
+        c.cache_line_ns.push_back(bare::cache_line_one_way(pair, milliseconds(20)) * 1e9);
+      }
+      in.job().barrier();
+    }
+  }
+
+  const options& o_;
+  const std::vector<int> cores_;  // before any session ties this thread to some of them
+  bool reports_ = false;
+  std::vector<record> records_;
+};
+
+// --- adaptive beside what it chooses between -------------------------------------------------
+
+struct adaptive_options {
+  options job;
+  std::vector<double> compute_us{0, 20, 100, 1000};
+  computing who = computing::sender;
+  std::string offload = "auto";
+};
+
+/// After so many messages the cost model has tried both ways and judged.
+constexpr std::uint64_t messages_to_learn_from = 64;
+
+/// Microseconds of an iteration at this rank.
+std::vector<double> play_overlap(session& in, spec s, const adaptive_work& w) {
+  s.bytes = w.bytes;
+  s.compute_us = w.compute_us;
+  heddle_pair pair(in.at(), s);
+  tag_side<heddle_path> own(pair.make_path(0), in.at().initiates());
+  const double seconds = computes(w.who, in.at().initiates()) ? w.compute_us * 1e-6 : 0;
+  (void)overlap_pass(own, messages_to_learn_from, seconds);
+  in.job().barrier();
+  const side_times times = overlap_pass(own, overlap_iterations(s), seconds);
+  in.job().barrier();  // before anybody's buffers are withdrawn
+  return {times.total * 1e6};
+}
+
+void run_adaptive_in_job(const adaptive_options& o) {
+  mode_turns turns(o.job);
+  const std::string offload =
+      o.offload == "auto" ? offload_mode(turns.cores().size(), o.job.ranks) : o.offload;
+  for (const std::uint64_t bytes : o.job.sizes) {
+    for (const double us : o.compute_us) {
+      const adaptive_work w{bytes, us, o.who};
+      turns.measure(
+          adaptive_case(w, offload, o.job.ranks),
+          [&](session& in) { return play_overlap(in, o.job.base, w); },
+          [&](const case_result& c) { return adaptive_title(w, c.backend); },
+          [&](case_result& c) { compare_with_best(c, w); });
+    }
+  }
+  turns.write();
+}
+
+constexpr const char* adaptive_details =
+    R"(The iteration of overlap (isend, computing, wait; a message to a posted receive) in
+three progress modes: inline, where the program does everything itself; --offload,
+where helpers do; and adaptive, which chooses. Told is the median total time of an
+iteration at the sender of the first pair of ranks, and the ratio of adaptive to the
+better one of the others: 1 is the best it can do.
+
+The modes take turns within every round. A turn is a world of its own: it learns from
+64 messages and is measured for half of --time-ms. --offload auto is dedicated where
+every rank and its executor can have a core of their own, otherwise idle: executors
+that are always awake would take the cores that the ranks compute on.)";
+
+// --- a get left to an executor ---------------------------------------------------------------
+
+constexpr std::size_t dropped_samples = 1000, most_samples = 200'000;
+
+/// Without the first ones, but no less than half of them.
+double steady_median(const std::vector<double>& all) {
+  const std::size_t dropped = std::min(dropped_samples, all.size() / 2);
+  return median({all.begin() + static_cast<std::ptrdiff_t>(dropped), all.end()});
+}
+
+/// Of single gets by this thread, medians in us: the latency, and of that the call, without reading
+/// the clock.
+std::vector<double> time_gets(lane& l, std::span<std::byte> into, remote_address from,
+                              milliseconds time) {
+  std::vector<double> overheads, latencies;
+  const clock::time_point begin = clock::now();
+  for (clock::time_point end = begin; end - begin < time && overheads.size() < most_samples;) {
+    flag ended;
+    const clock::time_point start = clock::now();
+    const status posted = l.try_get(into, from, ended);
+    const clock::time_point handed_in = clock::now();
+    require(posted, "get");
+    if (posted == status::posted) require(l.wait(ended), "get");
+    end = clock::now();
+    overheads.push_back(seconds_between(start, handed_in));
+    latencies.push_back(seconds_between(start, end));
+  }
+  return {steady_median(latencies) * 1e6, (steady_median(overheads) - clock_cost()) * 1e6};
+}
+
+/// Of thread 0 of the first rank. The executors have started, unbound, when this thread is tied to
+/// its core.
+std::vector<double> play_gets(session& in, const spec& s, int core) {
+  bare::pin_this_thread(core);
+  heddle_pair pair(in.at(), s);
+  const seat own = pair.seat_of(0);
+  std::vector<double> figures(2);
+  in.job().barrier();
+  if (in.reports())
+    figures = time_gets(in.at().first_lane(), own.landing(0), own.their_table.at(0), s.time);
+  in.job().barrier();  // before anybody's buffers are withdrawn
+  return figures;
+}
+
+case_result offload_case(std::uint64_t bytes) {
+  spec what{.what = kind::latency, .op = operation::get, .bytes = bytes};
+  return {.what = what,
+          .benchmark = "latency-overhead",
+          .metrics = {{"latency", "us"},
+                      {"overhead", "us"},
+                      {"overhead_lines", "times"},
+                      {"added_lines", "times"}},
+          .backend = "shm",
+          .contenders = {{.label = "inline", .library = "heddle", .op = "inline"},
+                         {.label = "dedicated", .library = "heddle", .op = "dedicated"}},
+          .comparisons = {}};
+}
+
+/// The figures of each round in cache lines of that round.
+void count_in_cache_lines(case_result& c) {
+  const std::vector<double>& alone = c.contenders[0].figures;
+  for (series& mode : c.contenders) {
+    mode.parts.resize(3);
+    for (std::size_t i = 0; i < c.cache_line_ns.size(); ++i) {
+      const double line_us = c.cache_line_ns[i] * 1e-3;
+      mode.parts[1].push_back(mode.parts[0][i] / line_us);
+      mode.parts[2].push_back((mode.figures[i] - alone[i]) / line_us);
+    }
+  }
+}
+
+void run_offload_in_job(const options& o) {
+  mode_turns turns(o);
+  const int second = turns.cores()[1 % turns.cores().size()];
+  setenv("HEDDLE_EXECUTOR_CORES", std::to_string(second).c_str(), 0);
+  spec s = o.base;
+  s.buffers = buffer_kind::plain;  // what is mapped is copied within the call in any mode
+  for (const std::uint64_t bytes : o.sizes) {
+    s.bytes = bytes;
+    turns.measure(
+        offload_case(bytes), [&](session& in) { return play_gets(in, s, turns.cores().front()); },
+        title, count_in_cache_lines);
+  }
+  turns.write();
+}
+
+constexpr const char* offload_details =
+    R"(Gets of memory that is not mapped, by one thread, in progress modes inline, where
+try_get copies through the kernel, and dedicated, where it only hands the get to an
+executor that is awake on a second core; in turn within every round, a world for
+each turn. Told are the medians of a round, and in cache lines that were measured
+beside them the overhead of handing in, less one reading of the clock, and the latency
+that is added. Goals: at most 1 and at most 5.)";
+
+}  // namespace
+
+void add_adaptive(CLI::App& studies, int& code) {
+  auto o = std::make_shared<adaptive_options>();
+  o->job.bind.what = tools::binding::unit::none;
+  o->job.base.op = operation::tag;
+  o->job.base.window = 1;
+  CLI::App& app = *studies.add_subcommand("adaptive", "Progress mode adaptive beside its choices");
+  add_sizes(app, o->job.sizes, {8, 4096, std::uint64_t{64} << 10, std::uint64_t{1} << 20});
+  app.add_option("--compute-us", o->compute_us, "microseconds of computing, each with every size")
+      ->delimiter(',')
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  add_choice(app, "--computing", o->who, "which side computes between posting and waiting");
+  app.add_option("--offload", o->offload, "the mode in which helpers do everything")
+      ->check(CLI::IsMember({"auto", "idle", "dedicated"}))
+      ->capture_default_str();
+  add_job(app, o->job);
+  app.footer(adaptive_details);
+  app.callback([o, &code] {
+    check_options(o->job);
+    code = on_every_rank(o->job, [&] { run_adaptive_in_job(*o); });
+  });
+}
+
+void add_offload(CLI::App& studies, int& code) {
+  auto o = std::make_shared<options>();
+  o->benchmark = "offload";
+  o->backend = "shm";
+  o->base.op = operation::get;
+  CLI::App& app = *studies.add_subcommand("offload", "Cost of leaving a get to an executor");
+  app.footer(offload_details);
+  add_sizes(app, o->sizes, {8, 4096});
+  add_job(app, *o);
+  app.callback([o, &code] {
+    check_options(*o);
+    if (o->ranks != 2) throw tools::usage_error("offload is for --ranks 2");
+    if (o->backend != "shm") throw tools::usage_error("offload is for --backend shm");
+    o->bind = {tools::binding::unit::none};  // a world's threads stay where its maker was tied to
+    code = on_every_rank(*o, [&] { run_offload_in_job(*o); });
+  });
+}
+
+}  // namespace heddle::bench
