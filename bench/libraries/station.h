@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "harness/spec.h"
-#include "libraries/locked_lane.h"
+#include "libraries/window.h"
 
 namespace heddle::bench {
 
@@ -68,8 +68,5 @@ class station {
   std::unique_ptr<std::mutex[]> locks_;  // by lane
   std::vector<lane> lanes_;              // as many as the largest thread count needs
 };
-
-/// Throws std::runtime_error naming `what` and the status when it is a failure.
-void require(status s, const char* what);
 
 }  // namespace heddle::bench

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <exception>
+#include <string>
 
 #include "parts/bare.h"
 
@@ -10,44 +11,45 @@ namespace {
 
 using namespace heddle::bare;
 
+/// Two digits behind the point where there are few before it.
+void print(const std::string& what, double value, const char* unit) {
+  const bool large = unit == std::string("ns") || unit == std::string("M/s");
+  fmt::print("{:<44}{:>10.{}f} {}\n", what, value, large ? 1 : 2, unit);
+}
+
 void print_memory(core_pair cores, duration time) {
-  fmt::print("{:<44}{:>10.1f} ns\n", "cache line, one way", cache_line_one_way(cores, time) * 1e9);
+  print("cache line, one way", cache_line_one_way(cores, time) * 1e9, "ns");
   for (const std::size_t mib : {1u, 16u}) {
-    const std::size_t table = mib << 20;
-    fmt::print("{:<44}{:>10.1f} M/s\n", fmt::format("random 8 B stores, {} MiB mapping", mib),
-               random_stores(cores.first, table, time) / 1e6);
-    fmt::print("{:<44}{:>10.1f} M/s\n", fmt::format("random 8 B atomics, {} MiB mapping", mib),
-               random_atomics(cores.first, table, time) / 1e6);
+    print(fmt::format("random 8 B stores, {} MiB mapping", mib),
+          random_stores(cores.first, mib << 20, time) / 1e6, "M/s");
+    print(fmt::format("random 8 B atomics, {} MiB mapping", mib),
+          random_atomics(cores.first, mib << 20, time) / 1e6, "M/s");
   }
   for (const std::size_t kib : {4u, 64u, 1024u, 16384u}) {
-    const std::size_t bytes = kib << 10;
-    fmt::print("{:<44}{:>10.2f} GB/s\n", fmt::format("memcpy into a mapping, {} KiB", kib),
-               copy_into_mapping(cores.first, bytes, time) / 1e9);
-    fmt::print("{:<44}{:>10.2f} GB/s\n", fmt::format("process_vm_readv, {} KiB", kib),
-               read_other_process(cores.first, bytes, time) / 1e9);
+    print(fmt::format("memcpy into a mapping, {} KiB", kib),
+          copy_into_mapping(cores.first, kib << 10, time) / 1e9, "GB/s");
+    print(fmt::format("process_vm_readv, {} KiB", kib),
+          read_other_process(cores.first, kib << 10, time) / 1e9, "GB/s");
   }
 }
 
 void print_sockets(core_pair cores, duration time) {
-  fmt::print("{:<44}{:>10.2f} us\n", "TCP loopback 8 B, one way, spinning",
-             socket_round_trip(cores, 8, time) / 2 * 1e6);
-  fmt::print("{:<44}{:>10.2f} us\n", "TCP loopback 8 B, round trip, spinning",
-             socket_round_trip(cores, 8, time) * 1e6);
-  fmt::print("{:<44}{:>10.2f} us\n", "TCP loopback 8 B, round trip, target computes",
-             sleeping_target_round_trip(cores, 8, time) * 1e6);
-  fmt::print("{:<44}{:>10.2f} GB/s\n", "TCP loopback stream, 1 MiB messages",
-             socket_stream(cores, 1 << 20, 3 * time) / 1e9);
-  fmt::print("{:<44}{:>10.1f} M/s\n", "TCP loopback, framed messages of 8 B in batches",
-             socket_messages(cores, 8, time) / 1e6);
+  print("TCP loopback 8 B, one way, spinning", socket_round_trip(cores, 8, time) / 2 * 1e6, "us");
+  print("TCP loopback 8 B, round trip, spinning", socket_round_trip(cores, 8, time) * 1e6, "us");
+  print("TCP loopback 8 B, round trip, target computes",
+        sleeping_target_round_trip(cores, 8, time) * 1e6, "us");
+  print("TCP loopback stream, 1 MiB messages", socket_stream(cores, 1 << 20, 3 * time) / 1e9,
+        "GB/s");
+  print("TCP loopback, framed messages of 8 B in batches", socket_messages(cores, 8, time) / 1e6,
+        "M/s");
 }
 
 void print_ciphers(core_pair cores, duration time) {
-  const auto row = [&](const char* name, bool with_aes) {
-    fmt::print("{:<44}{:>10.2f} GB/s\n", fmt::format("{}, opening 64 KiB", name),
-               open_records(cores.first, with_aes, 64 << 10, time) / 1e9);
-  };
-  if (has_aes()) row("AES-256-GCM", true);
-  row("ChaCha20-Poly1305", false);
+  for (const bool aes : {true, false}) {
+    if (aes && !has_aes()) continue;
+    print(fmt::format("{}, opening 64 KiB", aes ? "AES-256-GCM" : "ChaCha20-Poly1305"),
+          open_records(cores.first, aes, 64 << 10, time) / 1e9, "GB/s");
+  }
 }
 
 }  // namespace
