@@ -12,6 +12,5 @@ namespace heddle::bench {
 void add_benchmarks(CLI::App& bench, int& code);
 void add_convolution(CLI::App& bench, int& code);
 void add_table(CLI::App& bench, int& code);
-void add_check_ucx(CLI::App& bench, int& code);
 
 }  // namespace heddle::bench
