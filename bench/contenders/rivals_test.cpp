@@ -30,13 +30,15 @@ using testing::IsSupersetOf;
 using testing::Not;
 using testing::ThrowsMessage;
 
-const peer_programs somewhere{"/libexec/peer", "/bin/launcher"};
-
 rival_task two_threads(const std::string& backend) {
   return {.what = {.what = kind::rate, .op = operation::put, .threads = 2, .time = 50ms},
           .backend = backend,
           .cores = {0, 3},
           .limit = 20s};
+}
+
+command told(rival who, const rival_task& t, const std::string& scratch = "/scratch") {
+  return peer_command(who, {"/libexec/peer", "/bin/launcher"}, t, scratch);
 }
 
 /// The word after `option`.
@@ -50,12 +52,12 @@ std::string value_of(const std::vector<std::string>& words, const std::string& o
 TEST(PeerCommand, LetsThePeerOutliveOurLimitSoThatWeSayThatItWasKilled) {
   const rival_task t = two_threads("shm");
   EXPECT_EQ(limit_of(t), 21s);
-  const command c = peer_command(rival::ucx, somewhere, t, "/scratch");
+  const command c = told(rival::ucx, t);
   EXPECT_GT(std::stoi(value_of(c.arguments, "--limit-s")), 21);
 }
 
 TEST(PeerCommand, KeepsOpenMpiOnSharedMemory) {
-  const command c = peer_command(rival::openmpi, somewhere, two_threads("shm"), "/scratch");
+  const command c = told(rival::openmpi, two_threads("shm"));
   EXPECT_EQ(c.program, "/bin/launcher");
   EXPECT_EQ(c.arguments[2], "/libexec/peer");
   EXPECT_EQ(c.end_signal, SIGTERM);
@@ -65,7 +67,7 @@ TEST(PeerCommand, KeepsOpenMpiOnSharedMemory) {
 }
 
 TEST(PeerCommand, KeepsOpenMpiOnLoopbackTcp) {
-  const command c = peer_command(rival::openmpi, somewhere, two_threads("tcp"), "/scratch");
+  const command c = told(rival::openmpi, two_threads("tcp"));
   EXPECT_THAT(c.settings,
               IsSupersetOf({"OMPI_MCA_btl=self,tcp", "OMPI_MCA_btl_tcp_if_include=lo",
                             "OMPI_MCA_osc=ucx", "UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo"}));
@@ -74,29 +76,28 @@ TEST(PeerCommand, KeepsOpenMpiOnLoopbackTcp) {
 TEST(PeerCommand, LetsOpenMpiYieldOnlyWhenThreadsShareCores) {
   const std::string yield = "OMPI_MCA_mpi_yield_when_idle=1";
   rival_task t = two_threads("shm");
-  EXPECT_THAT(peer_command(rival::openmpi, somewhere, t, "/").settings, Contains(yield));
+  EXPECT_THAT(told(rival::openmpi, t).settings, Contains(yield));
   t.what.threads = 1;
-  EXPECT_THAT(peer_command(rival::openmpi, somewhere, t, "/").settings, Not(Contains(yield)));
+  EXPECT_THAT(told(rival::openmpi, t).settings, Not(Contains(yield)));
 }
 
 TEST(PeerCommand, KeepsMpichOnOneWireAndThisMachine) {
-  const command shm = peer_command(rival::mpich, somewhere, two_threads("shm"), "/scratch");
+  const command shm = told(rival::mpich, two_threads("shm"));
   EXPECT_THAT(shm.arguments, IsSupersetOf({"-launcher", "fork", "-iface", "lo", "/libexec/peer"}));
   EXPECT_THAT(shm.settings, Contains("UCX_TLS=shm,self"));
   EXPECT_THAT(shm.settings, Not(Contains("MPIR_CVAR_NOLOCAL=1")));
-  const command tcp = peer_command(rival::mpich, somewhere, two_threads("tcp"), "/scratch");
+  const command tcp = told(rival::mpich, two_threads("tcp"));
   EXPECT_THAT(tcp.settings,
               IsSupersetOf({"MPIR_CVAR_NOLOCAL=1", "UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo"}));
 }
 
 TEST(PeerCommand, LetsUcxGoOverTheSameCard) {
-  const command c =
-      peer_command(rival::ucx, {"/libexec/peer", ""}, two_threads("verbs"), "/scratch");
+  const command c = told(rival::ucx, two_threads("verbs"));
   EXPECT_THAT(c.settings, Contains("UCX_TLS=rc_v,ud_v,self"));
 }
 
 TEST(PeerCommand, OfUcxNeedsNoLauncher) {
-  const command c = peer_command(rival::ucx, {"/libexec/peer", ""}, two_threads("shm"), "/scratch");
+  const command c = told(rival::ucx, two_threads("shm"));
   EXPECT_EQ(c.program, "/libexec/peer");
   EXPECT_EQ(c.arguments.front(), "rate");
   EXPECT_THAT(c.settings, Contains("UCX_TLS=shm,self"));
@@ -104,15 +105,14 @@ TEST(PeerCommand, OfUcxNeedsNoLauncher) {
 
 TEST(PeerCommand, OfUtofuHasAMachineOfItsOwnForEachRound) {
   const auto settings_in = [](const std::string& scratch) {
-    return peer_command(rival::utofu, {"/libexec/peer", ""}, two_threads("utofu"), scratch)
-        .settings;
+    return told(rival::utofu, two_threads("utofu"), scratch).settings;
   };
   EXPECT_THAT(settings_in("/dev/shm/one"), Contains("SOFTTOFU_JOB=one"));
   EXPECT_THAT(settings_in("/dev/shm/two"), Contains("SOFTTOFU_JOB=two"));
 }
 
 command uncached(const rival_task& t) {
-  return peer_command(rival::uncached, {"/bin/heddle", ""}, t, "/scratch/one");
+  return told(rival::uncached, t, "/scratch/one");
 }
 
 TEST(PeerCommand, OfHeddleMeasuresTheSameWithoutRegistrations) {
@@ -146,7 +146,7 @@ TEST(PeerCommand, OfHeddlesGupsSaysItsMemoryAndWay) {
 
 TEST(PeerCommand, ForgetsTheUsersOwnTuning) {
   for (const rival who : {rival::ucx, rival::ofi, rival::openmpi, rival::mpich}) {
-    const command c = peer_command(who, somewhere, two_threads("shm"), "/scratch");
+    const command c = told(who, two_threads("shm"));
     EXPECT_THAT(c.without, IsSupersetOf({"UCX_", "OMPI_", "MPIR_", "PMI_"}));
   }
 }

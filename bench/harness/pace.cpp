@@ -21,7 +21,6 @@ double seconds_between(std::chrono::steady_clock::time_point from,
 }
 
 double clock_cost() {
-  using clock = std::chrono::steady_clock;
   constexpr int attempts = 10, readings = 100;
   double least = 1;
   for (int attempt = 0; attempt < attempts; ++attempt) {

@@ -1,15 +1,42 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// pace.h - how many operations each run of a round makes, so that rounds last as long as asked; and
-// from when the threads of a run started and ended to seconds per operation.
+// pace.h - the threads of a rank in one run, and from when they started and ended to seconds per
+// operation; and how many operations each run makes, so that rounds last as long as asked.
 #pragma once
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <thread>
 #include <vector>
 
 #include "harness/spec.h"
 
 namespace heddle::bench {
+
+using clock = std::chrono::steady_clock;
+
+/// Runs `work(thread)` on every thread; thread 0 is the caller. A failure ends the rank, because
+/// the other threads and the partner would wait for ever; the launcher then ends the job. The
+/// reason is printed behind `who`.
+template <class F>
+void on_threads(int threads, F&& work, const char* who = "heddle bench: ") {
+  const auto guarded = [&work, who](int t) {
+    try {
+      work(t);
+    } catch (const std::exception& why) {
+      fmt::print(stderr, "{}{}\n", who, why.what());
+      std::fflush(stderr);
+      std::_Exit(1);
+    }
+  };
+  std::vector<std::jthread> others;
+  for (int t = 1; t < threads; ++t) others.emplace_back(guarded, t);
+  guarded(0);
+}
 
 /// One run's beginning and end at one thread.
 struct lap_times {

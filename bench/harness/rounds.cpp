@@ -4,8 +4,8 @@
 
 #include <barrier>
 
+#include "harness/pace.h"
 #include "harness/statistics.h"
-#include "harness/threads.h"
 
 namespace heddle::bench {
 

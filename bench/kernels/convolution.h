@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "harness/pace.h"
 #include "harness/spec.h"
-#include "harness/threads.h"
 
 namespace heddle::bench {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <bit>
 
-#include "harness/threads.h"
+#include "harness/pace.h"
 
 namespace heddle::bench {
 namespace {

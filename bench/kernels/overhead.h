@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "harness/pace.h"
 #include "harness/partner.h"
 #include "harness/rounds.h"
 #include "harness/slots.h"
-#include "harness/threads.h"
 #include "kernels/library.h"
 
 namespace heddle::bench {

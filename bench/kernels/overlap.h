@@ -9,7 +9,6 @@
 
 #include "harness/pace.h"
 #include "harness/spec.h"
-#include "harness/threads.h"
 #include "kernels/library.h"
 
 namespace heddle::bench {

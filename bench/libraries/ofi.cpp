@@ -330,12 +330,11 @@ class ofi_path : public rival_thread {
   const std::uint64_t one_ = 1;
 };
 
-class ofi_library final : public partner {
+class ofi_library final : public forked_library {
  public:
-  using pair = process_pair;
   using path = ofi_path;
 
-  ofi_library(const process_pair& both, const task& t) : both_(both), task_(t), fabric_(t) {
+  ofi_library(const process_pair& both, const task& t) : forked_library(both, t), fabric_(t) {
     for (int i = 0; i < t.paths(); ++i) {
       endpoints_.push_back(std::make_unique<endpoint>(fabric_));
       endpoints_.back()->connect(swap_bytes(*this, endpoints_.back()->name()));
@@ -351,18 +350,13 @@ class ofi_library final : public partner {
   [[nodiscard]] std::span<std::byte> table() const {
     return table_ ? table_->bytes() : std::span<std::byte>();
   }
-  void tell(std::span<const std::byte> bytes) override { both_.tell(bytes); }
-  /// The provider moves only when it is called, and the other rank may wait for that.
   void hear(std::span<std::byte> bytes) override {
-    while (!bytes.empty()) {
-      bytes = both_.hear_some(bytes);
+    hear_beside(bytes, [this] {
       for (const auto& e : endpoints_) e->progress();
-    }
+    });
   }
 
  private:
-  const process_pair& both_;
-  const task& task_;
   const fabric fabric_;
   std::unique_ptr<class table> table_;
   std::vector<std::unique_ptr<endpoint>> endpoints_;

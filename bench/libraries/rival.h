@@ -60,6 +60,28 @@ class rival_thread {
   unsigned in_vain_ = 0;
 };
 
+/// A library without a launcher of its own, between this process and the one it forks into.
+class forked_library : public partner {
+ public:
+  using pair = process_pair;
+  void tell(std::span<const std::byte> bytes) final { both_.tell(bytes); }
+  void hear(std::span<std::byte> bytes) override { both_.hear(bytes); }
+
+ protected:
+  forked_library(const process_pair& both, const task& t) : task_(t), both_(both) {}
+  /// hear() where the library moves only when `progress()` calls it, and the other rank may wait
+  /// for that.
+  template <class F>
+  void hear_beside(std::span<std::byte> bytes, F&& progress) {
+    for (; !bytes.empty(); progress()) bytes = both_.hear_some(bytes);
+  }
+
+  const task& task_;
+
+ private:
+  const process_pair& both_;
+};
+
 /// A library L is made of its pair of processes, L::pair, and a task; see make_measurement().
 template <class Library>
 void measure_rounds(Library& self, int rank, const task& t) {

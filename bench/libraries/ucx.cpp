@@ -311,13 +311,12 @@ class ucx_path : public rival_thread {
   std::unique_ptr<arrivals> calls_;
 };
 
-class ucx_library final : public partner {
+class ucx_library final : public forked_library {
  public:
-  using pair = process_pair;
   using path = ucx_path;
 
   ucx_library(const process_pair& both, const task& t)
-      : both_(both), task_(t), context_(make_context(t)) {
+      : forked_library(both, t), context_(make_context(t)) {
     for (int i = 0; i < t.paths(); ++i) {
       workers_.push_back(std::make_unique<worker>(context_.get(), mode()));
       workers_.back()->connect(swap_bytes(*this, workers_.back()->address()));
@@ -335,13 +334,10 @@ class ucx_library final : public partner {
   [[nodiscard]] std::span<std::byte> table() const {
     return table_ ? table_->bytes() : std::span<std::byte>();
   }
-  void tell(std::span<const std::byte> bytes) override { both_.tell(bytes); }
-  /// UCX moves only when it is called, and the other rank may wait for that.
   void hear(std::span<std::byte> bytes) override {
-    while (!bytes.empty()) {
-      bytes = both_.hear_some(bytes);
+    hear_beside(bytes, [this] {
       for (const auto& w : workers_) ucp_worker_progress(w->get());
-    }
+    });
   }
 
  private:
@@ -350,8 +346,6 @@ class ucx_library final : public partner {
     return task_.paths() < task_.what.threads ? UCS_THREAD_MODE_MULTI : UCS_THREAD_MODE_SERIALIZED;
   }
 
-  const process_pair& both_;
-  const task& task_;
   const owned_context context_;
   std::unique_ptr<ucx_buffer> table_;
   std::vector<std::unique_ptr<worker>> workers_;  // end before the table and the context

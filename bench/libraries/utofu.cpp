@@ -131,13 +131,13 @@ class tofu_path {
   std::uint64_t said_ = 0;              // how many we have taken, as the partner was told
 };
 
-class tofu_library final : public partner {
+/// Forked before the first call of uTofu, which does not survive one.
+class tofu_library final : public forked_library {
  public:
-  using pair = process_pair;  // forked before the first call of uTofu, which does not survive one
   using path = tofu_path;
 
   tofu_library(const process_pair& both, const task& t)
-      : both_(both), task_(checked(t)), table_(t.table_bytes()) {
+      : forked_library(both, checked(t)), table_(t.table_bytes()) {
     std::vector<utofu_target> mine;
     for (int i = 0; i < t.paths(); ++i) {
       paths_.push_back(
@@ -153,8 +153,6 @@ class tofu_library final : public partner {
     return std::make_unique<tofu_path>(task_, paths_, table_, thread);
   }
   [[nodiscard]] std::span<std::byte> table() const { return table_.bytes(); }
-  void tell(std::span<const std::byte> bytes) override { both_.tell(bytes); }
-  void hear(std::span<std::byte> bytes) override { both_.hear(bytes); }
 
  private:
   static const task& checked(const task& t) {
@@ -170,8 +168,6 @@ class tofu_library final : public partner {
     return count;
   }
 
-  const process_pair& both_;
-  const task& task_;
   const utofu_memory table_;
   all_paths paths_;
 };

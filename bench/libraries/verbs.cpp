@@ -195,13 +195,12 @@ class verbs_path : public rival_thread {
   std::uint64_t arrived_ = 0, notices_ = 0;
 };
 
-class verbs_library final : public partner {
+class verbs_library final : public forked_library {
  public:
-  using pair = process_pair;
   using path = verbs_path;
 
   verbs_library(const process_pair& both, const task& t)
-      : both_(both), task_(t), table_(t.table_bytes()) {
+      : forked_library(both, t), table_(t.table_bytes()) {
     if (t.paths() < t.what.threads)
       throw std::runtime_error("threads that share a queue pair are not measured: no --lanes");
     const ibv_mr* const known = card_.know(table());
@@ -211,12 +210,8 @@ class verbs_library final : public partner {
     return std::make_unique<verbs_path>(task_, card_, *this, thread, table(), there_);
   }
   [[nodiscard]] std::span<std::byte> table() const { return {table_.data(), task_.table_bytes()}; }
-  void tell(std::span<const std::byte> bytes) override { both_.tell(bytes); }
-  void hear(std::span<std::byte> bytes) override { both_.hear(bytes); }
 
  private:
-  const process_pair& both_;
-  const task& task_;
   const verbs_card card_;
   const page_buffer table_;
   place_there there_;

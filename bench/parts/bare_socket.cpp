@@ -8,11 +8,12 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
+#include <utility>
 #include <vector>
 
 #include "parts/bare.h"
@@ -153,21 +154,18 @@ double one_way(core_pair cores, duration time, Send send_some, Take take_some) {
   });
 }
 
-/// How one stream moves its bytes.
-struct stream_shape {
-  std::size_t message, write_bytes, read_bytes;
-};
-
-/// Bytes per second, spinning while the connection is full or empty.
-double stream(core_pair cores, const stream_shape& shape, duration time) {
-  const std::vector<std::byte> data(shape.message, std::byte{1});
-  std::vector<std::byte> buffer(shape.read_bytes);
+/// Bytes per second of a stream of messages, so many written and read at once, spinning while the
+/// connection is full or empty.
+double stream(core_pair cores, std::size_t message, std::size_t written, std::size_t read,
+              duration time) {
+  const std::vector<std::byte> data(message, std::byte{1});
+  std::vector<std::byte> buffer(read);
   return one_way(
       cores, time,
       [&](int fd) {
-        for (std::size_t at = 0; at < shape.message; at += shape.write_bytes)
-          send_all(fd, data.data() + at, std::min(shape.write_bytes, shape.message - at));
-        return shape.message;
+        for (std::size_t at = 0; at < message; at += written)
+          send_all(fd, data.data() + at, std::min(written, message - at));
+        return message;
       },
       [&](int fd) {
         const ssize_t got = recv(fd, buffer.data(), buffer.size(), 0);
@@ -234,14 +232,14 @@ double sleeping_target_round_trip(core_pair cores, std::size_t bytes, duration t
 
 double socket_stream(core_pair cores, std::size_t message_bytes, duration time) {
   constexpr std::size_t kib = 1024;
-  const std::array<stream_shape, 4> shapes{{{message_bytes, 1024 * kib, 64 * kib},
-                                            {message_bytes, 1024 * kib, 1024 * kib},
-                                            {message_bytes, 256 * kib, 64 * kib},
-                                            {message_bytes, 64 * kib, 64 * kib}}};
+  constexpr std::pair<std::size_t, std::size_t> written_and_read[]{{1024 * kib, 64 * kib},
+                                                                   {1024 * kib, 1024 * kib},
+                                                                   {256 * kib, 64 * kib},
+                                                                   {64 * kib, 64 * kib}};
   double best = 0;
-  for (const stream_shape& shape : shapes) {
-    best = std::max(best, stream(cores, shape, time / shapes.size()));
-  }
+  for (const auto& [written, read] : written_and_read)
+    best = std::max(
+        best, stream(cores, message_bytes, written, read, time / std::size(written_and_read)));
   return best;
 }
 

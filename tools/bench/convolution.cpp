@@ -8,7 +8,7 @@
 #include "bench/commands.h"
 #include "contenders/command.h"
 #include "contenders/session.h"
-#include "harness/threads.h"
+#include "harness/pace.h"
 #include "libraries/heddle.h"
 
 namespace heddle::bench {
