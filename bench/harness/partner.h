@@ -2,8 +2,14 @@
 // partner.h - the other rank of a pair, outside of what is timed; and two ranks where a library has
 // no launcher of its own.
 #pragma once
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <cerrno>
 #include <cstddef>
 #include <span>
+#include <stdexcept>
 #include <type_traits>
 #include <vector>
 
@@ -52,19 +58,46 @@ inline std::vector<std::byte> swap_bytes(partner& other, const std::vector<std::
 /// This process and the one it forks into, joined by a socket: nobody needs a launcher.
 class process_pair {
  public:
-  process_pair();
-  ~process_pair();  ///< rank 0 waits for the other one
+  process_pair() {
+    int ends[2];
+    bare::checked(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), "socketpair");
+    child_ = bare::checked(fork(), "fork");
+    socket_ = bare::unique_fd(ends[rank()]);
+    const bare::unique_fd of_the_other(ends[1 - rank()]);
+  }
+  /// Rank 0 waits for the other one.
+  ~process_pair() {
+    if (child_ == 0) return;
+    socket_.reset();
+    waitpid(child_, nullptr, 0);
+  }
   [[nodiscard]] int rank() const noexcept { return child_ == 0 ? 1 : 0; }
 
   /// Before an end that the other rank does not expect: it learns of that by the socket's.
   void abandon() noexcept {}
 
   /// As many bytes as the other rank hears. Throws std::runtime_error when it is gone.
-  void tell(std::span<const std::byte> bytes) const;
+  void tell(std::span<const std::byte> bytes) const {
+    const auto sent = send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent != static_cast<ssize_t>(bytes.size()))
+      throw std::runtime_error("the other rank is gone");
+  }
   /// Takes what has come, from the beginning of `bytes` on; returns the rest of it. Does not wait.
-  [[nodiscard]] std::span<std::byte> hear_some(std::span<std::byte> bytes) const;
+  [[nodiscard]] std::span<std::byte> hear_some(std::span<std::byte> bytes) const {
+    const auto got = recv(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) {
+      throw std::runtime_error("the other rank is gone");
+    }
+    return got > 0 ? bytes.subspan(static_cast<std::size_t>(got)) : bytes;
+  }
   /// Waits for all of it, asleep.
-  void hear(std::span<std::byte> bytes) const;
+  void hear(std::span<std::byte> bytes) const {
+    while (!bytes.empty()) {
+      pollfd readable{.fd = socket_.get(), .events = POLLIN, .revents = 0};
+      (void)poll(&readable, 1, -1);
+      bytes = hear_some(bytes);
+    }
+  }
 
  private:
   bare::unique_fd socket_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // overlap.h - how the overlap of one message with computing is timed, whoever moves it.
 #pragma once
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -9,6 +10,7 @@
 
 #include "harness/pace.h"
 #include "harness/spec.h"
+#include "harness/statistics.h"
 #include "kernels/library.h"
 
 namespace heddle::bench {
@@ -27,12 +29,28 @@ struct side_round {
 };
 
 /// Messages in one pass, the same on both sides: half a round's time, at 1 GB/s and 20 us each.
-[[nodiscard]] std::uint64_t overlap_iterations(const spec& s);
+[[nodiscard]] inline std::uint64_t overlap_iterations(const spec& s) {
+  const double each = s.compute_us * 1e-6 + 20e-6 + static_cast<double>(s.bytes) * 1e-9;
+  const double time = std::chrono::duration<double>(s.time).count();
+  return static_cast<std::uint64_t>(std::clamp(time / 2 / each, 5.0, 1e5));
+}
 
 /// Computes for so long; touches no memory that anybody else uses.
-void compute_for(double seconds);
+inline void compute_for(double seconds) {
+  const auto begin = clock::now();
+  while (seconds_between(begin, clock::now()) < seconds) {
+  }
+}
 
-[[nodiscard]] side_times medians_of(const std::vector<side_times>& all);
+[[nodiscard]] inline side_times medians_of(const std::vector<side_times>& all) {
+  const auto middle = [&all](double side_times::*field) {
+    std::vector<double> values;
+    for (const side_times& t : all) values.push_back(t.*field);
+    return median(values);
+  };
+  return {middle(&side_times::post), middle(&side_times::compute), middle(&side_times::wait),
+          middle(&side_times::total)};
+}
 
 /// `count` messages with `seconds` of computing between post and wait; medians. A side is one of
 /// two that move one message at a time:
@@ -86,7 +104,17 @@ template <class Side>
 }
 
 /// As metrics_of(s) says.
-[[nodiscard]] std::vector<double> overlap_figures(const spec& s, const side_round& sender,
-                                                  const side_round& receiver);
+[[nodiscard]] inline std::vector<double> overlap_figures(const spec& s, const side_round& sender,
+                                                         const side_round& receiver) {
+  std::vector<double> all;
+  for (const bool sends : {true, false}) {
+    if (!computes(s.who, sends)) continue;
+    const auto& [alone, together] = sends ? sender : receiver;
+    const double ratio = overlap_ratio(alone.total, together.compute, together.total);
+    all.insert(all.end(), {together.total * 1e6, ratio, alone.total * 1e6, together.post * 1e6,
+                           together.compute * 1e6, together.wait * 1e6});
+  }
+  return all;
+}
 
 }  // namespace heddle::bench
