@@ -38,7 +38,7 @@ measurement heddle_gups(session& in, const spec& s) {
   const auto all = std::make_shared<gups_rounds>(
       together, table->local(), s, in.what().ranks, in.at().self(),
       [&in, s, table](const gups_plan& plan, int thread) {
-        heddle_words own(in.at(), s, thread);
+        heddle_path own({.at = in.at(), .what = s, .thread = thread});
         gups_updates(
             own, plan, in.at().self(), thread, s.atomic,
             [&](int rank, std::uint64_t i) -> remote_address { return table->at(rank, i); });

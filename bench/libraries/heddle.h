@@ -22,53 +22,6 @@
 
 namespace heddle::bench {
 
-/// One thread's words at any rank: puts, gets and updates of single words in a window.
-class heddle_words {
- public:
-  using place = remote_address;
-
-  heddle_words(station& at, const spec& s, int thread)
-      : lane_(at.lane_of(s, thread)),
-        turns_(at.turns_of(s, thread)),
-        window_(turns_, s.window),
-        words_(window_.slots()) {}
-
-  /// The low 1 to 8 bytes of it, of which a copy is kept.
-  [[gnu::always_inline]] void put_word(std::uint64_t value, place to,
-                                       std::uint64_t bytes = sizeof(std::uint64_t)) {
-    window_.post([this, value, to, bytes](completion c, std::size_t slot) {
-      std::uint64_t& word = words_[slot] = value;
-      if (bytes == sizeof word) return lane_.try_put(word, remote_ptr<std::uint64_t>{to}, c);
-      return lane_.try_put(std::as_bytes(std::span(&word, 1)).first(bytes), to, c);
-    });
-  }
-  [[gnu::always_inline]] void fetch_add(place at) {
-    window_.post([this, at](completion c, std::size_t slot) {
-      return lane_.try_fetch_add(remote_ptr<std::uint64_t>{at}, std::uint64_t{1}, words_[slot], c);
-    });
-  }
-  void exclusive_or(std::uint64_t value, place at) {
-    window_.post([&](completion c, std::size_t) {
-      return lane_.try_atomic<std::uint64_t>(atomic_op::bit_xor, remote_ptr<std::uint64_t>{at},
-                                             value, nullptr, c);
-    });
-  }
-  [[nodiscard]] std::uint64_t get_word(place from) {
-    std::uint64_t value = 0;
-    require(turns_.get(value, remote_ptr<std::uint64_t>{from}), "get");
-    return value;
-  }
-  void drain() { window_.drain(); }
-
- protected:
-  lane& lane_;
-  const locked_lane turns_;
-  window window_;
-
- private:
-  std::vector<std::uint64_t> words_;  // by slot: what puts read and fetch-adds write
-};
-
 /// Bytes that are plain memory or Heddle's own, and registered when peers shall address them.
 class buffer {
  public:
@@ -99,10 +52,10 @@ struct seat {
   station& at;
   spec what;
   int thread;
-  std::span<const std::byte> source;  ///< spec's bytes
-  std::span<std::byte> landings;      ///< as many for each slot of the window
-  std::byte* table;                   ///< this rank's
-  const remote_region& their_table;
+  std::span<const std::byte> source = {};  ///< spec's bytes
+  std::span<std::byte> landings = {};      ///< as many for each slot of the window
+  std::byte* table = nullptr;              ///< this rank's
+  remote_region their_table = {};
 
   [[nodiscard]] mailbox& box() const noexcept { return at.mailbox_of(thread); }
   [[nodiscard]] tag tag_for(purpose p) const noexcept { return tag_of(p, thread); }
@@ -191,16 +144,43 @@ class heddle_stream {
   single moving_{turns_};
 };
 
-/// The words of kernels/library.h, between a thread and its partner.
-class heddle_path : public heddle_words {
+/// The words of kernels/library.h, between a thread and its partner; those of single words and
+/// updates at any rank, for which a seat needs no buffers.
+class heddle_path {
  public:
+  using place = remote_address;
   static constexpr bool handler_answers = true;
 
-  explicit heddle_path(const seat& s) : heddle_words(s.at, s.what, s.thread), seat_(s) {}
+  explicit heddle_path(const seat& s) : seat_(s) {}
 
   [[nodiscard]] place at(std::size_t offset) const noexcept { return table_.at(offset); }
   [[nodiscard]] std::byte* here(std::size_t offset) const { return seat_.table + offset; }
 
+  /// The low 1 to 8 bytes of it, of which a copy is kept.
+  [[gnu::always_inline]] void put_word(std::uint64_t value, place to,
+                                       std::uint64_t bytes = sizeof(std::uint64_t)) {
+    window_.post([this, value, to, bytes](completion c, std::size_t slot) {
+      std::uint64_t& word = words_[slot] = value;
+      if (bytes == sizeof word) return lane_.try_put(word, remote_ptr<std::uint64_t>{to}, c);
+      return lane_.try_put(std::as_bytes(std::span(&word, 1)).first(bytes), to, c);
+    });
+  }
+  [[gnu::always_inline]] void fetch_add(place at) {
+    window_.post([this, at](completion c, std::size_t slot) {
+      return lane_.try_fetch_add(remote_ptr<std::uint64_t>{at}, std::uint64_t{1}, words_[slot], c);
+    });
+  }
+  void exclusive_or(std::uint64_t value, place at) {
+    window_.post([&](completion c, std::size_t) {
+      return lane_.try_atomic<std::uint64_t>(atomic_op::bit_xor, remote_ptr<std::uint64_t>{at},
+                                             value, nullptr, c);
+    });
+  }
+  [[nodiscard]] std::uint64_t get_word(place from) {
+    std::uint64_t value = 0;
+    require(turns_.get(value, remote_ptr<std::uint64_t>{from}), "get");
+    return value;
+  }
   /// Of 8 bytes as a word, which is how a program would put them.
   [[gnu::always_inline]] void put(place to) {
     window_.post([this, to](completion c, std::size_t) {
@@ -244,6 +224,7 @@ class heddle_path : public heddle_words {
     require(turns_.wait(seat_.box().arrived, count), "wait for an arrival");
   }
 
+  void drain() { window_.drain(); }
   void flush() { require(turns_.flush(peer_), "flush"); }
   /// Where puts come by message, Heddle is kept moving.
   void progress() {
@@ -256,6 +237,11 @@ class heddle_path : public heddle_words {
 
  private:
   const seat seat_;
+  lane& lane_ = seat_.at.lane_of(seat_.what, seat_.thread);
+  const locked_lane turns_ = seat_.at.turns_of(seat_.what, seat_.thread);
+  window window_{turns_, seat_.what.window};
+  /// By slot: what puts read and fetch-adds write.
+  std::vector<std::uint64_t> words_ = std::vector<std::uint64_t>(window_.slots());
   const rank peer_ = seat_.at.peer();
   const remote_region table_ = seat_.their_table;
   const std::span<const std::byte> source_ = seat_.source;

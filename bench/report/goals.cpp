@@ -41,7 +41,8 @@ goal parse_goal(const std::string& text) {
     throw std::runtime_error("'" + text +
                              "' is no goal; write such as 'at least 3 x ucx', or "
                              "'at most 2 scaling of put, T=NUMBER'");
-  return {.at_most = is[1] == "most",
+  return {.text = text,
+          .at_most = is[1] == "most",
           .bound = std::stod(is[2]),
           .against = is[4],
           .above = is[3] == "above",
@@ -103,7 +104,7 @@ std::optional<double> beside_rival(const outcome_row& r, const goal& g) {
 std::array<std::string, 6> cells_of(const outcome_row& r, const goal& g) {
   const auto ratio = figure_of(r, g);
   return {r.what.name,
-          describe(g),
+          g.text,
           ratio ? fmt::format("{:.3g}", *ratio) : "-",
           !ratio             ? "failed"
           : meets(g, *ratio) ? "pass"
@@ -181,13 +182,6 @@ std::optional<double> figure_of(const outcome_row& r, const goal& g) {
 
 bool meets(const goal& g, double ratio) {
   return g.at_most ? ratio <= g.bound : ratio >= g.bound;
-}
-
-std::string describe(const goal& g) {
-  std::string what = g.against.empty() ? g.metric : (g.above ? "above " : "x ") + g.against;
-  if (!g.op.empty()) what += " of " + g.op;
-  if (g.threads != 0) what += fmt::format(", T={}", g.threads);
-  return fmt::format("at {} {} {}", g.at_most ? "most" : "least", g.bound, what);
 }
 
 std::string text_table(const std::vector<outcome_row>& rows) {

@@ -13,13 +13,15 @@ namespace heddle::bench {
 /// A bound on the median of Heddle divided by that of a contender, or less it, or on the metric of
 /// a record of Heddle's own.
 struct goal {
-  bool at_most = false;  ///< else at least
+  std::string text = {};  ///< as in the file: "at most 0.8 x ucx", "at least 0.95 scaling, T=4"
+  bool at_most = false;   ///< else at least
   double bound = 1;
   std::string against = {};  ///< ucx, bare, pair ...; empty: the metric counts
   bool above = false;        ///< the bound is on the difference to `against`, not on the ratio
   std::string metric = {};
   std::string op = {};  ///< of the record; empty: any
   int threads = 0;      ///< 0: the first
+  friend bool operator==(const goal&, const goal&) = default;
 };
 
 /// One benchmark of the table.
@@ -54,9 +56,6 @@ struct outcome_row {
 /// records do not have it.
 [[nodiscard]] std::optional<double> figure_of(const outcome_row& r, const goal& g);
 [[nodiscard]] bool meets(const goal& g, double ratio);
-
-/// As in the file: "at most 0.8 x ucx", "at least 0.95 scaling, T=4"
-[[nodiscard]] std::string describe(const goal& g);
 
 /// One line per goal: row, goal, ratio, "pass" or "short", medians.
 [[nodiscard]] std::string text_table(const std::vector<outcome_row>& rows);
