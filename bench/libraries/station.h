@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // station.h - what a rank brings to a benchmark: its lanes, its partner, and its handlers.
 #pragma once
+#include <fmt/core.h>
 #include <heddle/heddle.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
+#include "exit_status.h"
 #include "harness/spec.h"
 #include "libraries/window.h"
 
@@ -35,11 +40,59 @@ struct alignas(HEDDLE_CACHE_LINE) mailbox {
   std::vector<std::byte> answer = {};  ///< to a ping: a message's own memory ends with its handler
 };
 
+inline void count_arrival(mailbox& box) {
+  const completion arrived = box.arrived;
+  arrived({});
+}
+
+/// Sends as much back. One ping per thread is in flight, so the lane has room.
+inline void answer_ping(void* context, lane& here, const call_message& message) noexcept {
+  mailbox& box = *static_cast<mailbox*>(context);
+  const auto pong = static_cast<handler_id>(pong_handlers + box.thread);
+  box.answer.resize(std::max(message.header.size(), message.payload.size()));
+  const std::span<const std::byte> answer(box.answer);
+  const status s = here.try_call(message.source, pong, answer.first(message.header.size()),
+                                 answer.first(message.payload.size()));
+  if (!accepted(s)) {  // the partner would wait for ever
+    fmt::print(stderr, "heddle bench: answering a ping: {}\n", name_of(s));
+    std::_Exit(1);
+  }
+  count_arrival(box);
+}
+
+inline void count_message(void* context, lane&, const call_message&) noexcept {
+  count_arrival(*static_cast<mailbox*>(context));
+}
+
 /// A rank's place in a job whose ranks work in pairs (0,1), (2,3) ...: the even one initiates.
 class station {
  public:
   /// Collective. Throws heddle::error, or std::runtime_error when the job does not fit `o`.
-  station(world& job, const options& o);
+  station(world& job, const options& o)
+      : job_(job),
+        mailboxes_(std::make_unique<mailbox[]>(static_cast<std::size_t>(most_threads(o)))) {
+    if (job.size() != o.ranks) {
+      throw tools::usage_error(
+          fmt::format("this job has {} ranks, not the {} of --ranks", job.size(), o.ranks));
+    }
+    if (o.backend != "auto" && job.route(partner()) != o.backend) {
+      throw tools::usage_error(
+          fmt::format("--backend {} cannot be honoured: rank {} reaches rank {} over {}", o.backend,
+                      self_, partner(), job.route(partner())));
+    }
+    const int threads = most_threads(o);
+    for (int t = 0; t < threads; ++t) {
+      mailbox& box = mailbox_of(t);
+      box.thread = t;
+      job.set_handler(static_cast<handler_id>(ping_handlers + t), answer_ping, &box);
+      job.set_handler(static_cast<handler_id>(pong_handlers + t), count_message, &box);
+      job.set_handler(static_cast<handler_id>(count_handlers + t), count_message, &box);
+    }
+    const int lanes = o.base.lanes == 0 ? threads : std::min(o.base.lanes, threads);
+    locks_ = std::make_unique<std::mutex[]>(static_cast<std::size_t>(lanes));
+    for (int n = 0; n < lanes; ++n) lanes_.emplace_back(job, lane_options{.number = n});
+    job.barrier();
+  }
 
   [[nodiscard]] world& job() noexcept { return job_; }
   [[nodiscard]] rank self() const noexcept { return self_; }

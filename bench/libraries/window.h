@@ -3,6 +3,7 @@
 // call and poll can be put under one plain lock, which is what published designs of multithreaded
 // communication do, to compare with.
 #pragma once
+#include <fmt/core.h>
 #include <heddle/heddle.h>
 #include <sched.h>
 
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <mutex>
 #include <span>
+#include <stdexcept>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -18,7 +20,9 @@
 namespace heddle::bench {
 
 /// Throws std::runtime_error naming `what` and the status when it is a failure.
-void require(status s, const char* what);
+inline void require(status s, const char* what) {
+  if (!accepted(s)) throw std::runtime_error(fmt::format("{}: {}", what, name_of(s)));
+}
 
 /// How the threads of a benchmark use a lane. A value of two words. With a lock, what waits polls,
 /// each time with a turn of the lock, and gives its core away after some polls in vain. Callbacks

@@ -3,8 +3,12 @@
 #pragma once
 #include <sched.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <future>
 #include <span>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -21,17 +25,43 @@ struct core_pair {
 };
 
 /// The system's own form, which has no numbers from CPU_SETSIZE on.
-[[nodiscard]] cpu_set_t set_of(std::span<const int> cores) noexcept;
+[[nodiscard]] inline cpu_set_t set_of(std::span<const int> cores) noexcept {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int core : cores) CPU_SET(static_cast<unsigned>(core), &set);
+  return set;
+}
 /// Ascending.
-[[nodiscard]] std::vector<int> cores_in(const cpu_set_t& set);
+[[nodiscard]] inline std::vector<int> cores_in(const cpu_set_t& set) {
+  std::vector<int> cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(core, &set)) cores.push_back(core);
+  return cores;
+}
 
 /// The cores the calling thread may run on, ascending. Throws std::system_error.
-[[nodiscard]] std::vector<int> allowed_cores();
+[[nodiscard]] inline std::vector<int> allowed_cores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) {
+    throw std::system_error(errno, std::generic_category(), "sched_getaffinity");
+  }
+  return cores_in(set);
+}
 
 /// Ties the calling thread, and threads it starts later, to these cores; empty or any_core: no-op.
 /// Throws std::system_error naming the cores.
-void pin_this_thread(std::span<const int> cores);
-void pin_this_thread(int core);
+inline void pin_this_thread(std::span<const int> cores) {
+  if (cores.empty() || std::ranges::find(cores, any_core) != cores.end()) return;
+  const cpu_set_t set = set_of(cores);
+  if (sched_setaffinity(0, sizeof set, &set) == 0) return;
+  const int why = errno;
+  std::string names;
+  for (const int core : cores) names += ' ' + std::to_string(core);
+  throw std::system_error(why, std::generic_category(), "pin a thread to core" + names);
+}
+inline void pin_this_thread(int core) {
+  pin_this_thread(std::span(&core, 1));
+}
 
 /// A thread that runs `work` tied to `core`, one of allowed_cores(); `work` must not throw.
 template <class F>
