@@ -20,7 +20,12 @@
 #include "parts/bare.h"
 #include "parts/pinning.h"
 #include "parts/timing.h"
-#include "paths/bare_paths.h"
+#ifdef HEDDLE_WITH_UTOFU
+#include "paths/utofu_paths.h"
+#endif
+#ifdef HEDDLE_WITH_VERBS
+#include "paths/verbs_paths.h"
+#endif
 
 namespace {
 
@@ -177,14 +182,14 @@ const std::map<std::string, path> paths{
     {"call", [](heddle::world& w, long n) { call(w, n, per_batch); }},
     {"tag", [](heddle::world& w, long n) { tag(w, n, per_batch); }}};
 
-/// Those without Heddle.
-heddle::paths::bare_paths bare_paths() {
-  heddle::paths::bare_paths all;
+/// Those without Heddle, each only where Heddle is built with that wire.
+std::map<std::string, std::function<void(long)>> bare_paths() {
+  std::map<std::string, std::function<void(long)>> all;
 #ifdef HEDDLE_WITH_UTOFU
-  all.merge(heddle::paths::utofu_paths());
+  all.merge(heddle::paths::utofu::all());
 #endif
 #ifdef HEDDLE_WITH_VERBS
-  all.merge(heddle::paths::verbs_paths());
+  all.merge(heddle::paths::verbs::all());
 #endif
   return all;
 }

@@ -8,8 +8,6 @@ namespace heddle::bench {
 
 /// Progress mode adaptive beside what it chooses between.
 void add_adaptive(CLI::App& studies, int& code);
-/// The time to a whole matrix of links beside OpenMPI's.
-void add_linktest(CLI::App& studies, int& code);
 /// What leaving a get to an executor costs.
 void add_offload(CLI::App& studies, int& code);
 

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// utofu_paths.cpp - 64 operations of a VCQ on itself, and then all their notices.
-#include "libraries/utofu_calls.h"
-#include "paths/bare_paths.h"
+// utofu_paths.h - what heddle_paths does over uTofu, done by uTofu's own calls: what is left of a
+// path's instructions when Heddle is taken away. 64 operations of a VCQ on itself, and then all
+// their notices.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
 
-namespace heddle::paths {
-namespace {
+#include "libraries/utofu_calls.h"
+
+namespace heddle::paths::utofu {
 
 using bench::utofu_thread;
 
-constexpr int per_batch = 64;
-constexpr std::size_t most_bytes = 4096;
+inline constexpr int per_batch = 64;
+inline constexpr std::size_t most_bytes = 4096;
 
 /// A VCQ that talks to itself, as the world of heddle_paths does.
 class loop {
@@ -42,7 +49,7 @@ std::function<void(long)> batches_of(F step) {
 }
 
 /// As the body of a call of 8 bytes with a header; the notices are the target's.
-void message(long times) {
+inline void message(long times) {
   constexpr std::size_t bytes = 32;
   loop l;
   for (long batch = 1; batch <= times / per_batch; ++batch) {
@@ -51,14 +58,14 @@ void message(long times) {
   }
 }
 
-}  // namespace
-
-bare_paths utofu_paths() {
-  return {{"raw-put8", batches_of([](loop& l) { l.put(8, utofu_thread::noticed); })},
-          {"raw-put64", batches_of([](loop& l) { l.put(64, utofu_thread::noticed); })},
-          {"raw-get8", batches_of([](loop& l) { l.get(8); })},
-          {"raw-add8", batches_of([](loop& l) { l.fetch_add(); })},
-          {"raw-call", message}};
+/// By name: `raw-` and the path of Heddle's they stand beside.
+inline auto all() {
+  return std::map<std::string, std::function<void(long)>>{
+      {"raw-put8", batches_of([](loop& l) { l.put(8, utofu_thread::noticed); })},
+      {"raw-put64", batches_of([](loop& l) { l.put(64, utofu_thread::noticed); })},
+      {"raw-get8", batches_of([](loop& l) { l.get(8); })},
+      {"raw-add8", batches_of([](loop& l) { l.fetch_add(); })},
+      {"raw-call", message}};
 }
 
-}  // namespace heddle::paths
+}  // namespace heddle::paths::utofu

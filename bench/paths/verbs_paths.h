@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// verbs_paths.cpp - 64 operations of a queue pair on its own process, and then all their
-// completions; each with a doorbell of its own, or (`verbs-list-...`) 16 by one.
+// verbs_paths.h - what heddle_paths does over verbs, done by libibverbs' own calls. 64 operations
+// of a queue pair on its own process, and then all their completions; each with a doorbell of its
+// own, or
+// (`verbs-list-...`) 16 by one.
+#pragma once
 #include <infiniband/verbs.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <stdexcept>
+#include <string>
 
 #include "libraries/verbs_calls.h"
-#include "paths/bare_paths.h"
 
-namespace heddle::paths {
-namespace {
+namespace heddle::paths::verbs {
 
-constexpr int per_batch = 64, per_list = 16;
-constexpr std::size_t bytes_there = 4096;
+inline constexpr int per_batch = 64, per_list = 16;
+inline constexpr std::size_t bytes_there = 4096;
 
 /// Two queue pairs connected to each other, as Heddle's stream and inlet. What they are made of
 /// goes with the process.
@@ -81,7 +86,8 @@ class loop {
   ibv_qp* const to_ = card_.make_qp(cq_, srq_, per_batch);
 };
 
-std::function<void(long)> batches(ibv_wr_opcode opcode, std::size_t bytes, int by_one_doorbell) {
+inline std::function<void(long)> batches(ibv_wr_opcode opcode, std::size_t bytes,
+                                         int by_one_doorbell) {
   return [=](long times) {
     loop l;
     for (long batch = 0; batch < times / per_batch; ++batch) {
@@ -93,7 +99,7 @@ std::function<void(long)> batches(ibv_wr_opcode opcode, std::size_t bytes, int b
 }
 
 /// As long as a call of 8 bytes with its head; the receiver's part as well.
-void message(long times) {
+inline void message(long times) {
   constexpr std::size_t bytes = 32;
   loop l;
   for (long batch = 0; batch < times / per_batch; ++batch) {
@@ -103,16 +109,17 @@ void message(long times) {
   }
 }
 
-}  // namespace
-
-bare_paths verbs_paths() {
-  return {{"verbs-put8", batches(IBV_WR_RDMA_WRITE, 8, 1)},
-          {"verbs-put64", batches(IBV_WR_RDMA_WRITE, 64, 1)},
-          {"verbs-get8", batches(IBV_WR_RDMA_READ, 8, 1)},
-          {"verbs-add8", batches(IBV_WR_ATOMIC_FETCH_AND_ADD, 8, 1)},
-          {"verbs-list-put8", batches(IBV_WR_RDMA_WRITE, 8, per_list)},
-          {"verbs-list-get8", batches(IBV_WR_RDMA_READ, 8, per_list)},
-          {"verbs-call", message}};
+/// By name: `verbs-` and the path of Heddle's they stand beside. On the first port of the first
+/// card, which talks to itself.
+inline auto all() {
+  return std::map<std::string, std::function<void(long)>>{
+      {"verbs-put8", batches(IBV_WR_RDMA_WRITE, 8, 1)},
+      {"verbs-put64", batches(IBV_WR_RDMA_WRITE, 64, 1)},
+      {"verbs-get8", batches(IBV_WR_RDMA_READ, 8, 1)},
+      {"verbs-add8", batches(IBV_WR_ATOMIC_FETCH_AND_ADD, 8, 1)},
+      {"verbs-list-put8", batches(IBV_WR_RDMA_WRITE, 8, per_list)},
+      {"verbs-list-get8", batches(IBV_WR_RDMA_READ, 8, per_list)},
+      {"verbs-call", message}};
 }
 
-}  // namespace heddle::paths
+}  // namespace heddle::paths::verbs
