@@ -22,17 +22,12 @@ namespace {
 
 /// One rank's gups: its part of the table, and the words of its threads.
 measurement heddle_gups(session& in, const spec& s) {
-  const auto over_all = [&in](auto mine, reduce_op how) {
-    auto all = mine;
-    require(allreduce(in.at().first_lane(), std::span(&std::as_const(mine), 1), std::span(&all, 1),
-                      how),
+  const everybody together = [&in](double mine) {
+    std::vector<double> all(static_cast<std::size_t>(in.what().ranks));
+    require(allgather(in.at().first_lane(), std::span(&std::as_const(mine), 1), std::span(all)),
             "collect results");
     return all;
   };
-  const everybody together{
-      [&in] { in.job().barrier(); },
-      [over_all](double mine) { return over_all(mine, reduce_op::max); },
-      [over_all](std::uint64_t mine) { return over_all(mine, reduce_op::sum); }};
   const auto table = std::make_shared<symmetric<std::uint64_t>>(
       in.job().symmetric<std::uint64_t>(gups_words(s.memory_bytes)));
   const auto all = std::make_shared<gups_rounds>(

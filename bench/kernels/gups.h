@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -140,19 +141,12 @@ void gups_updates(Path& path, const gups_plan& plan, int rank, int thread, bool 
   path.drain();
 }
 
-/// What all ranks of a job do together between runs.
-struct everybody {
-  std::function<void()> meet;
-  /// The largest and the sum of what each rank gives, on every rank.
-  std::function<double(double mine)> largest;
-  std::function<std::uint64_t(std::uint64_t mine)> sum;
-};
+/// What all ranks of a job do together between runs: each gives a number, and learns those of all.
+using everybody = std::function<std::vector<double>(double mine)>;
 
 /// The two ranks of a pair; `other` must outlive it.
 inline everybody both_ranks(partner& other) {
-  return {[&other] { (void)swap(other, true); },
-          [&other](double mine) { return std::max(mine, swap(other, mine)); },
-          [&other](std::uint64_t mine) { return mine + swap(other, mine); }};
+  return [&other](double mine) { return std::vector{mine, swap(other, mine)}; };
 }
 
 /// The rounds of one thread count, the same on every rank.
@@ -179,9 +173,10 @@ class gups_rounds {
       const double seconds = run(updates);
       pacer_.end_run(seconds, seconds / updates_of_all());
     }
-    all_.meet();
-    const auto lost = static_cast<double>(all_.sum(count_lost(table_, plan_, rank_)));
-    return {{1e-9 / pacer_.result(), lost / updates_of_all()}};
+    (void)all_(0);  // every update has been made
+    const auto lost = all_(static_cast<double>(count_lost(table_, plan_, rank_)));
+    return {{1e-9 / pacer_.result(),
+             std::accumulate(lost.begin(), lost.end(), 0.0) / updates_of_all()}};
   }
 
  private:
@@ -198,10 +193,10 @@ class gups_rounds {
     reset_table(table_);
     plan_.first += plan_.pieces() * plan_.updates;
     plan_.updates = updates;
-    all_.meet();
+    (void)all_(0);  // every table is fresh
     const clock::time_point begin = clock::now();
     on_threads(plan_.threads, [this](int t) { update_(plan_, t); });
-    return all_.largest(std::max(seconds_between(begin, clock::now()), 1e-9));
+    return std::ranges::max(all_(std::max(seconds_between(begin, clock::now()), 1e-9)));
   }
 
   const everybody all_;

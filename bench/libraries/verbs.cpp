@@ -133,17 +133,8 @@ class verbs_path : public rival_thread {
 
   void begin(ibv_wr_opcode opcode, ibv_sge local, place at, std::uint32_t word = 0) {
     while (begun_ - ended_ >= window_) look_after();
-    const bool goes_out = opcode != IBV_WR_RDMA_READ && opcode != IBV_WR_ATOMIC_FETCH_AND_ADD;
-    ibv_send_wr w{};
-    w.sg_list = &local;
-    w.num_sge = 1;
-    w.opcode = opcode;
+    ibv_send_wr w = request_of(opcode, local, at, there_.key);
     w.imm_data = word;
-    w.send_flags = goes_out && local.length <= verbs_inlined ? unsigned{IBV_SEND_INLINE} : 0U;
-    if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
-      w.wr.atomic = {at, 1, 0, there_.key};
-    else
-      w.wr.rdma = {at, there_.key};
     ++begun_;
     if (begun_ - told_of_ >= tells_each_) tell_of_end(w);
     post(qp_, w);

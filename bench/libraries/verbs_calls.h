@@ -104,6 +104,22 @@ inline void connect(const verbs_card& card, ibv_qp* qp, const verbs_address& pee
                           IBV_QP_MAX_QP_RD_ATOMIC);
 }
 
+/// An operation by one part of our memory, on the place `at` of the peer's that `key` names.
+[[nodiscard]] inline ibv_send_wr request_of(ibv_wr_opcode opcode, ibv_sge& local, std::uint64_t at,
+                                            std::uint32_t key) {
+  ibv_send_wr w{};
+  w.sg_list = &local;
+  w.num_sge = 1;
+  w.opcode = opcode;
+  const bool goes_out = opcode != IBV_WR_RDMA_READ && opcode != IBV_WR_ATOMIC_FETCH_AND_ADD;
+  if (goes_out && local.length <= verbs_inlined) w.send_flags = IBV_SEND_INLINE;
+  if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+    w.wr.atomic = {at, 1, 0, key};
+  else
+    w.wr.rdma = {at, key};
+  return w;
+}
+
 /// A list of requests.
 inline void post(ibv_qp* qp, ibv_send_wr& first) {
   ibv_send_wr* bad = nullptr;

@@ -59,6 +59,18 @@ class sleeping_process {
   pid_t id_;
 };
 
+/// Per second, of words of a shared mapping.
+template <class F>
+double random_accesses(int core, std::size_t table_bytes, duration time, F access) {
+  const shared_mapping table(table_bytes);
+  const double seconds = on_core(core, [&] {
+    auto* const words = reinterpret_cast<std::uint64_t*>(table.data());
+    random_slots slots(table_bytes / sizeof(std::uint64_t), 1);
+    return seconds_per_step(time, 100'000, [&] { access(words[slots.next()]); });
+  });
+  return 1 / seconds;
+}
+
 }  // namespace
 
 double cache_line_one_way(core_pair cores, duration time) {
@@ -82,25 +94,16 @@ double cache_line_one_way(core_pair cores, duration time) {
 }
 
 double random_stores(int core, std::size_t table_bytes, duration time) {
-  const shared_mapping table(table_bytes);
-  return 1 / on_core(core, [&] {
-           auto* const words = reinterpret_cast<volatile std::uint64_t*>(table.data());
-           random_slots slots(table_bytes / sizeof(std::uint64_t), 1);
-           std::uint64_t value = 0;
-           return seconds_per_step(time, 100'000, [&] { words[slots.next()] = ++value; });
-         });
+  return random_accesses(core, table_bytes, time, [value = std::uint64_t{0}](auto& word) mutable {
+    static_cast<volatile std::uint64_t&>(word) = ++value;
+  });
 }
 
 double random_atomics(int core, std::size_t table_bytes, duration time) {
-  const shared_mapping table(table_bytes);
-  return 1 / on_core(core, [&] {
-           auto* const words = reinterpret_cast<std::uint64_t*>(table.data());
-           random_slots slots(table_bytes / sizeof(std::uint64_t), 1);
-           return seconds_per_step(time, 100'000, [&] {
-             // The order Heddle's atomics have; nothing else touches the word.
-             std::atomic_ref(words[slots.next()]).fetch_add(1, std::memory_order_acq_rel);
-           });
-         });
+  return random_accesses(core, table_bytes, time, [](std::uint64_t& word) {
+    // The order Heddle's atomics have; nothing else touches the word.
+    std::atomic_ref(word).fetch_add(1, std::memory_order_acq_rel);
+  });
 }
 
 double copy_into_mapping(int core, std::size_t bytes, duration time) {

@@ -65,16 +65,7 @@ class loop {
   }
   [[nodiscard]] ibv_send_wr request(ibv_wr_opcode opcode, std::size_t bytes, ibv_sge& part) const {
     part = {address(), static_cast<std::uint32_t>(bytes), memory_->lkey};
-    ibv_send_wr w{};
-    w.sg_list = &part;
-    w.num_sge = 1;
-    w.opcode = opcode;
-    const bool goes_out = opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_SEND_WITH_IMM;
-    if (goes_out && bytes <= bench::verbs_inlined) w.send_flags = IBV_SEND_INLINE;
-    w.wr.rdma = {address() + bytes_there / 2, memory_->rkey};
-    if (opcode != IBV_WR_ATOMIC_FETCH_AND_ADD) return w;
-    w.wr.atomic = {address() + bytes_there / 2, 1, 0, memory_->rkey};
-    return w;
+    return bench::request_of(opcode, part, address() + bytes_there / 2, memory_->rkey);
   }
 
   alignas(4096) std::array<std::byte, bytes_there> data_{};
