@@ -87,36 +87,8 @@ series heddle_contender(session& in, const spec& s, const std::string& label, in
   return c;
 }
 
-/// `round` runs on rank 0 only, while the others sleep.
-series outside_contender(const session& in, const spec& s, const std::string& label,
-                         std::function<round_result()> round) {
-  series c{.label = label, .library = label, .threads = s.threads};
-  c.round = [reports = in.reports(), round = std::move(round)] {
-    return reports ? round() : round_result{};
-  };
-  return c;
-}
-
 rival_task task_for(const options& o, const spec& s, const std::string& backend) {
   return {.what = s, .backend = backend, .limit = std::chrono::seconds(o.rival_limit_s)};
-}
-
-series library_contender(const session& in, const spec& s, rival who) {
-  rival_task t = task_for(in.what(), s, in.backend());
-  t.cores = in.seats().pair(s.threads);
-  check_rival(who, t);
-  series c = outside_contender(in, s, name_of(who), [who, t] { return rival_round(who, t); });
-  if (s.what == kind::overhead) c.op = "get";
-  return c;
-}
-
-/// Heddle with a lock around every call, or without the messages beside.
-series contender_in_another_way(session& in, spec s, rival who) {
-  s.lock_lanes = who == rival::lock;
-  if (who == rival::unloaded) s.beside_bytes = 0;
-  series c = heddle_contender(in, s, name_of(who), in.what().ranks);
-  c.library = c.label;
-  return c;
 }
 
 std::function<double()> require_limit(const spec& s, const std::string& backend,
@@ -128,17 +100,35 @@ std::function<double()> require_limit(const spec& s, const std::string& backend,
                   name_of(s.op), s.bytes, backend));
 }
 
-series bare_contender(const session& in, const spec& s) {
-  return outside_contender(in, s, "bare", [s, seconds = require_limit(s, in.backend(), in.pair())] {
-    return round_result{{figure(s, seconds())}};
-  });
+/// What measures a library, or the machine, in a process of its own or none.
+std::function<round_result()> outside_round(const session& in, const spec& s, rival who) {
+  if (who == rival::bare)
+    return [s, seconds = require_limit(s, in.backend(), in.pair())] {
+      return round_result{{figure(s, seconds())}};
+    };
+  rival_task t = task_for(in.what(), s, in.backend());
+  t.cores = in.seats().pair(s.threads);
+  check_rival(who, t);
+  return [who, t] { return rival_round(who, t); };
 }
 
-series rival_contender(session& in, const spec& s, rival who) {
-  if (is_in_this_job(who)) return contender_in_another_way(in, s, who);
-  if (is_library(who)) return library_contender(in, s, who);
-  if (who == rival::bare) return bare_contender(in, s);
-  return heddle_contender(in, s, "pair", 2);
+/// Others are measured on rank 0 only, while the other ranks sleep.
+series rival_contender(session& in, spec s, rival who) {
+  if (who == rival::pair) return heddle_contender(in, s, "pair", 2);
+  series c;
+  if (is_in_this_job(who)) {  // Heddle with a lock around every call, or without messages beside
+    s.lock_lanes = who == rival::lock;
+    if (who == rival::unloaded) s.beside_bytes = 0;
+    c = heddle_contender(in, s, name_of(who), in.what().ranks);
+  } else {
+    c = {.label = name_of(who), .library = {}, .threads = s.threads};
+    if (s.what == kind::overhead) c.op = "get";
+    c.round = [reports = in.reports(), round = outside_round(in, s, who)] {
+      return reports ? round() : round_result{};
+    };
+  }
+  c.library = c.label;
+  return c;
 }
 
 /// As many gets in flight as the field has, but no more than 64 MiB.

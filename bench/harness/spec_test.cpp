@@ -14,12 +14,11 @@ TEST(Spec, TurnsSecondsIntoTheUnitOfItsMetric) {
 }
 
 TEST(Spec, SaysWhetherALatencyIsARoundTrip) {
-  EXPECT_EQ(metrics_of({.what = kind::latency, .op = operation::get}).front().name, "round-trip");
-  EXPECT_EQ(metrics_of({.what = kind::latency, .op = operation::fetch_add}).front().name,
-            "round-trip");
-  EXPECT_EQ(metrics_of({.what = kind::latency, .op = operation::put}).front().name, "one-way");
-  EXPECT_EQ(metrics_of({.what = kind::latency, .op = operation::am}).front().name, "one-way");
-  EXPECT_EQ(metrics_of({.what = kind::latency, .op = operation::tag}).front().name, "one-way");
+  for (const auto& [name, op] : choices<operation>()) {
+    const bool there_and_back = op == operation::get || op == operation::fetch_add;
+    EXPECT_EQ(metrics_of({.what = kind::latency, .op = op}).front().name,
+              there_and_back ? "round-trip" : "one-way");
+  }
 }
 
 TEST(Spec, NamesEveryOperationAsOnTheCommandLine) {

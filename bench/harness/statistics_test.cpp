@@ -16,15 +16,9 @@ std::vector<double> one_to(int n) {
   return samples;
 }
 
-TEST(Median, IsTheMiddleOfAnOddNumber) {
+TEST(Median, IsTheMiddleOfAnOddNumberAndTheMeanOfTheMiddleTwoOfAnEvenOne) {
   EXPECT_EQ(median({9, 1, 5}), 5);
-}
-
-TEST(Median, IsTheMeanOfTheMiddleTwoOfAnEvenNumber) {
   EXPECT_EQ(median({10, 1, 2, 4}), 3);
-}
-
-TEST(Median, OfOneSampleIsThatSample) {
   EXPECT_EQ(median({7}), 7);
 }
 
