@@ -30,7 +30,7 @@ std::unique_ptr<exchange> make_call_ping(std::unique_ptr<Path> path, bool handle
 /// Of one thread, which makes it itself. Throws not_offered.
 template <class Library>
 std::unique_ptr<exchange> make_kernel(Library& self, const role& r) {
-  using Path = std::remove_reference_t<decltype(*self.make_path(0))>;
+  using path_of = std::remove_reference_t<decltype(*self.make_path(0))>;
   const bool ping = r.what.what == kind::latency;
   const operation op = r.what.op;
   if (r.what.background) {
@@ -46,29 +46,30 @@ std::unique_ptr<exchange> make_kernel(Library& self, const role& r) {
     if constexpr (requires { self.make_stream(0); }) {
       auto stream = self.make_stream(r.thread);
       using beside = std::remove_reference_t<decltype(*stream)>;
-      return std::make_unique<tag_ping<Path, beside>>(std::move(path), std::move(stream));
+      return std::make_unique<tag_ping<path_of, beside>>(std::move(path), std::move(stream));
     }
     throw not_offered();
   }
-  if constexpr (has_tags<Path>) {
-    if (op == operation::tag && ping) return std::make_unique<tag_ping<Path>>(std::move(path));
+  if constexpr (has_tags<path_of>) {
+    if (op == operation::tag && ping) return std::make_unique<tag_ping<path_of>>(std::move(path));
     if (op == operation::tag)
-      return std::make_unique<message_flood<Path, operation::tag>>(std::move(path));
+      return std::make_unique<message_flood<path_of, operation::tag>>(std::move(path));
   }
-  if constexpr (has_calls<Path>) {
-    if (op == operation::am && ping) return make_call_ping(std::move(path), Path::handler_answers);
+  if constexpr (has_calls<path_of>) {
+    if (op == operation::am && ping)
+      return make_call_ping(std::move(path), path_of::handler_answers);
     if (op == operation::am)
-      return std::make_unique<message_flood<Path, operation::am>>(std::move(path));
+      return std::make_unique<message_flood<path_of, operation::am>>(std::move(path));
   }
-  if constexpr (has_table<Path>) {
+  if constexpr (has_table<path_of>) {
     if (op == operation::am || op == operation::tag) throw not_offered();
-    if (!ping) return std::make_unique<table_flood<Path>>(std::move(path), r);
-    if (op != operation::put) return std::make_unique<round_trip<Path>>(std::move(path), r);
+    if (!ping) return std::make_unique<table_flood<path_of>>(std::move(path), r);
+    if (op != operation::put) return std::make_unique<round_trip<path_of>>(std::move(path), r);
     if (r.what.bytes <= sizeof(std::uint64_t))
-      return std::make_unique<word_ping<Path>>(std::move(path), r);
+      return std::make_unique<word_ping<path_of>>(std::move(path), r);
     const auto slot = path->at(table_layout::for_spec(r.what).slot_of(r.thread));
-    const auto put = [slot](Path& p, message) { p.put_told(slot); };
-    return std::make_unique<counted_ping<Path, decltype(put)>>(std::move(path), false, put);
+    const auto put = [slot](path_of& p, message) { p.put_told(slot); };
+    return std::make_unique<counted_ping<path_of, decltype(put)>>(std::move(path), false, put);
   }
   throw not_offered();
 }

@@ -10,7 +10,7 @@
 #include "harness/rounds.h"
 #include "harness/slots.h"
 #include "kernels/library.h"
-#include "parts/random_slots.h"
+#include "parts/timing.h"
 
 namespace heddle::bench {
 

@@ -204,7 +204,7 @@ class single {
   void finish() {
     if (!std::exchange(posted_, false)) return;
     while (!drives_ && !ended_.ready()) look();
-    require(lane_.wait(ended_), "complete");
+    require(drives_ ? lane_.wait(ended_) : ended_.result().code, "complete");
   }
   /// Of the last one, after finish(): how many it moved.
   [[nodiscard]] std::size_t bytes() const { return ended_.result().bytes; }

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "parts/bare.h"
-#include "parts/random_slots.h"
 #include "parts/system.h"
 #include "parts/timing.h"
 

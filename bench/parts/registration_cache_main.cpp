@@ -21,7 +21,6 @@
 #include "base/settings.h"
 #include "memory/registration_cache.h"
 #include "parts/pinning.h"
-#include "parts/random_slots.h"
 #include "parts/timing.h"
 
 namespace {
