@@ -131,10 +131,6 @@ bare::core_pair session::pair() const {
   return {cores.front(), cores.back()};
 }
 
-double session::cache_line() const {
-  return bare::cache_line_one_way(pair(), 20ms);
-}
-
 void session::hold_rounds(case_result& c) {
   print(round_heading(c));
   for (int round = 0; round < o_.rounds; ++round) play_round(c);
@@ -149,7 +145,7 @@ void session::play_round(case_result& c) {
   }
   at_.job().barrier();
   if (!reports()) return;
-  c.cache_line_ns.push_back(cache_line() * 1e9);
+  c.cache_line_ns.push_back(bare::cache_line_one_way(pair(), 20ms) * 1e9);
   print(round_line(c));
 }
 

@@ -67,8 +67,6 @@ class session {
   [[nodiscard]] const host_seats& seats() const noexcept { return seats_; }
   /// Of the first two ranks; any core when they are not bound.
   [[nodiscard]] bare::core_pair pair() const;
-  /// Seconds that one cache line needs from core to core just now.
-  [[nodiscard]] double cache_line() const;
 
   /// Measures the contenders of `c` in turn, what().rounds times. A barrier before each of them and
   /// one after the last. One whose round throws rival_failure is left out from then on.

@@ -20,15 +20,14 @@ namespace heddle::bench {
 using clock = std::chrono::steady_clock;
 
 /// Runs `work(thread)` on every thread; thread 0 is the caller. A failure ends the rank, because
-/// the other threads and the partner would wait for ever; the launcher then ends the job. The
-/// reason is printed behind `who`.
+/// the other threads and the partner would wait for ever; the launcher then ends the job.
 template <class F>
-void on_threads(int threads, F&& work, const char* who = "heddle bench: ") {
-  const auto guarded = [&work, who](int t) {
+void on_threads(int threads, F&& work) {
+  const auto guarded = [&work](int t) {
     try {
       work(t);
     } catch (const std::exception& why) {
-      fmt::print(stderr, "{}{}\n", who, why.what());
+      fmt::print(stderr, "heddle bench: {}\n", why.what());
       std::fflush(stderr);
       std::_Exit(1);
     }
@@ -40,11 +39,10 @@ void on_threads(int threads, F&& work, const char* who = "heddle bench: ") {
 
 /// One run's beginning and end at one thread.
 struct lap_times {
-  std::chrono::steady_clock::time_point start, end;
+  clock::time_point start, end;
 };
 
-[[nodiscard]] inline double seconds_between(std::chrono::steady_clock::time_point from,
-                                            std::chrono::steady_clock::time_point to) noexcept {
+[[nodiscard]] inline double seconds_between(clock::time_point from, clock::time_point to) noexcept {
   return std::chrono::duration<double>(to - from).count();
 }
 

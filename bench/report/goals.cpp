@@ -61,16 +61,14 @@ row parse_row(const std::string& line) {
   return r;
 }
 
-bool fits(const record& r, const goal& wanted) {
-  return (r.library == "heddle" || r.library == "heddle/bare") && r.metric == wanted.metric &&
-         (wanted.op.empty() || r.op == wanted.op) &&
-         (wanted.threads == 0 || r.threads == wanted.threads);
-}
-
 std::optional<double> own_figure(const outcome_row& r, const goal& wanted) {
-  const auto found =
-      std::ranges::find_if(r.records, [&](const record& x) { return fits(x, wanted); });
-  return found != r.records.end() ? std::optional(found->median) : std::nullopt;
+  for (const record& x : r.records) {
+    const bool own = x.library == "heddle" || x.library == "heddle/bare";
+    if (own && x.metric == wanted.metric && (wanted.op.empty() || x.op == wanted.op) &&
+        (wanted.threads == 0 || x.threads == wanted.threads))
+      return x.median;
+  }
+  return std::nullopt;
 }
 
 /// Heddle's own record, the first with as many threads, or the rival's.
