@@ -162,7 +162,7 @@ void tcp_endpoint::use(connection& c) noexcept {
   if (p.is <= peer_lane::life::wanted) p.out = &c;
   if (to_self) return;
   connector_.forget(p);
-  reader_.bury([&](const connection& other) { return &other != &c && &other.peer() == &p; });
+  reader_.bury(p, &c);
 }
 
 void tcp_endpoint::act_on_changes() noexcept {
@@ -176,7 +176,7 @@ void tcp_endpoint::act_on_changes() noexcept {
 
 // From here on the peer only gets to finish what it had said.
 void tcp_endpoint::begin_loss(peer_lane& p, status code, std::string why) noexcept {
-  if (p.is == peer_lane::life::unreached) return close_connections(p);
+  if (p.is == peer_lane::life::unreached) return reader_.bury(p);
   if (p.is > peer_lane::life::unreached) return;
   p.is = peer_lane::life::ending;
   losses_.forget(p);  // if it was missed
@@ -202,11 +202,7 @@ void tcp_endpoint::close_all(peer_lane& p) noexcept {
   p.is = peer_lane::life::lost;
   p.out = nullptr;
   connector_.forget(p);
-  close_connections(p);
-}
-
-void tcp_endpoint::close_connections(const peer_lane& p) noexcept {
-  reader_.bury([&](const connection& c) { return &c.peer() == &p; });
+  reader_.bury(p);
 }
 
 void tcp_endpoint::drop(remote_lane& of) noexcept {

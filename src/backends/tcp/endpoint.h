@@ -63,7 +63,6 @@ class tcp_endpoint final : public endpoint {
   [[nodiscard]] bool nothing_to_do() const noexcept;
   void end_losses() noexcept;
   void close_all(peer_lane& p) noexcept;
-  void close_connections(const peer_lane& p) noexcept;
   void tell(event_sink& sink) noexcept;
 
   // Constant after construction.

@@ -28,6 +28,21 @@ connection& reader::add(std::unique_ptr<connection> made) {
   return c;
 }
 
+void reader::bury(const remote_lane& peer, const connection* kept) noexcept {
+  const auto gone = [&](const connection& c) { return &c != kept && &c.peer() == &peer; };
+  writer_.forget(gone);
+  for (auto* list : {&stalled_, &shared_.changed})
+    std::erase_if(*list, [&](const connection* c) { return gone(*c); });
+  for (auto& c : conns_) {
+    if (!gone(*c)) continue;
+    c->ops().end_all();
+    watch(*c, 0);  // a forked child may keep the socket open, which would go on telling
+    c->release().reset();
+    buried_.push_back(std::move(c));
+  }
+  std::erase(conns_, nullptr);
+}
+
 void reader::take_last_words(connection& c) noexcept {
   c.fall_silent();
   soon(c);

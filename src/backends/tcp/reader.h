@@ -36,22 +36,9 @@ class reader {
     return std::ranges::all_of(conns_,
                                [&](const auto& c) { return &c->peer() != &peer || c->exhausted; });
   }
-  /// Ends what is in flight on those of which `gone` says so, and closes them. Messages that were
+  /// Ends what is in flight on those to `peer` but `kept`, and closes them. Messages that were
   /// taken from them stay until the next poll.
-  template <class F>
-  void bury(F gone) {
-    writer_.forget(gone);
-    for (auto* list : {&stalled_, &shared_.changed})
-      std::erase_if(*list, [&](const connection* c) { return gone(*c); });
-    for (auto& c : conns_) {
-      if (!gone(*c)) continue;
-      c->ops().end_all();
-      watch(*c, 0);  // a forked child may keep the socket open, which would go on telling
-      c->release().reset();
-      buried_.push_back(std::move(c));
-    }
-    std::erase(conns_, nullptr);
-  }
+  void bury(const remote_lane& peer, const connection* kept = nullptr) noexcept;
   /// Nothing is written to it any more, and it is read until it has nothing more to say.
   void take_last_words(connection& c) noexcept;
 
