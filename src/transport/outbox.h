@@ -29,6 +29,8 @@ class outbox {
     return std::exchange(count_, 0);
   }
   [[nodiscard]] bool full() const noexcept { return count_ >= out_.size(); }
+  /// The poll under way has something to tell.
+  [[nodiscard]] bool has_some() const noexcept { return count_ != 0; }
   /// Nothing waits for the next poll.
   [[nodiscard]] bool empty() const noexcept { return later_.empty(); }
 

@@ -161,8 +161,10 @@ std::size_t utofu_endpoint::poll(std::span<event> out) noexcept {
         break;
       }
     }
+    // Nothing of ours is to come. Who tells nothing has looked at all, since the lane may be armed
+    // behind it.
     const bool ended = on_notice(code, notice);
-    if (ended && queue_.window().empty()) break;  // nothing of ours is to come
+    if (ended && queue_.window().empty() && events_.has_some()) break;
   }
   if (peers_.some_lost()) [[unlikely]]
     forget_lost();

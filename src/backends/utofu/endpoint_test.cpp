@@ -171,6 +171,16 @@ TEST_F(UtofuEndpoint, LearnsThatAPeerIsGoneWhoseMessagesFillTheWindow) {
   EXPECT_EQ(at(0).lost.size(), 1u);
 }
 
+TEST_F(UtofuEndpoint, TakesTheMessageBehindAProbeOfItsOwnInThePollBeforeASleep) {
+  start(2);
+  connect(1, 0);
+  at(0).lane->maintain();  // asks whether the peer lives
+  ASSERT_EQ(at(1).send(0), status::done);
+  std::this_thread::sleep_for(50ms);  // for both notices
+  std::array<event, 16> events;
+  EXPECT_EQ(at(0).lane->poll(events), 1u);
+}
+
 TEST(Slab, HasRoomForTheRingsAndAreasOfManyPeers) {
   const auto vcqs = make_vcqs(usable_tnis(), 1, 1);
   slab memory(*vcqs.front());
