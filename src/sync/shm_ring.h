@@ -28,6 +28,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/copy.h"
@@ -142,7 +143,11 @@ class ring_producer {
   /// The consumer's side has been heard: what is pushed next may be an answer, and not one of many.
   /// Of many in a row each line is fetched before its message is there. A line that the consumer
   /// looks at already, as it does where one message is waited for, would be fetched in vain.
-  void heard() noexcept { stream_from_ = position_ + lines_of_answer; }
+  /// Returns whether something was pushed since the consumer's side was last heard, or ever.
+  bool heard() noexcept {
+    const std::uint64_t answer_ends = position_ + lines_of_answer;
+    return std::exchange(stream_from_, answer_ends) != answer_ends;
+  }
   [[nodiscard]] ring_control& control() const noexcept { return *place_.control; }
 
  private:

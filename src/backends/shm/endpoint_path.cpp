@@ -70,7 +70,7 @@ void shm_endpoint::do_chores() noexcept {
 std::size_t shm_endpoint::collect(std::span<event> out) noexcept {
   std::size_t count = incoming_.take(out, [this](link& corrupt) { links_.begin_end(corrupt); });
   if (incoming_.hold_messages()) {
-    pace_.found(count);
+    incoming_.hold_answers() ? pace_.end() : pace_.found(count);
     chores_ = true;
   }
   if (links_.some_end()) [[unlikely]]

@@ -33,6 +33,7 @@ class incoming_rings {
   template <class OnCorrupt>
   std::size_t take(std::span<event> out, const OnCorrupt& on_corrupt) noexcept {
     std::size_t count = 0;
+    answers_ = false;
     const std::size_t rings = links_.size();
     for (std::size_t i = 0; i < rings && count < out.size(); ++i) {
       if (first_ >= rings) first_ = 0;
@@ -42,6 +43,8 @@ class incoming_rings {
   }
   /// There are messages to be released.
   [[nodiscard]] bool hold_messages() const noexcept { return !taken_.empty(); }
+  /// Some of the last take() are from a peer to which something was sent since its messages before.
+  [[nodiscard]] bool hold_answers() const noexcept { return answers_; }
   /// What was taken is over: its lines go back to the senders, who are woken if they wait for them.
   void release() noexcept {
     for (link* from : taken_) {
@@ -68,7 +71,7 @@ class incoming_rings {
     }
     if (from.in->holds_messages()) {
       taken_.push_back(&from);
-      if (from.out) from.out->heard();
+      if (from.out && from.out->heard()) answers_ = true;
     }
     return count;
   }
@@ -76,6 +79,7 @@ class incoming_rings {
   std::vector<link*> links_;
   std::vector<link*> taken_;  // whose ring holds messages of the last take()
   std::size_t first_ = 0;     // where in links_ the next take() begins
+  bool answers_ = false;
 };
 
 }  // namespace heddle::transport::shm

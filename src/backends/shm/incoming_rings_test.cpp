@@ -74,6 +74,23 @@ TEST_F(IncomingRings, WakeASenderThatWaitsForItsLines) {
   EXPECT_TRUE(is_readable(bell.read.get()));
 }
 
+TEST_F(IncomingRings, KnowTheFirstMessageBehindOneThatWasSentToItsSender) {
+  test_link back{here, 3};
+  one.receiver.out.swap(back.sender.out);
+  const auto brings_answer = [this](test_link& of) {
+    rings.release();
+    EXPECT_TRUE(of.send("a"));
+    EXPECT_THAT(take(8), testing::SizeIs(1));
+    return rings.hold_answers();
+  };
+  (void)brings_answer(one);
+  EXPECT_FALSE(brings_answer(one));
+  ASSERT_TRUE(one.receiver.out->try_push({}, {}, {}));
+  EXPECT_FALSE(brings_answer(two)) << "to somebody else";
+  EXPECT_TRUE(brings_answer(one));
+  EXPECT_FALSE(brings_answer(one));
+}
+
 TEST_F(IncomingRings, TakeNothingMoreFromOneThatWasRemoved) {
   ASSERT_TRUE(one.send("a"));
   ASSERT_TRUE(two.send("b"));

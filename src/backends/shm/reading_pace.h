@@ -18,7 +18,7 @@ template <std::uint64_t (*Now)() noexcept = now_ns>
 class reading_pace {
  public:
   /// So many looks that found something are a stream, if from the first `counted` on no two empty
-  /// ones lie between. An answer that is waited for takes many looks to come.
+  /// ones lie between, and none found answers.
   static constexpr int looks_of_stream = 16, counted = 4;
   /// Who finds as many at once does not keep up, and looks again at once.
   static constexpr std::size_t many = 8;
@@ -30,6 +30,9 @@ class reading_pace {
     if (++looks_ > counted) [[unlikely]]
       follow(messages);
   }
+  /// A look found answers. Who waits for each of them is not to find it 400 ns later, however
+  /// seldom it looks.
+  void end() noexcept { looks_ = empty_ = 0; }
   /// Before the look behind one that found something, and as long as it is true before the next.
   bool wait() noexcept { return looks_ >= counted && keep_apart(); }
 
@@ -43,8 +46,7 @@ class reading_pace {
   }
   [[gnu::noinline]] bool keep_apart() noexcept {
     if (++empty_ > 2) {
-      looks_ = 0;
-      empty_ = 0;
+      end();
       return false;
     }
     if (looks_ == looks_of_stream && keeps_up_)

@@ -64,6 +64,14 @@ TEST_F(ReadingPace, LooksAtOnceBehindManyMessages) {
   EXPECT_GT(put_off(), 0u);
 }
 
+TEST_F(ReadingPace, LooksAtOnceBehindAnAnswer) {
+  look(pace_type::looks_of_stream, 1);
+  pace.end();
+  EXPECT_EQ(put_off(), 0u);
+  look(pace_type::looks_of_stream - 1, 1);
+  EXPECT_EQ(put_off(), 0u);
+}
+
 TEST_F(ReadingPace, IsAskedUntilTheStreamHasEnded) {
   look(pace_type::looks_of_stream, 1);
   EXPECT_TRUE(pace.wait());
