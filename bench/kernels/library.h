@@ -27,10 +27,9 @@
 //     send() receive()          one is under way to, or from, the partner from now on; each call
 //                               begins the next when one has ended
 //     end_sending() end_receiving()  when both have called one of these, none is under way
-//   make_aside(thread)          words of a ping-pong: recv deliver call arrived await_arrived
-//   drain,
-//                               which begin, and end, without ever driving the library: somebody
-//                               else moves the message meanwhile
+//   make_aside(thread)          words of a ping-pong: recv deliver call arrived
+//                               await_arrived drain, which begin, and end, without ever driving
+//                               the library: somebody else moves the message meanwhile
 //
 // Operations are begun; each waits first while as many as spec.window are under way. What a library
 // does not have it leaves out: a kernel that needs it is then refused by "not offered".

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // verbs_paths.h - what heddle_paths does over verbs, done by libibverbs' own calls. 64 operations
 // of a queue pair on its own process, and then all their completions; each with a doorbell of its
-// own, or
-// (`verbs-list-...`) 16 by one.
+// own, or 16 by one (`verbs-list-...`).
 #pragma once
 #include <infiniband/verbs.h>
 

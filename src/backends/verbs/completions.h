@@ -35,7 +35,8 @@ class completions {
   [[nodiscard]] bool arm() noexcept {
     ibv_cq* told = nullptr;
     void* unused = nullptr;
-    // Each request is told of once, so that there is one event at most, and no second look for it.
+    // One look is enough: each request is told of once, and an event that comes just behind the
+    // look wakes the lane once more, which takes it then.
     if (ibv_get_cq_event(queues_.channel(), &told, &unused) == 0)
       ibv_ack_cq_events(queues_.cq(), 1);
     if (at_ != end_ || !early_.empty() || ibv_req_notify_cq(queues_.cq(), 0) != 0) return false;
