@@ -58,6 +58,8 @@ class lane_hold {
       visits_left_out_.set(left - 1);
     return left != 0;
   }
+  /// The owner leaves the lane to the executor: it does not try again.
+  void expect_visits() noexcept { visits_left_out_.set(0); }
 
   /// From now on, until unreserve(), the calling thread is the lane's only user. False: somebody
   /// holds it now.

@@ -178,6 +178,7 @@ void lane_submitter::leave_to_executor() noexcept {
   waiter_.habit().leave(now_ns());
   if (waiter_.habit().waits_at_once()) return;
   driver_.parking().state().forget_polls();
+  driver_.hold().expect_visits();
   driver_.help().keeper.keep_off(sched_getcpu());
   if (!server_.leave_to_descriptors()) driver_.help().alarm.wake();
 }

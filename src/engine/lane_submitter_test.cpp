@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/lane_submitter.h"
 
+#include <future>
 #include <string>
 
 #include "support/lane_fixture.h"
+#include "sync/asymmetric.h"
 
 namespace heddle::engine {
 namespace {
@@ -99,6 +101,21 @@ TEST_F(LaneSubmitter, LeavesALargeTransferToAnExecutorThatListensWithoutWakingIt
   EXPECT_TRUE(driver_->parking().executor_watches());
   EXPECT_EQ(alarm_.wakes, 0);
   EXPECT_EQ(keeper_.moves, 1);
+}
+
+TEST_F(LaneSubmitter, LeavesALargeTransferToAnExecutorFromWhichItHadToTakeAnExclusiveLane) {
+  if (!sync::enable_asymmetric()) GTEST_SKIP() << "no membarrier, so no lane is exclusive";
+  start_submitter();
+  alarm_.knows = true;
+  lane_hold& hold = driver_->hold();
+  ASSERT_TRUE(hold.reserve());
+  const auto elsewhere = [](auto call) { return std::async(std::launch::async, call).get(); };
+  ASSERT_TRUE(elsewhere([&] { return hold.enter(); }));
+  EXPECT_FALSE(hold.enter());
+  elsewhere([&] { hold.abandon(); });
+  EXPECT_EQ(receive_much(), status::posted);
+  EXPECT_EQ(elsewhere([&] { return server_->prepare_sleep(false); }),
+            lane_server::readiness::watched);
 }
 
 TEST_F(LaneSubmitter, WakesTheExecutorForALargeTransferOfALaneThatItDoesNotKnow) {
