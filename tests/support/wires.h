@@ -3,6 +3,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <map>
@@ -30,11 +31,13 @@ inline const std::vector<known_wire>& wires() {
   return all;
 }
 
-/// Why it cannot be used here: its module or its card is missing. Empty: it can.
+/// Why it cannot be used here: its module or its card is missing. Empty: it can, or is built in and
+/// has to.
 inline const std::string& why_not_over(const std::string& wire) {
   static std::map<std::string, std::string> known;  // a test program asks in one thread
   const auto [at, is_new] = known.try_emplace(wire);
-  if (!is_new) return at->second;
+  const auto is_built_in = [&](const known_wire& w) { return w.name == wire && !w.is_module; };
+  if (!is_new || std::ranges::any_of(wires(), is_built_in)) return at->second;
   try {
     settings config = read_settings();
     config.backends = wire;
