@@ -182,7 +182,7 @@ function(heddle_over_tofu test)
     add_test(NAME ${test}_over_tofu_${mode}
              COMMAND ${test} --gtest_brief=1 --gtest_filter=*/${way})
     set_tests_properties(${test}_over_tofu_${mode} PROPERTIES
-                         ENVIRONMENT "${device}" TIMEOUT 900 LABELS ${label})
+                         ENVIRONMENT "${device};HEDDLE_TEST_NEEDS=utofu" TIMEOUT 900 LABELS ${label})
   endforeach()
 endfunction()
 
@@ -219,7 +219,7 @@ function(heddle_over_hca test)
       list(APPEND device SOFTHCA_LINK=roce HEDDLE_VERBS_PUT_ENDS=visible)
     endif()
     set_tests_properties(${test}_over_hca_${mode} PROPERTIES
-                         ENVIRONMENT "${device}" TIMEOUT 900 LABELS ${label})
+                         ENVIRONMENT "${device};HEDDLE_TEST_NEEDS=verbs" TIMEOUT 900 LABELS ${label})
     add_dependencies(${test} softhca)
   endforeach()
 endfunction()
