@@ -45,30 +45,20 @@ std::uint64_t give_core_away(std::uint64_t now) noexcept {
 [[gnu::always_inline]] inline bool lane_waiter::patient() const noexcept {
   return crowded() || driver_.port().bytes_hint() != 0;
 }
-/// So many empty polls end a turn.
-inline int lane_waiter::patience() const noexcept {
-  const bool short_turns = patient() || driver_.help().ranks_per_core > 1;
-  return short_turns ? empty_polls_when_patient : polls_per_turn;
-}
-/// Threads that wait on cores of their own: the turn goes on until nothing more comes.
-inline bool lane_waiter::gathers() const noexcept {
-  return threads() > 1 && !crowded();
-}
 
 [[gnu::always_inline]] inline std::size_t lane_waiter::poll_turn(const detail::signal& s,
                                                                  std::uint64_t target,
                                                                  delivery_batch& batch) noexcept {
+  const bool short_turns = patient() || driver_.help().ranks_per_core > 1;
+  const int patience = short_turns ? empty_polls_when_patient : polls_per_turn;
+  const bool gathers = threads() > 1 && !crowded();
   std::size_t events = 0;
-  int most_empty = 0;  // asked for when a poll has found nothing: mostly the first finds the end
-  for (int i = 0, empty = 0; i < polls_per_turn; ++i) {
-    if (s.count() >= target || (!batch.empty() && (empty != 0 || !gathers()))) break;
+  for (int i = 0, empty = 0; i < polls_per_turn && empty < patience; ++i, ++empty) {
+    if ((!batch.empty() && (!gathers || empty != 0)) || s.count() >= target) break;
     if (driver_.commands().pending() && !driver_.drain(batch)) break;
     const std::size_t more = driver_.advance(batch);
     events += more;
-    empty = more != 0 ? 0 : empty + 1;
-    if (empty == 0) continue;
-    if (most_empty == 0) most_empty = patience();
-    if (empty >= most_empty) break;
+    if (more != 0) empty = -1;
   }
   return events;
 }

@@ -48,8 +48,6 @@ class lane_waiter {
     return sync::thread_waker::threads() > courtesy_.awake();
   }
   [[nodiscard]] bool patient() const noexcept;
-  [[nodiscard]] int patience() const noexcept;
-  [[nodiscard]] bool gathers() const noexcept;
   void note_wait() noexcept;
   [[gnu::noinline]] bool wait_long(detail::signal& s, std::uint64_t target,
                                    std::uint64_t deadline_ns) noexcept;
