@@ -23,6 +23,7 @@
 #include "engine/lane_user.h"
 #include "engine/lane_waiter.h"
 #include "protocols/lost_peers.h"
+#include "sync/cache_line.h"
 #include "sync/counters.h"
 
 namespace heddle::engine {
@@ -79,9 +80,10 @@ class lane_core {
 
  private:
   lane_driver driver_;
-  lane_end end_;
-  lane_server server_;
-  lane_waiter waiter_;
+  // What who posts reads lies apart from what the holder writes, and what the executor does.
+  alignas(sync::cache_line) lane_end end_;
+  alignas(sync::cache_line) lane_server server_;
+  alignas(sync::cache_line) lane_waiter waiter_;
   lane_submitter submitter_;
   lane_questions questions_;
   lane_user user_;

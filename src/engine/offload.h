@@ -17,6 +17,7 @@
 #include <limits>
 
 #include "protocols/command.h"
+#include "sync/cache_line.h"
 #include "sync/counters.h"
 
 namespace heddle::engine {
@@ -72,11 +73,12 @@ class offload_model {
   [[nodiscard]] bool pays(std::size_t size_class, bool leaves_now) const noexcept;
 
   const std::size_t from_;
-  offload_counters counters_;
   sync::shared_counter asked_;
   sync::owned_counter verdicts_, leave_ns_, wake_ns_, pick_up_ns_, compute_ns_, helped_;
   sync::owned_counter stamped_at_ns_;
   std::array<sync::owned_counter, classes> submit_ns_;
+  // Helpers write these all the time, and every thread that posts reads from_.
+  alignas(sync::cache_line) offload_counters counters_;
 };
 
 }  // namespace heddle::engine

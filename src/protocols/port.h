@@ -21,6 +21,7 @@
 #include "protocols/census.h"
 #include "protocols/dispatch.h"
 #include "protocols/endpoint_set.h"
+#include "sync/cache_line.h"
 
 namespace heddle::protocols {
 
@@ -90,7 +91,8 @@ class port {
   const surroundings where_;
   port_counters counters_;
   operations ops_;  // outlives the endpoints, which know of its requests
-  endpoint_set endpoints_;
+  // Apart from the hints in operations, which threads that wait read while the holder polls.
+  alignas(sync::cache_line) endpoint_set endpoints_;
   peer_table peers_;
   path path_;
   transfers transfers_;
