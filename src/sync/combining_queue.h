@@ -234,8 +234,7 @@ class combining_queue {
   /// Asks the CPU for a cell's lines, to be written as well.
   static void fetch(cell& c) noexcept {
     const auto* const at = reinterpret_cast<const std::byte*>(&c);
-    for (std::size_t line = 0; line < sizeof(cell); line += cache_line)
-      __builtin_prefetch(at + line, 1);
+    for (std::size_t line = 0; line < sizeof(cell); line += cache_line) fetch_to_write(at + line);
   }
   static std::uint64_t next(std::uint64_t p) noexcept { return (p + 1) & tickets; }
   static std::int64_t distance(std::uint64_t from, std::uint64_t to) noexcept {
