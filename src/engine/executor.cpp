@@ -11,6 +11,7 @@
 #include "engine/placement.h"
 #include "engine/progress_mode.h"
 #include "engine/world_core.h"
+#include "sync/asymmetric.h"
 #include "tracing/recorder.h"
 
 namespace heddle::engine {
@@ -67,6 +68,7 @@ void executor::start() {
 void executor::start_thread_now() {
   if (index_ == 0) place_.add(world_.network().devices());
   place_.share_core(world_.network().ranks_per_core());
+  if (mode_ == progress_mode::adaptive) (void)sync::enable_asymmetric_here();  // takes a moment
   stop_.clear();
   cores_ = usable_cores();
   avoided_.set(0);

@@ -24,17 +24,14 @@ lane_core::lane_core(int number, const protocols::surroundings& where,
 
 void lane_core::open(bool exclusive) noexcept {
   user_.open(exclusive);
-  const helpers& help = driver_.help();
-  if (!exclusive || help.dedicated() || !sync::enable_asymmetric()) return;
-  while (!driver_.hold().reserve()) driver_.give_way();
-  help.alarm.wake();  // what a handler has queued meanwhile is left to it
-}
-
-void lane_core::close() noexcept {
-  user_.close();
-  if (!driver_.hold().exclusive()) return;
-  while (!driver_.hold().unreserve()) driver_.give_way();
-  driver_.help().alarm.wake();
+  if (driver_.help().dedicated()) return;
+  lane_hold& hold = driver_.hold();
+  while (!hold.enter()) driver_.give_way();
+  hold.give_back();  // the last user's
+  hold.forget_borrowers();
+  if (exclusive && sync::enable_asymmetric_here() && hold.lend(sync::this_thread())) return;
+  hold.abandon();
+  if (hold.commands().pending()) driver_.help().alarm.wake();
 }
 
 bool lane_core::quiet() noexcept {

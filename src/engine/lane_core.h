@@ -56,7 +56,7 @@ class lane_core {
   /// No thread waits here, and none has it to itself: in mode inline others of this rank move it,
   /// or what a peer waits for would rest as long as they wait for that peer.
   [[nodiscard]] bool left_alone() const noexcept {
-    return waiter_.threads() == 0 && !driver_.hold().exclusive();
+    return waiter_.threads() == 0 && !user_.exclusive();
   }
 
   /// What it counts. Any thread: some loads.
@@ -67,7 +67,7 @@ class lane_core {
 
   // --- whoever opens it, one at a time -------------------------------------------------------
   void open(bool exclusive) noexcept;
-  void close() noexcept;
+  void close() noexcept { user_.close(); }
 
   // --- the end of the world: its thread, after the executors' ---------------------------------
   /// Nothing is under way or queued. False also while another thread holds the lane.

@@ -2,7 +2,7 @@
 // lane_driver.h - what can be done to a lane by the one thread that holds it, and how it lets go.
 //
 // Whoever holds executes what others have queued before it lets go, or tells the executor
-// (lane_hold.h, sync/combining_queue.h; docs/design/lane.md). What has ended is in the thread's
+// (sync/lendable_queue.h; docs/design/lane.md). What has ended is in the thread's
 // batch then, to be run without the hold.
 #pragma once
 #include <cstddef>
@@ -10,14 +10,16 @@
 #include <vector>
 
 #include "engine/helpers.h"
-#include "engine/lane_hold.h"
 #include "engine/lane_parking.h"
 #include "engine/offload.h"
 #include "protocols/delivery.h"
 #include "protocols/port.h"
+#include "sync/lendable_queue.h"
 #include "sync/loose.h"
 
 namespace heddle::engine {
+
+using lane_hold = sync::lendable_queue<protocols::command>;
 
 class lane_driver {
  public:
@@ -78,9 +80,11 @@ class lane_driver {
   /// Lets go when nothing is queued, or the executor was told.
   void release_slowly(delivery_batch& batch) noexcept;
   /// Behind an attempt to arm: nothing was posted since, and what is unsent waits for what the
-  /// descriptors tell.
-  void release_armed(delivery_batch& batch) noexcept {
-    if (is_blind() || commands().pending() || !hold_.leave()) release_slowly(batch);
+  /// descriptors tell. The lane is lent to `borrower`, if there is one.
+  void release_armed(delivery_batch& batch, const void* borrower = nullptr) noexcept {
+    if (is_blind() || commands().pending() ||
+        !(borrower != nullptr ? hold_.lend(borrower) : hold_.leave()))
+      release_slowly(batch);
   }
   /// Lets go with commands left in the queue, which the executor takes.
   void hand_over() noexcept;

@@ -4,8 +4,8 @@
 namespace heddle::engine {
 
 void lane_end::come(protocols::delivery_batch& batch) noexcept {
-  while (driver_.hold().exclusive() && !driver_.hold().unreserve()) driver_.give_way();
-  while (!driver_.hold().retire()) driver_.give_way();
+  while (!driver_.hold().enter()) driver_.give_way();
+  driver_.hold().retire();
   ended_.set(true);
   {
     const std::lock_guard lock(mutex_);

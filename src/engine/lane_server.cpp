@@ -19,7 +19,7 @@ constexpr int patient_looks = 4096;
 
 std::size_t lane_server::progress() noexcept {
   delivery_batch& batch = delivery_batch::mine();
-  if (batch.running() || !driver_.hold().enter()) return 0;
+  if (batch.running() || driver_.hold().in_use() || !driver_.hold().enter()) return 0;
   sync::parking<>& parked = driver_.parking().state();
   if (!parked.is_slept_on()) parked.note_poll(&batch);
   return take_turn(batch);
@@ -36,9 +36,9 @@ std::size_t lane_server::take_turn(delivery_batch& batch) noexcept {
   return events + batch.run();
 }
 
-/// A visitor goes round faster than the owner of an exclusive lane finds it free.
+/// Who has borrowed the lane and uses it just now keeps it.
 bool lane_server::enter() noexcept {
-  return !driver_.hold().gives_way() && driver_.hold().enter();
+  return !driver_.hold().in_use() && driver_.hold().visit();
 }
 
 /// In the other modes it takes turns with everybody. In mode dedicated nobody else drives, so the
@@ -89,11 +89,20 @@ lane_server::readiness lane_server::prepare_sleep(bool keep) noexcept {
   if (r != readiness::work)
     listening_.decide(r == readiness::watched, [this](bool wanted) { return watch(wanted); });
   if (!driver_.help().dedicated()) {
-    driver_.release_armed(batch);
+    driver_.release_armed(batch, r != readiness::work ? borrower() : nullptr);
   } else if (!rest_served(batch, r == readiness::watched, keep)) {
     r = readiness::work;
   }
   return batch.run() != 0 ? readiness::work : r;
+}
+
+/// To whom the lane is lent until the next look; null: to nobody. In mode idle helpers would ask
+/// for it all the time.
+const void* lane_server::borrower() noexcept {
+  if (driver_.help().mode != progress_mode::adaptive || !sync::enable_asymmetric_here())
+    return nullptr;
+  const lane_hold::use last = driver_.hold().last_use();
+  return lender_.lends_to(last.by, last.contested) ? last.by : nullptr;
 }
 
 /// The executor knows the lanes that it makes ready for its rest.
@@ -127,9 +136,10 @@ bool lane_server::rest_served(delivery_batch& batch, bool watched, bool keep) no
 }
 
 bool lane_server::maintain(std::uint64_t now_ns) noexcept {
+  if (driver_.help().only_inline() && driver_.hold().is_lent_elsewhere()) return true;
   delivery_batch& batch = delivery_batch::mine();
   for (int i = 0; i < hold_attempts; ++i) {
-    if (!serving_ && !driver_.hold().enter()) {
+    if (!serving_ && !driver_.hold().visit()) {
       sync::relax();
       continue;
     }

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "engine/lane_driver.h"
+#include "engine/lane_lender.h"
 #include "sync/counters.h"
 #include "sync/parking.h"
 
@@ -46,6 +47,7 @@ class lane_server {
  private:
   bool watch(bool wanted) noexcept;
   [[nodiscard]] bool enter() noexcept;
+  const void* borrower() noexcept;
   std::size_t take_turn(protocols::delivery_batch& batch) noexcept;
   bool rest_served(protocols::delivery_batch& batch, bool watched, bool keep) noexcept;
   std::size_t let_others_in(protocols::delivery_batch& batch, bool asked) noexcept;
@@ -56,6 +58,7 @@ class lane_server {
   // The executor's thread only.
   bool serving_ = false;  // serve() has kept the hold
   bool program_polls_ = false;
+  lane_lender lender_;
 };
 
 }  // namespace heddle::engine

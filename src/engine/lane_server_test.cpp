@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/lane_server.h"
 
-#include <future>
 #include <thread>
 
 #include "support/lane_fixture.h"
@@ -22,6 +21,10 @@ class LaneServer : public LaneFixture {
     if (!driver_->hold().enter()) return false;
     driver_->hold().abandon();
     return true;
+  }
+  template <class F>
+  static void elsewhere(F&& f) {
+    std::thread(f).join();
   }
   std::unique_ptr<lane_server> server_;
 };
@@ -61,19 +64,35 @@ TEST_F(LaneServer, DeliversWithoutTheHold) {
   EXPECT_TRUE(is_free());
 }
 
-TEST_F(LaneServer, RestsForATickWhereTheOwnerOfAnExclusiveLaneFoundItTaken) {
-  if (!sync::enable_asymmetric()) GTEST_SKIP() << "no membarrier, so no lane is exclusive";
-  start_server();
+TEST_F(LaneServer, LendsTheLaneToTheThreadThatUsesIt) {
+  if (!sync::enable_asymmetric_here()) GTEST_SKIP() << "no membarrier, so nothing is lent";
+  start_server().progress();
   lane_hold& hold = driver_->hold();
-  ASSERT_TRUE(hold.reserve());
-  EXPECT_TRUE(std::async(std::launch::async, [&] { return hold.enter(); }).get());
-  EXPECT_FALSE(hold.enter());
-  std::thread([&] {
-    hold.abandon();
-    server_->serve(false);
-    EXPECT_EQ(server_->prepare_sleep(false), readiness::polled);
-    EXPECT_NE(server_->prepare_sleep(false), readiness::polled);
-  }).join();
+  elsewhere([&] { server_->prepare_sleep(true); });
+  EXPECT_TRUE(hold.is_lent());
+  EXPECT_FALSE(hold.is_lent_elsewhere());
+  elsewhere([&] { server_->prepare_sleep(true); });
+  EXPECT_FALSE(hold.is_lent()) << "to a thread that has not used it since";
+}
+
+TEST_F(LaneServer, RestsForATickWhereWhoHasBorrowedTheLaneUsesIt) {
+  if (!sync::enable_asymmetric_here()) GTEST_SKIP() << "no membarrier, so nothing is lent";
+  start_server().progress();
+  lane_hold& hold = driver_->hold();
+  elsewhere([&] { server_->prepare_sleep(true); });
+  ASSERT_TRUE(hold.enter());
+  elsewhere([&] {
+    EXPECT_EQ(server_->serve(true), 0u);
+    EXPECT_EQ(server_->prepare_sleep(true), readiness::polled);
+  });
+  EXPECT_TRUE(hold.is_lent());
+  driver_->release(mine_);
+}
+
+TEST_F(LaneServer, LendsNothingInModeIdle) {
+  start_server(progress_mode::idle).progress();
+  elsewhere([&] { server_->prepare_sleep(true); });
+  EXPECT_FALSE(driver_->hold().is_lent());
 }
 
 TEST_F(LaneServer, ComesBackAfterATickWhereTheProgramHasPolled) {

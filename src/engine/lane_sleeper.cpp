@@ -101,7 +101,7 @@ bool lane_sleeper::leave_to_executor() noexcept {
   if (batch.running() || !driver_.hold().enter()) return false;
   const bool wakes = !driver_.parking().executor_watches();
   if (wakes) driver_.parking().state().forget_polls();
-  driver_.hold().expect_visits();
+  driver_.hold().give_back();
   driver_.release(batch);
   if (wakes) driver_.help().alarm.wake();
   batch.run();

@@ -178,7 +178,7 @@ void lane_submitter::leave_to_executor() noexcept {
   waiter_.habit().leave(now_ns());
   if (waiter_.habit().waits_at_once()) return;
   driver_.parking().state().forget_polls();
-  driver_.hold().expect_visits();
+  driver_.hold().give_back();
   driver_.help().keeper.keep_off(sched_getcpu());
   if (!server_.leave_to_descriptors()) driver_.help().alarm.wake();
 }
@@ -191,18 +191,10 @@ status lane_submitter::enqueue(const command& c, delivery_batch& batch) noexcept
   if (driver_.out_of_records()) return status::busy_records;
   const queue::pushed how = driver_.commands().push(c);
   if (how == queue::pushed::full) return status::busy_queue;
-  if (how == queue::pushed::held) driver_.release_slowly(batch);
-  if (driver_.hold().exclusive()) [[unlikely]]
-    serve_queued(batch);
+  if (how == queue::pushed::held || driver_.hold().enter_lent()) driver_.release_slowly(batch);
   end_.look_after_queue(batch);
   batch.run();
   return status::posted;
-}
-
-/// After a push to an exclusive lane, whose holder may have looked at the queue before the push.
-void lane_submitter::serve_queued(delivery_batch& batch) noexcept {
-  if (driver_.hold().enter()) return driver_.release_slowly(batch);
-  driver_.help().alarm.wake();
 }
 
 /// Leaves it to whoever comes first: the executor or a helper, who are told, or a wait.
@@ -216,7 +208,7 @@ status lane_submitter::offload(const command& c, delivery_batch& batch) noexcept
   if (how == queue::left::full) return status::busy_queue;
   end_.look_after_queue(batch);
   if (!dedicated) driver_.model().counters().left.next();
-  if (how == queue::left::unattended || driver_.hold().exclusive()) driver_.help().wake();
+  if (how == queue::left::unattended || driver_.hold().is_lent()) driver_.help().wake();
   return status::posted;
 }
 

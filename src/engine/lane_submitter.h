@@ -60,7 +60,6 @@ class lane_submitter {
   status execute_held(const protocols::command& c, delivery_batch& batch) noexcept;
   status execute_or_enqueue(const protocols::command& c, delivery_batch& batch) noexcept;
   status enqueue(const protocols::command& c, delivery_batch& batch) noexcept;
-  void serve_queued(delivery_batch& batch) noexcept;
   status choose(const protocols::command& c, delivery_batch& batch) noexcept;
   status leave_stamped(const protocols::command& c, delivery_batch& batch) noexcept;
   status offload(const protocols::command& c, delivery_batch& batch) noexcept;

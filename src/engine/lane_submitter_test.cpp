@@ -103,19 +103,38 @@ TEST_F(LaneSubmitter, LeavesALargeTransferToAnExecutorThatListensWithoutWakingIt
   EXPECT_EQ(keeper_.moves, 1);
 }
 
-TEST_F(LaneSubmitter, LeavesALargeTransferToAnExecutorFromWhichItHadToTakeAnExclusiveLane) {
-  if (!sync::enable_asymmetric()) GTEST_SKIP() << "no membarrier, so no lane is exclusive";
+TEST_F(LaneSubmitter, GivesALaneThatIsLentBackWithALargeTransfer) {
+  if (!sync::enable_asymmetric_here()) GTEST_SKIP() << "no membarrier, so nothing is lent";
   start_submitter();
   alarm_.knows = true;
-  lane_hold& hold = driver_->hold();
-  ASSERT_TRUE(hold.reserve());
-  const auto elsewhere = [](auto call) { return std::async(std::launch::async, call).get(); };
-  ASSERT_TRUE(elsewhere([&] { return hold.enter(); }));
-  EXPECT_FALSE(hold.enter());
-  elsewhere([&] { hold.abandon(); });
+  ASSERT_TRUE(driver_->hold().enter());
+  ASSERT_TRUE(driver_->hold().lend(sync::this_thread()));
   EXPECT_EQ(receive_much(), status::posted);
-  EXPECT_EQ(elsewhere([&] { return server_->prepare_sleep(false); }),
-            lane_server::readiness::watched);
+  EXPECT_FALSE(driver_->hold().is_lent());
+}
+
+TEST_F(LaneSubmitter, AnotherThreadTakesALaneBackThatIsLent) {
+  if (!sync::enable_asymmetric_here()) GTEST_SKIP() << "no membarrier, so nothing is lent";
+  start_submitter();
+  ASSERT_TRUE(driver_->hold().enter());
+  ASSERT_TRUE(driver_->hold().lend(sync::this_thread()));
+  std::thread([&] { EXPECT_EQ(send("a"), status::done); }).join();
+  EXPECT_FALSE(driver_->hold().is_lent());
+  EXPECT_TRUE(driver_->hold().last_use().contested);
+}
+
+TEST_F(LaneSubmitter, WhoBorrowsALaneExecutesWhatOthersHaveQueuedMeanwhile) {
+  if (!sync::enable_asymmetric_here()) GTEST_SKIP() << "no membarrier, so nothing is lent";
+  start_submitter();
+  ASSERT_TRUE(driver_->hold().enter());
+  ASSERT_TRUE(driver_->hold().lend(sync::this_thread()));
+  ASSERT_TRUE(driver_->hold().enter());
+  const std::string text = "a";
+  std::thread([&] { EXPECT_EQ(send(text), status::posted); }).join();
+  EXPECT_EQ(left(), words{});
+  driver_->release(mine_);
+  EXPECT_EQ(left(), words{"a"});
+  EXPECT_FALSE(driver_->hold().is_lent());
 }
 
 TEST_F(LaneSubmitter, WakesTheExecutorForALargeTransferOfALaneThatItDoesNotKnow) {

@@ -24,4 +24,14 @@ void heavy_barrier() noexcept {
   static_cast<void>(membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED));
 }
 
+bool enable_asymmetric_here() noexcept {
+  static const bool enabled = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+  return enabled;
+}
+
+void heavy_barrier_here() noexcept {
+  // As above: enable_asymmetric_here().
+  static_cast<void>(membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED));
+}
+
 }  // namespace heddle::sync

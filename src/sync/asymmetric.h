@@ -17,6 +17,11 @@ namespace heddle::sync {
 /// The sleeper's side: between its store and its load.
 void heavy_barrier() noexcept;
 
+/// The same between threads of this process only, which interrupts no other's. The first call may
+/// take milliseconds where the process has several threads.
+[[nodiscard]] bool enable_asymmetric_here() noexcept;
+void heavy_barrier_here() noexcept;
+
 /// The busy side: between its store and its load. Only keeps the compiler from swapping them.
 inline void light_barrier() noexcept {
   std::atomic_signal_fence(std::memory_order_seq_cst);  // pairs with heavy_barrier()

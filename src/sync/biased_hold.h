@@ -1,54 +1,157 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// biased_hold.h - a hold that costs its owner two plain stores and a load, and others a system
-// call.
+// biased_hold.h - a hold that is lent to one thread, which takes it by two plain stores and some
+// loads until somebody asks it back.
 //
-// The owner, one thread for ever, says that it is inside and then looks whether a visitor is; a
-// visitor says that it is there and then looks whether the owner is inside. One of the two sees the
-// other and steps back. The owner's side needs no fence: the visitor makes the owner's core execute
-// one (membarrier(2); Dice, Huang and Yang, "Asymmetric Dekker Synchronization", 2001).
+// Who holds it lends it. From then on the borrower says that it is inside and looks whether it is
+// still lent; who wants it asks, and then looks whether the borrower is inside. One of the two sees
+// the other: a borrower that is outside has lost it to who asks, one that is inside gives it back
+// as it leaves. The borrower's side needs no fence, because who asks makes the borrower's core
+// execute one (membarrier(2); Dice, Huang and Yang, "Asymmetric Dekker Synchronization", 2001; the
+// bias that moves is Russell and Detlefs', "Eliminating Synchronization-Related Atomic Operations
+// with Biased Locking and Bulk Rebiasing", OOPSLA 2006).
+//
+// A borrower that was interrupted on its way in says that it is inside long after the hold is
+// another's. So each thread says so in a place of its own.
 #pragma once
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstdint>
+#include <span>
 
 #include "sync/asymmetric.h"
+#include "sync/cache_line.h"
 
 namespace heddle::sync {
 
-/// Only where enable_asymmetric() said true. `Atomic` and `Barriers`: tests/model puts in its own.
-struct membarriers {
+/// Only where enable_asymmetric_here() said true. `Atomic` and `Barriers`: tests/model puts in its
+/// own.
+struct barriers_here {
   static void light() noexcept { light_barrier(); }
-  static void heavy() noexcept { heavy_barrier(); }
+  static void heavy() noexcept { heavy_barrier_here(); }
 };
 
-template <template <class> class Atomic = std::atomic, class Barriers = membarriers>
-class biased_hold {
+/// `me` and `thread`: as this_thread() says.
+template <template <class> class Atomic = std::atomic, class Barriers = barriers_here>
+class alignas(cache_line) biased_hold {
  public:
-  /// False: a visitor is inside, or about to leave.
-  [[nodiscard]] bool owner_enter() noexcept {
-    inside_.store(true, std::memory_order_relaxed);  // relaxed: ordered by the barriers
-    Barriers::light();                               // D1 pairs with D2
-    // Acquire pairs with V1: what the last visitor did is visible.
-    if (!visited_.load(std::memory_order_acquire)) [[likely]]
-      return true;
-    owner_leave();
-    return false;
+  // --- who holds it ------------------------------------------------------------------------
+  /// It is the thread's until somebody asks; the caller may not go on. False: nothing has changed,
+  /// as too many threads have borrowed it.
+  [[nodiscard]] bool lend(const void* thread) noexcept {
+    const std::span known(borrowers_.data() + 1, asked - 1);
+    const auto its = std::ranges::find_if(known, [=](const borrower& b) {
+      const void* const borrows = b.thread.load(std::memory_order_relaxed);  // holders write it
+      return borrows == nullptr || borrows == thread;
+    });
+    if (its == known.end()) return false;
+    its->thread.store(thread, std::memory_order_relaxed);  // relaxed: published by L1
+    lendings_ += next_lending;
+    last_slot_ = static_cast<std::uint64_t>(its - known.begin()) + 1;
+    // L1 pairs with the acquiring loads of who enters and takes it back. Sequentially consistent,
+    // so that a look at what was left for the holder can follow.
+    lent_.store(lendings_ | last_slot_, std::memory_order_seq_cst);
+    return true;
   }
-  void owner_leave() noexcept {
-    inside_.store(false, std::memory_order_release);  // O1 pairs with the visitor's look
+  /// To whoever holds: it is lent, and so the holder is the borrower.
+  [[nodiscard]] bool is_lent() const noexcept {
+    return lent_.load(std::memory_order_relaxed) != 0;  // relaxed: ours, or asked for
+  }
+  /// By the borrower, inside: it goes on to hold what is not lent any more.
+  void end() noexcept {
+    const std::uint64_t lent = lent_.exchange(0, std::memory_order_acq_rel);
+    // Release, as in leave(). Who has asked and finds nobody inside finds it taken back, too.
+    borrowers_[lent & slot_bits].inside.store(false, std::memory_order_release);
+  }
+  /// Who has borrowed it last, and used it since the last call; null: nobody.
+  [[nodiscard]] const void* used_by() noexcept {
+    borrower& b = borrowers_[last_slot_];
+    const bool used = b.used.load(std::memory_order_relaxed);  // relaxed, all: hints, and holders'
+    if (used) b.used.store(false, std::memory_order_relaxed);
+    return used ? b.thread.load(std::memory_order_relaxed) : nullptr;
+  }
+  /// Others may borrow it now; no thread that has may still be on its way in.
+  void forget_borrowers() noexcept {
+    for (borrower& b : borrowers_) b.thread.store(nullptr, std::memory_order_relaxed);  // as above
   }
 
-  /// False: the owner or another visitor is inside.
-  [[nodiscard]] bool visitor_enter() noexcept {
-    if (visited_.exchange(true, std::memory_order_acq_rel)) return false;  // pairs with V1
-    Barriers::heavy();                                                     // D2 pairs with D1
-    if (!inside_.load(std::memory_order_acquire)) return true;             // pairs with O1
-    visitor_leave();
+  // --- any thread --------------------------------------------------------------------------
+  /// True: it is lent to the caller, which is inside.
+  [[nodiscard, gnu::always_inline]] bool enter(const void* me) noexcept {
+    const std::uint64_t lent = lent_.load(std::memory_order_relaxed);  // a guess
+    borrower& b = borrowers_[lent & (slot_bits | asked)];  // nobody's when it was asked for
+    if (b.thread.load(std::memory_order_relaxed) != me) return false;  // relaxed: a guess
+    b.inside.store(true, std::memory_order_relaxed);                   // relaxed: ordered by D1
+    Barriers::light();                                                 // D1 pairs with D2
+    // Acquire pairs with L1: what the lender did is visible.
+    if (lent_.load(std::memory_order_acquire) == lent) [[likely]] {
+      b.used.store(true, std::memory_order_relaxed);  // relaxed: a hint
+      return true;
+    }
+    b.inside.store(false, std::memory_order_release);
     return false;
   }
-  /// Sequentially consistent, so that a look at what was left for the visitor can follow.
-  void visitor_leave() noexcept { visited_.store(false, std::memory_order_seq_cst); }  // V1
+  /// By who has entered. False: it was asked for, and the caller holds what is not lent any more.
+  [[nodiscard, gnu::always_inline]] bool leave() noexcept {
+    const std::uint64_t lent = lent_.load(std::memory_order_relaxed);  // relaxed: ours
+    // O1, release: what we did is visible to who takes it back.
+    borrowers_[lent & slot_bits].inside.store(false, std::memory_order_release);
+    Barriers::light();  // D1
+    // Relaxed: the exchange checks it.
+    if ((lent_.load(std::memory_order_relaxed) & asked) == 0) [[likely]]
+      return true;
+    return !take(lent | asked);
+  }
+  /// True: it was lent, and is the caller's, not lent any more. False: it is not lent; or who
+  /// borrows it is inside and gives it back, or somebody else takes it back just now.
+  [[nodiscard]] bool take_back(const void* me) noexcept {
+    // Sequentially consistent: behind what the caller has left for the holder. Acquire: L1.
+    const std::uint64_t lent = lent_.load(std::memory_order_seq_cst);
+    if (lent == 0) return false;
+    const borrower& b = borrowers_[lent & slot_bits];
+    // Its own, which is outside: nobody is inside.
+    if (b.thread.load(std::memory_order_relaxed) == me) return take(lent) || take(lent | asked);
+    return ask(lent, b) && take(lent | asked);
+  }
+  [[nodiscard]] bool is_borrowed_by(const void* thread) const noexcept {
+    const std::uint64_t lent = lent_.load(std::memory_order_relaxed);  // relaxed, both: a hint
+    return lent != 0 &&
+           borrowers_[lent & slot_bits].thread.load(std::memory_order_relaxed) == thread;
+  }
+  /// A look, for who need not have it.
+  [[nodiscard]] bool in_use() const noexcept {
+    const std::uint64_t lent = lent_.load(std::memory_order_relaxed);  // relaxed, both: a hint
+    return lent != 0 && borrowers_[lent & slot_bits].inside.load(std::memory_order_relaxed);
+  }
 
  private:
-  Atomic<bool> inside_{false}, visited_{false};
+  struct borrower {
+    Atomic<const void*> thread{nullptr};
+    Atomic<bool> inside{false}, used{false};
+  };
+  // lent_: the number of the lending | whether it was asked for | whose place; or 0.
+  static constexpr std::uint64_t slot_bits = 3, asked = 4, next_lending = 8;
+
+  /// True: the borrower is outside and stays there.
+  bool ask(std::uint64_t lent, const borrower& b) noexcept {
+    if ((lent & asked) != 0) {
+      // Relaxed: while it is inside, who has asked first may rely on it, and we on that one.
+      if (b.inside.load(std::memory_order_relaxed)) return false;
+    } else if (!change(lent, lent | asked)) {
+      return false;
+    }
+    Barriers::heavy();                                 // D2 pairs with D1
+    return !b.inside.load(std::memory_order_acquire);  // pairs with O1
+  }
+  bool take(std::uint64_t lent) noexcept { return change(lent, 0); }
+  bool change(std::uint64_t from, std::uint64_t to) noexcept {
+    return lent_.compare_exchange_strong(from, to, std::memory_order_seq_cst,
+                                         std::memory_order_relaxed);
+  }
+
+  Atomic<std::uint64_t> lent_{0};
+  std::uint64_t lendings_ = 0, last_slot_ = 0;  // the holder's
+  std::array<borrower, 2 * asked> borrowers_;   // three of them: nobody has the others
 };
 
 }  // namespace heddle::sync

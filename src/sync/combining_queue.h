@@ -131,7 +131,7 @@ class combining_queue {
 
   // --- the holder ------------------------------------------------------------------------
   /// Something is queued or claimed. Anybody may ask; for others than the holder it is a hint.
-  [[nodiscard]] bool pending() const noexcept {
+  [[nodiscard, gnu::always_inline]] bool pending() const noexcept {
     return ticket() != head_.load(std::memory_order_relaxed);  // relaxed: ours
   }
   /// Gives queued values to `take`, at most `limit`, each producer's in its order. False: at the

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// dedicated_test.cpp - the queue of a lane that its executor serves alone, and the hold of an
-// exclusive lane, under every schedule of a few threads. Invariants I1, I2 and I8 of
-// docs/design/invariants.md.
+// dedicated_test.cpp - the queue of a lane that its executor serves alone, under every schedule of
+// a few threads. Invariants I1, I2 and I8 of docs/design/invariants.md.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +10,6 @@
 #include <vector>
 
 #include "model/explorer.h"
-#include "sync/biased_hold.h"
 #include "sync/combining_queue.h"
 
 namespace heddle::model {
@@ -151,89 +149,6 @@ TEST(DedicatedModel, NoCommandIsLeftWithAParkedExecutor) {
     return bodies;
   };
   const explored e = explore(2, make, [&] { return tested->fault(2); });
-  report(e);
-  EXPECT_EQ(e.failure, "");
-}
-
-// --- the biased hold -------------------------------------------------------------------
-
-struct no_barriers {  // the explorer's memory is sequentially consistent
-  static void light() noexcept {}
-  static void heavy() noexcept {}
-};
-
-/// As lane_hold on an exclusive lane: the owner submits, a visitor serves; what the owner had to
-/// leave because of the visitor is executed by one of the two.
-struct exclusive_lane {
-  exclusive_lane() : commands(4) { (void)commands.try_hold(); }
-
-  queue commands;
-  sync::biased_hold<model::atomic, no_barriers> bias;
-  std::vector<std::uint64_t> executed;
-  int inside = 0;
-  bool crowded = false;
-  bool summoned = false;  // the executor comes, if need be again and again
-
-  void execute(std::uint64_t command) {
-    crowded |= ++inside != 1;
-    step();
-    executed.push_back(command);
-    --inside;
-  }
-  void drain() {
-    (void)commands.drain(no_limit, [this](std::uint64_t c) { execute(c); });
-  }
-  bool enter(bool owner) { return owner ? bias.owner_enter() : bias.visitor_enter(); }
-  void release(bool owner) {
-    do {
-      drain();
-      owner ? bias.owner_leave() : bias.visitor_leave();
-    } while (commands.ready() && enter(owner));
-  }
-  void submit(std::uint64_t command) {
-    if (!commands.pending() && enter(true)) {
-      execute(command);
-      return release(true);
-    }
-    if (enter(true)) {
-      drain();
-      execute(command);
-      return release(true);
-    }
-    (void)commands.push(command);
-    if (enter(true)) return release(true);
-    summoned = true;
-  }
-  void visit() {
-    if (enter(false)) release(false);
-  }
-};
-
-TEST(BiasedHoldModel, OwnerAndVisitorsNeverMeetInsideAndLeaveNothing) {
-  std::shared_ptr<exclusive_lane> tested;
-  const auto make = [&] {
-    tested = std::make_shared<exclusive_lane>();
-    std::vector<thread_body> bodies;
-    bodies.emplace_back([l = tested] {
-      for (std::uint64_t i = 1; i <= 3; ++i) l->submit(i);
-    });
-    for (int v = 0; v < 2; ++v) {
-      bodies.emplace_back([l = tested] {
-        l->visit();
-        l->visit();
-      });
-    }
-    return bodies;
-  };
-  // Two preemptions show a look at the queue that reads the ticket before the head; three take 24
-  // times as long (274072 schedules, 12 s) and show no more.
-  const explored e = explore(2, make, [&]() -> std::string {
-    if (tested->crowded) return "two threads inside at once";
-    if (tested->commands.pending() && !tested->summoned) return "a command was left behind";
-    tested->visit();
-    if (tested->executed != std::vector<std::uint64_t>{1, 2, 3}) return "wrong order or number";
-    return {};
-  });
   report(e);
   EXPECT_EQ(e.failure, "");
 }

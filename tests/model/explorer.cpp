@@ -64,6 +64,7 @@ class scheduler {
   [[gnu::noinline]] void step() {
     if (_setjmp(fibers_[current_]->at) == 0) go_home();
   }
+  [[nodiscard]] const void* current() const { return fibers_[current_].get(); }
   [[noreturn]] void go_home() { _longjmp(home_, 1); }
   void wait_until(const std::function<bool()>& ready) {
     fibers_[current_]->ready = ready;
@@ -150,6 +151,10 @@ explored explore(int preemptions, const std::function<std::vector<thread_body>()
 
 void step() {
   if (active != nullptr) active->step();
+}
+
+const void* this_fiber() {
+  return active != nullptr ? active->current() : static_cast<const void*>(&active);
 }
 
 void wait_until(const std::function<bool()>& ready) {

@@ -32,6 +32,8 @@ explored explore(int preemptions, const std::function<std::vector<thread_body>()
 
 /// A point at which another thread may run. Outside of explore() nothing happens.
 void step();
+/// A name of the calling thread.
+const void* this_fiber();
 /// The calling thread goes on once `ready` is true.
 void wait_until(const std::function<bool()>& ready);
 
