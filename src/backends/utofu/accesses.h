@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "backends/utofu/buffers.h"
@@ -26,8 +27,8 @@ class accesses {
         large_(large),
         copied_(std::min(copied, slots_.slot_bytes())) {}
 
-  /// Posts it, or finds it over. Throws std::bad_alloc.
-  [[nodiscard, gnu::always_inline]] status start(peer_state& p, op& o);
+  /// Posts it, or finds it over. busy_queue: there is no room, or no memory.
+  [[nodiscard, gnu::always_inline]] status start(peer_state& p, op& o) noexcept;
   /// Its error, were there one, must name it: it does not go in a list.
   [[nodiscard]] bool goes_alone(const op& o) const noexcept {
     return o.kind != op_kind::atomic && o.memory.size() > copied_;
@@ -93,12 +94,16 @@ inline status accesses::check(const peer_region& r, const op& o, std::size_t byt
   return r.to.address != 0 || bytes == 0 ? status::done : status::unsupported;
 }
 
-inline status accesses::start(peer_state& p, op& o) {
-  peer_region* r = nullptr;
-  if (const status found = regions_.find(p, o.region, r); found != status::done) [[unlikely]]
-    return found;
-  if (o.kind == op_kind::put) return put(*r, o);
-  return o.kind == op_kind::get ? get(*r, o) : atomic(p, *r, o);
+inline status accesses::start(peer_state& p, op& o) noexcept {
+  try {
+    peer_region* r = nullptr;
+    if (const status found = regions_.find(p, o.region, r); found != status::done) [[unlikely]]
+      return found;
+    if (o.kind == op_kind::put) return put(*r, o);
+    return o.kind == op_kind::get ? get(*r, o) : atomic(p, *r, o);
+  } catch (const std::bad_alloc&) {
+    return status::busy_queue;
+  }
 }
 
 inline status accesses::put(peer_region& r, op& o) {

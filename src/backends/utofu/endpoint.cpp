@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <new>
 #include <utility>
 
-#include "backends/utofu/nap.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -53,7 +51,7 @@ utofu_endpoint::utofu_endpoint(utofu_device& owner, int lane)
       accesses_(queue_, regions_, owner.cache_of(lane),
                 slot_pool(cut(slab_, lane, slot_bytes), size_of_slot(owner.chosen().stage_bytes)),
                 large_, owner.chosen().stage_bytes),
-      last_event_ns_(now_ns()) {
+      nap_(now_ns()) {
   if (!timer_) fail_errno(errno, "no descriptors left (ulimit -n)");
 }
 
@@ -67,7 +65,7 @@ inline status utofu_endpoint::start(op& o) noexcept {
   if (queue_.window().full() && !credits_.read_all()) [[unlikely]]
     return status::busy_queue;
   if (o.kind != op_kind::send) [[likely]]
-    return start_access(p, o);
+    return accesses_.start(p, o);
   return start_message(p, o);
 }
 
@@ -81,14 +79,6 @@ status utofu_endpoint::start_message(peer_state& p, op& o) noexcept {
                                     : messages_.send(p, {o.head, o.header, o.memory});
   o.over = s == status::done;
   return s;
-}
-
-inline status utofu_endpoint::start_access(peer_state& p, op& o) noexcept {
-  try {
-    return accesses_.start(p, o);
-  } catch (const std::bad_alloc&) {
-    return status::busy_queue;
-  }
 }
 
 status utofu_endpoint::send(remote_lane& to, message_head head, std::span<const std::byte> header,
@@ -169,7 +159,7 @@ std::size_t utofu_endpoint::poll(std::span<event> out) noexcept {
   if (peers_.some_lost()) [[unlikely]]
     forget_lost();
   const std::size_t count = events_.close();
-  eventful_ |= count != 0;
+  nap_.saw(count != 0);
   return count;
 }
 
@@ -251,9 +241,9 @@ void utofu_endpoint::on_other_end(const pending& what, int code, std::uint64_t v
     on_own_end(p, what.how(), how, value);
   } else if (what.how() != ending::piece) {
     accesses_.finish(what, false, 0);
-    conclude(p, what.operation(), how);
+    liveness_.ended(p, what.operation(), how);
   } else if (large_.piece_ended(what.operation(), end)) {
-    conclude(p, what.operation(), end);
+    liveness_.ended(p, what.operation(), end);
   }
   if (how == status::peer_lost) peers_.lose(p);
 }
@@ -275,11 +265,6 @@ void utofu_endpoint::on_own_end(peer_state& p, ending what, status how,
     default:
       return;
   }
-}
-
-/// One that met no region is under way until it is known why.
-void utofu_endpoint::conclude(peer_state& p, op& o, status how) noexcept {
-  how == status::withdrawn ? liveness_.doubt(p, o) : events_.ended(o, how);
 }
 
 void utofu_endpoint::forget_lost() noexcept {
@@ -333,10 +318,7 @@ bool utofu_endpoint::arm() noexcept {
   take_failures();
   if (peers_.some_lost()) [[unlikely]]
     forget_lost();
-  const std::uint64_t now = now_ns();
-  if (std::exchange(eventful_, false)) last_event_ns_ = now;
-  const std::uint64_t silence = now - last_event_ns_;
-  set_timer(timer_.get(), std::clamp(silence / part_of_silence, first_nap_ns, longest_nap_ns));
+  set_timer(timer_.get(), nap_.begin(now_ns()));
   return events_.empty();
 }
 

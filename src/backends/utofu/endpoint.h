@@ -11,6 +11,7 @@
 #include "backends/utofu/device.h"
 #include "backends/utofu/liveness.h"
 #include "backends/utofu/messages.h"
+#include "backends/utofu/nap.h"
 #include "backends/utofu/op_lists.h"
 #include "backends/utofu/peer_regions.h"
 #include "backends/utofu/peers.h"
@@ -45,7 +46,6 @@ class utofu_endpoint final : public endpoint {
 
   [[nodiscard, gnu::always_inline]] status start(op& o) noexcept;
   [[nodiscard, gnu::noinline]] status start_one_of_several(op& o) noexcept;
-  [[nodiscard, gnu::always_inline]] status start_access(peer_state& p, op& o) noexcept;
   [[nodiscard, gnu::noinline]] status start_message(peer_state& p, op& o) noexcept;
   void do_chores() noexcept;
   void take_failures() noexcept;
@@ -53,7 +53,6 @@ class utofu_endpoint final : public endpoint {
   void on_end(const pending& what, int code, std::uint64_t value) noexcept;
   [[gnu::noinline]] void on_other_end(const pending& what, int code, std::uint64_t value) noexcept;
   void on_own_end(peer_state& p, ending what, status how, std::uint64_t value) noexcept;
-  void conclude(peer_state& p, op& o, status how) noexcept;
   void forget_lost() noexcept;
   void forget(peer_state& p) noexcept;
   void on_dead_queue() noexcept;
@@ -76,8 +75,7 @@ class utofu_endpoint final : public endpoint {
   large_transfers large_;
   accesses accesses_;
   op_lists lists_;
-  std::uint64_t last_event_ns_;
-  bool eventful_ = false;  // since the last arm()
+  nap nap_;
   bool told_dead_ = false;
   unsigned polls_ = 0;
 };

@@ -53,7 +53,8 @@ void liveness::on_probe(peer_state& p) noexcept {
   ask(p);
 }
 
-void liveness::doubt(peer_state& p, op& of) noexcept {
+void liveness::ended(peer_state& p, op& of, status how) noexcept {
+  if (how != status::withdrawn) return events_.ended(of, how);
   p.doubts.push_back(&of);
   ask(p);
 }

@@ -19,9 +19,10 @@ class liveness {
   /// For each probe, however it ended; on_probe() also when it was answered.
   void probe_ended(peer_state& p) noexcept;
   void on_probe(peer_state& p) noexcept;
-  /// The op met a steering tag that is not valid: its region was withdrawn, or its owner has gone
-  /// and all its tags with it. A probe decides, and until then the op is under way.
-  void doubt(peer_state& p, op& of) noexcept;
+  /// The op has ended so, and is told of. But `withdrawn` says that it met a steering tag that is
+  /// not valid: its region was withdrawn, or its owner has gone and all its tags with it. Then a
+  /// probe decides, and until then the op is under way.
+  void ended(peer_state& p, op& of, status how) noexcept;
   /// Probes that could not be posted when they were needed.
   void ask_again() noexcept {
     if (!in_doubt_.empty()) [[unlikely]]

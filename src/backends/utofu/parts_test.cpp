@@ -11,6 +11,7 @@
 
 #include "backends/utofu/buffers.h"
 #include "backends/utofu/message_ring.h"
+#include "backends/utofu/nap.h"
 #include "backends/utofu/notice_window.h"
 #include "backends/utofu/pending.h"
 #include "backends/utofu/shared_memory.h"
@@ -319,6 +320,22 @@ TEST(CommonTag, BelongsToTheFirstSymmetricArraysOnly) {
   EXPECT_EQ(common_tag(memory::region_table::symmetric_ref(memory::region_table::symmetric_slots)),
             0u);
   EXPECT_EQ(common_tag({}), 0u);
+}
+
+TEST(Nap, LastsAnEighthOfTheSilenceWithinBounds) {
+  nap of_lane(1000);
+  EXPECT_EQ(of_lane.begin(1000), first_nap_ns);
+  EXPECT_EQ(of_lane.begin(1000 + 80'000'000), 10'000'000U);
+  EXPECT_EQ(of_lane.begin(1000 + 8'000'000'000), longest_nap_ns);
+}
+
+TEST(Nap, IsShortAgainBehindNewsAndGrowsOnBehindALookInVain) {
+  nap of_lane(0);
+  of_lane.saw(true);
+  of_lane.saw(false);
+  EXPECT_EQ(of_lane.begin(80'000'000), first_nap_ns);
+  of_lane.saw(false);
+  EXPECT_EQ(of_lane.begin(160'000'000), 10'000'000U);
 }
 
 }  // namespace
