@@ -115,7 +115,7 @@ void agent::grow(const message& m) {
   if (what->hosts.empty()) return up_->send(message{message_kind::ready});
   try {
     below_ = std::make_unique<fleet>(host_process{loop_, signals_, limits_}, meetings_, *this,
-                                     fleet::outputs{out_, errors_},
+                                     relayed_output::sinks{out_, errors_},
                                      fleet_orders{what->hosts, what->way});
     below_->when_ready([this] { up_->send(message{message_kind::ready}); });
     below_->start();

@@ -17,16 +17,29 @@ using agent_protocol::message_kind;
 
 namespace {
 
-constexpr std::uint64_t full_wait_ms = 5;
 constexpr std::uint64_t hint_after_ms = 10'000;
 constexpr std::uint64_t start_limit_ms = 120'000;  ///< from the starter's start to the greeting
 constexpr int drain_ms = 1000;
 
+/// A remark's host, and what it says.
+std::pair<std::string, std::string> remark_of(const message& m) {
+  const std::string_view both = m.text();
+  const std::size_t end = std::min(both.find('\n'), both.size());
+  const auto readable = [](std::string_view text) {
+    return bootstrap::protocol::decode_text(std::as_bytes(std::span(text)));
+  };
+  return {readable(both.substr(0, end)), readable(both.substr(std::min(end + 1, both.size())))};
+}
+
 }  // namespace
 
-fleet::fleet(const host_process& here, meeting_place& meetings, group_owner& owner, outputs to,
-             fleet_orders orders)
-    : here_(here), meetings_(meetings), owner_(owner), to_(to), orders_(std::move(orders)) {
+fleet::fleet(const host_process& here, meeting_place& meetings, group_owner& owner,
+             relayed_output::sinks to, fleet_orders orders)
+    : here_(here),
+      meetings_(meetings),
+      owner_(owner),
+      output_(here.loop, to),
+      orders_(std::move(orders)) {
   const agent_link::handlers handlers{
       .ready = [this](agent_link&) { ready(); },
       .take = [this](agent_link& link, const message& m) { take(link, m); },
@@ -42,8 +55,6 @@ fleet::fleet(const host_process& here, meeting_place& meetings, group_owner& own
       for (const int rank : host.ranks) places_[rank] = {links_.back().get(), host.name};
   }
 }
-
-fleet::~fleet() = default;
 
 void fleet::start() {
   for (auto& link : links_) link->start({here_.signals, guard_, here_.limits.found()});
@@ -108,10 +119,12 @@ void fleet::take(agent_link& link, const message& m) {
     case message_kind::impossible:
       return owner_.cannot_start(m.number(0) > 0 && m.number(0) < 256 ? m.number(0) : failed,
                                  bootstrap::protocol::decode_text(m.body));
-    case message_kind::remark:
-      return take_remark(m);
+    case message_kind::remark: {
+      const auto [host, text] = remark_of(m);
+      return owner_.remark(host, text);
+    }
     case message_kind::output:
-      return take_output(link, m);
+      return output_.take(m.number(0), m.text(), [&link](const message& a) { link.send(a); });
     case message_kind::hungry:
       return owner_.hungry();
     case message_kind::lost:
@@ -146,16 +159,6 @@ bool fleet::take_from_rank(agent_link& link, const message& m) {
   }
 }
 
-void fleet::take_remark(const message& m) {
-  const std::string_view both = m.text();
-  const std::size_t end = std::min(both.find('\n'), both.size());
-  const auto readable = [](std::string_view text) {
-    return bootstrap::protocol::decode_text(std::as_bytes(std::span(text)));
-  };
-  owner_.remark(readable(both.substr(0, end)),
-                readable(both.substr(std::min(end + 1, both.size()))));
-}
-
 // Of a host further down; its agent's own agent has seen it.
 void fleet::take_loss(agent_link& link, const message& m) {
   std::vector<int> ranks;
@@ -163,26 +166,6 @@ void fleet::take_loss(agent_link& link, const message& m) {
     if (is_behind(link, rank)) ranks.push_back(static_cast<int>(rank));
   for (const int rank : ranks) running_.erase(rank);
   owner_.host_lost(ranks, bootstrap::protocol::decode_text(m.body));
-}
-
-void fleet::take_output(agent_link& link, const message& m) {
-  const int number = m.number(0);
-  stream(number).write(m.text());
-  unacknowledged_.push_back({&link, number, m.body.size()});
-  if (unacknowledged_.size() == 1) acknowledge_output();
-}
-
-// An agent sends on when the launcher's own output has room: what is read slowly fills no memory.
-void fleet::acknowledge_output() {
-  std::erase_if(unacknowledged_, [this](const unacknowledged& u) {
-    const sink& to = stream(u.stream);
-    if (to.full() && !to.closed()) return false;
-    u.link->send(
-        to.closed() ? message{message_kind::unread, {u.stream}}
-                    : message{message_kind::taken, {u.stream, static_cast<std::int64_t>(u.bytes)}});
-    return true;
-  });
-  if (!unacknowledged_.empty()) here_.loop.after(full_wait_ms, [this] { acknowledge_output(); });
 }
 
 // Ranks of which nothing was heard have not been started; why has been said.

@@ -16,8 +16,8 @@
 #include "run/guardian.h"
 #include "run/host_process.h"
 #include "run/meeting_place.h"
-#include "run/output.h"
 #include "run/rank_group.h"
+#include "run/relayed_output.h"
 
 namespace heddle::tools {
 
@@ -32,17 +32,9 @@ struct fleet_orders {
 /// tree's way, the same on each step. One thread.
 class fleet final : public rank_group {
  public:
-  /// What the ranks print goes there.
-  struct outputs {
-    sink &output, &errors;
-  };
-
   /// All but `orders` must outlive it. Throws error.
-  fleet(const host_process& here, meeting_place& meetings, group_owner& owner, outputs to,
-        fleet_orders orders);
-  ~fleet() override;
-  fleet(const fleet&) = delete;
-  fleet& operator=(const fleet&) = delete;
+  fleet(const host_process& here, meeting_place& meetings, group_owner& owner,
+        relayed_output::sinks to, fleet_orders orders);
 
   /// Called once, when the agents of all hosts have answered.
   void when_ready(std::function<void()> ready) { ready_ = std::move(ready); }
@@ -73,9 +65,6 @@ class fleet final : public rank_group {
   void ready();
   void take(agent_link& link, const agent_protocol::message& m);
   [[nodiscard]] bool take_from_rank(agent_link& link, const agent_protocol::message& m);
-  void take_remark(const agent_protocol::message& m);
-  void take_output(agent_link& link, const agent_protocol::message& m);
-  void acknowledge_output();
   void take_loss(agent_link& link, const agent_protocol::message& m);
   void done(agent_link& link);
   void signal_before_launch(int signal);
@@ -83,12 +72,11 @@ class fleet final : public rank_group {
   void hint_at_missing();
   [[nodiscard]] bool is_behind(const agent_link& link, std::int64_t rank) const;
   [[nodiscard]] std::vector<int> ranks_behind(const agent_link& link) const;
-  [[nodiscard]] sink& stream(int number) { return number == 1 ? to_.output : to_.errors; }
 
   const host_process here_;
   meeting_place& meetings_;
   group_owner& owner_;
-  outputs to_;
+  relayed_output output_;
   const fleet_orders orders_;
   std::function<void()> ready_;
   guardian guard_;
@@ -97,12 +85,6 @@ class fleet final : public rank_group {
   std::set<int> running_;  ///< ranks whose end is not known; from the launch on
   bool launched_ = false;  ///< set-ups are out
   bool left_ = false;      ///< the agents are wanted no longer
-  struct unacknowledged {
-    agent_link* link;
-    int stream;
-    std::size_t bytes;
-  };
-  std::vector<unacknowledged> unacknowledged_;
 };
 
 }  // namespace heddle::tools

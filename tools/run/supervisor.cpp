@@ -85,8 +85,9 @@ std::unique_ptr<rank_group> supervisor::fleet_of_agents() {
   job.environment = environment_to_send(options_.environment);
   job.bind = binding_beside(options_.bind, job.environment);
   job.output_folder = options_.output_folder;
-  auto agents = std::make_unique<fleet>(here(), meetings_, *this, fleet::outputs{output(), errors_},
-                                        fleet_orders{options_.hosts, options_.way});
+  auto agents =
+      std::make_unique<fleet>(here(), meetings_, *this, relayed_output::sinks{output(), errors_},
+                              fleet_orders{options_.hosts, options_.way});
   agents->when_ready([all = agents.get(), job = std::move(job)] { all->launch(job); });
   return agents;
 }
