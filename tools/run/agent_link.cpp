@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <heddle/info.h>
 #include <signal.h>
-#include <sys/epoll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -79,7 +78,6 @@ agent_link::agent_link(event_loop& loop, branch to_start, const reach& way, hand
 
 agent_link::~agent_link() {
   *alive_ = false;
-  if (errors_) loop_.forget(errors_.get());
 }
 
 std::vector<std::string> agent_link::start_command() const {
@@ -126,15 +124,17 @@ void agent_link::connect(unique_fd in, unique_fd out, unique_fd errors) {
             ended(why);
           }};
   channel_.emplace(loop_, std::move(in), std::move(out), from_agent, true);
-  errors_ = std::move(errors);
-  fcntl(errors_.get(), F_SETFL, O_NONBLOCK);
-  loop_.watch(errors_.get(), EPOLLIN, [this] { read_errors(); });
+  // Before the greeting it is a login's or a starter's, and counts only if there will be no agent.
+  errors_.emplace(loop_, std::move(errors), [this](const std::string& line) {
+    last_error_ = line;
+    if (is_alive()) to_.told(*this, line);
+  });
 }
 
 void agent_link::greet(const agent_protocol::greeting& g) {
   // What was printed before the greeting may not have been read before it: there are two pipes.
-  if (errors_) read_errors();
-  error_text_.clear();
+  errors_->read();
+  errors_->forget_begun();
   if (g.build == version() && g.protocol == agent_protocol::version) {
     at_ = stage::greeted;
     channel_->watch_silence(way_.silence_s, [this] {
@@ -195,33 +195,6 @@ void agent_link::close() {
   });
 }
 
-void agent_link::read_errors() {
-  std::array<char, 65536> buffer;  // all that a pipe holds
-  const ssize_t got = read(errors_.get(), buffer.data(), buffer.size());
-  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
-  if (got <= 0) {
-    loop_.forget(errors_.get());
-    errors_.reset();
-    error_text_ += '\n';
-  } else {
-    error_text_.append(buffer.data(), static_cast<std::size_t>(got));
-  }
-  for (std::size_t end = 0; (end = error_text_.find('\n')) != std::string::npos;) {
-    std::string line = error_text_.substr(0, end);
-    error_text_.erase(0, end + 1);
-    while (!line.empty() && line.back() == '\r') line.pop_back();
-    if (!line.empty()) take_error_line(line);
-  }
-  constexpr std::size_t longest_line = 4096;
-  if (error_text_.size() > longest_line) error_text_.clear();
-}
-
-// Before the greeting it is a login's or a starter's, and counts only if there will be no agent.
-void agent_link::take_error_line(const std::string& line) {
-  last_error_ = line;
-  if (is_alive()) to_.told(*this, line);
-}
-
 void agent_link::child_ended(pid_t process, int wait_status) {
   if (process != starter_) return;
   starter_ = -1;
@@ -235,7 +208,7 @@ void agent_link::ended(const std::string& why) {
   if (at_ == stage::done || at_ == stage::lost) return;
   const auto tell = [this] { lose(at_ == stage::starting ? why_no_agent() : why_lost()); };
   if (!why.empty() || (starter_end_ && channel_ended_)) {
-    if (errors_) read_errors();
+    if (errors_) errors_->read();
     return tell();
   }
   loop_.after(cause_wait_ms, [this, tell, alive = alive_] {

@@ -13,6 +13,7 @@
 #include "run/channel.h"
 #include "run/guardian.h"
 #include "run/hosts.h"
+#include "run/printed_lines.h"
 #include "run/rank_process.h"
 
 namespace heddle::tools {
@@ -74,8 +75,6 @@ class agent_link {
   void take(agent_protocol::message m);
   void become_ready();
   [[nodiscard]] agent_protocol::subtree below() const;
-  void read_errors();
-  void take_error_line(const std::string& line);
   void ended(const std::string& why);
   void lose(const std::string& why);
   [[nodiscard]] std::string why_no_agent() const;
@@ -93,8 +92,8 @@ class agent_link {
   std::optional<int> starter_end_;  ///< wait status
   std::string channel_end_;         ///< why the channel has ended, if that is known
   bool channel_ended_ = false;
-  unique_fd errors_;
-  std::string error_text_, last_error_;
+  std::optional<printed_lines> errors_;
+  std::string last_error_;                                      ///< line that was printed
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  ///< false: timers do nothing
 };
 
