@@ -43,9 +43,9 @@ supervisor::supervisor(const launch_options& options, rank_commands what)
       meetings_(
           loop_, options.ranks, [this](const auto& replies) { ranks_->deliver(replies); },
           [this](int rank, int status, const std::string& why) { abort(rank, status, why); },
-          [this](const std::string& line) { say(errors_, "{}", line); }),
+          [this](const std::string& line) { say(output_.errors(), "{}", line); }),
+      output_(loop_, options.take_output, options.prefix || !options.hosts.empty()),
       host_(host_name()) {
-  if (options.take_output) taken_.emplace(options.take_output);
   // A rank of this host reads for itself, but from a terminal only its foreground may.
   if (!options.hosts.empty() || isatty(STDIN_FILENO))
     input_.emplace(loop_, [this](std::string_view piece) { ranks_->input(piece); });
@@ -64,9 +64,9 @@ std::unique_ptr<rank_group> supervisor::crew_of_this_host() {
   orders.output_folder = options_.output_folder;
   orders.bind = binding_beside(options_.bind, orders.environment);
   orders.prefix = options_.prefix;
-  if (takes_output()) {
-    orders.output = &output();
-    orders.errors = &errors_;
+  if (output_.relays()) {
+    orders.output = &output_.of_ranks();
+    orders.errors = &output_.errors();
   }
   orders.feeds_first = input_.has_value();
   return std::make_unique<crew>(here(), meetings_, *this, std::move(orders));
@@ -85,21 +85,11 @@ std::unique_ptr<rank_group> supervisor::fleet_of_agents() {
   job.environment = environment_to_send(options_.environment);
   job.bind = binding_beside(options_.bind, job.environment);
   job.output_folder = options_.output_folder;
-  auto agents =
-      std::make_unique<fleet>(here(), meetings_, *this, relayed_output::sinks{output(), errors_},
-                              fleet_orders{options_.hosts, options_.way});
+  auto agents = std::make_unique<fleet>(here(), meetings_, *this,
+                                        relayed_output::sinks{output_.of_ranks(), output_.errors()},
+                                        fleet_orders{options_.hosts, options_.way});
   agents->when_ready([all = agents.get(), job = std::move(job)] { all->launch(job); });
   return agents;
-}
-
-/// Else the ranks print where this process does.
-bool supervisor::takes_output() const {
-  return options_.prefix || taken_ || !options_.hosts.empty();
-}
-
-sink& supervisor::output() {
-  if (taken_) return *taken_;
-  return out_;
 }
 
 const std::string& supervisor::program_of(int rank) const {
@@ -131,20 +121,21 @@ void supervisor::rank_started(int rank, pid_t process, const std::string& host) 
 void supervisor::cannot_start(int status, const std::string& why) {
   if (ending_) return;
   if (status_ == 0) status_ = status;
-  say(errors_, "{}", why);
+  say(output_.errors(), "{}", why);
   end_job();
 }
 
 // Many hosts would remark the same.
 void supervisor::remark(const std::string& host, const std::string& text) {
-  if (remarks_.insert(text).second) say(errors_, "{}{}{}", host, host.empty() ? "" : ": ", text);
+  if (remarks_.insert(text).second)
+    say(output_.errors(), "{}{}{}", host, host.empty() ? "" : ": ", text);
 }
 
 void supervisor::host_lost(const std::vector<int>&, const std::string& why) {
   if (ending_) return;
   if (status_ == 0) status_ = failed;
   const bool end_others = !options_.keep_going;
-  say(errors_, "{}{}", why, end_others ? ": ending the job" : "");
+  say(output_.errors(), "{}{}", why, end_others ? ": ending the job" : "");
   if (end_others) end_job();
 }
 
@@ -152,7 +143,8 @@ void supervisor::time_is_over() {
   constexpr int status_of_timeout = 124;  // as timeout(1) has it
   if (ending_ || ranks_->all_gone()) return;
   if (status_ == 0) status_ = status_of_timeout;
-  say(errors_, "the job has not ended after {} s (--timeout): ending it", options_.timeout_s);
+  say(output_.errors(), "the job has not ended after {} s (--timeout): ending it",
+      options_.timeout_s);
   end_job();
 }
 
@@ -206,7 +198,8 @@ void supervisor::rank_ended(const rank_end& end) {
 
 void supervisor::end_stragglers() {
   if (ending_ || ranks_->all_gone()) return;
-  say(errors_, "{} of {} ranks, stopped perhaps, had not ended {} s after the others: ending them",
+  say(output_.errors(),
+      "{} of {} ranks, stopped perhaps, had not ended {} s after the others: ending them",
       ranks_->running(), options_.ranks, options_.straggler_s);
   end_job();
 }
@@ -221,8 +214,8 @@ void supervisor::report_failure(const rank_end& end) {
   const bool end_others = ranks_->running() > 0 && !options_.keep_going;
   if (!options_.ranks_explain || WIFSIGNALED(end.wait_status)) {
     const std::string on = end.host.empty() ? "" : " on " + end.host;
-    say(errors_, "rank {}{} ({}, process {}) {}{}", end.rank, on, program_of(end.rank), end.process,
-        describe_end(end.wait_status), end_others ? "; ending the other ranks" : "");
+    say(output_.errors(), "rank {}{} ({}, process {}) {}{}", end.rank, on, program_of(end.rank),
+        end.process, describe_end(end.wait_status), end_others ? "; ending the other ranks" : "");
   }
   if (end_others) end_job();
 }
@@ -231,8 +224,8 @@ void supervisor::report_failure(const rank_end& end) {
 void supervisor::abort(int rank, int status, const std::string& why) {
   if (ending_) return;
   if (status_ == 0) status_ = status;
-  say(errors_, "rank {} ends the job with status {}{}{}", rank, status, why.empty() ? "" : ": ",
-      why);
+  say(output_.errors(), "rank {} ends the job with status {}{}{}", rank, status,
+      why.empty() ? "" : ": ", why);
   end_job();
 }
 
@@ -250,16 +243,15 @@ void supervisor::drain_output() {
   const int requests = end_requests_;
   bool patient = true;
   if (requests > 0) loop_.after(grace_ms, [&patient] { patient = false; });
-  while (!(out_.empty() && errors_.empty()) && patient && end_requests_ == requests)
-    loop_.run_once();
+  while (!output_.empty() && patient && end_requests_ == requests) loop_.run_once();
 }
 
 // A rank that had ended before its output was found to go nowhere did not learn of it.
 int supervisor::status_with_output() const {
-  const bool unread = !(out_.empty() && errors_.empty());  // for an end was asked for
+  const bool unread = !output_.empty();  // for an end was asked for
   if (status_ == 0 && unread) return 128 + end_signal_;
-  const int problem = out_.problem() != 0 ? out_.problem() : errors_.problem();
-  if (status_ != 0 || problem == 0 || !takes_output()) return status_;
+  const int problem = output_.problem();
+  if (status_ != 0 || problem == 0 || !output_.relays()) return status_;
   return problem == EPIPE ? 128 + SIGPIPE : failed;
 }
 

@@ -14,8 +14,8 @@
 #include "run/job_meetings.h"
 #include "run/launcher.h"
 #include "run/launcher_input.h"
+#include "run/launcher_output.h"
 #include "run/open_files.h"
-#include "run/output.h"
 #include "run/rank_group.h"
 #include "run/signals.h"
 
@@ -42,8 +42,6 @@ class supervisor final : public group_owner {
  private:
   [[nodiscard]] std::unique_ptr<rank_group> crew_of_this_host();
   [[nodiscard]] std::unique_ptr<rank_group> fleet_of_agents();
-  [[nodiscard]] bool takes_output() const;
-  [[nodiscard]] sink& output();
   [[nodiscard]] host_process here() { return {loop_, signals_, limits_}; }
 
   void on_signal();
@@ -64,9 +62,7 @@ class supervisor final : public group_owner {
   signal_catcher signals_;
   open_files limits_;
   job_meetings meetings_;
-  file_sink errors_{loop_, 2};  ///< our own messages too
-  file_sink out_{loop_, 1, &errors_};
-  std::optional<taking_sink> taken_;     ///< in place of out_
+  launcher_output output_;
   std::optional<launcher_input> input_;  ///< when this process has to read for rank 0
   std::unique_ptr<rank_group> ranks_;
 
