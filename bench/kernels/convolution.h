@@ -7,12 +7,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "harness/pace.h"
-#include "harness/spec.h"
 
 namespace heddle::bench {
 
@@ -188,8 +188,6 @@ struct step {
 /// Seconds of one or of many steps, by their parts.
 using step_times = std::array<double, step::parts>;
 
-enum class step_order { overlapped, one_after_the_other };
-
 /// One end of an edge between two threads of the job: a message each way.
 struct edge_end {
   int thread = 0, peer = 0, their_thread = 0;  ///< ours, and the neighbour's rank and thread
@@ -197,37 +195,36 @@ struct edge_end {
   std::size_t items = 0;                       ///< of each
 };
 
-/// Halos by the edges of a library, before or while the interior is computed. A library of edges
-/// has ranks() and self(), and connect(end), a pointer to what has out() and in(), the messages,
-/// post_recv(), post_send(), finish_recv() and finish_send().
-template <class Library>
+/// A block whose halo comes by the edges of a library, before or while the interior is computed. An
+/// edge has out() and in(), the messages, post_recv(), post_send(), finish_recv(), finish_send().
+template <class Edge>
 class convolution_worker {
  public:
-  /// `s` has the threads and lanes; blocks are `side` x `side`.
-  convolution_worker(Library& over, const spec& s, int side, int thread)
-      : grid_(block_grid::of(over.ranks() * s.threads)),
-        side_(side),
-        number_(over.self() * s.threads + thread),
-        where_{number_ / grid_.columns * side, number_ % grid_.columns * side, side, side},
+  /// Of block `number`; blocks are `side` x `side`, `threads` of them at each rank.
+  /// `connect(edge_end)` answers a std::unique_ptr<Edge>.
+  template <class F>
+  convolution_worker(const block_grid& grid, int number, int threads, int side, F&& connect)
+      : grid_(grid),
+        where_{number / grid_.columns * side, number % grid_.columns * side, side, side},
         block_(side, side) {
     for (std::size_t way = 0; way < directions.size(); ++way) {
-      const int neighbor = grid_.neighbor(number_, directions[way]);
+      const int neighbor = grid_.neighbor(number, directions[way]);
       if (neighbor < 0) continue;
-      const int theirs = neighbor % s.threads;
-      edges_.push_back({way, over.connect({.thread = thread,
-                                           .peer = neighbor / s.threads,
-                                           .their_thread = theirs,
-                                           .sent = message_of(thread, way),
-                                           .received = message_of(theirs, opposite(way)),
-                                           .items = block_.frontier(directions[way]).items()})});
+      const int ours = number % threads, theirs = neighbor % threads;
+      edges_.push_back({way, connect(edge_end{.thread = ours,
+                                              .peer = neighbor / threads,
+                                              .their_thread = theirs,
+                                              .sent = message_of(ours, way),
+                                              .received = message_of(theirs, opposite(way)),
+                                              .items = block_.frontier(directions[way]).items()})});
     }
     reset();
   }
 
   /// The matrix before the first step. Then a barrier is needed before anybody steps.
-  void reset() { fill(block_, where_, grid_.rows * side_, grid_.columns * side_); }
-  /// Each step adds to the sums that are returned.
-  [[nodiscard]] step_times run(std::uint64_t steps, step_order order) {
+  void reset() { fill(block_, where_, grid_.rows * where_.rows, grid_.columns * where_.columns); }
+  /// Each step adds to the sums that are returned. `overlapped`: computes while messages move.
+  [[nodiscard]] step_times run(std::uint64_t steps, bool overlapped) {
     step_times sums{};
     clock::time_point last = clock::now();
     const auto lap = [&](step::part part) {
@@ -235,19 +232,17 @@ class convolution_worker {
       sums[part] += seconds_between(last, now);
       last = now;
     };
+    const auto compute_interior = [&] {
+      block_.compute_interior();
+      lap(step::compute2);
+    };
     for (std::uint64_t i = 0; i < steps; ++i) {
       block_.compute_frontier();
       lap(step::compute1);
-      if (order == step_order::one_after_the_other) {
-        block_.compute_interior();
-        lap(step::compute2);
-      }
+      if (!overlapped) compute_interior();
       post();
       lap(step::isend);
-      if (order == step_order::overlapped) {
-        block_.compute_interior();
-        lap(step::compute2);
-      }
+      if (overlapped) compute_interior();
       finish();
       block_.advance();
       lap(step::wait);
@@ -263,12 +258,11 @@ class convolution_worker {
                            std::abs(block_.at(r, c) - whole.at(where_.row + r, where_.column + c)));
     return largest;
   }
-  [[nodiscard]] const block_grid& grid() const noexcept { return grid_; }
 
  private:
   struct edge {
     std::size_t way;
-    decltype(std::declval<Library&>().connect({})) at;
+    std::unique_ptr<Edge> at;
   };
   /// A message is known by the thread that sends it and the direction it goes.
   static int message_of(int thread, std::size_t way) {
@@ -290,8 +284,6 @@ class convolution_worker {
   }
 
   const block_grid grid_;
-  const int side_;
-  const int number_;  // of the block
   const rectangle where_;
   block block_;
   std::vector<edge> edges_;

@@ -19,55 +19,44 @@
 
 namespace heddle::bench {
 
-/// A ping-pong by calls.
-template <class Path>
-std::unique_ptr<exchange> make_call_ping(std::unique_ptr<Path> path, bool handler_answers) {
-  const auto call = [](Path& p, message m) { p.call(m); };
-  return std::make_unique<counted_ping<Path, decltype(call)>>(std::move(path), handler_answers,
-                                                              call);
-}
-
 /// Of one thread, which makes it itself. Throws not_offered.
 template <class Library>
 std::unique_ptr<exchange> make_kernel(Library& self, const role& r) {
   using path_of = std::remove_reference_t<decltype(*self.make_path(0))>;
-  const bool ping = r.what.what == kind::latency;
-  const operation op = r.what.op;
-  if (r.what.background) {
-    if constexpr (requires { self.make_aside(0); }) {
-      auto path = self.make_aside(r.thread);
-      if (op != operation::tag) return make_call_ping(std::move(path), false);
-      return std::make_unique<tag_ping<std::remove_reference_t<decltype(*path)>>>(std::move(path));
-    }
-    throw not_offered();
+  const spec& s = r.what;
+  const bool ping = s.what == kind::latency;
+  std::unique_ptr<path_of> path;
+  if (!s.background) path = self.make_path(r.thread);
+  if constexpr (requires { self.make_aside(0); }) {
+    if (s.background) path = self.make_aside(r.thread);
   }
-  auto path = self.make_path(r.thread);
-  if (r.what.beside_bytes > 0) {
-    if constexpr (requires { self.make_stream(0); }) {
-      auto stream = self.make_stream(r.thread);
-      using beside = std::remove_reference_t<decltype(*stream)>;
-      return std::make_unique<tag_ping<path_of, beside>>(std::move(path), std::move(stream));
-    }
-    throw not_offered();
-  }
+  if (!path) throw not_offered();
   if constexpr (has_tags<path_of>) {
-    if (op == operation::tag && ping) return std::make_unique<tag_ping<path_of>>(std::move(path));
-    if (op == operation::tag)
+    if constexpr (requires { self.make_stream(0); }) {
+      auto stream = s.beside_bytes > 0 ? self.make_stream(r.thread) : nullptr;
+      using beside = std::remove_reference_t<decltype(*stream)>;
+      if (stream)
+        return std::make_unique<tag_ping<path_of, beside>>(std::move(path), std::move(stream));
+    }
+    if (s.op == operation::tag && ping) return std::make_unique<tag_ping<path_of>>(std::move(path));
+    if (s.op == operation::tag)
       return std::make_unique<message_flood<path_of, operation::tag>>(std::move(path));
   }
   if constexpr (has_calls<path_of>) {
-    if (op == operation::am && ping)
-      return make_call_ping(std::move(path), path_of::handler_answers);
-    if (op == operation::am)
+    const auto call = [](path_of& p, message m) { p.call(m); };
+    if (s.op == operation::am && ping)
+      return std::make_unique<counted_ping<path_of, decltype(call)>>(
+          std::move(path), path_of::handler_answers && !s.background, call);
+    if (s.op == operation::am)
       return std::make_unique<message_flood<path_of, operation::am>>(std::move(path));
   }
   if constexpr (has_table<path_of>) {
-    if (op == operation::am || op == operation::tag) throw not_offered();
+    if (s.op == operation::am || s.op == operation::tag) throw not_offered();
     if (!ping) return std::make_unique<table_flood<path_of>>(std::move(path), r);
-    if (op != operation::put) return std::make_unique<round_trip<path_of>>(std::move(path), r);
-    if (r.what.bytes <= sizeof(std::uint64_t))
+    if (s.op != operation::put) return std::make_unique<round_trip<path_of>>(std::move(path), r);
+    if (s.bytes <= sizeof(std::uint64_t))
       return std::make_unique<word_ping<path_of>>(std::move(path), r);
-    const auto slot = path->at(table_layout::for_spec(r.what).slot_of(r.thread));
+    const auto slot = path->at(table_layout::for_spec(s).slot_of(r.thread));
     const auto put = [slot](path_of& p, message) { p.put_told(slot); };
     return std::make_unique<counted_ping<path_of, decltype(put)>>(std::move(path), false, put);
   }

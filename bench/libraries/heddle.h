@@ -3,7 +3,6 @@
 // its tagged messages as the edges of a convolution.
 #pragma once
 #include <heddle/heddle.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -56,6 +55,7 @@ struct seat {
   std::span<std::byte> landings = {};      ///< as many for each slot of the window
   std::byte* table = nullptr;              ///< this rank's
   remote_region their_table = {};
+  bool aside = false;  ///< never drives its lane
 
   [[nodiscard]] mailbox& box() const noexcept { return at.mailbox_of(thread); }
   [[nodiscard]] tag tag_for(purpose p) const noexcept { return tag_of(p, thread); }
@@ -70,41 +70,6 @@ struct seat {
   }
 };
 
-/// The words of a ping-pong by a thread that begins, and then only looks at a flag or a counter of
-/// its own: Heddle's executor moves the messages, or a post that finds something to do.
-class heddle_aside {
- public:
-  explicit heddle_aside(const seat& s) : seat_(s), lane_(s.at.lane_of(s.what, s.thread)) {}
-
-  void recv(message m) {
-    received_.post(
-        [&](completion c) { return lane_.try_recv(peer_, seat_.tag_for(m), seat_.landing(0), c); });
-  }
-  void deliver(message m) {
-    sent_.post(
-        [&](completion c) { return lane_.try_send(peer_, seat_.tag_for(m), seat_.source, c); });
-  }
-  void call(message) {
-    sent_.post([&](completion c) {
-      return lane_.try_call(peer_, seat_.handler(count_handlers), {}, seat_.source, c);
-    });
-  }
-  [[nodiscard]] std::uint64_t arrived() const { return seat_.box().arrived.count(); }
-  void await_arrived(std::uint64_t count) const {
-    while (arrived() < count) sched_yield();
-  }
-  void drain() {
-    received_.finish();
-    sent_.finish();
-  }
-
- private:
-  const seat seat_;
-  lane& lane_;
-  const rank peer_ = seat_.at.peer();
-  single sent_{{lane_, nullptr}, false}, received_{{lane_, nullptr}, false};
-};
-
 /// One end of large tagged messages, one after the other, beside what is measured. An empty one is
 /// the last. One thread.
 class heddle_stream {
@@ -117,35 +82,52 @@ class heddle_stream {
         memory_(s.what.beside_bytes) {}
 
   void send() {
-    if (!moving_.is_moving())
-      moving_.post([this](completion c) { return lane_.try_send(peer_, tag_, memory_, c); });
+    begin([this](completion c) { return lane_.try_send(peer_, tag_, memory_, c); });
   }
   void end_sending() {
-    moving_.finish();
+    finish();
     require(turns_.send(peer_, tag_, {}), "end a stream");
   }
   void receive() {
-    if (!moving_.is_moving())
-      moving_.post([this](completion c) { return lane_.try_recv(peer_, tag_, memory_, c); });
+    begin([this](completion c) { return lane_.try_recv(peer_, tag_, memory_, c); });
   }
   void end_receiving() {
     do {
       receive();
-      moving_.finish();
-    } while (moving_.bytes() != 0);
+      finish();
+    } while (ended_.result().bytes != 0);
   }
 
  private:
+  /// The next one, when the one before has ended.
+  template <class F>
+  void begin(F&& attempt) {
+    if (moving_ && !ended_.ready()) return;
+    finish();
+    ended_.reset();
+    const auto once = [&] { return turns_.turn([&] { return attempt(completion(ended_)); }); };
+    status s = once();
+    for (; is_busy(s); s = once()) turns_.poll();
+    require(s, "post");
+    moving_ = s == status::posted;
+  }
+  void finish() {
+    if (std::exchange(moving_, false)) require(turns_.wait(ended_), "complete");
+  }
+
   lane& lane_;
-  const locked_lane turns_;
+  const lane_use turns_;
   const rank peer_;
   const tag tag_;
   std::vector<std::byte> memory_;
-  single moving_{turns_};
+  flag ended_;
+  bool moving_ = false;
 };
 
 /// The words of kernels/library.h, between a thread and its partner; those of single words and
-/// updates at any rank, for which a seat needs no buffers.
+/// updates at any rank, for which a seat needs no buffers. Aside, a thread begins, and then only
+/// looks at a counter of its own: Heddle's executor moves the messages, or a post that finds
+/// something to do.
 class heddle_path {
  public:
   using place = remote_address;
@@ -210,8 +192,11 @@ class heddle_path {
       return lane_.try_recv(peer_, seat_.tag_for(m), seat_.landing(slot), c);
     });
   }
-  void deliver(message m) { require(turns_.send(peer_, seat_.tag_for(m), source_), "send"); }
-  /// In a ping-pong the handler answers, otherwise it counts.
+  void deliver(message m) {
+    if (seat_.aside) return send(m);
+    require(turns_.send(peer_, seat_.tag_for(m), source_), "send");
+  }
+  /// In a ping-pong the handler answers, otherwise, and aside, it counts.
   void call(message) {
     const bool fits = source_.size() <= max_call_header;
     const std::span<const std::byte> none;
@@ -238,15 +223,16 @@ class heddle_path {
  private:
   const seat seat_;
   lane& lane_ = seat_.at.lane_of(seat_.what, seat_.thread);
-  const locked_lane turns_ = seat_.at.turns_of(seat_.what, seat_.thread);
+  const lane_use turns_ =
+      seat_.aside ? lane_use(lane_, nullptr, false) : seat_.at.turns_of(seat_.what, seat_.thread);
   window window_{turns_, seat_.what.window};
   /// By slot: what puts read and fetch-adds write.
   std::vector<std::uint64_t> words_ = std::vector<std::uint64_t>(window_.slots());
   const rank peer_ = seat_.at.peer();
   const remote_region table_ = seat_.their_table;
   const std::span<const std::byte> source_ = seat_.source;
-  const handler_id called_ =
-      seat_.handler(seat_.what.what == kind::latency ? ping_handlers : count_handlers);
+  const handler_id called_ = seat_.handler(
+      seat_.what.what == kind::latency && !seat_.aside ? ping_handlers : count_handlers);
   unsigned looks_ = 0;
 };
 
@@ -267,8 +253,10 @@ class heddle_pair final : public partner {
   [[nodiscard]] std::unique_ptr<path> make_path(int thread) {
     return std::make_unique<path>(seat_of(thread));
   }
-  [[nodiscard]] std::unique_ptr<heddle_aside> make_aside(int thread) {
-    return std::make_unique<heddle_aside>(seat_of(thread));
+  [[nodiscard]] std::unique_ptr<path> make_aside(int thread) {
+    seat own = seat_of(thread);
+    own.aside = true;
+    return std::make_unique<path>(own);
   }
   [[nodiscard]] std::unique_ptr<heddle_stream> make_stream(int thread) {
     return std::make_unique<heddle_stream>(seat_of(thread));
@@ -316,40 +304,26 @@ class heddle_edge {
   [[nodiscard]] std::span<const double> in() const noexcept { return in_; }
 
   void post_recv() {
-    received_.post([this](completion c) {
+    received_.post([this](completion c, std::size_t) {
       return in_lane_.try_recv(end_.peer, tag_of(purpose::data, end_.received),
                                std::as_writable_bytes(std::span(in_)), c);
     });
   }
   void post_send() {
-    sent_.post([this](completion c) {
+    sent_.post([this](completion c, std::size_t) {
       return out_lane_.try_send(end_.peer, tag_of(purpose::data, end_.sent),
                                 std::as_bytes(std::span(out_)), c);
     });
   }
-  void finish_recv() { received_.finish(); }
-  void finish_send() { sent_.finish(); }
+  void finish_recv() { received_.drain(); }
+  void finish_send() { sent_.drain(); }
 
  private:
   const edge_end end_;
   lane& out_lane_;
   lane& in_lane_;
   std::vector<double> out_, in_;
-  single sent_{{out_lane_, nullptr}}, received_{{in_lane_, nullptr}};
-};
-
-class heddle_edges {
- public:
-  heddle_edges(station& at, const spec& s) : at_(at), spec_(s) {}
-  [[nodiscard]] int ranks() const { return at_.job().size(); }
-  [[nodiscard]] int self() const { return at_.self(); }
-  [[nodiscard]] std::unique_ptr<heddle_edge> connect(const edge_end& end) {
-    return std::make_unique<heddle_edge>(at_, spec_, end);
-  }
-
- private:
-  station& at_;
-  const spec spec_;
+  window sent_{lane_use(out_lane_), 1}, received_{lane_use(in_lane_), 1};
 };
 
 }  // namespace heddle::bench

@@ -104,9 +104,9 @@ class station {
     return lanes_[static_cast<std::size_t>(lane_index(s, thread))];
   }
   /// The same, by turns of its lock where `s` wants one.
-  [[nodiscard]] locked_lane turns_of(const spec& s, int thread) noexcept {
+  [[nodiscard]] lane_use turns_of(const spec& s, int thread) noexcept {
     std::mutex& lock = locks_[static_cast<std::size_t>(lane_index(s, thread))];
-    return {lane_of(s, thread), s.lock_lanes ? &lock : nullptr};
+    return lane_use(lane_of(s, thread), s.lock_lanes ? &lock : nullptr);
   }
   /// For what one thread of each rank says to others between the measurements.
   [[nodiscard]] lane& first_lane() noexcept { return lanes_.front(); }

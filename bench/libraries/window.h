@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// window.h - how a thread uses a lane: with a bounded number of operations in flight, or one. Every
-// call and poll can be put under one plain lock, which is what published designs of multithreaded
-// communication do, to compare with.
+// window.h - how a thread uses a lane, with a bounded number of operations in flight. Every call
+// and poll can be put under one plain lock, which is what published designs of multithreaded
+// communication do, to compare with; or a thread never drives its lane, and somebody else must.
 #pragma once
 #include <fmt/core.h>
 #include <heddle/heddle.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <span>
 #include <stdexcept>
-#include <thread>
 #include <type_traits>
-#include <utility>
 
 namespace heddle::bench {
 
@@ -24,13 +23,15 @@ inline void require(status s, const char* what) {
   if (!accepted(s)) throw std::runtime_error(fmt::format("{}: {}", what, name_of(s)));
 }
 
-/// How the threads of a benchmark use a lane. A value of two words. With a lock, what waits polls,
-/// each time with a turn of the lock, and gives its core away after some polls in vain. Callbacks
-/// run under the lock already, and take none.
-class locked_lane {
+/// How the threads of a benchmark use a lane. With a lock, what waits polls, each time with a turn
+/// of the lock, and gives its core away after some polls in vain. Callbacks run under the lock
+/// already, and take none. Who does not drive gives its core away between two looks at what it
+/// waits for.
+class lane_use {
  public:
   /// `lock` is null: the calls are the lane's own.
-  locked_lane(lane& on, std::mutex* lock) noexcept : lane_(on), lock_(lock) {}
+  explicit lane_use(lane& on, std::mutex* lock = nullptr, bool drives = true) noexcept
+      : lane_(on), lock_(lock), drives_(drives) {}
 
   /// `call()`, which uses the lane and does not wait.
   template <class F>
@@ -40,20 +41,22 @@ class locked_lane {
     return locked(call);
   }
   std::size_t poll() const {
-    return turn([this] { return lane_.poll(); });
+    if (drives_) return turn([this] { return lane_.poll(); });
+    sched_yield();
+    return 0;
   }
   void when_ready(completion c) const {
     turn([&] { lane_.when_ready(c); });
   }
 
   status wait(flag& f) const {
-    if (lock_ == nullptr) [[likely]]
+    if (waits_itself()) [[likely]]
       return lane_.wait(f);
     poll_until([&] { return f.ready(); });
     return f.result().code;
   }
   status wait(counter& ended, std::uint64_t target) const {
-    if (lock_ == nullptr) [[likely]]
+    if (waits_itself()) [[likely]]
       return lane_.wait(ended, target);
     poll_until([&] { return ended.count() >= target; });
     return ended.first_failure();
@@ -74,6 +77,7 @@ class locked_lane {
   }
 
  private:
+  [[nodiscard]] bool waits_itself() const noexcept { return lock_ == nullptr && drives_; }
   template <class F>
   [[gnu::noinline]] std::invoke_result_t<F> locked(F call) const {
     const std::lock_guard held(*lock_);
@@ -94,11 +98,12 @@ class locked_lane {
   void poll_until(F&& done) const {
     constexpr unsigned between_yields = 16;
     for (unsigned in_vain = 0; !done();)
-      if (poll() == 0 && ++in_vain % between_yields == 0) std::this_thread::yield();
+      if (poll() == 0 && ++in_vain % between_yields == 0) sched_yield();
   }
 
   lane& lane_;
   std::mutex* const lock_;
+  const bool drives_;
 };
 
 /// Posts operations one by one, at most `size` in flight. Slots come in groups; a group's slots are
@@ -106,11 +111,10 @@ class locked_lane {
 /// and no flag per operation is needed. One thread.
 class window {
  public:
-  window(locked_lane on, int size) : lane_(on) {
-    const auto wanted = static_cast<std::size_t>(size);
-    per_group_ = wanted < groups_.size() ? 1 : wanted / groups_.size();
-    used_groups_ = wanted < groups_.size() ? wanted : groups_.size();
-  }
+  window(lane_use on, int size)
+      : lane_(on),
+        used_groups_(std::min(static_cast<std::size_t>(size), groups_.size())),
+        per_group_(static_cast<std::size_t>(size) / used_groups_) {}
   /// How many slots there are.
   [[nodiscard]] std::size_t slots() const noexcept { return per_group_ * used_groups_; }
 
@@ -174,53 +178,11 @@ class window {
     require(lane_.wait(room), "wait for room");
   }
 
-  locked_lane lane_;
+  const lane_use lane_;
   std::array<group, 4> groups_;
-  std::size_t per_group_ = 1;
-  std::size_t used_groups_ = 1;
+  const std::size_t used_groups_, per_group_;
   std::size_t current_ = 0;
   std::size_t in_group_ = 0;
-};
-
-/// One operation at a time, by one thread that drives the lane while it waits; or that does not, so
-/// that somebody else has to move the message: it then gives its core away between two looks.
-class single {
- public:
-  explicit single(locked_lane on, bool drives = true) noexcept : lane_(on), drives_(drives) {}
-
-  /// Calls `attempt(completion)`, in a turn of the lane, until accepted, when the one before has
-  /// ended. Throws std::runtime_error on refusal.
-  template <class F>
-  void post(F&& attempt) {
-    finish();
-    ended_.reset();
-    const auto once = [&] { return lane_.turn([&] { return attempt(completion(ended_)); }); };
-    status s = once();
-    for (; is_busy(s); s = once()) look();
-    require(s, "post");
-    posted_ = s == status::posted;
-  }
-  [[nodiscard]] bool is_moving() const { return posted_ && !ended_.ready(); }
-  void finish() {
-    if (!std::exchange(posted_, false)) return;
-    while (!drives_ && !ended_.ready()) look();
-    require(drives_ ? lane_.wait(ended_) : ended_.result().code, "complete");
-  }
-  /// Of the last one, after finish(): how many it moved.
-  [[nodiscard]] std::size_t bytes() const { return ended_.result().bytes; }
-
- private:
-  void look() const {
-    if (drives_)
-      lane_.poll();
-    else
-      sched_yield();
-  }
-
-  locked_lane lane_;
-  const bool drives_;
-  flag ended_;
-  bool posted_ = false;
 };
 
 }  // namespace heddle::bench

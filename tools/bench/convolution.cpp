@@ -31,30 +31,36 @@ grid; 2 ranks with 2 threads each, and 2 with 8, are its two cases.)";
 constexpr std::uint64_t verified_steps = 10;
 constexpr double tolerated_difference = 1e-9;
 
-constexpr struct {
-  const char* name;
-  step_order order;
-} orders[]{{"overlap", step_order::overlapped}, {"no-overlap", step_order::one_after_the_other}};
+/// The orders of a step, by whether they overlap.
+const char* name_of_order(bool overlapped) {
+  return overlapped ? "overlap" : "no-overlap";
+}
 
 /// The threads of this rank.
 class team {
-  using worker = convolution_worker<heddle_edges>;
+  using worker = convolution_worker<heddle_edge>;
 
  public:
   /// `s` has the threads and lanes; blocks are `side` x `side`.
-  team(session& in, const spec& s, int side) : in_(in), side_(side), edges_(in.at(), s) {
-    for (int t = 0; t < s.threads; ++t)
-      workers_.push_back(std::make_unique<worker>(edges_, s, side, t));
+  team(session& in, const spec& s, int side)
+      : in_(in), side_(side), grid_(block_grid::of(in.job().size() * s.threads)) {
+    const auto connect = [&](const edge_end& end) {
+      return std::make_unique<heddle_edge>(in.at(), s, end);
+    };
+    for (int t = 0; t < s.threads; ++t) {
+      const int number = in.at().self() * s.threads + t;
+      workers_.push_back(std::make_unique<worker>(grid_, number, s.threads, side, connect));
+    }
   }
-  [[nodiscard]] const block_grid& grid() const { return workers_.front()->grid(); }
+  [[nodiscard]] const block_grid& grid() const { return grid_; }
 
   /// Of a step, in us, on rank 0: that of the slowest thread, and the means of its parts.
-  std::vector<double> run(std::uint64_t steps, step_order order) {
+  std::vector<double> run(std::uint64_t steps, bool overlapped) {
     std::vector<step_times> mine(workers_.size());
     in_.job().barrier();
     on_threads(static_cast<int>(workers_.size()), [&](int t) {
       const auto i = static_cast<std::size_t>(t);
-      mine[i] = workers_[i]->run(steps, order);
+      mine[i] = workers_[i]->run(steps, overlapped);
     });
     const std::vector<step_times> all = collect(in_, std::span<const step_times>(mine));
     const double us = 1e6 / static_cast<double>(steps);
@@ -72,12 +78,13 @@ class team {
     const block whole = convolve_alone(grid().rows * side_, grid().columns * side_,
                                        static_cast<int>(verified_steps));
     bool good = true;
-    for (const auto& [name, order] : orders) {
-      const double off = difference(order, whole);
+    for (const bool overlapped : {true, false}) {
+      const double off = difference(overlapped, whole);
       const bool fine = off <= tolerated_difference;
       good = good && fine;
-      in_.print(fmt::format("{}: {} steps differ by at most {:.1e} from one thread's: {}", name,
-                            verified_steps, off, fine ? "verified" : "FAILED"));
+      in_.print(fmt::format("{}: {} steps differ by at most {:.1e} from one thread's: {}",
+                            name_of_order(overlapped), verified_steps, off,
+                            fine ? "verified" : "FAILED"));
     }
     return agree(in_, good);
   }
@@ -85,16 +92,16 @@ class team {
   /// The same number on every rank, so that a round lasts about as long as asked.
   std::uint64_t steps_of_a_round() {
     constexpr std::uint64_t tried = 5;
-    const double each = agree(in_, run(tried, step_order::one_after_the_other).front()) * 1e-6;
+    const double each = agree(in_, run(tried, false).front()) * 1e-6;
     const double time = std::chrono::duration<double>(in_.what().base.time).count();
     return static_cast<std::uint64_t>(std::clamp(time / std::max(each, 1e-9), 4.0, 1e6));
   }
 
  private:
   /// How far at most the blocks are from those of the whole matrix; on rank 0.
-  double difference(step_order order, const block& whole) {
+  double difference(bool overlapped, const block& whole) {
     for (const auto& w : workers_) w->reset();
-    (void)run(verified_steps, order);
+    (void)run(verified_steps, overlapped);
     double mine = 0;
     for (const auto& w : workers_) mine = std::max(mine, w->difference_from(whole));
     const std::vector<double> all = collect(in_, std::span<const double>(&mine, 1));
@@ -103,7 +110,7 @@ class team {
 
   session& in_;
   const int side_;
-  heddle_edges edges_;
+  const block_grid grid_;
   std::vector<std::unique_ptr<worker>> workers_;
 };
 
@@ -130,12 +137,16 @@ int run_convolution_in_job(const options& o, int side) {
                 .backend = in.backend(),
                 .contenders = {},
                 .comparisons = {{0, 1, "heddle", "ratio"}}};
-  for (const auto& [name, order] : orders) {
-    c.contenders.push_back(
-        {.label = name, .library = "heddle", .op = name, .ranks = o.ranks, .threads = s.threads});
-    c.contenders.back().round = [&threads, way = order, steps] {
-      return round_result{threads.run(steps, way)};
-    };
+  for (const bool overlapped : {true, false}) {
+    const std::string name = name_of_order(overlapped);
+    c.contenders.push_back({.label = name,
+                            .library = "heddle",
+                            .op = name,
+                            .ranks = o.ranks,
+                            .threads = s.threads,
+                            .round = [&threads, overlapped, steps] {
+                              return round_result{threads.run(steps, overlapped)};
+                            }});
   }
   in.hold_rounds(c);
   in.conclude(c);
