@@ -14,12 +14,11 @@
 #include <stdexcept>
 #include <vector>
 
-#include "contenders/rivals.h"
-
 namespace heddle::bench {
 namespace {
 
 using clock = std::chrono::steady_clock;
+
 /// The numbers of the last line of results, by the names of their columns: earlier ones are of a
 /// run in progress.
 std::map<std::string, double> last_results(const std::string& output) {
@@ -59,25 +58,55 @@ int free_port() {
   return ntohs(address.sin_port);
 }
 
+std::string test_for(const spec& s) {
+  if (s.op == operation::get) return "ucp_get";
+  if (s.op == operation::fetch_add) return "ucp_fadd";
+  return fmt::format("{}{}{}", s.op == operation::tag ? "" : "ucp_", name_of(s.op),
+                     s.what == kind::latency ? "_lat" : "_bw");
+}
+
 /// `server`: where it is; empty: the server itself.
-command ucx_command(const ucx_run& run, const std::string& server, int port, int core) {
+command ucx_command(const rival_task& t, std::uint64_t iterations, int port,
+                    const std::string& server) {
   command c{.program = find_ucx()};
   if (!server.empty()) c.arguments.push_back(server);
   const auto add = [&c](const char* option, auto value) {
     c.arguments.insert(c.arguments.end(), {option, fmt::format("{}", value)});
   };
-  add("-t", run.test);
+  add("-t", test_for(t.what));
   add("-p", port);
-  add("-s", run.bytes);
-  add("-O", run.outstanding);
-  add("-n", run.iterations);
-  add("-w", std::clamp<std::uint64_t>(run.iterations / 10, 10, 10'000));
-  if (core != bare::any_core) add("-c", core);
+  add("-s", t.what.bytes);
+  add("-O", t.what.what == kind::latency ? 1 : t.what.window);
+  add("-n", iterations);
+  add("-w", std::clamp<std::uint64_t>(iterations / 10, 10, 10'000));
+  if (!t.cores.empty()) add("-c", server.empty() ? t.cores.back() : t.cores.front());
   c.arguments.insert(c.arguments.end(), {"-f", "-v"});
   c.without = {"UCX_"};
-  c.settings = ucx_settings(run.backend);
+  c.settings = ucx_settings(t.backend);
   c.settings.emplace_back("LC_ALL=C");
   return c;
+}
+
+/// Server and client to their end.
+double run_pair(const rival_task& t, std::uint64_t iterations) {
+  const clock::time_point deadline = clock::now() + limit_of(t);
+  const int port = free_port();
+  child server(ucx_command(t, iterations, port, ""));
+  for (;;) {
+    child client(ucx_command(t, iterations, port, "127.0.0.1"));
+    const bool ended = client.wait_until(deadline);
+    if (ended && client.exit_status() == 0) {
+      (void)server.wait_until(std::min(deadline, clock::now() + std::chrono::seconds(2)));
+      return parse_ucx_output(client.output());
+    }
+    // A client fails also when the server does not listen yet.
+    if (ended && !server.wait_until(clock::now() + std::chrono::milliseconds(10))) continue;
+    throw std::runtime_error(
+        fmt::format("ucx_perftest -t {} {}\nclient: {}\nserver: {}", test_for(t.what),
+                    ended ? fmt::format("failed with status {}", client.exit_status())
+                          : "took too long and was killed",
+                    client.output(), server.output()));
+  }
 }
 
 }  // namespace
@@ -92,13 +121,6 @@ double parse_ucx_output(const std::string& output) try {
                            "; all of it:\n" + output);
 }
 
-std::string ucx_test_for(kind what, operation op) {
-  if (op == operation::get) return "ucp_get";
-  if (op == operation::fetch_add) return "ucp_fadd";
-  return fmt::format("{}{}{}", op == operation::tag ? "" : "ucp_", name_of(op),
-                     what == kind::latency ? "_lat" : "_bw");
-}
-
 std::string find_ucx() {
   std::string path = find_program("ucx_perftest");
   if (path.empty()) {
@@ -109,35 +131,13 @@ std::string find_ucx() {
   return path;
 }
 
-double run_ucx(const ucx_run& run, std::chrono::seconds limit) {
-  const clock::time_point deadline = clock::now() + limit;
-  const int port = free_port();
-  child server(ucx_command(run, "", port, run.cores.second));
-  for (;;) {
-    child client(ucx_command(run, "127.0.0.1", port, run.cores.first));
-    const bool ended = client.wait_until(deadline);
-    if (ended && client.exit_status() == 0) {
-      (void)server.wait_until(std::min(deadline, clock::now() + std::chrono::seconds(2)));
-      return parse_ucx_output(client.output());
-    }
-    // A client fails also when the server does not listen yet.
-    if (ended && !server.wait_until(clock::now() + std::chrono::milliseconds(10))) continue;
-    throw std::runtime_error(
-        fmt::format("ucx_perftest -t {} {}\nclient: {}\nserver: {}", run.test,
-                    ended ? fmt::format("failed with status {}", client.exit_status())
-                          : "took too long and was killed",
-                    client.output(), server.output()));
-  }
-}
-
-double run_ucx_for(ucx_run& run, std::chrono::milliseconds time, std::chrono::seconds limit) {
+double ucx_round(const rival_task& t, std::uint64_t& iterations) {
   constexpr double most = 1e9;
-  const std::chrono::duration<double> wanted = time;
+  const std::chrono::duration<double> wanted = t.what.time;
   for (;;) {
-    const double each = run_ucx(run, limit);
-    const double took = static_cast<double>(run.iterations) * each;
-    const double fitting = wanted.count() / each;
-    run.iterations = static_cast<std::uint64_t>(std::clamp(fitting, 100.0, most));
+    const double each = run_pair(t, iterations);
+    const double took = static_cast<double>(iterations) * each;
+    iterations = static_cast<std::uint64_t>(std::clamp(wanted.count() / each, 100.0, most));
     if (took > wanted.count() / 4) return each;
   }
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // ucx_perftest.h - UCX's own measuring program, which our loops over UCX are held against.
 #pragma once
-#include <chrono>
 #include <cstdint>
 #include <string>
 
-#include "harness/spec.h"
+#include "contenders/rivals.h"
 
 namespace heddle::bench {
 
@@ -15,30 +14,13 @@ namespace heddle::bench {
 /// output when there is no such line, or a number is not positive.
 [[nodiscard]] double parse_ucx_output(const std::string& output);
 
-/// The arguments of one run.
-struct ucx_run {
-  std::string test;     ///< as after ucx_perftest -t
-  std::string backend;  ///< shm, tcp or verbs
-  std::uint64_t bytes = 8;
-  int outstanding = 1;
-  std::uint64_t iterations = 200;
-  bare::core_pair cores = {};
-};
-
-/// ucx_perftest's test for the same thing.
-[[nodiscard]] std::string ucx_test_for(kind what, operation op);
-
 /// Path of ucx_perftest. Throws std::runtime_error naming the package when it is missing.
 [[nodiscard]] std::string find_ucx();
 
-/// Runs server and client to the end, both killed after `limit`: seconds per operation. No process
-/// is left behind, not even when this process is killed. Throws std::runtime_error with what they
-/// printed.
-[[nodiscard]] double run_ucx(const ucx_run& run, std::chrono::seconds limit);
-
-/// A run that lasts about as long as asked: the iterations of `run` follow the rate, for this run
-/// and the next. Throws as run_ucx() does.
-[[nodiscard]] double run_ucx_for(ucx_run& run, std::chrono::milliseconds time,
-                                 std::chrono::seconds limit);
+/// A round of ucx_perftest's test for the same thing, which lasts about as long as `t` says:
+/// seconds per operation. `iterations` follow the rate, for this round and the next. Server and
+/// client are killed after limit_of(t); no process is left behind, not even when this process is
+/// killed. Throws std::runtime_error with what they printed.
+[[nodiscard]] double ucx_round(const rival_task& t, std::uint64_t& iterations);
 
 }  // namespace heddle::bench

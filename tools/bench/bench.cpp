@@ -100,18 +100,14 @@ constexpr auto layout = "{:<8}{:<11}{:<11}{:>12}{:>14} {:<5}{:>8}  {}\n";
 bool check(const ucx_check& o, const std::string& backend, kind what, operation op) {
   // ucx_perftest measures memory that UCX has allocated.
   const spec s{.what = what, .op = op, .buffers = buffer_kind::exposed, .time = o.time};
-  rival_task t{.what = s, .backend = backend};
-  t.cores = cores_of_rank(bare::allowed_cores(), 0, 1, 2);
-  ucx_run run{.test = ucx_test_for(what, op),
-              .backend = backend,
-              .bytes = t.what.bytes,
-              .outstanding = what == kind::latency ? 1 : t.what.window,
-              .cores = {t.cores.front(), t.cores.back()}};
+  const rival_task t{
+      .what = s, .backend = backend, .cores = cores_of_rank(bare::allowed_cores(), 0, 1, 2)};
+  std::uint64_t iterations = 200;
   std::vector<double> ours, theirs;
   try {
     for (int round = 0; round < o.rounds; ++round) {
       ours.push_back(rival_round(rival::ucx, t).figures.front());
-      theirs.push_back(figure(t.what, run_ucx_for(run, t.what.time, limit_of(t))));
+      theirs.push_back(figure(s, ucx_round(t, iterations)));
     }
   } catch (const std::runtime_error& why) {
     tools::print(fmt::format("{} {} {}: {}\n", backend, name_of(what), name_of(op), why.what()));
@@ -121,7 +117,7 @@ bool check(const ucx_check& o, const std::string& backend, kind what, operation 
   const double ratio = what == kind::latency ? 1 / times : times;
   tools::print(fmt::format(layout, backend, name_of(what), name_of(op),
                            fmt::format("{:.4g}", median(ours)),
-                           fmt::format("{:.4g}", median(theirs)), metrics_of(t.what).front().unit,
+                           fmt::format("{:.4g}", median(theirs)), metrics_of(s).front().unit,
                            fmt::format("{:.3g}", ratio), ratio >= wanted ? "pass" : "short"));
   return true;
 }
