@@ -3,8 +3,10 @@
 // records are there. What they say is not judged: that would be a time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -41,6 +43,13 @@ class benchmark_run {
     std::filesystem::remove(file);
   }
   [[nodiscard]] const std::string& printed() const { return how_.out; }
+  /// Of the first record that has these.
+  [[nodiscard]] double median(const words& op_and_metric) const {
+    for (const auto& r : records_)
+      if (words{r.at("op"), r.at("metric")} == op_and_metric) return r.at("median").get<double>();
+    ADD_FAILURE() << op_and_metric[0] << ' ' << op_and_metric[1];
+    return 0;
+  }
   /// The distinct values of one field, numbers as text.
   [[nodiscard]] std::set<std::string> values(const char* field) const {
     std::set<std::string> all;
@@ -144,7 +153,19 @@ TEST(Benchmarks, ProgressModesTakeTurnsInOneJob) {
     EXPECT_THAT(r.values("bytes"), IsSupersetOf({"8", "65536"}));
     EXPECT_THAT(r.values("metric"),
                 IsSupersetOf({"total_0us", "total_20us", "ratio_0us", "ratio_20us"}));
+    const double better =
+        std::min(r.median({"inline", "total_0us"}), r.median({offload, "total_0us"}));
+    EXPECT_DOUBLE_EQ(r.median({"adaptive", "ratio_0us"}),
+                     r.median({"adaptive", "total_0us"}) / better);
+    EXPECT_THAT(r.printed(), AllOf(HasSubstr("tag 65536 B"), HasSubstr("computing 20 us (sender)"),
+                                   HasSubstr("adaptive / ")));
   }
+  // Executors of their own only where each of the two ranks' has a core.
+  const benchmark_run chosen(briefly({"adaptive", "--sizes", "8", "--compute-us", "0"}),
+                             {HEDDLE_STUDIES});
+  cpu_set_t cores;
+  ASSERT_EQ(sched_getaffinity(0, sizeof cores, &cores), 0);
+  EXPECT_THAT(chosen.values("op"), Contains(CPU_COUNT(&cores) >= 4 ? "dedicated" : "idle"));
 }
 
 TEST(Benchmarks, ABackgroundPingPongGoesOnWithoutPolls) {

@@ -7,13 +7,18 @@ it can not be written; files that are no records are named there and left out.
 """
 import argparse
 import importlib.util
+import json
 import os
 import pathlib
 import sys
 
-import plot_records
-
 DEBIANS_PYTHON = "/usr/bin/python3"
+# The fields of bench/report/record.h that a figure needs, and their types.
+FIELDS = {
+    "benchmark": str, "op": str, "backend": str, "library": str, "ranks": int, "threads": int,
+    "bytes": int, "metric": str, "unit": str, "median": (int, float), "ci95_low": (int, float),
+    "ci95_high": (int, float),
+}
 
 
 def arguments():
@@ -37,18 +42,42 @@ def find_matplotlib():
     raise ImportError("drawing needs matplotlib for Python")
 
 
+def read(path):
+    """The file's records. Raises ValueError saying what else it is, or OSError."""
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(found, list) or not all(isinstance(record, dict) for record in found):
+        raise ValueError("not an array of benchmark records")
+    for record in found:
+        for name, kind in FIELDS.items():
+            if name not in record:
+                raise ValueError(f"not benchmark records: a field '{name}' is missing")
+            if not isinstance(record[name], kind) or isinstance(record[name], bool):
+                raise ValueError(f"'{name}' has the wrong type")
+        record["file"] = path.stem
+        # Progress modes that take turns belong into one figure, a curve for each.
+        if record["benchmark"] == "adaptive" and record["op"] != "cache-line":
+            record |= {"library": f"heddle {record['op']}", "op": "tag"}
+    return found
+
+
+def is_drawn(record):
+    """Not ratios, whose parts are drawn, nor checks, nor what the machine did beside."""
+    metric = record["metric"]
+    return not metric.startswith("ratio") and metric != "lost_updates" and record["op"] != "cache-line"
+
+
 def load(folder):
     """All records in the folder that can be drawn. Raises OSError, LookupError."""
     records = []
     for path in sorted(path for path in folder.iterdir() if path.suffix == ".json"):
         try:
-            records += plot_records.read(path)
+            records += read(path)
         except ValueError as why:
             complain(f"left out '{path}': {why}")
     if not records:
         raise LookupError(f"there are no benchmark records in '{folder}'; write some with "
                           f"heddle bench latency --json {folder}/latency.json")
-    records = [record for record in records if plot_records.is_drawn(record)]
+    records = [record for record in records if is_drawn(record)]
     if not records:
         raise LookupError(f"there is nothing to draw in '{folder}' but ratios and cache lines")
     return records
@@ -62,18 +91,16 @@ def main():
         # Only now: importing matplotlib takes longer than all the rest.
         import plot_figures
         given.out.mkdir(parents=True, exist_ok=True)
-        paths = list(plot_figures.draw_all(records, given.out, given.format or ["png"]))
+        for path in plot_figures.draw_all(records, given.out, given.format or ["png"]):
+            print(path)
+        return 0
     except ImportError as why:
         complain(f"{why}; on Debian: apt install python3-matplotlib")
-        return 1
     except OSError as why:
         complain(f"'{why.filename}': {why.strerror}")
-        return 1
     except LookupError as why:
         complain(why.args[0])
-        return 1
-    print("\n".join(str(path) for path in paths))
-    return 0
+    return 1
 
 
 if __name__ == "__main__":

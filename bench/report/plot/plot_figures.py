@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Drawing: time and bandwidth over message size, rates over threads, and overlap."""
+import collections
 import os
 
 import matplotlib
@@ -7,8 +8,6 @@ import matplotlib
 matplotlib.use("Agg")  # no screen is needed
 from matplotlib import pyplot  # noqa: E402
 from matplotlib.ticker import FuncFormatter, NullLocator  # noqa: E402
-
-from plot_records import curves, groups, size_text  # noqa: E402
 
 # Okabe and Ito's colours, which everybody can tell apart; one for each library, in every figure.
 # Those that are only measured over uTofu or verbs share theirs with those that never are.
@@ -24,17 +23,69 @@ FILE_NAMES = {"bytes": "size", "threads": "threads"}
 LOGARITHMIC_UNITS = ("us", "ns", "M/s")
 # More of them are told apart by panels.
 MOST_CURVES = 6
+# What is said by a figure's place, or is no part of what was measured.
+NOT_IN_A_LABEL = {"benchmark", "op", "backend", "library", "ranks", "threads", "bytes", "metric",
+                  "unit", "median", "ci95_low", "ci95_high", "p99", "runs", "rounds", "file"}
+WIDTH = 0.8  # of a bar
+PARTS = ("isend", "compute", "wait", "total")  # of overlap, which are stacked
 
 
-def colour_of(library):
-    """A library that is not known gets one of the others, and keeps it."""
-    if library not in COLOURS:
-        COLOURS[library] = OTHERS[len(COLOURS) % len(OTHERS)]
-    return COLOURS[library]
+def groups(records, *fields):
+    """{values of the fields: records}, in the order of the values."""
+    found = collections.defaultdict(list)
+    for record in records:
+        found[tuple(record[name] for name in fields)].append(record)
+    return dict(sorted(found.items()))
 
 
-def marker_of(library):
-    return MARKERS[list(COLOURS).index(library) % len(MARKERS)]
+def size_text(size):
+    """1048576 as 1M."""
+    for unit, name in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")):
+        if size >= unit and size % unit == 0:
+            return f"{size // unit}{name}"
+    return str(size)
+
+
+def parts_of(record, x):
+    """What tells curves of a figure over `x` apart, as words, beside the library."""
+    parts = {"threads": f"{record['threads']} threads", "bytes": f"{size_text(record['bytes'])} B",
+             "ranks": f"{record['ranks']} ranks"}
+    # Of benchmarks that this does not know.
+    parts |= {name: f"{name} {record[name]}" for name in sorted(set(record) - NOT_IN_A_LABEL)}
+    return {name: text for name, text in parts.items() if name != x}
+
+
+def split(label, records, x):
+    """Records that fall on each other come from several files or runs: one curve for each."""
+    if len({record[x] for record in records}) == len(records):
+        return {label: records}
+    found, seen = {}, collections.Counter()
+    for record in sorted(records, key=lambda each: each["file"]):
+        seen[record["file"], record[x]] += 1
+        nth = seen[record["file"], record[x]]
+        again = f" ({nth})" if nth > 1 else ""
+        found.setdefault(f"{label}, {record['file']}{again}", []).append(record)
+    return found
+
+
+def curves(records, x):
+    """{label: records by x}, Heddle's first; a label tells the library and what is not the same everywhere."""
+    all_parts = [parts_of(record, x) for record in records]
+    names = [name for name in dict.fromkeys(name for parts in all_parts for name in parts)
+             if len({parts.get(name) for parts in all_parts}) > 1]
+    found = collections.defaultdict(list)
+    for record, parts in zip(records, all_parts):
+        words = [record["library"]] + [parts[name] for name in names if name in parts]
+        found[", ".join(words)].append(record)
+    return {name: sorted(some, key=lambda record: record[x])
+            for label in sorted(found, key=lambda text: (not text.startswith("heddle"), text))
+            for name, some in split(label, found[label], x).items()}
+
+
+def look_of(library):
+    """Colour and marker; a library that is not known gets one of the others, and keeps it."""
+    colour = COLOURS.setdefault(library, OTHERS[len(COLOURS) % len(OTHERS)])
+    return {"color": colour, "marker": MARKERS[list(COLOURS).index(library) % len(MARKERS)]}
 
 
 def error_bars(records):
@@ -82,8 +133,8 @@ def draw_curves(axes, records, x):
         library = some[0]["library"]
         nth = of_library[library] = of_library.get(library, -1) + 1
         axes.errorbar([r[x] for r in some], [r["median"] for r in some], yerr=error_bars(some),
-                      label=label, color=colour_of(library), marker=marker_of(library),
-                      linestyle=LINES[nth % len(LINES)], capsize=3, linewidth=1.5)
+                      label=label, linestyle=LINES[nth % len(LINES)], capsize=3, linewidth=1.5,
+                      **look_of(library))
 
 
 def title_of(records, x):
@@ -97,14 +148,6 @@ def title_of(records, x):
     if x != "threads" and len(threads) == 1 and first["threads"] > 1:
         words.append(f"{first['threads']} threads per rank")
     return ", ".join(words)
-
-
-def draw_panel(axes, records, x):
-    draw_curves(axes, records, x)
-    scale_x(axes, records, x)
-    scale_y(axes, records)
-    axes.grid(True, which="major", color="#dddddd")
-    axes.legend(fontsize=8)
 
 
 def panels_of(records, x):
@@ -123,9 +166,12 @@ def line_figure(records, x):
     figure, grid = pyplot.subplots(rows, columns, figsize=(6.4 * columns, 4.4 * rows),
                                    squeeze=False, layout="constrained" if columns > 1 else None)
     for axes, (name, some) in zip(grid.flat, panels):
-        draw_panel(axes, some, x)
-        if name:
-            axes.set_title(name, fontsize=10)
+        draw_curves(axes, some, x)
+        scale_x(axes, some, x)
+        scale_y(axes, some)
+        axes.grid(True, which="major", color="#dddddd")
+        axes.legend(fontsize=8)
+        axes.set_title(name, fontsize=10)
     for axes in list(grid.flat)[len(panels):]:
         axes.remove()
     middle = "means" if records[0]["metric"].endswith("_mean") else "medians"
@@ -166,10 +212,6 @@ def stack(axes, places, by_metric, colour, library):
                   ecolor="black", capsize=2)
 
 
-WIDTH = 0.8
-PARTS = ("isend", "compute", "wait", "total")
-
-
 def stacks_of(records):
     """[(label, {metric: records by size})] of those that have all parts."""
     found = {}
@@ -188,7 +230,7 @@ def stacked_figure(records):
     figure, axes = pyplot.subplots(figsize=(max(6.4, 0.5 * len(sizes) * len(stacks)), 4.4))
     for nth, (label, parts) in enumerate(stacks):
         places = [sizes.index(r["bytes"]) * (len(stacks) + 1) + nth for r in parts["total"]]
-        stack(axes, places, parts, colour_of(parts["total"][0]["library"]), label)
+        stack(axes, places, parts, look_of(parts["total"][0]["library"])["color"], label)
     axes.set_xticks([n * (len(stacks) + 1) + (len(stacks) - 1) / 2 for n in range(len(sizes))])
     axes.set_xticklabels([size_text(size) for size in sizes])
     axes.set_xlabel(X_NAMES["bytes"])
