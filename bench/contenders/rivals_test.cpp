@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -37,40 +38,61 @@ rival_task two_threads(const std::string& backend) {
           .limit = 20s};
 }
 
-command told(rival who, const rival_task& t, const std::string& scratch = "/scratch") {
+command told(rival who, const rival_task& t, const std::string& scratch = "/scratch/one") {
   return peer_command(who, {"/libexec/peer", "/bin/launcher"}, t, scratch);
-}
-
-/// The word after `option`.
-std::string value_of(const std::vector<std::string>& words, const std::string& option) {
-  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    if (words[i] == option) return words[i + 1];
-  }
-  return "missing";
 }
 
 TEST(PeerCommand, LetsThePeerOutliveOurLimitSoThatWeSayThatItWasKilled) {
   const rival_task t = two_threads("shm");
   EXPECT_EQ(limit_of(t), 21s);
-  const command c = told(rival::ucx, t);
-  EXPECT_GT(std::stoi(value_of(c.arguments, "--limit-s")), 21);
+  const std::vector<std::string> words = told(rival::ucx, t).arguments;
+  EXPECT_GT(std::stoi(std::find(words.begin(), words.end(), "--limit-s")[1]), 21);
 }
 
-TEST(PeerCommand, KeepsOpenMpiOnSharedMemory) {
-  const command c = told(rival::openmpi, two_threads("shm"));
-  EXPECT_EQ(c.program, "/bin/launcher");
-  EXPECT_EQ(c.arguments[2], "/libexec/peer");
-  EXPECT_EQ(c.end_signal, SIGTERM);
-  EXPECT_THAT(c.settings,
-              IsSupersetOf({"OMPI_MCA_btl=self,vader", "OMPI_MCA_osc=sm", "OMPI_MCA_pml=ob1",
-                            "OMPI_MCA_plm=isolated", "OMPI_MCA_orte_tmpdir_base=/scratch"}));
-}
-
-TEST(PeerCommand, KeepsOpenMpiOnLoopbackTcp) {
-  const command c = told(rival::openmpi, two_threads("tcp"));
-  EXPECT_THAT(c.settings,
-              IsSupersetOf({"OMPI_MCA_btl=self,tcp", "OMPI_MCA_btl_tcp_if_include=lo",
-                            "OMPI_MCA_osc=ucx", "UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo"}));
+TEST(PeerCommand, KeepsEachLibraryOnOneWireAndThisMachine) {
+  const struct {
+    rival who;
+    const char* backend;
+    std::vector<std::string> arguments, settings;
+  } table[]{{rival::openmpi,
+             "shm",
+             {"-n", "2", "/libexec/peer"},
+             {"OMPI_MCA_btl=self,vader", "OMPI_MCA_osc=sm", "OMPI_MCA_pml=ob1",
+              "OMPI_MCA_plm=isolated", "OMPI_MCA_orte_tmpdir_base=/scratch/one"}},
+            {rival::openmpi,
+             "tcp",
+             {"rate"},
+             {"OMPI_MCA_btl=self,tcp", "OMPI_MCA_btl_tcp_if_include=lo", "OMPI_MCA_osc=ucx",
+              "UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo"}},
+            {rival::mpich,
+             "shm",
+             {"-launcher", "fork", "-iface", "lo", "/libexec/peer"},
+             {"UCX_TLS=shm,self"}},
+            {rival::mpich,
+             "tcp",
+             {"rate"},
+             {"MPIR_CVAR_NOLOCAL=1", "UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo"}},
+            {rival::ucx, "shm", {"rate"}, {"UCX_TLS=shm,self"}},
+            {rival::ucx, "verbs", {"rate"}, {"UCX_TLS=rc_v,ud_v,self"}},
+            {rival::utofu, "utofu", {"rate"}, {"SOFTTOFU_JOB=one"}},
+            {rival::uncached,
+             "utofu",
+             {"bench", "rate", "--op", "put", "--sizes", "8", "--threads", "2", "--lanes", "2",
+              "--backend", "utofu", "core"},
+             {"SOFTTOFU_JOB=one", "HEDDLE_RCACHE=off"}}};
+  for (const auto& [who, backend, arguments, settings] : table) {
+    rival_task t = two_threads(backend);
+    t.what.lanes = 2;
+    const command c = told(who, t);
+    const bool launched = who == rival::openmpi || who == rival::mpich;
+    EXPECT_EQ(c.program, launched ? "/bin/launcher" : "/libexec/peer");
+    EXPECT_EQ(c.end_signal, SIGTERM);
+    EXPECT_THAT(c.arguments, IsSupersetOf(arguments)) << name_of(who) << backend;
+    EXPECT_THAT(c.settings, IsSupersetOf(settings)) << name_of(who) << backend;
+    EXPECT_THAT(c.without, IsSupersetOf({"UCX_", "OMPI_", "MPIR_", "PMI_", "HEDDLE_RANK"}));
+  }
+  EXPECT_THAT(told(rival::mpich, two_threads("shm")).settings,
+              Not(Contains("MPIR_CVAR_NOLOCAL=1")));
 }
 
 TEST(PeerCommand, LetsOpenMpiYieldOnlyWhenThreadsShareCores) {
@@ -81,74 +103,15 @@ TEST(PeerCommand, LetsOpenMpiYieldOnlyWhenThreadsShareCores) {
   EXPECT_THAT(told(rival::openmpi, t).settings, Not(Contains(yield)));
 }
 
-TEST(PeerCommand, KeepsMpichOnOneWireAndThisMachine) {
-  const command shm = told(rival::mpich, two_threads("shm"));
-  EXPECT_THAT(shm.arguments, IsSupersetOf({"-launcher", "fork", "-iface", "lo", "/libexec/peer"}));
-  EXPECT_THAT(shm.settings, Contains("UCX_TLS=shm,self"));
-  EXPECT_THAT(shm.settings, Not(Contains("MPIR_CVAR_NOLOCAL=1")));
-  const command tcp = told(rival::mpich, two_threads("tcp"));
-  EXPECT_THAT(tcp.settings,
-              IsSupersetOf({"MPIR_CVAR_NOLOCAL=1", "UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo"}));
-}
-
-TEST(PeerCommand, LetsUcxGoOverTheSameCard) {
-  const command c = told(rival::ucx, two_threads("verbs"));
-  EXPECT_THAT(c.settings, Contains("UCX_TLS=rc_v,ud_v,self"));
-}
-
-TEST(PeerCommand, OfUcxNeedsNoLauncher) {
-  const command c = told(rival::ucx, two_threads("shm"));
-  EXPECT_EQ(c.program, "/libexec/peer");
-  EXPECT_EQ(c.arguments.front(), "rate");
-  EXPECT_THAT(c.settings, Contains("UCX_TLS=shm,self"));
-}
-
-TEST(PeerCommand, OfUtofuHasAMachineOfItsOwnForEachRound) {
-  const auto settings_in = [](const std::string& scratch) {
-    return told(rival::utofu, two_threads("utofu"), scratch).settings;
-  };
-  EXPECT_THAT(settings_in("/dev/shm/one"), Contains("SOFTTOFU_JOB=one"));
-  EXPECT_THAT(settings_in("/dev/shm/two"), Contains("SOFTTOFU_JOB=two"));
-}
-
-command uncached(const rival_task& t) {
-  return told(rival::uncached, t, "/scratch/one");
-}
-
-TEST(PeerCommand, OfHeddleMeasuresTheSameWithoutRegistrations) {
-  rival_task t = two_threads("utofu");
-  t.what.lanes = 2;
-  const command c = uncached(t);
-  EXPECT_THAT(c.arguments,
-              IsSupersetOf({"bench", "rate", "--op", "put", "--sizes", "8", "--threads", "2",
-                            "--lanes", "2", "--backend", "utofu", "core"}));
-  EXPECT_THAT(c.settings, Contains("HEDDLE_RCACHE=off"));
-}
-
-TEST(PeerCommand, OfHeddleIsAJobOfItsOwnAndBoundOnlyWhereWeAre) {
-  rival_task t = two_threads("utofu");
-  t.cores.clear();
-  const command c = uncached(t);
-  EXPECT_THAT(c.without, IsSupersetOf({"HEDDLE_BOOT_FD", "HEDDLE_RANK", "HEDDLE_SIZE"}));
-  EXPECT_THAT(c.settings, Contains("SOFTTOFU_JOB=one"));
-  EXPECT_THAT(c.arguments, Contains("none"));
-}
-
-TEST(PeerCommand, OfHeddlesGupsSaysItsMemoryAndWay) {
+TEST(PeerCommand, OfHeddleIsBoundOnlyWhereWeAreAndSaysMemoryAndWayOfGups) {
   rival_task t = two_threads("shm");
+  t.cores.clear();
   t.what.what = kind::gups;
   t.what.memory_bytes = 4096;
   t.what.atomic = true;
-  EXPECT_THAT(uncached(t).arguments,
-              IsSupersetOf({"bench", "gups", "--memory", "4096", "--atomic"}));
-  EXPECT_THAT(uncached(t).arguments, Not(Contains("--op")));
-}
-
-TEST(PeerCommand, ForgetsTheUsersOwnTuning) {
-  for (const rival who : {rival::ucx, rival::ofi, rival::openmpi, rival::mpich}) {
-    const command c = told(who, two_threads("shm"));
-    EXPECT_THAT(c.without, IsSupersetOf({"UCX_", "OMPI_", "MPIR_", "PMI_"}));
-  }
+  const std::vector<std::string> words = told(rival::uncached, t).arguments;
+  EXPECT_THAT(words, IsSupersetOf({"bench", "gups", "--memory", "4096", "--atomic", "none"}));
+  EXPECT_THAT(words, Not(Contains("--op")));
 }
 
 /// Whether the rival's program, and its launcher, are there.
@@ -262,7 +225,8 @@ class UtofuPeer : public testing::Test {
   void SetUp() override {
     if (!is_there(rival::utofu)) GTEST_SKIP() << "Heddle was built without uTofu";
   }
-  static double round(const spec& s) {
+  static double round(spec s) {
+    s.time = 5ms;
     const rival_task t{.what = s, .backend = "utofu", .limit = 60s};
     return rival_round(rival::utofu, t).figures.front();
   }
@@ -270,82 +234,50 @@ class UtofuPeer : public testing::Test {
 
 TEST_F(UtofuPeer, MeasuresEveryOperationOfOneThread) {
   for (const operation op : {operation::put, operation::get, operation::fetch_add, operation::am}) {
-    for (const kind what : {kind::rate, kind::latency}) {
-      EXPECT_GT(round({.what = what, .op = op, .time = 5ms}), 0) << name_of(what) << name_of(op);
-    }
+    for (const kind what : {kind::rate, kind::latency})
+      EXPECT_GT(round({.what = what, .op = op}), 0) << name_of(what) << name_of(op);
   }
 }
 
-TEST_F(UtofuPeer, MovesMessagesOfEverySize) {
-  for (const std::uint64_t bytes : {1, 4, 32, 33, 4096, 100'000}) {
-    for (const operation op : {operation::put, operation::get, operation::am}) {
-      const spec s{.what = kind::rate, .op = op, .bytes = bytes, .window = 4, .time = 2ms};
+TEST_F(UtofuPeer, MovesMessagesOfEverySizeAndByVcqsThatThreadsShareOrHaveTheirOwn) {
+  spec s{.what = kind::rate, .window = 4};
+  for (const operation op : {operation::put, operation::get, operation::am}) {
+    s.op = op;
+    s.threads = 1;
+    for (const std::uint64_t bytes : {1, 4, 32, 33, 4096, 100'000}) {
+      s.bytes = bytes;
       EXPECT_GT(round(s), 0) << bytes;
     }
-  }
-}
-
-TEST_F(UtofuPeer, LetsThreadsShareVcqsOrHaveTheirOwn) {
-  for (const int lanes : {0, 1, 2}) {
-    for (const operation op : {operation::put, operation::get, operation::am}) {
-      const spec s{
-          .what = kind::rate, .op = op, .threads = 3, .lanes = lanes, .window = 4, .time = 5ms};
-      EXPECT_GT(round(s), 0) << lanes;
-    }
+    s.threads = 3;
+    for (s.lanes = 0; s.lanes < 3; ++s.lanes) EXPECT_GT(round(s), 0) << s.lanes;
   }
 }
 
 // The peer verifies the table, and fails when updates are missing.
 TEST_F(UtofuPeer, LosesNoUpdateOfGups) {
+  spec s{.what = kind::gups, .op = operation::put, .threads = 3, .lanes = 2, .window = 8};
+  s.memory_bytes = 8 << 20;
   for (const bool atomic : {false, true}) {
-    spec s{.what = kind::gups,
-           .op = operation::put,
-           .threads = 3,
-           .lanes = 2,
-           .window = 8,
-           .time = 5ms};
-    s.memory_bytes = 8 << 20;
     s.atomic = atomic;
     EXPECT_GT(round(s), 0);
   }
 }
 
 TEST_F(UtofuPeer, SaysWhenThereAreNotEnoughCqs) {
-  EXPECT_THAT([] { (void)round({.what = kind::rate, .threads = 60, .time = 5ms}); },
+  EXPECT_THAT([] { (void)round({.what = kind::rate, .threads = 60}); },
               ThrowsMessage<rival_failure>(HasSubstr("is there a CQ left")));
 }
 
-TEST(Rivals, UseOnlyTheWireThatTheyHave) {
-  const rival_task put{.what = {.op = operation::put}, .backend = "shm"};
-  EXPECT_THROW(check_rival(rival::utofu, put), tools::usage_error);
-  const rival_task over_utofu{.what = {.op = operation::put}, .backend = "utofu"};
-  EXPECT_THROW(check_rival(rival::mpich, over_utofu), tools::usage_error);
-}
-
-TEST(Rivals, OverVerbsAreThoseThatUseThem) {
-  rival_task t{.what = {.op = operation::put}, .backend = "verbs"};
-  EXPECT_THROW(check_rival(rival::openmpi, t), tools::usage_error);
-  EXPECT_THROW(check_rival(rival::ofi, t), tools::usage_error);
-  t.what.op = operation::tag;
-  EXPECT_THROW(check_rival(rival::verbs, t), tools::usage_error);
-  t = {.what = {.op = operation::put}, .backend = "tcp"};
-  EXPECT_THROW(check_rival(rival::verbs, t), tools::usage_error);
-}
-
-TEST(Rivals, OfUtofuHaveNoTaggedMessages) {
-  const rival_task t{.what = {.op = operation::tag}, .backend = "utofu"};
-  EXPECT_THROW(check_rival(rival::utofu, t), tools::usage_error);
-}
-
-TEST(Rivals, OfMpiAndLibfabricHaveNoActiveMessages) {
-  const rival_task t{.what = {.op = operation::am}, .backend = "shm"};
-  EXPECT_THROW(check_rival(rival::mpich, t), tools::usage_error);
-  EXPECT_THROW(check_rival(rival::ofi, t), tools::usage_error);
-}
-
-TEST(Rivals, AreLibraries) {
-  const rival_task t{.what = {.op = operation::tag}, .backend = "shm"};
-  EXPECT_THROW(check_rival(rival::bare, t), tools::usage_error);
+TEST(Rivals, RefuseWiresAndOperationsThatTheyDoNotHave) {
+  const std::tuple<rival, operation, const char*> table[]{
+      {rival::utofu, operation::put, "shm"},     {rival::mpich, operation::put, "utofu"},
+      {rival::openmpi, operation::put, "verbs"}, {rival::ofi, operation::put, "verbs"},
+      {rival::verbs, operation::tag, "verbs"},   {rival::verbs, operation::put, "tcp"},
+      {rival::utofu, operation::tag, "utofu"},   {rival::mpich, operation::am, "shm"},
+      {rival::ofi, operation::am, "shm"},        {rival::bare, operation::tag, "shm"}};
+  for (const auto& [who, op, backend] : table)
+    EXPECT_THROW(check_rival(who, {.what = {.op = op}, .backend = backend}), tools::usage_error)
+        << name_of(who) << name_of(op) << backend;
 }
 
 TEST(Rivals, WithoutTheirProgramsNameThePackage) {
@@ -359,24 +291,20 @@ TEST(Rivals, WithoutTheirProgramsNameThePackage) {
   setenv("PATH", path.c_str(), 1);
 }
 
-record of(const std::string& library, const std::string& metric, double median) {
-  record r;
-  r.library = library;
-  r.metric = metric;
-  r.median = median;
-  return r;
-}
-
-TEST(RecordsOfARound, GiveTheFiguresOfHeddle) {
+TEST(RecordsOfARound, GiveTheFiguresOfHeddleOrAreAFailure) {
+  const auto of = [](const char* library, const char* metric, double median) {
+    record r;
+    r.library = library;
+    r.metric = metric;
+    r.median = median;
+    return r;
+  };
   const auto rate =
       figures_in({of("bare", "rate", 1), of("heddle", "rate", 20)}, {.what = kind::rate});
   EXPECT_EQ(rate.figures, std::vector<double>{20});
   const auto gups = figures_in({of("heddle", "updates", 0.002), of("heddle", "lost_updates", 0)},
                                {.what = kind::gups});
   EXPECT_EQ(gups.figures, (std::vector<double>{0.002, 0}));
-}
-
-TEST(RecordsOfARound, ThatAreMissingAreAFailure) {
   EXPECT_THROW((void)figures_in({}, {.what = kind::rate}), rival_failure);
 }
 

@@ -22,19 +22,11 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-std::string some_path() {
-  return testing::TempDir() + "/result-" + std::to_string(getpid());
-}
-
-TEST(ResultFile, CheckingLeavesNothingBehind) {
-  const std::string path = some_path();
+TEST(ResultFile, CheckingLeavesNothingBehindAndKeepsWhatIsThere) {
+  const std::string path = testing::TempDir() + "/result-" + std::to_string(getpid());
+  check_writable("", "--json");
   check_writable(path, "--json");
   EXPECT_FALSE(std::filesystem::exists(path));
-  check_writable("", "--json");
-}
-
-TEST(ResultFile, CheckingKeepsWhatIsThere) {
-  const std::string path = some_path();
   write_file(path, "old\n");
   check_writable(path, "--json");
   std::ifstream file(path);
@@ -47,9 +39,6 @@ TEST(ResultFile, APathThatCannotBeNamesCauseAndCure) {
               ThrowsMessage<std::runtime_error>(AllOf(HasSubstr("'/nonexistent/x.json'"),
                                                       HasSubstr("No such file or directory"),
                                                       HasSubstr("--json FILE"))));
-}
-
-TEST(ResultFile, AFullDiskIsTold) {
   EXPECT_THAT([] { write_file("/dev/full", "text"); },
               ThrowsMessage<std::runtime_error>(HasSubstr("No space left on device")));
 }
@@ -58,21 +47,17 @@ bool is_there(const std::string& path) {
   return std::filesystem::exists(path);
 }
 
-TEST(ScratchFolder, IsGoneWithAllThatIsInIt) {
+TEST(ScratchFolder, StaysWhileItIsUsedAndIsGoneWithAllThatIsInIt) {
+  const scratch_folder first;
   std::string path;
   {
-    const scratch_folder folder;
-    path = folder.path();
+    const scratch_folder second;
+    path = second.path();
+    EXPECT_NE(first.path(), path);
     std::ofstream(path + "/file") << "text";
     EXPECT_TRUE(is_there(path + "/file"));
   }
   EXPECT_FALSE(is_there(path));
-}
-
-TEST(ScratchFolder, StaysWhileItIsUsed) {
-  const scratch_folder first;
-  const scratch_folder second;
-  EXPECT_NE(first.path(), second.path());
   EXPECT_TRUE(is_there(first.path()));
 }
 

@@ -15,16 +15,11 @@ lap_times lap(std::chrono::milliseconds start, std::chrono::milliseconds end) {
   return {zero + start, zero + end};
 }
 
-TEST(Laps, LastFromTheFirstStartToTheLastEnd) {
+TEST(Laps, CountTogetherForRatesAndAsAHalvedMeanForPingPongs) {
   EXPECT_DOUBLE_EQ(elapsed({lap(10ms, 50ms), lap(20ms, 90ms), lap(5ms, 30ms)}), 0.085);
-}
-
-TEST(Laps, OfARateCountAllThreadsInTheTimeTheyTookTogether) {
-  const spec s{.what = kind::rate, .op = operation::put};
-  EXPECT_DOUBLE_EQ(seconds_per_op(s, {lap(0ms, 100ms), lap(100ms, 200ms)}, 10), 0.01);
-}
-
-TEST(Laps, OfALatencyAreAveragedAndHalvedForPingPongs) {
+  EXPECT_DOUBLE_EQ(seconds_per_op({.what = kind::rate, .op = operation::put},
+                                  {lap(0ms, 100ms), lap(100ms, 200ms)}, 10),
+                   0.01);
   const std::vector<lap_times> laps{lap(0ms, 100ms), lap(0ms, 300ms)};
   EXPECT_DOUBLE_EQ(seconds_per_op({.what = kind::latency, .op = operation::tag}, laps, 10), 0.01);
   EXPECT_DOUBLE_EQ(seconds_per_op({.what = kind::latency, .op = operation::get}, laps, 10), 0.02);
@@ -42,20 +37,22 @@ int play_round(pacer& p, double per_op) {
   return runs;
 }
 
-TEST(Pacer, LearnsTheSpeedOnceAndThenFillsTheTime) {
+/// Operations of the first run of a round.
+double next_count(pacer& p) {
+  p.begin_round();
+  return static_cast<double>(p.count());
+}
+
+TEST(Pacer, LearnsTheSpeedOnceFillsTheTimeAndFollowsAChange) {
   pacer p(spec_of(kind::rate));
   EXPECT_GT(play_round(p, 1e-6), 2);  // learning
   EXPECT_EQ(play_round(p, 1e-6), 1);
-  p.begin_round();
-  EXPECT_NEAR(static_cast<double>(p.count()), 1e5, 1);
-}
-
-TEST(Pacer, FollowsAChangeOfSpeed) {
-  pacer p(spec_of(kind::rate));
-  play_round(p, 1e-6);
+  EXPECT_DOUBLE_EQ(p.result(), 1e-6);
+  EXPECT_NEAR(next_count(p), 1e5, 1);
   play_round(p, 1e-5);
-  p.begin_round();
-  EXPECT_NEAR(static_cast<double>(p.count()), 1e4, 1);
+  EXPECT_NEAR(next_count(p), 1e4, 1);
+  play_round(p, 10.0);
+  EXPECT_EQ(next_count(p), 16) << "a few, however slow";
 }
 
 TEST(Pacer, RepeatsATimedRunThatWasFarTooShort) {
@@ -64,8 +61,7 @@ TEST(Pacer, RepeatsATimedRunThatWasFarTooShort) {
   p.end_run(0.1, 1e-2);  // 16 operations, held up for as long as the round should take
   EXPECT_EQ(play_round(p, 1e-6), 2);
   EXPECT_DOUBLE_EQ(p.result(), 1e-6);
-  p.begin_round();
-  EXPECT_NEAR(static_cast<double>(p.count()), 1e5, 1);
+  EXPECT_NEAR(next_count(p), 1e5, 1);
 }
 
 TEST(Pacer, TakesAShortRunWhenRepeatingDoesNotHelp) {
@@ -75,12 +71,6 @@ TEST(Pacer, TakesAShortRunWhenRepeatingDoesNotHelp) {
   int runs = 0;
   for (; p.count() > 0 && runs < 100; ++runs) p.end_run(0.01, 1e-6);
   EXPECT_LT(runs, 10);
-}
-
-TEST(Pacer, GivesTheTimePerOperationOfTheTimedRun) {
-  pacer p(spec_of(kind::bandwidth));
-  play_round(p, 3e-5);
-  EXPECT_DOUBLE_EQ(p.result(), 3e-5);
 }
 
 TEST(Pacer, StampsASecondShorterRunForLatenciesOnly) {
@@ -96,27 +86,14 @@ TEST(Pacer, StampsASecondShorterRunForLatenciesOnly) {
   EXPECT_DOUBLE_EQ(p.result(), 1e-7);
 }
 
-TEST(Pacer, MakesAFewOperationsHoweverSlow) {
-  pacer p(spec_of(kind::rate));
-  play_round(p, 10.0);
-  p.begin_round();
-  EXPECT_EQ(p.count(), 16u);
-}
-
-TEST(Pacer, MakesNoMoreThanItMayAndDoesNotRepeatForThat) {
+TEST(Pacer, MakesNoMoreThanItMayAndLearnsNothingWhereThereIsNoChoice) {
   pacer p(spec_of(kind::gups), 1, 64);
   play_round(p, 1e-9);
-  EXPECT_EQ(play_round(p, 1e-9), 1);
-  EXPECT_EQ(p.result(), 1e-9);
-  p.begin_round();
-  EXPECT_EQ(p.count(), 64u);
-}
-
-TEST(Pacer, LearnsNothingWhereThereIsNoChoice) {
-  pacer p(spec_of(kind::gups), 1024, 1024);
-  EXPECT_EQ(play_round(p, 1e-9), 1);
-  p.begin_round();
-  EXPECT_EQ(p.count(), 1024u);
+  EXPECT_EQ(play_round(p, 1e-9), 1) << "not repeated, though it is short";
+  EXPECT_EQ(next_count(p), 64);
+  pacer fixed(spec_of(kind::gups), 1024, 1024);
+  EXPECT_EQ(play_round(fixed, 1e-9), 1);
+  EXPECT_EQ(next_count(fixed), 1024);
 }
 
 }  // namespace

@@ -98,11 +98,8 @@ TEST(Rounds, ReportTheKnownCostOfALibraryExactly) {
           << name_of(what) << name_of(op);
     }
   }
-}
-
-TEST(Rounds, ReportItOfPutsThatTellToo) {
-  const spec s = of(kind::latency, operation::put, 4096);
-  EXPECT_NEAR(measured(s, read_virtual_clock).figures.front(), 0.125, 1e-9);
+  const spec told = of(kind::latency, operation::put, 4096);
+  EXPECT_NEAR(measured(told, read_virtual_clock).figures.front(), 0.125, 1e-9);
 }
 
 TEST(Rounds, TakeTheP99OfALatencyFromSingleOperations) {

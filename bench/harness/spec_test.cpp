@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// spec_test.cpp - units and cores of a benchmark.
+// spec_test.cpp - names, units, lanes and cores of a benchmark.
 #include "harness/spec.h"
 
 #include <gtest/gtest.h>
@@ -13,55 +13,51 @@ TEST(Spec, TurnsSecondsIntoTheUnitOfItsMetric) {
   EXPECT_DOUBLE_EQ(figure({.what = kind::bandwidth, .bytes = 1'000'000}, 100e-6), 10);
 }
 
-TEST(Spec, SaysWhetherALatencyIsARoundTrip) {
+TEST(Spec, NamesEveryChoiceAsOnTheCommandLineAndWhetherALatencyIsARoundTrip) {
   for (const auto& [name, op] : choices<operation>()) {
+    EXPECT_EQ(name_of(op), name);
     const bool there_and_back = op == operation::get || op == operation::fetch_add;
     EXPECT_EQ(metrics_of({.what = kind::latency, .op = op}).front().name,
               there_and_back ? "round-trip" : "one-way");
   }
-}
-
-TEST(Spec, NamesEveryOperationAsOnTheCommandLine) {
-  for (const auto& [name, op] : choices<operation>()) EXPECT_EQ(name_of(op), name);
   for (const auto& [name, k] : choices<kind>()) EXPECT_EQ(name_of(k), name);
   for (const auto& [name, who] : choices<rival>()) EXPECT_EQ(name_of(who), name);
 }
 
 TEST(Spec, LetsNeighbouringThreadsShareALane) {
-  const auto indices = [](int threads, int lanes) {
-    std::vector<int> all;
+  const struct {
+    int threads, lanes;
+    std::vector<int> by_thread;
+  } table[]{{4, 0, {0, 1, 2, 3}},
+            {4, 1, {0, 0, 0, 0}},
+            {4, 2, {0, 0, 1, 1}},
+            {5, 2, {0, 0, 0, 1, 1}},
+            {2, 4, {0, 1}}};
+  for (const auto& [threads, lanes, by_thread] : table) {
     for (int t = 0; t < threads; ++t)
-      all.push_back(lane_index({.threads = threads, .lanes = lanes}, t));
-    return all;
-  };
-  EXPECT_EQ(indices(4, 0), (std::vector<int>{0, 1, 2, 3}));
-  EXPECT_EQ(indices(4, 1), (std::vector<int>{0, 0, 0, 0}));
-  EXPECT_EQ(indices(4, 2), (std::vector<int>{0, 0, 1, 1}));
-  EXPECT_EQ(indices(5, 2), (std::vector<int>{0, 0, 0, 1, 1}));
-  EXPECT_EQ(indices(2, 4), (std::vector<int>{0, 1}));
+      EXPECT_EQ(lane_index({.threads = threads, .lanes = lanes}, t), by_thread.at(t)) << lanes;
+  }
 }
 
 TEST(Spec, OnlyTheChosenSidesCompute) {
-  EXPECT_TRUE(computes(computing::sender, true));
-  EXPECT_FALSE(computes(computing::sender, false));
-  EXPECT_TRUE(computes(computing::receiver, false));
-  EXPECT_FALSE(computes(computing::receiver, true));
-  EXPECT_TRUE(computes(computing::both, true) && computes(computing::both, false));
+  for (const bool sends : {true, false}) {
+    EXPECT_EQ(computes(computing::sender, sends), sends);
+    EXPECT_EQ(computes(computing::receiver, sends), !sends);
+    EXPECT_TRUE(computes(computing::both, sends));
+  }
 }
 
-TEST(Cores, AreNeighboursPerRankAndGoRound) {
-  const std::vector<int> allowed{2, 3, 6};
-  EXPECT_EQ(cores_of_rank(allowed, 0, 4, 1), (std::vector<int>{2}));
-  EXPECT_EQ(cores_of_rank(allowed, 1, 4, 1), (std::vector<int>{3}));
-  EXPECT_EQ(cores_of_rank(allowed, 3, 4, 1), (std::vector<int>{2}));
-}
-
-TEST(Cores, AreARanksShareHoweverManyThreadsItHas) {
-  const std::vector<int> allowed{0, 1, 2, 3};
-  EXPECT_EQ(cores_of_rank(allowed, 0, 2, 2), (std::vector<int>{0, 1}));
-  EXPECT_EQ(cores_of_rank(allowed, 1, 2, 2), (std::vector<int>{2, 3}));
-  EXPECT_EQ(cores_of_rank(allowed, 1, 2, 16), (std::vector<int>{2, 3}));
-  EXPECT_EQ(cores_of_rank({5, 7}, 1, 2, 8), (std::vector<int>{7}));
+TEST(Cores, AreNeighboursARanksShareAtMostAndGoRound) {
+  const struct {
+    std::vector<int> allowed;
+    int rank, ranks, threads;
+    std::vector<int> cores;
+  } table[]{{{2, 3, 6}, 0, 4, 1, {2}},       {{2, 3, 6}, 1, 4, 1, {3}},
+            {{2, 3, 6}, 3, 4, 1, {2}},       {{0, 1, 2, 3}, 0, 2, 2, {0, 1}},
+            {{0, 1, 2, 3}, 1, 2, 2, {2, 3}}, {{0, 1, 2, 3}, 1, 2, 16, {2, 3}},
+            {{5, 7}, 1, 2, 8, {7}}};
+  for (const auto& [allowed, rank, ranks, threads, cores] : table)
+    EXPECT_EQ(cores_of_rank(allowed, rank, ranks, threads), cores) << rank << ' ' << threads;
 }
 
 }  // namespace

@@ -14,17 +14,12 @@ struct scribe {
   std::string calls;
 };
 
-TEST(OverlapPass, PreparesPostsAndWaitsForEveryMessage) {
+TEST(OverlapPass, PreparesPostsComputesAndWaitsForEveryMessage) {
   scribe side;
-  (void)overlap_pass(side, 3, 0);
+  const side_times t = overlap_pass(side, 3, 1e-4);
   EXPECT_EQ(side.calls, "rpwrpwrpw");
-}
-
-TEST(OverlapPass, ComputesBetweenPostingAndWaiting) {
-  scribe side;
-  const side_times t = overlap_pass(side, 1, 1e-4);
   EXPECT_GE(t.compute, 1e-4);
-  EXPECT_GE(t.total, t.post + t.compute + t.wait - 1e-9);
+  EXPECT_GE(t.total, t.compute);
 }
 
 spec of(std::chrono::milliseconds time, std::uint64_t bytes, double us, computing who) {

@@ -43,13 +43,10 @@ TEST(Task, ComesBackFromItsWords) {
   EXPECT_EQ(back.what.buffers, buffer_kind::exposed);
 }
 
-TEST(Task, OfUnboundThreadsNamesNoCores) {
-  EXPECT_THAT(words_of({}), Not(Contains("--cores")));
-}
-
-TEST(Task, HasAPathPerThreadUnlessFewerAreAskedFor) {
+TEST(Task, HasAPathPerThreadUnlessFewerAreAskedForAndNamesNoCoresUnbound) {
   EXPECT_EQ((task{.what = {.threads = 4}}.paths()), 4);
   EXPECT_EQ((task{.what = {.threads = 4, .lanes = 2}}.paths()), 2);
+  EXPECT_THAT(words_of({}), Not(Contains("--cores")));
 }
 
 TEST(PeerLines, AreFoundAmongWarnings) {

@@ -12,6 +12,9 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::SizeIs;
 
+const std::vector<double> low{10, 10.1, 10.2, 10.3, 10.4}, high{12, 12.1, 12.2, 12.3, 12.4},
+    wide{5, 9, 10.2, 14, 20};
+
 record measured(const std::string& unit, const std::vector<double>& rounds) {
   record r{.benchmark = "rate",
            .op = "put",
@@ -19,7 +22,7 @@ record measured(const std::string& unit, const std::vector<double>& rounds) {
            .library = "heddle",
            .metric = "figure",
            .unit = unit};
-  set_statistics(r, summarize(rounds));
+  set_statistics(r, summarize(rounds.empty() ? high : rounds));
   r.rounds = rounds;
   return r;
 }
@@ -29,51 +32,34 @@ verdict judged(const record& before, const record& after) {
   return changes.size() == 1 ? changes.front().what : verdict::same;
 }
 
-const std::vector<double> low{10, 10.1, 10.2, 10.3, 10.4}, high{12, 12.1, 12.2, 12.3, 12.4},
-    wide{5, 9, 10.2, 14, 20};
-
-TEST(Compare, TellsWorseFromBetterByTheUnit) {
-  EXPECT_EQ(judged(measured("us", low), measured("us", high)), verdict::worse);
-  EXPECT_EQ(judged(measured("M/s", low), measured("M/s", high)), verdict::better);
-  EXPECT_EQ(judged(measured("GB/s", high), measured("GB/s", low)), verdict::worse);
-}
-
-TEST(Compare, TakesWhatLiesWithinTheNoiseForTheSame) {
-  EXPECT_EQ(judged(measured("us", low), measured("us", wide)), verdict::same);
-  EXPECT_EQ(judged(measured("us", low), measured("us", low)), verdict::same);
+TEST(Compare, TellsWorseFromBetterByTheUnitAndTakesNoiseForTheSame) {
   const std::vector<double> a_bit_more{10.41, 10.42, 10.43, 10.44, 10.45};
-  EXPECT_EQ(judged(measured("us", low), measured("us", a_bit_more)), verdict::same);
-}
-
-TEST(Compare, JudgesNothingWithoutRoundsOrWithAnotherUnit) {
-  record bare_medians = measured("us", high);
-  bare_medians.rounds.clear();
-  EXPECT_EQ(judged(measured("us", low), bare_medians), verdict::same);
+  const struct {
+    const char* unit;
+    std::vector<double> before, after;
+    verdict what;
+  } table[]{{"us", low, high, verdict::worse},   {"M/s", low, high, verdict::better},
+            {"GB/s", high, low, verdict::worse}, {"us", low, wide, verdict::same},
+            {"us", low, low, verdict::same},     {"us", low, a_bit_more, verdict::same},
+            {"us", low, {}, verdict::same}};
+  for (const auto& [unit, before, after, what] : table)
+    EXPECT_EQ(judged(measured(unit, before), measured(unit, after)), what) << unit;
   EXPECT_THAT(compare({measured("us", low)}, {measured("ns", high)}, {}), SizeIs(0));
 }
 
-TEST(Compare, PairsFiguresOfOneKindInTheirOrder) {
-  const std::vector<record> file{measured("us", low), measured("us", high)};
-  const auto changes = compare(file, file, {});
-  ASSERT_THAT(changes, SizeIs(2));
-  for (const change& c : changes) EXPECT_EQ(c.what, verdict::same);
-}
-
-TEST(Compare, DoesNotMixFiguresOfAnotherSetup) {
+TEST(Compare, PairsFiguresOfOneSetupInTheirOrderButNoRivalsAndRatios) {
   record plain = measured("us", low), exposed = measured("us", high);
   plain.setup = "plain buffers";
   exposed.setup = "exposed buffers";
-  const auto changes = compare({plain, exposed}, {exposed, plain}, {});
-  ASSERT_THAT(changes, SizeIs(2));
-  for (const change& c : changes) EXPECT_EQ(c.what, verdict::same);
-  EXPECT_THAT(compare({plain}, {exposed}, {}), SizeIs(0));
-}
-
-TEST(Compare, LeavesOutRivalsAndRatios) {
   record rival = measured("us", low);
   rival.library = "ucx";
-  const record ratio = measured("times", low);
-  EXPECT_THAT(compare({rival, ratio}, {rival, ratio}, {}), SizeIs(0));
+  const record first = measured("us", low), second = measured("us", high),
+               ratio = measured("times", low);
+  const auto changes = compare({rival, ratio, first, second, plain, exposed},
+                               {rival, ratio, first, second, exposed, plain}, {});
+  ASSERT_THAT(changes, SizeIs(4));
+  for (const change& c : changes) EXPECT_EQ(c.what, verdict::same);
+  EXPECT_THAT(compare({plain}, {exposed}, {}), SizeIs(0));
 }
 
 TEST(Compare, PrintsWhatChangedAndCountsTheRest) {

@@ -48,10 +48,6 @@ outcome_row example() {
 std::vector<row> rows_of(const std::string& section) {
   return read_goals(GOALS, section);
 }
-goal to(const std::string& against) {
-  return {.against = against};
-}
-
 TEST(Goals, HaveDistinctNamesAndEveryComparisonTheyJudge) {
   std::set<std::string> names;
   for (const char* section : {"shm and tcp", "utofu", "verbs"}) {
@@ -82,12 +78,6 @@ TEST(Goals, AreReadWithAllTheirParts) {
   EXPECT_EQ(rows[0].goals, goals);
 }
 
-TEST(Goals, OfASectionThatIsNotThereNameThoseThatAre) {
-  EXPECT_THAT([] { (void)rows_of("carrier pigeon"); },
-              ThrowsMessage<tools::usage_error>(
-                  AllOf(HasSubstr("'carrier pigeon'"), HasSubstr("shm and tcp, utofu, verbs"))));
-}
-
 TEST(Goals, ThatCannotBeReadNameTheLineAndTheCure) {
   const auto reading = [](const std::string& text) {
     return [text] { (void)parse_goals("[s]\n" + text, "s"); };
@@ -99,6 +89,9 @@ TEST(Goals, ThatCannotBeReadNameTheLineAndTheCure) {
   EXPECT_THAT(reading("name | words | about 3 x ucx"), complains("line 2", "at least 3 x ucx"));
   EXPECT_THAT(reading("name | words | at least 3 x ucx, 4"), complains("ucx, 4", "T=NUMBER"));
   EXPECT_THROW((void)read_goals("/nonexistent", "s"), std::runtime_error);
+  EXPECT_THAT([] { (void)rows_of("carrier pigeon"); },
+              ThrowsMessage<tools::usage_error>(
+                  AllOf(HasSubstr("'carrier pigeon'"), HasSubstr("shm and tcp, utofu, verbs"))));
 }
 
 TEST(Goals, AreSelectedByPartsOfTheirNames) {
@@ -106,44 +99,36 @@ TEST(Goals, AreSelectedByPartsOfTheirNames) {
   EXPECT_THAT(select_rows(rows, {"shm-put-rate"}), SizeIs(2));  // and the crowded one
   EXPECT_THAT(select_rows(rows, {"tcp-am-latency", "bandwidth"}), SizeIs(6));
   EXPECT_EQ(select_rows(rows, {}).size(), rows.size());
+  EXPECT_THROW((void)select_rows(rows, {"put", "nothing"}), std::runtime_error);
 }
 
-TEST(Goals, RefuseAPatternThatSelectsNothing) {
-  EXPECT_THROW((void)select_rows(rows_of("utofu"), {"put", "nothing"}), std::runtime_error);
-}
-
-TEST(Goals, CompareMediansOfTheSameThing) {
-  EXPECT_DOUBLE_EQ(*figure_of(example(), to("ucx")), 3.6);
-  EXPECT_DOUBLE_EQ(*figure_of(example(), to("bare")), 0.3);
-  EXPECT_EQ(figure_of(example(), to("pair")), std::nullopt);
-}
-
-TEST(Goals, CompareFourRanksWithTwo) {
-  outcome_row r = example();
-  r.records = {measured("heddle", 10, 4), measured("heddle", 20, 2)};
-  EXPECT_DOUBLE_EQ(*figure_of(r, to("pair")), 0.5);
-}
-
-TEST(Goals, MayBeAboutWhatARecordHolds) {
-  outcome_row r = example();
+// Medians of the same thing, four ranks with two, what a record holds, one of the thread counts.
+TEST(Goals, CompareWithARivalOrJudgeARecord) {
   record scaling = measured("heddle", 0.8);
   scaling.metric = "scaling";
   scaling.threads = 4;
-  r.records.push_back(scaling);
-  const goal four{.bound = 0.95, .metric = "scaling", .threads = 4};
-  const goal eight{.bound = 0.95, .metric = "scaling", .threads = 8};
-  EXPECT_DOUBLE_EQ(*figure_of(r, four), 0.8);
-  EXPECT_EQ(figure_of(r, eight), std::nullopt);
-}
-
-TEST(Goals, MayBeAboutOneOfSeveralThreadCounts) {
   outcome_row r = example();
-  r.records = {measured("heddle", 10), measured("heddle", 30), measured("utofu", 11),
-               measured("utofu", 40)};
-  r.records[1].threads = r.records[3].threads = 24;
-  const goal many{.bound = 0.95, .against = "utofu", .threads = 24};
-  EXPECT_DOUBLE_EQ(*figure_of(r, many), 0.75);
-  EXPECT_EQ(figure_of(r, {.against = "utofu", .threads = 48}), std::nullopt);
+  r.records.push_back(scaling);
+  outcome_row crowded = example();
+  crowded.records = {measured("heddle", 10, 4), measured("heddle", 20, 2)};
+  outcome_row counts = example();
+  counts.records = {measured("heddle", 10), measured("heddle", 30), measured("utofu", 11),
+                    measured("utofu", 40)};
+  counts.records[1].threads = counts.records[3].threads = 24;
+  const struct {
+    const outcome_row& row;
+    goal what;
+    std::optional<double> figure;
+  } table[]{{r, {.against = "ucx"}, 3.6},
+            {r, {.against = "bare"}, 0.3},
+            {r, {.against = "pair"}, {}},
+            {crowded, {.against = "pair"}, 0.5},
+            {r, {.metric = "scaling", .threads = 4}, 0.8},
+            {r, {.metric = "scaling", .threads = 8}, {}},
+            {counts, {.against = "utofu", .threads = 24}, 0.75},
+            {counts, {.against = "utofu", .threads = 48}, {}}};
+  for (const auto& [row, what, figure] : table)
+    EXPECT_EQ(figure_of(row, what), figure) << what.against << what.metric << what.threads;
 }
 
 TEST(Goals, AreLowerOrUpperBounds) {
@@ -161,14 +146,10 @@ TEST(Goals, AreJudgedOneByOneInTheTables) {
   EXPECT_THAT(markdown_table({example()}),
               HasSubstr("| example | at least 0.4 x bare | 0.3 | short | 90 M/s | 300 M/s | "
                         "`rate --op put` |"));
-}
-
-TEST(Goals, OfARowWithoutRecordsFailed) {
   outcome_row r = example();
   r.records.clear();
   r.failure = "it took too long";
-  EXPECT_THAT(text_table({r}), HasSubstr("failed"));
-  EXPECT_THAT(text_table({r}), HasSubstr("it took too long"));
+  EXPECT_THAT(text_table({r}), AllOf(HasSubstr("failed"), HasSubstr("it took too long")));
 }
 
 }  // namespace

@@ -50,44 +50,29 @@ TEST(Records, HaveExactlyTheAgreedFieldsInOrder) {
 )");
 }
 
-TEST(Records, OfNothingAreAnEmptyArray) {
-  EXPECT_EQ(to_json({}), "[]\n");
-}
-
-TEST(Records, ComeBackAsTheyWere) {
+TEST(Records, ComeBackAsTheyWereAlsoFromAFile) {
   record other = example();
   other.library = "heddle/ucx";
   other.median = 1.0 / 3;
   other.setup = "plain buffers";
   other.rounds = {1, 2.5};
-  const std::vector<record> records{example(), other};
-  EXPECT_EQ(records_from_json(to_json(records)), records);
-}
-
-TEST(Records, SurviveAFile) {
   const std::string file = testing::TempDir() + "heddle_record_test.json";
-  write_records(file, {example()});
-  EXPECT_EQ(read_records(file), std::vector<record>{example()});
+  for (const auto& records : {std::vector<record>{}, {example(), other}}) {
+    EXPECT_EQ(records_from_json(to_json(records)), records);
+    write_records(file, records);
+    EXPECT_EQ(read_records(file), records);
+  }
   std::remove(file.c_str());
 }
 
-TEST(Records, WithoutAFieldAreRefusedByName) {
+TEST(Records, ThatAreNoneAreRefusedByNameOfFieldOrFile) {
   std::string text = to_json({example()});
   text.replace(text.find("\"unit\""), 6, "\"unlt\"");
   EXPECT_THAT([&] { (void)records_from_json(text); },
               ThrowsMessage<std::runtime_error>(HasSubstr("unit")));
-}
-
-TEST(Records, ThatAreNotJsonAreRefused) {
   EXPECT_THROW((void)records_from_json("[{"), std::runtime_error);
-}
-
-TEST(Records, OfAFileThatIsNotThereNameIt) {
   EXPECT_THAT([] { (void)read_records("/nonexistent/records.json"); },
               ThrowsMessage<std::runtime_error>(HasSubstr("/nonexistent/records.json")));
-}
-
-TEST(Records, ThatCannotBeWrittenNameTheFile) {
   EXPECT_THROW(write_records("/nonexistent/records.json", {}), std::runtime_error);
 }
 
