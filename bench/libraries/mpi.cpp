@@ -91,22 +91,17 @@ class window {
 
 /// The words of kernels/library.h. MPI knows no end of a single put, get or fetch-add, so a window
 /// of them ends with a flush; of messages the oldest is waited for. No active messages.
-class mpi_path : public rival_thread {
+class mpi_path : public windowed_thread<mpi_path, MPI_Request, page_buffer> {
  public:
   using place = MPI_Aint;  ///< an offset
 
   mpi_path(const task& t, int rank, MPI_Comm comm, const window* table, int thread)
-      : rival_thread(t, thread, table != nullptr ? table->bytes() : std::span<std::byte>()),
+      // In a ping-pong each is flushed at once: the partner waits for it.
+      : windowed_thread(t, thread, table != nullptr ? table->bytes() : std::span<std::byte>(),
+                        t.what.what == kind::latency ? 1 : t.what.window),
         peer_(1 - rank),
         comm_(comm),
-        table_(table),
-        // In a ping-pong each is flushed at once: the partner waits for it.
-        size_(t.what.what == kind::latency && !t.gups() ? 1
-                                                        : static_cast<std::size_t>(t.what.window)),
-        source_(bytes_),
-        landings_(bytes_ * size_),
-        words_(size_),
-        requests_(size_, MPI_REQUEST_NULL) {}
+        table_(table) {}
 
   [[nodiscard]] place at(std::size_t offset) const noexcept {
     return static_cast<MPI_Aint>(offset);
@@ -130,7 +125,7 @@ class mpi_path : public rival_thread {
     flush_window();
   }
   void get(place from) {
-    get_bytes(landings_.data() + begun_ * bytes_, from, bytes_);
+    get_bytes(landing(begun_), from, bytes_);
     end_access();
   }
   void fetch_add(place at) {
@@ -153,19 +148,6 @@ class mpi_path : public rival_thread {
     return value;
   }
 
-  void send(message m) {
-    MPI_Request& r = free_request();
-    require(
-        MPI_Isend(source_.data(), static_cast<int>(bytes_), MPI_BYTE, peer_, tag_of(m), comm_, &r),
-        "MPI_Isend");
-  }
-  void recv(message m) {
-    const std::size_t slot = next_;
-    MPI_Request& r = free_request();
-    require(MPI_Irecv(landings_.data() + slot * bytes_, static_cast<int>(bytes_), MPI_BYTE, peer_,
-                      tag_of(m), comm_, &r),
-            "MPI_Irecv");
-  }
   void deliver(message m) {
     require(MPI_Send(source_.data(), static_cast<int>(bytes_), MPI_BYTE, peer_, tag_of(m), comm_),
             "MPI_Send");
@@ -177,7 +159,7 @@ class mpi_path : public rival_thread {
 
   void drain() {
     if (begun_ > 0) flush_window();
-    for (MPI_Request& r : requests_) wait(r);
+    windowed_thread::drain();
   }
   void flush() {}  // drain() has
   /// Where MPI needs to be called for puts to arrive, it is.
@@ -194,6 +176,19 @@ class mpi_path : public rival_thread {
   }
 
  private:
+  friend windowed_thread;
+  void start_send(std::uint64_t tag, std::size_t bytes, MPI_Request& r) {
+    require(MPI_Isend(source_.data(), static_cast<int>(bytes), MPI_BYTE, peer_,
+                      static_cast<int>(tag), comm_, &r),
+            "MPI_Isend");
+  }
+  void start_recv(std::uint64_t tag, std::byte* into, std::size_t bytes, MPI_Request& r) {
+    require(
+        MPI_Irecv(into, static_cast<int>(bytes), MPI_BYTE, peer_, static_cast<int>(tag), comm_, &r),
+        "MPI_Irecv");
+  }
+  static bool is_over(MPI_Request r) { return r == MPI_REQUEST_NULL; }
+  static void finish(MPI_Request& r) { require(MPI_Wait(&r, MPI_STATUS_IGNORE), "MPI_Wait"); }
   void put_bytes(const void* from, MPI_Aint to, std::uint64_t bytes) {
     const int count = static_cast<int>(bytes);
     require(MPI_Put(from, count, MPI_BYTE, peer_, to, count, MPI_BYTE, table_->get()), "MPI_Put");
@@ -209,27 +204,13 @@ class mpi_path : public rival_thread {
     begun_ = 0;
     require(MPI_Win_flush(peer_, table_->get()), "MPI_Win_flush");
   }
-  MPI_Request& free_request() {
-    MPI_Request& r = requests_[next_];
-    wait(r);
-    if (++next_ == size_) next_ = 0;
-    return r;
-  }
-  static void wait(MPI_Request& r) {
-    if (r != MPI_REQUEST_NULL) require(MPI_Wait(&r, MPI_STATUS_IGNORE), "MPI_Wait");
-  }
   [[nodiscard]] int tag_of(message m) const { return static_cast<int>(tag_for(m)); }
   [[nodiscard]] int notice() const { return static_cast<int>(notice_tag()); }
 
   const int peer_;
   const MPI_Comm comm_;
   const window* const table_;
-  const std::size_t size_;
-  page_buffer source_, landings_;  // landings: one for each slot of the window
-  std::vector<std::uint64_t> words_;
-  std::vector<MPI_Request> requests_;
   std::size_t begun_ = 0;  // accesses since the last flush
-  std::size_t next_ = 0;
   std::uint64_t told_ = 0;
   const std::uint64_t one_ = 1;
   unsigned looks_ = 0;

@@ -200,133 +200,89 @@ class table {
 
 /// The words of kernels/library.h. libfabric has no active messages, and a put's end does not say
 /// that it has arrived, which random updates need of each.
-class ofi_path : public rival_thread {
+class ofi_path : public windowed_thread<ofi_path, operation_slot, page_buffer> {
  public:
   using place = std::uint64_t;  ///< an address at the other rank
 
   ofi_path(const task& t, endpoint& on, int thread, std::span<std::byte> here, table::place there)
-      : rival_thread(t, thread, here),
-        on_(on),
-        there_(there),
-        source_(bytes_),
-        landings_(bytes_ * static_cast<std::size_t>(t.what.window)),
-        words_(static_cast<std::size_t>(t.what.window)),
-        slots_(static_cast<std::size_t>(t.what.window)) {}
+      : windowed_thread(t, thread, here, t.what.window), on_(on), there_(there) {}
 
   [[nodiscard]] place at(std::size_t offset) const noexcept { return there_.address + offset; }
 
   void put_word(std::uint64_t value, place to, std::uint64_t bytes = sizeof(std::uint64_t)) {
-    begin([&](std::size_t slot, void* context) {
+    begin([&](std::size_t slot, operation_slot& r) {
       words_[slot] = value;
-      return fi_write(on_.get(), &words_[slot], bytes, nullptr, on_.peer(), to, there_.key,
-                      context);
+      start(r, [&] {
+        return fi_write(on_.get(), &words_[slot], bytes, nullptr, on_.peer(), to, there_.key, &r);
+      });
     });
   }
   void put(place to) {
-    begin([&](std::size_t, void* context) {
-      return fi_write(on_.get(), source_.data(), bytes_, nullptr, on_.peer(), to, there_.key,
-                      context);
+    begin([&](std::size_t, operation_slot& r) {
+      start(r, [&] {
+        return fi_write(on_.get(), source_.data(), bytes_, nullptr, on_.peer(), to, there_.key, &r);
+      });
     });
   }
   void put_told(place to) {
-    begin([&](std::size_t, void* context) {
-      return fi_writedata(on_.get(), source_.data(), bytes_, nullptr, thread_, on_.peer(), to,
-                          there_.key, context);
+    begin([&](std::size_t, operation_slot& r) {
+      start(r, [&] {
+        return fi_writedata(on_.get(), source_.data(), bytes_, nullptr, thread_, on_.peer(), to,
+                            there_.key, &r);
+      });
     });
   }
   void get(place from) {
-    begin([&](std::size_t slot, void* context) {
-      return fi_read(on_.get(), landing(slot), bytes_, nullptr, on_.peer(), from, there_.key,
-                     context);
-    });
+    begin([&](std::size_t slot, operation_slot& r) { start_get(landing(slot), bytes_, from, r); });
   }
   void fetch_add(place at) {
-    begin([&](std::size_t slot, void* context) {
-      return fi_fetch_atomic(on_.get(), &one_, 1, nullptr, &words_[slot], nullptr, on_.peer(), at,
-                             there_.key, FI_UINT64, FI_SUM, context);
+    begin([&](std::size_t slot, operation_slot& r) {
+      start(r, [&] {
+        return fi_fetch_atomic(on_.get(), &one_, 1, nullptr, &words_[slot], nullptr, on_.peer(), at,
+                               there_.key, FI_UINT64, FI_SUM, &r);
+      });
     });
-  }
-  void send(message m) {
-    begin([&](std::size_t, void* context) { return tag_send(tag_for(m), bytes_, context); });
-  }
-  void recv(message m) {
-    begin([&](std::size_t slot, void* context) {
-      return tag_recv(tag_for(m), landing(slot), bytes_, context);
-    });
-  }
-  void deliver(message m) {
-    apart([&](void* context) { return tag_send(tag_for(m), bytes_, context); });
   }
   [[nodiscard]] std::uint64_t arrived() const { return on_.told(thread_); }
-  void await_arrived(std::uint64_t count) {
-    while (arrived() < count) look_after();
-  }
-
-  void drain() {
-    for (operation_slot& slot : slots_) finish(slot);
-  }
   /// A put ends when its source is free; what a read finds at the end of an ordered queue is behind
   /// all that was put.
   void flush() {
     std::uint64_t last = 0;
-    apart([&](void* context) {
-      return fi_read(on_.get(), &last, 1, nullptr, on_.peer(), there_.address, there_.key, context);
-    });
-  }
-  void progress() { on_.progress(); }
-  void notify() {
-    apart([&](void* context) { return tag_send(notice_tag(), 0, context); });
-  }
-  void await_notice() {
-    apart([&](void* context) { return tag_recv(notice_tag(), landings_.data(), 0, context); });
+    apart([&](operation_slot& r) { start_get(&last, 1, there_.address, r); });
   }
 
  private:
-  /// `attempt(slot, context)`, when the oldest operation of the window has ended.
-  template <class F>
-  void begin(F&& attempt) {
-    operation_slot& slot = slots_[next_];
-    finish(slot);
-    begin_in(slot, [&](void* context) { return attempt(next_, context); });
-    if (++next_ == slots_.size()) next_ = 0;
-  }
-  /// `attempt(context)` outside of the window, to its end.
-  template <class F>
-  void apart(F&& attempt) {
-    begin_in(apart_, attempt);
-    finish(apart_);
-  }
+  friend windowed_thread;
   /// Until accepted.
   template <class F>
-  void begin_in(operation_slot& slot, F&& attempt) {
+  void start(operation_slot& r, F&& attempt) {
     // Relaxed: the end comes back through the queue, which orders it behind this.
-    slot.busy.store(true, std::memory_order_relaxed);
-    ssize_t code = attempt(&slot);
-    for (; code == -FI_EAGAIN; code = attempt(&slot)) look_after();
+    r.busy.store(true, std::memory_order_relaxed);
+    ssize_t code = attempt();
+    for (; code == -FI_EAGAIN; code = attempt()) look_after();
     require(code, "begin an operation");
   }
+  void start_get(void* into, std::size_t bytes, place from, operation_slot& r) {
+    start(r, [&] {
+      return fi_read(on_.get(), into, bytes, nullptr, on_.peer(), from, there_.key, &r);
+    });
+  }
+  void start_send(std::uint64_t tag, std::size_t bytes, operation_slot& r) {
+    start(r,
+          [&] { return fi_tsend(on_.get(), source_.data(), bytes, nullptr, on_.peer(), tag, &r); });
+  }
+  void start_recv(std::uint64_t tag, std::byte* into, std::size_t bytes, operation_slot& r) {
+    start(r, [&] { return fi_trecv(on_.get(), into, bytes, nullptr, on_.peer(), tag, 0, &r); });
+  }
   /// Acquire pairs with endpoint::progress().
-  void finish(const operation_slot& slot) {
-    while (slot.busy.load(std::memory_order_acquire)) look_after();
+  static bool is_over(const operation_slot& r) { return !r.busy.load(std::memory_order_acquire); }
+  void finish(const operation_slot& r) {
+    while (!is_over(r)) look_after();
   }
-  void look_after() {
-    if (!on_.progress()) rest();
-  }
-  ssize_t tag_send(std::uint64_t tag, std::size_t bytes, void* context) {
-    return fi_tsend(on_.get(), source_.data(), bytes, nullptr, on_.peer(), tag, context);
-  }
-  ssize_t tag_recv(std::uint64_t tag, std::byte* into, std::size_t bytes, void* context) {
-    return fi_trecv(on_.get(), into, bytes, nullptr, on_.peer(), tag, 0, context);
-  }
-  [[nodiscard]] std::byte* landing(std::size_t slot) { return landings_.data() + slot * bytes_; }
+  bool look() { return on_.progress(); }
 
   endpoint& on_;
   const table::place there_;
-  page_buffer source_, landings_;  // landings: one for each slot of the window
-  std::vector<std::uint64_t> words_;
-  std::vector<operation_slot> slots_;  // of the window
-  operation_slot apart_;
-  std::size_t next_ = 0;
   const std::uint64_t one_ = 1;
 };
 

@@ -12,6 +12,7 @@
 #include <exception>
 #include <span>
 #include <stdexcept>
+#include <vector>
 
 #include "harness/partner.h"
 #include "harness/slots.h"
@@ -58,6 +59,89 @@ class rival_thread {
   const std::span<std::byte> here_;
   const bool crowded_;
   unsigned in_vain_ = 0;
+};
+
+/// A thread whose operations are requests, at most a window of them under way: the oldest is waited
+/// for. `Self` is its class: it begins a message as the request `r`, by start_send(tag, bytes, r)
+/// from source_ or start_recv(tag, into, bytes, r); says whether one is over at once, by
+/// is_over(r), and waits for its end by finish(r); and answers by look() whether the library had
+/// something to do.
+template <class Self, class Request, class Buffer>
+class windowed_thread : public rival_thread {
+ public:
+  void send(message m) {
+    begin([&](std::size_t, Request& r) { self().start_send(tag_for(m), bytes_, r); });
+  }
+  void recv(message m) {
+    begin([&](std::size_t slot, Request& r) {
+      self().start_recv(tag_for(m), landing(slot), bytes_, r);
+    });
+  }
+  void deliver(message m) {
+    apart([&](Request& r) { self().start_send(tag_for(m), bytes_, r); });
+  }
+  void await_arrived(std::uint64_t count) {
+    while (self().arrived() < count) look_after();
+  }
+  void drain() {
+    for (; unfinished_ > 0; --unfinished_) self().finish(requests_[oldest()]);
+  }
+  void progress() { (void)self().look(); }
+  void notify() {
+    apart([&](Request& r) { self().start_send(notice_tag(), 0, r); });
+  }
+  void await_notice() {
+    apart([&](Request& r) { self().start_recv(notice_tag(), landings_.data(), 0, r); });
+  }
+
+ protected:
+  /// `how`: what a Buffer is made of beside its size.
+  template <class... T>
+  windowed_thread(const task& t, int thread, std::span<std::byte> here, int window, const T&... how)
+      : rival_thread(t, thread, here),
+        size_(static_cast<std::size_t>(window)),
+        source_(bytes_, how...),
+        landings_(bytes_ * size_, how...),
+        words_(size_),
+        requests_(size_) {}
+
+  /// `start(slot, r)`, when the oldest operation of a full window has ended. What is over at once
+  /// keeps no slot.
+  template <class F>
+  void begin(F&& start) {
+    if (unfinished_ == size_) {
+      self().finish(requests_[next_]);
+      --unfinished_;
+    }
+    start(next_, requests_[next_]);
+    if (self().is_over(requests_[next_])) return;
+    if (++next_ == size_) next_ = 0;
+    ++unfinished_;
+  }
+  /// `start(r)` outside of the window, to its end.
+  template <class F>
+  void apart(F&& start) {
+    start(apart_);
+    self().finish(apart_);
+  }
+  void look_after() {
+    if (!self().look()) rest();
+  }
+  [[nodiscard]] std::byte* landing(std::size_t slot) { return landings_.data() + slot * bytes_; }
+
+  const std::size_t size_;
+  const Buffer source_, landings_;    ///< landings: one for each slot of the window
+  std::vector<std::uint64_t> words_;  ///< by slot
+
+ private:
+  [[nodiscard]] Self& self() noexcept { return static_cast<Self&>(*this); }
+  [[nodiscard]] std::size_t oldest() const noexcept {
+    return next_ >= unfinished_ ? next_ - unfinished_ : next_ + size_ - unfinished_;
+  }
+
+  std::vector<Request> requests_;
+  Request apart_{};
+  std::size_t next_ = 0, unfinished_ = 0;
 };
 
 /// A library without a launcher of its own, between this process and the one it forks into.

@@ -2,6 +2,7 @@
 // ucx.cpp - UCX's protocol layer, UCP, by its calls and nothing else.
 #include <ucp/api/ucp.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <stdexcept>
@@ -10,10 +11,69 @@
 
 #include "harness/slots.h"
 #include "libraries/rival.h"
-#include "libraries/ucx_buffer.h"
 
 namespace heddle::bench {
 namespace {
+
+void require(ucs_status_t status, const char* what) {
+  if (status != UCS_OK)
+    throw std::runtime_error(std::string(what) + ": " + ucs_status_string(status));
+}
+
+std::vector<std::byte> bytes_of(const void* from, std::size_t size) {
+  const auto* const begin = static_cast<const std::byte*>(from);
+  return {begin, begin + size};
+}
+
+/// The program's memory, or UCX's, which UCX knows then. The other rank may address what UCX knows.
+/// Every page is there before timing.
+class ucx_buffer {
+ public:
+  ucx_buffer(std::size_t bytes, ucp_context_h context, buffer_kind where, bool addressable = false)
+      : context_(context), bytes_(bytes) {
+    const bool is_ours = where == buffer_kind::plain;
+    if (is_ours) ours_ = std::make_unique<page_buffer>(bytes);
+    if (is_ours) data_ = ours_->data();
+    if (!is_ours || addressable) map(is_ours ? 0U : unsigned{UCP_MEM_MAP_ALLOCATE});
+    std::fill_n(data_, bytes, std::byte{0});
+  }
+  ucx_buffer(const ucx_buffer&) = delete;
+  ucx_buffer& operator=(const ucx_buffer&) = delete;
+  ~ucx_buffer() {
+    if (known_ != nullptr) ucp_mem_unmap(context_, known_);
+  }
+  /// Only when addressable.
+  [[nodiscard]] std::vector<std::byte> key() const {
+    void* packed = nullptr;
+    std::size_t size = 0;
+    require(ucp_rkey_pack(context_, known_, &packed, &size), "ucp_rkey_pack");
+    std::vector<std::byte> copy = bytes_of(packed, size);
+    ucp_rkey_buffer_release(packed);
+    return copy;
+  }
+  [[nodiscard]] std::byte* data() const noexcept { return data_; }
+  [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {data_, bytes_}; }
+
+ private:
+  void map(unsigned flags) {
+    ucp_mem_map_params_t params{};
+    params.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH |
+                        UCP_MEM_MAP_PARAM_FIELD_FLAGS;
+    params.address = data_;
+    params.length = std::max<std::size_t>(bytes_, 1);
+    params.flags = flags;
+    require(ucp_mem_map(context_, &params, &known_), "ucp_mem_map");
+    ucp_mem_attr_t got{};
+    got.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS;
+    require(ucp_mem_query(known_, &got), "ucp_mem_query");
+    data_ = static_cast<std::byte*>(got.address);
+  }
+  ucp_context_h context_;
+  std::size_t bytes_;
+  std::unique_ptr<page_buffer> ours_;
+  ucp_mem_h known_ = nullptr;
+  std::byte* data_ = nullptr;
+};
 
 /// Runs until the operation is over; a request of null already is.
 using request = ucs_status_ptr_t;
@@ -155,21 +215,17 @@ class arrivals {
   std::atomic<std::uint64_t> count_{0};
 };
 
-/// The words of kernels/library.h. A window of requests, of which the oldest is waited for.
-class ucx_path : public rival_thread {
+/// The words of kernels/library.h.
+class ucx_path : public windowed_thread<ucx_path, request, ucx_buffer> {
  public:
   using place = std::uint64_t;                    ///< an address at the other rank
   static constexpr bool handler_answers = false;  // a handler must not send and wait
 
   ucx_path(const task& t, ucp_context_h context, worker& on, int thread, std::span<std::byte> here,
            std::uint64_t there)
-      : rival_thread(t, thread, here),
+      : windowed_thread(t, thread, here, t.what.window, context, t.what.buffers),
         on_(on),
-        there_(there),
-        source_(context, bytes_, t.what.buffers),
-        landings_(context, bytes_ * static_cast<std::size_t>(t.what.window), t.what.buffers),
-        words_(static_cast<std::size_t>(t.what.window)),
-        requests_(static_cast<std::size_t>(t.what.window), nullptr) {
+        there_(there) {
     if (t.what.op == operation::am && !t.gups())
       calls_ =
           std::make_unique<arrivals>(on.get(), static_cast<unsigned>(thread), bytes_, landings_);
@@ -178,13 +234,15 @@ class ucx_path : public rival_thread {
   [[nodiscard]] place at(std::size_t offset) const noexcept { return there_ + offset; }
 
   void put_word(std::uint64_t value, place to, std::uint64_t bytes = sizeof(std::uint64_t)) {
-    const std::size_t slot = free_slot();
-    words_[slot] = value;
-    begin(slot, ucp_put_nbx(on_.endpoint(), &words_[slot], bytes, to, on_.key(), &none_));
+    begin([&](std::size_t slot, request& r) {
+      words_[slot] = value;
+      r = ucp_put_nbx(on_.endpoint(), &words_[slot], bytes, to, on_.key(), &none_);
+    });
   }
   void put(place to) {
-    const std::size_t slot = free_slot();
-    begin(slot, ucp_put_nbx(on_.endpoint(), source_.data(), bytes_, to, on_.key(), &none_));
+    begin([&](std::size_t, request& r) {
+      r = ucp_put_nbx(on_.endpoint(), source_.data(), bytes_, to, on_.key(), &none_);
+    });
   }
   /// UCX promises no order of the bytes, but by a fence that of two puts.
   void put_told(place to) {
@@ -193,86 +251,52 @@ class ucx_path : public rival_thread {
     put_word(++told_, at(line_), sizeof told_);
   }
   void get(place from) {
-    const std::size_t slot = free_slot();
-    begin(slot, ucp_get_nbx(on_.endpoint(), landing(slot), bytes_, from, on_.key(), &none_));
+    begin([&](std::size_t slot, request& r) {
+      r = ucp_get_nbx(on_.endpoint(), landing(slot), bytes_, from, on_.key(), &none_);
+    });
   }
   void fetch_add(place at) {
-    const std::size_t slot = free_slot();
-    ucp_request_param_t params = word_;
-    params.op_attr_mask |= UCP_OP_ATTR_FIELD_REPLY_BUFFER;
-    params.reply_buffer = &words_[slot];
-    begin(slot,
-          ucp_atomic_op_nbx(on_.endpoint(), UCP_ATOMIC_OP_ADD, &one_, 1, at, on_.key(), &params));
+    begin([&](std::size_t slot, request& r) {
+      ucp_request_param_t params = word_;
+      params.op_attr_mask |= UCP_OP_ATTR_FIELD_REPLY_BUFFER;
+      params.reply_buffer = &words_[slot];
+      r = ucp_atomic_op_nbx(on_.endpoint(), UCP_ATOMIC_OP_ADD, &one_, 1, at, on_.key(), &params);
+    });
   }
   void exclusive_or(std::uint64_t value, place at) {
-    const std::size_t slot = free_slot();
-    words_[slot] = value;
-    begin(slot, ucp_atomic_op_nbx(on_.endpoint(), UCP_ATOMIC_OP_XOR, &words_[slot], 1, at,
-                                  on_.key(), &word_));
+    begin([&](std::size_t slot, request& r) {
+      words_[slot] = value;
+      r = ucp_atomic_op_nbx(on_.endpoint(), UCP_ATOMIC_OP_XOR, &words_[slot], 1, at, on_.key(),
+                            &word_);
+    });
   }
   [[nodiscard]] std::uint64_t get_word(place from) {
     std::uint64_t value = 0;
-    request r = ucp_get_nbx(on_.endpoint(), &value, sizeof value, from, on_.key(), &none_);
-    finish(r);
+    apart([&](request& r) {
+      r = ucp_get_nbx(on_.endpoint(), &value, sizeof value, from, on_.key(), &none_);
+    });
     return value;
   }
-
-  void send(message m) {
-    const std::size_t slot = free_slot();
-    begin(slot, tag_send(tag_for(m), bytes_));
-  }
-  void recv(message m) {
-    const std::size_t slot = free_slot();
-    begin(slot, tag_recv(tag_for(m), landing(slot), bytes_));
-  }
-  void deliver(message m) {
-    request r = tag_send(tag_for(m), bytes_);
-    finish(r);
-  }
   void call(message) {
-    const std::size_t slot = free_slot();
-    begin(slot, ucp_am_send_nbx(on_.endpoint(), static_cast<unsigned>(thread_), nullptr, 0,
-                                source_.data(), bytes_, &none_));
+    begin([&](std::size_t, request& r) {
+      r = ucp_am_send_nbx(on_.endpoint(), static_cast<unsigned>(thread_), nullptr, 0,
+                          source_.data(), bytes_, &none_);
+    });
   }
   [[nodiscard]] std::uint64_t arrived() const { return calls_ ? calls_->count() : told_of(); }
-  void await_arrived(std::uint64_t count) {
-    while (arrived() < count) look_after();
-  }
-
-  void drain() {
-    for (; unfinished_ > 0; --unfinished_) finish(requests_[oldest()]);
-  }
   void flush() {
-    request r = ucp_ep_flush_nbx(on_.endpoint(), &none_);
-    finish(r);
-  }
-  void progress() { ucp_worker_progress(on_.get()); }
-  void notify() {
-    request r = tag_send(notice_tag(), 0);
-    finish(r);
-  }
-  void await_notice() {
-    request r = tag_recv(notice_tag(), landings_.data(), 0);
-    finish(r);
+    apart([&](request& r) { r = ucp_ep_flush_nbx(on_.endpoint(), &none_); });
   }
 
  private:
-  [[nodiscard]] std::size_t oldest() const noexcept {
-    return next_ >= unfinished_ ? next_ - unfinished_ : next_ + requests_.size() - unfinished_;
+  friend windowed_thread;
+  void start_send(ucp_tag_t tag, std::size_t bytes, request& r) {
+    r = ucp_tag_send_nbx(on_.endpoint(), source_.data(), bytes, tag, &none_);
   }
-  std::size_t free_slot() {
-    if (unfinished_ < requests_.size()) return next_;
-    finish(requests_[next_]);
-    --unfinished_;
-    return next_;
+  void start_recv(ucp_tag_t tag, std::byte* into, std::size_t bytes, request& r) {
+    r = ucp_tag_recv_nbx(on_.get(), into, bytes, tag, ~ucp_tag_t{0}, &none_);
   }
-  /// What is over at once keeps no slot.
-  void begin(std::size_t slot, request r) {
-    if (r == nullptr) return;
-    requests_[slot] = r;
-    if (++next_ == requests_.size()) next_ = 0;
-    ++unfinished_;
-  }
+  static bool is_over(const request& r) { return r == nullptr; }
   void finish(request& r) {
     if (r == nullptr) return;
     if (UCS_PTR_IS_ERR(r)) require(UCS_PTR_STATUS(r), "an operation");
@@ -282,16 +306,7 @@ class ucx_path : public rival_thread {
     r = nullptr;
     require(end, "an operation");
   }
-  void look_after() {
-    if (ucp_worker_progress(on_.get()) == 0) rest();
-  }
-  request tag_send(ucp_tag_t tag, std::size_t bytes) {
-    return ucp_tag_send_nbx(on_.endpoint(), source_.data(), bytes, tag, &none_);
-  }
-  request tag_recv(ucp_tag_t tag, std::byte* into, std::size_t bytes) {
-    return ucp_tag_recv_nbx(on_.get(), into, bytes, tag, ~ucp_tag_t{0}, &none_);
-  }
-  [[nodiscard]] std::byte* landing(std::size_t slot) { return landings_.data() + slot * bytes_; }
+  bool look() { return ucp_worker_progress(on_.get()) != 0; }
   static ucp_request_param_t of_a_word() {
     ucp_request_param_t params{};
     params.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE;
@@ -301,10 +316,6 @@ class ucx_path : public rival_thread {
 
   worker& on_;
   const std::uint64_t there_;
-  const ucx_buffer source_, landings_;  // landings: one for each slot of the window
-  std::vector<std::uint64_t> words_;
-  std::vector<request> requests_;
-  std::size_t next_ = 0, unfinished_ = 0;
   std::uint64_t told_ = 0;
   const std::uint64_t one_ = 1;
   const ucp_request_param_t none_{}, word_ = of_a_word();
@@ -322,7 +333,7 @@ class ucx_library final : public forked_library {
       workers_.back()->connect(swap_bytes(*this, workers_.back()->address()));
     }
     if (!t.needs_table()) return;
-    table_ = std::make_unique<ucx_buffer>(context_.get(), t.table_bytes(), t.what.buffers, true);
+    table_ = std::make_unique<ucx_buffer>(t.table_bytes(), context_.get(), t.what.buffers, true);
     there_ = swap<std::uint64_t>(*this, reinterpret_cast<std::uint64_t>(table_->bytes().data()));
     const std::vector<std::byte> key = swap_bytes(*this, table_->key());
     for (const auto& w : workers_) w->import(key);
