@@ -26,10 +26,6 @@ bool over_tcp(const rival_task& t) {
   return t.backend == "tcp";
 }
 
-bool crowded(const rival_task& t) {
-  return !t.cores.empty() && 2 * static_cast<std::size_t>(t.what.threads) > t.cores.size();
-}
-
 void append(std::vector<std::string>& to, const std::vector<std::string>& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
@@ -54,13 +50,8 @@ std::vector<std::string> openmpi_settings(const rival_task& t, const std::string
   } else {
     append(settings, {"OMPI_MCA_btl=self,vader", "OMPI_MCA_osc=sm"});
   }
-  if (crowded(t)) settings.emplace_back("OMPI_MCA_mpi_yield_when_idle=1");
-  return settings;
-}
-
-std::vector<std::string> mpich_settings(const rival_task& t) {
-  std::vector<std::string> settings = ucx_settings(t.backend);
-  if (over_tcp(t)) settings.emplace_back("MPIR_CVAR_NOLOCAL=1");  // as if on two hosts
+  if (task{.what = t.what, .cores = t.cores}.crowded())
+    settings.emplace_back("OMPI_MCA_mpi_yield_when_idle=1");
   return settings;
 }
 
@@ -112,15 +103,6 @@ const std::map<rival, packages> packages_of{
     {rival::mpich, {"libmpich-dev", "mpirun.mpich", "mpich"}},
     {rival::utofu, {nullptr, nullptr, nullptr}},
     {rival::verbs, {"libibverbs-dev", nullptr, nullptr}}};
-
-/// With the cores of the whole job, not only those of the thread that starts it.
-std::unique_ptr<child> start(const command& c, const std::vector<int>& cores) {
-  const std::vector<int> mine = bare::allowed_cores();
-  bare::pin_this_thread(cores);
-  auto started = std::make_unique<child>(c);
-  bare::pin_this_thread(mine);
-  return started;
-}
 
 std::string how_it_failed(rival who, const rival_task& t, const child& program, bool ended) {
   constexpr std::size_t most = 2000;  // launchers explain themselves at length
@@ -218,7 +200,8 @@ command peer_command(rival who, const peer_programs& programs, const rival_task&
     case rival::mpich:
       use_launcher(c, programs.launcher,
                    {"-n", "2", "-launcher", "fork", "-iface", "lo", "-bind-to", "none"});
-      c.settings = mpich_settings(t);
+      c.settings = ucx_settings(t.backend);
+      if (over_tcp(t)) c.settings.emplace_back("MPIR_CVAR_NOLOCAL=1");  // as if on two hosts
       break;
     case rival::ofi:
       c.settings = {over_tcp(t) ? "FI_PROVIDER=tcp,ofi_rxm" : "FI_PROVIDER=shm"};
@@ -256,15 +239,18 @@ void check_rival(rival who, const rival_task& t) {
 
 round_result rival_round(rival who, const rival_task& t) {
   const scratch_folder scratch;
-  const auto program = start(peer_command(who, find_peer(who), t, scratch.path()), t.cores);
-  const bool ended = program->wait_until(std::chrono::steady_clock::now() + limit_of(t));
+  const std::vector<int> mine = bare::allowed_cores();
+  bare::pin_this_thread(t.cores);  // the whole job's, not only those of this thread
+  child program(peer_command(who, find_peer(who), t, scratch.path()));
+  bare::pin_this_thread(mine);
+  const bool ended = program.wait_until(std::chrono::steady_clock::now() + limit_of(t));
   if (who == rival::uncached) {
-    if (ended && program->exit_status() == 0)
+    if (ended && program.exit_status() == 0)
       return figures_in(read_records(records_in(scratch.path())), t.what);
-  } else if (const auto rounds = parse_lines(program->output()); !rounds.empty()) {
+  } else if (const auto rounds = parse_lines(program.output()); !rounds.empty()) {
     return rounds.back();  // whatever became of the program afterwards
   }
-  throw rival_failure(how_it_failed(who, t, *program, ended));
+  throw rival_failure(how_it_failed(who, t, program, ended));
 }
 
 round_result figures_in(const std::vector<record>& records, const spec& s) {

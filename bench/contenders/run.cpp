@@ -41,14 +41,6 @@ measurement heddle_gups(session& in, const spec& s) {
   return [all] { return all->next(); };
 }
 
-/// A pair of ranks, measured by the kernels that measure the rivals.
-struct heddle_case {
-  heddle_case(station& at, const spec& s, bool crowded)
-      : pair(at, s), round(make_measurement(pair, s, at.self(), crowded)) {}
-  heddle_pair pair;
-  measurement round;
-};
-
 /// One round of the first `ranks` ranks: rank 0 learns the mean over the pairs, and its own p99.
 round_result round_of_pairs(session& in, const measurement& own, int ranks) {
   const std::size_t metrics = metrics_of(in.what().base).size();
@@ -66,23 +58,26 @@ round_result round_of_pairs(session& in, const measurement& own, int ranks) {
   return mine;
 }
 
+/// Pairs of ranks, measured by the kernels that measure the rivals; of gups all ranks together.
 series heddle_contender(session& in, const spec& s, const std::string& label, int ranks) {
   series c{.label = label, .library = "heddle", .ranks = ranks, .threads = s.threads};
   if (s.what == kind::gups) {
-    c.round = [&in, own = heddle_gups(in, s), threads = s.threads] {
-      in.seats().take(threads);
-      return own();
+    c.round = heddle_gups(in, s);
+  } else {
+    const auto pair = std::make_shared<heddle_pair>(in.at(), s);
+    if (s.what == kind::overhead) {
+      const bool over_shm = in.backend() == "shm";
+      c.op = pair->mapped() ? "get-mapped" : over_shm ? "get-unmapped" : "get";
+      c.label = pair->mapped() ? "mapped" : over_shm ? "unmapped" : "heddle";
+    }
+    const bool crowded = in.seats().crowded(ranks, s.threads);
+    c.round = [&in, pair, ranks, own = make_measurement(*pair, s, in.at().self(), crowded)] {
+      return round_of_pairs(in, own, ranks);
     };
-    return c;
   }
-  auto own = std::make_shared<heddle_case>(in.at(), s, in.seats().crowded(ranks, s.threads));
-  if (s.what == kind::overhead) {
-    c.op = own->pair.mapped() ? "get-mapped" : in.backend() == "shm" ? "get-unmapped" : "get";
-    c.label = own->pair.mapped() ? "mapped" : in.backend() == "shm" ? "unmapped" : "heddle";
-  }
-  c.round = [&in, own, threads = s.threads, ranks] {
+  c.round = [&in, own = c.round, threads = s.threads] {
     in.seats().take(threads);
-    return round_of_pairs(in, own->round, ranks);
+    return own();
   };
   return c;
 }
@@ -91,8 +86,7 @@ rival_task task_for(const options& o, const spec& s, const std::string& backend)
   return {.what = s, .backend = backend, .limit = std::chrono::seconds(o.rival_limit_s)};
 }
 
-std::function<double()> require_limit(const spec& s, const std::string& backend,
-                                      bare::core_pair cores) {
+bare_timing require_limit(const spec& s, const std::string& backend, bare::core_pair cores) {
   auto limit = bare_limit(s, backend, cores);
   if (limit && !s.background) return limit;
   throw tools::usage_error(
@@ -101,7 +95,7 @@ std::function<double()> require_limit(const spec& s, const std::string& backend,
 }
 
 /// What measures a library, or the machine, in a process of its own or none.
-std::function<round_result()> outside_round(const session& in, const spec& s, rival who) {
+measurement outside_round(const session& in, const spec& s, rival who) {
   if (who == rival::bare)
     return [s, seconds = require_limit(s, in.backend(), in.pair())] {
       return round_result{{figure(s, seconds())}};
@@ -131,16 +125,13 @@ series rival_contender(session& in, spec s, rival who) {
   return c;
 }
 
-/// As many gets in flight as the field has, but no more than 64 MiB.
-int window_of_gets(const spec& s) {
-  constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20, most = 256;
-  const auto each = std::max<std::uint64_t>(s.bytes, 1) * static_cast<std::uint64_t>(s.threads);
-  return static_cast<int>(std::clamp<std::uint64_t>(most_bytes / each, 1, most));
-}
-
+/// Of the cost of gets as many in flight as the field has, but no more than 64 MiB.
 spec with_threads(spec s, int threads) {
+  constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20, most = 256;
   s.threads = threads;
-  if (s.what == kind::overhead) s.window = window_of_gets(s);
+  const auto each = std::max<std::uint64_t>(s.bytes, 1) * static_cast<std::uint64_t>(threads);
+  if (s.what == kind::overhead)
+    s.window = static_cast<int>(std::clamp<std::uint64_t>(most_bytes / each, 1, most));
   return s;
 }
 
@@ -193,15 +184,14 @@ bool judge_updates(session& in, const case_result& c) {
   return good;
 }
 
-std::string op_of(const spec& s) {
-  return s.what != kind::gups ? name_of(s.op) : s.atomic ? "atomic" : "get-put";
-}
-
 /// The exit status.
 int measure_case(session& in, const spec& s) {
+  const bool gups = s.what == kind::gups;
   case_result c{.what = s,
                 .benchmark = in.what().benchmark,
-                .op = op_of(s),
+                .op = !gups      ? name_of(s.op)
+                      : s.atomic ? "atomic"
+                                 : "get-put",
                 .backend = in.backend(),
                 .contenders = contenders_for(in, s)};
   compare_receivers(c);
@@ -212,15 +202,8 @@ int measure_case(session& in, const spec& s) {
     in.print("aggregate bandwidth of a rank in GB/s");
     in.conclude(aggregate_bandwidth(c));
   }
-  if (s.what != kind::gups) return tools::success;
+  if (!gups) return tools::success;
   return agree(in, !in.reports() || judge_updates(in, c)) ? tools::success : tools::corrupted;
-}
-
-void check_libraries(const options& o) {
-  for (const rival who : o.rivals) {
-    if (!is_library(who)) continue;
-    check_rival(who, task_for(o, with_threads(o.base, most_threads(o)), o.backend));
-  }
 }
 
 }  // namespace
@@ -249,7 +232,9 @@ void check_options(const options& o) {
     refuse("--compare bare and pair: not possible here");
   if (has(rival::bare) && o.thread_counts.front() != 1)
     refuse("--compare bare is of one thread on each side: begin --threads with 1");
-  check_libraries(o);
+  for (const rival who : o.rivals)
+    if (is_library(who))
+      check_rival(who, task_for(o, with_threads(o.base, most_threads(o)), o.backend));
   if (o.base.target == target_mode::computing && !is_round_trip(o.base.op)) {
     refuse("--target computing is for --op get and fetch-add: the others need the target's help");
   }

@@ -21,8 +21,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::vector<int> first(const std::vector<int>& cpus, std::size_t count) {
-  return {cpus.begin(), cpus.begin() + static_cast<std::ptrdiff_t>(std::min(count, cpus.size()))};
+std::vector<int> first(std::vector<int> cpus, std::size_t count) {
+  cpus.resize(std::min(count, cpus.size()));
+  return cpus;
 }
 
 std::size_t at_least_one(int threads) {
@@ -39,17 +40,6 @@ std::unique_ptr<world> join(const options& o, const host_seats& seats) {
   if (o.backend != "auto") setenv("HEDDLE_BACKENDS", o.backend.c_str(), 1);
   if (!o.free_executors) seats.take_early(most_threads(o));
   return std::make_unique<world>();
-}
-
-/// One round of one contender. Only rank 0, whose child a rival is, learns that it failed.
-void play(series& s, bool reports) {
-  if (!s.failure.empty()) return;
-  try {
-    const round_result r = s.round();
-    if (reports) add_round(s, r);
-  } catch (const rival_failure& why) {
-    s.failure = why.what();
-  }
 }
 
 }  // namespace
@@ -95,12 +85,10 @@ void host_seats::take(int threads) const {
 
 std::vector<int> host_seats::pair(int threads) const {
   if (seats_.empty()) return {};
-  std::size_t count = std::min(at_least_one(threads), seats_[0].size());
   if (seats_.size() == 1) return {seats_[0][0], seats_[0][1 % seats_[0].size()]};
-  count = std::min(count, seats_[1].size());
+  const std::size_t count = std::min({at_least_one(threads), seats_[0].size(), seats_[1].size()});
   std::vector<int> cpus = first(seats_[0], count);
-  const std::vector<int> second = first(seats_[1], count);
-  cpus.insert(cpus.end(), second.begin(), second.end());
+  cpus.insert(cpus.end(), seats_[1].begin(), seats_[1].begin() + static_cast<long>(count));
   return cpus;
 }
 
@@ -112,6 +100,16 @@ bool host_seats::crowded(int ranks, int threads) const {
 
 void print_line(const std::string& line) {
   tools::print(line + '\n');
+}
+
+void results::conclude(const case_result& c) {
+  print_line(summary_table(c));
+  const std::vector<record> more = records_of(c);
+  records_.insert(records_.end(), more.begin(), more.end());
+}
+
+void results::write(const std::string& json_file) const {
+  if (!json_file.empty()) write_records(json_file, records_);
 }
 
 session::session(const options& o)
@@ -133,27 +131,32 @@ bare::core_pair session::pair() const {
 
 void session::hold_rounds(case_result& c) {
   print(round_heading(c));
-  for (int round = 0; round < o_.rounds; ++round) play_round(c);
+  for (int round = 0; round < o_.rounds; ++round) {
+    for (series& who : c.contenders) {  // the same order on every rank
+      at_.job().barrier();
+      play(who);
+    }
+    at_.job().barrier();
+    if (!reports()) continue;
+    c.cache_line_ns.push_back(bare::cache_line_one_way(pair(), 20ms) * 1e9);
+    print(round_line(c));
+  }
   at_.job().barrier();  // before anybody's buffers are withdrawn
 }
 
-/// The same order on every rank.
-void session::play_round(case_result& c) {
-  for (series& who : c.contenders) {
-    at_.job().barrier();
-    play(who, reports());
+/// One round of one contender. Only rank 0, whose child a rival is, learns that it failed.
+void session::play(series& who) const {
+  if (!who.failure.empty()) return;
+  try {
+    const round_result r = who.round();
+    if (reports()) add_round(who, r);
+  } catch (const rival_failure& why) {
+    who.failure = why.what();
   }
-  at_.job().barrier();
-  if (!reports()) return;
-  c.cache_line_ns.push_back(bare::cache_line_one_way(pair(), 20ms) * 1e9);
-  print(round_line(c));
 }
 
 void session::conclude(const case_result& c) {
-  if (!reports()) return;
-  print(summary_table(c));
-  const std::vector<record> more = records_of(c);
-  records_.insert(records_.end(), more.begin(), more.end());
+  if (reports()) results_.conclude(c);
 }
 
 void session::print(const std::string& line) const {
@@ -161,7 +164,7 @@ void session::print(const std::string& line) const {
 }
 
 void session::write() const {
-  if (reports() && !o_.json_file.empty()) write_records(o_.json_file, records_);
+  if (reports()) results_.write(o_.json_file);
 }
 
 }  // namespace heddle::bench

@@ -50,6 +50,18 @@ class host_seats {
 /// Prints a line at once. Never throws, see standard_output.h.
 void print_line(const std::string& line);
 
+/// What cases came to, as rank 0 tells it.
+class results {
+ public:
+  /// Prints the statistics, and keeps the records for the file.
+  void conclude(const case_result& c);
+  /// After the last measurement: writes the file; an empty name: none.
+  void write(const std::string& json_file) const;
+
+ private:
+  std::vector<record> records_;
+};
+
 /// Collective over the job; rank 0 prints and writes. Everything throws std::exception; then the
 /// launcher must end the job.
 class session {
@@ -71,22 +83,21 @@ class session {
   /// Measures the contenders of `c` in turn, what().rounds times. A barrier before each of them and
   /// one after the last. One whose round throws rival_failure is left out from then on.
   void hold_rounds(case_result& c);
-  /// On rank 0: prints the statistics, and keeps the records for the file.
+  /// On rank 0, as results do.
   void conclude(const case_result& c);
+  void write() const;
   /// On rank 0: prints a line at once.
   void print(const std::string& line) const;
-  /// On rank 0, after the last measurement: writes the file.
-  void write() const;
 
  private:
-  void play_round(case_result& c);
+  void play(series& who) const;
 
   const options& o_;
   host_seats seats_;
   const std::unique_ptr<world> job_;
   station at_;
   const std::string backend_;
-  std::vector<record> records_;
+  results results_;
 };
 
 /// What every rank contributes, on rank 0, in the order of ranks; elsewhere nothing. T is trivially

@@ -12,8 +12,7 @@ namespace heddle::bench {
 namespace {
 
 double median_of_sorted(const std::vector<double>& sorted) {
-  const std::size_t half = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+  return (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2;
 }
 
 double percentile_of_sorted(const std::vector<double>& sorted, double share) {
@@ -22,25 +21,17 @@ double percentile_of_sorted(const std::vector<double>& sorted, double share) {
   return sorted[std::min(rank, sorted.size()) - 1];
 }
 
-/// How many samples may be cut off each end so that both tails together weigh at most 5 %: the
-/// number below the median is binomial with probability one half.
-std::size_t samples_to_cut(std::size_t count) {
-  const auto n = static_cast<double>(count);
-  double tail = 0;
-  std::size_t cut = 0;
-  while (cut < count / 2) {
-    const auto k = static_cast<double>(cut);
+/// Cuts as many samples off each end as both tails together weigh at most 5 %, less one: the number
+/// below the median is binomial with probability one half.
+interval median_interval_of_sorted(const std::vector<double>& sorted) {
+  const auto n = static_cast<double>(sorted.size());
+  double tail = 0, k = 0;
+  for (; k < std::floor(n / 2); ++k) {
     const double log_ways = std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
     tail += std::exp(log_ways - n * std::log(2.0));
     if (tail > 0.025) break;
-    ++cut;
   }
-  return cut;
-}
-
-interval median_interval_of_sorted(const std::vector<double>& sorted) {
-  const std::size_t cut = samples_to_cut(sorted.size());
-  const std::size_t first = cut == 0 ? 0 : cut - 1;
+  const auto first = static_cast<std::size_t>(std::max(k - 1, 0.0));
   return {sorted[first], sorted[sorted.size() - 1 - first]};
 }
 
@@ -62,11 +53,6 @@ double student_t_share(double t, int freedom) {
 std::vector<double> sorted_copy(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
   return samples;
-}
-
-std::vector<double> joined(std::vector<double> one, const std::vector<double>& other) {
-  one.insert(one.end(), other.begin(), other.end());
-  return one;
 }
 
 /// Twice the rank, which equal samples share: a whole number.
@@ -134,13 +120,10 @@ summary summarize(const std::vector<double>& samples) {
 }
 
 double student_t_quantile(double share, int freedom) {
-  double low = 0, high = 1;
-  while (student_t_share(high, freedom) < share) high *= 2;
-  for (int halving = 0; halving < 100; ++halving) {
-    const double middle = (low + high) / 2;
-    (student_t_share(middle, freedom) < share ? low : high) = middle;
-  }
-  return (low + high) / 2;
+  double t = 0;
+  for (double more = 1 << 20; more > 1e-12; more /= 2)
+    if (student_t_share(t + more, freedom) < share) t += more;
+  return t;
 }
 
 mean_estimate estimate_mean(const std::vector<double>& samples) {
@@ -157,7 +140,9 @@ mean_estimate estimate_mean(const std::vector<double>& samples) {
 double rank_sum_probability(const std::vector<double>& one, const std::vector<double>& other) {
   if (one.empty() || other.empty()) return 1;
   constexpr std::size_t most_exact = 100;
-  const std::vector<double> all = sorted_copy(joined(one, other));
+  std::vector<double> all = one;
+  all.insert(all.end(), other.begin(), other.end());
+  std::sort(all.begin(), all.end());
   std::vector<std::size_t> ranks;
   for (const double value : all) ranks.push_back(doubled_rank(all, value));
   double sum = 0;

@@ -3,7 +3,6 @@
 // numbers, where each one's update goes, and what must come out.
 #pragma once
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -23,34 +22,27 @@ namespace heddle::bench {
 /// The sequence of HPCC's RandomAccess: x -> 2x over GF(2), modulo a primitive polynomial.
 class gups_stream {
  public:
-  /// Begins at the `offset`-th number of the sequence, in about 64 steps.
+  /// Begins at the `offset`-th number of the sequence.
   explicit gups_stream(std::uint64_t offset) noexcept : value_(starts(offset)) {}
   [[nodiscard]] std::uint64_t next() noexcept { return value_ = step(value_); }
 
-  /// By squaring: powers[i] is the sequence after 2i steps, that is x^(2i), so summing powers[i]
-  /// for the bits i of x^k gives x^(2k).
+  /// The number at that place: x to that power, by squaring.
   [[nodiscard]] static std::uint64_t starts(std::uint64_t offset) noexcept {
-    std::array<std::uint64_t, 64> powers{};
-    std::uint64_t power = 1;
-    for (std::uint64_t& p : powers) {
-      p = power;
-      power = step(step(power));
-    }
-    std::uint64_t x = 1;
-    for (int bit = static_cast<int>(std::bit_width(offset)) - 1; bit >= 0; --bit) {
-      std::uint64_t squared = 0;
-      for (std::size_t i = 0; i < powers.size(); ++i) {
-        if (x >> i & 1) squared ^= powers[i];
-      }
-      x = offset >> bit & 1 ? step(squared) : squared;
-    }
-    return x;
+    std::uint64_t value = 1;
+    for (std::uint64_t power = 2; offset != 0; offset >>= 1, power = times(power, power))
+      if ((offset & 1) != 0) value = times(value, power);
+    return value;
   }
 
  private:
   static constexpr std::uint64_t polynomial = 7;
   [[nodiscard]] static constexpr std::uint64_t step(std::uint64_t x) noexcept {
     return x << 1 ^ (x >> 63 != 0 ? polynomial : 0);
+  }
+  [[nodiscard]] static constexpr std::uint64_t times(std::uint64_t a, std::uint64_t b) noexcept {
+    std::uint64_t product = 0;
+    for (; b != 0; b >>= 1, a = step(a)) product ^= (b & 1) != 0 ? a : 0;
+    return product;
   }
   std::uint64_t value_;
 };

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <barrier>
 #include <chrono>
 #include <cstdlib>
@@ -100,23 +101,20 @@ void print(const std::string& what, double seconds) {
 void print_threads(bench& b, std::size_t threads, bool apart) {
   const auto cores = heddle::bare::allowed_cores();
   std::barrier start(static_cast<std::ptrdiff_t>(threads));
-  std::vector<double> seconds(threads);
-  {
-    std::vector<std::jthread> all;
-    for (std::size_t t = 0; t < threads; ++t) {
-      all.push_back(heddle::bare::start_pinned(cores[t % cores.size()], [&, t] {
-        registration_cache::hint last;
-        const auto buffer = b.buffer(apart ? 5 * t : 5);
-        start.arrive_and_wait();
-        seconds[t] = median_seconds_per_step(time, 1000,
-                                             [&] { keep(b.cache.acquire(buffer, last).offset()); });
-      }));
-    }
+  std::atomic<double> mean{0};
+  std::vector<std::jthread> all;
+  for (std::size_t t = 0; t < threads; ++t) {
+    all.push_back(heddle::bare::start_pinned(cores[t % cores.size()], [&, t] {
+      registration_cache::hint last;
+      const auto buffer = b.buffer(apart ? 5 * t : 5);
+      start.arrive_and_wait();
+      mean += median_seconds_per_step(time, 1000,
+                                      [&] { keep(b.cache.acquire(buffer, last).offset()); }) /
+              static_cast<double>(threads);
+    }));
   }
-  double sum = 0;
-  for (const double s : seconds) sum += s;
-  print(fmt::format("hit, {} threads, {}", threads, apart ? "a buffer each" : "one buffer"),
-        sum / static_cast<double>(threads));
+  all.clear();  // waits for them
+  print(fmt::format("hit, {} threads, {}", threads, apart ? "a buffer each" : "one buffer"), mean);
 }
 
 /// What it costs the program to give back a page that is cached, or not.

@@ -49,15 +49,19 @@ double ns_of_atomic() {
   return heddle::bare::seconds_per_step(20ms, block, [&] { word.fetch_add(1); }) * 1e9;
 }
 
-void compare(heddle::world& w, heddle::bare::core_pair cores, int rounds) {
+void compare(int rounds) {
+  heddle::world w;
+  const std::vector<int> cores = heddle::bare::allowed_cores();
+  heddle::bare::pin_this_thread(cores.front());
   heddle::lane shared(w), exclusive(w, {.exclusive = true});
   constexpr auto heading = "{:<8}{:>14}{:>14}{:>16}{:>16}\n";
   constexpr auto layout = "{:<8}{:>14.1f}{:>14.1f}{:>16.1f}{:>16.1f}\n";
   fmt::print(heading, "round", "atomic, ns", "shared, ns", "exclusive, ns", "cache line, ns");
   std::array<std::vector<double>, 4> all;
   for (int round = 1; round <= rounds; ++round) {
-    const std::array now{ns_of_atomic(), ns_of_lane(shared), ns_of_lane(exclusive),
-                         heddle::bare::cache_line_one_way(cores, 20ms) * 1e9};
+    const std::array now{
+        ns_of_atomic(), ns_of_lane(shared), ns_of_lane(exclusive),
+        heddle::bare::cache_line_one_way({cores.front(), cores[1 % cores.size()]}, 20ms) * 1e9};
     for (std::size_t i = 0; i < now.size(); ++i) all.at(i).push_back(now.at(i));
     fmt::print(layout, round, now[0], now[1], now[2], now[3]);
   }
@@ -182,9 +186,16 @@ const std::map<std::string, path> paths{
     {"call", [](heddle::world& w, long n) { call(w, n, per_batch); }},
     {"tag", [](heddle::world& w, long n) { tag(w, n, per_batch); }}};
 
-/// Those without Heddle, each only where Heddle is built with that wire.
-std::map<std::string, std::function<void(long)>> bare_paths() {
+/// All by their names; those without Heddle only where it is built with that wire.
+std::map<std::string, std::function<void(long)>> all_paths() {
   std::map<std::string, std::function<void(long)>> all;
+  for (const auto& [name, run] : paths) {
+    all[name] = [&run](long times) {
+      heddle::world w;
+      heddle::bare::pin_this_thread(heddle::bare::allowed_cores().front());
+      run(w, times);
+    };
+  }
 #ifdef HEDDLE_WITH_UTOFU
   all.merge(heddle::paths::utofu::all());
 #endif
@@ -194,34 +205,22 @@ std::map<std::string, std::function<void(long)>> bare_paths() {
   return all;
 }
 
-int usage() {
-  fmt::print(stderr, "heddle_paths [PATH N], where PATH is one of:");
-  for (const auto& [name, run] : paths) fmt::print(stderr, " {}", name);
-  for (const auto& [name, run] : bare_paths()) fmt::print(stderr, " {}", name);
-  fmt::print(stderr, "\n");
-  return 2;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto raw_paths = bare_paths();
-  const auto chosen = argc == 3 ? paths.find(argv[1]) : paths.end();
-  const auto raw = argc == 3 ? raw_paths.find(argv[1]) : raw_paths.end();
-  if (argc != 1 && chosen == paths.end() && raw == raw_paths.end()) return usage();
+  const auto all = all_paths();
+  const auto chosen = argc == 3 ? all.find(argv[1]) : all.end();
+  if (argc != 1 && chosen == all.end()) {
+    fmt::print(stderr, "heddle_paths [PATH N], where PATH is one of:");
+    for (const auto& [name, run] : all) fmt::print(stderr, " {}", name);
+    fmt::print(stderr, "\n");
+    return 2;
+  }
   try {
-    if (raw != raw_paths.end()) {
-      raw->second(std::atol(argv[2]));
-      return 0;
-    }
-    heddle::world w;
-    const std::vector<int> cores = heddle::bare::allowed_cores();
-    heddle::bare::pin_this_thread(cores.front());
-    if (argc == 1) {
-      compare(w, {cores.front(), cores[1 % cores.size()]}, 7);
-    } else {
-      chosen->second(w, std::atol(argv[2]));
-    }
+    if (argc == 1)
+      compare(7);
+    else
+      chosen->second(std::atol(argv[2]));
     return 0;
   } catch (const std::exception& why) {
     fmt::print(stderr, "heddle_paths: {}\n", why.what());

@@ -49,14 +49,11 @@ class mode_turns {
       if (reports_) print_line(round_line(c));
     }
     judge(c);
-    if (!reports_) return;
-    print_line(summary_table(c));
-    const std::vector<record> more = records_of(c);
-    records_.insert(records_.end(), more.begin(), more.end());
+    if (reports_) results_.conclude(c);
   }
   /// On rank 0, after the last measurement: writes the file.
   void write() const {
-    if (reports_ && !o_.json_file.empty()) write_records(o_.json_file, records_);
+    if (reports_) results_.write(o_.json_file);
   }
 
  private:
@@ -79,7 +76,7 @@ class mode_turns {
   const options& o_;
   const std::vector<int> cores_;  // before any session ties this thread to some of them
   bool reports_ = false;
-  std::vector<record> records_;
+  results results_;
 };
 
 // --- adaptive beside what it chooses between -------------------------------------------------

@@ -152,11 +152,10 @@ def title_of(records, x):
 
 def panels_of(records, x):
     """[(what is the same within, records)]: one, or one for each value of what is not `x`."""
-    other = "threads" if x == "bytes" else "bytes"
     if len(curves(records, x)) <= MOST_CURVES:
         return [("", records)]
-    return [(f"{size_text(value)} B" if other == "bytes" else f"{value} threads", some)
-            for (value,), some in groups(records, other).items()]
+    other = "threads" if x == "bytes" else "bytes"
+    return [(parts_of(some[0], x)[other], some) for some in groups(records, other).values()]
 
 
 def line_figure(records, x):
@@ -183,17 +182,13 @@ def line_figure(records, x):
     return figure
 
 
-def x_of(records):
-    """Over what these records go: sizes, threads, or both; sizes where nothing varies."""
-    varying = [x for x in ("bytes", "threads") if len({r[x] for r in records}) > 1]
-    return varying or ["threads" if records[0]["metric"] == "rate" else "bytes"]
-
-
 def draw_lines(records, folder, formats):
     for key, some in groups(records, "benchmark", "op", "backend", "metric", "unit").items():
         benchmark, op, backend, metric, _ = key
         words = [benchmark, op, backend] + ([metric] if metric != benchmark else [])
-        for x in x_of(some):
+        # Over sizes, threads, or both; over sizes where nothing varies.
+        varying = [x for x in X_NAMES if len({r[x] for r in some}) > 1]
+        for x in varying or ["threads" if metric == "rate" else "bytes"]:
             name = "-".join(words + [FILE_NAMES[x]]).replace("_", "-").replace("/", "-")
             yield from save(line_figure(some, x), folder, name, formats)
 
@@ -242,23 +237,17 @@ def stacked_figure(records):
     return figure
 
 
-def ratio_figure(records):
-    figure = line_figure(records, "bytes")
-    axes = figure.axes[0]
-    axes.set_title(f"overlap over {records[0]['backend']}, at the {records[0]['op']}\n"
-                   "1: all of the shorter one is hidden, 0: nothing", fontsize=10)
-    axes.set_ylim(min(-0.1, min(r["median"] for r in records) * 1.1), 1.15)
-    return figure
-
-
 def draw_overlap(records, folder, formats):
     for (backend, side), some in groups(records, "backend", "op").items():
         if stacks_of(some):
             yield from save(stacked_figure(some), folder, f"overlap-{side}-{backend}-time", formats)
         ratios = [record for record in some if record["metric"] == "overlap_ratio"]
         if ratios:
-            yield from save(ratio_figure(ratios), folder, f"overlap-{side}-{backend}-ratio",
-                            formats)
+            figure = line_figure(ratios, "bytes")
+            figure.axes[0].set_title(f"overlap over {backend}, at the {side}\n"
+                                     "1: all of the shorter one is hidden, 0: nothing", fontsize=10)
+            figure.axes[0].set_ylim(min(-0.1, min(r["median"] for r in ratios) * 1.1), 1.15)
+            yield from save(figure, folder, f"overlap-{side}-{backend}-ratio", formats)
 
 
 def draw_all(records, folder, formats):
