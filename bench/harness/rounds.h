@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -49,19 +49,17 @@ struct role {
   bool crowded = false;  ///< more threads than cores: give the core away when spinning on memory
 };
 
-/// Both sides make the same sequence of runs of the same `count`. Functions throw
-/// std::runtime_error when an operation fails.
-class exchange {
- public:
-  virtual ~exchange() = default;
+/// What one thread does at either end. Both sides make the same sequence of runs of the same
+/// `count`. Functions throw std::runtime_error when an operation fails.
+struct exchange {
   /// Initiator, timed: `count` operations and whatever shows that they are complete.
-  virtual void initiate(std::uint64_t count, stopwatch& watch) = 0;
+  std::function<void(std::uint64_t count, stopwatch& watch)> initiate;
   /// Initiator, after the time was taken: lets a passive target go on.
-  virtual void conclude() {}
+  std::function<void()> conclude = [] {};
   /// Target, before the initiator starts.
-  virtual void prepare() {}
+  std::function<void()> prepare = [] {};
   /// Target, meanwhile.
-  virtual void respond(std::uint64_t count) = 0;
+  std::function<void(std::uint64_t count)> respond;
 };
 
 /// What the leading rank learned in one round.
@@ -73,10 +71,8 @@ struct round_result {
 /// One rank's side. The initiator leads as many rounds as the target follows.
 class rounds {
  public:
-  using exchanges = std::vector<std::unique_ptr<exchange>>;
-
   /// `all`: one per thread. `other` must outlive this.
-  rounds(partner& other, const spec& s, exchanges all,
+  rounds(partner& other, const spec& s, std::vector<exchange> all,
          time_source now = std::chrono::steady_clock::now)
       : other_(other), spec_(s), all_(std::move(all)), now_(now), pacer_(s) {}
   /// Initiator. Throws std::exception when the other rank is gone; an operation that fails ends
@@ -106,7 +102,9 @@ class rounds {
   }
 
  private:
-  [[nodiscard]] exchange& at(int thread) { return *all_[static_cast<std::size_t>(thread)]; }
+  [[nodiscard]] const exchange& at(int thread) const {
+    return all_[static_cast<std::size_t>(thread)];
+  }
   void run(std::uint64_t count, std::vector<double>* stamps) {
     tell(other_, count);
     (void)hear<bool>(other_);  // its receives are posted
@@ -126,7 +124,7 @@ class rounds {
 
   partner& other_;
   const spec spec_;
-  const exchanges all_;
+  const std::vector<exchange> all_;
   const time_source now_;
   pacer pacer_;
 };

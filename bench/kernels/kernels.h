@@ -21,11 +21,11 @@ namespace heddle::bench {
 
 /// Of one thread, which makes it itself. Throws not_offered.
 template <class Library>
-std::unique_ptr<exchange> make_kernel(Library& self, const role& r) {
+exchange make_kernel(Library& self, const role& r) {
   using path_of = std::remove_reference_t<decltype(*self.make_path(0))>;
   const spec& s = r.what;
   const bool ping = s.what == kind::latency;
-  std::unique_ptr<path_of> path;
+  std::shared_ptr<path_of> path;
   if (!s.background) path = self.make_path(r.thread);
   if constexpr (requires { self.make_aside(0); }) {
     if (s.background) path = self.make_aside(r.thread);
@@ -33,32 +33,27 @@ std::unique_ptr<exchange> make_kernel(Library& self, const role& r) {
   if (!path) throw not_offered();
   if constexpr (has_tags<path_of>) {
     if constexpr (requires { self.make_stream(0); }) {
-      auto stream = s.beside_bytes > 0 ? self.make_stream(r.thread) : nullptr;
-      using beside = std::remove_reference_t<decltype(*stream)>;
-      if (stream)
-        return std::make_unique<tag_ping<path_of, beside>>(std::move(path), std::move(stream));
+      if (s.beside_bytes > 0) return tag_ping(path, std::shared_ptr(self.make_stream(r.thread)));
     }
-    if (s.op == operation::tag && ping) return std::make_unique<tag_ping<path_of>>(std::move(path));
-    if (s.op == operation::tag)
-      return std::make_unique<message_flood<path_of, operation::tag>>(std::move(path));
+    if (s.op == operation::tag) return ping ? tag_ping(path) : tag_flood(path);
   }
   if constexpr (has_calls<path_of>) {
-    const auto call = [](path_of& p, message m) { p.call(m); };
-    if (s.op == operation::am && ping)
-      return std::make_unique<counted_ping<path_of, decltype(call)>>(
-          std::move(path), path_of::handler_answers && !s.background, call);
+    if (s.op == operation::am && !ping) return call_flood(path);
     if (s.op == operation::am)
-      return std::make_unique<message_flood<path_of, operation::am>>(std::move(path));
+      return counted_ping(path, path_of::handler_answers && !s.background,
+                          [path](message m) { path->call(m); });
   }
   if constexpr (has_table<path_of>) {
-    if (s.op == operation::am || s.op == operation::tag) throw not_offered();
-    if (!ping) return std::make_unique<table_flood<path_of>>(std::move(path), r);
-    if (s.op != operation::put) return std::make_unique<round_trip<path_of>>(std::move(path), r);
-    if (s.bytes <= sizeof(std::uint64_t))
-      return std::make_unique<word_ping<path_of>>(std::move(path), r);
+    const auto get = [](path_of& own, auto at) { own.get(at); };
+    const auto add = [](path_of& own, auto at) { own.fetch_add(at); };
+    if (s.op == operation::get) return ping ? round_trip(path, r, get) : table_flood(path, r, get);
+    if (s.op == operation::fetch_add)
+      return ping ? round_trip(path, r, add) : table_flood(path, r, add);
+    if (s.op != operation::put) throw not_offered();
+    if (!ping) return table_flood(path, r, [](path_of& own, auto at) { own.put(at); });
+    if (s.bytes <= sizeof(std::uint64_t)) return word_ping(path, r);
     const auto slot = path->at(table_layout::for_spec(s).slot_of(r.thread));
-    const auto put = [slot](path_of& p, message) { p.put_told(slot); };
-    return std::make_unique<counted_ping<path_of, decltype(put)>>(std::move(path), false, put);
+    return counted_ping(path, false, [=](message) { path->put_told(slot); });
   }
   throw not_offered();
 }
@@ -66,7 +61,7 @@ std::unique_ptr<exchange> make_kernel(Library& self, const role& r) {
 /// The rounds' exchanges of one rank, one for each thread.
 template <class Library>
 auto make_kernels(Library& self, const spec& s, bool crowded) {
-  std::vector<std::unique_ptr<exchange>> all;
+  std::vector<exchange> all;
   for (int t = 0; t < s.threads; ++t)
     all.push_back(make_kernel(self, {.what = s, .thread = t, .crowded = crowded}));
   return all;
@@ -75,7 +70,7 @@ auto make_kernels(Library& self, const spec& s, bool crowded) {
 /// Every thread's path, in their order.
 template <class Library>
 auto make_paths(Library& self, int threads) {
-  std::vector<decltype(self.make_path(0))> all;
+  std::vector<std::shared_ptr<typename Library::path>> all;
   for (int t = 0; t < threads; ++t) all.push_back(self.make_path(t));
   return all;
 }
@@ -101,9 +96,9 @@ measurement measure_overlap(Library& self, const spec& s, bool leads) {
 template <class Library>
 measurement measure_gets(Library& self, const spec& s, bool leads) {
   if constexpr (has_table<typename Library::path>) {
-    auto all = std::make_shared<get_timing<typename Library::path>>(
-        self, make_paths(self, s.threads), s, leads);
-    return [all] { return all->round(); };
+    return [&self, s, leads, paths = make_paths(self, s.threads)] {
+      return round_of_gets(self, paths, s, leads);
+    };
   }
   throw not_offered();
 }
@@ -113,13 +108,13 @@ template <class Library>
 measurement measure_gups(Library& self, const spec& s, int rank) {
   using path = typename Library::path;
   if constexpr (has_updates<path> && requires { self.table(); }) {
-    auto paths = std::make_shared<std::vector<std::unique_ptr<path>>>(make_paths(self, s.threads));
+    const auto paths = make_paths(self, s.threads);
     const auto bytes = self.table();
     const std::span words(reinterpret_cast<std::uint64_t*>(bytes.data()),
                           gups_words(s.memory_bytes));
     auto all = std::make_shared<gups_rounds>(
         both_ranks(self), words, s, 2, rank, [paths, s, rank](const gups_plan& plan, int t) {
-          path& own = *(*paths)[static_cast<std::size_t>(t)];
+          path& own = *paths[static_cast<std::size_t>(t)];
           gups_updates(own, plan, rank, t, s.atomic,
                        [&](int, std::uint64_t i) { return own.at(i * sizeof i); });
         });
