@@ -166,16 +166,11 @@ TEST_P(Peers, MeasureTaggedMessagesAndPuts) {
   }
 }
 
-TEST_P(Peers, ShareOnePathBetweenThreads) {
-  rival_task t = task(kind::rate, operation::tag, 2);
-  t.what.lanes = 1;
-  EXPECT_GT(round(t), 0);
-}
-
-TEST_P(Peers, MeasureGetsFetchAddsAndBandwidth) {
+TEST_P(Peers, MeasureGetsFetchAddsAndBandwidthAlsoByOnePathForTwoThreads) {
   EXPECT_GT(round(task(kind::rate, operation::get, 2)), 0);
   EXPECT_GT(round(task(kind::rate, operation::fetch_add, 2)), 0);
   rival_task t = task(kind::bandwidth, operation::tag, 2);
+  t.what.lanes = 1;
   t.what.bytes = 100'000;
   EXPECT_GT(round(t), 0);
 }
@@ -244,7 +239,7 @@ TEST_F(UtofuPeer, MovesMessagesOfEverySizeAndByVcqsThatThreadsShareOrHaveTheirOw
   for (const operation op : {operation::put, operation::get, operation::am}) {
     s.op = op;
     s.threads = 1;
-    for (const std::uint64_t bytes : {1, 4, 32, 33, 4096, 100'000}) {
+    for (const std::uint64_t bytes : {1u, 4u, 32u, 33u, 4096u, 100'000u}) {
       s.bytes = bytes;
       EXPECT_GT(round(s), 0) << bytes;
     }

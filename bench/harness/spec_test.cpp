@@ -34,8 +34,10 @@ TEST(Spec, LetsNeighbouringThreadsShareALane) {
             {5, 2, {0, 0, 0, 1, 1}},
             {2, 4, {0, 1}}};
   for (const auto& [threads, lanes, by_thread] : table) {
+    std::vector<int> found;
     for (int t = 0; t < threads; ++t)
-      EXPECT_EQ(lane_index({.threads = threads, .lanes = lanes}, t), by_thread.at(t)) << lanes;
+      found.push_back(lane_index({.threads = threads, .lanes = lanes}, t));
+    EXPECT_EQ(found, by_thread) << lanes;
   }
 }
 

@@ -190,7 +190,7 @@ const std::map<std::string, path> paths{
 std::map<std::string, std::function<void(long)>> all_paths() {
   std::map<std::string, std::function<void(long)>> all;
   for (const auto& [name, run] : paths) {
-    all[name] = [&run](long times) {
+    all[name] = [&run = run](long times) {
       heddle::world w;
       heddle::bare::pin_this_thread(heddle::bare::allowed_cores().front());
       run(w, times);
