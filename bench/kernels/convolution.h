@@ -38,19 +38,6 @@ struct rectangle {
   }
 };
 
-/// The rectangle that faces a direction in a block of so many rows and columns: its own outermost
-/// items, or the halo beyond them.
-[[nodiscard]] inline rectangle facing(direction way, int rows, int columns, bool outside) {
-  const auto side = [outside](int towards, int size) -> std::pair<int, int> {
-    if (towards == 0) return {0, size};
-    if (towards < 0) return {outside ? -reach : 0, reach};
-    return {outside ? size : size - reach, reach};
-  };
-  const auto [row, height] = side(way.row, rows);
-  const auto [column, breadth] = side(way.column, columns);
-  return {row, column, height, breadth};
-}
-
 /// A rectangular part of a matrix, twice: as it is and as it will be after the next step.
 class block {
  public:
@@ -63,14 +50,10 @@ class block {
   [[nodiscard]] double& at(int row, int column) noexcept { return now_[place(row, column)]; }
   [[nodiscard]] double at(int row, int column) const noexcept { return now_[place(row, column)]; }
 
-  /// What the neighbour in that direction needs, of the next state.
-  [[nodiscard]] rectangle frontier(direction to) const noexcept {
-    return facing(to, rows_, columns_, false);
-  }
-  /// What comes from there.
-  [[nodiscard]] rectangle halo(direction from) const noexcept {
-    return facing(from, rows_, columns_, true);
-  }
+  /// What the neighbour in that direction needs, of the next state: its outermost items there.
+  [[nodiscard]] rectangle frontier(direction to) const noexcept { return facing(to, 0); }
+  /// What comes from there, and lies beyond them.
+  [[nodiscard]] rectangle halo(direction from) const noexcept { return facing(from, reach); }
   /// Both of the next state.
   void copy_out(const rectangle& from, std::span<double> to) const noexcept {
     auto out = to.begin();
@@ -106,6 +89,14 @@ class block {
   static constexpr std::array<double, width> weights{1.0 / 16, 4.0 / 16, 6.0 / 16, 4.0 / 16,
                                                      1.0 / 16};
 
+  /// The items at that side, moved `outwards`.
+  [[nodiscard]] rectangle facing(direction way, int outwards) const noexcept {
+    const auto first = [outwards](int towards, int size) {
+      return towards == 0 ? 0 : towards < 0 ? -outwards : size - reach + outwards;
+    };
+    return {first(way.row, rows_), first(way.column, columns_), way.row == 0 ? rows_ : reach,
+            way.column == 0 ? columns_ : reach};
+  }
   [[nodiscard]] std::size_t place(int row, int column) const noexcept {
     return static_cast<std::size_t>(row + reach) * stride_ +
            static_cast<std::size_t>(column + reach);

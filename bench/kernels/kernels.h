@@ -82,9 +82,9 @@ using measurement = std::function<round_result()>;
 template <class Library>
 measurement measure_overlap(Library& self, const spec& s, bool leads) {
   if constexpr (has_tags<typename Library::path>) {
-    auto side = std::make_shared<tag_side<typename Library::path>>(self.make_path(0), leads);
-    return [&self, s, leads, side]() -> round_result {
-      const side_round mine = overlap_round(*side, s, leads);
+    const std::shared_ptr<typename Library::path> path = self.make_path(0);
+    return [&self, s, leads, side = tag_side(path, leads)]() -> round_result {
+      const side_round mine = overlap_round(side, s, leads);
       const side_round theirs = swap(self, mine);
       if (!leads) return {};
       return {overlap_figures(s, mine, theirs)};

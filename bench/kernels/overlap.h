@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "harness/pace.h"
@@ -52,13 +52,16 @@ inline void compute_for(double seconds) {
           middle(&side_times::total)};
 }
 
-/// `count` messages with `seconds` of computing between post and wait; medians. A side is one of
-/// two that move one message at a time:
-///   prepare()  not timed; the sender waits here until the partner's receive is posted
-///   post()     starts the transfer; the receiver then tells the sender
-///   wait()     until it is complete
-template <class Side>
-[[nodiscard]] side_times overlap_pass(Side& side, std::uint64_t count, double seconds) {
+/// One of two sides that move one message at a time.
+struct overlap_side {
+  std::function<void()> prepare;  ///< not timed: until the partner's receive is posted
+  std::function<void()> post;     ///< starts the transfer; the receiver then tells the sender
+  std::function<void()> wait;     ///< until it is complete
+};
+
+/// `count` messages with `seconds` of computing between post and wait; medians.
+[[nodiscard]] inline side_times overlap_pass(const overlap_side& side, std::uint64_t count,
+                                             double seconds) {
   std::vector<side_times> all;
   for (std::uint64_t i = 0; i < count; ++i) {
     side.prepare();
@@ -75,29 +78,20 @@ template <class Side>
   return medians_of(all);
 }
 
-/// One tagged message at a time beside computing; the receive is always posted first.
+/// Tagged messages; the receive is always posted first.
 template <class Path>
-class tag_side {
- public:
-  tag_side(std::unique_ptr<Path> path, bool sends) : path_(std::move(path)), sends_(sends) {}
-  void prepare() {
-    if (sends_) path_->await_notice();
-  }
-  void post() {
-    if (sends_) return path_->send(message::data);
-    path_->recv(message::data);
-    path_->notify();
-  }
-  void wait() { path_->drain(); }
-
- private:
-  const std::unique_ptr<Path> path_;
-  const bool sends_;
-};
+overlap_side tag_side(const std::shared_ptr<Path>& path, bool sends) {
+  const auto wait = [=] { path->drain(); };
+  if (sends) return {[=] { path->await_notice(); }, [=] { path->send(message::data); }, wait};
+  const auto post = [=] {
+    path->recv(message::data);
+    path->notify();
+  };
+  return {[] {}, post, wait};
+}
 
 /// One side's round.
-template <class Side>
-[[nodiscard]] side_round overlap_round(Side& side, const spec& s, bool sends) {
+[[nodiscard]] inline side_round overlap_round(const overlap_side& side, const spec& s, bool sends) {
   const std::uint64_t count = overlap_iterations(s);
   const side_times alone = overlap_pass(side, count, 0);
   return {alone, overlap_pass(side, count, computes(s.who, sends) ? s.compute_us * 1e-6 : 0)};

@@ -173,7 +173,7 @@ class heddle_path {
   }
   void put_told(place to) {
     window_.post([&](completion c, std::size_t) {
-      return lane_.try_put_notify(source_, to, seat_.handler(pong_handlers), 0, c);
+      return lane_.try_put_notify(source_, to, seat_.handler(count_handlers), 0, c);
     });
   }
   [[gnu::always_inline]] void get(place from) {

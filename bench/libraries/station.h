@@ -21,11 +21,10 @@ namespace heddle::bench {
 
 inline constexpr int max_threads = 256;
 
-/// Handlers 0 to 255 answer a ping, 256 to 511 take an answer or a notification, 512 to 767 count;
-/// the rest of the number is the thread.
+/// Handlers 0 to 255 answer a ping, 256 to 511 count: calls, answers and notifications; the rest of
+/// the number is the thread.
 inline constexpr handler_id ping_handlers = 0;
-inline constexpr handler_id pong_handlers = 256;
-inline constexpr handler_id count_handlers = 512;
+inline constexpr handler_id count_handlers = 256;
 
 /// Tags: a purpose, and the thread or 0.
 enum class purpose : std::uint64_t { count = 1, finished, answer, data, beside };
@@ -48,7 +47,7 @@ inline void count_arrival(mailbox& box) {
 /// Sends as much back. One ping per thread is in flight, so the lane has room.
 inline void answer_ping(void* context, lane& here, const call_message& message) noexcept {
   mailbox& box = *static_cast<mailbox*>(context);
-  const auto pong = static_cast<handler_id>(pong_handlers + box.thread);
+  const auto pong = static_cast<handler_id>(count_handlers + box.thread);
   box.answer.resize(std::max(message.header.size(), message.payload.size()));
   const std::span<const std::byte> answer(box.answer);
   const status s = here.try_call(message.source, pong, answer.first(message.header.size()),
@@ -85,7 +84,6 @@ class station {
       mailbox& box = mailbox_of(t);
       box.thread = t;
       job.set_handler(static_cast<handler_id>(ping_handlers + t), answer_ping, &box);
-      job.set_handler(static_cast<handler_id>(pong_handlers + t), count_message, &box);
       job.set_handler(static_cast<handler_id>(count_handlers + t), count_message, &box);
     }
     const int lanes = o.base.lanes == 0 ? threads : std::min(o.base.lanes, threads);

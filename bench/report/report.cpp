@@ -93,16 +93,18 @@ record cache_line_record(const case_result& c) {
   return r;
 }
 
+template <class T>
+void add_once(std::vector<T>& to, const T& value) {
+  if (std::find(to.begin(), to.end(), value) == to.end()) to.push_back(value);
+}
+
 /// The other metrics beside the first: a line for each contender, and each op of its own.
 std::string parts_table(const case_result& c) {
   if (c.metrics.size() == 1) return {};
   std::vector<std::string> ops, names;
-  const auto add = [](std::vector<std::string>& to, const std::string& name) {
-    if (std::find(to.begin(), to.end(), name) == to.end()) to.push_back(name);
-  };
   for (const metric& m : c.metrics) {
-    add(ops, m.op);
-    add(names, m.unit == "1" ? m.name : m.name + ", " + m.unit);
+    add_once(ops, m.op);
+    add_once(names, m.unit == "1" ? m.name : m.name + ", " + m.unit);
   }
   std::string text = fmt::format("{:<25}", "");
   for (const std::string& name : names) text += fmt::format("{:>22}", name);
@@ -125,10 +127,8 @@ std::string parts_table(const case_result& c) {
 /// ", 2 threads each"; nothing for one thread.
 std::string threads_of(const case_result& c) {
   std::vector<int> counts;
-  for (const series& one : c.contenders) {
-    const bool known = std::find(counts.begin(), counts.end(), one.threads) != counts.end();
-    if (one.library == "heddle" && !known) counts.push_back(one.threads);
-  }
+  for (const series& one : c.contenders)
+    if (one.library == "heddle") add_once(counts, one.threads);
   if (counts == std::vector<int>{1}) return {};
   return fmt::format(", {} threads each{}", fmt::join(counts, " or "),
                      c.what.lanes == 0 ? ", a lane per thread" : "");

@@ -134,7 +134,8 @@ std::vector<double> play_overlap(session& in, spec s, const adaptive_work& w) {
   s.bytes = w.bytes;
   s.compute_us = w.compute_us;
   heddle_pair pair(in.at(), s);
-  tag_side<heddle_path> own(pair.make_path(0), in.at().initiates());
+  const overlap_side own =
+      tag_side(std::shared_ptr<heddle_path>(pair.make_path(0)), in.at().initiates());
   const double seconds = computes(w.who, in.at().initiates()) ? w.compute_us * 1e-6 : 0;
   (void)overlap_pass(own, messages_to_learn_from, seconds);
   in.job().barrier();
