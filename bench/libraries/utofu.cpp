@@ -138,16 +138,11 @@ class tofu_library final : public forked_library {
 
   tofu_library(const process_pair& both, const task& t)
       : forked_library(both, checked(t)), table_(t.table_bytes()) {
-    std::vector<utofu_target> mine;
     for (int i = 0; i < t.paths(); ++i) {
       paths_.push_back(
           std::make_unique<utofu_path>(static_cast<std::size_t>(i), threads_on(i), table_));
-      mine.push_back(paths_.back()->mine());
+      paths_.back()->connect(swap(*this, paths_.back()->mine()));
     }
-    std::vector<utofu_target> theirs(mine.size());
-    tell(std::as_bytes(std::span(mine)));
-    hear(std::as_writable_bytes(std::span(theirs)));
-    for (std::size_t i = 0; i < paths_.size(); ++i) paths_[i]->connect(theirs[i]);
   }
   [[nodiscard]] std::unique_ptr<tofu_path> make_path(int thread) {
     return std::make_unique<tofu_path>(task_, paths_, table_, thread);

@@ -5,7 +5,6 @@
 #include <signal.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -57,25 +56,20 @@ command command_for(const row& r, const table_options& o, const fs::path& json) 
 }
 
 outcome_row run_row(const row& r, const table_options& o, const fs::path& json) {
-  outcome_row result{.what = r, .records = {}, .failure = {}};
   child measuring(command_for(r, o, json));
-  if (!measuring.wait_until(clock::now() + row_limit)) {
-    result.failure = "it took too long and was ended";
-  } else if (const int status = measuring.exit_status(); status != 0 && status != unread) {
-    result.failure = fmt::format("it ended with status {}", status);
-  } else {
-    result.records = read_records(json);
-  }
-  return result;
+  if (!measuring.wait_until(clock::now() + row_limit))
+    return {r, {}, "it took too long and was ended"};
+  if (const int status = measuring.exit_status(); status != 0 && status != unread)
+    return {r, {}, fmt::format("it ended with status {}", status)};
+  return {r, read_records(json), {}};
 }
 
 /// A row whose records an earlier run has left in the folder of --resume.
 std::optional<outcome_row> measured_before(const row& r, const fs::path& json) {
-  if (!fs::exists(json)) return std::nullopt;
   try {
-    outcome_row result{.what = r, .records = read_records(json), .failure = {}};
+    outcome_row result{r, read_records(json), {}};
     if (!result.records.empty()) return result;
-  } catch (const std::runtime_error&) {  // cut off while it was written: measured again
+  } catch (const std::runtime_error&) {  // not there, or cut off while it was written
   }
   return std::nullopt;
 }
@@ -108,15 +102,6 @@ std::vector<outcome_row> run_rows(const std::vector<row>& rows, const table_opti
   return results;
 }
 
-void write_files(const table_options& o, const std::vector<outcome_row>& rows) {
-  std::vector<record> records;
-  for (const outcome_row& r : rows) {
-    records.insert(records.end(), r.records.begin(), r.records.end());
-  }
-  if (!o.json_file.empty()) write_records(o.json_file, records);
-  if (!o.markdown_file.empty()) write_file(o.markdown_file, markdown_table(rows));
-}
-
 /// Runs the rows and prints what was reached; a row that fails is named and the others go on.
 /// Returns success, or incomplete when a row failed to run; a goal that is not met is a result, not
 /// a failure. Throws usage_error, and std::runtime_error for files that can not be written.
@@ -135,10 +120,16 @@ int run_table(const table_options& o) {
   if (!o.resume_folder.empty()) fs::create_directories(o.resume_folder);
   const std::vector<outcome_row> results =
       run_rows(rows, o, o.resume_folder.empty() ? scratch.path() : o.resume_folder);
-  write_files(o, results);
+  std::vector<record> records;
+  bool complete = true;
+  for (const outcome_row& r : results) {
+    records.insert(records.end(), r.records.begin(), r.records.end());
+    complete = complete && r.failure.empty();
+  }
+  if (!o.json_file.empty()) write_records(o.json_file, records);
+  if (!o.markdown_file.empty()) write_file(o.markdown_file, markdown_table(results));
   tools::print(text_table(results));
-  const auto failed = [](const outcome_row& r) { return !r.failure.empty(); };
-  return std::any_of(results.begin(), results.end(), failed) ? tools::incomplete : tools::success;
+  return complete ? tools::success : tools::incomplete;
 }
 
 }  // namespace
