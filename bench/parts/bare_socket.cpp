@@ -105,10 +105,12 @@ double ping(int core, unique_fd& fd, std::size_t bytes, duration time) {
   });
 }
 
-void echo_spinning(int fd, std::size_t bytes) {
+/// Until the other side hangs up; `await_input()` comes before each message.
+template <class F>
+void echo(int fd, std::size_t bytes, F&& await_input) {
   std::vector<std::byte> buffer(bytes);
-  while (recv_all(fd, buffer.data(), bytes) && send_all(fd, buffer.data(), bytes)) {
-  }
+  do await_input();
+  while (recv_all(fd, buffer.data(), bytes) && send_all(fd, buffer.data(), bytes));
 }
 
 /// An epoll set that watches `fd` for input.
@@ -118,16 +120,6 @@ unique_fd watch_input(int fd) {
   interest.events = EPOLLIN;
   checked(epoll_ctl(events.get(), EPOLL_CTL_ADD, fd, &interest), "epoll_ctl");
   return events;
-}
-
-/// Echoes like a progress thread that has nothing else to do: asleep until something arrives.
-void echo_sleeping(int events, int fd, std::size_t bytes) {
-  std::vector<std::byte> buffer(bytes);
-  for (;;) {
-    epoll_event happened{};
-    if (epoll_wait(events, &happened, 1, -1) < 0 && errno != EINTR) return;
-    if (!recv_all(fd, buffer.data(), bytes) || !send_all(fd, buffer.data(), bytes)) return;
-  }
 }
 
 /// One way through a connection for about `time`: `send_some(fd)` answers how much it has sent,
@@ -208,8 +200,8 @@ class frame_reader {
 
 double socket_round_trip(core_pair cores, std::size_t bytes, duration time) {
   connection both = connect_loopback();
-  const std::jthread echo =
-      start_pinned(cores.second, [&] { echo_spinning(both.far.get(), bytes); });
+  const std::jthread echoing =
+      start_pinned(cores.second, [&] { echo(both.far.get(), bytes, [] {}); });
   return ping(cores.first, both.near, bytes, time);
 }
 
@@ -223,8 +215,13 @@ double sleeping_target_round_trip(core_pair cores, std::size_t bytes, duration t
       for (int i = 0; i < 1000; ++i) work = work * 3 + 1;
     }
   });
-  const std::jthread echo =
-      start_pinned(cores.second, [&] { echo_sleeping(events.get(), both.far.get(), bytes); });
+  // Like a progress thread that has nothing else to do: asleep until something arrives.
+  const auto sleep = [&events] {
+    epoll_event happened{};
+    (void)epoll_wait(events.get(), &happened, 1, -1);
+  };
+  const std::jthread echoing =
+      start_pinned(cores.second, [&] { echo(both.far.get(), bytes, sleep); });
   const double seconds = ping(cores.first, both.near, bytes, time);
   finished.store(true, std::memory_order_relaxed);
   return seconds;

@@ -107,11 +107,6 @@ case_result adaptive_case(const adaptive_work& w, const std::string& offload, in
   return c;
 }
 
-std::string adaptive_title(const adaptive_work& w, const std::string& backend) {
-  return fmt::format("adaptive tag {} B over {}, computing {:g} us ({}): total in us", w.bytes,
-                     backend, w.compute_us, name_of(w.who));
-}
-
 /// After the last round: adaptive is to be compared with the better one of the other two.
 void compare_with_best(case_result& c, const adaptive_work& w) {
   const auto time = [&c](std::size_t i) { return median(c.contenders[i].figures); };
@@ -154,7 +149,10 @@ void run_adaptive_in_job(const adaptive_options& o) {
       turns.measure(
           adaptive_case(w, offload, o.job.ranks),
           [&](session& in) { return play_overlap(in, o.job.base, w); },
-          [&](const case_result& c) { return adaptive_title(w, c.backend); },
+          [&](const case_result& c) {
+            return fmt::format("adaptive tag {} B over {}, computing {:g} us ({}): total in us",
+                               bytes, c.backend, us, name_of(o.who));
+          },
           [&](case_result& c) { compare_with_best(c, w); });
     }
   }
