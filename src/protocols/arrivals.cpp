@@ -11,10 +11,11 @@ inline void arrivals::on_message(peer& from, std::span<const std::byte> bytes) {
     const transport::message_head head = read_head(bytes);
     const std::span<const std::byte> body = bytes.subspan(base_bytes);
     if (head.first == head_of_tagged(0).first) return tagged_.on_eager(from, head.word, body);
-    // A call's header length lies above its handler's number; nothing else is set.
+    // A call's kind has its handler's number above it, and above that its header's length.
+    const auto kind = static_cast<std::uint16_t>(head.first);
     const auto handler = static_cast<handler_id>(head.first >> 16);
     const auto header_bytes = static_cast<std::size_t>(head.first >> 32);
-    if (head.first == head_of_call(handler, header_bytes).first && handler < max_handlers &&
+    if (kind == head_of_call(0, 0).first && handler < max_handlers &&
         header_bytes <= max_call_header && header_bytes <= body.size())
       return calls_.on_eager(from, handler, body, header_bytes);
   }
