@@ -20,8 +20,12 @@ void copy_ends(std::byte* to, std::span<const std::byte> from) noexcept {
 }
 }  // namespace detail
 
-/// At most 48 bytes, without a call. The two do not overlap.
-inline void copy_short(std::byte* to, std::span<const std::byte> from) noexcept {
+/// What copy_short() takes.
+inline constexpr std::size_t most_short = 48;
+
+/// At most most_short bytes, without a call. The two do not overlap.
+[[gnu::always_inline]] inline void copy_short(std::byte* to,
+                                              std::span<const std::byte> from) noexcept {
   const std::size_t bytes = from.size();
   if (bytes >= 8) {
     if (bytes <= 16) [[likely]]
@@ -38,7 +42,7 @@ inline void copy_short(std::byte* to, std::span<const std::byte> from) noexcept 
 /// Messages are mostly a few words: calling memcpy would cost more than the copying. The two do not
 /// overlap; neither is looked at when `from` is empty.
 inline void copy_few(std::byte* to, std::span<const std::byte> from) noexcept {
-  if (from.size() > 48) [[unlikely]]
+  if (from.size() > most_short) [[unlikely]]
     std::memcpy(to, from.data(), from.size());
   else
     copy_short(to, from);

@@ -19,6 +19,7 @@ SETTINGS = {
     # An executor lends the lane at a time that no count can foresee.
     "shm": {"HEDDLE_BACKENDS": "shm", "HEDDLE_PROGRESS": "inline"},
     "adaptive": {"HEDDLE_BACKENDS": "shm"},
+    "tcp": {"HEDDLE_BACKENDS": "tcp", "HEDDLE_PROGRESS": "inline"},
     "utofu": {"HEDDLE_BACKENDS": "utofu", "HEDDLE_UTOFU_LANES": "2"},
     "verbs": {"HEDDLE_BACKENDS": "verbs", "HEDDLE_PROGRESS": "inline"},
 }

@@ -23,10 +23,10 @@ constexpr std::uint64_t last_words_bytes = 16 * 1024 * 1024;
 
 }  // namespace
 
-// Written straight from the caller's memory where nothing goes before; copied is what the socket
-// does not take. If it is broken, the next flush will find that too.
-status connection::send_uncopied(message_head head, std::span<const std::byte> header,
-                                 std::span<const std::byte> data) noexcept {
+// A long one is written straight from the caller's memory where nothing goes before; copied is what
+// the socket does not take. If it is broken, the next flush will find that too.
+status connection::send(message_head head, std::span<const std::byte> header,
+                        std::span<const std::byte> data) noexcept {
   const std::size_t bytes = sizeof head + header.size() + data.size();
   if (bytes > max_message) return status::invalid;
   if (!out_.has_room(common_header + bytes)) return status::busy_queue;
@@ -35,7 +35,7 @@ status connection::send_uncopied(message_head head, std::span<const std::byte> h
   const std::array<std::span<const std::byte>, 4> parts{frame, std::as_bytes(std::span(&head, 1)),
                                                         header, data};
   std::size_t gone = 0;
-  if (out_.empty()) {
+  if (bytes > copy_bytes && out_.empty()) {
     std::array<iovec, 4> all;
     for (std::size_t i = 0; i < parts.size(); ++i)
       all[i] = {const_cast<std::byte*>(parts[i].data()), parts[i].size()};
@@ -45,7 +45,7 @@ status connection::send_uncopied(message_head head, std::span<const std::byte> h
   for (const auto& part : parts) {
     const auto rest = part.subspan(std::min(gone, part.size()));
     gone -= part.size() - rest.size();
-    if (!rest.empty()) copy_few(out_.extend(rest.size()), rest);
+    if (!rest.empty()) copy_few(out_.frames.extend(rest.size()), rest);
   }
   return status::done;
 }
@@ -108,10 +108,10 @@ connection::taken connection::take_frames(event_sink& sink) noexcept {
   while (missing_ == 0 && !in_.empty()) {
     if (sink.full()) return taken::sink_full;
     if (chosen_ && in_.begins_with_message()) [[likely]] {
-      in_.take_messages([&](std::span<const std::byte> message) {
-        sink.add({event::kind_t::arrived, status::done, &peer_, nullptr, message});
-        return !sink.full();
-      });
+      const auto take = [from = &peer_, next = sink.rest().data()](auto message) mutable {
+        *next++ = {event::kind_t::arrived, status::done, from, nullptr, message};
+      };
+      sink.count += in_.take_messages(sink.rest().size(), take);
       if (in_.empty() || sink.full()) continue;
     }
     const reassembler::item i = in_.next();

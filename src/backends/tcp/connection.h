@@ -27,6 +27,7 @@ struct event_sink {
   std::span<event> out;
   std::size_t count = 0;
   [[nodiscard]] bool full() const noexcept { return count == out.size(); }
+  [[nodiscard]] std::span<event> rest() const noexcept { return out.subspan(count); }
   void add(const event& e) noexcept { out[count++] = e; }
 };
 
@@ -63,20 +64,24 @@ class connection {
   /// True when the peer, which chooses, ended it in order without having chosen it.
   [[nodiscard]] bool turned_away() const noexcept { return !chosen_ && bye_; }
 
-  /// As endpoint::send; only on a chosen connection, as all that is posted.
+  /// As endpoint::send; only on a chosen connection, as all that is posted, and the writer is to
+  /// hear of it.
   status send(message_head head, std::span<const std::byte> header,
-              std::span<const std::byte> data) noexcept {
-    const std::size_t bytes = sizeof head + header.size() + data.size();
-    if (bytes > copy_bytes) [[unlikely]]
-      return send_uncopied(head, header, data);
-    if (!out_.has_room(common_header + bytes)) [[unlikely]]
-      return status::busy_queue;
-    std::byte* at = out_.extend(common_header + bytes);
-    at += write_message(at, static_cast<std::uint32_t>(bytes));
+              std::span<const std::byte> data) noexcept;
+  /// The same for a short message that joins those that are gathered. False: nothing has happened.
+  bool join(message_head head, std::span<const std::byte> header,
+            std::span<const std::byte> data) noexcept {
+    const std::size_t copied = header.size() + data.size();
+    if (copied > most_short) [[unlikely]]
+      return false;
+    std::byte* at = out_.frames.join(common_header + sizeof head + copied);
+    if (at == nullptr) [[unlikely]]
+      return false;
+    at += write_message(at, static_cast<std::uint32_t>(sizeof head + copied));
     std::memcpy(at, &head, sizeof head);
-    copy_few(at + sizeof head, header);
-    copy_few(at + sizeof head + header.size(), data);
-    return status::done;
+    copy_short(at + sizeof head, header);
+    copy_short(at + sizeof head + header.size(), data);
+    return true;
   }
   [[nodiscard]] initiator& ops() noexcept { return ops_; }
 
@@ -99,7 +104,6 @@ class connection {
   bool used = false;              ///< chosen, and the endpoint has noticed
   bool dirty = false;             ///< on the writer's list
   bool blocked = false;           ///< its last write found the socket full
-  std::uint64_t gathers_in = 0;   ///< the writer's epoch for which what is posted now waits
   bool over = false;              ///< reading or writing found it ended or broken
   bool mute = false;              ///< fell silent
   bool stalled = false;           ///< on the reader's list of those to read again at once
@@ -113,8 +117,6 @@ class connection {
  private:
   enum class taken : std::uint8_t { all, sink_full, rules_broken };
 
-  status send_uncopied(message_head head, std::span<const std::byte> header,
-                       std::span<const std::byte> data) noexcept;
   taken take_frames(event_sink& sink) noexcept;
   transferred read_some(std::size_t& asked) noexcept;
   transferred read_payload(std::size_t& asked) noexcept;

@@ -188,7 +188,7 @@ std::unique_ptr<endpoint> tcp_device::make_endpoint(int lane) {
   auto made = std::make_unique<tcp_endpoint>(*this, lane, config_, *regions_);
   const std::lock_guard lock(mutex_);
   endpoints_[static_cast<std::size_t>(lane)] = made.get();
-  wanted_[static_cast<std::size_t>(lane)] = false;
+  std::erase(wanted_, lane);
   const auto ours = std::stable_partition(waiting_.begin(), waiting_.end(),
                                           [&](const accepted& a) { return a.lane != lane; });
   for (auto a = ours; a != waiting_.end(); ++a) made->give(std::move(*a));
@@ -214,9 +214,10 @@ int tcp_device::serve() noexcept {
   acceptor_->serve(proven_);
   const std::lock_guard lock(mutex_);
   for (accepted& a : proven_) hand_over(std::move(a));
-  for (std::size_t lane = 0; lane < wanted_.size(); ++lane)
-    if (std::exchange(wanted_[lane], false)) return static_cast<int>(lane);
-  return -1;
+  if (wanted_.empty()) return -1;
+  const int lane = wanted_.back();
+  wanted_.pop_back();
+  return lane;
 }
 
 void tcp_device::hand_over(accepted who) {
@@ -224,7 +225,8 @@ void tcp_device::hand_over(accepted who) {
   if (tcp_endpoint* e = endpoints_[lane]; e != nullptr) return e->give(std::move(who));
   if (waiting_.size() >= std::max<std::size_t>(most_waiting, static_cast<std::size_t>(size_)))
     return;
-  wanted_[lane] = true;
+  std::erase(wanted_, who.lane);
+  wanted_.push_back(who.lane);
   waiting_.push_back(std::move(who));
 }
 

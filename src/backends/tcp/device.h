@@ -83,7 +83,7 @@ class tcp_device final : public device {
   mutable std::mutex mutex_;  // guards what follows
   address_book peers_;
   std::array<tcp_endpoint*, max_lanes> endpoints_{};  // by lane; null: none
-  std::array<bool, max_lanes> wanted_{};              // lanes serve() has not named yet
+  std::vector<int> wanted_;                           // lanes that serve() has not named yet
   std::vector<accepted> waiting_;
 };
 

@@ -41,7 +41,7 @@ tcp_endpoint::~tcp_endpoint() {
   device_.forget(lane_);
   for (const auto& c : reader_.all()) {
     if (c->mute) continue;
-    if (std::byte* at = c->out().extend(common_header); at != nullptr) write_bye(at);
+    if (std::byte* at = c->out().frames.extend(common_header); at != nullptr) write_bye(at);
     (void)c->flush();
     close_softly(c->release());
   }
@@ -61,12 +61,10 @@ std::size_t tcp_endpoint::poll(std::span<event> out) noexcept {
   writer_.flush(false);  // what reading gave cause to say
   end_losses();
   tell(sink);
-  writer_.next_turn();
   return sink.count;
 }
 
 bool tcp_endpoint::arm() noexcept {
-  writer_.next_turn();
   writer_.flush(true);
   if (!nothing_to_do()) return false;
   if (refused_at_ && *refused_at_ != shared_.room_made) {
@@ -110,15 +108,9 @@ void tcp_endpoint::make_connections() noexcept {
   for (connector::outcome& o : connector_.advance()) {
     if (o.with)
       adopt(std::move(o.with), *o.peer, true);
-    else if (std::ranges::none_of(reader_.all(),
-                                  [&](const auto& c) { return &c->peer() == o.peer; }))
-      miss(*o.peer, std::move(o.why));
+    else if (o.peer->is == peer_lane::life::wanted && !reader_.has_any(*o.peer))
+      losses_.begin(*o.peer, status::unsupported, std::move(o.why), true);  // it may find a way
   }
-}
-
-// No way leads to it. It may be about to find one to us.
-void tcp_endpoint::miss(peer_lane& p, std::string why) noexcept {
-  if (p.is == peer_lane::life::wanted) losses_.begin(p, status::unsupported, std::move(why), true);
 }
 
 // `ours`: we made it.

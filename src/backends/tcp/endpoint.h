@@ -46,6 +46,9 @@ class tcp_endpoint final : public endpoint {
 
  private:
   // endpoint_path.cpp: posting
+  [[gnu::noinline]] status send_rarely(remote_lane& to, message_head head,
+                                       std::span<const std::byte> header,
+                                       std::span<const std::byte> data) noexcept;
   status begin(op& o, connection& c) noexcept;
   status begin_route(peer_lane& peer) noexcept;
 
@@ -56,7 +59,6 @@ class tcp_endpoint final : public endpoint {
   }
   void make_connections() noexcept;
   void adopt(stream with, peer_lane& p, bool ours) noexcept;
-  void miss(peer_lane& p, std::string why) noexcept;
   void use(connection& c) noexcept;
   void act_on_changes() noexcept;
   void begin_loss(peer_lane& p, status code, std::string why) noexcept;

@@ -17,8 +17,16 @@ connection* route(const remote_lane& to) noexcept {
 status tcp_endpoint::send(remote_lane& to, message_head head, std::span<const std::byte> header,
                           std::span<const std::byte> data) noexcept {
   connection* const c = route(to);
-  if (c == nullptr || c->send(head, header, data) != status::done) [[unlikely]]
-    return status::busy_queue;
+  if (c == nullptr || !c->join(head, header, data)) [[unlikely]]
+    return send_rarely(to, head, header, data);
+  return status::done;
+}
+
+status tcp_endpoint::send_rarely(remote_lane& to, message_head head,
+                                 std::span<const std::byte> header,
+                                 std::span<const std::byte> data) noexcept {
+  connection* const c = route(to);
+  if (c == nullptr || c->send(head, header, data) != status::done) return status::busy_queue;
   writer_.settle(*c);
   return status::done;
 }

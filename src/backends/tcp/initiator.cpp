@@ -20,7 +20,7 @@ void initiator::begin(op& o) noexcept {
 }
 
 void initiator::begin_small_put(op& o) noexcept {
-  std::byte* const at = out_.extend(24 + o.memory.size());
+  std::byte* const at = out_.frames.extend(24 + o.memory.size());
   write_put(at, flag_last, o.region.slot, o.region.generation, o.offset,
             static_cast<std::uint32_t>(o.memory.size()));
   copy_few(at + 24, o.memory);
@@ -29,7 +29,7 @@ void initiator::begin_small_put(op& o) noexcept {
 }
 
 void initiator::begin_get(op& o) noexcept {
-  write_get(out_.extend(32), requests_.add(o), o.region.slot, o.region.generation, o.offset,
+  write_get(out_.frames.extend(32), requests_.add(o), o.region.slot, o.region.generation, o.offset,
             o.memory.size());
 }
 
@@ -43,7 +43,7 @@ void initiator::begin_atomic(op& o) noexcept {
   f.offset = o.offset;
   f.operand = o.operand;
   f.compare = o.compare;
-  write_atomic(out_.extend(40), f);
+  write_atomic(out_.frames.extend(40), f);
 }
 
 void initiator::end_all() noexcept {

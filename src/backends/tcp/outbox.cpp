@@ -16,22 +16,10 @@ constexpr std::array<std::byte, 16 * 1024> zeros{};
 
 }  // namespace
 
-outbox::outbox(shared_state& shared)
-    : shared_(shared), buffer_(std::make_unique_for_overwrite<std::byte[]>(capacity)) {}
-
 void outbox::gathered::add(const void* at, std::size_t size) noexcept {
   if (size == 0) return;
   parts[count++] = {const_cast<void*>(at), size};
   bytes += size;
-}
-
-bool outbox::compact(std::size_t bytes) noexcept {
-  if (buffered() + bytes > capacity) return false;
-  std::memmove(buffer_.get(), buffer_.get() + head_, buffered());
-  tail_ -= head_;
-  cut_ -= std::min(cut_, head_);
-  head_ = 0;
-  return true;
 }
 
 void outbox::add_put(op& o) noexcept {
@@ -45,7 +33,7 @@ void outbox::add_put(op& o) noexcept {
 }
 
 bool outbox::add_notice(const op& o) noexcept {
-  std::byte* at = extend(notice_bytes(o));
+  std::byte* at = frames.extend(notice_bytes(o));
   if (at == nullptr) return false;
   at += write_notice(at, static_cast<std::uint32_t>(sizeof o.head + o.header.size()));
   std::memcpy(at, &o.head, sizeof o.head);
@@ -69,7 +57,7 @@ void outbox::discard() noexcept {
     if (op* const put = own_.front().put; put != nullptr) shared_.end(*put, status::peer_lost);
   }
   replies_.clear();
-  head_ = tail_ = cut_ = 0;
+  frames.drop(frames.size());
   body_left_ = 0;
   unfinished_ = nullptr;
 }
@@ -110,7 +98,7 @@ bool outbox::begin_fragment() noexcept {
 bool outbox::begin_put(transfer& t) noexcept {
   const std::uint64_t body = std::min<std::uint64_t>(t.bytes - t.begun, shared_.chunk_bytes);
   const bool last = t.begun + body == t.bytes;
-  std::byte* const at = extend(24);
+  std::byte* const at = frames.extend(24);
   if (at == nullptr) return false;
   const auto flags =
       static_cast<std::uint8_t>((body != t.bytes ? flag_part : 0) | (last ? flag_last : 0));
@@ -127,7 +115,7 @@ bool outbox::begin_reply(transfer& t) noexcept {
   const std::uint64_t body = std::min<std::uint64_t>(t.bytes - t.begun, shared_.chunk_bytes);
   t.code = shared_.regions.look_up(t.region, t.offset + t.begun, body, rights::read).code();
   if (t.code != status::done) return end_reply();
-  std::byte* const at = extend(16);
+  std::byte* const at = frames.extend(16);
   if (at == nullptr) return false;
   write_get_data(at, 0, t.id, static_cast<std::uint32_t>(body));
   begin_body(t, body);
@@ -137,15 +125,15 @@ bool outbox::begin_reply(transfer& t) noexcept {
 void outbox::begin_body(transfer& t, std::uint64_t bytes) noexcept {
   t.begun += bytes;
   body_left_ = bytes;
-  cut_ = tail_;
+  before_body_ = frames.size();
 }
 
 void outbox::gather(gathered& g) noexcept {
-  const std::size_t before = (body_left_ != 0 ? cut_ : tail_) - head_;
-  g.add(buffer_.get() + head_, before);
-  if (body_left_ == 0) return;
+  if (body_left_ == 0) return g.add(frames.data(), frames.size());
+  g.add(frames.data(), before_body_);
   gather_body(g);
-  if (g.bytes == before + body_left_) g.add(buffer_.get() + cut_, tail_ - cut_);
+  if (g.bytes == before_body_ + body_left_)
+    g.add(frames.data() + before_body_, frames.size() - before_body_);
 }
 
 void outbox::gather_body(gathered& g) noexcept {
@@ -160,18 +148,12 @@ void outbox::gather_body(gathered& g) noexcept {
 
 // In the order of gather(). False: the peer keeps no window.
 bool outbox::advance(std::size_t bytes) noexcept {
-  const std::size_t before = std::min(bytes, (body_left_ != 0 ? cut_ : tail_) - head_);
-  head_ += before;
-  bytes -= before;
-  bool kept = true;
-  if (body_left_ != 0) {
-    const auto body = std::min<std::uint64_t>(bytes, body_left_);
-    body_left_ -= body;
-    head_ += bytes - body;
-    if (body_left_ == 0) kept = end_fragment();
-  }
-  if (head_ == tail_) head_ = tail_ = cut_ = 0;
-  return kept;
+  const std::size_t before = body_left_ != 0 ? std::min(bytes, before_body_) : bytes;
+  const auto body = std::min<std::uint64_t>(bytes - before, body_left_);
+  frames.drop(bytes - body);
+  before_body_ -= std::min(before, before_body_);
+  body_left_ -= body;
+  return body == 0 || body_left_ != 0 || end_fragment();
 }
 
 bool outbox::end_fragment() noexcept {
@@ -186,7 +168,7 @@ bool outbox::end_fragment() noexcept {
 bool outbox::end_reply() noexcept {
   const transfer t = replies_.front();
   replies_.pop();
-  std::byte* const at = extend(16);
+  std::byte* const at = frames.extend(16);
   if (at != nullptr) write_reply(at, t.code, t.id, 0);
   return at != nullptr;
 }

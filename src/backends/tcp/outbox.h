@@ -10,11 +10,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 
 #include "backends/tcp/fifo.h"
 #include "backends/tcp/frame.h"
+#include "backends/tcp/send_buffer.h"
 #include "backends/tcp/shared.h"
 #include "backends/tcp/stream.h"
 #include "memory/region_table.h"
@@ -34,22 +34,15 @@ class outbox {
     broken,   ///< the connection is gone, or the peer keeps no window
   };
 
-  explicit outbox(shared_state& shared);
+  explicit outbox(shared_state& shared) noexcept : shared_(shared) {}
 
-  /// Room for a frame of `bytes` at the end of the buffer, which is then part of the stream.
-  /// Null: the peer has more requests open than the protocol allows.
-  [[nodiscard]] std::byte* extend(std::size_t bytes) noexcept {
-    if (capacity - tail_ < bytes && !compact(bytes)) return nullptr;
-    std::byte* at = buffer_.get() + tail_;
-    tail_ += bytes;
-    return at;
-  }
-  /// True when extend() may be called for a frame of ours.
+  /// Small frames. extend() answers null when the peer has more requests open than the protocol
+  /// allows.
+  send_buffer frames{capacity};
+  /// True when a small frame of ours may be added.
   [[nodiscard]] bool has_room(std::size_t bytes) const noexcept {
-    return buffered() + bytes <= post_bytes;
+    return frames.size() + bytes <= post_bytes;
   }
-  /// Bytes of small frames not written yet.
-  [[nodiscard]] std::size_t buffered() const noexcept { return tail_ - head_; }
 
   [[nodiscard]] bool has_transfer_room() const noexcept { return own_.size() < post_transfers; }
   /// The bytes of the put `o`, which are read until it ends.
@@ -64,7 +57,7 @@ class outbox {
   [[nodiscard]] bool add_reply(const frame& get) noexcept;
 
   [[nodiscard]] bool empty() const noexcept {
-    return head_ == tail_ && own_.empty() && replies_.empty();
+    return frames.size() == 0 && own_.empty() && replies_.empty();
   }
   /// Writes until blocked, or for one turn.
   flow flush(stream& to) noexcept;
@@ -101,7 +94,6 @@ class outbox {
   static constexpr std::size_t capacity = post_bytes + request_window * (16 + inline_reply) +
                                           put_window * 8 + 2 * max_header + max_notice;
 
-  bool compact(std::size_t bytes) noexcept;
   [[nodiscard]] transfer& sending() noexcept { return (answering_ ? replies_ : own_).front(); }
   bool begin_fragment() noexcept;
   bool begin_put(transfer& t) noexcept;
@@ -114,13 +106,11 @@ class outbox {
   bool end_reply() noexcept;
 
   shared_state& shared_;
-  std::unique_ptr<std::byte[]> buffer_;
-  std::size_t head_ = 0, tail_ = 0;
   fifo<transfer> own_, replies_;
   // The fragment under way, of the front of one of the queues: of its body this is still to be
-  // written, between what is before and what is after `cut_` in the buffer.
+  // written, behind so many bytes of `frames`.
   std::uint64_t body_left_ = 0;
-  std::size_t cut_ = 0;
+  std::size_t before_body_ = 0;
   bool answering_ = false;    // it is of `replies_`
   op* unfinished_ = nullptr;  // or it is the last one of this put
 };

@@ -31,6 +31,9 @@ class reader {
     return conns_;
   }
   connection& add(std::unique_ptr<connection> made);
+  [[nodiscard]] bool has_any(const remote_lane& peer) const noexcept {
+    return std::ranges::any_of(conns_, [&](const auto& c) { return &c->peer() == &peer; });
+  }
   /// True when nothing more will be read from `peer`.
   [[nodiscard]] bool has_taken_all(const remote_lane& peer) const noexcept {
     return std::ranges::all_of(conns_,

@@ -2,6 +2,7 @@
 // reassembler.h - cuts the byte stream of a connection into frames, without believing it.
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -38,25 +39,24 @@ class reassembler {
   /// `bytes` were written at the front of room().
   void filled(std::size_t bytes) noexcept { end_ += bytes; }
 
-  /// Takes whole messages, as nearly all frames are, off the front until `take(payload)` says no or
-  /// next() has to tell what comes.
+  /// Takes whole messages, as nearly all frames are, off the front: `most`, or until next() has to
+  /// tell what comes. Gives the payload of each to `take`. Returns how many there were.
   template <class F>
-  void take_messages(F take) noexcept {
+  std::size_t take_messages(std::size_t most, F take) noexcept {
     const std::byte* at = buffer_.get() + begin_;
-    const std::byte* const end = buffer_.get() + end_;
-    for (bool more = true; more && end - at >= std::ptrdiff_t{common_header};) {
-      const auto head = load_le<std::uint64_t>(at);
-      const auto bytes = static_cast<std::ptrdiff_t>(head >> 32);
-      const auto rest =
-          std::min(end - at - std::ptrdiff_t{common_header}, std::ptrdiff_t{max_message});
-      if (static_cast<std::uint32_t>(head) != static_cast<std::uint32_t>(frame_kind::message) ||
-          bytes > rest)
-        break;
+    const std::byte* const last = buffer_.get() + end_ - common_header;  // where a header may be
+    std::size_t taken = 0;
+    for (; taken != most && at <= last; ++taken) {
+      // Its length, if the other half says that it is a message; otherwise more than any length.
+      const std::uint64_t bytes = std::rotl(load_le<std::uint64_t>(at), 32) -
+                                  (static_cast<std::uint64_t>(frame_kind::message) << 32);
+      if (bytes > std::min(static_cast<std::size_t>(last - at), max_message)) break;
       at += common_header;
-      more = take(std::span(at, static_cast<std::size_t>(bytes)));
+      take(std::span(at, bytes));
       at += bytes;
     }
     begin_ = static_cast<std::size_t>(at - buffer_.get());
+    return taken;
   }
 
   /// True when take_messages() may find one; not when empty().

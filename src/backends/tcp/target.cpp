@@ -57,7 +57,7 @@ bool target::end_put(const frame& f) noexcept {
 
 bool target::write_ack() noexcept {
   if (acks_ == 0) return true;
-  std::byte* const at = out_.extend(common_header);
+  std::byte* const at = out_.frames.extend(common_header);
   if (at == nullptr) return false;
   write_put_ack(at, ack_code_, acks_);
   acks_ = 0;
@@ -65,7 +65,7 @@ bool target::write_ack() noexcept {
 }
 
 bool target::answer(std::uint32_t id, status code, std::uint64_t value) noexcept {
-  std::byte* const at = out_.extend(16);
+  std::byte* const at = out_.frames.extend(16);
   if (at == nullptr) return false;
   write_reply(at, code, id, value);
   return true;
@@ -75,7 +75,7 @@ bool target::on_get(const frame& f) noexcept {
   const auto pin = shared_.regions.look_up(region_of(f), f.offset, f.bytes, rights::read);
   if (pin.code() != status::done) return answer(f.id, pin.code(), 0);
   if (f.bytes > inline_reply) return out_.add_reply(f);
-  std::byte* at = out_.extend(16 + f.bytes);
+  std::byte* at = out_.frames.extend(16 + f.bytes);
   if (at == nullptr) return false;
   at += write_get_data(at, flag_whole, f.id, static_cast<std::uint32_t>(f.bytes));
   copy_few(at, {pin.at(), f.bytes});

@@ -2,10 +2,10 @@
 // writer.h - when the output of a lane's connections is written.
 //
 // The first post to a connection since the last poll() or arm() writes at once, unless the peer
-// owes answers to earlier ops, so a lone message is never delayed. Others are gathered and written
-// together by the next poll() or arm(), or as soon as gather_bytes are waiting. So whoever posts
-// must poll or arm before it turns to anything else, and many small messages cost one system call
-// together.
+// owes answers to earlier ops, so a lone message is never delayed. Others are gathered
+// (send_buffer::join) and written together by the next poll() or arm(), or as soon as gather_bytes
+// are waiting. So whoever posts must poll or arm before it turns to anything else, and many small
+// messages cost one system call together.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -24,26 +24,30 @@ class writer {
 
   explicit writer(shared_state& shared) noexcept : shared_(shared) {}
 
-  /// To be called after something was posted on `c`.
+  /// To be called after something was posted on `c` that did not join what is gathered.
   void settle(connection& c) noexcept {
-    if (c.gathers_in != epoch_ || c.out().buffered() >= gather_bytes) [[unlikely]]
-      settle_now(c);
+    send_buffer& frames = c.out().frames;
+    const bool first = !frames.gathers();
+    if (!first && !frames.has_gathered()) return;
+    mark(c);
+    if (!c.blocked && (!first || c.ops().owed() <= 1 || frames.size() > gather_bytes)) flush(c);
+    frames.gather(gather_bytes);
   }
   /// `c` may have something to write, which can wait for flush().
   void mark(connection& c) noexcept {
     if (!std::exchange(c.dirty, true)) dirty_.push_back(&c);
   }
-  /// Writes what there is, and finds out whether full sockets have room again if so wanted.
+  /// Writes what there is, and finds out whether full sockets have room again if so wanted. From
+  /// here on posts may write at once again.
   void flush(bool retry_blocked) noexcept {
     if (dirty_.empty()) return;
     std::erase_if(dirty_, [&](connection* c) {
+      c->out().frames.gather(0);
       if (!c->out().empty() && (!c->blocked || retry_blocked)) flush(*c);
       c->dirty = !c->out().empty();
       return !c->dirty;
     });
   }
-  /// From here on posts may write at once again.
-  void next_turn() noexcept { ++epoch_; }
   template <class F>
   void forget(F gone) noexcept {
     std::erase_if(dirty_, [&](const connection* c) { return gone(*c); });
@@ -53,12 +57,6 @@ class writer {
   }
 
  private:
-  void settle_now(connection& c) noexcept {
-    const bool first = std::exchange(c.gathers_in, epoch_) != epoch_;
-    mark(c);
-    if (c.blocked) return;
-    if ((first && c.ops().owed() <= 1) || c.out().buffered() >= gather_bytes) flush(c);
-  }
   void flush(connection& c) noexcept {
     const outbox::flow f = c.flush();
     c.blocked = f != outbox::flow::drained;
@@ -69,7 +67,6 @@ class writer {
 
   shared_state& shared_;
   std::vector<connection*> dirty_;  // with something to write
-  std::uint64_t epoch_ = 1;
 };
 
 }  // namespace heddle::transport::tcp
