@@ -95,8 +95,9 @@ class lane {
   /// As try_send and try_recv, for Heddle itself: the messages of collectives, whose tags have
   /// reserved_tag_bit, so that no message of the program can meet them.
   status try_send_collective(rank to, tag t, std::span<const std::byte> data,
-                             completion c) noexcept;
-  status try_recv_collective(rank from, tag t, std::span<std::byte> into, completion c) noexcept;
+                             const completion& c) noexcept;
+  status try_recv_collective(rank from, tag t, std::span<std::byte> into,
+                             const completion& c) noexcept;
 
   // --- remote memory -------------------------------------------------------------------
   // Each may also answer, or end with: out_of_bounds, denied, withdrawn, invalid (the address of no
@@ -105,11 +106,13 @@ class lane {
   /// Writes `from` to `to`. Completion: the bytes are visible to the peer, before those of whatever
   /// is put, sent or called after it. A get of another word posted after it may still be done
   /// first: see fence.
-  status try_put(std::span<const std::byte> from, remote_address to, completion c = {}) noexcept {
+  status try_put(std::span<const std::byte> from, remote_address to,
+                 const completion& c = {}) noexcept {
     return put_directly(from, to) ? status::done : post_put(from, to, c);
   }
   /// Reads `into.size()` bytes at `from`. Completion: the bytes are in `into`.
-  status try_get(std::span<std::byte> into, remote_address from, completion c = {}) noexcept {
+  status try_get(std::span<std::byte> into, remote_address from,
+                 const completion& c = {}) noexcept {
     return get_directly(into, from) ? status::done : post_get(into, from, c);
   }
   /// try_put, and then the handler `notify` runs at the peer with a call_message whose header is
@@ -117,7 +120,7 @@ class lane {
   /// invalid: `notify` is not below max_handlers. busy_records: also while a thousand notifications
   /// wait for the peer.
   status try_put_notify(std::span<const std::byte> from, remote_address to, handler_id notify,
-                        std::uint64_t value, completion c = {}) noexcept;
+                        std::uint64_t value, const completion& c = {}) noexcept;
   /// try_put, and then `how` is done to `word` with `value`: atomic_op::add raises it, swap sets
   /// it. Who sees the word changed, as by wait_until(), sees the data. Completion: both are visible
   /// to the peer. After a failure the data may be there, but the word is as it was; only after
@@ -125,25 +128,25 @@ class lane {
   /// what try_atomic may say of the word, whose rules are the same.
   status try_put_signal(std::span<const std::byte> from, remote_address to, atomic_op how,
                         remote_ptr<std::uint64_t> word, std::uint64_t value,
-                        completion c = {}) noexcept;
+                        const completion& c = {}) noexcept;
 
   template <class T>
-  status try_put(const T& from, remote_ptr<T> to, completion c = {}) noexcept {
+  status try_put(const T& from, remote_ptr<T> to, const completion& c = {}) noexcept {
     return try_put(std::as_bytes(std::span(&from, 1)), to.address, c);
   }
   template <class T>
-  status try_get(T& into, remote_ptr<T> from, completion c = {}) noexcept {
+  status try_get(T& into, remote_ptr<T> from, const completion& c = {}) noexcept {
     return try_get(std::as_writable_bytes(std::span(&into, 1)), from.address, c);
   }
   /// Several items, from and to what converts to a span of them.
   template <class T>
   status try_put(std::span<const std::type_identity_t<T>> from, remote_ptr<T> to,
-                 completion c = {}) noexcept {
+                 const completion& c = {}) noexcept {
     return try_put(std::as_bytes(from), to.address, c);
   }
   template <class T>
   status try_get(std::span<std::type_identity_t<T>> into, remote_ptr<T> from,
-                 completion c = {}) noexcept {
+                 const completion& c = {}) noexcept {
     return try_get(std::as_writable_bytes(into), from.address, c);
   }
 
@@ -162,7 +165,7 @@ class lane {
   /// functions too, on its own rank.
   template <atomic_number T>
   status try_atomic(atomic_op op, remote_ptr<T> at, std::type_identity_t<T> operand,
-                    std::type_identity_t<T>* old, completion c = {},
+                    std::type_identity_t<T>* old, const completion& c = {},
                     std::type_identity_t<T> compare = 0) noexcept {
     using word = typename detail::atomic_word<T>::type;
     if (!detail::exists_on<T>(op)) return status::invalid;
@@ -182,32 +185,34 @@ class lane {
   }
   template <atomic_number T>
   status try_fetch_add(remote_ptr<T> at, std::type_identity_t<T> operand, T& old,
-                       completion c = {}) noexcept {
+                       const completion& c = {}) noexcept {
     return try_atomic(atomic_op::add, at, operand, &old, c);
   }
   template <atomic_number T>
-  status try_add(remote_ptr<T> at, std::type_identity_t<T> operand, completion c = {}) noexcept {
+  status try_add(remote_ptr<T> at, std::type_identity_t<T> operand,
+                 const completion& c = {}) noexcept {
     return try_atomic<T>(atomic_op::add, at, operand, nullptr, c);
   }
   template <atomic_number T>
   status try_swap(remote_ptr<T> at, std::type_identity_t<T> desired, T& old,
-                  completion c = {}) noexcept {
+                  const completion& c = {}) noexcept {
     return try_atomic(atomic_op::swap, at, desired, &old, c);
   }
   template <atomic_integer T>
   status try_fetch_min(remote_ptr<T> at, std::type_identity_t<T> operand, T& old,
-                       completion c = {}) noexcept {
+                       const completion& c = {}) noexcept {
     return try_atomic(atomic_op::min, at, operand, &old, c);
   }
   template <atomic_integer T>
   status try_fetch_max(remote_ptr<T> at, std::type_identity_t<T> operand, T& old,
-                       completion c = {}) noexcept {
+                       const completion& c = {}) noexcept {
     return try_atomic(atomic_op::max, at, operand, &old, c);
   }
   /// `old == expected` afterwards means that `desired` was stored.
   template <atomic_number T>
   status try_compare_swap(remote_ptr<T> at, std::type_identity_t<T> expected,
-                          std::type_identity_t<T> desired, T& old, completion c = {}) noexcept {
+                          std::type_identity_t<T> desired, T& old,
+                          const completion& c = {}) noexcept {
     return try_atomic(atomic_op::compare_swap, at, desired, &old, c, expected);
   }
 
@@ -227,12 +232,13 @@ class lane {
   /// Also invalid: a tag above max_tag. no_memory: the receiver has none for the message, or this
   /// process none for what it must keep of the peer.
   status try_send(destination to, tag t, std::span<const std::byte> data,
-                  completion c = {}) noexcept;
+                  const completion& c = {}) noexcept;
   /// Receives one message into `into`. Of the receives that match a message the oldest gets it.
   /// Outcome: source and its lane, tag, length; `truncated` when the message was longer than
   /// `into`. Never answers done: a message that is there already has its completion delivered like
   /// any other. Also invalid: a tag above max_tag. canceled: taken back. no_memory.
-  status try_recv(rank from, tag_match t, std::span<std::byte> into, completion c = {}) noexcept;
+  status try_recv(rank from, tag_match t, std::span<std::byte> into,
+                  const completion& c = {}) noexcept;
   /// Looks for a message that a receive with these arguments would take now, without taking it.
   /// done: `out` tells of it. not_found. busy_lane: another thread drives the lane just now. Also
   /// invalid, closed; nothing else.
@@ -243,10 +249,11 @@ class lane {
   /// outcome says source and its lane, tag and length, and `into` holds it, so that the buffer can
   /// be made for it. `into` must stay where it is until then, and must hold nothing: also invalid.
   /// Never answers done. canceled: taken back by try_cancel.
-  status try_match(rank from, tag_match t, matched_message& into, completion c = {}) noexcept;
+  status try_match(rank from, tag_match t, matched_message& into,
+                   const completion& c = {}) noexcept;
   /// Receives what `m` holds; as try_recv, and `m` holds nothing any more, unless the answer is
   /// busy. Also invalid: it holds nothing, or a message of another lane.
-  status try_recv(matched_message& m, std::span<std::byte> into, completion c = {}) noexcept;
+  status try_recv(matched_message& m, std::span<std::byte> into, const completion& c = {}) noexcept;
   /// Takes back the receive that was posted with the completion `which`, or else the flush or
   /// fence: done, and the completion is delivered with `canceled`. not_found: it has matched or
   /// ended. busy_lane: ask again. Also closed; nothing else.
@@ -255,7 +262,7 @@ class lane {
   /// (any size). Completion: both may be reused; it does not tell that the handler has run. Also
   /// invalid: `h` is not below max_handlers, or the header is too long. no_memory.
   status try_call(destination to, handler_id h, std::span<const std::byte> header,
-                  std::span<const std::byte> payload, completion c = {}) noexcept;
+                  std::span<const std::byte> payload, const completion& c = {}) noexcept;
 
   // --- blocking forms: the same, waiting until done; send() of an unexpected message may have to
   // wait for its receive, see try_send. Not from a callback, handler or task, nor any function
@@ -368,12 +375,12 @@ class lane {
   /// tells: done, or peer_lost, closed. The operations' own completions, which may come a moment
   /// later, tell of other failures.
   /// Also invalid: no such rank. canceled: taken back by try_cancel.
-  status try_flush(rank peer, completion c = {}) noexcept;
+  status try_flush(rank peer, const completion& c = {}) noexcept;
   /// try_flush for every peer; ends with done or closed.
-  status try_flush(completion c = {}) noexcept;
+  status try_flush(const completion& c = {}) noexcept;
   /// As try_flush, and a fence: operations on `peer` posted after its end take effect after those
   /// posted before it.
-  status try_fence(rank peer, completion c = {}) noexcept {
+  status try_fence(rank peer, const completion& c = {}) noexcept {
     detail::order_all();
     return try_flush(peer, c);
   }
@@ -412,10 +419,10 @@ class lane {
     detail::get_direct(into.data(), from.target->direct + from.offset, into.size());
     return true;
   }
-  status post_put(std::span<const std::byte> from, remote_address to, completion c) noexcept;
-  status post_get(std::span<std::byte> into, remote_address from, completion c) noexcept;
+  status post_put(std::span<const std::byte> from, remote_address to, const completion& c) noexcept;
+  status post_get(std::span<std::byte> into, remote_address from, const completion& c) noexcept;
   status post_atomic(atomic_op op, remote_address at, std::size_t width, std::uint64_t operand,
-                     std::uint64_t compare, void* old, completion c) noexcept;
+                     std::uint64_t compare, void* old, const completion& c) noexcept;
 
   friend matched_message;
   static void drop(engine::lane_core& core, protocols::unexpected& message) noexcept;

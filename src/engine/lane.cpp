@@ -30,7 +30,7 @@ using protocols::command;
 using protocols::command_kind;
 using protocols::only_read;
 
-command access_command(command_kind kind, remote_address at, completion c) noexcept {
+command access_command(command_kind kind, remote_address at, const completion& c) noexcept {
   command made;
   made.kind = kind;
   // Every target an application can hold is a remote_memory: the engine made it.
@@ -42,7 +42,7 @@ command access_command(command_kind kind, remote_address at, completion c) noexc
 }
 
 command signal_command(std::span<const std::byte> from, remote_address to, atomic_op how,
-                       remote_address word, std::uint64_t value, completion c) noexcept {
+                       remote_address word, std::uint64_t value, const completion& c) noexcept {
   command made = access_command(command_kind::put_signal, to, c);
   made.memory = only_read(from);
   made.atomic = how;
@@ -66,7 +66,7 @@ bool put_and_signal_directly(const command& c) noexcept {
   return true;
 }
 
-command message_command(command_kind kind, rank peer, completion c) noexcept {
+command message_command(command_kind kind, rank peer, const completion& c) noexcept {
   command made;
   made.kind = kind;
   made.peer = peer;
@@ -278,20 +278,22 @@ std::uint64_t lane::next_group() noexcept {
 
 // --- operations ------------------------------------------------------------------------
 
-status lane::post_put(std::span<const std::byte> from, remote_address to, completion c) noexcept {
+status lane::post_put(std::span<const std::byte> from, remote_address to,
+                      const completion& c) noexcept {
   command made = access_command(command_kind::put, to, c);
   made.memory = only_read(from);
   return submit(*core_, made);
 }
 
-status lane::post_get(std::span<std::byte> into, remote_address from, completion c) noexcept {
+status lane::post_get(std::span<std::byte> into, remote_address from,
+                      const completion& c) noexcept {
   command made = access_command(command_kind::get, from, c);
   made.memory = into;
   return submit(*core_, made);
 }
 
 status lane::post_atomic(atomic_op op, remote_address at, std::size_t width, std::uint64_t operand,
-                         std::uint64_t compare, void* old, completion c) noexcept {
+                         std::uint64_t compare, void* old, const completion& c) noexcept {
   command made = access_command(command_kind::atomic, at, c);
   made.atomic = op;
   made.width = static_cast<std::uint8_t>(width);
@@ -302,7 +304,7 @@ status lane::post_atomic(atomic_op op, remote_address at, std::size_t width, std
 }
 
 status lane::try_put_notify(std::span<const std::byte> from, remote_address to, handler_id notify,
-                            std::uint64_t value, completion c) noexcept {
+                            std::uint64_t value, const completion& c) noexcept {
   if (notify >= max_handlers) return status::invalid;
   command made = access_command(command_kind::put_notify, to, c);
   made.memory = only_read(from);
@@ -313,7 +315,7 @@ status lane::try_put_notify(std::span<const std::byte> from, remote_address to, 
 
 status lane::try_put_signal(std::span<const std::byte> from, remote_address to, atomic_op how,
                             remote_ptr<std::uint64_t> word, std::uint64_t value,
-                            completion c) noexcept {
+                            const completion& c) noexcept {
   const command made = signal_command(from, to, how, word, value, c);
   return put_and_signal_directly(made) ? status::done : submit(*core_, made);
 }
@@ -321,22 +323,22 @@ status lane::try_put_signal(std::span<const std::byte> from, remote_address to, 
 // Flat, these three: send_specially() and its like call the same, which would otherwise be out of
 // line for all.
 [[gnu::flatten]] status lane::try_send(destination to, tag t, std::span<const std::byte> data,
-                                       completion c) noexcept {
+                                       const completion& c) noexcept {
   return is_reserved(t) ? status::invalid : send_any(*core_, to, t, data, c);
 }
 
 [[gnu::flatten]] status lane::try_recv(rank from, tag_match t, std::span<std::byte> into,
-                                       completion c) noexcept {
+                                       const completion& c) noexcept {
   return is_reserved(t.value) ? status::invalid : recv_any(*core_, from, t, into, c);
 }
 
 status lane::try_send_collective(rank to, tag t, std::span<const std::byte> data,
-                                 completion c) noexcept {
+                                 const completion& c) noexcept {
   return send_any(*core_, to, t | reserved_tag_bit, data, c);
 }
 
 status lane::try_recv_collective(rank from, tag t, std::span<std::byte> into,
-                                 completion c) noexcept {
+                                 const completion& c) noexcept {
   return recv_any(*core_, from, t | reserved_tag_bit, into, c);
 }
 
@@ -355,13 +357,14 @@ status lane::try_probe(rank from, tag_match t, matched_message& out) noexcept {
   return s;
 }
 
-status lane::try_match(rank from, tag_match t, matched_message& into, completion c) noexcept {
+status lane::try_match(rank from, tag_match t, matched_message& into,
+                       const completion& c) noexcept {
   if (is_reserved(t.value) || into.holds()) return status::invalid;
   into.core_ = core_;
   return submit(*core_, protocols::match_command(from, t, into.taken_, c));
 }
 
-status lane::try_recv(matched_message& m, std::span<std::byte> into, completion c) noexcept {
+status lane::try_recv(matched_message& m, std::span<std::byte> into, const completion& c) noexcept {
   if (!m.holds() || m.core_ != core_) return status::invalid;
   // Nobody but the completion may look at `m` once it is posted.
   protocols::unexpected* const message = std::exchange(m.taken_.message, nullptr);
@@ -376,17 +379,18 @@ status lane::try_cancel(const completion& which) noexcept {
 
 [[gnu::flatten]] status lane::try_call(destination to, handler_id h,
                                        std::span<const std::byte> header,
-                                       std::span<const std::byte> payload, completion c) noexcept {
+                                       std::span<const std::byte> payload,
+                                       const completion& c) noexcept {
   if (goes_ahead()) [[likely]]
     return core_->submitter().call(to, h, header, payload, c);
   return call_specially(*core_, to, h, header, payload, c);
 }
 
-status lane::try_flush(rank peer, completion c) noexcept {
+status lane::try_flush(rank peer, const completion& c) noexcept {
   return submit(*core_, message_command(command_kind::flush, peer, c));
 }
 
-status lane::try_flush(completion c) noexcept {
+status lane::try_flush(const completion& c) noexcept {
   return try_flush(any_source, c);
 }
 
