@@ -45,14 +45,12 @@ class tcp_endpoint final : public endpoint {
   void give(accepted who) { arrivals_.give(std::move(who)); }
 
  private:
-  // endpoint_path.cpp: posting
   [[gnu::noinline]] status send_rarely(remote_lane& to, message_head head,
                                        std::span<const std::byte> header,
                                        std::span<const std::byte> data) noexcept;
   status begin(op& o, connection& c) noexcept;
   status begin_route(peer_lane& peer) noexcept;
 
-  // endpoint.cpp: polling, connections and peers
   /// The other end is this endpoint too.
   [[nodiscard]] bool is_self(const peer_lane& p) const noexcept {
     return p.peer == device_.self() && p.lane == lane_;
