@@ -70,7 +70,10 @@ handshake::state handshake::meet_initiator() noexcept {
   const auto theirs = parse_hello(theirs_.image);
   if (!theirs || theirs->to != self_.from || theirs->from >= size_) return failed;
   peer_ = *theirs;
-  self_ = {self_.from, peer_.from, peer_.to_lane, peer_.from_lane, fresh_nonce(), self_.algorithms};
+  self_.to = peer_.from;
+  self_.from_lane = peer_.to_lane;
+  self_.to_lane = peer_.from_lane;
+  self_.random = fresh_nonce();
   mine_.image = encode(self_);
   mine_.proven = proof_of(role::acceptor);
   to_send_ = to_get_ = all;

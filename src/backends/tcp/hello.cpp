@@ -5,21 +5,10 @@
 #include <sodium.h>
 
 #include <algorithm>
-
-#include "backends/tcp/bytes.h"
+#include <cstring>
 
 namespace heddle::transport::tcp {
 namespace {
-
-// Image: magic 4, version 2, to_lane 2, from 4, to 4, from_lane 2, algorithms 1,
-// zero 13, nonce 32.
-constexpr std::uint32_t magic = 0x4c444548;  // "HEDL"
-constexpr std::size_t nonce_at = 32;
-
-bool padding_is_zero(std::span<const std::byte> bytes) noexcept {
-  return std::ranges::all_of(bytes.subspan(19, nonce_at - 19),
-                             [](std::byte b) { return b == std::byte{0}; });
-}
 
 std::array<std::byte, 32> hashed(std::span<const std::byte, 32> secret, std::byte what_for,
                                  const hello_image& initiator,
@@ -44,33 +33,13 @@ nonce fresh_nonce() noexcept {
   return out;
 }
 
-hello_image encode(const hello& h) noexcept {
-  hello_image out{};
-  store_le(out.data(), magic);
-  store_le(out.data() + 4, protocol_version);
-  store_le(out.data() + 6, h.to_lane);
-  store_le(out.data() + 8, h.from);
-  store_le(out.data() + 12, h.to);
-  store_le(out.data() + 16, h.from_lane);
-  out[18] = static_cast<std::byte>(h.algorithms);
-  std::ranges::copy(h.random, out.begin() + nonce_at);
-  return out;
-}
-
 std::optional<hello> parse_hello(std::span<const std::byte> bytes) noexcept {
   if (bytes.size() != hello_bytes) return std::nullopt;
-  const std::byte* at = bytes.data();
-  if (load_le<std::uint32_t>(at) != magic) return std::nullopt;
-  if (load_le<std::uint16_t>(at + 4) != protocol_version) return std::nullopt;
   hello h;
-  h.to_lane = load_le<std::uint16_t>(at + 6);
-  h.from = load_le<std::uint32_t>(at + 8);
-  h.to = load_le<std::uint32_t>(at + 12);
-  h.from_lane = load_le<std::uint16_t>(at + 16);
-  h.algorithms = std::to_integer<algorithm_set>(at[18]);
-  std::ranges::copy(bytes.subspan(nonce_at), h.random.begin());
-  if (h.from_lane >= max_lanes || h.to_lane >= max_lanes ||
-      (h.algorithms & ~every_algorithm) != 0 || !padding_is_zero(bytes))
+  std::memcpy(&h, bytes.data(), sizeof h);
+  const hello fixed;
+  if (h.magic != fixed.magic || h.version != fixed.version || h.zero != fixed.zero ||
+      h.from_lane >= max_lanes || h.to_lane >= max_lanes || (h.algorithms & ~every_algorithm) != 0)
     return std::nullopt;
   return h;
 }

@@ -12,6 +12,7 @@
 #include <heddle/types.h>
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -30,16 +31,20 @@ using nonce = std::array<std::byte, 32>;
 using proof = std::array<std::byte, proof_bytes>;
 using hello_image = std::array<std::byte, hello_bytes>;
 
-/// Who speaks to whom.
+/// Who speaks to whom, as it travels.
 struct hello {
-  std::uint32_t from = 0;       ///< rank of the speaker
-  std::uint32_t to = 0;         ///< rank it believes to speak to
-  std::uint16_t from_lane = 0;  ///< the speaker's; below max_lanes
-  std::uint16_t to_lane = 0;    ///< below max_lanes
-  nonce random{};
+  std::array<char, 4> magic{'H', 'E', 'D', 'L'};
+  std::uint16_t version = protocol_version;
+  std::uint16_t to_lane = 0;     ///< below max_lanes
+  std::uint32_t from = 0;        ///< rank of the speaker
+  std::uint32_t to = 0;          ///< rank it believes to speak to
+  std::uint16_t from_lane = 0;   ///< the speaker's; below max_lanes
   algorithm_set algorithms = 0;  ///< by which the speaker encrypts; empty: it does not
+  std::array<std::byte, 13> zero{};
+  nonce random{};
   friend bool operator==(const hello&, const hello&) = default;
 };
+static_assert(sizeof(hello) == hello_bytes && std::endian::native == std::endian::little);
 
 /// For people, where one side encrypts and the other does not, or by no algorithm that both have.
 [[nodiscard]] std::string why_they_disagree(algorithm_set ours);
@@ -49,7 +54,9 @@ enum class role : std::uint8_t { initiator = 1, acceptor = 2 };
 /// A nonce nobody can foresee.
 [[nodiscard]] nonce fresh_nonce() noexcept;
 
-[[nodiscard]] hello_image encode(const hello& h) noexcept;
+[[nodiscard]] inline hello_image encode(const hello& h) noexcept {
+  return std::bit_cast<hello_image>(h);
+}
 /// Nothing when magic, version, lane or padding is wrong. Total.
 [[nodiscard]] std::optional<hello> parse_hello(std::span<const std::byte> bytes) noexcept;
 

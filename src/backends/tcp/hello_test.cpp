@@ -10,7 +10,7 @@ namespace {
 constexpr std::array<std::byte, 32> secret{std::byte{1}}, other_secret{std::byte{2}};
 
 hello example() {
-  return {3, 1, 254, 255, fresh_nonce()};
+  return {.to_lane = 255, .from = 3, .to = 1, .from_lane = 254, .random = fresh_nonce()};
 }
 
 TEST(Hello, SurvivesTheTrip) {
@@ -29,8 +29,8 @@ TEST(Hello, RefusesEveryOtherLengthVersionAndRange) {
   };
   for (const std::size_t at : {0u, 1u, 2u, 3u, 4u, 5u, 17u, 18u, 19u, 20u, 31u})
     EXPECT_FALSE(changed(at)) << at;
-  EXPECT_FALSE(parse_hello(encode({3, 1, 256, 0, {}})));
-  EXPECT_FALSE(parse_hello(encode({3, 1, 0, 256, {}})));
+  EXPECT_FALSE(parse_hello(encode({.from = 3, .to = 1, .from_lane = 256})));
+  EXPECT_FALSE(parse_hello(encode({.to_lane = 256, .from = 3, .to = 1})));
   EXPECT_TRUE(changed(40));  // another nonce is another hello
 }
 

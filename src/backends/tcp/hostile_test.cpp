@@ -68,7 +68,7 @@ TEST_F(Hostile, AWrongSecretIsHungUpOnAfterItsProofBeforeItsFirstFrame) {
 
 TEST_F(Hostile, AReflectedProofProvesNothing) {
   raw_client c(real);
-  const auto mine = encode({1, 0, 0, 0, fresh_nonce()});
+  const auto mine = encode({.from = 1, .random = fresh_nonce()});
   c.say(mine);
   const std::size_t wanted = hello_bytes + proof_bytes;
   ASSERT_TRUE(job.until([&] { return c.hear().size() == wanted; }));
@@ -82,7 +82,7 @@ TEST_F(Hostile, ARecordedHandshakeCannotBeReplayed) {
   bytes recorded;
   {
     raw_client c(real);
-    const auto mine = encode({1, 0, 0, 0, fresh_nonce()});
+    const auto mine = encode({.from = 1, .random = fresh_nonce()});
     c.say(mine);
     ASSERT_TRUE(job.until([&] { return c.hear().size() == 96; }));
     hello_image theirs;
@@ -98,8 +98,8 @@ TEST_F(Hostile, ARecordedHandshakeCannotBeReplayed) {
 }
 
 TEST_F(Hostile, HellosForOthersOrFromNobodyAreHungUpOn) {
-  for (const hello& h : {hello{1, 1, 0, 0, {}}, hello{2, 0, 0, 0, {}}, hello{~0u, 0, 0, 0, {}},
-                         hello{1, 0, 256, 0, {}}, hello{1, 0, 0, 256, {}}}) {
+  for (const hello& h : {hello{.from = 1, .to = 1}, hello{.from = 2}, hello{.from = ~0u},
+                         hello{.from = 1, .from_lane = 256}, hello{.to_lane = 256, .from = 1}}) {
     raw_client c(real);
     c.say(encode(h));
     ASSERT_TRUE(job.until([&] { return c.closed(); }));

@@ -64,12 +64,12 @@ class raw_client {
   /// side wants that. False: hung up on.
   bool introduce(test_job& job, rank from, rank to, std::uint16_t lane = 0,
                  std::span<const std::byte, 32> secret = test_secret) {
-    hello h{static_cast<std::uint32_t>(from),
-            static_cast<std::uint32_t>(to),
-            lane,
-            lane,
-            fresh_nonce(),
-            algorithms_};
+    const hello h{.to_lane = lane,
+                  .from = static_cast<std::uint32_t>(from),
+                  .to = static_cast<std::uint32_t>(to),
+                  .from_lane = lane,
+                  .algorithms = algorithms_,
+                  .random = fresh_nonce()};
     const auto mine = encode(h);
     say(mine);
     const std::size_t wanted = hello_bytes + proof_bytes;
