@@ -16,22 +16,11 @@
 namespace heddle::transport::tcp {
 namespace {
 
-constexpr std::size_t head_bytes = 3, address_bytes = 20;
-constexpr std::byte format_version{2};
+constexpr std::size_t head_bytes = 3;  // of both that are packed
+constexpr std::byte format_version{3};
 
 std::size_t ip_bytes(int family) noexcept {
   return family == 4 ? 4 : 16;
-}
-
-std::optional<rail_address> parse_one(const std::byte* at) {
-  rail_address r;
-  r.family = std::to_integer<int>(at[0]);
-  if ((r.family != 4 && r.family != 6) || at[1] != std::byte{0}) return std::nullopt;
-  r.port = load_le<std::uint16_t>(at + 2);
-  std::memcpy(r.ip.data(), at + 4, r.ip.size());
-  const auto rest = std::span(r.ip).subspan(ip_bytes(r.family));
-  if (r.port == 0 || std::ranges::any_of(rest, [](auto b) { return b != 0; })) return std::nullopt;
-  return r;
 }
 
 }  // namespace
@@ -125,18 +114,30 @@ std::optional<rail_address> parse_subnet(const std::string& text) {
   return out;
 }
 
+void pack(const rail_address& a, std::vector<std::byte>& onto) {
+  std::array<std::byte, head_bytes + 16> all{static_cast<std::byte>(a.family)};
+  store_le(all.data() + 1, a.port);
+  std::memcpy(all.data() + head_bytes, a.ip.data(), a.ip.size());
+  onto.insert(onto.end(), all.data(), all.data() + head_bytes + ip_bytes(a.family));
+}
+
+std::optional<rail_address> unpack(std::span<const std::byte>& bytes) noexcept {
+  if (bytes.size() < head_bytes) return std::nullopt;
+  rail_address a;
+  a.family = std::to_integer<int>(bytes[0]);
+  a.port = load_le<std::uint16_t>(bytes.data() + 1);
+  const auto ip = bytes.subspan(head_bytes);
+  if ((a.family != 4 && a.family != 6) || a.port == 0 || ip.size() < ip_bytes(a.family))
+    return std::nullopt;
+  std::memcpy(a.ip.data(), ip.data(), ip_bytes(a.family));
+  bytes = ip.subspan(ip_bytes(a.family));
+  return a;
+}
+
 std::vector<std::byte> encode(const whereabouts& w) {
-  std::vector<std::byte> out(head_bytes + w.addresses.size() * address_bytes);
-  out[0] = format_version;
-  out[1] = static_cast<std::byte>(w.addresses.size());
-  out[2] = static_cast<std::byte>(w.algorithms);
-  std::byte* at = out.data() + head_bytes;
-  for (const rail_address& r : w.addresses) {
-    at[0] = static_cast<std::byte>(r.family);
-    store_le(at + 2, r.port);
-    std::memcpy(at + 4, r.ip.data(), r.ip.size());
-    at += address_bytes;
-  }
+  std::vector<std::byte> out{format_version, static_cast<std::byte>(w.addresses.size()),
+                             static_cast<std::byte>(w.algorithms)};
+  for (const rail_address& a : w.addresses) pack(a, out);
   return out;
 }
 
@@ -144,15 +145,15 @@ std::optional<whereabouts> parse_whereabouts(std::span<const std::byte> bytes) {
   if (bytes.size() < head_bytes || bytes[0] != format_version) return std::nullopt;
   const auto count = std::to_integer<std::size_t>(bytes[1]);
   whereabouts out{{}, std::to_integer<algorithm_set>(bytes[2])};
-  if (count == 0 || count > max_addresses || bytes.size() != head_bytes + count * address_bytes ||
-      (out.algorithms & ~every_algorithm) != 0)
+  if (count == 0 || count > max_addresses || (out.algorithms & ~every_algorithm) != 0)
     return std::nullopt;
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto r = parse_one(bytes.data() + head_bytes + i * address_bytes);
-    if (!r) return std::nullopt;
-    out.addresses.push_back(*r);
+  bytes = bytes.subspan(head_bytes);
+  while (out.addresses.size() < count) {
+    const auto a = unpack(bytes);
+    if (!a) return std::nullopt;
+    out.addresses.push_back(*a);
   }
-  return out;
+  return bytes.empty() ? std::optional(out) : std::nullopt;
 }
 
 }  // namespace heddle::transport::tcp

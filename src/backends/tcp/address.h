@@ -53,6 +53,11 @@ struct socket_address {
 /// "10.1.0.0/16": an address of which the first `subnet_bits` count.
 [[nodiscard]] std::optional<rail_address> parse_subnet(const std::string& text);
 
+/// Adds what is sent of `a`: family 1, port 2, ip 4 or 16.
+void pack(const rail_address& a, std::vector<std::byte>& onto);
+/// The one at the front of `bytes`, which it is taken off. Nothing: pack() made no such. Total.
+[[nodiscard]] std::optional<rail_address> unpack(std::span<const std::byte>& bytes) noexcept;
+
 /// What a rank tells its peers of one of its rails.
 struct whereabouts {
   std::vector<rail_address> addresses;  ///< 1 to max_addresses
@@ -60,8 +65,7 @@ struct whereabouts {
   friend bool operator==(const whereabouts&, const whereabouts&) = default;
 };
 
-/// As bytes: version 1, count 1, algorithms 1, then for each address family 1, zero 1, port 2,
-/// ip 16.
+/// As bytes: version 1, count 1, algorithms 1, then the addresses as by pack().
 [[nodiscard]] std::vector<std::byte> encode(const whereabouts& w);
 /// Nothing unless every byte is as encode() would have written it. Total.
 [[nodiscard]] std::optional<whereabouts> parse_whereabouts(std::span<const std::byte> bytes);

@@ -45,10 +45,8 @@ class address_book {
   }
 
  private:
-  void begin_with(std::span<const entry> first);
-
-  // Of a peer: count 1, place that answered 1 (none: nowhere), then for each: place and family 1,
-  // port 2, ip 4 or 16.
+  // Of a peer: count 1, place that answered 1 (none: nowhere), then for each: place 1, and the
+  // address as by pack().
   static constexpr std::byte nowhere{0xff};
 
   int size_;

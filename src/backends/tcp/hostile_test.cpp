@@ -331,13 +331,13 @@ TEST(HostileAddress, TotalAddressParserRefusesEveryDamage) {
   EXPECT_EQ(job[0].dev->add_peer(1, good, true), "");
   for (std::size_t n = 0; n < good.size(); ++n)
     EXPECT_NE(job[0].dev->add_peer(1, std::span(good).first(n), true), "") << n;
-  for (const std::size_t at : {0u, 1u, 2u, 3u, 4u, 22u}) {
+  for (const std::size_t at : {0u, 1u, 2u, 3u}) {
     auto bad = good;
     bad[at] ^= std::byte{0x40};
     EXPECT_NE(job[0].dev->add_peer(1, bad, true), "") << at;
   }
   auto portless = good;
-  portless[5] = portless[6] = std::byte{0};
+  portless[4] = portless[5] = std::byte{0};
   EXPECT_NE(job[0].dev->add_peer(1, portless, true), "");
   auto longer = good;
   longer.resize(600);
