@@ -60,9 +60,15 @@ class expected_ending {
 };
 /// For Heddle itself: the completion of a blocking form, whose thread will wait at once.
 struct awaited {
+  /// Of the calling thread.
   [[nodiscard]] static completion by(flag& f) noexcept;
   /// What the thread waits for; null: the completion is not such a one.
   [[nodiscard]] static const signal* in(const completion& c) noexcept;
+  /// Ends it, where `c` is such a one and the calling thread's, which is known by its `batch`: no
+  /// other thread looks at the flag, so this may be done wherever that thread is. False: it is not,
+  /// or about to sleep.
+  [[nodiscard]] static bool end_here(const completion& c, const void* batch,
+                                     const outcome& what) noexcept;
 };
 /// For Heddle itself: several endings in a row that go to one adapter which merely counts.
 struct many_endings {
@@ -106,6 +112,15 @@ class flag {
   outcome outcome_;
   detail::signal signal_;
 };
+
+inline bool detail::awaited::end_here(const completion& c, const void* batch,
+                                      const outcome& what) noexcept {
+  if (c.cookie != reinterpret_cast<std::uintptr_t>(batch) || c.deliver != &flag::deliver)
+    return false;
+  flag& f = *static_cast<flag*>(c.owner);
+  f.outcome_ = what;
+  return f.signal_.raise_alone();
+}
 
 /// Counts operations that ended, and remembers the first failure.
 ///

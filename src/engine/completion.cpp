@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "base/error.h"
+#include "protocols/delivery.h"
 #include "sync/fork.h"
 #include "sync/misuse.h"
 
 namespace heddle {
 
 completion detail::awaited::by(flag& f) noexcept {
-  return {&flag::deliver, &f, 1};
+  return {&flag::deliver, &f, reinterpret_cast<std::uintptr_t>(&protocols::delivery_batch::mine())};
 }
 
 const detail::signal* detail::awaited::in(const completion& c) noexcept {

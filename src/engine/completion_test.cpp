@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "protocols/delivery.h"
 #include "support/resource_limits.h"
 #include "support/scale.h"
 
@@ -86,6 +87,43 @@ TEST(EventDescriptor, WithoutADescriptorLeftSaysSoAndWhatToDo) {
   } catch (const error& e) {
     EXPECT_NE(std::string(e.what()).find("ulimit -n"), std::string::npos) << e.what();
   }
+}
+
+class Awaited : public testing::Test {
+ protected:
+  static constexpr outcome failed{.code = status::denied};
+  flag raised_;
+  const completion by_this_thread_ = detail::awaited::by(raised_);
+};
+
+TEST_F(Awaited, EndsWhereItsOwnThreadFindsItsEnd) {
+  EXPECT_TRUE(
+      detail::awaited::end_here(by_this_thread_, &protocols::delivery_batch::mine(), failed));
+  EXPECT_TRUE(raised_.ready());
+  EXPECT_EQ(raised_.result().code, status::denied);
+}
+
+TEST_F(Awaited, IsLeftToTheBatchWhereAnotherThreadFindsItsEnd) {
+  const protocols::delivery_batch another;
+  EXPECT_FALSE(detail::awaited::end_here(by_this_thread_, &another, failed));
+  EXPECT_FALSE(raised_.ready());
+}
+
+TEST_F(Awaited, IsNotAFlagThatTheProgramHasPosted) {
+  EXPECT_EQ(detail::awaited::in(raised_), nullptr);
+  EXPECT_FALSE(detail::awaited::end_here(raised_, &protocols::delivery_batch::mine(), failed));
+}
+
+// The wake that a raise is then would be missed.
+TEST(Signal, IsNotRaisedPastAThreadThatIsAboutToSleepOnIt) {
+  constexpr std::uint16_t waker = 3;
+  detail::signal s;
+  (void)s.watch(waker, 1);
+  EXPECT_FALSE(s.raise_alone());
+  EXPECT_EQ(s.count(), 0u);
+  s.unwatch(waker);
+  EXPECT_TRUE(s.raise_alone());
+  EXPECT_EQ(s.count(), 1u);
 }
 
 }  // namespace

@@ -37,6 +37,10 @@ class delivery_batch {
   [[gnu::always_inline]] void add(const completion& done, const outcome& what) {
     if (done.deliver != nullptr) filling_->ended.add({done, what});
   }
+  /// The same; what this thread itself awaits in a blocking form has ended at once.
+  [[gnu::always_inline]] void finish(const completion& done, const outcome& what) {
+    if (!detail::awaited::end_here(done, this, what)) add(done, what);
+  }
   /// A call whose header and payload follow each other in `body`, which is copied: the wire's
   /// buffer is free on return.
   void add_call(engine::lane_core& lane, const handler_entry& handler, destination source,

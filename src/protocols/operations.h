@@ -62,7 +62,8 @@ class operations {
     peer& p = *r.with;
     p.heard = true;
     const std::uint64_t bytes = r.bytes, mark = r.mark;
-    out_->add(r.done, {.code = code, .peer = p.number, .bytes = code == status::done ? bytes : 0});
+    out_->finish(r.done,
+                 {.code = code, .peer = p.number, .bytes = code == status::done ? bytes : 0});
     bytes_.subtract(bytes);
     pool_.give_back(r);
     room_.give_back();

@@ -48,6 +48,21 @@ class Operations : public testing::Test {
   endings seen_;
 };
 
+TEST_F(Operations, WhatItsThreadAwaitsEndsPastTheBatch) {
+  flag raised;
+  delivery_batch& mine = delivery_batch::mine();
+  ops_.collect_in(mine);
+  command c = command_of(command_kind::put);
+  c.done = heddle::detail::awaited::by(raised);
+  request& r = ops_.pool().take();
+  ops_.begin_direct(r, first_, c);
+  ops_.end_direct(r, status::withdrawn);
+  EXPECT_TRUE(mine.empty());
+  ASSERT_TRUE(raised.ready());
+  EXPECT_EQ(raised.result().code, status::withdrawn);
+  EXPECT_EQ(raised.result().peer, first_.number);
+}
+
 TEST_F(Operations, AnOldIdFindsNothingWhenItsRequestIsSomebodyElses) {
   request& r = begin_put(first_);
   const std::uint64_t id = r.id();

@@ -47,6 +47,14 @@ class signal {
     }
     raise(n);
   }
+  /// As raise(), of a signal that only the calling thread looks at. False: it is about to sleep on
+  /// it, and nothing has changed.
+  [[nodiscard]] bool raise_alone() noexcept {
+    const std::uint64_t before = word_.load(std::memory_order_relaxed);
+    if ((before & watched) != 0) return false;
+    word_.store(before + one, std::memory_order_relaxed);  // relaxed, both: no other thread looks
+    return true;
+  }
   [[nodiscard]] std::uint64_t count() const noexcept {
     return word_.load(std::memory_order_acquire) >> 16;  // A1 pairs with R1
   }
