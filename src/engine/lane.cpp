@@ -30,7 +30,7 @@ using protocols::command;
 using protocols::command_kind;
 using protocols::only_read;
 
-command access_command(command_kind kind, remote_address at, const completion& c) noexcept {
+inline command access_command(command_kind kind, remote_address at, const completion& c) noexcept {
   command made;
   made.kind = kind;
   // Every target an application can hold is a remote_memory: the engine made it.
@@ -123,7 +123,7 @@ status submit_checked(engine::lane_core& core, const command& made) noexcept {
 
 /// Nothing is special, or only that somebody watches who does not want this operation. Costs one
 /// test where nothing is.
-inline bool goes_ahead() noexcept {
+[[gnu::always_inline]] inline bool goes_ahead() noexcept {
   return !sync::is_special() || trace::passes_by();
 }
 
@@ -131,6 +131,22 @@ inline bool goes_ahead() noexcept {
   if (goes_ahead()) [[likely]]
     return core.submitter().submit(made);
   return submit_specially(core, made);
+}
+
+/// Within who calls it: a call would take as long as the command.
+[[gnu::always_inline]] inline status submit_put(engine::lane_core& core,
+                                                std::span<const std::byte> from, remote_address to,
+                                                const completion& c) noexcept {
+  command made = access_command(command_kind::put, to, c);
+  made.memory = only_read(from);
+  return submit(core, made);
+}
+
+[[gnu::always_inline]] inline status submit_get(engine::lane_core& core, std::span<std::byte> into,
+                                                remote_address from, const completion& c) noexcept {
+  command made = access_command(command_kind::get, from, c);
+  made.memory = into;
+  return submit(core, made);
 }
 
 /// A message that goes the short way also while somebody watches it, and nothing else is special:
@@ -230,6 +246,13 @@ engine::lane_core& open(world& owner, lane_options options) {
   return owner.core().lanes().open(options.number, options.exclusive);
 }
 
+/// As lane_waiter::wait; false as well in the child of a fork, where nobody drives the lane.
+[[gnu::always_inline]] inline bool wait_on(engine::lane_core& core, detail::signal& s,
+                                           std::uint64_t target,
+                                           std::uint64_t deadline_ns) noexcept {
+  return may_wait(core) ? core.waiter().wait(s, target, deadline_ns) : s.count() >= target;
+}
+
 std::uint64_t deadline(std::chrono::nanoseconds limit) noexcept {
   return limit.count() > 0 ? now_ns() + static_cast<std::uint64_t>(limit.count()) : now_ns();
 }
@@ -280,16 +303,12 @@ std::uint64_t lane::next_group() noexcept {
 
 status lane::post_put(std::span<const std::byte> from, remote_address to,
                       const completion& c) noexcept {
-  command made = access_command(command_kind::put, to, c);
-  made.memory = only_read(from);
-  return submit(*core_, made);
+  return submit_put(*core_, from, to, c);
 }
 
 status lane::post_get(std::span<std::byte> into, remote_address from,
                       const completion& c) noexcept {
-  command made = access_command(command_kind::get, from, c);
-  made.memory = into;
-  return submit(*core_, made);
+  return submit_get(*core_, into, from, c);
 }
 
 status lane::post_atomic(atomic_op op, remote_address at, std::size_t width, std::uint64_t operand,
@@ -423,7 +442,11 @@ status lane::put(std::span<const std::byte> from, remote_address to) noexcept {
     return be_seen();
   }
   if (put_directly(from, to)) return status::done;
-  return blocking([&](completion c) { return post_put(from, to, c); });
+  const auto posted =
+      [](lane & on, std::span<const std::byte> data, remote_address at) __attribute__((noinline)) {
+    return on.blocking([&](const completion& c) { return submit_put(*on.core_, data, at, c); });
+  };
+  return posted(*this, from, to);
 }
 
 status lane::get(std::span<std::byte> into, remote_address from) noexcept {
@@ -437,7 +460,11 @@ status lane::get(std::span<std::byte> into, remote_address from) noexcept {
     return be_seen();
   }
   if (get_directly(into, from)) return status::done;
-  return blocking([&](completion c) { return post_get(into, from, c); });
+  const auto posted =
+      [](lane & on, std::span<std::byte> room, remote_address at) __attribute__((noinline)) {
+    return on.blocking([&](const completion& c) { return submit_get(*on.core_, room, at, c); });
+  };
+  return posted(*this, into, from);
 }
 
 status lane::send(destination to, tag t, std::span<const std::byte> data) noexcept {
@@ -511,17 +538,16 @@ std::size_t lane::poll() noexcept {
   return core_->questions().poll();
 }
 
-/// As lane_waiter::wait; false as well in the child of a fork, where nobody drives the lane.
 bool lane::wait(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept {
-  return may_wait(*core_) ? core_->waiter().wait(s, target, deadline_ns) : s.count() >= target;
+  return wait_on(*core_, s, target, deadline_ns);
 }
 
 status lane::wait(flag& f) noexcept {
-  return wait(f.signal_, 1, 0) ? f.result().code : status::closed;
+  return wait_on(*core_, f.signal_, 1, 0) ? f.result().code : status::closed;
 }
 
 status lane::wait(counter& ended, std::uint64_t target) noexcept {
-  return wait(ended.signal_, target, 0) ? ended.first_failure() : status::closed;
+  return wait_on(*core_, ended.signal_, target, 0) ? ended.first_failure() : status::closed;
 }
 
 void lane::wait(completion_queue& queue, std::uint64_t target) noexcept {

@@ -48,37 +48,35 @@ std::uint64_t give_core_away(std::uint64_t now) noexcept {
 
 [[gnu::always_inline]] inline std::size_t lane_waiter::poll_turn(const detail::signal& s,
                                                                  std::uint64_t target,
-                                                                 delivery_batch& batch) noexcept {
+                                                                 delivery_batch& batch,
+                                                                 bool gathers) noexcept {
   const bool short_turns = patient() || driver_.help().ranks_per_core > 1;
   const int patience = short_turns ? empty_polls_when_patient : polls_per_turn;
-  const bool gathers = threads() > 1 && !crowded();
   std::size_t events = 0;
-  for (int i = 0, empty = 0; i < polls_per_turn && empty < patience; ++i, ++empty) {
-    if ((!batch.empty() && (!gathers || empty != 0)) || s.count() >= target) break;
+  int polls = 0, empty = 0;
+  do {
     if (driver_.commands().pending() && !driver_.drain(batch)) break;
     const std::size_t more = driver_.advance(batch);
     events += more;
-    if (more != 0) empty = -1;
-  }
+    if ((!batch.empty() && (!gathers || more == 0)) || s.count() >= target) break;
+    empty = more != 0 ? 0 : empty + 1;
+  } while (++polls < polls_per_turn && empty < patience);
   return events;
 }
 
 void lane_waiter::poll_at_once(const detail::signal& s, delivery_batch& batch) noexcept {
   if (!alone()) return;
   driver_.parking().state().note_poll(&batch);
-  poll_turn(s, 1, batch);
+  poll_turn(s, 1, batch, false);
 }
 
 /// The program begins to wait. The model learns how long it has computed since it left a transfer.
 void lane_waiter::note_wait() noexcept {
-  if (habit_.has_left()) [[unlikely]]
-    driver_.model().computed(habit_.wait(now_ns()));
+  driver_.model().computed(habit_.wait(now_ns()));
 }
 
-bool lane_waiter::wait(detail::signal& s, std::uint64_t target,
-                       std::uint64_t deadline_ns) noexcept {
-  note_wait();
-  if (s.count() >= target) return true;
+bool lane_waiter::wait_on(detail::signal& s, std::uint64_t target,
+                          std::uint64_t deadline_ns) noexcept {
   if (alone() && (drive(s, target), s.count() >= target)) return true;  // mostly, so first of all
   return wait_long(s, target, deadline_ns);
 }
@@ -166,7 +164,7 @@ std::size_t lane_waiter::drive(const detail::signal& s, std::uint64_t target) no
     (void)driver_.drain(batch);
   } else {
     driver_.parking().state().note_poll(&batch);
-    events = poll_turn(s, target, batch);
+    events = poll_turn(s, target, batch, threads() > 1 && !crowded());
   }
   driver_.release(batch);
   return events + batch.run();

@@ -22,7 +22,11 @@ class lane_waiter {
 
   /// Any thread of the program. Polls, then sleeps, until `s` has counted to `target`. False:
   /// `deadline_ns` came first (0: none), or the world has ended.
-  bool wait(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept;
+  bool wait(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept {
+    if (habit_.has_left()) [[unlikely]]
+      note_wait();
+    return s.count() >= target || wait_on(s, target, deadline_ns);
+  }
   /// The holder, for a blocking form that has just posted: goes on to poll, unless others wait.
   void poll_at_once(const detail::signal& s, protocols::delivery_batch& batch) noexcept;
   /// How many wait.
@@ -48,7 +52,9 @@ class lane_waiter {
     return sync::thread_waker::threads() > courtesy_.awake();
   }
   [[nodiscard]] bool patient() const noexcept;
-  void note_wait() noexcept;
+  [[gnu::noinline]] void note_wait() noexcept;
+  [[gnu::noinline]] bool wait_on(detail::signal& s, std::uint64_t target,
+                                 std::uint64_t deadline_ns) noexcept;
   [[gnu::noinline]] bool wait_long(detail::signal& s, std::uint64_t target,
                                    std::uint64_t deadline_ns) noexcept;
   /// What a spin has found out.
@@ -60,7 +66,7 @@ class lane_waiter {
   [[nodiscard]] std::uint64_t look_ns() noexcept;
   std::size_t drive(const detail::signal& s, std::uint64_t target) noexcept;
   std::size_t poll_turn(const detail::signal& s, std::uint64_t target,
-                        protocols::delivery_batch& batch) noexcept;
+                        protocols::delivery_batch& batch, bool gathers) noexcept;
   void look_on(const detail::signal& s, std::uint64_t target) const noexcept;
 
   lane_driver& driver_;
