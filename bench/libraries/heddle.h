@@ -148,6 +148,8 @@ class heddle_path {
     });
   }
   [[gnu::always_inline]] void fetch_add(place at) {
+    if (waits_for_each_)
+      return require(turns_.fetch_add(remote_ptr<std::uint64_t>{at}, words_[0]), "fetch_add");
     window_.post([this, at](completion c, std::size_t slot) {
       return lane_.try_fetch_add(remote_ptr<std::uint64_t>{at}, std::uint64_t{1}, words_[slot], c);
     });
@@ -177,6 +179,7 @@ class heddle_path {
     });
   }
   [[gnu::always_inline]] void get(place from) {
+    if (waits_for_each_) return require(turns_.get(seat_.landing(0), from), "get");
     window_.post([this, from](completion c, std::size_t slot) {
       return lane_.try_get(seat_.landing(slot), from, c);
     });
@@ -230,6 +233,9 @@ class heddle_path {
   std::vector<std::uint64_t> words_ = std::vector<std::uint64_t>(window_.slots());
   const rank peer_ = seat_.at.peer();
   const remote_region table_ = seat_.their_table;
+  /// As a program does that needs each value before it goes on, by the forms that wait. What is
+  /// mapped here ends with its call, whichever it is.
+  const bool waits_for_each_ = seat_.what.what == kind::latency && !table_.mapped();
   const std::span<const std::byte> source_ = seat_.source;
   const handler_id called_ = seat_.handler(
       seat_.what.what == kind::latency && !seat_.aside ? ping_handlers : count_handlers);

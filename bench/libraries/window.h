@@ -67,6 +67,10 @@ class lane_use {
     if (lock_ == nullptr) return lane_.get(into, from);
     return finish([&](completion c) { return lane_.try_get(into, from, c); });
   }
+  status fetch_add(remote_ptr<std::uint64_t> at, std::uint64_t& old) const {
+    if (lock_ == nullptr) return lane_.fetch_add(at, 1, old);
+    return finish([&](completion c) { return lane_.try_fetch_add(at, std::uint64_t{1}, old, c); });
+  }
   status send(rank to, tag t, std::span<const std::byte> data) const {
     if (lock_ == nullptr) return lane_.send(to, t, data);
     return finish([&](completion c) { return lane_.try_send(to, t, data, c); });
