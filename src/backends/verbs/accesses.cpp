@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "backends/verbs/exposed.h"
 #include "base/copy.h"
 
 namespace heddle::transport::verbs {
@@ -18,8 +19,12 @@ status accesses::check(const peer_region& r, const op& o, std::size_t bytes,
 }
 
 status accesses::start(peer_lane& p, op& o) {
-  peer_region* r = nullptr;
-  if (const status found = regions_.find(p, o, r); found != status::done) return found;
+  const peer_region* r = p.process->regions.find_recent(o.region);
+  if (r == nullptr) [[unlikely]] {
+    peer_region* known = nullptr;
+    if (const status s = regions_.look_up(p, o, known); s != status::done) return s;
+    r = known;
+  }
   if (o.kind == op_kind::put) return move<op_kind::put>(p, *r, o);
   if (o.kind == op_kind::get) return move<op_kind::get>(p, *r, o);
   return act(p, *r, o);
@@ -36,22 +41,27 @@ inline status accesses::move(peer_lane& p, const peer_region& r, op& o) {
   if (o.over) return status::done;
   memory::registration_cache::lease held;
   std::byte* here = o.memory.data();
+  std::uint32_t key_here = 0;
   bool in_slot = false;
   if (out && bytes <= max_inline_) {
     // The card takes the bytes as it is told of them, and they stay where they are until then.
   } else if (bytes <= slots_.slot_bytes()) {
     if (here = slots_.take(); here == nullptr) return status::busy_queue;
     if (out) copy_few(here, o.memory);
+    key_here = slots_.key();
     in_slot = true;
   } else if (held = cache_.acquire(o.memory, last_); !held) {
     return held.why() == memory::registration_cache::failure::refused ? status::unsupported
                                                                       : status::busy_queue;
+  } else {
+    key_here = registration_of(held).lkey;
   }
   p.out.flights.push({.of = &o,
                       .here = here,
+                      .bytes = static_cast<std::uint32_t>(bytes),
+                      .key_here = key_here,
                       .there = r.address + o.offset,
                       .key = r.key,
-                      .bytes = static_cast<std::uint32_t>(bytes),
                       .held = std::move(held),
                       .how = out       ? ending::told
                              : in_slot ? ending::copied
@@ -71,9 +81,10 @@ status accesses::act(peer_lane& p, const peer_region& r, op& o) noexcept {
   if (how == ending::guessed) o.make_notes<guess>();
   p.out.flights.push({.of = &o,
                       .here = slot,
+                      .bytes = sizeof(std::uint64_t),
+                      .key_here = slots_.key(),
                       .there = there,
                       .key = r.key,
-                      .bytes = sizeof(std::uint64_t),
                       .how = how,
                       .in_slot = true});
   return status::posted;

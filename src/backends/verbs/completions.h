@@ -20,11 +20,12 @@ class completions {
   /// The oldest, good until the next call; null: there is none, or was none when the queue was
   /// looked into last.
   [[nodiscard]] const ibv_wc* next() noexcept {
-    if (at_ == end_ && !refill()) return nullptr;
+    if (at_ == end_ && (emptied_ || !refill())) return nullptr;
     return &some_[at_++];
   }
   /// Takes all out of the queue, for next() to give.
   void set_aside() noexcept {
+    emptied_ = false;
     try {
       for (ibv_wc c; ibv_poll_cq(queues_.cq(), 1, &c) > 0;) early_.push_back(c);
     } catch (const std::bad_alloc&) {
@@ -53,7 +54,6 @@ class completions {
       early_.pop_front();
       return true;
     }
-    if (emptied_) return false;
     const int count = ibv_poll_cq(queues_.cq(), static_cast<int>(some_.size()), some_.data());
     if (count > 0) end_ = static_cast<std::size_t>(count);
     emptied_ = end_ < some_.size();  // a card gives as many as there are

@@ -26,7 +26,8 @@ void connector::connect(peer_lane& p) noexcept {
   try {
     s.flights.reserve(depth);
     s.our_psn = fresh_psn();
-    s.question = device_.ask(p.process->facts, p.lane, home_, s.number, {s.qp->qp_num, s.our_psn});
+    s.question =
+        device_.ask(p.process->facts, p.lane, home_, s.name.number(), {s.qp->qp_num, s.our_psn});
     s.state = stream::state_t::asking;
   } catch (const std::bad_alloc&) {
     s.qp.reset();  // it is tried again

@@ -10,9 +10,6 @@
 namespace heddle::transport::verbs {
 namespace {
 
-/// With less room for completions, all that is issued tells of its end: it gives room back.
-constexpr std::uint32_t scarce_room = 1024;
-
 status status_of(ibv_wc_status s) noexcept {
   switch (s) {
     case IBV_WC_SUCCESS:
@@ -41,7 +38,7 @@ departures::departures(const lane_queues& of_lane, connector& by, completions& o
       slots_(through),
       peers_(known),
       events_(events),
-      works_(depth_of(of_lane.on()), through.key(), of_lane.max_inline()),
+      works_(depth_of(of_lane.on()), of_lane.max_inline()),
       visible_puts_(of_lane.on().chosen().visible_puts),
       landing_(through.take()),
       room_(of_lane.room()) {}
@@ -67,8 +64,11 @@ flight* departures::begin_parcel(peer_lane& p, bool follows) noexcept {
   if (slot == nullptr) return nullptr;
   p.out.window.count_sent();
   ++parcels_;
-  return &p.out.flights.push(
-      {.here = slot, .how = ending::sent, .in_slot = true, .follows = follows});
+  return &p.out.flights.push({.here = slot,
+                              .key_here = slots_.key(),
+                              .how = ending::sent,
+                              .in_slot = true,
+                              .follows = follows});
 }
 
 /// Issues what the card has room for. The rest goes when some has ended.
@@ -76,7 +76,7 @@ void departures::push(peer_lane& p) noexcept {
   stream& s = p.out;
   if (s.state != stream::state_t::ready) return;
   if (visible_puts_ && s.flights.ends_in_puts()) add_look(p);
-  if (s.flights.unissued() <= room_) room_ -= works_.post(s, room_ < scarce_room);
+  if (s.flights.unissued() <= room_) room_ -= works_.post(s, room_);
   if (s.flights.unissued() != 0) unpushed_.add(p);
   if (s.flights.unheard() != 0) unsettled_.add(p);
 }
@@ -85,9 +85,10 @@ void departures::push(peer_lane& p) noexcept {
 void departures::add_look(peer_lane& p) noexcept {
   if (!p.out.flights.has_room()) return;
   p.out.flights.push({.here = landing_,
+                      .bytes = sizeof(std::uint64_t),
+                      .key_here = slots_.key(),
                       .there = p.process->facts.table,
                       .key = p.process->facts.table_key,
-                      .bytes = sizeof(std::uint64_t),
                       .how = ending::look});
 }
 
@@ -96,8 +97,7 @@ void departures::add_look(peer_lane& p) noexcept {
 void departures::on_flight(const ibv_wc& c) noexcept {
   const work_id id(c.wr_id);
   peer_lane* const p = peers_.at(id.number());
-  if (p == nullptr || p->out.generation != id.generation() || !p->out.flights.holds(id.position()))
-    return;
+  if (p == nullptr || !p->out.name.is_beside(id) || !p->out.flights.holds(id.position())) return;
   // What failed is still the oldest, and forget() ends it with all behind it: it is not over
   // because what came after it has been flushed.
   if (p->lost) return;
@@ -116,7 +116,7 @@ void departures::finish_before(peer_lane& p, std::uint32_t position) noexcept {
   while (p.out.flights.head() != position) finish_oldest(p);
 }
 
-inline void departures::finish_oldest(peer_lane& p) noexcept {
+[[gnu::always_inline]] inline void departures::finish_oldest(peer_lane& p) noexcept {
   flight& f = p.out.flights.oldest();  // its cell is good until something is added
   p.out.flights.pop();
   ++room_;

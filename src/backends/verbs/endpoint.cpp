@@ -39,8 +39,7 @@ verbs_endpoint::verbs_endpoint(verbs_device& owner, std::shared_ptr<lane_home> h
 // --- posting ---------------------------------------------------------------------------
 
 /// In both that post, each of which says what is posted.
-[[gnu::always_inline]] inline status verbs_endpoint::start(op& o) noexcept {
-  auto& p = static_cast<peer_lane&>(*o.to);
+[[gnu::always_inline]] inline status verbs_endpoint::start(peer_lane& p, op& o) noexcept {
   if (p.lost) [[unlikely]]
     return status::peer_lost;
   if (p.out.state != stream::state_t::ready) [[unlikely]] {
@@ -75,12 +74,21 @@ status verbs_endpoint::start_told(peer_lane& p, op& o) {
   return s;
 }
 
-/// In one frame, as send(): a call for each part would be a tenth of it.
+/// In one frame, as send(): a call for each part would be a tenth of it. Messages, which mostly go
+/// by send(), are left to the other post().
 [[gnu::flatten]] status verbs_endpoint::post(op& what) noexcept {
-  const status s = start(what);
-  departures_.push_soon(static_cast<peer_lane&>(*what.to));
+  if (what.kind == op_kind::send) [[unlikely]]
+    return post_message(what);
+  auto& p = static_cast<peer_lane&>(*what.to);
+  const status s = start(p, what);
+  departures_.push_soon(p);
   note_post(s);
   return s;
+}
+
+status verbs_endpoint::post_message(op& what) noexcept {
+  op* const one = &what;
+  return post(std::span(&one, 1)).reason;
 }
 
 inline void verbs_endpoint::note_post(status last) noexcept {
@@ -96,7 +104,7 @@ post_result verbs_endpoint::post(std::span<op* const> ops) noexcept {
     auto* const p = static_cast<peer_lane*>(ops[taken]->to);
     if (p != last && last != nullptr) departures_.push_soon(*last);
     last = p;
-    if (s = start(*ops[taken]); !accepted(s)) break;
+    if (s = start(*p, *ops[taken]); !accepted(s)) break;
   }
   if (last != nullptr) departures_.push_soon(*last);
   note_post(s);

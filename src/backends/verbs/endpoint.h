@@ -40,7 +40,8 @@ class verbs_endpoint final : public endpoint {
   [[nodiscard]] bool idle() const noexcept override { return departures_.idle(); }
 
  private:
-  [[nodiscard]] status start(op& o) noexcept;
+  [[nodiscard]] status start(peer_lane& p, op& o) noexcept;
+  [[nodiscard, gnu::noinline]] status post_message(op& what) noexcept;
   void note_post(status last) noexcept;
   [[nodiscard]] status start_access(peer_lane& p, op& o);
   [[nodiscard, gnu::noinline]] status start_told(peer_lane& p, op& o);

@@ -28,12 +28,14 @@ enum class ending : std::uint8_t {
   guessed,  ///< a try of an atomic that the card does not have
 };
 
-struct flight {
+/// Of 64 bytes, so that a position is found by a shift.
+struct alignas(64) flight {
   op* of = nullptr;           ///< null: one of the lane's own
   std::byte* here = nullptr;  ///< its bytes: the op's memory, or the lane's registered memory
-  std::uint64_t there = 0;    ///< address at the peer
-  std::uint32_t key = 0;      ///< for it
   std::uint32_t bytes = 0;
+  std::uint32_t key_here = 0;                ///< the card's; 0: it takes the bytes with the request
+  std::uint64_t there = 0;                   ///< address at the peer
+  std::uint32_t key = 0;                     ///< for it
   memory::registration_cache::lease held{};  ///< on the op's memory
   ending how = ending::mark;
   bool in_slot = false;  ///< `here` is a slot, to be given back
@@ -73,6 +75,9 @@ class flight_queue {
   // Issuing.
   [[nodiscard]] std::uint32_t next() const noexcept { return issued_; }
   [[nodiscard]] flight& at(std::uint32_t position) noexcept { return cells_[position & mask_]; }
+  [[nodiscard]] const flight& at(std::uint32_t position) const noexcept {
+    return cells_[position & mask_];
+  }
   [[nodiscard]] std::uint32_t unissued() const noexcept { return tail_ - issued_; }
   /// So many more were issued, of which the last one tells of its end, or not.
   void issued(std::uint32_t count, bool tells) noexcept {

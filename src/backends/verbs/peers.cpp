@@ -25,7 +25,8 @@ peer_lane* peers::make(rank number, int lane) noexcept {
     all_.reserve(all_.size() + 1);
     peer_lane& made =
         known_.insert(number, lane, std::make_unique<peer_lane>(*process, number, lane));
-    made.out.number = static_cast<std::uint32_t>(all_.size());
+    const auto stream = static_cast<std::uint32_t>(all_.size());
+    made.out.name = work_id(work_id::kind_t::flight, 0, stream, 0);
     all_.push_back(&made);
     return &made;
   } catch (const std::bad_alloc&) {

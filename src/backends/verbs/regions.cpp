@@ -31,9 +31,10 @@ void regions::fetch(peer_lane& p, peer_region& r) noexcept {
   std::byte* const slot = slots_.take();
   if (slot == nullptr) return;
   p.out.flights.push({.here = slot,
+                      .bytes = sizeof(region_entry),
+                      .key_here = slots_.key(),
                       .there = owner.facts.table + r.ref.slot * sizeof(region_entry),
                       .key = owner.facts.table_key,
-                      .bytes = sizeof(region_entry),
                       .how = ending::entry,
                       .in_slot = true});
   owner.regions.begin_fetch(r);

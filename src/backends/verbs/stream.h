@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // stream.h - what one lane has for one lane of a peer, and the queue pair over which it goes.
 #pragma once
+#include <arpa/inet.h>
+
 #include <cstdint>
 
 #include "backends/verbs/flight_queue.h"
 #include "backends/verbs/handles.h"
 #include "backends/verbs/send_window.h"
+#include "backends/verbs/work_id.h"
 
 namespace heddle::transport::verbs {
 
@@ -16,11 +19,12 @@ struct stream {
     ready,
   };
   state_t state = state_t::unused;
-  std::uint8_t generation = 0;  ///< of its queue pairs
-  std::uint32_t number = 0;     ///< of the lane's streams
+  /// What its completions name: its number of the lane's streams, and the generation of its queue
+  /// pair; at position 0.
+  work_id name{work_id::kind_t::flight, 0, 0, 0};
   std::uint32_t our_psn = 0, question = 0;
   handle<ibv_qp> qp;
-  std::uint32_t inlet = 0;  ///< the peer's number of its end
+  std::uint32_t inlet = 0;  ///< the peer's number of its end, as messages carry it
   flight_queue flights;
   send_window window;
 
@@ -28,12 +32,13 @@ struct stream {
   void rewind() noexcept {
     qp.reset();
     state = state_t::unused;
-    ++generation;
+    const auto next = static_cast<std::uint8_t>(name.generation() + 1);
+    name = work_id(work_id::kind_t::flight, next, name.number(), 0);
     window.restart(flights.rewind());
   }
   /// The peer's end is ready.
   void begin(std::uint32_t at_inlet, std::uint32_t buffers) noexcept {
-    inlet = at_inlet;
+    inlet = htonl(at_inlet);
     window.open(buffers);
     state = state_t::ready;
   }

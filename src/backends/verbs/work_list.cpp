@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "backends/verbs/work_list.h"
 
-#include <arpa/inet.h>
-
 #include <array>
 
-#include "backends/verbs/exposed.h"
 #include "backends/verbs/words.h"
 
 namespace heddle::transport::verbs {
@@ -13,6 +10,8 @@ namespace {
 
 /// Messages tell of their end once in so many: nobody waits for that.
 constexpr std::uint32_t silent_messages = 16;
+/// With less room for completions, all that is issued tells of its end: it gives room back.
+constexpr std::uint32_t scarce_room = 1024;
 
 struct request_kind {
   ibv_wr_opcode opcode;
@@ -35,24 +34,24 @@ static_assert(static_cast<std::size_t>(ending::guessed) + 1 == kinds.size());
 
 }  // namespace
 
-work_list::work_list(std::uint32_t depth, std::uint32_t slots_key, std::uint32_t max_inline)
-    : slots_key_(slots_key), max_inline_(max_inline), works_(depth), parts_(depth) {
+work_list::work_list(std::uint32_t depth, std::uint32_t max_inline)
+    : max_inline_(max_inline), works_(depth), parts_(depth) {
   for (std::uint32_t i = 0; i < depth; ++i) works_[i].sg_list = &parts_[i];
 }
 
 /// All before the last one end before it does. Nobody waits for messages, so most of those are not
 /// told of. Mostly there is one.
-std::uint32_t work_list::post(stream& s, bool tell) noexcept {
+std::uint32_t work_list::post(stream& s, std::uint32_t room) noexcept {
   const std::uint32_t count = s.flights.unissued(), first = s.flights.next();
   if (count == 0) return 0;
-  tell = tell || s.flights.unheard() + count >= silent_messages;
   ibv_send_wr* w = works_.data();
-  tell = describe(s, first, *w) || tell;
+  bool tell = describe(s, first, *w);
   for (std::uint32_t i = 1; i < count; ++i) {
     w->next = w + 1;
     tell = describe(s, first + i, *++w) || tell;
   }
   w->next = nullptr;
+  tell = tell || room < scarce_room || s.flights.unheard() + count >= silent_messages;
   if (tell) w->send_flags |= IBV_SEND_SIGNALED;
   ibv_send_wr* refused = nullptr;
   if (ibv_post_send(s.qp.get(), works_.data(), &refused) == 0) {
@@ -65,17 +64,16 @@ std::uint32_t work_list::post(stream& s, bool tell) noexcept {
 }
 
 /// Returns whether somebody waits for its end.
-[[gnu::always_inline]] inline bool work_list::describe(stream& s, std::uint32_t position,
+[[gnu::always_inline]] inline bool work_list::describe(const stream& s, std::uint32_t position,
                                                        ibv_send_wr& w) const noexcept {
   const flight& f = s.flights.at(position);
   const request_kind& kind = kinds[static_cast<std::size_t>(f.how)];
-  w.wr_id = work_id(work_id::kind_t::flight, s.generation, s.number, position).bits();
-  *w.sg_list = {reinterpret_cast<std::uint64_t>(f.here), f.bytes,
-                f.held ? registration_of(f.held).lkey : slots_key_};
+  w.wr_id = s.name.at(position).bits();
+  *w.sg_list = {reinterpret_cast<std::uint64_t>(f.here), f.bytes, f.key_here};
   w.num_sge = f.bytes != 0 ? 1 : 0;
   w.opcode = kind.opcode;
   w.send_flags = kind.goes_out && f.bytes <= max_inline_ ? unsigned{IBV_SEND_INLINE} : 0U;
-  w.imm_data = htonl(s.inlet);
+  w.imm_data = s.inlet;
   w.wr.rdma.remote_addr = f.there;
   w.wr.rdma.rkey = f.key;
   if (f.how >= ending::fetched) act(f, w);
