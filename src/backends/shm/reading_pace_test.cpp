@@ -64,6 +64,14 @@ TEST_F(ReadingPace, LooksAtOnceBehindManyMessages) {
   EXPECT_GT(put_off(), 0u);
 }
 
+TEST_F(ReadingPace, KeepsTheLooksOfALongStreamFurtherApart) {
+  look(pace_type::looks_of_long_stream, pace_type::many_of_long_stream - 1);
+  EXPECT_GE(put_off(), pace_type::apart_in_long_stream_ns - step_ns);
+  pace.end();
+  look(pace_type::looks_of_stream, 1);
+  EXPECT_LT(put_off(), pace_type::apart_in_long_stream_ns - step_ns);
+}
+
 TEST_F(ReadingPace, LooksAtOnceBehindAnAnswer) {
   look(pace_type::looks_of_stream, 1);
   pace.end();
