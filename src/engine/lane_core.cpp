@@ -27,8 +27,7 @@ void lane_core::open(bool exclusive) noexcept {
   if (driver_.help().dedicated()) return;
   lane_hold& hold = driver_.hold();
   while (!hold.enter()) driver_.give_way();
-  hold.give_back();  // the last user's
-  hold.forget_borrowers();
+  hold.give_back();
   if (exclusive && sync::enable_asymmetric_here() && hold.lend(sync::this_thread())) return;
   hold.abandon();
   if (hold.commands().pending()) driver_.help().alarm.wake();

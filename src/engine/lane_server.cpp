@@ -102,7 +102,9 @@ const void* lane_server::borrower() noexcept {
   if (driver_.help().mode != progress_mode::adaptive || !sync::enable_asymmetric_here())
     return nullptr;
   const lane_hold::use last = driver_.hold().last_use();
-  return lender_.lends_to(last.by, last.contested) ? last.by : nullptr;
+  const void* const user =
+      last.by != sync::this_thread() ? last.by : nullptr;  // not a handler here
+  return lender_.lends_to(user, last.contested) ? user : nullptr;
 }
 
 /// The executor knows the lanes that it makes ready for its rest.
@@ -136,7 +138,8 @@ bool lane_server::rest_served(delivery_batch& batch, bool watched, bool keep) no
 }
 
 bool lane_server::maintain(std::uint64_t now_ns) noexcept {
-  if (driver_.help().only_inline() && driver_.hold().is_lent_elsewhere()) return true;
+  // In mode inline no tick would lend it again.
+  const void* const borrower = driver_.help().only_inline() ? driver_.hold().lent_to() : nullptr;
   delivery_batch& batch = delivery_batch::mine();
   for (int i = 0; i < hold_attempts; ++i) {
     if (!serving_ && !driver_.hold().visit()) {
@@ -145,7 +148,9 @@ bool lane_server::maintain(std::uint64_t now_ns) noexcept {
     }
     driver_.port().maintain(now_ns, batch);
     serving_ = false;
-    driver_.release(batch);
+    if (borrower == nullptr || driver_.parking().state().is_armed() ||
+        !driver_.hold().lend(borrower))
+      driver_.release(batch);
     batch.run();
     return true;
   }

@@ -70,7 +70,7 @@ TEST_F(LaneServer, LendsTheLaneToTheThreadThatUsesIt) {
   lane_hold& hold = driver_->hold();
   elsewhere([&] { server_->prepare_sleep(true); });
   EXPECT_TRUE(hold.is_lent());
-  EXPECT_FALSE(hold.is_lent_elsewhere());
+  EXPECT_EQ(hold.lent_to(), sync::this_thread());
   elsewhere([&] { server_->prepare_sleep(true); });
   EXPECT_FALSE(hold.is_lent()) << "to a thread that has not used it since";
 }
@@ -86,6 +86,19 @@ TEST_F(LaneServer, RestsForATickWhereWhoHasBorrowedTheLaneUsesIt) {
     EXPECT_EQ(server_->prepare_sleep(true), readiness::polled);
   });
   EXPECT_TRUE(hold.is_lent());
+  driver_->release(mine_);
+}
+
+TEST_F(LaneServer, LooksForDeadPeersOfALaneThatIsLentInModeInlineAndLendsItAgain) {
+  if (!sync::enable_asymmetric_here()) GTEST_SKIP() << "no membarrier, so nothing is lent";
+  start_server(progress_mode::inline_only);
+  lane_hold& hold = driver_->hold();
+  ASSERT_TRUE(hold.enter());
+  ASSERT_TRUE(hold.lend(sync::this_thread()));
+  elsewhere([&] { EXPECT_TRUE(server_->maintain(1)); });
+  EXPECT_EQ(hold.lent_to(), sync::this_thread());
+  ASSERT_TRUE(hold.enter());
+  elsewhere([&] { EXPECT_FALSE(server_->maintain(2)) << "who holds it may be stopped"; });
   driver_->release(mine_);
 }
 

@@ -113,6 +113,20 @@ TEST_F(LaneSubmitter, GivesALaneThatIsLentBackWithALargeTransfer) {
   EXPECT_FALSE(driver_->hold().is_lent());
 }
 
+TEST_F(LaneSubmitter, WhoBorrowsALaneExecutesWhatWasLeftForTheExecutorMeanwhile) {
+  if (!sync::enable_asymmetric_here()) GTEST_SKIP() << "no membarrier, so nothing is lent";
+  start_submitter();
+  ASSERT_TRUE(driver_->hold().enter());
+  ASSERT_TRUE(driver_->hold().lend(sync::this_thread()));
+  const std::string text = "a";
+  EXPECT_NE(driver_->commands().leave(
+                protocols::send_command(1, 1, std::as_bytes(std::span(text)), ended_)),
+            lane_hold::queue::left::full);
+  ASSERT_TRUE(driver_->hold().enter());
+  driver_->release_unposted();
+  EXPECT_EQ(left(), words{"a"});
+}
+
 TEST_F(LaneSubmitter, AnotherThreadTakesALaneBackThatIsLent) {
   if (!sync::enable_asymmetric_here()) GTEST_SKIP() << "no membarrier, so nothing is lent";
   start_submitter();

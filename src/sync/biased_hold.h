@@ -70,10 +70,6 @@ class alignas(cache_line) biased_hold {
     if (used) b.used.store(false, std::memory_order_relaxed);
     return used ? b.thread.load(std::memory_order_relaxed) : nullptr;
   }
-  /// Others may borrow it now; no thread that has may still be on its way in.
-  void forget_borrowers() noexcept {
-    for (borrower& b : borrowers_) b.thread.store(nullptr, std::memory_order_relaxed);  // as above
-  }
 
   // --- any thread --------------------------------------------------------------------------
   /// True: it is lent to the caller, which is inside.
@@ -113,10 +109,10 @@ class alignas(cache_line) biased_hold {
     if (b.thread.load(std::memory_order_relaxed) == me) return take(lent) || take(lent | asked);
     return ask(lent, b) && take(lent | asked);
   }
-  [[nodiscard]] bool is_borrowed_by(const void* thread) const noexcept {
+  /// Null: to nobody. A look.
+  [[nodiscard]] const void* lent_to() const noexcept {
     const std::uint64_t lent = lent_.load(std::memory_order_relaxed);  // relaxed, both: a hint
-    return lent != 0 &&
-           borrowers_[lent & slot_bits].thread.load(std::memory_order_relaxed) == thread;
+    return borrowers_[lent & slot_bits].thread.load(std::memory_order_relaxed);
   }
   /// A look, for who need not have it.
   [[nodiscard]] bool in_use() const noexcept {
@@ -130,7 +126,7 @@ class alignas(cache_line) biased_hold {
     Atomic<bool> inside{false}, used{false};
   };
   // lent_: the number of the lending | whether it was asked for | whose place; or 0.
-  static constexpr std::uint64_t slot_bits = 3, asked = 4, next_lending = 8;
+  static constexpr std::uint64_t slot_bits = 7, asked = 8, next_lending = 16;
 
   /// True: the borrower is outside and stays there.
   bool ask(std::uint64_t lent, const borrower& b) noexcept {
@@ -151,7 +147,7 @@ class alignas(cache_line) biased_hold {
 
   Atomic<std::uint64_t> lent_{0};
   std::uint64_t lendings_ = 0, last_slot_ = 0;  // the holder's
-  std::array<borrower, 2 * asked> borrowers_;   // three of them: nobody has the others
+  std::array<borrower, 2 * asked> borrowers_;   // seven of them: nobody has the others
 };
 
 }  // namespace heddle::sync

@@ -51,9 +51,8 @@ class lendable_queue {
   /// It is lent, and used just now. A look, for who need not have it.
   [[nodiscard]] bool in_use() const noexcept { return bias_.in_use(); }
   [[nodiscard]] bool is_lent() const noexcept { return bias_.is_lent(); }
-  [[nodiscard]] bool is_lent_elsewhere() const noexcept {
-    return bias_.is_lent() && !bias_.is_borrowed_by(Threads::me());
-  }
+  /// To whom, as this_thread() says; null: to nobody.
+  [[nodiscard]] const void* lent_to() const noexcept { return bias_.lent_to(); }
 
   // --- the holder --------------------------------------------------------------------------
   /// False: more is queued, and the caller still holds.
@@ -66,7 +65,8 @@ class lendable_queue {
   }
   /// Lets go whatever is queued: somebody else was told to come.
   void abandon() noexcept {
-    if (!bias_.is_lent() || !leave_borrowed()) commands_.let_go();
+    give_back();
+    commands_.let_go();
   }
   /// Lets go, and from now on the hold is lent to `thread` (this_thread()). False: something is
   /// queued, or too many threads have borrowed it, and the caller still holds.
@@ -79,8 +79,6 @@ class lendable_queue {
   void give_back() noexcept {
     if (bias_.is_lent()) bias_.end();
   }
-  /// Other threads than before use it from now on.
-  void forget_borrowers() noexcept { bias_.forget_borrowers(); }
   /// What has happened since the last call.
   struct use {
     const void* by;  ///< who, other than visitors, has entered last; null: nobody has
@@ -88,8 +86,9 @@ class lendable_queue {
   };
   [[nodiscard]] use last_use() noexcept {
     const void* const borrowed_by = bias_.used_by();
-    const use found{borrowed_by != nullptr ? borrowed_by : used_by_.get(), contested_.get()};
-    used_by_.set(nullptr);
+    const use found{borrowed_by != nullptr ? borrowed_by : commands_.holder().get(),
+                    contested_.get()};
+    commands_.holder().set(nullptr);
     contested_.set(false);
     return found;
   }
@@ -109,6 +108,10 @@ class lendable_queue {
     return true;
   }
   [[nodiscard, gnu::always_inline]] bool leave_borrowed() noexcept {
+    if (commands_.pending()) [[unlikely]] {  // left by who may not have asked
+      bias_.end();
+      return false;
+    }
     holds::let_go();
     if (bias_.leave()) [[likely]]
       return true;
@@ -116,7 +119,7 @@ class lendable_queue {
     return false;
   }
   [[nodiscard, gnu::always_inline]] bool note_use() noexcept {
-    used_by_.set(Threads::me());
+    commands_.holder().set(Threads::me());
     return true;
   }
   // Out of line, so that who finds the hold free does not pay for them.
@@ -131,9 +134,7 @@ class lendable_queue {
   }
 
   biased_hold<Atomic, Threads> bias_;
-  // Hints for who lends.
   loose<bool> contested_;
-  loose<const void*> used_by_;
   queue commands_;
 };
 

@@ -73,6 +73,13 @@ struct lane {
     ++lent;
     if (!driven.lend(user)) release();
   }
+  /// As lane_core::open() of an exclusive lane.
+  void open() {
+    if (!driven.enter()) return;
+    driven.give_back();
+    ++lent;
+    if (!driven.lend(this_fiber())) driven.abandon();
+  }
   /// What is wrong at the end of `threads` that have submitted `each`.
   std::string fault(std::uint64_t threads, std::uint64_t each) {
     if (crowded) return "two threads inside at once";
@@ -124,6 +131,29 @@ TEST(LendableQueueModel, TwoThreadsThatTakeItFromEachOther) {
 
 TEST(LendableQueueModel, ThreeThreads) {
   EXPECT_EQ(explore_lent(2, 3, 2, 2).failure, "");
+}
+
+/// Handlers and completions use a lane that nobody has open, and are lent it.
+TEST(LendableQueueModel, AnOpenerAndABorrowerFromBefore) {
+  std::shared_ptr<lane> tested;
+  const auto make = [&] {
+    tested = std::make_shared<lane>();
+    return std::vector<thread_body>{
+        [l = tested] {
+          l->submit(1);
+          l->visit();
+          l->submit(2);
+        },
+        [l = tested] {
+          l->open();
+          l->submit(1 << 8 | 1);
+          l->submit(1 << 8 | 2);
+        },
+    };
+  };
+  const explored e = explore(3, make, [&] { return tested->fault(2, 2); });
+  std::printf("%llu schedules\n", static_cast<unsigned long long>(e.schedules));
+  EXPECT_EQ(e.failure, "");
 }
 
 TEST(LendableQueueModel, TwoVisitors) {
