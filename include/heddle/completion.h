@@ -67,8 +67,8 @@ struct awaited {
   /// Ends it, where `c` is such a one and the calling thread's, which is known by its `batch`: no
   /// other thread looks at the flag, so this may be done wherever that thread is. False: it is not,
   /// or about to sleep.
-  [[nodiscard]] static bool end_here(const completion& c, const void* batch,
-                                     const outcome& what) noexcept;
+  [[nodiscard]] static inline bool end_here(const completion& c, const void* batch,
+                                            const outcome& what) noexcept;
 };
 /// For Heddle itself: several endings in a row that go to one adapter which merely counts.
 struct many_endings {

@@ -56,8 +56,8 @@ struct lane_options {
   /// What names no lane of the peer goes to the one of the same number. -1: the next free number,
   /// so ranks that open their lanes in the same order need not care.
   int number = -1;
-  /// Only the thread that opens it uses the lane: no call needs an atomic read-modify-write, as
-  /// none does later on where one thread is seen to use a lane alone (docs/guide/progress.md).
+  /// Only the thread that opens it uses the lane: its calls need no atomic read-modify-write, until
+  /// somebody else takes the lane, and as on any lane of one thread (docs/guide/progress.md).
   /// Completions and handlers may use it too, wherever they run. Another thread's call is an error,
   /// which HEDDLE_CHECKS finds. Lane 0 is never exclusive where the world's barriers go over it.
   bool exclusive = false;

@@ -20,7 +20,7 @@ SETTINGS = {
     "shm": {"HEDDLE_BACKENDS": "shm", "HEDDLE_PROGRESS": "inline"},
     "adaptive": {"HEDDLE_BACKENDS": "shm"},
     "tcp": {"HEDDLE_BACKENDS": "tcp", "HEDDLE_PROGRESS": "inline"},
-    "utofu": {"HEDDLE_BACKENDS": "utofu", "HEDDLE_UTOFU_LANES": "2"},
+    "utofu": {"HEDDLE_BACKENDS": "utofu", "HEDDLE_UTOFU_LANES": "2", "HEDDLE_PROGRESS": "inline"},
     "verbs": {"HEDDLE_BACKENDS": "verbs", "HEDDLE_PROGRESS": "inline"},
 }
 
