@@ -26,9 +26,10 @@ measure() { # STATUS ARGUMENTS...
     --slow $slow --diagnosis $look --quiet --output "$work/results" "$@"
 }
 
-# Sets `slow`, the factor from which a part is accused, by what healthy pairs take here and now: a late
-# message takes 1000 us more than theirs, and one late answer to 200 messages adds 5 us to each. A quarter
-# of the pairs may have late answers and another one late messages, so the usual pair is healthy or has 5 us.
+# Sets `slow`, the factor from which a part is accused, by what healthy pairs take here and now. A late message
+# takes 1000 us more than theirs. Late answers, one to about 100 messages, add 10 us to each, which is compared with
+# healthy pairs alone, which may be twice as fast as here. A quarter of the pairs have late answers and
+# another one late messages, so the usual pair has half of these 10 us.
 between_healthy_and_late() { # BACKEND
   look=never
   measure 0 -n 4 --backend "$1" --kernel uni
@@ -36,7 +37,7 @@ between_healthy_and_late() { # BACKEND
   slow=$(python3 - "$work/results/linktest.json" <<'END'
 import json, math, sys
 healthy_us = json.load(open(sys.argv[1]))["sizes"][0]["summary"]["time"]["median"] * 1e6
-print(round(math.sqrt((1 + 5 / healthy_us) * (1 + 1000 / (5 + healthy_us))), 2))
+print(round(math.sqrt((1 + 20 / healthy_us) * (1 + 1000 / (5 + healthy_us))), 2))
 END
   )
 }
