@@ -82,14 +82,14 @@ class heddle_stream {
         memory_(s.what.beside_bytes) {}
 
   void send() {
-    begin([this](completion c) { return lane_.try_send(peer_, tag_, memory_, c); });
+    begin([this](const completion& c) { return lane_.try_send(peer_, tag_, memory_, c); });
   }
   void end_sending() {
     finish();
     require(turns_.send(peer_, tag_, {}), "end a stream");
   }
   void receive() {
-    begin([this](completion c) { return lane_.try_recv(peer_, tag_, memory_, c); });
+    begin([this](const completion& c) { return lane_.try_recv(peer_, tag_, memory_, c); });
   }
   void end_receiving() {
     do {
@@ -141,7 +141,7 @@ class heddle_path {
   /// The low 1 to 8 bytes of it, of which a copy is kept.
   [[gnu::always_inline]] void put_word(std::uint64_t value, place to,
                                        std::uint64_t bytes = sizeof(std::uint64_t)) {
-    window_.post([this, value, to, bytes](completion c, std::size_t slot) {
+    window_.post([this, value, to, bytes](const completion& c, std::size_t slot) {
       std::uint64_t& word = words_[slot] = value;
       if (bytes == sizeof word) return lane_.try_put(word, remote_ptr<std::uint64_t>{to}, c);
       return lane_.try_put(std::as_bytes(std::span(&word, 1)).first(bytes), to, c);
@@ -150,12 +150,12 @@ class heddle_path {
   [[gnu::always_inline]] void fetch_add(place at) {
     if (waits_for_each_)
       return require(turns_.fetch_add(remote_ptr<std::uint64_t>{at}, words_[0]), "fetch_add");
-    window_.post([this, at](completion c, std::size_t slot) {
+    window_.post([this, at](const completion& c, std::size_t slot) {
       return lane_.try_fetch_add(remote_ptr<std::uint64_t>{at}, std::uint64_t{1}, words_[slot], c);
     });
   }
   void exclusive_or(std::uint64_t value, place at) {
-    window_.post([&](completion c, std::size_t) {
+    window_.post([&](const completion& c, std::size_t) {
       return lane_.try_atomic<std::uint64_t>(atomic_op::bit_xor, remote_ptr<std::uint64_t>{at},
                                              value, nullptr, c);
     });
@@ -167,31 +167,31 @@ class heddle_path {
   }
   /// Of 8 bytes as a word, which is how a program would put them.
   [[gnu::always_inline]] void put(place to) {
-    window_.post([this, to](completion c, std::size_t) {
+    window_.post([this, to](const completion& c, std::size_t) {
       if (source_.size() != sizeof(std::uint64_t)) return lane_.try_put(source_, to, c);
       const auto& word = *reinterpret_cast<const std::uint64_t*>(source_.data());
       return lane_.try_put(word, remote_ptr<std::uint64_t>{to}, c);
     });
   }
   void put_told(place to) {
-    window_.post([&](completion c, std::size_t) {
+    window_.post([&](const completion& c, std::size_t) {
       return lane_.try_put_notify(source_, to, seat_.handler(count_handlers), 0, c);
     });
   }
   [[gnu::always_inline]] void get(place from) {
     if (waits_for_each_) return require(turns_.get(seat_.landing(0), from), "get");
-    window_.post([this, from](completion c, std::size_t slot) {
+    window_.post([this, from](const completion& c, std::size_t slot) {
       return lane_.try_get(seat_.landing(slot), from, c);
     });
   }
 
   void send(message m) {
-    window_.post([&](completion c, std::size_t) {
+    window_.post([&](const completion& c, std::size_t) {
       return lane_.try_send(peer_, seat_.tag_for(m), source_, c);
     });
   }
   void recv(message m) {
-    window_.post([&](completion c, std::size_t slot) {
+    window_.post([&](const completion& c, std::size_t slot) {
       return lane_.try_recv(peer_, seat_.tag_for(m), seat_.landing(slot), c);
     });
   }
@@ -203,7 +203,7 @@ class heddle_path {
   void call(message) {
     const bool fits = source_.size() <= max_call_header;
     const std::span<const std::byte> none;
-    window_.post([&](completion c, std::size_t) {
+    window_.post([&](const completion& c, std::size_t) {
       return lane_.try_call(peer_, called_, fits ? source_ : none, fits ? none : source_, c);
     });
   }
@@ -310,13 +310,13 @@ class heddle_edge {
   [[nodiscard]] std::span<const double> in() const noexcept { return in_; }
 
   void post_recv() {
-    received_.post([this](completion c, std::size_t) {
+    received_.post([this](const completion& c, std::size_t) {
       return in_lane_.try_recv(end_.peer, tag_of(purpose::data, end_.received),
                                std::as_writable_bytes(std::span(in_)), c);
     });
   }
   void post_send() {
-    sent_.post([this](completion c, std::size_t) {
+    sent_.post([this](const completion& c, std::size_t) {
       return out_lane_.try_send(end_.peer, tag_of(purpose::data, end_.sent),
                                 std::as_bytes(std::span(out_)), c);
     });

@@ -45,7 +45,7 @@ class lane_use {
     sched_yield();
     return 0;
   }
-  void when_ready(completion c) const {
+  void when_ready(const completion& c) const {
     turn([&] { lane_.when_ready(c); });
   }
 
@@ -65,15 +65,16 @@ class lane_use {
   template <class To, class From>
   status get(To&& into, From from) const {
     if (lock_ == nullptr) return lane_.get(into, from);
-    return finish([&](completion c) { return lane_.try_get(into, from, c); });
+    return finish([&](const completion& c) { return lane_.try_get(into, from, c); });
   }
   status fetch_add(remote_ptr<std::uint64_t> at, std::uint64_t& old) const {
     if (lock_ == nullptr) return lane_.fetch_add(at, 1, old);
-    return finish([&](completion c) { return lane_.try_fetch_add(at, std::uint64_t{1}, old, c); });
+    return finish(
+        [&](const completion& c) { return lane_.try_fetch_add(at, std::uint64_t{1}, old, c); });
   }
   status send(rank to, tag t, std::span<const std::byte> data) const {
     if (lock_ == nullptr) return lane_.send(to, t, data);
-    return finish([&](completion c) { return lane_.try_send(to, t, data, c); });
+    return finish([&](const completion& c) { return lane_.try_send(to, t, data, c); });
   }
   /// After the ends of all that was posted: it has nothing to wait for.
   status flush(rank peer) const {
