@@ -31,23 +31,27 @@ class lendable_queue {
 
   // --- any thread --------------------------------------------------------------------------
   [[nodiscard]] bool enter() noexcept {
-    return (commands_.try_hold() && note_use()) || enter_borrowed() || take_back();
+    return (commands_.try_hold() && note_use()) || enter_borrowed() || enter_lent();
   }
   /// The same, but only when nothing is queued, which would go first. Who fails has to enter(), or
   /// to tell others of what it leaves in the queue.
   [[nodiscard, gnu::always_inline]] bool enter_free() noexcept {
     if (commands_.try_hold_free()) [[likely]]
       return note_use();
-    return !commands_.pending() && (enter_borrowed() || take_back());
+    return !commands_.pending() && (enter_borrowed() || enter_lent());
   }
   /// The same where enter_free() has failed because something is queued.
   [[nodiscard, gnu::noinline]] bool enter_queued() noexcept {
     return commands_.pending() && enter();
   }
   /// Of who comes by to lend a hand, and is not taken for one that uses the lane.
-  [[nodiscard]] bool visit() noexcept { return commands_.try_hold() || take_back_quietly(); }
+  [[nodiscard]] bool visit() noexcept { return commands_.try_hold() || take_back(); }
   /// Behind a push that found the hold taken: it is lent, so that nobody looks at the queue.
-  [[nodiscard]] bool enter_lent() noexcept { return take_back(); }
+  /// Out of line, so that who finds the hold free does not pay for it.
+  [[nodiscard, gnu::noinline]] bool enter_lent() noexcept {
+    if (bias_.is_lent() && !contested_.get()) contested_.set(true);
+    return take_back() && note_use();
+  }
   /// It is lent, and used just now. A look, for who need not have it.
   [[nodiscard]] bool in_use() const noexcept { return bias_.in_use(); }
   [[nodiscard]] bool is_lent() const noexcept { return bias_.is_lent(); }
@@ -73,7 +77,7 @@ class lendable_queue {
   [[nodiscard]] bool lend(const void* thread) noexcept {
     if (commands_.pending() || !bias_.lend(thread)) return false;
     holds::let_go();
-    return !commands_.ready() || !take_back_quietly();  // left by who found the hold taken
+    return !commands_.ready() || !take_back();  // left by who found the hold taken
   }
   /// The caller goes on to hold what is not lent: others are to drive from now on.
   void give_back() noexcept {
@@ -122,12 +126,7 @@ class lendable_queue {
     commands_.holder().set(Threads::me());
     return true;
   }
-  // Out of line, so that who finds the hold free does not pay for them.
-  [[nodiscard, gnu::noinline]] bool take_back() noexcept {
-    if (bias_.is_lent() && !contested_.get()) contested_.set(true);
-    return take_back_quietly() && note_use();
-  }
-  [[nodiscard]] bool take_back_quietly() noexcept {
+  [[nodiscard]] bool take_back() noexcept {
     if (!bias_.take_back(Threads::me())) return false;
     holds::took();
     return true;
