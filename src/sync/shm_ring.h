@@ -94,7 +94,7 @@ class ring_producer {
         provided_(place.provide != nullptr ? place.position : all_provided),
         stale_(place.count, 0) {
     move_to(position_);
-    tag_ = tag();
+    begin_lap();
   }
 
   /// Appends the parts, at most max_message() together, as one message. False: no room.
@@ -102,7 +102,7 @@ class ring_producer {
                               std::span<const std::byte> data) noexcept {
     const std::uint64_t bytes = head.size() + header.size() + data.size();
     const std::uint64_t need = ring_detail::lines_of(bytes);
-    if (index_ + need > place_.count) [[unlikely]] {
+    if (index() + need > place_.count) [[unlikely]] {
       if (!skip_the_end(need)) return false;
     } else if (!has_room(need)) [[unlikely]] {
       return false;
@@ -111,7 +111,7 @@ class ring_producer {
     copy_few(at, head);
     copy_few(at + head.size(), header);
     copy_few(at + head.size() + header.size(), data);
-    if (need > 1) std::memset(&stale_[index_ + 1], 1, need - 1);
+    if (need > 1) std::memset(&stale_[index() + 1], 1, need - 1);
     publish(need, static_cast<std::uint32_t>(bytes));
     return true;
   }
@@ -137,7 +137,7 @@ class ring_producer {
 
   /// Whether a message of `bytes` would be taken now. Looks at the consumer's side afresh.
   [[nodiscard]] bool would_take(std::size_t bytes) noexcept {
-    const std::uint64_t need = ring_detail::lines_of(bytes), rest = place_.count - index_;
+    const std::uint64_t need = ring_detail::lines_of(bytes), rest = place_.count - index();
     return has_room(need > rest ? rest + need : need);
   }
   /// The consumer's side has been heard: what is pushed next may be an answer, and not one of many.
@@ -182,7 +182,7 @@ class ring_producer {
     if (provided_ == end) provided_ = all_provided;
   }
   bool skip_the_end(std::uint64_t need) noexcept {
-    const std::uint64_t rest = place_.count - index_;
+    const std::uint64_t rest = place_.count - index();
     if (!has_room(rest + need)) return false;
     publish(rest, ring_detail::padding);
     return true;
@@ -194,23 +194,24 @@ class ring_producer {
     std::byte* const line = line_;
     move_to(position_ + need);
     if (position_ >= stream_from_) fetch_to_write(line_);
-    if (stale_[index_] != 0) [[unlikely]] {
+    if (stale_[index()] != 0) [[unlikely]] {
       // Relaxed: published by R1 together with the record before it.
       ring_detail::word_of(line_).store(0, std::memory_order_relaxed);
-      stale_[index_] = 0;
+      stale_[index()] = 0;
+      if (index() == 0) begin_lap();
     }
     ring_detail::word_of(line).store(word, std::memory_order_release);  // R1 pairs with A1
-    if (index_ == 0) [[unlikely]]
-      tag_ = tag();
   }
   void move_to(std::uint64_t position) noexcept {
     position_ = position;
-    index_ = position & mask_;
-    line_ = place_.lines + index_ * ring_line;
+    line_ = place_.lines + index() * ring_line;
   }
-  [[nodiscard]] std::uint64_t tag() const noexcept {
-    return std::uint64_t{ring_detail::tag_at(position_, place_.lap_shift())} << 32;
+  /// The first line counts as stale in each lap, so that nobody asks for it at every line.
+  void begin_lap() noexcept {
+    tag_ = std::uint64_t{ring_detail::tag_at(position_, place_.lap_shift())} << 32;
+    stale_.front() = 1;
   }
+  [[nodiscard]] std::uint64_t index() const noexcept { return position_ & mask_; }
 
   ring_place place_;
   std::uint64_t mask_;
@@ -218,8 +219,7 @@ class ring_producer {
   std::uint64_t limit_;              // the lines before it are free to use, by the head last seen
   std::uint64_t provided_;           // the lines before it have memory
   std::uint64_t stream_from_ = 0;    // see heard()
-  std::uint64_t index_ = 0;          // of position_ in the ring
-  std::byte* line_ = nullptr;        // the same
+  std::byte* line_ = nullptr;        // at position_
   std::uint64_t tag_ = 0;            // of this lap, in the upper half
   std::vector<std::uint8_t> stale_;  // by line: 1 when its first word may look like a record
 };
@@ -272,14 +272,13 @@ class ring_consumer {
   }
   void move_to(std::uint64_t position) noexcept {
     position_ = position;
-    index_ = position & mask_;
-    line_ = place_.lines + index_ * ring_line;
-    if (index_ == 0) tag_ = ring_detail::tag_at(position_, place_.lap_shift());
+    line_ = place_.lines + index() * ring_line;
+    if (index() == 0) tag_ = ring_detail::tag_at(position_, place_.lap_shift());
   }
   [[gnu::noinline]] taken take_long(std::uint32_t length,
                                     std::span<const std::byte>& message) noexcept {
     const std::uint64_t need = ring_detail::lines_of(length);
-    if (need > longest_ || index_ + need > place_.count)
+    if (need > longest_ || index() + need > place_.count)
       return length == ring_detail::padding ? skip_padding(message) : taken::corrupt;
     message = {line_ + sizeof(std::uint64_t), length};
     move_to(position_ + need);
@@ -288,10 +287,11 @@ class ring_consumer {
   }
   /// Padding at the first line would be a whole ring of it, and a loop of them endless.
   taken skip_padding(std::span<const std::byte>& message) noexcept {
-    if (index_ == 0) return taken::corrupt;
-    move_to(position_ + place_.count - index_);
+    if (index() == 0) return taken::corrupt;
+    move_to(position_ + place_.count - index());
     return try_take(message);
   }
+  [[nodiscard]] std::uint64_t index() const noexcept { return position_ & mask_; }
 
   std::byte* line_ = nullptr;  // of the next record
   std::uint32_t tag_ = 0;      // which the next record will have
@@ -299,8 +299,7 @@ class ring_consumer {
   std::uint64_t mask_;
   std::uint64_t longest_;  // record, in lines
   std::uint64_t position_;
-  std::uint64_t released_;   // position_ as last told to the producer
-  std::uint64_t index_ = 0;  // of position_ in the ring
+  std::uint64_t released_;  // position_ as last told to the producer
 };
 
 }  // namespace heddle::sync

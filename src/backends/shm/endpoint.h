@@ -42,8 +42,9 @@ class shm_endpoint final : public endpoint {
   // Hot path.
   status post_one(op& what) noexcept;
   status push(link& to, const op& what) noexcept;
-  void do_chores() noexcept;
-  std::size_t collect(std::span<event> out) noexcept;
+  std::size_t look(std::span<event> out) noexcept;
+  [[gnu::noinline]] std::size_t do_chores_and_look(std::span<event> out) noexcept;
+  [[gnu::noinline]] std::size_t collect(std::span<event> out) noexcept;
 
   // Ends.
   void look_around() noexcept;

@@ -53,18 +53,23 @@ status shm_endpoint::send(remote_lane& to, message_head head, std::span<const st
   return status::done;
 }
 
+/// Most polls find nothing, and take what a look takes: the rest is out of line.
 std::size_t shm_endpoint::poll(std::span<event> out) noexcept {
   if (chores_ || announced_.have_news()) [[unlikely]]
-    do_chores();
-  if (incoming_.have_work()) return collect(out);
-  return links_.some_end() ? collect(out) : 0;
+    return do_chores_and_look(out);
+  return look(out);
 }
 
-void shm_endpoint::do_chores() noexcept {
+inline std::size_t shm_endpoint::look(std::span<event> out) noexcept {
+  return incoming_.have_work() || links_.some_end() ? collect(out) : 0;
+}
+
+std::size_t shm_endpoint::do_chores_and_look(std::span<event> out) noexcept {
   if (sleep_.is_down()) get_up();
   incoming_.release();  // the events of the last poll are over
   announced_.read([this](const auto& ring) { return links_.accept(ring); });
   chores_ = pace_.wait() || announced_.some_wait();
+  return look(out);
 }
 
 std::size_t shm_endpoint::collect(std::span<event> out) noexcept {
