@@ -39,7 +39,7 @@ class alignas(cache_line) biased_hold {
   /// It is the thread's until somebody asks; the caller may not go on. False: nothing has changed,
   /// as too many threads have borrowed it.
   [[nodiscard]] bool lend(const void* thread) noexcept {
-    const std::span known(borrowers_.data() + 1, asked - 1);
+    const std::span known(borrowers_.data() + 1, slot_bits / next_slot);
     const auto its = std::ranges::find_if(known, [=](const borrower& b) {
       const void* const borrows = b.thread.load(std::memory_order_relaxed);  // holders write it
       return borrows == nullptr || borrows == thread;
@@ -47,7 +47,7 @@ class alignas(cache_line) biased_hold {
     if (its == known.end()) return false;
     its->thread.store(thread, std::memory_order_relaxed);  // relaxed: published by L1
     lendings_ += next_lending;
-    last_slot_ = static_cast<std::uint64_t>(its - known.begin()) + 1;
+    last_slot_ = (static_cast<std::uint64_t>(its - known.begin()) + 1) * next_slot;
     // L1 pairs with the acquiring loads of who enters and takes it back. Sequentially consistent,
     // so that a look at what was left for the holder can follow.
     lent_.store(lendings_ | last_slot_, std::memory_order_seq_cst);
@@ -61,11 +61,11 @@ class alignas(cache_line) biased_hold {
   void end() noexcept {
     const std::uint64_t lent = lent_.exchange(0, std::memory_order_acq_rel);
     // Release, as in leave(). Who has asked and finds nobody inside finds it taken back, too.
-    borrowers_[lent & slot_bits].inside.store(false, std::memory_order_release);
+    of(lent & slot_bits).inside.store(false, std::memory_order_release);
   }
   /// Who has borrowed it last, and used it since the last call; null: nobody.
   [[nodiscard]] const void* used_by() noexcept {
-    borrower& b = borrowers_[last_slot_];
+    borrower& b = of(last_slot_);
     const bool used = b.used.load(std::memory_order_relaxed);  // relaxed, all: hints, and holders'
     if (used) b.used.store(false, std::memory_order_relaxed);
     return used ? b.thread.load(std::memory_order_relaxed) : nullptr;
@@ -75,7 +75,7 @@ class alignas(cache_line) biased_hold {
   /// True: it is lent to the caller, which is inside.
   [[nodiscard, gnu::always_inline]] bool enter(const void* me) noexcept {
     const std::uint64_t lent = lent_.load(std::memory_order_relaxed);  // a guess
-    borrower& b = borrowers_[lent & (slot_bits | asked)];  // nobody's when it was asked for
+    borrower& b = of(lent & (slot_bits | asked));  // nobody's when it was asked for
     if (b.thread.load(std::memory_order_relaxed) != me) return false;  // relaxed: a guess
     b.inside.store(true, std::memory_order_relaxed);                   // relaxed: ordered by D1
     Barriers::light();                                                 // D1 pairs with D2
@@ -91,7 +91,7 @@ class alignas(cache_line) biased_hold {
   [[nodiscard, gnu::always_inline]] bool leave() noexcept {
     const std::uint64_t lent = lent_.load(std::memory_order_relaxed);  // relaxed: ours
     // O1, release: what we did is visible to who takes it back.
-    borrowers_[lent & slot_bits].inside.store(false, std::memory_order_release);
+    of(lent & slot_bits).inside.store(false, std::memory_order_release);
     Barriers::light();  // D1
     // Relaxed: the exchange checks it.
     if ((lent_.load(std::memory_order_relaxed) & asked) == 0) [[likely]]
@@ -104,7 +104,7 @@ class alignas(cache_line) biased_hold {
     // Sequentially consistent: behind what the caller has left for the holder. Acquire: L1.
     const std::uint64_t lent = lent_.load(std::memory_order_seq_cst);
     if (lent == 0) return false;
-    const borrower& b = borrowers_[lent & slot_bits];
+    const borrower& b = of(lent & slot_bits);
     // Its own, which is outside: nobody is inside.
     if (b.thread.load(std::memory_order_relaxed) == me) return take(lent) || take(lent | asked);
     return ask(lent, b) && take(lent | asked);
@@ -112,12 +112,12 @@ class alignas(cache_line) biased_hold {
   /// Null: to nobody. A look.
   [[nodiscard]] const void* lent_to() const noexcept {
     const std::uint64_t lent = lent_.load(std::memory_order_relaxed);  // relaxed, both: a hint
-    return borrowers_[lent & slot_bits].thread.load(std::memory_order_relaxed);
+    return of(lent & slot_bits).thread.load(std::memory_order_relaxed);
   }
   /// A look, for who need not have it.
   [[nodiscard]] bool in_use() const noexcept {
     const std::uint64_t lent = lent_.load(std::memory_order_relaxed);  // relaxed, both: a hint
-    return lent != 0 && borrowers_[lent & slot_bits].inside.load(std::memory_order_relaxed);
+    return lent != 0 && of(lent & slot_bits).inside.load(std::memory_order_relaxed);
   }
 
  private:
@@ -126,7 +126,11 @@ class alignas(cache_line) biased_hold {
     Atomic<bool> inside{false}, used{false};
   };
   // lent_: the number of the lending | whether it was asked for | whose place; or 0.
-  static constexpr std::uint64_t slot_bits = 7, asked = 8, next_lending = 16;
+  // A slot is where its place begins, in bytes.
+  static constexpr std::uint64_t next_slot = 16, slot_bits = 7 * next_slot, asked = 8 * next_slot,
+                                 next_lending = 16 * next_slot;
+  borrower& of(std::uint64_t slot) noexcept { return borrowers_[slot / next_slot]; }
+  const borrower& of(std::uint64_t slot) const noexcept { return borrowers_[slot / next_slot]; }
 
   /// True: the borrower is outside and stays there.
   bool ask(std::uint64_t lent, const borrower& b) noexcept {
@@ -146,8 +150,8 @@ class alignas(cache_line) biased_hold {
   }
 
   Atomic<std::uint64_t> lent_{0};
-  std::uint64_t lendings_ = 0, last_slot_ = 0;  // the holder's
-  std::array<borrower, 2 * asked> borrowers_;   // seven of them: nobody has the others
+  std::uint64_t lendings_ = 0, last_slot_ = 0;             // the holder's
+  std::array<borrower, 2 * asked / next_slot> borrowers_;  // seven of them: nobody has the others
 };
 
 }  // namespace heddle::sync
