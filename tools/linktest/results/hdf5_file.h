@@ -11,7 +11,7 @@ namespace heddle::linktest {
 inline constexpr int hdf5_schema_version = 3;
 
 /// Writes the file, replacing one that is there. Throws error naming the path and what failed.
-/// docs/design/result-files.md describes its structure.
+/// docs/guide/result-files.md describes its structure.
 void write_hdf5(const std::string& path, const run_facts& facts, const results& all);
 
 /// A run from a file that write_hdf5() has written. Throws error naming the path and what is wrong.
