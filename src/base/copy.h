@@ -41,7 +41,8 @@ inline constexpr std::size_t most_short = 48;
 
 /// Messages are mostly a few words: calling memcpy would cost more than the copying. The two do not
 /// overlap; neither is looked at when `from` is empty.
-inline void copy_few(std::byte* to, std::span<const std::byte> from) noexcept {
+[[gnu::always_inline]] inline void copy_few(std::byte* to,
+                                            std::span<const std::byte> from) noexcept {
   if (from.size() > most_short) [[unlikely]]
     std::memcpy(to, from.data(), from.size());
   else

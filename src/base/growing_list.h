@@ -18,7 +18,9 @@ class growing_list {
 
  public:
   growing_list() { grow(); }
-  void add(const T& value) {
+  /// Within who calls it, so that the value is made where it lies: one that is copied as a whole
+  /// has to wait for its parts, which were only just stored.
+  [[gnu::always_inline]] void add(const T& value) {
     *next_++ = value;
     if (next_ == end_) [[unlikely]]
       grow();

@@ -43,8 +43,9 @@ class delivery_batch {
   }
   /// A call whose header and payload follow each other in `body`, which is copied: the wire's
   /// buffer is free on return.
-  void add_call(engine::lane_core& lane, const handler_entry& handler, destination source,
-                std::span<const std::byte> body, std::size_t header_bytes) {
+  [[gnu::always_inline]] void add_call(engine::lane_core& lane, const handler_entry& handler,
+                                       destination source, std::span<const std::byte> body,
+                                       std::size_t header_bytes) {
     page& p = *filling_;
     std::byte* const copy = p.keep(body.size());
     copy_few(copy, body);
