@@ -476,10 +476,11 @@ template <class F>
 inline outcome lane::receiving(rank from, F&& attempt) noexcept {
   may_block(*core_);
   flag f;
-  status s = attempt(f);
+  const completion c = detail::awaited::by(f);
+  status s = attempt(c);
   while (is_busy(s)) {
     wait_for_room();
-    s = attempt(f);
+    s = attempt(c);
   }
   if (s != status::posted) return {.code = s, .peer = from};
   wait(f.signal_, 1, 0);
@@ -487,13 +488,13 @@ inline outcome lane::receiving(rank from, F&& attempt) noexcept {
 }
 
 outcome lane::recv(rank from, tag_match t, std::span<std::byte> into) noexcept {
-  return receiving(from, [&](flag& f) { return try_recv(from, t, into, f); });
+  return receiving(from, [&](const completion& c) { return try_recv(from, t, into, c); });
 }
 outcome lane::match(rank from, tag_match t, matched_message& into) noexcept {
-  return receiving(from, [&](flag& f) { return try_match(from, t, into, f); });
+  return receiving(from, [&](const completion& c) { return try_match(from, t, into, c); });
 }
 outcome lane::recv(matched_message& m, std::span<std::byte> into) noexcept {
-  return receiving(m.what().peer, [&](flag& f) { return try_recv(m, into, f); });
+  return receiving(m.what().peer, [&](const completion& c) { return try_recv(m, into, c); });
 }
 
 status lane::call(destination to, handler_id h, std::span<const std::byte> header,

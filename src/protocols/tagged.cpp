@@ -41,8 +41,8 @@ void tagged::deliver_unexpected(std::span<std::byte> into, const completion& don
   }
   const std::size_t bytes = std::min<std::size_t>(message.bytes, into.size());
   if (bytes != 0) std::memcpy(into.data(), message.data(), bytes);
-  ops_.out().add(done, from.received(message.bytes > bytes ? status::truncated : status::done,
-                                     message.tag, bytes));
+  ops_.out().finish(done, from.received(message.bytes > bytes ? status::truncated : status::done,
+                                        message.tag, bytes));
   early_.note_taken(message);
   from.credit.let_go(message.credit);
   if (message.credit != 0) flow_.repay(from, message.credit);
@@ -110,7 +110,7 @@ status tagged::receive_taken(unexpected& message, std::span<std::byte> into,
   if (failed == status::done) {
     deliver_unexpected(into, done, m);
   } else {
-    ops_.out().add(done, m.from->received(failed, m.tag, 0));
+    ops_.out().finish(done, m.from->received(failed, m.tag, 0));
     matcher_.messages.recycle(m);
   }
   return status::posted;
@@ -136,7 +136,7 @@ status tagged::cancel(const completion& which) {
 /// Ends a receive that gets no message.
 void tagged::end_receive(posted_receive& r, status code) {
   const posted_receive& ended = take(r);
-  ops_.out().add(ended.done, {.code = code, .peer = ended.source});
+  ops_.out().finish(ended.done, {.code = code, .peer = ended.source});
 }
 
 void tagged::end_receives(rank source, status code) {

@@ -48,7 +48,7 @@ class tagged final : public protocol {
       const std::size_t bytes = std::min(payload.size(), wanted.into.size());
       copy_few(wanted.into.data(), payload.first(bytes));
       const bool cut = payload.size() > bytes;
-      ops_.out().add(wanted.done, p.received(cut ? status::truncated : status::done, t, bytes));
+      ops_.out().finish(wanted.done, p.received(cut ? status::truncated : status::done, t, bytes));
       return flow_.repay(p, cost);
     }
     keep(p, t, payload);
