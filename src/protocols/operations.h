@@ -58,7 +58,7 @@ class operations {
     bytes_.add(r.bytes);
     room_.take();
   }
-  void end_direct(request& r, status code) {
+  [[gnu::always_inline]] void end_direct(request& r, status code) {
     peer& p = *r.with;
     p.heard = true;
     const std::uint64_t bytes = r.bytes, mark = r.mark;
