@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "exit_status.h"
 #include "harness/files.h"
@@ -92,17 +93,44 @@ std::vector<std::string> heddle_words(const rival_task& t, const std::string& sc
   return words;
 }
 
-/// The Debian packages of a library's program and launcher; null: it has none.
-struct packages {
-  const char *to_build, *launcher, *to_run;
+/// What the machine itself does for `s`; nothing: nothing bare corresponds. Over tcp a put or an
+/// atomic is answered, and so is no stream; over shm a tag is not matched.
+std::optional<spec> bare_limit(spec s, bool tcp) {
+  const bool message = s.op == operation::am || s.op == operation::tag;
+  const bool fetches = is_round_trip(s.op);
+  const bool word = s.bytes == sizeof(std::uint64_t);
+  if (s.background) return {};
+  if (s.what == kind::latency && tcp) {
+    s.bytes = std::max<std::uint64_t>(s.bytes, 1);
+    s.op = fetches ? operation::get : operation::tag;
+  } else if (s.what == kind::latency && !fetches) {
+    s.bytes = sizeof(std::uint64_t);
+    s.op = operation::put;
+  } else if (s.what == kind::bandwidth && s.bytes > 0) {
+    const bool copies = s.buffers == buffer_kind::exposed;
+    s.op = tcp ? operation::tag : copies ? operation::put : operation::get;
+  } else if (s.what == kind::rate && tcp && message && s.bytes > 0) {
+    s.op = operation::am;
+  } else if (s.what != kind::rate || tcp || !word ||
+             (s.op != operation::put && s.op != operation::fetch_add)) {
+    return {};
+  }
+  return s;
+}
+
+/// What makes a program that was not built, its launcher, and the launcher's Debian package; null:
+/// it has none.
+struct needs {
+  const char *cure, *launcher = nullptr, *package = nullptr;
 };
-const std::map<rival, packages> packages_of{
-    {rival::ucx, {"libucx-dev", nullptr, nullptr}},
-    {rival::ofi, {"libfabric-dev", nullptr, nullptr}},
-    {rival::openmpi, {"libopenmpi-dev", "mpirun.openmpi", "openmpi-bin"}},
-    {rival::mpich, {"libmpich-dev", "mpirun.mpich", "mpich"}},
-    {rival::utofu, {nullptr, nullptr, nullptr}},
-    {rival::verbs, {"libibverbs-dev", nullptr, nullptr}}};
+const std::map<rival, needs> needs_of{
+    {rival::bare, {"configure with HEDDLE_BENCHMARKS=ON"}},
+    {rival::ucx, {"on Debian: apt install libucx-dev"}},
+    {rival::ofi, {"on Debian: apt install libfabric-dev"}},
+    {rival::openmpi, {"on Debian: apt install libopenmpi-dev", "mpirun.openmpi", "openmpi-bin"}},
+    {rival::mpich, {"on Debian: apt install libmpich-dev", "mpirun.mpich", "mpich"}},
+    {rival::utofu, {"configure with HEDDLE_UTOFU=emulated, or vendor on Fugaku"}},
+    {rival::verbs, {"on Debian: apt install libibverbs-dev"}}};
 
 std::string how_it_failed(rival who, const rival_task& t, const child& program, bool ended) {
   constexpr std::size_t most = 2000;  // launchers explain themselves at length
@@ -120,8 +148,14 @@ const char* why_not(rival who, const rival_task& t) {
   const bool common = s.what != kind::overlap && s.what != kind::gups && s.what != kind::overhead;
   const bool of_one_way = s.what == kind::overlap || s.what == kind::overhead || s.background;
   const bool heddle = who == rival::uncached || is_in_this_job(who);
-  if (!is_library(who) || (heddle && of_one_way)) return "not possible here";
+  if (who == rival::pair || (heddle && of_one_way)) return "not possible here";
   if (heddle) return nullptr;
+  if (who == rival::bare) {
+    if (s.what == kind::overlap || s.what == kind::overhead || s.what == kind::gups)
+      return "not possible here";
+    const bool known = t.backend == "auto" || bare_limit(s, over_tcp(t));
+    return known ? nullptr : "there is no bare limit of that";
+  }
   if (s.background) return "nobody but Heddle moves messages while nobody calls it";
   if (who == rival::utofu) {
     if (s.what == kind::overlap || (common && s.op == operation::tag))
@@ -162,31 +196,31 @@ std::filesystem::path records_in(const std::string& scratch) {
 
 peer_programs find_peer(rival who) {
   if (who == rival::uncached) return {std::filesystem::read_symlink("/proc/self/exe"), {}};
-  const packages& of = packages_of.at(who);
+  const needs& of = needs_of.at(who);
   peer_programs found{companion_program("heddle_peer_" + name_of(who)).string(), {}};
   if (access(found.peer.c_str(), X_OK) != 0) {
-    const std::string cure = of.to_build == nullptr
-                                 ? "configure with HEDDLE_UTOFU=emulated, or vendor on Fugaku"
-                                 : fmt::format("on Debian: apt install {}", of.to_build);
     throw std::runtime_error(
         fmt::format("comparing with {} needs {}, which was not built; {}, then build Heddle again",
-                    name_of(who), found.peer, cure));
+                    name_of(who), found.peer, of.cure));
   }
   if (of.launcher == nullptr) return found;
   found.launcher = find_program(of.launcher);
   if (found.launcher.empty()) {
     throw std::runtime_error(
         fmt::format("comparing with {} needs {}, which is not in PATH; on Debian: apt install {}",
-                    name_of(who), of.launcher, of.to_run));
+                    name_of(who), of.launcher, of.package));
   }
   return found;
 }
 
 command peer_command(rival who, const peer_programs& programs, const rival_task& t,
                      const std::string& scratch) {
+  const bool bare = who == rival::bare;
+  spec what = bare ? bare_limit(t.what, over_tcp(t)).value() : t.what;
+  if (!bare) what.target = target_mode::waiting;
   const auto limit = static_cast<int>((limit_of(t) + own_patience).count());
   command c{.program = programs.peer,
-            .arguments = words_of({.what = t.what, .limit_s = limit, .cores = t.cores})};
+            .arguments = words_of({.what = what, .limit_s = limit, .cores = t.cores})};
   c.without = {"UCX_",           "FI_",         "OMPI_",       "ORTE_",       "PMIX_",
                "PMI_",           "MPIR_",       "MPICH_",      "HYDRA_",      "SLURM_",
                "HEDDLE_BOOT_FD", "HEDDLE_RANK", "HEDDLE_SIZE", "SOFTTOFU_JOB"};
@@ -208,6 +242,9 @@ command peer_command(rival who, const peer_programs& programs, const rival_task&
       break;
     case rival::utofu:
       c.settings = {own_tofu_machine(scratch)};
+      break;
+    case rival::bare:
+      c.settings = {"BARE_WIRE=" + t.backend};
       break;
     case rival::verbs:
       break;  // the card that is there

@@ -17,7 +17,7 @@ namespace heddle::bench {
 
 /// What a rival measures, between two processes of its own on this machine.
 struct rival_task {
-  /// Its target does not matter to libraries, its buffers to UCX alone; its lanes are their
+  /// Its target matters to the bare limits alone, its buffers to these and UCX; its lanes are
   /// workers, communicators or VCQs.
   spec what;
   std::string backend;          ///< shm, tcp or utofu: it gets nothing else

@@ -75,6 +75,7 @@ TEST(PeerCommand, KeepsEachLibraryOnOneWireAndThisMachine) {
             {rival::ucx, "shm", {"rate"}, {"UCX_TLS=shm,self"}},
             {rival::ucx, "verbs", {"rate"}, {"UCX_TLS=rc_v,ud_v,self"}},
             {rival::utofu, "utofu", {"rate"}, {"SOFTTOFU_JOB=one"}},
+            {rival::bare, "tcp", {"rate", "am"}, {"BARE_WIRE=tcp"}},
             {rival::uncached,
              "utofu",
              {"bench", "rate", "--op", "put", "--sizes", "8", "--threads", "2", "--lanes", "2",
@@ -83,6 +84,7 @@ TEST(PeerCommand, KeepsEachLibraryOnOneWireAndThisMachine) {
   for (const auto& [who, backend, arguments, settings] : table) {
     rival_task t = two_threads(backend);
     t.what.lanes = 2;
+    if (who == rival::bare) t.what.op = operation::tag;
     const command c = told(who, t);
     const bool launched = who == rival::openmpi || who == rival::mpich;
     EXPECT_EQ(c.program, launched ? "/bin/launcher" : "/libexec/peer");
@@ -215,6 +217,45 @@ TEST(UcxPeer, MeasuresActiveMessages) {
   }
 }
 
+spec short_spec(kind what, operation op) {
+  return {.what = what, .op = op, .bytes = what == kind::bandwidth ? 65536u : 8u, .time = 1ms};
+}
+
+bool is_bare(const spec& s, const std::string& backend) {
+  try {
+    check_rival(rival::bare, {.what = s, .backend = backend});
+  } catch (const tools::usage_error&) {
+    return false;
+  }
+  return true;
+}
+
+TEST(BarePeer, IsThereOnlyWhereSomethingBareCorresponds) {
+  for (const auto& [name, op] : choices<operation>()) {
+    EXPECT_EQ(is_bare(short_spec(kind::latency, op), "shm"), !is_round_trip(op)) << name;
+    EXPECT_TRUE(is_bare(short_spec(kind::latency, op), "tcp")) << name;
+  }
+  EXPECT_FALSE(is_bare(short_spec(kind::rate, operation::am), "shm"));
+  EXPECT_FALSE(is_bare(short_spec(kind::rate, operation::put), "tcp"));
+  EXPECT_FALSE(is_bare(short_spec(kind::rate, operation::fetch_add), "tcp"));
+  EXPECT_FALSE(is_bare({.what = kind::rate, .op = operation::put, .bytes = 16}, "shm"));
+}
+
+TEST(BarePeer, MeasuresEveryLimit) {
+  for (const std::string backend : {"shm", "tcp"}) {
+    for (const kind what : {kind::latency, kind::bandwidth, kind::rate}) {
+      for (const auto& [name, op] : choices<operation>()) {
+        spec s = short_spec(what, op);
+        s.target = op == operation::get ? target_mode::computing : target_mode::waiting;
+        s.buffers = op == operation::tag ? buffer_kind::exposed : buffer_kind::plain;
+        if (!is_bare(s, backend)) continue;
+        EXPECT_GT(rival_round(rival::bare, {.what = s, .backend = backend}).figures.front(), 0)
+            << backend << ' ' << name;
+      }
+    }
+  }
+}
+
 class UtofuPeer : public testing::Test {
  protected:
   void SetUp() override {
@@ -269,7 +310,7 @@ TEST(Rivals, RefuseWiresAndOperationsThatTheyDoNotHave) {
       {rival::openmpi, operation::put, "verbs"}, {rival::ofi, operation::put, "verbs"},
       {rival::verbs, operation::tag, "verbs"},   {rival::verbs, operation::put, "tcp"},
       {rival::utofu, operation::tag, "utofu"},   {rival::mpich, operation::am, "shm"},
-      {rival::ofi, operation::am, "shm"},        {rival::bare, operation::tag, "shm"}};
+      {rival::ofi, operation::am, "shm"},        {rival::bare, operation::get, "shm"}};
   for (const auto& [who, op, backend] : table)
     EXPECT_THROW(check_rival(who, {.what = {.op = op}, .backend = backend}), tools::usage_error)
         << name_of(who) << name_of(op) << backend;

@@ -12,7 +12,6 @@
 #include "contenders/rivals.h"
 #include "contenders/session.h"
 #include "exit_status.h"
-#include "harness/bare_limit.h"
 #include "harness/rounds.h"
 #include "kernels/kernels.h"
 #include "libraries/heddle.h"
@@ -86,26 +85,6 @@ rival_task task_for(const options& o, const spec& s, const std::string& backend)
   return {.what = s, .backend = backend, .limit = std::chrono::seconds(o.rival_limit_s)};
 }
 
-bare_timing require_limit(const spec& s, const std::string& backend, bare::core_pair cores) {
-  auto limit = bare_limit(s, backend, cores);
-  if (limit && !s.background) return limit;
-  throw tools::usage_error(
-      fmt::format("there is no bare limit to compare {} {} of {} B over {} with", name_of(s.what),
-                  name_of(s.op), s.bytes, backend));
-}
-
-/// What measures a library, or the machine, in a process of its own or none.
-measurement outside_round(const session& in, const spec& s, rival who) {
-  if (who == rival::bare)
-    return [s, seconds = require_limit(s, in.backend(), in.pair())] {
-      return round_result{{figure(s, seconds())}};
-    };
-  rival_task t = task_for(in.what(), s, in.backend());
-  t.cores = in.seats().pair(s.threads);
-  check_rival(who, t);
-  return [who, t] { return rival_round(who, t); };
-}
-
 /// Others are measured on rank 0 only, while the other ranks sleep.
 series rival_contender(session& in, spec s, rival who) {
   if (who == rival::pair) return heddle_contender(in, s, "pair", 2);
@@ -115,10 +94,13 @@ series rival_contender(session& in, spec s, rival who) {
     if (who == rival::unloaded) s.beside_bytes = 0;
     c = heddle_contender(in, s, name_of(who), in.what().ranks);
   } else {
+    rival_task t = task_for(in.what(), s, in.backend());
+    t.cores = in.seats().pair(s.threads);
+    check_rival(who, t);
     c = {.label = name_of(who), .library = {}, .threads = s.threads};
     if (s.what == kind::overhead) c.op = "get";
-    c.round = [reports = in.reports(), round = outside_round(in, s, who)] {
-      return reports ? round() : round_result{};
+    c.round = [who, t, reports = in.reports()] {
+      return reports ? rival_round(who, t) : round_result{};
     };
   }
   c.library = c.label;
@@ -244,7 +226,7 @@ void check_options(const options& o) {
     if (bytes == 0 && o.base.what == kind::bandwidth) refuse("no bandwidth without bytes");
     spec s = o.base;
     s.bytes = bytes;
-    if (has(rival::bare) && o.backend != "auto") (void)require_limit(s, o.backend, {});
+    if (has(rival::bare)) check_rival(rival::bare, task_for(o, s, o.backend));
   }
 }
 

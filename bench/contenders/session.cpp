@@ -12,7 +12,7 @@
 
 #include "contenders/rivals.h"
 #include "harness/files.h"
-#include "parts/bare.h"
+#include "parts/cache_line.h"
 #include "run/machine.h"
 #include "standard_output.h"
 

@@ -36,9 +36,7 @@ struct table_layout {
   }
   [[nodiscard]] std::size_t bytes() const noexcept { return stride * slots + threads * line_bytes; }
 
-  /// A table of 1 MiB, or larger when the messages are.
   [[nodiscard]] static table_layout for_spec(const spec& s) {
-    constexpr std::size_t table_bytes = 1 << 20;
     const auto bytes = static_cast<std::size_t>(s.bytes);
     table_layout l;
     l.threads = static_cast<std::size_t>(s.threads);
@@ -46,7 +44,7 @@ struct table_layout {
                                    ? line_bytes
                                    : sizeof(std::uint64_t));
     l.stride = (l.stride + 7) / 8 * 8;
-    l.slots = std::max(std::bit_ceil(l.threads), std::bit_floor(table_bytes / l.stride | 1));
+    l.slots = std::max(std::bit_ceil(l.threads), std::bit_floor(s.table_bytes / l.stride | 1));
     l.part = std::bit_floor(l.slots / l.threads);
     return l;
   }

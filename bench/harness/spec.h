@@ -25,8 +25,8 @@ enum class buffer_kind { plain, exposed };
 enum class computing { sender, receiver, both };
 /// Who is measured in turn with Heddle. `ofi`: libfabric. `utofu`, `verbs`: a program that calls
 /// uTofu or libibverbs itself. `lock`, `unloaded`: Heddle with one lock per lane, or without the
-/// copies beside. `uncached`: Heddle keeping no registrations, in a job of its own. `pair`: Heddle
-/// with two ranks of the job active.
+/// copies beside. `bare`: what the machine itself does, without Heddle. `uncached`: Heddle keeping
+/// no registrations, in a job of its own. `pair`: Heddle with two ranks of the job active.
 enum class rival { ucx, ofi, openmpi, mpich, utofu, verbs, lock, uncached, unloaded, bare, pair };
 
 /// One thing to measure, on all ranks of a job.
@@ -41,6 +41,7 @@ struct spec {
   buffer_kind buffers = buffer_kind::plain;
   target_mode target = target_mode::waiting;
   bool background = false;                  ///< a latency for which nobody polls or waits
+  std::uint64_t table_bytes = 1 << 20;      ///< of a rank, or more where messages are larger
   std::uint64_t beside_bytes = 0;           ///< latency of tag: of a message that moves meanwhile
   std::chrono::milliseconds time{200};      ///< of one round
   computing who = computing::both;          ///< overlap

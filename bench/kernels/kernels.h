@@ -53,7 +53,8 @@ exchange make_kernel(Library& self, const role& r) {
     if (!ping) return table_flood(path, r, [](path_of& own, auto at) { own.put(at); });
     if (s.bytes <= sizeof(std::uint64_t)) return word_ping(path, r);
     const auto slot = path->at(table_layout::for_spec(s).slot_of(r.thread));
-    return counted_ping(path, false, [=](message) { path->put_told(slot); });
+    if constexpr (requires { path->put_told(slot); })
+      return counted_ping(path, false, [=](message) { path->put_told(slot); });
   }
   throw not_offered();
 }

@@ -34,6 +34,8 @@ void each_option(Task& t, F&& visit) {
   visit("--threads", t.what.threads, "of a rank");
   visit("--paths", t.what.lanes,
         "communicators, workers or VCQs, shared by neighbouring threads; 0: one per thread");
+  visit("--target", t.what.target, "bare: what the target does while it is read from");
+  visit("--table", t.what.table_bytes, "bytes of a rank that the other one accesses");
   visit("--buffers", t.what.buffers,
         "the program's memory, or the library's where it allocates any");
   visit("--window", t.what.window, "operations in flight per thread");

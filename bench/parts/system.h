@@ -43,7 +43,10 @@ class unique_fd {
 class shared_mapping {
  public:
   explicit shared_mapping(std::size_t bytes)
-      : file_(checked(memfd_create("heddle-bare", MFD_CLOEXEC), "memfd_create")), bytes_(bytes) {
+      : shared_mapping(unique_fd(checked(memfd_create("heddle-bare", MFD_CLOEXEC), "memfd_create")),
+                       bytes) {}
+  /// The same file in several processes.
+  shared_mapping(unique_fd file, std::size_t bytes) : file_(std::move(file)), bytes_(bytes) {
     checked(ftruncate(file_.get(), static_cast<off_t>(bytes)), "size the shared mapping");
     memory_ =
         mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file_.get(), 0);

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "parts/bare.h"
+#include "parts/cache_line.h"
 #include "parts/pinning.h"
 #include "parts/timing.h"
 #ifdef HEDDLE_WITH_UTOFU

@@ -17,7 +17,7 @@
 #include "harness/statistics.h"
 #include "kernels/overlap.h"
 #include "libraries/heddle.h"
-#include "parts/bare.h"
+#include "parts/cache_line.h"
 #include "studies/studies.h"
 
 namespace heddle::bench {
