@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// utofu_calls.h - uTofu without Heddle: a VCQ and registered memory that free themselves, the other
-// rank's VCQ of the same number, and one thread's use of them.
+// utofu_calls.h - uTofu by its calls and nothing else: a VCQ and registered memory that free
+// themselves, the other rank's VCQ of the same number, and one thread's use of them.
+//
+// A put has ended when the notice of its response is there: the bytes are in the other rank's
+// memory, which is what Heddle's completion of a put says. A completion of the TCQ would come
+// earlier and say less. There are no tagged messages; a call is a put that the partner is told of.
 #pragma once
-#include <sched.h>
 #include <utofu.h>
 
 #include <algorithm>
@@ -15,7 +18,10 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
+#include "harness/slots.h"
+#include "libraries/rival.h"
 #include "parts/system.h"
 
 namespace heddle::bench {
@@ -169,91 +175,130 @@ class utofu_path {
   return count.load(std::memory_order_acquire);
 }
 
-/// One thread's operations on the other rank's table, each of which ends with a notice unless it
-/// says otherwise. At most `window` of those are in flight.
-class utofu_thread {
+using all_paths = std::vector<std::unique_ptr<utofu_path>>;
+
+/// The words of kernels/library.h. Each operation ends with a notice, unless nobody needs one; at
+/// most a window of those is in flight.
+class tofu_path : public rival_thread {
  public:
-  static constexpr unsigned long noticed = UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE;
+  using place = std::uint64_t;  ///< an offset
+  static constexpr bool handler_answers = false;
 
-  /// `number` on its path. `crowded`: others need the core while this one waits.
-  utofu_thread(utofu_path& path, int number, int window, bool crowded)
-      : path_(path),
-        number_(static_cast<std::uint64_t>(number)),
-        window_(static_cast<std::uint64_t>(window)),
-        crowded_(crowded) {}
+  tofu_path(const task& t, const all_paths& paths, const utofu_memory& table, int thread)
+      : rival_thread(t, thread, table.bytes()),
+        paths_(paths),
+        path_(*paths[static_cast<std::size_t>(t.path_of(thread))]),
+        number_(number_on_path(t, thread)),
+        window_(static_cast<std::uint64_t>(t.what.window)),
+        memory_(std::max(bytes_ * window_, sizeof(std::uint64_t))),
+        registered_(path_.queue(), memory_),
+        taken_(table_layout::for_spec(t.what).line_of(thread)),
+        slot_(table_layout::for_spec(t.what).slot_of(thread)),
+        // In a ping-pong the partner's answer says that a put has arrived.
+        word_flags_(t.what.what == kind::latency && !t.gups() ? 0 : noticed),
+        most_untaken_(notices / static_cast<std::uint64_t>(path_.threads())) {}
 
-  /// `from` lies at `local`. Up to 32 bytes travel in the command itself.
-  void put(const std::byte* from, utofu_stadd_t local, std::uint64_t to, std::size_t bytes,
-           unsigned long flags = noticed) {
-    const utofu_stadd_t there = path_.theirs().table + to;
-    if (bytes > most_piggyback) {
-      return post(flags, [&] {
-        return utofu_put(handle_, vcq(), local, there, bytes, number_, flags, nullptr);
-      });
-    }
-    if (bytes > sizeof(std::uint64_t)) {
-      auto* const data = const_cast<std::byte*>(from);  // the interface forgets the const
-      return post(flags, [&] {
-        return utofu_put_piggyback(handle_, vcq(), data, there, bytes, number_, flags, nullptr);
-      });
-    }
-    std::uint64_t word = 0;
-    std::memcpy(&word, from, bytes);
-    put_word(word, to, bytes, flags);
+  [[nodiscard]] place at(std::size_t offset) const noexcept { return offset; }
+
+  void put_word(std::uint64_t value, place to, std::uint64_t bytes = sizeof(std::uint64_t)) {
+    put_word_with(word_flags_, value, to, bytes);
   }
-  void put_word(std::uint64_t word, std::uint64_t to, std::size_t bytes = sizeof(std::uint64_t),
-                unsigned long flags = noticed) {
+  void put(place to) { put_with(noticed, to); }
+  void put_told(place to) { put_with(told, to); }
+  /// Operations of one VCQ on another end in their order, so a slot is free when the window is.
+  void get(place from) {
+    if (++slot_of_get_ == window_) slot_of_get_ = 0;
+    get_into(slot_of_get_, from, bytes_);
+  }
+  void fetch_add(place at) { armw(UTOFU_ARMW_OP_ADD, 1, path_.theirs(), at); }
+  /// Armws are atomic with those that go to the same VCQ, so each word has one.
+  void exclusive_or(std::uint64_t value, place at) {
+    armw(UTOFU_ARMW_OP_XOR, value, paths_[at / sizeof value % paths_.size()]->theirs(), at);
+  }
+  [[nodiscard]] std::uint64_t get_word(place from) {
+    std::uint64_t value = 0;
+    get_into(0, from, sizeof value);
+    drain();
+    std::memcpy(&value, memory_.data(), sizeof value);
+    return value;
+  }
+
+  /// The partner says now and then how many it has taken, so that its queue is never full.
+  void call(message) {
+    if (sent_ - known_ >= most_untaken_) await_taken();
+    put_with(told, slot_);
+    ++sent_;
+  }
+  [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }  ///< calls
+  [[nodiscard]] std::uint64_t arrived() const { return seen(account().arrived); }
+  void await_arrived(std::uint64_t count) {
+    const auto until = [this](std::uint64_t some) { await([&] { return arrived() >= some; }); };
+    while (count - said_ > most_untaken_ / 4) {
+      said_ += most_untaken_ / 4;
+      until(said_);
+      put_word_with(0, said_, taken_);
+    }
+    until(count);
+  }
+
+  /// Waits until all that ends with a notice has ended.
+  void drain() { await_ended(posted_); }
+  void flush() {}  // drain() has
+  void progress() {}
+  void notify() { put_word_with(told, 0, slot_, 1); }
+  void await_notice() { await_arrived(++heard_); }
+
+ private:
+  static constexpr unsigned long noticed = UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE;
+  static constexpr unsigned long told = UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE;
+  static constexpr std::uint64_t notices = 1 << 15;  // of a path, in the target's queue
+  static constexpr std::size_t most_piggyback = 32;
+  static constexpr unsigned patience = 64;
+  /// Commands without a notice take their places in the queues nevertheless.
+  static constexpr std::uint64_t sweep_interval = 256;
+
+  static std::uint64_t number_on_path(const task& t, int thread) {
+    int first = thread;
+    while (first > 0 && t.path_of(first - 1) == t.path_of(thread)) --first;
+    return static_cast<std::uint64_t>(thread - first);
+  }
+
+  /// Up to 32 bytes travel in the command itself.
+  void put_with(unsigned long flags, place to) {
+    if (bytes_ <= sizeof(std::uint64_t)) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, memory_.data(), bytes_);
+      return put_word_with(flags, word, to, bytes_);
+    }
+    const utofu_stadd_t there = path_.theirs().table + to;
+    if (bytes_ <= most_piggyback)
+      return post(flags, [&] {
+        return utofu_put_piggyback(handle_, vcq(), memory_.data(), there, bytes_, number_, flags,
+                                   nullptr);
+      });
+    post(flags, [&] {
+      return utofu_put(handle_, vcq(), registered_.stadd(), there, bytes_, number_, flags, nullptr);
+    });
+  }
+  void put_word_with(unsigned long flags, std::uint64_t word, place to,
+                     std::size_t bytes = sizeof(std::uint64_t)) {
     const utofu_stadd_t there = path_.theirs().table + to;
     post(flags, [&] {
       return utofu_put_piggyback8(handle_, vcq(), word, there, bytes, number_, flags, nullptr);
     });
   }
-  void get(utofu_stadd_t local, std::uint64_t from, std::size_t bytes) {
+  void get_into(std::uint64_t slot, place from, std::size_t bytes) {
+    const utofu_stadd_t local = registered_.stadd() + slot * bytes_;
     const utofu_stadd_t there = path_.theirs().table + from;
     post(noticed,
          [&] { return utofu_get(handle_, vcq(), local, there, bytes, number_, noticed, nullptr); });
   }
   /// `at`: the VCQ that the word is addressed by may be another than this path's.
-  void armw(utofu_armw_op op, std::uint64_t operand, const utofu_target& at, std::uint64_t to) {
+  void armw(utofu_armw_op op, std::uint64_t operand, const utofu_target& at, place to) {
     post(noticed, [&] {
       return utofu_armw8(handle_, at.vcq, op, operand, at.table + to, number_, noticed, nullptr);
     });
   }
-  void fetch_add(std::uint64_t operand, std::uint64_t to) {
-    armw(UTOFU_ARMW_OP_ADD, operand, path_.theirs(), to);
-  }
-
-  /// Waits until all that ends with a notice has ended.
-  void drain() { await_ended(posted_); }
-  /// Waits for so many notices of the partner's puts in all.
-  void await_arrived(std::uint64_t count) {
-    await([&] { return seen(account().arrived) >= count; });
-  }
-  [[nodiscard]] std::uint64_t arrived() const { return seen(account().arrived); }
-  /// Takes all notices, also those nobody asked for, and makes room for commands.
-  void sweep() {
-    while (path_.take_notice()) {
-    }
-    path_.reclaim();
-  }
-  /// Waits until `done()`, and looks after the path meanwhile.
-  template <class F>
-  void await(F&& done) {
-    for (unsigned idle = 0; !done();) {
-      if (!path_.take_notice() && ++idle % patience == 0) be_patient();
-    }
-  }
-
- private:
-  static constexpr std::size_t most_piggyback = 32;
-  static constexpr unsigned patience = 64;
-
-  /// A command that fails at this end gets no notice, only a completion that says so.
-  void be_patient() {
-    path_.reclaim();
-    if (crowded_) sched_yield();
-  }
-
   template <class F>
   void post(unsigned long flags, F&& attempt) {
     if ((flags & noticed) == 0) {
@@ -266,23 +311,52 @@ class utofu_thread {
     for (; code == UTOFU_ERR_BUSY; code = attempt()) sweep();
     if (code != UTOFU_SUCCESS) require_utofu(code, "post a command");
   }
-  /// Commands without a notice take their places in the queues nevertheless.
-  static constexpr std::uint64_t sweep_interval = 256;
 
+  /// Takes all notices, also those nobody asked for, and makes room for commands.
+  void sweep() {
+    while (path_.take_notice()) {
+    }
+    path_.reclaim();
+  }
+  /// Waits until `done()`, and looks after the path meanwhile: a command that fails at this end
+  /// gets no notice, only a completion that says so.
+  template <class F>
+  void await(F&& done) {
+    for (unsigned idle = 0; !done();) {
+      if (path_.take_notice()) continue;
+      if (++idle % patience == 0) path_.reclaim();
+      rest();
+    }
+  }
   void await_ended(std::uint64_t count) {
     await([&] { return (ended_ = seen(account().ended)) >= count; });
+  }
+  void await_taken() {
+    auto& taken = *reinterpret_cast<std::uint64_t*>(here(taken_));
+    await([&] {
+      // Acquire pairs with however uTofu publishes a put.
+      known_ = std::atomic_ref(taken).load(std::memory_order_acquire);
+      return sent_ - known_ < most_untaken_;
+    });
   }
   [[nodiscard]] const utofu_account& account() const noexcept { return path_.account(number_); }
   [[nodiscard]] utofu_vcq_id_t vcq() const noexcept { return path_.theirs().vcq; }
 
+  const all_paths& paths_;
   utofu_path& path_;
   const utofu_vcq_hdl_t handle_ = path_.queue().handle();
-  const std::uint64_t number_;
+  const std::uint64_t number_;  ///< on the path
   const std::uint64_t window_;
-  const bool crowded_;
-  std::uint64_t posted_ = 0;  // with a notice
-  std::uint64_t ended_ = 0;   // of these, as last seen
-  std::uint64_t silent_ = 0;
+  const utofu_memory memory_;  ///< what is sent, and a landing for each slot of the window
+  const utofu_registration registered_;
+  const place taken_, slot_;  ///< how many calls the partner has taken; what this thread writes
+  const unsigned long word_flags_;
+  const std::uint64_t most_untaken_;
+  std::uint64_t posted_ = 0, ended_ = 0;  ///< with a notice, and of these, as last seen
+  std::uint64_t silent_ = 0;              ///< without
+  std::uint64_t slot_of_get_ = 0, heard_ = 0;
+  std::uint64_t sent_ = 0, known_ = 0;  ///< calls, and of these taken by the partner
+  std::uint64_t said_ = 0;              ///< how many we have taken, as the partner was told
 };
 
 }  // namespace heddle::bench

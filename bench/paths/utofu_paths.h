@@ -3,69 +3,46 @@
 // path's instructions when Heddle is taken away. 64 operations of a VCQ on itself, and then all
 // their notices.
 #pragma once
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "libraries/utofu_calls.h"
 
 namespace heddle::paths::utofu {
 
-using bench::utofu_thread;
-
 inline constexpr int per_batch = 64;
-inline constexpr std::size_t most_bytes = 4096;
 
-/// A VCQ that talks to itself, as the world of heddle_paths does.
-class loop {
- public:
-  loop() { path_.connect(path_.mine()); }
-  void put(std::size_t bytes, unsigned long flags) {
-    own_.put(source_.data(), registered_.stadd(), 0, bytes, flags);
-  }
-  void get(std::size_t bytes) { own_.get(registered_.stadd(), 0, bytes); }
-  void fetch_add() { own_.fetch_add(1, 0); }
-  utofu_thread& own() { return own_; }
-
- private:
-  const bench::utofu_memory table_{most_bytes};
-  const bench::utofu_memory source_{most_bytes};
-  bench::utofu_path path_{0, 1, table_};
-  const bench::utofu_registration registered_{path_.queue(), source_};
-  utofu_thread own_{path_, 0, per_batch, false};
-};
-
+/// `step(path)` 64 times, and then all notices, by a VCQ that talks to itself, as the world of
+/// heddle_paths does.
 template <class F>
-std::function<void(long)> batches_of(F step) {
-  return [step](long times) {
-    loop l;
+std::function<void(long)> batches(std::uint64_t bytes, F step) {
+  return [=](long times) {
+    const bench::task t{.what = {.what = bench::kind::rate, .bytes = bytes, .window = per_batch}};
+    const bench::utofu_memory table(t.table_bytes());
+    bench::all_paths paths;
+    paths.push_back(std::make_unique<bench::utofu_path>(0, 1, table));
+    paths.front()->connect(paths.front()->mine());
+    bench::tofu_path own(t, paths, table, 0);
     for (long batch = 0; batch < times / per_batch; ++batch) {
-      for (int i = 0; i < per_batch; ++i) step(l);
-      l.own().drain();
+      for (int i = 0; i < per_batch; ++i) step(own);
+      own.drain();
+      own.await_arrived(own.sent());
     }
   };
 }
 
-/// As the body of a call of 8 bytes with a header; the notices are the target's.
-inline void message(long times) {
-  constexpr std::size_t bytes = 32;
-  loop l;
-  for (long batch = 1; batch <= times / per_batch; ++batch) {
-    for (int i = 0; i < per_batch; ++i) l.put(bytes, UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE);
-    l.own().await_arrived(static_cast<std::uint64_t>(batch) * per_batch);
-  }
-}
-
-/// By name: `raw-` and the path of Heddle's they stand beside.
+/// By name: `raw-` and the path of Heddle's they stand beside. A call of 8 bytes has a header.
 inline auto all() {
+  using path = bench::tofu_path;
   return std::map<std::string, std::function<void(long)>>{
-      {"raw-put8", batches_of([](loop& l) { l.put(8, utofu_thread::noticed); })},
-      {"raw-put64", batches_of([](loop& l) { l.put(64, utofu_thread::noticed); })},
-      {"raw-get8", batches_of([](loop& l) { l.get(8); })},
-      {"raw-add8", batches_of([](loop& l) { l.fetch_add(); })},
-      {"raw-call", message}};
+      {"raw-put8", batches(8, [](path& own) { own.put(0); })},
+      {"raw-put64", batches(64, [](path& own) { own.put(0); })},
+      {"raw-get8", batches(8, [](path& own) { own.get(0); })},
+      {"raw-add8", batches(8, [](path& own) { own.fetch_add(0); })},
+      {"raw-call", batches(32, [](path& own) { own.call(bench::message::data); })}};
 }
 
 }  // namespace heddle::paths::utofu
