@@ -44,13 +44,13 @@ exchange make_kernel(Library& self, const role& r) {
                           [path](message m) { path->call(m); });
   }
   if constexpr (has_table<path_of>) {
-    const auto get = [](path_of& own, auto at) { own.get(at); };
-    const auto add = [](path_of& own, auto at) { own.fetch_add(at); };
-    if (s.op == operation::get) return ping ? round_trip(path, r, get) : table_flood(path, r, get);
+    constexpr auto get = &path_of::get;
+    constexpr auto add = &path_of::fetch_add;
+    if (s.op == operation::get) return ping ? round_trip<get>(path, r) : table_flood<get>(path, r);
     if (s.op == operation::fetch_add)
-      return ping ? round_trip(path, r, add) : table_flood(path, r, add);
+      return ping ? round_trip<add>(path, r) : table_flood<add>(path, r);
     if (s.op != operation::put) throw not_offered();
-    if (!ping) return table_flood(path, r, [](path_of& own, auto at) { own.put(at); });
+    if (!ping) return table_flood<&path_of::put>(path, r);
     if (s.bytes <= sizeof(std::uint64_t)) return word_ping(path, r);
     const auto slot = path->at(table_layout::for_spec(s).slot_of(r.thread));
     if constexpr (requires { path->put_told(slot); })
