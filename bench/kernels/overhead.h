@@ -2,14 +2,11 @@
 // overhead.h - what a get takes, and what of that its call takes, by threads whose target is
 // passive.
 #pragma once
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 #include "harness/pace.h"
@@ -20,26 +17,22 @@
 
 namespace heddle::bench {
 
-/// Mean seconds of single gets, and of their calls alone.
-template <class Path, class Place>
-std::pair<double, double> time_of_gets(Path& own, Place from, std::chrono::milliseconds time) {
-  constexpr std::uint64_t dropped_samples = 1000;  // but no more than the first half
+/// Gets one by one for so long: `sample(whole, call)` is told the seconds of each, and of its call
+/// alone, but not of the first 1000, or of the first half where that is less.
+template <class Path, class Place, class F>
+void time_gets(Path& own, Place from, std::chrono::milliseconds time, F&& sample) {
+  constexpr std::uint64_t dropped_samples = 1000;
   const clock::time_point begin = clock::now(), half = begin + time / 2;
-  double latency = 0, overhead = 0;
-  std::uint64_t taken = 0, counted = 0;
+  std::uint64_t taken = 0;
   for (clock::time_point t0 = begin; t0 - begin < time; ++taken) {
     t0 = clock::now();
     own.get(from);
     const clock::time_point t1 = clock::now();
     own.drain();
     const clock::time_point t2 = clock::now();
-    if (taken < dropped_samples && t0 < half) continue;
-    overhead += seconds_between(t0, t1);
-    latency += seconds_between(t0, t2);
-    ++counted;
+    if (taken >= dropped_samples || t0 >= half)
+      sample(seconds_between(t0, t2), seconds_between(t0, t1));
   }
-  const auto n = static_cast<double>(std::max<std::uint64_t>(counted, 1));
-  return {latency / n, overhead / n};
 }
 
 /// Gets per second, as many under way as the window has.
@@ -67,10 +60,15 @@ round_result round_of_gets(partner& other, const std::vector<std::shared_ptr<Pat
       Path& own = *paths[t];
       if (!leads) return own.await_notice();
       const auto from = own.at(table_layout::for_spec(s).slot_of(thread));
+      auto& mine = samples[t];
+      double count = 0;
       if (one_by_one)
-        std::tie(samples[t][0], samples[t][1]) = time_of_gets(own, from, s.time);
+        time_gets(own, from, s.time, [&](double whole, double call) {
+          mine[0] += (whole - mine[0]) / ++count;
+          mine[1] += (call - mine[1]) / count;
+        });
       else
-        samples[t][2] = rate_of_gets(own, from, s.time);
+        mine[2] = rate_of_gets(own, from, s.time);
       own.notify();
     });
   }

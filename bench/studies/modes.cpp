@@ -15,6 +15,7 @@
 #include "exit_status.h"
 #include "harness/pace.h"
 #include "harness/statistics.h"
+#include "kernels/overhead.h"
 #include "kernels/overlap.h"
 #include "libraries/heddle.h"
 #include "parts/cache_line.h"
@@ -173,46 +174,24 @@ that are always awake would take the cores that the ranks compute on.)";
 
 // --- a get left to an executor ---------------------------------------------------------------
 
-constexpr std::size_t dropped_samples = 1000, most_samples = 200'000;
-
-/// Without the first ones, but no less than half of them.
-double steady_median(const std::vector<double>& all) {
-  const std::size_t dropped = std::min(dropped_samples, all.size() / 2);
-  return median({all.begin() + static_cast<std::ptrdiff_t>(dropped), all.end()});
-}
-
-/// Of single gets by this thread, medians in us: the latency, and of that the call, without reading
-/// the clock.
-std::vector<double> time_gets(lane& l, std::span<std::byte> into, remote_address from,
-                              milliseconds time) {
-  std::vector<double> overheads, latencies;
-  const clock::time_point begin = clock::now();
-  for (clock::time_point end = begin; end - begin < time && overheads.size() < most_samples;) {
-    flag ended;
-    const clock::time_point start = clock::now();
-    const status posted = l.try_get(into, from, ended);
-    const clock::time_point handed_in = clock::now();
-    require(posted, "get");
-    if (posted == status::posted) require(l.wait(ended), "get");
-    end = clock::now();
-    overheads.push_back(seconds_between(start, handed_in));
-    latencies.push_back(seconds_between(start, end));
-  }
-  return {steady_median(latencies) * 1e6, (steady_median(overheads) - clock_cost()) * 1e6};
-}
-
-/// Of thread 0 of the first rank. The executors have started, unbound, when this thread is tied to
-/// its core.
-std::vector<double> play_gets(session& in, const spec& s, int core) {
+/// Of single gets by thread 0 of the first rank, medians in us: the latency, and of that the call,
+/// without reading the clock. The executors have started, unbound, when this thread is tied to its
+/// core.
+std::vector<double> play_gets(session& in, spec s, int core) {
   bare::pin_this_thread(core);
+  s.what = kind::overhead;
   heddle_pair pair(in.at(), s);
-  const seat own = pair.seat_of(0);
-  std::vector<double> figures(2);
+  const auto own = pair.make_path(0);
+  std::vector<double> latencies, overheads;
   in.job().barrier();
   if (in.reports())
-    figures = time_gets(in.at().first_lane(), own.landing(0), own.their_table.at(0), s.time);
+    time_gets(*own, own->at(0), s.time, [&](double whole, double call) {
+      latencies.push_back(whole);
+      overheads.push_back(call);
+    });
   in.job().barrier();  // before anybody's buffers are withdrawn
-  return figures;
+  if (!in.reports()) return {0, 0};
+  return {median(latencies) * 1e6, (median(overheads) - clock_cost()) * 1e6};
 }
 
 case_result offload_case(std::uint64_t bytes) {
