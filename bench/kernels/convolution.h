@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// convolution.h - a block of a matrix with its halo, the kernel that is applied to it, and a thread
-// that does so beside its neighbours.
+// convolution.h - a block of a matrix with its halo, the kernel that is applied to it, and how
+// blocks make up the matrix.
 #pragma once
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
-#include <cstdint>
-#include <memory>
 #include <span>
-#include <utility>
 #include <vector>
-
-#include "harness/pace.h"
 
 namespace heddle::bench {
 
@@ -170,114 +164,5 @@ inline void fill(block& b, const rectangle& where, int matrix_rows, int matrix_c
   }
   return whole;
 }
-
-/// What a step consists of: its frontier, posting receives and sends, the interior, and until all
-/// is there.
-struct step {
-  enum part : std::size_t { compute1, isend, compute2, wait, parts };
-};
-/// Seconds of one or of many steps, by their parts.
-using step_times = std::array<double, step::parts>;
-
-/// One end of an edge between two threads of the job: a message each way.
-struct edge_end {
-  int thread = 0, peer = 0, their_thread = 0;  ///< ours, and the neighbour's rank and thread
-  int sent = 0, received = 0;                  ///< numbers of the messages
-  std::size_t items = 0;                       ///< of each
-};
-
-/// A block whose halo comes by the edges of a library, before or while the interior is computed. An
-/// edge has out() and in(), the messages, post_recv(), post_send(), finish_recv(), finish_send().
-template <class Edge>
-class convolution_worker {
- public:
-  /// Of block `number`; blocks are `side` x `side`, `threads` of them at each rank.
-  /// `connect(edge_end)` answers a std::unique_ptr<Edge>.
-  template <class F>
-  convolution_worker(const block_grid& grid, int number, int threads, int side, F&& connect)
-      : grid_(grid),
-        where_{number / grid_.columns * side, number % grid_.columns * side, side, side},
-        block_(side, side) {
-    for (std::size_t way = 0; way < directions.size(); ++way) {
-      const int neighbor = grid_.neighbor(number, directions[way]);
-      if (neighbor < 0) continue;
-      const int ours = number % threads, theirs = neighbor % threads;
-      edges_.push_back({way, connect(edge_end{.thread = ours,
-                                              .peer = neighbor / threads,
-                                              .their_thread = theirs,
-                                              .sent = message_of(ours, way),
-                                              .received = message_of(theirs, opposite(way)),
-                                              .items = block_.frontier(directions[way]).items()})});
-    }
-    reset();
-  }
-
-  /// The matrix before the first step. Then a barrier is needed before anybody steps.
-  void reset() { fill(block_, where_, grid_.rows * where_.rows, grid_.columns * where_.columns); }
-  /// Each step adds to the sums that are returned. `overlapped`: computes while messages move.
-  [[nodiscard]] step_times run(std::uint64_t steps, bool overlapped) {
-    step_times sums{};
-    clock::time_point last = clock::now();
-    const auto lap = [&](step::part part) {
-      const clock::time_point now = clock::now();
-      sums[part] += seconds_between(last, now);
-      last = now;
-    };
-    const auto compute_interior = [&] {
-      block_.compute_interior();
-      lap(step::compute2);
-    };
-    for (std::uint64_t i = 0; i < steps; ++i) {
-      block_.compute_frontier();
-      lap(step::compute1);
-      if (!overlapped) compute_interior();
-      post();
-      lap(step::isend);
-      if (overlapped) compute_interior();
-      finish();
-      block_.advance();
-      lap(step::wait);
-    }
-    return sums;
-  }
-  /// How far at most the own items are from those of the whole matrix.
-  [[nodiscard]] double difference_from(const block& whole) const {
-    double largest = 0;
-    for (int r = 0; r < where_.rows; ++r)
-      for (int c = 0; c < where_.columns; ++c)
-        largest = std::max(largest,
-                           std::abs(block_.at(r, c) - whole.at(where_.row + r, where_.column + c)));
-    return largest;
-  }
-
- private:
-  struct edge {
-    std::size_t way;
-    std::unique_ptr<Edge> at;
-  };
-  /// A message is known by the thread that sends it and the direction it goes.
-  static int message_of(int thread, std::size_t way) {
-    return thread * static_cast<int>(directions.size()) + static_cast<int>(way);
-  }
-  void post() {
-    for (edge& e : edges_) e.at->post_recv();
-    for (edge& e : edges_) {
-      block_.copy_out(block_.frontier(directions[e.way]), e.at->out());
-      e.at->post_send();
-    }
-  }
-  void finish() {
-    for (edge& e : edges_) {
-      e.at->finish_recv();
-      block_.copy_in(e.at->in(), block_.halo(directions[e.way]));
-    }
-    for (edge& e : edges_) e.at->finish_send();
-  }
-
-  const block_grid grid_;
-  const rectangle where_;
-  block block_;
-  std::vector<edge> edges_;
-};
 
 }  // namespace heddle::bench

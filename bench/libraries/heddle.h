@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// heddle.h - Heddle as a library that kernels measure: two ranks of a job, and their threads; and
-// its tagged messages as the edges of a convolution.
+// heddle.h - Heddle as a library that kernels measure: two ranks of a job, and their threads.
 #pragma once
 #include <heddle/heddle.h>
 
@@ -14,7 +13,6 @@
 
 #include "harness/partner.h"
 #include "harness/slots.h"
-#include "kernels/convolution.h"
 #include "kernels/library.h"
 #include "libraries/station.h"
 #include "libraries/window.h"
@@ -295,41 +293,6 @@ class heddle_pair final : public partner {
   const spec spec_;
   const buffer table_, sources_, landings_;
   const remote_region their_table_;
-};
-
-/// A message each way, on the lane that its sender has.
-class heddle_edge {
- public:
-  heddle_edge(station& at, const spec& s, const edge_end& end)
-      : end_(end),
-        out_lane_(at.lane_of(s, end.thread)),
-        in_lane_(at.lane_of(s, end.their_thread)),
-        out_(end.items),
-        in_(end.items) {}
-  [[nodiscard]] std::span<double> out() noexcept { return out_; }
-  [[nodiscard]] std::span<const double> in() const noexcept { return in_; }
-
-  void post_recv() {
-    received_.post([this](const completion& c, std::size_t) {
-      return in_lane_.try_recv(end_.peer, tag_of(purpose::data, end_.received),
-                               std::as_writable_bytes(std::span(in_)), c);
-    });
-  }
-  void post_send() {
-    sent_.post([this](const completion& c, std::size_t) {
-      return out_lane_.try_send(end_.peer, tag_of(purpose::data, end_.sent),
-                                std::as_bytes(std::span(out_)), c);
-    });
-  }
-  void finish_recv() { received_.drain(); }
-  void finish_send() { sent_.drain(); }
-
- private:
-  const edge_end end_;
-  lane& out_lane_;
-  lane& in_lane_;
-  std::vector<double> out_, in_;
-  window sent_{lane_use(out_lane_), 1}, received_{lane_use(in_lane_), 1};
 };
 
 }  // namespace heddle::bench

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// convolution.cpp - both orders in turn, their parts, and the comparison with one thread's result.
+// convolution.cpp - threads with a block each, in either order, in turn: their parts, and the
+// comparison with one thread's result.
+#include "kernels/convolution.h"
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <deque>
 #include <memory>
 #include <numeric>
 
@@ -9,7 +15,7 @@
 #include "contenders/command.h"
 #include "contenders/session.h"
 #include "harness/pace.h"
-#include "libraries/heddle.h"
+#include "libraries/station.h"
 
 namespace heddle::bench {
 namespace {
@@ -36,21 +42,139 @@ const char* name_of_order(bool overlapped) {
   return overlapped ? "overlap" : "no-overlap";
 }
 
+/// What a step consists of: its frontier, posting receives and sends, the interior, and until all
+/// is there.
+struct step {
+  enum part : std::size_t { compute1, isend, compute2, wait, parts };
+};
+/// Seconds of one or of many steps, by their parts.
+using step_times = std::array<double, step::parts>;
+
+/// An edge from one block to a neighbour, which may be another thread's of this rank: a message
+/// each way, on the lane that its sender has.
+class edge {
+ public:
+  /// By their numbers, and the direction that leads there.
+  edge(station& at, const spec& s, const block& own, int number, int neighbor, std::size_t way)
+      : way_(way),
+        peer_(neighbor / s.threads),
+        out_lane_(at.lane_of(s, number % s.threads)),
+        in_lane_(at.lane_of(s, neighbor % s.threads)),
+        sent_(message_of(number % s.threads, way)),
+        received_(message_of(neighbor % s.threads, opposite(way))),
+        out_(own.frontier(directions[way]).items()),
+        in_(out_.size()) {}
+
+  void post_recv() {
+    receiving_.post([this](const completion& c, std::size_t) {
+      return in_lane_.try_recv(peer_, received_, std::as_writable_bytes(std::span(in_)), c);
+    });
+  }
+  void post_send(const block& from) {
+    from.copy_out(from.frontier(directions[way_]), out_);
+    sending_.post([this](const completion& c, std::size_t) {
+      return out_lane_.try_send(peer_, sent_, std::as_bytes(std::span(out_)), c);
+    });
+  }
+  void finish_recv(block& to) {
+    receiving_.drain();
+    to.copy_in(in_, to.halo(directions[way_]));
+  }
+  void finish_send() { sending_.drain(); }
+
+ private:
+  /// A message is known by the thread that sends it and the direction it goes.
+  static tag message_of(int thread, std::size_t way) {
+    return tag_of(purpose::data,
+                  thread * static_cast<int>(directions.size()) + static_cast<int>(way));
+  }
+
+  const std::size_t way_;
+  const rank peer_;
+  lane& out_lane_;
+  lane& in_lane_;
+  const tag sent_, received_;
+  std::vector<double> out_, in_;
+  window sending_{lane_use(out_lane_), 1}, receiving_{lane_use(in_lane_), 1};
+};
+
+/// A thread's block, whose halo comes by its edges, before or while the interior is computed.
+class worker {
+ public:
+  /// Of block `number`; blocks are `side` x `side`.
+  worker(station& at, const spec& s, const block_grid& grid, int number, int side)
+      : grid_(grid),
+        where_{number / grid_.columns * side, number % grid_.columns * side, side, side},
+        block_(side, side) {
+    for (std::size_t way = 0; way < directions.size(); ++way) {
+      const int neighbor = grid_.neighbor(number, directions[way]);
+      if (neighbor >= 0) edges_.emplace_back(at, s, block_, number, neighbor, way);
+    }
+    reset();
+  }
+
+  /// The matrix before the first step. Then a barrier is needed before anybody steps.
+  void reset() { fill(block_, where_, grid_.rows * where_.rows, grid_.columns * where_.columns); }
+  /// Each step adds to the sums that are returned. `overlapped`: computes while messages move.
+  [[nodiscard]] step_times run(std::uint64_t steps, bool overlapped) {
+    step_times sums{};
+    clock::time_point last = clock::now();
+    const auto lap = [&](step::part part) {
+      const clock::time_point now = clock::now();
+      sums[part] += seconds_between(last, now);
+      last = now;
+    };
+    const auto compute_interior = [&] {
+      block_.compute_interior();
+      lap(step::compute2);
+    };
+    for (std::uint64_t i = 0; i < steps; ++i) {
+      block_.compute_frontier();
+      lap(step::compute1);
+      if (!overlapped) compute_interior();
+      post();
+      lap(step::isend);
+      if (overlapped) compute_interior();
+      finish();
+      block_.advance();
+      lap(step::wait);
+    }
+    return sums;
+  }
+  /// How far at most the own items are from those of the whole matrix.
+  [[nodiscard]] double difference_from(const block& whole) const {
+    double largest = 0;
+    for (int r = 0; r < where_.rows; ++r)
+      for (int c = 0; c < where_.columns; ++c)
+        largest = std::max(largest,
+                           std::abs(block_.at(r, c) - whole.at(where_.row + r, where_.column + c)));
+    return largest;
+  }
+
+ private:
+  void post() {
+    for (edge& e : edges_) e.post_recv();
+    for (edge& e : edges_) e.post_send(block_);
+  }
+  void finish() {
+    for (edge& e : edges_) e.finish_recv(block_);
+    for (edge& e : edges_) e.finish_send();
+  }
+
+  const block_grid grid_;
+  const rectangle where_;
+  block block_;
+  std::deque<edge> edges_;
+};
+
 /// The threads of this rank.
 class team {
-  using worker = convolution_worker<heddle_edge>;
-
  public:
   /// `s` has the threads and lanes; blocks are `side` x `side`.
   team(session& in, const spec& s, int side)
       : in_(in), side_(side), grid_(block_grid::of(in.job().size() * s.threads)) {
-    const auto connect = [&](const edge_end& end) {
-      return std::make_unique<heddle_edge>(in.at(), s, end);
-    };
-    for (int t = 0; t < s.threads; ++t) {
-      const int number = in.at().self() * s.threads + t;
-      workers_.push_back(std::make_unique<worker>(grid_, number, s.threads, side, connect));
-    }
+    for (int t = 0; t < s.threads; ++t)
+      workers_.emplace_back(in.at(), s, grid_, in.at().self() * s.threads + t, side);
   }
   [[nodiscard]] const block_grid& grid() const { return grid_; }
 
@@ -60,7 +184,7 @@ class team {
     in_.job().barrier();
     on_threads(static_cast<int>(workers_.size()), [&](int t) {
       const auto i = static_cast<std::size_t>(t);
-      mine[i] = workers_[i]->run(steps, overlapped);
+      mine[i] = workers_[i].run(steps, overlapped);
     });
     const std::vector<step_times> all = collect(in_, std::span<const step_times>(mine));
     const double us = 1e6 / static_cast<double>(steps);
@@ -100,10 +224,10 @@ class team {
  private:
   /// How far at most the blocks are from those of the whole matrix; on rank 0.
   double difference(bool overlapped, const block& whole) {
-    for (const auto& w : workers_) w->reset();
+    for (worker& w : workers_) w.reset();
     (void)run(verified_steps, overlapped);
     double mine = 0;
-    for (const auto& w : workers_) mine = std::max(mine, w->difference_from(whole));
+    for (const worker& w : workers_) mine = std::max(mine, w.difference_from(whole));
     const std::vector<double> all = collect(in_, std::span<const double>(&mine, 1));
     return in_.reports() ? *std::ranges::max_element(all) : 0;
   }
@@ -111,7 +235,7 @@ class team {
   session& in_;
   const int side_;
   const block_grid grid_;
-  std::vector<std::unique_ptr<worker>> workers_;
+  std::deque<worker> workers_;
 };
 
 int run_convolution_in_job(const options& o, int side) {
