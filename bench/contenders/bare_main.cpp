@@ -30,7 +30,7 @@ void print(const std::string& what, double value, const char* unit) {
 void print_limit(const std::string& what, spec s, const char* backend, const char* unit,
                  double times = 1) {
   s.time = time_of_each;
-  const rival_task t{
+  const task t{
       .what = s, .backend = backend, .cores = cores_of_rank(bare::allowed_cores(), 0, 1, 2)};
   print(what, rival_round(rival::bare, t).figures.front() * times, unit);
 }
@@ -66,15 +66,16 @@ void print_sockets() {
               "M/s");
 }
 
-/// Of a cipher whose interface is libsodium's for AES or for ChaCha: `seal(to, length, from)` and
-/// `open(to, from, length)`, which answers 0.
-template <class Seal, class Open>
-void print_cipher(const char* name, Seal seal, Open open) {
+/// By libsodium's functions for one cipher, and the key as they take it.
+template <class Seal, class Open, class Key>
+void print_cipher(const char* name, Seal seal, Open open, const Key* key) {
   constexpr std::size_t bytes = 64 << 10, tag_bytes = 16;
+  const std::array<unsigned char, 12> nonce{};
   std::vector<unsigned char> sealed(bytes + tag_bytes), plain(bytes);
-  seal(sealed.data(), plain.data(), bytes);
+  (void)seal(sealed.data(), nullptr, plain.data(), bytes, nullptr, 0, nullptr, nonce.data(), key);
   const double seconds = bare::seconds_per_step(time_of_each, 16, [&] {
-    if (open(plain.data(), sealed.data(), sealed.size()) != 0)
+    if (open(plain.data(), nullptr, nullptr, sealed.data(), sealed.size(), nullptr, 0, nonce.data(),
+             key) != 0)
       throw std::runtime_error("libsodium does not open what it has sealed");
   });
   print(fmt::format("{}, opening 64 KiB", name), bytes / seconds / 1e9, "GB/s");
@@ -83,31 +84,14 @@ void print_cipher(const char* name, Seal seal, Open open) {
 void print_ciphers() {
   if (sodium_init() < 0) throw std::runtime_error("libsodium does not start");
   const std::array<unsigned char, 32> key{};
-  const std::array<unsigned char, 12> nonce{};
   if (crypto_aead_aes256gcm_is_available() != 0) {
     crypto_aead_aes256gcm_state aes;
     (void)crypto_aead_aes256gcm_beforenm(&aes, key.data());
-    print_cipher(
-        "AES-256-GCM",
-        [&](auto* to, const auto* from, std::size_t bytes) {
-          (void)crypto_aead_aes256gcm_encrypt_afternm(to, nullptr, from, bytes, nullptr, 0, nullptr,
-                                                      nonce.data(), &aes);
-        },
-        [&](auto* to, const auto* from, std::size_t bytes) {
-          return crypto_aead_aes256gcm_decrypt_afternm(to, nullptr, nullptr, from, bytes, nullptr,
-                                                       0, nonce.data(), &aes);
-        });
+    print_cipher("AES-256-GCM", crypto_aead_aes256gcm_encrypt_afternm,
+                 crypto_aead_aes256gcm_decrypt_afternm, &aes);
   }
-  print_cipher(
-      "ChaCha20-Poly1305",
-      [&](auto* to, const auto* from, std::size_t bytes) {
-        (void)crypto_aead_chacha20poly1305_ietf_encrypt(to, nullptr, from, bytes, nullptr, 0,
-                                                        nullptr, nonce.data(), key.data());
-      },
-      [&](auto* to, const auto* from, std::size_t bytes) {
-        return crypto_aead_chacha20poly1305_ietf_decrypt(to, nullptr, nullptr, from, bytes, nullptr,
-                                                         0, nonce.data(), key.data());
-      });
+  print_cipher("ChaCha20-Poly1305", crypto_aead_chacha20poly1305_ietf_encrypt,
+               crypto_aead_chacha20poly1305_ietf_decrypt, key.data());
 }
 
 }  // namespace

@@ -14,16 +14,12 @@
 
 #include "exit_status.h"
 #include "harness/files.h"
-#include "libraries/task.h"
 #include "parts/pinning.h"
 
 namespace heddle::bench {
 namespace {
 
-/// A peer kills itself when nobody else has done so.
-constexpr std::chrono::seconds own_patience{10};
-
-bool over_tcp(const rival_task& t) {
+bool over_tcp(const task& t) {
   return t.backend == "tcp";
 }
 
@@ -31,7 +27,7 @@ void append(std::vector<std::string>& to, const std::vector<std::string>& more) 
   to.insert(to.end(), more.begin(), more.end());
 }
 
-std::vector<std::string> openmpi_settings(const rival_task& t, const std::string& scratch) {
+std::vector<std::string> openmpi_settings(const task& t, const std::string& scratch) {
   std::vector<std::string> settings{
       "OMPI_ALLOW_RUN_AS_ROOT=1",
       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
@@ -51,8 +47,7 @@ std::vector<std::string> openmpi_settings(const rival_task& t, const std::string
   } else {
     append(settings, {"OMPI_MCA_btl=self,vader", "OMPI_MCA_osc=sm"});
   }
-  if (task{.what = t.what, .cores = t.cores}.crowded())
-    settings.emplace_back("OMPI_MCA_mpi_yield_when_idle=1");
+  if (t.crowded()) settings.emplace_back("OMPI_MCA_mpi_yield_when_idle=1");
   return settings;
 }
 
@@ -68,7 +63,7 @@ void use_launcher(command& c, const std::string& launcher, const std::vector<std
 }
 
 /// Heddle itself, one round of the task.
-std::vector<std::string> heddle_words(const rival_task& t, const std::string& scratch) {
+std::vector<std::string> heddle_words(const task& t, const std::string& scratch) {
   const spec& s = t.what;
   std::vector<std::string> words{"bench", name_of(s.what), "--backend", t.backend};
   const auto add = [&words](const char* option, const auto& value) {
@@ -132,18 +127,18 @@ const std::map<rival, needs> needs_of{
     {rival::utofu, {"configure with HEDDLE_UTOFU=emulated, or vendor on Fugaku"}},
     {rival::verbs, {"on Debian: apt install libibverbs-dev"}}};
 
-std::string how_it_failed(rival who, const rival_task& t, const child& program, bool ended) {
+std::string how_it_failed(rival who, const task& t, const child& program, bool ended) {
   constexpr std::size_t most = 2000;  // launchers explain themselves at length
   const std::string output = program.output();
   const std::string end =
       ended ? fmt::format("failed with status {}", program.exit_status())
-            : fmt::format("took longer than {} s and was killed", limit_of(t).count());
+            : fmt::format("took longer than {} s and was killed", t.patience().count());
   return fmt::format("{} {}\n{}", name_of(who), end,
                      output.size() <= most ? output : "... " + output.substr(output.size() - most));
 }
 
 /// Why `who` cannot do this; null: it can.
-const char* why_not(rival who, const rival_task& t) {
+const char* why_not(rival who, const task& t) {
   const spec& s = t.what;
   const bool common = s.what != kind::overlap && s.what != kind::gups && s.what != kind::overhead;
   const bool of_one_way = s.what == kind::overlap || s.what == kind::overhead || s.background;
@@ -177,10 +172,6 @@ const char* why_not(rival who, const rival_task& t) {
 
 }  // namespace
 
-std::chrono::seconds limit_of(const rival_task& t) {
-  return std::chrono::ceil<std::chrono::seconds>(t.what.time + t.limit);
-}
-
 std::vector<std::string> ucx_settings(const std::string& backend) {
   // Verbs are plain libibverbs, as Heddle's are; datagrams are what UCX connects by.
   std::vector<std::string> settings{
@@ -213,14 +204,13 @@ peer_programs find_peer(rival who) {
   return found;
 }
 
-command peer_command(rival who, const peer_programs& programs, const rival_task& t,
+command peer_command(rival who, const peer_programs& programs, const task& t,
                      const std::string& scratch) {
   const bool bare = who == rival::bare;
-  spec what = bare ? bare_limit(t.what, over_tcp(t)).value() : t.what;
-  if (!bare) what.target = target_mode::waiting;
-  const auto limit = static_cast<int>((limit_of(t) + own_patience).count());
-  command c{.program = programs.peer,
-            .arguments = words_of({.what = what, .limit_s = limit, .cores = t.cores})};
+  task peers = t;
+  if (bare) peers.what = bare_limit(t.what, over_tcp(t)).value();
+  if (!bare) peers.what.target = target_mode::waiting;
+  command c{.program = programs.peer, .arguments = words_of(peers)};
   c.without = {"UCX_",           "FI_",         "OMPI_",       "ORTE_",       "PMIX_",
                "PMI_",           "MPIR_",       "MPICH_",      "HYDRA_",      "SLURM_",
                "HEDDLE_BOOT_FD", "HEDDLE_RANK", "HEDDLE_SIZE", "SOFTTOFU_JOB"};
@@ -244,10 +234,8 @@ command peer_command(rival who, const peer_programs& programs, const rival_task&
       c.settings = {own_tofu_machine(scratch)};
       break;
     case rival::bare:
-      c.settings = {"BARE_WIRE=" + t.backend};
-      break;
     case rival::verbs:
-      break;  // the card that is there
+      break;  // the machine, the card that is there
     case rival::uncached:
       c.arguments = heddle_words(t, scratch);
       c.settings = {own_tofu_machine(scratch), "HEDDLE_BOOT=alone", "HEDDLE_RCACHE=off"};
@@ -267,20 +255,20 @@ bool is_in_this_job(rival who) noexcept {
   return who == rival::lock || who == rival::unloaded;
 }
 
-void check_rival(rival who, const rival_task& t) {
+void check_rival(rival who, const task& t) {
   if (const char* const why = why_not(who, t)) {
     throw tools::usage_error(fmt::format("--compare {}: {}", name_of(who), why));
   }
   if (!is_in_this_job(who)) (void)find_peer(who);
 }
 
-round_result rival_round(rival who, const rival_task& t) {
+round_result rival_round(rival who, const task& t) {
   const scratch_folder scratch;
   const std::vector<int> mine = bare::allowed_cores();
   bare::pin_this_thread(t.cores);  // the whole job's, not only those of this thread
   child program(peer_command(who, find_peer(who), t, scratch.path()));
   bare::pin_this_thread(mine);
-  const bool ended = program.wait_until(std::chrono::steady_clock::now() + limit_of(t));
+  const bool ended = program.wait_until(std::chrono::steady_clock::now() + t.patience());
   if (who == rival::uncached) {
     if (ended && program.exit_status() == 0)
       return figures_in(read_records(records_in(scratch.path())), t.what);

@@ -2,7 +2,6 @@
 // rivals.h - a round of somebody else's library, for any benchmark of ours; and how its program is
 // started, so that it uses one wire and no other.
 #pragma once
-#include <chrono>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -11,19 +10,10 @@
 #include "harness/programs.h"
 #include "harness/rounds.h"
 #include "harness/spec.h"
+#include "libraries/task.h"
 #include "report/record.h"
 
 namespace heddle::bench {
-
-/// What a rival measures, between two processes of its own on this machine.
-struct rival_task {
-  /// Its target matters to the bare limits alone, its buffers to these and UCX; its lanes are
-  /// workers, communicators or VCQs.
-  spec what;
-  std::string backend;          ///< shm, tcp or utofu: it gets nothing else
-  std::vector<int> cores = {};  ///< for both ranks, as cores_of_rank() deals them; empty: not bound
-  std::chrono::seconds limit{30};  ///< what a round may take beyond its own time
-};
 
 /// A rival that ended without a figure, or did not end and was killed. It may do better next time.
 struct rival_failure : std::runtime_error {
@@ -35,9 +25,6 @@ struct rival_failure : std::runtime_error {
 [[nodiscard]] bool is_library(rival who) noexcept;
 /// Whether it is Heddle used in another way, which this job's ranks measure themselves.
 [[nodiscard]] bool is_in_this_job(rival who) noexcept;
-
-/// How long one round may take in all.
-[[nodiscard]] std::chrono::seconds limit_of(const rival_task& t);
 
 struct peer_programs {
   std::string peer;      ///< of bench/libraries, or this program
@@ -57,17 +44,17 @@ struct peer_programs {
 
 /// The whole command. `scratch` is a folder for the launcher's files. docs/performance.md says what
 /// each setting is for.
-[[nodiscard]] command peer_command(rival who, const peer_programs& programs, const rival_task& t,
+[[nodiscard]] command peer_command(rival who, const peer_programs& programs, const task& t,
                                    const std::string& scratch);
 
 /// Throws tools::usage_error when this rival has no such thing to measure, and std::runtime_error
 /// naming the Debian package when a program is missing. Starts nothing.
-void check_rival(rival who, const rival_task& t);
+void check_rival(rival who, const task& t);
 
 /// Starts the rival, lets it measure one round, and sees it end: no process is left behind, not
 /// even when this process is killed. The figures are those of metrics_of(). Throws rival_failure
 /// with what it printed.
-[[nodiscard]] round_result rival_round(rival who, const rival_task& t);
+[[nodiscard]] round_result rival_round(rival who, const task& t);
 
 /// The figures of metrics_of() that records of Heddle's hold. Throws rival_failure when they do
 /// not.

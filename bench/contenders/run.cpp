@@ -81,7 +81,7 @@ series heddle_contender(session& in, const spec& s, const std::string& label, in
   return c;
 }
 
-rival_task task_for(const options& o, const spec& s, const std::string& backend) {
+task task_for(const options& o, const spec& s, const std::string& backend) {
   return {.what = s, .backend = backend, .limit = std::chrono::seconds(o.rival_limit_s)};
 }
 
@@ -94,7 +94,7 @@ series rival_contender(session& in, spec s, rival who) {
     if (who == rival::unloaded) s.beside_bytes = 0;
     c = heddle_contender(in, s, name_of(who), in.what().ranks);
   } else {
-    rival_task t = task_for(in.what(), s, in.backend());
+    task t = task_for(in.what(), s, in.backend());
     t.cores = in.seats().pair(s.threads);
     check_rival(who, t);
     c = {.label = name_of(who), .library = {}, .threads = s.threads};

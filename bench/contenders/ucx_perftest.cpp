@@ -66,8 +66,7 @@ std::string test_for(const spec& s) {
 }
 
 /// `server`: where it is; empty: the server itself.
-command ucx_command(const rival_task& t, std::uint64_t iterations, int port,
-                    const std::string& server) {
+command ucx_command(const task& t, std::uint64_t iterations, int port, const std::string& server) {
   command c{.program = find_ucx()};
   if (!server.empty()) c.arguments.push_back(server);
   const auto add = [&c](const char* option, auto value) {
@@ -88,8 +87,8 @@ command ucx_command(const rival_task& t, std::uint64_t iterations, int port,
 }
 
 /// Server and client to their end.
-double run_pair(const rival_task& t, std::uint64_t iterations) {
-  const clock::time_point deadline = clock::now() + limit_of(t);
+double run_pair(const task& t, std::uint64_t iterations) {
+  const clock::time_point deadline = clock::now() + t.patience();
   const int port = free_port();
   child server(ucx_command(t, iterations, port, ""));
   for (;;) {
@@ -131,7 +130,7 @@ std::string find_ucx() {
   return path;
 }
 
-double ucx_round(const rival_task& t, std::uint64_t& iterations) {
+double ucx_round(const task& t, std::uint64_t& iterations) {
   constexpr double most = 1e9;
   const std::chrono::duration<double> wanted = t.what.time;
   for (;;) {

@@ -19,8 +19,8 @@ namespace heddle::bench {
 
 /// A round of ucx_perftest's test for the same thing, which lasts about as long as `t` says:
 /// seconds per operation. `iterations` follow the rate, for this round and the next. Server and
-/// client are killed after limit_of(t); no process is left behind, not even when this process is
+/// client are killed after its patience; no process is left behind, not even when this process is
 /// killed. Throws std::runtime_error with what they printed.
-[[nodiscard]] double ucx_round(const rival_task& t, std::uint64_t& iterations);
+[[nodiscard]] double ucx_round(const task& t, std::uint64_t& iterations);
 
 }  // namespace heddle::bench

@@ -12,10 +12,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
-#include <string>
 #include <thread>
 
 #include "harness/slots.h"
@@ -272,7 +270,7 @@ class bare_path : public rival_thread {
   std::jthread aside_;
 };
 
-/// BARE_WIRE=tcp in the environment: over a connection; otherwise by memory.
+/// Over tcp by a connection, otherwise by memory.
 class bare_library final : public forked_library {
  public:
   using path = bare_path;
@@ -283,9 +281,8 @@ class bare_library final : public forked_library {
         table_(shared_file(*this, rank_), t.table_bytes()),
         theirs_(swap(*this, table_elsewhere{getpid(), table_.data()})) {
     constexpr int stream_buffer_bytes = 1 << 20;  // keeps both sides busy; more leaves the caches
-    const char* const over = std::getenv("BARE_WIRE");
     if (t.what.threads != 1) throw std::runtime_error("bare limits are those of one thread");
-    if (over != nullptr && over == std::string("tcp"))
+    if (t.backend == "tcp")
       wire_ = std::make_unique<wire>(connect_loopback(
           *this, rank_ == 0, t.what.what == kind::latency ? 0 : stream_buffer_bytes));
     else if (!t.needs_table())

@@ -41,7 +41,8 @@ void each_option(Task& t, F&& visit) {
   visit("--window", t.what.window, "operations in flight per thread");
   visit("--time-ms", t.what.time, "of a round");
   visit("--rounds", t.rounds, "each of which prints a line");
-  visit("--limit-s", t.limit_s, "the program is killed after as many seconds");
+  visit("--backend", t.backend, "bare: the wire, tcp or shm");
+  visit("--limit-s", t.limit, "seconds beyond the rounds' own, after which the program is killed");
   visit("--cores", t.cores, "that both ranks may use together");
   visit("--compute-us", t.what.compute_us, "overlap: microseconds of computing");
   visit("--computing", t.what.who, "overlap: which side computes");
@@ -59,9 +60,11 @@ void add_option(CLI::App& app, const char* name, T& into, const char* help) {
     add_choice(app, name, into, help);
   else if constexpr (std::is_same_v<T, std::vector<int>>)
     app.add_option(name, into, help)->delimiter(',');
-  else if constexpr (std::is_same_v<T, std::chrono::milliseconds>)
+  else if constexpr (std::is_same_v<T, std::string>)
+    app.add_option(name, into, help);
+  else if constexpr (requires { into.count(); })
     app.add_option_function<int>(
-        name, [&into](int ms) { into = std::chrono::milliseconds(ms); }, help);
+        name, [&into](int count) { into = T(count); }, help);
   else
     app.add_option(name, into, help)->check(CLI::NonNegativeNumber);
 }
@@ -75,7 +78,7 @@ words words_for(const char* name, const T& value) {
     return {name, name_of(value)};
   else if constexpr (std::is_same_v<T, std::vector<int>>)
     return value.empty() ? words{} : words{name, fmt::format("{}", fmt::join(value, ","))};
-  else if constexpr (std::is_same_v<T, std::chrono::milliseconds>)
+  else if constexpr (requires { value.count(); })
     return {name, std::to_string(value.count())};
   else
     return {name, fmt::format("{}", value)};
@@ -116,7 +119,8 @@ std::vector<std::string> words_of(const task& t) {
 
 void settle_in(const task& t, int rank) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  alarm(static_cast<unsigned>(t.limit_s));
+  constexpr std::chrono::seconds after_others{10};
+  alarm(static_cast<unsigned>((t.patience() + after_others).count()));
   if (!t.cores.empty()) {
     bare::pin_this_thread(cores_of_rank(t.cores, rank, 2, t.what.threads));
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // task.h - what one run of a rival's program measures, as words of its command line and back.
 #pragma once
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -10,14 +11,22 @@
 
 namespace heddle::bench {
 
+/// What a rival measures, between two processes of its own on this machine.
 struct task {
-  spec what;  ///< its lanes are the communicators, workers or VCQs that the threads of a rank share
+  /// Its target matters to the bare limits alone, its buffers to these and UCX; its lanes are
+  /// communicators, workers or VCQs, which the threads of a rank share.
+  spec what;
+  std::string backend = "auto";  ///< shm, tcp, utofu or verbs: it gets nothing else
+  std::vector<int> cores = {};  ///< for both ranks, as cores_of_rank() deals them; empty: not bound
+  std::chrono::seconds limit{30};  ///< what its rounds may take beyond their own time
   int rounds = 1;
-  int limit_s = 60;             ///< seconds after which the program kills itself
-  std::vector<int> cores = {};  ///< that both ranks may use; empty: not bound
 
   [[nodiscard]] bool overlap() const noexcept { return what.what == kind::overlap; }
   [[nodiscard]] bool gups() const noexcept { return what.what == kind::gups; }
+  /// How long all of it may take.
+  [[nodiscard]] std::chrono::seconds patience() const {
+    return std::chrono::ceil<std::chrono::seconds>(rounds * what.time + limit);
+  }
   /// Bytes of a rank's table that the other one may address.
   [[nodiscard]] std::size_t table_bytes() const;
   /// Whether the operations need that table.
@@ -40,7 +49,8 @@ struct task {
 /// The arguments from which parse() makes the same.
 [[nodiscard]] std::vector<std::string> words_of(const task& t);
 
-/// Ties this rank to its cores, ends it with the launcher that started it and after the limit.
+/// Ties this rank to its cores, and ends it with the launcher that started it, or some time after
+/// its patience, if nobody else has done so.
 void settle_in(const task& t, int rank);
 
 /// A round as the line of JSON that a rival's program prints.

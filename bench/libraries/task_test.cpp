@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include <stdexcept>
 
@@ -27,8 +29,8 @@ task reparsed(const task& t) {
 
 TEST(Task, ComesBackFromItsWords) {
   task t{.what = {.what = kind::gups, .op = operation::put, .threads = 3, .lanes = 2, .window = 8},
-         .limit_s = 7,
-         .cores = {0, 3}};
+         .cores = {0, 3},
+         .limit = std::chrono::seconds(7)};
   t.what.time = std::chrono::milliseconds(5);
   t.what.memory_bytes = 4096;
   t.what.atomic = true;
@@ -38,6 +40,7 @@ TEST(Task, ComesBackFromItsWords) {
   const task back = reparsed(t);
   EXPECT_EQ(words_of(back), words_of(t));
   EXPECT_EQ(back.cores, t.cores);
+  EXPECT_EQ(back.patience(), std::chrono::seconds(8)) << "and its own time";
   EXPECT_EQ(back.what.memory_bytes, 4096u);
   EXPECT_TRUE(back.what.atomic);
   EXPECT_EQ(back.what.buffers, buffer_kind::exposed);
@@ -47,6 +50,14 @@ TEST(Task, HasAPathPerThreadUnlessFewerAreAskedForAndNamesNoCoresUnbound) {
   EXPECT_EQ((task{.what = {.threads = 4}}.paths()), 4);
   EXPECT_EQ((task{.what = {.threads = 4, .lanes = 2}}.paths()), 2);
   EXPECT_THAT(words_of({}), Not(Contains("--cores")));
+}
+
+TEST(Task, OutlivesItsPatienceSoThatWhoStartedItSaysThatItWasKilled) {
+  task t;
+  t.limit = std::chrono::seconds(1000);
+  settle_in(t, 0);
+  prctl(PR_SET_PDEATHSIG, 0);
+  EXPECT_GT(alarm(0), t.patience().count());
 }
 
 TEST(PeerLines, AreFoundAmongWarnings) {

@@ -100,7 +100,7 @@ constexpr auto layout = "{:<8}{:<11}{:<11}{:>12}{:>14} {:<5}{:>8}  {}\n";
 bool check(const ucx_check& o, const std::string& backend, kind what, operation op) {
   // ucx_perftest measures memory that UCX has allocated.
   const spec s{.what = what, .op = op, .buffers = buffer_kind::exposed, .time = o.time};
-  const rival_task t{
+  const task t{
       .what = s, .backend = backend, .cores = cores_of_rank(bare::allowed_cores(), 0, 1, 2)};
   std::uint64_t iterations = 200;
   std::vector<double> ours, theirs;
