@@ -6,6 +6,7 @@
 // memory, which is what Heddle's completion of a put says. A completion of the TCQ would come
 // earlier and say less. There are no tagged messages; a call is a put that the partner is told of.
 #pragma once
+#include <sched.h>
 #include <utofu.h>
 
 #include <algorithm>
@@ -175,10 +176,72 @@ class utofu_path {
   return count.load(std::memory_order_acquire);
 }
 
+/// One thread's commands on a path: at most a window of those that end with a notice is in flight.
+class utofu_flight {
+ public:
+  static constexpr unsigned long noticed = UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE;
+
+  /// `number` on its path. `crowded`: others need the core while this one waits.
+  utofu_flight(utofu_path& path, std::uint64_t number, int window, bool crowded)
+      : path_(path),
+        account_(path.account(number)),
+        window_(static_cast<std::uint64_t>(window)),
+        crowded_(crowded) {}
+
+  /// Posts the command that `attempt()` tries to.
+  template <class F>
+  void post(unsigned long flags, F&& attempt) {
+    if ((flags & noticed) == 0) {
+      if (++silent_ % sweep_interval == 0) sweep();
+    } else if (posted_++ - ended_ >= window_) {
+      await_ended(posted_ - 1 - window_ / 2);
+      path_.reclaim();
+    }
+    int code = attempt();
+    for (; code == UTOFU_ERR_BUSY; code = attempt()) sweep();
+    if (code != UTOFU_SUCCESS) require_utofu(code, "post a command");
+  }
+  /// Waits until all that ends with a notice has ended.
+  void drain() { await_ended(posted_); }
+  /// Waits until `done()`, and looks after the path meanwhile: a command that fails at this end
+  /// gets no notice, only a completion that says so.
+  template <class F>
+  void await(F&& done) {
+    for (unsigned idle = 0; !done();) {
+      if (path_.take_notice() || ++idle % patience != 0) continue;
+      path_.reclaim();
+      if (crowded_) sched_yield();
+    }
+  }
+  /// Puts of the partner thread that asked for a notice.
+  [[nodiscard]] std::uint64_t arrived() const { return seen(account_.arrived); }
+
+ private:
+  static constexpr unsigned patience = 64;
+  /// Commands without a notice take their places in the queues nevertheless.
+  static constexpr std::uint64_t sweep_interval = 256;
+
+  /// Takes all notices, also those nobody asked for, and makes room for commands.
+  void sweep() {
+    while (path_.take_notice()) {
+    }
+    path_.reclaim();
+  }
+  void await_ended(std::uint64_t count) {
+    await([&] { return (ended_ = seen(account_.ended)) >= count; });
+  }
+
+  utofu_path& path_;
+  const utofu_account& account_;
+  const std::uint64_t window_;
+  const bool crowded_;
+  std::uint64_t posted_ = 0, ended_ = 0;  ///< with a notice, and of these, as last seen
+  std::uint64_t silent_ = 0;              ///< without
+};
+
 using all_paths = std::vector<std::unique_ptr<utofu_path>>;
 
-/// The words of kernels/library.h. Each operation ends with a notice, unless nobody needs one; at
-/// most a window of those is in flight.
+/// The words of kernels/library.h. Each operation ends with a notice, unless nobody needs one.
 class tofu_path : public rival_thread {
  public:
   using place = std::uint64_t;  ///< an offset
@@ -189,6 +252,7 @@ class tofu_path : public rival_thread {
         paths_(paths),
         path_(*paths[static_cast<std::size_t>(t.path_of(thread))]),
         number_(number_on_path(t, thread)),
+        flight_(path_, number_, t.what.window, t.crowded()),
         window_(static_cast<std::uint64_t>(t.what.window)),
         memory_(std::max(bytes_ * window_, sizeof(std::uint64_t))),
         registered_(path_.queue(), memory_),
@@ -230,9 +294,11 @@ class tofu_path : public rival_thread {
     ++sent_;
   }
   [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }  ///< calls
-  [[nodiscard]] std::uint64_t arrived() const { return seen(account().arrived); }
+  [[nodiscard]] std::uint64_t arrived() const { return flight_.arrived(); }
   void await_arrived(std::uint64_t count) {
-    const auto until = [this](std::uint64_t some) { await([&] { return arrived() >= some; }); };
+    const auto until = [this](std::uint64_t some) {
+      flight_.await([&] { return arrived() >= some; });
+    };
     while (count - said_ > most_untaken_ / 4) {
       said_ += most_untaken_ / 4;
       until(said_);
@@ -241,21 +307,17 @@ class tofu_path : public rival_thread {
     until(count);
   }
 
-  /// Waits until all that ends with a notice has ended.
-  void drain() { await_ended(posted_); }
+  void drain() { flight_.drain(); }
   void flush() {}  // drain() has
   void progress() {}
   void notify() { put_word_with(told, 0, slot_, 1); }
   void await_notice() { await_arrived(++heard_); }
 
  private:
-  static constexpr unsigned long noticed = UTOFU_ONESIDED_FLAG_LOCAL_MRQ_NOTICE;
+  static constexpr unsigned long noticed = utofu_flight::noticed;
   static constexpr unsigned long told = UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE;
   static constexpr std::uint64_t notices = 1 << 15;  // of a path, in the target's queue
   static constexpr std::size_t most_piggyback = 32;
-  static constexpr unsigned patience = 64;
-  /// Commands without a notice take their places in the queues nevertheless.
-  static constexpr std::uint64_t sweep_interval = 256;
 
   static std::uint64_t number_on_path(const task& t, int thread) {
     int first = thread;
@@ -272,88 +334,55 @@ class tofu_path : public rival_thread {
     }
     const utofu_stadd_t there = path_.theirs().table + to;
     if (bytes_ <= most_piggyback)
-      return post(flags, [&] {
+      return flight_.post(flags, [&] {
         return utofu_put_piggyback(handle_, vcq(), memory_.data(), there, bytes_, number_, flags,
                                    nullptr);
       });
-    post(flags, [&] {
+    flight_.post(flags, [&] {
       return utofu_put(handle_, vcq(), registered_.stadd(), there, bytes_, number_, flags, nullptr);
     });
   }
   void put_word_with(unsigned long flags, std::uint64_t word, place to,
                      std::size_t bytes = sizeof(std::uint64_t)) {
     const utofu_stadd_t there = path_.theirs().table + to;
-    post(flags, [&] {
+    flight_.post(flags, [&] {
       return utofu_put_piggyback8(handle_, vcq(), word, there, bytes, number_, flags, nullptr);
     });
   }
   void get_into(std::uint64_t slot, place from, std::size_t bytes) {
     const utofu_stadd_t local = registered_.stadd() + slot * bytes_;
     const utofu_stadd_t there = path_.theirs().table + from;
-    post(noticed,
-         [&] { return utofu_get(handle_, vcq(), local, there, bytes, number_, noticed, nullptr); });
+    flight_.post(noticed, [&] {
+      return utofu_get(handle_, vcq(), local, there, bytes, number_, noticed, nullptr);
+    });
   }
   /// `at`: the VCQ that the word is addressed by may be another than this path's.
   void armw(utofu_armw_op op, std::uint64_t operand, const utofu_target& at, place to) {
-    post(noticed, [&] {
+    flight_.post(noticed, [&] {
       return utofu_armw8(handle_, at.vcq, op, operand, at.table + to, number_, noticed, nullptr);
     });
   }
-  template <class F>
-  void post(unsigned long flags, F&& attempt) {
-    if ((flags & noticed) == 0) {
-      if (++silent_ % sweep_interval == 0) sweep();
-    } else if (posted_++ - ended_ >= window_) {
-      await_ended(posted_ - 1 - window_ / 2);
-      path_.reclaim();
-    }
-    int code = attempt();
-    for (; code == UTOFU_ERR_BUSY; code = attempt()) sweep();
-    if (code != UTOFU_SUCCESS) require_utofu(code, "post a command");
-  }
-
-  /// Takes all notices, also those nobody asked for, and makes room for commands.
-  void sweep() {
-    while (path_.take_notice()) {
-    }
-    path_.reclaim();
-  }
-  /// Waits until `done()`, and looks after the path meanwhile: a command that fails at this end
-  /// gets no notice, only a completion that says so.
-  template <class F>
-  void await(F&& done) {
-    for (unsigned idle = 0; !done();) {
-      if (path_.take_notice()) continue;
-      if (++idle % patience == 0) path_.reclaim();
-      rest();
-    }
-  }
-  void await_ended(std::uint64_t count) {
-    await([&] { return (ended_ = seen(account().ended)) >= count; });
-  }
   void await_taken() {
     auto& taken = *reinterpret_cast<std::uint64_t*>(here(taken_));
-    await([&] {
+    flight_.await([&] {
       // Acquire pairs with however uTofu publishes a put.
       known_ = std::atomic_ref(taken).load(std::memory_order_acquire);
       return sent_ - known_ < most_untaken_;
     });
   }
-  [[nodiscard]] const utofu_account& account() const noexcept { return path_.account(number_); }
   [[nodiscard]] utofu_vcq_id_t vcq() const noexcept { return path_.theirs().vcq; }
 
   const all_paths& paths_;
   utofu_path& path_;
   const utofu_vcq_hdl_t handle_ = path_.queue().handle();
   const std::uint64_t number_;  ///< on the path
+  utofu_flight flight_;
   const std::uint64_t window_;
   const utofu_memory memory_;  ///< what is sent, and a landing for each slot of the window
   const utofu_registration registered_;
   const place taken_, slot_;  ///< how many calls the partner has taken; what this thread writes
   const unsigned long word_flags_;
   const std::uint64_t most_untaken_;
-  std::uint64_t posted_ = 0, ended_ = 0;  ///< with a notice, and of these, as last seen
-  std::uint64_t silent_ = 0;              ///< without
   std::uint64_t slot_of_get_ = 0, heard_ = 0;
   std::uint64_t sent_ = 0, known_ = 0;  ///< calls, and of these taken by the partner
   std::uint64_t said_ = 0;              ///< how many we have taken, as the partner was told
