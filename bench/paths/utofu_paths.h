@@ -38,7 +38,7 @@ std::function<void(long)> batches(std::uint64_t bytes, F step) {
 inline auto all() {
   using path = bench::tofu_path;
   return std::map<std::string, std::function<void(long)>>{
-      {"raw-put8", batches(8, [](path& own) { own.put(0); })},
+      {"raw-put8", batches(8, [](path& own) { own.put_word(1, 0); })},
       {"raw-put64", batches(64, [](path& own) { own.put(0); })},
       {"raw-get8", batches(8, [](path& own) { own.get(0); })},
       {"raw-add8", batches(8, [](path& own) { own.fetch_add(0); })},
