@@ -149,7 +149,8 @@ class mpi_path : public windowed_thread<mpi_path, MPI_Request, page_buffer> {
   }
 
   void deliver(message m) {
-    require(MPI_Send(source_.data(), static_cast<int>(bytes_), MPI_BYTE, peer_, tag_of(m), comm_),
+    require(MPI_Send(source_.data(), static_cast<int>(bytes_), MPI_BYTE, peer_,
+                     static_cast<int>(tag_for(m)), comm_),
             "MPI_Send");
   }
   [[nodiscard]] std::uint64_t arrived() const { return told_of(); }
@@ -169,10 +170,6 @@ class mpi_path : public windowed_thread<mpi_path, MPI_Request, page_buffer> {
     require(MPI_Win_sync(table_->get()), "MPI_Win_sync");
     require(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &waiting, MPI_STATUS_IGNORE),
             "MPI_Iprobe");
-  }
-  void notify() { require(MPI_Send(nullptr, 0, MPI_BYTE, peer_, notice(), comm_), "MPI_Send"); }
-  void await_notice() {
-    require(MPI_Recv(nullptr, 0, MPI_BYTE, peer_, notice(), comm_, MPI_STATUS_IGNORE), "MPI_Recv");
   }
 
  private:
@@ -204,8 +201,6 @@ class mpi_path : public windowed_thread<mpi_path, MPI_Request, page_buffer> {
     begun_ = 0;
     require(MPI_Win_flush(peer_, table_->get()), "MPI_Win_flush");
   }
-  [[nodiscard]] int tag_of(message m) const { return static_cast<int>(tag_for(m)); }
-  [[nodiscard]] int notice() const { return static_cast<int>(notice_tag()); }
 
   const int peer_;
   const MPI_Comm comm_;

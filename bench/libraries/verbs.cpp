@@ -70,8 +70,9 @@ class verbs_path : public rival_thread {
         window_(static_cast<std::uint64_t>(t.what.window)),
         tells_each_(t.what.what == kind::latency ? 1 : std::max<std::uint64_t>(window_ / 4, 1)),
         there_(there),
-        memory_(room(window_)),
-        known_(card.know({memory_.data(), room(window_)})),
+        stride_(std::max<std::size_t>((bytes_ + 7) / 8 * 8, sizeof(std::uint64_t))),
+        memory_((1 + window_) * stride_),
+        known_(card.know({memory_.data(), (1 + window_) * stride_})),
         inbox_(card, bytes_),
         ends_(card.make_cq(static_cast<int>(depth() + inbox_.slots()))),
         qp_(card.make_qp(ends_, inbox_.receives(), static_cast<unsigned>(depth()))) {
@@ -82,7 +83,8 @@ class verbs_path : public rival_thread {
   [[nodiscard]] place at(std::size_t offset) const noexcept { return there_.address + offset; }
 
   void put_word(std::uint64_t value, place to, std::uint64_t bytes = sizeof(std::uint64_t)) {
-    begin(IBV_WR_RDMA_WRITE, {reinterpret_cast<std::uint64_t>(&value), part_of(bytes), 0}, to);
+    const auto length = static_cast<std::uint32_t>(bytes);
+    begin(IBV_WR_RDMA_WRITE, {reinterpret_cast<std::uint64_t>(&value), length, 0}, to);
   }
   void put(place to) { begin(IBV_WR_RDMA_WRITE, source(), to); }
   void put_told(place to) { begin(IBV_WR_RDMA_WRITE_WITH_IMM, source(), to); }
@@ -113,22 +115,13 @@ class verbs_path : public rival_thread {
  private:
   /// One more than the window for what only asks for an end.
   [[nodiscard]] std::uint64_t depth() const noexcept { return window_ + 1; }
-  [[nodiscard]] std::size_t stride() const noexcept {
-    return std::max<std::size_t>((bytes_ + 7) / 8 * 8, sizeof(std::uint64_t));
-  }
-  /// A source, and a landing for each slot of the window.
-  [[nodiscard]] std::size_t room(std::uint64_t window) const noexcept {
-    return (1 + window) * stride();
-  }
-  static std::uint32_t part_of(std::uint64_t bytes) noexcept {
-    return static_cast<std::uint32_t>(bytes);
-  }
   [[nodiscard]] ibv_sge part(std::size_t offset, std::size_t bytes) const {
-    return {reinterpret_cast<std::uint64_t>(memory_.data() + offset), part_of(bytes), known_->lkey};
+    return {reinterpret_cast<std::uint64_t>(memory_.data() + offset),
+            static_cast<std::uint32_t>(bytes), known_->lkey};
   }
   [[nodiscard]] ibv_sge source() const { return part(0, bytes_); }
   [[nodiscard]] ibv_sge landing(std::size_t bytes) const {
-    return part((1 + begun_ % window_) * stride(), bytes);
+    return part((1 + begun_ % window_) * stride_, bytes);
   }
 
   void begin(ibv_wr_opcode opcode, ibv_sge local, place at, std::uint32_t word = 0) {
@@ -177,7 +170,8 @@ class verbs_path : public rival_thread {
   const std::uint64_t window_;
   const std::uint64_t tells_each_;  ///< of so many requests one has its end told
   const place_there there_;
-  page_buffer memory_;
+  const std::size_t stride_;
+  page_buffer memory_;  ///< a source, and a landing for each slot of the window
   ibv_mr* const known_;
   inbox inbox_;
   ibv_cq* const ends_;
