@@ -478,10 +478,7 @@ inline outcome lane::receiving(rank from, F&& attempt) noexcept {
   flag f;
   const completion c = detail::awaited::by(f);
   status s = attempt(c);
-  while (is_busy(s)) {
-    wait_for_room();
-    s = attempt(c);
-  }
+  for (; is_busy(s); s = attempt(c)) wait_for_room();
   if (s != status::posted) return {.code = s, .peer = from};
   wait(f.signal_, 1, 0);
   return f.result();
