@@ -22,7 +22,6 @@ using namespace rendezvous_protocol;
 
 namespace {
 
-constexpr std::size_t most_newcomers = 256;
 constexpr int most_told_of = 16;
 constexpr std::size_t most_named = 16;
 constexpr std::uint64_t flush_limit_ms = 10'000;
@@ -148,7 +147,7 @@ void rendezvous_host::take_given(visitor& guest, std::vector<blob>& all) {
 /// Waits for news once, and hears it.
 void rendezvous_host::turn(patience& limit) {
   std::vector<pollfd> watched;
-  const bool room = newcomers_.size() < most_newcomers;
+  const bool room = newcomers_.size() < most_newcomers_;
   watched.push_back({room ? listener_.get() : -1, POLLIN, 0});
   for (const auto& n : newcomers_) watched.push_back({n->link.fd(), n->link.events(), 0});
   for (const auto& g : guests_) watched.push_back({g->link.fd(), g->link.events(), 0});
@@ -180,7 +179,7 @@ bool rendezvous_host::settle(visitor_ptr& newcomer) {
     return true;
   }
   std::string why = newcomer->link.problem();
-  const bool crowded = newcomers_.size() >= most_newcomers;
+  const bool crowded = newcomers_.size() >= most_newcomers_;
   if (why.empty() && crowded && now_ns() - newcomer->since_ns > proof_limit_ns)
     why = "it has proved nothing, and others wait";
   if (why.empty()) return false;

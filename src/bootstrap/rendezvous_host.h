@@ -11,13 +11,15 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/strangers.h"
 #include "bootstrap/patience.h"
 #include "bootstrap/rendezvous.h"
 #include "bootstrap/sealed_link.h"
 
 namespace heddle::bootstrap {
 
-/// One thread. Strangers at the port are told of and turned away; they cannot hold up the ranks.
+/// One thread. Strangers at the port are told of and turned away; they cannot hold up the ranks,
+/// nor take all descriptors.
 class rendezvous_host {
  public:
   /// Throws error: the port is taken, or may not be used.
@@ -63,6 +65,7 @@ class rendezvous_host {
   secret_bytes secret_;
   std::uint64_t limit_ms_;
   unique_fd listener_;
+  std::size_t most_newcomers_ = strangers_at_a_time(256);
   std::vector<visitor_ptr> newcomers_;  // have not proved themselves
   std::vector<visitor_ptr> guests_;
   std::vector<visitor*> speakers_;  // of guests_, by rank; null: has not come, and rank 0

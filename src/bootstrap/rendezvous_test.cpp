@@ -23,6 +23,7 @@
 #include "bootstrap/rendezvous_host.h"
 #include "bootstrap/rendezvous_protocol.h"
 #include "support/blobs.h"
+#include "support/resource_limits.h"
 
 namespace heddle::bootstrap {
 namespace {
@@ -182,6 +183,16 @@ TEST_F(Rendezvous, ScannersAndSilentStrangersHoldNobodyUp) {
   ASSERT_EQ(send(speaks.get(), "GET / HTTP/1.1\r\n\r\n", 18, MSG_NOSIGNAL), 18);
   char answer = 0;
   EXPECT_LE(recv(speaks.get(), &answer, 1, 0), 0);  // not a byte
+  auto one = start(place(1, 2));
+  expect_whole({zero.get(), one.get()});
+}
+
+TEST_F(Rendezvous, StrangersTakeNotAllDescriptors) {
+  const auto open_already = static_cast<rlim_t>(unique_fd(dup(STDERR_FILENO)).get());
+  const test::limit few(RLIMIT_NOFILE, open_already + 64);
+  auto zero = start(place(0, 2));
+  std::vector<unique_fd> silent;
+  for (int i = 0; i < 32; ++i) silent.push_back(stranger());
   auto one = start(place(1, 2));
   expect_whole({zero.get(), one.get()});
 }

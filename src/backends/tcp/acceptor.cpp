@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/strangers.h"
+
 namespace heddle::transport::tcp {
 
 acceptor::acceptor(std::vector<unique_fd> listeners, std::uint32_t self, std::uint32_t size,
@@ -18,6 +20,7 @@ acceptor::acceptor(std::vector<unique_fd> listeners, std::uint32_t self, std::ui
       secret_(secret),
       algorithms_(algorithms),
       peer_timeout_ms_(std::max(peer_timeout_ms, patience_ms)),
+      most_(strangers_at_a_time(most_strangers)),
       epoll_(make_epoll()),
       timer_(make_timer()),
       listeners_(std::move(listeners)) {

@@ -22,9 +22,10 @@ struct accepted {
   int lane = 0;  ///< ours
 };
 
-/// Hostile clients cost at most `most_strangers` descriptors. A stranger has `patience_ms` to say
+/// Hostile clients cost at most `most_strangers` descriptors, and a quarter of those that a process
+/// may open: the job's own connections need some as well. A stranger has `patience_ms` to say
 /// which rank it is, and in all as long as any silent peer to prove it: the machine may be full of
-/// ranks that wait for a core. When there are `most_strangers`, a new one takes the place of the
+/// ranks that wait for a core. When there are as many as may be, a new one takes the place of the
 /// oldest that has had `grace_ms`, or `patience_ms` if only its proof is missing. One thread at a
 /// time.
 class acceptor {
@@ -53,7 +54,7 @@ class acceptor {
   /// How long `s` may take, while others have room, or while it takes the room of others.
   [[nodiscard]] std::uint64_t allowed_ms(const stranger& s, bool crowded) const noexcept;
   [[nodiscard]] bool is_late(const stranger& s, bool crowded) const noexcept;
-  [[nodiscard]] bool is_full() const noexcept { return strangers_.size() >= most_strangers; }
+  [[nodiscard]] bool is_full() const noexcept { return strangers_.size() >= most_; }
   void accept_all(int listener);
   [[nodiscard]] bool has_room() const noexcept;
   void advance_all(std::vector<accepted>& out);
@@ -64,6 +65,7 @@ class acceptor {
   std::span<const std::byte, 32> secret_;
   algorithm_set algorithms_;
   std::uint64_t peer_timeout_ms_;
+  std::size_t most_;  // strangers at a time
   unique_fd epoll_, timer_;
   std::vector<unique_fd> listeners_;
   bool listening_ = false;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <array>
 #include <chrono>
@@ -99,6 +100,18 @@ TEST_F(Acceptor, HasNothingToDoWhileMostStrangersAreSilentAndNobodyElseComes) {
   pass(acceptor::grace_ms + 50);
   acceptor_->serve(proven_);
   EXPECT_FALSE(is_called_within(100));
+}
+
+TEST_F(Acceptor, LeavesDescriptorsToTheJobWhereStrangersWouldTakeAllThatThereAre) {
+  const auto open_already = static_cast<rlim_t>(unique_fd(dup(STDERR_FILENO)).get());
+  const test::limit few(RLIMIT_NOFILE, open_already + 64);
+  allow_silence_for(60'000);
+  std::vector<unique_fd> silent;
+  for (int i = 0; i < 32; ++i) silent.push_back(connect_to({}, where_));
+  acceptor_->serve(proven_);
+  std::vector<unique_fd> own;
+  for (int i = 0; i < 8; ++i) own.emplace_back(dup(STDERR_FILENO));
+  EXPECT_TRUE(own.back());
 }
 
 TEST_F(Acceptor, TriesAgainBeforeItsPatienceEndsWhenNoDescriptorWasLeft) {
