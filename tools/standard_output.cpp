@@ -30,6 +30,7 @@ void complain(std::string_view text) noexcept {
 
 void outlive_readers() noexcept {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 int finish_output(int status) noexcept {

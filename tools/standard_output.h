@@ -15,8 +15,9 @@ void print(std::string_view text) noexcept;
 /// Writes `text` to standard error. Never throws; nobody could be told of a failure.
 void complain(std::string_view text) noexcept;
 
-/// From now on output that nobody reads any more is a failure to print, not a signal that ends this
-/// process. For processes that have files to write.
+/// From now on output that nobody reads any more is a failure to print, and a file that gets longer
+/// than it may (ulimit -f) a failure to write, and not a signal that ends this process. For
+/// processes that have files to write.
 void outlive_readers() noexcept;
 
 /// To be called at the end. Returns what a process that has come to `status` ends with: 128 +

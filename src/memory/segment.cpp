@@ -14,6 +14,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/file_size.h"
+
 namespace heddle::memory {
 namespace {
 
@@ -23,7 +25,7 @@ constexpr std::size_t huge_page = std::size_t{2} << 20;
 [[noreturn]] void fail(const std::string& what, std::size_t bytes) {
   throw error(
       fmt::format("allocate {} bytes of memory: {}: {}; ask for less, or raise the "
-                  "limit (ulimit -v, ulimit -n, cgroup memory, /proc/sys/fs/file-max)",
+                  "limit (ulimit -v, -n, -f, cgroup memory, /proc/sys/fs/file-max)",
                   bytes, what, std::strerror(errno)));
 }
 
@@ -55,7 +57,7 @@ void* map_private(const std::string& name, std::size_t size) noexcept {
 
 /// MAP_FAILED: errno says why.
 void* map_file(int fd, std::size_t size) noexcept {
-  if (fchmod(fd, 0600) != 0 || ftruncate(fd, static_cast<off_t>(size)) != 0) return MAP_FAILED;
+  if (fchmod(fd, 0600) != 0 || set_file_size(fd, size) != 0) return MAP_FAILED;
   return mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 }
 

@@ -14,6 +14,8 @@
 #include <fstream>
 #include <string>
 
+#include "support/resource_limits.h"
+
 namespace heddle::memory {
 namespace {
 
@@ -55,6 +57,16 @@ TEST(Segment, CannotChangeItsSizeOrItsSeals) {
     EXPECT_NE(ftruncate(mine.fd(), 0), 0);
     EXPECT_NE(ftruncate(mine.fd(), 2 * bytes), 0);
     EXPECT_NE(fcntl(mine.fd(), F_ADD_SEALS, F_SEAL_WRITE), 0);
+  }
+}
+
+TEST(Segment, BeyondTheLimitOfFileSizesIsRefusedWithTheCure) {
+  const test::limit few(RLIMIT_FSIZE, bytes / 2);
+  try {
+    const segment mine("test", bytes, peers::write);
+    FAIL() << "it was made";
+  } catch (const error& e) {
+    EXPECT_NE(std::string(e.what()).find("ulimit -v, -n, -f"), std::string::npos) << e.what();
   }
 }
 

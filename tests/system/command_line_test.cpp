@@ -131,6 +131,14 @@ TEST(CommandLine, AFullDiskIsAFailureWithItsCause) {
                              HasSubstr("No space left on device")));
 }
 
+TEST(CommandLine, ALimitOfFileSizesIsAFailureWithItsCauseAndNoSignal) {
+  const std::string folder = testing::TempDir() + "limited";
+  const auto how = run({"sh", "-c", "ulimit -f 8; exec \"$@\"", "sh", HEDDLE, "linktest", "-n", "2",
+                        "--sizes", "8", "--output", folder});
+  EXPECT_EQ(how.status, 1);
+  EXPECT_THAT(how.err, HasSubstr("File too large"));
+}
+
 /// The command with outputs whose reader is gone before it starts.
 std::vector<std::string> unread(std::vector<std::string> command, const char* outputs = ">&3") {
   const std::string script = std::string("exec 3> >(:); wait $!; exec \"$@\" ") + outputs;

@@ -15,6 +15,8 @@
 #include <cstring>
 #include <sstream>
 
+#include "base/file_size.h"
+
 namespace heddle::transport::shm {
 
 namespace {
@@ -32,6 +34,8 @@ const char* cure_of(int code) {
     case EMFILE:
     case ENFILE:
       return " (raise the limit of open files, ulimit -n)";
+    case EFBIG:
+      return " (raise the limit of file sizes, ulimit -f)";
     default:
       return "";
   }
@@ -79,7 +83,7 @@ void provide_pages(std::span<std::byte> part) noexcept {
 owned_fd make_sealed_memory(const char* name, std::size_t bytes) {
   owned_fd fd(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) fail(fmt::format("cannot create the memory {}", name), errno);
-  if (ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0 || fchmod(fd.get(), 0600) != 0 ||
+  if (set_file_size(fd.get(), bytes) != 0 || fchmod(fd.get(), 0600) != 0 ||
       fcntl(fd.get(), F_ADD_SEALS, seals) != 0) {
     fail(fmt::format("cannot set up the memory {} of {} bytes", name, bytes), errno);
   }
