@@ -53,6 +53,11 @@ sections() {
   rm -rf "$work/results"
   expect 2 linktest -n 2 --bisection 0-1 --output "$work/results"
   says err "give the ranks of one"
+  for command in 'linktest -n 2' 'linktest -n 2 --dry-run' "run -n 2 -- $heddle linktest"; do
+    # shellcheck disable=SC2086 # words
+    expect 2 $command --bisection 0-9 --output "$work/results"
+    says err "names rank 9, and the last of this job is 1"
+  done
 }
 
 # Over the software Tofu device, which moves data in each of its ways.

@@ -18,6 +18,7 @@
 #include "linktest/draw/terminal.h"
 #include "linktest/options.h"
 #include "linktest/plan/dry_run.h"
+#include "linktest/plan/halves.h"
 #include "linktest/rank_main.h"
 #include "linktest/results/machine_facts.h"
 #include "linktest/results/output.h"
@@ -73,6 +74,10 @@ void refuse_contradictions(const options& chosen) {
     throw usage_error(
         "--groups: simulated hosts have no names, and the network's form says who is near whom: "
         "leave it out");
+  if (chosen.halves.what == how::given && chosen.ranks != 0)
+    if (const std::string why = linktest::halves::problem_with(chosen.halves, chosen.ranks);
+        !why.empty())
+      throw usage_error(why);
   const bool judges = !chosen.search.expect.empty() || !chosen.search.baseline.empty();
   if (!chosen.search.simulate.empty() &&
       (judges || chosen.search.time_s > 0 || chosen.kernels.size() > 1))

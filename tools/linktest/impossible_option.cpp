@@ -49,9 +49,6 @@ std::string impossible_option(const options& chosen, const world& job) {
                : fmt::format("--resume {}: that run has {} ranks, and this job {}: start as many",
                              chosen.resume, chosen.ranks, job.size());
   if (first && job.size() < 2) return "a link has two ends: start at least 2 ranks";
-  if (std::string why = first ? lacking_memory(chosen, job.size(), memory_here()) : "";
-      !why.empty())
-    return why;
   if (first && chosen.sion_files > 0 && job.size() > most_ranks_of_matrices)
     return fmt::format(
         "--sion writes LinkTest 1.x's files, with a value for every two ranks, for up to {} ranks: "
@@ -60,6 +57,9 @@ std::string impossible_option(const options& chosen, const world& job) {
   if (std::string why = first ? wrong_groups(chosen.search, job) : ""; !why.empty()) return why;
   if (std::string why = halves::problem_with(chosen.halves, job.size());
       first && chosen.halves.what != halves_choice::how::none && !why.empty())
+    return why;
+  if (std::string why = first ? lacking_memory(chosen, job.size(), memory_here()) : "";
+      !why.empty())
     return why;
   if (chosen.layer == "auto") return {};
   for (rank r = 0; r < job.size(); ++r) {
