@@ -105,6 +105,12 @@ TEST(CommandLine, AWrongOptionIsToldWithItsCommandAndWhereToReadOn) {
             "see heddle bench latency --help\n");
 }
 
+TEST(CommandLine, ANumberOutOfItsRangeIsToldWithARangeThatCanBeRead) {
+  EXPECT_THAT(run({HEDDLE, "info", "--pid", "-1"}).err, HasSubstr("not in range 1 to 4194304;"));
+  EXPECT_THAT(run({HEDDLE, "run", "--timeout", "0", "--", "true"}).err,
+              HasSubstr("not in range 1 to 2147483647;"));
+}
+
 TEST(CommandLine, AResultFileThatCannotBeWrittenIsToldBeforeMeasuring) {
   const std::vector<std::vector<std::string>> all{
       {HEDDLE, "bench", "latency", "--json", "/nonexistent/x"},

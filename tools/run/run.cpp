@@ -2,6 +2,7 @@
 // run.cpp - `heddle run`: the launcher's command line.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -117,7 +118,7 @@ void add_run(CLI::App& app, int& exit_code) {
   run->add_option("--timeout", options->timeout_s,
                   "End the job, with status 124, when it has run for so many seconds")
       ->type_name("S")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, std::numeric_limits<int>::max()));
   run->prefix_command();
   run->callback([run, options, hosts, ranks, wraps, &exit_code] {
     take_command(run->remaining(), *options);
