@@ -21,7 +21,7 @@ enum class peers : std::uint8_t {
 class segment {
  public:
   segment() = default;
-  /// `bytes` rounded up to pages, and to huge ones (2 MiB) from where that less than doubles them;
+  /// `bytes` rounded up to pages, and to huge ones (2 MiB) from where that at most doubles them;
   /// a memfd has mode 0600 and is sealed against resizing. Throws error: no descriptors, no address
   /// space. Pages come when they are touched first, huge ones where the kernel has them for what
   /// asks (MADV_HUGEPAGE); where memory is used up by then the OOM killer acts, or with
