@@ -30,24 +30,22 @@ using protocols::command;
 using protocols::command_kind;
 using protocols::only_read;
 
-inline command access_command(command_kind kind, remote_address at, const completion& c) noexcept {
-  command made;
-  made.kind = kind;
-  // Every target an application can hold is a remote_memory: the engine made it.
-  made.target = static_cast<const memory::remote_memory*>(at.target);
-  made.peer = at.target != nullptr ? at.target->owner : any_source;
-  made.offset = at.offset;
-  made.done = c;
-  return made;
+/// Every target an application can hold is a remote_memory: the engine made it.
+inline const memory::remote_memory* target_of(remote_address at) noexcept {
+  return static_cast<const memory::remote_memory*>(at.target);
+}
+
+inline command access_command(command_kind kind, remote_address at, std::span<std::byte> memory,
+                              const completion& c) noexcept {
+  return protocols::access_command(kind, target_of(at), at.offset, memory, c);
 }
 
 command signal_command(std::span<const std::byte> from, remote_address to, atomic_op how,
                        remote_address word, std::uint64_t value, const completion& c) noexcept {
-  command made = access_command(command_kind::put_signal, to, c);
-  made.memory = only_read(from);
+  command made = access_command(command_kind::put_signal, to, only_read(from), c);
   made.atomic = how;
   made.operand = value;
-  made.signal = {static_cast<const memory::remote_memory*>(word.target), word.offset};
+  made.signal = {target_of(word), word.offset};
   return made;
 }
 
@@ -137,16 +135,16 @@ status submit_checked(engine::lane_core& core, const command& made) noexcept {
 [[gnu::always_inline]] inline status submit_put(engine::lane_core& core,
                                                 std::span<const std::byte> from, remote_address to,
                                                 const completion& c) noexcept {
-  command made = access_command(command_kind::put, to, c);
-  made.memory = only_read(from);
-  return submit(core, made);
+  if (goes_ahead()) [[likely]]
+    return core.submitter().put(only_read(from), target_of(to), to.offset, c);
+  return submit_specially(core, access_command(command_kind::put, to, only_read(from), c));
 }
 
 [[gnu::always_inline]] inline status submit_get(engine::lane_core& core, std::span<std::byte> into,
                                                 remote_address from, const completion& c) noexcept {
-  command made = access_command(command_kind::get, from, c);
-  made.memory = into;
-  return submit(core, made);
+  if (goes_ahead()) [[likely]]
+    return core.submitter().get(into, target_of(from), from.offset, c);
+  return submit_specially(core, access_command(command_kind::get, from, into, c));
 }
 
 /// A message that goes the short way also while somebody watches it, and nothing else is special:
@@ -313,20 +311,19 @@ status lane::post_get(std::span<std::byte> into, remote_address from,
 
 status lane::post_atomic(atomic_op op, remote_address at, std::size_t width, std::uint64_t operand,
                          std::uint64_t compare, void* old, const completion& c) noexcept {
-  command made = access_command(command_kind::atomic, at, c);
+  const auto word = static_cast<std::byte*>(old);
+  command made = access_command(command_kind::atomic, at, {word, word != nullptr ? width : 0}, c);
   made.atomic = op;
   made.width = static_cast<std::uint8_t>(width);
   made.operand = operand;
   made.compare = compare;
-  if (old != nullptr) made.memory = {static_cast<std::byte*>(old), width};
   return submit(*core_, made);
 }
 
 status lane::try_put_notify(std::span<const std::byte> from, remote_address to, handler_id notify,
                             std::uint64_t value, const completion& c) noexcept {
   if (notify >= max_handlers) return status::invalid;
-  command made = access_command(command_kind::put_notify, to, c);
-  made.memory = only_read(from);
+  command made = access_command(command_kind::put_notify, to, only_read(from), c);
   made.handler = notify;
   made.operand = value;
   return submit(*core_, made);

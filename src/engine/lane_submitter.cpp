@@ -93,6 +93,36 @@ status lane_submitter::receive(rank from, const tag_match& t, std::span<std::byt
   return s;
 }
 
+/// As at_once(), within its caller: a call would be a tenth of it.
+template <command_kind Kind>
+inline status lane_submitter::access(std::span<std::byte> memory,
+                                     const memory::remote_memory* there, std::uint64_t offset,
+                                     const completion& done) noexcept {
+  delivery_batch& batch = delivery_batch::mine();
+  lane_driver& driver = driver_;
+  const bool held = there != nullptr && memory.size() < inline_below_ && driver.hold().enter_free();
+  if (!held) [[unlikely]]
+    return access_rest(Kind, memory, there, offset, done, false);
+  const status s = driver.port().dispatch().access_now<Kind>(*there, offset, memory, done, batch);
+  if (!accepted(s)) [[unlikely]]
+    return access_rest(Kind, memory, there, offset, done, true);
+  if (s == status::posted) [[likely]]
+    look_after(memory.size(), done, batch);
+  driver.release_posted();
+  if (!batch.empty()) batch.run();
+  return s;
+}
+
+status lane_submitter::put(std::span<std::byte> from, const memory::remote_memory* to,
+                           std::uint64_t offset, const completion& done) noexcept {
+  return access<command_kind::put>(from, to, offset, done);
+}
+
+status lane_submitter::get(std::span<std::byte> into, const memory::remote_memory* from,
+                           std::uint64_t offset, const completion& done) noexcept {
+  return access<command_kind::get>(into, from, offset, done);
+}
+
 status lane_submitter::submit(const command& c) noexcept {
   delivery_batch& batch = delivery_batch::mine();
   bool held = false;
@@ -119,6 +149,11 @@ bool lane_submitter::flushed(rank peer) noexcept {
 
 // --- of what does not go the short way -------------------------------------------------
 
+status lane_submitter::access_rest(command_kind kind, std::span<std::byte> memory,
+                                   const memory::remote_memory* there, std::uint64_t offset,
+                                   const completion& done, bool held) noexcept {
+  return submit_rest(protocols::access_command(kind, there, offset, memory, done), held);
+}
 status lane_submitter::send_rest(destination to, tag t, std::span<const std::byte> data,
                                  const completion& done, bool held) noexcept {
   return submit_rest(protocols::send_command(to, t, data, done), held);
@@ -142,16 +177,20 @@ status lane_submitter::submit_rest(const command& c, bool held) noexcept {
 
 // --- here ------------------------------------------------------------------------------
 
-/// A blocking form goes on to poll in the turn in which it posts; a large transfer is left to the
-/// executor, since the program may compute meanwhile.
 inline status lane_submitter::execute(const command& c, delivery_batch& batch) noexcept {
   const status s = driver_.port().dispatch().execute(c, batch);
-  if (s != status::posted) return s;
-  if (c.memory.size() > large_bytes)
-    leave_to_executor();
-  else if (const detail::signal* ended = detail::awaited::in(c.done))
-    waiter_.poll_at_once(*ended, batch);
+  if (s == status::posted) look_after(c.memory.size(), c.done, batch);
   return s;
+}
+
+/// What was posted: a blocking form goes on to poll in the turn in which it posts; a large transfer
+/// is left to the executor, since the program may compute meanwhile.
+inline void lane_submitter::look_after(std::size_t bytes, const completion& done,
+                                       delivery_batch& batch) noexcept {
+  if (bytes > large_bytes) [[unlikely]]
+    leave_to_executor();
+  else if (const detail::signal* ended = detail::awaited::in(done))
+    waiter_.poll_at_once(*ended, batch);
 }
 
 /// What was queued goes first, commands of this very thread perhaps.

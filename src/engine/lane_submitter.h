@@ -3,13 +3,14 @@
 //
 // submit() executes inline when the lane is free, otherwise it leaves the command for the holder.
 // In progress mode dedicated the program only leaves commands, and in idle and adaptive it may
-// (offload.h). Messages and receives that can go at once are not made commands at all.
+// (offload.h). Messages, receives, puts and gets that can go at once are not made commands at all.
 #pragma once
 #include <heddle/completion.h>
 #include <heddle/status.h>
 #include <heddle/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <span>
 
@@ -27,6 +28,11 @@ class lane_submitter {
   lane_submitter(lane_driver& of, lane_waiter& waiter, lane_server& server, lane_end& end) noexcept;
 
   status submit(const protocols::command& c) noexcept;
+  /// As submit, for a put and a get: what the wire takes at once needs no command.
+  status put(std::span<std::byte> from, const memory::remote_memory* to, std::uint64_t offset,
+             const completion& done) noexcept;
+  status get(std::span<std::byte> into, const memory::remote_memory* from, std::uint64_t offset,
+             const completion& done) noexcept;
   /// As submit, for a message and a receive: what ends or is filed at once needs no command.
   status send(destination to, tag t, std::span<const std::byte> data,
               const completion& done) noexcept;
@@ -53,10 +59,17 @@ class lane_submitter {
   using delivery_batch = protocols::delivery_batch;
   template <class Work>
   bool at_once(std::size_t bytes, bool& held, Work&& work) noexcept;
+  template <protocols::command_kind Kind>
+  status access(std::span<std::byte> memory, const memory::remote_memory* there,
+                std::uint64_t offset, const completion& done) noexcept;
+  [[gnu::noinline]] status access_rest(protocols::command_kind kind, std::span<std::byte> memory,
+                                       const memory::remote_memory* there, std::uint64_t offset,
+                                       const completion& done, bool held) noexcept;
   [[gnu::noinline]] status receive_rest(rank from, const tag_match& t, std::span<std::byte> into,
                                         const completion& done, bool held) noexcept;
   [[gnu::noinline]] status submit_rest(const protocols::command& c, bool held) noexcept;
   status execute(const protocols::command& c, delivery_batch& batch) noexcept;
+  void look_after(std::size_t bytes, const completion& done, delivery_batch& batch) noexcept;
   status execute_held(const protocols::command& c, delivery_batch& batch) noexcept;
   status execute_or_enqueue(const protocols::command& c, delivery_batch& batch) noexcept;
   status enqueue(const protocols::command& c, delivery_batch& batch) noexcept;

@@ -19,7 +19,8 @@ class Census : public test::ScriptedWorld {
     c.peer = 1;
     c.memory = std::span(data_).first(bytes);
     request& r = ops_.pool().take();
-    ops_.begin_direct(r, *peers_.reach(1), c);
+    r.memory = c.memory;
+    ops_.begin_direct(r, *peers_.reach(1), c.kind, c.done);
     return r;
   }
 

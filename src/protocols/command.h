@@ -88,6 +88,20 @@ inline void aim(command& made, destination to) noexcept {
   return {c.peer, c.lane};
 }
 
+/// A put, get or atomic, or a part of what describes one.
+inline command access_command(command_kind kind, const memory::remote_memory* target,
+                              std::uint64_t offset, std::span<std::byte> memory,
+                              const completion& done) noexcept {
+  command made;
+  made.kind = kind;
+  made.target = target;
+  made.peer = target != nullptr ? target->owner : any_source;
+  made.offset = offset;
+  made.memory = memory;
+  made.done = done;
+  return made;
+}
+
 inline command send_command(destination to, tag t, std::span<const std::byte> data,
                             const completion& done) noexcept {
   command made;

@@ -2,6 +2,7 @@
 // dispatch.h - what the program asks of a lane, and which protocol it belongs to.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "protocols/eager.h"
@@ -21,6 +22,13 @@ class dispatch {
   status execute(const command& c, delivery_batch& out) {
     ops_.collect_in(out);
     return c.kind <= command_kind::atomic ? rma_.access(c) : execute_other(c);
+  }
+  /// See rma::access_now.
+  template <command_kind Kind>
+  status access_now(const memory::remote_memory& there, std::uint64_t offset,
+                    std::span<std::byte> memory, const completion& done, delivery_batch& out) {
+    ops_.collect_in(out);
+    return rma_.access_now<Kind>(there, offset, memory, done);
   }
   /// Never `done`: source, tag and length travel in the completion's outcome.
   status receive(rank source, tag_match match, std::span<std::byte> into, const completion& done,

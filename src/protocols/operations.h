@@ -47,12 +47,13 @@ class operations {
 
   // --- direct ones: at their end there is nothing to do but to tell ---------------------------
   /// The wire has taken it at once. Before this only its op was filled, and it was not in flight.
-  void begin_direct(request& r, peer& p, const command& c) noexcept {
-    r.what = c.kind;
+  [[gnu::always_inline]] void begin_direct(request& r, peer& p, command_kind what,
+                                           const completion& done) noexcept {
+    r.what = what;
     r.at = stage::direct;
     r.with = &p;
-    r.done = c.done;
-    r.bytes = c.memory.size();
+    r.done = done;
+    r.bytes = r.memory.size();
     r.tag = r.message_bytes = r.since_ns = 0;
     r.mark = flushes_.begin_access(p, r.bytes);
     bytes_.add(r.bytes);

@@ -55,7 +55,8 @@ TEST_F(Operations, WhatItsThreadAwaitsEndsPastTheBatch) {
   command c = command_of(command_kind::put);
   c.done = heddle::detail::awaited::by(raised);
   request& r = ops_.pool().take();
-  ops_.begin_direct(r, first_, c);
+  r.memory = c.memory;
+  ops_.begin_direct(r, first_, c.kind, c.done);
   ops_.end_direct(r, status::withdrawn);
   EXPECT_TRUE(mine.empty());
   ASSERT_TRUE(raised.ready());

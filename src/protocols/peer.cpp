@@ -102,6 +102,9 @@ peer* peer_table::make(destination d) {
   p.max_straight = p.max_op;
   if (p.several != nullptr) p.max_straight = std::min(p.max_op, p.several->least_bytes - 1);
   if (p.copies_in_post) p.max_straight = std::min(p.max_straight, pieces::piece_bytes);
+  const std::size_t at_once = p.refuses_late ? 0 : p.max_straight;
+  p.max_put_at_once = p.takes(transport::op_kind::put) ? at_once : 0;
+  p.max_get_at_once = p.takes(transport::op_kind::get) ? at_once : 0;
   p.max_payload = traits.max_message - max_overhead;
   p.eager_bytes =
       config.eager_bytes == 0 ? p.max_payload : std::min(config.eager_bytes, p.max_payload);

@@ -64,8 +64,10 @@ struct peer {
   bool no_atomics = false;       ///< a network does the atomics on the peer, and is not reached
   std::size_t max_op = 0;        ///< traits::max_op
   std::size_t max_straight = 0;  ///< larger transfers go in parts
-  std::size_t max_payload = 0;   ///< of one message, beside max_overhead
-  std::size_t eager_bytes = 0;   ///< larger messages rendezvous
+  /// Puts and gets of up to so many bytes go to the wire at once where nothing waits before them.
+  std::size_t max_put_at_once = 0, max_get_at_once = 0;
+  std::size_t max_payload = 0;  ///< of one message, beside max_overhead
+  std::size_t eager_bytes = 0;  ///< larger messages rendezvous
 
   [[nodiscard]] destination address() const noexcept { return {number, lane}; }
   [[nodiscard]] bool takes(transport::op_kind k) const noexcept {

@@ -109,21 +109,6 @@ inline bool rma::goes_straight(const peer& p, const command& c) const noexcept {
          transfers::is_native(p, native_kind(Kind), c.atomic, c.width);
 }
 
-/// Anything but posted and done: nothing happened, and submit() finds out what to do about it.
-template <command_kind Kind>
-inline status rma::post_straight(peer& p, const command& c) {
-  request& r = ops_.pool().take();
-  describe(Kind, c, r);
-  if (Kind == command_kind::put_notify) tell(c, r);
-  r.to = p.wire.to;
-  const status s = p.wire.by->post(r);
-  if (s == status::posted) [[likely]]
-    ops_.begin_direct(r, p, c);
-  else
-    ops_.pool().give_back(r);
-  return s;
-}
-
 // --- all -------------------------------------------------------------------------------
 
 status rma::access(const command& c) {
@@ -161,7 +146,10 @@ status rma::access_as(const command& c) {
   if (is_here(*c.target, needed(Kind))) return access_here(p, c);
   if (ops_.room().full()) return status::busy_records;
   if (goes_straight<Kind>(p, c)) {
-    const status s = post_straight<Kind>(p, c);
+    request& r = ops_.pool().take();
+    describe(Kind, c, r);
+    if (Kind == command_kind::put_notify) tell(c, r);
+    const status s = post_straight(r, p, Kind, c.done);
     if (s == status::posted || s == status::done) [[likely]]
       return s;
   }

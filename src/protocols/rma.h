@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // rma.h - put, get and atomics that are not plain loads and stores of this process.
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "protocols/transfers.h"
 
@@ -16,6 +18,32 @@ class rma final : public protocol {
 
   /// As dispatch::execute.
   status access(const command& c);
+  /// The short way of a put or a get that the wire takes at once: posted or done. Anything else:
+  /// nothing has happened, and access() finds out why.
+  template <command_kind Kind>
+  [[gnu::always_inline]] status access_now(const memory::remote_memory& there, std::uint64_t offset,
+                                           std::span<std::byte> memory, const completion& done) {
+    constexpr bool out = Kind == command_kind::put;
+    constexpr rights needed = out ? rights::write : rights::read;
+    peer* const found = peers_.find(there.owner);
+    if (found == nullptr || !found->is_free()) [[unlikely]]
+      return status::busy_queue;
+    peer& p = *found;
+    // One less: of no bytes, which no wire gets, that is too many.
+    const bool fits = memory.size() - 1 < (out ? p.max_put_at_once : p.max_get_at_once);
+    const bool inside = offset <= there.bytes && memory.size() <= there.bytes - offset;
+    if (!fits || !inside || !allows(there.allowed, needed) || allows(there.mapped, needed) ||
+        ops_.room().full()) [[unlikely]]
+      return status::busy_queue;
+    request& r = ops_.pool().take();
+    r.kind = native_kind(Kind);
+    r.over = r.tells = false;
+    r.memory = memory;
+    r.region = there.ref;
+    r.offset = offset;
+    r.place.by = 0;
+    return post_straight(r, p, Kind, done);
+  }
 
   status start(request& r) override;
   void ended(request& r, status code) override;
@@ -26,8 +54,17 @@ class rma final : public protocol {
   status access_as(const command& c);
   template <command_kind Kind>
   [[nodiscard]] bool goes_straight(const peer& p, const command& c) const noexcept;
-  template <command_kind Kind>
-  status post_straight(peer& p, const command& c);
+  /// Anything but posted and done: nothing happened.
+  [[gnu::always_inline]] status post_straight(request& r, peer& p, command_kind what,
+                                              const completion& done) {
+    r.to = p.wire.to;
+    const status s = p.wire.by->post(r);
+    if (s == status::posted) [[likely]]
+      ops_.begin_direct(r, p, what, done);
+    else
+      ops_.pool().give_back(r);
+    return s;
+  }
   status submit(peer& p, const command& c);
   status put_signal(peer& p, const command& c);
   status submit_signal(peer& p, const command& c, bool data_is_there);

@@ -23,7 +23,7 @@ class connector {
   connector& operator=(const connector&) = delete;
 
   /// Begins, unless it has begun.
-  void connect(peer_lane& p) noexcept;
+  [[gnu::noinline]] void connect(peer_lane& p) noexcept;
   /// The question is withdrawn, if there is one.
   void give_up(stream& s) noexcept;
   [[nodiscard]] bool has_news() const noexcept { return home_->letters.has_letters(); }

@@ -94,35 +94,13 @@ void departures::add_look(peer_lane& p) noexcept {
 
 // --- ends ------------------------------------------------------------------------------
 
-void departures::on_flight(const ibv_wc& c) noexcept {
-  const work_id id(c.wr_id);
-  peer_lane* const p = peers_.at(id.number());
-  if (p == nullptr || !p->out.name.is_beside(id) || !p->out.flights.holds(id.position())) return;
-  // What failed is still the oldest, and forget() ends it with all behind it: it is not over
-  // because what came after it has been flushed.
-  if (p->lost) return;
-  if (c.status == IBV_WC_SUCCESS) return end_through(*p, id.position());
-  finish_before(*p, id.position());
-  fail_oldest(*p, c.status);
-}
-
-/// A queue pair ends its requests in order: all up to this one are over.
-void departures::end_through(peer_lane& p, std::uint32_t position) noexcept {
-  finish_before(p, position + 1);
-  if (p.out.flights.unissued() != 0) push_soon(p);
-}
-
-void departures::finish_before(peer_lane& p, std::uint32_t position) noexcept {
-  while (p.out.flights.head() != position) finish_oldest(p);
-}
-
 [[gnu::always_inline]] inline void departures::finish_oldest(peer_lane& p) noexcept {
   flight& f = p.out.flights.oldest();  // its cell is good until something is added
   p.out.flights.pop();
   ++room_;
   f.held.release();
   if (f.how >= ending::told) {
-    if (!accesses_.finish(p.out, f)) return;
+    if (f.how != ending::told && !accesses_.finish(p.out, f)) return;
     events_.ended(*f.of, status::done);
   } else if (f.how == ending::sent) {
     --parcels_;
@@ -130,6 +108,22 @@ void departures::finish_before(peer_lane& p, std::uint32_t position) noexcept {
     regions::on_entry(*p.process, f.here);
   }
   if (f.in_slot) slots_.give_back(f.here);
+}
+
+/// A queue pair ends its requests in order: all up to this one are over, or what failed is the
+/// oldest then.
+void departures::on_flight(const ibv_wc& c) noexcept {
+  const work_id id(c.wr_id);
+  peer_lane* const p = peers_.at(id.number());
+  if (p == nullptr || !p->out.name.is_beside(id) || !p->out.flights.holds(id.position())) return;
+  // What failed is still the oldest, and forget() ends it with all behind it: it is not over
+  // because what came after it has been flushed.
+  if (p->lost) return;
+  const bool is_over = c.status == IBV_WC_SUCCESS;
+  const std::uint32_t under_way = id.position() + (is_over ? 1 : 0);
+  while (p->out.flights.head() != under_way) finish_oldest(*p);
+  if (!is_over) return fail_oldest(*p, c.status);
+  if (p->out.flights.unissued() != 0) push_soon(*p);
 }
 
 /// The queue pair has ended with it. What is behind it has not been carried out.

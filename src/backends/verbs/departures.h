@@ -57,10 +57,8 @@ class departures {
   static constexpr std::uint32_t much = 8, whole_list = 32;
 
   [[nodiscard]] flight* begin_parcel(peer_lane& p, bool follows) noexcept;
-  void end_through(peer_lane& p, std::uint32_t position) noexcept;
-  void finish_before(peer_lane& p, std::uint32_t position) noexcept;
   void finish_oldest(peer_lane& p) noexcept;
-  void fail_oldest(peer_lane& p, ibv_wc_status why) noexcept;
+  [[gnu::noinline]] void fail_oldest(peer_lane& p, ibv_wc_status why) noexcept;
   void discard_oldest(peer_lane& p, status how) noexcept;
   void end_queue_pair(stream& s) noexcept;
   void add_mark(peer_lane& p) noexcept;
