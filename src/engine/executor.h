@@ -46,6 +46,9 @@ class executor final : public keeper {
   /// Stops for good: in mode inline, too, nobody does its duties from then on.
   void end();
   void keep_off(int core) noexcept override;
+  [[nodiscard]] bool keeps_to_another(int core) const noexcept override {
+    return this->core() >= 0 && this->core() != core;
+  }
   /// Any thread: a lane was made.
   void lanes_changed() noexcept;
   void serve_inline() noexcept override;

@@ -37,6 +37,8 @@ class keeper {
   /// Something is to go on while a thread computes on `core`. The scheduler would often wake the
   /// executor there, behind that thread; so it is kept off that core, if it may use others.
   virtual void keep_off(int core) noexcept = 0;
+  /// It is tied to another core than `core`, so that who waits there takes none from it.
+  [[nodiscard]] virtual bool keeps_to_another(int core) const noexcept = 0;
   /// A thread of the program, in mode inline: devices, liveness, lanes that only peers use, and the
   /// same for other worlds in that mode.
   virtual void serve_inline() noexcept = 0;

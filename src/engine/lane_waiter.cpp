@@ -18,6 +18,9 @@ using protocols::delivery_batch;
 constexpr int polls_per_turn = 32;
 /// As many empty polls make a turn when others may need the core.
 constexpr int empty_polls_when_patient = 2;
+/// Looks at what an executor on another core is to raise, before this one is given away: as long as
+/// giving it away and getting it back may take, a few microseconds.
+constexpr int looks_at_executor = 256;
 /// A sleeper looks again after this long even when nothing wakes it, at first and at most.
 constexpr std::uint64_t first_backstop_ns = 4'000'000;
 /// Stands for no limit.
@@ -170,10 +173,14 @@ std::size_t lane_waiter::drive(const detail::signal& s, std::uint64_t target) no
   return events + batch.run();
 }
 
-/// Someone else drives: its turn raises s, and it may need this core for that.
+/// Someone else drives: its turn raises s, and it may need this core for that. A dedicated executor
+/// that is tied to another one does not.
 void lane_waiter::look_on(const detail::signal& s, std::uint64_t target) const noexcept {
-  for (int i = 0; i < polls_per_turn && s.count() < target; ++i) sync::relax();
-  driver_.help().boost();
+  const helpers& help = driver_.help();
+  const bool apart = help.dedicated() && help.keeper.keeps_to_another(sched_getcpu());
+  const int looks = apart ? looks_at_executor : polls_per_turn;
+  for (int i = 0; i < looks && s.count() < target; ++i) sync::relax();
+  help.boost();
   if (s.count() < target) std::this_thread::yield();
 }
 

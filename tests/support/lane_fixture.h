@@ -32,6 +32,7 @@ struct counting_alarm final : alarm {
 struct counting_keeper final : keeper {
   int turns = 0, moves = 0;
   void keep_off(int) noexcept override { ++moves; }
+  [[nodiscard]] bool keeps_to_another(int) const noexcept override { return false; }
   void serve_inline() noexcept override { ++turns; }
   [[nodiscard]] bool is_shared_inline() const noexcept override { return false; }
 };
