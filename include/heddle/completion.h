@@ -70,6 +70,8 @@ struct awaited {
   [[nodiscard]] static inline bool end_here(const completion& c, const void* batch,
                                             const outcome& what) noexcept;
 };
+/// For Heddle itself: delivering it raises a flag or a counter, and runs no program's code.
+[[nodiscard]] bool raises_only(const completion& c) noexcept;
 /// For Heddle itself: several endings in a row that go to one adapter which merely counts.
 struct many_endings {
   [[nodiscard]] static bool possible(const completion& c) noexcept;
@@ -108,6 +110,7 @@ class flag {
   friend class lane;
   friend detail::expected_ending;
   friend detail::awaited;
+  friend bool detail::raises_only(const completion& c) noexcept;
   static void deliver(void* owner, std::uint64_t, const outcome& what) noexcept;
   outcome outcome_;
   detail::signal signal_;
@@ -157,6 +160,7 @@ class counter {
  private:
   friend class lane;
   friend detail::expected_ending;
+  friend bool detail::raises_only(const completion& c) noexcept;
   friend detail::many_endings;
   static void deliver(void* owner, std::uint64_t, const outcome& what) noexcept;
   detail::signal signal_;

@@ -82,6 +82,10 @@ std::uint64_t event_descriptor::take() noexcept {
 
 namespace detail {
 
+bool raises_only(const completion& c) noexcept {
+  return c.deliver == &flag::deliver || c.deliver == &counter::deliver;
+}
+
 bool many_endings::possible(const completion& c) noexcept {
   return c.deliver == &counter::deliver || c.deliver == &event_descriptor::deliver;
 }

@@ -141,7 +141,9 @@ std::size_t executor::serve_devices(bool told) {
 /// many on few cores; any other after it was given something to submit: more may come.
 bool executor::stays_awake(std::size_t events) {
   if (events == 0 && awake_until_ns_ == 0) return false;
-  const auto [picked, polls] = lanes_.asked();
+  // In mode dedicated nobody asks, and threads that wait write these lines.
+  const auto [picked, polls] =
+      mode_ == progress_mode::dedicated ? executor_lanes::demand{} : lanes_.asked();
   const std::uint64_t now = now_ns();
   if (std::exchange(picked_, picked) != picked ||
       ((mode_ == progress_mode::dedicated || polls) && events != 0))

@@ -26,17 +26,23 @@ void lane_driver::give_way() const noexcept {
   std::this_thread::yield();
 }
 
-bool lane_driver::drain(delivery_batch& batch, bool helping) noexcept {
+bool lane_driver::drain(delivery_batch& batch, drained_by who) noexcept {
+  const bool helping = who != drained_by::user;
   trace::span help(trace::event_kind::help, {where_.self, where_.lane}, true);
   std::uint64_t executed = 0;
   port_.dispatch().begin_batch();
-  const bool all = commands().drain(drain_limit, [&](const command& c) {
+  const auto execute = [&](const command& c) {
     ++executed;
     if (helping) model_.counters().picked.add();
     if (c.stamped) [[unlikely]]
       model_.picked_up(now_ns(), helping);
     port_.dispatch().execute_accepted(c, batch);
-  });
+  };
+  bool all = true;
+  if (who == drained_by::sole_server)
+    commands().take_row(drain_limit, execute);
+  else
+    all = commands().drain(drain_limit, execute);
   port_.dispatch().end_batch(batch);
   if (is_full() != was_full_.get()) [[unlikely]]
     was_full_.set(is_full());

@@ -6,6 +6,7 @@
 // batch then, to be run without the hold.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -51,9 +52,12 @@ class lane_driver {
   // --- the holder ------------------------------------------------------------------------
   [[nodiscard]] protocols::port& port() noexcept { return port_; }
   [[nodiscard]] lane_parking& parking() noexcept { return parking_; }
-  /// Executes what is queued, for a `helping` thread that has nothing to do with the lane. False:
-  /// the thread has executed enough for others, and the executor has to take over.
-  bool drain(delivery_batch& batch, bool helping = false) noexcept;
+  /// Who executes what is queued: a thread of the program that uses the lane; one that has nothing
+  /// to do with it; or the executor that serves it alone, and leaves what lies behind a hole.
+  enum class drained_by : std::uint8_t { user, helper, sole_server };
+  /// Executes what is queued. False: the thread has executed enough for others, and the executor
+  /// has to take over.
+  bool drain(delivery_batch& batch, drained_by who = drained_by::user) noexcept;
   /// A poll of the endpoints, which disarms them.
   std::size_t advance(delivery_batch& batch) noexcept {
     parking_.disarm();

@@ -110,7 +110,7 @@ TEST_F(LaneDriver, CountsWhatAHelperExecutes) {
   start();
   ASSERT_EQ(driver_->commands().leave(short_command()), queue::left::unattended);
   ASSERT_TRUE(driver_->hold().enter());
-  driver_->drain(mine_, true);
+  driver_->drain(mine_, lane_driver::drained_by::helper);
   driver_->release(mine_);
   mine_.run();
   EXPECT_EQ(driver_->model().counters().picked.get(), 1u);

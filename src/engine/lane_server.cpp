@@ -10,6 +10,8 @@ using protocols::delivery_batch;
 
 /// How often maintain() tries to get hold of a busy lane.
 constexpr int hold_attempts = 256;
+/// Of turns with nothing new in the next cell, so many are between two looks at the whole queue.
+constexpr unsigned turns_between_words = 16;
 /// How long the hold is left to a thread that asked for it.
 constexpr int pauses_when_asked = 256;
 /// How often a thread that has asked the executor to let go looks whether it has.
@@ -29,7 +31,7 @@ std::size_t lane_server::progress() noexcept {
 /// because that would disarm it.
 std::size_t lane_server::take_turn(delivery_batch& batch) noexcept {
   const bool queued = driver_.commands().pending();
-  if (queued) (void)driver_.drain(batch, true);
+  if (queued) (void)driver_.drain(batch, lane_driver::drained_by::helper);
   const bool slept_on = driver_.parking().state().is_slept_on();
   const std::size_t events = (slept_on ? 0 : driver_.advance(batch)) + (queued ? 1 : 0);
   driver_.release(batch);
@@ -41,8 +43,19 @@ bool lane_server::enter() noexcept {
   return !driver_.hold().in_use() && driver_.hold().visit();
 }
 
+/// Of mode dedicated: executes what is there; 1 if there was something. Looks at the word that
+/// producers change only now and then, for what lies behind a producer that was interrupted.
+std::size_t lane_server::take_queued(delivery_batch& batch) noexcept {
+  using by = lane_driver::drained_by;
+  const bool next = driver_.commands().next_is_there();
+  if (!next && (++turns_ % turns_between_words != 0 || !driver_.commands().pending())) return 0;
+  (void)driver_.drain(batch, next ? by::sole_server : by::helper);
+  return 1;
+}
+
 /// In the other modes it takes turns with everybody. In mode dedicated nobody else drives, so the
-/// hold is kept as long as there is nothing to deliver: a look at an idle lane costs no exchange.
+/// hold is kept as long as there is no program's code to run: a look at an idle lane costs no
+/// exchange, and who hands something in finds the word in its own cache.
 /// Not by an executor of several lanes: it would run the callbacks of one under the hold of
 /// another.
 std::size_t lane_server::serve(bool keep) noexcept {
@@ -51,9 +64,8 @@ std::size_t lane_server::serve(bool keep) noexcept {
   program_polls_ = driver_.parking().state().is_polled();
   if (!driver_.help().dedicated()) return take_turn(batch);
   serving_ = true;
-  const bool queued = driver_.commands().pending();
-  if (queued) (void)driver_.drain(batch, true);
-  const std::size_t events = driver_.advance(batch) + (queued ? 1 : 0);
+  const std::size_t events = driver_.advance(batch) + take_queued(batch);
+  if (keep) batch.run_raises();
   const bool asked = asked_.is_set();
   if (keep && batch.empty() && !asked) return events;
   return events + let_others_in(batch, asked);

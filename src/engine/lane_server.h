@@ -49,6 +49,7 @@ class lane_server {
   [[nodiscard]] bool enter() noexcept;
   const void* borrower() noexcept;
   std::size_t take_turn(protocols::delivery_batch& batch) noexcept;
+  std::size_t take_queued(protocols::delivery_batch& batch) noexcept;
   bool rest_served(protocols::delivery_batch& batch, bool watched, bool keep) noexcept;
   std::size_t let_others_in(protocols::delivery_batch& batch, bool asked) noexcept;
 
@@ -58,6 +59,7 @@ class lane_server {
   // The executor's thread only.
   bool serving_ = false;  // serve() has kept the hold
   bool program_polls_ = false;
+  unsigned turns_ = 0;
   lane_lender lender_;
 };
 

@@ -64,6 +64,18 @@ TEST_F(LaneServer, DeliversWithoutTheHold) {
   EXPECT_TRUE(is_free());
 }
 
+TEST_F(LaneServer, RaisesAFlagWithoutLettingADedicatedLaneGo) {
+  start_server(progress_mode::dedicated);
+  flag ended;
+  protocols::command c = short_command();
+  c.done = ended;
+  (void)driver_->commands().hand_in(c);
+  server_->serve(true);
+  EXPECT_TRUE(ended.ready());
+  EXPECT_FALSE(is_free());
+  server_->dismiss();
+}
+
 TEST_F(LaneServer, LendsTheLaneToTheThreadThatUsesIt) {
   if (!sync::enable_asymmetric_here()) GTEST_SKIP() << "no membarrier, so nothing is lent";
   start_server().progress();

@@ -40,7 +40,8 @@ struct signal_word {
 };
 
 /// Trivially copyable, so that it can wait in a ring. What it points to stays the caller's until
-/// the completion. Small, so that handing one to another thread costs two cache lines.
+/// the completion. Small, so that handing one to another thread costs two cache lines; what a put,
+/// get or addition begins with is in the first of them.
 struct command {
   command() noexcept;
   command_kind kind = command_kind::put;
@@ -54,16 +55,17 @@ struct command {
   /// value goes, or empty.
   std::span<std::byte> memory;
   union {
-    std::span<const std::byte> header{};  ///< call
-    signal_word signal;                   ///< put_signal
-  };
-  union {
     const memory::remote_memory* target = nullptr;  ///< put, get, atomic
     detail::taken_message* taken;                   ///< match
     unexpected* message;                            ///< recv_taken
   };
   std::uint64_t offset = 0;
-  std::uint64_t operand = 0, compare = 0;
+  std::uint64_t operand = 0;
+  union {
+    std::span<const std::byte> header{};  ///< call
+    signal_word signal;                   ///< put_signal
+  };
+  std::uint64_t compare = 0;
   tag_match match{0};  ///< recv; send: value is the tag
   completion done;
 };

@@ -112,6 +112,14 @@ std::size_t delivery_batch::run_calls(page& of) noexcept {
   return count;
 }
 
+void delivery_batch::run_raises() noexcept {
+  page& p = *filling_;
+  const auto raises = [](const end& e) { return detail::raises_only(e.done); };
+  if (!p.ended.empty() && p.calls.empty() && !running_ && !trace::is_watched() &&
+      std::ranges::all_of(p.ended, raises))
+    (void)run_ended(p);
+}
+
 std::size_t delivery_batch::run_all() noexcept {
   check(sync::holds::count() == 0, "a completion is about to run while its thread holds a lane");
   running_ = true;

@@ -59,6 +59,9 @@ class delivery_batch {
   /// Memory for the payloads of large calls; what handlers leave of it comes back.
   [[nodiscard]] spare_payloads& payloads() noexcept { return payloads_; }
 
+  /// Runs what has ended where all of it only raises flags and counters, and nobody watches: no
+  /// program's code, so it may be done with a lane held.
+  void run_raises() noexcept;
   /// Runs everything; with no lane held. Returns how many items ran.
   std::size_t run() noexcept { return running_ || empty() ? 0 : run_all(); }
   [[nodiscard]] bool running() const noexcept { return running_; }

@@ -139,6 +139,34 @@ TEST(DeliveryBatch, ThePayloadOfALargeCallIsThereForTheNextUnlessItsHandlerKeeps
   EXPECT_EQ(batch.payloads().kept_bytes(), 0u);
 }
 
+// Invariant I4: what raises flags and counters may run inside a hold, and nothing beside a
+// callback.
+TEST(DeliveryBatch, I4RaisesUnderAHoldOnlyWhereNothingElseHasEnded) {
+  delivery_batch batch;
+  flag f;
+  counter c;
+  batch.add(f, {.code = status::peer_lost});
+  batch.add(c, {});
+  batch.add(c, {});
+  sync::combining_queue<int> lane(2);
+  ASSERT_TRUE(lane.try_hold());
+  batch.run_raises();
+  EXPECT_TRUE(f.ready());
+  EXPECT_EQ(f.result().code, status::peer_lost);
+  EXPECT_EQ(c.count(), 2u);
+  EXPECT_TRUE(batch.empty());
+  int called = 0;
+  callback calls([&](const outcome&) { ++called; });
+  batch.add(c, {});
+  batch.add(calls, {});
+  batch.run_raises();
+  EXPECT_EQ(c.count(), 2u);
+  EXPECT_EQ(called, 0);
+  ASSERT_TRUE(lane.release());
+  EXPECT_EQ(batch.run(), 2u);
+  EXPECT_EQ(called, 1);
+}
+
 // Invariant I4: no callback inside a hold.
 TEST(DeliveryBatchDeathTest, I4RunningCompletionsUnderAHoldEndsADebugBuild) {
   if (!checking) GTEST_SKIP() << "only debug builds, those without NDEBUG, look";

@@ -20,7 +20,9 @@
 //
 // A lane whose executor does everything needs less: there a producer only hand_in()s, and the
 // executor lets go by release_empty(), which fails as long as anything is claimed. So the bit that
-// the claim saw says whether the executor is awake and will come by; if not, it is to be woken.
+// the claim saw says whether the executor is awake and will come by; if not, it is to be woken. An
+// executor that is awake looks at the next cell (next_is_there(), take_row()), and at the word now
+// and then only, for what lies behind a hole: so the word stays in the producers' cache.
 //
 // Why nothing is stranded behind a hole: the producer publishes, then looks at the word; the holder
 // lets go, then looks at the cells. All four are sequentially consistent, so one of the two sees
@@ -135,7 +137,8 @@ class combining_queue {
   [[nodiscard]] loose<const void*>& holder() noexcept { return holder_; }
   /// Something is queued or claimed. Anybody may ask; for others than the holder it is a hint.
   [[nodiscard, gnu::always_inline]] bool pending() const noexcept {
-    return ticket() != head_.load(std::memory_order_relaxed);  // relaxed: ours
+    // T1 pairs with the claim's release. Relaxed: ours.
+    return word_.load(std::memory_order_acquire) >> 1 != head_.load(std::memory_order_relaxed);
   }
   /// Gives queued values to `take`, at most `limit`, each producer's in its order. False: at the
   /// limit; there may be more.
@@ -143,10 +146,10 @@ class combining_queue {
   bool drain(std::size_t limit, F&& take) {
     for (bool found = true; found && pending();) {
       found = false;
-      const std::uint64_t end = ticket();
+      const std::uint64_t end = word_.load(std::memory_order_acquire) >> 1;  // T1
       // Relaxed: ours.
       for (std::uint64_t p = head_.load(std::memory_order_relaxed); p != end; p = next(p)) {
-        if (distance(p, end) > ahead) fetch(cells_[(p + ahead) & mask_]);
+        if (distance(p, end) > ahead) cells_[(p + ahead) & mask_].fetch();
         if (!published(p)) continue;
         if (limit-- == 0) {
           pass_taken(end);
@@ -161,6 +164,24 @@ class combining_queue {
       pass_taken(end);
     }
     return true;
+  }
+  /// The oldest value is there. A look at its cell alone.
+  [[nodiscard]] bool next_is_there() const noexcept {
+    return published(head_.load(std::memory_order_relaxed));  // relaxed: ours
+  }
+  /// As drain(), up to the first value that is not there yet. Looks at cells alone.
+  template <class F>
+  void take_row(std::size_t limit, F&& take) {
+    std::uint64_t p = head_.load(std::memory_order_relaxed);  // relaxed: ours
+    for (; limit != 0 && published(p); --limit, p = next(p)) {
+      cell& c = cells_[p & mask_];
+      c.fetch();  // its second line, while the first is read
+      cells_[next(p) & mask_].fetch();
+      take(std::as_const(c.value));
+      // Relaxed: published by H1, without which nobody claims this cell again.
+      c.turn.store((p + mask_ + 1) & tickets, std::memory_order_relaxed);
+    }
+    head_.store(p, std::memory_order_release);  // H1
   }
   /// True: let go. False: there is more to take, and the caller still holds.
   [[nodiscard]] bool release() noexcept { return release_empty() || release_past_claims(); }
@@ -184,6 +205,11 @@ class combining_queue {
   struct alignas(cache_line) cell {
     Atomic<std::uint64_t> turn;
     T value;
+    /// Asks the CPU for its lines, to be written as well.
+    void fetch() const noexcept {
+      const auto* const at = reinterpret_cast<const std::byte*>(this);
+      for (std::size_t line = 0; line < sizeof(cell); line += cache_line) fetch_to_write(at + line);
+    }
   };
   static constexpr std::uint64_t held_bit = 1, ticket_step = 2;
   static constexpr std::uint64_t tickets = ~std::uint64_t{0} >> 1;  // positions have 63 bits
@@ -234,17 +260,9 @@ class combining_queue {
     c.turn.store(next(position), order);  // at least release, to T2
   }
 
-  /// Asks the CPU for a cell's lines, to be written as well.
-  static void fetch(cell& c) noexcept {
-    const auto* const at = reinterpret_cast<const std::byte*>(&c);
-    for (std::size_t line = 0; line < sizeof(cell); line += cache_line) fetch_to_write(at + line);
-  }
   static std::uint64_t next(std::uint64_t p) noexcept { return (p + 1) & tickets; }
   static std::int64_t distance(std::uint64_t from, std::uint64_t to) noexcept {
     return static_cast<std::int64_t>((to - from) << 1) >> 1;
-  }
-  [[nodiscard]] std::uint64_t ticket() const noexcept {
-    return word_.load(std::memory_order_acquire) >> 1;  // T1 pairs with the claim's release
   }
   [[nodiscard]] bool published(std::uint64_t p) const noexcept {
     // T2 pairs with Q1: the value is complete. As Q4, sequentially consistent.

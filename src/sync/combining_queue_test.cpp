@@ -88,6 +88,23 @@ TEST(CombiningQueue, I16StopsAtTheLimitAndSaysSo) {
   EXPECT_EQ(last, 2u);
 }
 
+TEST(CombiningQueue, TakesARowUpToTheLimitInOrder) {
+  queue q(4, wrap - 2);
+  ASSERT_TRUE(q.try_hold());
+  EXPECT_FALSE(q.next_is_there());
+  for (std::uint64_t v = 0; v < 3; ++v) ASSERT_EQ(q.push(v), pushed::queued);
+  std::vector<std::uint64_t> values;
+  const auto take = [&](std::uint64_t v) { values.push_back(v); };
+  ASSERT_TRUE(q.next_is_there());
+  q.take_row(2, take);
+  EXPECT_EQ(values, (std::vector<std::uint64_t>{0, 1}));
+  EXPECT_TRUE(q.pending());
+  q.take_row(2, take);
+  EXPECT_EQ(values, (std::vector<std::uint64_t>{0, 1, 2}));
+  EXPECT_FALSE(q.next_is_there());
+  EXPECT_TRUE(q.release());
+}
+
 // Invariant I1: with the least of rings, from near the wrap.
 TEST(CombiningQueue, I1GoesOnWhenItsPositionsWrapAround) {
   queue q(2, wrap - 3);

@@ -55,6 +55,10 @@ struct dedicated_lane {
     bool holds = false;
     while (!stop.load(std::memory_order_seq_cst)) {
       if (!holds && !(holds = commands.try_hold())) continue;
+      if (commands.next_is_there()) {
+        commands.take_row(no_limit, [this](std::uint64_t c) { execute(c); });
+        continue;
+      }
       if (commands.pending()) {
         // A producer between claim and publication keeps it awake, not busy for ever.
         if (!drain()) wait_until([this] { return handing_in == 0; });
@@ -77,13 +81,16 @@ struct dedicated_lane {
   bool drain() {
     bool any = false;
     (void)commands.drain(no_limit, [&](std::uint64_t c) {
-      step();
+      execute(c);
       any = true;
-      std::uint64_t& last = executed[c >> 8];
-      out_of_order |= (c & 0xff) != last + 1;
-      ++last;
     });
     return any;
+  }
+  void execute(std::uint64_t c) {
+    step();
+    std::uint64_t& last = executed[c >> 8];
+    out_of_order |= (c & 0xff) != last + 1;
+    ++last;
   }
 
   [[nodiscard]] std::string fault(std::uint64_t all) const {
