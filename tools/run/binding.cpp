@@ -72,13 +72,12 @@ binding parse_binding(const std::string& text) {
   try {
     for (const std::string& cpu : number_list(text)) list.cpus.push_back(*whole_number(cpu));
   } catch (const usage_error&) {
-    throw usage_error(fmt::format("--bind: '{}' is not {}", text, accepted));
+    throw usage_error(fmt::format("'{}' is not {}", text, accepted));
   }
   part sorted = list.cpus;
   std::sort(sorted.begin(), sorted.end());
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-  if (twice != sorted.end())
-    throw usage_error(fmt::format("--bind {}: CPU {} is listed twice", text, *twice));
+  if (twice != sorted.end()) throw usage_error(fmt::format("CPU {} is listed twice", *twice));
   return list;
 }
 

@@ -35,7 +35,7 @@ std::uint64_t word_of(std::uint64_t seed, std::uint64_t a, std::uint64_t b) {
 
 [[noreturn]] void refuse(const std::string& item) {
   throw error(fmt::format(
-      "--faults: '{}' is not accepted; give node=HOST:FACTOR, node_tx=HOST:FACTOR, "
+      "'{}' is not accepted; give node=HOST:FACTOR, node_tx=HOST:FACTOR, "
       "node_rx=HOST:FACTOR, rail=HOST/RAIL:FACTOR, link=FROM-TO:FACTOR, link=cableN:FACTOR or "
       "contention=FROM-TO:FACTOR, several with commas between; FACTOR > 1",
       item));
