@@ -91,8 +91,7 @@ template <class Question>
 bool lane_questions::ask(Question&& question) {
   delivery_batch& batch = delivery_batch::mine();
   for (int i = 0; i < report_attempts; ++i) {
-    server_.ask();
-    if (!driver_.hold().enter()) {
+    if (!server_.enter_asking()) {
       usleep(between_attempts_us);
       continue;
     }

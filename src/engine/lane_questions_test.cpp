@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/lane_questions.h"
 
+#include <atomic>
+#include <thread>
+
 #include "support/lane_fixture.h"
 
 namespace heddle::engine {
@@ -99,6 +102,22 @@ TEST_F(LaneQuestions, AReportLeavesWhatIsQueuedToTheExecutor) {
   EXPECT_TRUE(questions_->report(1, found));
   EXPECT_EQ(ended_.count, 0);
   EXPECT_EQ(alarm_.wakes, 1);
+}
+
+// It lets go for some microseconds at a time.
+TEST_F(LaneQuestions, AReportIsGivenWhileADedicatedExecutorServesWithoutRest) {
+  start_questions(progress_mode::dedicated);
+  std::atomic<bool> over{false};
+  std::thread executor([&] {
+    while (!over) server_->serve(true);
+    server_->dismiss();
+  });
+  for (std::uint64_t look = 1; look <= 20; ++look) {
+    protocols::port_report found;
+    EXPECT_TRUE(questions_->report(look, found)) << look;
+  }
+  over = true;
+  executor.join();
 }
 
 }  // namespace

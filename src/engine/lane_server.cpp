@@ -171,6 +171,10 @@ bool lane_server::maintain(std::uint64_t now_ns) noexcept {
 
 bool lane_server::enter_with_patience() noexcept {
   if (driver_.help().only_inline()) driver_.help().keeper.serve_inline();
+  return enter_asking();
+}
+
+bool lane_server::enter_asking() noexcept {
   if (driver_.hold().enter()) return true;
   if (!driver_.help().dedicated()) return false;
   ask();

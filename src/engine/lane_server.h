@@ -24,6 +24,8 @@ class lane_server {
   /// Takes the hold for a question that has to be answered at once and so cannot be queued: in mode
   /// dedicated the executor lets it go for a moment.
   [[nodiscard]] bool enter_with_patience() noexcept;
+  /// The same, of a thread that is not the program's.
+  [[nodiscard]] bool enter_asking() noexcept;
   /// The holder leaves the lane to the executor, and need not wake it: the descriptors will. False:
   /// it has to be woken.
   [[nodiscard]] bool leave_to_descriptors() noexcept;

@@ -34,7 +34,7 @@ std::size_t whole_pages(std::size_t bytes) noexcept {
   if (bytes > SIZE_MAX / 2) return 0;
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const auto rounded = [=](std::size_t to) { return (bytes + to - 1) / to * to; };
-  const bool half_used = rounded(huge_page) / 2 <= bytes;
+  const bool half_used = bytes != 0 && rounded(huge_page) / 2 <= bytes;
   return half_used ? rounded(huge_page) : std::max(page, rounded(page));
 }
 

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -106,9 +107,11 @@ TEST(Segment, ThatFillsHalfOfItsHugePagesConsistsOfThemAndAsksForThem) {
 }
 
 TEST(Segment, ThatIsSmallerTakesNoMoreThanThePagesThatAreTouched) {
-  for (const std::size_t size : {std::size_t{1}, bytes, bytes + 1, huge / 2 - bytes}) {
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{1}, bytes, bytes + 1, huge / 2 - bytes}) {
     const segment mine("test", size, peers::none);
-    EXPECT_LT(mine.memory().size(), size + static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
+    EXPECT_LT(mine.memory().size(),
+              std::max(size, std::size_t{1}) + static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
     EXPECT_EQ(said_of(mine.memory().data(), "VmFlags").find(" hg"), std::string::npos) << size;
   }
 }
