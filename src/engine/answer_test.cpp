@@ -132,11 +132,16 @@ TEST_P(Answers, ThatStillWaitWhenTheWorldEndsAreLetGo) {
   lane starts(*w), l(*w);
   w->set_handler(ask_id, &on_question, &l);
   const full_lane full(l, 0);
-  EXPECT_EQ(starts.call(0, ask_id, {}, {}), status::done);
-  while (told_to_wait == 0) starts.poll();
+  // Until one is refused: while an executor holds the lane an answer is queued, and goes all the
+  // same.
+  std::uint64_t asked = 0;
+  while (told_to_wait == 0) {
+    EXPECT_EQ(starts.call(0, ask_id, {}, {}), status::done);
+    for (++asked; told_to_wait == 0 && gone < asked; l.poll()) starts.poll();
+  }
   w.reset();
-  EXPECT_EQ(made, 1u);
-  EXPECT_EQ(gone, 1u);
+  EXPECT_EQ(made, asked);
+  EXPECT_EQ(gone, asked);
 }
 
 using std::chrono::steady_clock;
