@@ -439,8 +439,7 @@ class lane {
       wait_for_room();
       s = attempt(c);
     }
-    if (s != status::posted) return s;
-    return f.ready() ? f.result().code : wait(f);  // in the turn in which it was posted, perhaps
+    return s == status::posted ? wait(f) : s;
   }
   bool wait(detail::signal& s, std::uint64_t target, std::uint64_t deadline_ns) noexcept;
   void wait_for_room() noexcept;

@@ -15,12 +15,6 @@ using queue = lane_hold::queue;
 /// Larger transfers are worth waking the executor for.
 constexpr std::size_t large_bytes = 16 * 1024;
 
-/// What a blocking form waits for, and has got: the program leaves nothing behind.
-bool has_ended(const completion& done) noexcept {
-  const detail::signal* const awaited = detail::awaited::in(done);
-  return awaited != nullptr && awaited->count() != 0;
-}
-
 bool moves_data(const command& c) noexcept {
   return c.kind == command_kind::send || c.kind == command_kind::call ||
          c.kind == command_kind::put;
@@ -272,7 +266,7 @@ status lane_submitter::choose(const command& c, delivery_batch& batch) noexcept 
   const status s = execute_or_enqueue(c, batch);
   const std::uint64_t end = now_ns();
   model.submitted(c.memory.size(), end - begin);
-  if (!has_ended(c.done)) waiter_.habit().leave(end);
+  waiter_.habit().leave(end);
   return s;
 }
 
