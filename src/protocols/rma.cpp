@@ -18,12 +18,6 @@ std::size_t bytes_of(command_kind k, const command& c) noexcept {
   return k == command_kind::atomic ? c.width : c.memory.size();
 }
 
-status check_range(const memory::remote_memory& t, std::uint64_t offset, std::size_t bytes,
-                   rights wanted) noexcept {
-  if (offset > t.bytes || bytes > t.bytes - offset) return status::out_of_bounds;
-  return allows(t.allowed, wanted) ? status::done : status::denied;
-}
-
 status check_signal(const command& c) noexcept {
   const auto [word, offset] = c.signal;
   const bool known = c.atomic == atomic_op::add || c.atomic == atomic_op::swap;
@@ -50,12 +44,7 @@ bool is_here(const memory::remote_memory& t, rights wanted) noexcept {
 
 /// All of the op, as if the wire took it in one.
 inline void describe(command_kind k, const command& c, transport::op& o) noexcept {
-  o.kind = native_kind(k);
-  o.over = o.tells = false;
-  o.memory = c.memory;
-  o.region = c.target->ref;
-  o.offset = c.offset;
-  o.place.by = 0;
+  describe_move(o, native_kind(k), c.memory, c.target->ref, c.offset);
   if (k == command_kind::put || k == command_kind::get) return;
   o.atomic = c.atomic;
   o.width = c.width;

@@ -9,6 +9,25 @@
 
 namespace heddle::protocols {
 
+inline status check_range(const memory::remote_memory& there, std::uint64_t offset,
+                          std::size_t bytes, rights needed) noexcept {
+  if (offset > there.bytes || bytes > there.bytes - offset) return status::out_of_bounds;
+  return allows(there.allowed, needed) ? status::done : status::denied;
+}
+
+/// All of a put or a get, as if the wire took it in one.
+[[gnu::always_inline]] inline void describe_move(transport::op& o, transport::op_kind kind,
+                                                 std::span<std::byte> memory,
+                                                 memory::region_ref region,
+                                                 std::uint64_t offset) noexcept {
+  o.kind = kind;
+  o.over = o.tells = false;
+  o.memory = memory;
+  o.region = region;
+  o.offset = offset;
+  o.place.by = 0;
+}
+
 /// Owns the program's puts, gets and atomics, and tells the target of a put's end where it asks for
 /// that. Holder only.
 class rma final : public protocol {
@@ -31,17 +50,11 @@ class rma final : public protocol {
     peer& p = *found;
     // One less: of no bytes, which no wire gets, that is too many.
     const bool fits = memory.size() - 1 < (out ? p.max_put_at_once : p.max_get_at_once);
-    const bool inside = offset <= there.bytes && memory.size() <= there.bytes - offset;
-    if (!fits || !inside || !allows(there.allowed, needed) || allows(there.mapped, needed) ||
-        ops_.room().full()) [[unlikely]]
+    if (!fits || check_range(there, offset, memory.size(), needed) != status::done ||
+        allows(there.mapped, needed) || ops_.room().full()) [[unlikely]]
       return status::busy_queue;
     request& r = ops_.pool().take();
-    r.kind = native_kind(Kind);
-    r.over = r.tells = false;
-    r.memory = memory;
-    r.region = there.ref;
-    r.offset = offset;
-    r.place.by = 0;
+    describe_move(r, native_kind(Kind), memory, there.ref, offset);
     return post_straight(r, p, Kind, done);
   }
 
