@@ -106,7 +106,7 @@ TEST(CommandLine, AWrongOptionIsToldWithItsCommandAndWhereToReadOn) {
 }
 
 TEST(CommandLine, ANumberOutOfItsRangeIsToldWithARangeThatCanBeRead) {
-  EXPECT_THAT(run({HEDDLE, "info", "--pid", "-1"}).err, HasSubstr("not in range 1 to 4194304;"));
+  EXPECT_THAT(run({HEDDLE, "info", "--pid", "-1"}).err, HasSubstr("not in range 1 to 2147483647;"));
   EXPECT_THAT(run({HEDDLE, "run", "--timeout", "0", "--", "true"}).err,
               HasSubstr("not in range 1 to 2147483647;"));
 }

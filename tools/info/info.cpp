@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -27,8 +28,6 @@ namespace heddle::tools {
 namespace {
 
 using json = nlohmann::ordered_json;
-
-constexpr int most_pid = 1 << 22;  // of Linux
 
 constexpr const char* about =
     "Show version, settings, limits, backends, hosts and routes, or what a job waits for";
@@ -228,7 +227,7 @@ void add_info(CLI::App& app, int& exit_code) {
   auto* asked =
       info->add_option("--pid", *pid, "Ask this running process, and those it has started")
           ->type_name("PID")
-          ->check(CLI::Range(1, most_pid));
+          ->check(CLI::Range(1, std::numeric_limits<int>::max()));
   info->add_flag("--metrics", *as_metrics,
                  "With --pid: print its counters as Prometheus reads them")
       ->needs(asked)
