@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/lane_questions.h"
 
-#include <atomic>
 #include <thread>
 
 #include "support/lane_fixture.h"
+#include "sync/loose.h"
 
 namespace heddle::engine {
 namespace {
@@ -107,16 +107,16 @@ TEST_F(LaneQuestions, AReportLeavesWhatIsQueuedToTheExecutor) {
 // It lets go for some microseconds at a time.
 TEST_F(LaneQuestions, AReportIsGivenWhileADedicatedExecutorServesWithoutRest) {
   start_questions(progress_mode::dedicated);
-  std::atomic<bool> over{false};
+  sync::loose<bool> over;
   std::thread executor([&] {
-    while (!over) server_->serve(true);
+    while (!over.get()) server_->serve(true);
     server_->dismiss();
   });
   for (std::uint64_t look = 1; look <= 20; ++look) {
     protocols::port_report found;
     EXPECT_TRUE(questions_->report(look, found)) << look;
   }
-  over = true;
+  over.set(true);
   executor.join();
 }
 
