@@ -11,6 +11,7 @@
 #include <regex>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 #include <tuple>
 
 #include "exit_status.h"
@@ -35,12 +36,12 @@ std::vector<std::string> split(const std::string& text, char mark) {
 
 goal parse_goal(const std::string& text) {
   static const std::regex form(
-      R"(at (least|most) ([0-9.]+) (?:(x|above) ([^\s,]+)|([^\s,]+)(?: of ([^\s,]+))?)(?:, T=(\d+))?)");
+      R"(at (least|most) ([0-9.]+) (?:(x|above) ([^\s,]+)|([^\s,]+)(?: of ([^\s,]+))?)(?:, T=(\d+))?(?:, from (\d+) cores)?)");
   std::smatch is;
   if (!std::regex_match(text, is, form))
     throw std::runtime_error("'" + text +
                              "' is no goal; write such as 'at least 3 x ucx', or "
-                             "'at most 2 scaling of put, T=NUMBER'");
+                             "'at most 2 scaling of put, T=NUMBER, from NUMBER cores'");
   return {.text = text,
           .at_most = is[1] == "most",
           .bound = std::stod(is[2]),
@@ -48,7 +49,8 @@ goal parse_goal(const std::string& text) {
           .above = is[3] == "above",
           .metric = is[5],
           .op = is[6],
-          .threads = is[7].matched ? std::stoi(is[7]) : 0};
+          .threads = is[7].matched ? std::stoi(is[7]) : 0,
+          .cores = is[8].matched ? static_cast<unsigned>(std::stoul(is[8])) : 0};
 }
 
 row parse_row(const std::string& line) {
@@ -98,15 +100,19 @@ std::optional<double> beside_rival(const outcome_row& r, const goal& g) {
   return g.above ? own->median - rival->median : own->median / rival->median;
 }
 
+std::string verdict_of(const goal& g, std::optional<double> figure) {
+  if (!figure) return "failed";
+  if (std::thread::hardware_concurrency() < g.cores) return "unjudged";
+  return meets(g, *figure) ? "pass" : "short";
+}
+
 /// What a table says of a goal: the row, the goal, the ratio, the verdict, and both medians.
 std::array<std::string, 6> cells_of(const outcome_row& r, const goal& g) {
   const auto ratio = figure_of(r, g);
   return {r.what.name,
           g.text,
           ratio ? fmt::format("{:.3g}", *ratio) : "-",
-          !ratio             ? "failed"
-          : meets(g, *ratio) ? "pass"
-                             : "short",
+          verdict_of(g, ratio),
           g.against.empty() ? "-" : median_of(r, g, "heddle"),
           median_of(r, g, g.against)};
 }
@@ -183,7 +189,7 @@ bool meets(const goal& g, double ratio) {
 }
 
 std::string text_table(const std::vector<outcome_row>& rows) {
-  constexpr auto layout = "{:<28}{:<40}{:>10}  {:<7}{:>14}{:>14}\n";
+  constexpr auto layout = "{:<28}{:<55}{:>10}  {:<9}{:>14}{:>14}\n";
   std::string text = fmt::format(layout, "row", "goal", "ratio", "", "heddle", "rival");
   for (const outcome_row& r : rows) {
     for (const goal& g : r.what.goals)

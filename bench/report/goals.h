@@ -21,6 +21,7 @@ struct goal {
   std::string metric = {};
   std::string op = {};  ///< of the record; empty: any
   int threads = 0;      ///< 0: the first
+  unsigned cores = 0;   ///< with fewer of them it is not judged
   friend bool operator==(const goal&, const goal&) = default;
 };
 
@@ -57,7 +58,8 @@ struct outcome_row {
 [[nodiscard]] std::optional<double> figure_of(const outcome_row& r, const goal& g);
 [[nodiscard]] bool meets(const goal& g, double ratio);
 
-/// One line per goal: row, goal, ratio, "pass" or "short", medians.
+/// One line per goal: row, goal, ratio, "pass" or "short", medians; "unjudged" where this process
+/// may use fewer cores than the goal asks for.
 [[nodiscard]] std::string text_table(const std::vector<outcome_row>& rows);
 /// The same as a Markdown table with the commands.
 [[nodiscard]] std::string markdown_table(const std::vector<outcome_row>& rows);

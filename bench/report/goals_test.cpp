@@ -65,16 +65,18 @@ TEST(Goals, AreReadWithAllTheirParts) {
       "[other]\nx | y | at least 1 x z\n# no row\n[mine]\n"
       "a-row | rate --op put | at most 0.5 x ucx, T=4; at least 2 scaling, T=8; at most 1 m of "
       "get; "
-      "at most 100 above pair "
+      "at most 100 above pair; at least 0.9 m of put, from 3 cores "
       "| A=1 B=2",
       "mine");
   ASSERT_THAT(rows, SizeIs(1));
   EXPECT_EQ(rows[0].arguments, (std::vector<std::string>{"rate", "--op", "put"}));
   EXPECT_EQ(rows[0].settings, (std::vector<std::string>{"A=1", "B=2"}));
-  const std::vector<goal> goals{{"at most 0.5 x ucx, T=4", true, 0.5, "ucx", false, "", "", 4},
-                                {"at least 2 scaling, T=8", false, 2, "", false, "scaling", "", 8},
-                                {"at most 1 m of get", true, 1, "", false, "m", "get", 0},
-                                {"at most 100 above pair", true, 100, "pair", true, "", "", 0}};
+  const std::vector<goal> goals{
+      {"at most 0.5 x ucx, T=4", true, 0.5, "ucx", false, "", "", 4},
+      {"at least 2 scaling, T=8", false, 2, "", false, "scaling", "", 8},
+      {"at most 1 m of get", true, 1, "", false, "m", "get", 0},
+      {"at most 100 above pair", true, 100, "pair", true, "", "", 0},
+      {"at least 0.9 m of put, from 3 cores", false, 0.9, "", false, "m", "put", 0, 3}};
   EXPECT_EQ(rows[0].goals, goals);
 }
 
@@ -147,6 +149,9 @@ TEST(Goals, AreJudgedOneByOneInTheTables) {
               HasSubstr("| example | at least 0.4 x bare | 0.3 | short | 90 M/s | 300 M/s | "
                         "`rate --op put` |"));
   outcome_row r = example();
+  for (goal& g : r.what.goals) g.cores = 1'000'000;
+  EXPECT_THAT(text_table({r}),
+              AllOf(HasSubstr("unjudged"), Not(HasSubstr("pass")), Not(HasSubstr("short"))));
   r.records.clear();
   r.failure = "it took too long";
   EXPECT_THAT(text_table({r}), AllOf(HasSubstr("failed"), HasSubstr("it took too long")));
