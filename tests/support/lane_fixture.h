@@ -40,7 +40,14 @@ struct counting_keeper final : keeper {
 using test::ending;
 
 class LaneFixture : public test::ScriptedWorld {
+ public:
+  LaneFixture() = default;
+  LaneFixture(const LaneFixture&) = delete;
+  LaneFixture& operator=(const LaneFixture&) = delete;
+
  protected:
+  /// What a test has left in this thread's batch would end in the next one's.
+  ~LaneFixture() override { mine_.run(); }
   /// Made anew, in this mode.
   lane_driver& start(progress_mode mode = progress_mode::adaptive, int ranks_per_core = 1) {
     driver_.reset();
