@@ -246,6 +246,13 @@ function(heddle_backend_module name component)
   endif()
 endfunction()
 
+# heddle_backend_modules(variable): the targets of all such modules.
+function(heddle_backend_modules variable)
+  get_target_property(modules heddle_modules MANUALLY_ADDED_DEPENDENCIES)
+  list(FILTER modules INCLUDE REGEX ^heddle_backend_)
+  set(${variable} ${modules} PARENT_SCOPE)
+endfunction()
+
 # heddle_fuzz_target(name corpus source...): in the fuzz preset a libFuzzer program of just these
 # sources, run by ctest for HEDDLE_FUZZ_SECONDS from the files in `corpus`, which it only reads; what
 # it finds on its way goes to the build folder. In other builds nothing.

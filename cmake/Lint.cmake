@@ -63,11 +63,6 @@ add_custom_target(check-headers DEPENDS heddle_header_probes)
 
 # Every compilation here fails on what clang-tidy finds, so building is the check: the library and its
 # modules here, which CI can afford; `cmake --build --preset lint --target all` does the programs as well.
-set(parts heddle)
-foreach(part heddle_backend_utofu heddle_backend_verbs)
-  if(TARGET ${part})
-    list(APPEND parts ${part})
-  endif()
-endforeach()
-add_custom_target(check-tidy DEPENDS ${parts})
+heddle_backend_modules(modules)
+add_custom_target(check-tidy DEPENDS heddle ${modules})
 add_dependencies(lint check-headers check-tidy)

@@ -3,11 +3,8 @@
 # program heddle and the modules use. Their objects do, so that it helps where linking has failed.
 set(users heddle_tools heddle_linktest_core heddle_report_core heddle_bench_basics heddle_tool_output
           heddle_tool)
-foreach(backend utofu verbs)
-  if(TARGET heddle_backend_${backend})
-    list(APPEND users heddle_backend_${backend})
-  endif()
-endforeach()
+heddle_backend_modules(modules)
+list(APPEND users ${modules})
 set(objects)
 foreach(user ${users})
   list(APPEND objects $<TARGET_OBJECTS:${user}>)
