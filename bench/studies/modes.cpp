@@ -240,9 +240,9 @@ constexpr const char* offload_details =
     R"(Gets of memory that is not mapped, by one thread, in progress modes inline, where
 try_get copies through the kernel, and dedicated, where it only hands the get to an
 executor that is awake on a second core; in turn within every round, a world for
-each turn. Told are the medians of a round, and in cache lines that were measured
-beside them the overhead of handing in, less one reading of the clock, and the latency
-that is added. Goals: at most 1 and at most 5.)";
+each turn. It prints the medians of a round, and in cache lines that were measured beside them
+the overhead of handing in, less one reading of the clock, and the latency that is
+added. Goals: at most 1 and at most 5.)";
 
 }  // namespace
 

@@ -3,11 +3,10 @@
 //
 // The rules for all operations:
 // * try_* never block. They allocate only what is kept for the next: at a lane's first operation
-// with
-//   a peer, and when more is in flight than ever before. Their answer is a status: each function
-//   lists its own beside what any may say, which is `done`, `posted`, `busy_queue`, `busy_records`,
-//   `closed` and, of a peer, `invalid` (no such rank, or no lane of that number there) and
-//   `peer_lost`. status.h says what to do.
+//   with a peer, and when more is in flight than ever before. Their answer is a status: each
+//   function lists its own beside what any may say, which is `done`, `posted`, `busy_queue`,
+//   `busy_records`, `closed` and, of a peer, `invalid` (no such rank, or no lane of that number
+//   there) and `peer_lost`. status.h says what to do.
 // * Local buffers (data, headers, results) belong to Heddle from the call until the completion is
 //   delivered, or until the return when the answer is anything but `posted`.
 // * Any thread may call any function of any lane. Two lanes share nothing on the hot path.

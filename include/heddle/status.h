@@ -20,7 +20,7 @@ enum class [[nodiscard]] status : std::uint8_t{
     busy_lane,     ///< another thread is driving the lane at this instant (probe, cancel)
     // refused: asking again gives the same answer. As an outcome: why the operation failed
     not_found,      ///< probe, cancel: nothing matches
-    canceled,       ///< a receive or flush taken back by cancel, or cut off by the lane's close
+    canceled,       ///< a receive or flush taken back by cancel
     truncated,      ///< the message was longer than the buffer; the buffer holds its beginning
     out_of_bounds,  ///< the range is not inside the region
     misaligned,     ///< an atomic's address is not a multiple of its size

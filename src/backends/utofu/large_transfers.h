@@ -17,8 +17,7 @@
 
 namespace heddle::transport::utofu {
 
-/// The hardware takes 16 MiB - 1, and one user saw a longer one hang instead of fail (research:
-/// utofu.md 1.1).
+/// The hardware takes 16 MiB - 1, and one user saw a longer one hang instead of fail.
 inline constexpr std::size_t max_piece = 8 * 1024 * 1024;
 /// What cannot be registered goes through slots of this size.
 inline constexpr std::size_t slot_piece = 64 * 1024;

@@ -66,7 +66,7 @@ void peer_regions::distrust(peer_state& p) noexcept {
 }
 
 /// Atomics on one word all go through one queue of its owner, whoever does them: the hardware is
-/// not relied on to keep those of different queues apart (research: utofu.md 3.2.10).
+/// not relied on to keep those of different queues apart (emu/tofu/conformance/atomics.cpp).
 way peer_regions::common_atomic_way(peer_state& p, peer_region& r, std::uint64_t offset) {
   const std::size_t queue = offset / line_bytes % p.first_lanes.size();
   way& to = r.of_atomics[queue];

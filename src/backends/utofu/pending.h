@@ -2,8 +2,8 @@
 // pending.h - what this lane has under way to one VCQ of a peer, and how a notice finds it.
 //
 // A notice names the other VCQ, the kind of operation, and 8 bits we chose. Operations of one kind
-// between two VCQs end in the order they were posted (research: utofu.md 1.9, 3.2.9), so those bits
-// are the low end of a position: any count of operations may be under way, where the published
+// between two VCQs end in the order they were posted (emu/tofu/conformance/notices.cpp), so those
+// bits are the low end of a position: any count of operations may be under way, where the published
 // design had to flush after 200. Should notices overtake each other by less than 128, each still
 // finds its own.
 #pragma once

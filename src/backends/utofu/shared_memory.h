@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // shared_memory.h - what peers read and write in this process's registered memory: layouts.
 //
-// Rules, because nothing but the hardware's own guarantees may be relied on (research: utofu.md
-// 1.9, 1.12): a word that peers write is never written here after it was handed out, and has its
-// 256-byte line to itself and others of the same writer; what is longer than a word carries a check
-// sum, so that a reader knows when all of it has come.
+// Rules, because nothing but the hardware's own guarantees may be relied on (order.cpp and
+// barriers.cpp of emu/tofu/conformance): a word that peers write is never written here after it was
+// handed out, and has its 256-byte line to itself and others of the same writer; what is longer
+// than a word carries a check sum, so that a reader knows when all of it has come.
 #pragma once
 #include <heddle/types.h>
 #include <utofu.h>

@@ -23,7 +23,8 @@ std::shared_ptr<shared_cq> shared_at(const place& where) {
   return found;
 }
 
-/// A steering address is an offset of 40 bits under the tag and the CQ (research: utofu.md 1.7).
+/// A steering address is an offset of 40 bits under the tag and the CQ, which is not documented
+/// (docs/design/utofu.md).
 std::uint64_t without_offset(utofu_stadd_t address) noexcept {
   return address >> 40;
 }

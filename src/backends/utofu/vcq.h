@@ -3,7 +3,7 @@
 //
 // A lane has a CQ to itself while they last; further lanes share one CQ per TNI, each with a VCQ
 // of its own on it. The VCQs of one CQ are not to be driven at once, so those share a mutex; an
-// exclusive one has none (research: utofu.md 1.5, 4.3).
+// exclusive one has none (emu/tofu/conformance/threads.cpp).
 #pragma once
 #include <utofu.h>
 
@@ -30,7 +30,8 @@ struct shared_cq {
   std::mutex driving;  ///< held by who posts or polls, unless the CQ has one VCQ only
   std::mutex tags;     ///< guards what follows
   /// Registrations that share a tag: the same pages get the same one again, and the first
-  /// deregistration would end them all (research: utofu.md 1.7). By the address without its offset.
+  /// deregistration would end them all (emu/tofu/conformance/stadd.cpp). By the address without its
+  /// offset.
   std::unordered_map<std::uint64_t, int> registrations;
 };
 
