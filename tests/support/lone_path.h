@@ -3,6 +3,8 @@
 #pragma once
 #include <cstddef>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "protocols/operations.h"
 #include "protocols/path.h"
@@ -10,16 +12,17 @@
 namespace heddle::test {
 
 struct lone_path {
-  /// Who is lost is of no interest.
-  struct forgetful final : protocols::path::loser {
-    void lose(protocols::peer&, std::string) override {}
+  /// Who was lost, and why.
+  struct noting final : protocols::path::loser {
+    void lose(protocols::peer& p, std::string why) override { lost.emplace_back(&p, why); }
+    std::vector<std::pair<protocols::peer*, std::string>> lost;
   };
   explicit lone_path(std::size_t most) : ops(most) {}
 
   protocols::operations ops;
   protocols::port_counters counters;
-  const protocols::path::kind_table kinds{};
-  forgetful losses;
+  protocols::path::kind_table kinds{};  ///< a protocol that sends control messages puts itself in
+  noting losses;
   protocols::path path{ops, counters, kinds, losses};
 };
 
