@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "engine/lane_server.h"
 
+#include <thread>
+
 #include "sync/cache_line.h"
 
 namespace heddle::engine {
@@ -77,6 +79,7 @@ std::size_t lane_server::let_others_in(delivery_batch& batch, bool asked) noexce
   if (asked) {
     asked_.clear();
     for (int i = 0; i < pauses_when_asked; ++i) sync::relax();
+    std::this_thread::yield();  // who asked may be waiting for this core
   }
   return ran;
 }
@@ -182,7 +185,8 @@ bool lane_server::enter_asking() noexcept {
     if (driver_.hold().enter()) return true;
     sync::relax();
   }
-  return false;
+  std::this_thread::yield();  // the executor may be waiting for this core
+  return driver_.hold().enter();
 }
 
 }  // namespace heddle::engine
