@@ -225,6 +225,17 @@ TEST_F(PortNotifications, FollowThePutsEndWhereTheWireCannotTell) {
   EXPECT_EQ(wire_.messages.size(), 1u);
 }
 
+TEST_F(PortNotifications, FollowThePutsEndWhereTheWireCannotTellOfThisOne) {
+  start();
+  test::ending end;
+  ASSERT_EQ(put_notify(100, end), status::posted);
+  wire_.under_way[0]->tells = false;
+  EXPECT_TRUE(wire_.messages.empty());
+  ends(status::done);
+  EXPECT_EQ(end.count, 1);
+  EXPECT_EQ(wire_.messages.size(), 1u);
+}
+
 TEST_F(PortNotifications, FollowTheEndOfAPutThatGoesInSeveralParts) {
   two_rails_ = true;
   second_wire_ = transport::script();

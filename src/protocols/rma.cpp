@@ -94,7 +94,7 @@ bool goes_on(request& r) noexcept {
 template <command_kind Kind>
 inline bool rma::goes_straight(const peer& p, const command& c) const noexcept {
   return !p.blocked && !path_.batch().keeps_back(p) && !p.refuses_late &&
-         (Kind != command_kind::put_notify || p.put_tells) && c.memory.size() <= p.max_straight &&
+         c.memory.size() <= p.max_straight &&
          transfers::is_native(p, native_kind(Kind), c.atomic, c.width);
 }
 
@@ -134,10 +134,9 @@ status rma::access_as(const command& c) {
   }
   if (is_here(*c.target, needed(Kind))) return access_here(p, c);
   if (ops_.room().full()) return status::busy_records;
-  if (goes_straight<Kind>(p, c)) {
+  if (Kind != command_kind::put_notify && goes_straight<Kind>(p, c)) {
     request& r = ops_.pool().take();
     describe(Kind, c, r);
-    if (Kind == command_kind::put_notify) tell(c, r);
     const status s = post_straight(r, p, Kind, c.done);
     if (s == status::posted || s == status::done) [[likely]]
       return s;

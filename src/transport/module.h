@@ -11,7 +11,7 @@ namespace heddle::transport {
 
 /// Of everything in src/transport and what it includes: raised with each change that a module built
 /// before would not survive.
-inline constexpr std::uint32_t module_abi = 9;
+inline constexpr std::uint32_t module_abi = 10;
 
 /// The first two members stay as they are for ever: by them a module of another time is recognised.
 struct module_description {

@@ -45,8 +45,10 @@ struct op {
   atomic_op atomic = atomic_op::add;
   std::uint8_t width = 8;  ///< atomic: 4 or 8 bytes
   bool over = false;       ///< set by post() of an accepted op that is done: no event follows
-  /// put, where traits::put_tells: once its bytes are there, a message of `head` and `header`
-  /// arrives at `to`, in no order with others; none arrives when the put fails.
+  /// put of a byte at least, where traits::put_tells: once its bytes are there, a message of `head`
+  /// and `header` arrives at `to`, in no order with others; none arrives when the put fails. Where
+  /// the wire cannot do that for this put, post() clears it and leaves the op under way: the engine
+  /// sends the message when the put has ended.
   bool tells = false;
   remote_lane* to =
       nullptr;  ///< of the endpoint that gets the op; put, get, atomic: any of the peer

@@ -53,8 +53,8 @@ struct traits {
   bool send_after_put = true;
   /// The bytes of a put to a peer are there before those of a put posted after it.
   bool put_after_put = false;
-  /// op::tells works: a put and its notification take one trip. Of any put that is not larger than
-  /// max_op.
+  /// op::tells works for some puts that are not larger than max_op: they and their notifications
+  /// take one trip.
   bool put_tells = false;
   /// A put that has ended is visible to the peer. False: it has only left, so that the engine does
   /// without it.

@@ -90,9 +90,11 @@ memory::region_ref node::expose(std::span<std::byte> memory, rights allowed) {
   return region.ref;
 }
 
-node::mapped_memory node::allocate(std::size_t bytes, rights allowed) {
+node::mapped_memory node::allocate(std::size_t bytes, rights allowed, memory::region_ref at) {
   owned& memory = *owned_.emplace_back(std::make_unique<owned>(bytes));
-  const auto region = regions_->add(memory.bytes, allowed, {memory.fd, memory.fd >= 0});
+  const memory::backing on{memory.fd, memory.fd >= 0};
+  const auto region = at.generation == 0 ? regions_->add(memory.bytes, allowed, on)
+                                         : regions_->add_at(at, memory.bytes, allowed, on);
   EXPECT_NE(region.ref.generation, 0u);
   device_->expose(region);
   exposed_.push_back(region);
@@ -140,6 +142,13 @@ group::group(const contract_case& backend, int size, settings config) {
       if (!why.empty() && one != other)
         throw error(fmt::format("rank {} does not reach {}: {}", one->self(), other->self(), why));
     }
+}
+
+std::vector<node::mapped_memory> group::allocate_symmetric(std::size_t bytes) {
+  const memory::region_ref ref = memory::region_table::symmetric_ref(arrays_++);
+  std::vector<node::mapped_memory> made;
+  for (const auto& one : nodes_) made.push_back(one->allocate(bytes, rights::all, ref));
+  return made;
 }
 
 node& group::living() {

@@ -53,7 +53,9 @@ class node {
     std::span<std::byte> bytes;
     memory::region_ref ref;
   };
-  mapped_memory allocate(std::size_t bytes, rights allowed = rights::all);
+  /// `at`: as a region that has this ref on every rank, where it names one.
+  mapped_memory allocate(std::size_t bytes, rights allowed = rights::all,
+                         memory::region_ref at = {});
 
   /// Does what the executor does: set-up work, new lanes.
   void serve();
@@ -91,6 +93,9 @@ class group {
   /// Whether a rank may post to itself.
   [[nodiscard]] bool loops() const { return loops_; }
 
+  /// A symmetric array: each rank's memory has the same ref. By rank.
+  [[nodiscard]] std::vector<node::mapped_memory> allocate_symmetric(std::size_t bytes);
+
   /// The rank dies: endpoints, device and regions go away.
   void kill(rank r) { nodes_.at(static_cast<std::size_t>(r)).reset(); }
 
@@ -109,6 +114,7 @@ class group {
   node& living();
   std::vector<std::unique_ptr<node>> nodes_;
   bool loops_ = true;
+  std::uint64_t arrays_ = 0;  // symmetric ones so far
 };
 
 // --- ops --------------------------------------------------------------------------------------

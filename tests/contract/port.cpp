@@ -52,6 +52,7 @@ post_result port::post(std::span<op> ops) {
     const op& o = *copies[i];
     EXPECT_TRUE(o.kind != transport::op_kind::send || o.over) << "sends are copied";
     const bool over = o.over;
+    EXPECT_TRUE(!over || o.tells == ops[i].tells) << "who is over at once has told";
     const std::uint64_t number = o.number;
     in_flight_.emplace(number, std::move(copies[i]));
     if (over) end(number, status::done);
@@ -118,9 +119,12 @@ void port::take_message(const transport::remote_lane& from, std::span<const std:
 }
 
 void port::end(std::uint64_t number, status code) {
-  EXPECT_EQ(in_flight_.erase(number), 1u)
+  const auto found = in_flight_.find(number);
+  ASSERT_NE(found, in_flight_.end())
       << "rank " << self_ << " lane " << lane_ << ": op " << number
       << (outcomes_.contains(number) ? " ended twice" : " ended and was never accepted");
+  if (code == status::done && found->second->tells) ++told_;
+  in_flight_.erase(found);
   EXPECT_TRUE(code == status::done || refused(code)) << name_of(code) << " is no outcome";
   outcomes_[number] = code;
   if (on_end) on_end(number, code);

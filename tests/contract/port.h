@@ -58,6 +58,8 @@ class port {
   /// How many accepted ops ended in this way.
   [[nodiscard]] std::size_t ended_with(status code) const;
   [[nodiscard]] std::size_t ended() const { return outcomes_.size(); }
+  /// How many puts have ended well of which the wire tells, or has told.
+  [[nodiscard]] std::size_t told() const { return told_; }
   [[nodiscard]] bool lost(rank peer) const { return lost_.contains(peer); }
 
   std::vector<received> inbox;
@@ -82,6 +84,7 @@ class port {
   std::uint64_t next_number_ = 0;
   std::map<std::uint64_t, std::unique_ptr<op>> in_flight_;
   std::map<std::uint64_t, status> outcomes_;
+  std::size_t told_ = 0;
   std::set<rank> lost_, dropped_;
   std::set<const transport::remote_lane*> told_lost_;
   std::vector<lent_bytes> lent_;  // by the last poll

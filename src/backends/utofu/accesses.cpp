@@ -7,36 +7,62 @@
 
 namespace heddle::transport::utofu {
 
-status accesses::put_copied(peer_region& r, op& o) {
+/// The bytes first, and the message behind them on the queue that it takes in any case: Tofu keeps
+/// strong order there, and a notice of the message comes when it is written. Only of arrays that
+/// are registered on every queue; no put to one of them fails while its owner lives.
+status accesses::put_and_tell(peer_state& p, peer_region& r, op& o) {
+  constexpr std::uint32_t in_order = UTOFU_ONESIDED_FLAG_STRONG_ORDER;
+  const way where_messages_go = regions_.message_way(p, r);
+  bool together = where_messages_go.via != nullptr && o.memory.size() <= max_piece;
+  const status s = together ? put_slowly(where_messages_go, o, in_order) : put_slowly(r.to, o, 0);
+  if (s != status::posted) return s;
+  together = together && !large_.has(o) && !queue_.window().full() &&
+             notices_.send(p, {o.head, o.header, {}, in_order}) == status::done;
+  o.tells = together;
+  return s;
+}
+
+/// Not inline.
+status accesses::put_slowly(const way& to, op& o, std::uint32_t flags) {
+  const std::size_t bytes = o.memory.size();
+  if (bytes <= max_piggyback) return piggyback(to, o, flags);
+  return bytes <= copied_ ? put_copied(to, o, flags) : direct(to, o, flags);
+}
+
+status accesses::put_copied(const way& to, op& o, std::uint32_t flags) {
   std::byte* const slot = slots_.take();
   if (slot == nullptr) return status::busy_queue;
   std::memcpy(slot, o.memory.data(), o.memory.size());
-  remote_vcq& to = *r.to.via;
-  const auto make = [&] { return through(slot, command::form::put, r, o); };
+  const auto make = [&] {
+    command c = through(slot, command::form::put, to, o);
+    c.flags = flags;
+    return c;
+  };
   note& n = o.make_notes<note>();
-  n.to = &to;
+  n.to = to.via;
   n.slot = slot;
-  const status s = queue_.submit(make, to, queue_name::puts, pending(o, ending::freed));
+  const status s = queue_.submit(make, *to.via, queue_name::puts, pending(o, ending::freed));
   if (s != status::done) slots_.give_back(slot);
   return as_posted(s);
 }
 
 /// Out of and into the program's memory, without a copy where it can be registered.
-status accesses::direct(peer_region& r, op& o) {
+status accesses::direct(const way& to, op& o, std::uint32_t flags) {
   auto held = cache_.acquire({o.memory.data(), o.memory.size()}, last_);
-  if (!held || o.memory.size() > max_piece) return large_.begin(r.to, o, std::move(held));
+  if (!held || o.memory.size() > max_piece) return large_.begin(to, o, std::move(held));
   const bool is_get = o.kind == op_kind::get;
   const auto make = [&] {
     command c;
     c.what = is_get ? command::form::get : command::form::put;
     c.here = held.handle() + held.offset();
-    c.there = r.to.address + o.offset;
+    c.there = to.address + o.offset;
     c.bytes = o.memory.size();
+    c.flags = flags;
     return c;
   };
   const queue_name name = queue_of(o.kind);
   note& n = o.make_notes<note>();
-  const status s = queue_.submit(make, *r.to.via, name, pending(o, ending::unpinned));
+  const status s = queue_.submit(make, *to.via, name, pending(o, ending::unpinned));
   if (s == status::done) n.held.keep(std::move(held));
   return as_posted(s);
 }

@@ -12,6 +12,7 @@
 #include "backends/utofu/buffers.h"
 #include "backends/utofu/command_queue.h"
 #include "backends/utofu/large_transfers.h"
+#include "backends/utofu/messages.h"
 #include "backends/utofu/peer_regions.h"
 
 namespace heddle::transport::utofu {
@@ -19,19 +20,20 @@ namespace heddle::transport::utofu {
 class accesses {
  public:
   accesses(command_queue& queue, peer_regions& regions, memory::registration_cache& cache,
-           slot_pool slots, large_transfers& large, std::size_t copied)
+           slot_pool slots, large_transfers& large, messages& notices, std::size_t copied)
       : queue_(queue),
         regions_(regions),
         cache_(cache),
         slots_(std::move(slots)),
         large_(large),
+        notices_(notices),
         copied_(std::min(copied, slots_.slot_bytes())) {}
 
   /// Posts it, or finds it over. busy_queue: there is no room, or no memory.
   [[nodiscard, gnu::always_inline]] status start(peer_state& p, op& o) noexcept;
   /// Its error, were there one, must name it: it does not go in a list.
   [[nodiscard]] bool goes_alone(const op& o) const noexcept {
-    return o.kind != op_kind::atomic && o.memory.size() > copied_;
+    return o.tells || (o.kind != op_kind::atomic && o.memory.size() > copied_);
   }
   /// Takes back one of a list, which was not posted after all.
   void take_back(op& o) noexcept;
@@ -55,23 +57,26 @@ class accesses {
   }
   [[nodiscard]] static status check(const peer_region& r, const op& o, std::size_t bytes,
                                     rights needed) noexcept;
-  [[nodiscard]] command through(const std::byte* slot, command::form what, const peer_region& r,
+  [[nodiscard]] command through(const std::byte* slot, command::form what, const way& to,
                                 const op& o) const noexcept {
     command c;
     c.what = what;
     c.here = slots_.address_of(slot);
-    c.there = r.to.address + o.offset;
+    c.there = to.address + o.offset;
     c.bytes = o.memory.size();
     return c;
   }
-  [[nodiscard, gnu::always_inline]] status put(peer_region& r, op& o);
+  [[nodiscard, gnu::always_inline]] status put(peer_state& p, peer_region& r, op& o);
   [[nodiscard, gnu::always_inline]] status get(peer_region& r, op& o);
   [[nodiscard, gnu::always_inline]] status atomic(peer_state& p, peer_region& r, op& o);
-  [[nodiscard, gnu::always_inline]] status piggyback(peer_region& r, op& o);
+  [[nodiscard, gnu::noinline]] status put_and_tell(peer_state& p, peer_region& r, op& o);
+  [[nodiscard, gnu::noinline]] status put_slowly(const way& to, op& o, std::uint32_t flags);
+  // `flags`: of the command, besides its own.
+  [[nodiscard, gnu::always_inline]] status piggyback(const way& to, op& o, std::uint32_t flags);
   // Through a slot.
-  [[nodiscard, gnu::always_inline]] status get_copied(peer_region& r, op& o);
-  [[nodiscard, gnu::noinline]] status put_copied(peer_region& r, op& o);
-  [[nodiscard, gnu::noinline]] status direct(peer_region& r, op& o);
+  [[nodiscard, gnu::always_inline]] status get_copied(const way& to, op& o);
+  [[nodiscard, gnu::noinline]] status put_copied(const way& to, op& o, std::uint32_t flags);
+  [[nodiscard, gnu::noinline]] status direct(const way& to, op& o, std::uint32_t flags);
   [[gnu::noinline]] void finish_with_memory(const pending& what, bool done) noexcept;
 
   command_queue& queue_;
@@ -80,6 +85,7 @@ class accesses {
   memory::registration_cache::hint last_;
   slot_pool slots_;
   large_transfers& large_;
+  messages& notices_;
   const std::size_t copied_;  // bytes, at most; longer ones are registered
 };
 
@@ -99,22 +105,23 @@ inline status accesses::start(peer_state& p, op& o) noexcept {
     peer_region* r = nullptr;
     if (const status found = regions_.find(p, o.region, r); found != status::done) [[unlikely]]
       return found;
-    if (o.kind == op_kind::put) return put(*r, o);
+    if (o.kind == op_kind::put) return put(p, *r, o);
     return o.kind == op_kind::get ? get(*r, o) : atomic(p, *r, o);
   } catch (const std::bad_alloc&) {
     return status::busy_queue;
   }
 }
 
-inline status accesses::put(peer_region& r, op& o) {
+inline status accesses::put(peer_state& p, peer_region& r, op& o) {
   const std::size_t bytes = o.memory.size();
   if (const status s = check(r, o, bytes, rights::write); s != status::done) [[unlikely]]
     return s;
   o.over = bytes == 0;
+  if (o.tells) [[unlikely]]
+    return put_and_tell(p, r, o);
   if (bytes - 1 < max_piggyback) [[likely]]
-    return piggyback(r, o);
-  if (o.over) return status::done;
-  return bytes <= copied_ ? put_copied(r, o) : direct(r, o);
+    return piggyback(r.to, o, 0);
+  return o.over ? status::done : put_slowly(r.to, o, 0);
 }
 
 inline status accesses::get(peer_region& r, op& o) {
@@ -123,34 +130,33 @@ inline status accesses::get(peer_region& r, op& o) {
     return s;
   o.over = bytes == 0;
   if (bytes - 1 < copied_) [[likely]]
-    return get_copied(r, o);
-  return o.over ? status::done : direct(r, o);
+    return get_copied(r.to, o);
+  return o.over ? status::done : direct(r.to, o, 0);
 }
 
-inline status accesses::piggyback(peer_region& r, op& o) {
-  remote_vcq& to = *r.to.via;
+inline status accesses::piggyback(const way& to, op& o, std::uint32_t flags) {
   const auto make = [&] {
     command c;
     c.what = command::form::piggyback;
-    c.there = r.to.address + o.offset;
+    c.there = to.address + o.offset;
     c.bytes = o.memory.size();
     c.data = o.memory.data();
+    c.flags = flags;
     return c;
   };
-  o.make_notes<note>().to = &to;
-  return as_posted(queue_.submit(make, to, queue_name::puts, pending(o, ending::told)));
+  o.make_notes<note>().to = to.via;
+  return as_posted(queue_.submit(make, *to.via, queue_name::puts, pending(o, ending::told)));
 }
 
-inline status accesses::get_copied(peer_region& r, op& o) {
+inline status accesses::get_copied(const way& to, op& o) {
   std::byte* const slot = slots_.take();
   if (slot == nullptr) [[unlikely]]
     return status::busy_queue;
-  remote_vcq& to = *r.to.via;
-  const auto make = [&] { return through(slot, command::form::get, r, o); };
+  const auto make = [&] { return through(slot, command::form::get, to, o); };
   note& n = o.make_notes<note>();
-  n.to = &to;
+  n.to = to.via;
   n.slot = slot;
-  const status s = queue_.submit(make, to, queue_name::gets, pending(o, ending::copied));
+  const status s = queue_.submit(make, *to.via, queue_name::gets, pending(o, ending::copied));
   if (s != status::done) [[unlikely]]
     slots_.give_back(slot);
   return as_posted(s);

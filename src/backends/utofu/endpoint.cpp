@@ -50,7 +50,7 @@ utofu_endpoint::utofu_endpoint(utofu_device& owner, int lane)
       large_(queue_, slot_pool(cut(slab_, lane, large_slots * slot_piece), slot_piece)),
       accesses_(queue_, regions_, owner.cache_of(lane),
                 slot_pool(cut(slab_, lane, slot_bytes), size_of_slot(owner.chosen().stage_bytes)),
-                large_, owner.chosen().stage_bytes),
+                large_, messages_, owner.chosen().stage_bytes),
       nap_(now_ns()) {
   if (!timer_) fail_errno(errno, "no descriptors left (ulimit -n)");
 }

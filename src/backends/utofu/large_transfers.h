@@ -2,6 +2,7 @@
 // large_transfers.h - puts and gets that go in several pieces: what is longer than one command
 // takes, and what cannot be registered.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -49,6 +50,10 @@ class large_transfers {
   void move() noexcept {
     if (!active_.empty()) [[unlikely]]
       for (op* o : active_) post_pieces(*o);
+  }
+  /// It has begun, and goes in pieces.
+  [[nodiscard]] bool has(const op& o) const noexcept {
+    return std::find(active_.begin(), active_.end(), &o) != active_.end();
   }
   /// True: it was the last piece, and the op ends with `code`.
   [[nodiscard]] bool piece_ended(op& o, status& code) noexcept;

@@ -38,7 +38,8 @@ status messages::send_any(peer_state& to, const message& m) noexcept {
   c.there = at.address;
   c.bytes = total;
   c.edata = static_cast<std::uint8_t>(edata_message | (at.skipped != 0 ? edata_wrapped : 0));
-  c.flags = polled ? UTOFU_ONESIDED_FLAG_STRONG_ORDER : UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE;
+  c.flags =
+      m.flags | (polled ? UTOFU_ONESIDED_FLAG_STRONG_ORDER : UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE);
   if (ask) command_queue::ask_for_departure(c, piece.end);
   const status s = queue_.submit([&] { return c; });
   if (s != status::done) return s;

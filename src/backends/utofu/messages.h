@@ -31,6 +31,7 @@ class messages {
   struct message {
     const message_head& head;
     std::span<const std::byte> header, data;
+    std::uint32_t flags = 0;  ///< of its command, besides those of any message
     [[nodiscard]] std::size_t bytes() const noexcept {
       return sizeof head + header.size() + data.size();
     }
@@ -147,7 +148,7 @@ inline status messages::send_small(peer_state& to, const message& m) noexcept {
     c.there = at.address;
     c.bytes = sizeof first + m.bytes();
     c.edata = edata_message;
-    c.flags = UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE;
+    c.flags = UTOFU_ONESIDED_FLAG_REMOTE_MRQ_NOTICE | m.flags;
     if (ask) command_queue::ask_for_departure(c, buffer_.taken());
     return c;
   });

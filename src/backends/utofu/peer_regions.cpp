@@ -65,6 +65,16 @@ void peer_regions::distrust(peer_state& p) noexcept {
   p.regions.distrust([](const peer_region& r) { return r.tag == 0; });
 }
 
+way peer_regions::message_way(const peer_state& p, peer_region& r) noexcept {
+  if (r.tag == 0 || !p.out.is_open()) return {};
+  if (r.of_messages.via == nullptr) {
+    const utofu_stadd_t address = address_of(*p.vcq, r.tag, 0);
+    if (address == no_address) return {};
+    r.of_messages = {p.vcq, address};
+  }
+  return r.of_messages;
+}
+
 /// Atomics on one word all go through one queue of its owner, whoever does them: the hardware is
 /// not relied on to keep those of different queues apart (emu/tofu/conformance/atomics.cpp).
 way peer_regions::common_atomic_way(peer_state& p, peer_region& r, std::uint64_t offset) {

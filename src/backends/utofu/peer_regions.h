@@ -25,6 +25,9 @@ class peer_regions {
     if (r.tag != 0) return common_atomic_way(p, r, offset);
     return {r.to.via, r.to.address + offset};
   }
+  /// The queue that messages to this lane go to, and the region's address there. Without a queue:
+  /// the region is not registered on it, or no message can go yet.
+  [[nodiscard]] static way message_way(const peer_state& p, peer_region& r) noexcept;
   /// The get of an entry has ended.
   void on_entry(peer_state& p) noexcept;
   /// One was not where it had been: nothing that was fetched of this peer counts any more.

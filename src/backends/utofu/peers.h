@@ -31,6 +31,7 @@ struct peer_region : known_region {
   way to;
   unsigned tag = 0;  ///< common: the same on every queue of the peer, so atomics spread over them
   std::vector<way> of_atomics;  ///< by the peer's queues, where there is a common tag
+  way of_messages;  ///< over the queue that takes messages, where there is one; made when needed
 };
 
 /// How far the peer's lane and ours are connected.
