@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "sync/loose.h"
+#include "sync/relaxed.h"
 
 namespace heddle::engine {
 
@@ -62,8 +62,8 @@ class courtesy {
 
   const int cores_;
   const int ranks_per_core_;
-  sync::loose<int> in_a_row_;  // waits that needed a gift
-  sync::loose<int> awake_;
+  sync::relaxed<int> in_a_row_;  // waits that needed a gift
+  sync::relaxed<int> awake_;
 };
 
 }  // namespace heddle::engine

@@ -25,7 +25,8 @@
 #include "engine/helpers.h"
 #include "engine/resting_place.h"
 #include "sync/counters.h"
-#include "sync/shared_flag.h"
+#include "sync/release_acquire.h"
+#include "sync/sequential.h"
 
 namespace heddle::engine {
 
@@ -82,10 +83,10 @@ class executor final : public keeper {
   std::vector<int> cores_;  // that the thread may use; constant while it runs
   resting_place place_;
   std::thread thread_;
-  sync::event_bit stop_, changed_;
+  sync::release_acquire_flag stop_, changed_;
   sync::owned_counter core_;
   sync::owned_counter avoided_, next_move_ns_;  // a core and one; hints, so the last writer wins
-  sync::agreed_flag unserved_;                  // mode inline: nobody does its duties just now
+  sync::sequential_flag unserved_;              // mode inline: nobody does its duties just now
   sync::owned_counter next_serve_ns_;
 
   // The executor's thread only; in mode inline, whoever does its duties.

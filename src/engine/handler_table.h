@@ -14,14 +14,14 @@
 #include <utility>
 
 #include "protocols/delivery.h"
-#include "sync/published.h"
+#include "sync/release_acquire.h"
 
 namespace heddle::engine {
 
 /// One per world. Any thread.
 class handler_table {
  public:
-  using slot = sync::published<const protocols::handler_entry*>;
+  using slot = sync::release_acquire<const protocols::handler_entry*>;
 
   /// By id; null: none. What a lane looks at for each call.
   [[nodiscard]] std::span<const slot> all() const noexcept { return slots_; }

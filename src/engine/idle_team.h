@@ -16,7 +16,8 @@
 
 #include "base/fd.h"
 #include "sync/counters.h"
-#include "sync/shared_flag.h"
+#include "sync/release_acquire.h"
+#include "sync/sequential.h"
 
 namespace heddle::engine {
 
@@ -43,9 +44,9 @@ class idle_team {
  private:
   struct member {
     std::thread thread;
-    sync::owned_counter id;     // of the thread; 0: not yet known
-    sync::agreed_flag working;  // may hold a lane
-    sync::agreed_flag boosted;  // runs at normal priority
+    sync::owned_counter id;         // of the thread; 0: not yet known
+    sync::sequential_flag working;  // may hold a lane
+    sync::sequential_flag boosted;  // runs at normal priority
   };
   void run(member& me);
   std::size_t work(member& me);
@@ -54,8 +55,8 @@ class idle_team {
   world_lanes& lanes_;
   const std::uint64_t spin_ns_;
   unique_fd bell_;
-  sync::agreed_flag asleep_;
-  sync::event_bit stop_;
+  sync::sequential_flag asleep_;
+  sync::release_acquire_flag stop_;
   sync::shared_counter wakes_, boosts_;
   std::vector<std::unique_ptr<member>> members_;
 };

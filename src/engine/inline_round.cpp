@@ -9,7 +9,7 @@ namespace heddle::engine {
 
 class inline_round::turn {
  public:
-  explicit turn(sync::agreed_flag& free) noexcept : free_(free) {
+  explicit turn(sync::sequential_flag& free) noexcept : free_(free) {
     while (!free_.take()) std::this_thread::yield();  // it is for a moment
   }
   ~turn() { free_.set(true); }
@@ -17,7 +17,7 @@ class inline_round::turn {
   turn& operator=(const turn&) = delete;
 
  private:
-  sync::agreed_flag& free_;
+  sync::sequential_flag& free_;
 };
 
 void inline_round::add(executor& e) {

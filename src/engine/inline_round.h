@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sync/counters.h"
-#include "sync/shared_flag.h"
+#include "sync/sequential.h"
 
 namespace heddle::engine {
 
@@ -28,7 +28,8 @@ class inline_round {
  private:
   class turn;  // at the list
 
-  sync::agreed_flag free_;  // nobody is at the list; a lock that a callback finds taken, and leaves
+  // Nobody is at the list. A lock that a callback finds taken, and leaves.
+  sync::sequential_flag free_;
   std::vector<executor*> executors_;
   sync::owned_counter members_;  // as many
 };

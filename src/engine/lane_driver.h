@@ -16,7 +16,7 @@
 #include "protocols/delivery.h"
 #include "protocols/port.h"
 #include "sync/lendable_queue.h"
-#include "sync/loose.h"
+#include "sync/relaxed.h"
 
 namespace heddle::engine {
 
@@ -106,7 +106,7 @@ class lane_driver {
   // Constant.
   const protocols::surroundings where_;
   const helpers help_;
-  sync::loose<bool> was_full_;  // after the last drain(); seldom written, and beside constants
+  sync::relaxed<bool> was_full_;  // after the last drain(); seldom written, and beside constants
 
   // Any thread.
   lane_hold hold_;

@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "engine/lane_driver.h"
-#include "sync/shared_flag.h"
+#include "sync/sequential.h"
 
 namespace heddle::engine {
 
@@ -30,7 +30,7 @@ class lane_end {
   void end_queued(protocols::delivery_batch& batch) noexcept;
 
   lane_driver& driver_;
-  sync::agreed_flag ended_;
+  sync::sequential_flag ended_;
   std::mutex mutex_;  // whose owner empties the queue of an ended lane
 };
 

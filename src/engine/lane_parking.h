@@ -7,8 +7,8 @@
 #pragma once
 #include "base/fd.h"
 #include "engine/helpers.h"
-#include "sync/loose.h"
 #include "sync/parking.h"
+#include "sync/relaxed.h"
 
 namespace heddle::engine {
 
@@ -56,7 +56,7 @@ class lane_parking {
   const unique_fd bell_;  // mode inline: readable while sleepers of a disarmed lane have to look
   sync::parking<> state_;
   bool rested_idle_ = false;  // nothing was in flight when the executor last began to rest
-  sync::loose<bool> away_;
+  sync::relaxed<bool> away_;
 };
 
 }  // namespace heddle::engine

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "support/lane_fixture.h"
-#include "sync/loose.h"
+#include "sync/relaxed.h"
 
 namespace heddle::engine {
 namespace {
@@ -107,7 +107,7 @@ TEST_F(LaneQuestions, AReportLeavesWhatIsQueuedToTheExecutor) {
 // It lets go for some microseconds at a time, and leaves its core to who asks.
 TEST_F(LaneQuestions, AReportIsGivenWhileADedicatedExecutorServesWithoutRest) {
   start_questions(progress_mode::dedicated);
-  sync::loose<bool> over;
+  sync::relaxed<bool> over;
   std::thread executor([&] {
     while (!over.get()) server_->serve(true);
     server_->dismiss();

@@ -7,8 +7,8 @@
 
 #include "engine/lane_driver.h"
 #include "engine/lane_lender.h"
-#include "sync/counters.h"
 #include "sync/parking.h"
+#include "sync/release_acquire.h"
 
 namespace heddle::engine {
 
@@ -56,7 +56,7 @@ class lane_server {
   std::size_t let_others_in(protocols::delivery_batch& batch, bool asked) noexcept;
 
   lane_driver& driver_;
-  sync::event_bit asked_;  // a thread of the program wants the hold that serve() keeps
+  sync::release_acquire_flag asked_;  // a thread of the program wants the hold that serve() keeps
   sync::listening<> listening_;
   // The executor's thread only.
   bool serving_ = false;  // serve() has kept the hold

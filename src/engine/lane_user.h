@@ -5,7 +5,7 @@
 
 #include "sync/counters.h"
 #include "sync/misuse.h"
-#include "sync/published.h"
+#include "sync/release_acquire.h"
 
 namespace heddle::engine {
 
@@ -33,7 +33,7 @@ class lane_user {
   static constexpr std::uintptr_t nobody = 0, anybody = 1;
 
   const sync::place place_;
-  sync::published<std::uintptr_t> user_{nobody};  // the thread that may use it, by its batch
+  sync::release_acquire<std::uintptr_t> user_{nobody};  // the thread that may use it, by its batch
   sync::owned_counter opener_;
   int core_ = -1;
 };

@@ -10,7 +10,7 @@
 #include "engine/lane_driver.h"
 #include "engine/lane_sleeper.h"
 #include "engine/wait_habit.h"
-#include "sync/shared_flag.h"
+#include "sync/sequential.h"
 #include "sync/waker.h"
 
 namespace heddle::engine {
@@ -73,8 +73,8 @@ class lane_waiter {
   lane_sleeper sleeper_;
   courtesy courtesy_;
   wait_habit habit_;
-  sync::agreed_count waiting_;  // threads in wait()
-  sync::agreed_flag parted_;
+  sync::sequential_count waiting_;  // threads in wait()
+  sync::sequential_flag parted_;
 };
 
 }  // namespace heddle::engine

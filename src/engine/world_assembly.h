@@ -13,7 +13,7 @@
 #include "engine/executor.h"
 #include "engine/world_lanes.h"
 #include "engine/world_meeting.h"
-#include "sync/shared_flag.h"
+#include "sync/sequential.h"
 
 namespace heddle::engine {
 
@@ -61,7 +61,7 @@ class world_assembly {
   bootstrap::session& session_;
   world_lanes& lanes_;
   executor* const keeper_;
-  sync::agreed_count waiting_;  // threads that wait for all ranks, or for their turn to
+  sync::sequential_count waiting_;  // threads that wait for all ranks, or for their turn to
 
   std::mutex mutex_;       // one thread at a time has a turn
   world_meeting meeting_;  // where the session is for joining only

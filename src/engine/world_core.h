@@ -25,7 +25,7 @@
 #include "engine/world_progress.h"
 #include "engine/world_symmetric.h"
 #include "protocols/lost_peers.h"
-#include "sync/counters.h"
+#include "sync/release_acquire.h"
 #include "tracing/trace_file.h"
 
 namespace heddle::engine {
@@ -99,8 +99,8 @@ class world_core : public std::enable_shared_from_this<world_core> {
   std::unique_ptr<world_symmetric> symmetric_;
 
   // Any thread.
-  sync::event_bit joined_;  // constructed
-  sync::event_bit ended_;
+  sync::release_acquire_flag joined_;  // constructed
+  sync::release_acquire_flag ended_;
 
   std::unique_ptr<world_progress> progress_;  // the last ones: their threads use the rest
   std::unique_ptr<inspector> inspector_;

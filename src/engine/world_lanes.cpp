@@ -25,8 +25,9 @@ lane_core& world_lanes::made(int number) {
 lane_core& world_lanes::open(int number, bool exclusive) {
   const std::lock_guard lock(mutex_);
   if (number == -1) {
-    const auto free = std::find_if(opened_.begin(), opened_.end(),
-                                   [](const sync::event_bit& taken) { return !taken.is_set(); });
+    const auto free =
+        std::find_if(opened_.begin(), opened_.end(),
+                     [](const sync::release_acquire_flag& taken) { return !taken.is_set(); });
     number = static_cast<int>(free - opened_.begin());
   }
   if (number < 0 || number >= max_lanes) {

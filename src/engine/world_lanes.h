@@ -15,7 +15,7 @@
 
 #include "engine/lane_core.h"
 #include "sync/counters.h"
-#include "sync/published.h"
+#include "sync/release_acquire.h"
 #include "transport/device.h"
 
 namespace heddle::engine {
@@ -76,9 +76,9 @@ class world_lanes {
   const listener changed_;
   const bool zero_is_shared_;
   std::mutex mutex_;
-  std::array<std::unique_ptr<lane_core>, max_lanes> lanes_;     // guarded by mutex_
-  std::array<sync::published<lane_core*>, max_lanes> running_;  // the same, for all threads
-  std::array<sync::event_bit, max_lanes> opened_;
+  std::array<std::unique_ptr<lane_core>, max_lanes> lanes_;           // guarded by mutex_
+  std::array<sync::release_acquire<lane_core*>, max_lanes> running_;  // the same, for all threads
+  std::array<sync::release_acquire_flag, max_lanes> opened_;
   sync::owned_counter end_;  // behind the highest one
 
   // One thread at a time: whoever serves the devices.

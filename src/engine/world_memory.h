@@ -18,7 +18,7 @@
 #include "memory/region_table.h"
 #include "memory/remote_memory.h"
 #include "memory/segment.h"
-#include "sync/counters.h"
+#include "sync/release_acquire.h"
 
 namespace heddle::engine {
 
@@ -89,7 +89,7 @@ class world_memory {
   const int size_;
   const std::shared_ptr<memory::imported_memory> imported_ =
       std::make_shared<memory::imported_memory>();
-  sync::event_bit ended_;
+  sync::release_acquire_flag ended_;
   std::mutex mutex_;
   // By slot and generation. Guarded by mutex_.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::shared_ptr<own_memory>> owned_;

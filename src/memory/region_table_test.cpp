@@ -10,7 +10,7 @@
 
 #include "support/resident.h"
 #include "support/scale.h"
-#include "sync/published.h"
+#include "sync/release_acquire.h"
 
 namespace heddle::memory {
 namespace {
@@ -156,7 +156,7 @@ TEST(RegionTable, RemoveWaitsForPins) {
   region_table table;
   std::array<std::byte, 8> memory{};
   const region_ref ref = table.add(memory, rights::all).ref;
-  sync::published<int> removed{0};
+  sync::release_acquire<int> removed{0};
   std::thread remover;
   {
     const auto pinned = table.look_up(ref, 0, 8, rights::read);
@@ -173,7 +173,7 @@ TEST(RegionTable, RemoveWaitsForPins) {
 
 /// Adds and removes a region over `memory`, which is 1 while exposed and 0 otherwise.
 void expose_and_withdraw(region_table& table, std::span<std::byte> memory,
-                         sync::published<std::uint64_t>& shown, int rounds) {
+                         sync::release_acquire<std::uint64_t>& shown, int rounds) {
   for (int i = 0; i < rounds; ++i) {
     memory[0] = std::byte{1};
     const region_ref ref = table.add(memory, rights::all).ref;
@@ -187,7 +187,7 @@ void expose_and_withdraw(region_table& table, std::span<std::byte> memory,
 TEST(RegionTable, NeverLetsAPeerTouchMemoryAfterRemoveReturned) {
   region_table table;
   std::array<std::byte, 8> memory{};
-  sync::published<std::uint64_t> shown{1};
+  sync::release_acquire<std::uint64_t> shown{1};
   std::thread owner([&] { expose_and_withdraw(table, memory, shown, 20'000); });
   std::uint32_t bad = 0;
   while (const std::uint64_t now = shown.get()) {

@@ -20,7 +20,7 @@
 #include "memory/unmap_monitor.h"
 #include "sync/counters.h"
 #include "sync/mapping_changes.h"
-#include "sync/shared_flag.h"
+#include "sync/release_acquire.h"
 
 namespace heddle::memory {
 
@@ -157,8 +157,8 @@ class registration_cache final : private unmap_listener {
   unmap_monitor* monitor_;            // null: keeps nothing
   sync::mapping_changes<>& changes_;  // the monitor's, or own_changes_
 
-  registration_table table_;  // changed, and its device called, under mutex_
-  sync::event_bit untidy_;    // something has ended since the last sweep
+  registration_table table_;           // changed, and its device called, under mutex_
+  sync::release_acquire_flag untidy_;  // something has ended since the last sweep
   sync::shared_counter invalidations_, refused_;
   sync::mapping_changes<> own_changes_;
   std::mutex mutex_;

@@ -16,9 +16,9 @@
 #include "sync/growing_array.h"
 #include "sync/interval_index.h"
 #include "sync/lease_word.h"
-#include "sync/loose.h"
-#include "sync/published.h"
-#include "sync/shared_flag.h"
+#include "sync/relaxed.h"
+#include "sync/release_acquire.h"
+#include "sync/sequential.h"
 
 namespace heddle::memory {
 
@@ -51,11 +51,11 @@ struct alignas(sync::cache_line) registration {
   // Change while nobody is inside and nobody can come in. `handle` is for those inside; the
   // others are looked at from outside, by whoever searches or tells of a change.
   std::uint64_t handle = 0;
-  sync::loose<std::uintptr_t> from;
-  sync::loose<std::size_t> bytes;
+  sync::relaxed<std::uintptr_t> from;
+  sync::relaxed<std::size_t> bytes;
   // Differs from every other one's and every earlier one's, and is set last: who finds the same
   // before and after looking at the others has seen those of that life.
-  sync::published<std::uint64_t> life;
+  sync::release_acquire<std::uint64_t> life;
   registration_cache* owner = nullptr;  // constant
   // For the thread that changes the table.
   std::uint64_t last_use = 0;     // in lives, as evict_one() found it
@@ -113,7 +113,7 @@ class registration_table {
   sync::growing_array<registration> entries_;
 
   sync::interval_index<registration> index_;  // of open entries, and some ended
-  sync::agreed_count used_;                   // entries beyond have never been used
+  sync::sequential_count used_;               // entries beyond have never been used
   sync::owned_counter misses_, evictions_;
 
   // For the thread that changes the table.

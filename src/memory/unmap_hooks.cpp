@@ -13,7 +13,7 @@
 
 #include "memory/redirected_calls.h"
 #include "memory/unmap_monitor.h"
-#include "sync/published.h"
+#include "sync/release_acquire.h"
 
 namespace heddle::memory {
 namespace {
@@ -29,7 +29,7 @@ class next_function {
   }
 
  private:
-  sync::published<F*> found_{nullptr};
+  sync::release_acquire<F*> found_{nullptr};
 };
 
 constinit next_function<int(void*, std::size_t)> next_munmap;

@@ -17,7 +17,7 @@
 namespace heddle::memory {
 namespace {
 
-constinit sync::published<unmap_monitor*> the_monitor{nullptr};
+constinit sync::release_acquire<unmap_monitor*> the_monitor{nullptr};
 
 struct choice {
   unmap_report report;

@@ -17,7 +17,7 @@
 #include "memory/userfault.h"
 #include "sync/mapping_changes.h"
 #include "sync/pin.h"
-#include "sync/published.h"
+#include "sync/release_acquire.h"
 
 namespace heddle::memory {
 
@@ -107,12 +107,13 @@ class unmap_monitor {
   const bool hooked_;     // calls of munmap() and the like
 
   // Of the thread that collects, once it runs; others only read.
-  sync::published<std::size_t> hooked_objects_{0};  // ever loaded, when calls were last hooked
+  // Ever loaded, when calls were last hooked.
+  sync::release_acquire<std::size_t> hooked_objects_{0};
 
   sync::mapping_changes<> changes_;
-  std::mutex attaching_;                         // guards who is in which place
-  std::array<place, most_listeners> places_;     // and their listeners, see place
-  sync::published<std::size_t> used_places_{0};  // places beyond have never been used
+  std::mutex attaching_;                               // guards who is in which place
+  std::array<place, most_listeners> places_;           // and their listeners, see place
+  sync::release_acquire<std::size_t> used_places_{0};  // places beyond have never been used
 };
 
 }  // namespace heddle::memory

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "protocols/path.h"
-#include "sync/loose.h"
+#include "sync/relaxed.h"
 
 namespace heddle::protocols {
 
@@ -41,7 +41,7 @@ class flow final : public protocol {
   [[nodiscard]] bool is_patient(peer& p) const noexcept;
 
   const std::uint64_t patience_ns_;
-  sync::loose<bool> awaited_;
+  sync::relaxed<bool> awaited_;
 };
 
 }  // namespace heddle::protocols

@@ -9,7 +9,7 @@
 #include "base/settings.h"
 #include "protocols/delivery.h"
 #include "sync/counters.h"
-#include "sync/published.h"
+#include "sync/release_acquire.h"
 #include "transport/device.h"
 
 namespace heddle::protocols {
@@ -34,9 +34,9 @@ struct surroundings {
   std::span<const std::uint8_t> backends;
   std::span<const std::uint8_t> route;         ///< by rank: index into devices
   std::span<const std::uint8_t> atomic_route;  ///< the same, for atomics, or no_route
-  std::span<const sync::published<const handler_entry*>> handlers;  ///< by id; null: none
+  std::span<const sync::release_acquire<const handler_entry*>> handlers;  ///< by id; null: none
   /// The same, of handlers that are told at the header; their payload is a held_payload.
-  std::span<const sync::published<const handler_entry*>> header_handlers;
+  std::span<const sync::release_acquire<const handler_entry*>> header_handlers;
 };
 
 /// Counted for people: lane_counters of counters.h tells of each.

@@ -37,7 +37,7 @@
 
 #include "sync/cache_line.h"
 #include "sync/holds.h"
-#include "sync/loose.h"
+#include "sync/relaxed.h"
 
 namespace heddle::sync {
 
@@ -134,7 +134,7 @@ class combining_queue {
 
   // --- the holder ------------------------------------------------------------------------
   /// Who holds may say so here, for others a hint.
-  [[nodiscard]] loose<const void*>& holder() noexcept { return holder_; }
+  [[nodiscard]] relaxed<const void*>& holder() noexcept { return holder_; }
   /// Something is queued or claimed. Anybody may ask; for others than the holder it is a hint.
   [[nodiscard, gnu::always_inline]] bool pending() const noexcept {
     // T1 pairs with the claim's release. Relaxed: ours.
@@ -285,7 +285,7 @@ class combining_queue {
   const std::uint64_t mask_;
   const std::unique_ptr<cell[]> cells_;
   alignas(cache_line) Atomic<std::uint64_t> word_;
-  loose<const void*> holder_;  // beside the word, whose line the holder has just then
+  relaxed<const void*> holder_;  // beside the word, whose line the holder has just then
   alignas(cache_line) Atomic<std::uint64_t> head_;        // oldest not taken; written by the holder
   alignas(cache_line) Atomic<std::uint64_t> known_head_;  // the head as producers last saw it
 };

@@ -7,7 +7,7 @@
 #include <new>
 #include <type_traits>
 
-#include "sync/published.h"
+#include "sync/release_acquire.h"
 
 namespace heddle::sync {
 
@@ -44,7 +44,7 @@ class growing_array {
  private:
   const std::size_t capacity_;
   T* const memory_;
-  published<std::size_t> size_;
+  release_acquire<std::size_t> size_;
 };
 
 }  // namespace heddle::sync

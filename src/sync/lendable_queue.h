@@ -12,7 +12,7 @@
 #include "sync/biased_hold.h"
 #include "sync/combining_queue.h"
 #include "sync/holds.h"
-#include "sync/loose.h"
+#include "sync/relaxed.h"
 #include "sync/this_thread.h"
 
 namespace heddle::sync {
@@ -133,7 +133,7 @@ class lendable_queue {
   }
 
   biased_hold<Atomic, Threads> bias_;
-  loose<bool> contested_;
+  relaxed<bool> contested_;
   queue commands_;
 };
 

@@ -13,7 +13,7 @@
 
 #include "support/scale.h"
 #include "sync/board.h"
-#include "sync/published.h"
+#include "sync/release_acquire.h"
 #include "sync/shared_region.h"
 #include "sync/sleep_word.h"
 #include "sync/this_thread.h"
@@ -44,7 +44,7 @@ TEST(SleepWord, IsWokenByExactlyOne) {
 /// A sleeper and a waker that play `rounds` rounds; a wake-up that gets lost ends the game.
 int lost_wakes(glance how, int rounds) {
   sleep_word word;
-  published<int> work{0}, bell{0}, seen{0};
+  release_acquire<int> work{0}, bell{0}, seen{0};
   std::thread waker([&] {
     for (int i = 1; i <= rounds; ++i) {
       while (seen.get() != i - 1) std::this_thread::yield();

@@ -33,7 +33,7 @@
 
 #include "base/copy.h"
 #include "sync/cache_line.h"
-#include "sync/published.h"
+#include "sync/release_acquire.h"
 #include "sync/sleep_word.h"
 
 namespace heddle::sync {
@@ -43,7 +43,7 @@ inline constexpr std::size_t ring_line = 64;
 /// The words beside the lines. Zero-filled memory is an empty ring at position 0.
 struct ring_control {
   alignas(cache_line) std::atomic<std::uint64_t> head;  ///< lines freed so far; consumer
-  published<std::uint32_t> attached;                    ///< 1: the consumer has mapped the ring
+  release_acquire<std::uint32_t> attached;              ///< 1: the consumer has mapped the ring
   alignas(cache_line) sleep_word producer_waits;  ///< the producer sleeps until lines are freed
 };
 

@@ -7,11 +7,11 @@
 #include <new>
 #include <vector>
 
-#include "sync/published.h"
+#include "sync/release_acquire.h"
 
 namespace heddle::trace {
 
-constinit sync::published<const operation_hooks*> detail::hooks_now{nullptr};
+constinit sync::release_acquire<const operation_hooks*> detail::hooks_now{nullptr};
 
 constinit thread_local detail::spares detail::mine;
 

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "sync/published.h"
+#include "sync/release_acquire.h"
 #include "tracing/recorder.h"
 
 namespace heddle::trace {
@@ -27,7 +27,7 @@ struct operation_under_way {
 
 namespace detail {
 
-extern constinit sync::published<const operation_hooks*> hooks_now;
+extern constinit sync::release_acquire<const operation_hooks*> hooks_now;
 /// Those that are free, and a thread keeps for its next operations: most cost no lock.
 struct spares {
   static constexpr std::uint32_t at_a_time = 64;

@@ -76,8 +76,8 @@ class ScriptedWorld : public testing::Test {
   settings config_;
   memory::region_table regions_;
   protocols::lost_peers losses_;
-  std::array<sync::published<const protocols::handler_entry*>, max_handlers> handlers_;
-  std::array<sync::published<const protocols::handler_entry*>, max_handlers> header_handlers_;
+  std::array<sync::release_acquire<const protocols::handler_entry*>, max_handlers> handlers_;
+  std::array<sync::release_acquire<const protocols::handler_entry*>, max_handlers> header_handlers_;
 
  private:
   std::array<std::byte, 64> no_lane_{};

@@ -11,7 +11,7 @@
 
 #include "backends/shm/os.h"
 #include "backends/shm/segment.h"
-#include "sync/published.h"
+#include "sync/release_acquire.h"
 #include "sync/sleep_word.h"
 
 namespace heddle::transport::shm {
@@ -78,7 +78,7 @@ class peer_process {
   std::shared_ptr<mapping> mapping_;  // that of an unreachable one is shared with others
   sync::glance how_ = sync::glance::full;
 
-  sync::published<std::uint32_t> ended_{0};  // 1 once the process was seen to have ended
+  sync::release_acquire<std::uint32_t> ended_{0};  // 1 once the process was seen to have ended
 };
 
 }  // namespace heddle::transport::shm

@@ -14,9 +14,9 @@
 #include "memory/region_table.h"
 #include "sync/board.h"
 #include "sync/cache_line.h"
-#include "sync/loose.h"
-#include "sync/published.h"
-#include "sync/shared_flag.h"
+#include "sync/relaxed.h"
+#include "sync/release_acquire.h"
+#include "sync/sequential.h"
 #include "sync/shared_region.h"
 #include "sync/sleep_word.h"
 
@@ -32,7 +32,7 @@ class shared_fd {
   [[nodiscard]] int get() const noexcept { return stored_.get() - 1; }
 
  private:
-  sync::published<std::int32_t> stored_;
+  sync::release_acquire<std::int32_t> stored_;
 };
 
 /// Who has made a ring, and the number of its descriptor there.
@@ -61,7 +61,8 @@ inline constexpr std::size_t most_senders =
     (lane_slot_bytes - sync::cache_line) / sizeof(std::uint64_t) - 1;
 struct lane_slot {
   alignas(sync::cache_line) sync::sleep_word asleep;  ///< read by every sender after every message
-  sync::loose<std::int32_t> core;  ///< on which the lane was last waited for, plus one; 0: nowhere
+  /// On which the lane was last waited for, plus one; 0: nowhere.
+  sync::relaxed<std::int32_t> core;
   alignas(sync::cache_line) shared_fd bell;  ///< write end of the pipe that wakes the lane
   /// Rings made for this lane by peers: announced_ring, packed.
   sync::board<most_senders> rings;
@@ -80,11 +81,11 @@ struct segment {
   std::int32_t life_line;    ///< its descriptor; the process has the only one that can write
 
   alignas(sync::cache_line)
-      sync::published<std::uint32_t> closed;  ///< 1: the device is gone, or about to be
-  sync::published<std::uint32_t> lanes_used;  ///< highest lane number so far + 1
+      sync::release_acquire<std::uint32_t> closed;  ///< 1: the device is gone, or about to be
+  sync::release_acquire<std::uint32_t> lanes_used;  ///< highest lane number so far + 1
   shared_fd bell;  ///< rung when a ring was announced to a lane that does not exist yet
-  sync::agreed_flag
-      unserved;  ///< the same, until somebody has looked at the boards: 1 MiB of pages
+  /// As the bell, until somebody has looked at the boards: 1 MiB of pages.
+  sync::sequential_flag unserved;
 
   /// The first begins in the page of what is before it: most peers touch nothing else of a segment,
   /// and each page, and each 2 MiB that have any, cost as much as all the rest of opening it.

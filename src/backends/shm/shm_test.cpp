@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "backends/shm/test_rank.h"
-#include "sync/published.h"
 
 namespace heddle::transport::shm {
 namespace {

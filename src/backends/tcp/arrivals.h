@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "backends/tcp/acceptor.h"
-#include "sync/counters.h"
+#include "sync/release_acquire.h"
 
 namespace heddle::transport::tcp {
 
@@ -46,7 +46,7 @@ class arrivals {
  private:
   const lane_name self_;
   unique_fd doorbell_;
-  sync::event_bit was_given_;
+  sync::release_acquire_flag was_given_;
   std::mutex mutex_;  // guards what follows
   std::vector<accepted> given_;
   std::set<lane_name> chosen_;  // for whom this side has chosen

@@ -14,13 +14,13 @@ bool incoming_ring::look(incoming_message& out) noexcept {
     const stamp_t stamp = stamp_of(nonce_, taken_);
     // In one word: it may be on its way just now.
     const auto head = std::bit_cast<message_header>(
-        reinterpret_cast<const sync::published<std::uint64_t>*>(from)->get());
+        reinterpret_cast<const sync::release_acquire<std::uint64_t>*>(from)->get());
     if (head.stamp != static_cast<std::uint16_t>(stamp)) return false;
     const bool wraps = head.bytes == wrapped_bytes;
     const std::size_t bytes = wraps ? 0 : head.bytes;
     if (bytes > max_message || at + lines_of(stamp_at(bytes) + sizeof stamp) > lines_) return false;
     const auto* const behind =
-        reinterpret_cast<const sync::published<stamp_t>*>(from + stamp_at(bytes));
+        reinterpret_cast<const sync::release_acquire<stamp_t>*>(from + stamp_at(bytes));
     if (behind->get() != stamp) return false;
     if (!wraps) return take(false, out);
     taken_ += lines_ - at;

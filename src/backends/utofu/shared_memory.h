@@ -14,7 +14,7 @@
 #include <cstdint>
 
 #include "memory/region_table.h"
-#include "sync/published.h"
+#include "sync/release_acquire.h"
 
 namespace heddle::transport::utofu {
 
@@ -70,7 +70,7 @@ static_assert(sizeof(grant) == 32, "one piggyback put");
 struct peer_area {
   grant answer;
   std::array<std::byte, 32> pad;
-  sync::published<std::uint64_t> consumed;  ///< lines of our messages that are free again
+  sync::release_acquire<std::uint64_t> consumed;  ///< lines of our messages that are free again
   std::array<std::byte, 56> pad2;
   std::array<std::byte, 128> landing;  ///< of the lane's own gets: entries, nonces, `served`
 };
@@ -82,9 +82,9 @@ inline constexpr std::size_t entry_at = 0, nonce_at = 32, served_at = 40;
 struct listener {
   static constexpr std::uint32_t backlog = 64;
   std::uint64_t nonce;  ///< as in the address: tells that the process lives, and that it is the one
-  alignas(line_bytes) sync::published<std::uint64_t> tickets;  ///< counted up by requesters
-  alignas(line_bytes) sync::published<std::uint64_t> served;   ///< requests taken; ours to write
-  alignas(line_bytes) std::array<grant, backlog> requests;     ///< that of ticket t at t % backlog
+  alignas(line_bytes) sync::release_acquire<std::uint64_t> tickets;  ///< counted up by requesters
+  alignas(line_bytes) sync::release_acquire<std::uint64_t> served;   ///< requests taken; ours
+  alignas(line_bytes) std::array<grant, backlog> requests;  ///< that of ticket t at t % backlog
 };
 
 /// Before the payload of every message in a ring.

@@ -2,7 +2,7 @@
 // card_events.h - what a card tells of itself, unasked: its port goes down and up, or it fails.
 #pragma once
 #include "backends/verbs/card.h"
-#include "sync/counters.h"
+#include "sync/release_acquire.h"
 
 namespace heddle::transport::verbs {
 
@@ -22,7 +22,7 @@ class card_events {
   void tell_of_port(bool is_up) const noexcept;
 
   const card& card_;
-  sync::event_bit down_;
+  sync::release_acquire_flag down_;
 };
 
 }  // namespace heddle::transport::verbs

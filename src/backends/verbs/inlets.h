@@ -15,7 +15,7 @@
 #include "backends/verbs/facts.h"
 #include "backends/verbs/hello.h"
 #include "backends/verbs/lane_queues.h"
-#include "sync/counters.h"
+#include "sync/release_acquire.h"
 #include "transport/remote_lane.h"
 
 namespace heddle::transport::verbs {
@@ -33,10 +33,10 @@ struct inlet {
   std::uint32_t taken = 0, told = 0;
   bool speaking = false;  ///< a word to the peer is under way
 
-  std::uint32_t question = 0;  ///< the peer's newest one that it was the answer to
-  sync::event_bit replaced;    ///< the stream has begun anew, at another one
-  bool ends = false;           ///< the lane's: with what is in the queue now, it has all of it
-  bool let_go = false;         ///< guarded by the inlets' mutex: another may have its place
+  std::uint32_t question = 0;           ///< the peer's newest one that it was the answer to
+  sync::release_acquire_flag replaced;  ///< the stream has begun anew, at another one
+  bool ends = false;    ///< the lane's: with what is in the queue now, it has all of it
+  bool let_go = false;  ///< guarded by the inlets' mutex: another may have its place
 };
 
 class inlets {
@@ -82,7 +82,7 @@ class inlets {
   [[gnu::noinline]] void end_those_noted() noexcept;
 
   const lane_queues& queues_;
-  sync::event_bit replaced_here_;
+  sync::release_acquire_flag replaced_here_;
   // The lane's thread's:
   std::vector<inlet*> seen_;  // by number; null: let go of
   bool some_end_ = false, some_closed_ = false;

@@ -9,7 +9,7 @@
 
 #include "backends/verbs/hello.h"
 #include "base/fd.h"
-#include "sync/counters.h"
+#include "sync/release_acquire.h"
 
 namespace heddle::transport::verbs {
 
@@ -35,7 +35,7 @@ class letter_box {
 
  private:
   unique_fd bell_;
-  sync::event_bit some_here_;
+  sync::release_acquire_flag some_here_;
   std::mutex mutex_;
   std::vector<letter> letters_;  // guarded by it
 };

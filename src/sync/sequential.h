@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// shared_flag.h - words by which a sleeping thread and those who may wake it come to agree.
+// sequential.h - words of which all threads see the writes in one order [sequentially consistent].
 #pragma once
 #include <atomic>
 
 namespace heddle::sync {
 
-/// A flag in a two-sided agreement: each side writes one such word and then reads the other's.
-/// All operations are sequentially consistent, so at least one side sees the other's write.
-class agreed_flag {
+/// For two sides that each write such a word and then read the other's, as a thread that goes to
+/// sleep and those who may have to wake it: at least one of them sees the other's write. It orders
+/// what was written before, too, but costs a full barrier: for that alone take release_acquire.
+class sequential_flag {
  public:
   void set(bool value) noexcept { word_.store(value, std::memory_order_seq_cst); }
   [[nodiscard]] bool is_set() const noexcept { return word_.load(std::memory_order_seq_cst); }
@@ -21,8 +22,8 @@ class agreed_flag {
   std::atomic<bool> word_{false};
 };
 
-/// A count in such an agreement.
-class agreed_count {
+/// As sequential_flag, where several threads may be there at once, or how many counts.
+class sequential_count {
  public:
   void add(int n) noexcept { word_.fetch_add(n, std::memory_order_seq_cst); }
   [[nodiscard]] int get() const noexcept { return word_.load(std::memory_order_seq_cst); }
@@ -34,13 +35,13 @@ class agreed_count {
 /// Adds one to a count while it is here.
 class counted_in {
  public:
-  explicit counted_in(agreed_count& of) noexcept : of_(of) { of_.add(1); }
+  explicit counted_in(sequential_count& of) noexcept : of_(of) { of_.add(1); }
   ~counted_in() { of_.add(-1); }
   counted_in(const counted_in&) = delete;
   counted_in& operator=(const counted_in&) = delete;
 
  private:
-  agreed_count& of_;
+  sequential_count& of_;
 };
 
 }  // namespace heddle::sync

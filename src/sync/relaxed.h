@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// loose.h - a value that is read beside its being written, by those who can do with any of the two.
+// relaxed.h - a value that threads share and that orders nothing else [relaxed].
 #pragma once
 #include <atomic>
 
 namespace heddle::sync {
 
-/// Orders nothing: whoever has to know that a value is the current one learns it otherwise.
+/// For hints and reports: whoever reads it can do with the value from before as well, and reads no
+/// other memory because of what it says. Who has to know that a value is the current one learns it
+/// otherwise.
 template <class T>
-class loose {
+class relaxed {
   static_assert(std::atomic<T>::is_always_lock_free);
 
  public:
