@@ -56,7 +56,7 @@ EXCEPTIONS = {
     "tools/info/": re.compile(r"bootstrap/launcher_protocol\.h"),
     # info --scale joins by the real code, with everything around it made up.
     "tools/info/scale": re.compile(
-        r"bootstrap/(store_session|store_tree|host_circle|host_gifts|gathered|rendezvous|rendezvous_protocol"
+        r"bootstrap/(store_session|store_tree|host_circle|host_gifts|gathered|meeting_point|meeting_point_protocol"
         r"|sealed_link)\.h|engine/world_core\.h"
         r"|backends/all_settings\.h|base/(error|fd)\.h"
     ),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // bootstrap.h - joining a job: who am I, how many are we, and one exchange of small addresses.
 //
-// The engine sees only `session`. One file pair per way to join (own launcher, rendezvous, PMIx,
+// The engine sees only `session`. One file pair per way to join (own launcher, meeting point, PMIx,
 // PMI-1, in-process for tests); ways.h says which one a process takes.
 #pragma once
 #include <cstddef>

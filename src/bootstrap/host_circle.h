@@ -4,7 +4,7 @@
 //
 // Whoever is the first to bind the circle's name, an abstract socket, leads; the others connect to
 // it. Neither needs to know how many will come: when every rank of the job has entered, which a
-// fence of the launcher's tells, or rank 0 in a rendezvous, all that are to come are there.
+// fence of the launcher's tells, or rank 0 at a meeting point, all that are to come are there.
 //
 //   member  join {rank, proof}      exchange {blob}
 //   leader  welcome {rank, proof}   everything (+ file)  failed {why}

@@ -5,9 +5,9 @@
 #include "bootstrap/bootstrap.h"
 #include "bootstrap/launched.h"
 #include "bootstrap/launcher_protocol.h"
+#include "bootstrap/meeting_point.h"
 #include "bootstrap/pmi1.h"
 #include "bootstrap/pmix.h"
-#include "bootstrap/rendezvous.h"
 #include "bootstrap/secret.h"
 #include "bootstrap/ways.h"
 
@@ -34,8 +34,8 @@ std::unique_ptr<session> join(std::uint64_t limit_ms) {
   switch (way_to_join()) {
     case way::run:
       return join_launched(std::getenv(protocol::fd_variable), limit_ms);
-    case way::rendezvous:
-      return join_rendezvous(limit_ms);
+    case way::meeting_point:
+      return join_at_meeting_point(limit_ms);
     case way::pmix:
       return join_pmix(limit_ms);
     case way::pmi1:

@@ -129,13 +129,13 @@ TEST_F(Join, TheScriptOfABatchJobIsNoRank) {
   EXPECT_EQ(join()->info().size, 1);
 }
 
-TEST_F(Join, OwnLauncherComesBeforeRendezvousAndThatBeforePmixAndThatBeforePmi1) {
+TEST_F(Join, OwnLauncherComesBeforeAMeetingPointAndThatBeforePmixAndThatBeforePmi1) {
   setenv("PMI_FD", "9", 1);
   EXPECT_EQ(way_to_join(), way::pmi1);
   setenv("PMIX_NAMESPACE", "job", 1);
   EXPECT_EQ(way_to_join(), way::pmix);
   setenv("HEDDLE_RENDEZVOUS", "h:1", 1);
-  EXPECT_EQ(way_to_join(), way::rendezvous);
+  EXPECT_EQ(way_to_join(), way::meeting_point);
   setenv("HEDDLE_BOOT_FD", "3", 1);
   EXPECT_EQ(way_to_join(), way::run);
 }

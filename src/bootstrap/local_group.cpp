@@ -10,9 +10,9 @@ namespace heddle::bootstrap {
 namespace {
 
 /// Where the threads of a group meet. All members are guarded by mutex_.
-class meeting_point {
+class local_meeting {
  public:
-  explicit meeting_point(std::size_t size) : given_(size) {}
+  explicit local_meeting(std::size_t size) : given_(size) {}
 
   gathered meet(int rank, const char* call, blob mine) {
     std::unique_lock lock(mutex_);
@@ -57,7 +57,7 @@ class meeting_point {
 
 class local_session final : public session {
  public:
-  local_session(std::shared_ptr<meeting_point> where, const job& mine, bool meets_after_joining)
+  local_session(std::shared_ptr<local_meeting> where, const job& mine, bool meets_after_joining)
       : where_(std::move(where)), job_(mine), meets_after_joining_(meets_after_joining) {}
   ~local_session() override { where_->leave(job_.rank); }
 
@@ -79,7 +79,7 @@ class local_session final : public session {
     if (joined_ && !meets_after_joining_) fail("this session was for joining only");
   }
 
-  std::shared_ptr<meeting_point> where_;
+  std::shared_ptr<local_meeting> where_;
   job job_;
   bool meets_after_joining_, joined_ = false;
 };
@@ -88,7 +88,7 @@ class local_session final : public session {
 
 std::vector<std::unique_ptr<session>> local_group(int size, bool meets_after_joining) {
   if (size < 1) fail("a group needs at least one rank, not {}", size);
-  const auto where = std::make_shared<meeting_point>(static_cast<std::size_t>(size));
+  const auto where = std::make_shared<local_meeting>(static_cast<std::size_t>(size));
   const auto secret = random_secret();
   std::vector<std::unique_ptr<session>> group;
   for (int rank = 0; rank < size; ++rank)

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "bootstrap/launcher_protocol.h"
-#include "bootstrap/rendezvous.h"
+#include "bootstrap/meeting_point.h"
 
 namespace heddle::bootstrap {
 namespace {
@@ -27,7 +27,7 @@ struct choice {
   const char* variable;  ///< that its launcher sets; null: none
 };
 constexpr std::array<choice, 5> choices{{{"run", way::run, protocol::fd_variable},
-                                         {"rendezvous", way::rendezvous, rendezvous_variable},
+                                         {"rendezvous", way::meeting_point, meeting_point_variable},
                                          {"pmix", way::pmix, pmix_variable},
                                          {"pmi1", way::pmi1, pmi1_variable},
                                          {"alone", way::alone, nullptr}}};

@@ -8,11 +8,11 @@ namespace heddle::bootstrap {
 inline constexpr const char* boot_variable = "HEDDLE_BOOT";
 
 enum class way : std::uint8_t {
-  alone,       ///< nobody launched it as a rank: a world of one
-  run,         ///< `heddle run`: HEDDLE_BOOT_FD
-  rendezvous,  ///< no launcher, ranks find each other: HEDDLE_RENDEZVOUS
-  pmix,        ///< PMIx: Open MPI's mpirun, srun --mpi=pmix
-  pmi1,        ///< PMI-1's wire: Hydra, MPICH's mpiexec, srun --mpi=pmi2
+  alone,          ///< nobody launched it as a rank: a world of one
+  run,            ///< `heddle run`: HEDDLE_BOOT_FD
+  meeting_point,  ///< no launcher, ranks find each other: HEDDLE_RENDEZVOUS
+  pmix,           ///< PMIx: Open MPI's mpirun, srun --mpi=pmix
+  pmi1,           ///< PMI-1's wire: Hydra, MPICH's mpiexec, srun --mpi=pmi2
 };
 
 /// What join() will do: the first of the above, from `run` on, whose variable is set; HEDDLE_BOOT

@@ -185,7 +185,7 @@ constexpr std::array<row, 12> rows{{
 struct measured {
   join_cost first_leader;
   std::optional<join_cost> leader, member;
-  std::optional<rendezvous_traffic> rendezvous;
+  std::optional<meeting_point_traffic> meeting_point;
 };
 
 measured measure(scale_job job) {
@@ -195,7 +195,7 @@ measured measure(scale_job job) {
   if (job.hosts() > 1) found.leader = measure_leader(job);
   const int ranks_there = job.end_of(job.measured_host) - job.first_of(job.measured_host);
   if (ranks_there > 1) found.member = measure_member(job);
-  if (job.ranks > 1) found.rendezvous = measure_rendezvous(job);
+  if (job.ranks > 1) found.meeting_point = measure_meeting_point(job);
   return found;
 }
 
@@ -214,8 +214,8 @@ void print_table(const scale_job& job, const measured& found) {
     line(name, [tell = text](const char*, const join_cost* c) {
       return c != nullptr ? tell(*c) : std::string();
     });
-  if (!found.rendezvous) return;
-  const rendezvous_traffic& said = *found.rendezvous;
+  if (!found.meeting_point) return;
+  const meeting_point_traffic& said = *found.meeting_point;
   fmt::print(
       "Without a launcher rank 0 hears {} messages of each host ({}), and answers with {} ({})\n",
       said.to_zero, mebibytes(static_cast<double>(said.to_zero_bytes)), said.from_zero,
@@ -237,7 +237,7 @@ nlohmann::ordered_json as_json(const join_cost& c) {
           {"seconds", c.seconds}};
 }
 
-nlohmann::ordered_json as_json(const rendezvous_traffic& said) {
+nlohmann::ordered_json as_json(const meeting_point_traffic& said) {
   return {{"to_rank_0", said.to_zero},
           {"from_rank_0", said.from_zero},
           {"bytes_to_rank_0", said.to_zero_bytes},
@@ -245,9 +245,9 @@ nlohmann::ordered_json as_json(const rendezvous_traffic& said) {
 }
 
 /// Until the rank that makes its world has gone.
-bool keep_company(const bootstrap::meeting_place& where) {
+bool keep_company(const bootstrap::meeting_point& where) {
   try {
-    const auto session = bootstrap::join_rendezvous(where, limit_ms);
+    const auto session = bootstrap::join_at_meeting_point(where, limit_ms);
     for (;;) (void)session->exchange({});
   } catch (const error&) {
     return true;
@@ -311,13 +311,13 @@ join_cost measure_member(const scale_job& job) {
   return cost;
 }
 
-rendezvous_traffic measure_rendezvous(const scale_job& job) {
+meeting_point_traffic measure_meeting_point(const scale_job& job) {
   model_zero zero(job);
   const int real = std::max(1, job.first_of(job.measured_host));
-  const worker<rendezvous_traffic> model([&] { return zero.serve(real); });
+  const worker<meeting_point_traffic> model([&] { return zero.serve(real); });
   const worker<bool> measured([&] {
-    const auto world = engine::make_world(bootstrap::join_rendezvous(zero.place_of(real), limit_ms),
-                                          settings_of_model());
+    const auto world = engine::make_world(
+        bootstrap::join_at_meeting_point(zero.place_of(real), limit_ms), settings_of_model());
     return true;
   });
   std::vector<std::unique_ptr<worker<bool>>> others;
@@ -336,7 +336,7 @@ void print_scale(const scale_job& job, bool as_data) {
   all["first_leader"] = as_json(found.first_leader);
   if (found.leader) all["leader"] = as_json(*found.leader);
   if (found.member) all["member"] = as_json(*found.member);
-  if (found.rendezvous) all["rendezvous"] = as_json(*found.rendezvous);
+  if (found.meeting_point) all["rendezvous"] = as_json(*found.meeting_point);
   fmt::print("{}\n", all.dump(2));
 }
 

@@ -33,7 +33,7 @@ struct join_cost {
 /// What the leader of job.measured_host says to rank 0, and hears of it, where there is no
 /// launcher: the real code for all ranks of that host, of which one makes its world. The job has 2
 /// ranks at least. Starts processes; for programs with one thread. Throws error.
-[[nodiscard]] rendezvous_traffic measure_rendezvous(const scale_job& job);
+[[nodiscard]] meeting_point_traffic measure_meeting_point(const scale_job& job);
 
 /// Prints these of several ranks as a table, or as a JSON object. Throws error.
 void print_scale(const scale_job& job, bool as_data);

@@ -127,9 +127,9 @@ TEST(Scale, ALeaderHearsFromEachOfItsRanksAndAnotherRankFromItsLeaderOnly) {
 
 TEST(Scale, WithoutALauncherOneRankOfAHostSpeaksWithRankZero) {
   if (!has_network()) GTEST_SKIP() << "this host has no network but loopback";
-  const rendezvous_traffic alone = measure_rendezvous({.ranks = 40, .measured_host = 20}),
-                           four = measure_rendezvous(
-                               {.ranks = 160, .per_host = 4, .measured_host = 20});
+  const meeting_point_traffic alone = measure_meeting_point({.ranks = 40, .measured_host = 20}),
+                              four = measure_meeting_point(
+                                  {.ranks = 160, .per_host = 4, .measured_host = 20});
   EXPECT_EQ(alone.from_zero, alone.to_zero + 1);  // that all have come
   EXPECT_EQ(four.from_zero, alone.from_zero);
   EXPECT_LE(four.to_zero, alone.to_zero + 3);  // at most a word for each that comes late

@@ -13,13 +13,13 @@
 
 #include "base/error.h"
 #include "bootstrap/host_gifts.h"
-#include "bootstrap/rendezvous_protocol.h"
+#include "bootstrap/meeting_point_protocol.h"
 
 namespace heddle::tools {
 
 using bootstrap::blob;
 using bootstrap::protocol::frame_kind;
-namespace wire = bootstrap::rendezvous_protocol;
+namespace wire = bootstrap::meeting_point_protocol;
 
 model_zero::model_zero(const scale_job& job)
     : job_(job),
@@ -33,7 +33,7 @@ model_zero::model_zero(const scale_job& job)
     fail_errno(errno, "listen for the ranks of the measured host");
 }
 
-bootstrap::meeting_place model_zero::place_of(int rank) const {
+bootstrap::meeting_point model_zero::place_of(int rank) const {
   sockaddr_in here{};
   socklen_t length = sizeof here;
   (void)getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&here), &length);
@@ -44,7 +44,7 @@ bootstrap::meeting_place model_zero::place_of(int rank) const {
           .secret = secret_};
 }
 
-rendezvous_traffic model_zero::serve(int real) {
+meeting_point_traffic model_zero::serve(int real) {
   using bootstrap::sealed_link;
   link_.emplace(unique_fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)), secret_,
                 sealed_link::side::host, wire::most_from_guest(job_.ranks));

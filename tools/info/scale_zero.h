@@ -7,14 +7,14 @@
 #include <span>
 
 #include "base/fd.h"
-#include "bootstrap/rendezvous.h"
+#include "bootstrap/meeting_point.h"
 #include "bootstrap/sealed_link.h"
 #include "info/scale_model.h"
 
 namespace heddle::tools {
 
 /// What the leader of a host and rank 0 have said to each other.
-struct rendezvous_traffic {
+struct meeting_point_traffic {
   std::uint64_t to_zero = 0, from_zero = 0;  ///< messages
   std::uint64_t to_zero_bytes = 0, from_zero_bytes = 0;
 };
@@ -26,9 +26,9 @@ class model_zero {
   explicit model_zero(const scale_job& job);
 
   /// Where a rank of that host joins.
-  [[nodiscard]] bootstrap::meeting_place place_of(int rank) const;
+  [[nodiscard]] bootstrap::meeting_point place_of(int rank) const;
   /// Rank 0's part, until the leader has gone; what others give is made of what `real` gives.
-  [[nodiscard]] rendezvous_traffic serve(int real);
+  [[nodiscard]] meeting_point_traffic serve(int real);
 
  private:
   [[nodiscard]] std::optional<bootstrap::blob> hear();
@@ -40,7 +40,7 @@ class model_zero {
   const bootstrap::secret_bytes secret_;
   unique_fd listener_;
   std::optional<bootstrap::sealed_link> link_;
-  rendezvous_traffic said_;
+  meeting_point_traffic said_;
 };
 
 }  // namespace heddle::tools

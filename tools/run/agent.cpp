@@ -205,9 +205,9 @@ void agent::pass_on(int signal) {
   if (ranks_) ranks_->signal(signal);
 }
 
-void agent::deliver(const std::vector<rendezvous::reply>& replies) {
-  std::vector<rendezvous::reply> own, others;
-  for (const rendezvous::reply& reply : replies)
+void agent::deliver(const std::vector<meeting_rounds::reply>& replies) {
+  std::vector<meeting_rounds::reply> own, others;
+  for (const meeting_rounds::reply& reply : replies)
     (below_ && below_->runs(reply.rank) ? others : own).push_back(reply);
   if (below_) below_->deliver(others);
   if (ranks_) ranks_->deliver(own);

@@ -64,7 +64,7 @@ class agent final : public group_owner {
   void start(const agent_protocol::set_up& what);
   void impossible(int status, const std::string& why);
   void pass_on(int signal);
-  void deliver(const std::vector<rendezvous::reply>& replies);
+  void deliver(const std::vector<meeting_rounds::reply>& replies);
   void on_signal();
   void reap();
   void look_whether_done();

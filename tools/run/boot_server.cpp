@@ -80,7 +80,7 @@ void boot_server::welcome(int rank, unique_fd socket) {
   made.socket = std::move(socket);
   made.round = *round;
   const protocol::welcome hello{rank, size_.job, size_.here, secret_};
-  made.out.push_back({std::make_shared<const rendezvous::blob>(
+  made.out.push_back({std::make_shared<const meeting_rounds::blob>(
       protocol::encode(frame_kind::welcome, protocol::encode(hello)))});
   loop_.watch(fd, EPOLLIN, [this, rank] { serve(rank); });
   flush(rank);
@@ -175,7 +175,7 @@ void boot_server::process_ended(int rank, const std::string& why) {
   if (link(rank)) hang_up(rank, why);
 }
 
-void boot_server::deliver(const rendezvous::reply& reply) {
+void boot_server::deliver(const meeting_rounds::reply& reply) {
   auto& to = link(reply.rank);
   if (!to || to->round != reply.round) return;
   if (reply.answers()) to->waiting = false;
@@ -186,7 +186,7 @@ void boot_server::deliver(const rendezvous::reply& reply) {
 /// What all ranks have given is large, and every rank of this host is to have it: as one file that
 /// they map. As it is where that cannot be.
 boot_server::outgoing boot_server::shared_by_ranks(
-    const std::shared_ptr<const rendezvous::blob>& answer) {
+    const std::shared_ptr<const meeting_rounds::blob>& answer) {
   const bool everything = protocol::kind_of(*answer) == frame_kind::everything;
   if (!everything || answer->size() < least_shared) return {answer};
   if (answer == answer_) return as_file_;
@@ -194,7 +194,7 @@ boot_server::outgoing boot_server::shared_by_ranks(
     bootstrap::table_file table;
     table.append(std::span(*answer).subspan(protocol::head_bytes));
     as_file_ = {
-        std::make_shared<const rendezvous::blob>(protocol::encode(frame_kind::everything, {})),
+        std::make_shared<const meeting_rounds::blob>(protocol::encode(frame_kind::everything, {})),
         std::make_shared<const unique_fd>(table.seal())};
     answer_ = answer;
     return as_file_;

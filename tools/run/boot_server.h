@@ -14,7 +14,7 @@
 #include "bootstrap/launcher_protocol.h"
 #include "run/event_loop.h"
 #include "run/meeting_place.h"
-#include "run/rendezvous.h"
+#include "run/meeting_rounds.h"
 
 namespace heddle::tools {
 
@@ -35,11 +35,11 @@ class boot_server {
   /// The rank's process has ended, as `why` says with the rank's number: it will not join again.
   void process_ended(int rank, const std::string& why);
   /// Answers of the meeting place; those for ranks that are not here any more are dropped.
-  void deliver(const rendezvous::reply& reply);
+  void deliver(const meeting_rounds::reply& reply);
 
  private:
   struct outgoing {
-    std::shared_ptr<const rendezvous::blob> bytes;
+    std::shared_ptr<const meeting_rounds::blob> bytes;
     std::shared_ptr<const unique_fd> file{};  ///< that goes along, if any
   };
   struct connection {
@@ -61,7 +61,7 @@ class boot_server {
   void hang_up(int rank, const std::string& why);
   void lost(int rank);
   [[nodiscard]] bool is_lost(int rank) { return !loop_.watches(link(rank)->socket.get()); }
-  [[nodiscard]] outgoing shared_by_ranks(const std::shared_ptr<const rendezvous::blob>& answer);
+  [[nodiscard]] outgoing shared_by_ranks(const std::shared_ptr<const meeting_rounds::blob>& answer);
   void flush(int rank);
   [[nodiscard]] std::optional<connection>& link(int rank) {
     return links_[static_cast<std::size_t>(rank)];
@@ -71,10 +71,10 @@ class boot_server {
   extent size_;
   std::array<std::byte, 32> secret_;
   meeting_place& meetings_;
-  std::vector<unique_fd> inherited_;                ///< by rank: our ends
-  std::shared_ptr<const rendezvous::blob> answer_;  ///< the last that has become a file
-  outgoing as_file_;                                ///< and that
-  std::vector<std::optional<connection>> links_;    ///< by rank: of the process that is joined
+  std::vector<unique_fd> inherited_;                    ///< by rank: our ends
+  std::shared_ptr<const meeting_rounds::blob> answer_;  ///< the last that has become a file
+  outgoing as_file_;                                    ///< and that
+  std::vector<std::optional<connection>> links_;        ///< by rank: of the process that is joined
 };
 
 }  // namespace heddle::tools

@@ -222,7 +222,7 @@ bool crew::all_gone() const {
                                         [](const rank_state& r) { return r.at == stage::gone; });
 }
 
-void crew::deliver(const std::vector<rendezvous::reply>& replies) {
+void crew::deliver(const std::vector<meeting_rounds::reply>& replies) {
   for (const auto& reply : replies) boot_.deliver(reply);
 }
 

@@ -53,7 +53,7 @@ class crew final : public rank_group {
   void abandon() override {}
   [[nodiscard]] int running() const override;
   [[nodiscard]] bool all_gone() const override;
-  void deliver(const std::vector<rendezvous::reply>& replies) override;
+  void deliver(const std::vector<meeting_rounds::reply>& replies) override;
   void finish_output() override;
 
  private:

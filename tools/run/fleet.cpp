@@ -237,9 +237,10 @@ bool fleet::all_gone() const {
   return std::all_of(links_.begin(), links_.end(), [](const auto& link) { return link->gone(); });
 }
 
-void fleet::deliver(const std::vector<rendezvous::reply>& replies) {
+void fleet::deliver(const std::vector<meeting_rounds::reply>& replies) {
   // One message per host and answer, however many of its ranks wait for it.
-  std::map<std::pair<agent_link*, const rendezvous::blob*>, std::vector<rendezvous::reply>> parts;
+  std::map<std::pair<agent_link*, const meeting_rounds::blob*>, std::vector<meeting_rounds::reply>>
+      parts;
   for (const auto& reply : replies)
     parts[{places_.at(reply.rank).link, reply.bytes.get()}].push_back(reply);
   for (const auto& [to, part] : parts) to.first->send(relayed_meetings::reply_to(part));

@@ -53,7 +53,7 @@ class fleet final : public rank_group {
   void abandon() override;
   [[nodiscard]] int running() const override { return static_cast<int>(running_.size()); }
   [[nodiscard]] bool all_gone() const override;
-  void deliver(const std::vector<rendezvous::reply>& replies) override;
+  void deliver(const std::vector<meeting_rounds::reply>& replies) override;
   void finish_output() override {}
 
  private:

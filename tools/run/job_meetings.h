@@ -10,14 +10,14 @@
 #include "run/event_loop.h"
 #include "run/join_watch.h"
 #include "run/meeting_place.h"
-#include "run/rendezvous.h"
+#include "run/meeting_rounds.h"
 
 namespace heddle::tools {
 
 /// One thread.
 class job_meetings final : public meeting_place {
  public:
-  using deliverer = std::function<void(const std::vector<rendezvous::reply>&)>;
+  using deliverer = std::function<void(const std::vector<meeting_rounds::reply>&)>;
 
   /// A rank wants the job to end.
   using ender = std::function<void(int rank, int status, const std::string& why)>;
@@ -46,7 +46,7 @@ class job_meetings final : public meeting_place {
   void count_seconds();
 
   event_loop& loop_;
-  rendezvous meetings_;
+  meeting_rounds meetings_;
   join_watch joins_;
   deliverer deliver_;
   ender end_job_;

@@ -26,7 +26,7 @@ std::string limit_in_words(std::uint64_t seconds) {
 
 }  // namespace
 
-join_watch::join_watch(rendezvous& meetings, int size, teller tell)
+join_watch::join_watch(meeting_rounds& meetings, int size, teller tell)
     : meetings_(meetings), tell_(std::move(tell)), members_(static_cast<std::size_t>(size)) {}
 
 void join_watch::process_started(int rank, pid_t process, const std::string& host) {

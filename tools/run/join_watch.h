@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "run/rendezvous.h"
+#include "run/meeting_rounds.h"
 
 namespace heddle::tools {
 
@@ -20,7 +20,7 @@ class join_watch {
   using teller = std::function<void(const std::string& line)>;
 
   /// Lines for people go to `tell`. `meetings` must outlive this.
-  join_watch(rendezvous& meetings, int size, teller tell);
+  join_watch(meeting_rounds& meetings, int size, teller tell);
 
   /// Which process the rank was started as, and on which host, for people.
   void process_started(int rank, pid_t process, const std::string& host);
@@ -34,7 +34,7 @@ class join_watch {
   [[nodiscard]] bool somebody_waits() const;
 
   /// Another second has passed. What is to be said is told; meetings that have lasted for too long
-  /// are failed in the rendezvous, which has the replies. While there are ranks to be started none
+  /// are failed in the rounds, which has the replies. While there are ranks to be started none
   /// is, and those that wait are told so.
   void tick();
 
@@ -51,7 +51,7 @@ class join_watch {
   void look_at(int round, const member& longest);
   [[nodiscard]] std::string names_of(const std::vector<int>& ranks) const;
 
-  rendezvous& meetings_;
+  meeting_rounds& meetings_;
   teller tell_;
   std::vector<member> members_;  ///< by rank
 };

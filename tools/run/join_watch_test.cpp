@@ -53,13 +53,13 @@ class JoinWatch : public testing::Test {
     return texts;
   }
 
-  rendezvous meetings_;
+  meeting_rounds meetings_;
   std::vector<std::string> told_;
   join_watch watch_;
 };
 
 TEST(JoinWatchAtStart, CountsNoWaitingWhileRanksAreStillStartedAndTellsThoseThatWait) {
-  rendezvous meetings(2);
+  meeting_rounds meetings(2);
   std::vector<std::string> told;
   join_watch watch(meetings, 2, [&](auto& line) { told.push_back(line); });
   watch.process_started(0, 100, "here");

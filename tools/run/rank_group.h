@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "run/meeting_rounds.h"
 #include "run/rank_process.h"
-#include "run/rendezvous.h"
 
 namespace heddle::tools {
 
@@ -56,7 +56,7 @@ class rank_group {
   /// Nothing is left of any rank, and none is still to be started.
   [[nodiscard]] virtual bool all_gone() const = 0;
   /// Answers of the job's meetings.
-  virtual void deliver(const std::vector<rendezvous::reply>& replies) = 0;
+  virtual void deliver(const std::vector<meeting_rounds::reply>& replies) = 0;
   /// Takes what the ranks have printed, now that all are gone.
   virtual void finish_output() = 0;
 };

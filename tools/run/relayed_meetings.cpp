@@ -72,15 +72,15 @@ bool relayed_meetings::apply(const message& m, meeting_place& meetings) {
   }
 }
 
-std::vector<rendezvous::reply> relayed_meetings::replies_in(const message& m) {
+std::vector<meeting_rounds::reply> relayed_meetings::replies_in(const message& m) {
   const auto bytes = std::make_shared<const blob>(m.body);
-  std::vector<rendezvous::reply> replies;
+  std::vector<meeting_rounds::reply> replies;
   for (std::size_t i = 1; i < m.numbers.size(); ++i)
     replies.push_back({m.number(i), m.number(0), bytes});
   return replies;
 }
 
-message relayed_meetings::reply_to(const std::vector<rendezvous::reply>& replies) {
+message relayed_meetings::reply_to(const std::vector<meeting_rounds::reply>& replies) {
   message m{message_kind::reply, {replies.front().round}, *replies.front().bytes};
   for (const auto& reply : replies) m.numbers.push_back(reply.rank);
   return m;

@@ -12,7 +12,7 @@
 
 #include "run/agent_protocol.h"
 #include "run/meeting_place.h"
-#include "run/rendezvous.h"
+#include "run/meeting_rounds.h"
 
 namespace heddle::tools {
 
@@ -34,9 +34,9 @@ class relayed_meetings final : public meeting_place {
   /// or makes no sense. The rank's number is the caller's to check.
   static bool apply(const agent_protocol::message& m, meeting_place& meetings);
   /// The replies in a message of the launcher's.
-  static std::vector<rendezvous::reply> replies_in(const agent_protocol::message& m);
+  static std::vector<meeting_rounds::reply> replies_in(const agent_protocol::message& m);
   /// The message that brings these replies, all of the same round and bytes, to their agent.
-  static agent_protocol::message reply_to(const std::vector<rendezvous::reply>& replies);
+  static agent_protocol::message reply_to(const std::vector<meeting_rounds::reply>& replies);
 
  private:
   sender up_;

@@ -24,7 +24,7 @@ class RelayedMeetings : public testing::Test {
   std::vector<std::vector<int>> answered_;  ///< ranks of each delivery
   std::string ended_;                       ///< by which rank, how and why
   job_meetings job_{loop_, 4,
-                    [this](const std::vector<rendezvous::reply>& replies) {
+                    [this](const std::vector<meeting_rounds::reply>& replies) {
                       const message m = relayed_meetings::reply_to(replies);
                       std::vector<int> ranks;
                       for (const auto& reply : relayed_meetings::replies_in(m))

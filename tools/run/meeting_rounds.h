@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// rendezvous.h - decides when a collective of the ranks is complete, or why it never will be.
+// meeting_rounds.h - decides when a collective of the ranks is complete, or why it never will be.
 //
 // Knows ranks by number only; boot_server does the talking. A rank's n-th join is in round n: the
 // programs that a rank runs one after the other meet the n-th ones of the other ranks.
@@ -17,7 +17,7 @@
 namespace heddle::tools {
 
 /// One thread.
-class rendezvous {
+class meeting_rounds {
  public:
   using frame_kind = bootstrap::protocol::frame_kind;
   using blob = std::vector<std::byte>;
@@ -34,7 +34,7 @@ class rendezvous {
     }
   };
 
-  explicit rendezvous(int size);
+  explicit meeting_rounds(int size);
 
   /// The round this join belongs to; nothing when the rank's earlier join has not left.
   [[nodiscard]] std::optional<int> join(int rank);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// rendezvous_host.h - rank 0 of a job without a launcher: it listens, and gathers what the leaders
-// of all hosts give for their ranks.
+// meeting_point_host.h - rank 0 of a job without a launcher: it listens, and gathers what the
+// leaders of all hosts give for their ranks.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,18 +12,18 @@
 
 #include "base/fd.h"
 #include "base/strangers.h"
+#include "bootstrap/meeting_point.h"
 #include "bootstrap/patience.h"
-#include "bootstrap/rendezvous.h"
 #include "bootstrap/sealed_link.h"
 
 namespace heddle::bootstrap {
 
 /// One thread. Strangers at the port are told of and turned away; they cannot hold up the ranks,
 /// nor take all descriptors.
-class rendezvous_host {
+class meeting_point_host {
  public:
   /// Throws error: the port is taken, or may not be used.
-  rendezvous_host(const meeting_place& where, std::uint64_t limit_ms);
+  meeting_point_host(const meeting_point& where, std::uint64_t limit_ms);
 
   /// Collective: everybody's blob by rank, for this rank and for all guests. Throws error, and
   /// tells the guests the same: a rank has not come within the limit, or went away.
@@ -40,7 +40,7 @@ class rendezvous_host {
   };
   using visitor_ptr = std::unique_ptr<visitor>;
 
-  void listen_at(const meeting_place& where);
+  void listen_at(const meeting_point& where);
   void turn(patience& limit);
   void await_all();
   void tell_all(std::span<const std::byte> message);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bootstrap/rendezvous_guest.h"
+#include "bootstrap/meeting_point_guest.h"
 
 #include <netdb.h>
 #include <netinet/in.h>
@@ -15,7 +15,7 @@
 
 namespace heddle::bootstrap {
 
-using namespace rendezvous_protocol;
+using namespace meeting_point_protocol;
 
 namespace {
 
@@ -48,7 +48,7 @@ attempt connect_to(const addrinfo& where) {
 }
 
 /// The first address of the name that answers. Names may come to be while we try.
-attempt connect_once(const meeting_place& where) {
+attempt connect_once(const meeting_point& where) {
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
@@ -63,7 +63,7 @@ attempt connect_once(const meeting_place& where) {
 
 }  // namespace
 
-rendezvous_guest::rendezvous_guest(const meeting_place& where, std::uint64_t limit_ms)
+meeting_point_guest::meeting_point_guest(const meeting_point& where, std::uint64_t limit_ms)
     : where_(where), limit_ms_(limit_ms == 0 ? 0 : limit_ms + grace_ms), until_start_(limit_ms_) {
   patience limit(limit_ms);
   find_host(limit);
@@ -71,29 +71,29 @@ rendezvous_guest::rendezvous_guest(const meeting_place& where, std::uint64_t lim
 }
 
 // A rank that has been welcomed waits for others as long as rank 0 does.
-bool rendezvous_guest::hears_start(int entrance, std::uint64_t most_ms) {
+bool meeting_point_guest::hears_start(int entrance, std::uint64_t most_ms) {
   wait(until_start_, entrance, most_ms);
   return hear(frame_kind::starting, until_start_).has_value();
 }
 
-void rendezvous_guest::speak_for(std::span<const int> ranks) {
+void meeting_point_guest::speak_for(std::span<const int> ranks) {
   link_->send(
       message(frame_kind::join, encode(request{where_.size, {ranks.begin(), ranks.end()}})));
   link_->pump();
 }
 
-blob rendezvous_guest::exchange(std::span<const std::byte> here) {
+blob meeting_point_guest::exchange(std::span<const std::byte> here) {
   link_->send(message(frame_kind::exchange, here));
   return receive(frame_kind::everything).payload;
 }
 
-void rendezvous_guest::give_up(const std::string& why) {
+void meeting_point_guest::give_up(const std::string& why) {
   link_->send(message(frame_kind::failed, protocol::encode_text(why)));
   link_->pump();  // there is room for it, or rank 0 sees that this rank goes
 }
 
 /// Until somebody there says hello: what accepts and hangs up is a proxy without a server.
-void rendezvous_guest::find_host(patience& limit) {
+void meeting_point_guest::find_host(patience& limit) {
   bool told = false;
   for (std::uint64_t pause_ms = first_pause_ms;;
        pause_ms = std::min(2 * pause_ms, longest_pause_ms)) {
@@ -118,7 +118,7 @@ void rendezvous_guest::find_host(patience& limit) {
   }
 }
 
-void rendezvous_guest::open_link(unique_fd socket) {
+void meeting_point_guest::open_link(unique_fd socket) {
   link_.emplace(std::move(socket), where_.secret, sealed_link::side::guest,
                 most_from_host(where_.size));
   link_->send(message(frame_kind::join, encode(request{where_.size, {where_.rank}})));
@@ -126,14 +126,14 @@ void rendezvous_guest::open_link(unique_fd socket) {
 }
 
 /// For news of the link, or of `entrance`.
-void rendezvous_guest::wait(patience& limit, int entrance, std::uint64_t most_ms) {
+void meeting_point_guest::wait(patience& limit, int entrance, std::uint64_t most_ms) {
   std::array<pollfd, 2> news{{{link_->fd(), link_->events(), 0}, {entrance, POLLIN, 0}}};
   (void)limit.wait(news, most_ms);
   link_->pump();
 }
 
 /// Rank 0's next word, if it has come.
-std::optional<frame> rendezvous_guest::hear(frame_kind wanted, patience& limit) {
+std::optional<frame> meeting_point_guest::hear(frame_kind wanted, patience& limit) {
   if (const auto said = link_->next()) {
     auto got = parse(*said);
     proven_ = true;
@@ -150,7 +150,7 @@ std::optional<frame> rendezvous_guest::hear(frame_kind wanted, patience& limit) 
   return {};
 }
 
-frame rendezvous_guest::receive(frame_kind wanted) {
+frame meeting_point_guest::receive(frame_kind wanted) {
   patience limit(limit_ms_);
   for (;;) {
     if (auto said = hear(wanted, limit)) return std::move(*said);
@@ -159,11 +159,11 @@ frame rendezvous_guest::receive(frame_kind wanted) {
 }
 
 /// A proof that rank 0 has read and does not believe, it answers sooner: then this rank is told.
-bool rendezvous_guest::may_be_crowded_out() const noexcept {
+bool meeting_point_guest::may_be_crowded_out() const noexcept {
   return !proven_ && now_ns() - tried_ns_ >= proof_limit_ns;
 }
 
-void rendezvous_guest::refuse() const {
+void meeting_point_guest::refuse() const {
   if (proven_) fail("rank 0 at {} went away while the ranks joined", place());
   fail(
       "rank 0 at {} has turned this rank away ({}): is HEDDLE_SECRET_FILE the same on both, and "
@@ -171,7 +171,7 @@ void rendezvous_guest::refuse() const {
       place(), link_->problem());
 }
 
-std::string rendezvous_guest::place() const {
+std::string meeting_point_guest::place() const {
   return fmt::format("{}:{}", where_.host, where_.port);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bootstrap/rendezvous.h"
+#include "bootstrap/meeting_point.h"
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
@@ -20,8 +20,8 @@
 
 #include "base/fd.h"
 #include "bootstrap/host_gifts.h"
-#include "bootstrap/rendezvous_host.h"
-#include "bootstrap/rendezvous_protocol.h"
+#include "bootstrap/meeting_point_host.h"
+#include "bootstrap/meeting_point_protocol.h"
 #include "support/blobs.h"
 #include "support/resource_limits.h"
 
@@ -60,17 +60,17 @@ struct fate {
   std::string why;
 };
 
-class Rendezvous : public testing::Test {
+class MeetingPoint : public testing::Test {
  protected:
-  [[nodiscard]] meeting_place place(int rank, int size) const {
+  [[nodiscard]] meeting_point place(int rank, int size) const {
     return {"127.0.0.1", std::to_string(port_), rank, size, secret_};
   }
   /// Joins and exchanges once, in a thread of its own.
-  static std::future<fate> start(const meeting_place& where, std::uint64_t limit_ms = late_ms) {
+  static std::future<fate> start(const meeting_point& where, std::uint64_t limit_ms = late_ms) {
     return std::async(std::launch::async, [where, limit_ms] {
       fate mine;
       try {
-        const auto me = join_rendezvous(where, limit_ms);
+        const auto me = join_at_meeting_point(where, limit_ms);
         mine.secret = me->info().secret;
         mine.local_ranks = me->info().local_ranks;
         mine.all = test::blobs_of(me->exchange(blob(1, static_cast<std::byte>(where.rank))));
@@ -103,7 +103,7 @@ class Rendezvous : public testing::Test {
   }
   /// A rank that has come, and does nothing more by itself.
   [[nodiscard]] sealed_link welcomed_guest(std::int32_t rank, std::int32_t size) const {
-    using namespace rendezvous_protocol;
+    using namespace meeting_point_protocol;
     sealed_link link(stranger(), secret_, sealed_link::side::guest, most_from_host(size));
     link.send(message(frame_kind::join, encode(request{size, {rank}})));
     link.pump();
@@ -126,7 +126,7 @@ void expect_whole(const std::vector<fate>& job) {
   }
 }
 
-TEST_F(Rendezvous, AllRanksMeetWhicheverComesFirst) {
+TEST_F(MeetingPoint, AllRanksMeetWhicheverComesFirst) {
   std::vector<std::future<fate>> coming;
   for (const int rank : {3, 1, 0, 2}) coming.push_back(start(place(rank, 4)));
   std::vector<fate> job;
@@ -135,15 +135,15 @@ TEST_F(Rendezvous, AllRanksMeetWhicheverComesFirst) {
   EXPECT_NE(job.front().secret, secret_);
 }
 
-TEST_F(Rendezvous, TwoJobsWithOneSecretFileHaveSecretsOfTheirOwn) {
+TEST_F(MeetingPoint, TwoJobsWithOneSecretFileHaveSecretsOfTheirOwn) {
   const fate first = start(place(0, 1)).get();
   const fate second = start(place(0, 1)).get();
   EXPECT_NE(first.secret, second.secret);
 }
 
-TEST_F(Rendezvous, AWrongSecretIsTurnedAwayAndTheJobGoesOn) {
+TEST_F(MeetingPoint, AWrongSecretIsTurnedAwayAndTheJobGoesOn) {
   auto zero = start(place(0, 2));
-  meeting_place impostor = place(1, 2);
+  meeting_point impostor = place(1, 2);
   impostor.secret = random_secret();
   EXPECT_THAT(start(impostor).get().why,
               AllOf(HasSubstr("turned this rank away"), HasSubstr("HEDDLE_SECRET_FILE")));
@@ -151,7 +151,7 @@ TEST_F(Rendezvous, AWrongSecretIsTurnedAwayAndTheJobGoesOn) {
   expect_whole({zero.get(), one.get()});
 }
 
-TEST_F(Rendezvous, WhoIsHungUpOnInACrowdComesAgain) {
+TEST_F(MeetingPoint, WhoIsHungUpOnInACrowdComesAgain) {
   const unique_fd listener(socket(AF_INET, SOCK_STREAM, 0));
   const sockaddr_in a = loopback(port_);
   ASSERT_EQ(bind(listener.get(), reinterpret_cast<const sockaddr*>(&a), sizeof a), 0);
@@ -160,23 +160,23 @@ TEST_F(Rendezvous, WhoIsHungUpOnInACrowdComesAgain) {
   ASSERT_EQ(setsockopt(listener.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
   const auto accepted = [&] {
     return sealed_link(unique_fd(accept(listener.get(), nullptr, nullptr)), secret_,
-                       sealed_link::side::host, rendezvous_protocol::most_from_stranger);
+                       sealed_link::side::host, meeting_point_protocol::most_from_stranger);
   };
   auto one = start(place(1, 2));
   {
     sealed_link unheard = accepted();
     while (!unheard.greeted()) unheard.pump();
-    usleep(rendezvous_protocol::proof_limit_ns / 1000);
+    usleep(meeting_point_protocol::proof_limit_ns / 1000);
   }
   sealed_link link = accepted();
   EXPECT_FALSE(next(link).empty());
   link.send(
-      rendezvous_protocol::message(frame_kind::failed, protocol::encode_text("come tomorrow")));
+      meeting_point_protocol::message(frame_kind::failed, protocol::encode_text("come tomorrow")));
   link.pump();
   EXPECT_THAT(one.get().why, HasSubstr("come tomorrow"));
 }
 
-TEST_F(Rendezvous, ScannersAndSilentStrangersHoldNobodyUp) {
+TEST_F(MeetingPoint, ScannersAndSilentStrangersHoldNobodyUp) {
   auto zero = start(place(0, 2));
   const unique_fd silent = stranger(), speaks = stranger();
   stranger().reset();
@@ -187,7 +187,7 @@ TEST_F(Rendezvous, ScannersAndSilentStrangersHoldNobodyUp) {
   expect_whole({zero.get(), one.get()});
 }
 
-TEST_F(Rendezvous, StrangersTakeNotAllDescriptors) {
+TEST_F(MeetingPoint, StrangersTakeNotAllDescriptors) {
   const auto open_already = static_cast<rlim_t>(unique_fd(dup(STDERR_FILENO)).get());
   const test::limit few(RLIMIT_NOFILE, open_already + 64);
   auto zero = start(place(0, 2));
@@ -197,7 +197,7 @@ TEST_F(Rendezvous, StrangersTakeNotAllDescriptors) {
   expect_whole({zero.get(), one.get()});
 }
 
-TEST_F(Rendezvous, MissingRanksAreNamedToAllThatCame) {
+TEST_F(MeetingPoint, MissingRanksAreNamedToAllThatCame) {
   auto zero = start(place(0, 5), soon_ms);
   auto two = start(place(2, 5), soon_ms);
   const std::string told = "3 of 5 ranks are missing: 1, 3, 4";
@@ -205,13 +205,13 @@ TEST_F(Rendezvous, MissingRanksAreNamedToAllThatCame) {
   EXPECT_THAT(two.get().why, HasSubstr(told));
 }
 
-TEST_F(Rendezvous, ARankZeroThatIsNotThereIsToldWithItsAddress) {
+TEST_F(MeetingPoint, ARankZeroThatIsNotThereIsToldWithItsAddress) {
   const std::string why = start(place(1, 2), 1).get().why;
   EXPECT_THAT(why, AllOf(HasSubstr("127.0.0.1:" + std::to_string(port_)), HasSubstr("ECONNREFUSED"),
                          HasSubstr("is rank 0 started")));
 }
 
-TEST_F(Rendezvous, TheSecondOfTwoProcessesWithOneRankIsRefusedByName) {
+TEST_F(MeetingPoint, TheSecondOfTwoProcessesWithOneRankIsRefusedByName) {
   auto zero = start(place(0, 3), soon_ms);
   const sealed_link first = welcomed_guest(1, 3);
   EXPECT_THAT(start(place(1, 3)).get().why,
@@ -220,39 +220,39 @@ TEST_F(Rendezvous, TheSecondOfTwoProcessesWithOneRankIsRefusedByName) {
   EXPECT_THAT(zero.get().why, HasSubstr("1 of 3 ranks are missing: 2"));
 }
 
-TEST_F(Rendezvous, TwoProcessesWithOneRankOnAHostEndTheMeeting) {
+TEST_F(MeetingPoint, TwoProcessesWithOneRankOnAHostEndTheMeeting) {
   auto zero = start(place(0, 3)), first = start(place(1, 3)), second = start(place(1, 3));
   for (auto* one : {&zero, &first, &second})
     EXPECT_THAT(one->get().why, HasSubstr("rank 1 has come already, from 127.0.0.1"));
 }
 
-TEST_F(Rendezvous, ASecondRankZeroOnTheHostIsRefused) {
-  const rendezvous_host zero(place(0, 2), soon_ms);
+TEST_F(MeetingPoint, ASecondRankZeroOnTheHostIsRefused) {
+  const meeting_point_host zero(place(0, 2), soon_ms);
   EXPECT_THAT(start(place(0, 2)).get().why,
               AllOf(HasSubstr("port " + std::to_string(port_)), HasSubstr("HEDDLE_RANK=0")));
 }
 
-TEST_F(Rendezvous, RanksThatDisagreeAboutTheSizeAreToldBothSizes) {
+TEST_F(MeetingPoint, RanksThatDisagreeAboutTheSizeAreToldBothSizes) {
   auto zero = start(place(0, 2), soon_ms);
   EXPECT_THAT(start(place(1, 3)).get().why,
               AllOf(HasSubstr("HEDDLE_SIZE is 3"), HasSubstr("2 on rank 0")));
   (void)zero.get();
 }
 
-TEST_F(Rendezvous, ARankThatGoesAwayWhileOthersJoinIsNamedToAll) {
+TEST_F(MeetingPoint, ARankThatGoesAwayWhileOthersJoinIsNamedToAll) {
   auto zero = start(place(0, 3));
   sealed_link two = welcomed_guest(2, 3);
   { const sealed_link one = welcomed_guest(1, 3); }
   EXPECT_THAT(zero.get().why, HasSubstr("rank 1 (127.0.0.1) went away"));
-  EXPECT_EQ(next(two), rendezvous_protocol::message(frame_kind::starting, {}));
+  EXPECT_EQ(next(two), meeting_point_protocol::message(frame_kind::starting, {}));
   const blob told = next(two);
   ASSERT_FALSE(told.empty());
   EXPECT_THAT(protocol::decode_text(std::span(told).subspan(1)),
               HasSubstr("rank 1 (127.0.0.1) went away"));
 }
 
-TEST_F(Rendezvous, ARankZeroThatGoesAwayEndsTheOthers) {
-  auto zero = std::make_unique<rendezvous_host>(place(0, 2), late_ms);
+TEST_F(MeetingPoint, ARankZeroThatGoesAwayEndsTheOthers) {
+  auto zero = std::make_unique<meeting_point_host>(place(0, 2), late_ms);
   auto one = start(place(1, 2));
   (void)zero->exchange(blob(sizeof secret_));  // that of the join
   zero.reset();
@@ -262,13 +262,13 @@ TEST_F(Rendezvous, ARankZeroThatGoesAwayEndsTheOthers) {
 /// A rank in a process of its own, which joins when it is told.
 class distant_rank {
  public:
-  explicit distant_rank(const meeting_place& where) {
+  explicit distant_rank(const meeting_point& where) {
     int ends[2] = {-1, -1};
     EXPECT_EQ(pipe(ends), 0);
     process_ = fork();
     if (process_ == 0) {
       char go = 0;
-      if (read(ends[0], &go, 1) == 1) (void)join_rendezvous(where, late_ms);
+      if (read(ends[0], &go, 1) == 1) (void)join_at_meeting_point(where, late_ms);
       _exit(0);
     }
     close(ends[0]);
@@ -289,9 +289,9 @@ class distant_rank {
 };
 
 /// The test is rank 0.
-class RendezvousOfAHost : public Rendezvous {
+class MeetingPointOfAHost : public MeetingPoint {
  protected:
-  RendezvousOfAHost() {
+  MeetingPointOfAHost() {
     const sockaddr_in a = loopback(port_);
     EXPECT_EQ(bind(listener_.get(), reinterpret_cast<const sockaddr*>(&a), sizeof a), 0);
     EXPECT_EQ(listen(listener_.get(), 8), 0);
@@ -299,16 +299,16 @@ class RendezvousOfAHost : public Rendezvous {
   /// Who leads the ranks of this host, once it has come.
   [[nodiscard]] sealed_link& leader() {
     link_.emplace(unique_fd(accept(listener_.get(), nullptr, nullptr)), secret_,
-                  sealed_link::side::host, rendezvous_protocol::most_from_guest(4));
+                  sealed_link::side::host, meeting_point_protocol::most_from_guest(4));
     return *link_;
   }
   /// The ranks that it has told of, when these are so many.
   [[nodiscard]] std::vector<int> ranks_told(std::size_t count) {
     std::vector<int> ranks;
     while (ranks.size() < count) {
-      const auto said = rendezvous_protocol::parse(next(*link_));
+      const auto said = meeting_point_protocol::parse(next(*link_));
       if (!said || said->kind != frame_kind::join) break;
-      const auto told = rendezvous_protocol::decode_request(said->payload);
+      const auto told = meeting_point_protocol::decode_request(said->payload);
       if (!told) break;
       if (ranks.empty()) tell(frame_kind::welcome);
       ranks.insert(ranks.end(), told->ranks.begin(), told->ranks.end());
@@ -316,7 +316,7 @@ class RendezvousOfAHost : public Rendezvous {
     return ranks;
   }
   void tell(frame_kind kind, std::span<const std::byte> what = {}) {
-    link_->send(rendezvous_protocol::message(kind, what));
+    link_->send(meeting_point_protocol::message(kind, what));
     link_->pump();
   }
 
@@ -324,7 +324,7 @@ class RendezvousOfAHost : public Rendezvous {
   std::optional<sealed_link> link_;
 };
 
-TEST_F(RendezvousOfAHost, OneSpeaksForAllAndAnExchangeIsOneMessageEachWay) {
+TEST_F(MeetingPointOfAHost, OneSpeaksForAllAndAnExchangeIsOneMessageEachWay) {
   std::vector<std::future<fate>> coming;
   coming.push_back(start(place(2, 4)));
   (void)leader();
@@ -333,7 +333,7 @@ TEST_F(RendezvousOfAHost, OneSpeaksForAllAndAnExchangeIsOneMessageEachWay) {
   tell(frame_kind::starting);
   for (int exchange = 0; exchange < 3; ++exchange) {  // that of the join, the test's, its barrier
     std::vector<blob> all(4, blob(sizeof secret_));
-    const auto said = rendezvous_protocol::parse(next(*link_));
+    const auto said = meeting_point_protocol::parse(next(*link_));
     ASSERT_TRUE(said && said->kind == frame_kind::exchange);
     std::vector<int> givers;
     EXPECT_TRUE(host_gifts::decode(said->payload, 4, [&](int rank, auto given) {
@@ -352,7 +352,7 @@ TEST_F(RendezvousOfAHost, OneSpeaksForAllAndAnExchangeIsOneMessageEachWay) {
   }
 }
 
-TEST_F(RendezvousOfAHost, ALeaderThatDiesIsNamedToItsRanks) {
+TEST_F(MeetingPointOfAHost, ALeaderThatDiesIsNamedToItsRanks) {
   distant_rank one(place(1, 4));
   one.start();
   (void)leader();
@@ -362,7 +362,7 @@ TEST_F(RendezvousOfAHost, ALeaderThatDiesIsNamedToItsRanks) {
   EXPECT_THAT(two.get().why, HasSubstr("rank 1, which speaks for this host, has gone"));
 }
 
-TEST_F(RendezvousOfAHost, ARankThatDiesIsNamedToItsLeaderAndToRankZero) {
+TEST_F(MeetingPointOfAHost, ARankThatDiesIsNamedToItsLeaderAndToRankZero) {
   distant_rank two(place(2, 4));
   auto one = start(place(1, 4));
   (void)leader();
@@ -373,12 +373,12 @@ TEST_F(RendezvousOfAHost, ARankThatDiesIsNamedToItsLeaderAndToRankZero) {
   EXPECT_FALSE(next(*link_).empty());  // it has given for the first exchange before
   tell(frame_kind::everything, gathered(std::vector<blob>(4, blob(sizeof secret_))).encoded());
   EXPECT_THAT(one.get().why, HasSubstr("rank 2 on this host has gone"));
-  const auto said = rendezvous_protocol::parse(next(*link_));
+  const auto said = meeting_point_protocol::parse(next(*link_));
   ASSERT_TRUE(said && said->kind == frame_kind::failed);
   EXPECT_THAT(protocol::decode_text(said->payload), HasSubstr("rank 2 on this host has gone"));
 }
 
-TEST_F(RendezvousOfAHost, RanksHearWhyRankZeroEndsTheMeeting) {
+TEST_F(MeetingPointOfAHost, RanksHearWhyRankZeroEndsTheMeeting) {
   auto one = start(place(1, 4));
   (void)leader();
   auto two = start(place(2, 4));
@@ -388,19 +388,19 @@ TEST_F(RendezvousOfAHost, RanksHearWhyRankZeroEndsTheMeeting) {
   EXPECT_THAT(two.get().why, HasSubstr("are missing: 3"));
 }
 
-TEST_F(Rendezvous, WhatALeaderGivesForRanksOfOthersEndsTheMeeting) {
+TEST_F(MeetingPoint, WhatALeaderGivesForRanksOfOthersEndsTheMeeting) {
   auto zero = start(place(0, 3));
   sealed_link one = welcomed_guest(1, 3), two = welcomed_guest(2, 3);
   const blob forged = host_gifts::encode({{2, blob(sizeof secret_)}});
-  one.send(rendezvous_protocol::message(frame_kind::exchange, forged));
-  two.send(rendezvous_protocol::message(frame_kind::exchange, forged));
+  one.send(meeting_point_protocol::message(frame_kind::exchange, forged));
+  two.send(meeting_point_protocol::message(frame_kind::exchange, forged));
   one.pump();
   two.pump();
   EXPECT_THAT(zero.get().why, HasSubstr("what rank 1 (127.0.0.1) gives for its host is malformed"));
 }
 
-TEST_F(Rendezvous, TheEnvironmentIsCheckedWithTheCure) {
-  const std::string file = testing::TempDir() + "/rendezvous-" + std::to_string(getpid());
+TEST_F(MeetingPoint, TheEnvironmentIsCheckedWithTheCure) {
+  const std::string file = testing::TempDir() + "/meeting-point-" + std::to_string(getpid());
   std::ofstream(file) << std::string(32, 's');
   chmod(file.c_str(), 0600);
   const auto refusal = [&](const char* address, const char* rank, const char* size) {
@@ -409,7 +409,7 @@ TEST_F(Rendezvous, TheEnvironmentIsCheckedWithTheCure) {
     setenv("HEDDLE_SIZE", size, 1);
     setenv("HEDDLE_SECRET_FILE", file.c_str(), 1);
     try {
-      const meeting_place where = place_from_environment();
+      const meeting_point where = place_from_environment();
       return where.host + " " + where.port;
     } catch (const error& e) {
       return std::string(e.what());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "run/rendezvous.h"
+#include "run/meeting_rounds.h"
 
 #include <fmt/format.h>
 
@@ -9,17 +9,17 @@ namespace heddle::tools {
 
 namespace protocol = bootstrap::protocol;
 
-rendezvous::rendezvous(int size)
+meeting_rounds::meeting_rounds(int size)
     : size_(size), joins_(static_cast<std::size_t>(size)), present_(joins_.size()) {}
 
-std::optional<int> rendezvous::join(int rank) {
+std::optional<int> meeting_rounds::join(int rank) {
   const auto index = static_cast<std::size_t>(rank);
   if (present_[index]) return {};
   present_[index] = true;
   return joins_[index]++;
 }
 
-rendezvous::meeting& rendezvous::meeting_of(int round) {
+meeting_rounds::meeting& meeting_rounds::meeting_of(int round) {
   const auto [found, fresh] = meetings_.try_emplace(round);
   if (fresh) {
     found->second.given.resize(joins_.size());
@@ -28,7 +28,7 @@ rendezvous::meeting& rendezvous::meeting_of(int round) {
   return found->second;
 }
 
-void rendezvous::call(int rank, int round, frame_kind what, blob payload) {
+void meeting_rounds::call(int rank, int round, frame_kind what, blob payload) {
   meeting& m = meeting_of(round);
   const bool mismatch = m.waiting > 0 && m.what != what;
   if (m.waiting == 0) m.what = what;
@@ -40,7 +40,7 @@ void rendezvous::call(int rank, int round, frame_kind what, blob payload) {
     settle(round, m);
 }
 
-void rendezvous::leave(int rank, int round, const std::string& why) {
+void meeting_rounds::leave(int rank, int round, const std::string& why) {
   present_[static_cast<std::size_t>(rank)] = false;
   meeting& m = meeting_of(round);
   const auto same = [&](const departure& d) { return d.rank == rank; };
@@ -49,14 +49,14 @@ void rendezvous::leave(int rank, int round, const std::string& why) {
   if (m.departed.size() == joins_.size()) meetings_.erase(round);
 }
 
-void rendezvous::end(int rank, const std::string& why) {
+void meeting_rounds::end(int rank, const std::string& why) {
   ended_.push_back({rank, why});
   std::vector<int> rounds;
   for (const auto& [round, m] : meetings_) rounds.push_back(round);
   for (const int round : rounds) leave(rank, round, why);
 }
 
-std::vector<int> rendezvous::missing(int round) const {
+std::vector<int> meeting_rounds::missing(int round) const {
   const auto found = meetings_.find(round);
   if (found == meetings_.end() || found->second.waiting == 0) return {};
   std::vector<int> ranks;
@@ -65,25 +65,25 @@ std::vector<int> rendezvous::missing(int round) const {
   return ranks;
 }
 
-void rendezvous::give_up(int round, const std::string& why) {
+void meeting_rounds::give_up(int round, const std::string& why) {
   fail(round, meeting_of(round), why);
 }
 
-void rendezvous::tell_of_starts() {
+void meeting_rounds::tell_of_starts() {
   const auto word = std::make_shared<const blob>(protocol::encode(frame_kind::starting, {}));
   for (const auto& [round, m] : meetings_)
     for (int rank = 0; m.waiting > 0 && rank < size_; ++rank)
       if (m.given[static_cast<std::size_t>(rank)]) replies_.push_back({rank, round, word});
 }
 
-void rendezvous::settle(int round, meeting& m) {
+void meeting_rounds::settle(int round, meeting& m) {
   if (m.waiting == 0) return;
   if (m.waiting == size_) return complete(round, m);
   for (const departure& d : m.departed)
     if (!m.given[static_cast<std::size_t>(d.rank)]) return fail(round, m, d.why);
 }
 
-void rendezvous::complete(int round, meeting& m) {
+void meeting_rounds::complete(int round, meeting& m) {
   if (m.what == frame_kind::barrier)
     return answer_waiting(round, m, protocol::encode(frame_kind::released, {}));
   std::vector<blob> all;
@@ -91,11 +91,11 @@ void rendezvous::complete(int round, meeting& m) {
   answer_waiting(round, m, protocol::encode(frame_kind::everything, protocol::encode_blobs(all)));
 }
 
-void rendezvous::fail(int round, meeting& m, const std::string& why) {
+void meeting_rounds::fail(int round, meeting& m, const std::string& why) {
   answer_waiting(round, m, protocol::encode(frame_kind::failed, protocol::encode_text(why)));
 }
 
-void rendezvous::answer_waiting(int round, meeting& m, blob frame) {
+void meeting_rounds::answer_waiting(int round, meeting& m, blob frame) {
   const auto shared = std::make_shared<const blob>(std::move(frame));
   for (int rank = 0; rank < size_; ++rank) {
     auto& given = m.given[static_cast<std::size_t>(rank)];

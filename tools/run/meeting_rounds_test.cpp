@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "run/rendezvous.h"
+#include "run/meeting_rounds.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,17 +12,17 @@ using protocol::frame_kind;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
-using blob = rendezvous::blob;
+using blob = meeting_rounds::blob;
 
 /// What a reply says: its kind, and for `failed` its text.
-std::pair<frame_kind, std::string> meaning(const rendezvous::reply& r) {
+std::pair<frame_kind, std::string> meaning(const meeting_rounds::reply& r) {
   protocol::frame_parser parser(1 << 20);
   parser.push(*r.bytes);
   const auto frame = parser.next();
   return {frame->kind, protocol::decode_text(frame->payload)};
 }
 
-class Rendezvous : public testing::Test {
+class MeetingRounds : public testing::Test {
  protected:
   void join_all(int size) {
     for (int rank = 0; rank < size; ++rank) EXPECT_EQ(meetings_.join(rank), 0);
@@ -36,10 +36,10 @@ class Rendezvous : public testing::Test {
     EXPECT_THAT(meaning(replies[0]).second, HasSubstr(text));
   }
 
-  rendezvous meetings_{3};
+  meeting_rounds meetings_{3};
 };
 
-TEST_F(Rendezvous, NobodyIsReleasedBeforeTheLastOneComes) {
+TEST_F(MeetingRounds, NobodyIsReleasedBeforeTheLastOneComes) {
   join_all(3);
   barrier(2);
   barrier(0);
@@ -50,7 +50,7 @@ TEST_F(Rendezvous, NobodyIsReleasedBeforeTheLastOneComes) {
   for (const auto& r : replies) EXPECT_EQ(meaning(r).first, frame_kind::released);
 }
 
-TEST_F(Rendezvous, AnExchangeGivesAllBlobsInTheOrderOfRanks) {
+TEST_F(MeetingRounds, AnExchangeGivesAllBlobsInTheOrderOfRanks) {
   join_all(3);
   for (const int rank : {1, 2, 0})
     meetings_.call(rank, 0, frame_kind::exchange, blob{static_cast<std::byte>(rank)});
@@ -61,7 +61,7 @@ TEST_F(Rendezvous, AnExchangeGivesAllBlobsInTheOrderOfRanks) {
             protocol::encode(frame_kind::everything, protocol::encode_blobs(all)));
 }
 
-TEST_F(Rendezvous, ADeathFailsWhoWaitsAndWhoComesLater) {
+TEST_F(MeetingRounds, ADeathFailsWhoWaitsAndWhoComesLater) {
   join_all(3);
   barrier(0);
   meetings_.end(1, "rank 1 died");
@@ -70,7 +70,7 @@ TEST_F(Rendezvous, ADeathFailsWhoWaitsAndWhoComesLater) {
   expect_failed(2, "rank 1 died");
 }
 
-TEST_F(Rendezvous, ARankThatHadCalledBeforeItDiedStillCounts) {
+TEST_F(MeetingRounds, ARankThatHadCalledBeforeItDiedStillCounts) {
   join_all(3);
   barrier(1);
   meetings_.end(1, "rank 1 died");
@@ -82,7 +82,7 @@ TEST_F(Rendezvous, ARankThatHadCalledBeforeItDiedStillCounts) {
   expect_failed(0, "rank 1 died");
 }
 
-TEST_F(Rendezvous, TheFirstDeathIsNamedAsTheCause) {
+TEST_F(MeetingRounds, TheFirstDeathIsNamedAsTheCause) {
   join_all(3);
   meetings_.end(2, "rank 2 died");
   meetings_.end(0, "rank 0 died of it");
@@ -90,7 +90,7 @@ TEST_F(Rendezvous, TheFirstDeathIsNamedAsTheCause) {
   expect_failed(1, "rank 2 died");
 }
 
-TEST_F(Rendezvous, DifferentCallsFailBothCallers) {
+TEST_F(MeetingRounds, DifferentCallsFailBothCallers) {
   join_all(3);
   barrier(0);
   meetings_.call(1, 0, frame_kind::exchange, {});
@@ -99,14 +99,14 @@ TEST_F(Rendezvous, DifferentCallsFailBothCallers) {
   for (const auto& r : replies) EXPECT_THAT(meaning(r).second, HasSubstr("rank 1 called another"));
 }
 
-TEST_F(Rendezvous, ARankIsJoinedOnceAtATime) {
+TEST_F(MeetingRounds, ARankIsJoinedOnceAtATime) {
   EXPECT_EQ(meetings_.join(0), 0);
   EXPECT_EQ(meetings_.join(0), std::nullopt);
   meetings_.leave(0, 0, "left");
   EXPECT_EQ(meetings_.join(0), 1);
 }
 
-TEST_F(Rendezvous, RoundsAreApartFromEachOther) {
+TEST_F(MeetingRounds, RoundsAreApartFromEachOther) {
   join_all(3);
   meetings_.leave(0, 0, "rank 0 left");
   EXPECT_EQ(meetings_.join(0), 1);
@@ -126,7 +126,7 @@ TEST_F(Rendezvous, RoundsAreApartFromEachOther) {
   }
 }
 
-TEST_F(Rendezvous, WhoEndedIsMissedInLaterRoundsToo) {
+TEST_F(MeetingRounds, WhoEndedIsMissedInLaterRoundsToo) {
   join_all(3);
   meetings_.end(1, "rank 1 died");
   meetings_.leave(0, 0, "rank 0 left");

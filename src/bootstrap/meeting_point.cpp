@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bootstrap/rendezvous.h"
+#include "bootstrap/meeting_point.h"
 
 #include <algorithm>
 #include <charconv>
@@ -12,9 +12,9 @@
 #include "base/host_id.h"
 #include "bootstrap/host_circle.h"
 #include "bootstrap/host_gifts.h"
+#include "bootstrap/meeting_point_guest.h"
+#include "bootstrap/meeting_point_host.h"
 #include "bootstrap/meeting_session.h"
-#include "bootstrap/rendezvous_guest.h"
-#include "bootstrap/rendezvous_host.h"
 #include "bootstrap/secret_file.h"
 #include "bootstrap/table_writer.h"
 
@@ -26,9 +26,9 @@ namespace {
 constexpr std::uint64_t lull_ms = 5;
 
 /// Any rank but 0: with the others of its host, of which one speaks with rank 0 for all.
-class rendezvous_rank {
+class meeting_point_rank {
  public:
-  rendezvous_rank(const meeting_place& where, std::uint64_t limit_ms)
+  meeting_point_rank(const meeting_point& where, std::uint64_t limit_ms)
       : size_(static_cast<std::size_t>(where.size)),
         circle_(name_of_circle(where), {.rank = where.rank, .size = where.size}, limit_ms) {
     if (circle_.fd() < 0) circle_.close(where.secret);
@@ -78,7 +78,7 @@ class rendezvous_rank {
   }
 
   /// Whoever has another secret, or means another job, is in another one.
-  static std::string name_of_circle(const meeting_place& where) {
+  static std::string name_of_circle(const meeting_point& where) {
     const std::string job = fmt::format("rendezvous {} {}", where.port, where.size);
     const secret_bytes name = derived(where.secret, std::as_bytes(std::span(job)));
     return {reinterpret_cast<const char*>(name.data()), name.size()};
@@ -86,13 +86,13 @@ class rendezvous_rank {
 
   const std::size_t size_;
   host_circle circle_;
-  std::optional<rendezvous_guest> zero_;  // a leader's
+  std::optional<meeting_point_guest> zero_;  // a leader's
 };
 
 template <class Side>
-class rendezvous_session final : public meeting_session {
+class meeting_point_session final : public meeting_session {
  public:
-  rendezvous_session(const meeting_place& where, std::uint64_t limit_ms)
+  meeting_point_session(const meeting_point& where, std::uint64_t limit_ms)
       : meeting_session({.rank = where.rank, .size = where.size}),
         side_(std::in_place, where, limit_ms) {
     meet_first(where.secret);
@@ -146,7 +146,7 @@ int number_in(const char* variable) {
   return number;
 }
 
-void read_address(const std::string& text, meeting_place& where) {
+void read_address(const std::string& text, meeting_point& where) {
   const std::size_t colon = text.rfind(':');
   std::uint16_t port = 0;
   if (colon != std::string::npos) {
@@ -165,9 +165,9 @@ void read_address(const std::string& text, meeting_place& where) {
 
 }  // namespace
 
-meeting_place place_from_environment() {
-  meeting_place where;
-  read_address(needed(rendezvous_variable), where);
+meeting_point place_from_environment() {
+  meeting_point where;
+  read_address(needed(meeting_point_variable), where);
   where.rank = number_in(protocol::rank_variable);
   where.size = number_in(protocol::size_variable);
   if (where.size < 1 || where.size > protocol::max_ranks || where.rank >= where.size)
@@ -177,17 +177,17 @@ meeting_place place_from_environment() {
   return where;
 }
 
-std::unique_ptr<session> join_rendezvous(const meeting_place& where, std::uint64_t limit_ms) {
+std::unique_ptr<session> join_at_meeting_point(const meeting_point& where, std::uint64_t limit_ms) {
   return in_context("join by rendezvous", [&]() -> std::unique_ptr<session> {
     if (where.rank == 0)
-      return std::make_unique<rendezvous_session<rendezvous_host>>(where, limit_ms);
-    return std::make_unique<rendezvous_session<rendezvous_rank>>(where, limit_ms);
+      return std::make_unique<meeting_point_session<meeting_point_host>>(where, limit_ms);
+    return std::make_unique<meeting_point_session<meeting_point_rank>>(where, limit_ms);
   });
 }
 
-std::unique_ptr<session> join_rendezvous(std::uint64_t limit_ms) {
-  return join_rendezvous(in_context("join by rendezvous", [] { return place_from_environment(); }),
-                         limit_ms);
+std::unique_ptr<session> join_at_meeting_point(std::uint64_t limit_ms) {
+  return join_at_meeting_point(
+      in_context("join by rendezvous", [] { return place_from_environment(); }), limit_ms);
 }
 
 }  // namespace heddle::bootstrap

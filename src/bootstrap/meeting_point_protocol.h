@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// rendezvous_protocol.h - what rank 0 and the leaders of hosts say to each other in a rendezvous: a
-// kind, and what belongs to it, as in launcher_protocol.h.
+// meeting_point_protocol.h - what rank 0 and the leaders of hosts say to each other at a meeting
+// point: a kind, and what belongs to it, as in launcher_protocol.h.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 #include "bootstrap/launcher_protocol.h"
 
-namespace heddle::bootstrap::rendezvous_protocol {
+namespace heddle::bootstrap::meeting_point_protocol {
 
 using protocol::frame;
 using protocol::frame_kind;
@@ -61,4 +61,4 @@ struct request {
   return request{words.front(), {words.begin() + 1, words.end()}};
 }
 
-}  // namespace heddle::bootstrap::rendezvous_protocol
+}  // namespace heddle::bootstrap::meeting_point_protocol

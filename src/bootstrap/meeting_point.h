@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// rendezvous.h - a job without a launcher: its ranks meet at the address of rank 0.
+// meeting_point.h - a job without a launcher: its ranks meet at the address of rank 0.
 //
 // For containers and batch systems that start processes and no more. Rank 0 listens at the port of
 // HEDDLE_RENDEZVOUS until all have joined. The other ranks of a host form a circle (host_circle.h),
@@ -17,10 +17,10 @@
 
 namespace heddle::bootstrap {
 
-inline constexpr const char* rendezvous_variable = "HEDDLE_RENDEZVOUS";
+inline constexpr const char* meeting_point_variable = "HEDDLE_RENDEZVOUS";
 
 /// What a rank needs to know to meet the others.
-struct meeting_place {
+struct meeting_point {
   std::string host;  ///< of rank 0: a name or an address
   std::string port;
   int rank = 0;
@@ -30,15 +30,15 @@ struct meeting_place {
 
 /// Reads HEDDLE_RENDEZVOUS (host:port, [v6 address]:port), HEDDLE_RANK, HEDDLE_SIZE and
 /// HEDDLE_SECRET_FILE. Throws error with the cure: one is missing or cannot be right.
-[[nodiscard]] meeting_place place_from_environment();
+[[nodiscard]] meeting_point place_from_environment();
 
 /// Collective among the ranks of `where`. `limit_ms` is join()'s. Throws error: nobody listens or
 /// who does does not know the secret; ranks are missing, and which; two processes have one rank.
 /// The session is for joining only: see session::meets_after_joining().
-[[nodiscard]] std::unique_ptr<session> join_rendezvous(const meeting_place& where,
-                                                       std::uint64_t limit_ms);
+[[nodiscard]] std::unique_ptr<session> join_at_meeting_point(const meeting_point& where,
+                                                             std::uint64_t limit_ms);
 
 /// As place_from_environment() says.
-[[nodiscard]] std::unique_ptr<session> join_rendezvous(std::uint64_t limit_ms);
+[[nodiscard]] std::unique_ptr<session> join_at_meeting_point(std::uint64_t limit_ms);
 
 }  // namespace heddle::bootstrap

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bootstrap/rendezvous_host.h"
+#include "bootstrap/meeting_point_host.h"
 
 #include <netdb.h>
 #include <netinet/in.h>
@@ -14,11 +14,11 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "bootstrap/host_gifts.h"
-#include "bootstrap/rendezvous_protocol.h"
+#include "bootstrap/meeting_point_protocol.h"
 
 namespace heddle::bootstrap {
 
-using namespace rendezvous_protocol;
+using namespace meeting_point_protocol;
 
 namespace {
 
@@ -48,7 +48,7 @@ unique_fd bound(int family, const sockaddr* address, socklen_t length) {
 
 /// At an address of this host where one was given, so that no other network sees the port. Not by
 /// name: a host's own name is often 127.0.1.1 on itself.
-unique_fd bound_to_address(const meeting_place& where) {
+unique_fd bound_to_address(const meeting_point& where) {
   addrinfo wanted{};
   wanted.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
   wanted.ai_socktype = SOCK_STREAM;
@@ -78,7 +78,7 @@ unique_fd bound_to_all(std::uint16_t port) {
 
 }  // namespace
 
-rendezvous_host::rendezvous_host(const meeting_place& where, std::uint64_t limit_ms)
+meeting_point_host::meeting_point_host(const meeting_point& where, std::uint64_t limit_ms)
     : size_(where.size),
       secret_(where.secret),
       limit_ms_(limit_ms),
@@ -86,7 +86,7 @@ rendezvous_host::rendezvous_host(const meeting_place& where, std::uint64_t limit
   if (size_ > 1) listen_at(where);
 }
 
-void rendezvous_host::listen_at(const meeting_place& where) {
+void meeting_point_host::listen_at(const meeting_point& where) {
   std::uint16_t port = 0;
   (void)std::from_chars(where.port.data(), where.port.data() + where.port.size(), port);
   listener_ = bound_to_address(where);
@@ -101,7 +101,7 @@ void rendezvous_host::listen_at(const meeting_place& where) {
   fail_errno(problem, "rank 0 listens for the others at port {}", port);
 }
 
-gathered rendezvous_host::exchange(std::span<const std::byte> mine) {
+gathered meeting_point_host::exchange(std::span<const std::byte> mine) {
   await_all();
   std::vector<blob> given(speakers_.size());
   given.front().assign(mine.begin(), mine.end());
@@ -112,7 +112,7 @@ gathered rendezvous_host::exchange(std::span<const std::byte> mine) {
 }
 
 /// Until all ranks have come, the first time, and have given.
-void rendezvous_host::await_all() {
+void meeting_point_host::await_all() {
   patience limit(limit_ms_);
   const auto others = std::span(speakers_).subspan(1);
   while (!std::ranges::all_of(others, has_given)) {
@@ -130,7 +130,7 @@ void rendezvous_host::await_all() {
 }
 
 /// Of the ranks that it speaks for, and of no others.
-void rendezvous_host::take_given(visitor& guest, std::vector<blob>& all) {
+void meeting_point_host::take_given(visitor& guest, std::vector<blob>& all) {
   std::size_t ranks = 0;
   const auto take = [&](int rank, std::span<const std::byte> given) {
     const auto at = static_cast<std::size_t>(rank);
@@ -145,7 +145,7 @@ void rendezvous_host::take_given(visitor& guest, std::vector<blob>& all) {
 }
 
 /// Waits for news once, and hears it.
-void rendezvous_host::turn(patience& limit) {
+void meeting_point_host::turn(patience& limit) {
   std::vector<pollfd> watched;
   const bool room = newcomers_.size() < most_newcomers_;
   watched.push_back({room ? listener_.get() : -1, POLLIN, 0});
@@ -157,7 +157,7 @@ void rendezvous_host::turn(patience& limit) {
   if ((watched.front().revents & POLLIN) != 0) accept_one();
 }
 
-void rendezvous_host::accept_one() {
+void meeting_point_host::accept_one() {
   sockaddr_storage from{};
   socklen_t length = sizeof from;
   unique_fd socket(
@@ -172,7 +172,7 @@ void rendezvous_host::accept_one() {
 }
 
 /// True: it is no newcomer any more, but a guest or turned away.
-bool rendezvous_host::settle(visitor_ptr& newcomer) {
+bool meeting_point_host::settle(visitor_ptr& newcomer) {
   newcomer->link.pump();
   if (const auto request = newcomer->link.next()) {
     admit(std::move(newcomer), *request);
@@ -188,7 +188,7 @@ bool rendezvous_host::settle(visitor_ptr& newcomer) {
 }
 
 /// It knows the secret.
-void rendezvous_host::admit(visitor_ptr newcomer, std::span<const std::byte> said) {
+void meeting_point_host::admit(visitor_ptr newcomer, std::span<const std::byte> said) {
   const auto frame = parse(said);
   const auto asked = frame && frame->kind == frame_kind::join ? decode_request(frame->payload)
                                                               : std::optional<request>();
@@ -207,7 +207,7 @@ void rendezvous_host::admit(visitor_ptr newcomer, std::span<const std::byte> sai
 }
 
 /// From now on it speaks for them. Why not; empty: it does.
-std::string rendezvous_host::enter(visitor& guest, std::span<const std::int32_t> ranks) {
+std::string meeting_point_host::enter(visitor& guest, std::span<const std::int32_t> ranks) {
   for (const std::int32_t rank : ranks) {
     if (rank < 1 || rank >= size_)
       return fmt::format(
@@ -226,20 +226,20 @@ std::string rendezvous_host::enter(visitor& guest, std::span<const std::int32_t>
   return {};
 }
 
-void rendezvous_host::refuse(visitor& who, const std::string& why) {
+void meeting_point_host::refuse(visitor& who, const std::string& why) {
   who.link.send(message(frame_kind::failed, protocol::encode_text(why)));
   who.link.pump();  // a fresh socket has room for it
   turn_away(who, why);
 }
 
 /// Nothing that a stranger does may fill a log.
-void rendezvous_host::turn_away(const visitor& who, const std::string& why) {
+void meeting_point_host::turn_away(const visitor& who, const std::string& why) {
   if (++told_of_ > most_told_of) return;
   log::warn(log::subsystem::job, "rendezvous: turned away {}: {}{}", who.from, why,
             told_of_ == most_told_of ? " (no more are told of)" : "");
 }
 
-void rendezvous_host::hear(visitor& guest) {
+void meeting_point_host::hear(visitor& guest) {
   guest.link.pump();
   while (!guest.given) {
     const auto said = guest.link.next();
@@ -264,7 +264,7 @@ void rendezvous_host::hear(visitor& guest) {
 }
 
 /// "2 of 8 ranks are missing: 3, 7"
-std::string rendezvous_host::missing() const {
+std::string meeting_point_host::missing() const {
   std::size_t count = 0;
   std::string names;
   for (std::size_t r = 1; r < speakers_.size(); ++r) {
@@ -275,18 +275,18 @@ std::string rendezvous_host::missing() const {
   return fmt::format("{} of {} ranks are missing: {},", count, size_, names);
 }
 
-void rendezvous_host::give_up(const std::string& why) {
+void meeting_point_host::give_up(const std::string& why) {
   tell_all(message(frame_kind::failed, protocol::encode_text(why)));
   fail("{}", why);
 }
 
-void rendezvous_host::tell_all(std::span<const std::byte> message) {
+void meeting_point_host::tell_all(std::span<const std::byte> message) {
   for (const auto& g : guests_) g->link.send(message);
   flush();
 }
 
 /// Guests that are gone are found by the next exchange, unless nobody needs them any more.
-void rendezvous_host::flush() {
+void meeting_point_host::flush() {
   patience limit(flush_limit_ms);
   for (;;) {
     std::vector<pollfd> watched;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// rendezvous_guest.h - the link of a host's leader to rank 0, in a job without a launcher.
+// meeting_point_guest.h - the link of a host's leader to rank 0, in a job without a launcher.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,19 +8,19 @@
 #include <string>
 #include <vector>
 
+#include "bootstrap/meeting_point.h"
+#include "bootstrap/meeting_point_protocol.h"
 #include "bootstrap/patience.h"
-#include "bootstrap/rendezvous.h"
-#include "bootstrap/rendezvous_protocol.h"
 #include "bootstrap/sealed_link.h"
 
 namespace heddle::bootstrap {
 
 /// One thread. All but the last two throw error: rank 0 is not to be found, has turned this rank
 /// away, says why nobody can go on, or is gone.
-class rendezvous_guest {
+class meeting_point_guest {
  public:
   /// Returns when rank 0 has welcomed the rank of `where`. `limit_ms` is join()'s.
-  rendezvous_guest(const meeting_place& where, std::uint64_t limit_ms);
+  meeting_point_guest(const meeting_point& where, std::uint64_t limit_ms);
 
   /// Waits, for `most_ms` at most, for a word of rank 0 or for `entrance` to be readable (-1: for
   /// nothing else). True: it has said that all ranks of the job have come.
@@ -35,8 +35,8 @@ class rendezvous_guest {
   void give_up(const std::string& why);
 
  private:
-  using frame = rendezvous_protocol::frame;
-  using frame_kind = rendezvous_protocol::frame_kind;
+  using frame = meeting_point_protocol::frame;
+  using frame_kind = meeting_point_protocol::frame_kind;
 
   void find_host(patience& limit);
   void open_link(unique_fd socket);
@@ -47,7 +47,7 @@ class rendezvous_guest {
   [[noreturn]] void refuse() const;
   [[nodiscard]] std::string place() const;
 
-  const meeting_place where_;
+  const meeting_point where_;
   const std::uint64_t limit_ms_;
   patience until_start_;
   std::optional<sealed_link> link_;
